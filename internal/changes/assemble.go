@@ -9,7 +9,7 @@ import (
 	"purser/internal/validations"
 )
 
-// newCommit returns the commit of a change that was judged.
+// newCommit returns the commit for a judged change.
 func newCommit(snapshot revisions.Snapshot, diff revisions.Diff, judgement judging.Judgement, kind revisions.Kind,
 	options revisions.Options,
 ) revisions.Commit {

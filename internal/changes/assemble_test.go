@@ -73,7 +73,7 @@ func TestNewCommit(t *testing.T) {
 	}
 }
 
-// Removing what governs others, and mending the last failing document, settle too.
+// Removing a document that governs others, or fixing the last failing document, also settles.
 func TestNewCommit_removal(t *testing.T) {
 	t.Parallel()
 	s, m := service()
@@ -121,7 +121,7 @@ func TestNewCommit_revision(t *testing.T) {
 	}
 }
 
-// A change whose bucket another one changed first is planned again, with all that it has decoded.
+// A change is planned again if its bucket was changed first, and keeps its decoded documents.
 func TestService_Put_again(t *testing.T) {
 	t.Parallel()
 	s, m := service()
@@ -144,7 +144,7 @@ func TestService_Put_again(t *testing.T) {
 	}
 }
 
-// moving is a site on which others always come first.
+// moving is a site on which another change always comes first.
 type moving struct{ *memory }
 
 func (moving) Append(context.Context, revisions.Commit) (revisions.Commit, error) {
@@ -173,7 +173,7 @@ func TestService_Put_neverFirst(t *testing.T) {
 	})
 }
 
-// Contents are packed before the turn to write; what a commit that came too late has packed is given back.
+// Contents are packed before the write lock is taken, and the memory of a commit that is too late is released.
 func TestService_Put_packed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -195,7 +195,7 @@ func TestService_Put_packed(t *testing.T) {
 	})
 }
 
-// A dry run is planned once, stores nothing, and waits for nobody's turn.
+// A dry run is planned once, stores nothing, and does not wait for the write lock.
 func TestService_Put_dryRun(t *testing.T) {
 	t.Parallel()
 	s, m := service()
@@ -212,7 +212,7 @@ func TestService_Put_dryRun(t *testing.T) {
 	}
 }
 
-// The site is read once for what comes new to a bucket that is known, unless that governs others.
+// New documents in a cached bucket cost one read of the site, unless they govern others.
 func TestService_Put_snapshots(t *testing.T) {
 	t.Parallel()
 	s, m := service()
@@ -235,8 +235,7 @@ func TestService_Put_snapshots(t *testing.T) {
 	}
 }
 
-// What is done while a change is stored sees the new versions that come out of it, has ended when the change has, and
-// does not fail it.
+// Meanwhile sees the new versions of a change, ends before the change does, and cannot make it fail.
 func TestService_Put_meanwhile(t *testing.T) {
 	t.Parallel()
 	s, _ := service()

@@ -19,20 +19,20 @@ import (
 	"purser/internal/validations"
 )
 
-// tester is what testing and rapid have in common.
+// tester is the common part of testing.TB and rapid.T.
 type tester interface {
 	Helper()
 	Fatal(args ...any)
 	Fatalf(format string, args ...any)
 }
 
-// exported lets cmp look into the unexported fields of all types.
+// exported lets cmp compare the unexported fields of all types.
 func exported() cmp.Option { return cmp.Exporter(func(reflect.Type) bool { return true }) }
 
-// at is the time of everything that the tests do.
+// at is the fixed time of all tests.
 func at() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
 
-// widget returns the text of a document with data; metadata holds further lines such as "labels: {a: b}".
+// widget returns the text of a document with data; metadata are further lines such as "labels: {a: b}".
 func widget(name, data string, metadata ...string) string {
 	return text("acme/Widget/v1", "metadata/Document/v1", name, data,
 		append([]string{"layeringDefinition: {layer: site}", "storagePolicy: cleartext"}, metadata...)...)
@@ -53,7 +53,7 @@ func text(schema, kind, name, data string, metadata ...string) string {
 	return fmt.Sprintf("---\nschema: %s\nmetadata:\n  %s\ndata: %s\n", schema, strings.Join(lines, "\n  "), data)
 }
 
-// inBucket names the bucket of a document in a change set.
+// inBucket adds the name of a bucket to a document of a change set.
 func inBucket(bucket, text string) string {
 	return text + fmt.Sprintf("status: {bucket: %s}\n", bucket)
 }
@@ -62,7 +62,7 @@ func layeringPolicy(name string) string {
 	return control("deckhand/LayeringPolicy/v1", name, "{layerOrder: [global, site]}")
 }
 
-// dataSchema returns a DataSchema that requires the x of widgets to have a type.
+// dataSchema returns a DataSchema that requires the property x of widgets to have a type.
 func dataSchema(kind string) string {
 	return control(validations.DataSchemaKind, "acme/Widget/v1", "{properties: {x: {type: "+kind+"}}}")
 }
@@ -80,7 +80,7 @@ func validationPolicy(required ...string) string {
 	return control("deckhand/ValidationPolicy/v1", "policy", "{validations: ["+strings.Join(list, ", ")+"]}")
 }
 
-// service returns a service over an empty site that is kept in memory.
+// service returns a service over an empty site in memory.
 func service(extensions ...validations.Extension) (*Service, *memory) {
 	m := newMemory()
 	const cacheSize = 1 << 20
@@ -92,7 +92,7 @@ func service(extensions ...validations.Extension) (*Service, *memory) {
 	}), m
 }
 
-// put fills a bucket, which must be possible.
+// put fills a bucket and fails the test on an error.
 func put(t tester, s *Service, bucket, body string) Written {
 	t.Helper()
 	written, err := s.Put(context.Background(), bucket, []byte(body), document.YAML, revisions.Options{})
@@ -102,7 +102,7 @@ func put(t tester, s *Service, bucket, body string) Written {
 	return written
 }
 
-// payload parses a body, and decodes what the buckets do not know. Without a bucket documents name their own.
+// payload parses a body and decodes documents that are not in the buckets. Without a bucket, documents name their own.
 func payload(t tester, s *Service, bucket, body string, buckets ...string) Payload {
 	t.Helper()
 	p, err := s.parse(context.Background(), []byte(body), document.YAML, bucket, buckets)
@@ -115,7 +115,7 @@ func payload(t tester, s *Service, bucket, body string, buckets ...string) Paylo
 	return p
 }
 
-// needed reads what planning a payload needs.
+// needed reads the parts of the site needed to plan a payload.
 func needed(t tester, s *Service, p Payload) revisions.Snapshot {
 	t.Helper()
 	snapshot, err := s.Store.Snapshot(context.Background(), p.need())
@@ -148,7 +148,7 @@ func judgingSource(ctx context.Context, s *Service, from source) (c changed, err
 	return c, err
 }
 
-// judged is judgingPut where nothing goes wrong.
+// judged is judgingPut that fails the test on an error.
 func judged(t testing.TB, s *Service, bucket, body string) changed {
 	t.Helper()
 	c, err := judgingPut(t.Context(), t, s, bucket, body)
@@ -158,7 +158,7 @@ func judged(t testing.TB, s *Service, bucket, body string) changed {
 	return c
 }
 
-// wantFault compares the kind and a part of the message of an error with those of a fault.
+// wantFault checks the kind of an error and a part of its message.
 func wantFault(t testing.TB, err error, kind fault.Kind, part string) {
 	t.Helper()
 	if err == nil || fault.KindOf(err) != kind || !strings.Contains(err.Error(), part) {

@@ -23,37 +23,37 @@ type Written struct {
 	Revision  int64               // the newest revision afterwards; 0 if there is none
 	Stamp     revisions.Stamp     // of it, or of the last purge
 	Documents []*revisions.Stored // of the buckets that were filled, in the order of the payload
-	Items     []Item              // that these were read from, of a payload
+	Items     []Item              // the payload's items that Documents were read from
 	Buckets   []string            // that were written, sorted
 	Changed   bool                // a revision was made
-	Audited   bool                // the audit event was recorded with it
-	Shown     revisions.Shown     // that revision
+	Audited   bool                // the audit event was recorded with the revision
+	Shown     revisions.Shown     // the revision that was made
 	Summary   Summary             // what the change does, or would do
-	Preview   *Preview            // of a dry run, which makes none
+	Preview   *Preview            // of a dry run, which makes no revision
 }
 
-// source is the origin of a change: a payload, or the target of a rollback. It is a value.
+// source is the origin of a change: a payload, or the target of a rollback. It is immutable.
 type source interface {
-	// need returns what planning needs of the site.
+	// need returns the parts of the site needed to plan the change.
 	need() revisions.Need
-	// decoded returns the source with all documents decoded that are not in a snapshot.
+	// decoded returns the source with every document decoded that is not in a snapshot.
 	decoded(ctx context.Context, snapshot revisions.Snapshot) (source, error)
 	// plan returns the diff that the change makes to a snapshot.
 	plan(ctx context.Context, snapshot revisions.Snapshot) (revisions.Diff, error)
 }
 
-// Retries of a change when others are appended first.
+// Limits on retrying a change after other changes were appended first.
 const (
 	maxAttempts   = 60
-	patientUntil  = 3 // from this attempt on, it holds the write lock while it plans
+	patientUntil  = 3 // from this attempt on, it holds the write lock while planning
 	firstWait     = 5 * time.Millisecond
 	maxWait       = 80 * time.Millisecond // longer waits would lose every race
 	maxSnapshots  = 8                     // for one plan
 	retryAfterAll = time.Second
 )
 
-// change appends a revision if the source changes anything. Faults: those of planning; Stale if the newest revision is
-// not one that the options expect; Conflict if other changes keep coming first. A fault means that nothing was stored.
+// change appends a revision if the source changes anything. Faults: those of planning; Stale if the options do not
+// expect the newest revision; Conflict if other changes keep being appended first. With a fault nothing was stored.
 func (s *Service) change(ctx context.Context, from source, kind revisions.Kind, options revisions.Options) (
 	Written, error,
 ) {
@@ -82,7 +82,7 @@ func (s *Service) change(ctx context.Context, from source, kind revisions.Kind, 
 }
 
 // attempt plans a change against the newest state and appends it. It returns the source with its documents decoded, for
-// another attempt.
+// the next attempt.
 func (s *Service) attempt(ctx context.Context, from source, kind revisions.Kind, options revisions.Options,
 	patient bool,
 ) (
@@ -142,8 +142,8 @@ func (s *Service) attempt(ctx context.Context, from source, kind revisions.Kind,
 	return from, written, err
 }
 
-// prepare reads what a change needs and plans it. It reads again if the snapshot or the decoded documents show that
-// more is needed.
+// prepare reads the parts of the site that a change needs and plans the change. It reads again if the snapshot or the
+// decoded documents show that more is needed.
 func (s *Service) prepare(ctx context.Context, from source, options revisions.Options) (
 	_ source, snapshot revisions.Snapshot, diff revisions.Diff, err error,
 ) {
@@ -180,8 +180,8 @@ func (s *Service) prepare(ctx context.Context, from source, options revisions.Op
 	return from, snapshot, revisions.Diff{}, revisions.ErrMoved // the needs change with every snapshot
 }
 
-// read returns a snapshot of everything that need names. It extends a known snapshot, unless the site has changed
-// since. A site without revisions, which a purge leaves too, has only empty buckets.
+// read returns a snapshot of everything in need. It extends a known snapshot unless the site has changed since. A site
+// without revisions, also one that was purged, has only empty buckets.
 func (s *Service) read(ctx context.Context, snapshot revisions.Snapshot, known, need revisions.Need) (
 	revisions.Snapshot, error,
 ) {
@@ -207,7 +207,7 @@ func (s *Service) read(ctx context.Context, snapshot revisions.Snapshot, known, 
 	return part, nil
 }
 
-// planned plans a change and returns what judging the diff needs of the site.
+// planned plans a change and returns the further parts of the site needed to judge the diff.
 func (s *Service) planned(ctx context.Context, from source, snapshot revisions.Snapshot, options revisions.Options) (
 	revisions.Diff, revisions.Need, error,
 ) {
@@ -240,7 +240,7 @@ func (s *Service) planned(ctx context.Context, from source, snapshot revisions.S
 	return diff, more, nil
 }
 
-// judged judges a diff that changes something.
+// judged judges a diff. A diff that changes nothing has an empty judgement.
 func (s *Service) judged(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff,
 	options revisions.Options,
 ) (judging.Judgement, error) {
@@ -250,9 +250,9 @@ func (s *Service) judged(ctx context.Context, snapshot revisions.Snapshot, diff 
 	return s.newJudge(options).Judge(ctx, snapshot, diff)
 }
 
-// lockWrites waits until no other change of this process is being appended; unlock lets the next one begin. A large
-// request keeps no permit while it waits for the lock, and with the returned context it needs none while it holds the
-// lock: the two would wait for each other.
+// lockWrites waits until this process is appending no other change; unlock lets the next one begin. A large request
+// gives up its permit while it waits for the lock, and needs none with the returned context while it holds the lock;
+// otherwise requests for the lock and for a permit could deadlock.
 func (s *Service) lockWrites(ctx context.Context) (locked context.Context, unlock func(), err error) {
 	select {
 	case <-s.writes:
@@ -271,8 +271,8 @@ func (s *Service) lockWrites(ctx context.Context) (locked context.Context, unloc
 	}, nil
 }
 
-// packed returns the contents of a commit in the form in which they are stored, and the bytes that are held for that.
-// It leaves out those of a rollback, nearly all of which are stored already.
+// packed returns the contents of a commit in their stored form, and the number of bytes charged for them. It skips
+// rollbacks, because nearly all of their contents are already stored.
 func (s *Service) packed(ctx context.Context, commit revisions.Commit) (
 	packed map[document.Digest][]byte, held int, err error,
 ) {
@@ -324,7 +324,7 @@ func (s *Service) append(ctx context.Context, commit revisions.Commit, judgement
 	}, nil
 }
 
-// verdict returns the verdict on a new revision. Its only reported results are those that a rollback carries over.
+// verdict returns the verdict on a new revision. Its only reported results are those a rollback carries over.
 func (s *Service) verdict(revision revisions.Revision, judgement judging.Judgement, carried []validations.Outcome,
 	viewer authz.Viewer,
 ) revisions.Shown {

@@ -15,7 +15,7 @@ import (
 	"purser/internal/validations"
 )
 
-// decode decodes items of a payload on all processors. It fails with the fault that firstFault returns.
+// decode decodes items of a payload on all processors. It returns the fault chosen by firstFault, if any.
 func (s *Service) decode(ctx context.Context, payload Payload, positions []int) ([]Item, error) {
 	items := make([]Item, len(positions))
 	for i, position := range positions {
@@ -28,7 +28,7 @@ func (s *Service) decode(ctx context.Context, payload Payload, positions []int) 
 	return decoded, firstFault(decoded, faults, s.Compat)
 }
 
-// decodeItems decodes items on all processors, and returns what is wrong with each.
+// decodeItems decodes items on all processors and returns the faults of each.
 func (s *Service) decodeItems(ctx context.Context, items []Item, cleartextOnly bool) ([]Item, []decodeFaults, error) {
 	decoded, faults := make([]Item, len(items)), make([]decodeFaults, len(items))
 	err := budget.ForEach(ctx, len(items), func(meter *budget.Meter, i int) error {
@@ -54,13 +54,13 @@ func (s *Service) decodeItems(ctx context.Context, items []Item, cleartextOnly b
 	return decoded, faults, nil
 }
 
-// isOfBody reports whether an error was caused by the body, rather than by the end of the request.
+// isOfBody reports whether an error is caused by the body and not by the end of the request.
 func isOfBody(err error) bool {
 	kind := fault.KindOf(err)
 	return kind == fault.Invalid || kind == fault.TooLarge
 }
 
-// decodeItem decodes one item and makes it a document. At most one of the faults is set.
+// decodeItem decodes an item into a document. At most one of the faults is set.
 func (s *Service) decodeItem(ctx context.Context, meter *budget.Meter, item Item, cleartextOnly bool) (
 	Item, decodeFaults,
 ) {
@@ -109,18 +109,17 @@ func bucketOf(e document.Entry, doc *document.Document) (string, error) {
 			"for, as status: {bucket: NAME}. Nothing was stored.", doc.Identity, e.Index, e.Line)
 }
 
-// decodeFaults are the possible faults of one document; at most one is set.
+// decodeFaults are the possible faults of a document; at most one is set.
 type decodeFaults struct {
 	parse   error
-	invalid string // what it is in place of a mapping
+	invalid string // what the entry is instead of a mapping
 	sanity  error
 	bucket  error
 	secret  error
 }
 
-// firstFault returns the fault that the reference finds first among those of several documents: what cannot be parsed,
-// then what is not a mapping, then the first document that fails its sanity checks, without compat all of these; nil if
-// there is none.
+// firstFault returns the fault that the reference finds first: a parse error, then an entry that is not a mapping, then
+// the first document that fails its sanity checks (without compat, all such documents); nil if there is none.
 func firstFault(items []Item, faults []decodeFaults, compat bool) error {
 	var later [3]error
 	var invalid, hints []string
@@ -165,8 +164,8 @@ func messagesSize(err error) (size int) {
 	return size
 }
 
-// malformed returns the fault of all documents that fail their sanity checks, with the messages of the first one and of
-// as many others as an answer has room for. A check that could not be completed comes first.
+// malformed returns one fault for all documents that fail their sanity checks, with the messages of the first one and
+// of as many others as fit into an answer. An incomplete check takes precedence.
 func malformed(faults []decodeFaults) error {
 	const maxMessages = 100
 	var all fault.Fault

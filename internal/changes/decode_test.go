@@ -15,7 +15,7 @@ import (
 	"purser/internal/revisions"
 )
 
-// Faults come in the reference's order: what cannot be parsed, what is no mapping, then the first of each other kind.
+// Faults come in the reference's order: parse errors, entries that are not mappings, then the first of each other kind.
 func TestFirstFault(t *testing.T) {
 	t.Parallel()
 	parse, sanity, bucket, secret := errors.New("parse"), errors.New("sanity"), errors.New("bucket"), errors.New("secret")
@@ -55,8 +55,7 @@ func TestFirstFault(t *testing.T) {
 	}
 }
 
-// What is wrong with the frames of documents is told of all of them, as far as there is room; to clients of the reference
-// of the first one.
+// Sanity faults are reported for all documents, up to a limit; with compat only for the first.
 func TestFirstFault_sanity(t *testing.T) {
 	t.Parallel()
 	wrong := func(text string, messages int) decodeFaults {
@@ -158,7 +157,7 @@ func TestService_PutChangeSet_refused(t *testing.T) {
 	}
 }
 
-// A client that goes away is no fault of the documents.
+// A disconnected client is not a fault of the documents.
 func TestService_decode_cancelled(t *testing.T) {
 	t.Parallel()
 	s, _ := service()
@@ -174,7 +173,7 @@ func TestService_decode_cancelled(t *testing.T) {
 	}
 }
 
-// A document that makes the decoder panic ends its request alone.
+// A document that makes the decoder panic ends only its own request.
 func TestForEach_panics(t *testing.T) {
 	t.Parallel()
 	const many = 40

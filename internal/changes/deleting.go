@@ -11,13 +11,13 @@ import (
 	"purser/internal/revisions"
 )
 
-// deleting returns the options of a deletion: with Compat, nobody needs to be allowed to store encrypted documents.
+// deleting returns the options of a deletion: with Compat it needs no permission to store encrypted documents.
 func (s *Service) deleting(options revisions.Options) revisions.Options {
 	options.CleartextOnly = options.CleartextOnly && !s.Compat
 	return options
 }
 
-// deleted returns those of the removed documents that no added one replaces, sorted.
+// deleted returns the removed documents that are not replaced by an added one, sorted.
 func deleted(removed, added []*revisions.Stored) []*revisions.Stored {
 	replaced := make(map[document.Identity]bool, len(added))
 	for _, doc := range added {
@@ -32,7 +32,7 @@ func deleted(removed, added []*revisions.Stored) []*revisions.Stored {
 }
 
 // checkDeleted refuses a change that deletes more documents than the options allow. Fault: Conflict; it is secret if
-// encrypted documents make the difference, and the viewer may not see them.
+// the limit is exceeded only because of encrypted documents that the viewer may not see.
 func checkDeleted(diff revisions.Diff, options revisions.Options) error {
 	if options.MaxDeleted == nil {
 		return nil
@@ -46,7 +46,7 @@ func checkDeleted(diff revisions.Diff, options revisions.Options) error {
 	if secret {
 		shown = all
 	}
-	const most = 10 // that the message names
+	const most = 10 // names in the message
 	var names []string
 	message := fault.Message{Error: true, Secret: secret}
 	for _, doc := range shown[:min(len(shown), most)] {

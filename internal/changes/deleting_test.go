@@ -72,7 +72,7 @@ func TestService_Put_maxDeleted(t *testing.T) {
 	}
 }
 
-// What a change set moves is not deleted.
+// Documents moved by a change set do not count as deleted.
 func TestService_PutChangeSet_maxDeleted(t *testing.T) {
 	t.Parallel()
 	s, _ := service()

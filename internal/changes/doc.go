@@ -1,23 +1,22 @@
-// Package changes modifies a site: it fills buckets, one or several at once, rolls back, prunes, and keeps what belongs
-// to revisions (tags, posted results).
+// Package changes modifies a site: it fills one or several buckets, rolls back, prunes, and stores tags and posted
+// results.
 //
-// A change is a sequence of values. Each step takes values and returns new ones; nothing that was returned is modified
-// afterwards:
+// A change is a sequence of immutable values; each step takes values and returns new ones:
 //
 //	body ─parse─► Payload ─┐
 //	                       ├─plan─► Diff ─┬─judge─► Judgement ─┬─► Commit ─append─► revision
 //	Store.Snapshot(need) ──┘              │                    │
 //	                                      └───── preview ◄─────┘
 //
-// plan and judge, which is package judging, are pure functions, without access to a store. A Need names the parts of
-// the site that they work on, which are read in one round trip and at one moment; where the first snapshot shows that
-// more is needed, a second one replaces it. A rollback is another way to make a Diff.
+// plan and judge (in package judging) are pure functions without access to a store. A Need lists the parts of the site
+// that they use; these are read in one round trip, at one moment. If the first snapshot shows that more is needed, a
+// second one replaces it. A rollback makes its Diff without a Payload.
 //
-// Everything expensive happens before a change holds the write lock. Append stores a Commit if nothing that it depends
-// on has changed since its snapshot, and gives it the next numbers; else the change is planned again, with all that is
-// decoded.
+// All expensive work is done before a change takes the write lock. Append stores a Commit with the next numbers if
+// nothing that it depends on has changed since its snapshot; otherwise the change is planned again, with the documents
+// it has decoded.
 //
-// Invariants: revision numbers are gapless and in the order of commits, and only a prune removes some; a document
+// Invariants: revision numbers increase by one in the order of commits, and only a prune leaves gaps; a document
 // identity is live in at most one bucket; the schema validation of a revision covers all of its documents; a PUT that
-// changes nothing writes nothing; a dry run writes nothing at all.
+// changes nothing writes nothing; a dry run never writes.
 package changes

@@ -12,8 +12,8 @@ import (
 	"purser/internal/validations"
 )
 
-// Of a revision that is rendered after another one, what is computed and equal is the same, and what depends on a
-// change or on a secret is made anew. What is not computed is the document itself.
+// A later revision reuses rendered documents that are equal, and renders those that depend on a change or a secret
+// again. A document that rendering leaves unchanged is returned itself.
 func TestRenderer_Kept(t *testing.T) {
 	t.Parallel()
 	const taking = "substitutions: [{src: {schema: acme/Widget/v1, name: NAME, path: .x}, dest: {path: .y}}]"

@@ -17,14 +17,14 @@ import (
 
 // Draft is the outcome of judging documents as a complete site.
 type Draft struct {
-	Written // as of a dry run; all of the server's own validations count, the optional ones if a policy lists them
+	Written // as of a dry run; all of the server's validations count, optional ones only if a policy lists them
 
 	Policies []validations.Policy // among the documents
-	Rendered *judging.Rendering   // nil if the documents do not render to valid ones
+	Rendered *judging.Rendering   // nil unless the documents render to valid ones
 }
 
-// Decode decodes items that are not decoded yet. It returns them with what is wrong with each, nil for those that are
-// documents. Like Judge it needs no Store.
+// Decode decodes the items that are not decoded yet. It returns all items and, for each, its fault or nil. Like Judge
+// it needs no Store.
 func (s *Service) Decode(ctx context.Context, items []Item) ([]Item, []error, error) {
 	decoded, faults, err := s.decodeItems(ctx, items, false)
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *Service) Decode(ctx context.Context, items []Item) ([]Item, []error, er
 
 // Collision is a pair of items that cannot be in one site: they have the same identity, or both are LayeringPolicies.
 type Collision struct {
-	Item, With int // positions; the second comes first
+	Item, With int // positions; With is the earlier one
 	Fault      error
 }
 
@@ -67,9 +67,8 @@ func Collisions(items []Item) (collisions []Collision) {
 	return collisions
 }
 
-// Judge judges decoded items, none of which collides with another, as a dry run of a change does that makes them a site
-// of their own. If they are not whole, because others could not be decoded, only single documents are judged. Errors
-// are those of the budget.
+// Judge judges decoded items without collisions like a dry run of a change that creates a site from them. If whole is
+// false, because other items could not be decoded, it judges only single documents. Errors are those of the budget.
 func (s *Service) Judge(ctx context.Context, items []Item, whole bool, viewer authz.Viewer) (Draft, error) {
 	options := revisions.Options{DryRun: true, Viewer: viewer}
 	buckets := make([]string, len(items))
@@ -104,17 +103,17 @@ func (s *Service) Judge(ctx context.Context, items []Item, whole bool, viewer au
 	if viewer.Encrypted {
 		judgement.Results = withoutValues(judgement.Results, viewer.Withheld())
 	}
-	judgement.Policies = nil // what they require of others is not known here
+	judgement.Policies = nil // policies may require validations by others, whose results are unknown here
 	draft.Written, err = NewService(weighing).preview(ctx, snapshot, diff, judgement, revisions.ChangeSet, options)
 	draft.Items = items
 	return draft, err
 }
 
-// withoutValues returns results for viewers who may see all of encrypted documents except their data, with a text in
-// place of messages that depend on it. Only the findings of schemas and of overrides show data: what rendering refuses
-// names documents and paths (see the package). Whether the path of a finding of a schema is in what came from a secret,
-// or in a schema that did, is for the caller to find out; that of a finding of an override names resources, and is left
-// out.
+// withoutValues returns results for viewers who may see everything in encrypted documents except their data, with
+// withheld in place of messages that depend on it. Only findings of schemas and of overrides quote data; rendering
+// faults name documents and paths (see package rendering). The path of an override finding names resources and is left
+// out. The caller must check whether the path of a schema finding lies in data, or in a schema, that came from a
+// secret.
 func withoutValues(results []judging.RevisionResult, withheld string) []judging.RevisionResult {
 	shown := slices.Clone(results)
 	for i := range shown {

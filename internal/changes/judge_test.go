@@ -37,14 +37,14 @@ func failingNames(c changed) (list []string) {
 	return list
 }
 
-// judgeCase is a PUT to bucket b, or another one, of a site with documents in buckets a and schemas.
+// judgeCase is a PUT to bucket b, or another one, of a site with documents in the buckets a and schemas.
 type judgeCase struct {
 	name             string
 	site, schemas    string // buckets a and schemas
 	names            string // bucket names
 	bucket, body     string
 	compat           bool
-	failing          []string // names; those elsewhere as #id
+	failing          []string // names; documents elsewhere as #id
 	entries, checked int
 }
 
@@ -153,7 +153,7 @@ func TestJudge_judge(t *testing.T) {
 	}
 }
 
-// Removing a failing document elsewhere, or mending it, leaves no failure.
+// Removing or fixing a failing document elsewhere leaves no failure.
 func TestJudge_judge_mended(t *testing.T) {
 	t.Parallel()
 	s, _ := service()
@@ -167,7 +167,7 @@ func TestJudge_judge_mended(t *testing.T) {
 	}
 }
 
-// Notes about documents elsewhere are no failures, and settle nothing.
+// Notes about documents elsewhere are not failures and do not settle.
 func TestJudge_judge_notes(t *testing.T) {
 	t.Parallel()
 	s, _ := service()
@@ -177,7 +177,7 @@ func TestJudge_judge_notes(t *testing.T) {
 	}
 }
 
-// What is wrong with reading a schema ends the judgement, wherever it is read.
+// An error while reading a schema ends the judgement, wherever the schema is read.
 func TestJudge_judge_schemaUnread(t *testing.T) {
 	t.Parallel()
 	s, _ := service(keyword{})
@@ -237,7 +237,7 @@ func TestJudge_need(t *testing.T) {
 
 // keyword is an extension whose keyword "versioned" requires a version of the client plugin p.
 type keyword struct {
-	check func(meter *budget.Meter) error // called for each object, nil for nothing
+	check func(meter *budget.Meter) error // called for each object; nil does nothing
 }
 
 func (keyword) Keywords() []string { return []string{"versioned"} }
@@ -277,7 +277,7 @@ func versioned() string {
 	return control(validations.DataSchemaKind, "acme/Widget/v1", `{versioned: "1"}`)
 }
 
-// layeredVersions returns client versions that layering adds a version of p to.
+// layeredVersions returns client versions to which layering adds a version of p.
 func layeredVersions(action string) string {
 	parent := text(validations.ClientVersionsKind, "metadata/Document/v1", "parent", `{p: "1"}`,
 		"storagePolicy: cleartext", "labels: {k: v}", "layeringDefinition: {layer: global, abstract: true}")
@@ -343,7 +343,7 @@ func TestJudge_clientVersions(t *testing.T) {
 	}
 }
 
-// Other client versions make documents fail, or pass, that nobody sent.
+// Changed client versions make documents outside the change fail or pass.
 func TestJudge_clientVersions_elsewhere(t *testing.T) {
 	t.Parallel()
 	s, m := service(keyword{})
@@ -361,7 +361,7 @@ func TestJudge_clientVersions_elsewhere(t *testing.T) {
 	}
 }
 
-// What a budget is spent on is named, and nothing is stored.
+// An exhausted budget is reported with the work it was spent on, and nothing is stored.
 func TestJudge_judge_budget(t *testing.T) {
 	t.Parallel()
 	s, m := service(keyword{check: func(meter *budget.Meter) error { return meter.Spend(100 * budget.Second) }})
@@ -374,7 +374,7 @@ func TestJudge_judge_budget(t *testing.T) {
 	}
 }
 
-// Compiling a DataSchema, and reading one for its client versions, are named too.
+// This also holds for compiling a DataSchema and for finding the client versions that it needs.
 func TestJudge_judge_budgetOfSchema(t *testing.T) {
 	t.Parallel()
 	var properties strings.Builder
@@ -412,7 +412,7 @@ func TestJudge_judge_budgetOfSchema(t *testing.T) {
 	}
 }
 
-// A panic while one document is checked ends the call, and nothing else.
+// A panic while checking a document ends only that call.
 func TestJudge_judge_panics(t *testing.T) {
 	t.Parallel()
 	s, m := service(keyword{check: func(*budget.Meter) error { panic("at the disco") }})
@@ -427,7 +427,7 @@ func TestJudge_judge_panics(t *testing.T) {
 	}
 }
 
-// A caller that goes away ends the checks.
+// A disconnected caller ends the checks.
 func TestJudge_judge_cancelled(t *testing.T) {
 	t.Parallel()
 	gone := errors.New("gone")
@@ -442,7 +442,7 @@ func TestJudge_judge_cancelled(t *testing.T) {
 	}
 }
 
-// Of an encrypted document the check reads what it says, and shows nothing of it.
+// An encrypted document is checked, but findings do not show its data.
 func TestJudge_judge_encrypted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -547,7 +547,7 @@ func TestJudge_validateWhole(t *testing.T) {
 	}
 }
 
-// A policy that is removed with the change requires nothing any more, and one of the same name counts once.
+// A policy removed by the change requires nothing any more, and a kept or replaced one counts once.
 func TestPoliciesAfter(t *testing.T) {
 	t.Parallel()
 	s, _ := service()
@@ -568,7 +568,7 @@ func TestPoliciesAfter(t *testing.T) {
 	}
 }
 
-// reader is an extension that notes the schemas that are compiled.
+// reader is an extension that counts the compilations of each schema.
 type reader struct {
 	mu       *sync.Mutex
 	compiled map[string]int
@@ -585,8 +585,8 @@ func (r reader) Examine(schema any) []validations.Finding {
 	return nil
 }
 
-// A DataSchema is compiled once for its content: to see whether it is usable, to check with it, and to check what is
-// rendered; in whatever bucket and revision it is.
+// A DataSchema is compiled once for its content: for checking its usability, for checking documents, and for checking
+// rendered documents, in any bucket and revision.
 func TestService_Put_compilesOnce(t *testing.T) {
 	t.Parallel()
 	r := reader{new(sync.Mutex), map[string]int{}}
@@ -610,8 +610,8 @@ func TestService_Put_compilesOnce(t *testing.T) {
 	}
 }
 
-// What has passed is not checked again: not for a change after a dry run, in another bucket, or when it is rendered. What
-// fails is, for its findings.
+// A check that passed is not repeated: not after a dry run, in another bucket, or in rendering. A failed one is
+// repeated for its findings.
 func TestService_Put_checksOnce(t *testing.T) {
 	t.Parallel()
 	var checks atomic.Int32

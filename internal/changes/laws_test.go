@@ -28,7 +28,7 @@ func body(t *rapid.T, bucket string) string {
 	return text.String()
 }
 
-// bodies draws what bucket a had, one revision after the other.
+// bodies draws successive bodies of bucket a, one per revision.
 func bodies(t *rapid.T, least int) (list []string) {
 	for range rapid.IntRange(least, 5).Draw(t, "revisions") {
 		list = append(list, body(t, "a"))
@@ -45,8 +45,8 @@ func filled(t tester, bodies []string) (*Service, *memory) {
 	return s, m
 }
 
-// Planning gives the same diff again, and modifies neither its payload nor its snapshot: they equal others that were
-// made in the same way and never planned.
+// Planning is deterministic and modifies neither its payload nor its snapshot: both still equal copies that were made
+// in the same way and never planned.
 func TestPayload_plan_pure(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -78,7 +78,7 @@ func TestPayload_plan_pure(t *testing.T) {
 	})
 }
 
-// A diff with the numbers of another head is the one that planning against that head gives.
+// A diff rebased to another head equals the diff planned against that head.
 func TestDiff_rebased_law(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -134,7 +134,7 @@ func TestPlanRollback_law(t *testing.T) {
 	})
 }
 
-// A change set moves documents as the same texts in single buckets would leave them.
+// A change set that moves documents leaves the same documents as single PUTs of the same texts.
 func TestPayload_plan_changeSet(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -198,8 +198,8 @@ func someNeed(t *rapid.T, m *memory) revisions.Need {
 	return need
 }
 
-// A snapshot that is read in two parts is the one that is read at once, whatever is needed; if the site has changed in
-// between it is the later one.
+// A snapshot read in two parts equals one read in a single query, for any need; if the site changed in between, it is
+// the later one.
 func TestService_read_law(t *testing.T) {
 	t.Parallel()
 	s, m := service()

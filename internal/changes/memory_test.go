@@ -15,8 +15,8 @@ import (
 	"purser/internal/validations"
 )
 
-// memory is a site without a database: all that a Need can ask for, worked out from plain lists. Methods that no test
-// of this package calls are those of a nil Store.
+// memory is a site without a database that computes everything a Need can ask for from plain lists. Methods that no
+// test in this package calls are those of a nil Store.
 type memory struct {
 	revisions.Store
 
@@ -31,11 +31,11 @@ type memory struct {
 	newest   revisions.Revision
 	failures []revisions.Failure
 	outcomes []validations.Outcome
-	carried  []validations.Outcome // posted about the target of a rollback, whichever that is
+	carried  []validations.Outcome // posted about the target of any rollback
 
 	needs   []revisions.Need   // of the snapshots that were read
-	commits []revisions.Commit // as they came
-	// before is called before a commit is stored, nil for nothing.
+	commits []revisions.Commit // in order of appending
+	// before is called before a commit is stored, if not nil.
 	before func()
 }
 
@@ -47,7 +47,7 @@ func newMemory() *memory {
 	}
 }
 
-// that returns the live documents for which a condition holds.
+// that returns the live documents that meet a condition.
 func (m *memory) that(holds func(doc *revisions.Stored) bool) (documents []*revisions.Stored) {
 	for _, doc := range m.live {
 		if holds(doc) {
@@ -135,7 +135,7 @@ func (m *memory) policies() (versions []revisions.PolicyVersion) {
 	return versions
 }
 
-// fallback returns the newest LayeringPolicy there ever was.
+// fallback returns the newest LayeringPolicy of all revisions.
 func (m *memory) fallback() *revisions.Stored {
 	for _, documents := range slices.Backward(m.history) {
 		if at := slices.IndexFunc(documents, (*revisions.Stored).IsLayeringPolicy); at >= 0 {

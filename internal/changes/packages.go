@@ -18,7 +18,7 @@ import (
 
 // CheckedPackage is a package without errors.
 type CheckedPackage struct {
-	Data   document.Mapping // of the document that describes it
+	Data   document.Mapping // of the document that describes the package
 	Report murano.Report    // with warnings only
 }
 
@@ -28,15 +28,15 @@ func (p CheckedPackage) Manifest() document.Mapping {
 	return manifest
 }
 
-// Name returns the name that the manifest gives.
+// Name returns the name in the manifest.
 func (p CheckedPackage) Name() string {
 	name, _ := p.Manifest().At("FullName").(string)
 	return name
 }
 
-// PutPackage makes an archive of Murano the package with a name in a bucket, in place of the one that has the name; the
-// other documents of the bucket stay. Faults: Invalid for a package with
-// errors, of type InvalidPackage, with a message for each; those of Put.
+// PutPackage stores a Murano archive as the package with a name in a bucket, replacing any package of that name; the
+// other documents of the bucket stay. Faults: Invalid, of type InvalidPackage, with a message for each error of the
+// package; those of Put.
 func (s *Service) PutPackage(ctx context.Context, bucket, name string, archive []byte, options revisions.Options) (
 	Written, CheckedPackage, error,
 ) {
@@ -66,7 +66,7 @@ func (s *Service) PutPackage(ctx context.Context, bucket, name string, archive [
 	return written, checked, err
 }
 
-// packageLimits are lower than those of a command: the files of one request are held in memory.
+// packageLimits are lower than those of the command, because the files of a request are held in memory.
 func packageLimits() pack.Limits {
 	limits := pack.DefaultLimits()
 	limits.File, limits.Total = 32*budget.MiB, 128*budget.MiB
@@ -122,7 +122,7 @@ func invalidPackage(report murano.Report) error {
 	return f
 }
 
-// PackageMessage returns an issue of a package as a message.
+// PackageMessage converts an issue of a package to a message.
 func PackageMessage(issue murano.Issue) fault.Message {
 	m := fault.Message{
 		Message: issue.Message, Error: issue.Severity == murano.Error, Code: issue.Code, File: issue.File,
@@ -133,9 +133,9 @@ func PackageMessage(issue murano.Issue) fault.Message {
 	return m
 }
 
-// checkArchives refuses new documents that describe packages without an archive that is stored, or comes with them:
-// what they say must be what the server has read. Documents that were read from a revision may be put back, in any
-// bucket.
+// checkArchives refuses new documents that describe packages, unless the archive is stored or part of the request:
+// their contents must be what the server read from an archive. Documents that were read from a revision may be put
+// back, in any bucket.
 func (p Payload) checkArchives(snapshot revisions.Snapshot, diff revisions.Diff) error {
 	for _, doc := range diff.Added {
 		if !doc.IsPackage() || p.Archive != nil {

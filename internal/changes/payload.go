@@ -12,32 +12,31 @@ import (
 	"purser/internal/revisions"
 )
 
-// maxBuckets bounds the buckets of a change set.
+// maxBuckets is the maximum number of buckets of a change set.
 const maxBuckets = 10_000
 
-// Payload is the documents of a request. Documents with the same text as in their bucket need no decoding.
+// Payload is the documents of a request. Documents with the same text as in their bucket are not decoded.
 type Payload struct {
 	Items   []Item
-	Buckets []string // that are replaced, each once
+	Buckets []string // the buckets to replace, without duplicates
 	// CleartextOnly refuses encrypted documents.
 	CleartextOnly bool
-	// Partial keeps the documents of the buckets that the items leave out.
+	// Partial keeps documents of the buckets that are not among the items.
 	Partial bool
-	// Archive is that of the only item, a package; nil for other payloads.
+	// Archive is the archive of the only item, a package; nil for other payloads.
 	Archive []byte
-	// Blind says that the caller may not see encrypted documents: each counts as changed, so that guesses reveal nothing.
+	// Blind is set if the caller may not see encrypted documents: each counts as changed, so that guesses reveal nothing.
 	Blind bool
 }
 
 // Item is one document of a payload.
 type Item struct {
 	Segment  *document.Segment
-	Bucket   string             // empty while only the undecoded document names it
-	Document *document.Document // nil where it is not decoded
+	Bucket   string             // empty while the document that names it is not decoded
+	Document *document.Document // nil until it is decoded
 }
 
-// parse splits a body into a payload that replaces buckets, none of it decoded. Without a bucket for them, documents
-// name their own.
+// parse splits a body into an undecoded payload that replaces buckets. If bucket is empty, each document names its own.
 func (s *Service) parse(ctx context.Context, body []byte, media document.Media, bucket string, buckets []string) (
 	Payload, error,
 ) {
@@ -57,7 +56,7 @@ func (s *Service) parse(ctx context.Context, body []byte, media document.Media, 
 	}
 	s.observe("split", began)
 	if len(segments) == 0 && media == document.YAML && len(bytes.TrimSpace(body)) > 0 {
-		// A file that lost its line breaks on the way is one long comment.
+		// A file that lost its line breaks in transit is one long comment.
 		return Payload{}, fault.New(fault.Invalid, "HTTPBadRequest",
 			"The body holds no document, only comments. To delete all documents of a bucket, PUT an empty body to it.")
 	}
@@ -72,8 +71,8 @@ func (s *Service) parse(ctx context.Context, body []byte, media document.Media, 
 	return payload, nil
 }
 
-// unknown returns the positions of the first items that are neither decoded nor known to a snapshot, at most so many.
-// One that comes with an archive is not known: the document may have been stored without it.
+// unknown returns the positions of the first items, at most most, that are neither decoded nor in a snapshot. An item
+// with an archive is always unknown: the document may be stored without its archive.
 func (p Payload) unknown(snapshot revisions.Snapshot, most int) (positions []int) {
 	known := snapshot.Texts()
 	for i, item := range p.Items {
@@ -97,12 +96,12 @@ func (p Payload) undecoded() (count int) {
 	return count
 }
 
-// namesBuckets reports whether the documents themselves name their buckets.
+// namesBuckets reports whether the documents name their own buckets.
 func (p Payload) namesBuckets() bool {
 	return slices.ContainsFunc(p.Items, func(item Item) bool { return item.Bucket == "" })
 }
 
-// with returns the payload with items decoded, and with the buckets that they name.
+// with returns the payload with decoded items and the buckets that they name.
 func (p Payload) with(positions []int, decoded []Item) (Payload, error) {
 	p.Items = slices.Clone(p.Items)
 	var buckets []string
@@ -116,8 +115,8 @@ func (p Payload) with(positions []int, decoded []Item) (Payload, error) {
 	return p, nil
 }
 
-// decodeUnknown decodes the documents that are not in a snapshot. Decoding may show that the payload is about another
-// bucket: then it stops after a few documents, because the rest may be known once that bucket is read.
+// decodeUnknown decodes up to most documents that are not in a snapshot. They may name a bucket that was not read; its
+// snapshot may make decoding the rest unnecessary.
 func (s *Service) decodeUnknown(ctx context.Context, payload Payload, snapshot revisions.Snapshot, most int) (
 	Payload, error,
 ) {
@@ -134,7 +133,7 @@ func (s *Service) decodeUnknown(ctx context.Context, payload Payload, snapshot r
 	return payload.with(positions, decoded)
 }
 
-// need returns what planning the payload needs of the site.
+// need returns the parts of the site needed to plan the payload.
 func (p Payload) need() revisions.Need {
 	need := revisions.Need{Buckets: p.Buckets}
 	decoded := len(p.Items) - p.undecoded()

@@ -26,7 +26,7 @@ func TestPayload_need(t *testing.T) {
 	}
 }
 
-// A change set decodes a document to learn of a bucket, and then only what that bucket does not know.
+// For a change set one document is decoded to find the bucket, then only documents that are not in it.
 func TestService_decodeCached_changeSet(t *testing.T) {
 	t.Parallel()
 	s, m := service()
@@ -53,7 +53,7 @@ func TestService_decodeCached_changeSet(t *testing.T) {
 	}
 }
 
-// The same text of a PUT is not taken for the document of a change set, which may be for another bucket.
+// A text known from a PUT is not reused for a change set, where it may be for another bucket.
 func TestService_decodeCached_otherBucket(t *testing.T) {
 	t.Parallel()
 	s, _ := service()

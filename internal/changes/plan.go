@@ -10,9 +10,9 @@ import (
 	"purser/internal/revisions"
 )
 
-// plan returns the diff that makes a payload the content of its buckets; those documents that it leaves out are
-// removed. In compat mode a payload makes a revision even if it changes nothing (spec/api.md §0 C2). Faults: Conflict
-// (spec/api.md §3.2).
+// plan returns the diff that makes a payload the content of its buckets, removing all other documents from them. In
+// compat mode a payload makes a revision even if it changes nothing (spec/api.md §0 C2). Faults: Conflict (spec/api.md
+// §3.2).
 func (p Payload) plan(snapshot revisions.Snapshot, compat bool) (revisions.Diff, error) {
 	diff, err := p.match(snapshot)
 	if err != nil {
@@ -32,8 +32,8 @@ func (p Payload) plan(snapshot revisions.Snapshot, compat bool) (revisions.Diff,
 	return diff, nil
 }
 
-// match pairs the payload with the documents of its buckets. All versions of an identity have one place, and no other
-// documents have it.
+// match pairs the payload with the documents of its buckets. A place belongs to one identity and is shared by all its
+// versions.
 func (p Payload) match(snapshot revisions.Snapshot) (revisions.Diff, error) {
 	diff := revisions.Diff{Result: make([]*revisions.Stored, 0, len(p.Items))}
 	known, byIdentity := snapshot.Texts(), p.identities(snapshot)
@@ -67,7 +67,7 @@ func (p Payload) match(snapshot revisions.Snapshot) (revisions.Diff, error) {
 	return diff, nil
 }
 
-// identities returns the documents of the buckets that have the name of a decoded item, by identity.
+// identities returns those documents of the buckets that share their name with a decoded item, by identity.
 func (p Payload) identities(snapshot revisions.Snapshot) map[document.Identity]*revisions.Stored {
 	names, byIdentity := map[string]bool{}, map[document.Identity]*revisions.Stored{}
 	for _, item := range p.Items {
@@ -88,8 +88,8 @@ func (p Payload) identities(snapshot revisions.Snapshot) map[document.Identity]*
 	return byIdentity
 }
 
-// next returns the version that a decoded document has from now on: the stored one if its contents are the same, else
-// a new one, which it adds to the diff under construction.
+// next returns the new version of a decoded document: the stored one if its contents are the same, else a new one,
+// which it adds to diff.
 func (p Payload) next(diff *revisions.Diff, snapshot revisions.Snapshot,
 	byIdentity map[document.Identity]*revisions.Stored, item Item,
 ) *revisions.Stored {
@@ -99,7 +99,7 @@ func (p Payload) next(diff *revisions.Diff, snapshot revisions.Snapshot,
 		p.Archive != nil && !snapshot.Contents[fresh.Digest].Archived
 	if old != nil && revisions.SameVersion(old, &fresh) && !guessed && !lost {
 		reread := *old.Document
-		reread.Segment, reread.Notes = item.Document.Segment, item.Document.Notes // so that this text is known the next time
+		reread.Segment, reread.Notes = item.Document.Segment, item.Document.Notes // so that this text is recognized next time
 		return old.With(reread)
 	}
 	added := revisions.Numbered(snapshot.Head, len(diff.Added), fresh)
@@ -112,7 +112,7 @@ func (p Payload) next(diff *revisions.Diff, snapshot revisions.Snapshot,
 	return added
 }
 
-// occupancy returns which buckets a result fills that had no documents, and which it empties.
+// occupancy returns the empty buckets that a result fills, and the buckets that it empties.
 func occupancy(buckets []revisions.Bucket, result []*revisions.Stored) (opened, emptied []string) {
 	filled := make(map[string]bool, len(buckets))
 	for _, doc := range result {
@@ -129,7 +129,7 @@ func occupancy(buckets []revisions.Bucket, result []*revisions.Stored) (opened, 
 	return opened, emptied
 }
 
-// duplicate returns the fault of an identity that exists already, in the reference's words, with what to do.
+// duplicate returns the fault for an identity that already exists, in the reference's words, with a hint on what to do.
 func duplicate(id document.Identity, bucket, hint string) error {
 	f := fault.New(fault.Conflict, "DuplicateDocumentExists", "Document %s already exists in bucket: %s", id, bucket)
 	f.Messages = []fault.Message{{Message: f.Message, Error: true}, {Message: hint, Error: true}}
@@ -160,7 +160,7 @@ func (p Payload) checkClaims(snapshot revisions.Snapshot, diff revisions.Diff) e
 	return nil
 }
 
-// placeOf returns where a document is in the body.
+// placeOf returns the position of a document in the body, as text.
 func (p Payload) placeOf(id document.Identity) string {
 	for _, item := range p.Items {
 		if item.Document != nil && item.Document.Identity == id {
@@ -170,7 +170,7 @@ func (p Payload) placeOf(id document.Identity) string {
 	return "The document"
 }
 
-// checkSingleton allows a LayeringPolicy only where no other one is live, in the same bucket too.
+// checkSingleton refuses a LayeringPolicy if another one is live, also in the same bucket.
 func checkSingleton(result, live []*revisions.Stored) error {
 	var first *revisions.Stored
 	for _, doc := range slices.Concat(live, result) {

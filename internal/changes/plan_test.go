@@ -29,8 +29,8 @@ func plannedOf(d revisions.Diff) planned {
 // planning is a payload for a site that was filled before.
 type planning struct {
 	name    string
-	buckets []string // of the site and their bodies, one after the other
-	bucket  string   // that is put; "" for a change set
+	buckets []string // alternating buckets of the site and their bodies
+	bucket  string   // the bucket of the PUT; "" for a change set
 	named   []string // buckets that the change set names
 	body    string
 	compat  bool
@@ -127,8 +127,8 @@ func TestPayload_plan(t *testing.T) {
 	}
 }
 
-// In compat mode a PUT makes a revision that names its buckets whatever it changes, unless it empties a bucket that
-// never was.
+// In compat mode a PUT makes a revision that names its buckets even if it changes nothing, unless it empties a bucket
+// that never existed.
 func TestPayload_plan_compat(t *testing.T) {
 	t.Parallel()
 	w1 := widget("w1", "{x: 1}")
@@ -239,8 +239,8 @@ func TestPayload_plan_policyStays(t *testing.T) {
 	}
 }
 
-// A text that says the same as the stored document takes its place, so that it needs no decoding the next time; what is
-// worth knowing about it is told again.
+// A new text with the content of the stored document replaces its text, so that it is not decoded next time; its notes
+// are reported again.
 func TestPayload_plan_reread(t *testing.T) {
 	t.Parallel()
 	s, m := service()
@@ -267,7 +267,7 @@ func TestPayload_plan_reread(t *testing.T) {
 	}
 }
 
-// A document without a text to know it by is compared by its contents.
+// A document without a known text is compared by its contents.
 func TestPayload_plan_withoutText(t *testing.T) {
 	t.Parallel()
 	s, _ := service()

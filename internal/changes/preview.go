@@ -15,36 +15,36 @@ import (
 
 // Preview describes the revision that a change would make.
 type Preview struct {
-	revisions.Shown // the newest revision as it would be afterwards
+	revisions.Shown // the newest revision after the change
 
-	Changed   bool // that is a new one
+	Changed   bool // Shown is a new revision
 	Buckets   []revisions.BucketDifference
 	Documents []revisions.DocumentDifference
 	Findings  []Finding
 	// Results are the outcomes of the validations of the whole revision that policies require.
 	Results []PreviewResult
-	// Withheld says that encrypted documents, or documents that take something from them, were left out.
+	// Withheld reports whether encrypted documents, or documents that take something from them, were left out.
 	Withheld bool
 }
 
-// PreviewResult is the outcome of a validation of the whole revision as the viewer sees it.
+// PreviewResult is the outcome of a validation of the whole revision, as the viewer sees it.
 type PreviewResult struct {
 	validations.Result
 
 	Warnings []fault.Message
-	At       []document.Position // of the errors in the body of the change; nil if that was not looked for
+	At       []document.Position // of the errors in the body of the change; nil if not located
 }
 
-// Finding is a document of the revision that its schema validation has a failure or a note about.
+// Finding is a document with a failure or a note in the schema validation of its revision.
 type Finding struct {
 	About  *revisions.Stored
 	Failed bool
 	Errors []validations.Error
-	At     []document.Position // of the errors in the body of the change; nil if that was not looked for
+	At     []document.Position // of the errors in the body of the change; nil if not located
 	Notes  []document.Note
 }
 
-// previewNeed returns what describing the failures of a snapshot needs.
+// previewNeed returns the parts of the site needed to describe the failures of a snapshot.
 func previewNeed(snapshot revisions.Snapshot) revisions.Need {
 	need := revisions.Need{Kinds: judging.Kinds(snapshot.Failing)}
 	byID := byID(snapshot.Failing)
@@ -97,7 +97,7 @@ func (s *Service) preview(ctx context.Context, snapshot revisions.Snapshot, diff
 	}, nil
 }
 
-// previewBuckets returns how a diff modifies each bucket, by the documents that the viewer may see.
+// previewBuckets returns how a diff modifies each bucket, considering only documents that the viewer may see.
 func previewBuckets(before []string, diff revisions.Diff, removed,
 	added []*revisions.Stored,
 ) []revisions.BucketDifference {
@@ -108,8 +108,8 @@ func previewBuckets(before []string, diff revisions.Diff, removed,
 	return revisions.BucketDifferences(before, after, removed, added)
 }
 
-// previewFindings describes the entries of a schema validation that are more than a plain success. It reports whether
-// some are left out, because they are about encrypted documents that the viewer may not see.
+// previewFindings describes the entries of a schema validation that fail or have notes. It reports whether some are
+// withheld because they are about encrypted documents that the viewer may not see.
 func (s *Service) previewFindings(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff,
 	judgement judging.Judgement,
 	viewer authz.Viewer,
@@ -147,7 +147,7 @@ func (s *Service) previewFindings(ctx context.Context, snapshot revisions.Snapsh
 	return findings, withheld, nil
 }
 
-// byID returns documents by their ids.
+// byID indexes documents by ID.
 func byID(documents []*revisions.Stored) map[int64]*revisions.Stored {
 	byID := make(map[int64]*revisions.Stored, len(documents))
 	for _, doc := range documents {

@@ -116,7 +116,7 @@ func TestService_Put_preview(t *testing.T) {
 	}
 }
 
-// A dry run that changes nothing is judged by what was posted about the newest revision.
+// The verdict of a dry run that changes nothing includes results posted about the newest revision.
 func TestService_Put_previewOfNothing(t *testing.T) {
 	t.Parallel()
 	s, m := service()
@@ -132,7 +132,7 @@ func TestService_Put_previewOfNothing(t *testing.T) {
 	}
 }
 
-// A dry run of a rollback tells what it would restore.
+// A dry run of a rollback shows what it would restore.
 func TestService_Rollback_preview(t *testing.T) {
 	t.Parallel()
 	s, _ := service()
@@ -152,7 +152,7 @@ func TestService_Rollback_preview(t *testing.T) {
 	}
 }
 
-// Where all findings together are many megabytes, those that come late are shown without the document and the schema.
+// When all findings together are many megabytes, later ones are shown without the document and the schema.
 func TestDescribe_bounded(t *testing.T) {
 	t.Parallel()
 	s, m := service()

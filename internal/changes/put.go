@@ -8,11 +8,11 @@ import (
 	"purser/internal/revisions"
 )
 
-// Put makes the documents of a body the content of a bucket; those it leaves out are deleted (spec/api.md §3). Faults:
-// Invalid for a body that cannot be read or holds something that is not a document, TooLarge beyond limits, Conflict
-// for an identity that is live in another bucket or twice in the body, a second LayeringPolicy, or a site that does
-// not stop changing, Stale for options that do not hold, Forbidden for encrypted documents that the options do not
-// allow, and Unimplemented for those without a vault. Nothing is stored with a fault.
+// Put makes the documents of a body the content of a bucket, deleting its other documents (spec/api.md §3). Faults:
+// Invalid for a body that cannot be parsed or has an entry that is not a document, TooLarge beyond limits, Conflict for
+// an identity that is live in another bucket or twice in the body, for a second LayeringPolicy, or if the site does not
+// stop changing, Stale if the options expect another state, Forbidden for encrypted documents that the options do not
+// allow, and Unimplemented for encrypted documents without a vault. With a fault nothing is stored.
 func (s *Service) Put(ctx context.Context, bucket string, body []byte, media document.Media,
 	options revisions.Options,
 ) (
@@ -25,9 +25,9 @@ func (s *Service) Put(ctx context.Context, bucket string, body []byte, media doc
 	return s.put(ctx, payload, revisions.Put, options)
 }
 
-// PutChangeSet makes the documents of a body the content of several buckets at once: each names its own under
-// status.bucket, as documents read from the service do. Buckets that are named become empty if the body has no document
-// of theirs. Faults: those of Put; Invalid also for a document that names no bucket.
+// PutChangeSet makes the documents of a body the content of several buckets in one revision. Each document names its
+// bucket under status.bucket, as documents read from the service do. Named buckets without a document in the body
+// become empty. Faults: those of Put; Invalid also for a document that names no bucket.
 func (s *Service) PutChangeSet(ctx context.Context, buckets []string, body []byte, media document.Media,
 	options revisions.Options,
 ) (Written, error) {
@@ -55,9 +55,9 @@ func (s *Service) put(ctx context.Context, payload Payload, kind revisions.Kind,
 	return written, err
 }
 
-// decodeCached decodes the documents that are not in a payload's buckets, if those are cached; all others are decoded
-// once a snapshot shows which these are. Decoding may show that a change set is about another bucket: then it stops
-// after a few documents, because the rest may be in that bucket.
+// decodeCached decodes the documents that are not in a payload's buckets, if these buckets are cached. The others are
+// decoded once a snapshot shows which of them are new. A decoded document of a change set may name a bucket not seen
+// before; then it stops after a few documents, because the rest may already be in that bucket.
 func (s *Service) decodeCached(ctx context.Context, payload Payload) (Payload, error) {
 	const maxRounds, growth = 16, 4
 	most := max(1, len(payload.Items))
@@ -86,7 +86,7 @@ func (s *Service) decodeCached(ctx context.Context, payload Payload) (Payload, e
 	}
 }
 
-// payloadSource makes a change of a payload.
+// payloadSource is a payload as the source of a change.
 type payloadSource struct {
 	service *Service
 	payload Payload
@@ -111,16 +111,16 @@ func (p payloadSource) plan(ctx context.Context, snapshot revisions.Snapshot) (r
 	return p.service.seal(ctx, snapshot, diff)
 }
 
-// Rollback makes a new revision with the documents of an earlier one, or with none for 0, and writes only what differs
-// from the newest. It always makes one, also where nothing differs (spec/api.md §6.3), and takes over what was posted
-// about the target, which says the same of the new one (§0 D24). Faults: NotFound, Gone, Stale,
+// Rollback makes a new revision with the documents of an earlier one, or without documents for 0, and writes only the
+// differences to the newest. It always makes a revision, even without differences (spec/api.md §6.3), and carries over
+// the results posted about the target, which also hold for the new one (§0 D24). Faults: NotFound, Gone, Stale,
 // Conflict, Forbidden.
 func (s *Service) Rollback(ctx context.Context, target int64, options revisions.Options) (Written, error) {
 	return s.change(ctx, rollbackSource{s, target, options.CleartextOnly, !options.Viewer.Encrypted}, revisions.Rollback,
 		options)
 }
 
-// rollbackSource makes a change of the target of a rollback.
+// rollbackSource is the target of a rollback as the source of a change.
 type rollbackSource struct {
 	service       *Service
 	target        int64

@@ -13,8 +13,8 @@ import (
 	"purser/internal/secrets"
 )
 
-// Reseal seals again, a few at a time, all secrets that were sealed with another key than the newest one. It may be
-// stopped at any time and goes on where it was. Those that do not open are left as they are, and logged.
+// Reseal reseals, in small batches, all secrets that were not sealed with the newest key. It may be stopped at any time
+// and resumes there. Secrets that cannot be opened are logged and left unchanged.
 func (s *Service) Reseal(ctx context.Context, log *slog.Logger) (resealed int, err error) {
 	const few = 100
 	var after document.Digest
@@ -60,12 +60,12 @@ func (s *Service) resealOne(ctx context.Context, content revisions.SealedContent
 	return true, nil
 }
 
-// KeepResealed calls Reseal, and another function that does the same with other secrets, whenever there is a newer key,
-// and now and again, until the context ends.
+// KeepResealed calls Reseal, and others for other kinds of secrets, whenever there is a newer key and every 360 checks
+// of the key, until the context ends. It checks the key at the given interval.
 func (s *Service) KeepResealed(ctx context.Context, every time.Duration, log *slog.Logger,
 	others func(context.Context, *slog.Logger) (int, error),
 ) {
-	const often = 360 // looks at the keys
+	const often = 360 // checks of the key
 	var done []byte
 	for look := 0; s.Vault != nil; look++ {
 		if newest := s.Vault.Prefix(ctx); !bytes.Equal(newest, done) || look%often == 0 {

@@ -8,10 +8,9 @@ import (
 	"purser/internal/revisions"
 )
 
-// planRollback returns the diff that restores the target of a comparison: versions that only the newest revision has
-// are removed, and those that only the target has are added in the places that they had. A version with equal contents
-// in the same place stays, but for an encrypted one if the caller is blind. It always makes a revision (spec/api.md
-// §6.3).
+// planRollback returns the diff that restores the target of a comparison. It removes versions that only the newest
+// revision has, and adds those that only the target has, in their old places. A version with equal contents in the same
+// place stays, except for encrypted ones if the caller is blind. It always makes a revision (spec/api.md §6.3).
 func planRollback(snapshot revisions.Snapshot, blind bool) revisions.Diff {
 	found := snapshot.Comparison
 	diff := revisions.Diff{
@@ -46,7 +45,7 @@ func planRollback(snapshot revisions.Snapshot, blind bool) revisions.Diff {
 	return diff
 }
 
-// missingIn returns the others that are not in a sorted list.
+// missingIn returns the items of others that are not in a sorted list.
 func missingIn(sorted, others []string) (missing []string) {
 	for _, other := range others {
 		if _, found := slices.BinarySearch(sorted, other); !found {
@@ -56,8 +55,8 @@ func missingIn(sorted, others []string) (missing []string) {
 	return missing
 }
 
-// refuseSecrets refuses to roll back where there are encrypted documents, or were (spec/api.md §10). It names the first
-// that would be replaced or deleted, except in compat mode. Fault: Forbidden.
+// refuseSecrets refuses a rollback if either revision has encrypted documents (spec/api.md §10). Except in compat mode
+// the fault names the first one that would be replaced or deleted. Fault: Forbidden.
 func refuseSecrets(snapshot revisions.Snapshot, compat bool) error {
 	for _, doc := range snapshot.Comparison.Gone {
 		if doc.Traits().Encrypted && !compat {
@@ -71,7 +70,7 @@ func refuseSecrets(snapshot revisions.Snapshot, compat bool) error {
 	return nil
 }
 
-// mayNotEncrypt is the reference's answer to a caller who may not store encrypted documents (spec/api.md §10).
+// mayNotEncrypt returns the reference's fault for a caller who may not store encrypted documents (spec/api.md §10).
 func mayNotEncrypt() error {
 	return fault.New(fault.Forbidden, "HTTPForbidden",
 		"Policy doesn't allow deckhand:create_encrypted_documents to be performed")

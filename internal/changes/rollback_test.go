@@ -19,7 +19,7 @@ func TestPlanRollback(t *testing.T) {
 	w1, w2, newer := widget("w1", "{x: 1}"), widget("w2", "{x: 2}"), widget("w1", "{x: 3}")
 	for _, c := range []struct {
 		name   string
-		bodies []string // that bucket a had, one revision each
+		bodies []string // successive bodies of bucket a, one per revision
 		target int64
 		want   planned
 	}{
@@ -105,7 +105,7 @@ func TestService_Rollback_refused(t *testing.T) {
 	}
 }
 
-// A rollback lists the documents that fail or have notes by their position, whether they stay or come back.
+// A rollback lists documents that fail or have notes by their position, whether they stay or are restored.
 func TestService_Rollback_positions(t *testing.T) {
 	t.Parallel()
 	const good, bad, noted = "{x: 1}", "{x: text}", "{x: 1, x: 2}"
@@ -144,7 +144,7 @@ func TestService_Rollback_positions(t *testing.T) {
 	}
 }
 
-// What was posted about the target holds for the revision that has the same documents again.
+// Results posted about the target of a rollback also hold for the new revision, which has the same documents.
 func TestService_Rollback_carries(t *testing.T) {
 	t.Parallel()
 	const name = "tests-validation"

@@ -15,8 +15,8 @@ import (
 	"purser/internal/secrets"
 )
 
-// conceal replaces the data of an encrypted document by a reference; the data stays beside it until it is sealed. Empty
-// data is no secret (spec/api.md §9). A reference that the document was read with may be put back.
+// conceal replaces the data of an encrypted document with a reference; the data is kept in Secret until it is sealed.
+// Empty data is not secret (spec/api.md §9). A reference that was read with the document may be put back.
 func (s *Service) conceal(entry document.Entry, doc *document.Document) (*document.Document, error) {
 	value, err := document.ParseJSON(doc.Data)
 	switch {
@@ -43,7 +43,7 @@ func (s *Service) conceal(entry document.Entry, doc *document.Document) (*docume
 	return &hidden, nil
 }
 
-// inClear makes a document whose secret is empty, which is stored like any other.
+// inClear returns a document with an empty secret as a cleartext document.
 func inClear(entry document.Entry) (*document.Document, error) {
 	root, _ := entry.Value.(document.Mapping)
 	metadata, _ := root.At("metadata").(document.Mapping)
@@ -64,8 +64,8 @@ func foreignReference(e document.Entry, doc *document.Document) error {
 		doc.Identity, e.Index, e.Line)
 }
 
-// distinct returns a cleartext document with a digest that no reference to a secret has: the store keeps one content
-// for each digest.
+// distinct returns a cleartext document with a digest that no reference to a secret can have, because the store keeps
+// only one content per digest.
 func distinct(doc *document.Document) *document.Document {
 	if !bytes.HasPrefix(doc.Data, []byte(judging.ReferencePrefix)) {
 		return doc
@@ -75,8 +75,8 @@ func distinct(doc *document.Document) *document.Document {
 	return &other
 }
 
-// seal returns a diff whose new secrets are sealed. The secrets of documents that were put back by reference must be in
-// the store.
+// seal returns a diff whose new secrets are sealed. The secrets of documents put back by reference must already be
+// stored.
 func (s *Service) seal(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (revisions.Diff, error) {
 	sealed := make(map[*revisions.Stored]*revisions.Stored, len(diff.Added))
 	var fresh []*revisions.Stored

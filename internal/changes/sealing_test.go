@@ -12,7 +12,7 @@ import (
 	"purser/internal/revisions"
 )
 
-// What is stored of a secret is its reference and the sealed text; the text itself is nowhere in the commit.
+// A commit has the reference to a secret and its sealed text, but never the secret itself.
 func TestService_seal(t *testing.T) {
 	t.Parallel()
 	s, m := service()
@@ -39,7 +39,7 @@ func TestService_seal(t *testing.T) {
 	}
 }
 
-// A reference may be put back while the secret is kept, and only for its own document.
+// A reference may be put back as long as the secret is stored, and only for its own document.
 func TestService_seal_reference(t *testing.T) {
 	t.Parallel()
 	s, m := service()
@@ -58,7 +58,7 @@ func TestService_seal_reference(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := s.Put(t.Context(), "b", []byte(c.body), document.YAML, revisions.Options{})
-			if fault.KindOf(err) == fault.Conflict { // it is live in bucket a
+			if fault.KindOf(err) == fault.Conflict { // the document is live in bucket a
 				_, err = s.Put(t.Context(), "a", []byte(c.body), document.YAML, revisions.Options{})
 			}
 			wantFault(t, err, fault.Invalid, c.want)
@@ -99,7 +99,7 @@ func TestService_conceal_refused(t *testing.T) {
 	}
 }
 
-// Empty data is no secret, whatever the vault.
+// Empty data is not secret, with any vault.
 func TestService_conceal_empty(t *testing.T) {
 	t.Parallel()
 	for _, data := range []string{"{}", "[]", `""`, "null"} {

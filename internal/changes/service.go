@@ -10,26 +10,26 @@ import (
 	"purser/internal/validations"
 )
 
-// Config holds the dependencies and limits of a Service. All fields must be set but Documents, Vault, ClientVersions.
+// Config holds the dependencies and limits of a Service. Only Documents, Vault and ClientVersions are optional.
 type Config struct {
 	Store  revisions.Store
 	Engine *validations.Engine
 	Limits document.Limits
 	// Rendered keeps rendered revisions.
 	Rendered *judging.RenderCache
-	// Documents has the documents of rendered revisions; nil keeps none.
+	// Documents caches documents of rendered revisions; nil caches nothing.
 	Documents *judging.DocumentCache
-	// Vault keeps secrets; nil refuses them.
+	// Vault seals secrets; nil refuses them.
 	Vault judging.Vault
-	// ClientVersions are those of plugins that no document of a revision names.
+	// ClientVersions are the versions of plugins that no document of a revision names.
 	ClientVersions validations.ClientVersions
-	// DefaultValidations count where no policy is in force.
+	// DefaultValidations count if no policy is in force.
 	DefaultValidations revisions.Defaults
 	// Compat selects the reference's behaviour where spec/api.md §0 says so.
 	Compat bool
 	Now    func() time.Time
-	// Observe receives the duration of each phase of a change: split, decode, plan, check, pack, store; and turn,
-	// which is how long it kept others from being stored.
+	// Observe receives the duration of each phase of a change: split, decode, plan, check, pack, store; and turn, the time
+	// it held the write lock.
 	Observe func(phase string, took time.Duration)
 }
 
@@ -39,7 +39,7 @@ type Service struct {
 
 	writes chan struct{} // holds a token while no change of this process is being appended
 
-	// whole says that judging the last change needed all documents: the next change reads them at once.
+	// whole is set if judging the last change needed all documents; the next change reads them immediately.
 	whole atomic.Bool
 }
 
@@ -50,10 +50,10 @@ func NewService(config Config) *Service {
 	return s
 }
 
-// observe reports a phase that began at a time and ends now.
+// observe reports a phase that began at a given time and ends now.
 func (s *Service) observe(phase string, began time.Time) { s.Observe(phase, s.Now().Sub(began)) }
 
-// beside does work in a goroutine of its own; wait waits until it has ended. A panic only ends the work.
+// beside runs work in its own goroutine; wait waits for it to end. A panic in work is ignored.
 func beside(work func()) (wait func()) {
 	ended := make(chan struct{})
 	go func() {
@@ -64,7 +64,7 @@ func beside(work func()) (wait func()) {
 	return func() { <-ended }
 }
 
-// newJudge returns what judges a change.
+// newJudge returns the Judge of a change.
 func (s *Service) newJudge(options revisions.Options) judging.Judge {
 	return judging.Judge{Renderer: s.renderer(options.DryRun && !options.Viewer.Encrypted), Defaults: s.DefaultValidations}
 }

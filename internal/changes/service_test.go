@@ -39,12 +39,12 @@ func TestService_Put_unread(t *testing.T) {
 	wantFault(t, err, fault.Invalid, "holds no document") // before anything is read
 }
 
-// unknowing is a site that knows no bucket by heart.
+// unknowing is a site without cached buckets.
 type unknowing struct{ *memory }
 
 func (unknowing) Recall([]string) (revisions.Snapshot, bool) { return revisions.Snapshot{}, false }
 
-// Buckets that are not known here are read before anything is decoded.
+// Buckets that are not cached are read before anything is decoded.
 func TestService_Put_unknownBucket(t *testing.T) {
 	t.Parallel()
 	s, m := service()
@@ -55,7 +55,7 @@ func TestService_Put_unknownBucket(t *testing.T) {
 	}
 }
 
-// What is wrong with a body comes before what is wrong with the revision that is expected, whatever is in memory.
+// An invalid body is reported before a stale revision, whether or not the bucket is cached.
 func TestService_Put_invalidAndStale(t *testing.T) {
 	t.Parallel()
 	for _, known := range []bool{false, true} {
@@ -70,7 +70,7 @@ func TestService_Put_invalidAndStale(t *testing.T) {
 	}
 }
 
-// A site without revisions is read once, whatever is put into it; a rollback asks for its target also there.
+// A site without revisions is read once, whatever is put into it; a rollback also reads its target.
 func TestService_emptySite(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(s *Service) (Written, error){
@@ -127,7 +127,7 @@ func (g growing) plan(context.Context, revisions.Snapshot) (revisions.Diff, erro
 	return revisions.Diff{}, nil
 }
 
-// A change whose needs grow with every snapshot is begun again, not read for ever.
+// A change whose needs grow with every snapshot starts over instead of reading forever.
 func TestService_prepare_growing(t *testing.T) {
 	t.Parallel()
 	s, m := service()
@@ -140,7 +140,7 @@ func TestService_prepare_growing(t *testing.T) {
 	}
 }
 
-// A caller that goes away while others write stops waiting for the write lock.
+// A caller that disconnects stops waiting for the write lock.
 func TestService_lockWrites(t *testing.T) {
 	t.Parallel()
 	s, _ := service()
@@ -160,7 +160,7 @@ func TestService_lockWrites(t *testing.T) {
 	}
 }
 
-// A large request that waits for the write lock keeps no permit from the one that holds it.
+// A large request that waits for the write lock does not hold a permit that the lock's holder needs.
 func TestService_lockWrites_permit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -194,7 +194,7 @@ func TestService_lockWrites_permit(t *testing.T) {
 	})
 }
 
-// A change that becomes large while it has the turn to write does not wait for another large request.
+// A change that becomes large while holding the write lock does not wait for another large request.
 func TestService_lockWrites_exempt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -218,7 +218,7 @@ func TestService_lockWrites_exempt(t *testing.T) {
 	})
 }
 
-// A change that expects another revision is refused before anything is decoded that the bucket does not know.
+// A change that expects another revision is refused before documents unknown to the bucket are decoded.
 func TestService_Put_stale(t *testing.T) {
 	t.Parallel()
 	s, m := service()

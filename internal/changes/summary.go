@@ -10,17 +10,17 @@ import (
 	"purser/internal/revisions"
 )
 
-// Summary counts what a change does, as far as its viewer may see it.
+// Summary counts the effects of a change that its viewer may see.
 type Summary struct {
 	Added, Modified, Deleted int // documents
 	// Unchanged are the other documents of the buckets that were filled, or of the whole site after a rollback.
 	Unchanged int
-	// Failing are the documents that fail the server's own validations, and what these say about no document. Counting
-	// them costs a change nothing, as counting findings would.
+	// Failing counts the documents that fail the server's own validations, plus their messages about no document. Unlike
+	// counting findings, it costs a change nothing.
 	Failing int
 }
 
-// summarize counts what a change does. For viewers who may not see encrypted documents it needs what summaryNeed names.
+// summarize counts the effects of a change. It may use what summaryNeed asks for.
 func summarize(snapshot revisions.Snapshot, diff revisions.Diff, judgement judging.Judgement,
 	viewer authz.Viewer,
 ) Summary {
@@ -40,7 +40,7 @@ func summarize(snapshot revisions.Snapshot, diff revisions.Diff, judgement judgi
 	return s
 }
 
-// failed counts the documents that fail the server's own validations, and what these say about no document.
+// failed counts the documents that fail the server's own validations, plus their messages about no document.
 func failed(snapshot revisions.Snapshot, diff revisions.Diff, judgement judging.Judgement, viewer authz.Viewer) (
 	count int,
 ) {
@@ -68,11 +68,11 @@ func failed(snapshot revisions.Snapshot, diff revisions.Diff, judgement judging.
 	return count + failedBesides(counted, messages)
 }
 
-// failedBesides counts the documents that messages say fail, besides those that are counted, and messages about none.
+// failedBesides counts the failing documents in messages that are not in counted, and messages without documents.
 func failedBesides(counted map[document.Identity]bool, messages []fault.Message) (count int) {
 	for _, message := range messages {
 		documents := message.Documents
-		if !message.Secret { // a secret one names all that fail, others the one to correct first
+		if !message.Secret { // a secret one names all failing documents, others begin with the one to correct
 			documents = documents[:min(1, len(documents))]
 		}
 		if len(documents) == 0 {
@@ -89,7 +89,7 @@ func failedBesides(counted map[document.Identity]bool, messages []fault.Message)
 	return count
 }
 
-// summaryNeed returns the parts of the site that the summary of a diff needs to recognize encrypted documents.
+// summaryNeed returns the parts of the site needed to recognize encrypted documents in the summary of a diff.
 func summaryNeed(diff revisions.Diff, viewer authz.Viewer) revisions.Need {
 	if viewer.Encrypted || !diff.Changes {
 		return revisions.Need{}
@@ -97,7 +97,7 @@ func summaryNeed(diff revisions.Diff, viewer authz.Viewer) revisions.Need {
 	return revisions.Need{Preview: true, Documents: diff.Result == nil}
 }
 
-// subjects returns the documents that failures of the new revision are about, as far as a snapshot has them, by id.
+// subjects returns the documents in a snapshot or diff that failures of the new revision may be about, by ID.
 func subjects(snapshot revisions.Snapshot, diff revisions.Diff) map[int64]*revisions.Stored {
 	return byID(slices.Concat(snapshot.Failing, snapshot.Governed, diff.Result, diff.Added))
 }

@@ -10,7 +10,7 @@ import (
 	"purser/internal/revisions"
 )
 
-// A change says what it has done, and its dry run says the same before, to each viewer what that one may see.
+// A dry run reports the same summary as its change, restricted to what each viewer may see.
 func TestService_summary(t *testing.T) {
 	t.Parallel()
 	good, bad, other := widget("good", "{x: y}"), widget("bad", "{x: 1}"), widget("other", "{x: 2}")
@@ -18,11 +18,11 @@ func TestService_summary(t *testing.T) {
 	const none = "substitutions: [{dest: {path: .x}, src: {schema: acme/None/v1, name: none, path: .}}]"
 	for _, c := range []struct {
 		name    string
-		site    []string // buckets and what they are filled with
+		site    []string // alternating buckets and their bodies
 		bucket  string   // "" for a rollback to revision 1
 		body    string
 		want    Summary
-		blindly Summary // for who may not see encrypted documents
+		blindly Summary // for viewers who may not see encrypted documents
 	}{
 		{"the first document", nil, "a", good, Summary{Added: 1}, Summary{Added: 1}},
 		{

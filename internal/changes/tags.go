@@ -12,8 +12,8 @@ import (
 	"purser/internal/validations"
 )
 
-// Tag gives a revision a tag with data, a mapping or nil for none; a tag that it has gets the new data (spec/api.md
-// §6.5). Faults: Invalid for other data, NotFound, Gone, Stale if the revision is not one that is expected.
+// Tag adds a tag to a revision, or replaces its data; data is a mapping, or nil for an empty one (spec/api.md §6.5).
+// Faults: Invalid for other data, NotFound, Gone, Stale if the revision is not an expected one.
 func (s *Service) Tag(ctx context.Context, revision int64, options revisions.Options, name string, data any) (
 	revisions.Tag, error,
 ) {
@@ -36,7 +36,7 @@ func (s *Service) Tag(ctx context.Context, revision int64, options revisions.Opt
 	return tag, nil
 }
 
-// Untag removes a tag from a revision. Faults: NotFound for the revision, then for the tag; Gone, Stale.
+// Untag removes a tag from a revision. Faults: NotFound for the revision, else for the tag; Gone, Stale.
 func (s *Service) Untag(ctx context.Context, revision int64, options revisions.Options, name string) error {
 	had, err := s.untag(ctx, options.About(revision), name)
 	if err == nil && !had {
@@ -69,8 +69,8 @@ func (s *Service) untag(ctx context.Context, about revisions.About, names ...str
 	return false, nil
 }
 
-// refused returns why something could not be added to a revision: it does not exist, or did not a moment ago; or it is
-// not the expected one.
+// refused returns the fault for a revision that nothing could be added to: it does not exist, did not exist a moment
+// ago, or is not the expected one.
 func (s *Service) refused(ctx context.Context, about revisions.About) error {
 	around, err := s.Store.Around(ctx, about.Revision)
 	switch {
@@ -87,11 +87,11 @@ type Posted struct {
 	validations.Result
 
 	Stamp   revisions.Stamp // of the revision
-	Warning string          // that the result does not count, or not all of it was kept; the reference does not say
+	Warning string          // that the result does not count or was not kept completely; empty in compat mode
 }
 
-// Post appends a result that another service reports about a revision (spec/api.md §8.1). body is the parsed request.
-// Faults: Invalid, Forbidden for a reserved name, NotFound, Gone, Stale if the revision is not one that is expected.
+// Post appends a result that another service reports for a revision (spec/api.md §8.1). body is the parsed request.
+// Faults: Invalid, Forbidden for a reserved name, NotFound, Gone, Stale if the revision is not an expected one.
 func (s *Service) Post(ctx context.Context, revision int64, options revisions.Options, name string, body any) (
 	posted Posted, err error,
 ) {
@@ -112,8 +112,8 @@ func (s *Service) Post(ctx context.Context, revision int64, options revisions.Op
 	return posted, nil
 }
 
-// Purge deletes all revisions and everything that belongs to them, and keeps who did it and why. Faults: Stale,
-// Forbidden for encrypted documents that the options do not allow to delete.
+// Purge deletes all revisions and everything that belongs to them, and records who did it and why. Faults: Stale,
+// Forbidden if it would delete encrypted documents and the options do not allow that.
 func (s *Service) Purge(ctx context.Context, options revisions.Options) error {
 	if err := s.Store.Purge(ctx, s.deleting(options)); err != nil {
 		return fmt.Errorf("purge: %w", err)
@@ -121,9 +121,9 @@ func (s *Service) Purge(ctx context.Context, options revisions.Options) error {
 	return nil
 }
 
-// Prune deletes all revisions but the newest keep and those with tags, and whatever none of the remaining needs; a dry
-// run only reports it. Faults: Invalid for less than one to keep, Stale, Forbidden for encrypted documents among what
-// would be deleted that the options do not allow to delete.
+// Prune deletes all revisions except the newest keep and tagged ones, and everything that no remaining revision needs;
+// a dry run only reports it. Faults: Invalid if keep is less than 1, Stale, Forbidden if it would delete encrypted
+// documents and the options do not allow that.
 func (s *Service) Prune(ctx context.Context, keep int, options revisions.Options) (revisions.Pruned, error) {
 	if keep < 1 {
 		return revisions.Pruned{}, fault.New(fault.Invalid, "HTTPInvalidParam",

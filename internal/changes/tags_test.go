@@ -13,8 +13,8 @@ import (
 	"purser/internal/validations"
 )
 
-// tagged is a site of three revisions, the second of which was pruned, that keeps tags and results. The stamp of each is
-// its number.
+// tagged is a site of three revisions, the second of them pruned, with tags and results. Each stamp equals the revision
+// number.
 type tagged struct {
 	revisions.Store
 
@@ -104,7 +104,7 @@ func TestService_Tag(t *testing.T) {
 	}
 }
 
-// late is a site that has a revision only after something was to be added to it.
+// late is a site where the revision is created just after an attempt to add something to it.
 type late struct{ tagged }
 
 func (*late) AddResult(context.Context, revisions.About, validations.Result) (
@@ -113,7 +113,7 @@ func (*late) AddResult(context.Context, revisions.About, validations.Result) (
 	return 0, nil, nil
 }
 
-// A revision that is made just after a result about it was refused is no other one than the one that was meant.
+// A revision created just after a result about it was refused is reported as not found, not as replaced.
 func TestService_Post_early(t *testing.T) {
 	t.Parallel()
 	s, _ := newTagged(nil)
@@ -171,7 +171,7 @@ func TestService_Post(t *testing.T) {
 	wantFault(t, err, fault.Invalid, "At least the newest revision must be kept")
 }
 
-// A result that no policy in force lists is said to be ignored, unless the reference would say nothing.
+// A result that no policy in force lists has a warning that it is ignored, except in compat mode.
 func TestService_Post_unlisted(t *testing.T) {
 	t.Parallel()
 	policy := func(since, until int64, names ...string) revisions.PolicyVersion {
@@ -213,7 +213,7 @@ func TestAbsent(t *testing.T) {
 	_, store := newTagged(nil)
 	for revision, want := range map[int64]string{
 		2: "was pruned; the nearest that are left are 1 and 3", 4: "=4 was not found", 0: "=0 was not found",
-		1: "=1 was not found", // which came back meanwhile
+		1: "=1 was not found", // it was created meanwhile
 	} {
 		if err := revisions.Absent(t.Context(), store, revision); !strings.Contains(err.Error(), want) {
 			t.Errorf("%d: %v, want %s", revision, err, want)
@@ -225,7 +225,7 @@ func TestAbsent(t *testing.T) {
 	}
 }
 
-// What is meant for another revision of the same number is refused, and says which one there is.
+// A request for another revision with the same number is refused, and the fault names the current one.
 func TestService_replaced(t *testing.T) {
 	t.Parallel()
 	body := document.Mapping{

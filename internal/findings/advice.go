@@ -2,7 +2,7 @@ package findings
 
 import "strings"
 
-// adviceOf says what to do about a broken rule: the type of an error, or a path in a schema, whose last step is a
+// adviceOf returns advice on a broken rule, which is the type of an error or a path in a schema that ends with a
 // keyword.
 func adviceOf(rule string) string {
 	switch rule[strings.LastIndex(rule, ".")+1:] {

@@ -1,3 +1,3 @@
-// Package findings describes what is wrong with a revision: the problems that its validations found, how bad each is,
-// where it is and what to do about it. It makes values from values; what reads them from a store is in queries.
+// Package findings describes the problems of a revision: how severe each is, where it is and what to do about it. It
+// works on values only; package queries reads these from a store.
 package findings

@@ -11,13 +11,13 @@ import (
 	"purser/internal/validations"
 )
 
-// Level says how bad a finding is.
+// Level is the severity of a finding.
 type Level uint8
 
-// The levels, the worst first.
+// The levels, from the most severe.
 const (
 	Error   Level = iota // it fails the revision
-	Warning              // its validation fails, but does not count; or it is a likely mistake, which fails nothing
+	Warning              // its validation fails but does not count, or it is a likely mistake that fails nothing
 	Info                 // it fails nothing
 )
 
@@ -29,21 +29,21 @@ type Finding struct {
 	Level      Level
 	Validation string
 	Document   document.Identity // zero if it is not about one document
-	Others     []Located         // the other documents of a cycle
-	Bucket     string            // of the document; empty if it is not known
-	Path       string            // in the document, such as .data.a; empty if it is not known
-	Rule       string            // that is broken: a path in the schema, or the type of an error
+	Others     []Located         // the other documents of a substitution cycle
+	Bucket     string            // of the document; empty if unknown
+	Path       string            // in the document, such as .data.a; empty if unknown
+	Rule       string            // the broken rule: a path in the schema, or the type of an error
 	Message    string
-	Value      json.RawMessage // what is there; nil if it is secret, large or not known
+	Value      json.RawMessage // the current value; nil if it is secret, large or unknown
 	Advice     string          // what to do
-	Hint       string          // what may have been meant, which Advice then is too; empty if nothing can be said
+	Hint       string          // a guess at what was meant, repeated in Advice; empty if there is none
 	Causes     []validations.Cause
-	Secret     bool              // the viewer is not told what is wrong
-	At         document.Position // in the body of the change that was made; zero if it is not known
+	Secret     bool              // the details are hidden from the viewer
+	At         document.Position // in the body of the change that was made; zero if unknown
 }
 
-// Located is a document that a finding is about too, with its position in the body of the change that was made; zero if
-// that is not known.
+// Located is another document that a finding is about, with its position in the body of the change that was made; zero
+// if unknown.
 type Located struct {
 	document.Identity
 
@@ -56,17 +56,17 @@ type Query struct {
 	Document   string // its name, schema/name or schema/layer/name
 	Level      string
 	Limit      int // maximum number
-	// FailuresOnly leaves out likely mistakes, which fail nothing.
+	// FailuresOnly omits likely mistakes, which fail nothing.
 	FailuresOnly bool
 }
 
-// List holds the problems of a revision, the worst first. Those of one document are adjacent.
+// List holds the problems of a revision, the most severe first. Those of one document are adjacent.
 type List struct {
 	revisions.Shown
 
 	Findings []Finding
-	Total    int  // number that match the query, of those that were read
-	More     bool // there are others, which were not read
+	Total    int  // number of matches among the findings that were read
+	More     bool // further findings exist that were not read
 }
 
 // OfPreview returns the problems of the revision that a previewed change would make.
@@ -86,7 +86,7 @@ func OfPreview(preview *changes.Preview, query Query) List {
 	return Choose(preview.Shown, slices.Concat(all, judged.OfResults(errs), warnings), query)
 }
 
-// Choose returns those findings about a revision that match a query. It reorders all.
+// Choose returns the findings about a revision that match a query. It reorders all.
 func Choose(about revisions.Shown, all []Finding, query Query) List {
 	all = slices.DeleteFunc(WithoutRepeated(all), func(f Finding) bool { return !query.admits(f) })
 	slices.SortStableFunc(all, func(a, b Finding) int {
@@ -96,15 +96,15 @@ func Choose(about revisions.Shown, all []Finding, query Query) List {
 	return List{Shown: about, Findings: all[:min(len(all), query.Limit)], Total: len(all)}
 }
 
-// WithoutRepeated removes findings with the document and message of an earlier one, and with its path or none: the
-// rendering validation repeats findings of the schema validation.
+// WithoutRepeated removes findings that repeat the document and message of an earlier one, with the same path or none,
+// because the rendering validation repeats findings of the schema validation.
 func WithoutRepeated(all []Finding) []Finding {
 	type said struct {
 		document.Identity
 
 		message, path string
 	}
-	by := map[said]string{} // the validation that found it first
+	by := map[said]string{} // the validation that reported it first
 	return slices.DeleteFunc(all, func(f Finding) bool {
 		if f.Document == (document.Identity{}) {
 			return false

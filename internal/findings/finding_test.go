@@ -9,7 +9,7 @@ import (
 	"purser/internal/revisions"
 )
 
-// Findings are chosen the worst first, those of a document together, and none is repeated.
+// Findings are sorted by severity, then by document, and not repeated.
 func TestChoose(t *testing.T) {
 	t.Parallel()
 	host := func(name string) document.Identity {

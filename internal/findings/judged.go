@@ -12,8 +12,8 @@ import (
 	"purser/internal/validations"
 )
 
-// Judged holds the validations of a verdict that there are findings of, by name: those that did not succeed, and the
-// one that gives warnings. Do not modify it.
+// Judged maps the names of the validations of a verdict that may have findings to their judgements: those that did not
+// succeed, and the rendering validation, which gives warnings. Do not modify it.
 type Judged struct {
 	verdict validations.Verdict
 	by      map[string]Judgement
@@ -25,7 +25,7 @@ type Judgement struct {
 	Level  Level
 }
 
-// Judge returns the validations of a verdict that there are findings of.
+// Judge returns the validations of a verdict that may have findings.
 func Judge(verdict validations.Verdict) Judged {
 	by := map[string]Judgement{}
 	add := func(list []validations.Judged, level Level) {
@@ -44,7 +44,7 @@ func Judge(verdict validations.Verdict) Judged {
 	return Judged{verdict, by}
 }
 
-// All returns the validations by name.
+// All returns the judgements by the names of their validations. Do not modify the map.
 func (j Judged) All() map[string]Judgement { return j.by }
 
 // SchemaFails reports whether the schema validation fails.
@@ -53,7 +53,7 @@ func (j Judged) SchemaFails() bool {
 	return fails
 }
 
-// schema returns how the schema validation is judged if it fails, under that of its two names with the worse level.
+// schema returns the judgement of the schema validation if it fails, under the more severe of its two names.
 func (j Judged) schema() (name string, judged Judgement, fails bool) {
 	name = validations.SchemaValidation
 	judged, fails = j.by[name]
@@ -63,8 +63,8 @@ func (j Judged) schema() (name string, judged Judgement, fails bool) {
 	return name, judged, fails
 }
 
-// OfDocument returns the findings of the schema validation about a document, which has these errors. An invalid
-// ValidationPolicy fails the revision even if no policy lists the validation that finds it.
+// OfDocument converts the errors of the schema validation about a document to findings. An invalid ValidationPolicy
+// fails the revision even if no policy lists the validation that finds it.
 func (j Judged) OfDocument(about *revisions.Stored, errs []validations.Error) []Finding {
 	name, judged, fails := j.schema()
 	if !fails {
@@ -83,7 +83,7 @@ func (j Judged) OfDocument(about *revisions.Stored, errs []validations.Error) []
 	return found
 }
 
-// findingOf converts an error of the schema validation.
+// findingOf converts an error of the schema validation to a finding.
 func findingOf(e validations.Error, validation string, level Level, about *revisions.Stored) Finding {
 	f := Finding{
 		Level: level, Validation: validation, Message: e.Message, Secret: authz.IsWithheld(e.Message),

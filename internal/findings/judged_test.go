@@ -51,8 +51,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// A failure of the schema validation counts under that of its two names with the worse level, and that of a broken
-// policy always.
+// A failure of the schema validation is judged by the more severe of its two names; a broken policy is always an error.
 func TestJudged_OfDocument(t *testing.T) {
 	t.Parallel()
 	policy := document.Identity{Schema: "deckhand/ValidationPolicy/v1", Name: "gate"}

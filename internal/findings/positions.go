@@ -12,7 +12,7 @@ import (
 )
 
 // Locate returns findings with their positions in the body of the change that they are about. Findings about documents
-// that are not in the body have none; each of the others is parsed once. Errors are those of the budget.
+// that are not in the body get none. Each located document is parsed once. Errors are those of the budget.
 func Locate(ctx context.Context, findings []Finding, written changes.Written) ([]Finding, error) {
 	if len(written.Items) == 0 {
 		return findings, nil
@@ -52,8 +52,8 @@ func Locate(ctx context.Context, findings []Finding, written changes.Written) ([
 	return all, nil
 }
 
-// LocatePreview returns the preview of a change with the positions of its findings in the body, as far as the budget
-// lasts.
+// LocatePreview returns the preview of a change with the positions of its findings in the body, unless the budget is
+// exhausted.
 func LocatePreview(ctx context.Context, written changes.Written) *changes.Preview {
 	var all []Finding
 	preview := *written.Preview
@@ -86,7 +86,7 @@ func LocatePreview(ctx context.Context, written changes.Written) *changes.Previe
 	return &preview
 }
 
-// Place returns the path of the value to correct: the property itself if it is not allowed.
+// Place returns the path of the value to correct, which for a disallowed property is the property itself.
 func (f *Finding) Place() []string {
 	path := strings.TrimPrefix(cmp.Or(f.Path, metadataOf(f.Rule)), ".")
 	if path == "" {
@@ -102,8 +102,7 @@ func (f *Finding) Place() []string {
 	return parts
 }
 
-// metadataOf returns the path in a document's metadata that a rendering error is about, "" if it is about another
-// document.
+// metadataOf returns the path in a document's metadata that a rendering error is about, "" if it has none.
 func metadataOf(errorType string) string {
 	const layering = ".metadata.layeringDefinition"
 	switch errorType {

@@ -22,7 +22,7 @@ metadata: {schema: metadata/Document/v1, name: b, layeringDefinition: {layer: si
 data: {more: 1}
 `
 
-// Positions are those of the value, or of the property that is not allowed; what was given is left as it is.
+// Positions are those of the value, or of the disallowed property; the given findings are not modified.
 func TestLocate(t *testing.T) {
 	t.Parallel()
 	segments, err := document.Split(t.Context(), []byte(located), document.YAML, document.DefaultLimits())

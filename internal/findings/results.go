@@ -10,7 +10,7 @@ import (
 	"purser/internal/validations"
 )
 
-// errorsOf returns the errors of a result that the server made.
+// errorsOf returns the errors of a result of one of the server's validations.
 func errorsOf(result validations.Result) (errs []json.RawMessage) {
 	_ = json.Unmarshal(result.Errors, &errs) // they were written by the server
 	return errs
@@ -26,7 +26,7 @@ func (j Judged) OfResults(errs map[string][]json.RawMessage) (all []Finding) {
 		case j.by[name].Status == validations.Missing:
 			f.Rule, f.Message = "missing", "Nobody has reported a result of this validation"
 			f.Advice = "have its service validate the revision and post the result"
-			if validations.IsOwn(name) { // it is made with a revision, and the revision is older than it
+			if validations.IsOwn(name) { // the revision is older than the validation
 				f.Message = "The server has not made this validation of the revision"
 				f.Advice = "upload a change: the server validates each new revision by itself"
 			}
@@ -45,12 +45,12 @@ func (j Judged) OfResults(errs map[string][]json.RawMessage) (all []Finding) {
 	return all
 }
 
-// posted converts the errors of a failed result to findings that take their other fields from like. Without errors it
-// returns one finding that says so.
+// posted converts the errors of a failed result to findings with the other fields of like. Without errors it returns a
+// single finding that says so.
 func posted(like Finding, errs []json.RawMessage) (all []Finding) {
 	for _, text := range errs {
 		var message fault.Message
-		_ = json.Unmarshal(text, &message) // others may use the names of its fields for something else
+		_ = json.Unmarshal(text, &message) // other services may use its field names differently
 		if message.Message == "" {
 			message = fault.Message{Message: string(text)}
 		}
@@ -83,7 +83,7 @@ func Warned(validation string, warnings []fault.Message) (all []Finding) {
 	return all
 }
 
-// say sets the fields that a message has.
+// say sets fields of the finding from a message.
 func (f *Finding) say(message fault.Message) {
 	f.Message, f.Rule, f.Secret, f.Advice = message.Message, message.Name, message.Secret, adviceOf(message.Name)
 	f.Path = message.Path

@@ -9,7 +9,7 @@ import (
 	"purser/internal/validations"
 )
 
-// A validation that nobody can report is told from one that nobody has reported.
+// A validation that can never have a result is distinguished from one without a result so far.
 func TestJudged_OfResults_missing(t *testing.T) {
 	t.Parallel()
 	found := Judged{by: map[string]Judgement{

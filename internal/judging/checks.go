@@ -14,7 +14,7 @@ import (
 	"purser/internal/validations"
 )
 
-// check runs the checks of a scope that have no recorded outcome in a snapshot, each once. It returns those, and the
+// check runs each check of a scope that has no recorded outcome in a snapshot, once. It returns these checks, and the
 // findings of all checks.
 func (j Judge) check(ctx context.Context, snapshot revisions.Snapshot, s scope) (
 	made []revisions.Check, findings map[validations.Pair][]validations.Finding, err error,
@@ -58,11 +58,11 @@ func (j Judge) check(ctx context.Context, snapshot revisions.Snapshot, s scope) 
 	return made, findings, nil
 }
 
-// secretSteps bounds the work of all checks that involve secrets in one request.
+// secretSteps limits the work of all checks in one request that involve secrets.
 const secretSteps = budget.Second
 
 // meterFor returns the meter of a check. Checks that involve secrets have a separate budget, so that the answer to a
-// request does not depend on the work that a secret takes.
+// request does not reveal how much work a secret takes.
 func meterFor(confined context.Context, meter *budget.Meter, secret bool) *budget.Meter {
 	if secret {
 		return budget.NewMeter(confined)
@@ -70,7 +70,7 @@ func meterFor(confined context.Context, meter *budget.Meter, secret bool) *budge
 	return meter
 }
 
-// sparing returns the outcome of checking something secret: where that takes too much work, it fails.
+// sparing turns an exhausted budget of a check that involves a secret into a finding.
 func sparing(found []validations.Finding, err error) ([]validations.Finding, error) {
 	if _, ok := errors.AsType[*budget.Exceeded](err); ok {
 		spent := validations.Finding{Message: validations.TooMuchWork, Instance: []string{}, SchemaPath: ".", Secret: true}
@@ -79,8 +79,8 @@ func sparing(found []validations.Finding, err error) ([]validations.Finding, err
 	return found, err
 }
 
-// findings checks a document. Of an encrypted one they show nothing but that it fails a rule. ofSecret says that the
-// rule depends on a secret.
+// findings checks a document. For an encrypted one the findings reveal only that it breaks a rule. ofSecret is set if
+// the rule depends on a secret.
 func (r Renderer) findings(ctx context.Context, meter *budget.Meter, checker validations.Checker, doc *revisions.Stored,
 	ofSecret bool,
 ) ([]validations.Finding, error) {
@@ -100,7 +100,7 @@ func (r Renderer) findings(ctx context.Context, meter *budget.Meter, checker val
 	return validations.OfSecret(found), err
 }
 
-// bounded keeps all findings until those of one change are many megabytes, then the first of each check, cut short.
+// bounded keeps all findings until those of one change reach 16 MiB, then a shortened first one per check.
 func bounded(findings []validations.Finding, total *atomic.Int64) []validations.Finding {
 	const maxTotal, maxShort = 16 << 20, 256
 	size := 0
@@ -118,8 +118,8 @@ func bounded(findings []validations.Finding, total *atomic.Int64) []validations.
 	return []validations.Finding{first}
 }
 
-// Registering returns the DataSchemas in force among documents, in order of place: of several of one name the first
-// counts (spec/api.md §2.5).
+// Registering returns the DataSchemas in force among documents, in order of place. If several have the same name, the
+// first is in force (spec/api.md §2.5).
 func Registering(documents []*revisions.Stored) (registering []*revisions.Stored) {
 	decided := map[string]bool{}
 	for _, doc := range slices.SortedStableFunc(slices.Values(documents), revisions.ByPlace) {
@@ -131,7 +131,7 @@ func Registering(documents []*revisions.Stored) (registering []*revisions.Stored
 	return registering
 }
 
-// sizeOf returns the size of a finding's texts in bytes.
+// sizeOf returns the size of a finding's strings in bytes.
 func sizeOf(f validations.Finding) int {
 	size := len(f.Message) + len(f.SchemaPath) + len(f.Hint)
 	for _, cause := range f.Causes {

@@ -45,7 +45,7 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// Of several DataSchemas of one name the first in order of place is in force.
+// Of several DataSchemas with the same name, the first in order of place is in force.
 func TestRegistering(t *testing.T) {
 	t.Parallel()
 	schema := func(name, data string, place int64) *revisions.Stored {

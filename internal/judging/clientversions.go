@@ -12,17 +12,17 @@ import (
 	"purser/internal/validations"
 )
 
-// NamesVersions reports whether a document names versions of client plugins.
+// NamesVersions reports whether a document gives versions of client plugins.
 func NamesVersions(doc *revisions.Stored) bool { return doc.Schema == validations.ClientVersionsKind }
 
-// versionsAfter returns the documents that name client versions once a change is made.
+// versionsAfter returns the documents that give client versions after a change.
 func versionsAfter(snapshot revisions.Snapshot, diff revisions.Diff) []*revisions.Stored {
 	return slices.DeleteFunc(diff.After(snapshot.ClientVersions), func(doc *revisions.Stored) bool {
 		return !NamesVersions(doc)
 	})
 }
 
-// layered reports whether a document has to be rendered for its contents to be known.
+// layered reports whether the contents of any document are known only after rendering.
 func layered(documents []*revisions.Stored) bool {
 	return slices.ContainsFunc(documents, func(doc *revisions.Stored) bool {
 		traits := doc.Traits()
@@ -30,9 +30,9 @@ func layered(documents []*revisions.Stored) bool {
 	})
 }
 
-// clientVersions returns the client versions that the new revision is judged with, and whether some are withheld. The
-// documents that name them are rendered if one of them has to be; while documents do not render, those count that need
-// no rendering.
+// clientVersions returns the client versions to judge the new revision with, and whether some are withheld. It renders
+// the documents that give them if one of them needs rendering; if rendering fails, only documents that do not need it
+// count.
 func (j Judge) clientVersions(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (
 	versions validations.ClientVersions, withheld bool, err error,
 ) {
@@ -61,8 +61,8 @@ func isOfDocuments(problem *fault.Fault) bool {
 	}
 }
 
-// ReadClientVersions returns the client versions that rendered documents name, in the order of their places; those of
-// several documents that name a plugin first count.
+// ReadClientVersions returns the client versions that rendered documents give. If several documents give versions of a
+// plugin, the first in order of place counts.
 func (r Renderer) ReadClientVersions(documents []*revisions.Stored) validations.ClientVersions {
 	naming := slices.DeleteFunc(slices.Clone(documents), func(doc *revisions.Stored) bool { return !NamesVersions(doc) })
 	slices.SortStableFunc(naming, revisions.ByPlace)
@@ -75,7 +75,7 @@ func (r Renderer) ReadClientVersions(documents []*revisions.Stored) validations.
 	return versions
 }
 
-// RenderKind renders those documents that have a schema, and what they depend on.
+// RenderKind renders the documents with a given schema and their dependencies.
 func (r Renderer) RenderKind(ctx context.Context, documents []*revisions.Stored, schema string) (Computed, error) {
 	only := func(doc *document.Document) bool { return doc.Schema == schema }
 	return r.compute(ctx, documents, only)

@@ -13,17 +13,17 @@ import (
 	"purser/internal/validations"
 )
 
-// Described are entries of a schema validation that fail or have notes, with everything that describing them needs.
+// Described are entries of a schema validation that fail or have notes, with everything needed to describe them.
 type Described struct {
 	Rows     []revisions.FailedEntry
-	Findings map[validations.Pair][]validations.Finding // as they are recorded
+	Findings map[validations.Pair][]validations.Finding // as recorded
 	Texts    map[document.Digest][]byte                 // of the schemas, by digest
 	// Versions returns the client versions of the revision.
 	Versions func() (validations.ClientVersions, error)
 }
 
-// Describe returns the errors of entries as a viewer sees them. With details each error shows its part of the document,
-// and the schema, until they are some megabytes; each entry can be asked for alone.
+// Describe returns the errors of entries as a viewer sees them. With details each error shows its part of the document
+// and the schema, until the errors reach 8 MiB; each entry can be requested separately.
 func (r Renderer) Describe(ctx context.Context, viewer authz.Viewer, d Described, details bool) (
 	[][]json.RawMessage, error,
 ) {
@@ -40,7 +40,7 @@ func (r Renderer) Describe(ctx context.Context, viewer authz.Viewer, d Described
 	return entries, nil
 }
 
-// Report is Describe without notes.
+// Report returns what Describe does, as values.
 func (r Renderer) Report(ctx context.Context, viewer authz.Viewer, d Described, details bool) (
 	reports [][]validations.Error, err error,
 ) {
@@ -86,7 +86,7 @@ func reportFor(viewer authz.Viewer, row revisions.FailedEntry, rule []byte, foun
 	}
 }
 
-// reveal returns the findings including the secret ones. These are not stored, so it repeats the checks.
+// reveal returns all findings including secret ones. Secret findings are not stored, so it repeats their checks.
 func (r Renderer) reveal(ctx context.Context, d Described) (map[validations.Pair][]validations.Finding, error) {
 	findings := maps.Clone(d.Findings)
 	meter := budget.NewMeter(ctx)
@@ -100,7 +100,7 @@ func (r Renderer) reveal(ctx context.Context, d Described) (map[validations.Pair
 			return nil, budget.About(err, "compile the DataSchema %s", row.About.Schema)
 		}
 		if checker == nil {
-			continue // it was made with other client versions, or with other DataSchemas
+			continue // the check was made with other client versions or DataSchemas
 		}
 		found, err := r.findings(ctx, meter, checker, row.About, ofSecret)
 		if err != nil {
@@ -113,8 +113,8 @@ func (r Renderer) reveal(ctx context.Context, d Described) (map[validations.Pair
 	return findings, meter.Check()
 }
 
-// checker returns the checker of a rule, nil if its client versions, or the DataSchemas that it refers to, are unknown.
-// ofSecret says that the versions come from a secret.
+// checker returns the checker of a rule, nil if its client versions or a DataSchema that it refers to are unknown.
+// ofSecret is set if the client versions come from a secret.
 func (r Renderer) checker(meter *budget.Meter, rule validations.Rule, d Described) (
 	checker validations.Checker, ofSecret bool, err error,
 ) {

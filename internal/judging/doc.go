@@ -1,4 +1,4 @@
-// Package judging finds out whether a revision may be used: it checks documents by their schemas, validates revisions
-// as a whole as their policies require, and renders documents with their secrets. It has no access to a store: all that
-// it works on is in a snapshot and a diff.
+// Package judging decides whether a revision is usable: it checks documents by their schemas, validates whole revisions
+// as their policies require, and renders documents with their secrets. It has no access to a store; its input is a
+// snapshot and a diff.
 package judging

@@ -7,8 +7,8 @@ import (
 	"purser/internal/revisions"
 )
 
-// DocumentCache is a cache of rendered documents that depend on no secret, keyed by everything that they were rendered
-// from. After a change, only documents that depend on it are rendered again. It is safe for concurrent use.
+// DocumentCache is a cache of rendered documents that do not depend on secrets, keyed by everything that they were
+// rendered from. After a change, only documents that depend on it are rendered again. It is safe for concurrent use.
 type DocumentCache struct {
 	made   *rendering.Cache
 	served *cache.Cache[servedKey, *revisions.Stored]
@@ -16,7 +16,7 @@ type DocumentCache struct {
 
 // NewDocumentCache returns an empty cache with a maximum size in bytes.
 func NewDocumentCache(bytes int) *DocumentCache {
-	const parts = 3 // served has the texts that made has, and what else the documents hold
+	const parts = 3 // served has the same texts as made, plus the rest of the documents
 	return &DocumentCache{rendering.NewCache(bytes / parts), cache.New[servedKey, *revisions.Stored](bytes - bytes/parts)}
 }
 

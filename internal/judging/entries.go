@@ -10,10 +10,9 @@ import (
 	"purser/internal/validations"
 )
 
-// entries returns those entries of a revision's schema validation that are more than a plain success, and how many
-// entries it has. Of a payload there is one for each document in order, or one success if there is none, then one for
-// each document elsewhere that fails; of a rollback, which has no payload, one for each document of the revision
-// (spec/api.md §0 D1, D9).
+// entries returns the entries of a revision's schema validation that fail or have notes, and the number of all entries.
+// A payload has one entry for each document in order, or one success if it is empty, then one for each other document
+// that fails; a rollback, which has no payload, has one for each document of the revision (spec/api.md §0 D1, D9).
 func entries(snapshot revisions.Snapshot, diff revisions.Diff, failing map[int64]validations.Rule) (
 	failures []revisions.Failure, count int,
 ) {
@@ -36,7 +35,7 @@ func entries(snapshot revisions.Snapshot, diff revisions.Diff, failing map[int64
 	return failures, count
 }
 
-// allEntries returns the entries about all documents of the new revision.
+// allEntries returns the entries that fail or have notes of all documents of the new revision.
 func allEntries(snapshot revisions.Snapshot, diff revisions.Diff, failing map[int64]validations.Rule) (
 	failures []revisions.Failure,
 ) {
@@ -71,7 +70,7 @@ func notesAfter(snapshot revisions.Snapshot, diff revisions.Diff) map[int64][]do
 	return notes
 }
 
-// positionsAfter numbers the documents of the new revision in their order.
+// positionsAfter returns the positions of the documents in the new revision, by ID.
 func positionsAfter(snapshot revisions.Snapshot, diff revisions.Diff) map[int64]int {
 	gone, order := revisions.IDs(diff.Removed), slices.Clone(snapshot.Positions)
 	for _, doc := range diff.Added {

@@ -115,4 +115,4 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// The entries of a rollback are those of all documents, and what was checked before is not checked again.
+// A rollback has an entry for each document, and does not repeat checks that were made before.

@@ -9,18 +9,18 @@ import (
 	"purser/internal/validations"
 )
 
-// Judge validates the revision that a diff makes: the documents by their schemas, and the whole revision as its
-// policies require (spec/api.md §7.1, §0 C1, D1, D3, D4). It has no access to a store. With Withhold it does not judge
-// what depends on secrets.
+// Judge validates the revision that a diff makes: its documents by their schemas, and the whole revision as its
+// policies require (spec/api.md §7.1, §0 C1, D1, D3, D4). It has no access to a store. With Withhold it skips
+// everything that depends on secrets.
 type Judge struct {
 	Renderer
 
 	Defaults revisions.Defaults
-	// Always are the validations of a whole revision that are made, whatever its policies require; nil: what these do.
+	// Always are the validations of a whole revision to perform; nil performs those that the policies require.
 	Always []string
 }
 
-// required returns the names of the validations to make.
+// required returns the names of the validations to perform.
 func (j Judge) required(policies []validations.Policy) []string {
 	if j.Always != nil {
 		return j.Always
@@ -30,22 +30,22 @@ func (j Judge) required(policies []validations.Policy) []string {
 
 // Judgement is the outcome of validating a diff.
 type Judgement struct {
-	Checks   []revisions.Check // that were made now
+	Checks   []revisions.Check // the checks that were made now
 	Failures []revisions.Failure
 	Entries  int // of the schema validation
 	// Results are the outcomes of the validations of the whole revision.
 	Results []RevisionResult
 	// ClientVersions are the versions that the revision was judged with.
 	ClientVersions validations.ClientVersions
-	// Policies are in force once the change is made, in order of place.
+	// Policies are the policies in force after the change, in order of place.
 	Policies []validations.Policy
 	// Rendered is the rendered revision, nil unless a policy required it.
 	Rendered *Rendering
-	// Exact tells that it holds for the newest revision of its snapshot only.
+	// Exact reports whether the judgement holds only for the newest revision of its snapshot.
 	Exact bool
-	// Withheld tells that it leaves out documents that depend on secrets.
+	// Withheld reports whether documents that depend on secrets were skipped.
 	Withheld bool
-	// Settles tells that the documents that govern others, or the failing documents, change.
+	// Settles reports whether documents that govern others, or the set of failing documents, change.
 	Settles bool
 }
 
@@ -54,7 +54,7 @@ func (j Judgement) Failed() bool {
 	return slices.ContainsFunc(j.Failures, func(f revisions.Failure) bool { return !f.Rule.IsZero() })
 }
 
-// Judge judges a diff of a snapshot that holds what need asked for.
+// Judge judges a diff of a snapshot that has the parts of the site that Need returned.
 func (j Judge) Judge(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (Judgement, error) {
 	scope, err := j.scope(ctx, snapshot, diff)
 	if err != nil {
@@ -73,7 +73,7 @@ func (j Judge) Judge(ctx context.Context, snapshot revisions.Snapshot, diff revi
 	return j.validateRevision(ctx, snapshot, diff, made)
 }
 
-// Need returns what judging a diff needs beyond what planning it does. It may grow as the snapshot does.
+// Need returns the parts of the site needed to judge a diff. A larger snapshot may need more.
 func (j Judge) Need(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (revisions.Need, error) {
 	need := revisions.Need{Evidence: true, Kinds: Kinds(diff.Added)}
 	if !diff.Changes {
@@ -90,7 +90,7 @@ func (j Judge) Need(ctx context.Context, snapshot revisions.Snapshot, diff revis
 		return need, err
 	}
 	need.Schemas = scope.versions.Digest() != snapshot.Newest.ClientVersions || len(scope.governed) > 0 ||
-		scope.hasReferences() // read at once: a chain of references would take as many reads
+		scope.hasReferences() // read together: a chain of references would take as many reads
 	need.Governed = slices.Sorted(maps.Keys(scope.governed))
 	need.Kinds = append(need.Kinds, need.Governed...)
 	need.Checks = scope.recorded(snapshot, diff)
@@ -99,7 +99,7 @@ func (j Judge) Need(ctx context.Context, snapshot revisions.Snapshot, diff revis
 	return need, nil
 }
 
-// Kinds returns the schemas of documents, each once.
+// Kinds returns the schemas of documents, sorted and without duplicates.
 func Kinds(documents []*revisions.Stored) []string {
 	set := map[string]bool{}
 	for _, doc := range documents {
@@ -108,8 +108,8 @@ func Kinds(documents []*revisions.Stored) []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-// failing returns the rules by which documents of the new revision fail, by document: what is known of the newest
-// revision, and what was found about the subjects.
+// failing returns the rules that documents of the new revision break, by document: those known from the newest
+// revision, and new findings about the subjects.
 func failing(snapshot revisions.Snapshot, diff revisions.Diff, s scope,
 	findings map[validations.Pair][]validations.Finding,
 ) map[int64]validations.Rule {
@@ -128,7 +128,7 @@ func failing(snapshot revisions.Snapshot, diff revisions.Diff, s scope,
 	return failing
 }
 
-// settles reports whether a change modifies what later changes of other buckets are judged by.
+// settles reports whether a change affects how later changes of other buckets are judged.
 func settles(snapshot revisions.Snapshot, diff revisions.Diff, failing map[int64]validations.Rule) bool {
 	before := 0
 	for _, failure := range snapshot.Failures {
@@ -143,7 +143,7 @@ func settles(snapshot revisions.Snapshot, diff revisions.Diff, failing map[int64
 	return before != len(failing) || slices.ContainsFunc(slices.Concat(diff.Added, diff.Removed), Governs)
 }
 
-// Governs reports whether other documents are judged by this one.
+// Governs reports whether a document affects how others are judged.
 func Governs(doc *revisions.Stored) bool {
 	return doc.Schema == validations.DataSchemaKind || NamesVersions(doc) || doc.IsPolicy() || doc.IsLayeringPolicy()
 }

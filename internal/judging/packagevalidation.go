@@ -10,10 +10,10 @@ import (
 	"purser/internal/validations"
 )
 
-// The cost of reading what a byte of a document says of its package, in steps.
+// recordSteps is the cost of reading the package description in a document, in steps per byte.
 const recordSteps = 10
 
-// packageResult makes the validation that the packages of a revision fit together.
+// packageResult validates that the packages of a revision are compatible.
 func packageResult(ctx context.Context, documents []*revisions.Stored) (RevisionResult, error) {
 	result := RevisionResult{Name: validations.PackageValidation}
 	meter := budget.NewMeter(ctx)

@@ -14,9 +14,9 @@ import (
 	"purser/internal/validations"
 )
 
-// validatePuppet makes the validation that the overrides of Puppet resources can be applied: their types and parameters
-// exist, and values are as the types want them (spec/puppet.md §6). It looks at rendered documents, since overrides are
-// layered, and leaves documents of other kinds aside.
+// validatePuppet validates that the overrides of Puppet resources can be applied: their types and parameters exist, and
+// their values match the types (spec/puppet.md §6). It uses rendered documents, because overrides are layered, and
+// ignores documents of other kinds.
 func (r Renderer) validatePuppet(ctx context.Context, documents []*revisions.Stored, fallback *revisions.Stored) (
 	result RevisionResult, rendered Rendering, err error,
 ) {
@@ -35,7 +35,7 @@ func (r Renderer) validatePuppet(ctx context.Context, documents []*revisions.Sto
 	}
 	withheld := func(doc *revisions.Stored) bool { return doc.Schema == puppet.TypeKind }
 	if rendered.Withheld = len(computed.Withheld) > 0; slices.ContainsFunc(computed.Withheld, withheld) {
-		return result, rendered, nil // whether a type exists is not known
+		return result, rendered, nil // types may be missing only because they are withheld
 	}
 	meter := budget.NewMeter(ctx)
 	overrides, err := GatherOverrides(meter, computed.Documents, documents, nil)
@@ -55,12 +55,12 @@ func (r Renderer) validatePuppet(ctx context.Context, documents []*revisions.Sto
 	return result, rendered, nil
 }
 
-// unquotedOverride replaces messages that may quote a secret: findings end up in logs.
+// unquotedOverride replaces messages that may quote a secret, because findings end up in logs.
 const unquotedOverride = "The override cannot be applied; the reason is not quoted, because it may hold a secret: " +
 	"correct the value at this path; purser puppet apply shows the reason to users who may see secrets"
 
-// GatherOverrides reads the overrides of Puppet resources among rendered documents, for a node or, without one, all of
-// them. The first LayeringPolicy of the revision's documents orders them. The error is the meter's.
+// GatherOverrides returns the overrides of Puppet resources in rendered documents, all of them or those for a node. The
+// first LayeringPolicy of the revision's documents orders them. The error is the meter's.
 func GatherOverrides(meter *budget.Meter, rendered, documents []*revisions.Stored, node *puppet.Node) (
 	puppet.Overrides, error,
 ) {
@@ -80,13 +80,13 @@ func GatherOverrides(meter *budget.Meter, rendered, documents []*revisions.Store
 	return overrides, nil
 }
 
-// layerOrder returns the layers of the first LayeringPolicy among documents, the most general first.
+// layerOrder returns the layers of the first LayeringPolicy in documents, the most general first.
 func layerOrder(documents []*revisions.Stored) (layers []string) {
 	at := slices.IndexFunc(documents, (*revisions.Stored).IsLayeringPolicy)
 	if at < 0 {
 		return nil
 	}
-	value, _ := document.ParseJSON(documents[at].Data) // a broken one orders nothing
+	value, _ := document.ParseJSON(documents[at].Data) // a malformed policy gives no order
 	data, _ := value.(document.Mapping)
 	order, _ := data.At("layerOrder").([]any)
 	for _, item := range order {
@@ -96,7 +96,7 @@ func layerOrder(documents []*revisions.Stored) (layers []string) {
 	return layers
 }
 
-// OverrideMessages returns messages about problems of overrides, each with its document.
+// OverrideMessages converts problems of overrides to messages that name their documents.
 func OverrideMessages(overrides puppet.Overrides, problems []puppet.Problem) (messages []fault.Message) {
 	for _, problem := range problems {
 		doc := overrides.Documents[problem.Instance]

@@ -6,8 +6,8 @@ import (
 	"purser/internal/secrets"
 )
 
-// Redacted returns documents with their secrets hashed: the data and the paths of substitutions of documents that are
-// encrypted or hold substituted secrets (spec/api.md §9, spec/rendering.md §9.3, §11.4, R13).
+// Redacted returns documents with their secrets hashed: the data and the substitution paths of documents that are
+// encrypted or have substituted secrets (spec/api.md §9, spec/rendering.md §9.3, §11.4, R13).
 func Redacted(documents []*revisions.Stored) []*revisions.Stored {
 	shown := make([]*revisions.Stored, len(documents))
 	for i, doc := range documents {
@@ -22,7 +22,7 @@ func redact(doc *revisions.Stored) *revisions.Stored {
 	data, err := document.ParseJSON(doc.Data)
 	metadata, err2 := document.ParseJSON(doc.Metadata)
 	if err != nil || err2 != nil {
-		data = nil // what cannot be read is not shown
+		data = nil // unreadable data is not shown
 	}
 	root, _ := metadata.(document.Mapping)
 	root = root.With("storagePolicy", "encrypted")

@@ -46,7 +46,7 @@ func TestRedacted(t *testing.T) {
 	}
 }
 
-// What cannot be read is not shown.
+// Unreadable data is not shown.
 func TestRedact_unreadable(t *testing.T) {
 	t.Parallel()
 	for _, text := range []struct{ data, metadata string }{{`{"x":`, "{}"}, {`"very secret"`, `{"name": `}} {
@@ -59,7 +59,7 @@ func TestRedact_unreadable(t *testing.T) {
 	}
 }
 
-// Substitutions may have any form in what an older server stored.
+// Documents stored by an older server may have substitutions of any form.
 func TestHashPaths_oddForms(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{`{}`, `null`, `1`, `{"src":1,"dest":[1,null]}`, `{"dest":{"path":null}}`} {

@@ -15,15 +15,15 @@ import (
 	"purser/internal/validations"
 )
 
-// Rendering is a revision as services read it. It is never modified.
+// Rendering is a revision as services read it. It is immutable.
 type Rendering struct {
-	Documents []*revisions.Stored // in order of output; their digests are those of what was submitted
-	Fault     error               // of rendered documents that do not match their schemas, nil if all do
-	Size      int                 // in bytes, about
-	// Warnings tell of likely mistakes: see rendering.Render.
+	Documents []*revisions.Stored // in order of output; their digests are those of the submitted documents
+	Fault     error               // lists rendered documents that do not match their schemas, nil if all match
+	Size      int                 // approximate, in bytes
+	// Warnings are about likely mistakes: see rendering.Render.
 	Warnings []fault.Message
 	Withheld bool // some documents are left out: see Renderer
-	// Provisional tells that a later rendering may give other documents: the LayeringPolicy is younger than the revision.
+	// Provisional reports whether a later rendering may differ, because the LayeringPolicy is newer than the revision.
 	Provisional bool
 }
 
@@ -34,11 +34,11 @@ type RenderKey struct {
 	Cleartext bool // without encrypted documents
 }
 
-// RenderCache keeps rendered revisions by what they were rendered from.
+// RenderCache is a cache of rendered revisions.
 type RenderCache = cache.Cache[RenderKey, Rendering]
 
-// Render renders the documents of a revision and checks the outcome. fallback is the LayeringPolicy to use if none is
-// among them, nil for none. Faults: those of rendering.
+// Render renders the documents of a revision and checks the result. fallback is the LayeringPolicy to use if documents
+// have none; it may be nil. Faults: those of rendering.
 func (r Renderer) Render(ctx context.Context, revision int64, documents []*revisions.Stored,
 	fallback *revisions.Stored,
 ) (
@@ -58,7 +58,7 @@ func (r Renderer) Render(ctx context.Context, revision int64, documents []*revis
 	}
 	err = r.validate(ctx, computed)
 	if fault.KindOf(err) == fault.Invalid {
-		out.Fault, err = err, nil // which the rendering has for good
+		out.Fault, err = err, nil // the fault is part of the rendering
 	}
 	return out, err
 }
@@ -67,18 +67,18 @@ func (r Renderer) Render(ctx context.Context, revision int64, documents []*revis
 type Renderer struct {
 	Engine *validations.Engine
 	Vault  Vault
-	// Defaults are the versions of client plugins that no document names.
+	// Defaults are the versions of client plugins that no document gives.
 	Defaults validations.ClientVersions
-	// Documents has what earlier renderings found out; nil keeps nothing. The outcome is the same.
+	// Documents caches documents of earlier renderings; nil caches nothing. It does not affect the result.
 	Documents *DocumentCache
-	// Compat refuses documents with the reference's words, and gives no warnings.
+	// Compat reports faults in the reference's words and gives no warnings.
 	Compat bool
-	// Withhold leaves out encrypted documents and those that take something from them, and what could be said about them:
-	// the outcome depends on no secret.
+	// Withhold leaves out encrypted documents, those that take something from them, and messages about them, so that the
+	// result does not depend on secrets.
 	Withhold bool
 }
 
-// withPolicy adds a LayeringPolicy to documents that have none. It returns the policy that was added, nil if none was.
+// withPolicy adds fallback to documents without a LayeringPolicy. It returns the added policy, or nil.
 func withPolicy(documents []*revisions.Stored, fallback *revisions.Stored) (
 	with []*revisions.Stored, added *revisions.Stored,
 ) {
@@ -88,30 +88,30 @@ func withPolicy(documents []*revisions.Stored, fallback *revisions.Stored) (
 	return append(slices.Clip(documents), fallback), fallback
 }
 
-// WithPolicy returns documents with a LayeringPolicy to use if none is among them.
+// WithPolicy adds fallback to documents without a LayeringPolicy.
 func WithPolicy(documents []*revisions.Stored, fallback *revisions.Stored) []*revisions.Stored {
 	documents, _ = withPolicy(documents, fallback)
 	return documents
 }
 
-// Computed are rendered documents.
+// Computed are the documents of a revision after rendering.
 type Computed struct {
-	Documents []*revisions.Stored // that services read
-	Withheld  []*revisions.Stored // that they read too, as they were submitted: see Renderer
+	Documents []*revisions.Stored // as services read them
+	Withheld  []*revisions.Stored // withheld, as submitted: see Renderer
 
-	// written has the documents whose data was put together by rendering.
+	// written has the documents whose data was composed by rendering.
 	written  map[*revisions.Stored]writing
 	warnings []fault.Message
 }
 
-// writing tells about data that was put together by rendering.
+// writing describes data composed by rendering.
 type writing struct {
-	key          document.Digest // as Rendered has it
+	key          document.Digest // as in rendering.Rendered
 	destinations [][]string      // where substitutions wrote
 }
 
-// digest returns a digest by which a rendered document's data is known again; that of the document is of what was
-// submitted.
+// digest returns a digest that identifies a rendered document's data; the digest of the document itself is that of the
+// submitted one.
 func (c Computed) digest(doc *revisions.Stored) document.Digest {
 	w, differs := c.written[doc]
 	switch {
@@ -123,8 +123,8 @@ func (c Computed) digest(doc *revisions.Stored) document.Digest {
 	return w.key
 }
 
-// compute renders documents, those that only chooses if it is not nil. All but the data is as it was submitted, the
-// digest too.
+// compute renders documents, only those that only selects if it is not nil. Everything except the data stays as
+// submitted, including the digest.
 func (r Renderer) compute(ctx context.Context, stored []*revisions.Stored, only func(*document.Document) bool) (
 	Computed, error,
 ) {
@@ -168,7 +168,7 @@ func (r Renderer) compute(ctx context.Context, stored []*revisions.Stored, only 
 	return out, nil
 }
 
-// written returns the rendered version of a document, which is the document itself if it says all.
+// written returns the rendered version of a document, which is the document itself if rendering left it unchanged.
 func written(of *revisions.Stored, rendered rendering.Rendered) *revisions.Stored {
 	if of.Shared && !rendered.Computed && !rendered.Secret {
 		return of
@@ -186,7 +186,7 @@ func written(of *revisions.Stored, rendered rendering.Rendered) *revisions.Store
 }
 
 // validate checks rendered documents by the built-in schemas and the DataSchemas among them (spec/api.md §7.2, §0 D15).
-// Their metadata needs no check: it is as it was taken in. Fault: Invalid, with a D002 for each finding.
+// Their metadata was checked when it was submitted. Fault: Invalid, with a D002 for each finding.
 func (r Renderer) validate(ctx context.Context, rendered Computed) error {
 	schemas, err := r.registered(ctx, rendered)
 	if err != nil {
@@ -206,7 +206,7 @@ func (r Renderer) validate(ctx context.Context, rendered Computed) error {
 	return r.invalidRendered(rendered, outcomes)
 }
 
-// ruleBook has what rendered documents are checked by.
+// ruleBook has the rules to check rendered documents by.
 type ruleBook struct {
 	rules      validations.Rules
 	byRule     map[validations.Rule]*registered
@@ -234,14 +234,14 @@ func (r Renderer) newRuleBook(rendered Computed, schemas []registered) ruleBook 
 	return book
 }
 
-// checkRendered checks a rendered document, whose data has a digest. The error is the meter's, unwrapped.
+// checkRendered checks a rendered document; digest identifies its data. The error is the meter's, unwrapped.
 func (r Renderer) checkRendered(confined context.Context, meter *budget.Meter, doc *revisions.Stored,
 	digest document.Digest,
 	book ruleBook,
 ) (outcome, error) {
 	rule, ok := book.rules.ForRendered(doc.Document)
 	if schema := book.byDocument[doc]; !ok || schema != nil && !validations.IsUnusable(schema.checker) {
-		return outcome{}, nil // a DataSchema that compiles is as it must be
+		return outcome{}, nil // a DataSchema that compiles is valid
 	}
 	checker, _ := r.Engine.BuiltIn(rule)
 	ofSchema := false
@@ -274,24 +274,24 @@ func (r Renderer) checkRendered(confined context.Context, meter *budget.Meter, d
 type outcome struct {
 	rule      []byte // the text of the schema
 	findings  []validations.Finding
-	unchecked bool // the schema cannot be used
-	secret    bool // the document, the schema or the client versions hold something secret
-	ofSchema  bool // the schema does, so that findings may quote it
+	unchecked bool // the schema is unusable
+	secret    bool // the document, the schema or the client versions contain a secret
+	ofSchema  bool // the schema contains a secret, so findings may quote it
 }
 
-// registered is a DataSchema in force with what checks by it.
+// registered is a DataSchema in force with its rule and checker.
 type registered struct {
 	*revisions.Stored
 
 	rule    validations.Rule
 	checker validations.Checker
-	secret  bool // it holds something secret, or it names client versions that do
-	quoted  bool // it holds something secret, or one that it refers to does
-	unknown bool // it names client versions some of which are withheld
+	secret  bool // it contains a secret, or it names client versions that do
+	quoted  bool // it contains a secret, or refers to a DataSchema that does
+	unknown bool // it names client versions, and some of these are withheld
 	others  map[string][]byte
 }
 
-// passOn marks the DataSchemas that refer to others by what these are.
+// passOn marks DataSchemas as secret or unknown if they refer to one that is.
 func passOn(schemas []registered, withheld []*revisions.Stored) {
 	secret, unknown := map[string]bool{}, map[string]bool{}
 	for _, schema := range schemas {
@@ -341,7 +341,7 @@ func (r Renderer) registered(ctx context.Context, rendered Computed) (schemas []
 	return schemas, nil
 }
 
-// invalidRendered returns a fault that lists failed checks of rendered documents, nil if there are none.
+// invalidRendered returns a fault that lists the findings about rendered documents, nil if there are none.
 func (r Renderer) invalidRendered(rendered Computed, outcomes []outcome) error {
 	const maxDetailed = 8 << 20 // bytes of messages with all details
 	size := 0

@@ -16,7 +16,7 @@ import (
 	"purser/internal/validations"
 )
 
-// policiesAfter returns the ValidationPolicies in force once a change is made, in order of place.
+// policiesAfter returns the ValidationPolicies in force after a change, in order of place.
 func policiesAfter(newest []revisions.PolicyVersion, diff revisions.Diff) []validations.Policy {
 	removed := map[document.Identity]bool{}
 	for _, doc := range diff.Removed {
@@ -54,8 +54,8 @@ func RevisionValidations() []string {
 	}
 }
 
-// validateRevision returns a judgement with the outcomes of those validations of the whole revision that its policies
-// require. It renders before it examines: where the documents render without a warning, it need not examine them.
+// validateRevision adds the outcomes of the validations of the whole revision that its policies require to a judgement.
+// It renders before it examines: documents that render without a warning need no examination.
 func (j Judge) validateRevision(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff, made Judgement) (
 	Judgement, error,
 ) {
@@ -94,8 +94,8 @@ func (j Judge) validateRevision(ctx context.Context, snapshot revisions.Snapshot
 	return made, nil
 }
 
-// fit reports whether a rendering of documents shows that these fit together, as PolicyValidation would find: all of
-// them were rendered, by their own LayeringPolicy, and none of them has been warned about.
+// fit reports whether a rendering shows that documents fit together, which PolicyValidation would find too: all of them
+// were rendered with their own LayeringPolicy and without warnings.
 func (r Renderer) fit(rendered Rendering, documents []*revisions.Stored, fallback *revisions.Stored) bool {
 	return rendered.Documents != nil && len(rendered.Warnings) == 0 && !r.Compat && !r.Withhold &&
 		(fallback == nil || HasLayeringPolicy(documents))
@@ -103,16 +103,15 @@ func (r Renderer) fit(rendered Rendering, documents []*revisions.Stored, fallbac
 
 func isEncrypted(doc *revisions.Stored) bool { return doc.Traits().Encrypted }
 
-// isFlat reports whether documents need no LayeringPolicy and have none: no document has a layer (spec/api.md §0 D22).
+// isFlat reports whether documents neither need nor have a LayeringPolicy: none has a layer (spec/api.md §0 D22).
 func isFlat(documents []*revisions.Stored) bool {
 	return !slices.ContainsFunc(documents, func(doc *revisions.Stored) bool {
 		return doc.Layer != "" || doc.IsLayeringPolicy()
 	})
 }
 
-// ValidateRevision makes one of the server's validations of a whole revision: whether its documents fit together,
-// whether each has a schema, whether overrides of Puppet resources can be applied, or whether they render to documents
-// that match their schemas; then it returns these too (spec/api.md §0 D3, D4, D23). fallback is as for Render.
+// ValidateRevision performs one of the server's validations of a whole revision (spec/api.md §0 D3, D4, D23).
+// RenderingValidation also returns the rendering. fallback is as for Render.
 func (r Renderer) ValidateRevision(ctx context.Context, name string, revision int64, documents []*revisions.Stored,
 	fallback *revisions.Stored,
 ) (result RevisionResult, rendered Rendering, err error) {
@@ -148,7 +147,7 @@ func (r Renderer) ValidateRevision(ctx context.Context, name string, revision in
 	return result, rendered, nil
 }
 
-// nameRules makes messages whose values are not quoted name the rules that these violate. The reference's do not.
+// nameRules adds the violated rules to messages that do not quote values, except in compat mode.
 func (r Renderer) nameRules(messages []fault.Message) {
 	if r.Compat {
 		return
@@ -163,7 +162,7 @@ func (r Renderer) nameRules(messages []fault.Message) {
 
 // uncovered returns a message for each schema of documents that is not in force.
 func uncovered(documents []*revisions.Stored) (messages []fault.Message) {
-	const maxNamed = 20 // documents of a message
+	const maxNamed = 20 // documents per message
 	of := BySchema(documents)
 	for _, u := range Coverage(of) {
 		message := fault.Message{
@@ -183,7 +182,7 @@ func uncovered(documents []*revisions.Stored) (messages []fault.Message) {
 	return messages
 }
 
-// Coverage returns the schemas that are not in force, of documents by their schemas.
+// Coverage returns the schemas of documents that are not in force. The documents are given by schema.
 func Coverage(documents map[string][]*revisions.Stored) []validations.Uncovered {
 	counts := map[string]int{}
 	var registered, hidden []string
@@ -200,7 +199,7 @@ func Coverage(documents map[string][]*revisions.Stored) []validations.Uncovered 
 	return validations.Coverage(counts, registered, hidden)
 }
 
-// BySchema returns the concrete documents of each schema.
+// BySchema groups documents by schema, without abstract ones.
 func BySchema(documents []*revisions.Stored) map[string][]*revisions.Stored {
 	of := map[string][]*revisions.Stored{}
 	for _, doc := range documents {
@@ -211,11 +210,11 @@ func BySchema(documents []*revisions.Stored) map[string][]*revisions.Stored {
 	return of
 }
 
-// RevisionResult is the outcome of a validation of a whole revision that the server makes: a success without messages.
+// RevisionResult is the outcome of a server's validation of a whole revision, a success without messages.
 type RevisionResult struct {
 	Name     string
 	Messages []fault.Message
-	Warnings []fault.Message // which do not fail it
+	Warnings []fault.Message // these do not fail the validation
 }
 
 func revisionResult(name string, problems ...*fault.Fault) RevisionResult {
@@ -226,14 +225,14 @@ func revisionResult(name string, problems ...*fault.Fault) RevisionResult {
 	return result
 }
 
-// open returns the result without what depends on encrypted documents.
+// open returns the result without messages that depend on encrypted documents.
 func (r RevisionResult) open() RevisionResult {
 	isSecret := func(message fault.Message) bool { return message.Secret }
 	r.Messages = slices.DeleteFunc(slices.Clone(r.Messages), isSecret)
 	return r
 }
 
-// For returns the result as a viewer sees it, without its warnings and its time.
+// For returns the result as a viewer sees it, without warnings and time.
 func (r RevisionResult) For(viewer authz.Viewer) validations.Result {
 	result := validations.Result{
 		Name: r.Name, Status: validations.Success.String(), Validator: []byte(`{"name":"deckhand","version":"1.0"}`),
@@ -247,8 +246,7 @@ func (r RevisionResult) For(viewer authz.Viewer) validations.Result {
 	return result
 }
 
-// Stored returns the result as it is stored: with its warnings behind the errors, and one in place of those that are
-// secret.
+// Stored returns the result in stored form: its errors, then its warnings, with a single warning for all secret ones.
 func (r RevisionResult) Stored() validations.Result {
 	var viewer authz.Viewer
 	result := r.For(viewer)
@@ -265,7 +263,7 @@ func (r RevisionResult) Stored() validations.Result {
 	return result
 }
 
-// listOf writes messages as the errors of a result.
+// listOf encodes messages as the errors of a result.
 func listOf(messages []fault.Message) []byte {
 	text, err := json.Marshal(messages)
 	if err != nil {
@@ -274,8 +272,7 @@ func listOf(messages []fault.Message) []byte {
 	return text
 }
 
-// SplitWarnings splits the errors of a stored result of a validation of a whole revision into its errors and its
-// warnings.
+// SplitWarnings splits the errors of a stored result of a revision validation into errors and warnings.
 func SplitWarnings(stored []json.RawMessage) (errs []json.RawMessage, warnings []fault.Message) {
 	errs = []json.RawMessage{}
 	for _, item := range stored {
@@ -289,8 +286,8 @@ func SplitWarnings(stored []json.RawMessage) (errs []json.RawMessage, warnings [
 	return errs, warnings
 }
 
-// WarningsUnder returns the texts of warnings under a verdict, without those of selectors that select nothing where the
-// validation that finds them was made, and fails.
+// WarningsUnder returns the texts of warnings for a verdict. It drops warnings about selectors that select nothing if
+// PolicyValidation, which reports these as errors, was performed.
 func WarningsUnder(verdict validations.Verdict, warnings []fault.Message) (texts []string) {
 	fitting := slices.Contains(verdict.Made(), validations.PolicyValidation)
 	for _, warning := range warnings {
@@ -301,7 +298,7 @@ func WarningsUnder(verdict validations.Verdict, warnings []fault.Message) (texts
 	return texts
 }
 
-// MessagesOf returns a fault as items of an entry's errors, each with the name of what is wrong.
+// MessagesOf converts a fault to items of an entry's errors, each with the type of the error.
 func MessagesOf(problem *fault.Fault) []fault.Message {
 	messages := slices.Clone(problem.Messages)
 	if len(messages) == 0 {
@@ -314,7 +311,7 @@ func MessagesOf(problem *fault.Fault) []fault.Message {
 	return messages
 }
 
-// HasLayeringPolicy reports whether a LayeringPolicy is among documents.
+// HasLayeringPolicy reports whether documents include a LayeringPolicy.
 func HasLayeringPolicy(documents []*revisions.Stored) bool {
 	return slices.ContainsFunc(documents, (*revisions.Stored).IsLayeringPolicy)
 }

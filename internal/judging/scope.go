@@ -10,24 +10,24 @@ import (
 	"purser/internal/validations"
 )
 
-// scope holds the documents to check after a diff, and the rule for each.
+// scope is the set of documents to check after a diff, with the rule for each.
 type scope struct {
-	// versions are what the new revision is judged with.
+	// versions are the client versions to judge the new revision with.
 	versions validations.ClientVersions
-	// governed are the document schemas whose DataSchemas, or the client versions they use, change.
+	// governed are the document schemas whose DataSchemas change, or use client versions that change.
 	governed map[string]bool
-	// subjects are the documents to check: the new ones, then those of the governed schemas.
+	// subjects are the documents to check: new ones, then those of the governed schemas.
 	subjects []*revisions.Stored
-	// pairs are the checks of the subjects that have a rule.
+	// pairs are the checks of the subjects, by document; subjects without a rule have none.
 	pairs   map[*revisions.Stored]revisions.Pair
 	schemas map[validations.Rule]validations.DataSchema
-	// secret are the rules that depend on client versions that come from a secret.
+	// secret are the rules that depend on client versions from a secret.
 	secret map[validations.Rule]bool
-	// withheld says that some documents are left out, because they or their schemas depend on secrets.
+	// withheld reports whether documents are left out because they or their schemas depend on secrets.
 	withheld bool
 }
 
-// scope returns the scope of a diff as far as a snapshot shows it.
+// scope returns the scope of a diff, within the limits of a snapshot.
 func (j Judge) scope(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (s scope, err error) {
 	var unknownVersions bool
 	if s.versions, unknownVersions, err = j.clientVersions(ctx, snapshot, diff); err != nil {
@@ -47,7 +47,7 @@ func (j Judge) scope(ctx context.Context, snapshot revisions.Snapshot, diff revi
 	registering := Registering(diff.After(snapshot.Schemas))
 	rules := validations.Rules{Registered: make(map[string]validations.Rule, len(registering)), ControlOnly: j.Compat}
 	s.schemas, s.secret = map[validations.Rule]validations.DataSchema{}, map[validations.Rule]bool{}
-	unknown := map[string]bool{} // document schemas whose DataSchemas name client versions that are withheld
+	unknown := map[string]bool{} // document schemas whose DataSchemas name withheld client versions
 	registry := registryOf(registering)
 	for _, doc := range registering {
 		schema, err := registry.DataSchema(meter, doc.Digest, doc.Data)
@@ -78,8 +78,8 @@ func (j Judge) scope(ctx context.Context, snapshot revisions.Snapshot, diff revi
 	return s, meter.Check()
 }
 
-// ruleOf returns the rule of a DataSchema. It reports whether that names client versions, if some of these are withheld
-// or secret. The error is the meter's, unwrapped.
+// ruleOf returns the rule of a DataSchema. If client versions are withheld or secret, it reports whether the DataSchema
+// names any. The error is the meter's, unwrapped.
 func (r Renderer) ruleOf(meter *budget.Meter, schema validations.DataSchema, versions validations.ClientVersions,
 	withheld bool,
 ) (rule validations.Rule, names bool, err error) {
@@ -90,7 +90,7 @@ func (r Renderer) ruleOf(meter *budget.Meter, schema validations.DataSchema, ver
 	return rule, names, err
 }
 
-// hasReferences reports whether a DataSchema of the scope refers to another one.
+// hasReferences reports whether a DataSchema of the scope refers to another.
 func (s scope) hasReferences() bool {
 	for _, schema := range s.schemas {
 		if len(schema.Others) > 0 {
@@ -109,7 +109,7 @@ func registryOf(registering []*revisions.Stored) validations.Registry {
 	return registry
 }
 
-// governed returns the document schemas by whose DataSchemas documents must be checked again.
+// governed returns the document schemas whose documents must be checked again.
 func (j Judge) governed(meter *budget.Meter, snapshot revisions.Snapshot, diff revisions.Diff,
 	versions validations.ClientVersions,
 ) (
@@ -147,13 +147,13 @@ func (j Judge) governed(meter *budget.Meter, snapshot revisions.Snapshot, diff r
 // ofSecret reports whether a rule depends on client versions that come from a secret.
 func (s scope) ofSecret(rule validations.Rule) bool { return s.secret[rule] }
 
-// readingSchema says which DataSchema was being worked on when a budget was spent.
+// readingSchema adds the name of a DataSchema to the error of an exhausted budget.
 func readingSchema(err error, doc *revisions.Stored) error {
 	return budget.About(err, "read the DataSchema %s", doc.Name)
 }
 
-// recorded returns the checks whose outcomes the store may have: those of contents that it has. It has all that a
-// rollback restores.
+// recorded returns the checks whose outcomes may be in the store: those of stored contents, which for a rollback are
+// all.
 func (s scope) recorded(snapshot revisions.Snapshot, diff revisions.Diff) (pairs []revisions.Pair) {
 	isRollback := diff.Result == nil
 	for i, doc := range s.subjects {
@@ -165,7 +165,7 @@ func (s scope) recorded(snapshot revisions.Snapshot, diff revisions.Diff) (pairs
 	return pairs
 }
 
-// mayFail reports whether a check has findings in a snapshot, or no recorded outcome.
+// mayFail reports whether a check has findings or no recorded outcome in a snapshot.
 func (s scope) mayFail(snapshot revisions.Snapshot) bool {
 	for _, pair := range s.pairs {
 		if found, known := snapshot.Checks[pair.Name()]; !known || len(found) > 0 {
@@ -175,7 +175,7 @@ func (s scope) mayFail(snapshot revisions.Snapshot) bool {
 	return false
 }
 
-// unchecked returns a document for each check without an outcome in a snapshot.
+// unchecked returns one document for each check without an outcome in a snapshot.
 func (s scope) unchecked(snapshot revisions.Snapshot) (documents []*revisions.Stored) {
 	planned := make(map[revisions.Pair]bool, len(s.subjects))
 	for _, doc := range s.subjects {
@@ -188,12 +188,12 @@ func (s scope) unchecked(snapshot revisions.Snapshot) (documents []*revisions.St
 	return documents
 }
 
-// checkers returns what checks documents by their rules.
+// checkers returns the checkers for the rules of documents.
 func (j Judge) checkers(ctx context.Context, s scope, documents []*revisions.Stored) (
 	map[validations.Rule]validations.Checker, error,
 ) {
 	checkers := map[validations.Rule]validations.Checker{}
-	var unknown []*revisions.Stored // a document of each rule
+	var unknown []*revisions.Stored // one document for each rule
 	for _, doc := range documents {
 		rule := s.pairs[doc].Rule
 		if _, known := checkers[rule]; known {

@@ -11,23 +11,23 @@ import (
 	"purser/internal/secrets"
 )
 
-// Vault seals the data of encrypted documents. The documents themselves hold a reference in its place, so that nothing
-// that reads, compares, checks or shows them can reveal more. A *secrets.Keyring is one.
+// Vault seals the data of encrypted documents. The documents contain a reference instead, so that code that reads,
+// compares, checks or shows them cannot reveal more. *secrets.Keyring implements it.
 type Vault interface {
 	secrets.Sealer
 
-	// Digest identifies contents of one place, and reveals nothing else about them.
+	// Digest identifies contents of a place without revealing anything else about them.
 	Digest(place secrets.Place, content []byte) document.Digest
-	// Prefix is what every text begins with that is sealed now.
+	// Prefix is the prefix of everything that is sealed with the current key.
 	Prefix(ctx context.Context) []byte
-	// Reseal seals again what was sealed with an older key.
+	// Reseal reseals a secret that was sealed with an older key.
 	Reseal(ctx context.Context, place secrets.Place, sealed []byte) ([]byte, error)
 }
 
-// site is the name of the one site that is served so far.
+// site is the name of the only site that is served so far.
 const site = "default"
 
-// PlaceOf returns the place of a document, by which its secret is sealed.
+// PlaceOf returns the place of a document, which its secret is bound to.
 func PlaceOf(id document.Identity) secrets.Place { return secrets.Place{Site: site, Identity: id} }
 
 // Refers reports whether a document's data is a reference to a secret.
@@ -35,10 +35,10 @@ func Refers(doc *revisions.Stored) bool {
 	return bytes.HasPrefix(doc.Data, []byte(ReferencePrefix)) && doc.Traits().Encrypted
 }
 
-// ReferencePrefix is how the data of a document begins that is a reference to a secret, or could be taken for one.
+// ReferencePrefix is the prefix of data that is, or looks like, a reference to a secret.
 const ReferencePrefix = `"secret://`
 
-// Open returns the data of a document in clear.
+// Open returns the cleartext data of a document.
 func Open(ctx context.Context, vault Vault, doc *revisions.Stored) ([]byte, error) {
 	switch {
 	case !Refers(doc):
@@ -59,10 +59,10 @@ func Open(ctx context.Context, vault Vault, doc *revisions.Stored) ([]byte, erro
 	return text, nil
 }
 
-// secretLost is the type of the fault of a secret that the database does not have.
+// secretLost is the fault type for a secret that is not in the database.
 const secretLost = "SecretLost"
 
-// resolver opens the secrets that references in documents stand for, each when it is asked for.
+// resolver opens the secrets behind references in documents on demand.
 type resolver struct {
 	ctx         context.Context //nolint:containedctx // it lives as long as one rendering
 	vault       Vault
@@ -84,7 +84,7 @@ func newResolver(ctx context.Context, vault Vault, documents []*revisions.Stored
 	return r
 }
 
-// resolve returns the function that rendering calls, nil if there is nothing to resolve.
+// resolve returns the function that rendering calls to open secrets, nil if there are none.
 func (r *resolver) resolve() func(reference string) (any, bool) {
 	if len(r.byReference) == 0 {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// BenchmarkGroups is ten groups on a document of 2 KB.
+// BenchmarkGroups checks ten groups on a document of 2 KB.
 func BenchmarkGroups(b *testing.B) {
 	schema := schemaOf(b, `
 properties_groups_schema:

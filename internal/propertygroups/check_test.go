@@ -11,7 +11,7 @@ import (
 	"purser/internal/budget"
 )
 
-// judge checks an object with a budget of its own.
+// judge checks an object with a separate budget.
 func judge(t interface {
 	Helper()
 	Fatal(args ...any)
@@ -25,7 +25,7 @@ func judge(t interface {
 	return found
 }
 
-// expect checks an object against a schema; want is what sketch writes.
+// expect checks an object against a schema; want is in the format of sketch.
 func expect(t *testing.T, schema, object string, versions Versions, want ...string) {
 	t.Helper()
 	lines := strings.Join(append(want, ""), "\n")
@@ -165,7 +165,7 @@ func TestGroups_Check_lists(t *testing.T) {
 	}
 }
 
-// A list off the prefix that all paths have in common counts where any item does.
+// A list that is not on the common prefix of all paths counts if any of its items does.
 func TestGroups_Check_listsApart(t *testing.T) {
 	t.Parallel()
 	schema := `{properties_groups_schema: [{AND: [[l, x], [m, y]]}, {XOR: [[l, x], {AND: [[l, y], [n]]}]}]}`
@@ -190,7 +190,7 @@ func TestGroups_Check_references(t *testing.T) {
 		"/ property_groups/3/i: Properties group 'i': x.y cannot be specified without f.g.")
 }
 
-// A group that several groups refer to is judged at each place.
+// A group that several others refer to is evaluated separately at each place.
 func TestGroups_Check_remembered(t *testing.T) {
 	t.Parallel()
 	schema := `{property_groups: {
@@ -214,7 +214,7 @@ func TestGroups_Check_bothKeywords(t *testing.T) {
 	expect(t, `{properties_groups_schema: [], property_groups: []}`, `{}`, nil)
 }
 
-// Members of an object that is large enough for an index are found as in a small one.
+// Members of an object that is large enough for an index are found like those of a small one.
 func TestGroups_Check_wide(t *testing.T) {
 	t.Parallel()
 	g := groupsOf(t, `{property_groups: [{g: {properties: [o.a, o.b], operator: and}}]}`)

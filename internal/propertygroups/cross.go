@@ -58,7 +58,7 @@ func (x *crossLineBuilder) operands(g *group) {
 	}
 }
 
-// cutOperands cuts operands to as many as can fit into a text: each needs at least a byte.
+// cutOperands limits operands to as many as can fit into a text, since each needs at least a byte.
 func cutOperands(operands []operand) []operand { return operands[:min(len(operands), maxList)] }
 
 // relation returns the words for an operand's relation to the others.

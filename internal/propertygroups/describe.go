@@ -92,7 +92,7 @@ func (g *group) phrase() string {
 	return t.String()
 }
 
-// clause names the versions: "client plugin keystone 1.2 or 2.0".
+// clause describes the versions: "client plugin keystone 1.2 or 2.0".
 func (l *support) clause() string {
 	text := fmt.Sprintf("client plugin %s %s", words.FirstBytes(l.plugin, maxName), l.listed(" or "))
 	if l.since {

@@ -25,7 +25,7 @@ const (
 	draft2020
 )
 
-// Groups are judged wherever a draft applies schemas, and nowhere else.
+// Groups are checked wherever a draft applies schemas, and nowhere else.
 func TestGroups_drafts(t *testing.T) {
 	t.Parallel()
 	const either = `properties_groups_schema: [{XOR: [[a], [b]]}]`
@@ -71,7 +71,7 @@ func TestGroups_drafts(t *testing.T) {
 	}
 }
 
-// Malformed groups are found in every place where a draft has schemas.
+// Malformed groups are found wherever a draft has schemas.
 func TestGroups_malformedInDrafts(t *testing.T) {
 	t.Parallel()
 	for schema, from := range map[string]int{

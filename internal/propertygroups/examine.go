@@ -10,8 +10,8 @@ import (
 // maxMalformed bounds the faults reported for one schema document.
 const maxMalformed = 100
 
-// Examine returns the first fault of each object in a schema document that has malformed groups, whether references
-// lead to the object or not (spec/property-groups.md §5), and of at most 100 objects.
+// Examine returns the first fault of each object in a schema document that has malformed groups, even in parts that no
+// reference reaches (spec/property-groups.md §5), for at most 100 objects.
 func Examine(schema any) []Malformed {
 	e := new(examiner)
 	e.schema(schema)

@@ -6,7 +6,7 @@ import (
 	"purser/internal/document"
 )
 
-// Nothing panics, and repeated calls give the same result.
+// FuzzParse searches for inputs that cause a panic, or different results when repeated.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		`{properties_groups_schema: [{AND: [[a], {XOR: [[l, b], [l, c]]}]}, {API_VERSIONS: {CLIENT_PLUGIN: k, VERSIONS: [1, v2], PROPERTIES: [[a]]}}]}`,

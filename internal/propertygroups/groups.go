@@ -37,7 +37,7 @@ type group struct {
 	common     []string // common prefix of all paths below, each without its last part
 }
 
-// operand is a group if that is set, or else a path.
+// operand is a group if group is set, else a path.
 type operand struct {
 	path  []string
 	group *group

@@ -12,7 +12,7 @@ import (
 	"purser/internal/document"
 )
 
-// named writes one named group.
+// named returns one named group.
 func named(name, operator string, entries ...any) document.Mapping {
 	return document.Mapping{{Key: name, Value: document.Mapping{
 		{Key: "operator", Value: operator}, {Key: "properties", Value: entries},
@@ -35,7 +35,7 @@ func thousand(prefix string) []any {
 	return names
 }
 
-// ladder is groups that each refer twice to the next one.
+// ladder returns groups that each refer twice to the next one.
 func ladder(n int, operator string) []any {
 	var list []any
 	for i := range n {
@@ -45,8 +45,8 @@ func ladder(n int, operator string) []any {
 	return append(list, named("g"+strconv.Itoa(n), operator, "l.a", "l.b"))
 }
 
-// Whatever comes, parsing, checking and describing it take not much more than an ordinary check that uses up the same
-// budget, and what they say is short.
+// Parsing, checking and describing any input takes little longer than an ordinary check that exhausts the same budget,
+// and the resulting texts are short.
 //
 //nolint:paralleltest // it measures the whole process
 func TestHostile(t *testing.T) {
@@ -145,7 +145,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// workThrough parses, checks with a budget of 0.3 seconds, and describes.
+// workThrough parses a schema, checks an object with a budget of 0.3 seconds, and describes the schema.
 func workThrough(t *testing.T, schema document.Mapping, object map[string]any) ([]Violation, Description) {
 	t.Helper()
 	g, err := Parse(schema)
@@ -163,12 +163,12 @@ func workThrough(t *testing.T, schema document.Mapping, object map[string]any) (
 	return found, g.Describe()
 }
 
-// longParts is a path of 2 MB.
+// longParts returns a path of 2 MB.
 func longParts(last string) string {
 	return strings.Repeat(strings.Repeat("p", 2_000)+".", maxParts-1) + last
 }
 
-// strange is a schema object of n keywords that no one knows.
+// strange returns a schema object with n unknown keywords.
 func strange(n int) (schema document.Mapping) {
 	for i := range n {
 		schema = append(schema, document.Member{Key: "x-" + strconv.Itoa(i), Value: nil})
@@ -206,7 +206,7 @@ func short(t *testing.T, found []Violation, d Description) {
 	}
 }
 
-// The cost of a check is counted: it grows with the object, and the check ends when the budget is spent.
+// The cost of a check grows with the object, and the check ends when the budget is exhausted.
 func TestGroups_Check_counts(t *testing.T) {
 	t.Parallel()
 	g := mustParse(t, namedKeyword, []any{named("g", "or", thousand("l.p")...)})

@@ -13,7 +13,7 @@ import (
 	"purser/internal/document"
 )
 
-// plan is a rule as the brute-force evaluator has it: a path or, with an operator, a group.
+// plan is a rule for the brute-force evaluator: a path or, with an operator, a group.
 type plan struct {
 	operator string
 	path     []string
@@ -25,7 +25,7 @@ func anyPath(t *rapid.T) []string {
 	return rapid.SliceOfN(part, 1, 3).Draw(t, "path")
 }
 
-// anyPlan generates a rule; its operators are those of expressions.
+// anyPlan generates a rule with the operators of expressions.
 func anyPlan(t *rapid.T, depth int) plan {
 	if depth > 0 && rapid.IntRange(0, depth+1).Draw(t, "leaf") > 0 {
 		return plan{path: anyPath(t)}
@@ -61,7 +61,7 @@ func anyObject(t *rapid.T, depth int) map[string]any {
 	return object
 }
 
-// anyNamed generates named groups, each of which refers only to later ones, and their plans.
+// anyNamed generates named groups, each referring only to later ones, and their plans.
 func anyNamed(t *rapid.T, reference string) (value []any, plans []plan, terms []bool) {
 	n := rapid.IntRange(1, 6).Draw(t, "groups")
 	value, plans, terms = make([]any, n), make([]plan, n), make([]bool, n)
@@ -84,7 +84,7 @@ func anyNamed(t *rapid.T, reference string) (value []any, plans []plan, terms []
 	return value, plans, terms
 }
 
-// expression writes a plan as an item of properties_groups_schema.
+// expression converts a plan to an item of properties_groups_schema.
 func (p plan) expression() any {
 	list := []any{}
 	for _, part := range p.path {
@@ -99,7 +99,7 @@ func (p plan) expression() any {
 	return document.Mapping{{Key: p.operator, Value: list}}
 }
 
-// name writes a plan as the last of several named groups.
+// name converts a plan to named groups and appends them to groups, the plan itself last.
 func (p plan) name(groups document.Mapping) document.Mapping {
 	var entries []any
 	for _, o := range p.operands {
@@ -115,7 +115,7 @@ func (p plan) name(groups document.Mapping) document.Mapping {
 	}})
 }
 
-// leaves are all paths of a plan.
+// leaves returns all paths of a plan.
 func (p plan) leaves() (paths [][]string) {
 	if p.operator == "" {
 		return [][]string{p.path}
@@ -126,7 +126,7 @@ func (p plan) leaves() (paths [][]string) {
 	return paths
 }
 
-// without takes n parts off all paths.
+// without removes the first n parts of all paths.
 func (p plan) without(n int) plan {
 	shorter := plan{operator: p.operator}
 	if p.operator == "" {
@@ -172,7 +172,7 @@ func (p plan) holds(value any) bool {
 	return !p.operands[0].holds(value) || n == len(p.operands)
 }
 
-// violated returns where a plan does not hold, as pointers.
+// violated returns the places where a plan does not hold, as pointers.
 func (p plan) violated(value any, at string) (places []string) {
 	paths := p.leaves()
 	common := 0
@@ -230,7 +230,7 @@ func TestLaw_bruteForce(t *testing.T) {
 	})
 }
 
-// So it does if groups refer to one another, several times and across.
+// A check also agrees with the specification if groups refer to one another, repeatedly and in any combination.
 func TestLaw_bruteForceNamed(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -249,7 +249,7 @@ func TestLaw_bruteForceNamed(t *testing.T) {
 	})
 }
 
-// Groups that say the same in either keyword say it in the same words.
+// Equal groups have the same messages in either keyword.
 func TestLaw_expressionEqualsNamed(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -270,7 +270,7 @@ func TestLaw_expressionEqualsNamed(t *testing.T) {
 	})
 }
 
-// A bare reference is the same as one that says that it is one.
+// A bare reference equals one with the explicit prefix.
 func TestLaw_references(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -177,7 +177,7 @@ func TestParse_since(t *testing.T) {
 	}
 }
 
-// The first fault is reported, in the order of the keywords and groups.
+// The first fault in the order of the keywords and groups is reported.
 func TestParse_order(t *testing.T) {
 	t.Parallel()
 	const named, expressions = `property_groups: [{f: {properties: [h], operator: or}}, {g: 1}, {h: 2}]`, `properties_groups_schema: [1]`

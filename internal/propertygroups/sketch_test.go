@@ -13,7 +13,7 @@ import (
 	"purser/internal/document"
 )
 
-// yamlValue reads YAML flow text.
+// yamlValue parses YAML flow text.
 func yamlValue(t testing.TB, text string) any {
 	t.Helper()
 	value, err := document.ParseOne(t.Context(), []byte(text), document.YAML, document.DefaultLimits())
@@ -41,7 +41,7 @@ func groupsOf(t testing.TB, text string) *Groups {
 	return g
 }
 
-// objectOf reads YAML flow text as a check gets it.
+// objectOf parses YAML flow text into the form in which a check receives it.
 func objectOf(t testing.TB, text string) map[string]any {
 	t.Helper()
 	return decoded(t, document.AppendJSON(nil, yamlValue(t, text)))
@@ -58,7 +58,7 @@ func decoded(t testing.TB, text []byte) map[string]any {
 	return object
 }
 
-// mappingOf returns an object of encoding/json as one of a document.
+// mappingOf converts an object of encoding/json to a mapping.
 func mappingOf(object map[string]any) document.Mapping {
 	mapping := document.Mapping{}
 	for _, key := range slices.Sorted(maps.Keys(object)) {
@@ -81,7 +81,7 @@ func valueOf(value any) any {
 	return value
 }
 
-// sketch writes violations as lines: instance, keyword, message.
+// sketch formats violations as lines: instance, keyword, message.
 func sketch(found []Violation) string {
 	var b strings.Builder
 	for _, v := range found {
@@ -90,7 +90,7 @@ func sketch(found []Violation) string {
 	return b.String()
 }
 
-// fault returns Parse's message about a schema, without its constant beginning, and the keyword.
+// fault returns Parse's message about a schema, without its constant prefix, and the keyword.
 func fault(t testing.TB, schema document.Mapping) string {
 	t.Helper()
 	g, err := Parse(schema)

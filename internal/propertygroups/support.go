@@ -16,7 +16,7 @@ import (
 type support struct {
 	plugin   string
 	versions []version
-	since    bool // newer versions do, too
+	since    bool // newer versions support them, too
 }
 
 // version is a client version. Its parts are its numbers without leading zeros, and without trailing parts that are

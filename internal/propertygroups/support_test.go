@@ -57,7 +57,7 @@ func TestGroups_Check_since(t *testing.T) {
 	expect(t, schema, `{}`, nil)
 }
 
-// A term's operator is none of the rules, but its versions are; the properties of a group include those of its terms.
+// A term's operator is not enforced, but its versions are; a group's properties include those of its terms.
 func TestGroups_Check_versionsOfTerms(t *testing.T) {
 	t.Parallel()
 	const since = `client_plugin: c, client_plugin_supported: ['2', '3']`

@@ -16,7 +16,7 @@ type memo struct {
 	held []int // by group: twice the number of the place where it was last evaluated, plus one if it was true
 }
 
-// next moves to the next place and so clears the memo.
+// next moves to the next place, which clears the memo.
 func (m *memo) next() { m.at++ }
 
 func (m *memo) recall(g *group) (held, ok bool) {
@@ -114,8 +114,8 @@ func (c *check) specified(value any, path []string) bool {
 	return false
 }
 
-// lookup returns a member of an object. It counts the cost beyond one step: long keys, and building an index of objects
-// that it would take long to search.
+// lookup returns a member of an object. It charges for the cost beyond one step: long keys, and building an index of
+// objects that are slow to search.
 func (c *check) lookup(object document.Mapping, key string) (any, bool) {
 	const few, keyBytes = 16, 512
 	c.spend(len(key) / keyBytes)

@@ -8,7 +8,7 @@ import (
 	"purser/internal/revisions"
 )
 
-// Change says when, by whom and why something was changed. At is zero and the reason empty if the revision has been
+// Change is when, by whom and why something was changed. At is zero and the reason empty if the revision has been
 // deleted.
 type Change struct {
 	revisions.Reason
@@ -24,9 +24,9 @@ type Bucket struct {
 	Last      Change
 }
 
-// Buckets returns a page of the buckets by name, and whether there are more.
+// Buckets returns a page of the buckets by name, and reports whether there are more.
 func (v View) Buckets(ctx context.Context, page Page) (buckets []Bucket, more bool, err error) {
-	page.Limit++ // one more shows whether there are more
+	page.Limit++ // one more than wanted, to see whether there are more
 	if buckets, err = v.store.Buckets(ctx, page, !v.viewer.Encrypted); err != nil {
 		return nil, false, fmt.Errorf("list buckets: %w", err)
 	}

@@ -16,7 +16,7 @@ import (
 	"purser/internal/validations"
 )
 
-// at is the time of everything that the tests do.
+// at is the fixed time of all tests.
 func at() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
 
 // site is a store that answers from plain lists. Methods that no test calls are those of a nil Store.
@@ -38,15 +38,15 @@ type site struct {
 	errors    map[int64][]byte
 	compared  revisions.Comparison
 
-	readBefore int          // how many selections Documents was asked for before Compare
-	contents   int          // how many Contents was asked for
-	near       int          // how many documents are read where a selection has a limit in bytes; 0 for all
-	selections []Selection  // that Documents and Ranks were asked for
-	queries    []EntryQuery // that Failures and FailedEntries were asked for
-	ids        []int64      // that ResultErrors was asked for
+	readBefore int          // number of selections read by Documents before Compare
+	contents   int          // number of calls of Contents
+	near       int          // number of documents read if a selection has a limit in bytes; 0 for all
+	selections []Selection  // passed to Documents and Ranks
+	queries    []EntryQuery // passed to Failures and FailedEntries
+	ids        []int64      // passed to ResultErrors
 }
 
-// same is the fault of asking about a revision in whose place another one is.
+// same returns the fault for a revision that has been replaced by another with its number.
 func (s *site) same(of revisions.Revision) error {
 	if of.Stamp != s.stamp {
 		return revisions.UnknownRevision(strconv.FormatInt(of.ID, 10))
@@ -54,7 +54,7 @@ func (s *site) same(of revisions.Revision) error {
 	return nil
 }
 
-// service answers the questions of a viewer who sees all about a site.
+// service returns a view of a site for a viewer who may see everything.
 func service(s *site) View { return serviceFor(s, authz.Viewer{Encrypted: true}) }
 
 func serviceFor(s *site, viewer authz.Viewer) View {
@@ -103,7 +103,7 @@ func (s *site) List(_ context.Context, query Query) ([]int64, *revisions.Purge, 
 	for _, revision := range s.revisions {
 		numbers = append(numbers, revision.ID)
 	}
-	numbers = append(numbers, s.newest()+1) // which is deleted before it is read
+	numbers = append(numbers, s.newest()+1) // a revision that is deleted before it is read
 	if query.Limit >= 0 {
 		numbers = numbers[:min(query.Limit, len(numbers))]
 	}
@@ -225,7 +225,7 @@ func (s *site) WorstResults(_ context.Context, of revisions.Revision) (map[strin
 	return s.worst, s.same(of)
 }
 
-// policy returns a ValidationPolicy that is in force from the first revision on.
+// policy returns a ValidationPolicy in force from the first revision on.
 func policy(names ...string) revisions.PolicyVersion {
 	p := validations.Policy{Identity: document.Identity{Schema: "deckhand/ValidationPolicy/v1", Name: "policy"}}
 	for _, name := range names {
@@ -237,7 +237,7 @@ func policy(names ...string) revisions.PolicyVersion {
 const layeringPolicy = "---\nschema: deckhand/LayeringPolicy/v1\n" +
 	"metadata: {schema: metadata/Control/v1, name: lp}\ndata: {layerOrder: [global, site]}\n"
 
-// names lists documents by their names.
+// names returns the names of documents.
 func names(documents []*revisions.Stored) (list []string) {
 	for _, doc := range documents {
 		list = append(list, doc.Name)

@@ -7,9 +7,9 @@ import (
 	"purser/internal/revisions"
 )
 
-// Diff returns the differences of the buckets that have documents in one of two revisions, sorted by name; 0 is the
-// revision without any. The higher number is the newer one, whatever their order (spec/api.md §6.1). Faults: NotFound,
-// Gone.
+// Diff returns the differences of all buckets that have documents in at least one of two revisions, sorted by name; 0
+// is the empty revision. The higher number is the newer one, regardless of their order (spec/api.md §6.1). Faults:
+// NotFound, Gone.
 func (v View) Diff(ctx context.Context, a, b int64) ([]revisions.BucketDifference, error) {
 	found, err := v.compare(ctx, a, b)
 	if err != nil {
@@ -18,7 +18,7 @@ func (v View) Diff(ctx context.Context, a, b int64) ([]revisions.BucketDifferenc
 	return bucketDifferences(found, a, b), nil
 }
 
-// bucketDifferences returns the differences from the older of two revisions that were compared to the newer.
+// bucketDifferences returns the differences of buckets from the older to the newer of two compared revisions.
 func bucketDifferences(c revisions.Comparison, before, after int64) []revisions.BucketDifference {
 	if before > after {
 		return revisions.BucketDifferences(c.After, c.Before, c.Come, c.Gone)
@@ -26,8 +26,8 @@ func bucketDifferences(c revisions.Comparison, before, after int64) []revisions.
 	return revisions.BucketDifferences(c.Before, c.After, c.Gone, c.Come)
 }
 
-// compare returns the difference of two revisions, both of which must exist or be 0.
-// For a viewer who may not see encrypted documents it leaves these out.
+// compare returns the difference of two revisions, both of which must exist or be 0. It omits encrypted documents if
+// the viewer may not see them.
 func (v View) compare(ctx context.Context, before, after int64) (revisions.Comparison, error) {
 	found, err := v.store.Compare(ctx, before, after)
 	if err != nil {

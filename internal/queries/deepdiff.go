@@ -12,34 +12,34 @@ import (
 	"purser/internal/revisions"
 )
 
-// DeepDifference is the difference of a bucket, down to its rendered documents. A document that moved is a deleted one
-// in the one bucket and a created one in the other.
+// DeepDifference is the difference of a bucket and of its rendered documents. A moved document is deleted in one bucket
+// and created in the other.
 type DeepDifference struct {
 	revisions.BucketDifference
 
 	Documents []revisions.DocumentDifference
 }
 
-// DeepDifferences are the differences of buckets, with a page of those of their documents.
+// DeepDifferences are the differences of buckets, with a page of the differences of documents.
 type DeepDifferences struct {
 	Buckets []DeepDifference
-	Total   int // number of documents that differ
+	Total   int // number of documents that differ, on all pages
 }
 
-// DeepDiffOptions choose what DeepDiff compares. Without them it compares as the reference does (spec/api.md §6.2): the
-// rendered forms of those documents whose submitted forms differ.
+// DeepDiffOptions choose what DeepDiff compares. The zero value compares as the reference does (spec/api.md §6.2): the
+// rendered forms of documents whose submitted forms differ.
 type DeepDiffOptions struct {
-	All       bool // all documents that are rendered differently
-	Submitted bool // the submitted forms, which needs no rendering
-	Named     bool // which documents differ, without what they say where it need not be read
+	All       bool // compare all documents that are rendered differently
+	Submitted bool // compare the submitted forms, without rendering
+	Named     bool // only name the documents that differ; their contents may be missing
 	Page      Page // of the documents, in the order of their buckets
 }
 
-// DeepDiff returns the difference of two revisions, down to their documents; 0 is the revision without any. Of buckets
-// the higher number is the newer one, as for Diff. Faults: NotFound, Gone, those of rendering.
+// DeepDiff returns the difference of two revisions and of their documents; 0 is the empty revision. For buckets the
+// higher number is the newer one, as in Diff. Faults: NotFound, Gone, those of rendering.
 func (v View) DeepDiff(ctx context.Context, before, after int64, options DeepDiffOptions) (DeepDifferences, error) {
 	var sides [2]side
-	if !options.Submitted { // first of all: who waits for a rendering that others have begun holds nothing meanwhile
+	if !options.Submitted { // first, so that a request waiting for a shared rendering holds no memory
 		var err error
 		if sides, err = v.renderedSides(ctx, before, after); err != nil {
 			return DeepDifferences{}, err
@@ -62,11 +62,11 @@ func (v View) DeepDiff(ctx context.Context, before, after int64, options DeepDif
 	return differences, err
 }
 
-// side is a rendered revision that is compared; the zero side is one without documents.
+// side is a rendered revision to compare; the zero side has no documents.
 type side struct {
 	judging.RenderKey
 
-	documents []*revisions.Stored // also such that violate their schemas
+	documents []*revisions.Stored // including those that violate their schemas
 }
 
 // renderedSides renders two revisions, both of which must exist or be 0.
@@ -94,7 +94,7 @@ func (v View) renderedSides(ctx context.Context, before, after int64) (sides [2]
 	return sides, nil
 }
 
-// forms returns what is compared of the documents that only one of two revisions has.
+// forms returns the forms to compare of documents that only one of two revisions has.
 func (o DeepDiffOptions) forms(found revisions.Comparison, older, newer []*revisions.Stored) (
 	gone, come []*revisions.Stored,
 ) {
@@ -107,7 +107,7 @@ func (o DeepDiffOptions) forms(found revisions.Comparison, older, newer []*revis
 	return formsOf(found.Gone, older), formsOf(found.Come, newer)
 }
 
-// differences returns a page of the differences between documents, by their buckets.
+// differences returns a page of the differences between documents, by bucket.
 func (o DeepDiffOptions) differences(buckets []revisions.BucketDifference, gone, come []*revisions.Stored,
 ) DeepDifferences {
 	all := DeepDifferences{Buckets: make([]DeepDifference, 0, len(buckets))}
@@ -124,8 +124,7 @@ func (o DeepDiffOptions) differences(buckets []revisions.BucketDifference, gone,
 	return all
 }
 
-// window returns the part of a list of n items that is on the page, where the list follows others of together before
-// items.
+// window returns the part of a list of n items that is on the page, if before items precede the list.
 func (p Page) window(before, n int) (from, to int) {
 	from = min(max(p.Offset-before, 0), n)
 	if to = n; p.Limit >= 0 {
@@ -134,7 +133,7 @@ func (p Page) window(before, n int) (from, to int) {
 	return from, to
 }
 
-// readTexts sets the documents of differences as they were submitted; encrypted ones have no data.
+// readTexts sets the submitted contents of documents in differences; encrypted ones get no data.
 func (v View) readTexts(ctx context.Context, of []DeepDifference) error {
 	var sides []**revisions.Stored
 	var digests []document.Digest
@@ -162,8 +161,8 @@ func (v View) readTexts(ctx context.Context, of []DeepDifference) error {
 	return nil
 }
 
-// pairedByName makes of a document that was deleted, and one of its schema and name that was created in another layer,
-// one that was modified (spec/api.md §6.2).
+// pairedByName combines a deleted document with one created in another layer, with the same schema and name, into a
+// modified one (spec/api.md §6.2).
 func pairedByName(differences []revisions.DocumentDifference) []revisions.DocumentDifference {
 	deleted := map[document.Identity]*revisions.Stored{}
 	for _, d := range differences {
@@ -201,8 +200,8 @@ func formsOf(versions, readable []*revisions.Stored) []*revisions.Stored {
 	return forms
 }
 
-// notIn returns the rendered documents that are missing in others, or that have another bucket or rendered content
-// there. Their digests are those of the rendered contents.
+// notIn returns the rendered documents that others lacks or has with another bucket or rendered content. Their digests
+// are those of the rendered contents.
 func notIn(documents, others []*revisions.Stored) []*revisions.Stored {
 	byIdentity := make(map[document.Identity]*revisions.Stored, len(others))
 	for _, doc := range others {
@@ -220,7 +219,7 @@ func notIn(documents, others []*revisions.Stored) []*revisions.Stored {
 	return different
 }
 
-// altered returns a copy of a version, which no cache returns, with what change does to its document.
+// altered returns a copy of a version with a modified document. Caches never return the copy.
 func altered(doc *revisions.Stored, change func(*document.Document)) *revisions.Stored {
 	same, text := *doc, *doc.Document
 	change(&text)

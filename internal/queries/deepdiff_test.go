@@ -14,7 +14,7 @@ import (
 	"purser/internal/revisions/revisionstest"
 )
 
-// changedFrom numbers the documents of a body, which are new versions of others.
+// changedFrom numbers the documents of a body as new versions of others.
 func changedFrom(documents []*revisions.Stored, first int64) []*revisions.Stored {
 	for i, doc := range documents {
 		doc.ID = first + int64(i)
@@ -22,7 +22,7 @@ func changedFrom(documents []*revisions.Stored, first int64) []*revisions.Stored
 	return documents
 }
 
-// all is the page of everything.
+// all is a page without a limit.
 var all = Page{Limit: -1}
 
 func TestPage_window(t *testing.T) {
@@ -48,7 +48,7 @@ func TestPage_window(t *testing.T) {
 	}
 }
 
-// A page has the documents of several buckets, and only they are read.
+// A page may have documents of several buckets, and only its documents are read.
 func TestService_DeepDiff_page(t *testing.T) {
 	t.Parallel()
 	const count = 6
@@ -82,7 +82,7 @@ func TestService_DeepDiff_page(t *testing.T) {
 	}
 }
 
-// Both revisions are rendered, for which a request may have to wait, before it reads how they differ.
+// Both revisions are rendered, which may involve waiting, before their differences are read.
 func TestService_DeepDiff_waits(t *testing.T) {
 	t.Parallel()
 	docs := revisionstest.Parsed(t, layeringPolicy)
@@ -168,7 +168,7 @@ func TestService_DeepDiff(t *testing.T) {
 	}
 }
 
-// Revision 0 has no documents and needs no rendering; the higher number is the newer one of the buckets.
+// Revision 0 has no documents and is not rendered; for buckets the higher number is the newer one.
 func TestService_DeepDiff_zero(t *testing.T) {
 	t.Parallel()
 	docs := revisionstest.Parsed(t, layeringPolicy+revisionstest.Widget("w", "{}", revisionstest.Cleartext))
@@ -187,7 +187,7 @@ func TestService_DeepDiff_zero(t *testing.T) {
 	}
 }
 
-// What was submitted is compared without rendering, and without the data of encrypted documents.
+// Submitted forms are compared without rendering, and without the data of encrypted documents.
 func TestService_DeepDiff_submitted(t *testing.T) {
 	t.Parallel()
 	secret := strings.Replace(revisionstest.Cleartext, "cleartext", "encrypted", 1)

@@ -16,10 +16,10 @@ import (
 // details are the errors and warnings of a result.
 type details struct {
 	errors   []json.RawMessage
-	warnings []fault.Message // of a result of the server's own
+	warnings []fault.Message // only of the server's own validations
 }
 
-// detailsOf returns the details of a result. It repeats a validation whose secret errors or warnings were not stored.
+// detailsOf returns the details of a result. It repeats a validation whose secret messages were not stored.
 func (v View) detailsOf(ctx context.Context, revision revisions.Revision, name string, stored []byte) (details, error) {
 	d, err := v.stored(name, stored)
 	if err != nil {
@@ -44,8 +44,8 @@ func (v View) detailsOf(ctx context.Context, revision revisions.Revision, name s
 	return d, err
 }
 
-// replaceWithheld replaces stored messages that replace others by what replaces them for a viewer who is not shown
-// secrets. It reports whether there are any.
+// replaceWithheld rewrites the placeholders of withheld messages for a viewer who may not see secrets. It reports
+// whether there are any.
 func (v View) replaceWithheld(errors []json.RawMessage) (found bool) {
 	for i, text := range errors {
 		var message fault.Message
@@ -63,7 +63,7 @@ func (v View) replaceWithheld(errors []json.RawMessage) (found bool) {
 	return found
 }
 
-// stored reads the errors of a result as they are stored.
+// stored decodes the errors of a result in their stored form.
 func (v View) stored(name string, errors []byte) (d details, err error) {
 	if err := json.Unmarshal(errors, &d.errors); err != nil {
 		return d, fmt.Errorf("read the errors of a result: %w", err)
@@ -89,13 +89,13 @@ func itemsOf(messages []fault.Message) (items []json.RawMessage, err error) {
 	return items, nil
 }
 
-// isOfRevision reports whether the server makes a validation of whole revisions.
+// isOfRevision reports whether name is one of the server's validations of whole revisions.
 func isOfRevision(name string) bool {
 	return validations.IsOwn(name) && name != validations.SchemaValidation
 }
 
-// revealed repeats a validation of a whole revision, for viewers who may see the parts of its outcome that are not
-// stored. The result is empty for others, if the validation now succeeds, and if the server does not make it.
+// revealed repeats a validation of a whole revision to show the parts of its outcome that are not stored to viewers of
+// secrets. The result is empty for others, and if the validation now succeeds or is not the server's.
 func (v View) revealed(ctx context.Context, revision revisions.Revision, name string) (
 	result judging.RevisionResult, err error,
 ) {
@@ -116,7 +116,7 @@ func (v View) revealed(ctx context.Context, revision revisions.Revision, name st
 }
 
 // warnings returns likely mistakes that do not fail a revision: documents without a schema, unless a policy lists the
-// validation that finds them, and the warnings of the server's own validations. The reference has none.
+// validation that finds these, and the warnings of the server's own validations. The reference has none.
 func (v View) warnings(ctx context.Context, shown revisions.Shown) ([]string, error) {
 	if v.renderer.Compat {
 		return nil, nil
@@ -143,7 +143,7 @@ func (v View) warnings(ctx context.Context, shown revisions.Shown) ([]string, er
 	})
 }
 
-// uncovered returns a warning about the documents of a revision that have no schema, none if all have one.
+// uncovered returns a warning about the documents of a revision without a schema, nil if all have one.
 func (v View) uncovered(ctx context.Context, key judging.RenderKey) ([]string, error) {
 	documents, registered, err := v.store.Kinds(ctx, key.Revision, key.Cleartext)
 	if err != nil {

@@ -1,3 +1,3 @@
-// Package queries answers questions about revisions: their documents, as they were submitted and as they are rendered,
-// how they differ, what their validations found, and whether they may be used. It changes nothing.
+// Package queries reads revisions: their submitted and rendered documents, their differences, the findings of their
+// validations, and whether they may be used. It changes nothing.
 package queries

@@ -12,11 +12,11 @@ import (
 	"purser/internal/revisions"
 )
 
-// maxRead is the number of bytes of documents that are read at a time to be written.
+// maxRead limits the bytes of documents that are read at a time.
 const maxRead = 4 << 20
 
-// Documents returns the documents of a revision that a selection asks for. If they are large, only the first are read,
-// and Each reads the others. Faults: NotFound, Gone.
+// Documents returns the documents of a revision that match a selection. If they are large, it reads only the first, and
+// Each reads the others. Faults: NotFound, Gone.
 func (v View) Documents(ctx context.Context, id int64, selection Selection) (Selected, error) {
 	if selection.Search != "" {
 		return v.search(ctx, id, selection)
@@ -24,7 +24,7 @@ func (v View) Documents(ctx context.Context, id int64, selection Selection) (Sel
 	wanted := v.restricted(selection)
 	wanted.MaxBytes, wanted.Shared = maxRead, !v.viewer.Redacted
 	if selection.Limit >= 0 {
-		wanted.Limit++ // one more shows whether there are more
+		wanted.Limit++ // one more than wanted, to see whether there are more
 	}
 	selected, err := v.store.Documents(ctx, id, wanted)
 	if err != nil {
@@ -33,7 +33,7 @@ func (v View) Documents(ctx context.Context, id int64, selection Selection) (Sel
 	return v.redacted(selected.first(selection.Limit)), nil
 }
 
-// restricted returns a selection of only those documents that the viewer may see.
+// restricted restricts a selection to documents that the viewer may see.
 func (v View) restricted(selection Selection) Selection {
 	selection.Cleartext = !v.viewer.Encrypted
 	return selection
@@ -47,8 +47,8 @@ func (v View) redacted(selected Selected) Selected {
 	return selected
 }
 
-// Each calls do for the selected documents, some at a time, and reads those as it goes that are not in memory for all
-// callers: never more than some megabytes, for which it needs no permit. Fault: Gone if they are deleted meanwhile.
+// Each calls do for the selected documents, some at a time, reading documents that are not cached on the way. It holds
+// at most 4 MiB of these, for which it needs no permit. Fault: Gone if they are deleted meanwhile.
 func (v View) Each(ctx context.Context, selected Selected, do func(documents []*revisions.Stored) error) error {
 	budget.Yield(ctx) // do may wait for a slow client
 	ctx = budget.Exempt(ctx)
@@ -58,7 +58,7 @@ func (v View) Each(ctx context.Context, selected Selected, do func(documents []*
 	return v.rest(ctx, selected, func(doc *revisions.Stored) error { return do([]*revisions.Stored{v.seen(doc)}) })
 }
 
-// rest calls do for the selected documents that have not been read yet, as they are stored.
+// rest calls do for the selected documents that have not been read yet, in their stored form.
 func (s *Service) rest(ctx context.Context, selected Selected, do func(*revisions.Stored) error) error {
 	for rest := selected.Rest; len(rest) > 0; {
 		var ids []int64
@@ -77,9 +77,9 @@ func (s *Service) rest(ctx context.Context, selected Selected, do func(*revision
 	return nil
 }
 
-// Rendered returns the rendered documents of a revision that a selection asks for; without a sort key they come in the
-// order of rendering (spec/api.md §5.3). The selection has no influence on how they are rendered. Faults: NotFound,
-// Gone; those of rendering; Invalid, with D002, if one does not match its schema.
+// Rendered returns the rendered documents of a revision that match a selection, without a sort key in the order of
+// rendering (spec/api.md §5.3). The selection does not affect rendering. Faults: NotFound, Gone; those of rendering;
+// Invalid, with D002, if a document does not match its schema.
 func (v View) Rendered(ctx context.Context, id int64, selection Selection) (Selected, error) {
 	stamp, err := v.Stamp(ctx, id)
 	if err != nil {
@@ -103,7 +103,7 @@ func (v View) Rendered(ctx context.Context, id int64, selection Selection) (Sele
 	return selected, nil
 }
 
-// selectRendered returns those of a revision's rendered documents that a selection asks for, in its order.
+// selectRendered returns the rendered documents of a revision that match a selection, in its order.
 func (s *Service) selectRendered(ctx context.Context, id int64, selection Selection, rendered []*revisions.Stored) (
 	[]*revisions.Stored, error,
 ) {
@@ -131,7 +131,7 @@ func (p Page) Of(documents []*revisions.Stored) Selected {
 	return Selected{Documents: documents[:p.Limit], More: true}
 }
 
-// rendered returns a revision as it is rendered, from the cache if it is there.
+// rendered returns a rendered revision, from the cache if possible.
 func (s *Service) rendered(ctx context.Context, key judging.RenderKey) (judging.Rendering, error) {
 	rendered, err := s.cache.Do(ctx, key, func(ctx context.Context) (judging.Rendering, int, error) {
 		return s.render(ctx, key)
@@ -142,7 +142,7 @@ func (s *Service) rendered(ctx context.Context, key judging.RenderKey) (judging.
 	return rendered, nil
 }
 
-// render renders a revision. The size is negative if the outcome must not be cached.
+// render renders a revision. The size is negative if the result must not be cached.
 func (s *Service) render(ctx context.Context, key judging.RenderKey) (judging.Rendering, int, error) {
 	documents, err := s.allDocuments(ctx, key)
 	if err != nil {
@@ -177,13 +177,13 @@ func (s *Service) allDocuments(ctx context.Context, key judging.RenderKey) ([]*r
 	return found.Documents, nil
 }
 
-// replaced returns the fault of reading a revision that is another one than before.
+// replaced returns the fault for a revision that was replaced by another with its number while it was being read.
 func replaced(revision int64) error {
 	return fault.New(fault.Unavailable, "RevisionReplaced", "Revision %d was replaced by another one while it was being "+
 		"read: the database was restored, or all revisions were deleted; ask again", revision)
 }
 
-// unrendered returns the documents to render for a revision, without encrypted ones if only cleartext is wanted.
+// unrendered returns the documents that a revision is rendered from, without encrypted ones if key.Cleartext.
 func (s *Service) unrendered(ctx context.Context, key judging.RenderKey) ([]*revisions.Stored, error) {
 	documents, err := s.allDocuments(ctx, key)
 	if err != nil {
@@ -193,7 +193,7 @@ func (s *Service) unrendered(ctx context.Context, key judging.RenderKey) ([]*rev
 	return judging.WithPolicy(documents, fallback), err
 }
 
-// fallback returns the LayeringPolicy of documents that hold none, nil if they hold one or there never was one.
+// fallback returns the LayeringPolicy for documents without one; nil if they have one or none ever existed.
 func (s *Service) fallback(ctx context.Context, id int64, documents []*revisions.Stored) (*revisions.Stored, error) {
 	if judging.HasLayeringPolicy(documents) {
 		return nil, nil
@@ -205,7 +205,7 @@ func (s *Service) fallback(ctx context.Context, id int64, documents []*revisions
 	return fallback, nil
 }
 
-// Stamp returns the stamp of a revision, which must exist. Faults: NotFound, Gone.
+// Stamp returns the stamp of a revision. Faults: NotFound, Gone.
 func (v View) Stamp(ctx context.Context, id int64) (revisions.Stamp, error) {
 	around, err := v.store.Around(ctx, id)
 	switch {

@@ -39,7 +39,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// One more document than is wanted is read, to know whether there are more.
+// One more document than wanted is read to find out whether there are more.
 func TestService_Documents(t *testing.T) {
 	t.Parallel()
 	site := &site{documents: map[int64][]*revisions.Stored{
@@ -68,7 +68,7 @@ func TestService_Documents(t *testing.T) {
 	}
 }
 
-// Each gives all documents of a selection in their order, however many there are.
+// Each passes all documents of a selection in order, however many there are.
 func TestService_Each(t *testing.T) {
 	t.Parallel()
 	const near, count = 32, 69
@@ -109,7 +109,7 @@ func TestService_Each(t *testing.T) {
 	}
 }
 
-// A revision that is deleted while it is read is gone, and what was read of it is no answer.
+// Reading a revision that is deleted meanwhile fails with Gone instead of returning a part.
 func TestService_Each_gone(t *testing.T) {
 	t.Parallel()
 	s := service(&site{})
@@ -120,7 +120,7 @@ func TestService_Each_gone(t *testing.T) {
 	}
 }
 
-// Rendered documents come in the order of rendering, those of one rank too.
+// Rendered documents come in the order of rendering, also those of equal rank.
 func TestService_Rendered_select(t *testing.T) {
 	t.Parallel()
 	body := layeringPolicy + revisionstest.Widget("p", "{}", revisionstest.Cleartext) + revisionstest.Widget("q", "{}", revisionstest.Cleartext) + revisionstest.Widget("r", "{}", revisionstest.Cleartext)
@@ -133,7 +133,7 @@ func TestService_Rendered_select(t *testing.T) {
 		name      string
 		selection Selection
 		want      string
-		selected  int // how often the store was asked for ranks
+		selected  int // number of calls of Ranks
 	}{
 		{"all", Selection{Page: Page{Limit: -1}}, "[lp p q r]", 0},
 		{"a page of all", Selection{Page: Page{Offset: 1, Limit: 2}}, "[p q]", 0},
@@ -207,7 +207,7 @@ func TestSelection_restricts(t *testing.T) {
 	}
 }
 
-// A list reads one more than it shows, and leaves out what was deleted meanwhile.
+// List reads one revision more than it returns, and skips revisions deleted meanwhile.
 func TestService_List(t *testing.T) {
 	t.Parallel()
 	s := service(&site{revisions: []revisions.Revision{{ID: 1}, {ID: 2}, {ID: 3, Failed: true}}})
@@ -227,7 +227,7 @@ func TestService_List(t *testing.T) {
 	}
 }
 
-// The status says what is wrong first, under each name of the schema validation and nowhere else.
+// The status has the first message of a failure, under each name of the schema validation only.
 func TestService_Status(t *testing.T) {
 	t.Parallel()
 	site := judgedSite(t)
@@ -260,7 +260,7 @@ func TestService_Status(t *testing.T) {
 	}
 }
 
-// The status is that of the revision that a name stands for; the errors are those of Resolve.
+// Status accepts the names of a revision, with the errors of Resolve.
 func TestService_Status_names(t *testing.T) {
 	t.Parallel()
 	s := service(&site{revisions: []revisions.Revision{{ID: 1}, {ID: 2}, {ID: 3}}, tags: map[string]int64{"good": 2, "": 1}})

@@ -10,16 +10,15 @@ import (
 	"purser/internal/revisions"
 )
 
-// Explanation says where the data of a rendered document comes from. Its documents are positions in Documents.
+// Explanation is the origin of the data of a rendered document. It refers to documents by their positions in Documents.
 type Explanation struct {
 	*rendering.Explanation
 
 	Documents []*revisions.Stored // of the revision
 }
 
-// Explain returns where the data of one document of a revision comes from, or the part of it at a path and below it;
-// "." is all. An identity without a layer is the document that services read.
-// Faults: NotFound, Gone; those of rendering.
+// Explain returns the origin of the data of a document in a revision, at a path and below it; "." is all of the data.
+// An identity without a layer means the rendered document of that name. Faults: NotFound, Gone; those of rendering.
 func (v View) Explain(ctx context.Context, id int64, identity document.Identity, path string) (
 	Explanation, error,
 ) {

@@ -12,7 +12,7 @@ import (
 	"purser/internal/validations"
 )
 
-// Bounds of the number of failing documents that are described.
+// Limits on the number of failing documents to describe.
 const maxFindings, fewFindings = 10_000, 1000
 
 // Findings returns the problems of a revision, named as for Resolve. Faults: NotFound, Gone.
@@ -23,7 +23,7 @@ func (v View) Findings(ctx context.Context, id string, query findings.Query) (fo
 	}
 	shown := v.weigh(evidence)[0]
 	look := maxFindings
-	if query.Validation+query.Document+query.Level == "" { // each failing document has a finding at least
+	if query.Validation+query.Document+query.Level == "" { // each failing document has at least one finding
 		look = max(fewFindings, min(look, query.Limit))
 	}
 	all, more, err := v.allFindings(ctx, shown, look, query.FailuresOnly)
@@ -35,8 +35,8 @@ func (v View) Findings(ctx context.Context, id string, query findings.Query) (fo
 	return found, nil
 }
 
-// allFindings returns the findings of all validations in a verdict. It describes up to look failing documents and some
-// megabytes of posted errors; more says that it left out others.
+// allFindings returns the findings of all validations in a verdict. It describes up to look failing documents and 8 MiB
+// of posted errors; more reports whether it left some out.
 func (v View) allFindings(ctx context.Context, shown revisions.Shown, look int, failuresOnly bool) (
 	all []findings.Finding, more bool, err error,
 ) {
@@ -52,8 +52,8 @@ func (v View) allFindings(ctx context.Context, shown revisions.Shown, look int, 
 	return findings.WithoutRepeated(append(all, reported...)), more || moreReported, nil
 }
 
-// schemaFindings returns the findings of the schema validation. It describes up to look failing documents; more says
-// that there are others.
+// schemaFindings returns the findings of the schema validation. It describes up to look failing documents; more reports
+// whether there are others.
 func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, judged findings.Judged, look int) (
 	all []findings.Finding, more bool, err error,
 ) {
@@ -78,8 +78,7 @@ func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, j
 }
 
 // resultFindings returns the findings of all validations except the schema validation, including missing and expired
-// results and, without failuresOnly, warnings. It reads at most some megabytes of errors; more says that there are
-// others.
+// results and, without failuresOnly, warnings. It reads at most 8 MiB of errors; more reports whether there are others.
 func (v View) resultFindings(ctx context.Context, revision revisions.Revision, judged findings.Judged,
 	failuresOnly bool,
 ) (all []findings.Finding, more bool, err error) {
@@ -109,9 +108,9 @@ func (v View) resultFindings(ctx context.Context, revision revisions.Revision, j
 	return append(judged.OfResults(read), warnings...), more, nil
 }
 
-// latestFailures returns the ids of the newest results of validations that failed or give warnings, by name, with
-// together at most some megabytes of errors; more says that there are others. It leaves out the schema validation,
-// whose findings are not stored as results.
+// latestFailures returns the IDs of the newest results of validations that failed or give warnings, by name, with a
+// total of at most 8 MiB of errors; more reports whether there are others. It omits the schema validation, whose
+// findings are not stored as results.
 func (v View) latestFailures(ctx context.Context, revision revisions.Revision, judged findings.Judged) (
 	ids map[string]int64, more bool, err error,
 ) {

@@ -9,7 +9,7 @@ import (
 	"purser/internal/validations"
 )
 
-// Of many large results only some megabytes of errors are read, in one question, and the answer says that there are more.
+// Only the first 8 MiB of the errors of many results are read, in one query, and the answer reports that there are more.
 func TestView_Findings_bounded(t *testing.T) {
 	t.Parallel()
 	const results, size = 20, 1 << 20

@@ -10,21 +10,21 @@ import (
 	"purser/internal/revisions"
 )
 
-// Graph is how the documents of a revision depend on each other. The Index of a vertex is a position in Documents.
+// Graph is the dependencies between the documents of a revision. The Index of a vertex is a position in Documents.
 type Graph struct {
 	*rendering.Graph
 
 	Documents []*revisions.Stored
-	Problems  []fault.Message // why the documents do not fit together
+	Problems  []fault.Message // conflicts between the documents
 }
 
-// Focus selects the part of a graph around the document with a name, up to a number of edges away.
+// Focus selects the part of a graph within a number of edges from a document.
 type Focus struct {
 	Name  string // schema/name or schema/name/layer; "" is the whole graph
 	Depth int
 }
 
-// Graph returns how the documents of a revision depend on each other, whether it renders or not. Faults: NotFound for
+// Graph returns the dependencies between the documents of a revision, even if it does not render. Faults: NotFound for
 // the revision (RevisionNotFound) or the document in focus (DocumentNotFound), Gone, TooLarge.
 func (v View) Graph(ctx context.Context, id int64, focus Focus) (Graph, error) {
 	stamp, err := v.Stamp(ctx, id)
@@ -62,7 +62,7 @@ func (s *Service) graph(ctx context.Context, key graphKey) (Graph, error) {
 	var problems []fault.Message
 	for _, problem := range graph.Problems {
 		for _, message := range judging.MessagesOf(problem) {
-			message.Secret = false // it is about documents that the graph shows
+			message.Secret = false // it is about documents in the graph
 			problems = append(problems, message)
 		}
 	}

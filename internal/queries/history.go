@@ -9,14 +9,14 @@ import (
 	"purser/internal/revisions"
 )
 
-// Boundary is the beginning or the end of a version of a document. Versions that only pruned revisions had are left
-// out.
+// Boundary is the beginning or the end of a version of a document. Versions that existed only in pruned revisions have
+// none.
 type Boundary struct {
 	Change
 
 	Version *revisions.Stored
-	Gone    bool // the version ended, and none followed; else it began
-	Follows bool // it began where another one ended, whose beginning is the boundary before
+	Gone    bool // the version ended without a successor; else it began
+	Follows bool // it began at the end of another version, which began at the next older boundary
 }
 
 // BoundaryQuery asks for boundaries of a document.
@@ -24,8 +24,8 @@ type BoundaryQuery struct {
 	Page
 
 	Document  document.Identity
-	Cleartext bool // leave encrypted versions out
-	MaxBytes  int  // end the page with the boundary with which the versions are larger, but not before the second one
+	Cleartext bool // omit encrypted versions
+	MaxBytes  int  // end the page at the boundary where the versions exceed it, but not before the second one
 }
 
 // DocumentChange is a change of one document.

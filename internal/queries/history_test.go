@@ -11,7 +11,7 @@ import (
 	"purser/internal/revisions"
 )
 
-// bounded is a store with boundaries of one document, of which it gives a few at a time.
+// bounded is a store with the boundaries of one document, which it returns a few at a time.
 type bounded struct {
 	Store
 
@@ -27,7 +27,7 @@ func (e bounded) Boundaries(_ context.Context, query BoundaryQuery) (boundaries 
 	return boundaries[:min(e.most, len(boundaries))], cut, nil
 }
 
-// All changes are on some page, each with what came before it, also where versions are too large for a whole page.
+// Every change is on some page, with the version before it, even if versions are too large for a full page.
 func TestView_History(t *testing.T) {
 	t.Parallel()
 	version := func(revision int64, bucket string) *revisions.Stored {

@@ -16,41 +16,41 @@ import (
 	"purser/internal/validations"
 )
 
-// Overview is what monitoring watches: the newest revision with its verdict.
+// Overview is the newest revision with its verdict, for monitoring.
 type Overview struct {
 	revisions.Shown // zero if there is no revision
 
-	// Required are the validations that the verdict rests on, each once, in order of first mention.
+	// Required are the validations that the verdict is based on, without duplicates, in order of first mention.
 	Required []Watched
-	// Counts are the numbers of findings, of those that Findings looks at; nil if counting them takes too much.
+	// Counts are the numbers of those findings that Findings examines; nil if counting them takes too long.
 	Counts map[Counted]int
 }
 
-// Watched is a validation that a verdict rests on.
+// Watched is a validation that a verdict is based on.
 type Watched struct {
 	Name   string
-	Status validations.Status // the worst one by any policy
-	// PostedAt is when its newest result was posted; zero if there is none, and for the server's own validations.
+	Status validations.Status // the worst one in any policy
+	// PostedAt is the time of its newest posted result; zero if there is none, and for the server's own validations.
 	PostedAt time.Time
-	// ExpiresAt is when its success expires by the first policy by which it does; zero if it does not.
+	// ExpiresAt is the earliest time at which its success expires by some policy; zero if it does not expire.
 	ExpiresAt time.Time
 }
 
-// Counted names findings that are counted together.
+// Counted is the group in which a finding is counted.
 type Counted struct {
 	Validation string
 	Level      findings.Level
 }
 
-// countsKey identifies the findings about a revision: the revision itself and the results that it is judged by.
+// countsKey identifies the findings about a revision by the revision and the results that it is judged by.
 type countsKey struct {
 	judging.RenderKey
 
 	judged [sha256.Size]byte
 }
 
-// Overview returns what monitoring watches. It reads what Status reads; findings are counted once for each revision and
-// newest results, within a second, and not at all where that takes longer or too much else.
+// Overview returns the newest revision for monitoring. It reads as much as Status does. Findings are counted only once
+// for a revision and its newest results, and not at all if that takes more than a second or exceeds another limit.
 func (v View) Overview(ctx context.Context) (Overview, error) {
 	const patience = time.Second
 	evidence, err := v.evidenceOf(ctx, latest)
@@ -71,7 +71,7 @@ func (v View) Overview(ctx context.Context) (Overview, error) {
 	return overview, nil
 }
 
-// watched returns the validations that a verdict rests on, given the newest posted results.
+// watched returns the validations that a verdict is based on, given the newest posted results.
 func watched(verdict validations.Verdict, outcomes []validations.Outcome) (all []Watched) {
 	posted, places := map[string]validations.Outcome{}, map[string]int{}
 	for _, outcome := range outcomes {
@@ -115,7 +115,7 @@ func worse(a, b validations.Status) validations.Status {
 	return a
 }
 
-// count returns the numbers of the findings about a revision.
+// count returns the numbers of findings about a revision.
 func (v View) count(ctx context.Context, shown revisions.Shown, outcomes []validations.Outcome) (
 	map[Counted]int, error,
 ) {

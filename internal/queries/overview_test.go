@@ -12,7 +12,7 @@ import (
 	"purser/internal/validations"
 )
 
-// policyOf requires validations; those with a duration expire.
+// policyOf returns a policy that requires validations; those with a duration expire.
 func policyOf(name, data string) revisions.PolicyVersion {
 	id := document.Identity{Schema: "deckhand/ValidationPolicy/v1", Layer: "site", Name: name}
 	return revisions.PolicyVersion{Policy: validations.ParsePolicy(id, []byte(data)), Since: 1}
@@ -83,7 +83,7 @@ func TestView_Overview(t *testing.T) {
 	}
 }
 
-// Findings are counted once, and again when a newer result was posted.
+// Findings are counted once, and again after a newer result is posted.
 func TestView_Overview_countsOnce(t *testing.T) {
 	t.Parallel()
 	outcome := validations.Outcome{Name: "mini", Status: validations.Failure, At: at()}

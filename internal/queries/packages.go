@@ -12,17 +12,17 @@ import (
 	"purser/internal/words"
 )
 
-// Package is a package of Murano in a revision.
+// Package is a Murano package in a revision.
 type Package struct {
 	*revisions.Stored
 
 	Manifest document.Mapping
 	Archive  string // the SHA-256 digest of the archive, in hexadecimal digits
 	Size     string // of the archive, in bytes
-	Warnings []any  // what was found about it when it came
+	Warnings []any  // the warnings from checking it when it was uploaded
 }
 
-// readSteps is the cost of reading a byte of a document that describes a package.
+// readSteps is the cost of reading a package description, in steps per byte.
 const readSteps = 10
 
 // Packages returns the packages of a revision by name. Faults: NotFound, Gone.
@@ -49,7 +49,7 @@ func (v View) Packages(ctx context.Context, id int64) (packages []Package, err e
 	return packages, err
 }
 
-// packageOf reads a document that describes a package; ok is false for one that does not, or is encrypted.
+// packageOf decodes the description of a package in a document; ok is false if it has none or is encrypted.
 func packageOf(doc *revisions.Stored) (p Package, ok bool) {
 	value, err := document.ParseJSON(doc.Data)
 	root, _ := value.(document.Mapping)
@@ -98,7 +98,7 @@ func (v View) Package(ctx context.Context, id int64, name string) (Package, erro
 	return Package{}, fault.New(fault.NotFound, "PackageNotFound", "Revision %d has no package %s; %s", id, name, hint)
 }
 
-// maxNearest bounds the names that a misspelt one is compared with.
+// maxNearest limits the number of names that a misspelt one is compared with.
 const maxNearest = 1000
 
 // Archive returns the archive of a package. Faults: NotFound, Gone.

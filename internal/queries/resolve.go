@@ -11,17 +11,17 @@ import (
 	"purser/internal/revisions"
 )
 
-// latest is the name of the newest revision; tagPrefix begins the name of a tagged one.
+// latest is the name of the newest revision; tagPrefix is the prefix of names of tagged ones.
 const latest, tagPrefix = "latest", "tag:"
 
-// Name says which revision is asked for. The zero Name stands for the newest one.
+// Name identifies a revision. The zero Name is the newest one.
 type Name struct {
-	Number int64 // 0 if it is not asked for by number
-	ByTag  bool  // it is the newest one with Tag
+	Number int64 // 0 for a revision that is not identified by number
+	ByTag  bool  // the newest revision with Tag
 	Tag    string
 }
 
-// parseName reads a number, "latest" or "tag:NAME"; ok is false if no revision can have the name.
+// parseName parses a number, "latest" or "tag:NAME"; ok is false if no revision can have the name.
 func parseName(id string) (name Name, ok bool) {
 	if id == latest {
 		return Name{}, true
@@ -33,8 +33,8 @@ func parseName(id string) (name Name, ok bool) {
 	return name, name.Number != 0
 }
 
-// Resolve gives the number of a revision that was asked for by number, as "latest", or as "tag:NAME", the newest one
-// with that tag. It says nothing about whether a numbered one exists. Fault: NotFound.
+// Resolve returns the number of a revision that is named by number, as "latest", or as "tag:NAME" for the newest one
+// with that tag. It does not check that a numbered revision exists. Fault: NotFound.
 func (v View) Resolve(ctx context.Context, id string) (number int64, err error) {
 	name, ok := parseName(id)
 	switch {
@@ -54,7 +54,7 @@ func (v View) Resolve(ctx context.Context, id string) (number int64, err error) 
 	return number, nil
 }
 
-// unknown is the fault of asking for a revision that does not exist, by a number or a name.
+// unknown returns the fault for a revision that does not exist, by its number or name.
 func unknown(id string) error {
 	var reason string
 	switch {
@@ -68,7 +68,7 @@ func unknown(id string) error {
 	return fault.New(fault.NotFound, "RevisionNotFound", "%w%s", revisions.UnknownRevision(id), reason)
 }
 
-// IsRevision reports whether a text has the form of a revision's name, or is an integer.
+// IsRevision reports whether a string has the form of a revision's name, or is an integer.
 func IsRevision(id string) bool {
 	_, err := strconv.ParseInt(id, 10, 64)
 	return err == nil || errors.Is(err, strconv.ErrRange) || id == latest || strings.HasPrefix(id, tagPrefix)
@@ -77,7 +77,7 @@ func IsRevision(id string) bool {
 // parseNumber parses a revision number. It returns 0 for numbers that no revision can have.
 func parseNumber(id string) int64 {
 	number, err := strconv.ParseInt(id, 10, 64)
-	if err != nil || number < 1 || strconv.FormatInt(number, 10) != id { // +1 and 01 do not name revisions
+	if err != nil || number < 1 || strconv.FormatInt(number, 10) != id { // +1 and 01 are not names
 		return 0
 	}
 	return number

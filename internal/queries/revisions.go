@@ -12,14 +12,14 @@ import (
 	"purser/internal/validations"
 )
 
-// Described is a revision with its verdict, and its tags with their data.
+// Described is a revision with its verdict and the data of its tags.
 type Described struct {
 	revisions.Shown
 
 	TagData []revisions.Tag
 }
 
-// Show returns a revision and its verdict as of now. Faults: NotFound, Gone.
+// Show returns a revision and its current verdict. Faults: NotFound, Gone.
 func (v View) Show(ctx context.Context, id int64) (revisions.Shown, error) {
 	evidence, err := v.evidence(ctx, id)
 	if err != nil {
@@ -44,15 +44,15 @@ func (v View) Describe(ctx context.Context, id int64) (Described, error) {
 // Listed is a page of revisions.
 type Listed struct {
 	Revisions []revisions.Shown
-	More      bool             // there are others behind the limit
+	More      bool             // there are others after the limit
 	Purged    *revisions.Purge // the last purge, nil if there was none
 }
 
-// List returns the revisions that a query asks for, with their verdicts.
+// List returns the revisions that match a query, with their verdicts.
 func (v View) List(ctx context.Context, query Query) (Listed, error) {
 	limit := query.Limit
 	if limit >= 0 {
-		query.Limit++ // one more shows whether there are more
+		query.Limit++ // one more than wanted, to see whether there are more
 	}
 	numbers, purged, err := v.store.List(ctx, query)
 	if err != nil {
@@ -78,7 +78,7 @@ func (v View) List(ctx context.Context, query Query) (Listed, error) {
 	return listed, nil
 }
 
-// evidence reads one revision and the facts that its verdict is derived from. Faults: NotFound, Gone.
+// evidence reads a revision and the facts that its verdict is based on. Faults: NotFound, Gone.
 func (s *Service) evidence(ctx context.Context, id int64) (Evidence, error) {
 	evidence, err := s.store.Evidence(ctx, []int64{id})
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *Service) evidenceOf(ctx context.Context, id string) (Evidence, error) {
 	return Evidence{}, unknown(id)
 }
 
-// weigh returns revisions with their verdicts as of now.
+// weigh returns revisions with their current verdicts.
 func (v View) weigh(evidence Evidence) []revisions.Shown {
 	shown := make([]revisions.Shown, 0, len(evidence.Revisions))
 	for _, revision := range evidence.Revisions {
@@ -123,16 +123,16 @@ func (v View) weigh(evidence Evidence) []revisions.Shown {
 	return shown
 }
 
-// lasts notes when a verdict becomes another one.
+// lasts records when a verdict changes, for Noting.
 func (v View) lasts(until, now time.Time) {
-	left := until.Add(time.Millisecond).Sub(now) // it is still the same at that time
+	left := until.Add(time.Millisecond).Sub(now) // the verdict still holds at until
 	if v.fresh != nil && (*v.fresh == 0 || left < *v.fresh) {
 		*v.fresh = left
 	}
 }
 
-// Status returns a revision, asked for as in Resolve, and its verdict as of now, with the first messages of the
-// server's own validations that failed. It leaves out the tags. Faults: NotFound, Gone.
+// Status returns a revision, named as for Resolve, and its current verdict with the first messages of those validations
+// of the server that failed. It omits the tags. Faults: NotFound, Gone.
 func (v View) Status(ctx context.Context, id string) (revisions.Shown, error) {
 	evidence, err := v.evidenceOf(ctx, id)
 	if err != nil {
@@ -155,7 +155,7 @@ func (v View) Status(ctx context.Context, id string) (revisions.Shown, error) {
 			return shown, err
 		}
 	}
-	for _, list := range all { // they were made for this answer
+	for _, list := range all { // the lists are not shared
 		for i := range list {
 			list[i].Message = cmp.Or(messages[list[i].Name], list[i].Message)
 		}
@@ -163,7 +163,7 @@ func (v View) Status(ctx context.Context, id string) (revisions.Shown, error) {
 	return shown, nil
 }
 
-// firstMessage returns the first message of a validation that failed, "" if it is not known.
+// firstMessage returns the first message of a failed validation, "" if it is unknown.
 func (v View) firstMessage(ctx context.Context, revision revisions.Revision, judged validations.Judged) (
 	string, error,
 ) {
@@ -189,7 +189,7 @@ func (v View) firstMessage(ctx context.Context, revision revisions.Revision, jud
 	return judged.Message, nil
 }
 
-// firstOfSchemas returns the first message of the schema validation of a revision that fails, "" if there is none.
+// firstOfSchemas returns the first message of the failed schema validation of a revision, "" if there is none.
 func (v View) firstOfSchemas(ctx context.Context, revision revisions.Revision) (string, error) {
 	found, err := v.described(ctx, revision, EntryQuery{Limit: 1, FailuresOnly: true})
 	if err != nil {
@@ -211,7 +211,7 @@ func (v View) Tags(ctx context.Context, revision int64) ([]revisions.Tag, error)
 	return v.tags(ctx, revision)
 }
 
-// ShowTag returns one tag of a revision. Faults: NotFound for the revision, then for the tag; Gone.
+// ShowTag returns a tag of a revision. Faults: NotFound for the revision, else for the tag; Gone.
 func (v View) ShowTag(ctx context.Context, revision int64, name string) (revisions.Tag, error) {
 	tags, err := v.tags(ctx, revision, name)
 	if err != nil {
@@ -223,7 +223,7 @@ func (v View) ShowTag(ctx context.Context, revision int64, name string) (revisio
 	return tags[0], nil
 }
 
-// tags reads tags of a revision, which must exist.
+// tags reads tags of a revision, all of them if none is named. Faults: NotFound, Gone.
 func (v View) tags(ctx context.Context, revision int64, names ...string) ([]revisions.Tag, error) {
 	tags, err := v.store.Tags(ctx, revision, names...)
 	if err != nil {

@@ -18,18 +18,18 @@ type Schema struct {
 	Kind string            // the schema that the documents name
 	By   *revisions.Stored // the DataSchema that registers it, nil if it is built in
 	Text []byte            // JSON
-	// AssertFormats says that checks assert formats in all drafts except Draft 4.
+	// AssertFormats reports whether checks assert formats in all drafts except Draft 4.
 	AssertFormats bool
 }
 
-// Schemas returns the schemas in force in a revision, built-in and registered, by kind; not those that hold something
-// that the viewer may not see. Faults: NotFound, Gone; those of rendering if a DataSchema has to be rendered.
+// Schemas returns the schemas in force in a revision, built-in and registered, by kind, except those with contents that
+// the viewer may not see. Faults: NotFound, Gone; those of rendering if a DataSchema has to be rendered.
 func (v View) Schemas(ctx context.Context, id int64) ([]Schema, error) {
 	schemas, _, err := v.schemas(ctx, id)
 	return schemas, err
 }
 
-// schemas is Schemas with the DataSchemas that hold something that the viewer may not see.
+// schemas is Schemas that also returns the DataSchemas with contents that the viewer may not see.
 func (v View) schemas(ctx context.Context, id int64) (schemas []Schema, withheld []*revisions.Stored, err error) {
 	found, err := v.dataSchemas(ctx, id)
 	if err != nil {
@@ -54,7 +54,7 @@ func (v View) schemas(ctx context.Context, id int64) (schemas []Schema, withheld
 	return schemas, found.Withheld, nil
 }
 
-// dataSchemas returns the DataSchemas of a revision as they are rendered.
+// dataSchemas returns the DataSchemas of a revision after rendering.
 func (v View) dataSchemas(ctx context.Context, id int64) (judging.Computed, error) {
 	selection := Selection{Schemas: []string{validations.DataSchemaKind}, Page: Page{Limit: -1}}
 	found, err := v.store.Documents(ctx, id, selection)
@@ -62,7 +62,7 @@ func (v View) dataSchemas(ctx context.Context, id int64) (judging.Computed, erro
 		return judging.Computed{}, fmt.Errorf("read DataSchemas: %w", revisions.Explained(ctx, v.store, id, err))
 	}
 	if !slices.ContainsFunc(found.Documents, func(doc *revisions.Stored) bool { return !doc.Traits().Final() }) {
-		return judging.Computed{Documents: found.Documents}, nil // of an encrypted one they hold only a reference
+		return judging.Computed{Documents: found.Documents}, nil // an encrypted one has only a reference as its data
 	}
 	documents, err := v.unrendered(ctx, judging.RenderKey{Revision: id, Stamp: found.Stamp})
 	if err != nil {
@@ -73,7 +73,7 @@ func (v View) dataSchemas(ctx context.Context, id int64) (judging.Computed, erro
 	return renderer.RenderKind(ctx, documents, validations.DataSchemaKind)
 }
 
-// unseen says why encrypted documents are left out.
+// unseen returns the reason why encrypted documents are left out, as the end of a message.
 func (v View) unseen() string {
 	if v.viewer.Encrypted {
 		return "are left out, as was asked for: ask with cleartext-secrets=true, or choose \"Show secrets\" on the page of " +
@@ -82,11 +82,11 @@ func (v View) unseen() string {
 	return "the caller may not see"
 }
 
-// Schema returns the schema in force for a kind. Faults: those of Schemas; NotFound; Forbidden if it holds something
-// that the viewer may not see.
+// Schema returns the schema in force for a kind. Faults: those of Schemas; NotFound; Forbidden if it has contents that
+// the viewer may not see.
 func (v View) Schema(ctx context.Context, id int64, kind string) (Schema, error) {
 	if text, ok := validations.BuiltIn()[kind]; ok {
-		_, err := v.Stamp(ctx, id) // whether the revision is there
+		_, err := v.Stamp(ctx, id) // check that the revision exists
 		return Schema{Kind: kind, Text: text}, err
 	}
 	schemas, withheld, err := v.schemas(ctx, id)

@@ -12,11 +12,11 @@ import (
 	"purser/internal/revisions"
 )
 
-// errEnough ends a search that has found all that was asked for.
+// errEnough ends a search that has found enough documents.
 var errEnough = errors.New("enough is found")
 
-// search returns the documents that match a selection and contain its text. It reads the documents that match the other
-// filters, some at a time, until the page is full. Only the first megabytes of hits are kept. The work counts in the
+// search returns the documents that match a selection and contain its search text. It reads documents that match the
+// other filters in batches until the page is full. It keeps only the first 4 MiB of hits. Its work counts toward the
 // request's budget. Faults: those of Documents; TooLarge.
 func (v View) search(ctx context.Context, id int64, selection Selection) (Selected, error) {
 	wanted := v.restricted(selection)
@@ -43,8 +43,8 @@ type hits struct {
 	text  text
 	meter *budget.Meter
 	found Selected
-	count int // before the end of the page
-	size  int // of the documents found
+	count int // hits up to the end of the page
+	size  int // of the hits, in bytes
 }
 
 func (h *hits) addAll(documents []*revisions.Stored) error {
@@ -56,7 +56,7 @@ func (h *hits) addAll(documents []*revisions.Stored) error {
 	return nil
 }
 
-// add adds a document if the text is in it. It returns errEnough when the page is full and there are more.
+// add adds a document if it contains the text. It returns errEnough if the page is full and there are more hits.
 func (h *hits) add(doc *revisions.Stored) error {
 	if err := h.meter.Spend(h.text.cost(doc)); err != nil {
 		return budget.About(err, "search for %q", revisions.Truncate(h.text.lower))
@@ -81,10 +81,10 @@ func (h *hits) add(doc *revisions.Stored) error {
 	return nil
 }
 
-// text is a text to search for, ignoring case.
+// text is a string to search for, ignoring case.
 type text struct {
 	lower  string
-	quoted []byte // as JSON strings have it
+	quoted []byte // in JSON form, without quotation marks
 }
 
 func newText(wanted string) text {
@@ -93,14 +93,14 @@ func newText(wanted string) text {
 	return text{lower, quoted[1 : len(quoted)-1]}
 }
 
-// cost returns how many steps it takes to search a document.
+// cost returns the number of steps for searching a document.
 func (t text) cost(doc *revisions.Stored) int {
 	const each, perByte = 500, 4
 	return each + perByte*(len(doc.Metadata)+len(doc.Data))
 }
 
-// isIn reports whether the text is in the name of a document, in one of its labels, as KEY=VALUE, or in a value of its
-// data. The data of encrypted documents is not looked at.
+// isIn reports whether the name of a document, one of its labels in the form KEY=VALUE, or a value in its data contains
+// the text. The data of encrypted documents is not searched.
 func (t text) isIn(doc *revisions.Stored) bool {
 	if strings.Contains(strings.ToLower(doc.Name), t.lower) {
 		return true
@@ -121,8 +121,7 @@ func (t text) isIn(doc *revisions.Stored) bool {
 	return maybeValue && !traits.Encrypted && !doc.Tainted && t.isInValue(data)
 }
 
-// isInValue reports whether the text is in a string, a number or another scalar of JSON text in lower case. Keys do not
-// count.
+// isInValue reports whether a string, number or other scalar in lower-case JSON contains the text. Keys are ignored.
 func (t text) isInValue(data []byte) bool {
 	for len(data) > 0 {
 		end := scalarEnd(data)
@@ -136,7 +135,7 @@ func (t text) isInValue(data []byte) bool {
 	return false
 }
 
-// isInScalar reports whether the text is in a scalar of JSON text.
+// isInScalar reports whether a JSON scalar that contains the quoted text contains the text itself.
 func (t text) isInScalar(scalar []byte) bool {
 	if scalar[0] != '"' {
 		return true
@@ -149,7 +148,7 @@ func (t text) isInScalar(scalar []byte) bool {
 	return err == nil && strings.Contains(unquoted, t.lower)
 }
 
-// scalarEnd returns the length of the scalar that JSON text begins with, 0 if it begins with anything else.
+// scalarEnd returns the length of the scalar at the beginning of JSON text, 0 if it begins with something else.
 func scalarEnd(data []byte) int {
 	if data[0] != '"' {
 		if end := bytes.IndexAny(data, "{}[]:,\""); end >= 0 {

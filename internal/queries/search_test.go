@@ -29,7 +29,7 @@ func TestView_Documents_search(t *testing.T) {
 	tainted.Document, tainted.Tainted = &same, true
 	documents = append(documents, &tainted)
 	for text, want := range map[string]string{
-		"CMP-":         "cmp-1 cmp-2 cmp-3", // the third by its name only
+		"CMP-":         "cmp-1 cmp-2 cmp-3", // the third one only by its name
 		"ctl":          "Ctl",
 		"rack=r2":      "cmp-1",
 		"role":         "cmp-1", // a label's key
@@ -46,8 +46,8 @@ func TestView_Documents_search(t *testing.T) {
 		`"b`:           "cmp-1",
 		"c\nd":         "cmp-1",
 		"d\tY":         "cmp-1",
-		"tyes":         "", // an escape and what is behind it
-		`\n`:           "", // no such characters, but their escape
+		"tyes":         "", // an escape and the letters after it
+		`\n`:           "", // not the character, but its escape
 		`b\c`:          "cmp-1",
 		`":`:           "",
 		"[":            "",
@@ -67,7 +67,7 @@ func TestView_Documents_search(t *testing.T) {
 	}
 }
 
-// What is found has pages, however much is read at once.
+// Hits are divided into pages, regardless of how many documents are read at a time.
 func TestView_Documents_searchPages(t *testing.T) {
 	t.Parallel()
 	const count = 20
@@ -105,7 +105,7 @@ func TestView_Documents_searchPages(t *testing.T) {
 	}
 }
 
-// A search counts its work, and gives up when it is too much.
+// A search counts its work, and stops when the budget is exhausted.
 func TestView_Documents_searchBudget(t *testing.T) {
 	t.Parallel()
 	documents := revisionstest.Parsed(t, revisionstest.Widget("w", "{}", revisionstest.Cleartext))
@@ -128,7 +128,7 @@ func TestView_Documents_searchBudget(t *testing.T) {
 	}
 }
 
-// A text is in a value if it is in one of its scalars, whatever their letters' case.
+// A value contains a text if one of its scalars does, ignoring case.
 func TestText_isInValue(t *testing.T) {
 	t.Parallel()
 	part := rapid.SampledFrom([]string{"a", "B", `"`, `\`, "\n", "\x01", ":", "{", ",", "Ü", "ſ", "1", "n", "u", " "})

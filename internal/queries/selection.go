@@ -1,7 +1,7 @@
 package queries
 
-// Selection restricts the documents of a revision, and orders them (spec/api.md §5.2). A filter that is nil does not
-// restrict; a document passes any other if it has one of its values, so none passes an empty one.
+// Selection filters and sorts the documents of a revision (spec/api.md §5.2). A nil filter passes all documents; any
+// other passes documents with one of its values, so an empty one passes none.
 type Selection struct {
 	Schemas   []string // full schemas, namespace/kind or namespace
 	Names     []string
@@ -9,17 +9,17 @@ type Selection struct {
 	Buckets   []string
 	Abstract  []bool
 	Labels    []Label // all of these
-	Search    string  // a text in the name, a label or a value; of Documents only
-	NoPolicy  bool    // leave ValidationPolicies out
-	Cleartext bool    // leave encrypted documents out; a View sets it
+	Search    string  // text in the name, a label or a value; only for Documents
+	NoPolicy  bool    // omit ValidationPolicies
+	Cleartext bool    // omit encrypted documents; set by a View
 	Sort      []SortKey
 	Backwards bool
-	MaxBytes  int  // outline the documents from the one on with which those that are read are larger; 0 is no limit
-	Shared    bool // MaxBytes does not count documents that are in memory already, as the caller copies none of them
+	MaxBytes  int  // only outline documents once those read exceed it; 0 for no limit
+	Shared    bool // MaxBytes ignores cached documents, because the caller copies none of them
 	Page
 }
 
-// IsWhole reports whether a selection takes all documents of a revision in their order, apart from its page.
+// IsWhole reports whether a selection, apart from its page, has all documents of a revision in their order.
 func (s Selection) IsWhole() bool {
 	return !s.restricts() && s.Abstract == nil && s.Search == "" && !s.Cleartext && !s.Backwards
 }
@@ -27,7 +27,7 @@ func (s Selection) IsWhole() bool {
 // Label is a label with its value.
 type Label struct{ Key, Value string }
 
-// Query restricts revisions, and orders them (spec/api.md §4.1).
+// Query filters and sorts revisions (spec/api.md §4.1).
 type Query struct {
 	Tags      []string // any of these; nil for all
 	Sort      []SortKey
@@ -44,9 +44,9 @@ type Page struct {
 // SortKey is a property that a list can be sorted by.
 type SortKey uint8
 
-// The sort keys; documents know all of them, revisions the first two.
+// The sort keys. All apply to documents, the first two also to revisions.
 const (
-	ByNumber SortKey = iota // the id
+	ByNumber SortKey = iota // the ID
 	ByTime                  // of creation
 	BySchema
 	ByName
@@ -56,7 +56,7 @@ const (
 	ByRevision // in which the document was added
 )
 
-// restricts reports whether a selection leaves out or reorders rendered documents, apart from its page.
+// restricts reports whether a selection, apart from its page, omits or reorders rendered documents.
 func (s Selection) restricts() bool {
 	return s.Schemas != nil || s.Names != nil || s.Layers != nil || s.Buckets != nil || s.Labels != nil || s.NoPolicy ||
 		len(s.Sort) > 0

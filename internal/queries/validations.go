@@ -17,11 +17,11 @@ import (
 	"purser/internal/validations"
 )
 
-// EntryQuery restricts the entries of a schema validation that are more than a plain success.
+// EntryQuery restricts the entries of a schema validation that fail or have notes.
 type EntryQuery struct {
-	From, To     int  // positions, without To; To 0 is no end
+	From, To     int  // positions, excluding To; 0 in To is no end
 	Limit        int  // maximum number of rows; 0 is no limit
-	FailuresOnly bool // leave out entries with notes only
+	FailuresOnly bool // omit entries that only have notes
 }
 
 // Reported is a posted result without its errors.
@@ -31,17 +31,17 @@ type Reported struct {
 	Status    string
 	CreatedAt time.Time
 	Size      int // of the errors, in bytes
-	// CarriedFrom is the revision that it was posted about, if a rollback took it over; else 0.
+	// CarriedFrom is the revision that it was posted about, if a rollback carried it over; else 0.
 	CarriedFrom int64
 }
 
 // Entries is a page of entries.
 type Entries struct {
 	Entries []validations.Entry
-	More    bool // there are others behind them
+	More    bool // there are others after them
 }
 
-// Validations returns one line for each validation of a revision, asked for as in Resolve, sorted by name (spec/api.md
+// Validations returns a summary of each validation of a revision, named as for Resolve, sorted by name (spec/api.md
 // §8.2).
 func (v View) Validations(ctx context.Context, id string) ([]validations.Summary, error) {
 	evidence, err := v.evidenceOf(ctx, id)
@@ -68,7 +68,7 @@ func statusWord(failed bool) string {
 	return validations.Success.String()
 }
 
-// internalNames are the names of the schema validation: its alias too where a policy uses it (spec/api.md §0 D2).
+// internalNames returns the names of the schema validation, with its alias if a policy uses it (spec/api.md §0 D2).
 func internalNames(policies []validations.Policy) []string {
 	names := []string{validations.SchemaValidation}
 	for _, required := range validations.Required(policies) {
@@ -79,8 +79,8 @@ func internalNames(policies []validations.Policy) []string {
 	return names
 }
 
-// Statuses returns a page of the entries of one validation without their errors (spec/api.md §8.4). An unknown name has
-// none.
+// Statuses returns a page of the entries of a validation without their errors (spec/api.md §8.4). An unknown validation
+// has no entries.
 func (v View) Statuses(ctx context.Context, id int64, name string, page Page) (Entries, error) {
 	list, err := v.entryList(ctx, id, name)
 	if err != nil {
@@ -94,8 +94,8 @@ func (v View) Statuses(ctx context.Context, id int64, name string, page Page) (E
 	return Entries{validations.Overlay(list.policies, entries), to < list.length()}, nil
 }
 
-// Entries returns a page of the entries of all validations of a revision in order of creation, or of one if name is not
-// empty, with their errors (spec/api.md §8.3). It ends early where the errors are many megabytes.
+// Entries returns a page of the entries of all validations of a revision, or of one if name is not empty, in order of
+// creation and with their errors (spec/api.md §8.3). It ends early if the errors exceed 8 MiB.
 func (v View) Entries(ctx context.Context, id int64, name string, page Page) (Entries, error) {
 	list, err := v.entryList(ctx, id, name)
 	if err != nil {
@@ -128,9 +128,8 @@ func (v View) Entry(ctx context.Context, id int64, name string, position int) (v
 		"The requested validation entry %d was not found for validation name %s and revision ID %d", position, name, id)
 }
 
-// entryList is the list of a revision's entries. Most are created on demand: those of the schema
-// validation under each of its names, then those of posted results, then one for each validation that a policy lists
-// and nobody reported.
+// entryList is the list of a revision's entries: those of the schema validation under each of its names, then those of
+// posted results, then one for each validation that a policy lists without a result. Most are created on demand.
 type entryList struct {
 	revision revisions.Revision
 	policies []validations.Policy
@@ -165,7 +164,7 @@ func (v View) entryList(ctx context.Context, id int64, name string) (list entryL
 	return list, nil
 }
 
-// made returns the number of entries of the schema validation.
+// made returns the number of entries of the schema validation, under all of its names.
 func (l entryList) made() int { return len(l.internal) * l.revision.Entries }
 
 func (l entryList) length() int { return l.made() + len(l.reported) + len(l.missing) }
@@ -179,8 +178,8 @@ func (l entryList) window(page Page) (from, to int) {
 	return from, to
 }
 
-// affordable returns the end of a page from a position whose errors are not more than some megabytes, unless the first
-// entry has more.
+// affordable returns the end of a page that starts at from, so that its errors do not exceed 8 MiB unless those of its
+// first entry do.
 func (l entryList) affordable(from, to int) int {
 	const maxSize = 8 << 20
 	size := 0
@@ -193,7 +192,7 @@ func (l entryList) affordable(from, to int) int {
 	return to
 }
 
-// statuses returns the entries of a window without their errors, as they are without policies.
+// statuses returns the entries of a window without their errors, before policies are applied.
 func (v View) statuses(ctx context.Context, list entryList, from, to int) ([]validations.Entry, error) {
 	entries := make([]validations.Entry, 0, to-from)
 	for at := from; at < to; at++ {
@@ -220,7 +219,7 @@ func (v View) statuses(ctx context.Context, list entryList, from, to int) ([]val
 	return entries, nil
 }
 
-// query selects the stored entries that a window needs: those of its range, or all if it covers several names.
+// query selects the stored entries for a window: those of its range, or all if the schema validation has several names.
 func (l entryList) query(from, to int) EntryQuery {
 	if len(l.internal) > 1 {
 		return EntryQuery{}
@@ -228,7 +227,7 @@ func (l entryList) query(from, to int) EntryQuery {
 	return EntryQuery{From: from, To: to}
 }
 
-// positions returns where a stored entry is in the list, once for each name of the schema validation.
+// positions returns the positions of a stored entry in the list, one for each name of the schema validation.
 func (l entryList) positions(entry int) (positions []int) {
 	for nth := range l.internal {
 		positions = append(positions, nth*l.revision.Entries+entry)
@@ -236,7 +235,7 @@ func (l entryList) positions(entry int) (positions []int) {
 	return positions
 }
 
-// addErrors sets the errors of the entries of a window that begins at a position. The entries are the caller's own.
+// addErrors sets the errors of the entries in a window that starts at from. It modifies entries.
 func (v View) addErrors(ctx context.Context, list entryList, entries []validations.Entry, from int) error {
 	to := from + len(entries)
 	if from < list.made() {
@@ -255,7 +254,7 @@ func (v View) addErrors(ctx context.Context, list entryList, entries []validatio
 	return v.addReported(ctx, list, entries, from)
 }
 
-// addReported sets the errors of those entries that were posted.
+// addReported sets the errors of posted entries.
 func (v View) addReported(ctx context.Context, list entryList, entries []validations.Entry, from int) error {
 	first := max(from, list.made())
 	last := min(from+len(entries), list.made()+len(list.reported))
@@ -268,7 +267,7 @@ func (v View) addReported(ctx context.Context, list entryList, entries []validat
 	if len(ids) == 0 {
 		return nil
 	}
-	const copies = 4 // of the errors: as they are read, as items, as JSON, as YAML
+	const copies = 4 // the errors as read, as items, as JSON, as YAML
 	if err := budget.NewMeter(ctx).Hold(copies * size); err != nil {
 		return fmt.Errorf("hold the errors of validation results: %w", err)
 	}
@@ -303,14 +302,14 @@ func (v View) clientVersions(ctx context.Context, revision revisions.Revision) (
 	return v.renderer.ReadClientVersions(rendered.Documents), err
 }
 
-// described is an entry of the schema validation that is more than a plain success.
+// described is an entry of the schema validation that fails or has notes.
 type described struct {
 	entry  int
 	errors []json.RawMessage
 	notes  []document.Note
 }
 
-// describe returns those entries of a revision's schema validation that a query asks for, with their errors.
+// describe returns the entries of a revision's schema validation that match a query, with their errors.
 func (v View) describe(ctx context.Context, revision revisions.Revision, query EntryQuery, details bool) (
 	[]described, error,
 ) {
@@ -326,8 +325,8 @@ func (v View) describe(ctx context.Context, revision revisions.Revision, query E
 	return entries, err
 }
 
-// described reads those entries of a revision's schema validation that a query asks for, with what describing them
-// needs.
+// described reads the entries of a revision's schema validation that match a query, with everything needed to describe
+// them.
 func (v View) described(ctx context.Context, revision revisions.Revision, query EntryQuery) (
 	found judging.Described, err error,
 ) {
@@ -352,7 +351,7 @@ func (v View) described(ctx context.Context, revision revisions.Revision, query 
 	return found, nil
 }
 
-// at returns the entry at a position as far as it is known without reading failures.
+// at returns the entry at a position, as far as it is known without reading failures.
 func (l entryList) at(position int) validations.Entry {
 	switch made := l.made(); {
 	case position < made:

@@ -17,8 +17,8 @@ import (
 	"purser/internal/validations"
 )
 
-// judgedSite is a site whose one revision has four documents, of which the third fails and the second has a note, and
-// two posted results.
+// judgedSite is a site with one revision of four documents, the third failing and the second with a note, and two
+// posted results.
 func judgedSite(t testing.TB, policies ...revisions.PolicyVersion) *site {
 	t.Helper()
 	rule := validations.Rule{Schema: document.DigestOf("rule")}
@@ -41,7 +41,7 @@ func judgedSite(t testing.TB, policies ...revisions.PolicyVersion) *site {
 	}
 }
 
-// lines writes entries as "id name status: first message of each error", with notes in parentheses.
+// lines formats entries as "id name status: first message of each error", with notes in parentheses.
 func lines(entries []validations.Entry) (list []string) {
 	for _, entry := range entries {
 		var messages []string
@@ -75,7 +75,7 @@ func TestService_Entries(t *testing.T) {
 		page     Page
 		want     []string
 		more     bool
-		ids      []int64 // of the results whose errors are read
+		ids      []int64 // IDs of the results whose errors are read
 	}{
 		{"all", nil, "", Page{Limit: -1}, append(slices.Clone(own), posted...), false, []int64{10, 11}},
 		{"the first", nil, "", Page{Limit: 1}, own[:1], true, nil},
@@ -149,7 +149,7 @@ func TestService_Entries(t *testing.T) {
 	}
 }
 
-// A window of the schema validation reads the failures inside it and no others.
+// A window of the schema validation reads only the failures inside it.
 func TestService_Statuses_reads(t *testing.T) {
 	t.Parallel()
 	site := judgedSite(t)
@@ -168,7 +168,7 @@ func TestService_Statuses_reads(t *testing.T) {
 	}
 }
 
-// A page ends before the errors of its results are more than 8 MiB, unless its first result has more.
+// A page ends before the errors of its results exceed 8 MiB, unless its first result alone does.
 func TestEntryList_affordable(t *testing.T) {
 	t.Parallel()
 	const mib = 1 << 20
@@ -210,7 +210,7 @@ func TestService_Entry(t *testing.T) {
 	}
 }
 
-// A revision in whose place another one is, since it was found, has no results.
+// A revision that has been replaced since it was found has no results.
 func TestService_Entries_ofAnother(t *testing.T) {
 	t.Parallel()
 	site := judgedSite(t)
@@ -226,7 +226,7 @@ func TestService_Entries_ofAnother(t *testing.T) {
 	}
 }
 
-// What the store returned stays as it was.
+// Values returned by the store are not modified.
 func TestService_Validations(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

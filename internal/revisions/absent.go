@@ -10,7 +10,7 @@ import (
 	"purser/internal/fault"
 )
 
-// Truncate shortens what a message quotes to 64 bytes.
+// Truncate shortens a string to 64 bytes for use in a message.
 func Truncate(id string) string {
 	const longest = 64
 	if len(id) > longest {
@@ -19,7 +19,7 @@ func Truncate(id string) string {
 	return id
 }
 
-// UnknownRevision is the fault of asking for a revision that does not exist.
+// UnknownRevision returns the NotFound fault for a revision that does not exist.
 func UnknownRevision(id string) error {
 	return fault.New(fault.NotFound, "RevisionNotFound", "The requested revision=%s was not found", Truncate(id))
 }
@@ -29,7 +29,7 @@ type neighbours interface {
 	Around(ctx context.Context, revision int64) (Neighbourhood, error)
 }
 
-// Absent returns the fault of asking for a revision that does not exist: NotFound, or Gone if it was pruned.
+// Absent returns the fault for a request for a missing revision: Gone if it was pruned, else NotFound.
 func Absent(ctx context.Context, store neighbours, revision int64) error {
 	id := strconv.FormatInt(revision, 10)
 	around, err := store.Around(ctx, revision)
@@ -50,7 +50,7 @@ func Absent(ctx context.Context, store neighbours, revision int64) error {
 	return pruned
 }
 
-// Explained turns the fault of a revision that a store did not find into that of Absent.
+// Explained replaces a store's NotFound fault for a revision with the fault that Absent returns.
 func Explained(ctx context.Context, store neighbours, revision int64, err error) error {
 	if fault.KindOf(err) == fault.NotFound {
 		return Absent(ctx, store, revision)
@@ -58,14 +58,14 @@ func Explained(ctx context.Context, store neighbours, revision int64, err error)
 	return err
 }
 
-// UnknownTag is the fault of a tag that a revision does not have.
+// UnknownTag returns the fault for a tag that a revision does not have.
 func UnknownTag(revision int64, name string) error {
 	return fault.New(fault.NotFound, "RevisionTagNotFound", "The requested tag '%s' for revision %d was not found", name,
 		revision)
 }
 
-// MayNotDelete is the fault of deleting encrypted documents, of which it names one, for a caller who may not store any
-// (spec/api.md §0 D25).
+// MayNotDelete returns the fault for a caller who may not store encrypted documents but tries to delete some
+// (spec/api.md §0 D25). It names the document id and counts the others as more.
 func MayNotDelete(id document.Identity, more int) error {
 	others := ""
 	if more > 0 {

@@ -8,31 +8,31 @@ import (
 	"purser/internal/validations"
 )
 
-// Commit is a change that was planned and judged, as it is stored.
+// Commit is a planned and judged change, ready to be stored.
 type Commit struct {
-	Base     Head // from which its numbers count
+	Base     Head // the head that its numbers are relative to
 	Revision Revision
 	Diff     Diff
 
-	// Packed are contents in their stored form. The store packs those that are missing, while other changes wait.
+	// Packed holds contents in their stored form. The store packs any that are missing while holding up other changes.
 	Packed map[document.Digest][]byte
 
-	// Archives are those of packages, by the digest of the document's content; nil for one that is already stored.
+	// Archives holds package archives by the digest of the document's content; nil for an archive already stored.
 	Archives map[document.Digest][]byte
 
 	Checks   []Check
 	Failures []Failure
 	Results  []validations.Result
 
-	Against []Bucket // the buckets that it was planned against
-	Exact   bool     // it holds for the base only
-	Settles bool     // changes that were planned before it must be planned again
-	// Status is the verdict with which the revision begins.
+	Against []Bucket // the buckets that the change was planned against
+	Exact   bool     // the commit is valid only for its base
+	Settles bool     // changes planned before it must be planned again
+	// Status is the revision's initial verdict.
 	Status validations.Status
 	Audit  *AuditEvent
 }
 
-// Event returns the event about the commit, which must have its final numbers. encrypted is the number of encrypted
+// Event returns the event for the commit, which must have its final numbers. encrypted is the number of encrypted
 // document versions that it removes.
 func (c Commit) Event(encrypted int) events.Event {
 	secret := events.Counts{Removed: encrypted}
@@ -48,10 +48,10 @@ func (c Commit) Event(encrypted int) events.Event {
 	}.Event(secret)
 }
 
-// On returns the commit with the numbers that it gets on a head; stamp is that of its base revision there, and
-// changed is the last revision that changed one of its buckets. ErrMoved if something that the commit depends on has
-// changed since its base, or the base is not where the head came from. New identities are not among that: the store
-// refuses a second live document of one.
+// On returns the commit renumbered for a head. stamp is the stamp of its base revision there, and changed is the last
+// revision that changed one of its buckets. It returns ErrMoved if something that the commit depends on has changed
+// since its base, or if the head does not descend from the base. It does not check for new identities: the store
+// refuses a second live document with the same identity.
 func (c Commit) On(head Head, stamp Stamp, changed int64) (Commit, error) {
 	base := c.Base
 	switch {

@@ -21,7 +21,7 @@ func TestCommit_On(t *testing.T) {
 		changed  int64
 		exact    bool
 		moved    bool
-		restored bool // the base revision is another one there
+		restored bool // the base revision has another stamp there
 	}{
 		{"another revision of this number", with(base, func(h *Head) { h.Stamp = 51 }), 0, false, true, true},
 		{"another history", later, 0, false, true, true},
@@ -55,7 +55,7 @@ func TestCommit_On(t *testing.T) {
 	}
 }
 
-// Numbers move by as many documents as came in between, in the failures of new documents too.
+// Numbers shift by the number of documents added in between, also in the failures of new documents.
 func TestCommit_On_numbers(t *testing.T) {
 	t.Parallel()
 	base, head := Head{Revision: 5, LastDocument: 7}, Head{Revision: 8, LastDocument: 10}

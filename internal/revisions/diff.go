@@ -6,28 +6,28 @@ import (
 	"purser/internal/validations"
 )
 
-// Diff is the effect of a change on the site in a snapshot. New versions are numbered as if no other change were stored
-// first.
+// Diff is the effect of a change on the site in a snapshot. New versions are numbered as if this change were stored
+// next.
 type Diff struct {
 	Added   []*Stored
 	Removed []*Stored // deleted, replaced or moved
-	Opened  []string  // buckets that had no documents, and have some
-	Emptied []string  // buckets that had documents, and have none
-	Buckets []string  // that the revision names as written, sorted
-	// Result is the new content of a payload's buckets, in order of the payload. It is nil for a rollback.
+	Opened  []string  // buckets that were empty and now have documents
+	Emptied []string  // buckets that had documents and are now empty
+	Buckets []string  // buckets that the revision lists as written, sorted
+	// Result is the new content of a payload's buckets, in the order of the payload; nil for a rollback.
 	Result []*Stored
-	// Archive is that of the package that is added, nil if there is none.
+	// Archive is the archive of the added package, nil if there is none.
 	Archive []byte
-	// CarriedFrom is the revision whose posted results the new one takes over, the newest of each name; 0 for none.
+	// CarriedFrom is the revision whose posted results (the newest of each name) the new one takes over; 0 for none.
 	CarriedFrom int64
-	Carried     []validations.Outcome // these results, as far as the answer goes
-	// Exact says that the diff is valid only for the newest revision of its snapshot.
+	Carried     []validations.Outcome // those results, for use in the answer
+	// Exact reports whether the diff is valid only for the newest revision of its snapshot.
 	Exact bool
-	// Changes says that the diff makes a revision.
+	// Changes reports whether the diff makes a revision.
 	Changes bool
 }
 
-// Numbered returns a new version with its id, and the place that it has unless it succeeds another version.
+// Numbered returns a new version with its ID, and the place it gets unless it succeeds another version.
 func Numbered(head Head, n int, doc Stored) *Stored {
 	doc.ID = head.LastDocument + int64(n) + 1
 	doc.Place, doc.Revision = doc.ID, head.Revision+1
@@ -35,7 +35,7 @@ func Numbered(head Head, n int, doc Stored) *Stored {
 	return &doc
 }
 
-// TouchedBuckets returns the buckets in which documents are added or removed, sorted.
+// TouchedBuckets returns the buckets to which documents are added or from which they are removed, sorted.
 func TouchedBuckets(added, removed []*Stored) []string {
 	var buckets []string
 	for _, doc := range slices.Concat(added, removed) {
@@ -63,7 +63,7 @@ func (d Diff) Rebased(from, to Head) Diff {
 	return d.Replacing(moved)
 }
 
-// Replacing returns the diff with other values for some of the new versions.
+// Replacing returns the diff with some of the new versions replaced.
 func (d Diff) Replacing(by map[*Stored]*Stored) Diff {
 	if len(by) == 0 {
 		return d
@@ -81,7 +81,7 @@ func (d Diff) Replacing(by map[*Stored]*Stored) Diff {
 	return d
 }
 
-// WithoutSecrets returns the diff without the secrets in clear.
+// WithoutSecrets returns the diff without cleartext secrets.
 func (d Diff) WithoutSecrets() Diff {
 	sealed := map[*Stored]*Stored{}
 	for _, doc := range d.Added {

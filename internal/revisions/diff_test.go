@@ -9,7 +9,7 @@ import (
 	"purser/internal/document"
 )
 
-// version returns a version of a document of a bucket, whose data is its name.
+// version returns a version of a document in a bucket, with its name as its data.
 func version(bucket, name string, id, place int64) *Stored {
 	identity := document.Identity{Schema: "acme/Widget/v1", Layer: "site", Name: name}
 	return &Stored{
@@ -37,7 +37,7 @@ func TestDiff_rebased(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		to   Head
-		want [][]string // the added documents, and all of the result
+		want [][]string // the added documents, and the whole result
 		at   int64      // revision of the added documents
 	}{
 		{"same head", from, [][]string{

@@ -16,7 +16,7 @@ const (
 	Created
 	Deleted
 	Modified
-	Moved // to another bucket; of documents only
+	Moved // to another bucket; documents only
 )
 
 // String returns the word that the API uses.
@@ -42,8 +42,8 @@ type BucketDifference struct {
 	Difference Difference
 }
 
-// BucketDifferences returns the difference of each bucket that has documents on one of two sides, sorted by name:
-// before and after are the sorted bucket names, gone and come the documents that only one side has.
+// BucketDifferences returns the difference of each bucket that has documents on at least one of two sides, sorted by
+// name. before and after are the sorted bucket names; gone and come are the documents that are only on one side.
 func BucketDifferences(before, after []string, gone, come []*Stored) []BucketDifference {
 	balance := map[string]map[contents]int{}
 	count := func(documents []*Stored, step int) {
@@ -91,7 +91,7 @@ func balanced(balance map[contents]int) bool {
 	return true
 }
 
-// DocumentDifference is the difference of a document. A created one has no Before, a deleted one no After.
+// DocumentDifference is the difference of a document. Before is nil for a created document, After for a deleted one.
 type DocumentDifference struct {
 	document.Identity
 
@@ -99,7 +99,7 @@ type DocumentDifference struct {
 	Before, After *Stored
 }
 
-// Bucket returns the bucket that the document is in, or was in last.
+// Bucket returns the document's bucket, or its last bucket if it was deleted.
 func (d DocumentDifference) Bucket() string {
 	if d.After != nil {
 		return d.After.Bucket
@@ -107,8 +107,8 @@ func (d DocumentDifference) Bucket() string {
 	return d.Before.Bucket
 }
 
-// DocumentDifferences returns the difference of each document that only one side has, or that the sides have in
-// different versions, sorted by bucket and identity.
+// DocumentDifferences returns the documents that are only on one side or differ between the two, sorted by bucket and
+// identity.
 func DocumentDifferences(gone, come []*Stored) []DocumentDifference {
 	byIdentity := map[document.Identity]*DocumentDifference{}
 	of := func(doc *Stored) *DocumentDifference {

@@ -15,27 +15,27 @@ type Options struct {
 	Expected Expected
 	// DryRun only reports what would happen.
 	DryRun bool
-	// MaxDeleted is how many documents the change may delete; nil for any number.
+	// MaxDeleted is the largest number of documents that the change may delete; nil means no limit.
 	MaxDeleted *int
 	// CleartextOnly refuses to store, replace or delete encrypted documents.
 	CleartextOnly bool
-	// Viewer is who the outcome is for. For one who may not see encrypted documents a dry run does not judge them, nor
-	// what takes something from them: trying schemas would tell what they say.
+	// Viewer is the user who sees the outcome. If the viewer may not see encrypted documents, a dry run judges neither
+	// these nor documents that take something from them, because trying out schemas would reveal their contents.
 	Viewer authz.Viewer
-	// Audit is recorded with what is changed, with the number of a new revision filled in; nil records nothing.
+	// Audit is recorded together with the change, with the number of a new revision filled in; nil records nothing.
 	Audit *AuditEvent
-	// Meanwhile is called, in a goroutine of its own, with the new versions of documents while they are being stored, for
-	// what can be done with them by then. The change ends only after it. It may be called more than once, and where the
-	// change gets another number than was expected, other versions come out of it. nil does nothing.
+	// Meanwhile, if not nil, is called in its own goroutine with the new versions of documents while they are being
+	// stored. The change does not end before it returns. It may be called more than once. If the change is stored under
+	// another number than expected, the stored versions differ from those passed to it.
 	Meanwhile func(documents []*Stored)
 }
 
-// Expected are the states of which the newest must be one; nil allows any.
+// Expected lists the acceptable newest states; nil accepts any.
 type Expected []Version
 
 // Version is a state of the site that a client has seen.
 type Version struct {
-	Revision int64 // negative for any but 0
+	Revision int64 // negative for any revision except 0
 	Stamp    Stamp // 0 for any
 }
 
@@ -46,7 +46,7 @@ func (v Version) is(head Head) bool {
 	return v.Revision == head.Revision && (v.Stamp == 0 || v.Stamp == head.Stamp)
 }
 
-// Check refuses a change if the newest state is none of the expected ones. Fault: Stale.
+// Check returns a Stale fault if the newest state is not one of the expected ones.
 func (e Expected) Check(head Head) error {
 	if e == nil {
 		return nil
@@ -76,7 +76,7 @@ func (e Expected) Check(head Head) error {
 	return stale.Because(&Stale{head})
 }
 
-// About returns what a store needs to know of a write about a revision.
+// About returns the part of the options that a store needs to write to a revision.
 func (o Options) About(revision int64) About {
 	return About{revision, o.Expected.stamps(revision), o.Audit}
 }
@@ -98,7 +98,7 @@ func (e Expected) stamps(revision int64) []Stamp {
 	return stamps
 }
 
-// Replaced is the fault of something that was meant for another revision with the same number.
+// Replaced returns the fault for a request about a revision that has been replaced by another with the same number.
 func Replaced(around Neighbourhood, revision int64) error {
 	stale := fault.New(fault.Stale, "HTTPPreconditionFailed",
 		"The request is about another revision %d than the one that exists now: all revisions were deleted in between, "+
@@ -108,7 +108,7 @@ func Replaced(around Neighbourhood, revision int64) error {
 	return stale.Because(&Stale{Head{Revision: revision, Stamp: around.Stamp}})
 }
 
-// Stale is the cause of the fault of a change that expected another state. It carries the newest one.
+// Stale is the cause of the fault of a change that expected another state. Head is the newest state.
 type Stale struct{ Head Head }
 
 func (s *Stale) Error() string {

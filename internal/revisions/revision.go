@@ -17,7 +17,7 @@ const (
 	Rollback              // an earlier revision was restored
 )
 
-// String gives the word that the API uses.
+// String returns the word that the API uses.
 func (k Kind) String() string {
 	switch k {
 	case Put:
@@ -30,7 +30,7 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// ParseKind reads the word that String gives.
+// ParseKind parses a word that String returns.
 func ParseKind(word string) (Kind, error) {
 	for kind := range Rollback + 1 {
 		if kind.String() == word {
@@ -46,13 +46,13 @@ type Revision struct {
 	Stamp     Stamp
 	CreatedAt time.Time
 	Kind      Kind
-	Origin    int64    // the revision that a rollback restored, which may be 0
-	Buckets   []string // those it wrote, sorted
+	Origin    int64    // the revision that a rollback restored; may be 0
+	Buckets   []string // the buckets it wrote, sorted
 	Reason
 
-	Entries int  // of its schema validation
-	Failed  bool // whether one of these is a failure
-	// ClientVersions is the digest of the versions that it was judged with, zero if there were none.
+	Entries int  // number of entries of its schema validation
+	Failed  bool // whether any of these entries is a failure
+	// ClientVersions is the digest of the client versions that it was judged with, zero if there were none.
 	ClientVersions document.Digest
 	Tags           []string
 }
@@ -63,13 +63,13 @@ type Reason struct {
 	Message string
 }
 
-// Tag is a name that somebody gave to a revision.
+// Tag is a name with data attached to a revision by a user.
 type Tag struct {
 	Name string
 	Data []byte // JSON text of a mapping
 }
 
-// Purge is that all revisions were deleted.
+// Purge records that all revisions were deleted.
 type Purge struct {
 	Reason
 
@@ -82,5 +82,5 @@ type Pruned struct {
 	Remaining int     // revisions that were not pruned
 	Documents int     // versions of documents
 	Contents  int
-	Bytes     int64 // that these take in the database, without its overhead
+	Bytes     int64 // the size of these contents in the database, without its overhead
 }

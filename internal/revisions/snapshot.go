@@ -16,10 +16,10 @@ import (
 type Head struct {
 	Epoch        int64 // number of purges
 	Stamp        Stamp // of the newest revision; of the last purge if there is none
-	Prunes       int64 // how often prunes have deleted revisions, or outcomes of checks
+	Prunes       int64 // number of prunes that have deleted revisions or outcomes of checks
 	Revision     int64 // the newest revision, 0 if there is none
-	LastDocument int64 // the last document id that was used
-	Live         int   // number of documents of the newest revision
+	LastDocument int64 // the last document ID that was used
+	Live         int   // number of documents in the newest revision
 	// Settled is the last revision in which the documents that govern others, or the set of failing documents, changed.
 	Settled int64
 }
@@ -27,11 +27,11 @@ type Head struct {
 // Bucket is the newest state of a bucket.
 type Bucket struct {
 	Name      string
-	Changed   int64 // the revision that changed it last, 0 if it never had a document
+	Changed   int64 // the revision that last changed it, 0 if it never had a document
 	Stamp     Stamp // of that revision
 	Documents []*Stored
 
-	byText map[document.Digest]*Stored // Documents by the text that they were read from
+	byText map[document.Digest]*Stored // Documents by the text they were read from
 }
 
 // NewBucket returns a bucket with its documents.
@@ -45,23 +45,23 @@ func NewBucket(name string, changed int64, stamp Stamp, documents []*Stored) Buc
 	return b
 }
 
-// Need lists what of the site is to be read. The zero value is the head alone.
+// Need lists the parts of the site to read. The zero value reads only the head.
 type Need struct {
-	Buckets    []string            // with their documents
-	Identities []document.Identity // live documents that have one of them, and the live LayeringPolicy
-	Contents   []document.Digest   // which of these the store has
-	Kinds      []string            // live DataSchemas that are registered for these schemas
+	Buckets    []string            // buckets, with their documents
+	Identities []document.Identity // live documents with these identities, and the live LayeringPolicy
+	Contents   []document.Digest   // report which of these the store has
+	Kinds      []string            // live DataSchemas registered for these schemas
 	Schemas    bool                // all live DataSchemas
 	Governed   []string            // live documents of these schemas
-	Checks     []Pair              // checks to look up the outcomes of
-	Evidence   bool                // to judge a change: policies, failures, client versions, the newest revision
-	Documents  bool                // all live documents, and the LayeringPolicy to use if none is among them
-	Preview    bool                // for the answer to the change: occupied buckets, failing documents, outcomes
+	Checks     []Pair              // outcomes of these checks
+	Evidence   bool                // what judging a change needs: policies, failures, client versions, the newest revision
+	Documents  bool                // all live documents, and the LayeringPolicy to use if they include none
+	Preview    bool                // what a preview needs: occupied buckets, failing documents, outcomes
 	Positions  bool                // the order of all live documents
 	Target     *int64              // what rolling back to this revision needs: a comparison, its results, notes
 }
 
-// With returns the union of two needs, and whether it is larger than n.
+// With returns the union of two needs, and reports whether it is larger than n.
 func (n Need) With(more Need) (union Need, grown bool) {
 	more = more.Beyond(n)
 	target := n.Target
@@ -84,7 +84,7 @@ func (n Need) With(more Need) (union Need, grown bool) {
 	}, !reflect.ValueOf(more).IsZero()
 }
 
-// Beyond returns what of a need a known one does not name.
+// Beyond returns the part of a need that a known one does not cover.
 func (n Need) Beyond(known Need) Need {
 	if known.Schemas {
 		n.Kinds = nil
@@ -108,7 +108,7 @@ func (n Need) Beyond(known Need) Need {
 	}
 }
 
-// Missing returns the items that are not known, each once; nil if there are none.
+// Missing returns the items that are not known, without duplicates; nil if all are known.
 func Missing[T comparable](items, known []T) (unknown []T) {
 	if len(items) == 0 {
 		return nil
@@ -129,14 +129,14 @@ func Missing[T comparable](items, known []T) (unknown []T) {
 	return unknown
 }
 
-// Snapshot is the site at one moment, as far as a Need asked for it.
+// Snapshot is the part of the site that a Need asked for, at one moment.
 type Snapshot struct {
 	Head
 
 	Now  time.Time // by the database's clock
-	Held int       // bytes of memory that the budget of the request was charged for it
+	Held int       // bytes of memory charged to the request's budget for the snapshot
 
-	Buckets  []Bucket // in the order in which they were named
+	Buckets  []Bucket // in the order of the Need
 	Claims   []*Stored
 	Contents map[document.Digest]Content
 	Schemas  []*Stored // DataSchemas in order of place
@@ -147,7 +147,7 @@ type Snapshot struct {
 	Policies       []PolicyVersion
 	Outcomes       []validations.Outcome // posted about the newest revision
 	Failures       []Failure             // of the newest revision
-	ClientVersions []*Stored             // live documents that name client versions, in order of place
+	ClientVersions []*Stored             // live documents that give client versions, in order of place
 
 	Documents []*Stored // in order of place
 	Fallback  *Stored   // the LayeringPolicy to use if no live one exists; nil if there never was one
@@ -161,10 +161,10 @@ type Snapshot struct {
 	Positions  []Position            // of all live documents, in order
 }
 
-// WasRead reports whether it is more than the zero value.
+// WasRead reports whether the snapshot was read from a store.
 func (s Snapshot) WasRead() bool { return !s.Now.IsZero() }
 
-// With returns a snapshot with more of the site, as it was at the same head.
+// With returns the snapshot extended by another part of the site, read at the same head.
 func (s Snapshot) With(part Snapshot, more Need) Snapshot {
 	s.Held += part.Held
 	s.Buckets = slices.Concat(s.Buckets, part.Buckets)
@@ -194,7 +194,7 @@ func (s Snapshot) With(part Snapshot, more Need) Snapshot {
 	return s
 }
 
-// union returns the entries of two maps; nil if both are.
+// union returns the entries of both maps; nil if both are nil.
 func union[K comparable, V any](a, b map[K]V) map[K]V {
 	if a == nil {
 		return b
@@ -204,24 +204,24 @@ func union[K comparable, V any](a, b map[K]V) map[K]V {
 	return a
 }
 
-// inOrder returns the documents of two lists in order of place.
+// inOrder merges two lists of documents in order of place.
 func inOrder(a, b []*Stored) []*Stored {
 	return slices.SortedStableFunc(slices.Values(slices.Concat(a, b)), ByPlace)
 }
 
-// Release gives back what was charged for a snapshot that is no longer needed.
+// Release gives the memory charged for a snapshot back to the budget.
 func (s Snapshot) Release(ctx context.Context) { budget.NewMeter(ctx).Release(s.Held) }
 
 // Content describes a stored content.
 type Content struct {
-	Sealed   []byte // the sealed secret behind a reference, nil if it is none
-	Archived bool   // it describes a package whose archive the store has
+	Sealed   []byte // the sealed secret behind a reference, nil if the content is not a reference
+	Archived bool   // the content describes a package whose archive is in the store
 }
 
 // Position is where a live document is in the order of a revision.
 type Position struct{ ID, Place int64 }
 
-// Pair is a check: of a content by a rule.
+// Pair is the check of a content by a rule.
 type Pair struct {
 	Content document.Digest
 	Rule    validations.Rule
@@ -230,14 +230,14 @@ type Pair struct {
 // Name returns the key under which the outcome of the check is stored.
 func (p Pair) Name() validations.Pair { return validations.PairOf(p.Content, p.Rule) }
 
-// Check is the outcome of a check, a success without findings.
+// Check is the outcome of a check; without findings it is a success.
 type Check struct {
 	Pair
 
 	Findings []validations.Finding
 }
 
-// Failure is an entry of a revision's schema validation that is more than a plain success.
+// Failure is an entry of a revision's schema validation other than a success without notes.
 type Failure struct {
 	Entry    int
 	Document int64
@@ -245,14 +245,14 @@ type Failure struct {
 	Notes    []document.Note
 }
 
-// FailedEntry is a Failure with the document it is about.
+// FailedEntry is a Failure with its document.
 type FailedEntry struct {
 	Failure
 
 	About *Stored
 }
 
-// PolicyVersion is a ValidationPolicy and the revisions in which it is in force: from Since on, before Until.
+// PolicyVersion is a ValidationPolicy and the range of revisions in which it is in force, from Since to before Until.
 type PolicyVersion struct {
 	validations.Policy
 
@@ -260,18 +260,18 @@ type PolicyVersion struct {
 	Since, Until int64 // Until is 0 while it is in force
 }
 
-// Comparison is the difference of two revisions, without the contents of what only the older has.
+// Comparison is the difference between two revisions, without the contents of documents that only the older one has.
 type Comparison struct {
 	Head
 
 	Target        int64           // the second of the two
-	Missing       []int64         // the ones of the two that do not exist
-	Stamps        map[int64]Stamp // of the ones that do
-	Gone, Come    []*Stored       // what only the one has, and what only the other, in order of place
-	Before, After []string        // the buckets that have documents, sorted
+	Missing       []int64         // those of the two that do not exist
+	Stamps        map[int64]Stamp // of those that exist
+	Gone, Come    []*Stored       // only in the first, and only in the second, in order of place
+	Before, After []string        // the buckets with documents, sorted
 }
 
-// Texts returns a function that finds the document that was read from a text in one of the buckets, nil if none was.
+// Texts returns a function that finds the document in the buckets that was read from a text, nil if there is none.
 func (s Snapshot) Texts() func(text document.Digest) *Stored {
 	if len(s.Buckets) == 1 {
 		return func(text document.Digest) *Stored { return s.Buckets[0].byText[text] }

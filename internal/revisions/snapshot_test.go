@@ -74,7 +74,7 @@ func TestNeed_with(t *testing.T) {
 	}
 }
 
-// Every field of a need counts: with returns it, and notices that it is new.
+// With unites every field of a need, and reports when the union has grown.
 func TestNeed_with_everyField(t *testing.T) {
 	t.Parallel()
 	for i := range reflect.TypeFor[Need]().NumField() {
@@ -96,7 +96,7 @@ func TestNeed_with_everyField(t *testing.T) {
 	}
 }
 
-// A union shares no list with the needs that it was made of.
+// A union shares no slice with the needs it was made from.
 func TestNeed_with_shared(t *testing.T) {
 	t.Parallel()
 	list := make([]string, 1, 8)

@@ -7,15 +7,15 @@ import (
 	"strconv"
 )
 
-// Stamp is a random number that distinguishes a revision from others with the same number: after a purge numbers begin
-// again, and a database that is restored or fails over may go back to an earlier state. Zero means no stamp.
+// Stamp is a random number that distinguishes a revision from others with the same number: numbers start over after a
+// purge, and a database that is restored or fails over may return to an earlier state. Zero means no stamp.
 type Stamp int64
 
 // NewStamp returns a random stamp.
 func NewStamp() Stamp {
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // it never fails
-	// The first digit is a letter, so that YAML never takes a stamp for a number.
+	// The first digit is a letter, so that YAML never parses a stamp as a number.
 	const letter = 0xc << 60
 	return Stamp(binary.BigEndian.Uint64(random[:]) | letter) //nolint:gosec // its bits
 }

@@ -9,53 +9,52 @@ import (
 	"purser/internal/validations"
 )
 
-// ErrMoved is the error of appending a change that depends on something that has changed since its snapshot.
+// ErrMoved is returned by Append if something that the change depends on has changed since its snapshot.
 var ErrMoved = errors.New("the site changed meanwhile")
 
 // Store stores the site. Faults: NotFound for a revision that does not exist, Unavailable if the database does not
-// answer. What a method returns must not be modified: it may be shared.
+// answer. Returned values may be shared and must not be modified.
 //
 //nolint:interfacebloat // a change needs four of them; the others are one small write each
 type Store interface {
-	// Snapshot reads the parts of the site that need names, in one transaction and one round trip.
+	// Snapshot reads the parts of the site that a need lists, in one transaction and one round trip.
 	Snapshot(ctx context.Context, need Need) (Snapshot, error)
-	// Recall returns buckets as they were when they were last read or written here, without asking the database; ok is
-	// false if one of them is not known.
+	// Recall returns buckets as this process last read or wrote them, without asking the database; ok is false if one of
+	// them is not cached.
 	Recall(buckets []string) (snapshot Snapshot, ok bool)
-	// Remember notes that the buckets of a snapshot hold documents that were read from these texts.
+	// Remember caches that the buckets of a snapshot have documents with these texts.
 	Remember(snapshot Snapshot, documents []*Stored)
-	// Pack returns the data of a document in the form that Commit.Packed holds.
+	// Pack returns the data of a document in its stored form, for Commit.Packed.
 	Pack(data []byte) []byte
-	// Append stores a commit as the next revision, all of it or nothing, and returns it with the numbers that it was
-	// given. ErrMoved if something that it depends on has changed.
+	// Append stores a commit atomically as the next revision and returns it with its final numbers. It returns ErrMoved if
+	// something that the commit depends on has changed.
 	Append(ctx context.Context, commit Commit) (Commit, error)
 
-	// Prune deletes all revisions but the newest keep and those with tags, all at once, and then whatever none of the
-	// remaining needs; the next one does what this one leaves undone. A dry run only reports it. Stale unless the head is
-	// one that the options expect; Forbidden if a version of an encrypted document would go, and the options are
-	// CleartextOnly.
+	// Prune deletes all revisions except the newest keep and tagged ones, atomically, and then everything that no
+	// remaining revision needs; the next prune finishes that if this one cannot. A dry run only reports what would be
+	// deleted. Stale unless the options expect the head; Forbidden if a version of an encrypted document would be deleted
+	// and the options are CleartextOnly.
 	Prune(ctx context.Context, keep int, options Options) (Pruned, error)
-	// Purge deletes everything; numbers begin again at 1. Stale unless the head is one that is expected; Forbidden like
-	// Prune.
+	// Purge deletes everything; numbers start over at 1. Stale unless the options expect the head; Forbidden as for Prune.
 	Purge(ctx context.Context, options Options) error
 
 	// Around describes what exists around a revision number.
 	Around(ctx context.Context, revision int64) (Neighbourhood, error)
-	// Tag gives a revision a tag, or the tag other data. It reports false if there is no such revision.
+	// Tag adds a tag to a revision or replaces the tag's data. It reports false if the revision does not exist.
 	Tag(ctx context.Context, about About, tag Tag) (bool, error)
-	// Untag removes tags from a revision, all of them if none is named. It reports false if it had none of them.
+	// Untag removes tags from a revision, all of them if none is named. It reports false if the revision had none of them.
 	Untag(ctx context.Context, about About, names ...string) (bool, error)
-	// AddResult appends a posted result, as of now. It returns the stamp of the revision, 0 if there is no such one, and
-	// the policies in force in it as far as they could be read.
+	// AddResult appends a posted result, timestamped now. It returns the stamp of the revision, 0 if it does not exist,
+	// and those policies in force in it that could be read.
 	AddResult(ctx context.Context, about About, result validations.Result) (Stamp, []PolicyVersion, error)
 
-	// Outdated returns secrets that are not sealed with a prefix, those behind a digest in order of digest.
+	// Outdated returns secrets whose sealed form does not start with prefix, ordered by digest, starting after a digest.
 	Outdated(ctx context.Context, prefix []byte, after document.Digest, limit int) ([]SealedContent, error)
-	// Reseal replaces a sealed secret, unless it has been replaced meanwhile.
+	// Reseal replaces a sealed secret, unless it has changed since it was read.
 	Reseal(ctx context.Context, content SealedContent, sealed []byte) error
 }
 
-// SealedContent is a secret in the store, with the reference that stands for it.
+// SealedContent is a sealed secret in the store with the reference to it.
 type SealedContent struct {
 	Digest    document.Digest // of the content
 	Reference string
@@ -65,8 +64,8 @@ type SealedContent struct {
 // About names the revision that a tag or a result belongs to.
 type About struct {
 	Revision int64
-	Stamps   []Stamp     // of which it must have one; nil for any
-	Audit    *AuditEvent // is recorded if the write changes anything; nil records nothing
+	Stamps   []Stamp     // the acceptable stamps of the revision; nil for any
+	Audit    *AuditEvent // recorded if the write changes anything; nil records nothing
 }
 
 // Neighbourhood is what exists around a revision number.
@@ -78,18 +77,18 @@ type Neighbourhood struct {
 	Previous, Next int64 // 0 if there is none
 }
 
-// AuditEvent is a request for a change, by a known caller, and its outcome.
+// AuditEvent is the record of a request for a change by a known caller, and its outcome.
 type AuditEvent struct {
-	ID       int64 // in the order in which events were recorded
+	ID       int64 // in the order of recording
 	At       time.Time
 	UserID   string
-	UserName string // empty if it is not known, as what follows
+	UserName string // empty if unknown, like the fields below
 	Project  string
-	EndUser  string // who the caller says the change is for
-	Rule     string // that the caller had to pass
+	EndUser  string // the user that the caller says the change is for
+	Rule     string // the policy rule that the caller had to pass
 	Method   string
 	Target   string // path and query
-	Revision int64  // that was made, or that the change was about; 0 if neither
+	Revision int64  // the revision made, or the one that the change was about; 0 if neither
 	Status   int    // of the answer
 	Error    string // errorType of the answer; empty if there is none
 	Remote   string // address of the client

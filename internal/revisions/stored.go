@@ -16,25 +16,25 @@ type Stored struct {
 	*document.Document
 
 	ID       int64
-	Place    int64 // orders the documents of a revision; all versions of an identity share one
+	Place    int64 // its position in a revision; shared by all versions of an identity
 	Bucket   string
-	Revision int64 // in which this version was added
-	Shared   bool  // a cache may return this very value again
+	Revision int64 // the revision that added this version
+	Shared   bool  // the value may be in a cache and be returned again
 	Tainted  bool  // rendered with a secret in its data
 }
 
-// SameVersion reports whether two versions of an identity have equal contents in the same bucket.
+// SameVersion reports whether two versions of an identity have equal contents and the same bucket.
 func SameVersion(a, b *Stored) bool {
 	return a.Bucket == b.Bucket && a.Digest == b.Digest && bytes.Equal(a.Metadata, b.Metadata)
 }
 
-// With returns a copy of the version with another text.
+// With returns a copy of the version with another document.
 func (d Stored) With(text document.Document) *Stored {
 	d.Document = &text
 	return &d
 }
 
-// IsLayeringPolicy reports whether it is the document that names a site's layers.
+// IsLayeringPolicy reports whether it is the document that lists a site's layers.
 func (d Stored) IsLayeringPolicy() bool {
 	return strings.HasPrefix(d.Schema, "deckhand/LayeringPolicy/")
 }
@@ -42,7 +42,7 @@ func (d Stored) IsLayeringPolicy() bool {
 // IsPolicy reports whether it is a ValidationPolicy.
 func (d Stored) IsPolicy() bool { return strings.HasPrefix(d.Schema, validations.PolicyPrefix) }
 
-// IsPackage reports whether it describes a package of Murano.
+// IsPackage reports whether it describes a Murano package.
 func (d Stored) IsPackage() bool { return d.Schema == validations.PackageKind }
 
 // ByPlace compares versions by their places.
@@ -57,9 +57,9 @@ func Contents(documents []*Stored) []*document.Document {
 	return contents
 }
 
-// Size estimates the memory of a document in bytes, with that of its traits if they are decoded.
+// Size estimates the memory of a document in bytes, including its traits if they are decoded.
 func Size(doc *document.Document) int {
-	const overhead, entry = 512, 64 // of its structures and of the references to it; of a label or a path
+	const overhead, entry = 512, 64 // overhead: its structures and references to it; entry: a label or a path
 	size := len(doc.Data) + len(doc.Metadata) + len(doc.Sealed) + len(doc.Secret) + overhead
 	if traits, decoded := doc.Decoded(); decoded {
 		for _, label := range traits.Labels {
@@ -76,7 +76,7 @@ func Size(doc *document.Document) int {
 	return size
 }
 
-// GroupByBucket groups documents by their buckets, each list in the order of the whole.
+// GroupByBucket groups documents by bucket, keeping their order.
 func GroupByBucket(documents []*Stored) map[string][]*Stored {
 	of := map[string][]*Stored{}
 	for _, doc := range documents {
@@ -94,7 +94,7 @@ func IDs(documents []*Stored) map[int64]bool {
 	return set
 }
 
-// After returns documents in the order of their places as the diff leaves them.
+// After applies the diff to documents and returns the result in order of place.
 func (d Diff) After(documents []*Stored) []*Stored {
 	gone := IDs(d.Removed)
 	left := make([]*Stored, 0, len(documents)+len(d.Added))
@@ -108,7 +108,7 @@ func (d Diff) After(documents []*Stored) []*Stored {
 	return left
 }
 
-// Visible returns those documents that a viewer may see.
+// Visible returns the documents that a viewer may see.
 func Visible(viewer authz.Viewer, documents []*Stored) []*Stored {
 	if viewer.Encrypted {
 		return documents

@@ -9,7 +9,7 @@ import (
 	"purser/internal/document"
 )
 
-// The memory of a document is not underestimated, whatever it is made of.
+// Size does not underestimate the memory of any kind of document.
 //
 //nolint:paralleltest // it measures the memory of the process
 func TestSize(t *testing.T) {

@@ -14,8 +14,8 @@ type Shown struct {
 	Verdict validations.Verdict
 }
 
-// Defaults are the names of the server's own validations that count where no policy is in force. With nil none
-// count, as in the reference.
+// Defaults are the names of the server's own validations that count when no policy is in force. With nil none count, as
+// in the reference.
 type Defaults []string
 
 // Weigh returns the verdict on a revision, given its policies and the results reported for it.
@@ -42,7 +42,7 @@ func schemaOutcome(revision Revision) validations.Outcome {
 	return outcome
 }
 
-// InForce returns those of the policies that are in force in a revision.
+// InForce returns the policies that are in force in a revision.
 func InForce(versions []PolicyVersion, revision int64) (policies []validations.Policy) {
 	for _, version := range versions {
 		if version.Since <= revision && (version.Until == 0 || version.Until > revision) {

@@ -32,8 +32,8 @@ func IsOwn(name string) bool {
 	return strings.HasPrefix(name, ReservedPrefix) || slices.Contains(Optional(), name)
 }
 
-// purserPrefix begins further names under which no results may be posted: those of validations that the server performs
-// or may perform in a later version.
+// purserPrefix is the prefix of further reserved names: those of validations that the server performs or may perform in
+// a later version.
 const purserPrefix = "purser-"
 
 func isReserved(name string) bool { return IsOwn(name) || strings.HasPrefix(name, purserPrefix) }

@@ -59,7 +59,7 @@ func (e *Engine) Passed(check Pair) bool {
 	return ok
 }
 
-// NotePassed notes that a check passes, so that it need not be repeated.
+// NotePassed records that a check passes, so that it need not be repeated.
 func (e *Engine) NotePassed(check Pair) { e.passed.Add(check, struct{}{}, 0) }
 
 // compiled is the result of compiling a DataSchema.

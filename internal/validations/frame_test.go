@@ -22,7 +22,7 @@ func wantSatisfied(t rapid.TB, root document.Mapping) (plain bool) {
 	if err == nil && len(violations) == 0 {
 		violations, err = checkMetadata(meter, root)
 		ofTexts, _ := checkTexts(meter, root)
-		violations = violations[:len(violations)-len(ofTexts)] // which come last, and are checked in any case
+		violations = violations[:len(violations)-len(ofTexts)] // these come last, and are checked in any case
 	}
 	if err != nil || len(violations) > 0 {
 		t.Fatalf("%s has a plain frame, but it violates a schema: %v, %v", document.AppendJSON(nil, root), violations, err)
@@ -41,7 +41,7 @@ func FuzzSanity_plain(f *testing.F) {
 	f.Add(strings.Replace(framed(""), "acme/Widget/v1", `"a/B/v1\n"`, 1))
 	f.Add("schema: a/B/v1\nmetadata: {schema: metadata/Control/v1, name: n, labels: {a: b}, other: [1]}\n")
 	limits := document.DefaultLimits()
-	limits.Depth = 200 // more than the schemas take
+	limits.Depth = 200 // more than the schemas accept
 	f.Fuzz(func(t *testing.T, body string) {
 		segments, err := document.Split(t.Context(), []byte(body), document.YAML, limits)
 		if err != nil {

@@ -6,7 +6,7 @@ import (
 )
 
 var (
-	// neededMember is how a message says which member a mapping lacks, or needs beside another one.
+	// neededMember matches the message about a missing member, and its name.
 	neededMember = regexp.MustCompile(`^'(\w+)' is a (?:required property|dependency of)`)
 	// itemIndex is the index of an item in a path.
 	itemIndex = regexp.MustCompile(`\.\d+(\.|$)`)
@@ -40,8 +40,8 @@ const (
 	pathAdvice    = "Write the path as a text such as .values.password, or . for all of the data."
 )
 
-// frameAdvices has advice about values in a document's frame, by path without indexes. Values below
-// another one, and not here, has the advice of that.
+// frameAdvices has advice about values in a document's frame, by path without indexes. Paths that it lacks have the
+// advice of the nearest path above them.
 var frameAdvices = map[string]string{
 	".schema": schemaAdvice,
 	".metadata": "Write metadata as a mapping with schema, name, storagePolicy and layeringDefinition; of control " +

@@ -13,7 +13,7 @@ import (
 	"purser/internal/words"
 )
 
-// PolicyPrefix begins the schema of every ValidationPolicy, in any version.
+// PolicyPrefix is the prefix of the schema of every ValidationPolicy, in any version.
 const PolicyPrefix = "deckhand/ValidationPolicy/"
 
 // Policy is a ValidationPolicy document, which lists the validations that a revision needs.
@@ -81,7 +81,7 @@ func ParsePolicy(id document.Identity, data []byte) Policy {
 	return policy
 }
 
-// span converts a duration. Longer durations than 292 years, Go's maximum, become that.
+// span converts a duration. Durations longer than Go's maximum of 292 years become that maximum.
 func span(d *duration.Duration) time.Duration {
 	const hour, day, year = 3600, 24 * 3600, 365 * 24 * 3600
 	seconds := d.Years*year + d.Months*year/12 + d.Weeks*7*day + d.Days*day + d.Hours*hour + d.Minutes*60 + d.Seconds

@@ -130,7 +130,7 @@ func Unchecked(doc *document.Document) Error {
 		"fix it, or remove it", true)
 }
 
-// section returns the value that contains the one of a finding, or the whole document if that is all of its data.
+// section returns the value around the value of a finding, or the whole document if that is all of its data.
 func section(whole document.Mapping, instance []string) json.RawMessage {
 	var around any = whole
 	if len(instance) > 0 {

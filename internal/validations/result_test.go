@@ -8,7 +8,7 @@ import (
 	"purser/internal/fault"
 )
 
-// The names of the server's own validations are refused, except as the reference accepts them.
+// The names of the server's own validations are refused, unless anyStatus is set, as in the reference.
 func TestParseResult_reservedNames(t *testing.T) {
 	t.Parallel()
 	body := document.Mapping{{Key: "status", Value: "success"}, {Key: "validator", Value: "v"}}

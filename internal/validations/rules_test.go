@@ -278,7 +278,7 @@ func TestEngine_compile_bounded(t *testing.T) {
 	}
 }
 
-// patterned returns a document with substitutions of a pattern.
+// patterned returns a document whose substitutions use a pattern.
 func patterned(t *testing.T, pattern string, times int) document.Entry {
 	t.Helper()
 	substitution := "{src: {schema: a/B/v1, name: n, path: ., pattern: '" + pattern + "'}, dest: {path: .}}"

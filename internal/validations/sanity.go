@@ -59,7 +59,7 @@ func checkFrame(meter *budget.Meter, root document.Mapping, baseFirst bool) ([]v
 	}
 	ofMetadata, err := checkMetadata(meter, root)
 	for _, v := range ofMetadata {
-		if !slices.Contains(violations, v) { // both schemas ask for some of the same
+		if !slices.Contains(violations, v) { // both schemas have some rules in common
 			violations = append(violations, v)
 		}
 	}

@@ -21,7 +21,7 @@ const (
 	RenderingValidation = "deckhand-rendering-validation"
 )
 
-// ReservedPrefix begins the names of the server's own validations (spec/api.md §0 D10).
+// ReservedPrefix is the prefix of the names of the server's own validations (spec/api.md §0 D10).
 const ReservedPrefix = "deckhand-"
 
 // Status is the state of a validation, a policy or a revision.
@@ -177,8 +177,8 @@ func (v Verdict) Pending() bool {
 	})
 }
 
-// NextExpiry returns when the next of the successes that policies require expires, which has not by now; ok is false if
-// none does.
+// NextExpiry returns when the first of the required successes that have not expired yet will expire; ok is false if
+// none will.
 func NextExpiry(policies []Policy, outcomes []Outcome, now time.Time) (at time.Time, ok bool) {
 	byName := make(map[string]Outcome, len(outcomes))
 	for _, outcome := range outcomes {

@@ -101,7 +101,7 @@ func TestJudge_severalPolicies(t *testing.T) {
 	}
 }
 
-// A validation that is missing counts once, however many policies list it, and also if one of them takes older results.
+// A missing validation counts once, however many policies list it, even if one of them accepts older results.
 func TestVerdict_Lacking(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -152,7 +152,7 @@ func TestOverlay(t *testing.T) {
 		{ID: 9, Name: "y-validation", Status: "failure", CreatedAt: at},
 		{ID: 10, Name: "w-validation", Status: "success", CreatedAt: at},
 		{ID: 11, Name: "w-validation", Status: "failure", CreatedAt: at},
-		{Name: "x-validation", Status: "failure"}, // which nobody posted
+		{Name: "x-validation", Status: "failure"}, // never posted
 	}
 	policies := []Policy{
 		policy(t, "a", "validations: [{name: x-validation, expiresAfter: P1D}, {name: deckhand-schema-validation}]"),

@@ -1,4 +1,4 @@
-// Package revisionstest makes values of package revisions for tests.
+// Package revisionstest builds values of package revisions for tests.
 package revisionstest
 
 import (
@@ -9,7 +9,7 @@ import (
 	"purser/internal/revisions"
 )
 
-// Version returns a version of a document of a bucket, whose data is its name.
+// Version returns a version of a document in a bucket, with its name as its data.
 func Version(bucket, name string, id, place int64) *revisions.Stored {
 	identity := document.Identity{Schema: "acme/Widget/v1", Layer: "site", Name: name}
 	return &revisions.Stored{
@@ -26,7 +26,7 @@ func Names(documents []*revisions.Stored) (list []string) {
 	return list
 }
 
-// Parsed returns the versions of the documents of a body, numbered from 1, in bucket a.
+// Parsed returns the documents of a body as versions in bucket a, numbered from 1.
 func Parsed(t testing.TB, body string) (documents []*revisions.Stored) {
 	t.Helper()
 	segments, err := document.Split(t.Context(), []byte(body), document.YAML, document.DefaultLimits())
@@ -47,11 +47,11 @@ func Parsed(t testing.TB, body string) (documents []*revisions.Stored) {
 	return documents
 }
 
-// Widget returns the text of a document; metadata is a further part of its metadata.
+// Widget returns the text of a document; metadata is appended to its metadata.
 func Widget(name, data, metadata string) string {
 	return fmt.Sprintf("---\nschema: acme/Widget/v1\nmetadata: {schema: metadata/Document/v1, name: %s, %s}\ndata: %s\n",
 		name, metadata, data)
 }
 
-// Cleartext is the rest of the metadata of a cleartext document of layer site.
+// Cleartext is the remaining metadata of a cleartext document in layer site.
 const Cleartext = "storagePolicy: cleartext, layeringDefinition: {layer: site}"

@@ -89,7 +89,7 @@ func btoi(b bool) int {
 }
 
 // compare orders attempts by how likely they were intended: those with agreeing discriminators first, then those with
-// the fewest violations of the value itself, then those with the fewest of all.
+// the fewest violations of the value itself, then those with the fewest in total.
 func (a *attempt) compare(b *attempt) int {
 	return cmp.Or(
 		cmp.Compare(a.differ, b.differ), cmp.Compare(b.agree, a.agree),

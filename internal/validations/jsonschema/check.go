@@ -8,12 +8,12 @@ import (
 	"purser/internal/document"
 )
 
-// Check returns every violation, in an order that depends on schema and data alone; nil if the data is valid. data is
-// compact JSON text whose keys are in written order. If there are more than 100 violations, it returns the first 99,
-// and one that has the number of the others. Data that is not JSON, or is nested deeper than 100 levels, is a single
+// Check returns every violation, in an order that depends only on schema and data; nil if the data is valid. data is
+// compact JSON text with its keys in written order. If there are more than 100 violations, it returns the first 99 and
+// one with the number of the others. Data that is not JSON, or is nested more than 100 levels deep, is a single
 // violation.
 //
-// The work is counted while it is done. The only errors are those of meter, returned unwrapped.
+// The work is counted as it is done. The only errors are those of meter, returned unwrapped.
 func (s *Schema) Check(meter *budget.Meter, data []byte) (findings []Finding, err error) {
 	defer stopped(&err)
 	w := work{meter}
@@ -107,7 +107,7 @@ func (c *run) eval(n *node, v any, track bool) (bool, seen) {
 	return e.ok, e.seen
 }
 
-// all evaluates all keywords, or only as many as needed if violations are not.
+// all evaluates all keywords, or only until the result is known if violations are not needed.
 func (e *evaluation) all() {
 	n := e.node
 	if !n.types.has(e.value, n.draft()) {
@@ -177,8 +177,8 @@ func (e *evaluation) target(r *reference) *node {
 	return r.to
 }
 
-// noteDangling notes a reference without a target. The data is valid all the same, but the reference is a finding
-// wherever it is.
+// noteDangling records a reference without a target. The data is still valid, but the reference is a finding, even
+// where violations are not needed.
 func (c *run) noteDangling(n *node, v any, r *reference) {
 	quiet := c.quiet
 	c.quiet = 0
@@ -307,19 +307,19 @@ func (e *evaluation) valid(branches []*node, keyword string, enough int) (indexe
 	return indexes
 }
 
-// fail notes a violation of a keyword, which counts as the given number of findings.
+// fail records a violation of a keyword, which counts as the given number of findings.
 func (e *evaluation) fail(keyword string, count int) {
 	e.ok = false
 	e.run.fail(e.node, e.value, keyword, count)
 }
 
-// failWith notes a violation with a note for its message.
+// failWith records a violation with a note for its message.
 func (e *evaluation) failWith(keyword, note string) {
 	e.ok = false
 	e.add(violation{node: e.node, keyword: keyword, value: e.value, note: note, count: 1})
 }
 
-// fail notes a violation and returns false.
+// fail records a violation and returns false.
 func (c *run) fail(n *node, v any, keyword string, count int) bool {
 	c.add(violation{node: n, keyword: keyword, value: v, count: count})
 	return false

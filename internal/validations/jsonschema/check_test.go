@@ -11,7 +11,7 @@ import (
 	"purser/internal/budget"
 )
 
-// unmetered counts work that has a budget of its own.
+// unmetered returns work with a budget of its own.
 func unmetered() work { return work{budget.NewMeter(context.Background())} }
 
 // fataler is implemented by *testing.T, *testing.B and *rapid.T.

@@ -63,7 +63,7 @@ func compile(w work, document *source, d *draft, options Options) (*Schema, erro
 	return &Schema{root: g.root, namesVersions: g.namesVersions, dangling: g.dangling}, nil
 }
 
-// For returns the schema for client versions; that of Compile has none. Both share the compiled graph.
+// For returns the schema for client versions; the schema that Compile returns has none. Both share the compiled graph.
 func (s *Schema) For(versions map[string]string) *Schema {
 	of := *s
 	of.versions = versions

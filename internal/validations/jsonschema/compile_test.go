@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// refusal compiles a schema that must be unusable and returns why.
+// refusal compiles an unusable schema and returns its findings.
 func refusal(t *testing.T, schema string) []Finding {
 	t.Helper()
 	_, err := Compile(unmetered().meter, []byte(schema), Options{})

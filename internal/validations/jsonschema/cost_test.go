@@ -13,7 +13,7 @@ import (
 	"purser/internal/fault"
 )
 
-// hostile is a schema and data that make checks dear in some way. n is how large.
+// hostile is a schema and data of size n that make checks expensive in some way.
 type hostile struct {
 	name         string
 	schema, data func(n int) string
@@ -26,14 +26,14 @@ func items(item string) func(int) string {
 	return func(n int) string { return "[" + repeat(item, n) + "]" }
 }
 
-// deep is n objects within one another, below a key.
+// deep returns n nested objects, each below a key.
 func deep(key, end string) func(int) string {
 	return func(n int) string {
 		return strings.Repeat(`{"`+key+`":`, n) + end + strings.Repeat("}", n)
 	}
 }
 
-// numbers is an object of n numbers.
+// numbers returns an object of n numbers.
 func numbers(n int) string { return "{" + numbered(`"k%d":1`, n) + "}" }
 
 func branches(format string) func(int) string {
@@ -46,12 +46,12 @@ func in(before string, of func(int) string, after string) func(int) string {
 
 func constant(n int, of func(int) string) func(int) string { return always(of(n)) }
 
-// latest is a schema of 2020-12.
+// latest returns a 2020-12 schema.
 func latest(members string) func(int) string {
 	return always(`{"$schema":"https://json-schema.org/draft/2020-12/schema",` + members + `}`)
 }
 
-// resources are schemas with URIs of their own, each of which applies the previous one to nested values.
+// resources returns schemas with their own URIs, each of which applies the previous one to nested values.
 func resources(n int) string {
 	var b strings.Builder
 	for i := 1; i <= n; i++ {
@@ -60,7 +60,7 @@ func resources(n int) string {
 	return strings.TrimSuffix(b.String(), ",")
 }
 
-// shapes are the worst that could be thought of, each in one way.
+// shapes returns the worst known inputs, each expensive in its own way.
 func shapes() []hostile {
 	any3000 := constant(3000, in(`{"items":{"anyOf":`, branches(`{"required":["a%d"]}`), `}}`))
 	return []hostile{
@@ -179,12 +179,12 @@ func counted(t *testing.T, work func(m *budget.Meter) error) (steps int64) {
 	return steps
 }
 
-// A step takes about as long whatever makes a check or a compilation dear, compared with an ordinary check.
+// The time per step is about the same as for an ordinary check, whatever makes a check or a compilation expensive.
 //
 //nolint:paralleltest // it measures the whole process
 func TestCost_steps(t *testing.T) {
 	most := 4.0
-	if underRace { // which slows some code down far more than other
+	if underRace { // it slows some code down far more than other code
 		most = 15
 	}
 	ordinary, _ := hostile{schema: always(ordinarySchema), data: always(ordinaryData())}.measure(t)
@@ -228,7 +228,7 @@ func TestCost_growth(t *testing.T) {
 		schema string
 		data   func(n int) string
 		n      int
-		factor float64 // from n to twice as much
+		factor float64 // growth of the work when n doubles
 	}{
 		"items":         {`{"items":{"type":"number"}}`, items("1"), 1000, 2},
 		"failing items": {`{"items":{"type":"string"}}`, items("1"), 20_000, 2},
@@ -257,7 +257,7 @@ func TestCost_growth(t *testing.T) {
 	}
 }
 
-// A check ends when its budget is spent, wherever it is.
+// A check ends as soon as its budget is exhausted, at any point.
 func TestCost_stops(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ schema, data string }{

@@ -11,7 +11,7 @@ import (
 
 func repeat(s string, n int) string { return strings.TrimSuffix(strings.Repeat(s+",", n), ",") }
 
-// numbered joins n texts made from a format with one number in it.
+// numbered joins n strings made from a format with one number in it.
 func numbered(format string, n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -23,12 +23,12 @@ func numbered(format string, n int) string {
 	return b.String()
 }
 
-// nested is a schema of anyOf within anyOf, the innermost being one branch of several.
+// nested returns a schema of nested anyOf; beside is the text before the last branch of each.
 func nested(levels int, beside string) string {
 	return strings.Repeat(`{"anyOf":[`+beside, levels) + `{"type":"string"}` + strings.Repeat(`]}`, levels)
 }
 
-// doubling is a schema whose definitions each refer to the next one twice.
+// doubling returns a schema whose definitions each refer to the next one twice.
 func doubling(levels int) string {
 	var b strings.Builder
 	b.WriteString(`{"$ref":"#/definitions/d0","definitions":{`)
@@ -39,7 +39,7 @@ func doubling(levels int) string {
 	return b.String()
 }
 
-// chain is a schema whose definitions each refer to the next one.
+// chain returns a schema whose definitions each refer to the next one.
 func chain(length int) string {
 	return `{"$ref":"#/definitions/0","definitions":{` + numberedPairs(length) + fmt.Sprintf(`"%d":{}}}`, length)
 }

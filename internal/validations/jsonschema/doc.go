@@ -21,7 +21,7 @@
 //   - Nothing is ever opened: a schema may refer to itself, to other DataSchemas by their names (Options.Others), and
 //     to the metaschemas, which are embedded.
 //   - A reference without a target among these is a finding only of checks that reach it.
-//   - The work of compiling and checking is counted while it is done (prices.go), and ends at once when the request's
+//   - The work of compiling and checking is counted while it is done (prices.go), and ends as soon as the request's
 //     budget is exceeded (work.go). Loops and deep nesting, which would crash the process, are refused beforehand.
 //   - The same schema and data give the same findings in the same order.
 //   - In Draft 4, 1.0 is not an integer; true is not a number in any draft. Formats are annotations, unless a schema of

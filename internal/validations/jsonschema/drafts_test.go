@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// Each keyword, in the drafts that have it, takes some values and refuses others; in the drafts before it means
-// nothing.
+// Each keyword accepts some values and refuses others in the drafts that have it, and is ignored in earlier ones.
 func TestSchema_Check_keywords(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -124,7 +123,7 @@ func TestDraftOf(t *testing.T) {
 	}
 }
 
-// The words are python-jsonschema's.
+// The messages are python-jsonschema's.
 func TestSchema_Check_laterWords(t *testing.T) {
 	t.Parallel()
 	for schema, want := range map[string]string{
@@ -190,7 +189,7 @@ func TestSchema_Check_formats(t *testing.T) {
 	}
 }
 
-// Dynamic references that lead back to themselves at the same place end in a finding.
+// Dynamic references that form a loop at the same place of the data end in a finding.
 func TestSchema_Check_dynamicLoop(t *testing.T) {
 	t.Parallel()
 	s := mustCompile(t, `{"$schema": "https://json-schema.org/draft/2020-12/schema", "$dynamicAnchor": "x", "allOf": [{"$dynamicRef": "#x"}]}`)

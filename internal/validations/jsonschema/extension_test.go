@@ -13,7 +13,7 @@ import (
 
 const stepsOfForbids = 1000
 
-// forbids is an extension with one keyword, which lists members that an object may not have.
+// forbids is an extension with one keyword, which lists the members that an object may not have.
 type forbids struct{}
 
 func (forbids) Keywords() []string { return []string{"forbids"} }

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// FuzzCheck looks for schemas and data that make Compile or Check panic, give an error of another kind, find different
-// things the second time, or say too much.
+// FuzzCheck searches for inputs that make Compile or Check panic, return an unexpected error or different findings when
+// repeated, or exceed the size limits of findings.
 func FuzzCheck(f *testing.F) {
 	for _, seed := range [][2]string{
 		{`{"type":"string"}`, `1`},
@@ -69,13 +69,13 @@ const ordinarySchema = `{
 	}}
 }`
 
-// ordinaryData is a document of about 2 KB that passes.
+// ordinaryData returns a valid document of about 2 KB.
 func ordinaryData() string {
 	return `{"chart_name":"neutron","release":"neutron","values":{` +
 		numbered(`"pod-%d":{"image":"docker.io/openstackhelm/neutron:ocata-newton","replicas":3,"labels":["control",null]}`, 18) + `}}`
 }
 
-// BenchmarkSchema_Check checks a document of about 2 KB that passes.
+// BenchmarkSchema_Check checks a valid document of about 2 KB.
 func BenchmarkSchema_Check(b *testing.B) {
 	s, data := mustCompile(b, ordinarySchema), []byte(ordinaryData())
 	b.SetBytes(int64(len(data)))
@@ -87,7 +87,7 @@ func BenchmarkSchema_Check(b *testing.B) {
 	}
 }
 
-// BenchmarkCompile prepares a schema of common size.
+// BenchmarkCompile compiles a schema of common size.
 func BenchmarkCompile(b *testing.B) {
 	schema := []byte(`{"type":"object","properties":{` + numbered(`"p%d":{"type":"string","pattern":"^[a-z]+$"}`, 50) + `}}`)
 	b.ReportAllocs()

@@ -98,8 +98,8 @@ const base = "purser:///"
 // formatAssertion is the vocabulary of 2020-12 that makes format an assertion.
 const formatAssertion = "https://json-schema.org/draft/2020-12/vocab/format-assertion"
 
-// newGraph returns the graph of a document that is valid for its draft's metaschema. The reasons why it cannot be used
-// are in findings.
+// newGraph returns the graph of a document that is valid for its draft's metaschema. Its findings are the reasons why
+// it cannot be used.
 func newGraph(w work, s *source, d *draft, options Options) *graph {
 	g := &graph{
 		work: w, options: options,
@@ -126,7 +126,7 @@ func (g *graph) add(s *source, d *draft) *node {
 	return n
 }
 
-// refuse adds a reason why the schema cannot be used. For another document, it adds a finding there.
+// refuse adds a reason why the schema cannot be used. It does nothing for faults in other documents.
 func (g *graph) refuse(n *node, keyword, message string, more ...string) {
 	if n.resource.source != g.own {
 		return

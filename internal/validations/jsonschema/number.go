@@ -13,9 +13,9 @@ import (
 // longNumber is the length up to which numbers without an exponent are not changed.
 const longNumber = 64
 
-// bounded returns a number that exact arithmetic can afford, which would write out every digit of 1e999999. Numbers
-// with an exponent become the nearest float64, as in Python, with 1e309 for infinity. An integer of more than 64 digits
-// loses the rest.
+// bounded returns a number that exact arithmetic can handle cheaply; it would write out every digit of 1e999999.
+// Numbers with an exponent or a long fraction become the nearest float64, as in Python, with 1e309 for infinity.
+// Integers are cut to 64 characters.
 func bounded(n document.Number) document.Number {
 	if isInteger(n) {
 		return n[:min(len(n), longNumber)]
@@ -76,7 +76,7 @@ func (n number) compare(other number) int {
 	return n.rational().Cmp(other.rational())
 }
 
-// isMultipleOf reports whether n is a multiple of a divisor. Of 0, all numbers are.
+// isMultipleOf reports whether n is a multiple of a divisor. Every number is a multiple of 0.
 func (n number) isMultipleOf(divisor number) bool {
 	switch {
 	case n.exact == nil && divisor.exact == nil:

@@ -10,7 +10,7 @@ import (
 	"purser/internal/document"
 )
 
-// Numbers that fit are compared and divided as exactly as all others.
+// Numbers that fit into an int64 are compared and divided as exactly as all others.
 func TestNumber_law(t *testing.T) {
 	t.Parallel()
 	decimal := func(n int64) string { return strconv.FormatInt(n, 10) }

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// schemaDrawer draws small schemas that collide with small data as often as they can.
+// schemaDrawer draws small schemas that are likely to conflict with small data.
 type schemaDrawer struct {
 	t *rapid.T
 	d *draft
@@ -22,7 +22,7 @@ func (s schemaDrawer) pick(from ...string) string {
 
 func (s schemaDrawer) number() int { return rapid.IntRange(0, 3).Draw(s.t, "number") }
 
-// schema draws a schema of at most some levels.
+// schema draws a schema with at most depth levels below it.
 func (s schemaDrawer) schema(depth int) any {
 	if s.d.hasBooleans() && s.number() == 0 && rapid.Bool().Draw(s.t, "plain") {
 		return rapid.Bool().Draw(s.t, "boolean")
@@ -149,7 +149,7 @@ func (s schemaDrawer) value(depth int) any {
 	return m
 }
 
-// library returns the library's verdict; ok is false if it does not take the schema.
+// library returns the library's verdict; ok is false if it refuses the schema.
 func library(d *draft, schema, data []byte) (valid, ok bool) {
 	c := santhosh.NewCompiler()
 	c.Draft = map[*draft]*santhosh.Draft{
@@ -170,7 +170,7 @@ func library(d *draft, schema, data []byte) (valid, ok bool) {
 	return compiled.Validate(v) == nil, true
 }
 
-// verdicts draws a schema and data in a draft and holds our verdict against the library's.
+// verdicts draws a schema and data in a draft and compares our verdict with the library's.
 func verdicts(t *rapid.T) {
 	d := rapid.SampledFrom(drafts).Draw(t, "draft")
 	s := schemaDrawer{t, d}
@@ -196,11 +196,11 @@ func verdicts(t *rapid.T) {
 	}
 }
 
-// Our verdict is the library's, in all drafts.
+// Our verdict equals the library's in all drafts.
 func TestLaws_oracle(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, verdicts)
 }
 
-// FuzzOracle holds our verdict against the library's for as long as one likes.
+// FuzzOracle compares our verdict with the library's for an unlimited time.
 func FuzzOracle(f *testing.F) { f.Fuzz(rapid.MakeFuzz(verdicts)) }

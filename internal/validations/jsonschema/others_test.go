@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A schema refers to others by their names, in whatever draft they are.
+// A schema may refer to others by name, in any draft.
 func TestCompile_others(t *testing.T) {
 	t.Parallel()
 	others := map[string][]byte{

@@ -35,8 +35,8 @@ const (
 	Outside       // to another document, or the reference is not a string
 )
 
-// NewOutline reads the schemas of a document, and counts the work. It uses no options but AssertFormats. The only
-// errors are those of meter, returned unwrapped.
+// NewOutline reads the schemas of a document and counts the work. The only option that it uses is AssertFormats. The
+// only errors are those of meter, returned unwrapped.
 func NewOutline(meter *budget.Meter, schema document.Mapping, options Options) (o *Outline, err error) {
 	defer stopped(&err)
 	w := work{meter}

@@ -15,9 +15,9 @@ type pattern struct {
 	size     int // instructions of the compiled program, which is the maximum cost of a byte of text
 }
 
-// readPattern translates a pattern to RE2. In Draft 4 it is a Python pattern, as in the reference, and in later drafts
-// one of ECMA-262. The error names a construct that RE2 lacks. It does not compile a pattern that is larger than all
-// patterns of a schema together may be.
+// readPattern translates a pattern to RE2. In Draft 4 patterns are Python's, as in the reference, and in later drafts
+// those of ECMA-262. The error names a construct that RE2 lacks. It does not compile a pattern that exceeds the limit
+// for all patterns of a schema.
 func readPattern(w work, written string, d *draft) (pattern, error) {
 	if err := unsupported(written); err != nil {
 		return pattern{}, err
@@ -48,7 +48,7 @@ func readPattern(w work, written string, d *draft) (pattern, error) {
 
 const needsRE2 = "patterns need RE2 syntax, which has no lookarounds and no back-references"
 
-// reasonOf returns an error of the regular expression parser in other words.
+// reasonOf rewords an error of the regular expression parser.
 func reasonOf(err error) error {
 	said, ok := errors.AsType[*syntax.Error](err)
 	if !ok {

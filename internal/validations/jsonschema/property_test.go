@@ -30,7 +30,7 @@ func marshal(t *rapid.T, v any) []byte {
 
 type members = map[string]any
 
-// A violation is found at the place it is at, whatever the keys on the way are called.
+// A violation is reported at its place, whatever the keys on the way are.
 func TestProperty_places(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -51,7 +51,7 @@ func TestProperty_places(t *testing.T) {
 	})
 }
 
-// A value is one of an enum of itself, is not without it, and is unique only once.
+// A value equals itself, in enum and in uniqueItems.
 func TestProperty_equality(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -74,7 +74,7 @@ func TestProperty_equality(t *testing.T) {
 	})
 }
 
-// Wrapping a schema in a reference or an allOf of one changes no message and no place.
+// Wrapping a schema in a reference or in an allOf of one changes neither messages nor places.
 func TestProperty_wrapping(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -2,5 +2,5 @@
 
 package jsonschema
 
-// underRace says that the race detector slows the tests down.
+// underRace reports whether the race detector slows the tests down.
 const underRace = true

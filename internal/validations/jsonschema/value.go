@@ -21,8 +21,8 @@ var (
 	errMore    = errors.New("there is more after its end")
 )
 
-// parse parses JSON text from any source, of at most limit values, or of any number if limit is negative. Of a
-// duplicate key, it keeps the last value at the position of the first.
+// parse parses JSON text from any source, with at most limit values, or any number if limit is negative. If a key is
+// duplicate, it keeps the last value at the position of the first.
 func parse(w work, data []byte, limit int) (any, error) {
 	w.spend(len(data) * decodeByte)
 	if !json.Valid(data) {
@@ -36,7 +36,7 @@ func parse(w work, data []byte, limit int) (any, error) {
 	return t.value(v, 0)
 }
 
-// invalid returns an error for a text that is not JSON.
+// invalid returns an error for text that is not JSON.
 func invalid(data []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	var v any
@@ -113,7 +113,7 @@ func (t *trimmer) object(m mapping, depth int) (any, error) {
 	return trimmed, nil
 }
 
-// tooDeep counts the values in a value and reports whether it is nested more deeply than documents may be.
+// tooDeep charges for the values in v and reports whether it is nested more deeply than documents may be.
 func tooDeep(w work, v any, depth int) bool {
 	w.spend(lookupSteps)
 	if depth > maxDepth {

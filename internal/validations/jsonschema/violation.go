@@ -74,14 +74,14 @@ func (v *violation) order(other *violation) int {
 	return cmp.Or(compareSteps(v.data, other.data), compareSteps(v.route, other.route))
 }
 
-// selection holds the violations that will be described: the first ones in order, each of which is at least one
+// selection holds the violations that will be described: the first ones in order, each counting as at least one
 // finding.
 type selection struct {
 	first []violation
 	total int // number of findings of all violations
 }
 
-// add notes a violation at the current place, unless violations are not needed. It comes after equal ones, which
+// add records a violation at the current place, unless violations are not needed. It follows equal ones, which
 // preserves the order of those of an extension's keyword.
 func (c *run) add(v violation) {
 	if c.quiet > 0 {

@@ -9,10 +9,10 @@ import (
 // held returns the value of the violated keyword.
 func (v *violation) held() any { return v.node.members.At(v.shownKeyword()) }
 
-// words returns the messages of python-jsonschema 4.10 about the violation: a single one, or the first ones, one per
-// key, of required.
+// words returns the messages of python-jsonschema 4.10 about the violation: one message, or for required the first
+// ones, one per missing key.
 func (v *violation) words(w work, most int) []string {
-	w.spend(shownSize(v.value) / copyBytes) // the search for quotes may read all of a text
+	w.spend(shownSize(v.value) / copyBytes) // the search for quotes may read a whole string
 	if v.keyword != "required" {
 		return []string{v.message(w).String()}
 	}
@@ -35,7 +35,7 @@ func (v *violation) words(w work, most int) []string {
 	return said
 }
 
-// shownSize returns the length of the strings in a value, as far as a message can show them.
+// shownSize returns the length of the strings in a value, up to what a message can show.
 func shownSize(v any) int {
 	switch v := v.(type) {
 	case string:
