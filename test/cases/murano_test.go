@@ -66,8 +66,8 @@ func flat(value any) string {
 	op := list[0].(string)
 	switch op {
 	case "const":
-		if text, ok := list[1].(string); ok {
-			return "const string " + strconv.Itoa(len(text)*0)
+		if _, ok := list[1].(string); ok {
+			return "const string 0"
 		}
 		return fmt.Sprint("const ", list[1])
 	case "kw", "var":
