@@ -37,7 +37,7 @@ func (s *server) checkBody(next http.Handler) http.Handler {
 	})
 }
 
-// takesArchive matches the paths that take the archive of a package as the body.
+// takesArchive matches the paths whose body is the archive of a package.
 var takesArchive = regexp.MustCompile(`^/api/v1\.0/(packages/check|buckets/[^/]+/packages/[^/]+)/?$`)
 
 func checkContentType(r *http.Request) error {
@@ -105,7 +105,7 @@ func (s *server) sizeOfBody(r *http.Request) int64 {
 	return r.ContentLength
 }
 
-// readBody reads and decompresses the body. Fault: TooLarge beyond the limit.
+// readBody reads and decompresses the body. Fault: TooLarge if it exceeds the limit.
 func (s *server) readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, document.Media, error) {
 	media := mediaTypes[mediaTypeOf(r.Header.Get("Content-Type"))]
 	if r.ContentLength > limit {

@@ -20,7 +20,7 @@ type Bounds struct {
 	Rate    int   // requests per second of one user, on average over ten seconds; 0: unlimited
 	Ingests int   // uploads of documents that one user may have in progress; 0: unlimited
 	Memory  int64 // bytes of all uploads in progress; at least 1
-	// Patience bounds how long a request waits for memory, and then how long its body may take to arrive.
+	// Patience is the maximum time that a request waits for memory, and then for its body to arrive.
 	Patience time.Duration
 }
 
@@ -100,8 +100,8 @@ func (b *bounds) reserve(w http.ResponseWriter, r *http.Request, size int64) err
 	return nil
 }
 
-// How long a client may take to read an answer while its request keeps others waiting, and the bytes of all answers
-// that clients take longer to read.
+// The time that a client may take to read an answer while its request keeps others waiting, and the maximum size of all
+// answers that clients take longer to read.
 const (
 	promptly  = time.Second / 2
 	maxUnsent = 128 << 20

@@ -81,7 +81,7 @@ func methodNotAllowed(method, allow string) handler {
 }
 
 // prunedMeanwhile reports whether a revision that was requested as latest or by a tag was pruned between resolving and
-// reading it, so that the request should be answered again. A body could not be read again.
+// reading it, so that the request should be handled again. A body cannot be read again.
 func prunedMeanwhile(r *http.Request, err error) bool {
 	named := strings.Contains(r.URL.Path, "/latest") || strings.Contains(r.URL.Path, "/tag:")
 	return named && r.ContentLength == 0 && fault.KindOf(err) == fault.Gone
@@ -112,7 +112,7 @@ func unsniffed(next http.Handler) http.Handler {
 }
 
 // recoverer answers with an internal error if the handler panics. If the answer has begun, it closes the connection
-// instead, so that the client does not take half an answer for a whole one.
+// instead, so that the client does not mistake half an answer for a complete one.
 func (s *server) recoverer(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {

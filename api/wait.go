@@ -84,7 +84,7 @@ func (s *server) pin(r *http.Request) (string, error) {
 	return "", nil
 }
 
-// addedByPurser reports whether the reference does not have a route, and so does not ignore its parameters.
+// addedByPurser reports whether the reference lacks a route; it ignores parameters of the routes it has.
 func addedByPurser(r *http.Request) bool {
 	route := chi.RouteContext(r.Context()).RoutePattern()
 	return strings.HasSuffix(route, "/status") || strings.HasSuffix(route, "/events")
@@ -104,7 +104,7 @@ func withoutWait(r *http.Request) *http.Request {
 	return &same
 }
 
-// maxWaitingHeader bounds the URL and the header of a request that waits, in bytes: it keeps them until it is answered.
+// maxWaitingHeader is the maximum size of the URL and the headers of a waiting request, in bytes, which stay in memory.
 const maxWaitingHeader = 32 << 10
 
 // place returns a place among the waiting requests. Faults: Invalid for a large request, Unavailable if all places are
@@ -175,7 +175,7 @@ func (s *server) answerAfter(p *pause, w http.ResponseWriter, r *http.Request, o
 	return nil
 }
 
-// waitedAnswerTime is how long an answer may take to be made and written after the client has waited for it.
+// waitedAnswerTime is the time to make and write an answer after the wait.
 const waitedAnswerTime = 5 * time.Minute
 
 const waitedHeader = "Purser-Waited"

@@ -42,7 +42,7 @@ type made struct {
 	sizes
 }
 
-// sizes tell how large a document's data was, as the limit of all counts it.
+// sizes are the sizes of a document's data, as counted for the limit on all data.
 type sizes struct{ size, peak int64 } // in the end, and at most
 
 // Add keeps the JSON text of the data of a document that Render computed with the cache, unless that depends on a
@@ -64,7 +64,7 @@ func (c *Cache) Add(rendered Rendered, text []byte) {
 	c.kept.Add(rendered.Key, fact{made: m}, size)
 }
 
-// digestOf returns the digest of all that a document's rendering takes from the document itself.
+// digestOf returns the digest of the parts of a document that its rendering uses.
 func (c *Cache) digestOf(d *document.Document) document.Digest {
 	const size = 128 // of an entry
 	at := weak.Make(d)

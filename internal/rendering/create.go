@@ -61,7 +61,7 @@ func (t *tree) createMember(from spot, o *object, p *path, i int) (spot, error) 
 	return created, nil
 }
 
-// maxBeyond is how far beyond the end of a list an index may be that creates items.
+// maxBeyond is the maximum distance of an index that creates items from the end of its list.
 const maxBeyond = 10_000
 
 // createItem makes the item of an array at a spot that step i of a path leads to, and those before it.

@@ -80,7 +80,7 @@ type Copied struct {
 // Dependencies returns how the documents of one revision depend on each other, with the problems that Examine reports.
 // Of documents with one identity only the first counts.
 //
-// Fault: TooLarge beyond limits. When the context ends, its cause is the error.
+// Fault: TooLarge if a limit is exceeded. If the context ends, the error is its cause.
 func Dependencies(ctx context.Context, documents []*document.Document) (*Graph, error) {
 	x := &examination{run: newRun(ctx, documents, Options{})}
 	defer x.end()

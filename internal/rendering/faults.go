@@ -20,7 +20,7 @@ func refuseReason(errorType, reason string, documents []*node, format string, ar
 	return f
 }
 
-// about says for programs, too, which documents a fault is about. It is secret if one of them is.
+// about adds the documents of a fault in machine-readable form. The fault is secret if one of them is.
 func about(f *fault.Fault, documents ...*node) *fault.Fault {
 	message := fault.Message{Message: f.Message, Error: true}
 	for _, n := range documents {

@@ -126,7 +126,7 @@ func (n *node) at(steps []step) position {
 	return position{node: n, steps: steps, end: len(n.history.changes)}
 }
 
-// back follows a leaf one step back, to where it came from. It returns the change that wrote it, nil if the document
+// back follows a leaf one step back, to its origin. It returns the change that wrote it, nil if the document
 // inherited it or wrote it. The way ends where the position says so.
 func (m *meter) back(p *position) *change {
 	if p.own || p.made {

@@ -39,7 +39,7 @@ func newLinking(r *run, nodes []*node) *linking {
 	return l
 }
 
-// rank gives documents of layers that no policy orders ranks too, behind those of the others.
+// rank also ranks documents in layers that no policy lists, after all others.
 func (l *linking) rank() {
 	inhabited := map[string]bool{}
 	var appearing []string
@@ -75,7 +75,7 @@ func (l *linking) declared() layers {
 	return nil
 }
 
-// parents sets the parents of all documents, and then the replacements of these.
+// parents sets the parents of all documents, and then the replacements of parents.
 func (l *linking) parents() error {
 	f := newFamily(l.meter, nil, l.nodes)
 	for _, child := range f.children {

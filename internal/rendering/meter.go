@@ -31,7 +31,7 @@ const (
 // maxPending is how many bytes may be held before they are counted in the budget.
 const maxPending = 1 << 16
 
-// maxDepth bounds the nesting of rendered data, far beyond the bound for submitted documents: whatever walks it
+// maxDepth bounds the nesting of rendered data, far above the bound for submitted documents: code that walks it
 // later may recurse.
 const maxDepth = 1000
 

@@ -64,7 +64,7 @@ func (n *node) name() key { return key{n.Schema, n.Name} }
 // brief names a document without its layer, as some of the reference's messages do.
 func (n *node) brief() string { return fmt.Sprintf("[%s] %s", n.Schema, n.Name) }
 
-// layered reports whether the document takes its parent's data (spec/rendering.md §8 step 2).
+// layered reports whether the document inherits its parent's data (spec/rendering.md §8 step 2).
 func (n *node) layered() bool { return n.parent != nil && len(n.actions) > 0 && !n.control }
 
 // changes reports whether there is anything to compute.

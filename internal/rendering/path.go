@@ -51,7 +51,7 @@ func (s step) String() string {
 	return ".'" + strings.NewReplacer(`'`, `\'`, `\`, `\\`).Replace(s.key) + "'"
 }
 
-// within gives the keys and indexes that lead to everything the path may lead to.
+// within returns the keys and indexes that all targets of the path have in common.
 func (p *path) within() []string {
 	parts := []string{}
 	for _, s := range p.steps {
@@ -134,7 +134,7 @@ func (s *pathScanner) refuse(why string) error {
 		1+utf8.RuneCountInString(s.text)-utf8.RuneCountInString(s.rest), why, pathHelp)
 }
 
-// accept goes past a mark and the spaces behind it.
+// accept skips a mark and the spaces after it.
 func (s *pathScanner) accept(mark string) bool {
 	rest, found := strings.CutPrefix(s.rest, mark)
 	if found {

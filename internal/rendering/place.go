@@ -6,8 +6,8 @@ import (
 	"purser/internal/document"
 )
 
-// place is where a value stands in a document's data, written from its end. It is nil where places are not noted; then
-// those below it are nil too.
+// place is the position of a value in a document's data, from its last part to its first. It is nil if positions are
+// not recorded; then those below it are nil too.
 type place struct {
 	in *place // nil for the root
 	step

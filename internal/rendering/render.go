@@ -25,7 +25,7 @@ type Options struct {
 	// Lenient skips substitutions that fail, to render as much as possible of invalid documents (spec/rendering.md §1,
 	// §8.5).
 	Lenient bool
-	// Compat leaves out warnings, and details of errors that the reference does not give.
+	// Compat leaves out warnings, and details of errors that the reference does not have.
 	Compat bool
 	// Withhold leaves out the data of documents that are Secret, so that neither data nor errors depend on a secret.
 	Withhold bool
@@ -160,7 +160,7 @@ func (r *run) computeAll(order []*node) error {
 }
 
 // plan links the documents to their dependencies, and returns them sorted so that dependencies come first.
-// Checks come in the order of spec/rendering.md §11.6.
+// Checks are made in the order of spec/rendering.md §11.6.
 func (r *run) plan(nodes []*node) ([]*node, error) {
 	layers, err := r.layersOf(nodes)
 	if err != nil {

@@ -66,7 +66,7 @@ func (r *rewriting) container(value any, at *place, depth int) (now any, changed
 	return value, false, nil
 }
 
-// mapping goes through the members of a mapping; own is it as an object of the tree, if it is one already.
+// mapping rewrites the members of a mapping; own is the mapping as an object of the tree, if it is one already.
 func (r *rewriting) mapping(members document.Mapping, own *object, at *place, depth int) (
 	now any, changed bool, err error,
 ) {
@@ -109,7 +109,7 @@ func (r *rewriting) list(items []any, own *array, at *place, depth int) (now any
 	return own, changed, nil
 }
 
-// member rewrites a text that holds the pattern, and goes on into a container.
+// member rewrites a text that contains the pattern, and descends into a container.
 func (r *rewriting) member(value any, at *place, depth int) (now any, changed bool, err error) {
 	r.charge(visitCost)
 	text, ok := value.(string)

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// lockHead comes first, so that no two transactions that change the site wait for each other's rows.
+	// lockHead is the first statement, so that no two transactions that change the site wait for each other's rows.
 	lockHead = readHead + ` FOR UPDATE`
 
 	// lockBase is lockHead, with the stamp of the revision that a commit was planned on, and the version of the schema.
@@ -30,7 +30,7 @@ const (
 	lastChange = `SELECT coalesce(max(changed), 0) FROM buckets WHERE site = $1 AND bucket = ANY($2)`
 
 	// closeDocument ends a version if the head has the expected stamp ($5). The condition that it is live is written so
-	// that no index over live versions serves, which a plan made for few versions might take.
+	// that no index over live versions matches, which a plan made for few versions might use.
 	closeDocument = `UPDATE documents SET until = $2, fork = $4 WHERE site = $1 AND id = $3 AND coalesce(until, 0) = 0
 		AND (SELECT s.stamp FROM sites s WHERE s.site = $1) = $5::bigint
 		RETURNING 1, encrypted::integer`
@@ -72,7 +72,7 @@ const maxInserted = 16
 // many is the number of documents above which a change counts as large.
 const many = 4000
 
-// isLarge reports whether a change may take the database long.
+// isLarge reports whether a change may take a long time in the database.
 func isLarge(diff revisions.Diff) bool { return len(diff.Added)+len(diff.Removed) > many }
 
 // Append implements revisions.Store. It takes two round trips, and two for each table that many rows are copied into:

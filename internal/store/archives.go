@@ -13,7 +13,7 @@ import (
 const (
 	addArchive = `INSERT INTO archives (site, content, body) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
 
-	// archiveSize adds the size of the archive that goes with contents c.
+	// archiveSize adds the size of the archive of content c.
 	archiveSize = ` + coalesce(
 			(SELECT pg_column_size(a.body) FROM archives a WHERE a.site = c.site AND a.content = c.digest), 0)`
 
@@ -30,7 +30,7 @@ func (a *appending) checkArchives(known map[document.Digest]revisions.Content) e
 	return nil
 }
 
-// queueArchives adds the archives that come with the commit.
+// queueArchives adds the archives of the commit.
 func (a *appending) queueArchives(batch *pgx.Batch) {
 	for content, archive := range a.commit.Archives {
 		if archive != nil {

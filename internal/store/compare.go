@@ -21,13 +21,13 @@ const (
 // The parts of a comparison of an older revision ($2) with a newer one ($3). At each node there is at most one version
 // of an identity, so only rows that changed in between are read, however long the history. For OFFSET 0 see ofRevision.
 const (
-	// onlyOlder takes the closed versions that hang at the older revision's nodes before the newer one.
+	// onlyOlder selects the closed versions at the older revision's nodes that ended before the newer one.
 	onlyOlder = `SELECT ` + documentColumns + `, NULL::bytea, NULL::bytea FROM unnest($4::bigint[]) n CROSS JOIN LATERAL (
 			` + selectVersion + ` FROM documents d WHERE d.site = $1 AND d.until IS NOT NULL AND d.fork = n AND d.until > $2
 				AND d.until <= $3 AND d.since <= $2 OFFSET 0) d
 		ORDER BY place`
 
-	// onlyNewer takes the live versions that came in between, and the closed ones at the newer revision's nodes after
+	// onlyNewer selects the live versions added in between, and the closed ones at the newer revision's nodes after
 	// the older one; at the newest revision all are live.
 	onlyNewer = `SELECT ` + documentColumns + `, NULL::bytea, NULL::bytea FROM buckets b CROSS JOIN LATERAL (
 			` + selectVersion + ` FROM documents d WHERE d.site = $1 AND d.bucket = b.bucket AND d.until IS NULL AND d.since > $2

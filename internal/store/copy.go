@@ -38,7 +38,7 @@ var (
 	}
 )
 
-// addSealed adds the secret that a reference stands for, where it was lost.
+// addSealed adds the secret of a reference if it is missing.
 const addSealed = `UPDATE contents SET sealed = $3 WHERE site = $1 AND digest = $2 AND sealed IS NULL`
 
 // Pack implements revisions.Store.

@@ -188,7 +188,7 @@ type deliverer struct {
 	calling map[int64]int // attempts in progress, by webhook
 }
 
-// begin takes a place for a call to a webhook, and reports whether there is one.
+// begin reserves a call to a webhook, and reports whether one is free.
 func (d *deliverer) begin(webhook int64) bool {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -232,7 +232,7 @@ func (d *deliverer) NextRetry(job *river.Job[deliveryJob]) time.Time {
 	return time.Now().Add(webhooks.Backoff(job.Attempt))
 }
 
-// Timeout implements river.Worker: the attempt has a limit of its own, and this one is beyond it.
+// Timeout implements river.Worker. The attempt has a shorter limit of its own.
 func (d *deliverer) Timeout(*river.Job[deliveryJob]) time.Duration { return attemptLimit }
 
 const (
@@ -241,7 +241,7 @@ const (
 	rescueAfter = 25 * time.Second
 	keptJobs    = 7 * 24 * time.Hour
 	maxCalls    = 16 // at once, by one server
-	// maxCallsEach is how many of them one webhook may have: a receiver that hangs leaves room for others.
+	// maxCallsEach is the maximum of one webhook, so that a hanging receiver leaves room for others.
 	maxCallsEach = 4
 	fullPause    = time.Second // before another try where a webhook has as many
 	fetchEvery   = 500 * time.Millisecond

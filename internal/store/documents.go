@@ -91,7 +91,7 @@ func (s *Store) selected(ctx context.Context, revision int64, selection queries.
 	return selected, nil
 }
 
-// AllDocuments implements queries.Store. It keeps them for changes of the newest revision, which need them too.
+// AllDocuments implements queries.Store. It caches them for changes of the newest revision, which need them too.
 func (s *Store) AllDocuments(ctx context.Context, revision int64, stamp revisions.Stamp) (queries.Selected, error) {
 	kept, _ := s.live.Get(struct{}{})
 	if kept.stamp == stamp {

@@ -55,7 +55,7 @@ const (
 		SELECT $1, * FROM unnest($2::bigint[], $3::bigint[], $4::text[], $5::timestamptz[])
 		ON CONFLICT (site, revision) DO UPDATE SET stamp = excluded.stamp, status = excluded.status, due = excluded.due`
 
-	// dropVerdicts forgets those of revisions that are neither the newest nor tagged any more, or deleted.
+	// dropVerdicts deletes the verdicts of revisions that are deleted, or no longer the newest or tagged.
 	dropVerdicts = `DELETE FROM verdicts v WHERE site = $1 AND NOT EXISTS (
 			SELECT FROM revisions r WHERE r.site = v.site AND r.revision = v.revision AND r.stamp = v.stamp
 				AND (r.revision = $2 OR EXISTS (SELECT FROM tags t WHERE t.site = r.site AND t.revision = r.revision)))`

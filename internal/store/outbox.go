@@ -21,7 +21,7 @@ const (
 		FROM sites WHERE site = $1`
 )
 
-// queueEvent adds an event to the outbox. It comes after all that its transaction waits for, so that the ids of the
+// queueEvent adds an event to the outbox. It is queued after all statements that wait for locks, so that the ids of the
 // outbox are in the order of changes that wait for each other.
 func (s *Store) queueEvent(batch *pgx.Batch, e events.Event) {
 	batch.Queue(insertEvent, s.site, string(e.Type), e.Revision, e.Subject, string(e.Data), text(e.Withheld))

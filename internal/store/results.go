@@ -52,7 +52,7 @@ const (
 	outcomeColumns = `x.status, x.created_at, coalesce(x.message, ''),
 			CASE WHEN x.status <> 'success' AND x.message IS NULL THEN x.errors END`
 
-	// latestResults takes the newest of each name; a condition on n follows.
+	// latestResults selects the newest result of each name; a condition on n follows.
 	latestResults = `SELECT n.revision, n.name, ` + outcomeColumns + `
 		FROM reported n CROSS JOIN LATERAL (` + resultsOfName + newestFirst + `) x WHERE n.site = $1 AND `
 

@@ -19,7 +19,7 @@ const (
 		EXISTS (SELECT FROM failures f WHERE f.site = r.site AND f.revision = r.revision AND f.rule IS NOT NULL),
 		r.client_versions, r.stamp`
 
-	// revisionsByNumber gives the time and the names of tags first.
+	// revisionsByNumber starts with the time and the names of tags.
 	revisionsByNumber = `SELECT now(), ARRAY(
 			SELECT t.tag FROM tags t WHERE t.site = r.site AND t.revision = r.revision ORDER BY t.tag), ` + revisionColumns + `
 		FROM revisions r

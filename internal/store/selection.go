@@ -106,8 +106,8 @@ func (q *statement) each(table, condition string) {
 // closedOnly ends an arm of closed versions. It selects none for the newest revision, where all are live.
 const closedOnly = " WHERE $2 < s.head AND n <= s.head"
 
-// armsByName takes the versions with one of the names: the live ones, which hang nowhere, and those at the revision's
-// nodes.
+// armsByName selects the versions with one of the names: the live ones, which are at no node, and those at the
+// revision's nodes.
 func (q *statement) armsByName(revision int64, names []string, where string) {
 	before, after := ancestors(revision)
 	name := "unnest(" + q.arg(slices.Compact(slices.Sorted(slices.Values(names)))) + "::text[]) w"
@@ -118,8 +118,8 @@ func (q *statement) armsByName(revision int64, names []string, where string) {
 	q.add(closedOnly)
 }
 
-// armsByInterval takes the versions valid in the revision: the live ones by schema, by bucket, or in their order up to
-// the last one that is asked for, and those at its nodes.
+// armsByInterval selects the versions valid in the revision: the live ones by schema, by bucket, or in their order up
+// to the last one that is asked for, and those at its nodes.
 func (q *statement) armsByInterval(revision int64, selection queries.Selection, where string) {
 	live := "d.until IS NULL AND d.since <= $2" + where
 	switch {
@@ -145,7 +145,7 @@ func (q *statement) armsByInterval(revision int64, selection queries.Selection, 
 // nodes is a table of nodes, as n.
 func (q *statement) nodes(list []int64) string { return "unnest(" + q.arg(list) + "::bigint[]) n" }
 
-// filters gives the conditions on documents (spec/api.md §5.2), but for their names.
+// filters returns the conditions on documents (spec/api.md §5.2), except on their names.
 func (q *statement) filters(selection queries.Selection) string {
 	var conditions strings.Builder
 	and := func(parts ...string) {

@@ -41,8 +41,8 @@ const (
 	allLive = withContent + `WHERE d.site = $1 AND d.until IS NULL
 		AND NOT EXISTS (SELECT FROM sites s WHERE s.site = $1 AND s.stamp = $2) ORDER BY d.place`
 
-	// liveOfKinds compares schemas by BETWEEN, which Postgres takes for rare. Of many documents that share a few schemas
-	// it would read all, deleted ones too, for each schema that is asked for with =.
+	// liveOfKinds compares schemas by BETWEEN, which Postgres estimates as selective. If many documents share a few
+	// schemas it would read all, deleted ones too, for each schema that is asked for with =.
 	liveOfKinds = `SELECT ` + documentColumns + `, c.body, c.sealed FROM unnest($2::text[]) k
 		CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d
 			WHERE d.site = $1 AND d.schema BETWEEN k AND k AND d.until IS NULL OFFSET 0) d
@@ -103,7 +103,7 @@ func headFields(head *revisions.Head) []any {
 	return []any{&head.Epoch, &head.Stamp, &head.Prunes, &head.Revision, &head.LastDocument, &head.Live, &head.Settled}
 }
 
-// Snapshot implements revisions.Store. Documents of buckets are read only where they have changed since they were kept.
+// Snapshot implements revisions.Store. It reads only documents of buckets that have changed since they were cached.
 func (s *Store) Snapshot(ctx context.Context, need revisions.Need) (revisions.Snapshot, error) {
 	var r *snapshotReader
 	held, err := s.db.Snapshot(ctx, func(q *postgres.Questions) { r = s.queueSnapshot(q, need) })
@@ -294,7 +294,7 @@ func decodeTraits(documents []*revisions.Stored) {
 
 func (s *Store) keepLive(live liveDocuments) { s.live.Add(struct{}{}, live, sizeOf(live.documents)) }
 
-// advance keeps the live documents as a commit leaves them, if they are known as they were before, or there were none.
+// advance updates the cached live documents after a commit, if those before it are cached or there were none.
 func (s *Store) advance(commit revisions.Commit) {
 	live, ok := s.live.Get(struct{}{})
 	if commit.Base.Live == 0 {

@@ -53,7 +53,7 @@ func (c *Cluster) lock(ctx context.Context) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock state directory: %w", err)
 	}
-	// A child that this process forked while it held the lock before keeps it until it runs its program.
+	// A child forked while this process held the lock earlier keeps it until it executes its program.
 	waitFor(ctx, time.Second, func() bool {
 		err = flock(file)
 		return !errors.Is(err, syscall.EWOULDBLOCK)

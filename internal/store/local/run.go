@@ -86,7 +86,7 @@ func (c *Cluster) run(ctx, patient context.Context, ready func()) error {
 	return fmt.Errorf("wait for postgres: %w (%s)%s", err, cmd.ProcessState, lastLines(text))
 }
 
-// arguments returns the command line of postgres. Of a setting that comes twice, the last one is in force.
+// arguments returns the command line of postgres. If a setting occurs twice, the last one wins.
 func (c *Cluster) arguments() []string {
 	settings := append([]string{
 		"listen_addresses=",
@@ -134,7 +134,7 @@ func (c *Cluster) waitReady(ctx context.Context, exited <-chan struct{}) error {
 // poll is the interval of polling.
 const poll = 20 * time.Millisecond
 
-// waitFor reports whether a condition comes to hold before the time has passed and ctx has ended.
+// waitFor reports whether a condition becomes true before the time has passed or ctx has ended.
 func waitFor(ctx context.Context, patience time.Duration, holds func() bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

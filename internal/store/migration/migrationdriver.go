@@ -84,7 +84,7 @@ func (d *migrationDriver) checkSchema() error {
 	})
 }
 
-// locked calls do in a transaction that keeps all other servers from migrating, with the database's version. Until then
+// locked calls do with the database's version, in a transaction that keeps all other servers from migrating. Until then
 // the end of the context ends it; do decides for itself. Fault: Unavailable if a newer Purser wrote the database.
 func (d *migrationDriver) locked(do func(tx pgx.Tx, version int) error) error {
 	// With a snapshot from before the lock, as at higher levels, the version would be that of then.
@@ -110,7 +110,7 @@ func (d *migrationDriver) locked(do func(tx pgx.Tx, version int) error) error {
 	return nil
 }
 
-// patient lifts all timeouts of statements for a transaction. Only a server that freezes in it, and keeps the others
+// patient lifts all statement timeouts for a transaction. Only a server that freezes in it, and keeps the others
 // waiting, is thrown out after a minute.
 const patient = `
 	SELECT set_config(name, CASE name WHEN 'idle_in_transaction_session_timeout' THEN '60s' ELSE '0' END, true)

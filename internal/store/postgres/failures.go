@@ -66,14 +66,14 @@ func HasCode(err error, codes ...string) bool {
 	return errors.As(err, &pgErr) && slices.Contains(codes, pgErr.Code)
 }
 
-// RefusesValues reports whether an error says that the database takes no such values.
+// RefusesValues reports whether an error says that the database cannot store the values.
 func RefusesValues(err error) bool {
 	const dataException = "22" // a class
 	pgErr, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && strings.HasPrefix(pgErr.Code, dataException)
 }
 
-// isLost reports whether an error says that the connection broke, or that the database has gone from where it was.
+// isLost reports whether an error says that the connection broke, or that the database has moved to another host.
 func isLost(err error) bool {
 	var dial *pgconn.ConnectError
 	var network net.Error

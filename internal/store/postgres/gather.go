@@ -94,7 +94,7 @@ func (g *Gatherer[In, Out]) join(in In, bytes int) (joined *group[In, Out], plac
 	return joined, len(joined.in) - 1
 }
 
-// leave tells that a caller waits no longer.
+// leave records that a caller no longer waits.
 func (g *Gatherer[In, Out]) leave(joined *group[In, Out]) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()

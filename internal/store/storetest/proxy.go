@@ -127,7 +127,7 @@ func (p *Proxy) Cut(turn int) {
 	p.cut = turn
 }
 
-// isCut reports whether the turn has come at which the connection is cut.
+// isCut reports whether the turn to cut the connection has been reached.
 func (p *Proxy) isCut() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -141,7 +141,7 @@ func (p *Proxy) Taken() int {
 	return p.turns
 }
 
-// During returns how many round trips some work takes.
+// During returns the number of round trips that work takes.
 func (p *Proxy) During(work func()) int {
 	p.mu.Lock()
 	before := p.trips
