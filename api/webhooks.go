@@ -149,7 +149,7 @@ func (s *server) readWish(w http.ResponseWriter, r *http.Request) (wish webhooks
 			return wish, badWebhook("has the unknown key " + strconv.Quote(field.Key) + "; " + knownKeys(field.Key))
 		}
 		if !ok {
-			return wish, badWebhook("has a value that cannot be used under " + field.Key + ": url and secret are texts, " +
+			return wish, badWebhook("has a value that cannot be used under " + field.Key + ": url and secret are strings, " +
 				"enabled is true or false, types is a list of types of events such as " + string(events.VerdictChanged))
 		}
 	}

@@ -75,7 +75,7 @@ func fieldsOf(of reflect.Type) (names []string) {
 func kindOf(of reflect.Type) string {
 	switch of.Kind() {
 	case reflect.String:
-		return "a text"
+		return "a string"
 	case reflect.Bool:
 		return "true or false"
 	case reflect.Slice:
@@ -89,6 +89,6 @@ func kindOf(of reflect.Type) string {
 func kindOfJSON(value string) string {
 	word, _, _ := strings.Cut(value, " ")
 	return map[string]string{
-		"number": "a number", "string": "a text", "bool": "true or false", "array": "a list", "object": "a mapping",
+		"number": "a number", "string": "a string", "bool": "true or false", "array": "a list", "object": "a mapping",
 	}[word]
 }

@@ -157,9 +157,9 @@ func TestFindConfig(t *testing.T) { //nolint:paralleltest // it changes the work
 	for text, want := range map[string]string{
 		"fail_on: x\n":              `unknown option "fail_on": did you mean fail-on?`,
 		"colour: red\n":             `unknown option "colour"; the options are assert-formats, baseline, bucket-by, `,
-		"fail-on: [error]\n":        "fail-on: a text is expected, and not a list",
-		"ignore: schema\n":          "ignore: a list is expected, and not a text",
-		"client-versions: {a: 1}\n": "client-versions: a text is expected, and not a number",
+		"fail-on: [error]\n":        "fail-on: a string is expected, and not a list",
+		"ignore: schema\n":          "ignore: a list is expected, and not a string",
+		"client-versions: {a: 1}\n": "client-versions: a string is expected, and not a number",
 		"assert-formats: 1.5\n":     "assert-formats: true or false is expected, and not a number",
 		"- format\n":                "a mapping is expected, and not a list",
 		"format: [\n":               "document 1, line 1, column 9: ",

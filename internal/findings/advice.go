@@ -7,19 +7,19 @@ import "strings"
 func adviceOf(rule string) string {
 	switch rule[strings.LastIndex(rule, ".")+1:] {
 	case "required", "dependencies", "dependentRequired":
-		return "add the property, or correct the name of the one that was meant"
+		return "add the property, or correct its name"
 	case "additionalProperties", "unevaluatedProperties":
 		return "remove the property, or correct its name"
 	case "type":
-		return "write a value of the type that the schema wants"
+		return "write a value of the type that the schema requires"
 	case "const":
-		return "write the value that the schema asks for"
+		return "write the value that the schema requires"
 	case "anyOf", "oneOf":
-		return "make it conform to one of the schemas; the causes are of the one that was most likely meant"
+		return "make it conform to one of the schemas; the causes are those of the most likely one"
 	case "enum":
 		return "use one of the values that the schema lists"
 	case "pattern", "format", "minLength", "maxLength":
-		return "correct the text"
+		return "correct the string"
 	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
 		return "use a number that the schema allows"
 	case "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "items", "additionalItems",
@@ -30,12 +30,12 @@ func adviceOf(rule string) string {
 	case "InvalidDocumentLayer":
 		return "correct the layer of the document, or add it to the LayeringPolicy's layerOrder"
 	case "DocumentParentNotFound", "InvalidDocumentParent", "IndeterminateDocumentParent":
-		return "correct the parentSelector, or the labels of the parent that was meant"
+		return "correct the parentSelector, or the labels of the intended parent"
 	case "SubstitutionSourceNotFound":
-		return "correct the source's schema and name, or add a document of these that is not abstract"
+		return "correct the source's schema and name, or add such a document that is not abstract"
 	case "SubstitutionSourceDataNotFound", "MissingDocumentKey", "MissingDocumentPattern", "DocumentPatternNotFound",
 		"SourcePatternNotFound":
-		return "correct the path or the pattern, or the data that it is looked for in"
+		return "correct the path, the pattern or the source data"
 	case "SubstitutionDependencyCycle":
 		return "remove one of these substitutions or parents"
 	case "InvalidDocumentReplacement":

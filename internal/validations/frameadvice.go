@@ -35,9 +35,9 @@ const (
 
 	schemaAdvice  = "Write the schema as <namespace>/<kind>/v<n>, the first two in letters, such as acme/Widget/v1."
 	booleanAdvice = "Write true or false, without quotes."
-	patternAdvice = "Write a pattern that RE2 takes, of at most 10,000 bytes."
-	destAdvice    = "Write dest as {path: .PATH}, with a pattern if a part of a text is replaced, or as a list of these."
-	pathAdvice    = "Write the path as a text such as .values.password, or . for all of the data."
+	patternAdvice = "Write an RE2 pattern of at most 10,000 bytes."
+	destAdvice    = "Write dest as {path: .PATH}, with a pattern to replace a part of a string, or as a list of these."
+	pathAdvice    = "Write the path as a string such as .values.password, or . for all of the data."
 )
 
 // frameAdvices has advice about values in a document's frame, by path without indexes. Paths that it lacks have the
@@ -48,13 +48,13 @@ var frameAdvices = map[string]string{
 		"documents, such as a LayeringPolicy, with schema and name.",
 	".metadata.schema": "Write metadata/Document/v1; of control documents, such as a LayeringPolicy or a DataSchema, " +
 		"metadata/Control/v1.",
-	".metadata.name":          "Write the name as a text of at most 255 characters; put a number in quotes.",
-	".metadata.labels":        "Write labels as a mapping of texts; put numbers, true and false in quotes.",
+	".metadata.name":          "Write the name as a string of at most 255 characters; put a number in quotes.",
+	".metadata.labels":        "Write labels as a mapping of strings; put numbers, true and false in quotes.",
 	".metadata.replacement":   booleanAdvice,
 	".metadata.storagePolicy": "Write storagePolicy as cleartext, or as encrypted for a document that holds secrets.",
 	layeringPath: "Write layeringDefinition as a mapping with a layer; parentSelector and actions " +
 		"only together.",
-	layeringPath + ".layer":    "Write the layer as a text, one of the LayeringPolicy's layerOrder.",
+	layeringPath + ".layer":    "Write the layer as a string, one of the LayeringPolicy's layerOrder.",
 	layeringPath + ".abstract": booleanAdvice,
 	layeringPath + ".parentSelector": "Write parentSelector as a mapping of at least one label that the parent has, " +
 		"together with actions; or leave both out.",

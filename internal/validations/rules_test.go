@@ -94,7 +94,7 @@ func TestSanity_compat(t *testing.T) {
 	for compat, want := range map[bool][]string{
 		true: {sanityAdvice},
 		false: {
-			"Write the name as a text of at most 255 characters; put a number in quotes.",
+			"Write the name as a string of at most 255 characters; put a number in quotes.",
 			"Remove the key, or correct its name and its indentation.",
 		},
 	} {
