@@ -88,8 +88,8 @@ const (
 	formDocuments = "documents"
 )
 
-// diffForm returns the form that the parameter format or, without it, Accept asks for, and what is to be compared for
-// it. The form of the reference has no pages.
+// diffForm returns the form requested by the parameter format or, without it, by Accept, and the options of the
+// comparison. The reference's form has no pages.
 func diffForm(r *http.Request) (form string, options queries.DeepDiffOptions, err error) {
 	q := readQuery(r)
 	switch form = q.text("format"); form {

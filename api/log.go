@@ -12,8 +12,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// RequestLog returns a handler of log records that adds to those of a request what identifies it: its id, the
-// X-Context-Marker of the caller, and the trace that it belongs to.
+// RequestLog returns a handler that adds to the log records of a request its id, the caller's X-Context-Marker
+// and the trace that it belongs to.
 func RequestLog(next slog.Handler) slog.Handler { return requestLog{next} }
 
 type requestLog struct{ slog.Handler }
@@ -41,12 +41,12 @@ func (l requestLog) WithAttrs(attributes []slog.Attr) slog.Handler {
 // WithGroup implements slog.Handler.
 func (l requestLog) WithGroup(name string) slog.Handler { return requestLog{l.Handler.WithGroup(name)} }
 
-// How many bytes of a path or a query, and of a context marker, are logged.
+// The number of bytes logged of a path or query, and of a context marker.
 const maxLogged, maxMarker = 1000, 200
 
-// loggedQuery returns a query as it is logged. Of parameters that the endpoint does not know, which may be anything, it
-// has the names without the values, and nothing where there is no "="; nor what a caller searches for, which may be a
-// secret.
+// loggedQuery returns a query in the form that is logged. Parameters that the endpoint does not know could contain
+// anything: only their names are logged, and nothing if they have no "=". Search terms are left out because they may
+// be secrets.
 func loggedQuery(raw string, known []string) string {
 	var parts []string
 	size := 0

@@ -47,7 +47,7 @@ func (s *server) dispatch(of methods) http.HandlerFunc {
 			err = s.checkQuery(r, called.parameters)
 		}
 		if err == nil {
-			err = s.answer(w, r, called) //nolint:contextcheck // who waits together outlives each of them
+			err = s.answer(w, r, called) //nolint:contextcheck // a shared wait outlives each of its requests
 		}
 		if prunedMeanwhile(r, err) {
 			err = s.answer(w, r, called) //nolint:contextcheck // the same
@@ -68,7 +68,7 @@ func allowHeader(of methods) string {
 	return strings.Join(list, ", ")
 }
 
-// methodNotAllowed returns the handler of a method that a path does not have.
+// methodNotAllowed returns the handler of a method that a path does not support.
 func methodNotAllowed(method, allow string) handler {
 	return func(w http.ResponseWriter, _ *http.Request) error {
 		w.Header().Set("Allow", allow)
@@ -81,7 +81,8 @@ func methodNotAllowed(method, allow string) handler {
 }
 
 // prunedMeanwhile reports whether a revision that was requested as latest or by a tag was pruned between resolving and
-// reading it, so that the request should be answered again. A body could not be read again.
+// reading it, so that the request should be handled again. It is false for requests with a body, which can be read
+// only once.
 func prunedMeanwhile(r *http.Request, err error) bool {
 	named := strings.Contains(r.URL.Path, "/latest") || strings.Contains(r.URL.Path, "/tag:")
 	return named && r.ContentLength == 0 && fault.KindOf(err) == fault.Gone
@@ -103,7 +104,7 @@ func routeEscaped(next http.Handler) http.Handler {
 	})
 }
 
-// unsniffed adds the header that keeps browsers from guessing the type of an answer.
+// unsniffed adds the header that stops browsers from guessing the content type.
 func unsniffed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -112,7 +113,7 @@ func unsniffed(next http.Handler) http.Handler {
 }
 
 // recoverer answers with an internal error if the handler panics. If the answer has begun, it closes the connection
-// instead, so that the client does not take half an answer for a whole one.
+// instead, so that the client cannot mistake a partial answer for a complete one.
 func (s *server) recoverer(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -157,28 +158,28 @@ type observer struct {
 // Observe counts a request; route is the pattern of its path, "" if it has none.
 type Observe = func(route, method string, status int, took time.Duration)
 
-// requestInfo collects what the log and the audit record about a request while it is answered.
+// requestInfo collects the facts about a request that are logged and audited.
 type requestInfo struct {
 	id         string
 	began      time.Time
 	marker     string // X-Context-Marker, shortened
 	caller     authn.Caller
-	viewer     authz.Viewer // whom the answer is for: it sees least until the caller is known
+	viewer     authz.Viewer // the least privileged one until the caller is known
 	rule       string       // the authz rule that was checked, if any
-	revision   int64        // the revision that was made or requested, if any
+	revision   int64        // the revision created or requested, if any
 	audited    bool         // the audit event was stored with the change
 	notes      []string     // errors, for the log
 	answer     middleware.WrapResponseWriter
 	aborted    bool     // the connection was closed in the middle of the answer
-	unchanged  bool     // a change would store what is stored already
-	parameters []string // of the query, that the endpoint reads
+	unchanged  bool     // the requested change is already in effect
+	parameters []string // the query parameters that the endpoint reads
 	errorType  string   // of the answer, if it is an error
 
-	// Of a request that waits for another answer.
-	decides bool          // the handler says by pending whether the answer is one to wait on; else a 304 is
+	// For a request that waits for another answer.
+	decides bool          // the handler sets pending to keep waiting; otherwise a 304 keeps waiting
 	pending bool          // it is
 	pinned  string        // what the request is about, where it did not say that once for all
-	fresh   time.Duration // how long the answer lasts if nothing changes; 0: for ever
+	fresh   time.Duration // how long the answer is valid if nothing changes; 0: forever
 	pause   *pause        // nil if it cannot wait
 	waited  time.Duration // how long it has waited
 }
@@ -194,13 +195,13 @@ func infoOf(r *http.Request) *requestInfo {
 
 func (o *requestInfo) note(text string) { o.notes = append(o.notes, text) }
 
-// waits reports whether the request waits, and so is handled again.
+// waits reports whether the request is waiting and will be handled again.
 func (o *requestInfo) waits() bool { return o.pause != nil && o.pause.begun() && !o.pause.over }
 
 // begun reports whether the status has been sent.
 func (o *requestInfo) begun() bool { return o.answer != nil && o.answer.Status() != 0 }
 
-// traced returns the context of a request with the trace that its header names, unless the request has a span already.
+// traced returns the context of a request with the trace named in its header, unless the request already has a span.
 func traced(ctx context.Context, header http.Header) context.Context {
 	if trace.SpanContextFromContext(ctx).IsValid() {
 		return ctx
@@ -233,7 +234,7 @@ func (o *observer) middleware(next http.Handler) http.Handler {
 
 const healthPath = "/api/v1.0/health"
 
-// setContextHeaders sets the request's id, and returns the headers by which clients track requests (spec/api.md §1.2).
+// setContextHeaders sets the request's id and the headers that clients use to track requests (spec/api.md §1.2).
 func setContextHeaders(header http.Header, r *http.Request, id string) {
 	if r.URL.Path == healthPath {
 		return
@@ -264,7 +265,7 @@ func (o *observer) record(r *http.Request, answer middleware.WrapResponseWriter,
 		return
 	}
 	level := slog.LevelInfo
-	endedWait := info.pause != nil && info.pause.ended != nil // by a stop, or the client
+	endedWait := info.pause != nil && info.pause.ended != nil // because the server stopped or the client disconnected
 	if status >= http.StatusInternalServerError && !endedWait || info.aborted {
 		level = slog.LevelError
 	}

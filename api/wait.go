@@ -17,13 +17,13 @@ import (
 	"purser/internal/feed"
 )
 
-// waitParameter is the parameter by which a request waits for a change.
+// waitParameter is the query parameter that makes a request wait for a change.
 const waitParameter = "wait"
 
-// maxWait is how long a request may wait.
+// maxWait is the longest time that a request may wait.
 const maxWait = 10 * time.Minute
 
-// wait reads how long a request may wait; ok is false if it does not ask for that.
+// wait reads how long a request may wait; ok is false if it does not ask to wait.
 func (q *query) wait() (limit time.Duration, ok bool) {
 	text := q.text(waitParameter)
 	if text == "" {
@@ -51,8 +51,8 @@ func (q *query) wait() (limit time.Duration, ok bool) {
 	return limit, true
 }
 
-// answer calls the handler of an endpoint. If the request waits, the handler is called until its answer is not one to
-// wait on: one that the client has already (304), or one that the handler marks as pending.
+// answer calls the handler of an endpoint. If the request waits, it calls the handler again until the client does not
+// already have the answer (304) and the handler does not mark it as pending.
 func (s *server) answer(w http.ResponseWriter, r *http.Request, of endpoint) error {
 	if !slices.Contains(of.parameters, waitParameter) {
 		return of.handle(w, r)
@@ -65,7 +65,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, of endpoint) err
 	if err := q.error(); err != nil {
 		return err
 	}
-	r = withoutWait(r) // ETags and links are those of the answer without it
+	r = withoutWait(r) // so that it does not affect ETags and links
 	if !waits || wantsStream(r) {
 		return of.handle(w, r)
 	}
@@ -84,13 +84,13 @@ func (s *server) pin(r *http.Request) (string, error) {
 	return "", nil
 }
 
-// addedByPurser reports whether the reference does not have a route, and so does not ignore its parameters.
+// addedByPurser reports whether the route is missing from the reference, so that no parameter needs to be ignored.
 func addedByPurser(r *http.Request) bool {
 	route := chi.RouteContext(r.Context()).RoutePattern()
 	return strings.HasSuffix(route, "/status") || strings.HasSuffix(route, "/events")
 }
 
-// withoutWait returns a request without the parameter.
+// withoutWait returns a copy of a request without the parameter wait.
 func withoutWait(r *http.Request) *http.Request {
 	parts := strings.Split(r.URL.RawQuery, "&")
 	parts = slices.DeleteFunc(parts, func(part string) bool {
@@ -104,11 +104,11 @@ func withoutWait(r *http.Request) *http.Request {
 	return &same
 }
 
-// maxWaitingHeader bounds the URL and the header of a request that waits, in bytes: it keeps them until it is answered.
+// maxWaitingHeader bounds the URL and headers of a waiting request, in bytes: they are held until it is answered.
 const maxWaitingHeader = 32 << 10
 
-// place returns a place among the requests that wait. Faults: Invalid for a large request, Unavailable if there is no
-// place left, Throttled if the caller has its share of them.
+// place returns a place among the waiting requests. Faults: Invalid if the request is too large, Unavailable if no
+// place is left, Throttled if the caller already has its share of places.
 func (s *server) place(r *http.Request) (feed.Wait, error) {
 	size := len(r.RequestURI)
 	for name, values := range r.Header {
@@ -126,7 +126,7 @@ func (s *server) place(r *http.Request) (feed.Wait, error) {
 	return s.Feed.Wait(callerOf(r).UserID)
 }
 
-// await has a request wait for an answer, or answers one that has waited.
+// await makes a request wait for an answer, or answers one that has waited.
 func (s *server) await(w http.ResponseWriter, r *http.Request, of endpoint, limit time.Duration) error {
 	p := infoOf(r).pause
 	if p.over {
@@ -155,7 +155,7 @@ func (s *server) await(w http.ResponseWriter, r *http.Request, of endpoint, limi
 	return nil
 }
 
-// answerAfter answers a request that has waited.
+// answerAfter writes the answer of a request that has waited.
 func (s *server) answerAfter(p *pause, w http.ResponseWriter, r *http.Request, of endpoint) error {
 	info := infoOf(r)
 	info.pinned = p.pinned
@@ -171,16 +171,16 @@ func (s *server) answerAfter(p *pause, w http.ResponseWriter, r *http.Request, o
 	info.revision = answer.revision
 	maps.Copy(w.Header(), answer.header)
 	w.WriteHeader(answer.status)
-	_, _ = w.Write(answer.body.Bytes()) // the client may have gone
+	_, _ = w.Write(answer.body.Bytes()) // the client may have disconnected
 	return nil
 }
 
-// waitedAnswerTime is how long an answer may take to be made and written after the client has waited for it.
+// waitedAnswerTime is how long producing and writing an answer may take after the wait.
 const waitedAnswerTime = 5 * time.Minute
 
 const waitedHeader = "Purser-Waited"
 
-// isPending reports whether an answer with a status is one to wait on.
+// isPending reports whether the request should keep waiting after an answer with this status.
 func (o *requestInfo) isPending(status int) bool {
 	if o.decides {
 		return o.pending
@@ -188,14 +188,14 @@ func (o *requestInfo) isPending(status int) bool {
 	return status == http.StatusNotModified
 }
 
-// errStopping is the fault of a request that waits while the server stops.
+// errStopping returns the fault of a request that is waiting when the server stops.
 func errStopping() error {
 	f := fault.New(fault.Unavailable, "HTTPServiceUnavailable", "The server stops; ask another one, or this one again")
 	f.RetryAfter = time.Second
 	return f
 }
 
-// reauthorize checks that the caller of a request may still make it, after it has waited.
+// reauthorize checks that the caller is still allowed to make a request that has waited.
 func (s *server) reauthorize(w http.ResponseWriter, r *http.Request) error {
 	info := infoOf(r)
 	caller, err := s.authenticate(r)

@@ -24,7 +24,7 @@ func (l Links) BucketItem(b queries.Bucket) BucketItem {
 	}
 }
 
-// changeView shows who changed something, when and why: nothing but the revision if that is deleted by now.
+// changeView shows who changed something, when and why, or only the revision if it has since been deleted.
 type changeView struct {
 	Revision  int64   `json:"revision"`
 	ChangedAt *string `json:"changedAt"`
@@ -36,7 +36,7 @@ func changeViewOf(c queries.Change) changeView {
 	return changeView{c.Revision, timeText(c.At), Optional(c.User), Optional(c.Message)}
 }
 
-// AlwaysPaged is a list that has pages with --compat=deckhand, too.
+// AlwaysPaged is a list that has pages even with --compat=deckhand.
 type AlwaysPaged[T any] struct {
 	List[T]
 
@@ -48,12 +48,12 @@ type AlwaysPaged[T any] struct {
 type DocumentChange struct {
 	changeView
 
-	Bucket string `json:"bucket"` // that the document is in, or was in last
+	Bucket string `json:"bucket"` // the current or last bucket of the document
 	Change string `json:"change"`
 	Diff   string `json:"diff"`
 }
 
-// DocumentChangeOf returns the view of a change of a document, with its difference. The error is that of the budget.
+// DocumentChangeOf returns the view of a change of a document, with its difference. The error is from the budget.
 func DocumentChangeOf(ctx context.Context, c queries.DocumentChange) (DocumentChange, error) {
 	before := int64(0)
 	if c.Before != nil {

@@ -17,11 +17,11 @@ import (
 	"purser/internal/revisions"
 )
 
-// maxDifferences bounds the answer to a comparison, in bytes: the contents of the documents that differ can be in it
-// several times, and laid out in lines that are mostly indentation.
+// maxDifferences bounds the answer to a comparison, in bytes: it can repeat the contents of differing documents
+// several times, in lines that are mostly indentation.
 const maxDifferences = 64 << 20
 
-// differencesSize counts what an answer consists of while it is put together.
+// differencesSize adds up the size of an answer while it is built.
 type differencesSize struct {
 	spent *budget.Meter
 	bytes int
@@ -31,7 +31,7 @@ func newDifferencesSize(ctx context.Context) *differencesSize {
 	return &differencesSize{spent: budget.NewMeter(ctx)}
 }
 
-// add counts what the answer says about a document. Faults: TooLarge, those of the budget.
+// add counts the part of the answer about one document. Faults: TooLarge, those of the budget.
 func (s *differencesSize) add(d revisions.DocumentDifference, bytes int) error {
 	const byteCost = 10
 	if s.bytes += bytes; s.bytes > maxDifferences {
@@ -41,7 +41,8 @@ func (s *differencesSize) add(d revisions.DocumentDifference, bytes int) error {
 	return tooLargeToCompare(d, s.spent.Hold(bytes))
 }
 
-// tooManyDifferences is the fault of an answer that is too large before it is complete.
+// tooManyDifferences returns the fault of an answer that exceeds maxDifferences.
+
 func tooManyDifferences(d revisions.DocumentDifference) error {
 	return fault.New(fault.TooLarge, "HTTPPayloadTooLarge", "The differences up to document %s take more than %d bytes; "+
 		"compare revisions that differ less", d.Identity, maxDifferences)

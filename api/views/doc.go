@@ -1,3 +1,3 @@
-// Package views writes what the API answers: values of the domain as the JSON, YAML and text that clients read
-// (spec/api.md). Its functions are pure, and decide nothing: what a viewer may not see is not in what they are given.
+// Package views formats domain values as the JSON, YAML and text of the API's answers (spec/api.md). Its functions are
+// pure and make no access decisions: callers pass only values that the viewer may see.
 package views

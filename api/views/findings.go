@@ -12,13 +12,13 @@ import (
 	"purser/internal/words"
 )
 
-// Findings lists what is wrong with a revision.
+// Findings lists the problems of a revision.
 type Findings struct {
 	Revision *int64  `json:"revision"` // null if there is none
 	Stamp    string  `json:"stamp"`
 	Status   string  `json:"status"`
 	Total    int     `json:"total"`
-	More     bool    `json:"more"` // there are others, which were not looked at
+	More     bool    `json:"more"` // there may be others, which were not examined
 	Findings []Found `json:"findings"`
 }
 
@@ -26,7 +26,7 @@ type Findings struct {
 type Found struct {
 	Level      string          `json:"level"`
 	Validation string          `json:"validation"`
-	Document   *foundDocument  `json:"document"` // null if it is not about one
+	Document   *foundDocument  `json:"document"` // null if the finding is not about a document
 	Path       *string         `json:"path"`
 	Rule       *string         `json:"rule"`
 	Message    string          `json:"message"`
@@ -125,7 +125,7 @@ func FindingLines(list []findings.Finding) string {
 	return b.String()
 }
 
-// closest says what is wrong with the branch of an anyOf or oneOf that was most likely meant; "" if that is not known.
+// closest describes the error in the branch of an anyOf or oneOf that was most likely meant, or returns "" if unknown.
 func closest(causes []validations.Cause) string {
 	if len(causes) == 0 {
 		return ""
@@ -133,7 +133,7 @@ func closest(causes []validations.Cause) string {
 	return fmt.Sprintf("in the branch most likely meant, %s: %s", causes[0].Path, causes[0].Message)
 }
 
-// RestLine says how many findings are not among those shown; "" if all are.
+// RestLine says how many findings are not shown; "" if all are.
 func RestLine(found findings.List) string {
 	switch rest := found.Total - len(found.Findings); {
 	case found.More:
@@ -144,8 +144,8 @@ func RestLine(found findings.List) string {
 	return ""
 }
 
-// IgnoredText says which validations fail but do not count, and for how many documents. It leaves out one that finds
-// only what fails the revision all the same.
+// IgnoredText names the failed validations that do not count, and their numbers of documents. It omits a validation
+// whose findings all fail the revision anyway.
 func IgnoredText(found findings.List) string {
 	fails := map[string]bool{} // validations with errors
 	documents := map[string]map[document.Identity]bool{}
@@ -174,7 +174,7 @@ func IgnoredText(found findings.List) string {
 	return strings.Join(ignored, ", ")
 }
 
-// IgnoresFailures reports whether a validation fails that does not count.
+// IgnoresFailures reports whether a validation that does not count has failed.
 func IgnoresFailures(verdict validations.Verdict) bool {
 	for _, judged := range verdict.Ignored {
 		if judged.Status != validations.Success {
@@ -184,7 +184,7 @@ func IgnoresFailures(verdict validations.Verdict) bool {
 	return false
 }
 
-// VerdictText returns the status, with what is ignored, and a line for each validation that is not a success.
+// VerdictText returns the status with the ignored text, and a line for each validation that did not succeed.
 func VerdictText(shown revisions.Shown, ignored string) string {
 	var b strings.Builder
 	b.WriteString(shown.Verdict.Status.String())

@@ -5,10 +5,10 @@ import (
 	"strconv"
 )
 
-// Links writes the views that have URLs of the server.
+// Links creates the views that contain URLs of the server.
 type Links struct {
-	Origin string // that URLs begin with, such as https://purser.example.org
-	Compat bool   // leaves out what the reference does not show
+	Origin string // the prefix of URLs, such as https://purser.example.org
+	Compat bool   // omits members that the reference does not show
 }
 
 // RevisionURL returns the URL of a revision.

@@ -7,7 +7,7 @@ import (
 	"purser/internal/webhooks"
 )
 
-// Webhook shows a webhook, without its secret but when that is new.
+// Webhook shows a webhook, with its secret only when the secret is new.
 type Webhook struct {
 	ID        int64         `json:"id"`
 	URL       string        `json:"url"`
@@ -28,7 +28,7 @@ func WebhookOf(w webhooks.Webhook) Webhook {
 	return view
 }
 
-// Delivery shows an event for a webhook, and what became of it.
+// Delivery shows an event for a webhook and the outcome of sending it.
 type Delivery struct {
 	ID       int64           `json:"id"`
 	Event    json.RawMessage `json:"event"`
