@@ -12,8 +12,8 @@ import (
 	"purser/internal/revisions"
 )
 
-// audited records the outcome of requests for changes before they are answered, so that no change is acknowledged that
-// the audit does not have. If recording fails, a change that was made is still acknowledged, and logged instead.
+// audited records the outcome of change requests before they are answered, so that no unaudited change is
+// acknowledged. If recording fails, a change that was made is logged instead and still acknowledged.
 func (s *server) audited(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isReading(r.Method) {
@@ -63,9 +63,9 @@ func (w *auditWriter) Write(text []byte) (int, error) {
 // Unwrap is for http.ResponseController.
 func (w *auditWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// record adds a request and the status of its answer to the audit. It leaves out changes that store what is stored
-// already, and requests without a caller or beyond the rate, of which there may be any number. Dry runs are recorded:
-// their answers tell about documents as those of changes do.
+// record adds a request and the status of its answer to the audit. It leaves out changes without effect, and requests
+// without a caller or over the rate limit, because their number is unbounded. Dry runs are recorded because their
+// answers reveal as much about documents as those of changes.
 func (s *server) record(r *http.Request, status int) {
 	const patience = 5 * time.Second
 	info := infoOf(r)
@@ -105,7 +105,7 @@ func (s *server) auditEvent(r *http.Request, status int) revisions.AuditEvent {
 	}
 }
 
-// targetOf returns the path and the query of a request, shortened. It never leaves out that the request is a dry run.
+// targetOf returns the shortened path and query of a request. It always keeps the mark of a dry run.
 func targetOf(r *http.Request) string {
 	const maxLength = 2000
 	target := r.URL.RequestURI()
@@ -134,7 +134,7 @@ func (s *server) listAudit(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// time returns the value of a parameter as a time, zero without one.
+// time returns the value of a parameter as a time, zero if it is absent.
 func (q *query) time(parameter string) time.Time {
 	text := q.text(parameter)
 	if text == "" {

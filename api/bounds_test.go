@@ -11,7 +11,7 @@ import (
 	"purser/internal/budget"
 )
 
-// slowClient is the writer of an answer that its client does not read until the deadline is over.
+// slowClient is the writer of an answer that the client does not read before the deadline.
 type slowClient struct {
 	http.ResponseWriter
 
@@ -23,7 +23,7 @@ func (c *slowClient) SetWriteDeadline(time.Time) error {
 	return nil
 }
 
-// An answer that a client does not read keeps nobody waiting, and all such answers together are bounded.
+// An unread answer does not block other requests, and the total size of unread answers is bounded.
 func TestBounds_send(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -87,8 +87,8 @@ func (s *server) ingest(w http.ResponseWriter, r *http.Request,
 	return put(body, media)
 }
 
-// bucketNames reads the buckets that a change set replaces even if none of its documents is in them. A value may list
-// several, separated by commas.
+// bucketNames reads the buckets that a change set replaces even if it has no documents for them. A value may list
+// several names, separated by commas.
 func bucketNames(q *query) (names []string) {
 	for _, value := range q.texts("buckets") {
 		for name := range strings.SplitSeq(value, ",") {
@@ -105,7 +105,7 @@ func bucketNames(q *query) (names []string) {
 	return names
 }
 
-// change reads the options of a change. If it is made, its answer will have the given status.
+// change reads the options of a change. status is that of the answer if the change is made.
 func (s *server) change(r *http.Request, q *query, status int) (revisions.Options, error) {
 	dryRun := q.flag("dry-run", false)
 	options, err := s.options(r, q)
@@ -114,8 +114,8 @@ func (s *server) change(r *http.Request, q *query, status int) (revisions.Option
 	return options, err
 }
 
-// writeWritten answers with the documents of the buckets that were written, of which some texts may be prepared, or
-// with the preview of a dry run.
+// writeWritten answers with the documents of the written buckets, using the texts in made, or with the preview of a dry
+// run.
 func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written changes.Written, made prepared) error {
 	if s.writePreview(w, r, written) {
 		return nil
@@ -138,7 +138,7 @@ func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written ch
 	return nil
 }
 
-// writeWithFindings answers with what is wrong with the newest revision, in the preview of a dry run.
+// writeWithFindings answers with the preview of a dry run that has the findings of the newest revision.
 func (s *server) writeWithFindings(w http.ResponseWriter, r *http.Request, written changes.Written) error {
 	s.setWritten(w, r, written)
 	found, err := s.findingsAfter(r, written)
@@ -167,8 +167,8 @@ func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written ch
 	return true
 }
 
-// setWritten sets the ETag of the newest revision, and the headers that say what a change did, and notes a new revision
-// for the log.
+// setWritten sets the ETag of the newest revision and the headers that summarize a change, and notes a new revision for
+// the log.
 func (s *server) setWritten(w http.ResponseWriter, r *http.Request, written changes.Written) {
 	setHead(w, written.Revision, written.Stamp)
 	if preview := written.Preview; preview != nil {
@@ -182,8 +182,8 @@ func (s *server) setWritten(w http.ResponseWriter, r *http.Request, written chan
 	}
 }
 
-// setSummary says in headers what a change did or would do; revision is the newest afterwards. Without a new revision
-// there is no status, which would have to be read.
+// setSummary sets headers that summarize a change or dry run; revision is the newest one afterwards. Without a new
+// revision it omits the status, which would have to be read.
 func setSummary(w http.ResponseWriter, revision int64, changed bool, verdict validations.Verdict,
 	did changes.Summary,
 ) {

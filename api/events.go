@@ -58,14 +58,14 @@ func (s *server) pinEvents(r *http.Request) (string, error) {
 	return strconv.FormatInt(after, 10), nil
 }
 
-// wanted is what a request asks of the feed.
+// wanted describes the events that a request asks for.
 type wanted struct {
 	since feed.Since
 	types []events.Type
 	limit int
 }
 
-// events reads which events are wanted. Last-Event-ID is what clients of streams send when they connect again.
+// events reads which events are wanted. Clients of streams send Last-Event-ID when they reconnect.
 func (q *query) events(r *http.Request) (w wanted) {
 	const defaultLimit = 100
 	if w.limit = q.count("limit", defaultLimit); w.limit < 1 || w.limit > feed.MaxPage {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// frontView says what answers here, and where to go on.
+// frontView describes the server and links to its endpoints.
 type frontView struct {
 	Name  string     `json:"name"`
 	About string     `json:"about"`
@@ -21,7 +21,7 @@ type linkView struct {
 	About string `json:"about"`
 }
 
-// pagesPath is where the pages are, which are served beside the API.
+// pagesPath is the path of the web pages, which are served beside the API.
 const pagesPath = "/ui/"
 
 // GET /

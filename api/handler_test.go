@@ -134,7 +134,7 @@ func TestHandler_errors(t *testing.T) {
 	}
 }
 
-// What is misspelt is not done as if it were not there.
+// A misspelt parameter is refused, not ignored.
 func TestHandler_unknownParameters(t *testing.T) {
 	t.Parallel()
 	s, compat := filled(t, 2), newSite(t, func(config *api.Config) { config.Compat = true })
@@ -193,7 +193,7 @@ func TestHandler_maxDeleted(t *testing.T) {
 	}
 }
 
-// A change says in headers what it did, and its dry run says the same before.
+// The headers of a change summarize it, and those of its dry run are the same.
 func TestHandler_summary(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -314,7 +314,7 @@ func TestHandler_bounds(t *testing.T) {
 		} {
 			got := s.do(t, method, "buckets/b/documents", "", asJSON...)
 			got.fails(t, http.StatusServiceUnavailable, "HTTPServiceUnavailable")
-			if !strings.Contains(got.text, `"message":"`+want+`"`) { // purser sends a change again that was not stored
+			if !strings.Contains(got.text, `"message":"`+want+`"`) { // purser retries a change that was not stored
 				t.Errorf("%s: want %q\n%s", method, want, got.text)
 			}
 		}
@@ -383,7 +383,7 @@ func query(link any) string {
 	return after
 }
 
-// Each document of an answer has the status of its own, in either media type, also where its neighbours have another.
+// Each document of an answer has its own status in either media type, even if its neighbours have a different one.
 func TestHandler_documentStatus(t *testing.T) {
 	t.Parallel()
 	s := filled(t, 2)

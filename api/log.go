@@ -44,9 +44,8 @@ func (l requestLog) WithGroup(name string) slog.Handler { return requestLog{l.Ha
 // The number of bytes logged of a path or query, and of a context marker.
 const maxLogged, maxMarker = 1000, 200
 
-// loggedQuery returns a query in the form that is logged. Parameters that the endpoint does not know could contain
-// anything: only their names are logged, and nothing if they have no "=". Search terms are left out because they may
-// be secrets.
+// loggedQuery returns a query in the form that is logged. Unknown parameters could contain anything: only their names
+// are logged, and nothing if they have no "=". Search terms are left out because they may be secrets.
 func loggedQuery(raw string, known []string) string {
 	var parts []string
 	size := 0

@@ -58,7 +58,7 @@ func TestLog_request(t *testing.T) {
 	}
 }
 
-// Queries are logged without what callers look for, without what no endpoint knows, and not at any length.
+// Queries are logged without search terms and unknown parameters, and are shortened.
 func TestLog_query(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -95,7 +95,7 @@ type failingAudit struct{ queries.Audit }
 
 func (failingAudit) Record(context.Context, revisions.AuditEvent) error { return errors.New("no") }
 
-// What is logged while a request is answered says which one it was.
+// Records that are logged during a request identify it.
 func TestLog_insideRequest(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(config *api.Config) { config.Audit = failingAudit{} })

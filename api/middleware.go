@@ -81,8 +81,7 @@ func methodNotAllowed(method, allow string) handler {
 }
 
 // prunedMeanwhile reports whether a revision that was requested as latest or by a tag was pruned between resolving and
-// reading it, so that the request should be handled again. It is false for requests with a body, which can be read
-// only once.
+// reading it, so that the request should be handled again. It is false if there is a body, which can be read only once.
 func prunedMeanwhile(r *http.Request, err error) bool {
 	named := strings.Contains(r.URL.Path, "/latest") || strings.Contains(r.URL.Path, "/tag:")
 	return named && r.ContentLength == 0 && fault.KindOf(err) == fault.Gone
@@ -234,7 +233,7 @@ func (o *observer) middleware(next http.Handler) http.Handler {
 
 const healthPath = "/api/v1.0/health"
 
-// setContextHeaders sets the request's id and the headers that clients use to track requests (spec/api.md §1.2).
+// setContextHeaders sets the request's id and echoes the headers that clients use for tracking (spec/api.md §1.2).
 func setContextHeaders(header http.Header, r *http.Request, id string) {
 	if r.URL.Path == healthPath {
 		return

@@ -15,27 +15,27 @@ type pause struct {
 	began  time.Time     // the request
 	limit  time.Duration // of the wait
 	place  feed.Wait
-	viewer authz.Viewer // whom the answer of the group is for
+	viewer authz.Viewer // the viewer of the group's answer
 	pinned string       // what the request is about
-	member *member      // of a group; nil if the request need not wait
+	member *member      // of a group; nil if the request does not wait
 	joined time.Time    // the group
 
 	over   bool // the request has waited
 	waited time.Duration
-	answer *recorded // of the group; nil if the request has to be answered by itself
+	answer *recorded // of the group; nil if the request must be answered individually
 	err    error     // of the group
-	ended  error     // why there is nothing to answer: the client has gone, or the server stops
+	ended  error     // why the request is not answered: the client disconnected or the server is stopping
 }
 
 type pauseKey struct{}
 
-// begun reports whether a request waits or has waited.
+// begun reports whether a request is waiting or has waited.
 func (p *pause) begun() bool { return p.member != nil }
 
 // pausing returns a handler in which requests wait outside of next. A request that has to wait returns from next
-// without an answer, and next handles it again after the wait: it is authorized again, and takes little more memory
-// meanwhile than a connection of net/http. next first runs in a goroutine of its own, so that its stack is freed, and
-// that of the connection's goroutine does not grow.
+// without an answer, and next handles and authorizes it again after the wait. While waiting, it needs little more
+// memory than an idle connection of net/http: next first runs in its own goroutine, whose stack is then freed, so the
+// stack of the connection's goroutine does not grow.
 func (s *server) pausing(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mayWait := strings.Contains(r.URL.RawQuery, waitParameter) || strings.Contains(r.URL.RawQuery, "%")
@@ -61,7 +61,7 @@ func (p *pause) of(r *http.Request) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), pauseKey{}, p))
 }
 
-// rest waits until the group has an answer, the time is over, the client goes away or the server stops.
+// rest waits until the group has an answer, the time limit is reached, the client disconnects or the server stops.
 func (p *pause) rest(ctx context.Context, stopping <-chan struct{}) {
 	over := time.NewTimer(p.limit)
 	defer over.Stop()
@@ -85,13 +85,13 @@ func (p *pause) rest(ctx context.Context, stopping <-chan struct{}) {
 	}
 }
 
-// end gives back what a request has while it waits.
+// end releases the resources of a waiting request.
 func (p *pause) end() {
 	p.member.leave()
 	p.place.End()
 }
 
-// aside runs work in a goroutine of its own, and panics as the work does.
+// aside runs work in a separate goroutine and passes on its panic.
 func aside(work func()) {
 	done := make(chan any)
 	go func() {

@@ -39,7 +39,7 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-// site is the handler of the interface over an empty database. Nothing listens.
+// site is the handler of the API with an empty database, without a listener.
 type site struct {
 	http.Handler
 
@@ -94,7 +94,7 @@ func (silent) Authenticate(context.Context, string) (authn.Caller, error) {
 	return authn.Caller{}, fault.New(fault.Unavailable, "HTTPServiceUnavailable", "Keystone does not respond")
 }
 
-// newFeed returns the feed of a store, which wakes up those who wait until the test ends.
+// newFeed returns the feed of a store, which wakes waiting requests until the test ends.
 func newFeed(t *testing.T, kept *store.Store) *feed.Feed {
 	t.Helper()
 	told := feed.New(feed.Config{
@@ -111,14 +111,14 @@ func newFeed(t *testing.T, kept *store.Store) *feed.Feed {
 	return told
 }
 
-// response is an answer that was read.
+// response is an answer with its body.
 type response struct {
 	*http.Response
 
 	text string
 }
 
-// do makes a request; header holds names and values in turn.
+// do makes a request; header alternates names and values.
 func (s site) do(t *testing.T, method, path, body string, header ...string) response {
 	t.Helper()
 	if !strings.HasPrefix(path, "/") {
@@ -143,7 +143,7 @@ func (s site) get(t *testing.T, path string, header ...string) response {
 	return s.do(t, http.MethodGet, path, "", header...)
 }
 
-// put fills a bucket, whose name a query may follow.
+// put replaces the documents of a bucket; a query may follow its name.
 func (s site) put(t *testing.T, bucket, body string, header ...string) response {
 	t.Helper()
 	bucket, query, _ := strings.Cut(bucket, "?")
@@ -151,7 +151,7 @@ func (s site) put(t *testing.T, bucket, body string, header ...string) response 
 		append([]string{"Content-Type", "application/x-yaml"}, header...)...)
 }
 
-// filled is a site with revisions 1 to n, each of which adds a bucket.
+// filled returns a site with revisions 1 to n, each of which adds a bucket.
 func filled(t *testing.T, n int) site {
 	t.Helper()
 	s := newSite(t)
@@ -171,7 +171,7 @@ func (r response) is(t *testing.T, status int) response {
 	return r
 }
 
-// fails checks that the answer is this error, whole.
+// fails checks that the whole answer is this error.
 func (r response) fails(t *testing.T, status int, errorType string) {
 	t.Helper()
 	r.is(t, status)

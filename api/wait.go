@@ -147,7 +147,7 @@ func (s *server) await(w http.ResponseWriter, r *http.Request, of endpoint, limi
 		return of.handle(w, r)
 	}
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Time{})                               // the client says nothing more
+	_ = control.SetReadDeadline(time.Time{})                               // the client sends nothing more
 	_ = control.SetWriteDeadline(time.Now().Add(limit + waitedAnswerTime)) // tests have writers without deadlines
 	p.began, p.limit, p.place, p.viewer, p.pinned = info.began, limit, place, info.viewer, info.pinned
 	p.joined = time.Now()

@@ -19,7 +19,7 @@ import (
 	"purser/internal/store"
 )
 
-// users takes the name of a user for its token, until it has expired.
+// users accepts the name of a user as its token until expired is set.
 type users struct{ expired atomic.Bool }
 
 // Authenticate implements authn.Authenticator.
@@ -30,12 +30,12 @@ func (u *users) Authenticate(_ context.Context, token string) (authn.Caller, err
 	return authn.Caller{UserID: token, Roles: []string{"admin"}}, nil
 }
 
-// withUsers has callers authenticated by users.
+// withUsers makes users the authenticator.
 func withUsers(u *users) func(*api.Config) {
 	return func(c *api.Config) { c.Access.Authenticator, c.Access.Anonymous = u, false }
 }
 
-// waiting makes requests that wait, at once, and returns them when so many places are taken.
+// waiting makes n waiting requests concurrently and returns when n places are taken; answers returns their answers.
 func (s site) waiting(t *testing.T, told *feed.Feed, n int, path string, header ...string) (answers func() []response) {
 	t.Helper()
 	all := make([]response, n)
@@ -56,7 +56,7 @@ func (s site) waiting(t *testing.T, told *feed.Feed, n int, path string, header 
 	}
 }
 
-// A user may have as many places as are free: others find one, for waits and for streams.
+// A user may have no more places than remain free, so that others can still wait and stream.
 func TestWait_places(t *testing.T) {
 	t.Parallel()
 	stop := make(chan struct{})
@@ -100,7 +100,7 @@ func TestWait_places(t *testing.T) {
 	}
 }
 
-// Who waits for a large answer gets the one that all share.
+// Requests that wait for a large answer share it.
 func TestWait_large(t *testing.T) {
 	t.Parallel()
 	var told *feed.Feed
@@ -119,7 +119,7 @@ func TestWait_large(t *testing.T) {
 	}
 }
 
-// Who waits is not told what was read before it came: it may know better, as the client does that posted a result.
+// A waiting request does not get an answer read before it arrived, because its client may know of newer results.
 func TestWait_late(t *testing.T) {
 	t.Parallel()
 	var told *feed.Feed
@@ -146,7 +146,8 @@ func TestWait_late(t *testing.T) {
 	}
 }
 
-// slowStore holds back what it is asked for first, once it has read it.
+// slowStore delays the result of its first query after reading it.
+
 type slowStore struct {
 	*store.Store
 

@@ -178,13 +178,13 @@ func tooLargeToCompare(d revisions.DocumentDifference, err error) error {
 	return budget.About(err, "compare document %s", d.Identity)
 }
 
-// encrypted reports whether either version of a document is a secret or holds one. Then no data is shown.
+// encrypted reports whether either version of a document is or contains a secret, in which case no data is shown.
 func encrypted(d revisions.DocumentDifference) bool {
 	secret := func(doc *revisions.Stored) bool { return doc != nil && (doc.Tainted || doc.Traits().Encrypted) }
 	return secret(d.Before) || secret(d.After)
 }
 
-// hiddenDiffer reports whether a document's data differs and is not shown.
+// hiddenDiffer reports whether a document has differences in data that is not shown.
 func hiddenDiffer(d revisions.DocumentDifference) bool {
 	if d.Before == nil || d.After == nil || !encrypted(d) {
 		return false
@@ -280,8 +280,7 @@ func documentValue(doc *revisions.Stored, hidden bool) document.Mapping {
 	return append(value, document.Member{Key: "data", Value: parsed(doc.Data)})
 }
 
-// Differing returns the documents of a deep diff, without their differences. Its count is that of all, whatever the
-// page.
+// Differing returns the documents of a deep diff without their differences. Its count includes all pages.
 func Differing(found queries.DeepDifferences) List[DocumentDifference] {
 	differing := List[DocumentDifference]{found.Total, []DocumentDifference{}}
 	for _, bucket := range found.Buckets {
@@ -338,7 +337,7 @@ func title(revision int64, doc *revisions.Stored) string {
 	return strings.NewReplacer("\n", " ", "\r", " ").Replace(title)
 }
 
-// canonicalYAML returns a document as YAML with sorted keys, and whether that is all of it.
+// canonicalYAML returns a document as YAML with sorted keys, and whether the text is complete.
 func canonicalYAML(doc *revisions.Stored, hidden bool) (text string, complete bool) {
 	if doc == nil {
 		return "", true

@@ -20,7 +20,7 @@ func overrideNameOf(set overrides.Set, instance int) overrideName {
 	return overrideName{doc.Schema, doc.Name, Optional(doc.Layer)}
 }
 
-// Report says what overrides did to a catalog, in the order in which it happened.
+// Report lists the changes that overrides made to a catalog, in order.
 type Report struct {
 	Revision int64         `json:"revision"`
 	Changes  []Override    `json:"changes"`
@@ -28,7 +28,7 @@ type Report struct {
 	Warnings []warningView `json:"warnings"`
 }
 
-// Override shows what an override did to a resource.
+// Override shows how an override changed a resource.
 type Override struct {
 	Resource   string        `json:"resource"`
 	Action     string        `json:"action"` // updated or created
@@ -39,7 +39,7 @@ type Override struct {
 type settingView struct {
 	Name  string          `json:"name"`
 	From  string          `json:"from"`            // configuration or defaults
-	Added bool            `json:"added"`           // to a relationship that was there
+	Added bool            `json:"added"`           // to an existing relationship
 	Value json.RawMessage `json:"value,omitempty"` // only where one resource is explained, and never of a secret
 }
 
@@ -82,7 +82,7 @@ func ReportOf(set overrides.Set, report puppet.Report) Report {
 	return view
 }
 
-// OverrideOf returns the view of a change by an override, with values that are not secret if they are asked for.
+// OverrideOf returns the view of a change by an override. If values is set, it includes the values that are not secret.
 func OverrideOf(set overrides.Set, change puppet.Change, values bool) Override {
 	view := Override{change.Ref.String(), "updated", overrideNameOf(set, change.Instance), []settingView{}}
 	if change.Created {
@@ -101,7 +101,7 @@ func OverrideOf(set overrides.Set, change puppet.Change, values bool) Override {
 	return view
 }
 
-// Differences says how two revisions differ in what they do to resources.
+// Differences shows how the overrides of two revisions differ in their effect on resources.
 type Differences struct {
 	Resources []differenceView `json:"resources"`
 	Options   []alteredView    `json:"options"` // of the data for Hiera
@@ -113,7 +113,7 @@ type differenceView struct {
 	Parameters []alteredView `json:"parameters"`
 }
 
-// alteredView is a parameter that differs. It omits from or to where there is no value, and both if one is sensitive.
+// alteredView is a parameter that differs. It omits from or to if it has no value, and both if either is sensitive.
 type alteredView struct {
 	Name      string          `json:"name"`
 	From      json.RawMessage `json:"from,omitempty"`
