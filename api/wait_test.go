@@ -172,7 +172,7 @@ func (s site) post(t *testing.T, status string) {
 		"{status: "+status+", validator: {name: x, version: '1'}}", "Content-Type", "application/x-yaml").is(t, http.StatusCreated)
 }
 
-// A wait is over once its caller may not make the request any more.
+// A wait ends when its caller may no longer make the request.
 func TestWait_expires(t *testing.T) {
 	t.Parallel()
 	u := new(users)
@@ -189,7 +189,7 @@ func TestWait_expires(t *testing.T) {
 	}
 }
 
-// A stream that has not caught up ends all the same when the token of its caller expires, or the server stops.
+// A stream ends when the token of its caller expires or the server stops, even if it has not caught up.
 func TestStream_backlog(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*users, chan struct{}){
@@ -217,7 +217,7 @@ func TestStream_backlog(t *testing.T) {
 	}
 }
 
-// slowReader calls first when it is sent the first events.
+// slowReader calls first when it receives the first events.
 type slowReader struct {
 	*httptest.ResponseRecorder
 

@@ -107,7 +107,7 @@ func (s *server) retryDelivery(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// idOf returns a number of the path, 0 for what is none: nothing has it.
+// idOf returns a number in the path, or 0, which is not a valid id, if it is not a number.
 func idOf(r *http.Request, parameter string) int64 {
 	id, err := strconv.ParseInt(revisionName(r, parameter), 10, 64)
 	if err != nil {
@@ -119,7 +119,7 @@ func idOf(r *http.Request, parameter string) int64 {
 // maxWish bounds the body of a webhook, in bytes.
 const maxWish = 64 << 10
 
-// readWish reads what a webhook is to be. Fault: Invalid.
+// readWish reads the requested properties of a webhook. Fault: Invalid.
 func (s *server) readWish(w http.ResponseWriter, r *http.Request) (wish webhooks.Wish, err error) {
 	text, media, err := s.readBody(w, r, min(s.Limits.Body, maxWish))
 	if err != nil {
@@ -171,7 +171,7 @@ func badWebhook(what string) error {
 	return fault.New(fault.Invalid, "HTTPBadRequest", "A webhook %s.", what)
 }
 
-// typesOf reads a list of types of events; ok is false if it is something else.
+// typesOf reads a list of event types; ok is false if the value is not one.
 func typesOf(value any) (types []events.Type, ok bool) {
 	items, ok := value.([]any)
 	for _, item := range items {

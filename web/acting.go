@@ -11,7 +11,7 @@ import (
 	"purser/internal/client"
 )
 
-// The rules of authorization that acting needs.
+// The authorization rules for changes.
 const (
 	mayTag      = "deckhand:create_tag"
 	mayUntag    = "deckhand:delete_tag"
@@ -29,7 +29,7 @@ func (v *visit) allowed() allowed {
 	return allowed{v.may(mayTag), v.may(mayUntag), v.may(mayRollBack), v.may(mayPost)}
 }
 
-// field returns a field of a form that was sent.
+// field returns a field of the submitted form.
 func (v *visit) field(name string) string { return strings.TrimSpace(v.PostForm.Get(name)) }
 
 // act sends a change to the API and shows the revision that it is about.
@@ -44,7 +44,7 @@ func (v *visit) act(c call, section string) (view, error) {
 // goTo sends the browser to another page.
 func (v *visit) goTo(page string) { http.Redirect(v.w, v.Request, page, http.StatusSeeOther) }
 
-// about returns the query by which a change holds for the very revision that was shown.
+// about returns the query that restricts a change to exactly the revision that was shown.
 func (v *visit) about() url.Values { return url.Values{"revision-stamp": {v.field("stamp")}} }
 
 // tag sets a tag.
@@ -63,7 +63,7 @@ func (v *visit) untag() (view, error) {
 	}, "tags")
 }
 
-// post posts a result of a validation that a person has made.
+// post posts a validation result entered by the user.
 func (v *visit) post() (view, error) {
 	type validator struct {
 		Name    string `json:"name"`
@@ -90,7 +90,7 @@ func (v *visit) post() (view, error) {
 	}, "validations")
 }
 
-// rollbackView is the content of the page that shows what a rollback would do.
+// rollbackView is the content of the page that previews a rollback.
 type rollbackView struct {
 	*paper
 
@@ -102,7 +102,7 @@ type rollbackView struct {
 	Verdict string
 }
 
-// rollBack shows what a rollback would do and, when that was confirmed, rolls back.
+// rollBack previews a rollback and, once it is confirmed, rolls back.
 func (v *visit) rollBack() (view, error) {
 	to, head, message := v.PathValue("revision"), v.field("head"), v.field("message")
 	query := url.Values{}
@@ -132,7 +132,7 @@ func (v *visit) rollBack() (view, error) {
 	return view{template: "rollback", title: "Roll back to revision " + to, section: "revisions", data: page}, nil
 }
 
-// events passes the API's stream of events on, until the session ends.
+// events forwards the API's stream of events until the session ends.
 func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	session := s.sessionOf(r)
 	ctx := r.Context()

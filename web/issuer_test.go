@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// hanging is an issuer that does not answer until it is told to.
+// hanging is an issuer that does not answer until it is released.
 type hanging struct {
 	asked    atomic.Int32
 	answered atomic.Bool
@@ -30,8 +30,8 @@ func (h *hanging) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// TestIssuer_hangs checks that users do not wait for one another while the issuer does not answer: it is asked once,
-// all end at its deadline, and who goes away ends at once.
+// While the issuer does not answer, users do not wait for one another: it is asked once, all requests end at its
+// deadline, and that of a disconnected user ends immediately.
 func TestIssuer_hangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

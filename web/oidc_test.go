@@ -33,7 +33,7 @@ type idp struct {
 	key       *rsa.PrivateKey
 	challenge string // of the code
 	nonce     string
-	claims    map[string]any // that are other than usual
+	claims    map[string]any // that override the usual ones
 }
 
 func newIDP(t *testing.T) *idp {
@@ -63,7 +63,7 @@ func (i *idp) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// token gives tokens for the code, to whoever has its verifier.
+// token exchanges the code for tokens if the verifier is correct.
 func (i *idp) token(w http.ResponseWriter, r *http.Request) {
 	sum := sha256.Sum256([]byte(r.FormValue("code_verifier")))
 	if r.FormValue("code") != "code" || base64.RawURLEncoding.EncodeToString(sum[:]) != i.challenge {
@@ -102,7 +102,7 @@ func withIDP(t *testing.T, i *idp) *site {
 	return s
 }
 
-// toIssuer begins to sign in and returns what the browser is sent to the issuer with.
+// toIssuer begins to sign in and returns the parameters with which the browser is sent to the issuer.
 func (b *browser) toIssuer(t *testing.T, i *idp) url.Values {
 	t.Helper()
 	b.get(t, "/ui/sign-in?next=/ui/search").is(t, http.StatusOK).shows(t, "Sign in with your organization")
@@ -140,7 +140,7 @@ func TestOIDC(t *testing.T) {
 	b.get(t, "/ui/search").is(t, http.StatusOK).shows(t, "Alice", "Sign out")
 }
 
-// TestOIDC_refused checks that nobody is signed in by an answer that was not asked for, or that does not hold.
+// An unsolicited or invalid answer does not sign anybody in.
 func TestOIDC_refused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -183,7 +183,7 @@ func TestOIDC_refused(t *testing.T) {
 	}
 }
 
-// TestOIDC_error shows what the issuer says when it refuses.
+// The page shows the issuer's message when it refuses.
 func TestOIDC_error(t *testing.T) {
 	t.Parallel()
 	i := newIDP(t)

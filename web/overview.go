@@ -22,13 +22,13 @@ type overviewView struct {
 	More     int // findings that are not shown
 	Required []required
 	History  []revisionItem
-	Expires  *required // whose result expires next; nil if none does
+	Expires  *required // the one whose result expires next; nil if none does
 	LastGood int64     // the newest revision among these that may be deployed, if the newest may not; 0 if there is none
 	Buckets  []client.Bucket
 	Buckets2 bool // there are more
 }
 
-// revisionItem is a revision in a list, with what it did if that is known.
+// revisionItem is a revision in a list, with its changes if they are known.
 type revisionItem struct {
 	client.Revision
 
@@ -38,7 +38,7 @@ type revisionItem struct {
 // madeBy counts versions of documents.
 type madeBy struct{ Added, Removed int }
 
-// overview shows whether the newest revision may be deployed, and what happened last.
+// overview shows whether the newest revision may be deployed, and the latest events.
 func (v *visit) overview() (view, error) {
 	shown := view{template: "overview", title: "Overview", section: "overview"}
 	page := overviewView{paper: v.paper}
@@ -103,7 +103,7 @@ func lastGood(newestFirst []revisionItem) int64 {
 	return 0
 }
 
-// judgement is what is known about whether a revision may be deployed.
+// judgement is the verdict on a revision with its reasons.
 type judgement struct {
 	verdict  verdict
 	stamp    string
@@ -112,7 +112,7 @@ type judgement struct {
 	required []required
 }
 
-// judge asks for the verdict on a revision, and for at most so many findings.
+// judge requests the verdict on a revision and at most most findings.
 func (v *visit) judge(ctx context.Context, revision string, most int) (judged judgement, err error) {
 	var status client.Verdict
 	var found findings
@@ -141,16 +141,16 @@ type required struct {
 	Policies     []string
 	Newest       entry
 	Unasked      bool   // Newest is not known: there are too many
-	Who          string // posted it; "" if that is not known
+	Who          string // posted it; "" if unknown
 }
 
-// Own reports whether the server makes the results of the validation itself.
+// Own reports whether the server itself performs the validation.
 func (r required) Own() bool { return client.Validation{Name: r.Name}.Own() }
 
-// maxRequired bounds the validations whose newest results are asked for.
+// maxRequired bounds the validations whose newest results are requested.
 const maxRequired = 30
 
-// required returns the validations that policies require, or without policies those that were reported.
+// required returns the validations that policies require or, without policies, the reported ones.
 func (v *visit) required(ctx context.Context, revision string, status client.Verdict) ([]required, error) {
 	all := requiredOf(status)
 	var posts list[auditEvent]
@@ -218,9 +218,9 @@ func (v *visit) newest(ctx context.Context, revision, name string) (found entry,
 	return found, err
 }
 
-// posterOf returns who posted a result of a validation, by the audit, newest first: results do not hold it. A result
-// and its event are stored by one statement; its time is the database's, and that of the event the server's. It is ""
-// if the audit has no such event: it goes back less far, or the result was carried over from another revision.
+// posterOf finds the user who posted a validation result in audit events, newest first, because results do not have it.
+// One statement stores a result and its event, with the database's time for the result and the server's for the event.
+// It returns "" if there is no such event: the audit is too short, or the result is from another revision.
 func posterOf(events []auditEvent, validation, createdAt string) string {
 	const skew = time.Minute
 	created, known := parseTime(createdAt)
@@ -270,8 +270,7 @@ func (v *visit) history(ctx context.Context, query url.Values, offset, limit int
 	return items, more, nil
 }
 
-// byNumber asks for so many revisions one by one, because the list would have all of them. Those that were deleted are
-// left out.
+// byNumber requests limit revisions one by one, because the list would have all of them. It omits deleted revisions.
 func (v *visit) byNumber(ctx context.Context, found *list[client.Revision], offset, limit int) error {
 	var newest client.Revision
 	if err := v.api.get(ctx, &newest, nil, "revisions", "latest"); err != nil {
@@ -294,7 +293,7 @@ func (v *visit) byNumber(ctx context.Context, found *list[client.Revision], offs
 	return nil
 }
 
-// did returns what the newest revisions did, as far as the feed of events tells.
+// did returns the changes made by the newest revisions, where the feed of events has them.
 func (v *visit) did(ctx context.Context) (map[int64]*madeBy, error) {
 	const back = 1000
 	type page struct {

@@ -32,7 +32,7 @@ metadata: {schema: metadata/Control/v1, name: gate}
 data: {validations: [{name: deckhand-schema-validation}, {name: drydock-validation, expiresAfter: PT2H}]}
 `
 
-// broken is a site whose newest revision may not be deployed: 1 is the schemas, 2 the hosts, 3 breaks one.
+// broken returns a site whose newest revision may not be deployed: 1 adds schemas, 2 adds hosts and 3 breaks one.
 func broken(t *testing.T, changes ...func(*api.Config)) *site {
 	t.Helper()
 	s := newSite(t, changes...)
@@ -217,7 +217,7 @@ func TestPages_empty(t *testing.T) {
 	b.get(t, "/ui/compare?from=1").is(t, http.StatusOK).shows(t, "There is no revision yet", "curl -X PUT")
 }
 
-// TestPages_marked reads that the line of a finding is the one that is marked.
+// The marked line is that of the finding.
 func TestPages_marked(t *testing.T) {
 	t.Parallel()
 	b := broken(t, anonymous).browser(t)
@@ -243,7 +243,7 @@ func TestPages_compat(t *testing.T) {
 	})
 }
 
-// TestPages_compatPages turns pages where the API's own lists have none.
+// Lists have pages even if the API's own lists have none.
 func TestPages_compatPages(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, anonymous, func(config *api.Config) { config.Compat = true })
@@ -268,8 +268,7 @@ func TestPages_compatPages(t *testing.T) {
 	}
 }
 
-// TestPages_crawl follows the links of a site with everything hostile in it: each leads to a page, and nothing that
-// comes from documents is markup there.
+// On a site with hostile content, each link leads to a page, and no content of documents becomes markup.
 func TestPages_crawl(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -307,8 +306,8 @@ func TestPages_crawl(t *testing.T) {
 	}
 }
 
-// wellFormed checks what holds for each page: no script or style but those of files, no markup of documents, names for
-// all fields, one heading of the first level, no id twice, and a bounded size.
+// wellFormed checks the rules for every page: no inline script or style, no markup from documents, names for all
+// fields, one heading of the first level, unique ids and a bounded size.
 func wellFormed(t *testing.T, target string, page answer) {
 	t.Helper()
 	const most = 150 << 10
@@ -392,8 +391,8 @@ func wellFormed(t *testing.T, target string, page answer) {
 	}
 }
 
-// TestPages_secrets reads all pages as two users: who may not see encrypted documents sees neither their names nor
-// their values, nor what is taken from them.
+// On all pages, a user who may not see encrypted documents sees neither their names nor their values, nor data taken
+// from them.
 func TestPages_secrets(t *testing.T) {
 	t.Parallel()
 	const name, value, taken = "hidden-document", "hidden-value", "hidden-value-taken"
@@ -429,7 +428,7 @@ func TestPages_secrets(t *testing.T) {
 	}
 }
 
-// TestPages_secretsHidden checks that the admin sees secrets only where the link asks for them.
+// The admin sees secrets only where the link asks for them.
 func TestPages_secretsHidden(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, anonymous)

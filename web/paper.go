@@ -6,8 +6,8 @@ import (
 	"reflect"
 )
 
-// paper is a page under way. Its lists end where there is no more room: that is counted in bytes while they are
-// written, whatever their items hold.
+// paper is a page that is being written. It counts the bytes of lists while they are written, and ends them when there
+// is no more room.
 type paper struct {
 	written bytes.Buffer
 	end     int // of the list that is being written, in bytes of the page
@@ -18,14 +18,14 @@ type paper struct {
 const (
 	// maxPage bounds a page in bytes, without the picture of a graph.
 	maxPage = 150 << 10
-	// lastLists is what is kept free for the lists at the end of a page. Each shows at least one item.
+	// lastLists is the number of bytes reserved for the lists at the end of a page. Each shows at least one item.
 	lastLists = 25_000
 )
 
 func newPaper() *paper { return &paper{end: maxPage - lastLists} }
 
-// Fit iterates over the items of a slice, as long as they take at most so many bytes of the page; lists within a list
-// share its room. There is always room for the first item.
+// Fit iterates over the items of a slice while they take at most most bytes of the page; nested lists share the room of
+// the outer one. There is always room for the first item.
 func (p *paper) Fit(most int, list any) iter.Seq[any] {
 	items := reflect.ValueOf(list)
 	return func(yield func(any) bool) {
@@ -43,10 +43,10 @@ func (p *paper) Fit(most int, list any) iter.Seq[any] {
 	}
 }
 
-// Left returns how many items of the list before were not shown.
+// Left returns the number of items of the previous list that were not shown.
 func (p *paper) Left() int { return p.left }
 
-// Turn returns the pager of the list before, which goes on with the first item that was not shown.
+// Turn returns the pager of the previous list, which continues with the first item that was not shown.
 func (p *paper) Turn(pages pager) pager {
 	if p.left > 0 {
 		pages.end(p.shown, true)
@@ -54,7 +54,7 @@ func (p *paper) Turn(pages pager) pager {
 	return pages
 }
 
-// part is what a part of a page is made of.
+// part is the content of a part of a page.
 type part struct {
 	*paper
 
@@ -63,5 +63,5 @@ type part struct {
 	List     any
 }
 
-// Of returns the content of a part of a page: a list about a revision, and how many bytes it may take.
+// Of returns the content of a part of a page: a list about a revision, and the bytes that it may take.
 func (p *paper) Of(revision int64, most int, list any) part { return part{p, revision, most, list} }

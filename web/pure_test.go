@@ -160,7 +160,7 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// TestParseUnified reads back the differences that internal/diff writes, of texts whose lines look like its own.
+// Differences written by internal/diff can be parsed, even if the lines compared look like parts of a diff.
 func TestParseUnified(t *testing.T) {
 	t.Parallel()
 	lines := rapid.SliceOfN(rapid.SampledFrom([]string{
@@ -275,7 +275,7 @@ Encrypted data of revision 2, bucket s: [acme/C/v1, None] w changed
 	}
 }
 
-// TestPageOfLines checks that pages hold all lines, in order, and that none is too large.
+// Pages together have all lines in order, and none is too large.
 func TestPageOfLines(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -322,7 +322,7 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// TestDrawing checks what gets into a page of a picture: shapes, texts and links to documents.
+// Only shapes, texts and links to documents of a picture get into a page.
 func TestDrawing(t *testing.T) {
 	t.Parallel()
 	link := func(focus string) string { return "/ui/" + focus }
@@ -353,7 +353,7 @@ func TestDrawing(t *testing.T) {
 	}
 }
 
-// TestPosterOf checks that a result is of who posted it, and of nobody where the audit does not have that.
+// A result is attributed to the user who posted it, or to nobody if the audit does not have the event.
 func TestPosterOf(t *testing.T) {
 	t.Parallel()
 	event := func(user, at, target string, status int) auditEvent {
@@ -392,7 +392,7 @@ func TestExpiringNext(t *testing.T) {
 	}
 }
 
-// What is not needed any more ends as if nobody asked for it.
+// Work that is no longer needed is canceled as if the user had disconnected.
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	busy := errors.New("busy")

@@ -15,8 +15,8 @@ type schemaView struct {
 	Docs     template.HTML
 }
 
-// schema shows the documentation of a schema: what the API's own page has between its <main> tags. The API makes that
-// with html/template too, so no text of a schema is markup in it; anything else than such a page is not shown.
+// schema shows the documentation of a schema: the content of the <main> element of the API's own page. The API also
+// generates it with html/template, so it has no markup from schemas. An answer of another form is not shown.
 func (v *visit) schema() (view, error) {
 	var revision client.Revision
 	if err := v.api.get(v.Context(), &revision, nil, "revisions", v.PathValue("revision")); err != nil {

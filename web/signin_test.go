@@ -49,7 +49,7 @@ func TestSignIn(t *testing.T) {
 		t.Errorf("cookie %v", cookie)
 	}
 	b.get(t, target).is(t, http.StatusOK).shows(t, "Ada", "Sign out")
-	b.get(t, "/ui/sign-in").is(t, http.StatusSeeOther) // one is signed in
+	b.get(t, "/ui/sign-in").is(t, http.StatusSeeOther) // the user is signed in
 
 	b.send(t, http.MethodPost, "/ui/sign-out", url.Values{}).is(t, http.StatusSeeOther)
 	b.get(t, target).is(t, http.StatusSeeOther)
@@ -79,7 +79,7 @@ func TestSignIn_next(t *testing.T) {
 	}
 }
 
-// TestSession_ends checks what ends a session: time, and a token that the API does not take any more.
+// A session ends after its time, and when the API no longer accepts its token.
 func TestSession_ends(t *testing.T) {
 	t.Parallel()
 	s := broken(t)
@@ -138,7 +138,7 @@ func TestNew_shortKey(t *testing.T) {
 	}
 }
 
-// TestForged sends what another site's page could make a browser send.
+// Requests that a page of another site could make a browser send are refused.
 func TestForged(t *testing.T) {
 	t.Parallel()
 	s := broken(t)
@@ -187,7 +187,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestSession_long signs in with a token that one cookie does not hold.
+// A user can sign in with a token that is too long for one cookie.
 func TestSession_long(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("t", 16<<10)

@@ -12,19 +12,19 @@ import (
 	"strings"
 )
 
-// maxDrawing bounds the pictures of graphs that are a part of their page, in bytes. A larger one is loaded by the page,
-// and has no links there.
+// maxDrawing bounds the pictures of graphs that are embedded in their page, in bytes. A larger picture is loaded by the
+// page and has no links there.
 const maxDrawing = 2 << 20
 
 var errDrawing = errors.New("the picture of a graph is not what Graphviz draws")
 
-// drawing returns a picture of Graphviz as a part of a page. It is written anew: of the picture come only shapes and
-// texts, with the attributes below, and links to the pages of its documents. Nothing else gets through, whatever a
-// document is called.
+// drawing returns a Graphviz picture for embedding in a page. It rewrites the picture and keeps only shapes and texts,
+// with the attributes below, and links to the pages of its documents, so the names of documents cannot add anything
+// else.
 func drawing(picture []byte, label string, link func(focus string) string) (template.HTML, error) {
 	var b strings.Builder
-	var open []string // what ends the elements that have begun
-	skip := 0         // within an element that is left out
+	var open []string // end tags of the open elements
+	skip := 0         // depth within an omitted element
 	for from := xml.NewDecoder(bytes.NewReader(picture)); ; {
 		token, err := from.Token()
 		if errors.Is(err, io.EOF) {
@@ -59,8 +59,8 @@ func drawing(picture []byte, label string, link func(focus string) string) (temp
 	}
 }
 
-// begin writes the beginning of an element, and returns what ends it. A link to a document becomes one to its page, and
-// another link a group; a tooltip becomes a title.
+// begin writes the start of an element and returns its end. A link to a document becomes a link to its page, any other
+// link a group, and a tooltip a title.
 func begin(b *strings.Builder, t xml.StartElement, label string, link func(focus string) string) (string, error) {
 	name, tooltip := t.Name.Local, ""
 	if !slices.Contains([]string{"svg", "g", "a", "path", "polygon", "polyline", "ellipse", "text"}, name) {
@@ -96,7 +96,8 @@ func begin(b *strings.Builder, t xml.StartElement, label string, link func(focus
 	return "</" + name + ">", nil
 }
 
-// isShape reports whether an attribute says what a shape looks like.
+// isShape reports whether an attribute describes the appearance of a shape.
+
 func isShape(name string) bool {
 	switch name {
 	case "width", "height", "viewBox", "transform", "points", "d", "x", "y", "cx", "cy", "rx", "ry", "fill",
