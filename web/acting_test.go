@@ -81,7 +81,7 @@ func TestActing(t *testing.T) {
 		t.Errorf("sent to %q", to)
 	}
 	b.get(t, "/ui/").shows(t, "Revision 4 may be deployed", "rollback to 2", "as before")
-	b.send(t, http.MethodPost, page+"/rollback", fields).is(t, http.StatusPreconditionFailed) // the newest revision has changed
+	b.send(t, http.MethodPost, page+"/rollback", fields).is(t, http.StatusPreconditionFailed) // there is a newer one
 	b.get(t, "/ui/audit").shows(t, "POST /api/v1.0/rollback/2", "Ada")
 }
 

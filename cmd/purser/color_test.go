@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Differences have the colours of git on a terminal, whatever their lines look like, and none elsewhere. What is compared
-// cannot colour anything.
+// Differences have git's colours on a terminal, whatever their lines look like, and none elsewhere. The compared
+// documents cannot add colours.
 func TestDiff_colors(t *testing.T) {
 	t.Parallel()
 	const unified = `--- revision 1, bucket b: x
@@ -79,7 +79,7 @@ Encrypted data of y changed
 	}
 }
 
-// There are colours on terminals alone, and if nobody has asked for none.
+// Colours are used only on terminals, and only if NO_COLOR is not set.
 func TestHasColors(t *testing.T) { //nolint:paralleltest // it changes the environment
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// script writes the completion script of a shell to a file, and skips the test where there is no such shell.
+// script writes the completion script of a shell to a file, and skips the test if the shell is not installed.
 func script(t *testing.T, shell string) string {
 	t.Helper()
 	stdout, stderr, code := purser(t, "completion", shell)
@@ -91,7 +91,7 @@ func TestCompletion_zsh(t *testing.T) {
 	}
 }
 
-// Every command has a page that says what it does, with an example, and that man can read.
+// Every command has a manual page with a description and an example, in a format that man can read.
 func TestMan(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -14,7 +14,7 @@ func purser(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	return out.String(), said.String(), code
 }
 
-// Whoever types something wrong is told what, and where the right flags are, with exit code 2.
+// A wrong command line is reported with a pointer to the help, and the exit code is 2.
 func TestRun_wrongArguments(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{

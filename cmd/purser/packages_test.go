@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// purser check --murano says what mpl-check says about packages, with the exit codes of purser check.
+// purser check --murano reports the same about packages as mpl-check, with the exit codes of purser check.
 func TestCheck_murano(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

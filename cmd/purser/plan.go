@@ -17,7 +17,7 @@ import (
 	"purser/internal/client"
 )
 
-// plan prints what a push would do: each document that it adds, changes and deletes, with the differences, and the
+// plan prints the effect of a push: each document that it adds, changes or deletes, with the differences, and the
 // verdict. It returns an error that makes the exit code 1 if that is a failure that no posted result can change.
 func (p *push) plan(ctx context.Context) error {
 	written, err := p.send(ctx, p.change)

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The timeouts end what slow clients hold; at the built server they could only be told from the defaults by a clock.
+// The timeouts for slow clients are set. A test of the built server would have to measure them with a clock.
 func TestServeCommand_server(t *testing.T) {
 	t.Parallel()
 	command := serveCommand{limitFlags: limitFlags{HeaderTimeout: 1, ReadTimeout: 2, WriteTimeout: 3}}

@@ -18,7 +18,7 @@ func command(t *testing.T, args ...string) (said string, code int) {
 	return stderr.String(), code
 }
 
-// Whoever types a wrong flag is told where the right ones are.
+// The message about a wrong flag says how to list the valid ones.
 func TestRun_wrongFlags(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
@@ -43,7 +43,7 @@ func TestRun_wrongFlags(t *testing.T) {
 	}
 }
 
-// A keyset that is there stays, and the message says what to do.
+// An existing keyset is not overwritten, and the message says what to do.
 func TestRun_keysetExists(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "keys.json")
@@ -58,7 +58,7 @@ func TestRun_keysetExists(t *testing.T) {
 	}
 }
 
-// Where no database is named, and the private one cannot be started, the message says how to name one.
+// If no database is given and the private one cannot be started, the message says how to specify one.
 func TestRun_noDatabase(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -67,7 +67,7 @@ func TestByteSize_UnmarshalText(t *testing.T) {
 	}
 }
 
-// What is not said follows from the memory, and what is said stands.
+// Sizes that are not given are derived from the memory, and given sizes are kept.
 func TestLimitFlags_withDefaults(t *testing.T) {
 	t.Parallel()
 	said := 5

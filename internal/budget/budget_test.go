@@ -47,7 +47,7 @@ func TestMeter_Spend(t *testing.T) {
 	}
 }
 
-// What is counted step by step is all counted.
+// Steps counted one at a time are all included in the total.
 func TestMeter_Check(t *testing.T) {
 	t.Parallel()
 	ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
@@ -67,8 +67,8 @@ func TestMeter_Check(t *testing.T) {
 	}
 }
 
-// What is read of documents is held, and grants what work on it takes; a request that becomes large by it waits for
-// nothing.
+// Documents that are read count as held, and grant the work on them; a request that becomes large by reading does not
+// wait.
 func TestMeter_Read(t *testing.T) {
 	t.Parallel()
 	pool := budget.NewPool(1, time.Hour)
@@ -141,7 +141,7 @@ func TestPool_large(t *testing.T) {
 	})
 }
 
-// A change gets the next permit, however many other requests wait for one; among themselves they take turns.
+// A change gets the next permit, however many other requests wait for one. The others take turns.
 func TestPool_changesFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -175,7 +175,7 @@ func TestPool_changesFirst(t *testing.T) {
 	})
 }
 
-// A request that runs lends its permit to a change that waits, after each share of its work, but to no other one.
+// After each share of its work, a running request lends its permit to a waiting change, but not to other requests.
 func TestPool_givesWay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -238,7 +238,7 @@ func TestPool_givesWay(t *testing.T) {
 	})
 }
 
-// A request that gives way and gives up meanwhile leaves its turn to others.
+// A request that is canceled while it gives way leaves its turn to others.
 func TestPool_givesWay_gone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -269,7 +269,7 @@ func TestPool_givesWay_gone(t *testing.T) {
 	})
 }
 
-// A request that gives up, or gives its permit back, leaves its turn to others.
+// A request that gives up or returns its permit leaves its turn to others.
 func TestPool_turns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -300,7 +300,7 @@ func TestPool_turns(t *testing.T) {
 	})
 }
 
-// A request whose client has gone ends.
+// A request ends when its client has disconnected.
 func TestMeter_gone(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -311,7 +311,7 @@ func TestMeter_gone(t *testing.T) {
 	}
 }
 
-// Work that requests share has a sum of its own; a request that waits for it gives its permit back meanwhile.
+// Work that requests share has its own budget, and a request that waits for it returns its permit in the meantime.
 func TestBegin(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

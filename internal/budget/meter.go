@@ -54,9 +54,8 @@ func (m *Meter) look() error {
 // Admit waits for a permit, even if the request is still small. Fault: Unavailable if there is none for too long.
 func (m *Meter) Admit() error { return m.budget.admit(m.ctx) }
 
-// Read counts a row of documents that was read, which grants what work on it takes: steps, and bytes in memory. It
-// returns an error as Check does, but ErrLarge where Check would have to wait for a permit: whoever reads keeps others
-// waiting.
+// Read counts a row of documents that was read, and grants the steps and the bytes of memory needed to work on it. It
+// returns an error as Check does, but ErrLarge where Check would wait for a permit, because a reader blocks others.
 func (m *Meter) Read(steps, bytes int) error {
 	m.pending += int64(steps)
 	m.budget.Grant(bytes)
@@ -68,7 +67,7 @@ func (m *Meter) Read(steps, bytes int) error {
 	return err
 }
 
-// Unread takes back what was counted of rows that are read again.
+// Unread reverts the counts of rows that will be read again.
 func (m *Meter) Unread(bytes int) {
 	m.budget.Grant(-bytes)
 	m.Release(bytes)
@@ -80,5 +79,5 @@ func (m *Meter) Hold(bytes int) error {
 	return m.Check()
 }
 
-// Release gives back bytes that are no longer needed.
+// Release uncounts bytes that are no longer needed.
 func (m *Meter) Release(bytes int) { m.budget.bytes.Add(-int64(bytes)) }

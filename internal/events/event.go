@@ -1,5 +1,5 @@
-// Package events has what is told about a site: values that follow CloudEvents 1.0
-// (https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/spec.md), and how each is made.
+// Package events defines the events of a site, which follow CloudEvents 1.0
+// (https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/spec.md), and creates them.
 package events
 
 import (
@@ -10,7 +10,7 @@ import (
 	"purser/internal/authz"
 )
 
-// Type is what an event tells of.
+// Type is the type of an event.
 type Type string
 
 // The types.
@@ -24,10 +24,10 @@ const (
 	SitePurged       Type = "purser.site.purged"
 )
 
-// WebhookPing is sent to a webhook that is tried out. The feed does not have it.
+// WebhookPing is sent to test a webhook. It is not in the feed.
 const WebhookPing Type = "purser.webhook.ping"
 
-// Types returns all types that the feed has.
+// Types returns all event types of the feed.
 func Types() []Type {
 	return []Type{
 		RevisionCreated, ValidationPosted, VerdictChanged, TagSet, TagDeleted, RevisionPruned, SitePurged,
@@ -39,11 +39,11 @@ type Event struct {
 	Number   int64 // in the feed: gapless, from 1; 0 until it has one
 	At       time.Time
 	Type     Type
-	Revision int64 // that it is about; 0 if it is about none or several
+	Revision int64 // that the event is about; 0 if none or several
 	Subject  string
-	// Data is a JSON object that everybody may see who may read the feed.
+	// Data is a JSON object that every reader of the feed may see.
 	Data json.RawMessage
-	// Withheld is what those see in its place who may see encrypted documents; nil if that makes no difference.
+	// Withheld replaces Data for viewers who may see encrypted documents; nil if that makes no difference.
 	Withheld json.RawMessage
 }
 

@@ -12,7 +12,7 @@ import (
 	"purser/internal/events"
 )
 
-// Who may not see encrypted documents is told numbers without them; where there are none, nothing is kept twice.
+// The numbers for viewers who may not see encrypted documents exclude them; without any, only one copy is stored.
 func TestCreated_Event(t *testing.T) {
 	t.Parallel()
 	made := events.Created{Revision: 3, Added: 5, Removed: 2}
@@ -32,7 +32,7 @@ func TestCreated_Event(t *testing.T) {
 	}
 }
 
-// However large what an event is made of, it stays small.
+// The size of an event is bounded, however large its sources.
 func TestEvents_areBounded(t *testing.T) {
 	t.Parallel()
 	many := make([]string, 5000)

@@ -16,7 +16,7 @@ import (
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-// fresh is a policy by which a validation is required, whose successes expire after an hour.
+// fresh returns a policy that requires a validation whose successes expire after an hour.
 func fresh() revisions.PolicyVersion {
 	id := document.Identity{Schema: "deckhand/ValidationPolicy/v1", Name: "p"}
 	policy := validations.ParsePolicy(id, []byte(`{"validations":[{"name":"v-validation","expiresAfter":"PT1H"}]}`))

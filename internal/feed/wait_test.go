@@ -7,7 +7,7 @@ import (
 	"purser/internal/fault"
 )
 
-// A user may have as many places as are free, and gets them back.
+// A user may have no more waits than remain free, and ended waits become free again.
 func TestFeed_Wait(t *testing.T) {
 	t.Parallel()
 	f := New(Config{MaxWaits: 10})
@@ -41,7 +41,7 @@ func TestFeed_Wait(t *testing.T) {
 	take("", 10)
 }
 
-// sparse is a store with many events, none of which is wanted.
+// sparse is a store with many events, none of a requested type.
 type sparse struct {
 	Store
 
@@ -56,7 +56,7 @@ func (s sparse) Events(context.Context, Query) (Found, error) {
 	return Found{Oldest: 1, Newest: s.newest}, nil
 }
 
-// A page without events that has not come to the end says so: who waits goes on at once.
+// A page without events that has not reached the end says so, so that a waiting reader continues immediately.
 func TestFeed_Page_more(t *testing.T) {
 	t.Parallel()
 	f := New(Config{Store: sparse{newest: 250_000}})

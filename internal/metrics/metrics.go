@@ -1,6 +1,6 @@
-// Package metrics registers what Prometheus is told about the server and the site: docs/monitoring.md lists it. Names
-// and units follow Prometheus' conventions (https://prometheus.io/docs/practices/naming). The values of labels are
-// bounded: routes of the API, methods and status codes that it knows, and some dozens of validations.
+// Package metrics registers the Prometheus metrics of the server and the site, listed in docs/monitoring.md. Names and
+// units follow Prometheus' conventions (https://prometheus.io/docs/practices/naming). The values of labels are bounded:
+// the API's routes, the methods and status codes that it knows, and some dozens of validations.
 package metrics
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
 
-// Process registers the version of the server, and what the Go runtime and the operating system tell about its process.
+// Process registers the version of the server, and the metrics of the Go runtime and of the process.
 func Process(registry *prometheus.Registry, version string) {
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "purser_build_info", Help: "The version of the server and of Go that built it; the value is 1.",
@@ -22,8 +22,8 @@ func Process(registry *prometheus.Registry, version string) {
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 }
 
-// Requests registers what is counted of HTTP requests, and returns a function that counts one. Its arguments must have
-// few values.
+// Requests registers the metrics of HTTP requests, and returns a function that counts one. Its arguments must have few
+// distinct values.
 func Requests(registry *prometheus.Registry) func(route, method string, status int, took time.Duration) {
 	const shortest, factor, buckets = 0.0005, 2, 16 // to 16 s
 	total := prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -53,7 +53,7 @@ func Phases(registry *prometheus.Registry) func(phase string, took time.Duration
 	return func(phase string, took time.Duration) { duration.WithLabelValues(phase).Observe(took.Seconds()) }
 }
 
-// Waits registers how many requests wait for changes, which is asked for at each scrape.
+// Waits registers the number of requests that wait for changes; waiting is called at each scrape.
 func Waits(registry *prometheus.Registry, waiting func() int) {
 	registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "purser_waiting_requests", Help: "Requests that wait for a change, and streams of events.",
@@ -63,11 +63,11 @@ func Waits(registry *prometheus.Registry, waiting func() int) {
 // Pool is the state of the pool of connections to the database.
 type Pool struct {
 	Idle, Used, Max int32         // connections
-	Waits           int64         // how often a request has waited for a connection
-	Waited          time.Duration // how long they have, together
+	Waits           int64         // number of times that a request waited for a connection
+	Waited          time.Duration // total time of these waits
 }
 
-// Connections registers the state of the pool of connections, which is asked for at each scrape.
+// Connections registers the state of the connection pool; stat is called at each scrape.
 func Connections(registry *prometheus.Registry, stat func() Pool) {
 	gauge := func(name, help string, labels prometheus.Labels, value func(Pool) float64) {
 		registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels},

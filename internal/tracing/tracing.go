@@ -1,9 +1,9 @@
-// Package tracing exports traces of requests and of their SQL by OpenTelemetry's protocol. The environment
-// configures it as OpenTelemetry says (https://opentelemetry.io/docs/specs/otel/protocol/exporter); without an endpoint
-// there is nothing that costs anything.
+// Package tracing exports traces of requests and of their SQL with OpenTelemetry's protocol. It is configured by
+// OpenTelemetry's environment variables (https://opentelemetry.io/docs/specs/otel/protocol/exporter); without an
+// endpoint it costs nothing.
 //
-// Nothing of what is stored is exported: requests without bodies and queries, SQL as it stands in the code, without
-// arguments, and no texts of errors, in which the database may quote what it was sent. The log has them.
+// No stored data is exported: requests have no bodies and queries, SQL is that of the code without arguments, and the
+// texts of errors, in which the database may quote data, are omitted. The log has them.
 package tracing
 
 import (
@@ -29,8 +29,8 @@ import (
 // Traces exports traces in the background. Nil exports none.
 type Traces struct{ provider *sdk.TracerProvider }
 
-// Start returns what exports traces to the endpoint that the environment names, nil if it names none. A collector that
-// does not answer has no effect on requests: what does not fit into a queue of some thousand spans is dropped.
+// Start begins to export traces to the endpoint in the environment, and returns nil if there is none. A collector that
+// does not answer has no effect on requests: spans that do not fit into a queue of some thousand are dropped.
 func Start(ctx context.Context, version string, log *slog.Logger) (*Traces, error) {
 	if os.Getenv("OTEL_SDK_DISABLED") == "true" || os.Getenv("OTEL_TRACES_EXPORTER") == "none" ||
 		cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT")) == "" {
@@ -51,7 +51,7 @@ func Start(ctx context.Context, version string, log *slog.Logger) (*Traces, erro
 	return &Traces{sdk.NewTracerProvider(batches, sdk.WithResource(about), sdk.WithRawSpanLimits(limits()))}, nil
 }
 
-// open returns an exporter by the protocol that the environment asks for.
+// open returns an exporter for the protocol selected by the environment.
 func open(ctx context.Context) (sdk.SpanExporter, error) {
 	protocol := cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), os.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL"))
 	switch protocol {
@@ -64,10 +64,10 @@ func open(ctx context.Context) (sdk.SpanExporter, error) {
 		protocol)
 }
 
-// limits bounds the attributes of a span: callers choose how long a path is.
+// limits bounds the attributes of a span, because callers choose the length of a path.
 func limits() sdk.SpanLimits {
 	const maxText = 2000
-	limits := sdk.NewSpanLimits() // of the environment
+	limits := sdk.NewSpanLimits() // from the environment
 	if limits.AttributeValueLengthLimit < 0 {
 		limits.AttributeValueLengthLimit = maxText
 	}
@@ -82,7 +82,7 @@ func (t *Traces) Provider() trace.TracerProvider {
 	return t.provider
 }
 
-// Handler returns a handler that makes a span of each request, in the trace that its traceparent names.
+// Handler returns a handler that creates a span for each request, in the trace named by its traceparent header.
 func (t *Traces) Handler(next http.Handler) http.Handler {
 	if t == nil {
 		return next
@@ -91,7 +91,8 @@ func (t *Traces) Handler(next http.Handler) http.Handler {
 		otelhttp.WithMeterProvider(noop.NewMeterProvider()), otelhttp.WithPropagators(propagation.TraceContext{}))
 }
 
-// Stop exports what is left, for a moment at most.
+// Stop exports the remaining spans within a short time limit.
+
 func (t *Traces) Stop() {
 	const moment = 3 * time.Second
 	if t == nil {

@@ -33,7 +33,7 @@ func TestAllowed_check(t *testing.T) {
 		{names, "https://hooks.example/x", true},
 		{names, "http://HOOKS.example.:8080/x", true},
 		{names, "https://a.corp.example/", true},
-		{names, "https://corp.example/", true}, // it may stand for an address that is listed
+		{names, "https://corp.example/", true}, // it may resolve to a listed address
 		{onlyNames, "https://corp.example/", false},
 		{onlyNames, "https://hooks.example.evil/", false},
 		{onlyNames, "https://xhooks.example/", false},
@@ -62,8 +62,8 @@ func TestAllowed_check(t *testing.T) {
 	}
 }
 
-// What a name stands for is checked each time it is dialled: a name that is listed does not lead to this machine or its
-// link, and one that is not leads to listed addresses alone.
+// The address of a name is checked at each dial: a listed name must not resolve to this machine or its link, and an
+// unlisted one only to listed addresses.
 func TestAllowed_checkAddress(t *testing.T) {
 	t.Parallel()
 	allowed, err := ParseAllowed([]string{"hooks.example", "*.corp.example", "10.1.0.0/16", "127.0.0.2"})

@@ -1,4 +1,4 @@
-// Package budgettest measures work for tests, by what does not depend on how busy a machine is.
+// Package budgettest measures work for tests, independently of how busy the machine is.
 package budgettest
 
 import (
@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// CPU returns the processor time that this process has taken so far. What a call takes means something only as a
-// multiple of what another call takes, and only where no other test runs at the same time.
+// CPU returns the processor time used by this process so far. The time of a call is meaningful only as a multiple of
+// the time of another call, and only while no other test runs.
 func CPU() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		panic(err) // fails only for a wrong argument
+		panic(err) // fails only for an invalid argument
 	}
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
