@@ -64,7 +64,7 @@ func (*whoamiCommand) Help() string {
   purser whoami`
 }
 
-// Run prints who the server takes the caller for.
+// Run prints the caller that the server has authenticated.
 func (c *whoamiCommand) Run(ctx context.Context, around *surroundings) error {
 	server, err := c.connect(ctx, around)
 	if err != nil {

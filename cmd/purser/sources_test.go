@@ -26,7 +26,7 @@ func tree(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// Lines of the stream that is sent lead back to the files, whatever these begin and end with.
+// Lines of the request body can be traced back to the files, whatever these begin and end with.
 func TestBody_places(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{
@@ -103,7 +103,7 @@ func TestBody_changeSet(t *testing.T) {
 	}
 }
 
-// What .purser.yaml excludes is in no change set, whichever way it is named.
+// Files that .purser.yaml excludes are not in a change set, however its folder is named.
 func TestChangeSet_excludes(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{
@@ -127,7 +127,7 @@ func TestChangeSet_excludes(t *testing.T) {
 	}
 }
 
-// Keys that appear twice are told before they are sent, but none of encrypted documents.
+// Duplicate keys are reported before the documents are sent, except those of encrypted documents.
 func TestWarnOfTwice(t *testing.T) {
 	t.Parallel()
 	const text = "metadata: {storagePolicy: %s}\ndata:\n  %s: 1\n  %[2]s: 2\n"

@@ -42,7 +42,7 @@ func (c *tagCommand) Run(ctx context.Context, around *surroundings) error {
 	switch {
 	case c.Name == "" && c.Delete:
 		return errors.New("name the tag to delete")
-	case c.Name != "" && c.Revision == "" && !c.Delete: // nothing is set by who wants to see it
+	case c.Name != "" && c.Revision == "" && !c.Delete: // the user may want to see the tag, not set it
 		return fmt.Errorf("name the revision to tag: purser tag %s latest; purser tag lists the tags", c.Name)
 	}
 	server, err := c.connect(ctx, around)

@@ -109,7 +109,7 @@ func (n *node) TakesFiles() bool {
 	return slices.ContainsFunc(n.Args, func(a argument) bool { return a.IsPath })
 }
 
-// Choices returns the possible values of a command's arguments, as far as they are known.
+// Choices returns the known possible values of a command's arguments.
 func (n *node) Choices() (values []string) {
 	for _, a := range n.Args {
 		values = append(values, a.Values...)
