@@ -70,7 +70,7 @@ func linesOf(ctx context.Context, text string, paths [][]string) []int {
 	return at
 }
 
-// pageOfLines returns a page of lines of at most most bytes. Number 0 selects the page of the marked line, or else the
+// pageOfLines returns a page of lines, limited to most bytes. Number 0 selects the page of the marked line, or else the
 // first. Pages count from 1.
 func pageOfLines(lines []line, number, most int) (shown []line, page, pages int) {
 	var starts []int

@@ -112,7 +112,7 @@ type judgement struct {
 	required []required
 }
 
-// judge requests the verdict on a revision and at most most findings.
+// judge requests the verdict on a revision and a limited number of findings.
 func (v *visit) judge(ctx context.Context, revision string, most int) (judged judgement, err error) {
 	var status client.Verdict
 	var found findings

@@ -24,7 +24,7 @@ const (
 
 func newPaper() *paper { return &paper{end: maxPage - lastLists} }
 
-// Fit iterates over the items of a slice while they take at most most bytes of the page; nested lists share the room of
+// Fit iterates over the items of a slice until they would exceed most bytes of the page; nested lists share the room of
 // the outer one. There is always room for the first item.
 func (p *paper) Fit(most int, list any) iter.Seq[any] {
 	items := reflect.ValueOf(list)
