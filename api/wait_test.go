@@ -147,7 +147,6 @@ func TestWait_late(t *testing.T) {
 }
 
 // slowStore delays the result of its first query after reading it.
-
 type slowStore struct {
 	*store.Store
 

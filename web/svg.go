@@ -97,7 +97,6 @@ func begin(b *strings.Builder, t xml.StartElement, label string, link func(focus
 }
 
 // isShape reports whether an attribute describes the appearance of a shape.
-
 func isShape(name string) bool {
 	switch name {
 	case "width", "height", "viewBox", "transform", "points", "d", "x", "y", "cx", "cy", "rx", "ry", "fill",

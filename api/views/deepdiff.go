@@ -42,7 +42,6 @@ func (s *differencesSize) add(d revisions.DocumentDifference, bytes int) error {
 }
 
 // tooManyDifferences returns the fault of an answer that exceeds maxDifferences.
-
 func tooManyDifferences(d revisions.DocumentDifference) error {
 	return fault.New(fault.TooLarge, "HTTPPayloadTooLarge", "The differences up to document %s take more than %d bytes; "+
 		"compare revisions that differ less", d.Identity, maxDifferences)

@@ -104,7 +104,6 @@ func TestBody_changeSet(t *testing.T) {
 }
 
 // Files that .purser.yaml excludes are not in a change set, whether it names them, a folder or a pattern.
-
 func TestChangeSet_excludes(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{

@@ -92,7 +92,6 @@ func (t *Traces) Handler(next http.Handler) http.Handler {
 }
 
 // Stop exports the remaining spans within a short time limit.
-
 func (t *Traces) Stop() {
 	const moment = 3 * time.Second
 	if t == nil {
