@@ -12,8 +12,8 @@ import (
 	"purser/internal/revisions"
 )
 
-// audited records the outcome of requests for changes before they are answered, so that no change is acknowledged that
-// the audit does not have. If recording fails, a change that was made is still acknowledged, and logged instead.
+// audited records the outcome of change requests before they are answered, so that no unaudited change is
+// acknowledged. If recording fails, a change that was made is logged instead and still acknowledged.
 func (s *server) audited(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isReading(r.Method) {
@@ -105,7 +105,7 @@ func (s *server) auditEvent(r *http.Request, status int) revisions.AuditEvent {
 	}
 }
 
-// targetOf returns the path and the query of a request, shortened. It never leaves out that the request is a dry run.
+// targetOf returns the shortened path and query of a request. It always keeps the mark of a dry run.
 func targetOf(r *http.Request) string {
 	const maxLength = 2000
 	target := r.URL.RequestURI()
@@ -134,7 +134,7 @@ func (s *server) listAudit(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// time returns the value of a parameter as a time, zero without one.
+// time returns the value of a parameter as a time, zero if it is absent.
 func (q *query) time(parameter string) time.Time {
 	text := q.text(parameter)
 	if text == "" {

@@ -9,11 +9,11 @@ import (
 	"purser/internal/fault"
 )
 
-// authenticate returns the caller of a request, by its token or, without one, by the client certificate of its
-// connection, which does not count where a page of another site made a change. It ignores headers in which clients name
-// themselves.
+// authenticate identifies the caller of a request by its token or, without one, by the connection's client certificate.
+// The certificate is not accepted for changes made by pages of other sites. Headers in which clients name themselves
+// are ignored.
 func (s *server) authenticate(r *http.Request) (authn.Caller, error) {
-	if s.Access.Anonymous { // whatever the token (spec/api.md §1.2)
+	if s.Access.Anonymous { // regardless of the token (spec/api.md §1.2)
 		if fromOtherSite(r) && !s.Compat {
 			return authn.Caller{}, fault.New(fault.Forbidden, "HTTPForbidden",
 				"A page of another site made this change; make it from a page of this server, or without a browser")
@@ -39,7 +39,7 @@ func fromOtherSite(r *http.Request) bool { return http.NewCrossOriginProtection(
 
 var errTwoTokens = &authn.Rejected{Reason: "two different tokens"}
 
-// tokenOf returns the token of a request, "" if it has none. Both headers may hold it, but not two different ones.
+// tokenOf returns the token of a request, "" if it has none. It may be in both headers, but must then be the same.
 func tokenOf(r *http.Request) (token string, err error) {
 	for _, sent := range sentTokens(r.Header) {
 		if token != "" && sent != token {

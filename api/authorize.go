@@ -13,21 +13,20 @@ import (
 // Access configures authentication and authorization.
 type Access struct {
 	Authenticator authn.Authenticator
-	// Anonymous says that Authenticator returns the same caller for every token. Answers and revisions do not name it.
+	// Anonymous means that Authenticator returns the same caller for every token. Answers and revisions do not name it.
 	Anonymous bool
 	Rules     *authz.File
 	// MetricsElsewhere leaves /metrics to another listener.
 	MetricsElsewhere bool
 }
 
-// Pseudo rules of endpoints that need none of package authz.
+// Pseudo rules of endpoints that need no rule of package authz.
 const (
 	public        = "public"        // everybody passes, without a token
 	authenticated = "authenticated" // every authenticated caller passes
 )
 
-// fallbackRule returns the rule for methods that a path does not have: public if the path is public for all of its
-// methods.
+// fallbackRule returns the rule for the methods that a path does not support: public if all its methods are public.
 func fallbackRule(of methods) string {
 	for _, endpoint := range of {
 		if endpoint.rule != public {
@@ -55,7 +54,7 @@ func (s *server) authorize(w http.ResponseWriter, r *http.Request, rule string) 
 	if !s.Access.Anonymous {
 		w.Header().Set("X-User-Name", caller.UserID)
 	}
-	if p := infoOf(r).pause; p == nil || !p.over { // it was counted before it waited
+	if p := infoOf(r).pause; p == nil || !p.over { // a request that has waited is already counted
 		if err := s.bounds.countRequest(w, r, caller); err != nil {
 			return err
 		}
@@ -104,7 +103,7 @@ func (s *server) mayEncrypt(r *http.Request) bool {
 	return s.allows(r, authz.CreateEncryptedDocuments)
 }
 
-// forbidden returns the fault of a caller that does not pass a rule, in the reference's words.
+// forbidden returns the fault of a caller that does not pass a rule, with the reference's message.
 func forbidden(rule string) error {
 	return fault.New(fault.Forbidden, "HTTPForbidden", "Policy doesn't allow %s to be performed", rule)
 }

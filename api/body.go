@@ -23,7 +23,7 @@ var mediaTypes = map[string]document.Media{
 	"application/json":   document.JSON,
 }
 
-// checkBody refuses bodies of unsupported content types, before anything else is checked (spec/api.md §1.3).
+// checkBody rejects bodies of unsupported content types before any other check (spec/api.md §1.3).
 func (s *server) checkBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		hasBody := r.ContentLength != 0 // -1 for a body of unknown length
@@ -70,7 +70,7 @@ func checkContentType(r *http.Request) error {
 		"Unexpected content encoding: %s. Send the body uncompressed or with gzip.", r.Header.Get("Content-Encoding"))
 }
 
-// checkArchiveType is checkContentType for the archive of a package, which is compressed already.
+// checkArchiveType is checkContentType for a package archive, which is already compressed.
 func checkArchiveType(r *http.Request) error {
 	header := r.Header.Get("Content-Type")
 	switch mediaTypeOf(header) {
@@ -94,7 +94,7 @@ func mediaTypeOf(header string) string {
 	return strings.ToLower(strings.TrimSpace(raw))
 }
 
-// sizeOfBody returns the largest size that a body can have, decompressed: 0 if it will be refused without being read.
+// sizeOfBody returns the maximum decompressed size of the body, or 0 if the body will be rejected unread.
 func (s *server) sizeOfBody(r *http.Request) int64 {
 	switch {
 	case r.ContentLength > s.Limits.Body:

@@ -2,7 +2,7 @@ package api
 
 import "testing"
 
-// Bodies are archives at the routes of packages alone, whatever buckets are called.
+// Bodies are archives only on the routes of packages, whatever the name of the bucket.
 func TestTakesArchive(t *testing.T) {
 	t.Parallel()
 	for path, takes := range map[string]bool{

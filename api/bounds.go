@@ -30,7 +30,7 @@ type bounds struct {
 
 	rate   *httprate.RateLimiter // nil if the rate is unlimited
 	memory *semaphore.Weighted
-	unsent *semaphore.Weighted // bytes of answers that clients are slow to read
+	unsent *semaphore.Weighted // bytes of answers to slow clients
 
 	mutex   sync.Mutex
 	ingests map[string]int // uploads in progress, by user
@@ -51,7 +51,7 @@ func newBounds(config Bounds) *bounds {
 	return b
 }
 
-// countRequest counts a request of a caller. Fault: Throttled if there are too many.
+// countRequest counts a request of a caller. Fault: Throttled if the caller exceeds the rate.
 func (b *bounds) countRequest(w http.ResponseWriter, r *http.Request, caller authn.Caller) error {
 	if b.rate == nil || !b.rate.OnLimit(w, r, caller.UserID) {
 		return nil
@@ -79,8 +79,8 @@ func (b *bounds) beginIngest(w http.ResponseWriter, r *http.Request, size int64)
 	}, nil
 }
 
-// reserve waits for memory. If a body had to wait, the time in which it must arrive starts again, because it could not
-// be read before.
+// reserve waits for memory. After a wait, the read deadline of the body starts again, because the body could not be
+// read in the meantime.
 func (b *bounds) reserve(w http.ResponseWriter, r *http.Request, size int64) error {
 	if b.memory.TryAcquire(size) {
 		return nil
@@ -110,7 +110,7 @@ const (
 // send begins to write an answer of size bytes; pass the outcome to end. If the client reads slowly, the request gives
 // its permit back and the answer counts as unsent; if too many bytes are unsent, the answer is aborted.
 func (b *bounds) send(w http.ResponseWriter, r *http.Request, size int) (end func(error)) {
-	const small = 64 << 10 // is in buffers of the connection soon
+	const small = 64 << 10 // fits into the buffers of the connection
 	if size <= small {
 		return func(error) {}
 	}
@@ -137,7 +137,7 @@ func (b *bounds) send(w http.ResponseWriter, r *http.Request, size int) (end fun
 	}
 }
 
-// enter adds an upload of a user and reports whether that was allowed.
+// enter registers an upload of a user and reports whether it is allowed.
 func (b *bounds) enter(user string) bool {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()

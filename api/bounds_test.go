@@ -11,7 +11,7 @@ import (
 	"purser/internal/budget"
 )
 
-// slowClient is the writer of an answer that its client does not read until the deadline is over.
+// slowClient is the writer of an answer that the client does not read before the deadline.
 type slowClient struct {
 	http.ResponseWriter
 

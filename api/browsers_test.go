@@ -21,7 +21,7 @@ import (
 	"purser/internal/fault"
 )
 
-// Every answer forbids browsers to guess its type.
+// Every answer tells browsers not to guess its type.
 func TestHandler_nosniff(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -33,7 +33,7 @@ func TestHandler_nosniff(t *testing.T) {
 	routes := api.Routes()
 	for _, path := range slices.Sorted(maps.Keys(routes)) {
 		for _, method := range slices.AppendSeq([]string{http.MethodOptions, http.MethodPatch}, maps.Keys(routes[path])) {
-			check(s, method, path) // the parts in braces name nothing: most answers are errors
+			check(s, method, path) // the parts in braces are not valid names: most answers are errors
 		}
 	}
 	etag := s.get(t, "revisions").Header.Get("ETag")
@@ -46,7 +46,7 @@ func TestHandler_nosniff(t *testing.T) {
 	check(site{Handler: api.Metrics(prometheus.NewRegistry())}, http.MethodGet, "/metrics")
 }
 
-// Pages are shown without running or loading anything, and with the styles that they have.
+// Pages cannot run or load anything, but keep their styles.
 func TestHandler_pages(t *testing.T) {
 	t.Parallel()
 	s := filled(t, 1)
@@ -74,8 +74,8 @@ func TestHandler_pages(t *testing.T) {
 	}
 }
 
-// Links lead to where the server is said to be. Without that, YAML and JSON have the host that the request names, and
-// pages, which a cache may show to others, never.
+// Links begin with the public URL. Without one, YAML and JSON have the host of the request, but pages never do, because
+// a cache may show them to others.
 func TestHandler_publicURL(t *testing.T) {
 	t.Parallel()
 	const public, named = "https://purser.example/site", "http://example.com" // httptest's host
@@ -125,7 +125,7 @@ func whole(r response) (kind, text string) {
 	return r.Header.Get("Content-Type"), b.String() + r.text
 }
 
-// A page of another site cannot change anything by the client certificate that a browser sends by itself.
+// A page of another site cannot make changes with the client certificate that a browser sends automatically.
 func TestHandler_otherSites(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, withUsers(new(users)))
@@ -158,7 +158,7 @@ func TestHandler_otherSites(t *testing.T) {
 	}
 }
 
-// Where no token is needed, pages of other sites change nothing either.
+// If no token is needed, pages of other sites cannot make changes either.
 func TestHandler_otherSites_anonymous(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -87,8 +87,8 @@ func (s *server) ingest(w http.ResponseWriter, r *http.Request,
 	return put(body, media)
 }
 
-// bucketNames reads the buckets that a change set replaces even if none of its documents is in them. A value may list
-// several, separated by commas.
+// bucketNames reads the buckets that a change set replaces even if it has no documents for them. A value may list
+// several names, separated by commas.
 func bucketNames(q *query) (names []string) {
 	for _, value := range q.texts("buckets") {
 		for name := range strings.SplitSeq(value, ",") {
@@ -105,7 +105,7 @@ func bucketNames(q *query) (names []string) {
 	return names
 }
 
-// change reads the options of a change. If it is made, its answer will have the given status.
+// change reads the options of a change. status is that of the answer if the change is made.
 func (s *server) change(r *http.Request, q *query, status int) (revisions.Options, error) {
 	dryRun := q.flag("dry-run", false)
 	options, err := s.options(r, q)

@@ -15,25 +15,24 @@ import (
 const (
 	// minCompressed is the smallest size of a compressed answer, in bytes.
 	minCompressed = 1 << 10
-	// maxCompressors bounds the answers that are compressed at once by one method, and so the memory: a compressor takes
-	// about a megabyte for as long as its client reads. Further answers are sent as they are.
+	// maxCompressors bounds the answers that one method compresses concurrently, and so the memory: a compressor takes
+	// about a megabyte for as long as its client reads. Further answers are sent uncompressed.
 	maxCompressors = 32
 	// compressionWindow is how far back zstd looks for repetitions, in bytes.
 	compressionWindow = 256 << 10
 )
 
-// noTransform in Cache-Control keeps an answer with secrets from being compressed, here and by proxies. Whoever can
-// have a text of his own put beside a secret learns from the size of the compressed answer whether they are alike
-// (BREACH).
+// noTransform in Cache-Control prevents the compression of an answer with secrets, here and by proxies. From the
+// compressed size, an attacker who can place text beside a secret learns whether the two are similar (BREACH).
 const noTransform = "no-transform"
 
-// compressor compresses one answer after the other.
+// compressor compresses one answer at a time and can be reused.
 type compressor interface {
 	io.WriteCloser
 	Reset(w io.Writer)
 }
 
-// method is a way to compress, by its name in Accept-Encoding.
+// method is a compression method with its name in Accept-Encoding.
 type method struct {
 	name string
 	idle chan compressor // nil for compressors not created yet
@@ -66,7 +65,7 @@ func (m *method) take() compressor {
 		if c == nil {
 			made, err := m.make()
 			if err != nil {
-				panic(fmt.Errorf("make a compressor for %s: %w", m.name, err)) // only wrong options do that
+				panic(fmt.Errorf("make a compressor for %s: %w", m.name, err)) // only for invalid options
 			}
 			return made
 		}
@@ -76,7 +75,7 @@ func (m *method) take() compressor {
 	}
 }
 
-// release takes a compressor back.
+// release returns a compressor for reuse.
 func (m *method) release(c compressor) {
 	c.Reset(nil)
 	m.idle <- c
@@ -121,7 +120,7 @@ func compressed(next http.Handler) http.Handler {
 	})
 }
 
-// compressedWriter holds the status of an answer back until its size is known, by Content-Length or by the first write.
+// compressedWriter delays the status of an answer until its size is known from Content-Length or the first write.
 type compressedWriter struct {
 	http.ResponseWriter
 
@@ -158,7 +157,7 @@ func (w *compressedWriter) Write(text []byte) (int, error) {
 	return w.ResponseWriter.Write(text) //nolint:wrapcheck // a decorator
 }
 
-// send sends the status of an answer that has at least so many bytes.
+// send sends the status of an answer of at least size bytes.
 func (w *compressedWriter) send(size int) {
 	w.sent = true
 	header := w.Header()
@@ -180,17 +179,17 @@ func (w *compressedWriter) send(size int) {
 	w.ResponseWriter.WriteHeader(w.status)
 }
 
-// end ends an answer that is complete.
+// end finishes a complete answer.
 func (w *compressedWriter) end() {
 	if w.status != 0 && !w.sent {
 		w.send(0)
 	}
 	if w.compressor != nil {
-		_ = w.compressor.Close() // the client may have gone
+		_ = w.compressor.Close() // the client may have disconnected
 	}
 }
 
-// release gives the compressor back.
+// release returns the compressor.
 func (w *compressedWriter) release() {
 	if w.compressor != nil {
 		w.method.release(w.compressor)

@@ -40,7 +40,7 @@ func (r response) unpacked(t *testing.T) string {
 	return string(text)
 }
 
-// large is a site whose documents have more than a megabyte, so that lists of them have no length.
+// large returns a site with more than a megabyte of documents, so that lists of them have no Content-Length.
 func large(t *testing.T) site {
 	t.Helper()
 	s := newSite(t)
@@ -134,7 +134,7 @@ func (s *stuck) Write(text []byte) (int, error) {
 	return s.ResponseRecorder.Write(text)
 }
 
-// However many clients do not read, no more than some answers take a compressor; the others are sent as they are.
+// Clients that do not read cannot use more than maxCompressors; further answers are sent uncompressed.
 func TestHandler_compressedAtOnce(t *testing.T) {
 	t.Parallel()
 	const bound = 32
@@ -174,7 +174,7 @@ func TestHandler_compressedAtOnce(t *testing.T) {
 	}
 }
 
-// An answer that breaks off does not look complete, and its compressor is used again.
+// An aborted answer does not look complete, and its compressor is reused.
 func TestHandler_compressedPanic(t *testing.T) {
 	t.Parallel()
 	s := large(t)

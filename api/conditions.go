@@ -19,8 +19,7 @@ func setHead(w http.ResponseWriter, revision int64, stamp revisions.Stamp) {
 	w.Header().Set("ETag", fmt.Sprintf(`"%d-%v"`, revision, stamp))
 }
 
-// entityTag returns the ETag of one representation of a revision. If-Match compares the revision, If-None-Match all of
-// it.
+// entityTag returns the ETag of a representation of a revision. If-Match compares only the revision, If-None-Match all.
 func entityTag(revision int64, stamp revisions.Stamp, form ...string) string {
 	return fmt.Sprintf(`"%d-%v.%s"`, revision, stamp, digest(strings.Join(form, "\n")))
 }
@@ -34,7 +33,7 @@ func digest(text string) string {
 // varies lists the headers that select the form of an answer.
 const varies = "Accept, Accept-Encoding"
 
-// notModified sets the ETag of an answer. If the client has that answer already, it answers with 304 and returns true.
+// notModified sets the ETag of an answer. If the client already has that answer, it answers with 304 and returns true.
 func notModified(w http.ResponseWriter, r *http.Request, tag string) bool {
 	w.Header().Set("ETag", tag)
 	w.Header().Set("Vary", varies)
@@ -83,8 +82,8 @@ func expected(r *http.Request) (revisions.Expected, error) {
 	return expected, nil
 }
 
-// about reads which revision with a number a write is meant for: by If-Match, with its ETag, or by the parameter
-// revision-stamp. If the write is made, its answer will have the given status.
+// about reads the stamp of the numbered revision that a write is meant for, from the ETag in If-Match or the parameter
+// revision-stamp. status is that of the answer if the write is made.
 func (s *server) about(r *http.Request, revision int64, status int) (revisions.Options, error) {
 	options := revisions.Options{Audit: s.auditOf(r, status)}
 	var err error

@@ -1,6 +1,6 @@
 // Package api serves revisions over HTTP: Airship Deckhand's API (spec/api.md) and Purser's additions to it.
 //
-// It decides nothing: a handler parses the request, calls a service and writes a view of the result.
+// It has no domain logic: a handler parses the request, calls a service and writes a view of the result.
 //
 //	middleware.go    routing, logging, metrics, recovery
 //	authorize.go     authentication and authorization of each request

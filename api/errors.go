@@ -113,7 +113,7 @@ func apiVersion(path string) string {
 	return "N/A"
 }
 
-// fail answers with an error. Errors other than faults are logged, and the answer shows nothing of them.
+// fail answers with an error. Errors other than faults are logged, but not shown in the answer.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil && errors.Is(err, r.Context().Err()) {
 		infoOf(r).note("client went away")
@@ -153,7 +153,7 @@ func fullText(err error, f *fault.Fault) string {
 	return err.Error()
 }
 
-// hinted returns a fault without a message, as the reference has it, and with a hint in its message list.
+// hinted returns a fault without a message, as in the reference, but with a hint in its message list.
 func hinted(kind fault.Kind, errorType, hint string) error {
 	f := fault.New(kind, errorType, "")
 	f.Messages = []fault.Message{{Message: hint, Error: true}}
@@ -166,7 +166,7 @@ func errNoRoute(r *http.Request) error {
 }
 
 // unstored adds to the fault of a request that was not begun that nothing was stored, unless the request only reads.
-// Clients send such a change again.
+// Clients can then retry the change.
 func unstored(r *http.Request, err error) error {
 	f, isFault := errors.AsType[*fault.Fault](err)
 	if !isFault || r.Method == http.MethodGet || r.Method == http.MethodHead {

@@ -15,7 +15,7 @@ import (
 	"purser/internal/validations"
 )
 
-// defaultFindings and maxFindings are how many findings an answer has without the parameter limit, and at most.
+// defaultFindings and maxFindings are the default and the maximum number of findings in an answer.
 const defaultFindings, maxFindings = 1000, 10_000
 
 // GET /api/v1.0/revisions/{revision}/findings
@@ -71,7 +71,7 @@ func (s *server) findingsAfter(r *http.Request, written changes.Written) (found 
 	return found, err
 }
 
-// statusText returns a verdict as text: the status on the first line, a line for each validation that is not a success,
+// statusText returns a verdict as text: the status on the first line, a line for each validation that did not succeed,
 // and the first findings about documents.
 func (s *server) statusText(r *http.Request, shown revisions.Shown) (string, error) {
 	const maxShown, maxLooked = 20, 1000
@@ -81,7 +81,7 @@ func (s *server) statusText(r *http.Request, shown revisions.Shown) (string, err
 	query := findings.Query{Limit: maxLooked, FailuresOnly: true}
 	found, err := s.questions(r).Findings(r.Context(), strconv.FormatInt(shown.ID, 10), query)
 	if fault.KindOf(err) == fault.TooLarge {
-		return views.VerdictText(shown, ""), nil // the verdict is known all the same
+		return views.VerdictText(shown, ""), nil // the verdict is still known
 	}
 	if err != nil {
 		return "", err

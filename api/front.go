@@ -21,7 +21,7 @@ type linkView struct {
 	About string `json:"about"`
 }
 
-// pagesPath is where the pages are, which are served beside the API.
+// pagesPath is the path of the web pages, which are served beside the API.
 const pagesPath = "/ui/"
 
 // GET /

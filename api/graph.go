@@ -43,7 +43,7 @@ func (s *server) graph(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// defaultDepth is how far from the document in focus a graph extends without the parameter depth.
+// defaultDepth is the distance that a graph extends from the document in focus if the parameter depth is absent.
 const defaultDepth = 2
 
 // graphType returns the media type that the parameter format or, without it, Accept asks for.
@@ -76,8 +76,8 @@ func graphText(ctx context.Context, revision int64, focus queries.Focus, found q
 	})
 }
 
-// writeSVG answers with a picture. Its ETag is computed from the text that it is laid out from, so a client that has
-// the picture costs no layout.
+// writeSVG answers with a picture. Its ETag is computed from the source text, so no layout is needed for a client that
+// already has the picture.
 func (s *server) writeSVG(w http.ResponseWriter, r *http.Request, revision int64, focus queries.Focus,
 	found queries.Graph,
 ) error {

@@ -314,7 +314,7 @@ func TestHandler_bounds(t *testing.T) {
 		} {
 			got := s.do(t, method, "buckets/b/documents", "", asJSON...)
 			got.fails(t, http.StatusServiceUnavailable, "HTTPServiceUnavailable")
-			if !strings.Contains(got.text, `"message":"`+want+`"`) { // purser sends a change again that was not stored
+			if !strings.Contains(got.text, `"message":"`+want+`"`) { // purser retries a change that was not stored
 				t.Errorf("%s: want %q\n%s", method, want, got.text)
 			}
 		}
@@ -383,7 +383,7 @@ func query(link any) string {
 	return after
 }
 
-// Each document of an answer has the status of its own, in either media type, also where its neighbours have another.
+// Each document of an answer has its own status in either media type, even if its neighbours have a different one.
 func TestHandler_documentStatus(t *testing.T) {
 	t.Parallel()
 	s := filled(t, 2)

@@ -48,7 +48,7 @@ func (s *server) metrics(w http.ResponseWriter, r *http.Request) error {
 // GET /openapi.yaml
 func (s *server) openAPI(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Content-Type", typeYAML)
-	_, _ = w.Write(s.OpenAPI) // the client may have gone
+	_, _ = w.Write(s.OpenAPI) // the client may have disconnected
 	return nil
 }
 
@@ -72,7 +72,7 @@ func revisionName(r *http.Request, parameter string) string {
 	text := chi.URLParam(r, parameter)
 	name, err := url.PathUnescape(text)
 	if err != nil || !utf8.ValidString(name) || strings.ContainsRune(name, 0) {
-		return text // it names no revision
+		return text // not the name of a revision
 	}
 	return name
 }
@@ -81,7 +81,7 @@ func revisionName(r *http.Request, parameter string) string {
 func pathName(r *http.Request, parameter string) (string, error) {
 	text, err := url.PathUnescape(chi.URLParam(r, parameter))
 	if err != nil {
-		text = "\xff" // invalid, too
+		text = "\xff" // also invalid
 	}
 	return text, validations.CheckName(text, "The {"+parameter+"} of the path")
 }

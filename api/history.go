@@ -12,7 +12,7 @@ import (
 func (s *server) documentHistory(w http.ResponseWriter, r *http.Request) error {
 	q := readQuery(r)
 	page := q.page()
-	q.flag("cleartext-secrets", true) // which viewer reads
+	q.flag("cleartext-secrets", true) // read by viewerOf
 	if err := q.error(); err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func (l requestLog) WithAttrs(attributes []slog.Attr) slog.Handler {
 // WithGroup implements slog.Handler.
 func (l requestLog) WithGroup(name string) slog.Handler { return requestLog{l.Handler.WithGroup(name)} }
 
-// How many bytes of a path or a query, and of a context marker, are logged.
+// The number of bytes logged of a path or query, and of a context marker.
 const maxLogged, maxMarker = 1000, 200
 
 // loggedQuery returns a query for the log. It leaves out values that may be secrets: those of unknown parameters,

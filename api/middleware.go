@@ -68,7 +68,7 @@ func allowHeader(of methods) string {
 	return strings.Join(list, ", ")
 }
 
-// methodNotAllowed returns the handler of a method that a path does not have.
+// methodNotAllowed returns the handler of a method that a path does not support.
 func methodNotAllowed(method, allow string) handler {
 	return func(w http.ResponseWriter, _ *http.Request) error {
 		w.Header().Set("Allow", allow)
@@ -103,7 +103,7 @@ func routeEscaped(next http.Handler) http.Handler {
 	})
 }
 
-// unsniffed adds the header that keeps browsers from guessing the type of an answer.
+// unsniffed adds the header that stops browsers from guessing the content type.
 func unsniffed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -165,7 +165,7 @@ type requestInfo struct {
 	caller     authn.Caller
 	viewer     authz.Viewer // of the answer; the most restricted one until the caller is known
 	rule       string       // the authz rule that was checked, if any
-	revision   int64        // the revision that was made or requested, if any
+	revision   int64        // the revision created or requested, if any
 	audited    bool         // the audit event was stored with the change
 	notes      []string     // errors, for the log
 	answer     middleware.WrapResponseWriter
@@ -174,8 +174,8 @@ type requestInfo struct {
 	parameters []string // of the query, that the endpoint reads
 	errorType  string   // of the answer, if it is an error
 
-	// Of a request that waits for another answer.
-	decides bool          // the handler says by pending whether the answer is one to wait on; else a 304 is
+	// For a request that waits for another answer.
+	decides bool          // the handler sets pending to keep waiting; otherwise a 304 keeps waiting
 	pending bool          // it is
 	pinned  string        // the subject of the request, if its URL may come to mean another one
 	fresh   time.Duration // how long the answer lasts if nothing changes; 0: for ever
@@ -194,13 +194,13 @@ func infoOf(r *http.Request) *requestInfo {
 
 func (o *requestInfo) note(text string) { o.notes = append(o.notes, text) }
 
-// waits reports whether the request waits, and so is handled again.
+// waits reports whether the request is waiting and will be handled again.
 func (o *requestInfo) waits() bool { return o.pause != nil && o.pause.begun() && !o.pause.over }
 
 // begun reports whether the status has been sent.
 func (o *requestInfo) begun() bool { return o.answer != nil && o.answer.Status() != 0 }
 
-// traced returns the context of a request with the trace that its header names, unless the request has a span already.
+// traced returns the context of a request with the trace named in its header, unless the request already has a span.
 func traced(ctx context.Context, header http.Header) context.Context {
 	if trace.SpanContextFromContext(ctx).IsValid() {
 		return ctx
@@ -265,7 +265,7 @@ func (o *observer) record(r *http.Request, answer middleware.WrapResponseWriter,
 		return
 	}
 	level := slog.LevelInfo
-	endedWait := info.pause != nil && info.pause.ended != nil // by a stop, or the client
+	endedWait := info.pause != nil && info.pause.ended != nil // because the server stopped or the client disconnected
 	if status >= http.StatusInternalServerError && !endedWait || info.aborted {
 		level = slog.LevelError
 	}

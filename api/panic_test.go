@@ -11,7 +11,7 @@ import (
 	"purser/api"
 )
 
-// A panic before the answer is an error of this one request, which says nothing of the server's insides.
+// A panic before the answer is an error of that request alone, and the error reveals no internals.
 func TestHandler_panic(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(config *api.Config) {
@@ -35,7 +35,7 @@ type brittle struct{ *httptest.ResponseRecorder }
 // Write implements http.ResponseWriter.
 func (brittle) Write([]byte) (int, error) { panic("the cause") }
 
-// A panic after the answer began ends the connection: nothing may look like the rest of the answer.
+// A panic after the answer has begun closes the connection, so that the answer does not look complete.
 func TestHandler_panicAfterBeginning(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -68,7 +68,7 @@ func (gone) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 func TestHandler_clientGone(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	const size = 2 << 20 // more than is written at once
+	const size = 2 << 20 // more than one write
 	s.put(t, "a", strings.Replace(widget("large"), "data: {}", "data: "+strings.Repeat("x", size), 1)).is(t, http.StatusOK)
 	s.log.Reset()
 	ended := func() (ended any) {

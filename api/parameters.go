@@ -17,8 +17,8 @@ import (
 	"purser/internal/words"
 )
 
-// checkQuery refuses parameters that a route does not know: they may be misspelt, and the request would do something
-// else than it says. Like the reference, GET ignores them with Compat (spec/api.md §0 D21).
+// checkQuery refuses parameters that a route does not know: they may be misspelt, and the request would not do what
+// the caller meant. With Compat, GET ignores them like the reference (spec/api.md §0 D21).
 func (s *server) checkQuery(r *http.Request, known []string) error {
 	q := readQuery(r)
 	if !s.Compat || !isReading(r.Method) {
@@ -29,7 +29,7 @@ func (s *server) checkQuery(r *http.Request, known []string) error {
 		}
 	}
 	if slices.Contains(known, cleartextSecrets) {
-		q.flag(cleartextSecrets, true) // which viewerOf reads
+		q.flag(cleartextSecrets, true) // read by viewerOf
 	}
 	return q.error()
 }
@@ -127,7 +127,7 @@ func (q *query) count(parameter string, absent int) int {
 	return min(n, maxCount)
 }
 
-// maxCount bounds all numbers in parameters. There is less of everything, and sums with it do not overflow.
+// maxCount bounds all numbers in parameters. No real count is as large, and sums with it do not overflow.
 const maxCount = 1 << 40
 
 // page returns the page of a list that always has pages.
@@ -189,7 +189,7 @@ func (q *query) sort(allowed []sortKey) (keys []queries.SortKey) {
 			q.fail("sort", "One can sort by %s, but not by %q.", strings.Join(names, ", "), value)
 			return nil
 		}
-		if key := allowed[i].key; !slices.Contains(keys, key) { // a second time has no effect
+		if key := allowed[i].key; !slices.Contains(keys, key) { // duplicates have no effect
 			keys = append(keys, key)
 		}
 	}

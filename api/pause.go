@@ -29,13 +29,13 @@ type pause struct {
 
 type pauseKey struct{}
 
-// begun reports whether a request waits or has waited.
+// begun reports whether a request is waiting or has waited.
 func (p *pause) begun() bool { return p.member != nil }
 
 // pausing returns a handler in which requests wait outside of next. A request that has to wait returns from next
-// without an answer, and next handles it again after the wait: it is authorized again, and takes little more memory
-// meanwhile than a connection of net/http. next first runs in a goroutine of its own, so that its stack is freed, and
-// that of the connection's goroutine does not grow.
+// without an answer, and next handles and authorizes it again after the wait. While waiting, it needs little more
+// memory than an idle connection of net/http: next first runs in its own goroutine, whose stack is then freed, so the
+// stack of the connection's goroutine does not grow.
 func (s *server) pausing(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mayWait := strings.Contains(r.URL.RawQuery, waitParameter) || strings.Contains(r.URL.RawQuery, "%")
@@ -61,7 +61,7 @@ func (p *pause) of(r *http.Request) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), pauseKey{}, p))
 }
 
-// rest waits until the group has an answer, the time is over, the client goes away or the server stops.
+// rest waits until the group has an answer, the time limit is reached, the client disconnects or the server stops.
 func (p *pause) rest(ctx context.Context, stopping <-chan struct{}) {
 	over := time.NewTimer(p.limit)
 	defer over.Stop()
@@ -91,7 +91,7 @@ func (p *pause) end() {
 	p.place.End()
 }
 
-// aside runs work in a goroutine of its own, and panics as the work does.
+// aside runs work in a separate goroutine and passes on its panic.
 func aside(work func()) {
 	done := make(chan any)
 	go func() {

@@ -9,7 +9,7 @@ import (
 	"purser/internal/revisions"
 )
 
-// Texts are prepared until they are large, by their own size: metadata counts, and the indentation of deep values.
+// Texts are prepared up to a limit on their own size, which includes metadata and the indentation of deep values.
 func TestPrepare(t *testing.T) {
 	t.Parallel()
 	const deep = 100

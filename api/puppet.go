@@ -28,7 +28,7 @@ func (s *server) hieraJSON(w http.ResponseWriter, r *http.Request) error {
 	return s.writeHiera(w, r, typeJSON)
 }
 
-// writeHiera answers with the data of overrides as a file that Puppet can fetch: it compares checksums, or the time.
+// writeHiera answers with the data of overrides as a file that Puppet can fetch; Puppet compares checksums or times.
 func (s *server) writeHiera(w http.ResponseWriter, r *http.Request, kind string) error {
 	q := readQuery(r)
 	node := nodeOf(q)
@@ -109,7 +109,7 @@ func (s *server) overrideCatalog(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// explainResource answers with which documents set which parameters of a resource.
+// explainResource answers with the documents that set the parameters of a resource.
 func (s *server) explainResource(w http.ResponseWriter, r *http.Request, set overrides.Set, result puppet.Result,
 	ref puppet.Ref,
 ) error {
@@ -163,7 +163,7 @@ func nodeOf(q *query) puppet.Node {
 	return puppet.Node{Name: q.text("node"), Role: q.text("role"), Cluster: q.text("cluster")}
 }
 
-// overrides returns the overrides of a revision. An answer that may hold secrets is not compressed.
+// overrides returns the overrides of a revision. It disables compression of an answer that may contain secrets.
 func (s *server) overrides(w http.ResponseWriter, r *http.Request, id int64, node puppet.Node) (overrides.Set, error) {
 	set, err := overrides.Of(r.Context(), s.questions(r), id, node)
 	if set.IsSecret() {

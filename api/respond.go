@@ -81,7 +81,7 @@ func (s *server) links(r *http.Request) views.Links {
 	return views.Links{Origin: s.origin(r), Compat: s.Compat}
 }
 
-// write answers with a view as a YAML document or JSON value, or with 304 if the client of a GET has it already.
+// write answers with a view as a YAML document or JSON value, or with 304 if the client of a GET already has it.
 func (s *server) write(w http.ResponseWriter, r *http.Request, status int, view any) {
 	s.writeOf(w, r, status, view, "")
 }
@@ -91,12 +91,12 @@ func (s *server) writeRevision(w http.ResponseWriter, r *http.Request, described
 	s.writeOf(w, r, http.StatusOK, s.links(r).Revision(described), stampPrefix(described.Revision))
 }
 
-// stampPrefix is how ETags begin that can be used for the If-Match of a request about a revision.
+// stampPrefix returns the prefix of ETags that can be used in the If-Match of a request about a revision.
 func stampPrefix(revision revisions.Revision) string {
 	return fmt.Sprintf("%d-%v.", revision.ID, revision.Stamp)
 }
 
-// writeOf is write with a prefix of the ETag.
+// writeOf is write with a prefix for the ETag.
 func (s *server) writeOf(w http.ResponseWriter, r *http.Request, status int, view any, prefix string) {
 	s.writeAs(w, r, status, negotiate(r), view, prefix)
 }
@@ -130,11 +130,11 @@ func (s *server) send(w http.ResponseWriter, r *http.Request, status int, kind s
 	s.deliver(w, r, status, kind, text)
 }
 
-// pagePolicy keeps browsers from running or loading anything for a page, and from showing it inside another one: a name
-// or a description that looks like a script does no harm.
+// pagePolicy stops browsers from running or loading anything for a page, and from showing it inside another one, so
+// that a name or description that looks like a script is harmless.
 const pagePolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// deliver answers with a text, without comparing ETags.
+// deliver answers with text, without comparing ETags.
 func (s *server) deliver(w http.ResponseWriter, r *http.Request, status int, kind string, text []byte) {
 	switch kind {
 	case typeHTML:
@@ -149,7 +149,7 @@ func (s *server) deliver(w http.ResponseWriter, r *http.Request, status int, kin
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(status)
 	end := s.bounds.send(w, r, len(text))
-	_, err := w.Write(text) // the client may have gone
+	_, err := w.Write(text) // the client may have disconnected
 	end(err)
 }
 
@@ -173,9 +173,9 @@ const flushSize = 1 << 20
 // buffers holds the buffers of streams for reuse.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// writeDocuments answers with documents, as a stream of YAML documents or as a JSON array. each passes some of them at
-// a time to its argument; revision returns the revision that a document's status shows; texts of some may be prepared.
-// An answer that cannot be completed closes the connection.
+// writeDocuments answers with documents, as a stream of YAML documents or as a JSON array. each passes batches of
+// documents to its argument; revision returns the revision shown in a document's status; texts has prepared texts of
+// some documents. If the answer cannot be completed, the connection is closed.
 func (s *server) writeDocuments(w http.ResponseWriter, r *http.Request,
 	each func(do func([]*revisions.Stored) error) error, revision func(*revisions.Stored) int64, texts prepared,
 ) error {
@@ -195,7 +195,7 @@ func (s *server) writeDocuments(w http.ResponseWriter, r *http.Request,
 		flushed = true
 		_, err := w.Write(stream.out)
 		stream.out = stream.out[:0]
-		return err //nolint:wrapcheck // a client that went away needs no answer
+		return err //nolint:wrapcheck // a disconnected client needs no answer
 	}
 	err := each(func(documents []*revisions.Stored) error {
 		for _, doc := range documents {
@@ -223,7 +223,7 @@ func (s *server) writeDocuments(w http.ResponseWriter, r *http.Request,
 	return nil
 }
 
-// all returns an iterator that passes all documents at once.
+// all returns an iterator that passes all documents in one batch.
 func all(documents []*revisions.Stored) func(do func([]*revisions.Stored) error) error {
 	return func(do func([]*revisions.Stored) error) error { return do(documents) }
 }
@@ -240,7 +240,7 @@ func (s *server) writeStream(w http.ResponseWriter, r *http.Request, texts [][]b
 			stream = blockyaml.Append(append(stream, "---\n"...), text)
 		}
 	}
-	_, _ = w.Write(stream) // the client may have gone
+	_, _ = w.Write(stream) // the client may have disconnected
 }
 
 // documentStream writes documents in either media type.
@@ -252,7 +252,7 @@ type documentStream struct {
 	out      []byte
 	text     []byte
 
-	last status // that was written, which most documents of a stream share
+	last status // that was written last; most documents of a stream share it
 }
 
 // status is the status of documents as YAML.
@@ -306,8 +306,8 @@ func (d *documentStream) end() {
 	}
 }
 
-// textCache caches the YAML of documents by pointer. Only documents that are cached themselves, and so keep their
-// pointers, are added.
+// textCache caches the YAML of documents by pointer. It has only documents that are cached themselves and so keep their
+// pointers.
 type textCache = cache.Cache[textKey, []byte]
 
 // textKey identifies the text of a document with or without its stored status.
@@ -341,13 +341,13 @@ func (d *documentStream) yamlWith(key textKey) []byte {
 	return text
 }
 
-// prepared are texts of documents that were made before the answer is written.
+// prepared holds texts of documents that were generated before the answer is written.
 type prepared map[textKey][]byte
 
 // maxPrepared is the total size of prepared texts, in bytes.
 const maxPrepared = 4 << 20
 
-// prepare makes the texts of documents with their stored status. It leaves out the last ones of a large answer.
+// prepare generates the texts of documents with their stored status. It omits the last documents of a large answer.
 func prepare(documents []*revisions.Stored) prepared {
 	texts, stream, size := prepared{}, documentStream{}, 0
 	for _, doc := range documents {

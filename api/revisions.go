@@ -75,7 +75,7 @@ func (s *server) listRendered(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// mayHoldSecret reports whether there may be a secret in a rendered document.
+// mayHoldSecret reports whether a rendered document may contain a secret.
 func mayHoldSecret(doc *revisions.Stored) bool {
 	return doc.Tainted || bytes.Contains(doc.Metadata, []byte(`"storagePolicy":"encrypted"`))
 }
@@ -136,7 +136,7 @@ func (s *server) setLinks(w http.ResponseWriter, r *http.Request, page queries.P
 	}
 }
 
-// pages returns the URLs of the next and previous pages, nil if there is none.
+// pages returns the URLs of the next and previous pages, nil for a page that does not exist.
 func (s *server) pages(r *http.Request, page queries.Page, more bool) (next, previous *string) {
 	if page.Limit == 0 {
 		return nil, nil // an empty page has no neighbours

@@ -38,7 +38,7 @@ const (
 // names are parameters of the query.
 type names = []string
 
-// routes returns all operations. Each that reads something below /revisions or /events can wait.
+// routes returns all operations. Those that read a path below /revisions or /events can wait.
 func (s *server) routes() []route {
 	routes := append(s.siteRoutes(), s.revisionRoutes()...)
 	for i, route := range routes {

@@ -59,10 +59,10 @@ type server struct {
 	exposition http.Handler // the metrics
 	bounds     *bounds
 	groups     groups              // of requests that wait
-	looks      *semaphore.Weighted // limits how many of them look for another answer at once
+	looks      *semaphore.Weighted // limits how many groups look for another answer concurrently
 }
 
-// maxLooks is how many groups of waiting requests may look for another answer at once: an event wakes them all.
+// maxLooks is how many groups of waiting requests may look for another answer concurrently: an event wakes them all.
 const maxLooks = 4
 
 // New returns the handler of the whole API.

@@ -39,7 +39,7 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-// site is the handler of the interface over an empty database. Nothing listens.
+// site is the handler of the API with an empty database, without a listener.
 type site struct {
 	http.Handler
 
@@ -111,14 +111,14 @@ func newFeed(t *testing.T, kept *store.Store) *feed.Feed {
 	return told
 }
 
-// response is an answer that was read.
+// response is an answer with its body.
 type response struct {
 	*http.Response
 
 	text string
 }
 
-// do makes a request; header holds names and values in turn.
+// do makes a request; header alternates names and values.
 func (s site) do(t *testing.T, method, path, body string, header ...string) response {
 	t.Helper()
 	if !strings.HasPrefix(path, "/") {
@@ -143,7 +143,7 @@ func (s site) get(t *testing.T, path string, header ...string) response {
 	return s.do(t, http.MethodGet, path, "", header...)
 }
 
-// put fills a bucket, whose name a query may follow.
+// put replaces the documents of a bucket; a query may follow its name.
 func (s site) put(t *testing.T, bucket, body string, header ...string) response {
 	t.Helper()
 	bucket, query, _ := strings.Cut(bucket, "?")
@@ -171,7 +171,7 @@ func (r response) is(t *testing.T, status int) response {
 	return r
 }
 
-// fails checks that the answer is this error, whole.
+// fails checks that the whole answer is this error.
 func (r response) fails(t *testing.T, status int, errorType string) {
 	t.Helper()
 	r.is(t, status)

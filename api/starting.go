@@ -11,8 +11,7 @@ import (
 )
 
 // Starting returns a handler for a server that is not ready yet: GET /api/v1.0/health shows that the process is alive,
-// and everything else is answered with the reason, a fault of kind Unavailable; to changes it adds that nothing was
-// stored.
+// and all other requests get the reason, a fault of kind Unavailable. For changes it adds that nothing was stored.
 func Starting(reason *fault.Fault, log *slog.Logger, observe Observe, now func() time.Time) http.Handler {
 	s := &server{Config: Config{Log: log, Now: now}}
 	router := chi.NewRouter()

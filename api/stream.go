@@ -15,7 +15,7 @@ import (
 const typeStream = "text/event-stream"
 
 const (
-	// streamAlive is how often something is sent on a stream, and whether its caller may still read it is checked.
+	// streamAlive is the interval at which a keep-alive is sent and the caller's permission is checked again.
 	streamAlive = 15 * time.Second
 	// streamPatience is how long a client may take to read sent events.
 	streamPatience = 30 * time.Second
@@ -23,7 +23,7 @@ const (
 	streamPage = 100
 )
 
-// wantsStream reports whether events are asked for as a stream.
+// wantsStream reports whether a request asks for events as a stream.
 func wantsStream(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/events") &&
 		preferred(r, typeXYAML, typeXYAML, typeYAML, typeJSON, typeStream) == typeStream
@@ -47,7 +47,7 @@ func (s *server) streamEvents(w http.ResponseWriter, r *http.Request, wanted wan
 	w.Header().Set("Content-Type", typeStream)
 	w.Header().Set("Cache-Control", "no-store, "+noTransform)
 	out := eventStream{w, r, http.NewResponseController(w)}
-	_ = out.control.SetReadDeadline(time.Time{}) // the client says nothing more
+	_ = out.control.SetReadDeadline(time.Time{}) // the client sends nothing more
 	alive := time.NewTicker(streamAlive)
 	defer alive.Stop()
 	err = out.comment("events")
@@ -77,8 +77,8 @@ func (s *server) streamEvents(w http.ResponseWriter, r *http.Request, wanted wan
 	return nil
 }
 
-// sendPage sends the events of a page, if the caller may still read them: which is checked now and again, and for each
-// page while the stream has not caught up.
+// sendPage sends the events of a page if the caller may still read them. That is checked periodically, and for each
+// page until the stream has caught up.
 func (s *server) sendPage(w http.ResponseWriter, r *http.Request, out eventStream, page feed.Page,
 	alive <-chan time.Time,
 ) error {
@@ -99,7 +99,7 @@ func (s *server) sendPage(w http.ResponseWriter, r *http.Request, out eventStrea
 	return out.events(page.Events)
 }
 
-// stopping reports whether the server stops.
+// stopping reports whether the server is stopping.
 func (s *server) stopping() bool {
 	select {
 	case <-s.Stopping:

@@ -49,10 +49,10 @@ func (s *server) listValidationDetails(w http.ResponseWriter, r *http.Request) e
 	return nil
 }
 
-// defaultEntries is how many entries a page has without the parameter limit.
+// defaultEntries is the number of entries of a page if the parameter limit is not given.
 const defaultEntries = 1000
 
-// entryPage reads the page of a list of entries. The reference has no pages (spec/api.md §0 C5).
+// entryPage reads which page of a list of entries is requested. The reference has no pages (spec/api.md §0 C5).
 func (s *server) entryPage(r *http.Request) (queries.Page, error) {
 	if s.Compat {
 		return queries.Page{Limit: -1}, nil
@@ -109,7 +109,7 @@ func (s *server) showEntry(w http.ResponseWriter, r *http.Request) error {
 		text = "" // not a number
 	}
 	position, err := strconv.Atoi(text)
-	if err != nil && !errors.Is(err, strconv.ErrRange) { // no list has an entry so large a number
+	if err != nil && !errors.Is(err, strconv.ErrRange) { // a number that is too large matches no entry
 		return fault.New(fault.Invalid, "HTTPBadRequest", "The {entry_id} parameter must be an integer.")
 	}
 	entry, err := s.questions(r).Entry(r.Context(), id, validation, position)

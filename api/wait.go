@@ -20,10 +20,10 @@ import (
 // waitParameter is the parameter that makes a request wait for a change.
 const waitParameter = "wait"
 
-// maxWait is how long a request may wait.
+// maxWait is the longest time that a request may wait.
 const maxWait = 10 * time.Minute
 
-// wait reads how long a request may wait; ok is false if it does not ask for that.
+// wait reads how long a request may wait; ok is false if it does not ask to wait.
 func (q *query) wait() (limit time.Duration, ok bool) {
 	text := q.text(waitParameter)
 	if text == "" {
@@ -51,8 +51,8 @@ func (q *query) wait() (limit time.Duration, ok bool) {
 	return limit, true
 }
 
-// answer calls the handler of an endpoint. If the request waits, the handler is called until its answer is not one to
-// wait on: one that the client has already (304), or one that the handler marks as pending.
+// answer calls the handler of an endpoint. If the request waits, it calls the handler again until the client does not
+// already have the answer (304) and the handler does not mark it as pending.
 func (s *server) answer(w http.ResponseWriter, r *http.Request, of endpoint) error {
 	if !slices.Contains(of.parameters, waitParameter) {
 		return of.handle(w, r)
@@ -65,7 +65,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, of endpoint) err
 	if err := q.error(); err != nil {
 		return err
 	}
-	r = withoutWait(r) // ETags and links are those of the answer without it
+	r = withoutWait(r) // so that it does not affect ETags and links
 	if !waits || wantsStream(r) {
 		return of.handle(w, r)
 	}
@@ -90,7 +90,7 @@ func addedByPurser(r *http.Request) bool {
 	return strings.HasSuffix(route, "/status") || strings.HasSuffix(route, "/events")
 }
 
-// withoutWait returns a request without the parameter.
+// withoutWait returns a copy of a request without the parameter wait.
 func withoutWait(r *http.Request) *http.Request {
 	parts := strings.Split(r.URL.RawQuery, "&")
 	parts = slices.DeleteFunc(parts, func(part string) bool {
@@ -126,7 +126,7 @@ func (s *server) place(r *http.Request) (feed.Wait, error) {
 	return s.Feed.Wait(callerOf(r).UserID)
 }
 
-// await has a request wait for an answer, or answers one that has waited.
+// await makes a request wait for an answer, or answers one that has waited.
 func (s *server) await(w http.ResponseWriter, r *http.Request, of endpoint, limit time.Duration) error {
 	p := infoOf(r).pause
 	if p.over {
@@ -147,7 +147,7 @@ func (s *server) await(w http.ResponseWriter, r *http.Request, of endpoint, limi
 		return of.handle(w, r)
 	}
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Time{})                               // the client says nothing more
+	_ = control.SetReadDeadline(time.Time{})                               // the client sends nothing more
 	_ = control.SetWriteDeadline(time.Now().Add(limit + waitedAnswerTime)) // tests have writers without deadlines
 	p.began, p.limit, p.place, p.viewer, p.pinned = info.began, limit, place, info.viewer, info.pinned
 	p.joined = time.Now()
@@ -155,7 +155,7 @@ func (s *server) await(w http.ResponseWriter, r *http.Request, of endpoint, limi
 	return nil
 }
 
-// answerAfter answers a request that has waited.
+// answerAfter writes the answer of a request that has waited.
 func (s *server) answerAfter(p *pause, w http.ResponseWriter, r *http.Request, of endpoint) error {
 	info := infoOf(r)
 	info.pinned = p.pinned
@@ -171,7 +171,7 @@ func (s *server) answerAfter(p *pause, w http.ResponseWriter, r *http.Request, o
 	info.revision = answer.revision
 	maps.Copy(w.Header(), answer.header)
 	w.WriteHeader(answer.status)
-	_, _ = w.Write(answer.body.Bytes()) // the client may have gone
+	_, _ = w.Write(answer.body.Bytes()) // the client may have disconnected
 	return nil
 }
 
@@ -180,7 +180,7 @@ const waitedAnswerTime = 5 * time.Minute
 
 const waitedHeader = "Purser-Waited"
 
-// isPending reports whether an answer with a status is one to wait on.
+// isPending reports whether the request should keep waiting after an answer with this status.
 func (o *requestInfo) isPending(status int) bool {
 	if o.decides {
 		return o.pending
@@ -188,14 +188,14 @@ func (o *requestInfo) isPending(status int) bool {
 	return status == http.StatusNotModified
 }
 
-// errStopping is the fault of a request that waits while the server stops.
+// errStopping returns the fault of a request that is waiting when the server stops.
 func errStopping() error {
 	f := fault.New(fault.Unavailable, "HTTPServiceUnavailable", "The server stops; ask another one, or this one again")
 	f.RetryAfter = time.Second
 	return f
 }
 
-// reauthorize checks that the caller of a request may still make it, after it has waited.
+// reauthorize checks that the caller is still allowed to make a request that has waited.
 func (s *server) reauthorize(w http.ResponseWriter, r *http.Request) error {
 	info := infoOf(r)
 	caller, err := s.authenticate(r)

@@ -19,7 +19,7 @@ import (
 	"purser/internal/store"
 )
 
-// users takes the name of a user for its token, until it has expired.
+// users accepts the name of a user as its token until expired is set.
 type users struct{ expired atomic.Bool }
 
 // Authenticate implements authn.Authenticator.
@@ -30,12 +30,12 @@ func (u *users) Authenticate(_ context.Context, token string) (authn.Caller, err
 	return authn.Caller{UserID: token, Roles: []string{"admin"}}, nil
 }
 
-// withUsers has callers authenticated by users.
+// withUsers makes users the authenticator.
 func withUsers(u *users) func(*api.Config) {
 	return func(c *api.Config) { c.Access.Authenticator, c.Access.Anonymous = u, false }
 }
 
-// waiting makes requests that wait, at once, and returns them when so many places are taken.
+// waiting makes n waiting requests concurrently and returns when n places are taken; answers returns their answers.
 func (s site) waiting(t *testing.T, told *feed.Feed, n int, path string, header ...string) (answers func() []response) {
 	t.Helper()
 	all := make([]response, n)
@@ -56,7 +56,7 @@ func (s site) waiting(t *testing.T, told *feed.Feed, n int, path string, header 
 	}
 }
 
-// A user may have as many places as are free: others find one, for waits and for streams.
+// A user may have no more places than remain free, so that others can still wait and stream.
 func TestWait_places(t *testing.T) {
 	t.Parallel()
 	stop := make(chan struct{})
@@ -171,7 +171,7 @@ func (s site) post(t *testing.T, status string) {
 		"{status: "+status+", validator: {name: x, version: '1'}}", "Content-Type", "application/x-yaml").is(t, http.StatusCreated)
 }
 
-// A wait is over once its caller may not make the request any more.
+// A wait ends when its caller may no longer make the request.
 func TestWait_expires(t *testing.T) {
 	t.Parallel()
 	u := new(users)
@@ -188,7 +188,7 @@ func TestWait_expires(t *testing.T) {
 	}
 }
 
-// A stream that has not caught up ends all the same when the token of its caller expires, or the server stops.
+// A stream ends when the token of its caller expires or the server stops, even if it has not caught up.
 func TestStream_backlog(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*users, chan struct{}){
@@ -216,7 +216,7 @@ func TestStream_backlog(t *testing.T) {
 	}
 }
 
-// slowReader calls first when it is sent the first events.
+// slowReader calls first when it receives the first events.
 type slowReader struct {
 	*httptest.ResponseRecorder
 

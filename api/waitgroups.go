@@ -24,8 +24,8 @@ type question struct {
 	viewer                                            authz.Viewer
 }
 
-// group are requests that wait for the answer to one question. One goroutine looks whether it has changed, so that a
-// change costs no more with a thousand of them than with one.
+// group is a set of requests that wait for the answer to one question. One goroutine checks whether it has changed, so
+// a change costs the same for a thousand requests as for one.
 type group struct {
 	waiting  int
 	late     int // requests that joined after the current look began
@@ -53,7 +53,7 @@ type member struct {
 	groups *groups
 	key    question
 	group  *group
-	looks  int // of the group, that had begun before
+	looks  int // of the group that began before the request joined
 }
 
 // join adds a request to the group of its question. Call leave when it stops waiting. A group looks again after every
@@ -100,14 +100,14 @@ func (s *server) begin(key question, r *http.Request, of endpoint) *group {
 	return made
 }
 
-// finish notes that a group has its answer. mutex is held.
+// finish notes that a group has its answer. The caller must hold mutex.
 func (g *groups) finish(key question, done *group) {
 	done.finished = true
 	done.cancel()
 	g.forget(key, done)
 }
 
-// moves reports whether a request came too late for the answer of its group, and goes on to wait in the next one.
+// moves reports whether a request was too late for its group's answer, and moves such a request to the next group.
 func (m *member) moves() bool {
 	m.groups.mutex.Lock()
 	defer m.groups.mutex.Unlock()
@@ -148,7 +148,7 @@ func (g *group) drop() {
 	}
 }
 
-// forget has the next request that asks the same begin another group.
+// forget removes a group, so that the next request with the same question begins another one.
 func (g *groups) forget(key question, old *group) {
 	if g.of[key] == old {
 		delete(g.of, key)
@@ -163,7 +163,7 @@ func (g *groups) look(begins *group) {
 	begins.looking = true
 }
 
-// pend notes that a look has found an answer to wait on. Nobody is late for the next one.
+// pend notes that a look found a pending answer. No request is late for the next look.
 func (g *groups) pend(waits *group) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
@@ -173,7 +173,7 @@ func (g *groups) pend(waits *group) {
 	}
 }
 
-// waited returns how long a request has waited that joined a group: 0 if there was an answer at once.
+// waited returns how long a request has waited since it joined a group: 0 if the first answer ended the wait.
 func (m *member) waited(joined time.Time) time.Duration {
 	m.groups.mutex.Lock()
 	defer m.groups.mutex.Unlock()
@@ -186,7 +186,7 @@ func (m *member) waited(joined time.Time) time.Duration {
 	return time.Since(joined)
 }
 
-// shareable returns a request for a group, which outlives it: chi uses the routes of requests again.
+// shareable returns a copy of a request for a group, which outlives the request: chi reuses routing contexts.
 func shareable(r *http.Request) *http.Request {
 	info, routing := infoOf(r), chi.NewRouteContext()
 	own := &requestInfo{
@@ -199,14 +199,14 @@ func shareable(r *http.Request) *http.Request {
 	return r.Clone(context.WithValue(ctx, chi.RouteCtxKey, routing))
 }
 
-// lookFor answers a request again after each event, and when a result expires that the answer rests on, until it is one
-// that ends the wait. Each answer is made in a goroutine of its own; the stack is freed when that ends.
+// lookFor answers a request again after each event, and when a result that the answer depends on expires, until the
+// answer ends the wait. Each answer is made in its own goroutine, so that the stack is freed afterwards.
 func (s *server) lookFor(ctx context.Context, r *http.Request, of endpoint, joined *group) (
 	answer *recorded, err error,
 ) {
 	for first := true; ; first = false {
 		_, changed := s.Feed.Next()
-		if !first { // a change wakes all groups up at once
+		if !first { // a change wakes all groups together
 			if err := s.looks.Acquire(ctx, 1); err != nil {
 				return nil, fmt.Errorf("look for another answer: %w", err)
 			}
@@ -250,11 +250,11 @@ func (s *server) look(ctx context.Context, r *http.Request, of endpoint) (answer
 	return answer, err
 }
 
-// maxShared bounds the answers that waiting requests share, in bytes, all together. Beyond it each request makes its
-// own, as it would without wait.
+// maxShared bounds the total size of the answers that waiting requests share, in bytes. Above it, each request makes
+// its own answer, as it would without wait.
 const maxShared = 64 << 20
 
-// recorded is an answer that several requests are given.
+// recorded is an answer that several requests share.
 type recorded struct {
 	info   *requestInfo  // of the request
 	shared *atomic.Int64 // bytes of all such answers
@@ -263,8 +263,8 @@ type recorded struct {
 	status    int
 	body      bytes.Buffer
 	revision  int64
-	pending   bool // it is one to wait on
-	overflows bool // it is too large to be kept
+	pending   bool // requests keep waiting after it
+	overflows bool // it is too large to keep
 }
 
 // Header implements http.ResponseWriter.
@@ -295,7 +295,7 @@ func (a *recorded) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// drop forgets the body.
+// drop discards the body.
 func (a *recorded) drop() {
 	a.shared.Add(int64(-a.body.Len()))
 	a.body = bytes.Buffer{}

@@ -171,7 +171,7 @@ func badWebhook(what string) error {
 	return fault.New(fault.Invalid, "HTTPBadRequest", "A webhook %s.", what)
 }
 
-// typesOf reads a list of types of events; ok is false if it is something else.
+// typesOf reads a list of event types; ok is false if the value is not one.
 func typesOf(value any) (types []events.Type, ok bool) {
 	items, ok := value.([]any)
 	for _, item := range items {

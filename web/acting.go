@@ -11,7 +11,7 @@ import (
 	"purser/internal/client"
 )
 
-// The rules of authorization that acting needs.
+// The authorization rules for changes.
 const (
 	mayTag      = "deckhand:create_tag"
 	mayUntag    = "deckhand:delete_tag"
@@ -29,7 +29,7 @@ func (v *visit) allowed() allowed {
 	return allowed{v.may(mayTag), v.may(mayUntag), v.may(mayRollBack), v.may(mayPost)}
 }
 
-// field returns a field of a form that was sent.
+// field returns a field of the submitted form.
 func (v *visit) field(name string) string { return strings.TrimSpace(v.PostForm.Get(name)) }
 
 // act sends a change to the API and shows the revision that it is about.
@@ -63,7 +63,7 @@ func (v *visit) untag() (view, error) {
 	}, "tags")
 }
 
-// post posts a result of a validation that a person has made.
+// post posts a validation result entered by the user.
 func (v *visit) post() (view, error) {
 	type validator struct {
 		Name    string `json:"name"`
@@ -132,7 +132,7 @@ func (v *visit) rollBack() (view, error) {
 	return view{template: "rollback", title: "Roll back to revision " + to, section: "revisions", data: page}, nil
 }
 
-// events passes the API's stream of events on, until the session ends.
+// events forwards the API's stream of events until the session ends.
 func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	session := s.sessionOf(r)
 	ctx := r.Context()

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// form returns the fields of the form that is sent to a page, as a browser would send them.
+// form returns the fields of the form with the given action, as a browser would send them.
 func (a answer) form(t *testing.T, action string) url.Values {
 	t.Helper()
 	for n := range a.tree(t).Descendants() {
@@ -52,7 +52,7 @@ func TestActing(t *testing.T) {
 	send("/tags", http.StatusSeeOther, "name", "good/one")
 	b.get(t, page).shows(t, "good/one")
 	b.get(t, "/ui/revisions/tag:good%2Fone").is(t, http.StatusOK).shows(t, "Revision 2")
-	for _, none := range []string{"", " "} { // which must not stand for all of them
+	for _, none := range []string{"", " "} { // which must not mean all tags
 		b.send(t, http.MethodPost, page+"/tags/delete", url.Values{"name": {none}, "stamp": {b.get(t, page).form(t, page+"/tags/delete").Get("stamp")}},
 			"Sec-Fetch-Site", "same-origin")
 		b.get(t, page).shows(t, "good/one")
@@ -81,7 +81,7 @@ func TestActing(t *testing.T) {
 		t.Errorf("sent to %q", to)
 	}
 	b.get(t, "/ui/").shows(t, "Revision 4 may be deployed", "rollback to 2", "as before")
-	b.send(t, http.MethodPost, page+"/rollback", fields).is(t, http.StatusPreconditionFailed) // the newest is another one
+	b.send(t, http.MethodPost, page+"/rollback", fields).is(t, http.StatusPreconditionFailed) // there is a newer one
 	b.get(t, "/ui/audit").shows(t, "POST /api/v1.0/rollback/2", "Ada")
 }
 
@@ -110,7 +110,7 @@ func TestActing_forbidden(t *testing.T) {
 	}
 }
 
-// TestEvents reads the stream of events over a connection.
+// The stream of events can be read over a connection.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	s := broken(t)

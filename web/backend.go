@@ -17,10 +17,10 @@ import (
 	"purser/internal/document"
 )
 
-// backend asks the API on behalf of the user of a request.
+// backend calls the API on behalf of the user of a request.
 type backend struct {
 	handler http.Handler
-	outer   *http.Request // that is answered by asking
+	outer   *http.Request // the browser's request
 	token   string        // "" for none: the client certificate of the connection counts, if there is one
 }
 
@@ -42,7 +42,7 @@ const (
 	typeHTML = "text/html"
 )
 
-// refusal is an answer of the API that is an error.
+// refusal is an error answer of the API.
 type refusal struct {
 	absence
 
@@ -61,10 +61,10 @@ type absence struct {
 // detail is one of several messages of an error.
 type detail struct {
 	Message   string            `json:"message"`
-	Documents []client.Identity `json:"documents"` // that it is about
+	Documents []client.Identity `json:"documents"` // that the message is about
 }
 
-// String returns the message with the document that it is about, unless it names that itself.
+// String returns the message, with the document that it is about unless the message names it.
 func (d detail) String() string {
 	if len(d.Documents) != 1 || strings.Contains(d.Message, "] "+d.Documents[0].Name) {
 		return d.Message
@@ -107,7 +107,7 @@ func (r *refusal) Error() string {
 	return strings.Join(parts, " ")
 }
 
-// refusedWith reports whether an error is an answer of the API with one of some status codes.
+// refusedWith reports whether an error is an answer of the API with one of the status codes.
 func refusedWith(err error, codes ...int) bool {
 	refused, ok := errors.AsType[*refusal](err)
 	if !ok {
@@ -116,7 +116,7 @@ func refusedWith(err error, codes ...int) bool {
 	return slices.Contains(codes, refused.status)
 }
 
-// get asks for JSON and decodes it.
+// get requests JSON and decodes it.
 func (b backend) get(ctx context.Context, into any, query url.Values, path ...string) error {
 	answer, err := b.do(ctx, call{path: path, query: query})
 	if err != nil {
@@ -125,7 +125,7 @@ func (b backend) get(ctx context.Context, into any, query url.Values, path ...st
 	return answer.decode(into)
 }
 
-// text asks for a text of a media type.
+// text requests text of a media type.
 func (b backend) text(ctx context.Context, accept string, query url.Values, path ...string) (string, error) {
 	answer, err := b.do(ctx, call{path: path, query: query, accept: accept})
 	if err != nil {
@@ -134,7 +134,7 @@ func (b backend) text(ctx context.Context, accept string, query url.Values, path
 	return answer.body.String(), nil
 }
 
-// do sends a request to the API and returns its answer; one that is an error is a *refusal.
+// do sends a request to the API and returns its answer. An error answer is returned as a *refusal.
 func (b backend) do(ctx context.Context, c call) (*answer, error) {
 	request, err := b.request(ctx, c)
 	if err != nil {
@@ -150,7 +150,7 @@ func (b backend) do(ctx context.Context, c call) (*answer, error) {
 	return got, nil
 }
 
-// request returns the request that the API is sent.
+// request returns the request to send to the API.
 func (b backend) request(ctx context.Context, c call) (*http.Request, error) {
 	escaped := make([]string, len(c.path))
 	for i, step := range c.path {
@@ -180,7 +180,7 @@ func (b backend) request(ctx context.Context, c call) (*http.Request, error) {
 	request.Header.Set("Accept", typeJSON)
 	accept := ""
 	if c.accept != "" {
-		accept = c.accept + ", application/json;q=0.1" // errors are not of that type
+		accept = c.accept + ", application/json;q=0.1" // errors have another type
 	}
 	set := map[string]string{
 		"Accept": accept, "If-Match": c.match, "X-Context-Marker": b.outer.Header.Get("X-Context-Marker"),
@@ -199,13 +199,12 @@ func (b backend) request(ctx context.Context, c call) (*http.Request, error) {
 	return request, nil
 }
 
-// maxAnswer bounds an answer of the API that a page is made of, in bytes.
+// maxAnswer bounds an answer of the API to the pages, in bytes.
 const maxAnswer = 32 << 20
 
 var errLarge = errors.New("the API's answer is too large for a page")
 
-// serve calls a handler and returns its answer. A handler that breaks its answer off, as it does by a panic, is an
-// error.
+// serve calls a handler and returns its answer. It returns an error if the handler panics to abort its answer.
 func serve(handler http.Handler, request *http.Request) (got *answer, err error) {
 	got = &answer{header: http.Header{}}
 	defer func() {
@@ -265,7 +264,7 @@ func (a *answer) decode(into any) error {
 	return nil
 }
 
-// refusal returns the error that an answer tells. An answer to a request for YAML is YAML.
+// refusal returns the error in an answer. The answer to a request for YAML is YAML.
 func (a *answer) refusal(ctx context.Context) error {
 	refused := &refusal{status: a.status, header: a.header}
 	var envelope struct {
@@ -286,8 +285,8 @@ func (a *answer) refusal(ctx context.Context) error {
 	return refused
 }
 
-// together does several things at once and returns the first error. To the others it is as if the user had gone: the
-// error is not theirs, and would be logged as one of the server.
+// together does several things concurrently and returns the first error. It cancels the others as if the user had
+// disconnected: any other cause would be logged as an error of the server.
 func together(ctx context.Context, work ...func(context.Context) error) (first error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -20,14 +20,14 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// screen is a real browser that looks at the pages of a site.
+// screen is a real browser that shows the pages of a site.
 type screen struct {
 	*site
 
 	ctx  context.Context
 	url  string
 	axe  string // the source text of axe-core, "" without it
-	shot string // where screenshots are kept, "" for nowhere
+	shot string // the directory for screenshots, "" for none
 }
 
 // newScreen starts Chromium; without one the test is skipped. PURSER_AXE names axe-core's axe.min.js, and
@@ -67,7 +67,7 @@ func newScreen(t *testing.T, s *site) *screen {
 	return b
 }
 
-// complain fails the test for every error of a script, and whatever the content security policy blocks.
+// complain fails the test for every script error and everything that the content security policy blocks.
 func (b *screen) complain(t *testing.T) {
 	t.Helper()
 	var mutex sync.Mutex

@@ -77,7 +77,7 @@ func (v *visit) number(ctx context.Context, name string) (int64, error) {
 	return revision.ID, v.noRevision(ctx, name, err)
 }
 
-// fillComparison asks for a page of the differences, and keeps as many of them as fit.
+// fillComparison requests a page of the differences, and keeps as many of them as fit.
 func (v *visit) fillComparison(page *compareView) error {
 	before, after := strconv.FormatInt(page.Before, 10), strconv.FormatInt(page.After, 10)
 	skip, _ := strconv.Atoi(v.param("skip")) // another one: none
@@ -149,7 +149,7 @@ func (v *visit) unlinkBorrowed(all []*comparison, before, after string) error {
 	return nil
 }
 
-// cut leaves out rows of a difference beyond so many bytes.
+// cut omits the rows of a difference that exceed most bytes.
 func (c *comparison) cut(most int, split bool) {
 	size := 0
 	for i, h := range c.Hunks {

@@ -1,4 +1,4 @@
-// Package web serves pages for people at /ui/.
+// Package web serves web pages at /ui/.
 //
 //	browser ── cookie ──> web ── token, TLS state ──> the API's handler, in this process
 //	        <── HTML ────     <── JSON, text, SVG ──

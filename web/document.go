@@ -13,7 +13,7 @@ import (
 	"purser/internal/diff"
 )
 
-// documentView is the content of the page of a document. Only one of its parts is filled: As says which.
+// documentView is the content of the page of a document. Only one of its parts is filled, the one named by As.
 type documentView struct {
 	*paper
 
@@ -24,14 +24,14 @@ type documentView struct {
 	Secrets  bool            // they are shown
 	Path     string
 	Schema   bool      // the revision has its schema
-	About    []finding // that are about no line that is shown
+	About    []finding // not about any line that is shown
 	Total    int       // of findings
 
 	Lines        []line
 	Page, Pages  int
-	Why          string      // there is nothing
-	From         string      // the revision that the rendered document is compared with; "" for none
-	Rendered     *comparison // nil if it is the same there
+	Why          string      // nothing is shown
+	From         string      // the revision to compare the rendered document with; "" for none
+	Rendered     *comparison // nil if there is no difference
 	Leaves       []leaf
 	Parents      []client.Identity
 	Changes      []change
@@ -101,13 +101,13 @@ func (v *visit) document() (view, error) {
 	}, nil
 }
 
-// secrets adds to a query whether secrets are to be shown: only if the link says so.
+// secrets adds to a query whether to show secrets, which only happens if the link asks for them.
 func (v *visit) secrets(query url.Values) url.Values {
 	query.Set("cleartext-secrets", strconv.FormatBool(v.param("secrets") == "shown"))
 	return query
 }
 
-// findingName names a document as the parameter of findings takes it.
+// findingName returns a document's name in the syntax of the findings parameter.
 func findingName(id client.Identity) string {
 	if id.Layer == "" {
 		return id.Schema + "/" + id.Name
@@ -124,7 +124,7 @@ func (v *visit) selecting(id client.Identity) url.Values {
 	return v.secrets(query)
 }
 
-// stored returns a document, nil if the revision has none that the user may see.
+// stored returns a document, nil if the revision does not have it or the user may not see it.
 func (v *visit) stored(ctx context.Context, revision string, id client.Identity) (*storedDocument, error) {
 	var all []storedDocument
 	if err := v.api.get(ctx, &all, v.selecting(id), "revisions", revision, "documents"); err != nil {
@@ -173,7 +173,7 @@ func (v *visit) form(ctx context.Context, revision string, page *documentView) e
 	return err
 }
 
-// renderedChange compares the rendered document with that of another revision.
+// renderedChange compares the rendered document with the one of another revision.
 func (v *visit) renderedChange(ctx context.Context, revision string, page *documentView) error {
 	texts := make([]string, 2) //nolint:mnd // before and after
 	read := func(i int, revision string) func(context.Context) error {
@@ -205,7 +205,7 @@ func (v *visit) renderedChange(ctx context.Context, revision string, page *docum
 // changing matches the parts of a document's text that differ in each revision: its id and its status.
 var changing = regexp.MustCompile(`(?m)^id: \d+\n|^status:\n(?:  .*\n?)+`)
 
-// firstDocument returns the first document of a YAML stream, without the line that begins it.
+// firstDocument returns the first document of a YAML stream without its separator line.
 func firstDocument(stream string) string {
 	text := strings.TrimPrefix(stream, "---\n")
 	if strings.TrimSpace(text) == "[]" {
@@ -215,7 +215,7 @@ func firstDocument(stream string) string {
 	return first
 }
 
-// place puts findings beside the lines that they are about, and keeps the page of lines that is asked for.
+// place attaches findings to the lines that they are about, and keeps only the requested page of lines.
 func (v *visit) place(page *documentView, found []finding) {
 	if len(page.Lines) == 0 {
 		page.About = found
@@ -235,7 +235,7 @@ func (v *visit) place(page *documentView, found []finding) {
 // schemaParts returns the namespace, kind and version of a document's schema.
 func schemaParts(id client.Identity) []string { return strings.SplitN(id.Schema, "/", 3) } //nolint:mnd // see above
 
-// past asks for the history of a document.
+// past requests the history of a document.
 func (v *visit) past(ctx context.Context, page *documentView) error {
 	const limit = 20
 	page.More = v.pager(limit)
@@ -274,7 +274,7 @@ func (s *server) download(w http.ResponseWriter, r *http.Request) {
 		return func() {
 			w.Header().Set("Content-Type", typeYAML)
 			w.Header().Set("Content-Disposition", `attachment; filename="document.yaml"`)
-			_, _ = w.Write([]byte(text)) // the browser may have gone
+			_, _ = w.Write([]byte(text)) // the browser may have disconnected
 		}, err
 	})
 }

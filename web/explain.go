@@ -8,7 +8,7 @@ import (
 	"purser/internal/client"
 )
 
-// leaf is a value of a rendered document, with where it comes from.
+// leaf is a value of a rendered document and its origin.
 type leaf struct {
 	Path   string          `json:"path"`
 	Value  json.RawMessage `json:"value"`
@@ -28,7 +28,7 @@ type trail struct {
 	Omitted int    `json:"omitted"`
 }
 
-// step is something that happened to a value.
+// step is one change of a value during rendering.
 type step struct {
 	Kind     string          `json:"kind"`
 	Document client.Identity `json:"document"`
@@ -58,10 +58,10 @@ func (s step) Text() string {
 	return s.Kind + in
 }
 
-// maxLeaves is how many values a page explains.
+// maxLeaves is the maximum number of values that a page explains.
 const maxLeaves = 200
 
-// explained asks where each value of the rendered document comes from.
+// explained requests the origin of each value of the rendered document.
 func (v *visit) explained(ctx context.Context, revision string, page *documentView) error {
 	page.More = v.pager(maxLeaves)
 	query := v.secrets(url.Values{"schema": {page.ID.Schema}, "name": {page.ID.Name}})

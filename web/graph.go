@@ -14,7 +14,7 @@ import (
 	"purser/internal/client"
 )
 
-// neighbour is a document that another one depends on, or that depends on it.
+// neighbour is a document that depends on another one, or that the other one depends on.
 type neighbour struct {
 	client.Node
 
@@ -28,7 +28,7 @@ func identityOf(n client.Node) client.Identity {
 	return client.Identity{Schema: n.Schema, Layer: n.Layer, Name: n.Name, Bucket: n.Bucket}
 }
 
-// focusName names a document as the parameter focus takes it.
+// focusName returns a document's name in the syntax of the parameter focus.
 func focusName(id client.Identity) string {
 	if id.Layer == "" {
 		return id.Schema + "/" + id.Name
@@ -59,7 +59,7 @@ func (v *visit) neighbours(ctx context.Context, revision string, page *documentV
 	return nil
 }
 
-// linked returns the nodes at the other ends of the edges that begin at a node, in the direction that ends gives.
+// linked returns the nodes at the other ends of a node's edges; ends determines their direction.
 func linked(of client.Graph, here int, ends func(client.Edge) (from, to int)) (all []neighbour) {
 	nodes, at := map[int]client.Node{}, map[int]int{}
 	for _, n := range of.Nodes {
@@ -107,19 +107,19 @@ type node struct {
 // Identity returns the document's identity.
 func (n node) Identity() client.Identity { return identityOf(n.Node) }
 
-// Focus returns the document's name as the parameter focus takes it.
+// Focus returns the document's name in the syntax of the parameter focus.
 func (n node) Focus() string { return focusName(identityOf(n.Node)) }
 
 const (
-	// readable is how many documents a picture may have that is shown without being asked for.
+	// readable is the maximum number of documents of a picture that is shown without being requested.
 	readable = 200
-	// listedNodes is how many documents are listed beside a picture.
+	// listedNodes is the number of documents listed beside a picture.
 	listedNodes = 200
 	maxDepth    = 20
 )
 
-// graph shows how the documents of a revision depend on each other: as a picture if there are not too many, and as a
-// list from which one goes on to the surroundings of each.
+// graph shows the dependencies between the documents of a revision: as a picture if there are not too many, and as a
+// list that links to the neighbourhood of each.
 func (v *visit) graph() (view, error) {
 	var revision client.Revision
 	if err := v.api.get(v.Context(), &revision, nil, "revisions", v.PathValue("revision")); err != nil {
@@ -180,8 +180,8 @@ func (v *visit) markPolicy(revision string, nodes []client.Node) error {
 	return nil
 }
 
-// borrowed reports whether a document is the LayeringPolicy of another revision: the API takes one where the revision
-// has none.
+// borrowed reports whether a document is the LayeringPolicy of another revision, which the API uses if the revision has
+// none.
 func (v *visit) borrowed(revision string, id client.Identity) (bool, error) {
 	if !strings.HasPrefix(id.Schema, "deckhand/LayeringPolicy/") {
 		return false, nil
@@ -190,8 +190,8 @@ func (v *visit) borrowed(revision string, id client.Identity) (bool, error) {
 	return found == nil && err == nil, serious(err)
 }
 
-// draw asks for the picture of a graph. A click on a document leads to its surroundings, and on the one in focus to its
-// page, unless it is missing.
+// draw requests the picture of a graph. Documents link to their neighbourhood, and the one in focus to its page unless
+// it is missing.
 func (v *visit) draw(page *graphView, of client.Graph, query url.Values) error {
 	id := strconv.FormatInt(page.Revision, 10)
 	query.Set("format", "svg")
@@ -221,8 +221,8 @@ func (v *visit) draw(page *graphView, of client.Graph, query url.Values) error {
 	return nil
 }
 
-// list fills the list of nodes: those with the most dependencies first, and of these the ones whose names have the
-// filter's text.
+// list fills the list of nodes with those whose names contain the filter's text, sorted by descending number of
+// dependencies.
 func (page *graphView) list(found client.Graph) {
 	degree := map[int]int{}
 	for _, e := range found.Edges {
@@ -242,7 +242,7 @@ func (page *graphView) list(found client.Graph) {
 	}
 }
 
-// picture answers with the SVG of a graph. Its links lead to others here.
+// picture answers with the SVG of a graph, with links to pictures of other graphs.
 func (s *server) picture(w http.ResponseWriter, r *http.Request) {
 	s.answer(r.Context(), w, r, func(ctx context.Context, v *visit) (func(), error) {
 		query := url.Values{"format": {"svg"}}
@@ -256,7 +256,7 @@ func (s *server) picture(w http.ResponseWriter, r *http.Request) {
 			for _, name := range []string{"Content-Type", "Content-Security-Policy"} {
 				w.Header().Set(name, got.header.Get(name))
 			}
-			_, _ = w.Write(got.body.Bytes()) // the browser may have gone
+			_, _ = w.Write(got.body.Bytes()) // the browser may have disconnected
 		}, err
 	})
 }

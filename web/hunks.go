@@ -11,7 +11,7 @@ import (
 
 // comparison is the difference of one document.
 type comparison struct {
-	Document client.Identity // the zero identity if it is not known
+	Document client.Identity // the zero identity if unknown
 	Title    string          // of a side in a unified diff, without its revision
 	Change   string          // added, deleted or changed
 	Note     string          // about data that is not shown
@@ -44,9 +44,8 @@ var (
 
 const devNull = "/dev/null"
 
-// parseUnified reads the unified diffs of documents as the API writes them, one after the other, without the identities
-// of the documents. What a hunk holds is known by the numbers in its header, so no line of a document is taken for
-// anything else.
+// parseUnified parses a sequence of unified diffs from the API, without the identities of the documents. The numbers in
+// a hunk's header determine its lines, so no line of a document is mistaken for a header.
 func parseUnified(text string) (all []*comparison) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	for i := 0; i < len(lines); {
@@ -68,7 +67,7 @@ func parseUnified(text string) (all []*comparison) {
 	return all
 }
 
-// titled returns the comparison that two titles begin.
+// titled returns the comparison that begins with two titles.
 func titled(before, after string) *comparison {
 	c := &comparison{Change: "changed", Title: after}
 	switch {
@@ -83,8 +82,8 @@ func titled(before, after string) *comparison {
 	return c
 }
 
-// arranged returns a comparison for each of the changes, with their documents, and then those that belong to none of
-// them. Titles cannot be parsed: "None" in one stands for no layer and for a layer of that name.
+// arranged returns a comparison with its document for each of the changes, and then the comparisons that match none.
+// Titles cannot be parsed, because "None" in a title can mean no layer or a layer of that name.
 func arranged(parsed []*comparison, changes []comparison) []*comparison {
 	byTitle := map[string][]*comparison{}
 	for _, c := range parsed {
@@ -115,7 +114,7 @@ func diffTitle(id client.Identity) string {
 	return strings.NewReplacer("\n", " ", "\r", " ").Replace(title)
 }
 
-// conceal adds that data of the document with a title differs which is not shown.
+// conceal adds a note that the document with this title also differs in data that is not shown.
 func conceal(all []*comparison, title string) []*comparison {
 	of := titled(title, title)
 	if n := len(all); n == 0 || all[n-1].Title != of.Title {
@@ -137,7 +136,7 @@ func (c *comparison) add(part hunk) {
 	}
 }
 
-// readHunk reads the hunk that lines begin with, and returns how many lines it has.
+// readHunk reads the hunk at the beginning of lines, and returns the number of its lines.
 func readHunk(lines []string) (part hunk, taken int) {
 	header := hunkHeader.FindStringSubmatch(lines[0])
 	number := func(i, absent int) int {
@@ -212,10 +211,10 @@ func (r row) size(split bool) int {
 	return size
 }
 
-// perLink is how many bytes a link to a document usually takes.
+// perLink is the usual size of a link to a document, in bytes.
 const perLink = 200
 
-// sizeOf returns how many bytes of a page a comparison takes at most.
+// sizeOf returns the maximum bytes of a comparison in a page.
 func (s *server) sizeOf(c *comparison, split bool) int {
 	const perDocument, links = 3000, 3 // one of which has the previous revision too
 	size := perDocument + links*len(s.documentLink(0, c.Document))

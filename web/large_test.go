@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestLarge looks at sites of 430 and 10,000 documents: each page has at most 150 KB, and asks the API a bounded number
-// of times, whatever the size of the site.
+// On sites of 430 and 10,000 documents, each page has at most 150 KB and makes a bounded number of API calls,
+// regardless of the size of the site.
 func TestLarge(t *testing.T) { //nolint:paralleltest // it has the machine to itself
 	asked := map[string]int{}
 	for _, documents := range []int{430, 10_000} {
@@ -48,7 +48,7 @@ func TestLarge(t *testing.T) { //nolint:paralleltest // it has the machine to it
 	}
 }
 
-// TestLarge_document pages through a document of many and of long lines.
+// A document with many lines and one with long lines can be paged through.
 func TestLarge_document(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, anonymous)

@@ -18,11 +18,11 @@ const maxNotes = 12_000
 type line struct {
 	Number   int
 	Text     string
-	Marked   bool // the link to the page names it
+	Marked   bool // the link to the page points to it
 	Findings []finding
 }
 
-// numbered returns the lines of a text.
+// numbered returns the numbered lines of text.
 func numbered(text string) []line {
 	var lines []line
 	for i, text := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
@@ -31,8 +31,8 @@ func numbered(text string) []line {
 	return lines
 }
 
-// mark marks the lines of a document's YAML text where findings are, and that of a path if there is one. It returns the
-// findings that are about no line.
+// mark attaches findings to the lines of a document's YAML text, and marks the line of a path if it is given. It
+// returns the findings without a line.
 func mark(ctx context.Context, text string, lines []line, found []finding, path string) (rest []finding) {
 	paths := make([][]string, 0, len(found)+1)
 	for _, f := range found {
@@ -53,7 +53,7 @@ func mark(ctx context.Context, text string, lines []line, found []finding, path 
 	return rest
 }
 
-// linesOf returns the numbers of the lines where the values at paths stand; 0 if they are not known.
+// linesOf returns the line numbers of the values at paths, 0 where unknown.
 func linesOf(ctx context.Context, text string, paths [][]string) []int {
 	at := make([]int, len(paths))
 	segments, err := document.Split(ctx, []byte(text), document.YAML, document.DefaultLimits())
@@ -70,8 +70,8 @@ func linesOf(ctx context.Context, text string, paths [][]string) []int {
 	return at
 }
 
-// pageOfLines returns a page of lines that takes at most so many bytes: with number 0 that of the marked line, or the
-// first one. Pages count from 1.
+// pageOfLines returns a page of lines, limited to most bytes. Number 0 selects the page of the marked line, or else the
+// first. Pages count from 1.
 func pageOfLines(lines []line, number, most int) (shown []line, page, pages int) {
 	var starts []int
 	size, marked := most, 0

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestLinks_layers compares documents without a layer, and one whose layer is named as the API's texts name none: the
-// links lead to their pages.
+// Links lead to the pages of compared documents without a layer, and of one whose layer is named like the API's text
+// for no layer.
 func TestLinks_layers(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, anonymous)

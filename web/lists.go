@@ -15,7 +15,7 @@ type searchView struct {
 	*paper
 
 	Revision int64
-	Asked    string // the revision as it was asked for
+	Asked    string // the revision as requested
 	Filters  []filter
 	Items    []storedDocument
 	Pages    pager
@@ -26,7 +26,7 @@ type searchView struct {
 // filter is a field of the search form.
 type filter struct{ Name, Label, Value, Hint, parameter string }
 
-// search lists the documents of a revision that a text or some properties select.
+// search lists the documents of a revision selected by text or properties.
 func (v *visit) search() (view, error) {
 	const limit = 50
 	page := searchView{paper: v.paper, Asked: v.param("revision"), Pages: v.pager(limit), Filters: []filter{

@@ -36,7 +36,8 @@ type issuer struct {
 	asking    *semaphore.Weighted
 }
 
-// issuerPatience bounds how long the issuer may take, and maxAsking how many users it is asked about at once.
+// issuerPatience bounds the time of a request to the issuer, and maxAsking the number of users it is asked about
+// concurrently.
 const issuerPatience, maxAsking = 10 * time.Second, 16
 
 const (
@@ -53,8 +54,8 @@ type attempt struct {
 	Until    time.Time `json:"until"`
 }
 
-// discovered returns the issuer's endpoints. It asks for them until the issuer has answered once; who comes meanwhile
-// waits for the same answer, for at most issuerPatience.
+// discovered returns the issuer's endpoints. It requests them until the issuer has answered once; concurrent callers
+// wait for the same answer, for at most issuerPatience.
 func (i *issuer) discovered(ctx context.Context) (*oidc.Provider, error) {
 	if provider := i.provider.Load(); provider != nil {
 		return provider, nil
@@ -80,7 +81,7 @@ func (i *issuer) discovered(ctx context.Context) (*oidc.Provider, error) {
 	}
 }
 
-// flow returns how codes are asked for and exchanged.
+// flow returns the configuration for requesting and exchanging codes.
 func (s *server) flow(provider *oidc.Provider) *oauth2.Config {
 	return &oauth2.Config{
 		ClientID: s.issuer.ClientID, ClientSecret: s.issuer.Secret, Endpoint: provider.Endpoint(),
@@ -129,7 +130,7 @@ var (
 func (s *server) fromIssuer(w http.ResponseWriter, r *http.Request) {
 	v := &visit{server: s, Request: r, paper: newPaper(), w: w}
 	begun, ok := s.attemptOf(r)
-	http.SetCookie(w, s.cookie(r, statePurpose, "", time.Time{}, http.SameSiteLaxMode)) // it counts once
+	http.SetCookie(w, s.cookie(r, statePurpose, "", time.Time{}, http.SameSiteLaxMode)) // it is valid only once
 	query := r.URL.Query()
 	if !ok || subtle.ConstantTimeCompare([]byte(begun.State), []byte(query.Get("state"))) != 1 {
 		v.fail(errAttempt)
@@ -171,7 +172,7 @@ func (s *server) attemptOf(r *http.Request) (begun attempt, ok bool) {
 	return begun, true
 }
 
-// exchange returns the tokens that the issuer gives for a code: the ID token, which is verified, and the access token.
+// exchange returns the tokens that the issuer returns for a code: the verified ID token and the access token.
 func (s *server) exchange(ctx context.Context, begun attempt, code string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, issuerPatience)
 	defer cancel()
@@ -200,7 +201,7 @@ func (s *server) exchange(ctx context.Context, begun attempt, code string) ([]st
 	return []string{raw, given.AccessToken}, nil
 }
 
-// redacted returns the text of an error of an exchange without the issuer's answer, which may hold tokens.
+// redacted returns the text of an exchange error without the issuer's answer, which may contain tokens.
 func redacted(err error) string {
 	if answer, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		return answer.Response.Status + " " + url.QueryEscape(answer.ErrorCode)

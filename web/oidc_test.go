@@ -33,7 +33,7 @@ type idp struct {
 	key       *rsa.PrivateKey
 	challenge string // of the code
 	nonce     string
-	claims    map[string]any // that are other than usual
+	claims    map[string]any // that override the usual ones
 }
 
 func newIDP(t *testing.T) *idp {
@@ -63,7 +63,7 @@ func (i *idp) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// token gives tokens for the code, to whoever has its verifier.
+// token exchanges the code for tokens if the verifier is correct.
 func (i *idp) token(w http.ResponseWriter, r *http.Request) {
 	sum := sha256.Sum256([]byte(r.FormValue("code_verifier")))
 	if r.FormValue("code") != "code" || base64.RawURLEncoding.EncodeToString(sum[:]) != i.challenge {

@@ -112,7 +112,7 @@ type judgement struct {
 	required []required
 }
 
-// judge asks for the verdict on a revision, and for at most so many findings.
+// judge requests the verdict on a revision and a limited number of findings.
 func (v *visit) judge(ctx context.Context, revision string, most int) (judged judgement, err error) {
 	var status client.Verdict
 	var found findings
@@ -141,16 +141,16 @@ type required struct {
 	Policies     []string
 	Newest       entry
 	Unasked      bool   // Newest is not known: there are too many
-	Who          string // posted it; "" if that is not known
+	Who          string // posted it; "" if unknown
 }
 
-// Own reports whether the server makes the results of the validation itself.
+// Own reports whether the server itself performs the validation.
 func (r required) Own() bool { return client.Validation{Name: r.Name}.Own() }
 
 // maxRequired is the number of validations whose newest results are read.
 const maxRequired = 30
 
-// required returns the validations that policies require, or without policies those that were reported.
+// required returns the validations that policies require or, without policies, the reported ones.
 func (v *visit) required(ctx context.Context, revision string, status client.Verdict) ([]required, error) {
 	all := requiredOf(status)
 	var posts list[auditEvent]
@@ -270,8 +270,7 @@ func (v *visit) history(ctx context.Context, query url.Values, offset, limit int
 	return items, more, nil
 }
 
-// byNumber asks for so many revisions one by one, because the list would have all of them. Those that were deleted are
-// left out.
+// byNumber requests limit revisions one by one, because the list would have all of them. It omits deleted revisions.
 func (v *visit) byNumber(ctx context.Context, found *list[client.Revision], offset, limit int) error {
 	var newest client.Revision
 	if err := v.api.get(ctx, &newest, nil, "revisions", "latest"); err != nil {

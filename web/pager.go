@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// pager is the place of a page in a list.
+// pager is the position of a page in a list.
 type pager struct {
 	Offset, Limit  int
 	First, Last    int    // numbers of the first and last item, from 1
@@ -18,10 +18,10 @@ type pager struct {
 	query url.Values
 }
 
-// maxOffset bounds how far one can turn pages.
+// maxOffset bounds the offset of a page.
 const maxOffset = 1 << 30
 
-// pager returns the place that a request asks for.
+// pager returns the position that a request asks for.
 func (v *visit) pager(limit int) pager {
 	offset, err := strconv.Atoi(v.param("offset"))
 	if err != nil || offset < 0 || offset > maxOffset {
@@ -30,7 +30,7 @@ func (v *visit) pager(limit int) pager {
 	return pager{Offset: offset, Limit: limit, here: url.URL{Path: v.URL.Path}, query: v.URL.Query()}
 }
 
-// end says how many items the page has, and whether there are more.
+// end sets the number of items of the page, and whether there are more.
 func (p *pager) end(items int, more bool) {
 	p.First, p.Last = p.Offset+min(items, 1), p.Offset+items
 	if p.Offset > 0 {

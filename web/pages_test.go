@@ -217,7 +217,7 @@ func TestPages_empty(t *testing.T) {
 	b.get(t, "/ui/compare?from=1").is(t, http.StatusOK).shows(t, "There is no revision yet", "curl -X PUT")
 }
 
-// TestPages_marked reads that the line of a finding is the one that is marked.
+// The marked line is that of the finding.
 func TestPages_marked(t *testing.T) {
 	t.Parallel()
 	b := broken(t, anonymous).browser(t)
@@ -243,7 +243,7 @@ func TestPages_compat(t *testing.T) {
 	})
 }
 
-// TestPages_compatPages turns pages where the API's own lists have none.
+// Lists have pages even if the API's own lists have none.
 func TestPages_compatPages(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, anonymous, func(config *api.Config) { config.Compat = true })
@@ -268,8 +268,7 @@ func TestPages_compatPages(t *testing.T) {
 	}
 }
 
-// TestPages_crawl follows the links of a site with everything hostile in it: each leads to a page, and nothing that
-// comes from documents is markup there.
+// On a site with hostile content, each link leads to a page, and no content of documents becomes markup.
 func TestPages_crawl(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -429,7 +428,7 @@ func TestPages_secrets(t *testing.T) {
 	}
 }
 
-// TestPages_secretsHidden checks that the admin sees secrets only where the link asks for them.
+// The admin sees secrets only where the link asks for them.
 func TestPages_secretsHidden(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, anonymous)

@@ -24,8 +24,8 @@ const (
 
 func newPaper() *paper { return &paper{end: maxPage - lastLists} }
 
-// Fit iterates over the items of a slice, as long as they take at most so many bytes of the page; lists within a list
-// share its room. There is always room for the first item.
+// Fit iterates over the items of a slice until they would exceed most bytes of the page; nested lists share the room of
+// the outer one. There is always room for the first item.
 func (p *paper) Fit(most int, list any) iter.Seq[any] {
 	items := reflect.ValueOf(list)
 	return func(yield func(any) bool) {
@@ -43,10 +43,10 @@ func (p *paper) Fit(most int, list any) iter.Seq[any] {
 	}
 }
 
-// Left returns how many items of the list before were not shown.
+// Left returns the number of items of the previous list that were not shown.
 func (p *paper) Left() int { return p.left }
 
-// Turn returns the pager of the list before, which goes on with the first item that was not shown.
+// Turn returns the pager of the previous list, which continues with the first item that was not shown.
 func (p *paper) Turn(pages pager) pager {
 	if p.left > 0 {
 		pages.end(p.shown, true)
@@ -63,5 +63,5 @@ type part struct {
 	List     any
 }
 
-// Of returns the content of a part of a page: a list about a revision, and how many bytes it may take.
+// Of returns the content of a part of a page: a list about a revision, and the bytes that it may take.
 func (p *paper) Of(revision int64, most int, list any) part { return part{p, revision, most, list} }

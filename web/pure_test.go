@@ -275,7 +275,7 @@ Encrypted data of revision 2, bucket s: [acme/C/v1, None] w changed
 	}
 }
 
-// TestPageOfLines checks that pages hold all lines, in order, and that none is too large.
+// Pages together have all lines in order, and none is too large.
 func TestPageOfLines(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -141,8 +141,8 @@ func tagText(data json.RawMessage) string {
 // maxChanges is the number of changed documents on a page.
 const maxChanges = 100
 
-// changes returns which documents were submitted, or are rendered, differently for two revisions, without how: those of
-// a page that begins behind an offset, and the number of all.
+// changes returns the documents that differ between two revisions, as submitted or as rendered, without their
+// differences: a page that begins at an offset, and the total number.
 func (v *visit) changes(ctx context.Context, from, to string, rendered bool, offset int) (
 	changes []comparison, count int, err error,
 ) {
@@ -162,7 +162,7 @@ func (v *visit) changes(ctx context.Context, from, to string, rendered bool, off
 	return changes, differing.Count, nil
 }
 
-// differencesQuery asks for a page of the documents that differ between two revisions, in a form.
+// differencesQuery returns the query for a page of the differences between two revisions in a form.
 func differencesQuery(form string, rendered bool, offset int) url.Values {
 	return url.Values{
 		"format": {form}, "rendered": {strconv.FormatBool(rendered)}, "cleartext-secrets": {"false"},
@@ -235,7 +235,7 @@ func (v *visit) validation() (view, error) {
 		if err != nil {
 			return view{}, err
 		}
-		page.Newest.ID, _ = strconv.Atoi(number) // the API took it for a number
+		page.Newest.ID, _ = strconv.Atoi(number) // the API accepted it as a number
 	} else if newest, err := v.newest(v.Context(), id, page.Name); err == nil {
 		page.Newest = newest
 		page.Newest.ID = -1

@@ -21,7 +21,7 @@ import (
 // Config configures the pages. API, Key, Now and Log must be set.
 type Config struct {
 	API http.Handler // the whole API
-	// PublicURL is the URL at which browsers reach the server, "" if it is not known.
+	// PublicURL is the URL at which browsers reach the server, "" if unknown.
 	PublicURL string
 	OIDC      *OIDC // nil: users sign in with tokens alone
 	// Certificates reports that the API authenticates requests without a token by client certificate.
@@ -44,7 +44,7 @@ type server struct {
 	making *semaphore.Weighted // limits concurrent pages, because an event makes all open ones reload
 }
 
-// maxMaking is how many pages are made at once. One may take 50 MiB.
+// maxMaking is the number of pages that are generated concurrently. One may take 50 MiB.
 const maxMaking = 4
 
 // New returns the handler of /ui and everything below it.
@@ -176,7 +176,7 @@ func (s *server) answer(ctx context.Context, w http.ResponseWriter, r *http.Requ
 // maker makes an answer, and returns a function that sends it.
 type maker func(ctx context.Context, v *visit) (send func(), err error)
 
-// inTurn makes an answer once there is room for it.
+// inTurn generates an answer when a place is free.
 func (v *visit) inTurn(ctx context.Context, get maker) (send func(), err error) {
 	if err := v.making.Acquire(ctx, 1); err != nil {
 		return nil, err //nolint:wrapcheck // nobody reads it
@@ -189,8 +189,8 @@ func (v *visit) inTurn(ctx context.Context, get maker) (send func(), err error) 
 	return send, err
 }
 
-// noRevision returns the error to show for one of something that is about a revision: if that is because there is no
-// such revision, one that has the newest.
+// noRevision returns the error to show for err, which is about the named revision. If that revision does not exist, the
+// error has the newest one.
 func (v *visit) noRevision(ctx context.Context, name string, err error) error {
 	var one, newest client.Revision
 	if !refusedWith(err, http.StatusNotFound) ||
@@ -231,7 +231,7 @@ func (s *server) page(show handler) http.HandlerFunc {
 	}
 }
 
-// maxQuery is how many bytes the parameters of a page may have, together: pages repeat them in forms and links.
+// maxQuery bounds the total size of a page's parameters, in bytes, because forms and links repeat them.
 const maxQuery = 5000
 
 func tooLong(query url.Values) bool {
@@ -265,7 +265,7 @@ func (v *visit) fail(err error) {
 	v.show(view{template: "error", title: failed.Title, status: failed.Status, data: failed})
 }
 
-// complain logs why a page cannot be made.
+// complain logs why a page cannot be generated.
 func (s *server) complain(r *http.Request, err error) {
 	s.Log.ErrorContext(r.Context(), "a page cannot be made", "path", r.URL.Path, "error", err.Error())
 }
@@ -300,7 +300,7 @@ func (v *visit) nowhere() (view, error) {
 	return view{}, &refusal{status: http.StatusNotFound, message: "No page exists at " + v.URL.Path + "."}
 }
 
-// forged answers a request that another site's page made.
+// forged answers a request made by a page of another site.
 func (s *server) forged(w http.ResponseWriter, r *http.Request) {
 	v := &visit{server: s, Request: r, paper: newPaper(), w: w}
 	v.fail(&refusal{
@@ -315,7 +315,7 @@ type frame struct {
 	User           string // "" if nobody is signed in
 	SignedIn       bool   // by a token or a certificate
 	Audit          bool   // the user may read the audit
-	Live           bool   // the page changes with the site, and the user may read events
+	Live           bool   // the page updates when the site changes, and the user may read events
 	Data           any
 }
 
@@ -341,5 +341,5 @@ func (v *visit) show(of view) {
 	if of.status != 0 {
 		v.w.WriteHeader(of.status)
 	}
-	_, _ = v.written.WriteTo(v.w) // the browser may have gone
+	_, _ = v.written.WriteTo(v.w) // the browser may have disconnected
 }

@@ -21,13 +21,13 @@ type session struct {
 	Until time.Time `json:"until"`
 }
 
-// maxSession is how long one may be signed in. The API checks with each request whether the token still counts.
+// maxSession is the maximum duration of a session. The API checks at each request whether the token is still valid.
 const maxSession = 12 * time.Hour
 
 const (
 	sessionCookie = "purser-session"
-	// maxCookie bounds the value of one cookie: browsers keep 4096 bytes of a cookie with its name. A session is in as
-	// many as it needs.
+	// maxCookie bounds the value of one cookie: browsers keep 4096 bytes of a cookie with its name. A session uses as
+	// many cookies as it needs.
 	maxCookie  = 3500
 	maxCookies = 8 // for a token of 16 KiB, which is the longest that the API takes
 )
@@ -78,7 +78,7 @@ func (s *sealer) open(purpose, sealed string, into any) error {
 	return json.Unmarshal(text, into) //nolint:wrapcheck // it was sealed here
 }
 
-// sessionOf returns the session of a request, the zero session if it has none that counts.
+// sessionOf returns the session of a request, the zero session if it has no valid one.
 func (s *server) sessionOf(r *http.Request) session {
 	var sealed strings.Builder
 	for i := range maxCookies {
@@ -102,7 +102,7 @@ func cookieName(i int) string {
 	return sessionCookie + "-" + strconv.Itoa(i)
 }
 
-// begin gives the browser a session.
+// begin stores a session in the browser.
 func (s *server) begin(w http.ResponseWriter, r *http.Request, of session) error {
 	sealed, err := s.seal.seal(sessionCookie, of)
 	if err != nil {
@@ -123,14 +123,14 @@ func (s *server) begin(w http.ResponseWriter, r *http.Request, of session) error
 	return nil
 }
 
-// end takes the session from the browser.
+// end deletes the session from the browser.
 func (s *server) end(w http.ResponseWriter, r *http.Request) {
 	for i := range maxCookies {
 		http.SetCookie(w, s.cookie(r, cookieName(i), "", time.Time{}, http.SameSiteStrictMode))
 	}
 }
 
-// cookie returns a cookie; one without value is deleted.
+// cookie returns a cookie; an empty value deletes it.
 func (s *server) cookie(r *http.Request, name, value string, until time.Time, sites http.SameSite) *http.Cookie {
 	cookie := &http.Cookie{ //nolint:gosec // where browsers come by https it is Secure
 		Name: name, Value: value, Path: s.base, HttpOnly: true, SameSite: sites,

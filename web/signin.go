@@ -9,7 +9,7 @@ import (
 	"purser/internal/client"
 )
 
-// signInView is the content of the page where one signs in.
+// signInView is the content of the sign-in page.
 type signInView struct {
 	Next  string // where to go then
 	Error string
@@ -24,7 +24,7 @@ func (s *server) certified(r *http.Request) bool {
 	return s.Certificates && r.TLS != nil && len(r.TLS.VerifiedChains) > 0
 }
 
-// signInPage returns the view of the page where one signs in.
+// signInPage returns the view of the sign-in page.
 func (s *server) signInPage(content signInView) view {
 	content.OIDC, content.Certificates = s.issuer != nil, s.Certificates
 	return view{template: "sign-in", title: "Sign in", data: content}
@@ -33,19 +33,19 @@ func (s *server) signInPage(content signInView) view {
 // bounce is the content of a page that opens another one.
 type bounce struct{ Next, Refresh string }
 
-// askToSignIn sends the user of a request to the page where one signs in.
+// askToSignIn sends the user of a request to the sign-in page.
 func (s *server) askToSignIn(v *visit) {
 	if s.bounced(v.w, v.Request) {
 		return
 	}
 	if v.session.Token != "" {
-		s.end(v.w, v.Request) // it does not count any more
+		s.end(v.w, v.Request) // it is no longer valid
 	}
 	http.Redirect(v.w, v.Request, s.base+"sign-in?"+url.Values{"next": {s.here(v.Request)}}.Encode(), http.StatusSeeOther)
 }
 
-// bounced answers a request that a link on another site made, and that therefore has no cookie of SameSite=Strict, by
-// letting the browser make it again from here.
+// bounced answers a request made by a link on another site, which has no cookies with SameSite=Strict, by making the
+// browser repeat it from this site.
 func (s *server) bounced(w http.ResponseWriter, r *http.Request) bool {
 	if r.Header.Get("Sec-Fetch-Site") != "cross-site" || r.Header.Get("Sec-Fetch-Mode") != "navigate" ||
 		r.Method != http.MethodGet {
@@ -56,7 +56,7 @@ func (s *server) bounced(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// here returns the path and query of the page that a request is for, as links have it.
+// here returns the path and query of the requested page in the form used in links.
 func (s *server) here(r *http.Request) string {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead { // the page with the form
 		return s.link([]string{"revisions", r.PathValue("revision")})
@@ -76,8 +76,8 @@ func (s *server) next(asked string) string {
 	return at.String()
 }
 
-// showSignIn shows the form, unless the server asks for no token. Who has a certificate and asks to be somebody else is
-// shown it too.
+// showSignIn shows the form, unless the server needs no token. Users with a certificate also see it if they ask to sign
+// in as another user.
 func (s *server) showSignIn(w http.ResponseWriter, r *http.Request) {
 	v := &visit{server: s, Request: r, paper: newPaper(), w: w, session: s.sessionOf(r)}
 	content := signInView{Next: s.next(v.param("next"))}
@@ -136,7 +136,7 @@ func (s *server) enter(w http.ResponseWriter, r *http.Request, token string) err
 	return s.begin(w, r, session{Token: token, Until: s.Now().Add(maxSession)})
 }
 
-// signOut ends the session. A certificate goes on signing its user in: the page of the redirect says so.
+// signOut ends the session. A certificate continues to sign its user in; the page of the redirect says so.
 func (s *server) signOut(w http.ResponseWriter, r *http.Request) {
 	s.end(w, r)
 	page := s.base + "sign-in"

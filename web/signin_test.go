@@ -49,7 +49,7 @@ func TestSignIn(t *testing.T) {
 		t.Errorf("cookie %v", cookie)
 	}
 	b.get(t, target).is(t, http.StatusOK).shows(t, "Ada", "Sign out")
-	b.get(t, "/ui/sign-in").is(t, http.StatusSeeOther) // one is signed in
+	b.get(t, "/ui/sign-in").is(t, http.StatusSeeOther) // the user is signed in
 
 	b.send(t, http.MethodPost, "/ui/sign-out", url.Values{}).is(t, http.StatusSeeOther)
 	b.get(t, target).is(t, http.StatusSeeOther)
@@ -187,7 +187,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestSession_long signs in with a token that one cookie does not hold.
+// A user can sign in with a token that is too long for one cookie.
 func TestSession_long(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("t", 16<<10)

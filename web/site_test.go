@@ -42,7 +42,7 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-// people authenticates by the name of the user as the token.
+// people authenticates users by their names as tokens.
 type people map[string]authn.Caller
 
 func (p people) Authenticate(_ context.Context, token string) (authn.Caller, error) {
@@ -224,14 +224,14 @@ func (s *site) browser(t *testing.T) *browser {
 	return &browser{s, jar}
 }
 
-// answer is an answer that was read.
+// answer is an answer with its body.
 type answer struct {
 	*http.Response
 
 	text string
 }
 
-// send makes a request of the pages; header holds names and values in turn.
+// send requests a page; header alternates names and values.
 func (b *browser) send(t *testing.T, method, target string, form url.Values, header ...string) answer {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, "https://purser.example"+target, strings.NewReader(form.Encode()))
@@ -321,8 +321,8 @@ func attr(n *html.Node, name string) (string, bool) {
 	return "", false
 }
 
-// links returns where the page's links, pictures and forms that change nothing lead, within /ui/; the forms with the
-// values that they have.
+// links returns the targets within /ui/ of the page's links, pictures and forms that change nothing; those of forms
+// include their values.
 func (a answer) links(t *testing.T, from string) (all []string) {
 	t.Helper()
 	base, err := url.Parse("https://purser.example" + from)
@@ -355,7 +355,7 @@ func (a answer) links(t *testing.T, from string) (all []string) {
 	return all
 }
 
-// crawl follows all links from the overview, up to so many pages, and passes each page to a function.
+// crawl follows all links from the overview, up to most pages, and passes each page to a function.
 func (b *browser) crawl(t *testing.T, most int, each func(target string, page answer)) (seen map[string]bool) {
 	t.Helper()
 	seen = map[string]bool{"/ui/": true}

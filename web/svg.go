@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// maxDrawing bounds the pictures of graphs that are a part of their page, in bytes. A larger one is loaded by the page,
-// and has no links there.
+// maxDrawing bounds the pictures of graphs that are embedded in their page, in bytes. A larger picture is loaded by the
+// page and has no links there.
 const maxDrawing = 2 << 20
 
 var errDrawing = errors.New("the picture of a graph is not Graphviz output")

@@ -63,7 +63,7 @@ func (s *server) asset(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Get("v") == found.digest {
 		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
-	_, _ = w.Write(found.text) // the browser may have gone
+	_, _ = w.Write(found.text) // the browser may have disconnected
 }
 
 // parsePages reads the templates of all pages. It panics if one cannot be read: they are part of the program.

@@ -36,7 +36,7 @@ func changeViewOf(c queries.Change) changeView {
 	return changeView{c.Revision, timeText(c.At), Optional(c.User), Optional(c.Message)}
 }
 
-// AlwaysPaged is a list that has pages with --compat=deckhand, too.
+// AlwaysPaged is a list that has pages even with --compat=deckhand.
 type AlwaysPaged[T any] struct {
 	List[T]
 
@@ -48,12 +48,12 @@ type AlwaysPaged[T any] struct {
 type DocumentChange struct {
 	changeView
 
-	Bucket string `json:"bucket"` // that the document is in, or was in last
+	Bucket string `json:"bucket"` // the current or last bucket of the document
 	Change string `json:"change"`
 	Diff   string `json:"diff"`
 }
 
-// DocumentChangeOf returns the view of a change of a document, with its difference. The error is that of the budget.
+// DocumentChangeOf returns the view of a change of a document, with its difference. The error is from the budget.
 func DocumentChangeOf(ctx context.Context, c queries.DocumentChange) (DocumentChange, error) {
 	before := int64(0)
 	if c.Before != nil {

@@ -17,8 +17,8 @@ import (
 	"purser/internal/revisions"
 )
 
-// maxDifferences bounds the answer to a comparison, in bytes: the contents of the documents that differ can be in it
-// several times, and laid out in lines that are mostly indentation.
+// maxDifferences bounds the answer to a comparison, in bytes: it can repeat the contents of differing documents
+// several times, in lines that are mostly indentation.
 const maxDifferences = 64 << 20
 
 // differencesSize counts the size of an answer while it is composed.
@@ -41,7 +41,7 @@ func (s *differencesSize) add(d revisions.DocumentDifference, bytes int) error {
 	return tooLargeToCompare(d, s.spent.Hold(bytes))
 }
 
-// tooManyDifferences is the fault of an answer that is too large before it is complete.
+// tooManyDifferences returns the fault of an answer that exceeds maxDifferences.
 func tooManyDifferences(d revisions.DocumentDifference) error {
 	return fault.New(fault.TooLarge, "HTTPPayloadTooLarge", "The differences up to document %s take more than %d bytes; "+
 		"compare revisions that differ less", d.Identity, maxDifferences)
@@ -177,13 +177,13 @@ func tooLargeToCompare(d revisions.DocumentDifference, err error) error {
 	return budget.About(err, "compare document %s", d.Identity)
 }
 
-// encrypted reports whether either version of a document is a secret or holds one. Then no data is shown.
+// encrypted reports whether either version of a document is or contains a secret, in which case no data is shown.
 func encrypted(d revisions.DocumentDifference) bool {
 	secret := func(doc *revisions.Stored) bool { return doc != nil && (doc.Tainted || doc.Traits().Encrypted) }
 	return secret(d.Before) || secret(d.After)
 }
 
-// hiddenDiffer reports whether a document's data differs and is not shown.
+// hiddenDiffer reports whether a document has differences in data that is not shown.
 func hiddenDiffer(d revisions.DocumentDifference) bool {
 	if d.Before == nil || d.After == nil || !encrypted(d) {
 		return false
@@ -279,8 +279,7 @@ func documentValue(doc *revisions.Stored, hidden bool) document.Mapping {
 	return append(value, document.Member{Key: "data", Value: parsed(doc.Data)})
 }
 
-// Differing returns the documents of a deep diff, without their differences. Its count is that of all, whatever the
-// page.
+// Differing returns the documents of a deep diff without their differences. Its count includes all pages.
 func Differing(found queries.DeepDifferences) List[DocumentDifference] {
 	differing := List[DocumentDifference]{found.Total, []DocumentDifference{}}
 	for _, bucket := range found.Buckets {
@@ -337,7 +336,7 @@ func title(revision int64, doc *revisions.Stored) string {
 	return strings.NewReplacer("\n", " ", "\r", " ").Replace(title)
 }
 
-// canonicalYAML returns a document as YAML with sorted keys, and whether that is all of it.
+// canonicalYAML returns a document as YAML with sorted keys, and whether the text is complete.
 func canonicalYAML(doc *revisions.Stored, hidden bool) (text string, complete bool) {
 	if doc == nil {
 		return "", true

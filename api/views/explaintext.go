@@ -28,7 +28,7 @@ type explanationTree struct {
 
 	documents []int       // in the order of their numbers
 	numbers   map[int]int // by document
-	lines     [][2]string // the value and its origin
+	lines     [][2]string // values and their origins
 }
 
 // number returns the number of a document in the list, which starts at 1.
@@ -62,7 +62,7 @@ func (t *explanationTree) grow(indent string, leaves []rendering.Leaf, depth int
 		return
 	}
 	for len(leaves) > 0 {
-		if len(leaves[0].Parts) == depth { // the secret parts of a value that has others, too
+		if len(leaves[0].Parts) == depth { // the secret parts of a value that also has others
 			line := indent + "├─ …: " + valueText(leaves[0])
 			t.lines = append(t.lines, [2]string{line, t.origin(leaves[0].Trail, leaves[0].At)})
 			leaves = leaves[1:]
@@ -87,7 +87,7 @@ func (t *explanationTree) grow(indent string, leaves []rendering.Leaf, depth int
 	}
 }
 
-// origin describes where a leaf was written and each step since. It omits the path if that is still the leaf's own.
+// origin describes where a leaf was written and each step since. It omits a path that is the same as the leaf's own.
 func (t *explanationTree) origin(trail rendering.Trail, now string) string {
 	from := fmt.Sprintf("[%d]", t.number(trail.Document))
 	if trail.Path != "" && trail.Path != now {
@@ -149,19 +149,19 @@ func valueText(leaf rendering.Leaf) string {
 	return string(document.AppendJSON(nil, leaf.Value))
 }
 
-// isScalar reports whether a text would be read as something other than a string without quotes.
+// isScalar reports whether unquoted text would be read as something other than a string.
 func isScalar(text string) bool {
 	_, err := document.ParseJSON([]byte(text))
 	return err == nil
 }
 
-// oneLine shortens a text and makes it printable.
+// oneLine shortens text and makes it printable.
 func oneLine(text string) string {
 	const maxLength = 200
 	return words.First(printable(text), maxLength)
 }
 
-// printable quotes a text that has unprintable characters.
+// printable quotes text that contains unprintable characters.
 func printable(text string) string {
 	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		text = string(document.AppendJSON(nil, text))

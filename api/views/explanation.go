@@ -45,7 +45,7 @@ type trailView struct {
 type writtenView struct {
 	documentName
 
-	Path *string `json:"path"` // null for an empty container that the first step made
+	Path *string `json:"path"` // null for an empty container created by the first step
 }
 
 type stepView struct {

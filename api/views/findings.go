@@ -18,7 +18,7 @@ type Findings struct {
 	Stamp    string  `json:"stamp"`
 	Status   string  `json:"status"`
 	Total    int     `json:"total"`
-	More     bool    `json:"more"` // there are others, which were not looked at
+	More     bool    `json:"more"` // there may be others, which were not examined
 	Findings []Found `json:"findings"`
 }
 
@@ -26,7 +26,7 @@ type Findings struct {
 type Found struct {
 	Level      string          `json:"level"`
 	Validation string          `json:"validation"`
-	Document   *foundDocument  `json:"document"` // null if it is not about one
+	Document   *foundDocument  `json:"document"` // null if the finding is not about a document
 	Path       *string         `json:"path"`
 	Rule       *string         `json:"rule"`
 	Message    string          `json:"message"`
@@ -133,7 +133,7 @@ func closest(causes []validations.Cause) string {
 	return fmt.Sprintf("in the branch most likely meant, %s: %s", causes[0].Path, causes[0].Message)
 }
 
-// RestLine says how many findings are not among those shown; "" if all are.
+// RestLine says how many findings are not shown; "" if all are.
 func RestLine(found findings.List) string {
 	switch rest := found.Total - len(found.Findings); {
 	case found.More:
@@ -144,8 +144,8 @@ func RestLine(found findings.List) string {
 	return ""
 }
 
-// IgnoredText says which validations fail but do not count, and for how many documents. It leaves out one that finds
-// only what fails the revision all the same.
+// IgnoredText names the failed validations that do not count, and their numbers of documents. It omits a validation
+// whose findings all fail the revision anyway.
 func IgnoredText(found findings.List) string {
 	fails := map[string]bool{} // validations with errors
 	documents := map[string]map[document.Identity]bool{}
@@ -174,7 +174,7 @@ func IgnoredText(found findings.List) string {
 	return strings.Join(ignored, ", ")
 }
 
-// IgnoresFailures reports whether a validation fails that does not count.
+// IgnoresFailures reports whether a validation that does not count has failed.
 func IgnoresFailures(verdict validations.Verdict) bool {
 	for _, judged := range verdict.Ignored {
 		if judged.Status != validations.Success {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Links writes the views that have URLs of the server.
+// Links creates the views that contain URLs of the server.
 type Links struct {
 	Origin string // that URLs begin with, such as https://purser.example.org
 	Compat bool   // leaves out members that the reference does not have

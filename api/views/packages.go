@@ -9,10 +9,10 @@ import (
 	"purser/internal/queries"
 )
 
-// Package is a package, in a revision or only checked.
+// Package is a package of a revision, or one that was only checked.
 type Package struct {
 	Name     string          `json:"name"`
-	Version  json.RawMessage `json:"version"` // as the manifest writes it; null without one
+	Version  json.RawMessage `json:"version"` // as written in the manifest; null if absent
 	Type     json.RawMessage `json:"type"`
 	Archive  *archiveView    `json:"archive,omitempty"`
 	Bucket   string          `json:"bucket,omitempty"`

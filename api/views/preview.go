@@ -29,7 +29,7 @@ type Preview struct {
 	Withheld           string               `json:"withheld,omitempty"`
 }
 
-// withheld is the message of a preview that leaves something out.
+// withheld is the message of an incomplete preview.
 const withheld = "Encrypted documents, and those that take something from them, are not judged or shown here, " +
 	"because the caller may not see encrypted documents. Making the change judges them."
 
@@ -69,7 +69,7 @@ type findingView struct {
 	Notes  []document.Note `json:"notes,omitempty"`
 }
 
-// locatedError is an error with its place in the body of the request, if that is known.
+// locatedError is an error with its place in the body of the request, if known.
 type locatedError struct {
 	validations.Error
 
@@ -126,8 +126,8 @@ func findingViews(findings []changes.Finding) []findingView {
 	return views
 }
 
-// withPlaces returns a list of errors, each a mapping that the server made, with their places in the body of the
-// request, of those where these are known.
+// withPlaces adds their places in the body of the request, where known, to a list of errors. Each error is a mapping
+// created by the server.
 func withPlaces(errs json.RawMessage, at []document.Position) json.RawMessage {
 	var list []json.RawMessage
 	if json.Unmarshal(errs, &list) != nil || len(list) != len(at) {

@@ -39,7 +39,7 @@ type Override struct {
 type settingView struct {
 	Name  string          `json:"name"`
 	From  string          `json:"from"`            // configuration or defaults
-	Added bool            `json:"added"`           // to a relationship that was there
+	Added bool            `json:"added"`           // to an existing relationship
 	Value json.RawMessage `json:"value,omitempty"` // only where one resource is explained, and never of a secret
 }
 
@@ -82,7 +82,7 @@ func ReportOf(set overrides.Set, report puppet.Report) Report {
 	return view
 }
 
-// OverrideOf returns the view of a change by an override, with values that are not secret if they are asked for.
+// OverrideOf returns the view of a change by an override. If values is set, it includes the values that are not secret.
 func OverrideOf(set overrides.Set, change puppet.Change, values bool) Override {
 	view := Override{change.Ref.String(), "updated", overrideNameOf(set, change.Instance), []settingView{}}
 	if change.Created {

@@ -21,7 +21,7 @@ type Validation struct {
 	Name    string `json:"name"`
 	Status  string `json:"status"`
 	URL     string `json:"url,omitempty"`
-	Message string `json:"message,omitempty"` // of the status of a revision alone
+	Message string `json:"message,omitempty"` // only in the status of a revision
 }
 
 func (l Links) policyViews(shown revisions.Shown) []policyView {
@@ -72,7 +72,7 @@ func historyOf(revision revisions.Revision) history {
 	return h
 }
 
-// Optional returns nil, which is shown as null, for an empty text.
+// Optional returns nil, which is shown as null, for an empty string.
 func Optional(text string) *string {
 	if text == "" {
 		return nil
@@ -104,7 +104,7 @@ func (l Links) Revision(described queries.Described) Revision {
 	}
 }
 
-// NonNil returns an empty list for nil, which would be shown as null.
+// NonNil replaces nil, which would be shown as null, by an empty list.
 func NonNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}

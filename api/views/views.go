@@ -37,7 +37,7 @@ func AppendStatus(text []byte, bucket string, revision int64) []byte {
 	})
 }
 
-// StatusOnly returns the item to list for a bucket that has no documents (spec/api.md §3.4).
+// StatusOnly returns the list item of a bucket that has no documents (spec/api.md §3.4).
 func StatusOnly(bucket string, revision int64) []byte {
 	return append(AppendStatus([]byte("{"), bucket, revision), '}')
 }
@@ -108,7 +108,7 @@ type Status struct {
 	Status      string       `json:"status"`
 	Policies    []policyView `json:"policies"`
 	Ignored     []Validation `json:"ignored"`
-	Validations []Validation `json:"validations,omitempty"` // without a policy, those reported
+	Validations []Validation `json:"validations,omitempty"` // without a policy, the reported ones
 	Warnings    []string     `json:"warnings,omitempty"`
 }
 
@@ -135,7 +135,7 @@ func validationViews(judged []validations.Judged) []Validation {
 	return views
 }
 
-// reasonedViews is validationViews with the reasons of those that did not succeed.
+// reasonedViews is validationViews with the reasons of the validations that did not succeed.
 func reasonedViews(judged []validations.Judged) []Validation {
 	views := validationViews(judged)
 	for i, j := range judged {
@@ -146,7 +146,7 @@ func reasonedViews(judged []validations.Judged) []Validation {
 
 // Posted is the answer to a posted result (spec/api.md §8.1).
 type Posted struct {
-	Revision  int64           `json:"revision,omitempty"` // that it is about; the reference does not show it
+	Revision  int64           `json:"revision,omitempty"` // not shown by the reference
 	Stamp     string          `json:"stamp,omitempty"`
 	Status    string          `json:"status"`
 	Validator json.RawMessage `json:"validator"`

@@ -96,7 +96,7 @@ func TestFindingLines(t *testing.T) {
 	}
 }
 
-// Places are added to errors only where each error has one.
+// Places are added only if every error has one.
 func TestWithPlaces(t *testing.T) {
 	t.Parallel()
 	at := []document.Position{{Line: 3, Column: 5}, {}}
@@ -113,7 +113,7 @@ func TestWithPlaces(t *testing.T) {
 	}
 }
 
-// Times are UTC, whatever zone they were noted in, and none is null.
+// Times are shown in UTC regardless of their zone, and a missing time as null.
 func TestTimeText(t *testing.T) {
 	t.Parallel()
 	zone := time.FixedZone("", int(time.Hour/time.Second))

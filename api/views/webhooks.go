@@ -7,7 +7,7 @@ import (
 	"purser/internal/webhooks"
 )
 
-// Webhook shows a webhook, without its secret but when that is new.
+// Webhook shows a webhook, with its secret only when the secret is new.
 type Webhook struct {
 	ID        int64         `json:"id"`
 	URL       string        `json:"url"`

@@ -114,7 +114,7 @@ func (s *shared) has(text string) bool {
 	return strings.Contains(s.Buffer.String(), text)
 }
 
-// While it watches, each change is checked, and a path that is gone for a while is waited for.
+// In watch mode, each change is checked, and a path that disappears for a while is waited for.
 func TestCheck_watch(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	inFolder(t, map[string]string{"site/base.yaml": checkedSite, "site/w.yaml": checkedWidget + "1\n"})
 	ctx, cancel := context.WithCancel(t.Context())

@@ -20,7 +20,7 @@ func hasColors(w io.Writer) bool {
 	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(w)
 }
 
-// tinted returns a text in a colour; a tint of "" changes nothing.
+// tinted returns text in a colour; a tint of "" changes nothing.
 func tinted(tint, text string) string {
 	if tint == "" || text == "" {
 		return text

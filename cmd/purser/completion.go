@@ -51,7 +51,7 @@ func completion(shell string, commands []*node) (string, error) {
 	return b.String(), nil
 }
 
-// quoted quotes a text for bash and zsh.
+// quoted quotes text for bash and zsh.
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // described returns a word with its description, quoted, for zsh.
@@ -59,7 +59,7 @@ func described(word, description string) string {
 	return quoted(strings.ReplaceAll(word, ":", `\:`) + ":" + description)
 }
 
-// fishQuoted quotes a text for fish.
+// fishQuoted quotes text for fish.
 func fishQuoted(text string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(text) + "'"
 }

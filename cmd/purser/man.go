@@ -122,7 +122,7 @@ func flagHelp(f flag) string {
 	return text
 }
 
-// roff escapes a text for man(7).
+// roff escapes text for man(7).
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "~", `\(ti`, "^", `\(ha`, "'", `\(aq`, "`", `\(ga`).Replace(text)
 	if strings.HasPrefix(text, ".") {

@@ -14,7 +14,7 @@ import (
 
 func marshalValue(value any) []byte { return document.AppendJSON(nil, value) }
 
-// Every bucket has a folder that is one name, on every system, and leads back to it.
+// Every bucket has a folder name that is valid on every system and can be converted back to the bucket.
 func TestFolderName_laws(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -47,7 +47,7 @@ func lines(of []string) string {
 	return b.String()
 }
 
-// write writes a text to standard output. It adds a line break unless the text ends with one.
+// write writes text to standard output. It adds a line break unless the text ends with one.
 func write(around *surroundings, text string) error {
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"

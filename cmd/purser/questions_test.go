@@ -37,7 +37,7 @@ func newFake(t *testing.T, handle func(w http.ResponseWriter, r *http.Request)) 
 	return f
 }
 
-// On a terminal a push that deletes is shown, then asked about, then made only if nothing has changed meanwhile.
+// On a terminal, a push that deletes is shown and must be confirmed, and is made only if nothing has changed since.
 func TestPush_asks(t *testing.T) {
 	t.Parallel()
 	file := tree(t, map[string]string{"a.yaml": "schema: acme/X/v1\nmetadata: {name: x}\n"}) + "/a.yaml"
@@ -79,7 +79,7 @@ func TestPush_asks(t *testing.T) {
 	}
 }
 
-// Events are read to the newest, then waited for from there.
+// The command reads events up to the newest, and then waits for new ones.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	const newest = 5

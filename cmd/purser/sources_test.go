@@ -26,7 +26,7 @@ func tree(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// Lines of the stream that is sent lead back to the files, whatever these begin and end with.
+// Lines of the request body can be traced back to the files, whatever these begin and end with.
 func TestBody_places(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{

@@ -43,7 +43,7 @@ func (*statusCommand) Help() string {
   purser status 17 --expect success --wait 10m   # a gate that waits for results`
 }
 
-// Run prints the status of the revision. With --expect it fails if the status is another one.
+// Run prints the status of the revision. With --expect it fails if the status is different.
 func (c *statusCommand) Run(ctx context.Context, around *surroundings) error {
 	server, err := c.connect(ctx, around)
 	if err != nil {

@@ -43,7 +43,7 @@ type keystoneFlags struct {
 	PasswordFile          string `help:"File with the password or the credential's secret." type:"path"`
 }
 
-// validate refuses a server without tokens, and one that was given a way to authenticate clients and does not use it.
+// validate refuses --auth=tokens without a tokens file, and --auth=none with the flags of another method.
 func (f *authFlags) validate() error {
 	if f.Auth == "tokens" && f.TokensFile == "" {
 		return errors.New("--auth=tokens needs a --tokens-file; 'purser-server token new' makes one")

@@ -30,7 +30,7 @@ func defaultStateDir() string {
 	return filepath.Join(home, ".local", "state", "purser")
 }
 
-// limitFlags bound the costs of requests, and say how bodies are read.
+// limitFlags bound the costs of requests, and select how bodies are read.
 type limitFlags struct {
 	MaxBody         int64 `help:"Size of a request body in bytes, decompressed."                     default:"33554432"`
 	MaxDocuments    int   `help:"Documents in a body."                                               default:"100000"`

@@ -58,7 +58,7 @@ func TestRun_keysetExists(t *testing.T) {
 	}
 }
 
-// Where no database is named, and the private one cannot be started, the message says how to name one.
+// If no database is given and the private one cannot be started, the message says how to specify one.
 func TestRun_noDatabase(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -130,8 +130,8 @@ type observers struct {
 	traces   *tracing.Traces
 }
 
-// serveFrom serves from the database at url. With a database of the operator it serves at once, so that clients can ask
-// for its state while it waits for the database or migrates it. A private database is ready.
+// serveFrom serves from the database at url. With a database of the operator it serves immediately, so that clients can
+// query its state while it waits for the database or migrates it. A private database is ready.
 func (c *serveCommand) serveFrom(ctx context.Context, url string, l listeners, admission api.Access, pages web.Config,
 	seen observers,
 ) error {

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// The key of the certificate is for its owner alone; everybody may read the certificate.
+// Only the owner may be able to read the certificate's key; everybody may read the certificate.
 func TestTLSFlags_openTLS(t *testing.T) {
 	t.Parallel()
 	other := httptest.NewTLSServer(nil)

@@ -1,11 +1,11 @@
 // Package budget bounds the cost of one request, and of all running requests together.
 //
-// Costs are counted where the work is done, while it is done: in steps, each about a nanosecond of one core, and in
-// bytes that are held in memory. A request begins with a fixed sum. Reading or rendering documents grants more, in
-// proportion to their size, so that a large site can be worked on and a small request cannot cost much.
+// Costs are counted while the work is done: in steps, each about a nanosecond of one core, and in bytes that are held
+// in memory. A request begins with a fixed sum. Reading or rendering documents grants more, in proportion to their
+// size, so that requests can work on a large site, but a small request cannot cost much.
 //
-// A request that turns out to be large waits for one of a few permits before it goes on, a change before all others; so
-// the small ones always find a free core, and the memory of all is bounded:
+// A request that turns out to be large waits for one of a few permits before it continues, with priority for changes.
+// So small requests always find a free core, and the total memory is bounded:
 //
 //	begin ─► small: held ≤ 8 MiB, spent ≤ 0.2 s ─► permit ─► large: up to the request's own limits ─► end
 //
@@ -50,7 +50,7 @@ type Budget struct {
 	maxSteps, maxBytes atomic.Int64
 	large              atomic.Bool // it has a permit
 
-	mu      sync.Mutex   // held while a permit is waited for
+	mu      sync.Mutex   // held while waiting for a permit
 	release func()       // gives the permit back
 	since   atomic.Int64 // steps when it got the permit
 	ended   bool
@@ -63,13 +63,13 @@ func (b *Budget) Grant(bytes int) {
 	b.maxBytes.Add(int64(bytes) * bytesPerByte)
 }
 
-// Spent returns the steps that were counted, and the bytes that are held.
+// Spent returns the number of steps counted so far and of bytes held now.
 func (b *Budget) Spent() (steps, bytes int64) { return b.steps.Load(), b.bytes.Load() }
 
 // ErrLarge is the error of a request that has become large and has no permit yet.
 var ErrLarge = errors.New("the request has become large")
 
-// check returns the fault of having spent too much, and ErrLarge where the request needs a permit.
+// check returns an error if the budget is exceeded, and ErrLarge if the request needs a permit.
 func (b *Budget) check(ctx context.Context) error {
 	steps, bytes := b.Spent()
 	switch {
@@ -105,8 +105,8 @@ func (b *Budget) permit(release func()) {
 	b.large.Store(true)
 }
 
-// giveWay lends the permit to a change that waits for one, after a share of work, and waits until it is back. The turn
-// among other requests is kept, so that no other one begins meanwhile.
+// giveWay lends the permit to a waiting change after a share of work, and waits until it is returned. The request keeps
+// its turn, so that no other one begins in the meantime.
 func (b *Budget) giveWay(ctx context.Context) error {
 	if b.pool.changes.Load() == 0 || ctx.Value(first{}) != nil || ctx.Value(exempt{}) != nil {
 		return nil
@@ -140,7 +140,7 @@ func (b *Budget) tryAdmit(ctx context.Context) bool {
 	return b.large.Load() || b.ended
 }
 
-// end gives the permit back for good.
+// end returns the permit for good.
 func (b *Budget) end() {
 	b.mu.Lock()
 	b.ended = true
@@ -148,7 +148,7 @@ func (b *Budget) end() {
 	b.yield()
 }
 
-// yield gives the permit back.
+// yield returns the permit.
 func (b *Budget) yield() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

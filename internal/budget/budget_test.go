@@ -141,7 +141,7 @@ func TestPool_large(t *testing.T) {
 	})
 }
 
-// A change gets the next permit, however many other requests wait for one; among themselves they take turns.
+// A change gets the next permit, however many other requests wait for one. The others take turns.
 func TestPool_changesFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -175,7 +175,7 @@ func TestPool_changesFirst(t *testing.T) {
 	})
 }
 
-// A request that runs lends its permit to a change that waits, after each share of its work, but to no other one.
+// After each share of its work, a running request lends its permit to a waiting change, but not to other requests.
 func TestPool_givesWay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -238,7 +238,7 @@ func TestPool_givesWay(t *testing.T) {
 	})
 }
 
-// A request that gives way and gives up meanwhile leaves its turn to others.
+// A request that is canceled while it gives way leaves its turn to others.
 func TestPool_givesWay_gone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -269,7 +269,7 @@ func TestPool_givesWay_gone(t *testing.T) {
 	})
 }
 
-// A request that gives up, or gives its permit back, leaves its turn to others.
+// A request that gives up or returns its permit leaves its turn to others.
 func TestPool_turns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -311,7 +311,7 @@ func TestMeter_gone(t *testing.T) {
 	}
 }
 
-// Work that requests share has a sum of its own; a request that waits for it gives its permit back meanwhile.
+// Work that requests share has its own budget, and a request that waits for it returns its permit in the meantime.
 func TestBegin(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// ForEach calls work for 0 to n-1 on all processors, each with a meter of the goroutine that calls it, until one
-// returns an error. A panic becomes an error of this call alone.
+// ForEach calls work for 0 to n-1 on all processors, with a separate meter for each goroutine, until a call returns an
+// error. A panic becomes an error of this ForEach alone.
 func ForEach(ctx context.Context, n int, work func(m *Meter, i int) error) error {
 	const fewest = 8 // that are worth a second goroutine
 	workers := min(runtime.GOMAXPROCS(0), (n+fewest-1)/fewest)

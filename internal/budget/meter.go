@@ -80,5 +80,5 @@ func (m *Meter) Hold(bytes int) error {
 	return m.Check()
 }
 
-// Release gives back bytes that are no longer needed.
+// Release uncounts bytes that are no longer needed.
 func (m *Meter) Release(bytes int) { m.budget.bytes.Add(-int64(bytes)) }

@@ -12,9 +12,9 @@ import (
 	"purser/internal/fault"
 )
 
-// Pool holds the permits of large requests, which it gives out in order of arrival, but to changes first: of all other
-// requests no more wait for a permit than there are permits, and the rest for their turn. Those that have begun give
-// way to a change after each share of their work. It is safe for concurrent use.
+// Pool holds the permits of large requests. It grants them in order of arrival, but to changes first: no more other
+// requests wait for a permit than there are permits, and the rest wait for their turn. Running requests give way to a
+// change after each share of their work. It is safe for concurrent use.
 type Pool struct {
 	permits  *semaphore.Weighted
 	turns    *semaphore.Weighted // of requests that are no changes
@@ -22,15 +22,15 @@ type Pool struct {
 	patience time.Duration
 }
 
-// NewPool returns a pool for a number of large requests at once, each of which waits for its permit for as long as
-// patience.
+// NewPool returns a pool for a number of concurrent large requests, each of which waits at most patience for its
+// permit.
 func NewPool(permits int64, patience time.Duration) *Pool {
 	permits = max(1, permits)
 	return &Pool{permits: semaphore.NewWeighted(permits), turns: semaphore.NewWeighted(permits), patience: patience}
 }
 
-// Permits returns how many large requests may run at once on this machine: they use at most half of the cores, and
-// together at most the given number of bytes.
+// Permits returns how many large requests may run concurrently on this machine: together they use at most half of the
+// cores and the given number of bytes.
 func Permits(bytes int64) int64 {
 	return max(1, min(int64(runtime.GOMAXPROCS(0))/2, bytes/MaxBytes))
 }
@@ -43,8 +43,8 @@ func (p *Pool) Begin(ctx context.Context) (_ context.Context, end func()) {
 	return context.WithValue(ctx, key{}, b), b.end
 }
 
-// Begin returns a context with a new budget in the same pool as the one in ctx: for work that several requests share,
-// so that none of them pays for it. end must be called when nothing more is spent.
+// Begin returns a context with a new budget in the same pool as the one in ctx, for work that several requests share,
+// so that none of them pays for it. The caller must call end when the work is done.
 func Begin(ctx context.Context) (_ context.Context, end func()) { return From(ctx).pool.Begin(ctx) }
 
 // Confined returns a context with a separate budget of a number of steps, without a permit: for work whose cost must
@@ -57,22 +57,22 @@ func Confined(ctx context.Context, steps int64) context.Context {
 	return context.WithValue(ctx, key{}, b)
 }
 
-// Yield gives back the permit of the budget in ctx, if it has one, before the request waits for work that may need one
-// itself. The next check of a large budget waits for a permit again.
+// Yield returns the permit of the budget in ctx, if it has one, before the request waits for work that may itself need
+// a permit. The next check of a large budget waits for a permit again.
 func Yield(ctx context.Context) { From(ctx).yield() }
 
-// Exempt returns a context in which the budget of ctx needs no permit. It is for the one request that others wait for:
-// if it waited for theirs, nobody could go on.
+// Exempt returns a context in which the budget of ctx needs no permit. It is for a request that others wait for: if it
+// waited for their permits, they would deadlock.
 func Exempt(ctx context.Context) context.Context { return context.WithValue(ctx, exempt{}, true) }
 
 type exempt struct{}
 
-// First returns a context in which requests for permits are those of a change, which come before all others.
+// First returns a context whose requests for permits have the priority of a change over all others.
 func First(ctx context.Context) context.Context { return context.WithValue(ctx, first{}, true) }
 
 type first struct{}
 
-// queues returns where a request of a context waits: in one queue after the other.
+// queues returns the queues in which a request waits, one after the other.
 func (p *Pool) queues(ctx context.Context) []*semaphore.Weighted {
 	if ctx.Value(first{}) != nil {
 		return []*semaphore.Weighted{p.permits}
@@ -80,7 +80,7 @@ func (p *Pool) queues(ctx context.Context) []*semaphore.Weighted {
 	return []*semaphore.Weighted{p.turns, p.permits}
 }
 
-// acquire waits for a permit, which release gives back. Fault: Unavailable.
+// acquire waits for a permit, which release returns. Fault: Unavailable.
 func (p *Pool) acquire(ctx context.Context) (release func(), err error) {
 	if ctx.Value(first{}) != nil {
 		p.changes.Add(1)
@@ -104,7 +104,7 @@ func (p *Pool) wait(ctx context.Context, queues ...*semaphore.Weighted) (leave f
 	return leave, nil
 }
 
-// tryAcquire is acquire without waiting: it returns nil if there is no permit.
+// tryAcquire is acquire without waiting: it returns nil if no permit is free.
 func (p *Pool) tryAcquire(ctx context.Context) (release func()) {
 	release = func() {}
 	for _, queue := range p.queues(ctx) {
@@ -137,7 +137,7 @@ func (p *Pool) unavailable(ctx context.Context) error {
 
 type key struct{}
 
-// shared is the pool of work that no request is behind, such as tests.
+// shared is the pool of work without a request, such as tests.
 var shared = NewPool(1<<30, time.Minute) //nolint:gochecknoglobals // it bounds nothing
 
 // From returns the budget in a context, or a new one that shares nothing with others if there is none.

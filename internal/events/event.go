@@ -24,10 +24,10 @@ const (
 	SitePurged       Type = "purser.site.purged"
 )
 
-// WebhookPing is sent to a webhook that is tried out. The feed does not have it.
+// WebhookPing is sent to test a webhook. It is not in the feed.
 const WebhookPing Type = "purser.webhook.ping"
 
-// Types returns all types that the feed has.
+// Types returns all event types of the feed.
 func Types() []Type {
 	return []Type{
 		RevisionCreated, ValidationPosted, VerdictChanged, TagSet, TagDeleted, RevisionPruned, SitePurged,
@@ -39,7 +39,7 @@ type Event struct {
 	Number   int64 // in the feed: gapless, from 1; 0 until it has one
 	At       time.Time
 	Type     Type
-	Revision int64 // that it is about; 0 if it is about none or several
+	Revision int64 // that the event is about; 0 if none or several
 	Subject  string
 	// Data is a JSON object for everybody who may read the feed.
 	Data json.RawMessage

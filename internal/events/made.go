@@ -45,7 +45,7 @@ func (c Created) Event(encrypted Counts) Event {
 	return event
 }
 
-// ReadCreated reads the data of RevisionCreated.
+// ReadCreated parses the data of RevisionCreated.
 func ReadCreated(data json.RawMessage) (c Created, err error) {
 	if err = json.Unmarshal(data, &c); err != nil {
 		err = fmt.Errorf("read the data of an event: %w", err)
@@ -58,7 +58,7 @@ type Posted struct {
 	Revision  int64           `json:"revision"`
 	Name      string          `json:"name"`
 	Status    string          `json:"status"`
-	Validator json.RawMessage `json:"validator"` // as it was posted; null if it is large
+	Validator json.RawMessage `json:"validator"` // as posted; null if it is large
 }
 
 // Event returns the event.
@@ -107,7 +107,7 @@ type Pruned struct {
 	Kept      int     `json:"kept"`      // revisions
 }
 
-// PrunedEvent returns the event of a prune of revisions, whose numbers are sorted.
+// PrunedEvent returns the event of a prune of revisions with the given sorted numbers.
 func PrunedEvent(revisions []int64, kept int) Event {
 	data := Pruned{Revisions: []Range{}, Kept: kept}
 	for _, revision := range revisions {
@@ -128,7 +128,7 @@ func subject(revision int64) string { return "revisions/" + strconv.FormatInt(re
 func written(data any) json.RawMessage {
 	text, err := json.Marshal(data)
 	if err != nil {
-		panic(fmt.Errorf("write the data of an event: %w", err)) // its types can be written
+		panic(fmt.Errorf("write the data of an event: %w", err)) // all types of data can be marshaled
 	}
 	return text
 }

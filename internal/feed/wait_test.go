@@ -7,7 +7,7 @@ import (
 	"purser/internal/fault"
 )
 
-// A user may have as many places as are free, and gets them back.
+// A user may have no more waits than remain free, and ended waits become free again.
 func TestFeed_Wait(t *testing.T) {
 	t.Parallel()
 	f := New(Config{MaxWaits: 10})

@@ -53,7 +53,7 @@ func Phases(registry *prometheus.Registry) func(phase string, took time.Duration
 	return func(phase string, took time.Duration) { duration.WithLabelValues(phase).Observe(took.Seconds()) }
 }
 
-// Waits registers how many requests wait for changes, which is asked for at each scrape.
+// Waits registers the number of requests that wait for changes; waiting is called at each scrape.
 func Waits(registry *prometheus.Registry, waiting func() int) {
 	registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "purser_waiting_requests", Help: "Requests that wait for a change, and streams of events.",
@@ -63,11 +63,11 @@ func Waits(registry *prometheus.Registry, waiting func() int) {
 // Pool is the state of the pool of connections to the database.
 type Pool struct {
 	Idle, Used, Max int32         // connections
-	Waits           int64         // how often a request has waited for a connection
-	Waited          time.Duration // how long they have, together
+	Waits           int64         // number of times that a request waited for a connection
+	Waited          time.Duration // total time of these waits
 }
 
-// Connections registers the state of the pool of connections, which is asked for at each scrape.
+// Connections registers the state of the connection pool; stat is called at each scrape.
 func Connections(registry *prometheus.Registry, stat func() Pool) {
 	gauge := func(name, help string, labels prometheus.Labels, value func(Pool) float64) {
 		registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels},

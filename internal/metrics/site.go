@@ -15,15 +15,15 @@ import (
 	"purser/internal/validations"
 )
 
-// patience is how long a scrape waits for the database. Prometheus' own is ten seconds, unless it is told otherwise.
+// patience is how long a scrape waits for the database. Prometheus' own timeout is ten seconds by default.
 const patience = 2 * time.Second
 
-// Validations have names of their own in metrics up to so many, each up to so many bytes; all others have one together.
+// At most maxNames validations, with names of at most maxName bytes, have their own label; all others share otherName.
 const maxNames, maxName, otherName = 50, 128, "other"
 
-// Site registers the newest revision with its verdict, which read returns for a viewer who may see no secrets. It is
-// called once for all scrapes that wait for it at the same time, with a budget from the pool. A scrape during which it
-// fails has everything else.
+// Site registers metrics of the newest revision and its verdict, which read returns for a viewer who may not see
+// secrets. Concurrent scrapes share one call of read, with a budget from the pool. If it fails, the scrape has all
+// other metrics.
 func Site(registry *prometheus.Registry, pool *budget.Pool, read func(context.Context) (queries.Overview, error)) {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc(name, help, labels, nil)
@@ -53,7 +53,7 @@ func Site(registry *prometheus.Registry, pool *budget.Pool, read func(context.Co
 type site struct {
 	read   func(context.Context) (queries.Overview, error)
 	pool   *budget.Pool
-	shared *cache.Cache[struct{}, queries.Overview] // keeps nothing
+	shared *cache.Cache[struct{}, queries.Overview] // stores nothing; only shares concurrent reads
 
 	up, newest, createdAt, status, findings, validation, postedAt, expiresAt *prometheus.Desc
 }
@@ -129,8 +129,8 @@ func (s *site) collectRequired(gauge func(*prometheus.Desc, float64, ...string),
 	return named
 }
 
-// countsOf returns the numbers of findings, with one of errors for each validation that has a name of its own. The
-// server's own validations have one, too: there are few.
+// countsOf returns the numbers of findings, including one of errors for each validation with its own label. The few
+// validations of the server always have one.
 func countsOf(overview queries.Overview, named map[string]bool) map[queries.Counted]int {
 	own := append(validations.Own(), validations.SchemaValidationAlias)
 	own = append(own, validations.Optional()...)
@@ -154,7 +154,7 @@ func truth(is bool) float64 {
 	return 0
 }
 
-// seconds returns a time as Prometheus has it: seconds since 1970.
+// seconds returns a time in Prometheus' format: seconds since 1970.
 func seconds(at time.Time) float64 {
 	return float64(at.UnixMilli()) / float64(time.Second/time.Millisecond)
 }

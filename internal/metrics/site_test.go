@@ -118,7 +118,7 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// However many validations policies name, and whatever the names, there are some hundred series at most.
+// The number of series is bounded, however many validations policies name and whatever their names.
 func TestSite_bounded(t *testing.T) {
 	t.Parallel()
 	overview := queries.Overview{Counts: map[queries.Counted]int{}}
@@ -146,7 +146,7 @@ func TestSite_bounded(t *testing.T) {
 	}
 }
 
-// Scrapes at the same time share one reading, and none waits longer than its patience.
+// Concurrent scrapes share one read, and none waits longer than patience.
 func TestSite_sharedAndInTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

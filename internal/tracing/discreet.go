@@ -7,7 +7,7 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// discreet exports spans without the texts of errors, and logs when the collector begins and ceases to fail.
+// discreet exports spans without the texts of errors, and logs when the collector begins and stops failing.
 type discreet struct {
 	sdk.SpanExporter
 
@@ -35,7 +35,7 @@ func (d *discreet) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 // quiet is a span without the texts of errors.
 type quiet struct{ sdk.ReadOnlySpan }
 
-// Events implements sdk.ReadOnlySpan: they are the errors that the span records.
+// Events implements sdk.ReadOnlySpan. It hides the events, which are the recorded errors.
 func (quiet) Events() []sdk.Event { return nil }
 
 // Status implements sdk.ReadOnlySpan.

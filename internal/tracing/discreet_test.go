@@ -14,7 +14,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 )
 
-// collector keeps the spans that it is sent, unless it is away.
+// collector stores the spans sent to it, unless it is unavailable.
 type collector struct {
 	*tracetest.InMemoryExporter
 
@@ -43,7 +43,7 @@ func TestDiscreet_errors(t *testing.T) {
 	}
 }
 
-// A collector that is away is logged once, and once when it is back.
+// An unavailable collector is logged once, and once more when it is available again.
 func TestDiscreet_away(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer

@@ -1,6 +1,6 @@
-// Package tracing exports traces of requests and of their SQL by OpenTelemetry's protocol. The environment
-// configures it as OpenTelemetry says (https://opentelemetry.io/docs/specs/otel/protocol/exporter); without an endpoint
-// there is nothing that costs anything.
+// Package tracing exports traces of requests and of their SQL with OpenTelemetry's protocol. It is configured by
+// OpenTelemetry's environment variables (https://opentelemetry.io/docs/specs/otel/protocol/exporter); without an
+// endpoint it costs nothing.
 //
 // Stored data is never exported: traces have requests without bodies and queries, SQL without arguments, and no error
 // texts, in which the database may quote its input. The log has the error texts.
@@ -51,7 +51,7 @@ func Start(ctx context.Context, version string, log *slog.Logger) (*Traces, erro
 	return &Traces{sdk.NewTracerProvider(batches, sdk.WithResource(about), sdk.WithRawSpanLimits(limits()))}, nil
 }
 
-// open returns an exporter by the protocol that the environment asks for.
+// open returns an exporter for the protocol selected by the environment.
 func open(ctx context.Context) (sdk.SpanExporter, error) {
 	protocol := cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), os.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL"))
 	switch protocol {
@@ -64,10 +64,10 @@ func open(ctx context.Context) (sdk.SpanExporter, error) {
 		protocol)
 }
 
-// limits bounds the attributes of a span: callers choose how long a path is.
+// limits bounds the attributes of a span, because callers choose the length of a path.
 func limits() sdk.SpanLimits {
 	const maxText = 2000
-	limits := sdk.NewSpanLimits() // of the environment
+	limits := sdk.NewSpanLimits() // from the environment
 	if limits.AttributeValueLengthLimit < 0 {
 		limits.AttributeValueLengthLimit = maxText
 	}
@@ -82,7 +82,7 @@ func (t *Traces) Provider() trace.TracerProvider {
 	return t.provider
 }
 
-// Handler returns a handler that makes a span of each request, in the trace that its traceparent names.
+// Handler returns a handler that creates a span for each request, in the trace named by its traceparent header.
 func (t *Traces) Handler(next http.Handler) http.Handler {
 	if t == nil {
 		return next

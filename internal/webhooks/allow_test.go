@@ -33,7 +33,7 @@ func TestAllowed_check(t *testing.T) {
 		{names, "https://hooks.example/x", true},
 		{names, "http://HOOKS.example.:8080/x", true},
 		{names, "https://a.corp.example/", true},
-		{names, "https://corp.example/", true}, // it may stand for an address that is listed
+		{names, "https://corp.example/", true}, // it may resolve to a listed address
 		{onlyNames, "https://corp.example/", false},
 		{onlyNames, "https://hooks.example.evil/", false},
 		{onlyNames, "https://xhooks.example/", false},

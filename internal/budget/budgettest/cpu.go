@@ -11,7 +11,7 @@ import (
 func CPU() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		panic(err) // fails only for a wrong argument
+		panic(err) // fails only for an invalid argument
 	}
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
