@@ -38,8 +38,7 @@ func (d *decoder) jsonValue(tokens *json.Decoder, depth int) (any, error) {
 	case json.Number:
 		number, err := jsonNumber(string(t))
 		if err != nil {
-			return nil, malformedJSON("document %d, line %d: '%s': %w", d.segment.Index, d.lineAt(offset(tokens)),
-				brief(string(t)), err)
+			return nil, malformedJSON("document %d, line %d: %w", d.segment.Index, d.lineAt(offset(tokens)), err)
 		}
 		return number, nil
 	}

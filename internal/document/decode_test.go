@@ -138,7 +138,7 @@ func TestSplit_json(t *testing.T) {
 		"{}\n]": "line 2, column 1: invalid character ']' after", "}": "'}' looking for beginning of value", "{} {}": "after top-level value",
 		"[{},\n\n\n{},\n\n{x}]": "line 6, column 2: invalid character 'x'", "[{\"a\": \"\n\"}]": `line 1, column 9: invalid character '\n'`,
 		"[{}\n{}]": "line 2, column 1: invalid character '{' after array element", "[[{}]\n": "line 1, column 6: unexpected end",
-		`[1e999]`: "line 1: '1e999'", "[\n\n18446744073709551616]": "line 3",
+		`[1e999]`: "line 1: JSON has no such number", "[\n\n18446744073709551616]": "line 3",
 		`["\ud83d\ude00", "\\ud800", "\ud800"]`: `JSON. Details: line 1, column 30: \ud800 is half`, `["\ude00x"]`: "half", `["\ud83d\n"]`: "half",
 	} {
 		values, _, err := readAll(t, body, JSON)
@@ -277,5 +277,5 @@ func TestDecode_namesTheDocument(t *testing.T) {
 	t.Parallel()
 	body := "---\na: 1\n---\nschema: acme/Widget/v1\nmetadata: {name: w1}\ndata:\n  x: .nan\n"
 	values, _, err := readAll(t, body, YAML)
-	requireRefusal(t, values, err, "document 2 [acme/Widget/v1] w1, line 7, column 6: '.nan'")
+	requireRefusal(t, values, err, "document 2 [acme/Widget/v1] w1, line 7, column 6: JSON has no such number")
 }

@@ -161,7 +161,7 @@ func (d *decoder) scalar(n *yaml.Node) (any, error) {
 		value, err = resolvePlain(n.Value)
 	}
 	if err != nil {
-		return nil, d.refuse(n, "'%s': %w", brief(n.Value), err)
+		return nil, d.refuse(n, "%w", err) // the value may be a secret
 	}
 	return value, d.spendNumber(n.Value)
 }

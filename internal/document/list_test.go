@@ -53,7 +53,7 @@ func TestListed(t *testing.T) {
 	limits.Documents = 2
 	for body, part := range map[string]string{
 		"[{}, {}, {}]": "more than 2 documents", "- a\n- b\n- c": "more than 2 documents", "- a\n- [": "document 1",
-		"- a: 1\n- a: .nan": "document 2, line 2, column 6: '.nan'",
+		"- a: 1\n- a: .nan": "document 2, line 2, column 6: JSON has no",
 	} {
 		segments, err := Split(t.Context(), []byte(body), YAML, limits)
 		if err == nil {

@@ -14,7 +14,7 @@ import (
 type Number string
 
 var (
-	errNotFinite  = errors.New("JSON has no number for it; quote it to keep the text")
+	errNotFinite  = errors.New("JSON has no such number; quote it to keep the text")
 	errTooBig     = errors.New("integers have at most 64 bits here; quote it to keep the text")
 	errNotDate    = errors.New("there is no such date; quote it to keep the text")
 	errReserved   = errors.New("YAML 1.1 reserves this scalar; quote it to keep the text")

@@ -2,6 +2,7 @@ package document
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -38,13 +39,13 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// Values that JSON cannot represent or PyYAML refuses are refused with their position.
+// Values that JSON cannot represent or PyYAML refuses are refused with their position, and not quoted: they may be secret.
 func TestResolve_refused(t *testing.T) {
 	t.Parallel()
 	for scalar, place := range map[string]string{
-		".nan": "line 1, column 4: '.nan'", ".inf": "line 1, column 4", "-.INF": "line 1, column 4",
-		"1.0e+999": "line 1, column 4", "18446744073709551616": "line 1, column 4: '18446744073709551616': integers",
-		"-9223372036854775809": "line 1, column 4", "2001-02-30": "line 1, column 4: '2001-02-30': there is no such date",
+		".nan": "line 1, column 4: JSON", ".inf": "line 1, column 4", "-.INF": "line 1, column 4",
+		"1.0e+999": "line 1, column 4", "18446744073709551616": "line 1, column 4: integers",
+		"-9223372036854775809": "line 1, column 4", "2001-02-30": "line 1, column 4: there is no such date",
 		"2001-01-01 25:00:00": "line 1, column 4", "0b_": "line 1, column 4", "=": "line 1, column 4", "<<": "line 1, column 4",
 		"!!binary aGk=": "!!binary", "!foo x": "!foo", "!!set {a}": "!!set", "!!python/object:os.system x": "!!python/object",
 		"!!int x": "line 1, column 4", "!!bool x": "line 1, column 4", "{[a]: b}": "a key must be a string",
@@ -57,6 +58,11 @@ func TestResolve_refused(t *testing.T) {
 			value, err := ParseOne(t.Context(), []byte("k: "+scalar), YAML, DefaultLimits())
 			requireRefusal(t, value, err, place)
 		})
+	}
+	for _, scalar := range []string{"!!int hunter2", "!!float hunter2", "!!bool hunter2", "!!timestamp hunter2", "!!null hunter2"} {
+		if _, err := ParseOne(t.Context(), []byte("k: "+scalar), YAML, DefaultLimits()); err != nil && strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v", scalar, err)
+		}
 	}
 }
 
