@@ -191,7 +191,7 @@ func TestHostile_text(t *testing.T) {
 		"boolean as key":        {widget("w", "{yes: 1}"), bad, []string{"line 5", "'yes'", "quote"}},
 		"float as key":          {widget("w", "{1.5: 1}"), bad, []string{"line 5", "'1.5'", "quote"}},
 		"null as key":           {widget("w", "{~: 1}"), bad, []string{"line 5", "'~'", "quote"}},
-		"impossible date":       {widget("w", "2026-02-30"), bad, []string{"line 5", "2026-02-30", "quote"}},
+		"impossible date":       {widget("w", "2026-02-30"), bad, []string{"line 5", "there is no such date", "quote"}},
 		"undeclared tag handle": {widget("w", "!e!x y"), bad, []string{"document 1"}},
 		"null document":         {second + "---\n" + second, bad, []string{"indexes: 2."}},
 		"scalar and list":       {second + "--- text\n--- [a]\n--- {}\n--- 5\n", bad, []string{"indexes: 2,3,4,5."}},
@@ -203,7 +203,7 @@ func TestHostile_text(t *testing.T) {
 		strings.Repeat("9", 1000), "1.0e+400",
 	} {
 		cases["value "+brief(value[:min(len(value), 30)])] = hostile{widget("w", "{a: "+value+"}"), bad, []string{
-			"document 1 [acme/Widget/v1] w, line 5, column 11", "'" + value[:min(len(value), 20)], "quote it",
+			"document 1 [acme/Widget/v1] w, line 5, column 11", "quote it",
 		}}
 	}
 	for _, tag := range []string{
