@@ -38,7 +38,9 @@ func (d *decoder) jsonValue(tokens *json.Decoder, depth int) (any, error) {
 	case json.Number:
 		number, err := jsonNumber(string(t))
 		if err != nil {
-			return nil, malformedJSON("document %d, line %d: %w", d.segment.Index, d.lineAt(offset(tokens)), err)
+			at := cursor{text: d.segment.Text, line: d.line(1), column: 1 + d.segment.indent}
+			at.advance(offset(tokens) - len(t))
+			return nil, malformedJSON("document %d, line %d, column %d: %w", d.segment.Index, at.line, at.column, err)
 		}
 		return number, nil
 	}

@@ -138,7 +138,7 @@ func TestSplit_json(t *testing.T) {
 		"{}\n]": "line 2, column 1: invalid character ']' after", "}": "'}' looking for beginning of value", "{} {}": "after top-level value",
 		"[{},\n\n\n{},\n\n{x}]": "line 6, column 2: invalid character 'x'", "[{\"a\": \"\n\"}]": `line 1, column 9: invalid character '\n'`,
 		"[{}\n{}]": "line 2, column 1: invalid character '{' after array element", "[[{}]\n": "line 1, column 6: unexpected end",
-		`[1e999]`: "line 1: JSON has no such number", "[\n\n18446744073709551616]": "line 3",
+		`[1e999]`: "line 1, column 2: JSON has no such number", "[\n\n 18446744073709551616]": "line 3, column 2: integers",
 		`["\ud83d\ude00", "\\ud800", "\ud800"]`: `JSON. Details: line 1, column 30: \ud800 is half`, `["\ude00x"]`: "half", `["\ud83d\n"]`: "half",
 	} {
 		values, _, err := readAll(t, body, JSON)
