@@ -90,7 +90,7 @@ func (s *Service) evidence(ctx context.Context, id int64) (Evidence, error) {
 	return evidence, nil
 }
 
-// evidenceOf is evidence for a revision named as for Resolve, in one round trip and without its tags.
+// evidenceOf is evidence for a revision named as for Resolve, in one round trip.
 func (s *Service) evidenceOf(ctx context.Context, id string) (Evidence, error) {
 	name, ok := parseName(id)
 	if !ok {
@@ -132,7 +132,7 @@ func (v View) lasts(until, now time.Time) {
 }
 
 // Status returns a revision, named as for Resolve, and its current verdict with the first messages of those validations
-// of the server that failed. It omits the tags. Faults: NotFound, Gone.
+// of the server that failed. Faults: NotFound, Gone.
 func (v View) Status(ctx context.Context, id string) (revisions.Shown, error) {
 	evidence, err := v.evidenceOf(ctx, id)
 	if err != nil {

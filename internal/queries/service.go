@@ -85,7 +85,7 @@ type Store interface {
 	List(ctx context.Context, query Query) ([]int64, *revisions.Purge, error)
 	// Evidence returns the revisions that exist, in order of number, and the facts that their verdicts are based on.
 	Evidence(ctx context.Context, revisions []int64) (Evidence, error)
-	// EvidenceOf is Evidence for the revision with a name, if it exists, without its tags.
+	// EvidenceOf is Evidence for the revision with a name, if it exists.
 	EvidenceOf(ctx context.Context, name Name) (Evidence, error)
 	// Tags returns the tags of a revision with the given names, all of them if none is given, sorted.
 	Tags(ctx context.Context, revision int64, names ...string) ([]revisions.Tag, error)

@@ -13,7 +13,6 @@ import (
 	"purser/internal/feed"
 	"purser/internal/revisions"
 	"purser/internal/store/postgres"
-	"purser/internal/validations"
 	"purser/internal/webhooks"
 )
 
@@ -179,32 +178,19 @@ func (n *numbering) readEvidence(ctx context.Context, numbers []int64) error {
 	if len(numbers) == 0 {
 		return nil
 	}
-	var policies []policyRow
-	evidence := &n.batch.Evidence
-	evidence.Outcomes = map[int64][]validations.Outcome{}
 	batch := &pgx.Batch{}
-	batch.Queue(revisionsByNumber, n.site, numbers).Query(func(rows pgx.Rows) (err error) {
-		evidence.Revisions, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (revisions.Revision, error) {
-			var tags []string
-			r, err := scanRevision(prefixed{row, []any{&evidence.Now, &tags}})
-			r.Tags = tags
-			return r, err
-		})
-		return err //nolint:wrapcheck // explained by Number
-	})
-	batch.Queue(policiesOf, n.site, numbers).Query(func(rows pgx.Rows) (err error) {
-		policies, err = pgx.CollectRows(rows, scanPolicy)
-		return err //nolint:wrapcheck // explained by Number
-	})
-	batch.Queue(latestOfRevisions, n.site, numbers).Query(func(rows pgx.Rows) error {
-		return scanOutcomes(rows, evidence.Outcomes)
-	})
+	found := askEvidence(func(do func(pgx.Rows) error, sql string, args ...any) {
+		batch.Queue(sql, args...).Query(do)
+	}, byNumbers, n.site, numbers)
 	err := n.tx.SendBatch(ctx, batch).Close()
-	if err == nil {
-		evidence.Policies, err = n.parsedFrom(policies, func(digests []document.Digest) (map[document.Digest][]byte, error) {
-			return n.contents(ctx, digests)
-		})
+	if err != nil {
+		return err //nolint:wrapcheck // explained by Number
 	}
+	found.Policies, err = n.parsedFrom(found.policies, func(digests []document.Digest) (map[document.Digest][]byte, error) {
+		return n.contents(ctx, digests)
+	})
+	found.Now = n.batch.Evidence.Now
+	n.batch.Evidence = found.Evidence
 	return err
 }
 

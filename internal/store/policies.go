@@ -21,10 +21,12 @@ const (
 	livePolicies = `SELECT ` + policyColumns + ` FROM documents d
 		WHERE d.site = $1 AND d.schema LIKE 'deckhand/ValidationPolicy/%' AND d.until IS NULL ORDER BY d.place`
 
-	policiesOf = `SELECT ` + policyColumns + ` FROM documents d
-		WHERE d.site = $1 AND d.schema LIKE 'deckhand/ValidationPolicy/%' AND EXISTS (
-			SELECT FROM unnest($2::bigint[]) r WHERE d.since <= r AND (d.until IS NULL OR d.until > r))
-		ORDER BY d.place`
+	// policiesWith selects the policies in force in any of some revisions; a list of numbers and policiesEnd follow.
+	policiesWith = `SELECT ` + policyColumns + ` FROM documents d
+		WHERE d.site = $1 AND d.schema LIKE 'deckhand/ValidationPolicy/%' AND EXISTS (SELECT FROM unnest(`
+	policiesEnd = `) r WHERE d.since <= r AND (d.until IS NULL OR d.until > r)) ORDER BY d.place`
+
+	policiesOf = policiesWith + `$2::bigint[]` + policiesEnd
 )
 
 // policyKey identifies a parsed policy: a document, and the digest of its content.

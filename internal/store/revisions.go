@@ -19,11 +19,12 @@ const (
 		EXISTS (SELECT FROM failures f WHERE f.site = r.site AND f.revision = r.revision AND f.rule IS NOT NULL),
 		r.client_versions, r.stamp`
 
-	// revisionsByNumber starts with the time and the names of tags.
-	revisionsByNumber = `SELECT now(), ARRAY(
+	// revisionsWith selects revisions with their tags, after the time; a list of numbers and revisionsEnd follow.
+	revisionsWith = `SELECT now(), ARRAY(
 			SELECT t.tag FROM tags t WHERE t.site = r.site AND t.revision = r.revision ORDER BY t.tag), ` + revisionColumns + `
 		FROM revisions r
-		WHERE r.site = $1 AND r.revision = ANY($2) ORDER BY r.revision`
+		WHERE r.site = $1 AND r.revision = ANY(`
+	revisionsEnd = `) ORDER BY r.revision`
 
 	sameRevision = `SELECT revision FROM revisions WHERE site = $1 AND revision = $2 AND stamp = $3`
 

@@ -33,9 +33,9 @@ type Options struct {
 	Traces trace.TracerProvider
 }
 
-// Cache sizes in bytes: for parsed ValidationPolicies, for immutable facts about revisions, and for the ids of their
-// newest results. Each request for a status needs them.
-const policiesSize, fixedSize, newestSize = 32 << 20, 4 << 20, 1 << 20
+// Cache sizes in bytes: for parsed ValidationPolicies, and for the evidence about revisions. Each request for a status
+// needs them.
+const policiesSize, evidenceSize = 32 << 20, 4 << 20
 
 // Store stores a site in Postgres. It is safe for concurrent use.
 type Store struct {
@@ -46,8 +46,7 @@ type Store struct {
 	buckets  *cache.Cache[string, revisions.Bucket]
 	live     *cache.Cache[struct{}, liveDocuments]
 	policies *cache.Cache[policyKey, validations.Policy]
-	fixed    *cache.Cache[revisionKey, fixedEvidence]
-	newest   *cache.Cache[queries.Name, int64]
+	evidence *cache.Cache[queries.Name, knownEvidence]
 	// sweeps lets one prune or purge run at a time. The others wait without a connection.
 	sweeps *semaphore.Weighted
 	// stepped is called after each transaction of a prune with the number of rows that it deleted while it held the
@@ -88,8 +87,7 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 		buckets:  cache.New[string, revisions.Bucket](options.CacheSize),
 		live:     cache.New[struct{}, liveDocuments](options.CacheSize),
 		policies: cache.New[policyKey, validations.Policy](policiesSize),
-		fixed:    cache.New[revisionKey, fixedEvidence](fixedSize),
-		newest:   cache.New[queries.Name, int64](newestSize),
+		evidence: cache.New[queries.Name, knownEvidence](evidenceSize),
 		version:  version,
 		sweeps:   semaphore.NewWeighted(1),
 		news:     make(chan struct{}, 1),

@@ -1,0 +1,158 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"purser/internal/queries"
+	"purser/internal/revisions"
+	"purser/internal/store/postgres"
+	"purser/internal/validations"
+)
+
+// evidenceQueries select the evidence about revisions. Their first argument is the site; the others are those of the
+// expression for the revisions.
+type evidenceQueries struct{ revisions, policies, outcomes string }
+
+// Evidence about the revisions with numbers ($2), and about the one with a name: the revision $2, or else the newest
+// one with tag $3, or else the newest one.
+var (
+	byNumbers = evidenceQueries{
+		revisionsWith + `$2` + revisionsEnd, policiesOf, latestResults + `n.revision = ANY($2)`,
+	}
+	byName = evidenceQueries{
+		revisionsWith + named + revisionsEnd, policiesWith + named + policiesEnd,
+		latestResults + `n.revision = ANY(` + named + `)`,
+	}
+)
+
+const (
+	named = `ARRAY(SELECT CASE WHEN $2::bigint IS NOT NULL THEN $2
+			WHEN $3::text IS NOT NULL THEN (SELECT max(revision) FROM tags WHERE site = $1 AND tag = $3)
+			ELSE (SELECT head FROM sites WHERE site = $1) END)`
+
+	// siteState identifies the state of a site by its newest event: a transaction that changes evidence adds an event, and
+	// the one that numbers this event changes the newest one. It is empty while events wait to be numbered.
+	siteState = `SELECT now(), coalesce((SELECT f.newest || ' ' || e.at FROM feeds f
+			JOIN events e ON e.site = f.site AND e.number = f.newest
+			WHERE f.site = $1 AND NOT EXISTS (SELECT FROM outbox o WHERE o.site = f.site)), '')`
+)
+
+// evidenceRows is evidence with policies that are not yet parsed.
+type evidenceRows struct {
+	queries.Evidence
+
+	policies []policyRow
+}
+
+// askEvidence asks for the rows of evidence, which are complete once all queries have been answered.
+func askEvidence(ask func(do func(pgx.Rows) error, sql string, args ...any), q evidenceQueries, args ...any,
+) *evidenceRows {
+	found := &evidenceRows{Evidence: queries.Evidence{Outcomes: map[int64][]validations.Outcome{}}}
+	ask(postgres.Into(&found.Revisions, func(row pgx.CollectableRow) (r revisions.Revision, err error) {
+		var tags []string
+		r, err = scanRevision(prefixed{row, []any{&found.Now, &tags}})
+		r.Tags = tags
+		return r, err
+	}), q.revisions, args...)
+	ask(postgres.Into(&found.policies, scanPolicy), q.policies, args...)
+	ask(func(rows pgx.Rows) error { return scanOutcomes(rows, found.Outcomes) }, q.outcomes, args...)
+	return found
+}
+
+// parsedEvidence returns evidence with its policies.
+func (s *Store) parsedEvidence(ctx context.Context, rows evidenceRows) (evidence queries.Evidence, err error) {
+	evidence = rows.Evidence
+	evidence.Policies, err = s.parsed(ctx, rows.policies)
+	return evidence, err
+}
+
+// Evidence implements queries.Store.
+func (s *Store) Evidence(ctx context.Context, numbers []int64) (queries.Evidence, error) {
+	var found *evidenceRows
+	err := s.db.SnapshotFirst(ctx, func(q *postgres.Questions) { found = askEvidence(q.Ask, byNumbers, s.site, numbers) })
+	if err != nil {
+		return queries.Evidence{}, err
+	}
+	return s.parsedEvidence(ctx, *found)
+}
+
+// knownEvidence is evidence, and the state of the site in which it was read.
+type knownEvidence struct {
+	evidenceRows
+
+	state string
+}
+
+// size estimates the memory of the evidence in bytes.
+func (k knownEvidence) size() int {
+	const perRevision, perPolicy, perBucket, perOutcome = 512, 384, 64, 256
+	size := 0
+	for _, r := range k.Revisions {
+		size += perRevision + len(r.User) + len(r.Message)
+		for _, word := range append(r.Buckets, r.Tags...) {
+			size += perBucket + len(word)
+		}
+		for _, outcome := range k.Outcomes[r.ID] {
+			size += perOutcome + len(outcome.Name) + len(outcome.Message)
+		}
+	}
+	for _, policy := range k.policies {
+		size += perPolicy + len(policy.key.Schema) + len(policy.key.Layer) + len(policy.key.Name)
+	}
+	return size
+}
+
+// EvidenceOf implements queries.Store. What was read in the present state of the site is not read again.
+func (s *Store) EvidenceOf(ctx context.Context, name queries.Name) (queries.Evidence, error) {
+	known, fresh := s.evidence.Get(name)
+	if fresh {
+		now, state, err := s.state(ctx)
+		if err != nil {
+			return queries.Evidence{}, err
+		}
+		known.Now, fresh = now, state == known.state
+	}
+	if !fresh {
+		var err error
+		if known, err = s.readEvidenceOf(ctx, name); err != nil {
+			return queries.Evidence{}, err
+		}
+	}
+	return s.parsedEvidence(ctx, known.evidenceRows)
+}
+
+// state returns the time and the state of the site, which is empty while events wait to be numbered.
+func (s *Store) state(ctx context.Context) (now time.Time, state string, err error) {
+	err = s.db.ReadFirst(ctx, func(ctx context.Context, _ *postgres.Reading) error {
+		return s.db.Pool.QueryRow(ctx, siteState, s.site).Scan(&now, &state)
+	})
+	return now, state, err
+}
+
+// readEvidenceOf reads the evidence about the revision with a name, and keeps it if no events wait to be numbered.
+func (s *Store) readEvidenceOf(ctx context.Context, name queries.Name) (known knownEvidence, err error) {
+	var number *int64
+	var tag *string
+	switch {
+	case name.Number != 0:
+		number = &name.Number
+	case name.ByTag:
+		tag = &name.Tag
+	}
+	var found *evidenceRows
+	err = s.db.SnapshotFirst(ctx, func(q *postgres.Questions) {
+		found = askEvidence(q.Ask, byName, s.site, number, tag)
+		q.AskRow([]any{&found.Now, &known.state}, siteState, s.site)
+	})
+	if err != nil {
+		return known, err
+	}
+	known.evidenceRows = *found
+	if known.state != "" && len(known.Revisions) > 0 {
+		s.evidence.Add(name, known, known.size()+len(name.Tag))
+	}
+	return known, nil
+}
