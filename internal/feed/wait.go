@@ -94,8 +94,9 @@ const (
 	pollEvery = 100 * time.Millisecond
 	// restBetween is the shortest time between two passes. Changes collect in it, so that each costs less.
 	restBetween = 20 * time.Millisecond
-	// tidyEvery is the longest time from a change to the numbering of its event, and to the deletion of old events, while
-	// nobody waits.
+	// idleEvery is the longest time from a change to the numbering of its event while nobody waits.
+	idleEvery = time.Second
+	// tidyEvery is the shortest time between two deletions of old events.
 	tidyEvery = time.Minute
 	// pauseAfter is the pause after an error, and the interval of passes while only webhooks wait.
 	pauseAfter = time.Second
@@ -103,8 +104,8 @@ const (
 
 // Run looks for events and wakes waits until ctx ends.
 func (f *Feed) Run(ctx context.Context) {
-	tidy := time.After(tidyEvery) // a killed server may have left some
-	var began time.Time
+	idle := time.After(idleEvery) // a killed server may have left some
+	var began, tidied time.Time
 	failing := false
 	for ctx.Err() == nil {
 		var poll <-chan time.Time
@@ -121,12 +122,17 @@ func (f *Feed) Run(ctx context.Context) {
 		case <-ctx.Done():
 		case <-f.arrived:
 		case <-poll:
-		case <-tidy:
-			tidy = nil
-			failing = f.report(ctx, f.tidy(ctx), failing)
+		case <-idle:
+			idle = nil
+			_, err := f.NumberEvents(ctx)
+			if err == nil && time.Since(tidied) >= tidyEvery {
+				tidied = time.Now()
+				err = f.tidy(ctx)
+			}
+			failing = f.report(ctx, err, failing)
 		case <-f.Store.Committed():
-			if tidy == nil {
-				tidy = time.After(tidyEvery)
+			if idle == nil {
+				idle = time.After(idleEvery)
 			}
 			select {
 			case <-ctx.Done():
@@ -144,12 +150,9 @@ func (f *Feed) report(ctx context.Context, err error, failing bool) bool {
 	return err != nil
 }
 
-// tidy numbers the remaining events and deletes old ones.
+// tidy deletes old events.
 func (f *Feed) tidy(ctx context.Context) error {
 	const keep = 10_000
-	if _, err := f.NumberEvents(ctx); err != nil {
-		return err
-	}
 	for {
 		gone, err := f.Store.DeleteOldEvents(ctx, f.Keep, keep)
 		if gone == 0 || err != nil {

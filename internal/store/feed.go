@@ -186,9 +186,8 @@ func (n *numbering) readEvidence(ctx context.Context, numbers []int64) error {
 	if err != nil {
 		return err //nolint:wrapcheck // explained by Number
 	}
-	found.Policies, err = n.parsedFrom(found.policies, func(digests []document.Digest) (map[document.Digest][]byte, error) {
-		return n.contents(ctx, digests)
-	})
+	read := func(digests []document.Digest) (map[document.Digest][]byte, error) { return n.contents(ctx, digests) }
+	found.Policies, err = n.parsedFrom(found.policies, read)
 	found.Now = n.batch.Evidence.Now
 	n.batch.Evidence = found.Evidence
 	return err
