@@ -43,7 +43,7 @@ type keystoneFlags struct {
 	PasswordFile          string `help:"File with the password or the credential's secret." type:"path"`
 }
 
-// validate refuses --auth=tokens without a tokens file, and --auth=none with the flags of another method.
+// validate refuses --auth=tokens without a tokens file, and the flags of another method than the one in use.
 func (f *authFlags) validate() error {
 	if f.Auth == "tokens" && f.TokensFile == "" {
 		return errors.New("--auth=tokens needs a --tokens-file; 'purser-server token new' makes one")
@@ -51,9 +51,8 @@ func (f *authFlags) validate() error {
 	for _, given := range []struct{ flag, value, auth string }{
 		{"--tokens-file", f.TokensFile, "tokens"}, {"--oidc-issuer", f.Issuer, "oidc"}, {"--keystone-url", f.URL, "keystone"},
 	} {
-		if given.value != "" && f.Auth == "none" {
-			return fmt.Errorf("%s is not used with --auth=none, which makes everybody an admin: add --auth=%s, or leave it out",
-				given.flag, given.auth)
+		if given.value != "" && given.auth != f.Auth {
+			return fmt.Errorf("%s has no effect with --auth=%s: set --auth=%s, or leave it out", given.flag, f.Auth, given.auth)
 		}
 	}
 	return nil

@@ -149,16 +149,22 @@ func TestAuth_noneForOthers(t *testing.T) {
 	newKeys(t, "reader").startWith(t, "", "--listen", "0.0.0.0:0")
 }
 
-// A server refuses to start if a flag of a way to authenticate clients is set, but --auth is not.
+// A server refuses to start if a flag of another way to authenticate clients is set than that of --auth.
 func TestAuth_notUsed(t *testing.T) {
 	t.Parallel()
-	for auth, flags := range map[string][]string{
-		"tokens":   {"--tokens-file", newKeys(t, "reader").file},
-		"oidc":     {"--oidc-issuer", "https://id.example"},
-		"keystone": {"--keystone-url", "https://id.example"},
+	tokens := []string{"--tokens-file", newKeys(t, "reader").file}
+	for _, c := range []struct {
+		flags []string
+		auth  string
+	}{
+		{tokens, "tokens"},
+		{[]string{"--oidc-issuer", "https://id.example"}, "oidc"},
+		{[]string{"--keystone-url", "https://id.example"}, "keystone"},
+		{append([]string{"--oidc-issuer", "https://id.example", "--auth", "tokens"}, tokens...), "oidc"},
 	} {
-		if out := refusesToStart(t, flags...); !strings.Contains(out, "add --auth="+auth) {
-			t.Errorf("%s: it does not say how to go on:\n%s", flags[0], out)
+		want := c.flags[0] + " has no effect with --auth="
+		if out := refusesToStart(t, c.flags...); !strings.Contains(out, want) || !strings.Contains(out, "set --auth="+c.auth) {
+			t.Errorf("%s: it does not say how to go on:\n%s", c.flags, out)
 		}
 	}
 }
