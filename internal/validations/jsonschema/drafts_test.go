@@ -41,6 +41,8 @@ func TestSchema_Check_keywords(t *testing.T) {
 		{`"definitions": {"s": {"$id": "#x", "type": "null"}}, "$ref": "#x"`, since6, since7, []string{`null`}, []string{`1`}},
 		{`"definitions": {"s": {"$id": "http://x/s", "type": "null"}}, "items": {"$ref": "http://x/s"}`, since6, since7, []string{`[null]`}, []string{`[1]`}},
 		{`"definitions": {"s": {"id": "http://x/s", "type": "null"}}, "items": {"$ref": "http://x/s#"}`, since4, since4, []string{`[null]`}, []string{`[1]`}},
+		{`"additionalItems": {"type": "null"}, "items": [{}]`, since4, since2019, []string{`[1]`, `[1, null]`}, []string{`[1, 1]`}},
+		{`"additionalItems": {"type": "null"}, "items": {}`, since4, since2019, []string{`[1, 1]`}, nil},
 		{`"items": [{"type": "null"}], "additionalItems": false`, since4, since2019, []string{`[null]`, `[]`}, []string{`[1]`, `[null, 1]`}},
 		{`"items": [{"type": "null"}], "unevaluatedItems": false`, since2019, since2019, []string{`[null]`}, []string{`[null, 1]`}},
 		{`"prefixItems": [{"type": "null"}], "items": {"type": "integer"}`, since2020, since2020, []string{`[null, 1]`, `[]`}, []string{`[1]`, `[null, null]`}},

@@ -1,7 +1,9 @@
 package jsonschema
 
 import (
+	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -102,7 +104,14 @@ func (s schemaDrawer) keyword(m members, depth int) {
 	}
 }
 
+// applicator adds a keyword that applies schemas, and one without which it means nothing.
 func (s schemaDrawer) applicator(m members, k string, depth int) {
+	switch {
+	case k == "additionalItems" && m["items"] == nil:
+		m["items"] = s.list(depth)
+	case (k == "then" || k == "else") && m["if"] == nil:
+		m["if"] = s.schema(depth - 1)
+	}
 	switch shape := s.d.applicators[k].shape; {
 	case k == "dependencies" && rapid.Bool().Draw(s.t, "of keys"):
 		m[k] = members{"a": []any{"b"}}
@@ -170,7 +179,27 @@ func library(d *draft, schema, data []byte) (valid, ok bool) {
 	return compiled.Validate(v) == nil, true
 }
 
-// verdicts draws a schema and data in a draft and compares our verdict with the library's.
+// backwards returns the JSON text of a value, with the members of its objects in the reverse of the usual order.
+func backwards(t *rapid.T, v any) []byte {
+	t.Helper()
+	var parts [][]byte
+	switch v := v.(type) {
+	case members:
+		for _, key := range slices.Backward(slices.Sorted(maps.Keys(v))) {
+			parts = append(parts, append(append(marshal(t, key), ':'), backwards(t, v[key])...))
+		}
+		return slices.Concat([]byte("{"), bytes.Join(parts, []byte(",")), []byte("}"))
+	case []any:
+		for _, item := range v {
+			parts = append(parts, backwards(t, item))
+		}
+		return slices.Concat([]byte("["), bytes.Join(parts, []byte(",")), []byte("]"))
+	}
+	return marshal(t, v)
+}
+
+// verdicts draws a schema and data in a draft and compares our verdict with the library's, whatever the order of the
+// keywords.
 func verdicts(t *rapid.T) {
 	d := rapid.SampledFrom(drafts).Draw(t, "draft")
 	s := schemaDrawer{t, d}
@@ -180,9 +209,13 @@ func verdicts(t *rapid.T) {
 	}
 	m["$schema"] = d.uri
 	schema := marshal(t, m)
-	compiled, err := Compile(unmetered().meter, schema, Options{})
-	if err != nil {
-		return // such as a loop, which the library follows
+	var compiled []*Schema
+	for _, text := range [][]byte{schema, backwards(t, m)} {
+		c, err := Compile(unmetered().meter, text, Options{})
+		if err != nil {
+			return // such as a loop, which the library follows
+		}
+		compiled = append(compiled, c)
 	}
 	for range 5 {
 		data := marshal(t, s.value(3))
@@ -190,8 +223,10 @@ func verdicts(t *rapid.T) {
 		if !ok {
 			return
 		}
-		if found := check(t, compiled, data); (found == nil) != valid {
-			t.Fatalf("%s\n%s with %s: the library says %v, we %v", d.name, schema, data, valid, lines(found))
+		for i, order := range []string{"sorted", "backwards"} {
+			if found := check(t, compiled[i], data); (found == nil) != valid {
+				t.Fatalf("%s, %s\n%s with %s: the library says %v, we %v", d.name, order, schema, data, valid, lines(found))
+			}
 		}
 	}
 }

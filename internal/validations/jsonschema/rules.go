@@ -19,6 +19,7 @@ type objectRules struct {
 type arrayRules struct {
 	prefix             []*node
 	prefixKeyword      string
+	additional         *node // of additionalItems; nil if the keyword is absent or a boolean
 	afterPrefix        *node // of the items after the prefix; nil if the keyword is absent or a boolean
 	afterPrefixKeyword string
 	closed             bool // no items are allowed after the prefix
@@ -63,7 +64,8 @@ func (n *node) arrange() {
 	n.close()
 }
 
-// close reads the booleans of additionalProperties, additionalItems and items, which are not schemas of their own.
+// close reads the booleans of additionalProperties, additionalItems and items, which are not schemas of their own, and
+// what depends on several keywords, which may be in any order.
 func (n *node) close() {
 	if held, ok := n.members.Lookup("additionalProperties"); ok {
 		if n.objects == nil {
@@ -76,7 +78,7 @@ func (n *node) close() {
 	}
 	a := n.arrays
 	if held, ok := n.members.Lookup("additionalItems"); ok && a.prefixKeyword == "items" {
-		a.afterPrefixKeyword, a.closed, a.isComplete = "additionalItems", held == false, true
+		a.afterPrefix, a.afterPrefixKeyword, a.closed = a.additional, "additionalItems", held == false
 	}
 	if a.afterPrefix != nil && a.afterPrefix.isFalse && a.prefixKeyword == "prefixItems" {
 		a.closed, a.afterPrefix = true, nil
@@ -116,9 +118,7 @@ func (a *arrayRules) add(e *edge) {
 	case e.keyword == "items":
 		a.afterPrefix, a.afterPrefixKeyword = e.to, e.keyword
 	case e.keyword == "additionalItems":
-		if a.prefix != nil { // otherwise, there is no prefix after which it could begin
-			a.afterPrefix, a.afterPrefixKeyword = e.to, e.keyword
-		}
+		a.additional = e.to
 	case e.keyword == "contains":
 		a.contains = e.to
 	case e.keyword == "unevaluatedItems":
