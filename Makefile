@@ -32,8 +32,9 @@ run: need-run build ## build the server and start it, with what it keeps in .sta
 test: need-test ## all tests, with the race detector where it can find something (TESTFLAGS="-run Put")
 	@$(WITH_POSTGRES) $(MAKE) --no-print-directory --keep-going test-packages test-sequential test-server
 
-# These packages start no goroutines: the race detector would find nothing and take ten times as long.
-SEQUENTIAL = /internal/(diff|document|document/plain|picture|propertygroups|rendering|schemadocs)$$
+# The race detector would find nothing in these packages, and take up to thirty times as long: they start no goroutines.
+# The pages do, but the server of the end-to-end tests, which has the race detector, serves them too.
+SEQUENTIAL = /(internal/(check|diff|document|events|findings|murano|overrides|picture|propertygroups|puppet|rendering|schemadocs|validations/jsonschema|words)(/.*)?|tools(/.*)?|web)$$
 
 test-packages:
 	go test -race -timeout 15m $(TESTFLAGS) $$(go list ./... | grep -vE '/test/(e2e|faults)$$|$(SEQUENTIAL)')
