@@ -25,8 +25,8 @@
 //     the verdict.
 //
 // While somebody waits, a Feed looks at the outbox: at once after a change made by its own server, and ten times a
-// second, with one small query, for those of others. While nobody waits it sends no queries, except that it numbers the
-// events of its own server's changes within a second: until then, servers do not know whether what they have read about
-// a revision still holds. LISTEN and NOTIFY would save these queries, but a transaction that notifies locks the whole
-// database during its commit, so all posted results would queue.
+// second, with one small query, for those of others. While nobody waits it sends no queries, except that it numbers
+// within a second the events of its own server's changes and those that a reader of evidence finds: until then, servers
+// do not know whether what they have read about a revision still holds. LISTEN and NOTIFY would save these queries, but
+// a transaction that notifies locks the whole database during its commit, so all posted results would queue.
 package feed

@@ -21,7 +21,8 @@ type Store interface {
 	// DeleteOldEvents deletes some of the events that are older than age, but none of the newest keep events. It returns
 	// the number of deleted events.
 	DeleteOldEvents(ctx context.Context, age time.Duration, keep int) (int, error)
-	// Committed returns a channel that receives after this server has committed changes.
+	// Committed returns a channel that receives after this server has committed changes, or has found that events of
+	// changes wait to be numbered.
 	Committed() <-chan struct{}
 }
 

@@ -152,7 +152,10 @@ func (s *Store) readEvidenceOf(ctx context.Context, name queries.Name) (known kn
 		return known, err
 	}
 	known.evidenceRows = *found
-	if known.state != "" && len(known.Revisions) > 0 {
+	switch {
+	case known.state == "":
+		s.committed() // the server that made the changes may have ended before it numbered their events
+	case len(known.Revisions) > 0:
 		s.evidence.Add(name, known, known.size()+len(name.Tag))
 	}
 	return known, nil

@@ -134,6 +134,51 @@ func TestStore_EvidenceOf(t *testing.T) {
 	}
 }
 
+// Who reads evidence while events wait has them numbered: the server that made the changes may have ended.
+func TestStore_EvidenceOf_waiting(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	s, other := openStore(t, url, defaults()), openStore(t, url, defaults())
+	put(t, open(t, url), "a", widget("w", 1))
+	woken := func() bool {
+		select {
+		case <-s.Committed():
+			return true
+		default:
+			return false
+		}
+	}
+	number := func() {
+		_, _, err := other.Number(t.Context(), func(feed.Batch) feed.Derived { return feed.Derived{} })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, step := range []struct {
+		name string
+		do   func()
+		want bool
+	}{
+		{"events wait", func() {}, true},
+		{"all are numbered", number, false},
+		{"evidence is known", func() {}, false},
+		{"another server tags", func() {
+			tag := revisions.Tag{Name: "t", Data: []byte("{}")}
+			if found, err := other.Tag(t.Context(), revisions.About{Revision: 1}, tag); err != nil || !found {
+				t.Fatal(found, err)
+			}
+		}, true},
+	} {
+		step.do()
+		if _, err := s.EvidenceOf(t.Context(), queries.Name{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := woken(); got != step.want {
+			t.Errorf("%s: the feed is woken: %v, want %v", step.name, got, step.want)
+		}
+	}
+}
+
 // Evidence is as of now, by the database's clock, also where the rest is known.
 func TestStore_EvidenceOf_now(t *testing.T) {
 	t.Parallel()
