@@ -66,10 +66,12 @@ const (
 		CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c
 		ORDER BY d.place`
 
+	// liveClaims looks for nothing in an empty site.
 	liveClaims = `SELECT ` + documentColumns + `, NULL::bytea, NULL::bytea
 		FROM unnest($2::text[], $3::text[], $4::text[]) AS k (schema, layer, name)
 		CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d WHERE d.site = $1 AND d.schema = k.schema
 			AND d.layer = k.layer AND d.name = k.name AND d.until IS NULL OFFSET 0) d
+		WHERE (SELECT live FROM sites WHERE site = $1) > 0
 		UNION ALL
 		SELECT ` + documentColumns + `, NULL::bytea, NULL::bytea FROM documents d
 		WHERE d.site = $1 AND d.until IS NULL AND d.schema LIKE 'deckhand/LayeringPolicy/%'`
