@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -12,8 +13,7 @@ import (
 	"purser/internal/validations"
 )
 
-// evidenceQueries select the evidence about revisions. Their first argument is the site; the others are those of the
-// expression for the revisions.
+// evidenceQueries select the evidence about revisions. Their arguments are the site, and then what names the revisions.
 type evidenceQueries struct{ revisions, policies, outcomes string }
 
 // Evidence about the revisions with numbers ($2), and about the one with a name: the revision $2, or else the newest
@@ -33,9 +33,9 @@ const (
 			WHEN $3::text IS NOT NULL THEN (SELECT max(revision) FROM tags WHERE site = $1 AND tag = $3)
 			ELSE (SELECT head FROM sites WHERE site = $1) END)`
 
-	// siteState identifies the state of a site by its newest event: a transaction that changes evidence adds an event, and
-	// the one that numbers this event changes the newest one. It is empty while events wait to be numbered. They are
-	// looked for by index, because other plans would visit all that were deleted lately.
+	// siteState selects the time and the state of a site, which its newest event identifies: a transaction that changes
+	// evidence adds an event, and numbering that event makes it or a later one the newest. The state is empty while events
+	// wait to be numbered. These are looked for by index, because other plans would visit all that were deleted lately.
 	siteState = `SELECT now(), coalesce((SELECT f.newest || ' ' || e.at FROM feeds f
 			JOIN events e ON e.site = f.site AND e.number = f.newest
 			WHERE f.site = $1 AND (SELECT id FROM outbox WHERE site = $1 ORDER BY id LIMIT 1) IS NULL), '')`
@@ -93,7 +93,7 @@ func (k knownEvidence) size() int {
 	size := 0
 	for _, r := range k.Revisions {
 		size += perRevision + len(r.User) + len(r.Message)
-		for _, word := range append(r.Buckets, r.Tags...) {
+		for _, word := range slices.Concat(r.Buckets, r.Tags) {
 			size += perBucket + len(word)
 		}
 		for _, outcome := range k.Outcomes[r.ID] {

@@ -66,7 +66,7 @@ const (
 		CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c
 		ORDER BY d.place`
 
-	// liveClaims looks for nothing in an empty site.
+	// liveClaims does not look up each identity if the site is empty.
 	liveClaims = `SELECT ` + documentColumns + `, NULL::bytea, NULL::bytea
 		FROM unnest($2::text[], $3::text[], $4::text[]) AS k (schema, layer, name)
 		CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d WHERE d.site = $1 AND d.schema = k.schema
