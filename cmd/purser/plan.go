@@ -50,7 +50,9 @@ func (p *push) plan(ctx context.Context) error {
 		}
 		p.findings(ctx, w, preview.Findings, preview.Total, preview.More)
 		for _, warning := range preview.Warnings {
-			fmt.Fprintln(w, words.Line("warning: "+warning))
+			if preview.Total == 0 { // otherwise they are among the findings
+				fmt.Fprintln(w, words.Line("warning: "+warning))
+			}
 		}
 		if preview.Withheld != "" {
 			fmt.Fprintln(w, words.Line(preview.Withheld))

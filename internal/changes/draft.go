@@ -105,6 +105,9 @@ func (s *Service) Judge(ctx context.Context, items []Item, whole bool, viewer au
 	}
 	judgement.Policies = nil // policies may require validations by others, whose results are unknown here
 	draft.Written, err = NewService(weighing).preview(ctx, snapshot, diff, judgement, revisions.ChangeSet, options)
+	if draft.Preview != nil && !whole {
+		draft.Preview.Uncovered = nil // the schemas may be among the others
+	}
 	draft.Items = items
 	return draft, err
 }

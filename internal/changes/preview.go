@@ -23,6 +23,8 @@ type Preview struct {
 	Findings  []Finding
 	// Results are the outcomes of the validations of the whole revision that policies require.
 	Results []PreviewResult
+	// Uncovered are the schemas of documents that are not in force, unless a policy lists the validation of them.
+	Uncovered []validations.Uncovered
 	// Withheld reports whether encrypted documents, or documents that take something from them, were left out.
 	Withheld bool
 }
@@ -88,7 +90,8 @@ func (s *Service) preview(ctx context.Context, snapshot revisions.Snapshot, diff
 	}
 	if !s.Compat && !slices.Contains(preview.Verdict.Made(), validations.CoverageValidation) {
 		documents := judging.BySchema(revisions.Visible(viewer, diff.After(snapshot.Documents)))
-		if warning := validations.CoverageWarning(judging.Coverage(documents)); warning != "" {
+		preview.Uncovered = judging.Coverage(documents)
+		if warning := validations.CoverageWarning(preview.Uncovered); warning != "" {
 			preview.Verdict.Warnings = append([]string{warning}, preview.Verdict.Warnings...)
 		}
 	}

@@ -66,7 +66,7 @@ func (r *run) findingOf(f *findings.Finding) Finding {
 		Message: f.Message, Causes: f.Causes,
 	}
 	finding.Advice = cmp.Or(f.Advice, adviceOf(finding.Rule))
-	if finding.Rule == ruleNoPolicy { // the server's advice is about requests
+	if finding.Rule == ruleNoPolicy || finding.Rule == ruleNoSchema { // the server's advice is about requests
 		finding.Advice = adviceOf(finding.Rule)
 	}
 	if authz.IsWithheld(f.Message) {

@@ -25,6 +25,8 @@ func adviceOf(rule string) string {
 	case "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "items", "additionalItems",
 		"contains", "minContains", "maxContains", "unevaluatedItems":
 		return "add or remove items"
+	case "SchemaNotFound":
+		return "correct the document's schema, or register a DataSchema of this name"
 	case "LayeringPolicyNotFound":
 		return "PUT a LayeringPolicy that lists the layers of the site"
 	case "InvalidDocumentLayer":

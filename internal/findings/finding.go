@@ -83,7 +83,8 @@ func OfPreview(preview *changes.Preview, query Query) List {
 		}
 		warnings = append(warnings, Warned(result.Name, result.Warnings)...)
 	}
-	return Choose(preview.Shown, slices.Concat(all, judged.OfResults(errs), warnings), query)
+	all = slices.Concat(all, judged.OfResults(errs), warnings, OfUncovered(preview.Uncovered))
+	return Choose(preview.Shown, all, query)
 }
 
 // Choose returns the findings about a revision that match a query. It reorders all.

@@ -102,10 +102,12 @@ func (f *Finding) Place() []string {
 	return parts
 }
 
-// metadataOf returns the path in a document's metadata that a rendering error is about, "" if it has none.
+// metadataOf returns the path outside of a document's data that an error is about, "" if it has none.
 func metadataOf(errorType string) string {
 	const layering = ".metadata.layeringDefinition"
 	switch errorType {
+	case "SchemaNotFound":
+		return ".schema"
 	case "InvalidDocumentLayer":
 		return layering + ".layer"
 	case "DocumentParentNotFound", "InvalidDocumentParent", "IndeterminateDocumentParent":

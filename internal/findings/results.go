@@ -83,6 +83,18 @@ func Warned(validation string, warnings []fault.Message) (all []Finding) {
 	return all
 }
 
+// OfUncovered returns a warning for each schema that is not in force, about one of its documents.
+func OfUncovered(uncovered []validations.Uncovered) (all []Finding) {
+	const rule = "SchemaNotFound"
+	for _, u := range uncovered {
+		all = append(all, Finding{
+			Level: Warning, Validation: validations.CoverageValidation, Document: u.First, Rule: rule,
+			Message: u.String(), Advice: adviceOf(rule),
+		})
+	}
+	return all
+}
+
 // say sets fields of the finding from a message.
 func (f *Finding) say(message fault.Message) {
 	f.Message, f.Rule, f.Secret, f.Advice = message.Message, message.Name, message.Secret, adviceOf(message.Name)

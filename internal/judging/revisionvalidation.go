@@ -166,7 +166,7 @@ func uncovered(documents []*revisions.Stored) (messages []fault.Message) {
 	of := BySchema(documents)
 	for _, u := range Coverage(of) {
 		message := fault.Message{
-			Message: "No schema is in force for " + u.String(), Error: true, Name: "SchemaNotFound", Level: "Error",
+			Message: u.String(), Error: true, Name: "SchemaNotFound", Level: "Error",
 			Kind: "ValidationMessage",
 		}
 		for _, doc := range of[u.Schema] {
@@ -184,10 +184,10 @@ func uncovered(documents []*revisions.Stored) (messages []fault.Message) {
 
 // Coverage returns the schemas of documents that are not in force. The documents are given by schema.
 func Coverage(documents map[string][]*revisions.Stored) []validations.Uncovered {
-	counts := map[string]int{}
+	kinds := map[string]validations.Kind{}
 	var registered, hidden []string
 	for schema, of := range documents {
-		counts[schema] = len(of)
+		kinds[schema] = validations.Kind{Documents: len(of), First: of[0].Identity}
 	}
 	for _, doc := range documents[validations.DataSchemaKind] {
 		if doc.Traits().Encrypted {
@@ -196,7 +196,7 @@ func Coverage(documents map[string][]*revisions.Stored) []validations.Uncovered 
 			registered = append(registered, doc.Name)
 		}
 	}
-	return validations.Coverage(counts, registered, hidden)
+	return validations.Coverage(kinds, registered, hidden)
 }
 
 // BySchema groups documents by schema, without abstract ones.

@@ -154,7 +154,9 @@ func (s *site) Versions(_ context.Context, _ Selected, ids []int64, do func(*rev
 	return found, nil
 }
 
-func (s *site) Kinds(context.Context, int64, bool) (documents map[string]int, registered []string, err error) {
+func (s *site) Kinds(context.Context, int64, bool) (
+	documents map[string]validations.Kind, registered []string, err error,
+) {
 	return nil, nil, nil
 }
 

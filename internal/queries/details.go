@@ -125,8 +125,12 @@ func (v View) warnings(ctx context.Context, shown revisions.Shown) ([]string, er
 	return v.warned.Do(ctx, key, func(ctx context.Context) (all []string, size int, err error) {
 		made := shown.Verdict.Made()
 		if !slices.Contains(made, validations.CoverageValidation) {
-			if all, err = v.uncovered(ctx, key); err != nil {
+			uncovered, err := v.uncovered(ctx, key)
+			if err != nil {
 				return nil, 0, err
+			}
+			if warning := validations.CoverageWarning(uncovered); warning != "" {
+				all = append(all, warning)
 			}
 		}
 		if slices.Contains(made, validations.RenderingValidation) {
@@ -143,17 +147,14 @@ func (v View) warnings(ctx context.Context, shown revisions.Shown) ([]string, er
 	})
 }
 
-// uncovered returns a warning about the documents of a revision without a schema, nil if all have one.
-func (v View) uncovered(ctx context.Context, key judging.RenderKey) ([]string, error) {
+// uncovered returns the schemas of documents of a revision that are not in force.
+func (v View) uncovered(ctx context.Context, key judging.RenderKey) ([]validations.Uncovered, error) {
 	documents, registered, err := v.store.Kinds(ctx, key.Revision, key.Cleartext)
 	if err != nil {
 		err = revisions.Explained(ctx, v.store, key.Revision, err)
 		return nil, fmt.Errorf("read the schemas of documents: %w", err)
 	}
-	if warning := validations.CoverageWarning(validations.Coverage(documents, registered, nil)); warning != "" {
-		return []string{warning}, nil
-	}
-	return nil, nil
+	return validations.Coverage(documents, registered, nil), nil
 }
 
 // newest returns the stored details of the newest result of a validation.

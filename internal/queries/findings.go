@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"purser/internal/findings"
+	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -49,7 +50,16 @@ func (v View) allFindings(ctx context.Context, shown revisions.Shown, look int, 
 	if err != nil {
 		return nil, false, err
 	}
-	return findings.WithoutRepeated(append(all, reported...)), more || moreReported, nil
+	all = append(all, reported...)
+	if !failuresOnly && !v.renderer.Compat && !slices.Contains(shown.Verdict.Made(), validations.CoverageValidation) {
+		key := judging.RenderKey{Revision: shown.ID, Stamp: shown.Stamp, Cleartext: !v.viewer.Secrets()}
+		uncovered, err := v.uncovered(ctx, key)
+		if err != nil {
+			return nil, false, err
+		}
+		all = append(all, findings.OfUncovered(uncovered)...)
+	}
+	return findings.WithoutRepeated(all), more || moreReported, nil
 }
 
 // schemaFindings returns the findings of the schema validation. It describes up to look failing documents; more reports

@@ -109,9 +109,10 @@ type Store interface {
 	// Versions calls do for versions of documents in a selection, in order of ids, and returns how many exist, 0 if the
 	// revision has been replaced. It reads the contents in their stored form first and unpacks them one at a time.
 	Versions(ctx context.Context, of Selected, ids []int64, do func(*revisions.Stored) error) (found int, err error)
-	// Kinds returns the numbers of concrete documents of a revision by schema, and the names of its DataSchemas; with
+	// Kinds returns the concrete documents of a revision by schema, and the names of its DataSchemas; with
 	// cleartext it omits encrypted documents.
-	Kinds(ctx context.Context, revision int64, cleartext bool) (documents map[string]int, registered []string, err error)
+	Kinds(ctx context.Context, revision int64, cleartext bool) (
+		documents map[string]validations.Kind, registered []string, err error)
 	// FallbackPolicy returns the LayeringPolicy for a revision without one: the newest one written until then, or else the
 	// newest of all, even if it has been removed since; nil if none ever existed (spec/api.md §0 D14).
 	FallbackPolicy(ctx context.Context, revision int64) (*revisions.Stored, error)

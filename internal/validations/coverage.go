@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"purser/internal/document"
 	"purser/internal/words"
 )
 
@@ -55,17 +56,24 @@ func Unmakeable(name string) string {
 	return text
 }
 
+// Kind describes the concrete documents of one schema.
+type Kind struct {
+	Documents int               // their number
+	First     document.Identity // one of them
+}
+
 // Uncovered describes the documents of one schema for which no schema is in force.
 type Uncovered struct {
-	Schema    string
-	Documents int
-	Nearest   string // the most similar schema in force; "" if none is similar
+	Kind
+
+	Schema  string
+	Nearest string // the most similar schema in force; "" if none is similar
 }
 
 // Coverage returns the schemas of documents for which no schema is in force, those of the most documents first.
-// documents maps schemas to the number of their concrete documents; registered lists the names of DataSchemas, and
-// hidden those of encrypted ones, which are in force too, but not suggested.
-func Coverage(documents map[string]int, registered, hidden []string) (uncovered []Uncovered) {
+// registered lists the names of DataSchemas, and hidden those of encrypted ones, which are in force too, but not
+// suggested.
+func Coverage(documents map[string]Kind, registered, hidden []string) (uncovered []Uncovered) {
 	const maxNearest, maxCandidates = 20, 1000 // schemas that get a suggestion, and candidates for one
 	shown := slices.Clone(registered)
 	shown = slices.AppendSeq(shown, maps.Keys(builtins))
@@ -73,9 +81,9 @@ func Coverage(documents map[string]int, registered, hidden []string) (uncovered 
 	slices.Sort(shown)
 	inForce := slices.Concat(shown, hidden)
 	slices.Sort(inForce)
-	for schema, n := range documents {
+	for schema, kind := range documents {
 		if _, covered := slices.BinarySearch(inForce, schema); !covered && schema != DataSchemaKind && schema != PackageKind {
-			uncovered = append(uncovered, Uncovered{Schema: schema, Documents: n})
+			uncovered = append(uncovered, Uncovered{Kind: kind, Schema: schema})
 		}
 	}
 	slices.SortFunc(uncovered, func(a, b Uncovered) int {
@@ -87,12 +95,9 @@ func Coverage(documents map[string]int, registered, hidden []string) (uncovered 
 	return uncovered
 }
 
-// String returns the number of documents and the most similar schema in force as text.
+// String returns a message that names the schema, the number of documents and the most similar schema in force.
 func (u Uncovered) String() string {
-	if u.Documents == 1 {
-		return u.counted("1 document")
-	}
-	return u.counted(fmt.Sprintf("%d documents", u.Documents))
+	return "No schema is in force for " + u.counted(words.Count(u.Documents, "document"))
 }
 
 func (u Uncovered) counted(documents string) string {

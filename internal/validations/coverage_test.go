@@ -5,7 +5,7 @@ import "testing"
 func TestCoverageWarning(t *testing.T) {
 	t.Parallel()
 	registered, hidden := []string{"acme/BaremetalNode/v1", "acme/Host/v1"}, []string{"acme/Vault/v1"}
-	for want, documents := range map[string]map[string]int{
+	for want, counts := range map[string]map[string]int{
 		"": {"acme/Host/v1": 3, "deckhand/Passphrase/v1": 1, DataSchemaKind: 2},
 		"1 document has no DataSchema: acme/BaremetalNod/v1 (1; did you mean acme/BaremetalNode/v1?)": {"acme/BaremetalNod/v1": 1},
 		"5 documents have no DataSchema: other/Thing/v1 (3), acme/Hosts/v1 (2; did you mean acme/Host/v1?)": {
@@ -13,6 +13,10 @@ func TestCoverageWarning(t *testing.T) {
 		},
 		"2 documents have no DataSchema: acme/Vaults/v1 (2)": {"acme/Vault/v1": 3, "acme/Vaults/v1": 2},
 	} {
+		documents := map[string]Kind{}
+		for schema, n := range counts {
+			documents[schema] = Kind{Documents: n}
+		}
 		if got := CoverageWarning(Coverage(documents, registered, hidden)); got != want {
 			t.Errorf("%v: %q, want %q", documents, got, want)
 		}

@@ -28,6 +28,8 @@ func TestFindings_lines(t *testing.T) {
 			"[acme/Widget/v1, site] elsewhere .data.size: 101 is greater than the maximum of 100",
 			fmt.Sprintf("[acme/Widget/v1, site] w1 .data.size: 177 is greater than the maximum of 100 (line %d, column %d)",
 				11+offset, 9),
+			fmt.Sprintf("[acme/Gadget/v1, site] g: No schema is in force for acme/Gadget/v1 (1 document; did you mean acme/Widget/v1?) "+
+				"(line %d, column 9) (warning)", 14+2*offset),
 		}
 	}
 	text := func(c change, query string) []string {
@@ -143,11 +145,12 @@ func TestFindings_foretold(t *testing.T) {
 	}{
 		{policy("ready", own, rendering), []place{
 			{".properties.size.maximum", ".data.size", 17, 9},
+			{"SchemaNotFound", "", 0, 0}, // of another bucket
 			{"DocumentParentNotFound", "", 7, 21},
 			{"DocumentPatternNotFound", ".metadata.substitutions.0.dest", 9, 11},
 			{"SourcePatternNotFound", ".metadata.substitutions.1.src.pattern", 12, 63},
 		}},
-		{policy("ready", own, fitting), []place{{"DocumentParentNotFound", "", 7, 21}}},
+		{policy("ready", own, fitting), []place{{"DocumentParentNotFound", "", 7, 21}, {"SchemaNotFound", "", 0, 0}}},
 	} {
 		s := startFresh(t)
 		s.put(t, "rules", layeringPolicy("lp")+sizes()+secret("s", "{v: a-value}")+c.policy).is(t, http.StatusOK)

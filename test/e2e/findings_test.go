@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +21,7 @@ func TestFindings(t *testing.T) {
 	}
 	const missing = "[acme/Gadget/v1, site] g .metadata.substitutions.0.src: Required substitution source document [acme/Secret/v1] s was not found, yet " +
 		"is referenced by [acme/Gadget/v1] g"
+	const uncovered = "[acme/Gadget/v1, site] g: No schema is in force for acme/Gadget/v1 (1 document; did you mean acme/Widget/v1?) (warning)"
 	lines := func(path string) []string {
 		t.Helper()
 		text := s.get(t, path, "Accept", "text/plain").is(t, http.StatusOK).text
@@ -27,7 +29,7 @@ func TestFindings(t *testing.T) {
 	}
 	all := []string{missing, tooLarge("w1", 177), tooLarge("w2", 188)}
 	for query, want := range map[string][]string{
-		"": all, "?level=error": all, "?level=warning": {""}, "?limit=1": {all[0], "and 2 more"},
+		"": append(slices.Clip(all), uncovered), "?level=error": all, "?level=warning": {uncovered}, "?limit=1": {all[0], "and 3 more"},
 		"?validation=deckhand-schema-validation": all[1:], "?document=w2": all[2:], "?document=acme/Widget/v1/site/w1": all[1:2],
 	} {
 		if diff := cmp.Diff(want, lines("revisions/1/findings"+query)); diff != "" {

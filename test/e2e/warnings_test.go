@@ -99,7 +99,7 @@ func TestWarnings(t *testing.T) {
 			if len(c.want) == 0 {
 				return
 			}
-			found, _ := s.get(t, "revisions/1/findings?level=warning").mapping(t)["findings"].([]any)
+			found, _ := s.get(t, "revisions/1/findings?level=warning&document=w").mapping(t)["findings"].([]any)
 			finding, _ := found[0].(map[string]any)
 			if about, _ := finding["document"].(map[string]any); finding["rule"] != c.rule || about["name"] != "w" || finding["advice"] == nil {
 				t.Errorf("finding %v", finding)
@@ -128,7 +128,8 @@ func TestWarnings_orphanFails(t *testing.T) {
 	if got := s.get(t, "revisions/1/status", "Accept", "text/plain").text; got != want {
 		t.Errorf("status\n%s\nwant\n%s", got, want)
 	}
-	if got := s.get(t, "revisions/1/findings?level=warning", "Accept", "text/plain").text; got != "" {
+	const uncovered = "[acme/Widget/v1, site] w: No schema is in force for acme/Widget/v1 (1 document) (warning)\n"
+	if got := s.get(t, "revisions/1/findings?level=warning", "Accept", "text/plain").text; got != uncovered {
 		t.Errorf("findings %q", got)
 	}
 }
