@@ -159,11 +159,11 @@ func boundMemory() {
 
 // read reads the files. Those with schemas come last, so that DataSchemas in the paths take precedence.
 func (c *checkCommand) read(reader *check.Reader) ([]check.File, error) {
-	files, err := reader.Read(c.Paths, false)
+	files, _, err := reader.Read(c.Paths, false)
 	if err != nil {
 		return nil, err
 	}
-	schemas, err := reader.Read(c.Schemas, true)
+	schemas, _, err := reader.Read(c.Schemas, true)
 	return append(files, schemas...), err
 }
 

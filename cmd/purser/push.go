@@ -41,6 +41,7 @@ func (c *pushCommand) Validate() error { return validWait(c.Wait) }
 func (*pushCommand) Help() string {
 	return `The documents replace all of the bucket, so documents of the bucket that are not among them are deleted: on a
 terminal after a question, elsewhere only with --yes or --max-deleted. Pushing the same documents again changes nothing.
+Files in folders are chosen as by purser check: those that .purser.yaml excludes are named and not pushed.
 The exit code is 0 if the documents are stored, even if they are invalid; with --wait 1 unless the revision becomes a
 success, and with --dry-run 1 if it would be a failure that no result which is posted later can mend.
 
@@ -51,16 +52,17 @@ success, and with --dry-run 1 if it would be a failure that no result which is p
 
 // Run puts the documents into their buckets. On a terminal it shows the changes and asks first.
 func (c *pushCommand) Run(ctx context.Context, around *surroundings) error {
-	sources, change, err := c.read(ctx, around)
+	read, change, err := c.read(ctx, around)
 	if err != nil {
 		return err
 	}
-	warnOfTwice(around.stderr, sources)
+	read.note(around.stderr)
+	warnOfTwice(around.stderr, read.sources)
 	server, err := c.connect(ctx, around)
 	if err != nil {
 		return err
 	}
-	p := &push{pushCommand: c, around: around, server: server, body: bodyOf(sources), change: change}
+	p := &push{pushCommand: c, around: around, server: server, body: bodyOf(read.sources), change: change}
 	if c.DryRun {
 		return p.plan(ctx)
 	}
@@ -76,8 +78,8 @@ func (c *pushCommand) Run(ctx context.Context, around *surroundings) error {
 }
 
 // read reads the documents and returns how to put them.
-func (c *pushCommand) read(ctx context.Context, around *surroundings) ([]source, client.Change, error) {
-	change := client.Change{Message: c.Message, MaxDeleted: max(c.MaxDeleted, 0), DryRun: c.DryRun, Findings: true}
+func (c *pushCommand) read(ctx context.Context, around *surroundings) (read contents, change client.Change, err error) {
+	change = client.Change{Message: c.Message, MaxDeleted: max(c.MaxDeleted, 0), DryRun: c.DryRun, Findings: true}
 	if c.Yes && c.MaxDeleted < 0 || c.DryRun {
 		change.MaxDeleted = -1
 	}
@@ -86,19 +88,19 @@ func (c *pushCommand) read(ctx context.Context, around *surroundings) ([]source,
 	}
 	switch {
 	case c.Changeset != "" && c.Bucket != "":
-		return nil, change, errors.New("--changeset names the buckets by its folders; leave the bucket and paths out")
+		return read, change, errors.New("--changeset names the buckets by its folders; leave the bucket and paths out")
 	case c.Changeset != "":
-		sources, empty, err := changeSet(ctx, c.Changeset)
-		change.Buckets = empty
-		return sources, change, err
+		read, err = changeSet(ctx, c.Changeset)
+		change.Buckets = read.empty
+		return read, change, err
 	case c.Bucket == "" || len(c.Paths) == 0:
-		return nil, change, errors.New("name a bucket and the files or folders of its documents: purser push site site/")
+		return read, change, errors.New("name a bucket and the files or folders of its documents: purser push site site/")
 	}
-	sources, err := readSources(ctx, c.Paths, around.stdin)
-	if err == nil && len(sources) == 0 && !c.Yes {
+	read, err = readSources(ctx, c.Paths, around.stdin)
+	if err == nil && len(read.sources) == 0 && !c.Yes {
 		err = fmt.Errorf("there are no documents in %s; to delete all of the bucket, add --yes", strings.Join(c.Paths, ", "))
 	}
-	return sources, change, err
+	return read, change, err
 }
 
 // push is the state of one push.

@@ -29,6 +29,14 @@ type source struct {
 	bucket  string // "" unless the document belongs to a change set
 }
 
+// contents is what is in files and folders.
+type contents struct {
+	sources  []source
+	excluded []string // files and folders that .purser.yaml excludes
+	skipped  []string // files in folders without documents, such as the values of a chart
+	empty    []string // the buckets of a change set without documents
+}
+
 // limits bound the cost of a wrong path. They are above those of any server, which reports when its own are exceeded.
 func limits() document.Limits {
 	const much = 1 << 30
@@ -37,34 +45,55 @@ func limits() document.Limits {
 
 // readSources reads the documents of files, of the files in folders, and of standard input for "-". It reads the same
 // files as purser check.
-func readSources(ctx context.Context, paths []string, stdin io.Reader) ([]source, error) {
+func readSources(ctx context.Context, paths []string, stdin io.Reader) (contents, error) {
 	config, err := check.FindConfig(ctx, paths)
 	if err != nil {
-		return nil, err
+		return contents{}, err
 	}
 	return readAll(ctx, &check.Reader{Stdin: stdin, Exclude: config.Exclude}, paths)
 }
 
-func readAll(ctx context.Context, reader *check.Reader, paths []string) ([]source, error) {
-	files, err := reader.Read(paths, false)
+func readAll(ctx context.Context, reader *check.Reader, paths []string) (read contents, err error) {
+	files, excluded, err := reader.Read(paths, false)
 	if err != nil {
-		return nil, err
+		return read, err
 	}
-	var sources []source
+	read.excluded = excluded
 	for _, file := range files {
 		if file.Name == "-" {
 			file.Name = "standard input"
 		}
 		if file.Broken != "" {
-			return nil, fmt.Errorf("%s: %s", file.Name, file.Broken)
+			return read, fmt.Errorf("%s: %s", file.Name, file.Broken)
 		}
 		found, err := parseSources(ctx, file.Name, bytes.TrimPrefix(file.Text, []byte("\xef\xbb\xbf")))
 		if err != nil {
-			return nil, no(file.Name + ": " + check.TextOf(err))
+			return read, no(file.Name + ": " + check.TextOf(err))
 		}
-		sources = append(sources, found...)
+		if file.Found && !slices.ContainsFunc(found, func(s source) bool { return !check.IsForeign(s.Value) }) {
+			read.skipped = append(read.skipped, file.Name)
+			continue
+		}
+		read.sources = append(read.sources, found...)
 	}
-	return sources, nil
+	return read, nil
+}
+
+// note says which files are not pushed, and why.
+func (r contents) note(stderr io.Writer) {
+	const most = 5
+	note := func(why string, names []string) {
+		if len(names) == 0 {
+			return
+		}
+		list := strings.Join(names[:min(most, len(names))], ", ")
+		if len(names) > most {
+			list += ", …"
+		}
+		fmt.Fprintln(stderr, words.Line("purser: "+why+": "+list))
+	}
+	note("excluded by "+check.ConfigName, r.excluded)
+	note("skipped, because nothing there has a schema", r.skipped)
 }
 
 func parseSources(ctx context.Context, name string, text []byte) ([]source, error) {
@@ -223,49 +252,55 @@ func (s *source) positionOf(ctx context.Context, path string) string {
 	return fmt.Sprintf("%s:%d:%d", s.file, at[0].Line, at[0].Column)
 }
 
-// changeSet reads the documents of a folder in which each subfolder is a bucket. empty are the buckets without
-// documents.
-func changeSet(ctx context.Context, dir string) (sources []source, empty []string, err error) {
+// changeSet reads the documents of a folder in which each subfolder is a bucket.
+func changeSet(ctx context.Context, dir string) (read contents, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read the change set: %w", err)
+		return read, fmt.Errorf("read the change set: %w", err)
 	}
 	config, err := check.FindConfig(ctx, []string{dir})
 	if err != nil {
-		return nil, nil, err
+		return read, err
 	}
 	reader := &check.Reader{Exclude: config.Exclude}
 	buckets := 0
 	for _, entry := range entries {
 		at := filepath.Join(dir, entry.Name())
 		switch {
-		case strings.HasPrefix(entry.Name(), "."), reader.Excludes(entry.Name()):
+		case strings.HasPrefix(entry.Name(), "."):
+			continue
+		case reader.Excludes(entry.Name()):
+			if entry.IsDir() || check.IsDocumentFile(at) {
+				read.excluded = append(read.excluded, at)
+			}
 			continue
 		case !entry.IsDir() && check.IsDocumentFile(at):
-			return nil, nil, fmt.Errorf("%s is in no folder of %s: each folder there is a bucket, and a document must be in one",
+			return read, fmt.Errorf("%s is in no folder of %s: each folder there is a bucket, and a document must be in one",
 				at, dir)
 		case !entry.IsDir():
 			continue
 		}
 		bucket, err := bucketOf(entry.Name())
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", at, err)
+			return read, fmt.Errorf("%s: %w", at, err)
 		}
 		reader.Below = entry.Name()
 		found, err := readAll(ctx, reader, []string{at})
 		if err != nil {
-			return nil, nil, err
+			return read, err
 		}
-		if buckets++; len(found) == 0 {
-			empty = append(empty, bucket)
+		if buckets++; len(found.sources) == 0 {
+			read.empty = append(read.empty, bucket)
 		}
-		for i := range found {
-			found[i].bucket = bucket
+		for _, s := range found.sources {
+			s.bucket = bucket
+			read.sources = append(read.sources, s)
 		}
-		sources = append(sources, found...)
+		read.excluded = append(read.excluded, found.excluded...)
+		read.skipped = append(read.skipped, found.skipped...)
 	}
 	if buckets == 0 {
-		return nil, nil, errors.New(dir + " has no folders: each folder of a change set is a bucket of the folder's name")
+		return read, errors.New(dir + " has no folders: each folder of a change set is a bucket of the folder's name")
 	}
-	return sources, empty, nil
+	return read, nil
 }

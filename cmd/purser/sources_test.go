@@ -39,11 +39,15 @@ func TestBody_places(t *testing.T) {
 		".git/x.yaml": "not: read",
 		"empty.yaml":  "# nothing\n",
 	})
-	sources, err := readSources(t.Context(), []string{dir}, nil)
+	var paths []string // named files need not contain documents
+	for _, name := range []string{"a.yaml", "b.yml", "c.json", "d.yaml", "e.yaml", "empty.yaml"} {
+		paths = append(paths, filepath.Join(dir, name))
+	}
+	read, err := readSources(t.Context(), paths, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := bodyOf(sources)
+	b := bodyOf(read.sources)
 	places := map[string]string{}
 	for i, line := range strings.Split(strings.TrimSuffix(string(b.text), "\n"), "\n") {
 		if line = strings.TrimSpace(line); line != "" && line != "---" && line != "..." {
@@ -75,18 +79,21 @@ func TestBody_places(t *testing.T) {
 func TestBody_changeSet(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{
-		"b%2F1/x.yaml":   "---\na: 1\n---\n# c\n'b': |+\n  text\n\n--- {c: 3}\n---\nstatus: {bucket: other}\nd: 4\n",
-		"two/in/y.json":  `[{"e": 5}]`,
-		"none/README.md": "no documents",
+		"b%2F1/x.yaml":   "---\nschema: 1\n---\n# c\n'b': |+\n  text\n\n--- {c: 3}\n---\nstatus: {bucket: other}\nd: 4\n",
+		"two/in/y.json":  `[{"schema": 5}]`,
+		"none/README.md": "no documents", "none/values.yaml": "replicas: 2\n---\nkind: Pod\napiVersion: v1\nmetadata: {name: x}\n",
 	})
-	sources, empty, err := changeSet(t.Context(), dir)
+	read, err := changeSet(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"none"}, empty); diff != "" {
+	if diff := cmp.Diff([]string{"none"}, read.empty); diff != "" {
 		t.Errorf("buckets without documents (-want +got):\n%s", diff)
 	}
-	sent, err := parseSources(t.Context(), "sent", bodyOf(sources).text)
+	if diff := cmp.Diff([]string{dir + "/none/values.yaml"}, read.skipped); diff != "" {
+		t.Errorf("files without documents (-want +got):\n%s", diff)
+	}
+	sent, err := parseSources(t.Context(), "sent", bodyOf(read.sources).text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,8 +102,8 @@ func TestBody_changeSet(t *testing.T) {
 		got = append(got, strings.TrimSpace(string(marshalValue(s.Value))))
 	}
 	want := []string{
-		`{"a":1,"status":{"bucket":"b/1"}}`, `{"b":"text\n\n","status":{"bucket":"b/1"}}`,
-		`{"c":3,"status":{"bucket":"b/1"}}`, `{"status":{"bucket":"b/1"},"d":4}`, `{"e":5,"status":{"bucket":"two"}}`,
+		`{"schema":1,"status":{"bucket":"b/1"}}`, `{"b":"text\n\n","status":{"bucket":"b/1"}}`,
+		`{"c":3,"status":{"bucket":"b/1"}}`, `{"status":{"bucket":"b/1"},"d":4}`, `{"schema":5,"status":{"bucket":"two"}}`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("documents (-want +got):\n%s", diff)
@@ -108,22 +115,28 @@ func TestChangeSet_excludes(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{
 		".purser.yaml": "exclude: [charts, site/b.yaml, '*.tmpl.yaml', top.yaml]\n", "charts/x.yaml": "x: 1\n", "top.yaml": "x: 1\n",
-		"site/a.yaml": "a: 1\n", "site/b.yaml": "b: 1\n", "other/b.yaml": "b: 2\n", "other/c.tmpl.yaml": "{{c}}\n",
+		"site/a.yaml": "schema: 1\n", "site/b.yaml": "schema: 1\n", "other/b.yaml": "schema: 2\n", "other/c.tmpl.yaml": "{{c}}\n",
 	})
-	sources, empty, err := changeSet(t.Context(), dir)
+	read, err := changeSet(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, s := range sources {
+	for _, s := range read.sources {
 		name, err := filepath.Rel(dir, s.file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got = append(got, s.bucket+" "+filepath.ToSlash(name))
 	}
-	if diff := cmp.Diff([]string{"other other/b.yaml", "site site/a.yaml"}, got); diff != "" || empty != nil {
-		t.Errorf("buckets and files (-want +got), without documents %v:\n%s", empty, diff)
+	if diff := cmp.Diff([]string{"other other/b.yaml", "site site/a.yaml"}, got); diff != "" || read.empty != nil {
+		t.Errorf("buckets and files (-want +got), without documents %v:\n%s", read.empty, diff)
+	}
+	var said strings.Builder
+	read.note(&said)
+	want := "purser: excluded by .purser.yaml: charts, other/c.tmpl.yaml, site/b.yaml, top.yaml\n"
+	if got := strings.ReplaceAll(said.String(), dir+"/", ""); got != want {
+		t.Errorf("said %q, want %q", got, want)
 	}
 }
 
@@ -134,12 +147,12 @@ func TestWarnOfTwice(t *testing.T) {
 	dir := tree(t, map[string]string{
 		"a.yaml": "x: 1\n---\n" + fmt.Sprintf(text, "cleartext", "shown"), "b.yaml": fmt.Sprintf(text, "encrypted", "hidden"),
 	})
-	sources, err := readSources(t.Context(), []string{dir}, nil)
+	read, err := readSources(t.Context(), []string{dir}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var said strings.Builder
-	warnOfTwice(&said, sources)
+	warnOfTwice(&said, read.sources)
 	want := "purser: warning: " + dir + "/a.yaml: The key 'shown' appears twice in one mapping, at lines 5 and 6; the last one wins.\n"
 	if said.String() != want {
 		t.Errorf("said %q, want %q", said.String(), want)
@@ -157,10 +170,10 @@ func TestReadSources_errors(t *testing.T) {
 			t.Errorf("%s: error %v, want %q in it", path, err, want)
 		}
 	}
-	if _, _, err := changeSet(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "is in no folder of") {
+	if _, err := changeSet(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "is in no folder of") {
 		t.Errorf("a document in no folder: error %v", err)
 	}
-	if _, _, err := changeSet(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "has no folders") {
+	if _, err := changeSet(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "has no folders") {
 		t.Errorf("an empty change set: error %v", err)
 	}
 }

@@ -331,8 +331,7 @@ func (r *run) foreign(ctx context.Context, errs map[int]error) map[int]bool {
 	return foreign
 }
 
-// isForeign reports whether a text that is not a valid document was not meant as one: it has no schema, and no metadata
-// except that of Kubernetes.
+// isForeign reports whether a text that is not a valid document was not meant as one, as for IsForeign.
 func isForeign(ctx context.Context, s document.Segment, refused error, limits document.Limits) bool {
 	if refused == nil {
 		return false
@@ -341,7 +340,13 @@ func isForeign(ctx context.Context, s document.Segment, refused error, limits do
 	if err != nil {
 		return false
 	}
-	root, _ := entry.Value.(document.Mapping)
+	return IsForeign(entry.Value)
+}
+
+// IsForeign reports whether a value was not meant as a document: it has no schema, and no metadata except that of
+// Kubernetes.
+func IsForeign(value any) bool {
+	root, _ := value.(document.Mapping)
 	_, hasSchema := root.Lookup("schema")
 	_, hasMetadata := root.Lookup("metadata")
 	_, hasVersion := root.Lookup("apiVersion")

@@ -46,25 +46,27 @@ var ErrTooMuch = errors.New("too much to check at once")
 
 // Read returns the files of paths: named files, and from folders all *.yaml, *.yml and *.json files that are not
 // hidden, in order of their names. "-" is the standard input. Each file is returned once. Files that cannot be read are
-// Broken. It returns an error if a path does not exist or if there is too much to check.
-func (r *Reader) Read(paths []string, schemasOnly bool) ([]File, error) {
+// Broken. excluded are the files of documents and the folders that Exclude matches. It returns an error if a path does
+// not exist or if there is too much to check.
+func (r *Reader) Read(paths []string, schemasOnly bool) (files []File, excluded []string, err error) {
 	w := walk{reader: r, seen: map[string]bool{}, schemasOnly: schemasOnly, kept: map[string]keptFile{}}
 	for _, name := range paths {
 		if err := w.path(name); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if r.kept == nil {
 		r.kept = map[string]keptFile{}
 	}
 	maps.Copy(r.kept, w.kept)
-	return w.files, nil
+	return w.files, w.excluded, nil
 }
 
 // walk is one call of Read.
 type walk struct {
 	reader      *Reader
 	files       []File
+	excluded    []string
 	seen        map[string]bool // by the path without symbolic links
 	kept        map[string]keptFile
 	size        int64
@@ -132,7 +134,13 @@ var errDepth = fmt.Errorf("it is more than %d folders deep", maxDepth)
 // entry reads an entry of a folder.
 func (w *walk) entry(entry fs.DirEntry, folder, below string, depth int) error {
 	name, below := filepath.Join(folder, entry.Name()), path.Join(below, entry.Name())
-	if strings.HasPrefix(entry.Name(), ".") || w.reader.Excludes(below) {
+	if strings.HasPrefix(entry.Name(), ".") {
+		return nil
+	}
+	if w.reader.Excludes(below) {
+		if entry.IsDir() || IsDocumentFile(name) {
+			w.excluded = append(w.excluded, nameOf(name))
+		}
 		return nil
 	}
 	mode := entry.Type()

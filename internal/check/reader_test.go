@@ -53,7 +53,7 @@ func TestReader(t *testing.T) { //nolint:paralleltest // it changes the working 
 		}
 	}
 	reader := &check.Reader{Stdin: strings.NewReader("x: 1"), Exclude: []string{"*.tmpl.yaml", "charts"}}
-	files, err := reader.Read([]string{"site", "site/a.yaml", "other.txt", "-"}, false)
+	files, _, err := reader.Read([]string{"site", "site/a.yaml", "other.txt", "-"}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestReader(t *testing.T) { //nolint:paralleltest // it changes the working 
 	if diff := cmp.Diff(want, names(files)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if _, err := reader.Read([]string{"nowhere"}, false); err == nil {
+	if _, _, err := reader.Read([]string{"nowhere"}, false); err == nil {
 		t.Error("a path that does not exist is read")
 	}
 	if err := check.ParsePatterns([]string{"a[*"}); err == nil {
@@ -81,7 +81,7 @@ func TestReader_broken(t *testing.T) { //nolint:paralleltest // it changes the w
 	if err := os.Chmod("site/a.yaml", 0); err != nil {
 		t.Fatal(err)
 	}
-	files, err := new(check.Reader).Read([]string{"site"}, false)
+	files, _, err := new(check.Reader).Read([]string{"site"}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestReader_broken(t *testing.T) { //nolint:paralleltest // it changes the w
 func TestReader_stdin(t *testing.T) {
 	t.Parallel()
 	reader := check.Reader{Stdin: strings.NewReader(strings.Repeat("x: 1\n", 8<<20))}
-	files, err := reader.Read([]string{"-"}, false)
+	files, _, err := reader.Read([]string{"-"}, false)
 	if err != nil || len(files) != 1 || files[0].Text != nil || !strings.Contains(files[0].Broken, "more than the 33554432 bytes") {
 		t.Errorf("%d files, %v", len(files), err)
 	}
@@ -113,7 +113,7 @@ func TestReader_again(t *testing.T) { //nolint:paralleltest // it changes the wo
 	var reader check.Reader
 	read := func() []check.File {
 		t.Helper()
-		files, err := reader.Read([]string{"."}, false)
+		files, _, err := reader.Read([]string{"."}, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,7 +178,7 @@ func TestReader_stdinOnce(t *testing.T) {
 	t.Parallel()
 	reader := &check.Reader{Stdin: strings.NewReader("a: 1")}
 	for schemasOnly, paths := range map[bool][]string{false: {"-", "-"}, true: {"-"}} {
-		got, err := reader.Read(paths, schemasOnly)
+		got, _, err := reader.Read(paths, schemasOnly)
 		want := []check.File{{Name: "-", Text: []byte("a: 1"), SchemasOnly: schemasOnly}}
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%q: %v (-want +got)\n%s", paths, err, diff)

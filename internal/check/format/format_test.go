@@ -28,7 +28,7 @@ var record = flag.Bool("record", false, "write the golden files")
 func reportOf(t *testing.T, names ...string) check.Report {
 	t.Helper()
 	t.Chdir("testdata/site")
-	files, err := new(check.Reader).Read(names, false)
+	files, _, err := new(check.Reader).Read(names, false)
 	if err != nil {
 		t.Fatal(err)
 	}
