@@ -5,6 +5,10 @@
 #   PURSER_CURLRC  a file with curl options, such as header = "X-Auth-Token: …"
 #   INTERVAL       seconds before revisions that could not be checked are tried again; 50 by default
 set -eu
+if [ $# -gt 0 ]; then
+  echo "usage: PURSER_URL=http://127.0.0.1:9000 examples/validator.sh" >&2
+  exit 2
+fi
 
 api=${PURSER_URL:-http://127.0.0.1:9000}/api/v1.0
 validation=acme-address-validation

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"strconv"
+	"strings"
 
 	"purser/internal/words"
 
@@ -47,7 +48,7 @@ func (*resultsPostCommand) Help() string {
 
 // Run posts the result.
 func (c *resultsPostCommand) Run(ctx context.Context, around *surroundings) error {
-	body, err := c.body(around)
+	body, err := c.body(ctx, around)
 	if err != nil {
 		return err
 	}
@@ -79,7 +80,7 @@ func (c *resultsPostCommand) Run(ctx context.Context, around *surroundings) erro
 }
 
 // body returns the body of the request.
-func (c *resultsPostCommand) body(around *surroundings) ([]byte, error) {
+func (c *resultsPostCommand) body(ctx context.Context, around *surroundings) ([]byte, error) {
 	var text []byte
 	var err error
 	switch {
@@ -105,7 +106,15 @@ func (c *resultsPostCommand) body(around *surroundings) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the result: %w", err)
 	}
-	return text, nil
+	return text, parsable(ctx, c.File, text)
+}
+
+// parsable returns an error that names where the YAML text of a request is from, unless it can be parsed.
+func parsable(ctx context.Context, from string, text []byte) error {
+	if _, err := document.ParseOne(ctx, text, document.YAML, limits()); err != nil {
+		return no(from + ": " + strings.TrimPrefix(document.Details(err), "document 1, "))
+	}
+	return nil
 }
 
 // resultsListCommand lists validations or results.

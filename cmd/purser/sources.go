@@ -68,7 +68,7 @@ func readAll(ctx context.Context, reader *check.Reader, paths []string) (read co
 		}
 		found, err := parseSources(ctx, file.Name, bytes.TrimPrefix(file.Text, []byte("\xef\xbb\xbf")))
 		if err != nil {
-			return read, no(file.Name + ": " + check.TextOf(err))
+			return read, no(file.Name + ": " + document.Details(err))
 		}
 		if file.Found && !slices.ContainsFunc(found, func(s source) bool { return !check.IsForeign(s.Value) }) {
 			read.skipped = append(read.skipped, file.Name)

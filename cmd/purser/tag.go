@@ -45,6 +45,9 @@ func (c *tagCommand) Run(ctx context.Context, around *surroundings) error {
 	case c.Name != "" && c.Revision == "" && !c.Delete: // without a revision, the tag is shown, not set
 		return fmt.Errorf("name the revision to tag: purser tag %s latest; purser tag lists the tags", c.Name)
 	}
+	if err := parsable(ctx, "--data", []byte(c.Data)); err != nil {
+		return err
+	}
 	server, err := c.connect(ctx, around)
 	if err != nil {
 		return err

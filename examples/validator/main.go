@@ -11,6 +11,10 @@ import (
 )
 
 func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: validator http://127.0.0.1:9000, with a token in TOKEN")
+		os.Exit(2)
+	}
 	api := os.Args[1] + "/api/v1.0"
 	for since := "0"; ; { // after a restart it checks again what it has checked; the latest result counts
 		var news struct{ Cursor, Events any }

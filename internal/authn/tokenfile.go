@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"purser/internal/document"
@@ -63,7 +64,7 @@ func parseTokens(text []byte) ([]Token, error) {
 	limits.Strict = true
 	value, err := document.ParseOne(context.Background(), text, document.YAML, limits)
 	if err != nil {
-		return nil, err
+		return nil, errors.New(strings.TrimPrefix(document.Details(err), "document 1, "))
 	}
 	list, ok := value.([]any)
 	if !ok && value != nil {

@@ -191,6 +191,7 @@ func TestOpenTokens_refuses(t *testing.T) {
 		"others":     {func(p string) error { return os.WriteFile(p, nil, 0o604) }, "chmod 600"},
 		"too large":  {func(p string) error { return os.WriteFile(p, make([]byte, maxTokenFile+1), 0o600) }, "more than"},
 		"broken":     {func(p string) error { return os.WriteFile(p, []byte("a: b"), 0o600) }, "a list of tokens"},
+		"malformed":  {func(p string) error { return os.WriteFile(p, []byte("- [\n"), 0o600) }, "tokens.yaml: line 1, column 3: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -51,8 +51,5 @@ func inFile(err error, limits document.Limits) error {
 		return fmt.Errorf("the file has more than %d keys and values, nests them deeper than %d, or grows beyond %d "+
 			"bytes by its aliases", limits.Values, limits.Depth, limits.Size)
 	}
-	if _, details, found := strings.Cut(err.Error(), "Details: "); found {
-		return errors.New(strings.TrimPrefix(details, "document 1, "))
-	}
-	return err
+	return errors.New(strings.TrimPrefix(document.Details(err), "document 1, "))
 }

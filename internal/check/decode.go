@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -15,18 +14,12 @@ import (
 	"purser/internal/words"
 )
 
-// malformed matches the beginning of the server's messages about bodies that cannot be parsed. It does not suit files.
-var malformed = regexp.MustCompile(`^The request body must be properly formatted (?:YAML|JSON)\. Details: `)
-
-// TextOf returns the message about a text that cannot be parsed, without the words about bodies.
-func TextOf(err error) string { return malformed.ReplaceAllString(err.Error(), "") }
-
 // Decode reads YAML into a struct with the names of JSON, and no others. A text without a document leaves it as it is.
 // Errors are in the words of YAML.
 func Decode(ctx context.Context, text []byte, into any) error {
 	read, err := document.ParseOne(ctx, text, document.YAML, document.DefaultLimits())
 	if err != nil {
-		return errors.New(TextOf(err))
+		return errors.New(document.Details(err))
 	}
 	if read == nil {
 		return nil

@@ -64,16 +64,32 @@ func (s Segment) line(of int) int { return cmp.Or(s.start, s.Line) - 1 + of }
 // Place returns the segment's position in the body, for messages.
 func (s Segment) Place() string { return fmt.Sprintf("document %d (from line %d)", s.Index, s.Line) }
 
+// The beginnings of messages about bodies that cannot be parsed.
+const (
+	malformedYAML     = "The request body must be properly formatted YAML. Details: "
+	malformedJSONText = "The request body must be properly formatted JSON. Details: "
+)
+
 // Malformed returns the fault of a body that cannot be parsed, in the reference's words (spec/api.md §1.3).
 func Malformed(format string, args ...any) *fault.Fault {
 	return fault.New(fault.Invalid, "HTTPBadRequest",
-		"The request body must be properly formatted YAML. Details: "+format, args...)
+		malformedYAML+format, args...)
 }
 
 // malformedJSON is Malformed for a body of JSON, which the reference does not take.
 func malformedJSON(format string, args ...any) *fault.Fault {
 	return fault.New(fault.Invalid, "HTTPBadRequest",
-		"The request body must be properly formatted JSON. Details: "+format, args...)
+		malformedJSONText+format, args...)
+}
+
+// Details returns the message of an error about a text that is not the body of a request.
+func Details(err error) string {
+	for _, beginning := range []string{malformedYAML, malformedJSONText} {
+		if details, found := strings.CutPrefix(err.Error(), beginning); found {
+			return details
+		}
+	}
+	return err.Error()
 }
 
 // splitSteps is the cost of splitting and hashing a byte, in the budget's steps.
