@@ -48,6 +48,12 @@ func (f *authFlags) validate() error {
 	if f.Auth == "tokens" && f.TokensFile == "" {
 		return errors.New("--auth=tokens needs a --tokens-file; 'purser-server token new' makes one")
 	}
+	switch {
+	case f.Auth == "oidc" && (f.Issuer == "" || f.Audience == ""):
+		return errors.New("--auth=oidc needs an --oidc-issuer and an --oidc-audience")
+	case f.Auth == "keystone" && f.URL == "":
+		return errors.New("--auth=keystone needs a --keystone-url")
+	}
 	for _, given := range []struct{ flag, value, auth string }{
 		{"--tokens-file", f.TokensFile, "tokens"}, {"--oidc-issuer", f.Issuer, "oidc"}, {"--keystone-url", f.URL, "keystone"},
 	} {
@@ -61,15 +67,16 @@ func (f *authFlags) validate() error {
 var errOpenToAll = errors.New("other machines can reach this address, and --auth=none makes everybody an admin: use " +
 	"--auth=tokens, oidc or keystone, listen on 127.0.0.1, or allow it with --insecure-no-auth")
 
-// checkListener refuses an address that other machines can reach if there is no authentication.
-func (f *authFlags) checkListener(address net.Addr) error {
+// checkListener refuses an address that other machines can reach if there is no authentication. flag is the address as
+// it was given.
+func (f *authFlags) checkListener(flag string, address net.Addr) error {
 	if f.Auth != "none" || f.InsecureNoAuth {
 		return nil
 	}
 	if tcp, ok := address.(*net.TCPAddr); ok && tcp.IP.IsLoopback() {
 		return nil
 	}
-	return fmt.Errorf("listen on %s: %w", address, errOpenToAll)
+	return fmt.Errorf("listen on %s: %w", flag, errOpenToAll)
 }
 
 // openAccess opens the policy and the authenticator. It does not contact an issuer.

@@ -2,11 +2,15 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	stdlog "log"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"purser/api"
@@ -32,26 +36,26 @@ func defaultStateDir() string {
 
 // limitFlags bound the costs of requests, and select how bodies are read.
 type limitFlags struct {
-	MaxBody         int64 `help:"Size of a request body in bytes, decompressed."                     default:"33554432"`
-	MaxDocuments    int   `help:"Documents in a body."                                               default:"100000"`
-	MaxDocumentSize int   `help:"Size of a document in bytes, as written and with aliases expanded." default:"4194304"`
-	MaxDepth        int   `help:"Nesting depth of a document."                                             default:"100"`
-	MaxValues       int   `help:"Keys and values of a document, aliases expanded."                   default:"100000"`
+	MaxBody         byteSize `help:"Size of a request body, decompressed."                            default:"32MiB"  placeholder:"SIZE"`
+	MaxDocuments    int      `help:"Documents in a body."                                             default:"100000"`
+	MaxDocumentSize byteSize `help:"Size of a document, as written and with aliases expanded."        default:"4MiB"   placeholder:"SIZE"`
+	MaxDepth        int      `help:"Nesting depth of a document."                                     default:"100"`
+	MaxValues       int      `help:"Keys and values of a document, aliases expanded."                 default:"100000"`
 
-	YAML string `name:"yaml" help:"How YAML is read: ${enum}. fast: by Purser's own reader if possible; strict: always by the YAML library." enum:"fast,strict" default:"fast"` //nolint:lll // a tag
+	YAML string `name:"yaml" help:"How YAML is read, fast or strict. fast: by Purser's own reader if possible; strict: always by the YAML library." enum:"fast,strict" default:"fast"` //nolint:lll // a tag
 
 	HeaderTimeout time.Duration `help:"Time for a request's header to arrive." default:"10s"`
 	ReadTimeout   time.Duration `help:"Time for a whole request to arrive."    default:"60s"`
 	WriteTimeout  time.Duration `help:"Time for an answer to be written."      default:"5m"`
 
-	Memory       byteSize `help:"Approximate memory that the server may use, such as 512MiB or 2GiB. Default: half of the machine's or container's, at most 1GiB." placeholder:"SIZE"`                                                         //nolint:lll // a tag
-	CacheSize    *int     `help:"Size in bytes of each of four caches: documents of buckets, all live documents, rendered revisions, YAML; one of rendered documents has twice the size. Default: a twelfth of --memory." placeholder:"BYTES"` //nolint:lll // a tag
-	IngestMemory *int64   `help:"Bytes of memory for all uploads of documents in progress; others wait. Default: a quarter of --memory, at most 256 MiB." placeholder:"BYTES"`                                                                 //nolint:lll // a tag
+	Memory       byteSize  `help:"Approximate memory that the server may use, such as 512MiB or 2GiB. Default: half of the machine's or container's, at most 1GiB." placeholder:"SIZE"`                                               //nolint:lll // a tag
+	CacheSize    *byteSize `help:"Size of each of four caches: documents of buckets, all live documents, rendered revisions, YAML; one of rendered documents has twice the size. Default: a twelfth of --memory." placeholder:"SIZE"` //nolint:lll // a tag
+	IngestMemory *byteSize `help:"Memory for all uploads of documents in progress; others wait. Default: a quarter of --memory, at most 256MiB." placeholder:"SIZE"`                                                                  //nolint:lll // a tag
 
-	EventsKeep time.Duration `help:"How long events are kept; the newest 10,000 are kept longer." default:"168h"`
-	MaxWaits   int           `help:"Requests that wait for changes at once, streams included." default:"10000"`
+	EventsKeep days `help:"How long events are kept; the newest 10,000 are kept longer." default:"7d" placeholder:"TIME"`
+	MaxWaits   int  `help:"Requests that wait for changes at once, streams included." default:"10000"`
 
-	LargeMemory int64 `help:"Bytes of memory for all large requests in progress, in steps of 256 MiB; others wait." default:"268435456"` //nolint:lll // a tag
+	LargeMemory byteSize `help:"Memory for all large requests in progress, in steps of 256MiB; others wait." default:"256MiB" placeholder:"SIZE"` //nolint:lll // a tag
 
 	RequestRate int `help:"Requests per second of one user, on average over 10s; 0: unlimited. Not with --auth=none." default:"200"`   //nolint:lll // a tag
 	UserIngests int `help:"Uploads of documents that one user may have in progress; 0: unlimited. Not with --auth=none." default:"16"` //nolint:lll // a tag
@@ -59,18 +63,15 @@ type limitFlags struct {
 
 func (f limitFlags) document() document.Limits {
 	return document.Limits{
-		Body: f.MaxBody, Documents: f.MaxDocuments, Size: f.MaxDocumentSize, Depth: f.MaxDepth, Values: f.MaxValues,
+		Body: int64(f.MaxBody), Documents: f.MaxDocuments, Size: int(f.MaxDocumentSize), Depth: f.MaxDepth, Values: f.MaxValues,
 		Strict: f.YAML == "strict",
 	}
 }
 
-var errLimits = errors.New("limits (--max-…, --…-memory), timeouts (--…-timeout) and --events-keep must be greater " +
-	"than zero, --memory at least 128MiB, and --cache-size, --request-rate, --user-ingests and --max-waits not negative")
-
 // bounds returns the bounds of the API. The bounds per user are left out if all callers are anonymous.
 func (f limitFlags) bounds(anonymous bool) api.Bounds {
 	bounds := api.Bounds{
-		Rate: f.RequestRate, Ingests: f.UserIngests, Memory: *f.IngestMemory, Patience: f.ReadTimeout,
+		Rate: f.RequestRate, Ingests: f.UserIngests, Memory: int64(*f.IngestMemory), Patience: f.ReadTimeout,
 	}
 	if anonymous {
 		bounds.Rate, bounds.Ingests = 0, 0
@@ -81,35 +82,84 @@ func (f limitFlags) bounds(anonymous bool) api.Bounds {
 // pool returns the pool of the requests' budgets. A large request waits for its permit at most as long as its body may
 // take to arrive.
 func (f limitFlags) pool() *budget.Pool {
-	return budget.NewPool(budget.Permits(f.LargeMemory), f.ReadTimeout)
+	return budget.NewPool(budget.Permits(int64(f.LargeMemory)), f.ReadTimeout)
 }
 
+// validate refuses the first flag that is less than it may be.
 func (f limitFlags) validate() error {
 	if f.Memory != 0 && f.Memory < minMemory {
-		return errLimits
+		return errors.New("--memory must be at least 128MiB")
 	}
 	f = f.withDefaults(defaultMemory)
-	limits := []int64{
-		f.MaxBody, int64(f.MaxDocuments), int64(f.MaxDocumentSize), int64(f.MaxDepth), int64(f.MaxValues),
-		int64(*f.CacheSize) + 1, *f.IngestMemory, f.LargeMemory, int64(f.RequestRate) + 1, int64(f.UserIngests) + 1,
-		int64(f.HeaderTimeout), int64(f.ReadTimeout), int64(f.WriteTimeout), int64(f.EventsKeep), int64(f.MaxWaits) + 1,
-	}
-	for _, limit := range limits {
-		if limit <= 0 {
-			return errLimits
+	for _, flag := range []struct {
+		name         string
+		value, least int64
+	}{
+		{"--max-body", int64(f.MaxBody), 1},
+		{"--max-documents", int64(f.MaxDocuments), 1},
+		{"--max-document-size", int64(f.MaxDocumentSize), 1},
+		{"--max-depth", int64(f.MaxDepth), 1},
+		{"--max-values", int64(f.MaxValues), 1},
+		{"--header-timeout", int64(f.HeaderTimeout), 1},
+		{"--read-timeout", int64(f.ReadTimeout), 1},
+		{"--write-timeout", int64(f.WriteTimeout), 1},
+		{"--ingest-memory", int64(*f.IngestMemory), 1},
+		{"--events-keep", int64(f.EventsKeep), 1},
+		{"--max-waits", int64(f.MaxWaits), 0},
+		{"--large-memory", int64(f.LargeMemory), 1},
+		{"--request-rate", int64(f.RequestRate), 0},
+		{"--user-ingests", int64(f.UserIngests), 0},
+	} {
+		switch {
+		case flag.value >= flag.least:
+		case flag.least == 0:
+			return fmt.Errorf("%s must not be negative", flag.name)
+		default:
+			return fmt.Errorf("%s must be greater than zero", flag.name)
 		}
 	}
 	return nil
 }
 
+// days is a time, written as 7d or as Go writes it: 168h.
+type days time.Duration
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (d *days) UnmarshalText(text []byte) error {
+	const day = 24 * time.Hour
+	if number, ok := strings.CutSuffix(string(text), "d"); ok {
+		if n, err := strconv.ParseInt(number, 10, 32); err == nil && n <= int64(math.MaxInt64/day) {
+			*d = days(time.Duration(n) * day)
+			return nil
+		}
+	}
+	duration, err := time.ParseDuration(string(text))
+	if err != nil {
+		return fmt.Errorf("%q is not a time such as 7d or 12h", text)
+	}
+	*d = days(duration)
+	return nil
+}
+
 // logFlags configure the log.
 type logFlags struct {
-	LogFormat string     `help:"Log format: ${enum}."  enum:"text,json" default:"text"`
-	LogLevel  slog.Level `help:"Lowest level to log: debug, info, warn, error." default:"info"`
+	LogFormat string   `help:"Log format: text or json."  enum:"text,json" default:"text"`
+	LogLevel  logLevel `help:"Lowest level to log: debug, info, warn, error." default:"info"`
+}
+
+// logLevel is a level as the flag names it.
+type logLevel struct{ slog.Level }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (l *logLevel) UnmarshalText(text []byte) error {
+	if l.Level.UnmarshalText(text) != nil {
+		return fmt.Errorf("%q is none of debug, info, warn and error", text)
+	}
+	return nil
 }
 
 func (f logFlags) logger(w io.Writer) *slog.Logger {
-	options := &slog.HandlerOptions{Level: f.LogLevel, ReplaceAttr: inSeconds}
+	options := &slog.HandlerOptions{Level: f.LogLevel.Level, ReplaceAttr: inSeconds}
 	if f.LogFormat == "json" {
 		return slog.New(api.RequestLog(slog.NewJSONHandler(w, options)))
 	}

@@ -1,6 +1,9 @@
 package main
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 // --yaml=strict reaches the decoder of bodies.
 func TestLimitFlags_yaml(t *testing.T) {
@@ -8,6 +11,20 @@ func TestLimitFlags_yaml(t *testing.T) {
 	for value, strict := range map[string]bool{"fast": false, "strict": true} {
 		if limits := (limitFlags{YAML: value}).document(); limits.Strict != strict {
 			t.Errorf("--yaml=%s: strict is %t", value, limits.Strict)
+		}
+	}
+}
+
+func TestDays_UnmarshalText(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	for text, want := range map[string]time.Duration{
+		"7d": 7 * day, "168h": 7 * day, "90m": 90 * time.Minute, "106751d": 106751 * day,
+		"": -1, "7": -1, "d": -1, "1.5d": -1, "106752d": -1, "99999999999d": -1,
+	} {
+		got := days(-1)
+		if err := got.UnmarshalText([]byte(text)); got != days(want) || (err == nil) != (want > 0) {
+			t.Errorf("%q is %v, %v, want %v", text, time.Duration(got), err, want)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func (c *serveCommand) listen(ctx context.Context, log *slog.Logger) (l listener
 	if l.api, err = new(net.ListenConfig).Listen(ctx, "tcp", c.Listen); err != nil {
 		return l, fmt.Errorf("listen: %w (choose another address with --listen or PURSER_LISTEN)", err)
 	}
-	if err := c.checkListener(l.api.Addr()); err != nil {
+	if err := c.checkListener(c.Listen, l.api.Addr()); err != nil {
 		return l, err
 	}
 	if c.MetricsListen == "" {

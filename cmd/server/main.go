@@ -67,7 +67,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	command, err := parser.Parse(args)
 	if err != nil {
 		text := strings.ReplaceAll(err.Error(), `,""`, "") // the value of a flag that is not given
-		_, _ = fmt.Fprintf(stderr, "purser-server: %s\nRun '%s --help' for its flags.\n", text, commandOf(err))
+		where := fmt.Sprintf("'%s --help' for its flags", commandOf(err))
+		if strings.HasPrefix(text, "unexpected argument ") { // meant as a command
+			where = "'purser-server --help' for the commands"
+		}
+		_, _ = fmt.Fprintf(stderr, "purser-server: %s\nRun %s.\n", text, where)
 		return 2
 	}
 	if err := command.Run(); err != nil && !errors.Is(err, context.Canceled) {

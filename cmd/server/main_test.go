@@ -24,11 +24,18 @@ func TestRun_wrongFlags(t *testing.T) {
 	for args, want := range map[string]string{
 		"--lisen x":       "unknown flag --lisen, did you mean \"--listen\"?\nRun 'purser-server serve --help' for its flags.\n",
 		"serve --lisen x": "unknown flag --lisen, did you mean \"--listen\"?\nRun 'purser-server serve --help' for its flags.\n",
-		"foo":             "unexpected argument foo\nRun 'purser-server serve --help' for its flags.\n",
+		"foo":             "unexpected argument foo\nRun 'purser-server --help' for the commands.\n",
 		"secrets":         "expected one of \"new\", \"rotate\"\nRun 'purser-server secrets --help' for its flags.\n",
 		"secrets new":     "missing flags: --secrets-keyset=FILE\nRun 'purser-server secrets new --help' for its flags.\n",
 		"--compat x":      "--compat must be one of \"deckhand\" but got \"x\"\nRun 'purser-server serve --help' for its flags.\n",
-		"--max-depth 0":   "serve: " + errLimits.Error() + "\nRun 'purser-server serve --help' for its flags.\n",
+		"--max-depth 0":   "serve: --max-depth must be greater than zero\nRun 'purser-server serve --help' for its flags.\n",
+		"--max-waits=-1":  "serve: --max-waits must not be negative\nRun 'purser-server serve --help' for its flags.\n",
+		"--memory 1MiB":   "serve: --memory must be at least 128MiB\nRun 'purser-server serve --help' for its flags.\n",
+		"--max-body 1MB":  "--max-body: \"1MB\" is not a size such as 512MiB, 1.5GiB or 536870912\nRun 'purser-server serve --help' for its flags.\n",
+		"--events-keep 1": "--events-keep: \"1\" is not a time such as 7d or 12h\nRun 'purser-server serve --help' for its flags.\n",
+		"--log-level hi":  "--log-level: \"hi\" is none of debug, info, warn and error\nRun 'purser-server serve --help' for its flags.\n",
+		"--auth oidc":     "serve: --auth=oidc needs an --oidc-issuer and an --oidc-audience\nRun 'purser-server serve --help' for its flags.\n",
+		"--auth keystone": "serve: --auth=keystone needs a --keystone-url\nRun 'purser-server serve --help' for its flags.\n",
 	} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()

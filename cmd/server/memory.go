@@ -24,7 +24,7 @@ func (b *byteSize) UnmarshalText(text []byte) error {
 		}
 	}
 	size, err := strconv.ParseFloat(number, 64)
-	if size *= unit; err != nil || !(size >= 1 && size < math.MaxInt64) {
+	if size *= unit; err != nil || !(size >= 0 && size < math.MaxInt64) {
 		return fmt.Errorf("%q is not a size such as 512MiB, 1.5GiB or 536870912", text)
 	}
 	*b = byteSize(size)
@@ -49,10 +49,10 @@ func (f limitFlags) withDefaults(available int64) limitFlags {
 		f.Memory = memoryFrom(available)
 	}
 	if f.CacheSize == nil {
-		f.CacheSize = new(int(f.Memory / cacheParts))
+		f.CacheSize = new(f.Memory / cacheParts)
 	}
 	if f.IngestMemory == nil {
-		f.IngestMemory = new(int64(min(maxUploads, f.Memory/uploadParts)))
+		f.IngestMemory = new(min(maxUploads, f.Memory/uploadParts))
 	}
 	return f
 }

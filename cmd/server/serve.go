@@ -40,9 +40,9 @@ type serveCommand struct {
 	Listen    string `help:"Address to listen on." default:"127.0.0.1:9000"`
 	PublicURL string `help:"URL at which clients reach the server, for the links in answers. Without it, links have the host of the request." placeholder:"https://…"` //nolint:lll // a tag
 
-	Compat string `help:"Behave like Deckhand of 2020 where Purser differs (rows C1-C5 of docs/api.md): deckhand." enum:"deckhand," default:""` //nolint:lll // a tag
+	Compat string `help:"Behave like Deckhand of 2020 where Purser differs (rows C1-C5 of docs/api.md): deckhand." enum:"deckhand," default:"" placeholder:"deckhand"` //nolint:lll // a tag
 
-	DefaultValidations []string `help:"The server's own validations that count in revisions without a ValidationPolicy." default:"deckhand-schema-validation,deckhand-policy-validation,deckhand-rendering-validation" placeholder:"NAME,…"` //nolint:lll // a tag
+	DefaultValidations []string `help:"The server's own validations that count in revisions without a ValidationPolicy." default:"deckhand-schema-validation,deckhand-policy-validation,deckhand-rendering-validation" placeholder:"NAME"` //nolint:lll // a tag
 
 	ClientVersion map[string]string `help:"Version of a client plugin, for property groups, unless a purser/ClientVersions document names it; may be repeated." placeholder:"PLUGIN=VERSION" mapsep:"none"` //nolint:lll // a tag
 
@@ -179,7 +179,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		return nil, nil, err
 	}
 	db, err := store.Open(ctx, url, store.Options{
-		CacheSize: *c.CacheSize, Deadlines: postgres.DefaultDeadlines(), Traces: seen.traces.Provider(),
+		CacheSize: int(*c.CacheSize), Deadlines: postgres.DefaultDeadlines(), Traces: seen.traces.Provider(),
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the store: %w", err)
@@ -192,8 +192,8 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	engine := validations.NewEngine(validations.Options{
 		Extensions: []validations.Extension{propertygroups.Extension{}}, AssertFormats: c.AssertFormats,
 	})
-	rendered := cache.New[judging.RenderKey, judging.Rendering](*c.CacheSize)
-	kept := judging.NewDocumentCache(2 * *c.CacheSize)
+	rendered := cache.New[judging.RenderKey, judging.Rendering](int(*c.CacheSize))
+	kept := judging.NewDocumentCache(2 * int(*c.CacheSize))
 	service := changes.NewService(changes.Config{
 		Store: db, Engine: engine, Limits: c.document(), ClientVersions: c.ClientVersion, Vault: keyset,
 		Rendered: rendered, Documents: kept, DefaultValidations: c.defaults(), Compat: c.Compat == "deckhand",
@@ -207,7 +207,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		Rendered: rendered, DefaultValidations: c.defaults(),
 	})
 	told := feed.New(feed.Config{
-		Store: db, Defaults: c.defaults(), Keep: c.EventsKeep, MaxWaits: c.MaxWaits, Log: seen.log,
+		Store: db, Defaults: c.defaults(), Keep: time.Duration(c.EventsKeep), MaxWaits: c.MaxWaits, Log: seen.log,
 		Always: len(c.WebhookAllow) > 0,
 	})
 	callers, err := c.webhookFlags.open(db, keyset)
@@ -222,7 +222,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	answers := api.New(api.Config{
 		Service: service, Queries: questions, Pool: pool, Layout: picture.NewLayout(maxLayouts), Ping: db.Ping,
 		Limits:    c.document(),
-		CacheSize: *c.CacheSize, Compat: c.Compat == "deckhand", Log: seen.log, Observe: seen.observe,
+		CacheSize: int(*c.CacheSize), Compat: c.Compat == "deckhand", Log: seen.log, Observe: seen.observe,
 		PublicURL: strings.TrimRight(c.PublicURL, "/"),
 		Registry:  seen.registry, OpenAPI: purser.OpenAPI, Now: time.Now,
 		Feed: told, Stopping: ctx.Done(), Webhooks: callers, Pages: c.UI,

@@ -14,8 +14,8 @@ import (
 
 // webhookFlags configure the hosts that the server may call.
 type webhookFlags struct {
-	WebhookAllow []string `help:"Hosts that webhooks may call: host names, *.domains and CIDRs; none by default. A name may not resolve to a loopback or link-local address unless a CIDR lists it." placeholder:"HOST,…"` //nolint:lll // a tag
-	WebhookProxy string   `help:"HTTP proxy for calls to webhooks; proxy settings of the environment are ignored." placeholder:"http://…"`                                                                                 //nolint:lll // a tag
+	WebhookAllow []string `help:"Hosts that webhooks may call: host names, *.domains and CIDRs; none by default. A name may not resolve to a loopback or link-local address unless a CIDR lists it." placeholder:"HOST"` //nolint:lll // a tag
+	WebhookProxy string   `help:"HTTP proxy for calls to webhooks; proxy settings of the environment are ignored." placeholder:"http://…"`                                                                               //nolint:lll // a tag
 }
 
 func (f webhookFlags) validate() error {
