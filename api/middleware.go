@@ -76,7 +76,7 @@ func methodNotAllowed(method, allow string) handler {
 			w.WriteHeader(http.StatusOK)
 			return nil
 		}
-		return hinted(fault.MethodNotAllowed, "HTTPMethodNotAllowed", "Here one can use "+allow+".")
+		return hinted(fault.MethodNotAllowed, "HTTPMethodNotAllowed", "This path takes "+allow+".")
 	}
 }
 

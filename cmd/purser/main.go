@@ -151,10 +151,16 @@ func newParser(ctx context.Context, around *surroundings) (*kong.Kong, error) {
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(around))
 }
 
+// errInterrupted is the error of a command that a signal ended.
+var errInterrupted = errors.New("interrupted")
+
 // codeOf prints the error of a command and returns the exit code.
 func codeOf(err error, stderr io.Writer) int {
 	if err == nil {
 		return 0
+	}
+	if errors.Is(err, context.Canceled) {
+		err = errInterrupted
 	}
 	if err.Error() != "" {
 		_, _ = fmt.Fprintln(stderr, "purser:", err)

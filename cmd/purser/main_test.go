@@ -33,6 +33,10 @@ func TestRun_wrongArguments(t *testing.T) {
 			"Run 'purser push --help' for its flags.\n",
 		"results post v --status x": "purser: --status must be one of \"success\",\"failure\" but got \"x\"\n" +
 			"Run 'purser results post --help' for its flags.\n",
+		"push b . --if-unchanged latest": "purser: push: --if-unchanged must be the number of a revision, such as 17, not latest: purser log " +
+			"lists them\nRun 'purser push --help' for its flags.\n",
+		"prune --keep 0": "purser: prune: --keep must be at least 1, not 0: the newest revision always stays\n" +
+			"Run 'purser prune --help' for its flags.\n",
 		"version --no": "purser: unknown flag --no\nRun 'purser version --help' for its flags.\n",
 	} {
 		t.Run(args, func(t *testing.T) {

@@ -23,6 +23,14 @@ type pruneCommand struct {
 	Yes    bool `help:"Do not ask." short:"y"`
 }
 
+// Validate refuses to keep nothing.
+func (c *pruneCommand) Validate() error {
+	if c.Keep < 1 {
+		return fmt.Errorf("--keep must be at least 1, not %d: the newest revision always stays", c.Keep)
+	}
+	return nil
+}
+
 // Help returns the end of the command's help.
 func (*pruneCommand) Help() string {
 	return `Deleted revisions cannot be restored. On a terminal it asks first; elsewhere it needs --yes.

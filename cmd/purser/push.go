@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -34,8 +35,17 @@ type pushCommand struct {
 	Wait        time.Duration `help:"Wait up to this long for the revision to succeed; the exit code is 1 if it does not." placeholder:"10m"`
 }
 
-// Validate refuses a wait that ends before it begins.
-func (c *pushCommand) Validate() error { return validWait(c.Wait) }
+// revisionNumber matches what --if-unchanged takes.
+var revisionNumber = regexp.MustCompile(`^[1-9][0-9]*$`)
+
+// Validate refuses a wait that ends before it begins, and a revision that is not named by its number.
+func (c *pushCommand) Validate() error {
+	if c.IfUnchanged != "" && !revisionNumber.MatchString(c.IfUnchanged) {
+		return fmt.Errorf("--if-unchanged must be the number of a revision, such as 17, not %s: purser log lists them",
+			c.IfUnchanged)
+	}
+	return validWait(c.Wait)
+}
 
 // Help returns the end of the command's help.
 func (*pushCommand) Help() string {
@@ -166,7 +176,7 @@ func (p *push) refused(err error) error {
 	if !ok {
 		return err
 	}
-	text := p.body.located(err.Error())
+	text := strings.ReplaceAll(p.body.located(err.Error()), "If-Match asks for", "--if-unchanged asks for")
 	if refused.Refusal() {
 		return no(text)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -55,6 +56,9 @@ func (c *selected) print(ctx context.Context, around *surroundings, query url.Va
 	answer, err := server.Do(ctx, request)
 	if err != nil {
 		return err
+	}
+	if len(bytes.TrimSpace(answer.Body)) <= len("[]") && len(query) > 0 {
+		fmt.Fprintln(around.stderr, "purser: no document matches")
 	}
 	if c.Output == "yaml" || c.Output == "json" {
 		return write(around, words.PrintableJSON(string(answer.Body)))

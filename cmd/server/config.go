@@ -36,11 +36,11 @@ func defaultStateDir() string {
 
 // limitFlags bound the costs of requests, and select how bodies are read.
 type limitFlags struct {
-	MaxBody         byteSize `help:"Size of a request body, decompressed."                            default:"32MiB"  placeholder:"SIZE"`
-	MaxDocuments    int      `help:"Documents in a body."                                             default:"100000"`
-	MaxDocumentSize byteSize `help:"Size of a document, as written and with aliases expanded."        default:"4MiB"   placeholder:"SIZE"`
-	MaxDepth        int      `help:"Nesting depth of a document."                                     default:"100"`
-	MaxValues       int      `help:"Keys and values of a document, aliases expanded."                 default:"100000"`
+	MaxBody         byteSize `help:"Size of a request body, decompressed." default:"32MiB" placeholder:"SIZE"`
+	MaxDocuments    int      `help:"Documents in a body." default:"100000"`
+	MaxDocumentSize byteSize `help:"Size of a document, as written and with aliases expanded." default:"4MiB" placeholder:"SIZE"` //nolint:lll // a tag
+	MaxDepth        int      `help:"Nesting depth of a document." default:"100"`
+	MaxValues       int      `help:"Keys and values of a document, aliases expanded." default:"100000"`
 
 	YAML string `name:"yaml" help:"How YAML is read, fast or strict. fast: by Purser's own reader if possible; strict: always by the YAML library." enum:"fast,strict" default:"fast"` //nolint:lll // a tag
 
@@ -63,8 +63,8 @@ type limitFlags struct {
 
 func (f limitFlags) document() document.Limits {
 	return document.Limits{
-		Body: int64(f.MaxBody), Documents: f.MaxDocuments, Size: int(f.MaxDocumentSize), Depth: f.MaxDepth, Values: f.MaxValues,
-		Strict: f.YAML == "strict",
+		Body: int64(f.MaxBody), Documents: f.MaxDocuments, Size: int(f.MaxDocumentSize), Depth: f.MaxDepth,
+		Values: f.MaxValues, Strict: f.YAML == "strict",
 	}
 }
 

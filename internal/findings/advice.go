@@ -27,8 +27,6 @@ func adviceOf(rule string) string {
 		return "add or remove items"
 	case "SchemaNotFound":
 		return "correct the document's schema, or register a DataSchema of this name"
-	case "LayeringPolicyNotFound":
-		return "PUT a LayeringPolicy that lists the layers of the site"
 	case "InvalidDocumentLayer":
 		return "correct the layer of the document, or add it to the LayeringPolicy's layerOrder"
 	case "DocumentParentNotFound", "InvalidDocumentParent", "IndeterminateDocumentParent":

@@ -62,6 +62,8 @@ func unknown(id string) error {
 		reason = ": there is no revision yet; the first change makes one"
 	case strings.HasPrefix(id, tagPrefix):
 		reason = ": no revision has the tag"
+	case !IsRevision(id):
+		return revisions.UnknownName(id)
 	default:
 		return revisions.UnknownRevision(id)
 	}

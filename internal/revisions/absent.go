@@ -24,6 +24,12 @@ func UnknownRevision(id string) error {
 	return fault.New(fault.NotFound, "RevisionNotFound", "The requested revision=%s was not found", Truncate(id))
 }
 
+// UnknownName returns the NotFound fault for a name that no revision can have.
+func UnknownName(id string) error {
+	return fault.New(fault.NotFound, "RevisionNotFound",
+		"%w: a revision is named by its number, as latest, or as tag:NAME", UnknownRevision(id))
+}
+
 // neighbours describes what exists around a revision number.
 type neighbours interface {
 	Around(ctx context.Context, revision int64) (Neighbourhood, error)

@@ -4,13 +4,14 @@ import "testing"
 
 func TestCoverageWarning(t *testing.T) {
 	t.Parallel()
-	registered, hidden := []string{"acme/BaremetalNode/v1", "acme/Host/v1"}, []string{"acme/Vault/v1"}
+	registered, hidden := []string{"acme/BaremetalNode/v1", "acme/Host/v1", "acme/Gadget"}, []string{"acme/Vault/v1"}
 	for want, counts := range map[string]map[string]int{
 		"": {"acme/Host/v1": 3, "deckhand/Passphrase/v1": 1, DataSchemaKind: 2},
 		"1 document has no DataSchema: acme/BaremetalNod/v1 (1; did you mean acme/BaremetalNode/v1?)": {"acme/BaremetalNod/v1": 1},
 		"5 documents have no DataSchema: other/Thing/v1 (3), acme/Hosts/v1 (2; did you mean acme/Host/v1?)": {
 			"acme/Host/v1": 1, "acme/Hosts/v1": 2, "other/Thing/v1": 3,
 		},
+		"1 document has no DataSchema: acme/Gadget/v1 (1)":   {"acme/Gadget/v1": 1},
 		"2 documents have no DataSchema: acme/Vaults/v1 (2)": {"acme/Vault/v1": 3, "acme/Vaults/v1": 2},
 	} {
 		documents := map[string]Kind{}

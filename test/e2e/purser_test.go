@@ -240,7 +240,7 @@ Status would be: failure
 		t.Errorf("plan (-want +got):\n%s\n%s", diff, plan)
 	}
 	p.run(t, "push", "site", "site").exits(t, 1, "[acme/Widget/v1, site] two", "--yes or --max-deleted")
-	p.run(t, "push", "site", "site", "--yes", "--if-unchanged", "1").exits(t, 1, "If-Match asks for revision 1, but the newest is 2")
+	p.run(t, "push", "site", "site", "--yes", "--if-unchanged", "1").exits(t, 1, "--if-unchanged asks for revision 1, but the newest is 2")
 	p.run(t, "push", "site", "site", "--max-deleted", "1", "--if-unchanged", "2").exits(t, 0, "Revision 3:", "deleted=1",
 		"site/a.yaml:5:11: [acme/Widget/v1, site] one .data.n: 11 is greater", "Status: failure; failing documents and validations: 1")
 	p.run(t, "push", "empty", "site/.", "--dry-run").exits(t, 1, "already exists in bucket: site", "document 1 (from site/a.yaml:1)",
