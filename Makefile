@@ -94,10 +94,10 @@ build: need-go ## bin/purser-server, bin/purser and bin/mpl-check
 # make install PREFIX=~/.local, or DESTDIR=/tmp/root for packagers.
 PREFIX = /usr/local
 SHARED = $(DESTDIR)$(PREFIX)/share
-install: build ## both programs, manual pages and completions below PREFIX (/usr/local)
+install: build ## all programs, manual pages and completions below PREFIX (/usr/local)
 	install -d $(DESTDIR)$(PREFIX)/bin $(SHARED)/man/man1 $(SHARED)/bash-completion/completions \
 		$(SHARED)/zsh/site-functions $(SHARED)/fish/vendor_completions.d
-	install -m 0755 bin/purser-server bin/purser $(DESTDIR)$(PREFIX)/bin/
+	install -m 0755 bin/purser-server bin/purser bin/mpl-check $(DESTDIR)$(PREFIX)/bin/
 	bin/purser man $(SHARED)/man/man1
 	bin/purser completion bash >$(SHARED)/bash-completion/completions/purser
 	bin/purser completion zsh >$(SHARED)/zsh/site-functions/_purser

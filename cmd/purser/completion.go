@@ -16,7 +16,9 @@ type completionCommand struct {
 
 // Help returns the end of the command's help.
 func (*completionCommand) Help() string {
-	return `  source <(purser completion bash)                                  # in ~/.bashrc
+	return `Examples:
+
+  source <(purser completion bash)                                  # in ~/.bashrc
   purser completion zsh > "${fpath[1]}/_purser"
   purser completion fish > ~/.config/fish/completions/purser.fish`
 }

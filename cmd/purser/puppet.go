@@ -53,7 +53,9 @@ type puppetApplyCommand struct {
 
 // Help returns the end of the command's help.
 func (*puppetApplyCommand) Help() string {
-	return `  puppet catalog compile cmp-1 --render-as json | purser puppet apply - --node cmp-1 | puppet apply --catalog -
+	return `Examples:
+
+  puppet catalog compile cmp-1 --render-as json | purser puppet apply - --node cmp-1 | puppet apply --catalog -
   purser puppet apply compiled.json --report`
 }
 
