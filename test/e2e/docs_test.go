@@ -84,7 +84,7 @@ func doAsDocumented(t *testing.T, s *server, examples []example) {
 	if err := os.Symlink(purser, filepath.Join(bin, "purser")); err != nil {
 		t.Fatal(err)
 	}
-	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+t.TempDir())
+	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+t.TempDir(), "GORACE=atexit_sleep_ms=0")
 	if err := os.CopyFS(filepath.Join(cmd.Dir, "examples"), os.DirFS("../../examples")); err != nil {
 		t.Fatal(err)
 	}
