@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -123,6 +124,17 @@ type push struct {
 	change client.Change
 }
 
+// allowsNone matches the words of the server about a limit of 0.
+var allowsNone = regexp.MustCompile(`more documents \((\d+)\) than max-deleted allows \(0\)`)
+
+// withoutLimit rewords a refusal to delete documents for a user who has given no limit.
+func withoutLimit(message string) string {
+	return allowsNone.ReplaceAllStringFunc(message, func(said string) string {
+		count, _ := strconv.Atoi(allowsNone.FindStringSubmatch(said)[1])
+		return words.Count(count, "document")
+	})
+}
+
 // put puts the documents. If that would delete others, it asks for confirmation.
 func (p *push) put(ctx context.Context) (client.Written, error) {
 	written, err := p.send(ctx, p.change)
@@ -130,9 +142,12 @@ func (p *push) put(ctx context.Context) (client.Written, error) {
 	if !ok || refused.Type != "TooManyDeleted" {
 		return written, err
 	}
-	if !p.around.asks || p.MaxDeleted >= 0 {
-		return written, no(refused.Message + "\nWithout --yes or --max-deleted, a push deletes nothing unless you confirm" +
-			" it on a terminal; --dry-run shows what it would delete.")
+	if p.MaxDeleted >= 0 {
+		return written, no(refused.Message + "\n--dry-run shows what the push would delete.")
+	}
+	if !p.around.asks {
+		return written, no(withoutLimit(refused.Message) + "\nWithout --yes or --max-deleted, " +
+			"a push deletes nothing unless you confirm it on a terminal; --dry-run shows what it would delete.")
 	}
 	plan := p.change
 	plan.DryRun, plan.MaxDeleted = true, -1

@@ -239,7 +239,7 @@ Status would be: failure
 	if diff := cmp.Diff(sortedLines(want), sortedLines(plan)); diff != "" {
 		t.Errorf("plan (-want +got):\n%s\n%s", diff, plan)
 	}
-	p.run(t, "push", "site", "site").exits(t, 1, "[acme/Widget/v1, site] two", "--yes or --max-deleted")
+	p.run(t, "push", "site", "site").exits(t, 1, "would delete 1 document: [acme/Widget/v1, site] two", "--yes or --max-deleted")
 	p.run(t, "push", "site", "site", "--yes", "--if-unchanged", "1").exits(t, 1, "--if-unchanged asks for revision 1, but the newest is 2")
 	p.run(t, "push", "site", "site", "--max-deleted", "1", "--if-unchanged", "2").exits(t, 0, "Revision 3:", "deleted=1",
 		"site/a.yaml:5:11: [acme/Widget/v1, site] one .data.n: 11 is greater", "Status: failure; failing documents and validations: 1")
@@ -256,6 +256,15 @@ Status would be: failure
 	p.stdin = widget("five", "{n: 5}")
 	p.run(t, "push", "piped", "-").exits(t, 0, "Revision 4: added=1")
 	p.run(t, "push", "piped").exits(t, 2, "name a bucket and the files")
+
+	p.writes(t, "mixed/.purser.yaml", "exclude: [draft.yaml]\n")
+	p.writes(t, "mixed/draft.yaml", widget("draft", "{}"))
+	p.writes(t, "mixed/values.yaml", "replicas: 2\n")
+	p.writes(t, "mixed/a.yaml", strings.Replace(widget("six", "{n: 6}"), "Widget/v1", "Wdget/v1", 1))
+	p.run(t, "push", "mixed", "mixed").exits(t, 0, "Revision 5: added=1", "purser: excluded by .purser.yaml: mixed/draft.yaml",
+		"purser: skipped, because nothing there has a schema: mixed/values.yaml",
+		"mixed/a.yaml:2:9: warning: [acme/Wdget/v1, site] six: No schema is in force for acme/Wdget/v1 (1 document; did you mean "+
+			"acme/Widget/v1?)")
 }
 
 // The exit code of a dry run says whether the documents have errors; that of a push, whether they were stored.
