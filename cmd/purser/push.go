@@ -127,7 +127,7 @@ type push struct {
 // allowsNone matches the words of the server about a limit of 0.
 var allowsNone = regexp.MustCompile(`more documents \((\d+)\) than max-deleted allows \(0\)`)
 
-// withoutLimit rewords a refusal to delete documents for a user who has given no limit.
+// withoutLimit removes the limit of 0, which the user did not give, from a refusal to delete documents.
 func withoutLimit(message string) string {
 	return allowsNone.ReplaceAllStringFunc(message, func(said string) string {
 		count, _ := strconv.Atoi(allowsNone.FindStringSubmatch(said)[1])

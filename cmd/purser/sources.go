@@ -29,7 +29,7 @@ type source struct {
 	bucket  string // "" unless the document belongs to a change set
 }
 
-// contents is what is in files and folders.
+// contents holds what was read from files and folders.
 type contents struct {
 	sources  []source
 	excluded []string // files and folders that .purser.yaml excludes

@@ -67,8 +67,8 @@ func (f *authFlags) validate() error {
 var errOpenToAll = errors.New("other machines can reach this address, and --auth=none makes everybody an admin: use " +
 	"--auth=tokens, oidc or keystone, listen on 127.0.0.1, or allow it with --insecure-no-auth")
 
-// checkListener refuses an address that other machines can reach if there is no authentication. flag is the address as
-// it was given.
+// checkListener refuses an address that other machines can reach if there is no authentication. flag is the value of
+// --listen, for the message.
 func (f *authFlags) checkListener(flag string, address net.Addr) error {
 	if f.Auth != "none" || f.InsecureNoAuth {
 		return nil

@@ -83,8 +83,10 @@ func OfPreview(preview *changes.Preview, query Query) List {
 		}
 		warnings = append(warnings, Warned(result.Name, result.Warnings)...)
 	}
-	all = slices.Concat(all, judged.OfResults(errs), warnings, OfUncovered(preview.Uncovered))
-	return Choose(preview.Shown, all, query)
+	uncovered, more := OfUncovered(preview.Uncovered)
+	list := Choose(preview.Shown, slices.Concat(all, judged.OfResults(errs), warnings, uncovered), query)
+	list.More = more
+	return list
 }
 
 // Choose returns the findings about a revision that match a query. It reorders all.

@@ -83,16 +83,17 @@ func Warned(validation string, warnings []fault.Message) (all []Finding) {
 	return all
 }
 
-// OfUncovered returns a warning for each schema that is not in force, about one of its documents.
-func OfUncovered(uncovered []validations.Uncovered) (all []Finding) {
-	const rule = "SchemaNotFound"
-	for _, u := range uncovered {
+// OfUncovered returns a warning for each of the first 1000 schemas that are not in force, about one of its documents;
+// more reports whether there are others.
+func OfUncovered(uncovered []validations.Uncovered) (all []Finding, more bool) {
+	const rule, most = "SchemaNotFound", 1000
+	for _, u := range uncovered[:min(len(uncovered), most)] {
 		all = append(all, Finding{
 			Level: Warning, Validation: validations.CoverageValidation, Document: u.First, Rule: rule,
 			Message: u.String(), Advice: adviceOf(rule),
 		})
 	}
-	return all
+	return all, len(uncovered) > most
 }
 
 // say sets fields of the finding from a message.

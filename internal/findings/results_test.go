@@ -30,3 +30,14 @@ func TestJudged_OfResults_missing(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
+
+// The number of warnings about schemas that are not in force is bounded.
+func TestOfUncovered(t *testing.T) {
+	t.Parallel()
+	for count, want := range map[int]int{0: 0, 1: 1, 1000: 1000, 1001: 1000} {
+		all, more := OfUncovered(make([]validations.Uncovered, count))
+		if len(all) != want || more != (count > want) {
+			t.Errorf("%d findings about %d schemas, more %t", len(all), count, more)
+		}
+	}
+}

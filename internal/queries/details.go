@@ -123,17 +123,14 @@ func (v View) warnings(ctx context.Context, shown revisions.Shown) ([]string, er
 	}
 	key := judging.RenderKey{Revision: shown.ID, Stamp: shown.Stamp, Cleartext: !v.viewer.Secrets()}
 	return v.warned.Do(ctx, key, func(ctx context.Context) (all []string, size int, err error) {
-		made := shown.Verdict.Made()
-		if !slices.Contains(made, validations.CoverageValidation) {
-			uncovered, err := v.uncovered(ctx, key)
-			if err != nil {
-				return nil, 0, err
-			}
-			if warning := validations.CoverageWarning(uncovered); warning != "" {
-				all = append(all, warning)
-			}
+		uncovered, err := v.uncovered(ctx, shown)
+		if err != nil {
+			return nil, 0, err
 		}
-		if slices.Contains(made, validations.RenderingValidation) {
+		if warning := validations.CoverageWarning(uncovered); warning != "" {
+			all = append(all, warning)
+		}
+		if slices.Contains(shown.Verdict.Made(), validations.RenderingValidation) {
 			newest, err := v.newest(ctx, shown.Revision, validations.RenderingValidation)
 			if err != nil {
 				return nil, 0, err
@@ -147,11 +144,15 @@ func (v View) warnings(ctx context.Context, shown revisions.Shown) ([]string, er
 	})
 }
 
-// uncovered returns the schemas of documents of a revision that are not in force.
-func (v View) uncovered(ctx context.Context, key judging.RenderKey) ([]validations.Uncovered, error) {
-	documents, registered, err := v.store.Kinds(ctx, key.Revision, key.Cleartext)
+// uncovered returns the schemas of documents of a revision that are not in force; none if a policy lists the validation
+// that finds these. The reference has none either.
+func (v View) uncovered(ctx context.Context, shown revisions.Shown) ([]validations.Uncovered, error) {
+	if v.renderer.Compat || slices.Contains(shown.Verdict.Made(), validations.CoverageValidation) {
+		return nil, nil
+	}
+	documents, registered, err := v.store.Kinds(ctx, shown.ID, !v.viewer.Secrets())
 	if err != nil {
-		err = revisions.Explained(ctx, v.store, key.Revision, err)
+		err = revisions.Explained(ctx, v.store, shown.ID, err)
 		return nil, fmt.Errorf("read the schemas of documents: %w", err)
 	}
 	return validations.Coverage(documents, registered, nil), nil

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"purser/internal/findings"
-	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -50,16 +49,16 @@ func (v View) allFindings(ctx context.Context, shown revisions.Shown, look int, 
 	if err != nil {
 		return nil, false, err
 	}
-	all = append(all, reported...)
-	if !failuresOnly && !v.renderer.Compat && !slices.Contains(shown.Verdict.Made(), validations.CoverageValidation) {
-		key := judging.RenderKey{Revision: shown.ID, Stamp: shown.Stamp, Cleartext: !v.viewer.Secrets()}
-		uncovered, err := v.uncovered(ctx, key)
-		if err != nil {
-			return nil, false, err
-		}
-		all = append(all, findings.OfUncovered(uncovered)...)
+	all, more = append(all, reported...), more || moreReported
+	if failuresOnly {
+		return findings.WithoutRepeated(all), more, nil
 	}
-	return findings.WithoutRepeated(all), more || moreReported, nil
+	uncovered, err := v.uncovered(ctx, shown)
+	if err != nil {
+		return nil, false, err
+	}
+	warnings, moreWarnings := findings.OfUncovered(uncovered)
+	return findings.WithoutRepeated(append(all, warnings...)), more || moreWarnings, nil
 }
 
 // schemaFindings returns the findings of the schema validation. It describes up to look failing documents; more reports

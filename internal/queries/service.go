@@ -109,8 +109,8 @@ type Store interface {
 	// Versions calls do for versions of documents in a selection, in order of ids, and returns how many exist, 0 if the
 	// revision has been replaced. It reads the contents in their stored form first and unpacks them one at a time.
 	Versions(ctx context.Context, of Selected, ids []int64, do func(*revisions.Stored) error) (found int, err error)
-	// Kinds returns the concrete documents of a revision by schema, and the names of its DataSchemas; with
-	// cleartext it omits encrypted documents.
+	// Kinds counts the concrete documents of a revision by schema, with one of each, and returns the names of its
+	// DataSchemas; with cleartext it omits encrypted documents.
 	Kinds(ctx context.Context, revision int64, cleartext bool) (
 		documents map[string]validations.Kind, registered []string, err error)
 	// FallbackPolicy returns the LayeringPolicy for a revision without one: the newest one written until then, or else the
