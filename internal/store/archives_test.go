@@ -154,7 +154,7 @@ func TestStore_Archives_prunedBetween(t *testing.T) {
 	} {
 		refused, steps := 0, 1
 		for planned := 0; planned <= steps; planned++ {
-			for appended := max(1, planned); appended <= steps; appended++ {
+			for appended := max(1, planned); appended <= steps; appended = laterStep(appended, steps) {
 				p := all.begin(t)
 				p.putPackage("a", "x.A", 1)
 				selected, err := p.site.Documents(t.Context(), 1, queries.Selection{Page: queries.Page{Limit: -1}})

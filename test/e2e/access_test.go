@@ -10,9 +10,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"purser/internal/authn"
 	"purser/internal/authz"
 )
 
@@ -85,13 +87,18 @@ func newKeys(t *testing.T, users ...string) *keys {
 	t.Helper()
 	k := &keys{filepath.Join(t.TempDir(), "tokens.yaml"), map[string]string{}}
 	for _, user := range users {
-		k.add(t, user)
+		token, entry := authn.NewToken(user, "", []string{user}, time.Now(), time.Time{})
+		if err := authn.AppendToken(k.file, entry); err != nil {
+			t.Fatal(err)
+		}
+		k.of[user] = token
 	}
 	return k
 }
 
 var tokenText = regexp.MustCompile(`(?m)^prs_\S+$`)
 
+// add creates a token by the server's command.
 func (k *keys) add(t *testing.T, user string, flags ...string) {
 	t.Helper()
 	args := []string{"token", "new", "--tokens-file", k.file, "--user", user, "--role", user}
@@ -114,7 +121,7 @@ func (k *keys) startWith(t *testing.T, policy string, flags ...string) *server {
 	if policy != "" {
 		flags = append(flags, "--policy-file", policyFile(t, policy))
 	}
-	return start(t, flags...)
+	return startFresh(t, flags...)
 }
 
 func policyFile(t *testing.T, text string) string {

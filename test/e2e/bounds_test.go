@@ -79,7 +79,7 @@ var underWay = regexp.MustCompile(`"path":"/api/v1.0/buckets/waiting/documents"`
 // Requests wait until there is memory for their bodies.
 func TestBounds_memory(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--ingest-memory", "1000")
+	s := startFresh(t, "--ingest-memory", "1000")
 	finish := slowPut(t, s, "slow", yamlBody()) // of unknown length, so it reserves the maximum
 	waited := make(chan answer, 1)
 	go func() {
@@ -104,7 +104,7 @@ func TestBounds_memory(t *testing.T) {
 // --memory sets a soft limit on the heap.
 func TestBounds_heap(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--memory", "512MiB")
+	s := startFresh(t, "--memory", "512MiB")
 	if metrics := s.get(t, "/metrics").text; !strings.Contains(metrics, "go_gc_gomemlimit_bytes 4.69762048e+08") {
 		t.Errorf("the heap has no limit of 448 MiB:\n%s", metrics)
 	}
@@ -112,7 +112,7 @@ func TestBounds_heap(t *testing.T) {
 
 func TestBounds_noMemoryInTime(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--ingest-memory", "1000", "--read-timeout", "4s")
+	s := startFresh(t, "--ingest-memory", "1000", "--read-timeout", "4s")
 	body := widget("w", "\n  a: "+strings.Repeat("x", 100))
 	finish := slowPut(t, s, "slow", yamlBody())
 	got := s.send(t, request{method: http.MethodPut, path: "buckets/b/documents", body: body, header: yamlBody()})

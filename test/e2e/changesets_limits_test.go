@@ -55,7 +55,7 @@ func manyBuckets(became string) string {
 
 func TestChangeSet_compat(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--compat", "deckhand")
+	s := start(t, "--compat=deckhand")
 	ready := in("p", policy("ready", own))
 	for i := range 2 { // C2, C4
 		got := s.changeSet(t, "", ready).is(t, http.StatusOK).documents(t)

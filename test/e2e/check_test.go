@@ -141,7 +141,7 @@ func TestCheck_sideBySide(t *testing.T) {
 	t.Parallel()
 	count := 0
 	for name, site := range realSites(t) {
-		s := start(t, "--secrets-keyset", newKeyset(t))
+		s := startSealed(t)
 		compare := func(what, body string) {
 			t.Helper()
 			got := checked(t, body)

@@ -12,7 +12,7 @@ func TestCompat(t *testing.T) {
 	w1 := widget("w1", "{size: 177}")
 	t.Run("C1: only control documents are checked", func(t *testing.T) {
 		t.Parallel()
-		s := start(t, "--compat", "deckhand")
+		s := start(t, "--compat=deckhand")
 		s.put(t, "mop", w1+sizes()+doc("deckhand/Passphrase/v1", "p", "5")+
 			control("deckhand/LayeringPolicy/v1", "lp", "{layerOrder: 5}")).is(t, http.StatusOK)
 		s.isOutcomes(t, "1", "success", "success", "success", "failure")
@@ -20,7 +20,7 @@ func TestCompat(t *testing.T) {
 	})
 	t.Run("C2: every PUT of documents makes a revision", func(t *testing.T) {
 		t.Parallel()
-		s := start(t, "--compat", "deckhand")
+		s := start(t, "--compat=deckhand")
 		s.put(t, "mop", w1)
 		s.put(t, "mop", w1).isNames(t, "w1@2")
 		s.isRevision(t, 2)
@@ -28,7 +28,7 @@ func TestCompat(t *testing.T) {
 	})
 	t.Run("C2: an empty PUT does where there ever were documents", func(t *testing.T) {
 		t.Parallel()
-		s := start(t, "--compat", "deckhand")
+		s := start(t, "--compat=deckhand")
 		s.put(t, "mop", "")
 		s.isRevision(t, 0)
 		s.put(t, "mop", w1)
@@ -38,7 +38,7 @@ func TestCompat(t *testing.T) {
 	})
 	t.Run("C3: entries have no times", func(t *testing.T) {
 		t.Parallel()
-		s := start(t, "--compat", "deckhand")
+		s := start(t, "--compat=deckhand")
 		s.put(t, "mop", w1)
 		s.report(t, 1, "a-validation", "success")
 		want := map[string]any{
@@ -55,7 +55,7 @@ func TestCompat(t *testing.T) {
 	})
 	t.Run("C4: ValidationPolicies are hidden", func(t *testing.T) {
 		t.Parallel()
-		s := start(t, "--compat", "deckhand")
+		s := start(t, "--compat=deckhand")
 		s.put(t, "mop", policy("ready", own)+w1).isNames(t, "w1@1")
 		s.get(t, "revisions/1/documents").isNames(t, "w1@1")
 		got := s.put(t, "mop", policy("ready", own)).documents(t)
@@ -67,7 +67,7 @@ func TestCompat(t *testing.T) {
 	})
 	t.Run("C5: listings are whole", func(t *testing.T) {
 		t.Parallel()
-		s := start(t, "--compat", "deckhand")
+		s := start(t, "--compat=deckhand")
 		s.put(t, "mop", w1)
 		s.put(t, "mop", w1)
 		if n := len(s.get(t, "revisions?limit=1&offset=1").results(t)); n != 2 {
@@ -77,7 +77,7 @@ func TestCompat(t *testing.T) {
 	})
 	t.Run("D8: policies are listed without validations", func(t *testing.T) {
 		t.Parallel()
-		s := start(t, "--compat", "deckhand")
+		s := start(t, "--compat=deckhand")
 		s.put(t, "mop", policy("ready", "a-validation"))
 		got := s.get(t, "revisions/1").mapping(t)
 		want := []any{map[string]any{
@@ -90,7 +90,7 @@ func TestCompat(t *testing.T) {
 	})
 	t.Run("D10: any short status under any name", func(t *testing.T) {
 		t.Parallel()
-		s := start(t, "--compat", "deckhand")
+		s := start(t, "--compat=deckhand")
 		s.put(t, "mop", w1)
 		for _, name := range []string{own, "a-validation"} {
 			s.send(t, request{
@@ -105,7 +105,7 @@ func TestCompat(t *testing.T) {
 	})
 	t.Run("without a policy the status is success", func(t *testing.T) {
 		t.Parallel()
-		s := start(t, "--compat", "deckhand")
+		s := start(t, "--compat=deckhand")
 		s.put(t, "mop", w1)
 		s.report(t, 1, "a-validation", "failure")
 		if got := s.get(t, "revisions/1").mapping(t)["status"]; got != "success" {

@@ -9,7 +9,7 @@ import (
 // Answers with secrets are not compressed, because their size would reveal text next to a secret.
 func TestCompressed_secrets(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--secrets-keyset", newKeyset(t))
+	s := startSealed(t)
 	text := strings.Repeat("purser ", 1000)
 	s.put(t, "site", layeringPolicy("lp")+passphrase("pw", "hunter2")+doc("acme/Widget/v1", "open", "{text: "+text+"}")+
 		docWith("acme/Widget/v1", "w", "{text: "+text+"}", substitutes(fromPassphrase("{path: .password}")))+

@@ -100,7 +100,7 @@ func TestDrafts_formats(t *testing.T) {
 		widgetOf("acme/Host/v1", "h", "{ip: nowhere}") +
 		dataSchema("acme/Odd/v1", "{$schema: 'http://json-schema.org/draft-17/schema#'}")
 	for flag, want := range map[string]string{"--assert-formats": "failure", "--cache-size=1048576": "success"} {
-		s := start(t, flag)
+		s := startFresh(t, flag)
 		s.put(t, "a", documents).is(t, http.StatusOK)
 		s.isOutcomes(t, "1", "success", want, "failure")
 	}

@@ -53,7 +53,7 @@ func TestDryRun(t *testing.T) {
 
 func TestDryRun_compat(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--compat", "deckhand")
+	s := start(t, "--compat=deckhand")
 	w1, w2 := widget("w1", "{size: 1}"), widget("w2", "{size: 177}")
 	for _, c := range []change{
 		put("none", ""), put("a", w1), put("a", w1), put("b", sizes()+w2), put("a", ""), put("a", ""), set("?buckets=b", in("a", w1)),

@@ -19,7 +19,7 @@ func TestFindings_lines(t *testing.T) {
 		"  substitutions: [{dest: {path: .x}, src: {schema: acme/Secret/v1, name: s, path: .}}]}", "data: {}", "",
 	}, "\n")
 	inBuckets := strings.ReplaceAll(body, "\nschema: ", "\nstatus: {bucket: mop}\nschema: ")
-	s := start(t, "--default-validations", own+",deckhand-policy-validation")
+	s := startFresh(t, "--default-validations", own+",deckhand-policy-validation")
 	s.put(t, "rules", layeringPolicy("lp")+sizes()+widget("elsewhere", "{size: 101}")).is(t, http.StatusOK)
 	at := func(offset int) []string {
 		return []string{
@@ -97,7 +97,7 @@ func TestFindings_cycle(t *testing.T) {
 			"  substitutions: [{dest: {path: .x}, src: {schema: acme/Widget/v1, name: " + needs + ", path: .x}}]", "data: {x: 1}", "",
 		}, "\n")
 	}
-	s := start(t, "--default-validations", "deckhand-policy-validation")
+	s := startFresh(t, "--default-validations", "deckhand-policy-validation")
 	s.put(t, "rules", layeringPolicy("lp")).is(t, http.StatusOK)
 	r := put("site", link("w1", "w2")+link("w2", "w1")).request("?findings=true")
 	r.header["Accept"] = "text/plain"

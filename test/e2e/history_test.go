@@ -158,7 +158,7 @@ func TestHistory_purge(t *testing.T) {
 
 func TestHistory_compat(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--compat", "deckhand")
+	s := start(t, "--compat=deckhand")
 	s.because(t, purging(), "alice", "anew").is(t, http.StatusNoContent)
 	s.because(t, put("a", widget("w", "{}")), "bob", "first").is(t, http.StatusOK)
 	s.because(t, back("1"), "", "").is(t, http.StatusCreated)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"purser/internal/store/storetest"
 )
@@ -15,7 +16,7 @@ import (
 // maxPeak bounds the memory of a server in bytes, whatever requests it gets.
 const maxPeak = 1 << 30
 
-// changesWhile repeats a small change while busy keeps the server busy. The change must succeed each time.
+// changesWhile repeats a small change while busy keeps the server busy, with pauses. The change must succeed each time.
 func (s *server) changesWhile(t *testing.T, busy func()) {
 	t.Helper()
 	done, other := make(chan struct{}), sync.WaitGroup{}
@@ -25,7 +26,7 @@ func (s *server) changesWhile(t *testing.T, busy func()) {
 			select {
 			case <-done:
 				return
-			default:
+			case <-time.After(100 * time.Millisecond):
 			}
 		}
 	})

@@ -45,7 +45,7 @@ func TestOIDC(t *testing.T) {
 	web := httptest.NewServer(issuer)
 	defer web.Close()
 	issuer.SetIssuer(web.URL)
-	s := start(t, "--auth", "oidc", "--oidc-issuer", web.URL, "--oidc-audience", "purser",
+	s := startFresh(t, "--auth", "oidc", "--oidc-issuer", web.URL, "--oidc-audience", "purser",
 		"--oidc-roles-claim", "realm_access.roles")
 
 	now := time.Now()
@@ -91,7 +91,7 @@ func TestOIDC_issuerIsDown(t *testing.T) {
 	t.Parallel()
 	web := httptest.NewServer(http.NotFoundHandler())
 	defer web.Close()
-	s := start(t, "--auth", "oidc", "--oidc-issuer", web.URL, "--oidc-audience", "purser")
+	s := startFresh(t, "--auth", "oidc", "--oidc-issuer", web.URL, "--oidc-audience", "purser")
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)
@@ -170,7 +170,7 @@ func TestKeystone(t *testing.T) {
 	defer web.Close()
 	password := filepath.Join(t.TempDir(), "password")
 	writeFile(t, password, "secret\n")
-	s := start(t, "--auth", "keystone", "--keystone-url", web.URL+"/identity/v3", "--keystone-user", "purser",
+	s := startFresh(t, "--auth", "keystone", "--keystone-url", web.URL+"/identity/v3", "--keystone-user", "purser",
 		"--keystone-project", "service", "--keystone-password-file", password,
 		"--policy-file", policyFile(t, "'deckhand:list_revisions': role:reader and project_id:p-1"))
 	s.asked(t, "X-Auth-Token", k.token).takenFor(t, "u-1", "reader")

@@ -191,7 +191,7 @@ func TestDeepDiff_patches(t *testing.T) {
 // A document whose hidden data differs is listed, without any of the data.
 func TestDeepDiff_JSONPatch_hidden(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--secrets-keyset", newKeyset(t))
+	s := startSealed(t)
 	for _, x := range []string{"one", "two"} {
 		s.put(t, "a", layeringPolicy("lp")+`---
 schema: acme/Secret/v1

@@ -2,8 +2,8 @@
 // is built with the race detector, and a data race ends it. All requests and answers are checked against openapi.yaml,
 // except for requests that are marked because they break the contract on purpose.
 //
-// A test that asks for a server without flags gets exclusive use of one that other tests have used before, with an
-// empty site. All other servers have a database of their own and run until the end of their test.
+// A test that calls start gets exclusive use of a server that other tests have used before, with an empty site. All
+// other servers have a database of their own and run until the end of their test.
 package e2e_test
 
 import (

@@ -5,57 +5,64 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
+	"purser/internal/secrets"
 	"purser/internal/store/storetest"
 )
 
-// pool holds the idle servers. Starting one, with its database and connections, takes longer than most tests.
+// pool holds the idle servers by their flags. Starting one, with its database and connections, takes longer than most
+// tests.
 type pool struct {
 	mutex   sync.Mutex
-	servers []*server
+	servers map[string][]*server
 }
 
-// idle is the pool of servers without flags.
-var idle pool
+var idle = pool{servers: map[string][]*server{}}
 
-func (p *pool) take() *server {
+// take returns an idle server with the flags, nil if there is none.
+func (p *pool) take(flags string) *server {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	if len(p.servers) == 0 {
+	all := p.servers[flags]
+	if len(all) == 0 {
 		return nil
 	}
-	last := len(p.servers) - 1
-	s := p.servers[last]
-	p.servers = p.servers[:last]
-	return s
+	last := len(all) - 1
+	p.servers[flags] = all[:last]
+	return all[last]
 }
 
-func (p *pool) put(s *server) {
+func (p *pool) put(flags string, s *server) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.servers = append(p.servers, s)
+	p.servers[flags] = append(p.servers[flags], s)
 }
 
 // close stops the servers. Each of them must exit normally.
 func (p *pool) close() error {
 	var failed []error
-	for s := p.take(); s != nil; s = p.take() {
-		if err := s.halt(); err != nil {
-			failed = append(failed, fmt.Errorf("%w; it logged:\n%s", err, s.log.text()))
+	for _, servers := range p.servers {
+		for _, s := range servers {
+			if err := s.halt(); err != nil {
+				failed = append(failed, fmt.Errorf("%w; it logged:\n%s", err, s.log.text()))
+			}
 		}
 	}
 	return errors.Join(failed...)
 }
 
-// borrow lends a server to a test. It empties the server and returns it to the pool if the test passes.
-func borrow(t *testing.T) *server {
+// start lends a server with these flags to a test. It empties the server and returns it to the pool if the test passes.
+func start(t *testing.T, flags ...string) *server {
 	t.Helper()
-	s := idle.take()
+	kind := strings.Join(flags, " ")
+	s := idle.take(kind)
 	if s == nil {
-		s = startLasting(t)
+		s = startLasting(t, flags...)
 	}
 	s.log.forget()
 	t.Cleanup(func() {
@@ -66,9 +73,30 @@ func borrow(t *testing.T) *server {
 			s.stop(t)
 			return
 		}
-		idle.put(s)
+		idle.put(kind, s)
 	})
 	return s
+}
+
+// lastingKeyset creates a keyset for all tests that only need some keyset.
+var lastingKeyset = sync.OnceValues(func() (path string, err error) {
+	dir, err := os.MkdirTemp("", "purser-keyset-")
+	if err != nil {
+		return "", fmt.Errorf("make a place for a keyset: %w", err)
+	}
+	storetest.AfterTests(func() error { return os.RemoveAll(dir) })
+	path = filepath.Join(dir, "keyset.json")
+	return path, secrets.Create(path, nil)
+})
+
+// startSealed lends a server that stores encrypted documents.
+func startSealed(t *testing.T) *server {
+	t.Helper()
+	keyset, err := lastingKeyset()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return start(t, "--secrets-keyset", keyset)
 }
 
 // empty deletes all revisions, so that the next one is 1 again.
@@ -81,13 +109,13 @@ func (s *server) empty() error {
 }
 
 // startLasting starts a server that outlives the test.
-func startLasting(t *testing.T) *server {
+func startLasting(t *testing.T, flags ...string) *server {
 	t.Helper()
 	database, err := storetest.Lasting()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := launch(t, program, patientClient(), database)
+	s := launch(t, program, patientClient(), database, flags...)
 	s.ready(t)
 	return s
 }

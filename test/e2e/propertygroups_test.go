@@ -149,7 +149,7 @@ func TestClientVersions_rendered(t *testing.T) {
 // Documents take precedence over the server's defaults.
 func TestClientVersions_defaults(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--client-version", "shop=1.0", "--client-version", "other=1,2")
+	s := startFresh(t, "--client-version", "shop=1.0", "--client-version", "other=1,2")
 	s.put(t, "site", layeringPolicy("lp")+sized()+widget("w", "{size: 1}")).is(t, http.StatusOK)
 	s.isMessages(t, "1", 2, ".data: "+old)
 	s.isInvalid(t, "1", "w: "+old)

@@ -77,7 +77,7 @@ func TestPuppet_schemas(t *testing.T) {
 	s.get(t, "revisions/1/schemas/fuel/PuppetOverride/v1").is(t, http.StatusOK)
 	s.put(t, "schema", dataSchema(overrideKind, "{type: object}")+dataSchema("fuel/PuppetType/v1", "{type: object}")).is(t, http.StatusOK)
 	s.isVerdict(t, "2", "success; reported: "+fitting+"=success "+rendering+"=success "+own+"=success")
-	compat := start(t, "--compat", "deckhand")
+	compat := start(t, "--compat=deckhand")
 	compat.put(t, "site", layeringPolicy("lp")+wrong).is(t, http.StatusOK)
 	compat.isVerdict(t, "1", "success; reported: "+own+"=success")
 	compat.get(t, "revisions/1/rendered-documents").is(t, http.StatusOK)

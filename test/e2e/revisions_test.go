@@ -45,7 +45,7 @@ func withoutStamp(t *testing.T, shown map[string]any) map[string]any {
 
 func TestListRevisions(t *testing.T) {
 	t.Parallel()
-	s := start(t, schemasOnly)
+	s := startFresh(t, schemasOnly)
 	want := map[string]any{"count": 0, "results": []any{}, "next": nil, "prev": nil}
 	if diff := cmp.Diff(want, s.get(t, "revisions").mapping(t)); diff != "" {
 		t.Errorf("nothing (-want +got):\n%s", diff)

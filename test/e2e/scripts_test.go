@@ -51,7 +51,7 @@ func (s *server) withoutURL(t *testing.T) map[string]string {
 func TestBackup(t *testing.T) {
 	t.Parallel()
 	keyset := newKeyset(t)
-	s := start(t, "--secrets-keyset", keyset)
+	s := startFresh(t, "--secrets-keyset", keyset)
 	s.put(t, "policies", layeringPolicy("lp")+sizes()+policy("p", "a-validation")).is(t, http.StatusOK)
 	s.put(t, "secrets", passphrase("pw", "hunter2")).is(t, http.StatusOK)
 	s.put(t, "site", docWith("acme/Widget/v1", "w", "{size: 1}", substitutes(fromPassphrase("{path: .password}"))))
@@ -127,7 +127,7 @@ func TestBackup_fails(t *testing.T) {
 // The documents of a Deckhand, simulated by --compat=deckhand, become one revision here, including secrets.
 func TestFromDeckhand(t *testing.T) {
 	t.Parallel()
-	old := start(t, "--compat=deckhand", "--secrets-keyset", newKeyset(t))
+	old := startFresh(t, "--compat=deckhand", "--secrets-keyset", newKeyset(t))
 	old.put(t, "policies", layeringPolicy("lp")+sizes()+policy("p", "a-validation")).is(t, http.StatusOK)
 	old.put(t, "secrets", passphrase("pw", "hunter2")+encrypted(inLayer("site", doc("acme/Key/v1", "k", "{x: [1, 2]}"))))
 	abstract := strings.Replace(passphrase("template", "x"), "layeringDefinition: {", "layeringDefinition: {abstract: true, ", 1)
@@ -144,7 +144,7 @@ func TestFromDeckhand(t *testing.T) {
 	if diff := cmp.Diff(want, said.String()); diff != "" {
 		t.Errorf("what it says (-want +got):\n%s", diff)
 	}
-	s := start(t, "--secrets-keyset", newKeyset(t))
+	s := startSealed(t)
 	s.changeSet(t, "", string(documents)).is(t, http.StatusOK)
 	rendered := func(s *server) map[string]any {
 		got := map[string]any{}

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
+	"purser/internal/secrets"
 	"purser/internal/store/storetest"
 )
 
@@ -22,8 +23,8 @@ import (
 func newKeyset(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "keyset.json")
-	if said, err := command(t, "secrets", "new", "--secrets-keyset", path); err != nil {
-		t.Fatalf("secrets new: %v\n%s", err, said)
+	if err := secrets.Create(path, nil); err != nil {
+		t.Fatal(err)
 	}
 	return path
 }
@@ -56,7 +57,7 @@ func hashed(t *testing.T, value any) string {
 //nolint:paralleltest,tparallel // one after the other
 func TestSecrets(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--secrets-keyset", newKeyset(t))
+	s := startSealed(t)
 	const reference = "secret://default/deckhand%2FPassphrase%2Fv1/site/pw/"
 	put := s.put(t, "site", layeringPolicy("lp")+passphrase("pw", "hunter2")+
 		docWith("acme/Widget/v1", "w", "{x: 1}", substitutes(fromPassphrase("{path: .db.password}")))).is(t, http.StatusOK)
@@ -133,7 +134,7 @@ func TestSecrets(t *testing.T) {
 func TestSecrets_leakNowhere(t *testing.T) {
 	t.Parallel()
 	const marker = "MaRkEr4711"
-	s := start(t, "--secrets-keyset", newKeyset(t), "--log-level", "debug")
+	s := startFresh(t, "--secrets-keyset", newKeyset(t), "--log-level", "debug")
 	site := layeringPolicy("lp") +
 		control("deckhand/ValidationPolicy/v1", "vp", "{validations: [{name: deckhand-schema-validation}, {name: deckhand-policy-validation}, {name: deckhand-rendering-validation}]}") +
 		abstract(docWith("acme/Other/v1", "base", "{}", labelled("other: base")+substitutes(fromPassphrase("{path: .from.base}")))) +

@@ -60,7 +60,7 @@ func guardedFlags(t *testing.T) (flags []string, k *keys) {
 func startGuarded(t *testing.T) guarded {
 	t.Helper()
 	flags, k := guardedFlags(t)
-	return guarded{start(t, flags...), k}
+	return guarded{startFresh(t, flags...), k}
 }
 
 // by sends a request of a user and checks it against the contract.
@@ -602,7 +602,7 @@ func TestSecrets_lostPart(t *testing.T) {
 // The parts of a value that are not secret are explained, also as text.
 func TestSecrets_explainedInPart(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--secrets-keyset", newKeyset(t))
+	s := startSealed(t)
 	takes := func(dest string) string {
 		return substitutes("{src: {schema: acme/Widget/v1, name: mixed, path: .}, dest: {path: " + dest + "}}")
 	}
@@ -620,7 +620,7 @@ func TestSecrets_explainedInPart(t *testing.T) {
 // explanations of documents that inherit them or take them by substitution.
 func TestSecrets_keysOfParents(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--secrets-keyset", newKeyset(t))
+	s := startSealed(t)
 	parent := inLayer("global", docWith("acme/Widget/v1", "parent", "{"+hidden+": {down: 1}}", labelled("id: parent")))
 	s.put(t, "site", layeringPolicy("lp")+encrypted(parent)+under("id: parent", "site", widget("w", "{x: 1}"), "merge .")).is(t, http.StatusOK)
 	for _, accept := range []string{"application/json", "text/plain"} {

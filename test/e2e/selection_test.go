@@ -220,7 +220,7 @@ func TestSelection_wordsForBooleans(t *testing.T) {
 
 func TestSelection_compat(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--compat", "deckhand")
+	s := start(t, "--compat=deckhand")
 	s.fillSelection(t)
 	for query, want := range map[string][]string{
 		"schema=deckhand":                  {"lp@3"},

@@ -31,19 +31,11 @@ type server struct {
 	unit     time.Duration // cost of a plain request, once measured
 }
 
-// start lends a server to a test. With flags, it runs a new one until the end of the test.
-func start(t *testing.T, flags ...string) *server {
+// startFresh runs a new server, for tests that depend on its first requests or leave requests behind, and for flags that
+// no other test has.
+func startFresh(t *testing.T, flags ...string) *server {
 	t.Helper()
-	if len(flags) == 0 {
-		return borrow(t)
-	}
 	return startOn(t, storetest.URL(t), flags...)
-}
-
-// startFresh runs a new server, for tests that depend on its first requests, or leave requests behind.
-func startFresh(t *testing.T) *server {
-	t.Helper()
-	return startOn(t, storetest.URL(t))
 }
 
 func startOn(t *testing.T, database string, flags ...string) *server {

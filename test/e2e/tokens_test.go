@@ -145,7 +145,7 @@ func TestAuth_noneForOthers(t *testing.T) {
 			t.Errorf("%s: it does not say how to go on:\n%s", address, out)
 		}
 	}
-	start(t, "--listen", "0.0.0.0:0", "--insecure-no-auth").get(t, "whoami").is(t, http.StatusOK)
+	startFresh(t, "--listen", "0.0.0.0:0", "--insecure-no-auth").get(t, "whoami").is(t, http.StatusOK)
 	newKeys(t, "reader").startWith(t, "", "--listen", "0.0.0.0:0")
 }
 

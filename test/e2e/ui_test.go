@@ -131,7 +131,7 @@ func forge(t *testing.T, client *http.Client, server, path string, form url.Valu
 
 func TestUI_off(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--no-ui")
+	s := startFresh(t, "--no-ui")
 	if status, text := browse(t, http.DefaultClient, http.MethodGet, s.url+"/ui/", nil); status != http.StatusNotFound || strings.Contains(text, "<html") {
 		t.Errorf("status %d\n%s", status, text)
 	}

@@ -194,7 +194,7 @@ func TestWait_events(t *testing.T) {
 // The number of waiting requests is bounded, and all of them end immediately when the server stops.
 func TestWait_bounds(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--max-waits", "3")
+	s := startFresh(t, "--max-waits", "3")
 	s.put(t, "b", policy("p", "a-validation")).is(t, http.StatusOK)
 	const path = "revisions/1/status?expect=success&wait=10m"
 	const soon = "revisions/1/status?expect=success&wait=0s"
@@ -276,7 +276,7 @@ func TestEvents_expiry(t *testing.T) {
 // reference lacks.
 func TestWait_compat(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--compat", "deckhand")
+	s := start(t, "--compat=deckhand")
 	s.put(t, "b", layers("lp", "site")+policy("p", "a-validation")+widget("w", "{}")).is(t, http.StatusOK)
 	s.tag(t, 1, "t")
 	for _, path := range []string{

@@ -137,7 +137,7 @@ func TestWarnings_orphanFails(t *testing.T) {
 // With --compat=deckhand, answers have no warnings, and refusals have no details.
 func TestWarnings_compat(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--compat", "deckhand")
+	s := start(t, "--compat=deckhand")
 	s.put(t, "site", policy("ready", rendering, "a-validation")+layeringPolicy("lp")+secret("s", "{v: a-value}")+
 		docWith("acme/Widget/v1", "w", "{t: OTHER}", substitutes(from("s", ".v", "{path: .t, pattern: NAME}")))).is(t, http.StatusOK)
 	s.isWarned(t, "1")
@@ -260,7 +260,7 @@ func TestWarnings_sites(t *testing.T) {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
 			body := realSite(t, c.site, c.old, c.replacement)
-			s := start(t, "--secrets-keyset", newKeyset(t))
+			s := startSealed(t)
 			s.put(t, "site", body).is(t, http.StatusOK)
 			var want []string
 			if c.want != "" {

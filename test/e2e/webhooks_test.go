@@ -86,7 +86,7 @@ func ok(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "than
 // startCalling runs a server whose webhooks may call this machine.
 func startCalling(t *testing.T) *server {
 	t.Helper()
-	return start(t, "--secrets-keyset", newKeyset(t), "--webhook-allow", "127.0.0.0/8")
+	return startFresh(t, "--secrets-keyset", newKeyset(t), "--webhook-allow", "127.0.0.0/8")
 }
 
 // Receivers get each event of the types that they want, signed with all valid secrets.
@@ -309,7 +309,7 @@ func TestWebhooks_whereTo(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t, ok)
 	port := r.URL[strings.LastIndex(r.URL, ":"):]
-	s := start(t, "--secrets-keyset", newKeyset(t), "--webhook-allow", "localhost,*.example,10.0.0.0/8")
+	s := startFresh(t, "--secrets-keyset", newKeyset(t), "--webhook-allow", "localhost,*.example,10.0.0.0/8")
 	path, _ := s.hook(t, "{url: 'http://localhost"+port+"'}") // a listed name that resolves to this machine
 	s.post(t, path+"/ping", "").is(t, http.StatusAccepted)
 	eventually(t, "a failed attempt", func() bool {
@@ -326,7 +326,7 @@ func TestWebhooks_whereTo(t *testing.T) {
 	}
 	none := start(t)
 	none.post(t, "webhooks", "{url: 'http://x.example'}").fails(t, http.StatusForbidden, "WebhooksNotAllowed", "--webhook-allow")
-	unsealed := start(t, "--webhook-allow", "*.example")
+	unsealed := startFresh(t, "--webhook-allow", "*.example")
 	unsealed.post(t, "webhooks", "{url: 'http://x.example'}").fails(t, http.StatusConflict, "NoKeyset", "--secrets-keyset")
 	if said := refusesToStart(t, "--webhook-allow", "http://x"); !strings.Contains(said, "--webhook-allow") {
 		t.Error(said)
@@ -338,7 +338,7 @@ func TestWebhooks_kill(t *testing.T) {
 	t.Parallel()
 	keyset := newKeyset(t)
 	flags := []string{"--secrets-keyset", keyset, "--webhook-allow", "127.0.0.0/8"}
-	s := start(t, flags...)
+	s := startFresh(t, flags...)
 	doomed := launch(t, program, patientClient(), s.database, flags...)
 	doomed.ready(t)
 	var held sync.Map // deliveries whose first call was not answered

@@ -98,7 +98,7 @@ func open() (*server, error) {
 // startCluster starts a cluster that may lose everything at any time, which makes it fast.
 func (s *server) startCluster() error {
 	removeAbandoned()
-	dir, err := os.MkdirTemp("", prefix)
+	dir, err := os.MkdirTemp(place(), prefix)
 	if err != nil {
 		return fmt.Errorf("make directory: %w", err)
 	}
@@ -110,7 +110,7 @@ func (s *server) startCluster() error {
 	defer cancel()
 	s.cluster, err = local.Start(ctx, filepath.Join(dir, "state"), slog.New(slog.DiscardHandler),
 		"fsync=off", "full_page_writes=off", "synchronous_commit=off", "max_connections=200", "autovacuum=off",
-		"wal_level=minimal", "max_wal_senders=0")
+		"wal_level=minimal", "max_wal_senders=0", "max_wal_size=256MB")
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(dir))
 	}
@@ -157,13 +157,13 @@ func (s *server) close() error {
 	return errors.Join(s.cluster.Stop(ctx), os.RemoveAll(s.dir))
 }
 
-// prefix of the directories of clusters, in the temp directory.
+// prefix of the directories of clusters.
 const prefix = "purser-test-"
 
 // removeAbandoned removes the directories of test binaries that were killed: those without a postmaster, and so old
 // that it is not one that is about to start.
 func removeAbandoned() {
-	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*"))
+	dirs, _ := filepath.Glob(filepath.Join(place(), prefix+"*"))
 	for _, dir := range dirs {
 		info, err := os.Lstat(dir)
 		if err != nil || time.Since(info.ModTime()) < time.Hour {
