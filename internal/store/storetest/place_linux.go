@@ -8,8 +8,8 @@ import (
 // roomy is the least free space of a file system in memory that holds a cluster, in bytes.
 const roomy = 4 << 30
 
-// place returns the directory for clusters: one in memory if it has room, because the kernel needs twice as long to make
-// the files of a database elsewhere.
+// place returns the directory for clusters: one in memory if it has room. Elsewhere, the kernel needs twice as long to
+// make the files of a database.
 func place() string {
 	const memory = "/dev/shm"
 	var system syscall.Statfs_t
