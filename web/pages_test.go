@@ -292,7 +292,7 @@ func TestPages_crawl(t *testing.T) {
 	s.put(t, "site?message="+url.QueryEscape(names[0]), documents...)
 	b := s.as(t, "admin")
 	kinds := map[string]int{}
-	seen := b.crawl(t, 500, func(target string, page answer) {
+	seen := b.crawl(t, 250, func(target string, page answer) {
 		if page.StatusCode != http.StatusOK {
 			t.Errorf("%s: status %d\n%s", target, page.StatusCode, page.visible(t))
 		}

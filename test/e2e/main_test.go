@@ -15,6 +15,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	_ = flag.Set("rapid.checks", "25") // of a server; -rapid.checks=1000 asks for more
 	storetest.AfterTests(idle.close)
 	storetest.Main(m)
 }

@@ -19,8 +19,9 @@ var (
 	lean    = sync.OnceValues(func() (string, error) { return buildProgram("purser/cmd/server", "lean") })
 )
 
-// commandLine returns the path of the command purser.
-var commandLine = sync.OnceValues(func() (string, error) { return buildProgram("purser/cmd/purser", "purser", "-race") })
+// commandLine returns the path of the command purser. The tests of its package have the race detector, with which each of
+// hundreds of runs would take four times as long.
+var commandLine = sync.OnceValues(func() (string, error) { return buildProgram("purser/cmd/purser", "purser") })
 
 // buildProgram builds a program in the user's cache, where it stays, because nothing runs after the last test that
 // could remove it. Each source tree has its own.
@@ -41,7 +42,7 @@ func buildProgram(main, name string, flags ...string) (string, error) {
 	_, _ = tree.Write([]byte(root))
 	path := filepath.Join(dir, fmt.Sprintf("%s-%x", name, tree.Sum64()))
 	fresh := fmt.Sprintf("%s.%d", path, os.Getpid())
-	args := append(append([]string{"build"}, flags...), "-o", fresh, main)
+	args := append(append([]string{"build", "-ldflags=-s -w"}, flags...), "-o", fresh, main)
 	if out, err := exec.CommandContext(context.Background(), "go", args...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", main, err, out)
 	}

@@ -25,7 +25,7 @@ import (
 func few(ofHundred int, property func(*rapid.T)) func(*rapid.T) {
 	checks, err := strconv.Atoi(flag.Lookup("rapid.checks").Value.String())
 	if err != nil {
-		checks = 100
+		checks = 25
 	}
 	ran, failed := 0, false
 	return func(t *rapid.T) {
@@ -432,7 +432,7 @@ func TestLaws_secrets(t *testing.T) {
 	one := guarded{startAs(t, lean, patientClient(), storetest.URL(t), flags...), k}
 	other := guarded{startAs(t, lean, patientClient(), storetest.URL(t), flags...), k}
 	c := mustContract(t)
-	rapid.Check(t, few(12, func(t *rapid.T) {
+	rapid.Check(t, few(40, func(t *rapid.T) {
 		p := anySecretSite(t)
 		reads := p.reads(t, c)
 		stories := []*story{{T: t, guarded: one}, {T: t, guarded: other}}

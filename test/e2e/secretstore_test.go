@@ -125,7 +125,7 @@ func TestLaws_secretsAreKeptSealed(t *testing.T) {
 	const mark, control = "WVKQXZJWQV", "VQJXWZKQVX"
 	flags, k := guardedFlags(t)
 	g := guarded{startAs(t, lean, patientClient(), storetest.URL(t), flags...), k}
-	rapid.Check(t, few(6, func(t *rapid.T) {
+	rapid.Check(t, few(20, func(t *rapid.T) {
 		p := anySecretSite(t)
 		s := &story{T: t, guarded: g}
 		secrets := anySecrets(t, 2*p.secrets, "secrets", "", mark)
