@@ -142,11 +142,11 @@ func several(t *rapid.T) string {
 		case 0:
 			text = strings.Replace(text, "acme/Widget/v1", "acme/Other/v1", 1)
 		case 1:
-			text = special("deckhand/DataSchema/v1", "acme/Widget/v1", "{$schema: 'http://json-schema.org/schema#'}")
+			text = control("deckhand/DataSchema/v1", "acme/Widget/v1", "{$schema: 'http://json-schema.org/schema#'}")
 		case 2:
-			text = special("deckhand/LayeringPolicy/v1", name, "{layerOrder: [site]}")
+			text = control("deckhand/LayeringPolicy/v1", name, "{layerOrder: [site]}")
 		case 3:
-			text = special(validations.ClientVersionsKind, name, "{client: 1.0.0}")
+			text = control(validations.ClientVersionsKind, name, "{client: 1.0.0}")
 		}
 		list = append(list, text)
 	}
@@ -164,8 +164,3 @@ const (
 	restore = eachTable + `DELETE FROM %1$I; INSERT INTO %1$I OVERRIDING SYSTEM VALUE TABLE saved.%1$I', t);
 		END LOOP; END $$`
 )
-
-// special returns a document that has effects on others.
-func special(schema, name, data string) string {
-	return fmt.Sprintf("---\nschema: %s\nmetadata: {schema: metadata/Control/v1, name: %s}\ndata: %s\n", schema, name, data)
-}

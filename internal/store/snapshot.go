@@ -5,6 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"purser/internal/cache"
 	"purser/internal/document"
 	"purser/internal/revisions"
 	"purser/internal/store/postgres"
@@ -268,7 +269,7 @@ func (r *snapshotReader) finish(need revisions.Need) revisions.Snapshot {
 		case known && entry.Stamp == bucket.Stamp:
 			*bucket = entry
 		default:
-			bucket.Documents = r.loaded[bucket.Name]
+			bucket.Documents = share(r.store.buckets, r.loaded[bucket.Name])
 			*bucket = r.store.keep(*bucket)
 		}
 	}
@@ -283,7 +284,7 @@ func (r *snapshotReader) finish(need revisions.Need) revisions.Snapshot {
 		r.Documents = known.Documents
 	case need.Documents:
 		decodeTraits(r.Documents)
-		r.store.keepLive(liveDocuments{r.Head.Stamp, r.Head.Revision, r.Documents})
+		r.store.keepLive(liveDocuments{r.Head.Stamp, r.Head.Revision, share(r.store.live, r.Documents)})
 	}
 	return *r.Snapshot
 }
@@ -300,6 +301,16 @@ func decodeTraits(documents []*revisions.Stored) {
 	for _, doc := range documents {
 		doc.DecodeTraits()
 	}
+}
+
+// share marks documents that were just read as shared, if they fit into the cache that they are for, and returns them.
+func share[K comparable, V any](by *cache.Cache[K, V], documents []*revisions.Stored) []*revisions.Stored {
+	if by.Fits(sizeOf(documents)) {
+		for _, doc := range documents {
+			doc.Shared = true
+		}
+	}
+	return documents
 }
 
 func (s *Store) keepLive(live liveDocuments) { s.live.Add(struct{}{}, live, sizeOf(live.documents)) }
