@@ -1,15 +1,15 @@
-package web
+package reasons
 
 import (
 	"strings"
 
-	"purser/internal/words"
-
 	"purser/internal/client"
+	"purser/internal/words"
+	"purser/web/wire"
 )
 
-// verdict says in words whether a revision may be deployed.
-type verdict struct {
+// Verdict says in words whether a revision may be deployed.
+type Verdict struct {
 	Revision int64
 	OK       bool
 	Reasons  []reason // why not
@@ -25,15 +25,15 @@ type reason struct {
 	Next       string
 }
 
-// success is the status of a validation or revision without problems.
-const success = "success"
+// Success is the status of a validation or revision without problems.
+const Success = "success"
 
-// verdictOf words a verdict.
-func verdictOf(status client.Verdict, found findings) verdict {
-	said := verdict{Revision: status.Revision, OK: status.Status == success, Notes: status.Warnings}
+// Of words a verdict.
+func Of(status client.Verdict, found wire.Findings) Verdict {
+	said := Verdict{Revision: status.Revision, OK: status.Status == Success, Notes: status.Warnings}
 	for _, policy := range status.Policies {
 		for _, v := range policy.Validations {
-			if v.Status != success {
+			if v.Status != Success {
 				said.Reasons = append(said.Reasons, reasonOf(v, policy.Name, found))
 			}
 		}
@@ -46,25 +46,25 @@ func verdictOf(status client.Verdict, found findings) verdict {
 	}
 	if len(status.Policies) == 0 && !said.OK {
 		for _, v := range status.Validations {
-			if v.Status != success {
+			if v.Status != Success {
 				said.Reasons = append(said.Reasons, reasonOf(v, "", found))
 			}
 		}
 	}
 	var ignored []string
 	for _, v := range status.Ignored {
-		if v.Status != success {
+		if v.Status != Success {
 			ignored = append(ignored, v.Name)
 		}
 	}
 	if len(ignored) > 0 {
-		said.Notes = append(said.Notes, joined(ignored)+" failed, but no policy requires that.")
+		said.Notes = append(said.Notes, words.List(ignored)+" failed, but no policy requires that.")
 	}
 	return said
 }
 
 // reasonOf returns why a validation is not a success, with advice.
-func reasonOf(v client.Validation, policy string, found findings) reason {
+func reasonOf(v client.Validation, policy string, found wire.Findings) reason {
 	said := reason{Validation: v.Name, Policy: policy, Status: v.Status}
 	documents, about, advice := map[client.Identity]bool{}, 0, ""
 	message, unexplained := "", false
@@ -83,7 +83,7 @@ func reasonOf(v client.Validation, policy string, found findings) reason {
 	case "missing":
 		said.Text = "Nobody has posted a result of " + v.Name + "."
 		if v.Own() { // others cannot post one
-			said.Text = strings.TrimSpace("There is no result of " + v.Name + ". " + sentence(message))
+			said.Text = strings.TrimSpace("There is no result of " + v.Name + ". " + words.Sentence(message))
 			break
 		}
 		said.Next = "Have its service validate this revision and post the result."
@@ -103,7 +103,7 @@ func reasonOf(v client.Validation, policy string, found findings) reason {
 		case unexplained:
 			said.Text += ", and its result does not say why."
 		case message != "":
-			said.Text += ": " + sentence(message)
+			said.Text += ": " + words.Sentence(message)
 		default:
 			said.Text += "."
 		}
@@ -118,39 +118,19 @@ func reasonOf(v client.Validation, policy string, found findings) reason {
 		}
 	}
 	if advice != "" && len(documents) == 0 {
-		said.Next = sentence(advice)
+		said.Next = words.Sentence(advice)
 	}
 	return said
 }
 
-// sentence begins a text with a capital and ends it with a full stop.
-func sentence(text string) string {
-	text = strings.TrimSpace(text)
-	if text == "" {
-		return ""
-	}
-	if c := text[0]; 'a' <= c && c <= 'z' {
-		text = strings.ToUpper(text[:1]) + text[1:]
-	}
-	return ended(text)
-}
-
-// ended ends a text that is not empty with a full stop.
-func ended(text string) string {
-	if !strings.ContainsAny(text[len(text)-1:], ".!?") {
-		text += "."
-	}
-	return text
-}
-
-// grouped has the findings of one document, or of the revision as a whole.
-type grouped struct {
+// Group has the findings of one document, or of the revision as a whole.
+type Group struct {
 	Document *client.Identity // nil: the revision
-	Findings []finding
+	Findings []wire.Finding
 }
 
-// byDocument groups findings by their documents, in the order in which they come.
-func byDocument(all []finding) (groups []grouped) {
+// ByDocument groups findings by their documents, in the order in which they come.
+func ByDocument(all []wire.Finding) (groups []Group) {
 	at := map[client.Identity]int{}
 	for _, f := range all {
 		if f.Document == nil && (f.Rule == "missing" || f.Rule == "expired") {
@@ -164,7 +144,7 @@ func byDocument(all []finding) (groups []grouped) {
 		if !known {
 			i = len(groups)
 			at[key] = i
-			groups = append(groups, grouped{Document: f.Document})
+			groups = append(groups, Group{Document: f.Document})
 		}
 		groups[i].Findings = append(groups[i].Findings, f)
 	}

@@ -1,14 +1,15 @@
-package web
+package layout
 
 import (
 	"bytes"
+	"io"
 	"iter"
 	"reflect"
 )
 
-// paper is a page being made. Its lists are cut off when the page is full, which is counted in bytes while they are
+// Paper is a page being made. Its lists are cut off when the page is full, which is counted in bytes while they are
 // written, whatever their items hold.
-type paper struct {
+type Paper struct {
 	written bytes.Buffer
 	end     int // of the list that is being written, in bytes of the page
 	shown   int // items of the list that was written last
@@ -22,11 +23,12 @@ const (
 	lastLists = 25_000
 )
 
-func newPaper() *paper { return &paper{end: maxPage - lastLists} }
+// NewPaper returns an empty page.
+func NewPaper() *Paper { return &Paper{end: maxPage - lastLists} }
 
 // Fit iterates over the items of a slice until they would exceed most bytes of the page; nested lists share the room of
 // the outer one. There is always room for the first item.
-func (p *paper) Fit(most int, list any) iter.Seq[any] {
+func (p *Paper) Fit(most int, list any) iter.Seq[any] {
 	items := reflect.ValueOf(list)
 	return func(yield func(any) bool) {
 		outer := p.end
@@ -44,19 +46,19 @@ func (p *paper) Fit(most int, list any) iter.Seq[any] {
 }
 
 // Left returns the number of items of the previous list that were not shown.
-func (p *paper) Left() int { return p.left }
+func (p *Paper) Left() int { return p.left }
 
 // Turn returns the pager of the previous list, which continues with the first item that was not shown.
-func (p *paper) Turn(pages pager) pager {
+func (p *Paper) Turn(pages Pager) Pager {
 	if p.left > 0 {
-		pages.end(p.shown, true)
+		pages.End(p.shown, true)
 	}
 	return pages
 }
 
-// part has the data of a part of a page.
-type part struct {
-	*paper
+// Part has the data of a part of a page.
+type Part struct {
+	*Paper
 
 	Revision int64
 	Most     int // bytes that its list may take
@@ -64,4 +66,7 @@ type part struct {
 }
 
 // Of returns the content of a part of a page: a list about a revision, and the bytes that it may take.
-func (p *paper) Of(revision int64, most int, list any) part { return part{p, revision, most, list} }
+func (p *Paper) Of(revision int64, most int, list any) Part { return Part{p, revision, most, list} }
+
+// WriteTo implements io.WriterTo.
+func (p *Paper) WriteTo(w io.Writer) (int64, error) { return p.written.WriteTo(w) } //nolint:wrapcheck // it is of w

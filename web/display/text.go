@@ -1,4 +1,4 @@
-package web
+package display
 
 import (
 	"fmt"
@@ -15,10 +15,17 @@ const (
 	maxChip, maxChipBytes = 60, 180
 )
 
-func shownLine(text string) string { shown, _ := cut(text, maxLine, maxLineBytes); return shown }
-func shownText(text string) string { shown, _ := cut(text, maxText, maxTextBytes); return shown }
-func shownName(text string) string { shown, _ := cut(text, maxName, maxNameBytes); return shown }
-func shownChip(text string) string { shown, _ := cut(text, maxChip, maxChipBytes); return shown }
+// CutLine returns what is shown of a line.
+func CutLine(text string) string { shown, _ := cut(text, maxLine, maxLineBytes); return shown }
+
+// CutText returns what is shown of a message.
+func CutText(text string) string { shown, _ := cut(text, maxText, maxTextBytes); return shown }
+
+// CutName returns what is shown of a name.
+func CutName(text string) string { shown, _ := cut(text, maxName, maxNameBytes); return shown }
+
+// CutChip returns what is shown of one of several names in a field of a table.
+func CutChip(text string) string { shown, _ := cut(text, maxChip, maxChipBytes); return shown }
 
 // weight returns how many bytes of a page a line takes.
 func weight(text string) int {
@@ -55,9 +62,9 @@ func escaped(r rune, size int) int {
 	return size
 }
 
-// visible returns a text with characters that control layout replaced by their code points: control characters, and
+// Visible returns a text with characters that control layout replaced by their code points: control characters, and
 // those that change the writing direction and could disguise a line. Line breaks and tabs stay.
-func visible(text string) string {
+func Visible(text string) string {
 	if !strings.ContainsFunc(text, hidden) {
 		return text
 	}
@@ -79,15 +86,4 @@ func write(b *strings.Builder, r rune) {
 // hidden reports whether a character controls how text is laid out, or is none.
 func hidden(r rune) bool {
 	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp))
-}
-
-// joined lists words: a, b and c.
-func joined(words []string) string {
-	switch len(words) {
-	case 0:
-		return ""
-	case 1:
-		return words[0]
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }

@@ -1,4 +1,4 @@
-package web
+package signin
 
 import (
 	"bytes"
@@ -36,7 +36,7 @@ func TestIssuer_hangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := &hanging{}
-		i := &issuer{OIDC: OIDC{Issuer: "https://id.example", Client: &http.Client{Transport: h}}}
+		i := &Issuer{OIDC: OIDC{Issuer: "https://id.example", Client: &http.Client{Transport: h}}}
 		began := time.Now()
 		ends := func(patience, want time.Duration) {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)

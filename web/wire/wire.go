@@ -1,22 +1,24 @@
-package web
+package wire
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"purser/internal/client"
 )
 
-// findings lists the problems of a revision.
-type findings struct {
+// Findings lists the problems of a revision.
+type Findings struct {
 	Total    int       `json:"total"`
 	More     bool      `json:"more"`
-	Findings []finding `json:"findings"`
+	Findings []Finding `json:"findings"`
 }
 
-// finding is one thing that is wrong.
-type finding struct {
+// Finding is one thing that is wrong.
+type Finding struct {
 	client.Finding
 
 	Value  json.RawMessage `json:"value"`
@@ -27,8 +29,8 @@ type finding struct {
 	} `json:"causes"`
 }
 
-// storedDocument is a document of a revision without its data.
-type storedDocument struct {
+// Document is a document of a revision without its data.
+type Document struct {
 	Schema   string `json:"schema"`
 	Metadata struct {
 		Name     string            `json:"name"`
@@ -46,33 +48,33 @@ type storedDocument struct {
 }
 
 // Identity returns the document's identity.
-func (d storedDocument) Identity() client.Identity {
+func (d Document) Identity() client.Identity {
 	return client.Identity{
 		Schema: d.Schema, Layer: d.Metadata.Layering.Layer, Name: d.Metadata.Name, Bucket: d.Status.Bucket,
 	}
 }
 
 // Labels returns the document's labels as text, in order.
-func (d storedDocument) Labels() []string {
+func (d Document) Labels() []string {
 	var all []string
-	for _, name := range sortedKeys(d.Metadata.Labels) {
+	for _, name := range slices.Sorted(maps.Keys(d.Metadata.Labels)) {
 		all = append(all, name+"="+d.Metadata.Labels[name])
 	}
 	return all
 }
 
 // Encrypted reports whether the document is a secret.
-func (d storedDocument) Encrypted() bool { return d.Metadata.Storage == "encrypted" }
+func (d Document) Encrypted() bool { return d.Metadata.Storage == "encrypted" }
 
-// list is a list with pages.
-type list[T any] struct {
+// List is a list with pages.
+type List[T any] struct {
 	Count   int     `json:"count"`
 	Results []T     `json:"results"`
 	Next    *string `json:"next"`
 }
 
-// entry is a result of a validation.
-type entry struct {
+// Result is a result of a validation.
+type Result struct {
 	ID           int               `json:"id"`
 	Name         string            `json:"name"`
 	Status       string            `json:"status"`
@@ -83,10 +85,10 @@ type entry struct {
 	Errors       []json.RawMessage `json:"errors"`
 }
 
-// Messages returns the messages of an entry's errors.
-func (e entry) Messages() []string {
+// Messages returns the messages of a result's errors.
+func (r Result) Messages() []string {
 	var texts []string
-	for _, text := range e.Errors {
+	for _, text := range r.Errors {
 		var known struct {
 			Message string `json:"message"`
 		}
@@ -98,8 +100,8 @@ func (e entry) Messages() []string {
 	return texts
 }
 
-// auditEvent is an entry of the audit.
-type auditEvent struct {
+// AuditEvent is an entry of the audit.
+type AuditEvent struct {
 	At   string `json:"at"`
 	User struct {
 		ID   string `json:"id"`
@@ -117,7 +119,7 @@ type auditEvent struct {
 }
 
 // Who names the user.
-func (e auditEvent) Who() string {
+func (e AuditEvent) Who() string {
 	who := e.User.Name
 	if who == "" {
 		who = e.User.ID
@@ -128,8 +130,8 @@ func (e auditEvent) Who() string {
 	return who
 }
 
-// parseTime reads a time as the API writes it: UTC, without a zone. The zero time is none.
-func parseTime(text string) (time.Time, bool) {
+// ParseTime reads a time as the API writes it: UTC, without a zone. The zero time is none.
+func ParseTime(text string) (time.Time, bool) {
 	at, err := time.Parse("2006-01-02T15:04:05.999999", strings.TrimSuffix(text, "Z"))
 	const first = 1970
 	return at, err == nil && at.Year() >= first

@@ -1,4 +1,4 @@
-package web
+package graph
 
 import (
 	"bytes"
@@ -7,21 +7,24 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
+
+	"purser/web/display"
 )
 
-// maxDrawing bounds the pictures of graphs that are embedded in their page, in bytes. A larger picture is loaded by the
+// MaxDrawing bounds the pictures of graphs that are embedded in their page, in bytes. A larger picture is loaded by the
 // page and has no links there.
-const maxDrawing = 2 << 20
+const MaxDrawing = 2 << 20
 
 var errDrawing = errors.New("the picture of a graph is not Graphviz output")
 
-// drawing returns a picture of Graphviz as a part of a page. It is rebuilt from an allowlist: only shapes and
+// Drawing returns a picture of Graphviz as a part of a page. It is rebuilt from an allowlist: only shapes and
 // texts, with the attributes below, and links to the pages of its documents. Nothing else gets through, whatever a
 // document is called.
-func drawing(picture []byte, label string, link func(focus string) string) (template.HTML, error) {
+func Drawing(picture []byte, label string, link func(focus string) string) (template.HTML, error) {
 	var b strings.Builder
 	var open []string // end tags of the open elements
 	skip := 0         // within an element that is left out
@@ -53,7 +56,7 @@ func drawing(picture []byte, label string, link func(focus string) string) (temp
 			open = open[:len(open)-1]
 		case xml.CharData:
 			if skip == 0 {
-				b.WriteString(template.HTMLEscapeString(visible(string(t))))
+				b.WriteString(template.HTMLEscapeString(display.Visible(string(t))))
 			}
 		}
 	}
@@ -86,12 +89,12 @@ func begin(b *strings.Builder, t xml.StartElement, label string, link func(focus
 		name = "g"
 	}
 	b.WriteString("<" + name)
-	for _, key := range sortedKeys(attributes) {
+	for _, key := range slices.Sorted(maps.Keys(attributes)) {
 		b.WriteString(" " + key + `="` + template.HTMLEscapeString(attributes[key]) + `"`)
 	}
 	b.WriteString(">")
 	if tooltip != "" {
-		b.WriteString("<title>" + template.HTMLEscapeString(visible(tooltip)) + "</title>")
+		b.WriteString("<title>" + template.HTMLEscapeString(display.Visible(tooltip)) + "</title>")
 	}
 	return "</" + name + ">", nil
 }
