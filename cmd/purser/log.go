@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"purser/internal/words"
-
+	"purser/cmd/purser/internal/difftext"
 	"purser/internal/client"
+	"purser/internal/words"
 )
 
 // logCommand lists revisions, or the changes of a document.
@@ -92,7 +92,7 @@ func (c *logCommand) history(ctx context.Context, around *surroundings, server *
 		for _, change := range changes {
 			fmt.Fprintln(w, words.Line(fmt.Sprintf("revision %d  %s  %s  %s  %s", change.Revision, moment(change.ChangedAt),
 				dash(change.User), change.Change, change.Message)))
-			fmt.Fprint(w, indented(change.Diff, around.colors))
+			fmt.Fprint(w, difftext.Indented(change.Diff, around.colors))
 		}
 	}})
 }

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
-	"golang.org/x/term"
 
 	"purser/internal/client"
 )
@@ -55,15 +54,6 @@ type commands struct {
 	Version    versionCommand    `cmd:"" group:"more"   help:"Print the version."`
 
 	ShowVersion kong.VersionFlag `help:"Print the version and exit." name:"version"`
-}
-
-// widthOf returns the width of a terminal in characters, 0 if the file is not a terminal.
-func widthOf(file *os.File) int {
-	width, _, err := term.GetSize(int(file.Fd()))
-	if err != nil {
-		return 0
-	}
-	return width
 }
 
 // groups returns the headings of the list of commands, in order.

@@ -12,9 +12,9 @@ import (
 	"slices"
 	"strings"
 
-	"purser/internal/words"
-
+	"purser/cmd/purser/internal/difftext"
 	"purser/internal/client"
+	"purser/internal/words"
 )
 
 // plan prints a preview of a push: each added, changed and deleted document, with differences, and the
@@ -39,7 +39,7 @@ func (p *push) plan(ctx context.Context) error {
 				from = ", from bucket " + d.From
 			}
 			fmt.Fprintln(w, words.Line(fmt.Sprintf("%-8s %s (bucket %s%s)", wordOf(d), d, d.Bucket, from)))
-			fmt.Fprint(w, indented(differences[key(d.Identity)], p.around.colors))
+			fmt.Fprint(w, difftext.Indented(differences[key(d.Identity)], p.around.colors))
 		}
 		did := preview.Changes
 		if preview.Changed {
@@ -143,15 +143,4 @@ func (p *push) differences(ctx context.Context, preview client.Preview) (map[cli
 		}
 	}
 	return differences, nil
-}
-
-// indented indents the lines of a diff, and replaces characters that control a terminal.
-func indented(diff string, colors bool) string {
-	if diff == "" {
-		return ""
-	}
-	if diff = words.Printable(diff); colors {
-		diff = coloredDiff(diff)
-	}
-	return "    " + strings.ReplaceAll(strings.TrimSuffix(diff, "\n"), "\n", "\n    ") + "\n"
 }
