@@ -11,11 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"purser/internal/words"
-
-	"purser/internal/document/blockyaml"
-
 	"purser/internal/client"
+	"purser/internal/document/blockyaml"
+	"purser/internal/words"
 )
 
 // eventsCommand prints events.

@@ -7,9 +7,8 @@ import (
 	"net/url"
 	"strconv"
 
-	"purser/internal/words"
-
 	"purser/internal/client"
+	"purser/internal/words"
 )
 
 // findingsCommand lists the findings of a revision.

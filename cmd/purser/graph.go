@@ -9,9 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"purser/internal/words"
-
 	"purser/internal/client"
+	"purser/internal/words"
 )
 
 // graphCommand prints the dependencies between the documents of a revision.

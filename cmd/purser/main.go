@@ -16,6 +16,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"purser/cmd/purser/internal/folder"
 	"purser/internal/client"
 )
 
@@ -156,6 +157,9 @@ func codeOf(err error, stderr io.Writer) int {
 		_, _ = fmt.Fprintln(stderr, "purser:", err)
 	}
 	if _, ok := errors.AsType[no](err); ok {
+		return exitNo
+	}
+	if _, ok := errors.AsType[folder.Invalid](err); ok {
 		return exitNo
 	}
 	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Refusal() {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"purser/cmd/purser/internal/difftext"
+	"purser/cmd/purser/internal/folder"
 	"purser/internal/client"
 	"purser/internal/words"
 )
@@ -39,7 +40,7 @@ func (p *push) plan(ctx context.Context) error {
 				from = ", from bucket " + d.From
 			}
 			fmt.Fprintln(w, words.Line(fmt.Sprintf("%-8s %s (bucket %s%s)", wordOf(d), d, d.Bucket, from)))
-			fmt.Fprint(w, difftext.Indented(differences[key(d.Identity)], p.around.colors))
+			fmt.Fprint(w, difftext.Indented(differences[d.Identity], p.around.colors))
 		}
 		did := preview.Changes
 		if preview.Changed {
@@ -100,10 +101,11 @@ func verdictWord(status string) string {
 
 // differences returns the unified diff of each changed document, without the data of encrypted documents.
 func (p *push) differences(ctx context.Context, preview client.Preview) (map[client.Identity]string, error) {
-	changed, buckets := map[client.Identity]bool{}, map[string]bool{}
+	var changed []client.Identity
+	buckets := map[string]bool{}
 	for _, d := range preview.Documents {
 		if d.Change == "modified" || d.Change == "moved" {
-			changed[key(d.Identity)] = true
+			changed = append(changed, d.Identity)
 			buckets[cmp.Or(d.From, d.Bucket)] = true
 		}
 	}
@@ -120,27 +122,9 @@ func (p *push) differences(ctx context.Context, preview client.Preview) (map[cli
 	if err != nil {
 		return nil, err
 	}
-	found, err := documentsOf(answer.Body)
+	before, err := folder.Parse(answer.Body)
 	if err != nil {
 		return nil, err
 	}
-	before := map[client.Identity]*stored{}
-	for i, doc := range found {
-		before[key(doc.Identity)] = &found[i]
-	}
-	differences := map[client.Identity]string{}
-	for _, piece := range p.body.pieces {
-		after, err := storedAs(piece.source)
-		if err != nil {
-			return nil, err
-		}
-		id := after.Identity
-		if !changed[id] || before[id] == nil {
-			continue
-		}
-		if differences[id], err = difference(ctx, "stored", piece.file, before[id], &after); err != nil {
-			return nil, err
-		}
-	}
-	return differences, nil
+	return p.body.Differences(ctx, before, changed)
 }

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"purser/internal/words"
-
 	"purser/internal/document/blockyaml"
+	"purser/internal/words"
 )
 
 // output is the flag for the format in which commands print the answers of a server.
@@ -105,4 +104,18 @@ func decodeAll[T any](items []json.RawMessage) ([]T, error) {
 		}
 	}
 	return list, nil
+}
+
+// decode decodes JSON of the server.
+func decode(text []byte, into any) error {
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("the server's answer cannot be read: %w", err)
+	}
+	return nil
+}
+
+// marshal returns a value as JSON text.
+func marshal(value any) []byte {
+	text, _ := json.Marshal(value) //nolint:errchkjson // strings, numbers and lists of them always marshal
+	return text
 }

@@ -8,9 +8,8 @@ import (
 	"net/url"
 	"strconv"
 
-	"purser/internal/words"
-
 	"purser/internal/client"
+	"purser/internal/words"
 )
 
 // pruneCommand deletes old revisions.

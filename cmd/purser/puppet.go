@@ -10,9 +10,8 @@ import (
 	"os"
 	"strings"
 
-	"purser/internal/words"
-
 	"purser/internal/client"
+	"purser/internal/words"
 )
 
 // puppetCommand overrides Puppet resources.

@@ -14,9 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"purser/internal/words"
-
+	"purser/cmd/purser/internal/folder"
 	"purser/internal/client"
+	"purser/internal/words"
 )
 
 // pushCommand puts documents into one bucket, or into several as a change set.
@@ -63,17 +63,18 @@ success, and with --dry-run 1 if it would be a failure that no result which is p
 
 // Run puts the documents into their buckets. On a terminal it shows the changes and asks first.
 func (c *pushCommand) Run(ctx context.Context, around *surroundings) error {
-	read, change, err := c.read(ctx, around)
+	body, change, err := c.read(ctx, around)
 	if err != nil {
 		return err
 	}
-	read.note(around.stderr)
-	warnOfTwice(around.stderr, read.sources)
+	for _, notice := range body.Notices {
+		fmt.Fprintln(around.stderr, "purser:", notice)
+	}
 	server, err := c.connect(ctx, around)
 	if err != nil {
 		return err
 	}
-	p := &push{pushCommand: c, around: around, server: server, body: bodyOf(read.sources), change: change}
+	p := &push{pushCommand: c, around: around, server: server, body: body, change: change}
 	if c.DryRun {
 		return p.plan(ctx)
 	}
@@ -89,7 +90,9 @@ func (c *pushCommand) Run(ctx context.Context, around *surroundings) error {
 }
 
 // read reads the documents and returns how to put them.
-func (c *pushCommand) read(ctx context.Context, around *surroundings) (read contents, change client.Change, err error) {
+func (c *pushCommand) read(ctx context.Context, around *surroundings) (
+	body *folder.Body, change client.Change, err error,
+) {
 	change = client.Change{Message: c.Message, MaxDeleted: max(c.MaxDeleted, 0), DryRun: c.DryRun, Findings: true}
 	if c.Yes && c.MaxDeleted < 0 || c.DryRun {
 		change.MaxDeleted = -1
@@ -99,19 +102,20 @@ func (c *pushCommand) read(ctx context.Context, around *surroundings) (read cont
 	}
 	switch {
 	case c.Changeset != "" && c.Bucket != "":
-		return read, change, errors.New("--changeset names the buckets by its folders; leave the bucket and paths out")
+		return nil, change, errors.New("--changeset names the buckets by its folders; leave the bucket and paths out")
 	case c.Changeset != "":
-		read, err = changeSet(ctx, c.Changeset)
-		change.Buckets = read.empty
-		return read, change, err
+		if body, err = folder.ReadChangeSet(ctx, c.Changeset); err == nil {
+			change.Buckets = body.Empty
+		}
+		return body, change, err
 	case c.Bucket == "" || len(c.Paths) == 0:
-		return read, change, errors.New("name a bucket and the files or folders of its documents: purser push site site/")
+		return nil, change, errors.New("name a bucket and the files or folders of its documents: purser push site site/")
 	}
-	read, err = readSources(ctx, c.Paths, around.stdin)
-	if err == nil && len(read.sources) == 0 && !c.Yes {
+	body, err = folder.Read(ctx, c.Paths, around.stdin)
+	if err == nil && len(body.Text) == 0 && !c.Yes {
 		err = fmt.Errorf("there are no documents in %s; to delete all of the bucket, add --yes", strings.Join(c.Paths, ", "))
 	}
-	return read, change, err
+	return body, change, err
 }
 
 // push is the state of one push.
@@ -120,7 +124,7 @@ type push struct {
 
 	around *surroundings
 	server *client.Client
-	body   *body
+	body   *folder.Body
 	change client.Change
 }
 
@@ -176,11 +180,11 @@ func (p *push) put(ctx context.Context) (client.Written, error) {
 
 // send puts the documents. The answer has the findings, if the caller may read them.
 func (p *push) send(ctx context.Context, change client.Change) (client.Written, error) {
-	written, err := p.server.Put(ctx, p.Bucket, p.body.text, change)
+	written, err := p.server.Put(ctx, p.Bucket, p.body.Text, change)
 	if refused, ok := errors.AsType[*client.Error](err); ok && change.Findings && refused.Status == http.StatusForbidden &&
 		strings.Contains(refused.Message, "deckhand:list_validations") {
 		change.Findings = false
-		written, err = p.server.Put(ctx, p.Bucket, p.body.text, change)
+		written, err = p.server.Put(ctx, p.Bucket, p.body.Text, change)
 	}
 	return written, err
 }
@@ -191,7 +195,7 @@ func (p *push) refused(err error) error {
 	if !ok {
 		return err
 	}
-	text := strings.ReplaceAll(p.body.located(err.Error()), "If-Match asks for", "--if-unchanged asks for")
+	text := strings.ReplaceAll(p.body.Located(err.Error()), "If-Match asks for", "--if-unchanged asks for")
 	if refused.Refusal() {
 		return no(text)
 	}
@@ -237,7 +241,7 @@ type placedFinding struct {
 func (p *push) placed(ctx context.Context, findings []client.Finding) []placedFinding {
 	list := make([]placedFinding, len(findings))
 	for i, f := range findings {
-		list[i] = placedFinding{Finding: f, Place: strings.TrimSuffix(p.placeOf(ctx, f), ": ")}
+		list[i] = placedFinding{Finding: f, Place: p.body.Place(ctx, f.Line, f.Column, f.Path)}
 	}
 	return list
 }
@@ -254,14 +258,11 @@ func (p *push) findings(ctx context.Context, w io.Writer, findings []client.Find
 
 // placeOf returns the place of a finding in the files, followed by a colon, or "" if it is in none of them.
 func (p *push) placeOf(ctx context.Context, f client.Finding) string {
-	piece := p.body.at(f.Line)
-	switch {
-	case piece == nil:
+	place := p.body.Place(ctx, f.Line, f.Column, f.Path)
+	if place == "" {
 		return ""
-	case !piece.exact:
-		return piece.positionOf(ctx, f.Path) + ": "
 	}
-	return piece.place(f.Line, f.Column) + ": "
+	return place + ": "
 }
 
 // ask asks a question on the terminal. It returns an error unless the answer is yes.

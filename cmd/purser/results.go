@@ -9,12 +9,11 @@ import (
 	"net/url"
 	"os"
 	"strconv"
-	"strings"
 
-	"purser/internal/words"
-
+	"purser/cmd/purser/internal/folder"
 	"purser/internal/client"
 	"purser/internal/document"
+	"purser/internal/words"
 )
 
 // resultsCommand posts and lists results of validations.
@@ -106,15 +105,7 @@ func (c *resultsPostCommand) body(ctx context.Context, around *surroundings) ([]
 	if err != nil {
 		return nil, fmt.Errorf("read the result: %w", err)
 	}
-	return text, parsable(ctx, c.File, text)
-}
-
-// parsable returns an error that names where the YAML text of a request is from, unless it can be parsed.
-func parsable(ctx context.Context, from string, text []byte) error {
-	if _, err := document.ParseOne(ctx, text, document.YAML, limits()); err != nil {
-		return no(from + ": " + strings.TrimPrefix(document.Details(err), "document 1, "))
-	}
-	return nil
+	return text, folder.Parsable(ctx, c.File, text)
 }
 
 // resultsListCommand lists validations or results.

@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"io"
 
-	"purser/internal/words"
-
 	"purser/internal/client"
+	"purser/internal/words"
 )
 
 // rollbackCommand creates a new revision with the documents of an earlier one.

@@ -7,9 +7,9 @@ import (
 	"io"
 	"net/url"
 
-	"purser/internal/words"
-
+	"purser/cmd/purser/internal/folder"
 	"purser/internal/client"
+	"purser/internal/words"
 )
 
 // selected holds the flags of commands that print documents.
@@ -63,7 +63,7 @@ func (c *selected) print(ctx context.Context, around *surroundings, query url.Va
 	if c.Output == "yaml" || c.Output == "json" {
 		return write(around, words.PrintableJSON(string(answer.Body)))
 	}
-	documents, err := documentsOf(answer.Body)
+	documents, err := folder.Parse(answer.Body)
 	if err != nil {
 		return err
 	}

@@ -8,9 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"purser/internal/words"
-
 	"purser/internal/client"
+	"purser/internal/words"
 )
 
 // bucketsCommand lists the buckets.

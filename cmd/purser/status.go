@@ -9,9 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"purser/internal/words"
-
 	"purser/internal/client"
+	"purser/internal/words"
 )
 
 // statusCommand prints whether a revision may be deployed.

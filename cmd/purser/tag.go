@@ -12,9 +12,9 @@ import (
 	"slices"
 	"strconv"
 
-	"purser/internal/words"
-
+	"purser/cmd/purser/internal/folder"
 	"purser/internal/client"
+	"purser/internal/words"
 )
 
 // tagCommand sets, deletes or lists tags.
@@ -45,7 +45,7 @@ func (c *tagCommand) Run(ctx context.Context, around *surroundings) error {
 	case c.Name != "" && c.Revision == "" && !c.Delete: // without a revision, the tag is shown, not set
 		return fmt.Errorf("name the revision to tag: purser tag %s latest; purser tag lists the tags", c.Name)
 	}
-	if err := parsable(ctx, "--data", []byte(c.Data)); err != nil {
+	if err := folder.Parsable(ctx, "--data", []byte(c.Data)); err != nil {
 		return err
 	}
 	server, err := c.connect(ctx, around)
