@@ -3,15 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/url"
 	"path/filepath"
 	"slices"
 	"strconv"
 
 	"purser/cmd/purser/internal/folder"
+	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
-	"purser/internal/words"
 )
 
 // pullCommand writes the documents of a revision to files.
@@ -73,13 +72,7 @@ func (c *pullCommand) Run(ctx context.Context, around *surroundings) error {
 	if err != nil {
 		return err
 	}
-	return c.print(around, shown{
-		text:  marshal(map[string]any{"revision": about.ID, "stamp": about.Stamp, "files": names}),
-		names: []string{id},
-		table: func(w io.Writer) {
-			fmt.Fprintf(w, "Revision %d: %s in %s\n", about.ID, words.Count(len(documents), "document"), c.Dir)
-		},
-	})
+	return c.print(around, views.Pulled(about, names, c.Dir))
 }
 
 // mayNotSeeEncrypted reports whether the server answers that the caller may not list encrypted documents.

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"regexp"
 	"slices"
@@ -15,6 +12,7 @@ import (
 	"time"
 
 	"purser/cmd/purser/internal/folder"
+	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
 	"purser/internal/words"
 )
@@ -163,13 +161,7 @@ func (p *push) put(ctx context.Context) (client.Written, error) {
 	if err != nil {
 		return would, err
 	}
-	var rows [][]string
-	for _, d := range preview.Documents {
-		if d.Change == "deleted" {
-			rows = append(rows, []string{"  deleted", d.Bucket, d.String()})
-		}
-	}
-	columns(p.around.stderr, rows)
+	fmt.Fprint(p.around.stderr, views.Deletions(preview))
 	if err := ask(p.around, fmt.Sprintf("Delete %s?", words.Count(preview.Changes.Deleted, "document"))); err != nil {
 		return would, err
 	}
@@ -204,65 +196,20 @@ func (p *push) refused(err error) error {
 
 // report prints the result of a change.
 func (p *push) report(ctx context.Context, written client.Written) error {
-	var found client.Findings
-	// For callers who may not read findings, the answer lists documents instead.
-	if strings.HasPrefix(strings.TrimSpace(string(written.Body)), "{") {
-		if err := decode(written.Body, &found); err != nil {
-			return err
-		}
+	found, err := written.Findings()
+	if err != nil {
+		return err
 	}
-	summary := map[string]any{
-		"revision": json.Number(written.Revision), "changes": written.Changes, "status": written.Status,
-		"findings": p.placed(ctx, found.Findings),
-	}
-	return p.print(p.around, shown{
-		text: marshal(summary), names: []string{written.Revision},
-		table: func(w io.Writer) {
-			if written.Status == "" {
-				fmt.Fprintf(w, "Nothing changed; the newest revision is %s.\n", written.Revision)
-				return
-			}
-			fmt.Fprintf(w, "Revision %s: %s\n", written.Revision, written.Changes)
-			p.findings(ctx, w, found.Findings, found.Total, found.More)
-			fmt.Fprintln(w, statusLine(written.Status))
-		},
-	})
+	return p.print(p.around, views.Pushed(written, found, p.places(ctx, found.Findings)))
 }
 
-// placedFinding is a finding with its place in the files, FILE:LINE:COLUMN; Place is empty if it is not in a file.
-type placedFinding struct {
-	client.Finding
-
-	Place  string    `json:"place,omitempty"`
-	Line   *struct{} `json:"line,omitempty"` // hides the line in the request, which the user has not seen
-	Column *struct{} `json:"column,omitempty"`
-}
-
-func (p *push) placed(ctx context.Context, findings []client.Finding) []placedFinding {
-	list := make([]placedFinding, len(findings))
+// places returns the place of each finding in the files, "" if it is in none of them.
+func (p *push) places(ctx context.Context, findings []client.Finding) []string {
+	places := make([]string, len(findings))
 	for i, f := range findings {
-		list[i] = placedFinding{Finding: f, Place: p.body.Place(ctx, f.Line, f.Column, f.Path)}
+		places[i] = p.body.Place(ctx, f.Line, f.Column, f.Path)
 	}
-	return list
-}
-
-// findings prints findings with their places in the files.
-func (p *push) findings(ctx context.Context, w io.Writer, findings []client.Finding, total int, more bool) {
-	for _, f := range findings {
-		fmt.Fprintln(w, words.Line(p.placeOf(ctx, f)+findingText(f)))
-	}
-	if rest := restText(len(findings), total, more); rest != "" {
-		fmt.Fprintln(w, rest)
-	}
-}
-
-// placeOf returns the place of a finding in the files, followed by a colon, or "" if it is in none of them.
-func (p *push) placeOf(ctx context.Context, f client.Finding) string {
-	place := p.body.Place(ctx, f.Line, f.Column, f.Path)
-	if place == "" {
-		return ""
-	}
-	return place + ": "
+	return places
 }
 
 // ask asks a question on the terminal. It returns an error unless the answer is yes.
@@ -274,9 +221,4 @@ func ask(around *surroundings, question string) error {
 		return no("nothing was changed")
 	}
 	return nil
-}
-
-// wordOf returns the word for a difference in a plan.
-func wordOf(d client.Difference) string {
-	return cmp.Or(map[string]string{"created": "added", "modified": "changed"}[d.Change], d.Change)
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"purser/cmd/purser/internal/folder"
+	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
 	"purser/internal/document"
 	"purser/internal/words"
@@ -73,9 +74,10 @@ func (c *resultsPostCommand) Run(ctx context.Context, around *surroundings) erro
 	if posted.Warning != "" {
 		fmt.Fprintln(around.stderr, "purser: warning:", words.Printable(posted.Warning))
 	}
-	return c.print(around, shown{text, []string{posted.Status}, func(w io.Writer) {
-		fmt.Fprintf(w, "Revision %d: %s is a %s\n", about.ID, words.Line(c.Validation), posted.Status)
-	}})
+	return c.print(around, views.Answer{
+		JSON: text, Names: []string{posted.Status},
+		Text: fmt.Sprintf("Revision %d: %s is a %s\n", about.ID, words.Line(c.Validation), posted.Status),
+	})
 }
 
 // body returns the body of the request.
@@ -139,11 +141,7 @@ func (c *resultsListCommand) Run(ctx context.Context, around *surroundings) erro
 	if err != nil {
 		return err
 	}
-	rows, names := [][]string{{"VALIDATION", "STATUS"}}, []string{}
-	for _, v := range list.Results {
-		names, rows = append(names, v.Name), append(rows, []string{v.Name, v.Status})
-	}
-	return c.print(around, shown{text, names, func(w io.Writer) { columns(w, rows) }})
+	return c.print(around, views.Validations(text, list.Results))
 }
 
 // entries lists the results of one validation.
@@ -154,19 +152,9 @@ func (c *resultsListCommand) entries(ctx context.Context, around *surroundings, 
 	if err != nil {
 		return err
 	}
-	all, err := decodeAll[client.Entry](items)
+	results, err := views.Results(items, c.Validation)
 	if err != nil {
 		return err
 	}
-	rows, names, kept := [][]string{{"AT", "STATUS", "EXPIRES", "ERRORS"}}, []string{}, items[:0]
-	for i, entry := range all {
-		if entry.Name != c.Validation {
-			continue
-		}
-		kept, names = append(kept, items[i]), append(names, entry.Status)
-		rows = append(rows, []string{
-			dash(moment(entry.CreatedAt)), entry.Status, dash(moment(entry.ExpiresAt)), strconv.Itoa(len(entry.Errors)),
-		})
-	}
-	return c.print(around, shown{listText(kept), names, func(w io.Writer) { columns(w, rows) }})
+	return c.print(around, results)
 }

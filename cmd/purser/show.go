@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net/url"
 
 	"purser/cmd/purser/internal/folder"
+	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
 	"purser/internal/words"
 )
@@ -67,12 +67,11 @@ func (c *selected) print(ctx context.Context, around *surroundings, query url.Va
 	if err != nil {
 		return err
 	}
-	rows, names := [][]string{{"SCHEMA", "LAYER", "NAME", "BUCKET"}}, []string{}
-	for _, doc := range documents {
-		names = append(names, doc.Schema+"/"+doc.Name)
-		rows = append(rows, []string{doc.Schema, dash(doc.Layer), doc.Name, doc.Bucket})
+	identities := make([]client.Identity, len(documents))
+	for i, doc := range documents {
+		identities[i] = doc.Identity
 	}
-	return output{c.Output}.print(around, shown{names: names, table: func(w io.Writer) { columns(w, rows) }})
+	return write(around, views.Documents(identities).In(c.Output))
 }
 
 // showCommand prints documents as they were put.
