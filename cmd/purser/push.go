@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -210,15 +209,4 @@ func (p *push) places(ctx context.Context, findings []client.Finding) []string {
 		places[i] = p.body.Place(ctx, f.Line, f.Column, f.Path)
 	}
 	return places
-}
-
-// ask asks a question on the terminal. It returns an error unless the answer is yes.
-func ask(around *surroundings, question string) error {
-	fmt.Fprint(around.stderr, question, " [y/N] ")
-	var answer string
-	_, _ = fmt.Fscanln(around.stdin, &answer) // an empty answer means no
-	if !slices.Contains([]string{"y", "yes"}, strings.ToLower(answer)) {
-		return no("nothing was changed")
-	}
-	return nil
 }
