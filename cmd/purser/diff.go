@@ -44,10 +44,10 @@ func (c *diffCommand) Run(ctx context.Context, around *surroundings) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case c.Format == "json-patch":
+	switch c.Format {
+	case "json-patch":
 		text = words.PrintableJSON(text)
-	case c.Format == "side":
+	case "side":
 		text = difftext.SideBySide(text, cmp.Or(c.Width, around.width, 160), around.colors)
 	default:
 		text = difftext.Unified(text, around.colors)

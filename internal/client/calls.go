@@ -247,8 +247,8 @@ func (w Written) Preview() (Preview, error) {
 	return preview, err
 }
 
-// Findings decodes the findings in the answer to a change that was asked for them. There are none for callers who may not
-// read findings: for them, the answer lists documents instead.
+// Findings decodes the findings in the answer to a change with Change.Findings. There are none for callers who may not
+// read them: their answer lists documents instead.
 func (w Written) Findings() (Findings, error) {
 	var found Findings
 	if !bytes.HasPrefix(bytes.TrimSpace(w.Body), []byte("{")) {

@@ -32,8 +32,8 @@ func Read(meter *budget.Meter, text []byte) (*Catalog, error) {
 	}
 	root, ok := value.(document.Mapping)
 	if !ok {
-		return nil, wire.Malformed("The catalog is not a JSON object but %s; send the output of \"puppet catalog compile NODE "+
-			"--render-as json\"", shown(value))
+		return nil, wire.Malformed("The catalog is not a JSON object but %s; send the output of \"puppet catalog compile "+
+			"NODE --render-as json\"", shown(value))
 	}
 	list, ok := root.At("resources").([]any)
 	switch key := duplicateKey(root); {

@@ -11,8 +11,8 @@ import (
 	"purser/internal/document/blockyaml"
 )
 
-// Differences returns the unified diffs from documents of the server to those of the body, for the identities of changed
-// documents. It leaves out documents that only one of them has.
+// Differences returns the unified diffs from documents of the server to those of the body, for the identities of
+// changed documents. It leaves out documents that only one of them has.
 func (b *Body) Differences(ctx context.Context, before []Document, changed []client.Identity) (
 	map[client.Identity]string, error,
 ) {

@@ -54,8 +54,8 @@ func documentFiles(path string) (files []string, err error) {
 	return files, nil
 }
 
-// Write writes each document to a file in a folder. Then it deletes those of the old files, which Existing has returned,
-// that it has not written. It returns the names of the files, BUCKET/KIND/NAME.yaml with slashes.
+// Write writes each document to a file in a folder. Then it deletes the old files, which Existing has returned, except
+// those that it has written. It returns the names of the files, BUCKET/KIND/NAME.yaml with slashes.
 func Write(dir string, documents []Document, old []string) ([]string, error) {
 	files := filesOf(documents)
 	names := slices.Sorted(maps.Keys(files))

@@ -3,8 +3,8 @@
 //	name or URL ──Find──► configuration file, if there is one ──► Server
 //
 // Invariants:
-//   - A name is looked up before it is taken for a URL. Without a name, the file must say which server is the current one,
-//     or have only one.
+//   - A name is looked up before it is taken for a URL.
+//   - Without a name, the file must say which server is the current one, or have only one.
 //   - Paths of the file are relative to its folder, not to the working directory.
 //   - No token is read here.
 package servers

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestFind(t *testing.T) { //nolint:paralleltest // it changes the environment
+func TestFind(t *testing.T) {
 	const two = "servers:\n  lab: {url: 'https://lab', token-file: t, ca: /ca, key: ~/k}\n  live: {url: 'https://live'}\n"
 	home := t.TempDir()
 	t.Setenv("HOME", home)
@@ -49,7 +49,7 @@ func TestFind(t *testing.T) { //nolint:paralleltest // it changes the environmen
 }
 
 // A missing file is the same as an empty one.
-func TestFind_noFile(t *testing.T) { //nolint:paralleltest // it changes the environment
+func TestFind_noFile(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	if got, err := Find(t.Context(), "https://x"); err != nil || got.URL != "https://x" {
 		t.Errorf("%+v, error %v", got, err)

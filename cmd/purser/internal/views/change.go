@@ -25,7 +25,7 @@ func Pushed(written client.Written, found client.Findings, places []string) Answ
 	}
 	findings := make([]placed, len(found.Findings))
 	for i, f := range found.Findings {
-		findings[i] = placed{Finding: f, Place: places[i]}
+		findings[i] = placed{Finding: f, Place: placeAt(places, i)}
 	}
 	return Answer{
 		JSON: marshal(map[string]any{

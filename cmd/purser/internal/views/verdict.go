@@ -101,9 +101,9 @@ func Findings(text []byte, found client.Findings) Answer {
 func findingsText(findings []client.Finding, places []string, total int, more bool) string {
 	var b strings.Builder
 	for i, f := range findings {
-		place := ""
-		if places != nil && places[i] != "" {
-			place = places[i] + ": "
+		place := placeAt(places, i)
+		if place != "" {
+			place += ": "
 		}
 		fmt.Fprintln(&b, words.Line(place+findingText(f)))
 	}
@@ -111,6 +111,14 @@ func findingsText(findings []client.Finding, places []string, total int, more bo
 		fmt.Fprintln(&b, rest)
 	}
 	return b.String()
+}
+
+// placeAt returns the place of the finding at an index, "" if there is none.
+func placeAt(places []string, i int) string {
+	if i < len(places) {
+		return places[i]
+	}
+	return ""
 }
 
 // findingText formats a finding as one line, without its place in a file.
