@@ -11,6 +11,7 @@ import (
 	"purser/internal/fault"
 	"purser/internal/overrides"
 	"purser/internal/puppet"
+	"purser/internal/puppet/wire"
 )
 
 // GET /api/v1.0/revisions/{revision}/puppet/hiera
@@ -60,9 +61,9 @@ func (s *server) writeHiera(w http.ResponseWriter, r *http.Request, kind string)
 
 func hieraText(meter *budget.Meter, kind string, data document.Mapping) ([]byte, error) {
 	if kind == typeJSON {
-		return puppet.JSON(meter, data)
+		return wire.JSON(meter, data)
 	}
-	return puppet.YAML(meter, data)
+	return wire.YAML(meter, data)
 }
 
 // POST /api/v1.0/revisions/{revision}/puppet/catalog

@@ -1,4 +1,4 @@
-package main
+package folder
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/document"
 )
 
 // tree writes files, by their paths with slashes, below a new folder.
@@ -43,13 +45,12 @@ func TestBody_places(t *testing.T) {
 	for _, name := range []string{"a.yaml", "b.yml", "c.json", "d.yaml", "e.yaml", "empty.yaml"} {
 		paths = append(paths, filepath.Join(dir, name))
 	}
-	read, err := readSources(t.Context(), paths, nil)
+	b, err := Read(t.Context(), paths, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := bodyOf(read.sources)
 	places := map[string]string{}
-	for i, line := range strings.Split(strings.TrimSuffix(string(b.text), "\n"), "\n") {
+	for i, line := range strings.Split(strings.TrimSuffix(string(b.Text), "\n"), "\n") {
 		if line = strings.TrimSpace(line); line != "" && line != "---" && line != "..." {
 			places[line], _ = filepath.Rel(dir, b.at(i+1).place(i+1, 3))
 		}
@@ -60,30 +61,30 @@ func TestBody_places(t *testing.T) {
 		`{"j":10}`: "e.yaml:3",
 	}
 	if diff := cmp.Diff(want, places); diff != "" {
-		t.Errorf("places (-want +got):\n%s\n%s", diff, b.text)
+		t.Errorf("places (-want +got):\n%s\n%s", diff, b.Text)
 	}
-	for i, line := range strings.Split(string(b.text), "\n") {
+	for i, line := range strings.Split(string(b.Text), "\n") {
 		if i > 0 && strings.HasPrefix(line, "d: 4") { // the separator before it, which its file does not have, is its own
 			if got, _ := filepath.Rel(dir, b.at(i).place(i, 0)); got != "b.yml:1" {
 				t.Errorf("the separator of b.yml is at %s", got)
 			}
 		}
 	}
-	said := strings.ReplaceAll(b.located("document 2 (from line 4), line 6, column 3: no"), dir+"/", "")
+	said := strings.ReplaceAll(b.Located("document 2 (from line 4), line 6, column 3: no"), dir+"/", "")
 	if want := "document 2 (from a.yaml:5), a.yaml:7:3: no"; said != want {
 		t.Errorf("%q, want %q", said, want)
 	}
 }
 
 // A document of a change set names its bucket, however it is written.
-func TestBody_changeSet(t *testing.T) {
+func TestReadChangeSet(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{
 		"b%2F1/x.yaml":   "---\nschema: 1\n---\n# c\n'b': |+\n  text\n\n--- {c: 3}\n---\nstatus: {bucket: other}\nd: 4\n",
 		"two/in/y.json":  `[{"schema": 5}]`,
 		"none/README.md": "no documents", "none/values.yaml": "replicas: 2\n---\nkind: Pod\napiVersion: v1\nmetadata: {name: x}\n",
 	})
-	read, err := changeSet(t.Context(), dir)
+	read, err := readBuckets(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,13 +94,13 @@ func TestBody_changeSet(t *testing.T) {
 	if diff := cmp.Diff([]string{dir + "/none/values.yaml"}, read.skipped); diff != "" {
 		t.Errorf("files without documents (-want +got):\n%s", diff)
 	}
-	sent, err := parseSources(t.Context(), "sent", bodyOf(read.sources).text)
+	sent, err := parseSources(t.Context(), "sent", bodyOf(read).Text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
 	for _, s := range sent {
-		got = append(got, strings.TrimSpace(string(marshalValue(s.Value))))
+		got = append(got, strings.TrimSpace(string(document.AppendJSON(nil, s.Value))))
 	}
 	want := []string{
 		`{"schema":1,"status":{"bucket":"b/1"}}`, `{"b":"text\n\n","status":{"bucket":"b/1"}}`,
@@ -111,13 +112,13 @@ func TestBody_changeSet(t *testing.T) {
 }
 
 // Files excluded by .purser.yaml are in no change set, however they are named.
-func TestChangeSet_excludes(t *testing.T) {
+func TestReadChangeSet_excludes(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{
 		".purser.yaml": "exclude: [charts, site/b.yaml, '*.tmpl.yaml', top.yaml]\n", "charts/x.yaml": "x: 1\n", "top.yaml": "x: 1\n",
 		"site/a.yaml": "schema: 1\n", "site/b.yaml": "schema: 1\n", "other/b.yaml": "schema: 2\n", "other/c.tmpl.yaml": "{{c}}\n",
 	})
-	read, err := changeSet(t.Context(), dir)
+	read, err := readBuckets(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,48 +133,44 @@ func TestChangeSet_excludes(t *testing.T) {
 	if diff := cmp.Diff([]string{"other other/b.yaml", "site site/a.yaml"}, got); diff != "" || read.empty != nil {
 		t.Errorf("buckets and files (-want +got), without documents %v:\n%s", read.empty, diff)
 	}
-	var said strings.Builder
-	read.note(&said)
-	want := "purser: excluded by .purser.yaml: charts, other/c.tmpl.yaml, site/b.yaml, top.yaml\n"
-	if got := strings.ReplaceAll(said.String(), dir+"/", ""); got != want {
+	want := "excluded by .purser.yaml: charts, other/c.tmpl.yaml, site/b.yaml, top.yaml"
+	if got := strings.ReplaceAll(strings.Join(read.notices(), "\n"), dir+"/", ""); got != want {
 		t.Errorf("said %q, want %q", got, want)
 	}
 }
 
 // Duplicate keys are reported before the push, except those of encrypted documents.
-func TestWarnOfTwice(t *testing.T) {
+func TestRead_duplicateKeys(t *testing.T) {
 	t.Parallel()
 	const text = "metadata: {storagePolicy: %s}\ndata:\n  %s: 1\n  %[2]s: 2\n"
 	dir := tree(t, map[string]string{
 		"a.yaml": "x: 1\n---\n" + fmt.Sprintf(text, "cleartext", "shown"), "b.yaml": fmt.Sprintf(text, "encrypted", "hidden"),
 	})
-	read, err := readSources(t.Context(), []string{dir}, nil)
+	b, err := Read(t.Context(), []string{dir}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var said strings.Builder
-	warnOfTwice(&said, read.sources)
-	want := "purser: warning: " + dir + "/a.yaml: The key 'shown' appears twice in one mapping, at lines 5 and 6; the last one wins.\n"
-	if said.String() != want {
-		t.Errorf("said %q, want %q", said.String(), want)
+	want := []string{"warning: " + dir + "/a.yaml: The key 'shown' appears twice in one mapping, at lines 5 and 6; the last one wins."}
+	if diff := cmp.Diff(want, b.Notices); diff != "" {
+		t.Errorf("notices (-want +got):\n%s", diff)
 	}
 }
 
-func TestReadSources_errors(t *testing.T) {
+func TestRead_errors(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{"bad.yaml": "a: 1\n---\nb: [1,\nc: 2\n", "bad.json": "[1, 2", "lone.yaml": "a: 1\n"})
 	for path, want := range map[string]string{
 		"bad.yaml": "bad.yaml: document 2, line ", "bad.json": "bad.json: line 1, column 5: unexpected end", "none.yaml": "no such file",
 	} {
-		_, err := readSources(t.Context(), []string{filepath.Join(dir, path)}, nil)
+		_, err := Read(t.Context(), []string{filepath.Join(dir, path)}, nil)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q in it", path, err, want)
 		}
 	}
-	if _, err := changeSet(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "is in no folder of") {
+	if _, err := ReadChangeSet(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "is in no folder of") {
 		t.Errorf("a document in no folder: error %v", err)
 	}
-	if _, err := changeSet(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "has no folders") {
+	if _, err := ReadChangeSet(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "has no folders") {
 		t.Errorf("an empty change set: error %v", err)
 	}
 }

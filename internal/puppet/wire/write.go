@@ -1,4 +1,4 @@
-package puppet
+package wire
 
 import (
 	"strings"
@@ -18,8 +18,21 @@ func YAML(meter *budget.Meter, data document.Mapping) ([]byte, error) {
 
 // JSON returns data for Hiera as JSON text. The only errors are those of meter, returned unwrapped.
 func JSON(meter *budget.Meter, data document.Mapping) ([]byte, error) {
-	text, err := appendCounted(meter, nil, data)
+	text, err := AppendJSON(meter, nil, data)
 	return append(text, '\n'), err
+}
+
+// AppendJSON appends value as JSON text and charges steps and bytes to the budget. The only errors are those of meter,
+// returned unwrapped.
+func AppendJSON(meter *budget.Meter, text []byte, value any) ([]byte, error) {
+	const often = 1 << 16 // bytes between updates of the memory in the budget
+	before := len(text)
+	text = document.AppendJSON(text, value)
+	meter.Charge((len(text) - before) * ByteSteps)
+	if before/often == len(text)/often {
+		return text, nil
+	}
+	return text, meter.Hold((len(text)/often - before/often) * often)
 }
 
 type yamlWriter struct {
@@ -51,7 +64,7 @@ func (w *yamlWriter) mapping(m document.Mapping, indent string) error {
 		if err := w.meter.Hold(len(text)); err != nil {
 			return err
 		}
-		w.meter.Charge(len(text) * byteSteps)
+		w.meter.Charge(len(text) * ByteSteps)
 		w.text = append(append(append(w.text, ' '), text...), '\n')
 	}
 	return nil

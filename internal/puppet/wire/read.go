@@ -1,4 +1,4 @@
-package puppet
+package wire
 
 import (
 	"bytes"
@@ -13,26 +13,29 @@ import (
 // maxDepth bounds the nesting of a catalog. Catalogs are usually nested about ten deep.
 const maxDepth = 100
 
-// Costs of reading a catalog, in steps and bytes.
+// ByteSteps is the cost of reading or writing a byte of text, in steps.
+const ByteSteps = 12
+
+// Costs of the values of a catalog, in bytes.
 const (
-	byteSteps   = 12
 	valueBytes  = 80
 	memberBytes = 112
 )
 
-func malformed(format string, args ...any) error {
+// Malformed returns the fault of a text that is not a catalog.
+func Malformed(format string, args ...any) error {
 	return fault.New(fault.Invalid, "InvalidCatalog", format, args...)
 }
 
-// parse parses the JSON text of a catalog. Numbers keep their spelling. A notice of "puppet catalog compile" before the
-// catalog is skipped. Fault: Invalid.
-func parse(meter *budget.Meter, text []byte) (document.Mapping, error) {
+// Parse parses the JSON text of a catalog. Numbers keep their spelling. A notice of "puppet catalog compile" before the
+// catalog is skipped. Faults: Invalid, or TooLarge if the budget is exceeded.
+func Parse(meter *budget.Meter, text []byte) (any, error) {
 	text = withoutNotice(text)
-	if err := meter.Spend(len(text) * byteSteps); err != nil {
+	if err := meter.Spend(len(text) * ByteSteps); err != nil {
 		return nil, err
 	}
 	if !utf8.Valid(text) {
-		return nil, malformed("The catalog is not UTF-8")
+		return nil, Malformed("The catalog is not UTF-8")
 	}
 	size, err := measure(text)
 	if err != nil {
@@ -42,18 +45,13 @@ func parse(meter *budget.Meter, text []byte) (document.Mapping, error) {
 		return nil, err
 	}
 	if err := document.JSONSyntax(text); err != nil {
-		return nil, malformed("The catalog is not JSON: %w", err)
+		return nil, Malformed("The catalog is not JSON: %w", err)
 	}
 	value, err := document.ParseJSON(text)
 	if err != nil {
-		return nil, malformed("The catalog is not JSON: %w", err)
+		return nil, Malformed("The catalog is not JSON: %w", err)
 	}
-	root, ok := value.(document.Mapping)
-	if !ok {
-		return nil, malformed("The catalog is not a JSON object but %s; send the output of \"puppet catalog compile NODE "+
-			"--render-as json\"", shown(value))
-	}
-	return root, nil
+	return value, nil
 }
 
 // withoutNotice returns the text from the first line that begins with a brace.
@@ -76,7 +74,7 @@ func measure(text []byte) (size int, err error) {
 		case '{', '[':
 			size += valueBytes
 			if depth++; depth > maxDepth {
-				return 0, malformed("The catalog is nested deeper than %d levels", maxDepth)
+				return 0, Malformed("The catalog is nested deeper than %d levels", maxDepth)
 			}
 		case '}', ']':
 			depth--
@@ -90,7 +88,7 @@ func measure(text []byte) (size int, err error) {
 				length := 1
 				if text[end] == '\\' {
 					if length = escapeLength(text[end:]); length == 0 {
-						return 0, malformed("The catalog has half of a surrogate pair at byte %d", end)
+						return 0, Malformed("The catalog has half of a surrogate pair at byte %d", end)
 					}
 				}
 				end += length
@@ -123,27 +121,4 @@ func escapeLength(text []byte) int {
 		return 0
 	}
 	return 2 * long
-}
-
-// duplicateKey returns a key that occurs more than once in a mapping, "" if there is none.
-func duplicateKey(m document.Mapping) string {
-	const maxLinear = 16
-	if len(m) > maxLinear {
-		seen := make(map[string]bool, len(m))
-		for _, member := range m {
-			if seen[member.Key] {
-				return member.Key
-			}
-			seen[member.Key] = true
-		}
-		return ""
-	}
-	for i, member := range m {
-		for _, other := range m[:i] {
-			if other.Key == member.Key {
-				return member.Key
-			}
-		}
-	}
-	return ""
 }

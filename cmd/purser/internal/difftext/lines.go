@@ -1,9 +1,9 @@
-package main
+package difftext
 
 import (
-	"io"
-	"os"
 	"strings"
+
+	"purser/internal/words"
 )
 
 // Colours of differences, as ANSI escape sequences. They are the same as git's.
@@ -15,11 +15,6 @@ const (
 	plain = "\x1b[m"
 )
 
-// hasColors reports whether w is a terminal that shows colours, and NO_COLOR (https://no-color.org) is not set.
-func hasColors(w io.Writer) bool {
-	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(w)
-}
-
 // tinted returns text in a colour; a tint of "" changes nothing.
 func tinted(tint, text string) string {
 	if tint == "" || text == "" {
@@ -28,17 +23,30 @@ func tinted(tint, text string) string {
 	return tint + text + plain
 }
 
-// coloredDiff colours the lines of a unified diff.
-func coloredDiff(unified string) string {
+// Unified returns a unified diff, with coloured lines if colors is set.
+func Unified(unified string, colors bool) string {
+	unified = words.Printable(unified)
+	if !colors {
+		return unified
+	}
 	var b strings.Builder
-	for _, line := range diffLines(unified) {
+	for _, line := range linesOf(unified) {
 		b.WriteString(tinted(line.tint(), line.text) + "\n")
 	}
 	return b.String()
 }
 
-// diffLine is a line of a unified diff.
-type diffLine struct {
+// Indented returns a unified diff like Unified, with indented lines, to follow a line about the document.
+func Indented(unified string, colors bool) string {
+	if unified == "" {
+		return ""
+	}
+	text := strings.TrimSuffix(Unified(unified, colors), "\n")
+	return "    " + strings.ReplaceAll(text, "\n", "\n    ") + "\n"
+}
+
+// line is a line of a unified diff.
+type line struct {
 	kind lineKind
 	text string // without the line break
 }
@@ -56,40 +64,40 @@ const (
 )
 
 // tint returns the colour of a line.
-func (l diffLine) tint() string {
+func (l line) tint() string {
 	return map[lineKind]string{
 		oldName: bold, newName: bold, hunk: cyan, removed: red, added: green, kept: "", other: "",
 	}[l.kind]
 }
 
-// diffLines returns the lines of the concatenated unified diffs of several documents. It counts the lines of each hunk,
+// linesOf returns the lines of the concatenated unified diffs of several documents. It counts the lines of each hunk,
 // because lines of a document may look like the names before a hunk.
-func diffLines(unified string) []diffLine {
-	var lines []diffLine
+func linesOf(unified string) []line {
+	var lines []line
 	header := true // between the documents: --- and +++ lines come next
 	left, right := 0, 0
-	for line := range strings.Lines(unified) {
-		line = strings.TrimSuffix(line, "\n")
+	for text := range strings.Lines(unified) {
+		text = strings.TrimSuffix(text, "\n")
 		kind := other
 		switch {
-		case strings.HasPrefix(line, "--- ") && (header || left <= 0 && right <= 0):
+		case strings.HasPrefix(text, "--- ") && (header || left <= 0 && right <= 0):
 			kind, header = oldName, true
-		case header && strings.HasPrefix(line, "+++ "):
+		case header && strings.HasPrefix(text, "+++ "):
 			kind = newName
-		case strings.HasPrefix(line, "@@ "):
+		case strings.HasPrefix(text, "@@ "):
 			kind, header = hunk, false
-			left, right = extentsOf(line)
-		case !header && strings.HasPrefix(line, "-"):
+			left, right = extentsOf(text)
+		case !header && strings.HasPrefix(text, "-"):
 			kind = removed
 			left--
-		case !header && strings.HasPrefix(line, "+"):
+		case !header && strings.HasPrefix(text, "+"):
 			kind = added
 			right--
-		case !header && strings.HasPrefix(line, " "):
+		case !header && strings.HasPrefix(text, " "):
 			kind = kept
 			left, right = left-1, right-1
 		}
-		lines = append(lines, diffLine{kind, line})
+		lines = append(lines, line{kind, text})
 	}
 	return lines
 }
@@ -100,10 +108,10 @@ func extentsOf(line string) (left, right int) {
 	if len(fields) < 3 {
 		return 0, 0
 	}
-	return linesOf(fields[1]), linesOf(fields[2])
+	return countOf(fields[1]), countOf(fields[2])
 }
 
-func linesOf(extent string) int {
+func countOf(extent string) int {
 	_, count, found := strings.Cut(extent, ",")
 	if !found {
 		return 1

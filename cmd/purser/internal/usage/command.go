@@ -1,4 +1,4 @@
-package main
+package usage
 
 import (
 	"cmp"
@@ -8,13 +8,13 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// node is a command for completions and manual pages. It is read from the definitions that also parse command lines.
-type node struct {
+// command is a command as templates and manual pages show it.
+type command struct {
 	Path     []string // the words after purser; empty for purser itself
 	Help     string
 	Detail   string
 	Usage    string
-	Commands []node // subcommands
+	Commands []command // subcommands
 	Flags    []flag
 	Args     []argument
 }
@@ -38,12 +38,12 @@ type argument struct {
 	IsPath     bool
 }
 
-// treeOf returns a command and its subcommands.
-func treeOf(of *kong.Node, path []string) node {
-	n := node{Path: path, Help: of.Help, Detail: of.Detail, Usage: of.Summary()}
-	for _, command := range of.Children {
-		if command.Type == kong.CommandNode && !command.Hidden {
-			n.Commands = append(n.Commands, treeOf(command, append(slices.Clone(path), command.Name)))
+// commandOf returns a command and its subcommands. The path has the words after purser.
+func commandOf(of *kong.Node, path []string) command {
+	c := command{Path: path, Help: of.Help, Detail: of.Detail, Usage: of.Summary()}
+	for _, child := range of.Children {
+		if child.Type == kong.CommandNode && !child.Hidden {
+			c.Commands = append(c.Commands, commandOf(child, append(slices.Clone(path), child.Name)))
 		}
 	}
 	for _, f := range of.Flags {
@@ -54,17 +54,17 @@ func treeOf(of *kong.Node, path []string) node {
 		if f.Short != 0 {
 			short = string(f.Short)
 		}
-		n.Flags = append(n.Flags, flag{
+		c.Flags = append(c.Flags, flag{
 			Name: f.Name, Short: short, Help: f.Help, Placeholder: placeholderOf(f),
 			Env: f.Envs, rank: rankOf(f),
 			Values: valuesOf(f.Value), IsBool: f.IsBool(), IsPath: isPath(f.Value), Initial: f.Default,
 		})
 	}
-	slices.SortStableFunc(n.Flags, func(a, b flag) int { return cmp.Compare(a.rank, b.rank) })
+	slices.SortStableFunc(c.Flags, func(a, b flag) int { return cmp.Compare(a.rank, b.rank) })
 	for _, p := range of.Positional {
-		n.Args = append(n.Args, argument{p.Summary(), p.Help, valuesOf(p), isPath(p)})
+		c.Args = append(c.Args, argument{p.Summary(), p.Help, valuesOf(p), isPath(p)})
 	}
-	return n
+	return c
 }
 
 // rankOf returns a rank that puts a command's own flags before those that all commands share.
@@ -94,35 +94,35 @@ func isPath(v *kong.Value) bool {
 }
 
 // Line returns the words of a command after purser, each preceded by a space.
-func (n *node) Line() string {
-	if len(n.Path) == 0 {
+func (c *command) Line() string {
+	if len(c.Path) == 0 {
 		return ""
 	}
-	return " " + strings.Join(n.Path, " ")
+	return " " + strings.Join(c.Path, " ")
 }
 
 // Last returns the last word of a command.
-func (n *node) Last() string { return n.Path[len(n.Path)-1] }
+func (c *command) Last() string { return c.Path[len(c.Path)-1] }
 
 // TakesFiles reports whether a command takes files as arguments.
-func (n *node) TakesFiles() bool {
-	return slices.ContainsFunc(n.Args, func(a argument) bool { return a.IsPath })
+func (c *command) TakesFiles() bool {
+	return slices.ContainsFunc(c.Args, func(a argument) bool { return a.IsPath })
 }
 
 // Choices returns the known possible values of a command's arguments.
-func (n *node) Choices() (values []string) {
-	for _, a := range n.Args {
+func (c *command) Choices() (values []string) {
+	for _, a := range c.Args {
 		values = append(values, a.Values...)
 	}
 	return values
 }
 
 // Words returns the subcommands and flags of a command.
-func (n *node) Words() (words []string) {
-	for i := range n.Commands {
-		words = append(words, n.Commands[i].Last())
+func (c *command) Words() (words []string) {
+	for i := range c.Commands {
+		words = append(words, c.Commands[i].Last())
 	}
-	for _, f := range n.Flags {
+	for _, f := range c.Flags {
 		words = append(words, f.Forms()...)
 	}
 	return words
@@ -137,10 +137,10 @@ func (f flag) Forms() []string {
 }
 
 // all returns a command and all commands below it.
-func (n *node) all() []*node {
-	list := []*node{n}
-	for i := range n.Commands {
-		list = append(list, n.Commands[i].all()...)
+func (c *command) all() []*command {
+	list := []*command{c}
+	for i := range c.Commands {
+		list = append(list, c.Commands[i].all()...)
 	}
 	return list
 }

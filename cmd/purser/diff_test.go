@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 
@@ -67,7 +66,9 @@ Encrypted data of y changed
 			code := run(t.Context(), []string{"diff", "1", "2", "--server", f.URL, "-f", form, "--width", "41"}, surroundings{
 				stdin: strings.NewReader(""), stdout: &out, stderr: &said, colors: colors,
 			})
-			pairs := []string{bold, "<bold>", red, "<red>", green, "<green>", cyan, "<cyan>", plain, "<plain>"}
+			pairs := []string{
+				"\x1b[1m", "<bold>", "\x1b[31m", "<red>", "\x1b[32m", "<green>", "\x1b[36m", "<cyan>", "\x1b[m", "<plain>",
+			}
 			got := strings.NewReplacer(pairs...).Replace(out.String())
 			if !colors {
 				want = strings.NewReplacer("<bold>", "", "<red>", "", "<green>", "", "<cyan>", "", "<plain>", "").Replace(want)
@@ -75,36 +76,6 @@ Encrypted data of y changed
 			if diff := cmp.Diff(want, got); diff != "" || code != 0 {
 				t.Errorf("%s, colours %v: exit code %d %s (-want +got)\n%s", form, colors, code, said.String(), diff)
 			}
-		}
-	}
-}
-
-// Colours are used only on terminals, unless they are switched off.
-func TestHasColors(t *testing.T) { //nolint:paralleltest // it changes the environment
-	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	if err != nil {
-		t.Skip("no terminal to be had:", err)
-	}
-	t.Cleanup(func() { terminal.Close() })
-	file, err := os.Create(t.TempDir() + "/f")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { file.Close() })
-	for _, c := range []struct {
-		file       *os.File
-		none, term string
-		want       bool
-	}{
-		{terminal, "", "xterm", true},
-		{terminal, "1", "xterm", false},
-		{terminal, "", "dumb", false},
-		{file, "", "xterm", false},
-	} {
-		t.Setenv("NO_COLOR", c.none)
-		t.Setenv("TERM", c.term)
-		if got := hasColors(c.file); got != c.want {
-			t.Errorf("%s, NO_COLOR=%s, TERM=%s: %v", c.file.Name(), c.none, c.term, got)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package difftext
 
 import (
 	"strings"
@@ -7,12 +7,12 @@ import (
 	"purser/internal/words"
 )
 
-// sideBySide formats a unified diff in two columns, with old lines on the left and new ones on the right. Changed lines
+// SideBySide formats a unified diff in two columns, with old lines on the left and new ones on the right. Changed lines
 // have | between them, removed ones < beside them and added ones >.
-func sideBySide(unified string, width int, colors bool) string {
+func SideBySide(unified string, width int, colors bool) string {
 	const gutter = 3
 	s := &sides{half: max((width-gutter)/2, 10), colors: colors}
-	for _, line := range diffLines(unified) {
+	for _, line := range linesOf(words.Printable(unified)) {
 		switch line.kind {
 		case oldName:
 			s.flush()
