@@ -31,13 +31,13 @@ type Store struct {
 	*evidence.Source
 	*deletion.Sweeper
 
-	Journal *journal.Journal
-	Stream  *stream.Stream
+	Journal *journal.Journal // implements queries.Audit
+	Stream  *stream.Stream   // implements feed.Store and webhooks.Store
 
 	place *site.Site
-	db    *postgres.DB // of the site
-	site  string       // its name
-	body  *postgres.Codec
+	db    *postgres.DB    // of place
+	site  string          // its name
+	body  *postgres.Codec // of its contents
 
 	buckets *cache.Cache[string, revisions.Bucket]
 	live    *cache.Cache[struct{}, liveDocuments]

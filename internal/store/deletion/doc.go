@@ -1,5 +1,5 @@
-// Package deletion deletes revisions, and the data that no other revision needs: documents, contents, failures, outcomes
-// of checks. It implements the Prune and Purge of revisions.Store.
+// Package deletion deletes revisions and the data that no other revision needs: versions of documents, contents,
+// failures, outcomes of checks. It implements the Prune and Purge of revisions.Store.
 //
 // A purge is one transaction, which holds the site's counters from its first statement on, and resets them.
 //

@@ -74,7 +74,9 @@ func (s *Source) parsedEvidence(ctx context.Context, rows evidenceRows) (evidenc
 // Evidence implements queries.Store.
 func (s *Source) Evidence(ctx context.Context, numbers []int64) (queries.Evidence, error) {
 	var found *evidenceRows
-	err := s.site.SnapshotFirst(ctx, func(q *postgres.Questions) { found = askEvidence(q.Ask, byNumbers, s.site.Name, numbers) })
+	err := s.site.SnapshotFirst(ctx, func(q *postgres.Questions) {
+		found = askEvidence(q.Ask, byNumbers, s.site.Name, numbers)
+	})
 	if err != nil {
 		return queries.Evidence{}, err
 	}

@@ -16,8 +16,9 @@ import (
 )
 
 // addResults adds posts ($2) to their revisions, unless these have other stamps: the results, their names, their events
-// and their audit entries. The revisions are not deleted before the transaction ends. Revisions and names are locked in their order, so that groups of several servers, and
-// prunes, do not wait for one another. It gives the number of each post that was added, and the stamp of its revision.
+// and their audit entries. The revisions are not deleted before the transaction ends. Revisions and names are locked in
+// their order, so that groups of several servers, and prunes, do not wait for one another. It gives the number of each
+// post that was added, and the stamp of its revision.
 const addResults = `WITH r AS (
 		SELECT p.n, p.revision, p.name, p.status, p.validator, p.errors, p.at, p.message, p.event, p.audit, r.site, r.stamp
 		FROM (SELECT n, revision, stamps, name, status, validator, errors, at, message, event, audit

@@ -11,8 +11,8 @@ import (
 
 // These statements change rows and record that at once, which saves round trips.
 
-// InsertEntries are parts of a WITH clause that add, for each row of r, the Entry in its columns event and audit: to the
-// outbox, and to the audit unless audit is null. Other columns of r are the site, the revision and n, their order.
+// InsertEntries are parts of a WITH clause that add the Entry of each row of r: its column event to the outbox, and its
+// column audit, unless it is null, to the audit. The other columns of r are site, revision and n, which orders the rows.
 const InsertEntries = `told AS (INSERT INTO outbox (` + outboxColumns + `)
 		SELECT site, e.type, revision, e.subject, e.data, e.withheld FROM r CROSS JOIN LATERAL json_to_record(r.event)
 			e (type text, subject text, data text, withheld text) ORDER BY n),

@@ -195,7 +195,9 @@ func Collect[T any](ctx context.Context, d *DB, scan pgx.RowToFunc[T], sql strin
 }
 
 // CollectFirst is Collect for the first row; without rows, it returns the zero value.
-func CollectFirst[T any](ctx context.Context, d *DB, scan pgx.RowToFunc[T], sql string, args ...any) (first T, err error) {
+func CollectFirst[T any](ctx context.Context, d *DB, scan pgx.RowToFunc[T], sql string, args ...any) (
+	first T, err error,
+) {
 	items, err := Collect(ctx, d, scan, sql, args...)
 	if err != nil || len(items) == 0 {
 		return first, err

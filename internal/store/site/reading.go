@@ -47,7 +47,7 @@ func (s *Site) Contents(ctx context.Context,
 		if err == nil {
 			texts, err = s.collectContents(r.Rows(rows), len(digests))
 		}
-		return err //nolint:wrapcheck // explained by the caller
+		return err
 	})
 	return texts, err
 }

@@ -1,4 +1,4 @@
-// Package sitetest opens the services of a server over a database for tests, and writes and shows documents through them.
+// Package sitetest opens the services of a server over a database, and writes and shows documents, for tests.
 package sitetest
 
 import (
@@ -104,7 +104,8 @@ const WidgetSchema = "---\nschema: deckhand/DataSchema/v1\n" +
 
 // Control writes a control document.
 func Control(schema, name, data string) string {
-	return fmt.Sprintf("---\nschema: %s\nmetadata: {schema: metadata/Control/v1, name: %s}\ndata: %s\n", schema, name, data)
+	return fmt.Sprintf("---\nschema: %s\nmetadata: {schema: metadata/Control/v1, name: %s}\ndata: %s\n",
+		schema, name, data)
 }
 
 // Failer is implemented by the tests of testing and rapid.

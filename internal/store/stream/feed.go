@@ -259,8 +259,8 @@ func (s *Stream) Events(ctx context.Context, query feed.Query) (found feed.Found
 	last := query.After + min(int64(query.Scan), math.MaxInt64-query.After) // clients may name any number
 	_, err = s.site.Snapshot(ctx, func(q *postgres.Questions) {
 		q.AskRow([]any{&found.Oldest, &found.Newest}, feedBounds, s.site.Name)
-		q.Ask(postgres.Into(&found.Events, scanFeedEvent), selectEvents, s.site.Name, query.After, last, query.Types, query.Limit,
-			query.Bytes)
+		q.Ask(postgres.Into(&found.Events, scanFeedEvent), selectEvents, s.site.Name, query.After, last, query.Types,
+			query.Limit, query.Bytes)
 	})
 	return found, err
 }

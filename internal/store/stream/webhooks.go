@@ -67,8 +67,8 @@ func scanWebhook(row pgx.CollectableRow) (w webhooks.Webhook, err error) {
 // AddWebhook implements webhooks.Store.
 func (s *Stream) AddWebhook(ctx context.Context, w webhooks.Webhook, most int) (id int64, err error) {
 	err = s.site.Retry(ctx, s.site.Deadlines.Write, func(ctx context.Context) error {
-		err := s.site.Pool.QueryRow(ctx, insertWebhook, s.site.Name, w.URL, words(w.Types), w.Enabled, w.Secret, w.CreatedAt, most).
-			Scan(&id)
+		err := s.site.Pool.QueryRow(ctx, insertWebhook, s.site.Name, w.URL, words(w.Types), w.Enabled, w.Secret, w.CreatedAt,
+			most).Scan(&id)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
