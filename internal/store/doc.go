@@ -14,6 +14,6 @@
 // version is one row that is valid over an interval of revisions (interval.go), and its content is stored once by
 // digest, so a revision costs as much as its changes and any revision is read by index alone. Append and Purge hold the
 // site's counters from their first statement on, and Append succeeds only if they are still those of the plan: numbers
-// have no gaps and follow the order of commits, and no two of these transactions wait for each other's rows. Prune holds
-// them for milliseconds at a time.
+// have no gaps and follow the order of commits, and no two of these transactions wait for each other's rows. Prune
+// holds them for milliseconds at a time.
 package store

@@ -12,7 +12,8 @@ import (
 // These statements change rows and record that at once, which saves round trips.
 
 // InsertEntries are parts of a WITH clause that add the Entry of each row of r: its column event to the outbox, and its
-// column audit, unless it is null, to the audit. The other columns of r are site, revision and n, which orders the rows.
+// column audit, unless it is null, to the audit. The other columns of r are site, revision, and n, by which rows are
+// ordered.
 const InsertEntries = `told AS (INSERT INTO outbox (` + outboxColumns + `)
 		SELECT site, e.type, revision, e.subject, e.data, e.withheld FROM r CROSS JOIN LATERAL json_to_record(r.event)
 			e (type text, subject text, data text, withheld text) ORDER BY n),
