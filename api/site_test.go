@@ -76,7 +76,7 @@ func newSite(t *testing.T, adapt ...func(*api.Config)) site {
 		Service: service, Queries: questions, Pool: budget.NewPool(1, time.Minute), Layout: picture.NewLayout(1), Ping: kept.Ping, Limits: limits, CacheSize: 1 << 20,
 		Log: slog.New(api.RequestLog(slog.NewJSONHandler(log, nil))), Registry: registry,
 		Observe: func(string, string, int, time.Duration) {},
-		OpenAPI: []byte("openapi: 3.1.0\n"), Now: time.Now, Audit: kept, Feed: newFeed(t, kept),
+		OpenAPI: []byte("openapi: 3.1.0\n"), Now: time.Now, Audit: kept.Journal, Feed: newFeed(t, kept.Stream),
 		Access: api.Access{Authenticator: authn.NoAuth{}, Anonymous: true, Rules: rules},
 		Bounds: api.Bounds{Memory: 1 << 30, Patience: time.Minute},
 	}
@@ -94,8 +94,8 @@ func (silent) Authenticate(context.Context, string) (authn.Caller, error) {
 	return authn.Caller{}, fault.New(fault.Unavailable, "HTTPServiceUnavailable", "Keystone does not respond")
 }
 
-// newFeed returns the feed of a store, which wakes waiting requests until the test ends.
-func newFeed(t *testing.T, kept *store.Store) *feed.Feed {
+// newFeed returns the feed of a site, which wakes waiting requests until the test ends.
+func newFeed(t *testing.T, kept feed.Store) *feed.Feed {
 	t.Helper()
 	told := feed.New(feed.Config{
 		Store: kept, Defaults: revisions.Defaults{validations.SchemaValidation}, Keep: time.Hour, MaxWaits: 100,

@@ -125,7 +125,7 @@ func TestWait_late(t *testing.T) {
 	var told *feed.Feed
 	slow := slowStore{read: make(chan struct{}), release: make(chan struct{})}
 	s := newSite(t, func(c *api.Config) {
-		slow.Store = c.Audit.(*store.Store)
+		slow.Store = c.Service.Store.(*store.Store)
 		c.Queries, told = queries.NewService(queries.Config{Store: &slow, DefaultValidations: revisions.Defaults{}}), c.Feed
 	})
 	s.put(t, "b", widget("w")).is(t, http.StatusOK)

@@ -207,10 +207,10 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		Rendered: rendered, DefaultValidations: c.defaults(),
 	})
 	told := feed.New(feed.Config{
-		Store: db, Defaults: c.defaults(), Keep: time.Duration(c.EventsKeep), MaxWaits: c.MaxWaits, Log: seen.log,
+		Store: db.Stream, Defaults: c.defaults(), Keep: time.Duration(c.EventsKeep), MaxWaits: c.MaxWaits, Log: seen.log,
 		Always: len(c.WebhookAllow) > 0,
 	})
-	callers, err := c.webhookFlags.open(db, keyset)
+	callers, err := c.webhookFlags.open(db.Stream, keyset)
 	if err != nil {
 		db.Close()
 		return nil, nil, err
@@ -226,7 +226,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		PublicURL: strings.TrimRight(c.PublicURL, "/"),
 		Registry:  seen.registry, OpenAPI: purser.OpenAPI, Now: time.Now,
 		Feed: told, Stopping: ctx.Done(), Webhooks: callers, Pages: c.UI,
-		Audit: db, Access: admission, Bounds: c.bounds(admission.Anonymous),
+		Audit: db.Journal, Access: admission, Bounds: c.bounds(admission.Anonymous),
 	})
 	handler, err := c.withPages(answers, pages)
 	if err != nil {
@@ -235,7 +235,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	}
 	stop := inBackground(ctx, told.Run,
 		func(ctx context.Context) { service.KeepResealed(ctx, resealEvery, seen.log, callers.Reseal) },
-		func(ctx context.Context) { c.deliver(ctx, db, callers, seen.log) })
+		func(ctx context.Context) { c.deliver(ctx, db.Stream, callers, seen.log) })
 	return handler, func() {
 		stop()
 		db.Close()

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"purser/internal/judging"
-	"purser/internal/store"
+	"purser/internal/store/stream"
 	"purser/internal/webhooks"
 )
 
@@ -41,7 +41,7 @@ func (f webhookFlags) proxy() (*url.URL, error) {
 }
 
 // open returns the webhook service.
-func (f webhookFlags) open(db *store.Store, keyset judging.Vault) (*webhooks.Service, error) {
+func (f webhookFlags) open(kept webhooks.Store, keyset judging.Vault) (*webhooks.Service, error) {
 	allowed, err := webhooks.ParseAllowed(f.WebhookAllow)
 	if err != nil {
 		return nil, fmt.Errorf("--webhook-allow: %w", err)
@@ -51,15 +51,15 @@ func (f webhookFlags) open(db *store.Store, keyset judging.Vault) (*webhooks.Ser
 		return nil, fmt.Errorf("--webhook-proxy: %w", err)
 	}
 	return webhooks.NewService(webhooks.Config{
-		Store: db, Vault: keyset, Allowed: allowed, Proxy: proxy, Now: time.Now,
+		Store: kept, Vault: keyset, Allowed: allowed, Proxy: proxy, Now: time.Now,
 	}), nil
 }
 
 // deliver delivers events to webhooks until ctx ends. It does nothing if no hosts are allowed.
-func (f webhookFlags) deliver(ctx context.Context, db *store.Store, callers *webhooks.Service, log *slog.Logger) {
+func (f webhookFlags) deliver(ctx context.Context, queued *stream.Stream, callers *webhooks.Service, log *slog.Logger) {
 	const pause = time.Second
 	for len(f.WebhookAllow) > 0 && ctx.Err() == nil {
-		if err := db.Deliver(ctx, callers.Deliver, log); err != nil && ctx.Err() == nil {
+		if err := queued.Deliver(ctx, callers.Deliver, log); err != nil && ctx.Err() == nil {
 			log.ErrorContext(ctx, "cannot call webhooks", "error", err.Error())
 			select {
 			case <-ctx.Done():

@@ -12,21 +12,13 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/revisions"
-	"purser/internal/store/migration"
+	"purser/internal/store/evidence"
 	"purser/internal/store/postgres"
+	"purser/internal/store/site"
 	"purser/internal/validations"
 )
 
 const (
-	// lockHead is the first statement, so that no two transactions that change the site wait for each other's rows.
-	lockHead = readHead + ` FOR UPDATE`
-
-	// lockBase is lockHead, with the stamp of the revision that a commit was planned on, and the version of the schema.
-	lockBase = `SELECT ` + headColumns + `, coalesce(
-			(SELECT r.stamp FROM revisions r WHERE r.site = s.site AND r.revision = $2), 0),
-			(` + schemaVersion + `)
-		FROM sites s WHERE s.site = $1 FOR UPDATE`
-
 	lastChange = `SELECT coalesce(max(changed), 0) FROM buckets WHERE site = $1 AND bucket = ANY($2)`
 
 	// closeDocument ends a version if the head has the expected stamp ($5). The condition that it is live is written so
@@ -97,7 +89,7 @@ func (s *Store) Append(ctx context.Context, commit revisions.Commit) (stored rev
 		})
 	})
 	if err == nil {
-		s.committed()
+		s.Journal.Wake()
 		s.keepBuckets(stored)
 		s.advance(stored)
 		if outgrows(stored) {
@@ -171,7 +163,7 @@ func (a *appending) rollback(ctx context.Context) {
 // ends the deleted or replaced versions before their successors are added, and returns the contents to add that are
 // already stored.
 func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Content, error) {
-	site, diff := a.store.site, a.commit.Diff
+	name, diff := a.store.site, a.commit.Diff
 	var head revisions.Head
 	var stamp revisions.Stamp
 	var changed int64
@@ -184,23 +176,23 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 	batch := &pgx.Batch{}
 	batch.Queue("BEGIN")
 	if isLarge(diff) {
-		batch.Queue(patiently)
+		batch.Queue(postgres.Patiently)
 	}
-	batch.Queue(lockBase, site, a.commit.Base.Revision).QueryRow(func(row pgx.Row) error {
-		return row.Scan(append(headFields(&head), &stamp, &version)...)
+	batch.Queue(site.LockBase, name, a.commit.Base.Revision).QueryRow(func(row pgx.Row) error {
+		return row.Scan(append(site.HeadFields(&head), &stamp, &version)...)
 	})
-	batch.Queue(lastChange, site, names).QueryRow(func(row pgx.Row) error { return row.Scan(&changed) })
+	batch.Queue(lastChange, name, names).QueryRow(func(row pgx.Row) error { return row.Scan(&changed) })
 	closed := a.queueClose(batch)
 	if len(diff.Added) > 0 {
-		batch.Queue(knownContents, site, byteas(digestsOf(diff.Added))).Query(func(rows pgx.Rows) error {
+		batch.Queue(knownContents, name, postgres.Digests(digestsOf(diff.Added))).Query(func(rows pgx.Rows) error {
 			return scanContents(rows, known)
 		})
 	}
 	if err := a.conn.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, err //nolint:wrapcheck // explained by Append
 	}
-	if version > a.store.version {
-		return nil, migration.TooNew(version, a.store.version)
+	if err := a.store.place.CheckVersion(version); err != nil {
+		return nil, err
 	}
 	moved := head.Stamp != a.commit.Base.Stamp
 	var err error
@@ -271,17 +263,17 @@ func (a *appending) conclude(batch *pgx.Batch, recorded map[revisions.Pair]bool)
 	}
 	s.queueRevision(batch, commit)
 	for _, result := range commit.Results {
-		s.queueResult(batch, commit.Revision.ID, result)
+		evidence.QueueResult(batch, s.site, commit.Revision.ID, result)
 	}
 	if from := commit.Diff.CarriedFrom; from > 0 {
-		batch.Queue(carryResults, s.site, commit.Revision.ID, from, validations.ReservedPrefix)
+		evidence.QueueCarried(batch, s.site, commit.Revision.ID, from)
 	}
 	if commit.Audit != nil {
 		event := *commit.Audit
 		event.Revision = commit.Revision.ID
-		s.queueAudit(batch, event)
+		s.Journal.QueueAudit(batch, event)
 	}
-	s.queueEvent(batch, commit.Event(a.encrypted))
+	s.Journal.QueueEvent(batch, commit.Event(a.encrypted))
 	added := len(commit.Diff.Added)
 	batch.Queue(advanceHead, s.site, added, added-len(commit.Diff.Removed), commit.Settles,
 		commit.Revision.Stamp)
@@ -342,7 +334,7 @@ func (s *Store) queueChecks(batch *pgx.Batch, checks []revisions.Check, recorded
 		pairs, findings = append(pairs, check.Name()), append(findings, text)
 	}
 	if len(pairs) > 0 {
-		batch.Queue(insertChecks, s.site, byteas(pairs), findings)
+		batch.Queue(insertChecks, s.site, postgres.Digests(pairs), findings)
 	}
 	return nil
 }

@@ -12,62 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
-	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/queries"
 	"purser/internal/revisions"
-	"purser/internal/store"
-	"purser/internal/store/postgres"
 	"purser/internal/store/storetest"
-	"purser/internal/validations"
 )
-
-// late is a store that runs before() ahead of its first Append, and records the outcome of each Append.
-type late struct {
-	*store.Store
-
-	before   func()
-	outcomes []error
-	stored   revisions.Commit
-}
-
-func (l *late) Append(ctx context.Context, commit revisions.Commit) (revisions.Commit, error) {
-	if before := l.before; before != nil {
-		l.before = nil
-		before()
-	}
-	stored, err := l.Store.Append(ctx, commit)
-	l.outcomes, l.stored = append(l.outcomes, err), stored
-	return stored, err
-}
-
-// openStore opens a store of its own over a database.
-func openStore(t *testing.T, url string, options store.Options) *store.Store {
-	t.Helper()
-	s, err := store.Open(t.Context(), url, options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	return s
-}
-
-// changing returns a service that changes a store.
-func changing(s revisions.Store) *changes.Service {
-	return changes.NewService(changes.Config{
-		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
-		Store:              s, Engine: validations.NewEngine(validations.Options{}), Limits: document.DefaultLimits(), Now: time.Now,
-		Observe: func(string, time.Duration) {},
-	})
-}
-
-func defaults() store.Options {
-	return store.Options{CacheSize: 1 << 20, Deadlines: postgres.DefaultDeadlines()}
-}
-
-const widgetSchema = "---\nschema: deckhand/DataSchema/v1\n" +
-	"metadata: {schema: metadata/Control/v1, name: acme/Widget/v1}\ndata: {properties: {x: {type: string}}}\n"
 
 // If another server appends between a change's snapshot and its Append, the change is either independent and only gets
 // other numbers, or is planned again.
@@ -149,19 +99,19 @@ func TestStore_Append_afterAnother(t *testing.T) {
 			url := storetest.URL(t)
 			other := open(t, url)
 			put(t, other, bucket, widget("p", 1))
-			mine := &late{Store: openStore(t, url, defaults()), before: func() { c.between(t, other) }}
+			mine := &late{Store: openStore(t, url, defaults()), Before: func() { c.between(t, other) }}
 			_, err := changing(mine).Put(t.Context(), bucket, []byte(c.body), document.YAML, c.options)
 			var refused *fault.Fault
 			if errors.As(err, &refused); (c.fault == "") != (err == nil) || c.fault != "" && refused.Type != c.fault {
 				t.Fatalf("change: %v, want %q", err, c.fault)
 			}
-			for i, err := range mine.outcomes {
-				if again := c.fault != "" || i < len(mine.outcomes)-1; again != errors.Is(err, revisions.ErrMoved) {
+			for i, err := range mine.Outcomes {
+				if again := c.fault != "" || i < len(mine.Outcomes)-1; again != errors.Is(err, revisions.ErrMoved) {
 					t.Errorf("attempt %d: %v", i+1, err)
 				}
 			}
-			if len(mine.outcomes) != c.attempts {
-				t.Errorf("%d attempts, want %d", len(mine.outcomes), c.attempts)
+			if len(mine.Outcomes) != c.attempts {
+				t.Errorf("%d attempts, want %d", len(mine.Outcomes), c.attempts)
 			}
 			newest, err := other.Resolve(t.Context(), "latest")
 			if err != nil {
@@ -185,10 +135,10 @@ func TestStore_Append_movedFailures(t *testing.T) {
 	other := open(t, url)
 	put(t, other, "schemas", widgetSchema)
 	mine := &late{Store: openStore(t, url, defaults())}
-	mine.before = func() { put(t, other, "b", strings.ReplaceAll(widget("good", 1)+widget("too", 1), "{x: 1}", "{x: y}")) }
+	mine.Before = func() { put(t, other, "b", strings.ReplaceAll(widget("good", 1)+widget("too", 1), "{x: 1}", "{x: y}")) }
 	written, err := changing(mine).Put(t.Context(), "a", []byte(widget("bad", 1)), document.YAML, revisions.Options{})
-	if err != nil || len(mine.outcomes) != 1 {
-		t.Fatalf("%d attempts, %v", len(mine.outcomes), err)
+	if err != nil || len(mine.Outcomes) != 1 {
+		t.Fatalf("%d attempts, %v", len(mine.Outcomes), err)
 	}
 	of := revisions.Revision{ID: written.Revision, Stamp: written.Stamp}
 	rows, err := mine.FailedEntries(t.Context(), of, queries.EntryQuery{})
@@ -210,7 +160,7 @@ func TestStore_Append_audit(t *testing.T) {
 	url := storetest.URL(t)
 	other := open(t, url)
 	mine := &late{Store: openStore(t, url, defaults())}
-	mine.before = func() { put(t, other, "b", widget("q", 1)) }
+	mine.Before = func() { put(t, other, "b", widget("q", 1)) }
 	at := time.Now().UTC().Truncate(time.Microsecond)
 	event := revisions.AuditEvent{
 		At: at, UserID: "u", UserName: "n", Project: "p", EndUser: "e", Rule: "r", Method: "PUT", Target: "/a?b", Status: 200,
@@ -225,7 +175,7 @@ func TestStore_Append_audit(t *testing.T) {
 	if _, err := s.Put(t.Context(), "a", []byte(widget("p", 2)), document.YAML, expected); fault.KindOf(err) != fault.Stale {
 		t.Fatalf("a stale change: %v", err)
 	}
-	got, more, err := mine.AuditEvents(t.Context(), queries.AuditQuery{Page: queries.Page{Limit: 5}})
+	got, more, err := mine.Journal.AuditEvents(t.Context(), queries.AuditQuery{Page: queries.Page{Limit: 5}})
 	if err != nil || more || len(got) != 1 {
 		t.Fatalf("events %+v, more %v, %v", got, more, err)
 	}

@@ -13,10 +13,6 @@ import (
 const (
 	addArchive = `INSERT INTO archives (site, content, body) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
 
-	// archiveSize adds the size of the archive of content c.
-	archiveSize = ` + coalesce(
-			(SELECT pg_column_size(a.body) FROM archives a WHERE a.site = c.site AND a.content = c.digest), 0)`
-
 	archiveOf = `SELECT body FROM archives WHERE site = $1 AND content = $2`
 )
 
@@ -41,9 +37,5 @@ func (a *appending) queueArchives(batch *pgx.Batch) {
 
 // Archive implements queries.Store.
 func (s *Store) Archive(ctx context.Context, content document.Digest) ([]byte, error) {
-	found, err := postgres.Collect(ctx, s.db, pgx.RowTo[[]byte], archiveOf, s.site, content[:])
-	if err != nil || len(found) == 0 {
-		return nil, err
-	}
-	return found[0], nil
+	return postgres.CollectFirst(ctx, s.db, pgx.RowTo[[]byte], archiveOf, s.site, content[:])
 }

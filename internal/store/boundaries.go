@@ -60,8 +60,8 @@ func (s *Store) Boundaries(ctx context.Context, q queries.BoundaryQuery) (
 	boundaries, err = postgres.Collect(ctx, s.db, func(row pgx.CollectableRow) (e queries.Boundary, err error) {
 		var at *time.Time
 		first := []any{&found, &e.Revision, &at, &e.User, &e.Message, &e.Gone, &e.Follows}
-		e.Version, err = scanPacked(prefixed{row, first})
-		e.At = orZero(at)
+		e.Version, err = scanPacked(postgres.Prefixed(row, first...))
+		e.At = postgres.UTC(at)
 		return e, err
 	}, sql, s.site, q.Document.Name, q.Document.Schema, q.Document.Layer, q.Offset, q.Limit, q.MaxBytes)
 	size := 0

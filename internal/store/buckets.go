@@ -33,15 +33,7 @@ func (s *Store) Buckets(ctx context.Context, page queries.Page, cleartext bool) 
 	return postgres.Collect(ctx, s.db, func(row pgx.CollectableRow) (b queries.Bucket, err error) {
 		var at *time.Time
 		err = row.Scan(&b.Name, &b.Last.Revision, &at, &b.Last.User, &b.Last.Message, &b.Documents)
-		b.Last.At = orZero(at)
+		b.Last.At = postgres.UTC(at)
 		return b, err //nolint:wrapcheck // explained by collect
 	}, sql, s.site, page.Offset, page.Limit)
-}
-
-// orZero returns a time in UTC, the zero one for null.
-func orZero(at *time.Time) time.Time {
-	if at == nil {
-		return time.Time{}
-	}
-	return at.UTC()
 }

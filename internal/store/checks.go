@@ -11,6 +11,7 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store/postgres"
+	"purser/internal/store/site"
 	"purser/internal/validations"
 )
 
@@ -55,8 +56,8 @@ func queueChecked(q *postgres.Questions, site string, pairs []revisions.Pair,
 		contents[i], names[i] = pair.Content, pair.Name()
 	}
 	scan := func(rows pgx.Rows) error { return scanChecks(rows, outcomes) }
-	q.Ask(scan, checksByContent, site, byteas(contents), byteas(names))
-	q.Ask(scan, checksByPair, site, byteas(names))
+	q.Ask(scan, checksByContent, site, postgres.Digests(contents), postgres.Digests(names))
+	q.Ask(scan, checksByPair, site, postgres.Digests(names))
 }
 
 func scanChecks(rows pgx.Rows, outcomes map[validations.Pair][]validations.Finding) error {
@@ -78,7 +79,7 @@ func scanChecks(rows pgx.Rows, outcomes map[validations.Pair][]validations.Findi
 func (s *Store) Failures(ctx context.Context, of revisions.Revision, query queries.EntryQuery) (
 	[]revisions.Failure, error,
 ) {
-	return collectOf(ctx, s, of, scanFailure, failuresOf, query.From, query.To, query.FailuresOnly, query.Limit)
+	return site.CollectOf(ctx, s.place, of, scanFailure, failuresOf, query.From, query.To, query.FailuresOnly, query.Limit)
 }
 
 func scanFailure(row pgx.CollectableRow) (f revisions.Failure, err error) {
@@ -90,11 +91,10 @@ func scanFailure(row pgx.CollectableRow) (f revisions.Failure, err error) {
 func (s *Store) FailedEntries(ctx context.Context, of revisions.Revision, query queries.EntryQuery) (
 	[]revisions.FailedEntry, error,
 ) {
-	return collectOf(ctx, s, of, func(row pgx.CollectableRow) (f revisions.FailedEntry, err error) {
+	return site.CollectOf(ctx, s.place, of, func(row pgx.CollectableRow) (f revisions.FailedEntry, err error) {
 		var notes []byte
-		f.About, err = s.scanDocument(prefixed{
-			row, []any{&f.Entry, postgres.IntoDigest(&f.Rule.Schema), postgres.IntoDigest(&f.Rule.Context), &notes},
-		})
+		f.About, err = s.scanDocument(postgres.Prefixed(row, &f.Entry, postgres.IntoDigest(&f.Rule.Schema),
+			postgres.IntoDigest(&f.Rule.Context), &notes))
 		if err != nil {
 			return f, err
 		}
@@ -102,17 +102,6 @@ func (s *Store) FailedEntries(ctx context.Context, of revisions.Revision, query 
 		if notes != nil {
 			err = json.Unmarshal(notes, &f.Notes)
 		}
-		return f, err //nolint:wrapcheck // explained by collectOf
+		return f, err //nolint:wrapcheck // explained by CollectOf
 	}, failedEntries, query.From, query.To, query.FailuresOnly, query.Limit)
-}
-
-// prefixed is a row with leading columns that are scanned into separate destinations.
-type prefixed struct {
-	pgx.CollectableRow
-
-	first []any
-}
-
-func (p prefixed) Scan(dest ...any) error {
-	return p.CollectableRow.Scan(append(p.first, dest...)...) //nolint:wrapcheck // wrapped by the caller
 }

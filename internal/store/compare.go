@@ -8,6 +8,7 @@ import (
 
 	"purser/internal/revisions"
 	"purser/internal/store/postgres"
+	"purser/internal/store/site"
 )
 
 const (
@@ -45,7 +46,7 @@ const (
 func (s *Store) Compare(ctx context.Context, before, after int64) (c revisions.Comparison, err error) {
 	_, err = s.db.Snapshot(ctx, func(q *postgres.Questions) {
 		c = revisions.Comparison{Target: after}
-		q.AskRow(headFields(&c.Head), readHead, s.site)
+		q.AskRow(site.HeadFields(&c.Head), site.ReadHead, s.site)
 		askStamps(q, s.site, &c, before, after)
 		q.Ask(postgres.Into(&c.Before, pgx.RowTo[string]), occupiedBuckets, s.site, before)
 		q.Ask(postgres.Into(&c.After, pgx.RowTo[string]), occupiedBuckets, s.site, after)

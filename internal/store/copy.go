@@ -11,6 +11,7 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/revisions"
+	"purser/internal/store/postgres"
 )
 
 // table is a table that rows are added to, with the statement that adds one.
@@ -129,14 +130,6 @@ func (s *Store) versionRow(doc *revisions.Stored) ([]any, error) {
 	}
 	return []any{
 		s.site, doc.ID, doc.Place, doc.Revision, doc.Bucket, doc.Schema, doc.Layer, doc.Name, doc.Digest[:], segment,
-		doc.Metadata, text(notes), traits.Abstract, text(labels), traits.Encrypted,
+		doc.Metadata, postgres.Text(notes), traits.Abstract, postgres.Text(labels), traits.Encrypted,
 	}, nil
-}
-
-// text returns JSON text as a parameter, nil for none.
-func text(json []byte) *string {
-	if json == nil {
-		return nil
-	}
-	return new(string(json))
 }

@@ -47,27 +47,30 @@ func calls(s *store.Store) map[string]func(ctx context.Context) error {
 			_, _, err := s.AddResult(ctx, revisions.About{Revision: 1}, result)
 			return err
 		},
-		"Outdated":    func(ctx context.Context) error { _, err := s.Outdated(ctx, nil, document.Digest{}, 1); return err },
-		"Reseal":      func(ctx context.Context) error { return s.Reseal(ctx, revisions.SealedContent{}, nil) },
-		"Latest":      func(ctx context.Context) error { _, err := s.Latest(ctx); return err },
-		"Tagged":      func(ctx context.Context) error { _, err := s.Tagged(ctx, "t"); return err },
-		"List":        func(ctx context.Context) error { _, _, err := s.List(ctx, queries.Query{}); return err },
-		"Evidence":    func(ctx context.Context) error { _, err := s.Evidence(ctx, []int64{1}); return err },
-		"EvidenceOf":  func(ctx context.Context) error { _, err := s.EvidenceOf(ctx, queries.Name{}); return err },
-		"Tags":        func(ctx context.Context) error { _, err := s.Tags(ctx, 1); return err },
-		"Documents":   func(ctx context.Context) error { _, err := s.Documents(ctx, 1, all()); return err },
-		"Ranks":       func(ctx context.Context) error { _, err := s.Ranks(ctx, 1, all()); return err },
-		"Fallback":    func(ctx context.Context) error { _, err := s.FallbackPolicy(ctx, 1); return err },
-		"Compare":     func(ctx context.Context) error { _, err := s.Compare(ctx, 0, 1); return err },
-		"Failures":    func(ctx context.Context) error { _, err := s.Failures(ctx, of, queries.EntryQuery{}); return err },
-		"Failed":      func(ctx context.Context) error { _, err := s.FailedEntries(ctx, of, queries.EntryQuery{}); return err },
-		"Checked":     func(ctx context.Context) error { _, err := s.Checked(ctx, pairs); return err },
-		"Contents":    func(ctx context.Context) error { _, err := s.Contents(ctx, []document.Digest{{1}}); return err },
-		"Reported":    func(ctx context.Context) error { _, err := s.Reported(ctx, of, ""); return err },
-		"Errors":      func(ctx context.Context) error { _, err := s.ResultErrors(ctx, of, []int64{1}); return err },
-		"Worst":       func(ctx context.Context) error { _, err := s.WorstResults(ctx, of); return err },
-		"Record":      func(ctx context.Context) error { return s.Record(ctx, event) },
-		"AuditEvents": func(ctx context.Context) error { _, _, err := s.AuditEvents(ctx, queries.AuditQuery{}); return err },
+		"Outdated":   func(ctx context.Context) error { _, err := s.Outdated(ctx, nil, document.Digest{}, 1); return err },
+		"Reseal":     func(ctx context.Context) error { return s.Reseal(ctx, revisions.SealedContent{}, nil) },
+		"Latest":     func(ctx context.Context) error { _, err := s.Latest(ctx); return err },
+		"Tagged":     func(ctx context.Context) error { _, err := s.Tagged(ctx, "t"); return err },
+		"List":       func(ctx context.Context) error { _, _, err := s.List(ctx, queries.Query{}); return err },
+		"Evidence":   func(ctx context.Context) error { _, err := s.Evidence(ctx, []int64{1}); return err },
+		"EvidenceOf": func(ctx context.Context) error { _, err := s.EvidenceOf(ctx, queries.Name{}); return err },
+		"Tags":       func(ctx context.Context) error { _, err := s.Tags(ctx, 1); return err },
+		"Documents":  func(ctx context.Context) error { _, err := s.Documents(ctx, 1, all()); return err },
+		"Ranks":      func(ctx context.Context) error { _, err := s.Ranks(ctx, 1, all()); return err },
+		"Fallback":   func(ctx context.Context) error { _, err := s.FallbackPolicy(ctx, 1); return err },
+		"Compare":    func(ctx context.Context) error { _, err := s.Compare(ctx, 0, 1); return err },
+		"Failures":   func(ctx context.Context) error { _, err := s.Failures(ctx, of, queries.EntryQuery{}); return err },
+		"Failed":     func(ctx context.Context) error { _, err := s.FailedEntries(ctx, of, queries.EntryQuery{}); return err },
+		"Checked":    func(ctx context.Context) error { _, err := s.Checked(ctx, pairs); return err },
+		"Contents":   func(ctx context.Context) error { _, err := s.Contents(ctx, []document.Digest{{1}}); return err },
+		"Reported":   func(ctx context.Context) error { _, err := s.Reported(ctx, of, ""); return err },
+		"Errors":     func(ctx context.Context) error { _, err := s.ResultErrors(ctx, of, []int64{1}); return err },
+		"Worst":      func(ctx context.Context) error { _, err := s.WorstResults(ctx, of); return err },
+		"Record":     func(ctx context.Context) error { return s.Journal.Record(ctx, event) },
+		"AuditEvents": func(ctx context.Context) error {
+			_, _, err := s.Journal.AuditEvents(ctx, queries.AuditQuery{})
+			return err
+		},
 	}
 }
 
@@ -215,7 +218,7 @@ func TestStore_reserved(t *testing.T) {
 			if _, err := s.EvidenceOf(limited, queries.Name{}); err != nil {
 				t.Errorf("verdict: %v", err)
 			}
-			if err := s.Record(limited, revisions.AuditEvent{At: time.Now()}); err != nil {
+			if err := s.Journal.Record(limited, revisions.AuditEvent{At: time.Now()}); err != nil {
 				t.Errorf("audit: %v", err)
 			}
 			cancel()

@@ -30,8 +30,7 @@ const fallbackPolicy = withContent + `WHERE d.site = $1 AND d.schema LIKE 'deckh
 // Documents implements queries.Store.
 func (s *Store) Documents(ctx context.Context, revision int64, selection queries.Selection) (queries.Selected, error) {
 	if kept, _ := s.live.Get(struct{}{}); selection.Shared && selection.IsWhole() && kept.revision == revision {
-		same, err := postgres.Collect(ctx, s.db, pgx.RowTo[int64], sameRevision, s.site, revision, kept.stamp)
-		if err != nil || len(same) > 0 {
+		if same, err := s.place.Has(ctx, revision, kept.stamp); err != nil || same {
 			selected := selection.Of(kept.documents)
 			selected.Revision, selected.Stamp = revision, kept.stamp
 			return selected, err
@@ -61,7 +60,7 @@ func (s *Store) selected(ctx context.Context, revision int64, selection queries.
 		case values[content] == nil:
 			err = row.Scan(append(append(beside, &f.outline.ID), make([]any, documentFields-1)...)...)
 		default:
-			if f.doc, err = scanPacked(prefixed{row, beside}); err == nil {
+			if f.doc, err = scanPacked(postgres.Prefixed(row, beside...)); err == nil {
 				f.outline.ID = f.doc.ID
 			}
 		}
@@ -153,11 +152,7 @@ func (s *Store) Versions(ctx context.Context, of queries.Selected, ids []int64, 
 
 // FallbackPolicy implements queries.Store.
 func (s *Store) FallbackPolicy(ctx context.Context, revision int64) (*revisions.Stored, error) {
-	found, err := postgres.Collect(ctx, s.db, s.scanDocument, fallbackPolicy, s.site, revision)
-	if err != nil || len(found) == 0 {
-		return nil, err
-	}
-	return found[0], nil
+	return postgres.CollectFirst(ctx, s.db, s.scanDocument, fallbackPolicy, s.site, revision)
 }
 
 // scanDocument reads a row of documentColumns, a body and a sealed secret, which are null where the content was not
@@ -197,74 +192,13 @@ func (s *Store) unpack(doc *revisions.Stored) (err error) {
 	return nil
 }
 
-const contentsByDigest = `SELECT digest, body FROM contents WHERE site = $1 AND digest = ANY($2)`
-
 // Contents implements queries.Store.
 func (s *Store) Contents(ctx context.Context, digests []document.Digest) (map[document.Digest][]byte, error) {
 	if len(digests) == 0 {
 		return map[document.Digest][]byte{}, nil
 	}
-	return s.contents(ctx, func(ctx context.Context, do func(context.Context, *postgres.Reading) error) error {
+	return s.place.Contents(ctx, func(ctx context.Context, do func(context.Context, *postgres.Reading) error) error {
 		_, err := s.db.Read(ctx, do)
 		return err
 	}, digests)
-}
-
-// contents returns the texts of contents, read in the given way.
-func (s *Store) contents(ctx context.Context,
-	read func(ctx context.Context, do func(context.Context, *postgres.Reading) error) error, digests []document.Digest,
-) (map[document.Digest][]byte, error) {
-	var found []content
-	err := read(ctx, func(ctx context.Context, r *postgres.Reading) error {
-		rows, err := s.db.Pool.Query(ctx, contentsByDigest, s.site, byteas(digests))
-		if err == nil {
-			found, err = pgx.CollectRows(r.Rows(rows), s.scanContent)
-		}
-		return err //nolint:wrapcheck // explained by the caller
-	})
-	texts := make(map[document.Digest][]byte, len(digests))
-	for _, c := range found {
-		texts[c.digest] = c.text
-	}
-	return texts, err
-}
-
-func (s *Store) scanContent(row pgx.CollectableRow) (c content, err error) {
-	var body []byte
-	if err := row.Scan(postgres.IntoDigest(&c.digest), &body); err != nil {
-		return c, fmt.Errorf("read a content: %w", err)
-	}
-	c.text, err = s.body.Unpack(body)
-	return c, err
-}
-
-// content is the content of a document with its digest.
-type content struct {
-	digest document.Digest
-	text   []byte
-}
-
-// byteas makes a bytea array of digests.
-func byteas[D ~[32]byte](digests []D) [][]byte {
-	list := make([][]byte, len(digests))
-	for i := range digests {
-		list[i] = digests[i][:]
-	}
-	return list
-}
-
-// collectOf is collect for a query about a revision that was read before; the site and its number are the first
-// arguments. Fault: NotFound if the revision has been deleted, or its number belongs to another one.
-func collectOf[T any](ctx context.Context, s *Store, of revisions.Revision, scan pgx.RowToFunc[T], sql string,
-	args ...any,
-) (items []T, err error) {
-	var found []int64
-	_, err = s.db.Snapshot(ctx, func(q *postgres.Questions) {
-		q.Ask(postgres.Into(&found, pgx.RowTo[int64]), sameRevision, s.site, of.ID, of.Stamp)
-		q.Ask(postgres.Into(&items, scan), sql, append([]any{s.site, of.ID}, args...)...)
-	})
-	if err == nil && len(found) == 0 {
-		return nil, revisions.UnknownRevision(strconv.FormatInt(of.ID, 10))
-	}
-	return items, err
 }

@@ -82,7 +82,7 @@ func TestStore_Documents_laws(t *testing.T) {
 					live, _ := kept.Snapshot(ctx, revisions.Need{Documents: true})
 					same(t, want.Documents, live.Documents)
 				case 1, 2:
-					sameSnapshot(t, plain, kept)
+					sameSnapshot(ctx, t, plain, kept)
 				case 3:
 					whole, _ := plain.Documents(ctx, revision, all())
 					got, _ := kept.AllDocuments(ctx, revision, want.Stamp)
@@ -94,7 +94,7 @@ func TestStore_Documents_laws(t *testing.T) {
 }
 
 // sameSnapshot compares what two stores read for a change.
-func sameSnapshot(t *rapid.T, plain, kept *store.Store) {
+func sameSnapshot(ctx context.Context, t *rapid.T, plain, kept *store.Store) {
 	t.Helper()
 	need := revisions.Need{
 		Identities: []document.Identity{
@@ -105,11 +105,11 @@ func sameSnapshot(t *rapid.T, plain, kept *store.Store) {
 		Governed: []string{"acme/Widget/v1", "acme/Other/v1"}[rapid.IntRange(0, 1).Draw(t, "governed"):],
 		Evidence: rapid.Bool().Draw(t, "evidence"),
 	}
-	want, err := plain.Snapshot(context.Background(), need)
+	want, err := plain.Snapshot(ctx, need)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := kept.Snapshot(context.Background(), need)
+	got, err := kept.Snapshot(ctx, need)
 	if err != nil || got.Head != want.Head {
 		t.Fatalf("head %v, %v, want %v", got.Head, err, want.Head)
 	}

@@ -37,7 +37,7 @@ func TestService_Rendered_shared(t *testing.T) {
 				if reader%3 == 0 {
 					go cancel()
 				}
-				selected, err := service.questions.Rendered(ctx, revision, all())
+				selected, err := service.View.Rendered(ctx, revision, all())
 				switch {
 				case reader%3 == 0 && errors.Is(err, context.Canceled):
 				case err != nil:
@@ -57,7 +57,7 @@ func TestService_Rendered_selection(t *testing.T) {
 	service := open(t, storetest.URL(t))
 	revision := put(t, service, "a", layers+widget("p", 1)+widget("q", 2)+widget("r", 3)).Revision
 	names := func(selection queries.Selection) string {
-		selected, err := service.questions.Rendered(t.Context(), revision, selection)
+		selected, err := service.View.Rendered(t.Context(), revision, selection)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
@@ -10,71 +9,36 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store/postgres"
+	"purser/internal/store/site"
 )
 
 const (
 	latestRevision = `SELECT head FROM sites WHERE site = $1`
 
-	revisionColumns = `r.revision, r.created_at, r.buckets, r.entries, r.kind, r.author, r.message, coalesce(r.origin, 0),
-		EXISTS (SELECT FROM failures f WHERE f.site = r.site AND f.revision = r.revision AND f.rule IS NOT NULL),
-		r.client_versions, r.stamp`
-
-	// revisionsWith selects revisions with their tags, after the time; a list of numbers and revisionsEnd follow.
-	revisionsWith = `SELECT now(), ARRAY(
-			SELECT t.tag FROM tags t WHERE t.site = r.site AND t.revision = r.revision ORDER BY t.tag), ` + revisionColumns + `
-		FROM revisions r
-		WHERE r.site = $1 AND r.revision = ANY(`
-	revisionsEnd = `) ORDER BY r.revision`
-
-	sameRevision = `SELECT revision FROM revisions WHERE site = $1 AND revision = $2 AND stamp = $3`
-
-	aroundRevision = `SELECT ` + headColumns + `,
+	aroundRevision = `SELECT ` + site.HeadColumns + `,
 			(SELECT r.stamp FROM revisions r WHERE r.site = s.site AND r.revision = $2),
 			coalesce((SELECT max(revision) FROM revisions r WHERE r.site = s.site AND r.revision < $2), 0),
 			coalesce((SELECT min(revision) FROM revisions r WHERE r.site = s.site AND r.revision > $2), 0)
 		FROM sites s WHERE s.site = $1`
-)
 
-// number runs a query for one number.
-func (s *Store) number(ctx context.Context, sql string, args ...any) (int64, error) {
-	found, err := postgres.Collect(ctx, s.db, pgx.RowTo[int64], sql, args...)
-	if err != nil || len(found) == 0 {
-		return 0, err
-	}
-	return found[0], nil
-}
+	lastPurge = `SELECT purged_at, purged_by, purge_message FROM sites WHERE site = $1 AND purged_at IS NOT NULL`
+)
 
 // Latest implements queries.Store.
 func (s *Store) Latest(ctx context.Context) (int64, error) {
-	return s.number(ctx, latestRevision, s.site)
+	return postgres.CollectFirst(ctx, s.db, pgx.RowTo[int64], latestRevision, s.site)
 }
 
 // Around implements revisions.Store and queries.Store.
 func (s *Store) Around(ctx context.Context, revision int64) (revisions.Neighbourhood, error) {
-	found, err := postgres.Collect(ctx, s.db, func(row pgx.CollectableRow) (n revisions.Neighbourhood, err error) {
+	return postgres.CollectFirst(ctx, s.db, func(row pgx.CollectableRow) (n revisions.Neighbourhood, err error) {
 		var stamp *revisions.Stamp
-		err = row.Scan(append(headFields(&n.Head), &stamp, &n.Previous, &n.Next)...)
+		err = row.Scan(append(site.HeadFields(&n.Head), &stamp, &n.Previous, &n.Next)...)
 		if n.Exists = stamp != nil; n.Exists {
 			n.Stamp = *stamp
 		}
 		return n, err //nolint:wrapcheck // explained by collect
 	}, aroundRevision, s.site, revision)
-	if err != nil || len(found) == 0 {
-		return revisions.Neighbourhood{}, err
-	}
-	return found[0], nil
-}
-
-func scanRevision(row pgx.CollectableRow) (r revisions.Revision, err error) {
-	var kind string
-	err = row.Scan(&r.ID, &r.CreatedAt, &r.Buckets, &r.Entries, &kind, &r.User, &r.Message, &r.Origin, &r.Failed,
-		postgres.IntoDigest(&r.ClientVersions), &r.Stamp)
-	if err != nil {
-		return r, fmt.Errorf("read a revision: %w", err)
-	}
-	r.CreatedAt = r.CreatedAt.UTC()
-	r.Kind, err = revisions.ParseKind(kind)
-	return r, err
 }
 
 // List implements queries.Store.
@@ -85,6 +49,12 @@ func (s *Store) List(ctx context.Context, query queries.Query) (numbers []int64,
 		questions.Ask(postgres.First(&purged, scanPurge), lastPurge, s.site)
 	})
 	return numbers, purged, err
+}
+
+func scanPurge(row pgx.CollectableRow) (p *revisions.Purge, err error) {
+	p = &revisions.Purge{}
+	err = row.Scan(&p.At, &p.User, &p.Message)
+	return p, err //nolint:wrapcheck // explained by the caller
 }
 
 // listed returns the statement for the numbers of revisions.

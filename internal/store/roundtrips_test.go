@@ -39,18 +39,18 @@ func roundTrips(t *testing.T, required revisions.Defaults) {
 	}
 	put(t, open(t, direct), "schemas", widgetSchema)
 	for n := range 2 {
-		bodies := func(w1, w2 int) string { return widget("w1", 10*n+w1) + widget("w2", 10*n+w2) + widget("w3", 0) }
-		change(bodies(1, 1))()
+		bodies := func(w2 int) string { return widget("w1", 10*n+1) + widget("w2", 10*n+w2) + widget("w3", 0) }
+		change(bodies(1))()
 		for _, c := range []struct {
 			name string
 			body string
 			max  int
 		}{
-			{"nothing changed", bodies(1, 1), 1},
-			{"one document changed", bodies(1, 2), 3},
-			{"one document changed back to contents that are known", bodies(1, 1), 4},
-			{"one document added", bodies(1, 1) + widget("w4", 10*n+3), 3},
-			{"one document removed", bodies(1, 1), 4},
+			{"nothing changed", bodies(1), 1},
+			{"one document changed", bodies(2), 3},
+			{"one document changed back to contents that are known", bodies(1), 4},
+			{"one document added", bodies(1) + widget("w4", 10*n+3), 3},
+			{"one document removed", bodies(1), 4},
 			{"nothing left", "", 4},
 		} {
 			trips := p.During(change(c.body))

@@ -13,94 +13,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"purser/internal/authz"
-	"purser/internal/cache"
-	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/judging"
 	"purser/internal/queries"
 	"purser/internal/revisions"
-	"purser/internal/store"
-	"purser/internal/store/postgres"
 	"purser/internal/store/storetest"
 	"purser/internal/validations"
 )
-
-type questions = queries.View
-
-// site is a server's services over one database.
-type site struct {
-	*changes.Service
-	questions
-}
-
-// open returns services of their own over the database at url, as another server would have them.
-func open(t *testing.T, url string) site {
-	t.Helper()
-	const cacheSize = 1 << 20
-	kept, err := store.Open(t.Context(), url, store.Options{CacheSize: cacheSize, Deadlines: postgres.DefaultDeadlines()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(kept.Close)
-	engine, rendered := validations.NewEngine(validations.Options{}), cache.New[judging.RenderKey, judging.Rendering](cacheSize)
-	return site{
-		changes.NewService(changes.Config{
-			DefaultValidations: revisions.Defaults{validations.SchemaValidation},
-			Store:              kept, Engine: engine, Limits: document.DefaultLimits(), Rendered: rendered, Now: time.Now,
-			Observe: func(string, time.Duration) {},
-		}),
-		queries.NewService(queries.Config{
-			DefaultValidations: revisions.Defaults{validations.SchemaValidation},
-			Store:              kept, Renderer: judging.Renderer{Engine: engine}, Rendered: rendered,
-		}).For(authz.Viewer{Encrypted: true}),
-	}
-}
-
-// widget writes a document whose data is x.
-func widget(name string, x int) string {
-	return fmt.Sprintf("---\nschema: acme/Widget/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: %s\n"+
-		"  storagePolicy: cleartext\n  layeringDefinition: {layer: site}\ndata: {x: %d}\n", name, x)
-}
-
-// failer is implemented by the tests of testing and rapid.
-type failer interface {
-	Helper()
-	Fatalf(format string, args ...any)
-}
-
-func put(t failer, s site, bucket, body string) changes.Written {
-	t.Helper()
-	written, err := s.Put(context.Background(), bucket, []byte(body), document.YAML, revisions.Options{})
-	if err != nil {
-		t.Fatalf("PUT %s: %v", bucket, err)
-	}
-	return written
-}
-
-// all selects all documents in their order.
-func all() queries.Selection { return queries.Selection{Page: queries.Page{Limit: -1}} }
-
-// shown lists the documents of a revision as "bucket/name=data@revision".
-func shown(t failer, s site, revision int64) []string {
-	t.Helper()
-	found, err := s.Documents(context.Background(), revision, all())
-	if err != nil {
-		t.Fatalf("documents of %d: %v", revision, err)
-	}
-	lines := []string{}
-	err = s.Each(context.Background(), found, func(documents []*revisions.Stored) error {
-		for _, doc := range documents {
-			lines = append(lines, fmt.Sprintf("%s/%s=%s@%d", doc.Bucket, doc.Name, doc.Data, doc.Revision))
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatalf("documents of %d: %v", revision, err)
-	}
-	return lines
-}
 
 // model is the expected state of the service: the buckets as plain maps, and the documents of each revision.
 type model struct {

@@ -8,16 +8,14 @@ import (
 	"purser/internal/cache"
 	"purser/internal/document"
 	"purser/internal/revisions"
+	"purser/internal/store/evidence"
 	"purser/internal/store/postgres"
+	"purser/internal/store/site"
 	"purser/internal/validations"
 )
 
 const (
-	headColumns = `s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live, s.settled`
-
-	readHead = `SELECT ` + headColumns + ` FROM sites s WHERE s.site = $1`
-
-	headState = `SELECT ` + headColumns + `, now() FROM sites s WHERE s.site = $1`
+	headState = `SELECT ` + site.HeadColumns + `, now() FROM sites s WHERE s.site = $1`
 
 	bucketStates = `SELECT k.bucket, coalesce(b.changed, 0), coalesce(b.stamp, 0)
 		FROM unnest($2::text[]) WITH ORDINALITY AS k (bucket, n)
@@ -83,29 +81,17 @@ const (
 
 	livePositions = `SELECT d.id, d.place FROM documents d WHERE d.site = $1 AND d.until IS NULL ORDER BY d.place`
 
-	newestRevision = `SELECT ` + revisionColumns + ` FROM revisions r
-		WHERE r.site = $1 AND r.revision = (SELECT head FROM sites WHERE site = $1)`
-
 	newestFailures = `SELECT entry, document, rule, client_versions FROM failures
 		WHERE site = $1 AND revision = (SELECT head FROM sites WHERE site = $1) ORDER BY entry`
 
 	failingDocuments = withContent + `WHERE d.site = $1 AND d.id IN (SELECT f.document FROM failures f
 		WHERE f.site = $1 AND f.rule IS NOT NULL AND f.revision = (SELECT head FROM sites WHERE site = $1))`
 
-	newestOutcomes = latestResults + `n.revision = (SELECT head FROM sites WHERE site = $1)`
-
-	carriedOutcomes = latestResults + `n.revision = $2 AND ` + isPosted + `$3)`
-
 	newestOccupied = `SELECT bucket FROM occupancies WHERE site = $1 AND until IS NULL ORDER BY bucket`
 
 	newestFallback = withContent + `WHERE d.site = $1 AND d.schema LIKE 'deckhand/LayeringPolicy/%'
 		ORDER BY d.since DESC LIMIT 1`
 )
-
-// headFields returns the destinations of a row of headColumns.
-func headFields(head *revisions.Head) []any {
-	return []any{&head.Epoch, &head.Stamp, &head.Prunes, &head.Revision, &head.LastDocument, &head.Live, &head.Settled}
-}
 
 // maxScanned is the number of live documents in memory up to which looking through them takes less time than queries.
 const maxScanned = 10_000
@@ -119,7 +105,7 @@ func (s *Store) Snapshot(ctx context.Context, need revisions.Need) (revisions.Sn
 		return revisions.Snapshot{}, err
 	}
 	r.Held = held
-	if r.Policies, err = s.parsed(ctx, r.policies); err != nil {
+	if r.Policies, err = s.ParsePolicies(ctx, r.policies); err != nil {
 		return revisions.Snapshot{}, err
 	}
 	return r.finish(need), nil
@@ -133,7 +119,7 @@ type snapshotReader struct {
 	known  map[string]revisions.Bucket
 	loaded map[string][]*revisions.Stored // by bucket, the changed ones
 
-	policies []policyRow
+	policies []evidence.PolicyRow
 	live     liveDocuments // as they were when they were last seen here
 }
 
@@ -141,7 +127,7 @@ func (s *Store) queueSnapshot(q *postgres.Questions, need revisions.Need) *snaps
 	r := &snapshotReader{
 		&revisions.Snapshot{}, s, map[string]revisions.Bucket{}, map[string][]*revisions.Stored{}, nil, liveDocuments{},
 	}
-	q.AskRow(append(headFields(&r.Head), &r.Now), headState, s.site)
+	q.AskRow(append(site.HeadFields(&r.Head), &r.Now), headState, s.site)
 	if kept, _ := s.live.Get(struct{}{}); need.Documents || len(kept.documents) <= maxScanned {
 		r.live = kept
 	}
@@ -153,7 +139,7 @@ func (s *Store) queueSnapshot(q *postgres.Questions, need revisions.Need) *snaps
 	if need.Preview {
 		q.Ask(postgres.Into(&r.Occupied, pgx.RowTo[string]), newestOccupied, s.site)
 		q.Ask(postgres.Into(&r.Failing, s.scanDocument), failingDocuments, s.site)
-		q.Ask(outcomesInto(&r.Outcomes), newestOutcomes, s.site)
+		evidence.AskOutcomes(q, s.site, &r.Outcomes)
 	}
 	if need.Positions {
 		q.Ask(postgres.Into(&r.Positions, pgx.RowToStructByPos[revisions.Position]), livePositions, s.site)
@@ -162,21 +148,9 @@ func (s *Store) queueSnapshot(q *postgres.Questions, need revisions.Need) *snaps
 		r.Comparison = &revisions.Comparison{}
 		q.Ask(postgres.Into(&r.Noted, s.scanDocument), liveNoted, s.site)
 		s.queueRollback(q, r.Comparison, *need.Target)
-		q.Ask(outcomesInto(&r.Carried), carriedOutcomes, s.site, *need.Target, validations.ReservedPrefix)
+		evidence.AskCarried(q, s.site, *need.Target, &r.Carried)
 	}
 	return r
-}
-
-// outcomesInto returns a function that scans the outcomes of one revision.
-func outcomesInto(posted *[]validations.Outcome) func(rows pgx.Rows) error {
-	return func(rows pgx.Rows) error {
-		outcomes := map[int64][]validations.Outcome{}
-		err := scanOutcomes(rows, outcomes)
-		for _, of := range outcomes {
-			*posted = of
-		}
-		return err
-	}
 }
 
 func (r *snapshotReader) queueBuckets(q *postgres.Questions, names []string) {
@@ -217,7 +191,7 @@ func (r *snapshotReader) queueDocuments(q *postgres.Questions, need revisions.Ne
 	if len(need.Contents) > 0 {
 		r.Contents = map[document.Digest]revisions.Content{}
 		q.Ask(func(rows pgx.Rows) error { return scanContents(rows, r.Contents) },
-			knownContents, site, byteas(need.Contents))
+			knownContents, site, postgres.Digests(need.Contents))
 	}
 	switch {
 	case need.Schemas:
@@ -241,8 +215,7 @@ func (r *snapshotReader) queueDocuments(q *postgres.Questions, need revisions.Ne
 // queueEvidence reads the policies, failures and client versions that a change is judged by.
 func (r *snapshotReader) queueEvidence(q *postgres.Questions) {
 	site := r.store.site
-	q.Ask(postgres.First(&r.Newest, scanRevision), newestRevision, site)
-	q.Ask(postgres.Into(&r.policies, scanPolicy), livePolicies, site)
+	evidence.AskNewest(q, site, &r.Newest, &r.policies)
 	q.Ask(postgres.Into(&r.Failures, scanFailure), newestFailures, site)
 	q.Ask(postgres.Into(&r.ClientVersions, r.store.scanDocument), liveVersions, site, r.live.stamp)
 }

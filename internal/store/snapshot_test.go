@@ -27,11 +27,6 @@ func moment(n int) string {
 		in("b", control("purser/ClientVersions/v1", "cv", fmt.Sprintf(`{p: "%d"}`, n)))
 }
 
-// control writes a control document.
-func control(schema, name, data string) string {
-	return fmt.Sprintf("---\nschema: %s\nmetadata: {schema: metadata/Control/v1, name: %s}\ndata: %s\n", schema, name, data)
-}
-
 // said returns all that a snapshot says of the number, by the part that says it.
 func said(s revisions.Snapshot) map[string]string {
 	parts := map[string]string{}

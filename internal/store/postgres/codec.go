@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/klauspost/compress/zstd"
-
-	"purser/internal/document"
 )
 
 // Codec compresses contents in the database. JSON text never begins like a zstd frame, so the first
@@ -73,24 +70,4 @@ func UnpackedSize(head []byte, stored int) int {
 		return stored
 	}
 	return int(header.FrameContentSize)
-}
-
-// IntoDigest returns a field of a row for a digest; NULL is the zero digest.
-func IntoDigest(to *document.Digest) pgtype.BytesScanner { return digestField{to} }
-
-type digestField struct{ to *document.Digest }
-
-// ScanBytes implements pgtype.BytesScanner.
-func (f digestField) ScanBytes(text []byte) error {
-	*f.to = document.Digest{}
-	copy(f.to[:], text)
-	return nil
-}
-
-// OrNull returns a digest as a parameter; the zero digest is NULL.
-func OrNull(digest document.Digest) []byte {
-	if digest.IsZero() {
-		return nil
-	}
-	return digest[:]
 }

@@ -40,6 +40,9 @@ var settings = map[string]string{
 	"lock_timeout":                        "14s",
 }
 
+// Patiently disables the timeout of a transaction's statements: only the context limits them.
+const Patiently = `SET LOCAL statement_timeout = 0`
+
 // PoolConfig returns the configuration of the pool for a URL. Of several hosts it connects to one that accepts writes.
 func PoolConfig(url string) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(url)

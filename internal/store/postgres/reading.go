@@ -194,6 +194,17 @@ func Collect[T any](ctx context.Context, d *DB, scan pgx.RowToFunc[T], sql strin
 	return items, err
 }
 
+// CollectFirst is Collect for the first row; without rows, it returns the zero value.
+func CollectFirst[T any](ctx context.Context, d *DB, scan pgx.RowToFunc[T], sql string, args ...any) (
+	first T, err error,
+) {
+	items, err := Collect(ctx, d, scan, sql, args...)
+	if err != nil || len(items) == 0 {
+		return first, err
+	}
+	return items[0], nil
+}
+
 // Gather is collect that also returns the number of bytes of the rows.
 func Gather[T any](ctx context.Context, d *DB, scan pgx.RowToFunc[T], sql string, args ...any) (
 	items []T, held int, err error,

@@ -15,7 +15,7 @@
 // Main stops the cluster after the tests, drops their databases, and fails the binary for leaked goroutines. A
 // binary that is killed takes its cluster along (on Linux); the directory it leaves is removed by a later one.
 //
-// The package imports store, so tests of store that use it are in package store_test.
+// The package imports parts of the store, so tests of store that use it are in package store_test.
 package storetest
 
 import (

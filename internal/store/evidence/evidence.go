@@ -1,4 +1,4 @@
-package store
+package evidence
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"purser/internal/document"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store/postgres"
@@ -45,7 +46,7 @@ const (
 type evidenceRows struct {
 	queries.Evidence
 
-	policies []policyRow
+	policies []PolicyRow
 }
 
 // askEvidence asks for the rows of evidence, which are complete once all queries have been answered.
@@ -54,7 +55,7 @@ func askEvidence(ask func(do func(pgx.Rows) error, sql string, args ...any), q e
 	found := &evidenceRows{Evidence: queries.Evidence{Outcomes: map[int64][]validations.Outcome{}}}
 	ask(postgres.Into(&found.Revisions, func(row pgx.CollectableRow) (r revisions.Revision, err error) {
 		var tags []string
-		r, err = scanRevision(prefixed{row, []any{&found.Now, &tags}})
+		r, err = scanRevision(postgres.Prefixed(row, &found.Now, &tags))
 		r.Tags = tags
 		return r, err
 	}), q.revisions, args...)
@@ -64,20 +65,40 @@ func askEvidence(ask func(do func(pgx.Rows) error, sql string, args ...any), q e
 }
 
 // parsedEvidence returns evidence with its policies.
-func (s *Store) parsedEvidence(ctx context.Context, rows evidenceRows) (evidence queries.Evidence, err error) {
+func (s *Source) parsedEvidence(ctx context.Context, rows evidenceRows) (evidence queries.Evidence, err error) {
 	evidence = rows.Evidence
-	evidence.Policies, err = s.parsed(ctx, rows.policies)
+	evidence.Policies, err = s.ParsePolicies(ctx, rows.policies)
 	return evidence, err
 }
 
 // Evidence implements queries.Store.
-func (s *Store) Evidence(ctx context.Context, numbers []int64) (queries.Evidence, error) {
+func (s *Source) Evidence(ctx context.Context, numbers []int64) (queries.Evidence, error) {
 	var found *evidenceRows
-	err := s.db.SnapshotFirst(ctx, func(q *postgres.Questions) { found = askEvidence(q.Ask, byNumbers, s.site, numbers) })
+	err := s.site.SnapshotFirst(ctx, func(q *postgres.Questions) {
+		found = askEvidence(q.Ask, byNumbers, s.site.Name, numbers)
+	})
 	if err != nil {
 		return queries.Evidence{}, err
 	}
 	return s.parsedEvidence(ctx, *found)
+}
+
+// EvidenceIn is Evidence in a transaction.
+func (s *Source) EvidenceIn(ctx context.Context, tx pgx.Tx, numbers []int64) (evidence queries.Evidence, err error) {
+	batch := &pgx.Batch{}
+	found := askEvidence(func(do func(pgx.Rows) error, sql string, args ...any) {
+		batch.Queue(sql, args...).Query(do)
+	}, byNumbers, s.site.Name, numbers)
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return evidence, err //nolint:wrapcheck // explained by the caller
+	}
+	evidence = found.Evidence
+	evidence.Policies, err = s.parsedFrom(found.policies, func(digests []document.Digest) (
+		map[document.Digest][]byte, error,
+	) {
+		return s.site.ContentsIn(ctx, tx, digests) // there may be no other connection
+	})
+	return evidence, err
 }
 
 // knownEvidence is evidence, and the state of the site in which it was read.
@@ -107,7 +128,7 @@ func (k knownEvidence) size() int {
 }
 
 // EvidenceOf implements queries.Store. What was read in the present state of the site is not read again.
-func (s *Store) EvidenceOf(ctx context.Context, name queries.Name) (queries.Evidence, error) {
+func (s *Source) EvidenceOf(ctx context.Context, name queries.Name) (queries.Evidence, error) {
 	known, fresh := s.evidence.Get(name)
 	if fresh {
 		now, state, err := s.state(ctx)
@@ -126,15 +147,15 @@ func (s *Store) EvidenceOf(ctx context.Context, name queries.Name) (queries.Evid
 }
 
 // state returns the time and the state of the site, which is empty while events wait to be numbered.
-func (s *Store) state(ctx context.Context) (now time.Time, state string, err error) {
-	err = s.db.ReadFirst(ctx, func(ctx context.Context, _ *postgres.Reading) error {
-		return s.db.Pool.QueryRow(ctx, siteState, s.site).Scan(&now, &state)
+func (s *Source) state(ctx context.Context) (now time.Time, state string, err error) {
+	err = s.site.ReadFirst(ctx, func(ctx context.Context, _ *postgres.Reading) error {
+		return s.site.Pool.QueryRow(ctx, siteState, s.site.Name).Scan(&now, &state)
 	})
 	return now, state, err
 }
 
 // readEvidenceOf reads the evidence about the revision with a name, and keeps it if no events wait to be numbered.
-func (s *Store) readEvidenceOf(ctx context.Context, name queries.Name) (known knownEvidence, err error) {
+func (s *Source) readEvidenceOf(ctx context.Context, name queries.Name) (known knownEvidence, err error) {
 	var number *int64
 	var tag *string
 	switch {
@@ -144,9 +165,9 @@ func (s *Store) readEvidenceOf(ctx context.Context, name queries.Name) (known kn
 		tag = &name.Tag
 	}
 	var found *evidenceRows
-	err = s.db.SnapshotFirst(ctx, func(q *postgres.Questions) {
-		found = askEvidence(q.Ask, byName, s.site, number, tag)
-		q.AskRow([]any{&found.Now, &known.state}, siteState, s.site)
+	err = s.site.SnapshotFirst(ctx, func(q *postgres.Questions) {
+		found = askEvidence(q.Ask, byName, s.site.Name, number, tag)
+		q.AskRow([]any{&found.Now, &known.state}, siteState, s.site.Name)
 	})
 	if err != nil {
 		return known, err
@@ -154,7 +175,7 @@ func (s *Store) readEvidenceOf(ctx context.Context, name queries.Name) (known kn
 	known.evidenceRows = *found
 	switch {
 	case known.state == "":
-		s.committed() // the server that made the changes may have ended before it numbered their events
+		s.journal.Wake() // the server that made the changes may have ended before it numbered their events
 	case len(known.Revisions) > 0:
 		s.evidence.Add(name, known, known.size()+len(name.Tag))
 	}

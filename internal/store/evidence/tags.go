@@ -1,13 +1,13 @@
-package store
+package evidence
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
 	"purser/internal/events"
 	"purser/internal/revisions"
+	"purser/internal/store/journal"
 	"purser/internal/store/postgres"
 )
 
@@ -28,46 +28,38 @@ const (
 )
 
 // Tags implements queries.Store.
-func (s *Store) Tags(ctx context.Context, revision int64, names ...string) ([]revisions.Tag, error) {
-	return postgres.Collect(ctx, s.db, func(row pgx.CollectableRow) (tag revisions.Tag, err error) {
+func (s *Source) Tags(ctx context.Context, revision int64, names ...string) ([]revisions.Tag, error) {
+	return postgres.Collect(ctx, s.site.DB, func(row pgx.CollectableRow) (tag revisions.Tag, err error) {
 		err = row.Scan(&tag.Name, &tag.Data)
 		return tag, err //nolint:wrapcheck // explained by collect
-	}, tagsOf, s.site, revision, names)
+	}, tagsOf, s.site.Name, revision, names)
 }
 
 // Tagged implements queries.Store.
-func (s *Store) Tagged(ctx context.Context, tag string) (int64, error) {
-	return s.number(ctx, taggedRevision, s.site, tag)
+func (s *Source) Tagged(ctx context.Context, tag string) (int64, error) {
+	return postgres.CollectFirst(ctx, s.site.DB, pgx.RowTo[int64], taggedRevision, s.site.Name, tag)
 }
 
 // Tag implements revisions.Store.
-func (s *Store) Tag(ctx context.Context, about revisions.About, tag revisions.Tag) (bool, error) {
+func (s *Source) Tag(ctx context.Context, about revisions.About, tag revisions.Tag) (bool, error) {
 	return s.writeTags(ctx, about, events.TagSet, upsertTag, tag.Name, string(tag.Data))
 }
 
 // Untag implements revisions.Store.
-func (s *Store) Untag(ctx context.Context, about revisions.About, names ...string) (bool, error) {
+func (s *Source) Untag(ctx context.Context, about revisions.About, names ...string) (bool, error) {
 	return s.writeTags(ctx, about, events.TagDeleted, deleteTags, names)
 }
 
 // writeTags writes tags of a revision in a short transaction, adds an event of a type for each and records the write in
 // the audit, in one transaction and one round trip. The statement begins with the site, the revision and its stamps as
 // parameters. It reports whether the write changed anything; if not, there is no event and no audit entry.
-func (s *Store) writeTags(ctx context.Context, about revisions.About, told events.Type, sql string, values ...any) (
+func (s *Source) writeTags(ctx context.Context, about revisions.About, told events.Type, sql string, values ...any) (
 	done bool, err error,
 ) {
-	args := append([]any{s.site, about.Revision, about.Stamps}, values...)
-	sql = "WITH done AS (" + sql + " RETURNING tag)"
-	tell := fmt.Sprintf(tellTag, told)
-	if about.Audit != nil {
-		var record string
-		record, args = auditFrom("WHERE EXISTS (SELECT FROM done)", args, *about.Audit)
-		sql += ", told AS (" + tell + ") " + record
-	} else {
-		sql += " " + tell
-	}
-	err = s.db.Retry(ctx, s.db.Deadlines.Write, func(ctx context.Context) error {
-		tag, err := s.db.Pool.Exec(ctx, sql, args...)
+	args := append([]any{s.site.Name, about.Revision, about.Stamps}, values...)
+	sql, args = journal.WithTags(sql, args, told, about.Audit)
+	err = s.site.Retry(ctx, s.site.Deadlines.Write, func(ctx context.Context) error {
+		tag, err := s.site.Pool.Exec(ctx, sql, args...)
 		done = tag.RowsAffected() > 0
 		return err //nolint:wrapcheck // explained by retry
 	})
@@ -75,7 +67,7 @@ func (s *Store) writeTags(ctx context.Context, about revisions.About, told event
 		return false, nil
 	}
 	if done {
-		s.committed()
+		s.journal.Wake()
 	}
 	return done, err
 }

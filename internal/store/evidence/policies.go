@@ -1,4 +1,4 @@
-package store
+package evidence
 
 import (
 	"bytes"
@@ -36,28 +36,28 @@ type policyKey struct {
 	content document.Digest
 }
 
-// policyRow is a policy before it is parsed.
-type policyRow struct {
+// PolicyRow is a policy before it is parsed.
+type PolicyRow struct {
 	revisions.PolicyVersion
 
 	key policyKey
 }
 
-func scanPolicy(row pgx.CollectableRow) (p policyRow, err error) {
+func scanPolicy(row pgx.CollectableRow) (p PolicyRow, err error) {
 	id := &p.key.Identity
 	err = row.Scan(&p.Place, &p.Since, &p.Until, &id.Schema, &id.Layer, &id.Name, postgres.IntoDigest(&p.key.content))
 	return p, err //nolint:wrapcheck // explained by the callers
 }
 
-// parsed returns policies. It reads the contents of uncached ones.
-func (s *Store) parsed(ctx context.Context, rows []policyRow) (policies []revisions.PolicyVersion, err error) {
+// ParsePolicies returns policies. It reads the contents of uncached ones.
+func (s *Source) ParsePolicies(ctx context.Context, rows []PolicyRow) (policies []revisions.PolicyVersion, err error) {
 	return s.parsedFrom(rows, func(digests []document.Digest) (map[document.Digest][]byte, error) {
-		return s.contents(ctx, s.db.ReadFirst, digests)
+		return s.site.Contents(ctx, s.site.ReadFirst, digests)
 	})
 }
 
-// parsedFrom is parsed with a function that reads contents.
-func (s *Store) parsedFrom(rows []policyRow,
+// parsedFrom is ParsePolicies with a function that reads contents.
+func (s *Source) parsedFrom(rows []PolicyRow,
 	read func([]document.Digest) (map[document.Digest][]byte, error),
 ) (policies []revisions.PolicyVersion, err error) {
 	var unknown []document.Digest

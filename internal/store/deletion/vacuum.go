@@ -1,10 +1,6 @@
-package store
+package deletion
 
-import (
-	"context"
-
-	"purser/internal/revisions"
-)
+import "context"
 
 // Autovacuum runs only once a minute. Until then, plans that were made for a small site read all of one that has grown,
 // and reads visit deleted rows. The errors of these statements, and the statement timeout, are ignored: autovacuum does
@@ -29,30 +25,11 @@ var vacuums = []string{
 const manyDeleted = 1000
 
 // vacuum runs vacuums. The caller must have no open transaction, and bounds the time with ctx.
-func (s *Store) vacuum(ctx context.Context) {
-	_ = s.db.Sharing(ctx, func() error {
+func (s *Sweeper) vacuum(ctx context.Context) {
+	_ = s.site.Sharing(ctx, func() error {
 		for _, sql := range vacuums {
-			_, _ = s.db.Pool.Exec(ctx, sql)
+			_, _ = s.site.Pool.Exec(ctx, sql)
 		}
 		return nil
-	})
-}
-
-// manyAdded is the number of documents above which a change may be followed by analyze.
-const manyAdded = 200
-
-// outgrows reports whether a change makes the site so much larger that plans which were made for its former size may
-// read all of it.
-func outgrows(commit revisions.Commit) bool {
-	return len(commit.Diff.Added) >= max(manyAdded, commit.Base.Live)
-}
-
-// analyze updates the statistics, which makes the sessions of all servers plan their statements again.
-func (s *Store) analyze(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, s.db.Deadlines.Append)
-	defer cancel()
-	_ = s.db.Sharing(ctx, func() error {
-		_, err := s.db.Pool.Exec(ctx, `ANALYZE documents, contents, buckets`)
-		return err //nolint:wrapcheck // is dropped
 	})
 }

@@ -1,4 +1,4 @@
-package store
+package stream
 
 import (
 	"context"
@@ -22,8 +22,6 @@ import (
 	"purser/internal/store/postgres"
 	"purser/internal/webhooks"
 )
-
-// Deliveries are jobs of River, which keeps them in the database and gives each to one of the servers at a time.
 
 // deliveryJob is a delivery in the queue.
 type deliveryJob struct {
@@ -53,15 +51,6 @@ const (
 	selectDelivery = `SELECT ` + deliveryColumns + ` FROM river_job
 		WHERE kind = '` + deliveryKind + `' AND id = $2 AND args @> jsonb_build_object('webhook', $1::bigint)`
 )
-
-// queueOf returns a client that adds deliveries to the queue, but does not work on them.
-func (s *Store) queueOf() (*river.Client[pgx.Tx], error) {
-	queue, err := river.NewClient(riverpgxv5.New(s.db.Pool), &river.Config{Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		return nil, fmt.Errorf("open the queue of webhooks: %w", err)
-	}
-	return queue, nil
-}
 
 // jobOf returns the job that delivers an event. Whoever may manage webhooks can have anybody called, so deliveries have
 // the form for those who may not see encrypted documents.
@@ -96,9 +85,9 @@ func (n *numbering) deliver(ctx context.Context, all []events.Event) error {
 }
 
 // Enqueue implements webhooks.Store.
-func (s *Store) Enqueue(ctx context.Context, webhook int64, event events.Event) (d webhooks.Delivery, err error) {
-	err = s.db.Retry(ctx, s.db.Deadlines.Write, func(ctx context.Context) error {
-		return pgx.BeginFunc(ctx, s.db.Pool, func(tx pgx.Tx) error {
+func (s *Stream) Enqueue(ctx context.Context, webhook int64, event events.Event) (d webhooks.Delivery, err error) {
+	err = s.site.Retry(ctx, s.site.Deadlines.Write, func(ctx context.Context) error {
+		return pgx.BeginFunc(ctx, s.site.Pool, func(tx pgx.Tx) error {
 			job, err := jobOf(webhook, event, fmt.Sprintf("%d-ping-%d", webhook, event.At.UnixNano()))
 			if err != nil {
 				return err
@@ -114,7 +103,7 @@ func (s *Store) Enqueue(ctx context.Context, webhook int64, event events.Event) 
 }
 
 // delivery reads a delivery in a transaction. Fault: NotFound.
-func (s *Store) delivery(ctx context.Context, tx pgx.Tx, webhook, id int64) (webhooks.Delivery, error) {
+func (s *Stream) delivery(ctx context.Context, tx pgx.Tx, webhook, id int64) (webhooks.Delivery, error) {
 	rows, err := tx.Query(ctx, selectDelivery, webhook, id)
 	if err != nil {
 		return webhooks.Delivery{}, err //nolint:wrapcheck // explained by retry
@@ -128,9 +117,9 @@ func (s *Store) delivery(ctx context.Context, tx pgx.Tx, webhook, id int64) (web
 }
 
 // Retry implements webhooks.Store.
-func (s *Store) Retry(ctx context.Context, webhook, id int64) (d webhooks.Delivery, err error) {
-	err = s.db.Retry(ctx, s.db.Deadlines.Write, func(ctx context.Context) error {
-		return pgx.BeginFunc(ctx, s.db.Pool, func(tx pgx.Tx) error {
+func (s *Stream) Retry(ctx context.Context, webhook, id int64) (d webhooks.Delivery, err error) {
+	err = s.site.Retry(ctx, s.site.Deadlines.Write, func(ctx context.Context) error {
+		return pgx.BeginFunc(ctx, s.site.Pool, func(tx pgx.Tx) error {
 			if _, err := s.delivery(ctx, tx, webhook, id); err != nil {
 				return err
 			}
@@ -145,10 +134,10 @@ func (s *Store) Retry(ctx context.Context, webhook, id int64) (d webhooks.Delive
 }
 
 // Deliveries implements webhooks.Store.
-func (s *Store) Deliveries(ctx context.Context, webhook int64, page queries.Page) (
+func (s *Stream) Deliveries(ctx context.Context, webhook int64, page queries.Page) (
 	found []webhooks.Delivery, more bool, err error,
 ) {
-	found, err = postgres.Collect(ctx, s.db, scanDelivery, selectDeliveries, webhook, page.Offset, page.Limit+1)
+	found, err = postgres.Collect(ctx, s.site.DB, scanDelivery, selectDeliveries, webhook, page.Offset, page.Limit+1)
 	if more = len(found) > page.Limit; more {
 		found = found[:page.Limit]
 	}
@@ -248,10 +237,10 @@ const (
 )
 
 // Deliver makes the attempts until ctx ends. The queue is polled: behind a pooler there is no LISTEN.
-func (s *Store) Deliver(ctx context.Context, attempt Attempt, log *slog.Logger) error {
+func (s *Stream) Deliver(ctx context.Context, attempt Attempt, log *slog.Logger) error {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &deliverer{attempt: attempt, calling: map[int64]int{}})
-	queue, err := river.NewClient(riverpgxv5.New(s.db.Pool), &river.Config{
+	queue, err := river.NewClient(riverpgxv5.New(s.site.Pool), &river.Config{
 		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: maxCalls}}, Workers: workers,
 		PollOnly: true, FetchPollInterval: fetchEvery, JobTimeout: attemptLimit, RescueStuckJobsAfter: rescueAfter,
 		CompletedJobRetentionPeriod: keptJobs, CancelledJobRetentionPeriod: keptJobs, DiscardedJobRetentionPeriod: keptJobs,

@@ -1,4 +1,4 @@
-package store_test
+package evidence_test
 
 import (
 	"fmt"
@@ -15,6 +15,7 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
+	"purser/internal/store/evidence"
 	"purser/internal/store/postgres"
 	"purser/internal/store/storetest"
 	"purser/internal/validations"
@@ -126,7 +127,7 @@ func TestStore_EvidenceOf(t *testing.T) {
 			}
 		}
 		check("while events wait to be numbered")
-		if _, _, err := other.Number(t.Context(), func(feed.Batch) feed.Derived { return feed.Derived{} }); err != nil {
+		if _, _, err := other.Stream.Number(t.Context(), func(feed.Batch) feed.Derived { return feed.Derived{} }); err != nil {
 			t.Fatal(err)
 		}
 		check("after they were numbered")
@@ -142,14 +143,14 @@ func TestStore_EvidenceOf_waiting(t *testing.T) {
 	put(t, open(t, url), "a", widget("w", 1))
 	woken := func() bool {
 		select {
-		case <-s.Committed():
+		case <-s.Journal.Committed():
 			return true
 		default:
 			return false
 		}
 	}
 	number := func() {
-		_, _, err := other.Number(t.Context(), func(feed.Batch) feed.Derived { return feed.Derived{} })
+		_, _, err := other.Stream.Number(t.Context(), func(feed.Batch) feed.Derived { return feed.Derived{} })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -267,11 +268,11 @@ func TestService_Rollback_results(t *testing.T) {
 		4: {own + " of 0"},
 		5: {own + " of 0", `x-validation failure [{"message":"m"}] of 1`, "y-validation failure [] of 3"},
 	} {
-		evidence, err := s.Evidence(t.Context(), []int64{revision})
+		found, err := s.Evidence(t.Context(), []int64{revision})
 		if err != nil {
 			t.Fatal(err)
 		}
-		of := evidence.Revisions[0]
+		of := found.Revisions[0]
 		reported, err := s.Reported(t.Context(), of, "")
 		if err != nil {
 			t.Fatal(err)
@@ -293,7 +294,7 @@ func TestService_Rollback_results(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("results of revision %d (-want +got)\n%s", revision, diff)
 		}
-		if n := len(evidence.Outcomes[revision]); n != len(names) {
+		if n := len(found.Outcomes[revision]); n != len(names) {
 			t.Errorf("revision %d is judged by %d outcomes, want %d", revision, n, len(names))
 		}
 	}
@@ -315,7 +316,7 @@ func TestStore_WorstResults(t *testing.T) {
 		SELECT 'default', 1, 'v-' || i % 10, CASE WHEN i = 3 THEN 'failure' ELSE 'success' END, '{}', '[]', now()
 		FROM generate_series(1, $1::bigint) i`
 	exec("SET plan_cache_mode = force_generic_plan")
-	exec("PREPARE worst (text, bigint) AS " + store.WorstResults)
+	exec("PREPARE worst (text, bigint) AS " + evidence.WorstResults)
 	pages := func() int { return pagesRead(t, conn, "EXECUTE worst('default', 1)") }
 	exec("INSERT INTO reported (site, revision, name) SELECT 'default', 1, 'v-' || i FROM generate_series(0, 9) i")
 	exec(post, 10)
@@ -328,11 +329,11 @@ func TestStore_WorstResults(t *testing.T) {
 	if err == nil {
 		t.Fatalf("worst %v of a revision with another stamp", got)
 	}
-	evidence, err := s.EvidenceOf(t.Context(), queries.Name{})
+	found, err := s.EvidenceOf(t.Context(), queries.Name{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err = s.WorstResults(t.Context(), evidence.Revisions[0]); err != nil {
+	if got, err = s.WorstResults(t.Context(), found.Revisions[0]); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]string{}

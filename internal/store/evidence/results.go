@@ -1,4 +1,4 @@
-package store
+package evidence
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 
 	"purser/internal/queries"
 	"purser/internal/revisions"
+	"purser/internal/store/postgres"
+	"purser/internal/store/site"
 	"purser/internal/validations"
 )
 
@@ -53,6 +55,10 @@ const (
 			WHERE site = n.site AND revision = n.revision AND name = n.name` + newestFirst + `) x
 		WHERE n.site = $1 AND `
 
+	newestOutcomes = latestResults + `n.revision = (SELECT head FROM sites WHERE site = $1)`
+
+	carriedOutcomes = latestResults + `n.revision = $2 AND ` + isPosted + `$3)`
+
 	// worstResults looks for one failure of each name.
 	worstResults = `SELECT n.name, coalesce(x.status, 'success') FROM reported n LEFT JOIN LATERAL (
 			SELECT status FROM results WHERE site = n.site AND revision = n.revision AND name = n.name
@@ -60,11 +66,17 @@ const (
 		WHERE n.site = $1 AND n.revision = $2`
 )
 
-// queueResult adds a result to a revision that is being made.
-func (s *Store) queueResult(batch *pgx.Batch, revision int64, r validations.Result) {
+// QueueResult adds a result to a revision that is being made.
+func QueueResult(batch *pgx.Batch, site string, revision int64, r validations.Result) {
 	about := revisions.About{Revision: revision}
-	batch.Queue(insertReported, s.site, about.Revision, about.Stamps, r.Name)
-	batch.Queue(insertResult, append([]any{s.site, about.Revision, about.Stamps}, resultValues(r)...)...)
+	batch.Queue(insertReported, site, about.Revision, about.Stamps, r.Name)
+	batch.Queue(insertResult, append([]any{site, about.Revision, about.Stamps}, resultValues(r)...)...)
+}
+
+// QueueCarried copies results from one revision to another that is being made: the newest of each name, except for the
+// server's own validations.
+func QueueCarried(batch *pgx.Batch, site string, revision, from int64) {
+	batch.Queue(carryResults, site, revision, from, validations.ReservedPrefix)
 }
 
 func resultValues(r validations.Result) []any {
@@ -82,22 +94,22 @@ func timeOf(r validations.Result) *time.Time {
 }
 
 // Reported implements queries.Store.
-func (s *Store) Reported(ctx context.Context, of revisions.Revision, name string) ([]queries.Reported, error) {
-	return collectOf(ctx, s, of, func(row pgx.CollectableRow) (r queries.Reported, err error) {
+func (s *Source) Reported(ctx context.Context, of revisions.Revision, name string) ([]queries.Reported, error) {
+	return site.CollectOf(ctx, s.site, of, func(row pgx.CollectableRow) (r queries.Reported, err error) {
 		err = row.Scan(&r.ID, &r.Name, &r.Status, &r.CreatedAt, &r.Size, &r.CarriedFrom)
 		r.CreatedAt = r.CreatedAt.UTC()
-		return r, err //nolint:wrapcheck // explained by collectOf
+		return r, err //nolint:wrapcheck // explained by CollectOf
 	}, reportedOf, name)
 }
 
 // ResultErrors implements queries.Store.
-func (s *Store) ResultErrors(ctx context.Context, of revisions.Revision, ids []int64) (map[int64][]byte, error) {
+func (s *Source) ResultErrors(ctx context.Context, of revisions.Revision, ids []int64) (map[int64][]byte, error) {
 	errs := make(map[int64][]byte, len(ids))
-	_, err := collectOf(ctx, s, of, func(row pgx.CollectableRow) (id int64, err error) {
+	_, err := site.CollectOf(ctx, s.site, of, func(row pgx.CollectableRow) (id int64, err error) {
 		var text []byte
 		err = row.Scan(&id, &text)
 		errs[id] = text
-		return id, err //nolint:wrapcheck // explained by collectOf
+		return id, err //nolint:wrapcheck // explained by CollectOf
 	}, errorsOf, ids)
 	return errs, err
 }
@@ -118,14 +130,36 @@ func scanOutcomes(rows pgx.Rows, outcomes map[int64][]validations.Outcome) error
 	return err //nolint:wrapcheck // explained by the caller
 }
 
+// AskOutcomes asks for the outcomes of the newest revision.
+func AskOutcomes(q *postgres.Questions, site string, outcomes *[]validations.Outcome) {
+	q.Ask(outcomesInto(outcomes), newestOutcomes, site)
+}
+
+// AskCarried asks for the outcomes that QueueCarried would copy from a revision.
+func AskCarried(q *postgres.Questions, site string, from int64, outcomes *[]validations.Outcome) {
+	q.Ask(outcomesInto(outcomes), carriedOutcomes, site, from, validations.ReservedPrefix)
+}
+
+// outcomesInto returns a function that scans the outcomes of one revision.
+func outcomesInto(posted *[]validations.Outcome) func(rows pgx.Rows) error {
+	return func(rows pgx.Rows) error {
+		outcomes := map[int64][]validations.Outcome{}
+		err := scanOutcomes(rows, outcomes)
+		for _, of := range outcomes {
+			*posted = of
+		}
+		return err
+	}
+}
+
 // WorstResults implements queries.Store.
-func (s *Store) WorstResults(ctx context.Context, of revisions.Revision) (map[string]string, error) {
+func (s *Source) WorstResults(ctx context.Context, of revisions.Revision) (map[string]string, error) {
 	worst := map[string]string{}
-	_, err := collectOf(ctx, s, of, func(row pgx.CollectableRow) (none struct{}, err error) {
+	_, err := site.CollectOf(ctx, s.site, of, func(row pgx.CollectableRow) (none struct{}, err error) {
 		var name, status string
 		err = row.Scan(&name, &status)
 		worst[name] = status
-		return none, err //nolint:wrapcheck // explained by collectOf
+		return none, err //nolint:wrapcheck // explained by CollectOf
 	}, worstResults)
 	return worst, err
 }

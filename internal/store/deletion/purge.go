@@ -1,4 +1,4 @@
-package store
+package deletion
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"purser/internal/revisions"
 	"purser/internal/store/postgres"
+	"purser/internal/store/site"
 )
 
 // purge deletes all rows of the site except its counters.
@@ -27,47 +28,42 @@ const (
 	resetSite = `UPDATE sites SET epoch = epoch + 1, head = 0, documents = 0, live = 0, settled = 0,
 		stamp = $2, purged_at = now(), purged_by = $3, purge_message = $4 WHERE site = $1`
 
-	// patiently disables the timeouts of a transaction's statements: only the context limits them.
-	patiently = `SET LOCAL statement_timeout = 0`
-
 	secretsAfter = encryptedAmong + `d.id > $2` + firstDocument
-
-	lastPurge = `SELECT purged_at, purged_by, purge_message FROM sites WHERE site = $1 AND purged_at IS NOT NULL`
 )
 
 // Purge implements revisions.Store.
-func (s *Store) Purge(ctx context.Context, options revisions.Options) error {
+func (s *Sweeper) Purge(ctx context.Context, options revisions.Options) error {
 	return s.sweeping(ctx, func(ctx context.Context) error {
 		err := s.purge(ctx, options)
 		if err == nil {
-			s.committed()
+			s.journal.Wake()
 			s.vacuum(ctx)
 		}
 		return err
 	})
 }
 
-func (s *Store) purge(ctx context.Context, options revisions.Options) error {
-	return s.db.Retry(ctx, s.db.Deadlines.Sweep, func(ctx context.Context) error {
-		return pgx.BeginFunc(ctx, s.db.Pool, func(tx pgx.Tx) error {
-			if _, err := tx.Exec(ctx, patiently); err != nil {
+func (s *Sweeper) purge(ctx context.Context, options revisions.Options) error {
+	return s.site.Retry(ctx, s.site.Deadlines.Sweep, func(ctx context.Context) error {
+		return pgx.BeginFunc(ctx, s.site.Pool, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(ctx, postgres.Patiently); err != nil {
 				return err //nolint:wrapcheck // explained by the caller
 			}
 			if err := s.lockToPurge(ctx, tx, options); err != nil {
 				return err
 			}
-			if err := s.known(ctx, tx); err != nil {
+			if err := s.site.CheckSchema(ctx, tx); err != nil {
 				return err
 			}
 			batch := &pgx.Batch{}
-			batch.Queue(resetSite, s.site, revisions.NewStamp(), options.User, options.Message)
+			batch.Queue(resetSite, s.site.Name, revisions.NewStamp(), options.User, options.Message)
 			for _, statement := range purge {
-				batch.Queue(statement, s.site)
+				batch.Queue(statement, s.site.Name)
 			}
 			if options.Audit != nil {
-				s.queueAudit(batch, *options.Audit)
+				s.journal.QueueAudit(batch, *options.Audit)
 			}
-			batch.Queue(tellPurge, s.site)
+			s.journal.QueuePurged(batch)
 			return tx.SendBatch(ctx, batch).Close()
 		})
 	}, postgres.ForeignKeyViolation) // somebody tagged a revision meanwhile
@@ -75,15 +71,15 @@ func (s *Store) purge(ctx context.Context, options revisions.Options) error {
 
 // lockToPurge locks the site's counters if the options permit the purge. For a caller who may not delete encrypted
 // documents, it searches all versions for them without the lock, and versions added meanwhile with it.
-func (s *Store) lockToPurge(ctx context.Context, tx pgx.Tx, options revisions.Options) error {
+func (s *Sweeper) lockToPurge(ctx context.Context, tx pgx.Tx, options revisions.Options) error {
 	var seen revisions.Head
-	steps := []string{lockHead}
+	steps := []string{site.LockHead}
 	if options.CleartextOnly {
-		steps = []string{readHead, lockHead}
+		steps = []string{site.ReadHead, site.LockHead}
 	}
 	for _, sql := range steps {
 		var head revisions.Head
-		if err := tx.QueryRow(ctx, sql, s.site).Scan(headFields(&head)...); err != nil {
+		if err := tx.QueryRow(ctx, sql, s.site.Name).Scan(site.HeadFields(&head)...); err != nil {
 			return err //nolint:wrapcheck // explained by the caller
 		}
 		if err := options.Expected.Check(head); err != nil {
@@ -92,16 +88,10 @@ func (s *Store) lockToPurge(ctx context.Context, tx pgx.Tx, options revisions.Op
 		if head.Epoch != seen.Epoch { // numbers began again
 			seen.LastDocument = 0
 		}
-		if err := keepSecrets(ctx, tx, options, secretsAfter, s.site, seen.LastDocument); err != nil {
+		if err := keepSecrets(ctx, tx, options, secretsAfter, s.site.Name, seen.LastDocument); err != nil {
 			return err
 		}
 		seen = head
 	}
 	return nil
-}
-
-func scanPurge(row pgx.CollectableRow) (p *revisions.Purge, err error) {
-	p = &revisions.Purge{}
-	err = row.Scan(&p.At, &p.User, &p.Message)
-	return p, err //nolint:wrapcheck // explained by the caller
 }

@@ -1,4 +1,4 @@
-package store
+package deletion
 
 import (
 	"context"
@@ -11,12 +11,8 @@ import (
 	"purser/internal/events"
 	"purser/internal/revisions"
 	"purser/internal/store/postgres"
+	"purser/internal/store/site"
 )
-
-// A prune first deletes the revisions, all in one transaction that holds the site's counters only at its end: from then
-// on they are gone for everybody. Data that no remaining revision needs is deleted after that, in steps (sweep.go).
-// Each step is a transaction of its own and finds the remaining work itself, so a prune may end after any of them, and
-// the next one continues.
 
 const (
 	// prunable holds for revisions r before the newest $2 that no tag holds.
@@ -48,7 +44,7 @@ const (
 )
 
 // Prune implements revisions.Store.
-func (s *Store) Prune(ctx context.Context, keep int, options revisions.Options) (pruned revisions.Pruned, err error) {
+func (s *Sweeper) Prune(ctx context.Context, keep int, options revisions.Options) (pruned revisions.Pruned, err error) {
 	if options.DryRun {
 		return s.wouldPrune(ctx, keep, options)
 	}
@@ -56,7 +52,7 @@ func (s *Store) Prune(ctx context.Context, keep int, options revisions.Options) 
 		if pruned, err = s.pruneRevisions(ctx, keep, options); err != nil {
 			return err
 		}
-		s.committed()
+		s.journal.Wake()
 		err := s.sweep(ctx, &pruned)
 		if err == nil && len(pruned.Revisions)+pruned.Documents+pruned.Contents >= manyDeleted {
 			s.vacuum(ctx)
@@ -67,20 +63,20 @@ func (s *Store) Prune(ctx context.Context, keep int, options revisions.Options) 
 }
 
 // wouldPrune returns the expected result of a prune, from one snapshot.
-func (s *Store) wouldPrune(ctx context.Context, keep int, options revisions.Options) (
+func (s *Sweeper) wouldPrune(ctx context.Context, keep int, options revisions.Options) (
 	pruned revisions.Pruned, err error,
 ) {
 	var head revisions.Head
 	var ofDocuments, ofContents int64 // bytes
 	var secrets []secretDocuments
-	_, err = s.db.Snapshot(ctx, func(q *postgres.Questions) {
-		q.AskRow(headFields(&head), readHead, s.site)
-		q.Ask(postgres.Into(&pruned.Revisions, pgx.RowTo[int64]), prunableRevisions, s.site, keep)
-		q.AskRow([]any{&pruned.Remaining}, keptRevisions, s.site)
-		q.AskRow([]any{&pruned.Documents, &ofDocuments}, countUnneeded, s.site, keep)
-		q.AskRow([]any{&pruned.Contents, &ofContents}, countContents, s.site, keep)
+	_, err = s.site.Snapshot(ctx, func(q *postgres.Questions) {
+		q.AskRow(site.HeadFields(&head), site.ReadHead, s.site.Name)
+		q.Ask(postgres.Into(&pruned.Revisions, pgx.RowTo[int64]), prunableRevisions, s.site.Name, keep)
+		q.AskRow([]any{&pruned.Remaining}, keptRevisions, s.site.Name)
+		q.AskRow([]any{&pruned.Documents, &ofDocuments}, countUnneeded, s.site.Name, keep)
+		q.AskRow([]any{&pruned.Contents, &ofContents}, countContents, s.site.Name, keep)
 		if options.CleartextOnly {
-			q.Ask(postgres.Into(&secrets, pgx.RowToStructByPos[secretDocuments]), unneededSecrets, s.site, keep)
+			q.Ask(postgres.Into(&secrets, pgx.RowToStructByPos[secretDocuments]), unneededSecrets, s.site.Name, keep)
 		}
 	})
 	if err != nil {
@@ -126,7 +122,7 @@ func keepSecrets(ctx context.Context, tx pgx.Tx, options revisions.Options, sql 
 }
 
 // pruneRevisions deletes revisions, with their results.
-func (s *Store) pruneRevisions(ctx context.Context, keep int, options revisions.Options) (
+func (s *Sweeper) pruneRevisions(ctx context.Context, keep int, options revisions.Options) (
 	pruned revisions.Pruned, err error,
 ) {
 	err = s.step(ctx, func(ctx context.Context, tx pgx.Tx) (locked int, err error) {
@@ -142,44 +138,44 @@ func (s *Store) pruneRevisions(ctx context.Context, keep int, options revisions.
 // For a caller who may not delete encrypted documents, it then searches for them among the versions that no revision
 // needs any more. The search takes time linear in these versions, so it runs without the counters, and revisions that
 // have become prunable in the meantime stay.
-func (s *Store) deleteRevisions(ctx context.Context, tx pgx.Tx, keep int, options revisions.Options) (
+func (s *Sweeper) deleteRevisions(ctx context.Context, tx pgx.Tx, keep int, options revisions.Options) (
 	pruned revisions.Pruned, locked int, err error,
 ) {
-	for _, sql := range []string{readHead, lockHead} {
+	for _, sql := range []string{site.ReadHead, site.LockHead} {
 		var head revisions.Head
-		if err := tx.QueryRow(ctx, sql, s.site).Scan(headFields(&head)...); err != nil {
+		if err := tx.QueryRow(ctx, sql, s.site.Name).Scan(site.HeadFields(&head)...); err != nil {
 			return pruned, 0, fmt.Errorf("read the site's counters: %w", err)
 		}
 		if err := options.Expected.Check(head); err != nil {
 			return pruned, 0, err
 		}
-		if options.CleartextOnly && sql == lockHead {
+		if options.CleartextOnly && sql == site.LockHead {
 			break
 		}
-		gone, err := collectIn[int64](ctx, tx, pruneRevisions, s.site, keep)
+		gone, err := collectIn[int64](ctx, tx, pruneRevisions, s.site.Name, keep)
 		if err != nil {
 			return pruned, 0, fmt.Errorf("prune revisions: %w", err)
 		}
 		pruned.Revisions, locked = append(pruned.Revisions, gone...), len(gone)
-		if err := keepSecrets(ctx, tx, options, unneededSecrets, s.site, nil); err != nil {
+		if err := keepSecrets(ctx, tx, options, unneededSecrets, s.site.Name, nil); err != nil {
 			return pruned, 0, err
 		}
 	}
 	slices.Sort(pruned.Revisions)
 	if len(pruned.Revisions) > 0 {
-		if _, err := tx.Exec(ctx, countPrune, s.site); err != nil {
+		if _, err := tx.Exec(ctx, countPrune, s.site.Name); err != nil {
 			return pruned, 0, fmt.Errorf("count the prune: %w", err)
 		}
 	}
-	if err := tx.QueryRow(ctx, keptRevisions, s.site).Scan(&pruned.Remaining); err != nil {
+	if err := tx.QueryRow(ctx, keptRevisions, s.site.Name).Scan(&pruned.Remaining); err != nil {
 		return pruned, 0, fmt.Errorf("count revisions: %w", err)
 	}
 	batch := &pgx.Batch{}
 	if options.Audit != nil {
-		s.queueAudit(batch, *options.Audit)
+		s.journal.QueueAudit(batch, *options.Audit)
 	}
 	if len(pruned.Revisions) > 0 {
-		s.queueEvent(batch, events.PrunedEvent(pruned.Revisions, pruned.Remaining))
+		s.journal.QueueEvent(batch, events.PrunedEvent(pruned.Revisions, pruned.Remaining))
 	}
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return pruned, 0, fmt.Errorf("record the prune: %w", err)
@@ -194,15 +190,4 @@ func collectIn[T any](ctx context.Context, tx pgx.Tx, sql string, args ...any) (
 		return nil, err //nolint:wrapcheck // explained by the caller
 	}
 	return pgx.CollectRows(rows, pgx.RowTo[T]) //nolint:wrapcheck // explained by the caller
-}
-
-// sweeping runs a prune or a purge when no other one runs in this process.
-func (s *Store) sweeping(ctx context.Context, do func(ctx context.Context) error) error {
-	return s.db.Within(ctx, s.db.Deadlines.Sweep, func(ctx context.Context) error {
-		if err := s.sweeps.Acquire(ctx, 1); err != nil {
-			return fmt.Errorf("wait for another prune or purge: %w", err)
-		}
-		defer s.sweeps.Release(1)
-		return do(ctx)
-	})
 }

@@ -1,4 +1,4 @@
-package store_test
+package deletion_test
 
 import (
 	"context"
@@ -23,6 +23,7 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
+	"purser/internal/store/deletion"
 	"purser/internal/store/storetest"
 	"purser/internal/validations"
 )
@@ -221,7 +222,7 @@ func (p *pruner) act(t *rapid.T) {
 	case "policy":
 		layer := rapid.SampledFrom([]string{"", "site", "other"}).Draw(t, "layers")
 		if layer != "" {
-			layer = strings.Replace(layers, "[site]", "["+layer+"]", 1)
+			layer = control("deckhand/LayeringPolicy/v1", "lp", "{layerOrder: ["+layer+"]}")
 		}
 		p.put("policies", layer)
 	case "schema":
@@ -292,7 +293,7 @@ type planned struct {
 
 func (p *pruner) planned(change func(s *changes.Service) (changes.Written, error)) *planned {
 	c := &planned{reached: make(chan struct{}), resume: make(chan struct{}), done: make(chan struct{})}
-	mine := &late{Store: p.store, before: func() {
+	mine := &late{Store: p.store, Before: func() {
 		close(c.reached)
 		<-c.resume
 	}}
@@ -449,7 +450,7 @@ func TestStore_Prune_locked(t *testing.T) {
 	if err != nil || pruned.Documents != gone || pruned.Contents != gone || len(pruned.Revisions) != rounds {
 		t.Errorf("pruned %+v, %v", pruned, err)
 	}
-	if most > store.MaxLocked || sum < 2*gone {
+	if most > deletion.MaxLocked || sum < 2*gone {
 		t.Errorf("deleted at most %d rows in a step with the lock, %d in all", most, sum)
 	}
 }

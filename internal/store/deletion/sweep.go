@@ -1,4 +1,4 @@
-package store
+package deletion
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"purser/internal/revisions"
 	"purser/internal/store/postgres"
+	"purser/internal/store/site"
 	"purser/internal/validations"
 )
 
@@ -63,6 +64,10 @@ const (
 		FROM contents c WHERE c.site = $1 AND NOT EXISTS (
 			SELECT FROM documents d WHERE d.site = c.site AND d.content = c.digest`
 
+	// archiveSize adds the size of the archive of content c.
+	archiveSize = ` + coalesce(
+			(SELECT pg_column_size(a.body) FROM archives a WHERE a.site = c.site AND a.content = c.digest), 0)`
+
 	orphans = contentsWithout + `) LIMIT $2`
 
 	// pruneContents deletes contents that no version has which came after $3, up to $4. The upper bound is the last one
@@ -94,15 +99,15 @@ const (
 
 // step does a part of a prune in a transaction of its own; do returns how many rows it has deleted while it held the
 // site's counters. Then it pauses for as long as that took: others get at least half of the time.
-func (s *Store) step(ctx context.Context, do func(ctx context.Context, tx pgx.Tx) (locked int, err error)) error {
+func (s *Sweeper) step(ctx context.Context, do func(ctx context.Context, tx pgx.Tx) (locked int, err error)) error {
 	var locked int
 	began := time.Now()
-	err := s.db.Retry(ctx, s.db.Deadlines.Sweep, func(ctx context.Context) error {
-		return pgx.BeginFunc(ctx, s.db.Pool, func(tx pgx.Tx) (err error) {
-			if err := s.known(ctx, tx); err != nil {
+	err := s.site.Retry(ctx, s.site.Deadlines.Sweep, func(ctx context.Context) error {
+		return pgx.BeginFunc(ctx, s.site.Pool, func(tx pgx.Tx) (err error) {
+			if err := s.site.CheckSchema(ctx, tx); err != nil {
 				return err
 			}
-			if _, err := tx.Exec(ctx, patiently); err != nil {
+			if _, err := tx.Exec(ctx, postgres.Patiently); err != nil {
 				return err //nolint:wrapcheck // explained by retry
 			}
 			locked, err = do(ctx, tx)
@@ -124,7 +129,7 @@ func (s *Store) step(ctx context.Context, do func(ctx context.Context, tx pgx.Tx
 }
 
 // sweep deletes and counts the data that no remaining revision needs.
-func (s *Store) sweep(ctx context.Context, pruned *revisions.Pruned) error {
+func (s *Sweeper) sweep(ctx context.Context, pruned *revisions.Pruned) error {
 	for _, part := range []struct {
 		count *int
 		sweep func(ctx context.Context) (count int, bytes int64, err error)
@@ -145,18 +150,18 @@ func (s *Store) sweep(ctx context.Context, pruned *revisions.Pruned) error {
 		*part.count, pruned.Bytes = count, pruned.Bytes+bytes
 	}
 	return s.step(ctx, func(ctx context.Context, tx pgx.Tx) (int, error) {
-		_, err := tx.Exec(ctx, sweepOccupancies, s.site)
+		_, err := tx.Exec(ctx, sweepOccupancies, s.site.Name)
 		return 0, err //nolint:wrapcheck // explained by retry
 	})
 }
 
 // sweepAll repeats a statement that deletes some rows until none are left.
-func (s *Store) sweepAll(ctx context.Context, sql string) (count int, bytes int64, err error) {
+func (s *Sweeper) sweepAll(ctx context.Context, sql string) (count int, bytes int64, err error) {
 	for {
 		var rows int
 		var size int64
 		err := s.step(ctx, func(ctx context.Context, tx pgx.Tx) (int, error) {
-			return 0, tx.QueryRow(ctx, sql, s.site, nil, maxSwept).Scan(&rows, &size)
+			return 0, tx.QueryRow(ctx, sql, s.site.Name, nil, maxSwept).Scan(&rows, &size)
 		})
 		if err != nil {
 			return count, bytes, err
@@ -176,7 +181,7 @@ type found struct {
 // sweepFound finds rows without a lock, at most maxFound at a time, and deletes them in steps that hold the site's
 // counters. Rows found at one head may be needed by newer revisions. After a purge, or in a database that went back in
 // time, the keys may even mean other rows.
-func (s *Store) sweepFound(ctx context.Context,
+func (s *Sweeper) sweepFound(ctx context.Context,
 	find func(ctx context.Context, tx pgx.Tx) ([]found, error),
 	remove func(ctx context.Context, tx pgx.Tx, keys [][]byte, since, head revisions.Head) (int, int64, error),
 ) (count int, bytes int64, err error) {
@@ -184,7 +189,7 @@ func (s *Store) sweepFound(ctx context.Context,
 		var since revisions.Head
 		var rows []found
 		err := s.step(ctx, func(ctx context.Context, tx pgx.Tx) (_ int, err error) {
-			if err := tx.QueryRow(ctx, readHead, s.site).Scan(headFields(&since)...); err != nil {
+			if err := tx.QueryRow(ctx, site.ReadHead, s.site.Name).Scan(site.HeadFields(&since)...); err != nil {
 				return 0, err //nolint:wrapcheck // explained by sweep
 			}
 			rows, err = find(ctx, tx)
@@ -199,7 +204,8 @@ func (s *Store) sweepFound(ctx context.Context,
 			err = s.step(ctx, func(ctx context.Context, tx pgx.Tx) (int, error) {
 				var head revisions.Head
 				var stamp revisions.Stamp // of the head since
-				err := tx.QueryRow(ctx, lockBase, s.site, since.Revision).Scan(append(headFields(&head), &stamp, nil)...)
+				fields := append(site.HeadFields(&head), &stamp, nil)
+				err := tx.QueryRow(ctx, site.LockBase, s.site.Name, since.Revision).Scan(fields...)
 				follows := head.Epoch == since.Epoch && (head.Stamp == since.Stamp || stamp == since.Stamp)
 				if removed, size = 0, 0; err == nil && follows {
 					removed, size, err = remove(ctx, tx, keys, since, head)
@@ -223,46 +229,46 @@ func batch(rows []found) (keys [][]byte, rest []found) {
 	return keys, rows
 }
 
-func (s *Store) findContents(ctx context.Context, tx pgx.Tx) ([]found, error) {
-	return findRows(ctx, tx, orphans, s.site, maxFound)
+func (s *Sweeper) findContents(ctx context.Context, tx pgx.Tx) ([]found, error) {
+	return findRows(ctx, tx, orphans, s.site.Name, maxFound)
 }
 
-func (s *Store) pruneContents(ctx context.Context, tx pgx.Tx, keys [][]byte, since, head revisions.Head) (
+func (s *Sweeper) pruneContents(ctx context.Context, tx pgx.Tx, keys [][]byte, since, head revisions.Head) (
 	count int, bytes int64, err error,
 ) {
-	err = tx.QueryRow(ctx, pruneContents, s.site, keys, since.LastDocument, head.LastDocument).Scan(&count, &bytes)
+	err = tx.QueryRow(ctx, pruneContents, s.site.Name, keys, since.LastDocument, head.LastDocument).Scan(&count, &bytes)
 	return count, bytes, err //nolint:wrapcheck // explained by sweep
 }
 
-func (s *Store) findChecks(ctx context.Context, tx pgx.Tx) ([]found, error) {
+func (s *Sweeper) findChecks(ctx context.Context, tx pgx.Tx) ([]found, error) {
 	kept, err := s.failedChecks(ctx, tx, 0, math.MaxInt64)
 	if err != nil {
 		return nil, err
 	}
-	return findRows(ctx, tx, otherChecks, s.site, byteas(kept), maxFound)
+	return findRows(ctx, tx, otherChecks, s.site.Name, postgres.Digests(kept), maxFound)
 }
 
 // pruneChecks deletes outcomes of checks. Changes that were planned before, perhaps by one of these, are planned again.
-func (s *Store) pruneChecks(ctx context.Context, tx pgx.Tx, keys [][]byte, since, head revisions.Head) (
+func (s *Sweeper) pruneChecks(ctx context.Context, tx pgx.Tx, keys [][]byte, since, head revisions.Head) (
 	count int, bytes int64, err error,
 ) {
 	kept, err := s.failedChecks(ctx, tx, since.Revision, head.Revision)
 	if err != nil {
 		return 0, 0, err
 	}
-	gone, err := tx.Exec(ctx, pruneChecks, s.site, keys, byteas(kept))
+	gone, err := tx.Exec(ctx, pruneChecks, s.site.Name, keys, postgres.Digests(kept))
 	if err != nil || gone.RowsAffected() == 0 {
 		return 0, 0, err //nolint:wrapcheck // explained by sweep
 	}
-	_, err = tx.Exec(ctx, countPrune, s.site)
+	_, err = tx.Exec(ctx, countPrune, s.site.Name)
 	return int(gone.RowsAffected()), 0, err
 }
 
 // failedChecks names the checks in entries of revisions after one revision, up to another.
-func (s *Store) failedChecks(ctx context.Context, tx pgx.Tx, after, last int64) (
+func (s *Sweeper) failedChecks(ctx context.Context, tx pgx.Tx, after, last int64) (
 	failed []validations.Pair, err error,
 ) {
-	rows, err := tx.Query(ctx, failedChecks, s.site, after, last)
+	rows, err := tx.Query(ctx, failedChecks, s.site.Name, after, last)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // explained by sweep
 	}

@@ -1,4 +1,4 @@
-package store
+package stream
 
 import (
 	"context"
@@ -37,13 +37,13 @@ const (
 )
 
 // Webhooks implements webhooks.Store.
-func (s *Store) Webhooks(ctx context.Context) ([]webhooks.Webhook, error) {
-	return postgres.Collect(ctx, s.db, scanWebhook, selectWebhooks, s.site, 0)
+func (s *Stream) Webhooks(ctx context.Context) ([]webhooks.Webhook, error) {
+	return postgres.Collect(ctx, s.site.DB, scanWebhook, selectWebhooks, s.site.Name, 0)
 }
 
 // Webhook implements webhooks.Store.
-func (s *Store) Webhook(ctx context.Context, id int64) (webhooks.Webhook, error) {
-	found, err := postgres.Collect(ctx, s.db, scanWebhook, selectWebhooks, s.site, max(id, 1))
+func (s *Stream) Webhook(ctx context.Context, id int64) (webhooks.Webhook, error) {
+	found, err := postgres.Collect(ctx, s.site.DB, scanWebhook, selectWebhooks, s.site.Name, max(id, 1))
 	if err == nil && len(found) == 0 {
 		err = unknownWebhook(id)
 	}
@@ -60,15 +60,15 @@ func unknownWebhook(id int64) error {
 func scanWebhook(row pgx.CollectableRow) (w webhooks.Webhook, err error) {
 	var rotated *time.Time
 	err = row.Scan(&w.ID, &w.URL, &w.Types, &w.Enabled, &w.Reason, &w.Secret, &w.Previous, &rotated, &w.CreatedAt)
-	w.RotatedAt, w.CreatedAt = orZero(rotated), w.CreatedAt.UTC()
+	w.RotatedAt, w.CreatedAt = postgres.UTC(rotated), w.CreatedAt.UTC()
 	return w, err //nolint:wrapcheck // explained by collect
 }
 
 // AddWebhook implements webhooks.Store.
-func (s *Store) AddWebhook(ctx context.Context, w webhooks.Webhook, most int) (id int64, err error) {
-	err = s.db.Retry(ctx, s.db.Deadlines.Write, func(ctx context.Context) error {
-		err := s.db.Pool.QueryRow(ctx, insertWebhook, s.site, w.URL, words(w.Types), w.Enabled, w.Secret, w.CreatedAt, most).
-			Scan(&id)
+func (s *Stream) AddWebhook(ctx context.Context, w webhooks.Webhook, most int) (id int64, err error) {
+	err = s.site.Retry(ctx, s.site.Deadlines.Write, func(ctx context.Context) error {
+		err := s.site.Pool.QueryRow(ctx, insertWebhook, s.site.Name, w.URL, words(w.Types), w.Enabled, w.Secret, w.CreatedAt,
+			most).Scan(&id)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
@@ -87,7 +87,7 @@ func words[T ~string](types []T) []string {
 }
 
 // SetWebhook implements webhooks.Store.
-func (s *Store) SetWebhook(ctx context.Context, w webhooks.Webhook) error {
+func (s *Stream) SetWebhook(ctx context.Context, w webhooks.Webhook) error {
 	var rotated *time.Time
 	if !w.RotatedAt.IsZero() {
 		rotated = &w.RotatedAt
@@ -97,28 +97,28 @@ func (s *Store) SetWebhook(ctx context.Context, w webhooks.Webhook) error {
 }
 
 // ResealWebhook implements webhooks.Store.
-func (s *Store) ResealWebhook(ctx context.Context, w webhooks.Webhook, secret, previous []byte) error {
-	return s.db.Retry(ctx, s.db.Deadlines.Write, func(ctx context.Context) error {
-		_, err := s.db.Pool.Exec(ctx, resealWebhook, s.site, w.ID, w.Secret, w.Previous, secret, previous)
+func (s *Stream) ResealWebhook(ctx context.Context, w webhooks.Webhook, secret, previous []byte) error {
+	return s.site.Retry(ctx, s.site.Deadlines.Write, func(ctx context.Context) error {
+		_, err := s.site.Pool.Exec(ctx, resealWebhook, s.site.Name, w.ID, w.Secret, w.Previous, secret, previous)
 		return err //nolint:wrapcheck // explained by retry
 	})
 }
 
 // DropWebhook implements webhooks.Store. Its deliveries fail when they are tried.
-func (s *Store) DropWebhook(ctx context.Context, id int64) error {
+func (s *Stream) DropWebhook(ctx context.Context, id int64) error {
 	return s.changeWebhook(ctx, id, deleteWebhook)
 }
 
 // Disable implements webhooks.Store.
-func (s *Store) Disable(ctx context.Context, id int64, reason string) error {
+func (s *Stream) Disable(ctx context.Context, id int64, reason string) error {
 	return s.changeWebhook(ctx, id, disableWebhook, reason)
 }
 
 // changeWebhook runs a write to one webhook.
-func (s *Store) changeWebhook(ctx context.Context, id int64, sql string, values ...any) error {
+func (s *Stream) changeWebhook(ctx context.Context, id int64, sql string, values ...any) error {
 	done := false
-	err := s.db.Retry(ctx, s.db.Deadlines.Write, func(ctx context.Context) error {
-		tag, err := s.db.Pool.Exec(ctx, sql, append([]any{s.site, id}, values...)...)
+	err := s.site.Retry(ctx, s.site.Deadlines.Write, func(ctx context.Context) error {
+		tag, err := s.site.Pool.Exec(ctx, sql, append([]any{s.site.Name, id}, values...)...)
 		done = tag.RowsAffected() > 0
 		return err //nolint:wrapcheck // explained by retry
 	})

@@ -1,4 +1,4 @@
-package store_test
+package stream_test
 
 import (
 	"testing"
@@ -22,7 +22,7 @@ func TestStore_DeleteOldEvents(t *testing.T) {
 	for i := range all {
 		put(t, site, "a", widget("w", i))
 	}
-	numbered, more, err := s.Number(t.Context(), func(feed.Batch) feed.Derived { return feed.Derived{} })
+	numbered, more, err := s.Stream.Number(t.Context(), func(feed.Batch) feed.Derived { return feed.Derived{} })
 	if err != nil || numbered != all || more {
 		t.Fatalf("%d events are numbered, more: %v, %v", numbered, more, err)
 	}
@@ -48,11 +48,11 @@ func TestStore_DeleteOldEvents(t *testing.T) {
 		{"a younger one keeps those after it", time.Hour, 1, 1, []int64{4, 5, 6}},
 		{"nothing is left to do", time.Hour, 1, 0, []int64{4, 5, 6}},
 	} {
-		gone, err := s.DeleteOldEvents(t.Context(), c.age, c.keep)
+		gone, err := s.Stream.DeleteOldEvents(t.Context(), c.age, c.keep)
 		if err != nil || gone != c.gone {
 			t.Errorf("%s: %d are gone, want %d: %v", c.name, gone, c.gone, err)
 		}
-		found, err := s.Events(t.Context(), feed.Query{Limit: all, Scan: all, Bytes: 1 << 20})
+		found, err := s.Stream.Events(t.Context(), feed.Query{Limit: all, Scan: all, Bytes: 1 << 20})
 		if err != nil || found.Newest != all || found.Oldest != c.remain[0] {
 			t.Errorf("%s: from %d to %d: %v", c.name, found.Oldest, found.Newest, err)
 		}
@@ -74,7 +74,7 @@ func TestStore_Number_deliveries(t *testing.T) {
 	site := open(t, url)
 	const hooks, changes = 100, 25
 	for range hooks {
-		id, err := s.AddWebhook(t.Context(), webhooks.Webhook{URL: "http://x.example", Enabled: true, Secret: []byte("s")}, hooks)
+		id, err := s.Stream.AddWebhook(t.Context(), webhooks.Webhook{URL: "http://x.example", Enabled: true, Secret: []byte("s")}, hooks)
 		if id == 0 || err != nil {
 			t.Fatalf("webhook %d: %v", id, err)
 		}
@@ -87,7 +87,7 @@ func TestStore_Number_deliveries(t *testing.T) {
 		more   bool
 	}{{20, true}, {changes, false}} {
 		var head int64
-		newest, more, err := s.Number(t.Context(), func(batch feed.Batch) feed.Derived {
+		newest, more, err := s.Stream.Number(t.Context(), func(batch feed.Batch) feed.Derived {
 			head = batch.Head
 			return feed.Derived{}
 		})

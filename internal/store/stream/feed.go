@@ -1,4 +1,4 @@
-package store
+package stream
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"purser/internal/document"
 	"purser/internal/events"
 	"purser/internal/feed"
 	"purser/internal/revisions"
@@ -82,16 +81,16 @@ const (
 )
 
 // Position implements feed.Store.
-func (s *Store) Position(ctx context.Context) (newest int64, behind bool, err error) {
-	err = s.db.ReadFirst(ctx, func(ctx context.Context, _ *postgres.Reading) error {
-		return s.db.Pool.QueryRow(ctx, feedPosition, s.site).Scan(&newest, &behind)
+func (s *Stream) Position(ctx context.Context) (newest int64, behind bool, err error) {
+	err = s.site.ReadFirst(ctx, func(ctx context.Context, _ *postgres.Reading) error {
+		return s.site.Pool.QueryRow(ctx, feedPosition, s.site.Name).Scan(&newest, &behind)
 	})
 	return newest, behind, err
 }
 
 // numbering is one transaction that numbers events.
 type numbering struct {
-	*Store
+	*Stream
 
 	tx     pgx.Tx
 	newest int64
@@ -103,13 +102,13 @@ type numbering struct {
 }
 
 // Number implements feed.Store. It takes four round trips.
-func (s *Store) Number(ctx context.Context, derive func(feed.Batch) feed.Derived) (
+func (s *Stream) Number(ctx context.Context, derive func(feed.Batch) feed.Derived) (
 	newest int64, more bool, err error,
 ) {
-	err = s.db.Within(ctx, s.db.Deadlines.Write, func(ctx context.Context) error {
-		return s.db.Attempt(ctx, func(ctx context.Context) error {
-			return pgx.BeginTxFunc(ctx, s.db.Pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
-				n := numbering{Store: s, tx: tx}
+	err = s.site.Within(ctx, s.site.Deadlines.Write, func(ctx context.Context) error {
+		return s.site.Attempt(ctx, func(ctx context.Context) error {
+			return pgx.BeginTxFunc(ctx, s.site.Pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
+				n := numbering{Stream: s, tx: tx}
 				if err := n.read(ctx); err != nil {
 					return err
 				}
@@ -127,22 +126,22 @@ func (s *Store) Number(ctx context.Context, derive func(feed.Batch) feed.Derived
 // read locks the feed and reads the batch.
 func (n *numbering) read(ctx context.Context) error {
 	batch := &pgx.Batch{}
-	batch.Queue(lockFeed, n.site).QueryRow(func(row pgx.Row) error {
+	batch.Queue(lockFeed, n.site.Name).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&n.newest, &n.batch.Head, &n.batch.Evidence.Now, &n.most)
 	})
-	batch.Queue(selectOutbox, n.site).Query(func(rows pgx.Rows) (err error) {
+	batch.Queue(selectOutbox, n.site.Name).Query(func(rows pgx.Rows) (err error) {
 		n.batch.Events, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (events.Event, error) {
 			var id int64
-			event, err := scanFeedEvent(prefixed{row, []any{&id}})
+			event, err := scanFeedEvent(postgres.Prefixed(row, &id))
 			n.ids = append(n.ids, id)
 			return event, err
 		})
 		return err //nolint:wrapcheck // explained by Number
 	})
-	batch.Queue(toldVerdicts, n.site).Query(func(rows pgx.Rows) error {
+	batch.Queue(toldVerdicts, n.site.Name).Query(func(rows pgx.Rows) error {
 		return n.scanTold(rows)
 	})
-	batch.Queue(enabledWebhooks, n.site).Query(func(rows pgx.Rows) (err error) {
+	batch.Queue(enabledWebhooks, n.site.Name).Query(func(rows pgx.Rows) (err error) {
 		n.webhooks, err = pgx.CollectRows(rows, scanWebhook)
 		return err //nolint:wrapcheck // explained by Number
 	})
@@ -166,7 +165,7 @@ func (n *numbering) scanTold(rows pgx.Rows) error {
 	var v feed.Verdict
 	var due *time.Time
 	_, err := pgx.ForEachRow(rows, []any{&v.Revision, &v.Stamp, &v.Status, &due}, func() error {
-		v.Due = orZero(due)
+		v.Due = postgres.UTC(due)
 		n.batch.Verdicts[v.Revision] = v
 		return nil
 	})
@@ -174,37 +173,14 @@ func (n *numbering) scanTold(rows pgx.Rows) error {
 }
 
 // readEvidence reads the evidence for the verdicts on revisions.
-func (n *numbering) readEvidence(ctx context.Context, numbers []int64) error {
+func (n *numbering) readEvidence(ctx context.Context, numbers []int64) (err error) {
 	if len(numbers) == 0 {
 		return nil
 	}
-	batch := &pgx.Batch{}
-	found := askEvidence(func(do func(pgx.Rows) error, sql string, args ...any) {
-		batch.Queue(sql, args...).Query(do)
-	}, byNumbers, n.site, numbers)
-	err := n.tx.SendBatch(ctx, batch).Close()
-	if err != nil {
-		return err //nolint:wrapcheck // explained by Number
-	}
-	read := func(digests []document.Digest) (map[document.Digest][]byte, error) { return n.contents(ctx, digests) }
-	found.Policies, err = n.parsedFrom(found.policies, read)
-	found.Now = n.batch.Evidence.Now
-	n.batch.Evidence = found.Evidence
+	now := n.batch.Evidence.Now
+	n.batch.Evidence, err = n.evidence.EvidenceIn(ctx, n.tx, numbers)
+	n.batch.Evidence.Now = now
 	return err
-}
-
-// contents reads contents in the transaction: there may be no other connection.
-func (n *numbering) contents(ctx context.Context, digests []document.Digest) (map[document.Digest][]byte, error) {
-	rows, err := n.tx.Query(ctx, contentsByDigest, n.site, byteas(digests))
-	if err != nil {
-		return nil, err //nolint:wrapcheck // explained by Number
-	}
-	found, err := pgx.CollectRows(rows, n.scanContent)
-	texts := make(map[document.Digest][]byte, len(found))
-	for _, c := range found {
-		texts[c.digest] = c.text
-	}
-	return texts, err //nolint:wrapcheck // explained by Number
 }
 
 // write stores the numbered events of the batch, and their consequences. It returns the newest number.
@@ -222,15 +198,15 @@ func (n *numbering) write(ctx context.Context, derived feed.Derived) (newest int
 	}
 	batch := &pgx.Batch{}
 	if len(all) > 0 {
-		batch.Queue(insertEvents, append([]any{n.site, n.newest}, eventRows(all)...)...)
-		batch.Queue(advanceFeed, n.site, newest)
-		batch.Queue(deleteOutbox, n.site, n.ids)
+		batch.Queue(insertEvents, append([]any{n.site.Name, n.newest}, eventRows(all)...)...)
+		batch.Queue(advanceFeed, n.site.Name, newest)
+		batch.Queue(deleteOutbox, n.site.Name, n.ids)
 	}
 	if len(derived.Verdicts) > 0 {
-		batch.Queue(upsertVerdicts, append([]any{n.site}, verdictRows(derived.Verdicts)...)...)
+		batch.Queue(upsertVerdicts, append([]any{n.site.Name}, verdictRows(derived.Verdicts)...)...)
 	}
 	if len(derived.Verdicts) < len(n.batch.Verdicts) || n.unwatches() {
-		batch.Queue(dropVerdicts, n.site, n.batch.Head)
+		batch.Queue(dropVerdicts, n.site.Name, n.batch.Head)
 	}
 	return newest, n.tx.SendBatch(ctx, batch).Close() //nolint:wrapcheck // explained by Number
 }
@@ -254,7 +230,7 @@ func eventRows(all []events.Event) []any {
 	subjects, data, withheld := make([]string, n), make([]string, n), make([]*string, n)
 	for i, e := range all {
 		at[i], types[i], about[i], subjects[i], data[i] = e.At, string(e.Type), e.Revision, e.Subject, string(e.Data)
-		withheld[i] = text(e.Withheld)
+		withheld[i] = postgres.Text(e.Withheld)
 	}
 	return []any{at, types, about, subjects, data, withheld}
 }
@@ -279,21 +255,21 @@ func scanFeedEvent(row pgx.CollectableRow) (e events.Event, err error) {
 }
 
 // Events implements feed.Store.
-func (s *Store) Events(ctx context.Context, query feed.Query) (found feed.Found, err error) {
+func (s *Stream) Events(ctx context.Context, query feed.Query) (found feed.Found, err error) {
 	last := query.After + min(int64(query.Scan), math.MaxInt64-query.After) // clients may name any number
-	_, err = s.db.Snapshot(ctx, func(q *postgres.Questions) {
-		q.AskRow([]any{&found.Oldest, &found.Newest}, feedBounds, s.site)
-		q.Ask(postgres.Into(&found.Events, scanFeedEvent), selectEvents, s.site, query.After, last, query.Types, query.Limit,
-			query.Bytes)
+	_, err = s.site.Snapshot(ctx, func(q *postgres.Questions) {
+		q.AskRow([]any{&found.Oldest, &found.Newest}, feedBounds, s.site.Name)
+		q.Ask(postgres.Into(&found.Events, scanFeedEvent), selectEvents, s.site.Name, query.After, last, query.Types,
+			query.Limit, query.Bytes)
 	})
 	return found, err
 }
 
 // DeleteOldEvents implements feed.Store.
-func (s *Store) DeleteOldEvents(ctx context.Context, age time.Duration, keep int) (gone int, err error) {
+func (s *Stream) DeleteOldEvents(ctx context.Context, age time.Duration, keep int) (gone int, err error) {
 	const step = 1000
-	err = s.db.Retry(ctx, s.db.Deadlines.Write, func(ctx context.Context) error {
-		rows, err := s.db.Pool.Query(ctx, forgetEvents, s.site, age, keep, step)
+	err = s.site.Retry(ctx, s.site.Deadlines.Write, func(ctx context.Context) error {
+		rows, err := s.site.Pool.Query(ctx, forgetEvents, s.site.Name, age, keep, step)
 		if err != nil {
 			return err //nolint:wrapcheck // explained by retry
 		}

@@ -1,4 +1,4 @@
-package store
+package journal
 
 import (
 	"context"
@@ -24,47 +24,36 @@ const (
 )
 
 // Record implements queries.Audit.
-func (s *Store) Record(ctx context.Context, event revisions.AuditEvent) error {
-	_, err := s.recorder.Do(ctx, event, 0, s.record)
+func (j *Journal) Record(ctx context.Context, event revisions.AuditEvent) error {
+	_, err := j.recorder.Do(ctx, event, 0, j.record)
 	return err
 }
 
-func (s *Store) record(ctx context.Context, events []revisions.AuditEvent) ([]struct{}, error) {
-	err := s.db.Within(ctx, s.db.Deadlines.Write, func(ctx context.Context) error {
-		return s.db.Attempt(ctx, func(ctx context.Context) error {
+func (j *Journal) record(ctx context.Context, events []revisions.AuditEvent) ([]struct{}, error) {
+	err := j.site.Within(ctx, j.site.Deadlines.Write, func(ctx context.Context) error {
+		return j.site.Attempt(ctx, func(ctx context.Context) error {
 			batch := &pgx.Batch{}
 			for _, event := range events {
-				s.queueAudit(batch, event)
+				j.QueueAudit(batch, event)
 			}
-			return s.db.Pool.SendBatch(ctx, batch).Close() // one transaction
+			return j.site.Pool.SendBatch(ctx, batch).Close() // one transaction
 		})
 	})
 	return make([]struct{}, len(events)), err
 }
 
-func (s *Store) queueAudit(batch *pgx.Batch, e revisions.AuditEvent) {
-	batch.Queue(insertAudit, s.site, e.At, e.UserID, e.UserName, e.Project, e.EndUser, e.Rule, e.Method, e.Target,
+// QueueAudit adds an entry to the audit.
+func (j *Journal) QueueAudit(batch *pgx.Batch, e revisions.AuditEvent) {
+	batch.Queue(insertAudit, j.site.Name, e.At, e.UserID, e.UserName, e.Project, e.EndUser, e.Rule, e.Method, e.Target,
 		e.Revision, e.Status, e.Error, e.Remote, e.Request)
 }
 
-// auditFrom returns a statement that records an audit event for each row of a FROM or WHERE clause, and the arguments
-// with those of the event. The first two are the site and a revision.
-func auditFrom(rows string, args []any, e revisions.AuditEvent) (string, []any) {
-	n := len(args)
-	return fmt.Sprintf(`INSERT INTO audit (%s)
-		SELECT $1, $%d::timestamptz, $%d::text, $%d::text, $%d::text, $%d::text, $%d::text, $%d::text, $%d::text, $2,
-			$%d::integer, $%d::text, $%d::text, $%d::text %s`, auditColumns,
-			n+1, n+2, n+3, n+4, n+5, n+6, n+7, n+8, n+9, n+10, n+11, n+12, rows),
-		append(args, e.At, e.UserID, e.UserName, e.Project, e.EndUser, e.Rule, e.Method, e.Target, e.Status, e.Error,
-			e.Remote, e.Request)
-}
-
 // AuditEvents implements queries.Audit. It asks for one more than is wanted, which shows whether there are more.
-func (s *Store) AuditEvents(ctx context.Context, q queries.AuditQuery) (
+func (j *Journal) AuditEvents(ctx context.Context, q queries.AuditQuery) (
 	events []revisions.AuditEvent, more bool, err error,
 ) {
-	sql, args := s.auditOf(q)
-	if events, err = postgres.Collect(ctx, s.db, scanAudit, sql, args...); err != nil {
+	sql, args := j.auditOf(q)
+	if events, err = postgres.Collect(ctx, j.site.DB, scanAudit, sql, args...); err != nil {
 		return nil, false, err
 	}
 	if more = len(events) > q.Limit; more {
@@ -75,8 +64,8 @@ func (s *Store) AuditEvents(ctx context.Context, q queries.AuditQuery) (
 
 // auditOf returns the statement for a query. Conditions that are not asked for are not in it: plans are made without
 // regard to parameters, and would have to allow for them.
-func (s *Store) auditOf(q queries.AuditQuery) (sql string, args []any) {
-	sql, args = selectAudit, []any{s.site}
+func (j *Journal) auditOf(q queries.AuditQuery) (sql string, args []any) {
+	sql, args = selectAudit, []any{j.site.Name}
 	for _, condition := range []struct {
 		wanted bool
 		sql    string // with %[1]d for the number of its parameter

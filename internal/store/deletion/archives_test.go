@@ -1,4 +1,4 @@
-package store_test
+package deletion_test
 
 import (
 	"archive/zip"

@@ -1,0 +1,46 @@
+package store_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"purser/internal/store"
+	"purser/internal/store/storetest"
+)
+
+// The client versions, which hardly any site has, and the documents of a rare schema are found by index also where all
+// others share a schema.
+func TestStore_rareSchemas(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	s, conn := open(t, url), storetest.Connect(t, url)
+	const documents = 1000
+	var body strings.Builder
+	for i := range documents {
+		body.WriteString(widget(fmt.Sprintf("w%d", i), 1))
+	}
+	body.WriteString(strings.Replace(widget("rare", 1), "acme/Widget/v1", "acme/Rare/v1", 1))
+	put(t, s, "a", body.String())
+	for _, sql := range []string{
+		"VACUUM ANALYZE documents", "VACUUM ANALYZE contents", "SET plan_cache_mode = force_generic_plan",
+		"PREPARE versions (text, bigint) AS " + store.LiveVersions,
+		"PREPARE kinds (text, bigint, text[]) AS " + store.LiveOfKinds, "UPDATE sites SET stamp = 7",
+	} {
+		if _, err := conn.Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for sql, most := range map[string]int{
+		"EXECUTE versions ('default', 0)":                10,
+		"EXECUTE kinds ('default', 0, '{acme/Rare/v1}')": 10,
+		// of a site whose live documents are known
+		"EXECUTE kinds ('default', 7, '{acme/Widget/v1}')": 4,
+	} {
+		if pages := pagesRead(t, conn, sql); pages > most {
+			t.Errorf("%s reads %d pages", sql, pages)
+		}
+	}
+}
