@@ -19,10 +19,10 @@ func outgrows(commit revisions.Commit) bool {
 
 // analyze updates the statistics, which makes the sessions of all servers plan their statements again.
 func (s *Store) analyze(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, s.db.Deadlines.Append)
+	ctx, cancel := context.WithTimeout(ctx, s.site.Deadlines.Append)
 	defer cancel()
-	_ = s.db.Sharing(ctx, func() error {
-		_, err := s.db.Pool.Exec(ctx, `ANALYZE documents, contents, buckets`)
+	_ = s.site.Sharing(ctx, func() error {
+		_, err := s.site.Pool.Exec(ctx, `ANALYZE documents, contents, buckets`)
 		return err //nolint:wrapcheck // is dropped
 	})
 }

@@ -71,12 +71,12 @@ func isLarge(diff revisions.Diff) bool { return len(diff.Added)+len(diff.Removed
 //
 //	begin, lock the site's counters, close versions, find known contents ─► (COPY) ─► write the rest, commit
 func (s *Store) Append(ctx context.Context, commit revisions.Commit) (stored revisions.Commit, err error) {
-	limit := s.db.Deadlines.Write
+	limit := s.site.Deadlines.Write
 	if isLarge(commit.Diff) {
-		limit = s.db.Deadlines.Append
+		limit = s.site.Deadlines.Append
 	}
-	err = s.db.Within(ctx, limit, func(ctx context.Context) error {
-		return s.db.Sharing(ctx, func() error {
+	err = s.site.Within(ctx, limit, func(ctx context.Context) error {
+		return s.site.Sharing(ctx, func() error {
 			err := postgres.Connected(ctx, func(ctx context.Context) (err error) {
 				stored, err = s.append(ctx, commit)
 				return err
@@ -85,7 +85,7 @@ func (s *Store) Append(ctx context.Context, commit revisions.Commit) (stored rev
 				postgres.PlanChanged) {
 				return fmt.Errorf("%w: %w", revisions.ErrMoved, err)
 			}
-			return s.db.Settled(err)
+			return s.site.Settled(err)
 		})
 	})
 	if err == nil {
@@ -100,7 +100,7 @@ func (s *Store) Append(ctx context.Context, commit revisions.Commit) (stored rev
 }
 
 func (s *Store) append(ctx context.Context, commit revisions.Commit) (revisions.Commit, error) {
-	conn, err := s.db.Pool.Acquire(ctx)
+	conn, err := s.site.Pool.Acquire(ctx)
 	if err != nil {
 		return commit, err //nolint:wrapcheck // explained by Append
 	}
@@ -152,7 +152,7 @@ func (a *appending) rollback(ctx context.Context) {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
-	ctx, cancel := context.WithTimeout(ctx, a.store.db.Deadlines.Ready)
+	ctx, cancel := context.WithTimeout(ctx, a.store.site.Deadlines.Ready)
 	defer cancel()
 	if _, err := a.conn.Exec(ctx, "ROLLBACK"); err != nil {
 		_ = a.conn.Close(ctx)
@@ -163,7 +163,7 @@ func (a *appending) rollback(ctx context.Context) {
 // ends the deleted or replaced versions before their successors are added, and returns the contents to add that are
 // already stored.
 func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Content, error) {
-	name, diff := a.store.site, a.commit.Diff
+	name, diff := a.store.site.Name, a.commit.Diff
 	var head revisions.Head
 	var stamp revisions.Stamp
 	var changed int64
@@ -191,7 +191,7 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 	if err := a.conn.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, err //nolint:wrapcheck // explained by Append
 	}
-	if err := a.store.place.CheckVersion(version); err != nil {
+	if err := a.store.site.CheckVersion(version); err != nil {
 		return nil, err
 	}
 	moved := head.Stamp != a.commit.Base.Stamp
@@ -218,7 +218,7 @@ type closed struct{ all, encrypted int }
 
 // queueClose ends the versions that the commit removes; they are counted once the batch was sent.
 func (a *appending) queueClose(batch *pgx.Batch) *closed {
-	removed, base, site := a.commit.Diff.Removed, a.commit.Base, a.store.site
+	removed, base, site := a.commit.Diff.Removed, a.commit.Base, a.store.site.Name
 	ids, forks := make([]int64, len(removed)), make([]int64, len(removed))
 	for i, doc := range removed {
 		ids[i], forks[i] = doc.ID, fork(doc.Revision, base.Revision+1)
@@ -263,10 +263,10 @@ func (a *appending) conclude(batch *pgx.Batch, recorded map[revisions.Pair]bool)
 	}
 	s.queueRevision(batch, commit)
 	for _, result := range commit.Results {
-		evidence.QueueResult(batch, s.site, commit.Revision.ID, result)
+		evidence.QueueResult(batch, s.site.Name, commit.Revision.ID, result)
 	}
 	if from := commit.Diff.CarriedFrom; from > 0 {
-		evidence.QueueCarried(batch, s.site, commit.Revision.ID, from)
+		evidence.QueueCarried(batch, s.site.Name, commit.Revision.ID, from)
 	}
 	if commit.Audit != nil {
 		event := *commit.Audit
@@ -275,7 +275,7 @@ func (a *appending) conclude(batch *pgx.Batch, recorded map[revisions.Pair]bool)
 	}
 	s.Journal.QueueEvent(batch, commit.Event(a.encrypted))
 	added := len(commit.Diff.Added)
-	batch.Queue(advanceHead, s.site, added, added-len(commit.Diff.Removed), commit.Settles,
+	batch.Queue(advanceHead, s.site.Name, added, added-len(commit.Diff.Removed), commit.Settles,
 		commit.Revision.Stamp)
 	batch.Queue("COMMIT").Exec(func(tag pgconn.CommandTag) error {
 		if tag.String() != "COMMIT" {
@@ -294,16 +294,16 @@ func (s *Store) queueRevision(batch *pgx.Batch, commit revisions.Commit) {
 	if r.Kind == revisions.Rollback {
 		origin = &r.Origin
 	}
-	batch.Queue(insertRevision, s.site, r.ID, r.CreatedAt, orEmpty(r.Buckets), r.Entries, r.Kind.String(), r.User,
+	batch.Queue(insertRevision, s.site.Name, r.ID, r.CreatedAt, orEmpty(r.Buckets), r.Entries, r.Kind.String(), r.User,
 		r.Message, origin, postgres.OrNull(r.ClientVersions), r.Stamp)
 	if len(r.Buckets) > 0 {
-		batch.Queue(changeBuckets, s.site, r.Buckets, r.ID, r.Stamp)
+		batch.Queue(changeBuckets, s.site.Name, r.Buckets, r.ID, r.Stamp)
 	}
 	if len(diff.Opened) > 0 {
-		batch.Queue(openBuckets, s.site, diff.Opened, r.ID)
+		batch.Queue(openBuckets, s.site.Name, diff.Opened, r.ID)
 	}
 	if len(diff.Emptied) > 0 {
-		batch.Queue(emptyBuckets, s.site, diff.Emptied, r.ID)
+		batch.Queue(emptyBuckets, s.site.Name, diff.Emptied, r.ID)
 	}
 }
 
@@ -334,7 +334,7 @@ func (s *Store) queueChecks(batch *pgx.Batch, checks []revisions.Check, recorded
 		pairs, findings = append(pairs, check.Name()), append(findings, text)
 	}
 	if len(pairs) > 0 {
-		batch.Queue(insertChecks, s.site, postgres.Digests(pairs), findings)
+		batch.Queue(insertChecks, s.site.Name, postgres.Digests(pairs), findings)
 	}
 	return nil
 }
@@ -355,7 +355,7 @@ func (s *Store) queueFailures(batch *pgx.Batch, commit revisions.Commit) error {
 			notes[i] = new(string(text))
 		}
 	}
-	batch.Queue(insertFailures, s.site, commit.Revision.ID, entries, documents, rules, versions, notes)
+	batch.Queue(insertFailures, s.site.Name, commit.Revision.ID, entries, documents, rules, versions, notes)
 	return nil
 }
 

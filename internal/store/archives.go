@@ -30,12 +30,12 @@ func (a *appending) checkArchives(known map[document.Digest]revisions.Content) e
 func (a *appending) queueArchives(batch *pgx.Batch) {
 	for content, archive := range a.commit.Archives {
 		if archive != nil {
-			batch.Queue(addArchive, a.store.site, content[:], archive)
+			batch.Queue(addArchive, a.store.site.Name, content[:], archive)
 		}
 	}
 }
 
 // Archive implements queries.Store.
 func (s *Store) Archive(ctx context.Context, content document.Digest) ([]byte, error) {
-	return postgres.CollectFirst(ctx, s.db, pgx.RowTo[[]byte], archiveOf, s.site, content[:])
+	return postgres.CollectFirst(ctx, s.site.DB, pgx.RowTo[[]byte], archiveOf, s.site.Name, content[:])
 }

@@ -57,13 +57,13 @@ func (s *Store) Boundaries(ctx context.Context, q queries.BoundaryQuery) (
 		sql = cleartextBoundaries
 	}
 	var found int // by the query, before its limit in bytes
-	boundaries, err = postgres.Collect(ctx, s.db, func(row pgx.CollectableRow) (e queries.Boundary, err error) {
+	boundaries, err = postgres.Collect(ctx, s.site.DB, func(row pgx.CollectableRow) (e queries.Boundary, err error) {
 		var at *time.Time
 		first := []any{&found, &e.Revision, &at, &e.User, &e.Message, &e.Gone, &e.Follows}
 		e.Version, err = scanPacked(postgres.Prefixed(row, first...))
 		e.At = postgres.UTC(at)
 		return e, err
-	}, sql, s.site, q.Document.Name, q.Document.Schema, q.Document.Layer, q.Offset, q.Limit, q.MaxBytes)
+	}, sql, s.site.Name, q.Document.Name, q.Document.Schema, q.Document.Layer, q.Offset, q.Limit, q.MaxBytes)
 	size := 0
 	for i, e := range boundaries {
 		size += len(e.Version.Metadata) + postgres.UnpackedSize(e.Version.Data, len(e.Version.Data))

@@ -30,10 +30,10 @@ func (s *Store) Buckets(ctx context.Context, page queries.Page, cleartext bool) 
 	if cleartext {
 		sql = cleartextBuckets
 	}
-	return postgres.Collect(ctx, s.db, func(row pgx.CollectableRow) (b queries.Bucket, err error) {
+	return postgres.Collect(ctx, s.site.DB, func(row pgx.CollectableRow) (b queries.Bucket, err error) {
 		var at *time.Time
 		err = row.Scan(&b.Name, &b.Last.Revision, &at, &b.Last.User, &b.Last.Message, &b.Documents)
 		b.Last.At = postgres.UTC(at)
 		return b, err //nolint:wrapcheck // explained by collect
-	}, sql, s.site, page.Offset, page.Limit)
+	}, sql, s.site.Name, page.Offset, page.Limit)
 }

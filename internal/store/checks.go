@@ -43,7 +43,7 @@ func (s *Store) Checked(ctx context.Context, pairs []revisions.Pair) (
 	if len(pairs) == 0 {
 		return outcomes, nil
 	}
-	_, err := s.db.Snapshot(ctx, func(q *postgres.Questions) { queueChecked(q, s.site, pairs, outcomes) })
+	_, err := s.site.Snapshot(ctx, func(q *postgres.Questions) { queueChecked(q, s.site.Name, pairs, outcomes) })
 	return outcomes, err
 }
 
@@ -79,7 +79,7 @@ func scanChecks(rows pgx.Rows, outcomes map[validations.Pair][]validations.Findi
 func (s *Store) Failures(ctx context.Context, of revisions.Revision, query queries.EntryQuery) (
 	[]revisions.Failure, error,
 ) {
-	return site.CollectOf(ctx, s.place, of, scanFailure, failuresOf, query.From, query.To, query.FailuresOnly, query.Limit)
+	return site.CollectOf(ctx, s.site, of, scanFailure, failuresOf, query.From, query.To, query.FailuresOnly, query.Limit)
 }
 
 func scanFailure(row pgx.CollectableRow) (f revisions.Failure, err error) {
@@ -91,7 +91,7 @@ func scanFailure(row pgx.CollectableRow) (f revisions.Failure, err error) {
 func (s *Store) FailedEntries(ctx context.Context, of revisions.Revision, query queries.EntryQuery) (
 	[]revisions.FailedEntry, error,
 ) {
-	return site.CollectOf(ctx, s.place, of, func(row pgx.CollectableRow) (f revisions.FailedEntry, err error) {
+	return site.CollectOf(ctx, s.site, of, func(row pgx.CollectableRow) (f revisions.FailedEntry, err error) {
 		var notes []byte
 		f.About, err = s.scanDocument(postgres.Prefixed(row, &f.Entry, postgres.IntoDigest(&f.Rule.Schema),
 			postgres.IntoDigest(&f.Rule.Context), &notes))

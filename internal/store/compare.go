@@ -44,20 +44,20 @@ const (
 
 // Compare implements queries.Store.
 func (s *Store) Compare(ctx context.Context, before, after int64) (c revisions.Comparison, err error) {
-	_, err = s.db.Snapshot(ctx, func(q *postgres.Questions) {
+	_, err = s.site.Snapshot(ctx, func(q *postgres.Questions) {
 		c = revisions.Comparison{Target: after}
-		q.AskRow(site.HeadFields(&c.Head), site.ReadHead, s.site)
-		askStamps(q, s.site, &c, before, after)
-		q.Ask(postgres.Into(&c.Before, pgx.RowTo[string]), occupiedBuckets, s.site, before)
-		q.Ask(postgres.Into(&c.After, pgx.RowTo[string]), occupiedBuckets, s.site, after)
+		q.AskRow(site.HeadFields(&c.Head), site.ReadHead, s.site.Name)
+		askStamps(q, s.site.Name, &c, before, after)
+		q.Ask(postgres.Into(&c.Before, pgx.RowTo[string]), occupiedBuckets, s.site.Name, before)
+		q.Ask(postgres.Into(&c.After, pgx.RowTo[string]), occupiedBuckets, s.site.Name, after)
 		older, newer := min(before, after), max(before, after)
 		fromOlder, fromNewer := nodesBetween(older, newer)
 		gone, come := &c.Gone, &c.Come
 		if before > after {
 			gone, come = come, gone
 		}
-		q.Ask(postgres.Into(gone, s.scanDocument), onlyOlder, s.site, older, newer, fromOlder)
-		q.Ask(postgres.Into(come, s.scanDocument), onlyNewer, s.site, older, newer, fromNewer)
+		q.Ask(postgres.Into(gone, s.scanDocument), onlyOlder, s.site.Name, older, newer, fromOlder)
+		q.Ask(postgres.Into(come, s.scanDocument), onlyNewer, s.site.Name, older, newer, fromNewer)
 	})
 	return c, err
 }
@@ -83,11 +83,11 @@ const (
 func (s *Store) queueRollback(q *postgres.Questions, c *revisions.Comparison, target int64) {
 	c.Target = target
 	before, after := ancestors(target)
-	askStamps(q, s.site, c, target)
-	q.Ask(postgres.Into(&c.Before, pgx.RowTo[string]), newestOccupied, s.site)
-	q.Ask(postgres.Into(&c.After, pgx.RowTo[string]), occupiedBuckets, s.site, target)
-	q.Ask(postgres.Into(&c.Come, s.scanDocument), onlyTarget, s.site, target, slices.Concat(before, after))
-	q.Ask(postgres.Into(&c.Gone, s.scanDocument), onlyNewest, s.site, target)
+	askStamps(q, s.site.Name, c, target)
+	q.Ask(postgres.Into(&c.Before, pgx.RowTo[string]), newestOccupied, s.site.Name)
+	q.Ask(postgres.Into(&c.After, pgx.RowTo[string]), occupiedBuckets, s.site.Name, target)
+	q.Ask(postgres.Into(&c.Come, s.scanDocument), onlyTarget, s.site.Name, target, slices.Concat(before, after))
+	q.Ask(postgres.Into(&c.Gone, s.scanDocument), onlyNewest, s.site.Name, target)
 }
 
 // askStamps asks for the stamps of the revisions that are compared.

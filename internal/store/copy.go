@@ -43,7 +43,7 @@ var (
 const addSealed = `UPDATE contents SET sealed = $3 WHERE site = $1 AND digest = $2 AND sealed IS NULL`
 
 // Pack implements revisions.Store.
-func (s *Store) Pack(data []byte) []byte { return s.body.Pack(data) }
+func (s *Store) Pack(data []byte) []byte { return s.site.Codec.Pack(data) }
 
 // addContents adds the contents that are new, each with the check that it passed, and returns the checks that are
 // recorded by that.
@@ -61,7 +61,7 @@ func (a *appending) addContents(ctx context.Context, batch *pgx.Batch, known map
 	for _, doc := range a.commit.Diff.Added {
 		if content, stored := known[doc.Digest]; stored {
 			if content.Sealed == nil && doc.Sealed != nil {
-				batch.Queue(addSealed, a.store.site, doc.Digest[:], doc.Sealed)
+				batch.Queue(addSealed, a.store.site.Name, doc.Digest[:], doc.Sealed)
 			}
 			continue
 		}
@@ -83,7 +83,7 @@ func (a *appending) addContents(ctx context.Context, batch *pgx.Batch, known map
 		if !packed {
 			body = a.store.Pack(added[i].Data)
 		}
-		return []any{a.store.site, added[i].Digest[:], check, body, added[i].Sealed}, nil
+		return []any{a.store.site.Name, added[i].Digest[:], check, body, added[i].Sealed}, nil
 	})
 	return recorded, err
 }
@@ -129,7 +129,7 @@ func (s *Store) versionRow(doc *revisions.Stored) ([]any, error) {
 		labels = document.Canonical(traits.Labels)
 	}
 	return []any{
-		s.site, doc.ID, doc.Place, doc.Revision, doc.Bucket, doc.Schema, doc.Layer, doc.Name, doc.Digest[:], segment,
+		s.site.Name, doc.ID, doc.Place, doc.Revision, doc.Bucket, doc.Schema, doc.Layer, doc.Name, doc.Digest[:], segment,
 		doc.Metadata, postgres.Text(notes), traits.Abstract, postgres.Text(labels), traits.Encrypted,
 	}, nil
 }

@@ -30,7 +30,7 @@ const fallbackPolicy = withContent + `WHERE d.site = $1 AND d.schema LIKE 'deckh
 // Documents implements queries.Store.
 func (s *Store) Documents(ctx context.Context, revision int64, selection queries.Selection) (queries.Selected, error) {
 	if kept, _ := s.live.Get(struct{}{}); selection.Shared && selection.IsWhole() && kept.revision == revision {
-		if same, err := s.place.Has(ctx, revision, kept.stamp); err != nil || same {
+		if same, err := s.site.Has(ctx, revision, kept.stamp); err != nil || same {
 			selected := selection.Of(kept.documents)
 			selected.Revision, selected.Stamp = revision, kept.stamp
 			return selected, err
@@ -49,7 +49,7 @@ func (s *Store) selected(ctx context.Context, revision int64, selection queries.
 	}
 	var stamp *revisions.Stamp
 	query := s.ofRevision(revision, selection)
-	rows, err := postgres.Collect(ctx, s.db, func(row pgx.CollectableRow) (f found, err error) {
+	rows, err := postgres.Collect(ctx, s.site.DB, func(row pgx.CollectableRow) (f found, err error) {
 		var stored, sealed int
 		var head []byte
 		beside := []any{&stamp, &stored, &head, &sealed}
@@ -109,7 +109,7 @@ func (s *Store) Ranks(ctx context.Context, revision int64, selection queries.Sel
 	var stamp *revisions.Stamp
 	ranks := map[int64]int{}
 	query := s.ranksOfRevision(revision, selection)
-	_, err := postgres.Collect(ctx, s.db, func(row pgx.CollectableRow) (none struct{}, err error) {
+	_, err := postgres.Collect(ctx, s.site.DB, func(row pgx.CollectableRow) (none struct{}, err error) {
 		var id *int64
 		var rank int
 		if err = row.Scan(&stamp, &id, &rank); id != nil {
@@ -134,7 +134,7 @@ const versionsByID = `SELECT ` + documentColumns + `, c.body AS packed, c.sealed
 func (s *Store) Versions(ctx context.Context, of queries.Selected, ids []int64, do func(*revisions.Stored) error) (
 	found int, err error,
 ) {
-	packed, held, err := postgres.Gather(ctx, s.db, scanPacked, versionsByID, s.site, ids, of.Revision, of.Stamp)
+	packed, held, err := postgres.Gather(ctx, s.site.DB, scanPacked, versionsByID, s.site.Name, ids, of.Revision, of.Stamp)
 	if err != nil {
 		return 0, err
 	}
@@ -152,7 +152,7 @@ func (s *Store) Versions(ctx context.Context, of queries.Selected, ids []int64, 
 
 // FallbackPolicy implements queries.Store.
 func (s *Store) FallbackPolicy(ctx context.Context, revision int64) (*revisions.Stored, error) {
-	return postgres.CollectFirst(ctx, s.db, s.scanDocument, fallbackPolicy, s.site, revision)
+	return postgres.CollectFirst(ctx, s.site.DB, s.scanDocument, fallbackPolicy, s.site.Name, revision)
 }
 
 // scanDocument reads a row of documentColumns, a body and a sealed secret, which are null where the content was not
@@ -186,7 +186,7 @@ func scanPacked(row pgx.CollectableRow) (*revisions.Stored, error) {
 
 // unpack decompresses the content of a document that is not shared yet.
 func (s *Store) unpack(doc *revisions.Stored) (err error) {
-	if doc.Data, err = s.body.Unpack(doc.Data); err != nil {
+	if doc.Data, err = s.site.Codec.Unpack(doc.Data); err != nil {
 		return fmt.Errorf("read %s: %w", doc.Identity, err)
 	}
 	return nil
@@ -197,8 +197,8 @@ func (s *Store) Contents(ctx context.Context, digests []document.Digest) (map[do
 	if len(digests) == 0 {
 		return map[document.Digest][]byte{}, nil
 	}
-	return s.place.Contents(ctx, func(ctx context.Context, do func(context.Context, *postgres.Reading) error) error {
-		_, err := s.db.Read(ctx, do)
+	return s.site.Contents(ctx, func(ctx context.Context, do func(context.Context, *postgres.Reading) error) error {
+		_, err := s.site.Read(ctx, do)
 		return err
 	}, digests)
 }

@@ -17,7 +17,7 @@ import (
 func (s *Store) Kinds(ctx context.Context, revision int64, cleartext bool) (
 	documents map[string]validations.Kind, registered []string, err error,
 ) {
-	q := &statement{args: []any{s.site, revision}}
+	q := &statement{args: []any{s.site.Name, revision}}
 	selection := queries.Selection{Abstract: []bool{false}, Cleartext: cleartext, Page: queries.Page{Limit: -1}}
 	q.add("SELECT k.stamp, k.schema, k.name, count(*), min(k.identity) FROM (")
 	q.selected(revision, selection, "s.stamp, d.schema, CASE WHEN d.schema = '"+validations.DataSchemaKind+
@@ -26,7 +26,7 @@ func (s *Store) Kinds(ctx context.Context, revision int64, cleartext bool) (
 	q.add(") k GROUP BY 1, 2, 3")
 	var stamp *revisions.Stamp
 	documents = map[string]validations.Kind{}
-	_, err = postgres.Collect(ctx, s.db, func(row pgx.CollectableRow) (none struct{}, err error) {
+	_, err = postgres.Collect(ctx, s.site.DB, func(row pgx.CollectableRow) (none struct{}, err error) {
 		var schema, name *string
 		var count int
 		var first []string // layer and name

@@ -26,27 +26,27 @@ const (
 
 // Latest implements queries.Store.
 func (s *Store) Latest(ctx context.Context) (int64, error) {
-	return postgres.CollectFirst(ctx, s.db, pgx.RowTo[int64], latestRevision, s.site)
+	return postgres.CollectFirst(ctx, s.site.DB, pgx.RowTo[int64], latestRevision, s.site.Name)
 }
 
 // Around implements revisions.Store and queries.Store.
 func (s *Store) Around(ctx context.Context, revision int64) (revisions.Neighbourhood, error) {
-	return postgres.CollectFirst(ctx, s.db, func(row pgx.CollectableRow) (n revisions.Neighbourhood, err error) {
+	return postgres.CollectFirst(ctx, s.site.DB, func(row pgx.CollectableRow) (n revisions.Neighbourhood, err error) {
 		var stamp *revisions.Stamp
 		err = row.Scan(append(site.HeadFields(&n.Head), &stamp, &n.Previous, &n.Next)...)
 		if n.Exists = stamp != nil; n.Exists {
 			n.Stamp = *stamp
 		}
 		return n, err //nolint:wrapcheck // explained by collect
-	}, aroundRevision, s.site, revision)
+	}, aroundRevision, s.site.Name, revision)
 }
 
 // List implements queries.Store.
 func (s *Store) List(ctx context.Context, query queries.Query) (numbers []int64, purged *revisions.Purge, err error) {
-	q := listed(s.site, query)
-	_, err = s.db.Snapshot(ctx, func(questions *postgres.Questions) {
+	q := listed(s.site.Name, query)
+	_, err = s.site.Snapshot(ctx, func(questions *postgres.Questions) {
 		questions.Ask(postgres.Into(&numbers, pgx.RowTo[int64]), q.sql.String(), q.args...)
-		questions.Ask(postgres.First(&purged, scanPurge), lastPurge, s.site)
+		questions.Ask(postgres.First(&purged, scanPurge), lastPurge, s.site.Name)
 	})
 	return numbers, purged, err
 }

@@ -25,25 +25,25 @@ const (
 func (s *Store) Outdated(ctx context.Context, prefix []byte, after document.Digest, limit int) (
 	[]revisions.SealedContent, error,
 ) {
-	return postgres.Collect(ctx, s.db, func(row pgx.CollectableRow) (c revisions.SealedContent, err error) {
+	return postgres.Collect(ctx, s.site.DB, func(row pgx.CollectableRow) (c revisions.SealedContent, err error) {
 		var body []byte
 		if err := row.Scan(postgres.IntoDigest(&c.Digest), &body, &c.Sealed); err != nil {
 			return c, fmt.Errorf("read a secret: %w", err)
 		}
-		if body, err = s.body.Unpack(body); err != nil {
+		if body, err = s.site.Codec.Unpack(body); err != nil {
 			return c, err
 		}
 		if err := json.Unmarshal(body, &c.Reference); err != nil {
 			return c, fmt.Errorf("read the reference to a secret: %w", err)
 		}
 		return c, nil
-	}, outdatedSecrets, s.site, prefix, after[:], limit)
+	}, outdatedSecrets, s.site.Name, prefix, after[:], limit)
 }
 
 // Reseal implements revisions.Store.
 func (s *Store) Reseal(ctx context.Context, content revisions.SealedContent, sealed []byte) error {
-	return s.db.Retry(ctx, s.db.Deadlines.Write, func(ctx context.Context) error {
-		_, err := s.db.Pool.Exec(ctx, resealContent, s.site, content.Digest[:], content.Sealed, sealed)
+	return s.site.Retry(ctx, s.site.Deadlines.Write, func(ctx context.Context) error {
+		_, err := s.site.Pool.Exec(ctx, resealContent, s.site.Name, content.Digest[:], content.Sealed, sealed)
 		return err //nolint:wrapcheck // explained by retry
 	})
 }

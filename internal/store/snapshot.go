@@ -100,7 +100,7 @@ const maxScanned = 10_000
 // no live documents if those of the newest revision are in memory.
 func (s *Store) Snapshot(ctx context.Context, need revisions.Need) (revisions.Snapshot, error) {
 	var r *snapshotReader
-	held, err := s.db.Snapshot(ctx, func(q *postgres.Questions) { r = s.queueSnapshot(q, need) })
+	held, err := s.site.Snapshot(ctx, func(q *postgres.Questions) { r = s.queueSnapshot(q, need) })
 	if err != nil {
 		return revisions.Snapshot{}, err
 	}
@@ -127,7 +127,7 @@ func (s *Store) queueSnapshot(q *postgres.Questions, need revisions.Need) *snaps
 	r := &snapshotReader{
 		&revisions.Snapshot{}, s, map[string]revisions.Bucket{}, map[string][]*revisions.Stored{}, nil, liveDocuments{},
 	}
-	q.AskRow(append(site.HeadFields(&r.Head), &r.Now), headState, s.site)
+	q.AskRow(append(site.HeadFields(&r.Head), &r.Now), headState, s.site.Name)
 	if kept, _ := s.live.Get(struct{}{}); need.Documents || len(kept.documents) <= maxScanned {
 		r.live = kept
 	}
@@ -137,18 +137,18 @@ func (s *Store) queueSnapshot(q *postgres.Questions, need revisions.Need) *snaps
 		r.queueEvidence(q)
 	}
 	if need.Preview {
-		q.Ask(postgres.Into(&r.Occupied, pgx.RowTo[string]), newestOccupied, s.site)
-		q.Ask(postgres.Into(&r.Failing, s.scanDocument), failingDocuments, s.site)
-		evidence.AskOutcomes(q, s.site, &r.Outcomes)
+		q.Ask(postgres.Into(&r.Occupied, pgx.RowTo[string]), newestOccupied, s.site.Name)
+		q.Ask(postgres.Into(&r.Failing, s.scanDocument), failingDocuments, s.site.Name)
+		evidence.AskOutcomes(q, s.site.Name, &r.Outcomes)
 	}
 	if need.Positions {
-		q.Ask(postgres.Into(&r.Positions, pgx.RowToStructByPos[revisions.Position]), livePositions, s.site)
+		q.Ask(postgres.Into(&r.Positions, pgx.RowToStructByPos[revisions.Position]), livePositions, s.site.Name)
 	}
 	if need.Target != nil {
 		r.Comparison = &revisions.Comparison{}
-		q.Ask(postgres.Into(&r.Noted, s.scanDocument), liveNoted, s.site)
+		q.Ask(postgres.Into(&r.Noted, s.scanDocument), liveNoted, s.site.Name)
 		s.queueRollback(q, r.Comparison, *need.Target)
-		evidence.AskCarried(q, s.site, *need.Target, &r.Carried)
+		evidence.AskCarried(q, s.site.Name, *need.Target, &r.Carried)
 	}
 	return r
 }
@@ -170,16 +170,16 @@ func (r *snapshotReader) queueBuckets(q *postgres.Questions, names []string) {
 			return nil
 		})
 		return err //nolint:wrapcheck // explained by snapshot
-	}, bucketStates, r.store.site, names)
+	}, bucketStates, r.store.site.Name, names)
 	q.Ask(func(rows pgx.Rows) error {
 		documents, err := pgx.CollectRows(rows, r.store.scanDocument)
 		r.loaded = revisions.GroupByBucket(documents)
 		return err //nolint:wrapcheck // explained by snapshot
-	}, changedBuckets, r.store.site, names, stamps)
+	}, changedBuckets, r.store.site.Name, names, stamps)
 }
 
 func (r *snapshotReader) queueDocuments(q *postgres.Questions, need revisions.Need) {
-	site := r.store.site
+	site := r.store.site.Name
 	if len(need.Identities) > 0 {
 		schemas, layers, names := make([]string, len(need.Identities)), make([]string, len(need.Identities)),
 			make([]string, len(need.Identities))
@@ -214,7 +214,7 @@ func (r *snapshotReader) queueDocuments(q *postgres.Questions, need revisions.Ne
 
 // queueEvidence reads the policies, failures and client versions that a change is judged by.
 func (r *snapshotReader) queueEvidence(q *postgres.Questions) {
-	site := r.store.site
+	site := r.store.site.Name
 	evidence.AskNewest(q, site, &r.Newest, &r.policies)
 	q.Ask(postgres.Into(&r.Failures, scanFailure), newestFailures, site)
 	q.Ask(postgres.Into(&r.ClientVersions, r.store.scanDocument), liveVersions, site, r.live.stamp)

@@ -34,11 +34,7 @@ type Store struct {
 	Journal *journal.Journal // implements queries.Audit
 	Stream  *stream.Stream   // implements feed.Store and webhooks.Store
 
-	place *site.Site
-	db    *postgres.DB    // of place
-	site  string          // its name
-	body  *postgres.Codec // of its contents
-
+	site    *site.Site
 	buckets *cache.Cache[string, revisions.Bucket]
 	live    *cache.Cache[struct{}, liveDocuments]
 }
@@ -64,17 +60,17 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	}
 	return &Store{
 		Source: source, Sweeper: deletion.New(place, written), Journal: written, Stream: events,
-		place: place, db: place.DB, site: place.Name, body: place.Codec,
+		site:    place,
 		buckets: cache.New[string, revisions.Bucket](options.CacheSize),
 		live:    cache.New[struct{}, liveDocuments](options.CacheSize),
 	}, nil
 }
 
 // Close closes the connections; it waits for those in use.
-func (s *Store) Close() { s.db.Close() }
+func (s *Store) Close() { s.site.Close() }
 
 // Stat returns the state of the pool of connections.
-func (s *Store) Stat() *pgxpool.Stat { return s.db.Stat() }
+func (s *Store) Stat() *pgxpool.Stat { return s.site.Stat() }
 
 // Ping returns an error if the database does not answer in time, or cannot be written to by this server.
-func (s *Store) Ping(ctx context.Context) error { return s.place.Ping(ctx) }
+func (s *Store) Ping(ctx context.Context) error { return s.site.Ping(ctx) }
