@@ -13,6 +13,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"purser/api/mediatype"
 	"purser/internal/document"
 	"purser/internal/fault"
 )
@@ -74,7 +75,7 @@ func checkContentType(r *http.Request) error {
 func checkArchiveType(r *http.Request) error {
 	header := r.Header.Get("Content-Type")
 	switch mediaTypeOf(header) {
-	case typeZip, "application/x-zip-compressed", "application/octet-stream":
+	case mediatype.Zip, "application/x-zip-compressed", "application/octet-stream":
 	default:
 		return fault.New(fault.UnsupportedType, "HTTPUnsupportedMediaType",
 			"Unexpected content type: %s. A package is sent as a zip archive, with Content-Type: application/zip.", header)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"purser/api/mediatype"
 	"purser/api/views"
 	"purser/internal/authz"
 	"purser/internal/changes"
@@ -56,7 +57,7 @@ func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *query,
 		options.MaxDeleted = &most
 	}
 	var texts prepared
-	if !findings && !options.DryRun && negotiate(r) != typeJSON {
+	if !findings && !options.DryRun && mediatype.Negotiate(r) != mediatype.JSON {
 		options.Meanwhile = func(documents []*revisions.Stored) { texts = prepare(documents) }
 	}
 	written, err := s.ingest(w, r, func(body []byte, media document.Media) (changes.Written, error) {
@@ -145,7 +146,7 @@ func (s *server) writeWithFindings(w http.ResponseWriter, r *http.Request, writt
 	switch {
 	case err != nil:
 		return err
-	case written.Preview == nil || negotiate(r, typeText) == typeText:
+	case written.Preview == nil || mediatype.Negotiate(r, mediatype.Text) == mediatype.Text:
 		s.writeFindings(w, r, found)
 		return nil
 	}

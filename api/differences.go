@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 
+	"purser/api/mediatype"
 	"purser/api/views"
 	"purser/internal/fault"
 	"purser/internal/queries"
@@ -46,16 +47,16 @@ func (s *server) deepDiff(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		s.writeText(w, r, typePatch, text)
+		s.writeText(w, r, mediatype.Patch, text)
 	case formUnified:
 		text, err := views.UnifiedText(r.Context(), before, after, found.Buckets)
 		if err != nil {
 			return err
 		}
-		s.writeText(w, r, typeText, text)
+		s.writeText(w, r, mediatype.Text, text)
 	default:
-		kind := negotiate(r)
-		text, err := views.DeepDiff(r.Context(), found.Buckets, kind == typeJSON)
+		kind := mediatype.Negotiate(r)
+		text, err := views.DeepDiff(r.Context(), found.Buckets, kind == mediatype.JSON)
 		if err != nil {
 			return err
 		}
@@ -95,7 +96,7 @@ func diffForm(r *http.Request) (form string, options queries.DeepDiffOptions, er
 	switch form = q.text("format"); form {
 	case formDeep, formPatch, formUnified, formDocuments:
 	case "":
-		form = map[string]string{typePatch: formPatch, typeText: formUnified}[negotiate(r, typePatch, typeText)]
+		form = map[string]string{mediatype.Patch: formPatch, mediatype.Text: formUnified}[mediatype.Negotiate(r, mediatype.Patch, mediatype.Text)]
 		form = cmp.Or(form, formDeep)
 	default:
 		q.fail("format", "It can be %s, %s, %s or %s.", formDeep, formPatch, formUnified, formDocuments)

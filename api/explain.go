@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 
+	"purser/api/mediatype"
 	"purser/api/views"
 	"purser/internal/document"
 )
@@ -29,8 +30,8 @@ func (s *server) explain(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
-	if negotiate(r, typeText) == typeText {
-		s.writeText(w, r, typeText, []byte(views.ExplanationText(explained)))
+	if mediatype.Negotiate(r, mediatype.Text) == mediatype.Text {
+		s.writeText(w, r, mediatype.Text, []byte(views.ExplanationText(explained)))
 		return nil
 	}
 	s.write(w, r, http.StatusOK, views.ExplanationOf(explained))

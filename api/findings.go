@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"purser/api/mediatype"
 	"purser/api/views"
 	"purser/internal/changes"
 	"purser/internal/findings"
@@ -44,8 +45,8 @@ func (s *server) listFindings(w http.ResponseWriter, r *http.Request) error {
 
 // writeFindings answers with findings, as text if Accept prefers that.
 func (s *server) writeFindings(w http.ResponseWriter, r *http.Request, found findings.List) {
-	if negotiate(r, typeText) == typeText {
-		s.writeText(w, r, typeText, []byte(views.FindingLines(found.Findings)+views.RestLine(found)))
+	if mediatype.Negotiate(r, mediatype.Text) == mediatype.Text {
+		s.writeText(w, r, mediatype.Text, []byte(views.FindingLines(found.Findings)+views.RestLine(found)))
 		return
 	}
 	s.write(w, r, http.StatusOK, views.FindingsOf(found))

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"purser/api/mediatype"
 )
 
 // frontView describes the server, with links.
@@ -27,10 +29,10 @@ const pagesPath = "/ui/"
 // GET /
 func (s *server) front(w http.ResponseWriter, r *http.Request) error {
 	view := s.frontView(r)
-	switch kind := preferred(r, typeText, typeText, typeHTML, typeXYAML, typeYAML, typeJSON); kind {
-	case typeText:
+	switch kind := mediatype.Preferred(r, mediatype.Text, mediatype.Text, mediatype.HTML, mediatype.XYAML, mediatype.YAML, mediatype.JSON); kind {
+	case mediatype.Text:
 		s.writeText(w, r, kind, []byte(view.text()))
-	case typeHTML:
+	case mediatype.HTML:
 		s.writeText(w, r, kind, []byte(view.html()))
 	default:
 		s.writeAs(w, r, http.StatusOK, kind, view, "")

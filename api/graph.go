@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"purser/api/mediatype"
 	"purser/api/views"
 	"purser/internal/picture"
 	"purser/internal/queries"
@@ -29,13 +30,13 @@ func (s *server) graph(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	switch kind {
-	case typeGraph:
+	case mediatype.Graph:
 		text, err := graphText(r.Context(), id, focus, found)
 		if err != nil {
 			return err
 		}
 		s.writeText(w, r, kind, []byte(text))
-	case typeSVG:
+	case mediatype.SVG:
 		return s.writeSVG(w, r, id, focus, found)
 	default:
 		s.writeAs(w, r, http.StatusOK, kind, views.GraphOf(id, found), "")
@@ -50,18 +51,18 @@ const defaultDepth = 2
 func graphType(r *http.Request, q *query) string {
 	switch q.text("format") {
 	case "json":
-		return typeJSON
+		return mediatype.JSON
 	case "yaml":
-		return typeXYAML
+		return mediatype.XYAML
 	case "dot":
-		return typeGraph
+		return mediatype.Graph
 	case formSVG:
-		return typeSVG
+		return mediatype.SVG
 	case "":
 	default:
 		q.fail("format", "It can be json, yaml, dot or svg.")
 	}
-	return negotiate(r, typeGraph, typeSVG)
+	return mediatype.Negotiate(r, mediatype.Graph, mediatype.SVG)
 }
 
 const formSVG = "svg"
@@ -88,7 +89,7 @@ func (s *server) writeSVG(w http.ResponseWriter, r *http.Request, revision int64
 	if err != nil {
 		return err
 	}
-	tag := `"` + digest(typeSVG+"\n"+text) + `"`
+	tag := `"` + digest(mediatype.SVG+"\n"+text) + `"`
 	if matchesETag(r, tag) && notModified(w, r, tag) {
 		return nil
 	}
@@ -99,6 +100,6 @@ func (s *server) writeSVG(w http.ResponseWriter, r *http.Request, revision int64
 	if notModified(w, r, tag) {
 		return nil
 	}
-	s.deliver(w, r, http.StatusOK, typeSVG, svg)
+	s.deliver(w, r, http.StatusOK, mediatype.SVG, svg)
 	return nil
 }

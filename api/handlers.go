@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"purser/api/mediatype"
 	"purser/internal/fault"
 	"purser/internal/validations"
 )
@@ -47,7 +48,7 @@ func (s *server) metrics(w http.ResponseWriter, r *http.Request) error {
 
 // GET /openapi.yaml
 func (s *server) openAPI(w http.ResponseWriter, _ *http.Request) error {
-	w.Header().Set("Content-Type", typeYAML)
+	w.Header().Set("Content-Type", mediatype.YAML)
 	_, _ = w.Write(s.OpenAPI) // the client may have disconnected
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"purser/api/mediatype"
 	"purser/api/views"
 	"purser/internal/changes"
 	"purser/internal/document"
@@ -87,7 +88,7 @@ func (s *server) showPackage(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Del("ETag")
 		return err
 	}
-	s.deliver(w, r, http.StatusOK, typeZip, archive)
+	s.deliver(w, r, http.StatusOK, mediatype.Zip, archive)
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"net/http"
 
+	"purser/api/mediatype"
 	"purser/api/views"
 	"purser/internal/budget"
 	"purser/internal/document"
@@ -15,17 +16,17 @@ import (
 
 // GET /api/v1.0/revisions/{revision}/puppet/hiera
 func (s *server) hiera(w http.ResponseWriter, r *http.Request) error {
-	return s.writeHiera(w, r, negotiate(r))
+	return s.writeHiera(w, r, mediatype.Negotiate(r))
 }
 
 // GET /api/v1.0/revisions/{revision}/puppet/hiera.yaml
 func (s *server) hieraYAML(w http.ResponseWriter, r *http.Request) error {
-	return s.writeHiera(w, r, typeYAML)
+	return s.writeHiera(w, r, mediatype.YAML)
 }
 
 // GET /api/v1.0/revisions/{revision}/puppet/hiera.json
 func (s *server) hieraJSON(w http.ResponseWriter, r *http.Request) error {
-	return s.writeHiera(w, r, typeJSON)
+	return s.writeHiera(w, r, mediatype.JSON)
 }
 
 // writeHiera answers with the data of overrides as a file that Puppet can fetch; Puppet compares checksums or times.
@@ -59,7 +60,7 @@ func (s *server) writeHiera(w http.ResponseWriter, r *http.Request, kind string)
 }
 
 func hieraText(meter *budget.Meter, kind string, data document.Mapping) ([]byte, error) {
-	if kind == typeJSON {
+	if kind == mediatype.JSON {
 		return puppet.JSON(meter, data)
 	}
 	return puppet.YAML(meter, data)
@@ -105,7 +106,7 @@ func (s *server) overrideCatalog(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.writeText(w, r, typeJSON, text)
+	s.writeText(w, r, mediatype.JSON, text)
 	return nil
 }
 

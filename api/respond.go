@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"mime"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
+	"purser/api/mediatype"
 	"purser/api/views"
 	"purser/internal/document/blockyaml"
 
@@ -18,50 +18,6 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 )
-
-// The media types of answers.
-const (
-	typeXYAML = "application/x-yaml"
-	typeYAML  = "application/yaml"
-	typeJSON  = "application/json"
-	typeText  = "text/plain"
-	typePatch = "application/json-patch+json"
-	typeGraph = "text/vnd.graphviz"
-	typeSVG   = "image/svg+xml"
-	typeHTML  = "text/html"
-
-	typeMarkdown = "text/markdown"
-	typeZip      = "application/zip"
-)
-
-// negotiate returns the media type of an answer: the offered type, YAML or JSON that Accept prefers. Otherwise it is
-// application/x-yaml, the reference's only type (spec/api.md §0 D11).
-func negotiate(r *http.Request, offered ...string) string {
-	return preferred(r, typeXYAML, append(offered, typeXYAML, typeYAML, typeJSON)...)
-}
-
-// preferred returns the offered media type that Accept prefers, the first of several. It returns usual if there is
-// none, and for */*.
-func preferred(r *http.Request, usual string, offered ...string) string {
-	best, bestQuality := usual, 0.0
-	for header := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
-		kind, params, err := mime.ParseMediaType(strings.TrimSpace(header))
-		if err != nil || !slices.Contains(offered, kind) && kind != "*/*" {
-			continue
-		}
-		quality := 1.0
-		if q, err := strconv.ParseFloat(params["q"], 64); err == nil {
-			quality = q
-		}
-		if kind == "*/*" {
-			kind = usual
-		}
-		if quality > bestQuality {
-			best, bestQuality = kind, quality
-		}
-	}
-	return best
-}
 
 // origin returns the beginning of links in answers: PublicURL or, without it, the scheme and host by which the
 // client says that it reached the server. Anybody may have chosen the host that a request names, so no page shows it.
@@ -98,7 +54,7 @@ func stampPrefix(revision revisions.Revision) string {
 
 // writeOf is write with a prefix for the ETag.
 func (s *server) writeOf(w http.ResponseWriter, r *http.Request, status int, view any, prefix string) {
-	s.writeAs(w, r, status, negotiate(r), view, prefix)
+	s.writeAs(w, r, status, mediatype.Negotiate(r), view, prefix)
 }
 
 // writeAs is writeOf in a given media type, YAML or JSON.
@@ -109,7 +65,7 @@ func (s *server) writeAs(w http.ResponseWriter, r *http.Request, status int, kin
 		w.WriteHeader(http.StatusInternalServerError)
 		return
 	}
-	if kind == typeJSON {
+	if kind == mediatype.JSON {
 		text = append(text, '\n')
 	} else {
 		text = blockyaml.Append(nil, text)
@@ -137,9 +93,9 @@ const pagePolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; fra
 // deliver answers with text, without comparing ETags.
 func (s *server) deliver(w http.ResponseWriter, r *http.Request, status int, kind string, text []byte) {
 	switch kind {
-	case typeHTML:
+	case mediatype.HTML:
 		w.Header().Set("Content-Security-Policy", pagePolicy+"; style-src 'unsafe-inline'") // schemadocs writes a <style>
-	case typeSVG:
+	case mediatype.SVG:
 		w.Header().Set("Content-Security-Policy", pagePolicy)
 	}
 	if strings.HasPrefix(kind, "text/") {
@@ -155,12 +111,12 @@ func (s *server) deliver(w http.ResponseWriter, r *http.Request, status int, kin
 
 // writeStatus answers with a verdict, as text if Accept prefers that.
 func (s *server) writeStatus(w http.ResponseWriter, r *http.Request, code int, shown revisions.Shown) error {
-	if negotiate(r, typeText) == typeText {
+	if mediatype.Negotiate(r, mediatype.Text) == mediatype.Text {
 		text, err := s.statusText(r, shown)
 		if err != nil {
 			return err
 		}
-		s.send(w, r, code, typeText, []byte(text), stampPrefix(shown.Revision))
+		s.send(w, r, code, mediatype.Text, []byte(text), stampPrefix(shown.Revision))
 		return nil
 	}
 	s.writeOf(w, r, code, views.StatusOf(shown), stampPrefix(shown.Revision))
@@ -179,9 +135,9 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 func (s *server) writeDocuments(w http.ResponseWriter, r *http.Request,
 	each func(do func([]*revisions.Stored) error) error, revision func(*revisions.Stored) int64, texts prepared,
 ) error {
-	kind := negotiate(r)
+	kind := mediatype.Negotiate(r)
 	buffer := buffers.Get().(*[]byte) //nolint:forcetypeassert // the pool holds no other type
-	stream := documentStream{json: kind == typeJSON, texts: s.texts, prepared: texts, out: (*buffer)[:0]}
+	stream := documentStream{json: kind == mediatype.JSON, texts: s.texts, prepared: texts, out: (*buffer)[:0]}
 	defer func() {
 		*buffer = stream.out
 		buffers.Put(buffer)
@@ -230,10 +186,10 @@ func all(documents []*revisions.Stored) func(do func([]*revisions.Stored) error)
 
 // writeStream answers with a stream of texts that are not stored documents.
 func (s *server) writeStream(w http.ResponseWriter, r *http.Request, texts [][]byte) {
-	kind := negotiate(r)
+	kind := mediatype.Negotiate(r)
 	w.Header().Set("Content-Type", kind)
 	var stream []byte
-	if kind == typeJSON {
+	if kind == mediatype.JSON {
 		stream = slices.Concat([]byte("["), bytes.Join(texts, []byte(",\n")), []byte("]\n"))
 	} else {
 		for _, text := range texts {

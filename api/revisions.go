@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"purser/api/mediatype"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
@@ -120,7 +121,7 @@ func (s *server) writeSelected(w http.ResponseWriter, r *http.Request, selection
 // may read encrypted documents.
 func (s *server) documentsTag(r *http.Request, revision int64, stamp revisions.Stamp) string {
 	sees := strconv.FormatBool(infoOf(r).viewer.Encrypted)
-	return entityTag(revision, stamp, "documents", negotiate(r), r.URL.RawQuery, sees)
+	return entityTag(revision, stamp, "documents", mediatype.Negotiate(r), r.URL.RawQuery, sees)
 }
 
 // setLinks sets Link to the URLs of the next and previous pages (spec/api.md §0 C5).

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"purser/api/mediatype"
 	"purser/api/views"
 	"purser/internal/document/blockyaml"
 
@@ -35,8 +36,8 @@ func (s *server) showSchema(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	kind, text := negotiate(r), schema.Text
-	if kind == typeJSON {
+	kind, text := mediatype.Negotiate(r), schema.Text
+	if kind == mediatype.JSON {
 		text = append(append([]byte(nil), text...), '\n')
 	} else {
 		text = blockyaml.Append(nil, text)
@@ -60,8 +61,8 @@ func (s *server) showSchemaDocs(w http.ResponseWriter, r *http.Request) error {
 	if by := schema.By; by != nil {
 		page.Source = fmt.Sprintf("registered in bucket %s, revision %d", by.Bucket, by.Revision)
 	}
-	kind, write := preferred(r, typeMarkdown, typeMarkdown, typeHTML), schemadocs.Markdown
-	if kind == typeHTML {
+	kind, write := mediatype.Preferred(r, mediatype.Markdown, mediatype.Markdown, mediatype.HTML), schemadocs.Markdown
+	if kind == mediatype.HTML {
 		write = schemadocs.HTML
 	}
 	text, err := write(r.Context(), page)

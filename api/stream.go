@@ -7,12 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"purser/api/mediatype"
 	"purser/internal/events"
 	"purser/internal/feed"
 )
-
-// typeStream is the media type of Server-Sent Events (https://html.spec.whatwg.org/multipage/server-sent-events.html).
-const typeStream = "text/event-stream"
 
 const (
 	// streamAlive is the interval at which a keep-alive is sent and the caller's permission is checked again.
@@ -26,7 +24,7 @@ const (
 // wantsStream reports whether a request asks for events as a stream.
 func wantsStream(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/events") &&
-		preferred(r, typeXYAML, typeXYAML, typeYAML, typeJSON, typeStream) == typeStream
+		mediatype.Preferred(r, mediatype.XYAML, mediatype.XYAML, mediatype.YAML, mediatype.JSON, mediatype.Events) == mediatype.Events
 }
 
 // streamEvents sends events as they happen, until the client disconnects or loses the right to read them, or the server
@@ -44,7 +42,7 @@ func (s *server) streamEvents(w http.ResponseWriter, r *http.Request, wanted wan
 	}
 	began := s.Now()
 	defer func() { infoOf(r).waited += s.Now().Sub(began) }()
-	w.Header().Set("Content-Type", typeStream)
+	w.Header().Set("Content-Type", mediatype.Events)
 	w.Header().Set("Cache-Control", "no-store, "+noTransform)
 	out := eventStream{w, r, http.NewResponseController(w)}
 	_ = out.control.SetReadDeadline(time.Time{}) // the client sends nothing more
