@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"purser/api/parameters"
 	"purser/api/views"
 	"purser/internal/queries"
 	"purser/internal/revisions"
@@ -109,7 +110,7 @@ func (s *server) auditEvent(r *http.Request, status int) revisions.AuditEvent {
 func targetOf(r *http.Request) string {
 	const maxLength = 2000
 	target := r.URL.RequestURI()
-	if len(target) > maxLength && readQuery(r).flag("dry-run", false) {
+	if len(target) > maxLength && parameters.Of(r).Flag("dry-run", false) {
 		target = r.URL.EscapedPath() + "?dry-run=true&" + r.URL.RawQuery
 	}
 	text := []rune(strings.ToValidUTF8(target, "\uFFFD"))
@@ -118,12 +119,12 @@ func targetOf(r *http.Request) string {
 
 // GET /api/v1.0/audit
 func (s *server) listAudit(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
+	q := parameters.Of(r)
 	query := queries.AuditQuery{
-		Page:     q.page(),
-		Revision: int64(q.count("revision", 0)), User: q.text("user"), Since: q.time("since"), Until: q.time("until"),
+		Page:     q.Page(),
+		Revision: int64(q.Count("revision", 0)), User: q.Text("user"), Since: q.Time("since"), Until: q.Time("until"),
 	}
-	if err := q.error(); err != nil {
+	if err := q.Err(); err != nil {
 		return err
 	}
 	events, more, err := s.Audit.AuditEvents(r.Context(), query)
@@ -132,19 +133,4 @@ func (s *server) listAudit(w http.ResponseWriter, r *http.Request) error {
 	}
 	writePage(s, w, r, query.Page, more, views.ListOf(events, views.AuditOf))
 	return nil
-}
-
-// time returns the value of a parameter as a time, zero if it is absent.
-func (q *query) time(parameter string) time.Time {
-	text := q.text(parameter)
-	if text == "" {
-		return time.Time{}
-	}
-	for _, format := range []string{time.RFC3339, views.TimeFormat} {
-		if t, err := time.Parse(format, text); err == nil {
-			return t
-		}
-	}
-	q.fail(parameter, "It must be a time such as 2026-01-31T12:00:00Z.")
-	return time.Time{}
 }

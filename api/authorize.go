@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 
+	"purser/api/parameters"
 	"purser/api/views"
 	"purser/internal/authn"
 	"purser/internal/authz"
@@ -88,7 +89,7 @@ func (s *server) allows(r *http.Request, rule string) bool {
 // viewerOf returns the view of documents that the authenticated caller of a request may have.
 func (s *server) viewerOf(r *http.Request) authz.Viewer {
 	return authz.Viewer{
-		Encrypted: s.allows(r, authz.ListEncryptedDocuments), Redacted: !readQuery(r).flag(cleartextSecrets, true),
+		Encrypted: s.allows(r, authz.ListEncryptedDocuments), Redacted: !parameters.Of(r).Flag(parameters.CleartextSecrets, true),
 	}
 }
 

@@ -3,15 +3,16 @@ package api
 import (
 	"net/http"
 
+	"purser/api/parameters"
 	"purser/api/views"
 	"purser/internal/queries"
 )
 
 // GET /api/v1.0/buckets
 func (s *server) listBuckets(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
-	page := q.page()
-	if err := q.error(); err != nil {
+	q := parameters.Of(r)
+	page := q.Page()
+	if err := q.Err(); err != nil {
 		return err
 	}
 	buckets, more, err := s.questions(r).Buckets(r.Context(), page)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"purser/api/mediatype"
+	"purser/api/parameters"
 	"purser/api/views"
 	"purser/internal/authz"
 	"purser/internal/changes"
@@ -23,7 +24,7 @@ func (s *server) putBucket(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.putDocuments(w, r, readQuery(r), func(body []byte, media document.Media, options revisions.Options) (
+	return s.putDocuments(w, r, parameters.Of(r), func(body []byte, media document.Media, options revisions.Options) (
 		changes.Written, error,
 	) {
 		return s.Service.Put(r.Context(), bucket, body, media, options)
@@ -32,8 +33,8 @@ func (s *server) putBucket(w http.ResponseWriter, r *http.Request) error {
 
 // PUT /api/v1.0/changesets
 func (s *server) putChangeSet(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
-	buckets := bucketNames(q)
+	q := parameters.Of(r)
+	buckets := q.BucketNames()
 	return s.putDocuments(w, r, q, func(body []byte, media document.Media, options revisions.Options) (
 		changes.Written, error,
 	) {
@@ -42,10 +43,10 @@ func (s *server) putChangeSet(w http.ResponseWriter, r *http.Request) error {
 }
 
 // putDocuments reads the documents of a request, puts them and answers with the outcome.
-func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *query,
+func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *parameters.Query,
 	put func(body []byte, media document.Media, options revisions.Options) (changes.Written, error),
 ) error {
-	most, findings := q.count("max-deleted", -1), q.flag("findings", false)
+	most, findings := q.Count("max-deleted", -1), q.Flag("findings", false)
 	options, err := s.change(r, q, http.StatusOK)
 	if err != nil {
 		return err
@@ -88,27 +89,9 @@ func (s *server) ingest(w http.ResponseWriter, r *http.Request,
 	return put(body, media)
 }
 
-// bucketNames reads the buckets that a change set replaces even if it has no documents for them. A value may list
-// several names, separated by commas.
-func bucketNames(q *query) (names []string) {
-	for _, value := range q.texts("buckets") {
-		for name := range strings.SplitSeq(value, ",") {
-			if len(names) == maxParameterValues {
-				q.fail("buckets", "It names more than %d buckets.", maxParameterValues)
-				return nil
-			}
-			if err := validations.CheckName(name, "A name in it"); err != nil {
-				q.fail("buckets", "%w", err)
-			}
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
 // change reads the options of a change. status is that of the answer if the change is made.
-func (s *server) change(r *http.Request, q *query, status int) (revisions.Options, error) {
-	dryRun := q.flag("dry-run", false)
+func (s *server) change(r *http.Request, q *parameters.Query, status int) (revisions.Options, error) {
+	dryRun := q.Flag("dry-run", false)
 	options, err := s.options(r, q)
 	options.DryRun, options.CleartextOnly, options.Viewer = dryRun, !s.mayEncrypt(r), infoOf(r).viewer
 	options.Audit = s.auditOf(r, status)
@@ -217,7 +200,7 @@ func (s *server) rollback(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	options, err := s.change(r, readQuery(r), http.StatusCreated)
+	options, err := s.change(r, parameters.Of(r), http.StatusCreated)
 	if err != nil {
 		return err
 	}
@@ -234,7 +217,7 @@ func (s *server) rollback(w http.ResponseWriter, r *http.Request) error {
 
 // DELETE /api/v1.0/revisions
 func (s *server) purge(w http.ResponseWriter, r *http.Request) error {
-	options, err := s.options(r, readQuery(r))
+	options, err := s.options(r, parameters.Of(r))
 	if err != nil {
 		return err
 	}
@@ -249,10 +232,10 @@ func (s *server) purge(w http.ResponseWriter, r *http.Request) error {
 
 // POST /api/v1.0/revisions/prune
 func (s *server) prune(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
-	keep := q.count("keep", -1)
+	q := parameters.Of(r)
+	keep := q.Count("keep", -1)
 	if keep < 0 {
-		q.fail("keep", "It must say how many of the newest revisions are to be kept.")
+		q.Fail("keep", "It must say how many of the newest revisions are to be kept.")
 	}
 	options, err := s.change(r, q, http.StatusOK)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"purser/api/parameters"
 	"purser/internal/fault"
 	"purser/internal/revisions"
 )
@@ -90,36 +91,36 @@ func (s *server) about(r *http.Request, revision int64, status int) (revisions.O
 	if options.Expected, err = expected(r); err != nil {
 		return options, err
 	}
-	q := readQuery(r)
-	text := q.text("revision-stamp")
-	if text == "" || q.error() != nil {
-		return options, q.error()
+	q := parameters.Of(r)
+	text := q.Text("revision-stamp")
+	if text == "" || q.Err() != nil {
+		return options, q.Err()
 	}
 	stamp, err := revisions.ParseStamp(text)
 	if err != nil || stamp == 0 {
-		q.fail("revision-stamp", "It must be the stamp of a revision, as its status and its ETag show it.")
+		q.Fail("revision-stamp", "It must be the stamp of a revision, as its status and its ETag show it.")
 	}
 	if options.Expected != nil {
-		q.fail("revision-stamp", "If-Match says the same: send one of them.")
+		q.Fail("revision-stamp", "If-Match says the same: send one of them.")
 	}
 	options.Expected = revisions.Expected{{Revision: revision, Stamp: stamp}}
-	return options, q.error()
+	return options, q.Err()
 }
 
 // maxMessage bounds the message of a change, in characters.
 const maxMessage = 1000
 
 // options reads the precondition, the author and the message of a change.
-func (s *server) options(r *http.Request, q *query) (revisions.Options, error) {
+func (s *server) options(r *http.Request, q *parameters.Query) (revisions.Options, error) {
 	expected, err := expected(r)
 	if err != nil {
 		return revisions.Options{}, err
 	}
 	message, name := r.Header.Get("X-Purser-Message"), "X-Purser-Message header"
 	if message == "" {
-		message, name = q.text("message"), "message parameter"
+		message, name = q.Text("message"), "message parameter"
 	}
-	if err := q.error(); err != nil {
+	if err := q.Err(); err != nil {
 		return revisions.Options{}, err
 	}
 	switch n := utf8.RuneCountInString(message); {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"purser/api/mediatype"
+	"purser/api/parameters"
 	"purser/api/views"
 	"purser/internal/fault"
 	"purser/internal/queries"
@@ -92,21 +93,21 @@ const (
 // diffForm returns the form selected by the parameter format or, without it, by Accept, and the options of the
 // comparison. The reference's form has no pages.
 func diffForm(r *http.Request) (form string, options queries.DeepDiffOptions, err error) {
-	q := readQuery(r)
-	switch form = q.text("format"); form {
+	q := parameters.Of(r)
+	switch form = q.Text("format"); form {
 	case formDeep, formPatch, formUnified, formDocuments:
 	case "":
 		form = map[string]string{mediatype.Patch: formPatch, mediatype.Text: formUnified}[mediatype.Negotiate(r, mediatype.Patch, mediatype.Text)]
 		form = cmp.Or(form, formDeep)
 	default:
-		q.fail("format", "It can be %s, %s, %s or %s.", formDeep, formPatch, formUnified, formDocuments)
+		q.Fail("format", "It can be %s, %s, %s or %s.", formDeep, formPatch, formUnified, formDocuments)
 	}
 	options = queries.DeepDiffOptions{
-		All: form != formDeep, Submitted: !q.flag("rendered", true), Named: form == formDocuments,
+		All: form != formDeep, Submitted: !q.Flag("rendered", true), Named: form == formDocuments,
 		Page: queries.Page{Limit: -1},
 	}
 	if options.All {
-		options.Page = queries.Page{Offset: q.count("offset", 0), Limit: q.count("limit", -1)}
+		options.Page = queries.Page{Offset: q.Count("offset", 0), Limit: q.Count("limit", -1)}
 	}
-	return form, options, q.error()
+	return form, options, q.Err()
 }

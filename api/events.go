@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"purser/api/parameters"
 	"purser/internal/authz"
 	"purser/internal/events"
 	"purser/internal/feed"
@@ -15,9 +16,9 @@ import (
 
 // GET /api/v1.0/events
 func (s *server) listEvents(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
-	wanted := q.events(r)
-	if err := q.error(); err != nil {
+	q := parameters.Of(r)
+	wanted := wantedEvents(q, r)
+	if err := q.Err(); err != nil {
 		return err
 	}
 	if wantsStream(r) {
@@ -43,9 +44,9 @@ func (s *server) listEvents(w http.ResponseWriter, r *http.Request) error {
 
 // pinEvents returns the cursor after which a request wants events, "" for all that are kept.
 func (s *server) pinEvents(r *http.Request) (string, error) {
-	q := readQuery(r)
-	wanted := q.events(r)
-	if err := q.error(); err != nil || wanted.since.Oldest {
+	q := parameters.Of(r)
+	wanted := wantedEvents(q, r)
+	if err := q.Err(); err != nil || wanted.since.Oldest {
 		return "", err
 	}
 	after := wanted.since.After
@@ -65,22 +66,22 @@ type wanted struct {
 	limit int
 }
 
-// events reads the selection of events. Clients of streams send Last-Event-ID when they reconnect.
-func (q *query) events(r *http.Request) (w wanted) {
+// wantedEvents reads the selection of events. Clients of streams send Last-Event-ID when they reconnect.
+func wantedEvents(q *parameters.Query, r *http.Request) (w wanted) {
 	const defaultLimit = 100
-	if w.limit = q.count("limit", defaultLimit); w.limit < 1 || w.limit > feed.MaxPage {
-		q.fail("limit", "It must be from 1 to %d.", feed.MaxPage)
+	if w.limit = q.Count("limit", defaultLimit); w.limit < 1 || w.limit > feed.MaxPage {
+		q.Fail("limit", "It must be from 1 to %d.", feed.MaxPage)
 	}
-	for _, name := range q.texts("type") {
+	for _, name := range q.Texts("type") {
 		kind := events.Type(name)
 		if !slices.Contains(events.Types(), kind) {
-			q.fail("type", "%s", unknownType(name))
+			q.Fail("type", "%s", unknownType(name))
 		}
 		w.types = append(w.types, kind)
 	}
 	slices.Sort(w.types)
 	w.types = slices.Compact(w.types)
-	since := q.text("since")
+	since := q.Text("since")
 	if last := r.Header.Get("Last-Event-ID"); last != "" {
 		since = last
 	}
@@ -94,7 +95,7 @@ func (q *query) events(r *http.Request) (w wanted) {
 	}
 	after, err := strconv.ParseUint(since, 10, 63)
 	if err != nil {
-		q.fail("since", "It must be the cursor of an answer, 0 for the oldest event that is kept, or now.")
+		q.Fail("since", "It must be the cursor of an answer, 0 for the oldest event that is kept, or now.")
 	}
 	w.since.After = int64(after)
 	return w

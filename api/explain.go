@@ -4,19 +4,20 @@ import (
 	"net/http"
 
 	"purser/api/mediatype"
+	"purser/api/parameters"
 	"purser/api/views"
 	"purser/internal/document"
 )
 
 // GET /api/v1.0/revisions/{revision}/rendered-documents/explain
 func (s *server) explain(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
-	identity := document.Identity{Schema: q.text("schema"), Layer: q.text("layer"), Name: q.text("name")}
-	path := q.text("path")
+	q := parameters.Of(r)
+	identity := document.Identity{Schema: q.Text("schema"), Layer: q.Text("layer"), Name: q.Text("name")}
+	path := q.Text("path")
 	if identity.Schema == "" || identity.Name == "" {
-		q.fail("name", "Name the document to be explained: ?schema=example/Kind/v1&name=...")
+		q.Fail("name", "Name the document to be explained: ?schema=example/Kind/v1&name=...")
 	}
-	if err := q.error(); err != nil {
+	if err := q.Err(); err != nil {
 		return err
 	}
 	if path == "" {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"purser/api/mediatype"
+	"purser/api/parameters"
 	"purser/api/views"
 	"purser/internal/changes"
 	"purser/internal/findings"
@@ -21,17 +22,17 @@ const defaultFindings, maxFindings = 1000, 10_000
 
 // GET /api/v1.0/revisions/{revision}/findings
 func (s *server) listFindings(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
+	q := parameters.Of(r)
 	query := findings.Query{
-		Validation: q.text("validation"), Document: q.text("document"), Level: q.text("level"),
-		Limit: min(q.count("limit", defaultFindings), maxFindings),
+		Validation: q.Text("validation"), Document: q.Text("document"), Level: q.Text("level"),
+		Limit: min(q.Count("limit", defaultFindings), maxFindings),
 	}
 	switch query.Level {
 	case "", findings.Error.String(), findings.Warning.String(), findings.Info.String():
 	default:
-		q.fail("level", "It can be error, warning or info.")
+		q.Fail("level", "It can be error, warning or info.")
 	}
-	if err := q.error(); err != nil {
+	if err := q.Err(); err != nil {
 		return err
 	}
 	found, err := s.questions(r).Findings(r.Context(), revisionName(r, "revision"), query)

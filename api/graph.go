@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"purser/api/mediatype"
+	"purser/api/parameters"
 	"purser/api/views"
 	"purser/internal/picture"
 	"purser/internal/queries"
@@ -15,10 +16,10 @@ import (
 
 // GET /api/v1.0/revisions/{revision}/graph
 func (s *server) graph(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
+	q := parameters.Of(r)
 	kind := graphType(r, q)
-	focus := queries.Focus{Name: q.text("focus"), Depth: q.count("depth", defaultDepth)}
-	if err := q.error(); err != nil {
+	focus := queries.Focus{Name: q.Text("focus"), Depth: q.Count("depth", defaultDepth)}
+	if err := q.Err(); err != nil {
 		return err
 	}
 	id, err := s.revision(r)
@@ -48,8 +49,8 @@ func (s *server) graph(w http.ResponseWriter, r *http.Request) error {
 const defaultDepth = 2
 
 // graphType returns the media type that the parameter format or, without it, Accept asks for.
-func graphType(r *http.Request, q *query) string {
-	switch q.text("format") {
+func graphType(r *http.Request, q *parameters.Query) string {
+	switch q.Text("format") {
 	case "json":
 		return mediatype.JSON
 	case "yaml":
@@ -60,7 +61,7 @@ func graphType(r *http.Request, q *query) string {
 		return mediatype.SVG
 	case "":
 	default:
-		q.fail("format", "It can be json, yaml, dot or svg.")
+		q.Fail("format", "It can be json, yaml, dot or svg.")
 	}
 	return mediatype.Negotiate(r, mediatype.Graph, mediatype.SVG)
 }

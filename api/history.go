@@ -4,16 +4,17 @@ import (
 	"net/http"
 	"strings"
 
+	"purser/api/parameters"
 	"purser/api/views"
 	"purser/internal/document"
 )
 
 // GET /api/v1.0/documents/{namespace}/{kind}/{version}/{layer}/{name}/history
 func (s *server) documentHistory(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
-	page := q.page()
-	q.flag("cleartext-secrets", true) // read by viewerOf
-	if err := q.error(); err != nil {
+	q := parameters.Of(r)
+	page := q.Page()
+	q.Flag("cleartext-secrets", true) // read by viewerOf
+	if err := q.Err(); err != nil {
 		return err
 	}
 	changes, more, err := s.questions(r).History(r.Context(), identityOf(r), page)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"purser/api/parameters"
 	"purser/internal/words"
 
 	"go.opentelemetry.io/otel/trace"
@@ -58,7 +59,7 @@ func loggedQuery(raw string, known []string) string {
 		}
 		name, _, valued := strings.Cut(part, "=")
 		plain, err := url.QueryUnescape(name)
-		if err != nil || plain == searchParameter || !slices.Contains(known, plain) {
+		if err != nil || plain == parameters.Search || !slices.Contains(known, plain) {
 			if part = "…"; valued {
 				part = name + "=…"
 			}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"purser/api/parameters"
 	"purser/internal/words"
 
 	"github.com/go-chi/chi/v5"
@@ -44,7 +45,7 @@ func (s *server) dispatch(of methods) http.HandlerFunc {
 		}
 		err := s.authorize(w, r, called.rule)
 		if err == nil && ok {
-			err = s.checkQuery(r, called.parameters)
+			err = parameters.Check(r, called.parameters, s.Compat && isReading(r.Method))
 		}
 		if err == nil {
 			err = s.answer(w, r, called) //nolint:contextcheck // a group of waiting requests outlives each of them

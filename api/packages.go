@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"purser/api/mediatype"
+	"purser/api/parameters"
 	"purser/api/views"
 	"purser/internal/changes"
 	"purser/internal/document"
@@ -21,7 +22,7 @@ func (s *server) putPackage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	options, err := s.change(r, readQuery(r), http.StatusOK)
+	options, err := s.change(r, parameters.Of(r), http.StatusOK)
 	if err != nil {
 		return err
 	}

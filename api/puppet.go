@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"purser/api/mediatype"
+	"purser/api/parameters"
 	"purser/api/views"
 	"purser/internal/budget"
 	"purser/internal/document"
@@ -31,9 +32,9 @@ func (s *server) hieraJSON(w http.ResponseWriter, r *http.Request) error {
 
 // writeHiera answers with the data of overrides as a file that Puppet can fetch; Puppet compares checksums or times.
 func (s *server) writeHiera(w http.ResponseWriter, r *http.Request, kind string) error {
-	q := readQuery(r)
+	q := parameters.Of(r)
 	node := nodeOf(q)
-	if err := q.error(); err != nil {
+	if err := q.Err(); err != nil {
 		return err
 	}
 	id, err := s.revision(r)
@@ -69,14 +70,14 @@ func hieraText(meter *budget.Meter, kind string, data document.Mapping) ([]byte,
 // POST /api/v1.0/revisions/{revision}/puppet/catalog
 func (s *server) overrideCatalog(w http.ResponseWriter, r *http.Request) error {
 	infoOf(r).unchanged = true // it stores nothing
-	q := readQuery(r)
-	report, explain := q.flag("report", false), q.text("explain")
+	q := parameters.Of(r)
+	report, explain := q.Flag("report", false), q.Text("explain")
 	ref, named := puppet.ParseRef(explain)
 	if explain != "" && !named {
-		q.fail("explain", "Name a resource: ?explain=File[/etc/motd].")
+		q.Fail("explain", "Name a resource: ?explain=File[/etc/motd].")
 	}
 	node := nodeOf(q)
-	if err := q.error(); err != nil {
+	if err := q.Err(); err != nil {
 		return err
 	}
 	id, err := s.revision(r)
@@ -160,8 +161,8 @@ func (s *server) diffCatalog(w http.ResponseWriter, r *http.Request) error {
 }
 
 // nodeOf reads the node whose overrides are requested.
-func nodeOf(q *query) puppet.Node {
-	return puppet.Node{Name: q.text("node"), Role: q.text("role"), Cluster: q.text("cluster")}
+func nodeOf(q *parameters.Query) puppet.Node {
+	return puppet.Node{Name: q.Text("node"), Role: q.Text("role"), Cluster: q.Text("cluster")}
 }
 
 // overrides returns the overrides of a revision. It disables compression of an answer that may contain secrets.
@@ -175,9 +176,9 @@ func (s *server) overrides(w http.ResponseWriter, r *http.Request, id int64, nod
 
 // overridesPair returns the overrides of the two revisions in the path.
 func (s *server) overridesPair(w http.ResponseWriter, r *http.Request) (before, after overrides.Set, err error) {
-	q := readQuery(r)
+	q := parameters.Of(r)
 	node := nodeOf(q)
-	if err := q.error(); err != nil {
+	if err := q.Err(); err != nil {
 		return before, after, err
 	}
 	from, to, err := s.revisionPair(r)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"purser/api/mediatype"
+	"purser/api/parameters"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
@@ -16,9 +17,9 @@ import (
 
 // GET /api/v1.0/revisions
 func (s *server) listRevisions(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
-	query := s.revisionQuery(q)
-	if err := q.error(); err != nil {
+	q := parameters.Of(r)
+	query := q.Revisions(s.Compat)
+	if err := q.Err(); err != nil {
 		return err
 	}
 	found, err := s.questions(r).List(r.Context(), query)
@@ -46,12 +47,9 @@ func (s *server) showRevision(w http.ResponseWriter, r *http.Request) error {
 
 // GET /api/v1.0/revisions/{revision}/documents
 func (s *server) listDocuments(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
-	selection := s.selection(q)
-	if !s.Compat {
-		selection.Search = q.search()
-	}
-	if err := q.error(); err != nil {
+	q := parameters.Of(r)
+	selection := q.Selection(s.Compat)
+	if err := q.Err(); err != nil {
 		return err
 	}
 	return s.writeSelected(w, r, selection, queries.View.Documents)
@@ -59,9 +57,9 @@ func (s *server) listDocuments(w http.ResponseWriter, r *http.Request) error {
 
 // GET /api/v1.0/revisions/{revision}/rendered-documents
 func (s *server) listRendered(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
-	selection := s.selection(q)
-	if err := q.error(); err != nil {
+	q := parameters.Of(r)
+	selection := q.Selection(s.Compat)
+	if err := q.Err(); err != nil {
 		return err
 	}
 	selection.Abstract = nil // no rendered document is abstract
@@ -164,13 +162,13 @@ func (s *server) pageURL(r *http.Request, offset, limit int) *string {
 
 // GET /api/v1.0/revisions/{revision}/status
 func (s *server) status(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
-	expect := q.texts("expect")
+	q := parameters.Of(r)
+	expect := q.Texts("expect")
 	expected := expect != nil
 	if expected && (len(expect) > 1 || expect[0] != "success") {
-		q.fail("expect", "The only value it may have is \"success\".")
+		q.Fail("expect", "The only value it may have is \"success\".")
 	}
-	if err := q.error(); err != nil {
+	if err := q.Err(); err != nil {
 		return err
 	}
 	info := infoOf(r)
@@ -195,7 +193,7 @@ func (s *server) status(w http.ResponseWriter, r *http.Request) error {
 
 // pinStatus returns the current number of latest or of a tag, for a request that waits for its success.
 func (s *server) pinStatus(r *http.Request) (string, error) {
-	if !readQuery(r).values.Has("expect") {
+	if !parameters.Of(r).Given("expect") {
 		return "", nil
 	}
 	id, err := s.questions(r).Resolve(r.Context(), revisionName(r, "revision"))

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 
+	"purser/api/parameters"
 	"purser/internal/authz"
 )
 
@@ -27,8 +28,7 @@ type endpoint struct {
 type methods map[string]endpoint
 
 const (
-	metricsPath     = "/metrics"
-	searchParameter = "search"
+	metricsPath = "/metrics"
 
 	v1             = "/api/v1.0"
 	readDocuments  = authz.ListCleartextDocuments
@@ -54,7 +54,7 @@ var waits = regexp.MustCompile(`^/api/v1\.0/(events|revisions)(/|$)`)
 // siteRoutes returns the operations that are not about one revision.
 func (s *server) siteRoutes() []route {
 	const webhook = v1 + "/webhooks/{webhook}"
-	page, change := names{"limit", "offset"}, names{cleartextSecrets, "dry-run", "message"}
+	page, change := names{"limit", "offset"}, names{parameters.CleartextSecrets, "dry-run", "message"}
 	put := append(names{"max-deleted", "findings"}, change...)
 	return []route{
 		{"GET", "/", public, s.front, nil},
@@ -83,7 +83,7 @@ func (s *server) siteRoutes() []route {
 		{"POST", v1 + "/packages/check", writeDocuments, s.checkPackage, nil},
 		{
 			"GET", v1 + "/documents/{namespace}/{kind}/{version}/{layer}/{name}/history", readDocuments, s.documentHistory,
-			append(names{cleartextSecrets}, page...),
+			append(names{parameters.CleartextSecrets}, page...),
 		},
 		{"PUT", v1 + "/changesets", writeDocuments, s.putChangeSet, append(names{"buckets"}, put...)},
 		{"POST", v1 + "/rollback/{revision}", writeDocuments, s.rollback, change},
@@ -101,11 +101,11 @@ func (s *server) revisionRoutes() []route {
 	const revision = v1 + "/revisions/{revision}"
 	rendered := names{
 		"schema", "metadata.name", "metadata.label", "metadata.layeringDefinition.layer", "status.bucket", "sort", "order",
-		"limit", "offset", cleartextSecrets,
+		"limit", "offset", parameters.CleartextSecrets,
 	}
-	documents := append(names{"metadata.layeringDefinition.abstract", searchParameter}, rendered...)
+	documents := append(names{"metadata.layeringDefinition.abstract", parameters.Search}, rendered...)
 	node := names{"node", "role", "cluster"}
-	secrets, page, about := names{cleartextSecrets}, names{"limit", "offset"}, names{"revision-stamp"}
+	secrets, page, about := names{parameters.CleartextSecrets}, names{"limit", "offset"}, names{"revision-stamp"}
 	return []route{
 		{"GET", revision, authz.ShowRevision, s.showRevision, nil},
 		{"GET", revision + "/documents", readDocuments, s.listDocuments, documents},
@@ -113,7 +113,7 @@ func (s *server) revisionRoutes() []route {
 		{"GET", revision + "/graph", readDocuments, s.graph, names{"format", "focus", "depth"}},
 		{
 			"GET", revision + "/rendered-documents/explain", readDocuments, s.explain,
-			names{"schema", "name", "layer", "path", cleartextSecrets},
+			names{"schema", "name", "layer", "path", parameters.CleartextSecrets},
 		},
 		{"GET", revision + "/schemas", readDocuments, s.listSchemas, secrets},
 		{"GET", revision + "/schemas/{namespace}/{kind}/{version}", readDocuments, s.showSchema, secrets},
@@ -133,22 +133,22 @@ func (s *server) revisionRoutes() []route {
 		{"GET", revision + "/diff/{other}", authz.ShowRevisionDiff, s.diff, nil},
 		{
 			"GET", revision + "/deepdiff/{other}", authz.ShowRevisionDeepDiff, s.deepDiff,
-			names{"format", "rendered", cleartextSecrets, "limit", "offset"},
+			names{"format", "rendered", parameters.CleartextSecrets, "limit", "offset"},
 		},
 		{"GET", revision + "/tags", authz.ListTags, s.listTags, nil},
 		{"DELETE", revision + "/tags", authz.DeleteTags, s.deleteTags, about},
 		{"GET", revision + "/tags/{tag}", authz.ShowTag, s.showTag, nil},
 		{"POST", revision + "/tags/{tag}", authz.CreateTag, s.postTag, about},
 		{"DELETE", revision + "/tags/{tag}", authz.DeleteTag, s.deleteTag, about},
-		{"GET", revision + "/status", authz.ShowRevision, s.status, names{cleartextSecrets, "expect"}},
+		{"GET", revision + "/status", authz.ShowRevision, s.status, names{parameters.CleartextSecrets, "expect"}},
 		{"GET", revision + "/validations", authz.ListValidations, s.listValidations, nil},
 		{
 			"GET", revision + "/validations/detail", authz.ListValidations, s.listValidationDetails,
-			append(names{cleartextSecrets}, page...),
+			append(names{parameters.CleartextSecrets}, page...),
 		},
 		{
 			"GET", revision + "/findings", authz.ListValidations, s.listFindings,
-			names{cleartextSecrets, "validation", "document", "level", "limit"},
+			names{parameters.CleartextSecrets, "validation", "document", "level", "limit"},
 		},
 		{"GET", revision + "/validations/{name}", authz.ListValidations, s.listEntries, page},
 		{"POST", revision + "/validations/{name}", authz.CreateValidation, s.postValidation, about},

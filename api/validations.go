@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"purser/api/parameters"
 	"purser/api/views"
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -57,9 +58,9 @@ func (s *server) entryPage(r *http.Request) (queries.Page, error) {
 	if s.Compat {
 		return queries.Page{Limit: -1}, nil
 	}
-	q := readQuery(r)
-	page := queries.Page{Offset: q.count("offset", 0), Limit: q.count("limit", defaultEntries)}
-	return page, q.error()
+	q := parameters.Of(r)
+	page := queries.Page{Offset: q.Count("offset", 0), Limit: q.Count("limit", defaultEntries)}
+	return page, q.Err()
 }
 
 // pagedOf returns the view of a page of entries, which may have fewer entries than its limit.

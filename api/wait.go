@@ -12,6 +12,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/sosodev/duration"
 
+	"purser/api/parameters"
 	"purser/internal/authz"
 	"purser/internal/fault"
 	"purser/internal/feed"
@@ -23,12 +24,12 @@ const waitParameter = "wait"
 // maxWait is the longest time that a request may wait.
 const maxWait = 10 * time.Minute
 
-// wait reads how long a request may wait; ok is false if it does not ask to wait.
-func (q *query) wait() (limit time.Duration, ok bool) {
-	text := q.text(waitParameter)
+// waitLimit reads how long a request may wait; ok is false if it does not ask to wait.
+func waitLimit(q *parameters.Query) (limit time.Duration, ok bool) {
+	text := q.Text(waitParameter)
 	if text == "" {
-		if _, given := q.values[waitParameter]; given {
-			q.fail(waitParameter, "It must be a duration such as 90s, 10m or PT10M.")
+		if q.Given(waitParameter) {
+			q.Fail(waitParameter, "It must be a duration such as 90s, 10m or PT10M.")
 		}
 		return 0, false
 	}
@@ -44,9 +45,9 @@ func (q *query) wait() (limit time.Duration, ok bool) {
 	}
 	switch {
 	case err != nil, limit < 0:
-		q.fail(waitParameter, "It must be a duration such as 90s, 10m or PT10M.")
+		q.Fail(waitParameter, "It must be a duration such as 90s, 10m or PT10M.")
 	case limit > maxWait:
-		q.fail(waitParameter, "A request may wait for at most 10 minutes; ask again after that.")
+		q.Fail(waitParameter, "A request may wait for at most 10 minutes; ask again after that.")
 	}
 	return limit, true
 }
@@ -60,9 +61,9 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, of endpoint) err
 	if s.Compat && !addedByPurser(r) { // the reference ignores the parameter
 		return of.handle(w, withoutWait(r))
 	}
-	q := readQuery(r)
-	limit, waits := q.wait()
-	if err := q.error(); err != nil {
+	q := parameters.Of(r)
+	limit, waits := waitLimit(q)
+	if err := q.Err(); err != nil {
 		return err
 	}
 	r = withoutWait(r) // so that it does not affect ETags and links

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"purser/api/parameters"
 	"purser/api/views"
 	"purser/internal/document"
 	"purser/internal/events"
@@ -84,9 +85,9 @@ func (s *server) pingWebhook(w http.ResponseWriter, r *http.Request) error {
 
 // GET /api/v1.0/webhooks/{webhook}/deliveries
 func (s *server) listDeliveries(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
-	page := q.page()
-	if err := q.error(); err != nil {
+	q := parameters.Of(r)
+	page := q.Page()
+	if err := q.Err(); err != nil {
 		return err
 	}
 	found, more, err := s.Webhooks.Deliveries(r.Context(), idOf(r, "webhook"), page)
