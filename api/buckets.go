@@ -27,10 +27,5 @@ func (s *server) listBuckets(w http.ResponseWriter, r *http.Request) error {
 func writePage[T any](s *server, w http.ResponseWriter, r *http.Request, page queries.Page, more bool,
 	of views.List[T],
 ) {
-	view := views.AlwaysPaged[T]{List: of}
-	view.Next, view.Prev = s.pages(r, page, more)
-	if more && 0 < of.Count && of.Count < page.Limit { // the items are large
-		view.Next = s.pageURL(r, page.Offset+of.Count, page.Limit)
-	}
-	s.write(w, r, http.StatusOK, view)
+	s.write(w, r, http.StatusOK, views.PageOf(s.links(r), r.URL, page, more, of))
 }

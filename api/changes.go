@@ -57,9 +57,9 @@ func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *paramet
 	if most >= 0 {
 		options.MaxDeleted = &most
 	}
-	var texts prepared
+	var texts views.Prepared
 	if !findings && !options.DryRun && mediatype.Negotiate(r) != mediatype.JSON {
-		options.Meanwhile = func(documents []*revisions.Stored) { texts = prepare(documents) }
+		options.Meanwhile = func(documents []*revisions.Stored) { texts = views.Prepare(documents) }
 	}
 	written, err := s.ingest(w, r, func(body []byte, media document.Media) (changes.Written, error) {
 		return put(body, media, options)
@@ -100,7 +100,7 @@ func (s *server) change(r *http.Request, q *parameters.Query, status int) (revis
 
 // writeWritten answers with the documents of the written buckets, some of which may be prepared as text, or with the
 // preview of a dry run.
-func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written changes.Written, made prepared) error {
+func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written changes.Written, made views.Prepared) error {
 	if s.writePreview(w, r, written) {
 		return nil
 	}

@@ -16,6 +16,20 @@ import (
 // handler answers a request, or returns the error to answer with.
 type handler func(w http.ResponseWriter, r *http.Request) error
 
+// GET /
+func (s *server) front(w http.ResponseWriter, r *http.Request) error {
+	view := s.links(r).Front(!s.Access.MetricsElsewhere, s.Pages)
+	switch kind := mediatype.Preferred(r, mediatype.Text, mediatype.Text, mediatype.HTML, mediatype.XYAML, mediatype.YAML, mediatype.JSON); kind {
+	case mediatype.Text:
+		s.writeText(w, r, kind, []byte(view.Text()))
+	case mediatype.HTML:
+		s.writeText(w, r, kind, []byte(view.HTML()))
+	default:
+		s.writeAs(w, r, http.StatusOK, kind, view, "")
+	}
+	return nil
+}
+
 // GET /versions
 func (s *server) versions(w http.ResponseWriter, r *http.Request) error {
 	s.write(w, r, http.StatusOK, map[string]any{"v1.0": map[string]string{"path": "/api/v1.0", "status": "stable"}})

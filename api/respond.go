@@ -14,7 +14,6 @@ import (
 	"purser/api/views"
 	"purser/internal/document/blockyaml"
 
-	"purser/internal/cache"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 )
@@ -133,30 +132,29 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 // documents to its argument; revision returns the revision shown in a document's status; texts has prepared texts of
 // some documents. If the answer cannot be completed, the connection is closed.
 func (s *server) writeDocuments(w http.ResponseWriter, r *http.Request,
-	each func(do func([]*revisions.Stored) error) error, revision func(*revisions.Stored) int64, texts prepared,
+	each func(do func([]*revisions.Stored) error) error, revision func(*revisions.Stored) int64, texts views.Prepared,
 ) error {
 	kind := mediatype.Negotiate(r)
 	buffer := buffers.Get().(*[]byte) //nolint:forcetypeassert // the pool holds no other type
-	stream := documentStream{json: kind == mediatype.JSON, texts: s.texts, prepared: texts, out: (*buffer)[:0]}
+	stream, out := views.NewDocumentStream(kind == mediatype.JSON, s.texts, texts), (*buffer)[:0]
 	defer func() {
-		*buffer = stream.out
+		*buffer = out
 		buffers.Put(buffer)
 	}()
-	stream.begin()
 	flushed := false
 	flush := func() error {
 		if !flushed {
 			w.Header().Set("Content-Type", kind)
 		}
 		flushed = true
-		_, err := w.Write(stream.out)
-		stream.out = stream.out[:0]
+		_, err := w.Write(out)
+		out = out[:0]
 		return err //nolint:wrapcheck // a disconnected client needs no answer
 	}
 	err := each(func(documents []*revisions.Stored) error {
 		for _, doc := range documents {
-			stream.add(doc, revision(doc))
-			if len(stream.out) >= flushSize {
+			out = stream.Append(out, doc, revision(doc))
+			if len(out) >= flushSize {
 				if err := flush(); err != nil {
 					return err
 				}
@@ -171,9 +169,9 @@ func (s *server) writeDocuments(w http.ResponseWriter, r *http.Request,
 	case err != nil:
 		return err
 	}
-	stream.end()
+	out = stream.AppendEnd(out)
 	if !flushed {
-		w.Header().Set("Content-Length", strconv.Itoa(len(stream.out)))
+		w.Header().Set("Content-Length", strconv.Itoa(len(out)))
 	}
 	_ = flush()
 	return nil
@@ -197,122 +195,4 @@ func (s *server) writeStream(w http.ResponseWriter, r *http.Request, texts [][]b
 		}
 	}
 	_, _ = w.Write(stream) // the client may have disconnected
-}
-
-// documentStream writes documents in either media type.
-type documentStream struct {
-	json     bool
-	texts    *textCache
-	prepared prepared
-	count    int
-	out      []byte
-	text     []byte
-
-	last status // that was written last; most documents of a stream share it
-}
-
-// status is the status of documents as YAML.
-type status struct {
-	bucket   string
-	revision int64
-	text     []byte
-}
-
-func (d *documentStream) begin() {
-	if d.json {
-		d.out = append(d.out, '[')
-	}
-}
-
-func (d *documentStream) add(doc *revisions.Stored, revision int64) {
-	if d.json {
-		if d.count > 0 {
-			d.out = append(d.out, ',', '\n')
-		}
-		d.out = views.AppendDocument(append(d.out, '{'), doc)
-		d.out = append(views.AppendStatus(append(d.out, ','), doc.Bucket, revision), '}')
-	} else {
-		d.out = append(d.out, "---\n"...)
-		if revision == doc.Revision {
-			d.out = append(d.out, d.yamlOf(textKey{doc, true})...)
-		} else {
-			d.out = d.appendStatus(append(d.out, d.yamlOf(textKey{doc, false})...), doc.Bucket, revision)
-		}
-	}
-	d.count++
-}
-
-// yaml returns a document without its status.
-func (d *documentStream) yaml(doc *revisions.Stored) []byte {
-	d.text = append(views.AppendDocument(append(d.text[:0], '{'), doc), '}')
-	return blockyaml.Append(make([]byte, 0, len(d.text)*3/2), d.text)
-}
-
-func (d *documentStream) appendStatus(out []byte, bucket string, revision int64) []byte {
-	if d.last.text == nil || d.last.bucket != bucket || d.last.revision != revision {
-		d.text = append(views.AppendStatus(append(d.text[:0], '{'), bucket, revision), '}')
-		d.last = status{bucket, revision, blockyaml.Append(nil, d.text)}
-	}
-	return append(out, d.last.text...)
-}
-
-func (d *documentStream) end() {
-	if d.json {
-		d.out = append(d.out, ']', '\n')
-	}
-}
-
-// textCache caches the YAML of documents by pointer. It has only documents that are cached themselves and so keep their
-// pointers.
-type textCache = cache.Cache[textKey, []byte]
-
-// textKey identifies the text of a document with or without its stored status.
-type textKey struct {
-	*revisions.Stored
-
-	status bool
-}
-
-// yamlOf returns the text of a document, from the cache if it is there.
-func (d *documentStream) yamlOf(key textKey) []byte {
-	if text, ok := d.texts.Get(key); ok {
-		return text
-	}
-	text, made := d.prepared[key]
-	if !made {
-		text = d.yamlWith(key)
-	}
-	if key.Shared {
-		d.texts.Add(key, text, cap(text))
-	}
-	return text
-}
-
-// yamlWith returns the text of a document with or without its stored status.
-func (d *documentStream) yamlWith(key textKey) []byte {
-	text := d.yaml(key.Stored)
-	if key.status {
-		text = d.appendStatus(text, key.Bucket, key.Revision)
-	}
-	return text
-}
-
-// prepared holds texts of documents that were generated before the answer is written.
-type prepared map[textKey][]byte
-
-// maxPrepared is the total size of prepared texts, in bytes.
-const maxPrepared = 4 << 20
-
-// prepare generates the texts of documents with their stored status. It omits the last documents of a large answer.
-func prepare(documents []*revisions.Stored) prepared {
-	texts, stream, size := prepared{}, documentStream{}, 0
-	for _, doc := range documents {
-		if size >= maxPrepared {
-			break
-		}
-		key := textKey{doc, true}
-		texts[key] = stream.yamlWith(key)
-		size += len(texts[key])
-	}
-	return texts
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 
@@ -26,7 +25,7 @@ func (s *server) listRevisions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	next, previous := s.pages(r, query.Page, found.More)
+	next, previous := s.links(r).Pages(r.URL, query.Page, found.More)
 	s.write(w, r, http.StatusOK, s.links(r).RevisionList(found, next, previous))
 	return nil
 }
@@ -124,7 +123,7 @@ func (s *server) documentsTag(r *http.Request, revision int64, stamp revisions.S
 
 // setLinks sets Link to the URLs of the next and previous pages (spec/api.md §0 C5).
 func (s *server) setLinks(w http.ResponseWriter, r *http.Request, page queries.Page, more bool) {
-	next, previous := s.pages(r, page, more)
+	next, previous := s.links(r).Pages(r.URL, page, more)
 	for _, link := range []struct {
 		url *string
 		rel string
@@ -133,31 +132,6 @@ func (s *server) setLinks(w http.ResponseWriter, r *http.Request, page queries.P
 			w.Header().Add("Link", "<"+*link.url+`>; rel="`+link.rel+`"`)
 		}
 	}
-}
-
-// pages returns the URLs of the next and previous pages, nil for a page that does not exist.
-func (s *server) pages(r *http.Request, page queries.Page, more bool) (next, previous *string) {
-	if page.Limit == 0 {
-		return nil, nil // an empty page has no neighbours
-	}
-	if more {
-		next = s.pageURL(r, page.Offset+page.Limit, page.Limit)
-	}
-	if page.Offset > 0 {
-		limit := page.Limit
-		if limit < 0 || limit > page.Offset {
-			limit = page.Offset
-		}
-		previous = s.pageURL(r, page.Offset-limit, limit)
-	}
-	return next, previous
-}
-
-func (s *server) pageURL(r *http.Request, offset, limit int) *string {
-	query := r.URL.Query()
-	query.Set("offset", strconv.Itoa(offset))
-	query.Set("limit", strconv.Itoa(limit))
-	return new(s.origin(r) + (&url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: query.Encode()}).String())
 }
 
 // GET /api/v1.0/revisions/{revision}/status

@@ -11,8 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"golang.org/x/sync/semaphore"
 
+	"purser/api/views"
 	"purser/internal/budget"
-	"purser/internal/cache"
 	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/feed"
@@ -55,7 +55,7 @@ type Config struct {
 type server struct {
 	Config
 
-	texts      *textCache
+	texts      *views.Texts
 	exposition http.Handler // the metrics
 	bounds     *bounds
 	groups     groups              // of requests that wait
@@ -68,7 +68,7 @@ const maxLooks = 4
 // New returns the handler of the whole API.
 func New(config Config) http.Handler {
 	s := &server{
-		config, cache.New[textKey, []byte](config.CacheSize), Metrics(config.Registry), newBounds(config.Bounds),
+		config, views.NewTexts(config.CacheSize), Metrics(config.Registry), newBounds(config.Bounds),
 		groups{of: map[question]*group{}},
 		semaphore.NewWeighted(maxLooks),
 	}

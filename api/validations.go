@@ -42,7 +42,7 @@ func (s *server) listValidationDetails(w http.ResponseWriter, r *http.Request) e
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
-	s.write(w, r, http.StatusOK, pagedOf(s, r, page, found, func(entry validations.Entry) views.Entry {
+	s.write(w, r, http.StatusOK, views.EntryPage(s.links(r), r.URL, page, found, func(entry validations.Entry) views.Entry {
 		view := s.links(r).Entry(id, entry)
 		view.ID = &entry.ID
 		return view
@@ -63,22 +63,6 @@ func (s *server) entryPage(r *http.Request) (queries.Page, error) {
 	return page, q.Err()
 }
 
-// pagedOf returns the view of a page of entries, which may have fewer entries than its limit.
-func pagedOf[V any](s *server, r *http.Request, page queries.Page, found queries.Entries,
-	view func(validations.Entry) V,
-) views.Paged[V] {
-	shown := views.Paged[V]{List: views.ListOf(found.Entries, view)}
-	if s.Compat {
-		return shown
-	}
-	next, previous := s.pages(r, page, found.More)
-	if n := len(found.Entries); found.More && n < page.Limit && n > 0 {
-		next = s.pageURL(r, page.Offset+n, page.Limit)
-	}
-	shown.Next, shown.Prev = &next, &previous
-	return shown
-}
-
 // GET /api/v1.0/revisions/{revision}/validations/{name}
 func (s *server) listEntries(w http.ResponseWriter, r *http.Request) error {
 	page, err := s.entryPage(r)
@@ -93,7 +77,7 @@ func (s *server) listEntries(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, pagedOf(s, r, page, found, func(entry validations.Entry) views.EntryItem {
+	s.write(w, r, http.StatusOK, views.EntryPage(s.links(r), r.URL, page, found, func(entry validations.Entry) views.EntryItem {
 		return views.EntryItem{ID: entry.ID, Status: entry.Status}
 	}))
 	return nil

@@ -1,4 +1,4 @@
-package api
+package views
 
 import (
 	"bytes"
@@ -24,7 +24,7 @@ func TestPrepare(t *testing.T) {
 			Bucket: "b", Revision: 7,
 		}
 	}
-	texts := prepare(documents)
+	texts := Prepare(documents)
 	size, largest := 0, 0
 	for _, text := range texts {
 		size, largest = size+len(text), max(largest, len(text))
