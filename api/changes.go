@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"purser/api/conditions"
 	"purser/api/mediatype"
 	"purser/api/parameters"
 	"purser/api/views"
@@ -154,7 +155,7 @@ func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written ch
 // setWritten sets the ETag of the newest revision and the headers that summarize a change, and records a new revision
 // for the log.
 func (s *server) setWritten(w http.ResponseWriter, r *http.Request, written changes.Written) {
-	setHead(w, written.Revision, written.Stamp)
+	conditions.SetHead(w, written.Revision, written.Stamp)
 	if preview := written.Preview; preview != nil {
 		setSummary(w, preview.ID, preview.Changed, preview.Verdict, written.Summary)
 		return

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"purser/api/conditions"
 	"purser/internal/fault"
 	"purser/internal/revisions"
 )
@@ -132,7 +133,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		infoOf(r).note(f.Type) // the message may quote the request
 	}
 	if stale, ok := errors.AsType[*revisions.Stale](err); ok {
-		setHead(w, stale.Head.Revision, stale.Head.Stamp)
+		conditions.SetHead(w, stale.Head.Revision, stale.Head.Stamp)
 	}
 	if f.RetryAfter > 0 {
 		setRetryAfter(w, f.RetryAfter)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"purser/api/conditions"
 	"purser/api/mediatype"
 	"purser/api/parameters"
 	"purser/api/views"
@@ -90,15 +91,15 @@ func (s *server) writeSVG(w http.ResponseWriter, r *http.Request, revision int64
 	if err != nil {
 		return err
 	}
-	tag := `"` + digest(mediatype.SVG+"\n"+text) + `"`
-	if matchesETag(r, tag) && notModified(w, r, tag) {
+	tag := conditions.TextTag("", mediatype.SVG, text)
+	if conditions.Matches(r, tag) && conditions.NotModified(w, r, tag) {
 		return nil
 	}
 	svg, err := s.Layout.SVG(r.Context(), text)
 	if err != nil {
 		return err
 	}
-	if notModified(w, r, tag) {
+	if conditions.NotModified(w, r, tag) {
 		return nil
 	}
 	s.deliver(w, r, http.StatusOK, mediatype.SVG, svg)

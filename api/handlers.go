@@ -19,7 +19,9 @@ type handler func(w http.ResponseWriter, r *http.Request) error
 // GET /
 func (s *server) front(w http.ResponseWriter, r *http.Request) error {
 	view := s.links(r).Front(!s.Access.MetricsElsewhere, s.Pages)
-	switch kind := mediatype.Preferred(r, mediatype.Text, mediatype.Text, mediatype.HTML, mediatype.XYAML, mediatype.YAML, mediatype.JSON); kind {
+	kind := mediatype.Preferred(r, mediatype.Text,
+		mediatype.Text, mediatype.HTML, mediatype.XYAML, mediatype.YAML, mediatype.JSON)
+	switch kind {
 	case mediatype.Text:
 		s.writeText(w, r, kind, []byte(view.Text()))
 	case mediatype.HTML:

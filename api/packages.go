@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"purser/api/conditions"
 	"purser/api/mediatype"
 	"purser/api/parameters"
 	"purser/api/views"
@@ -81,7 +82,7 @@ func (s *server) showPackage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Cache-Control", noTransform) // it is compressed already
-	if notModified(w, r, `"`+p.Archive+`"`) {
+	if conditions.NotModified(w, r, `"`+p.Archive+`"`) {
 		return nil
 	}
 	archive, err := s.questions(r).Archive(r.Context(), id, p)

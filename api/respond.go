@@ -3,13 +3,13 @@ package api
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
+	"purser/api/conditions"
 	"purser/api/mediatype"
 	"purser/api/views"
 	"purser/internal/document/blockyaml"
@@ -43,12 +43,7 @@ func (s *server) write(w http.ResponseWriter, r *http.Request, status int, view 
 
 // writeRevision answers with a revision. Its ETag can be used for the If-Match of a change.
 func (s *server) writeRevision(w http.ResponseWriter, r *http.Request, described queries.Described) {
-	s.writeOf(w, r, http.StatusOK, s.links(r).Revision(described), stampPrefix(described.Revision))
-}
-
-// stampPrefix returns the prefix of ETags that can be used in the If-Match of a request about a revision.
-func stampPrefix(revision revisions.Revision) string {
-	return fmt.Sprintf("%d-%v.", revision.ID, revision.Stamp)
+	s.writeOf(w, r, http.StatusOK, s.links(r).Revision(described), conditions.Prefix(described.Revision))
 }
 
 // writeOf is write with a prefix for the ETag.
@@ -79,7 +74,7 @@ func (s *server) writeText(w http.ResponseWriter, r *http.Request, kind string, 
 
 func (s *server) send(w http.ResponseWriter, r *http.Request, status int, kind string, text []byte, prefix string) {
 	reading := r.Method == http.MethodGet || r.Method == http.MethodHead
-	if reading && status == http.StatusOK && notModified(w, r, `"`+prefix+digest(kind+"\n"+string(text))+`"`) {
+	if reading && status == http.StatusOK && conditions.NotModified(w, r, conditions.TextTag(prefix, kind, string(text))) {
 		return
 	}
 	s.deliver(w, r, status, kind, text)
@@ -115,10 +110,10 @@ func (s *server) writeStatus(w http.ResponseWriter, r *http.Request, code int, s
 		if err != nil {
 			return err
 		}
-		s.send(w, r, code, mediatype.Text, []byte(text), stampPrefix(shown.Revision))
+		s.send(w, r, code, mediatype.Text, []byte(text), conditions.Prefix(shown.Revision))
 		return nil
 	}
-	s.writeOf(w, r, code, views.StatusOf(shown), stampPrefix(shown.Revision))
+	s.writeOf(w, r, code, views.StatusOf(shown), conditions.Prefix(shown.Revision))
 	return nil
 }
 

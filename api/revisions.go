@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"purser/api/conditions"
 	"purser/api/mediatype"
 	"purser/api/parameters"
 	"purser/internal/queries"
@@ -92,7 +93,7 @@ func (s *server) writeSelected(w http.ResponseWriter, r *http.Request, selection
 		if err != nil {
 			return asHTTPNotFound(err)
 		}
-		if tag := s.documentsTag(r, id, stamp); matchesETag(r, tag) && notModified(w, r, tag) { // without reading documents
+		if tag := s.documentsTag(r, id, stamp); conditions.Matches(r, tag) && conditions.NotModified(w, r, tag) { // without reading documents
 			return nil
 		}
 	}
@@ -101,8 +102,8 @@ func (s *server) writeSelected(w http.ResponseWriter, r *http.Request, selection
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
-	w.Header().Set("Vary", varies)
-	if !found.Provisional && notModified(w, r, s.documentsTag(r, id, found.Stamp)) {
+	w.Header().Set("Vary", conditions.Varies)
+	if !found.Provisional && conditions.NotModified(w, r, s.documentsTag(r, id, found.Stamp)) {
 		return nil
 	}
 	if !s.Compat {
@@ -118,7 +119,7 @@ func (s *server) writeSelected(w http.ResponseWriter, r *http.Request, selection
 // may read encrypted documents.
 func (s *server) documentsTag(r *http.Request, revision int64, stamp revisions.Stamp) string {
 	sees := strconv.FormatBool(infoOf(r).viewer.Encrypted)
-	return entityTag(revision, stamp, "documents", mediatype.Negotiate(r), r.URL.RawQuery, sees)
+	return conditions.RevisionTag(revision, stamp, "documents", mediatype.Negotiate(r), r.URL.RawQuery, sees)
 }
 
 // setLinks sets Link to the URLs of the next and previous pages (spec/api.md §0 C5).
