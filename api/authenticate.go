@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 
+	"purser/api/answers"
+	"purser/api/requests"
 	"purser/internal/authn"
 	"purser/internal/fault"
 )
@@ -69,9 +71,9 @@ func sentTokens(header http.Header) (tokens []string) {
 func challenge(w http.ResponseWriter, r *http.Request, err error) error {
 	refused, ok := errors.AsType[*authn.Rejected](err)
 	if !ok {
-		return unstored(r, err) // the issuer does not answer: 503
+		return answers.Unstored(r, err) // the issuer does not answer: 503
 	}
-	infoOf(r).note(refused.Error())
+	requests.Of(r).Note(refused.Error())
 	const realm = `Bearer realm="purser"`
 	hint, challenge := "The token is unknown, expired, or not meant for this server.", realm+`, error="invalid_token"`
 	switch {
@@ -83,7 +85,7 @@ func challenge(w http.ResponseWriter, r *http.Request, err error) error {
 		hint = "The client certificate has expired, or does not name a user."
 	}
 	w.Header().Set("WWW-Authenticate", challenge)
-	return hinted(fault.Unauthenticated, "HTTPUnauthorized", hint)
+	return answers.Hinted(fault.Unauthenticated, "HTTPUnauthorized", hint)
 }
 
 func hasCertificate(r *http.Request) bool { return r.TLS != nil && len(r.TLS.VerifiedChains) > 0 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"purser/api/parameters"
+	"purser/api/requests"
 	"purser/api/views"
 	"purser/internal/authn"
 	"purser/internal/authz"
@@ -47,15 +48,15 @@ func (s *server) authorize(w http.ResponseWriter, r *http.Request, rule string) 
 	if err != nil {
 		return challenge(w, r, err)
 	}
-	infoOf(r).caller = caller
-	infoOf(r).viewer = s.viewerOf(r)
+	requests.Of(r).Caller = caller
+	requests.Of(r).Viewer = s.viewerOf(r)
 	if rule != authenticated {
-		infoOf(r).rule = rule
+		requests.Of(r).Rule = rule
 	}
 	if !s.Access.Anonymous {
 		w.Header().Set("X-User-Name", caller.UserID)
 	}
-	if p := infoOf(r).pause; p == nil || !p.over { // a request that has waited is already counted
+	if requests.Of(r).Resumed == nil { // a request that has waited is already counted
 		if err := s.bounds.countRequest(w, r, caller); err != nil {
 			return err
 		}
@@ -66,12 +67,9 @@ func (s *server) authorize(w http.ResponseWriter, r *http.Request, rule string) 
 	return forbidden(rule)
 }
 
-// callerOf returns the caller of a request, zero for a public endpoint.
-func callerOf(r *http.Request) authn.Caller { return infoOf(r).caller }
-
 // callerName returns the name of the caller, or its id if it has no name. It is empty if callers are anonymous.
 func (s *server) callerName(r *http.Request) string {
-	caller := callerOf(r)
+	caller := requests.Of(r).Caller
 	switch {
 	case s.Access.Anonymous:
 		return ""
@@ -83,7 +81,7 @@ func (s *server) callerName(r *http.Request) string {
 
 // allows reports whether the caller passes a rule.
 func (s *server) allows(r *http.Request, rule string) bool {
-	return s.Access.Rules.Policy().Allows(rule, callerOf(r))
+	return s.Access.Rules.Policy().Allows(rule, requests.Of(r).Caller)
 }
 
 // viewerOf returns the view of documents that the authenticated caller of a request may have.
@@ -95,8 +93,7 @@ func (s *server) viewerOf(r *http.Request) authz.Viewer {
 
 // questions returns the queries of a request, as its caller may see their results.
 func (s *server) questions(r *http.Request) queries.View {
-	info := infoOf(r)
-	return s.Queries.For(info.viewer).Noting(&info.fresh)
+	return s.Queries.For(requests.Of(r).Viewer).Noting(&stateOf(r).fresh)
 }
 
 // mayEncrypt reports whether the caller may upload encrypted documents.
@@ -111,8 +108,8 @@ func forbidden(rule string) error {
 
 // GET /api/v1.0/whoami
 func (s *server) whoami(w http.ResponseWriter, r *http.Request) error {
-	caller := callerOf(r)
-	s.write(w, r, http.StatusOK, views.Whoami{
+	caller := requests.Of(r).Caller
+	s.answers.Write(w, r, http.StatusOK, views.Whoami{
 		User: views.User{ID: caller.UserID, Name: views.Optional(caller.UserName)}, Project: views.Optional(caller.ProjectID),
 		Roles: views.NonNil(caller.Roles), Rules: s.Access.Rules.Policy().Passed(caller),
 	})

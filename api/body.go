@@ -30,7 +30,7 @@ func (s *server) checkBody(next http.Handler) http.Handler {
 		hasBody := r.ContentLength != 0 // -1 for a body of unknown length
 		if hasBody && r.Method != http.MethodGet && r.Method != http.MethodDelete {
 			if err := checkContentType(r); err != nil {
-				s.fail(w, r, err)
+				s.answers.Fail(w, r, err)
 				return
 			}
 		}

@@ -3,15 +3,14 @@ package api
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
 	"github.com/go-chi/httprate"
 	"golang.org/x/sync/semaphore"
 
+	"purser/api/requests"
 	"purser/internal/authn"
-	"purser/internal/budget"
 	"purser/internal/fault"
 )
 
@@ -30,7 +29,6 @@ type bounds struct {
 
 	rate   *httprate.RateLimiter // nil if the rate is unlimited
 	memory *semaphore.Weighted
-	unsent *semaphore.Weighted // bytes of answers to slow clients
 
 	mutex   sync.Mutex
 	ingests map[string]int // uploads in progress, by user
@@ -41,7 +39,7 @@ const rateWindow = 10 * time.Second
 
 func newBounds(config Bounds) *bounds {
 	b := &bounds{
-		Bounds: config, memory: semaphore.NewWeighted(config.Memory), unsent: semaphore.NewWeighted(maxUnsent),
+		Bounds: config, memory: semaphore.NewWeighted(config.Memory),
 		ingests: map[string]int{},
 	}
 	if config.Rate > 0 {
@@ -56,16 +54,16 @@ func (b *bounds) countRequest(w http.ResponseWriter, r *http.Request, caller aut
 	if b.rate == nil || !b.rate.OnLimit(w, r, caller.UserID) {
 		return nil
 	}
-	return throttled(w, rateWindow, "More than %d requests a second came from this user, on average over %v", b.Rate,
+	return throttled(rateWindow, "More than %d requests a second came from this user, on average over %v", b.Rate,
 		rateWindow)
 }
 
 // beginIngest reserves memory for an upload of documents; end releases it. Faults: Throttled if the user has too many
 // uploads in progress, Unavailable if no memory becomes free in time.
 func (b *bounds) beginIngest(w http.ResponseWriter, r *http.Request, size int64) (end func(), err error) {
-	user := callerOf(r).UserID
+	user := requests.Of(r).Caller.UserID
 	if !b.enter(user) {
-		return nil, throttled(w, time.Second, "%d bodies of documents of this user are under way, the most that may be at "+
+		return nil, throttled(time.Second, "%d bodies of documents of this user are under way, the most that may be at "+
 			"once; send the next when one is answered", b.Ingests)
 	}
 	size = min(size, b.Memory)
@@ -91,50 +89,14 @@ func (b *bounds) reserve(w http.ResponseWriter, r *http.Request, size int64) err
 		if err := r.Context().Err(); err != nil {
 			return err
 		}
-		setRetryAfter(w, b.Patience)
-		return fault.New(fault.Unavailable, "HTTPServiceUnavailable",
+		f := fault.New(fault.Unavailable, "HTTPServiceUnavailable",
 			"Other uploads kept all memory for bodies in use (--ingest-memory); nothing was stored")
+		f.RetryAfter = max(b.Patience, time.Second)
+		return f
 	}
 	// Writers without deadlines, such as those of tests, return an error.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(b.Patience))
 	return nil
-}
-
-// The time that a client may take to read an answer while its request keeps others waiting, and the maximum size of all
-// answers that clients take longer to read.
-const (
-	promptly  = time.Second / 2
-	maxUnsent = 128 << 20
-)
-
-// send begins to write an answer of size bytes; pass the outcome to end. If the client reads slowly, the request gives
-// its permit back and the answer counts as unsent; if too many bytes are unsent, the answer is aborted.
-func (b *bounds) send(w http.ResponseWriter, r *http.Request, size int) (end func(error)) {
-	const small = 64 << 10 // fits into the buffers of the connection
-	if size <= small {
-		return func(error) {}
-	}
-	ctx, weight := r.Context(), int64(min(size, maxUnsent))
-	counted, decided := false, make(chan struct{})
-	slow := time.AfterFunc(promptly, func() {
-		defer close(decided)
-		if counted = b.unsent.TryAcquire(weight); !counted {
-			_ = http.NewResponseController(w).SetWriteDeadline(time.Now())
-		}
-		budget.Yield(ctx)
-	})
-	return func(err error) {
-		if slow.Stop() {
-			return
-		}
-		<-decided
-		switch {
-		case counted:
-			b.unsent.Release(weight)
-		case err != nil:
-			infoOf(r).note("break off the answer: too many clients are slow to read theirs")
-		}
-	}
 }
 
 // enter registers an upload of a user and reports whether it is allowed.
@@ -156,11 +118,8 @@ func (b *bounds) leave(user string) {
 	}
 }
 
-func throttled(w http.ResponseWriter, wait time.Duration, format string, args ...any) error {
-	setRetryAfter(w, wait)
-	return fault.New(fault.Throttled, "HTTPTooManyRequests", format, args...)
-}
-
-func setRetryAfter(w http.ResponseWriter, wait time.Duration) {
-	w.Header().Set("Retry-After", strconv.Itoa(max(1, int(wait.Seconds()))))
+func throttled(wait time.Duration, format string, args ...any) error {
+	f := fault.New(fault.Throttled, "HTTPTooManyRequests", format, args...)
+	f.RetryAfter = wait
+	return f
 }

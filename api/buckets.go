@@ -27,5 +27,5 @@ func (s *server) listBuckets(w http.ResponseWriter, r *http.Request) error {
 func writePage[T any](s *server, w http.ResponseWriter, r *http.Request, page queries.Page, more bool,
 	of views.List[T],
 ) {
-	s.write(w, r, http.StatusOK, views.PageOf(s.links(r), r.URL, page, more, of))
+	s.answers.Write(w, r, http.StatusOK, views.PageOf(s.links(r), r.URL, page, more, of))
 }

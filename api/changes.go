@@ -9,6 +9,7 @@ import (
 	"purser/api/conditions"
 	"purser/api/mediatype"
 	"purser/api/parameters"
+	"purser/api/requests"
 	"purser/api/views"
 	"purser/internal/authz"
 	"purser/internal/changes"
@@ -94,8 +95,8 @@ func (s *server) ingest(w http.ResponseWriter, r *http.Request,
 func (s *server) change(r *http.Request, q *parameters.Query, status int) (revisions.Options, error) {
 	dryRun := q.Flag("dry-run", false)
 	options, err := s.options(r, q)
-	options.DryRun, options.CleartextOnly, options.Viewer = dryRun, !s.mayEncrypt(r), infoOf(r).viewer
-	options.Audit = s.auditOf(r, status)
+	options.DryRun, options.CleartextOnly, options.Viewer = dryRun, !s.mayEncrypt(r), requests.Of(r).Viewer
+	options.Audit = s.recorder.Event(r, status)
 	return options, err
 }
 
@@ -111,7 +112,7 @@ func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written ch
 		for _, doc := range documents {
 			size += revisions.Size(doc.Document)
 		}
-		end := s.bounds.send(w, r, size)
+		end := s.answers.Begin(w, r, size)
 		defer func() { end(nil) }()
 		return s.writeDocuments(w, r, all(documents), func(*revisions.Stored) int64 { return written.Revision }, made)
 	}
@@ -137,7 +138,7 @@ func (s *server) writeWithFindings(w http.ResponseWriter, r *http.Request, writt
 	written.Preview = findings.LocatePreview(r.Context(), written)
 	view := s.links(r).Preview(written)
 	view.Findings, view.Total, view.More = views.FoundOf(found.Findings), &found.Total, &found.More
-	s.write(w, r, http.StatusOK, view)
+	s.answers.Write(w, r, http.StatusOK, view)
 	return nil
 }
 
@@ -148,7 +149,7 @@ func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written ch
 		return false
 	}
 	written.Preview = findings.LocatePreview(r.Context(), written)
-	s.write(w, r, http.StatusOK, s.links(r).Preview(written))
+	s.answers.Write(w, r, http.StatusOK, s.links(r).Preview(written))
 	return true
 }
 
@@ -161,9 +162,9 @@ func (s *server) setWritten(w http.ResponseWriter, r *http.Request, written chan
 		return
 	}
 	setSummary(w, written.Revision, written.Changed, written.Shown.Verdict, written.Summary)
-	infoOf(r).audited = written.Audited
-	if infoOf(r).unchanged = !written.Changed; written.Changed {
-		infoOf(r).revision = written.Revision
+	requests.Of(r).Audited = written.Audited
+	if requests.Of(r).Unchanged = !written.Changed; written.Changed {
+		requests.Of(r).Revision = written.Revision
 	}
 }
 
@@ -212,7 +213,7 @@ func (s *server) rollback(w http.ResponseWriter, r *http.Request) error {
 	if s.writePreview(w, r, written) {
 		return nil
 	}
-	s.write(w, r, http.StatusCreated, s.links(r).Revision(queries.Described{Shown: written.Shown}))
+	s.answers.Write(w, r, http.StatusCreated, s.links(r).Revision(queries.Described{Shown: written.Shown}))
 	return nil
 }
 
@@ -222,11 +223,11 @@ func (s *server) purge(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	options.CleartextOnly, options.Audit = !s.mayEncrypt(r), s.auditOf(r, http.StatusNoContent)
+	options.CleartextOnly, options.Audit = !s.mayEncrypt(r), s.recorder.Event(r, http.StatusNoContent)
 	if err := s.Service.Purge(r.Context(), options); err != nil {
 		return err
 	}
-	infoOf(r).audited = options.Audit != nil
+	requests.Of(r).Audited = options.Audit != nil
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
@@ -246,7 +247,7 @@ func (s *server) prune(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	infoOf(r).audited = options.Audit != nil && !options.DryRun
-	s.write(w, r, http.StatusOK, views.PruneOf(pruned, options.DryRun))
+	requests.Of(r).Audited = options.Audit != nil && !options.DryRun
+	s.answers.Write(w, r, http.StatusOK, views.PruneOf(pruned, options.DryRun))
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"purser/api/requests"
 )
 
 const (
@@ -113,7 +115,7 @@ func compressed(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		answer := &compressedWriter{ResponseWriter: w, method: method, reading: isReading(r.Method)}
+		answer := &compressedWriter{ResponseWriter: w, method: method, reading: requests.IsReading(r.Method)}
 		defer answer.release() // after a panic too, which must not end the answer as if it were complete
 		next.ServeHTTP(answer, r)
 		answer.end()

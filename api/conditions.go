@@ -2,11 +2,11 @@ package api
 
 import (
 	"net/http"
-	"strings"
 	"unicode/utf8"
 
 	"purser/api/conditions"
 	"purser/api/parameters"
+	"purser/api/requests"
 	"purser/internal/fault"
 	"purser/internal/revisions"
 )
@@ -14,7 +14,7 @@ import (
 // about reads the stamp of the numbered revision that a write is meant for, from the ETag in If-Match or the parameter
 // revision-stamp. status is that of the answer if the write is made.
 func (s *server) about(r *http.Request, revision int64, status int) (revisions.Options, error) {
-	options := revisions.Options{Audit: s.auditOf(r, status)}
+	options := revisions.Options{Audit: s.recorder.Event(r, status)}
 	var err error
 	if options.Expected, err = conditions.Expected(r); err != nil {
 		return options, err
@@ -63,15 +63,8 @@ func (s *server) options(r *http.Request, q *parameters.Query) (revisions.Option
 
 // user returns the user to record with a revision: X-End-User or, without it, the caller.
 func (s *server) user(r *http.Request) string {
-	if name := endUser(r); name != "" {
+	if name := requests.EndUser(r); name != "" {
 		return name
 	}
 	return s.callerName(r)
-}
-
-// endUser returns X-End-User, shortened. It is only recorded, so an invalid value does not fail the change.
-func endUser(r *http.Request) string {
-	const maxLength = 255
-	name := []rune(strings.ToValidUTF8(r.Header.Get("X-End-User"), "\uFFFD"))
-	return string(name[:min(len(name), maxLength)])
 }

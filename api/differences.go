@@ -22,7 +22,7 @@ func (s *server) diff(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, views.Buckets(buckets))
+	s.answers.Write(w, r, http.StatusOK, views.Buckets(buckets))
 	return nil
 }
 
@@ -42,26 +42,26 @@ func (s *server) deepDiff(w http.ResponseWriter, r *http.Request) error {
 	}
 	switch form {
 	case formDocuments:
-		s.write(w, r, http.StatusOK, views.Differing(found))
+		s.answers.Write(w, r, http.StatusOK, views.Differing(found))
 	case formPatch:
 		text, err := views.PatchText(r.Context(), found.Buckets)
 		if err != nil {
 			return err
 		}
-		s.writeText(w, r, mediatype.Patch, text)
+		s.answers.WriteText(w, r, mediatype.Patch, text)
 	case formUnified:
 		text, err := views.UnifiedText(r.Context(), before, after, found.Buckets)
 		if err != nil {
 			return err
 		}
-		s.writeText(w, r, mediatype.Text, text)
+		s.answers.WriteText(w, r, mediatype.Text, text)
 	default:
 		kind := mediatype.Negotiate(r)
 		text, err := views.DeepDiff(r.Context(), found.Buckets, kind == mediatype.JSON)
 		if err != nil {
 			return err
 		}
-		s.writeText(w, r, kind, text)
+		s.answers.WriteText(w, r, kind, text)
 	}
 	return nil
 }

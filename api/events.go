@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"purser/api/parameters"
+	"purser/api/requests"
 	"purser/internal/authz"
 	"purser/internal/events"
 	"purser/internal/feed"
@@ -24,9 +25,9 @@ func (s *server) listEvents(w http.ResponseWriter, r *http.Request) error {
 	if wantsStream(r) {
 		return s.streamEvents(w, r, wanted)
 	}
-	info := infoOf(r)
-	if info.pinned != "" {
-		after, err := strconv.ParseInt(info.pinned, 10, 64)
+	state := stateOf(r)
+	if state.pinned != "" {
+		after, err := strconv.ParseInt(state.pinned, 10, 64)
 		if err != nil {
 			return err //nolint:wrapcheck // it was written below
 		}
@@ -36,9 +37,9 @@ func (s *server) listEvents(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	info.decides, info.pending = true, len(page.Events) == 0 && !page.More
-	info.pinned = strconv.FormatInt(page.Cursor, 10)
-	s.write(w, r, http.StatusOK, eventPage{info.pinned, eventsOf(page.Events, info.viewer)})
+	state.decides, state.pending = true, len(page.Events) == 0 && !page.More
+	state.pinned = strconv.FormatInt(page.Cursor, 10)
+	s.answers.Write(w, r, http.StatusOK, eventPage{state.pinned, eventsOf(page.Events, requests.Of(r).Viewer)})
 	return nil
 }
 

@@ -32,9 +32,9 @@ func (s *server) explain(w http.ResponseWriter, r *http.Request) error {
 		return asHTTPNotFound(err)
 	}
 	if mediatype.Negotiate(r, mediatype.Text) == mediatype.Text {
-		s.writeText(w, r, mediatype.Text, []byte(views.ExplanationText(explained)))
+		s.answers.WriteText(w, r, mediatype.Text, []byte(views.ExplanationText(explained)))
 		return nil
 	}
-	s.write(w, r, http.StatusOK, views.ExplanationOf(explained))
+	s.answers.Write(w, r, http.StatusOK, views.ExplanationOf(explained))
 	return nil
 }

@@ -7,12 +7,12 @@ import (
 
 	"purser/api/mediatype"
 	"purser/api/parameters"
+	"purser/api/requests"
 	"purser/api/views"
 	"purser/internal/changes"
-	"purser/internal/findings"
-
 	"purser/internal/document"
 	"purser/internal/fault"
+	"purser/internal/findings"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -39,7 +39,7 @@ func (s *server) listFindings(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	infoOf(r).revision = found.ID
+	requests.Of(r).Revision = found.ID
 	s.writeFindings(w, r, found)
 	return nil
 }
@@ -47,10 +47,10 @@ func (s *server) listFindings(w http.ResponseWriter, r *http.Request) error {
 // writeFindings answers with findings, as text if Accept prefers that.
 func (s *server) writeFindings(w http.ResponseWriter, r *http.Request, found findings.List) {
 	if mediatype.Negotiate(r, mediatype.Text) == mediatype.Text {
-		s.writeText(w, r, mediatype.Text, []byte(views.FindingLines(found.Findings)+views.RestLine(found)))
+		s.answers.WriteText(w, r, mediatype.Text, []byte(views.FindingLines(found.Findings)+views.RestLine(found)))
 		return
 	}
-	s.write(w, r, http.StatusOK, views.FindingsOf(found))
+	s.answers.Write(w, r, http.StatusOK, views.FindingsOf(found))
 }
 
 // findingsAfter returns the findings of the newest revision after a change, or of the previewed revision of a dry run,

@@ -37,11 +37,11 @@ func (s *server) graph(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		s.writeText(w, r, kind, []byte(text))
+		s.answers.WriteText(w, r, kind, []byte(text))
 	case mediatype.SVG:
 		return s.writeSVG(w, r, id, focus, found)
 	default:
-		s.writeAs(w, r, http.StatusOK, kind, views.GraphOf(id, found), "")
+		s.answers.WriteAs(w, r, http.StatusOK, kind, views.GraphOf(id, found), "")
 	}
 	return nil
 }
@@ -102,6 +102,6 @@ func (s *server) writeSVG(w http.ResponseWriter, r *http.Request, revision int64
 	if conditions.NotModified(w, r, tag) {
 		return nil
 	}
-	s.deliver(w, r, http.StatusOK, mediatype.SVG, svg)
+	s.answers.Deliver(w, r, http.StatusOK, mediatype.SVG, svg)
 	return nil
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"purser/api/mediatype"
+	"purser/api/requests"
 	"purser/internal/fault"
 	"purser/internal/validations"
 )
@@ -23,20 +25,22 @@ func (s *server) front(w http.ResponseWriter, r *http.Request) error {
 		mediatype.Text, mediatype.HTML, mediatype.XYAML, mediatype.YAML, mediatype.JSON)
 	switch kind {
 	case mediatype.Text:
-		s.writeText(w, r, kind, []byte(view.Text()))
+		s.answers.WriteText(w, r, kind, []byte(view.Text()))
 	case mediatype.HTML:
-		s.writeText(w, r, kind, []byte(view.HTML()))
+		s.answers.WriteText(w, r, kind, []byte(view.HTML()))
 	default:
-		s.writeAs(w, r, http.StatusOK, kind, view, "")
+		s.answers.WriteAs(w, r, http.StatusOK, kind, view, "")
 	}
 	return nil
 }
 
 // GET /versions
 func (s *server) versions(w http.ResponseWriter, r *http.Request) error {
-	s.write(w, r, http.StatusOK, map[string]any{"v1.0": map[string]string{"path": "/api/v1.0", "status": "stable"}})
+	s.answers.Write(w, r, http.StatusOK, map[string]any{"v1.0": map[string]string{"path": "/api/v1.0", "status": "stable"}})
 	return nil
 }
+
+const healthPath = "/api/v1.0/health"
 
 // GET /api/v1.0/health
 func (s *server) health(w http.ResponseWriter, _ *http.Request) error {
@@ -52,7 +56,7 @@ func (s *server) ready(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return fault.New(fault.Unavailable, "HTTPServiceUnavailable", "The database does not answer").Because(err)
 	}
-	s.write(w, r, http.StatusOK, map[string]string{"status": "ready"})
+	s.answers.Write(w, r, http.StatusOK, map[string]string{"status": "ready"})
 	return nil
 }
 
@@ -72,7 +76,7 @@ func (s *server) openAPI(w http.ResponseWriter, _ *http.Request) error {
 // revision resolves the revision in the path.
 func (s *server) revision(r *http.Request) (id int64, err error) {
 	id, err = s.questions(r).Resolve(r.Context(), revisionName(r, "revision"))
-	infoOf(r).revision = id
+	requests.Of(r).Revision = id
 	return id, err
 }
 
@@ -101,4 +105,13 @@ func pathName(r *http.Request, parameter string) (string, error) {
 		text = "\xff" // also invalid
 	}
 	return text, validations.CheckName(text, "The {"+parameter+"} of the path")
+}
+
+// asHTTPNotFound changes RevisionNotFound to HTTPNotFound, for the routes where the reference does (spec/api.md §1.5).
+func asHTTPNotFound(err error) error {
+	var f *fault.Fault
+	if errors.As(err, &f) && f.Type == "RevisionNotFound" {
+		return fault.New(f.Kind, "HTTPNotFound", "%s", f.Message)
+	}
+	return err
 }

@@ -41,7 +41,7 @@ func (s *server) putPackage(w http.ResponseWriter, r *http.Request) error {
 	view := views.Checked(checked)
 	view.Bucket, view.Revision = bucket, written.Revision
 	view.URL = s.links(r).PackageURL(written.Revision, name)
-	s.write(w, r, http.StatusOK, view)
+	s.answers.Write(w, r, http.StatusOK, view)
 	return nil
 }
 
@@ -55,7 +55,7 @@ func (s *server) checkPackage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, views.Checked(checked))
+	s.answers.Write(w, r, http.StatusOK, views.Checked(checked))
 	return nil
 }
 
@@ -69,7 +69,7 @@ func (s *server) listPackages(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, views.ListOf(packages, func(p queries.Package) views.Package {
+	s.answers.Write(w, r, http.StatusOK, views.ListOf(packages, func(p queries.Package) views.Package {
 		return s.links(r).Package(id, p)
 	}))
 	return nil
@@ -90,7 +90,7 @@ func (s *server) showPackage(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Del("ETag")
 		return err
 	}
-	s.deliver(w, r, http.StatusOK, mediatype.Zip, archive)
+	s.answers.Deliver(w, r, http.StatusOK, mediatype.Zip, archive)
 	return nil
 }
 
@@ -102,7 +102,7 @@ func (s *server) reportPackage(w http.ResponseWriter, r *http.Request) error {
 	}
 	view := s.links(r).Package(id, p)
 	view.Warnings = json.RawMessage(document.AppendJSON(nil, p.Warnings))
-	s.write(w, r, http.StatusOK, view)
+	s.answers.Write(w, r, http.StatusOK, view)
 	return nil
 }
 

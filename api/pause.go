@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"purser/api/requests"
 	"purser/internal/authz"
 	"purser/internal/feed"
 )
@@ -39,7 +40,7 @@ func (p *pause) begun() bool { return p.member != nil }
 func (s *server) pausing(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mayWait := strings.Contains(r.URL.RawQuery, waitParameter) || strings.Contains(r.URL.RawQuery, "%")
-		if !mayWait || !isReading(r.Method) {
+		if !mayWait || !requests.IsReading(r.Method) {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -52,7 +53,7 @@ func (s *server) pausing(next http.Handler) http.Handler {
 		clear(w.Header())
 		p.rest(r.Context(), s.Stopping)
 		p.waited = p.member.waited(p.joined)
-		next.ServeHTTP(w, p.of(r))
+		next.ServeHTTP(w, requests.Resume(p.of(r), requests.Wait{Began: p.began, Waited: p.waited, Ended: p.ended}))
 	})
 }
 

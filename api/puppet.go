@@ -7,6 +7,7 @@ import (
 
 	"purser/api/mediatype"
 	"purser/api/parameters"
+	"purser/api/requests"
 	"purser/api/views"
 	"purser/internal/budget"
 	"purser/internal/document"
@@ -56,7 +57,7 @@ func (s *server) writeHiera(w http.ResponseWriter, r *http.Request, kind string)
 	sum := sha256.Sum256(text)
 	w.Header().Set("X-Checksum-Sha256", hex.EncodeToString(sum[:]))
 	w.Header().Set("Last-Modified", set.Revision.CreatedAt.UTC().Format(http.TimeFormat))
-	s.writeText(w, r, kind, text)
+	s.answers.WriteText(w, r, kind, text)
 	return nil
 }
 
@@ -69,7 +70,7 @@ func hieraText(meter *budget.Meter, kind string, data document.Mapping) ([]byte,
 
 // POST /api/v1.0/revisions/{revision}/puppet/catalog
 func (s *server) overrideCatalog(w http.ResponseWriter, r *http.Request) error {
-	infoOf(r).unchanged = true // it stores nothing
+	requests.Of(r).Unchanged = true // it stores nothing
 	q := parameters.Of(r)
 	report, explain := q.Flag("report", false), q.Text("explain")
 	ref, named := puppet.ParseRef(explain)
@@ -100,14 +101,14 @@ func (s *server) overrideCatalog(w http.ResponseWriter, r *http.Request) error {
 	case named:
 		return s.explainResource(w, r, set, result, ref)
 	case report:
-		s.write(w, r, http.StatusOK, views.ReportOf(set, result.Report))
+		s.answers.Write(w, r, http.StatusOK, views.ReportOf(set, result.Report))
 		return nil
 	}
 	text, err := overrides.Text(r.Context(), result.Catalog)
 	if err != nil {
 		return err
 	}
-	s.writeText(w, r, mediatype.JSON, text)
+	s.answers.WriteText(w, r, mediatype.JSON, text)
 	return nil
 }
 
@@ -122,7 +123,7 @@ func (s *server) explainResource(w http.ResponseWriter, r *http.Request, set ove
 	for _, change := range result.Report.Explain(ref) {
 		view.Changes = append(view.Changes, views.OverrideOf(set, change, true))
 	}
-	s.write(w, r, http.StatusOK, view)
+	s.answers.Write(w, r, http.StatusOK, view)
 	return nil
 }
 
@@ -136,13 +137,13 @@ func (s *server) diffHiera(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, views.DifferencesOf(found))
+	s.answers.Write(w, r, http.StatusOK, views.DifferencesOf(found))
 	return nil
 }
 
 // POST /api/v1.0/revisions/{revision}/puppet/diff/{other}
 func (s *server) diffCatalog(w http.ResponseWriter, r *http.Request) error {
-	infoOf(r).unchanged = true // it stores nothing
+	requests.Of(r).Unchanged = true // it stores nothing
 	catalog, end, err := s.readCatalog(w, r)
 	if err != nil {
 		return err
@@ -156,7 +157,7 @@ func (s *server) diffCatalog(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, views.DifferencesOf(found))
+	s.answers.Write(w, r, http.StatusOK, views.DifferencesOf(found))
 	return nil
 }
 

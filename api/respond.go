@@ -2,18 +2,16 @@ package api
 
 import (
 	"bytes"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
 	"purser/api/conditions"
 	"purser/api/mediatype"
+	"purser/api/requests"
 	"purser/api/views"
 	"purser/internal/document/blockyaml"
-
 	"purser/internal/queries"
 	"purser/internal/revisions"
 )
@@ -36,71 +34,10 @@ func (s *server) links(r *http.Request) views.Links {
 	return views.Links{Origin: s.origin(r), Compat: s.Compat}
 }
 
-// write answers with a view as a YAML document or JSON value, or with 304 if the client of a GET already has it.
-func (s *server) write(w http.ResponseWriter, r *http.Request, status int, view any) {
-	s.writeOf(w, r, status, view, "")
-}
-
 // writeRevision answers with a revision. Its ETag can be used for the If-Match of a change.
 func (s *server) writeRevision(w http.ResponseWriter, r *http.Request, described queries.Described) {
-	s.writeOf(w, r, http.StatusOK, s.links(r).Revision(described), conditions.Prefix(described.Revision))
-}
-
-// writeOf is write with a prefix for the ETag.
-func (s *server) writeOf(w http.ResponseWriter, r *http.Request, status int, view any, prefix string) {
-	s.writeAs(w, r, status, mediatype.Negotiate(r), view, prefix)
-}
-
-// writeAs is writeOf in a given media type, YAML or JSON.
-func (s *server) writeAs(w http.ResponseWriter, r *http.Request, status int, kind string, view any, prefix string) {
-	text, err := json.Marshal(view)
-	if err != nil {
-		infoOf(r).note("write the answer: " + err.Error())
-		w.WriteHeader(http.StatusInternalServerError)
-		return
-	}
-	if kind == mediatype.JSON {
-		text = append(text, '\n')
-	} else {
-		text = blockyaml.Append(nil, text)
-	}
-	s.send(w, r, status, kind, text, prefix)
-}
-
-// writeText answers with text of a media type.
-func (s *server) writeText(w http.ResponseWriter, r *http.Request, kind string, text []byte) {
-	s.send(w, r, http.StatusOK, kind, text, "")
-}
-
-func (s *server) send(w http.ResponseWriter, r *http.Request, status int, kind string, text []byte, prefix string) {
-	reading := r.Method == http.MethodGet || r.Method == http.MethodHead
-	if reading && status == http.StatusOK && conditions.NotModified(w, r, conditions.TextTag(prefix, kind, string(text))) {
-		return
-	}
-	s.deliver(w, r, status, kind, text)
-}
-
-// pagePolicy stops browsers from running or loading anything for a page, and from showing it inside another one, so
-// that a name or description that looks like a script is harmless.
-const pagePolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
-// deliver answers with text, without comparing ETags.
-func (s *server) deliver(w http.ResponseWriter, r *http.Request, status int, kind string, text []byte) {
-	switch kind {
-	case mediatype.HTML:
-		w.Header().Set("Content-Security-Policy", pagePolicy+"; style-src 'unsafe-inline'") // schemadocs writes a <style>
-	case mediatype.SVG:
-		w.Header().Set("Content-Security-Policy", pagePolicy)
-	}
-	if strings.HasPrefix(kind, "text/") {
-		kind += "; charset=utf-8"
-	}
-	w.Header().Set("Content-Type", kind)
-	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
-	w.WriteHeader(status)
-	end := s.bounds.send(w, r, len(text))
-	_, err := w.Write(text) // the client may have disconnected
-	end(err)
+	s.answers.WriteAs(w, r, http.StatusOK, mediatype.Negotiate(r), s.links(r).Revision(described),
+		conditions.Prefix(described.Revision))
 }
 
 // writeStatus answers with a verdict, as text if Accept prefers that.
@@ -110,10 +47,10 @@ func (s *server) writeStatus(w http.ResponseWriter, r *http.Request, code int, s
 		if err != nil {
 			return err
 		}
-		s.send(w, r, code, mediatype.Text, []byte(text), conditions.Prefix(shown.Revision))
+		s.answers.Send(w, r, code, mediatype.Text, []byte(text), conditions.Prefix(shown.Revision))
 		return nil
 	}
-	s.writeOf(w, r, code, views.StatusOf(shown), conditions.Prefix(shown.Revision))
+	s.answers.WriteAs(w, r, code, mediatype.Negotiate(r), views.StatusOf(shown), conditions.Prefix(shown.Revision))
 	return nil
 }
 
@@ -159,7 +96,7 @@ func (s *server) writeDocuments(w http.ResponseWriter, r *http.Request,
 	})
 	switch {
 	case err != nil && flushed:
-		infoOf(r).note(err.Error())
+		requests.Of(r).Note(err.Error())
 		panic(http.ErrAbortHandler)
 	case err != nil:
 		return err

@@ -10,6 +10,7 @@ import (
 	"purser/api/conditions"
 	"purser/api/mediatype"
 	"purser/api/parameters"
+	"purser/api/requests"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
@@ -27,7 +28,7 @@ func (s *server) listRevisions(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	next, previous := s.links(r).Pages(r.URL, query.Page, found.More)
-	s.write(w, r, http.StatusOK, s.links(r).RevisionList(found, next, previous))
+	s.answers.Write(w, r, http.StatusOK, s.links(r).RevisionList(found, next, previous))
 	return nil
 }
 
@@ -67,7 +68,7 @@ func (s *server) listRendered(w http.ResponseWriter, r *http.Request) error {
 		queries.Selected, error,
 	) {
 		found, err := v.Rendered(ctx, id, of)
-		if infoOf(r).viewer.Secrets() && slices.ContainsFunc(found.Documents, mayHoldSecret) {
+		if requests.Of(r).Viewer.Secrets() && slices.ContainsFunc(found.Documents, mayHoldSecret) {
 			w.Header().Set("Cache-Control", noTransform)
 		}
 		return found, err
@@ -118,7 +119,7 @@ func (s *server) writeSelected(w http.ResponseWriter, r *http.Request, selection
 // documentsTag returns the ETag of a list of documents. It depends on the media type, the query and whether the caller
 // may read encrypted documents.
 func (s *server) documentsTag(r *http.Request, revision int64, stamp revisions.Stamp) string {
-	sees := strconv.FormatBool(infoOf(r).viewer.Encrypted)
+	sees := strconv.FormatBool(requests.Of(r).Viewer.Encrypted)
 	return conditions.RevisionTag(revision, stamp, "documents", mediatype.Negotiate(r), r.URL.RawQuery, sees)
 }
 
@@ -146,18 +147,18 @@ func (s *server) status(w http.ResponseWriter, r *http.Request) error {
 	if err := q.Err(); err != nil {
 		return err
 	}
-	info := infoOf(r)
+	state := stateOf(r)
 	name := revisionName(r, "revision")
-	if info.pinned != "" {
-		name = info.pinned
+	if state.pinned != "" {
+		name = state.pinned
 	}
 	shown, err := s.questions(r).Status(r.Context(), name)
 	if err != nil {
 		return err
 	}
-	info.revision = shown.ID
+	requests.Of(r).Revision = shown.ID
 	if expected {
-		info.decides, info.pending = true, shown.Verdict.Pending()
+		state.decides, state.pending = true, shown.Verdict.Pending()
 	}
 	code := http.StatusOK
 	if expected && shown.Verdict.Status != validations.Success {

@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"purser/api/mediatype"
+	"purser/api/requests"
 	"purser/api/views"
-	"purser/internal/document/blockyaml"
-
 	"purser/internal/document"
+	"purser/internal/document/blockyaml"
 	"purser/internal/queries"
 	"purser/internal/schemadocs"
 )
@@ -24,7 +24,7 @@ func (s *server) listSchemas(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, views.ListOf(schemas, func(schema queries.Schema) views.SchemaItem {
+	s.answers.Write(w, r, http.StatusOK, views.ListOf(schemas, func(schema queries.Schema) views.SchemaItem {
 		return s.links(r).SchemaItem(id, schema)
 	}))
 	return nil
@@ -42,7 +42,7 @@ func (s *server) showSchema(w http.ResponseWriter, r *http.Request) error {
 	} else {
 		text = blockyaml.Append(nil, text)
 	}
-	s.writeText(w, r, kind, text)
+	s.answers.WriteText(w, r, kind, text)
 	return nil
 }
 
@@ -69,7 +69,7 @@ func (s *server) showSchemaDocs(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.writeText(w, r, kind, text)
+	s.answers.WriteText(w, r, kind, text)
 	return nil
 }
 
@@ -81,7 +81,7 @@ func (s *server) schema(w http.ResponseWriter, r *http.Request) (queries.Schema,
 	}
 	parts := []string{revisionName(r, "namespace"), revisionName(r, "kind"), revisionName(r, "version")}
 	schema, err := s.questions(r).Schema(r.Context(), id, strings.Join(parts, "/"))
-	if schema.By != nil && infoOf(r).viewer.Secrets() && mayHoldSecret(schema.By) {
+	if schema.By != nil && requests.Of(r).Viewer.Secrets() && mayHoldSecret(schema.By) {
 		w.Header().Set("Cache-Control", noTransform)
 	}
 	return schema, err

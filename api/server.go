@@ -11,6 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"golang.org/x/sync/semaphore"
 
+	"purser/api/answers"
+	"purser/api/requests"
 	"purser/api/views"
 	"purser/internal/budget"
 	"purser/internal/changes"
@@ -36,7 +38,7 @@ type Config struct {
 	// PublicURL is the URL at which clients reach the server, without a slash at its end, for the links in answers.
 	PublicURL string
 	Log       *slog.Logger
-	Observe   Observe
+	Observe   requests.Observe
 	Registry  *prometheus.Registry
 	OpenAPI   []byte
 	Now       func() time.Time
@@ -55,6 +57,8 @@ type Config struct {
 type server struct {
 	Config
 
+	recorder   requests.Recorder
+	answers    *answers.Writer
 	texts      *views.Texts
 	exposition http.Handler // the metrics
 	bounds     *bounds
@@ -68,14 +72,15 @@ const maxLooks = 4
 // New returns the handler of the whole API.
 func New(config Config) http.Handler {
 	s := &server{
-		config, views.NewTexts(config.CacheSize), Metrics(config.Registry), newBounds(config.Bounds),
+		config, requests.Recorder{Audit: config.Audit, Log: config.Log, Now: config.Now}, answers.NewWriter(), views.NewTexts(config.CacheSize), Metrics(config.Registry), newBounds(config.Bounds),
 		groups{of: map[question]*group{}},
 		semaphore.NewWeighted(maxLooks),
 	}
 	router := chi.NewRouter()
-	seen := &observer{config.Log, config.Now, config.Observe}
-	router.Use(seen.middleware, unsniffed, s.audited, s.recoverer, compressed, s.budgeted, routeEscaped, s.checkBody)
-	router.NotFound(func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNoRoute(r)) })
+	seen := &requests.Observer{Log: config.Log, Now: config.Now, Count: config.Observe, Health: healthPath}
+	router.Use(seen.Middleware, unsniffed, s.recorder.Middleware, s.answers.Recover, compressed, s.budgeted,
+		requests.RouteEscaped, s.checkBody)
+	router.NotFound(func(w http.ResponseWriter, r *http.Request) { s.answers.Fail(w, r, errNoRoute(r)) })
 	for path, methods := range byPath(s.routes()) {
 		if path != metricsPath || !config.Access.MetricsElsewhere {
 			router.Handle(path, s.dispatch(methods))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"purser/api/mediatype"
+	"purser/api/requests"
 	"purser/internal/events"
 	"purser/internal/feed"
 )
@@ -41,7 +42,7 @@ func (s *server) streamEvents(w http.ResponseWriter, r *http.Request, wanted wan
 		return err
 	}
 	began := s.Now()
-	defer func() { infoOf(r).waited += s.Now().Sub(began) }()
+	defer func() { requests.Of(r).Waited += s.Now().Sub(began) }()
 	w.Header().Set("Content-Type", mediatype.Events)
 	w.Header().Set("Cache-Control", "no-store, "+noTransform)
 	out := eventStream{w, r, http.NewResponseController(w)}
@@ -70,7 +71,7 @@ func (s *server) streamEvents(w http.ResponseWriter, r *http.Request, wanted wan
 		page, err = s.Feed.SharedPage(r.Context(), turn, page.Cursor, wanted.types, streamPage)
 	}
 	if err != nil {
-		infoOf(r).note("the stream ended: " + err.Error())
+		requests.Of(r).Note("the stream ended: " + err.Error())
 	}
 	return nil
 }
@@ -120,7 +121,7 @@ func (s eventStream) comment(text string) error { return s.send([]byte(": " + te
 func (s eventStream) events(all []events.Event) error {
 	var out []byte
 	for _, event := range all {
-		view := event.Cloud(infoOf(s.request).viewer)
+		view := event.Cloud(requests.Of(s.request).Viewer)
 		text, err := json.Marshal(view) // without line breaks
 		if err != nil {
 			return fmt.Errorf("write an event: %w", err)

@@ -9,6 +9,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"purser/api/parameters"
+	"purser/api/requests"
 	"purser/api/views"
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -22,7 +23,7 @@ func (s *server) listValidations(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, views.ListOf(summaries, func(summary validations.Summary) views.Validation {
+	s.answers.Write(w, r, http.StatusOK, views.ListOf(summaries, func(summary validations.Summary) views.Validation {
 		return views.Validation{Name: summary.Name, Status: summary.Status}
 	}))
 	return nil
@@ -42,7 +43,7 @@ func (s *server) listValidationDetails(w http.ResponseWriter, r *http.Request) e
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
-	s.write(w, r, http.StatusOK, views.EntryPage(s.links(r), r.URL, page, found, func(entry validations.Entry) views.Entry {
+	s.answers.Write(w, r, http.StatusOK, views.EntryPage(s.links(r), r.URL, page, found, func(entry validations.Entry) views.Entry {
 		view := s.links(r).Entry(id, entry)
 		view.ID = &entry.ID
 		return view
@@ -77,7 +78,7 @@ func (s *server) listEntries(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, views.EntryPage(s.links(r), r.URL, page, found, func(entry validations.Entry) views.EntryItem {
+	s.answers.Write(w, r, http.StatusOK, views.EntryPage(s.links(r), r.URL, page, found, func(entry validations.Entry) views.EntryItem {
 		return views.EntryItem{ID: entry.ID, Status: entry.Status}
 	}))
 	return nil
@@ -105,7 +106,7 @@ func (s *server) showEntry(w http.ResponseWriter, r *http.Request) error {
 	if view.URL != "" {
 		view.URL += "/entries/" + strconv.Itoa(position)
 	}
-	s.write(w, r, http.StatusOK, view)
+	s.answers.Write(w, r, http.StatusOK, view)
 	return nil
 }
 
@@ -134,12 +135,12 @@ func (s *server) postValidation(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	infoOf(r).audited = options.Audit != nil
+	requests.Of(r).Audited = options.Audit != nil
 	view := views.Posted{Status: posted.Status, Validator: posted.Validator, Warning: posted.Warning}
 	if !s.Compat {
 		view.Revision, view.Stamp = id, posted.Stamp.String()
 	}
-	s.write(w, r, http.StatusCreated, view)
+	s.answers.Write(w, r, http.StatusCreated, view)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"maps"
 	"net/http"
 	"net/url"
@@ -13,6 +14,7 @@ import (
 	"github.com/sosodev/duration"
 
 	"purser/api/parameters"
+	"purser/api/requests"
 	"purser/internal/authz"
 	"purser/internal/fault"
 	"purser/internal/feed"
@@ -124,18 +126,18 @@ func (s *server) place(r *http.Request) (feed.Wait, error) {
 	if s.Access.Anonymous {
 		return s.Feed.Wait("")
 	}
-	return s.Feed.Wait(callerOf(r).UserID)
+	return s.Feed.Wait(requests.Of(r).Caller.UserID)
 }
 
 // await makes a request wait for an answer, or answers one that has waited.
 func (s *server) await(w http.ResponseWriter, r *http.Request, of endpoint, limit time.Duration) error {
-	p := infoOf(r).pause
+	p, _ := r.Context().Value(pauseKey{}).(*pause) // pausing has set it for every request with the parameter
 	if p.over {
 		return s.answerAfter(p, w, r, of)
 	}
-	info := infoOf(r)
-	var err error
-	if info.pinned, err = s.pin(r); err != nil {
+	info := requests.Of(r)
+	pinned, err := s.pin(r)
+	if err != nil {
 		return err
 	}
 	place, err := s.place(r)
@@ -145,31 +147,31 @@ func (s *server) await(w http.ResponseWriter, r *http.Request, of endpoint, limi
 	if limit == 0 {
 		defer place.End()
 		w.Header().Set(waitedHeader, "0.0")
-		return of.handle(w, r)
+		return of.handle(w, withState(r, &state{pinned: pinned}))
 	}
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Time{})                               // the client sends nothing more
 	_ = control.SetWriteDeadline(time.Now().Add(limit + waitedAnswerTime)) // tests have writers without deadlines
-	p.began, p.limit, p.place, p.viewer, p.pinned = info.began, limit, place, info.viewer, info.pinned
+	p.began, p.limit, p.place, p.viewer, p.pinned = info.Began, limit, place, info.Viewer, pinned
 	p.joined = time.Now()
-	p.member = s.join(r, of)
+	p.member = s.join(r, of, pinned)
+	info.Paused = true
 	return nil
 }
 
 // answerAfter writes the answer of a request that has waited.
 func (s *server) answerAfter(p *pause, w http.ResponseWriter, r *http.Request, of endpoint) error {
-	info := infoOf(r)
-	info.pinned = p.pinned
+	info := requests.Of(r)
 	w.Header().Set(waitedHeader, strconv.FormatFloat(p.waited.Seconds(), 'f', 1, 64))
 	answer, err := p.answer, p.err
 	p.answer, p.err = nil, nil // if that is not the last word, the next try is made for this client alone
 	if err != nil {
 		return err
 	}
-	if answer == nil || p.viewer != info.viewer { // it is made for this client alone
-		return of.handle(w, r)
+	if answer == nil || p.viewer != info.Viewer { // it is made for this client alone
+		return of.handle(w, withState(r, &state{pinned: p.pinned}))
 	}
-	info.revision = answer.revision
+	info.Revision = answer.revision
 	maps.Copy(w.Header(), answer.header)
 	w.WriteHeader(answer.status)
 	_, _ = w.Write(answer.body.Bytes()) // the client may have disconnected
@@ -181,8 +183,31 @@ const waitedAnswerTime = 5 * time.Minute
 
 const waitedHeader = "Purser-Waited"
 
+// state is what the handler of a request that may wait and the wait tell each other.
+type state struct {
+	decides bool          // the handler sets pending to keep waiting; otherwise a 304 keeps waiting
+	pending bool          // it is
+	pinned  string        // the subject of the request, if its URL may come to mean another one
+	fresh   time.Duration // how long the answer lasts if nothing changes; 0: for ever
+}
+
+type stateKey struct{}
+
+// withState returns a request with its state.
+func withState(r *http.Request, o *state) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), stateKey{}, o))
+}
+
+// stateOf returns the state of a request.
+func stateOf(r *http.Request) *state {
+	if o, ok := r.Context().Value(stateKey{}).(*state); ok {
+		return o
+	}
+	return &state{}
+}
+
 // isPending reports whether the request should keep waiting after an answer with this status.
-func (o *requestInfo) isPending(status int) bool {
+func (o *state) isPending(status int) bool {
 	if o.decides {
 		return o.pending
 	}
@@ -198,13 +223,13 @@ func errStopping() error {
 
 // reauthorize checks that the caller is still allowed to make a request that has waited.
 func (s *server) reauthorize(w http.ResponseWriter, r *http.Request) error {
-	info := infoOf(r)
+	info := requests.Of(r)
 	caller, err := s.authenticate(r)
 	if err != nil {
 		return challenge(w, r, err)
 	}
-	needed := []string{info.rule}
-	if info.viewer.Encrypted {
+	needed := []string{info.Rule}
+	if info.Viewer.Encrypted {
 		needed = append(needed, authz.ListEncryptedDocuments)
 	}
 	for _, rule := range needed {

@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/go-chi/chi/v5"
-
+	"purser/api/requests"
 	"purser/internal/authz"
 	"purser/internal/budget"
 )
@@ -58,11 +56,10 @@ type member struct {
 
 // join adds a request to the group of its question. Call leave when it stops waiting. A group looks again after every
 // change, so a late request misses none.
-func (s *server) join(r *http.Request, of endpoint) *member {
-	info := infoOf(r)
+func (s *server) join(r *http.Request, of endpoint, pinned string) *member {
 	key := question{
 		r.Method, s.origin(r), r.URL.EscapedPath(), r.URL.RawQuery, strings.Join(r.Header.Values("Accept"), ","),
-		strings.Join(r.Header.Values("If-None-Match"), ","), info.pinned, info.viewer,
+		strings.Join(r.Header.Values("If-None-Match"), ","), pinned, requests.Of(r).Viewer,
 	}
 	s.groups.mutex.Lock()
 	defer s.groups.mutex.Unlock()
@@ -79,8 +76,7 @@ func (s *server) join(r *http.Request, of endpoint) *member {
 
 // begin creates the group of a question. groups.mutex is held.
 func (s *server) begin(key question, r *http.Request, of endpoint) *group {
-	asked := shareable(r)
-	infoOf(asked).pinned = key.pinned
+	asked := withState(requests.Detach(r), &state{pinned: key.pinned})
 	ctx, cancel := context.WithCancel(asked.Context())
 	made := &group{done: make(chan struct{}), cancel: cancel}
 	s.groups.of[key] = made
@@ -186,19 +182,6 @@ func (m *member) waited(joined time.Time) time.Duration {
 	return time.Since(joined)
 }
 
-// shareable returns a copy of a request for a group, which outlives the request: chi reuses routing contexts.
-func shareable(r *http.Request) *http.Request {
-	info, routing := infoOf(r), chi.NewRouteContext()
-	own := &requestInfo{
-		id: info.id, caller: info.caller, viewer: info.viewer, rule: info.rule, parameters: info.parameters,
-		pinned: info.pinned,
-	}
-	parameters := chi.RouteContext(r.Context()).URLParams
-	routing.URLParams = chi.RouteParams{Keys: slices.Clone(parameters.Keys), Values: slices.Clone(parameters.Values)}
-	ctx := context.WithValue(context.WithoutCancel(r.Context()), requestInfoKey{}, own)
-	return r.Clone(context.WithValue(ctx, chi.RouteCtxKey, routing))
-}
-
 // lookFor answers a request again after each event, and when a result that the answer depends on expires, until the
 // answer ends the wait. Each answer is made in its own goroutine, so that the stack is freed afterwards.
 func (s *server) lookFor(ctx context.Context, r *http.Request, of endpoint, joined *group) (
@@ -221,7 +204,7 @@ func (s *server) lookFor(ctx context.Context, r *http.Request, of endpoint, join
 		}
 		s.groups.pend(joined)
 		var expired <-chan time.Time
-		if fresh := infoOf(r).fresh; fresh > 0 {
+		if fresh := stateOf(r).fresh; fresh > 0 {
 			expired = time.After(fresh)
 		}
 		select {
@@ -235,8 +218,8 @@ func (s *server) lookFor(ctx context.Context, r *http.Request, of endpoint, join
 
 // look returns the answer to a request.
 func (s *server) look(ctx context.Context, r *http.Request, of endpoint) (answer *recorded, err error) {
-	info := infoOf(r)
-	info.fresh = 0
+	state := stateOf(r)
+	state.fresh = 0
 	ctx, end := budget.Begin(ctx)
 	defer end()
 	defer func() {
@@ -244,9 +227,9 @@ func (s *server) look(ctx context.Context, r *http.Request, of endpoint) (answer
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	answer = &recorded{header: http.Header{}, info: info, shared: &s.groups.shared}
+	answer = &recorded{header: http.Header{}, state: state, shared: &s.groups.shared}
 	err = of.handle(answer, r.WithContext(ctx))
-	answer.revision = info.revision
+	answer.revision = requests.Of(r).Revision
 	return answer, err
 }
 
@@ -256,7 +239,7 @@ const maxShared = 64 << 20
 
 // recorded is an answer that several requests share.
 type recorded struct {
-	info   *requestInfo  // of the request
+	state  *state        // of the request
 	shared *atomic.Int64 // bytes of all such answers
 
 	header    http.Header
@@ -273,7 +256,7 @@ func (a *recorded) Header() http.Header { return a.header }
 // WriteHeader implements http.ResponseWriter.
 func (a *recorded) WriteHeader(status int) {
 	if a.status == 0 {
-		a.status, a.pending = status, a.info.isPending(status)
+		a.status, a.pending = status, a.state.isPending(status)
 	}
 }
 

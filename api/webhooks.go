@@ -20,7 +20,7 @@ func (s *server) listWebhooks(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, views.ListOf(all, views.WebhookOf))
+	s.answers.Write(w, r, http.StatusOK, views.ListOf(all, views.WebhookOf))
 	return nil
 }
 
@@ -36,7 +36,7 @@ func (s *server) addWebhook(w http.ResponseWriter, r *http.Request) error {
 	}
 	view := views.WebhookOf(made)
 	view.Secret = secret
-	s.write(w, r, http.StatusCreated, view)
+	s.answers.Write(w, r, http.StatusCreated, view)
 	return nil
 }
 
@@ -46,7 +46,7 @@ func (s *server) showWebhook(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, views.WebhookOf(found))
+	s.answers.Write(w, r, http.StatusOK, views.WebhookOf(found))
 	return nil
 }
 
@@ -60,7 +60,7 @@ func (s *server) setWebhook(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, views.WebhookOf(set))
+	s.answers.Write(w, r, http.StatusOK, views.WebhookOf(set))
 	return nil
 }
 
@@ -79,7 +79,7 @@ func (s *server) pingWebhook(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusAccepted, views.DeliveryOf(made))
+	s.answers.Write(w, r, http.StatusAccepted, views.DeliveryOf(made))
 	return nil
 }
 
@@ -104,7 +104,7 @@ func (s *server) retryDelivery(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusAccepted, views.DeliveryOf(again))
+	s.answers.Write(w, r, http.StatusAccepted, views.DeliveryOf(again))
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package api
+package requests
 
 import (
 	"context"
@@ -7,21 +7,21 @@ import (
 	"slices"
 	"strings"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"purser/api/parameters"
 	"purser/internal/words"
-
-	"go.opentelemetry.io/otel/trace"
 )
 
-// RequestLog returns a handler of log records that adds the identity of the current request: its id, the caller's
+// LogHandler returns a handler of log records that adds the identity of the current request: its id, the caller's
 // X-Context-Marker, and the trace.
-func RequestLog(next slog.Handler) slog.Handler { return requestLog{next} }
+func LogHandler(next slog.Handler) slog.Handler { return logHandler{next} }
 
-type requestLog struct{ slog.Handler }
+type logHandler struct{ slog.Handler }
 
 // Handle implements slog.Handler.
-func (l requestLog) Handle(ctx context.Context, record slog.Record) error {
-	if info, ok := ctx.Value(requestInfoKey{}).(*requestInfo); ok {
+func (l logHandler) Handle(ctx context.Context, record slog.Record) error {
+	if info, ok := ctx.Value(infoKey{}).(*Info); ok {
 		record = record.Clone()
 		record.AddAttrs(slog.String("request", info.id))
 		if info.marker != "" {
@@ -35,12 +35,12 @@ func (l requestLog) Handle(ctx context.Context, record slog.Record) error {
 }
 
 // WithAttrs implements slog.Handler.
-func (l requestLog) WithAttrs(attributes []slog.Attr) slog.Handler {
-	return requestLog{l.Handler.WithAttrs(attributes)}
+func (l logHandler) WithAttrs(attributes []slog.Attr) slog.Handler {
+	return logHandler{l.Handler.WithAttrs(attributes)}
 }
 
 // WithGroup implements slog.Handler.
-func (l requestLog) WithGroup(name string) slog.Handler { return requestLog{l.Handler.WithGroup(name)} }
+func (l logHandler) WithGroup(name string) slog.Handler { return logHandler{l.Handler.WithGroup(name)} }
 
 // The number of bytes logged of a path or query, and of a context marker.
 const maxLogged, maxMarker = 1000, 200

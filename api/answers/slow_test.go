@@ -1,4 +1,4 @@
-package api
+package answers
 
 import (
 	"context"
@@ -8,6 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-chi/chi/v5"
+
+	"purser/api/requests"
 	"purser/internal/budget"
 )
 
@@ -24,20 +27,20 @@ func (c *slowClient) SetWriteDeadline(time.Time) error {
 }
 
 // An answer that its client does not read blocks no other request, and the total size of such answers is bounded.
-func TestBounds_send(t *testing.T) {
+func TestWriter_Begin(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		pool, bounds := budget.NewPool(1, time.Minute), newBounds(Bounds{Memory: 1})
-		send := func(size int) (ctx context.Context, client *slowClient, end func(error)) {
+		pool, writer := budget.NewPool(1, time.Minute), NewWriter()
+		send := func(size int) (r *http.Request, client *slowClient, end func(error)) {
 			ctx, done := pool.Begin(t.Context())
 			t.Cleanup(done)
 			if err := budget.NewMeter(ctx).Admit(); err != nil {
 				t.Fatal(err)
 			}
 			client = &slowClient{httptest.NewRecorder(), make(chan struct{})}
-			ctx = context.WithValue(ctx, requestInfoKey{}, &requestInfo{})
-			r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
-			return ctx, client, bounds.send(client, r, size)
+			ctx = context.WithValue(ctx, chi.RouteCtxKey, chi.NewRouteContext())
+			r = requests.Detach(httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody))
+			return r, client, writer.Begin(client, r, size)
 		}
 		late := func(client *slowClient) bool {
 			time.Sleep(promptly)
@@ -53,17 +56,17 @@ func TestBounds_send(t *testing.T) {
 		if late(first) {
 			t.Error("the first answer is broken off")
 		}
-		ctx, second, endSecond := send(maxUnsent)
+		r, second, endSecond := send(maxUnsent)
 		if !late(second) {
 			t.Error("a second answer is not broken off")
 		}
 		endSecond(context.DeadlineExceeded)
-		if len(infoOf(httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil)).notes) != 1 {
+		if len(requests.Of(r).Notes) != 1 {
 			t.Error("that an answer is broken off is not noted")
 		}
-		ctx, _, endThird := send(maxUnsent) // is read in time
+		r, _, endThird := send(maxUnsent) // is read in time
 		endThird(nil)
-		budget.Yield(ctx)
+		budget.Yield(r.Context())
 		endFirst(nil)
 		_, fourth, endFourth := send(2 * maxUnsent)
 		if late(fourth) {

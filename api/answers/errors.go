@@ -1,12 +1,15 @@
-package api
+package answers
 
 import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"purser/api/conditions"
+	"purser/api/requests"
 	"purser/internal/fault"
 	"purser/internal/revisions"
 )
@@ -114,10 +117,10 @@ func apiVersion(path string) string {
 	return "N/A"
 }
 
-// fail answers with an error. Errors other than faults are logged, but not shown in the answer.
-func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
+// Fail answers with an error. Errors other than faults are logged, but not shown in the answer.
+func (a *Writer) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil && errors.Is(err, r.Context().Err()) {
-		infoOf(r).note("client went away")
+		requests.Of(r).Note("client went away")
 		w.WriteHeader(statusClientGone)
 		return
 	}
@@ -127,10 +130,10 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 			"The server failed; its log has the reason under the request id in this answer's X-Deckhand-Req")
 	}
 	secret := f.Secret
-	if f = infoOf(r).viewer.Fault(f); !secret && (f.Kind == fault.Internal || f.Kind == fault.Unavailable) {
-		infoOf(r).note(fullText(err, f))
+	if f = requests.Of(r).Viewer.Fault(f); !secret && (f.Kind == fault.Internal || f.Kind == fault.Unavailable) {
+		requests.Of(r).Note(fullText(err, f))
 	} else {
-		infoOf(r).note(f.Type) // the message may quote the request
+		requests.Of(r).Note(f.Type) // the message may quote the request
 	}
 	if stale, ok := errors.AsType[*revisions.Stale](err); ok {
 		conditions.SetHead(w, stale.Head.Revision, stale.Head.Stamp)
@@ -138,9 +141,9 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if f.RetryAfter > 0 {
 		setRetryAfter(w, f.RetryAfter)
 	}
-	infoOf(r).errorType = f.Type
+	requests.Of(r).ErrorType = f.Type
 	body, status := envelopeOf(r, f)
-	s.write(w, r, status, body)
+	a.Write(w, r, status, body)
 }
 
 // statusClientGone is the status to log when the client closed the connection before it was answered.
@@ -154,21 +157,16 @@ func fullText(err error, f *fault.Fault) string {
 	return err.Error()
 }
 
-// hinted returns a fault without a message, as in the reference, but with a hint in its message list.
-func hinted(kind fault.Kind, errorType, hint string) error {
+// Hinted returns a fault without a message, as in the reference, but with a hint in its message list.
+func Hinted(kind fault.Kind, errorType, hint string) error {
 	f := fault.New(kind, errorType, "")
 	f.Messages = []fault.Message{{Message: hint, Error: true}}
 	return f
 }
 
-func errNoRoute(r *http.Request) error {
-	return hinted(fault.NotFound, "HTTPRouteNotFound",
-		"There is nothing at "+r.URL.Path+"; /openapi.yaml lists all paths.")
-}
-
-// unstored adds to the fault of a request that was not begun that nothing was stored, unless the request only reads.
+// Unstored adds to the fault of a request that was not begun that nothing was stored, unless the request only reads.
 // Clients can then retry the change.
-func unstored(r *http.Request, err error) error {
+func Unstored(r *http.Request, err error) error {
 	f, isFault := errors.AsType[*fault.Fault](err)
 	if !isFault || r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return err
@@ -178,11 +176,6 @@ func unstored(r *http.Request, err error) error {
 	return &said
 }
 
-// asHTTPNotFound changes RevisionNotFound to HTTPNotFound, for the routes where the reference does (spec/api.md §1.5).
-func asHTTPNotFound(err error) error {
-	var f *fault.Fault
-	if errors.As(err, &f) && f.Type == "RevisionNotFound" {
-		return fault.New(f.Kind, "HTTPNotFound", "%s", f.Message)
-	}
-	return err
+func setRetryAfter(w http.ResponseWriter, wait time.Duration) {
+	w.Header().Set("Retry-After", strconv.Itoa(max(1, int(wait.Seconds()))))
 }
