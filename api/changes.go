@@ -53,8 +53,10 @@ func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *paramet
 	if err != nil {
 		return err
 	}
-	if findings && !s.allows(r, authz.ListValidations) {
-		return forbidden(authz.ListValidations)
+	if findings {
+		if err := s.gate.Require(r, authz.ListValidations); err != nil {
+			return err
+		}
 	}
 	if most >= 0 {
 		options.MaxDeleted = &most
@@ -79,15 +81,11 @@ func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *paramet
 func (s *server) ingest(w http.ResponseWriter, r *http.Request,
 	put func(body []byte, media document.Media) (changes.Written, error),
 ) (changes.Written, error) {
-	end, err := s.bounds.beginIngest(w, r, s.sizeOfBody(r))
+	body, media, end, err := s.uploads.Read(w, r, s.Limits.Body)
 	if err != nil {
 		return changes.Written{}, err
 	}
 	defer end()
-	body, media, err := s.readBody(w, r, s.Limits.Body)
-	if err != nil {
-		return changes.Written{}, err
-	}
 	return put(body, media)
 }
 

@@ -66,5 +66,5 @@ func (s *server) user(r *http.Request) string {
 	if name := requests.EndUser(r); name != "" {
 		return name
 	}
-	return s.callerName(r)
+	return s.gate.CallerName(r)
 }

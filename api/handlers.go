@@ -11,7 +11,10 @@ import (
 
 	"purser/api/mediatype"
 	"purser/api/requests"
+	"purser/api/views"
+	"purser/internal/authz"
 	"purser/internal/fault"
+	"purser/internal/queries"
 	"purser/internal/validations"
 )
 
@@ -60,6 +63,16 @@ func (s *server) ready(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// GET /api/v1.0/whoami
+func (s *server) whoami(w http.ResponseWriter, r *http.Request) error {
+	caller := requests.Of(r).Caller
+	s.answers.Write(w, r, http.StatusOK, views.Whoami{
+		User: views.User{ID: caller.UserID, Name: views.Optional(caller.UserName)}, Project: views.Optional(caller.ProjectID),
+		Roles: views.NonNil(caller.Roles), Rules: s.Access.Rules.Policy().Passed(caller),
+	})
+	return nil
+}
+
 // GET /metrics
 func (s *server) metrics(w http.ResponseWriter, r *http.Request) error {
 	s.exposition.ServeHTTP(w, r)
@@ -71,6 +84,16 @@ func (s *server) openAPI(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Content-Type", mediatype.YAML)
 	_, _ = w.Write(s.OpenAPI) // the client may have disconnected
 	return nil
+}
+
+// questions returns the queries of a request, as its caller may see their results.
+func (s *server) questions(r *http.Request) queries.View {
+	return s.Queries.For(requests.Of(r).Viewer).Noting(&stateOf(r).fresh)
+}
+
+// mayEncrypt reports whether the caller may upload encrypted documents.
+func (s *server) mayEncrypt(r *http.Request) bool {
+	return s.gate.Allows(r, authz.CreateEncryptedDocuments)
 }
 
 // revision resolves the revision in the path.

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"purser/api/access"
 	"purser/api/answers"
+	"purser/api/bodies"
 	"purser/api/parameters"
 	"purser/api/requests"
 	"purser/internal/fault"
@@ -29,7 +31,7 @@ func (s *server) dispatch(of methods) http.HandlerFunc {
 			s.answers.Fail(w, r, wait.Ended)
 			return
 		}
-		err := s.authorize(w, r, called.rule)
+		err := s.gate.Authorize(w, r, called.rule)
 		if err == nil && ok {
 			err = parameters.Check(r, called.parameters, s.Compat && requests.IsReading(r.Method))
 		}
@@ -53,6 +55,16 @@ func allowHeader(of methods) string {
 	}
 	slices.Sort(list)
 	return strings.Join(list, ", ")
+}
+
+// fallbackRule returns the rule for the methods that a path does not support: public if all its methods are public.
+func fallbackRule(of methods) string {
+	for _, endpoint := range of {
+		if endpoint.rule != access.Public {
+			return access.Authenticated
+		}
+	}
+	return access.Public
 }
 
 // methodNotAllowed returns the handler of a method that a path does not support.
@@ -88,6 +100,20 @@ func (s *server) budgeted(next http.Handler) http.Handler {
 		ctx, end := s.Pool.Begin(r.Context())
 		defer end()
 		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// checkBody rejects bodies of unsupported content types before any other check (spec/api.md §1.3).
+func (s *server) checkBody(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		hasBody := r.ContentLength != 0 // -1 for a body of unknown length
+		if hasBody && r.Method != http.MethodGet && r.Method != http.MethodDelete {
+			if err := bodies.CheckType(r); err != nil {
+				s.answers.Fail(w, r, err)
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
 	})
 }
 

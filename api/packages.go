@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"purser/api/compress"
 	"purser/api/conditions"
 	"purser/api/mediatype"
 	"purser/api/parameters"
@@ -81,7 +82,7 @@ func (s *server) showPackage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Cache-Control", noTransform) // it is compressed already
+	w.Header().Set("Cache-Control", compress.NoTransform) // it is compressed already
 	if conditions.NotModified(w, r, `"`+p.Archive+`"`) {
 		return nil
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"net/http"
 
+	"purser/api/bodies"
+	"purser/api/compress"
 	"purser/api/mediatype"
 	"purser/api/parameters"
 	"purser/api/requests"
@@ -170,7 +172,7 @@ func nodeOf(q *parameters.Query) puppet.Node {
 func (s *server) overrides(w http.ResponseWriter, r *http.Request, id int64, node puppet.Node) (overrides.Set, error) {
 	set, err := overrides.Of(r.Context(), s.questions(r), id, node)
 	if set.IsSecret() {
-		w.Header().Set("Cache-Control", noTransform)
+		w.Header().Set("Cache-Control", compress.NoTransform)
 	}
 	return set, err
 }
@@ -195,19 +197,16 @@ func (s *server) overridesPair(w http.ResponseWriter, r *http.Request) (before, 
 
 // readCatalog waits for memory and reads a catalog; end releases the memory.
 func (s *server) readCatalog(w http.ResponseWriter, r *http.Request) (catalog *puppet.Catalog, end func(), err error) {
-	if mediaTypes[mediaTypeOf(r.Header.Get("Content-Type"))] != document.JSON {
+	if bodies.Media(r) != document.JSON {
 		return nil, nil, fault.New(fault.UnsupportedType, "HTTPUnsupportedMediaType",
 			"A catalog is JSON: send the output of \"puppet catalog compile NODE --render-as json\" with Content-Type: "+
 				"application/json")
 	}
-	if end, err = s.bounds.beginIngest(w, r, s.sizeOfBody(r)); err != nil {
+	text, _, end, err := s.uploads.Read(w, r, s.Limits.Body)
+	if err != nil {
 		return nil, nil, err
 	}
-	text, _, err := s.readBody(w, r, s.Limits.Body)
-	if err == nil {
-		catalog, err = overrides.Catalog(r.Context(), text)
-	}
-	if err != nil {
+	if catalog, err = overrides.Catalog(r.Context(), text); err != nil {
 		end()
 	}
 	return catalog, end, err

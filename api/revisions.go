@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"purser/api/compress"
 	"purser/api/conditions"
 	"purser/api/mediatype"
 	"purser/api/parameters"
@@ -69,7 +70,7 @@ func (s *server) listRendered(w http.ResponseWriter, r *http.Request) error {
 	) {
 		found, err := v.Rendered(ctx, id, of)
 		if requests.Of(r).Viewer.Secrets() && slices.ContainsFunc(found.Documents, mayHoldSecret) {
-			w.Header().Set("Cache-Control", noTransform)
+			w.Header().Set("Cache-Control", compress.NoTransform)
 		}
 		return found, err
 	})

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 
+	"purser/api/access"
 	"purser/api/parameters"
 	"purser/internal/authz"
 )
@@ -12,7 +13,7 @@ import (
 // route is an operation of the API.
 type route struct {
 	method, path string
-	rule         string // that its callers must pass (spec/api.md §1.1): one of package authz, public or authenticated
+	rule         string // that its callers must pass (spec/api.md §1.1): one of package authz or access
 	handle       handler
 	parameters   []string // of the query; all others are refused
 }
@@ -57,13 +58,13 @@ func (s *server) siteRoutes() []route {
 	page, change := names{"limit", "offset"}, names{parameters.CleartextSecrets, "dry-run", "message"}
 	put := append(names{"max-deleted", "findings"}, change...)
 	return []route{
-		{"GET", "/", public, s.front, nil},
-		{"GET", "/versions", public, s.versions, nil},
-		{"GET", "/readyz", public, s.ready, nil},
+		{"GET", "/", access.Public, s.front, nil},
+		{"GET", "/versions", access.Public, s.versions, nil},
+		{"GET", "/readyz", access.Public, s.ready, nil},
 		{"GET", metricsPath, authz.ShowMetrics, s.metrics, names{"name[]"}},
-		{"GET", "/openapi.yaml", public, s.openAPI, nil},
-		{"GET", v1 + "/health", public, s.health, nil},
-		{"GET", v1 + "/whoami", authenticated, s.whoami, nil},
+		{"GET", "/openapi.yaml", access.Public, s.openAPI, nil},
+		{"GET", v1 + "/health", access.Public, s.health, nil},
+		{"GET", v1 + "/whoami", access.Authenticated, s.whoami, nil},
 		{
 			"GET", v1 + "/audit", authz.ShowAudit, s.listAudit,
 			append(names{"revision", "user", "since", "until"}, page...),

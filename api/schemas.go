@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"purser/api/compress"
 	"purser/api/mediatype"
 	"purser/api/requests"
 	"purser/api/views"
@@ -82,7 +83,7 @@ func (s *server) schema(w http.ResponseWriter, r *http.Request) (queries.Schema,
 	parts := []string{revisionName(r, "namespace"), revisionName(r, "kind"), revisionName(r, "version")}
 	schema, err := s.questions(r).Schema(r.Context(), id, strings.Join(parts, "/"))
 	if schema.By != nil && requests.Of(r).Viewer.Secrets() && mayHoldSecret(schema.By) {
-		w.Header().Set("Cache-Control", noTransform)
+		w.Header().Set("Cache-Control", compress.NoTransform)
 	}
 	return schema, err
 }

@@ -11,9 +11,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"golang.org/x/sync/semaphore"
 
+	"purser/api/access"
 	"purser/api/answers"
+	"purser/api/bodies"
+	"purser/api/compress"
 	"purser/api/requests"
 	"purser/api/views"
+	"purser/internal/authn"
+	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/changes"
 	"purser/internal/document"
@@ -54,14 +59,34 @@ type Config struct {
 	Bounds Bounds
 }
 
+// Access configures authentication and authorization.
+type Access struct {
+	Authenticator authn.Authenticator
+	// Anonymous means that Authenticator returns the same caller for every token. Answers and revisions do not name it.
+	Anonymous bool
+	Rules     *authz.File
+	// MetricsElsewhere leaves /metrics to another listener.
+	MetricsElsewhere bool
+}
+
+// Bounds limit the requests in progress of one caller, and of all callers together.
+type Bounds struct {
+	Rate    int   // requests per second of one user, on average over ten seconds; 0: unlimited
+	Ingests int   // uploads of documents that one user may have in progress; 0: unlimited
+	Memory  int64 // bytes of all uploads in progress; at least 1
+	// Patience is the maximum time that a request waits for memory, and then for its body to arrive.
+	Patience time.Duration
+}
+
 type server struct {
 	Config
 
+	gate       *access.Gate
+	uploads    *bodies.Uploads
 	recorder   requests.Recorder
 	answers    *answers.Writer
 	texts      *views.Texts
-	exposition http.Handler // the metrics
-	bounds     *bounds
+	exposition http.Handler        // the metrics
 	groups     groups              // of requests that wait
 	looks      *semaphore.Weighted // limits how many groups look for another answer concurrently
 }
@@ -72,13 +97,22 @@ const maxLooks = 4
 // New returns the handler of the whole API.
 func New(config Config) http.Handler {
 	s := &server{
-		config, requests.Recorder{Audit: config.Audit, Log: config.Log, Now: config.Now}, answers.NewWriter(), views.NewTexts(config.CacheSize), Metrics(config.Registry), newBounds(config.Bounds),
-		groups{of: map[question]*group{}},
-		semaphore.NewWeighted(maxLooks),
+		Config: config,
+		gate: access.NewGate(access.Config{
+			Authenticator: config.Access.Authenticator, Anonymous: config.Access.Anonymous, Rules: config.Access.Rules,
+			Rate: config.Bounds.Rate, Compat: config.Compat, Now: config.Now,
+		}),
+		uploads:    bodies.NewUploads(config.Bounds.Ingests, config.Bounds.Memory, config.Bounds.Patience),
+		recorder:   requests.Recorder{Audit: config.Audit, Log: config.Log, Now: config.Now},
+		answers:    answers.NewWriter(),
+		texts:      views.NewTexts(config.CacheSize),
+		exposition: Metrics(config.Registry),
+		groups:     groups{of: map[question]*group{}},
+		looks:      semaphore.NewWeighted(maxLooks),
 	}
 	router := chi.NewRouter()
 	seen := &requests.Observer{Log: config.Log, Now: config.Now, Count: config.Observe, Health: healthPath}
-	router.Use(seen.Middleware, unsniffed, s.recorder.Middleware, s.answers.Recover, compressed, s.budgeted,
+	router.Use(seen.Middleware, unsniffed, s.recorder.Middleware, s.answers.Recover, compress.Answers, s.budgeted,
 		requests.RouteEscaped, s.checkBody)
 	router.NotFound(func(w http.ResponseWriter, r *http.Request) { s.answers.Fail(w, r, errNoRoute(r)) })
 	for path, methods := range byPath(s.routes()) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"purser/api/access"
 	"purser/api/answers"
 	"purser/api/requests"
 	"purser/internal/fault"
@@ -22,6 +23,6 @@ func Starting(reason *fault.Fault, log *slog.Logger, observe requests.Observe, n
 	unavailable := func(w http.ResponseWriter, r *http.Request) { s.answers.Fail(w, r, answers.Unstored(r, reason)) }
 	router.NotFound(unavailable)
 	router.MethodNotAllowed(unavailable)
-	router.Handle(healthPath, s.dispatch(methods{"GET": {public, s.health, nil}}))
+	router.Handle(healthPath, s.dispatch(methods{"GET": {access.Public, s.health, nil}}))
 	return router
 }

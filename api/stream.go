@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"purser/api/compress"
 	"purser/api/mediatype"
 	"purser/api/requests"
 	"purser/internal/events"
@@ -44,7 +45,7 @@ func (s *server) streamEvents(w http.ResponseWriter, r *http.Request, wanted wan
 	began := s.Now()
 	defer func() { requests.Of(r).Waited += s.Now().Sub(began) }()
 	w.Header().Set("Content-Type", mediatype.Events)
-	w.Header().Set("Cache-Control", "no-store, "+noTransform)
+	w.Header().Set("Cache-Control", "no-store, "+compress.NoTransform)
 	out := eventStream{w, r, http.NewResponseController(w)}
 	_ = out.control.SetReadDeadline(time.Time{}) // the client sends nothing more
 	alive := time.NewTicker(streamAlive)
@@ -56,7 +57,7 @@ func (s *server) streamEvents(w http.ResponseWriter, r *http.Request, wanted wan
 			case <-changed:
 				turn, changed = s.Feed.Next()
 			case <-alive.C:
-				if err = s.reauthorize(w, r); err == nil {
+				if err = s.gate.Reauthorize(w, r); err == nil {
 					err = out.comment("alive")
 				}
 				continue
@@ -88,7 +89,7 @@ func (s *server) sendPage(w http.ResponseWriter, r *http.Request, out eventStrea
 	default:
 	}
 	if due {
-		if err := s.reauthorize(w, r); err != nil {
+		if err := s.gate.Reauthorize(w, r); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 
+	"purser/api/bodies"
 	"purser/api/requests"
 	"purser/api/views"
 	"purser/internal/document"
@@ -65,7 +66,7 @@ func (s *server) postTag(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	text, media, err := s.readBody(w, r, min(s.Limits.Body, maxTag))
+	text, media, err := bodies.Read(w, r, min(s.Limits.Body, maxTag))
 	if err != nil {
 		return err
 	}

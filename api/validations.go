@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"purser/api/bodies"
 	"purser/api/parameters"
 	"purser/api/requests"
 	"purser/api/views"
@@ -119,7 +120,7 @@ func (s *server) postValidation(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	text, media, err := s.readBody(w, r, min(s.Limits.Body, maxResult))
+	text, media, err := bodies.Read(w, r, min(s.Limits.Body, maxResult))
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,6 @@ import (
 
 	"purser/api/parameters"
 	"purser/api/requests"
-	"purser/internal/authz"
 	"purser/internal/fault"
 	"purser/internal/feed"
 )
@@ -123,10 +122,7 @@ func (s *server) place(r *http.Request) (feed.Wait, error) {
 		return feed.Wait{}, fault.New(fault.Invalid, "HTTPBadRequest", "The URL and the headers of a request that waits may "+
 			"have %d bytes; these have %d. Send fewer, or ask without wait.", maxWaitingHeader, size)
 	}
-	if s.Access.Anonymous {
-		return s.Feed.Wait("")
-	}
-	return s.Feed.Wait(requests.Of(r).Caller.UserID)
+	return s.Feed.Wait(s.gate.Caller(r))
 }
 
 // await makes a request wait for an answer, or answers one that has waited.
@@ -219,23 +215,4 @@ func errStopping() error {
 	f := fault.New(fault.Unavailable, "HTTPServiceUnavailable", "The server stops; ask another one, or this one again")
 	f.RetryAfter = time.Second
 	return f
-}
-
-// reauthorize checks that the caller is still allowed to make a request that has waited.
-func (s *server) reauthorize(w http.ResponseWriter, r *http.Request) error {
-	info := requests.Of(r)
-	caller, err := s.authenticate(r)
-	if err != nil {
-		return challenge(w, r, err)
-	}
-	needed := []string{info.Rule}
-	if info.Viewer.Encrypted {
-		needed = append(needed, authz.ListEncryptedDocuments)
-	}
-	for _, rule := range needed {
-		if !s.Access.Rules.Policy().Allows(rule, caller) {
-			return forbidden(rule)
-		}
-	}
-	return nil
 }

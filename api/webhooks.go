@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"purser/api/bodies"
 	"purser/api/parameters"
 	"purser/api/views"
 	"purser/internal/document"
@@ -122,7 +123,7 @@ const maxWish = 64 << 10
 
 // readWish reads the requested state of a webhook. Fault: Invalid.
 func (s *server) readWish(w http.ResponseWriter, r *http.Request) (wish webhooks.Wish, err error) {
-	text, media, err := s.readBody(w, r, min(s.Limits.Body, maxWish))
+	text, media, err := bodies.Read(w, r, min(s.Limits.Body, maxWish))
 	if err != nil {
 		return wish, err
 	}

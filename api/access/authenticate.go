@@ -1,4 +1,4 @@
-package api
+package access
 
 import (
 	"errors"
@@ -14,13 +14,13 @@ import (
 // authenticate identifies the caller of a request by its token or, without one, by the connection's client certificate.
 // The certificate is not accepted for changes made by pages of other sites. Headers in which clients name themselves
 // are ignored.
-func (s *server) authenticate(r *http.Request) (authn.Caller, error) {
-	if s.Access.Anonymous { // regardless of the token (spec/api.md §1.2)
-		if fromOtherSite(r) && !s.Compat {
+func (g *Gate) authenticate(r *http.Request) (authn.Caller, error) {
+	if g.Anonymous { // regardless of the token (spec/api.md §1.2)
+		if fromOtherSite(r) && !g.Compat {
 			return authn.Caller{}, fault.New(fault.Forbidden, "HTTPForbidden",
 				"A page of another site made this change; make it from a page of this server, or without a browser")
 		}
-		return s.Access.Authenticator.Authenticate(r.Context(), "")
+		return g.Authenticator.Authenticate(r.Context(), "")
 	}
 	token, err := tokenOf(r)
 	if err != nil {
@@ -31,9 +31,9 @@ func (s *server) authenticate(r *http.Request) (authn.Caller, error) {
 			return authn.Caller{}, fault.New(fault.Forbidden, "HTTPForbidden",
 				"A page of another site made this change with the client certificate of its reader; send a token")
 		}
-		return authn.FromCertificate(r.TLS.VerifiedChains[0][0], s.Now())
+		return authn.FromCertificate(r.TLS.VerifiedChains[0][0], g.Now())
 	}
-	return s.Access.Authenticator.Authenticate(r.Context(), token)
+	return g.Authenticator.Authenticate(r.Context(), token)
 }
 
 // fromOtherSite reports whether a request is a change that a browser makes for a page of another site.

@@ -1,4 +1,4 @@
-package api
+package bodies
 
 import "testing"
 

@@ -1,4 +1,8 @@
-package api
+// Package compress compresses answers.
+//
+// A bounded number of answers is compressed concurrently, so that slow clients cannot take all memory; further answers
+// are sent as they are. Answers with secrets are never compressed.
+package compress
 
 import (
 	"fmt"
@@ -15,8 +19,8 @@ import (
 )
 
 const (
-	// minCompressed is the smallest size of a compressed answer, in bytes.
-	minCompressed = 1 << 10
+	// minSize is the smallest size of a compressed answer, in bytes.
+	minSize = 1 << 10
 	// maxCompressors bounds the answers that one method compresses concurrently, and so the memory: a compressor takes
 	// about a megabyte for as long as its client reads. Further answers are sent uncompressed.
 	maxCompressors = 32
@@ -24,9 +28,9 @@ const (
 	compressionWindow = 256 << 10
 )
 
-// noTransform in Cache-Control prevents the compression of an answer with secrets, here and by proxies. From the
+// NoTransform in Cache-Control prevents the compression of an answer with secrets, here and by proxies. From the
 // compressed size, an attacker who can place text beside a secret learns whether the two are similar (BREACH).
-const noTransform = "no-transform"
+const NoTransform = "no-transform"
 
 // compressor compresses one answer at a time and can be reused.
 type compressor interface {
@@ -83,8 +87,8 @@ func (m *method) release(c compressor) {
 	m.idle <- c
 }
 
-// preferredMethod returns the method that Accept-Encoding prefers, nil if it accepts none.
-func preferredMethod(r *http.Request, methods []*method) *method {
+// preferred returns the method that Accept-Encoding prefers, nil if it accepts none.
+func preferred(r *http.Request, methods []*method) *method {
 	var best *method
 	bestQuality := 0.0
 	for _, m := range methods {
@@ -105,25 +109,25 @@ func preferredMethod(r *http.Request, methods []*method) *method {
 	return best
 }
 
-// compressed compresses answers as requested by Accept-Encoding, unless they are small. A compressed answer differs
+// Answers compresses answers as requested by Accept-Encoding, unless they are small. A compressed answer differs
 // byte for byte, so its ETag becomes weak; If-None-Match and If-Match accept both forms.
-func compressed(next http.Handler) http.Handler {
+func Answers(next http.Handler) http.Handler {
 	methods := newMethods()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		method := preferredMethod(r, methods)
+		method := preferred(r, methods)
 		if method == nil {
 			next.ServeHTTP(w, r)
 			return
 		}
-		answer := &compressedWriter{ResponseWriter: w, method: method, reading: requests.IsReading(r.Method)}
+		answer := &writer{ResponseWriter: w, method: method, reading: requests.IsReading(r.Method)}
 		defer answer.release() // after a panic too, which must not end the answer as if it were complete
 		next.ServeHTTP(answer, r)
 		answer.end()
 	})
 }
 
-// compressedWriter delays the status of an answer until its size is known from Content-Length or the first write.
-type compressedWriter struct {
+// writer delays the status of an answer until its size is known from Content-Length or the first write.
+type writer struct {
 	http.ResponseWriter
 
 	method     *method
@@ -134,7 +138,7 @@ type compressedWriter struct {
 }
 
 // WriteHeader implements http.ResponseWriter.
-func (w *compressedWriter) WriteHeader(status int) {
+func (w *writer) WriteHeader(status int) {
 	if w.sent || status < http.StatusOK {
 		w.ResponseWriter.WriteHeader(status)
 		return
@@ -146,7 +150,7 @@ func (w *compressedWriter) WriteHeader(status int) {
 }
 
 // Write implements http.ResponseWriter.
-func (w *compressedWriter) Write(text []byte) (int, error) {
+func (w *writer) Write(text []byte) (int, error) {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
 	}
@@ -160,11 +164,11 @@ func (w *compressedWriter) Write(text []byte) (int, error) {
 }
 
 // send sends the status of an answer of at least size bytes.
-func (w *compressedWriter) send(size int) {
+func (w *writer) send(size int) {
 	w.sent = true
 	header := w.Header()
-	known := header.Get("Content-Encoding") != "" || header.Get("Cache-Control") == noTransform
-	if !known && size >= minCompressed {
+	known := header.Get("Content-Encoding") != "" || header.Get("Cache-Control") == NoTransform
+	if !known && size >= minSize {
 		w.compressor = w.method.take()
 	}
 	if w.compressor != nil {
@@ -182,7 +186,7 @@ func (w *compressedWriter) send(size int) {
 }
 
 // end finishes a complete answer.
-func (w *compressedWriter) end() {
+func (w *writer) end() {
 	if w.status != 0 && !w.sent {
 		w.send(0)
 	}
@@ -192,11 +196,11 @@ func (w *compressedWriter) end() {
 }
 
 // release returns the compressor.
-func (w *compressedWriter) release() {
+func (w *writer) release() {
 	if w.compressor != nil {
 		w.method.release(w.compressor)
 	}
 }
 
 // Unwrap is for http.ResponseController.
-func (w *compressedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
