@@ -9,6 +9,7 @@ import (
 
 	"purser/api/parameters"
 	"purser/api/requests"
+	"purser/api/waiting"
 	"purser/internal/authz"
 	"purser/internal/events"
 	"purser/internal/feed"
@@ -22,12 +23,12 @@ func (s *server) listEvents(w http.ResponseWriter, r *http.Request) error {
 	if err := q.Err(); err != nil {
 		return err
 	}
-	if wantsStream(r) {
-		return s.streamEvents(w, r, wanted)
+	if waiting.WantsStream(r) {
+		return s.waiting.Stream(w, r, wanted.since, wanted.types)
 	}
-	state := stateOf(r)
-	if state.pinned != "" {
-		after, err := strconv.ParseInt(state.pinned, 10, 64)
+	state := waiting.Of(r)
+	if state.Pinned != "" {
+		after, err := strconv.ParseInt(state.Pinned, 10, 64)
 		if err != nil {
 			return err //nolint:wrapcheck // it was written below
 		}
@@ -37,9 +38,9 @@ func (s *server) listEvents(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	state.decides, state.pending = true, len(page.Events) == 0 && !page.More
-	state.pinned = strconv.FormatInt(page.Cursor, 10)
-	s.answers.Write(w, r, http.StatusOK, eventPage{state.pinned, eventsOf(page.Events, requests.Of(r).Viewer)})
+	state.Decides, state.Pending = true, len(page.Events) == 0 && !page.More
+	state.Pinned = strconv.FormatInt(page.Cursor, 10)
+	s.answers.Write(w, r, http.StatusOK, eventPage{state.Pinned, eventsOf(page.Events, requests.Of(r).Viewer)})
 	return nil
 }
 

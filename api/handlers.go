@@ -12,6 +12,7 @@ import (
 	"purser/api/mediatype"
 	"purser/api/requests"
 	"purser/api/views"
+	"purser/api/waiting"
 	"purser/internal/authz"
 	"purser/internal/fault"
 	"purser/internal/queries"
@@ -88,7 +89,7 @@ func (s *server) openAPI(w http.ResponseWriter, _ *http.Request) error {
 
 // questions returns the queries of a request, as its caller may see their results.
 func (s *server) questions(r *http.Request) queries.View {
-	return s.Queries.For(requests.Of(r).Viewer).Noting(&stateOf(r).fresh)
+	return s.Queries.For(requests.Of(r).Viewer).Noting(&waiting.Of(r).Fresh)
 }
 
 // mayEncrypt reports whether the caller may upload encrypted documents.

@@ -5,11 +5,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-chi/chi/v5"
+
 	"purser/api/access"
 	"purser/api/answers"
 	"purser/api/bodies"
 	"purser/api/parameters"
 	"purser/api/requests"
+	"purser/api/waiting"
 	"purser/internal/fault"
 )
 
@@ -45,6 +48,35 @@ func (s *server) dispatch(of methods) http.HandlerFunc {
 			s.answers.Fail(w, r, err)
 		}
 	}
+}
+
+// answer calls the handler of an endpoint, which may wait.
+func (s *server) answer(w http.ResponseWriter, r *http.Request, of endpoint) error {
+	if !slices.Contains(of.parameters, waiting.Parameter) {
+		return of.handle(w, r)
+	}
+	if s.Compat && !addedByPurser(r) { // the reference ignores the parameter
+		return of.handle(w, waiting.Without(r))
+	}
+	return s.waiting.Answer(w, r, waiting.Endpoint{Handle: of.handle, Pin: s.pin, Origin: s.origin(r)})
+}
+
+// pin resolves the subject of a waiting request, if it must stay the same while names such as latest move on; it
+// returns "" if the subject may change during the wait.
+func (s *server) pin(r *http.Request) (string, error) {
+	switch route := chi.RouteContext(r.Context()).RoutePattern(); {
+	case strings.HasSuffix(route, "/status"):
+		return s.pinStatus(r)
+	case strings.HasSuffix(route, "/events"):
+		return s.pinEvents(r)
+	}
+	return "", nil
+}
+
+// addedByPurser reports whether the reference lacks a route; it ignores parameters of the routes it has.
+func addedByPurser(r *http.Request) bool {
+	route := chi.RouteContext(r.Context()).RoutePattern()
+	return strings.HasSuffix(route, "/status") || strings.HasSuffix(route, "/events")
 }
 
 // allowHeader lists the methods of a path.

@@ -12,6 +12,7 @@ import (
 	"purser/api/mediatype"
 	"purser/api/parameters"
 	"purser/api/requests"
+	"purser/api/waiting"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
@@ -148,10 +149,10 @@ func (s *server) status(w http.ResponseWriter, r *http.Request) error {
 	if err := q.Err(); err != nil {
 		return err
 	}
-	state := stateOf(r)
+	state := waiting.Of(r)
 	name := revisionName(r, "revision")
-	if state.pinned != "" {
-		name = state.pinned
+	if state.Pinned != "" {
+		name = state.Pinned
 	}
 	shown, err := s.questions(r).Status(r.Context(), name)
 	if err != nil {
@@ -159,7 +160,7 @@ func (s *server) status(w http.ResponseWriter, r *http.Request) error {
 	}
 	requests.Of(r).Revision = shown.ID
 	if expected {
-		state.decides, state.pending = true, shown.Verdict.Pending()
+		state.Decides, state.Pending = true, shown.Verdict.Pending()
 	}
 	code := http.StatusOK
 	if expected && shown.Verdict.Status != validations.Success {

@@ -7,6 +7,7 @@ import (
 
 	"purser/api/access"
 	"purser/api/parameters"
+	"purser/api/waiting"
 	"purser/internal/authz"
 )
 
@@ -44,7 +45,7 @@ func (s *server) routes() []route {
 	routes := append(s.siteRoutes(), s.revisionRoutes()...)
 	for i, route := range routes {
 		if route.method == http.MethodGet && waits.MatchString(route.path) {
-			routes[i].parameters = append(slices.Clone(route.parameters), waitParameter)
+			routes[i].parameters = append(slices.Clone(route.parameters), waiting.Parameter)
 		}
 	}
 	return routes

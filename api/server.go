@@ -9,7 +9,6 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-	"golang.org/x/sync/semaphore"
 
 	"purser/api/access"
 	"purser/api/answers"
@@ -17,6 +16,7 @@ import (
 	"purser/api/compress"
 	"purser/api/requests"
 	"purser/api/views"
+	"purser/api/waiting"
 	"purser/internal/authn"
 	"purser/internal/authz"
 	"purser/internal/budget"
@@ -83,32 +83,27 @@ type server struct {
 
 	gate       *access.Gate
 	uploads    *bodies.Uploads
+	waiting    *waiting.Room
 	recorder   requests.Recorder
 	answers    *answers.Writer
 	texts      *views.Texts
-	exposition http.Handler        // the metrics
-	groups     groups              // of requests that wait
-	looks      *semaphore.Weighted // limits how many groups look for another answer concurrently
+	exposition http.Handler // the metrics
 }
-
-// maxLooks is how many groups of waiting requests may look for another answer concurrently: an event wakes them all.
-const maxLooks = 4
 
 // New returns the handler of the whole API.
 func New(config Config) http.Handler {
+	gate := access.NewGate(access.Config{
+		Authenticator: config.Access.Authenticator, Anonymous: config.Access.Anonymous, Rules: config.Access.Rules,
+		Rate: config.Bounds.Rate, Compat: config.Compat, Now: config.Now,
+	})
 	s := &server{
-		Config: config,
-		gate: access.NewGate(access.Config{
-			Authenticator: config.Access.Authenticator, Anonymous: config.Access.Anonymous, Rules: config.Access.Rules,
-			Rate: config.Bounds.Rate, Compat: config.Compat, Now: config.Now,
-		}),
+		Config: config, gate: gate,
 		uploads:    bodies.NewUploads(config.Bounds.Ingests, config.Bounds.Memory, config.Bounds.Patience),
+		waiting:    waiting.NewRoom(config.Feed, config.Stopping, gate, config.Now),
 		recorder:   requests.Recorder{Audit: config.Audit, Log: config.Log, Now: config.Now},
 		answers:    answers.NewWriter(),
 		texts:      views.NewTexts(config.CacheSize),
 		exposition: Metrics(config.Registry),
-		groups:     groups{of: map[question]*group{}},
-		looks:      semaphore.NewWeighted(maxLooks),
 	}
 	router := chi.NewRouter()
 	seen := &requests.Observer{Log: config.Log, Now: config.Now, Count: config.Observe, Health: healthPath}
@@ -120,7 +115,7 @@ func New(config Config) http.Handler {
 			router.Handle(path, s.dispatch(methods))
 		}
 	}
-	return s.pausing(router)
+	return s.waiting.Pausing(router)
 }
 
 // Metrics returns a handler that serves the metrics of a registry without authentication.

@@ -1,4 +1,4 @@
-package api
+package waiting
 
 import (
 	"encoding/json"
@@ -23,27 +23,27 @@ const (
 	streamPage = 100
 )
 
-// wantsStream reports whether a request asks for events as a stream.
-func wantsStream(r *http.Request) bool {
+// WantsStream reports whether a request asks for events as a stream.
+func WantsStream(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/events") &&
 		mediatype.Preferred(r, mediatype.XYAML, mediatype.XYAML, mediatype.YAML, mediatype.JSON, mediatype.Events) == mediatype.Events
 }
 
-// streamEvents sends events as they happen, until the client disconnects or loses the right to read them, or the server
+// Stream sends events as they happen, until the client disconnects or loses the right to read them, or the server
 // stops. An error ends the stream too; the client gets it when it reconnects.
-func (s *server) streamEvents(w http.ResponseWriter, r *http.Request, wanted wanted) error {
-	place, err := s.place(r)
+func (o *Room) Stream(w http.ResponseWriter, r *http.Request, since feed.Since, types []events.Type) error {
+	place, err := o.place(r)
 	if err != nil {
 		return err
 	}
 	defer place.End()
-	turn, changed := s.Feed.Next()
-	page, err := s.Feed.Page(r.Context(), wanted.since, wanted.types, streamPage)
+	turn, changed := o.feed.Next()
+	page, err := o.feed.Page(r.Context(), since, types, streamPage)
 	if err != nil {
 		return err
 	}
-	began := s.Now()
-	defer func() { requests.Of(r).Waited += s.Now().Sub(began) }()
+	began := o.now()
+	defer func() { requests.Of(r).Waited += o.now().Sub(began) }()
 	w.Header().Set("Content-Type", mediatype.Events)
 	w.Header().Set("Cache-Control", "no-store, "+compress.NoTransform)
 	out := eventStream{w, r, http.NewResponseController(w)}
@@ -51,25 +51,25 @@ func (s *server) streamEvents(w http.ResponseWriter, r *http.Request, wanted wan
 	alive := time.NewTicker(streamAlive)
 	defer alive.Stop()
 	err = out.comment("events")
-	for err == nil && !s.stopping() && r.Context().Err() == nil {
+	for err == nil && !o.stops() && r.Context().Err() == nil {
 		if len(page.Events) == 0 && !page.More {
 			select {
 			case <-changed:
-				turn, changed = s.Feed.Next()
+				turn, changed = o.feed.Next()
 			case <-alive.C:
-				if err = s.gate.Reauthorize(w, r); err == nil {
+				if err = o.gate.Reauthorize(w, r); err == nil {
 					err = out.comment("alive")
 				}
 				continue
 			case <-r.Context().Done():
 				return nil
-			case <-s.Stopping:
+			case <-o.stopping:
 				return nil
 			}
-		} else if err = s.sendPage(w, r, out, page, alive.C); err != nil {
+		} else if err = o.sendPage(w, r, out, page, alive.C); err != nil {
 			break
 		}
-		page, err = s.Feed.SharedPage(r.Context(), turn, page.Cursor, wanted.types, streamPage)
+		page, err = o.feed.SharedPage(r.Context(), turn, page.Cursor, types, streamPage)
 	}
 	if err != nil {
 		requests.Of(r).Note("the stream ended: " + err.Error())
@@ -79,7 +79,7 @@ func (s *server) streamEvents(w http.ResponseWriter, r *http.Request, wanted wan
 
 // sendPage sends the events of a page if the caller may still read them. That is checked periodically, and for each
 // page until the stream has caught up.
-func (s *server) sendPage(w http.ResponseWriter, r *http.Request, out eventStream, page feed.Page,
+func (o *Room) sendPage(w http.ResponseWriter, r *http.Request, out eventStream, page feed.Page,
 	alive <-chan time.Time,
 ) error {
 	due := page.More
@@ -89,7 +89,7 @@ func (s *server) sendPage(w http.ResponseWriter, r *http.Request, out eventStrea
 	default:
 	}
 	if due {
-		if err := s.gate.Reauthorize(w, r); err != nil {
+		if err := o.gate.Reauthorize(w, r); err != nil {
 			return err
 		}
 	}
@@ -99,10 +99,10 @@ func (s *server) sendPage(w http.ResponseWriter, r *http.Request, out eventStrea
 	return out.events(page.Events)
 }
 
-// stopping reports whether the server is stopping.
-func (s *server) stopping() bool {
+// stops reports whether the server is stopping.
+func (o *Room) stops() bool {
 	select {
-	case <-s.Stopping:
+	case <-o.stopping:
 		return true
 	default:
 		return false

@@ -1,4 +1,4 @@
-package api
+package waiting
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"purser/internal/feed"
 )
 
-// pause is the state of a request while it waits. pausing describes how it is used.
+// pause is the state of a request while it waits. Pausing describes how it is used.
 type pause struct {
 	began  time.Time     // the request
 	limit  time.Duration // of the wait
@@ -33,13 +33,13 @@ type pauseKey struct{}
 // begun reports whether a request is waiting or has waited.
 func (p *pause) begun() bool { return p.member != nil }
 
-// pausing returns a handler in which requests wait outside of next. A request that has to wait returns from next
+// Pausing returns a handler in which requests wait outside of next. A request that has to wait returns from next
 // without an answer, and next handles and authorizes it again after the wait. While waiting, it needs little more
 // memory than an idle connection of net/http: next first runs in its own goroutine, whose stack is then freed, so the
 // stack of the connection's goroutine does not grow.
-func (s *server) pausing(next http.Handler) http.Handler {
+func (o *Room) Pausing(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mayWait := strings.Contains(r.URL.RawQuery, waitParameter) || strings.Contains(r.URL.RawQuery, "%")
+		mayWait := strings.Contains(r.URL.RawQuery, Parameter) || strings.Contains(r.URL.RawQuery, "%")
 		if !mayWait || !requests.IsReading(r.Method) {
 			next.ServeHTTP(w, r)
 			return
@@ -51,7 +51,7 @@ func (s *server) pausing(next http.Handler) http.Handler {
 		}
 		defer p.end()
 		clear(w.Header())
-		p.rest(r.Context(), s.Stopping)
+		p.rest(r.Context(), o.stopping)
 		p.waited = p.member.waited(p.joined)
 		next.ServeHTTP(w, requests.Resume(p.of(r), requests.Wait{Began: p.began, Waited: p.waited, Ended: p.ended}))
 	})

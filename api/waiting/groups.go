@@ -1,4 +1,4 @@
-package api
+package waiting
 
 import (
 	"bytes"
@@ -56,37 +56,37 @@ type member struct {
 
 // join adds a request to the group of its question. Call leave when it stops waiting. A group looks again after every
 // change, so a late request misses none.
-func (s *server) join(r *http.Request, of endpoint, pinned string) *member {
+func (o *Room) join(r *http.Request, of Endpoint, pinned string) *member {
 	key := question{
-		r.Method, s.origin(r), r.URL.EscapedPath(), r.URL.RawQuery, strings.Join(r.Header.Values("Accept"), ","),
+		r.Method, of.Origin, r.URL.EscapedPath(), r.URL.RawQuery, strings.Join(r.Header.Values("Accept"), ","),
 		strings.Join(r.Header.Values("If-None-Match"), ","), pinned, requests.Of(r).Viewer,
 	}
-	s.groups.mutex.Lock()
-	defer s.groups.mutex.Unlock()
-	joined := s.groups.of[key]
+	o.groups.mutex.Lock()
+	defer o.groups.mutex.Unlock()
+	joined := o.groups.of[key]
 	if joined == nil {
-		joined = s.begin(key, r, of)
+		joined = o.begin(key, r, of)
 	}
 	joined.waiting++
 	if joined.looking {
 		joined.late++
 	}
-	return &member{&s.groups, key, joined, joined.looks}
+	return &member{&o.groups, key, joined, joined.looks}
 }
 
 // begin creates the group of a question. groups.mutex is held.
-func (s *server) begin(key question, r *http.Request, of endpoint) *group {
-	asked := withState(requests.Detach(r), &state{pinned: key.pinned})
+func (o *Room) begin(key question, r *http.Request, of Endpoint) *group {
+	asked := withState(requests.Detach(r), &State{Pinned: key.pinned})
 	ctx, cancel := context.WithCancel(asked.Context())
 	made := &group{done: make(chan struct{}), cancel: cancel}
-	s.groups.of[key] = made
+	o.groups.of[key] = made
 	go func() {
-		made.answer, made.err = s.lookFor(ctx, asked, of, made)
-		s.groups.mutex.Lock()
-		defer s.groups.mutex.Unlock()
-		s.groups.finish(key, made)
+		made.answer, made.err = o.lookFor(ctx, asked, of, made)
+		o.groups.mutex.Lock()
+		defer o.groups.mutex.Unlock()
+		o.groups.finish(key, made)
 		if made.late > 0 {
-			made.next = s.begin(key, asked, of) //nolint:contextcheck // it outlives its requests
+			made.next = o.begin(key, asked, of) //nolint:contextcheck // it outlives its requests
 			made.next.waiting, made.waiting = made.late, made.waiting-made.late
 		}
 		if close(made.done); made.waiting == 0 {
@@ -184,27 +184,27 @@ func (m *member) waited(joined time.Time) time.Duration {
 
 // lookFor answers a request again after each event, and when a result that the answer depends on expires, until the
 // answer ends the wait. Each answer is made in its own goroutine, so that the stack is freed afterwards.
-func (s *server) lookFor(ctx context.Context, r *http.Request, of endpoint, joined *group) (
+func (o *Room) lookFor(ctx context.Context, r *http.Request, of Endpoint, joined *group) (
 	answer *recorded, err error,
 ) {
 	for first := true; ; first = false {
-		_, changed := s.Feed.Next()
+		_, changed := o.feed.Next()
 		if !first { // a change wakes all groups together
-			if err := s.looks.Acquire(ctx, 1); err != nil {
+			if err := o.looks.Acquire(ctx, 1); err != nil {
 				return nil, fmt.Errorf("look for another answer: %w", err)
 			}
 		}
-		s.groups.look(joined)
-		aside(func() { answer, err = s.look(ctx, r, of) })
+		o.groups.look(joined)
+		aside(func() { answer, err = o.look(ctx, r, of) })
 		if !first {
-			s.looks.Release(1)
+			o.looks.Release(1)
 		}
 		if err != nil || !answer.pending {
 			return answer, err
 		}
-		s.groups.pend(joined)
+		o.groups.pend(joined)
 		var expired <-chan time.Time
-		if fresh := stateOf(r).fresh; fresh > 0 {
+		if fresh := Of(r).Fresh; fresh > 0 {
 			expired = time.After(fresh)
 		}
 		select {
@@ -217,9 +217,9 @@ func (s *server) lookFor(ctx context.Context, r *http.Request, of endpoint, join
 }
 
 // look returns the answer to a request.
-func (s *server) look(ctx context.Context, r *http.Request, of endpoint) (answer *recorded, err error) {
-	state := stateOf(r)
-	state.fresh = 0
+func (o *Room) look(ctx context.Context, r *http.Request, of Endpoint) (answer *recorded, err error) {
+	state := Of(r)
+	state.Fresh = 0
 	ctx, end := budget.Begin(ctx)
 	defer end()
 	defer func() {
@@ -227,8 +227,8 @@ func (s *server) look(ctx context.Context, r *http.Request, of endpoint) (answer
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	answer = &recorded{header: http.Header{}, state: state, shared: &s.groups.shared}
-	err = of.handle(answer, r.WithContext(ctx))
+	answer = &recorded{header: http.Header{}, state: state, shared: &o.groups.shared}
+	err = of.Handle(answer, r.WithContext(ctx))
 	answer.revision = requests.Of(r).Revision
 	return answer, err
 }
@@ -239,7 +239,7 @@ const maxShared = 64 << 20
 
 // recorded is an answer that several requests share.
 type recorded struct {
-	state  *state        // of the request
+	state  *State        // of the request
 	shared *atomic.Int64 // bytes of all such answers
 
 	header    http.Header
