@@ -89,18 +89,11 @@ func (s *server) ingest(w http.ResponseWriter, r *http.Request,
 	return put(body, media)
 }
 
-// change reads the options of a change. status is that of the answer if the change is made.
-func (s *server) change(r *http.Request, q *parameters.Query, status int) (revisions.Options, error) {
-	dryRun := q.Flag("dry-run", false)
-	options, err := s.options(r, q)
-	options.DryRun, options.CleartextOnly, options.Viewer = dryRun, !s.mayEncrypt(r), requests.Of(r).Viewer
-	options.Audit = s.recorder.Event(r, status)
-	return options, err
-}
-
 // writeWritten answers with the documents of the written buckets, some of which may be prepared as text, or with the
 // preview of a dry run.
-func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written changes.Written, made views.Prepared) error {
+func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written changes.Written,
+	made views.Prepared,
+) error {
 	if s.writePreview(w, r, written) {
 		return nil
 	}
@@ -112,13 +105,13 @@ func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written ch
 		}
 		end := s.answers.Begin(w, r, size)
 		defer func() { end(nil) }()
-		return s.writeDocuments(w, r, all(documents), func(*revisions.Stored) int64 { return written.Revision }, made)
+		return s.answers.WriteDocuments(w, r, all(documents), func(*revisions.Stored) int64 { return written.Revision }, made)
 	}
 	var texts [][]byte
 	for _, bucket := range written.Buckets {
 		texts = append(texts, views.StatusOnly(bucket, written.Revision))
 	}
-	s.writeStream(w, r, texts)
+	s.answers.WriteStream(w, r, texts)
 	return nil
 }
 
@@ -178,6 +171,11 @@ func setSummary(w http.ResponseWriter, revision int64, changed bool, verdict val
 		failing, missing := verdict.Lacking()
 		w.Header().Set("Purser-Status", fmt.Sprintf("%v; findings=%d", verdict.Status, did.Failing+failing+missing))
 	}
+}
+
+// all returns an iterator that passes all documents in one batch.
+func all(documents []*revisions.Stored) func(do func([]*revisions.Stored) error) error {
+	return func(do func([]*revisions.Stored) error) error { return do(documents) }
 }
 
 // visible returns the documents to show: with Compat, all but ValidationPolicies (spec/api.md §0 C4).

@@ -97,7 +97,8 @@ func diffForm(r *http.Request) (form string, options queries.DeepDiffOptions, er
 	switch form = q.Text("format"); form {
 	case formDeep, formPatch, formUnified, formDocuments:
 	case "":
-		form = map[string]string{mediatype.Patch: formPatch, mediatype.Text: formUnified}[mediatype.Negotiate(r, mediatype.Patch, mediatype.Text)]
+		kind := mediatype.Negotiate(r, mediatype.Patch, mediatype.Text)
+		form = map[string]string{mediatype.Patch: formPatch, mediatype.Text: formUnified}[kind]
 		form = cmp.Or(form, formDeep)
 	default:
 		q.Fail("format", "It can be %s, %s, %s or %s.", formDeep, formPatch, formUnified, formDocuments)

@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"slices"
 	"strconv"
 
 	"purser/api/mediatype"
@@ -10,11 +9,8 @@ import (
 	"purser/api/requests"
 	"purser/api/views"
 	"purser/internal/changes"
-	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/findings"
-	"purser/internal/revisions"
-	"purser/internal/validations"
 )
 
 // defaultFindings and maxFindings are the default and the maximum number of findings in an answer.
@@ -71,28 +67,4 @@ func (s *server) findingsAfter(r *http.Request, written changes.Written) (found 
 		found.Shown, found.More, err = written.Shown, true, nil
 	}
 	return found, err
-}
-
-// statusText returns a verdict as text: the status on the first line, a line for each validation that did not succeed,
-// and the first findings about documents.
-func (s *server) statusText(r *http.Request, shown revisions.Shown) (string, error) {
-	const maxShown, maxLooked = 20, 1000
-	if shown.Verdict.Status == validations.Success && !views.IgnoresFailures(shown.Verdict) {
-		return views.VerdictText(shown, ""), nil
-	}
-	query := findings.Query{Limit: maxLooked, FailuresOnly: true}
-	found, err := s.questions(r).Findings(r.Context(), strconv.FormatInt(shown.ID, 10), query)
-	if fault.KindOf(err) == fault.TooLarge {
-		return views.VerdictText(shown, ""), nil // the verdict is still known
-	}
-	if err != nil {
-		return "", err
-	}
-	ignored := views.IgnoredText(found)
-	found.Findings = slices.DeleteFunc(found.Findings, func(f findings.Finding) bool {
-		return f.Document == (document.Identity{})
-	})
-	found.Total = len(found.Findings)
-	found.Findings = found.Findings[:min(found.Total, maxShown)]
-	return views.VerdictText(shown, ignored) + views.FindingLines(found.Findings) + views.RestLine(found), nil
 }

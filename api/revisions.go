@@ -12,10 +12,8 @@ import (
 	"purser/api/mediatype"
 	"purser/api/parameters"
 	"purser/api/requests"
-	"purser/api/waiting"
 	"purser/internal/queries"
 	"purser/internal/revisions"
-	"purser/internal/validations"
 )
 
 // GET /api/v1.0/revisions
@@ -44,7 +42,8 @@ func (s *server) showRevision(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.writeRevision(w, r, described)
+	s.answers.WriteAs(w, r, http.StatusOK, mediatype.Negotiate(r), s.links(r).Revision(described),
+		conditions.Prefix(described.Revision))
 	return nil
 }
 
@@ -96,7 +95,8 @@ func (s *server) writeSelected(w http.ResponseWriter, r *http.Request, selection
 		if err != nil {
 			return asHTTPNotFound(err)
 		}
-		if tag := s.documentsTag(r, id, stamp); conditions.Matches(r, tag) && conditions.NotModified(w, r, tag) { // without reading documents
+		tag := s.documentsTag(r, id, stamp)
+		if conditions.Matches(r, tag) && conditions.NotModified(w, r, tag) { // without reading documents
 			return nil
 		}
 	}
@@ -115,7 +115,7 @@ func (s *server) writeSelected(w http.ResponseWriter, r *http.Request, selection
 	each := func(do func([]*revisions.Stored) error) error {
 		return view.Each(ctx, found, do)
 	}
-	return s.writeDocuments(w, r, each, func(doc *revisions.Stored) int64 { return doc.Revision }, nil)
+	return s.answers.WriteDocuments(w, r, each, func(doc *revisions.Stored) int64 { return doc.Revision }, nil)
 }
 
 // documentsTag returns the ETag of a list of documents. It depends on the media type, the query and whether the caller
@@ -136,44 +136,4 @@ func (s *server) setLinks(w http.ResponseWriter, r *http.Request, page queries.P
 			w.Header().Add("Link", "<"+*link.url+`>; rel="`+link.rel+`"`)
 		}
 	}
-}
-
-// GET /api/v1.0/revisions/{revision}/status
-func (s *server) status(w http.ResponseWriter, r *http.Request) error {
-	q := parameters.Of(r)
-	expect := q.Texts("expect")
-	expected := expect != nil
-	if expected && (len(expect) > 1 || expect[0] != "success") {
-		q.Fail("expect", "The only value it may have is \"success\".")
-	}
-	if err := q.Err(); err != nil {
-		return err
-	}
-	state := waiting.Of(r)
-	name := revisionName(r, "revision")
-	if state.Pinned != "" {
-		name = state.Pinned
-	}
-	shown, err := s.questions(r).Status(r.Context(), name)
-	if err != nil {
-		return err
-	}
-	requests.Of(r).Revision = shown.ID
-	if expected {
-		state.Decides, state.Pending = true, shown.Verdict.Pending()
-	}
-	code := http.StatusOK
-	if expected && shown.Verdict.Status != validations.Success {
-		code = http.StatusPreconditionFailed
-	}
-	return s.writeStatus(w, r, code, shown)
-}
-
-// pinStatus returns the current number of latest or of a tag, for a request that waits for its success.
-func (s *server) pinStatus(r *http.Request) (string, error) {
-	if !parameters.Of(r).Given("expect") {
-		return "", nil
-	}
-	id, err := s.questions(r).Resolve(r.Context(), revisionName(r, "revision"))
-	return strconv.FormatInt(id, 10), err
 }

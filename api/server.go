@@ -15,13 +15,13 @@ import (
 	"purser/api/bodies"
 	"purser/api/compress"
 	"purser/api/requests"
-	"purser/api/views"
 	"purser/api/waiting"
 	"purser/internal/authn"
 	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/changes"
 	"purser/internal/document"
+	"purser/internal/fault"
 	"purser/internal/feed"
 	"purser/internal/picture"
 	"purser/internal/queries"
@@ -86,7 +86,6 @@ type server struct {
 	waiting    *waiting.Room
 	recorder   requests.Recorder
 	answers    *answers.Writer
-	texts      *views.Texts
 	exposition http.Handler // the metrics
 }
 
@@ -101,8 +100,7 @@ func New(config Config) http.Handler {
 		uploads:    bodies.NewUploads(config.Bounds.Ingests, config.Bounds.Memory, config.Bounds.Patience),
 		waiting:    waiting.NewRoom(config.Feed, config.Stopping, gate, config.Now),
 		recorder:   requests.Recorder{Audit: config.Audit, Log: config.Log, Now: config.Now},
-		answers:    answers.NewWriter(),
-		texts:      views.NewTexts(config.CacheSize),
+		answers:    answers.NewWriter(config.CacheSize),
 		exposition: Metrics(config.Registry),
 	}
 	router := chi.NewRouter()
@@ -118,7 +116,52 @@ func New(config Config) http.Handler {
 	return s.waiting.Pausing(router)
 }
 
+// Starting returns a handler for a server that is not ready yet: GET /api/v1.0/health shows that the process is alive,
+// and all other requests get the reason, a fault of kind Unavailable. For changes it adds that nothing was stored.
+func Starting(reason *fault.Fault, log *slog.Logger, observe requests.Observe, now func() time.Time) http.Handler {
+	s := &server{answers: answers.NewWriter(0)}
+	seen := &requests.Observer{Log: log, Now: now, Count: observe, Health: healthPath}
+	router := chi.NewRouter()
+	router.Use(seen.Middleware, unsniffed, s.answers.Recover, requests.RouteEscaped)
+	unavailable := func(w http.ResponseWriter, r *http.Request) { s.answers.Fail(w, r, answers.Unstored(r, reason)) }
+	router.NotFound(unavailable)
+	router.MethodNotAllowed(unavailable)
+	router.Handle(healthPath, s.dispatch(methods{"GET": {access.Public, s.health, nil}}))
+	return router
+}
+
 // Metrics returns a handler that serves the metrics of a registry without authentication.
 func Metrics(registry *prometheus.Registry) http.Handler {
 	return unsniffed(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+}
+
+// unsniffed adds the header that stops browsers from guessing the content type.
+func unsniffed(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// budgeted puts a budget into the context of each request.
+func (s *server) budgeted(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, end := s.Pool.Begin(r.Context())
+		defer end()
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// checkBody rejects bodies of unsupported content types before any other check (spec/api.md §1.3).
+func (s *server) checkBody(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		hasBody := r.ContentLength != 0 // -1 for a body of unknown length
+		if hasBody && r.Method != http.MethodGet && r.Method != http.MethodDelete {
+			if err := bodies.CheckType(r); err != nil {
+				s.answers.Fail(w, r, err)
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
 }

@@ -3,10 +3,8 @@ package api
 import (
 	"net/http"
 
-	"purser/api/bodies"
 	"purser/api/requests"
 	"purser/api/views"
-	"purser/internal/document"
 	"purser/internal/revisions"
 )
 
@@ -66,11 +64,7 @@ func (s *server) postTag(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	text, media, err := bodies.Read(w, r, min(s.Limits.Body, maxTag))
-	if err != nil {
-		return err
-	}
-	data, err := document.ParseOne(r.Context(), text, media, s.Limits)
+	data, err := s.readOne(w, r, maxTag)
 	if err != nil {
 		return err
 	}

@@ -8,11 +8,9 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"purser/api/bodies"
 	"purser/api/parameters"
 	"purser/api/requests"
 	"purser/api/views"
-	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/queries"
 	"purser/internal/validations"
@@ -44,11 +42,12 @@ func (s *server) listValidationDetails(w http.ResponseWriter, r *http.Request) e
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
-	s.answers.Write(w, r, http.StatusOK, views.EntryPage(s.links(r), r.URL, page, found, func(entry validations.Entry) views.Entry {
+	view := func(entry validations.Entry) views.Entry {
 		view := s.links(r).Entry(id, entry)
 		view.ID = &entry.ID
 		return view
-	}))
+	}
+	s.answers.Write(w, r, http.StatusOK, views.EntryPage(s.links(r), r.URL, page, found, view))
 	return nil
 }
 
@@ -79,9 +78,10 @@ func (s *server) listEntries(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.answers.Write(w, r, http.StatusOK, views.EntryPage(s.links(r), r.URL, page, found, func(entry validations.Entry) views.EntryItem {
+	view := func(entry validations.Entry) views.EntryItem {
 		return views.EntryItem{ID: entry.ID, Status: entry.Status}
-	}))
+	}
+	s.answers.Write(w, r, http.StatusOK, views.EntryPage(s.links(r), r.URL, page, found, view))
 	return nil
 }
 
@@ -120,11 +120,7 @@ func (s *server) postValidation(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	text, media, err := bodies.Read(w, r, min(s.Limits.Body, maxResult))
-	if err != nil {
-		return err
-	}
-	body, err := document.ParseOne(r.Context(), text, media, s.Limits)
+	body, err := s.readOne(w, r, maxResult)
 	if err != nil {
 		return err
 	}

@@ -2,17 +2,11 @@ package api
 
 import (
 	"net/http"
-	"slices"
 	"strconv"
 
-	"purser/api/bodies"
 	"purser/api/parameters"
 	"purser/api/views"
-	"purser/internal/document"
-	"purser/internal/events"
-	"purser/internal/fault"
 	"purser/internal/webhooks"
-	"purser/internal/words"
 )
 
 // GET /api/v1.0/webhooks
@@ -122,66 +116,10 @@ func idOf(r *http.Request, parameter string) int64 {
 const maxWish = 64 << 10
 
 // readWish reads the requested state of a webhook. Fault: Invalid.
-func (s *server) readWish(w http.ResponseWriter, r *http.Request) (wish webhooks.Wish, err error) {
-	text, media, err := bodies.Read(w, r, min(s.Limits.Body, maxWish))
+func (s *server) readWish(w http.ResponseWriter, r *http.Request) (webhooks.Wish, error) {
+	body, err := s.readOne(w, r, maxWish)
 	if err != nil {
-		return wish, err
+		return webhooks.Wish{}, err
 	}
-	body, err := document.ParseOne(r.Context(), text, media, s.Limits)
-	if err != nil {
-		return wish, err
-	}
-	fields, isMapping := body.(document.Mapping)
-	if !isMapping {
-		return wish, badWebhook("must be a mapping with the key url")
-	}
-	wish.Enabled = true
-	for _, field := range fields {
-		var ok bool
-		switch field.Key {
-		case "url":
-			wish.URL, ok = field.Value.(string)
-		case "secret":
-			wish.Secret, ok = field.Value.(string)
-		case "enabled":
-			wish.Enabled, ok = field.Value.(bool)
-		case "types":
-			wish.Types, ok = typesOf(field.Value)
-		default:
-			return wish, badWebhook("has the unknown key " + strconv.Quote(field.Key) + "; " + knownKeys(field.Key))
-		}
-		if !ok {
-			return wish, badWebhook("has a value that cannot be used under " + field.Key + ": url and secret are strings, " +
-				"enabled is true or false, types is a list of types of events such as " + string(events.VerdictChanged))
-		}
-	}
-	const maxURL = 2000
-	if wish.URL == "" || len(wish.URL) > maxURL {
-		return wish, badWebhook("must have a url, of at most 2000 characters")
-	}
-	return wish, nil
-}
-
-func knownKeys(key string) string {
-	if nearest := words.Nearest(key, []string{"url", "types", "enabled", "secret"}); nearest != "" {
-		return "did you mean " + nearest + "?"
-	}
-	return "it can have url, types, enabled and secret"
-}
-
-func badWebhook(what string) error {
-	return fault.New(fault.Invalid, "HTTPBadRequest", "A webhook %s.", what)
-}
-
-// typesOf reads a list of event types; ok is false if the value is not one.
-func typesOf(value any) (types []events.Type, ok bool) {
-	items, ok := value.([]any)
-	for _, item := range items {
-		name, _ := item.(string)
-		if !slices.Contains(events.Types(), events.Type(name)) {
-			return nil, false
-		}
-		types = append(types, events.Type(name))
-	}
-	return slices.Compact(slices.Sorted(slices.Values(types))), ok
+	return webhooks.ParseWish(body)
 }

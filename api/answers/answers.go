@@ -11,16 +11,20 @@ import (
 	"purser/api/conditions"
 	"purser/api/mediatype"
 	"purser/api/requests"
+	"purser/api/views"
 	"purser/internal/document/blockyaml"
 )
 
 // Writer writes answers, and bounds the size of those that clients are slow to read.
 type Writer struct {
 	unsent *semaphore.Weighted // bytes of answers to slow clients
+	texts  *views.Texts
 }
 
-// NewWriter returns a writer for all answers of a server.
-func NewWriter() *Writer { return &Writer{semaphore.NewWeighted(maxUnsent)} }
+// NewWriter returns a writer for all answers of a server, with a cache of texts of documents that holds textBytes.
+func NewWriter(textBytes int) *Writer {
+	return &Writer{semaphore.NewWeighted(maxUnsent), views.NewTexts(textBytes)}
+}
 
 // Write answers with a view as a YAML document or JSON value, or with 304 if the client of a GET already has it.
 func (a *Writer) Write(w http.ResponseWriter, r *http.Request, status int, view any) {
@@ -48,10 +52,12 @@ func (a *Writer) WriteText(w http.ResponseWriter, r *http.Request, kind string, 
 	a.Send(w, r, http.StatusOK, kind, text, "")
 }
 
-// Send answers with text of a media type, with a prefix for the ETag, or with 304 if the client of a GET already has it.
+// Send answers with text of a media type, with a prefix for the ETag, or with 304 if the client of a GET already has
+// it.
 func (a *Writer) Send(w http.ResponseWriter, r *http.Request, status int, kind string, text []byte, prefix string) {
 	reading := r.Method == http.MethodGet || r.Method == http.MethodHead
-	if reading && status == http.StatusOK && conditions.NotModified(w, r, conditions.TextTag(prefix, kind, string(text))) {
+	if reading && status == http.StatusOK &&
+		conditions.NotModified(w, r, conditions.TextTag(prefix, kind, string(text))) {
 		return
 	}
 	a.Deliver(w, r, status, kind, text)

@@ -30,7 +30,7 @@ func (c *slowClient) SetWriteDeadline(time.Time) error {
 func TestWriter_Begin(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		pool, writer := budget.NewPool(1, time.Minute), NewWriter()
+		pool, writer := budget.NewPool(1, time.Minute), NewWriter(0)
 		send := func(size int) (r *http.Request, client *slowClient, end func(error)) {
 			ctx, done := pool.Begin(t.Context())
 			t.Cleanup(done)

@@ -15,13 +15,14 @@ func SetHead(w http.ResponseWriter, revision int64, stamp revisions.Stamp) {
 	w.Header().Set("ETag", fmt.Sprintf(`"%d-%v"`, revision, stamp))
 }
 
-// RevisionTag returns the ETag of a representation of a revision. If-Match compares only the revision, If-None-Match all.
+// RevisionTag returns the ETag of a representation of a revision. If-Match compares only the revision, If-None-Match
+// all.
 func RevisionTag(revision int64, stamp revisions.Stamp, form ...string) string {
 	return fmt.Sprintf(`"%d-%v.%s"`, revision, stamp, digest(strings.Join(form, "\n")))
 }
 
-// TextTag returns the ETag of a text of a media type. With the prefix of a revision, it can be used in the If-Match of a
-// request about that revision.
+// TextTag returns the ETag of a text of a media type. With the prefix of a revision, it can be used in the If-Match of
+// a request about that revision.
 func TextTag(prefix, kind, text string) string { return `"` + prefix + digest(kind+"\n"+text) + `"` }
 
 // Prefix returns the prefix of ETags that can be used in the If-Match of a request about a revision.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"purser/api/parameters"
 	"purser/internal/fault"
 	"purser/internal/revisions"
 )
@@ -36,4 +37,26 @@ func Expected(r *http.Request) (revisions.Expected, error) {
 		}
 	}
 	return expected, nil
+}
+
+// About reads the stamp of the numbered revision that a write is meant for, from the ETag in If-Match or the parameter
+// revision-stamp.
+func About(r *http.Request, revision int64) (revisions.Expected, error) {
+	expected, err := Expected(r)
+	if err != nil {
+		return nil, err
+	}
+	q := parameters.Of(r)
+	text := q.Text("revision-stamp")
+	if text == "" || q.Err() != nil {
+		return expected, q.Err()
+	}
+	stamp, err := revisions.ParseStamp(text)
+	if err != nil || stamp == 0 {
+		q.Fail("revision-stamp", "It must be the stamp of a revision, as its status and its ETag show it.")
+	}
+	if expected != nil {
+		q.Fail("revision-stamp", "If-Match says the same: send one of them.")
+	}
+	return revisions.Expected{{Revision: revision, Stamp: stamp}}, q.Err()
 }

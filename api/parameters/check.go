@@ -10,8 +10,8 @@ import (
 	"purser/internal/words"
 )
 
-// Check refuses parameters of a request that its route does not know: they may be misspelt, and the request would not do
-// what the caller meant. If lenient, it ignores them like the reference (spec/api.md §0 D21).
+// Check refuses parameters of a request that its route does not know: they may be misspelt, and the request would not
+// do what the caller meant. If lenient, it ignores them like the reference (spec/api.md §0 D21).
 func Check(r *http.Request, known []string, lenient bool) error {
 	q := Of(r)
 	if !lenient {

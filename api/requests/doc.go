@@ -1,5 +1,5 @@
-// Package requests keeps a record of each request: it gives the request an id, collects what becomes known about it, and
-// writes that to the log, the metrics, the trace and, for changes, the audit. It knows no route.
+// Package requests keeps a record of each request: it gives the request an id, collects what becomes known about it,
+// and writes that to the log, the metrics, the trace and, for changes, the audit. It knows no route.
 //
 //	request ─Observer─► id, Info in the context ─Recorder─► … handler ─Of─► Info
 //	            │                                   │

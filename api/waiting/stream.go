@@ -9,6 +9,7 @@ import (
 
 	"purser/api/compress"
 	"purser/api/mediatype"
+	"purser/api/parameters"
 	"purser/api/requests"
 	"purser/internal/events"
 	"purser/internal/feed"
@@ -25,20 +26,23 @@ const (
 
 // WantsStream reports whether a request asks for events as a stream.
 func WantsStream(r *http.Request) bool {
-	return r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/events") &&
-		mediatype.Preferred(r, mediatype.XYAML, mediatype.XYAML, mediatype.YAML, mediatype.JSON, mediatype.Events) == mediatype.Events
+	if r.Method != http.MethodGet || !strings.HasSuffix(r.URL.Path, "/events") {
+		return false
+	}
+	return mediatype.Preferred(r, mediatype.XYAML,
+		mediatype.XYAML, mediatype.YAML, mediatype.JSON, mediatype.Events) == mediatype.Events
 }
 
 // Stream sends events as they happen, until the client disconnects or loses the right to read them, or the server
 // stops. An error ends the stream too; the client gets it when it reconnects.
-func (o *Room) Stream(w http.ResponseWriter, r *http.Request, since feed.Since, types []events.Type) error {
+func (o *Room) Stream(w http.ResponseWriter, r *http.Request, wanted parameters.Events) error {
 	place, err := o.place(r)
 	if err != nil {
 		return err
 	}
 	defer place.End()
 	turn, changed := o.feed.Next()
-	page, err := o.feed.Page(r.Context(), since, types, streamPage)
+	page, err := o.feed.Page(r.Context(), wanted.Since, wanted.Types, streamPage)
 	if err != nil {
 		return err
 	}
@@ -69,7 +73,7 @@ func (o *Room) Stream(w http.ResponseWriter, r *http.Request, since feed.Since, 
 		} else if err = o.sendPage(w, r, out, page, alive.C); err != nil {
 			break
 		}
-		page, err = o.feed.SharedPage(r.Context(), turn, page.Cursor, types, streamPage)
+		page, err = o.feed.SharedPage(r.Context(), turn, page.Cursor, wanted.Types, streamPage)
 	}
 	if err != nil {
 		requests.Of(r).Note("the stream ended: " + err.Error())

@@ -29,7 +29,8 @@ type Room struct {
 // maxLooks is how many groups of waiting requests may look for another answer concurrently: an event wakes them all.
 const maxLooks = 4
 
-// NewRoom returns a room whose requests wait for events of a feed. Closing stopping, which may be nil, ends their waits.
+// NewRoom returns a room whose requests wait for events of a feed. Closing stopping, which may be nil, ends their
+// waits.
 func NewRoom(of *feed.Feed, stopping <-chan struct{}, gate *access.Gate, now func() time.Time) *Room {
 	return &Room{
 		feed: of, stopping: stopping, gate: gate, now: now,
@@ -45,7 +46,7 @@ type Endpoint struct {
 	// Pin resolves the subject of a request, if it must stay the same while names such as latest move on; it returns ""
 	// if the subject may change during the wait.
 	Pin func(r *http.Request) (string, error)
-	// Origin is the beginning of the links in answers.
+	// Origin is the beginning of the links in answers, which requests with another one cannot share.
 	Origin string
 }
 

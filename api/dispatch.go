@@ -9,7 +9,6 @@ import (
 
 	"purser/api/access"
 	"purser/api/answers"
-	"purser/api/bodies"
 	"purser/api/parameters"
 	"purser/api/requests"
 	"purser/api/waiting"
@@ -116,37 +115,6 @@ func methodNotAllowed(method, allow string) handler {
 func prunedMeanwhile(r *http.Request, err error) bool {
 	named := strings.Contains(r.URL.Path, "/latest") || strings.Contains(r.URL.Path, "/tag:")
 	return named && r.ContentLength == 0 && fault.KindOf(err) == fault.Gone
-}
-
-// unsniffed adds the header that stops browsers from guessing the content type.
-func unsniffed(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		next.ServeHTTP(w, r)
-	})
-}
-
-// budgeted puts a budget into the context of each request.
-func (s *server) budgeted(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, end := s.Pool.Begin(r.Context())
-		defer end()
-		next.ServeHTTP(w, r.WithContext(ctx))
-	})
-}
-
-// checkBody rejects bodies of unsupported content types before any other check (spec/api.md §1.3).
-func (s *server) checkBody(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		hasBody := r.ContentLength != 0 // -1 for a body of unknown length
-		if hasBody && r.Method != http.MethodGet && r.Method != http.MethodDelete {
-			if err := bodies.CheckType(r); err != nil {
-				s.answers.Fail(w, r, err)
-				return
-			}
-		}
-		next.ServeHTTP(w, r)
-	})
 }
 
 func errNoRoute(r *http.Request) error {

@@ -7,32 +7,15 @@ import (
 	"purser/api/conditions"
 	"purser/api/parameters"
 	"purser/api/requests"
+	"purser/internal/authz"
 	"purser/internal/fault"
 	"purser/internal/revisions"
 )
 
-// about reads the stamp of the numbered revision that a write is meant for, from the ETag in If-Match or the parameter
-// revision-stamp. status is that of the answer if the write is made.
+// about reads the options of a write about a numbered revision. status is that of the answer if the write is made.
 func (s *server) about(r *http.Request, revision int64, status int) (revisions.Options, error) {
-	options := revisions.Options{Audit: s.recorder.Event(r, status)}
-	var err error
-	if options.Expected, err = conditions.Expected(r); err != nil {
-		return options, err
-	}
-	q := parameters.Of(r)
-	text := q.Text("revision-stamp")
-	if text == "" || q.Err() != nil {
-		return options, q.Err()
-	}
-	stamp, err := revisions.ParseStamp(text)
-	if err != nil || stamp == 0 {
-		q.Fail("revision-stamp", "It must be the stamp of a revision, as its status and its ETag show it.")
-	}
-	if options.Expected != nil {
-		q.Fail("revision-stamp", "If-Match says the same: send one of them.")
-	}
-	options.Expected = revisions.Expected{{Revision: revision, Stamp: stamp}}
-	return options, q.Err()
+	expected, err := conditions.About(r, revision)
+	return revisions.Options{Audit: s.recorder.Event(r, status), Expected: expected}, err
 }
 
 // maxMessage bounds the message of a change, in characters.
@@ -67,4 +50,18 @@ func (s *server) user(r *http.Request) string {
 		return name
 	}
 	return s.gate.CallerName(r)
+}
+
+// change reads the options of a change. status is that of the answer if the change is made.
+func (s *server) change(r *http.Request, q *parameters.Query, status int) (revisions.Options, error) {
+	dryRun := q.Flag("dry-run", false)
+	options, err := s.options(r, q)
+	options.DryRun, options.CleartextOnly, options.Viewer = dryRun, !s.mayEncrypt(r), requests.Of(r).Viewer
+	options.Audit = s.recorder.Event(r, status)
+	return options, err
+}
+
+// mayEncrypt reports whether the caller may upload encrypted documents.
+func (s *server) mayEncrypt(r *http.Request) bool {
+	return s.gate.Allows(r, authz.CreateEncryptedDocuments)
 }
