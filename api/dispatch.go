@@ -38,10 +38,10 @@ func (s *server) dispatch(of methods) http.HandlerFunc {
 			err = parameters.Check(r, called.parameters, s.Compat && requests.IsReading(r.Method))
 		}
 		if err == nil {
-			err = s.answer(w, r, called) //nolint:contextcheck // a group of waiting requests outlives each of them
+			err = s.answer(w, r, called)
 		}
 		if prunedMeanwhile(r, err) {
-			err = s.answer(w, r, called) //nolint:contextcheck // the same
+			err = s.answer(w, r, called)
 		}
 		if err != nil {
 			s.answers.Fail(w, r, err)

@@ -109,7 +109,7 @@ func (o *Room) await(w http.ResponseWriter, r *http.Request, of Endpoint, limit 
 	_ = control.SetWriteDeadline(time.Now().Add(limit + waitedAnswerTime)) // tests have writers without deadlines
 	p.began, p.limit, p.place, p.viewer, p.pinned = info.Began, limit, place, info.Viewer, pinned
 	p.joined = time.Now()
-	p.member = o.join(r, of, pinned)
+	p.member = o.join(r, of, pinned) //nolint:contextcheck // a group of waiting requests outlives each of them
 	info.Paused = true
 	return nil
 }
