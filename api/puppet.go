@@ -16,6 +16,7 @@ import (
 	"purser/internal/fault"
 	"purser/internal/overrides"
 	"purser/internal/puppet"
+	"purser/internal/puppet/wire"
 )
 
 // GET /api/v1.0/revisions/{revision}/puppet/hiera
@@ -65,9 +66,9 @@ func (s *server) writeHiera(w http.ResponseWriter, r *http.Request, kind string)
 
 func hieraText(meter *budget.Meter, kind string, data document.Mapping) ([]byte, error) {
 	if kind == mediatype.JSON {
-		return puppet.JSON(meter, data)
+		return wire.JSON(meter, data)
 	}
-	return puppet.YAML(meter, data)
+	return wire.YAML(meter, data)
 }
 
 // POST /api/v1.0/revisions/{revision}/puppet/catalog

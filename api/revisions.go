@@ -78,6 +78,9 @@ func (s *server) listRendered(w http.ResponseWriter, r *http.Request) error {
 
 // mayHoldSecret reports whether a rendered document may contain a secret.
 func mayHoldSecret(doc *revisions.Stored) bool {
+	if traits, decoded := doc.Decoded(); decoded {
+		return doc.Tainted || traits.Encrypted
+	}
 	return doc.Tainted || bytes.Contains(doc.Metadata, []byte(`"storagePolicy":"encrypted"`))
 }
 

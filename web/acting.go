@@ -9,6 +9,10 @@ import (
 	"strings"
 
 	"purser/internal/client"
+	"purser/web/backend"
+	"purser/web/display"
+	"purser/web/layout"
+	"purser/web/reasons"
 )
 
 // The authorization rules for changes.
@@ -33,33 +37,35 @@ func (v *visit) allowed() allowed {
 func (v *visit) field(name string) string { return strings.TrimSpace(v.PostForm.Get(name)) }
 
 // act sends a change to the API and shows the revision that it is about.
-func (v *visit) act(c call, section string) (view, error) {
-	if _, err := v.api.do(v.Context(), c); err != nil {
+func (v *visit) act(c backend.Call, section string) (view, error) {
+	if _, err := v.api.Do(v.Context(), c); err != nil {
 		return view{}, err
 	}
-	v.goTo(v.link([]string{"revisions", v.PathValue("revision")}) + "#" + section)
+	v.goTo(v.base.Link("revisions", v.PathValue("revision")) + "#" + section)
 	return view{}, nil
 }
 
 // goTo sends the browser to another page.
-func (v *visit) goTo(page string) { http.Redirect(v.w, v.Request, page, http.StatusSeeOther) }
+func (v *visit) goTo(page string) {
+	http.Redirect(v.w, v.Request, page, http.StatusSeeOther) //nolint:gosec // callers pass links of layout.Base
+}
 
 // about returns the query that ties a change to the revision that was shown.
 func (v *visit) about() url.Values { return url.Values{"revision-stamp": {v.field("stamp")}} }
 
 // tag sets a tag.
 func (v *visit) tag() (view, error) {
-	return v.act(call{
-		method: http.MethodPost, path: []string{"revisions", v.PathValue("revision"), "tags", v.field("name")},
-		query: v.about(), body: []byte("{}"),
+	return v.act(backend.Call{
+		Method: http.MethodPost, Path: []string{"revisions", v.PathValue("revision"), "tags", v.field("name")},
+		Query: v.about(), Body: []byte("{}"),
 	}, "tags")
 }
 
 // untag deletes a tag.
 func (v *visit) untag() (view, error) {
-	return v.act(call{
-		method: http.MethodDelete, path: []string{"revisions", v.PathValue("revision"), "tags", v.PostForm.Get("name")},
-		query: v.about(),
+	return v.act(backend.Call{
+		Method: http.MethodDelete, Path: []string{"revisions", v.PathValue("revision"), "tags", v.PostForm.Get("name")},
+		Query: v.about(),
 	}, "tags")
 }
 
@@ -77,28 +83,28 @@ func (v *visit) post() (view, error) {
 		Validator validator `json:"validator"`
 		Errors    []failed  `json:"errors,omitempty"`
 	}{Status: v.field("status"), Validator: validator{"by-hand", "1.0"}}
-	if message := v.field("message"); message != "" && result.Status != success {
+	if message := v.field("message"); message != "" && result.Status != reasons.Success {
 		result.Errors = []failed{{message}}
 	}
 	body, err := json.Marshal(result)
 	if err != nil {
 		return view{}, err //nolint:wrapcheck // of texts
 	}
-	return v.act(call{
-		method: http.MethodPost, path: []string{"revisions", v.PathValue("revision"), "validations", v.field("name")},
-		query: v.about(), body: body,
+	return v.act(backend.Call{
+		Method: http.MethodPost, Path: []string{"revisions", v.PathValue("revision"), "validations", v.field("name")},
+		Query: v.about(), Body: body,
 	}, "validations")
 }
 
 // rollbackView is the content of the page with the preview of a rollback.
 type rollbackView struct {
-	*paper
+	*layout.Paper
 
 	To      string
 	Head    string // the ETag of the newest revision, on which the preview is based
 	Message string
 	Preview client.Preview
-	Changes []comparison
+	Changes []display.Comparison
 	Verdict string
 }
 
@@ -112,44 +118,42 @@ func (v *visit) rollBack() (view, error) {
 	if head == "" {
 		query.Set("dry-run", "true")
 	}
-	done, err := v.api.do(v.Context(), call{
-		method: http.MethodPost, path: []string{"rollback", to}, query: query, match: head,
+	done, err := v.api.Do(v.Context(), backend.Call{
+		Method: http.MethodPost, Path: []string{"rollback", to}, Query: query, Match: head,
 	})
 	if err != nil {
 		return view{}, err
 	}
 	if head != "" {
-		v.goTo(v.link([]string{"revisions", done.header.Get("Purser-Revision")}))
+		v.goTo(v.base.Link("revisions", done.Header.Get("Purser-Revision")))
 		return view{}, nil
 	}
-	page := rollbackView{paper: v.paper, To: to, Head: done.header.Get("ETag"), Message: message}
-	if err := done.decode(&page.Preview); err != nil {
+	page := rollbackView{Paper: v.Paper, To: to, Head: done.Header.Get("ETag"), Message: message}
+	if err := done.Decode(&page.Preview); err != nil {
 		return view{}, err
 	}
 	for _, d := range page.Preview.Documents {
-		page.Changes = append(page.Changes, comparison{Document: d.Identity, Change: wordFor(d.Change)})
+		page.Changes = append(page.Changes, display.Comparison{Document: d.Identity, Change: wordFor(d.Change)})
 	}
 	return view{template: "rollback", title: "Roll back to revision " + to, section: "revisions", data: page}, nil
 }
 
 // events forwards the API's stream of events until the session ends.
 func (s *server) events(w http.ResponseWriter, r *http.Request) {
-	session := s.sessionOf(r)
+	session := s.cookies.Session(r)
 	ctx := r.Context()
 	if session.Token != "" {
 		limited, cancel := context.WithTimeout(ctx, session.Until.Sub(s.Now()))
 		defer cancel()
 		ctx = limited
 	}
-	request, err := backend{s.API, r, session.Token}.request(ctx, call{
-		path: []string{"events"}, query: url.Values{"since": {"now"}}, accept: "text/event-stream",
-	})
-	if err != nil {
-		s.complain(r, err)
-		return
+	call := backend.Call{
+		Path: []string{"events"}, Query: url.Values{"since": {"now"}}, Accept: "text/event-stream",
 	}
 	if last, err := strconv.ParseInt(r.Header.Get("Last-Event-ID"), 10, 64); err == nil {
-		request.Header.Set("Last-Event-ID", strconv.FormatInt(last, 10))
+		call.Last = strconv.FormatInt(last, 10)
 	}
-	s.API.ServeHTTP(w, request)
+	if err := backend.New(s.API, r, session.Token).Forward(ctx, w, call); err != nil {
+		s.complain(r, err)
+	}
 }

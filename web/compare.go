@@ -4,24 +4,26 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"strings"
 
 	"purser/internal/client"
+	"purser/web/backend"
+	"purser/web/display"
+	"purser/web/layout"
 )
 
 // compareView is the content of the page that compares two revisions.
 type compareView struct {
-	*paper
+	*layout.Paper
 	absence
 
 	From, To   string // as they were asked for
 	Before     int64  // their numbers
 	After      int64
-	Split      bool         // side by side
-	Rendered   bool         // rendered documents, not submitted ones
-	Documents  []comparison // of which the first ones are shown
-	Count      int          // of all
-	Shown      []*comparison
+	Split      bool                 // side by side
+	Rendered   bool                 // rendered documents, not submitted ones
+	Documents  []display.Comparison // of which the first ones are shown
+	Count      int                  // of all
+	Shown      []*display.Comparison
 	First      int // number of the first one shown, from 1
 	Last       int // of the last one shown
 	Listed     int // of the last one of Documents
@@ -32,7 +34,7 @@ type compareView struct {
 
 // compare shows how two revisions differ.
 func (v *visit) compare() (view, error) {
-	page := compareView{paper: v.paper, From: v.param("from"), To: v.param("to"), Split: v.param("view") == "split"}
+	page := compareView{Paper: v.Paper, From: v.param("from"), To: v.param("to"), Split: v.param("view") == "split"}
 	page.Rendered = v.param("rendered") == "true"
 	shown := view{template: "compare", title: "Compare revisions", section: "compare"}
 	if page.To == "" {
@@ -43,7 +45,7 @@ func (v *visit) compare() (view, error) {
 		return shown, nil
 	}
 	page.Ready = true
-	err := together(v.Context(),
+	err := backend.Together(v.Context(),
 		func(ctx context.Context) (err error) {
 			page.Before, err = v.number(ctx, page.From)
 			return err
@@ -59,12 +61,12 @@ func (v *visit) compare() (view, error) {
 	}
 	if err != nil {
 		page.Error = err.Error()
-		if refused, ok := errors.AsType[*refusal](err); ok {
-			page.absence = refused.absence
+		if none, ok := errors.AsType[*noRevision](err); ok {
+			page.absence = none.absence
 		}
 	}
 	shown.data = page
-	return shown, serious(err)
+	return shown, backend.Serious(err)
 }
 
 // number returns the number of a revision; 0 is the revision without documents.
@@ -73,8 +75,8 @@ func (v *visit) number(ctx context.Context, name string) (int64, error) {
 		return 0, nil
 	}
 	var revision client.Revision
-	err := v.api.get(ctx, &revision, nil, "revisions", name)
-	return revision.ID, v.noRevision(ctx, name, err)
+	err := v.api.Get(ctx, &revision, nil, "revisions", name)
+	return revision.ID, v.aboutRevision(ctx, name, err)
 }
 
 // fillComparison requests a page of the differences, and keeps as many of them as fit.
@@ -83,11 +85,11 @@ func (v *visit) fillComparison(page *compareView) error {
 	skip, _ := strconv.Atoi(v.param("skip")) // another one: none
 	skip = max(skip, 0)
 	var text string
-	var changes []comparison
-	err := together(v.Context(),
+	var changes []display.Comparison
+	err := backend.Together(v.Context(),
 		func(ctx context.Context) (err error) {
 			query := differencesQuery("unified", page.Rendered, skip)
-			text, err = v.api.text(ctx, typeText, query, "revisions", before, "deepdiff", after)
+			text, err = v.api.Text(ctx, backend.TypeText, query, "revisions", before, "deepdiff", after)
 			return err
 		},
 		func(ctx context.Context) (err error) {
@@ -98,25 +100,19 @@ func (v *visit) fillComparison(page *compareView) error {
 	if err != nil {
 		return err
 	}
-	all := arranged(parseUnified(text), changes)
+	all := display.Differences(text, changes)
 	if page.Rendered {
 		if err := v.unlinkBorrowed(all, before, after); err != nil {
 			return err
 		}
 	}
 	for _, c := range all {
-		page.Documents = append(page.Documents, comparison{
+		page.Documents = append(page.Documents, display.Comparison{
 			Document: c.Document, Title: c.Title, Change: c.Change, Note: c.Note, Added: c.Added, Removed: c.Removed,
 		})
 	}
-	size, end := 0, 0
-	for ; end < len(all) && (end == 0 || size+v.sizeOf(all[end], page.Split) <= maxLines); end++ {
-		size += v.sizeOf(all[end], page.Split)
-	}
-	page.Shown, page.First, page.Last, page.Listed = all[:end], skip+1, skip+end, skip+len(all)
-	for _, c := range page.Shown {
-		c.cut(maxLines, page.Split)
-	}
+	page.Shown = display.Fit(all, page.Split, func(id client.Identity) int { return len(v.base.Document(0, id)) })
+	page.First, page.Last, page.Listed = skip+1, skip+len(page.Shown), skip+len(all)
 	link := func(skip int) string {
 		query := v.URL.Query()
 		query.Set("skip", strconv.Itoa(skip))
@@ -132,7 +128,7 @@ func (v *visit) fillComparison(page *compareView) error {
 }
 
 // unlinkBorrowed removes the identities of LayeringPolicies of other revisions, which have no pages in these revisions.
-func (v *visit) unlinkBorrowed(all []*comparison, before, after string) error {
+func (v *visit) unlinkBorrowed(all []*display.Comparison, before, after string) error {
 	for _, c := range all {
 		revision := after
 		if c.Change == "deleted" {
@@ -147,19 +143,4 @@ func (v *visit) unlinkBorrowed(all []*comparison, before, after string) error {
 		}
 	}
 	return nil
-}
-
-// cut omits the rows of a difference that exceed most bytes.
-func (c *comparison) cut(most int, split bool) {
-	size := 0
-	for i, h := range c.Hunks {
-		for k, r := range h.Rows {
-			if size += r.size(split); size > most {
-				c.Hunks[i].Rows = h.Rows[:k]
-				c.Hunks = c.Hunks[:i+1]
-				c.Note = strings.TrimSpace(c.Note + " The rest of this document's difference is too long for a page.")
-				return
-			}
-		}
-	}
 }

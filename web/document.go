@@ -11,77 +11,88 @@ import (
 
 	"purser/internal/client"
 	"purser/internal/diff"
+	"purser/web/backend"
+	"purser/web/display"
+	"purser/web/graph"
+	"purser/web/layout"
+	"purser/web/wire"
 )
 
 // documentView is the content of the page of a document. Only one of its parts is filled, the one named by As.
 type documentView struct {
-	*paper
+	*layout.Paper
 
 	Revision client.Revision
 	ID       client.Identity
-	Stored   *storedDocument // nil if the revision has no such document
-	As       string          // written, rendered, explained, history or graph
-	Secrets  bool            // they are shown
+	Stored   *wire.Document // nil if the revision has no such document
+	As       string         // written, rendered, explained, history or graph
+	Secrets  bool           // they are shown
 	Path     string
-	Schema   bool      // the revision has its schema
-	About    []finding // not about any line that is shown
-	Total    int       // of findings
+	Schema   bool           // the revision has its schema
+	About    []wire.Finding // not about any line that is shown
+	Total    int            // of findings
 
-	Lines        []line
+	Lines        []display.Line
 	Page, Pages  int
-	Why          string      // nothing is shown
-	From         string      // the revision to compare the rendered document with; "" for none
-	Rendered     *comparison // nil if there is no difference
+	Why          string              // nothing is shown
+	From         string              // the revision to compare the rendered document with; "" for none
+	Rendered     *display.Comparison // nil if there is no difference
 	Leaves       []leaf
 	Parents      []client.Identity
 	Changes      []change
-	More         pager
-	Dependencies []neighbour
-	Dependents   []neighbour
+	More         layout.Pager
+	Dependencies []graph.Neighbour
+	Dependents   []graph.Neighbour
 }
 
 // change is a change in the history of a document.
 type change struct {
 	client.DocumentChange
 
-	Comparison *comparison
+	Comparison *display.Comparison
 }
 
-// forms are the forms in which a document is shown.
-func forms() []string { return []string{"written", "rendered", "explained", "history", "graph"} }
+// Forms returns the forms in which a document is shown.
+func (documentView) Forms() []string {
+	return []string{"written", "rendered", "explained", "history", "graph"}
+}
+
+// Focus returns the document's name in the syntax of a graph's parameter focus.
+func (page documentView) Focus() string { return graph.FocusName(page.ID) }
 
 // document shows a document of a revision.
 func (v *visit) document() (view, error) {
 	id := client.Identity{Schema: v.param("schema"), Layer: v.param("layer"), Name: v.param("name")}
 	page := documentView{
-		paper: v.paper, ID: id, As: v.param("as"), Path: v.param("path"), Secrets: v.param("secrets") == "shown",
+		Paper: v.Paper, ID: id, As: v.param("as"), Path: v.param("path"), Secrets: v.param("secrets") == "shown",
 	}
-	if !slices.Contains(forms(), page.As) {
+	if !slices.Contains(page.Forms(), page.As) {
 		page.As = "written"
 	}
 	if id.Schema == "" || id.Name == "" {
-		return view{}, &refusal{
-			status: http.StatusBadRequest, message: "The link names no document: it needs a schema and a name.",
+		return view{}, &backend.Refusal{
+			Status: http.StatusBadRequest, Message: "The link names no document: it needs a schema and a name.",
 		}
 	}
-	if err := v.api.get(v.Context(), &page.Revision, nil, "revisions", v.PathValue("revision")); err != nil {
+	if err := v.api.Get(v.Context(), &page.Revision, nil, "revisions", v.PathValue("revision")); err != nil {
 		return view{}, err
 	}
 	revision := strconv.FormatInt(page.Revision.ID, 10)
-	var found findings
-	err := together(v.Context(),
+	var found wire.Findings
+	err := backend.Together(v.Context(),
 		func(ctx context.Context) (err error) {
 			page.Stored, err = v.stored(ctx, revision, id)
 			return err
 		},
 		func(ctx context.Context) error {
 			query := v.secrets(url.Values{"document": {findingName(id)}, "limit": {"200"}})
-			return serious(v.api.get(ctx, &found, query, "revisions", revision, "findings"))
+			return backend.Serious(v.api.Get(ctx, &found, query, "revisions", revision, "findings"))
 		},
 		func(ctx context.Context) error {
-			_, err := v.api.text(ctx, typeYAML, nil, append([]string{"revisions", revision, "schemas"}, schemaParts(id)...)...)
+			path := append([]string{"revisions", revision, "schemas"}, schemaParts(id)...)
+			_, err := v.api.Text(ctx, backend.TypeYAML, nil, path...)
 			page.Schema = err == nil
-			return serious(err)
+			return backend.Serious(err)
 		},
 		func(ctx context.Context) error { return v.form(ctx, revision, &page) },
 	)
@@ -89,9 +100,9 @@ func (v *visit) document() (view, error) {
 		return view{}, err
 	}
 	if page.Stored == nil && page.As != "history" {
-		return view{}, &refusal{
-			status:  http.StatusNotFound,
-			message: "Revision " + revision + " has no document " + id.String() + ", or it is one that you may not see.",
+		return view{}, &backend.Refusal{
+			Status:  http.StatusNotFound,
+			Message: "Revision " + revision + " has no document " + id.String() + ", or it is one that you may not see.",
 		}
 	}
 	page.Total = len(found.Findings)
@@ -125,9 +136,9 @@ func (v *visit) selecting(id client.Identity) url.Values {
 }
 
 // stored returns a document, nil if the revision does not have it or the user may not see it.
-func (v *visit) stored(ctx context.Context, revision string, id client.Identity) (*storedDocument, error) {
-	var all []storedDocument
-	if err := v.api.get(ctx, &all, v.selecting(id), "revisions", revision, "documents"); err != nil {
+func (v *visit) stored(ctx context.Context, revision string, id client.Identity) (*wire.Document, error) {
+	var all []wire.Document
+	if err := v.api.Get(ctx, &all, v.selecting(id), "revisions", revision, "documents"); err != nil {
 		return nil, err
 	}
 	for i, doc := range all {
@@ -158,8 +169,9 @@ func (v *visit) form(ctx context.Context, revision string, page *documentView) e
 	if page.As == "rendered" {
 		of = "rendered-documents"
 	}
-	text, err := v.api.text(ctx, typeYAML, v.selecting(id), "revisions", revision, of)
-	if refusedWith(err, http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusInternalServerError) {
+	text, err := v.api.Text(ctx, backend.TypeYAML, v.selecting(id), "revisions", revision, of)
+	if backend.RefusedWith(err, http.StatusBadRequest, http.StatusNotFound, http.StatusConflict,
+		http.StatusInternalServerError) {
 		page.Why = "The documents of this revision cannot be rendered: " + err.Error()
 		return nil
 	}
@@ -168,7 +180,7 @@ func (v *visit) form(ctx context.Context, revision string, page *documentView) e
 		page.Why = unrendered
 	}
 	if text != "" {
-		page.Lines = numbered(text)
+		page.Lines = display.Numbered(text)
 	}
 	return err
 }
@@ -178,14 +190,14 @@ func (v *visit) renderedChange(ctx context.Context, revision string, page *docum
 	texts := make([]string, 2) //nolint:mnd // before and after
 	read := func(i int, revision string) func(context.Context) error {
 		return func(ctx context.Context) error {
-			text, err := v.api.text(ctx, typeYAML, v.selecting(page.ID), "revisions", revision, "rendered-documents")
+			text, err := v.api.Text(ctx, backend.TypeYAML, v.selecting(page.ID), "revisions", revision, "rendered-documents")
 			texts[i] = changing.ReplaceAllString(firstDocument(text), "")
 			return err
 		}
 	}
-	if err := together(ctx, read(0, page.From), read(1, revision)); err != nil {
+	if err := backend.Together(ctx, read(0, page.From), read(1, revision)); err != nil {
 		page.Why = "The documents of one of the revisions cannot be rendered: " + err.Error()
-		return serious(err)
+		return backend.Serious(err)
 	}
 	if texts[0] == "" && texts[1] == "" {
 		page.Why = unrendered
@@ -195,10 +207,7 @@ func (v *visit) renderedChange(ctx context.Context, revision string, page *docum
 	if err != nil {
 		return err
 	}
-	if all := parseUnified(text); len(all) > 0 {
-		page.Rendered = all[0]
-		page.Rendered.cut(maxLines, false)
-	}
+	page.Rendered = display.Difference(text, display.MaxLines)
 	return nil
 }
 
@@ -216,7 +225,7 @@ func firstDocument(stream string) string {
 }
 
 // place attaches findings to the lines that they are about, and keeps only the requested page of lines.
-func (v *visit) place(page *documentView, found []finding) {
+func (v *visit) place(page *documentView, found []wire.Finding) {
 	if len(page.Lines) == 0 {
 		page.About = found
 		return
@@ -225,11 +234,10 @@ func (v *visit) place(page *documentView, found []finding) {
 	for i, l := range page.Lines {
 		texts[i] = l.Text
 	}
-	page.About = mark(v.Context(), strings.Join(texts, "\n"), page.Lines, found, page.Path)
+	page.About = display.Mark(v.Context(), strings.Join(texts, "\n"), page.Lines, found, page.Path)
 	number, _ := strconv.Atoi(v.param("page")) // another one: that of the path
-	const links = 12                           // of the page that name the document
-	most := max(maxLines-links*(len(v.documentLink(page.Revision.ID, page.ID))-perLink), maxLines/4)
-	page.Lines, page.Page, page.Pages = pageOfLines(page.Lines, number, min(most, maxLines))
+	link := v.base.Document(page.Revision.ID, page.ID)
+	page.Lines, page.Page, page.Pages = display.PageOfLines(page.Lines, number, len(link))
 }
 
 // schemaParts returns the namespace, kind and version of a document's schema.
@@ -238,27 +246,23 @@ func schemaParts(id client.Identity) []string { return strings.SplitN(id.Schema,
 // past requests the history of a document.
 func (v *visit) past(ctx context.Context, page *documentView) error {
 	const limit = 20
-	page.More = v.pager(limit)
+	page.More = layout.NewPager(v.URL, limit)
 	layer := page.ID.Layer
 	if layer == "" {
 		layer = "-"
 	}
 	path := append(append([]string{"documents"}, schemaParts(page.ID)...), layer, page.ID.Name, "history")
-	var found list[client.DocumentChange]
+	var found wire.List[client.DocumentChange]
 	query := v.secrets(url.Values{"limit": {strconv.Itoa(limit)}, "offset": {strconv.Itoa(page.More.Offset)}})
-	if err := v.api.get(ctx, &found, query, path...); err != nil {
+	if err := v.api.Get(ctx, &found, query, path...); err != nil {
 		return err
 	}
 	for _, c := range found.Results {
-		shown := change{DocumentChange: c}
+		shown := change{DocumentChange: c, Comparison: display.Difference(c.Diff, display.MaxLines/2)}
 		shown.Change = wordFor(c.Change)
-		if all := parseUnified(c.Diff); len(all) > 0 {
-			shown.Comparison = all[0]
-			shown.Comparison.cut(maxLines/2, false)
-		}
 		page.Changes = append(page.Changes, shown)
 	}
-	page.More.end(len(page.Changes), found.Next != nil)
+	page.More.End(len(page.Changes), found.Next != nil)
 	return nil
 }
 
@@ -270,9 +274,9 @@ func (s *server) download(w http.ResponseWriter, r *http.Request) {
 		if v.param("as") == "rendered" {
 			of = "rendered-documents"
 		}
-		text, err := v.api.text(ctx, typeYAML, v.selecting(id), "revisions", r.PathValue("revision"), of)
+		text, err := v.api.Text(ctx, backend.TypeYAML, v.selecting(id), "revisions", r.PathValue("revision"), of)
 		return func() {
-			w.Header().Set("Content-Type", typeYAML)
+			w.Header().Set("Content-Type", backend.TypeYAML)
 			w.Header().Set("Content-Disposition", `attachment; filename="document.yaml"`)
 			_, _ = w.Write([]byte(text)) // the browser may have disconnected
 		}, err

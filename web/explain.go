@@ -6,6 +6,8 @@ import (
 	"net/url"
 
 	"purser/internal/client"
+	"purser/web/backend"
+	"purser/web/layout"
 )
 
 // leaf is a value of a rendered document and its origin.
@@ -63,7 +65,7 @@ const maxLeaves = 200
 
 // explained requests the origin of each value of the rendered document.
 func (v *visit) explained(ctx context.Context, revision string, page *documentView) error {
-	page.More = v.pager(maxLeaves)
+	page.More = layout.NewPager(v.URL, maxLeaves)
 	query := v.secrets(url.Values{"schema": {page.ID.Schema}, "name": {page.ID.Name}})
 	if page.ID.Layer != "" {
 		query.Set("layer", page.ID.Layer)
@@ -72,8 +74,8 @@ func (v *visit) explained(ctx context.Context, revision string, page *documentVi
 		Parents []client.Identity `json:"parents"`
 		Leaves  []leaf            `json:"leaves"`
 	}
-	err := v.api.get(ctx, &found, query, "revisions", revision, "rendered-documents", "explain")
-	if err != nil && serious(err) == nil {
+	err := v.api.Get(ctx, &found, query, "revisions", revision, "rendered-documents", "explain")
+	if err != nil && backend.Serious(err) == nil {
 		page.Why = "This document cannot be explained: " + err.Error()
 		return nil
 	}
@@ -81,6 +83,6 @@ func (v *visit) explained(ctx context.Context, revision string, page *documentVi
 	from := min(page.More.Offset, len(found.Leaves))
 	end := min(from+maxLeaves, len(found.Leaves))
 	page.Leaves = found.Leaves[from:end]
-	page.More.end(len(page.Leaves), end < len(found.Leaves))
+	page.More.End(len(page.Leaves), end < len(found.Leaves))
 	return err
 }

@@ -8,17 +8,20 @@ import (
 	"time"
 
 	"purser/internal/client"
+	"purser/web/backend"
+	"purser/web/layout"
+	"purser/web/wire"
 )
 
 // searchView is the content of the page that searches documents.
 type searchView struct {
-	*paper
+	*layout.Paper
 
 	Revision int64
 	Asked    string // the revision as requested
 	Filters  []filter
-	Items    []storedDocument
-	Pages    pager
+	Items    []wire.Document
+	Pages    layout.Pager
 	Empty    bool   // there is no revision
 	Why      string // nothing was searched
 }
@@ -29,7 +32,7 @@ type filter struct{ Name, Label, Value, Hint, parameter string }
 // search lists the documents of a revision selected by text or properties.
 func (v *visit) search() (view, error) {
 	const limit = 50
-	page := searchView{paper: v.paper, Asked: v.param("revision"), Pages: v.pager(limit), Filters: []filter{
+	page := searchView{Paper: v.Paper, Asked: v.param("revision"), Pages: layout.NewPager(v.URL, limit), Filters: []filter{
 		{"q", "Text", v.param("q"), "in names, labels and values", "search"},
 		{"schema", "Schema", v.param("schema"), "such as acme/Host/v1", "schema"},
 		{"name", "Name", v.param("name"), "", "metadata.name"},
@@ -42,14 +45,14 @@ func (v *visit) search() (view, error) {
 	}
 	shown := view{template: "search", title: "Documents", section: "search"}
 	var revision client.Revision
-	err := v.api.get(v.Context(), &revision, nil, "revisions", page.Asked)
-	if page.Asked == "latest" && (refusedWith(err, http.StatusNotFound) || err == nil && revision.ID == 0) {
+	err := v.api.Get(v.Context(), &revision, nil, "revisions", page.Asked)
+	if page.Asked == "latest" && (backend.RefusedWith(err, http.StatusNotFound) || err == nil && revision.ID == 0) {
 		page.Empty = true
 		shown.data = page
 		return shown, nil
 	}
 	if err != nil {
-		return view{}, v.noRevision(v.Context(), page.Asked, err)
+		return view{}, v.aboutRevision(v.Context(), page.Asked, err)
 	}
 	page.Revision = revision.ID
 	query := url.Values{"sort": {"schema", "metadata.name"}}
@@ -69,18 +72,18 @@ func (v *visit) search() (view, error) {
 		return view{}, err
 	}
 	page.Items = found.Results
-	page.Pages.end(len(page.Items), found.Next != nil)
+	page.Pages.End(len(page.Items), found.Next != nil)
 	shown.data = page
 	return shown, nil
 }
 
 // auditView is the content of the page of the audit.
 type auditView struct {
-	*paper
+	*layout.Paper
 
 	User, Revision, Since, Until string
-	Items                        []auditEvent
-	Pages                        pager
+	Items                        []wire.AuditEvent
+	Pages                        layout.Pager
 	Error                        string
 }
 
@@ -88,9 +91,9 @@ type auditView struct {
 func (v *visit) audit() (view, error) {
 	const limit = 100
 	page := auditView{
-		paper: v.paper,
+		Paper: v.Paper,
 		User:  v.param("user"), Revision: v.param("revision"), Since: v.param("since"), Until: v.param("until"),
-		Pages: v.pager(limit),
+		Pages: layout.NewPager(v.URL, limit),
 	}
 	query := url.Values{"limit": {strconv.Itoa(limit)}, "offset": {strconv.Itoa(page.Pages.Offset)}}
 	for name, value := range map[string]string{
@@ -100,15 +103,15 @@ func (v *visit) audit() (view, error) {
 			query.Set(name, value)
 		}
 	}
-	var found list[auditEvent]
-	err := v.api.get(v.Context(), &found, query, "audit")
-	if refusedWith(err, http.StatusBadRequest) {
+	var found wire.List[wire.AuditEvent]
+	err := v.api.Get(v.Context(), &found, query, "audit")
+	if backend.RefusedWith(err, http.StatusBadRequest) {
 		page.Error = err.Error()
 	} else if err != nil {
 		return view{}, err
 	}
 	page.Items = found.Results
-	page.Pages.end(len(page.Items), found.Next != nil)
+	page.Pages.End(len(page.Items), found.Next != nil)
 	return view{template: "audit", title: "Audit", section: "audit", data: page}, nil
 }
 
@@ -131,27 +134,27 @@ type schemaItem struct {
 
 // schemasView is the content of the list of schemas.
 type schemasView struct {
-	*paper
+	*layout.Paper
 
 	Revision int64
 	Filter   string
 	Items    []schemaItem
 	Count    int // of the schemas that the filter selects
-	Pages    pager
+	Pages    layout.Pager
 }
 
 // schemas lists the schemas of a revision.
 func (v *visit) schemas() (view, error) {
 	const limit = 200
-	page := schemasView{paper: v.paper, Filter: v.param("filter"), Pages: v.pager(limit)}
+	page := schemasView{Paper: v.Paper, Filter: v.param("filter"), Pages: layout.NewPager(v.URL, limit)}
 	var revision client.Revision
-	if err := v.api.get(v.Context(), &revision, nil, "revisions", v.PathValue("revision")); err != nil {
+	if err := v.api.Get(v.Context(), &revision, nil, "revisions", v.PathValue("revision")); err != nil {
 		return view{}, err
 	}
 	page.Revision = revision.ID
 	id := strconv.FormatInt(revision.ID, 10)
-	var found list[schemaItem]
-	if err := v.api.get(v.Context(), &found, nil, "revisions", id, "schemas"); err != nil {
+	var found wire.List[schemaItem]
+	if err := v.api.Get(v.Context(), &found, nil, "revisions", id, "schemas"); err != nil {
 		return view{}, err
 	}
 	for _, item := range found.Results {
@@ -163,6 +166,6 @@ func (v *visit) schemas() (view, error) {
 	from := min(page.Pages.Offset, page.Count)
 	to := min(from+limit, page.Count)
 	page.Items = page.Items[from:to]
-	page.Pages.end(to-from, to < page.Count)
+	page.Pages.End(to-from, to < page.Count)
 	return view{template: "schemas", title: "Schemas of revision " + id, section: "schemas", data: page}, nil
 }

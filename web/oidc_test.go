@@ -23,6 +23,7 @@ import (
 	"purser/api"
 	"purser/internal/authn"
 	"purser/web"
+	"purser/web/signin"
 )
 
 // idp is an issuer with a permanently signed-in user.
@@ -94,7 +95,7 @@ func withIDP(t *testing.T, i *idp) *site {
 	s := newSite(t, func(config *api.Config) { config.Access.Authenticator = verifier })
 	s.pages, err = web.New(web.Config{
 		API: s.api, PublicURL: "https://purser.example", Key: bytes.Repeat([]byte("k"), 32), Now: s.clock.Now, Log: quiet,
-		OIDC: &web.OIDC{Issuer: i.URL, ClientID: "purser", Client: i.Client()},
+		OIDC: &signin.OIDC{Issuer: i.URL, ClientID: "purser", Client: i.Client()},
 	})
 	if err != nil {
 		t.Fatal(err)

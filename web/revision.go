@@ -3,26 +3,33 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"purser/internal/client"
+	"purser/web/backend"
+	"purser/web/display"
+	"purser/web/layout"
+	"purser/web/reasons"
+	"purser/web/wire"
 )
 
 // revisionsView is the content of the list of revisions.
 type revisionsView struct {
-	*paper
+	*layout.Paper
 
 	Items []revisionItem
 	Tag   string
-	Pages pager
+	Pages layout.Pager
 }
 
 // revisions lists the revisions, newest first.
 func (v *visit) revisions() (view, error) {
 	const limit = 50
-	page := revisionsView{paper: v.paper, Tag: v.param("tag"), Pages: v.pager(limit)}
+	page := revisionsView{Paper: v.Paper, Tag: v.param("tag"), Pages: layout.NewPager(v.URL, limit)}
 	query := url.Values{}
 	if page.Tag != "" {
 		query.Set("tag", page.Tag)
@@ -32,27 +39,27 @@ func (v *visit) revisions() (view, error) {
 	if page.Items, more, err = v.history(v.Context(), query, page.Pages.Offset, limit); err != nil {
 		return view{}, err
 	}
-	page.Pages.end(len(page.Items), more)
+	page.Pages.End(len(page.Items), more)
 	return view{template: "revisions", title: "Revisions", section: "revisions", data: page}, nil
 }
 
 // revisionView is the content of the page of a revision.
 type revisionView struct {
-	*paper
+	*layout.Paper
 
 	Revision  revisionItem
 	Newest    bool
-	Verdict   verdict
+	Verdict   reasons.Verdict
 	Stamp     string
-	Required  []required
+	Required  []reasons.Required
 	Others    []client.Validation // validations that no policy requires
-	Findings  []grouped
+	Findings  []reasons.Group
 	More      int
-	Previous  int64        // the revision before; -1 if there is none
-	Changes   []comparison // the first ones
-	Changed   int          // number of all
-	Unshown   string       // why there are no changes
-	Documents []storedDocument
+	Previous  int64                // the revision before; -1 if there is none
+	Changes   []display.Comparison // the first ones
+	Changed   int                  // number of all
+	Unshown   string               // why there are no changes
+	Documents []wire.Document
 	Next      bool // there are more documents
 	Tags      []tag
 	May       allowed
@@ -71,63 +78,51 @@ func (v *visit) revision() (view, error) {
 
 		Tagged map[string]json.RawMessage `json:"tags"`
 	}
-	if err := v.api.get(v.Context(), &described, nil, "revisions", v.PathValue("revision")); err != nil {
+	if err := v.api.Get(v.Context(), &described, nil, "revisions", v.PathValue("revision")); err != nil {
 		return view{}, err
 	}
-	page := revisionView{paper: v.paper, Revision: revisionItem{Revision: described.Revision}, Previous: described.ID - 1}
-	for _, name := range sortedKeys(described.Tagged) {
+	page := revisionView{Paper: v.Paper, Revision: revisionItem{Revision: described.Revision}, Previous: described.ID - 1}
+	for _, name := range slices.Sorted(maps.Keys(described.Tagged)) {
 		page.Tags = append(page.Tags, tag{name, tagText(described.Tagged[name])})
 	}
 	id := strconv.FormatInt(described.ID, 10)
 	var judged judgement
-	var documents list[storedDocument]
-	var reported list[client.Validation]
+	var documents wire.List[wire.Document]
+	var reported wire.List[client.Validation]
 	var newest client.Revision
-	err := together(v.Context(),
+	err := backend.Together(v.Context(),
 		func(ctx context.Context) (err error) {
 			judged, err = v.judge(ctx, id, 200) //nolint:mnd // some
 			return err
 		},
 		func(ctx context.Context) (err error) {
 			page.Changes, page.Changed, err = v.changes(ctx, strconv.FormatInt(page.Previous, 10), id, false, 0)
-			if refused, ok := err.(*refusal); ok && serious(err) == nil { //nolint:errorlint // as it was returned
-				page.Unshown = refused.Error()
+			if err != nil && backend.Serious(err) == nil {
+				page.Unshown = err.Error()
 			}
-			return serious(err)
+			return backend.Serious(err)
 		},
 		func(ctx context.Context) (err error) {
 			documents, err = v.documents(ctx, id, url.Values{}, 0, 50) //nolint:mnd // some
-			return serious(err)
+			return backend.Serious(err)
 		},
 		func(ctx context.Context) error {
-			return serious(v.api.get(ctx, &reported, nil, "revisions", id, "validations"))
+			return backend.Serious(v.api.Get(ctx, &reported, nil, "revisions", id, "validations"))
 		},
-		func(ctx context.Context) error { return serious(v.api.get(ctx, &newest, nil, "revisions", "latest")) },
+		func(ctx context.Context) error {
+			return backend.Serious(v.api.Get(ctx, &newest, nil, "revisions", "latest"))
+		},
 	)
 	if err != nil {
 		return view{}, err
 	}
 	page.Verdict, page.Stamp, page.Required = judged.verdict, judged.stamp, judged.required
 	page.Findings, page.More = judged.groups, judged.more
-	page.Others = othersOf(reported.Results, judged.required)
+	page.Others = reasons.Others(reported.Results, judged.required)
 	page.Documents, page.Next = documents.Results, documents.Next != nil
 	page.Newest = newest.ID == described.ID
 	page.May = v.allowed()
 	return view{template: "revision", title: "Revision " + id, section: "revisions", data: page}, nil
-}
-
-// othersOf returns the validations that are not among the required ones.
-func othersOf(all []client.Validation, required []required) (others []client.Validation) {
-	known := map[string]bool{}
-	for _, r := range required {
-		known[r.Name] = true
-	}
-	for _, validation := range all {
-		if !known[validation.Name] {
-			others = append(others, validation)
-		}
-	}
-	return others
 }
 
 // tagText returns the data of a tag as text, "" if it has none.
@@ -144,20 +139,20 @@ const maxChanges = 100
 // changes returns the documents that differ between two revisions, as submitted or as rendered, without their
 // differences: a page that begins at an offset, and the total number.
 func (v *visit) changes(ctx context.Context, from, to string, rendered bool, offset int) (
-	changes []comparison, count int, err error,
+	changes []display.Comparison, count int, err error,
 ) {
 	query := differencesQuery("documents", rendered, offset)
-	var differing list[struct {
+	var differing wire.List[struct {
 		client.Identity
 
 		Change string `json:"change"`
 	}]
-	if err := v.api.get(ctx, &differing, query, "revisions", from, "deepdiff", to); err != nil {
+	if err := v.api.Get(ctx, &differing, query, "revisions", from, "deepdiff", to); err != nil {
 		return nil, 0, err
 	}
-	changes = make([]comparison, len(differing.Results))
+	changes = make([]display.Comparison, len(differing.Results))
 	for i, d := range differing.Results {
-		changes[i] = comparison{Document: d.Identity, Change: wordFor(d.Change)}
+		changes[i] = display.Comparison{Document: d.Identity, Change: wordFor(d.Change)}
 	}
 	return changes, differing.Count, nil
 }
@@ -182,7 +177,7 @@ func wordFor(change string) string {
 
 // documents returns a page of the documents of a revision, without their data.
 func (v *visit) documents(ctx context.Context, revision string, query url.Values, offset, limit int) (
-	found list[storedDocument], err error,
+	found wire.List[wire.Document], err error,
 ) {
 	wanted := limit + 1
 	if v.Compat { // its lists have no offset
@@ -191,7 +186,7 @@ func (v *visit) documents(ctx context.Context, revision string, query url.Values
 	query.Set("limit", strconv.Itoa(wanted))
 	query.Set("offset", strconv.Itoa(offset))
 	query.Set("cleartext-secrets", "false")
-	if err := v.api.get(ctx, &found.Results, query, "revisions", revision, "documents"); err != nil {
+	if err := v.api.Get(ctx, &found.Results, query, "revisions", revision, "documents"); err != nil {
 		return found, err
 	}
 	if v.Compat {
@@ -205,32 +200,32 @@ func (v *visit) documents(ctx context.Context, revision string, query url.Values
 
 // validationView is the content of the page of a validation's results.
 type validationView struct {
-	*paper
+	*layout.Paper
 
 	Revision client.Revision
 	Name     string
-	Entries  []entry
-	Pages    pager
-	Newest   entry
+	Entries  []wire.Result
+	Pages    layout.Pager
+	Newest   wire.Result
 }
 
 // validation shows the results of a validation of a revision.
 func (v *visit) validation() (view, error) {
 	const limit = 100
-	page := validationView{paper: v.paper, Name: v.PathValue("name"), Pages: v.pager(limit)}
-	if err := v.api.get(v.Context(), &page.Revision, nil, "revisions", v.PathValue("revision")); err != nil {
+	page := validationView{Paper: v.Paper, Name: v.PathValue("name"), Pages: layout.NewPager(v.URL, limit)}
+	if err := v.api.Get(v.Context(), &page.Revision, nil, "revisions", v.PathValue("revision")); err != nil {
 		return view{}, err
 	}
 	id := strconv.FormatInt(page.Revision.ID, 10)
-	var found list[entry]
+	var found wire.List[wire.Result]
 	query := url.Values{"limit": {strconv.Itoa(limit)}, "offset": {strconv.Itoa(page.Pages.Offset)}}
-	if err := v.api.get(v.Context(), &found, query, "revisions", id, "validations", page.Name); err != nil {
+	if err := v.api.Get(v.Context(), &found, query, "revisions", id, "validations", page.Name); err != nil {
 		return view{}, err
 	}
-	page.Pages.end(len(found.Results), found.Next != nil)
+	page.Pages.End(len(found.Results), found.Next != nil)
 	page.Entries = found.Results
 	if number := v.param("entry"); number != "" {
-		err := v.api.get(v.Context(), &page.Newest, url.Values{"cleartext-secrets": {"false"}},
+		err := v.api.Get(v.Context(), &page.Newest, url.Values{"cleartext-secrets": {"false"}},
 			"revisions", id, "validations", page.Name, "entries", number)
 		if err != nil {
 			return view{}, err
@@ -239,7 +234,7 @@ func (v *visit) validation() (view, error) {
 	} else if newest, err := v.newest(v.Context(), id, page.Name); err == nil {
 		page.Newest = newest
 		page.Newest.ID = -1
-	} else if !refusedWith(err, http.StatusNotFound) {
+	} else if !backend.RefusedWith(err, http.StatusNotFound) {
 		return view{}, err
 	}
 	return view{

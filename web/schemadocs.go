@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"purser/internal/client"
+	"purser/web/backend"
 )
 
 // schemaView is the content of the page that documents a schema.
@@ -21,14 +22,14 @@ type schemaView struct {
 // that takes something from a secret is refused: it is shown on the page of its document.
 func (v *visit) schema() (view, error) {
 	var revision client.Revision
-	if err := v.api.get(v.Context(), &revision, nil, "revisions", v.PathValue("revision")); err != nil {
+	if err := v.api.Get(v.Context(), &revision, nil, "revisions", v.PathValue("revision")); err != nil {
 		return view{}, err
 	}
 	id := strconv.FormatInt(revision.ID, 10)
 	page := schemaView{
 		Revision: revision.ID, Name: v.PathValue("space") + "/" + v.PathValue("kind") + "/" + v.PathValue("v"),
 	}
-	text, err := v.api.text(v.Context(), typeHTML, url.Values{"cleartext-secrets": {"false"}},
+	text, err := v.api.Text(v.Context(), backend.TypeHTML, url.Values{"cleartext-secrets": {"false"}},
 		"revisions", id, "schemas", v.PathValue("space"), v.PathValue("kind"), v.PathValue("v"), "docs")
 	if err != nil {
 		return view{}, err

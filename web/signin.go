@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"purser/internal/client"
+	"purser/web/backend"
+	"purser/web/signin"
 )
 
 // signInView is the content of the sign-in page.
@@ -39,9 +41,9 @@ func (s *server) askToSignIn(v *visit) {
 		return
 	}
 	if v.session.Token != "" {
-		s.end(v.w, v.Request) // it is no longer valid
+		s.cookies.End(v.w, v.Request) // it is no longer valid
 	}
-	http.Redirect(v.w, v.Request, s.base+"sign-in?"+url.Values{"next": {s.here(v.Request)}}.Encode(), http.StatusSeeOther)
+	v.goTo(s.base.Query("sign-in", "next", s.here(v.Request)))
 }
 
 // bounced answers a request made by a link on another site, which has no cookies with SameSite=Strict, by making the
@@ -51,7 +53,7 @@ func (s *server) bounced(w http.ResponseWriter, r *http.Request) bool {
 		r.Method != http.MethodGet {
 		return false
 	}
-	v := &visit{server: s, Request: r, paper: newPaper(), w: w}
+	v := s.visit(w, r)
 	v.show(view{template: "bounce", title: "Opening the page", data: bounce{s.here(r), "0"}})
 	return true
 }
@@ -59,9 +61,9 @@ func (s *server) bounced(w http.ResponseWriter, r *http.Request) bool {
 // here returns the path and query of the requested page in the form used in links.
 func (s *server) here(r *http.Request) string {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead { // the page with the form
-		return s.link([]string{"revisions", r.PathValue("revision")})
+		return s.base.Link("revisions", r.PathValue("revision"))
 	}
-	at := url.URL{Path: s.base + strings.TrimPrefix(r.URL.Path, "/ui/"), RawQuery: r.URL.RawQuery}
+	at := url.URL{Path: string(s.base) + strings.TrimPrefix(r.URL.Path, "/ui/"), RawQuery: r.URL.RawQuery}
 	return at.String()
 }
 
@@ -69,9 +71,9 @@ func (s *server) here(r *http.Request) string {
 func (s *server) next(asked string) string {
 	at, err := url.Parse(asked)
 	if err != nil || len(asked) > 4*maxQuery || at.IsAbs() || at.Host != "" ||
-		!strings.HasPrefix(at.EscapedPath(), s.base) ||
-		strings.ContainsAny(asked, "\\\r\n") || strings.HasPrefix(at.Path, s.base+"sign-") {
-		return s.base
+		!strings.HasPrefix(at.EscapedPath(), string(s.base)) ||
+		strings.ContainsAny(asked, "\\\r\n") || strings.HasPrefix(at.Path, string(s.base)+"sign-") {
+		return string(s.base)
 	}
 	return at.String()
 }
@@ -79,27 +81,29 @@ func (s *server) next(asked string) string {
 // showSignIn shows the form, unless the server needs no token. Users with a certificate also see it if they ask to sign
 // in as another user.
 func (s *server) showSignIn(w http.ResponseWriter, r *http.Request) {
-	v := &visit{server: s, Request: r, paper: newPaper(), w: w, session: s.sessionOf(r)}
+	v := s.visit(w, r)
 	content := signInView{Next: s.next(v.param("next"))}
+	token := s.cookies.Session(r).Token
 	var caller client.Caller
-	if (backend{s.API, r, v.session.Token}).get(r.Context(), &caller, nil, "whoami") == nil {
-		if v.session.Token != "" || !s.certified(r) || v.param("other") == "" {
+	if backend.New(s.API, r, token).Get(r.Context(), &caller, nil, "whoami") == nil {
+		if token != "" || !s.certified(r) || v.param("other") == "" {
 			http.Redirect(w, r, content.Next, http.StatusSeeOther)
 			return
 		}
 		content.Holder = nameOf(caller)
 	}
-	v.session = session{}
 	v.show(s.signInPage(content))
 }
 
 // maxForm bounds the body of a form, in bytes.
 const maxForm = 128 << 10
 
-var errForm = &refusal{status: http.StatusBadRequest, message: "The form or the link cannot be read, or is too long."}
+var errForm = &backend.Refusal{
+	Status: http.StatusBadRequest, Message: "The form or the link cannot be read, or is too long.",
+}
 
 func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
-	v := &visit{server: s, Request: r, paper: newPaper(), w: w}
+	v := s.visit(w, r)
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
 		v.fail(errForm)
@@ -116,13 +120,13 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	err := s.enter(w, r, token)
-	switch failed := new(refusal); {
+	switch failed := new(backend.Refusal); {
 	case err == nil:
 		http.Redirect(w, r, next, http.StatusSeeOther) //nolint:gosec // next checks it
-	case errors.As(err, &failed) && failed.status == http.StatusUnauthorized:
+	case errors.As(err, &failed) && failed.Status == http.StatusUnauthorized:
 		refused(http.StatusUnauthorized, "The server does not know this token, or it has expired.")
-	case failed.status != 0:
-		refused(failed.status, failed.Error())
+	case failed.Status != 0:
+		refused(failed.Status, failed.Error())
 	default:
 		v.fail(err)
 	}
@@ -130,16 +134,20 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
 
 // enter begins a session with a token that the API accepts.
 func (s *server) enter(w http.ResponseWriter, r *http.Request, token string) error {
-	if err := (backend{s.API, r, token}).get(r.Context(), &client.Caller{}, nil, "whoami"); err != nil {
+	if err := backend.New(s.API, r, token).Get(r.Context(), &client.Caller{}, nil, "whoami"); err != nil {
 		return err
 	}
-	return s.begin(w, r, session{Token: token, Until: s.Now().Add(maxSession)})
+	err := s.cookies.Begin(w, r, token)
+	if errors.Is(err, signin.ErrLong) {
+		return &backend.Refusal{Status: http.StatusBadRequest, Message: "The token is too long."}
+	}
+	return err
 }
 
 // signOut ends the session. A certificate continues to sign its user in; the page of the redirect says so.
 func (s *server) signOut(w http.ResponseWriter, r *http.Request) {
-	s.end(w, r)
-	page := s.base + "sign-in"
+	s.cookies.End(w, r)
+	page := string(s.base) + "sign-in"
 	if s.certified(r) {
 		page += "?other=yes"
 	}

@@ -13,13 +13,10 @@ import (
 	"strings"
 	"time"
 
-	"purser/internal/findings"
-	"purser/internal/words"
-
-	"golang.org/x/term"
-
 	"purser/internal/check"
 	"purser/internal/check/format"
+	"purser/internal/findings"
+	"purser/internal/words"
 )
 
 // checkCommand checks files as a server would.
@@ -314,10 +311,4 @@ func (p *progress) clear() {
 		_, _ = io.WriteString(p.w, "\r\x1b[K")
 		p.shown = false
 	}
-}
-
-// isTerminal reports whether w is a terminal.
-func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
 }

@@ -6,9 +6,9 @@ import (
 	"net/url"
 	"strconv"
 
-	"purser/internal/words"
-
+	"purser/cmd/purser/internal/difftext"
 	"purser/internal/client"
+	"purser/internal/words"
 )
 
 // diffCommand prints the differences between the documents of two revisions.
@@ -44,15 +44,13 @@ func (c *diffCommand) Run(ctx context.Context, around *surroundings) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case c.Format == "json-patch":
+	switch c.Format {
+	case "json-patch":
 		text = words.PrintableJSON(text)
-	case c.Format == "side":
-		text = sideBySide(words.Printable(text), cmp.Or(c.Width, around.width, 160), around.colors)
-	case around.colors:
-		text = coloredDiff(words.Printable(text))
+	case "side":
+		text = difftext.SideBySide(text, cmp.Or(c.Width, around.width, 160), around.colors)
 	default:
-		text = words.Printable(text)
+		text = difftext.Unified(text, around.colors)
 	}
 	return write(around, text)
 }

@@ -2,19 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
-	"slices"
-	"strings"
 	"time"
 
-	"purser/internal/words"
-
-	"purser/internal/document/blockyaml"
-
+	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
 )
 
@@ -56,7 +49,11 @@ func (c *eventsCommand) Run(ctx context.Context, around *surroundings) error {
 			return err
 		}
 		for _, event := range events {
-			if err := c.printEvent(around, event); err != nil {
+			text, err := views.Event(event, c.Output)
+			if err != nil {
+				return err
+			}
+			if err := write(around, text); err != nil {
 				return err
 			}
 		}
@@ -70,27 +67,4 @@ func (c *eventsCommand) Run(ctx context.Context, around *surroundings) error {
 		}
 		cursor = next
 	}
-}
-
-func (c *eventsCommand) printEvent(around *surroundings, text json.RawMessage) error {
-	switch c.Output {
-	case "json":
-		return write(around, words.PrintableJSON(string(text)))
-	case "yaml":
-		return write(around, "---\n"+string(blockyaml.Append(nil, text)))
-	}
-	var event client.Event
-	if err := decode(text, &event); err != nil {
-		return err
-	}
-	var data []string
-	for _, key := range slices.Sorted(maps.Keys(event.Data)) {
-		if value, ok := event.Data[key].(string); ok {
-			data = append(data, key+"="+value)
-		} else {
-			data = append(data, key+"="+string(marshal(event.Data[key])))
-		}
-	}
-	return write(around, words.Line(fmt.Sprintf("%s  %s  %s  %s", moment(event.Time), event.Type, dash(event.Subject),
-		strings.Join(data, " "))))
 }

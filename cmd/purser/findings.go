@@ -2,13 +2,10 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"net/url"
 	"strconv"
 
-	"purser/internal/words"
-
+	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
 )
 
@@ -47,20 +44,5 @@ func (c *findingsCommand) Run(ctx context.Context, around *surroundings) error {
 	if err != nil {
 		return err
 	}
-	var names []string
-	for _, f := range found.Findings {
-		if f.Document != nil {
-			names = append(names, f.Document.Schema+"/"+f.Document.Name)
-		} else {
-			names = append(names, f.Validation)
-		}
-	}
-	return c.print(around, shown{text, names, func(w io.Writer) {
-		for _, f := range found.Findings {
-			fmt.Fprintln(w, words.Line(findingText(f)))
-		}
-		if rest := restText(len(found.Findings), found.Total, found.More); rest != "" {
-			fmt.Fprintln(w, rest)
-		}
-	}})
+	return c.print(around, views.Findings(text, found))
 }

@@ -2,16 +2,12 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"net/url"
-	"slices"
 	"strconv"
-	"strings"
 
-	"purser/internal/words"
-
+	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
+	"purser/internal/words"
 )
 
 // graphCommand prints the dependencies between the documents of a revision.
@@ -64,52 +60,9 @@ func (c *graphCommand) Run(ctx context.Context, around *surroundings) error {
 	default:
 		return write(around, words.Printable(string(answer.Body)))
 	}
-	var graph client.Graph
-	if err := decode(answer.Body, &graph); err != nil {
+	text, err := views.Graph(answer.Body)
+	if err != nil {
 		return err
 	}
-	var b strings.Builder
-	graphText(&b, graph)
-	return write(around, b.String())
-}
-
-// graphText prints a graph as text: below each document, the documents that it depends on.
-func graphText(w io.Writer, graph client.Graph) {
-	needs := map[int][]client.Edge{}
-	for _, edge := range graph.Edges {
-		needs[edge.From] = append(needs[edge.From], edge)
-	}
-	nodes := map[int]client.Node{}
-	for _, node := range graph.Nodes {
-		nodes[node.ID] = node
-	}
-	for _, node := range graph.Nodes {
-		if node.Missing != "" {
-			continue // printed below the documents that depend on it
-		}
-		fmt.Fprintln(w, words.Line(nodeText(node)))
-		edges := needs[node.ID]
-		slices.SortStableFunc(edges, func(a, b client.Edge) int { return strings.Compare(a.Kind, b.Kind) })
-		for _, edge := range edges {
-			cyclic := ""
-			if edge.Cyclic {
-				cyclic = "  (cycle)"
-			}
-			fmt.Fprintln(w, words.Line(fmt.Sprintf("  %-12s %s%s", edge.Kind, nodeText(nodes[edge.To]), cyclic)))
-		}
-	}
-	for _, problem := range graph.Problems {
-		fmt.Fprintln(w, words.Line("problem: "+problem.Message))
-	}
-}
-
-func nodeText(node client.Node) string {
-	text := client.Identity{Schema: node.Schema, Layer: node.Layer, Name: dash(node.Name)}.String()
-	if node.Missing != "" {
-		text += "  (" + node.Missing + " missing)"
-	}
-	if node.Abstract {
-		text += "  (abstract)"
-	}
-	return text
+	return write(around, text)
 }

@@ -1,17 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 
-	"purser/internal/words"
-
+	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
 )
 
@@ -51,48 +49,26 @@ func (c *logCommand) Run(ctx context.Context, around *surroundings) error {
 	if err != nil {
 		return err
 	}
-	revisions, err := decodeAll[client.Revision](items)
+	revisions, err := views.Revisions(items)
 	if err != nil {
 		return err
 	}
-	rows, names := [][]string{{"REVISION", "STATUS", "AT", "USER", "BUCKETS", "TAGS", "MESSAGE"}}, []string{}
-	for _, r := range revisions {
-		what := r.Message
-		if r.RolledBackTo != nil {
-			what = strings.TrimSuffix(fmt.Sprintf("rollback to %d: %s", *r.RolledBackTo, what), ": ")
-		}
-		names = append(names, strconv.FormatInt(r.ID, 10))
-		rows = append(rows, []string{
-			strconv.FormatInt(r.ID, 10), verdictWord(r.Status), moment(r.CreatedAt), dash(r.User),
-			dash(strings.Join(r.Buckets, ",")), dash(strings.Join(r.Tags, ",")), what,
-		})
-	}
-	return c.print(around, shown{listText(items), names, func(w io.Writer) { columns(w, rows) }})
+	return c.print(around, revisions)
 }
 
 // history prints the changes of a document.
 func (c *logCommand) history(ctx context.Context, around *surroundings, server *client.Client) error {
 	path := append([]string{"documents"}, strings.Split(c.Document.Schema, "/")...)
-	items, _, err := server.List(ctx, c.Limit, nil, append(path, dash(c.Layer), c.Document.Name, "history")...)
+	items, _, err := server.List(ctx, c.Limit, nil, append(path, cmp.Or(c.Layer, "-"), c.Document.Name, "history")...)
 	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == http.StatusNotFound && c.Layer == "" {
 		return fmt.Errorf("%w\nIf it has a layer, add --layer", err)
 	}
 	if err != nil {
 		return err
 	}
-	changes, err := decodeAll[client.DocumentChange](items)
+	history, err := views.History(items, around.colors)
 	if err != nil {
 		return err
 	}
-	var names []string
-	for _, change := range changes {
-		names = append(names, strconv.FormatInt(change.Revision, 10))
-	}
-	return c.print(around, shown{listText(items), names, func(w io.Writer) {
-		for _, change := range changes {
-			fmt.Fprintln(w, words.Line(fmt.Sprintf("revision %d  %s  %s  %s  %s", change.Revision, moment(change.ChangedAt),
-				dash(change.User), change.Change, change.Message)))
-			fmt.Fprint(w, indented(change.Diff, around.colors))
-		}
-	}})
+	return c.print(around, history)
 }

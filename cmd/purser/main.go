@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
-	"golang.org/x/term"
 
+	"purser/cmd/purser/internal/folder"
 	"purser/internal/client"
 )
 
@@ -55,15 +55,6 @@ type commands struct {
 	Version    versionCommand    `cmd:"" group:"more"   help:"Print the version."`
 
 	ShowVersion kong.VersionFlag `help:"Print the version and exit." name:"version"`
-}
-
-// widthOf returns the width of a terminal in characters, 0 if the file is not a terminal.
-func widthOf(file *os.File) int {
-	width, _, err := term.GetSize(int(file.Fd()))
-	if err != nil {
-		return 0
-	}
-	return width
 }
 
 // groups returns the headings of the list of commands, in order.
@@ -166,6 +157,9 @@ func codeOf(err error, stderr io.Writer) int {
 		_, _ = fmt.Fprintln(stderr, "purser:", err)
 	}
 	if _, ok := errors.AsType[no](err); ok {
+		return exitNo
+	}
+	if _, ok := errors.AsType[folder.Invalid](err); ok {
 		return exitNo
 	}
 	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Refusal() {

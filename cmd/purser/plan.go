@@ -4,16 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
-	"purser/internal/words"
-
+	"purser/cmd/purser/internal/folder"
+	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
 )
 
@@ -32,78 +29,21 @@ func (p *push) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = p.print(p.around, shown{written.Body, changeNames(preview), func(w io.Writer) {
-		for _, d := range preview.Documents {
-			from := ""
-			if d.From != "" {
-				from = ", from bucket " + d.From
-			}
-			fmt.Fprintln(w, words.Line(fmt.Sprintf("%-8s %s (bucket %s%s)", wordOf(d), d, d.Bucket, from)))
-			fmt.Fprint(w, indented(differences[key(d.Identity)], p.around.colors))
-		}
-		did := preview.Changes
-		if preview.Changed {
-			fmt.Fprintf(w, "Would be revision %s: added=%d, modified=%d, deleted=%d, unchanged=%d\n", written.Revision,
-				did.Added, did.Modified, did.Deleted, did.Unchanged)
-		} else {
-			fmt.Fprintf(w, "Nothing would change.\n")
-		}
-		p.findings(ctx, w, preview.Findings, preview.Total, preview.More)
-		for _, warning := range preview.Warnings {
-			if preview.Total == 0 { // otherwise they are among the findings
-				fmt.Fprintln(w, words.Line("warning: "+warning))
-			}
-		}
-		if preview.Withheld != "" {
-			fmt.Fprintln(w, words.Line(preview.Withheld))
-		}
-		fmt.Fprintln(w, verdictLine(preview))
-	}})
+	places := p.places(ctx, preview.Findings)
+	err = p.print(p.around, views.Preview(written, preview, differences, places, p.around.colors))
 	if err == nil && preview.Fails() {
 		return no("")
 	}
 	return err
 }
 
-// verdictLine returns a line with the status of the new revision, or with that of the present one if nothing would
-// change.
-func verdictLine(preview client.Preview) string {
-	line := "Status would be: "
-	if !preview.Changed {
-		line = "Status is: "
-	}
-	line += verdictWord(preview.Status)
-	if preview.Status == "failed" && !preview.Fails() {
-		line += ", until results are posted"
-	}
-	return line
-}
-
-// statusLine returns a line for the header Purser-Status, such as failure; findings=2. Its number counts no
-// findings: a document counts once, however many it has.
-func statusLine(header string) string {
-	status, failing, counted := strings.Cut(header, "; findings=")
-	line := "Status: " + status
-	if counted && failing != "0" {
-		line += "; failing documents and validations: " + failing
-	}
-	return line
-}
-
-// verdictWord converts the status of a revision to the word of a verdict.
-func verdictWord(status string) string {
-	if status == "failed" {
-		return "failure"
-	}
-	return status
-}
-
 // differences returns the unified diff of each changed document, without the data of encrypted documents.
 func (p *push) differences(ctx context.Context, preview client.Preview) (map[client.Identity]string, error) {
-	changed, buckets := map[client.Identity]bool{}, map[string]bool{}
+	var changed []client.Identity
+	buckets := map[string]bool{}
 	for _, d := range preview.Documents {
 		if d.Change == "modified" || d.Change == "moved" {
-			changed[key(d.Identity)] = true
+			changed = append(changed, d.Identity)
 			buckets[cmp.Or(d.From, d.Bucket)] = true
 		}
 	}
@@ -120,38 +60,9 @@ func (p *push) differences(ctx context.Context, preview client.Preview) (map[cli
 	if err != nil {
 		return nil, err
 	}
-	found, err := documentsOf(answer.Body)
+	before, err := folder.Parse(answer.Body)
 	if err != nil {
 		return nil, err
 	}
-	before := map[client.Identity]*stored{}
-	for i, doc := range found {
-		before[key(doc.Identity)] = &found[i]
-	}
-	differences := map[client.Identity]string{}
-	for _, piece := range p.body.pieces {
-		after, err := storedAs(piece.source)
-		if err != nil {
-			return nil, err
-		}
-		id := after.Identity
-		if !changed[id] || before[id] == nil {
-			continue
-		}
-		if differences[id], err = difference(ctx, "stored", piece.file, before[id], &after); err != nil {
-			return nil, err
-		}
-	}
-	return differences, nil
-}
-
-// indented indents the lines of a diff, and replaces characters that control a terminal.
-func indented(diff string, colors bool) string {
-	if diff == "" {
-		return ""
-	}
-	if diff = words.Printable(diff); colors {
-		diff = coloredDiff(diff)
-	}
-	return "    " + strings.ReplaceAll(strings.TrimSuffix(diff, "\n"), "\n", "\n    ") + "\n"
+	return p.body.Differences(ctx, before, changed)
 }

@@ -3,14 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
 
-	"purser/internal/words"
-
+	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
+	"purser/internal/words"
 )
 
 // pruneCommand deletes old revisions.
@@ -54,12 +53,12 @@ func (c *pruneCommand) Run(ctx context.Context, around *surroundings) error {
 	if err != nil {
 		return err
 	}
-	return c.print(around, shown{text, rangesOf(pruned), func(w io.Writer) { pruneText(w, pruned) }})
+	return c.print(around, views.Pruned(text, pruned))
 }
 
 // confirm previews the prune, and asks for confirmation.
 func (c *pruneCommand) confirm(ctx context.Context, around *surroundings, server *client.Client) error {
-	pruned, _, err := prune(ctx, server, c.Keep, true)
+	pruned, text, err := prune(ctx, server, c.Keep, true)
 	if err != nil || pruned.Revisions.Count == 0 {
 		return err
 	}
@@ -67,37 +66,8 @@ func (c *pruneCommand) confirm(ctx context.Context, around *surroundings, server
 	if !around.asks {
 		return no(fmt.Sprintf("this would delete %s; add --yes to delete them", revisions))
 	}
-	pruneText(around.stderr, pruned)
+	fmt.Fprint(around.stderr, views.Pruned(text, pruned).Text)
 	return ask(around, "Delete "+revisions+"?")
-}
-
-func pruneText(w io.Writer, pruned client.Pruned) {
-	did := "Deleted"
-	if pruned.DryRun {
-		did = "Would delete"
-	}
-	remain := "remain"
-	if pruned.Kept == 1 {
-		remain = "remains"
-	}
-	fmt.Fprintf(w, "%s %s, %s, %d bytes; %s %s\n", did, words.Count(pruned.Revisions.Count, "revision"),
-		words.Count(pruned.Documents, "document version"), pruned.Bytes, words.Count(pruned.Kept, "revision"), remain)
-	for _, extent := range rangesOf(pruned) {
-		fmt.Fprintf(w, "  %s\n", extent)
-	}
-}
-
-// rangesOf returns the revisions that a prune deletes, as numbers and ranges: 3 or 5-17.
-func rangesOf(pruned client.Pruned) []string {
-	var ranges []string
-	for _, r := range pruned.Revisions.Ranges {
-		text := strconv.FormatInt(r.First, 10)
-		if r.Last > r.First {
-			text += "-" + strconv.FormatInt(r.Last, 10)
-		}
-		ranges = append(ranges, text)
-	}
-	return ranges
 }
 
 // prune deletes revisions or, in a dry run, returns those that it would delete.

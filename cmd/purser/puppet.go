@@ -2,17 +2,15 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"os"
-	"strings"
 
-	"purser/internal/words"
-
+	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
+	"purser/internal/words"
 )
 
 // puppetCommand overrides Puppet resources.
@@ -87,11 +85,11 @@ func (c *puppetApplyCommand) Run(ctx context.Context, around *surroundings) erro
 	if !c.Report && c.Explain == "" {
 		return write(around, words.PrintableJSON(string(answer.Body)))
 	}
-	var report puppetReport
-	if err := decode(answer.Body, &report); err != nil {
+	report, err := views.PuppetReport(answer.Body)
+	if err != nil {
 		return err
 	}
-	return c.print(around, shown{answer.Body, report.names(), report.table})
+	return c.print(around, report)
 }
 
 // readCatalog reads a catalog from a file, or from standard input if name is "-".
@@ -105,64 +103,6 @@ func readCatalog(around *surroundings, name string) (text []byte, err error) {
 		return nil, fmt.Errorf("read the catalog: %w", err)
 	}
 	return text, nil
-}
-
-// puppetReport is the server's report on an overridden catalog.
-type puppetReport struct {
-	Changes []struct {
-		puppetEntry
-
-		Action     string `json:"action"`
-		Parameters []struct {
-			Name  string          `json:"name"`
-			Value json.RawMessage `json:"value"`
-		} `json:"parameters"`
-	} `json:"changes"`
-	Skipped []struct {
-		puppetEntry
-
-		Reason string `json:"reason"`
-	} `json:"skipped"`
-	Warnings []struct {
-		puppetEntry
-
-		Message string `json:"message"`
-	} `json:"warnings"`
-}
-
-// puppetEntry is a resource and the document that the report relates it to.
-type puppetEntry struct {
-	Resource string          `json:"resource"`
-	By       client.Identity `json:"by"`
-}
-
-func (r puppetReport) names() (names []string) {
-	for _, change := range r.Changes {
-		names = append(names, change.Resource)
-	}
-	return names
-}
-
-func (r puppetReport) table(w io.Writer) {
-	entry := func(what string, e puppetEntry, more string) {
-		fmt.Fprintf(w, "%-8s %s  %s  %s\n", what, words.Line(e.Resource), words.Line(e.By.String()), words.Line(more))
-	}
-	for _, change := range r.Changes {
-		var set []string
-		for _, p := range change.Parameters {
-			if p.Value != nil {
-				p.Name += "=" + string(p.Value)
-			}
-			set = append(set, p.Name)
-		}
-		entry(change.Action, change.puppetEntry, strings.Join(set, ", "))
-	}
-	for _, skip := range r.Skipped {
-		entry("skipped", skip.puppetEntry, skip.Reason)
-	}
-	for _, warning := range r.Warnings {
-		entry("warning", warning.puppetEntry, warning.Message)
-	}
 }
 
 // puppetDiffCommand compares the overrides of two revisions.
@@ -202,54 +142,13 @@ func (c *puppetDiffCommand) Run(ctx context.Context, around *surroundings) error
 		return err
 	}
 	request.Path = []string{"revisions", before, "puppet", "diff", after}
-	var found puppetDifferences
-	text, err := server.Send(ctx, request, &found)
+	answer, err := server.Do(ctx, request)
 	if err != nil {
 		return err
 	}
-	return c.print(around, shown{text, found.names(), found.table})
-}
-
-// puppetDifferences are the differences between two revisions in the overrides of resources.
-type puppetDifferences struct {
-	Resources []struct {
-		Resource   string          `json:"resource"`
-		Change     string          `json:"change"`
-		Parameters []puppetAltered `json:"parameters"`
-	} `json:"resources"`
-	Options []puppetAltered `json:"options"`
-}
-
-type puppetAltered struct {
-	Name      string          `json:"name"`
-	From      json.RawMessage `json:"from"`
-	To        json.RawMessage `json:"to"`
-	Sensitive bool            `json:"sensitive"`
-}
-
-func (a puppetAltered) String() string {
-	side := func(value json.RawMessage) string { return dash(string(value)) }
-	if a.Sensitive {
-		return a.Name + ": (sensitive)"
+	found, err := views.PuppetDifferences(answer.Body)
+	if err != nil {
+		return err
 	}
-	return a.Name + ": " + side(a.From) + " -> " + side(a.To)
-}
-
-func (d puppetDifferences) names() (names []string) {
-	for _, resource := range d.Resources {
-		names = append(names, resource.Resource)
-	}
-	return names
-}
-
-func (d puppetDifferences) table(w io.Writer) {
-	for _, resource := range d.Resources {
-		fmt.Fprintf(w, "%-8s %s\n", resource.Change, words.Line(resource.Resource))
-		for _, altered := range resource.Parameters {
-			fmt.Fprintf(w, "  %s\n", words.Line(altered.String()))
-		}
-	}
-	for _, option := range d.Options {
-		fmt.Fprintf(w, "option   %s\n", words.Line(option.String()))
-	}
+	return c.print(around, found)
 }

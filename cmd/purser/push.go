@@ -1,22 +1,19 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"purser/internal/words"
-
+	"purser/cmd/purser/internal/folder"
+	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
+	"purser/internal/words"
 )
 
 // pushCommand puts documents into one bucket, or into several as a change set.
@@ -63,17 +60,18 @@ success, and with --dry-run 1 if it would be a failure that no result which is p
 
 // Run puts the documents into their buckets. On a terminal it shows the changes and asks first.
 func (c *pushCommand) Run(ctx context.Context, around *surroundings) error {
-	read, change, err := c.read(ctx, around)
+	body, change, err := c.read(ctx, around)
 	if err != nil {
 		return err
 	}
-	read.note(around.stderr)
-	warnOfTwice(around.stderr, read.sources)
+	for _, notice := range body.Notices {
+		fmt.Fprintln(around.stderr, "purser:", notice)
+	}
 	server, err := c.connect(ctx, around)
 	if err != nil {
 		return err
 	}
-	p := &push{pushCommand: c, around: around, server: server, body: bodyOf(read.sources), change: change}
+	p := &push{pushCommand: c, around: around, server: server, body: body, change: change}
 	if c.DryRun {
 		return p.plan(ctx)
 	}
@@ -89,7 +87,9 @@ func (c *pushCommand) Run(ctx context.Context, around *surroundings) error {
 }
 
 // read reads the documents and returns how to put them.
-func (c *pushCommand) read(ctx context.Context, around *surroundings) (read contents, change client.Change, err error) {
+func (c *pushCommand) read(ctx context.Context, around *surroundings) (
+	body *folder.Body, change client.Change, err error,
+) {
 	change = client.Change{Message: c.Message, MaxDeleted: max(c.MaxDeleted, 0), DryRun: c.DryRun, Findings: true}
 	if c.Yes && c.MaxDeleted < 0 || c.DryRun {
 		change.MaxDeleted = -1
@@ -99,19 +99,20 @@ func (c *pushCommand) read(ctx context.Context, around *surroundings) (read cont
 	}
 	switch {
 	case c.Changeset != "" && c.Bucket != "":
-		return read, change, errors.New("--changeset names the buckets by its folders; leave the bucket and paths out")
+		return nil, change, errors.New("--changeset names the buckets by its folders; leave the bucket and paths out")
 	case c.Changeset != "":
-		read, err = changeSet(ctx, c.Changeset)
-		change.Buckets = read.empty
-		return read, change, err
+		if body, err = folder.ReadChangeSet(ctx, c.Changeset); err == nil {
+			change.Buckets = body.Empty
+		}
+		return body, change, err
 	case c.Bucket == "" || len(c.Paths) == 0:
-		return read, change, errors.New("name a bucket and the files or folders of its documents: purser push site site/")
+		return nil, change, errors.New("name a bucket and the files or folders of its documents: purser push site site/")
 	}
-	read, err = readSources(ctx, c.Paths, around.stdin)
-	if err == nil && len(read.sources) == 0 && !c.Yes {
+	body, err = folder.Read(ctx, c.Paths, around.stdin)
+	if err == nil && len(body.Text) == 0 && !c.Yes {
 		err = fmt.Errorf("there are no documents in %s; to delete all of the bucket, add --yes", strings.Join(c.Paths, ", "))
 	}
-	return read, change, err
+	return body, change, err
 }
 
 // push is the state of one push.
@@ -120,7 +121,7 @@ type push struct {
 
 	around *surroundings
 	server *client.Client
-	body   *body
+	body   *folder.Body
 	change client.Change
 }
 
@@ -159,13 +160,7 @@ func (p *push) put(ctx context.Context) (client.Written, error) {
 	if err != nil {
 		return would, err
 	}
-	var rows [][]string
-	for _, d := range preview.Documents {
-		if d.Change == "deleted" {
-			rows = append(rows, []string{"  deleted", d.Bucket, d.String()})
-		}
-	}
-	columns(p.around.stderr, rows)
+	fmt.Fprint(p.around.stderr, views.Deletions(preview))
 	if err := ask(p.around, fmt.Sprintf("Delete %s?", words.Count(preview.Changes.Deleted, "document"))); err != nil {
 		return would, err
 	}
@@ -176,11 +171,11 @@ func (p *push) put(ctx context.Context) (client.Written, error) {
 
 // send puts the documents. The answer has the findings, if the caller may read them.
 func (p *push) send(ctx context.Context, change client.Change) (client.Written, error) {
-	written, err := p.server.Put(ctx, p.Bucket, p.body.text, change)
+	written, err := p.server.Put(ctx, p.Bucket, p.body.Text, change)
 	if refused, ok := errors.AsType[*client.Error](err); ok && change.Findings && refused.Status == http.StatusForbidden &&
 		strings.Contains(refused.Message, "deckhand:list_validations") {
 		change.Findings = false
-		written, err = p.server.Put(ctx, p.Bucket, p.body.text, change)
+		written, err = p.server.Put(ctx, p.Bucket, p.body.Text, change)
 	}
 	return written, err
 }
@@ -191,7 +186,7 @@ func (p *push) refused(err error) error {
 	if !ok {
 		return err
 	}
-	text := strings.ReplaceAll(p.body.located(err.Error()), "If-Match asks for", "--if-unchanged asks for")
+	text := strings.ReplaceAll(p.body.Located(err.Error()), "If-Match asks for", "--if-unchanged asks for")
 	if refused.Refusal() {
 		return no(text)
 	}
@@ -200,82 +195,18 @@ func (p *push) refused(err error) error {
 
 // report prints the result of a change.
 func (p *push) report(ctx context.Context, written client.Written) error {
-	var found client.Findings
-	// For callers who may not read findings, the answer lists documents instead.
-	if strings.HasPrefix(strings.TrimSpace(string(written.Body)), "{") {
-		if err := decode(written.Body, &found); err != nil {
-			return err
-		}
+	found, err := written.Findings()
+	if err != nil {
+		return err
 	}
-	summary := map[string]any{
-		"revision": json.Number(written.Revision), "changes": written.Changes, "status": written.Status,
-		"findings": p.placed(ctx, found.Findings),
-	}
-	return p.print(p.around, shown{
-		text: marshal(summary), names: []string{written.Revision},
-		table: func(w io.Writer) {
-			if written.Status == "" {
-				fmt.Fprintf(w, "Nothing changed; the newest revision is %s.\n", written.Revision)
-				return
-			}
-			fmt.Fprintf(w, "Revision %s: %s\n", written.Revision, written.Changes)
-			p.findings(ctx, w, found.Findings, found.Total, found.More)
-			fmt.Fprintln(w, statusLine(written.Status))
-		},
-	})
+	return p.print(p.around, views.Pushed(written, found, p.places(ctx, found.Findings)))
 }
 
-// placedFinding is a finding with its place in the files, FILE:LINE:COLUMN; Place is empty if it is not in a file.
-type placedFinding struct {
-	client.Finding
-
-	Place  string    `json:"place,omitempty"`
-	Line   *struct{} `json:"line,omitempty"` // hides the line in the request, which the user has not seen
-	Column *struct{} `json:"column,omitempty"`
-}
-
-func (p *push) placed(ctx context.Context, findings []client.Finding) []placedFinding {
-	list := make([]placedFinding, len(findings))
+// places returns the place of each finding in the files, "" if it is in none of them.
+func (p *push) places(ctx context.Context, findings []client.Finding) []string {
+	places := make([]string, len(findings))
 	for i, f := range findings {
-		list[i] = placedFinding{Finding: f, Place: strings.TrimSuffix(p.placeOf(ctx, f), ": ")}
+		places[i] = p.body.Place(ctx, f.Line, f.Column, f.Path)
 	}
-	return list
-}
-
-// findings prints findings with their places in the files.
-func (p *push) findings(ctx context.Context, w io.Writer, findings []client.Finding, total int, more bool) {
-	for _, f := range findings {
-		fmt.Fprintln(w, words.Line(p.placeOf(ctx, f)+findingText(f)))
-	}
-	if rest := restText(len(findings), total, more); rest != "" {
-		fmt.Fprintln(w, rest)
-	}
-}
-
-// placeOf returns the place of a finding in the files, followed by a colon, or "" if it is in none of them.
-func (p *push) placeOf(ctx context.Context, f client.Finding) string {
-	piece := p.body.at(f.Line)
-	switch {
-	case piece == nil:
-		return ""
-	case !piece.exact:
-		return piece.positionOf(ctx, f.Path) + ": "
-	}
-	return piece.place(f.Line, f.Column) + ": "
-}
-
-// ask asks a question on the terminal. It returns an error unless the answer is yes.
-func ask(around *surroundings, question string) error {
-	fmt.Fprint(around.stderr, question, " [y/N] ")
-	var answer string
-	_, _ = fmt.Fscanln(around.stdin, &answer) // an empty answer means no
-	if !slices.Contains([]string{"y", "yes"}, strings.ToLower(answer)) {
-		return no("nothing was changed")
-	}
-	return nil
-}
-
-// wordOf returns the word for a difference in a plan.
-func wordOf(d client.Difference) string {
-	return cmp.Or(map[string]string{"created": "added", "modified": "changed"}[d.Change], d.Change)
+	return places
 }

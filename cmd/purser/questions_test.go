@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -54,7 +56,10 @@ func TestWithoutLimit(t *testing.T) {
 // On a terminal, a push that deletes is shown and must be confirmed, and is made only if nothing has changed since.
 func TestPush_asks(t *testing.T) {
 	t.Parallel()
-	file := tree(t, map[string]string{"a.yaml": "schema: acme/X/v1\nmetadata: {name: x}\n"}) + "/a.yaml"
+	file := filepath.Join(t.TempDir(), "a.yaml")
+	if err := os.WriteFile(file, []byte("schema: acme/X/v1\nmetadata: {name: x}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for answer, code := range map[string]int{"y\n": 0, "yes\n": 0, "n\n": 1, "\n": 1, "": 1} {
 		f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
 			q := r.URL.Query()

@@ -9,12 +9,12 @@ import (
 	"net/url"
 	"os"
 	"strconv"
-	"strings"
 
-	"purser/internal/words"
-
+	"purser/cmd/purser/internal/folder"
+	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
 	"purser/internal/document"
+	"purser/internal/words"
 )
 
 // resultsCommand posts and lists results of validations.
@@ -74,9 +74,10 @@ func (c *resultsPostCommand) Run(ctx context.Context, around *surroundings) erro
 	if posted.Warning != "" {
 		fmt.Fprintln(around.stderr, "purser: warning:", words.Printable(posted.Warning))
 	}
-	return c.print(around, shown{text, []string{posted.Status}, func(w io.Writer) {
-		fmt.Fprintf(w, "Revision %d: %s is a %s\n", about.ID, words.Line(c.Validation), posted.Status)
-	}})
+	return c.print(around, views.Answer{
+		JSON: text, Names: []string{posted.Status},
+		Text: fmt.Sprintf("Revision %d: %s is a %s\n", about.ID, words.Line(c.Validation), posted.Status),
+	})
 }
 
 // body returns the body of the request.
@@ -106,15 +107,7 @@ func (c *resultsPostCommand) body(ctx context.Context, around *surroundings) ([]
 	if err != nil {
 		return nil, fmt.Errorf("read the result: %w", err)
 	}
-	return text, parsable(ctx, c.File, text)
-}
-
-// parsable returns an error that names where the YAML text of a request is from, unless it can be parsed.
-func parsable(ctx context.Context, from string, text []byte) error {
-	if _, err := document.ParseOne(ctx, text, document.YAML, limits()); err != nil {
-		return no(from + ": " + strings.TrimPrefix(document.Details(err), "document 1, "))
-	}
-	return nil
+	return text, folder.Parsable(ctx, c.File, text)
 }
 
 // resultsListCommand lists validations or results.
@@ -148,11 +141,7 @@ func (c *resultsListCommand) Run(ctx context.Context, around *surroundings) erro
 	if err != nil {
 		return err
 	}
-	rows, names := [][]string{{"VALIDATION", "STATUS"}}, []string{}
-	for _, v := range list.Results {
-		names, rows = append(names, v.Name), append(rows, []string{v.Name, v.Status})
-	}
-	return c.print(around, shown{text, names, func(w io.Writer) { columns(w, rows) }})
+	return c.print(around, views.Validations(text, list.Results))
 }
 
 // entries lists the results of one validation.
@@ -163,19 +152,9 @@ func (c *resultsListCommand) entries(ctx context.Context, around *surroundings, 
 	if err != nil {
 		return err
 	}
-	all, err := decodeAll[client.Entry](items)
+	results, err := views.Results(items, c.Validation)
 	if err != nil {
 		return err
 	}
-	rows, names, kept := [][]string{{"AT", "STATUS", "EXPIRES", "ERRORS"}}, []string{}, items[:0]
-	for i, entry := range all {
-		if entry.Name != c.Validation {
-			continue
-		}
-		kept, names = append(kept, items[i]), append(names, entry.Status)
-		rows = append(rows, []string{
-			dash(moment(entry.CreatedAt)), entry.Status, dash(moment(entry.ExpiresAt)), strconv.Itoa(len(entry.Errors)),
-		})
-	}
-	return c.print(around, shown{listText(kept), names, func(w io.Writer) { columns(w, rows) }})
+	return c.print(around, results)
 }

@@ -3,10 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 
-	"purser/internal/words"
-
+	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
 )
 
@@ -52,13 +50,7 @@ func (c *rollbackCommand) Run(ctx context.Context, around *surroundings) error {
 	if err != nil {
 		return err
 	}
-	return c.print(around, shown{written.Body, []string{written.Revision}, func(w io.Writer) {
-		if written.Status == "" {
-			fmt.Fprintf(w, "Nothing changed; the newest revision is %s.\n", written.Revision)
-			return
-		}
-		fmt.Fprintf(w, "Revision %s: %s\n%s\n", written.Revision, written.Changes, statusLine(written.Status))
-	}})
+	return c.print(around, views.RolledBack(written))
 }
 
 // foretell prints a preview of the rollback. It returns an error that makes the exit code 1 if the verdict would be a
@@ -74,7 +66,7 @@ func (c *rollbackCommand) foretell(ctx context.Context, around *surroundings, se
 	if err != nil {
 		return err
 	}
-	err = c.print(around, shown{would.Body, changeNames(preview), func(w io.Writer) { c.plan(w, revision, preview) }})
+	err = c.print(around, views.RollbackPreview(revision, would, preview))
 	if err == nil && preview.Fails() {
 		return no("")
 	}
@@ -94,28 +86,9 @@ func (c *rollbackCommand) confirm(ctx context.Context, around *surroundings, ser
 	if err != nil {
 		return "", err
 	}
-	c.plan(around.stderr, revision, preview)
+	fmt.Fprint(around.stderr, views.RollbackPreview(revision, would, preview).Text)
 	if !preview.Changed {
 		return would.ETag, nil
 	}
 	return would.ETag, ask(around, "Roll back to revision "+revision+"?")
-}
-
-func (c *rollbackCommand) plan(w io.Writer, revision string, preview client.Preview) {
-	for _, d := range preview.Documents {
-		fmt.Fprintln(w, words.Line(fmt.Sprintf("%-8s %s (bucket %s)", wordOf(d), d, d.Bucket)))
-	}
-	if !preview.Changed {
-		fmt.Fprintf(w, "Nothing would change: the newest revision has the documents of revision %s.\n", revision)
-	}
-	fmt.Fprintln(w, verdictLine(preview))
-}
-
-// changeNames returns a line for each document that a change affects.
-func changeNames(preview client.Preview) []string {
-	names := make([]string, len(preview.Documents))
-	for i, d := range preview.Documents {
-		names[i] = wordOf(d) + " " + d.Schema + "/" + d.Name
-	}
-	return names
 }

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net/url"
 
-	"purser/internal/words"
-
+	"purser/cmd/purser/internal/folder"
+	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
+	"purser/internal/words"
 )
 
 // selected holds the flags of commands that print documents.
@@ -63,16 +63,15 @@ func (c *selected) print(ctx context.Context, around *surroundings, query url.Va
 	if c.Output == "yaml" || c.Output == "json" {
 		return write(around, words.PrintableJSON(string(answer.Body)))
 	}
-	documents, err := documentsOf(answer.Body)
+	documents, err := folder.Parse(answer.Body)
 	if err != nil {
 		return err
 	}
-	rows, names := [][]string{{"SCHEMA", "LAYER", "NAME", "BUCKET"}}, []string{}
-	for _, doc := range documents {
-		names = append(names, doc.Schema+"/"+doc.Name)
-		rows = append(rows, []string{doc.Schema, dash(doc.Layer), doc.Name, doc.Bucket})
+	identities := make([]client.Identity, len(documents))
+	for i, doc := range documents {
+		identities[i] = doc.Identity
 	}
-	return output{c.Output}.print(around, shown{names: names, table: func(w io.Writer) { columns(w, rows) }})
+	return write(around, views.Documents(identities).In(c.Output))
 }
 
 // showCommand prints documents as they were put.

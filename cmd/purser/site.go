@@ -3,13 +3,8 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"strconv"
-	"strings"
 
-	"purser/internal/words"
-
+	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
 )
 
@@ -36,19 +31,11 @@ func (c *bucketsCommand) Run(ctx context.Context, around *surroundings) error {
 	if err != nil {
 		return err
 	}
-	buckets, err := decodeAll[client.Bucket](items)
+	buckets, err := views.Buckets(items)
 	if err != nil {
 		return err
 	}
-	rows, names := [][]string{{"BUCKET", "DOCUMENTS", "REVISION", "AT", "USER", "MESSAGE"}}, []string{}
-	for _, b := range buckets {
-		names = append(names, b.Name)
-		rows = append(rows, []string{
-			b.Name, strconv.Itoa(b.Documents), strconv.FormatInt(b.Revision, 10), dash(moment(b.ChangedAt)), dash(b.User),
-			b.Message,
-		})
-	}
-	return c.print(around, shown{listText(items), names, func(w io.Writer) { columns(w, rows) }})
+	return c.print(around, buckets)
 }
 
 // whoamiCommand prints the caller as the server has authenticated it.
@@ -75,22 +62,7 @@ func (c *whoamiCommand) Run(ctx context.Context, around *surroundings) error {
 	if err != nil {
 		return err
 	}
-	return c.print(around, shown{text, []string{caller.User.ID}, func(w io.Writer) {
-		columns(w, [][]string{
-			{"server", server.Server},
-			{"user", dash(caller.User.Name), caller.User.ID},
-			{"roles", dash(strings.Join(caller.Roles, ", "))},
-			{"project", dash(caller.Project)},
-		})
-		if len(caller.Rules) == 0 {
-			fmt.Fprintln(w, "rules that you pass: none; the policy file of the server says which roles pass which")
-			return
-		}
-		fmt.Fprintln(w, "rules that you pass:")
-		for _, rule := range caller.Rules {
-			fmt.Fprintln(w, words.Line("  "+rule))
-		}
-	}})
+	return c.print(around, views.Caller(server.Server, text, caller))
 }
 
 // tokenCommand prints the token.

@@ -3,14 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
-	"purser/internal/words"
-
+	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
 )
 
@@ -68,69 +63,9 @@ func (c *statusCommand) show(ctx context.Context, around *surroundings, server *
 	if err != nil {
 		return err
 	}
-	err = c.print(around, shown{text, []string{verdict.Status}, func(w io.Writer) { verdictTable(w, verdict) }})
+	err = c.print(around, views.Verdict(text, verdict))
 	if err == nil && c.Expect != "" && verdict.Status != c.Expect {
 		return no(fmt.Sprintf("the status of revision %d is %s", verdict.Revision, verdict.Status))
 	}
 	return err
-}
-
-// verdictTable prints a verdict: the status, each required validation, and the reasons of failures.
-func verdictTable(w io.Writer, verdict client.Verdict) {
-	fmt.Fprintf(w, "revision %d: %s\n", verdict.Revision, verdict.Status)
-	var rows [][]string
-	var reasons []string
-	add := func(validations []client.Validation, note string) {
-		for _, v := range validations {
-			rows = append(rows, []string{"  " + v.Status, v.Name, note})
-			if reason := v.Name + ": " + v.Message; v.Message != "" && !slices.Contains(reasons, reason) {
-				reasons = append(reasons, reason)
-			}
-		}
-	}
-	for _, policy := range verdict.Policies {
-		if policy.Broken() {
-			rows = append(rows, []string{"  " + policy.Status, policy.Name, "the document is not a valid ValidationPolicy"})
-		}
-		add(policy.Validations, "policy "+policy.Name)
-	}
-	add(verdict.Validations, "")
-	add(verdict.Ignored, "ignored")
-	columns(w, rows)
-	for _, reason := range reasons {
-		fmt.Fprintln(w, words.Line(reason))
-	}
-	for _, warning := range verdict.Warnings {
-		fmt.Fprintln(w, words.Line("warning: "+warning))
-	}
-	if verdict.Status == "failure" {
-		fmt.Fprintf(w, "All that is wrong: purser findings %d\n", verdict.Revision)
-	}
-}
-
-// findingText formats a finding as one line, without its place in a file.
-func findingText(f client.Finding) string {
-	what := f.Validation
-	if f.Document != nil {
-		what = strings.TrimSpace(f.Document.String() + " " + f.Path)
-	}
-	text := what + ": " + f.Message
-	if f.Level != "error" {
-		text = f.Level + ": " + text
-	}
-	if f.Advice != "" {
-		text += " (" + f.Advice + ")"
-	}
-	return text
-}
-
-// restText returns a line with the number of findings that are not shown, "" if there are none.
-func restText(count, total int, more bool) string {
-	switch rest := total - count; {
-	case more:
-		return "and more than " + strconv.Itoa(rest) + " others"
-	case rest > 0:
-		return "and " + strconv.Itoa(rest) + " more"
-	}
-	return ""
 }

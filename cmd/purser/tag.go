@@ -5,15 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 
-	"purser/internal/words"
-
+	"purser/cmd/purser/internal/folder"
+	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
 )
 
@@ -45,7 +42,7 @@ func (c *tagCommand) Run(ctx context.Context, around *surroundings) error {
 	case c.Name != "" && c.Revision == "" && !c.Delete: // without a revision, the tag is shown, not set
 		return fmt.Errorf("name the revision to tag: purser tag %s latest; purser tag lists the tags", c.Name)
 	}
-	if err := parsable(ctx, "--data", []byte(c.Data)); err != nil {
+	if err := folder.Parsable(ctx, "--data", []byte(c.Data)); err != nil {
 		return err
 	}
 	server, err := c.connect(ctx, around)
@@ -63,19 +60,15 @@ func (c *tagCommand) Run(ctx context.Context, around *surroundings) error {
 		Method: http.MethodPost, Path: []string{"revisions", strconv.FormatInt(about.ID, 10), "tags", c.Name},
 		Query: url.Values{"revision-stamp": {about.Stamp}},
 	}
-	did := "Tagged"
 	if c.Delete {
-		request.Method, did = http.MethodDelete, "No longer tagged"
+		request.Method = http.MethodDelete
 	} else if c.Data != "" {
 		request.Body = []byte(c.Data)
 	}
 	if _, err := server.Send(ctx, request, nil); err != nil {
 		return err
 	}
-	return c.print(around, shown{
-		text: marshal(map[string]any{"tag": c.Name, "revision": about.ID, "deleted": c.Delete}), names: []string{c.Name},
-		table: func(w io.Writer) { fmt.Fprintf(w, "%s %s: revision %d\n", did, words.Line(c.Name), about.ID) },
-	})
+	return c.print(around, views.Tagged(c.Name, about, c.Delete))
 }
 
 // revisionOf reads a revision, for its number and stamp.
@@ -97,22 +90,9 @@ func (c *tagCommand) list(ctx context.Context, around *surroundings, server *cli
 	if err != nil {
 		return err
 	}
-	revisions, err := decodeAll[client.Revision](items)
+	tags, err := views.Tags(items)
 	if err != nil {
 		return err
 	}
-	newest := map[string]client.Revision{}
-	for _, revision := range slices.Backward(revisions) {
-		for _, tag := range revision.Tags {
-			newest[tag] = revision
-		}
-	}
-	rows, numbers := [][]string{{"TAG", "REVISION", "STATUS", "AT"}}, map[string]int64{}
-	tags := slices.Sorted(maps.Keys(newest))
-	for _, tag := range tags {
-		r := newest[tag]
-		numbers[tag] = r.ID
-		rows = append(rows, []string{tag, strconv.FormatInt(r.ID, 10), verdictWord(r.Status), moment(r.CreatedAt)})
-	}
-	return c.print(around, shown{marshal(numbers), tags, func(w io.Writer) { columns(w, rows) }})
+	return c.print(around, tags)
 }

@@ -14,6 +14,7 @@ import (
 
 	"purser/internal/files"
 	"purser/web"
+	"purser/web/signin"
 )
 
 // pagesFlags configure the pages at /ui/.
@@ -57,12 +58,12 @@ func (c *serveCommand) openPages(log *slog.Logger) (config web.Config, err error
 }
 
 // oidc returns how users of the pages sign in at the issuer; nil if they do not.
-func (c *serveCommand) oidc() (*web.OIDC, error) {
+func (c *serveCommand) oidc() (*signin.OIDC, error) {
 	if c.UIOIDCClient == "" {
 		return nil, nil //nolint:nilnil // sign-in is not configured
 	}
 	const patience = 10 * time.Second
-	of := &web.OIDC{
+	of := &signin.OIDC{
 		Issuer: c.Issuer, ClientID: c.UIOIDCClient, Scopes: c.UIOIDCScopes, Client: &http.Client{Timeout: patience},
 	}
 	if c.UIOIDCSecretFile != "" {

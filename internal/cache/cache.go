@@ -56,6 +56,9 @@ func (c *Cache[K, V]) Add(key K, value V, size int) {
 	c.add(key, value, size)
 }
 
+// Fits reports whether Add keeps a value of a size in bytes.
+func (c *Cache[K, V]) Fits(size int) bool { return size >= 0 && size <= c.maxBytes-entryOverhead }
+
 // Remove forgets a key.
 func (c *Cache[K, V]) Remove(key K) {
 	c.mu.Lock()
@@ -72,7 +75,7 @@ func (c *Cache[K, V]) Bytes() int {
 
 func (c *Cache[K, V]) add(key K, value V, size int) {
 	c.entries.Remove(key) // its size, too: LRU.Add would replace the value silently
-	if size < 0 || size > c.maxBytes-entryOverhead {
+	if !c.Fits(size) {
 		return
 	}
 	added := entry[V]{value, size + entryOverhead}

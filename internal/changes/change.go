@@ -148,7 +148,7 @@ func (s *Service) prepare(ctx context.Context, from source, options revisions.Op
 	_ source, snapshot revisions.Snapshot, diff revisions.Diff, err error,
 ) {
 	dryRun := revisions.Need{Preview: options.DryRun, Evidence: options.DryRun, Documents: options.DryRun && !s.Compat}
-	need, _ := from.need().With(dryRun)
+	need, _ := s.needOf(from).With(dryRun)
 	var known revisions.Need
 	for range maxSnapshots {
 		if snapshot, err = s.read(ctx, snapshot, known, need); err != nil {
@@ -161,10 +161,9 @@ func (s *Service) prepare(ctx context.Context, from source, options revisions.Op
 		if err := options.Expected.Check(snapshot.Head); err != nil {
 			return from, snapshot, revisions.Diff{}, err
 		}
-		more := from.need()
-		more.Documents = more.Documents || more.Evidence && s.whole.Load()
+		var more revisions.Need
 		var grown bool
-		if need, grown = need.With(more); grown {
+		if need, grown = need.With(s.needOf(from)); grown {
 			continue
 		}
 		began := s.Now()
@@ -178,6 +177,13 @@ func (s *Service) prepare(ctx context.Context, from source, options revisions.Op
 		}
 	}
 	return from, snapshot, revisions.Diff{}, revisions.ErrMoved // the needs change with every snapshot
+}
+
+// needOf returns what a source needs, with all documents if the last change needed them to be judged.
+func (s *Service) needOf(from source) revisions.Need {
+	need := from.need()
+	need.Documents = need.Documents || need.Evidence && s.whole.Load()
+	return need
 }
 
 // read returns a snapshot of everything in need. It extends a known snapshot unless the site has changed since. A site

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -244,6 +245,17 @@ func (w Written) Preview() (Preview, error) {
 	var preview Preview
 	err := Answer{Body: w.Body}.decode(&preview)
 	return preview, err
+}
+
+// Findings decodes the findings in the answer to a change with Change.Findings. There are none for callers who may not
+// read them: their answer lists documents instead.
+func (w Written) Findings() (Findings, error) {
+	var found Findings
+	if !bytes.HasPrefix(bytes.TrimSpace(w.Body), []byte("{")) {
+		return found, nil
+	}
+	err := Answer{Body: w.Body}.decode(&found)
+	return found, err
 }
 
 // Send sends a request that changes something and decodes the answer.

@@ -1,10 +1,12 @@
 package document
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // ParseJSON parses JSON text that this package wrote. It does not check limits, the form of numbers, or duplicate keys.
@@ -116,23 +118,68 @@ func (s *scanner) list() []any {
 }
 
 func (s *scanner) str() string {
-	start := s.at
 	s.word(`"`)
-	escaped := false
-	for s.in[s.at] != '"' {
-		if s.in[s.at] == '\\' {
-			escaped = true
-			s.at++
+	start := s.at
+	for ended := false; !ended; {
+		quote := strings.IndexByte(s.in[s.at:], '"')
+		if quote < 0 {
+			panic(errDamaged)
 		}
-		s.at++
+		s.at += quote + 1
+		before := s.in[start : s.at-1]
+		ended = (len(before)-len(strings.TrimRight(before, `\`)))%2 == 0 // it is not escaped
 	}
-	s.at++
-	if !escaped {
-		return s.in[start+1 : s.at-1]
+	if text := s.in[start : s.at-1]; strings.IndexByte(text, '\\') >= 0 {
+		return unescaped(text)
 	}
-	var text string
-	if err := json.Unmarshal([]byte(s.in[start:s.at]), &text); err != nil {
-		panic(err)
+	return s.in[start : s.at-1]
+}
+
+// unescaped returns the text between the quotes of a JSON string, as encoding/json reads it. It panics if an escape
+// sequence is invalid.
+func unescaped(text string) string {
+	out := make([]byte, 0, len(text))
+	for {
+		at := strings.IndexByte(text, '\\')
+		if at < 0 {
+			return string(append(out, text...))
+		}
+		out = append(out, text[:at]...)
+		escape := text[at+1]
+		text = text[at+2:]
+		if escape == 'u' {
+			var char rune
+			char, text = escapedRune(text)
+			out = utf8.AppendRune(out, char)
+			continue
+		}
+		char := strings.IndexByte(`"\/bfnrt`, escape)
+		if char < 0 {
+			panic(errDamaged)
+		}
+		out = append(out, "\"\\/\b\f\n\r\t"[char])
 	}
-	return text
+}
+
+// escapedRune returns the character whose \u escape sequence text continues, two of them for a surrogate pair, and the
+// rest of the text. A surrogate without its other half is U+FFFD.
+func escapedRune(text string) (char rune, rest string) {
+	const digits = 4
+	hex := func(text string) rune {
+		code, err := strconv.ParseUint(text[:digits], 16, 16)
+		if err != nil {
+			panic(err)
+		}
+		return rune(code)
+	}
+	char, rest = hex(text), text[digits:]
+	if !utf16.IsSurrogate(char) {
+		return char, rest
+	}
+	if low, isEscape := strings.CutPrefix(rest, `\u`); isEscape {
+		if pair := utf16.DecodeRune(char, hex(low)); pair != utf8.RuneError {
+			return pair, low[digits:]
+		}
+	}
+	return utf8.RuneError, rest
 }

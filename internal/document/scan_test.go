@@ -1,8 +1,10 @@
 package document
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -50,6 +52,30 @@ func TestParseJSON_likeOthers(t *testing.T) {
 		}
 		if diff := cmp.Diff(value, back); diff != "" {
 			t.Fatalf("%s (-want +got)\n%s", written, diff)
+		}
+	})
+}
+
+// Strings are read as encoding/json reads them, whoever escaped them.
+func FuzzParseJSON_string(f *testing.F) {
+	for _, text := range []string{
+		``, `plain`, `\"\\\/\b\f\n\r\t`, `\u0041\u00e9\u2028\uFFFD`, `\ud83d\ude00`, `\uD83D`, `\ud83d\u0041`, `\ude00\ud83d`,
+		`\ud83d\ud83d\ude00`, `\\\\`, `\\\"`, `a\\`, `\q`, `\u12`, `\u12g4`, `\ud83d\u`, `\ud83d\u12`, `é\né`, `\`, `"`, `\u+041`,
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		quoted := []byte(`"` + text + `"`)
+		var want string
+		wantErr := json.Unmarshal(quoted, &want)
+		got, err := ParseJSON(quoted)
+		switch {
+		case wantErr != nil && strings.IndexFunc(text, func(r rune) bool { return r < ' ' }) >= 0:
+			// Control characters are not looked for.
+		case (err == nil) != (wantErr == nil):
+			t.Errorf("%q: %v, want %v", text, err, wantErr)
+		case err == nil && utf8.ValidString(text) && got != want:
+			t.Errorf("%q is read as %q, want %q", text, got, want)
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/document"
+	"purser/internal/puppet/wire"
 )
 
 // Document is a rendered document of the schema OverrideKind or TypeKind.
@@ -113,7 +114,7 @@ func parseData(meter *budget.Meter, text []byte) (any, error) {
 	if err := meter.Hold(len(text) * bytesPerByte); err != nil {
 		return nil, err
 	}
-	meter.Charge(len(text) * byteSteps)
+	meter.Charge(len(text) * wire.ByteSteps)
 	value, err := document.ParseJSON(text)
 	if err != nil {
 		return nil, fmt.Errorf("read a document: %w", err)

@@ -1,14 +1,12 @@
 package queries
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"purser/internal/budget"
-	"purser/internal/document"
+	"purser/internal/queries/search"
 	"purser/internal/revisions"
 )
 
@@ -25,7 +23,7 @@ func (v View) search(ctx context.Context, id int64, selection Selection) (Select
 	if err != nil {
 		return Selected{}, fmt.Errorf("read documents: %w", revisions.Explained(ctx, v.store, id, err))
 	}
-	hits := hits{page: selection.Page, text: newText(selection.Search), meter: budget.NewMeter(ctx)}
+	hits := hits{page: selection.Page, text: search.New(selection.Search), meter: budget.NewMeter(ctx)}
 	if err = hits.addAll(candidates.Documents); err == nil {
 		err = v.rest(budget.Exempt(ctx), candidates, hits.add)
 	}
@@ -40,7 +38,7 @@ func (v View) search(ctx context.Context, id int64, selection Selection) (Select
 // hits collects the documents of a page that contain a text.
 type hits struct {
 	page  Page
-	text  text
+	text  search.Text
 	meter *budget.Meter
 	found Selected
 	count int // hits up to the end of the page
@@ -58,10 +56,10 @@ func (h *hits) addAll(documents []*revisions.Stored) error {
 
 // add adds a document if it contains the text. It returns errEnough if the page is full and there are more hits.
 func (h *hits) add(doc *revisions.Stored) error {
-	if err := h.meter.Spend(h.text.cost(doc)); err != nil {
-		return budget.About(err, "search for %q", revisions.Truncate(h.text.lower))
+	if err := h.meter.Spend(h.text.Cost(doc)); err != nil {
+		return budget.About(err, "search for %q", revisions.Truncate(h.text.String()))
 	}
-	if !h.text.isIn(doc) {
+	if !h.text.IsIn(doc) {
 		return nil
 	}
 	h.count++
@@ -79,90 +77,4 @@ func (h *hits) add(doc *revisions.Stored) error {
 		h.found.Documents = append(h.found.Documents, doc)
 	}
 	return nil
-}
-
-// text is a string to search for, ignoring case.
-type text struct {
-	lower  string
-	quoted []byte // in JSON form, without quotation marks
-}
-
-func newText(wanted string) text {
-	lower := strings.ToLower(wanted)
-	quoted := document.AppendJSON(nil, lower)
-	return text{lower, quoted[1 : len(quoted)-1]}
-}
-
-// cost returns the number of steps for searching a document.
-func (t text) cost(doc *revisions.Stored) int {
-	const each, perByte = 500, 4
-	return each + perByte*(len(doc.Metadata)+len(doc.Data))
-}
-
-// isIn reports whether the name of a document, one of its labels in the form KEY=VALUE, or a value in its data contains
-// the text. The data of encrypted documents is not searched.
-func (t text) isIn(doc *revisions.Stored) bool {
-	if strings.Contains(strings.ToLower(doc.Name), t.lower) {
-		return true
-	}
-	data := bytes.ToLower(doc.Data)
-	maybeLabel := strings.Contains(t.lower, "=") || bytes.Contains(bytes.ToLower(doc.Metadata), t.quoted)
-	maybeValue := bytes.Contains(data, t.quoted)
-	if !maybeLabel && !maybeValue {
-		return false
-	}
-	traits := doc.Traits()
-	for _, label := range traits.Labels {
-		value, _ := label.Value.(string)
-		if strings.Contains(strings.ToLower(label.Key+"="+value), t.lower) {
-			return true
-		}
-	}
-	return maybeValue && !traits.Encrypted && !doc.Tainted && t.isInValue(data)
-}
-
-// isInValue reports whether a string, number or other scalar in lower-case JSON contains the text. Keys are ignored.
-func (t text) isInValue(data []byte) bool {
-	for len(data) > 0 {
-		end := scalarEnd(data)
-		scalar := data[:end]
-		data = data[max(end, 1):]
-		isKey := len(data) > 0 && data[0] == ':'
-		if !isKey && bytes.Contains(scalar, t.quoted) && t.isInScalar(scalar) {
-			return true
-		}
-	}
-	return false
-}
-
-// isInScalar reports whether a JSON scalar that contains the quoted text contains the text itself.
-func (t text) isInScalar(scalar []byte) bool {
-	if scalar[0] != '"' {
-		return true
-	}
-	if bytes.IndexByte(scalar, '\\') < 0 {
-		return bytes.Contains(scalar[1:len(scalar)-1], t.quoted)
-	}
-	value, err := document.ParseJSON(scalar)
-	unquoted, _ := value.(string)
-	return err == nil && strings.Contains(unquoted, t.lower)
-}
-
-// scalarEnd returns the length of the scalar at the beginning of JSON text, 0 if it begins with something else.
-func scalarEnd(data []byte) int {
-	if data[0] != '"' {
-		if end := bytes.IndexAny(data, "{}[]:,\""); end >= 0 {
-			return end
-		}
-		return len(data)
-	}
-	for i := 1; i < len(data); i++ {
-		switch data[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(data)
 }

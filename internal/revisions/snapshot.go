@@ -108,6 +108,37 @@ func (n Need) Beyond(known Need) Need {
 	}
 }
 
+// Of returns the part of a snapshot that a need asks for of the live documents, given all of them in order of place.
+func (n Need) Of(live []*Stored) (part Snapshot) {
+	claimed, kinds, governed := setOf(n.Identities), setOf(n.Kinds), setOf(n.Governed)
+	for _, doc := range live {
+		if len(claimed) > 0 && (claimed[doc.Identity] || doc.IsLayeringPolicy()) {
+			part.Claims = append(part.Claims, doc)
+		}
+		if doc.Schema == validations.DataSchemaKind && (n.Schemas || kinds[doc.Name]) {
+			part.Schemas = append(part.Schemas, doc)
+		}
+		if governed[doc.Schema] {
+			part.Governed = append(part.Governed, doc)
+		}
+		if n.Evidence && doc.Schema == validations.ClientVersionsKind {
+			part.ClientVersions = append(part.ClientVersions, doc)
+		}
+	}
+	if n.Documents {
+		part.Documents = live
+	}
+	return part
+}
+
+func setOf[T comparable](items []T) map[T]bool {
+	set := make(map[T]bool, len(items))
+	for _, item := range items {
+		set[item] = true
+	}
+	return set
+}
+
 // Missing returns the items that are not known, without duplicates; nil if all are known.
 func Missing[T comparable](items, known []T) (unknown []T) {
 	if len(items) == 0 {

@@ -18,6 +18,7 @@ import (
 	"purser/internal/store"
 	"purser/internal/store/postgres"
 	"purser/internal/store/storetest"
+	"purser/internal/validations"
 )
 
 // Whatever two servers do, and whatever backup is restored under them, the documents that each returns from its cache
@@ -80,7 +81,9 @@ func TestStore_Documents_laws(t *testing.T) {
 					want, _ := plain.Documents(ctx, head.Revision, all()) // there is none after a purge
 					live, _ := kept.Snapshot(ctx, revisions.Need{Documents: true})
 					same(t, want.Documents, live.Documents)
-				case 1:
+				case 1, 2:
+					sameSnapshot(t, plain, kept)
+				case 3:
 					whole, _ := plain.Documents(ctx, revision, all())
 					got, _ := kept.AllDocuments(ctx, revision, want.Stamp)
 					same(t, whole.Documents, got.Documents)
@@ -88,6 +91,34 @@ func TestStore_Documents_laws(t *testing.T) {
 			}
 		}
 	})
+}
+
+// sameSnapshot compares what two stores read for a change.
+func sameSnapshot(t *rapid.T, plain, kept *store.Store) {
+	t.Helper()
+	need := revisions.Need{
+		Identities: []document.Identity{
+			{Schema: "acme/Widget/v1", Layer: "site", Name: "p"}, {Schema: "acme/Widget/v1", Layer: "site", Name: "q"},
+		}[:rapid.IntRange(0, 2).Draw(t, "identities")],
+		Kinds:    []string{"acme/Widget/v1"},
+		Schemas:  rapid.Bool().Draw(t, "schemas"),
+		Governed: []string{"acme/Widget/v1", "acme/Other/v1"}[rapid.IntRange(0, 1).Draw(t, "governed"):],
+		Evidence: rapid.Bool().Draw(t, "evidence"),
+	}
+	want, err := plain.Snapshot(context.Background(), need)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := kept.Snapshot(context.Background(), need)
+	if err != nil || got.Head != want.Head {
+		t.Fatalf("head %v, %v, want %v", got.Head, err, want.Head)
+	}
+	same(t, want.Schemas, got.Schemas)
+	same(t, want.Governed, got.Governed)
+	same(t, want.ClientVersions, got.ClientVersions)
+	if diff := cmp.Diff(revisions.IDs(want.Claims), revisions.IDs(got.Claims)); diff != "" { // the order does not matter
+		t.Fatalf("claims (-want +got)\n%s", diff)
+	}
 }
 
 func same(t *rapid.T, want, got []*revisions.Stored) {
@@ -101,12 +132,23 @@ func same(t *rapid.T, want, got []*revisions.Stored) {
 	}
 }
 
-// several writes up to three documents.
+// several writes up to three documents, some of which are read for other documents too.
 func several(t *rapid.T) string {
 	var list []string
 	for range rapid.IntRange(0, 3).Draw(t, "documents") {
 		name := rapid.SampledFrom([]string{"p", "q", "r", "s", "t", "u"}).Draw(t, "name")
-		list = append(list, widget(name, rapid.IntRange(0, 2).Draw(t, "x")))
+		text := widget(name, rapid.IntRange(0, 2).Draw(t, "x"))
+		switch rapid.IntRange(0, 9).Draw(t, "kind") {
+		case 0:
+			text = strings.Replace(text, "acme/Widget/v1", "acme/Other/v1", 1)
+		case 1:
+			text = control("deckhand/DataSchema/v1", "acme/Widget/v1", "{$schema: 'http://json-schema.org/schema#'}")
+		case 2:
+			text = control("deckhand/LayeringPolicy/v1", name, "{layerOrder: [site]}")
+		case 3:
+			text = control(validations.ClientVersionsKind, name, "{client: 1.0.0}")
+		}
+		list = append(list, text)
 	}
 	return strings.Join(list, "")
 }

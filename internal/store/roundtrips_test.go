@@ -6,14 +6,28 @@ import (
 	"purser/internal/document"
 	"purser/internal/revisions"
 	"purser/internal/store/storetest"
+	"purser/internal/validations"
 )
 
-// A change is read in one round trip, or two, and appended in two, audit included.
+// A change is read in one round trip, or two, and appended in two, audit included, also where the whole site is judged.
 func TestService_Put_roundTrips(t *testing.T) {
 	t.Parallel()
+	for name, required := range map[string]revisions.Defaults{
+		"documents": {validations.SchemaValidation}, "the whole site": validations.Own(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			roundTrips(t, required)
+		})
+	}
+}
+
+func roundTrips(t *testing.T, required revisions.Defaults) {
+	t.Helper()
 	direct := storetest.URL(t)
 	p, through := storetest.StartProxy(t, direct)
 	s := changing(openStore(t, through, defaults()))
+	s.DefaultValidations = required
 	change := func(body string) func() {
 		return func() {
 			event := revisions.AuditEvent{UserID: "u", Method: "PUT", Target: "/", Status: 200}

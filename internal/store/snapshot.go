@@ -5,6 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"purser/internal/cache"
 	"purser/internal/document"
 	"purser/internal/revisions"
 	"purser/internal/store/postgres"
@@ -37,17 +38,18 @@ const (
 			SELECT FROM archives a WHERE a.site = c.site AND a.content = c.digest)
 		FROM contents c WHERE site = $1 AND digest = ANY($2)`
 
-	// allLive selects all live documents; none if the site has the stamp $2.
-	allLive = withContent + `WHERE d.site = $1 AND d.until IS NULL
-		AND NOT EXISTS (SELECT FROM sites s WHERE s.site = $1 AND s.stamp = $2) ORDER BY d.place`
+	// unlessKnown makes a query select nothing if the site has the stamp $2: its live documents are known.
+	unlessKnown = ` NOT EXISTS (SELECT FROM sites s WHERE s.site = $1 AND s.stamp = $2)`
+
+	allLive = withContent + `WHERE d.site = $1 AND d.until IS NULL AND` + unlessKnown + ` ORDER BY d.place`
 
 	// liveOfKinds compares schemas by BETWEEN, which Postgres estimates as selective. If many documents share a few
 	// schemas it would read all, deleted ones too, for each schema that is asked for with =.
-	liveOfKinds = `SELECT ` + documentColumns + `, c.body, c.sealed FROM unnest($2::text[]) k
+	liveOfKinds = `SELECT ` + documentColumns + `, c.body, c.sealed FROM unnest($3::text[]) k
 		CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d
 			WHERE d.site = $1 AND d.schema BETWEEN k AND k AND d.until IS NULL OFFSET 0) d
 		CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c
-		ORDER BY d.place`
+		WHERE` + unlessKnown + ` ORDER BY d.place`
 
 	// liveOfKind starts a query for the live documents of one schema, which follows as a literal. From a literal Postgres
 	// can estimate the number of rows; for a parameter it would read all documents if many share a few schemas.
@@ -55,26 +57,26 @@ const (
 			WHERE d.site = $1 AND d.until IS NULL AND d.schema = `
 	ofKind = ` OFFSET 0) d
 		CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c
-		ORDER BY d.place`
+		WHERE` + unlessKnown + ` ORDER BY d.place`
 
 	liveSchemas  = liveOfKind + `'` + validations.DataSchemaKind + `'` + ofKind
 	liveVersions = liveOfKind + `'` + validations.ClientVersionsKind + `'` + ofKind
 
-	liveRegistered = `SELECT ` + documentColumns + `, c.body, c.sealed FROM unnest($2::text[]) k
+	liveRegistered = `SELECT ` + documentColumns + `, c.body, c.sealed FROM unnest($3::text[]) k
 		CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d
-			WHERE d.site = $1 AND d.name = k AND d.fork IS NULL AND d.schema = 'deckhand/DataSchema/v1' OFFSET 0) d
+			WHERE d.site = $1 AND d.name = k AND d.fork IS NULL AND d.schema = '` + validations.DataSchemaKind + `' OFFSET 0) d
 		CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c
-		ORDER BY d.place`
+		WHERE` + unlessKnown + ` ORDER BY d.place`
 
 	// liveClaims does not look up each identity if the site is empty.
 	liveClaims = `SELECT ` + documentColumns + `, NULL::bytea, NULL::bytea
-		FROM unnest($2::text[], $3::text[], $4::text[]) AS k (schema, layer, name)
+		FROM unnest($3::text[], $4::text[], $5::text[]) AS k (schema, layer, name)
 		CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d WHERE d.site = $1 AND d.schema = k.schema
 			AND d.layer = k.layer AND d.name = k.name AND d.until IS NULL OFFSET 0) d
-		WHERE (SELECT live FROM sites WHERE site = $1) > 0
+		WHERE (SELECT live FROM sites WHERE site = $1) > 0 AND` + unlessKnown + `
 		UNION ALL
 		SELECT ` + documentColumns + `, NULL::bytea, NULL::bytea FROM documents d
-		WHERE d.site = $1 AND d.until IS NULL AND d.schema LIKE 'deckhand/LayeringPolicy/%'`
+		WHERE d.site = $1 AND d.until IS NULL AND d.schema LIKE 'deckhand/LayeringPolicy/%' AND` + unlessKnown + ``
 
 	liveNoted = `SELECT ` + documentColumns + `, NULL::bytea, NULL::bytea FROM documents d
 		WHERE d.site = $1 AND d.until IS NULL AND d.notes IS NOT NULL`
@@ -105,7 +107,11 @@ func headFields(head *revisions.Head) []any {
 	return []any{&head.Epoch, &head.Stamp, &head.Prunes, &head.Revision, &head.LastDocument, &head.Live, &head.Settled}
 }
 
-// Snapshot implements revisions.Store. It reads only documents of buckets that have changed since they were cached.
+// maxScanned is the number of live documents in memory up to which looking through them takes less time than queries.
+const maxScanned = 10_000
+
+// Snapshot implements revisions.Store. It reads only documents of buckets that have changed since they were cached, and
+// no live documents if those of the newest revision are in memory.
 func (s *Store) Snapshot(ctx context.Context, need revisions.Need) (revisions.Snapshot, error) {
 	var r *snapshotReader
 	held, err := s.db.Snapshot(ctx, func(q *postgres.Questions) { r = s.queueSnapshot(q, need) })
@@ -136,6 +142,9 @@ func (s *Store) queueSnapshot(q *postgres.Questions, need revisions.Need) *snaps
 		&revisions.Snapshot{}, s, map[string]revisions.Bucket{}, map[string][]*revisions.Stored{}, nil, liveDocuments{},
 	}
 	q.AskRow(append(headFields(&r.Head), &r.Now), headState, s.site)
+	if kept, _ := s.live.Get(struct{}{}); need.Documents || len(kept.documents) <= maxScanned {
+		r.live = kept
+	}
 	r.queueBuckets(q, need.Buckets)
 	r.queueDocuments(q, need)
 	if need.Evidence {
@@ -203,7 +212,7 @@ func (r *snapshotReader) queueDocuments(q *postgres.Questions, need revisions.Ne
 		for i, id := range need.Identities {
 			schemas[i], layers[i], names[i] = id.Schema, id.Layer, id.Name
 		}
-		q.Ask(postgres.Into(&r.Claims, r.store.scanDocument), liveClaims, site, schemas, layers, names)
+		q.Ask(postgres.Into(&r.Claims, r.store.scanDocument), liveClaims, site, r.live.stamp, schemas, layers, names)
 	}
 	if len(need.Contents) > 0 {
 		r.Contents = map[document.Digest]revisions.Content{}
@@ -212,19 +221,18 @@ func (r *snapshotReader) queueDocuments(q *postgres.Questions, need revisions.Ne
 	}
 	switch {
 	case need.Schemas:
-		q.Ask(postgres.Into(&r.Schemas, r.store.scanDocument), liveSchemas, site)
+		q.Ask(postgres.Into(&r.Schemas, r.store.scanDocument), liveSchemas, site, r.live.stamp)
 	case len(need.Kinds) > 0:
-		q.Ask(postgres.Into(&r.Schemas, r.store.scanDocument), liveRegistered, site, need.Kinds)
+		q.Ask(postgres.Into(&r.Schemas, r.store.scanDocument), liveRegistered, site, r.live.stamp, need.Kinds)
 	}
 	if len(need.Governed) > 0 {
-		q.Ask(postgres.Into(&r.Governed, r.store.scanDocument), liveOfKinds, site, need.Governed)
+		q.Ask(postgres.Into(&r.Governed, r.store.scanDocument), liveOfKinds, site, r.live.stamp, need.Governed)
 	}
 	if len(need.Checks) > 0 {
 		r.Checks = map[validations.Pair][]validations.Finding{}
 		queueChecked(q, site, need.Checks, r.Checks)
 	}
 	if need.Documents {
-		r.live, _ = r.store.live.Get(struct{}{})
 		q.Ask(postgres.Into(&r.Documents, r.store.scanDocument), allLive, site, r.live.stamp)
 		q.Ask(postgres.First(&r.Fallback, r.store.scanDocument), newestFallback, site)
 	}
@@ -236,7 +244,7 @@ func (r *snapshotReader) queueEvidence(q *postgres.Questions) {
 	q.Ask(postgres.First(&r.Newest, scanRevision), newestRevision, site)
 	q.Ask(postgres.Into(&r.policies, scanPolicy), livePolicies, site)
 	q.Ask(postgres.Into(&r.Failures, scanFailure), newestFailures, site)
-	q.Ask(postgres.Into(&r.ClientVersions, r.store.scanDocument), liveVersions, site)
+	q.Ask(postgres.Into(&r.ClientVersions, r.store.scanDocument), liveVersions, site, r.live.stamp)
 }
 
 func scanContents(rows pgx.Rows, contents map[document.Digest]revisions.Content) error {
@@ -261,7 +269,7 @@ func (r *snapshotReader) finish(need revisions.Need) revisions.Snapshot {
 		case known && entry.Stamp == bucket.Stamp:
 			*bucket = entry
 		default:
-			bucket.Documents = r.loaded[bucket.Name]
+			bucket.Documents = share(r.store.buckets, r.loaded[bucket.Name])
 			*bucket = r.store.keep(*bucket)
 		}
 	}
@@ -270,12 +278,13 @@ func (r *snapshotReader) finish(need revisions.Need) revisions.Snapshot {
 		decodeTraits(r.Comparison.Come) // live documents from now on
 	}
 	switch {
-	case !need.Documents:
 	case r.live.stamp == r.Head.Stamp:
-		r.Documents = r.live.documents
-	default:
+		known := need.Of(r.live.documents)
+		r.Claims, r.Schemas, r.Governed, r.ClientVersions = known.Claims, known.Schemas, known.Governed, known.ClientVersions
+		r.Documents = known.Documents
+	case need.Documents:
 		decodeTraits(r.Documents)
-		r.store.keepLive(liveDocuments{r.Head.Stamp, r.Head.Revision, r.Documents})
+		r.store.keepLive(liveDocuments{r.Head.Stamp, r.Head.Revision, share(r.store.live, r.Documents)})
 	}
 	return *r.Snapshot
 }
@@ -292,6 +301,16 @@ func decodeTraits(documents []*revisions.Stored) {
 	for _, doc := range documents {
 		doc.DecodeTraits()
 	}
+}
+
+// share marks documents that were just read as shared, if they fit into the cache that they are for, and returns them.
+func share[K comparable, V any](by *cache.Cache[K, V], documents []*revisions.Stored) []*revisions.Stored {
+	if by.Fits(sizeOf(documents)) {
+		for _, doc := range documents {
+			doc.Shared = true
+		}
+	}
+	return documents
 }
 
 func (s *Store) keepLive(live liveDocuments) { s.live.Add(struct{}{}, live, sizeOf(live.documents)) }

@@ -249,7 +249,8 @@ func TestStore_Remember(t *testing.T) {
 	}
 }
 
-// A bucket that is larger than the cache is not kept, and displaces none that is.
+// A bucket that is larger than the cache is not kept, and displaces none that is. Documents that are not kept are not
+// shared, so nothing else is kept for them.
 func TestStore_Recall_bounded(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -265,6 +266,10 @@ func TestStore_Recall_bounded(t *testing.T) {
 			read, err := s.Snapshot(t.Context(), revisions.Need{Buckets: []string{"small", "large"}})
 			if err != nil || len(read.Buckets[0].Documents) != 1 || len(read.Buckets[1].Documents) != 1 {
 				t.Fatalf("cache of %d: %+v, %v", c.size, read.Buckets, err)
+			}
+			if read.Buckets[0].Documents[0].Shared != c.small || read.Buckets[1].Documents[0].Shared != c.large {
+				t.Errorf("cache of %d bytes: the documents of other buckets are shared than those of %v, %v", c.size, c.small,
+					c.large)
 			}
 		}
 		_, small := s.Recall([]string{"small"})

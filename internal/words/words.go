@@ -1,5 +1,5 @@
-// Package words provides parts of messages: strings of bounded length that are safe to show, counted nouns, and
-// suggestions for misspelt words.
+// Package words provides parts of messages: strings of bounded length that are safe to show, counted nouns, lists,
+// sentences, and suggestions for misspelt words.
 package words
 
 import (

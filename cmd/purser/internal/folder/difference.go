@@ -1,0 +1,67 @@
+package folder
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"purser/internal/client"
+	"purser/internal/diff"
+	"purser/internal/document"
+	"purser/internal/document/blockyaml"
+)
+
+// Differences returns the unified diffs from documents of the server to those of the body, for the identities of
+// changed documents. It leaves out documents that only one of them has.
+func (b *Body) Differences(ctx context.Context, before []Document, changed []client.Identity) (
+	map[client.Identity]string, error,
+) {
+	old, names := map[client.Identity]*Document{}, map[client.Identity]client.Identity{}
+	for i, doc := range before {
+		old[key(doc.Identity)] = &before[i]
+	}
+	for _, id := range changed {
+		names[key(id)] = id
+	}
+	differences := map[client.Identity]string{}
+	for _, piece := range b.pieces {
+		after, err := piece.stored()
+		if err != nil {
+			return nil, err
+		}
+		id, ok := names[key(after.Identity)]
+		before := old[key(after.Identity)]
+		if !ok || before == nil {
+			continue
+		}
+		if differences[id], err = difference(ctx, piece.file, before, &after); err != nil {
+			return nil, err
+		}
+	}
+	return differences, nil
+}
+
+// key returns the part of an identity that is unique in a revision.
+func key(id client.Identity) client.Identity {
+	id.Bucket = ""
+	return id
+}
+
+// difference returns the unified diff from a stored document to one of a file. It does not show data of encrypted
+// documents.
+func difference(ctx context.Context, file string, before, after *Document) (string, error) {
+	hidden := before.encrypted || after.encrypted
+	text, err := diff.Unified(ctx, "stored", file, before.canonical(hidden), after.canonical(hidden))
+	if err != nil {
+		return "", fmt.Errorf("compare documents: %w", err)
+	}
+	if hidden && !bytes.Equal(document.Canonical(before.data), document.Canonical(after.data)) {
+		text += "Encrypted data changed\n"
+	}
+	return text, nil
+}
+
+// canonical returns a document as YAML with sorted keys.
+func (d *Document) canonical(hidden bool) string {
+	return string(blockyaml.Append(nil, document.Canonical(d.value(hidden))))
+}

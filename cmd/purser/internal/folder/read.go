@@ -1,0 +1,208 @@
+package folder
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"purser/internal/check"
+	"purser/internal/document"
+	"purser/internal/words"
+)
+
+// source is a document that was read from a file.
+type source struct {
+	document.Entry
+
+	file    string
+	segment document.Segment
+	bucket  string // "" unless the document belongs to a change set
+}
+
+// contents holds what was read from files and folders.
+type contents struct {
+	sources  []source
+	excluded []string // files and folders that .purser.yaml excludes
+	skipped  []string // files in folders without documents, such as the values of a chart
+	empty    []string // the buckets of a change set without documents
+}
+
+// limits bound the cost of a wrong path. They are above those of any server, which reports when its own are exceeded.
+func limits() document.Limits {
+	const much = 1 << 30
+	return document.Limits{Body: much, Documents: much, Size: much, Depth: 10_000, Values: much}
+}
+
+// Invalid is the error of a text that is not a stream of documents. It names the file, the line and the mistake.
+type Invalid string
+
+// Error implements error.
+func (i Invalid) Error() string { return string(i) }
+
+// Parsable returns an Invalid error, which names where a YAML text is from, unless it can be parsed.
+func Parsable(ctx context.Context, from string, text []byte) error {
+	if _, err := document.ParseOne(ctx, text, document.YAML, limits()); err != nil {
+		return Invalid(from + ": " + strings.TrimPrefix(document.Details(err), "document 1, "))
+	}
+	return nil
+}
+
+// Read reads the documents of files, of the files in folders, and of standard input for "-".
+func Read(ctx context.Context, paths []string, stdin io.Reader) (*Body, error) {
+	config, err := check.FindConfig(ctx, paths)
+	if err != nil {
+		return nil, err
+	}
+	read, err := readAll(ctx, &check.Reader{Stdin: stdin, Exclude: config.Exclude}, paths)
+	if err != nil {
+		return nil, err
+	}
+	return bodyOf(read), nil
+}
+
+func readAll(ctx context.Context, reader *check.Reader, paths []string) (read contents, err error) {
+	files, excluded, err := reader.Read(paths, false)
+	if err != nil {
+		return read, err
+	}
+	read.excluded = excluded
+	for _, file := range files {
+		if file.Name == "-" {
+			file.Name = "standard input"
+		}
+		if file.Broken != "" {
+			return read, fmt.Errorf("%s: %s", file.Name, file.Broken)
+		}
+		found, err := parseSources(ctx, file.Name, bytes.TrimPrefix(file.Text, []byte("\xef\xbb\xbf")))
+		if err != nil {
+			return read, Invalid(file.Name + ": " + document.Details(err))
+		}
+		if file.Found && !slices.ContainsFunc(found, func(s source) bool { return !check.IsForeign(s.Value) }) {
+			read.skipped = append(read.skipped, file.Name)
+			continue
+		}
+		read.sources = append(read.sources, found...)
+	}
+	return read, nil
+}
+
+func parseSources(ctx context.Context, name string, text []byte) ([]source, error) {
+	media := document.YAML
+	if strings.EqualFold(filepath.Ext(name), ".json") {
+		media = document.JSON
+	}
+	segments, err := document.Split(ctx, text, media, limits())
+	if err == nil && media == document.YAML {
+		segments, err = document.Listed(ctx, text, segments, limits())
+	}
+	if err != nil {
+		return nil, err
+	}
+	var sources []source
+	for _, segment := range segments {
+		entry, err := document.Decode(ctx, segment, limits())
+		if err != nil {
+			return nil, err
+		}
+		if entry.Value != nil { // nil if there are only comments
+			sources = append(sources, source{Entry: entry, file: name, segment: segment})
+		}
+	}
+	return sources, nil
+}
+
+// notices say which files were left out, and which keys appear twice in one mapping, which servers accept. They name no
+// keys of encrypted documents.
+func (r contents) notices() (notices []string) {
+	const most = 5
+	note := func(why string, names []string) {
+		if len(names) == 0 {
+			return
+		}
+		list := strings.Join(names[:min(most, len(names))], ", ")
+		if len(names) > most {
+			list += ", …"
+		}
+		notices = append(notices, words.Line(why+": "+list))
+	}
+	note("excluded by "+check.ConfigName, r.excluded)
+	note("skipped, because nothing there has a schema", r.skipped)
+	for _, s := range r.sources {
+		root, _ := s.Value.(document.Mapping)
+		metadata, _ := root.At("metadata").(document.Mapping)
+		if metadata.At("storagePolicy") == "encrypted" {
+			continue
+		}
+		for _, note := range s.Notes {
+			notices = append(notices, "warning: "+words.Printable(s.file+": "+note.Message))
+		}
+	}
+	return notices
+}
+
+// ReadChangeSet reads the documents of a folder in which each subfolder is a bucket.
+func ReadChangeSet(ctx context.Context, dir string) (*Body, error) {
+	read, err := readBuckets(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	return bodyOf(read), nil
+}
+
+func readBuckets(ctx context.Context, dir string) (read contents, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return read, fmt.Errorf("read the change set: %w", err)
+	}
+	config, err := check.FindConfig(ctx, []string{dir})
+	if err != nil {
+		return read, err
+	}
+	reader := &check.Reader{Exclude: config.Exclude}
+	buckets := 0
+	for _, entry := range entries {
+		at := filepath.Join(dir, entry.Name())
+		switch {
+		case strings.HasPrefix(entry.Name(), "."):
+			continue
+		case reader.Excludes(entry.Name()):
+			if entry.IsDir() || check.IsDocumentFile(at) {
+				read.excluded = append(read.excluded, at)
+			}
+			continue
+		case !entry.IsDir() && check.IsDocumentFile(at):
+			return read, fmt.Errorf("%s is in no folder of %s: each folder there is a bucket, and a document must be in one",
+				at, dir)
+		case !entry.IsDir():
+			continue
+		}
+		bucket, err := bucketOf(entry.Name())
+		if err != nil {
+			return read, fmt.Errorf("%s: %w", at, err)
+		}
+		reader.Below = entry.Name()
+		found, err := readAll(ctx, reader, []string{at})
+		if err != nil {
+			return read, err
+		}
+		if buckets++; len(found.sources) == 0 {
+			read.empty = append(read.empty, bucket)
+		}
+		for _, s := range found.sources {
+			s.bucket = bucket
+			read.sources = append(read.sources, s)
+		}
+		read.excluded = append(read.excluded, found.excluded...)
+		read.skipped = append(read.skipped, found.skipped...)
+	}
+	if buckets == 0 {
+		return read, errors.New(dir + " has no folders: each folder of a change set is a bucket of the folder's name")
+	}
+	return read, nil
+}

@@ -1,0 +1,176 @@
+package folder
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/document"
+)
+
+// tree writes files, by their paths with slashes, below a new folder.
+func tree(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		at := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// Lines of the request body can be traced back to the files, whatever these begin and end with.
+func TestBody_places(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, map[string]string{
+		"a.yaml":      "# only a comment\n---\na: 1\nb: 2\n---\n\nc: 3",
+		"b.yml":       "\xef\xbb\xbfd: 4\r\ne: 5\r\n...\n",
+		"c.json":      "[\n {\"f\": 6},\n {\"g\": 7}]",
+		"d.yaml":      "- h: 8\n- i: 9\n",
+		"e.yaml":      "%YAML 1.1\n---\nj: 10\n",
+		"notes.txt":   "not: read",
+		".git/x.yaml": "not: read",
+		"empty.yaml":  "# nothing\n",
+	})
+	var paths []string // named files need not contain documents
+	for _, name := range []string{"a.yaml", "b.yml", "c.json", "d.yaml", "e.yaml", "empty.yaml"} {
+		paths = append(paths, filepath.Join(dir, name))
+	}
+	b, err := Read(t.Context(), paths, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	places := map[string]string{}
+	for i, line := range strings.Split(strings.TrimSuffix(string(b.Text), "\n"), "\n") {
+		if line = strings.TrimSpace(line); line != "" && line != "---" && line != "..." {
+			places[line], _ = filepath.Rel(dir, b.at(i+1).place(i+1, 3))
+		}
+	}
+	want := map[string]string{
+		"a: 1": "a.yaml:3:3", "b: 2": "a.yaml:4:3", "c: 3": "a.yaml:7:3", "d: 4": "b.yml:1:3", "e: 5": "b.yml:2:3",
+		`{"f": 6}`: "c.json:2:3", `{"g": 7}`: "c.json:3:3", `{"h":8}`: "d.yaml:1", `{"i":9}`: "d.yaml:2",
+		`{"j":10}`: "e.yaml:3",
+	}
+	if diff := cmp.Diff(want, places); diff != "" {
+		t.Errorf("places (-want +got):\n%s\n%s", diff, b.Text)
+	}
+	for i, line := range strings.Split(string(b.Text), "\n") {
+		if i > 0 && strings.HasPrefix(line, "d: 4") { // the separator before it, which its file does not have, is its own
+			if got, _ := filepath.Rel(dir, b.at(i).place(i, 0)); got != "b.yml:1" {
+				t.Errorf("the separator of b.yml is at %s", got)
+			}
+		}
+	}
+	said := strings.ReplaceAll(b.Located("document 2 (from line 4), line 6, column 3: no"), dir+"/", "")
+	if want := "document 2 (from a.yaml:5), a.yaml:7:3: no"; said != want {
+		t.Errorf("%q, want %q", said, want)
+	}
+}
+
+// A document of a change set names its bucket, however it is written.
+func TestReadChangeSet(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, map[string]string{
+		"b%2F1/x.yaml":   "---\nschema: 1\n---\n# c\n'b': |+\n  text\n\n--- {c: 3}\n---\nstatus: {bucket: other}\nd: 4\n",
+		"two/in/y.json":  `[{"schema": 5}]`,
+		"none/README.md": "no documents", "none/values.yaml": "replicas: 2\n---\nkind: Pod\napiVersion: v1\nmetadata: {name: x}\n",
+	})
+	read, err := readBuckets(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"none"}, read.empty); diff != "" {
+		t.Errorf("buckets without documents (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{dir + "/none/values.yaml"}, read.skipped); diff != "" {
+		t.Errorf("files without documents (-want +got):\n%s", diff)
+	}
+	sent, err := parseSources(t.Context(), "sent", bodyOf(read).Text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range sent {
+		got = append(got, strings.TrimSpace(string(document.AppendJSON(nil, s.Value))))
+	}
+	want := []string{
+		`{"schema":1,"status":{"bucket":"b/1"}}`, `{"b":"text\n\n","status":{"bucket":"b/1"}}`,
+		`{"c":3,"status":{"bucket":"b/1"}}`, `{"status":{"bucket":"b/1"},"d":4}`, `{"schema":5,"status":{"bucket":"two"}}`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("documents (-want +got):\n%s", diff)
+	}
+}
+
+// Files excluded by .purser.yaml are in no change set, however they are named.
+func TestReadChangeSet_excludes(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, map[string]string{
+		".purser.yaml": "exclude: [charts, site/b.yaml, '*.tmpl.yaml', top.yaml]\n", "charts/x.yaml": "x: 1\n", "top.yaml": "x: 1\n",
+		"site/a.yaml": "schema: 1\n", "site/b.yaml": "schema: 1\n", "other/b.yaml": "schema: 2\n", "other/c.tmpl.yaml": "{{c}}\n",
+	})
+	read, err := readBuckets(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range read.sources {
+		name, err := filepath.Rel(dir, s.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, s.bucket+" "+filepath.ToSlash(name))
+	}
+	if diff := cmp.Diff([]string{"other other/b.yaml", "site site/a.yaml"}, got); diff != "" || read.empty != nil {
+		t.Errorf("buckets and files (-want +got), without documents %v:\n%s", read.empty, diff)
+	}
+	want := "excluded by .purser.yaml: charts, other/c.tmpl.yaml, site/b.yaml, top.yaml"
+	if got := strings.ReplaceAll(strings.Join(read.notices(), "\n"), dir+"/", ""); got != want {
+		t.Errorf("said %q, want %q", got, want)
+	}
+}
+
+// Duplicate keys are reported before the push, except those of encrypted documents.
+func TestRead_duplicateKeys(t *testing.T) {
+	t.Parallel()
+	const text = "metadata: {storagePolicy: %s}\ndata:\n  %s: 1\n  %[2]s: 2\n"
+	dir := tree(t, map[string]string{
+		"a.yaml": "x: 1\n---\n" + fmt.Sprintf(text, "cleartext", "shown"), "b.yaml": fmt.Sprintf(text, "encrypted", "hidden"),
+	})
+	b, err := Read(t.Context(), []string{dir}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"warning: " + dir + "/a.yaml: The key 'shown' appears twice in one mapping, at lines 5 and 6; the last one wins."}
+	if diff := cmp.Diff(want, b.Notices); diff != "" {
+		t.Errorf("notices (-want +got):\n%s", diff)
+	}
+}
+
+func TestRead_errors(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, map[string]string{"bad.yaml": "a: 1\n---\nb: [1,\nc: 2\n", "bad.json": "[1, 2", "lone.yaml": "a: 1\n"})
+	for path, want := range map[string]string{
+		"bad.yaml": "bad.yaml: document 2, line ", "bad.json": "bad.json: line 1, column 5: unexpected end", "none.yaml": "no such file",
+	} {
+		_, err := Read(t.Context(), []string{filepath.Join(dir, path)}, nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q in it", path, err, want)
+		}
+	}
+	if _, err := ReadChangeSet(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "is in no folder of") {
+		t.Errorf("a document in no folder: error %v", err)
+	}
+	if _, err := ReadChangeSet(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "has no folders") {
+		t.Errorf("an empty change set: error %v", err)
+	}
+}

@@ -1,0 +1,57 @@
+package servers
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestFind(t *testing.T) {
+	const two = "servers:\n  lab: {url: 'https://lab', token-file: t, ca: /ca, key: ~/k}\n  live: {url: 'https://live'}\n"
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	for _, c := range []struct {
+		file, name string
+		want       Server
+		err        string // part of it
+	}{
+		{two, "lab", Server{URL: "https://lab", TokenFile: home + "/purser/t", CA: "/ca", Key: home + "/k"}, ""},
+		{two, "live", Server{URL: "https://live"}, ""},
+		{"current: live\n" + two, "", Server{URL: "https://live"}, ""},
+		{two, "", Server{}, "no server is named"},
+		{two, "http://other", Server{URL: "http://other"}, ""},
+		{two, "labb", Server{}, `did you mean "lab"?`},
+		{two, "unlike", Server{}, "it has lab, live"},
+		{"servers: {one: {url: 'https://one'}}\n", "", Server{URL: "https://one"}, ""},
+		{"", "", Server{}, "no server is named"},
+		{"", "lab", Server{}, "which has none"},
+		{"severs: {}\n", "lab", Server{}, `unknown option "severs"`},
+	} {
+		path := filepath.Join(home, "purser", "config.yaml")
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(c.file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("XDG_CONFIG_HOME", home)
+		got, err := Find(t.Context(), c.name)
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%q in %q (-want +got):\n%s", c.name, c.file, diff)
+		}
+		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%q in %q: error %v, want %q", c.name, c.file, err, c.err)
+		}
+	}
+}
+
+// A missing file is the same as an empty one.
+func TestFind_noFile(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	if got, err := Find(t.Context(), "https://x"); err != nil || got.URL != "https://x" {
+		t.Errorf("%+v, error %v", got, err)
+	}
+}

@@ -1,0 +1,103 @@
+package views
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"purser/internal/document/blockyaml"
+	"purser/internal/words"
+)
+
+// Answer is an answer in all the formats in which it can be printed.
+type Answer struct {
+	JSON  []byte
+	Names []string // one line each
+	Text  string   // for people, usually a table
+}
+
+// In returns an answer in a format: json, yaml, name or table.
+func (a Answer) In(format string) string {
+	switch format {
+	case "json":
+		return words.PrintableJSON(string(a.JSON))
+	case "yaml":
+		return string(blockyaml.Append(nil, a.JSON))
+	case "name":
+		var b strings.Builder
+		for _, name := range a.Names {
+			b.WriteString(words.Printable(name) + "\n")
+		}
+		return b.String()
+	}
+	return a.Text
+}
+
+// table returns rows with aligned columns. The first row is the header.
+func table(rows [][]string) string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = words.Line(cell)
+		}
+		_, _ = fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
+	}
+	_ = w.Flush() // b is in memory
+	return b.String()
+}
+
+// moment shortens a time of the server to seconds.
+func moment(at string) string {
+	at, _, _ = strings.Cut(at, ".")
+	return strings.Replace(at, "T", " ", 1)
+}
+
+// dash returns a dash for an empty cell, and any other text unchanged.
+func dash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+// listText returns items as JSON text, in the form of the server's lists.
+func listText(items []json.RawMessage) []byte {
+	if items == nil {
+		items = []json.RawMessage{}
+	}
+	text, _ := json.Marshal(struct { //nolint:errchkjson // the items are JSON
+		Count   int               `json:"count"`
+		Results []json.RawMessage `json:"results"`
+	}{len(items), items})
+	return text
+}
+
+// marshal returns a value as JSON text.
+func marshal(value any) []byte {
+	text, _ := json.Marshal(value) //nolint:errchkjson // strings, numbers and lists of them always marshal
+	return text
+}
+
+// decode decodes JSON of the server.
+func decode[T any](text []byte) (T, error) {
+	var value T
+	if err := json.Unmarshal(text, &value); err != nil {
+		return value, fmt.Errorf("the server's answer cannot be read: %w", err)
+	}
+	return value, nil
+}
+
+// decodeAll decodes the items of a list.
+func decodeAll[T any](items []json.RawMessage) ([]T, error) {
+	list := make([]T, len(items))
+	for i, item := range items {
+		var err error
+		if list[i], err = decode[T](item); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,181 @@
+package views
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"purser/cmd/purser/internal/difftext"
+	"purser/internal/client"
+	"purser/internal/words"
+)
+
+// Pushed returns the result of a push: the revision and its findings, each with its place in the files, "" if it is in
+// none of them.
+func Pushed(written client.Written, found client.Findings, places []string) Answer {
+	// placed is a finding with its place.
+	type placed struct {
+		client.Finding
+
+		Place  string    `json:"place,omitempty"`
+		Line   *struct{} `json:"line,omitempty"` // hides the line in the request, which the user has not seen
+		Column *struct{} `json:"column,omitempty"`
+	}
+	findings := make([]placed, len(found.Findings))
+	for i, f := range found.Findings {
+		findings[i] = placed{Finding: f, Place: placeAt(places, i)}
+	}
+	return Answer{
+		JSON: marshal(map[string]any{
+			"revision": json.Number(written.Revision), "changes": written.Changes, "status": written.Status,
+			"findings": findings,
+		}),
+		Names: []string{written.Revision},
+		Text:  writtenText(written, findingsText(found.Findings, places, found.Total, found.More)),
+	}
+}
+
+// RolledBack returns the result of a rollback.
+func RolledBack(written client.Written) Answer {
+	return Answer{written.Body, []string{written.Revision}, writtenText(written, "")}
+}
+
+// writtenText returns the result of a change, with lines about its findings.
+func writtenText(written client.Written, findings string) string {
+	if written.Status == "" {
+		return fmt.Sprintf("Nothing changed; the newest revision is %s.\n", written.Revision)
+	}
+	return fmt.Sprintf("Revision %s: %s\n%s%s\n", written.Revision, written.Changes, findings, statusLine(written.Status))
+}
+
+// statusLine returns a line for the header Purser-Status, such as failure; findings=2. Its number counts no
+// findings: a document counts once, however many it has.
+func statusLine(header string) string {
+	status, failing, counted := strings.Cut(header, "; findings=")
+	line := "Status: " + status
+	if counted && failing != "0" {
+		line += "; failing documents and validations: " + failing
+	}
+	return line
+}
+
+// Preview returns the preview of a push. It has the unified diffs of changed documents, and the places of findings in
+// the files.
+func Preview(written client.Written, preview client.Preview, differences map[client.Identity]string, places []string,
+	colors bool,
+) Answer {
+	var b strings.Builder
+	for _, d := range preview.Documents {
+		from := ""
+		if d.From != "" {
+			from = ", from bucket " + d.From
+		}
+		fmt.Fprintln(&b, words.Line(fmt.Sprintf("%-8s %s (bucket %s%s)", wordOf(d), d, d.Bucket, from)))
+		b.WriteString(difftext.Indented(differences[d.Identity], colors))
+	}
+	did := preview.Changes
+	if preview.Changed {
+		fmt.Fprintf(&b, "Would be revision %s: added=%d, modified=%d, deleted=%d, unchanged=%d\n", written.Revision,
+			did.Added, did.Modified, did.Deleted, did.Unchanged)
+	} else {
+		b.WriteString("Nothing would change.\n")
+	}
+	b.WriteString(findingsText(preview.Findings, places, preview.Total, preview.More))
+	for _, warning := range preview.Warnings {
+		if preview.Total == 0 { // otherwise they are among the findings
+			fmt.Fprintln(&b, words.Line("warning: "+warning))
+		}
+	}
+	if preview.Withheld != "" {
+		fmt.Fprintln(&b, words.Line(preview.Withheld))
+	}
+	fmt.Fprintln(&b, verdictLine(preview))
+	return Answer{written.Body, changeNames(preview), b.String()}
+}
+
+// RollbackPreview returns the preview of a rollback to a revision.
+func RollbackPreview(revision string, written client.Written, preview client.Preview) Answer {
+	var b strings.Builder
+	for _, d := range preview.Documents {
+		fmt.Fprintln(&b, words.Line(fmt.Sprintf("%-8s %s (bucket %s)", wordOf(d), d, d.Bucket)))
+	}
+	if !preview.Changed {
+		fmt.Fprintf(&b, "Nothing would change: the newest revision has the documents of revision %s.\n", revision)
+	}
+	fmt.Fprintln(&b, verdictLine(preview))
+	return Answer{written.Body, changeNames(preview), b.String()}
+}
+
+// verdictLine returns a line with the status of the new revision, or with that of the present one if nothing would
+// change.
+func verdictLine(preview client.Preview) string {
+	line := "Status would be: "
+	if !preview.Changed {
+		line = "Status is: "
+	}
+	line += verdictWord(preview.Status)
+	if preview.Status == "failed" && !preview.Fails() {
+		line += ", until results are posted"
+	}
+	return line
+}
+
+// changeNames returns a line for each document that a change affects.
+func changeNames(preview client.Preview) []string {
+	names := make([]string, len(preview.Documents))
+	for i, d := range preview.Documents {
+		names[i] = wordOf(d) + " " + d.Schema + "/" + d.Name
+	}
+	return names
+}
+
+// wordOf returns the word for a difference in a preview.
+func wordOf(d client.Difference) string {
+	return cmp.Or(map[string]string{"created": "added", "modified": "changed"}[d.Change], d.Change)
+}
+
+// Deletions returns the documents that a push would delete.
+func Deletions(preview client.Preview) string {
+	var rows [][]string
+	for _, d := range preview.Documents {
+		if d.Change == "deleted" {
+			rows = append(rows, []string{"  deleted", d.Bucket, d.String()})
+		}
+	}
+	return table(rows)
+}
+
+// Pruned returns what a prune has deleted or would delete.
+func Pruned(text []byte, pruned client.Pruned) Answer {
+	did := "Deleted"
+	if pruned.DryRun {
+		did = "Would delete"
+	}
+	remain := "remain"
+	if pruned.Kept == 1 {
+		remain = "remains"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s, %s, %d bytes; %s %s\n", did, words.Count(pruned.Revisions.Count, "revision"),
+		words.Count(pruned.Documents, "document version"), pruned.Bytes, words.Count(pruned.Kept, "revision"), remain)
+	ranges := rangesOf(pruned)
+	for _, extent := range ranges {
+		fmt.Fprintf(&b, "  %s\n", extent)
+	}
+	return Answer{text, ranges, b.String()}
+}
+
+// rangesOf returns the revisions that a prune deletes, as numbers and ranges: 3 or 5-17.
+func rangesOf(pruned client.Pruned) []string {
+	var ranges []string
+	for _, r := range pruned.Revisions.Ranges {
+		text := strconv.FormatInt(r.First, 10)
+		if r.Last > r.First {
+			text += "-" + strconv.FormatInt(r.Last, 10)
+		}
+		ranges = append(ranges, text)
+	}
+	return ranges
+}

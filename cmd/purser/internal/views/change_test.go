@@ -1,0 +1,65 @@
+package views
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/client"
+)
+
+func TestStatusLine(t *testing.T) {
+	t.Parallel()
+	for header, want := range map[string]string{
+		"success; findings=0":  "Status: success",
+		"failure; findings=12": "Status: failure; failing documents and validations: 12",
+		"failure":              "Status: failure",
+	} {
+		if got := statusLine(header); got != want {
+			t.Errorf("%q: %q, want %q", header, got, want)
+		}
+	}
+}
+
+func TestPruned(t *testing.T) {
+	t.Parallel()
+	for kept, want := range map[int]string{0: "0 revisions remain\n", 1: "1 revision remains\n", 2: "2 revisions remain\n"} {
+		if got := Pruned(nil, client.Pruned{Kept: kept}).Text; !strings.HasSuffix(got, "; "+want) {
+			t.Errorf("%q, want %q at its end", got, want)
+		}
+	}
+}
+
+// A preview of a push has the differences below each document, and findings with their places.
+func TestPreview(t *testing.T) {
+	t.Parallel()
+	changed := client.Identity{Schema: "acme/X/v1", Layer: "site", Name: "x\x1b\n", Bucket: "b"}
+	preview := client.Preview{
+		Changed: true, Status: "failed", Changes: client.Changes{Modified: 1}, Total: 3,
+		Documents: []client.Difference{{Identity: changed, Change: "modified", From: "a"}},
+		Findings: []client.Finding{
+			{Level: "error", Validation: "v", Message: "no"},
+			{Level: "warning", Document: &changed, Path: ".p", Message: "odd", Advice: "mend it"},
+		},
+		Validations: []client.Validation{{Name: "own", Status: "missing"}},
+	}
+	got := Preview(client.Written{Revision: "7", Body: []byte("{}")}, preview,
+		map[client.Identity]string{changed: "@@ -1 +1 @@\n-a\n+b\n"}, []string{"", "f.yaml:3"}, false)
+	want := "changed  [acme/X/v1, site] x\ufffd  (bucket b, from bucket a)\n    @@ -1 +1 @@\n    -a\n    +b\n" +
+		"Would be revision 7: added=0, modified=1, deleted=0, unchanged=0\n" +
+		"v: no\nf.yaml:3: warning: [acme/X/v1, site] x\ufffd  .p: odd (mend it)\nand 1 more\n" +
+		"Status would be: failure, until results are posted\n"
+	if diff := cmp.Diff(want, got.Text); diff != "" {
+		t.Errorf("text (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"changed acme/X/v1/x\x1b\n"}, got.Names); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+	pushed := Pushed(client.Written{Revision: "7", Status: "success; findings=0"}, client.Findings{
+		Findings: []client.Finding{{Level: "error", Validation: "v", Message: "no", Line: 9}},
+	}, []string{"f.yaml:3"})
+	if json := pushed.In("json"); !strings.Contains(json, `"place":"f.yaml:3"`) || strings.Contains(json, `"line"`) {
+		t.Errorf("a push is %s, want it with the place and without the line of the request", json)
+	}
+}

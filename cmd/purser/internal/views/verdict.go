@@ -1,0 +1,149 @@
+package views
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"purser/internal/client"
+	"purser/internal/words"
+)
+
+// Verdict returns the verdict on a revision: the status, each required validation, and the reasons of failures.
+func Verdict(text []byte, verdict client.Verdict) Answer {
+	var b strings.Builder
+	fmt.Fprintf(&b, "revision %d: %s\n", verdict.Revision, verdict.Status)
+	var rows [][]string
+	var reasons []string
+	add := func(validations []client.Validation, note string) {
+		for _, v := range validations {
+			rows = append(rows, []string{"  " + v.Status, v.Name, note})
+			if reason := v.Name + ": " + v.Message; v.Message != "" && !slices.Contains(reasons, reason) {
+				reasons = append(reasons, reason)
+			}
+		}
+	}
+	for _, policy := range verdict.Policies {
+		if policy.Broken() {
+			rows = append(rows, []string{"  " + policy.Status, policy.Name, "the document is not a valid ValidationPolicy"})
+		}
+		add(policy.Validations, "policy "+policy.Name)
+	}
+	add(verdict.Validations, "")
+	add(verdict.Ignored, "ignored")
+	b.WriteString(table(rows))
+	for _, reason := range reasons {
+		fmt.Fprintln(&b, words.Line(reason))
+	}
+	for _, warning := range verdict.Warnings {
+		fmt.Fprintln(&b, words.Line("warning: "+warning))
+	}
+	if verdict.Status == "failure" {
+		fmt.Fprintf(&b, "All that is wrong: purser findings %d\n", verdict.Revision)
+	}
+	return Answer{text, []string{verdict.Status}, b.String()}
+}
+
+// verdictWord converts the status of a revision to the word of a verdict.
+func verdictWord(status string) string {
+	if status == "failed" {
+		return "failure"
+	}
+	return status
+}
+
+// Validations returns the validations of a revision.
+func Validations(text []byte, validations []client.Validation) Answer {
+	rows, names := [][]string{{"VALIDATION", "STATUS"}}, []string{}
+	for _, v := range validations {
+		names, rows = append(names, v.Name), append(rows, []string{v.Name, v.Status})
+	}
+	return Answer{text, names, table(rows)}
+}
+
+// Results returns those of a list of results that are of one validation.
+func Results(items []json.RawMessage, validation string) (Answer, error) {
+	all, err := decodeAll[client.Entry](items)
+	if err != nil {
+		return Answer{}, err
+	}
+	rows, names := [][]string{{"AT", "STATUS", "EXPIRES", "ERRORS"}}, []string{}
+	var kept []json.RawMessage
+	for i, entry := range all {
+		if entry.Name != validation {
+			continue
+		}
+		kept, names = append(kept, items[i]), append(names, entry.Status)
+		rows = append(rows, []string{
+			dash(moment(entry.CreatedAt)), entry.Status, dash(moment(entry.ExpiresAt)), strconv.Itoa(len(entry.Errors)),
+		})
+	}
+	return Answer{listText(kept), names, table(rows)}, nil
+}
+
+// Findings returns the findings of a revision.
+func Findings(text []byte, found client.Findings) Answer {
+	var names []string
+	for _, f := range found.Findings {
+		if f.Document != nil {
+			names = append(names, f.Document.Schema+"/"+f.Document.Name)
+		} else {
+			names = append(names, f.Validation)
+		}
+	}
+	return Answer{text, names, findingsText(found.Findings, nil, found.Total, found.More)}
+}
+
+// findingsText returns a line for each finding, which begins with its place in the files if places has one, and a line
+// about those that are not shown.
+func findingsText(findings []client.Finding, places []string, total int, more bool) string {
+	var b strings.Builder
+	for i, f := range findings {
+		place := placeAt(places, i)
+		if place != "" {
+			place += ": "
+		}
+		fmt.Fprintln(&b, words.Line(place+findingText(f)))
+	}
+	if rest := restText(len(findings), total, more); rest != "" {
+		fmt.Fprintln(&b, rest)
+	}
+	return b.String()
+}
+
+// placeAt returns the place of the finding at an index, "" if there is none.
+func placeAt(places []string, i int) string {
+	if i < len(places) {
+		return places[i]
+	}
+	return ""
+}
+
+// findingText formats a finding as one line, without its place in a file.
+func findingText(f client.Finding) string {
+	what := f.Validation
+	if f.Document != nil {
+		what = strings.TrimSpace(f.Document.String() + " " + f.Path)
+	}
+	text := what + ": " + f.Message
+	if f.Level != "error" {
+		text = f.Level + ": " + text
+	}
+	if f.Advice != "" {
+		text += " (" + f.Advice + ")"
+	}
+	return text
+}
+
+// restText returns a line with the number of findings that are not shown, "" if there are none.
+func restText(count, total int, more bool) string {
+	switch rest := total - count; {
+	case more:
+		return "and more than " + strconv.Itoa(rest) + " others"
+	case rest > 0:
+		return "and " + strconv.Itoa(rest) + " more"
+	}
+	return ""
+}

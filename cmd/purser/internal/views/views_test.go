@@ -1,0 +1,65 @@
+package views
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/client"
+)
+
+// A verdict lists each validation, and each reason once.
+func TestVerdict(t *testing.T) {
+	t.Parallel()
+	broken := client.Validation{Name: "v", Status: "failure", Message: "is\nodd"}
+	got := Verdict([]byte("{}"), client.Verdict{
+		Revision: 3, Status: "failure", Warnings: []string{"old"},
+		Policies: []client.Policy{
+			{Name: "p", Status: "failure", Validations: []client.Validation{broken}},
+			{Name: "q", Status: "failure"},
+		},
+		Validations: []client.Validation{broken}, Ignored: []client.Validation{{Name: "i", Status: "success"}},
+	})
+	want := "revision 3: failure\n" +
+		"  failure  v  policy p\n" +
+		"  failure  q  the document is not a valid ValidationPolicy\n" +
+		"  failure  v\n" +
+		"  success  i  ignored\n" +
+		"v: is odd\nwarning: old\nAll that is wrong: purser findings 3\n"
+	if diff := cmp.Diff(want, got.Text); diff != "" {
+		t.Errorf("text (-want +got):\n%s", diff)
+	}
+}
+
+func TestGraph(t *testing.T) {
+	t.Parallel()
+	got, err := Graph([]byte(`{"nodes": [{"id": 1, "schema": "a/X/v1", "layer": "site", "name": "x"},
+		{"id": 2, "schema": "a/X/v1", "name": "y", "abstract": true}, {"id": 3, "schema": "a/Z/v1", "missing": "document"}],
+		"edges": [{"from": 1, "to": 3, "kind": "substitution"}, {"from": 1, "to": 2, "kind": "parent", "cyclic": true}],
+		"problems": [{"message": "a cycle"}]}`))
+	want := "[a/X/v1, site] x\n" +
+		"  parent       [a/X/v1] y  (abstract)  (cycle)\n" +
+		"  substitution [a/Z/v1] -  (document missing)\n" +
+		"[a/X/v1] y  (abstract)\nproblem: a cycle\n"
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("text (-want +got):\n%s\nerror %v", diff, err)
+	}
+}
+
+func TestPuppet(t *testing.T) {
+	t.Parallel()
+	report, err := PuppetReport([]byte(`{"changes": [{"resource": "File[/x]", "by": {"schema": "a/X/v1", "name": "x"}, "action": "updated",
+		"parameters": [{"name": "mode", "value": "0644"}, {"name": "secret"}]}],
+		"skipped": [{"resource": "File[/y]", "by": {"schema": "a/X/v1", "name": "y"}, "reason": "no such resource"}]}`))
+	want := "updated  File[/x]  [a/X/v1] x  mode=\"0644\", secret\nskipped  File[/y]  [a/X/v1] y  no such resource\n"
+	if diff := cmp.Diff(want, report.Text); diff != "" || err != nil {
+		t.Errorf("report (-want +got):\n%s\nerror %v", diff, err)
+	}
+	differences, err := PuppetDifferences([]byte(`{"resources": [{"resource": "File[/x]", "change": "modified",
+		"parameters": [{"name": "mode", "from": "0644"}, {"name": "secret", "sensitive": true}]}],
+		"options": [{"name": "o", "from": 1, "to": 2}]}`))
+	want = "modified File[/x]\n  mode: \"0644\" -> -\n  secret: (sensitive)\noption   o: 1 -> 2\n"
+	if diff := cmp.Diff(want, differences.Text); diff != "" || err != nil {
+		t.Errorf("differences (-want +got):\n%s\nerror %v", diff, err)
+	}
+}

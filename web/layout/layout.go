@@ -1,0 +1,57 @@
+package layout
+
+import (
+	"embed"
+	"html/template"
+	"strings"
+	"time"
+)
+
+// Pages writes pages, and answers with the files that they load.
+type Pages struct {
+	base   Base
+	now    func() time.Time
+	assets assets
+	pages  map[string]*template.Template
+}
+
+// New returns the pages at base. Times before now are shown as passed.
+func New(base Base, now func() time.Time) *Pages {
+	p := &Pages{base: base, now: now, assets: readAssets()}
+	p.pages = p.parsePages()
+	return p
+}
+
+// Frame is the common content of all pages.
+type Frame struct {
+	Title, Section string
+	User           string // "" if nobody is signed in
+	SignedIn       bool   // by a token or a certificate
+	Audit          bool   // the user may read the audit
+	Live           bool   // the page updates when the site changes, and the user may read events
+	Data           any    // of the page's template
+}
+
+// Write writes a page on a paper by the template of this name.
+func (p *Pages) Write(on *Paper, name string, frame Frame) error {
+	return p.pages[name].ExecuteTemplate(&on.written, "layout", frame) //nolint:wrapcheck // it names the template
+}
+
+//go:embed templates
+var templateFiles embed.FS
+
+// parsePages reads the templates of all pages. It panics if one cannot be read: they are part of the program.
+func (p *Pages) parsePages() map[string]*template.Template {
+	common := template.Must(template.New("").Funcs(p.functions()).ParseFS(templateFiles,
+		"templates/layout.html", "templates/parts.html"))
+	pages := map[string]*template.Template{}
+	entries, err := templateFiles.ReadDir("templates/pages")
+	if err != nil {
+		panic(err) // they are part of the program
+	}
+	for _, entry := range entries {
+		page := template.Must(template.Must(common.Clone()).ParseFS(templateFiles, "templates/pages/"+entry.Name()))
+		pages[strings.TrimSuffix(entry.Name(), ".html")] = page
+	}
+	return pages
+}

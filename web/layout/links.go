@@ -1,0 +1,41 @@
+package layout
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"purser/internal/client"
+)
+
+// Base is the path of the overview, such as /ui/. The other pages are below it.
+type Base string
+
+// Link returns the URL of a page.
+func (b Base) Link(steps ...string) string {
+	escaped := make([]string, len(steps))
+	for i, step := range steps {
+		escaped[i] = url.PathEscape(step)
+	}
+	return string(b) + strings.Join(escaped, "/")
+}
+
+// Query returns the URL of a page with a query of names and values in turn; values that are empty are left out.
+func (b Base) Query(page string, pairs ...any) string {
+	query := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if value := fmt.Sprint(pairs[i+1]); value != "" {
+			query.Set(fmt.Sprint(pairs[i]), value)
+		}
+	}
+	if len(query) == 0 {
+		return string(b) + page
+	}
+	return string(b) + page + "?" + query.Encode()
+}
+
+// Document returns the URL of the page of a document of a revision; pairs are more parameters.
+func (b Base) Document(revision any, id client.Identity, pairs ...any) string {
+	all := append([]any{"schema", id.Schema, "layer", id.Layer, "name", id.Name}, pairs...)
+	return b.Query("revisions/"+url.PathEscape(fmt.Sprint(revision))+"/document", all...)
+}

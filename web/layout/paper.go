@@ -1,0 +1,72 @@
+package layout
+
+import (
+	"bytes"
+	"io"
+	"iter"
+	"reflect"
+)
+
+// Paper is a page being made. Its lists are cut off when the page is full, which is counted in bytes while they are
+// written, whatever their items hold.
+type Paper struct {
+	written bytes.Buffer
+	end     int // of the list that is being written, in bytes of the page
+	shown   int // items of the list that was written last
+	left    int // items of that list for which there was no room
+}
+
+const (
+	// maxPage bounds a page in bytes, without the picture of a graph.
+	maxPage = 150 << 10
+	// lastLists is the room reserved for the lists at the end of a page. Each shows at least one item.
+	lastLists = 25_000
+)
+
+// NewPaper returns an empty page.
+func NewPaper() *Paper { return &Paper{end: maxPage - lastLists} }
+
+// Fit iterates over the items of a slice until they would exceed most bytes of the page; nested lists share the room of
+// the outer one. There is always room for the first item.
+func (p *Paper) Fit(most int, list any) iter.Seq[any] {
+	items := reflect.ValueOf(list)
+	return func(yield func(any) bool) {
+		outer := p.end
+		p.end = min(p.end, p.written.Len()+most)
+		i, largest := 0, 0
+		for ; i < items.Len(); i++ {
+			began := p.written.Len()
+			if i > 0 && began+largest > p.end || !yield(items.Index(i).Interface()) {
+				break
+			}
+			largest = max(largest, p.written.Len()-began)
+		}
+		p.end, p.shown, p.left = outer, i, items.Len()-i
+	}
+}
+
+// Left returns the number of items of the previous list that were not shown.
+func (p *Paper) Left() int { return p.left }
+
+// Turn returns the pager of the previous list, which continues with the first item that was not shown.
+func (p *Paper) Turn(pages Pager) Pager {
+	if p.left > 0 {
+		pages.End(p.shown, true)
+	}
+	return pages
+}
+
+// Part has the data of a part of a page.
+type Part struct {
+	*Paper
+
+	Revision int64
+	Most     int // bytes that its list may take
+	List     any
+}
+
+// Of returns the content of a part of a page: a list about a revision, and the bytes that it may take.
+func (p *Paper) Of(revision int64, most int, list any) Part { return Part{p, revision, most, list} }
+
+// WriteTo implements io.WriterTo.
+func (p *Paper) WriteTo(w io.Writer) (int64, error) { return p.written.WriteTo(w) } //nolint:wrapcheck // it is of w

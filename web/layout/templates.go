@@ -1,0 +1,85 @@
+package layout
+
+import (
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"reflect"
+	"strings"
+
+	"purser/internal/words"
+	"purser/web/display"
+	"purser/web/wire"
+)
+
+// functions returns the functions of templates.
+func (p *Pages) functions() template.FuncMap {
+	return template.FuncMap{
+		"base":   func() string { return string(p.base) },
+		"asset":  func(name string) string { return string(p.base) + "static/" + name + "?v=" + p.assets[name].digest },
+		"show":   display.Visible,
+		"line":   display.CutLine,
+		"text":   display.CutText,
+		"short":  display.CutName,
+		"chip":   display.CutChip,
+		"value":  func(text json.RawMessage) string { return display.CutName(string(text)) },
+		"linked": func(path string) bool { return path != "" && len(path) <= maxPath },
+		"others": others,
+		"when":   when,
+		"count":  words.Count,
+		"joined": words.List,
+		"revision": func(id any, below ...string) string {
+			return p.base.Link(append([]string{"revisions", fmt.Sprint(id)}, below...)...)
+		},
+		"doc":   p.base.Document,
+		"query": p.base.Query,
+		"past":  func(at string) bool { t, ok := wire.ParseTime(at); return ok && t.Before(p.now()) },
+		"add":   func(a, b int) int { return a + b },
+		"next":  func(id int64) int64 { return id + 1 },
+		"below": func(id any, steps ...string) string {
+			return strings.TrimPrefix(p.base.Link(append([]string{"revisions", fmt.Sprint(id)}, steps...)...), string(p.base))
+		},
+		"where": func(change string, after, before int64) int64 {
+			if change == "deleted" {
+				return before
+			}
+			return after
+		},
+		"tab": func(form string) string {
+			return map[string]string{
+				"written": "As written", "rendered": "Rendered", "explained": "Explained", "history": "History",
+				"graph": "Neighbours",
+			}[form]
+		},
+		"dataPath": func(path string) string { return strings.TrimSuffix(".data"+path, ".") },
+		"split": func(c *display.Comparison, split bool) any {
+			return struct {
+				*display.Comparison
+				Split bool
+			}{c, split}
+		},
+	}
+}
+
+// maxPath is how many bytes a path may have that stands in a link.
+const maxPath = 1000
+
+// others says how many items a list has beyond the first ones.
+func others(list any, shown int) string {
+	if n := reflect.ValueOf(list).Len() - shown; n > 0 {
+		return fmt.Sprintf("and %d more", n)
+	}
+	return ""
+}
+
+// moment is a time as pages show it.
+type moment struct{ Machine, Human string }
+
+// when returns a time of the API as pages show it, nil if there is none.
+func when(text string) *moment {
+	at, ok := wire.ParseTime(text)
+	if !ok {
+		return nil
+	}
+	return &moment{at.Format("2006-01-02T15:04:05Z"), at.Format("2006-01-02 15:04:05 UTC")}
+}

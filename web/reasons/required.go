@@ -1,0 +1,94 @@
+package reasons
+
+import (
+	"net/url"
+	"strings"
+	"time"
+
+	"purser/internal/client"
+	"purser/web/wire"
+)
+
+// Required is a validation that a policy requires, with its newest result.
+type Required struct {
+	Name, Status string
+	Policies     []string
+	Newest       wire.Result
+	Unasked      bool   // Newest is not known: there are too many
+	Who          string // posted it; "" if unknown
+}
+
+// Own reports whether the server itself performs the validation.
+func (r Required) Own() bool { return client.Validation{Name: r.Name}.Own() }
+
+// RequiredOf lists the validations of a verdict, each once.
+func RequiredOf(status client.Verdict) (all []Required) {
+	at := map[string]int{}
+	add := func(name, state, policy string) {
+		i, known := at[name]
+		if !known {
+			i = len(all)
+			at[name] = i
+			all = append(all, Required{Name: name, Status: state})
+		}
+		if policy != "" {
+			all[i].Policies = append(all[i].Policies, policy)
+		}
+	}
+	for _, policy := range status.Policies {
+		for _, validation := range policy.Validations {
+			add(validation.Name, validation.Status, policy.Name)
+		}
+	}
+	for _, validation := range status.Validations {
+		add(validation.Name, validation.Status, "")
+	}
+	return all
+}
+
+// Others returns the validations that are not among the required ones.
+func Others(all []client.Validation, required []Required) (others []client.Validation) {
+	known := map[string]bool{}
+	for _, r := range required {
+		known[r.Name] = true
+	}
+	for _, validation := range all {
+		if !known[validation.Name] {
+			others = append(others, validation)
+		}
+	}
+	return others
+}
+
+// ExpiringNext returns the validation whose newest result is the next to expire, nil if none does.
+func ExpiringNext(all []Required, now time.Time) (next *Required) {
+	var soonest time.Time
+	for i := range all {
+		at, ok := wire.ParseTime(all[i].Newest.ExpiresAt)
+		if ok && at.After(now) && (next == nil || at.Before(soonest)) {
+			next, soonest = &all[i], at
+		}
+	}
+	return next
+}
+
+// PosterOf returns the user who posted a result, from the audit, newest first, because results do not have it. A result
+// and its event are stored by one statement; its time is the database's, and that of the event the server's. It is ""
+// if the audit has no such event: it goes back less far, or the result was carried over from another revision.
+func PosterOf(events []wire.AuditEvent, validation, createdAt string) string {
+	const skew = time.Minute
+	created, known := wire.ParseTime(createdAt)
+	for _, e := range events {
+		at, err := url.Parse(e.Target)
+		posted, ok := wire.ParseTime(e.At)
+		if err != nil || e.Rule != "deckhand:create_validation" || e.Status/100 != 2 ||
+			!known || !ok || posted.Sub(created).Abs() > skew {
+			continue
+		}
+		if name, err := url.PathUnescape(at.EscapedPath()[strings.LastIndexByte(at.EscapedPath(), '/')+1:]); err == nil &&
+			name == validation {
+			return e.Who()
+		}
+	}
+	return ""
+}

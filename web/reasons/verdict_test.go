@@ -1,0 +1,131 @@
+package reasons
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/client"
+	"purser/internal/validations"
+	"purser/web/wire"
+)
+
+func TestOf(t *testing.T) {
+	t.Parallel()
+	about := func(validation, message, advice string, of *client.Identity) wire.Finding {
+		return wire.Finding{Finding: client.Finding{Level: "error", Validation: validation, Message: message, Advice: advice, Document: of}}
+	}
+	gate := func(of ...client.Validation) []client.Policy {
+		return []client.Policy{{Name: "gate", Status: "failure", Validations: of}}
+	}
+	one, two := &client.Identity{Name: "one"}, &client.Identity{Name: "two"}
+	for name, c := range map[string]struct {
+		status client.Verdict
+		found  []wire.Finding
+		want   []reason
+	}{
+		"success": {status: client.Verdict{Status: "success", Policies: []client.Policy{{Name: "gate", Status: "success"}}}},
+		"missing": {
+			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "a", Status: "missing"})},
+			want: []reason{{
+				"a", "gate", "missing", "Nobody has posted a result of a.",
+				"Have its service validate this revision and post the result.",
+			}},
+		},
+		"expired": {
+			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "a", Status: "expired"})},
+			found:  []wire.Finding{about("a", "It is old", "validate again", nil)},
+			want:   []reason{{"a", "gate", "expired", "The result of a has expired.", "Validate again."}},
+		},
+		"documents": {
+			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "a", Status: "failure"})},
+			found:  []wire.Finding{about("a", "x", "", one), about("a", "y", "", one), about("a", "z", "", two), about("b", "z", "", two)},
+			want: []reason{{
+				"a", "gate", "failure", "a failed: 3 findings in 2 documents.",
+				"Correct the documents below, upload their buckets again, and have its service validate the new revision.",
+			}},
+		},
+		"own, in documents": {
+			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "deckhand-x", Status: "failure"})},
+			found:  []wire.Finding{about("deckhand-x", "x", "", one)},
+			want: []reason{{
+				"deckhand-x", "gate", "failure", "deckhand-x failed: 1 finding in 1 document.",
+				"Correct the documents below and upload their buckets again.",
+			}},
+		},
+		"without errors": {
+			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "a", Status: "failure"})},
+			found: []wire.Finding{{Finding: client.Finding{
+				Level: "error", Validation: "a", Rule: "unexplained", Message: "any words", Advice: "ask its service why",
+			}}},
+			want: []reason{{
+				"a", "gate", "failure", "a failed, and its result does not say why.", "Ask its service why.",
+			}},
+		},
+		"posted": {
+			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "a", Status: "failure"})},
+			found:  []wire.Finding{about("a", "no such disk", "", nil)},
+			want: []reason{{
+				"a", "gate", "failure", "a failed: No such disk.", "Correct that, and have its service validate the new revision.",
+			}},
+		},
+		"no policy": {
+			status: client.Verdict{Status: "failure", Validations: []client.Validation{{Name: "a", Status: "failure"}, {Name: "b", Status: "success"}}},
+			want: []reason{{
+				"a", "", "failure", "a failed.",
+				"Look at its results, correct what they name, and have its service validate the new revision.",
+			}},
+		},
+		"own": {
+			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "deckhand-policy-validation", Status: "failure"})},
+			found:  []wire.Finding{about("deckhand-policy-validation", "no layers", "", nil)},
+			want: []reason{{
+				"deckhand-policy-validation", "gate", "failure", "deckhand-policy-validation failed: No layers.",
+				"Correct the documents and push them again.",
+			}},
+		},
+		"own with advice": {
+			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "deckhand-policy-validation", Status: "failure"})},
+			found:  []wire.Finding{about("deckhand-policy-validation", "no layers", "add some", nil)},
+			want: []reason{{
+				"deckhand-policy-validation", "gate", "failure", "deckhand-policy-validation failed: No layers.", "Add some.",
+			}},
+		},
+		"no such": {
+			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "deckhand-x-validation", Status: "missing"})},
+			found:  []wire.Finding{about("deckhand-x-validation", "There will be none", "correct the name", nil)},
+			want: []reason{{
+				"deckhand-x-validation", "gate", "missing", "There is no result of deckhand-x-validation. There will be none.",
+				"Correct the name.",
+			}},
+		},
+		"broken policy": {
+			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "a", Status: "success"})},
+			want: []reason{{
+				"", "gate", "failure", "The policy gate itself cannot be satisfied.",
+				"Correct the policy's document; the findings say how.",
+			}},
+		},
+	} {
+		got := Of(c.status, wire.Findings{Findings: c.found})
+		if diff := cmp.Diff(c.want, got.Reasons); diff != "" || got.OK != (c.status.Status == "success") {
+			t.Errorf("%s: OK is %t (-want +got):\n%s", name, got.OK, diff)
+		}
+	}
+}
+
+// TestOf_own checks the advice for the server's own validations that share findings with others.
+func TestOf_own(t *testing.T) {
+	t.Parallel()
+	for _, name := range slices.Concat(validations.Own(), validations.Optional(), []string{validations.SchemaValidationAlias}) {
+		failed := client.Validation{Name: name, Status: "failure"}
+		want := reason{name, "", "failure", name + " failed.", "Correct the documents and push them again."}
+		if diff := cmp.Diff(want, reasonOf(failed, "", wire.Findings{})); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+		if !failed.Own() || !(Required{Name: name}).Own() {
+			t.Errorf("%s is of somebody else", name)
+		}
+	}
+}
