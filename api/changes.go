@@ -6,6 +6,10 @@ import (
 	"strconv"
 	"strings"
 
+	"purser/api/conditions"
+	"purser/api/mediatype"
+	"purser/api/parameters"
+	"purser/api/requests"
 	"purser/api/views"
 	"purser/internal/authz"
 	"purser/internal/changes"
@@ -22,7 +26,7 @@ func (s *server) putBucket(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.putDocuments(w, r, readQuery(r), func(body []byte, media document.Media, options revisions.Options) (
+	return s.putDocuments(w, r, parameters.Of(r), func(body []byte, media document.Media, options revisions.Options) (
 		changes.Written, error,
 	) {
 		return s.Service.Put(r.Context(), bucket, body, media, options)
@@ -31,8 +35,8 @@ func (s *server) putBucket(w http.ResponseWriter, r *http.Request) error {
 
 // PUT /api/v1.0/changesets
 func (s *server) putChangeSet(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
-	buckets := bucketNames(q)
+	q := parameters.Of(r)
+	buckets := q.BucketNames()
 	return s.putDocuments(w, r, q, func(body []byte, media document.Media, options revisions.Options) (
 		changes.Written, error,
 	) {
@@ -41,23 +45,25 @@ func (s *server) putChangeSet(w http.ResponseWriter, r *http.Request) error {
 }
 
 // putDocuments reads the documents of a request, puts them and answers with the outcome.
-func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *query,
+func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *parameters.Query,
 	put func(body []byte, media document.Media, options revisions.Options) (changes.Written, error),
 ) error {
-	most, findings := q.count("max-deleted", -1), q.flag("findings", false)
+	most, findings := q.Count("max-deleted", -1), q.Flag("findings", false)
 	options, err := s.change(r, q, http.StatusOK)
 	if err != nil {
 		return err
 	}
-	if findings && !s.allows(r, authz.ListValidations) {
-		return forbidden(authz.ListValidations)
+	if findings {
+		if err := s.gate.Require(r, authz.ListValidations); err != nil {
+			return err
+		}
 	}
 	if most >= 0 {
 		options.MaxDeleted = &most
 	}
-	var texts prepared
-	if !findings && !options.DryRun && negotiate(r) != typeJSON {
-		options.Meanwhile = func(documents []*revisions.Stored) { texts = prepare(documents) }
+	var texts views.Prepared
+	if !findings && !options.DryRun && mediatype.Negotiate(r) != mediatype.JSON {
+		options.Meanwhile = func(documents []*revisions.Stored) { texts = views.Prepare(documents) }
 	}
 	written, err := s.ingest(w, r, func(body []byte, media document.Media) (changes.Written, error) {
 		return put(body, media, options)
@@ -75,48 +81,19 @@ func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *query,
 func (s *server) ingest(w http.ResponseWriter, r *http.Request,
 	put func(body []byte, media document.Media) (changes.Written, error),
 ) (changes.Written, error) {
-	end, err := s.bounds.beginIngest(w, r, s.sizeOfBody(r))
+	body, media, end, err := s.uploads.Read(w, r, s.Limits.Body)
 	if err != nil {
 		return changes.Written{}, err
 	}
 	defer end()
-	body, media, err := s.readBody(w, r, s.Limits.Body)
-	if err != nil {
-		return changes.Written{}, err
-	}
 	return put(body, media)
-}
-
-// bucketNames reads the buckets that a change set replaces even if it has no documents for them. A value may list
-// several names, separated by commas.
-func bucketNames(q *query) (names []string) {
-	for _, value := range q.texts("buckets") {
-		for name := range strings.SplitSeq(value, ",") {
-			if len(names) == maxParameterValues {
-				q.fail("buckets", "It names more than %d buckets.", maxParameterValues)
-				return nil
-			}
-			if err := validations.CheckName(name, "A name in it"); err != nil {
-				q.fail("buckets", "%w", err)
-			}
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// change reads the options of a change. status is that of the answer if the change is made.
-func (s *server) change(r *http.Request, q *query, status int) (revisions.Options, error) {
-	dryRun := q.flag("dry-run", false)
-	options, err := s.options(r, q)
-	options.DryRun, options.CleartextOnly, options.Viewer = dryRun, !s.mayEncrypt(r), infoOf(r).viewer
-	options.Audit = s.auditOf(r, status)
-	return options, err
 }
 
 // writeWritten answers with the documents of the written buckets, some of which may be prepared as text, or with the
 // preview of a dry run.
-func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written changes.Written, made prepared) error {
+func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written changes.Written,
+	made views.Prepared,
+) error {
 	if s.writePreview(w, r, written) {
 		return nil
 	}
@@ -126,15 +103,15 @@ func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written ch
 		for _, doc := range documents {
 			size += revisions.Size(doc.Document)
 		}
-		end := s.bounds.send(w, r, size)
+		end := s.answers.Begin(w, r, size)
 		defer func() { end(nil) }()
-		return s.writeDocuments(w, r, all(documents), func(*revisions.Stored) int64 { return written.Revision }, made)
+		return s.answers.WriteDocuments(w, r, all(documents), func(*revisions.Stored) int64 { return written.Revision }, made)
 	}
 	var texts [][]byte
 	for _, bucket := range written.Buckets {
 		texts = append(texts, views.StatusOnly(bucket, written.Revision))
 	}
-	s.writeStream(w, r, texts)
+	s.answers.WriteStream(w, r, texts)
 	return nil
 }
 
@@ -145,14 +122,14 @@ func (s *server) writeWithFindings(w http.ResponseWriter, r *http.Request, writt
 	switch {
 	case err != nil:
 		return err
-	case written.Preview == nil || negotiate(r, typeText) == typeText:
+	case written.Preview == nil || mediatype.Negotiate(r, mediatype.Text) == mediatype.Text:
 		s.writeFindings(w, r, found)
 		return nil
 	}
 	written.Preview = findings.LocatePreview(r.Context(), written)
 	view := s.links(r).Preview(written)
 	view.Findings, view.Total, view.More = views.FoundOf(found.Findings), &found.Total, &found.More
-	s.write(w, r, http.StatusOK, view)
+	s.answers.Write(w, r, http.StatusOK, view)
 	return nil
 }
 
@@ -163,22 +140,22 @@ func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written ch
 		return false
 	}
 	written.Preview = findings.LocatePreview(r.Context(), written)
-	s.write(w, r, http.StatusOK, s.links(r).Preview(written))
+	s.answers.Write(w, r, http.StatusOK, s.links(r).Preview(written))
 	return true
 }
 
 // setWritten sets the ETag of the newest revision and the headers that summarize a change, and records a new revision
 // for the log.
 func (s *server) setWritten(w http.ResponseWriter, r *http.Request, written changes.Written) {
-	setHead(w, written.Revision, written.Stamp)
+	conditions.SetHead(w, written.Revision, written.Stamp)
 	if preview := written.Preview; preview != nil {
 		setSummary(w, preview.ID, preview.Changed, preview.Verdict, written.Summary)
 		return
 	}
 	setSummary(w, written.Revision, written.Changed, written.Shown.Verdict, written.Summary)
-	infoOf(r).audited = written.Audited
-	if infoOf(r).unchanged = !written.Changed; written.Changed {
-		infoOf(r).revision = written.Revision
+	requests.Of(r).Audited = written.Audited
+	if requests.Of(r).Unchanged = !written.Changed; written.Changed {
+		requests.Of(r).Revision = written.Revision
 	}
 }
 
@@ -194,6 +171,11 @@ func setSummary(w http.ResponseWriter, revision int64, changed bool, verdict val
 		failing, missing := verdict.Lacking()
 		w.Header().Set("Purser-Status", fmt.Sprintf("%v; findings=%d", verdict.Status, did.Failing+failing+missing))
 	}
+}
+
+// all returns an iterator that passes all documents in one batch.
+func all(documents []*revisions.Stored) func(do func([]*revisions.Stored) error) error {
+	return func(do func([]*revisions.Stored) error) error { return do(documents) }
 }
 
 // visible returns the documents to show: with Compat, all but ValidationPolicies (spec/api.md §0 C4).
@@ -216,7 +198,7 @@ func (s *server) rollback(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	options, err := s.change(r, readQuery(r), http.StatusCreated)
+	options, err := s.change(r, parameters.Of(r), http.StatusCreated)
 	if err != nil {
 		return err
 	}
@@ -227,31 +209,31 @@ func (s *server) rollback(w http.ResponseWriter, r *http.Request) error {
 	if s.writePreview(w, r, written) {
 		return nil
 	}
-	s.write(w, r, http.StatusCreated, s.links(r).Revision(queries.Described{Shown: written.Shown}))
+	s.answers.Write(w, r, http.StatusCreated, s.links(r).Revision(queries.Described{Shown: written.Shown}))
 	return nil
 }
 
 // DELETE /api/v1.0/revisions
 func (s *server) purge(w http.ResponseWriter, r *http.Request) error {
-	options, err := s.options(r, readQuery(r))
+	options, err := s.options(r, parameters.Of(r))
 	if err != nil {
 		return err
 	}
-	options.CleartextOnly, options.Audit = !s.mayEncrypt(r), s.auditOf(r, http.StatusNoContent)
+	options.CleartextOnly, options.Audit = !s.mayEncrypt(r), s.recorder.Event(r, http.StatusNoContent)
 	if err := s.Service.Purge(r.Context(), options); err != nil {
 		return err
 	}
-	infoOf(r).audited = options.Audit != nil
+	requests.Of(r).Audited = options.Audit != nil
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
 // POST /api/v1.0/revisions/prune
 func (s *server) prune(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
-	keep := q.count("keep", -1)
+	q := parameters.Of(r)
+	keep := q.Count("keep", -1)
 	if keep < 0 {
-		q.fail("keep", "It must say how many of the newest revisions are to be kept.")
+		q.Fail("keep", "It must say how many of the newest revisions are to be kept.")
 	}
 	options, err := s.change(r, q, http.StatusOK)
 	if err != nil {
@@ -261,7 +243,7 @@ func (s *server) prune(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	infoOf(r).audited = options.Audit != nil && !options.DryRun
-	s.write(w, r, http.StatusOK, views.PruneOf(pruned, options.DryRun))
+	requests.Of(r).Audited = options.Audit != nil && !options.DryRun
+	s.answers.Write(w, r, http.StatusOK, views.PruneOf(pruned, options.DryRun))
 	return nil
 }

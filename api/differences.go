@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"net/http"
 
+	"purser/api/mediatype"
+	"purser/api/parameters"
 	"purser/api/views"
 	"purser/internal/fault"
 	"purser/internal/queries"
@@ -20,7 +22,7 @@ func (s *server) diff(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, views.Buckets(buckets))
+	s.answers.Write(w, r, http.StatusOK, views.Buckets(buckets))
 	return nil
 }
 
@@ -40,26 +42,26 @@ func (s *server) deepDiff(w http.ResponseWriter, r *http.Request) error {
 	}
 	switch form {
 	case formDocuments:
-		s.write(w, r, http.StatusOK, views.Differing(found))
+		s.answers.Write(w, r, http.StatusOK, views.Differing(found))
 	case formPatch:
 		text, err := views.PatchText(r.Context(), found.Buckets)
 		if err != nil {
 			return err
 		}
-		s.writeText(w, r, typePatch, text)
+		s.answers.WriteText(w, r, mediatype.Patch, text)
 	case formUnified:
 		text, err := views.UnifiedText(r.Context(), before, after, found.Buckets)
 		if err != nil {
 			return err
 		}
-		s.writeText(w, r, typeText, text)
+		s.answers.WriteText(w, r, mediatype.Text, text)
 	default:
-		kind := negotiate(r)
-		text, err := views.DeepDiff(r.Context(), found.Buckets, kind == typeJSON)
+		kind := mediatype.Negotiate(r)
+		text, err := views.DeepDiff(r.Context(), found.Buckets, kind == mediatype.JSON)
 		if err != nil {
 			return err
 		}
-		s.writeText(w, r, kind, text)
+		s.answers.WriteText(w, r, kind, text)
 	}
 	return nil
 }
@@ -91,21 +93,22 @@ const (
 // diffForm returns the form selected by the parameter format or, without it, by Accept, and the options of the
 // comparison. The reference's form has no pages.
 func diffForm(r *http.Request) (form string, options queries.DeepDiffOptions, err error) {
-	q := readQuery(r)
-	switch form = q.text("format"); form {
+	q := parameters.Of(r)
+	switch form = q.Text("format"); form {
 	case formDeep, formPatch, formUnified, formDocuments:
 	case "":
-		form = map[string]string{typePatch: formPatch, typeText: formUnified}[negotiate(r, typePatch, typeText)]
+		kind := mediatype.Negotiate(r, mediatype.Patch, mediatype.Text)
+		form = map[string]string{mediatype.Patch: formPatch, mediatype.Text: formUnified}[kind]
 		form = cmp.Or(form, formDeep)
 	default:
-		q.fail("format", "It can be %s, %s, %s or %s.", formDeep, formPatch, formUnified, formDocuments)
+		q.Fail("format", "It can be %s, %s, %s or %s.", formDeep, formPatch, formUnified, formDocuments)
 	}
 	options = queries.DeepDiffOptions{
-		All: form != formDeep, Submitted: !q.flag("rendered", true), Named: form == formDocuments,
+		All: form != formDeep, Submitted: !q.Flag("rendered", true), Named: form == formDocuments,
 		Page: queries.Page{Limit: -1},
 	}
 	if options.All {
-		options.Page = queries.Page{Offset: q.count("offset", 0), Limit: q.count("limit", -1)}
+		options.Page = queries.Page{Offset: q.Count("offset", 0), Limit: q.Count("limit", -1)}
 	}
-	return form, options, q.error()
+	return form, options, q.Err()
 }

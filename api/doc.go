@@ -2,9 +2,11 @@
 //
 // It has no domain logic: a handler parses the request, calls a service and writes a view of the result.
 //
-//	middleware.go    routing, logging, metrics, recovery
-//	authorize.go     authentication and authorization of each request
-//	parameters.go    query parameters; body.go reads bodies, conditions.go preconditions and ETags
-//	errors.go        maps faults to status codes
-//	respond.go       content negotiation and answers; views.go and others define what they look like
+//	request ─waiting.Pausing─► requests.Observer, requests.Recorder: id, log, audit
+//	        ─► answers.Recover, compress.Answers ─► budget ─► bodies.CheckType ─► route
+//	        ─► access.Gate: who, and whether they may ─► parameters.Check ─► waiting.Room ─► handler
+//	handler: parameters, bodies, conditions ─► service ─► views ─► answers.Writer
+//
+// routes.go lists all operations, dispatch.go does for each what all have in common, request.go has what handlers
+// share, and server.go puts it all together.
 package api

@@ -3,112 +3,62 @@ package api
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
-	"strings"
 
+	"purser/api/parameters"
+	"purser/api/requests"
+	"purser/api/waiting"
 	"purser/internal/authz"
 	"purser/internal/events"
 	"purser/internal/feed"
-	"purser/internal/words"
 )
+
+// lastEvent is the header in which clients of streams send their cursor when they reconnect.
+const lastEvent = "Last-Event-ID"
 
 // GET /api/v1.0/events
 func (s *server) listEvents(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
-	wanted := q.events(r)
-	if err := q.error(); err != nil {
+	q := parameters.Of(r)
+	wanted := q.Events(r.Header.Get(lastEvent))
+	if err := q.Err(); err != nil {
 		return err
 	}
-	if wantsStream(r) {
-		return s.streamEvents(w, r, wanted)
+	if waiting.WantsStream(r) {
+		return s.waiting.Stream(w, r, wanted)
 	}
-	info := infoOf(r)
-	if info.pinned != "" {
-		after, err := strconv.ParseInt(info.pinned, 10, 64)
+	state := waiting.Of(r)
+	if state.Pinned != "" {
+		after, err := strconv.ParseInt(state.Pinned, 10, 64)
 		if err != nil {
 			return err //nolint:wrapcheck // it was written below
 		}
-		wanted.since = feed.Since{After: after}
+		wanted.Since = feed.Since{After: after}
 	}
-	page, err := s.Feed.Page(r.Context(), wanted.since, wanted.types, wanted.limit)
+	page, err := s.Feed.Page(r.Context(), wanted.Since, wanted.Types, wanted.Limit)
 	if err != nil {
 		return err
 	}
-	info.decides, info.pending = true, len(page.Events) == 0 && !page.More
-	info.pinned = strconv.FormatInt(page.Cursor, 10)
-	s.write(w, r, http.StatusOK, eventPage{info.pinned, eventsOf(page.Events, info.viewer)})
+	state.Decides, state.Pending = true, len(page.Events) == 0 && !page.More
+	state.Pinned = strconv.FormatInt(page.Cursor, 10)
+	s.answers.Write(w, r, http.StatusOK, eventPage{state.Pinned, eventsOf(page.Events, requests.Of(r).Viewer)})
 	return nil
 }
 
 // pinEvents returns the cursor after which a request wants events, "" for all that are kept.
 func (s *server) pinEvents(r *http.Request) (string, error) {
-	q := readQuery(r)
-	wanted := q.events(r)
-	if err := q.error(); err != nil || wanted.since.Oldest {
+	q := parameters.Of(r)
+	wanted := q.Events(r.Header.Get(lastEvent))
+	if err := q.Err(); err != nil || wanted.Since.Oldest {
 		return "", err
 	}
-	after := wanted.since.After
-	if wanted.since.Now {
+	after := wanted.Since.After
+	if wanted.Since.Now {
 		var err error
 		if after, err = s.Feed.NumberEvents(r.Context()); err != nil {
 			return "", fmt.Errorf("number events: %w", err)
 		}
 	}
 	return strconv.FormatInt(after, 10), nil
-}
-
-// wanted selects events of the feed.
-type wanted struct {
-	since feed.Since
-	types []events.Type
-	limit int
-}
-
-// events reads the selection of events. Clients of streams send Last-Event-ID when they reconnect.
-func (q *query) events(r *http.Request) (w wanted) {
-	const defaultLimit = 100
-	if w.limit = q.count("limit", defaultLimit); w.limit < 1 || w.limit > feed.MaxPage {
-		q.fail("limit", "It must be from 1 to %d.", feed.MaxPage)
-	}
-	for _, name := range q.texts("type") {
-		kind := events.Type(name)
-		if !slices.Contains(events.Types(), kind) {
-			q.fail("type", "%s", unknownType(name))
-		}
-		w.types = append(w.types, kind)
-	}
-	slices.Sort(w.types)
-	w.types = slices.Compact(w.types)
-	since := q.text("since")
-	if last := r.Header.Get("Last-Event-ID"); last != "" {
-		since = last
-	}
-	switch since {
-	case "", "0":
-		w.since.Oldest = true
-		return w
-	case "now":
-		w.since.Now = true
-		return w
-	}
-	after, err := strconv.ParseUint(since, 10, 63)
-	if err != nil {
-		q.fail("since", "It must be the cursor of an answer, 0 for the oldest event that is kept, or now.")
-	}
-	w.since.After = int64(after)
-	return w
-}
-
-func unknownType(name string) string {
-	var known []string
-	for _, kind := range events.Types() {
-		known = append(known, string(kind))
-	}
-	if nearest := words.Nearest(name, known); nearest != "" {
-		return "No event has this type; did you mean " + nearest + "?"
-	}
-	return "No event has this type; the types are " + strings.Join(known, ", ") + "."
 }
 
 // eventPage is a page of the feed.

@@ -3,19 +3,21 @@ package api
 import (
 	"net/http"
 
+	"purser/api/mediatype"
+	"purser/api/parameters"
 	"purser/api/views"
 	"purser/internal/document"
 )
 
 // GET /api/v1.0/revisions/{revision}/rendered-documents/explain
 func (s *server) explain(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
-	identity := document.Identity{Schema: q.text("schema"), Layer: q.text("layer"), Name: q.text("name")}
-	path := q.text("path")
+	q := parameters.Of(r)
+	identity := document.Identity{Schema: q.Text("schema"), Layer: q.Text("layer"), Name: q.Text("name")}
+	path := q.Text("path")
 	if identity.Schema == "" || identity.Name == "" {
-		q.fail("name", "Name the document to be explained: ?schema=example/Kind/v1&name=...")
+		q.Fail("name", "Name the document to be explained: ?schema=example/Kind/v1&name=...")
 	}
-	if err := q.error(); err != nil {
+	if err := q.Err(); err != nil {
 		return err
 	}
 	if path == "" {
@@ -29,10 +31,10 @@ func (s *server) explain(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
-	if negotiate(r, typeText) == typeText {
-		s.writeText(w, r, typeText, []byte(views.ExplanationText(explained)))
+	if mediatype.Negotiate(r, mediatype.Text) == mediatype.Text {
+		s.answers.WriteText(w, r, mediatype.Text, []byte(views.ExplanationText(explained)))
 		return nil
 	}
-	s.write(w, r, http.StatusOK, views.ExplanationOf(explained))
+	s.answers.Write(w, r, http.StatusOK, views.ExplanationOf(explained))
 	return nil
 }

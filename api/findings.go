@@ -2,17 +2,15 @@ package api
 
 import (
 	"net/http"
-	"slices"
 	"strconv"
 
+	"purser/api/mediatype"
+	"purser/api/parameters"
+	"purser/api/requests"
 	"purser/api/views"
 	"purser/internal/changes"
-	"purser/internal/findings"
-
-	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/revisions"
-	"purser/internal/validations"
+	"purser/internal/findings"
 )
 
 // defaultFindings and maxFindings are the default and the maximum number of findings in an answer.
@@ -20,35 +18,35 @@ const defaultFindings, maxFindings = 1000, 10_000
 
 // GET /api/v1.0/revisions/{revision}/findings
 func (s *server) listFindings(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
+	q := parameters.Of(r)
 	query := findings.Query{
-		Validation: q.text("validation"), Document: q.text("document"), Level: q.text("level"),
-		Limit: min(q.count("limit", defaultFindings), maxFindings),
+		Validation: q.Text("validation"), Document: q.Text("document"), Level: q.Text("level"),
+		Limit: min(q.Count("limit", defaultFindings), maxFindings),
 	}
 	switch query.Level {
 	case "", findings.Error.String(), findings.Warning.String(), findings.Info.String():
 	default:
-		q.fail("level", "It can be error, warning or info.")
+		q.Fail("level", "It can be error, warning or info.")
 	}
-	if err := q.error(); err != nil {
+	if err := q.Err(); err != nil {
 		return err
 	}
 	found, err := s.questions(r).Findings(r.Context(), revisionName(r, "revision"), query)
 	if err != nil {
 		return err
 	}
-	infoOf(r).revision = found.ID
+	requests.Of(r).Revision = found.ID
 	s.writeFindings(w, r, found)
 	return nil
 }
 
 // writeFindings answers with findings, as text if Accept prefers that.
 func (s *server) writeFindings(w http.ResponseWriter, r *http.Request, found findings.List) {
-	if negotiate(r, typeText) == typeText {
-		s.writeText(w, r, typeText, []byte(views.FindingLines(found.Findings)+views.RestLine(found)))
+	if mediatype.Negotiate(r, mediatype.Text) == mediatype.Text {
+		s.answers.WriteText(w, r, mediatype.Text, []byte(views.FindingLines(found.Findings)+views.RestLine(found)))
 		return
 	}
-	s.write(w, r, http.StatusOK, views.FindingsOf(found))
+	s.answers.Write(w, r, http.StatusOK, views.FindingsOf(found))
 }
 
 // findingsAfter returns the findings of the newest revision after a change, or of the previewed revision of a dry run,
@@ -69,28 +67,4 @@ func (s *server) findingsAfter(r *http.Request, written changes.Written) (found 
 		found.Shown, found.More, err = written.Shown, true, nil
 	}
 	return found, err
-}
-
-// statusText returns a verdict as text: the status on the first line, a line for each validation that did not succeed,
-// and the first findings about documents.
-func (s *server) statusText(r *http.Request, shown revisions.Shown) (string, error) {
-	const maxShown, maxLooked = 20, 1000
-	if shown.Verdict.Status == validations.Success && !views.IgnoresFailures(shown.Verdict) {
-		return views.VerdictText(shown, ""), nil
-	}
-	query := findings.Query{Limit: maxLooked, FailuresOnly: true}
-	found, err := s.questions(r).Findings(r.Context(), strconv.FormatInt(shown.ID, 10), query)
-	if fault.KindOf(err) == fault.TooLarge {
-		return views.VerdictText(shown, ""), nil // the verdict is still known
-	}
-	if err != nil {
-		return "", err
-	}
-	ignored := views.IgnoredText(found)
-	found.Findings = slices.DeleteFunc(found.Findings, func(f findings.Finding) bool {
-		return f.Document == (document.Identity{})
-	})
-	found.Total = len(found.Findings)
-	found.Findings = found.Findings[:min(found.Total, maxShown)]
-	return views.VerdictText(shown, ignored) + views.FindingLines(found.Findings) + views.RestLine(found), nil
 }

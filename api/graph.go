@@ -6,6 +6,9 @@ import (
 	"net/http"
 	"net/url"
 
+	"purser/api/conditions"
+	"purser/api/mediatype"
+	"purser/api/parameters"
 	"purser/api/views"
 	"purser/internal/picture"
 	"purser/internal/queries"
@@ -14,10 +17,10 @@ import (
 
 // GET /api/v1.0/revisions/{revision}/graph
 func (s *server) graph(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
+	q := parameters.Of(r)
 	kind := graphType(r, q)
-	focus := queries.Focus{Name: q.text("focus"), Depth: q.count("depth", defaultDepth)}
-	if err := q.error(); err != nil {
+	focus := queries.Focus{Name: q.Text("focus"), Depth: q.Count("depth", defaultDepth)}
+	if err := q.Err(); err != nil {
 		return err
 	}
 	id, err := s.revision(r)
@@ -29,16 +32,16 @@ func (s *server) graph(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	switch kind {
-	case typeGraph:
+	case mediatype.Graph:
 		text, err := graphText(r.Context(), id, focus, found)
 		if err != nil {
 			return err
 		}
-		s.writeText(w, r, kind, []byte(text))
-	case typeSVG:
+		s.answers.WriteText(w, r, kind, []byte(text))
+	case mediatype.SVG:
 		return s.writeSVG(w, r, id, focus, found)
 	default:
-		s.writeAs(w, r, http.StatusOK, kind, views.GraphOf(id, found), "")
+		s.answers.WriteAs(w, r, http.StatusOK, kind, views.GraphOf(id, found), "")
 	}
 	return nil
 }
@@ -47,21 +50,21 @@ func (s *server) graph(w http.ResponseWriter, r *http.Request) error {
 const defaultDepth = 2
 
 // graphType returns the media type that the parameter format or, without it, Accept asks for.
-func graphType(r *http.Request, q *query) string {
-	switch q.text("format") {
+func graphType(r *http.Request, q *parameters.Query) string {
+	switch q.Text("format") {
 	case "json":
-		return typeJSON
+		return mediatype.JSON
 	case "yaml":
-		return typeXYAML
+		return mediatype.XYAML
 	case "dot":
-		return typeGraph
+		return mediatype.Graph
 	case formSVG:
-		return typeSVG
+		return mediatype.SVG
 	case "":
 	default:
-		q.fail("format", "It can be json, yaml, dot or svg.")
+		q.Fail("format", "It can be json, yaml, dot or svg.")
 	}
-	return negotiate(r, typeGraph, typeSVG)
+	return mediatype.Negotiate(r, mediatype.Graph, mediatype.SVG)
 }
 
 const formSVG = "svg"
@@ -88,17 +91,17 @@ func (s *server) writeSVG(w http.ResponseWriter, r *http.Request, revision int64
 	if err != nil {
 		return err
 	}
-	tag := `"` + digest(typeSVG+"\n"+text) + `"`
-	if matchesETag(r, tag) && notModified(w, r, tag) {
+	tag := conditions.TextTag("", mediatype.SVG, text)
+	if conditions.Matches(r, tag) && conditions.NotModified(w, r, tag) {
 		return nil
 	}
 	svg, err := s.Layout.SVG(r.Context(), text)
 	if err != nil {
 		return err
 	}
-	if notModified(w, r, tag) {
+	if conditions.NotModified(w, r, tag) {
 		return nil
 	}
-	s.deliver(w, r, http.StatusOK, typeSVG, svg)
+	s.answers.Deliver(w, r, http.StatusOK, mediatype.SVG, svg)
 	return nil
 }

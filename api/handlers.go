@@ -2,24 +2,34 @@ package api
 
 import (
 	"net/http"
-	"net/url"
-	"strings"
-	"unicode/utf8"
 
-	"github.com/go-chi/chi/v5"
-
+	"purser/api/mediatype"
 	"purser/internal/fault"
-	"purser/internal/validations"
 )
 
-// handler answers a request, or returns the error to answer with.
-type handler func(w http.ResponseWriter, r *http.Request) error
+// GET /
+func (s *server) front(w http.ResponseWriter, r *http.Request) error {
+	view := s.links(r).Front(!s.Access.MetricsElsewhere, s.Pages)
+	kind := mediatype.Preferred(r, mediatype.Text,
+		mediatype.Text, mediatype.HTML, mediatype.XYAML, mediatype.YAML, mediatype.JSON)
+	switch kind {
+	case mediatype.Text:
+		s.answers.WriteText(w, r, kind, []byte(view.Text()))
+	case mediatype.HTML:
+		s.answers.WriteText(w, r, kind, []byte(view.HTML()))
+	default:
+		s.answers.WriteAs(w, r, http.StatusOK, kind, view, "")
+	}
+	return nil
+}
 
 // GET /versions
 func (s *server) versions(w http.ResponseWriter, r *http.Request) error {
-	s.write(w, r, http.StatusOK, map[string]any{"v1.0": map[string]string{"path": "/api/v1.0", "status": "stable"}})
+	s.answers.Write(w, r, http.StatusOK, map[string]any{"v1.0": map[string]string{"path": v1, "status": "stable"}})
 	return nil
 }
+
+const healthPath = "/api/v1.0/health"
 
 // GET /api/v1.0/health
 func (s *server) health(w http.ResponseWriter, _ *http.Request) error {
@@ -35,7 +45,7 @@ func (s *server) ready(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return fault.New(fault.Unavailable, "HTTPServiceUnavailable", "The database does not answer").Because(err)
 	}
-	s.write(w, r, http.StatusOK, map[string]string{"status": "ready"})
+	s.answers.Write(w, r, http.StatusOK, map[string]string{"status": "ready"})
 	return nil
 }
 
@@ -47,41 +57,7 @@ func (s *server) metrics(w http.ResponseWriter, r *http.Request) error {
 
 // GET /openapi.yaml
 func (s *server) openAPI(w http.ResponseWriter, _ *http.Request) error {
-	w.Header().Set("Content-Type", typeYAML)
+	w.Header().Set("Content-Type", mediatype.YAML)
 	_, _ = w.Write(s.OpenAPI) // the client may have disconnected
 	return nil
-}
-
-// revision resolves the revision in the path.
-func (s *server) revision(r *http.Request) (id int64, err error) {
-	id, err = s.questions(r).Resolve(r.Context(), revisionName(r, "revision"))
-	infoOf(r).revision = id
-	return id, err
-}
-
-// revisionOrEmpty returns the revision that a parameter names; 0 names the empty revision before the first one.
-func (s *server) revisionOrEmpty(r *http.Request, parameter string) (int64, error) {
-	if revisionName(r, parameter) == "0" {
-		return 0, nil
-	}
-	return s.questions(r).Resolve(r.Context(), revisionName(r, parameter))
-}
-
-// revisionName returns a part of the path that names a revision.
-func revisionName(r *http.Request, parameter string) string {
-	text := chi.URLParam(r, parameter)
-	name, err := url.PathUnescape(text)
-	if err != nil || !utf8.ValidString(name) || strings.ContainsRune(name, 0) {
-		return text // not the name of a revision
-	}
-	return name
-}
-
-// pathName returns a part of the path that is the name of a bucket, a tag or a validation.
-func pathName(r *http.Request, parameter string) (string, error) {
-	text, err := url.PathUnescape(chi.URLParam(r, parameter))
-	if err != nil {
-		text = "\xff" // also invalid
-	}
-	return text, validations.CheckName(text, "The {"+parameter+"} of the path")
 }

@@ -4,6 +4,10 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"purser/api/compress"
+	"purser/api/conditions"
+	"purser/api/mediatype"
+	"purser/api/parameters"
 	"purser/api/views"
 	"purser/internal/changes"
 	"purser/internal/document"
@@ -20,7 +24,7 @@ func (s *server) putPackage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	options, err := s.change(r, readQuery(r), http.StatusOK)
+	options, err := s.change(r, parameters.Of(r), http.StatusOK)
 	if err != nil {
 		return err
 	}
@@ -38,7 +42,7 @@ func (s *server) putPackage(w http.ResponseWriter, r *http.Request) error {
 	view := views.Checked(checked)
 	view.Bucket, view.Revision = bucket, written.Revision
 	view.URL = s.links(r).PackageURL(written.Revision, name)
-	s.write(w, r, http.StatusOK, view)
+	s.answers.Write(w, r, http.StatusOK, view)
 	return nil
 }
 
@@ -52,7 +56,7 @@ func (s *server) checkPackage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, views.Checked(checked))
+	s.answers.Write(w, r, http.StatusOK, views.Checked(checked))
 	return nil
 }
 
@@ -66,7 +70,7 @@ func (s *server) listPackages(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, views.ListOf(packages, func(p queries.Package) views.Package {
+	s.answers.Write(w, r, http.StatusOK, views.ListOf(packages, func(p queries.Package) views.Package {
 		return s.links(r).Package(id, p)
 	}))
 	return nil
@@ -78,8 +82,8 @@ func (s *server) showPackage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Cache-Control", noTransform) // it is compressed already
-	if notModified(w, r, `"`+p.Archive+`"`) {
+	w.Header().Set("Cache-Control", compress.NoTransform) // it is compressed already
+	if conditions.NotModified(w, r, `"`+p.Archive+`"`) {
 		return nil
 	}
 	archive, err := s.questions(r).Archive(r.Context(), id, p)
@@ -87,7 +91,7 @@ func (s *server) showPackage(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Del("ETag")
 		return err
 	}
-	s.deliver(w, r, http.StatusOK, typeZip, archive)
+	s.answers.Deliver(w, r, http.StatusOK, mediatype.Zip, archive)
 	return nil
 }
 
@@ -99,7 +103,7 @@ func (s *server) reportPackage(w http.ResponseWriter, r *http.Request) error {
 	}
 	view := s.links(r).Package(id, p)
 	view.Warnings = json.RawMessage(document.AppendJSON(nil, p.Warnings))
-	s.write(w, r, http.StatusOK, view)
+	s.answers.Write(w, r, http.StatusOK, view)
 	return nil
 }
 

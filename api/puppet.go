@@ -5,6 +5,11 @@ import (
 	"encoding/hex"
 	"net/http"
 
+	"purser/api/bodies"
+	"purser/api/compress"
+	"purser/api/mediatype"
+	"purser/api/parameters"
+	"purser/api/requests"
 	"purser/api/views"
 	"purser/internal/budget"
 	"purser/internal/document"
@@ -16,24 +21,24 @@ import (
 
 // GET /api/v1.0/revisions/{revision}/puppet/hiera
 func (s *server) hiera(w http.ResponseWriter, r *http.Request) error {
-	return s.writeHiera(w, r, negotiate(r))
+	return s.writeHiera(w, r, mediatype.Negotiate(r))
 }
 
 // GET /api/v1.0/revisions/{revision}/puppet/hiera.yaml
 func (s *server) hieraYAML(w http.ResponseWriter, r *http.Request) error {
-	return s.writeHiera(w, r, typeYAML)
+	return s.writeHiera(w, r, mediatype.YAML)
 }
 
 // GET /api/v1.0/revisions/{revision}/puppet/hiera.json
 func (s *server) hieraJSON(w http.ResponseWriter, r *http.Request) error {
-	return s.writeHiera(w, r, typeJSON)
+	return s.writeHiera(w, r, mediatype.JSON)
 }
 
 // writeHiera answers with the data of overrides as a file that Puppet can fetch; Puppet compares checksums or times.
 func (s *server) writeHiera(w http.ResponseWriter, r *http.Request, kind string) error {
-	q := readQuery(r)
+	q := parameters.Of(r)
 	node := nodeOf(q)
-	if err := q.error(); err != nil {
+	if err := q.Err(); err != nil {
 		return err
 	}
 	id, err := s.revision(r)
@@ -55,12 +60,12 @@ func (s *server) writeHiera(w http.ResponseWriter, r *http.Request, kind string)
 	sum := sha256.Sum256(text)
 	w.Header().Set("X-Checksum-Sha256", hex.EncodeToString(sum[:]))
 	w.Header().Set("Last-Modified", set.Revision.CreatedAt.UTC().Format(http.TimeFormat))
-	s.writeText(w, r, kind, text)
+	s.answers.WriteText(w, r, kind, text)
 	return nil
 }
 
 func hieraText(meter *budget.Meter, kind string, data document.Mapping) ([]byte, error) {
-	if kind == typeJSON {
+	if kind == mediatype.JSON {
 		return wire.JSON(meter, data)
 	}
 	return wire.YAML(meter, data)
@@ -68,15 +73,15 @@ func hieraText(meter *budget.Meter, kind string, data document.Mapping) ([]byte,
 
 // POST /api/v1.0/revisions/{revision}/puppet/catalog
 func (s *server) overrideCatalog(w http.ResponseWriter, r *http.Request) error {
-	infoOf(r).unchanged = true // it stores nothing
-	q := readQuery(r)
-	report, explain := q.flag("report", false), q.text("explain")
+	requests.Of(r).Unchanged = true // it stores nothing
+	q := parameters.Of(r)
+	report, explain := q.Flag("report", false), q.Text("explain")
 	ref, named := puppet.ParseRef(explain)
 	if explain != "" && !named {
-		q.fail("explain", "Name a resource: ?explain=File[/etc/motd].")
+		q.Fail("explain", "Name a resource: ?explain=File[/etc/motd].")
 	}
 	node := nodeOf(q)
-	if err := q.error(); err != nil {
+	if err := q.Err(); err != nil {
 		return err
 	}
 	id, err := s.revision(r)
@@ -99,14 +104,14 @@ func (s *server) overrideCatalog(w http.ResponseWriter, r *http.Request) error {
 	case named:
 		return s.explainResource(w, r, set, result, ref)
 	case report:
-		s.write(w, r, http.StatusOK, views.ReportOf(set, result.Report))
+		s.answers.Write(w, r, http.StatusOK, views.ReportOf(set, result.Report))
 		return nil
 	}
 	text, err := overrides.Text(r.Context(), result.Catalog)
 	if err != nil {
 		return err
 	}
-	s.writeText(w, r, typeJSON, text)
+	s.answers.WriteText(w, r, mediatype.JSON, text)
 	return nil
 }
 
@@ -121,7 +126,7 @@ func (s *server) explainResource(w http.ResponseWriter, r *http.Request, set ove
 	for _, change := range result.Report.Explain(ref) {
 		view.Changes = append(view.Changes, views.OverrideOf(set, change, true))
 	}
-	s.write(w, r, http.StatusOK, view)
+	s.answers.Write(w, r, http.StatusOK, view)
 	return nil
 }
 
@@ -135,13 +140,13 @@ func (s *server) diffHiera(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, views.DifferencesOf(found))
+	s.answers.Write(w, r, http.StatusOK, views.DifferencesOf(found))
 	return nil
 }
 
 // POST /api/v1.0/revisions/{revision}/puppet/diff/{other}
 func (s *server) diffCatalog(w http.ResponseWriter, r *http.Request) error {
-	infoOf(r).unchanged = true // it stores nothing
+	requests.Of(r).Unchanged = true // it stores nothing
 	catalog, end, err := s.readCatalog(w, r)
 	if err != nil {
 		return err
@@ -155,29 +160,29 @@ func (s *server) diffCatalog(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, views.DifferencesOf(found))
+	s.answers.Write(w, r, http.StatusOK, views.DifferencesOf(found))
 	return nil
 }
 
 // nodeOf reads the node whose overrides are requested.
-func nodeOf(q *query) puppet.Node {
-	return puppet.Node{Name: q.text("node"), Role: q.text("role"), Cluster: q.text("cluster")}
+func nodeOf(q *parameters.Query) puppet.Node {
+	return puppet.Node{Name: q.Text("node"), Role: q.Text("role"), Cluster: q.Text("cluster")}
 }
 
 // overrides returns the overrides of a revision. It disables compression of an answer that may contain secrets.
 func (s *server) overrides(w http.ResponseWriter, r *http.Request, id int64, node puppet.Node) (overrides.Set, error) {
 	set, err := overrides.Of(r.Context(), s.questions(r), id, node)
 	if set.IsSecret() {
-		w.Header().Set("Cache-Control", noTransform)
+		w.Header().Set("Cache-Control", compress.NoTransform)
 	}
 	return set, err
 }
 
 // overridesPair returns the overrides of the two revisions in the path.
 func (s *server) overridesPair(w http.ResponseWriter, r *http.Request) (before, after overrides.Set, err error) {
-	q := readQuery(r)
+	q := parameters.Of(r)
 	node := nodeOf(q)
-	if err := q.error(); err != nil {
+	if err := q.Err(); err != nil {
 		return before, after, err
 	}
 	from, to, err := s.revisionPair(r)
@@ -193,19 +198,16 @@ func (s *server) overridesPair(w http.ResponseWriter, r *http.Request) (before, 
 
 // readCatalog waits for memory and reads a catalog; end releases the memory.
 func (s *server) readCatalog(w http.ResponseWriter, r *http.Request) (catalog *puppet.Catalog, end func(), err error) {
-	if mediaTypes[mediaTypeOf(r.Header.Get("Content-Type"))] != document.JSON {
+	if bodies.Media(r) != document.JSON {
 		return nil, nil, fault.New(fault.UnsupportedType, "HTTPUnsupportedMediaType",
 			"A catalog is JSON: send the output of \"puppet catalog compile NODE --render-as json\" with Content-Type: "+
 				"application/json")
 	}
-	if end, err = s.bounds.beginIngest(w, r, s.sizeOfBody(r)); err != nil {
+	text, _, end, err := s.uploads.Read(w, r, s.Limits.Body)
+	if err != nil {
 		return nil, nil, err
 	}
-	text, _, err := s.readBody(w, r, s.Limits.Body)
-	if err == nil {
-		catalog, err = overrides.Catalog(r.Context(), text)
-	}
-	if err != nil {
+	if catalog, err = overrides.Catalog(r.Context(), text); err != nil {
 		end()
 	}
 	return catalog, end, err

@@ -4,28 +4,31 @@ import (
 	"bytes"
 	"context"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 
+	"purser/api/compress"
+	"purser/api/conditions"
+	"purser/api/mediatype"
+	"purser/api/parameters"
+	"purser/api/requests"
 	"purser/internal/queries"
 	"purser/internal/revisions"
-	"purser/internal/validations"
 )
 
 // GET /api/v1.0/revisions
 func (s *server) listRevisions(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
-	query := s.revisionQuery(q)
-	if err := q.error(); err != nil {
+	q := parameters.Of(r)
+	query := q.Revisions(s.Compat)
+	if err := q.Err(); err != nil {
 		return err
 	}
 	found, err := s.questions(r).List(r.Context(), query)
 	if err != nil {
 		return err
 	}
-	next, previous := s.pages(r, query.Page, found.More)
-	s.write(w, r, http.StatusOK, s.links(r).RevisionList(found, next, previous))
+	next, previous := s.links(r).Pages(r.URL, query.Page, found.More)
+	s.answers.Write(w, r, http.StatusOK, s.links(r).RevisionList(found, next, previous))
 	return nil
 }
 
@@ -39,18 +42,16 @@ func (s *server) showRevision(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.writeRevision(w, r, described)
+	s.answers.WriteAs(w, r, http.StatusOK, mediatype.Negotiate(r), s.links(r).Revision(described),
+		conditions.Prefix(described.Revision))
 	return nil
 }
 
 // GET /api/v1.0/revisions/{revision}/documents
 func (s *server) listDocuments(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
-	selection := s.selection(q)
-	if !s.Compat {
-		selection.Search = q.search()
-	}
-	if err := q.error(); err != nil {
+	q := parameters.Of(r)
+	selection := q.Selection(s.Compat)
+	if err := q.Err(); err != nil {
 		return err
 	}
 	return s.writeSelected(w, r, selection, queries.View.Documents)
@@ -58,9 +59,9 @@ func (s *server) listDocuments(w http.ResponseWriter, r *http.Request) error {
 
 // GET /api/v1.0/revisions/{revision}/rendered-documents
 func (s *server) listRendered(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
-	selection := s.selection(q)
-	if err := q.error(); err != nil {
+	q := parameters.Of(r)
+	selection := q.Selection(s.Compat)
+	if err := q.Err(); err != nil {
 		return err
 	}
 	selection.Abstract = nil // no rendered document is abstract
@@ -68,8 +69,8 @@ func (s *server) listRendered(w http.ResponseWriter, r *http.Request) error {
 		queries.Selected, error,
 	) {
 		found, err := v.Rendered(ctx, id, of)
-		if infoOf(r).viewer.Secrets() && slices.ContainsFunc(found.Documents, mayHoldSecret) {
-			w.Header().Set("Cache-Control", noTransform)
+		if requests.Of(r).Viewer.Secrets() && slices.ContainsFunc(found.Documents, mayHoldSecret) {
+			w.Header().Set("Cache-Control", compress.NoTransform)
 		}
 		return found, err
 	})
@@ -97,7 +98,8 @@ func (s *server) writeSelected(w http.ResponseWriter, r *http.Request, selection
 		if err != nil {
 			return asHTTPNotFound(err)
 		}
-		if tag := s.documentsTag(r, id, stamp); matchesETag(r, tag) && notModified(w, r, tag) { // without reading documents
+		tag := s.documentsTag(r, id, stamp)
+		if conditions.Matches(r, tag) && conditions.NotModified(w, r, tag) { // without reading documents
 			return nil
 		}
 	}
@@ -106,8 +108,8 @@ func (s *server) writeSelected(w http.ResponseWriter, r *http.Request, selection
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
-	w.Header().Set("Vary", varies)
-	if !found.Provisional && notModified(w, r, s.documentsTag(r, id, found.Stamp)) {
+	w.Header().Set("Vary", conditions.Varies)
+	if !found.Provisional && conditions.NotModified(w, r, s.documentsTag(r, id, found.Stamp)) {
 		return nil
 	}
 	if !s.Compat {
@@ -116,19 +118,19 @@ func (s *server) writeSelected(w http.ResponseWriter, r *http.Request, selection
 	each := func(do func([]*revisions.Stored) error) error {
 		return view.Each(ctx, found, do)
 	}
-	return s.writeDocuments(w, r, each, func(doc *revisions.Stored) int64 { return doc.Revision }, nil)
+	return s.answers.WriteDocuments(w, r, each, func(doc *revisions.Stored) int64 { return doc.Revision }, nil)
 }
 
 // documentsTag returns the ETag of a list of documents. It depends on the media type, the query and whether the caller
 // may read encrypted documents.
 func (s *server) documentsTag(r *http.Request, revision int64, stamp revisions.Stamp) string {
-	sees := strconv.FormatBool(infoOf(r).viewer.Encrypted)
-	return entityTag(revision, stamp, "documents", negotiate(r), r.URL.RawQuery, sees)
+	sees := strconv.FormatBool(requests.Of(r).Viewer.Encrypted)
+	return conditions.RevisionTag(revision, stamp, "documents", mediatype.Negotiate(r), r.URL.RawQuery, sees)
 }
 
 // setLinks sets Link to the URLs of the next and previous pages (spec/api.md §0 C5).
 func (s *server) setLinks(w http.ResponseWriter, r *http.Request, page queries.Page, more bool) {
-	next, previous := s.pages(r, page, more)
+	next, previous := s.links(r).Pages(r.URL, page, more)
 	for _, link := range []struct {
 		url *string
 		rel string
@@ -137,69 +139,4 @@ func (s *server) setLinks(w http.ResponseWriter, r *http.Request, page queries.P
 			w.Header().Add("Link", "<"+*link.url+`>; rel="`+link.rel+`"`)
 		}
 	}
-}
-
-// pages returns the URLs of the next and previous pages, nil for a page that does not exist.
-func (s *server) pages(r *http.Request, page queries.Page, more bool) (next, previous *string) {
-	if page.Limit == 0 {
-		return nil, nil // an empty page has no neighbours
-	}
-	if more {
-		next = s.pageURL(r, page.Offset+page.Limit, page.Limit)
-	}
-	if page.Offset > 0 {
-		limit := page.Limit
-		if limit < 0 || limit > page.Offset {
-			limit = page.Offset
-		}
-		previous = s.pageURL(r, page.Offset-limit, limit)
-	}
-	return next, previous
-}
-
-func (s *server) pageURL(r *http.Request, offset, limit int) *string {
-	query := r.URL.Query()
-	query.Set("offset", strconv.Itoa(offset))
-	query.Set("limit", strconv.Itoa(limit))
-	return new(s.origin(r) + (&url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: query.Encode()}).String())
-}
-
-// GET /api/v1.0/revisions/{revision}/status
-func (s *server) status(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
-	expect := q.texts("expect")
-	expected := expect != nil
-	if expected && (len(expect) > 1 || expect[0] != "success") {
-		q.fail("expect", "The only value it may have is \"success\".")
-	}
-	if err := q.error(); err != nil {
-		return err
-	}
-	info := infoOf(r)
-	name := revisionName(r, "revision")
-	if info.pinned != "" {
-		name = info.pinned
-	}
-	shown, err := s.questions(r).Status(r.Context(), name)
-	if err != nil {
-		return err
-	}
-	info.revision = shown.ID
-	if expected {
-		info.decides, info.pending = true, shown.Verdict.Pending()
-	}
-	code := http.StatusOK
-	if expected && shown.Verdict.Status != validations.Success {
-		code = http.StatusPreconditionFailed
-	}
-	return s.writeStatus(w, r, code, shown)
-}
-
-// pinStatus returns the current number of latest or of a tag, for a request that waits for its success.
-func (s *server) pinStatus(r *http.Request) (string, error) {
-	if !readQuery(r).values.Has("expect") {
-		return "", nil
-	}
-	id, err := s.questions(r).Resolve(r.Context(), revisionName(r, "revision"))
-	return strconv.FormatInt(id, 10), err
 }

@@ -5,13 +5,16 @@ import (
 	"regexp"
 	"slices"
 
+	"purser/api/access"
+	"purser/api/parameters"
+	"purser/api/waiting"
 	"purser/internal/authz"
 )
 
 // route is an operation of the API.
 type route struct {
 	method, path string
-	rule         string // that its callers must pass (spec/api.md §1.1): one of package authz, public or authenticated
+	rule         string // that its callers must pass (spec/api.md §1.1): one of package authz or access
 	handle       handler
 	parameters   []string // of the query; all others are refused
 }
@@ -27,8 +30,7 @@ type endpoint struct {
 type methods map[string]endpoint
 
 const (
-	metricsPath     = "/metrics"
-	searchParameter = "search"
+	metricsPath = "/metrics"
 
 	v1             = "/api/v1.0"
 	readDocuments  = authz.ListCleartextDocuments
@@ -43,7 +45,7 @@ func (s *server) routes() []route {
 	routes := append(s.siteRoutes(), s.revisionRoutes()...)
 	for i, route := range routes {
 		if route.method == http.MethodGet && waits.MatchString(route.path) {
-			routes[i].parameters = append(slices.Clone(route.parameters), waitParameter)
+			routes[i].parameters = append(slices.Clone(route.parameters), waiting.Parameter)
 		}
 	}
 	return routes
@@ -54,16 +56,16 @@ var waits = regexp.MustCompile(`^/api/v1\.0/(events|revisions)(/|$)`)
 // siteRoutes returns the operations that are not about one revision.
 func (s *server) siteRoutes() []route {
 	const webhook = v1 + "/webhooks/{webhook}"
-	page, change := names{"limit", "offset"}, names{cleartextSecrets, "dry-run", "message"}
+	page, change := names{"limit", "offset"}, names{parameters.CleartextSecrets, "dry-run", "message"}
 	put := append(names{"max-deleted", "findings"}, change...)
 	return []route{
-		{"GET", "/", public, s.front, nil},
-		{"GET", "/versions", public, s.versions, nil},
-		{"GET", "/readyz", public, s.ready, nil},
+		{"GET", "/", access.Public, s.front, nil},
+		{"GET", "/versions", access.Public, s.versions, nil},
+		{"GET", "/readyz", access.Public, s.ready, nil},
 		{"GET", metricsPath, authz.ShowMetrics, s.metrics, names{"name[]"}},
-		{"GET", "/openapi.yaml", public, s.openAPI, nil},
-		{"GET", v1 + "/health", public, s.health, nil},
-		{"GET", v1 + "/whoami", authenticated, s.whoami, nil},
+		{"GET", "/openapi.yaml", access.Public, s.openAPI, nil},
+		{"GET", v1 + "/health", access.Public, s.health, nil},
+		{"GET", v1 + "/whoami", access.Authenticated, s.whoami, nil},
 		{
 			"GET", v1 + "/audit", authz.ShowAudit, s.listAudit,
 			append(names{"revision", "user", "since", "until"}, page...),
@@ -83,7 +85,7 @@ func (s *server) siteRoutes() []route {
 		{"POST", v1 + "/packages/check", writeDocuments, s.checkPackage, nil},
 		{
 			"GET", v1 + "/documents/{namespace}/{kind}/{version}/{layer}/{name}/history", readDocuments, s.documentHistory,
-			append(names{cleartextSecrets}, page...),
+			append(names{parameters.CleartextSecrets}, page...),
 		},
 		{"PUT", v1 + "/changesets", writeDocuments, s.putChangeSet, append(names{"buckets"}, put...)},
 		{"POST", v1 + "/rollback/{revision}", writeDocuments, s.rollback, change},
@@ -101,11 +103,11 @@ func (s *server) revisionRoutes() []route {
 	const revision = v1 + "/revisions/{revision}"
 	rendered := names{
 		"schema", "metadata.name", "metadata.label", "metadata.layeringDefinition.layer", "status.bucket", "sort", "order",
-		"limit", "offset", cleartextSecrets,
+		"limit", "offset", parameters.CleartextSecrets,
 	}
-	documents := append(names{"metadata.layeringDefinition.abstract", searchParameter}, rendered...)
+	documents := append(names{"metadata.layeringDefinition.abstract", parameters.Search}, rendered...)
 	node := names{"node", "role", "cluster"}
-	secrets, page, about := names{cleartextSecrets}, names{"limit", "offset"}, names{"revision-stamp"}
+	secrets, page, about := names{parameters.CleartextSecrets}, names{"limit", "offset"}, names{"revision-stamp"}
 	return []route{
 		{"GET", revision, authz.ShowRevision, s.showRevision, nil},
 		{"GET", revision + "/documents", readDocuments, s.listDocuments, documents},
@@ -113,7 +115,7 @@ func (s *server) revisionRoutes() []route {
 		{"GET", revision + "/graph", readDocuments, s.graph, names{"format", "focus", "depth"}},
 		{
 			"GET", revision + "/rendered-documents/explain", readDocuments, s.explain,
-			names{"schema", "name", "layer", "path", cleartextSecrets},
+			names{"schema", "name", "layer", "path", parameters.CleartextSecrets},
 		},
 		{"GET", revision + "/schemas", readDocuments, s.listSchemas, secrets},
 		{"GET", revision + "/schemas/{namespace}/{kind}/{version}", readDocuments, s.showSchema, secrets},
@@ -133,22 +135,22 @@ func (s *server) revisionRoutes() []route {
 		{"GET", revision + "/diff/{other}", authz.ShowRevisionDiff, s.diff, nil},
 		{
 			"GET", revision + "/deepdiff/{other}", authz.ShowRevisionDeepDiff, s.deepDiff,
-			names{"format", "rendered", cleartextSecrets, "limit", "offset"},
+			names{"format", "rendered", parameters.CleartextSecrets, "limit", "offset"},
 		},
 		{"GET", revision + "/tags", authz.ListTags, s.listTags, nil},
 		{"DELETE", revision + "/tags", authz.DeleteTags, s.deleteTags, about},
 		{"GET", revision + "/tags/{tag}", authz.ShowTag, s.showTag, nil},
 		{"POST", revision + "/tags/{tag}", authz.CreateTag, s.postTag, about},
 		{"DELETE", revision + "/tags/{tag}", authz.DeleteTag, s.deleteTag, about},
-		{"GET", revision + "/status", authz.ShowRevision, s.status, names{cleartextSecrets, "expect"}},
+		{"GET", revision + "/status", authz.ShowRevision, s.status, names{parameters.CleartextSecrets, "expect"}},
 		{"GET", revision + "/validations", authz.ListValidations, s.listValidations, nil},
 		{
 			"GET", revision + "/validations/detail", authz.ListValidations, s.listValidationDetails,
-			append(names{cleartextSecrets}, page...),
+			append(names{parameters.CleartextSecrets}, page...),
 		},
 		{
 			"GET", revision + "/findings", authz.ListValidations, s.listFindings,
-			names{cleartextSecrets, "validation", "document", "level", "limit"},
+			names{parameters.CleartextSecrets, "validation", "document", "level", "limit"},
 		},
 		{"GET", revision + "/validations/{name}", authz.ListValidations, s.listEntries, page},
 		{"POST", revision + "/validations/{name}", authz.CreateValidation, s.postValidation, about},

@@ -5,10 +5,12 @@ import (
 	"net/http"
 	"strings"
 
+	"purser/api/compress"
+	"purser/api/mediatype"
+	"purser/api/requests"
 	"purser/api/views"
-	"purser/internal/document/blockyaml"
-
 	"purser/internal/document"
+	"purser/internal/document/blockyaml"
 	"purser/internal/queries"
 	"purser/internal/schemadocs"
 )
@@ -23,7 +25,7 @@ func (s *server) listSchemas(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, views.ListOf(schemas, func(schema queries.Schema) views.SchemaItem {
+	s.answers.Write(w, r, http.StatusOK, views.ListOf(schemas, func(schema queries.Schema) views.SchemaItem {
 		return s.links(r).SchemaItem(id, schema)
 	}))
 	return nil
@@ -35,13 +37,13 @@ func (s *server) showSchema(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	kind, text := negotiate(r), schema.Text
-	if kind == typeJSON {
+	kind, text := mediatype.Negotiate(r), schema.Text
+	if kind == mediatype.JSON {
 		text = append(append([]byte(nil), text...), '\n')
 	} else {
 		text = blockyaml.Append(nil, text)
 	}
-	s.writeText(w, r, kind, text)
+	s.answers.WriteText(w, r, kind, text)
 	return nil
 }
 
@@ -60,15 +62,15 @@ func (s *server) showSchemaDocs(w http.ResponseWriter, r *http.Request) error {
 	if by := schema.By; by != nil {
 		page.Source = fmt.Sprintf("registered in bucket %s, revision %d", by.Bucket, by.Revision)
 	}
-	kind, write := preferred(r, typeMarkdown, typeMarkdown, typeHTML), schemadocs.Markdown
-	if kind == typeHTML {
+	kind, write := mediatype.Preferred(r, mediatype.Markdown, mediatype.Markdown, mediatype.HTML), schemadocs.Markdown
+	if kind == mediatype.HTML {
 		write = schemadocs.HTML
 	}
 	text, err := write(r.Context(), page)
 	if err != nil {
 		return err
 	}
-	s.writeText(w, r, kind, text)
+	s.answers.WriteText(w, r, kind, text)
 	return nil
 }
 
@@ -80,8 +82,8 @@ func (s *server) schema(w http.ResponseWriter, r *http.Request) (queries.Schema,
 	}
 	parts := []string{revisionName(r, "namespace"), revisionName(r, "kind"), revisionName(r, "version")}
 	schema, err := s.questions(r).Schema(r.Context(), id, strings.Join(parts, "/"))
-	if schema.By != nil && infoOf(r).viewer.Secrets() && mayHoldSecret(schema.By) {
-		w.Header().Set("Cache-Control", noTransform)
+	if schema.By != nil && requests.Of(r).Viewer.Secrets() && mayHoldSecret(schema.By) {
+		w.Header().Set("Cache-Control", compress.NoTransform)
 	}
 	return schema, err
 }

@@ -9,12 +9,19 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-	"golang.org/x/sync/semaphore"
 
+	"purser/api/access"
+	"purser/api/answers"
+	"purser/api/bodies"
+	"purser/api/compress"
+	"purser/api/requests"
+	"purser/api/waiting"
+	"purser/internal/authn"
+	"purser/internal/authz"
 	"purser/internal/budget"
-	"purser/internal/cache"
 	"purser/internal/changes"
 	"purser/internal/document"
+	"purser/internal/fault"
 	"purser/internal/feed"
 	"purser/internal/picture"
 	"purser/internal/queries"
@@ -36,7 +43,7 @@ type Config struct {
 	// PublicURL is the URL at which clients reach the server, without a slash at its end, for the links in answers.
 	PublicURL string
 	Log       *slog.Logger
-	Observe   Observe
+	Observe   requests.Observe
 	Registry  *prometheus.Registry
 	OpenAPI   []byte
 	Now       func() time.Time
@@ -52,39 +59,109 @@ type Config struct {
 	Bounds Bounds
 }
 
+// Access configures authentication and authorization.
+type Access struct {
+	Authenticator authn.Authenticator
+	// Anonymous means that Authenticator returns the same caller for every token. Answers and revisions do not name it.
+	Anonymous bool
+	Rules     *authz.File
+	// MetricsElsewhere leaves /metrics to another listener.
+	MetricsElsewhere bool
+}
+
+// Bounds limit the requests in progress of one caller, and of all callers together.
+type Bounds struct {
+	Rate    int   // requests per second of one user, on average over ten seconds; 0: unlimited
+	Ingests int   // uploads of documents that one user may have in progress; 0: unlimited
+	Memory  int64 // bytes of all uploads in progress; at least 1
+	// Patience is the maximum time that a request waits for memory, and then for its body to arrive.
+	Patience time.Duration
+}
+
 type server struct {
 	Config
 
-	texts      *textCache
+	gate       *access.Gate
+	uploads    *bodies.Uploads
+	waiting    *waiting.Room
+	recorder   requests.Recorder
+	answers    *answers.Writer
 	exposition http.Handler // the metrics
-	bounds     *bounds
-	groups     groups              // of requests that wait
-	looks      *semaphore.Weighted // limits how many groups look for another answer concurrently
 }
-
-// maxLooks is how many groups of waiting requests may look for another answer concurrently: an event wakes them all.
-const maxLooks = 4
 
 // New returns the handler of the whole API.
 func New(config Config) http.Handler {
+	gate := access.NewGate(access.Config{
+		Authenticator: config.Access.Authenticator, Anonymous: config.Access.Anonymous, Rules: config.Access.Rules,
+		Rate: config.Bounds.Rate, Compat: config.Compat, Now: config.Now,
+	})
 	s := &server{
-		config, cache.New[textKey, []byte](config.CacheSize), Metrics(config.Registry), newBounds(config.Bounds),
-		groups{of: map[question]*group{}},
-		semaphore.NewWeighted(maxLooks),
+		Config: config, gate: gate,
+		uploads:    bodies.NewUploads(config.Bounds.Ingests, config.Bounds.Memory, config.Bounds.Patience),
+		waiting:    waiting.NewRoom(config.Feed, config.Stopping, gate, config.Now),
+		recorder:   requests.Recorder{Audit: config.Audit, Log: config.Log, Now: config.Now},
+		answers:    answers.NewWriter(config.CacheSize),
+		exposition: Metrics(config.Registry),
 	}
 	router := chi.NewRouter()
-	seen := &observer{config.Log, config.Now, config.Observe}
-	router.Use(seen.middleware, unsniffed, s.audited, s.recoverer, compressed, s.budgeted, routeEscaped, s.checkBody)
-	router.NotFound(func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNoRoute(r)) })
+	seen := &requests.Observer{Log: config.Log, Now: config.Now, Count: config.Observe, Health: healthPath}
+	router.Use(seen.Middleware, unsniffed, s.recorder.Middleware, s.answers.Recover, compress.Answers, s.budgeted,
+		requests.RouteEscaped, s.checkBody)
+	router.NotFound(func(w http.ResponseWriter, r *http.Request) { s.answers.Fail(w, r, errNoRoute(r)) })
 	for path, methods := range byPath(s.routes()) {
 		if path != metricsPath || !config.Access.MetricsElsewhere {
 			router.Handle(path, s.dispatch(methods))
 		}
 	}
-	return s.pausing(router)
+	return s.waiting.Pausing(router)
+}
+
+// Starting returns a handler for a server that is not ready yet: GET /api/v1.0/health shows that the process is alive,
+// and all other requests get the reason, a fault of kind Unavailable. For changes it adds that nothing was stored.
+func Starting(reason *fault.Fault, log *slog.Logger, observe requests.Observe, now func() time.Time) http.Handler {
+	s := &server{answers: answers.NewWriter(0)}
+	seen := &requests.Observer{Log: log, Now: now, Count: observe, Health: healthPath}
+	router := chi.NewRouter()
+	router.Use(seen.Middleware, unsniffed, s.answers.Recover, requests.RouteEscaped)
+	unavailable := func(w http.ResponseWriter, r *http.Request) { s.answers.Fail(w, r, answers.Unstored(r, reason)) }
+	router.NotFound(unavailable)
+	router.MethodNotAllowed(unavailable)
+	router.Handle(healthPath, s.dispatch(methods{"GET": {access.Public, s.health, nil}}))
+	return router
 }
 
 // Metrics returns a handler that serves the metrics of a registry without authentication.
 func Metrics(registry *prometheus.Registry) http.Handler {
 	return unsniffed(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+}
+
+// unsniffed adds the header that stops browsers from guessing the content type.
+func unsniffed(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// budgeted puts a budget into the context of each request.
+func (s *server) budgeted(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, end := s.Pool.Begin(r.Context())
+		defer end()
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// checkBody rejects bodies of unsupported content types before any other check (spec/api.md §1.3).
+func (s *server) checkBody(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		hasBody := r.ContentLength != 0 // -1 for a body of unknown length
+		if hasBody && r.Method != http.MethodGet && r.Method != http.MethodDelete {
+			if err := bodies.CheckType(r); err != nil {
+				s.answers.Fail(w, r, err)
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
 }

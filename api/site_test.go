@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"purser/api"
+	"purser/api/requests"
 	"purser/internal/authn"
 	"purser/internal/authz"
 	"purser/internal/budget"
@@ -74,7 +75,7 @@ func newSite(t *testing.T, adapt ...func(*api.Config)) site {
 	registry.MustRegister(collectors.NewGoCollector())
 	config := api.Config{
 		Service: service, Queries: questions, Pool: budget.NewPool(1, time.Minute), Layout: picture.NewLayout(1), Ping: kept.Ping, Limits: limits, CacheSize: 1 << 20,
-		Log: slog.New(api.RequestLog(slog.NewJSONHandler(log, nil))), Registry: registry,
+		Log: slog.New(requests.LogHandler(slog.NewJSONHandler(log, nil))), Registry: registry,
 		Observe: func(string, string, int, time.Duration) {},
 		OpenAPI: []byte("openapi: 3.1.0\n"), Now: time.Now, Audit: kept.Journal, Feed: newFeed(t, kept.Stream),
 		Access: api.Access{Authenticator: authn.NoAuth{}, Anonymous: true, Rules: rules},

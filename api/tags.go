@@ -3,8 +3,8 @@ package api
 import (
 	"net/http"
 
+	"purser/api/requests"
 	"purser/api/views"
-	"purser/internal/document"
 	"purser/internal/revisions"
 )
 
@@ -18,7 +18,7 @@ func (s *server) listTags(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, views.Tags(tags))
+	s.answers.Write(w, r, http.StatusOK, views.Tags(tags))
 	return nil
 }
 
@@ -36,7 +36,7 @@ func (s *server) deleteTags(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	infoOf(r).audited = had && options.Audit != nil
+	requests.Of(r).Audited = had && options.Audit != nil
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
@@ -51,7 +51,7 @@ func (s *server) showTag(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, views.Tags([]revisions.Tag{found}))
+	s.answers.Write(w, r, http.StatusOK, views.Tags([]revisions.Tag{found}))
 	return nil
 }
 
@@ -64,11 +64,7 @@ func (s *server) postTag(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	text, media, err := s.readBody(w, r, min(s.Limits.Body, maxTag))
-	if err != nil {
-		return err
-	}
-	data, err := document.ParseOne(r.Context(), text, media, s.Limits)
+	data, err := s.readOne(w, r, maxTag)
 	if err != nil {
 		return err
 	}
@@ -80,8 +76,8 @@ func (s *server) postTag(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	infoOf(r).audited = options.Audit != nil
-	s.write(w, r, http.StatusCreated, views.Tags([]revisions.Tag{tagged}))
+	requests.Of(r).Audited = options.Audit != nil
+	s.answers.Write(w, r, http.StatusCreated, views.Tags([]revisions.Tag{tagged}))
 	return nil
 }
 
@@ -98,7 +94,7 @@ func (s *server) deleteTag(w http.ResponseWriter, r *http.Request) error {
 	if err := s.Service.Untag(r.Context(), id, options, tag); err != nil {
 		return err
 	}
-	infoOf(r).audited = options.Audit != nil
+	requests.Of(r).Audited = options.Audit != nil
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }

@@ -8,8 +8,9 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"purser/api/parameters"
+	"purser/api/requests"
 	"purser/api/views"
-	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/queries"
 	"purser/internal/validations"
@@ -21,7 +22,7 @@ func (s *server) listValidations(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, views.ListOf(summaries, func(summary validations.Summary) views.Validation {
+	s.answers.Write(w, r, http.StatusOK, views.ListOf(summaries, func(summary validations.Summary) views.Validation {
 		return views.Validation{Name: summary.Name, Status: summary.Status}
 	}))
 	return nil
@@ -41,11 +42,12 @@ func (s *server) listValidationDetails(w http.ResponseWriter, r *http.Request) e
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
-	s.write(w, r, http.StatusOK, pagedOf(s, r, page, found, func(entry validations.Entry) views.Entry {
+	view := func(entry validations.Entry) views.Entry {
 		view := s.links(r).Entry(id, entry)
 		view.ID = &entry.ID
 		return view
-	}))
+	}
+	s.answers.Write(w, r, http.StatusOK, views.EntryPage(s.links(r), r.URL, page, found, view))
 	return nil
 }
 
@@ -57,25 +59,9 @@ func (s *server) entryPage(r *http.Request) (queries.Page, error) {
 	if s.Compat {
 		return queries.Page{Limit: -1}, nil
 	}
-	q := readQuery(r)
-	page := queries.Page{Offset: q.count("offset", 0), Limit: q.count("limit", defaultEntries)}
-	return page, q.error()
-}
-
-// pagedOf returns the view of a page of entries, which may have fewer entries than its limit.
-func pagedOf[V any](s *server, r *http.Request, page queries.Page, found queries.Entries,
-	view func(validations.Entry) V,
-) views.Paged[V] {
-	shown := views.Paged[V]{List: views.ListOf(found.Entries, view)}
-	if s.Compat {
-		return shown
-	}
-	next, previous := s.pages(r, page, found.More)
-	if n := len(found.Entries); found.More && n < page.Limit && n > 0 {
-		next = s.pageURL(r, page.Offset+n, page.Limit)
-	}
-	shown.Next, shown.Prev = &next, &previous
-	return shown
+	q := parameters.Of(r)
+	page := queries.Page{Offset: q.Count("offset", 0), Limit: q.Count("limit", defaultEntries)}
+	return page, q.Err()
 }
 
 // GET /api/v1.0/revisions/{revision}/validations/{name}
@@ -92,9 +78,10 @@ func (s *server) listEntries(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, pagedOf(s, r, page, found, func(entry validations.Entry) views.EntryItem {
+	view := func(entry validations.Entry) views.EntryItem {
 		return views.EntryItem{ID: entry.ID, Status: entry.Status}
-	}))
+	}
+	s.answers.Write(w, r, http.StatusOK, views.EntryPage(s.links(r), r.URL, page, found, view))
 	return nil
 }
 
@@ -120,7 +107,7 @@ func (s *server) showEntry(w http.ResponseWriter, r *http.Request) error {
 	if view.URL != "" {
 		view.URL += "/entries/" + strconv.Itoa(position)
 	}
-	s.write(w, r, http.StatusOK, view)
+	s.answers.Write(w, r, http.StatusOK, view)
 	return nil
 }
 
@@ -133,11 +120,7 @@ func (s *server) postValidation(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	text, media, err := s.readBody(w, r, min(s.Limits.Body, maxResult))
-	if err != nil {
-		return err
-	}
-	body, err := document.ParseOne(r.Context(), text, media, s.Limits)
+	body, err := s.readOne(w, r, maxResult)
 	if err != nil {
 		return err
 	}
@@ -149,12 +132,12 @@ func (s *server) postValidation(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	infoOf(r).audited = options.Audit != nil
+	requests.Of(r).Audited = options.Audit != nil
 	view := views.Posted{Status: posted.Status, Validator: posted.Validator, Warning: posted.Warning}
 	if !s.Compat {
 		view.Revision, view.Stamp = id, posted.Stamp.String()
 	}
-	s.write(w, r, http.StatusCreated, view)
+	s.answers.Write(w, r, http.StatusCreated, view)
 	return nil
 }
 

@@ -2,15 +2,11 @@ package api
 
 import (
 	"net/http"
-	"slices"
 	"strconv"
 
+	"purser/api/parameters"
 	"purser/api/views"
-	"purser/internal/document"
-	"purser/internal/events"
-	"purser/internal/fault"
 	"purser/internal/webhooks"
-	"purser/internal/words"
 )
 
 // GET /api/v1.0/webhooks
@@ -19,7 +15,7 @@ func (s *server) listWebhooks(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, views.ListOf(all, views.WebhookOf))
+	s.answers.Write(w, r, http.StatusOK, views.ListOf(all, views.WebhookOf))
 	return nil
 }
 
@@ -35,7 +31,7 @@ func (s *server) addWebhook(w http.ResponseWriter, r *http.Request) error {
 	}
 	view := views.WebhookOf(made)
 	view.Secret = secret
-	s.write(w, r, http.StatusCreated, view)
+	s.answers.Write(w, r, http.StatusCreated, view)
 	return nil
 }
 
@@ -45,7 +41,7 @@ func (s *server) showWebhook(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, views.WebhookOf(found))
+	s.answers.Write(w, r, http.StatusOK, views.WebhookOf(found))
 	return nil
 }
 
@@ -59,7 +55,7 @@ func (s *server) setWebhook(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, views.WebhookOf(set))
+	s.answers.Write(w, r, http.StatusOK, views.WebhookOf(set))
 	return nil
 }
 
@@ -78,15 +74,15 @@ func (s *server) pingWebhook(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusAccepted, views.DeliveryOf(made))
+	s.answers.Write(w, r, http.StatusAccepted, views.DeliveryOf(made))
 	return nil
 }
 
 // GET /api/v1.0/webhooks/{webhook}/deliveries
 func (s *server) listDeliveries(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
-	page := q.page()
-	if err := q.error(); err != nil {
+	q := parameters.Of(r)
+	page := q.Page()
+	if err := q.Err(); err != nil {
 		return err
 	}
 	found, more, err := s.Webhooks.Deliveries(r.Context(), idOf(r, "webhook"), page)
@@ -103,7 +99,7 @@ func (s *server) retryDelivery(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusAccepted, views.DeliveryOf(again))
+	s.answers.Write(w, r, http.StatusAccepted, views.DeliveryOf(again))
 	return nil
 }
 
@@ -120,66 +116,10 @@ func idOf(r *http.Request, parameter string) int64 {
 const maxWish = 64 << 10
 
 // readWish reads the requested state of a webhook. Fault: Invalid.
-func (s *server) readWish(w http.ResponseWriter, r *http.Request) (wish webhooks.Wish, err error) {
-	text, media, err := s.readBody(w, r, min(s.Limits.Body, maxWish))
+func (s *server) readWish(w http.ResponseWriter, r *http.Request) (webhooks.Wish, error) {
+	body, err := s.readOne(w, r, maxWish)
 	if err != nil {
-		return wish, err
+		return webhooks.Wish{}, err
 	}
-	body, err := document.ParseOne(r.Context(), text, media, s.Limits)
-	if err != nil {
-		return wish, err
-	}
-	fields, isMapping := body.(document.Mapping)
-	if !isMapping {
-		return wish, badWebhook("must be a mapping with the key url")
-	}
-	wish.Enabled = true
-	for _, field := range fields {
-		var ok bool
-		switch field.Key {
-		case "url":
-			wish.URL, ok = field.Value.(string)
-		case "secret":
-			wish.Secret, ok = field.Value.(string)
-		case "enabled":
-			wish.Enabled, ok = field.Value.(bool)
-		case "types":
-			wish.Types, ok = typesOf(field.Value)
-		default:
-			return wish, badWebhook("has the unknown key " + strconv.Quote(field.Key) + "; " + knownKeys(field.Key))
-		}
-		if !ok {
-			return wish, badWebhook("has a value that cannot be used under " + field.Key + ": url and secret are strings, " +
-				"enabled is true or false, types is a list of types of events such as " + string(events.VerdictChanged))
-		}
-	}
-	const maxURL = 2000
-	if wish.URL == "" || len(wish.URL) > maxURL {
-		return wish, badWebhook("must have a url, of at most 2000 characters")
-	}
-	return wish, nil
-}
-
-func knownKeys(key string) string {
-	if nearest := words.Nearest(key, []string{"url", "types", "enabled", "secret"}); nearest != "" {
-		return "did you mean " + nearest + "?"
-	}
-	return "it can have url, types, enabled and secret"
-}
-
-func badWebhook(what string) error {
-	return fault.New(fault.Invalid, "HTTPBadRequest", "A webhook %s.", what)
-}
-
-// typesOf reads a list of event types; ok is false if the value is not one.
-func typesOf(value any) (types []events.Type, ok bool) {
-	items, ok := value.([]any)
-	for _, item := range items {
-		name, _ := item.(string)
-		if !slices.Contains(events.Types(), events.Type(name)) {
-			return nil, false
-		}
-		types = append(types, events.Type(name))
-	}
-	return slices.Compact(slices.Sorted(slices.Values(types))), ok
+	return webhooks.ParseWish(body)
 }

@@ -36,14 +36,6 @@ func changeViewOf(c queries.Change) changeView {
 	return changeView{c.Revision, timeText(c.At), Optional(c.User), Optional(c.Message)}
 }
 
-// AlwaysPaged is a list that has pages even with --compat=deckhand.
-type AlwaysPaged[T any] struct {
-	List[T]
-
-	Next *string `json:"next"`
-	Prev *string `json:"prev"`
-}
-
 // DocumentChange shows a change of a document.
 type DocumentChange struct {
 	changeView

@@ -7,11 +7,10 @@ import (
 	"fmt"
 	"strings"
 
-	"purser/internal/document/blockyaml"
-
 	"purser/internal/budget"
 	"purser/internal/diff"
 	"purser/internal/document"
+	"purser/internal/document/blockyaml"
 	"purser/internal/fault"
 	"purser/internal/queries"
 	"purser/internal/revisions"

@@ -7,11 +7,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"purser/internal/words"
-
 	"purser/internal/document"
 	"purser/internal/queries"
 	"purser/internal/rendering"
+	"purser/internal/words"
 )
 
 // ExplanationText formats an explanation for people: a numbered list of the documents involved, and the data as a tree

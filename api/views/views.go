@@ -2,7 +2,6 @@ package views
 
 import (
 	"encoding/json"
-	"strconv"
 	"time"
 
 	"purser/internal/document"
@@ -21,27 +20,6 @@ func timeText(t time.Time) *string {
 	return &text
 }
 
-// AppendDocument appends the members of a document's view except for its status (spec/api.md §3.4).
-func AppendDocument(text []byte, doc *revisions.Stored) []byte {
-	text = append(append(text, `"data":`...), doc.Data...)
-	text = strconv.AppendInt(append(text, `,"id":`...), doc.ID, 10)
-	text = append(append(text, `,"metadata":`...), doc.Metadata...)
-	return document.AppendJSON(append(text, `,"schema":`...), doc.Schema)
-}
-
-// AppendStatus appends the status member of a document's view.
-func AppendStatus(text []byte, bucket string, revision int64) []byte {
-	return document.AppendJSON(append(text, `"status":`...), document.Mapping{
-		{Key: "bucket", Value: bucket},
-		{Key: "revision", Value: document.Number(strconv.FormatInt(revision, 10))},
-	})
-}
-
-// StatusOnly returns the list item of a bucket that has no documents (spec/api.md §3.4).
-func StatusOnly(bucket string, revision int64) []byte {
-	return append(AppendStatus([]byte("{"), bucket, revision), '}')
-}
-
 // List is the view of every list.
 type List[T any] struct {
 	Count   int `json:"count"`
@@ -55,14 +33,6 @@ func ListOf[T, V any](items []T, view func(T) V) List[V] {
 		views = append(views, view(item))
 	}
 	return List[V]{len(views), views}
-}
-
-// Paged is a list with the URLs of the next and previous pages. Next and Prev are nil if lists have no pages.
-type Paged[T any] struct {
-	List[T]
-
-	Next **string `json:"next,omitempty"`
-	Prev **string `json:"prev,omitempty"`
 }
 
 // EntryItem is an entry in the list of one validation.

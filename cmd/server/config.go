@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"purser/api"
+	"purser/api/requests"
 	"purser/internal/budget"
 	"purser/internal/document"
 )
@@ -161,9 +162,9 @@ func (l *logLevel) UnmarshalText(text []byte) error {
 func (f logFlags) logger(w io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: f.LogLevel.Level, ReplaceAttr: inSeconds}
 	if f.LogFormat == "json" {
-		return slog.New(api.RequestLog(slog.NewJSONHandler(w, options)))
+		return slog.New(requests.LogHandler(slog.NewJSONHandler(w, options)))
 	}
-	return slog.New(api.RequestLog(slog.NewTextHandler(w, options)))
+	return slog.New(requests.LogHandler(slog.NewTextHandler(w, options)))
 }
 
 // adopt redirects the messages that libraries write to the standard logger of package log to a log, as warnings.

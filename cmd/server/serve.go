@@ -17,6 +17,7 @@ import (
 
 	"purser"
 	"purser/api"
+	"purser/api/requests"
 	"purser/internal/authz"
 	"purser/internal/cache"
 	"purser/internal/changes"
@@ -126,7 +127,7 @@ func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
 type observers struct {
 	log      *slog.Logger
 	registry *prometheus.Registry
-	observe  api.Observe
+	observe  requests.Observe
 	traces   *tracing.Traces
 }
 

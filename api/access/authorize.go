@@ -1,0 +1,155 @@
+package access
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/go-chi/httprate"
+
+	"purser/api/parameters"
+	"purser/api/requests"
+	"purser/internal/authn"
+	"purser/internal/authz"
+	"purser/internal/fault"
+)
+
+// Pseudo rules of endpoints that need no rule of package authz.
+const (
+	Public        = "public"        // everybody passes, without a token
+	Authenticated = "authenticated" // every authenticated caller passes
+)
+
+// Config configures a gate.
+type Config struct {
+	Authenticator authn.Authenticator
+	Anonymous     bool // Authenticator returns the same caller for every token, whom nothing names
+	Rules         *authz.File
+	Rate          int // requests per second of one user, on average over ten seconds; 0: unlimited
+	Compat        bool
+	Now           func() time.Time
+}
+
+// Gate authenticates and authorizes requests, and limits the rate of each user.
+type Gate struct {
+	Config
+
+	rate *httprate.RateLimiter // nil if the rate is unlimited
+}
+
+// rateWindow is the time over which request rates are averaged, and after which a throttled user may try again.
+const rateWindow = 10 * time.Second
+
+// NewGate returns a gate.
+func NewGate(config Config) *Gate {
+	g := &Gate{Config: config}
+	if config.Rate > 0 {
+		g.rate = httprate.NewRateLimiter(config.Rate*int(rateWindow/time.Second), rateWindow,
+			httprate.WithResponseHeaders(httprate.ResponseHeaders{}))
+	}
+	return g
+}
+
+// Authorize authenticates the caller and checks that it passes a rule. As in the reference, 401 comes before 403, and
+// both come before anything is read or looked up (spec/api.md §10).
+func (g *Gate) Authorize(w http.ResponseWriter, r *http.Request, rule string) error {
+	if rule == Public {
+		return nil
+	}
+	caller, err := g.authenticate(r)
+	if err != nil {
+		return challenge(w, r, err)
+	}
+	requests.Of(r).Caller = caller
+	requests.Of(r).Viewer = g.viewerOf(r)
+	if rule != Authenticated {
+		requests.Of(r).Rule = rule
+	}
+	if !g.Anonymous {
+		w.Header().Set("X-User-Name", caller.UserID)
+	}
+	if requests.Of(r).Resumed == nil { // a request that has waited is already counted
+		if err := g.countRequest(w, r, caller); err != nil {
+			return err
+		}
+	}
+	if rule == Authenticated {
+		return nil
+	}
+	return g.Require(r, rule)
+}
+
+// countRequest counts a request of a caller. Fault: Throttled if the caller exceeds the rate.
+func (g *Gate) countRequest(w http.ResponseWriter, r *http.Request, caller authn.Caller) error {
+	if g.rate == nil || !g.rate.OnLimit(w, r, caller.UserID) {
+		return nil
+	}
+	f := fault.New(fault.Throttled, "HTTPTooManyRequests",
+		"More than %d requests a second came from this user, on average over %v", g.Rate, rateWindow)
+	f.RetryAfter = rateWindow
+	return f
+}
+
+// Reauthorize checks that the caller is still allowed to make a request that has waited.
+func (g *Gate) Reauthorize(w http.ResponseWriter, r *http.Request) error {
+	info := requests.Of(r)
+	caller, err := g.authenticate(r)
+	if err != nil {
+		return challenge(w, r, err)
+	}
+	needed := []string{info.Rule}
+	if info.Viewer.Encrypted {
+		needed = append(needed, authz.ListEncryptedDocuments)
+	}
+	for _, rule := range needed {
+		if !g.Rules.Policy().Allows(rule, caller) {
+			return forbidden(rule)
+		}
+	}
+	return nil
+}
+
+// Caller returns the id of the caller, which is empty if callers are anonymous.
+func (g *Gate) Caller(r *http.Request) string {
+	if g.Anonymous {
+		return ""
+	}
+	return requests.Of(r).Caller.UserID
+}
+
+// CallerName returns the name of the caller, or its id if it has no name. It is empty if callers are anonymous.
+func (g *Gate) CallerName(r *http.Request) string {
+	caller := requests.Of(r).Caller
+	switch {
+	case g.Anonymous:
+		return ""
+	case caller.UserName != "":
+		return caller.UserName
+	}
+	return caller.UserID
+}
+
+// Require returns a fault if the caller does not pass a rule.
+func (g *Gate) Require(r *http.Request, rule string) error {
+	if !g.Allows(r, rule) {
+		return forbidden(rule)
+	}
+	return nil
+}
+
+// Allows reports whether the caller passes a rule.
+func (g *Gate) Allows(r *http.Request, rule string) bool {
+	return g.Rules.Policy().Allows(rule, requests.Of(r).Caller)
+}
+
+// viewerOf returns the view of documents that the authenticated caller of a request may have.
+func (g *Gate) viewerOf(r *http.Request) authz.Viewer {
+	return authz.Viewer{
+		Encrypted: g.Allows(r, authz.ListEncryptedDocuments),
+		Redacted:  !parameters.Of(r).Flag(parameters.CleartextSecrets, true),
+	}
+}
+
+// forbidden returns the fault of a caller that does not pass a rule, with the reference's message.
+func forbidden(rule string) error {
+	return fault.New(fault.Forbidden, "HTTPForbidden", "Policy doesn't allow %s to be performed", rule)
+}

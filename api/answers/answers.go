@@ -1,0 +1,87 @@
+package answers
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sync/semaphore"
+
+	"purser/api/conditions"
+	"purser/api/mediatype"
+	"purser/api/requests"
+	"purser/api/views"
+	"purser/internal/document/blockyaml"
+)
+
+// Writer writes answers, and bounds the size of those that clients are slow to read.
+type Writer struct {
+	unsent *semaphore.Weighted // bytes of answers to slow clients
+	texts  *views.Texts
+}
+
+// NewWriter returns a writer for all answers of a server, with a cache of texts of documents that holds textBytes.
+func NewWriter(textBytes int) *Writer {
+	return &Writer{semaphore.NewWeighted(maxUnsent), views.NewTexts(textBytes)}
+}
+
+// Write answers with a view as a YAML document or JSON value, or with 304 if the client of a GET already has it.
+func (a *Writer) Write(w http.ResponseWriter, r *http.Request, status int, view any) {
+	a.WriteAs(w, r, status, mediatype.Negotiate(r), view, "")
+}
+
+// WriteAs is Write in a given media type, YAML or JSON, with a prefix for the ETag.
+func (a *Writer) WriteAs(w http.ResponseWriter, r *http.Request, status int, kind string, view any, prefix string) {
+	text, err := json.Marshal(view)
+	if err != nil {
+		requests.Of(r).Note("write the answer: " + err.Error())
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	if kind == mediatype.JSON {
+		text = append(text, '\n')
+	} else {
+		text = blockyaml.Append(nil, text)
+	}
+	a.Send(w, r, status, kind, text, prefix)
+}
+
+// WriteText answers with text of a media type.
+func (a *Writer) WriteText(w http.ResponseWriter, r *http.Request, kind string, text []byte) {
+	a.Send(w, r, http.StatusOK, kind, text, "")
+}
+
+// Send answers with text of a media type, with a prefix for the ETag, or with 304 if the client of a GET already has
+// it.
+func (a *Writer) Send(w http.ResponseWriter, r *http.Request, status int, kind string, text []byte, prefix string) {
+	reading := r.Method == http.MethodGet || r.Method == http.MethodHead
+	if reading && status == http.StatusOK &&
+		conditions.NotModified(w, r, conditions.TextTag(prefix, kind, string(text))) {
+		return
+	}
+	a.Deliver(w, r, status, kind, text)
+}
+
+// pagePolicy stops browsers from running or loading anything for a page, and from showing it inside another one, so
+// that a name or description that looks like a script is harmless.
+const pagePolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// Deliver answers with text, without comparing ETags.
+func (a *Writer) Deliver(w http.ResponseWriter, r *http.Request, status int, kind string, text []byte) {
+	switch kind {
+	case mediatype.HTML:
+		w.Header().Set("Content-Security-Policy", pagePolicy+"; style-src 'unsafe-inline'") // schemadocs writes a <style>
+	case mediatype.SVG:
+		w.Header().Set("Content-Security-Policy", pagePolicy)
+	}
+	if strings.HasPrefix(kind, "text/") {
+		kind += "; charset=utf-8"
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	w.WriteHeader(status)
+	end := a.Begin(w, r, len(text))
+	_, err := w.Write(text) // the client may have disconnected
+	end(err)
+}

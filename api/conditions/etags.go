@@ -1,0 +1,61 @@
+package conditions
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"purser/internal/revisions"
+)
+
+// SetHead sets the newest revision as the ETag, for the If-Match of the next change.
+func SetHead(w http.ResponseWriter, revision int64, stamp revisions.Stamp) {
+	w.Header().Set("ETag", fmt.Sprintf(`"%d-%v"`, revision, stamp))
+}
+
+// RevisionTag returns the ETag of a representation of a revision. If-Match compares only the revision, If-None-Match
+// all.
+func RevisionTag(revision int64, stamp revisions.Stamp, form ...string) string {
+	return fmt.Sprintf(`"%d-%v.%s"`, revision, stamp, digest(strings.Join(form, "\n")))
+}
+
+// TextTag returns the ETag of a text of a media type. With the prefix of a revision, it can be used in the If-Match of
+// a request about that revision.
+func TextTag(prefix, kind, text string) string { return `"` + prefix + digest(kind+"\n"+text) + `"` }
+
+// Prefix returns the prefix of ETags that can be used in the If-Match of a request about a revision.
+func Prefix(revision revisions.Revision) string {
+	return fmt.Sprintf("%d-%v.", revision.ID, revision.Stamp)
+}
+
+func digest(text string) string {
+	const size = 8 // collisions cost a client one stale answer
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:size])
+}
+
+// Varies lists the headers that select the form of an answer.
+const Varies = "Accept, Accept-Encoding"
+
+// NotModified sets the ETag of an answer. If the client already has that answer, it answers with 304 and returns true.
+func NotModified(w http.ResponseWriter, r *http.Request, tag string) bool {
+	w.Header().Set("ETag", tag)
+	w.Header().Set("Vary", Varies)
+	if Matches(r, tag) || Matches(r, "*") {
+		w.WriteHeader(http.StatusNotModified)
+		return true
+	}
+	return false
+}
+
+// Matches reports whether If-None-Match lists a tag.
+func Matches(r *http.Request, tag string) bool {
+	for listed := range strings.SplitSeq(strings.Join(r.Header.Values("If-None-Match"), ","), ",") {
+		if strings.TrimPrefix(strings.TrimSpace(listed), "W/") == tag {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,62 @@
+package conditions
+
+import (
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"purser/api/parameters"
+	"purser/internal/fault"
+	"purser/internal/revisions"
+)
+
+// version matches an item of If-Match: a revision, in the form of this server's ETags.
+var version = regexp.MustCompile(`^(?:W/)?"(0|[1-9]\d{0,17})(?:-([0-9a-f]{1,16})(?:\.[0-9a-f]*)?)?"$`)
+
+// Expected reads If-Match: the revisions that a change may be based on.
+func Expected(r *http.Request) (revisions.Expected, error) {
+	values := r.Header.Values("If-Match")
+	if len(values) == 0 {
+		return nil, nil
+	}
+	var expected revisions.Expected
+	for tag := range strings.SplitSeq(strings.Join(values, ","), ",") {
+		tag = strings.TrimSpace(tag)
+		parts := version.FindStringSubmatch(tag)
+		switch {
+		case tag == "*":
+			expected = append(expected, revisions.Version{Revision: -1})
+		case parts == nil:
+			return nil, fault.New(fault.Invalid, "HTTPInvalidHeader", "The value provided for the \"If-Match\" header is "+
+				"invalid. It must be the newest revision you know, in quotes as in an ETag (If-Match: \"5\"), and not %q.", tag)
+		default:
+			revision, _ := strconv.ParseInt(parts[1], 10, 64) // it has at most 18 digits
+			stamp, _ := revisions.ParseStamp(parts[2])        // or empty, for any
+			expected = append(expected, revisions.Version{Revision: revision, Stamp: stamp})
+		}
+	}
+	return expected, nil
+}
+
+// About reads the stamp of the numbered revision that a write is meant for, from the ETag in If-Match or the parameter
+// revision-stamp.
+func About(r *http.Request, revision int64) (revisions.Expected, error) {
+	expected, err := Expected(r)
+	if err != nil {
+		return nil, err
+	}
+	q := parameters.Of(r)
+	text := q.Text("revision-stamp")
+	if text == "" || q.Err() != nil {
+		return expected, q.Err()
+	}
+	stamp, err := revisions.ParseStamp(text)
+	if err != nil || stamp == 0 {
+		q.Fail("revision-stamp", "It must be the stamp of a revision, as its status and its ETag show it.")
+	}
+	if expected != nil {
+		q.Fail("revision-stamp", "If-Match says the same: send one of them.")
+	}
+	return revisions.Expected{{Revision: revision, Stamp: stamp}}, q.Err()
+}

@@ -1,0 +1,123 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"purser/api/access"
+	"purser/api/answers"
+	"purser/api/parameters"
+	"purser/api/requests"
+	"purser/api/waiting"
+	"purser/internal/fault"
+)
+
+// dispatch authorizes a request, checks its parameters and calls the handler of its method. Unknown methods get 405,
+// and OPTIONS lists the known ones (spec/api.md §1.1).
+func (s *server) dispatch(of methods) http.HandlerFunc {
+	allow, fallback := allowHeader(of), fallbackRule(of)
+	return func(w http.ResponseWriter, r *http.Request) {
+		method := r.Method
+		if method == http.MethodHead {
+			method = http.MethodGet // net/http omits the body
+		}
+		called, ok := of[method]
+		if !ok {
+			called = endpoint{fallback, methodNotAllowed(method, allow), nil}
+		}
+		requests.Of(r).Parameters = called.parameters
+		if wait := requests.Of(r).Resumed; wait != nil && wait.Ended != nil {
+			s.answers.Fail(w, r, wait.Ended)
+			return
+		}
+		err := s.gate.Authorize(w, r, called.rule)
+		if err == nil && ok {
+			err = parameters.Check(r, called.parameters, s.Compat && requests.IsReading(r.Method))
+		}
+		if err == nil {
+			err = s.answer(w, r, called)
+		}
+		if prunedMeanwhile(r, err) {
+			err = s.answer(w, r, called)
+		}
+		if err != nil {
+			s.answers.Fail(w, r, err)
+		}
+	}
+}
+
+// answer calls the handler of an endpoint, which may wait.
+func (s *server) answer(w http.ResponseWriter, r *http.Request, of endpoint) error {
+	if !slices.Contains(of.parameters, waiting.Parameter) {
+		return of.handle(w, r)
+	}
+	if s.Compat && !addedByPurser(r) { // the reference ignores the parameter
+		return of.handle(w, waiting.Without(r))
+	}
+	return s.waiting.Answer(w, r, waiting.Endpoint{Handle: of.handle, Pin: s.pin, Origin: s.origin(r)})
+}
+
+// pin resolves the subject of a waiting request, if it must stay the same while names such as latest move on; it
+// returns "" if the subject may change during the wait.
+func (s *server) pin(r *http.Request) (string, error) {
+	switch route := chi.RouteContext(r.Context()).RoutePattern(); {
+	case strings.HasSuffix(route, "/status"):
+		return s.pinStatus(r)
+	case strings.HasSuffix(route, "/events"):
+		return s.pinEvents(r)
+	}
+	return "", nil
+}
+
+// addedByPurser reports whether the reference lacks a route; it ignores parameters of the routes it has.
+func addedByPurser(r *http.Request) bool {
+	route := chi.RouteContext(r.Context()).RoutePattern()
+	return strings.HasSuffix(route, "/status") || strings.HasSuffix(route, "/events")
+}
+
+// allowHeader lists the methods of a path.
+func allowHeader(of methods) string {
+	list := []string{http.MethodOptions}
+	for method := range of {
+		list = append(list, method)
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
+}
+
+// fallbackRule returns the rule for the methods that a path does not support: public if all its methods are public.
+func fallbackRule(of methods) string {
+	for _, endpoint := range of {
+		if endpoint.rule != access.Public {
+			return access.Authenticated
+		}
+	}
+	return access.Public
+}
+
+// methodNotAllowed returns the handler of a method that a path does not support.
+func methodNotAllowed(method, allow string) handler {
+	return func(w http.ResponseWriter, _ *http.Request) error {
+		w.Header().Set("Allow", allow)
+		if method == http.MethodOptions {
+			w.WriteHeader(http.StatusOK)
+			return nil
+		}
+		return answers.Hinted(fault.MethodNotAllowed, "HTTPMethodNotAllowed", "This path takes "+allow+".")
+	}
+}
+
+// prunedMeanwhile reports whether a revision that was requested as latest or by a tag was pruned between resolving and
+// reading it, so that the request should be handled again. A body cannot be read again.
+func prunedMeanwhile(r *http.Request, err error) bool {
+	named := strings.Contains(r.URL.Path, "/latest") || strings.Contains(r.URL.Path, "/tag:")
+	return named && r.ContentLength == 0 && fault.KindOf(err) == fault.Gone
+}
+
+func errNoRoute(r *http.Request) error {
+	return answers.Hinted(fault.NotFound, "HTTPRouteNotFound",
+		"There is nothing at "+r.URL.Path+"; /openapi.yaml lists all paths.")
+}

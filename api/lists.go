@@ -1,0 +1,95 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"purser/api/parameters"
+	"purser/api/requests"
+	"purser/api/views"
+	"purser/internal/document"
+	"purser/internal/queries"
+)
+
+// GET /api/v1.0/buckets
+func (s *server) listBuckets(w http.ResponseWriter, r *http.Request) error {
+	q := parameters.Of(r)
+	page := q.Page()
+	if err := q.Err(); err != nil {
+		return err
+	}
+	buckets, more, err := s.questions(r).Buckets(r.Context(), page)
+	if err != nil {
+		return err
+	}
+	writePage(s, w, r, page, more, views.ListOf(buckets, s.links(r).BucketItem))
+	return nil
+}
+
+// GET /api/v1.0/documents/{namespace}/{kind}/{version}/{layer}/{name}/history
+func (s *server) documentHistory(w http.ResponseWriter, r *http.Request) error {
+	q := parameters.Of(r)
+	page := q.Page()
+	if err := q.Err(); err != nil {
+		return err
+	}
+	changes, more, err := s.questions(r).History(r.Context(), identityOf(r), page)
+	if err != nil {
+		return err
+	}
+	shown := make([]views.DocumentChange, len(changes))
+	for i, change := range changes {
+		if shown[i], err = views.DocumentChangeOf(r.Context(), change); err != nil {
+			return err
+		}
+	}
+	writePage(s, w, r, page, more, views.List[views.DocumentChange]{Count: len(shown), Results: shown})
+	return nil
+}
+
+// identityOf returns the identity of the document in the path, where "-" stands for no layer.
+func identityOf(r *http.Request) document.Identity {
+	parts := []string{revisionName(r, "namespace"), revisionName(r, "kind"), revisionName(r, "version")}
+	id := document.Identity{
+		Schema: strings.Join(parts, "/"), Layer: revisionName(r, "layer"), Name: revisionName(r, "name"),
+	}
+	if id.Layer == "-" {
+		id.Layer = ""
+	}
+	return id
+}
+
+// GET /api/v1.0/audit
+func (s *server) listAudit(w http.ResponseWriter, r *http.Request) error {
+	q := parameters.Of(r)
+	query := queries.AuditQuery{
+		Page:     q.Page(),
+		Revision: int64(q.Count("revision", 0)), User: q.Text("user"), Since: q.Time("since"), Until: q.Time("until"),
+	}
+	if err := q.Err(); err != nil {
+		return err
+	}
+	events, more, err := s.Audit.AuditEvents(r.Context(), query)
+	if err != nil {
+		return err
+	}
+	writePage(s, w, r, query.Page, more, views.ListOf(events, views.AuditOf))
+	return nil
+}
+
+// GET /api/v1.0/whoami
+func (s *server) whoami(w http.ResponseWriter, r *http.Request) error {
+	caller := requests.Of(r).Caller
+	s.answers.Write(w, r, http.StatusOK, views.Whoami{
+		User: views.User{ID: caller.UserID, Name: views.Optional(caller.UserName)}, Project: views.Optional(caller.ProjectID),
+		Roles: views.NonNil(caller.Roles), Rules: s.Access.Rules.Policy().Passed(caller),
+	})
+	return nil
+}
+
+// writePage answers with a page of a list.
+func writePage[T any](s *server, w http.ResponseWriter, r *http.Request, page queries.Page, more bool,
+	of views.List[T],
+) {
+	s.answers.Write(w, r, http.StatusOK, views.PageOf(s.links(r), r.URL, page, more, of))
+}

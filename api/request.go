@@ -1,0 +1,98 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-chi/chi/v5"
+
+	"purser/api/bodies"
+	"purser/api/requests"
+	"purser/api/views"
+	"purser/api/waiting"
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/queries"
+	"purser/internal/validations"
+)
+
+// handler answers a request, or returns the error to answer with.
+type handler func(w http.ResponseWriter, r *http.Request) error
+
+// questions returns the queries of a request, as its caller may see their results.
+func (s *server) questions(r *http.Request) queries.View {
+	return s.Queries.For(requests.Of(r).Viewer).Noting(&waiting.Of(r).Fresh)
+}
+
+// revision resolves the revision in the path.
+func (s *server) revision(r *http.Request) (id int64, err error) {
+	id, err = s.questions(r).Resolve(r.Context(), revisionName(r, "revision"))
+	requests.Of(r).Revision = id
+	return id, err
+}
+
+// revisionOrEmpty returns the revision that a parameter names; 0 names the empty revision before the first one.
+func (s *server) revisionOrEmpty(r *http.Request, parameter string) (int64, error) {
+	if revisionName(r, parameter) == "0" {
+		return 0, nil
+	}
+	return s.questions(r).Resolve(r.Context(), revisionName(r, parameter))
+}
+
+// revisionName returns a part of the path that names a revision.
+func revisionName(r *http.Request, parameter string) string {
+	text := chi.URLParam(r, parameter)
+	name, err := url.PathUnescape(text)
+	if err != nil || !utf8.ValidString(name) || strings.ContainsRune(name, 0) {
+		return text // not the name of a revision
+	}
+	return name
+}
+
+// pathName returns a part of the path that is the name of a bucket, a tag or a validation.
+func pathName(r *http.Request, parameter string) (string, error) {
+	text, err := url.PathUnescape(chi.URLParam(r, parameter))
+	if err != nil {
+		text = "\xff" // also invalid
+	}
+	return text, validations.CheckName(text, "The {"+parameter+"} of the path")
+}
+
+// asHTTPNotFound changes RevisionNotFound to HTTPNotFound, for the routes where the reference does (spec/api.md §1.5).
+func asHTTPNotFound(err error) error {
+	var f *fault.Fault
+	if errors.As(err, &f) && f.Type == "RevisionNotFound" {
+		return fault.New(f.Kind, "HTTPNotFound", "%s", f.Message)
+	}
+	return err
+}
+
+// origin returns the beginning of links in answers: PublicURL or, without it, the scheme and host by which the
+// client says that it reached the server. Anybody may have chosen the host that a request names, so no page shows it.
+func (s *server) origin(r *http.Request) string {
+	if s.PublicURL != "" {
+		return s.PublicURL
+	}
+	scheme := "http"
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	return scheme + "://" + r.Host
+}
+
+// links returns the writer of views with links for a request.
+func (s *server) links(r *http.Request) views.Links {
+	return views.Links{Origin: s.origin(r), Compat: s.Compat}
+}
+
+// readOne reads a body of one document of at most limit bytes.
+func (s *server) readOne(w http.ResponseWriter, r *http.Request, limit int64) (any, error) {
+	text, media, err := bodies.Read(w, r, min(s.Limits.Body, limit))
+	if err != nil {
+		return nil, err
+	}
+	return document.ParseOne(r.Context(), text, media, s.Limits)
+}

@@ -1,0 +1,135 @@
+package requests
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"purser/api/parameters"
+	"purser/internal/revisions"
+)
+
+// Recorder records changes in the audit.
+type Recorder struct {
+	Audit interface {
+		// Record stores an event.
+		Record(ctx context.Context, event revisions.AuditEvent) error
+	}
+	Log *slog.Logger
+	Now func() time.Time
+}
+
+// Middleware records the outcome of change requests before they are answered, so that no unaudited change is
+// acknowledged. If recording fails, a change that was made is logged instead and still acknowledged.
+func (a Recorder) Middleware(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if IsReading(r.Method) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		answer := &auditWriter{ResponseWriter: w, record: func(status int) { a.record(r, status) }}
+		next.ServeHTTP(answer, r)
+		if answer.record != nil { // the handler wrote nothing: 200
+			answer.WriteHeader(http.StatusOK)
+		}
+	})
+}
+
+// IsReading reports whether requests of a method change nothing.
+func IsReading(method string) bool {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		return true
+	}
+	return false
+}
+
+// auditWriter calls record with the status of an answer before it is sent.
+type auditWriter struct {
+	http.ResponseWriter
+
+	record func(status int) // nil after it was called
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *auditWriter) WriteHeader(status int) {
+	if record := w.record; record != nil && status >= http.StatusOK {
+		w.record = nil
+		record(status)
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (w *auditWriter) Write(text []byte) (int, error) {
+	if w.record != nil {
+		w.WriteHeader(http.StatusOK)
+	}
+	return w.ResponseWriter.Write(text) //nolint:wrapcheck // a decorator
+}
+
+// Unwrap is for http.ResponseController.
+func (w *auditWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// record adds a request and the status of its answer to the audit. It leaves out changes that store nothing new, and
+// requests without a caller or beyond the rate, because their number is unlimited. Dry runs are recorded because their
+// answers reveal as much about documents as those of changes.
+func (a Recorder) record(r *http.Request, status int) {
+	const patience = 5 * time.Second
+	info := Of(r)
+	if info.Rule == "" || info.Caller.UserID == "" || status == http.StatusTooManyRequests || info.Unchanged ||
+		info.Audited {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), patience)
+	defer cancel()
+	event := a.event(r, status)
+	if err := a.Audit.Record(ctx, event); err != nil {
+		a.Log.ErrorContext(ctx, "A CHANGE CANNOT BE RECORDED IN THE AUDIT", "error", err.Error(), "user", event.UserID,
+			"end_user", event.EndUser, "method", event.Method, "target", event.Target, "revision", event.Revision,
+			"status", status, "remote", event.Remote)
+	}
+}
+
+// Event returns the audit event of a change that will be answered with a status; nil if the caller is anonymous.
+func (a Recorder) Event(r *http.Request, status int) *revisions.AuditEvent {
+	if Of(r).Caller.UserID == "" {
+		return nil
+	}
+	event := a.event(r, status)
+	return &event
+}
+
+func (a Recorder) event(r *http.Request, status int) revisions.AuditEvent {
+	info := Of(r)
+	remote, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		remote = r.RemoteAddr
+	}
+	return revisions.AuditEvent{
+		At: a.Now(), UserID: info.Caller.UserID, UserName: info.Caller.UserName, Project: info.Caller.ProjectID,
+		EndUser: EndUser(r), Rule: info.Rule, Method: r.Method, Target: targetOf(r),
+		Revision: info.Revision, Status: status, Error: info.ErrorType, Remote: remote, Request: info.id,
+	}
+}
+
+// targetOf returns the shortened path and query of a request. It always keeps the mark of a dry run.
+func targetOf(r *http.Request) string {
+	const maxLength = 2000
+	target := r.URL.RequestURI()
+	if len(target) > maxLength && parameters.Of(r).Flag("dry-run", false) {
+		target = r.URL.EscapedPath() + "?dry-run=true&" + r.URL.RawQuery
+	}
+	text := []rune(strings.ToValidUTF8(target, "\uFFFD"))
+	return string(text[:min(len(text), maxLength)])
+}
+
+// EndUser returns X-End-User, shortened. It is only recorded, so an invalid value does not fail the change.
+func EndUser(r *http.Request) string {
+	const maxLength = 255
+	name := []rune(strings.ToValidUTF8(r.Header.Get("X-End-User"), "\uFFFD"))
+	return string(name[:min(len(name), maxLength)])
+}

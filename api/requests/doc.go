@@ -1,0 +1,13 @@
+// Package requests keeps a record of each request: it gives the request an id, collects what becomes known about it,
+// and writes that to the log, the metrics, the trace and, for changes, the audit. It knows no route.
+//
+//	request ─Observer─► id, Info in the context ─Recorder─► … handler ─Of─► Info
+//	            │                                   │
+//	            └ log, metrics, trace ◄── answer ◄──┴ audit, before the status is sent
+//
+// Each request has one Info, which only the goroutine that answers the request uses. Package access sets who is asking,
+// handlers what the request was about, package answers how it ended.
+//
+// A request that waits is handled twice. The first time ends without an answer (Paused), and nothing is recorded; the
+// second time (Resumed) is recorded as the whole request, without the time of the wait.
+package requests

@@ -1,0 +1,157 @@
+package requests
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
+	"purser/internal/words"
+)
+
+// Observer gives each request an id, logs it and counts it.
+type Observer struct {
+	Log   *slog.Logger
+	Now   func() time.Time
+	Count Observe
+	// Health is the path of health checks, whose answers name no request, and are not logged if they are 204.
+	Health string
+}
+
+// Observe counts a request; route is the pattern of its path, "" if it has none.
+type Observe = func(route, method string, status int, took time.Duration)
+
+// traced returns the context of a request with the trace named in its header, unless the request already has a span.
+func traced(ctx context.Context, header http.Header) context.Context {
+	if trace.SpanContextFromContext(ctx).IsValid() {
+		return ctx
+	}
+	return propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(header))
+}
+
+// Middleware observes the requests that next answers.
+func (o *Observer) Middleware(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
+		info := &Info{
+			id: requestID(), marker: words.FirstBytes(r.Header.Get("X-Context-Marker"), maxMarker), answer: answer,
+			Began: o.Now(),
+		}
+		if wait, ok := r.Context().Value(waitKey{}).(*Wait); ok {
+			info.Resumed, info.Began, info.Waited = wait, wait.Began, wait.Waited
+		}
+		r = r.WithContext(context.WithValue(traced(r.Context(), r.Header), infoKey{}, info))
+		o.setContextHeaders(answer.Header(), r, info.id)
+		defer func() {
+			if !info.Paused {
+				o.record(r, answer, o.Now().Sub(info.Began)-info.Waited, info)
+			}
+		}()
+		next.ServeHTTP(answer, r)
+	})
+}
+
+// setContextHeaders sets the request's id, and echoes the headers that clients use to track requests (spec/api.md
+// §1.2).
+func (o *Observer) setContextHeaders(header http.Header, r *http.Request, id string) {
+	if r.URL.Path == o.Health {
+		return
+	}
+	header.Set("X-Deckhand-Req", id)
+	for _, name := range []string{"X-Context-Marker", "X-End-User"} {
+		if value := r.Header.Get(name); value != "" {
+			header.Set(name, value)
+		}
+	}
+}
+
+func (o *Observer) record(r *http.Request, answer middleware.WrapResponseWriter, took time.Duration,
+	info *Info,
+) {
+	status := answer.Status()
+	if status == 0 {
+		status = http.StatusOK
+	}
+	route, method := chi.RouteContext(r.Context()).RoutePattern(), methodLabel(r.Method)
+	o.Count(route, method, status, took)
+	if span := trace.SpanFromContext(r.Context()); span.IsRecording() {
+		span.SetName(strings.TrimSpace(method + " " + route))
+		span.SetAttributes(attribute.String("http.route", route), attribute.String("purser.request", info.id),
+			attribute.Int64("purser.revision", info.Revision))
+	}
+	if r.URL.Path == o.Health && status == http.StatusNoContent {
+		return
+	}
+	level := slog.LevelInfo
+	endedWait := info.Resumed != nil && info.Resumed.Ended != nil // because the server stopped or the client disconnected
+	if status >= http.StatusInternalServerError && !endedWait || info.Aborted {
+		level = slog.LevelError
+	}
+	attributes := []slog.Attr{
+		slog.String("method", r.Method), slog.String("path", words.FirstBytes(r.URL.Path, maxLogged)),
+		slog.Int("status", status),
+		slog.Int("bytes", answer.BytesWritten()), slog.Float64("duration_seconds", took.Seconds()),
+		slog.String("remote", r.RemoteAddr),
+	}
+	if query := loggedQuery(r.URL.RawQuery, info.Parameters); query != "" {
+		attributes = append(attributes, slog.String("query", query))
+	}
+	if info.Waited > 0 {
+		attributes = append(attributes, slog.Float64("waited_seconds", info.Waited.Seconds()))
+	}
+	if info.Revision > 0 {
+		attributes = append(attributes, slog.Int64("revision", info.Revision))
+	}
+	if info.Caller.UserID != "" {
+		attributes = append(attributes, slog.String("user", info.Caller.UserID))
+	}
+	if len(info.Notes) > 0 {
+		attributes = append(attributes, slog.String("error", strings.Join(info.Notes, "; ")))
+	}
+	o.Log.LogAttrs(r.Context(), level, "request", attributes...)
+}
+
+const otherMethod = "other"
+
+// methodLabel returns the method as a label of metrics. All unknown methods share one, so that clients cannot add
+// labels.
+func methodLabel(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodPost, http.MethodDelete, http.MethodOptions:
+		return method
+	}
+	return otherMethod
+}
+
+// RouteEscaped routes by the escaped path, so that each part is unescaped once, and ignores one trailing slash.
+func RouteEscaped(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path := r.URL.EscapedPath()
+		if len(path) > 1 {
+			path = strings.TrimSuffix(path, "/")
+		}
+		routing := chi.RouteContext(r.Context())
+		routing.RoutePath = path
+		if methodLabel(r.Method) == otherMethod {
+			routing.RouteMethod = http.MethodTrace // no path has it; chi does not route unknown methods
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// requestID returns req- and a random UUID, as the reference does.
+func requestID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("req-%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

@@ -1,0 +1,97 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+
+	"purser/api/conditions"
+	"purser/api/mediatype"
+	"purser/api/parameters"
+	"purser/api/requests"
+	"purser/api/views"
+	"purser/api/waiting"
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/findings"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// GET /api/v1.0/revisions/{revision}/status
+func (s *server) status(w http.ResponseWriter, r *http.Request) error {
+	q := parameters.Of(r)
+	expect := q.Texts("expect")
+	expected := expect != nil
+	if expected && (len(expect) > 1 || expect[0] != "success") {
+		q.Fail("expect", "The only value it may have is \"success\".")
+	}
+	if err := q.Err(); err != nil {
+		return err
+	}
+	state := waiting.Of(r)
+	name := revisionName(r, "revision")
+	if state.Pinned != "" {
+		name = state.Pinned
+	}
+	shown, err := s.questions(r).Status(r.Context(), name)
+	if err != nil {
+		return err
+	}
+	requests.Of(r).Revision = shown.ID
+	if expected {
+		state.Decides, state.Pending = true, shown.Verdict.Pending()
+	}
+	code := http.StatusOK
+	if expected && shown.Verdict.Status != validations.Success {
+		code = http.StatusPreconditionFailed
+	}
+	return s.writeStatus(w, r, code, shown)
+}
+
+// pinStatus returns the current number of latest or of a tag, for a request that waits for its success.
+func (s *server) pinStatus(r *http.Request) (string, error) {
+	if !parameters.Of(r).Given("expect") {
+		return "", nil
+	}
+	id, err := s.questions(r).Resolve(r.Context(), revisionName(r, "revision"))
+	return strconv.FormatInt(id, 10), err
+}
+
+// writeStatus answers with a verdict, as text if Accept prefers that.
+func (s *server) writeStatus(w http.ResponseWriter, r *http.Request, code int, shown revisions.Shown) error {
+	if mediatype.Negotiate(r, mediatype.Text) == mediatype.Text {
+		text, err := s.statusText(r, shown)
+		if err != nil {
+			return err
+		}
+		s.answers.Send(w, r, code, mediatype.Text, []byte(text), conditions.Prefix(shown.Revision))
+		return nil
+	}
+	s.answers.WriteAs(w, r, code, mediatype.Negotiate(r), views.StatusOf(shown), conditions.Prefix(shown.Revision))
+	return nil
+}
+
+// statusText returns a verdict as text: the status on the first line, a line for each validation that did not succeed,
+// and the first findings about documents.
+func (s *server) statusText(r *http.Request, shown revisions.Shown) (string, error) {
+	const maxShown, maxLooked = 20, 1000
+	if shown.Verdict.Status == validations.Success && !views.IgnoresFailures(shown.Verdict) {
+		return views.VerdictText(shown, ""), nil
+	}
+	query := findings.Query{Limit: maxLooked, FailuresOnly: true}
+	found, err := s.questions(r).Findings(r.Context(), strconv.FormatInt(shown.ID, 10), query)
+	if fault.KindOf(err) == fault.TooLarge {
+		return views.VerdictText(shown, ""), nil // the verdict is still known
+	}
+	if err != nil {
+		return "", err
+	}
+	ignored := views.IgnoredText(found)
+	found.Findings = slices.DeleteFunc(found.Findings, func(f findings.Finding) bool {
+		return f.Document == (document.Identity{})
+	})
+	found.Total = len(found.Findings)
+	found.Findings = found.Findings[:min(found.Total, maxShown)]
+	return views.VerdictText(shown, ignored) + views.FindingLines(found.Findings) + views.RestLine(found), nil
+}

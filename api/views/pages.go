@@ -1,0 +1,78 @@
+package views
+
+import (
+	"net/url"
+	"strconv"
+
+	"purser/internal/queries"
+	"purser/internal/validations"
+)
+
+// Paged is a list with the URLs of the next and previous pages. Next and Prev are nil if lists have no pages.
+type Paged[T any] struct {
+	List[T]
+
+	Next **string `json:"next,omitempty"`
+	Prev **string `json:"prev,omitempty"`
+}
+
+// EntryPage returns the view of a page of entries, which may have fewer entries than its limit. at is the URL of the
+// request.
+func EntryPage[T any](l Links, at *url.URL, page queries.Page, found queries.Entries,
+	view func(validations.Entry) T,
+) Paged[T] {
+	shown := Paged[T]{List: ListOf(found.Entries, view)}
+	if l.Compat {
+		return shown
+	}
+	next, previous := l.Pages(at, page, found.More)
+	if n := len(found.Entries); found.More && n < page.Limit && n > 0 {
+		next = l.pageURL(at, page.Offset+n, page.Limit)
+	}
+	shown.Next, shown.Prev = &next, &previous
+	return shown
+}
+
+// AlwaysPaged is a list that has pages even with --compat=deckhand.
+type AlwaysPaged[T any] struct {
+	List[T]
+
+	Next *string `json:"next"`
+	Prev *string `json:"prev"`
+}
+
+// PageOf returns the view of a page of a list. at is the URL of the request.
+func PageOf[T any](l Links, at *url.URL, page queries.Page, more bool, of List[T]) AlwaysPaged[T] {
+	view := AlwaysPaged[T]{List: of}
+	view.Next, view.Prev = l.Pages(at, page, more)
+	if more && 0 < of.Count && of.Count < page.Limit { // the items are large
+		view.Next = l.pageURL(at, page.Offset+of.Count, page.Limit)
+	}
+	return view
+}
+
+// Pages returns the URLs of the next and previous pages, nil for a page that does not exist. at is the URL of the
+// request.
+func (l Links) Pages(at *url.URL, page queries.Page, more bool) (next, previous *string) {
+	if page.Limit == 0 {
+		return nil, nil // an empty page has no neighbours
+	}
+	if more {
+		next = l.pageURL(at, page.Offset+page.Limit, page.Limit)
+	}
+	if page.Offset > 0 {
+		limit := page.Limit
+		if limit < 0 || limit > page.Offset {
+			limit = page.Offset
+		}
+		previous = l.pageURL(at, page.Offset-limit, limit)
+	}
+	return next, previous
+}
+
+func (l Links) pageURL(at *url.URL, offset, limit int) *string {
+	query := at.Query()
+	query.Set("offset", strconv.Itoa(offset))
+	query.Set("limit", strconv.Itoa(limit))
+	return new(l.Origin + (&url.URL{Path: at.Path, RawPath: at.RawPath, RawQuery: query.Encode()}).String())
+}
