@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"purser/internal/document/repr"
 )
 
 // maxShown is how many edges of a cycle a message lists.
@@ -45,7 +47,7 @@ func (g *graph) arrows(cycle []edge) string {
 }
 
 func triple(n *node) string {
-	return fmt.Sprintf("(%s, %s, %s)", quote(n.Schema), quote(n.Layer), quote(n.Name))
+	return fmt.Sprintf("(%s, %s, %s)", repr.Quote(n.Schema), repr.Quote(n.Layer), repr.Quote(n.Name))
 }
 
 // cycle searches depth first, from each document to its dependents, until it reaches a document of the current path

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"purser/internal/document"
+	"purser/internal/document/repr"
 )
 
 // destination is a place that a substitution writes to.
@@ -142,6 +143,15 @@ func (r *run) spell(s *substitute) error {
 	s.text, s.ready = plain(s.value), true
 	r.hold(max(0, len(s.text)-size))
 	return r.err
+}
+
+// plain formats a value as the replacement of a pattern: a string unchanged, all else as Python prints it
+// (spec/rendering.md §8.9).
+func plain(value any) string {
+	if s, ok := value.(string); ok {
+		return s
+	}
+	return repr.Of(value)
 }
 
 // isFilled reports whether a value is a non-empty container.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"purser/internal/document"
+	"purser/internal/document/repr"
 )
 
 // action is one step of layering (spec/rendering.md §8.1).
@@ -173,7 +174,7 @@ func (r *run) actionFault(n *node, number int, cause error) error {
 	}
 	if errors.Is(cause, errMethod) {
 		return r.in(actionOf(number), refuse("UnsupportedActionMethod", []*node{n},
-			"Method in %s is invalid for document %s", repr(a.stored), n.Identity))
+			"Method in %s is invalid for document %s", repr.Of(a.stored), n.Identity))
 	}
 	parent := n.parent.origin()
 	details := ""
@@ -182,7 +183,7 @@ func (r *run) actionFault(n *node, number int, cause error) error {
 	}
 	return r.in(actionOf(number), refuse("MissingDocumentKey", []*node{n, parent},
 		"Missing action path in %s needed for layering from either the data section of the parent %s or child %s document%s",
-		repr(a.stored), parent.Identity, n.Identity, details))
+		repr.Of(a.stored), parent.Identity, n.Identity, details))
 }
 
 // origin is the document that the reference names as the parent: ancestors that only pass on inherited data are skipped

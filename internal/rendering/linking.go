@@ -3,6 +3,8 @@ package rendering
 import (
 	"slices"
 	"strings"
+
+	"purser/internal/document/repr"
 )
 
 // linking builds a Graph. It resolves references as rendering does, and continues where rendering fails.
@@ -214,7 +216,7 @@ func (l *linking) absentParent(child *node) int {
 	var labels strings.Builder
 	for _, wanted := range child.selector {
 		v.Selector = append(v.Selector, Pair{wanted.key, strings.TrimPrefix(wanted.value, `"`)})
-		labels.WriteString(quote(wanted.key) + quote(wanted.value))
+		labels.WriteString(repr.Quote(wanted.key) + repr.Quote(wanted.value))
 	}
 	l.charge(lookupCost + runeCost*labels.Len())
 	l.hold(2*vertexSize + 2*labels.Len() + 4*wordSize*len(child.selector))

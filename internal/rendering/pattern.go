@@ -12,6 +12,7 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/document"
+	"purser/internal/document/repr"
 )
 
 const (
@@ -197,7 +198,7 @@ func (e *engine) group(p *pattern, text string, asked any) (value any, found boo
 	if asked != nil {
 		written, _ := asked.(document.Number)
 		if number, err = strconv.Atoi(string(written)); err != nil || number < 0 || number > p.re.NumSubexp() {
-			return nil, false, fmt.Errorf("src.match_group %s is not one of the %d groups of the pattern", repr(asked),
+			return nil, false, fmt.Errorf("src.match_group %s is not one of the %d groups of the pattern", repr.Of(asked),
 				p.re.NumSubexp())
 		}
 	}

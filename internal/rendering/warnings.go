@@ -3,6 +3,7 @@ package rendering
 import (
 	"fmt"
 
+	"purser/internal/document/repr"
 	"purser/internal/fault"
 )
 
@@ -86,7 +87,7 @@ func unreplaced(n, source *node, number int, d *destination) *fault.Fault {
 	}
 	f := refuse("DocumentPatternNotFound", []*node{n, source},
 		"The pattern %s is not in %s %s of document %s, so substitution %d, from document %s, changes nothing",
-		quote(shorten(d.pattern)), where, shorten(d.written), n.Identity, number+1, source.Identity)
+		repr.Quote(shorten(d.pattern)), where, shorten(d.written), n.Identity, number+1, source.Identity)
 	f.Messages[0].Path = fmt.Sprintf(".metadata.substitutions.%d.dest", number)
 	return f
 }
@@ -97,7 +98,7 @@ func unmatched(n, source *node, number int) *fault.Fault {
 	s := &n.substitutions[number]
 	f := refuse("SourcePatternNotFound", []*node{n, source},
 		"The pattern %s matches nothing in the text at %s of document %s, so substitution %d of document %s takes "+
-			"all of it", quote(shorten(s.pattern)), shorten(s.written), source.Identity, number+1, n.Identity)
+			"all of it", repr.Quote(shorten(s.pattern)), shorten(s.written), source.Identity, number+1, n.Identity)
 	f.Messages[0].Path = fmt.Sprintf(".metadata.substitutions.%d.src.pattern", number)
 	return f
 }
