@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"purser/internal/document"
+	"purser/internal/validations/jsonschema/work"
 )
 
 // object applies schemas to the members of an object.
@@ -13,7 +14,7 @@ func (e *evaluation) object(rules *objectRules, m mapping) {
 		if e.isOver() {
 			return
 		}
-		e.spend(lookupSteps + len(member.Key)/keyBytes)
+		e.Spend(work.Find(member.Key))
 		extra = !e.member(rules, member) || extra
 	}
 	if extra && rules.closed {
@@ -38,7 +39,7 @@ func (e *evaluation) member(rules *objectRules, member document.Member) bool {
 		e.below(to, member.Value, at, named("properties"), at)
 	}
 	for _, p := range rules.patterns {
-		if e.matches(p.pattern, member.Key) {
+		if p.Matches(e.Counter, member.Key) {
 			known = true
 			e.below(p.to, member.Value, at, named("patternProperties"), named(p.name))
 		}
@@ -59,7 +60,7 @@ func (e *evaluation) array(rules *arrayRules, items []any) {
 		if e.isOver() {
 			return
 		}
-		e.spend(lookupSteps)
+		e.Spend(work.Lookup)
 		switch {
 		case i < len(rules.prefix):
 			e.below(rules.prefix[i], item, indexed(i), named(rules.prefixKeyword), indexed(i))

@@ -1,14 +1,16 @@
-package jsonschema
+package assertions
 
 import (
 	"purser/internal/document"
+	"purser/internal/validations/jsonschema/draft"
+	"purser/internal/validations/jsonschema/values"
 )
 
-// typeSet is a set of types, as bits; zero if a schema does not restrict the type.
-type typeSet uint8
+// Types is a set of types, as bits; zero if a schema does not restrict the type.
+type Types uint8
 
 const (
-	typeNull typeSet = 1 << iota
+	typeNull Types = 1 << iota
 	typeBoolean
 	typeString
 	typeArray
@@ -18,23 +20,23 @@ const (
 	typeNamed // the keyword is present
 )
 
-var typeNames = map[string]typeSet{
+var typeNames = map[string]Types{
 	"null": typeNull, "boolean": typeBoolean, "string": typeString, "array": typeArray, "object": typeObject,
 	"number": typeNumber, "integer": typeInteger,
 }
 
 // typesOf reads the keyword type.
-func typesOf(held any) typeSet {
-	all := typeNamed | typeNames[text(held)]
-	for _, name := range texts(held) {
+func typesOf(held any) Types {
+	all := typeNamed | typeNames[values.Text(held)]
+	for _, name := range values.Texts(held) {
 		all |= typeNames[name]
 	}
 	return all
 }
 
-// has reports whether the set is empty or contains a type of the value. In Draft 4, 1.0 is not an integer; in later
+// Has reports whether the set is empty or contains a type of the value. In Draft 4, 1.0 is not an integer; in later
 // drafts it is.
-func (t typeSet) has(v any, d *draft) bool {
+func (t Types) Has(v any, d *draft.Draft) bool {
 	if t == 0 {
 		return true
 	}
@@ -47,10 +49,10 @@ func (t typeSet) has(v any, d *draft) bool {
 		return t&typeString != 0
 	case []any:
 		return t&typeArray != 0
-	case mapping:
+	case document.Mapping:
 		return t&typeObject != 0
 	case document.Number:
-		return t&typeNumber != 0 || t&typeInteger != 0 && (isInteger(v) || d != draft4 && isWhole(v))
+		return t&typeNumber != 0 || t&typeInteger != 0 && (isInteger(v) || d != draft.V4 && isWhole(v))
 	}
 	return false
 }

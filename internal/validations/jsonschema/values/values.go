@@ -1,4 +1,8 @@
-package jsonschema
+// Package values reads JSON text into values and finds values in them.
+//
+// Values have the types of package document: nil, bool, document.Number, string, []any and document.Mapping. Members
+// keep their order, which matters to the wording of messages alone. Nothing here modifies a value.
+package values
 
 import (
 	"bytes"
@@ -10,21 +14,24 @@ import (
 	"strconv"
 
 	"purser/internal/document"
+	"purser/internal/validations/jsonschema/work"
 )
 
-// Values have the types of package document: nil, bool, document.Number, string, []any and document.Mapping.
-type mapping = document.Mapping
+// maxDepth bounds the nesting of data and of schemas. It is the same as that of documents.
+const maxDepth = 100
 
-var (
-	errTooDeep = fmt.Errorf("it is nested deeper than %d levels", maxDepth)
-	errTooMany = fmt.Errorf("it has more than %d values", maxNodes)
-	errMore    = errors.New("there is more after its end")
-)
+// ErrTooDeep is the error of values that are nested too deeply.
+var ErrTooDeep = fmt.Errorf("it is nested deeper than %d levels", maxDepth)
 
-// parse parses JSON text from any source, with at most limit values, or any number if limit is negative. If a key is
+var errMore = errors.New("there is more after its end")
+
+// decodeSteps is the cost of a value in JSON text, besides that of its bytes.
+const decodeSteps = 150
+
+// Parse parses JSON text from any source, with at most limit values, or any number if limit is negative. If a key is
 // duplicate, it keeps the last value at the position of the first.
-func parse(w work, data []byte, limit int) (any, error) {
-	w.spend(len(data) * decodeByte)
+func Parse(w work.Counter, data []byte, limit int) (any, error) {
+	w.Spend(len(data) * work.DecodeByte)
 	if !json.Valid(data) {
 		return nil, invalid(data)
 	}
@@ -32,7 +39,7 @@ func parse(w work, data []byte, limit int) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("it is not JSON: %w", err)
 	}
-	t := trimmer{work: w, left: limit}
+	t := trimmer{Counter: w, limit: limit}
 	return t.value(v, 0)
 }
 
@@ -52,24 +59,25 @@ func invalid(data []byte) error {
 
 // trimmer copies values into memory of their size, within limits.
 type trimmer struct {
-	work
+	work.Counter
 
-	left int // number of further values allowed; negative means no limit
+	limit int // number of values; negative means none
+	count int // of the values so far
 }
 
 func (t *trimmer) value(v any, depth int) (any, error) {
-	t.spend(decodeSteps)
+	t.Spend(decodeSteps)
 	switch {
 	case depth > maxDepth:
-		return nil, errTooDeep
-	case t.left == 0:
-		return nil, errTooMany
+		return nil, ErrTooDeep
+	case t.count == t.limit:
+		return nil, fmt.Errorf("it has more than %d values", t.limit)
 	}
-	t.left--
+	t.count++
 	switch v := v.(type) {
 	case []any:
 		return t.list(v, depth+1)
-	case mapping:
+	case document.Mapping:
 		return t.object(v, depth+1)
 	}
 	return v, nil
@@ -86,8 +94,8 @@ func (t *trimmer) list(list []any, depth int) (any, error) {
 	return trimmed, nil
 }
 
-func (t *trimmer) object(m mapping, depth int) (any, error) {
-	trimmed, index := make(mapping, 0, len(m)), map[string]int(nil)
+func (t *trimmer) object(m document.Mapping, depth int) (any, error) {
+	trimmed, index := make(document.Mapping, 0, len(m)), map[string]int(nil)
 	if len(m) > fewKeys {
 		index = make(map[string]int, len(m))
 	}
@@ -113,22 +121,22 @@ func (t *trimmer) object(m mapping, depth int) (any, error) {
 	return trimmed, nil
 }
 
-// tooDeep charges for the values in v and reports whether it is nested more deeply than documents may be.
-func tooDeep(w work, v any, depth int) bool {
-	w.spend(lookupSteps)
+// IsTooDeep charges for the values in v and reports whether it is nested more deeply than documents may be.
+func IsTooDeep(w work.Counter, v any, depth int) bool {
+	w.Spend(work.Lookup)
 	if depth > maxDepth {
 		return true
 	}
 	switch v := v.(type) {
 	case []any:
 		for _, item := range v {
-			if tooDeep(w, item, depth+1) {
+			if IsTooDeep(w, item, depth+1) {
 				return true
 			}
 		}
-	case mapping:
+	case document.Mapping:
 		for _, member := range v {
-			if tooDeep(w, member.Value, depth+1) {
+			if IsTooDeep(w, member.Value, depth+1) {
 				return true
 			}
 		}
@@ -136,27 +144,27 @@ func tooDeep(w work, v any, depth int) bool {
 	return false
 }
 
-// size returns the number of values in a value, including itself.
-func size(v any) int {
+// Size returns the number of values in a value, including itself.
+func Size(v any) int {
 	n := 1
 	switch v := v.(type) {
 	case []any:
 		for _, item := range v {
-			n += size(item)
+			n += Size(item)
 		}
-	case mapping:
+	case document.Mapping:
 		for _, member := range v {
-			n += size(member.Value)
+			n += Size(member.Value)
 		}
 	}
 	return n
 }
 
-// at returns the value at a path, and whether there is one.
-func at(v any, steps []string) (any, bool) {
+// At returns the value at a path, and whether there is one.
+func At(v any, steps []string) (any, bool) {
 	for _, step := range steps {
 		switch of := v.(type) {
-		case mapping:
+		case document.Mapping:
 			found, ok := of.Lookup(step)
 			if !ok {
 				return nil, false
@@ -173,4 +181,19 @@ func at(v any, steps []string) (any, bool) {
 		}
 	}
 	return v, true
+}
+
+// Text returns a value as a string, "" if it is not a string.
+func Text(v any) string {
+	s, _ := v.(string)
+	return s
+}
+
+// Texts returns the strings of a list.
+func Texts(list any) (all []string) {
+	items, _ := list.([]any)
+	for _, item := range items {
+		all = append(all, Text(item))
+	}
+	return all
 }

@@ -1,4 +1,9 @@
-package jsonschema
+// Package pattern compiles the regular expressions of schemas, which are those of Python or of ECMA-262, with RE2.
+//
+//	written → unsupported?  constructs that RE2 lacks are refused by name
+//	        → translated    what RE2 reads differently is written as RE2 reads it
+//	        → compiled      unless it is too large
+package pattern
 
 import (
 	"errors"
@@ -7,43 +12,63 @@ import (
 	"regexp/syntax"
 	"strconv"
 	"strings"
+
+	"purser/internal/validations/jsonschema/draft"
+	"purser/internal/validations/jsonschema/work"
 )
 
-// pattern is a regular expression of a schema.
-type pattern struct {
+// Pattern is a regular expression of a schema.
+type Pattern struct {
+	Size int // instructions of the compiled program, which is the maximum cost of a byte of text
+
 	compiled *regexp.Regexp
-	size     int // instructions of the compiled program, which is the maximum cost of a byte of text
 }
 
-// readPattern translates a pattern to RE2. In Draft 4 patterns are Python's, as in the reference, and in later drafts
-// those of ECMA-262. The error names a construct that RE2 lacks. It does not compile a pattern that exceeds the limit
-// for all patterns of a schema.
-func readPattern(w work, written string, d *draft) (pattern, error) {
+// MaxSize is the maximum size of all patterns of a schema together.
+const MaxSize = 100_000
+
+// Costs in steps.
+const (
+	matchSteps   = 30     // matching a pattern
+	matchByte    = 4      // additionally, for each byte of the text and each instruction of the pattern
+	programBase  = 10_000 // compiling a pattern
+	programSteps = 400    // additionally, for each of its instructions
+)
+
+// Compile translates a pattern to RE2. In Draft 4 patterns are Python's, as in the reference, and in later drafts those
+// of ECMA-262. The error names a construct that RE2 lacks. It does not compile a pattern that exceeds MaxSize alone.
+func Compile(w work.Counter, written string, d *draft.Draft) (*Pattern, error) {
 	if err := unsupported(written); err != nil {
-		return pattern{}, err
+		return nil, err
 	}
 	runs := fromPython(written)
-	if d != draft4 {
+	if d != draft.V4 {
 		runs = fromECMA(written)
 	}
 	tree, err := syntax.Parse(runs, syntax.Perl)
 	if err != nil {
-		return pattern{}, reasonOf(err)
+		return nil, reasonOf(err)
 	}
 	size := instructions(tree)
-	if w.spend(len(written) * describeByte); size > maxPrograms {
-		return pattern{size: size}, nil // too large for any schema
+	if w.Spend(len(written) * work.DescribeByte); size > MaxSize {
+		return &Pattern{Size: size}, nil // too large for any schema
 	}
-	w.spend(programBase + size*programSteps)
+	w.Spend(programBase + size*programSteps)
 	program, err := syntax.Compile(tree.Simplify())
 	if err != nil {
-		return pattern{}, reasonOf(err)
+		return nil, reasonOf(err)
 	}
 	compiled, err := regexp.Compile(runs)
 	if err != nil {
-		return pattern{}, reasonOf(err)
+		return nil, reasonOf(err)
 	}
-	return pattern{compiled, len(program.Inst)}, nil
+	return &Pattern{len(program.Inst), compiled}, nil
+}
+
+// Matches reports whether the pattern matches anywhere in the text.
+func (p *Pattern) Matches(w work.Counter, text string) bool {
+	w.Spend(matchSteps + p.Size*(len(text)+1)*matchByte)
+	return p.compiled.MatchString(text)
 }
 
 const needsRE2 = "patterns need RE2 syntax, which has no lookarounds and no back-references"
@@ -231,6 +256,3 @@ func instructions(tree *syntax.Regexp) int {
 	}
 	return n
 }
-
-// steps returns the maximum cost of matching the pattern with a text of n bytes.
-func (p *pattern) steps(bytes int) int { return matchSteps + p.size*(bytes+1)*matchByte }

@@ -1,4 +1,4 @@
-package jsonschema
+package assertions
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"purser/internal/document"
+	"purser/internal/validations/jsonschema/work"
 )
 
 // enumeration is the set of values that an enum allows.
@@ -16,10 +17,10 @@ type enumeration struct {
 	longest int // length of the longest text of printer, in bytes
 }
 
-func newEnumeration(w work, values []any) *enumeration {
+func newEnumeration(w work.Counter, values []any) *enumeration {
 	e := &enumeration{prints: make(map[string]struct{}, len(values))}
 	for _, item := range values {
-		p := printer{work: w, most: math.MaxInt}
+		p := printer{Counter: w, most: math.MaxInt}
 		p.print(item)
 		e.prints[p.String()] = struct{}{}
 		e.longest = max(e.longest, p.Len())
@@ -28,21 +29,21 @@ func newEnumeration(w work, values []any) *enumeration {
 }
 
 // has reports whether a value is equal to an allowed one.
-func (e *enumeration) has(w work, v any) bool {
-	p := printer{work: w, most: e.longest}
+func (e *enumeration) has(w work.Counter, v any) bool {
+	p := printer{Counter: w, most: e.longest}
 	p.print(v)
 	_, ok := e.prints[p.String()]
 	return ok
 }
 
 // areUnique reports whether no two items are equal. It takes linear time.
-func areUnique(w work, items []any) bool {
+func areUnique(w work.Counter, items []any) bool {
 	if len(items) < 2 {
 		return true
 	}
 	seen := make(map[string]struct{}, len(items))
 	for _, item := range items {
-		p := printer{work: w, most: math.MaxInt}
+		p := printer{Counter: w, most: math.MaxInt}
 		p.print(item)
 		if _, ok := seen[p.String()]; ok {
 			return false
@@ -52,10 +53,16 @@ func areUnique(w work, items []any) bool {
 	return true
 }
 
+// Costs in steps.
+const (
+	printSteps = 100    // writing a value with printer
+	printPower = 12_000 // additionally, for a number with an exponent
+)
+
 // printer writes values so that equal values, and no others, have the same text: numbers by value, so that 1 equals
 // 1.0, and objects sorted by key. It stops after more than most bytes.
 type printer struct {
-	work
+	work.Counter
 	strings.Builder
 
 	most int
@@ -65,7 +72,7 @@ func (p *printer) print(v any) {
 	if p.Len() > p.most {
 		return
 	}
-	p.spend(p.steps(v))
+	p.Spend(p.steps(v))
 	switch v := v.(type) {
 	case document.Number:
 		p.WriteString(exact(v))
@@ -78,7 +85,7 @@ func (p *printer) print(v any) {
 			p.WriteByte(',')
 		}
 		p.WriteByte(']')
-	case mapping:
+	case document.Mapping:
 		p.members(v)
 	default:
 		fmt.Fprint(p, v)
@@ -89,7 +96,7 @@ func (p *printer) print(v any) {
 func (p *printer) steps(v any) int {
 	switch v := v.(type) {
 	case string:
-		return printSteps + min(len(v), p.most)*decodeByte
+		return printSteps + min(len(v), p.most)*work.DecodeByte
 	case document.Number:
 		switch {
 		case isInteger(v):
@@ -98,7 +105,7 @@ func (p *printer) steps(v any) int {
 		default:
 			return 4 * numberSteps
 		}
-	case mapping:
+	case document.Mapping:
 		return printSteps * (1 + 2*len(v))
 	}
 	return printSteps
@@ -113,7 +120,7 @@ func (p *printer) text(s string) {
 	p.WriteString(strconv.Quote(s))
 }
 
-func (p *printer) members(m mapping) {
+func (p *printer) members(m document.Mapping) {
 	sorted := slices.SortedFunc(slices.Values(m), func(a, b document.Member) int { return strings.Compare(a.Key, b.Key) })
 	p.WriteByte('{')
 	for _, member := range sorted {
