@@ -1,5 +1,5 @@
-// Package graph describes how documents depend on each other, as values: the documents of a revision, and those that are
-// missing, with an edge for each dependency.
+// Package graph describes how documents depend on each other: a vertex for each document of a revision and for each
+// missing one, and an edge for each dependency. It is made by package relations, and knows nothing of how.
 package graph
 
 import (

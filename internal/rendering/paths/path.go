@@ -116,8 +116,8 @@ type Parser struct {
 // NewParser returns a parser that counts its work.
 func NewParser(m *meter.Meter) *Parser { return &Parser{m, map[string]*Path{}} }
 
-// ParseAction parses the path of an action, which may begin at the document instead of its data (spec/rendering.md §8.1,
-// R4).
+// ParseAction parses the path of an action, which may begin at the document instead of its data (spec/rendering.md
+// §8.1, R4).
 func (p *Parser) ParseAction(written string) *Path {
 	rest := written
 	if below, cut := strings.CutPrefix(rest, "$"); cut && endsStep(below) {

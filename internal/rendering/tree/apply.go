@@ -16,6 +16,9 @@ var (
 	ErrMethod  = errors.New("the method is not merge, replace or delete")
 )
 
+// writer writes a value that was read at a place to a spot.
+type writer func(s spot, value any, from *paths.Place) error
+
 // Apply does an action with the values of a document's own data.
 func (t *Tree) Apply(a declared.Action, own any) error {
 	if a.Path.Broken != nil {
@@ -34,7 +37,7 @@ func (t *Tree) Apply(a declared.Action, own any) error {
 
 // copy writes the child's value at a path to that path: merged with the parent's value, or replacing it
 // (spec/rendering.md §8.2, §8.3).
-func (t *Tree) copy(p *paths.Path, own any, write func(s spot, value any, from *paths.Place) error) error {
+func (t *Tree) copy(p *paths.Path, own any, write writer) error {
 	value, from, _ := t.Locate(own, p.Steps, t.top.place)
 	if value == nil {
 		return ErrMissing
@@ -92,7 +95,7 @@ func (t *Tree) merge(s spot, value any, from *paths.Place) error {
 }
 
 // update writes the members of a mapping to the mapping at a spot: new ones are added, the others written.
-func (t *Tree) update(s spot, over document.Mapping, from *paths.Place, write func(spot, any, *paths.Place) error) error {
+func (t *Tree) update(s spot, over document.Mapping, from *paths.Place, write writer) error {
 	if len(over) == 0 {
 		return nil
 	}

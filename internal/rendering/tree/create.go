@@ -74,8 +74,8 @@ func (t *Tree) createItem(from spot, a *array, p *paths.Path, i int) (spot, erro
 		return spot{}, fmt.Errorf("%s is a list of length %d, which has no %s", paths.Of(p.Steps[:i]), len(a.items), s)
 	}
 	if s.Index-len(a.items) > maxBeyond {
-		return spot{}, fmt.Errorf("%s holds a list of %d, and %s is more than %d beyond its end", paths.Of(p.Steps[:i]), len(a.items), s,
-			maxBeyond)
+		return spot{}, fmt.Errorf("%s holds a list of %d, and %s is more than %d beyond its end", paths.Of(p.Steps[:i]),
+			len(a.items), s, maxBeyond)
 	}
 	if missing := s.Index + 1 - len(a.items); missing > 0 {
 		if err := t.pad(from, a, missing); err != nil {

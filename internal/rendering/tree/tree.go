@@ -284,8 +284,9 @@ func (t *Tree) frozen(value any) any {
 // Begin sets the event that the following changes belong to.
 func (t *Tree) Begin(e history.Event) {
 	if t.history != nil {
-		e.History = t.history
-		t.event = &e
+		event := e
+		event.History = t.history
+		t.event = &event
 	}
 }
 
