@@ -82,7 +82,7 @@ func AppendQuoted(dst []byte, s string, most int) []byte {
 		}
 		switch {
 		case c == '\\' || c == mark:
-			dst = append(dst, '\\', byte(c))
+			dst = utf8.AppendRune(append(dst, '\\'), c)
 		case unicode.IsPrint(c): // approximates str.isprintable()
 			dst = utf8.AppendRune(dst, c)
 		default:

@@ -9,8 +9,8 @@ import (
 	"purser/internal/rendering/meter"
 )
 
-// Refuse returns the fault of documents that do not render as they are. The class and text are the reference's, where it
-// has them.
+// Refuse returns the fault of documents that do not render as they are. The class and text are the reference's, where
+// it has them.
 func Refuse(errorType string, documents []*Node, format string, args ...any) *fault.Fault {
 	return About(fault.New(fault.Invalid, errorType, format, args...), documents...)
 }

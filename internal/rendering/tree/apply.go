@@ -29,7 +29,7 @@ func (t *Tree) Apply(a declared.Action, own any) error {
 		return t.copy(a.Path, own, t.merge)
 	case "replace":
 		return t.copy(a.Path, own, t.write)
-	case "delete":
+	case "delete": //nolint:usestdlibvars // it is not a method of HTTP
 		return t.delete(a.Path)
 	}
 	return ErrMethod

@@ -18,7 +18,7 @@ func (e *evaluation) object(rules *objectRules, m mapping) {
 		extra = !e.member(rules, member) || extra
 	}
 	if extra && rules.closed {
-		e.fail("additionalProperties", 1)
+		e.fail("additionalProperties")
 	}
 	if e.track && rules.isComplete {
 		e.seen.all = true
@@ -69,7 +69,7 @@ func (e *evaluation) array(rules *arrayRules, items []any) {
 		}
 	}
 	if rules.closed && len(items) > len(rules.prefix) {
-		e.fail(rules.afterPrefixKeyword, 1)
+		e.fail(rules.afterPrefixKeyword)
 	}
 	if e.track {
 		e.seen.items = max(e.seen.items, min(len(items), len(rules.prefix)))
@@ -95,8 +95,8 @@ func (e *evaluation) contains(rules *arrayRules, items []any) {
 	case matched < rules.least && rules.hasLeast && matched > 0:
 		e.failWith("minContains", strconv.Itoa(matched))
 	case matched < rules.least:
-		e.fail("contains", 1)
+		e.fail("contains")
 	case matched > rules.most:
-		e.fail("maxContains", 1)
+		e.fail("maxContains")
 	}
 }

@@ -88,7 +88,7 @@ func (c *run) eval(n *node, v any, track bool) (bool, seen) {
 	c.Spend(visitSteps)
 	if n.members == nil {
 		if n.isFalse {
-			return c.fail(n, v, "", 1), seen{}
+			return c.fail(n, v, ""), seen{}
 		}
 		return true, seen{}
 	}
@@ -114,7 +114,7 @@ func (c *run) eval(n *node, v any, track bool) (bool, seen) {
 func (e *evaluation) all() {
 	n := e.node
 	if !n.types.Has(e.value, n.draft()) {
-		e.fail("type", 1)
+		e.fail("type")
 	}
 	if n.asserts != nil && !e.isOver() {
 		e.assert(n.asserts)
@@ -202,7 +202,7 @@ func (c *run) noteDangling(n *node, v any, r *reference) {
 	if r != nil {
 		keyword = r.keyword
 	}
-	c.fail(n, v, keyword, 1)
+	c.fail(n, v, keyword)
 	c.quiet = quiet
 }
 
@@ -251,7 +251,7 @@ func (e *evaluation) combine(rules *combinators) {
 		e.inPlace(to, named("allOf"), indexed(i))
 	}
 	if rules.anyOf != nil && len(e.valid(rules.anyOf, "anyOf", 1)) == 0 {
-		e.fail("anyOf", 1)
+		e.fail("anyOf")
 	}
 	before := e.reached
 	if rules.oneOf != nil {
@@ -262,7 +262,7 @@ func (e *evaluation) combine(rules *combinators) {
 	}
 	before = e.reached
 	if rules.not != nil && e.silently(rules.not, false, named("not")) && e.reached == before {
-		e.fail("not", 1)
+		e.fail("not")
 	}
 	switch {
 	case rules.cond == nil:
@@ -322,21 +322,21 @@ func (e *evaluation) valid(branches []*node, keyword string, enough int) (indexe
 	return indexes
 }
 
-// fail records a violation of a keyword, which counts as the given number of findings.
-func (e *evaluation) fail(keyword string, count int) {
+// fail records a violation of a keyword.
+func (e *evaluation) fail(keyword string) {
 	e.ok = false
-	e.run.fail(e.node, e.value, keyword, count)
+	e.run.fail(e.node, e.value, keyword)
 }
 
 // failWith records a violation with a note for its message.
 func (e *evaluation) failWith(keyword, note string) {
 	e.ok = false
-	e.add(violation{node: e.node, keyword: keyword, value: e.value, note: note, count: 1})
+	e.add(violation{node: e.node, keyword: keyword, value: e.value, note: note})
 }
 
 // fail records a violation and returns false.
-func (c *run) fail(n *node, v any, keyword string, count int) bool {
-	c.add(violation{node: n, keyword: keyword, value: v, count: count})
+func (c *run) fail(n *node, v any, keyword string) bool {
+	c.add(violation{node: n, keyword: keyword, value: v})
 	return false
 }
 

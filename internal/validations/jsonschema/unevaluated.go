@@ -79,6 +79,6 @@ func (e *evaluation) checkUnevaluated(to *node, keyword string, n int, of func(i
 	}
 	if e.seen.all = true; len(forbidden) > 0 {
 		e.ok = false
-		e.add(violation{node: e.node, keyword: keyword, value: e.value, extras: forbidden, count: 1})
+		e.add(violation{node: e.node, keyword: keyword, value: e.value, extras: forbidden})
 	}
 }

@@ -64,7 +64,7 @@ type violation struct {
 	extras  []any  // details for the message: the items or names that are not allowed, or a dependency
 	note    string // a detail as text
 	added   *Violation
-	count   int // number of findings
+	count   int // number of findings; 0 is one
 }
 
 // order orders violations by their path in the data, then by keyword.
