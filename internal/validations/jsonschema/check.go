@@ -146,7 +146,10 @@ func (e *evaluation) all() {
 	}
 }
 
-// assert evaluates the assertions.
+// assert evaluates the assertions. Neither it nor fail is inlined, because that would make the stack frames of
+// recursive functions larger.
+//
+//go:noinline
 func (e *evaluation) assert(set *assertions.Set) {
 	set.Check(e.Counter, e.value, func(f assertions.Failure) {
 		e.ok = false
@@ -323,6 +326,8 @@ func (e *evaluation) valid(branches []*node, keyword string, enough int) (indexe
 }
 
 // fail records a violation of a keyword.
+//
+//go:noinline
 func (e *evaluation) fail(keyword string) {
 	e.ok = false
 	e.run.fail(e.node, e.value, keyword)
