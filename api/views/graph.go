@@ -3,7 +3,7 @@ package views
 import (
 	"purser/internal/fault"
 	"purser/internal/queries"
-	"purser/internal/rendering"
+	"purser/internal/rendering/graph"
 )
 
 // Graph shows how the documents of a revision depend on each other.
@@ -69,7 +69,7 @@ func GraphOf(revision int64, found queries.Graph) Graph {
 	return view
 }
 
-func nodeViewOf(id int, v rendering.Vertex) nodeView {
+func nodeViewOf(id int, v graph.Vertex) nodeView {
 	node := nodeView{
 		ID: id, Schema: v.Schema, Layer: Optional(v.Layer), Name: Optional(v.Name), Missing: Optional(v.Missing.String()),
 		Abstract: v.Abstract, Control: v.Control, Encrypted: v.Encrypted, Replacement: v.Replacement, Replaced: v.Replaced,

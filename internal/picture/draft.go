@@ -7,12 +7,12 @@ import (
 	"github.com/emicklei/dot"
 
 	"purser/internal/budget"
-	"purser/internal/rendering"
+	"purser/internal/rendering/graph"
 )
 
 // draft is a picture under way.
 type draft struct {
-	*rendering.Graph
+	*graph.Graph
 
 	link      func(name string) string
 	root      *dot.Graph
@@ -39,7 +39,7 @@ const (
 
 // Text draws a graph as Graphviz text. link gives the address of a document's own picture, by its name as in a Focus.
 // Fault: TooLarge, of a spent budget.
-func Text(ctx context.Context, g *rendering.Graph, title string, link func(name string) string) (string, error) {
+func Text(ctx context.Context, g *graph.Graph, title string, link func(name string) string) (string, error) {
 	m := budget.NewMeter(ctx)
 	elements := len(g.Vertices) + len(g.Edges)
 	m.Charge(elementCost * elements)
@@ -56,11 +56,11 @@ func Text(ctx context.Context, g *rendering.Graph, title string, link func(name 
 }
 
 // tooMuch adds the part that was being drawn to the fault of a spent budget.
-func tooMuch(err error, g *rendering.Graph) error {
+func tooMuch(err error, g *graph.Graph) error {
 	return budget.About(err, "draw %d documents and %d dependencies", len(g.Vertices), len(g.Edges))
 }
 
-func draw(g *rendering.Graph, title string, link func(name string) string) string {
+func draw(g *graph.Graph, title string, link func(name string) string) string {
 	d := &draft{
 		Graph: g, link: link, root: dot.NewGraph(dot.Directed).ID("revision"), home: make([]*table, len(g.Vertices)),
 	}
@@ -108,7 +108,7 @@ func (d *draft) columns() [][]int {
 	columns := make([][]int, 1+len(d.Layers)+len(d.Unordered)+1)
 	for i, v := range d.Vertices {
 		at := v.Rank + 1
-		if v.Missing != rendering.Present {
+		if v.Missing != graph.Present {
 			at = len(columns) - 1
 		}
 		columns[at] = append(columns[at], i)

@@ -7,12 +7,13 @@ import (
 	"purser/internal/fault"
 	"purser/internal/judging"
 	"purser/internal/rendering"
+	"purser/internal/rendering/graph"
 	"purser/internal/revisions"
 )
 
 // Graph is the dependencies between the documents of a revision. The Index of a vertex is a position in Documents.
 type Graph struct {
-	*rendering.Graph
+	*graph.Graph
 
 	Documents []*revisions.Stored
 	Problems  []fault.Message // conflicts between the documents
@@ -33,8 +34,8 @@ func (v View) Graph(ctx context.Context, id int64, focus Focus) (Graph, error) {
 	}
 	key := graphKey{judging.RenderKey{Revision: id, Stamp: stamp, Cleartext: !v.viewer.Encrypted}, focus}
 	return v.graphs.Do(ctx, key, func(ctx context.Context) (Graph, int, error) {
-		graph, err := v.graph(ctx, key)
-		return graph, -1, err
+		g, err := v.graph(ctx, key)
+		return g, -1, err
 	})
 }
 
@@ -50,21 +51,21 @@ func (s *Service) graph(ctx context.Context, key graphKey) (Graph, error) {
 	if err != nil {
 		return Graph{}, err
 	}
-	graph, err := rendering.Dependencies(ctx, revisions.Contents(documents))
+	g, err := rendering.Dependencies(ctx, revisions.Contents(documents))
 	if err != nil {
 		return Graph{}, fmt.Errorf("find the dependencies of revision %d: %w", key.Revision, err)
 	}
 	if focus := key.focus; focus.Name != "" {
-		if graph, err = graph.Focus(focus.Name, focus.Depth); err != nil {
+		if g, err = g.Focus(focus.Name, focus.Depth); err != nil {
 			return Graph{}, fmt.Errorf("focus: %w", err)
 		}
 	}
 	var problems []fault.Message
-	for _, problem := range graph.Problems {
+	for _, problem := range g.Problems {
 		for _, message := range judging.MessagesOf(problem) {
 			message.Secret = false // it is about documents in the graph
 			problems = append(problems, message)
 		}
 	}
-	return Graph{graph, documents, problems}, nil
+	return Graph{g, documents, problems}, nil
 }

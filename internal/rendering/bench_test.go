@@ -65,27 +65,26 @@ func BenchmarkCompute(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			r := newRun(b.Context(), documents, Options{})
-			nodes, err := r.readAll(documents)
-			if err != nil {
+			if err := r.readAll(documents); err != nil {
 				b.Fatal(err)
 			}
-			values := make([]any, len(nodes))
-			for i, n := range nodes {
-				if values[i], err = r.value(n); err != nil {
+			values := make([]any, len(documents))
+			for i := range r.nodes {
+				var err error
+				if values[i], err = r.value(&r.nodes[i]); err != nil {
 					b.Fatal(err)
 				}
 			}
 			for b.Loop() {
 				again := newRun(b.Context(), documents, Options{})
-				again.sources = r.sources
-				for i, n := range nodes {
-					n.parent, n.replacedBy, n.place, n.neededBy = nil, nil, notFound, nil
-					n.namesakes.original, n.namesakes.source = nil, nil
+				again.set, again.nodes = r.set, r.nodes
+				for i := range r.nodes {
+					n := &r.nodes[i]
 					n.data, n.computed = values[i], false
 				}
-				order, err := again.plan(nodes)
+				order, err := again.set.Order()
 				for _, n := range order {
-					err = again.compute(n)
+					err = again.compute(again.of(n))
 				}
 				if err != nil {
 					b.Fatal(err)

@@ -3,12 +3,16 @@ package rendering
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"strings"
 	"weak"
 
 	"purser/internal/cache"
 	"purser/internal/document"
+	"purser/internal/rendering/declared"
+	"purser/internal/rendering/meter"
+	"purser/internal/rendering/relations"
 )
 
 // Cache keeps results of renderings for later renderings of the same documents. The key of each result is a digest of
@@ -22,7 +26,7 @@ type Cache struct {
 // fact is either the parsed metadata of a document, by the document's digest, or the rendered form of a document, by
 // its key.
 type fact struct {
-	*declaration
+	*declared.Metadata
 	*made
 }
 
@@ -53,12 +57,12 @@ func (c *Cache) Add(rendered Rendered, text []byte) {
 	}
 	const overhead = 80 // of the structure itself
 	m := &made{text, make([][]string, len(rendered.Destinations)), *rendered.kept}
-	size := overhead + len(text) + listSize*len(m.destinations)
+	size := overhead + len(text) + meter.List*len(m.destinations)
 	for i, place := range rendered.Destinations {
 		m.destinations[i] = make([]string, len(place))
 		for j, part := range place {
 			m.destinations[i][j] = strings.Clone(part) // which is a part of a larger text
-			size += wordSize + len(part)
+			size += meter.Word + len(part)
 		}
 	}
 	c.kept.Add(rendered.Key, fact{made: m}, size)
@@ -85,34 +89,34 @@ func (c *Cache) digestOf(d *document.Document) document.Digest {
 
 // digestOf is that of the cache, which must not be nil.
 func (r *run) digestOf(d *document.Document) document.Digest {
-	r.charge(lookupCost + (len(d.Metadata)+len(d.Data))/bytesPerRun)
+	r.Charge(meter.Lookup + (len(d.Metadata)+len(d.Data))/meter.BytesPerStep)
 	return r.options.Cache.digestOf(d)
 }
 
 // setKey sets the digest of everything that a document's data is rendered from; its dependencies have their keys
 // already, or are not computed. It stays zero if that includes a secret, and without a cache.
 func (r *run) setKey(n *node) {
-	if n.secret || r.options.Cache == nil {
+	if n.Secret || r.options.Cache == nil {
 		return
 	}
 	if n.digest.IsZero() {
-		n.digest = r.digestOf(n.document)
+		n.digest = r.digestOf(n.Document)
 	}
-	if !n.changes() {
+	if !n.Changes() {
 		n.key = n.digest
 		return
 	}
-	r.charge(lookupCost * (2 + len(n.substitutions)))
+	r.Charge(meter.Lookup * (2 + len(n.Substitutions)))
 	const kind = "rendered" // longer than any length that the digest of a document begins with
-	parts := make([]byte, 0, len(kind)+len(n.key)*(2+len(n.substitutions)))
+	parts := make([]byte, 0, len(kind)+len(n.key)*(2+len(n.Substitutions)))
 	parts = append(append(parts, kind...), n.digest[:]...)
 	var from *node
-	if n.layered() {
-		from = n.ancestor()
+	if n.Layered() {
+		from = r.ancestor(n)
 	}
 	parts = r.appendKey(parts, from)
-	for i := range n.substitutions {
-		parts = r.appendKey(parts, r.sources.of(n.substitutions[i].source))
+	for i := range n.Substitutions {
+		parts = r.appendKey(parts, r.source(&n.Substitutions[i]))
 	}
 	n.key = sha256.Sum256(parts)
 }
@@ -127,13 +131,45 @@ func (r *run) appendKey(parts []byte, n *node) []byte {
 	return append(parts, n.key[:]...)
 }
 
+// metadata returns a document's metadata for rendering, from the cache if possible.
+func (r *run) metadata(d *document.Document, n *node) (*declared.Metadata, error) {
+	if traits, decoded := d.Decoded(); decoded && traits.Plain {
+		return declared.Plain(r.Meter, traits), nil
+	}
+	kept := r.options.Cache
+	if kept != nil {
+		n.digest = r.digestOf(d)
+		if known, _ := kept.kept.Get(n.digest); known.Metadata != nil {
+			return known.Metadata, nil
+		}
+	}
+	value, size, err := r.Parse(d.Metadata)
+	if r.ReleaseAtEnd(size); err != nil {
+		return nil, fmt.Errorf("read metadata of document %s: %w", d.Identity, err)
+	}
+	stored, _ := value.(document.Mapping)
+	before := r.Held
+	metadata := declared.Read(r.paths, stored)
+	if kept != nil && r.Err == nil && !metadata.Encrypted {
+		size := declared.Size + r.Held - before
+		if r.Held > before {
+			size += len(d.Metadata) // the texts share its memory
+		}
+		for _, a := range metadata.Actions {
+			size += r.SizeOf(a.Stored)
+		}
+		kept.kept.Add(n.digest, fact{Metadata: metadata}, size)
+	}
+	return metadata, nil
+}
+
 // takeMade uses the rendered form of a document in the cache, and reports whether there is one. It is not used if data
 // of that size would be refused. A lenient rendering may use the result of a strict one, in which nothing was skipped.
 func (r *run) takeMade(n *node) bool {
 	if n.key.IsZero() {
 		return false
 	}
-	r.charge(lookupCost)
+	r.Charge(meter.Lookup)
 	known, _ := r.options.Cache.kept.Get(n.key)
 	m := known.made
 	if m == nil || m.peak > r.room {
@@ -144,10 +180,11 @@ func (r *run) takeMade(n *node) bool {
 }
 
 // keepUnseen keeps the rendered forms of documents that Render does not return.
-func (r *run) keepUnseen(order []*node) {
-	for _, n := range order {
-		if out := r.rendered(n); n.computed && !r.wants(n) && out.kept != nil && out.Text == nil {
-			r.charge(int(n.size))
+func (r *run) keepUnseen(order []*relations.Node) {
+	for _, ordered := range order {
+		n := r.of(ordered)
+		if out := r.rendered(n); n.computed && !r.wants(ordered) && out.kept != nil && out.Text == nil {
+			r.Charge(int(n.size))
 			r.options.Cache.Add(out, document.AppendJSON(nil, n.data))
 		}
 	}

@@ -193,8 +193,8 @@ func TestCache_unseen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range order {
-		if n.computed && n.text == nil {
+	for _, ordered := range order {
+		if n := r.of(ordered); n.computed && n.text == nil {
 			t.Errorf("%s is computed again", n.Identity)
 		}
 	}

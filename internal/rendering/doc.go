@@ -1,11 +1,14 @@
 // Package rendering computes the documents that services read: layered, substituted and replaced.
 //
-// It is a pure function. Render reads each document's metadata once, finds every document's parent, replacement and
-// substitution sources, and computes the documents in the order of their dependencies:
+// It is a pure function. Render reads each document's metadata once, finds how the documents depend on each other, and
+// computes them in that order:
 //
-//	documents ──policy──► layers ──parents──► replacement ──sources──► order ──┐
-//	                                                                           ▼
-//	rendered ◄── for each document: its parent's data, its actions, its substitutions
+//	documents ──metadata (declared)──► relations ──► order ──┐
+//	                                                         ▼
+//	rendered ◄── tree, for each document: its parent's data, its actions, its substitutions
+//
+// Paths, patterns and the meter serve all of these. Explain computes documents in the same way, with a history of each,
+// and follows values back through them (trail.go). Dependencies returns the relations as a graph.
 //
 // Invariants:
 //   - The output depends only on the documents; their order affects only the order of the output, and which of several

@@ -2,13 +2,16 @@ package rendering
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"purser/internal/document"
 	"purser/internal/fault"
+	"purser/internal/rendering/history"
+	"purser/internal/rendering/meter"
+	"purser/internal/rendering/paths"
+	"purser/internal/rendering/relations"
+	"purser/internal/rendering/tree"
 )
 
 // Explanation says where the rendered data of one document comes from. Documents are identified by their index in the
@@ -89,7 +92,6 @@ const (
 	maxLeaves   = 10_000
 	maxAllSteps = 50_000 // steps of all leaves
 	maxNested   = 100    // steps of the values that were put into one leaf
-	maxSimilar  = 10     // documents that may have been meant
 )
 
 // Explain renders one document with its dependencies, and returns where every leaf at or below a path comes from; "."
@@ -102,101 +104,55 @@ func Explain(ctx context.Context, documents []*document.Document, id document.Id
 	*Explanation, error,
 ) {
 	r := newRun(ctx, documents, options)
-	defer r.end()
-	r.explaining = true
-	asked := r.path(at)
-	if asked.broken != nil {
-		return nil, fault.New(fault.Invalid, "HTTPInvalidParam", `The "path" parameter is invalid. %w`, asked.broken)
+	defer r.End()
+	asked := r.paths.Parse(at)
+	if asked.Broken != nil {
+		return nil, fault.New(fault.Invalid, "HTTPInvalidParam", `The "path" parameter is invalid. %w`, asked.Broken)
 	}
 	order, err := r.ordered(documents)
 	if err != nil {
 		return nil, err
 	}
-	explained := find(order, id)
-	if explained == nil {
-		return nil, noDocument(order, id)
-	}
-	if err := r.computeAll(r.lineage(order, func(n *node) bool { return n == explained })); err != nil {
+	explained, err := relations.Find(order, id)
+	if err != nil {
 		return nil, err
 	}
-	return r.explain(explained, asked)
+	order = r.set.Lineage(order, func(n *relations.Node) bool { return n == explained })
+	r.noteChanges(order)
+	if err := r.computeAll(order); err != nil {
+		return nil, err
+	}
+	return r.explain(r.of(explained), asked)
 }
 
-// find returns the document with an identity.
-func find(nodes []*node, id document.Identity) (found *node) {
-	for _, n := range nodes {
-		switch {
-		case n.Schema != id.Schema || n.Name != id.Name || id.Layer != "" && n.Layer != id.Layer:
-		case found == nil, n.returned() && !found.returned(), n.returned() == found.returned() && n.rank > found.rank:
-			found = n
-		}
-	}
-	return found
-}
-
-// noDocument says which documents could have been meant.
-func noDocument(nodes []*node, id document.Identity) error {
-	wanted := fmt.Sprintf("[%s] %s", id.Schema, id.Name)
-	if id.Layer != "" {
-		wanted = id.String()
-	}
-	var similar []string
-	for _, n := range nodes {
-		if (n.Name == id.Name || n.Schema == id.Schema) && len(similar) < maxSimilar {
-			similar = append(similar, n.Identity.String())
-		}
-	}
-	if similar == nil {
-		return fault.New(fault.NotFound, "DocumentNotFound",
-			"There is no document %s, and none of that schema or name", wanted)
-	}
-	return fault.New(fault.NotFound, "DocumentNotFound",
-		"There is no document %s; of that schema or name there are, among others: %s", wanted, strings.Join(similar, ", "))
-}
-
-// lineage returns the documents that the data of some documents depends on, and these, in the order of rendering.
-func (r *run) lineage(order []*node, of func(*node) bool) (lineage []*node) {
-	needed := map[*node]bool{}
-	for _, n := range slices.Backward(order) {
-		r.charge(lookupCost * (1 + 2*len(n.substitutions)))
-		if !needed[n] && !of(n) {
-			continue
-		}
-		needed[n] = true
-		if n.layered() {
-			needed[n.ancestor()] = true
-		}
-		for j := range n.substitutions {
-			if source := r.sources.of(n.substitutions[j].source); source != nil {
-				needed[source] = true
-			}
-		}
-	}
+// noteChanges gives documents a history, so that changes of their data are noted. Dependencies come first.
+func (r *run) noteChanges(order []*relations.Node) {
 	for _, n := range order {
-		if needed[n] {
-			lineage = append(lineage, n)
+		h := &history.History{Document: n.Index}
+		if n.Layered() {
+			h.Parent = r.of(n.Ancestor()).history
 		}
+		r.of(n).history = h
 	}
-	return lineage
 }
 
 // explain returns where the data of a rendered document comes from.
-func (r *run) explain(n *node, asked *path) (*Explanation, error) {
+func (r *run) explain(n *node, asked *paths.Path) (*Explanation, error) {
 	data, err := r.value(n)
 	if err != nil {
 		return nil, err
 	}
-	explanation := &Explanation{Document: n.index}
-	for heir := n; heir.layered(); {
-		heir = heir.ancestor()
-		explanation.Parents = append(explanation.Parents, heir.index)
+	explanation := &Explanation{Document: n.Index}
+	for heir := n.Node; heir.Layered(); {
+		heir = heir.Ancestor()
+		explanation.Parents = append(explanation.Parents, heir.Index)
 	}
-	if n.encrypted { // not even its keys are shown
-		explanation.Leaves = []Leaf{{Trail: Trail{Document: n.index, Path: "."}, At: ".", Secret: true}}
+	if n.Encrypted { // not even its keys are shown
+		explanation.Leaves = []Leaf{{Trail: Trail{Document: n.Index, Path: "."}, At: ".", Secret: true}}
 		return explanation, nil
 	}
-	x := &explainer{run: r, node: n, texts: map[*path]string{}}
-	if err := x.follow(data, asked.steps, &place{}); err != nil {
+	x := &explainer{run: r, node: n, texts: map[*paths.Path]string{}, inserts: map[*history.Change]bool{}}
+	if err := x.follow(data, asked.Steps, &paths.Place{}); err != nil {
 		return nil, err
 	}
 	if err := x.stopped(); err != nil {
@@ -213,22 +169,23 @@ func (r *run) explain(n *node, asked *path) (*Explanation, error) {
 type explainer struct {
 	*run
 
-	node   *node
-	leaves []Leaf
-	texts  map[*path]string // of the paths of actions
-	steps  int              // of all leaves
-	nested int              // of the values that were put into the current leaf
+	node    *node
+	leaves  []Leaf
+	texts   map[*paths.Path]string   // of the paths of actions
+	inserts map[*history.Change]bool // whether a change of a text inserted a secret
+	steps   int                      // of all leaves
+	nested  int                      // of the values that were put into the current leaf
 }
 
 // follow follows a path, and then collects all leaves below it.
-func (x *explainer) follow(value any, steps []step, at *place) error {
+func (x *explainer) follow(value any, steps []paths.Step, at *paths.Place) error {
 	if len(steps) == 0 {
 		return x.collect(value, at)
 	}
-	from, to := x.reach(value, steps[0])
-	x.charge(visitCost * (to - from))
+	from, to := x.memo.Reach(value, steps[0])
+	x.Charge(meter.Visit * (to - from))
 	for i := from; i < to; i++ {
-		if err := x.follow(item(value, i), steps[1:], at.item(value, i)); err != nil {
+		if err := x.follow(tree.Item(value, i), steps[1:], at.At(value, i)); err != nil {
 			return err
 		}
 	}
@@ -236,8 +193,8 @@ func (x *explainer) follow(value any, steps []step, at *place) error {
 }
 
 // collect explains all leaves of a value.
-func (x *explainer) collect(value any, at *place) error {
-	if !isFilled(value) {
+func (x *explainer) collect(value any, at *paths.Place) error {
+	if !tree.IsFilled(value) {
 		return x.leaf(value, at)
 	}
 	length := 0
@@ -248,7 +205,7 @@ func (x *explainer) collect(value any, at *place) error {
 		length = len(v)
 	}
 	for i := range length {
-		if err := x.collect(item(value, i), at.item(value, i)); err != nil {
+		if err := x.collect(tree.Item(value, i), at.At(value, i)); err != nil {
 			return err
 		}
 	}
@@ -256,14 +213,14 @@ func (x *explainer) collect(value any, at *place) error {
 }
 
 // leaf explains one leaf.
-func (x *explainer) leaf(value any, at *place) error {
+func (x *explainer) leaf(value any, at *paths.Place) error {
 	if len(x.leaves) == maxLeaves || x.steps > maxAllSteps {
-		return about(document.TooLarge("Document %s has more values at that path than are explained at once "+
+		return relations.About(document.TooLarge("Document %s has more values at that path than are explained at once "+
 			"(%d, of %d steps together): ask for a part of them, with a longer path",
-			x.node.Identity, maxLeaves, maxAllSteps), x.node)
+			x.node.Identity, maxLeaves, maxAllSteps), x.node.Node)
 	}
-	steps := at.steps()
-	isSecret, depth := x.secrecy(x.node.at(slices.Clone(steps)))
+	steps := at.Steps()
+	isSecret, depth := x.secrecy(x.node.history.At(slices.Clone(steps)))
 	leaf := Leaf{Value: value, Secret: isSecret, At: x.text(steps[:min(depth, len(steps))])}
 	if last := len(x.leaves) - 1; isSecret && last >= 0 && x.leaves[last].Secret && x.leaves[last].At == leaf.At {
 		return x.stopped() // another part of one secret
@@ -272,7 +229,7 @@ func (x *explainer) leaf(value any, at *place) error {
 		leaf.Parts = append(leaf.Parts, s.String())
 	}
 	x.nested = 0
-	leaf.Trail = x.trail(x.node.at(steps))
+	leaf.Trail = x.trail(x.node.history.At(steps))
 	x.steps += len(leaf.Steps) + x.nested
 	x.leaves = append(x.leaves, leaf)
 	return x.stopped()
@@ -280,24 +237,24 @@ func (x *explainer) leaf(value any, at *place) error {
 
 // stopped returns the error of a spent budget.
 func (x *explainer) stopped() error {
-	if x.err == nil {
+	if x.Err == nil {
 		return nil
 	}
-	return x.check(x.node, ", explanation of value "+strconv.Itoa(len(x.leaves)))
+	return x.run.stopped(x.node, ", explanation of value "+strconv.Itoa(len(x.leaves)))
 }
 
 // nothing returns the fault of a path that leads nowhere, which says how far it leads.
-func (x *explainer) nothing(data any, asked *path) error {
+func (x *explainer) nothing(data any, asked *paths.Path) error {
 	there := 0
-	for there < len(asked.steps) {
-		value, _ := x.first(data, asked.steps[:there])
+	for there < len(asked.Steps) {
+		value, _ := x.memo.First(data, asked.Steps[:there])
 		_, isText := value.(string)
-		if _, found := x.first(data, asked.steps[:there+1]); !found || isText { // no character is explained
+		if _, found := x.memo.First(data, asked.Steps[:there+1]); !found || isText { // no character is explained
 			break
 		}
 		there++
 	}
-	return about(fault.New(fault.NotFound, "DocumentPathNotFound",
+	return relations.About(fault.New(fault.NotFound, "DocumentPathNotFound",
 		"There is nothing at %s in the rendered data of document %s; it leads no further than %s",
-		asked.upTo(len(asked.steps)), x.node.Identity, asked.upTo(there)), x.node)
+		asked, x.node.Identity, paths.Of(asked.Steps[:there])), x.node.Node)
 }

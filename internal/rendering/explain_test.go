@@ -9,7 +9,9 @@ import (
 	"pgregory.net/rapid"
 
 	"purser/internal/document"
+	"purser/internal/document/repr"
 	"purser/internal/fault"
+	"purser/internal/rendering/relations"
 )
 
 // told writes an explanation, a line for each leaf: its value, where it was written, and its steps.
@@ -213,7 +215,7 @@ func explains(t *rapid.T, documents []*document.Document, at int, want string) {
 	value, err := document.ParseJSON([]byte(want))
 	must(t, err)
 	for _, leaf := range explained.Leaves {
-		found, ok := newEngine(newMeter(t.Context(), DefaultLimit)).first(value, parsePath(leaf.At).steps)
+		found, ok := first(t, value, leaf.At)
 		got := string(document.AppendJSON(nil, leaf.Value))
 		if !ok || string(document.AppendJSON(nil, found)) != got {
 			t.Errorf("%s says %s at %s, not %s", documents[at].Identity, want, leaf.At, got)
@@ -233,7 +235,7 @@ func apply(t *rapid.T, documents []*document.Document, trail Trail) any {
 	if trail.Path != "" {
 		data, err := document.ParseJSON(documents[trail.Document].Data)
 		must(t, err)
-		value, _ = newEngine(newMeter(t.Context(), DefaultLimit)).first(data, parsePath(trail.Path).steps)
+		value, _ = first(t, data, trail.Path)
 	} else {
 		value = document.Mapping{}
 	}
@@ -245,7 +247,7 @@ func apply(t *rapid.T, documents []*document.Document, trail Trail) any {
 			} else {
 				with = plain(renderedAt(t, documents, s))
 			}
-			value = strings.ReplaceAll(text(value), s.Pattern, with)
+			value = strings.ReplaceAll(value.(string), s.Pattern, with)
 		}
 	}
 	return value
@@ -256,12 +258,35 @@ func renderedAt(t *rapid.T, documents []*document.Document, s Step) any {
 	r := newRun(t.Context(), documents, Options{})
 	order, err := r.render(documents)
 	must(t, err)
-	data, err := r.value(find(order, documents[s.Source].Identity))
+	source, err := relations.Find(order, documents[s.Source].Identity)
+	must(t, err)
+	data, err := r.value(r.of(source))
 	must(t, err)
 	if _, isMapping := data.(document.Mapping); isMapping {
-		data, _ = r.first(data, parsePath(s.From).steps)
+		data, _ = first(t, data, s.From)
 	}
 	return data
+}
+
+// first returns the first value at a path.
+func first(t *rapid.T, value any, path string) (any, bool) {
+	r := newRun(t.Context(), nil, Options{})
+	return r.memo.First(value, r.paths.Parse(path).Steps)
+}
+
+// plain returns a value as it is inserted into texts.
+func plain(value any) string {
+	if s, ok := value.(string); ok {
+		return s
+	}
+	return repr.Of(value)
+}
+
+func must(t *rapid.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func count(value any) (leaves int) {

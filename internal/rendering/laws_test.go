@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"purser/internal/document"
+	"purser/internal/rendering/relations"
 )
 
 // anySet generates documents that often render: with parents, replacements, chains of substitutions and patterns.
@@ -166,35 +167,27 @@ func textsOf(documents []*document.Document) (texts []string) {
 // layering and substitutions must stay unchanged.
 func isolated(t *rapid.T, documents []*document.Document, want map[string]string) {
 	r := newRun(t.Context(), documents, Options{})
-	nodes, err := r.readAll(documents)
+	order, err := r.ordered(documents)
 	must(t, err)
-	_, err = r.plan(nodes)
-	must(t, err)
-	for _, n := range nodes {
+	for _, n := range r.set.Nodes {
 		expected, returned := want[n.Identity.String()]
 		if !returned {
 			continue
 		}
-		if len(n.actions) == 0 && len(n.substitutions) == 0 && expected != string(n.document.Data) {
-			t.Errorf("%s became %s", n.document.Data, expected)
+		if len(n.Actions) == 0 && len(n.Substitutions) == 0 && expected != string(n.Document.Data) {
+			t.Errorf("%s became %s", n.Document.Data, expected)
 		}
-		needed := map[*node]bool{}
-		var need func(n *node)
-		need = func(n *node) {
-			if n == nil || needed[n] {
-				return
-			}
-			needed[n] = true
-			if need(n.parent); n.parent != nil {
-				need(n.ancestor())
-			}
-			for i := range n.substitutions {
-				need(r.sources.of(n.substitutions[i].source))
-			}
+		needed := []*relations.Node{n}
+		for before := 0; before < len(needed); { // with what they replace
+			before = len(needed)
+			needed = r.set.Lineage(order, func(other *relations.Node) bool {
+				return slices.ContainsFunc(needed, func(n *relations.Node) bool { return n.Key() == other.Key() })
+			})
 		}
-		need(n)
 		some := slices.DeleteFunc(slices.Clone(documents), func(d *document.Document) bool {
-			return !slices.ContainsFunc(nodes, func(n *node) bool { return n.document == d && (needed[n] || n.control) })
+			return !slices.ContainsFunc(r.set.Nodes, func(n *relations.Node) bool {
+				return n.Document == d && (n.Control || slices.Contains(needed, n))
+			})
 		})
 		got := dataByIdentity(t, some)
 		if got[n.Identity.String()] != expected {

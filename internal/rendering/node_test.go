@@ -8,10 +8,11 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"purser/internal/document"
+	"purser/internal/rendering/declared"
 )
 
 // The traits of a document agree with its metadata, which is not parsed if they determine the declaration.
-func TestRun_declare(t *testing.T) {
+func TestRun_metadata(t *testing.T) {
 	t.Parallel()
 	for line, plain := range map[string]bool{
 		"site a":                              true,
@@ -37,18 +38,17 @@ func TestRun_declare(t *testing.T) {
 			t.Errorf("%s: plain is %v", line, traits.Plain)
 		}
 		all := cmp.Exporter(func(reflect.Type) bool { return true })
-		if diff := cmp.Diff(declared(t, stored), declared(t, decoded), all, cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(metadataOf(t, stored), metadataOf(t, decoded), all, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s: by metadata, by traits:\n%s", line, diff)
 		}
 	}
 }
 
-func declared(t *testing.T, d *document.Document) *declaration {
+func metadataOf(t *testing.T, d *document.Document) *declared.Metadata {
 	t.Helper()
 	r := newRun(budgeted(t), []*document.Document{d}, Options{})
-	nodes, err := r.readAll([]*document.Document{d})
-	if err != nil {
+	if err := r.readAll([]*document.Document{d}); err != nil {
 		t.Fatal(err)
 	}
-	return nodes[0].declaration
+	return r.set.Nodes[0].Metadata
 }

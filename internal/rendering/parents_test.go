@@ -2,9 +2,9 @@ package rendering
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
-	"purser/internal/document"
 	"purser/internal/fault"
 )
 
@@ -313,7 +313,7 @@ func TestRender_reasonAndDocuments(t *testing.T) {
 	t.Parallel()
 	_, _, err := Render(t.Context(), sketch(t, "site x | replacement | data {}"), Options{})
 	f := faultOf(t, err)
-	if f.Reason != needsParent {
+	if !strings.HasPrefix(f.Reason, "Document replacement requires that the document") {
 		t.Errorf("reason %q", f.Reason)
 	}
 	if len(f.Messages) != 1 || f.Messages[0].Message != f.Message || len(f.Messages[0].Documents) != 1 {
@@ -334,32 +334,5 @@ func TestRender_duplicates(t *testing.T) {
 	}
 	if got, want := shown(t, documents, rendered), "site a 1\nsite b 3"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-}
-
-func TestEqualText(t *testing.T) {
-	t.Parallel()
-	for _, same := range [][]any{
-		{true, document.Number("1"), document.Number("1.0")},
-		{false, document.Number("0"), document.Number("-0.0")},
-		{document.Number("1e+16"), document.Number("10000000000000000")},
-		{document.Number("18446744073709551615")},
-		{"1"},
-		{"true"},
-		{nil},
-		{"null"},
-		{document.Number("1.5")},
-		{document.Number("1e+300")},
-		{[]any{true}, []any{document.Number("1")}},
-		{document.Mapping{{Key: "a", Value: "x"}, {Key: "b"}}, document.Mapping{{Key: "b"}, {Key: "a", Value: "x"}}},
-	} {
-		for _, value := range same {
-			if got, want := equalText(value), equalText(same[0]); got != want {
-				t.Errorf("%v: %s, want %s", value, got, want)
-			}
-		}
-	}
-	if equalText("1") == equalText(document.Number("1")) || equalText(nil) != null || equalText("null") == null {
-		t.Error("different values are the same")
 	}
 }

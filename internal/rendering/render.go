@@ -2,11 +2,18 @@ package rendering
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
+	"purser/internal/rendering/declared"
+	"purser/internal/rendering/meter"
+	"purser/internal/rendering/paths"
+	"purser/internal/rendering/pattern"
+	"purser/internal/rendering/relations"
+	"purser/internal/rendering/tree"
 )
 
 // DefaultLimit is the default maximum size of all rendered data, in bytes. Real sites need 1 MB.
@@ -67,7 +74,7 @@ func Render(ctx context.Context, documents []*document.Document, options Options
 	rendered []Rendered, warnings []fault.Message, err error,
 ) {
 	r := newRun(ctx, documents, options)
-	defer r.end()
+	defer r.End()
 	order, err := r.render(documents)
 	if err != nil {
 		return nil, nil, err
@@ -75,7 +82,7 @@ func Render(ctx context.Context, documents []*document.Document, options Options
 	rendered = make([]Rendered, 0, len(order))
 	for _, n := range order {
 		if r.wants(n) {
-			rendered = append(rendered, r.rendered(n))
+			rendered = append(rendered, r.rendered(r.of(n)))
 		}
 	}
 	r.keepUnseen(order)
@@ -83,13 +90,13 @@ func Render(ctx context.Context, documents []*document.Document, options Options
 }
 
 // wants reports whether a document is to be returned.
-func (r *run) wants(n *node) bool {
-	return n.returned() && (r.options.Only == nil || r.options.Only(n.document))
+func (r *run) wants(n *relations.Node) bool {
+	return n.Returned() && (r.options.Only == nil || r.options.Only(n.Document))
 }
 
 // rendered returns the outcome for a document.
 func (r *run) rendered(n *node) Rendered {
-	out := Rendered{Index: n.index, Computed: n.computed, Secret: n.secret, Key: n.key}
+	out := Rendered{Index: n.Index, Computed: n.computed, Secret: n.Secret, Key: n.key}
 	if !n.computed {
 		return out
 	}
@@ -105,13 +112,16 @@ func (r *run) rendered(n *node) Rendered {
 
 // run is one rendering.
 type run struct {
-	*engine
+	*meter.Meter
 
-	options    Options
-	sources    sources
-	policies   map[*node]layers // the layers of the LayeringPolicies read so far
-	explaining bool             // changes of values are recorded
-	warnings   warnings
+	options  Options
+	room     int64 // bytes of the limit that are left
+	paths    *paths.Parser
+	patterns *pattern.Compiler
+	memo     *tree.Memo
+	set      *relations.Set
+	nodes    []node // by index of the document
+	warnings warnings
 }
 
 // newRun begins a rendering. It grants the request the work that documents of that size may cost.
@@ -124,76 +134,83 @@ func newRun(ctx context.Context, documents []*document.Document, options Options
 	if options.Limit == 0 {
 		options.Limit = DefaultLimit
 	}
+	m := meter.New(ctx)
+	patterns := pattern.NewCompiler(m)
 	return &run{
-		engine: newEngine(newMeter(ctx, options.Limit)), options: options, policies: map[*node]layers{},
+		Meter: m, options: options, room: options.Limit,
+		paths: paths.NewParser(m), patterns: patterns, memo: tree.NewMemo(patterns),
 	}
 }
 
 // render computes documents in their order.
-func (r *run) render(documents []*document.Document) ([]*node, error) {
+func (r *run) render(documents []*document.Document) ([]*relations.Node, error) {
 	order, err := r.ordered(documents)
 	if err != nil {
 		return nil, err
 	}
 	if only := r.options.Only; only != nil {
-		order = r.lineage(order, func(n *node) bool { return only(n.document) })
+		order = r.set.Lineage(order, func(n *relations.Node) bool { return only(n.Document) })
 	}
 	return order, r.computeAll(order)
 }
 
+// nodeSize is the memory of a node, in bytes.
+const nodeSize = 192
+
+// readAll reads the metadata of documents.
+func (r *run) readAll(documents []*document.Document) error {
+	if r.Hold(nodeSize * len(documents)); r.Err != nil {
+		return fmt.Errorf("read documents: %w", r.Err)
+	}
+	r.nodes = make([]node, len(documents))
+	set, err := relations.Read(r.Meter, documents, r.options.Compat, func(i int) (*declared.Metadata, error) {
+		return r.metadata(documents[i], &r.nodes[i])
+	})
+	if err != nil {
+		return err
+	}
+	for _, n := range set.Nodes {
+		r.nodes[n.Index].Node = n
+	}
+	r.set = set
+	return nil
+}
+
 // ordered reads documents and brings them into the order in which they can be computed.
-func (r *run) ordered(documents []*document.Document) ([]*node, error) {
-	nodes, err := r.readAll(documents)
+func (r *run) ordered(documents []*document.Document) ([]*relations.Node, error) {
+	if err := r.readAll(documents); err != nil {
+		return nil, err
+	}
+	order, err := r.set.Order()
 	if err != nil {
 		return nil, err
 	}
-	return r.plan(nodes)
+	for _, n := range r.set.Nodes {
+		if n.IsOrphan() {
+			r.warn(relations.Orphan(n))
+		}
+	}
+	return order, nil
 }
 
-func (r *run) computeAll(order []*node) error {
+func (r *run) computeAll(order []*relations.Node) error {
 	for _, n := range order {
-		if err := r.compute(n); err != nil {
+		if err := r.compute(r.of(n)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// plan links the documents to their dependencies, and returns them sorted so that dependencies come first.
-// Checks are made in the order of spec/rendering.md §11.6.
-func (r *run) plan(nodes []*node) ([]*node, error) {
-	layers, err := r.layersOf(nodes)
-	if err != nil {
-		return nil, err
-	}
-	if err := newFamily(r.meter, layers, nodes).selectParents(); err != nil {
-		return nil, err
-	}
-	if err := markReplaced(nodes); err != nil {
-		return nil, err
-	}
-	for _, n := range nodes {
-		if n.isOrphan() {
-			r.warn(orphan(n))
-		}
-	}
-	chooseSources(nodes)
-	order, err := newGraph(r.meter, nodes, r.sources).order(nodes)
-	for _, n := range order {
-		r.inherit(n)
-	}
-	return order, err
-}
-
 // compute computes the final data of a document after its dependencies (spec/rendering.md §8).
 func (r *run) compute(n *node) error {
-	if err := r.check(n, ""); err != nil {
+	if err := r.stopped(n, ""); err != nil {
 		return err
 	}
-	if n.secret && r.options.Withhold {
+	if n.Secret && r.options.Withhold {
 		return nil
 	}
-	if !n.changes() {
+	if !n.Changes() {
 		return r.keep(n)
 	}
 	r.setKey(n)
@@ -205,61 +222,78 @@ func (r *run) compute(n *node) error {
 	if err != nil {
 		return err
 	}
-	t := newTree(r.engine, base, n.history)
+	t := tree.New(r.memo, base, r.room, n.history)
 	if err := r.layer(t, n); err != nil {
 		return err
 	}
-	if n.layered() {
-		n.destinations = slices.Clip(n.ancestor().destinations)
-		if n.ancestor().encrypted && !r.options.Compat {
-			n.destinations = r.appendPlace(n.destinations, &path{}) // all of it
+	if n.Layered() {
+		n.destinations = slices.Clip(r.ancestor(n).destinations)
+		if n.Ancestor().Encrypted && !r.options.Compat {
+			n.destinations = r.appendPlace(n.destinations, &paths.Path{}) // all of it
 		}
 	}
-	for i := range n.substitutions {
+	for i := range n.Substitutions {
 		if err := r.substitute(t, n, i); err != nil {
 			return err
 		}
-		for _, d := range n.substitutions[i].destinations {
-			n.destinations = r.appendPlace(n.destinations, d.path)
+		for _, d := range n.Substitutions[i].Destinations {
+			n.destinations = r.appendPlace(n.destinations, d.Path)
 		}
 	}
-	n.data, n.read, n.computed = t.freeze(), true, true
-	n.sizes, n.warned = sizes{t.size, t.peak}, r.warnings.count > warned
-	if err := r.check(n, ""); err != nil {
+	n.data, n.read, n.computed = t.Freeze(), true, true
+	n.sizes, n.warned = sizes{t.Size, t.Peak}, r.warnings.count > warned
+	if err := r.stopped(n, ""); err != nil {
 		return err
 	}
-	return r.reserve(n, t.size)
+	return r.reserve(n, t.Size)
 }
 
 // keep leaves a document unchanged, except that a reference to a secret is resolved.
 func (r *run) keep(n *node) error {
-	if n.encrypted && r.options.Resolve != nil {
+	if n.Encrypted && r.options.Resolve != nil {
 		value, err := r.value(n)
 		if err != nil {
 			return err
 		}
 		if n.computed {
-			return r.reserve(n, r.measure(value).size)
+			return r.reserve(n, r.memo.SizeOf(value))
 		}
 	}
-	return r.reserve(n, int64(len(n.document.Data)))
+	return r.reserve(n, int64(len(n.Document.Data)))
 }
 
 // base is the data that a document's actions and substitutions begin with.
 func (r *run) base(n *node) (any, error) {
-	if n.layered() {
-		return r.value(n.ancestor())
+	if n.Layered() {
+		return r.value(r.ancestor(n))
 	}
 	return r.value(n)
 }
 
 // appendPlace appends the place that a path leads to.
-func (r *run) appendPlace(places [][]string, p *path) [][]string {
+func (r *run) appendPlace(places [][]string, p *paths.Path) [][]string {
 	if len(places) == cap(places) { // append copies it
-		r.charge(copyCost * len(places))
-		r.hold(listSize * (2*len(places) + 1))
+		r.Charge(meter.Copy * len(places))
+		r.Hold(meter.List * (2*len(places) + 1))
 	}
-	r.charge(visitCost * len(p.steps))
-	r.hold(wordSize * len(p.steps))
-	return append(places, p.within())
+	r.Charge(meter.Visit * len(p.Steps))
+	r.Hold(meter.Word * len(p.Steps))
+	return append(places, p.Common())
+}
+
+// stopped returns the error that stops the work on a document, nil if it may go on; doing names the part that was
+// worked on.
+func (r *run) stopped(n *node, doing string) error { return relations.Stopped(r.Meter, n.Node, doing) }
+
+// reserve reserves the room for a document's data.
+func (r *run) reserve(n *node, size int64) error {
+	if r.room -= size; r.room < 0 {
+		return r.tooLarge(n)
+	}
+	return nil
+}
+
+func (r *run) tooLarge(n *node) error {
+	return relations.About(document.TooLarge("With document %s the rendered data takes more than %d bytes, the limit for "+
+		"all documents of a revision together", n.Identity, r.options.Limit), n.Node)
 }

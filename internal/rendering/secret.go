@@ -3,6 +3,8 @@ package rendering
 import (
 	"regexp"
 	"strings"
+
+	"purser/internal/rendering/relations"
 )
 
 // address matches a reference to a secret (spec/rendering.md §9.1).
@@ -24,10 +26,10 @@ func (r *run) decrypt(n *node, data any) (any, error) {
 	if !isReference(data) {
 		return data, nil
 	}
-	reference := text(data)
+	reference, _ := data.(string)
 	secret, found := r.options.Resolve(reference)
 	if !found {
-		return nil, refuse("EncryptionSourceNotFound", []*node{n},
+		return nil, relations.Refuse("EncryptionSourceNotFound", []*relations.Node{n.Node},
 			"Required encryption source reference could not be resolved into a secret because it was not found among "+
 				"encryption sources. Ref: %s. Referenced by: %s", reference, n.Identity)
 	}

@@ -6,59 +6,31 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/fault"
+	"purser/internal/rendering/declared"
+	"purser/internal/rendering/history"
+	"purser/internal/rendering/paths"
+	"purser/internal/rendering/relations"
+	"purser/internal/rendering/tree"
+	"purser/internal/words"
 )
 
-// substitution copies a value from one document into another (spec/rendering.md §8.5).
-type substitution struct {
-	source       key
-	written      string // the path in the source
-	path         *path
-	pattern      string
-	group        any
-	destinations []destination
-}
-
-// substitutionSize is the memory of a substitution and its edge in the graph, in bytes.
-const substitutionSize = 256
-
-func (r *run) substitution(stored document.Mapping) substitution {
-	r.hold(substitutionSize)
-	src := mapping(stored.At("src"))
-	s := substitution{
-		source:  key{text(src.At("schema")), text(src.At("name"))},
-		written: text(src.At("path")),
-		path:    r.path(text(src.At("path"))),
-		pattern: text(src.At("pattern")),
-		group:   src.At("match_group"),
-	}
-	dest := stored.At("dest")
-	several, ok := dest.([]any)
-	if !ok {
-		several = []any{dest}
-	}
-	for _, d := range several {
-		s.destinations = append(s.destinations, r.destination(mapping(d)))
-	}
-	return s
-}
-
 // substitute applies one of a document's substitutions to its tree.
-func (r *run) substitute(t *tree, n *node, number int) error {
-	s := &n.substitutions[number]
-	source := r.sources.of(s.source)
+func (r *run) substitute(t *tree.Tree, n *node, number int) error {
+	s := &n.Substitutions[number]
+	source := r.source(s)
 	if source == nil {
 		if r.options.Lenient {
 			return nil
 		}
-		return r.noSource(n, number)
+		return r.set.NoSource(n.Node, number)
 	}
 	value, err := r.read(source, n, number)
 	if err != nil {
 		return err
 	}
 	found := true
-	if s.pattern != "" {
-		value.value, found, err = r.part(value.value, s)
+	if s.Pattern != "" {
+		value.Value, found, err = r.part(value.Value, s)
 	}
 	if err != nil {
 		return r.substitutionFault(n, source, number, err)
@@ -66,85 +38,75 @@ func (r *run) substitute(t *tree, n *node, number int) error {
 	if !found {
 		r.warn(unmatched(n, source, number))
 	}
-	for i := range s.destinations {
-		r.charge(changeCost)
-		t.begin(event{n, number, source, i})
-		found, err := r.writeTo(t, &value, &s.destinations[i])
-		if r.err != nil {
-			return r.check(n, fmt.Sprintf(", substitution %d to %s", number+1, shorten(s.destinations[i].written)))
+	for i := range s.Destinations {
+		r.Charge(changeCost)
+		t.Begin(history.Event{Number: number, Source: source.history, Destination: i})
+		found, err := t.Write(&value, &s.Destinations[i])
+		if r.Err != nil {
+			return r.stopped(n, fmt.Sprintf(", substitution %d to %s", number+1, words.Excerpt(s.Destinations[i].Written)))
 		}
 		if err != nil {
 			return r.destinationFault(n, source, number, i, err)
 		}
 		if !found {
-			r.warn(unreplaced(n, source, number, &s.destinations[i]))
+			r.warn(unreplaced(n, source, number, &s.Destinations[i]))
 		}
 	}
 	return nil
 }
 
 // read returns the value at a path of a source that is a mapping, or the whole source if it is not.
-func (r *run) read(source, n *node, number int) (found substitute, err error) {
-	s := &n.substitutions[number]
-	if found.value, err = r.value(source); err != nil {
+func (r *run) read(source, n *node, number int) (found tree.Substitute, err error) {
+	s := &n.Substitutions[number]
+	if found.Value, err = r.value(source); err != nil {
 		return found, err
 	}
 	if source.history != nil {
-		found.place = &place{}
+		found.Place = &paths.Place{}
 	}
 	cause := ""
-	if _, isMapping := found.value.(document.Mapping); isMapping {
-		found.value, found.place, _ = r.locate(found.value, s.path.steps, found.place)
-		if s.path.broken != nil {
-			found.value, cause = nil, ". Details: "+s.path.broken.Error()
+	if _, isMapping := found.Value.(document.Mapping); isMapping {
+		found.Value, found.Place, _ = r.memo.Locate(found.Value, s.Path.Steps, found.Place)
+		if s.Path.Broken != nil {
+			found.Value, cause = nil, ". Details: "+s.Path.Broken.Error()
 		}
 	}
-	if r.err != nil {
-		return found, r.check(n, fmt.Sprintf(", substitution from %s of %s", shorten(s.written), source.Identity))
+	if r.Err != nil {
+		return found, r.stopped(n, fmt.Sprintf(", substitution from %s of %s", words.Excerpt(s.Written), source.Identity))
 	}
-	if found.value == nil && !r.options.Lenient {
-		return found, r.in(substitutionOf(number)+".src", refuse("SubstitutionSourceDataNotFound", []*node{n, source},
+	if found.Value == nil && !r.options.Lenient {
+		return found, r.in(relations.SubstitutionPath(number)+".src", refuse("SubstitutionSourceDataNotFound", n, source,
 			"Required substitution source secret was not found at path %s in source document %s which is referenced by "+
 				"destination document %s under its `metadata.substitutions`%s",
-			shorten(s.written), source.Identity, n.Identity, cause))
+			words.Excerpt(s.Written), source.Identity, n.Identity, cause))
 	}
 	return found, nil
 }
 
-// noSource is the fault of a substitution with a missing or abstract source.
-func (r *run) noSource(n *node, number int) error {
-	s, details := &n.substitutions[number], ""
-	if !r.options.Compat {
-		details = r.sources[s.source].details()
-	}
-	return r.in(substitutionOf(number)+".src", about(fault.New(fault.Conflict, "SubstitutionSourceNotFound",
-		"Required substitution source document [%s] %s was not found, yet is referenced by %s%s",
-		s.source.schema, s.source.name, n.brief(), details), n))
-}
-
 // part returns the part of a text that matches the source's pattern, or all of it if nothing matches.
-func (r *run) part(value any, s *substitution) (part any, found bool, err error) {
+func (r *run) part(value any, s *declared.Substitution) (part any, found bool, err error) {
 	whole, ok := value.(string)
 	if !ok {
-		return nil, false, fmt.Errorf("src.pattern needs a string, but at %s there is %s", shorten(s.written), kindOf(value))
+		return nil, false, fmt.Errorf("src.pattern needs a string, but at %s there is %s", words.Excerpt(s.Written),
+			tree.KindOf(value))
 	}
-	p, err := r.compile(s.pattern)
+	p, err := r.patterns.Compile(s.Pattern)
 	if err != nil {
 		return nil, false, err
 	}
-	return r.group(p, whole, s.group)
+	return p.Group(r.Meter, whole, s.Group)
 }
 
 // destinationFault is the fault of a substitution that cannot be written; a lenient rendering skips it.
 func (r *run) destinationFault(n, source *node, number, destination int, cause error) error {
-	if !errors.Is(cause, errPattern) || r.options.Lenient {
+	if !errors.Is(cause, tree.ErrPattern) || r.options.Lenient {
 		return r.substitutionFault(n, source, number, cause)
 	}
-	d := &n.substitutions[number].destinations[destination]
-	return r.in(substitutionOf(number)+".dest", refuse("MissingDocumentPattern", []*node{n, source},
+	d := &n.Substitutions[number].Destinations[destination]
+	return r.in(relations.SubstitutionPath(number)+".dest", refuse("MissingDocumentPattern", n, source,
 		"The destination document's `data` section is missing the pattern %s specified under "+
 			"`substitutions.dest.pattern` at path %s, specified under `substitutions.dest.path`. Details: %w; the "+
-			"destination document is %s", shorten(d.pattern), shorten(d.written), cause, n.Identity))
+			"destination document is %s", words.Excerpt(d.Pattern), words.Excerpt(d.Written), cause, n.Identity))
 }
 
 // substitutionFault is the fault of all failures without a separate class. The reference hides their causes (R9).
@@ -155,7 +117,12 @@ func (r *run) substitutionFault(n, source *node, number int, cause error) error 
 	if r.options.Lenient {
 		return nil
 	}
-	return r.in(substitutionOf(number), refuse("UnknownSubstitutionError", []*node{n, source},
+	return r.in(relations.SubstitutionPath(number), refuse("UnknownSubstitutionError", n, source,
 		"An unknown exception occurred while trying to perform substitution using source document %s contained in "+
 			"document %s. Details: %w", source.Identity, n.Identity, cause))
+}
+
+// refuse returns the fault of a document with a substitution, and of its source.
+func refuse(errorType string, n, source *node, format string, args ...any) *fault.Fault {
+	return relations.Refuse(errorType, []*relations.Node{n.Node, source.Node}, format, args...)
 }

@@ -1,26 +1,32 @@
 package rendering
 
-import "slices"
+import (
+	"slices"
+
+	"purser/internal/rendering/history"
+	"purser/internal/rendering/meter"
+	"purser/internal/rendering/paths"
+)
 
 // maxSteps is how many steps of a trail are shown.
 const maxSteps = 100
 
 // trail follows a leaf back to where it was written.
-func (x *explainer) trail(p position) Trail {
+func (x *explainer) trail(p history.Position) Trail {
 	var t Trail
-	for !p.own && !p.made && x.err == nil {
-		n := p.node
-		c := x.back(&p)
+	for !p.Own && !p.Made && x.Err == nil {
+		heir := p.History.Document
+		c := p.Back(x.Meter)
 		switch {
 		case c != nil:
 			x.add(&t, x.step(c, len(t.Steps) < maxSteps))
-		case !p.own:
-			x.add(&t, Step{Kind: Inherited, Document: n.index})
+		case !p.Own:
+			x.add(&t, Step{Kind: Inherited, Document: heir})
 		}
 	}
-	if t.Document = p.node.index; p.own {
-		if t.Path = "."; !p.node.encrypted {
-			t.Path = x.text(p.steps)
+	if t.Document = p.History.Document; p.Own {
+		if t.Path = "."; !x.nodes[p.History.Document].Encrypted {
+			t.Path = x.text(p.Steps)
 		}
 	}
 	slices.Reverse(t.Steps)
@@ -28,12 +34,12 @@ func (x *explainer) trail(p position) Trail {
 }
 
 func (x *explainer) add(t *Trail, s Step) {
-	x.charge(visitCost)
+	x.Charge(meter.Visit)
 	if len(t.Steps) == maxSteps {
 		t.Omitted++
 		return
 	}
-	x.hold(stepTextSize + len(s.From) + len(s.Part) + len(s.To) + len(s.Pattern)) // as often as they are shown
+	x.Hold(stepTextSize + len(s.From) + len(s.Part) + len(s.To) + len(s.Pattern)) // as often as they are shown
 	t.Steps = append(t.Steps, s)
 }
 
@@ -41,23 +47,24 @@ func (x *explainer) add(t *Trail, s Step) {
 const stepTextSize = 128
 
 // step returns the step that a change made with a leaf; further says whether to follow an inserted value too.
-func (x *explainer) step(c *change, further bool) Step {
-	s := Step{Document: c.node.index, Number: c.number}
-	if c.source == nil {
-		a := c.node.actions[c.number]
-		s.Kind, s.To = methodStep(a.method), x.textOf(a.path)
+func (x *explainer) step(c *history.Change, further bool) Step {
+	n := &x.nodes[c.History.Document]
+	s := Step{Document: n.Index, Number: c.Number}
+	if c.Source == nil {
+		a := n.Actions[c.Number]
+		s.Kind, s.To = methodStep(a.Method), x.textOf(a.Path)
 		s.From = s.To
 		return s
 	}
-	by := &c.node.substitutions[c.number]
-	to := by.destinations[c.destination]
-	s.Kind, s.Source = Substituted, c.source.index
-	s.From, s.Part, s.To, s.Pattern = by.written, by.pattern, to.written, to.pattern
-	if c.kind == textInserted {
+	by := &n.Substitutions[c.Number]
+	to := by.Destinations[c.Destination]
+	s.Kind, s.Source = Substituted, c.Source.Document
+	s.From, s.Part, s.To, s.Pattern = by.Written, by.Pattern, to.Written, to.Pattern
+	if c.Kind == history.Inserted {
 		s.Kind = Inserted
-		if c.from != nil && further && x.nested < maxNested {
+		if c.From != nil && further && x.nested < maxNested {
 			x.nested++
-			inserted := x.trail(c.source.at(c.from.steps()))
+			inserted := x.trail(c.Source.At(c.From.Steps()))
 			x.nested += len(inserted.Steps)
 			s.Inserted = &inserted
 		}
@@ -76,23 +83,23 @@ func methodStep(method string) StepKind {
 }
 
 // text formats steps as a path.
-func (x *explainer) text(steps []step) string {
+func (x *explainer) text(steps []paths.Step) string {
 	size := 0
 	for _, s := range steps {
-		size += wordSize + len(s.key)
+		size += meter.Word + len(s.Key)
 	}
-	x.charge(runeCost * size)
-	if x.hold(2 * size); x.err != nil {
+	x.Charge(meter.Rune * size)
+	if x.Hold(2 * size); x.Err != nil {
 		return ""
 	}
-	return pathOf(steps)
+	return paths.Of(steps)
 }
 
 // textOf is text for a path of an action, which many leaves may share.
-func (x *explainer) textOf(p *path) string {
+func (x *explainer) textOf(p *paths.Path) string {
 	known, ok := x.texts[p]
 	if !ok {
-		known = x.text(p.steps)
+		known = x.text(p.Steps)
 		x.texts[p] = known
 	}
 	return known
@@ -100,30 +107,35 @@ func (x *explainer) textOf(p *path) string {
 
 // secrecy follows a leaf back and reports whether any document on its way is encrypted. depth is how many steps lead to
 // the whole secret that the leaf is a part of, where the last substitution wrote it.
-func (x *explainer) secrecy(p position) (secret bool, depth int) {
-	steps := len(p.steps)
+func (x *explainer) secrecy(p history.Position) (secret bool, depth int) {
+	steps := len(p.Steps)
 	depth = -1
-	for !p.own && !p.made && x.err == nil {
-		c := x.back(&p)
+	for !p.Own && !p.Made && x.Err == nil {
+		c := p.Back(x.Meter)
 		if c == nil {
 			continue
 		}
-		secret = secret || c.node.encrypted || c.source != nil && c.source.encrypted || x.insertsSecret(c)
-		if depth < 0 && c.kind == valueWritten && c.source != nil && c.source.secret {
-			depth = len(c.node.substitutions[c.number].destinations[c.destination].path.steps)
+		n := &x.nodes[c.History.Document]
+		secret = secret || n.Encrypted || c.Source != nil && x.nodes[c.Source.Document].Encrypted || x.insertsSecret(c)
+		if depth < 0 && c.Kind == history.Written && c.Source != nil && x.nodes[c.Source.Document].Secret {
+			depth = len(n.Substitutions[c.Number].Destinations[c.Destination].Path.Steps)
 		}
 	}
-	if secret = secret || p.own && p.node.encrypted; !secret || depth < 0 {
+	if secret = secret || p.Own && x.nodes[p.History.Document].Encrypted; !secret || depth < 0 {
 		depth = steps
 	}
 	return secret, depth
 }
 
 // insertsSecret reports whether a change inserts a value into a text that is secret where it was read.
-func (x *explainer) insertsSecret(c *change) bool {
-	if c.kind == textInserted && c.from != nil && !c.followed {
-		c.followed = true
-		c.secret, _ = x.secrecy(c.source.at(c.from.steps()))
+func (x *explainer) insertsSecret(c *history.Change) bool {
+	if c.Kind != history.Inserted || c.From == nil {
+		return false
 	}
-	return c.secret
+	secret, known := x.inserts[c]
+	if !known {
+		secret, _ = x.secrecy(c.Source.At(c.From.Steps()))
+		x.inserts[c] = secret
+	}
+	return secret
 }

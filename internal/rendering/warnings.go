@@ -3,11 +3,15 @@ package rendering
 import (
 	"fmt"
 
+	"purser/internal/document/repr"
 	"purser/internal/fault"
+	"purser/internal/rendering/declared"
+	"purser/internal/rendering/relations"
+	"purser/internal/words"
 )
 
 // ParentNotFound is the name of warnings, and the type of faults, about selectors that select nothing.
-const ParentNotFound = "DocumentParentNotFound"
+const ParentNotFound = relations.ParentNotFound
 
 // WarningKind is the kind of the messages that are warnings.
 const WarningKind = "Warning"
@@ -41,12 +45,12 @@ func (r *run) warn(f *fault.Fault) {
 	if f.Secret {
 		list = &r.warnings.secret
 	}
-	r.charge(warningCost)
+	r.Charge(warningCost)
 	if len(list.kept) == maxWarnings {
 		list.more++
 		return
 	}
-	r.hold(warningSize)
+	r.Hold(warningSize)
 	list.kept = append(list.kept, warningOf(f.Type, f.Messages[0]))
 }
 
@@ -67,26 +71,16 @@ func (w *warnings) all() (all []fault.Message) {
 	return all
 }
 
-// orphan says that a document's selector selects nothing. The reference renders the document as if it had no selector
-// (spec/rendering.md §4).
-func orphan(n *node) *fault.Fault {
-	return refuse(ParentNotFound, []*node{n},
-		"The parentSelector of document %s selects no document, so it inherits nothing", n.Identity)
-}
-
-// isOrphan reports whether a document that has a layer selects a parent and none was found.
-func (n *node) isOrphan() bool { return n.rank >= 0 && len(n.selector) > 0 && n.parent == nil }
-
 // unreplaced warns that the pattern of a destination does not occur in its text, which stays unchanged
 // (spec/rendering.md §8.9).
-func unreplaced(n, source *node, number int, d *destination) *fault.Fault {
+func unreplaced(n, source *node, number int, d *declared.Destination) *fault.Fault {
 	where := "the text at"
-	if d.recursive {
+	if d.Recursive {
 		where = "any text that is looked at below"
 	}
-	f := refuse("DocumentPatternNotFound", []*node{n, source},
+	f := refuse("DocumentPatternNotFound", n, source,
 		"The pattern %s is not in %s %s of document %s, so substitution %d, from document %s, changes nothing",
-		quote(shorten(d.pattern)), where, shorten(d.written), n.Identity, number+1, source.Identity)
+		repr.Quote(words.Excerpt(d.Pattern)), where, words.Excerpt(d.Written), n.Identity, number+1, source.Identity)
 	f.Messages[0].Path = fmt.Sprintf(".metadata.substitutions.%d.dest", number)
 	return f
 }
@@ -94,10 +88,10 @@ func unreplaced(n, source *node, number int, d *destination) *fault.Fault {
 // unmatched warns that the pattern of a source matches nothing in its text, so all of the text is taken
 // (spec/rendering.md §8.5).
 func unmatched(n, source *node, number int) *fault.Fault {
-	s := &n.substitutions[number]
-	f := refuse("SourcePatternNotFound", []*node{n, source},
+	s := &n.Substitutions[number]
+	f := refuse("SourcePatternNotFound", n, source,
 		"The pattern %s matches nothing in the text at %s of document %s, so substitution %d of document %s takes "+
-			"all of it", quote(shorten(s.pattern)), shorten(s.written), source.Identity, number+1, n.Identity)
+			"all of it", repr.Quote(words.Excerpt(s.Pattern)), words.Excerpt(s.Written), source.Identity, number+1, n.Identity)
 	f.Messages[0].Path = fmt.Sprintf(".metadata.substitutions.%d.src.pattern", number)
 	return f
 }

@@ -23,6 +23,9 @@ func First(text string, n int) string {
 	return text
 }
 
+// Excerpt returns the beginning of a user's text, for a message that quotes it.
+func Excerpt(text string) string { return First(text, 128) }
+
 // FirstBytes returns a string of at most n bytes unchanged. It cuts a longer one to at most n bytes of whole characters
 // and appends "…".
 func FirstBytes(text string, n int) string {

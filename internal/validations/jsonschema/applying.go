@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"purser/internal/document"
+	"purser/internal/validations/jsonschema/work"
 )
 
 // object applies schemas to the members of an object.
@@ -13,11 +14,11 @@ func (e *evaluation) object(rules *objectRules, m mapping) {
 		if e.isOver() {
 			return
 		}
-		e.spend(lookupSteps + len(member.Key)/keyBytes)
+		e.Spend(work.Find(member.Key))
 		extra = !e.member(rules, member) || extra
 	}
 	if extra && rules.closed {
-		e.fail("additionalProperties", 1)
+		e.fail("additionalProperties")
 	}
 	if e.track && rules.isComplete {
 		e.seen.all = true
@@ -38,7 +39,7 @@ func (e *evaluation) member(rules *objectRules, member document.Member) bool {
 		e.below(to, member.Value, at, named("properties"), at)
 	}
 	for _, p := range rules.patterns {
-		if e.matches(p.pattern, member.Key) {
+		if p.Matches(e.Counter, member.Key) {
 			known = true
 			e.below(p.to, member.Value, at, named("patternProperties"), named(p.name))
 		}
@@ -59,7 +60,7 @@ func (e *evaluation) array(rules *arrayRules, items []any) {
 		if e.isOver() {
 			return
 		}
-		e.spend(lookupSteps)
+		e.Spend(work.Lookup)
 		switch {
 		case i < len(rules.prefix):
 			e.below(rules.prefix[i], item, indexed(i), named(rules.prefixKeyword), indexed(i))
@@ -68,7 +69,7 @@ func (e *evaluation) array(rules *arrayRules, items []any) {
 		}
 	}
 	if rules.closed && len(items) > len(rules.prefix) {
-		e.fail(rules.afterPrefixKeyword, 1)
+		e.fail(rules.afterPrefixKeyword)
 	}
 	if e.track {
 		e.seen.items = max(e.seen.items, min(len(items), len(rules.prefix)))
@@ -94,8 +95,8 @@ func (e *evaluation) contains(rules *arrayRules, items []any) {
 	case matched < rules.least && rules.hasLeast && matched > 0:
 		e.failWith("minContains", strconv.Itoa(matched))
 	case matched < rules.least:
-		e.fail("contains", 1)
+		e.fail("contains")
 	case matched > rules.most:
-		e.fail("maxContains", 1)
+		e.fail("maxContains")
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"purser/internal/validations/jsonschema/values"
+	"purser/internal/validations/jsonschema/work"
 	"purser/internal/words"
 )
 
@@ -31,7 +33,7 @@ func (c *run) causes(v *violation) []Finding {
 	}
 	var best *attempt
 	for i, to := range branches[:min(len(branches), maxBranches)] {
-		if !to.accepts().has(v.value, to.draft()) {
+		if !to.accepts().Has(v.value, to.draft()) {
 			continue
 		}
 		if a := c.attempt(v, to, i); best == nil || a.compare(best) < 0 {
@@ -70,7 +72,7 @@ type attempt struct {
 
 func (c *run) attempt(v *violation, to *node, i int) *attempt {
 	a := &attempt{run: run{
-		work: c.work, schema: c.schema, within: c.within + 1, scope: slices.Clone(v.scope), data: slices.Clone(v.data),
+		Counter: c.Counter, schema: c.schema, within: c.within + 1, scope: slices.Clone(v.scope), data: slices.Clone(v.data),
 		route: append(slices.Clone(v.route), indexed(i)),
 	}}
 	a.eval(to, v.value, false)
@@ -110,20 +112,13 @@ func (a *attempt) discriminate(to *node, v any) {
 		return
 	}
 	for _, member := range m {
-		a.spend(lookupSteps + len(member.Key)/keyBytes)
+		a.Spend(work.Find(member.Key))
 		p := to.objects.properties.find(member.Key)
 		if p == nil || p.asserts == nil {
 			continue
 		}
-		for _, values := range [...]*enumeration{p.asserts.constant, p.asserts.enum} {
-			switch {
-			case values == nil:
-			case values.has(a.work, member.Value):
-				a.agree++
-			default:
-				a.differ++
-			}
-		}
+		agree, differ := p.asserts.Distinguish(a.Counter, member.Value)
+		a.agree, a.differ = a.agree+agree, a.differ+differ
 	}
 }
 
@@ -132,7 +127,7 @@ func (c *run) hint(v *violation) string {
 	switch {
 	case v.added != nil:
 	case v.keyword == "additionalProperties":
-		return c.misspelt(v, v.additional(c.work))
+		return c.misspelt(v, v.additional(c.Counter))
 	case v.keyword == "unevaluatedProperties":
 		return c.misspelt(v, v.extras)
 	case v.keyword == "oneOf" && v.note != "":
@@ -152,8 +147,8 @@ func (c *run) examples(n *node) string {
 	list, _ := n.members.At("examples").([]any)
 	var texts []string
 	for _, example := range list[:min(len(list), maxExamples)] {
-		if s := text(example); s != "" {
-			c.spend(min(len(s), maxCause) * describeByte)
+		if s := values.Text(example); s != "" {
+			c.Spend(min(len(s), maxCause) * work.DescribeByte)
 			texts = append(texts, words.FirstBytes(s, maxCause))
 		}
 	}
@@ -174,15 +169,15 @@ func (c *run) misspelt(v *violation, extras []any) string {
 		known = append(known, p.name)
 	}
 	slices.Sort(known)
-	present := c.keys(m, len(known))
-	known = slices.DeleteFunc(known, present.has)
+	present := values.KeysOf(c.Counter, m, len(known))
+	known = slices.DeleteFunc(known, present.Has)
 	var said []string
 	for _, extra := range extras {
 		if len(said) == maxHints {
 			break
 		}
-		name := text(extra)
-		c.spend(len(known) * spellSteps)
+		name := values.Text(extra)
+		c.Spend(len(known) * spellSteps)
 		if nearest := words.Nearest(name, known); nearest != "" {
 			said = append(said, fmt.Sprintf("%s for %s", strconv.Quote(nearest), strconv.Quote(name)))
 		}

@@ -6,6 +6,9 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/document"
+	"purser/internal/validations/jsonschema/assertions"
+	"purser/internal/validations/jsonschema/values"
+	"purser/internal/validations/jsonschema/work"
 )
 
 // Check returns every violation, in an order that depends only on schema and data; nil if the data is valid. data is
@@ -15,36 +18,36 @@ import (
 //
 // The work is counted as it is done. The only errors are those of meter, returned unwrapped.
 func (s *Schema) Check(meter *budget.Meter, data []byte) (findings []Finding, err error) {
-	defer stopped(&err)
-	w := work{meter}
-	w.spend(len(data) * decodeByte)
+	defer work.Stopped(&err)
+	w := work.Counter{Meter: meter}
+	w.Spend(len(data) * work.DecodeByte)
 	var root any
 	if json.Valid(data) {
 		root, err = document.ParseJSON(data)
 	} else {
-		root, err = parse(w, data, -1)
+		root, err = values.Parse(w, data, -1)
 	}
 	if err != nil {
 		return unchecked(err), nil
 	}
-	if tooDeep(w, root, 0) {
-		return unchecked(errTooDeep), nil
+	if values.IsTooDeep(w, root, 0) {
+		return unchecked(values.ErrTooDeep), nil
 	}
 	return s.check(w, root), nil
 }
 
 // CheckValue is like Check, for a value of a document.
 func (s *Schema) CheckValue(meter *budget.Meter, root any) (findings []Finding, err error) {
-	defer stopped(&err)
-	return s.check(work{meter}, root), nil
+	defer work.Stopped(&err)
+	return s.check(work.Counter{Meter: meter}, root), nil
 }
 
 func unchecked(err error) []Finding {
 	return []Finding{{Message: "the data cannot be checked: " + err.Error(), Instance: []string{}, SchemaPath: "."}}
 }
 
-func (s *Schema) check(w work, root any) []Finding {
-	c := run{work: w, schema: s}
+func (s *Schema) check(w work.Counter, root any) []Finding {
+	c := run{Counter: w, schema: s}
 	c.eval(s.root, root, false)
 	if c.found.total == 0 {
 		return nil
@@ -54,7 +57,7 @@ func (s *Schema) check(w work, root any) []Finding {
 
 // run is one check of a value: the current place and the violations so far.
 type run struct {
-	work
+	work.Counter
 
 	schema *Schema
 	data   []step      // path of the value
@@ -82,10 +85,10 @@ type evaluation struct {
 // eval evaluates a schema against a value and reports whether the value is valid. If track is set and the value is
 // valid, it also returns the evaluated members or items.
 func (c *run) eval(n *node, v any, track bool) (bool, seen) {
-	c.spend(visitSteps)
+	c.Spend(visitSteps)
 	if n.members == nil {
 		if n.isFalse {
-			return c.fail(n, v, "", 1), seen{}
+			return c.fail(n, v, ""), seen{}
 		}
 		return true, seen{}
 	}
@@ -110,8 +113,8 @@ func (c *run) eval(n *node, v any, track bool) (bool, seen) {
 // all evaluates all keywords, or only until the result is known if violations are not needed.
 func (e *evaluation) all() {
 	n := e.node
-	if !n.types.has(e.value, n.draft()) {
-		e.fail("type", 1)
+	if !n.types.Has(e.value, n.draft()) {
+		e.fail("type")
 	}
 	if n.asserts != nil && !e.isOver() {
 		e.assert(n.asserts)
@@ -141,6 +144,21 @@ func (e *evaluation) all() {
 	if e.track && !e.isOver() {
 		e.unevaluated()
 	}
+}
+
+// assert evaluates the assertions. Neither it nor fail is inlined, because that would make the stack frames of
+// recursive functions larger.
+//
+//go:noinline
+func (e *evaluation) assert(set *assertions.Set) {
+	set.Check(e.Counter, e.value, func(f assertions.Failure) {
+		e.ok = false
+		v := violation{node: e.node, keyword: f.Keyword, value: e.value, count: f.Count}
+		if f.Keyword == "dependencies" || f.Keyword == "dependentRequired" {
+			v.names, v.extras = []step{named(f.Key), indexed(f.Index)}, []any{f.Missing, f.Key}
+		}
+		e.add(v)
+	})
 }
 
 // isOver reports whether the result is known and violations are not needed.
@@ -187,7 +205,7 @@ func (c *run) noteDangling(n *node, v any, r *reference) {
 	if r != nil {
 		keyword = r.keyword
 	}
-	c.fail(n, v, keyword, 1)
+	c.fail(n, v, keyword)
 	c.quiet = quiet
 }
 
@@ -205,7 +223,7 @@ func (e *evaluation) inPlace(to *node, route ...step) bool {
 
 // merge adds the members and items that another schema has evaluated.
 func (e *evaluation) merge(s seen) {
-	e.spend(lookupSteps * (len(s.names) + len(s.some)))
+	e.Spend(work.Lookup * (len(s.names) + len(s.some)))
 	e.seen.add(s)
 }
 
@@ -236,7 +254,7 @@ func (e *evaluation) combine(rules *combinators) {
 		e.inPlace(to, named("allOf"), indexed(i))
 	}
 	if rules.anyOf != nil && len(e.valid(rules.anyOf, "anyOf", 1)) == 0 {
-		e.fail("anyOf", 1)
+		e.fail("anyOf")
 	}
 	before := e.reached
 	if rules.oneOf != nil {
@@ -247,7 +265,7 @@ func (e *evaluation) combine(rules *combinators) {
 	}
 	before = e.reached
 	if rules.not != nil && e.silently(rules.not, false, named("not")) && e.reached == before {
-		e.fail("not", 1)
+		e.fail("not")
 	}
 	switch {
 	case rules.cond == nil:
@@ -266,10 +284,10 @@ func (e *evaluation) dependents(dependents []dependent) {
 	if !ok || len(dependents) == 0 {
 		return
 	}
-	keys := e.keys(m, len(dependents))
+	keys := values.KeysOf(e.Counter, m, len(dependents))
 	for _, d := range dependents {
-		e.spend(lookupSteps + len(d.name)/keyBytes)
-		if keys.has(d.name) {
+		e.Spend(work.Find(d.name))
+		if keys.Has(d.name) {
 			e.inPlace(d.to, named(d.keyword), named(d.name))
 		}
 	}
@@ -277,7 +295,7 @@ func (e *evaluation) dependents(dependents []dependent) {
 
 // silently evaluates a schema without reporting violations.
 func (e *evaluation) silently(to *node, track bool, route ...step) bool {
-	e.spend(combineSteps)
+	e.Spend(combineSteps)
 	e.quiet++
 	e.route = append(e.route, route...)
 	ok, s := e.eval(to, e.value, track)
@@ -293,8 +311,8 @@ func (e *evaluation) silently(to *node, track bool, route ...step) bool {
 // needed.
 func (e *evaluation) valid(branches []*node, keyword string, enough int) (indexes []int) {
 	for i, to := range branches {
-		e.spend(branchSteps)
-		if !to.accepts().has(e.value, to.draft()) {
+		e.Spend(branchSteps)
+		if !to.accepts().Has(e.value, to.draft()) {
 			continue // branches mostly differ in type
 		}
 		if !e.silently(to, e.track, named(keyword), indexed(i)) {
@@ -307,21 +325,23 @@ func (e *evaluation) valid(branches []*node, keyword string, enough int) (indexe
 	return indexes
 }
 
-// fail records a violation of a keyword, which counts as the given number of findings.
-func (e *evaluation) fail(keyword string, count int) {
+// fail records a violation of a keyword.
+//
+//go:noinline
+func (e *evaluation) fail(keyword string) {
 	e.ok = false
-	e.run.fail(e.node, e.value, keyword, count)
+	e.run.fail(e.node, e.value, keyword)
 }
 
 // failWith records a violation with a note for its message.
 func (e *evaluation) failWith(keyword, note string) {
 	e.ok = false
-	e.add(violation{node: e.node, keyword: keyword, value: e.value, note: note, count: 1})
+	e.add(violation{node: e.node, keyword: keyword, value: e.value, note: note})
 }
 
 // fail records a violation and returns false.
-func (c *run) fail(n *node, v any, keyword string, count int) bool {
-	c.add(violation{node: n, keyword: keyword, value: v, count: count})
+func (c *run) fail(n *node, v any, keyword string) bool {
+	c.add(violation{node: n, keyword: keyword, value: v})
 	return false
 }
 

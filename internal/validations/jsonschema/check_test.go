@@ -11,8 +11,8 @@ import (
 	"purser/internal/budget"
 )
 
-// unmetered returns work with a budget of its own.
-func unmetered() work { return work{budget.NewMeter(context.Background())} }
+// unmetered returns a meter of a budget of its own.
+func unmetered() *budget.Meter { return budget.NewMeter(context.Background()) }
 
 // fataler is implemented by *testing.T, *testing.B and *rapid.T.
 type fataler interface {
@@ -22,7 +22,7 @@ type fataler interface {
 
 func check(t fataler, s *Schema, data []byte) []Finding {
 	t.Helper()
-	found, err := s.Check(unmetered().meter, data)
+	found, err := s.Check(unmetered(), data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func check(t fataler, s *Schema, data []byte) []Finding {
 
 func mustCompile(t testing.TB, schema string) *Schema {
 	t.Helper()
-	s, err := Compile(unmetered().meter, []byte(schema), Options{})
+	s, err := Compile(unmetered(), []byte(schema), Options{})
 	if err != nil {
 		t.Fatalf("compile %s: %v", schema, err)
 	}
@@ -245,4 +245,16 @@ func TestSchema_Check_concurrent(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+func TestPattern_sameOnceTranslated(t *testing.T) {
+	t.Parallel()
+	s := mustCompile(t, `{"patternProperties":{"a$":{"type":"null"},"a(?:\\n?\\z)":{"type":"string"}},"additionalProperties":false}`)
+	want := []string{
+		"a | .patternProperties.a$.type | 1 is not of type 'null'",
+		`a | .patternProperties.a(?:\n?\z).type | 1 is not of type 'string'`,
+	}
+	if diff := cmp.Diff(want, lines(check(t, s, []byte(`{"a":1}`)))); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
 }

@@ -2,7 +2,15 @@ package jsonschema
 
 import (
 	"purser/internal/budget"
+	"purser/internal/document"
+	"purser/internal/validations/jsonschema/draft"
+	"purser/internal/validations/jsonschema/values"
+	"purser/internal/validations/jsonschema/wording"
+	"purser/internal/validations/jsonschema/work"
 )
+
+// mapping is a schema or an object of the data.
+type mapping = document.Mapping
 
 // Schema is a schema that data can be checked against. It is safe for concurrent use.
 type Schema struct {
@@ -15,9 +23,9 @@ type Schema struct {
 // Compile compiles a schema given as JSON text, and counts the work. The error is an *Unusable if the schema cannot be
 // used; other errors are those of meter, returned unwrapped.
 func Compile(meter *budget.Meter, schema []byte, options Options) (s *Schema, err error) {
-	defer stopped(&err)
-	w := work{meter}
-	root, err := parse(w, schema, maxNodes)
+	defer work.Stopped(&err)
+	w := work.Counter{Meter: meter}
+	root, err := values.Parse(w, schema, maxNodes)
 	if err != nil {
 		return nil, unusable("the schema cannot be read: " + err.Error())
 	}
@@ -25,7 +33,7 @@ func Compile(meter *budget.Meter, schema []byte, options Options) (s *Schema, er
 	if d == nil {
 		m, _ := root.(mapping)
 		return nil, &Unusable{Findings: []Finding{{
-			Message: unknownDraft(text(m.At("$schema"))), Instance: []string{"$schema"}, SchemaPath: ".$schema",
+			Message: unknownDraft(values.Text(m.At("$schema"))), Instance: []string{"$schema"}, SchemaPath: ".$schema",
 		}}}
 	}
 	meta := metaschema(d)
@@ -36,21 +44,21 @@ func Compile(meter *budget.Meter, schema []byte, options Options) (s *Schema, er
 }
 
 // dialectOf returns the draft of a document: Draft 4 by default, nil if the draft is unknown.
-func dialectOf(root any) *draft {
+func dialectOf(root any) *draft.Draft {
 	m, _ := root.(mapping)
 	if dialect, ok := m.At("$schema").(string); ok {
-		return draftOf(dialect)
+		return draft.Of(dialect)
 	}
-	return draft4
+	return draft.V4
 }
 
 func unusable(said string) *Unusable {
-	m := new(message)
-	m.add(said)
+	m := new(wording.Message)
+	m.Add(said)
 	return &Unusable{Findings: []Finding{{Message: m.String(), Instance: []string{}, SchemaPath: "."}}}
 }
 
-func compile(w work, document *source, d *draft, options Options) (*Schema, error) {
+func compile(w work.Counter, document *source, d *draft.Draft, options Options) (*Schema, error) {
 	g := newGraph(w, document, d, options)
 	g.extend()
 	if len(g.findings) == 0 {

@@ -11,7 +11,7 @@ import (
 // refusal compiles an unusable schema and returns its findings.
 func refusal(t *testing.T, schema string) []Finding {
 	t.Helper()
-	_, err := Compile(unmetered().meter, []byte(schema), Options{})
+	_, err := Compile(unmetered(), []byte(schema), Options{})
 	var unusable *Unusable
 	if !errors.As(err, &unusable) {
 		t.Fatalf("compile gives %v, want an *Unusable", err)

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/validations/jsonschema/wording"
 )
 
 func repeat(s string, n int) string { return strings.TrimSuffix(strings.Repeat(s+",", n), ",") }
@@ -55,7 +57,7 @@ func numberedPairs(n int) string {
 func TestCompile_nestedCombinators(t *testing.T) {
 	t.Parallel()
 	for _, beside := range []string{"", `{"type":"null"},`} {
-		if _, err := Compile(unmetered().meter, []byte(nested(maxLevels, beside)), Options{}); err != nil {
+		if _, err := Compile(unmetered(), []byte(nested(maxLevels, beside)), Options{}); err != nil {
 			t.Errorf("%d levels are refused: %v", maxLevels, err)
 		}
 		for _, levels := range []int{17, 20, 40} {
@@ -90,7 +92,7 @@ func TestCompile_largeSchemas(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := Compile(unmetered().meter, []byte(tt.schema), Options{})
+			_, err := Compile(unmetered(), []byte(tt.schema), Options{})
 			if usable := err == nil; usable != tt.usable {
 				t.Errorf("usable is %v, want %v: %v", usable, tt.usable, err)
 			}
@@ -138,7 +140,7 @@ func TestSchema_Check_longMessage(t *testing.T) {
 	t.Parallel()
 	data := `{"` + strings.Repeat("é", 10_000) + `":1}`
 	message := check(t, mustCompile(t, `{"type":"string"}`), []byte(data))[0].Message
-	if len(message) > maxMessage || !strings.HasSuffix(message, "é…") || !utf8.ValidString(message) {
+	if len(message) > wording.MaxMessage || !strings.HasSuffix(message, "é…") || !utf8.ValidString(message) {
 		t.Errorf("the message has %d bytes and ends in %q", len(message), message[len(message)-8:])
 	}
 }

@@ -5,16 +5,16 @@
 //
 // A schema passes through these steps:
 //
-//	text → value (value.go)      members keep their order, which matters to the wording alone
-//	     → draft (draft.go)      by $schema; Draft 4 without one
+//	text → value (values)
+//	     → draft (draft)         by $schema; Draft 4 without one
 //	     → metaschema (meta.go)  is it a valid schema of that draft?
 //	     → graph (graph.go)      its schemas, their names (identify.go) and references (refs.go), sorted by
-//	       the values they apply to (rules.go), and the keywords that need no other schema (assertions.go, equal.go)
+//	       the values they apply to (rules.go), with the keywords that need no other schema (assertions, pattern)
 //	     → extension.go          keywords of extensions
 //	     → loops (loops.go)      does it lead back to itself at the same place of the data?
 //
-// A check of data evaluates the schema (check.go, applying.go, unevaluated.go, asserting.go), keeps the first
-// violations (violation.go), and formats them as messages (wording.go, repr.go, causes.go).
+// A check of data evaluates the schema (check.go, applying.go, unevaluated.go), keeps the first violations
+// (violation.go), and describes them (describe.go, causes.go, wording).
 //
 // Invariants:
 //
@@ -79,12 +79,9 @@ type Options struct {
 
 // Limits of all schemas.
 const (
-	maxDepth    = 100    // nesting of data and of schemas; the same as that of documents
 	maxNodes    = 50_000 // values in one schema
 	maxLevels   = 16     // nested combinators at one place of the data
 	maxSteps    = 64     // successive combinators and references at one place of the data
 	maxLevel    = 128    // the same in a check, including dynamic references
-	maxPrograms = 100_000
 	maxFindings = 100
-	maxMessage  = 8 << 10
 )

@@ -5,6 +5,8 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/document"
+	"purser/internal/validations/jsonschema/values"
+	"purser/internal/validations/jsonschema/work"
 )
 
 // Extension adds keywords to all drafts.
@@ -42,8 +44,8 @@ func (e *evaluation) extended() {
 		return
 	}
 	for _, keyword := range e.node.added {
-		violations, err := keyword.Check(e.meter, m, e.schema.versions)
-		e.must(err)
+		violations, err := keyword.Check(e.Meter, m, e.schema.versions)
+		e.Must(err)
 		for i := range violations {
 			e.ok = false
 			e.add(violation{node: e.node, value: m, added: &violations[i], count: violations[i].More})
@@ -60,7 +62,7 @@ func (g *graph) extend() {
 			continue
 		}
 		for _, n := range g.nodes {
-			if n.members == nil || n.ref != nil && n.draft().hidesSiblings() {
+			if n.members == nil || n.ref != nil && n.draft().HidesSiblings() {
 				continue
 			}
 			keyword, err := extension.Compile(n.members)
@@ -78,7 +80,7 @@ func (g *graph) extend() {
 
 // weigh counts the cost of reading the values of keywords anywhere in a schema.
 func (g *graph) weigh(v any, keywords []string) {
-	g.spend(lookupSteps)
+	g.Spend(work.Lookup)
 	switch v := v.(type) {
 	case []any:
 		for _, item := range v {
@@ -87,7 +89,7 @@ func (g *graph) weigh(v any, keywords []string) {
 	case mapping:
 		for _, member := range v {
 			if slices.Contains(keywords, member.Key) {
-				g.spend(size(member.Value) * extendSteps)
+				g.Spend(values.Size(member.Value) * extendSteps)
 			}
 			g.weigh(member.Value, keywords)
 		}

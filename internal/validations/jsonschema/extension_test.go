@@ -77,7 +77,7 @@ func TestCompile_extensions(t *testing.T) {
 		},
 		"definitions": {"b": {"forbids": ["c"]}}
 	}`
-	s, err := Compile(unmetered().meter, []byte(schema), Options{Extensions: []Extension{forbids{}}})
+	s, err := Compile(unmetered(), []byte(schema), Options{Extensions: []Extension{forbids{}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,14 +107,14 @@ func TestCompile_extensions(t *testing.T) {
 			t.Errorf("whether it shows names alone: %v of %s", finding.Names, finding.Message)
 		}
 	}
-	if _, err := Compile(unmetered().meter, []byte(schema), Options{}); err != nil {
+	if _, err := Compile(unmetered(), []byte(schema), Options{}); err != nil {
 		t.Errorf("without the extension: %v", err)
 	}
 }
 
 func TestCompile_extensionsExamine(t *testing.T) {
 	t.Parallel()
-	_, err := Compile(unmetered().meter, []byte(`{"definitions": {"unreferenced": {"forbids": 5}}}`), Options{Extensions: []Extension{forbids{}}})
+	_, err := Compile(unmetered(), []byte(`{"definitions": {"unreferenced": {"forbids": 5}}}`), Options{Extensions: []Extension{forbids{}}})
 	unusable, ok := errors.AsType[*Unusable](err)
 	if !ok {
 		t.Fatalf("compile gives %v, want an *Unusable", err)

@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/validations/jsonschema/wording"
 )
 
 // FuzzCheck searches for inputs that make Compile or Check panic, return an unexpected error or different findings when
@@ -25,7 +27,7 @@ func FuzzCheck(f *testing.F) {
 		f.Add([]byte(seed[0]), []byte(seed[1]))
 	}
 	f.Fuzz(func(t *testing.T, schema, data []byte) {
-		s, err := Compile(unmetered().meter, schema, Options{})
+		s, err := Compile(unmetered(), schema, Options{})
 		if err != nil {
 			var unusable *Unusable
 			if !errors.As(err, &unusable) || len(unusable.Findings) == 0 {
@@ -48,7 +50,7 @@ func wellFormed(t *testing.T, findings []Finding) {
 		t.Errorf("%d findings", len(findings))
 	}
 	for _, f := range findings {
-		if f.Message == "" || len(f.Message) > maxMessage || !utf8.ValidString(f.Message) || f.Instance == nil || f.SchemaPath == "" {
+		if f.Message == "" || len(f.Message) > wording.MaxMessage || !utf8.ValidString(f.Message) || f.Instance == nil || f.SchemaPath == "" {
 			t.Errorf("a finding is malformed: %+v", f)
 		}
 	}
@@ -92,7 +94,7 @@ func BenchmarkCompile(b *testing.B) {
 	schema := []byte(`{"type":"object","properties":{` + numbered(`"p%d":{"type":"string","pattern":"^[a-z]+$"}`, 50) + `}}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Compile(unmetered().meter, schema, Options{}); err != nil {
+		if _, err := Compile(unmetered(), schema, Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

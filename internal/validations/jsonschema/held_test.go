@@ -37,7 +37,7 @@ func (g gate) Check(_ *budget.Meter, object document.Mapping, _ map[string]strin
 func TestSchema_Check_heldUp(t *testing.T) {
 	t.Parallel()
 	g := gate{make(chan struct{}), make(chan struct{})}
-	s, err := Compile(unmetered().meter, []byte(`{"gate": 1, "oneOf": [{"type": "object"}, {"$ref": "#/nowhere"}]}`), Options{Extensions: []Extension{g}})
+	s, err := Compile(unmetered(), []byte(`{"gate": 1, "oneOf": [{"type": "object"}, {"$ref": "#/nowhere"}]}`), Options{Extensions: []Extension{g}})
 	if err != nil {
 		t.Fatal(err)
 	}

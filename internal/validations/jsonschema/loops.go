@@ -3,6 +3,8 @@ package jsonschema
 import (
 	"fmt"
 	"slices"
+
+	"purser/internal/validations/jsonschema/wording"
 )
 
 // searchState is the state of a schema in the search for loops.
@@ -73,8 +75,8 @@ func (g *graph) refuseLoop(n *node) {
 		g.refuse(n, "$ref", "the schema is a loop: it leads back to itself at the same place of the data")
 		return
 	}
-	m := new(message).add("$ref ").quote(n.ref.written).
-		add(" is a loop: it leads back to itself at the same place of the data")
+	m := new(wording.Message).Add("$ref ").Quote(n.ref.written).
+		Add(" is a loop: it leads back to itself at the same place of the data")
 	g.refuse(n, "$ref", m.String())
 }
 

@@ -39,7 +39,7 @@ func TestCompile_others(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s, err := Compile(unmetered().meter, []byte(tt.schema), Options{Others: others})
+			s, err := Compile(unmetered(), []byte(tt.schema), Options{Others: others})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,13 +3,17 @@ package jsonschema
 import (
 	"purser/internal/budget"
 	"purser/internal/document"
+	"purser/internal/validations/jsonschema/assertions"
+	"purser/internal/validations/jsonschema/draft"
+	"purser/internal/validations/jsonschema/values"
+	"purser/internal/validations/jsonschema/work"
 )
 
 // Outline describes how checks read the schemas of a document, for programs that document it. The document can be any
 // mapping, even one that cannot be used for checks.
 type Outline struct {
 	graph *graph
-	draft *draft
+	draft *draft.Draft
 	nodes map[*document.Member]*node // by the schema's first member
 	// IsUnknown means that $schema is an unknown draft. The document is then read as Draft 4.
 	IsUnknown bool
@@ -38,15 +42,15 @@ const (
 // NewOutline reads the schemas of a document and counts the work. The only option that it uses is AssertFormats. The
 // only errors are those of meter, returned unwrapped.
 func NewOutline(meter *budget.Meter, schema document.Mapping, options Options) (o *Outline, err error) {
-	defer stopped(&err)
-	w := work{meter}
+	defer work.Stopped(&err)
+	w := work.Counter{Meter: meter}
 	o = &Outline{draft: dialectOf(schema), nodes: make(map[*document.Member]*node)}
 	if o.draft == nil {
-		o.draft, o.IsUnknown = draft4, true
+		o.draft, o.IsUnknown = draft.V4, true
 	}
 	options = Options{AssertFormats: options.AssertFormats, outline: true}
-	if tooDeep(w, schema, 0) || size(schema) > maxNodes {
-		o.graph = &graph{work: w, options: options}
+	if values.IsTooDeep(w, schema, 0) || values.Size(schema) > maxNodes {
+		o.graph = &graph{Counter: w, options: options}
 		return o, nil
 	}
 	o.graph = newGraph(w, &source{uri: base, root: schema}, o.draft, options)
@@ -63,7 +67,7 @@ func NewOutline(meter *budget.Meter, schema document.Mapping, options Options) (
 }
 
 // draftOf returns the draft of a schema of the document.
-func (o *Outline) draftOf(schema document.Mapping) *draft {
+func (o *Outline) draftOf(schema document.Mapping) *draft.Draft {
 	if n := o.node(schema); n != nil {
 		return n.draft()
 	}
@@ -79,7 +83,7 @@ func (o *Outline) node(schema document.Mapping) *node {
 
 // IsDraft4 reports whether a schema of the document belongs to Draft 4, in which booleans are not schemas, and
 // exclusiveMinimum and exclusiveMaximum are flags.
-func (o *Outline) IsDraft4(schema document.Mapping) bool { return o.draftOf(schema) == draft4 }
+func (o *Outline) IsDraft4(schema document.Mapping) bool { return o.draftOf(schema) == draft.V4 }
 
 // Keywords returns the members of a schema without keywords that only other drafts have, and without those that a $ref
 // hides. It keeps members that no draft knows.
@@ -88,39 +92,18 @@ func (o *Outline) Keywords(schema document.Mapping) document.Mapping {
 	for i, member := range schema {
 		switch {
 		case member.Key == "$ref" && member.Value == nil:
-		case member.Key == "$ref" && d.hidesSiblings():
+		case member.Key == "$ref" && d.HidesSiblings():
 			return schema[i : i+1]
-		case d.reads(member.Key):
+		case d.Reads(member.Key):
 			kept = append(kept, member)
 		}
 	}
 	return kept
 }
 
-// reads reports whether a keyword belongs to the draft, or to none at all.
-func (d *draft) reads(keyword string) bool {
-	switch keyword {
-	case "const":
-		return d.since >= since6
-	case "dependentRequired", "minContains", "maxContains":
-		return d.since >= since2019
-	case "$recursiveRef":
-		return d == draft2019
-	case "$dynamicRef":
-		return d == draft2020
-	}
-	_, isRead := d.applicators[keyword]
-	for _, other := range drafts {
-		if _, ok := other.applicators[keyword]; ok {
-			return isRead
-		}
-	}
-	return true
-}
-
 // Asserts reports whether checks with a schema of the document assert a format.
 func (o *Outline) Asserts(schema document.Mapping, format string) bool {
-	return o.graph.asserts(o.draftOf(schema)) && formatOf(format) != nil
+	return o.graph.assertsFormats(o.draftOf(schema)) && assertions.IsFormat(format)
 }
 
 // Target returns the target of a keyword of a schema: $ref, $dynamicRef or $recursiveRef. The latter two may have other
@@ -146,6 +129,6 @@ func (o *Outline) Target(schema document.Mapping, keyword string) Target {
 		return Target{Where: Nowhere}
 	}
 	path := r.to.place()
-	found, _ := at(o.graph.own.root, path)
+	found, _ := values.At(o.graph.own.root, path)
 	return Target{Here, path, found}
 }

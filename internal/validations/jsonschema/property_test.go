@@ -40,7 +40,7 @@ func TestProperty_places(t *testing.T) {
 			schema, data = members{"properties": members{key: schema}}, members{key: data}
 			path = ".properties." + key + path
 		}
-		s, err := Compile(unmetered().meter, marshal(t, schema), Options{})
+		s, err := Compile(unmetered(), marshal(t, schema), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func TestProperty_equality(t *testing.T) {
 		v := anyJSON().Draw(t, "value")
 		data := marshal(t, v)
 		is := func(schema members, data []byte) bool {
-			s, err := Compile(unmetered().meter, marshal(t, schema), Options{})
+			s, err := Compile(unmetered(), marshal(t, schema), Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,7 +84,7 @@ func TestProperty_wrapping(t *testing.T) {
 		}).Draw(t, "schema")
 		data := marshal(t, anyJSON().Draw(t, "data"))
 		check := func(schema string) []Finding {
-			s, err := Compile(unmetered().meter, []byte(schema), Options{})
+			s, err := Compile(unmetered(), []byte(schema), Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

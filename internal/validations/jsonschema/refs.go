@@ -8,6 +8,10 @@ import (
 	"strings"
 
 	"purser/internal/document"
+	"purser/internal/validations/jsonschema/draft"
+	"purser/internal/validations/jsonschema/values"
+	"purser/internal/validations/jsonschema/wording"
+	"purser/internal/validations/jsonschema/work"
 )
 
 // reference is a $ref, $dynamicRef or $recursiveRef.
@@ -23,9 +27,9 @@ type reference struct {
 // refer reads the references of a schema and reports whether it has a $ref. As in Python, null is not a reference.
 func (g *graph) refer(n *node) bool {
 	switch n.draft() {
-	case draft2019:
+	case draft.V2019:
 		n.dynamic = newReference("$recursiveRef", n.members)
-	case draft2020:
+	case draft.V2020:
 		n.dynamic = newReference("$dynamicRef", n.members)
 	}
 	v, ok := n.members.Lookup("$ref")
@@ -33,7 +37,7 @@ func (g *graph) refer(n *node) bool {
 		return false
 	}
 	if n.ref = newReference("$ref", n.members); n.ref == nil {
-		g.refuse(n, "$ref", new(message).repr(v).add(" is not of type 'string'").String())
+		g.refuse(n, "$ref", new(wording.Message).Repr(v).Add(" is not of type 'string'").String())
 	}
 	return true
 }
@@ -72,7 +76,7 @@ func (r *reference) bookend() {
 
 // target determines the target of a reference.
 func (g *graph) target(n *node, r *reference) {
-	g.spend(lookupSteps*(1+strings.Count(r.written, "/")) + len(r.written)*describeByte)
+	g.Spend(work.Lookup*(1+strings.Count(r.written, "/")) + len(r.written)*work.DescribeByte)
 	uri, fragment := join(n.resource.uri, r.written)
 	r.fragment = strings.TrimLeft(fragment, "/")
 	name, _, _ := strings.Cut(r.written, "#")
@@ -82,8 +86,8 @@ func (g *graph) target(n *node, r *reference) {
 		return
 	}
 	if in == nil {
-		said := new(message).quote(r.written).
-			add(" points outside the schema: a DataSchema may only refer to itself, with a ", r.keyword, " that starts with #,",
+		said := new(wording.Message).Quote(r.written).
+			Add(" points outside the schema: a DataSchema may only refer to itself, with a ", r.keyword, " that starts with #,",
 				" or to another one by its name, as in acme/Address/v1#/definitions/street")
 		g.refuse(n, r.keyword, said.String())
 		return
@@ -128,9 +132,9 @@ func (g *graph) resource(uri, name string) *resource {
 	if s == nil {
 		return nil
 	}
-	d := draftOf(s.uri)
+	d := draft.Of(s.uri)
 	if d == nil {
-		d = draftOf(text(s.root.(mapping).At("$schema"))) //nolint:forcetypeassert // an embedded document
+		d = draft.Of(values.Text(s.root.(mapping).At("$schema"))) //nolint:forcetypeassert // an embedded document
 	}
 	g.add(s, d)
 	g.resources[uri] = g.resources[s.uri]
@@ -143,12 +147,12 @@ func (g *graph) read(uri string, written []byte) *resource {
 		return r
 	}
 	g.resources[uri] = nil
-	root, err := parse(g.work, written, maxNodes)
+	root, err := values.Parse(g.Counter, written, maxNodes)
 	if err != nil {
 		return nil
 	}
 	d := dialectOf(root)
-	if d == nil || len(metaschema(d).checkSchema(g.work, root, nil)) > 0 {
+	if d == nil || len(metaschema(d).checkSchema(g.Counter, root, nil)) > 0 {
 		return nil
 	}
 	g.add(&source{uri: uri, root: root, meta: metaschema(d)}, d)
@@ -171,11 +175,11 @@ func (g *graph) within(r *resource, fragment string) *node {
 	if n, ok := g.byPlace[place{r.source, pointer(steps)}]; ok {
 		return n
 	}
-	found, ok := at(r.source.root, steps)
+	found, ok := values.At(r.source.root, steps)
 	if !ok {
 		return nil
 	}
-	if wrong := r.source.meta.checkSchema(g.work, found, steps); len(wrong) > 0 {
+	if wrong := r.source.meta.checkSchema(g.Counter, found, steps); len(wrong) > 0 {
 		if r.source == g.own {
 			g.findings = append(g.findings, wrong...)
 		}

@@ -2,6 +2,10 @@ package jsonschema
 
 import (
 	"math"
+
+	"purser/internal/validations/jsonschema/assertions"
+	"purser/internal/validations/jsonschema/draft"
+	"purser/internal/validations/jsonschema/pattern"
 )
 
 // objectRules are the keywords that apply schemas to the members of an object.
@@ -84,14 +88,14 @@ func (n *node) close() {
 		a.closed, a.afterPrefix = true, nil
 	}
 	a.isComplete = a.isComplete || a.afterPrefixKeyword != ""
-	a.marksContained = n.draft().since >= since2020
+	a.marksContained = n.draft().AtLeast(draft.V2020)
 	a.least = 1
-	if n.draft().since >= since2019 {
+	if n.draft().AtLeast(draft.V2019) {
 		if held, ok := n.members.Lookup("minContains"); ok {
-			a.least, a.hasLeast = countIn(held), true
+			a.least, a.hasLeast = assertions.CountOf(held), true
 		}
 		if held, ok := n.members.Lookup("maxContains"); ok {
-			a.most = countIn(held)
+			a.most = assertions.CountOf(held)
 		}
 	}
 }
@@ -153,7 +157,7 @@ func (n *node) tracks() bool {
 }
 
 // accepts returns the types that the root of the schema allows.
-func (n *node) accepts() typeSet {
+func (n *node) accepts() assertions.Types {
 	for range maxSteps {
 		if n.types != 0 || n.ref == nil || n.ref.to == nil {
 			break
@@ -205,7 +209,7 @@ func (s *propertySet) find(name string) *node {
 
 // patternRule is a member of patternProperties.
 type patternRule struct {
-	*pattern
+	*pattern.Pattern
 
 	name string
 	to   *node

@@ -1,5 +1,9 @@
 package jsonschema
 
+import (
+	"purser/internal/validations/jsonschema/work"
+)
+
 // seen is the set of members or items of a value that schemas have evaluated.
 type seen struct {
 	all   bool
@@ -61,7 +65,7 @@ func (e *evaluation) checkUnevaluated(to *node, keyword string, n int, of func(i
 	}
 	var forbidden []any
 	for i := range n {
-		e.spend(lookupSteps)
+		e.Spend(work.Lookup)
 		at, v, isSeen := of(i)
 		switch {
 		case isSeen:
@@ -75,6 +79,6 @@ func (e *evaluation) checkUnevaluated(to *node, keyword string, n int, of func(i
 	}
 	if e.seen.all = true; len(forbidden) > 0 {
 		e.ok = false
-		e.add(violation{node: e.node, keyword: keyword, value: e.value, extras: forbidden, count: 1})
+		e.add(violation{node: e.node, keyword: keyword, value: e.value, extras: forbidden})
 	}
 }

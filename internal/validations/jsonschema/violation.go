@@ -2,11 +2,9 @@ package jsonschema
 
 import (
 	"cmp"
-	"fmt"
 	"math/bits"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // step is one step of a path in the data or in the schema.
@@ -66,7 +64,7 @@ type violation struct {
 	extras  []any  // details for the message: the items or names that are not allowed, or a dependency
 	note    string // a detail as text
 	added   *Violation
-	count   int // number of findings
+	count   int // number of findings; 0 is one
 }
 
 // order orders violations by their path in the data, then by keyword.
@@ -89,7 +87,7 @@ func (c *run) add(v violation) {
 	}
 	c.found.total += max(1, v.count)
 	steps := placeSteps * (2 + len(c.data) + len(c.route))
-	c.spend(errorSteps + steps)
+	c.Spend(errorSteps + steps)
 	data, route := c.data, c.route
 	c.route = append(c.route, named(v.keyword))
 	c.route = append(c.route, v.names...)
@@ -101,97 +99,10 @@ func (c *run) add(v violation) {
 		}
 		c.found.first = c.found.first[:maxFindings-1]
 	}
-	c.spend(bits.Len(maxFindings)*steps + len(c.data) + len(c.route))
+	c.Spend(bits.Len(maxFindings)*steps + len(c.data) + len(c.route))
 	v.data, v.route, v.scope = slices.Clone(data), slices.Clone(v.route), slices.Clone(c.scope)
 	at, _ := slices.BinarySearchFunc(c.found.first, v, func(other, v violation) int {
 		return cmp.Or(other.order(&v), -1)
 	})
 	c.found.first = slices.Insert(c.found.first, at, v)
-}
-
-// describe converts violations to findings.
-func (c *run) describe() []Finding {
-	var findings []Finding
-	for i := range c.found.first {
-		v := &c.found.first[i]
-		instance, schema := v.paths()
-		c.spend(describeSteps + textSize(instance)*splitByte + len(schema)*splitByte)
-		for _, said := range v.words(c.work, maxFindings) {
-			c.spend(len(said) * describeByte)
-			findings = append(findings, Finding{
-				Message: said, Instance: instance, SchemaPath: schema, Names: v.showsNames(),
-			})
-		}
-		if last := len(findings) - 1; i < maxCaused {
-			findings[last].Hint, findings[last].Causes = c.hint(v), c.causes(v)
-		}
-		if len(findings) >= maxFindings {
-			break
-		}
-	}
-	return atMost(findings, c.found.total)
-}
-
-func textSize(steps []string) int {
-	n := 0
-	for _, step := range steps {
-		n += len(step)
-	}
-	return n
-}
-
-// paths returns the path of the value and that of the keyword, without references, as in Python. Paths to keywords of
-// extensions include references (spec/property-groups.md §4).
-func (v *violation) paths() (instance []string, schema string) {
-	instance = make([]string, 0, len(v.data))
-	for _, s := range v.data {
-		instance = append(instance, s.String())
-	}
-	var parts []string
-	for _, s := range v.route[:len(v.route)-1-len(v.names)] {
-		if s.kind != isRef || v.added != nil {
-			parts = append(parts, s.String())
-		}
-	}
-	switch {
-	case v.added != nil:
-		instance = append(instance, v.added.Instance...)
-		parts = append(parts, v.added.Keyword...)
-	case v.keyword != "":
-		parts = append(parts, v.shownKeyword())
-	}
-	return instance, "." + strings.Join(parts, ".")
-}
-
-// showsNames reports whether the message contains names of members, but no other part of the data.
-func (v *violation) showsNames() bool {
-	switch v.keyword {
-	case "required", "additionalProperties", "dependencies", "dependentRequired", "unevaluatedProperties":
-		return true
-	}
-	return v.added != nil
-}
-
-// shownKeyword returns the keyword as Python names it. In Draft 4 an exclusive bound is a flag of the bound.
-func (v *violation) shownKeyword() string {
-	if v.node.draft() == draft4 {
-		switch v.keyword {
-		case "exclusiveMinimum":
-			return "minimum"
-		case "exclusiveMaximum":
-			return "maximum"
-		}
-	}
-	return v.keyword
-}
-
-// atMost cuts findings, the first of total ones, down to maxFindings.
-func atMost(findings []Finding, total int) []Finding {
-	if total <= maxFindings {
-		return findings
-	}
-	const shown = maxFindings - 1
-	return append(slices.Clip(findings[:min(shown, len(findings))]), Finding{
-		Message: fmt.Sprintf("and %d more", total-shown), Instance: []string{}, SchemaPath: ".",
-	})
 }

@@ -1,0 +1,115 @@
+// Package repr writes values as Python's repr does, in which the reference's messages and texts show them.
+//
+// The functions whose names begin with Append append to a buffer and stop soon after it has more than most bytes, so
+// that the work is bounded however large the value is.
+package repr
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"purser/internal/document"
+)
+
+// Of returns a value as Python writes it.
+func Of(value any) string { return string(Append(nil, value, math.MaxInt)) }
+
+// Quote returns a string as Python writes it.
+func Quote(s string) string { return string(AppendQuoted(nil, s, math.MaxInt)) }
+
+// Append appends a value.
+func Append(dst []byte, value any, most int) []byte {
+	switch v := value.(type) {
+	case bool:
+		if v {
+			return append(dst, "True"...)
+		}
+		return append(dst, "False"...)
+	case document.Number:
+		return append(dst, v...)
+	case string:
+		return AppendQuoted(dst, v, most)
+	case []any:
+		return append(AppendItems(append(dst, '['), v, most), ']')
+	case document.Mapping:
+		return append(appendMembers(append(dst, '{'), v, most), '}')
+	}
+	return append(dst, "None"...)
+}
+
+// AppendItems appends items, separated by commas.
+func AppendItems(dst []byte, items []any, most int) []byte {
+	for i, item := range items {
+		if len(dst) > most {
+			break
+		}
+		dst = Append(separate(dst, i), item, most)
+	}
+	return dst
+}
+
+func appendMembers(dst []byte, m document.Mapping, most int) []byte {
+	for i, member := range m {
+		if len(dst) > most {
+			break
+		}
+		dst = append(AppendQuoted(separate(dst, i), member.Key, most), ": "...)
+		dst = Append(dst, member.Value, most)
+	}
+	return dst
+}
+
+func separate(dst []byte, i int) []byte {
+	if i == 0 {
+		return dst
+	}
+	return append(dst, ", "...)
+}
+
+// AppendQuoted appends a string in single quotes, or in double quotes if that avoids escapes.
+func AppendQuoted(dst []byte, s string, most int) []byte {
+	mark := '\''
+	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
+		mark = '"'
+	}
+	dst = append(dst, byte(mark))
+	for _, c := range s {
+		if len(dst) > most {
+			break
+		}
+		switch {
+		case c == '\\' || c == mark:
+			dst = utf8.AppendRune(append(dst, '\\'), c)
+		case unicode.IsPrint(c): // approximates str.isprintable()
+			dst = utf8.AppendRune(dst, c)
+		default:
+			dst = appendEscaped(dst, c)
+		}
+	}
+	return append(dst, byte(mark))
+}
+
+func appendEscaped(dst []byte, c rune) []byte {
+	switch c {
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\r':
+		return append(dst, '\\', 'r')
+	case '\t':
+		return append(dst, '\\', 't')
+	}
+	mark, width := byte('U'), 8
+	switch {
+	case c <= 0xff:
+		mark, width = 'x', 2
+	case c <= 0xffff:
+		mark, width = 'u', 4
+	}
+	digits := strconv.FormatInt(int64(c), 16)
+	dst = append(dst, '\\', mark)
+	dst = append(dst, strings.Repeat("0", width-len(digits))...)
+	return append(dst, digits...)
+}

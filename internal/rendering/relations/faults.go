@@ -1,0 +1,84 @@
+package relations
+
+import (
+	"errors"
+	"fmt"
+
+	"purser/internal/budget"
+	"purser/internal/fault"
+	"purser/internal/rendering/meter"
+)
+
+// Refuse returns the fault of documents that do not render as they are. The class and text are the reference's, where
+// it has them.
+func Refuse(errorType string, documents []*Node, format string, args ...any) *fault.Fault {
+	return About(fault.New(fault.Invalid, errorType, format, args...), documents...)
+}
+
+// refuseReason is a refusal that also has its reason in a separate field (spec/rendering.md §4, §5).
+func refuseReason(errorType, reason string, documents []*Node, format string, args ...any) *fault.Fault {
+	f := Refuse(errorType, documents, format+" Reason: %s", append(args, reason)...)
+	f.Reason = reason
+	return f
+}
+
+// About adds the documents of a fault in machine-readable form. The fault is secret if one of them is.
+func About(f *fault.Fault, documents ...*Node) *fault.Fault {
+	message := fault.Message{Message: f.Message, Error: true}
+	for _, n := range documents {
+		f.Secret = f.Secret || n.Secret
+		message.Documents = append(message.Documents, n.named())
+	}
+	message.Secret = f.Secret
+	f.Messages = []fault.Message{message}
+	return f
+}
+
+// named is how faults name the document to programs.
+func (n *Node) named() fault.Document {
+	return fault.Document{Schema: n.Schema, Name: n.Name, Layer: n.Layer, Encrypted: n.Encrypted}
+}
+
+// SubstitutionPath returns the path of a substitution in a document's metadata.
+func SubstitutionPath(number int) string { return fmt.Sprintf(".metadata.substitutions.%d", number) }
+
+// NoSource returns the fault of a substitution with a missing or abstract source.
+func (s *Set) NoSource(n *Node, number int) *fault.Fault {
+	source, details := n.Substitutions[number].Source, ""
+	if !s.compat {
+		details = s.sources[source].details()
+	}
+	f := About(fault.New(fault.Conflict, "SubstitutionSourceNotFound",
+		"Required substitution source document [%s] %s was not found, yet is referenced by %s%s",
+		source.Schema, source.Name, n.Brief(), details), n)
+	if !s.compat {
+		f.Messages[0].Path = SubstitutionPath(number) + ".src"
+	}
+	return f
+}
+
+// ParentNotFound is the type of faults about selectors that select nothing.
+const ParentNotFound = "DocumentParentNotFound"
+
+// Orphan returns the fault of a document's selector that selects nothing. The reference renders the document as if it
+// had no selector (spec/rendering.md §4).
+func Orphan(n *Node) *fault.Fault {
+	f := Refuse(ParentNotFound, []*Node{n},
+		"The parentSelector of document %s selects no document, so it inherits nothing", n.Identity)
+	f.Secret, f.Messages[0].Secret = n.Encrypted, n.Encrypted // it does not depend on what is substituted
+	return f
+}
+
+// Stopped returns the error that stops the work on a document, nil if it may go on; doing names the part that was
+// worked on.
+func Stopped(m *meter.Meter, n *Node, doing string) error {
+	err := m.Stopped()
+	if err == nil {
+		return nil
+	}
+	err = budget.About(err, "render document %s%s", n.Identity, doing)
+	if f, ok := errors.AsType[*fault.Fault](err); ok && f.Kind == fault.TooLarge {
+		return About(f, n)
+	}
+	return fmt.Errorf("render documents: %w", err)
+}

@@ -1,0 +1,74 @@
+package relations
+
+import (
+	"fmt"
+
+	"purser/internal/document"
+	"purser/internal/rendering/declared"
+)
+
+// Node is a document with its relations to others.
+type Node struct {
+	document.Identity
+	*declared.Metadata
+
+	Document *document.Document
+	Index    int // in the input
+	// Secret reports whether the document is encrypted, or takes something from one that is.
+	Secret bool
+
+	rank       int   // of its layer, from the top; -1 without a layer
+	position   int   // among all with a layer: from the top layer down, then as in the input
+	parent     *Node // the document it inherits from
+	replacedBy *Node
+	namesakes  *namesakes
+	twin       *Node // another one of its schema and name
+	place      int   // in the graph; notFound until it is mentioned
+	neededBy   *Node // the last one that got an edge to it
+}
+
+// notFound is the place of a node outside of the graph.
+const notFound = -1
+
+// unlink forgets the relations to other documents.
+func (n *Node) unlink() {
+	n.parent, n.replacedBy, n.neededBy = nil, nil, nil
+	n.rank, n.place, n.Secret = -1, notFound, n.Encrypted
+}
+
+// Key returns the key of substitutions from the document.
+func (n *Node) Key() declared.Key { return declared.Key{Schema: n.Schema, Name: n.Name} }
+
+// Brief names a document without its layer, as some of the reference's messages do.
+func (n *Node) Brief() string { return fmt.Sprintf("[%s] %s", n.Schema, n.Name) }
+
+// Layered reports whether the document inherits its parent's data (spec/rendering.md §8 step 2).
+func (n *Node) Layered() bool { return n.parent != nil && len(n.Actions) > 0 && !n.Control }
+
+// Changes reports whether the document's data is computed.
+func (n *Node) Changes() bool { return n.Layered() || len(n.Substitutions) > 0 && !n.Control }
+
+// Returned reports whether services read the document (spec/rendering.md §7.4).
+func (n *Node) Returned() bool { return !n.Abstract && n.replacedBy == nil }
+
+// IsOrphan reports whether a document that has a layer selects a parent and none was found.
+func (n *Node) IsOrphan() bool { return n.rank >= 0 && len(n.Selector) > 0 && n.parent == nil }
+
+// Ancestor returns the document whose data is inherited: the parent, or the parent's replacement (spec/rendering.md
+// §7.1). There must be a parent.
+func (n *Node) Ancestor() *Node {
+	if by := n.parent.replacedBy; by != nil && by != n {
+		return by
+	}
+	return n.parent
+}
+
+// Origin returns the document that the reference names as the parent: ancestors that only pass on inherited data are
+// skipped (spec/rendering.md §8.4).
+func (n *Node) Origin() *Node {
+	n = n.parent
+	for n.Layered() && len(n.Substitutions) == 0 {
+		n = n.parent
+	}
+	return n
+}

@@ -1,0 +1,92 @@
+package relations
+
+import (
+	"slices"
+
+	"purser/internal/rendering/meter"
+)
+
+// needs says which documents need which others first (spec/rendering.md §7.1).
+type needs struct {
+	nodes []*Node // with dependencies or dependents, in the order of first mention
+	edges []edge  // in the order in which they are found
+}
+
+// edge says that one document, by its place, needs another one.
+type edge struct{ dependent, dependency int }
+
+func newNeeds(m *meter.Meter, nodes []*Node, sources sources) *needs {
+	g := &needs{}
+	need := func(dependent, dependency *Node) {
+		if dependency.neededBy != dependent { // all edges of a document are found in one go
+			dependency.neededBy = dependent
+			g.edges = append(g.edges, edge{g.enter(dependent), g.enter(dependency)})
+		}
+	}
+	for _, n := range nodes {
+		m.Charge(meter.Lookup * (1 + 2*len(n.Substitutions)))
+		if n.parent != nil {
+			need(n, n.Ancestor())
+		}
+		for i := range n.Substitutions {
+			if source := sources.of(n.Substitutions[i].Source); source != nil {
+				need(n, source)
+			}
+		}
+	}
+	return g
+}
+
+func (g *needs) enter(n *Node) int {
+	if n.place == notFound {
+		n.place = len(g.nodes)
+		g.nodes = append(g.nodes, n)
+	}
+	return n.place
+}
+
+// order sorts documents so that each comes after its dependencies: by repeatedly taking the documents without remaining
+// dependents, in reverse; then documents outside the graph in the order of the input (spec/rendering.md §7.3).
+func (g *needs) order(nodes []*Node) ([]*Node, error) {
+	needs := g.neighbours(func(e edge) (from, to int) { return e.dependent, e.dependency })
+	dependents := make([]int, len(g.nodes))
+	for _, e := range g.edges {
+		dependents[e.dependency]++
+	}
+	sorted := make([]int, 0, len(g.nodes))
+	for at, n := range dependents {
+		if n == 0 {
+			sorted = append(sorted, at)
+		}
+	}
+	for i := 0; i < len(sorted); i++ {
+		for _, needed := range needs[sorted[i]] {
+			if dependents[needed]--; dependents[needed] == 0 {
+				sorted = append(sorted, needed)
+			}
+		}
+	}
+	if len(sorted) < len(g.nodes) {
+		return nil, g.cycleFault()
+	}
+	ordered := make([]*Node, 0, len(nodes))
+	for _, at := range slices.Backward(sorted) {
+		ordered = append(ordered, g.nodes[at])
+	}
+	for _, n := range nodes {
+		if n.place == notFound {
+			ordered = append(ordered, n)
+		}
+	}
+	return ordered, nil
+}
+
+// neighbours lists, for every place, where its edges lead, in the order in which they were found.
+func (g *needs) neighbours(direction func(edge) (from, to int)) [][]int {
+	lists := make([][]int, len(g.nodes))
+	for _, e := range g.edges {
+		from, to := direction(e)
+		lists[from] = append(lists[from], to)
+	}
+	return lists
+}

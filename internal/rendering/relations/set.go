@@ -1,0 +1,119 @@
+// Package relations finds out how the documents of a revision depend on each other: which layer is above which, which
+// document is the parent of which, which replaces which, and where substitutions take values from.
+//
+//	documents ──Read──► Set ──Order──► nodes, each after those that it depends on
+//	                        ──Examine, Graph──► what is wrong, how they depend on each other
+//
+// It knows identities and metadata but no data, except for that of the LayeringPolicy, so its faults tell none. The
+// methods of a Set begin anew each time. Nodes have the relations that Order found until another method is called.
+package relations
+
+import (
+	"fmt"
+
+	"purser/internal/document"
+	"purser/internal/rendering/declared"
+	"purser/internal/rendering/meter"
+)
+
+// Set is the documents of a revision. Of those with one identity only the first counts.
+type Set struct {
+	*meter.Meter
+
+	Nodes []*Node // in the order of the input
+
+	compat   bool
+	sources  sources
+	policies map[*Node]layers // the layers of the LayeringPolicies read so far
+}
+
+// nodeSize is the memory of a node, its data and its entries in maps, in bytes.
+const nodeSize = 512
+
+// Read reads the metadata of documents, each by the function, which counts its work in the meter. Compat leaves out
+// details of faults that the reference does not have.
+func Read(m *meter.Meter, documents []*document.Document, compat bool,
+	read func(index int) (*declared.Metadata, error),
+) (*Set, error) {
+	s := &Set{
+		Meter: m, Nodes: make([]*Node, 0, len(documents)),
+		compat: compat, sources: make(sources, len(documents)), policies: map[*Node]layers{},
+	}
+	all := make([]Node, len(documents)) // beside each other in memory
+	kin := make([]namesakes, 0, len(documents))
+	if m.Hold(nodeSize * len(documents)); m.Err != nil {
+		return nil, fmt.Errorf("read documents: %w", m.Err)
+	}
+	for i, d := range documents {
+		n := &all[i]
+		n.Identity, n.Document, n.Index = d.Identity, d, i
+		same := s.sources[n.Key()]
+		if same == nil {
+			kin = append(kin, namesakes{})
+			same = &kin[len(kin)-1]
+			s.sources[n.Key()] = same
+		}
+		added, compared := same.add(n)
+		if m.Charge(4*meter.Lookup + meter.Visit*compared); !added {
+			continue
+		}
+		var err error
+		if n.Metadata, err = read(i); err != nil {
+			return nil, err
+		}
+		n.unlink()
+		if err := Stopped(m, n, ""); err != nil {
+			return nil, err
+		}
+		s.Nodes = append(s.Nodes, n)
+	}
+	return s, nil
+}
+
+// unlink forgets all relations.
+func (s *Set) unlink() {
+	for _, n := range s.Nodes {
+		n.unlink()
+	}
+}
+
+// Source returns the document that substitutions read, nil if there is none.
+func (s *Set) Source(k declared.Key) *Node { return s.sources.of(k) }
+
+// Order links the documents to their dependencies, and returns them sorted so that dependencies come first. Checks are
+// made in the order of spec/rendering.md §11.6.
+func (s *Set) Order() ([]*Node, error) {
+	s.unlink()
+	layers, err := s.layersOf(s.Nodes)
+	if err != nil {
+		return nil, err
+	}
+	if err := newFamily(s.Meter, layers, s.Nodes).selectParents(); err != nil {
+		return nil, err
+	}
+	if err := markReplaced(s.Nodes); err != nil {
+		return nil, err
+	}
+	chooseSources(s.Nodes)
+	order, err := newNeeds(s.Meter, s.Nodes, s.sources).order(s.Nodes)
+	for _, n := range order {
+		s.inherit(n)
+	}
+	return order, err
+}
+
+// inherit marks the document as secret if it takes values from a secret document. Its dependencies must be marked
+// before. The mark does not depend on the data of any document.
+func (s *Set) inherit(n *Node) {
+	if !n.Changes() {
+		return
+	}
+	if n.Layered() && n.Ancestor().Secret {
+		n.Secret = true
+	}
+	for i := range n.Substitutions {
+		if source := s.Source(n.Substitutions[i].Source); source != nil && source.Secret {
+			n.Secret = true
+		}
+	}
+}

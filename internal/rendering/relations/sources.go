@@ -1,0 +1,70 @@
+package relations
+
+import (
+	"fmt"
+
+	"purser/internal/rendering/declared"
+)
+
+// namesakes are the documents of one schema and name, in whatever layers.
+type namesakes struct {
+	last     *Node // the others follow by twin
+	original *Node // the first that is not a replacement (spec/rendering.md §5)
+	source   *Node // that substitutions read (spec/rendering.md §6)
+}
+
+// add adds a document, unless there is one in its layer: of those with one identity the first counts. It returns how
+// many it was compared with, too.
+func (s *namesakes) add(n *Node) (added bool, compared int) {
+	for twin := s.last; twin != nil; twin = twin.twin {
+		if compared++; twin.Layer == n.Layer {
+			return false, compared
+		}
+	}
+	n.namesakes, n.twin, s.last = s, s.last, n
+	return true, compared
+}
+
+// sources are the documents that substitutions read, by schema and name.
+type sources map[declared.Key]*namesakes
+
+// of is the document that a substitution reads, nil if there is none.
+func (s sources) of(k declared.Key) *Node {
+	if found := s[k]; found != nil {
+		return found.source
+	}
+	return nil
+}
+
+// details says which documents are abstract, and so cannot be sources; "" if all are encrypted: their names are secret.
+func (s *namesakes) details() string {
+	if s == nil {
+		return ""
+	}
+	for twin := s.last; twin != nil; twin = twin.twin {
+		if twin.Abstract && !twin.Encrypted {
+			return fmt.Sprintf(". Details: document %s is abstract, and only concrete documents are sources", twin.Identity)
+		}
+	}
+	return ""
+}
+
+// chooseSources chooses the concrete documents, or their replacements. If two have the same schema and name, the one in
+// the more specific layer counts, whatever their order in the input (R1).
+func chooseSources(nodes []*Node) {
+	for _, n := range nodes {
+		n.namesakes.source = nil
+	}
+	for _, n := range nodes {
+		if n.Abstract {
+			continue
+		}
+		source := n
+		if n.replacedBy != nil {
+			source = n.replacedBy
+		}
+		if known := n.namesakes.source; known == nil || known.rank < source.rank {
+			n.namesakes.source = source
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package assertions
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"purser/internal/document"
+	"purser/internal/validations/jsonschema/work"
+)
+
+// enumeration is the set of values that an enum allows.
+type enumeration struct {
+	prints  map[string]struct{}
+	longest int // length of the longest text of printer, in bytes
+}
+
+func newEnumeration(w work.Counter, values []any) *enumeration {
+	e := &enumeration{prints: make(map[string]struct{}, len(values))}
+	for _, item := range values {
+		p := printer{Counter: w, most: math.MaxInt}
+		p.print(item)
+		e.prints[p.String()] = struct{}{}
+		e.longest = max(e.longest, p.Len())
+	}
+	return e
+}
+
+// has reports whether a value is equal to an allowed one.
+func (e *enumeration) has(w work.Counter, v any) bool {
+	p := printer{Counter: w, most: e.longest}
+	p.print(v)
+	_, ok := e.prints[p.String()]
+	return ok
+}
+
+// areUnique reports whether no two items are equal. It takes linear time.
+func areUnique(w work.Counter, items []any) bool {
+	if len(items) < 2 {
+		return true
+	}
+	seen := make(map[string]struct{}, len(items))
+	for _, item := range items {
+		p := printer{Counter: w, most: math.MaxInt}
+		p.print(item)
+		if _, ok := seen[p.String()]; ok {
+			return false
+		}
+		seen[p.String()] = struct{}{}
+	}
+	return true
+}
+
+// Costs in steps.
+const (
+	printSteps = 100    // writing a value with printer
+	printPower = 12_000 // additionally, for a number with an exponent
+)
+
+// printer writes values so that equal values, and no others, have the same text: numbers by value, so that 1 equals
+// 1.0, and objects sorted by key. It stops after more than most bytes.
+type printer struct {
+	work.Counter
+	strings.Builder
+
+	most int
+}
+
+func (p *printer) print(v any) {
+	if p.Len() > p.most {
+		return
+	}
+	p.Spend(p.steps(v))
+	switch v := v.(type) {
+	case document.Number:
+		p.WriteString(exact(v))
+	case string:
+		p.text(v)
+	case []any:
+		p.WriteByte('[')
+		for _, item := range v {
+			p.print(item)
+			p.WriteByte(',')
+		}
+		p.WriteByte(']')
+	case document.Mapping:
+		p.members(v)
+	default:
+		fmt.Fprint(p, v)
+	}
+}
+
+// steps returns the cost of writing v without the values in it.
+func (p *printer) steps(v any) int {
+	switch v := v.(type) {
+	case string:
+		return printSteps + min(len(v), p.most)*work.DecodeByte
+	case document.Number:
+		switch {
+		case isInteger(v):
+		case strings.ContainsAny(string(v), "eE"):
+			return printPower
+		default:
+			return 4 * numberSteps
+		}
+	case document.Mapping:
+		return printSteps * (1 + 2*len(v))
+	}
+	return printSteps
+}
+
+// text writes a string. It does not read strings that are too long to be written.
+func (p *printer) text(s string) {
+	if len(s) > p.most {
+		p.WriteString(s[:p.most+1])
+		return
+	}
+	p.WriteString(strconv.Quote(s))
+}
+
+func (p *printer) members(m document.Mapping) {
+	sorted := slices.SortedFunc(slices.Values(m), func(a, b document.Member) int { return strings.Compare(a.Key, b.Key) })
+	p.WriteByte('{')
+	for _, member := range sorted {
+		p.print(member.Key)
+		p.WriteByte(':')
+		p.print(member.Value)
+		p.WriteByte(',')
+	}
+	p.WriteByte('}')
+}
+
+// exact formats a number so that equal numbers have the same text.
+func exact(n document.Number) string {
+	n = bounded(n)
+	if isInteger(n) && n != "-0" {
+		return string(n)
+	}
+	return rational(n).RatString()
+}

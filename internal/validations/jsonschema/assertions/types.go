@@ -1,0 +1,58 @@
+package assertions
+
+import (
+	"purser/internal/document"
+	"purser/internal/validations/jsonschema/draft"
+	"purser/internal/validations/jsonschema/values"
+)
+
+// Types is a set of types, as bits; zero if a schema does not restrict the type.
+type Types uint8
+
+const (
+	typeNull Types = 1 << iota
+	typeBoolean
+	typeString
+	typeArray
+	typeObject
+	typeNumber
+	typeInteger
+	typeNamed // the keyword is present
+)
+
+var typeNames = map[string]Types{
+	"null": typeNull, "boolean": typeBoolean, "string": typeString, "array": typeArray, "object": typeObject,
+	"number": typeNumber, "integer": typeInteger,
+}
+
+// typesOf reads the keyword type.
+func typesOf(held any) Types {
+	all := typeNamed | typeNames[values.Text(held)]
+	for _, name := range values.Texts(held) {
+		all |= typeNames[name]
+	}
+	return all
+}
+
+// Has reports whether the set is empty or contains a type of the value. In Draft 4, 1.0 is not an integer; in later
+// drafts it is.
+func (t Types) Has(v any, d *draft.Draft) bool {
+	if t == 0 {
+		return true
+	}
+	switch v := v.(type) {
+	case nil:
+		return t&typeNull != 0
+	case bool:
+		return t&typeBoolean != 0
+	case string:
+		return t&typeString != 0
+	case []any:
+		return t&typeArray != 0
+	case document.Mapping:
+		return t&typeObject != 0
+	case document.Number:
+		return t&typeNumber != 0 || t&typeInteger != 0 && (isInteger(v) || d != draft.V4 && isWhole(v))
+	}
+	return false
+}

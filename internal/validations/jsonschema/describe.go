@@ -1,0 +1,151 @@
+package jsonschema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"purser/internal/validations/jsonschema/draft"
+	"purser/internal/validations/jsonschema/wording"
+	"purser/internal/validations/jsonschema/work"
+)
+
+// describe converts violations to findings.
+func (c *run) describe() []Finding {
+	var findings []Finding
+	for i := range c.found.first {
+		v := &c.found.first[i]
+		instance, schema := v.paths()
+		c.Spend(describeSteps + textSize(instance)*splitByte + len(schema)*splitByte)
+		for _, said := range v.messages(c.Counter, maxFindings) {
+			c.Spend(len(said) * work.DescribeByte)
+			findings = append(findings, Finding{
+				Message: said, Instance: instance, SchemaPath: schema, Names: v.showsNames(),
+			})
+		}
+		if last := len(findings) - 1; i < maxCaused {
+			findings[last].Hint, findings[last].Causes = c.hint(v), c.causes(v)
+		}
+		if len(findings) >= maxFindings {
+			break
+		}
+	}
+	return atMost(findings, c.found.total)
+}
+
+// messages returns the messages about a violation, at most the given number.
+func (v *violation) messages(w work.Counter, most int) []string {
+	said := wording.Violation{
+		Keyword: v.keyword, Value: v.value, Held: v.node.members.At(v.shownKeyword()), Extras: v.extras, Note: v.note,
+	}
+	switch v.keyword {
+	case "":
+		if v.added != nil {
+			return []string{new(wording.Message).Add(v.added.Message).String()}
+		}
+	case "$ref", "$dynamicRef", "$recursiveRef":
+		return []string{v.unresolved()}
+	case "additionalProperties":
+		said.Extras = v.additional(w)
+		said.Patterns, _ = v.node.members.At("patternProperties").(mapping)
+	case "items", "additionalItems":
+		items, _ := v.value.([]any)
+		said.Extras = items[len(v.node.arrays.prefix):]
+	}
+	return said.Messages(w, most)
+}
+
+// unresolved returns the message about a reference without a target, or with an endless cycle of references.
+func (v *violation) unresolved() string {
+	m, r := new(wording.Message), v.node.ref
+	if v.keyword != "$ref" {
+		r = v.node.dynamic
+	}
+	switch {
+	case r != nil && r.other != "":
+		m.Add("the DataSchema ", r.other, " is not registered, or cannot be used")
+	case r == nil || r.to != nil:
+		m.Add("the schema is a loop: it leads back to itself at the same place of the data")
+	default:
+		m.Add("Unresolvable JSON pointer: ").Quote(r.fragment)
+	}
+	return m.String()
+}
+
+// additional returns the keys that neither properties nor patternProperties describe, in written order.
+func (v *violation) additional(w work.Counter) (extras []any) {
+	m, _ := v.value.(mapping)
+	rules := v.node.objects
+	for _, member := range m {
+		w.Spend(work.Find(member.Key))
+		if rules.properties.find(member.Key) == nil &&
+			!slices.ContainsFunc(rules.patterns, func(p patternRule) bool { return p.Matches(w, member.Key) }) {
+			extras = append(extras, member.Key)
+		}
+	}
+	return extras
+}
+
+func textSize(steps []string) int {
+	n := 0
+	for _, step := range steps {
+		n += len(step)
+	}
+	return n
+}
+
+// paths returns the path of the value and that of the keyword, without references, as in Python. Paths to keywords of
+// extensions include references (spec/property-groups.md §4).
+func (v *violation) paths() (instance []string, schema string) {
+	instance = make([]string, 0, len(v.data))
+	for _, s := range v.data {
+		instance = append(instance, s.String())
+	}
+	var parts []string
+	for _, s := range v.route[:len(v.route)-1-len(v.names)] {
+		if s.kind != isRef || v.added != nil {
+			parts = append(parts, s.String())
+		}
+	}
+	switch {
+	case v.added != nil:
+		instance = append(instance, v.added.Instance...)
+		parts = append(parts, v.added.Keyword...)
+	case v.keyword != "":
+		parts = append(parts, v.shownKeyword())
+	}
+	return instance, "." + strings.Join(parts, ".")
+}
+
+// showsNames reports whether the message contains names of members, but no other part of the data.
+func (v *violation) showsNames() bool {
+	switch v.keyword {
+	case "required", "additionalProperties", "dependencies", "dependentRequired", "unevaluatedProperties":
+		return true
+	}
+	return v.added != nil
+}
+
+// shownKeyword returns the keyword as Python names it. In Draft 4 an exclusive bound is a flag of the bound.
+func (v *violation) shownKeyword() string {
+	if v.node.draft() == draft.V4 {
+		switch v.keyword {
+		case "exclusiveMinimum":
+			return "minimum"
+		case "exclusiveMaximum":
+			return "maximum"
+		}
+	}
+	return v.keyword
+}
+
+// atMost cuts findings, the first of total ones, down to maxFindings.
+func atMost(findings []Finding, total int) []Finding {
+	if total <= maxFindings {
+		return findings
+	}
+	const shown = maxFindings - 1
+	return append(slices.Clip(findings[:min(shown, len(findings))]), Finding{
+		Message: fmt.Sprintf("and %d more", total-shown), Instance: []string{}, SchemaPath: ".",
+	})
+}

@@ -1,0 +1,258 @@
+// Package pattern compiles the regular expressions of schemas, which are those of Python or of ECMA-262, with RE2.
+//
+//	written → unsupported?  constructs that RE2 lacks are refused by name
+//	        → translated    what RE2 reads differently is written as RE2 reads it
+//	        → compiled      unless it is too large
+package pattern
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"strconv"
+	"strings"
+
+	"purser/internal/validations/jsonschema/draft"
+	"purser/internal/validations/jsonschema/work"
+)
+
+// Pattern is a regular expression of a schema.
+type Pattern struct {
+	Size int // instructions of the compiled program, which is the maximum cost of a byte of text
+
+	compiled *regexp.Regexp
+}
+
+// MaxSize is the maximum size of all patterns of a schema together.
+const MaxSize = 100_000
+
+// Costs in steps.
+const (
+	matchSteps   = 30     // matching a pattern
+	matchByte    = 4      // additionally, for each byte of the text and each instruction of the pattern
+	programBase  = 10_000 // compiling a pattern
+	programSteps = 400    // additionally, for each of its instructions
+)
+
+// Compile translates a pattern to RE2. In Draft 4 patterns are Python's, as in the reference, and in later drafts those
+// of ECMA-262. The error names a construct that RE2 lacks. It does not compile a pattern that exceeds MaxSize alone.
+func Compile(w work.Counter, written string, d *draft.Draft) (*Pattern, error) {
+	if err := unsupported(written); err != nil {
+		return nil, err
+	}
+	runs := fromPython(written)
+	if d != draft.V4 {
+		runs = fromECMA(written)
+	}
+	tree, err := syntax.Parse(runs, syntax.Perl)
+	if err != nil {
+		return nil, reasonOf(err)
+	}
+	size := instructions(tree)
+	if w.Spend(len(written) * work.DescribeByte); size > MaxSize {
+		return &Pattern{Size: size}, nil // too large for any schema
+	}
+	w.Spend(programBase + size*programSteps)
+	program, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return nil, reasonOf(err)
+	}
+	compiled, err := regexp.Compile(runs)
+	if err != nil {
+		return nil, reasonOf(err)
+	}
+	return &Pattern{len(program.Inst), compiled}, nil
+}
+
+// Matches reports whether the pattern matches anywhere in the text.
+func (p *Pattern) Matches(w work.Counter, text string) bool {
+	w.Spend(matchSteps + p.Size*(len(text)+1)*matchByte)
+	return p.compiled.MatchString(text)
+}
+
+const needsRE2 = "patterns need RE2 syntax, which has no lookarounds and no back-references"
+
+// reasonOf rewords an error of the regular expression parser.
+func reasonOf(err error) error {
+	said, ok := errors.AsType[*syntax.Error](err)
+	if !ok {
+		return errors.New(needsRE2)
+	}
+	return fmt.Errorf("%s (%s: %s)", needsRE2, said.Code, strconv.Quote(said.Expr))
+}
+
+// lookarounds are the beginnings of groups that RE2 lacks.
+var lookarounds = []struct{ opens, name string }{
+	{"(?=", "look-ahead"},
+	{"(?!", "negative look-ahead"},
+	{"(?<=", "look-behind"},
+	{"(?<!", "negative look-behind"},
+	{"(?>", "atomic group"},
+	{"(?P=", "back-reference"},
+	{"(?(", "conditional group"},
+}
+
+// unsupported returns an error for the first construct of a pattern that RE2 lacks, with its position.
+func unsupported(written string) error {
+	class := false
+	for i := 0; i < len(written); i++ {
+		rest := written[i:]
+		switch {
+		case rest[0] == '\\' && len(rest) > 1:
+			if !class && (rest[1] >= '1' && rest[1] <= '9' || strings.HasPrefix(rest, `\k<`)) {
+				return lacks("back-reference", rest[:2], i)
+			}
+			i++
+		case rest[0] == '[' && !class:
+			class = true
+		case rest[0] == ']':
+			class = false
+		case rest[0] == '(' && !class:
+			for _, l := range lookarounds {
+				if strings.HasPrefix(rest, l.opens) {
+					return lacks(l.name, l.opens, i)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func lacks(name, written string, at int) error {
+	return fmt.Errorf("%s (here: the %s %s at character %d)", needsRE2, name, written, at+1)
+}
+
+// fromPython translates syntax that RE2 reads differently: in Python, $ also matches before a final newline, which
+// matters for every block scalar, and \Z matches only at the end. It does not change a pattern that sets flags, which
+// can change the meaning of $.
+func fromPython(written string) string {
+	if !strings.ContainsAny(written, `$Z`) || setsFlags(written) {
+		return written
+	}
+	return translate(written, func(escape string, class bool) string {
+		switch {
+		case class:
+		case escape == `\Z`:
+			return `\z`
+		case escape == "$":
+			return `(?:\n?\z)`
+		}
+		return escape
+	})
+}
+
+// Classes of white space in ECMA-262, and of all other characters.
+const (
+	space    = `\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`
+	notSpace = `\x{0}-\x{8}\x{e}-\x{1f}\x{21}-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}` +
+		`\x{2030}-\x{205e}\x{2060}-\x{2fff}\x{3001}-\x{fefe}\x{ff00}-\x{10ffff}`
+)
+
+// fromECMA translates syntax that RE2 writes or reads differently: \s includes Unicode spaces, $ matches only at the
+// end, and \uXXXX, \cX, \/ and names of scripts.
+func fromECMA(written string) string {
+	return translate(written, func(escape string, class bool) string {
+		switch {
+		case escape == "$" && !class:
+			return `\z`
+		case escape == `\s` && class:
+			return space
+		case escape == `\s`:
+			return `[` + space + `]`
+		case escape == `\S` && class:
+			return notSpace
+		case escape == `\S`:
+			return `[` + notSpace + `]`
+		case escape == `\/`:
+			return `/`
+		case escape == `\0`:
+			return `\x00`
+		case strings.HasPrefix(escape, `\u{`):
+			return `\x` + escape[2:]
+		case strings.HasPrefix(escape, `\u`) && len(escape) > len(`\u`):
+			return `\x{` + escape[2:] + `}`
+		case strings.HasPrefix(escape, `\c`) && len(escape) > len(`\c`):
+			return fmt.Sprintf(`\x%02x`, escape[2]%32)
+		case strings.HasPrefix(escape, `\p{`), strings.HasPrefix(escape, `\P{`):
+			_, name, ok := strings.Cut(strings.TrimSuffix(escape[3:], "}"), "=")
+			if ok {
+				return escape[:3] + name + "}"
+			}
+		}
+		return escape
+	})
+}
+
+// longEscape matches an escape of more than one character.
+var longEscape = regexp.MustCompile(`^\\(?:u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|c[A-Za-z]|[pP]\{[^}]*\})`)
+
+// translate copies a pattern and replaces its escapes and $ by the results of to. class means that they are within
+// brackets.
+func translate(written string, to func(escape string, class bool) string) string {
+	var b strings.Builder
+	class := false
+	for i := 0; i < len(written); i++ {
+		switch c := written[i]; {
+		case c == '\\' && i+1 < len(written):
+			escape := longEscape.FindString(written[i:])
+			if escape == "" {
+				escape = written[i : i+2]
+			}
+			b.WriteString(to(escape, class))
+			i += len(escape) - 1
+		case c == '[' && !class:
+			class = true
+			b.WriteByte(c)
+			n := classStart(written[i+1:])
+			b.WriteString(written[i+1 : i+1+n])
+			i += n
+		case c == ']':
+			class = false
+			b.WriteByte(c)
+		case c == '$':
+			b.WriteString(to("$", class))
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// classStart returns the number of bytes at the start of a class that do not end it: ^ and ].
+func classStart(rest string) int {
+	n := 0
+	if strings.HasPrefix(rest, "^") {
+		n++
+	}
+	if strings.HasPrefix(rest[n:], "]") {
+		n++
+	}
+	return n
+}
+
+func setsFlags(written string) bool {
+	for rest := written; ; {
+		_, after, ok := strings.Cut(rest, "(?")
+		if !ok {
+			return false
+		}
+		if after != "" && strings.IndexByte("imsU-", after[0]) >= 0 {
+			return true
+		}
+		rest = after
+	}
+}
+
+// instructions estimates the number of instructions to which a pattern compiles. Repeated parts count as often as they
+// are repeated.
+func instructions(tree *syntax.Regexp) int {
+	n := 1 + len(tree.Rune)
+	for _, sub := range tree.Sub {
+		n += instructions(sub)
+	}
+	if tree.Op == syntax.OpRepeat {
+		n *= max(1, tree.Min, tree.Max)
+	}
+	return n
+}
