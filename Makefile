@@ -34,7 +34,7 @@ test: need-test ## all tests, with the race detector where it can find something
 
 # The race detector would find nothing in these packages, and take up to thirty times as long: they start no goroutines.
 # The pages do, but the server of the end-to-end tests, which has the race detector, serves them too.
-SEQUENTIAL = /(cmd/purser/internal/.*|internal/(check|diff|document|events|findings|murano|overrides|picture|propertygroups|puppet|queries/search|rendering|schemadocs|validations/jsonschema|words)(/.*)?|tools(/.*)?|web(/(display|graph|layout|reasons))?)$$
+SEQUENTIAL = /(api/views|cmd/(mpl-check|purser/internal/.*)|internal/(check|diff|document|events|findings|murano|overrides|picture|propertygroups|puppet|queries/search|rendering|revisions|schemadocs|secrets/vault|tracing|validations/jsonschema|webhooks|words)(/.*)?|test/cases|tools(/.*)?|web(/(display|graph|layout|reasons))?)$$
 
 test-packages:
 	go test -race -timeout 15m $(TESTFLAGS) $$(go list ./... | grep -vE '/test/(e2e|faults)$$|$(SEQUENTIAL)')
@@ -72,6 +72,9 @@ lint-alerts: ## promtool on the alert rules, each of which fires once
 fmt: need-go ## format all code as lint wants it
 	$(LINT) fmt ./...
 
+# The laws of which make test only draws a few cases.
+LAWS = '([Ll]aws?|_pure|_steps|_model)$$|Laws_' ./test/e2e ./internal/changes ./internal/secrets ./internal/store
+
 # One `go test` for each target, because -fuzz accepts one target of one package.
 fuzz: need-test ## each fuzz target for a short time (FUZZTIME=1m), then the laws more often (LAWCHECKS=1000)
 	@set -e; for file in $$(grep -rlE '^func Fuzz' --include='*_test.go' .); do \
@@ -80,7 +83,7 @@ fuzz: need-test ## each fuzz target for a short time (FUZZTIME=1m), then the law
 			go test -run='^$$' -fuzz="^$$name\$$" -fuzztime=$(FUZZTIME) "$$(dirname "$$file")"; \
 		done; \
 	done
-	go test -count=1 -timeout 1h -run Laws ./test/e2e -rapid.checks=$(LAWCHECKS)
+	go test -count=1 -timeout 1h -run $(LAWS) -rapid.checks=$(LAWCHECKS)
 
 schema: need-test ## write migrations/schema, after a file was added to migrations
 	go test -count=1 -run TestSchema_ofVersions ./internal/store/migration -record

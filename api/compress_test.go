@@ -55,7 +55,7 @@ func large(t *testing.T) site {
 
 func TestHandler_compressed(t *testing.T) {
 	t.Parallel()
-	s := large(t)
+	s, plains := large(t), map[string]response{}
 	for _, c := range []struct{ path, accepted, want string }{
 		{"revisions/1/documents", "", ""},
 		{"revisions/1/documents", "identity", ""},
@@ -74,7 +74,11 @@ func TestHandler_compressed(t *testing.T) {
 		{"/api/v1.0/health", "gzip", ""},
 		{"/metrics", "gzip", "gzip"}, // by the library that writes it
 	} {
-		plain := s.get(t, c.path)
+		plain, known := plains[c.path]
+		if !known {
+			plain = s.get(t, c.path)
+			plains[c.path] = plain
+		}
 		got := s.get(t, c.path, "Accept-Encoding", c.accepted)
 		if encoding := got.Header.Get("Content-Encoding"); encoding != c.want || got.StatusCode != plain.StatusCode {
 			t.Errorf("%s as %q: encoded by %q, status %d; want %q, %d", c.path, c.accepted, encoding, got.StatusCode, c.want,
@@ -150,25 +154,27 @@ func TestHandler_compressedAtOnce(t *testing.T) {
 		group.Go(func() { s.ServeHTTP(answer, r) })
 		<-answer.began
 	}
-	get := func(encoding string) response {
-		return s.get(t, "revisions/1/documents", "Accept-Encoding", encoding, "Accept", "application/json").is(t, http.StatusOK)
+	get := func(encoding, query string) response {
+		return s.get(t, "revisions/1/documents"+query, "Accept-Encoding", encoding, "Accept", "application/json").is(t, http.StatusOK)
 	}
-	if encoding := get("gzip").Header.Get("Content-Encoding"); encoding != "" {
+	if encoding := get("gzip", "").Header.Get("Content-Encoding"); encoding != "" {
 		t.Errorf("answer %d is encoded by %s", bound+1, encoding)
 	}
-	if encoding := get("gzip, zstd").Header.Get("Content-Encoding"); encoding != "zstd" {
+	if encoding := get("gzip, zstd", "").Header.Get("Content-Encoding"); encoding != "zstd" {
 		t.Errorf("by the other method: %q", encoding)
 	}
 	close(proceed)
 	group.Wait()
-	whole := get("").text
+	whole := get("", "").text
 	for _, answer := range answers {
 		if got := (response{answer.Result(), answer.Body.String()}).unpacked(t); got != whole {
 			t.Fatal("an answer that was read late is damaged")
 		}
 	}
+	const small = "?metadata.name=w1"
+	whole = get("", small).text
 	for range bound + 1 {
-		if got := get("gzip"); got.Header.Get("Content-Encoding") != "gzip" || got.unpacked(t) != whole {
+		if got := get("gzip", small); got.Header.Get("Content-Encoding") != "gzip" || got.unpacked(t) != whole {
 			t.Fatalf("after that an answer is encoded by %q", got.Header.Get("Content-Encoding"))
 		}
 	}
@@ -178,10 +184,10 @@ func TestHandler_compressedAtOnce(t *testing.T) {
 func TestHandler_compressedPanic(t *testing.T) {
 	t.Parallel()
 	s := large(t)
-	for range 40 {
+	for range 33 { // one more than there are compressors
 		recorder := httptest.NewRecorder()
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v1.0/revisions/1/documents", http.NoBody)
-		r.Header.Set("Accept-Encoding", "gzip")
+		r.Header = http.Header{"Accept-Encoding": {"gzip"}, "Accept": {"application/json"}} // which costs less than YAML
 		if ended := serveBrittle(s, recorder, r); ended == nil {
 			t.Fatal("the answer is completed")
 		}

@@ -29,8 +29,8 @@ func TestLinks_layers(t *testing.T) {
 	}
 }
 
-// TestLinks follows hundreds of links and forms of a site whose revisions fail in several ways, as two users: each leads to a
-// page that has headings and no leftovers of the server's own words for nothing.
+// TestLinks follows hundreds of links and forms of a site whose revisions fail in several ways, as two users: each leads
+// to a page that has headings and no leftovers of the server's own words for nothing.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -54,7 +54,7 @@ data: {validations: [{name: deckhand-policy-validation}, {name: deckhand-renderi
 	leftovers := regexp.MustCompile(`<nil>|<no value>|\bNone\b|\bnull\b|%!|\{\{|map\[|\b1 (documents|findings|links|reasons|notes)\b`)
 	for _, user := range []string{"admin", "reader"} {
 		b := s.as(t, user)
-		seen := b.crawl(t, 400, func(target string, page answer) {
+		seen := b.crawl(t, 300, func(target string, page answer) {
 			if page.StatusCode != http.StatusOK {
 				t.Errorf("%s: %s: status %d\n%s", user, target, page.StatusCode, page.visible(t))
 			}

@@ -24,7 +24,8 @@ func mustContract(t *testing.T) *contract {
 
 func TestContract_isOpenAPI(t *testing.T) {
 	t.Parallel()
-	if err := mustContract(t).doc.Validate(t.Context()); err != nil {
+	// TestContract_examples checks the examples with schemas that are compiled once.
+	if err := mustContract(t).doc.Validate(t.Context(), openapi3.DisableExamplesValidation()); err != nil {
 		t.Error(err)
 	}
 }
@@ -91,6 +92,8 @@ func TestContract_examples(t *testing.T) {
 				for _, parameter := range slices.Concat(item.Parameters, operation.Parameters) {
 					if parameter.Value.Example == nil {
 						t.Errorf("the parameter %s has no example", parameter.Value.Name)
+					} else if err := mustContract(t).bodies.valid(parameter.Value.Schema.Value, parameter.Value.Example); err != nil {
+						t.Errorf("the example of the parameter %s does not obey its schema: %v", parameter.Value.Name, err)
 					}
 				}
 				if operation.RequestBody != nil {

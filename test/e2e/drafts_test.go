@@ -12,7 +12,7 @@ import (
 // When a DataSchema changes, documents whose DataSchema refers to it by name are checked again.
 func TestDrafts_references(t *testing.T) {
 	t.Parallel()
-	s := startFresh(t)
+	s := start(t)
 	address := func(kind string) string {
 		return dataSchema("acme/Address/v1", "{definitions: {street: {type: "+kind+"}}}")
 	}
@@ -48,7 +48,7 @@ func (s *server) isAboutAnna(t *testing.T, revision int, want string) {
 // A finding of anyOf includes the errors of the intended branch. A finding of a misspelt property suggests a name.
 func TestDrafts_causes(t *testing.T) {
 	t.Parallel()
-	s := startFresh(t)
+	s := start(t)
 	s.put(t, "a", dataSchema("acme/Disk/v1", `{anyOf: [
 		{properties: {kind: {enum: [ssd]}, size: {type: integer}}, required: [kind, size], additionalProperties: false},
 		{properties: {kind: {enum: [hdd]}, rpm: {type: integer}}, required: [kind, rpm]}]}`)+
@@ -73,7 +73,7 @@ func TestDrafts_causes(t *testing.T) {
 // The findings of a revision, and the text of its status, include causes and hints.
 func TestDrafts_findings(t *testing.T) {
 	t.Parallel()
-	s := startFresh(t)
+	s := start(t)
 	s.put(t, "a", dataSchema("acme/Disk/v1", `{properties: {bus: {type: string}, of: {anyOf: [{type: integer, minimum: 3}, {type: array}]}}, additionalProperties: false}`)+
 		widgetOf("acme/Disk/v1", "d", "{bsu: x, of: 1}")).is(t, http.StatusOK)
 	text := s.get(t, "revisions/1/findings", "Accept", "text/plain").is(t, http.StatusOK).text

@@ -134,7 +134,7 @@ func follow(ctx context.Context, end *atomic.Int64, on func() *server) (events [
 // processes are killed meanwhile.
 func TestEvents_order(t *testing.T) {
 	t.Parallel()
-	const writers, readers = 8, 20
+	const writers, readers = 8, 10
 	h := startPrivate(t) // a server with its own Postgres
 	var other atomic.Pointer[server]
 	database := (&url.URL{Scheme: "postgres", Path: "/purser", RawQuery: url.Values{
@@ -179,7 +179,7 @@ func TestEvents_order(t *testing.T) {
 	}
 	more := func(what string) {
 		t.Helper()
-		goal := c.size() + 100
+		goal := c.size() + 60
 		eventually(t, what, func() bool { return c.size() >= goal })
 	}
 	more("changes at first")
@@ -205,8 +205,10 @@ func TestEvents_order(t *testing.T) {
 	end.Store(cursor)
 	reads.Wait()
 	isChronicle(t, c, sequences[0])
+	// What follows was still being committed when its writer gave up, so that only some readers have seen it.
+	upToEnd := func(sequence []received) []received { return sequence[:min(len(sequence), int(cursor))] }
 	for i, sequence := range sequences {
-		if diff := cmp.Diff(sequences[0], sequence[:min(len(sequence), len(sequences[0]))]); diff != "" {
+		if diff := cmp.Diff(upToEnd(sequences[0]), upToEnd(sequence)); diff != "" {
 			t.Fatalf("reader %d reads something else than reader 0 (-want +got):\n%s", i, brief(diff))
 		}
 	}

@@ -19,7 +19,7 @@ func TestFindings_lines(t *testing.T) {
 		"  substitutions: [{dest: {path: .x}, src: {schema: acme/Secret/v1, name: s, path: .}}]}", "data: {}", "",
 	}, "\n")
 	inBuckets := strings.ReplaceAll(body, "\nschema: ", "\nstatus: {bucket: mop}\nschema: ")
-	s := startFresh(t, "--default-validations", own+",deckhand-policy-validation")
+	s := start(t, "--default-validations", own+",deckhand-policy-validation")
 	s.put(t, "rules", layeringPolicy("lp")+sizes()+widget("elsewhere", "{size: 101}")).is(t, http.StatusOK)
 	at := func(offset int) []string {
 		return []string{
@@ -97,7 +97,7 @@ func TestFindings_cycle(t *testing.T) {
 			"  substitutions: [{dest: {path: .x}, src: {schema: acme/Widget/v1, name: " + needs + ", path: .x}}]", "data: {x: 1}", "",
 		}, "\n")
 	}
-	s := startFresh(t, "--default-validations", "deckhand-policy-validation")
+	s := start(t, "--default-validations", "deckhand-policy-validation")
 	s.put(t, "rules", layeringPolicy("lp")).is(t, http.StatusOK)
 	r := put("site", link("w1", "w2")+link("w2", "w1")).request("?findings=true")
 	r.header["Accept"] = "text/plain"
@@ -152,7 +152,7 @@ func TestFindings_foretold(t *testing.T) {
 		}},
 		{policy("ready", own, fitting), []place{{"DocumentParentNotFound", "", 7, 21}, {"SchemaNotFound", "", 0, 0}}},
 	} {
-		s := startFresh(t)
+		s := start(t)
 		s.put(t, "rules", layeringPolicy("lp")+sizes()+secret("s", "{v: a-value}")+c.policy).is(t, http.StatusOK)
 		tried := s.send(t, put("mop", body).request("?dry-run=true&findings=true")).is(t, http.StatusOK).mapping(t)
 		preview := s.send(t, put("mop", body).request("?dry-run=true")).is(t, http.StatusOK).mapping(t)

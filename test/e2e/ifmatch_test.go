@@ -41,7 +41,7 @@ func TestConditions_ofChanges(t *testing.T) {
 	for name, c := range conditional() {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
-			s := startFresh(t)
+			s := start(t)
 			s.fillConditions(t)
 			old := s.etag(t, "revisions/2")
 			newest := `"2-` + stamp(t, s.get(t, "revisions/2").mapping(t)) + `"`
@@ -111,7 +111,7 @@ func TestConditions_ofNothingYet(t *testing.T) {
 // The ETag in the answer to any kind of change is a valid condition for the next one.
 func TestConditions_chain(t *testing.T) {
 	t.Parallel()
-	s := startFresh(t)
+	s := start(t)
 	etag := `"0"`
 	for i, c := range []change{
 		put("a", widget("w1", "{}")), set("", in("b", widget("w2", "{}"))), back("1"), put("a", widget("w1", "{}")), back("0"), put("a", ""),
@@ -138,7 +138,7 @@ func TestConditions_chain(t *testing.T) {
 
 func TestConditions_oneWriterWins(t *testing.T) {
 	t.Parallel()
-	s := startFresh(t)
+	s := start(t)
 	s.fillConditions(t)
 	const writers, rounds = 9, 4
 	for round := range rounds {

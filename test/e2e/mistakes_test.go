@@ -76,7 +76,7 @@ func TestMistakes(t *testing.T) {
 		sites[filepath.Base(filepath.Dir(path))] = someOf(string(text))
 	}
 	for site, before := range sites {
-		s := startFresh(t, "--default-validations", own+",deckhand-policy-validation")
+		s := start(t, "--default-validations", own+",deckhand-policy-validation")
 		body := before + example
 		s.put(t, "schemas", readExample(t, "schemas.yaml")).is(t, http.StatusOK)
 		s.put(t, "elsewhere", strings.Replace(mistakenDocument("", ""),

@@ -42,6 +42,8 @@ func buildProgram(main, name string, flags ...string) (string, error) {
 	_, _ = tree.Write([]byte(root))
 	path := filepath.Join(dir, fmt.Sprintf("%s-%x", name, tree.Sum64()))
 	fresh := fmt.Sprintf("%s.%d", path, os.Getpid())
+	_ = os.Link(path, fresh) // go build keeps a program that is up to date
+	defer func() { _ = os.Remove(fresh) }()
 	args := append(append([]string{"build", "-ldflags=-s -w"}, flags...), "-o", fresh, main)
 	if out, err := exec.CommandContext(context.Background(), "go", args...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", main, err, out)

@@ -191,6 +191,7 @@ data: {when: 2026-01-02, octal: 017, minutes: 1:30, no way: off, exp: 1e3, half:
 	}
 }
 
+//nolint:paralleltest,tparallel // one after the other, so that the server is free soon
 func TestPutBucket_fillsInDefaults(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -226,7 +227,6 @@ func TestPutBucket_fillsInDefaults(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			got := s.put(t, strings.ReplaceAll(name, " ", "%20"), c.submitted).is(t, http.StatusOK).documents(t)[0]
 			if diff := cmp.Diff([]any{c.data, c.metadata}, []any{got["data"], got["metadata"]}); diff != "" {
 				t.Errorf("data and metadata (-want +got):\n%s", diff)

@@ -44,6 +44,7 @@ id: 7
 	}
 }
 
+//nolint:paralleltest,tparallel // one after the other, so that the server is free soon
 func TestPostValidation_accepts(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -55,7 +56,6 @@ func TestPostValidation_accepts(t *testing.T) {
 		"document markers": {body: "---\nstatus: success\nvalidator: x\n...\n", header: yamlBody()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			validation := strings.ReplaceAll(name, " ", "-")
 			r.method, r.path = http.MethodPost, "revisions/1/validations/"+validation
 			s.send(t, r).is(t, http.StatusCreated)
@@ -67,6 +67,7 @@ func TestPostValidation_accepts(t *testing.T) {
 	}
 }
 
+//nolint:paralleltest,tparallel // one after the other, so that the server is free soon
 func TestPostValidation_refuses(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -90,7 +91,6 @@ func TestPostValidation_refuses(t *testing.T) {
 		"a key twice":           {"status: failure\nvalidator: x\nstatus: success\n", "the key 'status' appears twice at the top level, at lines 1 and 3"},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
-			t.Parallel()
 			s.send(t, request{
 				method: http.MethodPost, path: "revisions/1/validations/a-validation", body: c.body, header: yamlBody(), bad: true,
 			}).fails(t, http.StatusBadRequest, "HTTPBadRequest", c.help)
@@ -100,7 +100,6 @@ func TestPostValidation_refuses(t *testing.T) {
 		})
 	}
 	t.Run("reserved names", func(t *testing.T) {
-		t.Parallel()
 		for _, name := range []string{
 			own, "deckhand-anything", "deckhand-%C3%A9", "purser-coverage-validation", "purser-anything-validation",
 			"puppet-override-validation",
@@ -111,7 +110,6 @@ func TestPostValidation_refuses(t *testing.T) {
 		s.isOutcomes(t, "1", "success")
 	})
 	t.Run("the name detail", func(t *testing.T) {
-		t.Parallel()
 		s.post(t, "revisions/1/validations/detail", "{status: success, validator: x}").
 			fails(t, http.StatusMethodNotAllowed, "HTTPMethodNotAllowed")
 	})

@@ -117,6 +117,7 @@ func TestLatest(t *testing.T) {
 	s.get(t, "revisions/latest").fails(t, http.StatusNotFound, "RevisionNotFound")
 }
 
+//nolint:paralleltest,tparallel // one after the other, so that the server is free soon
 func TestUnknownRevisions(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -126,7 +127,6 @@ func TestUnknownRevisions(t *testing.T) {
 		"9223372036854775807", "9223372036854775808",
 	} {
 		t.Run(id, func(t *testing.T) {
-			t.Parallel()
 			for route, errorType := range map[string]string{
 				"": "RevisionNotFound", "/documents": "HTTPNotFound", "/status": "RevisionNotFound", "/validations": "RevisionNotFound",
 				"/validations/detail": "HTTPNotFound", "/validations/a-validation": "RevisionNotFound",

@@ -647,7 +647,8 @@ func TestSecrets_postedMessages(t *testing.T) {
 // the budget depending on the secret.
 func TestSecrets_work(t *testing.T) {
 	t.Parallel()
-	g := startGuarded(t)
+	flags, k := guardedFlags(t)
+	g := guarded{startLean(t, flags...), k}
 	g.puts(t, "admin", "site", layeringPolicy("lp")+encrypted(doc("acme/Key/v1", "veiled", fmt.Sprintf("%q", hidden)))).is(t, http.StatusOK)
 	const levels, width = 8, 8
 	var definitions strings.Builder

@@ -17,6 +17,7 @@ const (
 	typeJSON  = "application/json"
 )
 
+//nolint:paralleltest,tparallel // one after the other, so that the server is free soon
 func TestAnswers_mediaType(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -34,7 +35,6 @@ func TestAnswers_mediaType(t *testing.T) {
 		"text/plain, application/json;q=0.1":  typeJSON,
 	} {
 		t.Run(strings.NewReplacer("/", "-", " ", "").Replace(accept), func(t *testing.T) {
-			t.Parallel()
 			for _, path := range []string{"revisions/1/documents", "revisions", "revisions/7", "/versions", "/nowhere"} {
 				header := []string{"Accept", accept}
 				if accept == "" {
@@ -48,7 +48,6 @@ func TestAnswers_mediaType(t *testing.T) {
 		})
 	}
 	t.Run("JSON says the same", func(t *testing.T) {
-		t.Parallel()
 		got := s.get(t, "revisions/1/documents", "Accept", typeJSON).documents(t)
 		for _, list := range [][]map[string]any{got, want} {
 			text, _ := plain(list[0])
@@ -78,6 +77,7 @@ func TestAnswers_emptyJSONIsAnArray(t *testing.T) {
 	}
 }
 
+//nolint:paralleltest,tparallel // one after the other, so that the server is free soon
 func TestRequests_mediaType(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -101,7 +101,6 @@ func TestRequests_mediaType(t *testing.T) {
 		"no body at all": {nil, "", []string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			s := start(t)
 			got := s.send(t, request{
 				method: http.MethodPut, path: "buckets/b/documents", body: c.body, header: c.header, bad: name == "letter case",
@@ -129,7 +128,6 @@ func TestRequests_mediaType(t *testing.T) {
 		"with parameter": {"text/yaml; charset=x", http.StatusUnsupportedMediaType, "HTTPUnsupportedMediaType", "Unexpected content type: text/yaml; charset=x."},
 	} {
 		t.Run("refused "+name, func(t *testing.T) {
-			t.Parallel()
 			for _, path := range []string{"buckets/b/documents", "revisions/1/validations/a-validation", "nowhere"} {
 				header := map[string]string{}
 				if c.kind != "" {
@@ -225,12 +223,12 @@ func TestAnswers_headers(t *testing.T) {
 	}
 }
 
+//nolint:paralleltest,tparallel // one after the other, so that the server is free soon
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.put(t, "mop", widget("w1", "{}")+layeringPolicy("lp"))
 	t.Run("one trailing slash is ignored", func(t *testing.T) {
-		t.Parallel()
 		for _, path := range []string{
 			"revisions/", "revisions/1/", "revisions/1/documents/", "revisions/1/rendered-documents/", "revisions/1/status/", "revisions/1/validations/",
 			"revisions/1/tags/", "revisions/1/diff/1/", "revisions/0/deepdiff/1/",
@@ -243,7 +241,6 @@ func TestRoutes(t *testing.T) {
 		s.get(t, "revisions//").fails(t, http.StatusNotFound, "HTTPRouteNotFound")
 	})
 	t.Run("unknown paths", func(t *testing.T) {
-		t.Parallel()
 		for _, path := range []string{
 			"/api", "/api/v1.0", "/api/v2.0/revisions", "nowhere", "buckets/b", "revisions/1/nothing",
 			"revisions/1/validations/a/entries", "rollback", "rollback/1/2", "changesets/a", "revisions/1/diff",
@@ -257,7 +254,6 @@ func TestRoutes(t *testing.T) {
 		}
 	})
 	t.Run("the version is the path's", func(t *testing.T) {
-		t.Parallel()
 		for path, want := range map[string]string{"nowhere": "v1.0", "/nowhere": "N/A", "/api/v7.5/x": "v7.5"} {
 			if diff := cmp.Diff(want, s.get(t, path).mapping(t)["apiVersion"]); diff != "" {
 				t.Errorf("apiVersion of %s (-want +got):\n%s", path, diff)
@@ -266,6 +262,7 @@ func TestRoutes(t *testing.T) {
 	})
 }
 
+//nolint:paralleltest,tparallel // one after the other, so that the server is free soon
 func TestRoutes_methods(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -292,7 +289,6 @@ func TestRoutes_methods(t *testing.T) {
 		"revisions/1/validations/a/entries/0": "GET, OPTIONS",
 	} {
 		t.Run(strings.ReplaceAll(path, "/", "-"), func(t *testing.T) {
-			t.Parallel()
 			methods := []string{"PUT", "POST", "DELETE", "PATCH", "TRACE", "OPTIONS"}
 			allowed := strings.Split(known, ", ")
 			if slices.Contains(allowed, "GET") {

@@ -86,7 +86,7 @@ func TestMistakes_verdicts(t *testing.T) {
 				if c.unruled {
 					site = withoutLayeringPolicy(site)
 				}
-				s := startFresh(t)
+				s := start(t)
 				last := s.put(t, "site", site).is(t, http.StatusOK)
 				before := s.get(t, "revisions/latest/status", "Accept", "text/plain").text
 				if c.more != "" {

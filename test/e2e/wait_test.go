@@ -231,7 +231,7 @@ func TestWait_bounds(t *testing.T) {
 // A disconnecting client frees its wait.
 func TestWait_clientGoesAway(t *testing.T) {
 	t.Parallel()
-	s := startFresh(t)
+	s := start(t)
 	s.put(t, "b", policy("p", "a-validation")).is(t, http.StatusOK)
 	conn := s.dial(t)
 	if _, err := conn.Write([]byte("GET /api/v1.0/revisions/1/status?expect=success&wait=10m HTTP/1.1\r\nHost: x\r\n\r\n")); err != nil {

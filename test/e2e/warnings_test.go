@@ -81,7 +81,7 @@ func TestWarnings(t *testing.T) {
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
-			s := startFresh(t)
+			s := start(t)
 			dry := s.send(t, request{method: http.MethodPut, path: "buckets/site/documents?dry-run=true", body: c.documents, header: yamlBody()})
 			s.put(t, "site", c.documents).is(t, http.StatusOK)
 			s.isWarned(t, "1", c.want...)
@@ -121,7 +121,7 @@ func TestWarnings(t *testing.T) {
 // documents counts.
 func TestWarnings_orphanFails(t *testing.T) {
 	t.Parallel()
-	s := startFresh(t)
+	s := start(t)
 	s.put(t, "site", layeringPolicy("lp")+under("k: v", "site", widget("w", "{}"), "merge .")).is(t, http.StatusOK)
 	want := "failure\n" + fitting + ": failure: " + orphaned + "\nwarning: 1 document has no DataSchema: acme/Widget/v1 (1)\n" +
 		"[acme/Widget/v1, site] w: " + orphaned + "\n"

@@ -33,7 +33,7 @@ const schemasOnly = "--default-validations=deckhand-schema-validation"
 // layer.
 func TestWhole_default(t *testing.T) {
 	t.Parallel()
-	s := startFresh(t)
+	s := start(t)
 	const flat = "---\nschema: acme/Flat/v1\nmetadata: {schema: metadata/Control/v1, name: flat}\ndata: {}\n"
 	names := func(reported string) string {
 		return "reported: " + fitting + "=" + reported + " " + rendering + "=" + reported + " " + own + "=success"

@@ -324,7 +324,7 @@ func laterStep(step, last int) int {
 	if step == last {
 		return last + 1
 	}
-	return min(last, step+1+rand.IntN(6))
+	return min(last, step+1+rand.IntN(10))
 }
 
 // A change that is planned before any step of a prune, and appended after any later one, has all that it needs once the
@@ -431,7 +431,7 @@ func TestStore_Prune_killed(t *testing.T) {
 func TestStore_Prune_locked(t *testing.T) {
 	t.Parallel()
 	p := newPruner(t).begin(t)
-	const rounds, documents = 5, 1100 // more than one step deletes
+	const rounds, documents = 3, 1100 // more than one step deletes
 	p.put("schemas", widgetSchema)
 	for round := range rounds {
 		var body strings.Builder

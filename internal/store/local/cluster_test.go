@@ -62,7 +62,7 @@ func TestCluster_Start(t *testing.T) {
 
 	t.Run("a second server is refused", func(t *testing.T) {
 		t.Parallel()
-		dir := stateDir(t)
+		dir := usedDir(t)
 		c := mustStart(t, dir)
 		_, err := Start(t.Context(), dir, quiet())
 		want := fmt.Sprintf("another Purser server (pid %d) uses state directory %s; stop it or pass another --state-dir",
@@ -109,8 +109,7 @@ func TestCluster_Start(t *testing.T) {
 	t.Run("an odd path", func(t *testing.T) {
 		t.Parallel()
 		// The comma is for the host list of a connection string, the quotes for Postgres's list of directories.
-		ask(t, mustStart(t, stateDir(t)+` [a] "b" 'c' é%20?`), "SELECT 'here'")
-		ask(t, mustStart(t, stateDir(t)+", with comma"), "SELECT 'here'")
+		ask(t, mustStart(t, stateDir(t)+`, [a] "b" 'c' é%20?`), "SELECT 'here'")
 	})
 
 	t.Run("a failure shows what Postgres said", func(t *testing.T) {
@@ -156,7 +155,7 @@ func TestCluster_Start_unreachable(t *testing.T) {
 
 func TestCluster_Stop(t *testing.T) {
 	t.Parallel()
-	dir := stateDir(t)
+	dir := usedDir(t)
 	c, err := Start(t.Context(), dir, quiet()) // not mustStart, which insists on a clean end
 	if err != nil {
 		t.Fatal(err)
@@ -180,8 +179,7 @@ func TestCluster_Stop(t *testing.T) {
 // An aborted start still gives Postgres time to write its data.
 func TestCluster_Start_givenUp(t *testing.T) {
 	t.Parallel()
-	dir := stateDir(t)
-	mustStop(t, mustStart(t, dir))
+	dir := usedDir(t)
 	ctx, giveUp := context.WithCancel(t.Context())
 	// Postgres is ready, but Start does not return before its message is handled.
 	log := slog.New(handler(func(running context.Context) {
@@ -195,7 +193,7 @@ func TestCluster_Start_givenUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if log := string(text); strings.Count(log, "database system is shut down") != 2 || strings.Contains(log, "immediate") {
+	if log := string(text); strings.Count(log, "database system is shut down") != 1 || strings.Contains(log, "immediate") {
 		t.Errorf("stopped as in a crash:\n%s", log)
 	}
 }

@@ -10,12 +10,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"go.uber.org/goleak"
+
+	"purser/internal/store/storetest/inmemory"
 )
 
 // helperDir makes the test binary play a Purser server on the named state directory.
@@ -25,7 +28,12 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(helperDir); dir != "" {
 		serve(dir)
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		for _, dir := range originals {
+			_ = os.RemoveAll(dir)
+		}
+		os.Exit(code)
+	}))
 }
 
 // serve starts the cluster, says so and waits to be killed.
@@ -67,23 +75,61 @@ func kill(cmd *exec.Cmd) {
 // stateDir returns a directory to be made that Postgres's user can reach.
 func stateDir(t *testing.T) string {
 	t.Helper()
-	//nolint:usetesting // of a t.TempDir the name is too long for a socket and the parent closed
-	dir, err := os.MkdirTemp("", "purser-local-")
+	dir, err := openDir()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
+		if err := os.RemoveAll(filepath.Dir(dir)); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := os.Chmod(dir, 0o711); err != nil {
-		t.Fatal(err)
+	return dir
+}
+
+// openDir returns the path of a directory to be made, in a new one that everybody can pass.
+func openDir() (string, error) {
+	// Of a t.TempDir the name is too long for a socket and the parent closed.
+	dir, err := os.MkdirTemp(inmemory.Dir(), "purser-local-")
+	if err != nil {
+		return "", err
 	}
-	return filepath.Join(dir, "state")
+	return filepath.Join(dir, "state"), os.Chmod(dir, 0o711)
 }
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// usedDir returns a state directory with a stopped cluster, a copy of one that is made once: that takes ten times as long
+// as to start it.
+func usedDir(t *testing.T) string {
+	t.Helper()
+	original, err := stopped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := stateDir(t)
+	if out, err := exec.CommandContext(t.Context(), "cp", "-a", original, dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return dir
+}
+
+// stopped makes the state directory that usedDir copies. TestMain removes it.
+var stopped = sync.OnceValues(func() (dir string, err error) {
+	dir, err = openDir()
+	if err != nil {
+		return "", err
+	}
+	originals = append(originals, filepath.Dir(dir))
+	c, err := Start(context.Background(), dir, quiet())
+	if err != nil {
+		return "", err
+	}
+	return dir, errors.Join(c.Stop(context.Background()), os.Remove(filepath.Join(dir, "postgres.log")))
+})
+
+// originals are directories that outlive a test.
+var originals []string
 
 // mustStart starts a cluster that is stopped with the test, at the latest.
 func mustStart(t *testing.T, dir string) *Cluster {

@@ -24,7 +24,7 @@ func TestCluster_recovery(t *testing.T) {
 
 	t.Run("killed postmaster", func(t *testing.T) {
 		t.Parallel()
-		dir := stateDir(t)
+		dir := usedDir(t)
 		c := mustStart(t, dir)
 		ask(t, c, "CREATE TABLE kept AS SELECT 'yes' AS answer")
 		for range 2 {
@@ -39,7 +39,7 @@ func TestCluster_recovery(t *testing.T) {
 
 	t.Run("killed postmaster, a process of it still there", func(t *testing.T) {
 		t.Parallel()
-		dir := stateDir(t)
+		dir := usedDir(t)
 		c := mustStart(t, dir)
 		conn, err := pgx.Connect(t.Context(), c.URL())
 		if err != nil {
@@ -78,7 +78,7 @@ func TestCluster_recovery(t *testing.T) {
 
 	t.Run("killed server, Postgres goes along", func(t *testing.T) {
 		t.Parallel()
-		dir := stateDir(t)
+		dir := usedDir(t)
 		helper := startHelper(t, dir)
 		pid := pidOf(t, dir)
 		kill(helper)
@@ -88,7 +88,7 @@ func TestCluster_recovery(t *testing.T) {
 
 	t.Run("killed server, Postgres still there", func(t *testing.T) {
 		t.Parallel()
-		dir := stateDir(t)
+		dir := usedDir(t)
 		c := mustStart(t, dir)
 		mustStop(t, c)
 		pid := startLeftover(t, c)
@@ -100,7 +100,7 @@ func TestCluster_recovery(t *testing.T) {
 
 	t.Run("killed both", func(t *testing.T) {
 		t.Parallel()
-		dir := stateDir(t)
+		dir := usedDir(t)
 		helper := startHelper(t, dir)
 		pid := pidOf(t, dir)
 		kill(helper)
@@ -110,7 +110,7 @@ func TestCluster_recovery(t *testing.T) {
 
 	t.Run("pid file with the number of another process", func(t *testing.T) {
 		t.Parallel()
-		dir := stateDir(t)
+		dir := usedDir(t)
 		c := mustStart(t, dir)
 		mustStop(t, c)
 		sleeper := startSleeper(t, c.user)
@@ -126,7 +126,7 @@ func TestCluster_recovery(t *testing.T) {
 
 	t.Run("session of its own", func(t *testing.T) {
 		t.Parallel()
-		dir := stateDir(t)
+		dir := usedDir(t)
 		mustStart(t, dir)
 		pid := pidOf(t, dir)
 		if diff := cmp.Diff(pid, sessionOf(t, pid)); diff != "" {

@@ -14,6 +14,7 @@ import (
 
 	"purser/internal/store/local"
 	"purser/internal/store/migration"
+	"purser/internal/store/storetest/inmemory"
 )
 
 // Variable is the environment variable that names a server to test with.
@@ -98,7 +99,7 @@ func open() (*server, error) {
 // startCluster starts a cluster that may lose everything at any time, which makes it fast.
 func (s *server) startCluster() error {
 	removeAbandoned()
-	dir, err := os.MkdirTemp(place(), prefix)
+	dir, err := os.MkdirTemp(inmemory.Dir(), prefix)
 	if err != nil {
 		return fmt.Errorf("make directory: %w", err)
 	}
@@ -163,7 +164,7 @@ const prefix = "purser-test-"
 // removeAbandoned removes the directories of test binaries that were killed: those without a postmaster, and so old
 // that it is not one that is about to start.
 func removeAbandoned() {
-	dirs, _ := filepath.Glob(filepath.Join(place(), prefix+"*"))
+	dirs, _ := filepath.Glob(filepath.Join(inmemory.Dir(), prefix+"*"))
 	for _, dir := range dirs {
 		info, err := os.Lstat(dir)
 		if err != nil || time.Since(info.ModTime()) < time.Hour {

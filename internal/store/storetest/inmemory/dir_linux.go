@@ -1,4 +1,5 @@
-package storetest
+// Package inmemory has a directory for the clusters of tests.
+package inmemory
 
 import (
 	"os"
@@ -8,9 +9,9 @@ import (
 // roomy is the least free space of a file system in memory that holds a cluster, in bytes.
 const roomy = 4 << 30
 
-// place returns the directory for clusters: one in memory if it has room. Elsewhere, the kernel needs twice as long to
+// Dir returns the directory for clusters: one in memory if it has room. Elsewhere, the kernel needs twice as long to
 // make the files of a database.
-func place() string {
+func Dir() string {
 	const memory = "/dev/shm"
 	var system syscall.Statfs_t
 	if err := syscall.Statfs(memory, &system); err != nil || system.Bavail*uint64(max(0, system.Bsize)) < roomy {
