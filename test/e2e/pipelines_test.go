@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -193,7 +194,7 @@ func TestPipelines_gitlab(t *testing.T) {
 		code, script := 1, job.Script // with the purser that is installed
 		if !wrong {
 			p.fromClone(t)
-			code, script = 0, append(job.BeforeScript, job.Script...)
+			code, script = 0, slices.Concat(job.BeforeScript, job.Script)
 		}
 		p.runs(t, strings.Join(script, "\n"), code, "bash", "-eo", "pipefail")
 		quality, tests := p.reads(t, job.Artifacts.Reports["codequality"]), p.reads(t, job.Artifacts.Reports["junit"])
