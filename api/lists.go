@@ -47,7 +47,7 @@ func (s *server) documentHistory(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// identityOf returns the identity of the document in the path, where "-" stands for no layer.
+// identityOf returns the identity of the document that the path names. The layer "-" stands for none.
 func identityOf(r *http.Request) document.Identity {
 	parts := []string{revisionName(r, "namespace"), revisionName(r, "kind"), revisionName(r, "version")}
 	id := document.Identity{

@@ -5,7 +5,7 @@
 //
 // Invariants:
 //   - The status of an error is decided here and nowhere else (spec/api.md §1.5).
-//   - An error that is no fault is logged, and the client learns nothing about it but the request's id.
+//   - Errors other than faults are logged; all that the client learns of them is the request's id.
 //   - A client that reads slowly keeps no other request waiting: its request gives its permit to work back, and the
 //     size of all such answers is bounded.
 //   - An answer that cannot be completed ends with its connection, so that nobody mistakes it for a complete one.

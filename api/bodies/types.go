@@ -17,7 +17,7 @@ var mediaTypes = map[string]document.Media{
 	"application/json":   document.JSON,
 }
 
-// takesArchive matches the paths whose body is the archive of a package.
+// takesArchive matches the paths to which archives of packages are uploaded.
 var takesArchive = regexp.MustCompile(`^/api/v1\.0/(packages/check|buckets/[^/]+/packages/[^/]+)/?$`)
 
 // CheckType rejects bodies of unsupported content types (spec/api.md §1.3).

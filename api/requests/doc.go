@@ -5,8 +5,8 @@
 //	            │                                   │
 //	            └ log, metrics, trace ◄── answer ◄──┴ audit, before the status is sent
 //
-// Each request has one Info, which only the goroutine that answers the request uses. Package access sets who is asking,
-// handlers what the request was about, package answers how it ended.
+// Each request has one Info, used only by the goroutine that answers the request. Package access sets the caller,
+// handlers the subject, and package answers the outcome.
 //
 // A request that waits is handled twice. The first time ends without an answer (Paused), and nothing is recorded; the
 // second time (Resumed) is recorded as the whole request, without the time of the wait.

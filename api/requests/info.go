@@ -38,19 +38,19 @@ type Info struct {
 
 type infoKey struct{}
 
-// Of returns what is known about a request.
+// Of returns the Info of a request; an empty one if no Observer has seen the request.
 func Of(r *http.Request) *Info {
-	if o, ok := r.Context().Value(infoKey{}).(*Info); ok {
-		return o
+	if i, ok := r.Context().Value(infoKey{}).(*Info); ok {
+		return i
 	}
 	return &Info{}
 }
 
 // Note adds an error for the log.
-func (o *Info) Note(text string) { o.Notes = append(o.Notes, text) }
+func (i *Info) Note(text string) { i.Notes = append(i.Notes, text) }
 
 // Begun reports whether the status has been sent.
-func (o *Info) Begun() bool { return o.answer != nil && o.answer.Status() != 0 }
+func (i *Info) Begun() bool { return i.answer != nil && i.answer.Status() != 0 }
 
 // Wait is the wait of a request that is handled again after it.
 type Wait struct {

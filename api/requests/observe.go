@@ -23,7 +23,7 @@ type Observer struct {
 	Log   *slog.Logger
 	Now   func() time.Time
 	Count Observe
-	// Health is the path of health checks, whose answers name no request, and are not logged if they are 204.
+	// Health is the path of health checks. Their answers have no request id, and a 204 is not logged.
 	Health string
 }
 

@@ -56,37 +56,37 @@ type member struct {
 
 // join adds a request to the group of its question. Call leave when it stops waiting. A group looks again after every
 // change, so a late request misses none.
-func (o *Room) join(r *http.Request, of Endpoint, pinned string) *member {
+func (room *Room) join(r *http.Request, of Endpoint, pinned string) *member {
 	key := question{
 		r.Method, of.Origin, r.URL.EscapedPath(), r.URL.RawQuery, strings.Join(r.Header.Values("Accept"), ","),
 		strings.Join(r.Header.Values("If-None-Match"), ","), pinned, requests.Of(r).Viewer,
 	}
-	o.groups.mutex.Lock()
-	defer o.groups.mutex.Unlock()
-	joined := o.groups.of[key]
+	room.groups.mutex.Lock()
+	defer room.groups.mutex.Unlock()
+	joined := room.groups.of[key]
 	if joined == nil {
-		joined = o.begin(key, r, of)
+		joined = room.begin(key, r, of)
 	}
 	joined.waiting++
 	if joined.looking {
 		joined.late++
 	}
-	return &member{&o.groups, key, joined, joined.looks}
+	return &member{&room.groups, key, joined, joined.looks}
 }
 
 // begin creates the group of a question. groups.mutex is held.
-func (o *Room) begin(key question, r *http.Request, of Endpoint) *group {
+func (room *Room) begin(key question, r *http.Request, of Endpoint) *group {
 	asked := withState(requests.Detach(r), &State{Pinned: key.pinned})
 	ctx, cancel := context.WithCancel(asked.Context())
 	made := &group{done: make(chan struct{}), cancel: cancel}
-	o.groups.of[key] = made
+	room.groups.of[key] = made
 	go func() {
-		made.answer, made.err = o.lookFor(ctx, asked, of, made)
-		o.groups.mutex.Lock()
-		defer o.groups.mutex.Unlock()
-		o.groups.finish(key, made)
+		made.answer, made.err = room.lookFor(ctx, asked, of, made)
+		room.groups.mutex.Lock()
+		defer room.groups.mutex.Unlock()
+		room.groups.finish(key, made)
 		if made.late > 0 {
-			made.next = o.begin(key, asked, of) //nolint:contextcheck // it outlives its requests
+			made.next = room.begin(key, asked, of) //nolint:contextcheck // it outlives its requests
 			made.next.waiting, made.waiting = made.late, made.waiting-made.late
 		}
 		if close(made.done); made.waiting == 0 {
@@ -184,25 +184,25 @@ func (m *member) waited(joined time.Time) time.Duration {
 
 // lookFor answers a request again after each event, and when a result that the answer depends on expires, until the
 // answer ends the wait. Each answer is made in its own goroutine, so that the stack is freed afterwards.
-func (o *Room) lookFor(ctx context.Context, r *http.Request, of Endpoint, joined *group) (
+func (room *Room) lookFor(ctx context.Context, r *http.Request, of Endpoint, joined *group) (
 	answer *recorded, err error,
 ) {
 	for first := true; ; first = false {
-		_, changed := o.feed.Next()
+		_, changed := room.feed.Next()
 		if !first { // a change wakes all groups together
-			if err := o.looks.Acquire(ctx, 1); err != nil {
+			if err := room.looks.Acquire(ctx, 1); err != nil {
 				return nil, fmt.Errorf("look for another answer: %w", err)
 			}
 		}
-		o.groups.look(joined)
-		aside(func() { answer, err = o.look(ctx, r, of) })
+		room.groups.look(joined)
+		aside(func() { answer, err = room.look(ctx, r, of) })
 		if !first {
-			o.looks.Release(1)
+			room.looks.Release(1)
 		}
 		if err != nil || !answer.pending {
 			return answer, err
 		}
-		o.groups.pend(joined)
+		room.groups.pend(joined)
 		var expired <-chan time.Time
 		if fresh := Of(r).Fresh; fresh > 0 {
 			expired = time.After(fresh)
@@ -217,7 +217,7 @@ func (o *Room) lookFor(ctx context.Context, r *http.Request, of Endpoint, joined
 }
 
 // look returns the answer to a request.
-func (o *Room) look(ctx context.Context, r *http.Request, of Endpoint) (answer *recorded, err error) {
+func (room *Room) look(ctx context.Context, r *http.Request, of Endpoint) (answer *recorded, err error) {
 	state := Of(r)
 	state.Fresh = 0
 	ctx, end := budget.Begin(ctx)
@@ -227,7 +227,7 @@ func (o *Room) look(ctx context.Context, r *http.Request, of Endpoint) (answer *
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	answer = &recorded{header: http.Header{}, state: state, shared: &o.groups.shared}
+	answer = &recorded{header: http.Header{}, state: state, shared: &room.groups.shared}
 	err = of.Handle(answer, r.WithContext(ctx))
 	answer.revision = requests.Of(r).Revision
 	return answer, err

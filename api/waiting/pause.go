@@ -37,7 +37,7 @@ func (p *pause) begun() bool { return p.member != nil }
 // without an answer, and next handles and authorizes it again after the wait. While waiting, it needs little more
 // memory than an idle connection of net/http: next first runs in its own goroutine, whose stack is then freed, so the
 // stack of the connection's goroutine does not grow.
-func (o *Room) Pausing(next http.Handler) http.Handler {
+func (room *Room) Pausing(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mayWait := strings.Contains(r.URL.RawQuery, Parameter) || strings.Contains(r.URL.RawQuery, "%")
 		if !mayWait || !requests.IsReading(r.Method) {
@@ -51,7 +51,7 @@ func (o *Room) Pausing(next http.Handler) http.Handler {
 		}
 		defer p.end()
 		clear(w.Header())
-		p.rest(r.Context(), o.stopping)
+		p.rest(r.Context(), room.stopping)
 		p.waited = p.member.waited(p.joined)
 		next.ServeHTTP(w, requests.Resume(p.of(r), requests.Wait{Began: p.began, Waited: p.waited, Ended: p.ended}))
 	})

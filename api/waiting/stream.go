@@ -35,19 +35,19 @@ func WantsStream(r *http.Request) bool {
 
 // Stream sends events as they happen, until the client disconnects or loses the right to read them, or the server
 // stops. An error ends the stream too; the client gets it when it reconnects.
-func (o *Room) Stream(w http.ResponseWriter, r *http.Request, wanted parameters.Events) error {
-	place, err := o.place(r)
+func (room *Room) Stream(w http.ResponseWriter, r *http.Request, wanted parameters.Events) error {
+	place, err := room.place(r)
 	if err != nil {
 		return err
 	}
 	defer place.End()
-	turn, changed := o.feed.Next()
-	page, err := o.feed.Page(r.Context(), wanted.Since, wanted.Types, streamPage)
+	turn, changed := room.feed.Next()
+	page, err := room.feed.Page(r.Context(), wanted.Since, wanted.Types, streamPage)
 	if err != nil {
 		return err
 	}
-	began := o.now()
-	defer func() { requests.Of(r).Waited += o.now().Sub(began) }()
+	began := room.now()
+	defer func() { requests.Of(r).Waited += room.now().Sub(began) }()
 	w.Header().Set("Content-Type", mediatype.Events)
 	w.Header().Set("Cache-Control", "no-store, "+compress.NoTransform)
 	out := eventStream{w, r, http.NewResponseController(w)}
@@ -55,25 +55,25 @@ func (o *Room) Stream(w http.ResponseWriter, r *http.Request, wanted parameters.
 	alive := time.NewTicker(streamAlive)
 	defer alive.Stop()
 	err = out.comment("events")
-	for err == nil && !o.stops() && r.Context().Err() == nil {
+	for err == nil && !room.stops() && r.Context().Err() == nil {
 		if len(page.Events) == 0 && !page.More {
 			select {
 			case <-changed:
-				turn, changed = o.feed.Next()
+				turn, changed = room.feed.Next()
 			case <-alive.C:
-				if err = o.gate.Reauthorize(w, r); err == nil {
+				if err = room.gate.Reauthorize(w, r); err == nil {
 					err = out.comment("alive")
 				}
 				continue
 			case <-r.Context().Done():
 				return nil
-			case <-o.stopping:
+			case <-room.stopping:
 				return nil
 			}
-		} else if err = o.sendPage(w, r, out, page, alive.C); err != nil {
+		} else if err = room.sendPage(w, r, out, page, alive.C); err != nil {
 			break
 		}
-		page, err = o.feed.SharedPage(r.Context(), turn, page.Cursor, wanted.Types, streamPage)
+		page, err = room.feed.SharedPage(r.Context(), turn, page.Cursor, wanted.Types, streamPage)
 	}
 	if err != nil {
 		requests.Of(r).Note("the stream ended: " + err.Error())
@@ -83,7 +83,7 @@ func (o *Room) Stream(w http.ResponseWriter, r *http.Request, wanted parameters.
 
 // sendPage sends the events of a page if the caller may still read them. That is checked periodically, and for each
 // page until the stream has caught up.
-func (o *Room) sendPage(w http.ResponseWriter, r *http.Request, out eventStream, page feed.Page,
+func (room *Room) sendPage(w http.ResponseWriter, r *http.Request, out eventStream, page feed.Page,
 	alive <-chan time.Time,
 ) error {
 	due := page.More
@@ -93,7 +93,7 @@ func (o *Room) sendPage(w http.ResponseWriter, r *http.Request, out eventStream,
 	default:
 	}
 	if due {
-		if err := o.gate.Reauthorize(w, r); err != nil {
+		if err := room.gate.Reauthorize(w, r); err != nil {
 			return err
 		}
 	}
@@ -104,9 +104,9 @@ func (o *Room) sendPage(w http.ResponseWriter, r *http.Request, out eventStream,
 }
 
 // stops reports whether the server is stopping.
-func (o *Room) stops() bool {
+func (room *Room) stops() bool {
 	select {
-	case <-o.stopping:
+	case <-room.stopping:
 		return true
 	default:
 		return false

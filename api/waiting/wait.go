@@ -29,8 +29,8 @@ type Room struct {
 // maxLooks is how many groups of waiting requests may look for another answer concurrently: an event wakes them all.
 const maxLooks = 4
 
-// NewRoom returns a room whose requests wait for events of a feed. Closing stopping, which may be nil, ends their
-// waits.
+// NewRoom returns a room for requests that wait for events of a feed. All waits end when stopping is closed; nil never
+// ends them.
 func NewRoom(of *feed.Feed, stopping <-chan struct{}, gate *access.Gate, now func() time.Time) *Room {
 	return &Room{
 		feed: of, stopping: stopping, gate: gate, now: now,
@@ -52,7 +52,7 @@ type Endpoint struct {
 
 // Answer calls the handler of an endpoint. If the request waits, it calls the handler again until the client does not
 // already have the answer (304) and the handler does not mark it as pending.
-func (o *Room) Answer(w http.ResponseWriter, r *http.Request, of Endpoint) error {
+func (room *Room) Answer(w http.ResponseWriter, r *http.Request, of Endpoint) error {
 	q := parameters.Of(r)
 	limit, waits := limitOf(q)
 	if err := q.Err(); err != nil {
@@ -62,7 +62,7 @@ func (o *Room) Answer(w http.ResponseWriter, r *http.Request, of Endpoint) error
 	if !waits || WantsStream(r) {
 		return of.Handle(w, r)
 	}
-	return o.await(w, r, of, limit)
+	return room.await(w, r, of, limit)
 }
 
 // maxWaitingHeader is the maximum size of the URL and the headers of a waiting request, in bytes, which stay in memory.
@@ -70,7 +70,7 @@ const maxWaitingHeader = 32 << 10
 
 // place returns a place among the waiting requests. Faults: Invalid for a large request, Unavailable if all places are
 // taken, Throttled if the caller has its share of them.
-func (o *Room) place(r *http.Request) (feed.Wait, error) {
+func (room *Room) place(r *http.Request) (feed.Wait, error) {
 	size := len(r.RequestURI)
 	for name, values := range r.Header {
 		for _, value := range values {
@@ -81,21 +81,21 @@ func (o *Room) place(r *http.Request) (feed.Wait, error) {
 		return feed.Wait{}, fault.New(fault.Invalid, "HTTPBadRequest", "The URL and the headers of a request that waits may "+
 			"have %d bytes; these have %d. Send fewer, or ask without wait.", maxWaitingHeader, size)
 	}
-	return o.feed.Wait(o.gate.Caller(r))
+	return room.feed.Wait(room.gate.Caller(r))
 }
 
 // await makes a request wait for an answer, or answers one that has waited.
-func (o *Room) await(w http.ResponseWriter, r *http.Request, of Endpoint, limit time.Duration) error {
+func (room *Room) await(w http.ResponseWriter, r *http.Request, of Endpoint, limit time.Duration) error {
 	p, _ := r.Context().Value(pauseKey{}).(*pause) // Pausing has set it for every request with the parameter
 	if p.over {
-		return o.answerAfter(p, w, r, of)
+		return room.answerAfter(p, w, r, of)
 	}
 	info := requests.Of(r)
 	pinned, err := of.Pin(r)
 	if err != nil {
 		return err
 	}
-	place, err := o.place(r)
+	place, err := room.place(r)
 	if err != nil {
 		return err
 	}
@@ -109,13 +109,13 @@ func (o *Room) await(w http.ResponseWriter, r *http.Request, of Endpoint, limit 
 	_ = control.SetWriteDeadline(time.Now().Add(limit + waitedAnswerTime)) // tests have writers without deadlines
 	p.began, p.limit, p.place, p.viewer, p.pinned = info.Began, limit, place, info.Viewer, pinned
 	p.joined = time.Now()
-	p.member = o.join(r, of, pinned) //nolint:contextcheck // a group of waiting requests outlives each of them
+	p.member = room.join(r, of, pinned) //nolint:contextcheck // a group of waiting requests outlives each of them
 	info.Paused = true
 	return nil
 }
 
 // answerAfter writes the answer of a request that has waited.
-func (o *Room) answerAfter(p *pause, w http.ResponseWriter, r *http.Request, of Endpoint) error {
+func (room *Room) answerAfter(p *pause, w http.ResponseWriter, r *http.Request, of Endpoint) error {
 	info := requests.Of(r)
 	w.Header().Set(waitedHeader, strconv.FormatFloat(p.waited.Seconds(), 'f', 1, 64))
 	answer, err := p.answer, p.err

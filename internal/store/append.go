@@ -218,7 +218,7 @@ type closed struct{ all, encrypted int }
 
 // queueClose ends the versions that the commit removes; they are counted once the batch was sent.
 func (a *appending) queueClose(batch *pgx.Batch) *closed {
-	removed, base, site := a.commit.Diff.Removed, a.commit.Base, a.store.site.Name
+	removed, base, name := a.commit.Diff.Removed, a.commit.Base, a.store.site.Name
 	ids, forks := make([]int64, len(removed)), make([]int64, len(removed))
 	for i, doc := range removed {
 		ids[i], forks[i] = doc.ID, fork(doc.Revision, base.Revision+1)
@@ -233,11 +233,11 @@ func (a *appending) queueClose(batch *pgx.Batch) *closed {
 		return err //nolint:wrapcheck // explained by Append
 	}
 	if len(removed) > maxInserted {
-		batch.Queue(closeDocuments, site, base.Revision+1, ids, forks, base.Stamp).Query(count)
+		batch.Queue(closeDocuments, name, base.Revision+1, ids, forks, base.Stamp).Query(count)
 		return total
 	}
 	for i := range removed {
-		batch.Queue(closeDocument, site, base.Revision+1, ids[i], forks[i], base.Stamp).Query(count)
+		batch.Queue(closeDocument, name, base.Revision+1, ids[i], forks[i], base.Stamp).Query(count)
 	}
 	return total
 }

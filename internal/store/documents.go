@@ -98,8 +98,7 @@ func (s *Store) AllDocuments(ctx context.Context, revision int64, stamp revision
 	}
 	selected, err := s.Documents(ctx, revision, queries.Selection{Page: queries.Page{Limit: -1}})
 	if err == nil && revision > kept.revision {
-		decodeTraits(selected.Documents)
-		s.keepLive(liveDocuments{selected.Stamp, revision, share(s.live, selected.Documents)})
+		s.keepRead(liveDocuments{selected.Stamp, revision, selected.Documents})
 	}
 	return selected, err
 }

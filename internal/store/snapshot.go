@@ -5,7 +5,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"purser/internal/cache"
 	"purser/internal/document"
 	"purser/internal/revisions"
 	"purser/internal/store/evidence"
@@ -74,7 +73,7 @@ const (
 		WHERE (SELECT live FROM sites WHERE site = $1) > 0 AND` + unlessKnown + `
 		UNION ALL
 		SELECT ` + documentColumns + `, NULL::bytea, NULL::bytea FROM documents d
-		WHERE d.site = $1 AND d.until IS NULL AND d.schema LIKE 'deckhand/LayeringPolicy/%' AND` + unlessKnown + ``
+		WHERE d.site = $1 AND d.until IS NULL AND d.schema LIKE 'deckhand/LayeringPolicy/%' AND` + unlessKnown
 
 	liveNoted = `SELECT ` + documentColumns + `, NULL::bytea, NULL::bytea FROM documents d
 		WHERE d.site = $1 AND d.until IS NULL AND d.notes IS NOT NULL`
@@ -242,7 +241,8 @@ func (r *snapshotReader) finish(need revisions.Need) revisions.Snapshot {
 		case known && entry.Stamp == bucket.Stamp:
 			*bucket = entry
 		default:
-			bucket.Documents = share(r.store.buckets, r.loaded[bucket.Name])
+			bucket.Documents = r.loaded[bucket.Name]
+			share(bucket.Documents, r.store.buckets.Fits(sizeOf(bucket.Documents)))
 			*bucket = r.store.keep(*bucket)
 		}
 	}
@@ -256,8 +256,7 @@ func (r *snapshotReader) finish(need revisions.Need) revisions.Snapshot {
 		r.Claims, r.Schemas, r.Governed, r.ClientVersions = known.Claims, known.Schemas, known.Governed, known.ClientVersions
 		r.Documents = known.Documents
 	case need.Documents:
-		decodeTraits(r.Documents)
-		r.store.keepLive(liveDocuments{r.Head.Stamp, r.Head.Revision, share(r.store.live, r.Documents)})
+		r.store.keepRead(liveDocuments{r.Head.Stamp, r.Head.Revision, r.Documents})
 	}
 	return *r.Snapshot
 }
@@ -276,17 +275,20 @@ func decodeTraits(documents []*revisions.Stored) {
 	}
 }
 
-// share marks documents that were just read as shared, if they fit into the cache that they are for, and returns them.
-func share[K comparable, V any](by *cache.Cache[K, V], documents []*revisions.Stored) []*revisions.Stored {
-	if by.Fits(sizeOf(documents)) {
-		for _, doc := range documents {
-			doc.Shared = true
-		}
+// share marks documents as shared if they will be cached. They must not be shared yet.
+func share(documents []*revisions.Stored, cached bool) {
+	for _, doc := range documents {
+		doc.Shared = cached
 	}
-	return documents
 }
 
-func (s *Store) keepLive(live liveDocuments) { s.live.Add(struct{}{}, live, sizeOf(live.documents)) }
+// keepRead caches live documents that were just read and are not shared yet.
+func (s *Store) keepRead(live liveDocuments) {
+	decodeTraits(live.documents)
+	size := sizeOf(live.documents)
+	share(live.documents, s.live.Fits(size))
+	s.live.Add(struct{}{}, live, size)
+}
 
 // advance updates the cached live documents after a commit, if those before it are cached or there were none.
 func (s *Store) advance(commit revisions.Commit) {
@@ -295,7 +297,8 @@ func (s *Store) advance(commit revisions.Commit) {
 		live, ok = liveDocuments{stamp: commit.Base.Stamp}, true
 	}
 	if ok && live.stamp == commit.Base.Stamp {
-		s.keepLive(liveDocuments{commit.Revision.Stamp, commit.Revision.ID, commit.Diff.After(live.documents)})
+		documents := commit.Diff.After(live.documents)
+		s.live.Add(struct{}{}, liveDocuments{commit.Revision.Stamp, commit.Revision.ID, documents}, sizeOf(documents))
 	}
 }
 

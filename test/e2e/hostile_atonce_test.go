@@ -131,7 +131,7 @@ func TestHostile_largeDifferences(t *testing.T) {
 		for _, of := range []string{"2/deepdiff/3", "0/deepdiff/2"} {
 			path := "revisions/" + of + "?rendered=false&format=" + form
 			s.changesWhile(t, func() {
-				for _, got := range s.times(t, 1, func(int) request { return getOf(path) }) {
+				for _, got := range s.times(t, 2, func(int) request { return getOf(path) }) {
 					if len(got.text) > 64<<20 || got.status == http.StatusInternalServerError {
 						t.Errorf("%s: status %d, %d bytes", path, got.status, len(got.text))
 					}

@@ -144,6 +144,7 @@ func TestKill_server(t *testing.T) {
 	if err == nil || !strings.Contains(string(out), want) {
 		t.Errorf("a second server ends with %v and says %q, want %q", err, out, want)
 	}
+	s.get(t, "revisions").is(t, http.StatusOK)
 	l.check(t, s.server)
 }
 

@@ -31,7 +31,7 @@ type piece struct {
 	exact bool // its lines are the same as in the file
 }
 
-// bodyOf returns a body with what was read. In a change set, each document names its bucket.
+// bodyOf makes a body of the documents that were read. In a change set, each document names its bucket.
 func bodyOf(read contents) *Body {
 	b := &Body{Empty: read.empty, Notices: read.notices()}
 	for i := range read.sources {
@@ -75,7 +75,7 @@ func (b *Body) append(text []byte) {
 	b.lines += bytes.Count(text, []byte("\n"))
 }
 
-// block matches a document whose top-level keys begin lines.
+// block matches the text of a document in block style, in which each top-level key begins a line.
 var block = regexp.MustCompile(`\A(---[ \t]*(#.*)?\r?\n)?([ \t]*(#.*)?\r?\n)*[A-Za-z"']`)
 
 func isBlock(text []byte) bool { return block.Match(text) }

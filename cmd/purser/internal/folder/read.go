@@ -25,7 +25,7 @@ type source struct {
 	bucket  string // "" unless the document belongs to a change set
 }
 
-// contents holds what was read from files and folders.
+// contents are the documents of files and folders, with the files that were left out.
 type contents struct {
 	sources  []source
 	excluded []string // files and folders that .purser.yaml excludes

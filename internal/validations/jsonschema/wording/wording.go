@@ -42,15 +42,11 @@ func (v *Violation) Messages(w work.Counter, most int) []string {
 		return []string{v.message(w).String()}
 	}
 	object, _ := v.Value.(document.Mapping)
-	index := make(map[string]struct{}, len(object))
-	w.Spend(len(object) * work.Lookup)
-	for _, member := range object {
-		index[member.Key] = struct{}{}
-	}
+	required := values.Texts(v.Held)
+	keys := values.KeysOf(w, object, len(required))
 	var said []string
-	for _, key := range values.Texts(v.Held) {
-		w.Spend(work.Find(key))
-		if _, ok := index[key]; ok {
+	for _, key := range required {
+		if w.Spend(work.Find(key)); keys.Has(key) {
 			continue
 		}
 		if said = append(said, new(Message).Quote(key).Add(" is a required property").String()); len(said) == most {
