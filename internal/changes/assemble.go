@@ -15,7 +15,8 @@ func newCommit(snapshot revisions.Snapshot, diff revisions.Diff, judgement judgi
 ) revisions.Commit {
 	c := revisions.Commit{
 		Base: snapshot.Head, Diff: diff.WithoutSecrets(), Against: snapshot.Buckets, Audit: options.Audit,
-		Failures: judgement.Failures, Settles: judgement.Settles,
+		Failures: judgement.Failures[:len(judgement.Failures)-judgement.Outside], Outside: judgement.Outside,
+		Begun: judgement.Begun, Ended: judgement.Ended, Settles: judgement.Settles,
 		Exact: diff.Exact || judgement.Exact || options.Expected != nil ||
 			slices.ContainsFunc(slices.Concat(diff.Added, diff.Removed), judging.Governs),
 		Revision: newRevision(snapshot, diff, judgement, kind, options),

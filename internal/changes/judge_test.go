@@ -224,7 +224,7 @@ func TestJudge_need(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rule := m.failures[0].Rule
+	rule := m.violated[0].Rule
 	want := revisions.Need{
 		Evidence: true, Schemas: true, Governed: []string{"acme/Widget/v2"},
 		Checks: []revisions.Pair{{Content: diff.Added[0].Digest, Rule: rule}},
@@ -355,8 +355,8 @@ func TestJudge_clientVersions_elsewhere(t *testing.T) {
 		{clientVersions(`{p: "1"}`), 0}, {clientVersions(`{p: "2"}`), 1}, {clientVersions(`{p: "1"}`), 0}, {"", 1},
 	} {
 		put(t, s, "versions", step.body)
-		if len(m.failures) != step.failing {
-			t.Errorf("step %d: failures %+v, want %d", i, m.failures, step.failing)
+		if len(m.violated) != step.failing {
+			t.Errorf("step %d: failures %+v, want %d", i, m.violated, step.failing)
 		}
 	}
 }
@@ -481,8 +481,8 @@ func TestJudge_judge_unopened(t *testing.T) {
 	s.Vault = fakeVault{broken: errors.New("out of order")}
 	put(t, s, "a", dataSchema("string"))
 	check := m.commits[1].Checks
-	if len(m.failures) != 1 || len(check) != 2 || check[1].Findings[0].Message != validations.Unopened {
-		t.Errorf("failures %+v, checks %+v", m.failures, check)
+	if len(m.violated) != 1 || len(check) != 2 || check[1].Findings[0].Message != validations.Unopened {
+		t.Errorf("failures %+v, checks %+v", m.violated, check)
 	}
 }
 

@@ -29,7 +29,7 @@ type memory struct {
 	contents map[document.Digest]revisions.Content
 	checks   map[validations.Pair][]validations.Finding
 	newest   revisions.Revision
-	failures []revisions.Failure
+	violated []revisions.Violation
 	outcomes []validations.Outcome
 	carried  []validations.Outcome // posted about the target of any rollback
 
@@ -75,13 +75,13 @@ func (m *memory) Snapshot(_ context.Context, need revisions.Need) (revisions.Sna
 	}
 	m.fillDocuments(&s, need)
 	if need.Evidence {
-		s.Newest, s.Failures, s.Policies = m.newest, m.failures, m.policies()
+		s.Newest, s.Violations, s.Policies = m.newest, m.violated, m.policies()
 		s.ClientVersions = m.that(judging.NamesVersions)
 	}
 	if need.Preview {
 		s.Occupied, s.Outcomes = occupied(m.live), m.outcomes
 		s.Failing = m.that(func(doc *revisions.Stored) bool {
-			return slices.ContainsFunc(m.failures, func(f revisions.Failure) bool { return f.Document == doc.ID && !f.Rule.IsZero() })
+			return slices.ContainsFunc(m.violated, func(v revisions.Violation) bool { return v.Document == doc.ID })
 		})
 	}
 	if need.Target != nil {
@@ -246,7 +246,14 @@ func (m *memory) apply(commit revisions.Commit) (revisions.Commit, error) {
 	m.live, m.history = live, append(m.history, live)
 	commit.Revision.Stamp = revisions.Stamp(commit.Revision.ID)
 	m.stamps = append(m.stamps, commit.Revision.Stamp)
-	m.newest, m.failures, m.head.Stamp = commit.Revision, commit.Failures, commit.Revision.Stamp
+	m.violated = slices.DeleteFunc(slices.Clone(m.violated), func(v revisions.Violation) bool {
+		return slices.Contains(commit.Ended, v)
+	})
+	for _, violation := range commit.Begun {
+		violation.Since = commit.Revision.ID
+		m.violated = append(m.violated, violation)
+	}
+	m.newest, m.head.Stamp = commit.Revision, commit.Revision.Stamp
 	m.head.Revision, m.head.Live = commit.Revision.ID, len(live)
 	m.head.LastDocument += int64(len(diff.Added))
 	if commit.Settles {

@@ -46,13 +46,13 @@ type Finding struct {
 	Notes  []document.Note
 }
 
-// previewNeed returns the parts of the site needed to describe the failures of a snapshot.
+// previewNeed returns the parts of the site needed to describe the violations of a snapshot.
 func previewNeed(snapshot revisions.Snapshot) revisions.Need {
 	need := revisions.Need{Kinds: judging.Kinds(snapshot.Failing)}
 	byID := byID(snapshot.Failing)
-	for _, failure := range snapshot.Failures {
-		if doc := byID[failure.Document]; doc != nil && !failure.Rule.IsZero() {
-			need.Checks = append(need.Checks, revisions.Pair{Content: doc.Digest, Rule: failure.Rule})
+	for _, violation := range snapshot.Violations {
+		if doc := byID[violation.Document]; doc != nil {
+			need.Checks = append(need.Checks, revisions.Pair{Content: doc.Digest, Rule: violation.Rule})
 		}
 	}
 	return need

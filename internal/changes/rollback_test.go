@@ -134,7 +134,7 @@ func TestService_Rollback_positions(t *testing.T) {
 			}
 			byID := byID(m.live)
 			var got []string
-			for _, failure := range m.failures {
+			for _, failure := range m.commits[len(m.commits)-1].Failures {
 				got = append(got, fmt.Sprint(failure.Entry, " ", byID[failure.Document].Name))
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {

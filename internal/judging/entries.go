@@ -10,14 +10,15 @@ import (
 	"purser/internal/validations"
 )
 
-// entries returns the entries of a revision's schema validation that fail or have notes, and the number of all entries.
-// A payload has one entry for each document in order, or one success if it is empty, then one for each other document
-// that fails; a rollback, which has no payload, has one for each document of the revision (spec/api.md §0 D1, D9).
+// entries returns the entries of a revision's schema validation that fail or have notes, how many of them are outside of
+// the payload, and the number of all entries. A payload has one entry for each document in order, or one success if it
+// is empty, then one for each other document that fails; a rollback, which has no payload, has one for each document of
+// the revision (spec/api.md §0 D1, D9).
 func entries(snapshot revisions.Snapshot, diff revisions.Diff, failing map[int64]validations.Rule) (
-	failures []revisions.Failure, count int,
+	failures []revisions.Failure, outside, count int,
 ) {
 	if diff.Result == nil {
-		return allEntries(snapshot, diff, failing), max(1, snapshot.Live+len(diff.Added)-len(diff.Removed))
+		return allEntries(snapshot, diff, failing), 0, max(1, snapshot.Live+len(diff.Added)-len(diff.Removed))
 	}
 	count = max(1, len(diff.Result))
 	elsewhere := maps.Clone(failing)
@@ -32,7 +33,7 @@ func entries(snapshot revisions.Snapshot, diff revisions.Diff, failing map[int64
 		failures = append(failures, revisions.Failure{Entry: count, Document: id, Rule: elsewhere[id]})
 		count++
 	}
-	return failures, count
+	return failures, len(elsewhere), count
 }
 
 // allEntries returns the entries that fail or have notes of all documents of the new revision.
@@ -53,10 +54,10 @@ func allEntries(snapshot revisions.Snapshot, diff revisions.Diff, failing map[in
 	return failures
 }
 
-// hasEntries reports whether the newest revision of a snapshot has failures, or the new one has notes.
+// hasEntries reports whether live documents of a snapshot violate rules, or those of the new revision have notes.
 func hasEntries(snapshot revisions.Snapshot, diff revisions.Diff) bool {
 	return len(notesAfter(snapshot, diff)) > 0 ||
-		slices.ContainsFunc(snapshot.Failures, func(f revisions.Failure) bool { return !f.Rule.IsZero() })
+		len(snapshot.Violations) > 0
 }
 
 // notesAfter returns the notes of all documents of the new revision, by document.

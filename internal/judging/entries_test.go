@@ -30,16 +30,17 @@ func TestEntries(t *testing.T) {
 		diff     revisions.Diff
 		failing  map[int64]validations.Rule
 		want     []revisions.Failure
+		outside  int
 		count    int
 	}{
-		{"an empty payload is a success", revisions.Snapshot{}, revisions.Diff{Result: []*revisions.Stored{}}, nil, nil, 1},
+		{"an empty payload is a success", revisions.Snapshot{}, revisions.Diff{Result: []*revisions.Stored{}}, nil, nil, 0, 1},
 		{
 			"an empty payload beside a failing document",
 			revisions.Snapshot{},
 			revisions.Diff{Result: []*revisions.Stored{}},
 			map[int64]validations.Rule{3: rule},
 			[]revisions.Failure{{Entry: 1, Document: 3, Rule: rule}},
-			2,
+			1, 2,
 		},
 		{
 			"in the order of the payload",
@@ -47,7 +48,7 @@ func TestEntries(t *testing.T) {
 			revisions.Diff{Result: []*revisions.Stored{w2, w1}},
 			map[int64]validations.Rule{1: rule, 2: other},
 			[]revisions.Failure{{Entry: 0, Document: 2, Rule: other}, {Entry: 1, Document: 1, Rule: rule}},
-			2,
+			0, 2,
 		},
 		{
 			"those elsewhere come after the payload, by id",
@@ -57,7 +58,7 @@ func TestEntries(t *testing.T) {
 			[]revisions.Failure{
 				{Entry: 0, Document: 2, Rule: rule}, {Entry: 1, Document: 3, Rule: other}, {Entry: 2, Document: 9, Rule: rule},
 			},
-			3,
+			2, 3,
 		},
 		{
 			"notes of the payload alone",
@@ -65,7 +66,7 @@ func TestEntries(t *testing.T) {
 			revisions.Diff{Result: []*revisions.Stored{w1, noted(w2)}},
 			nil,
 			[]revisions.Failure{{Entry: 1, Document: 2, Notes: notes}},
-			2,
+			0, 2,
 		},
 		{
 			"a failure with notes",
@@ -73,20 +74,20 @@ func TestEntries(t *testing.T) {
 			revisions.Diff{Result: []*revisions.Stored{noted(w2)}},
 			map[int64]validations.Rule{2: rule},
 			[]revisions.Failure{{Entry: 0, Document: 2, Rule: rule, Notes: notes}},
-			1,
+			0, 1,
 		},
 		{
 			"a rollback to nothing",
 			revisions.Snapshot{Head: revisions.Head{Live: 1}, Positions: positions[:1]},
 			revisions.Diff{Removed: []*revisions.Stored{w1}},
 			nil,
-			nil, 1,
+			nil, 0, 1,
 		},
 		{
 			"a rollback without a failure",
 			revisions.Snapshot{Head: revisions.Head{Live: 3}, Positions: positions},
 			revisions.Diff{Removed: []*revisions.Stored{w1}},
-			nil, nil, 2,
+			nil, nil, 0, 2,
 		},
 		{
 			"a rollback numbers all documents by place",
@@ -102,14 +103,15 @@ func TestEntries(t *testing.T) {
 				{Entry: 1, Document: 3, Rule: other, Notes: notes},
 				{Entry: 2, Document: 5, Notes: notes},
 			},
-			3,
+			0, 3,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, count := entries(c.snapshot, c.diff, c.failing)
-			if diff := cmp.Diff(c.want, got); diff != "" || count != c.count {
-				t.Errorf("%d entries, want %d; failures (-want +got)\n%s", count, c.count, diff)
+			got, outside, count := entries(c.snapshot, c.diff, c.failing)
+			if diff := cmp.Diff(c.want, got); diff != "" || outside != c.outside || count != c.count {
+				t.Errorf("%d entries, want %d; %d outside, want %d; failures (-want +got)\n%s", count, c.count, outside, c.outside,
+					diff)
 			}
 		})
 	}

@@ -30,9 +30,13 @@ func (j Judge) required(policies []validations.Policy) []string {
 
 // Judgement is the outcome of validating a diff.
 type Judgement struct {
-	Checks   []revisions.Check // the checks that were made now
+	Checks []revisions.Check // the checks that were made now
+	// Failures are those of the payload's documents, then those of the Outside others.
 	Failures []revisions.Failure
+	Outside  int
 	Entries  int // of the schema validation
+	// Begun and Ended are the violations that the change adds and removes.
+	Begun, Ended []revisions.Violation
 	// Results are the outcomes of the validations of the whole revision.
 	Results []RevisionResult
 	// ClientVersions are the versions that the revision was judged with.
@@ -45,7 +49,7 @@ type Judgement struct {
 	Exact bool
 	// Withheld reports whether documents that depend on secrets were skipped.
 	Withheld bool
-	// Settles reports whether documents that govern others, or the set of failing documents, change.
+	// Settles reports whether documents that govern others change, or violations.
 	Settles bool
 }
 
@@ -67,9 +71,12 @@ func (j Judge) Judge(ctx context.Context, snapshot revisions.Snapshot, diff revi
 	failing := failing(snapshot, diff, scope, findings)
 	made := Judgement{
 		Checks: checks, ClientVersions: scope.versions, Policies: policiesAfter(snapshot.Policies, diff),
-		Settles: settles(snapshot, diff, failing), Withheld: scope.withheld,
+		Withheld: scope.withheld,
 	}
-	made.Failures, made.Entries = entries(snapshot, diff, failing)
+	made.Begun, made.Ended = changedViolations(snapshot.Violations, failing)
+	made.Settles = len(made.Begun)+len(made.Ended) > 0 ||
+		slices.ContainsFunc(slices.Concat(diff.Added, diff.Removed), Governs)
+	made.Failures, made.Outside, made.Entries = entries(snapshot, diff, failing)
 	return j.validateRevision(ctx, snapshot, diff, made)
 }
 
@@ -108,15 +115,15 @@ func Kinds(documents []*revisions.Stored) []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-// failing returns the rules that documents of the new revision break, by document: those known from the newest
-// revision, and new findings about the subjects.
+// failing returns the rules that documents of the new revision violate, by document: those known from the snapshot, and
+// new findings about the subjects.
 func failing(snapshot revisions.Snapshot, diff revisions.Diff, s scope,
 	findings map[validations.Pair][]validations.Finding,
 ) map[int64]validations.Rule {
 	gone, failing := revisions.IDs(diff.Removed), map[int64]validations.Rule{}
-	for _, failure := range snapshot.Failures {
-		if !gone[failure.Document] && !failure.Rule.IsZero() {
-			failing[failure.Document] = failure.Rule
+	for _, known := range snapshot.Violations {
+		if !gone[known.Document] {
+			failing[known.Document] = known.Rule
 		}
 	}
 	for _, doc := range s.subjects {
@@ -128,19 +135,23 @@ func failing(snapshot revisions.Snapshot, diff revisions.Diff, s scope,
 	return failing
 }
 
-// settles reports whether a change affects how later changes of other buckets are judged.
-func settles(snapshot revisions.Snapshot, diff revisions.Diff, failing map[int64]validations.Rule) bool {
-	before := 0
-	for _, failure := range snapshot.Failures {
-		if failure.Rule.IsZero() {
-			continue
-		}
-		before++
-		if failing[failure.Document] != failure.Rule {
-			return true
+// changedViolations compares the known violations with the rules that documents of the new revision violate. Those that
+// begin are in order of the documents.
+func changedViolations(known []revisions.Violation, failing map[int64]validations.Rule) (
+	begun, ended []revisions.Violation,
+) {
+	lasting := make(map[int64]bool, len(known))
+	for _, violation := range known {
+		if lasting[violation.Document] = failing[violation.Document] == violation.Rule; !lasting[violation.Document] {
+			ended = append(ended, violation)
 		}
 	}
-	return before != len(failing) || slices.ContainsFunc(slices.Concat(diff.Added, diff.Removed), Governs)
+	for _, id := range slices.Sorted(maps.Keys(failing)) {
+		if !lasting[id] {
+			begun = append(begun, revisions.Violation{Document: id, Rule: failing[id]})
+		}
+	}
+	return begun, ended
 }
 
 // Governs reports whether a document affects how others are judged.

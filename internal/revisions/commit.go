@@ -21,8 +21,11 @@ type Commit struct {
 	Archives map[document.Digest][]byte
 
 	Checks   []Check
-	Failures []Failure
+	Failures []Failure // of the payload's documents, or of all documents if there is no payload
+	Outside  int       // number of entries that follow: one for each other document that violates a rule, by ID
 	Results  []validations.Result
+
+	Begun, Ended []Violation // Since is not set in those that begin
 
 	Against []Bucket // the buckets that the change was planned against
 	Exact   bool     // the commit is valid only for its base
@@ -63,11 +66,17 @@ func (c Commit) On(head Head, stamp Stamp, changed int64) (Commit, error) {
 	}
 	c.Base, c.Diff, c.Revision.ID = head, c.Diff.Rebased(base, head), head.Revision+1
 	if shift := head.LastDocument - base.LastDocument; shift != 0 {
-		c.Failures = slices.Clone(c.Failures)
-		for i := range c.Failures {
-			if c.Failures[i].Document > base.LastDocument {
-				c.Failures[i].Document += shift
+		c.Failures, c.Begun = slices.Clone(c.Failures), slices.Clone(c.Begun)
+		move := func(id *int64) {
+			if *id > base.LastDocument {
+				*id += shift
 			}
+		}
+		for i := range c.Failures {
+			move(&c.Failures[i].Document)
+		}
+		for i := range c.Begun {
+			move(&c.Begun[i].Document)
 		}
 	}
 	return c, nil

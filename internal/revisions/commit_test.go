@@ -55,7 +55,7 @@ func TestCommit_On(t *testing.T) {
 	}
 }
 
-// Numbers shift by the number of documents added in between, also in the failures of new documents.
+// Numbers shift by the number of documents added in between, also in the failures and violations of new documents.
 func TestCommit_On_numbers(t *testing.T) {
 	t.Parallel()
 	base, head := Head{Revision: 5, LastDocument: 7}, Head{Revision: 8, LastDocument: 10}
@@ -63,6 +63,7 @@ func TestCommit_On_numbers(t *testing.T) {
 	commit := Commit{
 		Base: base, Diff: Diff{Added: []*Stored{added}, Result: []*Stored{added}},
 		Failures: []Failure{{Entry: 0, Document: 8}, {Entry: 1, Document: 7}, {Entry: 2, Document: 3}},
+		Begun:    []Violation{{Document: 3}, {Document: 8}},
 	}
 	got, err := commit.On(head, 0, 5)
 	if err != nil {
@@ -72,7 +73,11 @@ func TestCommit_On_numbers(t *testing.T) {
 	if diff := cmp.Diff(want, got.Failures); diff != "" {
 		t.Errorf("failures (-want +got)\n%s", diff)
 	}
-	if got.Diff.Added[0].ID != 11 || commit.Failures[0].Document != 8 || added.ID != 8 {
+	if diff := cmp.Diff([]Violation{{Document: 3}, {Document: 11}}, got.Begun); diff != "" {
+		t.Errorf("violations (-want +got)\n%s", diff)
+	}
+	if got.Diff.Added[0].ID != 11 || commit.Failures[0].Document != 8 || commit.Begun[1].Document != 8 ||
+		added.ID != 8 {
 		t.Errorf("id %d, and %d of the commit before", got.Diff.Added[0].ID, added.ID)
 	}
 }

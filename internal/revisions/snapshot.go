@@ -54,7 +54,7 @@ type Need struct {
 	Schemas    bool                // all live DataSchemas
 	Governed   []string            // live documents of these schemas
 	Checks     []Pair              // outcomes of these checks
-	Evidence   bool                // what judging a change needs: policies, failures, client versions, the newest revision
+	Evidence   bool                // what judging a change needs: policies, violations, client versions, the newest revision
 	Documents  bool                // all live documents, and the LayeringPolicy to use if they include none
 	Preview    bool                // what a preview needs: occupied buckets, failing documents, outcomes
 	Positions  bool                // the order of all live documents
@@ -177,14 +177,14 @@ type Snapshot struct {
 	Newest         Revision // zero if there is none
 	Policies       []PolicyVersion
 	Outcomes       []validations.Outcome // posted about the newest revision
-	Failures       []Failure             // of the newest revision
+	Violations     []Violation           // by live documents
 	ClientVersions []*Stored             // live documents that give client versions, in order of place
 
 	Documents []*Stored // in order of place
 	Fallback  *Stored   // the LayeringPolicy to use if no live one exists; nil if there never was one
 
 	Occupied []string  // buckets that have documents, sorted
-	Failing  []*Stored // the documents that Failures are about
+	Failing  []*Stored // the documents that Violations are about
 
 	Comparison *Comparison
 	Carried    []validations.Outcome // posted about the target of the comparison
@@ -208,7 +208,7 @@ func (s Snapshot) With(part Snapshot, more Need) Snapshot {
 	}
 	s.Schemas = inOrder(s.Schemas, part.Schemas)
 	if more.Evidence {
-		s.Newest, s.Policies, s.Failures, s.ClientVersions = part.Newest, part.Policies, part.Failures, part.ClientVersions
+		s.Newest, s.Policies, s.Violations, s.ClientVersions = part.Newest, part.Policies, part.Violations, part.ClientVersions
 	}
 	if more.Documents {
 		s.Documents, s.Fallback = part.Documents, part.Fallback
@@ -266,6 +266,13 @@ type Check struct {
 	Pair
 
 	Findings []validations.Finding
+}
+
+// Violation is a rule that a document violates, beginning with a revision.
+type Violation struct {
+	Document int64
+	Since    int64
+	Rule     validations.Rule
 }
 
 // Failure is an entry of a revision's schema validation other than a success without notes.

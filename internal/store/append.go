@@ -42,9 +42,15 @@ const (
 	insertFailures = `INSERT INTO failures (site, revision, entry, document, rule, client_versions, notes)
 		SELECT $1, $2, * FROM unnest($3::integer[], $4::bigint[], $5::bytea[], $6::bytea[], $7::text[])`
 
-	insertRevision = `INSERT INTO revisions (site, revision, created_at, buckets, entries, kind, author, message, origin,
-			client_versions, stamp)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
+	insertViolations = `INSERT INTO violations (site, since, document, rule, client_versions)
+		SELECT $1, $2, * FROM unnest($3::bigint[], $4::bytea[], $5::bytea[])`
+
+	endViolations = `UPDATE violations v SET until = $2, fork = n.fork FROM unnest($3::bigint[], $4::bigint[]) AS n (id, fork)
+		WHERE v.site = $1 AND v.document = n.id AND v.until IS NULL`
+
+	insertRevision = `INSERT INTO revisions (site, revision, created_at, buckets, entries, outside, kind, author, message,
+			origin, client_versions, stamp)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
 
 	changeBuckets = `INSERT INTO buckets (site, bucket, changed, stamp) SELECT $1, b, $3, $4 FROM unnest($2::text[]) b
 		ON CONFLICT (site, bucket) DO UPDATE SET changed = excluded.changed, stamp = excluded.stamp`
@@ -261,6 +267,7 @@ func (a *appending) conclude(batch *pgx.Batch, recorded map[revisions.Pair]bool)
 			return err
 		}
 	}
+	s.queueViolations(batch, commit)
 	s.queueRevision(batch, commit)
 	for _, result := range commit.Results {
 		evidence.QueueResult(batch, s.site.Name, commit.Revision.ID, result)
@@ -294,8 +301,8 @@ func (s *Store) queueRevision(batch *pgx.Batch, commit revisions.Commit) {
 	if r.Kind == revisions.Rollback {
 		origin = &r.Origin
 	}
-	batch.Queue(insertRevision, s.site.Name, r.ID, r.CreatedAt, orEmpty(r.Buckets), r.Entries, r.Kind.String(), r.User,
-		r.Message, origin, postgres.OrNull(r.ClientVersions), r.Stamp)
+	batch.Queue(insertRevision, s.site.Name, r.ID, r.CreatedAt, orEmpty(r.Buckets), r.Entries, commit.Outside,
+		r.Kind.String(), r.User, r.Message, origin, postgres.OrNull(r.ClientVersions), r.Stamp)
 	if len(r.Buckets) > 0 {
 		batch.Queue(changeBuckets, s.site.Name, r.Buckets, r.ID, r.Stamp)
 	}
@@ -357,6 +364,25 @@ func (s *Store) queueFailures(batch *pgx.Batch, commit revisions.Commit) error {
 	}
 	batch.Queue(insertFailures, s.site.Name, commit.Revision.ID, entries, documents, rules, versions, notes)
 	return nil
+}
+
+// queueViolations ends violations before it begins others of the same documents.
+func (s *Store) queueViolations(batch *pgx.Batch, commit revisions.Commit) {
+	if ended := commit.Ended; len(ended) > 0 {
+		ids, forks := make([]int64, len(ended)), make([]int64, len(ended))
+		for i, violation := range ended {
+			ids[i], forks[i] = violation.Document, fork(violation.Since, commit.Revision.ID)
+		}
+		batch.Queue(endViolations, s.site.Name, commit.Revision.ID, ids, forks)
+	}
+	if begun := commit.Begun; len(begun) > 0 {
+		ids, rules, versions := make([]int64, len(begun)), make([][]byte, len(begun)), make([][]byte, len(begun))
+		for i, violation := range begun {
+			ids[i], rules[i] = violation.Document, violation.Rule.Schema[:]
+			versions[i] = postgres.OrNull(violation.Rule.Context)
+		}
+		batch.Queue(insertViolations, s.site.Name, commit.Revision.ID, ids, rules, versions)
+	}
 }
 
 // keepBuckets puts the buckets of a stored payload into the cache. A rollback has not read them.

@@ -23,17 +23,41 @@ const (
 
 	checksByPair = `SELECT pair, findings FROM checks WHERE site = $1 AND pair = ANY($2)`
 
-	// whichEntries are the conditions of a queries.EntryQuery on failures f.
-	whichEntries = `f.site = $1 AND f.revision = $2 AND f.entry >= $3::bigint AND ($4::bigint = 0 OR f.entry < $4)
-		AND (f.rule IS NOT NULL OR NOT $5) ORDER BY f.entry LIMIT nullif($6, 0)`
+	// violationsOf selects the violations in force in revision $2, whose ancestors in the interval tree are $7 and $8.
+	violationsOf = `SELECT v.document, v.rule, v.client_versions FROM violations v
+			WHERE v.site = $1 AND v.until IS NULL AND v.since <= $2
+		UNION ALL
+		SELECT v.document, v.rule, v.client_versions FROM unnest($7::bigint[]) n CROSS JOIN LATERAL (
+			SELECT * FROM violations v WHERE v.site = $1 AND v.until IS NOT NULL AND v.fork = n AND v.until > $2 OFFSET 0) v
+		UNION ALL
+		SELECT v.document, v.rule, v.client_versions FROM unnest($8::bigint[]) n CROSS JOIN LATERAL (
+			SELECT * FROM violations v WHERE v.site = $1 AND v.until IS NOT NULL AND v.fork = n AND v.since <= $2 OFFSET 0) v`
 
-	failuresOf = `SELECT f.entry, f.document, f.rule, f.client_versions FROM failures f WHERE ` + whichEntries
+	// failuresOf selects the entries of revision $2 from $3 to before $4, $6 at most; without those that only have notes if
+	// $5 is true. After the stored entries come the violations of other documents, if any are asked for.
+	failuresOf = `SELECT e.* FROM (
+			SELECT f.entry, f.document, f.rule, f.client_versions, f.notes FROM failures f
+			WHERE f.site = $1 AND f.revision = $2
+			UNION ALL
+			SELECT r.entries - r.outside + row_number() OVER (ORDER BY v.document) - 1, v.*, NULL
+			FROM revisions r CROSS JOIN LATERAL (` + violationsOf + `) v
+			WHERE r.site = $1 AND r.revision = $2 AND r.outside > 0 AND ($4::bigint = 0 OR $4 > r.entries - r.outside)
+				AND v.document NOT IN (SELECT f.document FROM failures f WHERE f.site = $1 AND f.revision = $2)) e
+		WHERE e.entry >= $3::bigint AND ($4::bigint = 0 OR e.entry < $4) AND (e.rule IS NOT NULL OR NOT $5)
+		ORDER BY e.entry LIMIT nullif($6, 0)`
 
 	failedEntries = `SELECT f.entry, f.rule, f.client_versions, f.notes, ` + documentColumns + `, c.body, c.sealed
-		FROM failures f
-		JOIN documents d ON d.site = f.site AND d.id = f.document
-		JOIN contents c ON c.site = d.site AND c.digest = d.content WHERE ` + whichEntries
+		FROM (` + failuresOf + `) f
+		CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d WHERE d.site = $1 AND d.id = f.document OFFSET 0) d
+		CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c
+		ORDER BY f.entry`
 )
+
+// entryArguments returns the arguments of failuresOf after the site and the revision.
+func entryArguments(revision int64, query queries.EntryQuery) []any {
+	before, after := ancestors(revision)
+	return []any{query.From, query.To, query.FailuresOnly, query.Limit, before, after}
+}
 
 // Checked implements queries.Store.
 func (s *Store) Checked(ctx context.Context, pairs []revisions.Pair) (
@@ -79,12 +103,10 @@ func scanChecks(rows pgx.Rows, outcomes map[validations.Pair][]validations.Findi
 func (s *Store) Failures(ctx context.Context, of revisions.Revision, query queries.EntryQuery) (
 	[]revisions.Failure, error,
 ) {
-	return site.CollectOf(ctx, s.site, of, scanFailure, failuresOf, query.From, query.To, query.FailuresOnly, query.Limit)
-}
-
-func scanFailure(row pgx.CollectableRow) (f revisions.Failure, err error) {
-	err = row.Scan(&f.Entry, &f.Document, postgres.IntoDigest(&f.Rule.Schema), postgres.IntoDigest(&f.Rule.Context))
-	return f, err //nolint:wrapcheck // explained by the callers
+	return site.CollectOf(ctx, s.site, of, func(row pgx.CollectableRow) (f revisions.Failure, err error) {
+		err = row.Scan(&f.Entry, &f.Document, postgres.IntoDigest(&f.Rule.Schema), postgres.IntoDigest(&f.Rule.Context), nil)
+		return f, err //nolint:wrapcheck // explained by CollectOf
+	}, failuresOf, entryArguments(of.ID, query)...)
 }
 
 // FailedEntries implements queries.Store.
@@ -103,5 +125,5 @@ func (s *Store) FailedEntries(ctx context.Context, of revisions.Revision, query 
 			err = json.Unmarshal(notes, &f.Notes)
 		}
 		return f, err //nolint:wrapcheck // explained by CollectOf
-	}, failedEntries, query.From, query.To, query.FailuresOnly, query.Limit)
+	}, failedEntries, entryArguments(of.ID, query)...)
 }

@@ -77,8 +77,8 @@ func calls(s *store.Store) map[string]func(ctx context.Context) error {
 // allTables are those of a site.
 func allTables() []string {
 	return []string{
-		"sites", "revisions", "buckets", "contents", "documents", "checks", "failures", "reported", "results", "occupancies",
-		"tags", "audit",
+		"sites", "revisions", "buckets", "contents", "documents", "checks", "failures", "violations", "reported", "results",
+		"occupancies", "tags", "audit",
 	}
 }
 

@@ -80,11 +80,11 @@ const (
 
 	livePositions = `SELECT d.id, d.place FROM documents d WHERE d.site = $1 AND d.until IS NULL ORDER BY d.place`
 
-	newestFailures = `SELECT entry, document, rule, client_versions FROM failures
-		WHERE site = $1 AND revision = (SELECT head FROM sites WHERE site = $1) ORDER BY entry`
+	liveViolations = `SELECT v.document, v.since, v.rule, v.client_versions FROM violations v
+		WHERE v.site = $1 AND v.until IS NULL`
 
-	failingDocuments = withContent + `WHERE d.site = $1 AND d.id IN (SELECT f.document FROM failures f
-		WHERE f.site = $1 AND f.rule IS NOT NULL AND f.revision = (SELECT head FROM sites WHERE site = $1))`
+	failingDocuments = withContent + `WHERE d.site = $1 AND d.id IN (
+		SELECT v.document FROM violations v WHERE v.site = $1 AND v.until IS NULL)`
 
 	newestOccupied = `SELECT bucket FROM occupancies WHERE site = $1 AND until IS NULL ORDER BY bucket`
 
@@ -211,11 +211,14 @@ func (r *snapshotReader) queueDocuments(q *postgres.Questions, need revisions.Ne
 	}
 }
 
-// queueEvidence reads the policies, failures and client versions that a change is judged by.
+// queueEvidence reads the policies, violations and client versions that a change is judged by.
 func (r *snapshotReader) queueEvidence(q *postgres.Questions) {
 	site := r.store.site.Name
 	evidence.AskNewest(q, site, &r.Newest, &r.policies)
-	q.Ask(postgres.Into(&r.Failures, scanFailure), newestFailures, site)
+	q.Ask(postgres.Into(&r.Violations, func(row pgx.CollectableRow) (v revisions.Violation, err error) {
+		err = row.Scan(&v.Document, &v.Since, postgres.IntoDigest(&v.Rule.Schema), postgres.IntoDigest(&v.Rule.Context))
+		return v, err //nolint:wrapcheck // explained by snapshot
+	}), liveViolations, site)
 	q.Ask(postgres.Into(&r.ClientVersions, r.store.scanDocument), liveVersions, site, r.live.stamp)
 }
 

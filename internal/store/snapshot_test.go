@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -115,9 +116,9 @@ func checkMoment(t *testing.T, s revisions.Snapshot) {
 			t.Fatalf("revision %d: %s says %s, the policy %s", s.Revision, part, n, parts["policy"])
 		}
 	}
-	if s.Newest.ID != s.Revision || s.Comparison.Revision != s.Revision || len(s.Failures) != 2 || s.Live != 5 ||
+	if s.Newest.ID != s.Revision || s.Comparison.Revision != s.Revision || len(s.Violations) != 2 || s.Live != 5 ||
 		s.Settled != s.Revision || len(s.Positions) != 5 || len(s.Claims) != 1 || len(s.Comparison.Gone) != 5 {
-		t.Fatalf("head %+v, newest %d, %d failures, %d positions, claims %v", s.Head, s.Newest.ID, len(s.Failures),
+		t.Fatalf("head %+v, newest %d, %d violations, %d positions, claims %v", s.Head, s.Newest.ID, len(s.Violations),
 			len(s.Positions), s.Claims)
 	}
 	for _, bucket := range s.Buckets {
@@ -125,9 +126,10 @@ func checkMoment(t *testing.T, s revisions.Snapshot) {
 			t.Fatalf("bucket %s changed with revision %d of %d", bucket.Name, bucket.Changed, s.Revision)
 		}
 	}
-	for i, failure := range s.Failures {
-		if failure.Document != s.Governed[i].ID || failure.Document != s.Failing[i].ID {
-			t.Fatalf("failure %+v is not about %+v", failure, s.Governed[i])
+	slices.SortFunc(s.Violations, func(a, b revisions.Violation) int { return int(a.Document - b.Document) })
+	for i, violation := range s.Violations {
+		if violation.Document != s.Governed[i].ID || violation.Document != s.Failing[i].ID || violation.Since != s.Revision {
+			t.Fatalf("violation %+v is not by %+v", violation, s.Governed[i])
 		}
 	}
 }

@@ -199,11 +199,14 @@ func (p *pruner) settle(keep int) {
 				WHERE schema LIKE 'deckhand/LayeringPolicy/%') p
 			WHERE p.superseded IS NULL OR EXISTS (
 				SELECT FROM revisions r WHERE r.revision >= p.since AND r.revision < p.superseded))`)
+	p.none("violations", `SELECT count(*) FROM violations v WHERE v.until IS NOT NULL AND NOT EXISTS (
+		SELECT FROM revisions r WHERE r.revision >= v.since AND r.revision < v.until)`)
 	p.none("contents", `SELECT count(*) FROM contents WHERE digest NOT IN (SELECT content FROM documents)`)
 	p.none("occupancies", `SELECT count(*) FROM occupancies o WHERE NOT EXISTS (SELECT FROM revisions r
 		WHERE r.revision >= o.since AND r.revision < coalesce(o.until, r.revision + 1))`)
 	p.none("checks", `SELECT (SELECT count(*) FROM checks) - (SELECT count(*) FROM (
-		SELECT DISTINCT d.content, f.rule FROM failures f JOIN documents d ON d.id = f.document WHERE f.rule IS NOT NULL) f)`)
+		SELECT d.content, f.rule FROM failures f JOIN documents d ON d.id = f.document WHERE f.rule IS NOT NULL
+		UNION SELECT d.content, v.rule FROM violations v JOIN documents d ON d.id = v.document) f)`)
 }
 
 // act does something at random.

@@ -16,6 +16,7 @@ var purge = []string{
 	`DELETE FROM results WHERE site = $1`,
 	`DELETE FROM reported WHERE site = $1`,
 	`DELETE FROM failures WHERE site = $1`,
+	`DELETE FROM violations WHERE site = $1`,
 	`DELETE FROM checks WHERE site = $1`,
 	`DELETE FROM documents WHERE site = $1`,
 	`DELETE FROM contents WHERE site = $1`,

@@ -15,7 +15,7 @@ import (
 )
 
 // A version that no remaining revision needs is never needed again: a new revision needs only live versions and its
-// own. Failures, versions and occupancies are therefore deleted without a lock, by statements that see one snapshot.
+// own. Failures, violations, versions and occupancies are therefore deleted without a lock, by statements that see one snapshot.
 // Contents and checks are different, because a new revision may need an old one again. They are searched without a lock
 // too, but deleted while holding the site's counters, except those needed by revisions that were appended after the
 // search. A change that was planned before and is appended after that adds missing contents again; it is planned again,
@@ -55,6 +55,17 @@ const (
 			RETURNING 0)
 		SELECT count(*), 0::bigint FROM gone`
 
+	// sweepViolations deletes violations, at most $3.
+	sweepViolations = gaps + `, gone AS (
+			DELETE FROM violations v USING (
+				SELECT v.since, v.document FROM gaps g CROSS JOIN LATERAL (
+					SELECT v.since, v.document FROM violations v WHERE v.site = $1 AND v.until IS NOT NULL
+						AND v.fork > g.after AND v.fork < g.before AND v.since > g.after AND v.until <= g.before
+					OFFSET 0) v LIMIT $3) u
+			WHERE v.site = $1 AND v.since = u.since AND v.document = u.document
+			RETURNING 0)
+		SELECT count(*), 0::bigint FROM gone`
+
 	sweepOccupancies = `DELETE FROM occupancies o WHERE o.site = $1 AND o.until <= (
 		SELECT min(r.revision) FROM revisions r WHERE r.site = o.site AND r.revision >= o.since)`
 
@@ -78,10 +89,14 @@ const (
 			RETURNING pg_column_size(c.digest) + pg_column_size(c.body)` + archiveSize + ` AS bytes)
 		SELECT count(*), coalesce(sum(bytes), 0) FROM gone`
 
-	// failedChecks are the checks in entries of revisions after $2, up to $3.
-	failedChecks = `SELECT DISTINCT d.content, f.rule, f.client_versions FROM failures f
-		JOIN documents d ON d.site = f.site AND d.id = f.document
-		WHERE f.site = $1 AND f.revision > $2 AND f.revision <= $3 AND f.rule IS NOT NULL`
+	// failedChecks are the checks in entries of revisions after $2, up to $3: the stored ones, and violations that began.
+	failedChecks = `SELECT d.content, f.rule, f.client_versions FROM (
+			SELECT document, rule, client_versions FROM failures
+			WHERE site = $1 AND revision > $2 AND revision <= $3 AND rule IS NOT NULL
+			UNION
+			SELECT document, rule, client_versions FROM violations WHERE site = $1 AND since > $2 AND since <= $3) f
+		JOIN documents d ON d.site = $1 AND d.id = f.document
+		GROUP BY d.content, f.rule, f.client_versions`
 
 	otherChecks = `SELECT c.pair, coalesce(pg_column_size(c.findings), 0)::bigint FROM checks c WHERE c.site = $1
 		AND NOT EXISTS (SELECT FROM unnest($2::bytea[]) k WHERE k = c.pair) LIMIT $3`
@@ -135,6 +150,7 @@ func (s *Sweeper) sweep(ctx context.Context, pruned *revisions.Pruned) error {
 		sweep func(ctx context.Context) (count int, bytes int64, err error)
 	}{
 		{new(int), func(ctx context.Context) (int, int64, error) { return s.sweepAll(ctx, sweepFailures) }},
+		{new(int), func(ctx context.Context) (int, int64, error) { return s.sweepAll(ctx, sweepViolations) }},
 		{&pruned.Documents, func(ctx context.Context) (int, int64, error) { return s.sweepAll(ctx, sweepDocuments) }},
 		{&pruned.Contents, func(ctx context.Context) (int, int64, error) {
 			return s.sweepFound(ctx, s.findContents, s.pruneContents)
