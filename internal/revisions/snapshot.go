@@ -54,7 +54,7 @@ type Need struct {
 	Schemas    bool                // all live DataSchemas
 	Governed   []string            // live documents of these schemas
 	Checks     []Pair              // outcomes of these checks
-	Evidence   bool                // what judging a change needs: policies, violations, client versions, the newest revision
+	Evidence   bool                // what judging needs: policies, violations, client versions, the newest revision
 	Documents  bool                // all live documents, and the LayeringPolicy to use if they include none
 	Preview    bool                // what a preview needs: occupied buckets, failing documents, outcomes
 	Positions  bool                // the order of all live documents
@@ -208,7 +208,8 @@ func (s Snapshot) With(part Snapshot, more Need) Snapshot {
 	}
 	s.Schemas = inOrder(s.Schemas, part.Schemas)
 	if more.Evidence {
-		s.Newest, s.Policies, s.Violations, s.ClientVersions = part.Newest, part.Policies, part.Violations, part.ClientVersions
+		s.Newest, s.Policies, s.Violations = part.Newest, part.Policies, part.Violations
+		s.ClientVersions = part.ClientVersions
 	}
 	if more.Documents {
 		s.Documents, s.Fallback = part.Documents, part.Fallback

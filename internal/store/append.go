@@ -45,7 +45,8 @@ const (
 	insertViolations = `INSERT INTO violations (site, since, document, rule, client_versions)
 		SELECT $1, $2, * FROM unnest($3::bigint[], $4::bytea[], $5::bytea[])`
 
-	endViolations = `UPDATE violations v SET until = $2, fork = n.fork FROM unnest($3::bigint[], $4::bigint[]) AS n (id, fork)
+	endViolations = `UPDATE violations v SET until = $2, fork = n.fork
+		FROM unnest($3::bigint[], $4::bigint[]) AS n (id, fork)
 		WHERE v.site = $1 AND v.document = n.id AND v.until IS NULL`
 
 	insertRevision = `INSERT INTO revisions (site, revision, created_at, buckets, entries, outside, kind, author, message,

@@ -47,7 +47,7 @@ func TestStore_FailedEntries_laws(t *testing.T) {
 				written, err = service.Put(ctx, bucket, []byte(widgets(t, bucket)), document.YAML, options)
 			case change < 8:
 				schema := []string{
-					widgetSchema, strings.Replace(widgetSchema, "data: {", "data: {title: again, ", 1),
+					widgetSchema, strings.Replace(widgetSchema, "data: {prop", "data: {title: again, prop", 1),
 					strings.Replace(widgetSchema, "string", "number", 1), "",
 				}[draw("schema", 3)]
 				written, err = service.Put(ctx, "schemas", []byte(schema), document.YAML, options)

@@ -8,7 +8,8 @@
 // Each step is a transaction of its own and finds the remaining work itself, so a prune may end after any of them, and
 // the next one continues:
 //
-//	delete revisions ─► failures ─► violations ─► versions of documents ─► contents ─► outcomes of checks ─► occupancies ─► (vacuum)
+//	delete revisions ─► failures ─► violations ─► versions of documents ─► contents ─► outcomes of checks
+//		─► occupancies ─► (vacuum)
 //
 // No step holds the counters longer than a few milliseconds, and there is a pause after each.
 package deletion

@@ -15,11 +15,11 @@ import (
 )
 
 // A version that no remaining revision needs is never needed again: a new revision needs only live versions and its
-// own. Failures, violations, versions and occupancies are therefore deleted without a lock, by statements that see one snapshot.
-// Contents and checks are different, because a new revision may need an old one again. They are searched without a lock
-// too, but deleted while holding the site's counters, except those needed by revisions that were appended after the
-// search. A change that was planned before and is appended after that adds missing contents again; it is planned again,
-// because it may lack outcomes of checks.
+// own. Failures, violations, versions and occupancies are therefore deleted without a lock, by statements that see one
+// snapshot. Contents and checks are different, because a new revision may need an old one again. They are searched
+// without a lock too, but deleted while holding the site's counters, except those needed by revisions that were
+// appended after the search. A change that was planned before and is appended after that adds missing contents again; it is
+// planned again, because it may lack outcomes of checks.
 
 // unneeded are the versions that no remaining revision needs. All existing revisions remain, or, if $2 is not null, the
 // newest $2 and those with tags. Each such version was valid only in a gap between two of them, so its fork lies in
