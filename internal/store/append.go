@@ -39,7 +39,7 @@ const (
 	insertChecks = `INSERT INTO checks (site, pair, findings)
 		SELECT $1, * FROM unnest($2::bytea[], $3::text[]) ON CONFLICT DO NOTHING`
 
-	insertFailures = `INSERT INTO failures (site, revision, entry, document, rule, client_versions, notes)
+	insertFailures = `INSERT INTO entries (site, revision, entry, document, rule, client_versions, notes)
 		SELECT $1, $2, * FROM unnest($3::integer[], $4::bigint[], $5::bytea[], $6::bytea[], $7::text[])`
 
 	insertViolations = `INSERT INTO violations (site, since, document, rule, client_versions)

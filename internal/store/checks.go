@@ -38,14 +38,14 @@ const (
 	// failuresOf selects the entries of revision $2 from $3 to before $4, $6 at most; without those that only have notes
 	// if $5 is true. After the stored entries come the violations of other documents, if any are asked for.
 	failuresOf = `SELECT e.entry, e.document, e.rule, e.client_versions, e.notes FROM (
-			SELECT f.entry, f.document, f.rule, f.client_versions, f.notes FROM failures f
+			SELECT f.entry, f.document, f.rule, f.client_versions, f.notes FROM entries f
 			WHERE f.site = $1 AND f.revision = $2
 			UNION ALL
 			SELECT r.entries - r.outside + row_number() OVER (ORDER BY v.document) - 1,
 				v.document, v.rule, v.client_versions, NULL
 			FROM revisions r CROSS JOIN LATERAL (` + violationsOf + `) v
 			WHERE r.site = $1 AND r.revision = $2 AND r.outside > 0 AND ($4::bigint = 0 OR $4 > r.entries - r.outside)
-				AND v.document NOT IN (SELECT f.document FROM failures f WHERE f.site = $1 AND f.revision = $2)) e
+				AND v.document NOT IN (SELECT f.document FROM entries f WHERE f.site = $1 AND f.revision = $2)) e
 		WHERE e.entry >= $3::bigint AND ($4::bigint = 0 OR e.entry < $4) AND (e.rule IS NOT NULL OR NOT $5)
 		ORDER BY e.entry LIMIT nullif($6, 0)`
 

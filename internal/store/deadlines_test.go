@@ -77,7 +77,7 @@ func calls(s *store.Store) map[string]func(ctx context.Context) error {
 // allTables are those of a site.
 func allTables() []string {
 	return []string{
-		"sites", "revisions", "buckets", "contents", "documents", "checks", "failures", "violations", "reported", "results",
+		"sites", "revisions", "buckets", "contents", "documents", "checks", "entries", "violations", "reported", "results",
 		"occupancies", "tags", "audit",
 	}
 }

@@ -190,7 +190,7 @@ func (p *pruner) settle(keep int) {
 		p.Fatalf("pruned %+v, want %v and %d left", done, gone, len(p.views))
 	}
 	p.check()
-	p.none("failures", `SELECT count(*) FROM failures f WHERE NOT EXISTS (
+	p.none("failures", `SELECT count(*) FROM entries f WHERE NOT EXISTS (
 		SELECT FROM revisions r WHERE r.revision = f.revision)`)
 	p.none("versions", `SELECT count(*) FROM documents d WHERE NOT EXISTS (SELECT FROM revisions r
 			WHERE r.revision >= d.since AND r.revision < coalesce(d.until, r.revision + 1))
@@ -205,7 +205,7 @@ func (p *pruner) settle(keep int) {
 	p.none("occupancies", `SELECT count(*) FROM occupancies o WHERE NOT EXISTS (SELECT FROM revisions r
 		WHERE r.revision >= o.since AND r.revision < coalesce(o.until, r.revision + 1))`)
 	p.none("checks", `SELECT (SELECT count(*) FROM checks) - (SELECT count(*) FROM (
-		SELECT d.content, f.rule FROM failures f JOIN documents d ON d.id = f.document WHERE f.rule IS NOT NULL
+		SELECT d.content, f.rule FROM entries f JOIN documents d ON d.id = f.document WHERE f.rule IS NOT NULL
 		UNION SELECT d.content, v.rule FROM violations v JOIN documents d ON d.id = v.document) f)`)
 }
 

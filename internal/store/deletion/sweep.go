@@ -18,8 +18,8 @@ import (
 // own. Failures, violations, versions and occupancies are therefore deleted without a lock, by statements that see one
 // snapshot. Contents and checks are different, because a new revision may need an old one again. They are searched
 // without a lock too, but deleted while holding the site's counters, except those needed by revisions that were
-// appended after the search. A change that was planned before and is appended after that adds missing contents again; it is
-// planned again, because it may lack outcomes of checks.
+// appended after the search. A change that was planned before and is appended after that adds missing contents again;
+// it is planned again, because it may lack outcomes of checks.
 
 // unneeded are the versions that no remaining revision needs. All existing revisions remain, or, if $2 is not null, the
 // newest $2 and those with tags. Each such version was valid only in a gap between two of them, so its fork lies in
@@ -49,8 +49,8 @@ const (
 
 	// sweepFailures deletes $3 failures of deleted revisions, and the remaining ones of the last of these revisions.
 	sweepFailures = gaps + `, gone AS (
-			DELETE FROM failures f WHERE f.site = $1 AND f.revision = ANY(ARRAY(
-				SELECT f.revision FROM gaps g CROSS JOIN LATERAL (SELECT f.revision FROM failures f
+			DELETE FROM entries f WHERE f.site = $1 AND f.revision = ANY(ARRAY(
+				SELECT f.revision FROM gaps g CROSS JOIN LATERAL (SELECT f.revision FROM entries f
 					WHERE f.site = $1 AND f.revision > g.after AND f.revision < g.before OFFSET 0) f LIMIT $3))
 			RETURNING 0)
 		SELECT count(*), 0::bigint FROM gone`
@@ -91,7 +91,7 @@ const (
 
 	// failedChecks are the checks in entries of revisions after $2, up to $3: the stored ones, and violations that began.
 	failedChecks = `SELECT d.content, f.rule, f.client_versions FROM (
-			SELECT document, rule, client_versions FROM failures
+			SELECT document, rule, client_versions FROM entries
 			WHERE site = $1 AND revision > $2 AND revision <= $3 AND rule IS NOT NULL
 			UNION
 			SELECT document, rule, client_versions FROM violations WHERE site = $1 AND since > $2 AND since <= $3) f

@@ -14,7 +14,7 @@ var vacuums = []string{
 	`VACUUM (ANALYZE, SKIP_LOCKED) revisions`,
 	`VACUUM (ANALYZE, SKIP_LOCKED) results`,
 	`VACUUM (ANALYZE, SKIP_LOCKED) reported`,
-	`VACUUM (ANALYZE, SKIP_LOCKED) failures`,
+	`VACUUM (ANALYZE, SKIP_LOCKED) entries`,
 	`VACUUM (ANALYZE, SKIP_LOCKED) violations`,
 	`VACUUM (ANALYZE, SKIP_LOCKED) checks`,
 	`VACUUM (ANALYZE, SKIP_LOCKED) buckets`,

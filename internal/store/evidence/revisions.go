@@ -12,7 +12,7 @@ import (
 const (
 	revisionColumns = `r.revision, r.created_at, r.buckets, r.entries, r.kind, r.author, r.message, coalesce(r.origin, 0),
 		r.outside > 0
-			OR EXISTS (SELECT FROM failures f WHERE f.site = r.site AND f.revision = r.revision AND f.rule IS NOT NULL),
+			OR EXISTS (SELECT FROM entries f WHERE f.site = r.site AND f.revision = r.revision AND f.rule IS NOT NULL),
 		r.client_versions, r.stamp`
 
 	// revisionsWith selects revisions with their tags, after the time; a list of numbers and revisionsEnd follow.
