@@ -356,7 +356,7 @@ func TestJudge_clientVersions_elsewhere(t *testing.T) {
 	} {
 		put(t, s, "versions", step.body)
 		if len(m.violated) != step.failing {
-			t.Errorf("step %d: failures %+v, want %d", i, m.violated, step.failing)
+			t.Errorf("step %d: violations %+v, want %d", i, m.violated, step.failing)
 		}
 	}
 }
@@ -482,7 +482,7 @@ func TestJudge_judge_unopened(t *testing.T) {
 	put(t, s, "a", dataSchema("string"))
 	check := m.commits[1].Checks
 	if len(m.violated) != 1 || len(check) != 2 || check[1].Findings[0].Message != validations.Unopened {
-		t.Errorf("failures %+v, checks %+v", m.violated, check)
+		t.Errorf("violations %+v, checks %+v", m.violated, check)
 	}
 }
 

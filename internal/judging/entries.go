@@ -56,8 +56,7 @@ func allEntries(snapshot revisions.Snapshot, diff revisions.Diff, failing map[in
 
 // hasEntries reports whether live documents of a snapshot violate rules, or those of the new revision have notes.
 func hasEntries(snapshot revisions.Snapshot, diff revisions.Diff) bool {
-	return len(notesAfter(snapshot, diff)) > 0 ||
-		len(snapshot.Violations) > 0
+	return len(notesAfter(snapshot, diff)) > 0 || len(snapshot.Violations) > 0
 }
 
 // notesAfter returns the notes of all documents of the new revision, by document.

@@ -31,7 +31,7 @@ func (j Judge) required(policies []validations.Policy) []string {
 // Judgement is the outcome of validating a diff.
 type Judgement struct {
 	Checks []revisions.Check // the checks that were made now
-	// Failures are those of the payload's documents, then those of the Outside others.
+	// Failures are entries of the schema validation; the last Outside ones are about documents outside of the payload.
 	Failures []revisions.Failure
 	Outside  int
 	Entries  int // of the schema validation

@@ -21,11 +21,11 @@ type Commit struct {
 	Archives map[document.Digest][]byte
 
 	Checks   []Check
-	Failures []Failure // of the payload's documents, or of all documents if there is no payload
-	Outside  int       // number of entries that follow: one for each other document that violates a rule, by ID
+	Failures []Failure // about documents of the payload; a rollback has no payload, and failures about all documents
+	Outside  int       // number of further entries, one for each other document that violates a rule, by ID
 	Results  []validations.Result
 
-	Begun, Ended []Violation // Since is not set in those that begin
+	Begun, Ended []Violation // those that begin have no Since
 
 	Against []Bucket // the buckets that the change was planned against
 	Exact   bool     // the commit is valid only for its base

@@ -22,7 +22,7 @@ func (s *Store) analyze(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, s.site.Deadlines.Append)
 	defer cancel()
 	_ = s.site.Sharing(ctx, func() error {
-		_, err := s.site.Pool.Exec(ctx, `ANALYZE documents, contents, buckets`)
+		_, err := s.site.Pool.Exec(ctx, `ANALYZE documents, contents, buckets, violations`)
 		return err //nolint:wrapcheck // is dropped
 	})
 }

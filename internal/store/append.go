@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	"purser/internal/store/evidence"
 	"purser/internal/store/postgres"
 	"purser/internal/store/site"
-	"purser/internal/validations"
 )
 
 const (
@@ -35,19 +33,6 @@ const (
 				AND (SELECT s.stamp FROM sites s WHERE s.site = $1) = $5::bigint
 			RETURNING d.encrypted)
 		SELECT count(*), count(*) FILTER (WHERE encrypted) FROM closed`
-
-	insertChecks = `INSERT INTO checks (site, pair, findings)
-		SELECT $1, * FROM unnest($2::bytea[], $3::text[]) ON CONFLICT DO NOTHING`
-
-	insertFailures = `INSERT INTO entries (site, revision, entry, document, rule, client_versions, notes)
-		SELECT $1, $2, * FROM unnest($3::integer[], $4::bigint[], $5::bytea[], $6::bytea[], $7::text[])`
-
-	insertViolations = `INSERT INTO violations (site, since, document, rule, client_versions)
-		SELECT $1, $2, * FROM unnest($3::bigint[], $4::bytea[], $5::bytea[])`
-
-	endViolations = `UPDATE violations v SET until = $2, fork = n.fork
-		FROM unnest($3::bigint[], $4::bigint[]) AS n (id, fork)
-		WHERE v.site = $1 AND v.document = n.id AND v.until IS NULL`
 
 	insertRevision = `INSERT INTO revisions (site, revision, created_at, buckets, entries, outside, kind, author, message,
 			origin, client_versions, stamp)
@@ -321,69 +306,6 @@ func orEmpty(list []string) []string {
 		return []string{}
 	}
 	return list
-}
-
-// queueChecks adds the outcomes that are not recorded with their content.
-func (s *Store) queueChecks(batch *pgx.Batch, checks []revisions.Check, recorded map[revisions.Pair]bool) error {
-	var pairs []validations.Pair
-	var findings []*string
-	for _, check := range checks {
-		if recorded[check.Pair] {
-			continue
-		}
-		var text *string
-		if len(check.Findings) > 0 {
-			json, err := json.Marshal(check.Findings)
-			if err != nil {
-				return fmt.Errorf("write findings: %w", err)
-			}
-			text = new(string(json))
-		}
-		pairs, findings = append(pairs, check.Name()), append(findings, text)
-	}
-	if len(pairs) > 0 {
-		batch.Queue(insertChecks, s.site.Name, postgres.Digests(pairs), findings)
-	}
-	return nil
-}
-
-func (s *Store) queueFailures(batch *pgx.Batch, commit revisions.Commit) error {
-	n := len(commit.Failures)
-	entries, documents := make([]int32, n), make([]int64, n)
-	rules, versions := make([][]byte, n), make([][]byte, n)
-	notes := make([]*string, n)
-	for i, failure := range commit.Failures {
-		entries[i], documents[i] = int32(failure.Entry), failure.Document //nolint:gosec // bounded by the documents of a body
-		rules[i], versions[i] = postgres.OrNull(failure.Rule.Schema), postgres.OrNull(failure.Rule.Context)
-		if len(failure.Notes) > 0 {
-			text, err := json.Marshal(failure.Notes)
-			if err != nil {
-				return fmt.Errorf("write notes: %w", err)
-			}
-			notes[i] = new(string(text))
-		}
-	}
-	batch.Queue(insertFailures, s.site.Name, commit.Revision.ID, entries, documents, rules, versions, notes)
-	return nil
-}
-
-// queueViolations ends violations before it begins others of the same documents.
-func (s *Store) queueViolations(batch *pgx.Batch, commit revisions.Commit) {
-	if ended := commit.Ended; len(ended) > 0 {
-		ids, forks := make([]int64, len(ended)), make([]int64, len(ended))
-		for i, violation := range ended {
-			ids[i], forks[i] = violation.Document, fork(violation.Since, commit.Revision.ID)
-		}
-		batch.Queue(endViolations, s.site.Name, commit.Revision.ID, ids, forks)
-	}
-	if begun := commit.Begun; len(begun) > 0 {
-		ids, rules, versions := make([]int64, len(begun)), make([][]byte, len(begun)), make([][]byte, len(begun))
-		for i, violation := range begun {
-			ids[i], rules[i] = violation.Document, violation.Rule.Schema[:]
-			versions[i] = postgres.OrNull(violation.Rule.Context)
-		}
-		batch.Queue(insertViolations, s.site.Name, commit.Revision.ID, ids, rules, versions)
-	}
 }
 
 // keepBuckets puts the buckets of a stored payload into the cache. A rollback has not read them.

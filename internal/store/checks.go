@@ -23,7 +23,7 @@ const (
 
 	checksByPair = `SELECT pair, findings FROM checks WHERE site = $1 AND pair = ANY($2)`
 
-	// violationsOf selects the violations in force in revision $2, whose ancestors in the interval tree are $7 and $8.
+	// violationsOf selects the violations in revision $2; $7 and $8 are its ancestors in the interval tree.
 	violationsOf = `SELECT v.document, v.rule, v.client_versions FROM violations v
 			WHERE v.site = $1 AND v.until IS NULL AND v.since <= $2
 		UNION ALL
@@ -36,12 +36,13 @@ const (
 			WHERE v.site = $1 AND v.until IS NOT NULL AND v.fork = n AND v.since <= $2 OFFSET 0) v`
 
 	// failuresOf selects the entries of revision $2 from $3 to before $4, $6 at most; without those that only have notes
-	// if $5 is true. After the stored entries come the violations of other documents, if any are asked for.
+	// if $5 is true. After the stored entries come the violations of other documents, if any are asked for. The columns of
+	// both have the same types: only then are the conditions used to read entries by index.
 	failuresOf = `SELECT e.entry, e.document, e.rule, e.client_versions, e.notes FROM (
 			SELECT f.entry, f.document, f.rule, f.client_versions, f.notes FROM entries f
 			WHERE f.site = $1 AND f.revision = $2
 			UNION ALL
-			SELECT r.entries - r.outside + row_number() OVER (ORDER BY v.document) - 1,
+			SELECT (r.entries - r.outside + row_number() OVER (ORDER BY v.document) - 1)::integer,
 				v.document, v.rule, v.client_versions, NULL
 			FROM revisions r CROSS JOIN LATERAL (` + violationsOf + `) v
 			WHERE r.site = $1 AND r.revision = $2 AND r.outside > 0 AND ($4::bigint = 0 OR $4 > r.entries - r.outside)
@@ -54,6 +55,19 @@ const (
 		CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d WHERE d.site = $1 AND d.id = f.document OFFSET 0) d
 		CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c
 		ORDER BY f.entry`
+
+	insertChecks = `INSERT INTO checks (site, pair, findings)
+		SELECT $1, * FROM unnest($2::bytea[], $3::text[]) ON CONFLICT DO NOTHING`
+
+	insertEntries = `INSERT INTO entries (site, revision, entry, document, rule, client_versions, notes)
+		SELECT $1, $2, * FROM unnest($3::integer[], $4::bigint[], $5::bytea[], $6::bytea[], $7::text[])`
+
+	insertViolations = `INSERT INTO violations (site, since, document, rule, client_versions)
+		SELECT $1, $2, * FROM unnest($3::bigint[], $4::bytea[], $5::bytea[])`
+
+	endViolations = `UPDATE violations v SET until = $2, fork = n.fork
+		FROM unnest($3::bigint[], $4::bigint[]) AS n (id, fork)
+		WHERE v.site = $1 AND v.document = n.id AND v.until IS NULL`
 )
 
 // entryArguments returns the arguments of failuresOf after the site and the revision.
@@ -129,4 +143,67 @@ func (s *Store) FailedEntries(ctx context.Context, of revisions.Revision, query 
 		}
 		return f, err //nolint:wrapcheck // explained by CollectOf
 	}, failedEntries, entryArguments(of.ID, query)...)
+}
+
+// queueChecks adds the outcomes that are not recorded with their content.
+func (s *Store) queueChecks(batch *pgx.Batch, checks []revisions.Check, recorded map[revisions.Pair]bool) error {
+	var pairs []validations.Pair
+	var findings []*string
+	for _, check := range checks {
+		if recorded[check.Pair] {
+			continue
+		}
+		var text *string
+		if len(check.Findings) > 0 {
+			json, err := json.Marshal(check.Findings)
+			if err != nil {
+				return fmt.Errorf("write findings: %w", err)
+			}
+			text = new(string(json))
+		}
+		pairs, findings = append(pairs, check.Name()), append(findings, text)
+	}
+	if len(pairs) > 0 {
+		batch.Queue(insertChecks, s.site.Name, postgres.Digests(pairs), findings)
+	}
+	return nil
+}
+
+func (s *Store) queueFailures(batch *pgx.Batch, commit revisions.Commit) error {
+	n := len(commit.Failures)
+	entries, documents := make([]int32, n), make([]int64, n)
+	rules, versions := make([][]byte, n), make([][]byte, n)
+	notes := make([]*string, n)
+	for i, failure := range commit.Failures {
+		entries[i], documents[i] = int32(failure.Entry), failure.Document //nolint:gosec // bounded by the documents of a body
+		rules[i], versions[i] = postgres.OrNull(failure.Rule.Schema), postgres.OrNull(failure.Rule.Context)
+		if len(failure.Notes) > 0 {
+			text, err := json.Marshal(failure.Notes)
+			if err != nil {
+				return fmt.Errorf("write notes: %w", err)
+			}
+			notes[i] = new(string(text))
+		}
+	}
+	batch.Queue(insertEntries, s.site.Name, commit.Revision.ID, entries, documents, rules, versions, notes)
+	return nil
+}
+
+// queueViolations ends violations before it begins others of the same documents.
+func (s *Store) queueViolations(batch *pgx.Batch, commit revisions.Commit) {
+	if ended := commit.Ended; len(ended) > 0 {
+		ids, forks := make([]int64, len(ended)), make([]int64, len(ended))
+		for i, violation := range ended {
+			ids[i], forks[i] = violation.Document, fork(violation.Since, commit.Revision.ID)
+		}
+		batch.Queue(endViolations, s.site.Name, commit.Revision.ID, ids, forks)
+	}
+	if begun := commit.Begun; len(begun) > 0 {
+		ids, rules, versions := make([]int64, len(begun)), make([][]byte, len(begun)), make([][]byte, len(begun))
+		for i, violation := range begun {
+			ids[i], rules[i] = violation.Document, violation.Rule.Schema[:]
+			versions[i] = postgres.OrNull(violation.Rule.Context)
+		}
+		batch.Queue(insertViolations, s.site.Name, commit.Revision.ID, ids, rules, versions)
+	}
 }

@@ -11,5 +11,8 @@ func (s *Store) Setting(ctx context.Context, name string) (value string, err err
 // LiveVersions is the statement that each change reads the client versions with.
 const LiveVersions = liveVersions
 
+// FailuresOf is the statement that reads entries of a revision.
+const FailuresOf = failuresOf
+
 // LiveOfKinds is the statement that reads the documents of changed DataSchemas.
 const LiveOfKinds = liveOfKinds

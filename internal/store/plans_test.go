@@ -44,3 +44,47 @@ func TestStore_rareSchemas(t *testing.T) {
 		}
 	}
 }
+
+// A violation is stored once, also where later revisions are about other documents. A page of entries is read by index,
+// and without the violations that are not on it.
+func TestStore_manyViolations(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	s, conn := open(t, url), storetest.Connect(t, url)
+	const documents, changes = 500, 6
+	put(t, s, "schemas", widgetSchema)
+	for n := range changes {
+		var body strings.Builder
+		for i := range documents {
+			body.WriteString(widget(fmt.Sprintf("w%d", i), n))
+		}
+		put(t, s, "a", body.String())
+	}
+	for i := range 3 {
+		put(t, s, "b", strings.Replace(widget("other", i), "acme/Widget/v1", "acme/Other/v1", 1))
+	}
+	var entries, violations int
+	const count = "SELECT (SELECT count(*) FROM entries), (SELECT count(*) FROM violations)"
+	if err := conn.QueryRow(t.Context(), count).Scan(&entries, &violations); err != nil {
+		t.Fatal(err)
+	}
+	if want := documents * changes; entries != want || violations != want {
+		t.Errorf("%d entries and %d violations are stored, want %d of each", entries, violations, want)
+	}
+	for _, sql := range []string{
+		"VACUUM ANALYZE entries", "SET plan_cache_mode = force_generic_plan",
+		"PREPARE failures AS " + store.FailuresOf,
+	} {
+		if _, err := conn.Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, sql := range []string{
+		"EXECUTE failures ('default', 2, 490, 500, true, 10, '{}', '{}')", // of the payload
+		"EXECUTE failures ('default', 8, 0, 1, true, 10, '{}', '{}')",     // before the violations
+	} {
+		if pages := pagesRead(t, conn, sql); pages > 9 {
+			t.Errorf("%s reads %d pages", sql, pages)
+		}
+	}
+}

@@ -1,5 +1,5 @@
 // Package deletion deletes revisions and the data that no other revision needs: versions of documents, contents,
-// failures, violations, outcomes of checks. It implements the Prune and Purge of revisions.Store.
+// entries of schema validations, violations, outcomes of checks. It implements the Prune and Purge of revisions.Store.
 //
 // A purge is one transaction, which holds the site's counters from its first statement on, and resets them.
 //
@@ -8,7 +8,7 @@
 // Each step is a transaction of its own and finds the remaining work itself, so a prune may end after any of them, and
 // the next one continues:
 //
-//	delete revisions ─► failures ─► violations ─► versions of documents ─► contents ─► outcomes of checks
+//	delete revisions ─► entries ─► violations ─► versions of documents ─► contents ─► outcomes of checks
 //		─► occupancies ─► (vacuum)
 //
 // No step holds the counters longer than a few milliseconds, and there is a pause after each.

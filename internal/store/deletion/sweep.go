@@ -15,7 +15,7 @@ import (
 )
 
 // A version that no remaining revision needs is never needed again: a new revision needs only live versions and its
-// own. Failures, violations, versions and occupancies are therefore deleted without a lock, by statements that see one
+// own. Entries, violations, versions and occupancies are therefore deleted without a lock, by statements that see one
 // snapshot. Contents and checks are different, because a new revision may need an old one again. They are searched
 // without a lock too, but deleted while holding the site's counters, except those needed by revisions that were
 // appended after the search. A change that was planned before and is appended after that adds missing contents again;
@@ -47,8 +47,8 @@ const (
 			RETURNING pg_column_size(d.*) AS bytes)
 		SELECT count(*), coalesce(sum(bytes), 0) FROM gone`
 
-	// sweepFailures deletes $3 failures of deleted revisions, and the remaining ones of the last of these revisions.
-	sweepFailures = gaps + `, gone AS (
+	// sweepEntries deletes $3 entries of deleted revisions, and the remaining ones of the last of these revisions.
+	sweepEntries = gaps + `, gone AS (
 			DELETE FROM entries f WHERE f.site = $1 AND f.revision = ANY(ARRAY(
 				SELECT f.revision FROM gaps g CROSS JOIN LATERAL (SELECT f.revision FROM entries f
 					WHERE f.site = $1 AND f.revision > g.after AND f.revision < g.before OFFSET 0) f LIMIT $3))
@@ -149,7 +149,7 @@ func (s *Sweeper) sweep(ctx context.Context, pruned *revisions.Pruned) error {
 		count *int
 		sweep func(ctx context.Context) (count int, bytes int64, err error)
 	}{
-		{new(int), func(ctx context.Context) (int, int64, error) { return s.sweepAll(ctx, sweepFailures) }},
+		{new(int), func(ctx context.Context) (int, int64, error) { return s.sweepAll(ctx, sweepEntries) }},
 		{new(int), func(ctx context.Context) (int, int64, error) { return s.sweepAll(ctx, sweepViolations) }},
 		{&pruned.Documents, func(ctx context.Context) (int, int64, error) { return s.sweepAll(ctx, sweepDocuments) }},
 		{&pruned.Contents, func(ctx context.Context) (int, int64, error) {
