@@ -231,7 +231,7 @@ func TestParse_nesting(t *testing.T) {
 //
 //nolint:paralleltest // it measures the CPU time of the process
 func TestParse_boundedTime(t *testing.T) {
-	const size = MaxSize / 4 // large enough to notice superlinear time
+	const size = MaxSize / 8 // large enough to notice superlinear time
 	const most = 20
 	readAndAsk := func(text string) (time.Duration, error) {
 		began := budgettest.CPU()

@@ -327,7 +327,7 @@ func laterStep(step, last int) int {
 	if step == last {
 		return last + 1
 	}
-	return min(last, step+1+rand.IntN(10))
+	return min(last, step+1+rand.IntN(20))
 }
 
 // A change that is planned before any step of a prune, and appended after any later one, has all that it needs once the
