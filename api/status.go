@@ -77,12 +77,12 @@ func (s *server) writeStatus(w http.ResponseWriter, r *http.Request, code int, s
 func (s *server) statusText(r *http.Request, shown revisions.Shown) (string, error) {
 	const maxShown, maxLooked = 20, 1000
 	if shown.Verdict.Status == validations.Success && !views.IgnoresFailures(shown.Verdict) {
-		return views.VerdictText(shown, ""), nil
+		return views.VerdictText(shown, "", nil), nil
 	}
 	query := findings.Query{Limit: maxLooked, FailuresOnly: true}
 	found, err := s.questions(r).Findings(r.Context(), strconv.FormatInt(shown.ID, 10), query)
 	if fault.KindOf(err) == fault.TooLarge {
-		return views.VerdictText(shown, ""), nil // the verdict is still known
+		return views.VerdictText(shown, "", nil), nil // the verdict is still known
 	}
 	if err != nil {
 		return "", err
@@ -93,5 +93,6 @@ func (s *server) statusText(r *http.Request, shown revisions.Shown) (string, err
 	})
 	found.Total = len(found.Findings)
 	found.Findings = found.Findings[:min(found.Total, maxShown)]
-	return views.VerdictText(shown, ignored) + views.FindingLines(found.Findings) + views.RestLine(found), nil
+	verdict := views.VerdictText(shown, ignored, found.Findings)
+	return verdict + views.FindingLines(found.Findings) + views.RestLine(found), nil
 }

@@ -184,15 +184,20 @@ func IgnoresFailures(verdict validations.Verdict) bool {
 	return false
 }
 
-// VerdictText returns the status with the ignored failures, and a line for each validation that is not a success.
-func VerdictText(shown revisions.Shown, ignored string) string {
+// VerdictText returns the status with the ignored failures, and a line for each validation that is not a success. A
+// line gives no reason that is the message of one of the findings, which are shown after it with their documents.
+func VerdictText(shown revisions.Shown, ignored string, shownBelow []findings.Finding) string {
+	messages := make(map[string]bool, len(shownBelow))
+	for _, f := range shownBelow {
+		messages[f.Message] = true
+	}
 	var b strings.Builder
 	b.WriteString(shown.Verdict.Status.String())
 	if ignored != "" {
 		b.WriteString(" (ignored: " + ignored + ")")
 	}
 	b.WriteByte('\n')
-	for _, line := range shown.Verdict.Obstacles() {
+	for _, line := range shown.Verdict.Obstacles(messages) {
 		b.WriteString(line + "\n")
 	}
 	for _, warning := range shown.Verdict.Warnings {

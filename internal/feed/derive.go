@@ -25,7 +25,7 @@ func derive(defaults revisions.Defaults, batch Batch) (derived Derived) {
 		case changed && watched:
 			derived.Events = append(derived.Events, events.Changed{
 				Revision: revision.ID, Stamp: revision.Stamp.String(), From: before.Status, To: now.Status,
-				Because: verdict.Obstacles(),
+				Because: verdict.Obstacles(nil),
 			}.Event())
 		case changed:
 			now = before.until(batch.Evidence.Now)

@@ -119,29 +119,30 @@ func (v Verdict) Lacking() (failing, missing int) {
 	return len(failed), len(lacking)
 }
 
-// Obstacles returns a line of text for each counting validation that is not a success, and for each broken policy.
-func (v Verdict) Obstacles() (lines []string) {
+// Obstacles returns a line of text for each counting validation that is not a success, and for each broken policy. A
+// line gives the reason, unless that is one of the messages shown elsewhere.
+func (v Verdict) Obstacles(shown map[string]bool) (lines []string) {
 	for _, policy := range v.Policies {
 		if policy.Policy.Broken {
 			lines = append(lines, policy.Policy.Name+": failure: the policy document is not a valid ValidationPolicy")
 		}
 		for _, judged := range policy.Validations {
-			lines = judged.appendTo(lines, " (policy "+policy.Policy.Name+")")
+			lines = judged.appendTo(lines, " (policy "+policy.Policy.Name+")", shown)
 		}
 	}
 	for _, judged := range v.Reported {
-		lines = judged.appendTo(lines, "")
+		lines = judged.appendTo(lines, "", shown)
 	}
 	return lines
 }
 
 // appendTo appends a line for a validation unless it is a success.
-func (j Judged) appendTo(lines []string, policy string) []string {
+func (j Judged) appendTo(lines []string, policy string, shown map[string]bool) []string {
 	if j.Status == Success {
 		return lines
 	}
 	line := j.Name + ": " + j.Status.String() + policy
-	if reason := j.Reason(); reason != "" {
+	if reason := j.Reason(); reason != "" && !shown[reason] {
 		line += ": " + strings.ReplaceAll(reason, "\n", " ")
 	}
 	return append(lines, line)

@@ -137,7 +137,7 @@ func TestVerdict_Pending(t *testing.T) {
 		"murano-package-verification": {true, "murano-package-verification: missing (policy p)"},
 	} {
 		verdict := Judge([]Policy{policy(t, "p", "validations: [{name: "+name+"}]")}, Own(), nil, time.Now())
-		if diff := cmp.Diff([]string{c.obstacle}, verdict.Obstacles()); diff != "" || verdict.Pending() != c.pending {
+		if diff := cmp.Diff([]string{c.obstacle}, verdict.Obstacles(nil)); diff != "" || verdict.Pending() != c.pending {
 			t.Errorf("%s: pending %v, want %v; obstacles (-want +got)\n%s", name, verdict.Pending(), c.pending, diff)
 		}
 	}

@@ -123,7 +123,7 @@ func TestWarnings_orphanFails(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.put(t, "site", layeringPolicy("lp")+under("k: v", "site", widget("w", "{}"), "merge .")).is(t, http.StatusOK)
-	want := "failure\n" + fitting + ": failure: " + orphaned + "\nwarning: 1 document has no DataSchema: acme/Widget/v1 (1)\n" +
+	want := "failure\n" + fitting + ": failure\nwarning: 1 document has no DataSchema: acme/Widget/v1 (1)\n" +
 		"[acme/Widget/v1, site] w: " + orphaned + "\n"
 	if got := s.get(t, "revisions/1/status", "Accept", "text/plain").text; got != want {
 		t.Errorf("status\n%s\nwant\n%s", got, want)
@@ -250,7 +250,7 @@ func TestWarnings_sites(t *testing.T) {
 		},
 		"a selector": {
 			site: "tm19-airsloop", old: "      name: tenant-ceph-client-global\n    actions", replacement: "      name: tenant-ceph-client-globl\n    actions",
-			failure: fitting + ": failure: The parentSelector of document [armada/Chart/v1, type] tenant-ceph-client selects no document, so it inherits nothing",
+			failure: fitting + ": failure\n[armada/Chart/v1, type] tenant-ceph-client: The parentSelector of document [armada/Chart/v1, type] tenant-ceph-client selects no document, so it inherits nothing",
 		},
 		"an abstract source": {
 			site: "tm19-airsloop", old: "  name: common-addresses\n  layeringDefinition:\n    abstract: false", replacement: "  name: common-addresses\n  layeringDefinition:\n    abstract: true",
