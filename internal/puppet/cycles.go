@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"purser/internal/budget"
+	"purser/internal/cycles"
 	"purser/internal/document"
-	"purser/internal/puppet/cycles"
 )
 
 // graph is the dependency graph of resources. Resource i has two nodes, 2i for its beginning and 2i+1 for its end, so

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 )
 
@@ -25,7 +26,9 @@ func linked(vertices string, edges ...string) *Graph {
 func TestGraph_MarkCycles(t *testing.T) {
 	t.Parallel()
 	g := linked("abcdefg", "ab", "bc", "ca", "cd", "de", "ed", "ff", "fg")
-	g.MarkCycles()
+	if err := g.MarkCycles(budget.NewMeter(t.Context())); err != nil {
+		t.Fatal(err)
+	}
 	var got []bool
 	for _, e := range g.Edges {
 		got = append(got, e.Cyclic)

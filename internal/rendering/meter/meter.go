@@ -41,6 +41,9 @@ type Meter struct {
 // New returns a meter that counts in the context's budget.
 func New(ctx context.Context) *Meter { return &Meter{spent: budget.NewMeter(ctx)} }
 
+// Budget returns the meter of the budget in which the cost is counted.
+func (m *Meter) Budget() *budget.Meter { return m.spent }
+
 // Charge counts steps of work.
 func (m *Meter) Charge(steps int) {
 	if err := m.spent.Spend(steps); err != nil && m.Err == nil {

@@ -24,8 +24,7 @@ func (s *Set) Graph() (*graph.Graph, error) {
 		return nil, err
 	}
 	l.graph.Problems = problems
-	l.graph.MarkCycles()
-	return l.graph, nil
+	return l.graph, l.graph.MarkCycles(l.Budget())
 }
 
 // linking builds a Graph. It resolves references as rendering does, and continues where rendering fails.

@@ -15,7 +15,7 @@ type Graph [][]int32
 // proportion to the graph, which it counts in the budget, and does not recurse. The only errors are those of meter,
 // returned unwrapped.
 func (g Graph) Find(meter *budget.Meter, most int) (found [][]int32, groups int, err error) {
-	components, err := g.components(meter)
+	components, err := g.Components(meter)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -29,9 +29,9 @@ func (g Graph) Find(meter *budget.Meter, most int) (found [][]int32, groups int,
 	return found, len(components), nil
 }
 
-// components returns the strongly connected components of more than one node. It is Tarjan's algorithm with an explicit
-// stack.
-func (g Graph) components(meter *budget.Meter) ([][]int32, error) {
+// Components returns the strongly connected components of more than one node. It is Tarjan's algorithm with an explicit
+// stack. Its costs and errors are as in Find.
+func (g Graph) Components(meter *budget.Meter) ([][]int32, error) {
 	const stepsEach, bytesEach = 40, 24
 	n := len(g)
 	if err := meter.Hold(n * bytesEach); err != nil {
@@ -52,7 +52,7 @@ func (g Graph) components(meter *budget.Meter) ([][]int32, error) {
 	return s.found, nil
 }
 
-// search is the state of components.
+// search is the state of Components.
 type search struct {
 	graph       Graph
 	number, low []int32 // of each node: the order in which it was reached, and the lowest that it can reach
