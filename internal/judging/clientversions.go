@@ -30,23 +30,33 @@ func layered(documents []*revisions.Stored) bool {
 	})
 }
 
-// clientVersions returns the client versions to judge the new revision with, and whether some are withheld. It renders
-// the documents that give them if one of them needs rendering; if rendering fails, only documents that do not need it
-// count.
+// clientVersions returns the client versions to judge the new revision with, and whether some are withheld.
 func (j Judge) clientVersions(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (
 	versions validations.ClientVersions, withheld bool, err error,
 ) {
 	documents := versionsAfter(snapshot, diff)
-	final := slices.DeleteFunc(slices.Clone(documents), func(doc *revisions.Stored) bool { return !doc.Traits().Final() })
-	if !layered(documents) {
-		return j.ReadClientVersions(final), false, nil
+	if layered(documents) {
+		documents, _ = withPolicy(diff.After(snapshot.Documents), snapshot.Fallback)
 	}
-	all, _ := withPolicy(diff.After(snapshot.Documents), snapshot.Fallback)
-	rendered, err := j.RenderKind(ctx, all, validations.ClientVersionsKind)
+	return j.ClientVersions(ctx, documents)
+}
+
+// ClientVersions returns the client versions that the documents of a revision give, and whether some are withheld. It
+// renders the documents that give them if one of them needs rendering; if rendering fails, only documents that do not
+// need it count.
+func (r Renderer) ClientVersions(ctx context.Context, documents []*revisions.Stored) (
+	versions validations.ClientVersions, withheld bool, err error,
+) {
+	naming := slices.DeleteFunc(slices.Clone(documents), func(doc *revisions.Stored) bool { return !NamesVersions(doc) })
+	final := slices.DeleteFunc(slices.Clone(naming), func(doc *revisions.Stored) bool { return !doc.Traits().Final() })
+	if !layered(naming) {
+		return r.ReadClientVersions(final), false, nil
+	}
+	rendered, err := r.RenderKind(ctx, documents, validations.ClientVersionsKind)
 	if problem, ok := errors.AsType[*fault.Fault](err); ok && isOfDocuments(problem) {
-		return j.ReadClientVersions(final), false, nil
+		return r.ReadClientVersions(final), false, nil
 	}
-	return j.ReadClientVersions(rendered.Documents), len(rendered.Withheld) > 0, err
+	return r.ReadClientVersions(rendered.Documents), len(rendered.Withheld) > 0, err
 }
 
 // isOfDocuments reports whether a rendering fault was caused by the documents.

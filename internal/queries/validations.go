@@ -298,8 +298,8 @@ func (v View) clientVersions(ctx context.Context, revision revisions.Revision) (
 	if err != nil {
 		return nil, err
 	}
-	rendered, err := v.renderer.RenderKind(ctx, documents, validations.ClientVersionsKind)
-	return v.renderer.ReadClientVersions(rendered.Documents), err
+	versions, _, err := v.renderer.ClientVersions(ctx, documents)
+	return versions, err
 }
 
 // described is an entry of the schema validation that fails or has notes.

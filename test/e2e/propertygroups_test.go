@@ -235,3 +235,14 @@ func TestPropertyGroups_countsWhatIsNotTold(t *testing.T) {
 		t.Errorf("%d messages, the last one %q", len(got), got[len(got)-1])
 	}
 }
+
+// Findings about an encrypted document are not stored, and so depend on the client versions each time. They are shown
+// even if nothing can be rendered.
+func TestClientVersions_secretUnrendered(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--secrets-keyset", newKeyset(t))
+	s.put(t, "site", sized()+encrypted(widget("w", "{size: 1}"))).is(t, http.StatusOK)
+	s.get(t, "revisions/1/rendered-documents").is(t, http.StatusConflict)
+	s.isMessages(t, "1", 1, ".data: Sanitized to avoid exposing secret.")
+	s.get(t, "revisions/1/findings").is(t, http.StatusOK)
+}
