@@ -35,9 +35,9 @@ type Feed struct {
 
 	mu      sync.Mutex
 	next    *pass         // one that has not begun; nil if there is none
-	newest  int64         // number of the newest known event; negative if unknown
-	turn    int64         // counts the changes of newest
-	changed chan struct{} // closed and replaced when newest changes
+	at      Position      // the last known one; Newest is negative if none is
+	turn    int64         // counts the changes of at
+	changed chan struct{} // closed and replaced when at changes
 	waits   int
 	waitsOf map[string]int // by user
 }
@@ -46,7 +46,7 @@ type Feed struct {
 func New(config Config) *Feed {
 	const pagesSize = 8 << 20
 	return &Feed{
-		Config: config, newest: -1, changed: make(chan struct{}), arrived: make(chan struct{}, 1),
+		Config: config, at: Position{Newest: -1}, changed: make(chan struct{}), arrived: make(chan struct{}, 1),
 		pages: cache.New[pageKey, Page](pagesSize), waitsOf: map[string]int{},
 	}
 }
@@ -87,21 +87,21 @@ func (f *Feed) run(ctx context.Context, p *pass) {
 	f.mu.Lock()
 	f.next = nil // the snapshot may lack what later callers have committed
 	f.mu.Unlock()
-	newest, behind, err := f.Store.Position(ctx)
+	at, behind, err := f.Store.Position(ctx)
 	for err == nil && behind {
-		newest, behind, err = f.Store.Number(ctx, func(batch Batch) Derived { return derive(f.Defaults, batch) })
+		at, behind, err = f.Store.Number(ctx, func(batch Batch) Derived { return derive(f.Defaults, batch) })
 	}
-	if p.newest, p.err = newest, err; err == nil {
-		f.tell(newest)
+	if p.newest, p.err = at.Newest, err; err == nil {
+		f.tell(at)
 	}
 }
 
-// tell wakes all waits if newest has changed.
-func (f *Feed) tell(newest int64) {
+// tell wakes all waits if the feed has changed.
+func (f *Feed) tell(at Position) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if newest != f.newest { // it may also be smaller, in a restored database
-		f.newest = newest
+	if at != f.at { // in a restored database, the number may also be smaller or the same
+		f.at = at
 		f.turn++
 		close(f.changed)
 		f.changed = make(chan struct{})

@@ -11,11 +11,11 @@ import (
 
 // Store keeps the feed. Fault: Unavailable if the database does not answer.
 type Store interface {
-	// Position returns the number of the newest event, and whether there are unnumbered events or verdicts that are due.
-	Position(ctx context.Context) (newest int64, behind bool, err error)
+	// Position returns the position of the feed, and whether there are unnumbered events or verdicts that are due.
+	Position(ctx context.Context) (at Position, behind bool, err error)
 	// Number numbers events of the outbox and those that derive returns for them, in one transaction. It returns the
-	// number of the newest event afterwards, and whether events remain in the outbox.
-	Number(ctx context.Context, derive func(Batch) Derived) (newest int64, more bool, err error)
+	// position of the feed afterwards, and whether events remain in the outbox.
+	Number(ctx context.Context, derive func(Batch) Derived) (at Position, more bool, err error)
 	// Events returns the events that a query selects, from one snapshot.
 	Events(ctx context.Context, query Query) (Found, error)
 	// DeleteOldEvents deletes some of the events that are older than age, but none of the newest keep events. It returns
@@ -24,6 +24,12 @@ type Store interface {
 	// Committed returns a channel that receives after this server has committed changes, or has found that events of
 	// changes wait to be numbered.
 	Committed() <-chan struct{}
+}
+
+// Position identifies the newest event of a feed. In a restored database another event may have its number.
+type Position struct {
+	Newest int64     // its number; 0 if there is none
+	At     time.Time // in UTC; zero if there is none
 }
 
 // Batch is a batch of events to be numbered, and the state that derive needs for them.

@@ -3,7 +3,9 @@ package feed
 import (
 	"context"
 	"testing"
+	"time"
 
+	"purser/internal/events"
 	"purser/internal/fault"
 )
 
@@ -49,7 +51,9 @@ type sparse struct {
 }
 
 // Position implements Store.
-func (s sparse) Position(context.Context) (int64, bool, error) { return s.newest, false, nil }
+func (s sparse) Position(context.Context) (Position, bool, error) {
+	return Position{Newest: s.newest}, false, nil
+}
 
 // Events implements Store.
 func (s sparse) Events(context.Context, Query) (Found, error) {
@@ -67,5 +71,59 @@ func TestFeed_Page_more(t *testing.T) {
 			t.Errorf("after %d: %+v, %v, want %+v", after, page, err, want)
 		}
 		after = page.Cursor
+	}
+}
+
+// restored is a store with one event.
+type restored struct {
+	Store
+
+	event events.Event
+}
+
+// Position implements Store.
+func (s *restored) Position(context.Context) (Position, bool, error) {
+	return Position{s.event.Number, s.event.At}, false, nil
+}
+
+// Events implements Store.
+func (s *restored) Events(context.Context, Query) (Found, error) {
+	return Found{[]events.Event{s.event}, 1, s.event.Number}, nil
+}
+
+// If a database is restored and changed, its newest event may have the number of one that was lost. Waits are woken
+// nevertheless, and do not get the lost event.
+func TestFeed_restored(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	s := &restored{event: events.Event{Number: 1, At: at, Subject: "lost"}}
+	f := New(Config{Store: s})
+	subject := func() string {
+		t.Helper()
+		turn, _ := f.Next()
+		page, err := f.SharedPage(t.Context(), turn, 0, nil, 1)
+		if err != nil || len(page.Events) != 1 {
+			t.Fatalf("got %+v, %v", page, err)
+		}
+		return page.Events[0].Subject
+	}
+	if _, err := f.NumberEvents(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := subject(); got != "lost" {
+		t.Errorf("before: %s", got)
+	}
+	_, changed := f.Next()
+	s.event.At, s.event.Subject = at.Add(time.Second), "new"
+	if _, err := f.NumberEvents(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-changed:
+	default:
+		t.Error("waits are not woken")
+	}
+	if got := subject(); got != "new" {
+		t.Errorf("afterwards: %s", got)
 	}
 }

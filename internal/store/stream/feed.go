@@ -16,13 +16,16 @@ import (
 )
 
 const (
-	feedPosition = `SELECT f.newest, EXISTS (SELECT FROM outbox o WHERE o.site = f.site)
+	feedPosition = `SELECT f.newest, ` + newestAt + `, EXISTS (SELECT FROM outbox o WHERE o.site = f.site)
 			OR EXISTS (SELECT FROM verdicts v WHERE v.site = f.site AND v.due < now())
 		FROM feeds f WHERE f.site = $1`
 
+	// newestAt is the time of the newest event of a feed f, null if there is none.
+	newestAt = `(SELECT e.at FROM events e WHERE e.site = f.site AND e.number = f.newest)`
+
 	// lockFeed comes first: from then on the transaction sees one snapshot, and is the only one that numbers events. The
 	// newest revision is that at the end of the batch: the one before the first that is made later.
-	lockFeed = `SELECT f.newest, coalesce((SELECT revision - 1 FROM
+	lockFeed = `SELECT f.newest, ` + newestAt + `, coalesce((SELECT revision - 1 FROM
 				(SELECT id, type, revision FROM outbox WHERE site = $1 ORDER BY id OFFSET ` + numberedAtOnce + `) later
 			WHERE type = '` + string(events.RevisionCreated) + `' ORDER BY id LIMIT 1), s.head), now(), ` + numberedAtOnce + `
 		FROM feeds f JOIN sites s ON s.site = f.site WHERE f.site = $1 FOR UPDATE OF f`
@@ -81,29 +84,31 @@ const (
 )
 
 // Position implements feed.Store.
-func (s *Stream) Position(ctx context.Context) (newest int64, behind bool, err error) {
+func (s *Stream) Position(ctx context.Context) (at feed.Position, behind bool, err error) {
+	var newest *time.Time
 	err = s.site.ReadFirst(ctx, func(ctx context.Context, _ *postgres.Reading) error {
-		return s.site.Pool.QueryRow(ctx, feedPosition, s.site.Name).Scan(&newest, &behind)
+		return s.site.Pool.QueryRow(ctx, feedPosition, s.site.Name).Scan(&at.Newest, &newest, &behind)
 	})
-	return newest, behind, err
+	at.At = postgres.UTC(newest)
+	return at, behind, err
 }
 
 // numbering is one transaction that numbers events.
 type numbering struct {
 	*Stream
 
-	tx     pgx.Tx
-	newest int64
-	batch  feed.Batch
-	ids    []int64 // of the events of the batch, in the outbox
-	most   int     // events that are numbered at once
+	tx    pgx.Tx
+	at    feed.Position // before the batch
+	batch feed.Batch
+	ids   []int64 // of the events of the batch, in the outbox
+	most  int     // events that are numbered at once
 
 	webhooks []webhooks.Webhook // that are enabled
 }
 
 // Number implements feed.Store. It takes four round trips.
 func (s *Stream) Number(ctx context.Context, derive func(feed.Batch) feed.Derived) (
-	newest int64, more bool, err error,
+	at feed.Position, more bool, err error,
 ) {
 	err = s.site.Within(ctx, s.site.Deadlines.Write, func(ctx context.Context) error {
 		return s.site.Attempt(ctx, func(ctx context.Context) error {
@@ -112,22 +117,25 @@ func (s *Stream) Number(ctx context.Context, derive func(feed.Batch) feed.Derive
 				if err := n.read(ctx); err != nil {
 					return err
 				}
-				if newest = n.newest; len(n.ids) > 0 || len(n.batch.Verdicts) > 0 {
-					newest, err = n.write(ctx, derive(n.batch))
+				if at = n.at; len(n.ids) > 0 || len(n.batch.Verdicts) > 0 {
+					at, err = n.write(ctx, derive(n.batch))
 				}
 				more = len(n.ids) >= n.most || len(n.batch.Verdicts) >= n.most
 				return err
 			})
 		})
 	})
-	return newest, more, err
+	return at, more, err
 }
 
 // read locks the feed and reads the batch.
 func (n *numbering) read(ctx context.Context) error {
 	batch := &pgx.Batch{}
 	batch.Queue(lockFeed, n.site.Name).QueryRow(func(row pgx.Row) error {
-		return row.Scan(&n.newest, &n.batch.Head, &n.batch.Evidence.Now, &n.most)
+		var newest *time.Time
+		err := row.Scan(&n.at.Newest, &newest, &n.batch.Head, &n.batch.Evidence.Now, &n.most)
+		n.at.At = postgres.UTC(newest)
+		return err //nolint:wrapcheck // explained by Number
 	})
 	batch.Queue(selectOutbox, n.site.Name).Query(func(rows pgx.Rows) (err error) {
 		n.batch.Events, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (events.Event, error) {
@@ -183,23 +191,24 @@ func (n *numbering) readEvidence(ctx context.Context, numbers []int64) (err erro
 	return err
 }
 
-// write stores the numbered events of the batch, and their consequences. It returns the newest number.
-func (n *numbering) write(ctx context.Context, derived feed.Derived) (newest int64, err error) {
+// write stores the numbered events of the batch, and their consequences. It returns the position of the feed.
+func (n *numbering) write(ctx context.Context, derived feed.Derived) (at feed.Position, err error) {
 	for i := range derived.Events {
-		derived.Events[i].At = n.batch.Evidence.Now
+		derived.Events[i].At = n.batch.Evidence.Now.UTC()
 	}
 	all := slices.Concat(n.batch.Events, derived.Events)
-	newest = n.newest + int64(len(all))
+	at = n.at
 	for i := range all {
-		all[i].Number = n.newest + int64(i) + 1
+		all[i].Number = n.at.Newest + int64(i) + 1
+		at = feed.Position{Newest: all[i].Number, At: all[i].At}
 	}
 	if err := n.deliver(ctx, all); err != nil {
-		return 0, err
+		return at, err
 	}
 	batch := &pgx.Batch{}
 	if len(all) > 0 {
-		batch.Queue(insertEvents, append([]any{n.site.Name, n.newest}, eventRows(all)...)...)
-		batch.Queue(advanceFeed, n.site.Name, newest)
+		batch.Queue(insertEvents, append([]any{n.site.Name, n.at.Newest}, eventRows(all)...)...)
+		batch.Queue(advanceFeed, n.site.Name, at.Newest)
 		batch.Queue(deleteOutbox, n.site.Name, n.ids)
 	}
 	if len(derived.Verdicts) > 0 {
@@ -208,7 +217,7 @@ func (n *numbering) write(ctx context.Context, derived feed.Derived) (newest int
 	if len(derived.Verdicts) < len(n.batch.Verdicts) || n.unwatches() {
 		batch.Queue(dropVerdicts, n.site.Name, n.batch.Head)
 	}
-	return newest, n.tx.SendBatch(ctx, batch).Close() //nolint:wrapcheck // explained by Number
+	return at, n.tx.SendBatch(ctx, batch).Close() //nolint:wrapcheck // explained by Number
 }
 
 // unwatches reports whether a revision may have ceased to be the newest or tagged.

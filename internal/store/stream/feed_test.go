@@ -23,8 +23,8 @@ func TestStore_DeleteOldEvents(t *testing.T) {
 		put(t, site, "a", widget("w", i))
 	}
 	numbered, more, err := s.Stream.Number(t.Context(), func(feed.Batch) feed.Derived { return feed.Derived{} })
-	if err != nil || numbered != all || more {
-		t.Fatalf("%d events are numbered, more: %v, %v", numbered, more, err)
+	if err != nil || numbered.Newest != all || more {
+		t.Fatalf("%+v is the position, more: %v, %v", numbered, more, err)
 	}
 	conn, err := pgx.Connect(t.Context(), url)
 	if err != nil {
@@ -87,12 +87,12 @@ func TestStore_Number_deliveries(t *testing.T) {
 		more   bool
 	}{{20, true}, {changes, false}} {
 		var head int64
-		newest, more, err := s.Stream.Number(t.Context(), func(batch feed.Batch) feed.Derived {
+		at, more, err := s.Stream.Number(t.Context(), func(batch feed.Batch) feed.Derived {
 			head = batch.Head
 			return feed.Derived{}
 		})
-		if newest != want.newest || head != want.newest || more != want.more || err != nil {
-			t.Errorf("numbered to %d, the newest revision being %d, more: %v, %v; want %+v", newest, head, more, err, want)
+		if at.Newest != want.newest || head != want.newest || more != want.more || err != nil {
+			t.Errorf("numbered to %+v, the newest revision being %d, more: %v, %v; want %+v", at, head, more, err, want)
 		}
 		var jobs int64
 		err = storetest.Connect(t, url).QueryRow(t.Context(), "SELECT count(*) FROM river_job").Scan(&jobs)
