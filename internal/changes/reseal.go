@@ -75,6 +75,7 @@ func (s *Service) KeepResealed(ctx context.Context, every time.Duration, log *sl
 			switch {
 			case err == nil:
 				done = newest
+				s.Store.ForgetSealed() // perhaps another server has sealed them; an older key may be removed from now on
 			case ctx.Err() == nil:
 				log.ErrorContext(ctx, "seal secrets with the newest key", "error", err.Error())
 			}

@@ -52,6 +52,8 @@ type Store interface {
 	Outdated(ctx context.Context, prefix []byte, after document.Digest, limit int) ([]SealedContent, error)
 	// Reseal replaces a sealed secret, unless it has changed since it was read.
 	Reseal(ctx context.Context, content SealedContent, sealed []byte) error
+	// ForgetSealed drops sealed secrets from memory, where they may be as they were before they were sealed again.
+	ForgetSealed()
 }
 
 // SealedContent is a sealed secret in the store with the reference to it.

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -254,6 +256,7 @@ func TestSecrets_rotation(t *testing.T) {
 		hook, _ := s.hook(t, "{url: 'http://x.example', enabled: false}")
 		const other = "{url: 'http://x.example', enabled: false, secret: whsec_QkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJC}"
 		s.send(t, request{method: "PUT", path: hook, body: other, header: yamlBody()}).is(t, http.StatusOK)
+		s.get(t, "revisions/1/rendered-documents").is(t, http.StatusOK)
 		before := dump(t, database)["contents"]
 		if said, err := command(t, "secrets", "rotate", "--secrets-keyset", keyset); err != nil || !strings.Contains(said, "are encrypted with key") {
 			t.Fatalf("secrets rotate: %v\n%s", err, said)
@@ -276,6 +279,16 @@ func TestSecrets_rotation(t *testing.T) {
 		if got := s.get(t, "revisions/2/rendered-documents").data(t); got["a"] != "one" || got["c"] != "three" {
 			t.Errorf("rendered: %v", got)
 		}
+		// No secret needs the old key any more, also not one that the server has in memory.
+		removeOldKeys(t, keyset)
+		eventually(t, "the server has the new key only", func() bool {
+			s.put(t, "more", passphrase("c", "three")).is(t, http.StatusOK)
+			return strings.Contains(s.log.text(), `"keys":1}`)
+		})
+		s.put(t, "fine", widget("w", "{x: 0}")).is(t, http.StatusOK)
+		if got := s.get(t, "revisions/3/rendered-documents").data(t); got["a"] != "one" {
+			t.Errorf("rendered without the old key: %v", got)
+		}
 	})
 	t.Run("lost", func(t *testing.T) {
 		s := startOn(t, database, "--secrets-keyset", newKeyset(t))
@@ -296,6 +309,32 @@ func TestSecrets_rotation(t *testing.T) {
 		s.get(t, explainPath("latest", "acme/Widget/v1", "w")).is(t, http.StatusOK)
 		s.get(t, "revisions/latest/documents").is(t, http.StatusOK)
 	})
+}
+
+// removeOldKeys removes all keys but the primary one from a keyset file.
+func removeOldKeys(t *testing.T, path string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keyset map[string]map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if err := decoder.Decode(&keyset); err != nil {
+		t.Fatal(err)
+	}
+	keys, _ := keyset["aead"]["key"].([]any)
+	keyset["aead"]["key"] = slices.DeleteFunc(keys, func(key any) bool {
+		fields, _ := key.(map[string]any)
+		return fields["keyId"] != keyset["aead"]["primaryKeyId"]
+	})
+	if text, err = json.Marshal(keyset); err == nil {
+		err = os.WriteFile(path, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestSecrets_keysetOfOthers(t *testing.T) {
