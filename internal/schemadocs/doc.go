@@ -1,11 +1,12 @@
 // Package schemadocs documents a DataSchema for people who write documents of its kind, as Markdown and as an HTML page
 // (spec/property-groups.md §6).
 //
-// Drafts and references are interpreted as in checks (jsonschema.Outline). One pass over the schema
-// (schema.go) fills a table (table.go) of sections (section.go), each with paragraphs, lists and rows
-// (rows.go, conditions.go, groups.go, references.go). Types and constraints become phrases on the way (words.go,
-// constraints.go). A phrase is a list of spans, each with one font (text.go). One template for each form writes the
-// table, and only there a schema's text is escaped (markdown.tmpl, html.tmpl).
+// Drafts and references are interpreted as in checks (jsonschema.Outline). A schema is read as its keywords (schema.go,
+// keywords.go). Each schema within another one is a part of it (parts.go). Either the words for the outer one's type
+// tell all of a part (words.go), or it has a row with its constraints (rows.go, limits.go). Schemas about named parts,
+// and those that references lead to, have a section with a table of rows (section.go, references.go, groups.go). One
+// pass fills the table of sections (table.go). A phrase is a list of spans, each with one font (text.go). One template
+// for each form writes the table, and only there a schema's text is escaped (markdown.tmpl, html.tmpl).
 //
 // Invariants:
 //
@@ -45,11 +46,11 @@ type Page struct {
 const (
 	maxPage    = 2 << 20 // of either form, roughly: the row that was begun is finished
 	maxDepth   = 100     // of sections within one another
-	maxNesting = 8       // in one row or list: array of array of …
+	maxNesting = 5       // of types: array of array of …
+	maxInRow   = 8       // types, or names that are required, in one row
 	maxText    = 4000    // of a description
 	maxCode    = 300     // of a name, a pattern, a default
 	maxValues  = 2000    // of an enumeration, a list of names
-	maxLines   = 50      // that property groups say of one property
 	maxPath    = 200     // of the path in a heading
 )
 

@@ -45,65 +45,65 @@ var examples = map[string][][4]string{
 		{`properties: {a: {%}}`, `const: {a: b}`, `{"a": 1}`, "only `{\"a\":\"b\"}`"},
 	},
 	"allOf": {
-		{`%`, `allOf: [{minimum: 5}]`, `3`, "All of these must hold:\n\n* number; at least 5"},
+		{`%`, `allOf: [{minimum: 5}]`, `3`, "| all of (1) | number | at least 5; other types pass unchecked |"},
 	},
 	"anyOf": {
-		{`%`, `anyOf: [{minimum: 5}, {type: string}]`, `3`, "At least one of these must hold:\n\n* number; at least 5"},
+		{`%`, `anyOf: [{minimum: 5}, {type: string}]`, `3`, "| at least one of (1) | number | at least 5; other types pass unchecked |\n| at least one of (2) | string |"},
 	},
 	"oneOf": {
-		{`%`, `oneOf: [{minimum: 5}, {type: string}]`, `3`, "Exactly one of these must hold:\n\n* number; at least 5"},
+		{`%`, `oneOf: [{minimum: 5}, {type: string}]`, `3`, "| exactly one of (1) | number | at least 5; other types pass unchecked |\n| exactly one of (2) | string |"},
 	},
 	"not": {
-		{`%`, `not: {type: integer}`, `3`, "This must not hold:\n\n* integer"},
-		{`%`, `not: true`, `3`, "This must not hold:\n\n* anything"},
-		{`properties: {p: {%}}`, `not: {}`, `{"p": 1}`, "This must not hold:\n\n* anything"},
+		{`%`, `not: {type: integer}`, `3`, "| not | integer |"},
+		{`%`, `not: true`, `3`, "| not | any |"},
+		{`properties: {p: {%}}`, `not: {}`, `{"p": 1}`, "| `p`: not | any |"},
 	},
 	"if": {
-		{`then: {minimum: 5}, %`, `if: {type: integer}`, `3`, "If this holds:\n\n* integer"},
-		{`else: {minLength: 3}, %`, `if: {type: integer}`, `"x"`, "If this holds:\n\n* integer"},
+		{`then: {minimum: 5}, %`, `if: {type: integer}`, `3`, "| if | integer |"},
+		{`else: {minLength: 3}, %`, `if: {type: integer}`, `"x"`, "| if | integer |"},
 	},
 	"then": {
-		{`if: {type: integer}, %`, `then: {minimum: 5}`, `3`, "Then this must hold as well:\n\n* number; at least 5"},
-		{`if: {type: integer}, %`, `then: false`, `3`, "Then this must hold as well:\n\n* no value is valid"},
+		{`if: {type: integer}, %`, `then: {minimum: 5}`, `3`, "| then | number | at least 5; other types pass unchecked |"},
+		{`if: {type: integer}, %`, `then: false`, `3`, "| then | no value |"},
 	},
 	"else": {
-		{`properties: {p: {if: {type: integer}, %}}`, `else: {minLength: 3}`, `{"p": "x"}`, "Otherwise this must hold as well:\n\n* string; at least 3 characters"},
+		{`properties: {p: {if: {type: integer}, %}}`, `else: {minLength: 3}`, `{"p": "x"}`, "| `p`: otherwise | string |  | at least 3 characters; other types pass unchecked |"},
 	},
 	"dependencies": {
-		{`%`, `dependencies: {a: [b]}`, `{"a": 1}`, "If `a` is given, `b` is required."},
-		{`%`, `dependencies: {a: {required: [b]}}`, `{"a": 1}`, "If `a` is given, this must hold as well:\n\n* object; other types pass unchecked; `b` is required"},
+		{`%`, `dependencies: {a: [b]}`, `{"a": 1}`, "| if `a` is given |  | requires `b` |"},
+		{`%`, `dependencies: {a: {required: [b]}}`, `{"a": 1}`, "| if `a` is given | object | requires `b`; other types pass unchecked |"},
 	},
 	"dependentRequired": {
-		{`%`, `dependentRequired: {a: [b]}`, `{"a": 1}`, "If `a` is given, `b` is required."},
+		{`%`, `dependentRequired: {a: [b]}`, `{"a": 1}`, "| if `a` is given |  | requires `b` |"},
 	},
 	"dependentSchemas": {
-		{`%`, `dependentSchemas: {a: {required: [b]}}`, `{"a": 1}`, "If `a` is given, this must hold as well:\n\n* object; other types pass unchecked; `b` is required"},
-		{`%`, `dependentSchemas: {a: false}`, `{"a": 1}`, "If `a` is given, this must hold as well:\n\n* no value is valid"},
+		{`%`, `dependentSchemas: {a: {required: [b]}}`, `{"a": 1}`, "| if `a` is given | object | requires `b`; other types pass unchecked |"},
+		{`%`, `dependentSchemas: {a: false}`, `{"a": 1}`, "| if `a` is given | no value |"},
 	},
 	"properties": {
 		{`%`, `properties: {a: {type: string}}`, `{"a": 1}`, "| `a` | string | Optional |"},
 		{`%`, `properties: {a: false}`, `{"a": 1}`, "| `a` | no value | Not allowed |"},
 	},
 	"patternProperties": {
-		{`%`, `patternProperties: {a: {type: string}}`, `{"a": 1}`, "| names matching `a` | string | Optional |"},
-		{`%`, `patternProperties: {a: false}`, `{"a": 1}`, "| names matching `a` | no value | Not allowed |"},
+		{`%`, `patternProperties: {a: {type: string}}`, `{"a": 1}`, "| names matching `a` | string |"},
+		{`%`, `patternProperties: {a: false}`, `{"a": 1}`, "| names matching `a` | no value |"},
 	},
 	"additionalProperties": {
-		{`%`, `additionalProperties: {type: string}`, `{"a": 1}`, "Type: map of string"},
-		{`properties: {p: {%}}`, `additionalProperties: false`, `{"p": {"a": 1}}`, "| `p` | object | Optional | no properties"},
+		{`%`, `additionalProperties: {type: string}`, `{"a": 1}`, "| each value | string |"},
+		{`properties: {p: {%}}`, `additionalProperties: false`, `{"p": {"a": 1}}`, "| `p` | object | Optional | no properties; other types pass unchecked |"},
 	},
 	"unevaluatedProperties": {
 		{`%`, `unevaluatedProperties: false`, `{"a": 1}`, "no properties but those described"},
-		{`properties: {b: {}}, %`, `unevaluatedProperties: {type: string}`, `{"a": 1}`, "each other property: string"},
-		{`%`, `unevaluatedProperties: {required: [b]}`, `{"a": {}}`, "Each other property must be as follows:\n\n* object; other types pass unchecked; `b` is required"},
+		{`properties: {b: {}}, %`, `unevaluatedProperties: {type: string}`, `{"a": 1}`, "| each other property | string |"},
+		{`%`, `unevaluatedProperties: {required: [b]}`, `{"a": {}}`, "| each other property | object | requires `b`; other types pass unchecked |"},
 	},
 	"propertyNames": {
-		{`%`, `propertyNames: {maxLength: 1}`, `{"ab": 1}`, "each name: at most 1 character"},
+		{`%`, `propertyNames: {maxLength: 1}`, `{"ab": 1}`, "| each name |  | at most 1 character |"},
 		{`%`, `propertyNames: false`, `{"ab": 1}`, "no properties"},
-		{`%`, `propertyNames: {not: {const: ab}}`, `{"ab": 1}`, "Each name must be as follows:\n\n* This must not hold:\n  * string; only `ab`"},
+		{`%`, `propertyNames: {not: {const: ab}}`, `{"ab": 1}`, "| each name: not | string | only `ab` |"},
 	},
 	"required": {
-		{`%`, `required: [a]`, `{}`, "| `a` | not declared here | Required |"},
+		{`%`, `required: [a]`, `{}`, "requires `a`"},
 	},
 	"minProperties": {
 		{`%`, `minProperties: 1`, `{}`, "at least 1 property"},
@@ -112,7 +112,7 @@ var examples = map[string][][4]string{
 		{`%`, `maxProperties: 0`, `{"a": 1}`, "at most 0 properties"},
 	},
 	"items": {
-		{`%`, `items: {type: string}`, `[1]`, "Type: array of string"},
+		{`%`, `items: {type: string}`, `[1]`, "| each item | string |"},
 		{`%`, `items: [{type: string}]`, `[1]`, "| `[0]` | string |"},
 		{`%`, `items: false`, `[1]`, "no items"},
 	},
@@ -122,12 +122,12 @@ var examples = map[string][][4]string{
 	},
 	"additionalItems": {
 		{`items: [{}], %`, `additionalItems: {type: string}`, `[1, 1]`, "| each further item | string |"},
-		{`items: [{}], %`, `additionalItems: false`, `[1, 1]`, "No further items."},
+		{`items: [{}], %`, `additionalItems: false`, `[1, 1]`, "no further items"},
 	},
 	"unevaluatedItems": {
 		{`%`, `unevaluatedItems: false`, `[1]`, "no items but those described"},
-		{`%`, `unevaluatedItems: {type: string}`, `[1]`, "each other item: string"},
-		{`%`, `unevaluatedItems: {items: {not: {}}}`, `[[1]]`, "Each other item must be as follows:\n\n* array of various, see"},
+		{`%`, `unevaluatedItems: {type: string}`, `[1]`, "| each other item | string |"},
+		{`%`, `unevaluatedItems: {items: {not: {}}}`, `[[1]]`, "| each other item: each item: not | any |"},
 	},
 	"minItems": {
 		{`%`, `minItems: 1`, `[]`, "at least 1 item"},
@@ -139,16 +139,16 @@ var examples = map[string][][4]string{
 		{`%`, `uniqueItems: true`, `[1, 1]`, "no item twice"},
 	},
 	"contains": {
-		{`%`, `contains: {type: string}`, `[1]`, "at least 1 item: string"},
-		{`%`, `contains: {properties: {a: {type: string}}}`, `[{"a": 1}]`, "This must match at least 1 item:\n\n* object, see"},
-		{`%`, `contains: true`, `[]`, "at least 1 item"},
+		{`%`, `contains: {type: string}`, `[1]`, "| at least 1 item | string |"},
+		{`%`, `contains: {properties: {a: {type: string}}}`, `[{"a": 1}]`, "| at least 1 item | [object](#data-contains) |"},
+		{`%`, `contains: true`, `[]`, "| at least 1 item | any |"},
 	},
 	"minContains": {
-		{`contains: {type: string}, %`, `minContains: 2`, `["a"]`, "at least 2 items: string"},
-		{`contains: {properties: {a: {}}}, %`, `minContains: 2`, `[{}]`, "This must match at least 2 items:"},
+		{`contains: {type: string}, %`, `minContains: 2`, `["a"]`, "| at least 2 items | string |"},
+		{`contains: {properties: {a: {}}}, %`, `minContains: 2`, `[{}]`, "| at least 2 items | [object](#data-contains) |"},
 	},
 	"maxContains": {
-		{`contains: {type: string}, %`, `maxContains: 1`, `["a", "b"]`, "exactly 1 item: string"},
+		{`contains: {type: string}, %`, `maxContains: 1`, `["a", "b"]`, "| exactly 1 item | string |"},
 	},
 	"pattern": {
 		{`%`, `pattern: a`, `"b"`, "matches `a`"},
@@ -285,37 +285,27 @@ $defs:
 ` + "| `kind` | string | Optional | only `widget` |  |" + `
 ` + "| `never` | no value | Not allowed |  |  |" + `
 ` + "| `always` | any | Optional |  |  |" + `
-` + "| `num` | number | Optional | more than 1 and at most 7 and less than 5 |  |" + `
-` + "| `flags` | array | Optional | 2 to 3 items: string, only `x` |  |" + `
-` + "| [`pair`](#pair) | array | Optional |  |  |" + `
-` + "| [`more`](#more) | array | Optional |  | More |" + `
+` + "| `num` | number | Optional | more than 1; less than 5; at most 7 |  |" + `
+` + "| `flags` | array | Optional |  |  |" + `
+` + "| `flags`: 2 to 3 items | string |  | only `x` |  |" + `
+` + "| `pair` | [array](#pair) | Optional | no further items |  |" + `
+` + "| `more` | [array](#more) | Optional |  | More |" + `
 ` + "| `older` | any | Optional |  |  |" + `
-` + "| [`ext`](#ext) | [`base`](#base) | Optional | no properties but those described |  |" + `
+` + "| `ext` | [`base`](#base) and [`ext`](#ext) | Optional | no properties but those described |  |" + `
+` + "| if | [object](#data-if) |  |  |  |" + `
+` + "| then |  |  | requires `b` |  |" + `
+| otherwise | no value |  |  |  |
 
 Other properties are allowed.
 
-If this holds:
-
-` + "* object, see [`data (if)`](#data-if)" + `
-
-Then this must hold as well:
-
-` + "* `b` is required" + `
-
-Otherwise this must hold as well:
-
-* no value is valid
-
 ` + "## `pair`" + `
 
-Type: array.
+Type: array; no further items.
 
 | Property | Type |
 | --- | --- |
 ` + "| `[0]` | string |" + `
 ` + "| `[1]` | integer |" + `
-
-No further items.
 
 ` + "## `more`" + `
 

@@ -40,8 +40,8 @@ func TestMarkdown_groups(t *testing.T) {
 	want := "" +
 		"| Property | Type | Presence | Description |\n" +
 		"| --- | --- | --- | --- |\n" +
-		"| [`ROLES`](#roles) | array of object | Optional |  |\n" +
-		"| [`prop1`](#prop1) | object | Optional |  |\n" +
+		"| `ROLES` | array of [object](#roles) | Optional |  |\n" +
+		"| `prop1` | [object](#prop1) | Optional |  |\n" +
 		"| `prop2` | string | Optional | Another way to say it. Exclusive with: prop1.subprop1, (prop3 and prop4). |\n" +
 		"| `PropertyA` | string | Required | Only with client plugin docker 1.2 or newer. Only with client plugin keystone 1.2 or 2.0. |\n" +
 		"| `a` | not declared here | Optional | Needs: b, c. Required together with: b. |\n" +
@@ -97,7 +97,8 @@ property_groups: {h: {properties: [l.y.z, m.n], operator: or}}`)
 		"\n#### Property groups\n\n* **g** - all of: y.z.\n",
 		"| `a` | not declared here | Optional | b: At least one of: a.b, c. |",
 		"| `l` | array of [`x`](#x) | Optional | y.z: At least one of: l.y.z, m.n. |",
-		"| [`m`](#m) | object | Optional | n: At least one of: l.y.z, m.n. |",
+		"| `m` | [object](#m) | Optional |  |",
+		"| `n` | not declared here | Optional | At least one of: l.y.z, m.n. |",
 		"| `y` | [this schema](#acmewidgetv1) | Optional | z: Required. |",
 	} {
 		if !strings.Contains(got, want) {
@@ -115,7 +116,7 @@ func TestMarkdown_malformedGroups(t *testing.T) {
 		`{properties_groups_schema: 3}`: "At `properties_groups_schema`: Properties group schema incorrectly specified. " +
 			"properties_groups_schema should be a list of groups, found &lt;class 'int'&gt; instead.\n",
 		`{property_groups: []}`: "## Property groups\n\nNone.\n",
-		`{not: {property_groups: {g: 1}}}`: "* These groups are malformed, and no document can be judged by them. " +
+		`{not: {property_groups: {g: 1}}}`: "## `data (not)`\n\nType: any.\n\n### Property groups\n\nThese groups are malformed, and no document can be judged by them. " +
 			"At `property_groups/g`: Properties group schema incorrectly specified. Group 'g' should be a mapping, found ",
 	} {
 		if got := body(t, schema); !strings.Contains(got, want) {

@@ -64,7 +64,7 @@ func TestMarkdown_escapes(t *testing.T) {
 		"\n \t":        "",
 		"ein Schlüßel": "ein Schlüßel",
 	} {
-		if diff := cmp.Diff(want, prose(said).Markdown()); diff != "" {
+		if diff := cmp.Diff(want, prose(said).Markdown(false)); diff != "" {
 			t.Errorf("%q (-want +got)\n%s", said, diff)
 		}
 	}
@@ -78,7 +78,7 @@ func TestMarkdown_escapes(t *testing.T) {
 		"<script>":   "`<script>`",
 		"[a](b) _c_": "`[a](b) _c_`",
 	} {
-		if diff := cmp.Diff(want, code(said).Markdown()); diff != "" {
+		if diff := cmp.Diff(want, code(said).Markdown(false)); diff != "" {
 			t.Errorf("%q (-want +got)\n%s", said, diff)
 		}
 	}
@@ -87,15 +87,15 @@ func TestMarkdown_escapes(t *testing.T) {
 // A pipe in a table is escaped, and elsewhere is not.
 func TestMarkdown_pipes(t *testing.T) {
 	t.Parallel()
-	schema := `{type: string, pattern: 'a|b', definitions: {x: {properties: {y: {pattern: 'a|b'}, z: {pattern: 'a\|b'}}}}}`
+	schema := `{type: string, pattern: 'a|b', definitions: {x: {properties: {y: {type: string, pattern: 'a|b'}, z: {type: string, pattern: 'a\|b'}}}}}`
 	got := body(t, schema)
-	for _, want := range []string{"matches `a|b`.", "matches `a\\|b`;", `matches a\\&#124;b;`} {
+	for _, want := range []string{"matches `a|b`.", "matches `a\\|b` |", `matches a\\&#124;b |`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s is missing in\n%s", want, got)
 		}
 	}
 	made := htmlOf(t, page(t, schema))
-	if n := strings.Count(made, "<code>a|b</code>"); n != 2 || !strings.Contains(made, `matches <code>a\|b</code>;`) {
+	if n := strings.Count(made, "<code>a|b</code>"); n != 2 || !strings.Contains(made, `matches <code>a\|b</code></td>`) {
 		t.Errorf("%d patterns in\n%s", n, made)
 	}
 }
@@ -110,15 +110,16 @@ required: {x: y}
 additionalProperties: nonsense`)
 	for _, want := range []string{
 		"| `a` | malformed (not a schema) |",
-		"| `b` | object | Optional | malformed: `properties` should be a mapping; other types pass unchecked |",
+		"| `b` | any | Optional | malformed: `properties` should be a mapping |",
 		"malformed: `type` should be a name or a list of names",
-		"| `e` | array | Optional | malformed: `items` should be a schema; other types pass unchecked |",
+		"| `e` | any | Optional | malformed: `items` should be a schema |",
 		"| `d` | `thing` (not a type) |",
 		"malformed: `enum` should be a list; malformed: `minimum` should be a number; malformed: `pattern` should be a string",
 		"malformed: `required` should be a list of names",
 		"| any other name | malformed (not a schema) |",
-		"### `g`\n\nThis is malformed (not a schema).",
+		"### `g`\n\nType: malformed (not a schema).",
 		"malformed: `allOf` should be a list",
+		"Type: object; malformed: `required` should be a list of names; other types pass unchecked.",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s is missing in\n%s", want, got)
@@ -173,22 +174,32 @@ func TestHTML_bounded(t *testing.T) {
 	t.Parallel()
 	huge := strings.Repeat("<&\"", 1<<20/3)
 	refs := func(i int) any { return schemaWith("$ref", fmt.Sprintf("#/definitions/d%d", i)) }
+	wide := func(leaf document.Mapping) func(int) any { // 8^4 leaves
+		for range 4 {
+			leaf = schemaWith("anyOf", slice(8, leaf))
+		}
+		return func(int) any { return leaf }
+	}
 	for name, schema := range map[string]document.Mapping{
-		"properties":  schemaWith("properties", many(70_000, "p%d", func(int) any { return schemaWith("pattern", "a|b") })),
-		"sections":    schemaWith("properties", many(25_000, "p%d", func(int) any { return schemaWith("required", []any{"a"}) })),
-		"references":  {{Key: "properties", Value: many(8_000, "p%d", refs)}, {Key: "definitions", Value: many(8_000, "d%d", refs)}},
-		"huge texts":  schemaWith("properties", many(1000, "p%d", func(int) any { return schemaWith("description", huge) })),
-		"huge names":  schemaWith("properties", many(10, huge+"%d", func(int) any { return schemaWith("required", []any{"a"}) })),
-		"conditions":  schemaWith("anyOf", slice(50_000, schemaWith("not", schemaWith("minLength", document.Number("3"))))),
-		"long lists":  schemaWith("oneOf", slice(20_000, schemaWith("description", strings.Repeat("<>", 2000)))),
-		"one target":  {{Key: "properties", Value: many(20_000, "p%d", func(int) any { return schemaWith("$ref", "#/x") })}, {Key: "x", Value: many(50_000, "k%d", refs)}},
-		"values":      schemaWith("enum", slice(90_000, "a|b")),
-		"required":    schemaWith("required", slice(90_000, "a")),
-		"members":     append(many(40_000, "k%d", func(int) any { return nil }), document.Member{Key: "anyOf", Value: []any{schemaWith("minLength", "x")}}),
-		"groups":      schemaWith("properties", many(500, "p%d", manyGroups)),
-		"backticks":   schemaWith("properties", many(5_000, "p%d", func(int) any { return schemaWith("pattern", strings.Repeat("`|\\", 99)) })),
-		"brackets":    schemaWith("properties", many(1000, "p%d", func(int) any { return schemaWith("description", strings.Repeat("[*_<", 999)) })),
-		"same anchor": schemaWith("properties", many(5_000, "p%[1]d.", func(i int) any { return schemaWith("required", []any{strings.Repeat(".", i%9)}) })),
+		"combinations": schemaWith("properties", many(5, "p%d", wide(schemaWith("type", "string")))),
+		"wide":         schemaWith("properties", many(5, "p%d", wide(schemaWith("minLength", document.Number("3"))))),
+		"properties":   schemaWith("properties", many(70_000, "p%d", func(int) any { return schemaWith("pattern", "a|b") })),
+		"sections":     schemaWith("properties", many(25_000, "p%d", func(int) any { return schemaWith("properties", schemaWith("a", document.Mapping{})) })),
+		"references":   {{Key: "properties", Value: many(8_000, "p%d", refs)}, {Key: "definitions", Value: many(8_000, "d%d", refs)}},
+		"huge texts":   schemaWith("properties", many(1000, "p%d", func(int) any { return schemaWith("description", huge) })),
+		"huge names":   schemaWith("properties", many(10, huge+"%d", func(int) any { return schemaWith("properties", schemaWith("a", document.Mapping{})) })),
+		"conditions":   schemaWith("anyOf", slice(50_000, schemaWith("not", schemaWith("minLength", document.Number("3"))))),
+		"long lists":   schemaWith("oneOf", slice(20_000, schemaWith("description", strings.Repeat("<>", 2000)))),
+		"one target":   {{Key: "properties", Value: many(20_000, "p%d", func(int) any { return schemaWith("$ref", "#/x") })}, {Key: "x", Value: many(50_000, "k%d", refs)}},
+		"values":       schemaWith("enum", slice(90_000, "a|b")),
+		"required":     schemaWith("required", slice(90_000, "a")),
+		"members":      append(many(40_000, "k%d", func(int) any { return nil }), document.Member{Key: "anyOf", Value: []any{schemaWith("minLength", "x")}}),
+		"groups":       schemaWith("properties", many(500, "p%d", manyGroups)),
+		"backticks":    schemaWith("properties", many(5_000, "p%d", func(int) any { return schemaWith("pattern", strings.Repeat("`|\\", 99)) })),
+		"brackets":     schemaWith("properties", many(1000, "p%d", func(int) any { return schemaWith("description", strings.Repeat("[*_<", 999)) })),
+		"same anchor": schemaWith("properties", many(5_000, "p%[1]d.", func(i int) any {
+			return schemaWith("properties", schemaWith(strings.Repeat(".", i%9), document.Mapping{}))
+		})),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -270,7 +281,7 @@ func TestHTML_deep(t *testing.T) {
 		t.Run(keyword, func(t *testing.T) {
 			t.Parallel()
 			for _, depth := range [...]int{45, 2000} { // only the first is one that checks take
-				schema := schemaWith("required", []any{"x"})
+				schema := schemaWith("properties", schemaWith("x", document.Mapping{}))
 				for range depth {
 					switch keyword {
 					case "properties", "dependencies", "dependentSchemas", "$defs":
@@ -301,7 +312,7 @@ func TestMarkdown_leftOut(t *testing.T) {
 	}
 	md := string(written)
 	_, said, _ := strings.Cut(md, "Left out, because this page would be too long: ")
-	left, said, _ := strings.Cut(said, " properties.\n")
+	left, said, _ := strings.Cut(said, " rows.\n")
 	_, said, _ = strings.Cut(said, "Left out, because this page would be too long: ")
 	if left == "" || !strings.HasSuffix(said, " sections.\n") {
 		t.Errorf("%q and %q are said to be left out", left, said)

@@ -74,11 +74,13 @@ additionalProperties: false`, `
 | Property | Type | Presence | Constraints | Description |
 | --- | --- | --- | --- | --- |
 ` + "| `name` | string | Required | 1 to 10 characters; matches `^(a\\|b)$` | **Name.** What it is called |" + `
-` + "| `rack` | integer | Required | at least 1 and less than 40; default `3` |  |" + `
+` + "| `rack` | integer | Required | at least 1; less than 40; default `3` |  |" + `
 ` + "| `role` | string or integer or null | Optional | one of `control`, `\"on\"`, `7` or `null` |  |" + `
 ` + "| `kind` | string | Optional | only `one` |  |" + `
-` + "| `tags` | array of string | Optional | at least 1 item; no item twice; each item: at most 63 characters | Each item: A label |" + `
-` + "| `labels` | map of string | Optional | at least 2 properties; each value: matches `^.` |  |" + `
+` + "| `tags` | array | Optional | at least 1 item; no item twice |  |" + `
+` + "| `tags`: each item | string |  | at most 63 characters | A label |" + `
+` + "| `labels` | object | Optional | at least 2 properties |  |" + `
+` + "| `labels`: each value | string |  | matches `^.` |  |" + `
 ` + "| `none` | object | Optional | no properties |  |" + `
 ` + "| `when` | string or null | Optional | format `date` (not checked) |  |" + `
 ` + "| `step` | number | Optional | a multiple of 0.5; other types pass unchecked |  |" + `
@@ -99,12 +101,13 @@ properties:
 patternProperties:
   ^x-: {type: integer}
 additionalProperties: {type: string}`, `
-| Property | Type | Presence |
-| --- | --- | --- |
-` + "| [`ROLES`](#roles) | array of object | Optional |" + `
-` + "| [`disks`](#disks) | map of object | Optional |" + `
-` + "| names matching `^x-` | integer | Optional |" + `
-| any other name | string | Optional |
+| Property | Type | Presence | Constraints |
+| --- | --- | --- | --- |
+` + "| `ROLES` | array of [object](#roles) | Optional |  |" + `
+` + "| `disks` | object | Optional |  |" + `
+` + "| `disks`: each value | object |  | at least 1 property; requires `size` |" + `
+` + "| names matching `^x-` | integer |  |  |" + `
+| any other name | string |  |  |
 
 ` + "## `ROLES[]`" + `
 
@@ -112,7 +115,7 @@ Who may do what
 
 | Property | Type | Presence |
 | --- | --- | --- |
-` + "| [`ROLE`](#rolesrole) | object | Optional |" + `
+` + "| `ROLE` | [object](#rolesrole) | Optional |" + `
 
 Other properties are allowed.
 
@@ -125,29 +128,17 @@ Other properties are allowed.
 ` + "| `x` | any | Optional |" + `
 
 No other properties.
-
-` + "## `disks.*`" + `
-
-Type: object; at least 1 property.
-
-| Property | Type | Presence |
-| --- | --- | --- |
-` + "| `size` | not declared here | Required |" + `
-
-Other properties are allowed.
 `},
 		"tuple": {`
 type: array
 items: [{type: string}, {type: integer}]
 additionalItems: false`, `
-Type: array.
+Type: array; no further items.
 
 | Property | Type |
 | --- | --- |
 ` + "| `[0]` | string |" + `
 ` + "| `[1]` | integer |" + `
-
-No further items.
 `},
 	})
 }
@@ -180,7 +171,7 @@ additionalProperties: false`, `
 ` + "| `ip` | string ([`ip`](#ip)) | Optional |  |" + `
 ` + "| `trees` | array of [`tree`](#tree) | Optional |  |" + `
 ` + "| `other` | [`#/properties/own`](#own) | Optional | Like own |" + `
-` + "| [`own`](#own) | object | Optional |  |" + `
+` + "| `own` | [object](#own) | Optional |  |" + `
 ` + "| `lost` | `#/definitions/lost` (which does not exist) | Optional |  |" + `
 ` + "| `away` | `http://example.org/x` (outside this schema: not allowed) | Optional |  |" + `
 ` + "| `odd` | `3` (outside this schema: not allowed) | Optional |  |" + `
@@ -222,24 +213,24 @@ Type: any.
 
 ` + "### `twice`" + `
 
-` + "The same as string ([`ip`](#ip))." + `
+` + "Type: string ([`ip`](#ip))." + `
 
 ` + "### `#/elsewhere/0`" + `
 
 Type: number.
 `},
 		"as a whole": {`{$ref: '#/definitions/a', type: object, definitions: {a: {$ref: '#/definitions/b'}, b: {$ref: '#/definitions/a'}}}`, `
-` + "The same as [`a`](#a)." + `
+` + "Type: [`a`](#a)." + `
 
 ## Definitions
 
 ` + "### `a`" + `
 
-` + "The same as [`b`](#b)." + `
+` + "Type: [`b`](#b)." + `
 
 ` + "### `b`" + `
 
-` + "The same as [`a`](#a)." + `
+` + "Type: [`a`](#a)." + `
 `},
 	})
 }
@@ -256,33 +247,20 @@ oneOf:
 not: {properties_groups_schema: [{AND: [[a], [b]]}]}
 anyOf: [{}, {not: {type: string, minLength: 2}}]
 dependencies: {a: [b, c], d: {required: [e]}}`, `
-Type: object.
+| Property | Type | Constraints | Description |
+| --- | --- | --- | --- |
+| at least one of (1) | any |  |  |
+| at least one of (2) | any |  |  |
+| at least one of (2): not | string | at least 2 characters |  |
+` + "| exactly one of (1) |  | requires `content` |  |" + `
+| exactly one of (2) | object |  | Fetched |
+` + "| exactly one of (2): all of (1) |  | requires `url` and `path` |  |" + `
+` + "| exactly one of (3) | [object](#data-oneof-3) |  |  |" + `
+` + "| not | [`data (not)`](#data-not) |  |  |" + `
+` + "| if `a` is given |  | requires `b` and `c` |  |" + `
+` + "| if `d` is given |  | requires `e` |  |" + `
 
-Exactly one of these must hold:
-
-` + "* `content` is required" + `
-* object. Fetched
-  * All of these must hold:
-    ` + "* `url` and `path` are required" + `
-` + "* object, see [`data (option 3)`](#data-option-3)" + `
-
-This must not hold:
-
-* all of: a, b.
-
-At least one of these must hold:
-
-* anything
-* This must not hold:
-  * string; at least 2 characters
-
-` + "If `a` is given, `b` and `c` are required." + `
-
-` + "If `d` is given, this must hold as well:" + `
-
-` + "* `e` is required" + `
-
-` + "## `data (option 3)`" + `
+` + "## `data (oneOf 3)`" + `
 
 Type: object; other types pass unchecked.
 
@@ -291,6 +269,17 @@ Type: object; other types pass unchecked.
 ` + "| `x` | any | Optional |" + `
 
 Other properties are allowed.
+
+` + "## `data (not)`" + `
+
+| Property | Type | Presence | Description |
+| --- | --- | --- | --- |
+` + "| `a` | not declared here | Optional | Required together with: b. |" + `
+` + "| `b` | not declared here | Optional | Required together with: a. |" + `
+
+### Property groups
+
+* all of: a, b.
 `},
 		"in a property": {`
 type: object
@@ -299,22 +288,15 @@ properties:
   list: {type: array, items: {oneOf: [{type: string}, {type: 'null'}]}}
   host: {type: string, oneOf: [{pattern: '^a'}, {enum: [b]}]}
 additionalProperties: false`, `
-| Property | Type | Presence |
-| --- | --- | --- |
-` + "| `port` | integer or string | Optional |" + `
-` + "| `list` | array of (string or null) | Optional |" + `
-` + "| [`host`](#host) | string | Optional |" + `
+| Property | Type | Presence | Constraints |
+| --- | --- | --- | --- |
+` + "| `port` | integer or string | Optional |  |" + `
+` + "| `list` | array of (either string or null) | Optional |  |" + `
+` + "| `host` | string | Optional |  |" + `
+` + "| `host`: exactly one of (1) |  |  | matches `^a` |" + `
+` + "| `host`: exactly one of (2) | string |  | only `b` |" + `
 
 No other properties.
-
-` + "## `host`" + `
-
-Type: string.
-
-Exactly one of these must hold:
-
-` + "* matches `^a`" + `
-` + "* string; only `b`" + `
 `},
 	})
 }

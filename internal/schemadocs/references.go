@@ -8,18 +8,6 @@ import (
 	"purser/internal/validations/jsonschema"
 )
 
-// target is the target of references within the schema.
-type target struct {
-	name    string
-	schema  schema
-	isRoot  bool
-	scalar  string   // its type, if it names one that has no parts
-	section *section // nil if there is none, or not yet
-	anchor  string   // of the section, once the table is complete
-}
-
-var scalars = []string{"string", "number", "integer", "boolean", "null"}
-
 // reference links the target of a $ref, or of another keyword that refers.
 func (t *table) reference(s schema, member document.Member) inline {
 	ref, isText := member.Value.(string)
@@ -29,7 +17,7 @@ func (t *table) reference(s schema, member document.Member) inline {
 	remark := ""
 	switch to := t.outline.Target(s.raw, member.Key); to.Where {
 	case jsonschema.Here:
-		return t.target(to.Path, to.Schema, ref).link()
+		return t.refer(to.Path, to.Schema, ref).link()
 	case jsonschema.Nowhere:
 		remark = " (which does not exist)"
 	case jsonschema.Unread:
@@ -41,72 +29,78 @@ func (t *table) reference(s schema, member document.Member) inline {
 	return join("", code(ref), plain(remark))
 }
 
-// link names a target, with a link to its section.
-func (to *target) link() inline {
-	said := code(to.name).linked(&to.anchor)
-	switch {
-	case to.isRoot:
-		return plain("this schema").linked(&to.anchor)
-	case to.scalar != "":
-		return join("", plain(to.scalar+" ("), said, plain(")"))
+// link names the schema of a section, with a link to it.
+func (s *section) link() inline {
+	if s.Level == 1 {
+		return plain("this schema").linked(s)
+	}
+	said := code(s.name).linked(s)
+	if named, ok := s.schema.At("type").(string); ok && named != "object" && named != "array" {
+		return join("", plain(named+" ("), said, plain(")"))
 	}
 	return said
 }
 
-// target returns the target of a reference. Those without a section get one at the end of the page.
-func (t *table) target(path []string, value any, ref string) *target {
-	key := strings.Join(path, "\x00")
-	to, isKnown := t.targets[key]
-	if !isKnown {
-		to = &target{name: ref, schema: t.read(value, t.root), isRoot: len(path) == 0}
-		steps, _ := document.PointerSteps(strings.TrimLeft(ref, "#/"))
-		if strings.HasPrefix(ref, "#/") && !slices.Equal(steps, path) { // from the root of an embedded resource
-			to.name = "#/" + strings.Join(path, "/")
-		}
-		if len(path) == 2 && (path[0] == "definitions" || path[0] == "$defs") {
-			to.name = path[1]
-		}
-		if named := to.schema.types(); len(named) == 1 && slices.Contains(scalars, named[0]) {
-			to.scalar = named[0]
-		}
-		t.spend(1000, len(key)+len(to.name)+200)
-		t.targets[key] = to
-		t.queue = append(t.queue, to)
+// refer returns the section of a schema that a reference leads to. Those that no other section needs are placed at the
+// end of the page.
+func (t *table) refer(path []string, value any, ref string) *section {
+	s := t.sectionOf(t.read(value, t.root), strings.Join(path, "\x00"))
+	if s.name != "" {
+		return s
 	}
-	return to
+	s.name = ref
+	steps, _ := document.PointerSteps(strings.TrimLeft(ref, "#/"))
+	if strings.HasPrefix(ref, "#/") && !slices.Equal(steps, path) { // from the root of an embedded resource
+		s.name = "#/" + strings.Join(path, "/")
+	}
+	if len(path) == 2 && (path[0] == "definitions" || path[0] == "$defs") {
+		s.name = path[1]
+	}
+	t.spend(1000, len(s.name)+len(path)*20+400)
+	t.queue = append(t.queue, s)
+	return s
 }
 
-// define adds sections for the definitions, and for the other targets that have none.
+// sectionOf returns the section of a schema, which may not be on the page yet. The path tells schemas without members
+// apart.
+func (t *table) sectionOf(of schema, path string) *section {
+	key := any(path)
+	if len(of.raw) > 0 {
+		key = &of.raw[0]
+	}
+	s, isKnown := t.sections[key]
+	if !isKnown {
+		s = &section{schema: of}
+		t.sections[key] = s
+	}
+	return s
+}
+
+// define refers to the definitions, so that all of them have a section, and in their order.
 func (t *table) define() {
 	definitions, _ := t.root.raw.At("definitions").(mapping) // a $ref hides none of them
 	for _, m := range definitions {
-		t.definition(t.target([]string{"definitions", m.Key}, m.Value, ""))
+		t.refer([]string{"definitions", m.Key}, m.Value, "")
 	}
 	for _, m := range at[mapping](t.root, "$defs") {
-		t.definition(t.target([]string{"$defs", m.Key}, m.Value, ""))
-	}
-	for i := 0; i < len(t.queue); i++ { //nolint:intrange // a target can refer to more
-		to := t.queue[i]
-		if raw := to.schema.raw; len(raw) > 0 && to.section == nil {
-			to.section = t.described[&raw[0]]
-		}
-		if to.section == nil {
-			t.definition(to)
-		}
-	}
-	for _, to := range t.queue {
-		if to.section != nil {
-			to.anchor = to.section.Anchor
-		}
+		t.refer([]string{"$defs", m.Key}, m.Value, "")
 	}
 }
 
-// definition adds the section of a target.
-func (t *table) definition(to *target) {
-	if !t.hasDefinitions {
-		t.hasDefinitions = true
-		t.add(&section{Level: 2, Heading: plain("Definitions")})
+// placeReferred places the sections that references lead to, unless other sections needed them.
+func (t *table) placeReferred() {
+	isFirst := true
+	for i := 0; i < len(t.queue); i++ { //nolint:intrange // a section can refer to more
+		s := t.queue[i]
+		if s.isPlaced {
+			continue
+		}
+		if isFirst {
+			isFirst = false
+			t.add(&section{Level: 2, Heading: plain("Definitions")})
+		}
+		s.path = tail(visible(s.name))
+		s.Level, s.Heading = 3, code(s.path)
+		t.place(s)
 	}
-	path := tail(visible(to.name))
-	to.section = t.section(to.schema, &section{Level: 3, Heading: code(path), path: path})
 }

@@ -2,7 +2,6 @@ package schemadocs
 
 import (
 	"cmp"
-	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
@@ -10,13 +9,16 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/document"
+	"purser/internal/propertygroups"
 	"purser/internal/validations/jsonschema"
+	"purser/internal/words"
 )
 
 // table is a flattened schema, the input of the templates.
 type table struct {
 	Title    string
-	Sections []*section // in the order of the page
+	Sections []*section           // in the order of the page
+	Columns  [len(columns)]string // of the sections' tables
 
 	root    schema
 	outline *jsonschema.Outline
@@ -27,49 +29,21 @@ type table struct {
 	err     error // of the budget
 	omitted int   // sections
 
-	anchors   map[string]int                                   // how often a heading's anchor was taken
-	finder    map[*document.Member]map[string]*document.Member // members by name, by a mapping's first member
-	schemas   map[*document.Member]schema                      // by the first member
-	described map[*document.Member]*section                    // the same
-	lines     map[*document.Member][]string                    // of property groups, by member of a properties keyword
-	targets   map[string]*target                               // by pointer
-	queue     []*target                                        // the same, in the order in which they were referred to
-
-	hasDefinitions bool
-}
-
-// section is a part of the page with a heading: a schema that does not fit into a row or a list's item.
-type section struct {
-	Level   int // 1 for the whole schema, 2 or more for others
-	Heading inline
-	Anchor  string
-	Before  []item
-	Columns []column
-	Rows    []row
-	After   []item
-
-	path    string // of the properties in it; empty for the whole schema
-	parent  *section
-	depth   int // of sections within one another
-	omitted int // rows
-}
-
-// item is a paragraph or an item of a list, with the list that is below it.
-type item struct {
-	Text  inline
-	Below []item
+	anchors  map[string]int                                   // how often a heading's anchor was taken
+	schemas  map[*document.Member]schema                      // by the first member
+	crossed  map[*document.Member][]propertygroups.CrossLines // of outer groups, the same
+	sections map[any]*section                                 // the same, or by pointer
+	queue    []*section                                       // those that references lead to
 }
 
 // newTable flattens a schema. The table holds memory of the budget.
 func newTable(meter *budget.Meter, page Page, limit int) *table {
 	t := &table{
-		Title: oneLine(page.Name), meter: meter, limit: limit,
-		anchors:   make(map[string]int),
-		finder:    make(map[*document.Member]map[string]*document.Member),
-		schemas:   make(map[*document.Member]schema),
-		described: make(map[*document.Member]*section),
-		lines:     make(map[*document.Member][]string),
-		targets:   make(map[string]*target),
+		Title: oneLine(page.Name), Columns: columns, meter: meter, limit: limit,
+		anchors:  make(map[string]int),
+		schemas:  make(map[*document.Member]schema),
+		crossed:  make(map[*document.Member][]propertygroups.CrossLines),
+		sections: make(map[any]*section),
 	}
 	options := jsonschema.Options{AssertFormats: page.AssertFormats}
 	if t.outline, t.err = jsonschema.NewOutline(meter, page.Schema, options); t.err != nil {
@@ -77,36 +51,35 @@ func newTable(meter *budget.Meter, page Page, limit int) *table {
 	}
 	t.spend(0, t.outline.Bytes)
 	t.root = t.keywords(page.Schema)
-	source := join("", plain("This schema is "), prose(sentence(page.Source)))
-	top := &section{Level: 1, Heading: prose(page.Name), Before: say(nil, source)}
+	top := t.refer(nil, page.Schema, "#")
+	top.Level, top.Heading = 1, prose(page.Name)
+	t.say(&top.Before, join("", plain("This schema is "), prose(sentence(page.Source))))
 	if t.outline.IsUnknown {
-		top.Before = say(top.Before, join("", plain("No document can be checked by it: its "), code("$schema"),
-			plain(" names no known version of JSON Schema, "), code(at[string](t.root, "$schema")), plain(".")))
+		named, _ := page.Schema.At("$schema").(string)
+		t.say(&top.Before, join("", plain("No document can be checked by it: its "), code("$schema"),
+			plain(" names no known version of JSON Schema, "), code(named), plain(".")))
 	}
-	t.target(nil, page.Schema, "#").section = t.section(t.root, top)
 	t.define()
+	t.place(top)
+	t.placeReferred()
 	last := t.Sections[len(t.Sections)-1]
-	last.After = say(last.After, leftOut(t.omitted, "section", "sections"))
+	t.say(&last.After, leftOut(t.omitted, "section"))
 	t.spend(0, 4*t.size)
 	return t
 }
 
-// say appends the texts that are not empty as paragraphs.
-func say(items []item, texts ...inline) []item {
+// say adds the texts that are not empty as paragraphs.
+func (t *table) say(blocks *[]block, texts ...inline) {
 	for _, text := range texts {
 		if len(text) > 0 {
-			items = append(items, item{Text: text})
+			*blocks = append(*blocks, block{Text: t.count(text)})
 		}
 	}
-	return items
 }
 
-// leftOut says how many things the page has no room for; nothing if n is 0.
-func leftOut(n int, one, many string) inline {
-	if n > 1 {
-		one = many
-	}
-	return when(n > 0, plain(fmt.Sprintf("Left out, because this page would be too long: %d %s.", n, one)))
+// leftOut says how many things the page has no room for, if any.
+func leftOut(n int, noun string) inline {
+	return when(n > 0, plain("Left out, because this page would be too long: "+words.Count(n, noun)+"."))
 }
 
 // spend takes steps and bytes from the budget.
@@ -136,8 +109,8 @@ func (t *table) count(text inline) inline {
 	before := t.size
 	for _, s := range text {
 		t.size += spanBytes + weight(s.Text)
-		if s.anchor != nil {
-			t.size += weight(cmp.Or(s.Anchor(), s.Text))
+		if s.Section != nil {
+			t.size += weight(cmp.Or(s.Section.Anchor, s.Text))
 		}
 	}
 	t.spend(len(text)*spanSteps+(t.size-before)*byteSteps, 0)
@@ -151,10 +124,8 @@ func weight(s string) int {
 		switch c := s[i]; {
 		case c >= utf8.RuneSelf:
 			n += len("%80") - 1
-		case strings.IndexByte(`&<>|"'+`, c) >= 0:
+		case strings.IndexByte("&<>|\"'+\\`*[]~_", c) >= 0:
 			n += len("&#124;") - 1
-		case strings.IndexByte("\\`*[]~_", c) >= 0:
-			n++
 		}
 	}
 	return n
@@ -191,13 +162,4 @@ func (t *table) anchor(heading string) string {
 	}
 	t.anchors[anchor] = 0
 	return anchor
-}
-
-// List returns the content of an item as a Markdown list.
-func (i item) List(indent string) string {
-	var b strings.Builder
-	for _, below := range i.Below {
-		b.WriteString(indent + "* " + below.Text.Markdown() + "\n" + below.List(indent+"  "))
-	}
-	return b.String()
 }

@@ -9,23 +9,16 @@ import (
 	"unicode/utf8"
 
 	"purser/internal/document"
+	"purser/internal/words"
 )
 
 // inline is text within a line, as pieces of one font each. The templates escape it.
 type inline []span
 
 type span struct {
-	Text   string
-	Font   string // "", "code", "strong", or "br" for the end of a line
-	anchor *string
-}
-
-// Anchor returns the anchor of the heading that the span links to, or "" if it is not a link.
-func (s span) Anchor() string {
-	if s.anchor == nil {
-		return ""
-	}
-	return *s.anchor
+	Text    string
+	Font    string   // "", "code", "strong", or "br" for the end of a line
+	Section *section // that it links to, if it has an anchor in the end
 }
 
 func plain(s string) inline { return styled(s, "") }
@@ -44,10 +37,18 @@ func styled(s, font string) inline {
 	return inline{{Text: s, Font: font}}
 }
 
-// linked makes the last piece a link to a heading. The anchor can be set later; if it stays empty, there is no link.
-func (t inline) linked(anchor *string) inline {
-	t[len(t)-1].anchor = anchor
+// linked makes the last piece a link to a section, if that will be on the page.
+func (t inline) linked(to *section) inline {
+	t[len(t)-1].Section = to
 	return t
+}
+
+// when returns a text if a condition holds.
+func when(holds bool, text inline) inline {
+	if holds {
+		return text
+	}
+	return nil
 }
 
 // join connects the texts that are not empty.
@@ -70,18 +71,13 @@ func (t inline) String() string {
 	return b.String()
 }
 
-// Markdown returns the text as Markdown.
-func (t inline) Markdown() string { return t.markdown(false) }
-
-// Cell returns the text as Markdown for a cell of a table, where a pipe must be escaped even in code.
-func (t inline) Cell() string { return t.markdown(true) }
-
-func (t inline) markdown(inTable bool) string {
+// Markdown returns the text as Markdown. In a table, a pipe must be escaped even in code.
+func (t inline) Markdown(inTable bool) string {
 	var b strings.Builder
 	for _, s := range t {
 		written := s.markdown(inTable)
-		if anchor := s.Anchor(); anchor != "" {
-			written = "[" + written + "](#" + anchor + ")"
+		if s.Section != nil && s.Section.Anchor != "" {
+			written = "[" + written + "](#" + s.Section.Anchor + ")"
 		}
 		b.WriteString(written)
 	}
@@ -115,6 +111,9 @@ var entities = strings.NewReplacer( //nolint:gochecknoglobals // it never change
 	"&", "&amp;", "<", "&lt;", ">", "&gt;", "|", "&#124;",
 	`\`, `\\`, "`", "\\`", "*", `\*`, "[", `\[`, "]", `\]`, "~", `\~`)
 
+// underscore finds words with the underscores in them, which mean nothing there, and each other underscore.
+var underscore = regexp.MustCompile(`[\pL\d](?:[\pL\d_]*[\pL\d])?|_`)
+
 // The beginnings of lines that Markdown treats as markup, and those that people use for list items.
 var (
 	marker   = regexp.MustCompile(`^([-#+=]|\d+[.)])`)
@@ -123,27 +122,16 @@ var (
 
 // escape writes plain text as Markdown, wherever on a line that is.
 func escape(s string) string {
-	s = escapeUnderscores(entities.Replace(s))
+	s = underscore.ReplaceAllStringFunc(entities.Replace(s), func(found string) string {
+		if found == "_" {
+			return `\_`
+		}
+		return found
+	})
 	if mark := marker.FindString(s); mark != "" {
 		return mark[:len(mark)-1] + `\` + s[len(mark)-1:]
 	}
 	return s
-}
-
-// escapeUnderscores leaves those within words as they are: there they mean nothing.
-func escapeUnderscores(s string) string {
-	isWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
-	var b strings.Builder
-	before := ' '
-	for i, r := range s {
-		after, _ := utf8.DecodeRuneInString(s[i+utf8.RuneLen(r):])
-		if r == '_' && (!isWord(before) || !isWord(after)) {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-		before = r
-	}
-	return b.String()
 }
 
 // oneLine makes whitespace single spaces and drops invisible characters, such as those that turn the direction of text.
@@ -193,11 +181,10 @@ func visible(s string) string {
 
 // sentence ends a text with a full stop, if it has no end.
 func sentence(s string) string {
-	s = strings.TrimSpace(s)
-	if s == "" || strings.ContainsRune(".!?", rune(s[len(s)-1])) {
+	if s = strings.TrimSpace(s); s == "" {
 		return s
 	}
-	return s + "."
+	return words.Ended(s)
 }
 
 // paragraphs splits a text at its empty lines. Lines that look like a list's items stay lines.

@@ -7,136 +7,131 @@ import (
 	"purser/internal/document"
 )
 
+// Words for the type of a schema that demands none.
 const (
-	malformed = "malformed (not a schema)"
-	various   = "various"  // a list of conditions follows
-	noValue   = "no value" // is valid: the boolean false
+	anyType = "any"
+	various = "various" // rows tell it
 )
 
-// words names the type that a schema demands: "string", "array of object", a link to a definition.
-func (t *table) words(s schema, depth int) inline {
-	var referred, said []inline
-	for _, member := range s.mapping {
-		if isReference(member.Key) {
-			referred = append(referred, t.reference(s, member))
-		}
+// place is where a schema is described.
+type place struct {
+	section *section
+	path    string // of the schema
+	depth   int    // of lists, maps and combinations
+}
+
+// to returns the place of a part of the schema.
+func (p place) to(path string) place {
+	return place{p.section, within(p.path, path), p.depth + 1}
+}
+
+// within returns the path of a part. What is about the document as a whole begins with data.
+func within(path, of string) string {
+	if path == "" && strings.HasPrefix(of, " ") {
+		path = "data"
 	}
-	if s.isAlias {
-		return join(" and ", referred...)
-	}
+	return tail(strings.TrimPrefix(path+of, "."))
+}
+
+// words names the type that a schema demands: "string", "array of object", a link to a definition or to its section. It
+// returns the keywords that need no other words.
+func (t *table) words(s schema, in place) (text inline, told []string) {
 	t.spend(1000+len(s.mapping)*100, 0)
 	switch {
 	case s.isNone:
-		return plain(malformed)
+		return plain("malformed (not a schema)"), nil
 	case s.isNever:
-		return plain(noValue)
-	case depth > maxNesting:
-		return plain("…")
+		return plain("no value"), nil
 	}
-	if separator, branches := t.combination(s); branches != nil {
-		for _, branch := range branches {
-			said = append(said, t.words(t.read(branch, s), depth+1))
+	var referred, said []inline
+	for _, m := range s.mapping {
+		if isReference(m.Key) {
+			referred, told = append(referred, t.reference(s, m)), append(told, m.Key)
 		}
-		return join(separator, said...)
 	}
-	named, _ := s.typesOf()
-	for _, name := range named[:min(len(named), maxNesting)] {
-		said = append(said, t.typeWords(name, s, depth))
+	named := s.types()
+	for _, name := range named[:min(len(named), maxInRow)] {
+		text, keyword := t.typeWords(name, s, in)
+		said, told = append(said, text), append(told, "type", keyword)
 	}
-	switch {
-	case said != nil || referred != nil:
-		return join(" and ", append(referred, join(" or ", said...))...)
-	case slices.ContainsFunc(s.mapping, func(member document.Member) bool { return applied[member.Key].list != "" }):
-		return plain(various)
+	if named == nil && referred == nil && !s.hasSection() {
+		text, keyword := t.combined(s, in)
+		if keyword == "" && (s.has("allOf") || s.has("anyOf") || s.has("oneOf")) {
+			text = plain(various)
+		}
+		said, told = append(said, text), append(told, keyword)
 	}
-	return plain("any")
+	if text = join(" or ", said...); len(text) == 0 {
+		text = plain(s.implied())
+	}
+	if more := t.below(s, in); more != nil && len(text) == 0 {
+		text = code(more.path).linked(more)
+	} else if more != nil {
+		text = plain(text.String()).linked(more)
+	}
+	if text = join(" and ", append(referred, text)...); len(text) == 0 {
+		text = plain(anyType)
+	}
+	return text, told
 }
 
-// typeWords names one type, and for a list or a map the type of its items or values.
-func (t *table) typeWords(name string, s schema, depth int) inline {
-	var of string
-	var held schema
+// typeWords names one type, and for a list or a map the type of its items or values if words tell all of their schema,
+// which the keyword holds.
+func (t *table) typeWords(name string, s schema, in place) (text inline, keyword string) {
+	var of, path string
 	switch name {
 	case "array":
-		if first, rest := s.tuple(); first == nil {
-			of, held = "array of ", t.held(s, rest)
-		}
+		keyword, of, path = "items", "array of ", "[]"
 	case "object":
-		if len(at[mapping](s, "properties")) == 0 {
-			of, held = "map of ", t.held(s, "additionalProperties")
-		}
+		keyword, of, path = "additionalProperties", "map of ", ".*"
 	case "null", "boolean", "string", "number", "integer":
+		return plain(name), ""
 	default:
-		return join("", code(name), plain(" (not a type)"))
+		return join("", code(name), plain(" (not a type)")), ""
 	}
-	if len(held.raw) == 0 {
-		return plain(name)
+	held := t.read(s.At(keyword), s)
+	if s.has("prefixItems") || s.hasMembers() || held.isNone || held.isNever {
+		return plain(name), ""
 	}
-	said := t.words(held, depth+1)
-	if s := said.String(); strings.Contains(s, " or ") || strings.Contains(s, " and ") {
-		return join("", plain(of+"("), said, plain(")"))
+	text, isAll := t.whole(held, in.to(path))
+	switch words := text.String(); {
+	case !isAll:
+		return plain(name), ""
+	case len(held.mapping) == 0:
+		return plain(name), keyword
+	case strings.Contains(words, " or "), strings.Contains(words, " and "):
+		text = join("", plain("("), text, plain(")"))
 	}
-	return join("", plain(of), said)
+	return join("", plain(of), text), keyword
 }
 
-// combination returns the branches of a schema that does nothing but combine a few types or definitions, and the word
-// between them. It returns no branches for any other schema.
-func (t *table) combination(s schema) (separator string, branches []any) {
-	keyword := ""
-	for _, member := range s.mapping {
-		if !s.judges(member.Key) {
+// separators are those between the types that schemas of combinators demand.
+var separators = map[string]string{"allOf": " and ", "anyOf": " or ", "oneOf": " or "}
+
+// combined names the types that the schemas of the only combinator demand, if they are few and words tell all of them.
+func (t *table) combined(s schema, in place) (text inline, keyword string) {
+	in.depth += maxNesting / 2 // no combinations of combinations: there are too many of them
+	var said []inline
+	for _, p := range t.parts(s) {
+		if separators[p.keyword] == "" {
 			continue
 		}
-		if keyword != "" || !isCombinator(member.Key) {
-			return "", nil
+		text, isAll := t.whole(p.schema, in.to(p.path))
+		if !isAll || keyword != "" && keyword != p.keyword || len(said) == maxInRow {
+			return nil, ""
 		}
-		keyword = member.Key
-		branches, _ = member.Value.([]any)
+		keyword, said = p.keyword, append(said, text)
 	}
-	isOther := func(branch any) bool { return !t.isBare(t.read(branch, s), 0) }
-	if len(branches) == 0 || len(branches) > maxNesting || slices.ContainsFunc(branches, isOther) ||
-		keyword == "oneOf" && !t.isDisjoint(s, branches) {
-		return "", nil
-	}
-	return applied[keyword].row, branches
+	either := when(keyword == "oneOf" && len(said) > 1, plain("either "))
+	return join("", either, join(separators[keyword], said...)), keyword
 }
 
-// isCombinator reports whether a keyword applies several schemas to the value itself.
-func isCombinator(keyword string) bool {
-	return keyword == "allOf" || keyword == "anyOf" || keyword == "oneOf"
-}
-
-// isBare reports whether a schema names a type or a definition and nothing else.
-func (t *table) isBare(s schema, depth int) bool {
-	if s.isAlias {
-		return true
+// whole is like words, and reports whether they tell all of the schema.
+func (t *table) whole(s schema, in place) (text inline, isAll bool) {
+	if in.depth > maxNesting {
+		return nil, false
 	}
-	for _, member := range s.mapping {
-		switch {
-		case member.Key == "type":
-		case member.Key == "items" && depth < maxNesting && t.isBare(t.read(member.Value, s), depth+1):
-		case s.judges(member.Key) || describes(member.Key):
-			return false
-		}
-	}
-	return len(s.types()) > 0
-}
-
-// isDisjoint reports whether no value can be of two of the types.
-func (t *table) isDisjoint(s schema, branches []any) bool {
-	seen := make(map[string]bool)
-	for _, branch := range branches {
-		b := t.read(branch, s)
-		if b.refers {
-			return false
-		}
-		for _, name := range b.types() {
-			name = strings.Replace(name, "integer", "number", 1)
-			if seen[name] {
-				return false
-			}
-			seen[name] = true
-		}
-	}
-	return true
+	text, told := t.words(s, in)
+	isOther := func(m document.Member) bool { return !slices.Contains(told, m.Key) }
+	return text, s.hasSection() || len(s.wrong) == 0 && !slices.ContainsFunc(s.mapping, isOther)
 }
