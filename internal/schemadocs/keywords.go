@@ -20,7 +20,8 @@ var keywords = map[string]keyword{
 
 	"allOf": {holds: "a list"}, "anyOf": {holds: "a list"}, "oneOf": {holds: "a list"}, "not": {holds: "a schema"},
 	"if": {holds: "a schema"}, "then": {holds: "a schema"}, "else": {holds: "a schema"},
-	"dependencies": {holds: "a mapping"}, "dependentRequired": {holds: "a mapping"}, "dependentSchemas": {holds: "a mapping"},
+	"dependencies": {holds: "a mapping"}, "dependentRequired": {holds: "a mapping"},
+	"dependentSchemas": {holds: "a mapping"},
 
 	"properties": {"a mapping", "", "object"}, "patternProperties": {"a mapping", "", "object"},
 	"required": {"a list of names", "", "object"}, "propertyNames": {"a schema", "no properties", "object"},
@@ -36,8 +37,9 @@ var keywords = map[string]keyword{
 	"minContains": {"a number", "", "array"}, "maxContains": {"a number", "", "array"},
 
 	"pattern":   {"a string", "matches ", "string"},
-	"minLength": {"a number", "character/characters", "string"}, "maxLength": {"a number", "character/characters", "string"},
-	"minimum": {"a number", "/", "number"}, "exclusiveMinimum": {"a number", "more than ", "number"},
+	"minLength": {"a number", "character/characters", "string"},
+	"maxLength": {"a number", "character/characters", "string"},
+	"minimum":   {"a number", "/", "number"}, "exclusiveMinimum": {"a number", "more than ", "number"},
 	"maximum": {"a number", "/", "number"}, "exclusiveMaximum": {"a number", "less than ", "number"},
 	"multipleOf": {"a number", "a multiple of ", "number"},
 }
