@@ -59,6 +59,9 @@ func (t *table) keywords(raw mapping) schema {
 // told returns a member of a schema as later drafts have it, and whether it means something that a page tells.
 func told(m document.Member, among mapping, isDraft4 bool) (document.Member, bool) {
 	_, isKnown := keywords[m.Key]
+	if !isKnown { // of which there may be many
+		return m, false
+	}
 	has := schema{mapping: among}.has
 	_, isTuple := among.At("items").([]any)
 	switch m.Key {
