@@ -18,10 +18,9 @@ import (
 // conceal replaces the data of an encrypted document with a reference; the data is kept in Secret until it is sealed.
 // Empty data is not secret (spec/api.md §9). A reference that was read with the document may be put back.
 func (s *Service) conceal(entry document.Entry, doc *document.Document) (*document.Document, error) {
-	value, err := document.ParseJSON(doc.Data)
+	root, _ := entry.Value.(document.Mapping)
+	value := root.At("data")
 	switch {
-	case err != nil:
-		return nil, fmt.Errorf("read data of %s: %w", doc.Identity, err)
 	case secrets.IsEmpty(value):
 		return inClear(entry)
 	case s.Vault == nil:
