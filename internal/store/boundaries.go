@@ -14,16 +14,24 @@ import (
 // first one that does not have it any more: a version for which these are the same is in none. A version follows
 // another if its shown is the other's gone. A boundary has the number of the revision that made it; if a version ended
 // in a revision that was pruned together with its successors, the boundary has the first remaining one.
+//
+// Each version has a boundary, except those in no revision, and older versions have older ones. A page therefore needs
+// only as many of the newest versions as it has boundaries up to its end, and the one before them. The versions are
+// sorted at each level, so that revisions are looked up for these alone.
 const (
 	versionsOf = `WITH versions AS (
 			SELECT d.id, d.since, d.until,
 				(SELECT min(r.revision) FROM revisions r WHERE r.site = $1 AND r.revision >= d.since) AS shown,
 				(SELECT min(r.revision) FROM revisions r WHERE r.site = $1 AND r.revision >= d.until) AS gone
-			FROM documents d WHERE d.site = $1 AND d.name = $2 AND d.schema = $3 AND d.layer = $4`
-	boundariesOfVersions = ` OFFSET 0),
+			FROM (SELECT d.id, d.since, d.until FROM documents d
+				WHERE d.site = $1 AND d.name = $2 AND d.schema = $3 AND d.layer = $4`
+	boundariesOfVersions = ` ORDER BY d.since DESC OFFSET 0) d ORDER BY d.since DESC OFFSET 0),
+		newest AS (
+			SELECT id, since, until, shown, gone FROM versions WHERE shown IS DISTINCT FROM gone
+			ORDER BY since DESC LIMIT $5::bigint + $6::bigint + 1),
 		seen AS (
-			SELECT id, since, until, shown, gone, lag(gone) OVER w AS before, lead(shown) OVER w AS after FROM versions
-			WHERE shown IS DISTINCT FROM gone WINDOW w AS (ORDER BY since)),
+			SELECT id, since, until, shown, gone, lag(gone) OVER w AS before, lead(shown) OVER w AS after FROM newest
+			WINDOW w AS (ORDER BY since)),
 		boundaries AS (
 			SELECT id, since AS revision, since AS cause, false AS ends, before IS NOT DISTINCT FROM shown AS follows FROM seen
 			UNION ALL

@@ -16,3 +16,6 @@ const FailuresOf = failuresOf
 
 // LiveOfKinds is the statement that reads the documents of changed DataSchemas.
 const LiveOfKinds = liveOfKinds
+
+// BoundariesOf is the statement that reads a page of a document's history.
+const BoundariesOf = allBoundaries

@@ -88,3 +88,26 @@ func TestStore_manyViolations(t *testing.T) {
 		}
 	}
 }
+
+// The first page of a document's history reads the revisions around its own versions, however many older ones there are.
+func TestStore_longHistory(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	s, conn := open(t, url), storetest.Connect(t, url)
+	const versions = 500
+	for i := range versions {
+		put(t, s, "a", widget("w", i))
+	}
+	for _, sql := range []string{
+		"VACUUM ANALYZE documents", "VACUUM ANALYZE contents", "VACUUM ANALYZE revisions",
+		"SET plan_cache_mode = force_generic_plan", "PREPARE boundaries AS " + store.BoundariesOf,
+	} {
+		if _, err := conn.Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const sql = "EXECUTE boundaries ('default', 'w', 'acme/Widget/v1', 'site', 0, 5, 1000000)"
+	if pages := pagesRead(t, conn, sql); pages > 120 {
+		t.Errorf("%s reads %d pages", sql, pages)
+	}
+}
