@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 
@@ -13,8 +14,54 @@ import (
 	"purser/internal/validations"
 )
 
-// Kinds implements queries.Store.
+// Kinds implements queries.Store. It counts live documents that are in memory without reading them.
 func (s *Store) Kinds(ctx context.Context, revision int64, cleartext bool) (
+	documents map[string]validations.Kind, registered []string, err error,
+) {
+	if kept, _ := s.live.Get(struct{}{}); kept.revision == revision {
+		if same, err := s.site.Has(ctx, revision, kept.stamp); err != nil || same {
+			documents, registered = kindsOf(kept.documents, cleartext)
+			return documents, registered, err
+		}
+	}
+	return s.readKinds(ctx, revision, cleartext)
+}
+
+// kindsOf is readKinds for documents in memory. Most follow others of their schema.
+func kindsOf(all []*revisions.Stored, cleartext bool) (kinds map[string]validations.Kind, registered []string) {
+	kinds = map[string]validations.Kind{}
+	var kind validations.Kind // of the documents before
+	for _, doc := range all {
+		traits := doc.Traits()
+		if traits.Abstract || cleartext && traits.Encrypted {
+			continue
+		}
+		if doc.Schema == validations.DataSchemaKind {
+			registered = append(registered, doc.Name)
+			continue
+		}
+		if kind.First.Schema != doc.Schema {
+			keepKind(kinds, kind)
+			kind = kinds[doc.Schema]
+		}
+		if kind.Documents++; kind.Documents == 1 ||
+			cmp.Or(cmp.Compare(doc.Layer, kind.First.Layer), cmp.Compare(doc.Name, kind.First.Name)) < 0 {
+			kind.First = doc.Identity
+		}
+	}
+	keepKind(kinds, kind)
+	return kinds, registered
+}
+
+func keepKind(kinds map[string]validations.Kind, kind validations.Kind) {
+	if kind.Documents > 0 {
+		kinds[kind.First.Schema] = kind
+	}
+}
+
+// readKinds returns the number and the first of the concrete documents of each schema in a revision, and the names of
+// its DataSchemas; without encrypted ones if only cleartext is asked for.
+func (s *Store) readKinds(ctx context.Context, revision int64, cleartext bool) (
 	documents map[string]validations.Kind, registered []string, err error,
 ) {
 	q := &statement{args: []any{s.site.Name, revision}}
