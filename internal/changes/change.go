@@ -337,9 +337,9 @@ func (s *Service) verdict(revision revisions.Revision, judgement judging.Judgeme
 	outcomes := slices.Clone(carried)
 	var warnings []fault.Message
 	for _, result := range judgement.Results {
-		shown := result.For(viewer)
-		shown.CreatedAt = revision.CreatedAt
-		outcomes = append(outcomes, validations.OutcomeOf(shown))
+		outcome := result.Outcome(viewer)
+		outcome.At = revision.CreatedAt
+		outcomes = append(outcomes, outcome)
 		warnings = append(warnings, viewer.Warnings(result.Warnings)...)
 	}
 	verdict := s.DefaultValidations.Weigh(judgement.Policies, revision, outcomes, revision.CreatedAt)

@@ -246,6 +246,18 @@ func (r RevisionResult) For(viewer authz.Viewer) validations.Result {
 	return result
 }
 
+// Outcome returns the outcome of the validation as a viewer sees it, without its time.
+func (r RevisionResult) Outcome(viewer authz.Viewer) validations.Outcome {
+	outcome := validations.Outcome{Name: r.Name}
+	if len(r.Messages) > 0 {
+		outcome.Status = validations.Failure
+		if seen := viewer.Messages(r.Messages); len(seen) > 0 {
+			outcome.Message = seen[0].Message
+		}
+	}
+	return outcome
+}
+
 // Stored returns the result in stored form: its errors, then its warnings, with a single warning for all secret ones.
 func (r RevisionResult) Stored() validations.Result {
 	var viewer authz.Viewer
@@ -272,18 +284,18 @@ func listOf(messages []fault.Message) []byte {
 	return text
 }
 
-// SplitWarnings splits the errors of a stored result of a revision validation into errors and warnings.
+// SplitWarnings splits the errors of a stored result of a revision validation into errors and, at their end, warnings.
 func SplitWarnings(stored []json.RawMessage) (errs []json.RawMessage, warnings []fault.Message) {
-	errs = []json.RawMessage{}
-	for _, item := range stored {
+	n := len(stored)
+	for ; n > 0; n-- {
 		var message fault.Message
-		if json.Unmarshal(item, &message) == nil && message.Kind == rendering.WarningKind {
-			warnings = append(warnings, message)
-		} else {
-			errs = append(errs, item)
+		if json.Unmarshal(stored[n-1], &message) != nil || message.Kind != rendering.WarningKind {
+			break
 		}
+		warnings = append(warnings, message)
 	}
-	return errs, warnings
+	slices.Reverse(warnings)
+	return append([]json.RawMessage{}, stored[:n]...), warnings
 }
 
 // WarningsUnder returns the texts of warnings for a verdict. It drops warnings about selectors that select nothing if

@@ -1,6 +1,7 @@
 package validations
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -146,16 +147,16 @@ func bounded(text []byte) json.RawMessage {
 	return text
 }
 
-// FirstMessage returns the message of the first error in a JSON list, "" if there is none.
+// FirstMessage returns the message of the first error in a JSON list, "" if there is none. It reads no other errors.
 func FirstMessage(list []byte) string {
-	var items []json.RawMessage
 	var item struct {
 		Message string `json:"message"`
 	}
-	if json.Unmarshal(list, &items) == nil && len(items) > 0 && json.Unmarshal(items[0], &item) == nil {
-		return item.Message
+	items := json.NewDecoder(bytes.NewReader(list))
+	if begin, err := items.Token(); err != nil || begin != json.Delim('[') || !items.More() || items.Decode(&item) != nil {
+		return ""
 	}
-	return ""
+	return item.Message
 }
 
 // secrets describes which places in a document's data may hold secrets.

@@ -27,3 +27,21 @@ func TestParseResult_reservedNames(t *testing.T) {
 		}
 	}
 }
+
+// The first message is found without reading the errors after it.
+func TestFirstMessage(t *testing.T) {
+	t.Parallel()
+	for list, want := range map[string]string{
+		`[{"name": "n", "message": "first"}, {"message": "second"}]`: "first",
+		`[{"message": "first"}, not even JSON`:                       "first",
+		`[{"name": "n"}, {"message": "second"}]`:                     "",
+		`["first"]`:                                                  "",
+		`[]`:                                                         "",
+		`null`:                                                       "",
+		``:                                                           "",
+	} {
+		if got := FirstMessage([]byte(list)); got != want {
+			t.Errorf("%s: %q, want %q", list, got, want)
+		}
+	}
+}
