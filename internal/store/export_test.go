@@ -1,6 +1,10 @@
 package store
 
-import "context"
+import (
+	"context"
+
+	"purser/internal/queries"
+)
 
 // Setting returns a setting of the sessions of a store.
 func (s *Store) Setting(ctx context.Context, name string) (value string, err error) {
@@ -19,3 +23,12 @@ const LiveOfKinds = liveOfKinds
 
 // BoundariesOf is the statement that reads a page of a document's history.
 const BoundariesOf = allBoundaries
+
+// SelectionOf returns the statement that reads the documents of a revision that a selection asks for, and its arguments.
+func (s *Store) SelectionOf(revision int64, selection queries.Selection) (sql string, args []any) {
+	q := s.ofRevision(revision, selection)
+	return q.sql.String(), q.args
+}
+
+// RangesOf returns the ranges of schemas that filters are looked up by.
+func RangesOf(filters ...string) (from, to []string) { return rangesOf(filters) }

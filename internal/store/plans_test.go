@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"purser/internal/queries"
 	"purser/internal/store"
 	"purser/internal/store/storetest"
 )
@@ -109,5 +110,69 @@ func TestStore_longHistory(t *testing.T) {
 	const sql = "EXECUTE boundaries ('default', 'w', 'acme/Widget/v1', 'site', 0, 5, 1000000)"
 	if pages := pagesRead(t, conn, sql); pages > 120 {
 		t.Errorf("%s reads %d pages", sql, pages)
+	}
+}
+
+// The documents of a rare schema or of a small bucket are found by index, also where all others share theirs.
+func TestStore_rareSelections(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	s, conn, kept := open(t, url), storetest.Connect(t, url), openStore(t, url, defaults())
+	const documents = 1000
+	var body strings.Builder
+	for i := range documents {
+		body.WriteString(widget(fmt.Sprintf("w%d", i), 1))
+	}
+	put(t, s, "a", body.String())
+	newest := put(t, s, "b", strings.Replace(widget("rare", 1), "acme/Widget/v1", "acme/Rare/v1", 1)).Revision
+	for _, sql := range []string{
+		"VACUUM ANALYZE documents", "VACUUM ANALYZE contents", "SET plan_cache_mode = force_generic_plan",
+	} {
+		if _, err := conn.Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, selection := range []queries.Selection{
+		{Schemas: []string{"acme/Rare/v1"}}, {Schemas: []string{"acme/Rare"}}, {Buckets: []string{"b", "b"}},
+	} {
+		selection.Page = queries.Page{Limit: 10}
+		sql, args := kept.SelectionOf(newest, selection)
+		name := fmt.Sprintf("selection%d", i)
+		if _, err := conn.Exec(t.Context(), "PREPARE "+name+" AS "+sql, pgx.QueryExecModeSimpleProtocol); err != nil {
+			t.Fatal(err)
+		}
+		if pages := pagesRead(t, conn, "EXECUTE "+name+literals(args)); pages > 20 {
+			t.Errorf("%v: %d pages are read", selection, pages)
+		}
+	}
+}
+
+// literals writes the arguments of a prepared statement.
+func literals(args []any) string {
+	texts := make([]string, len(args))
+	for i, arg := range args {
+		list := strings.NewReplacer("[", "{", "]", "}", " ", ",")
+		texts[i] = "'" + list.Replace(fmt.Sprint(arg)) + "'"
+	}
+	return "(" + strings.Join(texts, ", ") + ")"
+}
+
+// Ranges of schemas contain each schema once.
+func TestRangesOf(t *testing.T) {
+	t.Parallel()
+	for filters, want := range map[string]string{
+		"":                              "",
+		"acme/A/v1 acme/B/v1 acme/A/v1": "acme/A/v1-acme/A/v1 acme/B/v1-acme/B/v1",
+		"acme/A acme/A/v1 acme/AB/v1":   "acme/A/-acme/A0 acme/AB/v1-acme/AB/v1",
+		"acme/A/v1 acme acme/A acme0":   "acme/-acme0 acme0/-acme00",
+	} {
+		from, to := store.RangesOf(strings.Split(filters, " ")...)
+		var got []string
+		for i := range from {
+			got = append(got, from[i]+"-"+to[i])
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %s, want %s", filters, got, want)
+		}
 	}
 }

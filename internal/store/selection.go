@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -123,8 +124,15 @@ func (q *statement) armsByName(revision int64, names []string, where string) {
 func (q *statement) armsByInterval(revision int64, selection queries.Selection, where string) {
 	live := "d.until IS NULL AND d.since <= $2" + where
 	switch {
-	case selection.Schemas != nil || selection.Buckets != nil:
+	case selection.Schemas != nil && selection.Buckets != nil:
 		q.add(selectVersion, " FROM documents d WHERE d.site = $1 AND ", live)
+	case selection.Schemas != nil:
+		from, to := rangesOf(selection.Schemas)
+		q.each("unnest("+q.arg(from)+"::text[], "+q.arg(to)+"::text[]) AS k (low, high)",
+			"d.schema BETWEEN k.low AND k.high AND "+live)
+	case selection.Buckets != nil:
+		buckets := slices.Compact(slices.Sorted(slices.Values(selection.Buckets)))
+		q.each("unnest("+q.arg(buckets)+"::text[]) b", "d.bucket = b AND "+live)
 	case selection.Limit >= 0 && len(selection.Sort) == 0:
 		q.add("(", selectVersion, " FROM documents d WHERE d.site = $1 AND ", live, " ORDER BY d.", q.order(selection),
 			" LIMIT ", q.arg(selection.Offset+selection.Limit), ")")
@@ -180,14 +188,46 @@ func (q *statement) filters(selection queries.Selection) string {
 	return conditions.String()
 }
 
+// rangesOf returns ranges of schemas that do not overlap and contain all that any of the filters selects: see schemas.
+// They may contain others.
+func rangesOf(filters []string) (from, to []string) {
+	type schemas struct{ low, high string }
+	var ranges []schemas
+	for _, schema := range filters {
+		switch {
+		case isFull(schema):
+			ranges = append(ranges, schemas{schema, schema})
+		case schema != "":
+			ranges = append(ranges, schemas{schema + "/", schema + afterSlash})
+		}
+	}
+	slices.SortFunc(ranges, func(a, b schemas) int {
+		return cmp.Or(strings.Compare(a.low, b.low), strings.Compare(b.high, a.high))
+	})
+	for _, next := range ranges {
+		if n := len(to); n == 0 || next.low > to[n-1] { // otherwise it is inside of the one before
+			from, to = append(from, next.low), append(to, next.high)
+		}
+	}
+	return orEmpty(from), orEmpty(to)
+}
+
+// afterSlash is the character after a slash.
+const afterSlash = "0"
+
+// isFull reports whether a schema has a namespace, a kind and a version.
+func isFull(schema string) bool {
+	const slashesOfSchema = 2
+	return strings.Count(schema, "/") >= slashesOfSchema
+}
+
 // schemas asks for a full schema, or for a part of one that is a prefix up to a slash: a range, so that the index
 // serves.
 func (q *statement) schemas(schemas []string) string {
-	const slashesOfSchema, afterSlash = 2, "0" // which is the next character
 	full := []string{}
 	var conditions []string
 	for _, schema := range schemas {
-		if strings.Count(schema, "/") >= slashesOfSchema {
+		if isFull(schema) {
 			full = append(full, schema)
 		} else if schema != "" {
 			conditions = append(conditions,
