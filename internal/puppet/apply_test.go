@@ -444,6 +444,48 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+// Relationships of secret instances are not sensitive for Puppet, but their values are not shown either.
+func TestDiff_secretRelationships(t *testing.T) {
+	t.Parallel()
+	c := catalog(t, "{'File[/a]': {}, 'File[hunter2]': {}, 'File[/b]': {}}")
+	before := apply(t, c, nil, instance(t, "open", "configuration: {file: {/a: {require: 'File[/b]'}}}"))
+	after := apply(t, c, nil, instance(t, "secret", "configuration: {file: {/a: {require: 'File[hunter2]'}}}"))
+	if text := textOf(t, after.Catalog); strings.Contains(text, "sensitive") {
+		t.Errorf("a relationship is sensitive: %s", text)
+	}
+	merged := func(secret bool, data string) *puppet.Catalog {
+		overrides, err := puppet.Gather(budget.NewMeter(t.Context()), []puppet.Document{{
+			Identity: document.Identity{Schema: puppet.OverrideKind, Name: "x"}, Data: []byte(data), Secret: secret,
+		}}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := overrides.AsCatalog(budget.NewMeter(t.Context()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	for _, pair := range [][2]*puppet.Catalog{
+		{before.Catalog, after.Catalog},
+		{after.Catalog, before.Catalog},
+		{
+			merged(false, `{"configuration":{"file":{"/a":{"require":"File[/b]"}}}}`),
+			merged(true, `{"configuration":{"file":{"/a":{"require":"File[hunter2]"}}}}`),
+		},
+	} {
+		got, err := puppet.Diff(budget.NewMeter(t.Context()), pair[0], pair[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		ref, _ := puppet.ParseRef("File[/a]")
+		want := []puppet.Difference{{Ref: ref, Parameters: []puppet.Altered{{Name: "require", Sensitive: true}}}}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	}
+}
+
 func TestGather(t *testing.T) {
 	t.Parallel()
 	doc := func(layer, name, labels, data string, secret bool) puppet.Document {

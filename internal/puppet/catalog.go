@@ -21,6 +21,9 @@ type resource struct {
 	value      document.Mapping // the whole resource
 	parameters document.Mapping // value's "parameters"
 	kind       string           // compilable_type, class, defined_type, unknown; "" in old catalogs
+
+	// secretRelations are the relationships that secret instances set. Puppet does not accept them as sensitive.
+	secretRelations []any
 }
 
 // Read parses the JSON text printed by "puppet catalog compile NODE --render-as json", with or without the notice on

@@ -20,7 +20,7 @@ type Difference struct {
 type Altered struct {
 	Name      string
 	From, To  any
-	Sensitive bool // the parameter is sensitive, so From and To are nil
+	Sensitive bool // the parameter is sensitive or a secret instance set it, so From and To are nil
 }
 
 // Diff returns the differences between two versions of a catalog: first the resources of before, in its order, then
@@ -84,7 +84,7 @@ func (r resource) differs(meter *budget.Meter, now *resource) (d Difference, err
 			pairs = append(pairs, Altered{Name: p.Key, To: p.Value})
 		}
 	}
-	sensitive := sensitiveOf(r.value, now.value)
+	sensitive := sensitiveOf(r.value.At(keySensitive), now.value.At(keySensitive), r.secretRelations, now.secretRelations)
 	for _, pair := range pairs {
 		from, to := document.AppendJSON(nil, pair.From), document.AppendJSON(nil, pair.To)
 		if err := meter.Spend((len(from) + len(to)) * wire.ByteSteps); err != nil {
@@ -101,11 +101,11 @@ func (r resource) differs(meter *budget.Meter, now *resource) (d Difference, err
 	return d, nil
 }
 
-// sensitiveOf returns the parameters that are sensitive in at least one version of a resource.
-func sensitiveOf(forms ...document.Mapping) map[string]bool {
+// sensitiveOf returns the parameters that at least one list names.
+func sensitiveOf(lists ...any) map[string]bool {
 	sensitive := map[string]bool{}
-	for _, form := range forms {
-		names, _ := form.At(keySensitive).([]any)
+	for _, list := range lists {
+		names, _ := list.([]any)
 		for _, name := range names {
 			if text, ok := name.(string); ok {
 				sensitive[text] = true

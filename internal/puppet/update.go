@@ -35,8 +35,8 @@ func (w *work) change(i int, in *Instance, e entry, at int, found bool) error {
 		})
 	}
 	w.index.add(at, *r)
-	if in.Secret && len(e.parameters) > 0 {
-		r.value = r.value.With(keySensitive, withNames(r.value.At(keySensitive), e.parameters))
+	if in.Secret {
+		*r = r.hiding(e.parameters)
 	}
 	w.touched[at] = true
 	w.report.Changes = append(w.report.Changes, Change{r.Ref, i, !found, settings, e.path("")})
@@ -44,6 +44,23 @@ func (w *work) change(i int, in *Instance, e entry, at int, found bool) error {
 }
 
 const keySensitive = "sensitive_parameters"
+
+// hiding returns the resource with these parameters made sensitive, and relationships made secret for Diff.
+func (r resource) hiding(parameters document.Mapping) resource {
+	var own, relations document.Mapping
+	for _, p := range parameters {
+		if isRelationship(p.Key) {
+			relations = append(relations, p)
+		} else {
+			own = append(own, p)
+		}
+	}
+	r.secretRelations = withNames(r.secretRelations, relations)
+	if len(own) > 0 {
+		r.value = r.value.With(keySensitive, withNames(r.value.At(keySensitive), own))
+	}
+	return r
+}
 
 // withNames adds the names of parameters to a list of names.
 func withNames(list any, parameters document.Mapping) []any {
@@ -56,7 +73,7 @@ func withNames(list any, parameters document.Mapping) []any {
 	}
 	names = slices.Clip(names)
 	for _, p := range parameters {
-		if !known[p.Key] && !isRelationship(p.Key) {
+		if !known[p.Key] {
 			names = append(names, p.Key)
 			known[p.Key] = true
 		}
