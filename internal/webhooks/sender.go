@@ -62,7 +62,7 @@ func (s *Service) Deliver(ctx context.Context, webhook int64, id string, body []
 		outcome.Error = err.Error()
 	}
 	if outcome.Status == http.StatusGone {
-		if err := s.Store.Disable(ctx, webhook, errUser.Error()); err != nil {
+		if err := s.Store.Disable(ctx, webhook, w.URL, errUser.Error()); err != nil {
 			return outcome, fmt.Errorf("disable the webhook: %w", err)
 		}
 		return outcome, ErrGone

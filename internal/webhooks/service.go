@@ -3,7 +3,9 @@ package webhooks
 import (
 	"context"
 	"crypto/rand"
+	"crypto/subtle"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -83,22 +85,49 @@ func (s *Service) Add(ctx context.Context, wish Wish) (w Webhook, secret string,
 	return w, secret, nil
 }
 
-// Set changes a webhook. A replaced secret remains valid for a day. Faults: those of Add, NotFound.
-func (s *Service) Set(ctx context.Context, id int64, wish Wish) (w Webhook, err error) {
-	if w, err = s.Store.Webhook(ctx, id); err != nil {
-		return w, err
-	}
-	if err := s.check(wish.URL, wish.Secret); err != nil {
-		return w, err
-	}
-	w.URL, w.Types, w.Enabled, w.Reason = wish.URL, wish.Types, wish.Enabled, ""
-	if wish.Secret != "" {
-		w.Previous, w.RotatedAt = w.Secret, s.Now().UTC()
-		if w.Secret, err = s.Vault.Seal(ctx, place(), []byte(wish.Secret)); err != nil {
-			return w, fmt.Errorf("seal the secret: %w", err)
+// Set changes a webhook. A replaced secret remains valid for a day, or until the next one is replaced. Faults: those of
+// Add, NotFound.
+func (s *Service) Set(ctx context.Context, id int64, wish Wish) (Webhook, error) {
+	const maxTries = 5
+	for range maxTries {
+		was, err := s.Store.Webhook(ctx, id)
+		if err != nil {
+			return was, err
+		}
+		if err := s.check(wish.URL, wish.Secret); err != nil {
+			return was, err
+		}
+		w, err := s.changed(ctx, was, wish)
+		if err != nil {
+			return w, err
+		}
+		if done, err := s.Store.SetWebhook(ctx, w, was.Secret); err != nil || done {
+			return w, err
 		}
 	}
-	return w, s.Store.SetWebhook(ctx, w)
+	return Webhook{}, fault.New(fault.Conflict, "WebhookChanged", "Others are changing the secret of the webhook; "+
+		"nothing was changed")
+}
+
+// changed returns a webhook with the changes that a caller wants. The present secret, if it is sent again, is not
+// replaced: a repeated request must not end the validity of the one before.
+func (s *Service) changed(ctx context.Context, w Webhook, wish Wish) (_ Webhook, err error) {
+	w.URL, w.Types, w.Enabled, w.Reason = wish.URL, wish.Types, wish.Enabled, ""
+	if wish.Secret == "" {
+		return w, nil
+	}
+	present, err := s.Vault.Open(ctx, place(), w.Secret)
+	if _, lost := errors.AsType[*secrets.Unopened](err); err != nil && !lost {
+		return w, fmt.Errorf("open the secret: %w", err)
+	}
+	if err == nil && subtle.ConstantTimeCompare(present, []byte(wish.Secret)) == 1 {
+		return w, nil
+	}
+	w.Previous, w.RotatedAt = w.Secret, s.Now().UTC()
+	if w.Secret, err = s.Vault.Seal(ctx, place(), []byte(wish.Secret)); err != nil {
+		return w, fmt.Errorf("seal the secret: %w", err)
+	}
+	return w, nil
 }
 
 // check returns an error if a webhook must not have a target or a secret. An empty secret is valid.

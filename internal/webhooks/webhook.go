@@ -80,12 +80,13 @@ type Store interface {
 	Webhook(ctx context.Context, id int64) (Webhook, error)
 	// AddWebhook adds a webhook unless there are already most webhooks. It returns the id, 0 if it was not added.
 	AddWebhook(ctx context.Context, w Webhook, most int) (int64, error)
-	SetWebhook(ctx context.Context, w Webhook) error
+	// SetWebhook changes a webhook unless its sealed secret is not was, and reports whether it did.
+	SetWebhook(ctx context.Context, w Webhook, was []byte) (bool, error)
 	// ResealWebhook replaces the sealed secrets of a webhook, unless they have changed since w was read.
 	ResealWebhook(ctx context.Context, w Webhook, secret, previous []byte) error
 	DropWebhook(ctx context.Context, id int64) error
-	// Disable disables a webhook for a reason.
-	Disable(ctx context.Context, id int64, reason string) error
+	// Disable disables a webhook for a reason. NotFound if it has another URL by now.
+	Disable(ctx context.Context, id int64, url, reason string) error
 
 	// Deliveries returns a page of a webhook's deliveries, newest first, and whether there are more.
 	Deliveries(ctx context.Context, webhook int64, page queries.Page) (found []Delivery, more bool, err error)

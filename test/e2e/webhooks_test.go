@@ -123,7 +123,11 @@ func TestWebhooks(t *testing.T) {
 			"[purser.tag.set: delivered 200 <nil>] [purser.tag.set: delivered 200 <nil> purser.revision.created: delivered 200 <nil>]"
 	})
 	const second = "whsec_QkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJC"
-	set := s.send(t, request{method: "PUT", path: all, body: "{url: '" + r.URL + "/new', secret: " + second + "}", header: yamlBody()}).is(t, http.StatusOK)
+	replace := request{method: "PUT", path: all, body: "{url: '" + r.URL + "/new', secret: " + second + "}", header: yamlBody()}
+	set := s.send(t, replace).is(t, http.StatusOK)
+	if again := s.send(t, replace).is(t, http.StatusOK); again.text != set.text { // as if the answer had been lost
+		t.Errorf("the same secret is replaced again:\n%s%s", set.text, again.text)
+	}
 	if strings.Contains(set.text+s.get(t, all).text+s.get(t, "webhooks").text, "whsec") {
 		t.Error("a secret is shown again")
 	}

@@ -24,9 +24,9 @@ const (
 		WHERE (SELECT count(*) FROM webhooks WHERE site = $1) < $7::bigint RETURNING id`
 
 	updateWebhook = `UPDATE webhooks SET url = $3, types = $4, enabled = $5, reason = $6, secret = $7, previous = $8,
-		rotated_at = $9 WHERE site = $1 AND id = $2`
+		rotated_at = $9 WHERE site = $1 AND id = $2 AND secret = $10`
 
-	disableWebhook = `UPDATE webhooks SET enabled = false, reason = $3 WHERE site = $1 AND id = $2`
+	disableWebhook = `UPDATE webhooks SET enabled = false, reason = $4 WHERE site = $1 AND id = $2 AND url = $3`
 
 	resealWebhook = `UPDATE webhooks SET secret = $5, previous = $6
 		WHERE site = $1 AND id = $2 AND secret = $3 AND previous IS NOT DISTINCT FROM $4`
@@ -87,13 +87,13 @@ func words[T ~string](types []T) []string {
 }
 
 // SetWebhook implements webhooks.Store.
-func (s *Stream) SetWebhook(ctx context.Context, w webhooks.Webhook) error {
+func (s *Stream) SetWebhook(ctx context.Context, w webhooks.Webhook, was []byte) (bool, error) {
 	var rotated *time.Time
 	if !w.RotatedAt.IsZero() {
 		rotated = &w.RotatedAt
 	}
 	return s.changeWebhook(ctx, w.ID, updateWebhook, w.URL, words(w.Types), w.Enabled, w.Reason, w.Secret, w.Previous,
-		rotated)
+		rotated, was)
 }
 
 // ResealWebhook implements webhooks.Store.
@@ -106,22 +106,28 @@ func (s *Stream) ResealWebhook(ctx context.Context, w webhooks.Webhook, secret, 
 
 // DropWebhook implements webhooks.Store. Its deliveries fail when they are tried.
 func (s *Stream) DropWebhook(ctx context.Context, id int64) error {
-	return s.changeWebhook(ctx, id, deleteWebhook)
+	done, err := s.changeWebhook(ctx, id, deleteWebhook)
+	return unknownUnless(done, id, err)
 }
 
 // Disable implements webhooks.Store.
-func (s *Stream) Disable(ctx context.Context, id int64, reason string) error {
-	return s.changeWebhook(ctx, id, disableWebhook, reason)
+func (s *Stream) Disable(ctx context.Context, id int64, url, reason string) error {
+	done, err := s.changeWebhook(ctx, id, disableWebhook, url, reason)
+	return unknownUnless(done, id, err)
 }
 
-// changeWebhook runs a write to one webhook.
-func (s *Stream) changeWebhook(ctx context.Context, id int64, sql string, values ...any) error {
-	done := false
-	err := s.site.Retry(ctx, s.site.Deadlines.Write, func(ctx context.Context) error {
+// changeWebhook runs a write to one webhook, and reports whether it changed the webhook.
+func (s *Stream) changeWebhook(ctx context.Context, id int64, sql string, values ...any) (done bool, err error) {
+	err = s.site.Retry(ctx, s.site.Deadlines.Write, func(ctx context.Context) error {
 		tag, err := s.site.Pool.Exec(ctx, sql, append([]any{s.site.Name, id}, values...)...)
 		done = tag.RowsAffected() > 0
 		return err //nolint:wrapcheck // explained by retry
 	})
+	return done, err
+}
+
+// unknownUnless returns err, or if there is none and nothing was done, the fault that there is no such webhook.
+func unknownUnless(done bool, id int64, err error) error {
 	if err == nil && !done {
 		return unknownWebhook(id)
 	}

@@ -1,0 +1,41 @@
+package stream_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/fault"
+	"purser/internal/store/storetest"
+	"purser/internal/webhooks"
+)
+
+// A change that was made from an older secret, and an answer of a receiver that was replaced, change nothing.
+func TestStream_SetWebhook(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, storetest.URL(t), defaults()).Stream
+	w := webhooks.Webhook{URL: "https://a.example", Enabled: true, Secret: []byte("first"), CreatedAt: time.Unix(0, 0).UTC()}
+	var err error
+	if w.ID, err = s.AddWebhook(t.Context(), w, 1); err != nil {
+		t.Fatal(err)
+	}
+	rotated := w
+	rotated.URL, rotated.Secret, rotated.Previous = "https://b.example", []byte("second"), []byte("first")
+	for _, c := range []struct {
+		w    webhooks.Webhook
+		done bool
+	}{{rotated, true}, {w, false}} {
+		if done, err := s.SetWebhook(t.Context(), c.w, w.Secret); err != nil || done != c.done {
+			t.Errorf("set %s: %v, %v", c.w.Secret, done, err)
+		}
+	}
+	if err := s.Disable(t.Context(), w.ID, w.URL, "gone"); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("a receiver that was replaced disables the webhook: %v", err)
+	}
+	got, err := s.Webhook(t.Context(), w.ID)
+	rotated.Types = got.Types // empty or nil
+	if diff := cmp.Diff(rotated, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+}
