@@ -63,7 +63,11 @@ func (c *pullCommand) Run(ctx context.Context, around *surroundings) error {
 	if err != nil {
 		return err
 	}
-	if mayNotSeeEncrypted(ctx, server) {
+	incomplete, err := mayNotSeeEncrypted(ctx, server)
+	if err != nil {
+		return err
+	}
+	if incomplete {
 		fmt.Fprintln(around.stderr, "purser: warning: you may not see encrypted documents; they were left out, and files of "+
 			"such documents are kept")
 		old = slices.DeleteFunc(old, folder.MayBeEncrypted)
@@ -75,9 +79,9 @@ func (c *pullCommand) Run(ctx context.Context, around *surroundings) error {
 	return c.print(around, views.Pulled(about, names, c.Dir))
 }
 
-// mayNotSeeEncrypted reports whether the server answers that the caller may not list encrypted documents.
-func mayNotSeeEncrypted(ctx context.Context, server *client.Client) bool {
+// mayNotSeeEncrypted reports whether the caller may not list encrypted documents.
+func mayNotSeeEncrypted(ctx context.Context, server *client.Client) (bool, error) {
 	var caller client.Caller
 	_, err := server.Get(ctx, &caller, nil, "whoami")
-	return err == nil && !slices.Contains(caller.Rules, "deckhand:list_encrypted_documents")
+	return !slices.Contains(caller.Rules, "deckhand:list_encrypted_documents"), err
 }

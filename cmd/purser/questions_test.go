@@ -98,6 +98,34 @@ func TestPush_asks(t *testing.T) {
 	}
 }
 
+// A pull that cannot learn whether it was shown all documents deletes no files.
+func TestPull_unsure(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/whoami"):
+			w.WriteHeader(http.StatusInternalServerError)
+			fmt.Fprint(w, `{"kind":"Status","message":"broken"}`)
+		case strings.HasSuffix(r.URL.Path, "/documents"):
+			fmt.Fprint(w, `[]`)
+		default:
+			fmt.Fprint(w, `{"id":3}`)
+		}
+	})
+	dir := t.TempDir()
+	at := filepath.Join(dir, "keys", "Passphrase", "p.yaml")
+	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(at, []byte("metadata: {storagePolicy: encrypted}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, stderr, code := purser(t, "pull", dir, "3", "--replace", "--server", f.URL)
+	if _, err := os.Stat(at); err != nil || code != 2 || !strings.Contains(stderr, "broken") {
+		t.Errorf("exit code %d, %v\n%s", code, err, stderr)
+	}
+}
+
 // The command reads events up to the newest, and then waits for new ones.
 func TestEvents(t *testing.T) {
 	t.Parallel()

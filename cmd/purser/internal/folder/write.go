@@ -63,7 +63,7 @@ func Write(dir string, documents []Document, old []string) ([]string, error) {
 		doc, at := files[name], filepath.Join(dir, filepath.FromSlash(name))
 		mode := fs.FileMode(0o644)
 		if doc.encrypted {
-			mode = 0o600 // the file's data is not encrypted
+			mode = 0o600 // somebody may replace the reference in it by the data
 		}
 		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil { //nolint:gosec // folders of a clone have the same mode
 			return nil, fmt.Errorf("write the documents: %w", err)
