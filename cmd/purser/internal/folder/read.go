@@ -155,6 +155,12 @@ func ReadChangeSet(ctx context.Context, dir string) (*Body, error) {
 	return bodyOf(read), nil
 }
 
+// leadsToFolder reports whether a path is a folder or a link to one.
+func leadsToFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
 func readBuckets(ctx context.Context, dir string) (read contents, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -168,18 +174,19 @@ func readBuckets(ctx context.Context, dir string) (read contents, err error) {
 	buckets := 0
 	for _, entry := range entries {
 		at := filepath.Join(dir, entry.Name())
+		isFolder := leadsToFolder(at)
 		switch {
 		case strings.HasPrefix(entry.Name(), "."):
 			continue
 		case reader.Excludes(entry.Name()):
-			if entry.IsDir() || check.IsDocumentFile(at) {
+			if isFolder || check.IsDocumentFile(at) {
 				read.excluded = append(read.excluded, at)
 			}
 			continue
-		case !entry.IsDir() && check.IsDocumentFile(at):
+		case !isFolder && check.IsDocumentFile(at):
 			return read, fmt.Errorf("%s is in no folder of %s: each folder there is a bucket, and a document must be in one",
 				at, dir)
-		case !entry.IsDir():
+		case !isFolder:
 			continue
 		}
 		bucket, err := bucketOf(entry.Name())

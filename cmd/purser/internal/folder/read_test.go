@@ -111,6 +111,33 @@ func TestReadChangeSet(t *testing.T) {
 	}
 }
 
+// A link to a folder is a bucket too, and a link to a document is in none.
+func TestReadChangeSet_links(t *testing.T) {
+	t.Parallel()
+	elsewhere := tree(t, map[string]string{"shared/x.yaml": "schema: 1\n"})
+	dir := tree(t, map[string]string{"own/y.yaml": "schema: 2\n"})
+	if err := os.Symlink(filepath.Join(elsewhere, "shared"), filepath.Join(dir, "linked")); err != nil {
+		t.Skip(err)
+	}
+	read, err := readBuckets(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range read.sources {
+		got = append(got, s.bucket)
+	}
+	if diff := cmp.Diff([]string{"linked", "own"}, got); diff != "" {
+		t.Errorf("buckets (-want +got):\n%s", diff)
+	}
+	if err := os.Symlink(filepath.Join(elsewhere, "shared", "x.yaml"), filepath.Join(dir, "x.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readBuckets(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "is in no folder of") {
+		t.Errorf("a linked document in no bucket: %v", err)
+	}
+}
+
 // Files excluded by .purser.yaml are in no change set, however they are named.
 func TestReadChangeSet_excludes(t *testing.T) {
 	t.Parallel()
