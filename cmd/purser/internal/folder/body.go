@@ -100,6 +100,9 @@ func (p *piece) place(line, column int) string {
 		return fmt.Sprintf("%s:%d", p.file, p.segment.Line)
 	}
 	place := fmt.Sprintf("%s:%d", p.file, p.segment.Line+max(line-p.line, 0))
+	if column > 0 && line == p.line {
+		column += p.segment.Indent()
+	}
 	if column > 0 {
 		place += ":" + strconv.Itoa(column)
 	}

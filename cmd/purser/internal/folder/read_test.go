@@ -57,7 +57,7 @@ func TestBody_places(t *testing.T) {
 	}
 	want := map[string]string{
 		"a: 1": "a.yaml:3:3", "b: 2": "a.yaml:4:3", "c: 3": "a.yaml:7:3", "d: 4": "b.yml:1:3", "e: 5": "b.yml:2:3",
-		`{"f": 6}`: "c.json:2:3", `{"g": 7}`: "c.json:3:3", `{"h":8}`: "d.yaml:1", `{"i":9}`: "d.yaml:2",
+		`{"f": 6}`: "c.json:2:4", `{"g": 7}`: "c.json:3:4", `{"h":8}`: "d.yaml:1", `{"i":9}`: "d.yaml:2",
 		`{"j":10}`: "e.yaml:3",
 	}
 	if diff := cmp.Diff(want, places); diff != "" {
