@@ -141,6 +141,10 @@ func (p Payload) checkArchives(snapshot revisions.Snapshot, diff revisions.Diff)
 		if !doc.IsPackage() || p.Archive != nil {
 			continue
 		}
+		if doc.Traits().Encrypted {
+			return fault.New(fault.Invalid, "InvalidPackage", "%s describes the package %s and has storagePolicy: encrypted, "+
+				"but packages are not encrypted: make it cleartext. Nothing was stored.", p.placeOf(doc.Identity), doc.Name)
+		}
 		if !snapshot.Contents[doc.Digest].Archived {
 			return fault.New(fault.Invalid, "InvalidPackage", "%s describes the package %s, but no archive of it is stored, or "+
 				"the archive says something else. Packages are stored as archives: PUT the zip file to "+

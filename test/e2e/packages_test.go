@@ -190,6 +190,16 @@ func TestPackages_asDocuments(t *testing.T) {
 	s.putPackage(t, "catalog", "a.B", archive).is(t, http.StatusOK)
 }
 
+// A document that describes a package is not encrypted, because its archive is not.
+func TestPackages_encrypted(t *testing.T) {
+	t.Parallel()
+	s := startFresh(t, "--secrets-keyset", newKeyset(t))
+	s.putPackage(t, "catalog", "a.B", library(t, "a.B", "1", "")).is(t, http.StatusOK)
+	pulled := s.get(t, "revisions/1/documents").is(t, http.StatusOK).text
+	s.put(t, "catalog", strings.Replace(pulled, "storagePolicy: cleartext", "storagePolicy: encrypted", 1)).
+		fails(t, http.StatusBadRequest, "InvalidPackage", "packages are not encrypted")
+}
+
 // A package is stored with its archive even if an equal document without one exists, which servers with
 // --compat=deckhand accept.
 func TestPackages_withoutArchive(t *testing.T) {
