@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
+	"sync"
 
 	"purser/internal/budget"
 	"purser/internal/cache"
@@ -214,15 +215,14 @@ type ruleBook struct {
 	unknown    map[string]bool // document schemas whose DataSchemas are withheld
 }
 
-func (r Renderer) newRuleBook(rendered Computed, schemas []registered) ruleBook {
+func (r Renderer) newRuleBook(rendered Computed, schemas []*registered) ruleBook {
 	book := ruleBook{
 		validations.Rules{Registered: map[string]validations.Rule{}, ControlOnly: r.Compat},
 		map[validations.Rule]*registered{},
 		map[*revisions.Stored]*registered{},
 		map[string]bool{},
 	}
-	for i := range schemas {
-		schema := &schemas[i]
+	for _, schema := range schemas {
 		book.rules.Registered[schema.Name] = schema.rule
 		book.byRule[schema.rule], book.byDocument[schema.Stored] = schema, schema
 	}
@@ -240,25 +240,33 @@ func (r Renderer) checkRendered(confined context.Context, meter *budget.Meter, d
 	book ruleBook,
 ) (outcome, error) {
 	rule, ok := book.rules.ForRendered(doc.Document)
-	if schema := book.byDocument[doc]; !ok || schema != nil && !validations.IsUnusable(schema.checker) {
-		return outcome{}, nil // a DataSchema that compiles is valid
+	if schema := book.byDocument[doc]; !ok || schema != nil && schema.isUsable {
+		return outcome{}, nil // a usable DataSchema is valid
 	}
-	checker, _ := r.Engine.BuiltIn(rule)
-	ofSchema := false
+	schema, ofSchema := book.byRule[rule], false
 	text, secret := validations.RuleText(rule), doc.Tainted
-	if schema := book.byRule[rule]; schema != nil {
+	if schema != nil {
 		if book.unknown[doc.Schema] || schema.unknown {
 			return outcome{}, nil
 		}
-		checker, text, secret = schema.checker, schema.Data, secret || schema.secret
-		ofSchema = schema.quoted && !r.Compat
+		text, secret, ofSchema = schema.Data, secret || schema.secret, schema.quoted && !r.Compat
+		if !schema.isUsable {
+			return outcome{text, nil, true, secret, ofSchema}, nil
+		}
 	}
-	unchecked, check := validations.IsUnusable(checker), validations.PairOf(digest, rule)
+	check := validations.PairOf(digest, rule)
 	if secret {
 		check = check.OfSecret()
 	}
-	if !unchecked && r.Engine.Passed(check) {
+	if r.Engine.Passed(check) {
 		return outcome{}, nil
+	}
+	checker, _ := r.Engine.BuiltIn(rule)
+	if schema != nil {
+		var err error
+		if checker, err = schema.compiled(meter, r.Engine); err != nil {
+			return outcome{}, readingSchema(err, schema.Stored)
+		}
 	}
 	found, err := checker.Check(meterFor(confined, meter, secret), doc.Data)
 	if secret {
@@ -267,7 +275,7 @@ func (r Renderer) checkRendered(confined context.Context, meter *budget.Meter, d
 	if err == nil && len(found) == 0 {
 		r.Engine.NotePassed(check)
 	}
-	return outcome{text, found, unchecked, secret, ofSchema}, err
+	return outcome{text, found, false, secret, ofSchema}, err
 }
 
 // outcome is the result of checking a rendered document.
@@ -279,20 +287,31 @@ type outcome struct {
 	ofSchema  bool // the schema contains a secret, so findings may quote it
 }
 
-// registered is a DataSchema in force with its rule and checker.
+// registered is a DataSchema in force with its rule.
 type registered struct {
 	*revisions.Stored
 
-	rule    validations.Rule
-	checker validations.Checker
-	secret  bool // it contains a secret, or it names client versions that do
-	quoted  bool // it contains a secret, or refers to a DataSchema that does
-	unknown bool // it names client versions, and some of these are withheld
-	others  map[string][]byte
+	of       validations.DataSchema
+	rule     validations.Rule
+	isUsable bool
+	secret   bool // it contains a secret, or it names client versions that do
+	quoted   bool // it contains a secret, or refers to a DataSchema that does
+	unknown  bool // it names client versions, and some of these are withheld
+	versions validations.ClientVersions
+
+	compiling sync.Once
+	checker   validations.Checker // once it was needed
+	err       error
+}
+
+// compiled returns the checker. Only the first call compiles it, and none is made where all checks are known to pass.
+func (s *registered) compiled(meter *budget.Meter, engine *validations.Engine) (validations.Checker, error) {
+	s.compiling.Do(func() { s.checker, s.err = engine.Compile(meter, s.of, s.versions) })
+	return s.checker, s.err
 }
 
 // passOn marks DataSchemas as secret or unknown if they refer to one that is.
-func passOn(schemas []registered, withheld []*revisions.Stored) {
+func passOn(schemas []*registered, withheld []*revisions.Stored) {
 	secret, unknown := map[string]bool{}, map[string]bool{}
 	for _, schema := range schemas {
 		secret[schema.Name], unknown[schema.Name] = schema.Tainted, false
@@ -303,7 +322,7 @@ func passOn(schemas []registered, withheld []*revisions.Stored) {
 		}
 	}
 	for i := range schemas {
-		for name := range schemas[i].others {
+		for name := range schemas[i].of.Others {
 			schemas[i].secret = schemas[i].secret || secret[name]
 			schemas[i].quoted = schemas[i].quoted || secret[name]
 			schemas[i].unknown = schemas[i].unknown || unknown[name]
@@ -312,30 +331,29 @@ func passOn(schemas []registered, withheld []*revisions.Stored) {
 }
 
 // registered returns the DataSchemas in force among rendered documents.
-func (r Renderer) registered(ctx context.Context, rendered Computed) (schemas []registered, err error) {
-	for _, doc := range Registering(rendered.Documents) {
-		schemas = append(schemas, registered{Stored: doc, secret: doc.Tainted, quoted: doc.Tainted})
-	}
+func (r Renderer) registered(ctx context.Context, rendered Computed) (schemas []*registered, err error) {
 	versions := r.ReadClientVersions(rendered.Documents)
+	for _, doc := range Registering(rendered.Documents) {
+		schemas = append(schemas, &registered{Stored: doc, secret: doc.Tainted, quoted: doc.Tainted, versions: versions})
+	}
 	withheld := slices.ContainsFunc(rendered.Withheld, NamesVersions)
 	registry := registryOf(Registering(rendered.Documents))
 	err = budget.ForEach(ctx, len(schemas), func(meter *budget.Meter, i int) error {
-		schema := &schemas[i]
-		of, err := registry.DataSchema(meter, rendered.digest(schema.Stored), schema.Data)
-		if err != nil {
+		schema := schemas[i]
+		var names bool
+		var err error
+		if schema.of, err = registry.DataSchema(meter, rendered.digest(schema.Stored), schema.Data); err != nil {
 			return readingSchema(err, schema.Stored)
 		}
-		schema.others = of.Others
-		var names bool
-		if schema.rule, names, err = r.ruleOf(meter, of, versions, withheld); err != nil {
+		if schema.rule, names, err = r.ruleOf(meter, schema.of, versions, withheld); err != nil {
 			return readingSchema(err, schema.Stored)
 		}
 		schema.secret, schema.unknown = schema.secret || names && versions.AreSecret(), names && withheld
-		schema.checker, err = r.Engine.Compile(meter, of, versions)
+		schema.isUsable, err = r.Engine.IsUsable(meter, schema.of)
 		return readingSchema(err, schema.Stored)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("compile DataSchemas: %w", err)
+		return nil, fmt.Errorf("read the DataSchemas: %w", err)
 	}
 	passOn(schemas, rendered.Withheld)
 	return schemas, nil

@@ -198,10 +198,19 @@ func (u usable) Check(meter *budget.Meter, data []byte) ([]Finding, error) {
 	return slices.Clone(c.unusable), err // callers mark findings as secret
 }
 
-// IsUnusable reports whether checker is that of an unusable DataSchema.
-func IsUnusable(checker Checker) bool {
-	_, ok := checker.(silent)
-	return ok
+// IsUsable reports whether a DataSchema compiles. Those that are known to are not compiled again, even if the cache is
+// too small for all of their compiled forms. The only errors are those of meter, returned unwrapped.
+func (e *Engine) IsUsable(meter *budget.Meter, schema DataSchema) (bool, error) {
+	check := PairOf(schema.sum(), Rule{Schema: dataSchema.digest})
+	if e.Passed(check) {
+		return true, nil
+	}
+	c, err := e.compile(meter, schema)
+	if err != nil || c.schema == nil {
+		return false, err
+	}
+	e.NotePassed(check)
+	return true, nil
 }
 
 // silent is the Checker of an unusable DataSchema. It finds nothing.

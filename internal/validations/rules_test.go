@@ -278,6 +278,43 @@ func TestEngine_compile_bounded(t *testing.T) {
 	}
 }
 
+// DataSchemas that are known to be usable are not compiled again, not even where the cache of compiled ones is too small
+// for them: of many that refer to one another, each is compiled with the texts of all.
+func TestEngine_IsUsable(t *testing.T) {
+	t.Parallel()
+	const schemas = 30
+	registry := Registry{}
+	name := func(i int) string { return fmt.Sprintf("a/A%c%c/v1", 'a'+i/26, 'a'+i%26) }
+	for i := range schemas {
+		registry[name(i)] = fmt.Appendf(nil, `{"description":"%s","items":{"$ref":"%s"}}`,
+			strings.Repeat("x", 2*maxCompiledSize/schemas/schemas), name((i+1)%schemas))
+	}
+	engine := NewEngine(Options{})
+	steps := func() int64 {
+		ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+		defer end()
+		meter := budget.NewMeter(ctx)
+		for _, text := range registry {
+			schema, err := registry.DataSchema(budget.NewMeter(t.Context()), document.Digest{}, text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if isUsable, err := engine.IsUsable(meter, schema); err != nil || !isUsable {
+				t.Fatalf("%v, %v", isUsable, err)
+			}
+		}
+		if err := meter.Check(); err != nil {
+			t.Fatal(err)
+		}
+		spent, _ := budget.From(ctx).Spent()
+		return spent
+	}
+	first, second := steps(), steps()
+	if kept := engine.compiled.Len(); kept > schemas/2 || first == 0 || second > 0 {
+		t.Errorf("%d schemas are kept; %d steps at first, then %d", kept, first, second)
+	}
+}
+
 // patterned returns a document whose substitutions use a pattern.
 func patterned(t *testing.T, pattern string, times int) document.Entry {
 	t.Helper()
