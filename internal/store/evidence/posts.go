@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/bits"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -102,6 +103,24 @@ func (s *Source) addResults(ctx context.Context, posts []post) ([]posted, error)
 	return done, nil
 }
 
+// doubles reports whether a number of results has become a higher power of two, with a plan made for a few of them
+// taking long.
+func doubles(before, after int64) bool {
+	const many = 256
+	return after >= many && bits.Len64(uint64(after)) > bits.Len64(uint64(before)) //nolint:gosec // both are positive
+}
+
+// analyze updates the statistics of results. Autovacuum does so only once a minute. Until then, plans that were made for
+// a few results read all of them for each name.
+func (s *Source) analyze(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, s.site.Deadlines.Append)
+	defer cancel()
+	_ = s.site.Sharing(ctx, func() error {
+		_, err := s.site.Pool.Exec(ctx, `ANALYZE reported, results`)
+		return err //nolint:wrapcheck // is dropped
+	})
+}
+
 func (s *Source) addTogether(ctx context.Context, posts []post) (done []posted, err error) {
 	numbers := make([]int64, len(posts))
 	for i := range posts {
@@ -132,6 +151,9 @@ func (s *Source) addTogether(ctx context.Context, posts []post) (done []posted, 
 	})
 	if err != nil {
 		return nil, err
+	}
+	if after := s.added.Add(int64(len(posts))); doubles(after-int64(len(posts)), after) {
+		go s.analyze(context.WithoutCancel(ctx)) // nobody waits for it
 	}
 	for i := range done {
 		done[i].inForce = inForce

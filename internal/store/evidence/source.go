@@ -1,6 +1,8 @@
 package evidence
 
 import (
+	"sync/atomic"
+
 	"purser/internal/cache"
 	"purser/internal/queries"
 	"purser/internal/store/journal"
@@ -16,6 +18,7 @@ type Source struct {
 	policies *cache.Cache[policyKey, validations.Policy]
 	evidence *cache.Cache[queries.Name, knownEvidence]
 	poster   postgres.Gatherer[post, posted]
+	added    atomic.Int64 // results, by this process
 }
 
 // Cache sizes in bytes: for parsed ValidationPolicies, and for the evidence about revisions. Each request for a status
