@@ -110,8 +110,8 @@ func doubles(before, after int64) bool {
 	return after >= many && bits.Len64(uint64(after)) > bits.Len64(uint64(before)) //nolint:gosec // both are positive
 }
 
-// analyze updates the statistics of results. Autovacuum does so only once a minute. Until then, plans that were made for
-// a few results read all of them for each name.
+// analyze updates the statistics of results. Autovacuum does so only once a minute; until then, plans that were made
+// for a few results read all of them for each name.
 func (s *Source) analyze(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, s.site.Deadlines.Append)
 	defer cancel()
