@@ -28,7 +28,11 @@ func (t *table) groups(of *section) {
 	}
 	said := groups.Describe()
 	var rules, terms []inline
-	for _, rule := range said.Rules {
+	for i, rule := range said.Rules {
+		if t.isFull() {
+			said.Omitted += len(said.Rules) - i
+			break
+		}
 		rules = append(rules, t.count(join(" - ", strong(rule.Name), prose(rule.Text))))
 	}
 	for _, term := range said.Referenced {
