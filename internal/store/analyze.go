@@ -1,12 +1,6 @@
 package store
 
-import (
-	"context"
-
-	"purser/internal/revisions"
-)
-
-// Autovacuum runs only once a minute. Until then, plans that were made for a small site read all of one that has grown.
+import "purser/internal/revisions"
 
 // manyAdded is the number of documents above which a change may be followed by analyze.
 const manyAdded = 200
@@ -15,14 +9,4 @@ const manyAdded = 200
 // read all of it.
 func outgrows(commit revisions.Commit) bool {
 	return len(commit.Diff.Added) >= max(manyAdded, commit.Base.Live)
-}
-
-// analyze updates the statistics, which makes the sessions of all servers plan their statements again.
-func (s *Store) analyze(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, s.site.Deadlines.Append)
-	defer cancel()
-	_ = s.site.Sharing(ctx, func() error {
-		_, err := s.site.Pool.Exec(ctx, `ANALYZE documents, contents, buckets, violations`)
-		return err //nolint:wrapcheck // is dropped
-	})
 }

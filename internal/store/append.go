@@ -85,7 +85,7 @@ func (s *Store) Append(ctx context.Context, commit revisions.Commit) (stored rev
 		s.keepBuckets(stored)
 		s.advance(stored)
 		if outgrows(stored) {
-			go s.analyze(context.WithoutCancel(ctx)) // nobody waits for it
+			go s.site.Analyze(context.WithoutCancel(ctx), "documents, contents, buckets, violations") // nobody waits for it
 		}
 	}
 	return stored, err

@@ -48,6 +48,6 @@ func (s *Store) Reseal(ctx context.Context, content revisions.SealedContent, sea
 	})
 }
 
-// ForgetSealed implements revisions.Store. The cached buckets keep their documents, whose secrets nobody opens: what is
-// rendered or checked is among the live documents, or was just read or sent.
+// ForgetSealed implements revisions.Store. It drops the live documents, which are rendered and checked. The cached
+// buckets stay: their documents are only compared with new ones, and their secrets are never opened.
 func (s *Store) ForgetSealed() { s.live.Remove(struct{}{}) }

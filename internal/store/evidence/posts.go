@@ -110,17 +110,6 @@ func doubles(before, after int64) bool {
 	return after >= many && bits.Len64(uint64(after)) > bits.Len64(uint64(before)) //nolint:gosec // both are positive
 }
 
-// analyze updates the statistics of results. Autovacuum does so only once a minute; until then, plans that were made
-// for a few results read all of them for each name.
-func (s *Source) analyze(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, s.site.Deadlines.Append)
-	defer cancel()
-	_ = s.site.Sharing(ctx, func() error {
-		_, err := s.site.Pool.Exec(ctx, `ANALYZE reported, results`)
-		return err //nolint:wrapcheck // is dropped
-	})
-}
-
 func (s *Source) addTogether(ctx context.Context, posts []post) (done []posted, err error) {
 	numbers := make([]int64, len(posts))
 	for i := range posts {
@@ -153,7 +142,7 @@ func (s *Source) addTogether(ctx context.Context, posts []post) (done []posted, 
 		return nil, err
 	}
 	if after := s.added.Add(int64(len(posts))); doubles(after-int64(len(posts)), after) {
-		go s.analyze(context.WithoutCancel(ctx)) // nobody waits for it
+		go s.site.Analyze(context.WithoutCancel(ctx), "reported, results") // nobody waits for it
 	}
 	for i := range done {
 		done[i].inForce = inForce

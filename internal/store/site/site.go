@@ -85,3 +85,15 @@ func (s *Site) CheckVersion(version int) error {
 	}
 	return nil
 }
+
+// Analyze updates the statistics of tables, which makes the sessions of all servers plan their statements again.
+// Autovacuum does so only once a minute; until then, plans that were made for small tables read all of ones that have
+// grown.
+func (s *Site) Analyze(ctx context.Context, tables string) {
+	ctx, cancel := context.WithTimeout(ctx, s.Deadlines.Append)
+	defer cancel()
+	_ = s.Sharing(ctx, func() error {
+		_, err := s.Pool.Exec(ctx, "ANALYZE "+tables)
+		return err //nolint:wrapcheck // is dropped
+	})
+}

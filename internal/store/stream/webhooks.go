@@ -126,7 +126,7 @@ func (s *Stream) changeWebhook(ctx context.Context, id int64, sql string, values
 	return done, err
 }
 
-// unknownUnless returns err, or if there is none and nothing was done, the fault that there is no such webhook.
+// unknownUnless returns err. If err is nil and done is false, it returns the fault that the webhook does not exist.
 func unknownUnless(done bool, id int64, err error) error {
 	if err == nil && !done {
 		return unknownWebhook(id)
