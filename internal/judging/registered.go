@@ -1,0 +1,84 @@
+package judging
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"purser/internal/budget"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// registered is a DataSchema in force with its rule.
+type registered struct {
+	*revisions.Stored
+
+	of       validations.DataSchema
+	rule     validations.Rule
+	isUsable bool
+	secret   bool // it contains a secret, or it names client versions that do
+	quoted   bool // it contains a secret, or refers to a DataSchema that does
+	unknown  bool // it names client versions, and some of these are withheld
+	versions validations.ClientVersions
+
+	compiling sync.Once
+	checker   validations.Checker // once it was needed
+	err       error
+}
+
+// compiled returns the checker. Only the first call compiles it, and none is made where all checks are known to pass.
+func (s *registered) compiled(meter *budget.Meter, engine *validations.Engine) (validations.Checker, error) {
+	s.compiling.Do(func() { s.checker, s.err = engine.Compile(meter, s.of, s.versions) })
+	return s.checker, s.err
+}
+
+// passOn marks DataSchemas as secret or unknown if they refer to one that is.
+func passOn(schemas []*registered, withheld []*revisions.Stored) {
+	secret, unknown := map[string]bool{}, map[string]bool{}
+	for _, schema := range schemas {
+		secret[schema.Name], unknown[schema.Name] = schema.Tainted, false
+	}
+	for _, doc := range withheld {
+		if doc.Schema == validations.DataSchemaKind {
+			unknown[doc.Name] = true
+		}
+	}
+	for i := range schemas {
+		for name := range schemas[i].of.Others {
+			schemas[i].secret = schemas[i].secret || secret[name]
+			schemas[i].quoted = schemas[i].quoted || secret[name]
+			schemas[i].unknown = schemas[i].unknown || unknown[name]
+		}
+	}
+}
+
+// registered returns the DataSchemas in force among rendered documents.
+func (r Renderer) registered(ctx context.Context, rendered Computed) (schemas []*registered, err error) {
+	versions := r.ReadClientVersions(rendered.Documents)
+	for _, doc := range Registering(rendered.Documents) {
+		schemas = append(schemas, &registered{Stored: doc, secret: doc.Tainted, quoted: doc.Tainted, versions: versions})
+	}
+	withheld := slices.ContainsFunc(rendered.Withheld, NamesVersions)
+	registry := registryOf(Registering(rendered.Documents))
+	err = budget.ForEach(ctx, len(schemas), func(meter *budget.Meter, i int) error {
+		schema := schemas[i]
+		var names bool
+		var err error
+		if schema.of, err = registry.DataSchema(meter, rendered.digest(schema.Stored), schema.Data); err != nil {
+			return readingSchema(err, schema.Stored)
+		}
+		if schema.rule, names, err = r.ruleOf(meter, schema.of, versions, withheld); err != nil {
+			return readingSchema(err, schema.Stored)
+		}
+		schema.secret, schema.unknown = schema.secret || names && versions.AreSecret(), names && withheld
+		schema.isUsable, err = r.Engine.IsUsable(meter, schema.of)
+		return readingSchema(err, schema.Stored)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the DataSchemas: %w", err)
+	}
+	passOn(schemas, rendered.Withheld)
+	return schemas, nil
+}
