@@ -2,6 +2,7 @@ package authz
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"purser/internal/fault"
@@ -73,6 +74,33 @@ func (v Viewer) Messages(messages []fault.Message) (shown []fault.Message) {
 	})
 }
 
+// MaxListed is the number of messages that an answer lists, and of documents that one of them lists.
+const MaxListed = 1000
+
+// Listed is Messages for an answer: the first MaxListed of them, and the number of the others.
+func (v Viewer) Listed(messages []fault.Message) []fault.Message {
+	shown := v.Messages(messages)
+	var withheld []fault.Message
+	if last := len(shown) - 1; last >= 0 && shown[last].Secret {
+		shown, withheld = shown[:last], shown[last:]
+		withheld = append(withheld, more("documents", &withheld[0].Documents)...)
+	}
+	unlisted := more("errors", &shown)
+	return slices.Concat(shown, unlisted, withheld)
+}
+
+// more cuts a list to MaxListed and returns a message with the number of those left out, if there are any.
+func more[T any](what string, list *[]T) []fault.Message {
+	n := len(*list) - MaxListed
+	if n <= 0 {
+		return nil
+	}
+	*list = (*list)[:MaxListed]
+	return []fault.Message{{
+		Message: fmt.Sprintf("More %s, not listed: %d", what, n), Error: true, Level: "Error", Kind: "ValidationMessage",
+	}}
+}
+
 // Warnings returns warnings as the viewer may see them. It omits secret ones without a trace: unlike an error, a
 // warning need not make a document fail, so its existence is secret, too.
 func (v Viewer) Warnings(warnings []fault.Message) (shown []fault.Message) {
@@ -89,7 +117,7 @@ func (v Viewer) Warnings(warnings []fault.Message) (shown []fault.Message) {
 func (v Viewer) Fault(f *fault.Fault) *fault.Fault {
 	if v.Secrets() || !f.Secret && !slices.ContainsFunc(f.Messages, func(m fault.Message) bool { return m.Secret }) {
 		shown := *f
-		shown.Messages = v.Messages(f.Messages)
+		shown.Messages = v.Listed(f.Messages)
 		return &shown
 	}
 	shown := fault.New(f.Kind, f.Type, "%s", f.Message)
@@ -98,6 +126,6 @@ func (v Viewer) Fault(f *fault.Fault) *fault.Fault {
 	} else {
 		shown.Reason = f.Reason
 	}
-	shown.RetryAfter, shown.Messages = f.RetryAfter, v.Messages(f.Messages)
+	shown.RetryAfter, shown.Messages = f.RetryAfter, v.Listed(f.Messages)
 	return shown
 }

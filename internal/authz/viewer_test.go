@@ -1,6 +1,8 @@
 package authz_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -60,6 +62,60 @@ func TestViewer_Messages(t *testing.T) {
 				}
 				return d
 			})); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// What an answer leaves out, it counts: messages that the viewer may see, and documents that fail for secret reasons.
+func TestViewer_Listed(t *testing.T) {
+	t.Parallel()
+	some := func(n int, secret bool) (messages []fault.Message) {
+		for i := range n {
+			doc := fault.Document{Name: fmt.Sprintf("%06d", i)}
+			messages = append(messages, fault.Message{
+				Message: doc.Name, Documents: []fault.Document{doc}, Secret: secret,
+			})
+		}
+		return messages
+	}
+	const most = authz.MaxListed
+	none, all := authz.Viewer{}, authz.Viewer{Encrypted: true}
+	for name, c := range map[string]struct {
+		viewer        authz.Viewer
+		have          []fault.Message
+		listed, named int
+		more          []string
+	}{
+		"none":             {none, nil, 0, 0, nil},
+		"all":              {none, some(most, false), most, 0, nil},
+		"one more":         {none, some(most+1, false), most, 0, []string{"More errors, not listed: 1"}},
+		"secrets":          {none, some(most, true), 0, most, nil},
+		"one secret more":  {none, some(most+1, true), 0, most, []string{"More documents, not listed: 1"}},
+		"not their number": {none, slices.Concat(some(most, true), some(most, false)), most, most, nil},
+		"more of both": {none, slices.Concat(some(most+2, true), some(most+3, false)), most, most, []string{
+			"More errors, not listed: 3", "More documents, not listed: 2",
+		}},
+		"secrets are shown": {all, slices.Concat(some(most, true), some(3, false)), most, 0, []string{
+			"More errors, not listed: 3",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			listed, named := 0, 0
+			var more []string
+			for _, message := range c.viewer.Listed(c.have) {
+				switch {
+				case authz.IsWithheld(message.Message):
+					named = len(message.Documents)
+				case len(message.Documents) > 0:
+					listed++
+				default:
+					more = append(more, message.Message)
+				}
+			}
+			if diff := cmp.Diff([]any{c.listed, c.named, c.more}, []any{listed, named, more}); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/cache"
 	"purser/internal/document"
@@ -289,14 +290,15 @@ type outcome struct {
 // invalidRendered returns a fault that lists the findings about rendered documents, nil if there are none.
 func (r Renderer) invalidRendered(rendered Computed, outcomes []outcome) error {
 	const maxDetailed = 8 << 20 // bytes of messages with all details
-	size := 0
 	var messages []fault.Message
+	listed, size := map[bool]int{}, map[bool]int{} // by whether messages are secret: their number, and their bytes
 	for i, doc := range rendered.Documents {
 		found := outcomes[i]
 		if found.ofSchema && len(found.findings) > 0 {
 			found.rule, found.findings = validations.OfSecretSchema(found.findings)
 		}
-		errs, err := validations.ReportRendered(doc.Document, found.rule, found.findings, size < maxDetailed,
+		detailed := size[found.secret] < maxDetailed && listed[found.secret] < authz.MaxListed
+		errs, err := validations.ReportRendered(doc.Document, found.rule, found.findings, detailed,
 			rendered.written[doc].destinations)
 		if err != nil {
 			return fmt.Errorf("word the findings: %w", err)
@@ -305,7 +307,7 @@ func (r Renderer) invalidRendered(rendered Computed, outcomes []outcome) error {
 			errs = append(errs, validations.Unchecked(doc.Document))
 		}
 		for _, e := range errs {
-			size += len(e.ErrorSection) + len(e.ValidationSchema) + len(e.Message)
+			size[found.secret] += len(e.ErrorSection) + len(e.ValidationSchema) + len(e.Message)
 			message := validations.D002(e)
 			if !r.Compat {
 				message.Path = e.Path
@@ -313,6 +315,7 @@ func (r Renderer) invalidRendered(rendered Computed, outcomes []outcome) error {
 			message.Secret, message.Documents[0].Encrypted = found.secret, doc.Traits().Encrypted
 			messages = append(messages, message)
 		}
+		listed[found.secret] += len(errs)
 	}
 	if len(messages) == 0 {
 		return nil

@@ -242,7 +242,7 @@ func (r RevisionResult) For(viewer authz.Viewer) validations.Result {
 		return result
 	}
 	result.Status = validations.Failure.String()
-	result.Errors = listOf(viewer.Messages(r.Messages))
+	result.Errors = listOf(viewer.Listed(r.Messages))
 	return result
 }
 
@@ -270,7 +270,7 @@ func (r RevisionResult) Stored() validations.Result {
 		})
 	}
 	if len(warnings) > 0 {
-		result.Errors = listOf(slices.Concat(viewer.Messages(r.Messages), warnings))
+		result.Errors = listOf(slices.Concat(viewer.Listed(r.Messages), warnings))
 	}
 	return result
 }

@@ -35,7 +35,7 @@ func (v View) detailsOf(ctx context.Context, revision revisions.Revision, name s
 		return d, err
 	}
 	if len(result.Messages) > 0 {
-		d.errors, err = itemsOf(v.viewer.Messages(result.Messages))
+		d.errors, err = itemsOf(v.viewer.Listed(result.Messages))
 	}
 	if len(result.Warnings) > 0 {
 		d.warnings = result.Warnings

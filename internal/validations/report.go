@@ -72,16 +72,12 @@ func report(doc *document.Document, rule []byte, findings []Finding, details boo
 	if len(findings) == 0 {
 		return nil, nil
 	}
-	data, err := document.ParseJSON(doc.Data)
-	if err != nil {
-		return nil, fmt.Errorf("read data of %s: %w", doc.Identity, err)
-	}
-	metadata, err := document.ParseJSON(doc.Metadata)
-	if err != nil {
-		return nil, fmt.Errorf("read metadata of %s: %w", doc.Identity, err)
-	}
-	whole := document.Mapping{
-		{Key: "data", Value: secrets.scrub(data)}, {Key: "metadata", Value: metadata}, {Key: "schema", Value: doc.Schema},
+	var whole document.Mapping
+	if details {
+		var err error
+		if whole, err = secrets.scrubbed(doc); err != nil {
+			return nil, err
+		}
 	}
 	errs := make([]Error, 0, len(findings))
 	for _, finding := range findings {
@@ -172,6 +168,21 @@ func secretsOf(doc *document.Document) secrets {
 		s.paths = append(s.paths, document.SplitPath(destination))
 	}
 	return s
+}
+
+// scrubbed returns a document without what may be secret.
+func (s secrets) scrubbed(doc *document.Document) (document.Mapping, error) {
+	data, err := document.ParseJSON(doc.Data)
+	if err != nil {
+		return nil, fmt.Errorf("read data of %s: %w", doc.Identity, err)
+	}
+	metadata, err := document.ParseJSON(doc.Metadata)
+	if err != nil {
+		return nil, fmt.Errorf("read metadata of %s: %w", doc.Identity, err)
+	}
+	return document.Mapping{
+		{Key: "data", Value: s.scrub(data)}, {Key: "metadata", Value: metadata}, {Key: "schema", Value: doc.Schema},
+	}, nil
 }
 
 func (s secrets) scrub(data any) any {

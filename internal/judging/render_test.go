@@ -1,0 +1,53 @@
+package judging
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"purser/internal/authz"
+	"purser/internal/fault"
+	"purser/internal/revisions/revisionstest"
+	"purser/internal/validations"
+)
+
+// Messages that no answer lists have no details, and secret messages do not count among the others.
+func TestInvalidRendered_details(t *testing.T) {
+	t.Parallel()
+	const secret, open = authz.MaxListed + 1, authz.MaxListed + 2
+	doc := revisionstest.Parsed(t, revisionstest.Widget("w", "{a: 1}", revisionstest.Cleartext))[0]
+	var rendered Computed
+	var outcomes []outcome
+	for i := range secret + open {
+		copied := *doc
+		rendered.Documents = append(rendered.Documents, &copied)
+		outcomes = append(outcomes, outcome{
+			rule: []byte(`{}`), findings: []validations.Finding{{Message: fmt.Sprint(i), SchemaPath: ".type"}}, secret: i < secret,
+		})
+	}
+	invalid, _ := errors.AsType[*fault.Fault](Renderer{}.invalidRendered(rendered, outcomes))
+	if len(invalid.Messages) != secret+open {
+		t.Fatalf("%d messages, want %d", len(invalid.Messages), secret+open)
+	}
+	detailed := map[bool]int{}
+	for _, message := range invalid.Messages {
+		diagnostic, _ := message.Diagnostic.(map[string]any)
+		if section, _ := diagnostic["error_section"].(json.RawMessage); strings.Contains(string(section), `"a":1`) {
+			detailed[message.Secret]++
+		}
+	}
+	if detailed[true] != authz.MaxListed || detailed[false] != authz.MaxListed {
+		t.Errorf("with details: %d secret messages and %d others, want %d of each", detailed[true], detailed[false],
+			authz.MaxListed)
+	}
+	result := revisionResult(validations.RenderingValidation, invalid)
+	var stored []fault.Message
+	if err := json.Unmarshal(result.Stored().Errors, &stored); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := stored[authz.MaxListed].Message, fmt.Sprintf("More errors, not listed: %d", open-authz.MaxListed); got != want {
+		t.Errorf("stored: %q, want %q", got, want)
+	}
+}
