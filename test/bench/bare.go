@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -15,8 +16,8 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// bareVariable is the environment variable that makes the bench a bare server, which does nothing but answer requests
-// to any path with the bytes of a file. It is a process of its own, like the server that it is compared with.
+// bareVariable is the environment variable that makes the bench a bare server, which does nothing but read requests to
+// any path and answer with the bytes of a file. It is a process of its own, like the server that it is compared with.
 const bareVariable = "BENCH_BARE"
 
 // bareWait is a path of the bare server where requests wait until the client gives up.
@@ -58,7 +59,8 @@ func serveBare(ctx context.Context, file, address string) error {
 		return fmt.Errorf("read the answer: %w", err)
 	}
 	router := chi.NewRouter()
-	router.Get("/*", func(w http.ResponseWriter, _ *http.Request) {
+	router.HandleFunc("/*", func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "application/x-yaml")
 		w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
 		_, _ = w.Write(answer)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -25,6 +26,7 @@ type ingestTurn struct {
 	together     time.Duration // the same on all cores
 	copied       time.Duration // raw COPY of the stored bytes
 	one, none    time.Duration // PUT with one document changed, with none changed
+	bare         time.Duration // the latter to a bare server
 	transactions int64         // writing transactions during a PUT that changes nothing
 }
 
@@ -53,9 +55,23 @@ func (b *bench) ingests(ctx context.Context, k kind) (err error) {
 	if _, err := s.db.Exec(ctx, createCopyTable); err != nil {
 		return fmt.Errorf("create the table to copy into: %w", err)
 	}
+	var answer bytes.Buffer
+	if err := s.send(ctx, http.MethodPut, api+"/buckets/site/documents", in.site.body(), &answer); err != nil {
+		return err
+	}
+	bare, err := b.startBare(ctx, answer.Bytes())
+	if err != nil {
+		return err
+	}
+	defer func() { err = bare.stop(err) }()
 	turns := make([]ingestTurn, b.rounds+1)
 	for i := range turns {
 		if turns[i], err = in.turn(ctx); err != nil {
+			return err
+		}
+		same := in.site.body()
+		turns[i].bare, err = medianTime(in.repeats, func(int) error { return bare.put(ctx, "site", same) })
+		if err != nil {
 			return err
 		}
 	}
@@ -240,6 +256,9 @@ func (b *bench) reportAgain(site string, turns []ingestTurn) {
 		site+": one document changed, times faster than cold", short(one))
 	b.atLeast(2, medianOf(turns, func(t ingestTurn) float64 { return ratio(t.cold, t.none) }), 60,
 		site+": nothing changed, times faster than cold", short(none))
+	bare := medianOf(turns, func(t ingestTurn) time.Duration { return t.bare })
+	b.infof(2, site+": the same to a server that only reads the body and writes the answer, times faster than cold",
+		"%.2fx  (%s)", medianOf(turns, func(t ingestTurn) float64 { return ratio(t.cold, t.bare) }), short(bare))
 	wrote := medianOf(turns, func(t ingestTurn) int64 { return t.transactions })
 	b.add(2, wrote == 0, "0", site+": nothing changed, transactions that wrote a row", strconv.FormatInt(wrote, 10))
 }
