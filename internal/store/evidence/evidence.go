@@ -20,14 +20,21 @@ type evidenceQueries struct{ revisions, policies, outcomes string }
 // Evidence about the revisions with numbers ($2), and about the one with a name: the revision $2, or else the newest
 // one with tag $3, or else the newest one.
 var (
-	byNumbers = evidenceQueries{
-		revisionsWith + `$2` + revisionsEnd, policiesOf, latestResults + `n.revision = ANY($2)`,
-	}
-	byName = evidenceQueries{
-		revisionsWith + named + revisionsEnd, policiesWith + named + policiesEnd,
-		latestResults + `n.revision = ANY(` + named + `)`,
-	}
+	byNumbers = evidenceQueries{revisionsAmong(`$2`), policiesOf, resultsAmong(`$2`)}
+	byName    = evidenceQueries{revisionsAmong(named), policiesWith + named + policiesEnd, resultsAmong(named)}
 )
+
+func revisionsAmong(list string) string {
+	return among(list, revisionNumbered+"l.revision") + " ORDER BY revision"
+}
+
+func resultsAmong(list string) string { return among(list, latestResults+"n.revision = l.revision") }
+
+// among returns a statement that gives the rows of another for each revision in a list (l.revision). It uses an index
+// for each of them: with a condition on the list, all rows of a site would be read while these are few.
+func among(list, sql string) string {
+	return `SELECT o.* FROM unnest(` + list + `::bigint[]) l (revision) CROSS JOIN LATERAL (` + sql + ` OFFSET 0) o`
+}
 
 const (
 	named = `ARRAY(SELECT CASE WHEN $2::bigint IS NOT NULL THEN $2

@@ -25,3 +25,6 @@ func (s *Source) AddResults(ctx context.Context, about []revisions.About, result
 
 // WorstResults is the statement of Source.WorstResults.
 const WorstResults = worstResults
+
+// RevisionsOf and OutcomesOf are statements of Source.Evidence.
+var RevisionsOf, OutcomesOf = byNumbers.revisions, byNumbers.outcomes

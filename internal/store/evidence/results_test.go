@@ -2,7 +2,9 @@ package evidence_test
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -479,6 +481,43 @@ func TestStore_AddResult_order(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// The evidence about a few revisions is read by index, also while there are few others or no statistics about them.
+func TestStore_Evidence_byIndex(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	put(t, open(t, url), "a", widget("w", 1))
+	conn := storetest.Connect(t, url)
+	exec := func(sql string) {
+		t.Helper()
+		if _, err := conn.Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec("SET plan_cache_mode = force_generic_plan")
+	exec("PREPARE revisions (text, bigint[]) AS " + evidence.RevisionsOf)
+	exec("PREPARE outcomes (text, bigint[]) AS " + evidence.OutcomesOf)
+	exec(`INSERT INTO revisions SELECT (jsonb_populate_record(r, jsonb_build_object('revision', i))).*
+		FROM revisions r, generate_series(2, 1000) i`)
+	exec("INSERT INTO reported (site, revision, name) SELECT site, revision, 'v' FROM revisions")
+	for _, analyze := range []string{"", "VACUUM ANALYZE revisions", "VACUUM ANALYZE reported"} {
+		exec(analyze)
+		for name, index := range map[string]string{"revisions": "revisions_pkey", "outcomes": "reported_pkey"} {
+			rows, err := conn.Query(t.Context(), "EXPLAIN EXECUTE "+name+"('default', '{1,2,3,4,5,6,7,8,9,10}')")
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := strings.Join(plan, "\n")
+			if !regexp.MustCompile(`Index (Only )?Scan using ` + index + ` .*\n *Index Cond: .* AND \(revision = `).MatchString(text) {
+				t.Errorf("%s, after %q:\n%s", name, analyze, text)
+			}
+		}
 	}
 }
 

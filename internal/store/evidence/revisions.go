@@ -15,12 +15,11 @@ const (
 			OR EXISTS (SELECT FROM entries f WHERE f.site = r.site AND f.revision = r.revision AND f.rule IS NOT NULL),
 		r.client_versions, r.stamp`
 
-	// revisionsWith selects revisions with their tags, after the time; a list of numbers and revisionsEnd follow.
-	revisionsWith = `SELECT now(), ARRAY(
+	// revisionNumbered selects a revision with its tags, after the time; its number follows.
+	revisionNumbered = `SELECT now(), ARRAY(
 			SELECT t.tag FROM tags t WHERE t.site = r.site AND t.revision = r.revision ORDER BY t.tag), ` + revisionColumns + `
 		FROM revisions r
-		WHERE r.site = $1 AND r.revision = ANY(`
-	revisionsEnd = `) ORDER BY r.revision`
+		WHERE r.site = $1 AND r.revision = `
 
 	newestRevision = `SELECT ` + revisionColumns + ` FROM revisions r
 		WHERE r.site = $1 AND r.revision = (SELECT head FROM sites WHERE site = $1)`
