@@ -35,8 +35,8 @@ const (
 		SELECT count(*), count(*) FILTER (WHERE encrypted) FROM closed`
 
 	insertRevision = `INSERT INTO revisions (site, revision, created_at, buckets, entries, outside, kind, author, message,
-			origin, client_versions, stamp)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
+			origin, client_versions, stamp, succeeded)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
 
 	changeBuckets = `INSERT INTO buckets (site, bucket, changed, stamp) SELECT $1, b, $3, $4 FROM unnest($2::text[]) b
 		ON CONFLICT (site, bucket) DO UPDATE SET changed = excluded.changed, stamp = excluded.stamp`
@@ -254,8 +254,9 @@ func (a *appending) conclude(batch *pgx.Batch, recorded map[revisions.Pair]bool)
 		}
 	}
 	s.queueViolations(batch, commit)
-	s.queueRevision(batch, commit)
-	for _, result := range commit.Results {
+	succeeded, results := evidence.Split(commit.Results)
+	s.queueRevision(batch, commit, succeeded)
+	for _, result := range results {
 		evidence.QueueResult(batch, s.site.Name, commit.Revision.ID, result)
 	}
 	if from := commit.Diff.CarriedFrom; from > 0 {
@@ -281,14 +282,14 @@ func (a *appending) conclude(batch *pgx.Batch, recorded map[revisions.Pair]bool)
 
 var errNotCommitted = errors.New("the transaction was rolled back")
 
-func (s *Store) queueRevision(batch *pgx.Batch, commit revisions.Commit) {
+func (s *Store) queueRevision(batch *pgx.Batch, commit revisions.Commit, succeeded int16) {
 	r, diff := commit.Revision, commit.Diff
 	var origin *int64
 	if r.Kind == revisions.Rollback {
 		origin = &r.Origin
 	}
 	batch.Queue(insertRevision, s.site.Name, r.ID, r.CreatedAt, orEmpty(r.Buckets), r.Entries, commit.Outside,
-		r.Kind.String(), r.User, r.Message, origin, postgres.OrNull(r.ClientVersions), r.Stamp)
+		r.Kind.String(), r.User, r.Message, origin, postgres.OrNull(r.ClientVersions), r.Stamp, succeeded)
 	if len(r.Buckets) > 0 {
 		batch.Queue(changeBuckets, s.site.Name, r.Buckets, r.ID, r.Stamp)
 	}

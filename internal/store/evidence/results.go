@@ -2,6 +2,8 @@ package evidence
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -40,9 +42,6 @@ const (
 			RETURNING name)
 		INSERT INTO reported (site, revision, name) SELECT $1, $2, name FROM carried`
 
-	reportedOf = `SELECT id, name, status, created_at, length(errors), coalesce(carried_from, 0) FROM results
-		WHERE site = $1 AND revision = $2 AND ($3 = '' OR name = $3) ORDER BY id`
-
 	errorsOf = `SELECT id, errors FROM results WHERE site = $1 AND revision = $2 AND id = ANY($3)`
 
 	newestFirst = ` ORDER BY id DESC LIMIT 1`
@@ -55,16 +54,33 @@ const (
 			WHERE site = n.site AND revision = n.revision AND name = n.name` + newestFirst + `) x
 		WHERE n.site = $1 AND `
 
-	newestOutcomes = latestResults + `n.revision = (SELECT head FROM sites WHERE site = $1)`
-
 	carriedOutcomes = latestResults + `n.revision = $2 AND ` + isPosted + `$3)`
 
-	// worstResults looks for one failure of each name.
-	worstResults = `SELECT n.name, coalesce(x.status, 'success') FROM reported n LEFT JOIN LATERAL (
+	worstPosted = `SELECT n.name, coalesce(x.status, 'success') FROM reported n LEFT JOIN LATERAL (
 			SELECT status FROM results WHERE site = n.site AND revision = n.revision AND name = n.name
 				AND status <> 'success' ORDER BY status LIMIT 1) x ON true
 		WHERE n.site = $1 AND n.revision = $2`
 )
+
+var (
+	reportedOf = `SELECT id, name, status, created_at, size, carried_from FROM (
+			SELECT id, name, status, created_at, length(errors) AS size, coalesce(carried_from, 0) AS carried_from
+			FROM results WHERE site = $1 AND revision = $2
+			UNION ALL ` + successes(fmt.Sprintf("%d, own.name, 'success', r.created_at, %d, 0", successID, len(noErrors))) +
+		`r.revision = $2) x
+		WHERE $3 = '' OR name = $3` + inOrder
+
+	newestOutcomes = outcomesWhere(`revision = (SELECT head FROM sites WHERE site = $1)`)
+
+	// worstResults looks for one failure of each name.
+	worstResults = worstPosted + ` UNION ALL ` + successes("own.name, 'success'") + `r.revision = $2`
+)
+
+// outcomesWhere selects the outcome of each name in a revision; condition is a condition on its number.
+func outcomesWhere(condition string) string {
+	return latestResults + "n." + condition + ` UNION ALL ` +
+		successes("r.revision, own.name, 'success', r.created_at, '', NULL::text") + "r." + condition
+}
 
 // QueueResult adds a result to a revision that is being made.
 func QueueResult(batch *pgx.Batch, site string, revision int64, r validations.Result) {
@@ -105,12 +121,19 @@ func (s *Source) Reported(ctx context.Context, of revisions.Revision, name strin
 // ResultErrors implements queries.Store.
 func (s *Source) ResultErrors(ctx context.Context, of revisions.Revision, ids []int64) (map[int64][]byte, error) {
 	errs := make(map[int64][]byte, len(ids))
+	stored := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return id == successID })
+	if len(stored) < len(ids) {
+		errs[successID] = []byte(noErrors)
+	}
+	if len(stored) == 0 {
+		return errs, nil
+	}
 	_, err := site.CollectOf(ctx, s.site, of, func(row pgx.CollectableRow) (id int64, err error) {
 		var text []byte
 		err = row.Scan(&id, &text)
 		errs[id] = text
 		return id, err //nolint:wrapcheck // explained by CollectOf
-	}, errorsOf, ids)
+	}, errorsOf, stored)
 	return errs, err
 }
 

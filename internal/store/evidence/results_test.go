@@ -270,9 +270,9 @@ func TestService_Rollback_results(t *testing.T) {
 		4: {own + " of 0"},
 		5: {own + " of 0", `x-validation failure [{"message":"m"}] of 1`, "y-validation failure [] of 3"},
 	} {
-		found, err := s.Evidence(t.Context(), []int64{revision})
-		if err != nil {
-			t.Fatal(err)
+		found, err := s.Evidence(t.Context(), []int64{revision, revision})
+		if err != nil || len(found.Revisions) != 1 {
+			t.Fatalf("%d revisions, error %v, want one that was asked for twice", len(found.Revisions), err)
 		}
 		of := found.Revisions[0]
 		reported, err := s.Reported(t.Context(), of, "")
