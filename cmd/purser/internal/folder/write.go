@@ -57,7 +57,10 @@ func documentFiles(path string) (files []string, err error) {
 // Write writes each document to a file in a folder. Then it deletes the old files, which Existing has returned, except
 // those that it has written. It returns the names of the files, BUCKET/KIND/NAME.yaml with slashes.
 func Write(dir string, documents []Document, old []string) ([]string, error) {
-	files := filesOf(documents)
+	files, err := filesOf(documents)
+	if err != nil {
+		return nil, err
+	}
 	names := slices.Sorted(maps.Keys(files))
 	for _, name := range names {
 		doc, at := files[name], filepath.Join(dir, filepath.FromSlash(name))
@@ -109,8 +112,9 @@ func writeFile(path string, text []byte, mode fs.FileMode) error {
 }
 
 // filesOf returns documents by their file names, BUCKET/KIND/NAME.yaml with slashes. A number is added to names that
-// differ only in case, and to those of documents that differ only in layer or version.
-func filesOf(documents []Document) map[string]Document {
+// differ only in case, and to those of documents that differ only in layer or version. Names of buckets cannot be
+// shortened, because a change set takes them from the folders: too long ones are an error.
+func filesOf(documents []Document) (map[string]Document, error) {
 	slices.SortStableFunc(documents, func(a, b Document) int {
 		return cmp.Or(cmp.Compare(a.Bucket, b.Bucket), cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name),
 			cmp.Compare(a.Layer, b.Layer))
@@ -122,7 +126,13 @@ func filesOf(documents []Document) map[string]Document {
 			kind = parts[1]
 		}
 		// The first spelling of a kind is used for all, because a file system may ignore case.
-		folder := folderName(doc.Bucket) + "/" + folderName(kind)
+		bucket := folderName(doc.Bucket)
+		if len(bucket) > maxName {
+			return nil, fmt.Errorf("the name of bucket %s is too long for a folder: it would have %d characters, and file "+
+				"systems take %d. Nothing was written. purser show --bucket BUCKET writes the documents of a single bucket to "+
+				"standard output, and purser push BUCKET FILE puts them back", doc.Bucket, len(bucket), maxName)
+		}
+		folder := bucket + "/" + shortened(folderName(kind))
 		if first, ok := folders[strings.ToLower(folder)]; ok {
 			folder = first
 		}
@@ -134,8 +144,11 @@ func filesOf(documents []Document) map[string]Document {
 		}
 		taken[strings.ToLower(path)], files[path] = true, doc
 	}
-	return files
+	return files, nil
 }
+
+// maxName is the length of the longest name that file systems take.
+const maxName = 255
 
 // shortened shortens the name of a file that is too long for file systems.
 func shortened(name string) string {

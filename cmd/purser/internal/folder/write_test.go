@@ -17,11 +17,15 @@ func TestFilesOf(t *testing.T) {
 	doc := func(bucket, schema, layer, name string) Document {
 		return Document{Identity: client.Identity{Schema: schema, Layer: layer, Name: name, Bucket: bucket}}
 	}
-	files := filesOf([]Document{
+	files, err := filesOf([]Document{
 		doc("site", "acme/Host/v1", "site", "a"), doc("site", "acme/Host/v1", "global", "a"),
 		doc("site", "acme/Host/v2", "site", "A"), doc("site", "other/host/v1", "site", "b"),
 		doc("..", "acme/Host/v1", "site", "../../x"), doc("site", "odd", "", strings.Repeat("n", 255)),
+		doc(strings.Repeat("b", 255), strings.Repeat("k", 255), "", "c"),
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	got := map[string]string{}
 	for path, doc := range files {
 		got[path] = doc.Schema + " " + doc.Layer
@@ -29,11 +33,33 @@ func TestFilesOf(t *testing.T) {
 	want := map[string]string{
 		"site/Host/a.yaml": "acme/Host/v1 global", "site/Host/a~2.yaml": "acme/Host/v1 site",
 		"site/Host/A~3.yaml": "acme/Host/v2 site", "site/Host/b.yaml": "other/host/v1 site",
-		"%2E%2E/Host/%2E.%2F..%2Fx.yaml":                 "acme/Host/v1 site",
-		"site/odd/" + strings.Repeat("n", 200) + ".yaml": "odd ",
+		"%2E%2E/Host/%2E.%2F..%2Fx.yaml":                                      "acme/Host/v1 site",
+		"site/odd/" + strings.Repeat("n", 200) + ".yaml":                      "odd ",
+		strings.Repeat("b", 255) + "/" + strings.Repeat("k", 200) + "/c.yaml": strings.Repeat("k", 255) + " ",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}
+
+// A bucket whose name is too long for a folder is named, and nothing is written or deleted.
+func TestWrite_longBucket(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, map[string]string{"site/Host/old.yaml": "schema: acme/Host/v1\n"})
+	old, err := Existing(dir, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("é", 43) // 258 characters when escaped
+	in := func(bucket string) Document {
+		return Document{Identity: client.Identity{Schema: "acme/Host/v1", Name: "x", Bucket: bucket}}
+	}
+	if _, err := Write(dir, []Document{in("a"), in(long)}, old); err == nil || !strings.Contains(err.Error(), "bucket "+long+" ") {
+		t.Errorf("error %v, want one that names the bucket", err)
+	}
+	left, err := Existing(dir, true)
+	if diff := cmp.Diff(old, left); diff != "" || err != nil {
+		t.Errorf("files (-before +after):\n%s\n%v", diff, err)
 	}
 }
 
