@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -67,10 +68,18 @@ func (a Allowed) check(u *url.URL) error {
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https", host == "", u.User != nil, u.Fragment != "":
 		return errors.New("it must be an http or https URL without a user and a fragment")
+	case !isPort(u.Port()):
+		return fmt.Errorf("it has the port %s, and ports are numbers from 1 to 65535", u.Port())
 	case err == nil && !a.holds(address.Unmap()), err != nil && !a.named(host) && len(a.networks) == 0:
 		return fmt.Errorf("--webhook-allow of the server does not list %s", host)
 	}
 	return nil
+}
+
+// isPort reports whether a text is the number of a port, or empty.
+func isPort(text string) bool {
+	port, err := strconv.ParseUint(text, 10, 16)
+	return text == "" || err == nil && port > 0
 }
 
 // checkAddress returns an error if an address must not be dialled for a host. A name alone does not allow special

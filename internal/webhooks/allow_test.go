@@ -50,6 +50,12 @@ func TestAllowed_check(t *testing.T) {
 		{onlyNames, "https://0x7f.1/", false},
 		{onlyNames, "https://[fe80::1%25eth0]/", false},
 		{onlyNames, "https://hooks.example@evil.example/", false},
+		{names, "https://hooks.example:65535/", true},
+		{names, "https://hooks.example:/", true},
+		{names, "https://hooks.example:65536/", false},
+		{names, "https://hooks.example:99999/", false},
+		{names, "https://hooks.example:0/", false},
+		{names, "https://10.1.2.3:99999/", false},
 		{Allowed{}, "https://hooks.example/", false},
 	} {
 		u, err := url.Parse(c.url)

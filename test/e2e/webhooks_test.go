@@ -319,7 +319,7 @@ func TestWebhooks_whereTo(t *testing.T) {
 	eventually(t, "a failed attempt", func() bool {
 		return strings.Contains(fmt.Sprint(s.deliveries(t, path)), "which --webhook-allow of the server does not list")
 	})
-	for _, url := range []string{r.URL, "http://[::1]" + port, "http://169.254.169.254/", "ftp://x.example", "http://u:p@x.example", "x", "http://"} {
+	for _, url := range []string{r.URL, "http://[::1]" + port, "http://169.254.169.254/", "ftp://x.example", "http://u:p@x.example", "x", "http://", "http://x.example:99999"} {
 		s.post(t, "webhooks", "{url: '"+url+"'}").fails(t, http.StatusBadRequest, "HTTPBadRequest")
 	}
 	if calls := r.got(); len(calls) > 0 {
