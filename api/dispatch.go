@@ -118,6 +118,11 @@ func prunedMeanwhile(r *http.Request, err error) bool {
 }
 
 func errNoRoute(r *http.Request) error {
-	return answers.Hinted(fault.NotFound, "HTTPRouteNotFound",
-		"There is nothing at "+r.URL.Path+"; /openapi.yaml lists all paths.")
+	hint := "/openapi.yaml lists all paths"
+	path := strings.TrimPrefix(r.URL.Path, v1)
+	if schema, ok := strings.CutPrefix(path, "/schemas"); ok && (schema == "" || schema[0] == '/') {
+		hint = "schemas belong to a revision: " + v1 + "/revisions/{revision}/schemas lists them, and " +
+			v1 + "/revisions/{revision}/schemas/{namespace}/{kind}/{version}/docs is a page about one"
+	}
+	return answers.Hinted(fault.NotFound, "HTTPRouteNotFound", "There is nothing at "+r.URL.Path+"; "+hint+".")
 }

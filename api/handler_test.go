@@ -108,6 +108,22 @@ func TestHandler_methods(t *testing.T) {
 	s.do(t, http.MethodPatch, "revisions", "", asJSON...).fails(t, http.StatusMethodNotAllowed, "HTTPMethodNotAllowed")
 }
 
+// The refusal of a path that looks like a schema's says where schemas are.
+func TestHandler_schemaPaths(t *testing.T) {
+	t.Parallel()
+	s := filled(t, 1)
+	const where = "/api/v1.0/revisions/{revision}/schemas/{namespace}/{kind}/{version}/docs"
+	for path, want := range map[string]string{
+		"/schemas/acme/Widget/v1": where, "schemas/acme/Widget/v1/docs": where, "/schemas": where, "schemas/": where,
+		"/schemasx": "/openapi.yaml lists all paths",
+	} {
+		got := s.get(t, path, asJSON...)
+		if got.StatusCode != http.StatusNotFound || !strings.Contains(got.text, want) {
+			t.Errorf("%s: %d, want %q in:\n%s", path, got.StatusCode, want, got.text)
+		}
+	}
+}
+
 func TestHandler_errors(t *testing.T) {
 	t.Parallel()
 	s := filled(t, 1)
