@@ -9,6 +9,7 @@ import (
 	"math"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"purser/internal/authz"
@@ -199,7 +200,7 @@ func (r *run) read(ctx context.Context) error {
 // split splits a file into segments, one per document.
 func (r *run) split(ctx context.Context, i int) error {
 	file, media := r.files[i], document.YAML
-	if path.Ext(file.Name) == ".json" {
+	if strings.EqualFold(path.Ext(file.Name), ".json") {
 		media = document.JSON
 	}
 	r.report.Files = append(r.report.Files, file.Name)

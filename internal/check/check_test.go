@@ -75,6 +75,8 @@ func TestCheck(t *testing.T) {
 		"no schema":         {[]check.File{site, file("w.yaml", doc("acme/Wdget/v1", "w", "{}"))}, 3, []string{"w.yaml:2:9 warning no-schema: No schema is in force for acme/Wdget/v1 (1 document; did you mean acme/Widget/v1?)"}},
 		"cannot be read":    {[]check.File{site, {Name: "x.yaml", Broken: "It cannot be read: permission denied"}}, 2, []string{"x.yaml:0:0 error file: It cannot be read: permission denied"}},
 		"not text":          {[]check.File{site, file("x.yaml", "schema: \xff\n")}, 2, []string{"x.yaml:1:1 error syntax: The bytes are not UTF-8"}},
+		"a byte order mark": {[]check.File{site, file("x.yaml", "\ufeff"+widget)}, 2, []string{"x.yaml:1:1 error syntax: The text begins with a byte order mark; it must be UTF-8 without one"}},
+		"JSON in capitals":  {[]check.File{file("w.JSON", `[{"schema": "a"},]`)}, 0, []string{"w.JSON:1:18 error syntax: "}},
 		"some unreadable":   {[]check.File{file("w.yaml", widget+widgets+"---\na: [\n")}, 3, []string{"w.yaml:10:4 error syntax: "}},
 		"no policy":         {[]check.File{file("w.yaml", widget+widgets)}, 2, []string{"w.yaml:3:"}},
 		"an unknown layer":  {[]check.File{site, file("w.yaml", strings.Replace(widget, "layer: site", "layer: stie", 1))}, 3, []string{"w.yaml:3:"}},

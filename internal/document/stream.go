@@ -144,12 +144,12 @@ func splitBy(meter *budget.Meter, media Media, body []byte, limits Limits) ([]Se
 func checkEncoding(body []byte) error {
 	switch {
 	case bytes.HasPrefix(body, []byte("\xfe\xff")), bytes.HasPrefix(body, []byte("\xff\xfe")):
-		return Malformed("the body is UTF-16; send it as UTF-8")
+		return Malformed("line 1: the text is UTF-16; it must be UTF-8")
 	case bytes.HasPrefix(body, []byte("\xef\xbb\xbf")):
-		return Malformed("the body begins with a byte order mark; send it as UTF-8 without one")
+		return Malformed("line 1: the text begins with a byte order mark; it must be UTF-8 without one")
 	}
 	if i := bytes.IndexByte(body, 0); i >= 0 {
-		return Malformed("line %d: a NUL byte; send the body as UTF-8 text", lineOf(body, i))
+		return Malformed("line %d: a NUL byte; the text must be UTF-8", lineOf(body, i))
 	}
 	if utf8.Valid(body) {
 		return nil

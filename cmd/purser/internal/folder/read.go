@@ -1,7 +1,6 @@
 package folder
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -79,7 +78,7 @@ func readAll(ctx context.Context, reader *check.Reader, paths []string) (read co
 		if file.Broken != "" {
 			return read, fmt.Errorf("%s: %s", file.Name, file.Broken)
 		}
-		found, err := parseSources(ctx, file.Name, bytes.TrimPrefix(file.Text, []byte("\xef\xbb\xbf")))
+		found, err := parseSources(ctx, file.Name, file.Text)
 		if err != nil {
 			return read, Invalid(file.Name + ": " + document.Details(err))
 		}
