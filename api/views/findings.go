@@ -95,7 +95,7 @@ func FoundOf(list []findings.Finding) []Found {
 
 // FindingLines returns a line for each finding, such as
 //
-//	[acme/Host/v1, site] cmp-1 .data.rack: 99 is greater than the maximum of 40 (line 212, column 9)
+//	[acme/Host/v1, site] cmp-1 .data.rack: 99 is greater than the maximum of 40 (bucket site) (line 212, column 9)
 func FindingLines(list []findings.Finding) string {
 	var b strings.Builder
 	for _, f := range list {
@@ -104,7 +104,11 @@ func FindingLines(list []findings.Finding) string {
 			what = strings.TrimSpace(f.Document.String() + " " + f.Path)
 		}
 		b.WriteString(strings.ReplaceAll(what+": "+f.Message, "\n", " "))
-		for _, more := range []string{f.Hint, closest(f.Causes)} {
+		bucket := f.Bucket
+		if bucket != "" {
+			bucket = "bucket " + bucket
+		}
+		for _, more := range []string{f.Hint, closest(f.Causes), bucket} {
 			if more != "" {
 				b.WriteString(" (" + strings.ReplaceAll(more, "\n", " ") + ")")
 			}

@@ -70,8 +70,8 @@ func TestFindingLines(t *testing.T) {
 	t.Parallel()
 	host := document.Identity{Schema: "acme/Host/v1", Layer: "site", Name: "cmp-1"}
 	for want, finding := range map[string]findings.Finding{
-		"[acme/Host/v1, site] cmp-1 .data.rack: 99 is too many (line 212, column 9)\n": {
-			Document: host, Path: ".data.rack", Message: "99 is too many", At: document.Position{Line: 212, Column: 9},
+		"[acme/Host/v1, site] cmp-1 .data.rack: 99 is too many (bucket si te) (line 212, column 9)\n": {
+			Document: host, Bucket: "si\nte", Path: ".data.rack", Message: "99 is too many", At: document.Position{Line: 212, Column: 9},
 		},
 		"site-validation: two lines (ask its service) (warning)\n": {
 			Level: findings.Warning, Validation: "site-validation", Message: "two\nlines", Hint: "ask its service",

@@ -25,8 +25,8 @@ func TestFindings_lines(t *testing.T) {
 		return []string{
 			fmt.Sprintf("[acme/Gadget/v1, site] g .metadata.substitutions.0.src: Required substitution source document [acme/Secret/v1] s was not found, yet "+
 				"is referenced by [acme/Gadget/v1] g (line %d, column %d)", 16+2*offset, 43),
-			"[acme/Widget/v1, site] elsewhere .data.size: 101 is greater than the maximum of 100",
-			fmt.Sprintf("[acme/Widget/v1, site] w1 .data.size: 177 is greater than the maximum of 100 (line %d, column %d)",
+			"[acme/Widget/v1, site] elsewhere .data.size: 101 is greater than the maximum of 100 (bucket rules)",
+			fmt.Sprintf("[acme/Widget/v1, site] w1 .data.size: 177 is greater than the maximum of 100 (bucket mop) (line %d, column %d)",
 				11+offset, 9),
 			fmt.Sprintf("[acme/Gadget/v1, site] g: No schema is in force for acme/Gadget/v1 (1 document; did you mean acme/Widget/v1?) "+
 				"(line %d, column 9) (warning)", 14+2*offset),

@@ -17,7 +17,7 @@ func TestFindings(t *testing.T) {
 	s.put(t, "site", layeringPolicy("lp")+sizes()+widget("w1", "{size: 177}")+widget("w2", "{size: 188}")+
 		docWith("acme/Gadget/v1", "g", "{}", substitution(".x"))).is(t, http.StatusOK)
 	tooLarge := func(name string, size int) string {
-		return fmt.Sprintf("[acme/Widget/v1, site] %s .data.size: %d is greater than the maximum of 100", name, size)
+		return fmt.Sprintf("[acme/Widget/v1, site] %s .data.size: %d is greater than the maximum of 100 (bucket site)", name, size)
 	}
 	const missing = "[acme/Gadget/v1, site] g .metadata.substitutions.0.src: Required substitution source document [acme/Secret/v1] s was not found, yet " +
 		"is referenced by [acme/Gadget/v1] g"

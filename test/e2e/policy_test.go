@@ -297,7 +297,7 @@ func TestStatus_forms(t *testing.T) {
 	s.report(t, 1, "x-validation", "failure")
 	text := "failure (ignored: x-validation fails)\n" + own + ": failure (policy ready)\n" +
 		"b-validation: failure (policy ready): two lines\nc-validation: missing (policy ready)\n" +
-		"[acme/Widget/v1, site] bad .data.size: 177 is greater than the maximum of 100\n"
+		"[acme/Widget/v1, site] bad .data.size: 177 is greater than the maximum of 100 (bucket mop)\n"
 	got := s.get(t, "revisions/1/status", "Accept", "text/plain").is(t, http.StatusOK)
 	if diff := cmp.Diff(text, got.text); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)

@@ -64,7 +64,7 @@ func TestMistakes_verdicts(t *testing.T) {
 			more: schema + three + policy("ready", "deckhand-policy-validation"), header: "success; findings=2",
 			want: []string{
 				"success (ignored: deckhand-schema-validation fails for 2 documents)",
-				"[acme/Widget/v1, @layer@] large .data.size: 177 is greater than the maximum of 100 (warning)",
+				"[acme/Widget/v1, @layer@] large .data.size: 177 is greater than the maximum of 100 (bucket more) (warning)",
 			},
 		},
 		"three violations": {
