@@ -124,6 +124,23 @@ func TestHandler_schemaPaths(t *testing.T) {
 	}
 }
 
+// The refusal of a large body names --max-body only if the flag sets its limit.
+func TestHandler_largeBodies(t *testing.T) {
+	t.Parallel()
+	s := filled(t, 1)
+	for path, flag := range map[string]bool{"buckets/b/documents": true, "revisions/1/tags/t": false} {
+		method, size := http.MethodPost, 65<<10
+		if flag {
+			method, size = http.MethodPut, 33<<20
+		}
+		got := s.do(t, method, path, strings.Repeat("#", size), append([]string{"Content-Type", "application/x-yaml"}, asJSON...)...)
+		got.fails(t, http.StatusRequestEntityTooLarge, "HTTPPayloadTooLarge")
+		if strings.Contains(got.text, "--max-body") != flag {
+			t.Errorf("%s: %s", path, got.text)
+		}
+	}
+}
+
 func TestHandler_errors(t *testing.T) {
 	t.Parallel()
 	s := filled(t, 1)

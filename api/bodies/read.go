@@ -52,8 +52,7 @@ func Read(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, document
 }
 
 func tooLarge(limit int64) error {
-	return document.TooLarge("The request body has more than %d bytes (decompressed), the most that is read here; "+
-		"documents can be sent as several buckets, or --max-body be raised", limit)
+	return document.TooLarge("The request body has more than %d bytes (decompressed), the most that is read here", limit)
 }
 
 func faultOf(limit int64, err error) error {

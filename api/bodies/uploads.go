@@ -2,6 +2,7 @@ package bodies
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -43,7 +44,18 @@ func (u *Uploads) Read(w http.ResponseWriter, r *http.Request, limit int64) (
 	if text, media, err = Read(w, r, limit); err != nil {
 		end()
 	}
-	return text, media, end, err
+	return text, media, end, advised(err)
+}
+
+// advised adds what helps to the fault of an upload that is too large. Other bodies have limits that no flag raises.
+func advised(err error) error {
+	f, isFault := errors.AsType[*fault.Fault](err)
+	if !isFault || f.Kind != fault.TooLarge {
+		return err
+	}
+	said := *f
+	said.Message += "; documents can be sent as several buckets, or --max-body be raised"
+	return &said
 }
 
 // begin reserves memory for an upload; end releases it.
