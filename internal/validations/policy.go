@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sosodev/duration"
@@ -41,10 +42,32 @@ func UnlistedWarning(policies []Policy, name string) string {
 		return ""
 	}
 	warning := "No ValidationPolicy in force in the revision lists " + name + ", so this result is ignored"
-	if nearest := words.Nearest(name, listed[:min(len(listed), maxCandidates)]); nearest != "" {
+	if nearest := nearestName(name, listed[:min(len(listed), maxCandidates)]); nearest != "" {
 		warning += "; did you mean " + nearest + "?"
 	}
 	return warning
+}
+
+// nearestName returns the name that is most similar to the name of a validation, "" if none is. The ending that most
+// names share makes no two of them similar.
+func nearestName(name string, names []string) string {
+	const ending = "-validation"
+	stem, ends := strings.CutSuffix(name, ending)
+	if !ends {
+		return words.Nearest(name, names)
+	}
+	var stems, others []string
+	for _, candidate := range names {
+		if s, ok := strings.CutSuffix(candidate, ending); ok {
+			stems = append(stems, s)
+		} else {
+			others = append(others, candidate)
+		}
+	}
+	if nearest := words.Nearest(stem, stems); nearest != "" {
+		return nearest + ending
+	}
+	return words.Nearest(name, others)
 }
 
 // ParsePolicy parses a stored ValidationPolicy. It returns the valid requirements of a broken one.
