@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -63,6 +64,32 @@ func TestDocs(t *testing.T) {
 func TestDocs_purser(t *testing.T) {
 	t.Parallel()
 	doAsDocumented(t, start(t), examplesOf(t, "docs/purser.md", "## First steps", ""))
+}
+
+// The documented commands tell a genuine delivery of a webhook from a forged one.
+func TestDocs_signature(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("openssl"); err != nil {
+		t.Skip(err)
+	}
+	s, r := startCalling(t), newReceiver(t, ok)
+	path, secret := s.hook(t, "{url: '"+r.URL+"'}")
+	s.post(t, path+"/ping", "").is(t, http.StatusAccepted)
+	eventually(t, "a ping", func() bool { return len(r.got()) == 1 })
+	ping := r.got()[0]
+	commands := examplesOf(t, "docs/events.md", "Without a library", "")[0].commands
+	for body, want := range map[string]string{ping.body: "genuine\n", ping.body + " ": "forged\n"} {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", commands)
+		cmd.Dir = t.TempDir()
+		cmd.Env = append(os.Environ(), "secret="+secret, "id="+ping.header.Get("Webhook-Id"),
+			"timestamp="+ping.header.Get("Webhook-Timestamp"), "signature="+ping.header.Get("Webhook-Signature"))
+		if err := os.WriteFile(filepath.Join(cmd.Dir, "body"), []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := cmd.CombinedOutput(); string(out) != want {
+			t.Errorf("%q is %s, %v, want %s", body, out, err, want)
+		}
+	}
 }
 
 // doAsDocumented runs examples in one shell, with purser in its PATH.
