@@ -96,16 +96,18 @@ func Findings(text []byte, found client.Findings) Answer {
 	return Answer{text, names, findingsText(found.Findings, nil, found.Total, found.More)}
 }
 
-// findingsText returns a line for each finding, which begins with its place in the files if places has one, and a line
-// about those that are not shown.
+// findingsText returns a line for each finding, which begins with its place in the files if places has one and otherwise
+// names its bucket, and a line about those that are not shown.
 func findingsText(findings []client.Finding, places []string, total int, more bool) string {
 	var b strings.Builder
 	for i, f := range findings {
-		place := placeAt(places, i)
-		if place != "" {
-			place += ": "
+		text := findingText(f)
+		if place := placeAt(places, i); place != "" {
+			text = place + ": " + text
+		} else if f.Document != nil && f.Document.Bucket != "" {
+			text += " (bucket " + f.Document.Bucket + ")"
 		}
-		fmt.Fprintln(&b, words.Line(place+findingText(f)))
+		fmt.Fprintln(&b, words.Line(text))
 	}
 	if rest := restText(len(findings), total, more); rest != "" {
 		fmt.Fprintln(&b, rest)

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,6 +29,19 @@ func TestVerdict(t *testing.T) {
 		"v: is odd\nwarning: old\nAll that is wrong: purser findings 3\n"
 	if diff := cmp.Diff(want, got.Text); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)
+	}
+}
+
+// A finding has its place in the files, or else the bucket of its document.
+func TestPushed_findings(t *testing.T) {
+	t.Parallel()
+	host := &client.Identity{Schema: "acme/Host/v1", Layer: "site", Name: "h", Bucket: "si\nte"}
+	f := client.Finding{Level: "error", Document: host, Path: ".data.rack", Message: "too large", Advice: "smaller"}
+	found := client.Findings{Findings: []client.Finding{f, f, {Level: "error", Validation: "v", Message: "no"}}, Total: 3}
+	got := Pushed(client.Written{Revision: "7", Status: "failure; findings=2"}, found, []string{"f.yaml:3", "", ""}).Text
+	const line = "[acme/Host/v1, site] h .data.rack: too large (smaller)"
+	if want := "f.yaml:3: " + line + "\n" + line + " (bucket si te)\nv: no\n"; !strings.Contains(got, want) {
+		t.Errorf("got %s, want in it\n%s", got, want)
 	}
 }
 
