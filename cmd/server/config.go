@@ -37,9 +37,9 @@ func defaultStateDir() string {
 
 // limitFlags bound the costs of requests, and select how bodies are read.
 type limitFlags struct {
-	MaxBody         byteSize `help:"Size of a request body, decompressed." default:"32MiB" placeholder:"SIZE"`
+	MaxBody         byteSize `help:"Size of a request body, decompressed." default:"32MiB" placeholder:"32MiB"`
 	MaxDocuments    int      `help:"Documents in a body." default:"100000"`
-	MaxDocumentSize byteSize `help:"Size of a document, as written and with aliases expanded." default:"4MiB" placeholder:"SIZE"` //nolint:lll // a tag
+	MaxDocumentSize byteSize `help:"Size of a document, as written and with aliases expanded." default:"4MiB" placeholder:"4MiB"` //nolint:lll // a tag
 	MaxDepth        int      `help:"Nesting depth of a document." default:"100"`
 	MaxValues       int      `help:"Keys and values of a document, aliases expanded." default:"100000"`
 
@@ -53,10 +53,10 @@ type limitFlags struct {
 	CacheSize    *byteSize `help:"Size of each of four caches: documents of buckets, all live documents, rendered revisions, YAML; one of rendered documents has twice the size. Default: a twelfth of --memory." placeholder:"SIZE"` //nolint:lll // a tag
 	IngestMemory *byteSize `help:"Memory for all uploads of documents in progress; others wait. Default: a quarter of --memory, at most 256MiB." placeholder:"SIZE"`                                                                  //nolint:lll // a tag
 
-	EventsKeep days `help:"How long events are kept; the newest 10,000 are kept longer." default:"7d" placeholder:"TIME"`
+	EventsKeep days `help:"How long events are kept; the newest 10,000 are kept longer." default:"7d" placeholder:"7d"`
 	MaxWaits   int  `help:"Requests that wait for changes at once, streams included." default:"10000"`
 
-	LargeMemory byteSize `help:"Memory for all large requests in progress, in steps of 256MiB; others wait." default:"256MiB" placeholder:"SIZE"` //nolint:lll // a tag
+	LargeMemory byteSize `help:"Memory for all large requests in progress, in steps of 256MiB; others wait." default:"256MiB" placeholder:"256MiB"` //nolint:lll // a tag
 
 	RequestRate int `help:"Requests per second of one user, on average over 10s; 0: unlimited. Not with --auth=none." default:"200"`   //nolint:lll // a tag
 	UserIngests int `help:"Uploads of documents that one user may have in progress; 0: unlimited. Not with --auth=none." default:"16"` //nolint:lll // a tag

@@ -83,3 +83,17 @@ func TestRun_noDatabase(t *testing.T) {
 		t.Errorf("exit code %d, want 1", code)
 	}
 }
+
+// The help shows the defaults of sizes and times.
+func TestRun_helpDefaults(t *testing.T) {
+	t.Parallel()
+	var stdout, stderr bytes.Buffer
+	run(t.Context(), []string{"serve", "--help"}, &stdout, &stderr)
+	for _, want := range []string{
+		"--max-body=32MiB", "--max-document-size=4MiB", "--events-keep=7d", "--large-memory=256MiB", "--ui-oidc-scopes=profile",
+	} {
+		if !strings.Contains(stdout.String(), want) {
+			t.Errorf("%s is missing", want)
+		}
+	}
+}

@@ -41,7 +41,7 @@ type serveCommand struct {
 	Listen    string `help:"Address to listen on." default:"127.0.0.1:9000"`
 	PublicURL string `help:"URL at which clients reach the server, for the links in answers. Without it, links have the host of the request." placeholder:"https://…"` //nolint:lll // a tag
 
-	Compat string `help:"Behave like Deckhand of 2020 where Purser differs (rows C1-C5 of docs/api.md): deckhand." enum:"deckhand," default:"" placeholder:"deckhand"` //nolint:lll // a tag
+	Compat string `help:"Behave like Deckhand of 2020 where Purser differs (the rows with a letter in docs/api.md): deckhand." enum:"deckhand," default:"" placeholder:"deckhand"` //nolint:lll // a tag
 
 	DefaultValidations []string `help:"The server's own validations that count in revisions without a ValidationPolicy." default:"deckhand-schema-validation,deckhand-policy-validation,deckhand-rendering-validation" placeholder:"NAME"` //nolint:lll // a tag
 

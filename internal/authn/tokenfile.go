@@ -138,8 +138,11 @@ func (t *Token) caller() Caller {
 
 func textOf(value any) (string, error) {
 	text, ok := value.(string)
-	if !ok || text == "" {
+	switch {
+	case !ok:
 		return "", errors.New("expected a string (quote a value that looks like a number)")
+	case text == "":
+		return "", errors.New("expected a string that is not empty")
 	}
 	return text, nil
 }

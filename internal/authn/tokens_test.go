@@ -330,7 +330,7 @@ func TestAppendToken_refuses(t *testing.T) {
 		"indented":   {"  - {id: a, user: u, created: 2026-01-31T12:00:00Z, sha256: " + hash + "}\n", 0o600, good, "append a token"},
 		"broken":     {"a: b\n", 0o600, good, "cannot be read"},
 		"readable":   {"", 0o644, good, "chmod 600"},
-		"no user":    {"", 0o600, nobody, "expected a string"},
+		"no user":    {"", 0o600, nobody, "user: expected a string that is not empty"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
