@@ -90,7 +90,7 @@ func (w *walk) path(name string) error {
 	}
 	info, err := os.Stat(name)
 	if err != nil {
-		return fmt.Errorf("check a path: %w", err)
+		return fmt.Errorf("read the paths: %w", err)
 	}
 	if !info.IsDir() {
 		return w.file(name, false)
