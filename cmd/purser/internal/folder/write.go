@@ -150,10 +150,11 @@ func filesOf(documents []Document) (map[string]Document, error) {
 // maxName is the length of the longest name that file systems take.
 const maxName = 255
 
-// shortened shortens the name of a file that is too long for file systems.
+// shortened shortens the name of a file or folder that is too long for file systems. Like folderName, it leaves no dot
+// at the end.
 func shortened(name string) string {
 	const most = 200
-	return name[:min(len(name), most)]
+	return strings.TrimRight(name[:min(len(name), most)], ".")
 }
 
 var encryptedDocument = regexp.MustCompile(`storagePolicy["']?\s*:\s*["']?encrypted`)
