@@ -65,10 +65,10 @@ func call(method, url string, body, answer any) error {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer response.Body.Close()
 	if response.StatusCode >= 500 {
 		log.Fatal(method, " ", url, ": ", response.Status)
 	}
+	defer response.Body.Close()
 	if response.StatusCode >= 300 {
 		return fmt.Errorf("%s %s: %s", method, url, response.Status)
 	}
