@@ -60,7 +60,9 @@ func call(method, url string, body, answer any) error {
 	if err != nil {
 		log.Fatal(err)
 	}
-	request.Header = http.Header{"Accept": {"application/json"}, "Content-Type": {"application/json"}, "X-Auth-Token": {os.Getenv("TOKEN")}}
+	request.Header = http.Header{
+		"Accept": {"application/json"}, "Content-Type": {"application/json"}, "X-Auth-Token": {os.Getenv("TOKEN")},
+	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		log.Fatal(err)
