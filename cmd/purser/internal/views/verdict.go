@@ -96,8 +96,8 @@ func Findings(text []byte, found client.Findings) Answer {
 	return Answer{text, names, findingsText(found.Findings, nil, found.Total, found.More)}
 }
 
-// findingsText returns a line for each finding, which begins with its place in the files if places has one, and otherwise
-// names its bucket. A last line counts those that are not shown.
+// findingsText returns a line for each finding, with its place in the files if places has one, or else its bucket.
+// A last line counts those that are not shown.
 func findingsText(findings []client.Finding, places []string, total int, more bool) string {
 	var b strings.Builder
 	for i, f := range findings {
