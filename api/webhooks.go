@@ -37,7 +37,11 @@ func (s *server) addWebhook(w http.ResponseWriter, r *http.Request) error {
 
 // GET /api/v1.0/webhooks/{webhook}
 func (s *server) showWebhook(w http.ResponseWriter, r *http.Request) error {
-	found, err := s.Webhooks.Store.Webhook(r.Context(), idOf(r, "webhook"))
+	id, err := webhookOf(r)
+	if err != nil {
+		return err
+	}
+	found, err := s.Webhooks.Store.Webhook(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -47,11 +51,15 @@ func (s *server) showWebhook(w http.ResponseWriter, r *http.Request) error {
 
 // PUT /api/v1.0/webhooks/{webhook}
 func (s *server) setWebhook(w http.ResponseWriter, r *http.Request) error {
+	id, err := webhookOf(r)
+	if err != nil {
+		return err
+	}
 	wish, err := s.readWish(w, r)
 	if err != nil {
 		return err
 	}
-	set, err := s.Webhooks.Set(r.Context(), idOf(r, "webhook"), wish)
+	set, err := s.Webhooks.Set(r.Context(), id, wish)
 	if err != nil {
 		return err
 	}
@@ -61,7 +69,11 @@ func (s *server) setWebhook(w http.ResponseWriter, r *http.Request) error {
 
 // DELETE /api/v1.0/webhooks/{webhook}
 func (s *server) deleteWebhook(w http.ResponseWriter, r *http.Request) error {
-	if err := s.Webhooks.Store.DropWebhook(r.Context(), idOf(r, "webhook")); err != nil {
+	id, err := webhookOf(r)
+	if err != nil {
+		return err
+	}
+	if err := s.Webhooks.Store.DropWebhook(r.Context(), id); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -70,7 +82,11 @@ func (s *server) deleteWebhook(w http.ResponseWriter, r *http.Request) error {
 
 // POST /api/v1.0/webhooks/{webhook}/ping
 func (s *server) pingWebhook(w http.ResponseWriter, r *http.Request) error {
-	made, err := s.Webhooks.Ping(r.Context(), idOf(r, "webhook"))
+	id, err := webhookOf(r)
+	if err != nil {
+		return err
+	}
+	made, err := s.Webhooks.Ping(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -85,7 +101,11 @@ func (s *server) listDeliveries(w http.ResponseWriter, r *http.Request) error {
 	if err := q.Err(); err != nil {
 		return err
 	}
-	found, more, err := s.Webhooks.Deliveries(r.Context(), idOf(r, "webhook"), page)
+	id, err := webhookOf(r)
+	if err != nil {
+		return err
+	}
+	found, more, err := s.Webhooks.Deliveries(r.Context(), id, page)
 	if err != nil {
 		return err
 	}
@@ -95,7 +115,15 @@ func (s *server) listDeliveries(w http.ResponseWriter, r *http.Request) error {
 
 // POST /api/v1.0/webhooks/{webhook}/deliveries/{delivery}/retry
 func (s *server) retryDelivery(w http.ResponseWriter, r *http.Request) error {
-	again, err := s.Webhooks.Store.Retry(r.Context(), idOf(r, "webhook"), idOf(r, "delivery"))
+	id, err := webhookOf(r)
+	if err != nil {
+		return err
+	}
+	delivery, isID := idOf(r, "delivery")
+	if !isID {
+		return webhooks.UnknownDelivery(id, revisionName(r, "delivery"))
+	}
+	again, err := s.Webhooks.Store.Retry(r.Context(), id, delivery)
 	if err != nil {
 		return err
 	}
@@ -103,13 +131,19 @@ func (s *server) retryDelivery(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// idOf returns a number in the path, or 0, which is no id, for anything else.
-func idOf(r *http.Request, parameter string) int64 {
-	id, err := strconv.ParseInt(revisionName(r, parameter), 10, 64)
-	if err != nil {
-		return 0
+// webhookOf returns the id of the webhook in the path. Fault: NotFound if it can be no id.
+func webhookOf(r *http.Request) (int64, error) {
+	id, isID := idOf(r, "webhook")
+	if !isID {
+		return 0, webhooks.Unknown(revisionName(r, "webhook"))
 	}
-	return id
+	return id, nil
+}
+
+// idOf returns a number in the path that can be an id.
+func idOf(r *http.Request, parameter string) (id int64, isID bool) {
+	id, err := strconv.ParseInt(revisionName(r, parameter), 10, 64)
+	return id, err == nil && id > 0
 }
 
 // maxWish bounds the body of a webhook, in bytes.

@@ -90,7 +90,7 @@ func parseStatus(payload document.Mapping, anyStatus bool) (string, error) {
 	switch {
 	case status == "success", status == "failure":
 		return status, nil
-	case anyStatus && status != "" && len(status) <= maxStatus:
+	case anyStatus && status != "" && len(status) <= maxStatus && !strings.Contains(status, "\x00"):
 		return status, nil
 	}
 	return "", badResult(`The status of a validation result must be "success" or "failure".`)

@@ -28,6 +28,17 @@ func TestParseResult_reservedNames(t *testing.T) {
 	}
 }
 
+// A status as in the reference is a word that every store can keep.
+func TestParseResult_anyStatus(t *testing.T) {
+	t.Parallel()
+	for status, taken := range map[string]bool{"success": true, "odd": true, "warnings": true, "": false, "too long a": false, "a\x00b": false} {
+		body := document.Mapping{{Key: "status", Value: status}, {Key: "validator", Value: "v"}}
+		if _, err := ParseResult("x", body, true); (err == nil) != taken {
+			t.Errorf("%q: %v", status, err)
+		}
+	}
+}
+
 // The first message is found without reading the errors after it.
 func TestFirstMessage(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/netip"
 	"net/url"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"purser/internal/words"
 )
 
 // Allowed is the set of hosts that webhooks may call: host names, domains and networks. The zero Allowed is empty.
@@ -69,14 +72,14 @@ func (a Allowed) check(u *url.URL) error {
 	case u.Scheme != "http" && u.Scheme != "https", host == "", u.User != nil, u.Fragment != "":
 		return errors.New("it must be an http or https URL without a user and a fragment")
 	case !isPort(u.Port()):
-		return fmt.Errorf("it has the port %s, and ports are numbers from 1 to 65535", u.Port())
+		return fmt.Errorf("there is no port %s; ports are from 1 to %d", words.Excerpt(u.Port()), math.MaxUint16)
 	case err == nil && !a.holds(address.Unmap()), err != nil && !a.named(host) && len(a.networks) == 0:
 		return fmt.Errorf("--webhook-allow of the server does not list %s", host)
 	}
 	return nil
 }
 
-// isPort reports whether a text is the number of a port, or empty.
+// isPort reports whether a URL can have a port; an empty one is that of the scheme.
 func isPort(text string) bool {
 	port, err := strconv.ParseUint(text, 10, 16)
 	return text == "" || err == nil && port > 0

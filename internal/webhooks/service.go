@@ -18,6 +18,7 @@ import (
 	"purser/internal/fault"
 	"purser/internal/queries"
 	"purser/internal/secrets"
+	"purser/internal/words"
 )
 
 // Config holds the dependencies of a Service. All fields but Proxy and Vault must be set.
@@ -142,6 +143,8 @@ func (s *Service) check(target, secret string) error {
 	u, err := url.Parse(target)
 	if err == nil {
 		err = s.Allowed.check(u)
+	} else {
+		err = errors.Unwrap(err) // without a copy of the URL
 	}
 	if err != nil {
 		return fault.New(fault.Invalid, "HTTPBadRequest", "The url of the webhook cannot be called: %w", err)
@@ -167,6 +170,18 @@ func newSecret() string {
 func errNoKeyset() error {
 	return fault.New(fault.Conflict, "NoKeyset", "The secrets of webhooks are stored sealed, and this server has no "+
 		"keyset: --secrets-keyset names one")
+}
+
+// Unknown returns the NotFound fault for a webhook, by its id as a caller wrote it.
+func Unknown(id string) error {
+	return fault.New(fault.NotFound, "WebhookNotFound", "There is no webhook %s; GET /webhooks lists all", words.Excerpt(id))
+}
+
+// UnknownDelivery returns the NotFound fault for a delivery, by its id as a caller wrote it.
+func UnknownDelivery(webhook int64, id string) error {
+	return fault.New(fault.NotFound, "DeliveryNotFound",
+		"The webhook %d has no delivery %s; GET /webhooks/%[1]d/deliveries lists those that are kept", webhook,
+		words.Excerpt(id))
 }
 
 func isNotFound(err error) bool { return fault.KindOf(err) == fault.NotFound }

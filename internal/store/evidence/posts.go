@@ -54,7 +54,7 @@ func postOf(about revisions.About, r validations.Result) post {
 	e := events.Posted{Revision: about.Revision, Name: r.Name, Status: r.Status, Validator: r.Validator}
 	return post{
 		Revision: about.Revision, Stamps: about.Stamps, Name: r.Name, Status: r.Status, Validator: string(r.Validator),
-		Errors: string(r.Errors), At: timeOf(r), Message: validations.OutcomeOf(r).Message,
+		Errors: string(r.Errors), At: timeOf(r), Message: messageOf(r),
 		Entry: journal.EntryOf(e.Event(), about.Audit),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -95,9 +96,15 @@ func QueueCarried(batch *pgx.Batch, site string, revision, from int64) {
 	batch.Queue(carryResults, site, revision, from, validations.ReservedPrefix)
 }
 
+// messageOf returns the message of a result's outcome as a text that Postgres stores: it takes no NUL characters. In
+// the errors, which are JSON, they are escaped.
+func messageOf(r validations.Result) string {
+	return strings.ReplaceAll(validations.OutcomeOf(r).Message, "\x00", "\uFFFD")
+}
+
 func resultValues(r validations.Result) []any {
 	return []any{
-		r.Name, r.Status, string(r.Validator), string(r.Errors), timeOf(r), validations.OutcomeOf(r).Message,
+		r.Name, r.Status, string(r.Validator), string(r.Errors), timeOf(r), messageOf(r),
 	}
 }
 

@@ -302,6 +302,33 @@ func TestService_Rollback_results(t *testing.T) {
 	}
 }
 
+// A result whose message holds a NUL character, which Postgres does not store in texts, is stored like any other: one
+// that is posted, and one of the server's own validations.
+func TestStore_AddResult_nul(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	s, site := openStore(t, url, defaults()), open(t, url)
+	put(t, site, "a", widget("w", 1))
+	posted := validations.Result{
+		Name: "x-validation", Status: "failure", Validator: []byte("{}"), Errors: []byte(`[{"message":"a\u0000b"}]`),
+	}
+	if _, _, err := s.AddResult(t.Context(), revisions.About{Revision: 1}, posted); err != nil {
+		t.Fatal(err)
+	}
+	put(t, site, "p", control("deckhand/ValidationPolicy/v1", "p", `{validations: [{name: x-validation}]}`)+
+		control("deckhand/DataSchema/v1", "acme/Widget/v1", `{property_groups: {"a\0": {}}}`))
+	found, err := s.Evidence(t.Context(), []int64{1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := validations.Outcome{Name: "x-validation", Status: validations.Failure, Message: "a\uFFFDb"}
+	outcomes := found.Outcomes[1]
+	got := outcomes[slices.IndexFunc(outcomes, func(o validations.Outcome) bool { return o.Name == want.Name })]
+	if got.At = (time.Time{}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
 // The worst result of each name costs the same however many results there are, also with a plan from when there were
 // none.
 func TestStore_WorstResults(t *testing.T) {

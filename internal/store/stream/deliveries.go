@@ -17,7 +17,6 @@ import (
 
 	"purser/internal/authz"
 	"purser/internal/events"
-	"purser/internal/fault"
 	"purser/internal/queries"
 	"purser/internal/store/postgres"
 	"purser/internal/webhooks"
@@ -110,8 +109,7 @@ func (s *Stream) delivery(ctx context.Context, tx pgx.Tx, webhook, id int64) (we
 	}
 	d, err := pgx.CollectExactlyOneRow(rows, scanDelivery)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return d, fault.New(fault.NotFound, "DeliveryNotFound", "The webhook %d has no delivery %s", webhook,
-			strconv.FormatInt(id, 10))
+		return d, webhooks.UnknownDelivery(webhook, strconv.FormatInt(id, 10))
 	}
 	return d, err //nolint:wrapcheck // explained by retry
 }

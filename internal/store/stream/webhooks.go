@@ -8,7 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"purser/internal/fault"
 	"purser/internal/store/postgres"
 	"purser/internal/webhooks"
 )
@@ -43,7 +42,10 @@ func (s *Stream) Webhooks(ctx context.Context) ([]webhooks.Webhook, error) {
 
 // Webhook implements webhooks.Store.
 func (s *Stream) Webhook(ctx context.Context, id int64) (webhooks.Webhook, error) {
-	found, err := postgres.Collect(ctx, s.site.DB, scanWebhook, selectWebhooks, s.site.Name, max(id, 1))
+	if id < 1 { // 0 would select all
+		return webhooks.Webhook{}, unknownWebhook(id)
+	}
+	found, err := postgres.Collect(ctx, s.site.DB, scanWebhook, selectWebhooks, s.site.Name, id)
 	if err == nil && len(found) == 0 {
 		err = unknownWebhook(id)
 	}
@@ -53,9 +55,7 @@ func (s *Stream) Webhook(ctx context.Context, id int64) (webhooks.Webhook, error
 	return found[0], nil
 }
 
-func unknownWebhook(id int64) error {
-	return fault.New(fault.NotFound, "WebhookNotFound", "There is no webhook %s", strconv.FormatInt(id, 10))
-}
+func unknownWebhook(id int64) error { return webhooks.Unknown(strconv.FormatInt(id, 10)) }
 
 func scanWebhook(row pgx.CollectableRow) (w webhooks.Webhook, err error) {
 	var rotated *time.Time

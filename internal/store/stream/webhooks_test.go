@@ -39,3 +39,18 @@ func TestStream_SetWebhook(t *testing.T) {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
 }
+
+// A number that is no id names no webhook: a webhook is not found by it, and so not changed.
+func TestStream_Webhook_noID(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, storetest.URL(t), defaults()).Stream
+	w := webhooks.Webhook{URL: "https://a.example", Enabled: true, Secret: []byte("s"), CreatedAt: time.Unix(0, 0).UTC()}
+	if _, err := s.AddWebhook(t.Context(), w, 1); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []int64{0, -1, 2} {
+		if got, err := s.Webhook(t.Context(), id); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("webhook %d: %v, %v", id, got, err)
+		}
+	}
+}
