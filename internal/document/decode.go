@@ -127,7 +127,8 @@ func (d *decoder) count(bytes, depth int) error {
 }
 
 func (d *decoder) tooDeep() error {
-	return TooLarge("%s%s is nested deeper than %d (--max-depth)", d.segment.Place(), d.name, d.limits.Depth)
+	return TooLarge("%s%s is nested deeper than %d levels; make it flatter, or raise the server's --max-depth",
+		d.segment.Place(), d.name, d.limits.Depth)
 }
 
 // exceeds counts a value and returns a fault if a limit is exceeded.
@@ -140,8 +141,8 @@ func (d *decoder) exceeds(bytes, depth int) error {
 	case d.values > d.limits.Values:
 		return d.limits.tooManyValues(d.segment)
 	case d.size > d.limits.Size:
-		return TooLarge("%s%s has more than %d bytes once its aliases are expanded (--max-document-size)",
-			d.segment.Place(), d.name, d.limits.Size)
+		return TooLarge("%s%s has more than %d bytes once its aliases are expanded; split it up, or raise the server's "+
+			"--max-document-size", d.segment.Place(), d.name, d.limits.Size)
 	}
 	return nil
 }

@@ -93,7 +93,7 @@ func TestSplit_refused(t *testing.T) {
 	for name, c := range map[string]struct{ body, part string }{
 		"utf-16":           {"\xff\xfea\x00", "UTF-16"},
 		"byte order mark":  {"\xef\xbb\xbfa: 1", "byte order mark"},
-		"not utf-8":        {"a: 1\nb: \xff\n", "line 2: the bytes are not UTF-8"},
+		"not utf-8":        {"a: 1\nb: \xff\n", "line 2: the byte 0xff is not UTF-8"},
 		"nul":              {"a: 1\nb: \x00\n", "line 2: a NUL byte"},
 		"unclosed":         {"a: 1\n---\nb: [1\n", "document 2"},
 		"two roots":        {"---\na: 1\n]\n", "document 1"},
@@ -132,12 +132,19 @@ func TestSplit_json(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	for body, part := range map[string]string{
-		`[{"a": 1}] x`: "JSON. Details: line 1, column 12: invalid character 'x' after top-level value", `[1e4e]`: "line 1, column 5: invalid character 'e'",
-		`[1,`: "JSON. Details: line 1, column 3: unexpected end", `{"a": "b", `: "line 1, column 11: unexpected end of JSON input",
-		"\n{\"a\":1}\n}": "line 3, column 1: invalid character '}' after top-level value", "{}\n,{}": "line 2, column 1: invalid character ','",
-		"{}\n]": "line 2, column 1: invalid character ']' after", "}": "'}' looking for beginning of value", "{} {}": "after top-level value",
-		"[{},\n\n\n{},\n\n{x}]": "line 6, column 2: invalid character 'x'", "[{\"a\": \"\n\"}]": `line 1, column 9: invalid character '\n'`,
-		"[{}\n{}]": "line 2, column 1: invalid character '{' after array element", "[[{}]\n": "line 1, column 6: unexpected end",
+		`[{"a": 1}] x`: "JSON. Details: line 1, column 12: the value has ended before 'x'", `[1e4e]`: "line 1, column 5: a comma or ']' must follow the item, not 'e'",
+		`[1,`: "JSON. Details: line 1, column 3: the text ends early", `{"a": "b", `: "line 1, column 11: the text ends early: a bracket or a quote is not closed",
+		"\n{\"a\":1}\n}": "line 3, column 1: the value has ended before '}'", "{}\n,{}": "line 2, column 1: the value has ended before ','; send several documents as one array",
+		"{}\n]": "line 2, column 1: the value has ended before ']'", "}": "no array or object begins with '}'", "{} {}": "the value has ended before '{'",
+		"[{},\n\n\n{},\n\n{x}]": "line 6, column 2: a key cannot begin with 'x'", "[{\"a\": \"\n\"}]": `line 1, column 9: the character '\n' cannot stand in a string`,
+		"[{}\n{}]": "line 2, column 1: a comma or ']' must follow the item, not '{'", "[[{}]\n": "line 1, column 6: the text ends early",
+		"a: b":  "line 1, column 1: no array or object begins with 'a'; send YAML with Content-Type: application/x-yaml",
+		`[{},]`: "column 5: a value is missing before ']'; remove the comma before it", `{"a":1,}`: "column 8: a key is missing before '}'; remove the comma before it",
+		`['a']`: "column 2: a string is in double quotes", `{'a':1}`: `column 2: a key cannot begin with '\''`, `{"a" 1}`: "column 6: a colon must follow the key",
+		`{"a":1 "b":2}`: "column 8: a comma or '}' must follow the value", `["\q"]`: `column 4: no escape has 'q' after the backslash`, `["\u12g4"]`: "four hexadecimal digits",
+		`[nul]`: "column 5: a word with ']' here is none of true", `[-]`: "column 3: a number cannot have ']'", `[1.]`: "column 4: a number cannot have ']' after its point",
+		`[1ex]`: "column 4: a number cannot have 'x' in its exponent", `["` + "\xe9" + `"]`: "JSON. Details: line 1: the byte 0xe9 is not UTF-8; save the text as UTF-8",
+		"\x1f\x8b[]": "JSON. Details: the body is compressed with gzip", "\xef\xbb\xbf[]": "JSON. Details: the body begins with a byte order mark",
 		`[1e999]`: "line 1, column 2: JSON has no such number", "[\n\n 18446744073709551616]": "line 3, column 2: integers",
 		`["\ud83d\ude00", "\\ud800", "\ud800"]`: `JSON. Details: line 1, column 30: \ud800 is half`, `["\ude00x"]`: "half", `["\ud83d\n"]`: "half",
 	} {
@@ -244,19 +251,19 @@ func TestDecode_limits(t *testing.T) {
 	}
 	merges += mergesSb173.String()
 	for name, c := range map[string]struct{ body, part string }{
-		"deep flow":              {strings.Repeat("[", 10000) + strings.Repeat("]", 10000), "nested deeper than 100 (--max-depth)"},
-		"deeper flow":            {strings.Repeat("[", 20000), "nested deeper than 100 (--max-depth)"},
-		"deep block":             {indented(500), "nested deeper than 100 (--max-depth)"},
-		"alias bomb":             {bomb, "aliases expanded (--max-values)"},
-		"merge chain":            {merges, "aliases expanded (--max-values)"},
+		"deep flow":              {strings.Repeat("[", 10000) + strings.Repeat("]", 10000), "nested deeper than 100 levels; make it flatter, or raise the server's --max-depth"},
+		"deeper flow":            {strings.Repeat("[", 20000), "nested deeper than 100 levels; make it flatter, or raise the server's --max-depth"},
+		"deep block":             {indented(500), "nested deeper than 100 levels; make it flatter, or raise the server's --max-depth"},
+		"alias bomb":             {bomb, "aliases expanded; split it up, or raise the server's --max-values"},
+		"merge chain":            {merges, "aliases expanded; split it up, or raise the server's --max-values"},
 		"many keys":              {strings.Repeat("k: 1\n", 500_000), "--max-values"},
-		"large scalar":           {"a: " + strings.Repeat("x", 8<<20), "the limit for one document is 4194304 (--max-document-size)"},
+		"large scalar":           {"a: " + strings.Repeat("x", 8<<20), "a document has at most 4194304; split it up, or raise the server's --max-document-size"},
 		"long list by directive": {"%YAML 1.1\n---\n[" + strings.Repeat("a,", 500_000) + "a]", "counts as one document"},
 		"long integer":           {"a: 1" + strings.Repeat("9", 1_000_000), "integers have at most 64 bits"},
 		"long sexagesimal":       {"a: 1" + strings.Repeat(":1", 100_000), "integers have at most 64 bits"},
 		"large expanded": {
 			"a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.Repeat("*a, ", 100) + "]",
-			"once its aliases are expanded (--max-document-size)",
+			"once its aliases are expanded; split it up, or raise the server's --max-document-size",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -268,9 +275,9 @@ func TestDecode_limits(t *testing.T) {
 	limits := DefaultLimits()
 	limits.Documents = 2
 	segments, err := Split(t.Context(), []byte("--- 1\n--- 2\n--- 3\n"), YAML, limits)
-	requireRefusal(t, segments, err, "more than 2 documents (--max-documents)")
+	requireRefusal(t, segments, err, "more than 2 documents; send it as several buckets, or raise the server's --max-documents")
 	segments, err = Split(t.Context(), []byte("[1,2,3]"), JSON, limits)
-	requireRefusal(t, segments, err, "more than 2 documents (--max-documents)")
+	requireRefusal(t, segments, err, "more than 2 documents; send it as several buckets, or raise the server's --max-documents")
 }
 
 func TestDecode_namesTheDocument(t *testing.T) {

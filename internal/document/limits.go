@@ -31,8 +31,8 @@ const maxMarksPerValue = 2
 // checkText checks the limits of a segment's text before it is parsed.
 func (l Limits) checkText(s Segment) error {
 	if len(s.Text) > l.Size {
-		return TooLarge("%s has %d bytes; the limit for one document is %d (--max-document-size)",
-			s.Place(), len(s.Text), l.Size)
+		return TooLarge("%s has %d bytes, and a document has at most %d; split it up, or raise the server's "+
+			"--max-document-size", s.Place(), len(s.Text), l.Size)
 	}
 	if marksOf(s.Text) > maxMarksPerValue*l.Values {
 		return l.tooManyValues(s)
@@ -57,6 +57,6 @@ func marksOf(text []byte) int {
 }
 
 func (l Limits) tooManyValues(s Segment) error {
-	return TooLarge("%s has more than %d keys and values, aliases expanded (--max-values); split it up",
-		s.Place(), l.Values)
+	return TooLarge("%s has more than %d keys and values, aliases expanded; split it up, or raise the server's "+
+		"--max-values", s.Place(), l.Values)
 }

@@ -44,7 +44,7 @@ func beginsList(text []byte) bool {
 // parseList returns the items of a list as segments, or the segment itself if it cannot be parsed.
 func parseList(meter *budget.Meter, whole Segment, limits Limits) ([]Segment, error) {
 	if err := limits.checkText(whole); err != nil {
-		return nil, TooLarge("a list of documents counts as one: %w", err)
+		return nil, TooLarge("a list of documents counts as one document; separate them with --- instead: %w", err)
 	}
 	p := &parser{meter: meter}
 	defer p.release()
@@ -77,8 +77,8 @@ func parseList(meter *budget.Meter, whole Segment, limits Limits) ([]Segment, er
 }
 
 func tooMany(limits Limits) error {
-	return TooLarge("the body has more than %d documents (--max-documents); send it as several buckets",
-		limits.Documents)
+	return TooLarge("the body has more than %d documents; send it as several buckets, or raise the server's "+
+		"--max-documents", limits.Documents)
 }
 
 // lineOfNode returns the first line of a document, or 1 if it is empty.

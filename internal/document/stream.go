@@ -106,7 +106,7 @@ func Split(ctx context.Context, body []byte, media Media, limits Limits) ([]Segm
 	if err := meter.Check(); err != nil {
 		return nil, budget.About(err, "the body")
 	}
-	if err := checkEncoding(body); err != nil {
+	if err := checkEncoding(body, media); err != nil {
 		return nil, err
 	}
 	segments, err := splitBy(meter, media, body, limits)
@@ -141,15 +141,21 @@ func splitBy(meter *budget.Meter, media Media, body []byte, limits Limits) ([]Se
 	return segments, nil
 }
 
-func checkEncoding(body []byte) error {
+func checkEncoding(body []byte, media Media) error {
+	malformed := Malformed
+	if media == JSON {
+		malformed = malformedJSON
+	}
 	switch {
 	case bytes.HasPrefix(body, []byte("\xfe\xff")), bytes.HasPrefix(body, []byte("\xff\xfe")):
-		return Malformed("line 1: the text is UTF-16; it must be UTF-8")
+		return malformed("the body is UTF-16; send it as UTF-8")
 	case bytes.HasPrefix(body, []byte("\xef\xbb\xbf")):
-		return Malformed("line 1: the text begins with a byte order mark; it must be UTF-8 without one")
+		return malformed("the body begins with a byte order mark; send it as UTF-8 without one")
+	case bytes.HasPrefix(body, []byte("\x1f\x8b")):
+		return malformed("the body is compressed with gzip; send it with Content-Encoding: gzip, or uncompressed")
 	}
 	if i := bytes.IndexByte(body, 0); i >= 0 {
-		return Malformed("line %d: a NUL byte; the text must be UTF-8", lineOf(body, i))
+		return malformed("line %d: a NUL byte; send the body as UTF-8 text", lineOf(body, i))
 	}
 	if utf8.Valid(body) {
 		return nil
@@ -162,7 +168,7 @@ func checkEncoding(body []byte) error {
 		}
 		at += size
 	}
-	return Malformed("line %d: the bytes are not UTF-8", lineOf(body, at))
+	return malformed("line %d: the byte 0x%02x is not UTF-8; save the text as UTF-8", lineOf(body, at), body[at])
 }
 
 func lineOf(body []byte, offset int) int { return 1 + bytes.Count(body[:offset], []byte("\n")) }
@@ -266,7 +272,7 @@ func isBlank(text []byte) bool {
 // parseAll parses a body as a whole. The limits of one document apply to all of it.
 func parseAll(meter *budget.Meter, body []byte, limits Limits) ([]Segment, error) {
 	if err := limits.checkText(Segment{Text: body, Line: 1, Index: 1}); err != nil {
-		return nil, TooLarge("a body with directives counts as one document: %w", err)
+		return nil, TooLarge("a body with directives counts as one document; remove the lines that begin with %%: %w", err)
 	}
 	p := &parser{meter: meter}
 	defer p.release()
@@ -374,28 +380,6 @@ func escapedUnit(text []byte) rune {
 	}
 	unit, _ := strconv.ParseUint(string(text[2:6]), 16, 16)
 	return rune(unit)
-}
-
-// jsonError returns the fault of a body that is not JSON, which a json.Decoder has refused: its errors have no offsets
-// in the body.
-func jsonError(body []byte, refused error) error {
-	if err := JSONSyntax(body); err != nil {
-		refused = err
-	}
-	return malformedJSON("%w", refused)
-}
-
-// JSONSyntax returns an error that says where a text is no JSON, such as "line 2, column 14: unexpected end of JSON
-// input"; nil if it is JSON.
-func JSONSyntax(text []byte) error {
-	if json.Valid(text) {
-		return nil
-	}
-	err := json.Unmarshal(text, &json.RawMessage{})
-	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return fmt.Errorf("%s: %w", placeIn(text, int(syntax.Offset)-1), syntax)
-	}
-	return err //nolint:wrapcheck // there is no other one
 }
 
 // placeIn describes the place of an offset in a text.
