@@ -71,7 +71,8 @@ func (s *server) revisionPair(r *http.Request) (before, after int64, err error) 
 	for _, parameter := range []string{"revision", "other"} {
 		if id := revisionName(r, parameter); !queries.IsRevision(id) {
 			return 0, 0, fault.New(fault.Invalid, "InvalidInputException",
-				"Failed to process request due to invalid input: %s", revisions.Truncate(id))
+				"Failed to process request due to invalid input: %s", revisions.Truncate(id)).
+				Hint("A revision is named by its number, as latest, or as tag:NAME; 0 is the state before the first one.")
 		}
 	}
 	if before, err = s.revisionOrEmpty(r, "revision"); err != nil {

@@ -65,7 +65,9 @@ func pathName(r *http.Request, parameter string) (string, error) {
 func asHTTPNotFound(err error) error {
 	var f *fault.Fault
 	if errors.As(err, &f) && f.Type == "RevisionNotFound" {
-		return fault.New(f.Kind, "HTTPNotFound", "%s", f.Message)
+		renamed := *f
+		renamed.Type = "HTTPNotFound"
+		return &renamed
 	}
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"purser/internal/fault"
 	"purser/internal/queries"
 	"purser/internal/validations"
+	"purser/internal/words"
 )
 
 // GET /api/v1.0/revisions/{revision}/validations
@@ -96,8 +97,12 @@ func (s *server) showEntry(w http.ResponseWriter, r *http.Request) error {
 		text = "" // not a number
 	}
 	position, err := strconv.Atoi(text)
-	if err != nil && !errors.Is(err, strconv.ErrRange) { // a number that is too large matches no entry
-		return fault.New(fault.Invalid, "HTTPBadRequest", "The {entry_id} parameter must be an integer.")
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return queries.UnknownEntry(id, validation, text)
+	case err != nil:
+		return fault.New(fault.Invalid, "HTTPBadRequest", "The {entry_id} parameter must be an integer.").
+			Hint("It is the position of an entry, from 0 on, and not '%s'.", words.Excerpt(text))
 	}
 	entry, err := s.questions(r).Entry(r.Context(), id, validation, position)
 	if err != nil {

@@ -2,9 +2,9 @@ package bodies
 
 import (
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -19,7 +19,7 @@ func sizeOf(r *http.Request, limit int64) int64 {
 	switch {
 	case r.ContentLength > limit:
 		return 0
-	case r.ContentLength < 0, r.Header.Get("Content-Encoding") == "gzip":
+	case r.ContentLength < 0, isGzip(r):
 		return limit
 	}
 	return r.ContentLength
@@ -31,24 +31,40 @@ func Read(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, document
 	if r.ContentLength > limit {
 		return nil, media, tooLarge(limit)
 	}
-	var source io.Reader = http.MaxBytesReader(w, r.Body, limit)
-	size := max(r.ContentLength, 0)
-	if r.Header.Get("Content-Encoding") == "gzip" {
-		unzipped, err := gzip.NewReader(source)
-		if err != nil {
-			return nil, media, faultOf(limit, fmt.Errorf("not gzip: %w", err))
-		}
-		// One byte more than allowed shows that the body was larger.
-		source, size = io.LimitReader(unzipped, limit+1), 0
+	if isGzip(r) {
+		text, err := readGzip(w, r, limit)
+		return text, media, err
 	}
+	text, err := readAll(http.MaxBytesReader(w, r.Body, limit), max(r.ContentLength, 0), limit)
+	return text, media, err
+}
+
+// readGzip reads the body and decompresses it.
+func readGzip(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	const unpacked = "; compress it with gzip, or send it without Content-Encoding; nothing was stored"
+	unzipped, err := gzip.NewReader(http.MaxBytesReader(w, r.Body, limit))
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, damaged("The request body is empty, but Content-Encoding says that it is compressed" + unpacked)
+	case errors.Is(err, gzip.ErrHeader):
+		return nil, damaged("The request body is not compressed, but Content-Encoding says so" + unpacked)
+	case err != nil:
+		return nil, faultOf(limit, err)
+	}
+	// One byte more than allowed shows that the body was larger.
+	return readAll(io.LimitReader(unzipped, limit+1), 0, limit)
+}
+
+// readAll reads a body whose size may be known.
+func readAll(source io.Reader, size, limit int64) ([]byte, error) {
 	buffer := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead)) // room to read EOF without growing
 	if _, err := buffer.ReadFrom(source); err != nil {
-		return nil, media, faultOf(limit, err)
+		return nil, faultOf(limit, err)
 	}
 	if int64(buffer.Len()) > limit {
-		return nil, media, tooLarge(limit)
+		return nil, tooLarge(limit)
 	}
-	return buffer.Bytes(), media, nil
+	return buffer.Bytes(), nil
 }
 
 func tooLarge(limit int64) error {
@@ -62,6 +78,13 @@ func faultOf(limit int64, err error) error {
 		return tooLarge(limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return fault.New(fault.Timeout, "HTTPRequestTimeout", "The request body took too long to arrive; nothing was stored")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return damaged("The request body ended early; send all of it again; nothing was stored")
+	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.As(err, new(flate.CorruptInputError)):
+		return damaged("The request body is damaged: it cannot be decompressed; send it again; nothing was stored")
 	}
-	return fault.New(fault.Invalid, "HTTPBadRequest", "The request body ended early or is damaged: %w", err)
+	return fault.New(fault.Invalid, "HTTPBadRequest", "The request body is damaged: %w; send it again; nothing was stored",
+		err)
 }
+
+func damaged(message string) error { return fault.New(fault.Invalid, "HTTPBadRequest", "%s", message) }

@@ -9,6 +9,7 @@ import (
 	"purser/api/mediatype"
 	"purser/internal/document"
 	"purser/internal/fault"
+	"purser/internal/words"
 )
 
 var mediaTypes = map[string]document.Media{
@@ -17,19 +18,18 @@ var mediaTypes = map[string]document.Media{
 	"application/json":   document.JSON,
 }
 
-// takesArchive matches the paths to which archives of packages are uploaded.
-var takesArchive = regexp.MustCompile(`^/api/v1\.0/(packages/check|buckets/[^/]+/packages/[^/]+)/?$`)
+var (
+	// takesArchive matches the paths to which archives of packages are uploaded.
+	takesArchive = regexp.MustCompile(`^/api/v1\.0/(packages/check|buckets/[^/]+/packages/[^/]+)/?$`)
+	// takesCatalog matches the paths to which Puppet catalogs are sent.
+	takesCatalog = regexp.MustCompile(`^/api/v1\.0/revisions/[^/]+/puppet/(catalog|diff/[^/]+)/?$`)
+)
 
 // CheckType rejects bodies of unsupported content types (spec/api.md §1.3).
 func CheckType(r *http.Request) error {
 	header := r.Header.Get("Content-Type")
 	if header == "" {
-		missing := fault.New(fault.Invalid, "HTTPMissingHeader", "The Content-Type header is required.")
-		missing.Messages = []fault.Message{
-			{Message: missing.Message, Error: true},
-			{Message: "Send Content-Type: application/x-yaml, application/yaml or application/json.", Error: true},
-		}
-		return missing
+		return missingType(r)
 	}
 	if takesArchive.MatchString(r.URL.EscapedPath()) {
 		return checkArchiveType(r)
@@ -41,14 +41,41 @@ func CheckType(r *http.Request) error {
 				"-H 'Content-Type: application/x-yaml'."
 		}
 		return fault.New(fault.UnsupportedType, "HTTPUnsupportedMediaType", "Unexpected content type: %s. Expected "+
-			"content types are: ['application/x-yaml', 'application/yaml', 'application/json'].%s", header, hint)
+			"content types are: ['application/x-yaml', 'application/yaml', 'application/json'].%s", words.Excerpt(header), hint)
 	}
-	switch r.Header.Get("Content-Encoding") {
-	case "", "identity", "gzip":
-		return nil
+	if encoding := encodingOf(r); encoding != "" && !isGzip(r) {
+		return fault.New(fault.UnsupportedType, "HTTPUnsupportedMediaType",
+			"Unexpected content encoding: %s. Send the body uncompressed or with gzip.", words.Excerpt(encoding))
 	}
-	return fault.New(fault.UnsupportedType, "HTTPUnsupportedMediaType",
-		"Unexpected content encoding: %s. Send the body uncompressed or with gzip.", r.Header.Get("Content-Encoding"))
+	return nil
+}
+
+// missingType returns the fault of a request that does not name the type of its body.
+func missingType(r *http.Request) error {
+	kinds := "application/x-yaml, application/yaml or application/json"
+	switch path := r.URL.EscapedPath(); {
+	case takesArchive.MatchString(path):
+		kinds = mediatype.Zip
+	case takesCatalog.MatchString(path):
+		kinds = mediatype.JSON
+	}
+	return fault.New(fault.Invalid, "HTTPMissingHeader", "The Content-Type header is required.").
+		Hint("Send Content-Type: %s.", kinds)
+}
+
+// encodingOf returns the encodings of a body, "" for none. Their names are in any case (RFC 9110 §8.4.1).
+func encodingOf(r *http.Request) string {
+	encoding := strings.ToLower(strings.Join(r.Header.Values("Content-Encoding"), ", "))
+	if encoding == "identity" {
+		return ""
+	}
+	return encoding
+}
+
+// isGzip reports whether a body is compressed with gzip, also by the name from HTTP/1.0.
+func isGzip(r *http.Request) bool {
+	encoding := encodingOf(r)
+	return encoding == "gzip" || encoding == "x-gzip"
 }
 
 // checkArchiveType is checkContentType for a package archive, which is already compressed.
@@ -58,11 +85,13 @@ func checkArchiveType(r *http.Request) error {
 	case mediatype.Zip, "application/x-zip-compressed", "application/octet-stream":
 	default:
 		return fault.New(fault.UnsupportedType, "HTTPUnsupportedMediaType",
-			"Unexpected content type: %s. A package is sent as a zip archive, with Content-Type: application/zip.", header)
+			"Unexpected content type: %s. A package is sent as a zip archive, with Content-Type: application/zip.",
+			words.Excerpt(header))
 	}
-	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+	if encoding := encodingOf(r); encoding != "" {
 		return fault.New(fault.UnsupportedType, "HTTPUnsupportedMediaType",
-			"Unexpected content encoding: %s. An archive is already compressed; send it without Content-Encoding.", encoding)
+			"Unexpected content encoding: %s. An archive is already compressed; send it without Content-Encoding.",
+			words.Excerpt(encoding))
 	}
 	return nil
 }

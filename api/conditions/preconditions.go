@@ -9,6 +9,7 @@ import (
 	"purser/api/parameters"
 	"purser/internal/fault"
 	"purser/internal/revisions"
+	"purser/internal/words"
 )
 
 // version matches an item of If-Match: a revision, in the form of this server's ETags.
@@ -29,7 +30,7 @@ func Expected(r *http.Request) (revisions.Expected, error) {
 			expected = append(expected, revisions.Version{Revision: -1})
 		case parts == nil:
 			return nil, fault.New(fault.Invalid, "HTTPInvalidHeader", "The value provided for the \"If-Match\" header is "+
-				"invalid. It must be the newest revision you know, in quotes as in an ETag (If-Match: \"5\"), and not %q.", tag)
+				"invalid. It must be the newest revision you know, in quotes as in an ETag (If-Match: \"5\"), and not %s.", orNothing(tag))
 		default:
 			revision, _ := strconv.ParseInt(parts[1], 10, 64) // it has at most 18 digits
 			stamp, _ := revisions.ParseStamp(parts[2])        // or empty, for any
@@ -37,6 +38,14 @@ func Expected(r *http.Request) (revisions.Expected, error) {
 		}
 	}
 	return expected, nil
+}
+
+// orNothing returns an item of If-Match as a message quotes it: one in quotes of its own has no others.
+func orNothing(tag string) string {
+	if tag == "" {
+		return "empty"
+	}
+	return words.Excerpt(tag)
 }
 
 // About reads the stamp of the numbered revision that a write is meant for, from the ETag in If-Match or the parameter

@@ -45,7 +45,10 @@ func (q *Query) Events(cursor string) (w Events) {
 		return w
 	}
 	after, err := strconv.ParseUint(since, 10, 63)
-	if err != nil {
+	switch {
+	case err != nil && cursor != "":
+		q.failHeader("Last-Event-ID", "It must be the id of an event of this stream, and not %q.", words.Excerpt(cursor))
+	case err != nil:
 		q.Fail("since", "It must be the cursor of an answer, 0 for the oldest event that is kept, or now.")
 	}
 	w.Since.After = int64(after)

@@ -1,6 +1,7 @@
 package parameters
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -33,7 +34,8 @@ func Of(r *http.Request) *Query {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	q := &Query{values: values}
 	if err != nil {
-		q.fault = fault.New(fault.Invalid, "HTTPBadRequest", "The query of the URL cannot be read: %w", err)
+		q.fault = fault.New(fault.Invalid, "HTTPBadRequest", "The query of the URL cannot be read: %w; write percent signs "+
+			"as %%25, semicolons as %%3B and ampersands in values as %%26", err)
 	}
 	return q
 }
@@ -43,6 +45,14 @@ func (q *Query) Fail(parameter, what string, args ...any) {
 	if q.fault == nil {
 		q.fault = fault.New(fault.Invalid, "HTTPInvalidParam", `The %q parameter is invalid. `+what,
 			append([]any{revisions.Truncate(parameter)}, args...)...)
+	}
+}
+
+// failHeader notes that a header is invalid, with what it must be.
+func (q *Query) failHeader(header, what string, args ...any) {
+	if q.fault == nil {
+		q.fault = fault.New(fault.Invalid, "HTTPInvalidHeader", "The value provided for the %q header is invalid. "+what,
+			append([]any{header}, args...)...)
 	}
 }
 
@@ -93,14 +103,15 @@ func (q *Query) Text(parameter string) string {
 	return values[0]
 }
 
-// Count returns the value of a parameter as a number of at least 0.
+// Count returns the value of a parameter as a number of at least 0. A number that is too large for any count is one that
+// no count reaches.
 func (q *Query) Count(parameter string, absent int) int {
 	values, ok := q.values[parameter]
 	if !ok {
 		return absent
 	}
 	n, err := strconv.Atoi(values[0])
-	if err != nil || n < 0 || len(values) > 1 {
+	if err != nil && !errors.Is(err, strconv.ErrRange) || n < 0 || len(values) > 1 {
 		q.Fail(parameter, "It must be given once, as a whole number that is not negative.")
 	}
 	return min(n, maxCount)

@@ -139,7 +139,7 @@ func firstFault(items []Item, faults []decodeFaults, compat bool) error {
 		}
 	}
 	if len(invalid) > 0 {
-		return invalidEntries(invalid, hints)
+		return invalidEntries(invalid, hints, items[0].Segment.Media())
 	}
 	if later[0] != nil && !compat {
 		return malformed(faults)
@@ -190,7 +190,7 @@ func malformed(faults []decodeFaults) error {
 	return &all
 }
 
-func invalidEntries(indexes, hints []string) error {
+func invalidEntries(indexes, hints []string, media document.Media) error {
 	const maxShown, maxHints = 100, 10
 	list := strings.Join(indexes[:min(len(indexes), maxShown)], ",")
 	if len(indexes) > maxShown {
@@ -200,7 +200,11 @@ func invalidEntries(indexes, hints []string) error {
 		"Expected a list of valid objects. Invalid entries found at following indexes: %s.", list)
 	f.Messages = []fault.Message{{Message: f.Message, Error: true}}
 	for _, hint := range hints[:min(len(hints), maxHints)] {
-		hint += " Each document is a mapping with schema, metadata and data; remove it, or remove the --- before it."
+		hint += " Each document is a mapping with schema, metadata and data; remove this one"
+		if media == document.YAML {
+			hint += ", or the --- before it"
+		}
+		hint += ". Nothing was stored."
 		f.Messages = append(f.Messages, fault.Message{Message: hint, Error: true})
 	}
 	return f

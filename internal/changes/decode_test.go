@@ -98,7 +98,7 @@ func TestFirstFault_sanity(t *testing.T) {
 
 func TestInvalidEntries_many(t *testing.T) {
 	t.Parallel()
-	err := invalidEntries(strings.Split(strings.Repeat("7 ", 200), " "), nil)
+	err := invalidEntries(strings.Split(strings.Repeat("7 ", 200), " "), nil, document.YAML)
 	if n := strings.Count(err.Error(), "7"); n != 100 || !strings.HasSuffix(err.Error(), ",….") {
 		t.Errorf("%d of 200 indexes: %v", n, err)
 	}

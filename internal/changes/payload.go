@@ -57,8 +57,12 @@ func (s *Service) parse(ctx context.Context, body []byte, media document.Media, 
 	s.observe("split", began)
 	if len(segments) == 0 && media == document.YAML && len(bytes.TrimSpace(body)) > 0 {
 		// A file that lost its line breaks in transit is one long comment.
+		way := "To delete all documents of a bucket, PUT an empty body to it."
+		if bucket == "" {
+			way = "To delete all documents of buckets, send an empty body, and name the buckets in ?buckets=."
+		}
 		return Payload{}, fault.New(fault.Invalid, "HTTPBadRequest",
-			"The body holds no document, only comments. To delete all documents of a bucket, PUT an empty body to it.")
+			"The body holds no document, only comments or an empty list. %s Nothing was stored.", way)
 	}
 	payload := Payload{Items: make([]Item, len(segments))}
 	for i := range segments {

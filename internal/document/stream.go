@@ -43,6 +43,9 @@ type Segment struct {
 	decoded *decoded // set if the body was parsed as a whole
 }
 
+// Media returns the format of the text.
+func (s Segment) Media() Media { return s.media }
+
 // Indent returns the number of characters before the text on its first line in the body.
 func (s Segment) Indent() int { return s.indent }
 

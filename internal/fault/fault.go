@@ -88,6 +88,15 @@ func (f *Fault) Because(cause error) *Fault {
 	return f
 }
 
+// Hint adds a message about what to do to the list, after the fault's own one, and returns f.
+func (f *Fault) Hint(format string, args ...any) *Fault {
+	if f.Messages == nil {
+		f.Messages = []Message{{Message: f.Message, Error: true, Secret: f.Secret}}
+	}
+	f.Messages = append(f.Messages, Message{Message: fmt.Sprintf(format, args...), Error: true})
+	return f
+}
+
 func (f *Fault) Error() string { return f.Message }
 
 // Unwrap returns the cause, or the error wrapped in the message, or nil.

@@ -2,6 +2,8 @@ package murano
 
 import (
 	"errors"
+	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -40,13 +42,23 @@ func manifestCodes() []Code {
 	}
 }
 
+// elsewhere says where a package that was packed together with its folder has its manifest, "" if it has none.
+func (c *Check) elsewhere() string {
+	for _, name := range slices.Sorted(maps.Keys(c.Package.Files)) {
+		if folder, found := strings.CutSuffix(name, "/"+ManifestName); found && !strings.Contains(folder, "/") {
+			return fmt.Sprintf(": it is in the folder %s; pack the files in the folder without the folder", folder)
+		}
+	}
+	return ""
+}
+
 // checkManifest checks manifest.yaml.
 func checkManifest(c *Check) {
 	if c.Package.Files[ManifestName] == nil {
 		if c.Package.Single {
 			return
 		}
-		c.aboutf("MAN:E001", "", "%s is missing", ManifestName)
+		c.aboutf("MAN:E001", "", "%s is missing%s", ManifestName, c.elsewhere())
 		return
 	}
 	m := &manifest{Check: c}

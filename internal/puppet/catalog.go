@@ -72,7 +72,7 @@ func resourceOf(item any, i int) (r resource, err error) {
 	typ, isType := value.At("type").(string)
 	title, isTitle := value.At("title").(string)
 	if !ok || !isType || !isTitle {
-		return r, wire.Malformed("Resource %d of the catalog has no type and title", i)
+		return r, wire.Malformed("Resource %d of the catalog (counted from 0) has no type and title", i)
 	}
 	if key := duplicateKey(value); key != "" {
 		return r, wire.Malformed("Resource %s[%s] of the catalog has the key %s twice", typ, title, key)

@@ -65,7 +65,8 @@ func unknown(id string) error {
 	case !IsRevision(id):
 		return revisions.UnknownName(id)
 	default:
-		return revisions.UnknownRevision(id)
+		return revisions.UnknownRevision(id).Hint(
+			"A revision is named by its number, from 1 on, without a sign and without zeros before it.")
 	}
 	return fault.New(fault.NotFound, "RevisionNotFound", "%w%s", revisions.UnknownRevision(id), reason)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/validations"
+	"purser/internal/words"
 )
 
 // EntryQuery restricts the entries of a schema validation that fail or have notes.
@@ -113,7 +115,7 @@ func (v View) Entries(ctx context.Context, id int64, name string, page Page) (En
 	return Entries{validations.Overlay(list.policies, entries), to < list.length()}, nil
 }
 
-// Entry returns one entry of a validation by its position. Faults: NotFound.
+// Entry returns one entry of a validation by its position, which counts from 0. Fault: NotFound.
 func (v View) Entry(ctx context.Context, id int64, name string, position int) (validations.Entry, error) {
 	if position >= 0 {
 		found, err := v.Entries(ctx, id, name, Page{Offset: position, Limit: 1})
@@ -124,8 +126,14 @@ func (v View) Entry(ctx context.Context, id int64, name string, position int) (v
 			return found.Entries[0], nil
 		}
 	}
-	return validations.Entry{}, fault.New(fault.NotFound, "ValidationNotFound",
-		"The requested validation entry %d was not found for validation name %s and revision ID %d", position, name, id)
+	return validations.Entry{}, UnknownEntry(id, name, strconv.Itoa(position))
+}
+
+// UnknownEntry returns the NotFound fault for an entry of a validation, by its position as a caller wrote it.
+func UnknownEntry(id int64, name, position string) error {
+	return fault.New(fault.NotFound, "ValidationNotFound",
+		"The requested validation entry %s was not found for validation name %s and revision ID %d", words.Excerpt(position),
+		name, id).Hint("Entries count from 0; GET /revisions/%d/validations/%s lists them.", id, name)
 }
 
 // entryList is the list of a revision's entries: those of the schema validation under each of its names, then those of

@@ -107,7 +107,7 @@ func Explain(ctx context.Context, documents []*document.Document, id document.Id
 	defer r.End()
 	asked := r.paths.Parse(at)
 	if asked.Broken != nil {
-		return nil, fault.New(fault.Invalid, "HTTPInvalidParam", `The "path" parameter is invalid. %w`, asked.Broken)
+		return nil, fault.New(fault.Invalid, "HTTPInvalidParam", `The "path" parameter is invalid: %w`, asked.Broken)
 	}
 	order, err := r.ordered(documents)
 	if err != nil {

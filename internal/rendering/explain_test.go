@@ -158,7 +158,7 @@ func TestExplain_refuses(t *testing.T) {
 		kind                  fault.Kind
 		message               string
 	}{
-		{"no path", "site a | data {x: 1}", "x y", fault.Invalid, `The "path" parameter is invalid. the path 'x y' cannot be read`},
+		{"no path", "site a | data {x: 1}", "x y", fault.Invalid, `The "path" parameter is invalid: the path 'x y' cannot be read`},
 		{"nothing there", "site a | data {x: {y: 1}}", ".x.z.w", fault.NotFound, "There is nothing at .x.z.w in the rendered data of document [t/K/v1, site] a; it leads no further than .x"},
 		{"nothing in a text", "site a | data {x: text}", ".x[0]", fault.NotFound, "There is nothing at .x[0]"},
 		{"no document", "site b | data 1", ".", fault.NotFound, "There is no document [t/K/v1] a; of that schema or name there are, among others: [t/K/v1, site] b"},

@@ -20,7 +20,7 @@ func Truncate(id string) string {
 }
 
 // UnknownRevision returns the NotFound fault for a revision that does not exist.
-func UnknownRevision(id string) error {
+func UnknownRevision(id string) *fault.Fault {
 	return fault.New(fault.NotFound, "RevisionNotFound", "The requested revision=%s was not found", Truncate(id))
 }
 
@@ -42,8 +42,12 @@ func Absent(ctx context.Context, store neighbours, revision int64) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("find what is around revision %d: %w", revision, err)
-	case around.Exists || revision > around.Revision || revision < 1:
+	case around.Exists || revision < 1:
 		return UnknownRevision(id)
+	case around.Revision == 0:
+		return UnknownRevision(id).Hint("There is no revision yet; the first change makes one.")
+	case revision > around.Revision:
+		return UnknownRevision(id).Hint("The newest revision is %d; GET /revisions lists all.", around.Revision)
 	}
 	left := "the next one that is left is " + strconv.FormatInt(around.Next, 10)
 	metadata := map[string]any{"next": around.Next}
@@ -67,7 +71,7 @@ func Explained(ctx context.Context, store neighbours, revision int64, err error)
 // UnknownTag returns the fault for a tag that a revision does not have.
 func UnknownTag(revision int64, name string) error {
 	return fault.New(fault.NotFound, "RevisionTagNotFound", "The requested tag '%s' for revision %d was not found", name,
-		revision)
+		revision).Hint("GET /revisions/%d/tags lists the tags that it has.", revision)
 }
 
 // MayNotDelete returns the fault for a caller who may not store encrypted documents but tries to delete some

@@ -83,8 +83,16 @@ func LostWarning(body any) string {
 }
 
 func parseStatus(payload document.Mapping, anyStatus bool) (string, error) {
-	if document.IsFalsy(payload.At("status")) || document.IsFalsy(payload.At("validator")) {
-		return "", badResult(`Validation payload must contain keys: "status", "validator".`)
+	missing := ""
+	for _, key := range []string{"validator", "status"} {
+		if document.IsFalsy(payload.At(key)) {
+			missing = key
+		}
+	}
+	if missing != "" {
+		return "", badResult(`Validation payload must contain keys: "status", "validator".`).
+			Hint("It has no %s, or an empty one. A result is a mapping such as {status: success, validator: {name: "+
+				"site-check, version: '1.0'}}, or {status: failure, validator: …, errors: [{message: …}]}.", missing)
 	}
 	status, _ := payload.At("status").(string)
 	switch {
@@ -96,6 +104,6 @@ func parseStatus(payload document.Mapping, anyStatus bool) (string, error) {
 	return "", badResult(`The status of a validation result must be "success" or "failure".`)
 }
 
-func badResult(message string) error {
+func badResult(message string) *fault.Fault {
 	return fault.New(fault.Invalid, "HTTPBadRequest", "%s", message)
 }

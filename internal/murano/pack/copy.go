@@ -68,6 +68,8 @@ type readError struct{ err error }
 
 func (e *readError) Error() string { return e.err.Error() }
 
+func (e *readError) Unwrap() error { return e.err }
+
 // tooLarge describes the limit that a file exceeded.
 func (c *copier) tooLarge(name string) *murano.Package {
 	if c.total > c.most && c.most < c.limits.Total {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 
@@ -30,7 +31,7 @@ func Zip(ctx context.Context, archive []byte, limits Limits) (*murano.Package, e
 	}
 	reader, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
-		return nil, &Unreadable{"This is not a zip archive, or it is damaged: " + err.Error()}
+		return nil, &Unreadable{"This is not a zip archive, or it is damaged: " + reasonOf(err)}
 	}
 	z := &zipReader{
 		copier: copier{
@@ -96,19 +97,34 @@ func (z *zipReader) member(file *zip.File) error {
 	}
 	content, err := file.Open()
 	if err != nil {
-		addf(z.pkg, "PKG:E123", name, "this member cannot be read: %v", err)
+		addf(z.pkg, "PKG:E123", name, "this member cannot be read: %s", reasonOf(err))
 		return nil
 	}
 	defer func() { _ = content.Close() }() // nothing is written
 	read, err := z.file(name, content)
 	if failed, ok := errors.AsType[*readError](err); ok {
-		addf(z.pkg, "PKG:E123", name, "this member cannot be read: %v", failed)
+		addf(z.pkg, "PKG:E123", name, "this member cannot be read: %s", reasonOf(failed))
 		return nil
 	}
 	if err == nil {
 		z.pkg.Files[name] = read
 	}
 	return err
+}
+
+// reasonOf says in plain words what the zip library refuses.
+func reasonOf(err error) string {
+	switch {
+	case errors.Is(err, zip.ErrFormat):
+		return "it has no list of its members; zip the files of the package again, and send the whole file"
+	case errors.Is(err, zip.ErrAlgorithm):
+		return "it is compressed by a method that is not supported; zip it with deflate"
+	case errors.Is(err, zip.ErrChecksum):
+		return "its checksum does not match its content; zip it again"
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "it ends early; zip it again"
+	}
+	return err.Error()
 }
 
 // hasZip64 reports whether a member's extra fields include one of zip64.

@@ -45,6 +45,10 @@ func Parse(meter *budget.Meter, text []byte) (any, error) {
 		return nil, err
 	}
 	if err := document.JSONSyntax(text); err != nil {
+		if trimmed := bytes.TrimLeft(text, " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' {
+			return nil, Malformed("The catalog is not JSON, which begins with a brace; send the output of \"puppet catalog " +
+				"compile NODE --render-as json\" without other messages")
+		}
 		return nil, Malformed("The catalog is not JSON: %w", err)
 	}
 	value, err := document.ParseJSON(text)
