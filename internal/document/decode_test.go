@@ -194,8 +194,10 @@ func TestDecode_twiceAtTheTop(t *testing.T) {
 func TestDecode_reworded(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
-		"%YAML 2.0\n---\na: 1\n": "document 1 (from line 1): the directive %YAML asks for another version than 1.1 or 1.2",
-		"a: 1\nb: \"\\ud800\"\n": `document 1, line 2: an escape in double quotes stands for no character: \ud800, for example`,
+		"a: b\n--- x: y\n":                  "document 2 (from line 2): a key cannot stand here: it is on the line of ---",
+		strings.Repeat("k", 2000) + ": 1\n": "longer than 1024 characters; begin it on a line of its own",
+		"%YAML 2.0\n---\na: 1\n":            "document 1 (from line 1): the directive %YAML asks for another version than 1.1 or 1.2",
+		"a: 1\nb: \"\\ud800\"\n":            `document 1, line 2: an escape in double quotes stands for no character: \ud800, for example`,
 	} {
 		values, _, err := readAll(t, body, YAML)
 		requireRefusal(t, values, err, want)

@@ -144,8 +144,10 @@ func TestWebhooks(t *testing.T) {
 	s.get(t, all+"/deliveries").fails(t, http.StatusNotFound, "WebhookNotFound")
 	s.post(t, tags+"/deliveries/999/retry", "").fails(t, http.StatusNotFound, "DeliveryNotFound")
 	for _, id := range []string{"x", "0", "-1", "1.0", "9223372036854775808"} {
-		s.get(t, "webhooks/"+id).fails(t, http.StatusNotFound, "WebhookNotFound", "There is no webhook "+id+";")
-		s.post(t, tags+"/deliveries/"+id+"/retry", "").fails(t, http.StatusNotFound, "DeliveryNotFound", "no delivery "+id+";")
+		s.send(t, request{path: "webhooks/" + id, bad: true}).
+			fails(t, http.StatusNotFound, "WebhookNotFound", "There is no webhook "+id+";")
+		s.send(t, request{method: "POST", path: tags + "/deliveries/" + id + "/retry", bad: true}).
+			fails(t, http.StatusNotFound, "DeliveryNotFound", "no delivery "+id+";")
 	}
 }
 
