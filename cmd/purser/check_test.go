@@ -70,7 +70,7 @@ func TestCheck(t *testing.T) { //nolint:paralleltest // it changes the working d
 		},
 		{"--list-rules", "file                    A file cannot be read.", "", 0},
 		{"-", "skipped: 1 file without documents: -\n0 documents", "", 0},
-		{"nowhere", "", "purser: read the paths: stat nowhere: no such file or directory\n", 2},
+		{"nowhere", "", "purser: nowhere: no such file or directory\n", 2},
 		{"site --format xml", "", "purser: --format: \"xml\" is none of text, json,", 2},
 		{"site --select shcema", "", "purser: there is no rule \"shcema\": did you mean schema?\n", 2},
 		{"site --exclude a[", "", "purser: the pattern \"a[\"", 2},

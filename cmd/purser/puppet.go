@@ -10,6 +10,7 @@ import (
 
 	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
+	"purser/internal/files"
 	"purser/internal/words"
 )
 
@@ -100,7 +101,7 @@ func readCatalog(around *surroundings, name string) (text []byte, err error) {
 		text, err = os.ReadFile(name) //nolint:gosec // the user names it
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the catalog: %w", err)
+		return nil, fmt.Errorf("read the catalog: %w", files.About(name, err))
 	}
 	return text, nil
 }

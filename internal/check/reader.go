@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"purser/internal/files"
 )
 
 // Reader reads the files of paths. It caches them and reads only changed files again.
@@ -90,7 +92,7 @@ func (w *walk) path(name string) error {
 	}
 	info, err := os.Stat(name)
 	if err != nil {
-		return fmt.Errorf("read the paths: %w", err)
+		return files.About(name, err) //nolint:wrapcheck // the error has context
 	}
 	if !info.IsDir() {
 		return w.file(name, false)

@@ -151,14 +151,14 @@ func checkEncoding(body []byte, media Media) error {
 	}
 	switch {
 	case bytes.HasPrefix(body, []byte("\xfe\xff")), bytes.HasPrefix(body, []byte("\xff\xfe")):
-		return malformed("the body is UTF-16; send it as UTF-8")
+		return malformed("line 1: the text is UTF-16; it must be UTF-8")
 	case bytes.HasPrefix(body, []byte("\xef\xbb\xbf")):
-		return malformed("the body begins with a byte order mark; send it as UTF-8 without one")
+		return malformed("line 1: the text begins with a byte order mark; it must be UTF-8 without one")
 	case bytes.HasPrefix(body, []byte("\x1f\x8b")):
-		return malformed("the body is compressed with gzip; send it with Content-Encoding: gzip, or uncompressed")
+		return malformed("line 1: the text is compressed with gzip; send it with Content-Encoding: gzip, or uncompressed")
 	}
 	if i := bytes.IndexByte(body, 0); i >= 0 {
-		return malformed("line %d: a NUL byte; send the body as UTF-8 text", lineOf(body, i))
+		return malformed("line %d: a NUL byte; the text must be UTF-8", lineOf(body, i))
 	}
 	if utf8.Valid(body) {
 		return nil

@@ -106,6 +106,26 @@ func zip64Of(tb testing.TB) []byte {
 
 const manifest = "Format: MuranoPL/1.4\nType: Library\nFullName: a.B\nDescription: x\n"
 
+// A package that was packed together with its folder is refused with the name of the folder.
+func TestZip_inFolder(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"app/manifest.yaml": "manifest.yaml is missing: it is in the folder app; pack the files in the folder without the folder",
+		"a/b/manifest.yaml": "manifest.yaml is missing", "x": "manifest.yaml is missing",
+	} {
+		ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+		defer end()
+		pkg, err := pack.Zip(ctx, archive(t, member{name: name, text: manifest}), pack.DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := murano.Run(ctx, pkg, murano.Options{})
+		if err != nil || !slices.ContainsFunc(report.Errors(), func(i murano.Issue) bool { return i.Message == want }) {
+			t.Errorf("%s: %v, %v, want %s", name, report.Errors(), err, want)
+		}
+	}
+}
+
 func TestZip_hostile(t *testing.T) {
 	t.Parallel()
 	good := member{name: "manifest.yaml", text: manifest}
@@ -134,7 +154,7 @@ func TestZip_hostile(t *testing.T) {
 		"twice":          {archive(t, good, good), "PKG:E124 twice"},
 		"encrypted":      {flagged(archive(t, good)), "PKG:E126 encrypted"},
 		"zip64":          {zip64Of(t), "PKG:E123 zip64"},
-		"a false sum":    {replaced(archive(t, member{name: "manifest.yaml"}), "\x00\x00\x00\x00\x0d\x00", "\x01\x00\x00\x00\x0d\x00"), "PKG:E123 cannot be read"},
+		"a false sum":    {replaced(archive(t, member{name: "manifest.yaml"}), "\x00\x00\x00\x00\x0d\x00", "\x01\x00\x00\x00\x0d\x00"), "PKG:E123 cannot be read: it ends early; zip it again"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

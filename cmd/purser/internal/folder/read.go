@@ -12,6 +12,7 @@ import (
 
 	"purser/internal/check"
 	"purser/internal/document"
+	"purser/internal/files"
 	"purser/internal/words"
 )
 
@@ -163,7 +164,7 @@ func leadsToFolder(path string) bool {
 func readBuckets(ctx context.Context, dir string) (read contents, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return read, fmt.Errorf("read the change set: %w", err)
+		return read, fmt.Errorf("read the change set: %w", files.About(dir, err))
 	}
 	config, err := check.FindConfig(ctx, []string{dir})
 	if err != nil {

@@ -187,7 +187,7 @@ func TestRead_errors(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{"bad.yaml": "a: 1\n---\nb: [1,\nc: 2\n", "bad.json": "[1, 2", "lone.yaml": "a: 1\n", "marked.yaml": "\ufeffa: 1\n"})
 	for path, want := range map[string]string{
-		"bad.yaml": "bad.yaml: document 2, line ", "bad.json": "bad.json: line 1, column 5: unexpected end", "none.yaml": "no such file",
+		"bad.yaml": "bad.yaml: document 2, line ", "bad.json": "bad.json: line 1, column 5: the text ends early", "none.yaml": "no such file",
 		// As a server refuses it, and so purser check.
 		"marked.yaml": "marked.yaml: line 1: the text begins with a byte order mark",
 	} {

@@ -1,0 +1,24 @@
+package files
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"testing"
+)
+
+func TestAbout(t *testing.T) {
+	t.Parallel()
+	_, missing := os.Stat("nowhere")
+	for want, err := range map[string]error{
+		"nowhere: no such file or directory": missing, "nowhere: broken": errors.New("broken"),
+	} {
+		got := About("nowhere", err)
+		if got.Error() != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if !errors.Is(About("nowhere", missing), fs.ErrNotExist) {
+		t.Error("the reason is lost")
+	}
+}
