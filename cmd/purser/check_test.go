@@ -139,7 +139,7 @@ func TestCheck_watch(t *testing.T) { //nolint:paralleltest // it changes the wor
 	if err := os.Rename("site", "away"); err != nil {
 		t.Fatal(err)
 	}
-	await(&errs, "stat site")
+	await(&errs, "site: no such file or directory")
 	if err := os.WriteFile("away/w.yaml", []byte(checkedWidget+"123456\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

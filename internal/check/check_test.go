@@ -74,7 +74,7 @@ func TestCheck(t *testing.T) {
 		"named, other YAML": {[]check.File{{Name: "compose.yaml", Text: []byte("services: {}\n")}}, 1, []string{"compose.yaml:1:1 error frame: None is not of type 'object'", "compose.yaml:1:1 error frame: None is not of type 'string'"}},
 		"no schema":         {[]check.File{site, file("w.yaml", doc("acme/Wdget/v1", "w", "{}"))}, 3, []string{"w.yaml:2:9 warning no-schema: No schema is in force for acme/Wdget/v1 (1 document; did you mean acme/Widget/v1?)"}},
 		"cannot be read":    {[]check.File{site, {Name: "x.yaml", Broken: "It cannot be read: permission denied"}}, 2, []string{"x.yaml:0:0 error file: It cannot be read: permission denied"}},
-		"not text":          {[]check.File{site, file("x.yaml", "schema: \xff\n")}, 2, []string{"x.yaml:1:1 error syntax: The bytes are not UTF-8"}},
+		"not text":          {[]check.File{site, file("x.yaml", "schema: \xff\n")}, 2, []string{"x.yaml:1:1 error syntax: The byte 0xff is not UTF-8; save the text as UTF-8"}},
 		"a byte order mark": {[]check.File{site, file("x.yaml", "\ufeff"+widget)}, 2, []string{"x.yaml:1:1 error syntax: The text begins with a byte order mark; it must be UTF-8 without one"}},
 		"JSON in capitals":  {[]check.File{file("w.JSON", `[{"schema": "a"},]`)}, 0, []string{"w.JSON:1:18 error syntax: "}},
 		"some unreadable":   {[]check.File{file("w.yaml", widget+widgets+"---\na: [\n")}, 3, []string{"w.yaml:10:4 error syntax: "}},
