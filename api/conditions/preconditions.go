@@ -30,7 +30,8 @@ func Expected(r *http.Request) (revisions.Expected, error) {
 			expected = append(expected, revisions.Version{Revision: -1})
 		case parts == nil:
 			return nil, fault.New(fault.Invalid, "HTTPInvalidHeader", "The value provided for the \"If-Match\" header is "+
-				"invalid. It must be the newest revision you know, in quotes as in an ETag (If-Match: \"5\"), and not %s.", orNothing(tag))
+				"invalid. It must be the newest revision you know, in quotes as in an ETag (If-Match: \"5\"), and not %s.",
+				orNothing(tag))
 		default:
 			revision, _ := strconv.ParseInt(parts[1], 10, 64) // it has at most 18 digits
 			stamp, _ := revisions.ParseStamp(parts[2])        // or empty, for any

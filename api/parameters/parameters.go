@@ -103,8 +103,7 @@ func (q *Query) Text(parameter string) string {
 	return values[0]
 }
 
-// Count returns the value of a parameter as a number of at least 0. A number that is too large for any count is one that
-// no count reaches.
+// Count returns the value of a parameter as a number of at least 0. A number too large for an int counts as maxCount.
 func (q *Query) Count(parameter string, absent int) int {
 	values, ok := q.values[parameter]
 	if !ok {

@@ -86,8 +86,8 @@ func reworded(message string) string {
 		return "an escape in double quotes stands for no character: \\ud800, for example, is half of one; write the " +
 			"character itself"
 	case "mapping values are not allowed in this context":
-		return "a key cannot stand here: it is on the line of ---, after another value, or longer than 1024 characters; begin " +
-			"it on a line of its own, or quote the text with the colon"
+		return "a key cannot stand here: it is on the line of ---, after another value, or longer than 1024 characters; " +
+			"begin it on a line of its own, or quote the text with the colon"
 	}
 	return message
 }

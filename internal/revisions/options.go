@@ -103,7 +103,8 @@ func Replaced(around Neighbourhood, revision int64) error {
 	stale := fault.New(fault.Stale, "HTTPPreconditionFailed",
 		"Revision %d has the stamp %v, and If-Match or revision-stamp names another one, or another revision than the path: "+
 			"it is mistyped, or that of another revision %[1]d, from before all revisions were deleted or the database was "+
-			"restored. Nothing was changed. Look at the revision again, then send the request with its stamp", revision, around.Stamp)
+			"restored. Nothing was changed. Look at the revision again, then send the request with its stamp",
+		revision, around.Stamp)
 	stale.Metadata = map[string]any{"revision": revision, "stamp": around.Stamp.String()}
 	return stale.Because(&Stale{Head{Revision: revision, Stamp: around.Stamp}})
 }

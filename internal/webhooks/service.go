@@ -174,7 +174,8 @@ func errNoKeyset() error {
 
 // Unknown returns the NotFound fault for a webhook, by its id as a caller wrote it.
 func Unknown(id string) error {
-	return fault.New(fault.NotFound, "WebhookNotFound", "There is no webhook %s; GET /webhooks lists all", words.Excerpt(id))
+	return fault.New(fault.NotFound, "WebhookNotFound", "There is no webhook %s; GET /webhooks lists all",
+		words.Excerpt(id))
 }
 
 // UnknownDelivery returns the NotFound fault for a delivery, by its id as a caller wrote it.
