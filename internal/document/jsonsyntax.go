@@ -83,6 +83,6 @@ func jsonReasons() []jsonContext {
 		{"in numeric literal", "a number cannot have %q here; write a text in double quotes"},
 		{"after decimal point", "a number cannot have %q after its point; write a text in double quotes"},
 		{"in exponent", "a number cannot have %q in its exponent; write a text in double quotes"},
-		{"exceeded max depth", "the brackets are nested too deeply at %q"},
+		{"exceeded max depth", "the brackets are nested beyond the depth that is read, at %q"},
 	}
 }

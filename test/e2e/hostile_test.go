@@ -240,7 +240,7 @@ func TestHostile_JSON(t *testing.T) {
 		"lone surrogate":   {frame(`"\ud800"`), bad, []string{"line 2"}},
 		"invalid UTF-8":    {frame("\"\xff\""), bad, []string{"line 2", "UTF-8"}},
 		"trailing comma":   {frame("[1,]"), bad, []string{"line 2"}},
-		"two arrays":       {frame("1") + frame("2"), bad, []string{"line 2", "after top-level value"}},
+		"two arrays":       {frame("1") + frame("2"), bad, []string{"line 2", "the value has ended before"}},
 		"two objects":      {"{} {}", bad, []string{"line 1"}},
 		"cut off":          {frame("1")[:60], bad, []string{"JSON"}},
 		"list of scalars":  {`[1, "a", null, [], {}]`, bad, []string{"indexes: 1,2,3,4,5."}},
