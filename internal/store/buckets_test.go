@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,6 +12,7 @@ import (
 	"purser/internal/document"
 	"purser/internal/queries"
 	"purser/internal/revisions"
+	"purser/internal/store"
 	"purser/internal/store/storetest"
 )
 
@@ -55,6 +57,7 @@ func TestStore_Buckets(t *testing.T) {
 	putFor(t, s, "a", "", "anna", "no more")
 	encrypt(t, url, "pw")
 	encrypt(t, url, "pw2")
+	s = open(t, url) // without documents in memory
 	list := func(viewer authz.Viewer, page queries.Page) (lines []string, more bool) {
 		t.Helper()
 		buckets, more, err := s.For(viewer).Buckets(t.Context(), page)
@@ -100,4 +103,46 @@ func TestStore_Buckets(t *testing.T) {
 	if left, more := list(trusted, queries.Page{Limit: 3}); left != nil || more {
 		t.Errorf("after a purge there are %v", left)
 	}
+}
+
+// A server with the live documents in memory counts those of each bucket there, as another one counts them in the
+// database.
+func TestStore_Buckets_inMemory(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	writer, conn := open(t, url), storetest.Connect(t, url)
+	put(t, writer, "a", widget("x", 1)+widget("y", 1))
+	written := put(t, writer, "b", widget("z", 1))
+	const encrypt = "UPDATE documents SET encrypted = true, metadata = replace(metadata, 'cleartext', 'encrypted') " +
+		"WHERE name = 'x'"
+	if _, err := conn.Exec(t.Context(), encrypt); err != nil {
+		t.Fatal(err)
+	}
+	warm, cold := openStore(t, url, defaults()), openStore(t, url, defaults())
+	if _, err := warm.AllDocuments(t.Context(), written.Revision, written.Stamp); err != nil {
+		t.Fatal(err)
+	}
+	check := func(name string, s *store.Store, cleartext bool, want string) {
+		t.Helper()
+		buckets, err := s.Buckets(t.Context(), queries.Page{Limit: 9}, cleartext)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var counts []string
+		for _, b := range buckets {
+			counts = append(counts, fmt.Sprintf("%s=%d", b.Name, b.Documents))
+		}
+		if got := strings.Join(counts, " "); got != want {
+			t.Errorf("%s, without encrypted documents: %v: %s, want %s", name, cleartext, got, want)
+		}
+	}
+	check("in the database", cold, false, "a=2 b=1")
+	check("in the database", cold, true, "a=1 b=1")
+	if _, err := conn.Exec(t.Context(), "UPDATE documents SET bucket = 'c'"); err != nil {
+		t.Fatal(err)
+	}
+	check("in memory", warm, false, "a=2 b=1")
+	check("in memory", warm, true, "a=1 b=1")
+	put(t, writer, "c", widget("w", 1))
+	check("in memory of an older revision", warm, false, "a=0 b=0 c=4")
 }
