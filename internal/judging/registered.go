@@ -46,10 +46,10 @@ func passOn(schemas []*registered, withheld []*revisions.Stored) {
 		}
 	}
 	for i := range schemas {
-		for name := range schemas[i].of.Others {
-			schemas[i].secret = schemas[i].secret || secret[name]
-			schemas[i].quoted = schemas[i].quoted || secret[name]
-			schemas[i].unknown = schemas[i].unknown || unknown[name]
+		for _, other := range schemas[i].of.Others {
+			schemas[i].secret = schemas[i].secret || secret[other.Name]
+			schemas[i].quoted = schemas[i].quoted || secret[other.Name]
+			schemas[i].unknown = schemas[i].unknown || unknown[other.Name]
 		}
 	}
 }
@@ -66,7 +66,7 @@ func (r Renderer) registered(ctx context.Context, rendered Computed) (schemas []
 		schema := schemas[i]
 		var names bool
 		var err error
-		if schema.of, err = registry.DataSchema(meter, rendered.digest(schema.Stored), schema.Data); err != nil {
+		if schema.of, err = registry.DataSchema(meter, rendered.digest(schema.Stored), schema.Name); err != nil {
 			return readingSchema(err, schema.Stored)
 		}
 		if schema.rule, names, err = r.ruleOf(meter, schema.of, versions, withheld); err != nil {

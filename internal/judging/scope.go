@@ -50,7 +50,7 @@ func (j Judge) scope(ctx context.Context, snapshot revisions.Snapshot, diff revi
 	unknown := map[string]bool{} // document schemas whose DataSchemas name withheld client versions
 	registry := registryOf(registering)
 	for _, doc := range registering {
-		schema, err := registry.DataSchema(meter, doc.Digest, doc.Data)
+		schema, err := registry.DataSchema(meter, doc.Digest, doc.Name)
 		if err != nil {
 			return s, readingSchema(err, doc)
 		}
@@ -102,11 +102,11 @@ func (s scope) hasReferences() bool {
 
 // registryOf returns the DataSchemas that documents register.
 func registryOf(registering []*revisions.Stored) validations.Registry {
-	registry := make(validations.Registry, len(registering))
+	texts := make(map[string][]byte, len(registering))
 	for _, doc := range registering {
-		registry[doc.Name] = doc.Data
+		texts[doc.Name] = doc.Data
 	}
-	return registry
+	return validations.NewRegistry(texts)
 }
 
 // governed returns the document schemas whose documents must be checked again.
@@ -125,7 +125,7 @@ func (j Judge) governed(meter *budget.Meter, snapshot revisions.Snapshot, diff r
 	registry := registryOf(registering)
 	if versions.Digest() != snapshot.Newest.ClientVersions {
 		for _, doc := range registering {
-			schema, err := registry.DataSchema(meter, doc.Digest, doc.Data)
+			schema, err := registry.DataSchema(meter, doc.Digest, doc.Name)
 			if err != nil {
 				return nil, readingSchema(err, doc)
 			}

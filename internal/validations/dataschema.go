@@ -14,37 +14,73 @@ import (
 // DataSchema is a registered schema with the ones that it refers to.
 type DataSchema struct {
 	Digest document.Digest
-	Text   []byte // compact JSON
-	// Others maps the names of the DataSchemas that it refers to, directly or indirectly, to their texts, nil for those
-	// that are not registered.
-	Others map[string][]byte
+	Text   []byte    // compact JSON
+	Others []*Schema // that it refers to, directly or indirectly, by name
 }
 
-// Registry holds the texts of the DataSchemas in force, by name.
-type Registry map[string][]byte
+// Schema is the text of a DataSchema with what all DataSchemas that refer to it need to know.
+type Schema struct {
+	Name string
+	Text []byte // compact JSON; nil if it is not registered
+
+	hashed   []byte // Name and the digest of Text
+	refersTo []*Schema
+	position int // in order of names
+}
+
+// Registry holds the DataSchemas in force, and those that they refer to, by name.
+type Registry map[string]*Schema
+
+// NewRegistry returns a registry of DataSchemas with their texts by name.
+func NewRegistry(texts map[string][]byte) Registry {
+	r := make(Registry, len(texts))
+	for name, text := range texts {
+		s := r.add(name, text)
+		for _, other := range jsonschema.References(text) {
+			s.refersTo = append(s.refersTo, r.add(other, texts[other]))
+		}
+	}
+	for i, name := range slices.Sorted(maps.Keys(r)) {
+		r[name].position = i
+	}
+	return r
+}
+
+// add adds a schema, unless it is known, and returns it.
+func (r Registry) add(name string, text []byte) *Schema {
+	s, known := r[name]
+	if !known {
+		sum := sha256.Sum256(text)
+		s = &Schema{Name: name, Text: text, hashed: slices.Concat([]byte(name), sum[:])}
+		r[name] = s
+	}
+	return s
+}
 
 // textSteps is the cost of scanning a byte of a schema for references and keywords and of hashing it, in the budget's
 // steps.
 const textSteps = 5
 
-// DataSchema returns the DataSchema with a text and those that it refers to. The only errors are those of meter,
-// returned unwrapped.
-func (r Registry) DataSchema(meter *budget.Meter, digest document.Digest, text []byte) (DataSchema, error) {
-	s := DataSchema{Digest: digest, Text: text}
-	for queue := jsonschema.References(text); len(queue) > 0; queue = queue[1:] {
-		name := queue[0]
-		if _, known := s.Others[name]; known {
+// DataSchema returns the registered DataSchema with a name and those that it refers to. The only errors are those of
+// meter, returned unwrapped.
+func (r Registry) DataSchema(meter *budget.Meter, digest document.Digest, name string) (DataSchema, error) {
+	s := DataSchema{Digest: digest, Text: r[name].Text}
+	if len(r[name].refersTo) == 0 {
+		return s, nil
+	}
+	found := make([]*Schema, len(r)) // by position, so that they need not be sorted
+	for next := slices.Clone(r[name].refersTo); len(next) > 0; {
+		other := next[len(next)-1]
+		if next = next[:len(next)-1]; found[other.position] != nil {
 			continue
 		}
-		if err := meter.Spend(len(name) + len(r[name])*textSteps); err != nil {
+		if err := meter.Spend(len(other.Name) + len(other.Text)*textSteps); err != nil {
 			return s, err
 		}
-		if s.Others == nil {
-			s.Others = map[string][]byte{}
-		}
-		s.Others[name] = r[name]
-		queue = append(queue, jsonschema.References(r[name])...)
+		found[other.position] = other
+		next = append(next, other.refersTo...)
 	}
+	s.Others = slices.DeleteFunc(found, func(other *Schema) bool { return other == nil })
 	return s, nil
 }
 
@@ -58,27 +94,34 @@ func (s DataSchema) with(digest document.Digest) document.Digest {
 	}
 	h := sha256.New()
 	h.Write(digest[:])
-	for _, name := range slices.Sorted(maps.Keys(s.Others)) {
-		h.Write([]byte(name))
-		of := sha256.Sum256(s.Others[name])
-		h.Write(of[:])
+	for _, other := range s.Others {
+		h.Write(other.hashed)
 	}
 	return document.Digest(h.Sum(nil))
+}
+
+// texts returns the texts of Others by name.
+func (s DataSchema) texts() map[string][]byte {
+	texts := make(map[string][]byte, len(s.Others))
+	for _, other := range s.Others {
+		texts[other.Name] = other.Text
+	}
+	return texts
 }
 
 // size returns the total length of all texts, in bytes.
 func (s DataSchema) size() int {
 	size := len(s.Text)
-	for _, text := range s.Others {
-		size += len(text)
+	for _, other := range s.Others {
+		size += len(other.Text)
 	}
 	return size
 }
 
 // contains reports whether one of the texts contains part.
 func (s DataSchema) contains(part []byte) bool {
-	for _, text := range s.Others {
-		if bytes.Contains(text, part) {
+	for _, other := range s.Others {
+		if bytes.Contains(other.Text, part) {
 			return true
 		}
 	}
@@ -89,9 +132,9 @@ func (s DataSchema) contains(part []byte) bool {
 // themselves.
 func (r Registry) Dependents(names map[string]bool) map[string]bool {
 	referring := make(map[string][]string) // names of schemas by the name that they refer to
-	for name, text := range r {
-		for _, to := range jsonschema.References(text) {
-			referring[to] = append(referring[to], name)
+	for name, schema := range r {
+		for _, to := range schema.refersTo {
+			referring[to.Name] = append(referring[to.Name], name)
 		}
 	}
 	all := maps.Clone(names)

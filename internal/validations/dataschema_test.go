@@ -25,15 +25,17 @@ func refersTo(names ...string) []byte {
 
 func TestRegistry_DataSchema(t *testing.T) {
 	t.Parallel()
-	registry := Registry{"a/A/v1": refersTo("a/B/v1"), "a/B/v1": refersTo("a/A/v1", "a/None/v1"), "a/C/v1": refersTo()}
-	s, err := registry.DataSchema(budget.NewMeter(t.Context()), document.Digest{1}, registry["a/A/v1"])
+	registry := NewRegistry(map[string][]byte{
+		"a/A/v1": refersTo("a/B/v1"), "a/B/v1": refersTo("a/A/v1", "a/None/v1"), "a/C/v1": refersTo(),
+	})
+	s, err := registry.DataSchema(budget.NewMeter(t.Context()), document.Digest{1}, "a/A/v1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"a/A/v1", "a/B/v1", "a/None/v1"}, slices.Sorted(maps.Keys(s.Others))); diff != "" {
+	if diff := cmp.Diff([]string{"a/A/v1", "a/B/v1", "a/None/v1"}, slices.Sorted(maps.Keys(s.texts()))); diff != "" {
 		t.Errorf("others (-want +got)\n%s", diff)
 	}
-	alone, err := registry.DataSchema(budget.NewMeter(t.Context()), document.Digest{1}, registry["a/C/v1"])
+	alone, err := registry.DataSchema(budget.NewMeter(t.Context()), document.Digest{1}, "a/C/v1")
 	if err != nil || alone.Others != nil || alone.with(document.Digest{1}) != (document.Digest{1}) {
 		t.Errorf("without references: %v, %v", alone.Others, err)
 	}
@@ -43,17 +45,18 @@ func TestRegistry_DataSchema(t *testing.T) {
 func TestRegistry_DataSchema_bound(t *testing.T) {
 	t.Parallel()
 	const length, size = 1000, 100_000
-	registry := make(Registry, length)
+	texts := make(map[string][]byte, length)
 	padding := `,"description":"` + strings.Repeat("x", size) + `"}`
 	for i := range length {
 		text := refersTo(fmt.Sprintf("a/A/v%d", i+1))
-		registry[fmt.Sprintf("a/A/v%d", i)] = append(text[:len(text)-1], padding...)
+		texts[fmt.Sprintf("a/A/v%d", i)] = append(text[:len(text)-1], padding...)
 	}
+	registry := NewRegistry(texts)
 	ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
 	defer end()
 	meter := budget.NewMeter(ctx)
 	for range length {
-		_, err := registry.DataSchema(meter, document.Digest{}, registry["a/A/v0"])
+		_, err := registry.DataSchema(meter, document.Digest{}, "a/A/v0")
 		if _, exceeded := errors.AsType[*budget.Exceeded](err); exceeded {
 			return
 		} else if err != nil {
@@ -63,11 +66,30 @@ func TestRegistry_DataSchema_bound(t *testing.T) {
 	t.Error("the budget was not exceeded")
 }
 
+// The text of a schema is searched for references once, and not again for each schema that refers to it.
+func TestRegistry_DataSchema_chain(t *testing.T) {
+	const length = 500
+	texts := make(map[string][]byte, length)
+	for i := range length {
+		texts[fmt.Sprintf("a/A/v%d", i)] = refersTo(fmt.Sprintf("a/A/v%d", i+1))
+	}
+	registry, meter := NewRegistry(texts), budget.NewMeter(t.Context())
+	allocations := testing.AllocsPerRun(1, func() {
+		s, err := registry.DataSchema(meter, document.Digest{}, "a/A/v0")
+		if err != nil || len(s.Others) != length {
+			t.Fatalf("%d others, %v", len(s.Others), err)
+		}
+	})
+	if allocations > length {
+		t.Errorf("%v allocations for a chain of %d", allocations, length)
+	}
+}
+
 func TestRegistry_Dependents(t *testing.T) {
 	t.Parallel()
-	registry := Registry{
+	registry := NewRegistry(map[string][]byte{
 		"a/A/v1": refersTo("a/B/v1"), "a/B/v1": refersTo("a/C/v1"), "a/C/v1": refersTo("a/A/v1"), "a/D/v1": refersTo("a/E/v1"),
-	}
+	})
 	for name, want := range map[string][]string{
 		"a/C/v1": {"a/A/v1", "a/B/v1", "a/C/v1"}, "a/E/v1": {"a/D/v1", "a/E/v1"}, "a/D/v1": {"a/D/v1"},
 	} {

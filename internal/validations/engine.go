@@ -121,7 +121,7 @@ func (e *Engine) compile(meter *budget.Meter, s DataSchema) (compiled, error) {
 		return known, nil
 	}
 	schema, err := jsonschema.Compile(meter, s.Text, jsonschema.Options{
-		Extensions: e.Extensions, AssertFormats: e.AssertFormats, Others: s.Others,
+		Extensions: e.Extensions, AssertFormats: e.AssertFormats, Others: s.texts(),
 	})
 	c := compiled{schema: schema, size: s.size()}
 	if err != nil {

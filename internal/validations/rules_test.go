@@ -283,19 +283,19 @@ func TestEngine_compile_bounded(t *testing.T) {
 func TestEngine_IsUsable(t *testing.T) {
 	t.Parallel()
 	const schemas = 30
-	registry := Registry{}
+	texts := map[string][]byte{}
 	name := func(i int) string { return fmt.Sprintf("a/A%c%c/v1", 'a'+i/26, 'a'+i%26) }
 	for i := range schemas {
-		registry[name(i)] = fmt.Appendf(nil, `{"description":"%s","items":{"$ref":"%s"}}`,
+		texts[name(i)] = fmt.Appendf(nil, `{"description":"%s","items":{"$ref":"%s"}}`,
 			strings.Repeat("x", 2*maxCompiledSize/schemas/schemas), name((i+1)%schemas))
 	}
-	engine := NewEngine(Options{})
+	registry, engine := NewRegistry(texts), NewEngine(Options{})
 	steps := func() int64 {
 		ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
 		defer end()
 		meter := budget.NewMeter(ctx)
-		for _, text := range registry {
-			schema, err := registry.DataSchema(budget.NewMeter(t.Context()), document.Digest{}, text)
+		for name := range registry {
+			schema, err := registry.DataSchema(budget.NewMeter(t.Context()), document.Digest{}, name)
 			if err != nil {
 				t.Fatal(err)
 			}
