@@ -25,3 +25,9 @@ func (s *Source) AddResults(ctx context.Context, about []revisions.About, result
 
 // WorstResults is the statement of Source.WorstResults; RevisionsOf and OutcomesOf are statements of Source.Evidence.
 var WorstResults, RevisionsOf, OutcomesOf = worstResults, byNumbers.revisions, byNumbers.outcomes
+
+// The statements that read the policies in force now, and in any of some revisions.
+const (
+	LivePolicies = livePolicies
+	PoliciesOf   = policiesOf
+)

@@ -18,13 +18,22 @@ import (
 const (
 	policyColumns = `d.place, d.since, coalesce(d.until, 0), d.schema, d.layer, d.name, d.content`
 
-	livePolicies = `SELECT ` + policyColumns + ` FROM documents d
-		WHERE d.site = $1 AND d.schema LIKE 'deckhand/ValidationPolicy/%' AND d.until IS NULL ORDER BY d.place`
+	// livePolicies selects them by a range of schemas, because for LIKE Postgres would read an index of all versions.
+	livePolicies = `SELECT ` + policyColumns + ` FROM documents d WHERE d.site = $1 AND d.until IS NULL
+		AND d.schema >= 'deckhand/ValidationPolicy/' AND d.schema < 'deckhand/ValidationPolicy0'`
 
-	// policiesWith selects the policies in force in any of some revisions; a list of numbers and policiesEnd follow.
-	policiesWith = `SELECT ` + policyColumns + ` FROM documents d
-		WHERE d.site = $1 AND d.schema LIKE 'deckhand/ValidationPolicy/%' AND EXISTS (SELECT FROM unnest(`
-	policiesEnd = `) r WHERE d.since <= r AND (d.until IS NULL OR d.until > r)) ORDER BY d.place`
+	// policiesWith selects the policies in force in any of some revisions; a list of numbers and policiesEnd follow. For
+	// the newest revision it reads no versions that were deleted or replaced.
+	policiesWith = `WITH asked AS MATERIALIZED (SELECT unnest(`
+	policiesEnd  = `) AS revision)
+		` + livePolicies + ` AND d.since <= (SELECT max(revision) FROM asked)
+		UNION ALL
+		SELECT ` + policyColumns + ` FROM documents d
+		WHERE d.site = $1 AND d.schema LIKE 'deckhand/ValidationPolicy/%' AND d.until IS NOT NULL
+			AND d.since <= (SELECT max(revision) FROM asked) AND (SELECT min(revision) FROM asked) < (
+				SELECT head FROM sites WHERE site = $1)
+			AND EXISTS (SELECT FROM asked a WHERE d.since <= a.revision AND d.until > a.revision)
+		ORDER BY 1`
 
 	policiesOf = policiesWith + `$2::bigint[]` + policiesEnd
 )

@@ -28,7 +28,7 @@ const (
 // AskNewest asks for the newest revision, which stays zero if there is none, and for the policies in force in it.
 func AskNewest(q *postgres.Questions, site string, newest *revisions.Revision, policies *[]PolicyRow) {
 	q.Ask(postgres.First(newest, scanRevision), newestRevision, site)
-	q.Ask(postgres.Into(policies, scanPolicy), livePolicies, site)
+	q.Ask(postgres.Into(policies, scanPolicy), livePolicies+` ORDER BY d.place`, site)
 }
 
 func scanRevision(row pgx.CollectableRow) (r revisions.Revision, err error) {
