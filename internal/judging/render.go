@@ -243,15 +243,14 @@ func (r Renderer) checkRendered(confined context.Context, meter *budget.Meter, d
 	if schema := book.byDocument[doc]; !ok || schema != nil && schema.isUsable {
 		return outcome{}, nil // a usable DataSchema is valid
 	}
-	schema, ofSchema := book.byRule[rule], false
-	text, secret := validations.RuleText(rule), doc.Tainted
+	schema, secret, ofSchema := book.byRule[rule], doc.Tainted, false
 	if schema != nil {
 		if book.unknown[doc.Schema] || schema.unknown {
 			return outcome{}, nil
 		}
-		text, secret, ofSchema = schema.Data, secret || schema.secret, schema.quoted && !r.Compat
+		secret, ofSchema = secret || schema.secret, schema.quoted && !r.Compat
 		if !schema.isUsable {
-			return outcome{text, nil, true, secret, ofSchema}, nil
+			return outcome{schema.Data, nil, true, secret, ofSchema}, nil
 		}
 	}
 	check := validations.PairOf(digest, rule)
@@ -261,12 +260,9 @@ func (r Renderer) checkRendered(confined context.Context, meter *budget.Meter, d
 	if r.Engine.Passed(check) {
 		return outcome{}, nil
 	}
-	checker, _ := r.Engine.BuiltIn(rule)
-	if schema != nil {
-		var err error
-		if checker, err = schema.compiled(meter, r.Engine); err != nil {
-			return outcome{}, readingSchema(err, schema.Stored)
-		}
+	text, checker, err := r.ruleOfRendered(meter, rule, schema)
+	if err != nil {
+		return outcome{}, err
 	}
 	found, err := checker.Check(meterFor(confined, meter, secret), doc.Data)
 	if secret {
@@ -276,6 +272,18 @@ func (r Renderer) checkRendered(confined context.Context, meter *budget.Meter, d
 		r.Engine.NotePassed(check)
 	}
 	return outcome{text, found, false, secret, ofSchema}, err
+}
+
+// ruleOfRendered returns the text and the checker of a rule, which is built in if schema is nil.
+func (r Renderer) ruleOfRendered(meter *budget.Meter, rule validations.Rule, schema *registered) (
+	text []byte, checker validations.Checker, err error,
+) {
+	if schema == nil {
+		checker, _ = r.Engine.BuiltIn(rule)
+		return validations.RuleText(rule), checker, nil
+	}
+	checker, err = schema.compiled(meter, r.Engine)
+	return schema.Data, checker, readingSchema(err, schema.Stored)
 }
 
 // outcome is the result of checking a rendered document.
