@@ -149,6 +149,9 @@ func (s *Service) prepare(ctx context.Context, from source, options revisions.Op
 ) {
 	dryRun := revisions.Need{Preview: options.DryRun, Evidence: options.DryRun, Documents: options.DryRun && !s.Compat}
 	need, _ := s.needOf(from).With(dryRun)
+	if options.Expected.Check(*s.seen.Load()) != nil {
+		need.Documents, need.Preview = false, false // it is probably refused
+	}
 	var known revisions.Need
 	for range maxSnapshots {
 		if snapshot, err = s.read(ctx, snapshot, known, need); err != nil {
@@ -163,7 +166,8 @@ func (s *Service) prepare(ctx context.Context, from source, options revisions.Op
 		}
 		var more revisions.Need
 		var grown bool
-		if need, grown = need.With(s.needOf(from)); grown {
+		all, _ := s.needOf(from).With(dryRun)
+		if need, grown = need.With(all); grown {
 			continue
 		}
 		began := s.Now()
@@ -210,6 +214,7 @@ func (s *Service) read(ctx context.Context, snapshot revisions.Snapshot, known, 
 	if err != nil {
 		return revisions.Snapshot{}, fmt.Errorf("read the site: %w", budget.About(err, "read the site"))
 	}
+	s.seen.Store(&part.Head)
 	return part, nil
 }
 
@@ -319,6 +324,7 @@ func (s *Service) append(ctx context.Context, commit revisions.Commit, judgement
 		return Written{}, fmt.Errorf("append revision: %w", err)
 	}
 	s.observe("store", began)
+	s.seen.Store(&revisions.Head{Revision: stored.Revision.ID, Stamp: stored.Revision.Stamp})
 	if rendered := judgement.Rendered; rendered != nil {
 		s.Rendered.Add(judging.RenderKey{Revision: stored.Revision.ID, Stamp: stored.Revision.Stamp, Cleartext: false},
 			*rendered, rendered.Size)

@@ -41,12 +41,15 @@ type Service struct {
 
 	// whole is set if judging the last change needed all documents; the next change reads them immediately.
 	whole atomic.Bool
+	// seen is the newest state that this process has seen. Changes that expect another one are probably refused.
+	seen atomic.Pointer[revisions.Head]
 }
 
 // NewService returns a service over a store.
 func NewService(config Config) *Service {
 	s := &Service{Config: config, writes: make(chan struct{}, 1)}
 	s.writes <- struct{}{}
+	s.seen.Store(&revisions.Head{})
 	return s
 }
 

@@ -70,6 +70,35 @@ func TestService_Put_invalidAndStale(t *testing.T) {
 	}
 }
 
+// All documents of a site are read only for a change that expects its newest state, and immediately for one that expects
+// the state that was seen last.
+func TestService_Put_staleOfWhole(t *testing.T) {
+	t.Parallel()
+	s, m := service()
+	put(t, s, "a", layeringPolicy("layers")+validationPolicy(validations.RenderingValidation)+widget("w1", "{}"))
+	put(t, s, "b", widget("w2", "{}"))
+	for _, dryRun := range []bool{true, false} {
+		for _, c := range []struct {
+			revision int64
+			read     []bool // all documents, by snapshot
+		}{{1, []bool{false}}, {2, []bool{true}}} {
+			m.needs = nil
+			options := revisions.Options{Expected: revisions.Expected{{Revision: c.revision}}, DryRun: dryRun}
+			_, err := s.Put(t.Context(), "c", []byte(widget("w3", "{}")), document.YAML, options)
+			if stale := fault.KindOf(err) == fault.Stale; stale != (c.revision == 1) {
+				t.Fatalf("expecting revision %d: %v", c.revision, err)
+			}
+			var read []bool
+			for _, need := range m.needs {
+				read = append(read, need.Documents || need.Preview)
+			}
+			if diff := cmp.Diff(c.read, read); diff != "" {
+				t.Errorf("expecting revision %d, dry run: %v (-want +got)\n%s", c.revision, dryRun, diff)
+			}
+		}
+	}
+}
+
 // A site without revisions is read once, whatever is put into it; a rollback also reads its target.
 func TestService_emptySite(t *testing.T) {
 	t.Parallel()
