@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -49,16 +50,24 @@ func (j Judged) OfResults(errs map[string][]json.RawMessage) (all []Finding) {
 // single finding that says so.
 func posted(like Finding, errs []json.RawMessage) (all []Finding) {
 	for _, text := range errs {
-		var message fault.Message
-		_ = json.Unmarshal(text, &message) // other services may use its field names differently
+		var read struct {
+			fault.Message
+
+			Diagnostic json.RawMessage `json:"diagnostic"` // not Message's, because only one member is needed
+		}
+		_ = json.Unmarshal(text, &read) // other services may use its field names differently
+		message := read.Message
 		if message.Message == "" {
 			message = fault.Message{Message: string(text)}
 		}
 		f := like
 		f.say(message)
-		if diagnostic, ok := message.Diagnostic.(map[string]any); ok && message.Name == "D002" {
-			f.Rule, _ = diagnostic["schema_path"].(string)
-			f.Advice = adviceOf(f.Rule)
+		if message.Name == "D002" && bytes.HasPrefix(read.Diagnostic, []byte("{")) {
+			var diagnostic struct {
+				SchemaPath string `json:"schema_path"`
+			}
+			_ = json.Unmarshal(read.Diagnostic, &diagnostic)
+			f.Rule, f.Advice = diagnostic.SchemaPath, adviceOf(diagnostic.SchemaPath)
 			if f.Message == validations.Sanitized { // as earlier versions stored it
 				f.Message = validations.Unquoted(f.Rule)
 			}

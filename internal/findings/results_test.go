@@ -2,6 +2,8 @@ package findings
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -39,5 +41,23 @@ func TestOfUncovered(t *testing.T) {
 		if len(all) != want || more != (count > want) {
 			t.Errorf("%d findings about %d schemas, more %t", len(all), count, more)
 		}
+	}
+}
+
+// Of an error, only what its finding shows is decoded.
+func TestPosted_decoded(t *testing.T) {
+	members := make([]string, 100)
+	for i := range members {
+		members[i] = fmt.Sprintf(`"m%d": [%[1]d, "x"], `, i)
+	}
+	const format = `{"message": "wrong", "name": "D002", "diagnostic": {%s"schema_path": ".properties.port.type"}}`
+	text := json.RawMessage(fmt.Sprintf(format, strings.Join(members, "")))
+	var all []Finding
+	allocations := testing.AllocsPerRun(10, func() { all = posted(Finding{}, []json.RawMessage{text}) })
+	if all[0].Rule != ".properties.port.type" || all[0].Message != "wrong" {
+		t.Errorf("%+v", all[0])
+	}
+	if allocations > float64(len(members)) {
+		t.Errorf("%v allocations", allocations)
 	}
 }

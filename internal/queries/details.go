@@ -48,8 +48,14 @@ func (v View) detailsOf(ctx context.Context, revision revisions.Revision, name s
 // whether there are any.
 func (v View) replaceWithheld(errors []json.RawMessage) (found bool) {
 	for i, text := range errors {
+		var read struct { // most messages need not be read in full
+			Message string `json:"message"`
+		}
+		if json.Unmarshal(text, &read) != nil || !authz.IsWithheld(read.Message) {
+			continue
+		}
 		var message fault.Message
-		if json.Unmarshal(text, &message) != nil || !authz.IsWithheld(message.Message) {
+		if err := json.Unmarshal(text, &message); err != nil {
 			continue
 		}
 		if found = true; v.viewer.Secrets() {
