@@ -70,8 +70,8 @@ func TestService_Put_invalidAndStale(t *testing.T) {
 	}
 }
 
-// All documents of a site are read only for a change that expects its newest state, and immediately for one that expects
-// the state that was seen last.
+// All documents of a site are read only for a change that expects its newest state, and immediately for one that
+// expects the state that was seen last.
 func TestService_Put_staleOfWhole(t *testing.T) {
 	t.Parallel()
 	s, m := service()

@@ -24,7 +24,8 @@ func TestSource_policies(t *testing.T) {
 	for n := range changes {
 		put(t, s, "a", policy("p", n))
 	}
-	const replaced = `INSERT INTO documents (id, since, until, fork, site, place, bucket, schema, layer, name, content, metadata)
+	const replaced = `INSERT INTO documents (id, since, until, fork, site, place, bucket, schema, layer, name, content,
+			metadata)
 		SELECT id + 1000 * n, since, until, fork, site, place, bucket, schema, layer, name, content, metadata
 		FROM documents, generate_series(1, 9) n WHERE until IS NOT NULL` // ten versions in each revision
 	for _, sql := range []string{
