@@ -45,6 +45,8 @@ func TestOfUncovered(t *testing.T) {
 }
 
 // Of an error, only what its finding shows is decoded.
+//
+//nolint:paralleltest // AllocsPerRun counts allocations of other tests, too
 func TestPosted_decoded(t *testing.T) {
 	members := make([]string, 100)
 	for i := range members {

@@ -67,6 +67,8 @@ func TestRegistry_DataSchema_bound(t *testing.T) {
 }
 
 // The text of a schema is searched for references once, and not again for each schema that refers to it.
+//
+//nolint:paralleltest // AllocsPerRun counts allocations of other tests, too
 func TestRegistry_DataSchema_chain(t *testing.T) {
 	const length = 500
 	texts := make(map[string][]byte, length)
