@@ -1,7 +1,6 @@
 package murano
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -81,11 +80,11 @@ func (f *classFile) block(v *located.Value) {
 	}
 }
 
-var barePattern = regexp.MustCompile(`^[\s\p{L}\p{N}_.]+$`)
+var barePattern = lazily(`^[\s\p{L}\p{N}_.]+$`)
 
 // bareWord warns of a line that Murano reads as a string, which cannot be run.
 func (f *classFile) bareWord(v *located.Value) {
-	if v.Plain && barePattern.MatchString(v.Text) && f.parses(v.Text, yaql.MPL) {
+	if v.Plain && barePattern().MatchString(v.Text) && f.parses(v.Text, yaql.MPL) {
 		f.atf("MPL:W204", v, `"%s" is a string for Murano, not an expression: it cannot be run`, v)
 	}
 }
@@ -226,8 +225,8 @@ func (f *classFile) slots(v *located.Value, slots []slot) {
 }
 
 var (
-	targetPattern = regexp.MustCompile(`^\$.?[\p{L}\p{N}_]`)
-	staticPattern = regexp.MustCompile(`^([A-Za-z_][\p{L}\p{N}_]*)?:[\p{L}\p{N}_.]+\.[\p{L}\p{N}_]+$`)
+	targetPattern = lazily(`^\$.?[\p{L}\p{N}_]`)
+	staticPattern = lazily(`^([A-Za-z_][\p{L}\p{N}_]*)?:[\p{L}\p{N}_.]+\.[\p{L}\p{N}_]+$`)
 )
 
 // target checks the left side of an assignment.

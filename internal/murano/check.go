@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sync"
 
 	"purser/internal/budget"
 	"purser/internal/murano/located"
@@ -242,17 +243,22 @@ func (c *Check) isString(v *located.Value) {
 	}
 }
 
+// lazily returns a function that returns a compiled pattern. Compiling those with letters of any script takes a
+// millisecond each, which programs need not spend that check no package.
+func lazily(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
 // The patterns of names. \p{L} and \p{N} allow letters and digits of any script.
 var (
-	namePattern = regexp.MustCompile(`^[A-Za-z_][\p{L}\p{N}_]*$`)
-	fqnPattern  = regexp.MustCompile(`^([a-zA-Z_$][\p{L}\p{N}_$]*\.)*[a-zA-Z_$][\p{L}\p{N}_$]*$`)
-	typePattern = regexp.MustCompile(
-		`^([A-Za-z_][\p{L}\p{N}_]*:|:)?([a-zA-Z_$][\p{L}\p{N}_$]*\.)*[a-zA-Z_$][\p{L}\p{N}_$]*$`)
+	namePattern = lazily(`^[A-Za-z_][\p{L}\p{N}_]*$`)
+	fqnPattern  = lazily(`^([a-zA-Z_$][\p{L}\p{N}_$]*\.)*[a-zA-Z_$][\p{L}\p{N}_$]*$`)
+	typePattern = lazily(`^([A-Za-z_][\p{L}\p{N}_]*:|:)?([a-zA-Z_$][\p{L}\p{N}_$]*\.)*[a-zA-Z_$][\p{L}\p{N}_$]*$`)
 )
 
 // isName reports whether a value is a string that matches a pattern.
-func isName(v *located.Value, pattern *regexp.Regexp) bool {
-	return v.Kind == located.String && pattern.MatchString(v.Text)
+func isName(v *located.Value, pattern func() *regexp.Regexp) bool {
+	return v.Kind == located.String && pattern().MatchString(v.Text)
 }
 
 // oneOf reports whether a value is one of the given strings.

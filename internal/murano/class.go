@@ -1,7 +1,6 @@
 package murano
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -161,7 +160,7 @@ func (f *classFile) end(name string, docs []*located.Value) {
 	}
 }
 
-var classNamePattern = regexp.MustCompile(`^([A-Za-z_][\p{L}\p{N}_]*:|:)?[a-zA-Z_][\p{L}\p{N}_]*(\.[\p{L}\p{N}_]+)*$`)
+var classNamePattern = lazily(`^([A-Za-z_][\p{L}\p{N}_]*:|:)?[a-zA-Z_][\p{L}\p{N}_]*(\.[\p{L}\p{N}_]+)*$`)
 
 // maxAcronym is the maximum length of a name in capitals.
 const maxAcronym = 3
@@ -171,7 +170,7 @@ func (f *classFile) name(v *located.Value) {
 	case v.Kind != located.String:
 		f.atf("MPL:E011", v, `Invalid class name "%s". Class name should be a string`, v)
 		return
-	case !classNamePattern.MatchString(v.Text) || strings.HasPrefix(v.Text, "__"):
+	case !classNamePattern().MatchString(v.Text) || strings.HasPrefix(v.Text, "__"):
 		f.atf("MPL:E011", v, `Invalid class name "%s"`, v)
 		return
 	}

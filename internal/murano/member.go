@@ -1,7 +1,6 @@
 package murano
 
 import (
-	"regexp"
 	"strings"
 
 	"purser/internal/murano/located"
@@ -130,7 +129,7 @@ func (f *classFile) workflow(v *located.Value) {
 	f.methods(v)
 }
 
-var methodPattern = regexp.MustCompile(`^([a-zA-Z_][\p{L}\p{N}_]*|\.init|\.destroy)$`)
+var methodPattern = lazily(`^([a-zA-Z_][\p{L}\p{N}_]*|\.init|\.destroy)$`)
 
 func (f *classFile) methods(v *located.Value) {
 	if v.Kind != located.Map {

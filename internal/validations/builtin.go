@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"sync"
 
 	"purser/internal/budget"
 	"purser/internal/document"
@@ -13,11 +14,11 @@ import (
 //go:embed schemas/*.yaml
 var schemaFiles embed.FS
 
-// schema is a built-in schema.
+// schema is a built-in schema. It is compiled when it is first used, which most programs do for few of them.
 type schema struct {
 	digest   document.Digest
 	text     []byte
-	compiled *jsonschema.Schema
+	compiled func() *jsonschema.Schema
 }
 
 // The built-in schemas (spec/api.md §2.1-2.4).
@@ -68,7 +69,7 @@ func builtinByDigest(digest document.Digest) *schema {
 	return nil
 }
 
-// mustLoad reads and compiles an embedded schema.
+// mustLoad reads an embedded schema.
 func mustLoad(name string) *schema {
 	text, err := schemaFiles.ReadFile("schemas/" + name + ".yaml")
 	if err != nil {
@@ -79,11 +80,16 @@ func mustLoad(name string) *schema {
 		panic(fmt.Sprintf("validations: parse built-in schema %s: %v", name, err))
 	}
 	json := document.AppendJSON(nil, value)
+	compiled := sync.OnceValue(func() *jsonschema.Schema { return mustCompile(name, json) })
+	return &schema{digest: document.DigestOf(value), text: json, compiled: compiled}
+}
+
+func mustCompile(name string, json []byte) *jsonschema.Schema {
 	compiled, err := jsonschema.Compile(budget.NewMeter(context.Background()), json, jsonschema.Options{})
 	if err != nil {
 		panic(fmt.Sprintf("validations: compile built-in schema %s: %v", name, err))
 	}
-	return &schema{digest: document.DigestOf(value), text: json, compiled: compiled}
+	return compiled
 }
 
 // BuiltIn returns the JSON texts of the built-in schemas that are always in force, by the schema of the documents that

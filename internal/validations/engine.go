@@ -92,7 +92,7 @@ func (e *Engine) BuiltIn(rule Rule) (checker Checker, ok bool) {
 		return usable{e}, true
 	}
 	if builtin := builtinByDigest(rule.Schema); builtin != nil {
-		return builtin.compiled, true
+		return builtin.compiled(), true
 	}
 	return nil, false
 }

@@ -75,7 +75,7 @@ func nearestName(name string, names []string) string {
 //nolint:contextcheck,nolintlint // no request pays for it
 func ParsePolicy(id document.Identity, data []byte) Policy {
 	// The check needs no request's budget: the schema is small, and it was paid for when the policy was uploaded.
-	findings, err := builtins["deckhand/ValidationPolicy/v1"].compiled.Check(budget.NewMeter(context.Background()), data)
+	findings, err := builtins["deckhand/ValidationPolicy/v1"].compiled().Check(budget.NewMeter(context.Background()), data)
 	policy := Policy{Identity: id, Broken: err != nil || len(findings) > 0}
 	value, err := document.ParseJSON(data)
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -357,5 +359,17 @@ func TestSanity_compilesNoPattern(t *testing.T) { //nolint:paralleltest // it co
 	const most = 10_000
 	if allocations > most {
 		t.Errorf("one pattern takes %v allocations", allocations)
+	}
+}
+
+// Each built-in schema compiles: a mistake in one would otherwise show when a document of its kind is checked.
+func TestSchema_compiled(t *testing.T) {
+	t.Parallel()
+	schemas := []*schema{baseSchema, controlSchema, documentSchema, dataSchema}
+	schemas = slices.AppendSeq(schemas, maps.Values(builtins))
+	for _, s := range slices.AppendSeq(schemas, maps.Values(provided)) {
+		if s.compiled() == nil {
+			t.Errorf("%s does not compile", s.text)
+		}
 	}
 }

@@ -185,7 +185,7 @@ func checkLengths(root, metadata document.Mapping) (violations []violation) {
 func violationsBy(meter *budget.Meter, by *schema, at string, part document.Mapping) (
 	violations []violation, err error,
 ) {
-	findings, err := by.compiled.Check(meter, document.AppendJSON(nil, part))
+	findings, err := by.compiled().Check(meter, document.AppendJSON(nil, part))
 	for _, finding := range findings {
 		path := strings.Join(append([]string{at}, finding.Instance...), ".")
 		violations = append(violations, violation{path, finding.Message})
