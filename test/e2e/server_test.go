@@ -178,13 +178,16 @@ func (s *server) halt() error {
 	return nil
 }
 
-// eventually waits until so returns true.
+// eventually waits until so returns true. It asks less and less often, since most ask the server.
 func eventually(t *testing.T, what string, so func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !so(); time.Sleep(10 * time.Millisecond) {
+	const most = 200 * time.Millisecond
+	end := time.Now().Add(patience)
+	for pause := 5 * time.Millisecond; !so(); pause = min(2*pause, most) {
 		if time.Now().After(end) {
 			t.Fatalf("still not so after %v: %s", patience, what)
 		}
+		time.Sleep(pause)
 	}
 }
 
