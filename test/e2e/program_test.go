@@ -12,16 +12,25 @@ import (
 	"testing"
 )
 
+const (
+	// raced is the name of the server built with the race detector.
+	raced = "raced"
+	// lazyGC has programs of which no test measures the memory collect garbage less often than by default.
+	lazyGC = 400
+)
+
 // program returns the path of the server built with the race detector, and lean that of one built without, whose use of
 // memory and time is realistic.
 var (
-	program = sync.OnceValues(func() (string, error) { return buildProgram("purser/cmd/server", "server", "-race") })
+	program = sync.OnceValues(func() (string, error) { return buildProgram("purser/cmd/server", raced, "-race") })
 	lean    = sync.OnceValues(func() (string, error) { return buildProgram("purser/cmd/server", "lean") })
 )
 
 // commandLine returns the path of the command purser. The tests of its package have the race detector, with which each of
-// hundreds of runs would take four times as long.
-var commandLine = sync.OnceValues(func() (string, error) { return buildProgram("purser/cmd/purser", "purser") })
+// hundreds of runs would take four times as long. It is compiled as the pipelines of docs/ci compile it in their tests.
+var commandLine = sync.OnceValues(func() (string, error) {
+	return buildProgram("purser/cmd/purser", "purser", "-trimpath")
+})
 
 // buildProgram builds a program in the user's cache, where it stays, because nothing runs after the last test that
 // could remove it. Each source tree has its own.
@@ -62,6 +71,9 @@ const (
 func invoke(ctx context.Context, path string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env = append(os.Environ(), fmt.Sprintf("GORACE=halt_on_error=1 atexit_sleep_ms=0 exitcode=%d", raceExit))
+	if strings.HasPrefix(filepath.Base(path), raced) {
+		cmd.Env = append(cmd.Env, fmt.Sprintf("GOGC=%d", lazyGC))
+	}
 	return cmd
 }
 
