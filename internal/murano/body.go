@@ -80,7 +80,7 @@ func (f *classFile) block(v *located.Value) {
 	}
 }
 
-var barePattern = lazily(`^[\s\p{L}\p{N}_.]+$`)
+var barePattern = mustCompile(`^[\s\p{L}\p{N}_.]+$`)
 
 // bareWord warns of a line that Murano reads as a string, which cannot be run.
 func (f *classFile) bareWord(v *located.Value) {
@@ -225,8 +225,8 @@ func (f *classFile) slots(v *located.Value, slots []slot) {
 }
 
 var (
-	targetPattern = lazily(`^\$.?[\p{L}\p{N}_]`)
-	staticPattern = lazily(`^([A-Za-z_][\p{L}\p{N}_]*)?:[\p{L}\p{N}_.]+\.[\p{L}\p{N}_]+$`)
+	targetPattern = mustCompile(`^\$.?[\p{L}\p{N}_]`)
+	staticPattern = mustCompile(`^([A-Za-z_][\p{L}\p{N}_]*)?:[\p{L}\p{N}_.]+\.[\p{L}\p{N}_]+$`)
 )
 
 // target checks the left side of an assignment.

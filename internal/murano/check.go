@@ -243,17 +243,17 @@ func (c *Check) isString(v *located.Value) {
 	}
 }
 
-// lazily returns a function that returns a compiled pattern. Compiling those with letters of any script takes a
-// millisecond each, which programs need not spend that check no package.
-func lazily(pattern string) func() *regexp.Regexp {
+// mustCompile returns a function that compiles a pattern when it is first called. For those with letters of any script
+// this takes a millisecond each, which programs need not spend that check no package.
+func mustCompile(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
 // The patterns of names. \p{L} and \p{N} allow letters and digits of any script.
 var (
-	namePattern = lazily(`^[A-Za-z_][\p{L}\p{N}_]*$`)
-	fqnPattern  = lazily(`^([a-zA-Z_$][\p{L}\p{N}_$]*\.)*[a-zA-Z_$][\p{L}\p{N}_$]*$`)
-	typePattern = lazily(`^([A-Za-z_][\p{L}\p{N}_]*:|:)?([a-zA-Z_$][\p{L}\p{N}_$]*\.)*[a-zA-Z_$][\p{L}\p{N}_$]*$`)
+	namePattern = mustCompile(`^[A-Za-z_][\p{L}\p{N}_]*$`)
+	fqnPattern  = mustCompile(`^([a-zA-Z_$][\p{L}\p{N}_$]*\.)*[a-zA-Z_$][\p{L}\p{N}_$]*$`)
+	typePattern = mustCompile(`^([A-Za-z_][\p{L}\p{N}_]*:|:)?([a-zA-Z_$][\p{L}\p{N}_$]*\.)*[a-zA-Z_$][\p{L}\p{N}_$]*$`)
 )
 
 // isName reports whether a value is a string that matches a pattern.

@@ -160,7 +160,7 @@ func (f *classFile) end(name string, docs []*located.Value) {
 	}
 }
 
-var classNamePattern = lazily(`^([A-Za-z_][\p{L}\p{N}_]*:|:)?[a-zA-Z_][\p{L}\p{N}_]*(\.[\p{L}\p{N}_]+)*$`)
+var classNamePattern = mustCompile(`^([A-Za-z_][\p{L}\p{N}_]*:|:)?[a-zA-Z_][\p{L}\p{N}_]*(\.[\p{L}\p{N}_]+)*$`)
 
 // maxAcronym is the maximum length of a name in capitals.
 const maxAcronym = 3

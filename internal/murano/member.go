@@ -129,7 +129,7 @@ func (f *classFile) workflow(v *located.Value) {
 	f.methods(v)
 }
 
-var methodPattern = lazily(`^([a-zA-Z_][\p{L}\p{N}_]*|\.init|\.destroy)$`)
+var methodPattern = mustCompile(`^([a-zA-Z_][\p{L}\p{N}_]*|\.init|\.destroy)$`)
 
 func (f *classFile) methods(v *located.Value) {
 	if v.Kind != located.Map {
