@@ -9,8 +9,8 @@ import (
 	"os"
 
 	"purser/cmd/purser/internal/views"
+	"purser/internal/check"
 	"purser/internal/client"
-	"purser/internal/files"
 	"purser/internal/words"
 )
 
@@ -101,7 +101,7 @@ func readCatalog(around *surroundings, name string) (text []byte, err error) {
 		text, err = os.ReadFile(name) //nolint:gosec // the user names it
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the catalog: %w", files.About(name, err))
+		return nil, fmt.Errorf("read the catalog: %w", check.AboutPath(name, err))
 	}
 	return text, nil
 }

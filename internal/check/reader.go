@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"purser/internal/files"
 )
 
 // Reader reads the files of paths. It caches them and reads only changed files again.
@@ -92,7 +90,7 @@ func (w *walk) path(name string) error {
 	}
 	info, err := os.Stat(name)
 	if err != nil {
-		return files.About(name, err) //nolint:wrapcheck // the error has context
+		return AboutPath(name, err)
 	}
 	if !info.IsDir() {
 		return w.file(name, false)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -24,7 +25,7 @@ func TestInvalidRendered_details(t *testing.T) {
 		copied := *doc
 		rendered.Documents = append(rendered.Documents, &copied)
 		outcomes = append(outcomes, outcome{
-			rule: []byte(`{}`), findings: []validations.Finding{{Message: fmt.Sprint(i), SchemaPath: ".type"}}, secret: i < secret,
+			rule: []byte(`{}`), findings: []validations.Finding{{Message: strconv.Itoa(i), SchemaPath: ".type"}}, secret: i < secret,
 		})
 	}
 	invalid, _ := errors.AsType[*fault.Fault](Renderer{}.invalidRendered(rendered, outcomes))

@@ -23,8 +23,11 @@ func (s *Source) AddResults(ctx context.Context, about []revisions.About, result
 	return stamps, errs, err
 }
 
-// WorstResults is the statement of Source.WorstResults; RevisionsOf and OutcomesOf are statements of Source.Evidence.
-var WorstResults, RevisionsOf, OutcomesOf = worstResults, byNumbers.revisions, byNumbers.outcomes
+// WorstResults is the statement of Source.WorstResults.
+const WorstResults = worstResults
+
+// RevisionsOf and OutcomesOf are statements of Source.Evidence.
+var RevisionsOf, OutcomesOf = byNumbers.revisions, byNumbers.outcomes
 
 // The statements that read the policies in force now, and in any of some revisions.
 const (

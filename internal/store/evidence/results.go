@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -57,31 +56,25 @@ const (
 
 	carriedOutcomes = latestResults + `n.revision = $2 AND ` + isPosted + `$3)`
 
-	worstPosted = `SELECT n.name, coalesce(x.status, 'success') FROM reported n LEFT JOIN LATERAL (
-			SELECT status FROM results WHERE site = n.site AND revision = n.revision AND name = n.name
-				AND status <> 'success' ORDER BY status LIMIT 1) x ON true
-		WHERE n.site = $1 AND n.revision = $2`
-)
+	latestSuccesses = ` UNION ALL SELECT r.revision, own.name, 'success', r.created_at, '', NULL::text` + fromSuccesses
 
-var (
 	reportedOf = `SELECT id, name, status, created_at, size, carried_from FROM (
 			SELECT id, name, status, created_at, length(errors) AS size, coalesce(carried_from, 0) AS carried_from
 			FROM results WHERE site = $1 AND revision = $2
-			UNION ALL ` + successes(fmt.Sprintf("%d, own.name, 'success', r.created_at, %d, 0", successID, len(noErrors))) +
-		`r.revision = $2) x
+			UNION ALL SELECT 0, own.name, 'success', r.created_at, length('` + noErrors + `'), 0` + fromSuccesses + `r.revision = $2) x
 		WHERE $3 = '' OR name = $3` + inOrder
 
-	newestOutcomes = outcomesWhere(`revision = (SELECT head FROM sites WHERE site = $1)`)
+	ofHead = `revision = (SELECT head FROM sites WHERE site = $1)`
+
+	newestOutcomes = latestResults + `n.` + ofHead + latestSuccesses + `r.` + ofHead
 
 	// worstResults looks for one failure of each name.
-	worstResults = worstPosted + ` UNION ALL ` + successes("own.name, 'success'") + `r.revision = $2`
+	worstResults = `SELECT n.name, coalesce(x.status, 'success') FROM reported n LEFT JOIN LATERAL (
+			SELECT status FROM results WHERE site = n.site AND revision = n.revision AND name = n.name
+				AND status <> 'success' ORDER BY status LIMIT 1) x ON true
+		WHERE n.site = $1 AND n.revision = $2
+		UNION ALL SELECT own.name, 'success'` + fromSuccesses + `r.revision = $2`
 )
-
-// outcomesWhere selects the outcome of each name in a revision; condition is a condition on its number.
-func outcomesWhere(condition string) string {
-	return latestResults + "n." + condition + ` UNION ALL ` +
-		successes("r.revision, own.name, 'success', r.created_at, '', NULL::text") + "r." + condition
-}
 
 // QueueResult adds a result to a revision that is being made.
 func QueueResult(batch *pgx.Batch, site string, revision int64, r validations.Result) {

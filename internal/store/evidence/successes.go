@@ -1,9 +1,7 @@
 package evidence
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"purser/internal/validations"
 )
@@ -11,41 +9,49 @@ import (
 // Nearly all revisions pass most of the server's own validations without a message. Such a success is a bit of the
 // revision's row, and no result.
 
-// succeeding are the validations that have bits, in order of the bits. Only append to it.
-var succeeding = []string{
-	validations.PolicyValidation, validations.RenderingValidation, validations.CoverageValidation,
-	validations.PuppetValidation, validations.PackageValidation,
+const (
+	// succeeded is a list of the validations that have bits, each with its value. Never change the value of one.
+	succeeded = `(VALUES (1, '` + validations.PolicyValidation + `'), (2, '` + validations.RenderingValidation + `'),
+		(4, '` + validations.CoverageValidation + `'), (8, '` + validations.PuppetValidation + `'),
+		(16, '` + validations.PackageValidation + `'))`
+
+	// fromSuccesses begins with the FROM of a statement about successes own of revisions r; conditions on these follow.
+	fromSuccesses = ` FROM revisions r JOIN ` + succeeded + ` own (bit, name) ON r.succeeded & own.bit <> 0
+		WHERE r.site = $1 AND `
+
+	// inOrder orders results by name and id: first those of the server's own validations.
+	inOrder = ` ORDER BY (SELECT own.bit FROM ` + succeeded + ` own (bit, name) WHERE own.name = x.name), id`
+
+	noErrors  = "[]" // the errors of a success without a message
+	successID = 0    // stands for the ID that a bit does not have
+)
+
+// bitOf returns the value of a validation's bit, 0 if it has none.
+func bitOf(name string) int16 {
+	switch name {
+	case validations.PolicyValidation:
+		return 1
+	case validations.RenderingValidation:
+		return 2
+	case validations.CoverageValidation:
+		return 4
+	case validations.PuppetValidation:
+		return 8
+	case validations.PackageValidation:
+		return 16
+	}
+	return 0
 }
 
 // Split returns the bits of those results of a new revision that are successes without a message, and the others.
-func Split(results []validations.Result) (succeeded int16, others []validations.Result) {
-	for _, r := range results {
-		bit := slices.Index(succeeding, r.Name)
-		if bit >= 0 && r.Status == validations.Success.String() && string(r.Errors) == noErrors {
-			succeeded |= 1 << bit
-		} else {
-			others = append(others, r)
+func Split(results []validations.Result) (bits int16, others []validations.Result) {
+	others = slices.DeleteFunc(slices.Clone(results), func(r validations.Result) bool {
+		bit := bitOf(r.Name)
+		if r.Status != validations.Success.String() || string(r.Errors) != noErrors {
+			bit = 0
 		}
-	}
-	return succeeded, others
+		bits |= bit
+		return bit != 0
+	})
+	return bits, others
 }
-
-// noErrors are the errors of a success without a message, and successID stands for the ID that it does not have.
-const (
-	noErrors  = "[]"
-	successID = 0
-)
-
-// successes selects columns of successes that are bits, from revisions r and own, which has their names; conditions on
-// these may follow.
-func successes(columns string) string {
-	names := make([]string, len(succeeding))
-	for i, name := range succeeding {
-		names[i] = fmt.Sprintf("(%d, '%s')", 1<<i, name)
-	}
-	return "SELECT " + columns + " FROM revisions r JOIN (VALUES " + strings.Join(names, ", ") +
-		") own (bit, name) ON r.succeeded & own.bit <> 0 WHERE r.site = $1 AND "
-}
-
-// inOrder orders results by their columns name and id: those of the server's own validations are first.
-var inOrder = " ORDER BY array_position('{" + strings.Join(succeeding, ",") + "}'::text[], name), id"

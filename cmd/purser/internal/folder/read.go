@@ -12,7 +12,6 @@ import (
 
 	"purser/internal/check"
 	"purser/internal/document"
-	"purser/internal/files"
 	"purser/internal/words"
 )
 
@@ -164,7 +163,7 @@ func leadsToFolder(path string) bool {
 func readBuckets(ctx context.Context, dir string) (read contents, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return read, fmt.Errorf("read the change set: %w", files.About(dir, err))
+		return read, fmt.Errorf("read the change set: %w", check.AboutPath(dir, err))
 	}
 	config, err := check.FindConfig(ctx, []string{dir})
 	if err != nil {

@@ -1,4 +1,4 @@
-package files
+package check
 
 import (
 	"errors"
@@ -7,18 +7,18 @@ import (
 	"testing"
 )
 
-func TestAbout(t *testing.T) {
+func TestAboutPath(t *testing.T) {
 	t.Parallel()
 	_, missing := os.Stat("nowhere")
 	for want, err := range map[string]error{
 		"nowhere: no such file or directory": missing, "nowhere: broken": errors.New("broken"),
 	} {
-		got := About("nowhere", err)
+		got := AboutPath("nowhere", err)
 		if got.Error() != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if !errors.Is(About("nowhere", missing), fs.ErrNotExist) {
+	if !errors.Is(AboutPath("nowhere", missing), fs.ErrNotExist) {
 		t.Error("the reason is lost")
 	}
 }
