@@ -61,7 +61,8 @@ const (
 	reportedOf = `SELECT id, name, status, created_at, size, carried_from FROM (
 			SELECT id, name, status, created_at, length(errors) AS size, coalesce(carried_from, 0) AS carried_from
 			FROM results WHERE site = $1 AND revision = $2
-			UNION ALL SELECT 0, own.name, 'success', r.created_at, length('` + noErrors + `'), 0` + fromSuccesses + `r.revision = $2) x
+			UNION ALL SELECT 0, own.name, 'success', r.created_at, length('` + noErrors + `'), 0` +
+		fromSuccesses + `r.revision = $2) x
 		WHERE $3 = '' OR name = $3` + inOrder
 
 	ofHead = `revision = (SELECT head FROM sites WHERE site = $1)`
