@@ -15,8 +15,14 @@ import (
 // version matches an item of If-Match: a revision, in the form of this server's ETags.
 var version = regexp.MustCompile(`^(?:W/)?"(0|[1-9]\d{0,17})(?:-([0-9a-f]{1,16})(?:\.[0-9a-f]*)?)?"$`)
 
-// Expected reads If-Match: the revisions that a change may be based on.
+// Expected reads If-Match: the revisions that a change may be based on. It refuses If-None-Match, which would prevent
+// nothing.
 func Expected(r *http.Request) (revisions.Expected, error) {
+	if len(r.Header.Values("If-None-Match")) > 0 {
+		return nil, fault.New(fault.Invalid, "HTTPInvalidHeader", "The \"If-None-Match\" header is only for reading, and "+
+			"nothing was changed. Send If-Match with the newest revision you know (If-Match: \"5\"), which is 0 while there "+
+			"is none.")
+	}
 	values := r.Header.Values("If-Match")
 	if len(values) == 0 {
 		return nil, nil

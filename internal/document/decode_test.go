@@ -141,10 +141,10 @@ func TestSplit_json(t *testing.T) {
 		"a: b":  "line 1, column 1: no array or object begins with 'a'; send YAML with Content-Type: application/x-yaml",
 		`[{},]`: "column 5: a value is missing before ']'; remove the comma before it", `{"a":1,}`: "column 8: a key is missing before '}'; remove the comma before it",
 		`['a']`: "column 2: a string is in double quotes", `{'a':1}`: `column 2: a key cannot begin with '\''`, `{"a" 1}`: "column 6: a colon must follow the key",
-		`{"a":1 "b":2}`: "column 8: a comma or '}' must follow the value", `["\q"]`: `column 4: no escape has 'q' after the backslash`, `["\u12g4"]`: "four hexadecimal digits",
-		`[nul]`: "column 5: a word with ']' here is none of true", `[-]`: "column 3: a number cannot have ']'", `[1.]`: "column 4: a number cannot have ']' after its point",
+		`{"a":1 "b":2}`: "column 8: a comma or '}' must follow the value", `["\q"]`: `column 4: no escape has 'q' after the backslash`, `["\u12g4"]`: "'g' is not a hexadecimal digit",
+		`[nul]`: "column 5: the only words are true, false and null, and none has ']' here", `[-]`: "column 3: a number cannot have ']'", `[1.]`: "column 4: a number cannot have ']' after its point",
 		`[1ex]`: "column 4: a number cannot have 'x' in its exponent", `["` + "\xe9" + `"]`: "JSON. Details: line 1: the byte 0xe9 is not UTF-8; save the text as UTF-8",
-		"\x1f\x8b[]": "JSON. Details: the body is compressed with gzip", "\xef\xbb\xbf[]": "JSON. Details: the body begins with a byte order mark",
+		"\x1f\x8b[]": "JSON. Details: line 1: the text is compressed with gzip", "\xef\xbb\xbf[]": "JSON. Details: line 1: the text begins with a byte order mark",
 		`[1e999]`: "line 1, column 2: JSON has no such number", "[\n\n 18446744073709551616]": "line 3, column 2: integers",
 		`["\ud83d\ude00", "\\ud800", "\ud800"]`: `JSON. Details: line 1, column 30: \ud800 is half`, `["\ude00x"]`: "half", `["\ud83d\n"]`: "half",
 	} {

@@ -23,8 +23,8 @@ func jsonError(body []byte, refused error) error {
 	return malformedJSON("%w", refused)
 }
 
-// JSONSyntax returns an error that says where a text is no JSON and why, such as "line 2, column 14: the text ends
-// early: a bracket or a quote is not closed"; nil if it is JSON.
+// JSONSyntax returns an error that says where a text is not valid JSON and why, such as "line 2, column 14: the text
+// ends early: a bracket or a quote is not closed"; nil if it is valid.
 func JSONSyntax(text []byte) error {
 	if json.Valid(text) {
 		return nil
@@ -78,8 +78,8 @@ func jsonReasons() []jsonContext {
 		{"after top-level value", "the value has ended before %q; send several documents as one array"},
 		{"in string literal", "the character %q cannot stand in a string; write it as an escape"},
 		{"in string escape code", `no escape has %q after the backslash; write a backslash as \\`},
-		{`in \u`, `the escape \u has four hexadecimal digits, and %q is none`},
-		{"in literal", "a word with %q here is none of true, false and null; write a text in double quotes"},
+		{`in \u`, `%q is not a hexadecimal digit; the escape \u has four of them`},
+		{"in literal", "the only words are true, false and null, and none has %q here; write a text in double quotes"},
 		{"in numeric literal", "a number cannot have %q here; write a text in double quotes"},
 		{"after decimal point", "a number cannot have %q after its point; write a text in double quotes"},
 		{"in exponent", "a number cannot have %q in its exponent; write a text in double quotes"},

@@ -63,6 +63,9 @@ func TestConditions_ofChanges(t *testing.T) {
 				r.header, r.bad = map[string]string{"If-Match": malformed, "Content-Type": typeXYAML}, true
 				s.send(t, r).fails(t, http.StatusBadRequest, "HTTPInvalidHeader", `"If-Match" header is invalid`)
 			}
+			none := c.request("")
+			none.header, none.bad = map[string]string{"If-None-Match": "*", "Content-Type": typeXYAML}, true
+			s.send(t, none).fails(t, http.StatusBadRequest, "HTTPInvalidHeader", `"If-None-Match" header is only for reading`)
 			s.isAsBefore(t, before)
 			for _, good := range []func() string{
 				func() string { return `"2"` }, func() string { return `W/"2"` }, func() string { return "*" },
