@@ -32,8 +32,8 @@ run: need-run build ## build the server and start it, with what it keeps in .sta
 test: need-test ## all tests, with the race detector where it can find something (TESTFLAGS="-run Put")
 	@$(WITH_POSTGRES) $(MAKE) --no-print-directory --keep-going test-packages test-sequential test-server
 
-# Lint vets all code, with more analyzers. A test process may take memory for less time in its garbage collector.
-GOTEST = GOGC=400 go test -vet=off -timeout 15m $(TESTFLAGS)
+# Lint vets all code, with more analyzers.
+GOTEST = go test -vet=off -timeout 15m $(TESTFLAGS)
 
 # The race detector would find nothing in these packages, and take up to thirty times as long: they start no goroutines.
 # The pages do, but the server of the end-to-end tests, which has the race detector, serves them too.
@@ -47,7 +47,7 @@ test-sequential:
 
 # These tests only send requests and check answers. The server that they build and run has the race detector.
 test-server:
-	go test -vet=off -timeout 15m $(TESTFLAGS) ./test/e2e
+	$(GOTEST) ./test/e2e
 
 # In .ci/run each fault occurs once (FAULTTIMES=1), which takes four minutes.
 FAULTTIMES = 20

@@ -46,7 +46,7 @@ func readGzip(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	switch {
 	case errors.Is(err, io.EOF):
 		return nil, damaged("The request body is empty, but Content-Encoding says that it is compressed" + unpacked)
-	case errors.Is(err, gzip.ErrHeader):
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, damaged("The request body is not compressed, but Content-Encoding says so" + unpacked)
 	case err != nil:
 		return nil, faultOf(limit, err)

@@ -103,14 +103,17 @@ func (q *Query) Text(parameter string) string {
 	return values[0]
 }
 
-// Count returns the value of a parameter as a number of at least 0. A number too large for an int counts as maxCount.
+// Count returns the value of a parameter as a number of at least 0.
 func (q *Query) Count(parameter string, absent int) int {
 	values, ok := q.values[parameter]
 	if !ok {
 		return absent
 	}
 	n, err := strconv.Atoi(values[0])
-	if err != nil && !errors.Is(err, strconv.ErrRange) || n < 0 || len(values) > 1 {
+	switch {
+	case len(values) == 1 && n > 0 && errors.Is(err, strconv.ErrRange):
+		q.Fail(parameter, "It must be a smaller whole number.")
+	case err != nil, n < 0, len(values) > 1:
 		q.Fail(parameter, "It must be given once, as a whole number that is not negative.")
 	}
 	return min(n, maxCount)

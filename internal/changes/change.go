@@ -214,7 +214,7 @@ func (s *Service) read(ctx context.Context, snapshot revisions.Snapshot, known, 
 	if err != nil {
 		return revisions.Snapshot{}, fmt.Errorf("read the site: %w", budget.About(err, "read the site"))
 	}
-	s.seen.Store(&part.Head)
+	s.seen.Store(new(part.Head)) // a copy: a pointer into the snapshot would keep its documents in memory
 	return part, nil
 }
 

@@ -9,14 +9,12 @@ package e2e_test
 import (
 	"flag"
 	"path/filepath"
-	"runtime/debug"
 	"testing"
 
 	"purser/internal/store/storetest"
 )
 
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(lazyGC)
 	_ = flag.Set("rapid.checks", "25") // of a server; -rapid.checks=1000 asks for more
 	storetest.AfterTests(idle.close)
 	storetest.Main(m)

@@ -12,17 +12,10 @@ import (
 	"testing"
 )
 
-const (
-	// raced is the name of the server built with the race detector.
-	raced = "raced"
-	// lazyGC has programs of which no test measures the memory collect garbage less often than by default.
-	lazyGC = 400
-)
-
 // program returns the path of the server built with the race detector, and lean that of one built without, whose use of
 // memory and time is realistic.
 var (
-	program = sync.OnceValues(func() (string, error) { return buildProgram("purser/cmd/server", raced, "-race") })
+	program = sync.OnceValues(func() (string, error) { return buildProgram("purser/cmd/server", "server", "-race") })
 	lean    = sync.OnceValues(func() (string, error) { return buildProgram("purser/cmd/server", "lean") })
 )
 
@@ -71,9 +64,6 @@ const (
 func invoke(ctx context.Context, path string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env = append(os.Environ(), fmt.Sprintf("GORACE=halt_on_error=1 atexit_sleep_ms=0 exitcode=%d", raceExit))
-	if strings.HasPrefix(filepath.Base(path), raced) {
-		cmd.Env = append(cmd.Env, fmt.Sprintf("GOGC=%d", lazyGC))
-	}
 	return cmd
 }
 

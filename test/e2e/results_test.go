@@ -211,7 +211,7 @@ func TestHostile_results(t *testing.T) {
 	}{
 		"depth":         {fmt.Sprintf(frame, strings.Repeat("[", 5_000)+strings.Repeat("]", 5_000)), http.StatusRequestEntityTooLarge, "--max-depth"},
 		"alias bomb":    {"status: failure\nvalidator: x\nerrors:\n- " + aliasBomb(30)[3:], http.StatusRequestEntityTooLarge, "--max-values"},
-		"body":          {fmt.Sprintf(frame, strings.Repeat("x", maxBody)), http.StatusRequestEntityTooLarge, "--max-body"},
+		"body":          {fmt.Sprintf(frame, strings.Repeat("x", maxBody)), http.StatusRequestEntityTooLarge, "the most that is read here"},
 		"items":         {fmt.Sprintf(frame, strings.Repeat("1,", 500_000)), http.StatusRequestEntityTooLarge, "--max-values"},
 		"invalid UTF-8": {fmt.Sprintf(frame, "\xff"), http.StatusBadRequest, "UTF-8"},
 		"not a number":  {fmt.Sprintf(frame, ".nan"), http.StatusBadRequest, "line 1"},
