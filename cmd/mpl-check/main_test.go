@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"purser/internal/document"
@@ -25,7 +26,10 @@ func write(t *testing.T, folder string, files map[string]string) {
 		if strings.HasPrefix(text, "#!") {
 			mode = 0o700
 		}
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		syscall.ForkLock.RLock() // a program started meanwhile would have the file open, and a script could not be run
+		err := os.WriteFile(path, []byte(text), mode)
+		syscall.ForkLock.RUnlock()
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
