@@ -184,7 +184,7 @@ func counted(t *testing.T, work func(m *budget.Meter) error) (steps int64) {
 //
 //nolint:paralleltest // it measures the whole process
 func TestCost_steps(t *testing.T) {
-	most := 6.0 // 1.7 on one machine and 3.9 on another
+	most := 6.0    // 1.7 on one machine and 3.9 on another
 	if underRace { // it slows some code down far more than other code
 		most = 15
 	}
