@@ -68,19 +68,19 @@ func (r Registry) DataSchema(meter *budget.Meter, digest document.Digest, name s
 	if len(r[name].refersTo) == 0 {
 		return s, nil
 	}
-	found := make([]*Schema, len(r)) // by position, so that they need not be sorted
+	known := map[*Schema]bool{}
 	for next := slices.Clone(r[name].refersTo); len(next) > 0; {
 		other := next[len(next)-1]
-		if next = next[:len(next)-1]; found[other.position] != nil {
+		if next = next[:len(next)-1]; known[other] {
 			continue
 		}
 		if err := meter.Spend(len(other.Name) + len(other.Text)*textSteps); err != nil {
 			return s, err
 		}
-		found[other.position] = other
-		next = append(next, other.refersTo...)
+		known[other] = true
+		s.Others, next = append(s.Others, other), append(next, other.refersTo...)
 	}
-	s.Others = slices.DeleteFunc(found, func(other *Schema) bool { return other == nil })
+	slices.SortFunc(s.Others, func(a, b *Schema) int { return a.position - b.position })
 	return s, nil
 }
 

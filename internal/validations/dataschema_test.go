@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -84,6 +85,28 @@ func TestRegistry_DataSchema_chain(t *testing.T) {
 	})
 	if allocations > length {
 		t.Errorf("%v allocations for a chain of %d", allocations, length)
+	}
+}
+
+// What a schema refers to is found at the cost of that, however many other schemas there are.
+//
+//nolint:paralleltest // it counts the memory that the whole process allocates
+func TestRegistry_DataSchema_ofMany(t *testing.T) {
+	const schemas, most = 20_000, 4096
+	texts := make(map[string][]byte, schemas)
+	for i := range schemas {
+		texts[fmt.Sprintf("a/A/v%d", i)] = refersTo(fmt.Sprintf("a/A/v%d", i^1))
+	}
+	registry, meter := NewRegistry(texts), budget.NewMeter(t.Context())
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	s, err := registry.DataSchema(meter, document.Digest{}, "a/A/v0")
+	runtime.ReadMemStats(&after)
+	if err != nil || len(s.Others) != 2 {
+		t.Fatalf("%d others, %v", len(s.Others), err)
+	}
+	if allocated := after.TotalAlloc - before.TotalAlloc; allocated > most {
+		t.Errorf("%d bytes are allocated for 2 others, want at most %d", allocated, most)
 	}
 }
 
