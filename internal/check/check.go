@@ -3,20 +3,17 @@ package check
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/changes"
 	"purser/internal/document"
-	"purser/internal/fault"
 	"purser/internal/judging"
 	"purser/internal/propertygroups"
 	"purser/internal/validations"
@@ -199,10 +196,8 @@ func (r *run) read(ctx context.Context) error {
 
 // split splits a file into segments, one per document.
 func (r *run) split(ctx context.Context, i int) error {
-	file, media := r.files[i], document.YAML
-	if strings.EqualFold(path.Ext(file.Name), ".json") {
-		media = document.JSON
-	}
+	file := r.files[i]
+	media := MediaOf(file.Name)
 	r.report.Files = append(r.report.Files, file.Name)
 	segments, err := document.Split(ctx, file.Text, media, r.limits)
 	if err == nil && media == document.YAML {
@@ -231,15 +226,6 @@ func (r *run) skip(i int) {
 	name := r.files[i].Name
 	r.report.Files = slices.DeleteFunc(r.report.Files, func(file string) bool { return file == name })
 	r.report.Skipped = append(r.report.Skipped, name)
-}
-
-// isOfFile reports whether an error is caused by the content of a file.
-func isOfFile(err error) bool {
-	if _, spent := errors.AsType[*budget.Exceeded](err); spent {
-		return false
-	}
-	kind := fault.KindOf(err)
-	return err != nil && (kind == fault.Invalid || kind == fault.TooLarge)
 }
 
 // decode decodes items. It returns their errors by index.

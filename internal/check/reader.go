@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"purser/internal/document"
 )
 
 // Reader reads the files of paths. It caches them and reads only changed files again.
@@ -167,6 +169,22 @@ func (w *walk) entry(entry fs.DirEntry, folder, below string, depth int) error {
 // IsDocumentFile reports whether a file's name has an extension of document files.
 func IsDocumentFile(name string) bool {
 	return slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(name)))
+}
+
+// MediaOf returns the format of a file, by its name.
+func MediaOf(name string) document.Media {
+	if strings.EqualFold(filepath.Ext(name), ".json") {
+		return document.JSON
+	}
+	return document.YAML
+}
+
+// AboutPath returns an error about a path for people: the path and the reason, without the system call.
+func AboutPath(path string, err error) error {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		err = failed.Err
+	}
+	return fmt.Errorf("%s: %w", path, err)
 }
 
 func (w *walk) file(name string, found bool) error {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
 )
@@ -26,6 +27,15 @@ var (
 	// diagnosed matches the position in a message about a document's frame; the remedy follows it.
 	diagnosed = regexp.MustCompile(`^At (\S+) \(line (\d+), column (\d+)\) of document \d+, which begins at line \d+\. `)
 )
+
+// isOfFile reports whether an error is caused by the content of a file.
+func isOfFile(err error) bool {
+	if _, spent := errors.AsType[*budget.Exceeded](err); spent {
+		return false
+	}
+	kind := fault.KindOf(err)
+	return err != nil && (kind == fault.Invalid || kind == fault.TooLarge)
+}
 
 // refusalOf converts a fault about a text to a finding.
 func refusalOf(err error) (Finding, document.Position) {

@@ -92,10 +92,7 @@ func readAll(ctx context.Context, reader *check.Reader, paths []string) (read co
 }
 
 func parseSources(ctx context.Context, name string, text []byte) ([]source, error) {
-	media := document.YAML
-	if strings.EqualFold(filepath.Ext(name), ".json") {
-		media = document.JSON
-	}
+	media := check.MediaOf(name)
 	segments, err := document.Split(ctx, text, media, limits())
 	if err == nil && media == document.YAML {
 		segments, err = document.Listed(ctx, text, segments, limits())
