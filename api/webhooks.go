@@ -36,11 +36,7 @@ func (s *server) addWebhook(w http.ResponseWriter, r *http.Request) error {
 }
 
 // GET /api/v1.0/webhooks/{webhook}
-func (s *server) showWebhook(w http.ResponseWriter, r *http.Request) error {
-	id, err := webhookOf(r)
-	if err != nil {
-		return err
-	}
+func (s *server) showWebhook(w http.ResponseWriter, r *http.Request, id int64) error {
 	found, err := s.Webhooks.Store.Webhook(r.Context(), id)
 	if err != nil {
 		return err
@@ -50,11 +46,7 @@ func (s *server) showWebhook(w http.ResponseWriter, r *http.Request) error {
 }
 
 // PUT /api/v1.0/webhooks/{webhook}
-func (s *server) setWebhook(w http.ResponseWriter, r *http.Request) error {
-	id, err := webhookOf(r)
-	if err != nil {
-		return err
-	}
+func (s *server) setWebhook(w http.ResponseWriter, r *http.Request, id int64) error {
 	wish, err := s.readWish(w, r)
 	if err != nil {
 		return err
@@ -68,11 +60,7 @@ func (s *server) setWebhook(w http.ResponseWriter, r *http.Request) error {
 }
 
 // DELETE /api/v1.0/webhooks/{webhook}
-func (s *server) deleteWebhook(w http.ResponseWriter, r *http.Request) error {
-	id, err := webhookOf(r)
-	if err != nil {
-		return err
-	}
+func (s *server) deleteWebhook(w http.ResponseWriter, r *http.Request, id int64) error {
 	if err := s.Webhooks.Store.DropWebhook(r.Context(), id); err != nil {
 		return err
 	}
@@ -81,11 +69,7 @@ func (s *server) deleteWebhook(w http.ResponseWriter, r *http.Request) error {
 }
 
 // POST /api/v1.0/webhooks/{webhook}/ping
-func (s *server) pingWebhook(w http.ResponseWriter, r *http.Request) error {
-	id, err := webhookOf(r)
-	if err != nil {
-		return err
-	}
+func (s *server) pingWebhook(w http.ResponseWriter, r *http.Request, id int64) error {
 	made, err := s.Webhooks.Ping(r.Context(), id)
 	if err != nil {
 		return err
@@ -95,14 +79,10 @@ func (s *server) pingWebhook(w http.ResponseWriter, r *http.Request) error {
 }
 
 // GET /api/v1.0/webhooks/{webhook}/deliveries
-func (s *server) listDeliveries(w http.ResponseWriter, r *http.Request) error {
+func (s *server) listDeliveries(w http.ResponseWriter, r *http.Request, id int64) error {
 	q := parameters.Of(r)
 	page := q.Page()
 	if err := q.Err(); err != nil {
-		return err
-	}
-	id, err := webhookOf(r)
-	if err != nil {
 		return err
 	}
 	found, more, err := s.Webhooks.Deliveries(r.Context(), id, page)
@@ -114,11 +94,7 @@ func (s *server) listDeliveries(w http.ResponseWriter, r *http.Request) error {
 }
 
 // POST /api/v1.0/webhooks/{webhook}/deliveries/{delivery}/retry
-func (s *server) retryDelivery(w http.ResponseWriter, r *http.Request) error {
-	id, err := webhookOf(r)
-	if err != nil {
-		return err
-	}
+func (s *server) retryDelivery(w http.ResponseWriter, r *http.Request, id int64) error {
 	delivery, isID := idOf(r, "delivery")
 	if !isID {
 		return webhooks.UnknownDelivery(id, revisionName(r, "delivery"))
@@ -131,16 +107,18 @@ func (s *server) retryDelivery(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// webhookOf returns the id of the webhook in the path. Fault: NotFound if it can be no id.
-func webhookOf(r *http.Request) (int64, error) {
-	id, isID := idOf(r, "webhook")
-	if !isID {
-		return 0, webhooks.Unknown(revisionName(r, "webhook"))
+// ofWebhook returns a handler that passes on the id of the webhook in the path. Fault: NotFound if it cannot be an id.
+func ofWebhook(handle func(w http.ResponseWriter, r *http.Request, id int64) error) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		id, isID := idOf(r, "webhook")
+		if !isID {
+			return webhooks.Unknown(revisionName(r, "webhook"))
+		}
+		return handle(w, r, id)
 	}
-	return id, nil
 }
 
-// idOf returns a number in the path that can be an id.
+// idOf returns the number in the path; isID reports whether it can be an id.
 func idOf(r *http.Request, parameter string) (id int64, isID bool) {
 	id, err := strconv.ParseInt(revisionName(r, parameter), 10, 64)
 	return id, err == nil && id > 0

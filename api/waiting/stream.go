@@ -2,7 +2,6 @@ package waiting
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"purser/api/parameters"
 	"purser/api/requests"
 	"purser/internal/events"
-	"purser/internal/fault"
 	"purser/internal/feed"
 )
 
@@ -78,11 +76,7 @@ func (room *Room) Stream(w http.ResponseWriter, r *http.Request, wanted paramete
 		page, err = room.feed.SharedPage(r.Context(), turn, page.Cursor, wanted.Types, streamPage)
 	}
 	if err != nil {
-		reason := err.Error()
-		if f, ok := errors.AsType[*fault.Fault](err); ok && reason == "" {
-			reason = f.Type
-		}
-		requests.Of(r).Note("the stream ended: " + reason)
+		requests.Of(r).Note("the stream ended: " + err.Error())
 	}
 	return nil
 }

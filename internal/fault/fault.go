@@ -6,6 +6,7 @@
 package fault
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -88,16 +89,17 @@ func (f *Fault) Because(cause error) *Fault {
 	return f
 }
 
-// Hint adds a message about what to do to the list, after the fault's own one, and returns f.
+// Hint adds a message about what to do to the list, after the fault's own one, and returns f. It is secret if f is.
 func (f *Fault) Hint(format string, args ...any) *Fault {
 	if f.Messages == nil {
 		f.Messages = []Message{{Message: f.Message, Error: true, Secret: f.Secret}}
 	}
-	f.Messages = append(f.Messages, Message{Message: fmt.Sprintf(format, args...), Error: true})
+	f.Messages = append(f.Messages, Message{Message: fmt.Sprintf(format, args...), Error: true, Secret: f.Secret})
 	return f
 }
 
-func (f *Fault) Error() string { return f.Message }
+// Error returns the message, or the type of a fault without one.
+func (f *Fault) Error() string { return cmp.Or(f.Message, f.Type) }
 
 // Unwrap returns the cause, or the error wrapped in the message, or nil.
 func (f *Fault) Unwrap() error { return f.cause }

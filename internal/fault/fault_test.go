@@ -1,0 +1,36 @@
+package fault_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/fault"
+)
+
+func TestFault_Error(t *testing.T) {
+	t.Parallel()
+	for want, f := range map[string]*fault.Fault{
+		"not found":    fault.New(fault.NotFound, "HTTPNotFound", "not %s", "found"),
+		"HTTPNotFound": fault.New(fault.NotFound, "HTTPNotFound", ""),
+	} {
+		if got := f.Error(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// A hint follows the fault's own message, and is as secret as the fault.
+func TestFault_Hint(t *testing.T) {
+	t.Parallel()
+	for _, secret := range []bool{false, true} {
+		f := fault.New(fault.NotFound, "HTTPNotFound", "not found")
+		f.Secret = secret
+		want := []fault.Message{
+			{Message: "not found", Error: true, Secret: secret}, {Message: "look at 1", Error: true, Secret: secret},
+		}
+		if diff := cmp.Diff(want, f.Hint("look at %d", 1).Messages); diff != "" {
+			t.Errorf("secret %v (-want +got)\n%s", secret, diff)
+		}
+	}
+}
