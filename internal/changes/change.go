@@ -148,9 +148,13 @@ func (s *Service) prepare(ctx context.Context, from source, options revisions.Op
 	_ source, snapshot revisions.Snapshot, diff revisions.Diff, err error,
 ) {
 	dryRun := revisions.Need{Preview: options.DryRun, Evidence: options.DryRun, Documents: options.DryRun && !s.Compat}
-	need, _ := s.needOf(from).With(dryRun)
+	all := func() revisions.Need {
+		need, _ := s.needOf(from).With(dryRun)
+		return need
+	}
+	need := all()
 	if options.Expected.Check(*s.seen.Load()) != nil {
-		need.Documents, need.Preview = false, false // it is probably refused
+		need.Documents, need.Preview = false, false // the change is probably refused
 	}
 	var known revisions.Need
 	for range maxSnapshots {
@@ -166,8 +170,7 @@ func (s *Service) prepare(ctx context.Context, from source, options revisions.Op
 		}
 		var more revisions.Need
 		var grown bool
-		all, _ := s.needOf(from).With(dryRun)
-		if need, grown = need.With(all); grown {
+		if need, grown = need.With(all()); grown {
 			continue
 		}
 		began := s.Now()
