@@ -16,8 +16,7 @@ func gzipped(text string) string {
 	return b.String()
 }
 
-// Bad requests are refused with a status of 4xx and say what is wrong and what to do, in the main message or in the
-// list; none of them changes anything.
+// The refusal of a bad request says what is wrong and what to do, in its message or in the list. Nothing is changed.
 func TestHandler_refusals(t *testing.T) {
 	t.Parallel()
 	s := filled(t, 1)
@@ -80,7 +79,7 @@ func TestHandler_refusals(t *testing.T) {
 	}
 }
 
-// Names of content encodings are in any case, and x-gzip is the name of gzip in HTTP/1.0.
+// A content encoding may be written in upper case. x-gzip is another name of gzip.
 func TestHandler_contentEncoding(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -96,8 +95,7 @@ func TestHandler_contentEncoding(t *testing.T) {
 	}
 }
 
-// A limit or offset that is too large for an integer is refused as that, and the largest one is none of the caller's
-// mistakes.
+// A limit or offset that no int64 holds is refused. The largest int64 is accepted.
 func TestHandler_hugeNumbers(t *testing.T) {
 	t.Parallel()
 	s := filled(t, 1)

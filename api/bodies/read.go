@@ -55,7 +55,7 @@ func readGzip(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	return readAll(io.LimitReader(unzipped, limit+1), 0, limit)
 }
 
-// readAll reads a body whose size may be known.
+// readAll reads a body to its end, of at most limit bytes. size is the expected number of bytes, 0 if it is unknown.
 func readAll(source io.Reader, size, limit int64) ([]byte, error) {
 	buffer := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead)) // room to read EOF without growing
 	if _, err := buffer.ReadFrom(source); err != nil {

@@ -37,7 +37,7 @@ func Expected(r *http.Request) (revisions.Expected, error) {
 		case parts == nil:
 			return nil, fault.New(fault.Invalid, "HTTPInvalidHeader", "The value provided for the \"If-Match\" header is "+
 				"invalid. It must be the newest revision you know, in quotes as in an ETag (If-Match: \"5\"), and not %s.",
-				orNothing(tag))
+				quoted(tag))
 		default:
 			revision, _ := strconv.ParseInt(parts[1], 10, 64) // it has at most 18 digits
 			stamp, _ := revisions.ParseStamp(parts[2])        // or empty, for any
@@ -47,8 +47,8 @@ func Expected(r *http.Request) (revisions.Expected, error) {
 	return expected, nil
 }
 
-// orNothing returns an item of If-Match as a message quotes it: one in quotes of its own has no others.
-func orNothing(tag string) string {
+// quoted returns an item of If-Match for a message, without further quotes: a valid item has quotes of its own.
+func quoted(tag string) string {
 	if tag == "" {
 		return "empty"
 	}

@@ -80,24 +80,24 @@ const MaxListed = 1000
 // Listed is Messages for an answer: the first MaxListed of them, and the number of the others.
 func (v Viewer) Listed(messages []fault.Message) []fault.Message {
 	shown := v.Messages(messages)
-	var withheld []fault.Message
+	var withheld, others []fault.Message
 	if last := len(shown) - 1; last >= 0 && shown[last].Secret {
-		shown, withheld = shown[:last], shown[last:]
-		withheld = append(withheld, more("documents", &withheld[0].Documents)...)
+		summary := shown[last]
+		summary.Documents, others = first(summary.Documents, "documents")
+		shown, withheld = shown[:last], append([]fault.Message{summary}, others...)
 	}
-	unlisted := more("errors", &shown)
-	return slices.Concat(shown, unlisted, withheld)
+	shown, others = first(shown, "errors")
+	return slices.Concat(shown, others, withheld)
 }
 
-// more cuts a list to MaxListed and returns a message with the number of those left out, if there are any.
-func more[T any](what string, list *[]T) []fault.Message {
-	n := len(*list) - MaxListed
-	if n <= 0 {
-		return nil
+// first returns the first MaxListed items of a list, and a message with the number of the others if there are any.
+func first[T any](list []T, what string) ([]T, []fault.Message) {
+	others := len(list) - MaxListed
+	if others <= 0 {
+		return list, nil
 	}
-	*list = (*list)[:MaxListed]
-	return []fault.Message{{
-		Message: fmt.Sprintf("More %s, not listed: %d", what, n), Error: true, Level: "Error", Kind: "ValidationMessage",
+	return list[:MaxListed], []fault.Message{{
+		Message: fmt.Sprintf("More %s, not listed: %d", what, others), Error: true, Level: "Error", Kind: "ValidationMessage",
 	}}
 }
 

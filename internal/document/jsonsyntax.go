@@ -34,7 +34,7 @@ func JSONSyntax(text []byte) error {
 		at := max(int(syntax.Offset)-1, 0)
 		return fmt.Errorf("%s: %s", placeIn(text, at), jsonReason(text, at, syntax.Error()))
 	}
-	return err //nolint:wrapcheck // there is no other one
+	return err //nolint:wrapcheck // all errors of invalid JSON are syntax errors
 }
 
 // jsonReason explains an error of encoding/json at an offset of a text.

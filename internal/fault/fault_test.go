@@ -1,18 +1,16 @@
-package fault_test
+package fault
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"purser/internal/fault"
 )
 
 func TestFault_Error(t *testing.T) {
 	t.Parallel()
-	for want, f := range map[string]*fault.Fault{
-		"not found":    fault.New(fault.NotFound, "HTTPNotFound", "not %s", "found"),
-		"HTTPNotFound": fault.New(fault.NotFound, "HTTPNotFound", ""),
+	for want, f := range map[string]*Fault{
+		"not found":    New(NotFound, "HTTPNotFound", "not %s", "found"),
+		"HTTPNotFound": New(NotFound, "HTTPNotFound", ""),
 	} {
 		if got := f.Error(); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -24,9 +22,9 @@ func TestFault_Error(t *testing.T) {
 func TestFault_Hint(t *testing.T) {
 	t.Parallel()
 	for _, secret := range []bool{false, true} {
-		f := fault.New(fault.NotFound, "HTTPNotFound", "not found")
+		f := New(NotFound, "HTTPNotFound", "not found")
 		f.Secret = secret
-		want := []fault.Message{
+		want := []Message{
 			{Message: "not found", Error: true, Secret: secret}, {Message: "look at 1", Error: true, Secret: secret},
 		}
 		if diff := cmp.Diff(want, f.Hint("look at %d", 1).Messages); diff != "" {

@@ -35,7 +35,7 @@ func resultsAmong(list string) string {
 // among returns a statement that gives the rows of another for each revision in a list (l.revision). It uses an index
 // for each of them: with a condition on the list, all rows of a site would be read while these are few.
 func among(list, sql string) string {
-	//nolint:unqueryvet // its columns are those of sql
+	//nolint:unqueryvet // the columns are those of sql
 	return `SELECT o.* FROM (SELECT DISTINCT unnest(` + list + `::bigint[])) l (revision)
 		CROSS JOIN LATERAL (` + sql + ` OFFSET 0) o`
 }

@@ -302,8 +302,8 @@ func TestService_Rollback_results(t *testing.T) {
 	}
 }
 
-// A result whose message holds a NUL character, which Postgres does not store in texts, is stored like any other: one
-// that is posted, and one of the server's own validations.
+// A result whose message has a NUL character is stored, although Postgres accepts none in a text: a posted one, and one of
+// the server's own validations.
 func TestStore_AddResult_nul(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

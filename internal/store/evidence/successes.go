@@ -7,7 +7,7 @@ import (
 )
 
 // Nearly all revisions pass most of the server's own validations without a message. Such a success is a bit of the
-// revision's row, and no result.
+// revision's row. It has no row in the tables results and reported.
 
 const (
 	// succeeded is a list of the validations that have bits, each with its value. Never change the value of one.
@@ -23,7 +23,7 @@ const (
 	inOrder = ` ORDER BY (SELECT own.bit FROM ` + succeeded + ` own (bit, name) WHERE own.name = x.name), id`
 
 	noErrors  = "[]" // the errors of a success without a message
-	successID = 0    // stands for the ID that a bit does not have
+	successID = 0    // the ID that Reported gives a success without a row; IDs of rows begin with 1
 )
 
 // bitOf returns the value of a validation's bit, 0 if it has none.

@@ -40,7 +40,7 @@ func TestStream_SetWebhook(t *testing.T) {
 	}
 }
 
-// A number that is no id names no webhook: a webhook is not found by it, and so not changed.
+// IDs begin with 1: a smaller number finds no webhook.
 func TestStream_Webhook_noID(t *testing.T) {
 	t.Parallel()
 	s := openStore(t, storetest.URL(t), defaults()).Stream

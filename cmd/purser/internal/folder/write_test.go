@@ -42,7 +42,7 @@ func TestFilesOf(t *testing.T) {
 	}
 }
 
-// A bucket whose name is too long for a folder is named, and nothing is written or deleted.
+// If a bucket has too long a name for a folder, the error names it, and no file is written or deleted.
 func TestWrite_longBucket(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{"site/Host/old.yaml": "schema: acme/Host/v1\n"})
