@@ -52,6 +52,7 @@ type Budget struct {
 
 	mu      sync.Mutex   // held while waiting for a permit
 	release func()       // gives the permit back
+	first   bool         // it got the permit as a change, without a turn
 	since   atomic.Int64 // steps when it got the permit
 	ended   bool
 }
@@ -94,26 +95,27 @@ func (b *Budget) admit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.permit(release)
+	b.permit(release, isFirst(ctx))
 	return nil
 }
 
-// permit notes that the budget has a permit.
-func (b *Budget) permit(release func()) {
-	b.release = release
+// permit notes that the budget has a permit, and whether it got it as a change.
+func (b *Budget) permit(release func(), first bool) {
+	b.release, b.first = release, first
 	b.since.Store(b.steps.Load())
 	b.large.Store(true)
 }
 
 // giveWay lends the permit to a waiting change after a share of work, and waits until it is returned. The request keeps
-// its turn, so that no other one begins in the meantime.
+// its turn, so that no other one begins in the meantime. A request that got its permit as a change has no turn, and
+// keeps the permit.
 func (b *Budget) giveWay(ctx context.Context) error {
-	if b.pool.changes.Load() == 0 || ctx.Value(first{}) != nil || ctx.Value(exempt{}) != nil {
+	if b.pool.changes.Load() == 0 || isFirst(ctx) || ctx.Value(exempt{}) != nil {
 		return nil
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.ended || !b.large.Load() || b.steps.Load()-b.since.Load() < smallSteps {
+	if b.ended || !b.large.Load() || b.first || b.steps.Load()-b.since.Load() < smallSteps {
 		return nil
 	}
 	b.large.Store(false)
@@ -122,7 +124,7 @@ func (b *Budget) giveWay(ctx context.Context) error {
 		b.pool.turns.Release(1)
 		return err
 	}
-	b.permit(b.release)
+	b.permit(b.release, false)
 	return nil
 }
 
@@ -134,7 +136,7 @@ func (b *Budget) tryAdmit(ctx context.Context) bool {
 	defer b.mu.Unlock()
 	if !b.large.Load() && !b.ended {
 		if release := b.pool.tryAcquire(ctx); release != nil {
-			b.permit(release)
+			b.permit(release, isFirst(ctx))
 		}
 	}
 	return b.large.Load() || b.ended

@@ -3,6 +3,7 @@ package budget_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -267,6 +268,45 @@ func TestPool_givesWay_gone(t *testing.T) {
 			t.Fatalf("afterwards: %v", err)
 		}
 	})
+}
+
+// A change does not give way to another one, also in work that has no priority itself: it has no turn that it could
+// keep. Its work goes on while the other waits, and the counts of permits stay right.
+func TestPool_givesWay_change(t *testing.T) {
+	t.Parallel()
+	for _, permits := range []int64{1, 2} {
+		t.Run(strconv.FormatInt(permits, 10), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				pool := budget.NewPool(permits, time.Second)
+				change := func() (context.Context, func()) {
+					ctx, end := pool.Begin(t.Context())
+					if err := budget.NewMeter(budget.First(ctx)).Admit(); err != nil {
+						t.Error(err)
+					}
+					return ctx, end
+				}
+				running, end := change()
+				for range permits - 1 {
+					_, endOther := change()
+					defer endOther()
+				}
+				next := make(chan func())
+				go func() {
+					_, end := change()
+					next <- end
+				}()
+				synctest.Wait()
+				meter := budget.NewMeter(running)
+				meter.Charge(budget.Second / 2)
+				if err := meter.Check(); err != nil {
+					t.Errorf("while the next change waits: %v", err)
+				}
+				end()
+				(<-next)()
+			})
+		})
+	}
 }
 
 // A request that gives up or returns its permit leaves its turn to others.

@@ -72,9 +72,11 @@ func First(ctx context.Context) context.Context { return context.WithValue(ctx, 
 
 type first struct{}
 
+func isFirst(ctx context.Context) bool { return ctx.Value(first{}) != nil }
+
 // queues returns the queues in which a request waits, one after the other.
 func (p *Pool) queues(ctx context.Context) []*semaphore.Weighted {
-	if ctx.Value(first{}) != nil {
+	if isFirst(ctx) {
 		return []*semaphore.Weighted{p.permits}
 	}
 	return []*semaphore.Weighted{p.turns, p.permits}
@@ -82,7 +84,7 @@ func (p *Pool) queues(ctx context.Context) []*semaphore.Weighted {
 
 // acquire waits for a permit, which release returns. Fault: Unavailable.
 func (p *Pool) acquire(ctx context.Context) (release func(), err error) {
-	if ctx.Value(first{}) != nil {
+	if isFirst(ctx) {
 		p.changes.Add(1)
 		defer p.changes.Add(-1)
 	}
