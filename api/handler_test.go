@@ -3,7 +3,9 @@ package api_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -204,6 +206,36 @@ func TestHandler_unknownParameters(t *testing.T) {
 	if latest := s.get(t, "revisions/latest", asJSON...).mapping(t)["id"]; latest != 2. {
 		t.Errorf("revision %v is the newest: a refused request has changed something", latest)
 	}
+}
+
+// A parameter without a value is refused on every route, before anything else is looked at: the variable that it comes
+// from may be unset. Flags, messages, roles and clusters may be empty.
+func TestHandler_emptyParameters(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	mayBeEmpty := []string{
+		"cleartext-secrets", "dry-run", "findings", "rendered", "report", "message", "role", "cluster",
+	}
+	filled := regexp.MustCompile(`\{[^}]*\}`)
+	for path, methods := range api.Routes() {
+		for method, parameters := range methods {
+			for _, parameter := range parameters {
+				path := filled.ReplaceAllString(path, "1") + "?" + url.QueryEscape(parameter) + "="
+				got := s.do(t, method, path, "", asJSON...)
+				refused := strings.Contains(got.text, "It must not be empty")
+				switch {
+				case slices.Contains(mayBeEmpty, parameter) == refused:
+					t.Errorf("%s %s: %d\n%s", method, path, got.StatusCode, got.text)
+				case refused && (got.StatusCode != http.StatusBadRequest || !strings.Contains(got.text, "HTTPInvalidParam")):
+					t.Errorf("%s %s: %d\n%s", method, path, got.StatusCode, got.text)
+				}
+			}
+		}
+	}
+	lenient := newSite(t, func(config *api.Config) { config.Compat = true })
+	lenient.get(t, "revisions?tag=").is(t, http.StatusOK)
+	lenient.do(t, http.MethodPost, "revisions/1/tags/t?revision-stamp=", "", asJSON...).
+		fails(t, http.StatusBadRequest, "HTTPInvalidParam")
 }
 
 func TestHandler_maxDeleted(t *testing.T) {

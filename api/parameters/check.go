@@ -10,14 +10,18 @@ import (
 	"purser/internal/words"
 )
 
-// Check refuses parameters of a request that its route does not know: they may be misspelt, and the request would not
-// do what the caller meant. If lenient, it ignores them like the reference (spec/api.md §0 D21).
+// Check refuses parameters of a request that its route does not know, since they may be misspelt, and parameters without
+// a value, since the variable that they come from may be unset: the request would not do what the caller meant. If
+// lenient, it ignores the former and passes the latter on, as Deckhand does.
 func Check(r *http.Request, known []string, lenient bool) error {
 	q := Of(r)
 	if !lenient {
 		for _, parameter := range slices.Sorted(maps.Keys(q.values)) {
-			if !slices.Contains(known, parameter) {
+			switch {
+			case !slices.Contains(known, parameter):
 				q.Fail(parameter, "%s", unknownParameter(parameter, known))
+			case slices.Contains(q.values[parameter], "") && !mayBeEmpty(parameter):
+				q.Fail(parameter, "It must not be empty: give it a value, or leave it out.")
 			}
 		}
 	}
@@ -25,6 +29,16 @@ func Check(r *http.Request, known []string, lenient bool) error {
 		q.Flag(CleartextSecrets, true) // read when the caller is authorized
 	}
 	return q.Err()
+}
+
+// mayBeEmpty reports whether an empty value of a parameter has a meaning: of a flag true; of a message, and of a node's
+// role and cluster, that there is none.
+func mayBeEmpty(parameter string) bool {
+	switch parameter {
+	case CleartextSecrets, "dry-run", "findings", "rendered", "report", "message", "role", "cluster":
+		return true
+	}
+	return false
 }
 
 // unknownParameter suggests alternatives to an unknown parameter.

@@ -91,7 +91,7 @@ func (q *Query) Selection(compat bool) queries.Selection {
 		Sort: q.sort(documentKeys()), Backwards: q.backwards(), Page: queries.Page{Limit: q.limit()},
 	}
 	if !compat {
-		selection.Offset, selection.Search = q.Count("offset", 0), q.search()
+		selection.Offset, selection.Search = q.Count("offset", 0), q.Text(Search)
 	}
 	return selection
 }
@@ -146,15 +146,6 @@ func (q *Query) Revisions(compat bool) queries.Query {
 		query.Offset, query.Limit = q.Count("offset", 0), q.Count("limit", -1)
 	}
 	return query
-}
-
-// search returns the text to search documents for, "" if the parameter is absent.
-func (q *Query) search() string {
-	text := q.Text(Search)
-	if text == "" && q.Given(Search) {
-		q.Fail(Search, "It must not be empty.")
-	}
-	return text
 }
 
 // BucketNames reads the buckets that a change set replaces even if it has no documents for them. A value may list

@@ -104,7 +104,9 @@ func TestExplain_badInput(t *testing.T) {
 	s.get(t, explainPath("3", "acme/Chart/v1", "chart", "layer", "global")).fails(t, http.StatusNotFound, "DocumentNotFound", "chart")
 	s.get(t, explainPath("3", "acme/Chart/v1", "chart", "path", ".limits.cpu")).fails(t, http.StatusNotFound, "DocumentPathNotFound", ".limits.cpu", "no further than .limits")
 	s.get(t, explainPath("3", "acme/Chart/v1", "chart", "path", ".l[")).fails(t, http.StatusBadRequest, "HTTPInvalidParam", "path", "made of .key")
-	s.get(t, explainPath("3", "acme/Chart/v1", "")).fails(t, http.StatusBadRequest, "HTTPInvalidParam", "schema=example/Kind/v1&name=")
+	s.get(t, explainPath("3", "acme/Chart/v1", "")).fails(t, http.StatusBadRequest, "HTTPInvalidParam", "must not be empty")
+	s.send(t, request{method: http.MethodGet, path: "revisions/3/rendered-documents/explain?schema=acme/Chart/v1", bad: true}).
+		fails(t, http.StatusBadRequest, "HTTPInvalidParam", "schema=example/Kind/v1&name=")
 	s.get(t, explainPath("9", "acme/Chart/v1", "chart")).fails(t, http.StatusNotFound, "HTTPNotFound", "9")
 	s.get(t, "revisions/3/rendered-documents/explain?schema=a&schema=b&name=x").fails(t, http.StatusBadRequest, "HTTPInvalidParam", "only once")
 
