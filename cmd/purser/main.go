@@ -8,8 +8,10 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"reflect"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -55,6 +57,27 @@ type commands struct {
 	Version    versionCommand    `cmd:"" group:"more"   help:"Print the version."`
 
 	ShowVersion kong.VersionFlag `help:"Print the version and exit." name:"version"`
+}
+
+// Validate refuses arguments and flags without a value, since the variables that they come from may be unset: the command
+// would do something else than what was meant. Messages, data of tags, roles and clusters may be empty.
+func (commands) Validate(ctx *kong.Context) error {
+	for _, given := range ctx.Path {
+		switch {
+		case given.Positional != nil && isEmptyText(given.Positional.Target):
+			return fmt.Errorf("%s must not be empty", given.Positional.Summary())
+		case given.Flag != nil && !given.Resolved && isEmptyText(given.Flag.Target) &&
+			!slices.Contains([]string{"message", "data", "role", "cluster"}, given.Flag.Name):
+			return fmt.Errorf("--%s must not be empty: give it a value, or leave it out", given.Flag.Name)
+		}
+	}
+	return nil
+}
+
+// isEmptyText reports whether a value is an empty text, an empty list, or a list that holds an empty text.
+func isEmptyText(value reflect.Value) bool {
+	texts, isList := value.Interface().([]string)
+	return isList && (len(texts) == 0 || slices.Contains(texts, "")) || value.Kind() == reflect.String && value.IsZero()
 }
 
 // groups returns the headings of the list of commands, in order.

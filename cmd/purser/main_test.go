@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -46,6 +48,39 @@ func TestRun_wrongArguments(t *testing.T) {
 				t.Errorf("printed %q and %q, exit code %d; want %q, %d", stdout, stderr, code, want, exitFailed)
 			}
 		})
+	}
+}
+
+// An empty value of a flag that takes a text is refused, and that of an argument too: it comes from an unset variable.
+func TestRun_empty(t *testing.T) {
+	t.Parallel()
+	parser, err := newParser(t.Context(), &surroundings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mayBeEmpty := []string{"message", "data", "role", "cluster"}
+	for _, leaf := range parser.Model.Leaves(true) {
+		command := strings.Fields(leaf.Path())
+		for _, flag := range leaf.Flags {
+			if kind := flag.Target.Kind(); kind != reflect.String && kind != reflect.Slice {
+				continue
+			}
+			args := append(slices.Clone(command), "--"+flag.Name+"=")
+			for _, argument := range leaf.Positional {
+				args = append(args, map[bool]string{true: "acme/Host/v1/a", false: "1"}[argument.Name == "document"])
+			}
+			_, stderr, code := purser(t, args...)
+			refused := strings.Contains(stderr, "--"+flag.Name+" must not be empty") ||
+				strings.Contains(stderr, "--"+flag.Name+" must be one of")
+			if refused = refused && code == exitFailed; refused == slices.Contains(mayBeEmpty, flag.Name) {
+				t.Errorf("%q: exit code %d\n%s", args, code, stderr)
+			}
+		}
+	}
+	for _, args := range [][]string{{"status", ""}, {"rollback", ""}, {"push", "site", ""}, {"diff", "1", ""}, {"check", ""}} {
+		if _, stderr, code := purser(t, args...); code != exitFailed || !strings.Contains(stderr, "must not be empty") {
+			t.Errorf("%q: exit code %d\n%s", args, code, stderr)
+		}
 	}
 }
 
