@@ -11,9 +11,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"purser/internal/words"
 )
 
 const (
@@ -59,7 +60,8 @@ func (s *Service) Deliver(ctx context.Context, webhook int64, id string, body []
 	}
 	outcome, err = s.attempt(ctx, w, id, body)
 	if err != nil {
-		outcome.Error = err.Error()
+		outcome.Error = kept(err.Error())
+		err = errors.New(outcome.Error) //nolint:err113 // it is stored too, and can hold text of the receiver
 	}
 	if outcome.Status == http.StatusGone {
 		if err := s.Store.Disable(ctx, webhook, w.URL, errUser.Error()); err != nil {
@@ -102,7 +104,7 @@ func (s *Service) attempt(ctx context.Context, w Webhook, id string, body []byte
 	}
 	defer func() { _ = answer.Body.Close() }()
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, maxAnswer)) // the status alone decides whether it was accepted
-	outcome.Status, outcome.Answer = answer.StatusCode, kept(text)
+	outcome.Status, outcome.Answer = answer.StatusCode, kept(string(text))
 	const hundred, success = 100, 2
 	if answer.StatusCode/hundred != success {
 		return outcome, fmt.Errorf("the receiver answers %s", answer.Status)
@@ -110,11 +112,8 @@ func (s *Service) attempt(ctx context.Context, w Webhook, id string, body []byte
 	return outcome, nil
 }
 
-// kept returns the beginning of a response as text that the database accepts.
-func kept(answer []byte) string {
-	text := strings.ToValidUTF8(string(answer[:min(len(answer), maxKept)]), string(utf8.RuneError))
-	return strings.ReplaceAll(text, "\x00", string(utf8.RuneError))
-}
+// kept returns the beginning of a text of a receiver, as it is stored.
+func kept(text string) string { return words.Storable(text[:min(len(text), maxKept)]) }
 
 // sign returns the signatures of a body with all valid secrets.
 func (s *Service) sign(ctx context.Context, w Webhook, id string, now time.Time, body []byte) (string, error) {

@@ -38,6 +38,12 @@ func FirstBytes(text string, n int) string {
 	return text[:n] + cut
 }
 
+// Storable returns a text as the database stores it: it replaces NUL characters and bytes that are not UTF-8 by U+FFFD.
+func Storable(text string) string {
+	const replacement = string(utf8.RuneError)
+	return strings.ReplaceAll(strings.ToValidUTF8(text, replacement), "\x00", replacement)
+}
+
 // Count returns a number with the noun it counts: 1 document, 2 documents. The noun's plural must end with s.
 func Count(n int, noun string) string {
 	if n == 1 {

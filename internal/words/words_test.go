@@ -103,3 +103,14 @@ func TestPrintableJSON(t *testing.T) {
 		}
 	}
 }
+
+func TestStorable(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"": "", "a\nb\x1b": "a\nb\x1b", "a\x00\x00b": "a\uFFFD\uFFFDb", "\xff\xfea\xe4": "\uFFFDa\uFFFD", "ä\u2028": "ä\u2028",
+	} {
+		if got := words.Storable(text); got != want {
+			t.Errorf("Storable(%q) = %q, want %q", text, got, want)
+		}
+	}
+}

@@ -255,6 +255,13 @@ func TestWebhooks_hostileReceivers(t *testing.T) {
 		"what looks compressed":  {head + "Content-Encoding: gzip\r\n\r\n\x1f\x8b", strings.Repeat("\x00", 1000), 0, "delivered 200 <nil>"},
 		"a body that drips":      {head + "Content-Length: 100000\r\n\r\n", "a", 100 * time.Millisecond, "delivered 200 <nil>"},
 		"headers that drip":      {head + "X-A: ", "a", 100 * time.Millisecond, "pending <nil> call the receiver"},
+		"a reason with bytes that no database stores": {
+			"HTTP/1.1 500 a\x00b\xffc\r\nContent-Length: 1\r\n\r\n", "a", 100 * time.Millisecond,
+			"pending 500 the receiver answers 500 a\uFFFDb\uFFFDc",
+		},
+		"a header that no database stores": {
+			"HTTP/1.1 500 x\r\nA\x00\xff: b\r\n", "a", 100 * time.Millisecond, "pending <nil> call the receiver",
+		},
 	} {
 		path, _ := s.hook(t, "{url: 'http://"+talker(t, c.begin, c.again, c.pause)+"', types: [purser.tag.set]}")
 		hooks[path] = name + ": [purser.tag.set: " + c.want

@@ -3,7 +3,6 @@ package evidence
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -13,6 +12,7 @@ import (
 	"purser/internal/store/postgres"
 	"purser/internal/store/site"
 	"purser/internal/validations"
+	"purser/internal/words"
 )
 
 const (
@@ -93,7 +93,7 @@ func QueueCarried(batch *pgx.Batch, site string, revision, from int64) {
 // messageOf returns the message of a result's outcome as a text that Postgres stores: it takes no NUL characters. In
 // the errors, which are JSON, they are escaped.
 func messageOf(r validations.Result) string {
-	return strings.ReplaceAll(validations.OutcomeOf(r).Message, "\x00", "\uFFFD")
+	return words.Storable(validations.OutcomeOf(r).Message)
 }
 
 func resultValues(r validations.Result) []any {
