@@ -59,8 +59,8 @@ type commands struct {
 	ShowVersion kong.VersionFlag `help:"Print the version and exit." name:"version"`
 }
 
-// Validate refuses arguments and flags without a value, since the variables that they come from may be unset: the command
-// would do something else than what was meant. Messages, data of tags, roles and clusters may be empty.
+// Validate refuses empty arguments and flags, since the variables that they come from may be unset: the command would do
+// something else than what was meant. Messages, data of tags, roles and clusters may be empty.
 func (commands) Validate(ctx *kong.Context) error {
 	for _, given := range ctx.Path {
 		switch {
@@ -76,7 +76,7 @@ func (commands) Validate(ctx *kong.Context) error {
 
 // isEmptyText reports whether a value is an empty text, an empty list, or a list that holds an empty text.
 func isEmptyText(value reflect.Value) bool {
-	texts, isList := value.Interface().([]string)
+	texts, isList := reflect.TypeAssert[[]string](value)
 	return isList && (len(texts) == 0 || slices.Contains(texts, "")) || value.Kind() == reflect.String && value.IsZero()
 }
 

@@ -57,7 +57,7 @@ func checkCaller(c Caller) (Caller, error) {
 	if c.UserID == "" {
 		return Caller{}, rejected("it does not name a user")
 	}
-	for _, text := range append([]string{c.UserID, c.UserName, c.ProjectID, c.DomainID}, c.Roles...) {
+	for _, text := range c.texts() {
 		if !isPlain(text) {
 			return Caller{}, rejected("a name, id or role in it is too long or has unprintable characters")
 		}

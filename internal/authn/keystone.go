@@ -37,7 +37,7 @@ type KeystoneCredential struct {
 }
 
 // Keystone authenticates tokens of a Keystone v3. It validates a valid token at most once a minute and an invalid one
-// at most once in five seconds. A caller's DomainID is that of the user.
+// at most once in five seconds.
 type Keystone struct {
 	address string // of the token resource
 	client  *http.Client
@@ -170,20 +170,28 @@ func (k *Keystone) lookUp(ctx context.Context, service, token string) (Caller, t
 type keystoneAnswer struct {
 	Token struct {
 		User struct {
-			ID     string `json:"id"`
-			Name   string `json:"name"`
-			Domain struct {
-				ID string `json:"id"`
-			} `json:"domain"`
+			ID     string         `json:"id"`
+			Name   string         `json:"name"`
+			Domain keystoneDomain `json:"domain"`
 		} `json:"user"`
 		Project struct {
-			ID string `json:"id"`
+			ID     string         `json:"id"`
+			Domain keystoneDomain `json:"domain"`
 		} `json:"project"`
-		Roles []struct {
+		Domain keystoneDomain `json:"domain"`
+		System struct {
+			All bool `json:"all"`
+		} `json:"system"`
+		IsAdminProject *bool `json:"is_admin_project"` // nil, and so true, if Keystone has no admin project
+		Roles          []struct {
 			Name string `json:"name"`
 		} `json:"roles"`
 		Expires string `json:"expires_at"`
 	} `json:"token"`
+}
+
+type keystoneDomain struct {
+	ID string `json:"id"`
 }
 
 func (a *keystoneAnswer) caller(now time.Time) (Caller, time.Time, error) {
@@ -194,9 +202,16 @@ func (a *keystoneAnswer) caller(now time.Time) (Caller, time.Time, error) {
 	if !now.Before(ends) {
 		return Caller{}, time.Time{}, rejected("it has expired by Purser's clock")
 	}
-	user := a.Token.User
-	caller := Caller{UserID: user.ID, UserName: user.Name, ProjectID: a.Token.Project.ID, DomainID: user.Domain.ID}
-	for _, role := range a.Token.Roles {
+	token := a.Token
+	caller := Caller{
+		UserID: token.User.ID, UserName: token.User.Name, UserDomainID: token.User.Domain.ID,
+		ProjectID: token.Project.ID, ProjectDomainID: token.Project.Domain.ID, DomainID: token.Domain.ID,
+		NoAdminProject: token.IsAdminProject != nil && !*token.IsAdminProject,
+	}
+	if token.System.All {
+		caller.SystemScope = "all"
+	}
+	for _, role := range token.Roles {
 		caller.Roles = append(caller.Roles, role.Name)
 	}
 	caller, err = checkCaller(caller)

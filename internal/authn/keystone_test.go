@@ -222,7 +222,7 @@ func newTestKeystone(t testing.TB, config KeystoneConfig) *Keystone {
 	return k
 }
 
-var alice = Caller{UserID: "u-1", UserName: "alice", ProjectID: "p-1", DomainID: "default", Roles: []string{"admin", "reader"}}
+var alice = Caller{UserID: "u-1", UserName: "alice", UserDomainID: "default", ProjectID: "p-1", ProjectDomainID: "default", Roles: []string{"admin", "reader"}}
 
 func TestKeystone_Authenticate(t *testing.T) {
 	t.Parallel()
@@ -253,6 +253,36 @@ func TestKeystone_Authenticate(t *testing.T) {
 			}
 			wantNothingOf(t, token, j.String())
 			wantNothingOf(t, "s3cret", j.String())
+		})
+	}
+}
+
+// The domain of a caller is the one that the token is scoped to, as for oslo.policy, and not that of the user.
+func TestKeystone_Authenticate_scopes(t *testing.T) {
+	t.Parallel()
+	k := newKeystone(t)
+	authenticator := newTestKeystone(t, k.config(t, new(journal)))
+	for scope, want := range map[string]Caller{
+		`"domain": {"id": "d-1"}`: {DomainID: "d-1"},
+		`"system": {"all": true}`: {SystemScope: "all"},
+		`"project": {"id": "p-1", "domain": {"id": "d-2"}}, "is_admin_project": false`: {
+			ProjectID: "p-1", ProjectDomainID: "d-2", NoAdminProject: true,
+		},
+		`"project": {"id": "p-1", "domain": {"id": "d-2"}}, "is_admin_project": true`: {
+			ProjectID: "p-1", ProjectDomainID: "d-2",
+		},
+		`"methods": ["password"]`: {}, // unscoped
+	} {
+		t.Run(scope, func(t *testing.T) {
+			t.Parallel()
+			token := k.issue(time.Hour)
+			k.set(token, fmt.Sprintf(`{"token": {"user": {"id": "u-1", "name": "alice", "domain": {"id": "home"}}, %s,
+				"expires_at": "2026-01-31T13:00:00Z"}}`, scope))
+			want.UserID, want.UserName, want.UserDomainID = "u-1", "alice", "home"
+			got, err := authenticator.Authenticate(t.Context(), token)
+			if diff := cmp.Diff(want, got); diff != "" || err != nil {
+				t.Error(err, diff)
+			}
 		})
 	}
 }

@@ -34,9 +34,9 @@ type accepted struct {
 // size estimates the memory of an entry, in bytes.
 func (a accepted) size() int {
 	const fixed, header = 200, 16
-	size := fixed + len(a.caller.UserID) + len(a.caller.UserName) + len(a.caller.ProjectID) + len(a.caller.DomainID)
-	for _, role := range a.caller.Roles {
-		size += header + len(role)
+	size := fixed
+	for _, text := range a.caller.texts() {
+		size += header + len(text)
 	}
 	return size
 }

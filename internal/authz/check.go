@@ -8,11 +8,8 @@ import (
 	"purser/internal/words"
 )
 
-var (
-	errNone   = errors.New("the constant None is not supported: what a caller lacks matches nothing, not even None")
-	errQuotes = errors.New("a quoted text must end before the colon, as in 'text':%(project_id)s, " +
-		"and quotes around a whole check are not read")
-)
+var errQuotes = errors.New("a quoted text must end before the colon, as in 'text':%(project_id)s, " +
+	"and quotes around a whole check are not read")
 
 // parseCheck parses a single check, without operators.
 func parseCheck(text string) (check, error) {
@@ -46,9 +43,6 @@ func parseCheck(text string) (check, error) {
 
 // parseGeneric parses a check whose kind is a constant or the name of a credential.
 func parseGeneric(kind string, value template) (check, error) {
-	if kind == "None" || value.written == "None" {
-		return nil, errNone
-	}
 	text, isLiteral, err := parseLiteral(kind)
 	switch {
 	case err != nil:
@@ -59,10 +53,10 @@ func parseGeneric(kind string, value template) (check, error) {
 	if i := strings.IndexAny(kind, `()%"'`); i >= 0 {
 		return nil, fmt.Errorf("a %c in %s, which is not a key of a credential", kind[i], quote(kind))
 	}
-	return credentialCheck{key: kind, value: value}, nil
+	return credentialCheck{key: kind, value: value}, checkKnown(credentials, "a caller", kind)
 }
 
-// parseLiteral parses the supported Python constants: quoted strings, integers and booleans.
+// parseLiteral parses the supported Python constants: quoted strings, integers, booleans and None.
 func parseLiteral(kind string) (text string, isLiteral bool, err error) {
 	if kind[0] == '\'' || kind[0] == '"' {
 		end := len(kind) - 1
@@ -72,7 +66,7 @@ func parseLiteral(kind string) (text string, isLiteral bool, err error) {
 		return kind[1:end], true, nil
 	}
 	isNumber := strings.Trim(kind, "0123456789") == ""
-	return kind, isNumber || kind == "True" || kind == "False", nil
+	return kind, isNumber || kind == "True" || kind == "False" || kind == none, nil
 }
 
 // quote quotes a part of a policy file for a message and shortens it if it is long.

@@ -6,20 +6,19 @@
 //	@  !                     always, never; the empty text and the empty list are always, too
 //	role:NAME                the caller has the role, compared without regard to case
 //	rule:NAME                another rule allows the caller
-//	KEY:VALUE                a credential of the caller: user_id, user_name, project_id, domain_id or roles, and
-//	                         user, tenant and domain as other names of the ids
-//	'TEXT':VALUE             a constant, also without quotes if it is a number, True or False
+//	KEY:VALUE                an attribute of the caller, such as project_id (see attributes.go), or one of its roles
+//	'TEXT':VALUE             a constant, also without quotes if it is a number, True, False or None
 //	not  and  or  ( )        binding in this order, in any case of letters
 //	[[a, b], [c]]            an old form of a and b or c
 //
-// Checks by other servers (http:, https:) and the constant None are not supported.
+// Checks by other servers (http:, https:) are not supported, nor are attributes that a caller can never have.
 //
 // In a NAME of a role and in a VALUE, %(project_id)s and %(user_id)s stand for the caller's ids, and %% for a percent
 // sign.
 //
 // Invariants:
-//   - An unknown value matches nothing: a key that is not a credential, a credential that the caller lacks, an
-//     attribute that targets lack, a rule that is not registered.
+//   - An attribute means what it means to oslo.policy. One that the caller lacks has the value None. A name that no
+//     attribute has is an error of the file: its check would never pass, and so its negation always.
 //   - A Policy is immutable, has every rule that it refers to, and no cycle. Allows evaluates each rule at most once.
 //   - The cost of a file is bounded: MaxSize, MaxRules, maxNesting.
 //   - A file is used as a whole or not at all. Where the reference treats an expression that it cannot parse as

@@ -41,21 +41,19 @@ func (c *ruleCheck) passes(e *evaluation) bool { return e.allows(c.rule) }
 func (c notCheck) passes(e *evaluation) bool   { return !c.check.passes(e) }
 
 func (c roleCheck) passes(e *evaluation) bool {
-	name, ok := c.name.fill(e.caller)
-	return ok && slices.Contains(e.roles, strings.ToLower(name))
+	return slices.Contains(e.roles, strings.ToLower(c.name.fill(e.caller)))
 }
 
 func (c credentialCheck) passes(e *evaluation) bool {
-	value, ok := c.value.fill(e.caller)
-	if c.key == "roles" {
-		return ok && slices.Contains(e.caller.Roles, value)
+	value := c.value.fill(e.caller)
+	if c.key == rolesKey {
+		return slices.Contains(e.caller.Roles, value)
 	}
-	return ok && value == credential(e.caller, c.key)
+	return value == attributeOf(credentials, c.key).value(e.caller)
 }
 
 func (c literalCheck) passes(e *evaluation) bool {
-	value, ok := c.value.fill(e.caller)
-	return ok && value == c.text
+	return c.value.fill(e.caller) == c.text
 }
 
 func (c andCheck) passes(e *evaluation) bool {

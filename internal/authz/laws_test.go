@@ -41,14 +41,14 @@ func atoms(above map[string]sentence) *rapid.Generator[sentence] {
 		is("role:a", func(c authn.Caller) bool { return slices.Contains(c.Roles, "a") || slices.Contains(c.Roles, "A") }),
 		is("role:B", func(c authn.Caller) bool { return slices.Contains(c.Roles, "b") }),
 		is("role:%(user_id)s", func(c authn.Caller) bool {
-			return c.UserID != "" && slices.ContainsFunc(c.Roles, func(r string) bool { return strings.EqualFold(r, c.UserID) })
+			return slices.ContainsFunc(c.Roles, func(r string) bool { return strings.EqualFold(r, attributeOf(targets, "user_id").value(c)) })
 		}),
 		is("user_id:a", func(c authn.Caller) bool { return c.UserID == "a" }),
-		is("user_name:%(user_id)s", func(c authn.Caller) bool { return c.UserID != "" && c.UserName == c.UserID }),
+		is("user_name:%(user_id)s", func(c authn.Caller) bool { return c.UserName == c.UserID }),
 		is("tenant:b", func(c authn.Caller) bool { return c.ProjectID == "b" }),
-		is("domain_id:%(project_id)s", func(c authn.Caller) bool { return c.ProjectID != "" && c.DomainID == c.ProjectID }),
+		is("domain_id:%(project_id)s", func(c authn.Caller) bool { return c.DomainID == c.ProjectID }),
 		is("'a':%(project_id)s", func(c authn.Caller) bool { return c.ProjectID == "a" }),
-		is("x.y:a", func(authn.Caller) bool { return false }),
+		is("project:None", func(c authn.Caller) bool { return c.ProjectID == "" }),
 		is("roles:A", func(c authn.Caller) bool { return slices.Contains(c.Roles, "A") }),
 	}
 	for name, rule := range above {

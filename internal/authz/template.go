@@ -46,7 +46,7 @@ func parseTarget(text string) (next part, behind string, err error) {
 	if !opened || !closed || name == "" || strings.ContainsAny(name, "()%") {
 		return part{}, "", errPercent
 	}
-	return part{target: name}, behind, nil
+	return part{target: name}, behind, checkKnown(targets, "the target", name)
 }
 
 func checkText(parts []part) error {
@@ -58,47 +58,18 @@ func checkText(parts []part) error {
 	return nil
 }
 
-// fill returns the text for a caller, who is also the target (spec/api.md §10). ok is false if the target lacks an
-// attribute.
-func (t template) fill(caller authn.Caller) (text string, ok bool) {
+// fill returns the text for a caller, who is also the target.
+func (t template) fill(caller authn.Caller) string {
 	if len(t.parts) == 1 {
-		return t.parts[0].text, true
+		return t.parts[0].text
 	}
 	var b strings.Builder
 	for _, p := range t.parts {
-		value := p.text
-		if p.target != "" {
-			if value = target(caller, p.target); value == "" {
-				return "", false
-			}
+		if p.target == "" {
+			b.WriteString(p.text)
+		} else {
+			b.WriteString(attributeOf(targets, p.target).value(caller))
 		}
-		b.WriteString(value)
 	}
-	return b.String(), true
-}
-
-func target(caller authn.Caller, name string) string {
-	switch name {
-	case "project_id":
-		return caller.ProjectID
-	case "user_id":
-		return caller.UserID
-	}
-	return ""
-}
-
-// credential returns a credential of a caller, or "" if it is unknown. The values of checks are never empty, so ""
-// never matches.
-func credential(caller authn.Caller, key string) string {
-	switch key {
-	case "user_id", "user":
-		return caller.UserID
-	case "user_name":
-		return caller.UserName
-	case "project_id", "tenant":
-		return caller.ProjectID
-	case "domain_id", "domain":
-		return caller.DomainID
-	}
-	return ""
+	return b.String()
 }
