@@ -1,14 +1,21 @@
 package web
 
 import (
+	"errors"
 	"net/http"
 
 	"purser/web/backend"
+	"purser/web/signin"
 )
 
 var (
 	errIssuer = &backend.Refusal{
 		Status: http.StatusServiceUnavailable, Message: "The issuer that signs users in does not answer. Try again later.",
+	}
+	errRefused = &backend.Refusal{
+		Status: http.StatusBadGateway,
+		Message: "The issuer that signs users in did not complete this sign-in. Sign in again; if that does not help, the " +
+			"log of this server has the reason.",
 	}
 	errAttempt = &backend.Refusal{
 		Status:  http.StatusBadRequest,
@@ -50,7 +57,11 @@ func (s *server) fromIssuer(w http.ResponseWriter, r *http.Request) {
 	tokens, err := s.issuer.Tokens(r.Context(), begun, v.param("code"))
 	if err != nil {
 		s.complain(r, err)
-		v.fail(errIssuer)
+		if _, answered := errors.AsType[*signin.Refused](err); answered {
+			v.fail(errRefused)
+		} else {
+			v.fail(errIssuer)
+		}
 		return
 	}
 	for _, token := range tokens { // the API decides which it accepts

@@ -19,6 +19,7 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/coreos/go-oidc/v3/oidc/oidctest"
+	"github.com/google/go-cmp/cmp"
 
 	"purser/api"
 	"purser/internal/authn"
@@ -35,6 +36,8 @@ type idp struct {
 	challenge string // of the code
 	nonce     string
 	claims    map[string]any // that override the usual ones
+	methods   []string       // of authentication that it supports
+	exchanges []string       // the client's identification in each exchange: in the header or the body
 }
 
 func newIDP(t *testing.T) *idp {
@@ -56,6 +59,7 @@ func (i *idp) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewEncoder(w).Encode(map[string]any{ //nolint:errchkjson // the same
 			"issuer": i.URL, "authorization_endpoint": i.URL + "/authorize", "token_endpoint": i.URL + "/token",
 			"jwks_uri": i.URL + "/keys", "id_token_signing_alg_values_supported": []string{"RS256"},
+			"token_endpoint_auth_methods_supported": i.methods,
 		})
 	case "/token":
 		i.token(w, r)
@@ -66,6 +70,11 @@ func (i *idp) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // token exchanges the code for tokens if the verifier is correct.
 func (i *idp) token(w http.ResponseWriter, r *http.Request) {
+	id, secret, inHeader := r.BasicAuth()
+	if !inHeader {
+		id, secret = r.FormValue("client_id"), r.FormValue("client_secret")
+	}
+	i.exchanges = append(i.exchanges, fmt.Sprintf("%v %s %s", inHeader, id, secret))
 	sum := sha256.Sum256([]byte(r.FormValue("code_verifier")))
 	if r.FormValue("code") != "code" || base64.RawURLEncoding.EncodeToString(sum[:]) != i.challenge {
 		http.Error(w, `{"error": "invalid_grant"}`, http.StatusBadRequest)
@@ -83,7 +92,7 @@ func (i *idp) token(w http.ResponseWriter, r *http.Request) {
 }
 
 // withIDP returns a site with sign-in at an issuer.
-func withIDP(t *testing.T, i *idp) *site {
+func withIDP(t *testing.T, i *idp, secret ...string) *site {
 	t.Helper()
 	quiet := slog.New(slog.DiscardHandler)
 	verifier, err := authn.NewOIDC(authn.OIDCConfig{
@@ -95,7 +104,7 @@ func withIDP(t *testing.T, i *idp) *site {
 	s := newSite(t, func(config *api.Config) { config.Access.Authenticator = verifier })
 	s.pages, err = web.New(web.Config{
 		API: s.api, PublicURL: "https://purser.example", Key: bytes.Repeat([]byte("k"), 32), Now: s.clock.Now, Log: quiet,
-		OIDC: &signin.OIDC{Issuer: i.URL, ClientID: "purser", Client: i.Client()},
+		OIDC: &signin.OIDC{Issuer: i.URL, ClientID: "purser", Secret: strings.Join(secret, ""), Client: i.Client()},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -153,10 +162,10 @@ func TestOIDC_refused(t *testing.T) {
 		"no state":       {func(_ *site, _ *idp, _ *browser, query url.Values) { query.Del("state") }, http.StatusBadRequest},
 		"other browser":  {func(s *site, _ *idp, b *browser, _ url.Values) { b.jar = s.browser(t).jar }, http.StatusBadRequest},
 		"too late":       {func(s *site, _ *idp, _ *browser, _ url.Values) { s.clock.add(time.Hour / 5) }, http.StatusBadRequest},
-		"another nonce":  {func(_ *site, i *idp, _ *browser, _ url.Values) { i.nonce = "x" }, http.StatusServiceUnavailable},
-		"other verifier": {func(_ *site, i *idp, _ *browser, _ url.Values) { i.challenge = "x" }, http.StatusServiceUnavailable},
-		"other audience": {func(_ *site, i *idp, _ *browser, _ url.Values) { i.claims = map[string]any{"aud": "x"} }, http.StatusServiceUnavailable},
-		"expired":        {func(_ *site, i *idp, _ *browser, _ url.Values) { i.claims = map[string]any{"exp": 1} }, http.StatusServiceUnavailable},
+		"another nonce":  {func(_ *site, i *idp, _ *browser, _ url.Values) { i.nonce = "x" }, http.StatusBadGateway},
+		"other verifier": {func(_ *site, i *idp, _ *browser, _ url.Values) { i.challenge = "x" }, http.StatusBadGateway},
+		"other audience": {func(_ *site, i *idp, _ *browser, _ url.Values) { i.claims = map[string]any{"aud": "x"} }, http.StatusBadGateway},
+		"expired":        {func(_ *site, i *idp, _ *browser, _ url.Values) { i.claims = map[string]any{"exp": 1} }, http.StatusBadGateway},
 		"no user":        {func(_ *site, i *idp, _ *browser, _ url.Values) { i.claims = map[string]any{"roles": 5} }, http.StatusForbidden},
 		"down":           {func(_ *site, i *idp, _ *browser, _ url.Values) { i.Close() }, http.StatusServiceUnavailable},
 	} {
@@ -180,6 +189,31 @@ func TestOIDC_refused(t *testing.T) {
 		}
 		if got := b.get(t, back(query)); got.StatusCode == http.StatusOK {
 			t.Errorf("%s: the answer counts twice", name)
+		}
+	}
+}
+
+// A code is exchanged by one request, with the client's secret where the issuer expects it: an issuer may invalidate the
+// code of a failed request.
+func TestOIDC_exchange(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		secret  string
+		methods []string
+		want    string
+	}{
+		{"", nil, "false purser "},
+		{"", []string{"client_secret_basic", "none"}, "false purser "},
+		{"s3cret", nil, "true purser s3cret"},
+		{"s3cret", []string{"client_secret_post", "client_secret_basic"}, "true purser s3cret"},
+		{"s3cret", []string{"client_secret_post"}, "false purser s3cret"},
+	} {
+		i := newIDP(t)
+		i.methods = c.methods
+		b := withIDP(t, i, c.secret).browser(t)
+		b.get(t, back(b.toIssuer(t, i))).is(t, http.StatusOK)
+		if diff := cmp.Diff([]string{c.want}, i.exchanges); diff != "" {
+			t.Errorf("%q, %v (-want +got)\n%s", c.secret, c.methods, diff)
 		}
 	}
 }

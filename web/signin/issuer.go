@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -101,11 +102,33 @@ func (i *Issuer) discovered(ctx context.Context) (*oidc.Provider, error) {
 
 // flow returns the configuration for requesting and exchanging codes.
 func (i *Issuer) flow(provider *oidc.Provider) *oauth2.Config {
+	endpoint := provider.Endpoint()
+	endpoint.AuthStyle = i.authStyle(provider)
 	return &oauth2.Config{
-		ClientID: i.ClientID, ClientSecret: i.Secret, Endpoint: provider.Endpoint(),
+		ClientID: i.ClientID, ClientSecret: i.Secret, Endpoint: endpoint,
 		RedirectURL: i.back, Scopes: append([]string{oidc.ScopeOpenID}, i.Scopes...),
 	}
 }
+
+// authStyle returns how the client authenticates when it exchanges a code: a public one only names itself, in the body,
+// and one with a secret uses what the issuer supports. It is never tried out: an issuer may invalidate the code of a
+// failed request.
+func (i *Issuer) authStyle(provider *oidc.Provider) oauth2.AuthStyle {
+	var supports struct {
+		Methods []string `json:"token_endpoint_auth_methods_supported"` // absent: client_secret_basic
+	}
+	err := provider.Claims(&supports)
+	inHeader := err != nil || supports.Methods == nil || slices.Contains(supports.Methods, "client_secret_basic")
+	if i.Secret != "" && inHeader {
+		return oauth2.AuthStyleInHeader
+	}
+	return oauth2.AuthStyleInParams
+}
+
+// Refused is the error of a sign-in that the issuer did not complete, although it answered.
+type Refused struct{ reason string }
+
+func (r *Refused) Error() string { return r.reason }
 
 // Tokens exchanges the code that the issuer returned for tokens: the verified ID token and the access token.
 func (i *Issuer) Tokens(ctx context.Context, begun Attempt, code string) ([]string, error) {
@@ -122,24 +145,24 @@ func (i *Issuer) Tokens(ctx context.Context, begun Attempt, code string) ([]stri
 	given, err := i.flow(provider).Exchange(oidc.ClientContext(ctx, i.Client), code,
 		oauth2.VerifierOption(begun.Verifier))
 	if err != nil {
-		return nil, errors.New("exchange the code: " + redacted(err))
+		return nil, withoutAnswer(err)
 	}
 	raw, _ := given.Extra("id_token").(string)
 	rules := &oidc.Config{ClientID: i.ClientID, Now: i.now}
 	verified, err := provider.Verifier(rules).Verify(ctx, raw)
 	if err != nil {
-		return nil, errors.New("the issuer's ID token does not hold")
+		return nil, &Refused{"the issuer's ID token is not valid for this server"}
 	}
 	if subtle.ConstantTimeCompare([]byte(verified.Nonce), []byte(begun.Nonce)) != 1 {
-		return nil, errors.New("the issuer's ID token is for another sign-in")
+		return nil, &Refused{"the issuer's ID token is for another sign-in"}
 	}
 	return []string{raw, given.AccessToken}, nil
 }
 
-// redacted returns the text of an exchange error without the issuer's answer, which may contain tokens.
-func redacted(err error) string {
+// withoutAnswer returns the error of an exchange without the issuer's answer, which may contain tokens.
+func withoutAnswer(err error) error {
 	if answer, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
-		return answer.Response.Status + " " + url.QueryEscape(answer.ErrorCode)
+		return &Refused{"exchange the code: the issuer answers " + answer.Response.Status + " " + url.QueryEscape(answer.ErrorCode)}
 	}
-	return "the issuer does not answer"
+	return errors.New("exchange the code: the issuer does not answer")
 }
