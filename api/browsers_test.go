@@ -1,16 +1,22 @@
 package api_test
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/pem"
 	"log/slog"
 	"maps"
+	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,6 +24,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"purser/api"
+	"purser/internal/authn"
 	"purser/internal/fault"
 )
 
@@ -128,11 +135,12 @@ func whole(r response) (kind, text string) {
 // A page of another site cannot make changes with the client certificate that a browser sends automatically.
 func TestHandler_otherSites(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, withUsers(new(users)))
+	holder := selfSigned(t, pkix.Name{CommonName: "u", OrganizationalUnit: []string{"role:admin"}})
+	var removed atomic.Bool
+	s := newSite(t, withUsers(new(users)), func(config *api.Config) {
+		config.Access.Authorities = func() *authn.Authorities { return authoritiesOf(t, holder, removed.Load()) }
+	})
 	s.put(t, "b", widget("w"), "X-Auth-Token", "u").is(t, http.StatusOK)
-	holder := &x509.Certificate{
-		Subject: pkix.Name{CommonName: "u", OrganizationalUnit: []string{"role:admin"}}, NotAfter: time.Now().AddDate(9, 0, 0),
-	}
 	for _, c := range []struct {
 		method, path string
 		header       []string
@@ -156,6 +164,47 @@ func TestHandler_otherSites(t *testing.T) {
 			t.Errorf("%s %s %v: %d %s, want %d", c.method, c.path, c.header, got.Code, got.Body, c.want)
 		}
 	}
+	// The certificate no longer counts on an open connection, which ends, once its authority was removed.
+	removed.Store(true)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v1.0/revisions", http.NoBody)
+	r.TLS = &tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{holder}}}
+	got := httptest.NewRecorder()
+	if s.ServeHTTP(got, r); got.Code != http.StatusUnauthorized || got.Header().Get("Connection") != "close" {
+		t.Errorf("without the authority: %d %v", got.Code, got.Header())
+	}
+}
+
+// selfSigned returns a certificate that is its own authority.
+func selfSigned(t *testing.T, subject pkix.Name) *x509.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: subject, NotAfter: time.Now().AddDate(9, 0, 0)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return certificate
+}
+
+// authoritiesOf returns a certificate as the only authority or, if it was removed, another one.
+func authoritiesOf(t *testing.T, certificate *x509.Certificate, removed bool) *authn.Authorities {
+	t.Helper()
+	if removed {
+		certificate = selfSigned(t, pkix.Name{CommonName: "other"})
+	}
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Raw})
+	authorities, err := authn.ParseAuthorities(text, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return authorities
 }
 
 // If no token is needed, pages of other sites cannot make changes either.

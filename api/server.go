@@ -64,7 +64,9 @@ type Access struct {
 	Authenticator authn.Authenticator
 	// Anonymous means that Authenticator returns the same caller for every token. Answers and revisions do not name it.
 	Anonymous bool
-	Rules     *authz.File
+	// Authorities are those of client certificates; nil if none are asked for.
+	Authorities func() *authn.Authorities
+	Rules       *authz.File
 	// MetricsElsewhere leaves /metrics to another listener.
 	MetricsElsewhere bool
 }
@@ -93,7 +95,7 @@ type server struct {
 func New(config Config) http.Handler {
 	gate := access.NewGate(access.Config{
 		Authenticator: config.Access.Authenticator, Anonymous: config.Access.Anonymous, Rules: config.Access.Rules,
-		Rate: config.Bounds.Rate, Compat: config.Compat, Now: config.Now,
+		Authorities: config.Access.Authorities, Rate: config.Bounds.Rate, Compat: config.Compat, Now: config.Now,
 	})
 	s := &server{
 		Config: config, gate: gate,

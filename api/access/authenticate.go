@@ -31,7 +31,10 @@ func (g *Gate) authenticate(r *http.Request) (authn.Caller, error) {
 			return authn.Caller{}, fault.New(fault.Forbidden, "HTTPForbidden",
 				"A page of another site made this change with the client certificate of its reader; send a token")
 		}
-		return authn.FromCertificate(r.TLS.VerifiedChains[0][0], g.Now())
+		if err := g.Authorities().Check(r.TLS.VerifiedChains, g.Now()); err != nil {
+			return authn.Caller{}, err
+		}
+		return authn.FromCertificate(r.TLS.VerifiedChains[0][0])
 	}
 	return g.Authenticator.Authenticate(r.Context(), token)
 }
@@ -82,7 +85,8 @@ func challenge(w http.ResponseWriter, r *http.Request, err error) error {
 	case len(sentTokens(r.Header)) == 0 && !hasCertificate(r):
 		hint, challenge = "Send a token: Authorization: Bearer TOKEN, or X-Auth-Token: TOKEN.", realm
 	case len(sentTokens(r.Header)) == 0:
-		hint = "The client certificate has expired, or does not name a user."
+		hint = "The client certificate has expired, was revoked, or does not name a user."
+		w.Header().Set("Connection", "close") // another certificate, or another list of authorities, needs another one
 	}
 	w.Header().Set("WWW-Authenticate", challenge)
 	return answers.Hinted(fault.Unauthenticated, "HTTPUnauthorized", hint)

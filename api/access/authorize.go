@@ -22,7 +22,8 @@ const (
 // Config configures a gate.
 type Config struct {
 	Authenticator authn.Authenticator
-	Anonymous     bool // Authenticator returns the same caller for every token, whom nothing names
+	Anonymous     bool                      // Authenticator returns the same caller for every token, whom nothing names
+	Authorities   func() *authn.Authorities // of client certificates; nil if none are asked for
 	Rules         *authz.File
 	Rate          int // requests per second of one user, on average over ten seconds; 0: unlimited
 	Compat        bool

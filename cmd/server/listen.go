@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -28,8 +27,8 @@ func (c *serveCommand) checkPublicURL() error {
 // listeners are the server's open listeners.
 type listeners struct {
 	api     net.Listener
-	metrics net.Listener // nil if api serves them
-	tls     *tls.Config  // nil if api does not use TLS
+	metrics net.Listener        // nil if api serves them
+	tls     func() certificates // nil if api does not use TLS
 }
 
 // listen opens the listeners. It comes first, so that an address in use is reported before Postgres is started.
@@ -112,7 +111,7 @@ func serveOn(server *http.Server, l listeners) error {
 	if l.tls == nil {
 		return server.Serve(l.api) //nolint:wrapcheck // wrapped by serve
 	}
-	server.TLSConfig = l.tls
+	server.TLSConfig = tlsOf(l.tls)
 	return server.ServeTLS(l.api, "", "") //nolint:wrapcheck // the same
 }
 

@@ -18,6 +18,7 @@ import (
 	"purser"
 	"purser/api"
 	"purser/api/requests"
+	"purser/internal/authn"
 	"purser/internal/authz"
 	"purser/internal/cache"
 	"purser/internal/changes"
@@ -104,6 +105,9 @@ func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
 		return err
 	}
 	admission.MetricsElsewhere = c.MetricsListen != ""
+	if listening.tls != nil {
+		admission.Authorities = func() *authn.Authorities { return listening.tls().authorities }
+	}
 	pages, err := c.openPages(log)
 	if err != nil {
 		return err

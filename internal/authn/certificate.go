@@ -3,23 +3,17 @@ package authn
 import (
 	"crypto/x509"
 	"strings"
-	"time"
 )
 
 // rolePrefix marks the organizational units that are roles. Units without it, which certificates have for many reasons,
 // grant no role.
 const rolePrefix = "role:"
 
-// FromCertificate returns the caller that a client certificate identifies. The caller must have verified the
-// certificate against the client authorities; only its validity period is checked again, because a connection can
-// outlive it.
+// FromCertificate returns the caller that a client certificate identifies; Authorities.Check says whether it is good.
 //
 // The user is the subject's common name, or else the first URI, or else the first DNS name. The roles are the
 // organizational units of the form role:NAME, as in policies: OU=role:admin. An error is a *Rejected.
-func FromCertificate(certificate *x509.Certificate, now time.Time) (Caller, error) {
-	if now.Before(certificate.NotBefore) || now.After(certificate.NotAfter) {
-		return Caller{}, rejected("the certificate has expired or is not yet valid")
-	}
+func FromCertificate(certificate *x509.Certificate) (Caller, error) {
 	user := userOf(certificate)
 	caller := Caller{UserID: user, UserName: user}
 	for _, unit := range certificate.Subject.OrganizationalUnit {

@@ -2,7 +2,8 @@
 //
 // An Authenticator turns the text of a token into a Caller. There are four: Tokens looks the token up in a file of
 // hashes, OIDC checks the signature of an issuer, Keystone asks a Keystone v3, and NoAuth makes every caller an admin.
-// FromCertificate does the same for a TLS client certificate that the listener has verified.
+// FromCertificate does the same for a TLS client certificate that the listener has verified, and Authorities.Check says
+// whether it is still good.
 //
 // Invariants:
 //   - An error is either a *Rejected (the credential is invalid: 401) or a fault of kind Unavailable (the issuer does

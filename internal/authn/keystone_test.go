@@ -87,10 +87,12 @@ func hang(_ http.ResponseWriter, r *http.Request) {
 type impatient struct {
 	http.RoundTripper
 
-	hang atomic.Bool
+	hang  atomic.Bool
+	asked atomic.Int32 // requests, also those that were given up before they arrived
 }
 
 func (i *impatient) RoundTrip(r *http.Request) (*http.Response, error) {
+	i.asked.Add(1)
 	if i.hang.Load() {
 		ctx, cancel := context.WithTimeout(r.Context(), 50*time.Millisecond)
 		defer cancel()

@@ -297,7 +297,7 @@ func TestOIDC_Authenticate_issuerIsDown(t *testing.T) {
 				_, err := o.Authenticate(t.Context(), i.token(nil))
 				wantUnavailable(t, err)
 			}
-			asked := i.asked.Load()
+			asked := transport.asked.Load()
 			if asked != 1 {
 				t.Errorf("it was asked %d times in one moment, want once", asked)
 			}

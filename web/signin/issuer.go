@@ -162,7 +162,8 @@ func (i *Issuer) Tokens(ctx context.Context, begun Attempt, code string) ([]stri
 // withoutAnswer returns the error of an exchange without the issuer's answer, which may contain tokens.
 func withoutAnswer(err error) error {
 	if answer, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
-		return &Refused{"exchange the code: the issuer answers " + answer.Response.Status + " " + url.QueryEscape(answer.ErrorCode)}
+		status, code := answer.Response.Status, url.QueryEscape(answer.ErrorCode)
+		return &Refused{"exchange the code: the issuer answers " + status + " " + code}
 	}
 	return errors.New("exchange the code: the issuer does not answer")
 }
