@@ -297,7 +297,10 @@ func TestOIDC_Authenticate_issuerIsDown(t *testing.T) {
 				_, err := o.Authenticate(t.Context(), i.token(nil))
 				wantUnavailable(t, err)
 			}
-			asked := transport.asked.Load()
+			asked := i.asked.Load()
+			if name == "slow" {
+				asked = transport.asked.Load() // a request may be given up before it arrives
+			}
 			if asked != 1 {
 				t.Errorf("it was asked %d times in one moment, want once", asked)
 			}
