@@ -33,6 +33,9 @@ func Apply(meter *budget.Meter, catalog *Catalog, instances []Instance, types *T
 			return Result{}, err
 		}
 	}
+	if err := w.checkWhole(instances); err != nil {
+		return Result{}, err
+	}
 	if w.problems.list == nil {
 		if err := w.checkRelationships(instances, catalog); err != nil {
 			return Result{}, err
@@ -135,7 +138,11 @@ func (w *work) apply(i int, in *Instance, e entry) error {
 		w.problems.add(Problem{i, e.path(c.parameter), c.message, in.Secret || c.secret})
 	}
 	if !found && checked != nil {
-		if message := checked.checkTitle(ref, e.parameters); message != "" {
+		message := checked.checkTitle(ref, e.parameters)
+		if message == "" {
+			message = w.types.checkPurged(ref, e.parameters, w.index.present)
+		}
+		if message != "" {
 			w.problems.add(Problem{i, e.path(""), message, in.Secret || checked.Secret})
 		}
 	}
@@ -145,17 +152,14 @@ func (w *work) apply(i int, in *Instance, e entry) error {
 // decide decides about an entry whose resource is not in the catalog: wrong is a problem with it, skip is the reason to
 // skip it, and the resource is created if both are empty. t is the resource's type, nil if it is unknown.
 func (w *work) decide(in *Instance, e entry, t *Type) (wrong, skip string) {
-	const notFound = "Resource type '%s' was not found"
 	switch {
-	case t == nil && !w.index.present[e.Type] && w.problems.full():
-		return fmt.Sprintf(notFound, e.typeKey), ""
 	case t == nil && !w.index.present[e.Type]:
-		return fmt.Sprintf(notFound, e.typeKey) + w.types.suggest(w.meter, e.typeKey), ""
+		return w.types.notFound(w.meter, e.typeKey, !w.problems.full()), ""
 	case !in.options.creates(e.Ref):
 		return "", in.options.skipReason(e.Ref)
 	case isStructural(e.Type), t == nil && (isQualified(e.Type) || w.index.defined[e.Type]):
-		return fmt.Sprintf(notFound, e.typeKey) + ": classes and defined types cannot be created in a compiled catalog; " +
-			"override the resources that they would declare", ""
+		return fmt.Sprintf("Resource type '%s' was not found: classes and defined types cannot be created in a compiled "+
+			"catalog; override the resources that they would declare", e.typeKey), ""
 	}
 	return "", ""
 }

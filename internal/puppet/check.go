@@ -41,12 +41,7 @@ func (c *checker) check(meter *budget.Meter, e entry) error {
 	c.used[e.Type], c.titles[e.Title] = true, true
 	t := c.types.find(e.Type)
 	if t == nil {
-		hint := ""
-		if !c.problems.full() {
-			hint = c.types.suggest(meter, e.typeKey)
-		}
-		message := fmt.Sprintf("Resource type '%s' was not found%s; describe it with a "+TypeKind, e.typeKey, hint)
-		c.problems.add(Problem{Path: e.path(""), Message: message})
+		c.problems.add(Problem{Path: e.path(""), Message: c.types.notFound(meter, e.typeKey, !c.problems.full())})
 		return nil
 	}
 	ref := Ref{e.Type, e.Title}
@@ -56,6 +51,13 @@ func (c *checker) check(meter *budget.Meter, e entry) error {
 	}
 	if message := t.checkTitle(ref, e.parameters); t.titles != nil && message != "" {
 		c.problems.add(Problem{Path: e.path(""), Message: message, Secret: t.Secret})
+	}
+	if err != nil {
+		return err
+	}
+	excluded, err := t.excluded(meter, ref, e.parameters, false)
+	for _, x := range excluded {
+		c.problems.add(Problem{Path: e.path(""), Message: x.message(ref)})
 	}
 	return err
 }

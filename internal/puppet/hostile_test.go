@@ -107,6 +107,14 @@ func TestHostile(t *testing.T) { //nolint:paralleltest // it measures the heap
 			`{"resources":[]}`, `{"configuration":{"notify":{` + row(20_000, func(i int) string { return fmt.Sprintf(`"%d":{}`, i) }) +
 				`}},"defaults":{"notify":{"message":"` + strings.Repeat("x", 1<<20) + `"}}}`,
 		},
+		"large defaults that are judged": {
+			`{"resources":[]}`, `{"configuration":{"exec":{` + row(20_000, func(i int) string { return fmt.Sprintf(`"%d":{}`, i) }) +
+				`}},"defaults":{"exec":{"environment":"A=` + strings.Repeat("x", 1<<20) + `"}}}`,
+		},
+		"large parameters that are judged together": {
+			`{"resources":[]}`, `{"configuration":{"exec":{` + row(20_000, func(i int) string { return fmt.Sprintf(`"%d":{}`, i) }) +
+				`}},"defaults":{"exec":{"command":"\"` + strings.Repeat("x", 1<<20) + `"}}}`,
+		},
 		"many types of defaults": {
 			`{"resources":[]}`, `{"configuration":{` + row(30_000, func(i int) string { return fmt.Sprintf(`"t%d":{"a":{}}`, i) }) +
 				`},"defaults":{` + row(30_000, func(i int) string { return fmt.Sprintf(`"t%d":{}`, i) }) + `}}`,

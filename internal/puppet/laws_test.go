@@ -81,7 +81,8 @@ func lawInstance(t *rapid.T, name string, data document.Mapping) puppet.Instance
 
 // lawApply returns the resulting catalog and its resources by reference, as JSON text.
 func lawApply(t *rapid.T, c *puppet.Catalog, instances ...puppet.Instance) (*puppet.Catalog, map[string]string, puppet.Report) {
-	result, err := puppet.Apply(meterOf(), c, instances, puppet.NewTypes(nil))
+	nova, _, _ := puppet.ParseType(meterOf(), document.Mapping{{Key: "name", Value: "nova_config"}})
+	result, err := puppet.Apply(meterOf(), c, instances, puppet.NewTypes([]*puppet.Type{nova}))
 	if err != nil || result.Problems != nil {
 		t.Fatal(err, messages(result.Problems))
 	}

@@ -82,7 +82,8 @@ func (x *index) nameOf(r resource) (key Ref, ok bool) {
 	if namevar == "" {
 		return key, false
 	}
-	name, given := textOf(r.parameters.At(namevar))
+	value, _ := x.types.find(r.Type).valueOf(r.parameters, namevar)
+	name, given := textOf(value)
 	if !given {
 		name = r.Title
 	}
@@ -111,6 +112,12 @@ func (x *index) find(ref Ref) (i int, ok bool) {
 	}
 	i, ok = x.namevars[normalize(ref)]
 	return i, ok
+}
+
+// has reports whether find finds a resource.
+func (x *index) has(ref Ref) bool {
+	_, ok := x.find(ref)
+	return ok
 }
 
 // namesake returns the position of another resource with the same name variable. ok is false if there is none.

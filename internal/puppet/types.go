@@ -1,7 +1,6 @@
 package puppet
 
 import (
-	_ "embed"
 	"errors"
 	"fmt"
 	"maps"
@@ -28,66 +27,9 @@ type Type struct {
 	namevars   []string
 	shared     bool              // resources may share a name variable
 	parameters map[string]values // nil if any names are allowed
+	never      []exclusion
 	schema     *jsonschema.Schema
 	titles     *regexp.Regexp // allowed titles of new resources; nil for any
-}
-
-// values describe the values that a parameter may have. The zero value allows all.
-type values struct {
-	words, aliases []string
-	patterns       []*regexp.Regexp
-	fold           bool // words match in any case
-	absolute       bool // an absolute path is required
-}
-
-//go:embed core_types.txt
-var coreText string
-
-// core has the types of Puppet 7.23.0. metaparameters are those of all resources.
-var core, metaparameters = readCore(coreText) //nolint:gochecknoglobals // never change after start
-
-const metaparametersHeader = "metaparameters"
-
-func readCore(text string) (types map[string]*Type, meta map[string]values) {
-	types, meta = map[string]*Type{}, map[string]values{}
-	into := meta
-	for line := range strings.Lines(text) {
-		words := strings.Fields(line)
-		switch {
-		case len(words) == 0 || words[0] == "#":
-		case line[0] == ' ':
-			into[words[0]] = parseValues(words[1:])
-		case words[0] == metaparametersHeader:
-			into = meta
-		default:
-			t := &Type{Name: capitalised(words[0]), namevars: words[1:], parameters: map[string]values{}}
-			if last := len(words) - 1; words[last] == "shared" {
-				t.namevars, t.shared = words[1:last], true
-			}
-			types[t.Name], into = t, t.parameters
-		}
-	}
-	return types, meta
-}
-
-// parseValues parses the text after the name of a parameter: "= a b /regexp/ | alias".
-func parseValues(words []string) (v values) {
-	for i, word := range words {
-		switch {
-		case word == "bool":
-			v.words, v.fold = []string{"true", "false", "yes", "no"}, true
-		case word == "absolute":
-			v.absolute = true
-		case word == "|":
-			v.aliases = words[i+1:]
-			return v
-		case len(word) > 1 && word[0] == '/':
-			v.patterns = append(v.patterns, regexp.MustCompile(word[1:len(word)-1]))
-		case word != "=":
-			v.words = append(v.words, word)
-		}
-	}
-	return v
 }
 
 // NewTypes returns Puppet's own types and the described ones. If several have the same name, the last one wins.
@@ -156,29 +98,41 @@ func allowedNames(schema document.Mapping) map[string]values {
 	return names
 }
 
-// configTitles matches the titles of types such as nova_config: the section and the option of a file.
-var configTitles = regexp.MustCompile(`\S+/\S+`)
-
-const configSuffix = "_config"
-
-// find returns the type with a canonical name, or nil if it is unknown. An unknown type whose name ends in _config has
-// titles of the form section/option and allows any parameters (spec/puppet.md §4).
+// find returns the type with a canonical name, or nil if it is unknown: neither Puppet nor a document describes it.
 func (t *Types) find(name string) *Type {
 	if found := t.registered[name]; found != nil {
 		return found
 	}
-	if found := core[name]; found != nil {
-		return found
-	}
-	if strings.HasSuffix(name, configSuffix) && !isQualified(name) {
-		return &Type{Name: name, namevars: []string{"name"}, titles: configTitles}
-	}
-	return nil
+	return core[name]
 }
 
-// isGuessed reports whether a type is known only by its suffix _config.
-func (t *Types) isGuessed(name string) bool {
-	return t.registered[name] == nil && core[name] == nil && strings.HasSuffix(name, configSuffix)
+// notFound returns a message about an unknown type. It suggests another one only if there is room for the message,
+// because that takes time.
+func (t *Types) notFound(meter *budget.Meter, word string, room bool) string {
+	hint := ""
+	if room {
+		hint = t.suggest(meter, word)
+	}
+	return fmt.Sprintf("Resource type '%s' was not found%s; describe it with a "+TypeKind, word, hint)
+}
+
+// checkPurged returns why a Resources cannot be created, or "" if it can: the type that it names is neither known nor
+// among those present.
+func (t *Types) checkPurged(ref Ref, parameters document.Mapping, present map[string]bool) string {
+	if ref.Type != "Resources" {
+		return ""
+	}
+	name, _ := t.find(ref.Type).valueOf(parameters, nameParameter)
+	if name == nil {
+		name = ref.Title
+	}
+	text, _ := name.(string)
+	found, ok := canonical(text)
+	if ok && (t.find(found) != nil || present[found] || isStructural(found) && found != classType) {
+		return ""
+	}
+	return fmt.Sprintf("Parameter name failed on %v: Could not find resource type %s; describe it with a "+TypeKind, ref,
+		shown(name))
 }
 
 // suggest returns a question for the type that is most similar to word, or "" if none is similar. It does not suggest
@@ -207,6 +161,17 @@ func (t *Type) namevar() string {
 	return t.namevars[0]
 }
 
+// nameParameter is another name of each type's name variable.
+const nameParameter = "name"
+
+// valueOf returns the value of a parameter. given is false if the parameters lack it.
+func (t *Type) valueOf(parameters document.Mapping, name string) (value any, given bool) {
+	if value, given = parameters.Lookup(name); !given && t != nil && len(t.namevars) == 1 && name == t.namevars[0] {
+		return parameters.Lookup(nameParameter)
+	}
+	return value, given
+}
+
 func isQualified(name string) bool { return strings.Contains(name, "::") }
 
 // isStructural reports whether resources of a type only order or contain others. Such resources cannot be created.
@@ -217,24 +182,4 @@ func isStructural(name string) bool {
 // parameterNames returns the names of a type's parameters, sorted.
 func (t *Type) parameterNames() []string {
 	return slices.Sorted(maps.Keys(t.parameters))
-}
-
-// describe returns a sentence about the allowed values, in Puppet's words.
-func (v values) describe() (text string) {
-	if len(v.words) > 0 {
-		text += fmt.Sprintf(" Valid values are %s.", strings.Join(v.words, ", "))
-	}
-	var patterns []string
-	for _, pattern := range v.patterns {
-		patterns = append(patterns, rubyRegexp(pattern))
-	}
-	if patterns != nil {
-		text += fmt.Sprintf(" Valid values match %s.", strings.Join(patterns, ", "))
-	}
-	return text
-}
-
-// rubyRegexp formats a regular expression as Ruby does.
-func rubyRegexp(pattern *regexp.Regexp) string {
-	return "/" + strings.ReplaceAll(pattern.String(), "/", `\/`) + "/"
 }

@@ -15,7 +15,6 @@ func (w *work) change(i int, in *Instance, e entry, at int, found bool) error {
 		return err
 	}
 	if !found {
-		w.warnOfGuess(i, e)
 		at = len(w.resources)
 		w.resources = append(w.resources, newResource(refOf(e.Type, e.Title)))
 	}
@@ -85,16 +84,6 @@ func (w *work) warnOfContainer(i int, r resource) {
 	if r.isContainer(w.types) {
 		w.report.Warnings = append(w.report.Warnings, Warning{
 			r.Ref, i, "parameters of a compiled class or defined type have no effect",
-		})
-	}
-}
-
-// warnOfGuess warns about a new resource whose type is known only by its suffix.
-func (w *work) warnOfGuess(i int, e entry) {
-	if w.types.isGuessed(e.Type) && !w.index.present[e.Type] {
-		w.report.Warnings = append(w.report.Warnings, Warning{
-			e.Ref, i, "no " + TypeKind + " describes " + strings.ToLower(e.Type) + ", and the catalog has none; it was taken " +
-				"for a type of configuration options",
 		})
 	}
 }

@@ -2,7 +2,6 @@ package puppet
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -22,9 +21,9 @@ type complaint struct {
 func checkParameters(meter *budget.Meter, t *Type, ref Ref, parameters document.Mapping, creating bool) (
 	complaints []complaint, err error,
 ) {
-	const stepsEach, complaintSteps, maxComplaints = 100, 100_000, 100
+	const stepsEach, stepsPerByte, complaintSteps, maxComplaints = 100, 1, 100_000, 100
 	for _, p := range parameters {
-		if err := meter.Spend(stepsEach); err != nil {
+		if err := meter.Spend(stepsEach + sizeOf(p.Value)*stepsPerByte); err != nil {
 			return nil, err
 		}
 		if message := checkParameter(t, ref, p.Key, p.Value); message != "" {
@@ -54,11 +53,31 @@ func checkParameter(t *Type, ref Ref, name string, value any) string {
 		}
 	}
 	message := limits.check(value)
-	if isRelationship(name) {
+	switch {
+	case isRelationship(name):
 		message = checkReferences(value)
+	case name == "audit":
+		message = t.checkAudit(ref, value)
 	}
 	if message != "" {
 		return fmt.Sprintf("Parameter %s failed on %v: %s", name, ref, message)
+	}
+	return ""
+}
+
+// checkAudit returns why a resource cannot audit the parameters that a value names, or "" if it can.
+func (t *Type) checkAudit(ref Ref, value any) string {
+	if value == "all" || t == nil || t.parameters == nil {
+		return ""
+	}
+	for _, item := range items(value) {
+		name, isText := item.(string)
+		_, own := t.parameters[name]
+		_, isMeta := metaparameters[name]
+		if list, _ := value.([]any); !isText || !own && !isMeta && (name != "all" || len(list) != 1) {
+			return fmt.Sprintf("Cannot audit %s: not a valid attribute for %v%s", shown(item), ref,
+				didYouMean(name, t.parameterNames()))
+		}
 	}
 	return ""
 }
@@ -69,34 +88,6 @@ func didYouMean(word string, candidates []string) string {
 		return fmt.Sprintf("; did you mean '%s'?", nearest)
 	}
 	return ""
-}
-
-// check returns why a value is invalid, in Puppet's words, or "" if it is valid. Rich data, such as a function that the
-// agent calls, is always valid.
-func (v values) check(value any) string {
-	if !v.absolute && v.words == nil && v.patterns == nil {
-		return ""
-	}
-	for _, item := range items(value) {
-		text, scalar := textOf(item)
-		switch {
-		case !scalar:
-		case v.absolute && !absolutePath.MatchString(text):
-			return "File paths must be fully qualified, not '" + text + "'"
-		case !v.absolute && !v.accept(text):
-			return fmt.Sprintf("Invalid value %s.%s", shown(item), v.describe())
-		}
-	}
-	return ""
-}
-
-// absolutePath matches the absolute paths of POSIX systems and of Windows.
-var absolutePath = regexp.MustCompile(`^(/|[A-Za-z]:[/\\]|\\\\)`)
-
-func (v values) accept(text string) bool {
-	is := func(word string) bool { return word == text || v.fold && strings.EqualFold(word, text) }
-	return slices.ContainsFunc(v.words, is) || slices.ContainsFunc(v.aliases, is) ||
-		slices.ContainsFunc(v.patterns, func(pattern *regexp.Regexp) bool { return pattern.MatchString(text) })
 }
 
 // checkSchema checks parameters against the schema of a type that a document describes. Properties that the schema
@@ -129,7 +120,8 @@ func checkSchema(meter *budget.Meter, t *Type, ref Ref, parameters document.Mapp
 // checkTitle returns why a resource with a title and parameters cannot be created, or "" if it can.
 func (t *Type) checkTitle(ref Ref, parameters document.Mapping) string {
 	namevar := t.namevar()
-	name, given := parameters.At(namevar).(string)
+	value, _ := t.valueOf(parameters, namevar)
+	name, given := value.(string)
 	if !given {
 		name = ref.Title
 	}

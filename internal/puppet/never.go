@@ -1,0 +1,126 @@
+package puppet
+
+import (
+	"fmt"
+	"slices"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+)
+
+// exclusion is a set of conditions of which no resource meets all.
+type exclusion struct {
+	conditions []condition
+	sentence   string // the reason; it quotes no values, which other documents may have set
+}
+
+// condition is a condition on one parameter.
+type condition struct {
+	parameter string
+	first     bool          // of a list, only the first item counts
+	opposite  bool          // the condition must not hold
+	allowed   []alternative // nil if the parameter need only be given
+	refused   bool          // an item that is not allowed is searched for, instead of one that is
+}
+
+// isAbout reports whether the exclusion has a condition on the parameter that is set.
+func (x exclusion) isAbout(s Setting) bool {
+	return slices.ContainsFunc(x.conditions, func(c condition) bool { return c.parameter == s.Parameter })
+}
+
+// message returns why the resource is refused.
+func (x exclusion) message(ref Ref) string {
+	return fmt.Sprintf("Validation of %v failed: %s", ref, x.sentence)
+}
+
+// holds reports whether a resource is known to meet all conditions. get returns the value of a parameter, and whether
+// the value is known; a parameter that is known not to be given has the value nil.
+func (x exclusion) holds(get func(parameter string) (value any, known bool)) bool {
+	for _, c := range x.conditions {
+		value, known := get(c.parameter)
+		if !known || isRich(value) && c.allowed != nil || c.met(value) == c.opposite {
+			return false
+		}
+	}
+	return true
+}
+
+// met reports whether a value meets the condition, without regard to opposite.
+func (c condition) met(value any) bool {
+	if value == nil {
+		return false
+	}
+	if c.allowed == nil {
+		return true
+	}
+	list := items(value)
+	if c.first {
+		list = append(slices.Clip(list), nil)[:1]
+	}
+	return slices.ContainsFunc(list, func(item any) bool {
+		if nested, ok := item.([]any); ok && !c.first && len(nested) > 0 {
+			item = nested[0]
+		}
+		return accepts(c.allowed, item) != c.refused
+	})
+}
+
+// excluded returns the exclusions whose conditions a resource meets. If it is not the whole resource, nothing is known
+// about the parameters that it lacks. The only errors are those of meter, returned unwrapped.
+func (t *Type) excluded(meter *budget.Meter, ref Ref, parameters document.Mapping, whole bool) (
+	found []exclusion, err error,
+) {
+	const stepsEach = 20
+	get := func(parameter string) (any, bool) {
+		value, given := t.valueOf(parameters, parameter)
+		if !given && whole && parameter == t.namevars[0] {
+			return ref.Title, true
+		}
+		return value, given || whole
+	}
+	for _, x := range t.never {
+		if err := meter.Spend(len(x.conditions) * len(parameters) * stepsEach); err != nil {
+			return nil, err
+		}
+		if x.holds(get) {
+			found = append(found, x)
+		}
+	}
+	return found, nil
+}
+
+// checkWhole adds a problem for each exclusion whose conditions a resource meets after all changes, if an instance
+// created the resource or set one of the parameters. It belongs to the last such change.
+func (w *work) checkWhole(instances []Instance) (err error) {
+	var found []Problem
+	unassigned := map[Ref][]exclusion{}
+	for _, change := range slices.Backward(w.report.Changes) {
+		excluded, judged := unassigned[change.Ref]
+		if !judged {
+			if excluded, err = w.excluded(change.Ref); err != nil {
+				return err
+			}
+		}
+		unassigned[change.Ref] = slices.DeleteFunc(excluded, func(x exclusion) bool {
+			concerned := change.Created || slices.ContainsFunc(change.Settings, x.isAbout)
+			if concerned {
+				secret := instances[change.Instance].Secret
+				found = append(found, Problem{change.Instance, change.path, x.message(change.Ref), secret})
+			}
+			return concerned
+		})
+	}
+	for _, problem := range slices.Backward(found) {
+		w.problems.add(problem)
+	}
+	return nil
+}
+
+// excluded returns the exclusions whose conditions a resource meets.
+func (w *work) excluded(ref Ref) ([]exclusion, error) {
+	r, t := w.resources[w.index.titles[ref]], w.types.find(ref.Type)
+	if t == nil || r.isContainer(w.types) {
+		return nil, nil
+	}
+	return t.excluded(w.meter, ref, r.parameters, true)
+}
