@@ -70,7 +70,7 @@ func (c condition) met(value any) bool {
 func (t *Type) excluded(meter *budget.Meter, ref Ref, parameters document.Mapping, whole bool) (
 	found []exclusion, err error,
 ) {
-	const stepsEach = 20
+	const stepsPerLookup = 20
 	get := func(parameter string) (any, bool) {
 		value, given := t.valueOf(parameters, parameter)
 		if !given && whole && parameter == t.namevars[0] {
@@ -79,8 +79,11 @@ func (t *Type) excluded(meter *budget.Meter, ref Ref, parameters document.Mappin
 		return value, given || whole
 	}
 	for _, x := range t.never {
-		if err := meter.Spend(len(x.conditions) * len(parameters) * stepsEach); err != nil {
-			return nil, err
+		for _, c := range x.conditions {
+			value, _ := get(c.parameter)
+			if err := meter.Spend(len(parameters)*stepsPerLookup + costOf(c.allowed, value)); err != nil {
+				return nil, err
+			}
 		}
 		if x.holds(get) {
 			found = append(found, x)

@@ -161,7 +161,19 @@ func rubyRegexp(pattern *regexp.Regexp) string {
 	return "/" + strings.ReplaceAll(pattern.String(), "/", `\/`) + "/"
 }
 
-// sizeOf returns about the number of bytes of a value, which is what checking it costs.
+// costOf returns the cost of checking a value, in steps.
+func costOf(allowed []alternative, value any) int {
+	const stepsPerByte = 50
+	matched := 0
+	for _, a := range allowed {
+		if a.pattern != nil {
+			matched++
+		}
+	}
+	return sizeOf(value) * max(1, matched*stepsPerByte)
+}
+
+// sizeOf returns about the number of bytes of a value.
 func sizeOf(value any) int {
 	const each = 16
 	size := each

@@ -21,12 +21,13 @@ type complaint struct {
 func checkParameters(meter *budget.Meter, t *Type, ref Ref, parameters document.Mapping, creating bool) (
 	complaints []complaint, err error,
 ) {
-	const stepsEach, stepsPerByte, complaintSteps, maxComplaints = 100, 1, 100_000, 100
+	const stepsEach, complaintSteps, maxComplaints = 100, 100_000, 100
 	for _, p := range parameters {
-		if err := meter.Spend(stepsEach + sizeOf(p.Value)*stepsPerByte); err != nil {
+		limits, _ := t.limits(p.Key)
+		if err := meter.Spend(stepsEach + costOf(limits.allowed, p.Value)); err != nil {
 			return nil, err
 		}
-		if message := checkParameter(t, ref, p.Key, p.Value); message != "" {
+		if message := t.checkParameter(ref, p); message != "" {
 			meter.Charge(complaintSteps) // a suggestion may have been searched for
 			complaints = append(complaints, complaint{p.Key, message, t != nil && t.Secret})
 		}
@@ -41,16 +42,24 @@ func checkParameters(meter *budget.Meter, t *Type, ref Ref, parameters document.
 	return append(complaints, bySchema...), err
 }
 
-// checkParameter returns the problem with one parameter, or "" if it is valid.
-func checkParameter(t *Type, ref Ref, name string, value any) string {
-	if value == nil {
-		return fmt.Sprintf("Got nil value for %s of %v; a parameter cannot be unset, only set to another value", name, ref)
+// limits returns the values that a parameter may have. known is false if the type has no such parameter.
+func (t *Type) limits(name string) (limits values, known bool) {
+	if limits, known = metaparameters[name]; known || t == nil || t.parameters == nil {
+		return limits, true
 	}
-	limits, known := metaparameters[name]
-	if isMeta := known; !isMeta && t != nil && t.parameters != nil {
-		if limits, known = t.parameters[name]; !known {
-			return fmt.Sprintf("no parameter named '%s' of %v%s", name, ref, didYouMean(name, t.parameterNames()))
-		}
+	limits, known = t.parameters[name]
+	return limits, known
+}
+
+// checkParameter returns the problem with one parameter, or "" if it is valid.
+func (t *Type) checkParameter(ref Ref, p document.Member) string {
+	name, value := p.Key, p.Value
+	limits, known := t.limits(name)
+	switch {
+	case value == nil:
+		return fmt.Sprintf("Got nil value for %s of %v; a parameter cannot be unset, only set to another value", name, ref)
+	case !known:
+		return fmt.Sprintf("no parameter named '%s' of %v%s", name, ref, didYouMean(name, t.parameterNames()))
 	}
 	message := limits.check(value)
 	switch {
