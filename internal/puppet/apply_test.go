@@ -169,7 +169,8 @@ func TestApply_problems(t *testing.T) {
 		"no title": {
 			"{}", "configuration: {file: {'': {}}, service: 5, '': {}, 'a b': {}}",
 			"configuration.file.: The 'title' should be the title of the Puppet resource and should not be empty! Got: \"\"\n" +
-				"configuration.service: The 'resources' should be a hash with the override Puppet resources! Got: 5\n" +
+				"configuration.service: The 'resources' should be a hash with the override Puppet resources! Got: 5; write titles " +
+				"with their parameters, such as {/etc/motd: {mode: '0644'}}\n" +
 				"configuration.: The 'type' should be the name of the Puppet type and not be empty! Got: \"\"\n" +
 				"configuration.a b: The 'type' should be the name of the Puppet type, such as file or nova_config! Got: \"a b\"",
 		},

@@ -104,7 +104,8 @@ func (p *instanceParser) parseType(typed document.Member) (name string, resource
 	case typed.Key == "":
 		p.refusef(path, "The 'type' should be the name of the Puppet type and not be empty! Got: \"\"")
 	case !isHash:
-		p.refusef(path, "The 'resources' should be a hash with the override Puppet resources! Got: %s", shown(typed.Value))
+		p.refusef(path, "The 'resources' should be a hash with the override Puppet resources! Got: %s; write titles with "+
+			"their parameters, such as {/etc/motd: {mode: '0644'}}", shown(typed.Value))
 	case !isName:
 		p.refusef(path, "The 'type' should be the name of the Puppet type, such as file or nova_config! Got: %s",
 			shown(typed.Key))
@@ -119,7 +120,8 @@ func (p *instanceParser) parseResource(e entry, parameters any) (entry, bool) {
 	case e.Title == "":
 		p.refusef(e.path(""), "The 'title' should be the title of the Puppet resource and should not be empty! Got: \"\"")
 	case !isHash:
-		p.refusef(e.path(""), "The 'parameters' should be a hash of the resource parameters! Got: %s", shown(parameters))
+		p.refusef(e.path(""), "The 'parameters' should be a hash of the resource parameters! Got: %s; write such as "+
+			"{mode: '0644'}, or {} for none", shown(parameters))
 	}
 	e.parameters = of
 	return e, isHash && e.Title != ""

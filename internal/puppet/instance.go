@@ -60,10 +60,13 @@ func ParseInstance(name string, secret bool, data any) (in Instance, problems []
 	p := instanceParser{&in, nil}
 	root, ok := data.(document.Mapping)
 	if !ok && data != nil {
-		p.refusef(nil, "The data of an override should be a hash! Got: %s", rubyClass(data))
+		p.refusef(nil, "The data of an override should be a hash! Got: %s; write such as {configuration: {file: "+
+			"{/etc/motd: {mode: '0644'}}}}", rubyClass(data))
 	}
-	in.configuration = p.hash(root, keyConfiguration, "Configuration data should contain a resources hash! Got: %s")
-	given := p.hash(root, keyOptions, "Options data should contain an options hash! Got: %s")
+	in.configuration = p.hash(root, keyConfiguration, "Configuration data should contain a resources hash! Got: %s; "+
+		"write types with titles and parameters, such as {file: {/etc/motd: {mode: '0644'}}}")
+	given := p.hash(root, keyOptions, "Options data should contain an options hash! Got: %s; write such as "+
+		"{create: false}")
 	p.checkKeys(root, nil, append(optionNames(), keyConfiguration, keyOptions))
 	p.checkKeys(given, []string{keyOptions}, optionNames())
 	in.options = options{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"strings"
 	"sync"
 
 	"purser/internal/budget"
@@ -18,7 +19,7 @@ var schemaFiles embed.FS
 type schema struct {
 	digest   document.Digest
 	text     []byte
-	compiled func() *jsonschema.Schema
+	compiled func() *worded
 }
 
 // The built-in schemas (spec/api.md §2.1-2.4).
@@ -80,7 +81,7 @@ func mustLoad(name string) *schema {
 		panic(fmt.Sprintf("validations: parse built-in schema %s: %v", name, err))
 	}
 	json := document.AppendJSON(nil, value)
-	compiled := sync.OnceValue(func() *jsonschema.Schema { return mustCompile(name, json) })
+	compiled := sync.OnceValue(func() *worded { return &worded{mustCompile(name, json), value} })
 	return &schema{digest: document.DigestOf(value), text: json, compiled: compiled}
 }
 
@@ -90,6 +91,40 @@ func mustCompile(name string, json []byte) *jsonschema.Schema {
 		panic(fmt.Sprintf("validations: compile built-in schema %s: %v", name, err))
 	}
 	return compiled
+}
+
+// worded is a built-in schema with messages of its own: the keyword errorMessage of a subschema has the message about
+// a violation of each of its keywords, which quotes no values.
+type worded struct {
+	*jsonschema.Schema
+
+	root any
+}
+
+// Check is like that of the schema, with its own messages.
+func (w *worded) Check(meter *budget.Meter, data []byte) ([]Finding, error) {
+	findings, err := w.Schema.Check(meter, data)
+	for i, finding := range findings {
+		at := strings.Split(finding.SchemaPath, ".")
+		subschema := w.subschema(at[1 : len(at)-1])
+		messages, _ := subschema.At("errorMessage").(document.Mapping)
+		if message, ok := messages.At(at[len(at)-1]).(string); ok {
+			findings[i].Message = message
+		}
+	}
+	return findings, err //nolint:wrapcheck // the meter's
+}
+
+// subschema returns the subschema at a path that omits references.
+func (w *worded) subschema(path []string) (found document.Mapping) {
+	found, _ = w.root.(document.Mapping)
+	for _, step := range path {
+		found, _ = found.At(step).(document.Mapping)
+		if ref, ok := found.At("$ref").(string); ok {
+			found, _ = document.Locate(w.root, strings.Split(ref, "/")[1:]).(document.Mapping)
+		}
+	}
+	return found
 }
 
 // BuiltIn returns the JSON texts of the built-in schemas that are always in force, by the schema of the documents that

@@ -69,7 +69,7 @@ func TestPuppet_schemas(t *testing.T) {
 	s.put(t, "site", layeringPolicy("lp")+wrong+doc("fuel/PuppetType/v1", "t", "{namevar: name}")).is(t, http.StatusOK)
 	s.isVerdict(t, "1", "failure; reported: "+fitting+"=success "+rendering+"=failure "+own+"=failure")
 	got := s.get(t, "revisions/1/findings", "Accept", "text/plain").text
-	for _, want := range []string{"5 is not of type 'object'", "'crate'", "'name' is a required property"} {
+	for _, want := range []string{"The 'resources' should be a hash", "'crate'", "'name' is a required property"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("findings have no %s:\n%s", want, got)
 		}
