@@ -72,7 +72,7 @@ func accepts(allowed []alternative, value any) bool {
 		switch {
 		case a.class == "" && !isScalar, a.class != "" && !isOf(value, a.class):
 		case a.word != "" && a.word != text:
-		case a.pattern != nil && !(isScalar && a.pattern.MatchString(text)):
+		case a.pattern != nil && (!isScalar || !a.pattern.MatchString(text)):
 		default:
 			return true
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 
 	"purser/internal/document"
@@ -16,14 +17,17 @@ var verdictsText []byte
 
 // group is a resource whose parameter has one value after another, with the verdicts of Puppet on each (+ or -).
 type group struct {
-	Type, Title, Parameter, Values, Verdicts string
-
-	With map[string]any
+	Type      string         `json:"type"`
+	Title     string         `json:"title"`
+	Parameter string         `json:"parameter"` // or "title"
+	Values    string         `json:"values"`    // the name of a list
+	Verdicts  string         `json:"verdicts"`
+	With      map[string]any `json:"with"` // other parameters
 }
 
 // decided are the values on which our verdict differs from that of Puppet on Debian, with the reason. where matches the
 // type and the parameter, then the other parameters; values matches JSON texts.
-var decided = []struct{ reason, where, values string }{ //nolint:gochecknoglobals // a table
+var decided = []struct{ reason, where, values string }{
 	{"another platform accepts it", `.`, `^\[*"([^/ ]*[A-Z]:[/\\]|\\\\\\\\)`},
 	{"a module may have the provider", `\.provider$`, `.`},
 	{"another provider accepts it", `^package\.ensure`, `^"disabled"$`},
@@ -33,7 +37,7 @@ var decided = []struct{ reason, where, values string }{ //nolint:gochecknoglobal
 	{"Puppet ignores null", `^file\.(tag|checksum_value)$`, `^\[null\]$`},
 	{"Puppet fails to warn of it unless the resource has a file and a line", `^file\.content$`, `^"\{md5\}abc"$`},
 	{"Puppet reads it as a date", `^file\.checksum_value checksum=[cm]time$`, `.`},
-	{"Puppet reads a part of it", `^schedule\.range$`, `^"(1:2:3:4-5|1 : 00-2|1-2-|1\.5-2)"$`},
+	{"Puppet reads a part of it", `^schedule\.range$`, `^"(x1-2y|9 - 5pm|1:2:3:4-5|1 : 00-2|1-2-|1\.5-2)"$`},
 	{"Puppet judges a line of it", `^user\.(gid|uid|groups)$`, `^"bad\\n5"$`},
 }
 
@@ -41,8 +45,8 @@ var decided = []struct{ reason, where, values string }{ //nolint:gochecknoglobal
 func TestApply_verdictsOfPuppet(t *testing.T) {
 	t.Parallel()
 	var recorded struct {
-		Values map[string]json.RawMessage
-		Groups []group
+		Values map[string]json.RawMessage `json:"values"`
+		Groups []group                    `json:"groups"`
 	}
 	if err := json.Unmarshal(verdictsText, &recorded); err != nil {
 		t.Fatal(err)
@@ -83,10 +87,12 @@ func (g group) differences(t *testing.T, value any, accepts bool) (decisions []s
 	} else {
 		parameters = parameters.With(g.Parameter, value)
 	}
+	with := []string{where}
 	for name, other := range g.With {
 		parameters = parameters.With(name, other)
-		where += fmt.Sprintf(" %s=%v", name, other)
+		with = append(with, fmt.Sprintf("%s=%v", name, other))
 	}
+	where = strings.Join(with, " ")
 	problems := problemsOf(t, g.Type, title, parameters)
 	if accepts == (len(problems) == 0) {
 		return nil

@@ -112,7 +112,7 @@ func (w *worded) Check(meter *budget.Meter, data []byte) ([]Finding, error) {
 			findings[i].Message = message
 		}
 	}
-	return findings, err //nolint:wrapcheck // the meter's
+	return findings, err
 }
 
 // subschema returns the subschema at a path that omits references.

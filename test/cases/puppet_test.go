@@ -131,7 +131,7 @@ func moduleTypes(t *testing.T) *puppet.Types {
 }
 
 // providers are values that depend on the provider or the platform: Purser accepts what any of them accepts.
-var providers = map[string]bool{ //nolint:gochecknoglobals // a table
+var providers = map[string]bool{
 	`exec {"provider":"x"}`: true, `package {"provider":"nope"}`: true, `package {"ensure":"disabled"}`: true,
 	`service {"enable":"delayed"}`: true, `service {"enable":"mask"}`: true, `service {"enable":"manual"}`: true,
 	`user {"ensure":"role"}`: true,

@@ -61,6 +61,35 @@ func TestPuppet_validation(t *testing.T) {
 		fails(t, http.StatusForbidden, "HTTPForbidden", "performed by the server")
 }
 
+// A value that Puppet refuses fails the validation, and the catalog, which the agent would refuse as a whole. So does a
+// type that nothing describes, and what an override and the catalog say together.
+func TestPuppet_values(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.put(t, "site", layeringPolicy("lp")+policy("ready", overridesCheck)+
+		override("perms", "{configuration: {file: {/etc/motd: {mode: 0640}}, nosuch_config: {DEFAULT/debug: {value: true}}}}", "")).
+		is(t, http.StatusOK)
+	s.isVerdict(t, "1", "failure; ready: "+overridesCheck+"=failure; ignored: "+own+"=success")
+	const want = `[fuel/PuppetOverride/v1, site] perms .data.configuration.file./etc/motd.mode: Parameter mode failed on File[/etc/motd]: The file mode specification must be a string such as '0644' or u=rw,g=r, in quotes if it is octal, not 416
+[fuel/PuppetOverride/v1, site] perms .data.configuration.nosuch_config.DEFAULT/debug: Resource type 'nosuch_config' was not found; describe it with a fuel/PuppetType/v1
+`
+	if diff := cmp.Diff(want, s.get(t, "revisions/1/findings", "Accept", "text/plain").text); diff != "" {
+		t.Errorf("findings (-want +got)\n%s", diff)
+	}
+	refused := s.catalog(t, "revisions/1/puppet/catalog", motd, nil)
+	refused.fails(t, http.StatusBadRequest, "PuppetOverrideInvalid", "must be a string such as '0644'")
+	s.put(t, "site", layeringPolicy("lp")+policy("ready", overridesCheck)+
+		override("source", "{configuration: {file: {/etc/motd: {source: /usr/share/motd}}}}", "")).is(t, http.StatusOK)
+	s.isVerdict(t, "2", "success; ready: "+overridesCheck+"=success; ignored: "+own+"=success")
+	refused = s.catalog(t, "revisions/2/puppet/catalog", motd, nil)
+	refused.fails(t, http.StatusBadRequest, "PuppetOverrideInvalid", "You cannot specify more than one of content, source, target")
+	for _, want := range []string{`".data.configuration.file./etc/motd: Validation of File[/etc/motd] failed`, `"name":"source"`} {
+		if !strings.Contains(refused.text, want) {
+			t.Errorf("the refusal has no %s: %s", want, refused.text)
+		}
+	}
+}
+
 // The schemas of both kinds are in force unless a DataSchema replaces them, but not with --compat=deckhand.
 func TestPuppet_schemas(t *testing.T) {
 	t.Parallel()
