@@ -5,20 +5,27 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 //go:embed core_types.txt
 var coreText string
 
-// core has the types of Puppet 7.23.0. metaparameters are those of all resources.
-var core, metaparameters = readCore(coreText) //nolint:gochecknoglobals // never change after start
+// core returns the types of Puppet 7.23.0. Many programs do not need them.
+var core = sync.OnceValue(func() table { return readTable(coreText) }) //nolint:gochecknoglobals // never changes
+
+// table has types, and the parameters of all resources.
+type table struct {
+	types          map[string]*Type
+	metaparameters map[string]values
+}
 
 const metaparametersHeader = "metaparameters"
 
-// readCore reads the table of types, whose format is described in its first lines.
-func readCore(text string) (types map[string]*Type, meta map[string]values) {
+// readTable reads a table of types, whose format is described in its first lines.
+func readTable(text string) table {
 	p := parser{map[string][]alternative{}}
-	types, meta = map[string]*Type{}, map[string]values{}
+	read := table{map[string]*Type{}, map[string]values{}}
 	var described *Type
 	for line := range strings.Lines(strings.ReplaceAll(text, "\n      ", " ")) {
 		words := strings.Fields(line)
@@ -32,18 +39,18 @@ func readCore(text string) (types map[string]*Type, meta map[string]values) {
 		case line[0] == ' ':
 			p.describe(described, name, rest)
 		case name == metaparametersHeader:
-			described = &Type{parameters: meta}
+			described = &Type{parameters: read.metaparameters}
 		default:
 			described = newCore(name, rest)
-			types[described.Name] = described
+			read.types[described.Name] = described
 		}
 	}
-	for _, t := range types {
+	for _, t := range read.types {
 		if _, own := t.parameters[nameParameter]; !own && len(t.namevars) == 1 {
 			t.parameters[nameParameter] = t.parameters[t.namevars[0]]
 		}
 	}
-	return types, meta
+	return read
 }
 
 // newCore returns a type with these name variables, and without parameters.

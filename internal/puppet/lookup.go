@@ -114,12 +114,6 @@ func (x *index) find(ref Ref) (i int, ok bool) {
 	return i, ok
 }
 
-// has reports whether find finds a resource.
-func (x *index) has(ref Ref) bool {
-	_, ok := x.find(ref)
-	return ok
-}
-
 // namesake returns the position of another resource with the same name variable. ok is false if there is none.
 func (x *index) namesake(i int, r resource) (other int, ok bool) {
 	name, ok := x.nameOf(r)

@@ -3,6 +3,7 @@ package puppet
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"purser/internal/budget"
 	"purser/internal/document"
@@ -125,5 +126,26 @@ func (w *work) excluded(ref Ref) ([]exclusion, error) {
 	if t == nil || r.isContainer(w.types) {
 		return nil, nil
 	}
-	return t.excluded(w.meter, ref, r.parameters, true)
+	found, err := t.excluded(w.meter, ref, r.parameters, true)
+	if w.lacksBucket(r) {
+		found = append(found, exclusion{
+			[]condition{{parameter: "backup"}}, "Could not find the filebucket specified in backup; add it, or write false",
+		})
+	}
+	return found, err
+}
+
+// lacksBucket reports whether a resource is a file that needs a filebucket which the catalog lacks.
+func (w *work) lacksBucket(r resource) bool {
+	backup := r.parameters.At("backup")
+	if list, _ := backup.([]any); len(list) > 0 {
+		backup = list[0]
+	}
+	bucket, isText := backup.(string)
+	if !isText || r.Type != "File" || strings.HasPrefix(bucket, ".") ||
+		slices.Contains([]string{"true", "false", "puppet"}, bucket) {
+		return false
+	}
+	_, found := w.index.find(Ref{"Filebucket", bucket})
+	return !found
 }

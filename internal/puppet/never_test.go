@@ -58,7 +58,11 @@ func TestApply_together(t *testing.T) {
 		},
 		"a filebucket that is missing": {
 			"{'File[/a]': {}}", "{file: {/a: {backup: main}}}",
-			[]string{"0 configuration.file./a.backup: Could not find filebucket main specified in backup of File[/a]"},
+			[]string{"0 configuration.file./a: Validation of File[/a] failed: Could not find the filebucket specified in backup; " +
+				"add it, or write false"},
+		},
+		"a filebucket that an override no longer needs": {
+			"{'File[/a]': {backup: main}}", "{file: {/a: {backup: other}}}; {file: {/a: {backup: false}}}", nil,
 		},
 		"a defined type of the same name": {
 			"{'Exec[reload]': {_kind: defined_type}}", "{exec: {reload: {command: x}}}", nil,

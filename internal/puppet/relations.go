@@ -3,7 +3,6 @@ package puppet
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"purser/internal/budget"
 	"purser/internal/document"
@@ -124,22 +123,15 @@ func (w *work) checkRelationships(instances []Instance, catalog *Catalog) error 
 	return w.checkCycles(instances, catalog)
 }
 
-// checkTargets adds a problem for each reference to a missing resource if the parameter is a relationship or names a
-// filebucket. like is the problem without its message; its path is that of the resource, nil if there is none.
+// checkTargets adds a problem for each reference to a missing resource if the parameter is a relationship. like is the
+// problem without its message; its path is that of the resource, nil if there is none.
 func (w *work) checkTargets(of Ref, parameter string, value any, like Problem) error {
 	const stepsEach, targetSteps = 300, 500
-	if err := w.meter.Spend(stepsEach); err != nil || !isRelationship(parameter) && parameter != "backup" {
+	if err := w.meter.Spend(stepsEach); err != nil || !isRelationship(parameter) {
 		return err
 	}
 	if like.Path != nil {
 		like.Path = append(slices.Clone(like.Path), parameter)
-	}
-	if !isRelationship(parameter) {
-		if bucket, needed := bucketOf(of, value); needed && !w.index.has(Ref{"Filebucket", bucket}) {
-			like.Message = fmt.Sprintf("Could not find filebucket %s specified in backup of %v", bucket, of)
-			w.problems.add(like)
-		}
-		return nil
 	}
 	for _, item := range flatten(value) {
 		if err := w.meter.Spend(targetSteps); err != nil {
@@ -147,23 +139,12 @@ func (w *work) checkTargets(of Ref, parameter string, value any, like Problem) e
 		}
 		text, _ := item.(string)
 		ref, ok := ParseRef(text)
-		if ok && !w.index.has(ref) {
+		if _, found := w.index.find(ref); ok && !found {
 			like.Message = fmt.Sprintf("Could not retrieve dependency '%v' of %v", ref, of)
 			w.problems.add(like)
 		}
 	}
 	return nil
-}
-
-// bucketOf returns the title of the filebucket in the value of a file's parameter backup. needed is false if it needs
-// none.
-func bucketOf(of Ref, backup any) (bucket string, needed bool) {
-	if list, _ := backup.([]any); len(list) > 0 {
-		backup = list[0]
-	}
-	bucket, isText := backup.(string)
-	builtin := strings.HasPrefix(bucket, ".") || slices.Contains([]string{"true", "false", "puppet"}, bucket)
-	return bucket, of.Type == "File" && isText && !builtin
 }
 
 // checkCycles adds a problem for dependency cycles. It belongs to the last instance that changed a relationship.

@@ -130,7 +130,7 @@ func (v values) refuse(item any) (text string) {
 func quoted(item any) string {
 	text := shown(item)
 	if _, isText := item.(string); isText {
-		text = "'" + strings.Trim(text, `"`) + "'"
+		text = "'" + text[1:len(text)-1] + "'"
 	}
 	return text
 }
@@ -184,6 +184,8 @@ func sizeOf(value any) int {
 		for _, item := range v {
 			size += sizeOf(item)
 		}
+	case document.Mapping:
+		size += each * len(v)
 	}
 	return size
 }

@@ -103,7 +103,7 @@ func (t *Types) find(name string) *Type {
 	if found := t.registered[name]; found != nil {
 		return found
 	}
-	return core[name]
+	return core().types[name]
 }
 
 // notFound returns a message about an unknown type. It suggests another one only if there is room for the message,
@@ -146,7 +146,7 @@ func (t *Types) suggest(meter *budget.Meter, word string) string {
 			names = append(names, strings.ToLower(name))
 		}
 	}
-	for name := range core {
+	for name := range core().types {
 		names = append(names, strings.ToLower(name))
 	}
 	slices.Sort(names)

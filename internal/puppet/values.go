@@ -44,7 +44,7 @@ func checkParameters(meter *budget.Meter, t *Type, ref Ref, parameters document.
 
 // limits returns the values that a parameter may have. known is false if the type has no such parameter.
 func (t *Type) limits(name string) (limits values, known bool) {
-	if limits, known = metaparameters[name]; known || t == nil || t.parameters == nil {
+	if limits, known = core().metaparameters[name]; known || t == nil || t.parameters == nil {
 		return limits, true
 	}
 	limits, known = t.parameters[name]
@@ -82,7 +82,7 @@ func (t *Type) checkAudit(ref Ref, value any) string {
 	for _, item := range items(value) {
 		name, isText := item.(string)
 		_, own := t.parameters[name]
-		_, isMeta := metaparameters[name]
+		_, isMeta := core().metaparameters[name]
 		if list, _ := value.([]any); !isText || !own && !isMeta && (name != "all" || len(list) != 1) {
 			return fmt.Sprintf("Cannot audit %s: not a valid attribute for %v%s", shown(item), ref,
 				didYouMean(name, t.parameterNames()))
@@ -105,7 +105,7 @@ func checkSchema(meter *budget.Meter, t *Type, ref Ref, parameters document.Mapp
 	complaints []complaint, err error,
 ) {
 	own := slices.DeleteFunc(slices.Clone(parameters), func(p document.Member) bool {
-		_, isMeta := metaparameters[p.Key]
+		_, isMeta := core().metaparameters[p.Key]
 		return isMeta || p.Value == nil
 	})
 	findings, err := t.schema.CheckValue(meter, own)
