@@ -12,7 +12,7 @@ import (
 var coreText string
 
 // core returns the types of Puppet 7.23.0. Many programs do not need them.
-var core = sync.OnceValue(func() table { return readTable(coreText) }) //nolint:gochecknoglobals // never changes
+var core = sync.OnceValue(func() table { return readTable(coreText) })
 
 // table has types, and the parameters of all resources.
 type table struct {
