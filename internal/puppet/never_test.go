@@ -115,18 +115,27 @@ func TestApply_refusals(t *testing.T) {
 	for override, want := range map[string]string{
 		"file: {/a: {mode: 0640}}": "mode failed on File[/a]: The file mode specification must be a string such as '0644' or " +
 			"u=rw,g=r, in quotes if it is octal, not 416",
-		"file: {/a: {content: 123}}":      "content failed on File[/a]: The content must be a string, not 123; write it in quotes",
-		"file: {/a: {source: s3://b/k}}":  "source failed on File[/a]: Cannot use 's3://b/k' as a source; write an absolute path or a URL that begins with puppet:, http:, https: or file: and a slash",
-		"exec: {/bin/x: {cwd: tmp}}":      "cwd failed on Exec[/bin/x]: cwd must be a single fully qualified path, not 'tmp'",
-		"exec: {/bin/x: {tries: 0}}":      "tries failed on Exec[/bin/x]: Tries must be an integer >= 1, not 0",
-		"exec: {/bin/x: {umask: 22}}":     "umask failed on Exec[/bin/x]: The umask specification is invalid: 22; write an octal number in quotes, such as '022'",
-		"group: {g: {gid: staff}}":        "gid failed on Group[g]: Invalid GID 'staff'",
-		"tidy: {/t: {age: 5}}":            "age failed on Tidy[/t]: Invalid tidy age 5; write a number with the unit s, m, h, d or w in quotes, such as '30d'",
-		"file: {/a: {tag: a b}}":          "tag failed on File[/a]: Invalid tag 'a b'; write letters, digits and _, with ::, . and - after the first",
-		"file: {/a: {audit: modes}}":      "audit failed on File[/a]: Cannot audit \"modes\": not a valid attribute for File[/a]; did you mean 'mode'?",
-		"resources: {nosuch: {}}":         "name failed on Resources[nosuch]: Could not find resource type \"nosuch\"; describe it with a fuel/PuppetType/v1",
-		"service: {s: {enable: [1, no]}}": "enable failed on Service[s]: Invalid value 1. Valid values are true, false, manual, mask, delayed.",
-		"file: {/a: {links: [follow]}}":   "links failed on File[/a]: Invalid value a list. Valid values are follow, manage.",
+		"file: {/a: {content: 123}}": "content failed on File[/a]: The content must be a string, not 123; write it in " +
+			"quotes",
+		"file: {/a: {source: s3://b/k}}": "source failed on File[/a]: Cannot use 's3://b/k' as a source; write an " +
+			"absolute path or a URL that begins with puppet:, http:, https: or file: and a slash",
+		"exec: {/bin/x: {cwd: tmp}}": "cwd failed on Exec[/bin/x]: cwd must be a single fully qualified path, not 'tmp'",
+		"exec: {/bin/x: {tries: 0}}": "tries failed on Exec[/bin/x]: Tries must be an integer >= 1, not 0",
+		"exec: {/bin/x: {umask: 22}}": "umask failed on Exec[/bin/x]: The umask specification is invalid: 22; write an " +
+			"octal number in quotes, such as '022'",
+		"group: {g: {gid: staff}}": "gid failed on Group[g]: Invalid GID 'staff'; write a number",
+		"tidy: {/t: {age: 5}}": "age failed on Tidy[/t]: Invalid tidy age 5; write a number with the unit s, m, h, d " +
+			"or w in quotes, such as '30d'",
+		"file: {/a: {tag: a b}}": "tag failed on File[/a]: Invalid tag 'a b'; write letters, digits and _, with ::, . " +
+			"and - after the first",
+		"file: {/a: {audit: modes}}": "audit failed on File[/a]: Cannot audit \"modes\": not a valid attribute for " +
+			"File[/a]; did you mean 'mode'?",
+		"resources: {nosuch: {}}": "name failed on Resources[nosuch]: Could not find resource type \"nosuch\"; " +
+			"describe it with a fuel/PuppetType/v1",
+		"service: {s: {enable: [1, no]}}": "enable failed on Service[s]: Invalid value 1. Valid values are true, " +
+			"false, manual, mask, delayed.",
+		"file: {/a: {links: [follow]}}": "links failed on File[/a]: Invalid value a list. Valid values are follow, " +
+			"manage.",
 	} {
 		got := messages(apply(t, catalog(t, "{}"), nil, instance(t, "x", "configuration: {"+override+"}")).Problems)
 		if len(got) != 1 || !strings.HasSuffix(got[0], ": Parameter "+want) {
