@@ -48,7 +48,7 @@ func (s *server) putChangeSet(w http.ResponseWriter, r *http.Request) error {
 func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *parameters.Query,
 	put func(body []byte, media document.Media, options revisions.Options) (changes.Written, error),
 ) error {
-	most, findings := q.Count("max-deleted", -1), q.Flag("findings", false)
+	findings := q.Flag("findings", false)
 	options, err := s.change(r, q, http.StatusOK)
 	if err != nil {
 		return err
@@ -57,9 +57,6 @@ func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *paramet
 		if err := s.gate.Require(r, authz.ListValidations); err != nil {
 			return err
 		}
-	}
-	if most >= 0 {
-		options.MaxDeleted = &most
 	}
 	var texts views.Prepared
 	if !findings && !options.DryRun && mediatype.Negotiate(r) != mediatype.JSON {

@@ -251,10 +251,15 @@ func TestHandler_maxDeleted(t *testing.T) {
 		s.do(t, http.MethodPut, "changesets?buckets=b&max-deleted=0"+dryRun, "", asJSON...).
 			fails(t, http.StatusConflict, "TooManyDeleted")
 	}
+	for _, dryRun := range []string{"", "&dry-run"} {
+		s.do(t, http.MethodPost, "rollback/0?max-deleted=1"+dryRun, "", asJSON...).
+			fails(t, http.StatusConflict, "TooManyDeleted")
+	}
 	s.put(t, "b?max-deleted=-1", "", asJSON...).fails(t, http.StatusBadRequest, "HTTPInvalidParam")
 	s.put(t, "b?max-deleted=1", widget("w1")).is(t, http.StatusOK)
-	if latest := s.get(t, "revisions/latest", asJSON...).mapping(t)["id"]; latest != 2. {
-		t.Errorf("revision %v is the newest, want 2", latest)
+	s.do(t, http.MethodPost, "rollback/0?max-deleted=1", "", asJSON...).is(t, http.StatusCreated)
+	if latest := s.get(t, "revisions/latest", asJSON...).mapping(t)["id"]; latest != 3. {
+		t.Errorf("revision %v is the newest, want 3", latest)
 	}
 }
 

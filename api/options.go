@@ -54,9 +54,12 @@ func (s *server) user(r *http.Request) string {
 
 // change reads the options of a change. status is that of the answer if the change is made.
 func (s *server) change(r *http.Request, q *parameters.Query, status int) (revisions.Options, error) {
-	dryRun := q.Flag("dry-run", false)
+	dryRun, most := q.Flag("dry-run", false), q.Count("max-deleted", -1)
 	options, err := s.options(r, q)
 	options.DryRun, options.CleartextOnly, options.Viewer = dryRun, !s.mayEncrypt(r), requests.Of(r).Viewer
+	if most >= 0 {
+		options.MaxDeleted = &most
+	}
 	options.Audit = s.recorder.Event(r, status)
 	return options, err
 }

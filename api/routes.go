@@ -57,7 +57,8 @@ var waits = regexp.MustCompile(`^/api/v1\.0/(events|revisions)(/|$)`)
 func (s *server) siteRoutes() []route {
 	const webhook = v1 + "/webhooks/{webhook}"
 	page, change := names{"limit", "offset"}, names{parameters.CleartextSecrets, "dry-run", "message"}
-	put := append(names{"max-deleted", "findings"}, change...)
+	rollback := append(names{"max-deleted"}, change...)
+	put := append(names{"findings"}, rollback...)
 	return []route{
 		{"GET", "/", access.Public, s.front, nil},
 		{"GET", "/versions", access.Public, s.versions, nil},
@@ -88,7 +89,7 @@ func (s *server) siteRoutes() []route {
 			append(names{parameters.CleartextSecrets}, page...),
 		},
 		{"PUT", v1 + "/changesets", writeDocuments, s.putChangeSet, append(names{"buckets"}, put...)},
-		{"POST", v1 + "/rollback/{revision}", writeDocuments, s.rollback, change},
+		{"POST", v1 + "/rollback/{revision}", writeDocuments, s.rollback, rollback},
 		{
 			"GET", v1 + "/revisions", authz.ListRevisions, s.listRevisions,
 			append(names{"tag", "sort", "order"}, page...),

@@ -17,7 +17,7 @@ import (
 // plan prints a preview of a push: each added, changed and deleted document, with differences, and the
 // verdict. It returns an error that makes the exit code 1 if that is a failure that no posted result can change.
 func (p *push) plan(ctx context.Context) error {
-	written, err := p.send(ctx, p.change)
+	written, err := p.send(ctx, p.of(p.change))
 	if err != nil {
 		return p.refused(err)
 	}

@@ -16,10 +16,10 @@ import (
 type pruneCommand struct {
 	remote
 	output
+	consent
 
 	Keep   int  `help:"How many of the newest revisions to keep; those with a tag are kept, too." required:""`
 	DryRun bool `help:"Show what would be deleted, and delete nothing." short:"n"`
-	Yes    bool `help:"Do not ask." short:"y"`
 }
 
 // Validate refuses to keep nothing.
@@ -45,7 +45,7 @@ func (c *pruneCommand) Run(ctx context.Context, around *surroundings) error {
 		return err
 	}
 	if !c.DryRun && !c.Yes {
-		if err := c.confirm(ctx, around, server); err != nil {
+		if err := c.foretold(ctx, around, server); err != nil {
 			return err
 		}
 	}
@@ -56,18 +56,13 @@ func (c *pruneCommand) Run(ctx context.Context, around *surroundings) error {
 	return c.print(around, views.Pruned(text, pruned))
 }
 
-// confirm previews the prune, and asks for confirmation.
-func (c *pruneCommand) confirm(ctx context.Context, around *surroundings, server *client.Client) error {
+// foretold previews the prune, and asks for confirmation.
+func (c *pruneCommand) foretold(ctx context.Context, around *surroundings, server *client.Client) error {
 	pruned, text, err := prune(ctx, server, c.Keep, true)
 	if err != nil || pruned.Revisions.Count == 0 {
 		return err
 	}
-	revisions := words.Count(pruned.Revisions.Count, "revision")
-	if !around.asks {
-		return no(fmt.Sprintf("this would delete %s; add --yes to delete them", revisions))
-	}
-	fmt.Fprint(around.stderr, views.Pruned(text, pruned).Text)
-	return ask(around, "Delete "+revisions+"?")
+	return c.confirm(around, words.Count(pruned.Revisions.Count, "revision"), views.Pruned(text, pruned).Text)
 }
 
 // prune deletes revisions or, in a dry run, returns those that it would delete.

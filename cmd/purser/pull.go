@@ -11,22 +11,25 @@ import (
 	"purser/cmd/purser/internal/folder"
 	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
+	"purser/internal/words"
 )
 
 // pullCommand writes the documents of a revision to files.
 type pullCommand struct {
 	remote
 	output
+	consent
 
 	Dir      string `arg:"" help:"Folder to write to, which gets a folder for each bucket." complete:"file"`
 	Revision string `arg:"" default:"latest" help:"Revision: 17, latest, tag:NAME, latest~1."`
-	Replace  bool   `help:"Replace the documents in the folder: those that the revision does not have are deleted."`
+	Replace  bool   `help:"Replace the documents in the folder: files of those that the revision does not have are deleted."`
 }
 
 // Help returns the end of the command's help.
 func (*pullCommand) Help() string {
 	return `Each bucket becomes a folder, with a file for each document. purser push --changeset takes the folder back
-unchanged.
+unchanged. With --replace, files that hold only documents of the revision's buckets, and files that an earlier pull
+has written, are replaced or deleted: on a terminal after a question, elsewhere only with --yes. Others are kept.
 
   purser pull site/                    # the newest revision
   purser pull site/ tag:good --replace # replacing the files that are there`
@@ -35,14 +38,6 @@ unchanged.
 // Run writes the documents of the revision to the folder.
 func (c *pullCommand) Run(ctx context.Context, around *surroundings) error {
 	server, err := c.connect(ctx, around)
-	if err != nil {
-		return err
-	}
-	c.Dir = filepath.Clean(c.Dir)
-	if target, err := filepath.EvalSymlinks(c.Dir); err == nil {
-		c.Dir = target
-	}
-	old, err := folder.Existing(c.Dir, c.Replace)
 	if err != nil {
 		return err
 	}
@@ -70,13 +65,31 @@ func (c *pullCommand) Run(ctx context.Context, around *surroundings) error {
 	if incomplete {
 		fmt.Fprintln(around.stderr, "purser: warning: you may not see encrypted documents; they were left out, and files of "+
 			"such documents are kept")
-		old = slices.DeleteFunc(old, folder.MayBeEncrypted)
 	}
-	names, err := folder.Write(c.Dir, documents, old)
+	c.Dir = filepath.Clean(c.Dir)
+	plan, err := folder.PlanPull(ctx, c.Dir, documents, folder.Allowed{Replace: c.Replace, Encrypted: !incomplete})
 	if err != nil {
 		return err
 	}
-	return c.print(around, views.Pulled(about, names, c.Dir))
+	if err := c.write(around, plan); err != nil {
+		return err
+	}
+	return c.print(around, views.Pulled(about, plan.Written, c.Dir))
+}
+
+// write writes the files, once the user has confirmed which are deleted.
+func (c *pullCommand) write(around *surroundings, plan folder.Pull) error {
+	if len(plan.Kept) > 0 {
+		fmt.Fprintln(around.stderr, "purser: warning: kept, because they do not hold documents only, or cannot be read; "+
+			"push refuses documents that are in two files: "+folder.Listed(plan.Kept))
+	}
+	if len(plan.Deleted) > 0 {
+		list := "  deleted  " + folder.Listed(plan.Deleted) + "\n"
+		if err := c.confirm(around, words.Count(len(plan.Deleted), "file"), list); err != nil {
+			return err
+		}
+	}
+	return plan.Write()
 }
 
 // mayNotSeeEncrypted reports whether the caller may not list encrypted documents.

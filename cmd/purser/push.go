@@ -6,20 +6,19 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
 	"purser/cmd/purser/internal/folder"
 	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
-	"purser/internal/words"
 )
 
 // pushCommand puts documents into one bucket, or into several as a change set.
 type pushCommand struct {
 	remote
 	output
+	deletionLimit
 
 	Bucket    string   `arg:"" help:"Bucket that the documents replace."                                optional:""`
 	Paths     []string `arg:"" help:"Files and folders of documents; - for standard input."              complete:"file" name:"path" optional:""`
@@ -27,8 +26,6 @@ type pushCommand struct {
 
 	DryRun      bool          `help:"Preview the change, and change nothing."                                            short:"n"`
 	Message     string        `help:"Why the change is made; the revision keeps it."                                         short:"m"`
-	Yes         bool          `help:"Delete documents without being asked."                                                  short:"y"`
-	MaxDeleted  int           `default:"-1" help:"Delete up to this number of documents without being asked."                placeholder:"N"`
 	IfUnchanged string        `help:"Refuse if this revision, such as 17, is no longer the newest."                       placeholder:"REV"`
 	Wait        time.Duration `help:"Wait up to this long for the revision to succeed; the exit code is 1 if it does not." placeholder:"10m"`
 }
@@ -75,7 +72,7 @@ func (c *pushCommand) Run(ctx context.Context, around *surroundings) error {
 	if c.DryRun {
 		return p.plan(ctx)
 	}
-	written, err := p.put(ctx)
+	written, err := c.apply(ctx, around, change, p.send)
 	if err != nil {
 		return p.refused(err)
 	}
@@ -90,10 +87,7 @@ func (c *pushCommand) Run(ctx context.Context, around *surroundings) error {
 func (c *pushCommand) read(ctx context.Context, around *surroundings) (
 	body *folder.Body, change client.Change, err error,
 ) {
-	change = client.Change{Message: c.Message, MaxDeleted: max(c.MaxDeleted, 0), DryRun: c.DryRun, Findings: true}
-	if c.Yes && c.MaxDeleted < 0 || c.DryRun {
-		change.MaxDeleted = -1
-	}
+	change = client.Change{Message: c.Message, DryRun: c.DryRun, Findings: true}
 	if c.IfUnchanged != "" {
 		change.IfMatch = `"` + c.IfUnchanged + `"`
 	}
@@ -123,50 +117,6 @@ type push struct {
 	server *client.Client
 	body   *folder.Body
 	change client.Change
-}
-
-// allowsNone matches the words of the server about a limit of 0.
-var allowsNone = regexp.MustCompile(`more documents \((\d+)\) than max-deleted allows \(0\)`)
-
-// withoutLimit removes the limit of 0, which the user did not give, from a refusal to delete documents.
-func withoutLimit(message string) string {
-	return allowsNone.ReplaceAllStringFunc(message, func(said string) string {
-		count, _ := strconv.Atoi(allowsNone.FindStringSubmatch(said)[1])
-		return words.Count(count, "document")
-	})
-}
-
-// put puts the documents. If that would delete others, it asks for confirmation.
-func (p *push) put(ctx context.Context) (client.Written, error) {
-	written, err := p.send(ctx, p.change)
-	refused, ok := errors.AsType[*client.Error](err)
-	if !ok || refused.Type != "TooManyDeleted" {
-		return written, err
-	}
-	if p.MaxDeleted >= 0 {
-		return written, no(refused.Message + "\n--dry-run shows what the push would delete.")
-	}
-	if !p.around.asks {
-		return written, no(withoutLimit(refused.Message) + "\nWithout --yes or --max-deleted, " +
-			"a push deletes nothing unless you confirm it on a terminal; --dry-run shows what it would delete.")
-	}
-	plan := p.change
-	plan.DryRun, plan.MaxDeleted = true, -1
-	would, err := p.send(ctx, plan)
-	if err != nil {
-		return would, err
-	}
-	preview, err := would.Preview()
-	if err != nil {
-		return would, err
-	}
-	fmt.Fprint(p.around.stderr, views.Deletions(preview))
-	if err := ask(p.around, fmt.Sprintf("Delete %s?", words.Count(preview.Changes.Deleted, "document"))); err != nil {
-		return would, err
-	}
-	made := p.change
-	made.MaxDeleted, made.IfMatch = -1, would.ETag // make exactly the change that was shown, or none
-	return p.send(ctx, made)
 }
 
 // send puts the documents. The answer has the findings, if the caller may read them.

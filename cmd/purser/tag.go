@@ -18,6 +18,7 @@ import (
 type tagCommand struct {
 	remote
 	output
+	consent
 
 	Name     string `arg:"" help:"Tag to set. Without one, the tags of all revisions are listed." optional:""`
 	Revision string `arg:"" help:"Revision: 17, latest, tag:NAME, latest~1." optional:""`
@@ -31,7 +32,7 @@ func (*tagCommand) Help() string {
 
   purser tag good 17       # tag:good now names revision 17
   purser tag               # all tags
-  purser tag good -d`
+  purser tag good -d       # asks first; elsewhere than on a terminal it needs --yes`
 }
 
 // Run sets, deletes or lists tags.
@@ -62,6 +63,9 @@ func (c *tagCommand) Run(ctx context.Context, around *surroundings) error {
 	}
 	if c.Delete {
 		request.Method = http.MethodDelete
+		if err := c.confirm(around, fmt.Sprintf("the tag %s of revision %d", c.Name, about.ID), ""); err != nil {
+			return err
+		}
 	} else if c.Data != "" {
 		request.Body = []byte(c.Data)
 	}

@@ -59,8 +59,8 @@ func checkDeleted(diff revisions.Diff, options revisions.Options) error {
 		names = append(names, fmt.Sprintf("and %d more", more))
 	}
 	conflict := fault.New(fault.Conflict, "TooManyDeleted",
-		"The change would delete more documents (%d) than max-deleted allows (%d): %s. Nothing was changed. Send "+
-			"these documents too, or raise max-deleted.", len(shown), *options.MaxDeleted, strings.Join(names, ", "))
+		"The change would delete more documents (%d) than max-deleted allows (%d): %s. Nothing was changed. Keep "+
+			"these documents, or raise max-deleted.", len(shown), *options.MaxDeleted, strings.Join(names, ", "))
 	message.Message = conflict.Message
 	conflict.Secret, conflict.Messages = secret, []fault.Message{message}
 	return conflict

@@ -37,7 +37,7 @@ type keptFile struct {
 
 // Bounds of one reading.
 const (
-	maxFileSize = 32 << 20  // as for a body
+	MaxFileSize = 32 << 20  // as for a body
 	maxSize     = 256 << 20 // of all files together
 	maxFiles    = 100_000
 	maxDepth    = 50 // of folders
@@ -82,7 +82,7 @@ func (w *walk) path(name string) error {
 		}
 		w.seen[name] = true
 		if w.reader.stdin == nil {
-			text, err := io.ReadAll(io.LimitReader(w.reader.Stdin, maxFileSize+1))
+			text, err := io.ReadAll(io.LimitReader(w.reader.Stdin, MaxFileSize+1))
 			if err != nil {
 				return fmt.Errorf("read the standard input: %w", err)
 			}
@@ -198,9 +198,9 @@ func (w *walk) file(name string, found bool) error {
 	if err != nil {
 		return w.broken(name, err)
 	}
-	if info.Size() > maxFileSize {
+	if info.Size() > MaxFileSize {
 		return w.broken(name, fmt.Errorf("it has %d bytes, more than the %d of one file that a server takes at once",
-			info.Size(), maxFileSize))
+			info.Size(), MaxFileSize))
 	}
 	kept, known := w.reader.kept[name]
 	if !known || kept.size != info.Size() || !kept.changed.Equal(info.ModTime()) {
@@ -214,14 +214,14 @@ func (w *walk) file(name string, found bool) error {
 	return w.add(File{Name: nameOf(name), Text: kept.text, Found: found, SchemasOnly: w.schemasOnly})
 }
 
-// readFile reads a file, which may be a pipe, up to one byte more than maxFileSize.
+// readFile reads a file, which may be a pipe, up to one byte more than MaxFileSize.
 func readFile(path string) ([]byte, error) {
 	file, err := os.Open(path) //nolint:gosec // the path is the user's
 	if err != nil {
 		return nil, err //nolint:wrapcheck // the caller does
 	}
 	defer file.Close()                                     //nolint:errcheck // it was only read
-	return io.ReadAll(io.LimitReader(file, maxFileSize+1)) //nolint:wrapcheck // the caller does
+	return io.ReadAll(io.LimitReader(file, MaxFileSize+1)) //nolint:wrapcheck // the caller does
 }
 
 // broken adds a file that cannot be read, if there is an error.
@@ -236,9 +236,9 @@ func (w *walk) broken(path string, err error) error {
 }
 
 func (w *walk) add(file File) error {
-	if len(file.Text) > maxFileSize { // the exact size is unknown
+	if len(file.Text) > MaxFileSize { // the exact size is unknown
 		file.Text, file.Broken = nil, fmt.Sprintf("It has more than the %d bytes of one file that a server takes at once",
-			maxFileSize)
+			MaxFileSize)
 	}
 	if w.size += int64(len(file.Text)); w.size > maxSize {
 		return fmt.Errorf("%w: the paths hold more than %d MiB; check them in parts", ErrTooMuch, maxSize>>20)

@@ -222,10 +222,8 @@ func (c *Client) Put(ctx context.Context, bucket string, documents []byte, chang
 
 // Rollback creates a new revision with the documents of an earlier one.
 func (c *Client) Rollback(ctx context.Context, revision string, change Change) (Written, error) {
-	query := change.query()
-	query.Del("max-deleted")
 	return c.write(ctx, Request{
-		Method: http.MethodPost, Path: []string{"rollback", revision}, Query: query, IfMatch: change.IfMatch,
+		Method: http.MethodPost, Path: []string{"rollback", revision}, Query: change.query(), IfMatch: change.IfMatch,
 	})
 }
 

@@ -113,22 +113,25 @@ func parseSources(ctx context.Context, name string, text []byte) ([]source, erro
 	return sources, nil
 }
 
+// Listed lists the first names of files.
+func Listed(names []string) string {
+	const most = 5
+	list := strings.Join(names[:min(most, len(names))], ", ")
+	if len(names) > most {
+		list += ", …"
+	}
+	return words.Line(list)
+}
+
 // notices say which files were left out, and which keys appear twice in one mapping, which servers accept. They name no
 // keys of encrypted documents.
 func (r contents) notices() (notices []string) {
-	const most = 5
-	note := func(why string, names []string) {
-		if len(names) == 0 {
-			return
-		}
-		list := strings.Join(names[:min(most, len(names))], ", ")
-		if len(names) > most {
-			list += ", …"
-		}
-		notices = append(notices, words.Line(why+": "+list))
+	if len(r.excluded) > 0 {
+		notices = append(notices, "excluded by "+check.ConfigName+": "+Listed(r.excluded))
 	}
-	note("excluded by "+check.ConfigName, r.excluded)
-	note("skipped, because nothing there has a schema", r.skipped)
+	if len(r.skipped) > 0 {
+		notices = append(notices, "skipped, because nothing there has a schema: "+Listed(r.skipped))
+	}
 	for _, s := range r.sources {
 		root, _ := s.Value.(document.Mapping)
 		metadata, _ := root.At("metadata").(document.Mapping)

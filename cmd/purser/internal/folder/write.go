@@ -2,13 +2,15 @@ package folder
 
 import (
 	"cmp"
+	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -17,96 +19,125 @@ import (
 	"purser/internal/document/blockyaml"
 )
 
-// Existing returns the files of documents in a folder, which will be replaced. It returns an error if the folder is not
-// empty and must not be replaced.
-func Existing(dir string, replace bool) ([]string, error) {
-	entries, err := os.ReadDir(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("look at the folder: %w", err)
-	case !replace && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") }):
-		return nil, fmt.Errorf("%s is not empty; name a new folder, or replace its documents with --replace", dir)
-	}
-	return documentFiles(dir)
+// Pull is what a pull does with a folder. Names of files are relative to the folder, with slashes.
+type Pull struct {
+	Written []string // BUCKET/KIND/NAME.yaml
+	Deleted []string
+	Kept    []string // although something in them is meant as a document; see existingIn
+
+	dir   string
+	files map[string]Document
 }
 
-// documentFiles returns the files of documents in a folder and its subfolders. It skips hidden ones and does not follow
-// links.
-func documentFiles(path string) (files []string, err error) {
-	err = filepath.WalkDir(path, func(at string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case at != path && strings.HasPrefix(entry.Name(), "."):
-			if entry.IsDir() {
-				return filepath.SkipDir
-			}
-		case !entry.IsDir() && check.IsDocumentFile(at):
-			files = append(files, at)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("look for documents: %w", err)
-	}
-	return files, nil
+// Allowed says what a pull may do with the files of documents in its folder.
+type Allowed struct {
+	Replace   bool // replace and delete them
+	Encrypted bool // also those of encrypted documents
 }
 
-// Write writes each document to a file in a folder. Then it deletes the old files, which Existing has returned, except
-// those that it has written. It returns the names of the files, BUCKET/KIND/NAME.yaml with slashes.
-func Write(dir string, documents []Document, old []string) ([]string, error) {
+// PlanPull returns what a pull of documents does with a folder. It returns an error if the folder is not empty and
+// nothing in it may be replaced, or if a file that may not be replaced is in the way.
+func PlanPull(ctx context.Context, dir string, documents []Document, allowed Allowed) (Pull, error) {
 	files, err := filesOf(documents)
 	if err != nil {
-		return nil, err
+		return Pull{}, err
 	}
-	names := slices.Sorted(maps.Keys(files))
-	for _, name := range names {
-		doc, at := files[name], filepath.Join(dir, filepath.FromSlash(name))
-		mode := fs.FileMode(0o644)
-		if doc.encrypted {
-			mode = 0o600 // somebody may replace the reference in it by the data
-		}
-		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil { //nolint:gosec // folders of a clone have the same mode
-			return nil, fmt.Errorf("write the documents: %w", err)
-		}
-		text := blockyaml.Append(nil, document.AppendJSON(nil, doc.value(false)))
-		if err := writeFile(at, text, mode); err != nil {
-			return nil, err
-		}
+	pull := Pull{Written: slices.Sorted(maps.Keys(files)), dir: dir, files: files}
+	root, err := os.OpenRoot(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return pull, nil
+	case err != nil:
+		return pull, fmt.Errorf("look at the folder: %w", check.AboutPath(dir, err))
 	}
-	return names, remove(dir, old, files)
+	defer root.Close() //nolint:errcheck // only read
+	if !allowed.Replace {
+		return pull, mustBeEmpty(root, dir)
+	}
+	old, kept, err := existingIn(ctx, root, dir, documents, allowed.Encrypted)
+	if err != nil {
+		return pull, err
+	}
+	pull.Kept = kept
+	pull.Deleted = slices.DeleteFunc(slices.Clone(old), func(name string) bool {
+		_, again := files[name]
+		return again
+	})
+	return pull, mustBeFree(root, dir, pull.Written, old)
 }
 
-// remove deletes the old files in a folder that are not among the files with these names, and subfolders that become
-// empty.
-func remove(dir string, old []string, files map[string]Document) error {
-	for _, at := range old {
-		name, err := filepath.Rel(dir, at)
-		if err != nil {
-			return fmt.Errorf("delete old documents: %w", err)
-		}
-		if _, ok := files[filepath.ToSlash(name)]; ok {
+// mustBeEmpty returns an error if a folder has entries that are not hidden.
+func mustBeEmpty(root *os.Root, dir string) error {
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return fmt.Errorf("look at the folder: %w", check.AboutPath(dir, err))
+	}
+	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") }) {
+		return fmt.Errorf("%s is not empty; name a new folder, or replace its documents with --replace", dir)
+	}
+	return nil
+}
+
+// mustBeFree returns an error if one of the names to write is that of something that is not old, a sorted list.
+func mustBeFree(root *os.Root, dir string, names, old []string) error {
+	for _, name := range names {
+		if _, replaced := slices.BinarySearch(old, name); replaced {
 			continue
 		}
-		if err := os.Remove(at); err != nil {
-			return fmt.Errorf("delete old documents: %w", err)
-		}
-		for in := filepath.Dir(at); in != dir && os.Remove(in) == nil; {
-			in = filepath.Dir(in)
+		if _, err := root.Lstat(filepath.FromSlash(name)); err == nil {
+			return fmt.Errorf("%s is in the way: it would be overwritten, and it is not a file that holds documents only, of "+
+				"which you may see all; move it. Nothing was written", filepath.Join(dir, filepath.FromSlash(name)))
 		}
 	}
 	return nil
 }
 
-// writeFile writes a file with a mode, even if it exists with another mode.
-func writeFile(path string, text []byte, mode fs.FileMode) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+// Write carries out a pull: it writes each file as a whole, then deletes files, and folders that become empty. If it
+// fails, no file has been deleted, and each has its old or its new content.
+func (p Pull) Write() error {
+	if err := os.MkdirAll(p.dir, 0o755); err != nil { //nolint:gosec // folders of a clone have the same mode
 		return fmt.Errorf("write the documents: %w", err)
 	}
-	if err := os.WriteFile(path, text, mode); err != nil {
+	root, err := os.OpenRoot(p.dir) // so links do not lead out of the folder
+	if err != nil {
 		return fmt.Errorf("write the documents: %w", err)
+	}
+	defer root.Close() //nolint:errcheck // the files in it are closed
+	for _, name := range p.Written {
+		doc, mode := p.files[name], fs.FileMode(0o644)
+		if doc.encrypted {
+			mode = 0o600 // somebody may replace the reference in it by the data
+		}
+		text := blockyaml.Append(nil, document.AppendJSON(nil, doc.value(false)))
+		if err := replace(root, filepath.FromSlash(name), text, mode); err != nil {
+			return fmt.Errorf("write the documents: %w", err)
+		}
+	}
+	for _, name := range p.Deleted {
+		if err := root.Remove(filepath.FromSlash(name)); err != nil {
+			return fmt.Errorf("delete old documents: %w", err)
+		}
+		for in := path.Dir(name); in != "." && root.Remove(filepath.FromSlash(in)) == nil; {
+			in = path.Dir(in)
+		}
+	}
+	return nil
+}
+
+// replace creates a file, or replaces it as a whole, and creates its folders. It does not wait for the disk, which would
+// take most of the time of a pull: what a power cut damages can be pulled again.
+func replace(root *os.Root, name string, text []byte, mode fs.FileMode) error {
+	in := filepath.Dir(name)
+	if err := root.MkdirAll(in, 0o755); err != nil {
+		return err //nolint:wrapcheck // the caller does
+	}
+	temporary := filepath.Join(in, ".new-"+rand.Text())
+	err := root.WriteFile(temporary, text, mode)
+	if err == nil {
+		err = root.Rename(temporary, name)
+	}
+	if err != nil {
+		return errors.Join(err, root.RemoveAll(temporary))
 	}
 	return nil
 }
@@ -138,11 +169,11 @@ func filesOf(documents []Document) (map[string]Document, error) {
 		}
 		folders[strings.ToLower(folder)] = folder
 		base := folder + "/" + shortened(folderName(doc.Name))
-		path := base + ".yaml"
-		for n := 2; taken[strings.ToLower(path)]; n++ {
-			path = fmt.Sprintf("%s~%d.yaml", base, n)
+		name := base + ".yaml"
+		for n := 2; taken[strings.ToLower(name)]; n++ {
+			name = fmt.Sprintf("%s~%d.yaml", base, n)
 		}
-		taken[strings.ToLower(path)], files[path] = true, doc
+		taken[strings.ToLower(name)], files[name] = true, doc
 	}
 	return files, nil
 }
@@ -155,12 +186,4 @@ const maxName = 255
 func shortened(name string) string {
 	const most = 200
 	return strings.TrimRight(name[:min(len(name), most)], ".")
-}
-
-var encryptedDocument = regexp.MustCompile(`storagePolicy["']?\s*:\s*["']?encrypted`)
-
-// MayBeEncrypted reports whether a file may contain an encrypted document.
-func MayBeEncrypted(path string) bool {
-	text, err := os.ReadFile(path) //nolint:gosec // the caller names the folder
-	return err != nil || encryptedDocument.Match(text)
 }

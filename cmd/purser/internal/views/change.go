@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -108,6 +109,17 @@ func RollbackPreview(revision string, written client.Written, preview client.Pre
 	return Answer{written.Body, changeNames(preview), b.String()}
 }
 
+// RollbackQuestion returns the preview of a rollback as text, and the question whether to make it.
+func RollbackQuestion(revision string) func(client.Written, client.Preview) (text, question string) {
+	return func(would client.Written, preview client.Preview) (text, question string) {
+		question = "Roll back to revision " + revision
+		if preview.Changes.Deleted > 0 {
+			question += " and delete " + deletedIn(preview)
+		}
+		return RollbackPreview(revision, would, preview).Text, question + "?"
+	}
+}
+
 // verdictLine returns a line with the status of the new revision, or with that of the present one if nothing would
 // change.
 func verdictLine(preview client.Preview) string {
@@ -136,15 +148,27 @@ func wordOf(d client.Difference) string {
 	return cmp.Or(map[string]string{"created": "added", "modified": "changed"}[d.Change], d.Change)
 }
 
-// Deletions returns the documents that a push would delete.
-func Deletions(preview client.Preview) string {
+// Deletions returns a list of the documents that a change would delete, and the question whether to.
+func Deletions(_ client.Written, preview client.Preview) (list, question string) {
 	var rows [][]string
 	for _, d := range preview.Documents {
 		if d.Change == "deleted" {
 			rows = append(rows, []string{"  deleted", d.Bucket, d.String()})
 		}
 	}
-	return table(rows)
+	return table(rows), "Delete " + deletedIn(preview) + "?"
+}
+
+// deletedIn counts the documents that a change would delete. It points to a ValidationPolicy, without which less is
+// required of later revisions.
+func deletedIn(preview client.Preview) string {
+	text := words.Count(preview.Changes.Deleted, "document")
+	if slices.ContainsFunc(preview.Documents, func(d client.Difference) bool {
+		return d.Change == "deleted" && strings.HasPrefix(d.Schema, "deckhand/ValidationPolicy/")
+	}) {
+		text += ", a ValidationPolicy among them"
+	}
+	return text
 }
 
 // Pruned returns what a prune has deleted or would delete.

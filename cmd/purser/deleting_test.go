@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/client"
+
+	"purser/cmd/purser/internal/views"
+)
+
+// deletions is a server that counts the requests that delete something.
+func deletions(t *testing.T) (server *fake, deleted *atomic.Int32) {
+	t.Helper()
+	deleted = new(atomic.Int32)
+	return newFake(t, func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		prunes := strings.HasSuffix(r.URL.Path, "/prune")
+		changes := r.Method == http.MethodPut || strings.Contains(r.URL.Path, "/rollback/")
+		w.Header().Set("ETag", `"3-abc"`)
+		w.Header().Set("Purser-Revision", "4")
+		switch {
+		case prunes && q.Get("dry-run") == "true":
+			io.WriteString(w, `{"dryRun":true,"revisions":{"count":2,"ranges":[{"first":1,"last":2}]}}`)
+		case changes && q.Get("dry-run") == "true":
+			io.WriteString(w, `{"changed":true,"changes":{"deleted":1},"documents":[
+				{"change":"deleted","bucket":"b","schema":"deckhand/ValidationPolicy/v1","layer":null,"name":"gate"}]}`)
+		case changes && q.Get("max-deleted") == "0":
+			w.WriteHeader(http.StatusConflict)
+			io.WriteString(w, `{"kind":"Status","message":"The change would delete more documents (1) than max-deleted allows (0): `+
+				`[deckhand/ValidationPolicy/v1] gate.","details":{"errorType":"TooManyDeleted"}}`)
+		case prunes, changes, r.Method == http.MethodDelete:
+			deleted.Add(1)
+			fmt.Fprint(w, `{"id":4,"findings":[]}`)
+		case strings.HasSuffix(r.URL.Path, "/whoami"):
+			io.WriteString(w, `{"rules":["deckhand:list_encrypted_documents"]}`)
+		case strings.HasSuffix(r.URL.Path, "/documents"):
+			io.WriteString(w, `[{"schema":"acme/Host/v1","metadata":{"name":"x"},"data":1,"status":{"bucket":"site"}}]`)
+		default:
+			io.WriteString(w, `{"id":3,"revision":3,"status":"success","results":[],"events":[]}`)
+		}
+	}), deleted
+}
+
+// Each command is here. One that deletes does so only with --yes, or once it was confirmed on a terminal; all others
+// delete nothing. FILE, DIR and CATALOG stand for paths, and --yes is added to the commands that have it.
+func TestCommands_delete(t *testing.T) {
+	t.Parallel()
+	commands := map[string]struct{ args, asks string }{ // asks is part of the question; "" if nothing is deleted
+		"push":         {"push b FILE", "Delete 1 document, a ValidationPolicy among them?"},
+		"rollback":     {"rollback 1", "Roll back to revision 1 and delete 1 document, a ValidationPolicy among them?"},
+		"tag":          {"tag good --delete", "Delete the tag good of revision 3?"},
+		"prune":        {"prune --keep 1", "Delete 2 revisions?"},
+		"pull":         {"pull DIR --replace", "  deleted  site/Host/old.yaml\nDelete 1 file?"},
+		"results post": {"results post v 3 --status success", ""}, "results list": {"results list", ""},
+		"check": {"check FILE", ""}, "status": {"status", ""}, "findings": {"findings", ""}, "log": {"log", ""},
+		"show": {"show", ""}, "render": {"render", ""}, "explain": {"explain acme/Host/v1/x", ""}, "diff": {"diff 1", ""},
+		"graph": {"graph", ""}, "buckets": {"buckets", ""}, "events": {"events", ""}, "whoami": {"whoami", ""},
+		"puppet apply": {"puppet apply CATALOG", ""}, "puppet diff": {"puppet diff 1 2 CATALOG", ""},
+		"token": {"token", ""}, "completion": {"completion bash", ""}, "man": {"man DIR", ""}, "version": {"version", ""},
+	}
+	parser, err := newParser(t.Context(), &surroundings{stdout: io.Discard, stderr: io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all, listed []string
+	for _, leaf := range parser.Model.Leaves(false) {
+		name := strings.TrimPrefix(strings.Join(strings.Fields(leaf.FullPath())[1:], " "), "purser ")
+		all = append(all, name)
+		if _, ok := commands[name]; ok {
+			listed = append(listed, name)
+		}
+	}
+	if diff := cmp.Diff(all, listed); diff != "" || len(all) != len(commands) {
+		t.Errorf("commands (-all +listed):\n%s", diff)
+	}
+	for name, c := range commands {
+		for _, how := range []struct {
+			flag, answer string
+			asks         bool
+			code         int // if something would be deleted
+		}{
+			{"", "", false, exitNo},
+			{"", "y\n", false, exitNo},
+			{"", "n\n", true, exitNo},
+			{"", "y\n", true, 0},
+			{"--yes", "", false, 0},
+		} {
+			if c.asks == "" && how.flag != "" {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s %s %q %v", name, how.flag, how.answer, how.asks), func(t *testing.T) {
+				t.Parallel()
+				server, deleted := deletions(t)
+				dir := t.TempDir()
+				old := filepath.Join(dir, "site", "Host", "old.yaml")
+				if err := os.MkdirAll(filepath.Dir(old), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(old, []byte("schema: acme/Host/v1\nmetadata: {name: old}\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				args := strings.Fields(strings.NewReplacer("FILE", old, "CATALOG", old, "DIR", dir).Replace(c.args) + " " + how.flag)
+				if name != "check" && name != "completion" && name != "man" && name != "version" {
+					args = append(args, "--server", server.URL)
+				}
+				var stdout, stderr bytes.Buffer
+				code := run(t.Context(), args, surroundings{
+					stdin: strings.NewReader(how.answer), stdout: &stdout, stderr: &stderr, asks: how.asks,
+				})
+				_, err := os.Stat(old)
+				did := deleted.Load() > 0 || err != nil
+				if want := c.asks != "" && how.code == 0; did != want || c.asks != "" && code != how.code {
+					t.Errorf("deleted: %v, want %v; exit code %d\n%s", did, want, code, &stderr)
+				}
+				want := c.asks
+				if c.asks != "" && !how.asks && how.flag == "" {
+					want = "--yes"
+				}
+				if how.flag == "" && !strings.Contains(stderr.String(), want) {
+					t.Errorf("it says %q, want %q", &stderr, want)
+				}
+			})
+		}
+	}
+}
+
+// Only those limits count that the user has given.
+func TestDeletionLimit(t *testing.T) {
+	t.Parallel()
+	for limit, want := range map[deletionLimit]int{
+		{MaxDeleted: -1}:         0,
+		{consent{Yes: true}, -1}: -1,
+		{MaxDeleted: 3}:          3,
+		{consent{Yes: true}, 3}:  3,
+		{consent{Yes: true}, 0}:  0,
+	} {
+		if got := limit.of(client.Change{}).MaxDeleted; got != want {
+			t.Errorf("%+v permits %d, want %d", limit, got, want)
+		}
+		if got := limit.of(client.Change{DryRun: true}).MaxDeleted; got != -1 {
+			t.Errorf("%+v permits %d in a dry run", limit, got)
+		}
+	}
+	_, question := views.Deletions(client.Written{}, client.Preview{Changes: client.Changes{Deleted: 2}})
+	if question != "Delete 2 documents?" {
+		t.Errorf("it asks %q", question)
+	}
+}
