@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"purser/cmd/purser/internal/folder"
 	"purser/internal/check"
 	"purser/internal/check/format"
 	"purser/internal/findings"
@@ -37,7 +38,8 @@ type checkCommand struct {
 	ClientVersion map[string]string `help:"Version of a client plugin, like the server's flag; may be repeated." placeholder:"PLUGIN=VERSION" mapsep:"none"`
 	AssertFormats bool              `help:"Check formats in DataSchemas, like the server's flag."`
 
-	Murano        bool `help:"The paths are packages of Murano, or folders of packages: check them as mpl-check does. Only the flags --format, --fail-on, --select and --ignore apply."`
+	AllowEmpty    bool `help:"Exit with 0 if there are no documents, for hooks that run before there are any."`
+	Murano        bool `help:"The paths are packages of Murano, or folders of packages: check them as mpl-check does. Only the flags --format, --fail-on, --select, --ignore and --allow-empty apply."`
 	WriteBaseline bool `help:"Write the findings to the file of --baseline, and exit with 0."`
 	Watch         bool `help:"Check again whenever files change, until interrupted."`
 	ListRules     bool `help:"Print the rules and exit."`
@@ -58,6 +60,9 @@ func (c *checkCommand) Run(ctx context.Context, around *surroundings) error {
 	if c.ListRules {
 		return listRules(around.stdout)
 	}
+	if len(c.Paths) == 0 {
+		c.Paths = []string{"."}
+	}
 	if c.Murano {
 		return c.checkPackages(ctx, around)
 	}
@@ -73,11 +78,11 @@ func (c *checkCommand) Run(ctx context.Context, around *surroundings) error {
 	if c.Watch {
 		return c.watch(ctx, around, checker, reader, progress)
 	}
-	files, err := c.read(reader)
+	in, err := c.read(reader)
 	if err != nil {
 		return err
 	}
-	return c.check(ctx, around, checker, files, progress)
+	return c.check(ctx, around, checker, in, progress)
 }
 
 // listRules prints the rules in two columns.
@@ -92,9 +97,6 @@ func listRules(w io.Writer) error {
 
 // configure sets options that the command line does not, and checks the flags.
 func (c *checkCommand) configure(ctx context.Context) error {
-	if len(c.Paths) == 0 {
-		c.Paths = []string{"."}
-	}
 	config, err := check.FindConfig(ctx, c.Paths)
 	if c.Config != "" {
 		config, err = check.ReadConfig(ctx, c.Config)
@@ -154,25 +156,56 @@ func boundMemory() {
 	}
 }
 
+// input is the files of the paths, and those that were excluded.
+type input struct {
+	files    []check.File
+	excluded []string
+}
+
 // read reads the files. Those with schemas come last, so that DataSchemas in the paths take precedence.
-func (c *checkCommand) read(reader *check.Reader) ([]check.File, error) {
-	files, _, err := reader.Read(c.Paths, false)
+func (c *checkCommand) read(reader *check.Reader) (input, error) {
+	files, excluded, err := reader.Read(c.Paths, false)
 	if err != nil {
-		return nil, err
+		return input{}, err
 	}
 	schemas, _, err := reader.Read(c.Schemas, true)
-	return append(files, schemas...), err
+	return input{append(files, schemas...), excluded}, err
+}
+
+// noDocuments is the error of a check that has found no document.
+type noDocuments string
+
+func (n noDocuments) Error() string { return string(n) }
+
+// foundNone returns the error that says where no document was found.
+func (c *checkCommand) foundNone(skipped, excluded []string) noDocuments {
+	paths := strings.Join(c.Paths, ", ")
+	if paths == "-" {
+		paths = "the standard input"
+	}
+	text := "nothing was checked: there is no document in " + paths
+	if skipped = slices.DeleteFunc(skipped, func(name string) bool { return slices.Contains(c.Paths, name) }); len(skipped) > 0 {
+		text += "; without documents: " + folder.Listed(skipped)
+	}
+	if len(excluded) > 0 {
+		text += "; excluded: " + folder.Listed(excluded)
+	}
+	return noDocuments(text + "\nName the files that hold documents, or their folders, where *.yaml, *.yml and *.json are " +
+		"read; with --allow-empty, the exit code is 0 if there are none")
 }
 
 // check checks files and prints the report.
-func (c *checkCommand) check(ctx context.Context, around *surroundings, checker *check.Checker, files []check.File,
+func (c *checkCommand) check(ctx context.Context, around *surroundings, checker *check.Checker, in input,
 	progress *progress,
 ) error {
-	report, err := checker.Check(ctx, files)
+	report, err := checker.Check(ctx, in.files)
 	if progress.clear(); err != nil {
 		return err
 	}
 	report = report.Choose(c.Select, c.Ignore)
+	if report.Documents == 0 && len(report.Findings) == 0 && !c.AllowEmpty {
+		return c.foundNone(report.Skipped, in.excluded)
+	}
 	if c.WriteBaseline {
 		return c.writeBaseline(around, report)
 	}
@@ -253,24 +286,26 @@ func (c *checkCommand) watch(ctx context.Context, around *surroundings, checker 
 	var said string
 	for first := true; ; first = false {
 		began := time.Now()
-		files, err := c.read(reader)
+		in, err := c.read(reader)
 		wait := max(often, share*time.Since(began))
+		if err == nil && (first || !check.Same(last, in.files)) {
+			if last, said = in.files, ""; isTerminal(around.stdout) {
+				_, _ = io.WriteString(around.stdout, "\x1b[2J\x1b[H") // clear the screen
+			}
+			err = c.check(ctx, around, checker, in, progress)
+			_, isEmpty := errors.AsType[noDocuments](err)
+			if _, found := errors.AsType[no](err); found {
+				err = nil
+			} else if err != nil && !isEmpty {
+				return err
+			}
+		}
 		switch {
 		case err != nil && first:
 			return err
-		case err != nil: // for example, a path is missing for a moment
-			if said != err.Error() {
-				said = err.Error()
-				_, _ = fmt.Fprintln(around.stderr, "purser:", said)
-			}
-		case first || !check.Same(last, files):
-			if last, said = files, ""; isTerminal(around.stdout) {
-				_, _ = io.WriteString(around.stdout, "\x1b[2J\x1b[H") // clear the screen
-			}
-			err := c.check(ctx, around, checker, files, progress)
-			if _, found := errors.AsType[no](err); err != nil && !found {
-				return err
-			}
+		case err != nil && said != err.Error(): // for example, a path is missing for a moment
+			said = err.Error()
+			_, _ = fmt.Fprintln(around.stderr, "purser:", said)
 		}
 		select {
 		case <-ctx.Done():

@@ -38,6 +38,7 @@ func TestCheck(t *testing.T) { //nolint:paralleltest // it changes the working d
 	inFolder(t, map[string]string{
 		"site/base.yaml": checkedSite, "site/w.yaml": checkedWidget + "1\n", "wrong/w.yaml": checkedWidget + "101\n",
 		"gadget/g.yaml": strings.Replace(checkedWidget, "Widget", "Gadget", 1) + "1\n", "known.yaml": "findings: []\n", "newer.yaml": "version: 9\nfindings: []\n",
+		"none/site.yamll": checkedSite, "other/values.yaml": "a: 1\n", "empty/empty.yaml": "# none\n",
 		"schema/s.yaml":    strings.SplitAfter(checkedSite, "---\n")[1],
 		"../site/v.yaml":   strings.Replace(checkedWidget, "name: w", "name: v", 1) + "1\n",
 		"own/.purser.yaml": "fail-on: warning\nschemas: [../site]\nignore: [rendered-schema]\n",
@@ -69,7 +70,20 @@ func TestCheck(t *testing.T) { //nolint:paralleltest // it changes the working d
 			"purser: rendered documents are not written: the documents of site would be written to out3/site.yaml, as others", 2,
 		},
 		{"--list-rules", "file                    A file cannot be read.", "", 0},
-		{"-", "skipped: 1 file without documents: -\n0 documents", "", 0},
+		{"-", "", "purser: nothing was checked: there is no document in the standard input\n", 2},
+		{"- --allow-empty", "skipped: 1 file without documents: -\n0 documents", "", 0},
+		{"site -", "skipped: 1 file without documents: -\n3 documents", "", 0},
+		{"none", "", "purser: nothing was checked: there is no document in none\nName the files", 2},
+		{"none -f junit", "", "purser: nothing was checked: there is no document in none\n", 2},
+		{"none -f json --allow-empty", "{", "", 0},
+		{"other", "", "purser: nothing was checked: there is no document in other; without documents: other/values.yaml\n", 2},
+		{"empty/empty.yaml", "", "purser: nothing was checked: there is no document in empty/empty.yaml\n", 2},
+		{"site --exclude *", "", "purser: nothing was checked: there is no document in site; excluded: site/base.yaml, site/w.yaml\n", 2},
+		{"none --schemas site", "", "purser: nothing was checked: there is no document in none\n", 2},
+		{"none --write-baseline --baseline none.yaml", "", "purser: nothing was checked", 2},
+		{"none --murano", "", "purser: there is no package", 2},
+		{"none --murano --allow-empty", "No errors", "", 0},
+		{"--murano", "", "purser: there is no package in \".\"", 2},
 		{"nowhere", "", "purser: nowhere: no such file or directory\n", 2},
 		{"site --format xml", "", "purser: --format: \"xml\" is none of text, json,", 2},
 		{"site --select shcema", "", "purser: there is no rule \"shcema\": did you mean schema?\n", 2},
@@ -77,7 +91,7 @@ func TestCheck(t *testing.T) { //nolint:paralleltest // it changes the working d
 		{"site --baseline gone.yaml", "", "purser: read the baseline: open gone.yaml: ", 2},
 		{"site --baseline newer.yaml", "", "purser: newer.yaml: this is not a baseline as this version writes it: unknown option " +
 			"\"version\"; the options are document, file, findings, message, path, rule\nWrite it anew with --write-baseline\n", 2},
-		{"- -", "skipped: 1 file without documents: -\n0 documents", "", 0},
+		{"- -", "", "purser: nothing was checked", 2},
 		{"schema/s.yaml --render -", "", "1 document, 0 errors, 0 warnings\npurser: nothing is rendered: the documents do not", 1},
 		{"site --write-baseline", "", "purser: --write-baseline needs --baseline FILE", 2},
 		{"site --bucket-by day --fail-on never", "", "purser: --fail-on: \"never\" is none of error, warning, info\n--bucket-by: ", 2},
@@ -140,6 +154,13 @@ func TestCheck_watch(t *testing.T) { //nolint:paralleltest // it changes the wor
 		t.Fatal(err)
 	}
 	await(&errs, "site: no such file or directory")
+	if err := os.Mkdir("site", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	await(&errs, "nothing was checked: there is no document in site")
+	if err := os.Remove("site"); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile("away/w.yaml", []byte(checkedWidget+"123456\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

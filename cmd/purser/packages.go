@@ -36,7 +36,7 @@ func (c *checkCommand) checkPackages(ctx context.Context, around *surroundings) 
 		if err != nil {
 			return fmt.Errorf("cannot check %q: %w", path, err)
 		}
-		if len(found) == 0 {
+		if len(found) == 0 && !c.AllowEmpty {
 			return fmt.Errorf("there is no package in %q: each has a %s", path, murano.ManifestName)
 		}
 		results = append(results, found...)

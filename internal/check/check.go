@@ -289,7 +289,11 @@ func (r *run) refuse(ctx context.Context, errs map[int]error) {
 		return r.items[i].Document != nil &&
 			(!r.files[r.of[i]].SchemasOnly || r.items[i].Document.Schema == validations.DataSchemaKind)
 	})
-	r.report.Documents += len(r.items)
+	for _, file := range r.of {
+		if !r.files[file].SchemasOnly {
+			r.report.Documents++
+		}
+	}
 }
 
 // keep removes the items for which kept returns false.

@@ -14,7 +14,7 @@ import (
 // Report is the result of a check.
 type Report struct {
 	Files     []string  // that were checked
-	Documents int       // in Files
+	Documents int       // in Files, without those of SchemasOnly files
 	Findings  []Finding // by file, line and column
 	// Needed are the validations that policies require and that other services perform.
 	Needed []Needed
