@@ -44,7 +44,7 @@ type options struct {
 
 	Ignore    []string `short:"i" placeholder:"CODE,..." help:"Leave out these codes, with prefix or without."`
 	Select    []string `short:"s" placeholder:"CODE,..." help:"Report only these codes, with prefix or without."`
-	Scope     []string `short:"l" placeholder:"NAME,..." help:"Run only these: manifest, class, ui, package, plugins."`
+	Scope     []string `short:"l" placeholder:"NAME,..." help:"Run only these validators: manifest, class, ui, package, or those of plugins."`
 	Strict    bool     `help:"Take warnings for errors in the exit code."`
 	Discover  bool     `aliases:"discovery" help:"Check all packages in the folders below."`
 	Nested    bool     `help:"Check the archives at the top of the package as packages, too."`
@@ -132,6 +132,10 @@ func (o *options) run(ctx context.Context, stdout io.Writer) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("cannot check %q: %w", o.Package, err)
 	}
+	if len(results) == 0 {
+		return 0, usage("nothing was checked: there is no package below %s: each is a folder with a %s", o.Package,
+			murano.ManifestName)
+	}
 	err = o.write(stdout, func(w io.Writer) error { return format.Write(w, o.Format, results, codes) })
 	for _, result := range results {
 		if len(result.Report.Errors()) > 0 || o.Strict && len(result.Report.Issues) > 0 {
@@ -159,10 +163,14 @@ func (o *options) check(validators []murano.Validator, codes []murano.Code) erro
 			}
 		}
 	}
+	var names []string
+	for _, v := range validators {
+		names = append(names, v.Name)
+	}
 	for i, name := range o.Scope {
 		o.Scope[i] = strings.TrimSpace(name)
-		if !slices.ContainsFunc(validators, func(v murano.Validator) bool { return v.Name == o.Scope[i] }) {
-			return usage("there is no validator %q", o.Scope[i])
+		if !slices.Contains(names, o.Scope[i]) {
+			return usage("there is no validator %q; there are %s", o.Scope[i], strings.Join(names, ", "))
 		}
 	}
 	return nil

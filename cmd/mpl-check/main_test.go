@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"purser/internal/document"
+	"purser/internal/murano"
 )
 
 // write writes files below a folder.
@@ -91,7 +92,9 @@ func TestRun(t *testing.T) {
 		"FOLDER/bad --scope=ui,package":           {ok, "No errors found!"},
 		"FOLDER/bad -l class":                     {found, "Classes/B.yaml:2:1: E002 Yaml Error"},
 		"FOLDER --discover":                       {found, "Errors in package FOLDER/bad\n"},
-		"FOLDER/none --discover":                  {ok, "No errors found!"},
+		"FOLDER/none --discover":                  {unusable, "no such file"},
+		"FOLDER/good --discover":                  {unusable, "nothing was checked: there is no package below FOLDER/good"},
+		"FOLDER/good --plugin-dir FOLDER/good":    {unusable, "no file in FOLDER/good is a program"},
 		"FOLDER --discovery --strict -s PKG:W121": {found, "FOLDER/deep/er\nPKG:W121"},
 		"FOLDER/bad/manifest.yaml":                {ok, `manifest.yaml:5:1: W010`},
 		"FOLDER/bundle.zip":                       {found, "MAN:E001"},
@@ -100,7 +103,7 @@ func TestRun(t *testing.T) {
 		"FOLDER/text":                             {unusable, "not a zip archive"},
 		"":                                        {unusable, "name a package"},
 		"FOLDER/good --select E9":                 {unusable, `no code "E9"`},
-		"FOLDER/good --scope all":                 {unusable, `no validator "all"`},
+		"FOLDER/good --scope all":                 {unusable, `no validator "all"; there are manifest, class, ui, package`},
 		"FOLDER/good --format markdown":           {unusable, "only codes"},
 		"FOLDER/good --nope":                      {unusable, "unknown flag --nope"},
 		"FOLDER/good --output FOLDER/none/x":      {unusable, "no such file"},
@@ -198,6 +201,19 @@ func TestRun_plugins(t *testing.T) {
 				t.Errorf("exit %d, want %d\n%s%s", code, c.code, stdout, stderr)
 			}
 		})
+	}
+}
+
+// The help lists each validator.
+func TestHelp_scope(t *testing.T) {
+	t.Parallel()
+	stdout, _, _ := runIn(t, t.TempDir(), "--help")
+	var names []string
+	for _, v := range murano.Builtin() {
+		names = append(names, v.Name)
+	}
+	if help := strings.Join(strings.Fields(stdout), " "); !strings.Contains(help, strings.Join(names, ", ")+", or those of plugins") {
+		t.Errorf("the help does not list %v:\n%s", names, help)
 	}
 }
 

@@ -46,9 +46,12 @@ func Run(ctx context.Context, pkg *Package, o Options) (Report, error) {
 	if validators == nil {
 		validators = Builtin()
 	}
-	c := &Check{ctx: ctx, Meter: budget.NewMeter(ctx), Package: pkg, options: o}
+	c := &Check{ctx: ctx, Meter: budget.NewMeter(ctx), Package: pkg, options: o, refused: map[string]bool{}}
 	for _, issue := range pkg.Problems {
 		c.add(issue)
+	}
+	for _, issue := range c.report.Issues {
+		c.refused[PlainName(issue.File)] = true
 	}
 	c.Manifest = pkg.Manifest(c.Meter)
 	c.Format = FormatOf(c.Manifest)
@@ -77,7 +80,8 @@ type Check struct {
 
 	ctx     context.Context //nolint:containedctx // of this check
 	options Options
-	file    string // the file being checked
+	refused map[string]bool // files that the loader has reported, by their plain names: they are not missing
+	file    string          // the file being checked
 	report  Report
 	err     error // of the budget; if set, the check ends early
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -143,13 +144,18 @@ func TestRun_formats(t *testing.T) {
 	for format, want := range map[string]string{
 		"MuranoPL/1.0": "E043 E056 E043 W045 E052", "MuranoPL/1.1": "E043 E056 W045 E052", "1.2": "E056 W045 E052",
 		"MuranoPL/1.3": "E056 E052", "MuranoPL/1.4": "W045", "MuranoPL/1.10": "W031 W045", "MuranoPL/v2": "W031 W045",
-		"MuranoPL/": "W031 E043 E056 E043 W045 E052", "MuranoPL/2.0": "W031 W045", "Heat.HOT/1.0": "W030",
+		"MuranoPL/": "W031 E043 E056 E043 W045 E052", "MuranoPL/2.0": "W031 W045", "Heat.HOT/1.0": "", "Heat.HOT/1": "", "Heat.HOT/2.0": "W031", "TOSCA.CSAR/1.0": "W030",
+		"MuranoPL/1.4.0": "W045", "MuranoPL/1.4.1": "W031 W045", "1": "E043 E056 E043 W045 E052",
 	} {
-		var codes []string
-		for _, issue := range check(t, map[string]string{
+		files := map[string]string{
 			"manifest.yaml": strings.Replace(manifest, "MuranoPL/1.4", "'"+format+"'", 1) + "Classes: {a.B: B.yaml}", "LICENSE": "",
 			"Classes/B.yaml": class,
-		}) {
+		}
+		if strings.HasPrefix(format, "Heat.HOT/") {
+			files["template.yaml"] = ""
+		}
+		var codes []string
+		for _, issue := range check(t, files) {
 			_, code, _ := strings.Cut(strings.Fields(issue)[1], ":")
 			codes = append(codes, code)
 		}
@@ -158,6 +164,26 @@ func TestRun_formats(t *testing.T) {
 		slices.Sort(wanted)
 		if !slices.Equal(codes, wanted) {
 			t.Errorf("%s: %v, want %v", format, codes, wanted)
+		}
+	}
+}
+
+// A package of a template of Heat needs the template, and neither classes nor a form.
+func TestRun_heat(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  []string
+	}{
+		"complete": {map[string]string{"template.yaml": "heat_template_version: 2015-04-30\n", "Heat/env.yaml": ""}, nil},
+		"none":     {nil, []string{`PKG:W121 Missing "template.yaml" in the package`}},
+	} {
+		files := map[string]string{
+			"manifest.yaml": "Format: Heat.HOT/1.0\nType: Application\nFullName: a.B\nDescription: x\n", "LICENSE": "", "logo.png": "",
+		}
+		maps.Copy(files, c.files)
+		if got := check(t, files); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 }

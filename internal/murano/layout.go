@@ -9,7 +9,7 @@ import (
 
 func layoutCodes() []Code {
 	return []Code{
-		{"PKG:E122", "the name of a file leads out of the package", ""},
+		{"PKG:E122", "the name of a file is not a plain path in the package", ""},
 		{"PKG:E123", "the archive cannot be read", ""},
 		{"PKG:E124", "two files of the archive have one name", ""},
 		{"PKG:E125", "files of the archive overlap", ""},
@@ -27,6 +27,10 @@ func checkLayout(c *Check) {
 		return
 	}
 	expected := []string{ManifestName, "LICENSE", "images.lst", "README.rst", defaultLogo, "UI", "Classes"}
+	required := []string{"LICENSE", ManifestName}
+	if c.Format.Name == HeatHOT {
+		expected, required = append(expected, heatTemplate), append(required, heatTemplate)
+	}
 	for _, logo := range []*located.Value{c.Manifest.Get("Logo"), c.Manifest.Get("Supplier").Get("Logo")} {
 		if logo.Is(located.String) {
 			expected = append(expected, logo.Text)
@@ -37,8 +41,8 @@ func checkLayout(c *Check) {
 			c.aboutf("PKG:W120", name, `Unknown "%s" in the package`, name)
 		}
 	}
-	for _, name := range []string{"LICENSE", ManifestName} {
-		if _, ok := c.Package.Files[name]; !ok {
+	for _, name := range required {
+		if _, ok := c.Package.Files[name]; !ok && !c.refused[name] {
 			c.aboutf("PKG:W121", "", `Missing "%s" in the package`, name)
 		}
 	}

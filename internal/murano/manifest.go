@@ -33,7 +33,7 @@ func manifestCodes() []Code {
 		{"MAN:E076", "Classes is not a mapping", "E074"},
 		{"MAN:E077", "a tag is not a string", ""},
 		{"MAN:W020", "a file under Classes/ is not named in the manifest", "W020"},
-		{"MAN:W030", "the format is not MuranoPL", "W030"},
+		{"MAN:W030", "the format is neither MuranoPL nor Heat.HOT", "W030"},
 		{"MAN:W031", "the version of the format is unknown", "W030"},
 		{"MAN:W073", "an application has no UI file", "W073"},
 		{"MAN:W074", "an application has no logo", "W074"},
@@ -44,7 +44,8 @@ func manifestCodes() []Code {
 
 // elsewhere says where a package that was packed together with its folder has its manifest, "" if it has none.
 func (c *Check) elsewhere() string {
-	for _, name := range slices.Sorted(maps.Keys(c.Package.Files)) {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(c.Package.Files)), maps.Keys(c.refused))
+	for _, name := range slices.Sorted(slices.Values(names)) {
 		if folder, found := strings.CutSuffix(name, "/"+ManifestName); found && !strings.Contains(folder, "/") {
 			return fmt.Sprintf(": it is in the folder %s; pack the files in the folder without the folder", folder)
 		}
@@ -55,7 +56,7 @@ func (c *Check) elsewhere() string {
 // checkManifest checks manifest.yaml.
 func checkManifest(c *Check) {
 	if c.Package.Files[ManifestName] == nil {
-		if c.Package.Single {
+		if c.Package.Single || c.refused[ManifestName] {
 			return
 		}
 		c.aboutf("MAN:E001", "", "%s is missing%s", ManifestName, c.elsewhere())
@@ -95,7 +96,7 @@ func (m *manifest) required(doc *located.Value) {
 	if doc.Get("Description") == nil {
 		m.atf("MAN:W075", doc, `Missing key "Description"`)
 	}
-	if doc.Get("UI") == nil {
+	if doc.Get("UI") == nil && m.Format.Name != HeatHOT { // Murano makes a form of the parameters of a template
 		m.exists("MAN:W073", "UI/", defaultUI, nil, `There is no UI file "%s"`)
 	}
 	if doc.Get("Logo") == nil {
@@ -110,7 +111,7 @@ const (
 
 // exists warns if a file that applications need is missing.
 func (m *manifest) exists(code, folder, name string, at *located.Value, format string) {
-	if m.library || m.Package.Single || m.Package.Exists(folder+name) {
+	if m.library || m.Package.Single || m.refused[folder+name] || m.Package.Exists(folder+name) {
 		return
 	}
 	if at == nil {
@@ -121,10 +122,15 @@ func (m *manifest) exists(code, folder, name string, at *located.Value, format s
 }
 
 func (m *manifest) format(v *located.Value) {
-	switch f := FormatOf(m.Manifest); {
-	case f.Name != MuranoPL:
+	versions := map[string][]string{
+		MuranoPL: {"1.0.0", "1.1.0", "1.2.0", "1.3.0", "1.4.0"}, HeatHOT: {"1.0.0"},
+	}
+	known := versions[m.Format.Name]
+	version, err := semver.Coerce(m.Format.Version)
+	switch {
+	case known == nil:
 		m.atf("MAN:W030", v, `Not supported format "%s"`, v)
-	case !slices.Contains([]string{"1.0", "1.1", "1.2", "1.3", "1.4"}, f.Version):
+	case err != nil || !slices.Contains(known, version.String()):
 		m.atf("MAN:W031", v, `Not supported format version "%s"`, v)
 	}
 }
@@ -188,7 +194,7 @@ func (m *manifest) classes(v *located.Value) {
 		switch _, exists := m.Package.Files[folder+name]; {
 		case e.Value.Kind >= located.Seq:
 			m.atf("MAN:E052", e.Value, `File of class "%s" is not a string`, e.Key)
-		case named[name]:
+		case named[name], m.refused[folder+name]:
 		case !exists && !m.Package.Single || e.Value.Kind != located.String:
 			m.atf("MAN:E050", e.Value, `File "%s" is present in Manifest, but not in filesystem`, path.Clean(name))
 		case exists && !strings.HasSuffix(name, ".yaml"):

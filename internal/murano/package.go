@@ -1,6 +1,7 @@
 package murano
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -85,8 +86,20 @@ func (p *Package) Manifest(meter *budget.Meter) *located.Value {
 // ManifestName is the file that describes a package.
 const ManifestName = "manifest.yaml"
 
-// MuranoPL is the format of packages with classes.
-const MuranoPL = "MuranoPL"
+// The formats that Murano reads: of packages with classes, and of those with a template of Heat.
+const (
+	MuranoPL = "MuranoPL"
+	HeatHOT  = "Heat.HOT"
+)
+
+// heatTemplate is the file at the top of a package in the format Heat.HOT.
+const heatTemplate = "template.yaml"
+
+// PlainName returns the name that a member of an archive should have: relative to the package, its parts separated by
+// single slashes.
+func PlainName(name string) string {
+	return path.Clean("/" + strings.ReplaceAll(name, `\`, "/"))[1:]
+}
 
 // Format is the format of a package and its version.
 type Format struct {

@@ -38,10 +38,10 @@ func Run(ctx context.Context, path string, o Options) ([]Result, error) {
 	var results []Result
 	err := filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
 		switch {
-		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission):
+		case errors.Is(err, fs.ErrNotExist) && name != path: // it was just deleted
 			return nil
 		case err != nil:
-			return err
+			return &pack.Unreadable{Reason: err.Error()}
 		case !entry.IsDir() || name == path || strings.HasPrefix(entry.Name(), "."):
 			return nil
 		}

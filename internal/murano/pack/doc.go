@@ -66,12 +66,14 @@ func nameProblem(name string) string {
 			return "it leads out of the package"
 		}
 	}
-	for part := range strings.SplitSeq(name, "/") {
-		if part == "" || part == "." {
-			return "it has an empty part"
-		}
+	switch plain := murano.PlainName(name); {
+	case name == plain:
+		return ""
+	case strings.Contains(name, `\`):
+		return fmt.Sprintf(`it has a backslash, and folders are separated by slashes: "%s"`, plain)
+	default:
+		return fmt.Sprintf(`it has an empty part or a dot, which the plain name "%s" has not`, plain)
 	}
-	return ""
 }
 
 // addf reports an issue about a member, whose name is shortened.

@@ -96,7 +96,7 @@ func (f *folderReader) visit(name string, entry fs.DirEntry, err error) error {
 		return nil
 	}
 	if problem := nameProblem(filepath.ToSlash(name)); problem != "" {
-		addf(f.pkg, "PKG:E122", name, "this name is not safe: %s", problem)
+		addf(f.pkg, "PKG:E122", name, "this name is refused: %s", problem)
 		return nil
 	}
 	file, err := f.root.Open(name)

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -122,6 +123,66 @@ func TestZip_inFolder(t *testing.T) {
 		report, err := murano.Run(ctx, pkg, murano.Options{})
 		if err != nil || !slices.ContainsFunc(report.Errors(), func(i murano.Issue) bool { return i.Message == want }) {
 			t.Errorf("%s: %v, %v, want %s", name, report.Errors(), err, want)
+		}
+	}
+}
+
+// A file that is refused is not said to be missing, so the first issue is the cause, and no other follows from it.
+func TestZip_refused(t *testing.T) {
+	t.Parallel()
+	const app = "Type: Application\nFullName: a.B\nDescription: x\nClasses: {a.B: B.yaml}\n"
+	names := []string{"manifest.yaml", "LICENSE", "Classes/B.yaml", "UI/ui.yaml", "logo.png"}
+	texts := map[string]string{
+		"manifest.yaml": app, "Classes/B.yaml": "Name: a.B\n", "UI/ui.yaml": "Version: 2.2\nApplication: {}\nForms: []\n",
+	}
+	changes := map[string]struct {
+		want   string
+		change func(*zip.FileHeader)
+	}{
+		"a dot":        {"PKG:E122", func(h *zip.FileHeader) { h.Name = "./" + h.Name }},
+		"a dot inside": {"PKG:E122", func(h *zip.FileHeader) { h.Name = "x/../" + h.Name }},
+		"two slashes":  {"PKG:E122", func(h *zip.FileHeader) { h.Name = ".//" + h.Name }},
+		"backslashes":  {"PKG:E122", func(h *zip.FileHeader) { h.Name = `.\` + strings.ReplaceAll(h.Name, "/", `\`) }},
+		"absolute":     {"PKG:E122", func(h *zip.FileHeader) { h.Name = "/" + h.Name }},
+		"bzip2":        {"PKG:E123", func(h *zip.FileHeader) { h.Method = 12 }},
+		"encrypted":    {"PKG:E126", func(h *zip.FileHeader) { h.Flags |= 1 }},
+		"a link":       {"PKG:E128", func(h *zip.FileHeader) { h.SetMode(fs.ModeSymlink | 0o777) }},
+	}
+	for name, c := range changes {
+		for _, changed := range names {
+			t.Run(name+" "+changed, func(t *testing.T) {
+				t.Parallel()
+				var b bytes.Buffer
+				w := zip.NewWriter(&b)
+				for _, member := range append(names, "./") {
+					header := &zip.FileHeader{Name: member}
+					if member == changed {
+						c.change(header)
+					}
+					header.CRC32 = crc32.ChecksumIEEE([]byte(texts[member]))
+					header.CompressedSize64, header.UncompressedSize64 = uint64(len(texts[member])), uint64(len(texts[member]))
+					part, err := w.CreateRaw(header)
+					if err != nil {
+						t.Fatal(err)
+					}
+					_, _ = part.Write([]byte(texts[member]))
+				}
+				if err := w.Close(); err != nil {
+					t.Fatal(err)
+				}
+				pkg, err := pack.Zip(t.Context(), b.Bytes(), pack.DefaultLimits())
+				if err != nil {
+					t.Fatal(err)
+				}
+				report, err := murano.Run(t.Context(), pkg, murano.Options{})
+				if err != nil || len(report.Issues) != 1 || report.Issues[0].Code != c.want {
+					t.Errorf("%v, %v, want one %s", report.Issues, err, c.want)
+				}
+				ignored, err := murano.Run(t.Context(), pkg, murano.Options{Ignore: []string{c.want}})
+				if err != nil || changed == "manifest.yaml" && len(ignored.Errors()) == 0 {
+					t.Errorf("without the cause: %v, %v", ignored, err)
+				}
+			})
 		}
 	}
 }

@@ -73,8 +73,11 @@ const (
 // member adds a member to the package, or a problem with it.
 func (z *zipReader) member(file *zip.File) error {
 	name := strings.TrimSuffix(file.Name, "/")
+	if name == "." { // the package itself
+		return nil
+	}
 	if problem := nameProblem(name); problem != "" {
-		addf(z.pkg, "PKG:E122", file.Name, "the name of this member is not safe: %s", problem)
+		addf(z.pkg, "PKG:E122", file.Name, "the name of this member is refused: %s", problem)
 		return nil
 	}
 	isFolder := name != file.Name
