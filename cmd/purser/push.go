@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,13 +99,14 @@ func (c *pushCommand) read(ctx context.Context, around *surroundings) (
 		if body, err = folder.ReadChangeSet(ctx, c.Changeset); err == nil {
 			change.Buckets = body.Empty
 		}
-		return body, change, err
 	case c.Bucket == "" || len(c.Paths) == 0:
 		return nil, change, errors.New("name a bucket and the files or folders of its documents: purser push site site/")
+	default:
+		body, err = folder.Read(ctx, c.Paths, around.stdin)
 	}
-	body, err = folder.Read(ctx, c.Paths, around.stdin)
 	if err == nil && len(body.Text) == 0 && !c.Yes {
-		err = fmt.Errorf("there are no documents in %s; to delete all of the bucket, add --yes", strings.Join(c.Paths, ", "))
+		err = fmt.Errorf("there are no documents in %s; to delete all of each bucket, add --yes",
+			cmp.Or(c.Changeset, strings.Join(c.Paths, ", ")))
 	}
 	return body, change, err
 }

@@ -98,6 +98,40 @@ func TestPush_asks(t *testing.T) {
 	}
 }
 
+// A push without any document, as of a wrong folder, is refused, even if it would delete nothing.
+func TestPush_nothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"docs", "src"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{{"b", dir}, {"b", "-"}, {"--changeset", dir}, {"--changeset", dir, "--max-deleted", "1"}} {
+		f := newFake(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `[]`) })
+		_, stderr, code := purser(t, append([]string{"push", "--server", f.URL}, args...)...)
+		if code != exitFailed || len(f.asked) > 0 || !strings.Contains(stderr, "there are no documents in "+args[1]) {
+			t.Errorf("%q: exit code %d, requests %q\n%s", args, code, f.asked, stderr)
+		}
+	}
+}
+
+// To post a result needs no other right: the server resolves the revision.
+func TestResultsPost_onlyPosts(t *testing.T) {
+	t.Parallel()
+	for args, asked := range map[string]string{
+		"17":                      "POST revisions/17/validations/v",
+		"latest":                  "POST revisions/latest/validations/v",
+		"tag:good --stamp abcdef": "POST revisions/tag:good/validations/v?revision-stamp=abcdef",
+	} {
+		f := newFake(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"revision":17,"status":"success"}`) })
+		stdout, stderr, code := purser(t, append(strings.Fields("results post v "+args), "--status", "success", "--server", f.URL)...)
+		if diff := cmp.Diff([]string{asked}, f.asked); diff != "" || code != 0 || stdout != "Revision 17: v is a success\n" {
+			t.Errorf("%s: exit code %d\n%s%s%s", args, code, diff, stdout, stderr)
+		}
+	}
+}
+
 // A pull that cannot learn whether it was shown all documents deletes no files.
 func TestPull_unsure(t *testing.T) {
 	t.Parallel()

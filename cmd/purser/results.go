@@ -56,17 +56,17 @@ func (c *resultsPostCommand) Run(ctx context.Context, around *surroundings) erro
 	if err != nil {
 		return err
 	}
-	about, err := revisionOf(ctx, server, c.Revision)
+	revision, err := server.Resolve(ctx, c.Revision)
 	if err != nil {
 		return err
 	}
+	query := url.Values{}
 	if c.Stamp != "" {
-		about.Stamp = c.Stamp
+		query.Set("revision-stamp", c.Stamp)
 	}
 	var posted client.Posted
-	text, err := server.Send(ctx, client.Request{
-		Method: http.MethodPost, Path: []string{"revisions", strconv.FormatInt(about.ID, 10), "validations", c.Validation},
-		Query: url.Values{"revision-stamp": {about.Stamp}}, Body: body,
+	text, err := server.Send(ctx, client.Request{ // the only one, so that it needs no other right
+		Method: http.MethodPost, Path: []string{"revisions", revision, "validations", c.Validation}, Query: query, Body: body,
 	}, &posted)
 	if err != nil {
 		return err
@@ -74,9 +74,12 @@ func (c *resultsPostCommand) Run(ctx context.Context, around *surroundings) erro
 	if posted.Warning != "" {
 		fmt.Fprintln(around.stderr, "purser: warning:", words.Printable(posted.Warning))
 	}
+	if posted.Revision > 0 { // unless the server is in compat mode
+		revision = strconv.FormatInt(posted.Revision, 10)
+	}
 	return c.print(around, views.Answer{
 		JSON: text, Names: []string{posted.Status},
-		Text: fmt.Sprintf("Revision %d: %s is a %s\n", about.ID, words.Line(c.Validation), posted.Status),
+		Text: fmt.Sprintf("Revision %s: %s is a %s\n", revision, words.Line(c.Validation), posted.Status),
 	})
 }
 

@@ -192,9 +192,11 @@ func TestPurser_roundTrip(t *testing.T) {
 	p.run(t, "pull", "out", "1").exits(t, 2, "is not empty", "--replace")
 	p.writes(t, "out/.git/config", "kept")
 	p.writes(t, "out/notes.txt", "kept")
-	p.does(t, "pull", "out", "1", "--replace")
+	p.writes(t, "out/site/values.yaml", "kept: 1\n")
+	p.run(t, "pull", "out", "1", "--replace").exits(t, 1, "deleted  more/Widget/json.yaml", "would delete 1 file", "--yes")
+	p.does(t, "pull", "out", "1", "--replace", "--yes")
 	left := slices.Sorted(maps.Keys(p.files(t, "out")))
-	if len(left) != 8+2 || slices.ContainsFunc(left, func(name string) bool { return strings.Contains(name, "more") }) {
+	if len(left) != 8+3 || slices.ContainsFunc(left, func(name string) bool { return strings.Contains(name, "more") }) {
 		t.Errorf("files after pulling revision 1 over revision 2: %q", left)
 	}
 }
@@ -406,13 +408,16 @@ func TestPurser_status(t *testing.T) {
 	p.run(t, "status", "tag:good").exits(t, 0, "revision 1: failure", "purser findings 1")
 	p.run(t, "tag", "good").exits(t, 2, "purser tag good latest")
 	p.run(t, "tag").exits(t, 0, "good  1 ")
-	p.does(t, "tag", "-d", "good")
+	p.run(t, "tag", "-d", "good").exits(t, 1, "this would delete the tag good of revision 1; add --yes")
+	p.does(t, "tag", "-d", "good", "--yes")
 	p.run(t, "status", "tag:good").exits(t, 2)
 	p.writes(t, "more.yaml", widget("one", "1"))
 	p.does(t, "push", "more", "more.yaml")
 	p.run(t, "show", "latest~1", "-o", "name").exits(t, 0, "deckhand/ValidationPolicy/v1/gate\n")
 	p.run(t, "rollback", "latest~1", "--dry-run").exits(t, 1, "deleted  [acme/Widget/v1, site] one (bucket more)")
-	p.run(t, "rollback", "latest~1", "-m", "why").exits(t, 0, "Revision 3:", "deleted=1")
+	p.run(t, "rollback", "latest~1", "-m", "why").exits(t, 1, "would delete 1 document: [acme/Widget/v1, site] one", "--yes or --max-deleted")
+	p.run(t, "rollback", "latest~1", "-m", "why", "--max-deleted", "0").exits(t, 1, "more documents (1) than max-deleted allows (0)")
+	p.run(t, "rollback", "latest~1", "-m", "why", "--max-deleted", "1").exits(t, 0, "Revision 3:", "deleted=1")
 	p.run(t, "events").exits(t, 0, "purser.revision.created", "revisions/3", "purser.tag.set")
 	p.run(t, "events", "--type", "purser.tag.set", "-o", "json").exits(t, 0, `"type":"purser.tag.set"`)
 	p.run(t, "events", "--since", "now").exits(t, 0)
@@ -457,7 +462,7 @@ func TestPurser_secrets(t *testing.T) {
 		p.run(t, "pull", "out").exits(t, 0, "you may not see encrypted documents")
 		p.writes(t, "out/site/mine.yaml", passphrase("mine", "own"))
 		p.writes(t, "out/site/old.yaml", widget("old", "{}"))
-		p.run(t, "pull", "out", "--replace").exits(t, 0, "files of such documents are kept")
+		p.run(t, "pull", "out", "--replace", "--yes").exits(t, 0, "files of such documents are kept")
 		left := p.files(t, "out")
 		if _, kept := left["out/site/mine.yaml"]; !kept {
 			t.Errorf("the file of an encrypted document is deleted, which %s is not shown: %v", user, left)
