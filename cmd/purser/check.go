@@ -207,7 +207,7 @@ func (c *checkCommand) check(ctx context.Context, around *surroundings, checker 
 		return c.foundNone(report.Skipped, in.excluded)
 	}
 	if c.WriteBaseline {
-		return c.writeBaseline(around, report)
+		return c.writeBaseline(ctx, around, report)
 	}
 	if c.Baseline != "" {
 		text, err := os.ReadFile(c.Baseline)
@@ -246,7 +246,11 @@ func levelOf(word string) check.Level {
 	return findings.Info
 }
 
-func (c *checkCommand) writeBaseline(around *surroundings, report check.Report) error {
+func (c *checkCommand) writeBaseline(ctx context.Context, around *surroundings, report check.Report) error {
+	old, err := os.ReadFile(c.Baseline)
+	if err == nil && !check.MayReplace(ctx, old) {
+		return fmt.Errorf("%s is no baseline, and is not overwritten; name another file", c.Baseline)
+	}
 	var text strings.Builder
 	if err := report.Baseline().Write(&text); err != nil {
 		return err
@@ -254,7 +258,7 @@ func (c *checkCommand) writeBaseline(around *surroundings, report check.Report) 
 	if err := os.WriteFile(c.Baseline, []byte(text.String()), 0o644); err != nil { //nolint:gosec // it is committed
 		return fmt.Errorf("write the baseline: %w", err)
 	}
-	_, err := fmt.Fprintf(around.stdout, "%s written to %s\n", words.Count(len(report.Findings), "finding"), c.Baseline)
+	_, err = fmt.Fprintf(around.stdout, "%s written to %s\n", words.Count(len(report.Findings), "finding"), c.Baseline)
 	return err //nolint:wrapcheck // the error has context
 }
 

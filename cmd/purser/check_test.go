@@ -94,6 +94,7 @@ func TestCheck(t *testing.T) { //nolint:paralleltest // it changes the working d
 		{"- -", "", "purser: nothing was checked", 2},
 		{"schema/s.yaml --render -", "", "1 document, 0 errors, 0 warnings\npurser: nothing is rendered: the documents do not", 1},
 		{"site --write-baseline", "", "purser: --write-baseline needs --baseline FILE", 2},
+		{"site --write-baseline --baseline site/w.yaml", "", "purser: site/w.yaml is no baseline, and is not overwritten", 2},
 		{"site --bucket-by day --fail-on never", "", "purser: --fail-on: \"never\" is none of error, warning, info\n--bucket-by: ", 2},
 	} {
 		stdout, stderr, code := purser(t, append([]string{"check"}, strings.Fields(c.args)...)...)

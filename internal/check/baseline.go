@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"purser/internal/document"
 	"purser/internal/document/blockyaml"
 )
 
@@ -67,6 +68,14 @@ func ReadBaseline(ctx context.Context, text []byte) (baseline Baseline, err erro
 			"Write it anew with --write-baseline", err)
 	}
 	return baseline, nil
+}
+
+// MayReplace reports whether a text may be replaced by a baseline: it is empty, or a baseline of any version.
+func MayReplace(ctx context.Context, text []byte) bool {
+	value, err := document.ParseOne(ctx, text, document.YAML, document.DefaultLimits())
+	root, _ := value.(document.Mapping)
+	_, known := root.Lookup("findings")
+	return err == nil && (value == nil || known)
 }
 
 // Without returns the report without the findings of a baseline, each removed as often as it is listed.

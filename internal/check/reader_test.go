@@ -189,7 +189,8 @@ func TestReader_stdinOnce(t *testing.T) {
 // Rendered documents are written to one file per bucket, inside the folder whatever the bucket's name is.
 func TestWriteFolder(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	tree(t, map[string]string{
-		"out/here/a.yaml": "of an earlier run", "out/kept.yaml": "kept", "in.yaml": "in", "out/here/e.yaml/f": "in a folder",
+		"out/here/a.yaml": "# Rendered by purser check: the next run replaces this file.\nof an earlier run", "out/here/mine.yaml": "mine",
+		"out/kept.yaml": "kept", "in.yaml": "in", "out/here/e.yaml/f": "in a folder",
 	})
 	link(t, "../../in.yaml", "out/here/link.yaml")
 	link(t, "..", "out/here/up")
@@ -207,6 +208,7 @@ func TestWriteFolder(t *testing.T) { //nolint:paralleltest // it changes the wor
 		"a linked folder":    {[]string{"b/c", "also-b/c"}, "/c.yaml, as others are"},
 		"a file":             {[]string{"../../out/here/read"}, "out/here/out/here/read.yaml is one of the files"},
 		"out by a link":      {[]string{"up/kept"}, "path escapes"},
+		"a file of the user": {[]string{"a", "mine"}, "out/here/mine.yaml is there, and is not of an earlier run"},
 		"over a folder":      {[]string{"e"}, "the documents of e would be written to out/here/e.yaml"},
 	} {
 		texts := map[string][]byte{}
@@ -222,12 +224,12 @@ func TestWriteFolder(t *testing.T) { //nolint:paralleltest // it changes the wor
 		}
 		for i, file := range strings.Fields(c.want) {
 			got, err := os.ReadFile(filepath.Join("out/here", file))
-			if string(got) != "documents of "+c.buckets[i] {
+			if _, text, _ := strings.Cut(string(got), "\n"); text != "documents of "+c.buckets[i] {
 				t.Errorf("%s: %s: %q, %v", name, file, got, err)
 			}
 		}
 	}
-	for name, want := range map[string]string{"in.yaml": "in", "out/kept.yaml": "kept", "out/here/e.yaml/f": "in a folder"} {
+	for name, want := range map[string]string{"in.yaml": "in", "out/kept.yaml": "kept", "out/here/e.yaml/f": "in a folder", "out/here/mine.yaml": "mine"} {
 		if got, err := os.ReadFile(name); string(got) != want {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}

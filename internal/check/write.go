@@ -38,9 +38,12 @@ func jsonOf(doc *revisions.Stored) []byte {
 	return append(text, '}')
 }
 
+// rendered begins the files that WriteFolder writes, so that it knows those of an earlier run.
+const rendered = "# Rendered by purser check: the next run replaces this file.\n"
+
 // WriteFolder writes texts as files in a folder, which it creates if necessary: BUCKET.yaml for each, documents.yaml
 // for ".". It replaces files of an earlier run. It returns an error instead of writing outside the folder, overwriting
-// an input file, or writing two buckets to one file.
+// any other file, or writing two buckets to one file.
 func WriteFolder(folder string, texts map[string][]byte, read []string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // as other folders
 		return fmt.Errorf("make a folder: %w", err)
@@ -62,6 +65,11 @@ func WriteFolder(folder string, texts map[string][]byte, read []string) error {
 				filepath.Join(folder, name))
 		}
 		if info, err := root.Lstat(name); err == nil && !info.IsDir() {
+			old, err := root.ReadFile(name)
+			if info.Mode().IsRegular() && (err != nil || !bytes.HasPrefix(old, []byte(rendered))) {
+				return fmt.Errorf("%w: %s is there, and is not of an earlier run; name another folder, or move it", ErrOutput,
+					filepath.Join(folder, name))
+			}
 			if err := root.Remove(name); err != nil {
 				return fmt.Errorf("replace rendered documents: %w", err)
 			}
@@ -110,7 +118,7 @@ func writeNew(root *os.Root, name string, text []byte) error {
 	if err != nil {
 		return err //nolint:wrapcheck // the caller does
 	}
-	_, err = file.Write(text)
+	_, err = file.Write(append([]byte(rendered), text...))
 	return errors.Join(err, file.Close())
 }
 
