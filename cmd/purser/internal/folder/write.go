@@ -85,8 +85,8 @@ func mustBeFree(root *os.Root, dir string, names, old []string) error {
 			continue
 		}
 		if _, err := root.Lstat(filepath.FromSlash(name)); err == nil {
-			return fmt.Errorf("%s is in the way: it would be overwritten, and it is not a file that holds documents only, of "+
-				"which you may see all; move it. Nothing was written", filepath.Join(dir, filepath.FromSlash(name)))
+			return fmt.Errorf("%s is in the way: it is no file, cannot be read, or holds something other than documents that "+
+				"you may see; move it. Nothing was written", filepath.Join(dir, filepath.FromSlash(name)))
 		}
 	}
 	return nil
