@@ -94,7 +94,7 @@ func TestRun(t *testing.T) {
 		"FOLDER --discover":                       {found, "Errors in package FOLDER/bad\n"},
 		"FOLDER/none --discover":                  {unusable, "no such file"},
 		"FOLDER/good --discover":                  {unusable, "nothing was checked: there is no package below FOLDER/good"},
-		"FOLDER/good --plugin-dir FOLDER/good":    {unusable, "no file in FOLDER/good is a program"},
+		"FOLDER/good --plugin-dir FOLDER/good":    {unusable, "there is no program in FOLDER/good"},
 		"FOLDER --discovery --strict -s PKG:W121": {found, "FOLDER/deep/er\nPKG:W121"},
 		"FOLDER/bad/manifest.yaml":                {ok, `manifest.yaml:5:1: W010`},
 		"FOLDER/bundle.zip":                       {found, "MAN:E001"},

@@ -184,14 +184,15 @@ func (c *checkCommand) foundNone(skipped, excluded []string) noDocuments {
 		paths = "the standard input"
 	}
 	text := "nothing was checked: there is no document in " + paths
-	if skipped = slices.DeleteFunc(skipped, func(name string) bool { return slices.Contains(c.Paths, name) }); len(skipped) > 0 {
+	skipped = slices.DeleteFunc(skipped, func(name string) bool { return slices.Contains(c.Paths, name) })
+	if len(skipped) > 0 {
 		text += "; without documents: " + folder.Listed(skipped)
 	}
 	if len(excluded) > 0 {
 		text += "; excluded: " + folder.Listed(excluded)
 	}
-	return noDocuments(text + "\nName the files that hold documents, or their folders, where *.yaml, *.yml and *.json are " +
-		"read; with --allow-empty, the exit code is 0 if there are none")
+	return noDocuments(text + "\nName the files that hold documents, or their folders, where *.yaml, *.yml and *.json " +
+		"are read; with --allow-empty, the exit code is 0 if there are none")
 }
 
 // check checks files and prints the report.

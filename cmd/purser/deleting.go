@@ -18,8 +18,8 @@ type consent struct {
 	Yes bool `help:"Delete without being asked." short:"y"`
 }
 
-// confirm returns an error unless the user permits to delete what, such as 3 revisions. It prints a list of them and, on
-// a terminal, asks.
+// confirm returns an error unless the user permits to delete what, such as 3 revisions. It prints a list of them and,
+// on a terminal, asks.
 func (c consent) confirm(around *surroundings, what, list string) error {
 	if c.Yes {
 		return nil
@@ -80,7 +80,7 @@ func (l deletionLimit) apply(ctx context.Context, around *surroundings, change c
 // confirmed previews a change, prints what show returns of it and asks its question. It returns the change such that it
 // is made exactly as shown, or not at all.
 func confirmed(ctx context.Context, around *surroundings, change client.Change, send sender,
-	show func(would client.Written, preview client.Preview) (text, question string),
+	show func(client.Preview) (text, question string),
 ) (client.Change, error) {
 	plan := change
 	plan.DryRun, plan.MaxDeleted = true, -1
@@ -92,7 +92,7 @@ func confirmed(ctx context.Context, around *surroundings, change client.Change, 
 	if err != nil {
 		return change, err
 	}
-	text, question := show(would, preview)
+	text, question := show(preview)
 	fmt.Fprint(around.stderr, text)
 	change.IfMatch = would.ETag
 	return change, ask(around, question)

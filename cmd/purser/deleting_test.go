@@ -13,9 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"purser/internal/client"
-
 	"purser/cmd/purser/internal/views"
+	"purser/internal/client"
 )
 
 // deletions is a server that counts the requests that delete something.
@@ -151,7 +150,7 @@ func TestDeletionLimit(t *testing.T) {
 			t.Errorf("%+v permits %d in a dry run", limit, got)
 		}
 	}
-	_, question := views.Deletions(client.Written{}, client.Preview{Changes: client.Changes{Deleted: 2}})
+	_, question := views.Deletions(client.Preview{Changes: client.Changes{Deleted: 2}})
 	if question != "Delete 2 documents?" {
 		t.Errorf("it asks %q", question)
 	}

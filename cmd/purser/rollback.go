@@ -20,7 +20,7 @@ type rollbackCommand struct {
 
 // Help returns the end of the command's help.
 func (*rollbackCommand) Help() string {
-	return `Documents that the earlier revision does not have are deleted. On a terminal it shows the change and asks first;
+	return `Documents that the earlier revision does not have are deleted. On a terminal it shows the change and asks;
 elsewhere it deletes only with --yes or --max-deleted.
 
 Examples:

@@ -35,12 +35,14 @@ type keptFile struct {
 	text    []byte
 }
 
+// MaxFileSize is the size of the largest file that is read, as of a body.
+const MaxFileSize = 32 << 20
+
 // Bounds of one reading.
 const (
-	MaxFileSize = 32 << 20  // as for a body
-	maxSize     = 256 << 20 // of all files together
-	maxFiles    = 100_000
-	maxDepth    = 50 // of folders
+	maxSize  = 256 << 20 // of all files together
+	maxFiles = 100_000
+	maxDepth = 50 // of folders
 )
 
 // ErrTooMuch is the error for paths with more than can be checked in one run.

@@ -64,15 +64,8 @@ func WriteFolder(folder string, texts map[string][]byte, read []string) error {
 			return fmt.Errorf("%w: %s is one of the files that are checked; name another folder", ErrOutput,
 				filepath.Join(folder, name))
 		}
-		if info, err := root.Lstat(name); err == nil && !info.IsDir() {
-			old, err := root.ReadFile(name)
-			if info.Mode().IsRegular() && (err != nil || !bytes.HasPrefix(old, []byte(rendered))) {
-				return fmt.Errorf("%w: %s is there, and is not of an earlier run; name another folder, or move it", ErrOutput,
-					filepath.Join(folder, name))
-			}
-			if err := root.Remove(name); err != nil {
-				return fmt.Errorf("replace rendered documents: %w", err)
-			}
+		if err := removeRendered(root, name); err != nil {
+			return err
 		}
 	}
 	for _, bucket := range buckets {
@@ -82,6 +75,25 @@ func WriteFolder(folder string, texts map[string][]byte, read []string) error {
 		} else if err != nil {
 			return fmt.Errorf("write rendered documents: %w", err)
 		}
+	}
+	return nil
+}
+
+// removeRendered removes a link or a file of an earlier run. It returns an error if there is another file.
+func removeRendered(root *os.Root, name string) error {
+	info, err := root.Lstat(name)
+	if err != nil || info.IsDir() {
+		return nil //nolint:nilerr // writing the file fails
+	}
+	if info.Mode().IsRegular() {
+		old, err := root.ReadFile(name)
+		if err != nil || !bytes.HasPrefix(old, []byte(rendered)) {
+			return fmt.Errorf("%w: %s is there, and is not of an earlier run; name another folder, or move it", ErrOutput,
+				filepath.Join(root.Name(), name))
+		}
+	}
+	if err := root.Remove(name); err != nil {
+		return fmt.Errorf("replace rendered documents: %w", err)
 	}
 	return nil
 }

@@ -45,7 +45,8 @@ func manifestCodes() []Code {
 // elsewhere says where a package that was packed together with its folder has its manifest, "" if it has none.
 func (c *Check) elsewhere() string {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(c.Package.Files)), maps.Keys(c.refused))
-	for _, name := range slices.Sorted(slices.Values(names)) {
+	slices.Sort(names)
+	for _, name := range names {
 		if folder, found := strings.CutSuffix(name, "/"+ManifestName); found && !strings.Contains(folder, "/") {
 			return fmt.Sprintf(": it is in the folder %s; pack the files in the folder without the folder", folder)
 		}
@@ -194,7 +195,7 @@ func (m *manifest) classes(v *located.Value) {
 		switch _, exists := m.Package.Files[folder+name]; {
 		case e.Value.Kind >= located.Seq:
 			m.atf("MAN:E052", e.Value, `File of class "%s" is not a string`, e.Key)
-		case named[name], m.refused[folder+name]:
+		case named[name], !exists && m.refused[folder+name]:
 		case !exists && !m.Package.Single || e.Value.Kind != located.String:
 			m.atf("MAN:E050", e.Value, `File "%s" is present in Manifest, but not in filesystem`, path.Clean(name))
 		case exists && !strings.HasSuffix(name, ".yaml"):

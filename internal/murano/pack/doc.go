@@ -70,9 +70,9 @@ func nameProblem(name string) string {
 	case name == plain:
 		return ""
 	case strings.Contains(name, `\`):
-		return fmt.Sprintf(`it has a backslash, and folders are separated by slashes: "%s"`, plain)
+		return fmt.Sprintf(`it has a backslash; folders are separated by slashes, as in "%s"`, plain)
 	default:
-		return fmt.Sprintf(`it has an empty part or a dot, which the plain name "%s" has not`, plain)
+		return fmt.Sprintf(`it has an empty part or a dot; the plain name is "%s"`, plain)
 	}
 }
 

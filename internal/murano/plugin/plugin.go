@@ -88,7 +88,7 @@ func Load(ctx context.Context, folder string) (validators []murano.Validator, er
 		validators = append(validators, v)
 	}
 	if len(validators) == 0 {
-		return nil, fmt.Errorf("no file in %s is a program: one has the permission to be executed", folder)
+		return nil, fmt.Errorf("there is no program in %s: no file there is executable", folder)
 	}
 	return validators, nil
 }

@@ -124,8 +124,8 @@ func (p Pull) Write() error {
 	return nil
 }
 
-// replace creates a file, or replaces it as a whole, and creates its folders. It does not wait for the disk, which would
-// take most of the time of a pull: what a power cut damages can be pulled again.
+// replace creates a file, or replaces it as a whole, and creates its folders. It does not wait for the disk, which
+// would take most of the time of a pull: what a power cut damages can be pulled again.
 func replace(root *os.Root, name string, text []byte, mode fs.FileMode) error {
 	in := filepath.Dir(name)
 	if err := root.MkdirAll(in, 0o755); err != nil {

@@ -110,13 +110,13 @@ func RollbackPreview(revision string, written client.Written, preview client.Pre
 }
 
 // RollbackQuestion returns the preview of a rollback as text, and the question whether to make it.
-func RollbackQuestion(revision string) func(client.Written, client.Preview) (text, question string) {
-	return func(would client.Written, preview client.Preview) (text, question string) {
+func RollbackQuestion(revision string) func(client.Preview) (text, question string) {
+	return func(preview client.Preview) (text, question string) {
 		question = "Roll back to revision " + revision
 		if preview.Changes.Deleted > 0 {
 			question += " and delete " + deletedIn(preview)
 		}
-		return RollbackPreview(revision, would, preview).Text, question + "?"
+		return RollbackPreview(revision, client.Written{}, preview).Text, question + "?"
 	}
 }
 
@@ -149,7 +149,7 @@ func wordOf(d client.Difference) string {
 }
 
 // Deletions returns a list of the documents that a change would delete, and the question whether to.
-func Deletions(_ client.Written, preview client.Preview) (list, question string) {
+func Deletions(preview client.Preview) (list, question string) {
 	var rows [][]string
 	for _, d := range preview.Documents {
 		if d.Change == "deleted" {
