@@ -44,7 +44,7 @@ type options struct {
 
 	Ignore    []string `short:"i" placeholder:"CODE,..." help:"Leave out these codes, with prefix or without."`
 	Select    []string `short:"s" placeholder:"CODE,..." help:"Report only these codes, with prefix or without."`
-	Scope     []string `short:"l" placeholder:"NAME,..." help:"Run only: manifest, class, ui, package, or those of plugins."`
+	Scope     []string `short:"l" placeholder:"NAME,..." help:"Only manifest, class, ui, package, or those of plugins."`
 	Strict    bool     `help:"Take warnings for errors in the exit code."`
 	Discover  bool     `aliases:"discovery" help:"Check all packages in the folders below."`
 	Nested    bool     `help:"Check the archives at the top of the package as packages, too."`
