@@ -133,6 +133,26 @@ func TestCommands_delete(t *testing.T) {
 	}
 }
 
+// A pull names the files of its buckets that it keeps, because documents are now in two files.
+func TestPull_kept(t *testing.T) {
+	t.Parallel()
+	server, _ := deletions(t)
+	at := filepath.Join(t.TempDir(), "site", "mixed.yaml")
+	const text = "schema: acme/Host/v1\nmetadata: {name: x}\n---\na: 1\n"
+	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, stderr, code := purser(t, "pull", filepath.Dir(filepath.Dir(at)), "--replace", "--server", server.URL)
+	left, err := os.ReadFile(at)
+	if code != 0 || !strings.Contains(stderr, "warning: kept, ") || !strings.Contains(stderr, ": site/mixed.yaml\n") ||
+		string(left) != text {
+		t.Errorf("exit code %d, %q is left, %v\n%s", code, left, err, stderr)
+	}
+}
+
 // Only those limits count that the user has given.
 func TestDeletionLimit(t *testing.T) {
 	t.Parallel()

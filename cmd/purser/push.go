@@ -59,11 +59,13 @@ success, and with --dry-run 1 if it would be a failure that no result which is p
 // Run puts the documents into their buckets. On a terminal it shows the changes and asks first.
 func (c *pushCommand) Run(ctx context.Context, around *surroundings) error {
 	body, change, err := c.read(ctx, around)
+	if body != nil {
+		for _, notice := range body.Notices {
+			fmt.Fprintln(around.stderr, "purser:", notice)
+		}
+	}
 	if err != nil {
 		return err
-	}
-	for _, notice := range body.Notices {
-		fmt.Fprintln(around.stderr, "purser:", notice)
 	}
 	server, err := c.connect(ctx, around)
 	if err != nil {
@@ -105,7 +107,7 @@ func (c *pushCommand) read(ctx context.Context, around *surroundings) (
 		body, err = folder.Read(ctx, c.Paths, around.stdin)
 	}
 	if err == nil && len(body.Text) == 0 && !c.Yes {
-		err = fmt.Errorf("there are no documents in %s; to delete all of each bucket, add --yes",
+		err = fmt.Errorf("there are no documents in %s; to delete those that are stored, add --yes",
 			cmp.Or(c.Changeset, strings.Join(c.Paths, ", ")))
 	}
 	return body, change, err

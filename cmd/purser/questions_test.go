@@ -107,11 +107,17 @@ func TestPush_nothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := os.WriteFile(filepath.Join(dir, "docs", "values.yaml"), []byte("a: 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, args := range [][]string{{"b", dir}, {"b", "-"}, {"--changeset", dir}, {"--changeset", dir, "--max-deleted", "1"}} {
 		f := newFake(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `[]`) })
 		_, stderr, code := purser(t, append([]string{"push", "--server", f.URL}, args...)...)
 		if code != exitFailed || len(f.asked) > 0 || !strings.Contains(stderr, "there are no documents in "+args[1]) {
 			t.Errorf("%q: exit code %d, requests %q\n%s", args, code, f.asked, stderr)
+		}
+		if said := strings.Contains(stderr, "skipped, because nothing there has a schema: "); said != (args[1] == dir) {
+			t.Errorf("%q: what was looked at is not said:\n%s", args, stderr)
 		}
 	}
 }
