@@ -27,7 +27,7 @@ func (s *Service) conceal(entry document.Entry, doc *document.Document) (*docume
 		return nil, encryptedFault(entry, doc)
 	}
 	hidden := *doc
-	hidden.Segment, hidden.Notes = document.Digest{}, nil // either could reveal something
+	hidden.Segment, hidden.Notes = document.Digest{}, document.Unnamed(doc.Notes) // either could reveal something
 	place := judging.PlaceOf(doc.Identity)
 	reference := secrets.Reference(place, s.Vault.Digest(place, doc.Digest[:]))
 	if secrets.IsReference(value) {

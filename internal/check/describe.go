@@ -13,6 +13,7 @@ import (
 	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/findings"
+	"purser/internal/validations"
 )
 
 // withheld replaces messages that could reveal the content of an encrypted document.
@@ -79,6 +80,9 @@ func (r *run) findingOf(f *findings.Finding) Finding {
 func (r *run) notes(draft changes.Draft) {
 	for i, doc := range draft.Documents {
 		for _, note := range r.items[i].Document.Notes {
+			if validations.IsStray(note) { // it is among the findings
+				continue
+			}
 			f := Finding{
 				Level: findings.Warning, Rule: ruleDuplicateKey, Document: doc.Identity, Bucket: doc.Bucket, Message: note.Message,
 				Advice: adviceOf(ruleDuplicateKey),

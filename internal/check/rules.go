@@ -25,6 +25,7 @@ const (
 	ruleSecondPolicy   = "second-layering-policy"
 	ruleLimit          = "limit"
 	ruleDuplicateKey   = "duplicate-key"
+	ruleUnknownKey     = "unknown-key"
 	ruleSchema         = "schema"
 	ruleRenderedSchema = "rendered-schema"
 	ruleNoSchema       = "no-schema"
@@ -45,6 +46,8 @@ func Rules() []Rule {
 		{ruleSecondPolicy, "A second LayeringPolicy exists", "A site has one; remove the others."},
 		{ruleLimit, "A document or file is larger than the server accepts", "Split it up."},
 		{ruleDuplicateKey, "A key appears twice in one mapping", "The last one wins; remove the other."},
+		{ruleUnknownKey, "A key of a document is not kept, or has no effect", "Remove the key, or correct its name and its " +
+			"indentation."},
 		{ruleSchema, "A document violates its schema", "Correct the value, or the DataSchema."},
 		{ruleRenderedSchema, "A rendered document violates its schema", "Correct the value where it was written; the " +
 			"related places show how it got there."},
@@ -91,6 +94,8 @@ func byErrorType(errorType string) string {
 		return "cycle"
 	case "SchemaNotFound":
 		return ruleNoSchema
+	case "UnknownKey":
+		return ruleUnknownKey
 	}
 	return ""
 }

@@ -28,6 +28,7 @@ type Entry struct {
 type Note struct {
 	Message string `json:"message"`
 	Level   string `json:"level"`
+	Path    string `json:"path,omitempty"` // of the key that it is about; may be empty
 }
 
 // IsDocument reports whether the entry is a non-empty mapping, as every document must be.

@@ -130,12 +130,11 @@ func (r contents) notices() (notices []string) {
 	note("excluded by "+check.ConfigName, r.excluded)
 	note("skipped, because nothing there has a schema", r.skipped)
 	for _, s := range r.sources {
-		root, _ := s.Value.(document.Mapping)
-		metadata, _ := root.At("metadata").(document.Mapping)
-		if metadata.At("storagePolicy") == "encrypted" {
-			continue
+		notes := s.Notes
+		if document.Locate(s.Value, []string{"metadata", "storagePolicy"}) == "encrypted" {
+			notes = document.Unnamed(notes)
 		}
-		for _, note := range s.Notes {
+		for _, note := range notes {
 			notices = append(notices, "warning: "+words.Printable(s.file+": "+note.Message))
 		}
 	}

@@ -166,7 +166,7 @@ func TestReadChangeSet_excludes(t *testing.T) {
 	}
 }
 
-// Duplicate keys are reported before the push, except those of encrypted documents.
+// Duplicate keys are reported before the push; those of encrypted documents are not named.
 func TestRead_duplicateKeys(t *testing.T) {
 	t.Parallel()
 	const text = "metadata: {storagePolicy: %s}\ndata:\n  %s: 1\n  %[2]s: 2\n"
@@ -177,7 +177,10 @@ func TestRead_duplicateKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"warning: " + dir + "/a.yaml: The key 'shown' appears twice in one mapping, at lines 5 and 6; the last one wins."}
+	want := []string{
+		"warning: " + dir + "/a.yaml: The key 'shown' appears twice in one mapping, at lines 5 and 6; the last one wins.",
+		"warning: " + dir + "/b.yaml: A key appears twice in one mapping, at lines 3 and 4; the last one wins.",
+	}
 	if diff := cmp.Diff(want, b.Notices); diff != "" {
 		t.Errorf("notices (-want +got):\n%s", diff)
 	}

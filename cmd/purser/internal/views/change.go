@@ -27,13 +27,22 @@ func Pushed(written client.Written, found client.Findings, places []string) Answ
 	for i, f := range found.Findings {
 		findings[i] = placed{Finding: f, Place: placeAt(places, i)}
 	}
+	text := findingsText(found.Findings, places, found.Total, found.More)
+	if written.Status == "" {
+		text = ""
+		for i, f := range found.Findings {
+			if f.Rule == "UnknownKey" && placeAt(places, i) != "" { // in the files, which changed nothing
+				text += findingsText([]client.Finding{f}, places[i:], 1, false)
+			}
+		}
+	}
 	return Answer{
 		JSON: marshal(map[string]any{
 			"revision": json.Number(written.Revision), "changes": written.Changes, "status": written.Status,
 			"findings": findings,
 		}),
 		Names: []string{written.Revision},
-		Text:  writtenText(written, findingsText(found.Findings, places, found.Total, found.More)),
+		Text:  writtenText(written, text),
 	}
 }
 
@@ -45,7 +54,7 @@ func RolledBack(written client.Written) Answer {
 // writtenText returns the result of a change, with lines about its findings.
 func writtenText(written client.Written, findings string) string {
 	if written.Status == "" {
-		return fmt.Sprintf("Nothing changed; the newest revision is %s.\n", written.Revision)
+		return fmt.Sprintf("%sNothing changed; the newest revision is %s.\n", findings, written.Revision)
 	}
 	return fmt.Sprintf("Revision %s: %s\n%s%s\n", written.Revision, written.Changes, findings, statusLine(written.Status))
 }
