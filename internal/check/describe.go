@@ -1,13 +1,13 @@
 package check
 
 import (
-	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"regexp"
 	"slices"
-	"unicode/utf8"
+	"strings"
 
 	"purser/internal/authz"
 	"purser/internal/changes"
@@ -53,11 +53,25 @@ func (r *run) describe(ctx context.Context, draft changes.Draft) error {
 				finding.Place, finding.Chain, shown = r.place(r.of[from], at), chain, from
 			}
 		}
-		finding.Source = r.line(r.of[shown], finding.Line)
+		if finding.Source = r.line(ctx, r.of[shown], finding.Line); finding.Source == "" {
+			finding.Advice = cmp.Or(adviceOfNull(f.Message, r.raw(r.of[shown], finding.Line)), finding.Advice)
+		}
 		r.report.Findings = append(r.report.Findings, finding)
 	}
-	r.notes(draft)
+	r.notes(ctx, draft)
 	return nil
+}
+
+// unquoted matches a line with a value that begins with a character that YAML does not read as text.
+var unquoted = regexp.MustCompile(`^[^#"']*:[ \t]+([#&!])`)
+
+// adviceOfNull returns advice on a null that was probably meant as a secret, "" if it was not. It does not quote the line.
+func adviceOfNull(message string, line []byte) string {
+	found := unquoted.FindSubmatch(line)
+	if found == nil || !strings.HasPrefix(message, "None is not ") {
+		return ""
+	}
+	return fmt.Sprintf("a value that begins with '%s' must be quoted: YAML does not read it as text", found[1])
 }
 
 // findingOf converts a finding of the server, without its place.
@@ -77,7 +91,7 @@ func (r *run) findingOf(f *findings.Finding) Finding {
 }
 
 // notes reports keys that appear twice.
-func (r *run) notes(draft changes.Draft) {
+func (r *run) notes(ctx context.Context, draft changes.Draft) {
 	for i, doc := range draft.Documents {
 		for _, note := range r.items[i].Document.Notes {
 			if validations.IsStray(note) { // it is among the findings
@@ -92,7 +106,7 @@ func (r *run) notes(draft changes.Draft) {
 				f.Message = said[1] + said[4]
 				f.Chain = []Step{{r.place(r.of[i], positionOf(said[2], "")), "the first one"}}
 				at = positionOf(said[3], "")
-				f.Source = r.line(r.of[i], at.Line)
+				f.Source = r.line(ctx, r.of[i], at.Line)
 			}
 			r.add(r.of[i], at, f)
 		}
@@ -104,37 +118,3 @@ var twice = regexp.MustCompile(`^(.*), at lines (\d+) and (\d+)(;.*)$`)
 
 // isEncrypted reports whether an item is an encrypted document.
 func (r *run) isEncrypted(item int) bool { return r.items[item].Document.Traits().Encrypted }
-
-// line returns a line of a file, "" if there is none, it is too long, or it may be an encrypted document's.
-func (r *run) line(file, line int) string {
-	const longest = 400 // bytes
-	text := r.files[file].Text
-	isHidden := func(l lines) bool { return l.first <= line && line <= l.last }
-	if line < 1 || slices.ContainsFunc(r.hidden[file], isHidden) {
-		return ""
-	}
-	starts := r.lines[file]
-	if starts == nil {
-		starts = append(starts, 0)
-		for at := 0; ; {
-			i := bytes.IndexByte(text[at:], '\n')
-			if i < 0 {
-				break
-			}
-			at += i + 1
-			starts = append(starts, at)
-		}
-		r.lines[file] = starts
-	}
-	if line > len(starts) {
-		return ""
-	}
-	rest := text[starts[line-1]:]
-	if i := bytes.IndexByte(rest, '\n'); i >= 0 {
-		rest = rest[:i]
-	}
-	if rest = bytes.TrimRight(rest, "\r"); len(rest) > longest || !utf8.Valid(rest) {
-		return ""
-	}
-	return string(rest)
-}

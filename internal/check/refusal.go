@@ -3,6 +3,7 @@ package check
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"regexp"
 	"strconv"
@@ -61,7 +62,7 @@ func positionOf(line, column string) document.Position {
 }
 
 // refusals returns the findings about an item that is not a valid document.
-func (r *run) refusals(i int, err error) []refusal {
+func (r *run) refusals(ctx context.Context, i int, err error) []refusal {
 	problem, isFault := errors.AsType[*fault.Fault](err)
 	start := document.Position{Line: r.items[i].Segment.Line, Column: 1}
 	if !isFault {
@@ -72,7 +73,7 @@ func (r *run) refusals(i int, err error) []refusal {
 		switch {
 		case message.Name == "D001":
 			refused := frameRefusal(message, start)
-			refused.Source = r.line(r.of[i], refused.at.Line)
+			refused.Source = r.line(ctx, r.of[i], refused.at.Line)
 			all = append(all, refused)
 		case strings.HasPrefix(message.Message, "Document "): // it is not a mapping
 			_, said, _ := strings.Cut(message.Message, ") is ")
@@ -86,10 +87,13 @@ func (r *run) refusals(i int, err error) []refusal {
 	}
 	if all == nil {
 		f, at := refusalOf(problem)
-		if f.Rule == ruleSyntax && mayBeSecret(*r.items[i].Segment) {
+		switch segment := *r.items[i].Segment; {
+		case f.Rule != ruleSyntax || !mayBeSecret(segment):
+			f.Source = r.line(ctx, r.of[i], at.Line)
+		case isTwice(ctx, segment, r.limits):
+			f.Message = "A key appears twice at the top level; is a line with --- missing between two documents?"
+		default:
 			f.Message = "The document is not proper YAML. It may be an encrypted one, so that the text is not quoted here"
-		} else if at.Line > 0 {
-			f.Source = r.line(r.of[i], at.Line)
 		}
 		all = []refusal{{f, cmp.Or(at, start)}}
 	}
@@ -115,6 +119,12 @@ func frameRefusal(message fault.Message, start document.Position) refusal {
 
 // mayBeSecret reports whether a text that cannot be decoded may be an encrypted document.
 func mayBeSecret(s document.Segment) bool { return bytes.Contains(s.Text, []byte("encrypted")) }
+
+// isTwice reports whether a text is refused because a key appears twice at its top level.
+func isTwice(ctx context.Context, s document.Segment, limits document.Limits) bool {
+	entry, err := document.Decode(ctx, s, limits)
+	return err == nil && entry.Twice != nil
+}
 
 // adviceOf returns the advice for a rule.
 func adviceOf(id string) string {
