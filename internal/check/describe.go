@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"math"
-	"regexp"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"purser/internal/authz"
@@ -55,7 +56,7 @@ func (r *run) describe(ctx context.Context, draft changes.Draft) error {
 		finding.Source = r.line(r.of[shown], finding.Line)
 		r.report.Findings = append(r.report.Findings, finding)
 	}
-	r.notes(draft)
+	r.notes(ctx, draft)
 	return nil
 }
 
@@ -76,27 +77,38 @@ func (r *run) findingOf(f *findings.Finding) Finding {
 }
 
 // notes reports keys that appear twice.
-func (r *run) notes(draft changes.Draft) {
+func (r *run) notes(ctx context.Context, draft changes.Draft) {
 	for i, doc := range draft.Documents {
-		for _, note := range r.items[i].Document.Notes {
+		for _, note := range r.notesOf(ctx, i) {
 			f := Finding{
 				Level: findings.Warning, Rule: ruleDuplicateKey, Document: doc.Identity, Bucket: doc.Bucket, Message: note.Message,
 				Advice: adviceOf(ruleDuplicateKey),
 			}
 			at := r.position(i, nil)
-			if said := twice.FindStringSubmatch(note.Message); said != nil {
-				f.Message = said[1] + said[4]
-				f.Chain = []Step{{r.place(r.of[i], positionOf(said[2], "")), "the first one"}}
-				at = positionOf(said[3], "")
-				f.Source = r.line(r.of[i], at.Line)
+			if note.Second.Line > 0 {
+				f.Message, at = fmt.Sprintf("The key '%s' appears twice in one mapping; the last one wins.", note.Key), note.Second
+				f.Chain = []Step{{r.place(r.of[i], note.First), "the first one"}}
 			}
+			if r.isEncrypted(i) {
+				f.Message = "A key appears twice in one mapping; the last one wins."
+			}
+			f.Source = r.line(r.of[i], at.Line)
 			r.add(r.of[i], at, f)
 		}
 	}
 }
 
-// twice matches the lines in a note about a key that appears twice.
-var twice = regexp.MustCompile(`^(.*), at lines (\d+) and (\d+)(;.*)$`)
+// notesOf returns the notes about an item. An encrypted document has lost its notes, so its text is decoded again.
+func (r *run) notesOf(ctx context.Context, item int) []document.Note {
+	if !r.isEncrypted(item) {
+		return r.items[item].Document.Notes
+	}
+	entry, err := document.Decode(ctx, *r.items[item].Segment, r.limits)
+	if err != nil {
+		return nil // it was decoded before
+	}
+	return entry.Notes
+}
 
 // isEncrypted reports whether an item is an encrypted document.
 func (r *run) isEncrypted(item int) bool { return r.items[item].Document.Traits().Encrypted }
@@ -132,5 +144,5 @@ func (r *run) line(file, line int) string {
 	if rest = bytes.TrimRight(rest, "\r"); len(rest) > longest || !utf8.Valid(rest) {
 		return ""
 	}
-	return string(rest)
+	return strings.TrimPrefix(string(rest), "\ufeff")
 }

@@ -132,10 +132,11 @@ func (r contents) notices() (notices []string) {
 	for _, s := range r.sources {
 		root, _ := s.Value.(document.Mapping)
 		metadata, _ := root.At("metadata").(document.Mapping)
-		if metadata.At("storagePolicy") == "encrypted" {
-			continue
-		}
 		for _, note := range s.Notes {
+			if metadata.At("storagePolicy") == "encrypted" && note.Key != "" {
+				note.Message = fmt.Sprintf("A key appears twice in one mapping, at lines %d and %d; the last one wins.",
+					note.First.Line, note.Second.Line)
+			}
 			notices = append(notices, "warning: "+words.Printable(s.file+": "+note.Message))
 		}
 	}

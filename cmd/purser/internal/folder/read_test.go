@@ -36,7 +36,7 @@ func TestBody_places(t *testing.T) {
 		"b.yml":       "d: 4\r\ne: 5\r\n...\n",
 		"c.json":      "[\n {\"f\": 6},\n {\"g\": 7}]",
 		"d.yaml":      "- h: 8\n- i: 9\n",
-		"e.yaml":      "%YAML 1.1\n---\nj: 10\n",
+		"e.yaml":      "%TAG ! x\n---\nj: 10\n",
 		"notes.txt":   "not: read",
 		".git/x.yaml": "not: read",
 		"empty.yaml":  "# nothing\n",
@@ -166,7 +166,7 @@ func TestReadChangeSet_excludes(t *testing.T) {
 	}
 }
 
-// Duplicate keys are reported before the push, except those of encrypted documents.
+// Duplicate keys are reported before the push; those of encrypted documents are not named.
 func TestRead_duplicateKeys(t *testing.T) {
 	t.Parallel()
 	const text = "metadata: {storagePolicy: %s}\ndata:\n  %s: 1\n  %[2]s: 2\n"
@@ -177,7 +177,10 @@ func TestRead_duplicateKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"warning: " + dir + "/a.yaml: The key 'shown' appears twice in one mapping, at lines 5 and 6; the last one wins."}
+	want := []string{
+		"warning: " + dir + "/a.yaml: The key 'shown' appears twice in one mapping, at lines 5 and 6; the last one wins.",
+		"warning: " + dir + "/b.yaml: A key appears twice in one mapping, at lines 3 and 4; the last one wins.",
+	}
 	if diff := cmp.Diff(want, b.Notices); diff != "" {
 		t.Errorf("notices (-want +got):\n%s", diff)
 	}
@@ -185,11 +188,11 @@ func TestRead_duplicateKeys(t *testing.T) {
 
 func TestRead_errors(t *testing.T) {
 	t.Parallel()
-	dir := tree(t, map[string]string{"bad.yaml": "a: 1\n---\nb: [1,\nc: 2\n", "bad.json": "[1, 2", "lone.yaml": "a: 1\n", "marked.yaml": "\ufeffa: 1\n"})
+	dir := tree(t, map[string]string{"bad.yaml": "a: 1\n---\nb: [1,\nc: 2\n", "bad.json": "[1, 2", "lone.yaml": "a: 1\n", "wide.yaml": "\xff\xfea\x00"})
 	for path, want := range map[string]string{
 		"bad.yaml": "bad.yaml: document 2, line ", "bad.json": "bad.json: line 1, column 5: the text ends early", "none.yaml": "no such file",
 		// As a server refuses it, and so purser check.
-		"marked.yaml": "marked.yaml: line 1: the text begins with a byte order mark",
+		"wide.yaml": "wide.yaml: line 1: the text is UTF-16; it must be UTF-8: convert it with iconv",
 	} {
 		_, err := Read(t.Context(), []string{filepath.Join(dir, path)}, nil)
 		if err == nil || !strings.Contains(err.Error(), want) {
