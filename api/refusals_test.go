@@ -50,7 +50,7 @@ func TestHandler_refusals(t *testing.T) {
 		{put, documents, widget("w"), zipped, bad, []string{"not compressed, but Content-Encoding says so", "without Content-Encoding"}},
 		{put, documents, "", zipped, bad, []string{"is empty, but Content-Encoding"}},
 		{put, documents, packed, yaml, bad, []string{"compressed with gzip; send it with Content-Encoding: gzip"}},
-		{put, documents, widget("w"), json, bad, []string{"line 1, column 1: no array or object begins with '-'; send YAML"}},
+		{put, documents, widget("w"), json, bad, []string{"line 1, column 1: an array or an object must begin here; send YAML"}},
 		{put, documents, "[null]", json, bad, []string{"indexes: 1.", "remove this one. Nothing was stored."}},
 		{put, documents, "---\n", yaml, bad, []string{"remove this one, or the --- before it."}},
 		{put, documents, "[]", yaml, bad, []string{"only comments or an empty list. To delete all documents of a bucket, PUT"}},

@@ -171,7 +171,7 @@ func TestParse_refusesFile(t *testing.T) {
 		"two documents":  {"admin_api: role:a\n---\nadmin_api: role:b\n", "line 2: a second document begins; the file must be one"},
 		"no YAML":        {"admin_api: [\n", "line 1, column 12: the bracket '[' that opens here is not closed"},
 		"an at sign":     {"admin_api: role:a\ndeckhand:list_tags: @\n", "line 2, column 21: a value cannot begin with '@'; quote it"},
-		"UTF-16":         {"\xff\xfea\x00", "line 1: the text is UTF-16; it must be UTF-8"},
+		"UTF-16":         {"\xff\xfea\x00", "line 1: the text is UTF-16; it must be UTF-8: convert it with iconv -f UTF-16 -t UTF-8, or in PowerShell write it with Out-File -Encoding utf8"},
 		"too many bytes": {strings.Repeat("#", MaxSize+1), "the file has more than 1048576 bytes"},
 		"too many rules": {many(MaxRules+1, func(i int) string { return fmt.Sprintf("r%d: '@'\n", i) }), "the file has more than 1000 rules"},
 		"too deep":       {"admin_api: " + strings.Repeat("[", 200) + strings.Repeat("]", 200), tooLarge},

@@ -271,8 +271,8 @@ func TestPayload_plan_reread(t *testing.T) {
 func TestPayload_plan_withoutText(t *testing.T) {
 	t.Parallel()
 	s, _ := service()
-	put(t, s, "a", "%YAML 1.1\n"+widget("w1", "{x: 1}"))
-	p := payload(t, s, "a", "%YAML 1.1\n"+widget("w1", "{x: 1}"), "a")
+	put(t, s, "a", "%TAG ! x\n"+widget("w1", "{x: 1}"))
+	p := payload(t, s, "a", "%TAG ! x\n"+widget("w1", "{x: 1}"), "a")
 	if p.Items[0].Segment.Digest != (document.Digest{}) || p.undecoded() != 0 {
 		t.Fatal("a text under a directive is known by its digest")
 	}

@@ -47,6 +47,7 @@ func inClear(entry document.Entry) (*document.Document, error) {
 	root, _ := entry.Value.(document.Mapping)
 	metadata, _ := root.At("metadata").(document.Mapping)
 	entry.Value = root.With("metadata", metadata.With("storagePolicy", "cleartext"))
+	entry.Notes = document.Unnamed(entry.Notes)
 	return document.New(entry)
 }
 

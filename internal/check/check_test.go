@@ -39,6 +39,27 @@ func run(t *testing.T, checker *check.Checker, files ...check.File) check.Report
 	return report
 }
 
+// A key that appears twice is reported at its second place; that of an encrypted document is not named.
+func TestCheck_duplicateKeys(t *testing.T) {
+	t.Parallel()
+	const text = "{ Hidden-key: 1,\n  b: {}, Hidden-key: 2}"
+	secret := strings.Replace(doc("acme/Widget/v1", "s", text), "storagePolicy: cleartext", "storagePolicy: encrypted", 1)
+	report := run(t, check.New(check.Options{}), file("c.yaml", doc("acme/Widget/v1", "c", text)), file("s.yaml", secret))
+	want := []string{
+		"c.yaml:5:10 warning duplicate-key: The key 'Hidden-key' appears twice in one mapping; the last one wins. < c.yaml:4",
+		"s.yaml:5:10 warning duplicate-key: A key appears twice in one mapping; the last one wins. < s.yaml:4",
+	}
+	got := slices.DeleteFunc(lines(report), func(line string) bool { return !strings.Contains(line, "duplicate-key") })
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	for _, f := range report.Findings {
+		if f.File == "s.yaml" && strings.Contains(fmt.Sprintf("%+v", f), "Hidden") {
+			t.Errorf("a secret is shown: %+v", f)
+		}
+	}
+}
+
 // lines returns a line for each finding with its place, level, rule and message.
 func lines(report check.Report) (all []string) {
 	for _, f := range report.Findings {
@@ -74,8 +95,8 @@ func TestCheck(t *testing.T) {
 		"named, other YAML": {[]check.File{{Name: "compose.yaml", Text: []byte("services: {}\n")}}, 1, []string{"compose.yaml:1:1 error frame: The document has no metadata", "compose.yaml:1:1 error frame: The document has no schema"}},
 		"no schema":         {[]check.File{site, file("w.yaml", doc("acme/Wdget/v1", "w", "{}"))}, 3, []string{"w.yaml:2:9 warning no-schema: No schema is in force for acme/Wdget/v1 (1 document; did you mean acme/Widget/v1?)"}},
 		"cannot be read":    {[]check.File{site, {Name: "x.yaml", Broken: "It cannot be read: permission denied"}}, 2, []string{"x.yaml:0:0 error file: It cannot be read: permission denied"}},
-		"not text":          {[]check.File{site, file("x.yaml", "schema: \xff\n")}, 2, []string{"x.yaml:1:1 error syntax: The byte 0xff is not UTF-8; save the text as UTF-8"}},
-		"a byte order mark": {[]check.File{site, file("x.yaml", "\ufeff"+widget)}, 2, []string{"x.yaml:1:1 error syntax: The text begins with a byte order mark; it must be UTF-8 without one"}},
+		"not text":          {[]check.File{site, file("x.yaml", "schema: \xff\n")}, 2, []string{"x.yaml:1:9 error syntax: The byte 0xff is not UTF-8; save the text as UTF-8"}},
+		"a byte order mark": {[]check.File{site, file("x.yaml", "\ufeff"+widget)}, 3, nil},
 		"JSON in capitals":  {[]check.File{file("w.JSON", `[{"schema": "a"},]`)}, 0, []string{"w.JSON:1:18 error syntax: "}},
 		"some unreadable":   {[]check.File{file("w.yaml", widget+widgets+"---\na: [\n")}, 3, []string{"w.yaml:10:4 error syntax: "}},
 		"no policy":         {[]check.File{file("w.yaml", widget+widgets)}, 2, []string{"w.yaml:3:"}},

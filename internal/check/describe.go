@@ -102,19 +102,18 @@ func (r *run) notes(ctx context.Context, draft changes.Draft) {
 				Advice: adviceOf(ruleDuplicateKey),
 			}
 			at := r.position(i, nil)
-			if said := twice.FindStringSubmatch(note.Message); said != nil {
-				f.Message = said[1] + said[4]
-				f.Chain = []Step{{r.place(r.of[i], positionOf(said[2], "")), "the first one"}}
-				at = positionOf(said[3], "")
-				f.Source = r.line(ctx, r.of[i], at.Line)
+			if note.Second.Line > 0 {
+				f.Message, at = "A key appears twice in one mapping; the last one wins.", note.Second
+				f.Chain = []Step{{r.place(r.of[i], note.First), "the first one"}}
 			}
+			if note.Key != "" {
+				f.Message = fmt.Sprintf("The key '%s' appears twice in one mapping; the last one wins.", note.Key)
+			}
+			f.Source = r.line(ctx, r.of[i], at.Line)
 			r.add(r.of[i], at, f)
 		}
 	}
 }
-
-// twice matches the lines in a note about a key that appears twice.
-var twice = regexp.MustCompile(`^(.*), at lines (\d+) and (\d+)(;.*)$`)
 
 // isEncrypted reports whether an item is an encrypted document.
 func (r *run) isEncrypted(item int) bool { return r.items[item].Document.Traits().Encrypted }

@@ -97,5 +97,5 @@ func (r *run) raw(file, line int) []byte {
 	if i := bytes.IndexByte(rest, '\n'); i >= 0 {
 		rest = rest[:i]
 	}
-	return bytes.TrimRight(rest, "\r")
+	return bytes.TrimPrefix(bytes.TrimRight(rest, "\r"), []byte("\ufeff"))
 }

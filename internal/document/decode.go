@@ -10,6 +10,7 @@ import (
 
 	"purser/internal/budget"
 	plainyaml "purser/internal/document/plain"
+	"purser/internal/fault"
 )
 
 // Entry is a decoded document, before its sanity checks.
@@ -29,6 +30,11 @@ type Note struct {
 	Message string `json:"message"`
 	Level   string `json:"level"`
 	Path    string `json:"path,omitempty"` // of the key that it is about; may be empty
+	// Key is a duplicate key, shortened, and First and Second are its positions in the body. They are zero in other notes,
+	// and in notes from the store.
+	Key    string   `json:"-"`
+	First  Position `json:"-"`
+	Second Position `json:"-"`
 }
 
 // IsDocument reports whether the entry is a non-empty mapping, as every document must be.
@@ -79,7 +85,6 @@ type decoder struct {
 	pending int                 // bytes of values that are not yet counted in the budget
 	held    int                 // bytes of values that are counted in the budget
 	open    map[*yaml.Node]bool // anchored nodes whose aliases are being expanded
-	name    string              // of the document, for messages
 }
 
 // Costs in the budget.
@@ -90,7 +95,7 @@ const (
 	maxPending  = 64 << 10 // bytes of values after which they are counted
 )
 
-// decode decodes the segment with read. If the budget is exceeded, the error names the document.
+// decode decodes the segment with read. If the budget is exceeded, the error gives the document's place.
 func (d *decoder) decode(read func() (any, error)) decoded {
 	d.open = make(map[*yaml.Node]bool)
 	value, err := read()
@@ -99,7 +104,7 @@ func (d *decoder) decode(read func() (any, error)) decoded {
 	}
 	s := d.segment
 	if err != nil {
-		return decoded{Entry{}, budget.About(err, "%s%s", s.Place(), d.name)}
+		return decoded{Entry{}, budget.About(err, "%s", s.Place())}
 	}
 	return decoded{entry: Entry{
 		Value: value, Notes: d.notes, Twice: d.twice, Segment: s.Digest, Index: s.Index, Line: s.Line, source: s,
@@ -107,17 +112,6 @@ func (d *decoder) decode(read func() (any, error)) decoded {
 }
 
 func (d *decoder) release() { d.meter.Release(d.held) }
-
-func (d *decoder) line(line int) int { return d.segment.line(line) }
-
-func (d *decoder) lineAt(offset int) int { return d.line(lineOf(d.segment.Text, offset)) }
-
-func named(schema, name string) string {
-	if schema == "" {
-		return ""
-	}
-	return " [" + brief(schema) + "] " + brief(name)
-}
 
 // count counts a value against the limits and the budget. bytes is the size of its text.
 func (d *decoder) count(bytes, depth int) error {
@@ -128,8 +122,8 @@ func (d *decoder) count(bytes, depth int) error {
 }
 
 func (d *decoder) tooDeep() error {
-	return TooLarge("%s%s is nested deeper than %d levels; make it flatter, or raise the server's --max-depth",
-		d.segment.Place(), d.name, d.limits.Depth)
+	return TooLarge("%s is nested deeper than %d levels; make it flatter, or raise the server's --max-depth",
+		d.segment.Place(), d.limits.Depth)
 }
 
 // exceeds counts a value and returns a fault if a limit is exceeded.
@@ -142,8 +136,8 @@ func (d *decoder) exceeds(bytes, depth int) error {
 	case d.values > d.limits.Values:
 		return d.limits.tooManyValues(d.segment)
 	case d.size > d.limits.Size:
-		return TooLarge("%s%s has more than %d bytes once its aliases are expanded; split it up, or raise the server's "+
-			"--max-document-size", d.segment.Place(), d.name, d.limits.Size)
+		return TooLarge("%s has more than %d bytes once its aliases are expanded; split it up, or raise the server's "+
+			"--max-document-size", d.segment.Place(), d.limits.Size)
 	}
 	return nil
 }
@@ -173,32 +167,36 @@ func (d *decoder) spendNumber(text string) error {
 	return d.spend(numberSteps*min(len(text), maxNumber), 0)
 }
 
-// noteDuplicate adds a note about a duplicate key. It calls lines only if needed, because that is slow for JSON.
-func (d *decoder) noteDuplicate(key string, depth int, lines func() (first, second int)) {
+// noteDuplicate adds a note about a duplicate key. It calls positions, of the text, only if needed, because that is slow
+// for JSON.
+func (d *decoder) noteDuplicate(key string, depth int, positions func() (first, second Position)) {
 	if depth == 1 && d.twice == nil {
-		first, second := lines()
-		malformed, missing := malformedJSON, ""
-		if d.segment.media == YAML {
-			malformed, missing = Malformed, "; is a line with --- missing between two documents?"
-		}
-		d.twice = malformed("document %d%s, line %d: the key '%s' appears twice at the top level, %s%s",
-			d.segment.Index, d.name, second, brief(key), atLines(first, second), missing)
+		first, second := positions()
+		d.twice = d.segment.twice(first, second)
 	}
 	if len(d.notes) >= maxNotes {
 		d.notes = append(d.notes[:maxNotes-1], Note{Level: "Info", Message: "More keys appear twice in one mapping."})
 		return
 	}
-	first, second := lines()
-	d.notes = append(d.notes, Note{Level: "Info", Message: fmt.Sprintf(
-		"The key '%s' appears twice in one mapping, at lines %d and %d; the last one wins.",
-		brief(key), first, second)})
+	first, second := positions()
+	first, second = d.segment.position(first), d.segment.position(second)
+	key = brief(key)
+	d.notes = append(d.notes, Note{Level: "Info", Key: key, First: first, Second: second, Message: fmt.Sprintf(
+		"The key '%s' appears twice in one mapping, at lines %d and %d; the last one wins.", key, first.Line, second.Line)})
 }
 
-func atLines(first, second int) string {
-	if first == second {
-		return fmt.Sprintf("on line %d", first)
+// twice returns the fault about a key that appears twice at the top level, at two positions of the text. It does not
+// name the key, because the document may be an encrypted one.
+func (s Segment) twice(first, second Position) *fault.Fault {
+	at, missing := s.position(second), rule("; is a line with --- missing between two documents?")
+	if s.media == JSON {
+		missing = ""
 	}
-	return fmt.Sprintf("at lines %d and %d", first, second)
+	const format = "document %d, line %d, column %d: a key appears twice at the top level, "
+	if earlier := s.position(first).Line; earlier != at.Line {
+		return malformed(s.media, missing, format+"at lines %d and %d", s.Index, at.Line, at.Column, earlier, at.Line)
+	}
+	return malformed(s.media, missing, format+"on line %d", s.Index, at.Line, at.Column, at.Line)
 }
 
 // maxNotes bounds the notes about one document.
@@ -220,7 +218,7 @@ func keyOf(value any) (string, bool) {
 func ParseOne(ctx context.Context, body []byte, media Media, limits Limits) (any, error) {
 	if media == JSON {
 		if trimmed := bytes.TrimSpace(body); len(trimmed) > 0 && trimmed[0] == '[' {
-			return nil, Malformed("one mapping is expected here, not a list")
+			return nil, malformed(JSON, "one mapping is expected here, not a list", "")
 		}
 	}
 	segments, err := Split(ctx, body, media, limits)
@@ -228,7 +226,7 @@ func ParseOne(ctx context.Context, body []byte, media Media, limits Limits) (any
 		return nil, err
 	}
 	if len(segments) > 1 {
-		return nil, Malformed("one document is expected here, but line %d begins another", segments[1].Line)
+		return nil, malformed(media, "", "one document is expected here, but line %d begins another", segments[1].Line)
 	}
 	entry, err := Decode(ctx, segments[0], limits)
 	if err == nil && entry.Twice != nil {

@@ -20,7 +20,7 @@ func (d *decoder) jsonValue(tokens *json.Decoder, depth int) (any, error) {
 	before := tokens.InputOffset()
 	token, err := tokens.Token()
 	if err != nil {
-		return nil, malformedJSON("document %d: %w", d.segment.Index, err)
+		return nil, d.segment.malformedAt(positionIn(d.segment.Text, int(before)), "this is not valid JSON")
 	}
 	bytes := int(tokens.InputOffset() - before)
 	if err := d.count(bytes, depth); err != nil {
@@ -36,26 +36,24 @@ func (d *decoder) jsonValue(tokens *json.Decoder, depth int) (any, error) {
 		}
 		return d.jsonMapping(tokens, depth)
 	case json.Number:
-		number, err := jsonNumber(string(t))
-		if err != nil {
-			at := cursor{text: d.segment.Text, line: d.line(1), column: 1 + d.segment.indent}
-			at.advance(offset(tokens) - len(t))
-			return nil, malformedJSON("document %d, line %d, column %d: %w", d.segment.Index, at.line, at.column, err)
+		number, wrong := jsonNumber(string(t))
+		if wrong != "" {
+			return nil, d.segment.malformedAt(positionIn(d.segment.Text, offset(tokens)-len(t)), wrong)
 		}
 		return number, nil
 	}
 	return token, nil
 }
 
-func jsonNumber(text string) (any, error) {
+func jsonNumber(text string) (any, rule) {
 	if !strings.ContainsAny(text, ".eE") {
 		return integer(text)
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if errors.Is(err, strconv.ErrRange) && math.IsInf(f, 0) {
-		return nil, errNotFinite
+		return nil, floatTooBig
 	}
-	return FormatFloat(f), nil
+	return FormatFloat(f), ""
 }
 
 func (d *decoder) jsonList(tokens *json.Decoder, depth int) (any, error) {
@@ -74,20 +72,30 @@ func (d *decoder) jsonList(tokens *json.Decoder, depth int) (any, error) {
 func (d *decoder) jsonMapping(tokens *json.Decoder, depth int) (any, error) {
 	b := newMappingBuilder(nil, 0)
 	for tokens.More() {
+		before := offset(tokens)
 		key, err := d.jsonValue(tokens, depth+1)
 		if err != nil {
 			return nil, err
 		}
-		at := offset(tokens)
 		value, err := d.jsonValue(tokens, depth+1)
 		if err != nil {
 			return nil, err
 		}
-		if first := b.set(key.(string), value, at); first != 0 { //nolint:forcetypeassert // JSON has no other keys
-			lines := func() (int, int) { return d.lineAt(first), d.lineAt(at) }
-			d.noteDuplicate(key.(string), depth, lines) //nolint:forcetypeassert // as above
+		if first := b.set(key.(string), value, before); first != 0 { //nolint:forcetypeassert // JSON has no other keys
+			positions := func() (Position, Position) { return d.jsonPosition(first), d.jsonPosition(before) }
+			d.noteDuplicate(key.(string), depth, positions) //nolint:forcetypeassert // as above
 		}
 	}
 	_, _ = tokens.Token() // the bracket that More found
 	return b.members, nil
+}
+
+// jsonPosition returns the position of the token after an offset.
+func (d *decoder) jsonPosition(after int) Position {
+	return positionIn(d.segment.Text, nextToken(d.segment.Text, after))
+}
+
+// nextToken returns the offset of the first token of JSON after an offset.
+func nextToken(text []byte, after int) int {
+	return len(text) - len(bytes.TrimLeft(text[after:], " \t\r\n,:"))
 }

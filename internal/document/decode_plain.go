@@ -25,10 +25,6 @@ func (d *decoder) plain() (any, error) {
 		collections.Put(memory)
 	}()
 	err := plainyaml.Read(string(d.segment.Text), b)
-	if err != nil && len(b.open) > 0 {
-		top := b.open[0].mapping.members
-		d.name = named(text(top.At("schema")), text(mapping(top.At("metadata")).At("name")))
-	}
 	return b.root, err
 }
 
@@ -74,7 +70,7 @@ type collection struct {
 	list    []any
 	mapping mappingBuilder
 	key     string // the key of the next value
-	colon   int    // offset of the colon after it
+	place   int    // 1 more than its offset
 }
 
 // next counts a value against the limits and the budget.
@@ -113,10 +109,10 @@ func (b *plainBuilder) End() error {
 }
 
 // Key implements plainyaml.Handler.
-func (b *plainBuilder) Key(text string, quoted bool, colon int) error {
+func (b *plainBuilder) Key(text string, quoted bool, offset int) error {
 	last := &b.open[len(b.open)-1]
-	last.key, last.colon = text, colon
-	if quoted || isString(text) {
+	last.key, last.place = text, offset+1
+	if quoted || isString(text) || text == valueKey {
 		return b.next(len(text))
 	}
 	value, err := b.resolve(text)
@@ -151,8 +147,8 @@ func (b *plainBuilder) resolve(text string) (any, error) {
 	if err := b.next(len(text)); err != nil {
 		return nil, err
 	}
-	value, err := resolvePlain(text)
-	if err != nil {
+	value, wrong := resolvePlain(text)
+	if wrong != "" {
 		return nil, plainyaml.ErrDeclined
 	}
 	return value, b.spendNumber(text)
@@ -169,14 +165,15 @@ func (b *plainBuilder) add(value any) error {
 		last.list = append(last.list, value)
 		return nil
 	}
-	first := last.mapping.set(last.key, value, last.colon)
+	first := last.mapping.set(last.key, value, last.place)
 	switch {
 	case first == 0:
 	case len(b.open) == 1:
 		return plainyaml.ErrDeclined // a fault
 	default:
-		second := last.colon
-		b.noteDuplicate(last.key, len(b.open), func() (int, int) { return b.lineAt(first), b.lineAt(second) })
+		at := func(place int) Position { return positionIn(b.segment.Text, place-1) }
+		second := last.place
+		b.noteDuplicate(last.key, len(b.open), func() (Position, Position) { return at(first), at(second) })
 	}
 	return nil
 }

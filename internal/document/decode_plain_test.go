@@ -92,7 +92,7 @@ func acceptedYAML() []string {
 		"a:\n-\n-\nb:\n", "a:\n-  # c\n  b: c\n", "- # c\n  # d\n  - e\n", "- a:\n  - b\n- c:\n- d\n", "-   - a\n    -    b\n",
 		// Keys.
 		"a b: c\na:b: c\n'a: b': c\n\"a\\\"b\": c\n", "a : b\nd  :  b c  \n", "1: a\n017: b\n2001-01-01: c\n", "'': a\n", "a:\n  \"\": b\n", "'<<': a\n\"=\": b\n", long + ": v\n",
-		"-a: b\n--: c\n:d: e\n-: f\n", "é: ü\n日本: 語\n", "a.b/c$^(d): e\n", "k: {'<<': 1}\n",
+		"-a: b\n--: c\n:d: e\n-: f\n", "=: a\nb: {=: c}\n", "é: ü\n日本: 語\n", "a.b/c$^(d): e\n", "k: {'<<': 1}\n",
 		// Comments, and text that looks like a comment.
 		"a:    # c\n  b: c # d\n# e\n  # f\nd: e #\n", "a: b#c\nd: #\n", "a: # c\n\n  # d\n - b\n", "a: 'b' # c\nd: [e] # f\ng: | # h\n  i\n", "a: b\n      # c\nd: e\n", "a:\n  b: c\n # d\n  e: f\n",
 		// Plain scalars.
@@ -102,7 +102,7 @@ func acceptedYAML() []string {
 		"- yes\n- y\n- on\n- ~\n- null\n- Null\n- nULL\n- 0o17\n- 1_000\n- 017\n- 08\n- 190:20:30\n- 1:60\n- 0x1F\n- 0b11\n- +1\n- -0\n- 1.5e+3\n- 1e3\n- .5\n- 1.\n- .\n",
 		"- 2001-01-01\n- 2001-12-14t21:59:43.10-05:00\n- 1.2.3\n- 18446744073709551615\n- -9223372036854775808\n- 0.1.\n- true\n- 'true'\n- \"1\"\n- |\n  1\n",
 		// Quoted scalars.
-		"a: ''''\nb: 'c''d'\ne: ' f '\ng: '\t'\n", "a: \"\\0\\a\\b\\t\\n\\v\\f\\r\\e\\ \\\"\\'\\\\\\x41\\u00e9\\U0001F600\"\n", "a: \"b # c: d - e\"\nf: 'g # h'\n", "a: 'b\n\n  c'\n", "a: 'b\nc'\n", "a: \"b \\\n   c\"\n", "a: \"b\\n\\\n  \\ c\\\n\n  d\n  e\"\n", "a: \"b \t\n\t c\\ \n d\"\n", "a: \"\\\n\"\n", "a: 'b\n  '\n", "- 'a\n\n  '\n- b\n",
+		"a: ''''\nb: 'c''d'\ne: ' f '\ng: '\t'\n", "a: \"\\0\\a\\b\\t\\n\\v\\f\\r\\e\\ \\\"\\'\\\\\\x41\\u00e9\\U0001F600\"\n", "a: \"\\/\"\nb: '\\/'\n", "a: \"b # c: d - e\"\nf: 'g # h'\n", "a: 'b\n\n  c'\n", "a: 'b\nc'\n", "a: \"b \\\n   c\"\n", "a: \"b\\n\\\n  \\ c\\\n\n  d\n  e\"\n", "a: \"b \t\n\t c\\ \n d\"\n", "a: \"\\\n\"\n", "a: 'b\n  '\n", "- 'a\n\n  '\n- b\n",
 		// Block scalars.
 		"a: |\n  b\n   c\n\n  d\ne: f\n", "a: |-\n  b\n\n\nc: d\n", "a: |+\n  b\n\n\nc: d\n", "a: |+\n  b\n\n", "a: |\n  b", "a: |-\n  b", "a: |+\n  b", "a: |\n  b\n  ", "a: |\n  b\n   ", "a: |-\n  b\n  ", "a: |\n  b\n\n\nc: d\n", "a: \"b''c\"\n", "a: |\n\n\n  b\n", "a: |\n \n  \n  b\n",
 		"a: |\n  b\n  \tc\t\n", "a: |\n  # b\n# c\nd: e\n", "a: |\n  - b: c\n  ---\n  ...\n  %d\n", "- |\n a\n- >\n  b\n  c\n", "a:\n- |\n b\nc: d\n", "a:\n  |\n  b\n", "a: |\n b\n # c\n  d\n#e\n",
@@ -130,9 +130,9 @@ func declinedYAML() []string {
 	return []string{
 		"", "# c\n", "---\n", "--- a\n", "--- {a: b}\n", "--- |\n a\n", "---\t\na: b\n", "---a: b\n", "...a: b\n",
 		// Anchors, aliases, tags, merges, directives, complex keys.
-		"a: &b c\nd: *b\n", "&a b: c\n", "a: !!str 1\n", "! a: b\n", "<<: {a: b}\n", "a: {<<: {b: c}}\n", "a: <<\n", "<< : {a: b}\n", "? a\n: b\n", "?\n", "a: ? b\n", "[a]: b\n", "{a: b}: c\n", "[? a : b]\n", "a: [b: c]\n", "%YAML 1.1\n---\na: b\n",
+		"a: &b c\nd: *b\n", "&a b: c\n", "a: !!str 1\n", "! a: b\n", "<<: {a: b}\n", "a: {<<: {b: c}}\n", "a: <<\n", "<< : {a: b}\n", "? a\n: b\n", "?\n", "a: ? b\n", "[a]: b\n", "{a: b}: c\n", "[? a : b]\n", "a: [b: c]\n", "%TAG ! x\n---\na: b\n",
 		// Errors.
-		"a: b: c\n", "a: 'b': c\n", "a: b\n  c: d\n", "a: b\n c\n  d: e\n", "a:\n    b: c\n  d: e\n", "a:\n  - b\n c: d\n", "- a\nb: c\n", "a: b\n- c\n", "a: - b\n", "a: -\n", "a: @b\n", "a: `b\n", "a: %b\n", "%a: b\n", "a: ,\n", "a: ]\n", "a: 'b\n", "a: \"b\n", "a: \"\\q\"\n", "a: \"\\/\"\n", "a: \"\\ud800\"\n", "a: \"\\U00110000\"\n", "a: \"\\xg0\"\n", "a: \"\\u12\"\n", "a: \"b\" c\n", "\"a\":b\n", "'a':b\n", "- 'a':b\n", "a: 'b'#c\n", "a: [b\n", "a: [b}\n", "a: [b] c\n", "a: [b]#c\n", "a: [,]\n", "a: [b,,c]\n", "a: {b}\n", "a: {b: }\n", "a: {b:, c: d}\n",
+		"a: b: c\n", "a: 'b': c\n", "a: b\n  c: d\n", "a: b\n c\n  d: e\n", "a:\n    b: c\n  d: e\n", "a:\n  - b\n c: d\n", "- a\nb: c\n", "a: b\n- c\n", "a: - b\n", "a: -\n", "a: @b\n", "a: `b\n", "a: %b\n", "%a: b\n", "a: ,\n", "a: ]\n", "a: 'b\n", "a: \"b\n", "a: \"\\q\"\n", "a: \"\\ud800\"\n", "a: \"\\U00110000\"\n", "a: \"\\xg0\"\n", "a: \"\\u12\"\n", "a: \"b\" c\n", "\"a\":b\n", "'a':b\n", "- 'a':b\n", "a: 'b'#c\n", "a: [b\n", "a: [b}\n", "a: [b] c\n", "a: [b]#c\n", "a: [,]\n", "a: [b,,c]\n", "a: {b}\n", "a: {b: }\n", "a: {b:, c: d}\n",
 		"a\nb: c\n", "a\nb\n", "'a'\n'b'\n", "- a\n  b: c\n", "a: b\n# c\n  d\n", "a: b # c\n  d\n", "\"a\nb\": c\n", "'a' 'b': c\n"[:3] + " b\n",
 		// Values that are refused, and keys that are not strings.
 		"a: .inf\n", "a: .nan\n", "a: 18446744073709551616\n", "a: 2001-02-30\n", "a: =\n", "a: 0b_\n", "~: a\n", "yes: a\n", "1.5: a\n", ": a\n", "a: {~: b}\n", "null : a\n", "a: 1" + strings.Repeat("9", 2000) + "\n",

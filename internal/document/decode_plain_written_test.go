@@ -102,7 +102,8 @@ func libraryNode(value any) *yaml.Node {
 		n.Value = fmt.Sprint(v)
 	case string:
 		n.SetString(v)
-		if _, isText := must(resolvePlain(v)).(string); !isText {
+		read, wrong := resolvePlain(v)
+		if _, isText := read.(string); !isText || wrong != "" {
 			n.Style = yaml.SingleQuotedStyle
 		}
 	case []any:
@@ -117,14 +118,6 @@ func libraryNode(value any) *yaml.Node {
 		}
 	}
 	return n
-}
-
-// must returns a value, or nil if there is an error.
-func must(value any, err error) any {
-	if err != nil {
-		return nil
-	}
-	return value
 }
 
 // writeByHand writes each node in a style that can represent it, with comments and odd spacing.

@@ -2,11 +2,7 @@ package document
 
 import (
 	"errors"
-	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -21,7 +17,7 @@ func (d *decoder) yaml() (any, error) {
 	found := 0
 	err := p.parse(d.segment.Text, func(n *yaml.Node) bool { node, found = n, found+1; return found < 2 })
 	if syntax, ok := errors.AsType[*syntaxError](err); ok {
-		if strings.HasSuffix(syntax.text, tooNested) {
+		if syntax.deep {
 			return nil, d.tooDeep()
 		}
 		return nil, unreadable(d.meter, d.segment, syntax)
@@ -30,8 +26,8 @@ func (d *decoder) yaml() (any, error) {
 		return nil, err
 	}
 	if found > 1 {
-		return nil, Malformed("%s has a --- or ... after a line break that is not a line feed (LF); "+
-			"write the body with line feeds", d.segment.Place())
+		return nil, malformed(YAML, "a --- or ... follows a line break that is not a line feed (LF); write the body with "+
+			"line feeds", "document %d (from line %d): ", d.segment.Index, d.segment.Line)
 	}
 	return d.root(node)
 }
@@ -41,7 +37,6 @@ func (d *decoder) root(node *yaml.Node) (any, error) {
 	if node == nil || len(node.Content) == 0 {
 		return nil, nil
 	}
-	d.name = nameOf(node.Content[0])
 	return d.value(node.Content[0], 1)
 }
 
@@ -49,7 +44,7 @@ func (d *decoder) root(node *yaml.Node) (any, error) {
 func unreadable(meter *budget.Meter, s Segment, refused *syntaxError) error {
 	const maxText, diagnosisSteps = 1 << 20, 300 // diagnosisSteps: per byte
 	var found *syntax.Mistake
-	if !refused.own && len(s.Text) <= maxText {
+	if !refused.own && refused.column == 0 && len(s.Text) <= maxText {
 		meter.Charge(len(s.Text) * diagnosisSteps)
 		if err := meter.Check(); err != nil {
 			return err
@@ -57,55 +52,15 @@ func unreadable(meter *budget.Meter, s Segment, refused *syntaxError) error {
 		found = syntax.Find(s.Text, s.line(1))
 	}
 	if found != nil {
-		at := cursor{text: s.Text, line: 1, column: 1}
-		at.advance(found.Offset)
-		return Malformed("document %d, line %d, column %d: %s", s.Index, s.line(at.line), at.column, found.Message)
+		return s.malformedAt(positionIn(s.Text, found.Offset), rule(found.Rule))
 	}
-	said := yamlLine.FindStringSubmatch(refused.text)
-	if said == nil || said[1] == "" {
-		return Malformed("document %d (from line %d): %s", s.Index, s.Line,
-			reworded(strings.TrimPrefix(refused.text, "yaml: ")))
+	if refused.column > 0 {
+		return s.malformedAt(Position{refused.line, refused.column}, refused.rule)
 	}
-	line, _ := strconv.Atoi(said[1])
-	message := refused.text[len(said[0]):]
-	if ofParser.MatchString(message) {
-		line++ // the scanner counts from 0
+	if refused.line == 0 {
+		return malformed(YAML, refused.rule, "document %d (from line %d): ", s.Index, s.Line)
 	}
-	return Malformed("document %d, line %d: %s", s.Index, s.line(line), reworded(message))
-}
-
-// tooNested is the end of the library's messages about flow collections that are nested too deeply.
-const tooNested = "exceeded max depth of 10000"
-
-// reworded returns a helpful message for some errors that syntax.Find does not look for.
-func reworded(message string) string {
-	switch message {
-	case "found incompatible YAML document":
-		return "the directive %YAML asks for another version than 1.1 or 1.2; remove it"
-	case "found invalid Unicode character escape code":
-		return "an escape in double quotes stands for no character: \\ud800, for example, is half of one; write the " +
-			"character itself"
-	case "mapping values are not allowed in this context":
-		return "a key cannot stand here: it is on the line of ---, after another value, or longer than 1024 characters; " +
-			"begin it on a line of its own, or quote the text with the colon"
-	}
-	return message
-}
-
-var (
-	yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
-	// ofParser matches messages of the library's parser. All others come from its scanner.
-	ofParser = regexp.MustCompile(`^did not find expected (<|key|node|'-'|',')`)
-)
-
-// nameOf returns the schema and name of a document for messages, or "" if it has none.
-func nameOf(root *yaml.Node) string {
-	schema := memberNode(root, "schema")
-	name := memberNode(memberNode(root, "metadata"), "name")
-	if schema == nil || name == nil {
-		return ""
-	}
-	return named(schema.Value, name.Value)
+	return malformed(YAML, refused.rule, "document %d, line %d: ", s.Index, s.line(refused.line))
 }
 
 func memberNode(n *yaml.Node, key string) *yaml.Node {
@@ -120,9 +75,9 @@ func memberNode(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-func (d *decoder) refuse(n *yaml.Node, format string, args ...any) error {
-	return Malformed("document %d%s, line %d, column %d: %w", d.segment.Index, d.name, d.line(n.Line), n.Column,
-		fmt.Errorf(format, args...))
+// refuse returns a fault about a node. It quotes no part of the text, which may be a secret.
+func (d *decoder) refuse(n *yaml.Node, rule rule) error {
+	return d.segment.malformedAt(Position{n.Line, n.Column}, rule)
 }
 
 func (d *decoder) value(n *yaml.Node, depth int) (any, error) {
@@ -145,7 +100,7 @@ func (d *decoder) value(n *yaml.Node, depth int) (any, error) {
 
 func (d *decoder) alias(n *yaml.Node, depth int) (any, error) {
 	if d.open[n.Alias] {
-		return nil, d.refuse(n, "the alias *%s is inside the value that it refers to", brief(n.Value))
+		return nil, d.refuse(n, "an alias is inside the value that it refers to; write that value again without it")
 	}
 	d.open[n.Alias] = true
 	defer delete(d.open, n.Alias)
@@ -154,24 +109,24 @@ func (d *decoder) alias(n *yaml.Node, depth int) (any, error) {
 
 func (d *decoder) scalar(n *yaml.Node) (any, error) {
 	var value any
-	var err error
+	var wrong rule
 	switch {
 	case n.Style&yaml.TaggedStyle != 0:
-		value, err = resolveTagged(n.ShortTag(), n.Value)
+		value, wrong = resolveTagged(n.ShortTag(), n.Value)
 	case n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0:
 		return n.Value, nil
 	default:
-		value, err = resolvePlain(n.Value)
+		value, wrong = resolvePlain(n.Value)
 	}
-	if err != nil {
-		return nil, d.refuse(n, "%w", err) // the value may be a secret
+	if wrong != "" {
+		return nil, d.refuse(n, wrong)
 	}
 	return value, d.spendNumber(n.Value)
 }
 
 func (d *decoder) checkTag(n *yaml.Node, allowed string) error {
 	if n.Style&yaml.TaggedStyle != 0 && n.ShortTag() != allowed {
-		return d.refuse(n, "the tag %s is not read here; use plain YAML values", brief(n.ShortTag()))
+		return d.refuse(n, unreadTag(n.ShortTag()))
 	}
 	return nil
 }
@@ -212,15 +167,22 @@ func (d *decoder) mapping(n *yaml.Node, depth int) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if first := b.set(key, value, d.line(n.Content[i].Line)); first != 0 {
-			d.noteDuplicate(key, depth, func() (int, int) { return first, d.line(n.Content[i].Line) })
+		if first := b.set(key, value, i+1); first != 0 {
+			at := func(place int) Position { return Position{n.Content[place-1].Line, n.Content[place-1].Column} }
+			d.noteDuplicate(key, depth, func() (Position, Position) { return at(first), at(i + 1) })
 		}
 	}
 	return b.members, nil
 }
 
+// valueKey is a plain scalar that is a string as a key and reserved elsewhere, as in PyYAML.
+const valueKey = "="
+
 // key returns a mapping key as text. It must be a string or an integer (spec/rendering.md R15).
 func (d *decoder) key(n *yaml.Node, depth int) (string, error) {
+	if n.Kind == yaml.ScalarNode && n.Style == 0 && n.Value == valueKey {
+		n.Style = yaml.DoubleQuotedStyle // for its aliases too
+	}
 	value, err := d.value(n, depth+1)
 	if err != nil {
 		return "", err
@@ -229,7 +191,7 @@ func (d *decoder) key(n *yaml.Node, depth int) (string, error) {
 		return key, nil
 	}
 	if n.Kind == yaml.ScalarNode {
-		return "", d.refuse(n, "the key '%s' is not a string; quote it", brief(n.Value))
+		return "", d.refuse(n, "a key must be a string or an integer; quote it to keep the text")
 	}
 	return "", d.refuse(n, "a key must be a string, not a list or mapping; quote a text that begins with '{' or '['")
 }

@@ -74,7 +74,7 @@ func New(e Entry) (*Document, error) {
 	root, _ := e.Value.(Mapping)
 	submitted := mapping(root.At("metadata"))
 	if holdsNUL(root.At("schema")) || holdsNUL(submitted) {
-		return nil, Malformed("document %d (from line %d): a NUL character in its schema or metadata", e.Index, e.Line)
+		return nil, malformed(YAML, "a NUL character in its schema or metadata", "document %d (from line %d): ", e.Index, e.Line)
 	}
 	data, ok := root.Lookup("data")
 	if !ok {

@@ -141,7 +141,7 @@ func TestDecode_steps(t *testing.T) {
 	}
 }
 
-// Exceeding the budget is a fault that names the document.
+// Exceeding the budget is a fault that says in which document.
 func TestDecode_budget(t *testing.T) {
 	t.Parallel()
 	pair := func(i int) string {
@@ -155,13 +155,13 @@ func TestDecode_budget(t *testing.T) {
 		body string
 		want string
 	}{
-		"steps": {body.String(), " [s] n: it takes more than 2.0 s of work"},
+		"steps": {body.String(), "): it takes more than 2.0 s of work"},
 		"memory": {
 			"%TAG !e! " + strings.Repeat("a", maxTagPrefix) + "\n---\n" + strings.Repeat("- !e!a b\n", 95_000),
 			"the body: it takes more than 256 MiB of memory",
 		},
-		"plain":                  {strings.Repeat("---\nschema: s\nmetadata:\n  name: n\ndata: ["+strings.Repeat("1.5, ", 1000)+"]\n", 4000), "[s] n: it takes more than 2.0 s of work"},
-		"memory of a whole body": {"%YAML 1.1\n" + body.String()[:100_000], "[s] n: it takes more than 256 MiB of memory"},
+		"plain":                  {strings.Repeat("---\nschema: s\nmetadata:\n  name: n\ndata: ["+strings.Repeat("1.5, ", 1000)+"]\n", 4000), "): it takes more than 2.0 s of work"},
+		"memory of a whole body": {"%TAG ! x\n" + body.String()[:100_000], "): it takes more than 256 MiB of memory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -225,7 +225,7 @@ func TestDecode_briefMessages(t *testing.T) {
 		"number":           {strings.Repeat("1", 1<<20), YAML},
 		"key":              {"{? [" + long + "] : 1}", YAML},
 		"JSON number":      {"[{\"a\": " + strings.Repeat("1", 1<<20) + "}]", JSON},
-		"with a directive": {"%YAML 1.1\n--- [*" + long + "]", YAML},
+		"with a directive": {"%TAG ! x\n--- [*" + long + "]", YAML},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

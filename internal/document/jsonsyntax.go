@@ -6,83 +6,86 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 )
 
 // jsonError returns the fault of a body that is not JSON, which a json.Decoder has refused: its errors have no offsets
 // in the body.
-func jsonError(body []byte, refused error) error {
-	if err := JSONSyntax(body); err != nil {
-		refused = err
-	}
+func jsonError(body []byte) error {
+	at, wrong, _ := jsonMistake(body)
 	trimmed := bytes.TrimLeft(body, " \t\r\n")
-	if r, _ := utf8.DecodeRune(trimmed); !strings.ContainsRune("[{\"", r) {
-		return malformedJSON("%s: no array or object begins with %q; send YAML with Content-Type: application/x-yaml",
-			placeIn(body, len(body)-len(trimmed)), r)
+	if len(trimmed) > 0 && strings.IndexByte("[{\"", trimmed[0]) < 0 {
+		at = positionIn(body, len(body)-len(trimmed))
+		wrong = "an array or an object must begin here; send YAML with Content-Type: application/x-yaml"
 	}
-	return malformedJSON("%w", refused)
+	return malformed(JSON, wrong, "line %d, column %d: ", at.Line, at.Column)
 }
 
 // JSONSyntax returns an error that says where a text is not valid JSON and why, such as "line 2, column 14: the text
-// ends early: a bracket or a quote is not closed"; nil if it is valid.
+// ends early: a bracket or a quote is not closed"; nil if it is valid. It quotes no part of the text.
 func JSONSyntax(text []byte) error {
-	if json.Valid(text) {
+	at, wrong, found := jsonMistake(text)
+	if !found {
 		return nil
 	}
-	err := json.Unmarshal(text, &json.RawMessage{})
-	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		at := max(int(syntax.Offset)-1, 0)
-		return fmt.Errorf("%s: %s", placeIn(text, at), jsonReason(text, at, syntax.Error()))
-	}
-	return err //nolint:wrapcheck // all errors of invalid JSON are syntax errors
+	return fmt.Errorf("line %d, column %d: %s", at.Line, at.Column, wrong)
 }
 
-// jsonReason explains an error of encoding/json at an offset of a text.
-func jsonReason(text []byte, at int, message string) string {
-	_, context, found := strings.Cut(message, "' ") // invalid character 'x' CONTEXT
-	if !found {
-		if strings.HasPrefix(message, "unexpected end") {
-			return "the text ends early: a bracket or a quote is not closed"
-		}
-		return message
+// jsonMistake returns the position of the first error in a text that is not valid JSON; found is false if it is valid.
+func jsonMistake(text []byte) (at Position, wrong rule, found bool) {
+	if json.Valid(text) {
+		return Position{}, "", false
 	}
-	r, _ := utf8.DecodeRune(text[min(at, len(text)):])
+	syntax, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(text, &json.RawMessage{}))
+	if !ok {
+		return Position{1, 1}, "this is not valid JSON", true
+	}
+	offset := max(int(syntax.Offset)-1, 0)
+	return positionIn(text, offset), jsonRule(text[min(offset, len(text)):], syntax.Error()), true
+}
+
+// jsonRule returns the rule that an error of encoding/json at the beginning of rest is about.
+func jsonRule(rest []byte, message string) rule {
+	_, context, ofCharacter := strings.Cut(message, "' ") // invalid character 'x' CONTEXT
+	closes := bytes.HasPrefix(rest, []byte("]")) || bytes.HasPrefix(rest, []byte("}"))
 	switch {
-	case context == "looking for beginning of value" && strings.ContainsRune("]}", r):
-		return fmt.Sprintf("a value is missing before %q; remove the comma before it", r)
-	case context == "looking for beginning of value" && r == '\'':
+	case !ofCharacter && strings.HasPrefix(message, "unexpected end"):
+		return "the text ends early: a bracket or a quote is not closed"
+	case context == "looking for beginning of value" && closes:
+		return "a value is missing before the bracket; remove the comma before it"
+	case context == "looking for beginning of value" && bytes.HasPrefix(rest, []byte("'")):
 		return "a string is in double quotes, not in single ones"
-	case context == "looking for beginning of value":
-		return fmt.Sprintf("no value begins with %q; write a text in double quotes", r)
-	case context == "looking for beginning of object key string" && r == '}':
-		return "a key is missing before '}'; remove the comma before it"
-	case context == "looking for beginning of object key string":
-		return fmt.Sprintf("a key cannot begin with %q; write it in double quotes", r)
+	case context == "looking for beginning of object key string" && closes:
+		return "a key is missing before the bracket; remove the comma before it"
 	}
-	for _, known := range jsonReasons() {
+	for _, known := range jsonRules() {
 		if strings.HasPrefix(context, known.context) {
-			return fmt.Sprintf(known.reason, r)
+			return known.rule
 		}
 	}
-	return message
+	return "this is not valid JSON"
 }
 
-// jsonContext is what encoding/json says about a character, without the end, and the reason to give for it.
-type jsonContext struct{ context, reason string }
+// jsonContext is what encoding/json says about a character, without the end, and the rule to give for it.
+type jsonContext struct {
+	context string
+	rule    rule
+}
 
-func jsonReasons() []jsonContext {
+func jsonRules() []jsonContext {
 	return []jsonContext{
-		{"after object key:value", "a comma or '}' must follow the value, not %q"},
-		{"after object key", "a colon must follow the key, not %q"},
-		{"after array element", "a comma or ']' must follow the item, not %q"},
-		{"after top-level value", "the value has ended before %q; send several documents as one array"},
-		{"in string literal", "the character %q cannot stand in a string; write it as an escape"},
-		{"in string escape code", `no escape has %q after the backslash; write a backslash as \\`},
-		{`in \u`, `%q is not a hexadecimal digit; the escape \u has four of them`},
-		{"in literal", "the only words are true, false and null, and none has %q here; write a text in double quotes"},
-		{"in numeric literal", "a number cannot have %q here; write a text in double quotes"},
-		{"after decimal point", "a number cannot have %q after its point; write a text in double quotes"},
-		{"in exponent", "a number cannot have %q in its exponent; write a text in double quotes"},
-		{"exceeded max depth", "the brackets are nested beyond the depth that is read, at %q"},
+		{"looking for beginning of value", "no value begins with this character; write a text in double quotes"},
+		{"looking for beginning of object key string", "a key cannot begin with this character; write it in double quotes"},
+		{"after object key:value", "a comma or '}' must follow the value"},
+		{"after object key", "a colon must follow the key"},
+		{"after array element", "a comma or ']' must follow the item"},
+		{"after top-level value", "the value has ended before this character; send several documents as one array"},
+		{"in string literal", "this character cannot stand in a string; write it as an escape"},
+		{"in string escape code", `no escape has this character after the backslash; write a backslash as \\`},
+		{`in \u`, `this is not a hexadecimal digit; the escape \u has four of them`},
+		{"in literal", "the only words are true, false and null; write a text in double quotes"},
+		{"in numeric literal", "a number cannot have this character; write a text in double quotes"},
+		{"after decimal point", "a number cannot have this character after its point; write a text in double quotes"},
+		{"in exponent", "a number cannot have this character in its exponent; write a text in double quotes"},
+		{"exceeded max depth", "the brackets are nested beyond the depth that is read"},
 	}
 }

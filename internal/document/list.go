@@ -23,7 +23,8 @@ func Listed(ctx context.Context, body []byte, segments []Segment, limits Limits)
 	if err := meter.Check(); err != nil {
 		return nil, budget.About(err, "the body")
 	}
-	if text := bytes.TrimLeft(body, " \t\r\n"); text[0] == '[' && json.Valid(text) {
+	text := bytes.TrimLeft(bytes.TrimPrefix(body, byteOrderMark), " \t\r\n")
+	if len(text) > 0 && text[0] == '[' && json.Valid(text) {
 		return Split(ctx, body, JSON, limits)
 	}
 	return parseList(meter, segments[0], limits)
@@ -69,7 +70,6 @@ func parseList(meter *budget.Meter, whole Segment, limits Limits) ([]Segment, er
 			Text: whole.Text, Line: whole.line(item.Line), start: whole.Line, Index: i + 1, item: i + 1,
 		}
 		d := &decoder{segment: s, limits: limits, meter: meter}
-		d.name = nameOf(item)
 		s.decoded = new(d.decode(func() (any, error) { return d.value(item, 1) }))
 		segments[i] = s
 	}

@@ -22,7 +22,9 @@ func TestListed(t *testing.T) {
 		"--- [{a: 1}, {b: 2}]":          {[]any{one, two}, Position{1, 18}},
 		"a: [1]\nb: 2":                  {[]any{Mapping{{"a", []any{Number("1")}}, two[0]}}, Position{2, 4}},
 		"- a: 1\n--- {b: 2}":            {[]any{[]any{one}, two}, Position{2, 9}},
-		"%YAML 1.1\n---\n[{b: 2}]":      {[]any{[]any{two}}, Position{3, 1}},
+		"%YAML 1.1\n---\n[{b: 2}]":      {[]any{two}, Position{3, 6}},
+		"\ufeff[{\"b\": 2}]":            {[]any{two}, Position{1, 8}},
+		"%TAG ! x\n---\n[{b: 2}]":       {[]any{[]any{two}}, Position{3, 1}},
 		"- &x {b: 2}\n- *x":             {[]any{two, two}, Position{1, 10}},
 		"--- -1":                        {[]any{Number("-1")}, Position{1, 5}},
 	} {

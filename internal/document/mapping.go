@@ -5,7 +5,7 @@ import "slices"
 // mappingBuilder builds a Mapping. A duplicate key replaces the value but keeps its position.
 type mappingBuilder struct {
 	members Mapping
-	places  []int          // lines or offsets of the members' keys; 0 if merged
+	places  []int          // where the members' keys are, in terms of the caller; 0 if merged
 	at      map[string]int // indexes of members by key; nil for up to fewMembers
 }
 

@@ -1,21 +1,18 @@
 package document
 
 import (
+	"fmt"
 	"slices"
-	"strings"
 )
 
-// Unnamed returns notes about duplicate keys without the keys, which are secret in an encrypted document.
+// Unnamed returns notes without the duplicate keys that they name, which are secret in an encrypted document.
 func Unnamed(notes []Note) []Note {
-	const twice = "' appears twice"
 	unnamed := slices.Clone(notes)
 	for i, note := range unnamed {
-		if !strings.HasPrefix(note.Message, "The key '") {
-			continue
-		}
-		unnamed[i].Message = "A key appears twice"
-		if at := strings.LastIndex(note.Message, twice); at >= 0 { // the key may contain these words, too
-			unnamed[i].Message += note.Message[at+len(twice):]
+		if note.Second.Line > 0 {
+			unnamed[i].Key = ""
+			unnamed[i].Message = fmt.Sprintf("A key appears twice in one mapping, at lines %d and %d; the last one wins.",
+				note.First.Line, note.Second.Line)
 		}
 	}
 	return unnamed

@@ -3,12 +3,9 @@ package document
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
-
-	"purser/internal/words"
 
 	"gopkg.in/yaml.v3"
 
@@ -40,17 +37,6 @@ func (p *parser) hold(bytes int) error {
 	return p.meter.Hold(bytes)
 }
 
-// syntaxError is an error in the text.
-type syntaxError struct {
-	text string
-	own  bool // exceeds a bound of this package; not an error of the library
-}
-
-func (e *syntaxError) Error() string { return e.text }
-
-// maxSyntaxError bounds the library's message, in characters, because the message quotes parts of the text.
-const maxSyntaxError = 300
-
 // parse calls found for each document of a text until it returns false. It returns a *syntaxError if the text is
 // invalid or the library panics. Other errors come from the budget.
 func (p *parser) parse(text []byte, found func(*yaml.Node) bool) (err error) {
@@ -59,9 +45,10 @@ func (p *parser) parse(text []byte, found func(*yaml.Node) bool) (err error) {
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			err = &syntaxError{text: words.First(fmt.Sprintf("the YAML parser cannot read it: %v", r), maxSyntaxError)}
+			err = &syntaxError{rule: unknownRule}
 		}
 	}()
+	text, mender := withStandIns(text)
 	reader := &reader{parser: p, text: text}
 	decoder := yaml.NewDecoder(reader)
 	for {
@@ -72,7 +59,12 @@ func (p *parser) parse(text []byte, found func(*yaml.Node) bool) (err error) {
 		case reader.err != nil:
 			return reader.err
 		case err != nil:
-			return &syntaxError{text: words.First(err.Error(), maxSyntaxError)}
+			return syntaxErrorOf(err)
+		}
+		if !mender.nothing() {
+			if wrong := mender.mend(node); wrong != nil {
+				return wrong
+			}
 		}
 		if !found(node) {
 			return nil
@@ -103,7 +95,7 @@ func (r *reader) Read(p []byte) (n int, err error) {
 // Bounds and costs of %TAG directives. The library copies the prefix for every tag that uses it and compares each tag
 // with every directive.
 const (
-	maxTagPrefix   = 1000 // bytes
+	maxTagPrefix   = 1000 // bytes, as in longPrefix
 	directiveSteps = 5    // to compare a tag with one directive
 	prefixCopies   = 3    // memory for copies of the prefix, per tag
 )
@@ -122,8 +114,7 @@ func (p *parser) tags(text []byte) error {
 		directives++
 		longest = max(longest, prefixLength(text[at:]))
 		if longest > maxTagPrefix {
-			return &syntaxError{own: true, text: fmt.Sprintf("yaml: line %d: the prefix of a %%TAG directive has more than "+
-				"%d bytes", lineOf(text, at), maxTagPrefix)}
+			return &syntaxError{line: lineOf(text, at), rule: longPrefix, own: true}
 		}
 	}
 	if directives == 0 {

@@ -97,11 +97,7 @@ func (l *locator) locate(root *yaml.Node, path []string) (Position, error) {
 		}
 		value, path = next, path[taken:]
 	}
-	column := at.Column
-	if at.Line == 1 {
-		column += l.segment.indent
-	}
-	return Position{l.segment.line(at.Line), column}, nil
+	return l.segment.position(Position{at.Line, at.Column}), nil
 }
 
 // step returns the member or item at the beginning of a path, the member's key, and the number of parts of the path to
@@ -178,12 +174,12 @@ type jsonReader struct {
 
 // node returns the next value, or nil if the text is not valid JSON.
 func (r *jsonReader) node() *yaml.Node {
-	start := offset(r.tokens)
+	start := nextToken(r.text, offset(r.tokens))
 	token, err := r.tokens.Token()
 	if err != nil {
 		return nil
 	}
-	r.advance(start + len(r.text[start:]) - len(bytes.TrimLeft(r.text[start:], " \t\r\n,:")))
+	r.advance(start)
 	node := &yaml.Node{Kind: yaml.ScalarNode, Style: yaml.DoubleQuotedStyle, Line: r.line, Column: r.column}
 	switch t := token.(type) {
 	case string:

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,13 +14,16 @@ import (
 // Number is a number as JSON text: an integer of at most 64 bits, or a float as Python prints it.
 type Number string
 
-var (
-	errNotFinite  = errors.New("JSON has no such number; quote it to keep the text")
-	errTooBig     = errors.New("integers have at most 64 bits here; quote it to keep the text")
-	errNotDate    = errors.New("there is no such date; quote it to keep the text")
-	errReserved   = errors.New("YAML 1.1 reserves this scalar; quote it to keep the text")
-	errNotNumber  = errors.New("this is not a number")
-	errNotBoolean = errors.New("this is not a boolean")
+const (
+	notFinite     rule = "JSON has no infinity and no NaN; quote it to keep the text"
+	floatTooBig   rule = "numbers with a fraction or an exponent are below 1.8e+308 here; quote it to keep the text"
+	integerTooBig rule = "integers have at most 64 bits here; write it with a fraction, such as 18446744073709551616.0, to " +
+		"keep a number (of 53 bits), or quote it to keep the text"
+	notDate      rule = "there is no such date; quote it to keep the text"
+	notTimestamp rule = "!!timestamp needs a date or a time, such as 2001-12-14 or 2001-12-14 21:59:43; remove the tag"
+	reserved     rule = "YAML 1.1 reserves this scalar; quote it to keep the text"
+	notNumber    rule = "the tag asks for a number, and this is none; remove the tag"
+	notBoolean   rule = "the tag asks for true or false, and this is neither; remove the tag"
 )
 
 // Patterns of plain scalars in YAML 1.1, from PyYAML's safe loader.
@@ -29,7 +33,7 @@ var (
 	floatPattern = regexp.MustCompile(
 		`^(?:[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+][0-9]+)?|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?` +
 			`|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
-	datePattern = regexp.MustCompile(`^(\d{4})-(\d\d)-(\d\d)$`)
+	datePattern = regexp.MustCompile(`^(\d{4})-(\d\d?)-(\d\d?)$`)
 	timePattern = regexp.MustCompile(`^(\d{4})-(\d\d?)-(\d\d?)(?:[Tt]|[ \t]+)(\d\d?):(\d\d):(\d\d)(?:\.(\d*))?` +
 		`(?:[ \t]*(Z|([-+])(\d\d?)(?::(\d\d))?))?$`)
 )
@@ -50,6 +54,14 @@ func PlainBoolean(text string) (truth, ok bool) {
 // time, hour, minute, second, fraction, zone, and the zone's sign, hours and minutes. parts is nil if the text is
 // neither a date nor a time; valid is false if there is no such date or time. t excludes the fraction and the zone.
 func PlainDate(text string) (t time.Time, parts []string, valid bool) {
+	if len(text) < len(time.DateOnly) { // such as 2001-1-1, which only a tag makes a date
+		return t, nil, false
+	}
+	return TaggedDate(text)
+}
+
+// TaggedDate parses a scalar with the tag !!timestamp, as PlainDate does.
+func TaggedDate(text string) (t time.Time, parts []string, valid bool) {
 	if parts = datePattern.FindStringSubmatch(text); parts == nil {
 		if parts = timePattern.FindStringSubmatch(text); parts == nil {
 			return t, nil, false
@@ -66,6 +78,9 @@ func PlainDate(text string) (t time.Time, parts []string, valid bool) {
 	return t, parts, same && n[0] != 0
 }
 
+// TaggedBoolean returns the boolean value of a scalar with the tag !!bool; ok is false if it is not a boolean.
+func TaggedBoolean(text string) (truth, ok bool) { return PlainBoolean(strings.ToLower(text)) }
+
 var booleans = map[string]bool{
 	"yes": true, "Yes": true, "YES": true, "no": false, "No": false, "NO": false,
 	"true": true, "True": true, "TRUE": true, "false": false, "False": false, "FALSE": false,
@@ -73,19 +88,19 @@ var booleans = map[string]bool{
 }
 
 // resolvePlain returns the value of an untagged plain scalar: nil, bool, Number or string (spec/rendering.md R17).
-func resolvePlain(text string) (any, error) {
+func resolvePlain(text string) (any, rule) {
 	switch {
 	case isString(text):
-		return text, nil
+		return text, ""
 	case looksNumeric(text):
 		return resolveNumeric(text)
 	case text == "<<" || text == "=":
-		return nil, errReserved
+		return nil, reserved
 	}
 	if truth, ok := booleans[text]; ok {
-		return truth, nil
+		return truth, ""
 	}
-	return nil, nil
+	return nil, ""
 }
 
 // isString reports whether a plain scalar is a string that does not look like a number.
@@ -112,15 +127,15 @@ func looksNumeric(text string) bool {
 // maxNumber bounds the length of numbers. Longer texts are not matched against the patterns.
 const maxNumber = 1024
 
-func resolveNumeric(text string) (any, error) {
+func resolveNumeric(text string) (any, rule) {
 	switch {
 	case len(text) > maxNumber:
 		if strings.Trim(text, "+-0123456789abcdefABCDEFx_.:") == "" {
-			return nil, errTooBig
+			return nil, integerTooBig
 		}
-		return text, nil
+		return text, ""
 	case isDecimal(text):
-		return Number(text), nil
+		return Number(text), ""
 	case isNumeric(text) && integerPattern.MatchString(text):
 		return integer(text)
 	case isNumeric(text) && floatPattern.MatchString(text):
@@ -128,7 +143,7 @@ func resolveNumeric(text string) (any, error) {
 	case len(text) >= len("2001-01-01") && text[4] == '-':
 		return text, checkDate(text)
 	}
-	return text, nil
+	return text, ""
 }
 
 // isDecimal reports whether a text is a short decimal integer in the form that JSON uses.
@@ -165,12 +180,12 @@ func isNumeric(text string) bool {
 const maxInteger = 128
 
 // integer parses an integer in any notation of YAML 1.1.
-func integer(text string) (any, error) {
+func integer(text string) (any, rule) {
 	digits := strings.ReplaceAll(text, "_", "")
 	negative := strings.HasPrefix(digits, "-")
 	digits = strings.TrimLeft(digits, "+-")
 	if len(digits) > maxInteger {
-		return nil, errTooBig // arithmetic would take quadratic time
+		return nil, integerTooBig // arithmetic would take quadratic time
 	}
 	value := new(big.Int)
 	var ok bool
@@ -187,15 +202,15 @@ func integer(text string) (any, error) {
 		_, ok = value.SetString(digits, 10)
 	}
 	if !ok {
-		return nil, errNotNumber
+		return nil, notNumber
 	}
 	if negative {
 		value.Neg(value)
 	}
 	if !value.IsInt64() && !value.IsUint64() {
-		return nil, errTooBig
+		return nil, integerTooBig
 	}
-	return Number(value.String()), nil
+	return Number(value.String()), ""
 }
 
 // sexagesimal sets sum to the value of a number in base 60, such as 190:20:30.
@@ -211,28 +226,31 @@ func sexagesimal(sum *big.Int, text string) bool {
 	return true
 }
 
-func float(text string) (any, error) {
+func float(text string) (any, rule) {
 	digits := strings.ToLower(strings.ReplaceAll(text, "_", ""))
 	sign := 1.0
 	if strings.HasPrefix(digits, "-") {
 		sign = -1
 	}
 	digits = strings.TrimLeft(digits, "+-")
-	if strings.HasSuffix(digits, "inf") || strings.HasSuffix(digits, "nan") {
-		return nil, errNotFinite
+	switch {
+	case strings.HasSuffix(digits, "inf") || strings.HasSuffix(digits, "nan"):
+		return nil, notFinite
+	case strings.Contains(digits, "x"): // strconv reads hexadecimal floats
+		return nil, notNumber
 	}
 	sum := 0.0
 	for part := range strings.SplitSeq(digits, ":") {
 		f, err := strconv.ParseFloat(part, 64)
 		if err != nil && !errors.Is(err, strconv.ErrRange) {
-			return nil, errNotNumber
+			return nil, notNumber
 		}
 		sum = sum*60 + f
 	}
 	if math.IsInf(sum, 0) {
-		return nil, errNotFinite
+		return nil, floatTooBig
 	}
-	return FormatFloat(sign * sum), nil
+	return FormatFloat(sign * sum), ""
 }
 
 // FormatFloat formats a finite float like Python's repr, as the reference does.
@@ -252,38 +270,62 @@ func FormatFloat(f float64) Number {
 
 // checkDate checks that text in the form of a date or time is valid, as the reference's loader does. The value of a
 // date remains its text.
-func checkDate(text string) error {
+func checkDate(text string) rule {
 	if _, parts, valid := PlainDate(text); parts != nil && !valid {
-		return errNotDate
+		return notDate
 	}
-	return nil
+	return ""
 }
 
 // resolveTagged returns the value of a scalar with an explicit tag, given in short form.
-func resolveTagged(tag, text string) (any, error) {
+func resolveTagged(tag, text string) (any, rule) {
 	switch tag {
 	case "!!str", "!":
-		return text, nil
+		return text, ""
 	case "!!null":
-		return nil, nil
+		return nil, ""
 	case "!!bool":
-		if truth, ok := booleans[text]; ok {
-			return truth, nil
+		if truth, ok := TaggedBoolean(text); ok {
+			return truth, ""
 		}
-		return nil, errNotBoolean
+		return nil, notBoolean
 	case "!!int":
 		return taggedInteger(text)
 	case "!!float":
 		return float(text)
 	case "!!timestamp":
-		return tag + " " + text, checkDate(text) // dates keep their text and their tag
+		switch _, parts, valid := TaggedDate(text); {
+		case parts == nil:
+			return nil, notTimestamp
+		case !valid:
+			return nil, notDate
+		}
+		return text, ""
 	}
-	return nil, errors.New("the tag " + brief(tag) + " is not read here; use plain YAML values")
+	return nil, unreadTag(tag)
 }
 
-func taggedInteger(text string) (any, error) {
+// IsYAMLTag reports whether a tag, in short form, is one of YAML 1.1. Messages name no others: they may be secrets that
+// begin with an exclamation mark.
+func IsYAMLTag(tag string) bool {
+	return slices.Contains(strings.Fields("!!binary !!bool !!float !!int !!map !!merge !!null !!omap !!pairs !!seq !!set "+
+		"!!str !!timestamp !!value !!yaml"), tag)
+}
+
+// unreadTag returns the rule about a tag that is not read where it stands.
+func unreadTag(tag string) rule {
+	if IsYAMLTag(tag) {
+		return rule("the tag " + tag + " is not read here; use plain YAML values")
+	}
+	return "'!' begins a tag, and this one is not read; quote a value that begins with '!', or remove the tag"
+}
+
+func taggedInteger(text string) (any, rule) {
+	if octal, ok := strings.CutPrefix(text, "0o"); ok { // as of YAML 1.2; Python reads it too
+		text = "0" + octal
+	}
 	if !integerPattern.MatchString(text) {
-		return nil, errNotNumber
+		return nil, notNumber
 	}
 	return integer(text)
 }

@@ -67,30 +67,46 @@ func (d Digest) ForBucket() Digest {
 // line converts a line of the text to a line of the body.
 func (s Segment) line(of int) int { return cmp.Or(s.start, s.Line) - 1 + of }
 
+// position converts a position in the text to one in the body.
+func (s Segment) position(of Position) Position {
+	if of.Line == 1 {
+		of.Column += s.indent
+	}
+	return Position{s.line(of.Line), of.Column}
+}
+
 // Place returns the segment's position in the body, for messages.
 func (s Segment) Place() string { return fmt.Sprintf("document %d (from line %d)", s.Index, s.Line) }
 
 // The beginnings of messages about bodies that cannot be parsed.
 const (
-	malformedYAML     = "The request body must be properly formatted YAML. Details: "
-	malformedJSONText = "The request body must be properly formatted JSON. Details: "
+	malformedYAML = "The request body must be properly formatted YAML. Details: "
+	malformedJSON = "The request body must be properly formatted JSON. Details: "
 )
 
-// Malformed returns the fault of a body that cannot be parsed, in the reference's words (spec/api.md §1.3).
-func Malformed(format string, args ...any) *fault.Fault {
-	return fault.New(fault.Invalid, "HTTPBadRequest",
-		malformedYAML+format, args...)
+// malformed returns the fault of a body that cannot be parsed, in the reference's words (spec/api.md §1.3). The format
+// is followed by a rule. The arguments are numbers, so that no fault quotes a body, which may hold secrets.
+func malformed(media Media, r rule, format string, args ...int) *fault.Fault {
+	beginning := malformedYAML
+	if media == JSON {
+		beginning = malformedJSON
+	}
+	numbers := make([]any, len(args))
+	for i, n := range args {
+		numbers[i] = n
+	}
+	return fault.New(fault.Invalid, "HTTPBadRequest", "%s%s%s", beginning, fmt.Sprintf(format, numbers...), string(r))
 }
 
-// malformedJSON is Malformed for a body of JSON, which the reference does not take.
-func malformedJSON(format string, args ...any) *fault.Fault {
-	return fault.New(fault.Invalid, "HTTPBadRequest",
-		malformedJSONText+format, args...)
+// malformedAt returns the fault of a document whose text violates a rule at a position in the text.
+func (s Segment) malformedAt(at Position, r rule) *fault.Fault {
+	at = s.position(at)
+	return malformed(s.media, r, "document %d, line %d, column %d: ", s.Index, at.Line, at.Column)
 }
 
 // Details returns the message of an error about a text that is not the body of a request.
 func Details(err error) string {
-	for _, beginning := range []string{malformedYAML, malformedJSONText} {
+	for _, beginning := range []string{malformedYAML, malformedJSON} {
 		if details, found := strings.CutPrefix(err.Error(), beginning); found {
 			return details
 		}
@@ -110,6 +126,10 @@ func Split(ctx context.Context, body []byte, media Media, limits Limits) ([]Segm
 		return nil, budget.About(err, "the body")
 	}
 	if err := checkEncoding(body, media); err != nil {
+		return nil, err
+	}
+	body, err := readableBody(body, media)
+	if err != nil {
 		return nil, err
 	}
 	segments, err := splitBy(meter, media, body, limits)
@@ -132,6 +152,18 @@ func Split(ctx context.Context, body []byte, media Media, limits Limits) ([]Segm
 	return segments, nil
 }
 
+// readableBody returns a body as the readers take it.
+func readableBody(body []byte, media Media) ([]byte, error) {
+	if media == JSON {
+		return bytes.TrimPrefix(body, byteOrderMark), nil
+	}
+	body, wrong := readable(body)
+	if wrong != nil {
+		return nil, malformed(YAML, wrong.rule, "line %d, column 1: ", wrong.line)
+	}
+	return body, nil
+}
+
 // splitBy splits a body into segments. It stops after one segment more than the limits allow.
 func splitBy(meter *budget.Meter, media Media, body []byte, limits Limits) ([]Segment, error) {
 	if media == JSON {
@@ -145,20 +177,17 @@ func splitBy(meter *budget.Meter, media Media, body []byte, limits Limits) ([]Se
 }
 
 func checkEncoding(body []byte, media Media) error {
-	malformed := Malformed
-	if media == JSON {
-		malformed = malformedJSON
-	}
 	switch {
 	case bytes.HasPrefix(body, []byte("\xfe\xff")), bytes.HasPrefix(body, []byte("\xff\xfe")):
-		return malformed("line 1: the text is UTF-16; it must be UTF-8")
-	case bytes.HasPrefix(body, []byte("\xef\xbb\xbf")):
-		return malformed("line 1: the text begins with a byte order mark; it must be UTF-8 without one")
+		return malformed(media, "the text is UTF-16; it must be UTF-8: convert it with iconv -f UTF-16 -t UTF-8, or in "+
+			"PowerShell write it with Out-File -Encoding utf8", "line %d: ", 1)
 	case bytes.HasPrefix(body, []byte("\x1f\x8b")):
-		return malformed("line 1: the text is compressed with gzip; send it with Content-Encoding: gzip, or uncompressed")
+		return malformed(media, "the text is compressed with gzip; send it with Content-Encoding: gzip, or uncompressed",
+			"line %d: ", 1)
 	}
 	if i := bytes.IndexByte(body, 0); i >= 0 {
-		return malformed("line %d: a NUL byte; the text must be UTF-8", lineOf(body, i))
+		at := positionIn(body, i)
+		return malformed(media, "a NUL byte; the text must be UTF-8", "line %d, column %d: ", at.Line, at.Column)
 	}
 	if utf8.Valid(body) {
 		return nil
@@ -171,7 +200,9 @@ func checkEncoding(body []byte, media Media) error {
 		}
 		at += size
 	}
-	return malformed("line %d: the byte 0x%02x is not UTF-8; save the text as UTF-8", lineOf(body, at), body[at])
+	place := positionIn(body, at)
+	return malformed(media, "is not UTF-8; save the text as UTF-8", "line %d, column %d: the byte 0x%02x ", place.Line,
+		place.Column, int(body[at]))
 }
 
 func lineOf(body []byte, offset int) int { return 1 + bytes.Count(body[:offset], []byte("\n")) }
@@ -265,11 +296,22 @@ func holdsDirective(body []byte) bool {
 // isBlank reports whether a text contains only white space and comments.
 func isBlank(text []byte) bool {
 	for line := range bytes.Lines(text) {
-		if line = bytes.TrimLeft(line, " \t\r\n"); len(line) > 0 && line[0] != '#' {
+		line = bytes.Trim(line, " \t\r\n")
+		if len(line) > 0 && (line[0] != '#' || holdsBreak(line)) {
 			return false
 		}
 	}
 	return true
+}
+
+// holdsBreak reports whether a text has a line break of YAML 1.1 that is not a line feed. It ends a comment.
+func holdsBreak(text []byte) bool {
+	for _, lineBreak := range [...]string{"\r", "\u0085", "\u2028", "\u2029"} {
+		if bytes.Contains(text, []byte(lineBreak)) {
+			return true
+		}
+	}
+	return false
 }
 
 // parseAll parses a body as a whole. The limits of one document apply to all of it.
@@ -313,12 +355,14 @@ func splitJSON(meter *budget.Meter, body []byte, limit int) ([]Segment, error) {
 		return nil, nil
 	}
 	if at := loneSurrogate(body); at >= 0 {
-		return nil, malformedJSON("%s: %s is half of a character", placeIn(body, at), body[at:at+len(`\ud800`)])
+		place := positionIn(body, at)
+		return nil, malformed(JSON, `an escape stands for half of a character, as \ud800 does; write the character itself`,
+			"line %d, column %d: ", place.Line, place.Column)
 	}
 	decoder, isList := json.NewDecoder(bytes.NewReader(body)), trimmed[0] == '['
 	if isList {
 		if _, err := decoder.Token(); err != nil {
-			return nil, jsonError(body, err)
+			return nil, jsonError(body)
 		}
 	}
 	var segments []Segment
@@ -326,7 +370,7 @@ func splitJSON(meter *budget.Meter, body []byte, limit int) ([]Segment, error) {
 	for decoder.More() {
 		var item json.RawMessage
 		if err := decoder.Decode(&item); err != nil {
-			return nil, jsonError(body, err)
+			return nil, jsonError(body)
 		}
 		at.advance(offset(decoder) - len(item))
 		segments = append(segments, Segment{Text: item, Line: at.line, indent: at.column - 1})
@@ -343,11 +387,11 @@ func splitJSON(meter *budget.Meter, body []byte, limit int) ([]Segment, error) {
 	}
 	if isList {
 		if _, err := decoder.Token(); err != nil {
-			return nil, jsonError(body, err)
+			return nil, jsonError(body)
 		}
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, jsonError(body, err)
+		return nil, jsonError(body)
 	}
 	return segments, nil
 }
@@ -385,9 +429,9 @@ func escapedUnit(text []byte) rune {
 	return rune(unit)
 }
 
-// placeIn describes the place of an offset in a text.
-func placeIn(text []byte, offset int) string {
+// positionIn returns the position of an offset in a text.
+func positionIn(text []byte, offset int) Position {
 	at := cursor{text: text, line: 1, column: 1}
-	at.advance(max(offset, 0))
-	return fmt.Sprintf("line %d, column %d", at.line, at.column)
+	at.advance(offset)
+	return Position{at.line, at.column}
 }

@@ -11,7 +11,8 @@ import (
 // Tree holds the documents of a text as nodes of the YAML library, with aliases unexpanded.
 type Tree struct {
 	Documents []*yaml.Node // the top value of each
-	Problem   string       // why the text is invalid; "" if it is valid
+	Problem   string       // why the text is invalid, without any part of it; "" if it is valid
+	Line      int          // of the problem, from 1; 0 if unknown
 
 	parser parser
 }
@@ -20,12 +21,17 @@ type Tree struct {
 // Release.
 func ParseTree(meter *budget.Meter, text []byte) (*Tree, error) {
 	t := &Tree{parser: parser{meter: meter}}
+	text, wrong := readable(text)
+	if wrong != nil {
+		t.Problem, t.Line = string(wrong.rule), wrong.line
+		return t, nil
+	}
 	err := t.parser.parse(text, func(node *yaml.Node) bool {
 		t.Documents = append(t.Documents, node.Content...)
 		return true
 	})
 	if problem, ok := errors.AsType[*syntaxError](err); ok {
-		t.Documents, t.Problem = nil, problem.text
+		t.Documents, t.Problem, t.Line = nil, string(problem.rule), problem.line
 		return t, nil
 	}
 	return t, err

@@ -50,7 +50,7 @@ func TestRun_manifest(t *testing.T) {
 		manifest: nil,
 		"":       {"manifest.yaml E004 The file holds no document"},
 		"- a":    {"manifest.yaml:1:1 E004 The document is not a mapping"},
-		"a: [":   {"manifest.yaml:2:1 E002 Yaml Error: did not find expected node content"},
+		"a: [":   {"manifest.yaml:2:1 E002 Yaml Error: a value is missing, or begins with a character that must be quoted"},
 		"Type: Library\nFullName: a.B": {
 			"manifest.yaml:1:1 MAN:W075 Missing key \"Description\"",
 		},
@@ -313,7 +313,7 @@ func TestRun_otherNames(t *testing.T) {
 	})
 	want := []string{
 		`Classes/other.yml MAN:W020 File "other.yml" is not present in Manifest, but it is in filesystem`,
-		`manifest.yaml:5:16 MAN:E053 File "B.yml" is not YAML, and its name does not end with .yaml: did not find expected node content`,
+		`manifest.yaml:5:16 MAN:E053 File "B.yml" is not YAML, and its name does not end with .yaml: a value is missing, or begins with a character that must be quoted`,
 		`manifest.yaml:5:40 MAN:E050 File "none.txt" is present in Manifest, but not in filesystem`,
 	}
 	if !slices.Equal(got, want) {

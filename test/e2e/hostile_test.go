@@ -174,23 +174,22 @@ func TestHostile_text(t *testing.T) {
 		"invalid UTF-8":         {second + widget("w", "\xff"), bad, []string{"line 10", "UTF-8"}},
 		"overlong UTF-8":        {widget("w", "\xc0\x80"), bad, []string{"line 5", "UTF-8"}},
 		"surrogates":            {widget("w", "\xed\xa0\x80"), bad, []string{"line 5", "UTF-8"}},
-		"byte order mark":       {"\ufeff" + second, bad, []string{"byte order mark"}},
 		"UTF-16":                {"\xff\xfe" + utf16(second), bad, []string{"UTF-16"}},
 		"UTF-16 without mark":   {utf16(second), bad, []string{"line 1", "NUL", "UTF-8"}},
 		"NUL byte":              {widget("w", "a\x00b"), bad, []string{"line 5", "NUL"}},
 		"control character":     {widget("w", "a\x07b"), bad, []string{"control character"}},
 		"not YAML":              {second + "---\na: [b\n", bad, []string{"document 2", "line"}},
 		"tab indentation":       {"schema: a/B/v1\nmetadata:\n\tname: x\n", bad, []string{"document 1", "line"}},
-		"unknown alias":         {widget("w", "*nothing"), bad, []string{"document 1", "nothing"}},
-		"alias to itself":       {widget("w", "&a [*a]"), bad, []string{"line 5", "*a"}},
-		"alias to itself, map":  {widget("w", "&a {b: {c: *a}}"), bad, []string{"line 5", "*a"}},
+		"unknown alias":         {widget("w", "*nothing"), bad, []string{"document 1", "line 5", "no such anchor"}},
+		"alias to itself":       {widget("w", "&a [*a]"), bad, []string{"line 5", "alias is inside"}},
+		"alias to itself, map":  {widget("w", "&a {b: {c: *a}}"), bad, []string{"line 5", "alias is inside"}},
 		"merge of itself":       {widget("w", "&a {<<: *a}"), bad, []string{"line 5"}},
 		"merge of text":         {widget("w", "{<<: text}"), bad, []string{"line 5", "<<"}},
 		"list as key":           {widget("w", "\n  ? [a]\n  : 1"), bad, []string{"line 6", "key"}},
 		"mapping as key":        {widget("w", "{{a: b}: 1}"), bad, []string{"line 5", "key"}},
-		"boolean as key":        {widget("w", "{yes: 1}"), bad, []string{"line 5", "'yes'", "quote"}},
-		"float as key":          {widget("w", "{1.5: 1}"), bad, []string{"line 5", "'1.5'", "quote"}},
-		"null as key":           {widget("w", "{~: 1}"), bad, []string{"line 5", "'~'", "quote"}},
+		"boolean as key":        {widget("w", "{yes: 1}"), bad, []string{"line 5", "a key must be", "quote"}},
+		"float as key":          {widget("w", "{1.5: 1}"), bad, []string{"line 5", "a key must be", "quote"}},
+		"null as key":           {widget("w", "{~: 1}"), bad, []string{"line 5", "a key must be", "quote"}},
 		"impossible date":       {widget("w", "2026-02-30"), bad, []string{"line 5", "there is no such date", "quote"}},
 		"undeclared tag handle": {widget("w", "!e!x y"), bad, []string{"document 1"}},
 		"null document":         {second + "---\n" + second, bad, []string{"indexes: 2."}},
@@ -203,7 +202,7 @@ func TestHostile_text(t *testing.T) {
 		strings.Repeat("9", 1000), "1.0e+400",
 	} {
 		cases["value "+brief(value[:min(len(value), 30)])] = hostile{widget("w", "{a: "+value+"}"), bad, []string{
-			"document 1 [acme/Widget/v1] w, line 5, column 11", "quote it",
+			"document 1, line 5, column 11", "quote it",
 		}}
 	}
 	for _, tag := range []string{
@@ -211,7 +210,7 @@ func TestHostile_text(t *testing.T) {
 		"!!binary aGk=", "!!set {a}", "!!omap [a: b]", "!<tag:example.com,2000:x> y", "!!int abc", "!!bool maybe", "!!float x",
 	} {
 		cases["tag "+tag] = hostile{second + widget("w", "{a: "+tag+"}"), bad, []string{
-			"document 2 [acme/Widget/v1] w, line 10, column 11",
+			"document 2, line 10, column 11",
 		}}
 	}
 	s.refusesAll(t, cases)
@@ -235,7 +234,7 @@ func TestHostile_JSON(t *testing.T) {
 		"items":            {frame("[" + strings.Repeat("1,", 500_000) + "1]"), tooLarge, []string{"--max-values"}},
 		"documents":        {"[" + strings.Repeat("{},", maxDocuments) + "{}]", tooLarge, []string{"--max-documents"}},
 		"large integer":    {frame("18446744073709551616"), bad, []string{"line 2, column ", "integers have at most 64 bits"}},
-		"large float":      {frame("1e400"), bad, []string{"line 2, column ", "JSON has no such number"}},
+		"large float":      {frame("1e400"), bad, []string{"line 2, column ", "numbers with a fraction or an exponent are below"}},
 		"NaN":              {frame("NaN"), bad, []string{"line 2"}},
 		"lone surrogate":   {frame(`"\ud800"`), bad, []string{"line 2"}},
 		"invalid UTF-8":    {frame("\"\xff\""), bad, []string{"line 2", "UTF-8"}},

@@ -49,7 +49,7 @@ func mistakesOfSites() map[string]mistake {
 		"schema format":    {"acme/Host/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: cmp-1", "acmeHost\nmetadata:\n  schema: metadata/Document/v1\n  name: cmp-1", bad, 1, []string{"'acmeHost' does not match", ".schema"}},
 		"storagePolicy":    {"  name: cmp-1\n  storagePolicy: cleartext", "  name: cmp-1\n  storagePolicy: clear", bad, 2, []string{"'clear' is not one of", ".metadata.storagePolicy"}},
 		"misspelt key":     {"schema: acme/Host/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: cmp-1", "schema: acme/Host/v1\nmetadta:\n  schema: metadata/Document/v1\n  name: cmp-1", bad, 1, []string{"'metadta' is probably a misspelt 'metadata'"}},
-		"forgotten ---":    {"  role: compute\n---\nschema: deckhand/Passphrase", "  role: compute\nschema: deckhand/Passphrase", bad, 2, []string{"'schema' appears twice", "line with ---"}},
+		"forgotten ---":    {"  role: compute\n---\nschema: deckhand/Passphrase", "  role: compute\nschema: deckhand/Passphrase", bad, 2, []string{"a key appears twice at the top level", "line with ---"}},
 		"twice":            {"", mistakenDocument("", "") + mistakenDocument("", ""), conflict, 5, []string{"[acme/Free/v1, site] new", "appears twice in the body", "Remove one of them"}},
 		"elsewhere":        {"", strings.Replace(mistakenDocument("", ""), "name: new", "name: taken", 1), conflict, 1, []string{"already exists in bucket: elsewhere", "change set"}},
 		"tab":              {"  rack: 2\n", "\track: 2\n", bad, 1, []string{"a tab in the indentation; indent with spaces"}},
@@ -57,7 +57,7 @@ func mistakesOfSites() map[string]mistake {
 		"quote":            {"  rack: 2\n", "  rack: \"2\n", bad, 1, []string{"the quote \" that opens here"}},
 		"colon":            {"  rack: 2\n", "  rack:2\n", bad, 1, []string{"write 'key: value'"}},
 		"bracket":          {"  rack: 2\n", "  rack: [2\n", bad, 1, []string{"the bracket '[' that opens here"}},
-		"alias":            {"  rack: 2\n", "  rack: *two\n", bad, 1, []string{"no anchor &two"}},
+		"alias":            {"  rack: 2\n", "  rack: *two\n", bad, 1, []string{"no such anchor precedes it"}},
 	}
 }
 

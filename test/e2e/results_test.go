@@ -88,7 +88,7 @@ func TestPostValidation_refuses(t *testing.T) {
 		"two documents":         {"{status: success, validator: x}\n---\n{}", "one document is expected"},
 		"bad YAML":              {"{status: success", "properly formatted YAML"},
 		"bad value":             {"{status: success, validator: .nan}", "line 1"},
-		"a key twice":           {"status: failure\nvalidator: x\nstatus: success\n", "the key 'status' appears twice at the top level, at lines 1 and 3"},
+		"a key twice":           {"status: failure\nvalidator: x\nstatus: success\n", "line 3, column 1: a key appears twice at the top level, at lines 1 and 3"},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 			s.send(t, request{

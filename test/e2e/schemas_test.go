@@ -281,7 +281,7 @@ func TestSchemas_duplicateKeysAtTheTop(t *testing.T) {
 	s := start(t)
 	body := widget("a", "{}") + strings.TrimPrefix(widget("b", "{}"), "---\n")
 	s.putBad(t, "mop", body).fails(t, http.StatusBadRequest, "HTTPBadRequest",
-		"document 1 [acme/Widget/v1] a", "the key 'schema' appears twice at the top level, at lines 2 and ", "---")
+		"document 1, line ", "a key appears twice at the top level, at lines 2 and ", "---")
 	s.get(t, "revisions/1").fails(t, http.StatusNotFound, "RevisionNotFound")
 }
 

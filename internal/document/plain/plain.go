@@ -21,8 +21,8 @@ type Handler interface {
 	Mapping() error
 	Sequence() error
 	End() error
-	// Key receives a key of the innermost mapping and the offset of its colon. The key's value is the next node.
-	Key(text string, quoted bool, colon int) error
+	// Key receives a key of the innermost mapping and its offset. The key's value is the next node.
+	Key(text string, quoted bool, offset int) error
 	// Scalar receives a scalar that is not a key. quoted is false if the text determines the scalar's type. A node without
 	// text is an empty unquoted scalar.
 	Scalar(text string, quoted bool) error
@@ -273,7 +273,7 @@ func (r *reader) mapping(start int, text string, quoted bool) {
 func (r *reader) key(start int, text string, quoted bool) {
 	written := r.text[start:r.at]
 	r.must(r.is(':') && len(written) <= maxKey && !strings.Contains(written, "\n"))
-	r.pass(r.handler.Key(text, quoted, r.at))
+	r.pass(r.handler.Key(text, quoted, start))
 }
 
 // member reads the value of a key in a block mapping. column is that of the mapping.

@@ -169,7 +169,7 @@ func (r *reader) feeds() int {
 
 // escape appends the character of an escape sequence and moves to its last byte.
 func (r *reader) escape(out []byte) []byte {
-	const meanings = "0\x00a\ab\bt\tn\nv\vf\fr\re\x1b  \"\"''\\\\"
+	const meanings = "0\x00a\ab\bt\tn\nv\vf\fr\re\x1b  \"\"''\\\\//"
 	r.at++
 	c := r.text[r.at]
 	if c == '\n' {

@@ -6,23 +6,19 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"purser/internal/words"
 )
 
 // Mistake is an error that makes a text invalid YAML.
 type Mistake struct {
-	Offset  int // in the text, in bytes
-	Message string
+	Offset int    // in the text, in bytes
+	Rule   string // what is violated and what to do; it quotes no part of the text, which may be a secret
 }
 
 // Find returns the first mistake in a document that the YAML library refuses, or nil if it finds none. line is the
-// number of the text's first line, from which messages count.
+// number of the text's first line, from which rules count.
 func Find(text []byte, line int) *Mistake {
 	d := &diagnosis{text: text, from: line, anchors: map[string]bool{}, parent: -1, open: true, last: -1}
 	d.characters()
@@ -53,9 +49,6 @@ type diagnosis struct {
 	inside int   // indentation of the lines of a block scalar
 }
 
-// maxQuoted bounds the quotations in messages, in characters.
-const maxQuoted = 64
-
 // maxDashes bounds the lists that begin on one line, and the anchors and tags before a value.
 const maxDashes = 20
 
@@ -75,10 +68,17 @@ const (
 	closed              // quoted, in brackets, or an alias
 )
 
-func (d *diagnosis) failf(at int, format string, args ...any) {
-	if d.found == nil {
-		d.found = &Mistake{at, fmt.Sprintf(format, args...)}
+// failf records the first mistake. Its arguments are numbers and single characters of YAML's syntax, so that it cannot
+// quote the text.
+func (d *diagnosis) failf(at int, format string, args ...int) {
+	if d.found != nil {
+		return
 	}
+	numbers := make([]any, len(args))
+	for i, n := range args {
+		numbers[i] = n
+	}
+	d.found = &Mistake{at, fmt.Sprintf(format, numbers...)}
 }
 
 // line returns the line of an offset in the body.
@@ -89,12 +89,12 @@ func (d *diagnosis) characters() {
 	for at := 0; at < len(d.text); {
 		r, size := utf8.DecodeRune(d.text[at:])
 		printable := r >= ' ' && r != 0x7f && (r < 0x80 || r > 0x9f) || r == '\t' || r == '\n' || r == '\r' || r == 0x85
-		if !printable || r == 0xfeff || r == 0xfffe || r == 0xffff {
-			kind := "character"
+		if !printable || r == 0xfffe || r == 0xffff {
+			kind := "the character"
 			if unicode.IsControl(r) {
-				kind = "control character"
+				kind = "the control character"
 			}
-			d.failf(at, "the %s U+%04X is not allowed; remove it, or write it as an escape in double quotes", kind, r)
+			d.failf(at, kind+" U+%04X is not allowed; remove it, or write it as an escape in double quotes", int(r))
 			return
 		}
 		at += size
@@ -337,12 +337,15 @@ func (d *diagnosis) indentation(l level, open []level) {
 		d.failf(l.at, "the line is indented by %d, but the entry at line %d has a value already; indent it by %d",
 			l.indent, d.line(d.last), max(0, d.parent))
 	default:
-		var widths []string
+		widths := []int{l.indent}
 		for _, level := range open[max(0, len(open)-maxDashes):] {
-			widths = append(widths, strconv.Itoa(level.indent))
+			if len(widths) == 1 || widths[len(widths)-1] != level.indent {
+				widths = append(widths, level.indent)
+			}
 		}
-		d.failf(l.at, "the line is indented by %d, and those that it could belong to by %s; indent it like one of them",
-			l.indent, strings.Join(slices.Compact(widths), ", "))
+		list := strings.TrimPrefix(strings.Repeat(", %d", len(widths)-1), ", ")
+		d.failf(l.at, "the line is indented by %d, and those that it could belong to by "+list+"; indent it like one of them",
+			widths...)
 	}
 }
 
@@ -360,7 +363,7 @@ func (d *diagnosis) noKey(at int) {
 	rest := d.rest()
 	switch {
 	case border.Match(rest):
-		d.failf(at, "'%s' does not separate documents; write ---", words.First(string(rest), maxQuoted))
+		d.failf(at, "this line does not separate documents; write ---")
 	case unspaced.Match(rest):
 		d.failf(at, "the colon is not followed by a space; write 'key: value'")
 	case d.last >= 0 && d.kind == block && at > d.last:

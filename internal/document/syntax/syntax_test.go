@@ -17,7 +17,7 @@ func FuzzFind(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if found := syntax.Find(text, 1); found != nil && (found.Offset < 0 || found.Offset > len(text) || found.Message == "") {
+		if found := syntax.Find(text, 1); found != nil && (found.Offset < 0 || found.Offset > len(text) || found.Rule == "") {
 			t.Errorf("%q: %+v", text, found)
 		}
 	})

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
-
-	"purser/internal/words"
 )
 
 // value reads a value to the end of its last line. alone means that no key is before it on the line.
@@ -26,7 +24,7 @@ func (d *diagnosis) value(alone bool) {
 	case '*':
 		d.alias(start)
 	case '@', '`', '%', ',', ']', '}':
-		d.failf(start, "a value cannot begin with '%c'; quote it", rest[0])
+		d.failf(start, "a value cannot begin with '%c'; quote it", int(rest[0]))
 	default:
 		d.kind = plain
 		if i := colonIn(rest); i >= 0 && !alone {
@@ -63,16 +61,19 @@ func (d *diagnosis) quoted(start int) int {
 
 // quotedValue reads a quoted value to the end of its last line.
 func (d *diagnosis) quotedValue(start int) {
-	quote := d.text[start]
+	quote := int(d.text[start])
 	end := d.quoted(start)
 	if end < 0 {
 		d.failf(start, "the quote %c that opens here is not closed", quote)
 		return
 	}
 	runaway := d.leavesIndent(start, end) // it continues into other entries
-	if at, escape := d.badEscape(start, end); escape != nil && !runaway {
-		d.failf(at, "'%s' is not an escape sequence of double quotes; write \\\\ for a backslash, or use single quotes",
-			escape)
+	if at, half := d.badEscape(start, end); at >= 0 && !runaway {
+		if half {
+			d.failf(at, "an escape in double quotes stands for half of a character, as \\ud800 does; write the character itself")
+		}
+		d.failf(at, "a backslash in double quotes begins an escape sequence, and this is none; write \\\\ for a backslash, or "+
+			"use single quotes")
 		return
 	}
 	d.at = end
@@ -89,8 +90,8 @@ func (d *diagnosis) quotedValue(start int) {
 	if quote == '\'' {
 		way = "''"
 	}
-	d.failf(end-1, "text after the closing quote %c of the value that begins at line %d; write a quote in it as %s", quote,
-		d.line(start), way)
+	d.failf(end-1, "text after the closing quote %c of the value that begins at line %d; write a quote in it as "+way, quote,
+		d.line(start))
 }
 
 // leavesIndent reports whether a continuation line of a value is not indented more than its entry.
@@ -108,20 +109,21 @@ func (d *diagnosis) leavesIndent(start, end int) bool {
 	}
 }
 
-var badEscape = regexp.MustCompile(`\\(\\|[^0abt\tnvfe "/\\N_LPxuU\r\n])`)
+var badEscape = regexp.MustCompile(`\\(\\|[^0abt\tnvfe "'/\\N_LPxuU\r\n]|[uU](?:0000)?[dD][89a-fA-F])`)
 
-// badEscape returns the first invalid escape, or nil if there is none.
-func (d *diagnosis) badEscape(start, end int) (at int, escape []byte) {
+// badEscape returns the offset of the first invalid escape, or -1 if there is none. half reports whether it is half of a
+// surrogate pair.
+func (d *diagnosis) badEscape(start, end int) (at int, half bool) {
 	if d.text[start] != '"' {
-		return 0, nil
+		return -1, false
 	}
 	for at := start; ; {
 		found := badEscape.FindIndex(d.text[at:end])
 		if found == nil {
-			return 0, nil
+			return -1, false
 		}
-		if escape := d.text[at+found[0] : at+found[1]]; escape[1] != '\\' {
-			return at + found[0], escape
+		if second := d.text[at+found[0]+1]; second != '\\' {
+			return at + found[0], second|0x20 == 'u'
 		}
 		at += found[1]
 	}
@@ -141,8 +143,8 @@ func (d *diagnosis) alias(start int) {
 	case name == nil, d.at < len(d.text) && !strings.ContainsRune(" \t\r\n,]}:", rune(d.text[d.at])):
 		d.failf(start, "'*' begins an alias; quote a value that begins with it")
 	case !d.anchors[string(name[1:])]:
-		d.failf(start, "no anchor &%s precedes the alias %s in this document; quote a value that begins with '*'",
-			words.First(string(name[1:]), maxQuoted), words.First(string(name), maxQuoted))
+		d.failf(start, "'*' begins an alias, and no such anchor precedes it in this document; quote a value that begins "+
+			"with '*'")
 	}
 }
 
@@ -177,7 +179,7 @@ func (d *diagnosis) brackets(start int) {
 	}
 	if d.found == nil {
 		last := f.open[len(f.open)-1].at
-		d.failf(last, "the bracket '%c' that opens here is not closed", d.text[last])
+		d.failf(last, "the bracket '%c' that opens here is not closed", int(d.text[last]))
 	}
 }
 
@@ -203,7 +205,7 @@ func (f *flow) word() bool {
 	case '"', '\'':
 		end := f.quoted(f.at)
 		if end < 0 {
-			f.failf(f.at, "the quote %c that opens here is not closed", c)
+			f.failf(f.at, "the quote %c that opens here is not closed", int(c))
 			return true
 		}
 		f.at, f.begins = end, false
@@ -228,7 +230,7 @@ func (f *flow) mark(c byte) {
 	case ']', '}':
 		last := f.open[len(f.open)-1]
 		if f.text[last.at] != c-2 {
-			f.failf(f.at, "'%c' does not close the '%c' that opens at line %d", c, f.text[last.at], f.line(last.at))
+			f.failf(f.at, "'%c' does not close the '%c' that opens at line %d", int(c), int(f.text[last.at]), f.line(last.at))
 		}
 		f.open = f.open[:len(f.open)-1]
 	case ',':
@@ -251,7 +253,7 @@ func (d *diagnosis) leavesBrackets(open []bracket) {
 	content := bytes.TrimLeft(rest, " \t")
 	if len(rest)-len(content) <= d.parent && entryStart.Match(content) {
 		last := open[len(open)-1].at
-		d.failf(last, "the bracket '%c' that opens here is not closed before line %d", d.text[last], d.line(d.at))
+		d.failf(last, "the bracket '%c' that opens here is not closed before line %d", int(d.text[last]), d.line(d.at))
 	}
 }
 
@@ -261,7 +263,7 @@ var blockHeader = regexp.MustCompile(`^[|>]([+-]?([1-9])?|[1-9][+-])[ \t]*(#.*)?
 func (d *diagnosis) blockValue(start int) {
 	header := blockHeader.FindSubmatch(d.rest())
 	if header == nil {
-		d.failf(start, "'%c' begins a text on the lines below; quote a value that begins with it", d.text[start])
+		d.failf(start, "'%c' begins a text on the lines below; quote a value that begins with it", int(d.text[start]))
 		return
 	}
 	d.skipLine()

@@ -1,10 +1,7 @@
 package located
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 
@@ -14,7 +11,7 @@ import (
 	"purser/internal/document"
 )
 
-// Problem describes why a text cannot be read, and where. Line is -1 if it is unknown.
+// Problem describes why a text cannot be read, and where. It quotes no part of the text. Line is -1 if it is unknown.
 type Problem struct {
 	Message      string
 	Line, Column int
@@ -33,17 +30,13 @@ const (
 // Parse returns the documents of a text. A document without content is a null. The error is a *Problem if the text
 // cannot be read. Other errors come from the budget.
 func Parse(meter *budget.Meter, text []byte) ([]*Value, error) {
-	if directive := directivePattern.FindIndex(text); directive != nil { // libyaml reads 1.2 as 1.1, the library does not
-		text = bytes.Clone(text)
-		text[directive[1]-1] = '1'
-	}
 	tree, err := document.ParseTree(meter, text)
 	defer tree.Release()
 	if err != nil {
 		return nil, err
 	}
 	if tree.Problem != "" {
-		return nil, problemOf(tree.Problem)
+		return nil, &Problem{Message: tree.Problem, Line: tree.Line - 1}
 	}
 	var docs []*Value
 	for _, node := range tree.Documents {
@@ -57,30 +50,6 @@ func Parse(meter *budget.Meter, text []byte) ([]*Value, error) {
 	return docs, nil
 }
 
-var directivePattern = regexp.MustCompile(`(?m)^(?:\x{feff})?%YAML[ \t]+1\.2`)
-
-var linePattern = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
-
-// lateProblem matches messages of the library's parser, whose lines are one too small, unlike those of its scanner.
-var lateProblem = regexp.MustCompile(`^did not find expected (<|node|key|'-'|',')`)
-
-// problemOf converts a message of the YAML library, which contains only the line.
-func problemOf(message string) *Problem {
-	parts := linePattern.FindStringSubmatch(message)
-	if parts == nil {
-		return &Problem{Message: message, Line: -1}
-	}
-	line, err := strconv.Atoi(parts[1])
-	if err != nil {
-		line = 0
-	}
-	message = message[len(parts[0]):]
-	if lateProblem.MatchString(message) {
-		line++
-	}
-	return &Problem{Message: message, Line: max(0, line-1)}
-}
-
 // reader creates the values of one document.
 type reader struct {
 	meter   *budget.Meter
@@ -88,8 +57,18 @@ type reader struct {
 	anchors map[string]bool
 }
 
-func problemf(node *yaml.Node, format string, args ...any) error {
-	return &Problem{Message: fmt.Sprintf(format, args...), Line: node.Line - 1, Column: node.Column - 1}
+// rule says what a text violates. It is written in this package and never taken from a text.
+type rule string
+
+func (r rule) Error() string { return string(r) }
+
+const (
+	badMerge rule = "<< needs a mapping or a list of mappings"
+	tooDeep  rule = "it is nested deeper than 500" // maxDepth
+)
+
+func problemAt(node *yaml.Node, r rule) error {
+	return &Problem{Message: string(r), Line: node.Line - 1, Column: node.Column - 1}
 }
 
 func (r *reader) value(node *yaml.Node, depth int) (*Value, error) {
@@ -97,14 +76,14 @@ func (r *reader) value(node *yaml.Node, depth int) (*Value, error) {
 		if made := r.made[node.Alias]; made != nil {
 			return made, nil
 		}
-		return nil, problemf(node, "the alias %.100q stands within its own value", node.Value)
+		return nil, problemAt(node, "an alias stands within its own value")
 	}
 	r.meter.Charge(valueSteps)
 	if err := r.meter.Spend(len(node.Value)); err != nil {
 		return nil, err
 	}
 	if depth > maxDepth {
-		return nil, problemf(node, "it is nested deeper than %d", maxDepth)
+		return nil, problemAt(node, tooDeep)
 	}
 	if err := r.anchor(node, nil); err != nil {
 		return nil, err
@@ -119,10 +98,8 @@ func (r *reader) value(node *yaml.Node, depth int) (*Value, error) {
 	case yaml.ScalarNode, yaml.DocumentNode, yaml.AliasNode:
 		err = v.scalar(node)
 	}
-	if _, located := errors.AsType[*Problem](err); err != nil && !located {
-		if node.Kind == yaml.ScalarNode {
-			err = problemf(node, "%v", err)
-		}
+	if r, violated := errors.AsType[rule](err); violated {
+		err = problemAt(node, r)
 	}
 	if err != nil {
 		return nil, err
@@ -139,7 +116,7 @@ func (r *reader) anchor(node *yaml.Node, v *Value) error {
 		return nil
 	}
 	if r.anchors[node.Anchor] {
-		return problemf(node, "the anchor %.100q appears twice", node.Anchor)
+		return problemAt(node, "an anchor appears twice")
 	}
 	r.anchors[node.Anchor], r.made[node] = true, v
 	return nil
@@ -163,7 +140,7 @@ func (r *reader) sequence(v *Value, node *yaml.Node, depth int) error {
 	case "!!omap", "!!pairs":
 		v.Kind, v.Text = Other, "[]"
 	default:
-		return problemf(node, "%v", errTag(node.Tag))
+		return problemAt(node, errTag(node.Tag))
 	}
 	for _, child := range node.Content {
 		item, err := r.value(child, depth+1)
@@ -190,7 +167,7 @@ func (r *reader) mapping(v *Value, node *yaml.Node, depth int) error {
 	case "!!set":
 		v.Kind, v.Text = Other, "set()"
 	default:
-		return problemf(node, "%v", errTag(node.Tag))
+		return problemAt(node, errTag(node.Tag))
 	}
 	var own, merged []Entry
 	for i := 0; i+1 < len(node.Content); i += 2 {
@@ -234,7 +211,7 @@ func (r *reader) key(node *yaml.Node, depth int) (*Value, error) {
 		return nil, err
 	}
 	if key.Kind == Seq || key.Kind == Map || key.Kind == Other && key.Text[0] != 'b' {
-		return nil, problemf(node, "a key is a list or a mapping; it must be a scalar")
+		return nil, problemAt(node, "a key is a list or a mapping; it must be a scalar")
 	}
 	return key, nil
 }
@@ -252,7 +229,7 @@ func (r *reader) merge(node *yaml.Node, depth int) ([]Entry, error) {
 		var entries []Entry
 		for _, item := range slices.Backward(value.Items) {
 			if item.Kind != Map {
-				return nil, problemf(node, "<< needs a mapping or a list of mappings")
+				return nil, problemAt(node, badMerge)
 			}
 			entries = append(entries, item.Entries...)
 			if err := r.meter.Spend(valueSteps * len(item.Entries)); err != nil {
@@ -262,7 +239,7 @@ func (r *reader) merge(node *yaml.Node, depth int) ([]Entry, error) {
 		return entries, nil
 	case Null, Bool, Int, Float, Date, String, Other:
 	}
-	return nil, problemf(node, "<< needs a mapping or a list of mappings")
+	return nil, problemAt(node, badMerge)
 }
 
 // fill sets the entries of a mapping. A duplicate key keeps its first position and its last value.

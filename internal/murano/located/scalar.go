@@ -13,7 +13,7 @@ import (
 	"purser/internal/document"
 )
 
-// maxNumber bounds the length of numbers, in bytes, because Python refuses longer ones.
+// maxNumber bounds the length of numbers, in bytes, because Python refuses longer ones. Messages name it.
 const maxNumber = 4300
 
 // maxLooks bounds the length of texts that are matched as a number or a date, in bytes.
@@ -26,9 +26,9 @@ func (v *Value) resolve(text string) error {
 		v.Kind, v.Text = Null, "null"
 		return nil
 	case "=":
-		return errors.New("a value = has no meaning in YAML 1.1; quote it")
+		return rule("a value = has no meaning in YAML 1.1; quote it")
 	case "<<":
-		return errors.New("a value << has no meaning in YAML 1.1; quote it")
+		return rule("a value << has no meaning in YAML 1.1; quote it")
 	}
 	if _, is := document.PlainBoolean(text); is {
 		return v.boolean(text)
@@ -74,15 +74,18 @@ func (v *Value) tagged(tag, text string) error {
 	return errTag(tag)
 }
 
-func errTag(tag string) error { return fmt.Errorf("the tag %.100q is not known", tag) }
+// errTag returns the rule about a tag that is not known where it stands. It names only tags of YAML.
+func errTag(tag string) rule {
+	if document.IsYAMLTag(tag) {
+		return rule("the tag " + tag + " is not known here")
+	}
+	return "'!' begins a tag, and this one is not known; quote a value that begins with '!'"
+}
 
 func (v *Value) boolean(text string) error {
-	truth, is := document.PlainBoolean(text)
+	truth, is := document.TaggedBoolean(text)
 	if !is {
-		truth, is = document.PlainBoolean(strings.ToLower(text))
-	}
-	if !is {
-		return fmt.Errorf("%.100q is not a boolean", text)
+		return rule("the tag !!bool needs true or false")
 	}
 	v.Kind, v.Text, v.falsy = Bool, "True", !truth
 	if !truth {
@@ -93,7 +96,7 @@ func (v *Value) boolean(text string) error {
 
 func (v *Value) integer(text string) error {
 	if len(text) > maxNumber {
-		return fmt.Errorf("the number has more than %d digits", maxNumber)
+		return rule("the number has more than 4300 digits")
 	}
 	digits := strings.ReplaceAll(text, "_", "")
 	negative := strings.HasPrefix(digits, "-")
@@ -106,7 +109,7 @@ func (v *Value) integer(text string) error {
 	case strings.HasPrefix(digits, "0x"):
 		_, ok = value.SetString(digits[2:], 16)
 	case strings.HasPrefix(digits, "0"):
-		_, ok = value.SetString(digits, 8)
+		_, ok = value.SetString(strings.TrimPrefix(digits, "0o"), 8)
 	default:
 		for part := range strings.SplitSeq(digits, ":") {
 			n, isNumber := new(big.Int).SetString(part, 10)
@@ -118,7 +121,7 @@ func (v *Value) integer(text string) error {
 		}
 	}
 	if !ok {
-		return fmt.Errorf("%.100q is not an integer", text)
+		return rule("the tag !!int needs an integer")
 	}
 	if negative {
 		value.Neg(value)
@@ -129,7 +132,7 @@ func (v *Value) integer(text string) error {
 
 func (v *Value) float(text string) error {
 	if len(text) > maxNumber {
-		return fmt.Errorf("the number has more than %d digits", maxNumber)
+		return rule("the number has more than 4300 digits")
 	}
 	digits := strings.ToLower(strings.ReplaceAll(text, "_", ""))
 	negative := strings.HasPrefix(digits, "-")
@@ -143,8 +146,8 @@ func (v *Value) float(text string) error {
 	default:
 		for part := range strings.SplitSeq(digits, ":") {
 			f, err := strconv.ParseFloat(part, 64)
-			if err != nil && !errors.Is(err, strconv.ErrRange) {
-				return fmt.Errorf("%.100q is not a number", text)
+			if err != nil && !errors.Is(err, strconv.ErrRange) || strings.Contains(part, "x") { // hexadecimal
+				return rule("the tag !!float needs a number")
 			}
 			sum = sum*60 + f
 		}
@@ -169,17 +172,17 @@ func formatFloat(f float64) string {
 
 // date parses a date or a time.
 func (v *Value) date(text string) error {
-	t, parts, valid := document.PlainDate(text)
+	t, parts, valid := document.TaggedDate(text)
 	switch {
 	case parts == nil:
-		return fmt.Errorf("%.100q is not a date", text)
+		return rule("the tag !!timestamp needs a date")
 	case !valid:
-		return fmt.Errorf("there is no date %.100q", text)
+		return rule("there is no such date")
 	}
 	v.Kind = Date
 	const date, fraction, zoned, sign = 3, 6, 7, 8 // the number of parts of a date, and the positions of parts of a time
 	if len(parts) == date {
-		v.Text = text
+		v.Text = t.Format(time.DateOnly)
 		return nil
 	}
 	v.Text = t.Format("2006-01-02 15:04:05")
@@ -217,7 +220,7 @@ func dateConstructor(text string) string {
 func (v *Value) binary(text string) error {
 	data, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
 	if err != nil {
-		return errors.New("it is not base64")
+		return rule("it is not base64")
 	}
 	var b strings.Builder
 	b.WriteString("b'")
