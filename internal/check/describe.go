@@ -5,9 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
-	"strings"
 
 	"purser/internal/authz"
 	"purser/internal/changes"
@@ -53,25 +51,11 @@ func (r *run) describe(ctx context.Context, draft changes.Draft) error {
 				finding.Place, finding.Chain, shown = r.place(r.of[from], at), chain, from
 			}
 		}
-		if finding.Source = r.line(ctx, r.of[shown], finding.Line); finding.Source == "" {
-			finding.Advice = cmp.Or(adviceOfNull(f.Message, r.raw(r.of[shown], finding.Line)), finding.Advice)
-		}
+		finding.Source = r.line(ctx, r.of[shown], finding.Line)
 		r.report.Findings = append(r.report.Findings, finding)
 	}
 	r.notes(ctx, draft)
-	return nil
-}
-
-// unquoted matches a line with a value that begins with a character that YAML does not read as text.
-var unquoted = regexp.MustCompile(`^[^#"']*:[ \t]+([#&!])`)
-
-// adviceOfNull returns advice on a null that was probably meant as a secret, "" if it was not. It does not quote the line.
-func adviceOfNull(message string, line []byte) string {
-	found := unquoted.FindSubmatch(line)
-	if found == nil || !strings.HasPrefix(message, "None is not ") {
-		return ""
-	}
-	return fmt.Sprintf("a value that begins with '%s' must be quoted: YAML does not read it as text", found[1])
+	return r.unquoted(ctx, draft)
 }
 
 // findingOf converts a finding of the server, without its place.

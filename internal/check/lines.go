@@ -30,8 +30,8 @@ func ownersOf(segments []document.Segment) []owner {
 	return owners
 }
 
-// line returns a line of a file. It is the only way from files to reports. It returns "" if there is no such line, it is
-// too long, or it may not be shown.
+// line returns a line of a file for the report, which has no others. It returns "" if there is no such line, it is too
+// long, or it may not be shown.
 func (r *run) line(ctx context.Context, file, line int) string {
 	const longest = 400 // bytes
 	text := r.raw(file, line)
@@ -57,8 +57,8 @@ func (r *run) mayShow(ctx context.Context, file, line int) bool {
 	return shown
 }
 
-// isOpen reports whether lines of a document may be shown: it can be read, metadata.storagePolicy does not say that it is
-// encrypted, whatever its data is, and it has no values under keys that do not belong to it.
+// isOpen reports whether lines of a document may be shown: it can be read, metadata.storagePolicy does not say that it
+// is encrypted, whatever its data is, and it has no values under keys that do not belong to it.
 func isOpen(ctx context.Context, s document.Segment, limits document.Limits) bool {
 	entry, err := document.Decode(ctx, s, limits)
 	root, _ := entry.Value.(document.Mapping)

@@ -24,7 +24,7 @@ func TestCheck_lines(t *testing.T) {
 		return "- " + strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(text), "---\n"), "\n", "\n  ") + "\n"
 	}
 	object := `{"schema": "%s", "metadata": {"schema": "metadata/Document/v1", "name": "%s", "storagePolicy": "%s", "layeringDefinition": {"layer": "site"}}, "data": %s}`
-	clear, secret := fmt.Sprintf(object, "acme/Widget/v1", "w", "cleartext", `{"size": 101, "a": "Hidden"}`), fmt.Sprintf(object, "deckhand/Passphrase/v1", "p", "encrypted", `[]`)
+	plain, secret := fmt.Sprintf(object, "acme/Widget/v1", "w", "cleartext", `{"size": 101, "a": "Hidden"}`), fmt.Sprintf(object, "deckhand/Passphrase/v1", "p", "encrypted", `[]`)
 	for name, c := range map[string]struct {
 		name, text string
 		shown      bool
@@ -47,9 +47,9 @@ func TestCheck_lines(t *testing.T) {
 		"of a list with a secret":   {"a.yaml", inList(passphrase("data: [] # Hidden")) + inList(widget), true},
 		"with directives":           {"a.yaml", "%TAG ! tag:x\n" + widget, true},
 		"directives and a secret":   {"a.yaml", "%TAG ! tag:x\n" + passphrase("data: ~ # Hidden"), false},
-		"JSON":                      {"a.json", "[" + clear + "]", true},
-		"JSON in one line":          {"a.json", "[" + clear + ", " + secret + "]", false},
-		"JSON, a line for two":      {"a.json", "[" + secret[:20] + "\n" + secret[20:] + ", " + clear + "]", false},
+		"JSON":                      {"a.json", "[" + plain + "]", true},
+		"JSON in one line":          {"a.json", "[" + plain + ", " + secret + "]", false},
+		"JSON, a line for two":      {"a.json", "[" + secret[:20] + "\n" + secret[20:] + ", " + plain + "]", false},
 		"a comment as a passphrase": {"a.yaml", passphrase("data: #Hidden"), false},
 		"an anchor":                 {"a.yaml", passphrase("data: &Hidden"), false},
 		"null and a comment":        {"a.yaml", passphrase("data: ~ # Hidden"), false},
@@ -71,21 +71,43 @@ func TestCheck_lines(t *testing.T) {
 	}
 }
 
-// A null in an encrypted document where a text was probably written has the advice to quote it.
+// A null in an encrypted document where a text was probably written is a warning, which does not quote the text.
 func TestCheck_unquoted(t *testing.T) {
 	t.Parallel()
+	key := func(end string) string {
+		return strings.Replace(doc("acme/Key/v1", "k", ""), "\ndata: ", "\n"+end, 1)
+	}
 	for end, want := range map[string]string{
-		"data: #Hidden":      "a value that begins with '#' must be quoted: YAML does not read it as text",
-		"data: &Hidden":      "a value that begins with '&' must be quoted: YAML does not read it as text",
-		"data: !Hidden":      "Correct the text at the line.",
-		"data: ~ # Hidden":   "write a value of the type that the schema requires",
-		"data: {} # Hidden":  "write a value of the type that the schema requires",
-		"data: [] # : #":     "write a value of the type that the schema requires",
-		"data:\n# a: #Hidde": "write a value of the type that the schema requires",
+		"data: #Hidden":                          "8:6 '#'",
+		"data: &Hidden":                          "8:7 '&'",
+		"data: !!null":                           "8:7 '!'",
+		"data:\n  a: 1\n  b: #Hidden\n  c: x":    "10:5 '#'",
+		"data:\n- a: #Hidden\n- - b: &x":         "9:5 '#' 10:8 '&'",
+		"data: ~ # Hidden":                       "",
+		"data: {} # Hidden":                      "",
+		"data: # a comment":                      "",
+		"data: #Hidden\n  a: 1":                  "",
+		"data: |\n  a: #Hidden":                  "",
+		"data: \"#Hidden\"":                      "",
+		"data:\n  a:\n  # b: #Hidden\n  c: null": "",
 	} {
-		report := run(t, check.New(check.Options{}), file("a.yaml", layers+passphrase(end)))
-		if len(report.Findings) != 1 || report.Findings[0].Advice != want {
-			t.Errorf("%s: %+v\nwant %q", end, report.Findings, want)
+		text := strings.Replace(key(end), "cleartext", "encrypted", 1)
+		var got []string
+		for _, f := range run(t, check.New(check.Options{}), file("a.yaml", layers+text)).Findings {
+			if f.Rule == "unquoted" {
+				got = append(got, fmt.Sprintf("%d:%d %s", f.Line, f.Column, strings.Fields(f.Message)[7]))
+			}
+			if strings.Contains(fmt.Sprintf("%+v", f), "Hidden") {
+				t.Errorf("%s: %+v", end, f)
+			}
+		}
+		if joined := strings.Join(got, " "); joined != want {
+			t.Errorf("%q: %s, want %s", end, joined, want)
+		}
+		for _, f := range run(t, check.New(check.Options{}), file("a.yaml", layers+key(end))).Findings {
+			if f.Rule == "unquoted" {
+				t.Errorf("%q in cleartext: %+v", end, f)
+			}
 		}
 	}
 }

@@ -69,7 +69,7 @@ func (v View) allFindings(ctx context.Context, shown revisions.Shown, look int, 
 	return findings.WithoutRepeated(append(all, warnings...)), more, nil
 }
 
-// strays returns the first entries of a revision's schema validation with notes about stray keys. The reference has none.
+// strays returns the first entries of a revision's schema validation with notes about stray keys; in compat mode none.
 func (v View) strays(ctx context.Context, revision revisions.Revision, limit int) ([]revisions.FailedEntry, error) {
 	if v.renderer.Compat {
 		return nil, nil

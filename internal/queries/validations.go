@@ -360,7 +360,7 @@ func (v View) described(ctx context.Context, revision revisions.Revision, query 
 	return found, nil
 }
 
-// noted returns entries without notes about encrypted documents, unless the viewer is shown secrets. It modifies entries.
+// noted removes the notes about encrypted documents from entries, unless the viewer is shown secrets.
 func (v View) noted(entries []revisions.FailedEntry) []revisions.FailedEntry {
 	for i := range entries {
 		if !v.viewer.Secrets() && entries[i].About.Traits().Encrypted {

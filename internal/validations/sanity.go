@@ -22,8 +22,8 @@ var metadataVersion = regexp.MustCompile(`^metadata/(Document|Control)/(v\d+)$`)
 
 // Sanity checks that an entry is a document, using the base schema and the schema of its metadata (spec/api.md
 // §2.1-2.3), and that its data is not lost under another key. It returns an Invalid fault with a D001 message for each
-// violation, or an error of meter, unwrapped. With compat, as in the reference, data may be missing in any case, metadata
-// is checked by its own schema only if the base schema is satisfied, and all messages give the same advice.
+// violation, or an error of meter, unwrapped. With compat, as in the reference, data may be missing in any case,
+// metadata is checked by its own schema only if the base schema is satisfied, and all messages give the same advice.
 func Sanity(meter *budget.Meter, e document.Entry, compat bool) error {
 	root, _ := e.Value.(document.Mapping)
 	violations, err := checkFrame(meter, root, compat)

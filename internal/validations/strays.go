@@ -13,8 +13,8 @@ import (
 // strayLevel is the level of notes about stray keys.
 const strayLevel = "Warning"
 
-// frameKeys are the keys of a document's frame, by path without indexes. The server adds id and status to documents that
-// are read from it.
+// frameKeys are the keys of a document's frame, by path without indexes. The server adds id and status to documents
+// that are read from it.
 var frameKeys = map[string][]string{
 	"": {"schema", "metadata", "data", "id", "status"},
 	".metadata": {
@@ -95,8 +95,8 @@ func (s stray) String() string {
 	return said
 }
 
-// appendStrays appends the stray keys in a part of a document, until there is one more than maxStrays. path is that of the
-// part, and place the same without indexes.
+// appendStrays appends the stray keys in a part of a document, until there is one more than maxStrays. path is that of
+// the part, and place the same without indexes.
 func appendStrays(strays []stray, part any, path, place string) []stray {
 	switch part := part.(type) {
 	case []any:

@@ -33,13 +33,13 @@ func TestStrays(t *testing.T) {
 		"free":            {controlWith(", owner: me, description: x, annotations: {a: b}"), nil},
 		"policy":          {controlWith(", storagePolcy: encrypted"), []string{".metadata.storagePolcy The key 'storagePolcy' has no effect; did you mean storagePolicy?"}},
 		"layering":        {controlWith(", layeringDefinition: {abstact: true, actions: [{mehod: merge, path: .}]}"), []string{".metadata.layeringDefinition.abstact The key 'abstact' has no effect; did you mean abstract?", ".metadata.layeringDefinition.actions.0.mehod The key 'mehod' has no effect; did you mean method?"}},
-		"substitutions":   {controlWith(", substitutions: [{}, {scr: {}, dest: [{}, {pth: .}], src: {nmae: x}}]"), []string{".metadata.substitutions.1.scr The key 'scr' has no effect; did you mean src?", ".metadata.substitutions.1.dest.1.pth The key 'pth' has no effect; did you mean path?", ".metadata.substitutions.1.src.nmae The key 'nmae' has no effect; did you mean name?"}},
+		"substitutions":   {controlWith(", substitutions: [{}, {scr: {}, dest: [{}, {pth: .}], src: {nam: x}}]"), []string{".metadata.substitutions.1.scr The key 'scr' has no effect; did you mean src?", ".metadata.substitutions.1.dest.1.pth The key 'pth' has no effect; did you mean path?", ".metadata.substitutions.1.src.nam The key 'nam' has no effect; did you mean name?"}},
 		"recursion":       {framed(", substitutions: [{src: {schema: a/B/v1, name: n, path: .}, dest: {path: .a, recurse: {depth: 1, deepth: 2}}}]"), []string{".metadata.substitutions.0.dest.recurse.deepth The key 'deepth' has no effect; did you mean depth?"}},
 		"encrypted":       {strings.Replace(framed(""), "cleartext", "encrypted", 1) + "hidden: 1\ndatta: 2\n", []string{" A key is not kept, or has no effect; it is not named here, because the document is encrypted"}},
 		"encrypted, null": {"schema: a/B/v1\nmetadata: {storagePolicy: encrypted}\ndata: null\nhidden: 1\n", []string{" A key is not kept, or has no effect; it is not named here, because the document is encrypted"}},
 		"long":            {framed("") + strings.Repeat("k", 300) + ": 1\n", []string{" The key '" + strings.Repeat("k", 255) + "…'" + rest}},
 	} {
-		notes := Strays(entry(t, c.body).Value.(document.Mapping)) //nolint:forcetypeassert // it is one
+		notes := Strays(entry(t, c.body).Value.(document.Mapping))
 		if name == "many" {
 			if len(notes) != maxStrays+1 || notes[maxStrays].Message != "More keys are not kept, or have no effect" {
 				t.Errorf("many: %v", notes)

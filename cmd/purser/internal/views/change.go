@@ -29,12 +29,7 @@ func Pushed(written client.Written, found client.Findings, places []string) Answ
 	}
 	text := findingsText(found.Findings, places, found.Total, found.More)
 	if written.Status == "" {
-		text = ""
-		for i, f := range found.Findings {
-			if f.Rule == "UnknownKey" && placeAt(places, i) != "" { // in the files, which changed nothing
-				text += findingsText([]client.Finding{f}, places[i:], 1, false)
-			}
-		}
+		text = lostText(found.Findings, places)
 	}
 	return Answer{
 		JSON: marshal(map[string]any{
@@ -44,6 +39,17 @@ func Pushed(written client.Written, found client.Findings, places []string) Answ
 		Names: []string{written.Revision},
 		Text:  writtenText(written, text),
 	}
+}
+
+// lostText returns a line for each key in the files that is not kept.
+func lostText(findings []client.Finding, places []string) string {
+	var b strings.Builder
+	for i, f := range findings {
+		if f.Rule == "UnknownKey" && placeAt(places, i) != "" {
+			b.WriteString(findingsText([]client.Finding{f}, places[i:], 1, false))
+		}
+	}
+	return b.String()
 }
 
 // RolledBack returns the result of a rollback.
