@@ -171,8 +171,8 @@ func pairOf(key *yaml.Node) *yaml.Node {
 	}
 }
 
-// mendMembers removes the colons from the keys of a mapping in braces that have no value, and refuses values with one. A
-// colon that another one follows is part of the key.
+// mendMembers removes the colons from the keys of a mapping in braces that have no value, and refuses values with one.
+// A colon that another one follows is part of the key.
 func mendMembers(content []*yaml.Node) *syntaxError {
 	for i := 0; i+1 < len(content); i += 2 {
 		key, value := content[i], content[i+1]
