@@ -167,8 +167,8 @@ func (d *decoder) spendNumber(text string) error {
 	return d.spend(numberSteps*min(len(text), maxNumber), 0)
 }
 
-// noteDuplicate adds a note about a duplicate key. It calls positions, of the text, only if needed, because that is slow
-// for JSON.
+// noteDuplicate adds a note about a duplicate key. It calls positions, which are those in the text, only if needed,
+// because that is slow for JSON.
 func (d *decoder) noteDuplicate(key string, depth int, positions func() (first, second Position)) {
 	if depth == 1 && d.twice == nil {
 		first, second := positions()

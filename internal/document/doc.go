@@ -11,6 +11,7 @@
 //   - Data has its keys in written order. Its Digest is that of the form with sorted keys, so documents that differ
 //     only in the order of keys have the same Digest.
 //   - Values that JSON cannot represent are refused, with their line and column.
+//   - No error quotes a text, because any part of it may be a secret: errors consist of constant rules and numbers.
 //   - Work and memory are bounded by Limits, with aliases and merge keys expanded, and charged to the request's budget:
 //     text when it is read (parse.go for the YAML library, decode_plain.go), values when they are created (decode.go).
 //   - The choice of the YAML reader affects only the speed. Package plain reads the subset in which nearly all

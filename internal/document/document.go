@@ -74,7 +74,8 @@ func New(e Entry) (*Document, error) {
 	root, _ := e.Value.(Mapping)
 	submitted := mapping(root.At("metadata"))
 	if holdsNUL(root.At("schema")) || holdsNUL(submitted) {
-		return nil, malformed(YAML, "a NUL character in its schema or metadata", "document %d (from line %d): ", e.Index, e.Line)
+		const wrong rule = "a NUL character in its schema or metadata"
+		return nil, malformed(YAML, wrong, "document %d (from line %d): ", e.Index, e.Line)
 	}
 	data, ok := root.Lookup("data")
 	if !ok {

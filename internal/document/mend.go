@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
@@ -25,30 +26,61 @@ type mender struct {
 const standInTab = '\ue000'
 
 var (
-	tabbedText   = regexp.MustCompile(`(?m)((?:^|[:?-][ \t]+)(?:[!&][^ \t\n]+[ \t]+)*\|[-+]?[ \t]*(?:[ \t]#.*)?\r?\n(?: *\r?\n)* +)\t`)
+	// textHeader matches a line that begins a text with |, without saying how far it is indented.
+	textHeader   = regexp.MustCompile(`(?:^|[:?-][ \t]+)(?:[!&][^ \t]+[ \t]+)*\|[-+]?[ \t]*(?:[ \t]#.*)?$`)
 	strippedTab  = regexp.MustCompile(string(standInTab) + `[ \t]*`)
 	endingColon  = regexp.MustCompile(`:[,\]}]`)
 	escapedSlash = []byte(`\/`)
 )
 
+// escape is an escape sequence that can stand for \/ in a text where used matches neither it nor its character.
+type escape struct {
+	written, means string
+	used           *regexp.Regexp
+}
+
+var escapes = sync.OnceValue(func() []escape {
+	return []escape{
+		{`\a`, "\a", regexp.MustCompile(`\\(?:a|x07|u0007|U00000007)`)},
+		{`\b`, "\b", regexp.MustCompile(`\\(?:b|x08|u0008|U00000008)`)},
+		{`\P`, "\u2029", regexp.MustCompile(`\\(?:P|u2029|U00002029)|\x{2029}`)},
+	}
+})
+
 // withStandIns returns a text that the library reads, and the mender of its nodes.
 func withStandIns(text []byte) ([]byte, mender) {
 	m := mender{colons: endingColon.Match(text)}
 	if bytes.Contains(text, []byte(" \t")) && !bytes.ContainsRune(text, standInTab) {
-		changed := tabbedText.ReplaceAll(text, []byte("${1}"+string(standInTab)))
-		m.tab, text = len(changed) != len(text), changed
+		text, m.tab = replaceTabs(text)
 	}
 	if !bytes.Contains(text, escapedSlash) {
 		return text, m
 	}
-	for _, c := range []struct{ escape, code, means string }{{`\a`, "07", "\a"}, {`\b`, "08", "\b"}, {`\P`, "2029", "\u2029"}} {
-		if !bytes.Contains(text, []byte(c.escape)) && !bytes.Contains(text, []byte(c.code)) &&
-			!bytes.Contains(text, []byte(c.means)) {
-			m.slash, m.escape = strings.NewReplacer(c.escape, `\/`), c.means
-			return replaceSlashes(text, c.escape), m
+	for _, other := range escapes() {
+		if !other.used.Match(text) {
+			m.slash, m.escape = strings.NewReplacer(other.written, `\/`), other.means
+			return replaceSlashes(text, other.written), m
 		}
 	}
 	return text, m
+}
+
+// replaceTabs replaces the tabs that begin a text after |, where only spaces indent it.
+func replaceTabs(text []byte) (out []byte, replaced bool) {
+	isHeader := false // of a text whose first line has not been found
+	for line := range bytes.Lines(text) {
+		content := bytes.TrimLeft(line, " ")
+		switch written := bytes.TrimRight(content, "\r\n"); {
+		case len(written) == 0:
+		case isHeader && written[0] == '\t' && len(content) < len(line):
+			out = append(append(out, line[:len(line)-len(content)]...), string(standInTab)...)
+			line, isHeader, replaced = content[1:], false, true
+		default:
+			isHeader = bytes.IndexByte(written, '|') >= 0 && textHeader.Match(written)
+		}
+		out = append(out, line...)
+	}
+	return out, replaced
 }
 
 // replaceSlashes replaces the escape \/ in a text, but not a slash after an escaped backslash.
@@ -139,8 +171,8 @@ func pairOf(key *yaml.Node) *yaml.Node {
 	}
 }
 
-// mendMembers removes the colons from the keys of a mapping in braces that have no value, and refuses values with one. A
-// colon that another one follows is part of the key.
+// mendMembers removes the colons from the keys of a mapping in braces that have no value, and refuses values with one.
+// A colon that another one follows is part of the key.
 func mendMembers(content []*yaml.Node) *syntaxError {
 	for i := 0; i+1 < len(content); i += 2 {
 		key, value := content[i], content[i+1]

@@ -40,6 +40,10 @@ func (p *parser) hold(bytes int) error {
 // parse calls found for each document of a text until it returns false. It returns a *syntaxError if the text is
 // invalid or the library panics. Other errors come from the budget.
 func (p *parser) parse(text []byte, found func(*yaml.Node) bool) (err error) {
+	text, wrong := readable(text)
+	if wrong != nil {
+		return wrong
+	}
 	if err := p.tags(text); err != nil {
 		return err
 	}

@@ -65,51 +65,66 @@ func syntaxErrorOf(err error) *syntaxError {
 
 // rules are the messages of the YAML library and what they mean.
 var rules = map[string]rule{
-	"block sequence entries are not allowed in this context": "an item of a list cannot stand here; begin the list on a " +
-		"line of its own",
-	"control characters are not allowed": "control characters are not allowed; write an escape in double quotes",
-	"could not find expected ':'":        "a key has no colon on its line, or is longer than 1024 characters",
-	"could not find expected directive name": "a line that begins with '%' before a document is a directive, and this one " +
-		"has no name; indent it, or quote the text",
-	"did not find expected ',' or ']'": "a comma or ']' must follow the item; write a space after the colon of a key, and " +
-		"quote a text that contains brackets",
-	"did not find expected ',' or '}'": "a comma or '}' must follow the value; write a space after the colon of a key, and " +
-		"quote a text that contains brackets",
-	"did not find expected '-' indicator": "the line does not continue the list around it; indent it like the list's items, " +
-		"or more",
-	"did not find expected <document start>": "another value follows the document's; separate documents with ---",
-	"did not find expected alphabetic or numeric character": "a name of letters and digits must follow '&' or '*'; quote a " +
-		"value that begins with it",
+	"block sequence entries are not allowed in this context": "an item of a list cannot stand here; begin the list on " +
+		"a line of its own",
+	"control characters are not allowed": "control characters are not " +
+		"allowed; write an escape in double quotes",
+	"could not find expected ':'": "a key has no colon on its line, " +
+		"or is longer than 1024 characters",
+	"could not find expected directive name": "a line that begins with '%' before a document is a directive, and this " +
+		"one has no name; indent it, or quote the text",
+	"did not find expected ',' or ']'": "a comma or ']' must follow the item; write a space after the colon of a key, " +
+		"and quote a text that contains brackets",
+	"did not find expected ',' or '}'": "a comma or '}' must follow the value; write a space after the colon of a key, " +
+		"and quote a text that contains brackets",
+	"did not find expected '-' indicator": "the line does not continue the list around it; indent it like the list's " +
+		"items, or more",
+	"did not find expected <document start>": "another value follows the " +
+		"document's; separate documents with ---",
+	"did not find expected alphabetic or numeric character": "a name of letters and digits must follow '&' or '*'; " +
+		"quote a value that begins with it",
 	"did not find expected comment or line break": "only a comment may follow here, after a space",
-	"did not find expected key": "the line does not continue the mapping around it; indent it like the mapping's keys, and " +
-		"end each key with a colon",
-	"did not find expected node content": "a value is missing, or begins with a character that must be quoted",
-	"did not find expected tag URI":      "a tag has no name; quote a value that begins with '!'",
-	"did not find URI escaped octet":     "'%' in a tag must be followed by two hexadecimal digits; quote a value that begins with '!'",
-	"did not find the expected '>'":      "a tag that begins with '!<' has no '>'; quote a value that begins with '!'",
-	"did not find expected '!'":          "a tag has no second '!'; quote a value that begins with '!'",
-	"did not find expected whitespace":   "a space is missing in a directive",
-	"did not find expected whitespace or line break": "a space must follow a tag, an anchor or a directive; quote a value that " +
-		"begins with '!', '&' or '*'",
-	"did not find expected hexdecimal number": "an escape in double quotes has too few hexadecimal digits; write \\\\ for a " +
-		"backslash, or use single quotes",
+	"did not find expected key": "the line does not continue the mapping around it; indent it like the mapping's keys, " +
+		"and end each key with a colon",
+	"did not find expected node content": "a value is missing, or begins " +
+		"with a character that must be quoted",
+	"did not find expected tag URI": "a tag has no name; quote a " +
+		"value that begins with '!'",
+	"did not find URI escaped octet": "'%' in a tag must be followed by two hexadecimal digits; quote a value that " +
+		"begins with '!'",
+	"did not find the expected '>'": "a tag that begins with '!<' has no " +
+		"'>'; quote a value that begins with '!'",
+	"did not find expected '!'": "a tag has no second '!'; " +
+		"quote a value that begins with '!'",
+	"did not find expected whitespace": "a space is missing in a directive",
+	"did not find expected whitespace or line break": "a space must follow a tag, an anchor or a directive; quote a " +
+		"value that begins with '!', '&' or '*'",
+	"did not find expected hexdecimal number": "an escape in double quotes has too few hexadecimal digits; write \\\\ " +
+		"for a backslash, or use single quotes",
 	"found a tab character that violates indentation": tabIndent,
-	"found a tab character where an indentation space is expected": "a tab begins a text after > or an empty line after |; " +
-		"write the text in double quotes, with \\t",
-	"found an indentation indicator equal to 0": "the digit after | or > is the number of spaces that indent the text, 1 to 9",
-	"found character that cannot start any token": "a value cannot begin with this character, or a tab indents the line; " +
-		"quote the value, and indent with spaces",
-	"did not find expected digit or '.' character": noDirective, "did not find expected version number": noDirective,
-	"found duplicate %YAML directive": noDirective, "found extremely long version number": noDirective,
-	"found incompatible YAML document": noDirective, "found unknown directive name": noDirective,
-	"found duplicate %TAG directive": "two %TAG directives of a document have the same handle; remove one",
-	"found invalid Unicode character escape code": "an escape in double quotes stands for no character: \\ud800, for example, " +
-		"is half of one; write the character itself",
-	"found undefined tag handle":          "no %TAG directive defines the handle of this tag; quote a value that begins with '!'",
-	"found unexpected document indicator": "a line with --- or ... is inside quotes; close the quotes before it, or indent it",
-	"found unexpected end of stream":      "a quote is not closed",
-	"found unknown escape character": "a backslash in double quotes begins an escape sequence, and this is none; write \\\\ for " +
-		"a backslash, or use single quotes",
+	"found a tab character where an indentation space is expected": "a tab begins a text after > or an empty line " +
+		"after |; write the text in double quotes, with \\t",
+	"found an indentation indicator equal to 0": "the digit after | or > is the number of spaces that indent the text, " +
+		"1 to 9",
+	"found character that cannot start any token": "a value cannot begin with this character, or a tab indents the " +
+		"line; quote the value, and indent with spaces",
+	"did not find expected digit or '.' character": noDirective,
+	"did not find expected version number":         noDirective,
+	"found duplicate %YAML directive":              noDirective,
+	"found extremely long version number":          noDirective,
+	"found incompatible YAML document":             noDirective,
+	"found unknown directive name":                 noDirective,
+	"found duplicate %TAG directive": "two %TAG directives of a document " +
+		"have the same handle; remove one",
+	"found invalid Unicode character escape code": "an escape in double quotes stands for no character: \\ud800, for " +
+		"example, is half of one; write the character itself",
+	"found undefined tag handle": "no %TAG directive defines the handle of " +
+		"this tag; quote a value that begins with '!'",
+	"found unexpected document indicator": "a line with --- or ... is inside quotes; close the quotes before it, or " +
+		"indent it",
+	"found unexpected end of stream": "a quote is not closed",
+	"found unknown escape character": "a backslash in double quotes begins an escape sequence, and this is none; write " +
+		"\\\\ for a backslash, or use single quotes",
 	"incomplete UTF-16 character":        "the text ends within a character of UTF-16",
 	"incomplete UTF-16 surrogate pair":   "half of a character of UTF-16",
 	"incomplete UTF-8 octet sequence":    "the text ends within a character of UTF-8",
@@ -118,6 +133,7 @@ var rules = map[string]rule{
 	"invalid trailing UTF-8 octet":       "a byte that is not UTF-8; save the text as UTF-8",
 	"invalid length of a UTF-8 sequence": "a byte that is not UTF-8; save the text as UTF-8",
 	"unexpected low surrogate area":      "half of a character of UTF-16",
-	"mapping values are not allowed in this context": "a key cannot stand here: it is on the line of ---, after another " +
-		"value, or longer than 1024 characters; begin it on a line of its own, or quote the text with the colon",
+	"mapping values are not allowed in this context": "a key cannot stand here: it is on the line of ---, after " +
+		"another value, or longer than 1024 characters; begin it on a line of its own, or quote the text with the " +
+		"colon",
 }

@@ -17,8 +17,8 @@ type Number string
 const (
 	notFinite     rule = "JSON has no infinity and no NaN; quote it to keep the text"
 	floatTooBig   rule = "numbers with a fraction or an exponent are below 1.8e+308 here; quote it to keep the text"
-	integerTooBig rule = "integers have at most 64 bits here; write it with a fraction, such as 18446744073709551616.0, to " +
-		"keep a number (of 53 bits), or quote it to keep the text"
+	integerTooBig rule = "integers have at most 64 bits here; write it with a fraction, such as 18446744073709551616.0, " +
+		"to keep a number (of 53 bits), or quote it to keep the text"
 	notDate      rule = "there is no such date; quote it to keep the text"
 	notTimestamp rule = "!!timestamp needs a date or a time, such as 2001-12-14 or 2001-12-14 21:59:43; remove the tag"
 	reserved     rule = "YAML 1.1 reserves this scalar; quote it to keep the text"

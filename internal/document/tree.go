@@ -21,11 +21,6 @@ type Tree struct {
 // Release.
 func ParseTree(meter *budget.Meter, text []byte) (*Tree, error) {
 	t := &Tree{parser: parser{meter: meter}}
-	text, wrong := readable(text)
-	if wrong != nil {
-		t.Problem, t.Line = string(wrong.rule), wrong.line
-		return t, nil
-	}
 	err := t.parser.parse(text, func(node *yaml.Node) bool {
 		t.Documents = append(t.Documents, node.Content...)
 		return true

@@ -72,8 +72,8 @@ func (d *diagnosis) quotedValue(start int) {
 		if half {
 			d.failf(at, "an escape in double quotes stands for half of a character, as \\ud800 does; write the character itself")
 		}
-		d.failf(at, "a backslash in double quotes begins an escape sequence, and this is none; write \\\\ for a backslash, or "+
-			"use single quotes")
+		d.failf(at, "a backslash in double quotes begins an escape sequence, and this is none; write \\\\ for a backslash, "+
+			"or use single quotes")
 		return
 	}
 	d.at = end
@@ -90,8 +90,8 @@ func (d *diagnosis) quotedValue(start int) {
 	if quote == '\'' {
 		way = "''"
 	}
-	d.failf(end-1, "text after the closing quote %c of the value that begins at line %d; write a quote in it as "+way, quote,
-		d.line(start))
+	d.failf(end-1, "text after the closing quote %c of the value that begins at line %d; write a quote in it as "+way,
+		quote, d.line(start))
 }
 
 // leavesIndent reports whether a continuation line of a value is not indented more than its entry.
@@ -111,8 +111,8 @@ func (d *diagnosis) leavesIndent(start, end int) bool {
 
 var badEscape = regexp.MustCompile(`\\(\\|[^0abt\tnvfe "'/\\N_LPxuU\r\n]|[uU](?:0000)?[dD][89a-fA-F])`)
 
-// badEscape returns the offset of the first invalid escape, or -1 if there is none. half reports whether it is half of a
-// surrogate pair.
+// badEscape returns the offset of the first invalid escape, or -1 if there is none. half reports whether it is half of
+// a surrogate pair.
 func (d *diagnosis) badEscape(start, end int) (at int, half bool) {
 	if d.text[start] != '"' {
 		return -1, false
