@@ -27,7 +27,8 @@ func (s *Service) conceal(entry document.Entry, doc *document.Document) (*docume
 		return nil, encryptedFault(entry, doc)
 	}
 	hidden := *doc
-	hidden.Segment, hidden.Notes = document.Digest{}, document.Unnamed(doc.Notes) // either could reveal something
+	hidden.Segment = document.Digest{} // it could reveal something, as keys could
+	hidden.Notes = document.Unnamed(doc.Notes)
 	place := judging.PlaceOf(doc.Identity)
 	reference := secrets.Reference(place, s.Vault.Digest(place, doc.Digest[:]))
 	if secrets.IsReference(value) {

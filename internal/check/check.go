@@ -102,7 +102,7 @@ func (c *Checker) Check(ctx context.Context, files []File) (Report, error) {
 	}
 	ctx, end := budget.NewPool(math.MaxInt32, time.Minute).Begin(ctx)
 	defer end()
-	const readings = 5 // of each byte: to split, decode, locate, explain and show
+	const readings = 6 // of each byte: to split, decode, locate, explain and show, and to look for unquoted values
 	budget.From(ctx).Grant(readings * size)
 	r := &run{Checker: c, files: files, lines: map[int][]int{}, owners: map[int][]owner{}, meter: budget.NewMeter(ctx)}
 	r.report.Whole = true

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -87,14 +86,7 @@ func (r *run) refusals(ctx context.Context, i int, err error) []refusal {
 	}
 	if all == nil {
 		f, at := refusalOf(problem)
-		switch segment := *r.items[i].Segment; {
-		case f.Rule != ruleSyntax || !mayBeSecret(segment):
-			f.Source = r.line(ctx, r.of[i], at.Line)
-		case isTwice(ctx, segment, r.limits):
-			f.Message = "A key appears twice at the top level; is a line with --- missing between two documents?"
-		default:
-			f.Message = "The document is not proper YAML. It may be an encrypted one, so that the text is not quoted here"
-		}
+		f.Source = r.line(ctx, r.of[i], at.Line)
 		all = []refusal{{f, cmp.Or(at, start)}}
 	}
 	return all
@@ -115,15 +107,6 @@ func frameRefusal(message fault.Message, start document.Position) refusal {
 	f.Path = strings.TrimSuffix(said[1], ".")
 	f.Advice = diagnostic[len(said[0]):]
 	return refusal{f, positionOf(said[2], said[3])}
-}
-
-// mayBeSecret reports whether a text that cannot be decoded may be an encrypted document.
-func mayBeSecret(s document.Segment) bool { return bytes.Contains(s.Text, []byte("encrypted")) }
-
-// isTwice reports whether a text is refused because a key appears twice at its top level.
-func isTwice(ctx context.Context, s document.Segment, limits document.Limits) bool {
-	entry, err := document.Decode(ctx, s, limits)
-	return err == nil && entry.Twice != nil
 }
 
 // adviceOf returns the advice for a rule.

@@ -23,7 +23,7 @@ var (
 func (r *run) unquoted(ctx context.Context, draft changes.Draft) error {
 	for i, doc := range draft.Documents {
 		segment := *r.items[i].Segment
-		if !mayBeSecret(segment) || !mayBeUnquoted.Match(segment.Text) {
+		if !mayBeUnquoted.Match(segment.Text) {
 			continue
 		}
 		entry, err := document.Decode(ctx, segment, r.limits)
