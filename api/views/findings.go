@@ -101,7 +101,7 @@ func FindingLines(list []findings.Finding) string {
 	for _, f := range list {
 		what := f.Validation
 		if f.Document != (document.Identity{}) {
-			what = strings.TrimSpace(f.Document.String() + " " + f.Path)
+			what = strings.TrimSpace(f.Document.Known() + " " + f.Path)
 		}
 		b.WriteString(strings.ReplaceAll(what+": "+f.Message, "\n", " "))
 		bucket := f.Bucket

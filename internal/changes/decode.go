@@ -76,6 +76,8 @@ func (s *Service) decodeItem(ctx context.Context, meter *budget.Meter, item Item
 	if err := validations.Sanity(meter, entry, s.Compat); err != nil {
 		return item, decodeFaults{sanity: budget.About(err, "document %d (from line %d)", entry.Index, entry.Line)}
 	}
+	root, _ := entry.Value.(document.Mapping)
+	entry.Notes = slices.Concat(entry.Notes, validations.Strays(root))
 	if item.Document, err = document.New(entry); err != nil {
 		return item, decodeFaults{parse: err}
 	}

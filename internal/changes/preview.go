@@ -95,6 +95,13 @@ func (s *Service) preview(ctx context.Context, snapshot revisions.Snapshot, diff
 			preview.Verdict.Warnings = append([]string{warning}, preview.Verdict.Warnings...)
 		}
 	}
+	var strays []string
+	for _, of := range findings {
+		strays = judging.AppendStrays(strays, of.About, of.Notes)
+	}
+	if !s.Compat {
+		preview.Verdict.Warnings = append(preview.Verdict.Warnings, strays...)
+	}
 	return Written{
 		Revision: snapshot.Revision, Stamp: snapshot.Stamp, Documents: diff.Result, Preview: preview,
 	}, nil
@@ -127,7 +134,7 @@ func (s *Service) previewFindings(ctx context.Context, snapshot revisions.Snapsh
 		switch {
 		case doc == nil:
 		case doc.Traits().Encrypted && !viewer.Encrypted:
-			withheld = true
+			withheld = withheld || !failure.Rule.IsZero()
 		default:
 			described.Rows = append(described.Rows, revisions.FailedEntry{Failure: failure, About: doc})
 		}

@@ -27,7 +27,8 @@ func (s *Service) conceal(entry document.Entry, doc *document.Document) (*docume
 		return nil, encryptedFault(entry, doc)
 	}
 	hidden := *doc
-	hidden.Segment, hidden.Notes = document.Digest{}, nil // either could reveal something
+	hidden.Segment = document.Digest{} // it could reveal something, as keys could
+	hidden.Notes = document.Unnamed(doc.Notes)
 	place := judging.PlaceOf(doc.Identity)
 	reference := secrets.Reference(place, s.Vault.Digest(place, doc.Digest[:]))
 	if secrets.IsReference(value) {
@@ -47,6 +48,7 @@ func inClear(entry document.Entry) (*document.Document, error) {
 	root, _ := entry.Value.(document.Mapping)
 	metadata, _ := root.At("metadata").(document.Mapping)
 	entry.Value = root.With("metadata", metadata.With("storagePolicy", "cleartext"))
+	entry.Notes = document.Unnamed(entry.Notes)
 	return document.New(entry)
 }
 

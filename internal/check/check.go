@@ -1,7 +1,6 @@
 package check
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -90,7 +89,7 @@ type run struct {
 	items  []changes.Item
 	of     []int           // index of the file of each item
 	lines  map[int][]int   // offsets of lines, by file
-	hidden map[int][]lines // lines of encrypted documents, by file
+	owners map[int][]owner // documents, by file
 	meter  *budget.Meter
 }
 
@@ -103,9 +102,9 @@ func (c *Checker) Check(ctx context.Context, files []File) (Report, error) {
 	}
 	ctx, end := budget.NewPool(math.MaxInt32, time.Minute).Begin(ctx)
 	defer end()
-	const readings = 4 // of each byte: to split, decode, locate and explain
+	const readings = 6 // of each byte: to split, decode, locate, explain and show, and to look for unquoted values
 	budget.From(ctx).Grant(readings * size)
-	r := &run{Checker: c, files: files, lines: map[int][]int{}, hidden: map[int][]lines{}, meter: budget.NewMeter(ctx)}
+	r := &run{Checker: c, files: files, lines: map[int][]int{}, owners: map[int][]owner{}, meter: budget.NewMeter(ctx)}
 	r.report.Whole = true
 	if err := r.read(ctx); err != nil {
 		return Report{}, err
@@ -214,6 +213,7 @@ func (r *run) split(ctx context.Context, i int) error {
 	case len(segments) == 0:
 		r.skip(i)
 	}
+	r.owners[i] = ownersOf(segments)
 	for j := range segments {
 		r.items = append(r.items, changes.Item{Segment: &segments[j], Bucket: r.bucket(file.Name)})
 		r.of = append(r.of, i)
@@ -254,23 +254,8 @@ func (r *run) decode(ctx context.Context, fresh []int) (map[int]error, error) {
 	return errs, nil
 }
 
-// lines is a range of lines of a file, including the last one.
-type lines struct{ first, last int }
-
-// hide records the lines of encrypted documents, and of texts that may be encrypted documents.
-func (r *run) hide() {
-	for i, item := range r.items {
-		secret := item.Document != nil && item.Document.Traits().Encrypted
-		if secret || item.Document == nil && mayBeSecret(*item.Segment) {
-			from := item.Segment.Line
-			r.hidden[r.of[i]] = append(r.hidden[r.of[i]], lines{from, from + bytes.Count(item.Segment.Text, []byte("\n"))})
-		}
-	}
-}
-
 // refuse reports and removes the items that are not valid documents.
 func (r *run) refuse(ctx context.Context, errs map[int]error) {
-	r.hide()
 	foreign := r.foreign(ctx, errs)
 	for _, i := range slices.Sorted(maps.Keys(foreign)) {
 		r.skip(i)
@@ -281,7 +266,7 @@ func (r *run) refuse(ctx context.Context, errs map[int]error) {
 		}
 		r.report.Whole = false
 		r.report.Documents++
-		for _, refusal := range r.refusals(i, errs[i]) {
+		for _, refusal := range r.refusals(ctx, i, errs[i]) {
 			r.add(r.of[i], refusal.at, refusal.Finding)
 		}
 	}

@@ -1,19 +1,17 @@
 package check
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"purser/internal/authz"
 	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/findings"
+	"purser/internal/validations"
 )
 
 // withheld replaces messages that could reveal the content of an encrypted document.
@@ -53,11 +51,11 @@ func (r *run) describe(ctx context.Context, draft changes.Draft) error {
 				finding.Place, finding.Chain, shown = r.place(r.of[from], at), chain, from
 			}
 		}
-		finding.Source = r.line(r.of[shown], finding.Line)
+		finding.Source = r.line(ctx, r.of[shown], finding.Line)
 		r.report.Findings = append(r.report.Findings, finding)
 	}
 	r.notes(ctx, draft)
-	return nil
+	return r.unquoted(ctx, draft)
 }
 
 // findingOf converts a finding of the server, without its place.
@@ -79,70 +77,27 @@ func (r *run) findingOf(f *findings.Finding) Finding {
 // notes reports keys that appear twice.
 func (r *run) notes(ctx context.Context, draft changes.Draft) {
 	for i, doc := range draft.Documents {
-		for _, note := range r.notesOf(ctx, i) {
+		for _, note := range r.items[i].Document.Notes {
+			if validations.IsStray(note) { // it is among the findings
+				continue
+			}
 			f := Finding{
 				Level: findings.Warning, Rule: ruleDuplicateKey, Document: doc.Identity, Bucket: doc.Bucket, Message: note.Message,
 				Advice: adviceOf(ruleDuplicateKey),
 			}
 			at := r.position(i, nil)
 			if note.Second.Line > 0 {
-				f.Message, at = fmt.Sprintf("The key '%s' appears twice in one mapping; the last one wins.", note.Key), note.Second
+				f.Message, at = "A key appears twice in one mapping; the last one wins.", note.Second
 				f.Chain = []Step{{r.place(r.of[i], note.First), "the first one"}}
 			}
-			if r.isEncrypted(i) {
-				f.Message = "A key appears twice in one mapping; the last one wins."
+			if note.Key != "" {
+				f.Message = fmt.Sprintf("The key '%s' appears twice in one mapping; the last one wins.", note.Key)
 			}
-			f.Source = r.line(r.of[i], at.Line)
+			f.Source = r.line(ctx, r.of[i], at.Line)
 			r.add(r.of[i], at, f)
 		}
 	}
 }
 
-// notesOf returns the notes about an item. An encrypted document has lost its notes, so its text is decoded again.
-func (r *run) notesOf(ctx context.Context, item int) []document.Note {
-	if !r.isEncrypted(item) {
-		return r.items[item].Document.Notes
-	}
-	entry, err := document.Decode(ctx, *r.items[item].Segment, r.limits)
-	if err != nil {
-		return nil // it was decoded before
-	}
-	return entry.Notes
-}
-
 // isEncrypted reports whether an item is an encrypted document.
 func (r *run) isEncrypted(item int) bool { return r.items[item].Document.Traits().Encrypted }
-
-// line returns a line of a file, "" if there is none, it is too long, or it may be an encrypted document's.
-func (r *run) line(file, line int) string {
-	const longest = 400 // bytes
-	text := r.files[file].Text
-	isHidden := func(l lines) bool { return l.first <= line && line <= l.last }
-	if line < 1 || slices.ContainsFunc(r.hidden[file], isHidden) {
-		return ""
-	}
-	starts := r.lines[file]
-	if starts == nil {
-		starts = append(starts, 0)
-		for at := 0; ; {
-			i := bytes.IndexByte(text[at:], '\n')
-			if i < 0 {
-				break
-			}
-			at += i + 1
-			starts = append(starts, at)
-		}
-		r.lines[file] = starts
-	}
-	if line > len(starts) {
-		return ""
-	}
-	rest := text[starts[line-1]:]
-	if i := bytes.IndexByte(rest, '\n'); i >= 0 {
-		rest = rest[:i]
-	}
-	if rest = bytes.TrimRight(rest, "\r"); len(rest) > longest || !utf8.Valid(rest) {
-		return ""
-	}
-	return strings.TrimPrefix(string(rest), "\ufeff")
-}

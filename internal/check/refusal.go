@@ -1,8 +1,8 @@
 package check
 
 import (
-	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"regexp"
 	"strconv"
@@ -61,7 +61,7 @@ func positionOf(line, column string) document.Position {
 }
 
 // refusals returns the findings about an item that is not a valid document.
-func (r *run) refusals(i int, err error) []refusal {
+func (r *run) refusals(ctx context.Context, i int, err error) []refusal {
 	problem, isFault := errors.AsType[*fault.Fault](err)
 	start := document.Position{Line: r.items[i].Segment.Line, Column: 1}
 	if !isFault {
@@ -72,7 +72,7 @@ func (r *run) refusals(i int, err error) []refusal {
 		switch {
 		case message.Name == "D001":
 			refused := frameRefusal(message, start)
-			refused.Source = r.line(r.of[i], refused.at.Line)
+			refused.Source = r.line(ctx, r.of[i], refused.at.Line)
 			all = append(all, refused)
 		case strings.HasPrefix(message.Message, "Document "): // it is not a mapping
 			_, said, _ := strings.Cut(message.Message, ") is ")
@@ -86,11 +86,7 @@ func (r *run) refusals(i int, err error) []refusal {
 	}
 	if all == nil {
 		f, at := refusalOf(problem)
-		if f.Rule == ruleSyntax && mayBeSecret(*r.items[i].Segment) {
-			f.Message = "The document is not proper YAML. It may be an encrypted one, so that the text is not quoted here"
-		} else if at.Line > 0 {
-			f.Source = r.line(r.of[i], at.Line)
-		}
+		f.Source = r.line(ctx, r.of[i], at.Line)
 		all = []refusal{{f, cmp.Or(at, start)}}
 	}
 	return all
@@ -112,9 +108,6 @@ func frameRefusal(message fault.Message, start document.Position) refusal {
 	f.Advice = diagnostic[len(said[0]):]
 	return refusal{f, positionOf(said[2], said[3])}
 }
-
-// mayBeSecret reports whether a text that cannot be decoded may be an encrypted document.
-func mayBeSecret(s document.Segment) bool { return bytes.Contains(s.Text, []byte("encrypted")) }
 
 // adviceOf returns the advice for a rule.
 func adviceOf(id string) string {

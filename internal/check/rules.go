@@ -25,6 +25,8 @@ const (
 	ruleSecondPolicy   = "second-layering-policy"
 	ruleLimit          = "limit"
 	ruleDuplicateKey   = "duplicate-key"
+	ruleUnknownKey     = "unknown-key"
+	ruleUnquoted       = "unquoted"
 	ruleSchema         = "schema"
 	ruleRenderedSchema = "rendered-schema"
 	ruleNoSchema       = "no-schema"
@@ -45,6 +47,10 @@ func Rules() []Rule {
 		{ruleSecondPolicy, "A second LayeringPolicy exists", "A site has one; remove the others."},
 		{ruleLimit, "A document or file is larger than the server accepts", "Split it up."},
 		{ruleDuplicateKey, "A key appears twice in one mapping", "The last one wins; remove the other."},
+		{ruleUnknownKey, "A key of a document is not kept, or has no effect", "Remove the key, or correct its name and its " +
+			"indentation."},
+		{ruleUnquoted, "A value of an encrypted document is null, because it is not quoted", "A value that begins with #, & or " +
+			"! must be quoted."},
 		{ruleSchema, "A document violates its schema", "Correct the value, or the DataSchema."},
 		{ruleRenderedSchema, "A rendered document violates its schema", "Correct the value where it was written; the " +
 			"related places show how it got there."},
@@ -91,6 +97,8 @@ func byErrorType(errorType string) string {
 		return "cycle"
 	case "SchemaNotFound":
 		return ruleNoSchema
+	case "UnknownKey":
+		return ruleUnknownKey
 	}
 	return ""
 }

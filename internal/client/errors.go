@@ -130,7 +130,9 @@ func (m message) text() string {
 	}
 	text := *m.Message
 	if len(m.Documents) == 1 {
-		text = document.Identity(m.Documents[0]).String() + ": " + text
+		if about := document.Identity(m.Documents[0]).Known(); about != "" {
+			text = about + ": " + text
+		}
 	}
 	if diagnostic := m.diagnostic(); diagnostic != "" {
 		text += "\n    " + diagnostic

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"purser/internal/document"
 )
 
 // Verdict is the status of a revision: whether it may be deployed.
@@ -76,12 +78,9 @@ type Identity struct {
 	Bucket string `json:"bucket"`
 }
 
-// String formats an identity as the server's messages do.
+// String formats the known parts of an identity.
 func (id Identity) String() string {
-	if id.Layer == "" {
-		return "[" + id.Schema + "] " + id.Name
-	}
-	return "[" + id.Schema + ", " + id.Layer + "] " + id.Name
+	return document.Identity{Schema: id.Schema, Layer: id.Layer, Name: id.Name}.Known()
 }
 
 // Preview is the result that a change would have.

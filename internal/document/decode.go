@@ -29,6 +29,7 @@ type Entry struct {
 type Note struct {
 	Message string `json:"message"`
 	Level   string `json:"level"`
+	Path    string `json:"path,omitempty"` // of the key that it is about; may be empty
 	// Key is a duplicate key, shortened, and First and Second are its positions in the body. They are zero in other notes,
 	// and in notes from the store.
 	Key    string   `json:"-"`

@@ -21,6 +21,19 @@ func (id Identity) String() string {
 	return fmt.Sprintf("[%s, %s] %s", id.Schema, layer, id.Name)
 }
 
+// Known formats what is known of an identity, for people: [acme/Widget/v1] w1 if there is no layer.
+func (id Identity) Known() string {
+	switch {
+	case id.Schema == "":
+		return id.Name
+	case id.Name == "":
+		return "[" + id.Schema + "]"
+	case id.Layer == "":
+		return "[" + id.Schema + "] " + id.Name
+	}
+	return id.String()
+}
+
 // Document is a document that passed its sanity checks, in its stored form.
 type Document struct {
 	Identity

@@ -16,6 +16,9 @@ import (
 // Position is a place in a body. Lines and columns count from 1, columns in characters. The zero Position is unknown.
 type Position struct{ Line, Column int }
 
+// AtKey at the end of a path asks for the position of a member's key instead of its value.
+const AtKey = "\x00"
+
 // Positions returns the positions, in the whole body, of the values at paths of a segment, which it parses again. If a
 // path does not exist, it returns the position of the last value on the path that does: for a missing property, that of
 // the mapping that lacks it. A value that begins on a later line than its key has the position of the key. Errors are
@@ -88,7 +91,8 @@ func (l *locator) locate(root *yaml.Node, path []string) (Position, error) {
 		if next == nil {
 			break
 		}
-		if at = next; key != nil && key.Line != next.Line {
+		ofKey := taken < len(path) && path[taken] == AtKey
+		if at = next; key != nil && (ofKey || key.Line != next.Line) {
 			at = key
 		}
 		value, path = next, path[taken:]

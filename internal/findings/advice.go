@@ -25,6 +25,8 @@ func adviceOf(rule string) string {
 	case "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "items", "additionalItems",
 		"contains", "minContains", "maxContains", "unevaluatedItems":
 		return "add or remove items"
+	case unknownKey:
+		return "remove the key, or correct its name and its indentation"
 	case "SchemaNotFound":
 		return "correct the document's schema, or register a DataSchema of this name"
 	case "InvalidDocumentLayer":

@@ -75,6 +75,7 @@ func OfPreview(preview *changes.Preview, query Query) List {
 	var all, warnings []Finding
 	for _, of := range preview.Findings {
 		all = append(all, judged.OfDocument(of.About, of.Errors)...)
+		warnings = append(warnings, Strays(of.About, of.Notes)...)
 	}
 	errs := map[string][]json.RawMessage{}
 	for _, result := range preview.Results {
@@ -86,6 +87,13 @@ func OfPreview(preview *changes.Preview, query Query) List {
 	uncovered, more := OfUncovered(preview.Uncovered)
 	list := Choose(preview.Shown, slices.Concat(all, judged.OfResults(errs), warnings, uncovered), query)
 	list.More = more
+	return list
+}
+
+// With returns the list with further findings about the same revision.
+func (l List) With(others []Finding, query Query) List {
+	list := Choose(l.Shown, slices.Concat(l.Findings, others), query)
+	list.Total, list.More = list.Total+l.Total-len(l.Findings), l.More
 	return list
 }
 

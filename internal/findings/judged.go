@@ -103,6 +103,33 @@ func findingOf(e validations.Error, validation string, level Level, about *revis
 	return f
 }
 
+// unknownKey is the rule of findings about stray keys.
+const unknownKey = "UnknownKey"
+
+// Strays returns warnings about the keys that a document was uploaded with and that are lost or have no effect. The
+// viewer may see notes.
+func Strays(about *revisions.Stored, notes []document.Note) (all []Finding) {
+	for _, note := range notes {
+		if validations.IsStray(note) {
+			all = append(all, Finding{
+				Level: Warning, Validation: validations.SchemaValidation, Document: about.Identity, Bucket: about.Bucket,
+				Path: note.Path, Rule: unknownKey, Message: note.Message, Advice: adviceOf(unknownKey),
+			})
+		}
+	}
+	return all
+}
+
+// OfUpload returns warnings about stray keys of uploaded documents that the viewer may see.
+func OfUpload(documents []*revisions.Stored, viewer authz.Viewer) (all []Finding) {
+	for _, doc := range documents {
+		if viewer.Secrets() || !doc.Traits().Encrypted {
+			all = append(all, Strays(doc, doc.Notes)...)
+		}
+	}
+	return all
+}
+
 // valueAt returns the value at the path of an error in a document's data, nil if it is large.
 func valueAt(data []byte, path string) json.RawMessage {
 	const maxValue = 200

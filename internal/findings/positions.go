@@ -9,6 +9,7 @@ import (
 	"purser/internal/budget"
 	"purser/internal/changes"
 	"purser/internal/document"
+	"purser/internal/validations"
 )
 
 // Locate returns findings with their positions in the body of the change that they are about. Findings about documents
@@ -19,17 +20,18 @@ func Locate(ctx context.Context, findings []Finding, written changes.Written) ([
 	}
 	type spot struct {
 		path []string
+		lost bool // it is about a key that it does not name
 		at   *document.Position
 	}
 	meter, of, all := budget.NewMeter(ctx), map[document.Identity][]spot{}, slices.Clone(findings)
 	for i := range all {
 		f := &all[i]
 		path := f.Place()
-		of[f.Document] = append(of[f.Document], spot{path, &f.At})
+		of[f.Document] = append(of[f.Document], spot{path, f.Rule == unknownKey && f.Path == "", &f.At})
 		f.Others = slices.Clone(f.Others)
 		for j := range f.Others {
 			other := &f.Others[j]
-			of[other.Identity] = append(of[other.Identity], spot{path, &other.At})
+			of[other.Identity] = append(of[other.Identity], spot{path, false, &other.At})
 		}
 	}
 	for i, doc := range written.Documents {
@@ -37,11 +39,13 @@ func Locate(ctx context.Context, findings []Finding, written changes.Written) ([
 		if len(spots) == 0 {
 			continue
 		}
-		paths := make([][]string, len(spots))
+		segment, paths := *written.Items[i].Segment, make([][]string, len(spots))
 		for i, s := range spots {
-			paths[i] = s.path
+			if paths[i] = s.path; s.lost {
+				paths[i] = strayPath(ctx, segment)
+			}
 		}
-		positions, err := document.Positions(meter, *written.Items[i].Segment, paths)
+		positions, err := document.Positions(meter, segment, paths)
 		if err != nil {
 			return findings, err
 		}
@@ -50,6 +54,16 @@ func Locate(ctx context.Context, findings []Finding, written changes.Written) ([
 		}
 	}
 	return all, nil
+}
+
+// strayPath returns the path of the first stray key of a document, nil if it has none.
+func strayPath(ctx context.Context, s document.Segment) []string {
+	entry, err := document.Decode(ctx, s, document.DefaultLimits())
+	if err != nil {
+		return nil // the document was decoded before, with other limits
+	}
+	root, _ := entry.Value.(document.Mapping)
+	return validations.StrayPath(root)
 }
 
 // LocatePreview returns the preview of a change with the positions of its findings in the body, unless the budget is
@@ -93,11 +107,11 @@ func (f *Finding) Place() []string {
 		return nil
 	}
 	parts := strings.Split(path, ".")
-	if strings.HasSuffix(f.Rule, ".additionalProperties") {
-		if _, after, found := strings.Cut(f.Message, "'"); found {
-			name, _, _ := strings.Cut(after, "'")
-			parts = append(parts, strings.Split(name, ".")...)
-		}
+	if f.Rule == unknownKey {
+		return append(parts, document.AtKey)
+	}
+	if key := validations.Unexpected(f.Message); strings.HasSuffix(f.Rule, ".additionalProperties") && key != "" {
+		parts = append(parts, strings.Split(key, ".")...)
 	}
 	return parts
 }

@@ -195,6 +195,17 @@ func (s *site) FailedEntries(_ context.Context, of revisions.Revision, query Ent
 	return rows, nil
 }
 
+func (s *site) Strays(_ context.Context, of revisions.Revision, limit int) (
+	rows []revisions.FailedEntry, _ error,
+) {
+	for _, row := range s.failures {
+		if slices.ContainsFunc(row.Notes, validations.IsStray) && len(rows) < limit {
+			rows = append(rows, row)
+		}
+	}
+	return rows, s.same(of)
+}
+
 func (s *site) Checked(context.Context, []revisions.Pair) (map[validations.Pair][]validations.Finding, error) {
 	return s.findings, nil
 }

@@ -122,7 +122,7 @@ func (v View) revealed(ctx context.Context, revision revisions.Revision, name st
 }
 
 // warnings returns likely mistakes that do not fail a revision: documents without a schema, unless a policy lists the
-// validation that finds these, and the warnings of the server's own validations. The reference has none.
+// validation that finds these, the warnings of the server's own validations, and stray keys. The reference has none.
 func (v View) warnings(ctx context.Context, shown revisions.Shown) ([]string, error) {
 	if v.renderer.Compat {
 		return nil, nil
@@ -143,6 +143,15 @@ func (v View) warnings(ctx context.Context, shown revisions.Shown) ([]string, er
 			}
 			all = append(all, judging.WarningsUnder(shown.Verdict, v.viewer.Warnings(newest.warnings))...)
 		}
+		noted, err := v.strays(ctx, shown.Revision, judging.MaxStrays+1)
+		if err != nil {
+			return nil, 0, err
+		}
+		var strays []string
+		for _, row := range noted {
+			strays = judging.AppendStrays(strays, row.About, row.Notes)
+		}
+		all = append(all, strays...)
 		for _, warning := range all {
 			size += len(warning)
 		}

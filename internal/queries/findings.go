@@ -58,7 +58,28 @@ func (v View) allFindings(ctx context.Context, shown revisions.Shown, look int, 
 		return nil, false, err
 	}
 	warnings, moreWarnings := findings.OfUncovered(uncovered)
-	return findings.WithoutRepeated(append(all, warnings...)), more || moreWarnings, nil
+	entries, err := v.strays(ctx, shown.Revision, look+1)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, entry := range entries[:min(len(entries), look)] {
+		all = append(all, findings.Strays(entry.About, entry.Notes)...)
+	}
+	more = more || moreWarnings || len(entries) > look
+	return findings.WithoutRepeated(append(all, warnings...)), more, nil
+}
+
+// strays returns the first entries of a revision's schema validation with notes about stray keys; in compat mode none.
+func (v View) strays(ctx context.Context, revision revisions.Revision, limit int) ([]revisions.FailedEntry, error) {
+	if v.renderer.Compat {
+		return nil, nil
+	}
+	entries, err := v.store.Strays(ctx, revision, limit)
+	if err != nil {
+		err = revisions.Explained(ctx, v.store, revision.ID, err)
+		return nil, fmt.Errorf("read stray keys: %w", err)
+	}
+	return v.noted(entries), nil
 }
 
 // schemaFindings returns the findings of the schema validation. It describes up to look failing documents; more reports

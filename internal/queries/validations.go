@@ -341,6 +341,7 @@ func (v View) described(ctx context.Context, revision revisions.Revision, query 
 	if found.Rows, err = v.store.FailedEntries(ctx, revision, query); err != nil {
 		return found, fmt.Errorf("read failed entries: %w", revisions.Explained(ctx, v.store, revision.ID, err))
 	}
+	found.Rows = v.noted(found.Rows)
 	var pairs []revisions.Pair
 	var schemas []document.Digest
 	for _, row := range found.Rows {
@@ -357,6 +358,16 @@ func (v View) described(ctx context.Context, revision revisions.Revision, query 
 	}
 	found.Versions = sync.OnceValues(func() (validations.ClientVersions, error) { return v.clientVersions(ctx, revision) })
 	return found, nil
+}
+
+// noted removes the notes about encrypted documents from entries, unless the viewer is shown secrets.
+func (v View) noted(entries []revisions.FailedEntry) []revisions.FailedEntry {
+	for i := range entries {
+		if !v.viewer.Secrets() && entries[i].About.Traits().Encrypted {
+			entries[i].Notes = nil
+		}
+	}
+	return entries
 }
 
 // at returns the entry at a position, as far as it is known without reading failures.

@@ -71,7 +71,7 @@ func Size(doc *document.Document) int {
 		}
 	}
 	for _, note := range doc.Notes {
-		size += len(note.Message)
+		size += len(note.Message) + len(note.Path)
 	}
 	return size
 }

@@ -56,6 +56,12 @@ const (
 		CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c
 		ORDER BY f.entry`
 
+	// strayEntries selects the first $3 entries of revision $2 with notes about stray keys, without contents.
+	strayEntries = `SELECT f.entry, f.rule, f.client_versions, f.notes, ` + documentColumns + `, NULL::bytea, NULL::bytea
+		FROM entries f
+		CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d WHERE d.site = $1 AND d.id = f.document OFFSET 0) d
+		WHERE f.site = $1 AND f.revision = $2 AND f.notes LIKE '%"level":"Warning"%' ORDER BY f.entry LIMIT $3`
+
 	insertChecks = `INSERT INTO checks (site, pair, findings)
 		SELECT $1, * FROM unnest($2::bytea[], $3::text[]) ON CONFLICT DO NOTHING`
 
@@ -130,19 +136,27 @@ func (s *Store) Failures(ctx context.Context, of revisions.Revision, query queri
 func (s *Store) FailedEntries(ctx context.Context, of revisions.Revision, query queries.EntryQuery) (
 	[]revisions.FailedEntry, error,
 ) {
-	return site.CollectOf(ctx, s.site, of, func(row pgx.CollectableRow) (f revisions.FailedEntry, err error) {
-		var notes []byte
-		f.About, err = s.scanDocument(postgres.Prefixed(row, &f.Entry, postgres.IntoDigest(&f.Rule.Schema),
-			postgres.IntoDigest(&f.Rule.Context), &notes))
-		if err != nil {
-			return f, err
-		}
-		f.Document = f.About.ID
-		if notes != nil {
-			err = json.Unmarshal(notes, &f.Notes)
-		}
-		return f, err //nolint:wrapcheck // explained by CollectOf
-	}, failedEntries, entryArguments(of.ID, query)...)
+	return site.CollectOf(ctx, s.site, of, s.scanEntry, failedEntries, entryArguments(of.ID, query)...)
+}
+
+// Strays implements queries.Store.
+func (s *Store) Strays(ctx context.Context, of revisions.Revision, limit int) ([]revisions.FailedEntry, error) {
+	return site.CollectOf(ctx, s.site, of, s.scanEntry, strayEntries, limit)
+}
+
+// scanEntry reads an entry with its document.
+func (s *Store) scanEntry(row pgx.CollectableRow) (f revisions.FailedEntry, err error) {
+	var notes []byte
+	f.About, err = s.scanDocument(postgres.Prefixed(row, &f.Entry, postgres.IntoDigest(&f.Rule.Schema),
+		postgres.IntoDigest(&f.Rule.Context), &notes))
+	if err != nil {
+		return f, err
+	}
+	f.Document = f.About.ID
+	if notes != nil {
+		err = json.Unmarshal(notes, &f.Notes)
+	}
+	return f, err //nolint:wrapcheck // explained by CollectOf
 }
 
 // queueChecks adds the outcomes that are not recorded with their content.

@@ -44,6 +44,7 @@ const (
 // advice of the nearest path above them.
 var frameAdvices = map[string]string{
 	".schema": schemaAdvice,
+	".data":   "Put the data under the key data; write data: {} if the document has none.",
 	".metadata": "Write metadata as a mapping with schema, name, storagePolicy and layeringDefinition; of control " +
 		"documents, such as a LayeringPolicy, with schema and name.",
 	".metadata.schema": "Write metadata/Document/v1; of control documents, such as a LayeringPolicy or a DataSchema, " +

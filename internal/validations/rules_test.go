@@ -57,7 +57,7 @@ func TestSanity(t *testing.T) {
 	}{
 		"fine":               {framed(""), nil},
 		"control":            {"schema: a/B/v1\nmetadata: {schema: metadata/Control/v1, name: n, other: 1}\n", nil},
-		"nothing right":      {"foo: bar", []string{"None is not of type 'string'", "None is not of type 'object'"}},
+		"nothing right":      {"foo: bar", []string{"The document has no schema", "The document has no metadata"}},
 		"schema no string":   {strings.Replace(framed(""), "acme/Widget/v1", "5", 1), []string{"5 is not of type 'string'"}},
 		"schema of one part": {strings.Replace(framed(""), "acme/Widget/v1", "acme", 1), []string{`'acme' does not match '^[A-Za-z]+/[A-Za-z]+/v\\d+$'`}},
 		"no name":            {"schema: a/B/v1\nmetadata: {schema: metadata/Control/v1}", []string{"'name' is a required property"}},

@@ -1,6 +1,7 @@
 package validations
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
@@ -20,14 +21,17 @@ const sanityAdvice = "Ensure that each document has a metadata, schema and data 
 var metadataVersion = regexp.MustCompile(`^metadata/(Document|Control)/(v\d+)$`)
 
 // Sanity checks that an entry is a document, using the base schema and the schema of its metadata (spec/api.md
-// §2.1-2.3). It returns an Invalid fault with a D001 message for each violation, or an error of meter, unwrapped. With
-// compat, as in the reference, metadata is checked by its own schema only if the base schema is satisfied, and all
-// messages give the same advice.
+// §2.1-2.3), and that its data is not lost under another key. It returns an Invalid fault with a D001 message for each
+// violation, or an error of meter, unwrapped. With compat, as in the reference, data may be missing in any case,
+// metadata is checked by its own schema only if the base schema is satisfied, and all messages give the same advice.
 func Sanity(meter *budget.Meter, e document.Entry, compat bool) error {
 	root, _ := e.Value.(document.Mapping)
 	violations, err := checkFrame(meter, root, compat)
 	if err != nil {
 		return err
+	}
+	if len(violations) == 0 && !compat {
+		violations = checkData(root)
 	}
 	if len(violations) == 0 {
 		return nil
@@ -36,7 +40,11 @@ func Sanity(meter *budget.Meter, e document.Entry, compat bool) error {
 	refusal.Reason = "Validation"
 	paths := make([][]string, len(violations))
 	for i, v := range violations {
-		paths[i] = strings.FieldsFunc(v.path, func(r rune) bool { return r == '.' })
+		key := cmp.Or(v.at, misspelt(root, v.path))
+		paths[i] = strings.FieldsFunc(cmp.Or(key, v.path), func(r rune) bool { return r == '.' })
+		if key != "" {
+			paths[i] = append(paths[i], document.AtKey)
+		}
 	}
 	positions, err := e.Positions(meter, paths)
 	if err != nil {
@@ -67,7 +75,10 @@ func checkFrame(meter *budget.Meter, root document.Mapping, baseFirst bool) ([]v
 }
 
 // violation is one violation of the base schema or the metadata's schema.
-type violation struct{ path, message string }
+type violation struct {
+	path, message string
+	at            string // the path of the key to correct; "" if it is the value at path that is wrong
+}
 
 func checkBase(meter *budget.Meter, root document.Mapping) ([]violation, error) {
 	subject := document.Mapping{
@@ -137,10 +148,10 @@ func checkPatterns(meter *budget.Meter, metadata document.Mapping) (violations [
 		path = fmt.Sprintf(".metadata.substitutions.%d.%s.pattern", at, path)
 		meter.Charge(len(pattern)*patternByte + (strings.Count(pattern, `\p`)+strings.Count(pattern, `\P`))*patternClass)
 		if len(pattern) > maxPattern {
-			violations = append(violations, violation{path, fmt.Sprintf("a pattern of %d bytes; at most %d are allowed",
-				len(pattern), maxPattern)})
+			violations = append(violations, violation{path: path, message: fmt.Sprintf(
+				"a pattern of %d bytes; at most %d are allowed", len(pattern), maxPattern)})
 		} else if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
-			violations = append(violations, violation{path, fmt.Sprintf("'%s' is not an RE2 pattern "+
+			violations = append(violations, violation{path: path, message: fmt.Sprintf("'%s' is not an RE2 pattern "+
 				"(https://github.com/google/re2/wiki/Syntax): %v", brief(pattern), err)})
 		}
 	}
@@ -174,7 +185,7 @@ func checkLengths(root, metadata document.Mapping) (violations []violation) {
 	} {
 		text, _ := field.value.(string)
 		if n := utf8.RuneCountInString(text); n > MaxName {
-			violations = append(violations, violation{field.path, fmt.Sprintf(
+			violations = append(violations, violation{path: field.path, message: fmt.Sprintf(
 				"%s has %d characters, but at most %d are allowed", field.path[1:], n, MaxName)})
 		}
 	}
@@ -187,8 +198,12 @@ func violationsBy(meter *budget.Meter, by *schema, at string, part document.Mapp
 ) {
 	findings, err := by.compiled().Check(meter, document.AppendJSON(nil, part))
 	for _, finding := range findings {
-		path := strings.Join(append([]string{at}, finding.Instance...), ".")
-		violations = append(violations, violation{path, finding.Message})
+		v := violation{path: strings.Join(append([]string{at}, finding.Instance...), "."), message: finding.Message}
+		if key := Unexpected(finding.Message); strings.HasSuffix(finding.SchemaPath, ".additionalProperties") {
+			v.path += "." + key
+			v.at = v.path
+		}
+		violations = append(violations, v)
 	}
 	return violations, err
 }
@@ -201,15 +216,21 @@ func sanityMessage(e document.Entry, v violation, at document.Position, compat b
 	if path == "" {
 		path = "."
 	}
-	advice := misspelt(root, v.path)
+	message, advice := v.message, ""
+	if key := misspelt(root, v.path); key != "" {
+		advice = fmt.Sprintf("The key '%s' is probably a misspelt '%s'. ", brief(key), v.path[1:])
+	}
 	switch {
 	case compat:
 		advice += sanityAdvice
 	case advice == "":
 		advice = frameAdvice(v.path, v.message)
 	}
+	if !compat {
+		message = wordedNull(root, v)
+	}
 	return fault.Message{
-		Message: v.message, Error: true, Name: "D001", Level: "Error", Kind: "ValidationMessage",
+		Message: message, Error: true, Name: "D001", Level: "Error", Kind: "ValidationMessage",
 		Diagnostic: fmt.Sprintf("At %s (line %d, column %d) of document %d, which begins at line %d. %s", path,
 			at.Line, at.Column, e.Index, e.Line, strings.TrimSpace(advice)),
 		Documents: []fault.Document{{
@@ -218,22 +239,26 @@ func sanityMessage(e document.Entry, v violation, at document.Position, compat b
 	}
 }
 
-// misspelt returns a sentence about a top-level key that is probably a misspelling of the missing key path. It returns
-// "" if the document has that key, or path is not at the top level.
-func misspelt(root document.Mapping, path string) string {
-	const maxKeys = 10
-	name := strings.TrimPrefix(path, ".")
-	if _, held := root.Lookup(name); held || name == "" || strings.Contains(name, ".") {
+// wordedNull returns the message of a violation, without Python's name for a missing value or null.
+func wordedNull(root document.Mapping, v violation) string {
+	name := strings.TrimPrefix(v.path, ".")
+	if !strings.HasPrefix(v.message, "None is not ") {
+		return v.message
+	}
+	if _, held := root.Lookup(name); !held && !strings.Contains(name, ".") {
+		return "The document has no " + name
+	}
+	return name + " has no value"
+}
+
+// Unexpected returns the first key that a message about disallowed properties names.
+func Unexpected(message string) string {
+	begin := strings.IndexAny(message, `'"`)
+	if begin < 0 {
 		return ""
 	}
-	var keys []string
-	for _, member := range root[:min(len(root), maxKeys)] {
-		keys = append(keys, member.Key)
-	}
-	if nearest := words.Nearest(name, keys); nearest != "" {
-		return fmt.Sprintf("The key '%s' is probably a misspelt '%s'. ", nearest, name)
-	}
-	return ""
+	key, _, _ := strings.Cut(message[begin+1:], message[begin:begin+1])
+	return key
 }
 
 // brief shortens a name for a message. It returns "" if value is not a string.

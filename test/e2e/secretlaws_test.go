@@ -425,7 +425,8 @@ func (a asked) withoutVerdict() asked {
 }
 
 // Callers who may not see encrypted documents get no part and no digest of a secret, whatever they request. Two sites
-// that differ only in their secrets answer alike, except for which documents fail.
+// that differ only in their secrets answer alike, except for which documents fail. Nor does anybody get a part of a
+// secret in an answer or a check of a text with a mistake.
 func TestLaws_secrets(t *testing.T) {
 	t.Parallel()
 	flags, k := guardedFlags(t)
@@ -434,13 +435,16 @@ func TestLaws_secrets(t *testing.T) {
 	c := mustContract(t)
 	rapid.Check(t, few(40, func(t *rapid.T) {
 		p := anySecretSite(t)
-		reads := p.reads(t, c)
+		reads, bodies := p.reads(t, c), anyMistaken(t)
 		stories := []*story{{T: t, guarded: one}, {T: t, guarded: other}}
 		for i, s := range stories {
 			begin := []string{"Q", "X[QXZJKVW]{4}"}[i] // so that schemas distinguish secrets
 			older := anySecrets(t, 2*p.secrets, fmt.Sprintf("secrets %d", i), begin, "")
 			s.play(p, [][]string{older[:p.secrets], older[p.secrets:]}, reads)
 			s.tellsNothingOf(older)
+			secret := rapid.StringMatching("[QXZJKVW]{8}").Draw(t, fmt.Sprintf("mistaken secret %d", i))
+			s.spoil(bodies, secret)
+			s.tellsNothingOf([]string{secret})
 		}
 		same := true
 		for _, revision := range []string{"3", "latest"} {

@@ -54,7 +54,7 @@ func subject(f check.Finding) string {
 	if f.Document.Schema+f.Document.Name == "" {
 		return f.Path
 	}
-	return strings.TrimSpace(f.Document.String() + " " + f.Path)
+	return strings.TrimSpace(f.Document.Known() + " " + f.Path)
 }
 
 // sentence returns a finding's message in one line, after its subject unless the message names that itself.

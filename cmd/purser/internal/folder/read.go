@@ -133,13 +133,11 @@ func (r contents) notices() (notices []string) {
 		notices = append(notices, "skipped, because nothing there has a schema: "+Listed(r.skipped))
 	}
 	for _, s := range r.sources {
-		root, _ := s.Value.(document.Mapping)
-		metadata, _ := root.At("metadata").(document.Mapping)
-		for _, note := range s.Notes {
-			if metadata.At("storagePolicy") == "encrypted" && note.Key != "" {
-				note.Message = fmt.Sprintf("A key appears twice in one mapping, at lines %d and %d; the last one wins.",
-					note.First.Line, note.Second.Line)
-			}
+		notes := s.Notes
+		if document.Locate(s.Value, []string{"metadata", "storagePolicy"}) == "encrypted" {
+			notes = document.Unnamed(notes)
+		}
+		for _, note := range notes {
 			notices = append(notices, "warning: "+words.Printable(s.file+": "+note.Message))
 		}
 	}

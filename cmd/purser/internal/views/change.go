@@ -28,14 +28,29 @@ func Pushed(written client.Written, found client.Findings, places []string) Answ
 	for i, f := range found.Findings {
 		findings[i] = placed{Finding: f, Place: placeAt(places, i)}
 	}
+	text := findingsText(found.Findings, places, found.Total, found.More)
+	if written.Status == "" {
+		text = lostText(found.Findings, places)
+	}
 	return Answer{
 		JSON: marshal(map[string]any{
 			"revision": json.Number(written.Revision), "changes": written.Changes, "status": written.Status,
 			"findings": findings,
 		}),
 		Names: []string{written.Revision},
-		Text:  writtenText(written, findingsText(found.Findings, places, found.Total, found.More)),
+		Text:  writtenText(written, text),
 	}
+}
+
+// lostText returns a line for each key in the files that is not kept.
+func lostText(findings []client.Finding, places []string) string {
+	var b strings.Builder
+	for i, f := range findings {
+		if f.Rule == "UnknownKey" && placeAt(places, i) != "" {
+			b.WriteString(findingsText([]client.Finding{f}, places[i:], 1, false))
+		}
+	}
+	return b.String()
 }
 
 // RolledBack returns the result of a rollback.
@@ -46,7 +61,7 @@ func RolledBack(written client.Written) Answer {
 // writtenText returns the result of a change, with lines about its findings.
 func writtenText(written client.Written, findings string) string {
 	if written.Status == "" {
-		return fmt.Sprintf("Nothing changed; the newest revision is %s.\n", written.Revision)
+		return fmt.Sprintf("%sNothing changed; the newest revision is %s.\n", findings, written.Revision)
 	}
 	return fmt.Sprintf("Revision %s: %s\n%s%s\n", written.Revision, written.Changes, findings, statusLine(written.Status))
 }

@@ -1,0 +1,155 @@
+package validations
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"purser/internal/document"
+	"purser/internal/words"
+)
+
+// strayLevel is the level of notes about stray keys.
+const strayLevel = "Warning"
+
+// frameKeys are the keys of a document's frame, by path without indexes. The server adds id and status to documents
+// that are read from it.
+var frameKeys = map[string][]string{
+	"": {"schema", "metadata", "data", "id", "status"},
+	".metadata": {
+		"schema", "name", "labels", "replacement", "storagePolicy", "layeringDefinition", "substitutions",
+	},
+	layeringPath:                        {"layer", "abstract", "parentSelector", "actions"},
+	layeringPath + ".actions":           {"method", "path"},
+	substitutionsPath:                   {"src", "dest"},
+	substitutionsPath + ".src":          {"schema", "name", "path", "pattern", "match_group", "deepcopy"},
+	substitutionsPath + ".dest":         {"path", "pattern", "recurse"},
+	substitutionsPath + ".dest.recurse": {"depth"},
+}
+
+// stray is a key that is not part of a document's frame.
+type stray struct {
+	within, key string // the path of its mapping, and its name
+	nearest     string // the key that was probably meant; "" if none is similar
+}
+
+// maxStrays is the maximum number of stray keys to name.
+const maxStrays = 10
+
+// Strays returns notes about keys that are lost or have no effect: all keys at the top level that are not those of a
+// document, and keys in metadata that are similar to those with an effect; other keys are free there in control
+// documents. The note about an encrypted document names no key, because the key may be a part of the secret.
+func Strays(root document.Mapping) (notes []document.Note) {
+	note := func(path, message string) {
+		notes = append(notes, document.Note{Level: strayLevel, Path: path, Message: message})
+	}
+	strays := appendStrays(nil, root, "", "")
+	if len(strays) > 0 && isEncrypted(root) {
+		note("", "A key is not kept, or has no effect; it is not named here, because the document is encrypted")
+		return notes
+	}
+	for _, s := range strays[:min(len(strays), maxStrays)] {
+		note(s.path(), s.String())
+	}
+	if len(strays) > maxStrays {
+		note("", "More keys are not kept, or have no effect")
+	}
+	return notes
+}
+
+// IsStray reports whether a note is about stray keys.
+func IsStray(note document.Note) bool { return note.Level == strayLevel }
+
+// StrayPath returns the path of the first stray key of a document, nil if it has none.
+func StrayPath(root document.Mapping) []string {
+	strays := appendStrays(nil, root, "", "")
+	if len(strays) == 0 {
+		return nil
+	}
+	return append(strings.Split(strays[0].path()[1:], "."), document.AtKey)
+}
+
+// isEncrypted reports whether a document says that it is encrypted.
+func isEncrypted(root document.Mapping) bool {
+	return document.Locate(root, []string{"metadata", "storagePolicy"}) == "encrypted"
+}
+
+// path returns the path of the key, or that of its mapping if the key is too long.
+func (s stray) path() string {
+	if len(s.key) > MaxName {
+		return s.within
+	}
+	return s.within + "." + s.key
+}
+
+// String says what happens to the key.
+func (s stray) String() string {
+	said := fmt.Sprintf("The key '%s' has no effect", brief(s.key))
+	if s.within == "" {
+		said = fmt.Sprintf("The key '%s' is not kept: a document has only schema, metadata and data", brief(s.key))
+	}
+	if s.nearest != "" {
+		said += "; did you mean " + s.nearest + "?"
+	}
+	return said
+}
+
+// appendStrays appends the stray keys in a part of a document, until there is one more than maxStrays. path is that of
+// the part, and place the same without indexes.
+func appendStrays(strays []stray, part any, path, place string) []stray {
+	switch part := part.(type) {
+	case []any:
+		for i, item := range part {
+			strays = appendStrays(strays, item, path+"."+strconv.Itoa(i), place)
+		}
+	case document.Mapping:
+		for _, member := range part {
+			if slices.Contains(frameKeys[place], member.Key) {
+				if inner := place + "." + member.Key; frameKeys[inner] != nil {
+					strays = appendStrays(strays, member.Value, path+"."+member.Key, inner)
+				}
+			} else if len(strays) <= maxStrays {
+				nearest := words.Nearest(member.Key, frameKeys[place])
+				if nearest != "" || place == "" {
+					strays = append(strays, stray{path, member.Key, nearest})
+				}
+			}
+		}
+	}
+	return strays
+}
+
+// checkData refuses a document without data that has a stray key, under which its data may be.
+func checkData(root document.Mapping) []violation {
+	if _, held := root.Lookup("data"); held {
+		return nil
+	}
+	strays := slices.DeleteFunc(appendStrays(nil, root, "", ""), func(s stray) bool { return s.within != "" })
+	if len(strays) == 0 {
+		return nil
+	}
+	meant := strays[max(0, slices.IndexFunc(strays, func(s stray) bool { return s.nearest == "data" }))]
+	message := fmt.Sprintf("The document has no data, but a key '%s', which would not be kept", brief(meant.key))
+	if isEncrypted(root) {
+		message = "The document has no data, but a key that would not be kept; it is not named here, because the document " +
+			"is encrypted"
+	}
+	return []violation{{path: ".data", message: message, at: meant.path()}}
+}
+
+// misspelt returns the key of a document that is probably a misspelling of the missing key path. It returns "" if the
+// document has that key, path is not at the top level, or the key may be a part of a secret.
+func misspelt(root document.Mapping, path string) string {
+	const maxKeys = 10
+	name := strings.TrimPrefix(path, ".")
+	_, held := root.Lookup(name)
+	if held || name == "" || strings.Contains(name, ".") || name == "data" && isEncrypted(root) {
+		return ""
+	}
+	var keys []string
+	for _, member := range root[:min(len(root), maxKeys)] {
+		keys = append(keys, member.Key)
+	}
+	return words.Nearest(name, keys)
+}

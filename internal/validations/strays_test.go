@@ -1,0 +1,95 @@
+package validations
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+	"purser/internal/fault"
+)
+
+// Keys that are lost or have no effect are named, with the key that was probably meant, except in encrypted documents.
+func TestStrays(t *testing.T) {
+	t.Parallel()
+	const control = "schema: a/B/v1\nmetadata: {schema: metadata/Control/v1, name: n%s}\n"
+	controlWith := func(more string) string { return fmt.Sprintf(control, more) }
+	var many strings.Builder
+	for i := range 12 {
+		fmt.Fprintf(&many, "k%d: 1\n", i)
+	}
+	const rest = " is not kept: a document has only schema, metadata and data"
+	for name, c := range map[string]struct {
+		body string
+		want []string
+	}{
+		"none":            {framed(""), nil},
+		"as read":         {framed("") + "id: 7\nstatus: {bucket: b, revision: 2}\n", nil},
+		"top level":       {framed("") + "datta: {a: hidden}\nspec: hidden\n", []string{".datta The key 'datta'" + rest + "; did you mean data?", ".spec The key 'spec'" + rest}},
+		"many":            {framed("") + many.String(), nil},
+		"free":            {controlWith(", owner: me, description: x, annotations: {a: b}"), nil},
+		"policy":          {controlWith(", storagePolcy: encrypted"), []string{".metadata.storagePolcy The key 'storagePolcy' has no effect; did you mean storagePolicy?"}},
+		"layering":        {controlWith(", layeringDefinition: {abstact: true, actions: [{mehod: merge, path: .}]}"), []string{".metadata.layeringDefinition.abstact The key 'abstact' has no effect; did you mean abstract?", ".metadata.layeringDefinition.actions.0.mehod The key 'mehod' has no effect; did you mean method?"}},
+		"substitutions":   {controlWith(", substitutions: [{}, {scr: {}, dest: [{}, {pth: .}], src: {nam: x}}]"), []string{".metadata.substitutions.1.scr The key 'scr' has no effect; did you mean src?", ".metadata.substitutions.1.dest.1.pth The key 'pth' has no effect; did you mean path?", ".metadata.substitutions.1.src.nam The key 'nam' has no effect; did you mean name?"}},
+		"recursion":       {framed(", substitutions: [{src: {schema: a/B/v1, name: n, path: .}, dest: {path: .a, recurse: {depth: 1, deepth: 2}}}]"), []string{".metadata.substitutions.0.dest.recurse.deepth The key 'deepth' has no effect; did you mean depth?"}},
+		"encrypted":       {strings.Replace(framed(""), "cleartext", "encrypted", 1) + "hidden: 1\ndatta: 2\n", []string{" A key is not kept, or has no effect; it is not named here, because the document is encrypted"}},
+		"encrypted, null": {"schema: a/B/v1\nmetadata: {storagePolicy: encrypted}\ndata: null\nhidden: 1\n", []string{" A key is not kept, or has no effect; it is not named here, because the document is encrypted"}},
+		"long":            {framed("") + strings.Repeat("k", 300) + ": 1\n", []string{" The key '" + strings.Repeat("k", 255) + "…'" + rest}},
+	} {
+		notes := Strays(entry(t, c.body).Value.(document.Mapping))
+		if name == "many" {
+			if len(notes) != maxStrays+1 || notes[maxStrays].Message != "More keys are not kept, or have no effect" {
+				t.Errorf("many: %v", notes)
+			}
+			continue
+		}
+		var got []string
+		for _, note := range notes {
+			if got = append(got, note.Path+" "+note.Message); !IsStray(note) || strings.Contains(note.Message, "hidden") {
+				t.Errorf("%s: %+v", name, note)
+			}
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
+// What a document's frame lacks is said in plain words, at the key to correct, and data under another key is refused,
+// without naming the key in an encrypted document. With compat the messages are the reference's, and it is not refused.
+func TestSanity_places(t *testing.T) {
+	t.Parallel()
+	block := "schema: a/B/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: n\n  storagePolicy: cleartext\n" +
+		"  layeringDefinition:\n    layer: site\ndata: {}\n"
+	secret := strings.Replace(block, "cleartext", "encrypted", 1)
+	for name, c := range map[string]struct{ body, old, with, want, compat string }{
+		"no data":           {block, "\ndata:", "\ndta:", ".data (line 8, column 1) The document has no data, but a key 'dta', which would not be kept: The key 'dta' is probably a misspelt 'data'.", ""},
+		"no data, no guess": {block, "\ndata:", "\nid: 1\nspec:", ".data (line 9, column 1) The document has no data, but a key 'spec', which would not be kept: Put the data under the key data; write data: {} if the document has none.", ""},
+		"no secret":         {secret, "\ndata:", "\ndta:", ".data (line 8, column 1) The document has no data, but a key that would not be kept; it is not named here, because the document is encrypted: Put the data under the key data; write data: {} if the document has none.", ""},
+		"nothing lost":      {block, "\ndata: {}\n", "\nid: 1\nstatus: {}\n", "", ""},
+		"no schema":         {block, "schema: a", "shema: a", ".schema (line 1, column 1) The document has no schema: The key 'shema' is probably a misspelt 'schema'.", ".schema None is not of type 'string'"},
+		"schema is null":    {block, "schema: a/B/v1", "schema:", ".schema (line 1, column 8) schema has no value: " + schemaAdvice, ".schema None is not of type 'string'"},
+		"no metadata":       {block, "metadata:\n", "metadta:\n", ".metadata (line 2, column 1) The document has no metadata: The key 'metadta' is probably a misspelt 'metadata'.", ".metadata None is not of type 'object'"},
+		"policy is null":    {block, "storagePolicy: cleartext", "storagePolicy:", ".metadata.storagePolicy (line 5, column 17) metadata.storagePolicy has no value: Write storagePolicy as cleartext, or as encrypted for a document that holds secrets.", ".metadata.storagePolicy None is not one of ['encrypted', 'cleartext']"},
+		"unknown key":       {block, "  name: n", "  name: n\n  x: {y: 1}", ".metadata.x (line 5, column 3) Additional properties are not allowed ('x' was unexpected): Remove the key, or correct its name and its indentation.", ".metadata.x Additional properties are not allowed ('x' was unexpected)"},
+		"odd key":           {block, "    layer", "    \"it's\":\n      1\n    layer", ".metadata.layeringDefinition.it's (line 7, column 5) Additional properties are not allowed (\"it's\" was unexpected): Remove the key, or correct its name and its indentation.", ".metadata.layeringDefinition.it's Additional properties are not allowed (\"it's\" was unexpected)"},
+	} {
+		e := entry(t, strings.Replace(c.body, c.old, c.with, 1))
+		for compat, want := range map[bool]string{false: c.want, true: c.compat} {
+			got := ""
+			if err, refused := Sanity(budget.NewMeter(t.Context()), e, compat).(*fault.Fault); refused { //nolint:errorlint // not wrapped
+				said, _ := err.Messages[0].Diagnostic.(string)
+				place, advice, _ := strings.Cut(strings.TrimPrefix(said, "At "), " of document 1, which begins at line 1. ")
+				if got = place + " " + err.Messages[0].Message + ": " + advice; compat {
+					got = strings.Fields(place)[0] + " " + err.Messages[0].Message
+				}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s, compat %v (-want +got)\n%s", name, compat, diff)
+			}
+		}
+	}
+}
