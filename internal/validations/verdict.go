@@ -88,11 +88,7 @@ type Verdict struct {
 
 // Made returns the names of all reported validations in the verdict.
 func (v Verdict) Made() (names []string) {
-	lists := [][]Judged{v.Reported, v.Ignored}
-	for _, policy := range v.Policies {
-		lists = append(lists, policy.Validations)
-	}
-	for _, judged := range slices.Concat(lists...) {
+	for _, judged := range v.all() {
 		if judged.Status != Missing {
 			names = append(names, judged.Name)
 		}
@@ -100,15 +96,58 @@ func (v Verdict) Made() (names []string) {
 	return names
 }
 
-// Lacking returns the number of required validations of other services that failed, and the number of those that were
-// never reported or have expired.
-func (v Verdict) Lacking() (failing, missing int) {
+// Statuses returns the words success or failure for all reported validations, by name. An expired success is a failure
+// if one policy says so.
+func (v Verdict) Statuses() map[string]string {
+	statuses := map[string]string{}
+	for _, judged := range v.all() {
+		switch {
+		case judged.Status == Missing:
+		case judged.Status != Success:
+			statuses[judged.Name] = Failure.String()
+		case statuses[judged.Name] == "":
+			statuses[judged.Name] = Success.String()
+		}
+	}
+	return statuses
+}
+
+// Notice says what the verdict is based on if no policy is in force; "" if one is.
+func (v Verdict) Notice() string {
+	if len(v.Policies) > 0 {
+		return ""
+	}
+	isOwn := func(j Judged) bool { return IsOwn(j.Name) }
+	isPosted := func(j Judged) bool { return !IsOwn(j.Name) }
+	counted := "no check"
+	switch own, posted := slices.ContainsFunc(v.Reported, isOwn), slices.ContainsFunc(v.Reported, isPosted); {
+	case own && posted:
+		counted = "only the server's own checks and posted results"
+	case own:
+		counted = "only the server's own checks"
+	case posted:
+		counted = "only posted results"
+	}
+	return "No ValidationPolicy is in force: " + counted + " counted"
+}
+
+// counted returns the validations that count, once for each policy that lists them.
+func (v Verdict) counted() []Judged {
 	counted := slices.Clone(v.Reported)
 	for _, policy := range v.Policies {
 		counted = append(counted, policy.Validations...)
 	}
+	return counted
+}
+
+// all returns the validations that count, and the others.
+func (v Verdict) all() []Judged { return append(v.counted(), v.Ignored...) }
+
+// Lacking returns the number of required validations of other services that failed, and the number of those that were
+// never reported or have expired.
+func (v Verdict) Lacking() (failing, missing int) {
 	failed, lacking := map[string]bool{}, map[string]bool{}
-	for _, judged := range counted {
+	for _, judged := range v.counted() {
 		switch {
 		case judged.Status == Missing, judged.Status == Expired:
 			lacking[judged.Name] = true
@@ -166,14 +205,10 @@ func (v Verdict) Pending() bool {
 	if v.Status == Success {
 		return false
 	}
-	counted := slices.Clone(v.Reported)
-	for _, policy := range v.Policies {
-		if policy.Policy.Broken {
-			return false
-		}
-		counted = append(counted, policy.Validations...)
+	if slices.ContainsFunc(v.Policies, func(p PolicyVerdict) bool { return p.Policy.Broken }) {
+		return false
 	}
-	return !slices.ContainsFunc(counted, func(j Judged) bool {
+	return !slices.ContainsFunc(v.counted(), func(j Judged) bool {
 		return j.Status == Failure || j.Status == Missing && isReserved(j.Name)
 	})
 }
