@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -149,10 +150,10 @@ func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written ch
 func (s *server) setWritten(w http.ResponseWriter, r *http.Request, written changes.Written) {
 	conditions.SetHead(w, written.Revision, written.Stamp)
 	if preview := written.Preview; preview != nil {
-		setSummary(w, preview.ID, preview.Changed, preview.Verdict, written.Summary)
+		setSummary(w, preview.ID, preview.Changed, preview.Verdict, written)
 		return
 	}
-	setSummary(w, written.Revision, written.Changed, written.Shown.Verdict, written.Summary)
+	setSummary(w, written.Revision, written.Changed, written.Shown.Verdict, written)
 	requests.Of(r).Audited = written.Audited
 	if requests.Of(r).Unchanged = !written.Changed; written.Changed {
 		requests.Of(r).Revision = written.Revision
@@ -160,17 +161,33 @@ func (s *server) setWritten(w http.ResponseWriter, r *http.Request, written chan
 }
 
 // setSummary sets the headers that summarize a change or a dry run; revision is the newest afterwards. Without a new
-// revision the status is left out, because it would have to be read.
+// revision the status and the warnings are left out, because they would have to be read.
 func setSummary(w http.ResponseWriter, revision int64, changed bool, verdict validations.Verdict,
-	did changes.Summary,
+	written changes.Written,
 ) {
+	did := written.Summary
 	w.Header().Set("Purser-Revision", strconv.FormatInt(revision, 10))
 	w.Header().Set("Purser-Changes", fmt.Sprintf("added=%d, modified=%d, deleted=%d, unchanged=%d",
 		did.Added, did.Modified, did.Deleted, did.Unchanged))
 	if changed {
 		failing, missing := verdict.Lacking()
 		w.Header().Set("Purser-Status", fmt.Sprintf("%v; findings=%d", verdict.Status, did.Failing+failing+missing))
+		for _, warning := range append(slices.Clip(written.Weakened), verdict.Notice) {
+			if warning != "" {
+				w.Header().Add("Purser-Warning", inASCII(warning))
+			}
+		}
 	}
+}
+
+// inASCII replaces characters that are not printable ASCII by question marks.
+func inASCII(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, text)
 }
 
 // all returns an iterator that passes all documents in one batch.
@@ -209,7 +226,8 @@ func (s *server) rollback(w http.ResponseWriter, r *http.Request) error {
 	if s.writePreview(w, r, written) {
 		return nil
 	}
-	s.answers.Write(w, r, http.StatusCreated, s.links(r).Revision(queries.Described{Shown: written.Shown}))
+	around := queries.Around{Previous: written.Revision - 1, Weakened: written.Weakened} // the newest one is not pruned
+	s.answers.Write(w, r, http.StatusCreated, s.links(r).Revision(queries.Described{Shown: written.Shown, Around: &around}))
 	return nil
 }
 

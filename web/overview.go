@@ -19,6 +19,7 @@ type overviewView struct {
 
 	Empty    bool // there is no revision yet
 	Revision client.Revision
+	Before   int64 // the revision before it; 0 if there is none
 	Verdict  reasons.Verdict
 	Findings []reasons.Group
 	More     int // findings that are not shown
@@ -55,6 +56,7 @@ func (v *visit) overview() (view, error) {
 	}
 	const recent, maxBuckets = 10, 100
 	id := strconv.FormatInt(page.Revision.ID, 10)
+	page.Before = *page.Revision.Previous
 	var judged judgement
 	var buckets wire.List[client.Bucket]
 	err = backend.Together(v.Context(),

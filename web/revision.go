@@ -55,7 +55,9 @@ type revisionView struct {
 	Others    []client.Validation // validations that no policy requires
 	Findings  []reasons.Group
 	More      int
-	Previous  int64                // the revision before; -1 if there is none
+	Before    int64 // the revision before that is left; 0 if there is none
+	After     int64
+	Weakened  []string             // policies since Before
 	Changes   []display.Comparison // the first ones
 	Changed   int                  // number of all
 	Unshown   string               // why there are no changes
@@ -81,7 +83,10 @@ func (v *visit) revision() (view, error) {
 	if err := v.api.Get(v.Context(), &described, nil, "revisions", v.PathValue("revision")); err != nil {
 		return view{}, err
 	}
-	page := revisionView{Paper: v.Paper, Revision: revisionItem{Revision: described.Revision}, Previous: described.ID - 1}
+	page := revisionView{
+		Paper: v.Paper, Revision: revisionItem{Revision: described.Revision}, Weakened: described.Weakened,
+		Before: *described.Previous, After: *described.Next, Newest: *described.Next == 0,
+	}
 	for _, name := range slices.Sorted(maps.Keys(described.Tagged)) {
 		page.Tags = append(page.Tags, tag{name, tagText(described.Tagged[name])})
 	}
@@ -89,14 +94,13 @@ func (v *visit) revision() (view, error) {
 	var judged judgement
 	var documents wire.List[wire.Document]
 	var reported wire.List[client.Validation]
-	var newest client.Revision
 	err := backend.Together(v.Context(),
 		func(ctx context.Context) (err error) {
 			judged, err = v.judge(ctx, id, 200) //nolint:mnd // some
 			return err
 		},
 		func(ctx context.Context) (err error) {
-			page.Changes, page.Changed, err = v.changes(ctx, strconv.FormatInt(page.Previous, 10), id, false, 0)
+			page.Changes, page.Changed, err = v.changes(ctx, strconv.FormatInt(page.Before, 10), id, false, 0)
 			if err != nil && backend.Serious(err) == nil {
 				page.Unshown = err.Error()
 			}
@@ -109,9 +113,6 @@ func (v *visit) revision() (view, error) {
 		func(ctx context.Context) error {
 			return backend.Serious(v.api.Get(ctx, &reported, nil, "revisions", id, "validations"))
 		},
-		func(ctx context.Context) error {
-			return backend.Serious(v.api.Get(ctx, &newest, nil, "revisions", "latest"))
-		},
 	)
 	if err != nil {
 		return view{}, err
@@ -120,7 +121,6 @@ func (v *visit) revision() (view, error) {
 	page.Findings, page.More = judged.groups, judged.more
 	page.Others = reasons.Others(reported.Results, judged.required)
 	page.Documents, page.Next = documents.Results, documents.Next != nil
-	page.Newest = newest.ID == described.ID
 	page.May = v.allowed()
 	return view{template: "revision", title: "Revision " + id, section: "revisions", data: page}, nil
 }

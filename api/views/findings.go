@@ -201,6 +201,9 @@ func VerdictText(shown revisions.Shown, ignored string, shownBelow []findings.Fi
 		b.WriteString(" (ignored: " + ignored + ")")
 	}
 	b.WriteByte('\n')
+	if notice := shown.Verdict.Notice; notice != "" {
+		b.WriteString(notice + "\n")
+	}
 	for _, line := range shown.Verdict.Obstacles(messages) {
 		b.WriteString(line + "\n")
 	}

@@ -16,6 +16,8 @@ type Preview struct {
 	Changed            bool                 `json:"changed"`
 	Revision           *int64               `json:"revision"` // the newest after the change; null if there is none
 	Status             string               `json:"status"`
+	Notice             string               `json:"notice,omitempty"`   // without a policy, what counted
+	Weakened           []string             `json:"weakened,omitempty"` // how the change weakens policies
 	Buckets            map[string]string    `json:"buckets"`
 	Changes            changesView          `json:"changes"`
 	Documents          []DocumentDifference `json:"documents"`
@@ -85,7 +87,7 @@ func (l Links) Preview(written changes.Written) Preview {
 		Changes: changesView{did.Added, did.Modified, did.Deleted, did.Unchanged},
 		Buckets: Buckets(preview.Buckets), Documents: []DocumentDifference{}, Findings: findingViews(preview.Findings),
 		ValidationPolicies: l.policyViews(preview.Shown), Validations: validationViews(preview.Verdict.Reported),
-		Warnings: preview.Verdict.Warnings,
+		Warnings: preview.Verdict.Warnings, Notice: preview.Verdict.Notice, Weakened: written.Weakened,
 	}
 	if preview.ID > 0 {
 		view.Revision = &preview.ID

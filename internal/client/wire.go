@@ -11,6 +11,7 @@ type Verdict struct {
 	Revision    int64        `json:"revision"`
 	Stamp       string       `json:"stamp"`
 	Status      string       `json:"status"` // success or failure
+	Notice      string       `json:"notice"` // without a policy, what counted
 	Policies    []Policy     `json:"policies"`
 	Ignored     []Validation `json:"ignored"`
 	Validations []Validation `json:"validations"` // that are in no policy
@@ -89,6 +90,8 @@ type Preview struct {
 	Changed     bool              `json:"changed"`
 	Revision    *int64            `json:"revision"`
 	Status      string            `json:"status"` // success or failed
+	Notice      string            `json:"notice"`
+	Weakened    []string          `json:"weakened"` // how the change weakens policies
 	Buckets     map[string]string `json:"buckets"`
 	Changes     Changes           `json:"changes"`
 	Documents   []Difference      `json:"documents"`
@@ -135,6 +138,12 @@ type Revision struct {
 	Buckets      []string `json:"buckets"`
 	Status       string   `json:"status"` // success or failed
 	Tags         Tags     `json:"tags"`
+
+	// Not in a list: the revisions before and after it, 0 if there is none and nil from an older server, and how the
+	// policies in force in it are weaker than those of the one before.
+	Previous *int64   `json:"previous"`
+	Next     *int64   `json:"next"`
+	Weakened []string `json:"weakened"`
 }
 
 // Tags are the names of tags. They are a list in a list of revisions and the keys of a mapping in a single revision.

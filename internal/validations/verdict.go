@@ -82,6 +82,8 @@ type Verdict struct {
 	Ignored []Judged
 	// Reported are all reported validations that count; empty if there are policies.
 	Reported []Judged
+	// Notice says what counted if no policy is in force; "" if one is, and in the reference, where nothing counts then.
+	Notice string
 	// Warnings are about likely mistakes that do not fail the revision.
 	Warnings []string
 }
@@ -110,25 +112,6 @@ func (v Verdict) Statuses() map[string]string {
 		}
 	}
 	return statuses
-}
-
-// Notice says what the verdict is based on if no policy is in force; "" if one is.
-func (v Verdict) Notice() string {
-	if len(v.Policies) > 0 {
-		return ""
-	}
-	isOwn := func(j Judged) bool { return IsOwn(j.Name) }
-	isPosted := func(j Judged) bool { return !IsOwn(j.Name) }
-	counted := "no check"
-	switch own, posted := slices.ContainsFunc(v.Reported, isOwn), slices.ContainsFunc(v.Reported, isPosted); {
-	case own && posted:
-		counted = "only the server's own checks and posted results"
-	case own:
-		counted = "only the server's own checks"
-	case posted:
-		counted = "only posted results"
-	}
-	return "No ValidationPolicy is in force: " + counted + " counted"
 }
 
 // counted returns the validations that count, once for each policy that lists them.
@@ -255,7 +238,7 @@ func Judge(policies []Policy, defaults []string, outcomes []Outcome, now time.Ti
 			}
 		}
 		if defaults != nil {
-			verdict.Status = worst(verdict.Reported)
+			verdict.Status, verdict.Notice = worst(verdict.Reported), withoutPolicy(verdict.Reported)
 		}
 		return verdict
 	}
@@ -270,6 +253,22 @@ func Judge(policies []Policy, defaults []string, outcomes []Outcome, now time.Ti
 	}
 	verdict.Ignored = judgeAll(byName)
 	return verdict
+}
+
+// withoutPolicy says what counted in a verdict without policies.
+func withoutPolicy(counted []Judged) string {
+	isOwn := func(j Judged) bool { return IsOwn(j.Name) }
+	isPosted := func(j Judged) bool { return !IsOwn(j.Name) }
+	what := "no check"
+	switch own, posted := slices.ContainsFunc(counted, isOwn), slices.ContainsFunc(counted, isPosted); {
+	case own && posted:
+		what = "only the server's own checks and posted results"
+	case own:
+		what = "only the server's own checks"
+	case posted:
+		what = "only posted results"
+	}
+	return "No ValidationPolicy is in force: " + what + " counted"
 }
 
 // withAlias returns outcomes by name. It adds the alias of the schema validation if a policy lists it.

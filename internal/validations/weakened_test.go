@@ -79,7 +79,7 @@ func TestWeakened(t *testing.T) {
 	}
 }
 
-func TestVerdict_Notice(t *testing.T) {
+func TestJudge_notice(t *testing.T) {
 	t.Parallel()
 	own := []string{SchemaValidation}
 	for name, c := range map[string]struct {
@@ -88,17 +88,18 @@ func TestVerdict_Notice(t *testing.T) {
 		posted   []string
 		want     string
 	}{
-		"a policy":    {[]Policy{gate("a", "x")}, own, nil, ""},
-		"none":        {nil, own, nil, "No ValidationPolicy is in force: only the server's own checks counted"},
-		"posted ones": {nil, own, []string{"x"}, "No ValidationPolicy is in force: only the server's own checks and posted results counted"},
-		"no defaults": {nil, []string{}, nil, "No ValidationPolicy is in force: no check counted"},
-		"only posted": {nil, []string{}, []string{"x"}, "No ValidationPolicy is in force: only posted results counted"},
+		"a policy":         {[]Policy{gate("a", "x")}, own, nil, ""},
+		"none":             {nil, own, nil, "No ValidationPolicy is in force: only the server's own checks counted"},
+		"posted ones":      {nil, own, []string{"x"}, "No ValidationPolicy is in force: only the server's own checks and posted results counted"},
+		"in the reference": {nil, nil, nil, ""},
+		"no defaults":      {nil, []string{}, nil, "No ValidationPolicy is in force: no check counted"},
+		"only posted":      {nil, []string{}, []string{"x"}, "No ValidationPolicy is in force: only posted results counted"},
 	} {
 		outcomes := []Outcome{{Name: SchemaValidation}}
 		for _, posted := range c.posted {
 			outcomes = append(outcomes, Outcome{Name: posted})
 		}
-		if got := Judge(c.policies, c.defaults, outcomes, outcomes[0].At).Notice(); got != c.want {
+		if got := Judge(c.policies, c.defaults, outcomes, outcomes[0].At).Notice; got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -1,6 +1,7 @@
 package reasons
 
 import (
+	"cmp"
 	"strings"
 
 	"purser/internal/client"
@@ -12,6 +13,7 @@ import (
 type Verdict struct {
 	Revision int64
 	OK       bool
+	Notice   string   // without a policy, what counted
 	Reasons  []reason // why not
 	Notes    []string // problems that do not block it
 }
@@ -30,7 +32,10 @@ const Success = "success"
 
 // Of words a verdict.
 func Of(status client.Verdict, found wire.Findings) Verdict {
-	said := Verdict{Revision: status.Revision, OK: status.Status == Success, Notes: status.Warnings}
+	said := Verdict{Revision: status.Revision, OK: status.Status == Success, Notice: status.Notice, Notes: status.Warnings}
+	if len(status.Policies) == 0 {
+		said.Notice = cmp.Or(said.Notice, "No ValidationPolicy is in force: nothing counted") // in compat mode
+	}
 	for _, policy := range status.Policies {
 		for _, v := range policy.Validations {
 			if v.Status != Success {

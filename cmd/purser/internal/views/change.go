@@ -30,7 +30,7 @@ func Pushed(written client.Written, found client.Findings, places []string) Answ
 	return Answer{
 		JSON: marshal(map[string]any{
 			"revision": json.Number(written.Revision), "changes": written.Changes, "status": written.Status,
-			"findings": findings,
+			"findings": findings, "warnings": append([]string{}, written.Warnings...),
 		}),
 		Names: []string{written.Revision},
 		Text:  writtenText(written, findingsText(found.Findings, places, found.Total, found.More)),
@@ -47,7 +47,19 @@ func writtenText(written client.Written, findings string) string {
 	if written.Status == "" {
 		return fmt.Sprintf("Nothing changed; the newest revision is %s.\n", written.Revision)
 	}
-	return fmt.Sprintf("Revision %s: %s\n%s%s\n", written.Revision, written.Changes, findings, statusLine(written.Status))
+	return fmt.Sprintf("Revision %s: %s\n%s%s%s\n", written.Revision, written.Changes, findings,
+		warningLines(written.Warnings...), statusLine(written.Status))
+}
+
+// warningLines returns a line for each warning that is not empty.
+func warningLines(warnings ...string) string {
+	var b strings.Builder
+	for _, warning := range warnings {
+		if warning != "" {
+			fmt.Fprintln(&b, words.Line("warning: "+warning))
+		}
+	}
+	return b.String()
 }
 
 // statusLine returns a line for the header Purser-Status, such as failure; findings=2. Its number counts no
@@ -83,11 +95,10 @@ func Preview(written client.Written, preview client.Preview, differences map[cli
 		b.WriteString("Nothing would change.\n")
 	}
 	b.WriteString(findingsText(preview.Findings, places, preview.Total, preview.More))
-	for _, warning := range preview.Warnings {
-		if preview.Total == 0 { // otherwise they are among the findings
-			fmt.Fprintln(&b, words.Line("warning: "+warning))
-		}
+	if preview.Total == 0 { // otherwise they are among the findings
+		b.WriteString(warningLines(preview.Warnings...))
 	}
+	b.WriteString(policyLines(preview))
 	if preview.Withheld != "" {
 		fmt.Fprintln(&b, words.Line(preview.Withheld))
 	}
@@ -104,8 +115,14 @@ func RollbackPreview(revision string, written client.Written, preview client.Pre
 	if !preview.Changed {
 		fmt.Fprintf(&b, "Nothing would change: the newest revision has the documents of revision %s.\n", revision)
 	}
+	b.WriteString(policyLines(preview))
 	fmt.Fprintln(&b, verdictLine(preview))
 	return Answer{written.Body, changeNames(preview), b.String()}
+}
+
+// policyLines says how a change weakens policies, and what counts without any.
+func policyLines(preview client.Preview) string {
+	return warningLines(preview.Weakened...) + warningLines(preview.Notice)
 }
 
 // verdictLine returns a line with the status of the new revision, or with that of the present one if nothing would
@@ -136,7 +153,7 @@ func wordOf(d client.Difference) string {
 	return cmp.Or(map[string]string{"created": "added", "modified": "changed"}[d.Change], d.Change)
 }
 
-// Deletions returns the documents that a push would delete.
+// Deletions returns the documents that a push would delete, and how it would weaken policies.
 func Deletions(preview client.Preview) string {
 	var rows [][]string
 	for _, d := range preview.Documents {
@@ -144,7 +161,7 @@ func Deletions(preview client.Preview) string {
 			rows = append(rows, []string{"  deleted", d.Bucket, d.String()})
 		}
 	}
-	return table(rows)
+	return table(rows) + policyLines(preview)
 }
 
 // Pruned returns what a prune has deleted or would delete.

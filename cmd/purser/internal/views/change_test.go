@@ -31,6 +31,21 @@ func TestPruned(t *testing.T) {
 	}
 }
 
+// What a change does to policies is said by its previews, before its confirmation, and after it is made.
+func TestWeakened(t *testing.T) {
+	t.Parallel()
+	preview := client.Preview{Changed: true, Status: "success", Notice: "none is in force", Weakened: []string{"it is\ngone"}}
+	made := client.Written{Revision: "7", Status: "success; findings=0", Warnings: []string{"it is\ngone", "none is in force"}}
+	for name, got := range map[string]string{
+		"preview": Preview(client.Written{}, preview, nil, nil, false).Text, "rollback": RollbackPreview("1", client.Written{}, preview).Text,
+		"deletions": Deletions(preview), "pushed": Pushed(made, client.Findings{}, nil).Text, "rolled back": RolledBack(made).Text,
+	} {
+		if want := "warning: it is gone\nwarning: none is in force\n"; !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q in it", name, got, want)
+		}
+	}
+}
+
 // A preview of a push has the differences below each document, and findings with their places.
 func TestPreview(t *testing.T) {
 	t.Parallel()

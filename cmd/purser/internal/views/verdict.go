@@ -34,12 +34,13 @@ func Verdict(text []byte, verdict client.Verdict) Answer {
 	add(verdict.Validations, "")
 	add(verdict.Ignored, "ignored")
 	b.WriteString(table(rows))
+	if verdict.Notice != "" {
+		fmt.Fprintln(&b, words.Line(verdict.Notice))
+	}
 	for _, reason := range reasons {
 		fmt.Fprintln(&b, words.Line(reason))
 	}
-	for _, warning := range verdict.Warnings {
-		fmt.Fprintln(&b, words.Line("warning: "+warning))
-	}
+	b.WriteString(warningLines(verdict.Warnings...))
 	if verdict.Status == "failure" {
 		fmt.Fprintf(&b, "All that is wrong: purser findings %d\n", verdict.Revision)
 	}

@@ -14,7 +14,7 @@ func TestVerdict(t *testing.T) {
 	t.Parallel()
 	broken := client.Validation{Name: "v", Status: "failure", Message: "is\nodd"}
 	got := Verdict([]byte("{}"), client.Verdict{
-		Revision: 3, Status: "failure", Warnings: []string{"old"},
+		Revision: 3, Status: "failure", Notice: "no policy", Warnings: []string{"old"},
 		Policies: []client.Policy{
 			{Name: "p", Status: "failure", Validations: []client.Validation{broken}},
 			{Name: "q", Status: "failure"},
@@ -26,7 +26,7 @@ func TestVerdict(t *testing.T) {
 		"  failure  q  the document is not a valid ValidationPolicy\n" +
 		"  failure  v\n" +
 		"  success  i  ignored\n" +
-		"v: is odd\nwarning: old\nAll that is wrong: purser findings 3\n"
+		"no policy\nv: is odd\nwarning: old\nAll that is wrong: purser findings 3\n"
 	if diff := cmp.Diff(want, got.Text); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)
 	}
