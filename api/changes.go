@@ -118,25 +118,26 @@ func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written ch
 
 // writeWithFindings answers with the findings of the newest revision, or for a dry run with a preview that has them.
 func (s *server) writeWithFindings(w http.ResponseWriter, r *http.Request, written changes.Written) error {
-	s.setWritten(w, r, written)
 	found, err := s.findingsAfter(r, written)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	s.setWritten(w, r, written, found.Counts)
+	switch {
 	case written.Preview == nil || mediatype.Negotiate(r, mediatype.Text) == mediatype.Text:
 		s.writeFindings(w, r, found)
 		return nil
 	}
 	written.Preview = findings.LocatePreview(r.Context(), written)
 	view := s.links(r).Preview(written)
-	view.Findings, view.Total, view.More = views.FoundOf(found.Findings), &found.Total, &found.More
+	view.Findings, view.Counts = views.FoundOf(found.Findings), new(views.CountsOf(found.Counts))
 	s.answers.Write(w, r, http.StatusOK, view)
 	return nil
 }
 
 // writePreview sets the headers of setWritten. For a dry run it answers with the preview and returns true.
 func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written changes.Written) bool {
-	s.setWritten(w, r, written)
+	s.setWritten(w, r, written, s.failuresAfter(r, written))
 	if written.Preview == nil {
 		return false
 	}
@@ -147,13 +148,13 @@ func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written ch
 
 // setWritten sets the ETag of the newest revision and the headers that summarize a change, and records a new revision
 // for the log.
-func (s *server) setWritten(w http.ResponseWriter, r *http.Request, written changes.Written) {
+func (s *server) setWritten(w http.ResponseWriter, r *http.Request, written changes.Written, counts findings.Counts) {
 	conditions.SetHead(w, written.Revision, written.Stamp)
 	if preview := written.Preview; preview != nil {
-		setSummary(w, preview.ID, preview.Changed, preview.Verdict, written)
+		setSummary(w, preview.ID, preview.Changed, preview.Verdict, written, counts)
 		return
 	}
-	setSummary(w, written.Revision, written.Changed, written.Shown.Verdict, written)
+	setSummary(w, written.Revision, written.Changed, written.Shown.Verdict, written, counts)
 	requests.Of(r).Audited = written.Audited
 	if requests.Of(r).Unchanged = !written.Changed; written.Changed {
 		requests.Of(r).Revision = written.Revision
@@ -163,15 +164,18 @@ func (s *server) setWritten(w http.ResponseWriter, r *http.Request, written chan
 // setSummary sets the headers that summarize a change or a dry run; revision is the newest afterwards. Without a new
 // revision the status and the warnings are left out, because they would have to be read.
 func setSummary(w http.ResponseWriter, revision int64, changed bool, verdict validations.Verdict,
-	written changes.Written,
+	written changes.Written, counts findings.Counts,
 ) {
 	did := written.Summary
 	w.Header().Set("Purser-Revision", strconv.FormatInt(revision, 10))
 	w.Header().Set("Purser-Changes", fmt.Sprintf("added=%d, modified=%d, deleted=%d, unchanged=%d",
 		did.Added, did.Modified, did.Deleted, did.Unchanged))
 	if changed {
-		failing, missing := verdict.Lacking()
-		w.Header().Set("Purser-Status", fmt.Sprintf("%v; findings=%d", verdict.Status, did.Failing+failing+missing))
+		atLeast := ""
+		if counts.More {
+			atLeast = "+"
+		}
+		w.Header().Set("Purser-Status", fmt.Sprintf("%v; findings=%d%s", verdict.Status, counts.Failures, atLeast))
 		for _, warning := range append(slices.Clip(written.Weakened), verdict.Notice) {
 			if warning != "" {
 				w.Header().Add("Purser-Warning", inASCII(warning))

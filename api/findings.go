@@ -49,6 +49,22 @@ func (s *server) writeFindings(w http.ResponseWriter, r *http.Request, found fin
 	s.answers.Write(w, r, http.StatusOK, views.FindingsOf(found))
 }
 
+// failuresAfter returns the numbers of the findings of failed validations after a change or, for a dry run, of all
+// findings. If they take too much work, they are at least 0, because the change is already made.
+func (s *server) failuresAfter(r *http.Request, written changes.Written) findings.Counts {
+	switch preview := written.Preview; {
+	case preview != nil && preview.Changed:
+		return findings.OfPreview(preview, findings.Query{}).Counts
+	case preview != nil || !written.Changed:
+		return findings.Counts{}
+	}
+	counts, err := s.questions(r).Failures(r.Context(), written.Shown)
+	if err != nil {
+		return findings.Counts{More: true}
+	}
+	return counts
+}
+
 // findingsAfter returns the findings of the newest revision after a change, or of the previewed revision of a dry run,
 // with positions in the body. Findings that take too much work are left out, because the change is already made.
 func (s *server) findingsAfter(r *http.Request, written changes.Written) (found findings.List, err error) {

@@ -39,6 +39,8 @@ type Finding struct {
 	Hint       string          // a guess at what was meant, repeated in Advice; empty if there is none
 	Causes     []validations.Cause
 	Secret     bool              // the details are hidden from the viewer
+	Mistake    bool              // a likely mistake, which fails nothing
+	Unlisted   int               // if not 0, it stands for this number of errors that its validation does not list
 	At         document.Position // in the body of the change that was made; zero if unknown
 }
 
@@ -60,13 +62,13 @@ type Query struct {
 	FailuresOnly bool
 }
 
-// List holds the problems of a revision, the most severe first. Those of one document are adjacent.
+// List holds the problems of a revision, the most severe first, and missing results after failures. Those of one document
+// are adjacent.
 type List struct {
 	revisions.Shown
+	Counts
 
 	Findings []Finding
-	Total    int  // number of matches among the findings that were read
-	More     bool // further findings exist that were not read
 }
 
 // OfPreview returns the problems of the revision that a previewed change would make.
@@ -84,35 +86,53 @@ func OfPreview(preview *changes.Preview, query Query) List {
 		warnings = append(warnings, Warned(result.Name, result.Warnings)...)
 	}
 	uncovered, more := OfUncovered(preview.Uncovered)
-	list := Choose(preview.Shown, slices.Concat(all, judged.OfResults(errs), warnings, uncovered), query)
-	list.More = more
+	return Choose(preview.Shown, slices.Concat(all, judged.OfResults(errs), warnings, uncovered), more, query)
+}
+
+// Choose returns the findings about a revision that match a query, and their numbers; more reports whether there are
+// others than all. It reorders all.
+func Choose(about revisions.Shown, all []Finding, more bool, query Query) List {
+	all = slices.DeleteFunc(all, func(f Finding) bool { return !query.admits(f) })
+	different := withoutRepeated(slices.Clone(all))
+	list := List{Shown: about, Counts: count(all, different, more)}
+	different = slices.DeleteFunc(different, func(f Finding) bool { return f.Unlisted > 0 })
+	slices.SortStableFunc(different, func(a, b Finding) int {
+		return cmp.Or(a.compareRank(b), cmp.Compare(a.Document.Schema, b.Document.Schema),
+			cmp.Compare(a.Document.Layer, b.Document.Layer), cmp.Compare(a.Document.Name, b.Document.Name))
+	})
+	list.Findings = different[:min(len(different), query.Limit)]
 	return list
 }
 
-// Choose returns the findings about a revision that match a query. It reorders all.
-func Choose(about revisions.Shown, all []Finding, query Query) List {
-	all = slices.DeleteFunc(WithoutRepeated(all), func(f Finding) bool { return !query.admits(f) })
-	slices.SortStableFunc(all, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Level, b.Level), cmp.Compare(a.Document.Schema, b.Document.Schema),
-			cmp.Compare(a.Document.Layer, b.Document.Layer), cmp.Compare(a.Document.Name, b.Document.Name))
-	})
-	return List{Shown: about, Findings: all[:min(len(all), query.Limit)], Total: len(all)}
+// compareRank orders findings by their severity, those of results that are missing or expired after failures.
+func (f Finding) compareRank(other Finding) int {
+	lacking := func(f Finding) int {
+		if f.Rule == ruleMissing || f.Rule == ruleExpired {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(f.Level, other.Level), cmp.Compare(lacking(f), lacking(other)))
 }
 
-// WithoutRepeated removes findings that repeat the document and message of an earlier one, with the same path or none,
-// because the rendering validation repeats findings of the schema validation.
-func WithoutRepeated(all []Finding) []Finding {
-	type said struct {
-		document.Identity
+// said identifies what a finding says.
+type said struct {
+	document.Identity
 
-		message, path string
-	}
+	message, path string
+}
+
+func (f Finding) said() said { return said{f.Document, f.Message, f.Path} }
+
+// withoutRepeated removes findings that repeat the document and message of an earlier one, with the same path or none,
+// because the rendering validation repeats findings of the schema validation.
+func withoutRepeated(all []Finding) []Finding {
 	by := map[said]string{} // the validation that reported it first
 	return slices.DeleteFunc(all, func(f Finding) bool {
 		if f.Document == (document.Identity{}) {
 			return false
 		}
-		what := said{f.Document, f.Message, f.Path}
+		what := f.said()
 		first, known := by[what]
 		if known && (f.Path == "" || first != f.Validation) {
 			return true

@@ -38,12 +38,12 @@ func TestChoose(t *testing.T) {
 		"of an identity": {Query{Limit: 10, Document: "acme/Host/v1/site/b", Level: "error"}, []string{"b .data.x", "b .data.y"}, 2},
 		"of a level":     {Query{Limit: 10, Level: "warning"}, []string{"b"}, 1},
 		"of a validation": {
-			Query{Limit: 10, Validation: "w"}, []string{"about none", "about none"}, 2,
+			Query{Limit: 10, Validation: "w"}, []string{"about none", "about none", "a", "b .data.x"}, 4,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			found := Choose(revisions.Shown{Revision: revisions.Revision{ID: 7}}, append([]Finding(nil), all...), c.query)
+			found := Choose(revisions.Shown{Revision: revisions.Revision{ID: 7}}, append([]Finding(nil), all...), false, c.query)
 			var got []string
 			for _, f := range found.Findings {
 				line := f.Message

@@ -126,21 +126,6 @@ func (v Verdict) counted() []Judged {
 // all returns the validations that count, and the others.
 func (v Verdict) all() []Judged { return append(v.counted(), v.Ignored...) }
 
-// Lacking returns the number of required validations of other services that failed, and the number of those that were
-// never reported or have expired.
-func (v Verdict) Lacking() (failing, missing int) {
-	failed, lacking := map[string]bool{}, map[string]bool{}
-	for _, judged := range v.counted() {
-		switch {
-		case judged.Status == Missing, judged.Status == Expired:
-			lacking[judged.Name] = true
-		case judged.Status == Failure && !IsOwn(judged.Name):
-			failed[judged.Name] = true
-		}
-	}
-	return len(failed), len(lacking)
-}
-
 // Obstacles returns a line of text for each counting validation that is not a success, and for each broken policy. A
 // line gives the reason, unless that is one of the messages shown elsewhere.
 func (v Verdict) Obstacles(shown map[string]bool) (lines []string) {
