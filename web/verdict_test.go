@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -50,4 +51,57 @@ func TestRevision_neighbours(t *testing.T) {
 			t.Errorf("%s: status %d\n%s", target, page.StatusCode, page.visible(t))
 		}
 	})
+}
+
+// The page of a validation has its status in the verdict, with the findings, whatever its last entry says.
+func TestValidation(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, anonymous)
+	s.put(t, "control", hostSchema, layers, strings.ReplaceAll(gate, "PT2H}", "PT2H}, {name: late-validation}"))
+	s.put(t, "site", host("cmp-1", 99), host("cmp-2", 1)) // the last entry is a success
+	for _, status := range []string{"failure, errors: [{message: no disk}]", "success"} {
+		s.call(t, http.MethodPost, "revisions/2/validations/drydock-validation", "{validator: {name: d, version: '1'}, status: "+status+"}")
+	}
+	b := s.browser(t)
+	for name, want := range map[string][]string{
+		"deckhand-schema-validation": {
+			"For revision 2 : ✗ failure", "deckhand-schema-validation failed: 1 finding in 1 document.", "cmp-1 layer site",
+			"99 is greater than the maximum of 40",
+		},
+		"drydock-validation": {"For revision 2 : ✓ success", "The newest result ✓ success", "✗ failure result 0", "✓ success result 1"},
+		"late-validation":    {"For revision 2 : ○ missing", "Nobody has posted a result of late-validation."},
+		"unknown-validation": {"For revision 2 : no result"},
+	} {
+		page := b.get(t, "/ui/revisions/2/validations/"+name).is(t, http.StatusOK)
+		page.shows(t, want...)
+		wellFormed(t, name, page)
+		if name == "late-validation" && strings.Contains(page.text, "✗ failure") {
+			t.Errorf("a missing result is shown as a failure:\n%s", page.visible(t))
+		}
+	}
+	b.get(t, "/ui/revisions/2/validations/drydock-validation?entry=0").shows(t, "Result 0 ✗ failure", "no disk")
+}
+
+// Banners and lists of findings give the numbers of all, grouped by cause.
+func TestOverview_counts(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int][]string{
+		50: {"deckhand-schema-validation failed: 50 findings in 50 documents."},
+		51: {"deckhand-schema-validation failed: 51 findings in 51 documents.", "51 documents : error .data.rack 99 is greater", "1 more finding not shown here"},
+		1661: {
+			"deckhand-schema-validation failed: 1661 findings in 1661 documents.", "1661 documents : error .data.rack 99 is greater",
+			"1611 more findings not shown here",
+		},
+	} {
+		s := newSite(t, anonymous)
+		s.put(t, "control", hostSchema, layers)
+		var all []string
+		for i := range n {
+			all = append(all, doc("acme/Host/v1", fmt.Sprintf("host-%04d", i), "cleartext", "", "{rack: 99}"))
+		}
+		s.put(t, "site", all...)
+		page := s.browser(t).get(t, "/ui/").is(t, http.StatusOK)
+		page.shows(t, want...)
+		wellFormed(t, "overview", page)
+	}
 }

@@ -51,9 +51,41 @@ type Findings struct {
 	Revision *int64    `json:"revision"`
 	Stamp    string    `json:"stamp"`
 	Status   string    `json:"status"`
-	Total    int       `json:"total"`
-	More     bool      `json:"more"`
 	Findings []Finding `json:"findings"`
+	Counts
+}
+
+// Counts are the numbers of findings, also of those that are not listed.
+type Counts struct {
+	Total        int      `json:"total"`
+	More         bool     `json:"more"` // there may be others: each number is the least possible one
+	Causes       []Cause  `json:"causes"`
+	ByValidation []Number `json:"byValidation"`
+}
+
+// Cause is a group of similar findings.
+type Cause struct {
+	Findings  int     `json:"findings"`
+	Documents int     `json:"documents"`
+	First     Finding `json:"first"`
+}
+
+// Number is the number of findings of a validation.
+type Number struct {
+	Name      string `json:"name"`
+	Level     string `json:"level"`
+	Findings  int    `json:"findings"`
+	Documents int    `json:"documents"`
+	More      bool   `json:"more"`    // there may be other findings
+	Unnamed   bool   `json:"unnamed"` // some are about documents that are not known
+}
+
+// AtLeast returns a number in words as one that may be larger if more is set.
+func AtLeast(number string, more bool) string {
+	if more {
+		return "at least " + number
+	}
+	return number
 }
 
 // Finding is one problem.
@@ -96,12 +128,11 @@ type Preview struct {
 	Changes     Changes           `json:"changes"`
 	Documents   []Difference      `json:"documents"`
 	Findings    []Finding         `json:"findings"`
-	Total       int               `json:"total"`
-	More        bool              `json:"more"`
 	Policies    []Policy          `json:"validationPolicies"`
 	Validations []Validation      `json:"validations"`
 	Warnings    []string          `json:"warnings"`
 	Withheld    string            `json:"withheld"`
+	Counts
 }
 
 // Fails reports whether the revision would fail and later results cannot change that.
