@@ -33,7 +33,7 @@ func Pushed(written client.Written, found client.Findings, places []string) Answ
 			"findings": findings, "warnings": append([]string{}, written.Warnings...),
 		}),
 		Names: []string{written.Revision},
-		Text:  writtenText(written, findingsText(found.Findings, places, found.Total, found.More)),
+		Text:  writtenText(written, findingsText(found.Findings, places, found.Counts)),
 	}
 }
 
@@ -62,13 +62,13 @@ func warningLines(warnings ...string) string {
 	return b.String()
 }
 
-// statusLine returns a line for the header Purser-Status, such as failure; findings=2. Its number counts no
-// findings: a document counts once, however many it has.
+// statusLine returns a line for the header Purser-Status, such as failure; findings=2, or 2+ for at least two.
 func statusLine(header string) string {
-	status, failing, counted := strings.Cut(header, "; findings=")
+	status, number, counted := strings.Cut(header, "; findings=")
 	line := "Status: " + status
-	if counted && failing != "0" {
-		line += "; failing documents and validations: " + failing
+	if counted && number != "0" {
+		least, more := strings.CutSuffix(number, "+")
+		line += "; findings: " + client.AtLeast(least, more)
 	}
 	return line
 }
@@ -94,7 +94,7 @@ func Preview(written client.Written, preview client.Preview, differences map[cli
 	} else {
 		b.WriteString("Nothing would change.\n")
 	}
-	b.WriteString(findingsText(preview.Findings, places, preview.Total, preview.More))
+	b.WriteString(findingsText(preview.Findings, places, preview.Counts))
 	if preview.Total == 0 { // otherwise they are among the findings
 		b.WriteString(warningLines(preview.Warnings...))
 	}

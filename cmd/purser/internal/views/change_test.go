@@ -13,7 +13,8 @@ func TestStatusLine(t *testing.T) {
 	t.Parallel()
 	for header, want := range map[string]string{
 		"success; findings=0":  "Status: success",
-		"failure; findings=12": "Status: failure; failing documents and validations: 12",
+		"failure; findings=12": "Status: failure; findings: 12",
+		"failure; findings=9+": "Status: failure; findings: at least 9",
 		"failure":              "Status: failure",
 	} {
 		if got := statusLine(header); got != want {
@@ -51,7 +52,7 @@ func TestPreview(t *testing.T) {
 	t.Parallel()
 	changed := client.Identity{Schema: "acme/X/v1", Layer: "site", Name: "x\x1b\n", Bucket: "b"}
 	preview := client.Preview{
-		Changed: true, Status: "failed", Changes: client.Changes{Modified: 1}, Total: 3,
+		Changed: true, Status: "failed", Changes: client.Changes{Modified: 1}, Counts: client.Counts{Total: 3},
 		Documents: []client.Difference{{Identity: changed, Change: "modified", From: "a"}},
 		Findings: []client.Finding{
 			{Level: "error", Validation: "v", Message: "no"},
