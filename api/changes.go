@@ -119,12 +119,11 @@ func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written ch
 // writeWithFindings answers with the findings of the newest revision, or for a dry run with a preview that has them.
 func (s *server) writeWithFindings(w http.ResponseWriter, r *http.Request, written changes.Written) error {
 	found, err := s.findingsAfter(r, written)
-	if err != nil {
+	found.More = found.More || err != nil
+	if s.setWritten(w, r, written, found.Counts); err != nil { // the change is made all the same
 		return err
 	}
-	s.setWritten(w, r, written, found.Counts)
-	switch {
-	case written.Preview == nil || mediatype.Negotiate(r, mediatype.Text) == mediatype.Text:
+	if written.Preview == nil || mediatype.Negotiate(r, mediatype.Text) == mediatype.Text {
 		s.writeFindings(w, r, found)
 		return nil
 	}
@@ -231,7 +230,8 @@ func (s *server) rollback(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	around := queries.Around{Previous: written.Revision - 1, Weakened: written.Weakened} // the newest one is not pruned
-	s.answers.Write(w, r, http.StatusCreated, s.links(r).Revision(queries.Described{Shown: written.Shown, Around: &around}))
+	described := queries.Described{Shown: written.Shown, Around: &around}
+	s.answers.Write(w, r, http.StatusCreated, s.links(r).Revision(described))
 	return nil
 }
 

@@ -78,8 +78,8 @@ func (c *statusCommand) show(ctx context.Context, around *surroundings, server *
 	return err
 }
 
-// findings returns the first findings of a verdict that is printed for people, none for a success and for callers who may
-// not read them.
+// findings returns the first findings of a verdict that is printed for people; none for a success, and for callers who
+// may not read them.
 func (c *statusCommand) findings(ctx context.Context, server *client.Client, verdict client.Verdict) (
 	found client.Findings, err error,
 ) {

@@ -36,8 +36,8 @@ type Cause struct {
 	Number
 }
 
-// Number counts findings. More reports whether there may be others, and Unnamed whether some are about documents that are
-// not known.
+// Number counts findings. More reports whether there may be others, and Unnamed whether some are about unknown
+// documents.
 type Number struct {
 	Findings, Documents int
 	More, Unnamed       bool
@@ -120,7 +120,7 @@ type kind struct {
 }
 
 // kind returns the group of a finding. Findings without a rule are similar if they have the same message.
-func (f Finding) kind() kind {
+func (f *Finding) kind() kind {
 	k := kind{level: f.Level, validation: f.Validation, schema: f.Document.Schema, rule: f.Rule, place: shape(f.Path)}
 	if f.Rule == "" {
 		k.saidOnly = f.Message
@@ -164,7 +164,7 @@ func causes(all []Finding, more bool) (first []Cause, groups int) {
 		}
 	}
 	slices.SortStableFunc(found, func(a, b Cause) int {
-		return cmp.Or(a.First.compareRank(b.First), cmp.Compare(b.Findings, a.Findings))
+		return cmp.Or(a.First.compareRank(&b.First), cmp.Compare(b.Findings, a.Findings))
 	})
 	return found[:min(len(found), maxCauses)], len(found)
 }

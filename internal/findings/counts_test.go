@@ -3,6 +3,7 @@ package findings
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -138,7 +139,7 @@ func TestChoose_causes(t *testing.T) {
 	}
 	var many []Finding
 	for i := range maxCauses + 1 {
-		many = append(many, of(1, ".data", fmt.Sprint(i)))
+		many = append(many, of(1, ".data", strconv.Itoa(i)))
 	}
 	if list := Choose(revisions.Shown{}, many, false, Query{}); len(list.Causes) != maxCauses || list.Groups != maxCauses+1 {
 		t.Errorf("%d causes of %d", len(list.Causes), list.Groups)

@@ -62,8 +62,8 @@ type Query struct {
 	FailuresOnly bool
 }
 
-// List holds the problems of a revision, the most severe first, and missing results after failures. Those of one document
-// are adjacent.
+// List holds the problems of a revision, the most severe first, and missing results after failures. Those of one
+// document are adjacent.
 type List struct {
 	revisions.Shown
 	Counts
@@ -97,7 +97,7 @@ func Choose(about revisions.Shown, all []Finding, more bool, query Query) List {
 	list := List{Shown: about, Counts: count(all, different, more)}
 	different = slices.DeleteFunc(different, func(f Finding) bool { return f.Unlisted > 0 })
 	slices.SortStableFunc(different, func(a, b Finding) int {
-		return cmp.Or(a.compareRank(b), cmp.Compare(a.Document.Schema, b.Document.Schema),
+		return cmp.Or(a.compareRank(&b), cmp.Compare(a.Document.Schema, b.Document.Schema),
 			cmp.Compare(a.Document.Layer, b.Document.Layer), cmp.Compare(a.Document.Name, b.Document.Name))
 	})
 	list.Findings = different[:min(len(different), query.Limit)]
@@ -105,8 +105,8 @@ func Choose(about revisions.Shown, all []Finding, more bool, query Query) List {
 }
 
 // compareRank orders findings by their severity, those of results that are missing or expired after failures.
-func (f Finding) compareRank(other Finding) int {
-	lacking := func(f Finding) int {
+func (f *Finding) compareRank(other *Finding) int {
+	lacking := func(f *Finding) int {
 		if f.Rule == ruleMissing || f.Rule == ruleExpired {
 			return 1
 		}
@@ -122,7 +122,7 @@ type said struct {
 	message, path string
 }
 
-func (f Finding) said() said { return said{f.Document, f.Message, f.Path} }
+func (f *Finding) said() said { return said{f.Document, f.Message, f.Path} }
 
 // withoutRepeated removes findings that repeat the document and message of an earlier one, with the same path or none,
 // because the rendering validation repeats findings of the schema validation.

@@ -263,7 +263,8 @@ func TestService_Validations(t *testing.T) {
 			site := judgedSite(t, c.policies...)
 			site.worst = map[string]string{"lint": "failure", "mended": "failure", "tests": "success"}
 			site.outcomes = map[int64][]validations.Outcome{1: {
-				{Name: "lint", Status: validations.Failure, At: at()}, {Name: "mended", At: at()},
+				{Name: "lint", Status: validations.Failure, At: at()},
+				{Name: "mended", At: at()},
 				{Name: "tests", At: at().Add(-2 * time.Hour)},
 			}}
 			s := service(site)

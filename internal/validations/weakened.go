@@ -8,8 +8,7 @@ import (
 )
 
 // Weakened returns a line for each way in which the policies after a change require less than those before it: a policy
-// is gone, no policy lists a validation any more, or older results count. It returns at most 20 lines, of which the last
-// one counts the others.
+// is gone, no policy lists a validation any more, or older results count. The last one of at most 20 counts the others.
 func Weakened(before, after []Policy) (lines []string) {
 	const most = 20
 	kept := map[document.Identity]bool{}

@@ -37,7 +37,7 @@ func TestVerdict_findings(t *testing.T) {
 	t.Parallel()
 	f := client.Finding{Level: "error", Document: &client.Identity{Schema: "a/X/v1", Name: "x", Bucket: "b"}, Path: ".p", Message: "odd"}
 	verdict := client.Verdict{Revision: 3, Status: "failure", Validations: []client.Validation{{Name: "v", Status: "failure", Message: "odd"}}}
-	const first, last = "revision 3: failure\n  failure  v\n", "All that is wrong: purser findings 3\n"
+	const first, last = "revision 3: failure\n" + "  failure  v\n", "All that is wrong: purser findings 3\n"
 	for name, c := range map[string]struct {
 		found client.Findings
 		want  string
