@@ -104,9 +104,7 @@ func notOf(validation string, all, reported []Finding) (count int) {
 		}
 	}
 	for _, f := range all {
-		anywhere := f.said()
-		anywhere.path = ""
-		if f.Document != (document.Identity{}) && !listed[f.said()] && !listed[anywhere] {
+		if f.Document != (document.Identity{}) && !listed[f.said()] && !listed[f.anywhere()] {
 			count++
 		}
 	}

@@ -92,8 +92,18 @@ func OfPreview(preview *changes.Preview, query Query) List {
 // Choose returns the findings about a revision that match a query, and their numbers; more reports whether there are
 // others than all. It reorders all.
 func Choose(about revisions.Shown, all []Finding, more bool, query Query) List {
-	all = slices.DeleteFunc(all, func(f Finding) bool { return !query.admits(f) })
-	different := withoutRepeated(slices.Clone(all))
+	fails := map[said]bool{} // whichever validations are asked for
+	for _, f := range all {
+		if !f.Mistake {
+			fails[f.anywhere()] = true
+		}
+	}
+	all = slices.DeleteFunc(all, func(f Finding) bool { return f.Mistake && fails[f.anywhere()] || !query.asksFor(f) })
+	isOther := func(f Finding) bool { return query.Level != "" && query.Level != f.Level.String() }
+	different := slices.Clone(all)
+	slices.SortStableFunc(different, func(a, b Finding) int { return cmp.Compare(a.Level, b.Level) })
+	different = slices.DeleteFunc(withoutRepeated(different), isOther)
+	all = slices.DeleteFunc(all, isOther)
 	list := List{Shown: about, Counts: count(all, different, more)}
 	different = slices.DeleteFunc(different, func(f Finding) bool { return f.Unlisted > 0 })
 	slices.SortStableFunc(different, func(a, b Finding) int {
@@ -124,6 +134,9 @@ type said struct {
 
 func (f *Finding) said() said { return said{f.Document, f.Message, f.Path} }
 
+// anywhere is said regardless of the path.
+func (f *Finding) anywhere() said { return said{f.Document, f.Message, ""} }
+
 // withoutRepeated removes findings that repeat the document and message of an earlier one, with the same path or none,
 // because the rendering validation repeats findings of the schema validation.
 func withoutRepeated(all []Finding) []Finding {
@@ -145,12 +158,12 @@ func withoutRepeated(all []Finding) []Finding {
 	})
 }
 
-// admits reports whether a finding matches the query.
-func (q Query) admits(f Finding) bool {
+// asksFor reports whether a finding matches the query, whatever its level.
+func (q Query) asksFor(f Finding) bool {
 	names := []string{
 		f.Document.Name, f.Document.Schema + "/" + f.Document.Name,
 		f.Document.Schema + "/" + f.Document.Layer + "/" + f.Document.Name,
 	}
-	return (q.Validation == "" || q.Validation == f.Validation) && (q.Level == "" || q.Level == f.Level.String()) &&
+	return (q.Validation == "" || q.Validation == f.Validation) &&
 		(q.Document == "" || slices.Contains(names, q.Document))
 }

@@ -61,3 +61,33 @@ func TestChoose(t *testing.T) {
 		})
 	}
 }
+
+// A finding is as severe as the most severe validation that reports it.
+func TestChoose_severest(t *testing.T) {
+	t.Parallel()
+	about := document.Identity{Schema: "acme/Host/v1", Name: "a"}
+	all := []Finding{
+		{Level: Warning, Validation: "ignored", Document: about, Message: "wrong", Path: ".data.x"},
+		{Validation: "required", Document: about, Message: "wrong", Path: ".data.x"},
+		{Level: Warning, Validation: "other", Document: about, Message: "wrong", Mistake: true},
+	}
+	for name, c := range map[string]struct {
+		query Query
+		want  []string
+	}{
+		"all":                {Query{}, []string{"error required"}},
+		"errors":             {Query{Level: "error"}, []string{"error required"}},
+		"warnings":           {Query{Level: "warning"}, nil},
+		"of the ignored one": {Query{Validation: "ignored"}, []string{"warning ignored"}},
+		"of the mistake":     {Query{Validation: "other"}, nil},
+	} {
+		c.query.Limit = 10
+		var got []string
+		for _, f := range Choose(revisions.Shown{}, append([]Finding(nil), all...), false, c.query).Findings {
+			got = append(got, f.Level.String()+" "+f.Validation)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
