@@ -39,6 +39,7 @@ type Counts struct {
 type Cause struct {
 	Findings  int   `json:"findings"`
 	Documents int   `json:"documents"`
+	More      bool  `json:"more,omitempty"` // there may be others
 	First     Found `json:"first"`
 }
 
@@ -108,7 +109,8 @@ func CountsOf(counts findings.Counts) Counts {
 	}
 	for _, cause := range counts.Causes {
 		view.Causes = append(view.Causes, Cause{
-			Findings: cause.Findings, Documents: cause.Documents, First: FoundOf([]findings.Finding{cause.First})[0],
+			Findings: cause.Findings, Documents: cause.Documents, More: cause.More,
+			First: FoundOf([]findings.Finding{cause.First})[0],
 		})
 	}
 	for of, n := range counts.Numbers {

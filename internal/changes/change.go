@@ -114,7 +114,7 @@ func (s *Service) attempt(ctx context.Context, from source, kind revisions.Kind,
 		return from, Written{}, err
 	}
 	s.observe("check", began)
-	summary := summarize(snapshot, diff, options.Viewer)
+	summary := summarize(snapshot, diff, judgement, options.Viewer)
 	var weakened []string
 	if diff.Changes {
 		weakened = validations.Weakened(revisions.InForce(snapshot.Policies, snapshot.Revision), judgement.Policies)

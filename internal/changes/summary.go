@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"purser/internal/authz"
+	"purser/internal/judging"
 	"purser/internal/revisions"
 )
 
@@ -12,10 +13,14 @@ type Summary struct {
 	Added, Modified, Deleted int // documents
 	// Unchanged are the other documents of the buckets that were filled, or of the whole site after a rollback.
 	Unchanged int
+	// Failing counts the documents that fail the schema validation; 0 for viewers who may not see encrypted ones.
+	Failing int
 }
 
 // summarize counts the effects of a change. It may use what summaryNeed asks for.
-func summarize(snapshot revisions.Snapshot, diff revisions.Diff, viewer authz.Viewer) Summary {
+func summarize(snapshot revisions.Snapshot, diff revisions.Diff, judgement judging.Judgement,
+	viewer authz.Viewer,
+) Summary {
 	added, removed := revisions.Visible(viewer, diff.Added), revisions.Visible(viewer, diff.Removed)
 	s := Summary{Deleted: len(deleted(removed, added))}
 	s.Modified = len(removed) - s.Deleted
@@ -27,6 +32,11 @@ func summarize(snapshot revisions.Snapshot, diff revisions.Diff, viewer authz.Vi
 		s.Unchanged = snapshot.Live - len(removed)
 	default:
 		s.Unchanged = len(revisions.Visible(viewer, snapshot.Documents)) - len(removed)
+	}
+	for _, failure := range judgement.Failures {
+		if viewer.Encrypted && !failure.Rule.IsZero() {
+			s.Failing++
+		}
 	}
 	return s
 }

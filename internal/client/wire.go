@@ -67,6 +67,7 @@ type Counts struct {
 type Cause struct {
 	Findings  int     `json:"findings"`
 	Documents int     `json:"documents"`
+	More      bool    `json:"more"` // there may be others
 	First     Finding `json:"first"`
 }
 

@@ -37,6 +37,9 @@ func (v View) Findings(ctx context.Context, id string, query findings.Query) (fo
 	return found, err
 }
 
+// MaxCounted is the maximum number of failing documents of which Failures counts the findings.
+const MaxCounted = 100
+
 // Failures returns the numbers of the findings of failed validations of a revision with its verdict. It reads only
 // failures.
 func (v View) Failures(ctx context.Context, shown revisions.Shown) (findings.Counts, error) {
@@ -45,7 +48,7 @@ func (v View) Failures(ctx context.Context, shown revisions.Shown) (findings.Cou
 	if judged.Fails() {
 		var err error
 		var cut bool
-		if all, cut, more, err = v.allFindings(ctx, shown, maxFindings, true); err != nil {
+		if all, cut, more, err = v.allFindings(ctx, shown, MaxCounted, true); err != nil {
 			return findings.Counts{}, err
 		}
 		more = more || cut

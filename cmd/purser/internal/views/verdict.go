@@ -70,7 +70,7 @@ func belowVerdict(found client.Findings) (shown map[string]bool, lines string) {
 	for _, cause := range found.Causes[:min(len(found.Causes), maxBelow)] {
 		like := ""
 		if others := cause.Findings - 1; others > 0 {
-			like = fmt.Sprintf(", and %s more like it, in %s", client.AtLeast(strconv.Itoa(others), found.More),
+			like = fmt.Sprintf(", and %s more like it, in %s", client.AtLeast(strconv.Itoa(others), cause.More),
 				words.Count(cause.Documents, "document"))
 		}
 		add(cause.First, like)
