@@ -19,6 +19,7 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
+	"purser/internal/words"
 )
 
 // PUT /api/v1.0/buckets/{bucket}/documents
@@ -175,22 +176,31 @@ func setSummary(w http.ResponseWriter, revision int64, changed bool, verdict val
 			atLeast = "+"
 		}
 		w.Header().Set("Purser-Status", fmt.Sprintf("%v; findings=%d%s", verdict.Status, counts.Failures, atLeast))
-		for _, warning := range append(slices.Clip(written.Weakened), verdict.Notice) {
-			if warning != "" {
-				w.Header().Add("Purser-Warning", inASCII(warning))
-			}
+		for _, warning := range warningsOf(written.Weakened, verdict.Notice) {
+			w.Header().Add("Purser-Warning", warning)
 		}
 	}
 }
 
-// inASCII replaces characters that are not printable ASCII by question marks.
-func inASCII(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r > '~' {
-			return '?'
-		}
-		return r
-	}, text)
+// warningsOf returns the headers about policies in printable ASCII: how they are weakened, and the notice if there is
+// none. They are few and short, because proxies accept few bytes of headers.
+func warningsOf(weakened []string, notice string) (warnings []string) {
+	const most, longest = 4, 200
+	if len(weakened) > most {
+		weakened = append(slices.Clip(weakened[:most-1]), "Policies are weakened in more ways, which the revision lists")
+	}
+	if notice != "" {
+		weakened = append(slices.Clip(weakened), notice)
+	}
+	for _, line := range weakened {
+		warnings = append(warnings, strings.Map(func(r rune) rune {
+			if r < ' ' || r > '~' {
+				return '?'
+			}
+			return r
+		}, words.First(line, longest)))
+	}
+	return warnings
 }
 
 // all returns an iterator that passes all documents in one batch.

@@ -106,3 +106,23 @@ func TestHandler_neighbours(t *testing.T) {
 		}
 	}
 }
+
+// The headers about policies are few and short, whatever the names of policies, so that proxies let them pass.
+func TestHandler_policiesLong(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	var lists []string
+	for i := range 30 {
+		lists = append(lists, fmt.Sprintf("{name: %q}", fmt.Sprintf("é-%02d-%s", i, strings.Repeat("x", 240))))
+	}
+	s.put(t, "policies", gate(strings.Join(lists, ", ")))
+	got := s.put(t, "policies", "").Header.Values("Purser-Warning")
+	if len(got) != 5 || got[0] != deleted || got[3] != "Policies are weakened in more ways, which the revision lists" || got[4] != unguarded {
+		t.Errorf("%d warnings: %q", len(got), got)
+	}
+	for _, warning := range got {
+		if len(warning) > 201 || strings.ContainsFunc(warning, func(r rune) bool { return r > '~' }) {
+			t.Errorf("%d bytes: %q", len(warning), warning)
+		}
+	}
+}
