@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +19,7 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
+	"purser/internal/words"
 )
 
 // PUT /api/v1.0/buckets/{bucket}/documents
@@ -114,25 +116,25 @@ func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written ch
 
 // writeWithFindings answers with the findings of the newest revision, or for a dry run with a preview that has them.
 func (s *server) writeWithFindings(w http.ResponseWriter, r *http.Request, written changes.Written) error {
-	s.setWritten(w, r, written)
 	found, err := s.findingsAfter(r, written)
-	switch {
-	case err != nil:
+	found.More = found.More || err != nil
+	if s.setWritten(w, r, written, found.Counts); err != nil { // the change is made all the same
 		return err
-	case written.Preview == nil || mediatype.Negotiate(r, mediatype.Text) == mediatype.Text:
+	}
+	if written.Preview == nil || mediatype.Negotiate(r, mediatype.Text) == mediatype.Text {
 		s.writeFindings(w, r, found)
 		return nil
 	}
 	written.Preview = findings.LocatePreview(r.Context(), written)
 	view := s.links(r).Preview(written)
-	view.Findings, view.Total, view.More = views.FoundOf(found.Findings), &found.Total, &found.More
+	view.Findings, view.Counts = views.FoundOf(found.Findings), new(views.CountsOf(found.Counts))
 	s.answers.Write(w, r, http.StatusOK, view)
 	return nil
 }
 
 // writePreview sets the headers of setWritten. For a dry run it answers with the preview and returns true.
 func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written changes.Written) bool {
-	s.setWritten(w, r, written)
+	s.setWritten(w, r, written, s.failuresAfter(r, written))
 	if written.Preview == nil {
 		return false
 	}
@@ -143,13 +145,13 @@ func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written ch
 
 // setWritten sets the ETag of the newest revision and the headers that summarize a change, and records a new revision
 // for the log.
-func (s *server) setWritten(w http.ResponseWriter, r *http.Request, written changes.Written) {
+func (s *server) setWritten(w http.ResponseWriter, r *http.Request, written changes.Written, counts findings.Counts) {
 	conditions.SetHead(w, written.Revision, written.Stamp)
 	if preview := written.Preview; preview != nil {
-		setSummary(w, preview.ID, preview.Changed, preview.Verdict, written.Summary)
+		setSummary(w, preview.ID, preview.Changed, preview.Verdict, written, counts)
 		return
 	}
-	setSummary(w, written.Revision, written.Changed, written.Shown.Verdict, written.Summary)
+	setSummary(w, written.Revision, written.Changed, written.Shown.Verdict, written, counts)
 	requests.Of(r).Audited = written.Audited
 	if requests.Of(r).Unchanged = !written.Changed; written.Changed {
 		requests.Of(r).Revision = written.Revision
@@ -157,17 +159,45 @@ func (s *server) setWritten(w http.ResponseWriter, r *http.Request, written chan
 }
 
 // setSummary sets the headers that summarize a change or a dry run; revision is the newest afterwards. Without a new
-// revision the status is left out, because it would have to be read.
+// revision the status and the warnings are left out, because they would have to be read.
 func setSummary(w http.ResponseWriter, revision int64, changed bool, verdict validations.Verdict,
-	did changes.Summary,
+	written changes.Written, counts findings.Counts,
 ) {
+	did := written.Summary
 	w.Header().Set("Purser-Revision", strconv.FormatInt(revision, 10))
 	w.Header().Set("Purser-Changes", fmt.Sprintf("added=%d, modified=%d, deleted=%d, unchanged=%d",
 		did.Added, did.Modified, did.Deleted, did.Unchanged))
 	if changed {
-		failing, missing := verdict.Lacking()
-		w.Header().Set("Purser-Status", fmt.Sprintf("%v; findings=%d", verdict.Status, did.Failing+failing+missing))
+		atLeast := ""
+		if counts.More {
+			atLeast = "+"
+		}
+		w.Header().Set("Purser-Status", fmt.Sprintf("%v; findings=%d%s", verdict.Status, counts.Failures, atLeast))
+		for _, warning := range warningsOf(written.Weakened, verdict.Notice) {
+			w.Header().Add("Purser-Warning", warning)
+		}
 	}
+}
+
+// warningsOf returns the headers about policies in printable ASCII: how they are weakened, and the notice if there is
+// none. They are few and short, because proxies accept few bytes of headers.
+func warningsOf(weakened []string, notice string) (warnings []string) {
+	const most, longest = 4, 200
+	if len(weakened) > most {
+		weakened = append(slices.Clip(weakened[:most-1]), "Policies are weakened in more ways, which the revision lists")
+	}
+	if notice != "" {
+		weakened = append(slices.Clip(weakened), notice)
+	}
+	for _, line := range weakened {
+		warnings = append(warnings, strings.Map(func(r rune) rune {
+			if r < ' ' || r > '~' {
+				return '?'
+			}
+			return r
+		}, words.First(line, longest)))
+	}
+	return warnings
 }
 
 // all returns an iterator that passes all documents in one batch.
@@ -206,7 +236,9 @@ func (s *server) rollback(w http.ResponseWriter, r *http.Request) error {
 	if s.writePreview(w, r, written) {
 		return nil
 	}
-	s.answers.Write(w, r, http.StatusCreated, s.links(r).Revision(queries.Described{Shown: written.Shown}))
+	around := queries.Around{Previous: written.Revision - 1, Weakened: written.Weakened} // the newest one is not pruned
+	described := queries.Described{Shown: written.Shown, Around: &around}
+	s.answers.Write(w, r, http.StatusCreated, s.links(r).Revision(described))
 	return nil
 }
 

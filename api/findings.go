@@ -11,6 +11,7 @@ import (
 	"purser/internal/changes"
 	"purser/internal/fault"
 	"purser/internal/findings"
+	"purser/internal/queries"
 )
 
 // defaultFindings and maxFindings are the default and the maximum number of findings in an answer.
@@ -47,6 +48,25 @@ func (s *server) writeFindings(w http.ResponseWriter, r *http.Request, found fin
 		return
 	}
 	s.answers.Write(w, r, http.StatusOK, views.FindingsOf(found))
+}
+
+// failuresAfter returns the numbers of the findings of failed validations after a change or, for a dry run, of all
+// findings. If many documents fail, these are not read: each has at least one. If the findings take too much work, they
+// are at least 0, because the change is already made.
+func (s *server) failuresAfter(r *http.Request, written changes.Written) findings.Counts {
+	switch preview, failing := written.Preview, written.Summary.Failing; {
+	case failing > queries.MaxCounted:
+		return findings.Counts{Failures: failing, More: true}
+	case preview != nil && preview.Changed:
+		return findings.OfPreview(preview, findings.Query{}).Counts
+	case preview != nil || !written.Changed:
+		return findings.Counts{}
+	}
+	counts, err := s.questions(r).Failures(r.Context(), written.Shown)
+	if err != nil {
+		return findings.Counts{More: true}
+	}
+	return counts
 }
 
 // findingsAfter returns the findings of the newest revision after a change, or of the previewed revision of a dry run,

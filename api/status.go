@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"slices"
 	"strconv"
 
 	"purser/api/conditions"
@@ -11,7 +10,6 @@ import (
 	"purser/api/requests"
 	"purser/api/views"
 	"purser/api/waiting"
-	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/findings"
 	"purser/internal/revisions"
@@ -73,13 +71,13 @@ func (s *server) writeStatus(w http.ResponseWriter, r *http.Request, code int, s
 }
 
 // statusText returns a verdict as text: the status on the first line, a line for each validation that did not succeed,
-// and the first findings about documents.
+// and the findings about documents or, if there are many, their causes.
 func (s *server) statusText(r *http.Request, shown revisions.Shown) (string, error) {
-	const maxShown, maxLooked = 20, 1000
+	const maxShown = 20
 	if shown.Verdict.Status == validations.Success && !views.IgnoresFailures(shown.Verdict) {
 		return views.VerdictText(shown, "", nil), nil
 	}
-	query := findings.Query{Limit: maxLooked, FailuresOnly: true}
+	query := findings.Query{Limit: maxShown, FailuresOnly: true}
 	found, err := s.questions(r).Findings(r.Context(), strconv.FormatInt(shown.ID, 10), query)
 	if fault.KindOf(err) == fault.TooLarge {
 		return views.VerdictText(shown, "", nil), nil // the verdict is still known
@@ -87,12 +85,6 @@ func (s *server) statusText(r *http.Request, shown revisions.Shown) (string, err
 	if err != nil {
 		return "", err
 	}
-	ignored := views.IgnoredText(found)
-	found.Findings = slices.DeleteFunc(found.Findings, func(f findings.Finding) bool {
-		return f.Document == (document.Identity{})
-	})
-	found.Total = len(found.Findings)
-	found.Findings = found.Findings[:min(found.Total, maxShown)]
-	verdict := views.VerdictText(shown, ignored, found.Findings)
-	return verdict + views.FindingLines(found.Findings) + views.RestLine(found), nil
+	below, lines := views.Below(found, maxShown)
+	return views.VerdictText(shown, views.IgnoredText(found), below) + lines, nil
 }

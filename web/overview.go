@@ -19,9 +19,9 @@ type overviewView struct {
 
 	Empty    bool // there is no revision yet
 	Revision client.Revision
+	Before   int64 // the revision before it; 0 if there is none
 	Verdict  reasons.Verdict
-	Findings []reasons.Group
-	More     int // findings that are not shown
+	Findings reasons.Shown
 	Required []reasons.Required
 	History  []revisionItem
 	Expires  *reasons.Required // the one whose result expires next; nil if none does
@@ -54,12 +54,12 @@ func (v *visit) overview() (view, error) {
 		return shown, err
 	}
 	const recent, maxBuckets = 10, 100
-	id := strconv.FormatInt(page.Revision.ID, 10)
+	page.Before = *page.Revision.Previous
 	var judged judgement
 	var buckets wire.List[client.Bucket]
 	err = backend.Together(v.Context(),
 		func(ctx context.Context) (err error) {
-			judged, err = v.judge(ctx, id, 50) //nolint:mnd // some
+			judged, err = v.judge(ctx, page.Revision, 50) //nolint:mnd // some
 			return err
 		},
 		func(ctx context.Context) (err error) {
@@ -73,7 +73,7 @@ func (v *visit) overview() (view, error) {
 	if err != nil {
 		return shown, err
 	}
-	page.Verdict, page.Findings, page.More = judged.verdict, judged.groups, judged.more
+	page.Verdict, page.Findings = judged.verdict, judged.found
 	page.Required, page.Expires = judged.required, reasons.ExpiringNext(judged.required, v.Now())
 	page.Buckets, page.Buckets2 = buckets.Results, buckets.Next != nil
 	if !page.Verdict.OK {
@@ -97,28 +97,27 @@ func lastGood(newestFirst []revisionItem) int64 {
 type judgement struct {
 	verdict  reasons.Verdict
 	stamp    string
-	groups   []reasons.Group
-	more     int
+	found    reasons.Shown
 	required []reasons.Required
 }
 
 // judge requests the verdict on a revision and a limited number of findings.
-func (v *visit) judge(ctx context.Context, revision string, most int) (judged judgement, err error) {
+func (v *visit) judge(ctx context.Context, revision client.Revision, most int) (judged judgement, err error) {
+	id := strconv.FormatInt(revision.ID, 10)
 	var status client.Verdict
 	var found wire.Findings
 	hide := url.Values{"cleartext-secrets": {"false"}}
 	err = backend.Together(ctx,
-		func(ctx context.Context) error { return v.api.Get(ctx, &status, hide, "revisions", revision, "status") },
+		func(ctx context.Context) error { return v.api.Get(ctx, &status, hide, "revisions", id, "status") },
 		func(ctx context.Context) error {
 			query := url.Values{"limit": {strconv.Itoa(most)}, "cleartext-secrets": {"false"}}
-			return backend.Serious(v.api.Get(ctx, &found, query, "revisions", revision, "findings"))
+			return backend.Serious(v.api.Get(ctx, &found, query, "revisions", id, "findings"))
 		},
 	)
 	if err != nil {
 		return judged, err
 	}
-	judged = judgement{verdict: reasons.Of(status, found), stamp: status.Stamp}
-	judged.groups, judged.more = reasons.ByDocument(found.Findings), max(found.Total-len(found.Findings), 0)
+	judged = judgement{verdict: reasons.Of(status, found), stamp: status.Stamp, found: reasons.Show(found)}
 	judged.required, err = v.required(ctx, revision, status)
 	return judged, err
 }
@@ -127,21 +126,29 @@ func (v *visit) judge(ctx context.Context, revision string, most int) (judged ju
 const maxRequired = 30
 
 // required returns the validations that policies require or, without policies, the reported ones.
-func (v *visit) required(ctx context.Context, revision string, status client.Verdict) ([]reasons.Required, error) {
-	all := reasons.RequiredOf(status)
+func (v *visit) required(ctx context.Context, revision client.Revision, status client.Verdict) (
+	[]reasons.Required, error,
+) {
+	all, id := reasons.RequiredOf(status), strconv.FormatInt(revision.ID, 10)
 	var posts wire.List[wire.AuditEvent]
 	work := []func(context.Context) error{}
 	if v.may("deckhand:show_audit") {
 		work = append(work, func(ctx context.Context) error {
-			return backend.Serious(v.api.Get(ctx, &posts, url.Values{"revision": {revision}, "limit": {"200"}}, "audit"))
+			return backend.Serious(v.api.Get(ctx, &posts, url.Values{"revision": {id}, "limit": {"200"}}, "audit"))
 		})
 	}
 	for i := range all {
+		if all[i].Own() {
+			if all[i].Status != "missing" {
+				all[i].Newest.CreatedAt = revision.CreatedAt // the server validates what it takes in
+			}
+			continue
+		}
 		if all[i].Unasked = i >= maxRequired; all[i].Unasked {
 			continue
 		}
 		work = append(work, func(ctx context.Context) (err error) {
-			all[i].Newest, err = v.newest(ctx, revision, all[i].Name)
+			all[i].Newest, err = v.newest(ctx, id, all[i].Name)
 			return backend.Serious(err)
 		})
 	}
@@ -154,16 +161,24 @@ func (v *visit) required(ctx context.Context, revision string, status client.Ver
 	return all, nil
 }
 
-// newest returns the newest result of a validation; the zero result if there is none.
+// newest returns the newest result that was posted of a validation of others; the zero result if there is none.
 func (v *visit) newest(ctx context.Context, revision, name string) (found wire.Result, err error) {
 	const most = 1000
-	var entries wire.List[wire.Result]
-	query := url.Values{"limit": {strconv.Itoa(most)}}
-	err = v.api.Get(ctx, &entries, query, "revisions", revision, "validations", name)
-	if err != nil || len(entries.Results) == 0 {
-		return found, err
+	last := ""
+	for offset := 0; ; offset += most {
+		var entries wire.List[wire.Result]
+		query := url.Values{"limit": {strconv.Itoa(most)}, "offset": {strconv.Itoa(offset)}}
+		err = v.api.Get(ctx, &entries, query, "revisions", revision, "validations", name)
+		if n := len(entries.Results); n > 0 {
+			last = strconv.Itoa(entries.Results[n-1].ID)
+		}
+		if err != nil || last == "" {
+			return found, err
+		}
+		if entries.Next == nil {
+			break
+		}
 	}
-	last := strconv.Itoa(entries.Results[len(entries.Results)-1].ID)
 	err = v.api.Get(ctx, &found, url.Values{"cleartext-secrets": {"false"}},
 		"revisions", revision, "validations", name, "entries", last)
 	return found, err

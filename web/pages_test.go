@@ -89,7 +89,7 @@ func TestPages(t *testing.T) {
 		"/ui/revisions/3/graph":                          {"How documents depend on each other", "cmp-2"},
 		"/ui/revisions/3/graph?focus=nothing":            {"nothing", "Name a document"},
 		"/ui/revisions/2/validations/drydock-validation": {"drydock", "✓ success", "counts until"},
-		"/ui/revisions/3/validations/deckhand-schema-validation": {"result 0", "The newest result"},
+		"/ui/revisions/3/validations/deckhand-schema-validation": {"✗ failure", "result 0", "1 finding in 1 document"},
 		"/ui/revisions/3/document?" + cmp2:                       {"rack: 99", "1 finding, marked in the text", "error .data.rack 99 is greater"},
 		"/ui/revisions/2/document?" + cmp2:                       {"rack: 3"},
 		"/ui/revisions/3/document?as=rendered&" + cmp2:           {"cannot be rendered: The provided documents failed schema validation. [acme/Host/v1, site] cmp-2: 99 is greater"},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -53,9 +52,10 @@ type revisionView struct {
 	Stamp     string
 	Required  []reasons.Required
 	Others    []client.Validation // validations that no policy requires
-	Findings  []reasons.Group
-	More      int
-	Previous  int64                // the revision before; -1 if there is none
+	Findings  reasons.Shown
+	Before    int64 // the revision before that is left; 0 if there is none
+	After     int64
+	Weakened  []string             // policies since Before
 	Changes   []display.Comparison // the first ones
 	Changed   int                  // number of all
 	Unshown   string               // why there are no changes
@@ -81,7 +81,10 @@ func (v *visit) revision() (view, error) {
 	if err := v.api.Get(v.Context(), &described, nil, "revisions", v.PathValue("revision")); err != nil {
 		return view{}, err
 	}
-	page := revisionView{Paper: v.Paper, Revision: revisionItem{Revision: described.Revision}, Previous: described.ID - 1}
+	page := revisionView{
+		Paper: v.Paper, Revision: revisionItem{Revision: described.Revision}, Weakened: described.Weakened,
+		Before: *described.Previous, After: *described.Next, Newest: *described.Next == 0,
+	}
 	for _, name := range slices.Sorted(maps.Keys(described.Tagged)) {
 		page.Tags = append(page.Tags, tag{name, tagText(described.Tagged[name])})
 	}
@@ -89,14 +92,13 @@ func (v *visit) revision() (view, error) {
 	var judged judgement
 	var documents wire.List[wire.Document]
 	var reported wire.List[client.Validation]
-	var newest client.Revision
 	err := backend.Together(v.Context(),
 		func(ctx context.Context) (err error) {
-			judged, err = v.judge(ctx, id, 200) //nolint:mnd // some
+			judged, err = v.judge(ctx, described.Revision, 200) //nolint:mnd // some
 			return err
 		},
 		func(ctx context.Context) (err error) {
-			page.Changes, page.Changed, err = v.changes(ctx, strconv.FormatInt(page.Previous, 10), id, false, 0)
+			page.Changes, page.Changed, err = v.changes(ctx, strconv.FormatInt(page.Before, 10), id, false, 0)
 			if err != nil && backend.Serious(err) == nil {
 				page.Unshown = err.Error()
 			}
@@ -109,18 +111,14 @@ func (v *visit) revision() (view, error) {
 		func(ctx context.Context) error {
 			return backend.Serious(v.api.Get(ctx, &reported, nil, "revisions", id, "validations"))
 		},
-		func(ctx context.Context) error {
-			return backend.Serious(v.api.Get(ctx, &newest, nil, "revisions", "latest"))
-		},
 	)
 	if err != nil {
 		return view{}, err
 	}
 	page.Verdict, page.Stamp, page.Required = judged.verdict, judged.stamp, judged.required
-	page.Findings, page.More = judged.groups, judged.more
+	page.Findings = judged.found
 	page.Others = reasons.Others(reported.Results, judged.required)
 	page.Documents, page.Next = documents.Results, documents.Next != nil
-	page.Newest = newest.ID == described.ID
 	page.May = v.allowed()
 	return view{template: "revision", title: "Revision " + id, section: "revisions", data: page}, nil
 }
@@ -203,41 +201,53 @@ type validationView struct {
 	*layout.Paper
 
 	Revision client.Revision
-	Name     string
+	Status   client.Validation // in the verdict
+	Problem  reasons.Problem
+	Findings reasons.Shown
+	Newest   wire.Result // the newest one posted, or the entry that was asked for
+	Entry    string      // its position if it was asked for
 	Entries  []wire.Result
 	Pages    layout.Pager
-	Newest   wire.Result
 }
 
-// validation shows the results of a validation of a revision.
+// validation shows the status of a validation of a revision, its findings and its results.
 func (v *visit) validation() (view, error) {
 	const limit = 100
-	page := validationView{Paper: v.Paper, Name: v.PathValue("name"), Pages: layout.NewPager(v.URL, limit)}
+	name, hide := v.PathValue("name"), url.Values{"cleartext-secrets": {"false"}}
+	page := validationView{Paper: v.Paper, Pages: layout.NewPager(v.URL, limit), Entry: v.param("entry")}
 	if err := v.api.Get(v.Context(), &page.Revision, nil, "revisions", v.PathValue("revision")); err != nil {
 		return view{}, err
 	}
 	id := strconv.FormatInt(page.Revision.ID, 10)
-	var found wire.List[wire.Result]
-	query := url.Values{"limit": {strconv.Itoa(limit)}, "offset": {strconv.Itoa(page.Pages.Offset)}}
-	if err := v.api.Get(v.Context(), &found, query, "revisions", id, "validations", page.Name); err != nil {
+	var status client.Verdict
+	var found wire.Findings
+	var entries wire.List[wire.Result]
+	err := backend.Together(v.Context(),
+		func(ctx context.Context) error { return v.api.Get(ctx, &status, hide, "revisions", id, "status") },
+		func(ctx context.Context) error {
+			query := url.Values{"validation": {name}, "limit": {"100"}, "cleartext-secrets": {"false"}}
+			return backend.Serious(v.api.Get(ctx, &found, query, "revisions", id, "findings"))
+		},
+		func(ctx context.Context) error {
+			query := url.Values{"limit": {strconv.Itoa(limit)}, "offset": {strconv.Itoa(page.Pages.Offset)}}
+			return v.api.Get(ctx, &entries, query, "revisions", id, "validations", name)
+		},
+		func(ctx context.Context) (err error) {
+			switch {
+			case page.Entry != "":
+				return v.api.Get(ctx, &page.Newest, hide, "revisions", id, "validations", name, "entries", page.Entry)
+			case !(client.Validation{Name: name}).Own():
+				page.Newest, err = v.newest(ctx, id, name)
+			}
+			return backend.Serious(err)
+		},
+	)
+	if err != nil {
 		return view{}, err
 	}
-	page.Pages.End(len(found.Results), found.Next != nil)
-	page.Entries = found.Results
-	if number := v.param("entry"); number != "" {
-		err := v.api.Get(v.Context(), &page.Newest, url.Values{"cleartext-secrets": {"false"}},
-			"revisions", id, "validations", page.Name, "entries", number)
-		if err != nil {
-			return view{}, err
-		}
-		page.Newest.ID, _ = strconv.Atoi(number) // the API accepted it as a number
-	} else if newest, err := v.newest(v.Context(), id, page.Name); err == nil {
-		page.Newest = newest
-		page.Newest.ID = -1
-	} else if !backend.RefusedWith(err, http.StatusNotFound) {
-		return view{}, err
-	}
-	return view{
-		template: "validation", title: page.Name + " of revision " + id, section: "revisions", data: page,
-	}, nil
+	page.Pages.End(len(entries.Results), entries.Next != nil)
+	page.Status, page.Entries = reasons.StatusOf(status, name), entries.Results
+	page.Status.Name = name
+	page.Problem, page.Findings = reasons.ProblemOf(page.Status, found), reasons.Show(found)
+	return view{template: "validation", title: name + " of revision " + id, section: "revisions", data: page}, nil
 }

@@ -1,8 +1,11 @@
 package views
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"purser/internal/document"
@@ -14,12 +17,40 @@ import (
 
 // Findings lists the findings of a revision.
 type Findings struct {
-	Revision *int64  `json:"revision"` // null if there is none
-	Stamp    string  `json:"stamp"`
-	Status   string  `json:"status"`
-	Total    int     `json:"total"`
-	More     bool    `json:"more"` // there may be others, which were not examined
+	Revision *int64 `json:"revision"` // null if there is none
+	Stamp    string `json:"stamp"`
+	Status   string `json:"status"`
+	Counts
+
 	Findings []Found `json:"findings"`
+}
+
+// Counts shows how many findings there are.
+type Counts struct {
+	Total       int      `json:"total"`
+	More        bool     `json:"more"` // there may be others, which were not examined
+	Failures    int      `json:"failures"`
+	Causes      []Cause  `json:"causes"`
+	Groups      int      `json:"groups"`
+	Validations []number `json:"byValidation"`
+}
+
+// Cause shows a group of similar findings.
+type Cause struct {
+	Findings  int   `json:"findings"`
+	Documents int   `json:"documents"`
+	More      bool  `json:"more,omitempty"` // there may be others
+	First     Found `json:"first"`
+}
+
+// number shows the number of findings of a validation.
+type number struct {
+	Name      string `json:"name"`
+	Level     string `json:"level"`
+	Findings  int    `json:"findings"`
+	Documents int    `json:"documents"`
+	More      bool   `json:"more,omitempty"`    // there may be other findings
+	Unnamed   bool   `json:"unnamed,omitempty"` // some are about documents that are not known
 }
 
 // Found shows a finding.
@@ -61,12 +92,35 @@ type foundDocument struct {
 // FindingsOf returns the view of findings.
 func FindingsOf(found findings.List) Findings {
 	view := Findings{
-		Stamp: found.Stamp.String(), Status: found.Verdict.Status.String(), Total: found.Total,
-		More: found.More, Findings: FoundOf(found.Findings),
+		Stamp: found.Stamp.String(), Status: found.Verdict.Status.String(), Counts: CountsOf(found.Counts),
+		Findings: FoundOf(found.Findings),
 	}
 	if found.ID > 0 {
 		view.Revision = &found.ID
 	}
+	return view
+}
+
+// CountsOf returns the view of the numbers of findings.
+func CountsOf(counts findings.Counts) Counts {
+	view := Counts{
+		Total: counts.Total, More: counts.More, Failures: counts.Failures, Causes: []Cause{}, Groups: counts.Groups,
+		Validations: []number{},
+	}
+	for _, cause := range counts.Causes {
+		view.Causes = append(view.Causes, Cause{
+			Findings: cause.Findings, Documents: cause.Documents, More: cause.More,
+			First: FoundOf([]findings.Finding{cause.First})[0],
+		})
+	}
+	for of, n := range counts.Numbers {
+		view.Validations = append(view.Validations, number{
+			of.Validation, of.Level.String(), n.Findings, n.Documents, n.More, n.Unnamed,
+		})
+	}
+	slices.SortFunc(view.Validations, func(a, b number) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Level, b.Level))
+	})
 	return view
 }
 
@@ -99,34 +153,71 @@ func FoundOf(list []findings.Finding) []Found {
 func FindingLines(list []findings.Finding) string {
 	var b strings.Builder
 	for _, f := range list {
-		what := f.Validation
-		if f.Document != (document.Identity{}) {
-			what = strings.TrimSpace(f.Document.Known() + " " + f.Path)
+		b.WriteString(findingLine(f) + "\n")
+	}
+	return b.String()
+}
+
+func findingLine(f findings.Finding) string {
+	var b strings.Builder
+	what := f.Validation
+	if f.Document != (document.Identity{}) {
+		what = strings.TrimSpace(f.Document.Known() + " " + f.Path)
+	}
+	b.WriteString(strings.ReplaceAll(what+": "+f.Message, "\n", " "))
+	bucket := f.Bucket
+	if bucket != "" {
+		bucket = "bucket " + bucket
+	}
+	for _, more := range []string{f.Hint, closest(f.Causes), bucket} {
+		if more != "" {
+			b.WriteString(" (" + strings.ReplaceAll(more, "\n", " ") + ")")
 		}
-		b.WriteString(strings.ReplaceAll(what+": "+f.Message, "\n", " "))
-		bucket := f.Bucket
-		if bucket != "" {
-			bucket = "bucket " + bucket
+	}
+	if f.At.Line > 0 {
+		fmt.Fprintf(&b, " (line %d, column %d)", f.At.Line, f.At.Column)
+	}
+	for _, other := range f.Others {
+		if other.At.Line > 0 {
+			fmt.Fprintf(&b, " (%s: line %d, column %d)", other.Identity, other.At.Line, other.At.Column)
 		}
-		for _, more := range []string{f.Hint, closest(f.Causes), bucket} {
-			if more != "" {
-				b.WriteString(" (" + strings.ReplaceAll(more, "\n", " ") + ")")
-			}
+	}
+	if f.Level != findings.Error {
+		b.WriteString(" (" + f.Level.String() + ")")
+	}
+	return b.String()
+}
+
+// Below returns the lines below a verdict, and the findings that they show: those about documents or, if the list does
+// not have all of these, the first finding of each cause, with the number of others like it.
+func Below(found findings.List, most int) (shown []findings.Finding, lines string) {
+	isAboutNone := func(f findings.Finding) bool { return f.Document == (document.Identity{}) }
+	about, rest := slices.DeleteFunc(slices.Clone(found.Findings), isAboutNone), found.Total-found.Others
+	if len(about) == rest {
+		return about, FindingLines(about) + restLine(0, found.More)
+	}
+	var b strings.Builder
+	for _, cause := range found.Causes {
+		if isAboutNone(cause.First) || len(shown) == most {
+			continue
 		}
-		if f.At.Line > 0 {
-			fmt.Fprintf(&b, " (line %d, column %d)", f.At.Line, f.At.Column)
-		}
-		for _, other := range f.Others {
-			if other.At.Line > 0 {
-				fmt.Fprintf(&b, " (%s: line %d, column %d)", other.Identity, other.At.Line, other.At.Column)
-			}
-		}
-		if f.Level != findings.Error {
-			b.WriteString(" (" + f.Level.String() + ")")
+		shown, rest = append(shown, cause.First), rest-cause.Findings
+		b.WriteString(findingLine(cause.First))
+		if others := cause.Findings - 1; others > 0 {
+			fmt.Fprintf(&b, ", and %s more like it, in %s", atLeast(strconv.Itoa(others), cause.More),
+				words.Count(cause.Documents, "document"))
 		}
 		b.WriteByte('\n')
 	}
-	return b.String()
+	return shown, b.String() + restLine(rest, found.More)
+}
+
+// atLeast returns a number in words as one that may be larger if more is set.
+func atLeast(number string, more bool) string {
+	if more {
+		return "at least " + number
+	}
+	return number
 }
 
 // closest describes the errors of the branch of an anyOf or oneOf that was most likely meant; "" if that is unknown.
@@ -139,11 +230,15 @@ func closest(causes []validations.Cause) string {
 
 // RestLine says how many findings are not shown; "" if all are.
 func RestLine(found findings.List) string {
-	switch rest := found.Total - len(found.Findings); {
-	case found.More:
-		return fmt.Sprintf("and more than %d others\n", rest)
+	return restLine(found.Total-len(found.Findings), found.More)
+}
+
+func restLine(rest int, more bool) string {
+	switch {
 	case rest > 0:
-		return fmt.Sprintf("and %d more\n", rest)
+		return "and " + atLeast(strconv.Itoa(rest), more) + " more\n"
+	case more:
+		return "and perhaps others, which were not examined\n"
 	}
 	return ""
 }
@@ -151,28 +246,17 @@ func RestLine(found findings.List) string {
 // IgnoredText names the failed validations that do not count, and their numbers of documents. It omits a validation
 // whose findings all fail the revision anyway.
 func IgnoredText(found findings.List) string {
-	fails := map[string]bool{} // validations with errors
-	documents := map[string]map[document.Identity]bool{}
-	for _, f := range found.Findings {
-		switch {
-		case f.Level == findings.Error:
-			fails[f.Validation] = true
-		case f.Document != (document.Identity{}):
-			if documents[f.Validation] == nil {
-				documents[f.Validation] = map[document.Identity]bool{}
-			}
-			documents[f.Validation][f.Document] = true
-		}
-	}
 	var ignored []string
 	for _, judged := range found.Verdict.Ignored {
-		n := len(documents[judged.Name])
+		n := found.Numbers[findings.Counted{Validation: judged.Name, Level: findings.Warning}]
+		_, fails := found.Numbers[findings.Counted{Validation: judged.Name, Level: findings.Error}]
 		switch {
-		case judged.Status == validations.Success, n == 0 && fails[judged.Name]:
-		case n == 0:
+		case judged.Status == validations.Success, n.Documents == 0 && fails:
+		case n.Documents == 0:
 			ignored = append(ignored, judged.Name+" fails")
 		default:
-			ignored = append(ignored, judged.Name+" fails for "+words.Count(n, "document"))
+			ignored = append(ignored, judged.Name+" fails for "+
+				atLeast(words.Count(n.Documents, "document"), n.More || n.Unnamed))
 		}
 	}
 	return strings.Join(ignored, ", ")
@@ -201,6 +285,9 @@ func VerdictText(shown revisions.Shown, ignored string, shownBelow []findings.Fi
 		b.WriteString(" (ignored: " + ignored + ")")
 	}
 	b.WriteByte('\n')
+	if notice := shown.Verdict.Notice; notice != "" {
+		b.WriteString(notice + "\n")
+	}
 	for _, line := range shown.Verdict.Obstacles(messages) {
 		b.WriteString(line + "\n")
 	}

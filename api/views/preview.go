@@ -12,21 +12,23 @@ import (
 
 // Preview is the answer to a dry run.
 type Preview struct {
-	DryRun             bool                 `json:"dryRun"`
-	Changed            bool                 `json:"changed"`
-	Revision           *int64               `json:"revision"` // the newest after the change; null if there is none
-	Status             string               `json:"status"`
-	Buckets            map[string]string    `json:"buckets"`
-	Changes            changesView          `json:"changes"`
-	Documents          []DocumentDifference `json:"documents"`
-	Findings           any                  `json:"findings"` // a list of findingView, or of Found
-	Total              *int                 `json:"total,omitempty"`
-	More               *bool                `json:"more,omitempty"`
-	ValidationPolicies []policyView         `json:"validationPolicies"`
-	Validations        []Validation         `json:"validations,omitempty"` // without a policy, those reported
-	Results            []resultView         `json:"results,omitempty"`
-	Warnings           []string             `json:"warnings,omitempty"`
-	Withheld           string               `json:"withheld,omitempty"`
+	DryRun    bool                 `json:"dryRun"`
+	Changed   bool                 `json:"changed"`
+	Revision  *int64               `json:"revision"` // the newest after the change; null if there is none
+	Status    string               `json:"status"`
+	Notice    string               `json:"notice,omitempty"`   // without a policy, what counted
+	Weakened  []string             `json:"weakened,omitempty"` // how the change weakens policies
+	Buckets   map[string]string    `json:"buckets"`
+	Changes   changesView          `json:"changes"`
+	Documents []DocumentDifference `json:"documents"`
+	Findings  any                  `json:"findings"` // a list of findingView, or of Found
+	*Counts
+
+	ValidationPolicies []policyView `json:"validationPolicies"`
+	Validations        []Validation `json:"validations,omitempty"` // without a policy, those reported
+	Results            []resultView `json:"results,omitempty"`
+	Warnings           []string     `json:"warnings,omitempty"`
+	Withheld           string       `json:"withheld,omitempty"`
 }
 
 // withheld is the message of an incomplete preview.
@@ -85,7 +87,7 @@ func (l Links) Preview(written changes.Written) Preview {
 		Changes: changesView{did.Added, did.Modified, did.Deleted, did.Unchanged},
 		Buckets: Buckets(preview.Buckets), Documents: []DocumentDifference{}, Findings: findingViews(preview.Findings),
 		ValidationPolicies: l.policyViews(preview.Shown), Validations: validationViews(preview.Verdict.Reported),
-		Warnings: preview.Verdict.Warnings,
+		Warnings: preview.Verdict.Warnings, Notice: preview.Verdict.Notice, Weakened: written.Weakened,
 	}
 	if preview.ID > 0 {
 		view.Revision = &preview.ID

@@ -91,17 +91,24 @@ type Revision struct {
 	Tags               map[string]json.RawMessage `json:"tags"`
 	URL                string                     `json:"url"`
 	ValidationPolicies []policyView               `json:"validationPolicies"`
+	Weakened           []string                   `json:"weakened,omitempty"` // policies since Previous
+	Previous           *int64                     `json:"previous,omitempty"` // the revision before; 0 if there is none
+	Next               *int64                     `json:"next,omitempty"`
 }
 
 // Revision returns the view of a revision.
 func (l Links) Revision(described queries.Described) Revision {
 	shown := described.Shown
-	return Revision{
+	view := Revision{
 		Buckets: NonNil(shown.Buckets), CreatedAt: timeText(shown.CreatedAt), ID: shown.ID,
 		history: historyOf(shown.Revision), Tags: Tags(described.TagData),
 		Status: revisionStatus(shown.Verdict.Status), URL: l.RevisionURL(shown.ID),
 		ValidationPolicies: l.policyViews(shown),
 	}
+	if around := described.Around; around != nil {
+		view.Previous, view.Next, view.Weakened = &around.Previous, &around.Next, around.Weakened
+	}
+	return view
 }
 
 // NonNil replaces nil, which would be shown as null, by an empty list.

@@ -76,6 +76,7 @@ type Status struct {
 	Revision    int64        `json:"revision"`
 	Stamp       string       `json:"stamp"`
 	Status      string       `json:"status"`
+	Notice      string       `json:"notice,omitempty"` // without a policy, what counted
 	Policies    []policyView `json:"policies"`
 	Ignored     []Validation `json:"ignored"`
 	Validations []Validation `json:"validations,omitempty"` // without a policy, the reported ones
@@ -87,7 +88,7 @@ func StatusOf(shown revisions.Shown) Status {
 	view := Status{
 		Revision: shown.ID, Stamp: shown.Stamp.String(), Status: shown.Verdict.Status.String(), Policies: []policyView{},
 		Ignored: validationViews(shown.Verdict.Ignored), Validations: reasonedViews(shown.Verdict.Reported),
-		Warnings: shown.Verdict.Warnings,
+		Warnings: shown.Verdict.Warnings, Notice: shown.Verdict.Notice,
 	}
 	for _, policy := range shown.Verdict.Policies {
 		view.Policies = append(view.Policies, policyView{

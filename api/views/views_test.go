@@ -86,9 +86,10 @@ func TestFindingLines(t *testing.T) {
 	}
 	one := []findings.Finding{{}}
 	for want, found := range map[string]findings.List{
-		"":                         {Findings: one, Total: 1},
-		"and 4 more\n":             {Findings: one, Total: 5},
-		"and more than 4 others\n": {Findings: one, Total: 5, More: true},
+		"":                      {Findings: one, Counts: findings.Counts{Total: 1}},
+		"and 4 more\n":          {Findings: one, Counts: findings.Counts{Total: 5}},
+		"and at least 4 more\n": {Findings: one, Counts: findings.Counts{Total: 5, More: true}},
+		"and perhaps others, which were not examined\n": {Findings: one, Counts: findings.Counts{Total: 1, More: true}},
 	} {
 		if got := RestLine(found); got != want {
 			t.Errorf("%+v: %q, want %q", found, got, want)

@@ -2,7 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
 	"time"
 
 	"purser/cmd/purser/internal/views"
@@ -63,9 +67,29 @@ func (c *statusCommand) show(ctx context.Context, around *surroundings, server *
 	if err != nil {
 		return err
 	}
-	err = c.print(around, views.Verdict(text, verdict))
+	found, err := c.findings(ctx, server, verdict)
+	if err != nil {
+		return err
+	}
+	err = c.print(around, views.Verdict(text, verdict, found))
 	if err == nil && c.Expect != "" && verdict.Status != c.Expect {
 		return no(fmt.Sprintf("the status of revision %d is %s", verdict.Revision, verdict.Status))
 	}
 	return err
+}
+
+// findings returns the first findings of a verdict that is printed for people; none for a success, and for callers who
+// may not read them.
+func (c *statusCommand) findings(ctx context.Context, server *client.Client, verdict client.Verdict) (
+	found client.Findings, err error,
+) {
+	if c.Output != "table" || verdict.Status == "success" {
+		return found, nil
+	}
+	query := url.Values{"limit": {"20"}, "level": {"error"}}
+	_, err = server.Get(ctx, &found, query, "revisions", strconv.FormatInt(verdict.Revision, 10), "findings")
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status < http.StatusInternalServerError {
+		return client.Findings{}, nil // the verdict is still known
+	}
+	return found, err
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"purser/internal/fault"
 )
@@ -99,6 +101,16 @@ func first[T any](list []T, what string) ([]T, []fault.Message) {
 	return list[:MaxListed], []fault.Message{{
 		Message: fmt.Sprintf("More %s, not listed: %d", what, others), Error: true, Level: "Error", Kind: "ValidationMessage",
 	}}
+}
+
+// Unlisted returns the number of errors that a message of Listed stands for, 0 if it is an error itself.
+func Unlisted(message string) int {
+	digits, ok := strings.CutPrefix(message, "More errors, not listed: ")
+	count, err := strconv.Atoi(digits)
+	if !ok || err != nil {
+		return 0
+	}
+	return count
 }
 
 // Warnings returns warnings as the viewer may see them. It omits secret ones without a trace: unlike an error, a

@@ -29,6 +29,7 @@ type Written struct {
 	Audited   bool                // the audit event was recorded with the revision
 	Shown     revisions.Shown     // the revision that was made
 	Summary   Summary             // what the change does, or would do
+	Weakened  []string            // how it weakens the policies in force, as validations.Weakened returns it
 	Preview   *Preview            // of a dry run, which makes no revision
 }
 
@@ -114,10 +115,14 @@ func (s *Service) attempt(ctx context.Context, from source, kind revisions.Kind,
 	}
 	s.observe("check", began)
 	summary := summarize(snapshot, diff, judgement, options.Viewer)
+	var weakened []string
+	if diff.Changes {
+		weakened = validations.Weakened(revisions.InForce(snapshot.Policies, snapshot.Revision), judgement.Policies)
+	}
 	switch {
 	case options.DryRun:
 		written, err = s.preview(ctx, snapshot, diff, judgement, kind, options)
-		written.Summary = summary
+		written.Summary, written.Weakened = summary, weakened
 		return from, written, err
 	case !diff.Changes:
 		s.Store.Remember(snapshot, diff.Result)
@@ -138,7 +143,7 @@ func (s *Service) attempt(ctx context.Context, from source, kind revisions.Kind,
 		ctx = locked
 	}
 	written, err = s.append(ctx, commit, judgement, options)
-	written.Summary = summary
+	written.Summary, written.Weakened = summary, weakened
 	return from, written, err
 }
 

@@ -154,6 +154,5 @@ func (p Payload) need() revisions.Need {
 		need.Kinds = append(need.Kinds, item.Document.Schema)
 	}
 	need.Evidence = true
-	need.Preview = p.Blind // see summaryNeed
 	return need
 }

@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"purser/internal/authz"
-	"purser/internal/document"
-	"purser/internal/fault"
 	"purser/internal/judging"
 	"purser/internal/revisions"
 )
@@ -15,8 +13,7 @@ type Summary struct {
 	Added, Modified, Deleted int // documents
 	// Unchanged are the other documents of the buckets that were filled, or of the whole site after a rollback.
 	Unchanged int
-	// Failing counts the documents that fail the server's own validations, plus their messages about no document. Unlike
-	// counting findings, it costs a change nothing.
+	// Failing counts the documents that fail the schema validation; 0 for viewers who may not see encrypted ones.
 	Failing int
 }
 
@@ -36,65 +33,17 @@ func summarize(snapshot revisions.Snapshot, diff revisions.Diff, judgement judgi
 	default:
 		s.Unchanged = len(revisions.Visible(viewer, snapshot.Documents)) - len(removed)
 	}
-	s.Failing = failed(snapshot, diff, judgement, viewer)
-	return s
-}
-
-// failed counts the documents that fail the server's own validations, plus their messages about no document.
-func failed(snapshot revisions.Snapshot, diff revisions.Diff, judgement judging.Judgement, viewer authz.Viewer) (
-	count int,
-) {
-	var messages []fault.Message
-	for _, result := range judgement.Results {
-		messages = append(messages, viewer.Messages(result.Messages)...)
-	}
-	var about map[int64]*revisions.Stored
-	switch {
-	case len(messages) > 0: // then the snapshot has all documents
-		about = byID(diff.After(snapshot.Documents))
-	case !viewer.Encrypted && len(judgement.Failures) > 0:
-		about = subjects(snapshot, diff)
-	}
-	counted := map[document.Identity]bool{}
 	for _, failure := range judgement.Failures {
-		doc := about[failure.Document]
-		if failure.Rule.IsZero() || !viewer.Encrypted && (doc == nil || doc.Traits().Encrypted) {
-			continue
-		}
-		if count++; doc != nil {
-			counted[doc.Identity] = true
+		if viewer.Encrypted && !failure.Rule.IsZero() {
+			s.Failing++
 		}
 	}
-	return count + failedBesides(counted, messages)
-}
-
-// failedBesides counts the failing documents in messages that are not in counted, and messages without documents.
-func failedBesides(counted map[document.Identity]bool, messages []fault.Message) (count int) {
-	for _, message := range messages {
-		documents := message.Documents
-		if !message.Secret { // a secret one names all failing documents, others begin with the one to correct
-			documents = documents[:min(1, len(documents))]
-		}
-		if len(documents) == 0 {
-			count++
-		}
-		for _, named := range documents {
-			identity := document.Identity{Schema: named.Schema, Layer: named.Layer, Name: named.Name}
-			if !counted[identity] {
-				counted[identity] = true
-				count++
-			}
-		}
-	}
-	return count
+	return s
 }
 
 // summaryNeed returns the parts of the site needed to recognize encrypted documents in the summary of a diff.
 func summaryNeed(diff revisions.Diff, viewer authz.Viewer) revisions.Need {
-	if viewer.Encrypted || !diff.Changes {
-		return revisions.Need{}
-	}
-	return revisions.Need{Preview: true, Documents: diff.Result == nil}
+	return revisions.Need{Documents: !viewer.Encrypted && diff.Changes && diff.Result == nil}
 }
 
 // subjects returns the documents in a snapshot or diff that failures of the new revision may be about, by ID.

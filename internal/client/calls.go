@@ -39,8 +39,8 @@ func (a Answer) decode(into any) error {
 // before matches NAME~N, the Nth revision before NAME.
 var before = regexp.MustCompile(`^(.+)~(\d+)$`)
 
-// Resolve returns a name of a revision that the server knows: for NAME~N, the number of the Nth revision before NAME.
-// Revision numbers have no gaps; the result may be a pruned revision or, before 1, the empty revision 0.
+// Resolve returns a name of a revision that the server knows: for NAME~N, the number of the Nth revision before NAME
+// that is left, or 0, the empty revision, for the one before the first.
 func (c *Client) Resolve(ctx context.Context, name string) (string, error) {
 	parts := before.FindStringSubmatch(name)
 	if parts == nil {
@@ -52,14 +52,27 @@ func (c *Client) Resolve(ctx context.Context, name string) (string, error) {
 		return "", fmt.Errorf("revision %q: the number after ~ is too large", name)
 	}
 	number, err := c.Number(ctx, of)
-	if err != nil {
+	for ; err == nil && n > 0 && number != "0"; n-- {
+		number, err = c.previous(ctx, number)
+	}
+	if err == nil && n > 0 {
+		err = fmt.Errorf("revision %q: there are not so many before %s", name, of)
+	}
+	return number, err
+}
+
+// previous returns the number of the revision before the one with a number. An older server does not say which one is
+// left after a prune.
+func (c *Client) previous(ctx context.Context, number string) (string, error) {
+	var revision Revision
+	if _, err := c.Get(ctx, &revision, nil, "revisions", number); err != nil {
 		return "", err
 	}
-	id, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || n > id {
-		return "", fmt.Errorf("revision %q: %s is revision %s, and there are not so many before it", name, of, number)
+	previous := revision.ID - 1
+	if revision.Previous != nil {
+		previous = *revision.Previous
 	}
-	return strconv.FormatInt(id-n, 10), nil
+	return strconv.FormatInt(previous, 10), nil
 }
 
 // Number returns the number of a revision. It returns a number unchanged, whether or not the revision exists.
@@ -203,6 +216,7 @@ type Written struct {
 	ETag     string
 	Changes  string // added=1, modified=0, deleted=0, unchanged=4
 	Status   string // success or failure, with the number of findings; "" if nothing was changed
+	Warnings []string
 	Body     []byte // JSON
 }
 
@@ -234,7 +248,8 @@ func (c *Client) write(ctx context.Context, r Request) (Written, error) {
 	}
 	of := answer.Header
 	return Written{
-		of.Get("Purser-Revision"), of.Get("ETag"), of.Get("Purser-Changes"), of.Get("Purser-Status"), answer.Body,
+		of.Get("Purser-Revision"), of.Get("ETag"), of.Get("Purser-Changes"), of.Get("Purser-Status"),
+		of.Values("Purser-Warning"), answer.Body,
 	}, nil
 }
 

@@ -1,6 +1,9 @@
 package client
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -8,16 +11,57 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// site answers requests for revisions with bodies by path; others do not exist.
+type site map[string]string
+
+func (s site) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	w.Header().Set("Content-Type", "application/json")
+	body, ok := s[strings.TrimPrefix(r.URL.Path, "/api/v1.0/revisions/")]
+	if !ok {
+		w.Code, body = http.StatusNotFound, envelope("RevisionNotFound", "no such revision")
+	}
+	w.Body.WriteString(body)
+	return w.Result(), nil
+}
+
+// NAME~N counts the revisions that are left: of the first five, 2 and 3 were pruned.
 func TestResolve(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]string{
-		"17": "17", "latest": "latest", "tag:good": "tag:good", "17~3": "14", "latest~1": "4", "tag:a~b~1": "4",
-		"latest~5": "0", "latest~6": "", "latest~x": "latest~x", "5~1~1": "3", "3~4": "", "latest~99999999999999999999": "",
+	pruned := site{
+		"latest": `{"id": 5, "previous": 4}`, "5": `{"id": 5, "previous": 4}`, "4": `{"id": 4, "previous": 1}`,
+		"1": `{"id": 1, "previous": 0}`, "tag:a~b": `{"id": 4, "previous": 1}`,
+	}
+	old := site{"latest": `{"id": 5}`, "5": `{"id": 5}`, "4": `{"id": 4}`} // a server that does not say previous
+	for _, c := range []struct {
+		name, want string
+		server     site
+	}{
+		{"17", "17", nil},
+		{"latest", "latest", nil},
+		{"tag:good", "tag:good", nil},
+		{"latest~x", "latest~x", nil},
+		{"latest~0", "5", pruned},
+		{"latest~1", "4", pruned},
+		{"latest~2", "1", pruned},
+		{"latest~3", "0", pruned},
+		{"latest~4", "", pruned},
+		{"5~1~1", "1", pruned},
+		{"tag:a~b~1", "1", pruned},
+		{"3~1", "", pruned},
+		{"latest~99999999999999999999", "", pruned},
+		{"latest~2", "3", old},
 	} {
-		c, _ := scripted(t, Config{}, answer(200, `{"id": 5}`))
-		got, err := c.Resolve(t.Context(), name)
-		if got != want || (err == nil) != (want != "") {
-			t.Errorf("%s: %q and error %v, want %q", name, got, err, want)
+		client, err := New(Config{Server: "http://purser.example", Transport: c.server})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := client.Resolve(t.Context(), c.name)
+		if err != nil {
+			got = ""
+		}
+		if got != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("%s: %q and error %v, want %q", c.name, got, err, c.want)
 		}
 	}
 }

@@ -13,6 +13,7 @@ type Verdict struct {
 	Revision    int64        `json:"revision"`
 	Stamp       string       `json:"stamp"`
 	Status      string       `json:"status"` // success or failure
+	Notice      string       `json:"notice"` // without a policy, what counted
 	Policies    []Policy     `json:"policies"`
 	Ignored     []Validation `json:"ignored"`
 	Validations []Validation `json:"validations"` // that are in no policy
@@ -52,9 +53,42 @@ type Findings struct {
 	Revision *int64    `json:"revision"`
 	Stamp    string    `json:"stamp"`
 	Status   string    `json:"status"`
-	Total    int       `json:"total"`
-	More     bool      `json:"more"`
 	Findings []Finding `json:"findings"`
+	Counts
+}
+
+// Counts are the numbers of findings, also of those that are not listed.
+type Counts struct {
+	Total        int      `json:"total"`
+	More         bool     `json:"more"` // there may be others: each number is the least possible one
+	Causes       []Cause  `json:"causes"`
+	ByValidation []Number `json:"byValidation"`
+}
+
+// Cause is a group of similar findings.
+type Cause struct {
+	Findings  int     `json:"findings"`
+	Documents int     `json:"documents"`
+	More      bool    `json:"more"` // there may be others
+	First     Finding `json:"first"`
+}
+
+// Number is the number of findings of a validation.
+type Number struct {
+	Name      string `json:"name"`
+	Level     string `json:"level"`
+	Findings  int    `json:"findings"`
+	Documents int    `json:"documents"`
+	More      bool   `json:"more"`    // there may be other findings
+	Unnamed   bool   `json:"unnamed"` // some are about documents that are not known
+}
+
+// AtLeast returns a number in words as one that may be larger if more is set.
+func AtLeast(number string, more bool) string {
+	if more {
+		return "at least " + number
+	}
+	return number
 }
 
 // Finding is one problem.
@@ -88,16 +122,17 @@ type Preview struct {
 	Changed     bool              `json:"changed"`
 	Revision    *int64            `json:"revision"`
 	Status      string            `json:"status"` // success or failed
+	Notice      string            `json:"notice"`
+	Weakened    []string          `json:"weakened"` // how the change weakens policies
 	Buckets     map[string]string `json:"buckets"`
 	Changes     Changes           `json:"changes"`
 	Documents   []Difference      `json:"documents"`
 	Findings    []Finding         `json:"findings"`
-	Total       int               `json:"total"`
-	More        bool              `json:"more"`
 	Policies    []Policy          `json:"validationPolicies"`
 	Validations []Validation      `json:"validations"`
 	Warnings    []string          `json:"warnings"`
 	Withheld    string            `json:"withheld"`
+	Counts
 }
 
 // Fails reports whether the revision would fail and later results cannot change that.
@@ -134,6 +169,12 @@ type Revision struct {
 	Buckets      []string `json:"buckets"`
 	Status       string   `json:"status"` // success or failed
 	Tags         Tags     `json:"tags"`
+
+	// Not in a list: the revisions before and after it, 0 if there is none and nil from an older server, and how the
+	// policies in force in it are weaker than those of the one before.
+	Previous *int64   `json:"previous"`
+	Next     *int64   `json:"next"`
+	Weakened []string `json:"weakened"`
 }
 
 // Tags are the names of tags. They are a list in a list of revisions and the keys of a mapping in a single revision.

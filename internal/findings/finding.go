@@ -3,6 +3,7 @@ package findings
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"purser/internal/changes"
@@ -39,6 +40,8 @@ type Finding struct {
 	Hint       string          // a guess at what was meant, repeated in Advice; empty if there is none
 	Causes     []validations.Cause
 	Secret     bool              // the details are hidden from the viewer
+	Mistake    bool              // a likely mistake, which fails nothing
+	Unlisted   int               // if not 0, it stands for this number of errors that its validation does not list
 	At         document.Position // in the body of the change that was made; zero if unknown
 }
 
@@ -60,13 +63,13 @@ type Query struct {
 	FailuresOnly bool
 }
 
-// List holds the problems of a revision, the most severe first. Those of one document are adjacent.
+// List holds the problems of a revision, the most severe first, and missing results after failures. Those of one
+// document are adjacent.
 type List struct {
 	revisions.Shown
+	Counts
 
 	Findings []Finding
-	Total    int  // number of matches among the findings that were read
-	More     bool // further findings exist that were not read
 }
 
 // OfPreview returns the problems of the revision that a previewed change would make.
@@ -85,42 +88,90 @@ func OfPreview(preview *changes.Preview, query Query) List {
 		warnings = append(warnings, Warned(result.Name, result.Warnings)...)
 	}
 	uncovered, more := OfUncovered(preview.Uncovered)
-	list := Choose(preview.Shown, slices.Concat(all, judged.OfResults(errs), warnings, uncovered), query)
-	list.More = more
-	return list
+	return Choose(preview.Shown, slices.Concat(all, judged.OfResults(errs), warnings, uncovered), more, query)
 }
 
-// With returns the list with further findings about the same revision.
-func (l List) With(others []Finding, query Query) List {
-	list := Choose(l.Shown, slices.Concat(l.Findings, others), query)
-	list.Total, list.More = list.Total+l.Total-len(l.Findings), l.More
-	return list
-}
-
-// Choose returns the findings about a revision that match a query. It reorders all.
-func Choose(about revisions.Shown, all []Finding, query Query) List {
-	all = slices.DeleteFunc(WithoutRepeated(all), func(f Finding) bool { return !query.admits(f) })
-	slices.SortStableFunc(all, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Level, b.Level), cmp.Compare(a.Document.Schema, b.Document.Schema),
+// Choose returns the findings about a revision that match a query, and their numbers; more reports whether there are
+// others than all. It reorders all.
+func Choose(about revisions.Shown, all []Finding, more bool, query Query) List {
+	fails := map[said]bool{} // whichever validations are asked for
+	for _, f := range all {
+		if !f.Mistake {
+			fails[f.anywhere()] = true
+		}
+	}
+	all = slices.DeleteFunc(all, func(f Finding) bool { return f.Mistake && fails[f.anywhere()] || !query.asksFor(f) })
+	isOther := func(f Finding) bool { return query.Level != "" && query.Level != f.Level.String() }
+	different := slices.Clone(all)
+	slices.SortStableFunc(different, func(a, b Finding) int { return cmp.Compare(a.Level, b.Level) })
+	different = slices.DeleteFunc(withoutRepeated(different), isOther)
+	all = slices.DeleteFunc(all, isOther)
+	list := List{Shown: about, Counts: count(all, different, more)}
+	different = slices.DeleteFunc(different, func(f Finding) bool { return f.Unlisted > 0 })
+	slices.SortStableFunc(different, func(a, b Finding) int {
+		return cmp.Or(a.compareRank(&b), cmp.Compare(a.Document.Schema, b.Document.Schema),
 			cmp.Compare(a.Document.Layer, b.Document.Layer), cmp.Compare(a.Document.Name, b.Document.Name))
 	})
-	return List{Shown: about, Findings: all[:min(len(all), query.Limit)], Total: len(all)}
+	list.Findings = different[:min(len(different), query.Limit)]
+	return list
 }
 
-// WithoutRepeated removes findings that repeat the document and message of an earlier one, with the same path or none,
-// because the rendering validation repeats findings of the schema validation.
-func WithoutRepeated(all []Finding) []Finding {
-	type said struct {
-		document.Identity
-
-		message, path string
+// With returns the list with further likely mistakes about the same revision.
+func (l List) With(mistakes []Finding, query Query) List {
+	known := map[said]bool{}
+	for _, f := range l.Findings {
+		known[f.said()] = true
 	}
+	further := slices.DeleteFunc(slices.Clone(mistakes), func(f Finding) bool { return known[f.said()] })
+	switch {
+	case len(further) == 0:
+		return l
+	case l.Total > len(l.Findings): // those that are not listed may be the same
+		l.More = true
+		return l
+	}
+	list := Choose(l.Shown, slices.Concat(l.Findings, further), l.More, query)
+	list.Numbers = maps.Clone(l.Numbers) // findings that several validations report are listed once
+	for of, number := range numbers(further, l.More) {
+		before := list.Numbers[of]
+		number.Findings, number.Documents = number.Findings+before.Findings, number.Documents+before.Documents
+		list.Numbers[of] = number
+	}
+	return list
+}
+
+// compareRank orders findings by their severity, those of results that are missing or expired after failures.
+func (f *Finding) compareRank(other *Finding) int {
+	lacking := func(f *Finding) int {
+		if f.Rule == ruleMissing || f.Rule == ruleExpired {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(f.Level, other.Level), cmp.Compare(lacking(f), lacking(other)))
+}
+
+// said identifies what a finding says.
+type said struct {
+	document.Identity
+
+	message, path string
+}
+
+func (f *Finding) said() said { return said{f.Document, f.Message, f.Path} }
+
+// anywhere is said regardless of the path.
+func (f *Finding) anywhere() said { return said{f.Document, f.Message, ""} }
+
+// withoutRepeated removes findings that repeat the document and message of an earlier one, with the same path or none,
+// because the rendering validation repeats findings of the schema validation.
+func withoutRepeated(all []Finding) []Finding {
 	by := map[said]string{} // the validation that reported it first
 	return slices.DeleteFunc(all, func(f Finding) bool {
 		if f.Document == (document.Identity{}) {
 			return false
 		}
-		what := said{f.Document, f.Message, f.Path}
+		what := f.said()
 		first, known := by[what]
 		if known && (f.Path == "" || first != f.Validation) {
 			return true
@@ -133,12 +184,12 @@ func WithoutRepeated(all []Finding) []Finding {
 	})
 }
 
-// admits reports whether a finding matches the query.
-func (q Query) admits(f Finding) bool {
+// asksFor reports whether a finding matches the query, whatever its level.
+func (q Query) asksFor(f Finding) bool {
 	names := []string{
 		f.Document.Name, f.Document.Schema + "/" + f.Document.Name,
 		f.Document.Schema + "/" + f.Document.Layer + "/" + f.Document.Name,
 	}
-	return (q.Validation == "" || q.Validation == f.Validation) && (q.Level == "" || q.Level == f.Level.String()) &&
+	return (q.Validation == "" || q.Validation == f.Validation) &&
 		(q.Document == "" || slices.Contains(names, q.Document))
 }

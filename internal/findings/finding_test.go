@@ -38,12 +38,12 @@ func TestChoose(t *testing.T) {
 		"of an identity": {Query{Limit: 10, Document: "acme/Host/v1/site/b", Level: "error"}, []string{"b .data.x", "b .data.y"}, 2},
 		"of a level":     {Query{Limit: 10, Level: "warning"}, []string{"b"}, 1},
 		"of a validation": {
-			Query{Limit: 10, Validation: "w"}, []string{"about none", "about none"}, 2,
+			Query{Limit: 10, Validation: "w"}, []string{"about none", "about none", "a", "b .data.x"}, 4,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			found := Choose(revisions.Shown{Revision: revisions.Revision{ID: 7}}, append([]Finding(nil), all...), c.query)
+			found := Choose(revisions.Shown{Revision: revisions.Revision{ID: 7}}, append([]Finding(nil), all...), false, c.query)
 			var got []string
 			for _, f := range found.Findings {
 				line := f.Message
@@ -59,5 +59,35 @@ func TestChoose(t *testing.T) {
 				t.Errorf("%d of revision %d (-want +got)\n%s", found.Total, found.ID, diff)
 			}
 		})
+	}
+}
+
+// A finding is as severe as the most severe validation that reports it.
+func TestChoose_severest(t *testing.T) {
+	t.Parallel()
+	about := document.Identity{Schema: "acme/Host/v1", Name: "a"}
+	all := []Finding{
+		{Level: Warning, Validation: "ignored", Document: about, Message: "wrong", Path: ".data.x"},
+		{Validation: "required", Document: about, Message: "wrong", Path: ".data.x"},
+		{Level: Warning, Validation: "other", Document: about, Message: "wrong", Mistake: true},
+	}
+	for name, c := range map[string]struct {
+		query Query
+		want  []string
+	}{
+		"all":                {Query{}, []string{"error required"}},
+		"errors":             {Query{Level: "error"}, []string{"error required"}},
+		"warnings":           {Query{Level: "warning"}, nil},
+		"of the ignored one": {Query{Validation: "ignored"}, []string{"warning ignored"}},
+		"of the mistake":     {Query{Validation: "other"}, nil},
+	} {
+		c.query.Limit = 10
+		var got []string
+		for _, f := range Choose(revisions.Shown{}, append([]Finding(nil), all...), false, c.query).Findings {
+			got = append(got, f.Level.String()+" "+f.Validation)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
 	}
 }

@@ -47,6 +47,16 @@ func Judge(verdict validations.Verdict) Judged {
 // All returns the judgements by the names of their validations. Do not modify the map.
 func (j Judged) All() map[string]Judgement { return j.by }
 
+// Fails reports whether a validation failed, be it one that does not count.
+func (j Judged) Fails() bool {
+	for _, judged := range j.by {
+		if judged.Status == validations.Failure {
+			return true
+		}
+	}
+	return false
+}
+
 // SchemaFails reports whether the schema validation fails.
 func (j Judged) SchemaFails() bool {
 	_, _, fails := j.schema()
@@ -114,6 +124,7 @@ func Strays(about *revisions.Stored, notes []document.Note) (all []Finding) {
 			all = append(all, Finding{
 				Level: Warning, Validation: validations.SchemaValidation, Document: about.Identity, Bucket: about.Bucket,
 				Path: note.Path, Rule: unknownKey, Message: note.Message, Advice: adviceOf(unknownKey),
+				Mistake: true,
 			})
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"purser/internal/authz"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/validations"
@@ -17,6 +18,9 @@ func errorsOf(result validations.Result) (errs []json.RawMessage) {
 	return errs
 }
 
+// The rules of findings about results that are not failures.
+const ruleMissing, ruleExpired = "missing", "expired"
+
 // OfResults returns the findings of all validations except the schema validation. errs are the errors of failed
 // validations by name.
 func (j Judged) OfResults(errs map[string][]json.RawMessage) (all []Finding) {
@@ -25,7 +29,7 @@ func (j Judged) OfResults(errs map[string][]json.RawMessage) (all []Finding) {
 		list, failed := errs[name]
 		switch {
 		case j.by[name].Status == validations.Missing:
-			f.Rule, f.Message = "missing", "Nobody has reported a result of this validation"
+			f.Rule, f.Message = ruleMissing, "Nobody has reported a result of this validation"
 			f.Advice = "have its service validate the revision and post the result"
 			if validations.IsOwn(name) { // the revision is older than the validation
 				f.Message = "The server has not made this validation of the revision"
@@ -36,7 +40,7 @@ func (j Judged) OfResults(errs map[string][]json.RawMessage) (all []Finding) {
 			}
 			all = append(all, f)
 		case j.by[name].Status == validations.Expired:
-			f.Rule, f.Message = "expired", "The result is older than the policy allows"
+			f.Rule, f.Message = ruleExpired, "The result is older than the policy allows"
 			f.Advice = "have its service validate the revision again"
 			all = append(all, f)
 		case failed:
@@ -62,6 +66,9 @@ func posted(like Finding, errs []json.RawMessage) (all []Finding) {
 		}
 		f := like
 		f.say(message)
+		if validations.IsOwn(f.Validation) {
+			f.Unlisted = authz.Unlisted(message.Message)
+		}
 		if message.Name == "D002" && bytes.HasPrefix(read.Diagnostic, []byte("{")) {
 			var diagnostic struct {
 				SchemaPath string `json:"schema_path"`
@@ -85,7 +92,7 @@ func posted(like Finding, errs []json.RawMessage) (all []Finding) {
 // Warned converts the warnings of a validation to findings.
 func Warned(validation string, warnings []fault.Message) (all []Finding) {
 	for _, warning := range warnings {
-		f := Finding{Level: Warning, Validation: validation}
+		f := Finding{Level: Warning, Validation: validation, Mistake: true}
 		f.say(warning)
 		all = append(all, f)
 	}
@@ -98,7 +105,7 @@ func OfUncovered(uncovered []validations.Uncovered) (all []Finding, more bool) {
 	const rule, most = "SchemaNotFound", 1000
 	for _, u := range uncovered[:min(len(uncovered), most)] {
 		all = append(all, Finding{
-			Level: Warning, Validation: validations.CoverageValidation, Document: u.First, Rule: rule,
+			Level: Warning, Validation: validations.CoverageValidation, Document: u.First, Rule: rule, Mistake: true,
 			Message: u.String(), Advice: adviceOf(rule),
 		})
 	}

@@ -131,18 +131,18 @@ func (s *site) collectRequired(gauge func(*prometheus.Desc, float64, ...string),
 
 // countsOf returns the numbers of findings, including one of errors for each validation with its own label. The few
 // validations of the server always have one.
-func countsOf(overview queries.Overview, named map[string]bool) map[queries.Counted]int {
+func countsOf(overview queries.Overview, named map[string]bool) map[findings.Counted]int {
 	own := append(validations.Own(), validations.SchemaValidationAlias)
 	own = append(own, validations.Optional()...)
-	counts := map[queries.Counted]int{}
+	counts := map[findings.Counted]int{}
 	for name := range named {
-		counts[queries.Counted{Validation: name, Level: findings.Error}] = 0
+		counts[findings.Counted{Validation: name, Level: findings.Error}] = 0
 	}
 	for of, n := range overview.Counts {
 		if !named[of.Validation] && !slices.Contains(own, of.Validation) {
 			of.Validation = otherName
 		}
-		counts[of] += n
+		counts[of] += n.Findings
 	}
 	return counts
 }

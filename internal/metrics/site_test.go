@@ -61,9 +61,10 @@ func TestSite(t *testing.T) {
 			{Name: "mini", PostedAt: at(), ExpiresAt: at().Add(time.Hour)},
 			{Name: "new", Status: validations.Missing},
 		},
-		Counts: map[queries.Counted]int{
-			{Validation: "new"}: 1, {Validation: "stray", Level: findings.Warning}: 2, {Validation: "stray2", Level: findings.Warning}: 3,
-			{Validation: validations.SchemaValidation, Level: findings.Warning}: 4,
+		Counts: map[findings.Counted]findings.Number{
+			{Validation: "new"}: {Findings: 1}, {Validation: "stray", Level: findings.Warning}: {Findings: 2},
+			{Validation: "stray2", Level: findings.Warning}:                     {Findings: 3},
+			{Validation: validations.SchemaValidation, Level: findings.Warning}: {Findings: 4},
 		},
 	}
 	overview.ID, overview.CreatedAt, overview.Verdict.Status = 7, at(), validations.Failure
@@ -121,13 +122,13 @@ func TestSite(t *testing.T) {
 // The number of series is bounded, however many validations policies name and whatever their names.
 func TestSite_bounded(t *testing.T) {
 	t.Parallel()
-	overview := queries.Overview{Counts: map[queries.Counted]int{}}
+	overview := queries.Overview{Counts: map[findings.Counted]findings.Number{}}
 	overview.ID = 1
 	name := func(i int) string { return fmt.Sprintf("validation-%d", i) }
 	for i := range 1000 {
 		overview.Required = append(overview.Required, queries.Watched{Name: name(i), PostedAt: at(), ExpiresAt: at()})
 		for level := findings.Error; level <= findings.Info; level++ {
-			overview.Counts[queries.Counted{Validation: name(i), Level: level}] = 1
+			overview.Counts[findings.Counted{Validation: name(i), Level: level}] = findings.Number{Findings: 1}
 		}
 	}
 	overview.Required = append([]queries.Watched{{Name: strings.Repeat("x", 1<<20)}, {Name: "\xff"}, {Name: "other"}}, overview.Required...)

@@ -12,7 +12,7 @@ import (
 	"purser/internal/validations"
 )
 
-// Limits on the number of failing documents to describe.
+// Limits on the number of failing documents to describe, for counts and selections and for the first findings.
 const maxFindings, fewFindings = 10_000, 1000
 
 // Findings returns the problems of a revision, named as for Resolve. Faults: NotFound, Gone.
@@ -26,47 +26,68 @@ func (v View) Findings(ctx context.Context, id string, query findings.Query) (fo
 	if query.Validation+query.Document+query.Level == "" { // each failing document has at least one finding
 		look = max(fewFindings, min(look, query.Limit))
 	}
-	all, more, err := v.allFindings(ctx, shown, look, query.FailuresOnly)
+	all, cut, more, err := v.allFindings(ctx, shown, look, query.FailuresOnly)
 	if err != nil {
 		return found, err
 	}
-	found = findings.Choose(shown, all, query)
-	found.More = more
+	found = findings.Choose(shown, all, cut || more, query)
+	if cut && look < maxFindings {
+		counts, err := v.count(ctx, shown, evidence.Outcomes[shown.ID], query.FailuresOnly)
+		if err == nil { // else, such as if they take too much work, those of the first documents are at least right
+			found.Counts = counts
+		}
+	}
 	return found, nil
 }
 
-// allFindings returns the findings of all validations in a verdict. It describes up to look failing documents and 8 MiB
-// of posted errors; more reports whether it left some out.
+// MaxCounted is the maximum number of failing documents of which Failures counts the findings.
+const MaxCounted = 100
+
+// Failures returns the numbers of the findings of failed validations of a revision with its verdict. It reads only
+// failures.
+func (v View) Failures(ctx context.Context, shown revisions.Shown) (findings.Counts, error) {
+	judged := findings.Judge(shown.Verdict)
+	all, more := judged.OfResults(nil), false // of missing and expired results
+	if judged.Fails() {
+		var err error
+		var cut bool
+		if all, cut, more, err = v.allFindings(ctx, shown, MaxCounted, true); err != nil {
+			return findings.Counts{}, err
+		}
+		more = more || cut
+	}
+	return findings.Choose(shown, all, more, findings.Query{}).Counts, nil
+}
+
+// allFindings returns the findings of all validations in a verdict, with repetitions. It describes up to look
+// failing documents and 8 MiB of posted errors; cut reports whether there are other such documents, and more whether it
+// left out anything else.
 func (v View) allFindings(ctx context.Context, shown revisions.Shown, look int, failuresOnly bool) (
-	all []findings.Finding, more bool, err error,
+	all []findings.Finding, cut, more bool, err error,
 ) {
 	judged := findings.Judge(shown.Verdict)
-	all, more, err = v.schemaFindings(ctx, shown.Revision, judged, look)
+	all, cut, err = v.schemaFindings(ctx, shown.Revision, judged, look)
 	if err != nil {
-		return nil, false, err
+		return nil, false, false, err
 	}
-	reported, moreReported, err := v.resultFindings(ctx, shown.Revision, judged, failuresOnly)
-	if err != nil {
-		return nil, false, err
-	}
-	all, more = append(all, reported...), more || moreReported
-	if failuresOnly {
-		return findings.WithoutRepeated(all), more, nil
+	reported, more, err := v.resultFindings(ctx, shown.Revision, judged, failuresOnly)
+	if err != nil || failuresOnly {
+		return append(all, reported...), cut, more, err
 	}
 	uncovered, err := v.uncovered(ctx, shown)
 	if err != nil {
-		return nil, false, err
+		return nil, false, false, err
 	}
 	warnings, moreWarnings := findings.OfUncovered(uncovered)
 	entries, err := v.strays(ctx, shown.Revision, look+1)
 	if err != nil {
-		return nil, false, err
+		return nil, false, false, err
 	}
 	for _, entry := range entries[:min(len(entries), look)] {
 		all = append(all, findings.Strays(entry.About, entry.Notes)...)
 	}
 	more = more || moreWarnings || len(entries) > look
-	return findings.WithoutRepeated(append(all, warnings...)), more, nil
+	return slices.Concat(all, reported, warnings), cut, more, nil
 }
 
 // strays returns the first entries of a revision's schema validation with notes about stray keys; in compat mode none.

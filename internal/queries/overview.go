@@ -22,8 +22,8 @@ type Overview struct {
 
 	// Required are the validations that the verdict is based on, without duplicates, in order of first mention.
 	Required []Watched
-	// Counts are the numbers of those findings that Findings examines; nil if counting them takes too long.
-	Counts map[Counted]int
+	// Counts are the numbers of findings; nil if counting them takes too long.
+	Counts map[findings.Counted]findings.Number
 }
 
 // Watched is a validation that a verdict is based on.
@@ -36,17 +36,12 @@ type Watched struct {
 	ExpiresAt time.Time
 }
 
-// Counted is the group in which a finding is counted.
-type Counted struct {
-	Validation string
-	Level      findings.Level
-}
-
 // countsKey identifies the findings about a revision by the revision and the results that it is judged by.
 type countsKey struct {
 	judging.RenderKey
 
-	judged [sha256.Size]byte
+	judged       [sha256.Size]byte
+	failuresOnly bool
 }
 
 // Overview returns the newest revision for monitoring. It reads as much as Status does. Findings are counted only once
@@ -65,8 +60,8 @@ func (v View) Overview(ctx context.Context) (Overview, error) {
 	overview.Required = watched(overview.Verdict, outcomes)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	if counts, err := v.count(ctx, overview.Shown, outcomes); err == nil {
-		overview.Counts = counts
+	if counts, err := v.count(ctx, overview.Shown, outcomes, false); err == nil {
+		overview.Counts = counts.Numbers
 	}
 	return overview, nil
 }
@@ -115,28 +110,26 @@ func worse(a, b validations.Status) validations.Status {
 	return a
 }
 
-// count returns the numbers of findings about a revision.
-func (v View) count(ctx context.Context, shown revisions.Shown, outcomes []validations.Outcome) (
-	map[Counted]int, error,
+// count returns the numbers of all findings about a revision, or of those that are not likely mistakes.
+func (v View) count(ctx context.Context, shown revisions.Shown, outcomes []validations.Outcome, failuresOnly bool) (
+	findings.Counts, error,
 ) {
 	judged := findings.Judge(shown.Verdict).All()
 	if len(judged) == 0 {
-		return map[Counted]int{}, nil
+		return findings.Counts{Numbers: map[findings.Counted]findings.Number{}}, nil
 	}
 	revision := judging.RenderKey{Revision: shown.ID, Stamp: shown.Stamp, Cleartext: !v.viewer.Secrets()}
-	key := countsKey{revision, digestOf(judged, outcomes)}
-	return v.counts.Do(ctx, key, func(ctx context.Context) (map[Counted]int, int, error) {
-		const perName = 100
-		all, _, err := v.allFindings(ctx, shown, fewFindings, false)
+	key := countsKey{revision, digestOf(judged, outcomes), failuresOnly}
+	return v.counts.Do(ctx, key, func(ctx context.Context) (counts findings.Counts, size int, err error) {
+		const perItem = 1000
+		all, cut, more, err := v.allFindings(ctx, shown, maxFindings, failuresOnly)
 		if err != nil {
-			return nil, 0, err
+			return counts, 0, err
 		}
-		counts, size := map[Counted]int{}, perName
-		for _, f := range all {
-			key := Counted{f.Validation, f.Level}
-			if counts[key]++; counts[key] == 1 {
-				size += perName + len(f.Validation)
-			}
+		counts = findings.Choose(shown, all, cut || more, findings.Query{}).Counts
+		size = perItem * (1 + len(counts.Causes) + len(counts.Numbers))
+		for _, cause := range counts.Causes {
+			size += len(cause.First.Message)
 		}
 		return counts, size, nil
 	})

@@ -12,11 +12,19 @@ import (
 	"purser/internal/validations"
 )
 
-// Described is a revision with its verdict and the data of its tags.
+// Described is a revision with its verdict, the data of its tags, and what was around it when it was read.
 type Described struct {
 	revisions.Shown
 
 	TagData []revisions.Tag
+	Around  *Around // nil if unknown
+}
+
+// Around are the numbers of the revisions before and after a revision, 0 if there is none, and how the policies in
+// force in it are weaker than those of the one before, as validations.Weakened returns it.
+type Around struct {
+	Previous, Next int64
+	Weakened       []string
 }
 
 // Show returns a revision and its current verdict. Faults: NotFound, Gone.
@@ -28,17 +36,29 @@ func (v View) Show(ctx context.Context, id int64) (revisions.Shown, error) {
 	return v.weigh(evidence)[0], nil
 }
 
-// Describe is Show with the data of the tags.
+// Describe is Show with the data of the tags, and with what is around the revision.
 func (v View) Describe(ctx context.Context, id int64) (Described, error) {
-	shown, err := v.Show(ctx, id)
-	if err != nil || len(shown.Tags) == 0 {
-		return Described{Shown: shown}, err
-	}
-	tags, err := v.store.Tags(ctx, id)
+	near, err := v.store.Around(ctx, id)
 	if err != nil {
-		return Described{}, fmt.Errorf("read tags: %w", err)
+		return Described{}, fmt.Errorf("find what is around revision %d: %w", id, err)
 	}
-	return Described{shown, tags}, nil
+	evidence, err := v.store.Evidence(ctx, []int64{near.Previous, id})
+	if err != nil {
+		return Described{}, fmt.Errorf("read revision: %w", err)
+	}
+	evidence.Revisions = slices.DeleteFunc(evidence.Revisions, func(r revisions.Revision) bool { return r.ID != id })
+	if len(evidence.Revisions) == 0 {
+		return Described{}, revisions.Absent(ctx, v.store, id)
+	}
+	weakened := validations.Weakened(revisions.InForce(evidence.Policies, near.Previous),
+		revisions.InForce(evidence.Policies, id))
+	found := Described{Shown: v.weigh(evidence)[0], Around: &Around{near.Previous, near.Next, weakened}}
+	if len(found.Tags) > 0 {
+		if found.TagData, err = v.store.Tags(ctx, id); err != nil {
+			return Described{}, fmt.Errorf("read tags: %w", err)
+		}
+	}
+	return found, nil
 }
 
 // Listed is a page of revisions.

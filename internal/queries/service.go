@@ -7,6 +7,7 @@ import (
 	"purser/internal/authz"
 	"purser/internal/cache"
 	"purser/internal/document"
+	"purser/internal/findings"
 	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/validations"
@@ -31,8 +32,8 @@ type Service struct {
 
 	// warned caches the warnings about revisions.
 	warned *cache.Cache[judging.RenderKey, []string]
-	// counts caches the numbers of findings about the newest revisions.
-	counts *cache.Cache[countsKey, map[Counted]int]
+	// counts caches the numbers of findings about revisions.
+	counts *cache.Cache[countsKey, findings.Counts]
 	// Concurrent identical calls share a result, which is not cached.
 	explanations *cache.Cache[explanationKey, Explanation]
 	graphs       *cache.Cache[graphKey, Graph]
@@ -45,7 +46,7 @@ const warnedSize, countsSize = 1 << 20, 1 << 20
 func NewService(config Config) *Service {
 	return &Service{
 		config.Store, config.Renderer, config.Rendered, config.DefaultValidations,
-		cache.New[judging.RenderKey, []string](warnedSize), cache.New[countsKey, map[Counted]int](countsSize),
+		cache.New[judging.RenderKey, []string](warnedSize), cache.New[countsKey, findings.Counts](countsSize),
 		cache.New[explanationKey, Explanation](0), cache.New[graphKey, Graph](0),
 	}
 }

@@ -44,30 +44,22 @@ type Entries struct {
 }
 
 // Validations returns a summary of each validation of a revision, named as for Resolve, sorted by name (spec/api.md
-// §8.2).
+// §8.2). Its status is the one that counts in the verdict; in the reference it is that of the worst entry.
 func (v View) Validations(ctx context.Context, id string) ([]validations.Summary, error) {
 	evidence, err := v.evidenceOf(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	revision := evidence.Revisions[0]
-	worst, err := v.store.WorstResults(ctx, revision)
-	if err != nil {
-		return nil, fmt.Errorf("read validation results: %w", revisions.Explained(ctx, v.store, revision.ID, err))
+	shown := v.weigh(evidence)[0]
+	statuses := shown.Verdict.Statuses()
+	if v.renderer.Compat {
+		worst, err := v.store.WorstResults(ctx, shown.Revision)
+		if err != nil {
+			return nil, fmt.Errorf("read validation results: %w", revisions.Explained(ctx, v.store, shown.ID, err))
+		}
+		maps.Copy(statuses, worst)
 	}
-	policies, statuses := revisions.InForce(evidence.Policies, revision.ID), map[string]string{}
-	maps.Copy(statuses, worst)
-	for _, name := range internalNames(policies) {
-		statuses[name] = statusWord(revision.Failed)
-	}
-	return validations.Summarize(policies, statuses), nil
-}
-
-func statusWord(failed bool) string {
-	if failed {
-		return validations.Failure.String()
-	}
-	return validations.Success.String()
+	return validations.Summarize(revisions.InForce(evidence.Policies, shown.ID), statuses), nil
 }
 
 // internalNames returns the names of the schema validation, with its alias if a policy uses it (spec/api.md §0 D2).

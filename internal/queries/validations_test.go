@@ -3,10 +3,10 @@ package queries
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -218,54 +218,64 @@ func TestService_Entries_ofAnother(t *testing.T) {
 	site.stamp = 5
 	_, err := s.Entries(t.Context(), 1, "", Page{Limit: -1})
 	_, errStatus := s.Status(t.Context(), "1")
-	_, errSummary := s.Validations(t.Context(), "1")
-	for _, err := range []error{err, errStatus, errSummary} {
+	for _, err := range []error{err, errStatus} {
 		if fault.KindOf(err) != fault.NotFound {
 			t.Errorf("%v", err)
 		}
 	}
 }
 
-// Values returned by the store are not modified.
+// The status of a validation is the one that the verdict is based on; in the reference it is that of the worst entry.
 func TestService_Validations(t *testing.T) {
 	t.Parallel()
+	gate := policy("lint", "missing", "tests", validations.SchemaValidationAlias)
+	gate.Requirements[2] = validations.ParsePolicy(gate.Identity, []byte(`{"validations":[{"name":"tests","expiresAfter":"PT1H"}]}`)).
+		Requirements[0]
 	for _, c := range []struct {
 		name     string
 		policies []revisions.PolicyVersion
+		compat   bool
 		want     []validations.Summary
 	}{
-		{"without a policy", nil, []validations.Summary{
+		{"without a policy", nil, false, []validations.Summary{
 			{Name: validations.SchemaValidation, Status: "failure"},
-			{Name: "lint", Status: "success"},
-			{Name: "tests", Status: "failure"},
+			{Name: "lint", Status: "failure"},
+			{Name: "mended", Status: "success"},
+			{Name: "tests", Status: "success"},
 		}},
-		{
-			"with one",
-			[]revisions.PolicyVersion{policy("lint", "missing", validations.SchemaValidationAlias)},
-			[]validations.Summary{
-				{Name: validations.SchemaValidation, Status: "ignored [failure]"},
-				{Name: "lint", Status: "success"},
-				{Name: "missing", Status: "failure"},
-				{Name: "tests", Status: "ignored [failure]"},
-				{Name: validations.SchemaValidationAlias, Status: "failure"},
-			},
-		},
+		{"with one", []revisions.PolicyVersion{gate}, false, []validations.Summary{
+			{Name: validations.SchemaValidation, Status: "ignored [failure]"},
+			{Name: "lint", Status: "failure"},
+			{Name: "mended", Status: "ignored [success]"},
+			{Name: "missing", Status: "failure"},
+			{Name: "tests", Status: "failure"}, // its success has expired
+			{Name: validations.SchemaValidationAlias, Status: "failure"},
+		}},
+		{"as in the reference", nil, true, []validations.Summary{
+			{Name: validations.SchemaValidation, Status: "failure"},
+			{Name: "lint", Status: "failure"},
+			{Name: "mended", Status: "failure"},
+			{Name: "tests", Status: "success"},
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			site := judgedSite(t, c.policies...)
-			site.worst = map[string]string{"tests": "failure", "lint": "success"}
-			before := maps.Clone(site.worst)
-			got, err := service(site).Validations(t.Context(), "1")
+			site.worst = map[string]string{"lint": "failure", "mended": "failure", "tests": "success"}
+			site.outcomes = map[int64][]validations.Outcome{1: {
+				{Name: "lint", Status: validations.Failure, At: at()},
+				{Name: "mended", At: at()},
+				{Name: "tests", At: at().Add(-2 * time.Hour)},
+			}}
+			s := service(site)
+			s.renderer.Compat = c.compat
+			got, err := s.Validations(t.Context(), "1")
 			if err != nil {
 				t.Fatal(err)
 			}
 			slices.SortFunc(c.want, func(a, b validations.Summary) int { return strings.Compare(a.Name, b.Name) })
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("validations (-want +got)\n%s", diff)
-			}
-			if diff := cmp.Diff(before, site.worst); diff != "" {
-				t.Errorf("what the store returned (-before +after)\n%s", diff)
 			}
 		})
 	}

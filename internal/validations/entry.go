@@ -23,7 +23,7 @@ type Entry struct {
 	ExpiresAt    time.Time       // zero if it does not expire
 }
 
-// Summary is one validation of a revision with the worst status of its entries (spec/api.md §8.2).
+// Summary is one validation of a revision with its status (spec/api.md §8.2).
 type Summary struct {
 	Name   string
 	Status string
@@ -131,19 +131,19 @@ func withExpiry(entry Entry, requirement Requirement) Entry {
 	return entry
 }
 
-// Summarize returns summaries, sorted by name, of the validations that were reported or that a policy lists. worst maps
-// the names of the reported ones to their worst status.
-func Summarize(policies []Policy, worst map[string]string) []Summary {
+// Summarize returns summaries, sorted by name, of the validations that were reported or that a policy lists.
+// statuses maps the names of the reported ones to their statuses.
+func Summarize(policies []Policy, statuses map[string]string) []Summary {
 	required := strictest(policies)
-	summaries := make([]Summary, 0, len(worst)+len(required))
-	for name, status := range worst {
+	summaries := make([]Summary, 0, len(statuses)+len(required))
+	for name, status := range statuses {
 		if _, listed := required[name]; len(policies) > 0 && !listed {
 			status = ignoredStatus(status)
 		}
 		summaries = append(summaries, Summary{name, status})
 	}
 	for name := range required {
-		if _, reported := worst[name]; !reported {
+		if _, reported := statuses[name]; !reported {
 			summaries = append(summaries, Summary{name, Failure.String()})
 		}
 	}

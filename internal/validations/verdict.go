@@ -82,17 +82,15 @@ type Verdict struct {
 	Ignored []Judged
 	// Reported are all reported validations that count; empty if there are policies.
 	Reported []Judged
+	// Notice says what counted if no policy is in force; "" if one is, and in the reference, where nothing counts then.
+	Notice string
 	// Warnings are about likely mistakes that do not fail the revision.
 	Warnings []string
 }
 
 // Made returns the names of all reported validations in the verdict.
 func (v Verdict) Made() (names []string) {
-	lists := [][]Judged{v.Reported, v.Ignored}
-	for _, policy := range v.Policies {
-		lists = append(lists, policy.Validations)
-	}
-	for _, judged := range slices.Concat(lists...) {
+	for _, judged := range v.all() {
 		if judged.Status != Missing {
 			names = append(names, judged.Name)
 		}
@@ -100,24 +98,33 @@ func (v Verdict) Made() (names []string) {
 	return names
 }
 
-// Lacking returns the number of required validations of other services that failed, and the number of those that were
-// never reported or have expired.
-func (v Verdict) Lacking() (failing, missing int) {
+// Statuses returns the words success or failure for all reported validations, by name. An expired success is a failure
+// if one policy says so.
+func (v Verdict) Statuses() map[string]string {
+	statuses := map[string]string{}
+	for _, judged := range v.all() {
+		switch {
+		case judged.Status == Missing:
+		case judged.Status != Success:
+			statuses[judged.Name] = Failure.String()
+		case statuses[judged.Name] == "":
+			statuses[judged.Name] = Success.String()
+		}
+	}
+	return statuses
+}
+
+// counted returns the validations that count, once for each policy that lists them.
+func (v Verdict) counted() []Judged {
 	counted := slices.Clone(v.Reported)
 	for _, policy := range v.Policies {
 		counted = append(counted, policy.Validations...)
 	}
-	failed, lacking := map[string]bool{}, map[string]bool{}
-	for _, judged := range counted {
-		switch {
-		case judged.Status == Missing, judged.Status == Expired:
-			lacking[judged.Name] = true
-		case judged.Status == Failure && !IsOwn(judged.Name):
-			failed[judged.Name] = true
-		}
-	}
-	return len(failed), len(lacking)
+	return counted
 }
+
+// all returns the validations that count, and the others.
+func (v Verdict) all() []Judged { return append(v.counted(), v.Ignored...) }
 
 // Obstacles returns a line of text for each counting validation that is not a success, and for each broken policy. A
 // line gives the reason, unless that is one of the messages shown elsewhere.
@@ -166,14 +173,10 @@ func (v Verdict) Pending() bool {
 	if v.Status == Success {
 		return false
 	}
-	counted := slices.Clone(v.Reported)
-	for _, policy := range v.Policies {
-		if policy.Policy.Broken {
-			return false
-		}
-		counted = append(counted, policy.Validations...)
+	if slices.ContainsFunc(v.Policies, func(p PolicyVerdict) bool { return p.Policy.Broken }) {
+		return false
 	}
-	return !slices.ContainsFunc(counted, func(j Judged) bool {
+	return !slices.ContainsFunc(v.counted(), func(j Judged) bool {
 		return j.Status == Failure || j.Status == Missing && isReserved(j.Name)
 	})
 }
@@ -220,7 +223,7 @@ func Judge(policies []Policy, defaults []string, outcomes []Outcome, now time.Ti
 			}
 		}
 		if defaults != nil {
-			verdict.Status = worst(verdict.Reported)
+			verdict.Status, verdict.Notice = worst(verdict.Reported), withoutPolicy(verdict.Reported)
 		}
 		return verdict
 	}
@@ -235,6 +238,22 @@ func Judge(policies []Policy, defaults []string, outcomes []Outcome, now time.Ti
 	}
 	verdict.Ignored = judgeAll(byName)
 	return verdict
+}
+
+// withoutPolicy says what counted in a verdict without policies.
+func withoutPolicy(counted []Judged) string {
+	isOwn := func(j Judged) bool { return IsOwn(j.Name) }
+	isPosted := func(j Judged) bool { return !IsOwn(j.Name) }
+	what := "no check"
+	switch own, posted := slices.ContainsFunc(counted, isOwn), slices.ContainsFunc(counted, isPosted); {
+	case own && posted:
+		what = "only the server's own checks and posted results"
+	case own:
+		what = "only the server's own checks"
+	case posted:
+		what = "only posted results"
+	}
+	return "No ValidationPolicy is in force: " + what + " counted"
 }
 
 // withAlias returns outcomes by name. It adds the alias of the schema validation if a policy lists it.

@@ -101,28 +101,6 @@ func TestJudge_severalPolicies(t *testing.T) {
 	}
 }
 
-// A missing validation counts once, however many policies list it, even if one of them accepts older results.
-func TestVerdict_Lacking(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	policies := []Policy{
-		policy(t, "a", "validations: [{name: deckhand-schema-validation}, {name: x}, {name: old}, {name: bad}]"),
-		policy(t, "b", "validations: [{name: x}, {name: y}, {name: old, expiresAfter: PT1H}, {name: bad}]"),
-	}
-	outcomes := []Outcome{
-		{Name: SchemaValidation, Status: Failure, At: now},
-		{Name: "old", At: now.Add(-2 * time.Hour)},
-		{Name: "bad", Status: Failure, At: now},
-		{Name: "nobody-lists-it", Status: Failure, At: now},
-	}
-	if failing, missing := Judge(policies, Own(), outcomes, now).Lacking(); failing != 1 || missing != 3 {
-		t.Errorf("%d fail and %d are missing, want bad, and old, x and y", failing, missing)
-	}
-	if failing, missing := Judge(nil, Own(), outcomes, now).Lacking(); failing != 2 || missing != 0 {
-		t.Errorf("without a policy %d fail and %d are missing, want bad and nobody-lists-it", failing, missing)
-	}
-}
-
 // A verdict that requires a result nobody may post cannot become a success by waiting, and suggests a similar name.
 func TestVerdict_Pending(t *testing.T) {
 	t.Parallel()

@@ -117,6 +117,7 @@ func TestDryRun_json(t *testing.T) {
 		"findings": []any{}, "validationPolicies": []any{},
 		"validations": []any{map[string]any{"name": own, "status": "success"}},
 		"warnings":    []any{"1 document has no DataSchema: acme/Widget/v1 (1)"},
+		"notice":      unguarded,
 	}
 	if diff := cmp.Diff(want, got.mapping(t)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -76,9 +76,9 @@ func (s *server) isPredicted(t *testing.T, c change) {
 		t.Fatalf("what went well as a dry run fails: %d\n%s", made.status, made.text)
 	}
 	after, said := s.head(t), tried.mapping(t)
-	for _, name := range []string{"Purser-Revision", "Purser-Changes", "Purser-Status"} {
-		if tried.got.Get(name) != made.got.Get(name) {
-			t.Errorf("%s of the dry run %q, and of the change %q", name, tried.got.Get(name), made.got.Get(name))
+	for _, name := range []string{"Purser-Revision", "Purser-Changes", "Purser-Status", "Purser-Warning"} {
+		if !slices.Equal(tried.got.Values(name), made.got.Values(name)) {
+			t.Errorf("%s of the dry run %q, and of the change %q", name, tried.got.Values(name), made.got.Values(name))
 		}
 	}
 	isCounted(t, made.got.Get("Purser-Changes"), said["documents"], said["changes"])
@@ -97,8 +97,13 @@ func (s *server) isPredicted(t *testing.T, c change) {
 		verdict := s.get(t, "revisions/"+after+"/status").mapping(t)
 		dropMessages(verdict) // the findings of a preview have them
 		shown := s.get(t, "revisions/"+after).mapping(t)
-		if warnings, warned := verdict["warnings"]; warned {
-			done["warnings"] = warnings
+		for _, name := range []string{"warnings", "notice"} {
+			if verdict[name] != nil {
+				done[name] = verdict[name]
+			}
+		}
+		if shown["weakened"] != nil && head != after {
+			done["weakened"] = shown["weakened"]
 		}
 		done["revision"], done["status"], done["validationPolicies"] = shown["id"], shown["status"], verdict["policies"]
 		if verdict["validations"] != nil {

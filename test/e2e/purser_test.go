@@ -236,6 +236,7 @@ deleted  [acme/Widget/v1, site] two (bucket site)
 added    [acme/Widget/v1, site] four (bucket site)
 Would be revision 3: added=1, modified=1, deleted=1, unchanged=2
 site/a.yaml:5:11: [acme/Widget/v1, site] one .data.n: 11 is greater than the maximum of 9 (use a number that the schema allows)
+warning: No ValidationPolicy is in force: only the server's own checks counted
 Status would be: failure
 `
 	if diff := cmp.Diff(sortedLines(want), sortedLines(plan)); diff != "" {
@@ -244,7 +245,7 @@ Status would be: failure
 	p.run(t, "push", "site", "site").exits(t, 1, "would delete 1 document: [acme/Widget/v1, site] two", "--yes or --max-deleted")
 	p.run(t, "push", "site", "site", "--yes", "--if-unchanged", "1").exits(t, 1, "--if-unchanged asks for revision 1, but the newest is 2")
 	p.run(t, "push", "site", "site", "--max-deleted", "1", "--if-unchanged", "2").exits(t, 0, "Revision 3:", "deleted=1",
-		"site/a.yaml:5:11: [acme/Widget/v1, site] one .data.n: 11 is greater", "Status: failure; failing documents and validations: 1")
+		"site/a.yaml:5:11: [acme/Widget/v1, site] one .data.n: 11 is greater", "Status: failure; findings: 1")
 	p.run(t, "push", "empty", "site/.", "--dry-run").exits(t, 1, "already exists in bucket: site", "document 1 (from site/a.yaml:1)",
 		"purser push --changeset")
 

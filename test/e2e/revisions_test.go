@@ -94,6 +94,7 @@ func TestShowRevision(t *testing.T) {
 		want := map[string]any{
 			"buckets": []any{"mop"}, "id": 1, "kind": "put", "user": nil, "message": nil, "status": "success",
 			"tags": map[string]any{}, "url": s.url + "/api/v1.0/revisions/1", "validationPolicies": []any{},
+			"previous": 0, "next": 0,
 		}
 		got := withoutStamp(t, withoutTime(t, s.get(t, "revisions/"+id).is(t, http.StatusOK).mapping(t)))
 		if diff := cmp.Diff(want, got); diff != "" {

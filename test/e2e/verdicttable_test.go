@@ -61,14 +61,14 @@ func TestMistakes_verdicts(t *testing.T) {
 			want: []string{"success", "acme/BaremetalNod/v1 (1; did you mean acme/BaremetalNode/v1?)"},
 		},
 		"other validations listed": {
-			more: schema + three + policy("ready", "deckhand-policy-validation"), header: "success; findings=2",
+			more: schema + three + policy("ready", "deckhand-policy-validation"), header: "success; findings=3",
 			want: []string{
 				"success (ignored: deckhand-schema-validation fails for 2 documents)",
 				"[acme/Widget/v1, @layer@] large .data.size: 177 is greater than the maximum of 100 (bucket more) (warning)",
 			},
 		},
 		"three violations": {
-			more: schema + three, header: "failure; findings=2",
+			more: schema + three, header: "failure; findings=3",
 			want: []string{
 				"failure", "deckhand-schema-validation: failure", "[acme/Widget/v1, @layer@] large .data.size: 177 is greater than the maximum of 100",
 				"[acme/Widget/v1, @layer@] large .data.color: 'red' is not one of ['blue']",

@@ -51,6 +51,8 @@ func (s *server) isWarned(t *testing.T, revision string, want ...string) {
 }
 
 const (
+	unguarded = "No ValidationPolicy is in force: only the server's own checks counted"
+
 	orphaned = "The parentSelector of document [acme/Widget/v1, site] w selects no document, so it inherits nothing"
 	unwanted = "The pattern 'NAME' is not in the text at .t of document [acme/Widget/v1, site] w, so substitution 1, from " +
 		"document [acme/Secret/v1, site] s, changes nothing"
@@ -123,7 +125,7 @@ func TestWarnings_orphanFails(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.put(t, "site", layeringPolicy("lp")+under("k: v", "site", widget("w", "{}"), "merge .")).is(t, http.StatusOK)
-	want := "failure\n" + fitting + ": failure\nwarning: 1 document has no DataSchema: acme/Widget/v1 (1)\n" +
+	want := "failure\n" + unguarded + "\n" + fitting + ": failure\nwarning: 1 document has no DataSchema: acme/Widget/v1 (1)\n" +
 		"[acme/Widget/v1, site] w: " + orphaned + "\n"
 	if got := s.get(t, "revisions/1/status", "Accept", "text/plain").text; got != want {
 		t.Errorf("status\n%s\nwant\n%s", got, want)

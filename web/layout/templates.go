@@ -35,7 +35,6 @@ func (p *Pages) functions() template.FuncMap {
 		"query": p.base.Query,
 		"past":  func(at string) bool { t, ok := wire.ParseTime(at); return ok && t.Before(p.now()) },
 		"add":   func(a, b int) int { return a + b },
-		"next":  func(id int64) int64 { return id + 1 },
 		"below": func(id any, steps ...string) string {
 			return strings.TrimPrefix(p.base.Link(append([]string{"revisions", fmt.Sprint(id)}, steps...)...), string(p.base))
 		},

@@ -31,6 +31,9 @@ func RequiredOf(status client.Verdict) (all []Required) {
 			at[name] = i
 			all = append(all, Required{Name: name, Status: state})
 		}
+		if all[i].Status == Success {
+			all[i].Status = state // another policy may ask for more
+		}
 		if policy != "" {
 			all[i].Policies = append(all[i].Policies, policy)
 		}
@@ -44,6 +47,22 @@ func RequiredOf(status client.Verdict) (all []Required) {
 		add(validation.Name, validation.Status, "")
 	}
 	return all
+}
+
+// StatusOf returns the status of a validation in a verdict, with its message; the zero Validation if it was neither
+// reported nor is required.
+func StatusOf(status client.Verdict, name string) client.Validation {
+	for _, required := range RequiredOf(status) {
+		if required.Name == name {
+			return client.Validation{Name: name, Status: required.Status}
+		}
+	}
+	for _, ignored := range status.Ignored {
+		if ignored.Name == name {
+			return ignored
+		}
+	}
+	return client.Validation{}
 }
 
 // Others returns the validations that are not among the required ones.

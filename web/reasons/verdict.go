@@ -1,6 +1,8 @@
 package reasons
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"purser/internal/client"
@@ -12,12 +14,13 @@ import (
 type Verdict struct {
 	Revision int64
 	OK       bool
-	Reasons  []reason // why not
-	Notes    []string // problems that do not block it
+	Notice   string    // without a policy, what counted
+	Reasons  []Problem // why not
+	Notes    []string  // problems that do not block it
 }
 
-// reason is a problem that blocks a revision, with advice.
-type reason struct {
+// Problem is why a validation is not a success, with advice.
+type Problem struct {
 	Validation string
 	Policy     string // that requires it; "" without one
 	Status     string // failure, missing or expired
@@ -30,7 +33,10 @@ const Success = "success"
 
 // Of words a verdict.
 func Of(status client.Verdict, found wire.Findings) Verdict {
-	said := Verdict{Revision: status.Revision, OK: status.Status == Success, Notes: status.Warnings}
+	said := Verdict{Revision: status.Revision, OK: status.Status == Success, Notice: status.Notice, Notes: status.Warnings}
+	if len(status.Policies) == 0 {
+		said.Notice = cmp.Or(said.Notice, "No ValidationPolicy is in force: nothing counted") // in compat mode
+	}
 	for _, policy := range status.Policies {
 		for _, v := range policy.Validations {
 			if v.Status != Success {
@@ -38,7 +44,7 @@ func Of(status client.Verdict, found wire.Findings) Verdict {
 			}
 		}
 		if policy.Broken() {
-			said.Reasons = append(said.Reasons, reason{
+			said.Reasons = append(said.Reasons, Problem{
 				Policy: policy.Name, Status: "failure", Text: "The policy " + policy.Name + " itself cannot be satisfied.",
 				Next: "Correct the policy's document; the findings say how.",
 			})
@@ -51,6 +57,7 @@ func Of(status client.Verdict, found wire.Findings) Verdict {
 			}
 		}
 	}
+	slices.SortStableFunc(said.Reasons, func(a, b Problem) int { return a.urgency() - b.urgency() })
 	var ignored []string
 	for _, v := range status.Ignored {
 		if v.Status != Success {
@@ -63,22 +70,33 @@ func Of(status client.Verdict, found wire.Findings) Verdict {
 	return said
 }
 
-// reasonOf returns why a validation is not a success, with advice.
-func reasonOf(v client.Validation, policy string, found wire.Findings) reason {
-	said := reason{Validation: v.Name, Policy: policy, Status: v.Status}
-	documents, about, advice := map[client.Identity]bool{}, 0, ""
-	message, unexplained := "", false
-	for _, f := range found.Findings {
-		if f.Validation != v.Name || f.Level != "error" {
-			continue
-		}
-		if f.Document == nil {
-			message, advice, unexplained = f.Message, f.Advice, f.Rule == "unexplained"
-			continue
-		}
-		documents[*f.Document] = true
-		about++
+// urgency orders reasons: failures come before results that are missing or expired.
+func (p Problem) urgency() int {
+	if p.Status == "failure" {
+		return 0
 	}
+	return 1
+}
+
+// ProblemOf returns why one validation is not a success; the zero Problem if it is.
+func ProblemOf(v client.Validation, found wire.Findings) (why Problem) {
+	if v.Status == Success || v.Status == "" {
+		return why
+	}
+	return reasonOf(v, "", found)
+}
+
+// reasonOf returns why a validation is not a success, with advice.
+func reasonOf(v client.Validation, policy string, found wire.Findings) Problem {
+	said := Problem{Validation: v.Name, Policy: policy, Status: v.Status}
+	message, advice, unexplained := "", "", false
+	for _, f := range found.Findings {
+		if f.Validation == v.Name && f.Document == nil {
+			message, advice, unexplained = f.Message, f.Advice, f.Rule == "unexplained"
+			break
+		}
+	}
+	number := numberOf(found, v.Name)
 	switch v.Status {
 	case "missing":
 		said.Text = "Nobody has posted a result of " + v.Name + "."
@@ -93,8 +111,9 @@ func reasonOf(v client.Validation, policy string, found wire.Findings) reason {
 	default:
 		said.Text = v.Name + " failed"
 		switch {
-		case len(documents) > 0:
-			said.Text += ": " + words.Count(about, "finding") + " in " + words.Count(len(documents), "document") + "."
+		case number.Documents > 0:
+			said.Text += ": " + client.AtLeast(words.Count(number.Findings, "finding"), number.More) + " in " +
+				client.AtLeast(words.Count(number.Documents, "document"), number.More || number.Unnamed) + "."
 			said.Next = "Correct the documents below and upload their buckets again."
 			if !v.Own() {
 				said.Next = "Correct the documents below, upload their buckets again, and have its service validate " +
@@ -117,10 +136,49 @@ func reasonOf(v client.Validation, policy string, found wire.Findings) reason {
 			said.Next = "Correct that, and have its service validate the new revision."
 		}
 	}
-	if advice != "" && len(documents) == 0 {
+	if advice != "" && number.Documents == 0 {
 		said.Next = words.Sentence(advice)
 	}
 	return said
+}
+
+// numberOf returns the number of findings of a validation about documents, at its most severe level.
+func numberOf(found wire.Findings, validation string) (number client.Number) {
+	for _, n := range found.ByValidation {
+		if n.Name == validation && (number.Name == "" || n.Level == "error") {
+			number = n
+		}
+	}
+	for _, cause := range found.Causes {
+		if f := cause.First; f.Validation == validation && f.Level == number.Level && f.Document == nil {
+			number.Findings -= cause.Findings
+		}
+	}
+	return number
+}
+
+// Shown has the findings that a page shows, and the numbers of all.
+type Shown struct {
+	Groups []Group
+	Causes []client.Cause // of several documents; only if not all findings are shown
+	Rest   int            // findings that are not shown
+	More   bool           // there may be others
+}
+
+// Show returns what a page shows of findings.
+func Show(found wire.Findings) Shown {
+	shown := Shown{
+		Groups: ByDocument(found.Findings), Rest: max(found.Total-len(found.Findings), 0), More: found.More,
+	}
+	if shown.Rest == 0 {
+		return shown
+	}
+	for _, cause := range found.Causes {
+		if cause.Documents > 1 {
+			shown.Causes = append(shown.Causes, cause)
+		}
+	}
+	return shown
 }
 
 // Group has the findings of one document, or of the revision as a whole.

@@ -23,12 +23,13 @@ func TestOf(t *testing.T) {
 	for name, c := range map[string]struct {
 		status client.Verdict
 		found  []wire.Finding
-		want   []reason
+		number client.Number
+		want   []Problem
 	}{
 		"success": {status: client.Verdict{Status: "success", Policies: []client.Policy{{Name: "gate", Status: "success"}}}},
 		"missing": {
 			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "a", Status: "missing"})},
-			want: []reason{{
+			want: []Problem{{
 				"a", "gate", "missing", "Nobody has posted a result of a.",
 				"Have its service validate this revision and post the result.",
 			}},
@@ -36,12 +37,13 @@ func TestOf(t *testing.T) {
 		"expired": {
 			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "a", Status: "expired"})},
 			found:  []wire.Finding{about("a", "It is old", "validate again", nil)},
-			want:   []reason{{"a", "gate", "expired", "The result of a has expired.", "Validate again."}},
+			want:   []Problem{{"a", "gate", "expired", "The result of a has expired.", "Validate again."}},
 		},
 		"documents": {
 			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "a", Status: "failure"})},
 			found:  []wire.Finding{about("a", "x", "", one), about("a", "y", "", one), about("a", "z", "", two), about("b", "z", "", two)},
-			want: []reason{{
+			number: client.Number{Name: "a", Level: "error", Findings: 3, Documents: 2},
+			want: []Problem{{
 				"a", "gate", "failure", "a failed: 3 findings in 2 documents.",
 				"Correct the documents below, upload their buckets again, and have its service validate the new revision.",
 			}},
@@ -49,8 +51,32 @@ func TestOf(t *testing.T) {
 		"own, in documents": {
 			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "deckhand-x", Status: "failure"})},
 			found:  []wire.Finding{about("deckhand-x", "x", "", one)},
-			want: []reason{{
+			number: client.Number{Name: "deckhand-x", Level: "error", Findings: 1, Documents: 1},
+			want: []Problem{{
 				"deckhand-x", "gate", "failure", "deckhand-x failed: 1 finding in 1 document.",
+				"Correct the documents below and upload their buckets again.",
+			}},
+		},
+		"not all are listed": {
+			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "m", Status: "missing"}, client.Validation{Name: "deckhand-x", Status: "failure"})},
+			found:  []wire.Finding{about("deckhand-x", "x", "", one)},
+			number: client.Number{Name: "deckhand-x", Level: "error", Findings: 1661, Documents: 1000, Unnamed: true},
+			want: []Problem{
+				{
+					"deckhand-x", "gate", "failure", "deckhand-x failed: 1661 findings in at least 1000 documents.",
+					"Correct the documents below and upload their buckets again.",
+				},
+				{
+					"m", "gate", "missing", "Nobody has posted a result of m.",
+					"Have its service validate this revision and post the result.",
+				},
+			},
+		},
+		"not all were read": {
+			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "deckhand-x", Status: "failure"})},
+			number: client.Number{Name: "deckhand-x", Level: "error", Findings: 10000, Documents: 10000, More: true},
+			want: []Problem{{
+				"deckhand-x", "gate", "failure", "deckhand-x failed: at least 10000 findings in at least 10000 documents.",
 				"Correct the documents below and upload their buckets again.",
 			}},
 		},
@@ -59,20 +85,20 @@ func TestOf(t *testing.T) {
 			found: []wire.Finding{{Finding: client.Finding{
 				Level: "error", Validation: "a", Rule: "unexplained", Message: "any words", Advice: "ask its service why",
 			}}},
-			want: []reason{{
+			want: []Problem{{
 				"a", "gate", "failure", "a failed, and its result does not say why.", "Ask its service why.",
 			}},
 		},
 		"posted": {
 			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "a", Status: "failure"})},
 			found:  []wire.Finding{about("a", "no such disk", "", nil)},
-			want: []reason{{
+			want: []Problem{{
 				"a", "gate", "failure", "a failed: No such disk.", "Correct that, and have its service validate the new revision.",
 			}},
 		},
 		"no policy": {
 			status: client.Verdict{Status: "failure", Validations: []client.Validation{{Name: "a", Status: "failure"}, {Name: "b", Status: "success"}}},
-			want: []reason{{
+			want: []Problem{{
 				"a", "", "failure", "a failed.",
 				"Look at its results, correct what they name, and have its service validate the new revision.",
 			}},
@@ -80,7 +106,7 @@ func TestOf(t *testing.T) {
 		"own": {
 			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "deckhand-policy-validation", Status: "failure"})},
 			found:  []wire.Finding{about("deckhand-policy-validation", "no layers", "", nil)},
-			want: []reason{{
+			want: []Problem{{
 				"deckhand-policy-validation", "gate", "failure", "deckhand-policy-validation failed: No layers.",
 				"Correct the documents and push them again.",
 			}},
@@ -88,27 +114,29 @@ func TestOf(t *testing.T) {
 		"own with advice": {
 			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "deckhand-policy-validation", Status: "failure"})},
 			found:  []wire.Finding{about("deckhand-policy-validation", "no layers", "add some", nil)},
-			want: []reason{{
+			want: []Problem{{
 				"deckhand-policy-validation", "gate", "failure", "deckhand-policy-validation failed: No layers.", "Add some.",
 			}},
 		},
 		"no such": {
 			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "deckhand-x-validation", Status: "missing"})},
 			found:  []wire.Finding{about("deckhand-x-validation", "There will be none", "correct the name", nil)},
-			want: []reason{{
+			want: []Problem{{
 				"deckhand-x-validation", "gate", "missing", "There is no result of deckhand-x-validation. There will be none.",
 				"Correct the name.",
 			}},
 		},
 		"broken policy": {
 			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "a", Status: "success"})},
-			want: []reason{{
+			want: []Problem{{
 				"", "gate", "failure", "The policy gate itself cannot be satisfied.",
 				"Correct the policy's document; the findings say how.",
 			}},
 		},
 	} {
-		got := Of(c.status, wire.Findings{Findings: c.found})
+		got := Of(c.status, wire.Findings{
+			Findings: c.found, Counts: client.Counts{ByValidation: []client.Number{c.number}},
+		})
 		if diff := cmp.Diff(c.want, got.Reasons); diff != "" || got.OK != (c.status.Status == "success") {
 			t.Errorf("%s: OK is %t (-want +got):\n%s", name, got.OK, diff)
 		}
@@ -120,7 +148,7 @@ func TestOf_own(t *testing.T) {
 	t.Parallel()
 	for _, name := range slices.Concat(validations.Own(), validations.Optional(), []string{validations.SchemaValidationAlias}) {
 		failed := client.Validation{Name: name, Status: "failure"}
-		want := reason{name, "", "failure", name + " failed.", "Correct the documents and push them again."}
+		want := Problem{name, "", "failure", name + " failed.", "Correct the documents and push them again."}
 		if diff := cmp.Diff(want, reasonOf(failed, "", wire.Findings{})); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}

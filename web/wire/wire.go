@@ -12,8 +12,8 @@ import (
 
 // Findings lists the problems of a revision.
 type Findings struct {
-	Total    int       `json:"total"`
-	More     bool      `json:"more"`
+	client.Counts
+
 	Findings []Finding `json:"findings"`
 }
 

@@ -28,14 +28,14 @@ func Pushed(written client.Written, found client.Findings, places []string) Answ
 	for i, f := range found.Findings {
 		findings[i] = placed{Finding: f, Place: placeAt(places, i)}
 	}
-	text := findingsText(found.Findings, places, found.Total, found.More)
+	text := findingsText(found.Findings, places, found.Counts)
 	if written.Status == "" {
 		text = lostText(found.Findings, places)
 	}
 	return Answer{
 		JSON: marshal(map[string]any{
 			"revision": json.Number(written.Revision), "changes": written.Changes, "status": written.Status,
-			"findings": findings,
+			"findings": findings, "warnings": append([]string{}, written.Warnings...),
 		}),
 		Names: []string{written.Revision},
 		Text:  writtenText(written, text),
@@ -47,7 +47,7 @@ func lostText(findings []client.Finding, places []string) string {
 	var b strings.Builder
 	for i, f := range findings {
 		if f.Rule == "UnknownKey" && placeAt(places, i) != "" {
-			b.WriteString(findingsText([]client.Finding{f}, places[i:], 1, false))
+			b.WriteString(findingsText([]client.Finding{f}, places[i:], client.Counts{Total: 1}))
 		}
 	}
 	return b.String()
@@ -63,16 +63,28 @@ func writtenText(written client.Written, findings string) string {
 	if written.Status == "" {
 		return fmt.Sprintf("%sNothing changed; the newest revision is %s.\n", findings, written.Revision)
 	}
-	return fmt.Sprintf("Revision %s: %s\n%s%s\n", written.Revision, written.Changes, findings, statusLine(written.Status))
+	return fmt.Sprintf("Revision %s: %s\n%s%s%s\n", written.Revision, written.Changes, findings,
+		warningLines(written.Warnings...), statusLine(written.Status))
 }
 
-// statusLine returns a line for the header Purser-Status, such as failure; findings=2. Its number counts no
-// findings: a document counts once, however many it has.
+// warningLines returns a line for each warning that is not empty.
+func warningLines(warnings ...string) string {
+	var b strings.Builder
+	for _, warning := range warnings {
+		if warning != "" {
+			fmt.Fprintln(&b, words.Line("warning: "+warning))
+		}
+	}
+	return b.String()
+}
+
+// statusLine returns a line for the header Purser-Status, such as failure; findings=2, or 2+ for at least two.
 func statusLine(header string) string {
-	status, failing, counted := strings.Cut(header, "; findings=")
+	status, number, counted := strings.Cut(header, "; findings=")
 	line := "Status: " + status
-	if counted && failing != "0" {
-		line += "; failing documents and validations: " + failing
+	if counted && number != "0" {
+		least, more := strings.CutSuffix(number, "+")
+		line += "; findings: " + client.AtLeast(least, more)
 	}
 	return line
 }
@@ -98,12 +110,11 @@ func Preview(written client.Written, preview client.Preview, differences map[cli
 	} else {
 		b.WriteString("Nothing would change.\n")
 	}
-	b.WriteString(findingsText(preview.Findings, places, preview.Total, preview.More))
-	for _, warning := range preview.Warnings {
-		if preview.Total == 0 { // otherwise they are among the findings
-			fmt.Fprintln(&b, words.Line("warning: "+warning))
-		}
+	b.WriteString(findingsText(preview.Findings, places, preview.Counts))
+	if preview.Total == 0 { // otherwise they are among the findings
+		b.WriteString(warningLines(preview.Warnings...))
 	}
+	b.WriteString(policyLines(preview))
 	if preview.Withheld != "" {
 		fmt.Fprintln(&b, words.Line(preview.Withheld))
 	}
@@ -120,6 +131,7 @@ func RollbackPreview(revision string, written client.Written, preview client.Pre
 	if !preview.Changed {
 		fmt.Fprintf(&b, "Nothing would change: the newest revision has the documents of revision %s.\n", revision)
 	}
+	b.WriteString(policyLines(preview))
 	fmt.Fprintln(&b, verdictLine(preview))
 	return Answer{written.Body, changeNames(preview), b.String()}
 }
@@ -133,6 +145,11 @@ func RollbackQuestion(revision string) func(client.Preview) (text, question stri
 		}
 		return RollbackPreview(revision, client.Written{}, preview).Text, question + "?"
 	}
+}
+
+// policyLines says how a change weakens policies, and what counts without any.
+func policyLines(preview client.Preview) string {
+	return warningLines(preview.Weakened...) + warningLines(preview.Notice)
 }
 
 // verdictLine returns a line with the status of the new revision, or with that of the present one if nothing would
@@ -163,7 +180,8 @@ func wordOf(d client.Difference) string {
 	return cmp.Or(map[string]string{"created": "added", "modified": "changed"}[d.Change], d.Change)
 }
 
-// Deletions returns a list of the documents that a change would delete, and the question whether to.
+// Deletions returns a list of the documents that a change would delete and of how it would weaken policies, and the
+// question whether to.
 func Deletions(preview client.Preview) (list, question string) {
 	var rows [][]string
 	for _, d := range preview.Documents {
@@ -171,7 +189,7 @@ func Deletions(preview client.Preview) (list, question string) {
 			rows = append(rows, []string{"  deleted", d.Bucket, d.String()})
 		}
 	}
-	return table(rows), "Delete " + deletedIn(preview) + "?"
+	return table(rows) + policyLines(preview), "Delete " + deletedIn(preview) + "?"
 }
 
 // deletedIn counts the documents that a change would delete. It points to a ValidationPolicy, without which less is

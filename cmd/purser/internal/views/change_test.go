@@ -13,7 +13,8 @@ func TestStatusLine(t *testing.T) {
 	t.Parallel()
 	for header, want := range map[string]string{
 		"success; findings=0":  "Status: success",
-		"failure; findings=12": "Status: failure; failing documents and validations: 12",
+		"failure; findings=12": "Status: failure; findings: 12",
+		"failure; findings=9+": "Status: failure; findings: at least 9",
 		"failure":              "Status: failure",
 	} {
 		if got := statusLine(header); got != want {
@@ -31,12 +32,28 @@ func TestPruned(t *testing.T) {
 	}
 }
 
+// What a change does to policies is said by its previews, before its confirmation, and after it is made.
+func TestWeakened(t *testing.T) {
+	t.Parallel()
+	preview := client.Preview{Changed: true, Status: "success", Notice: "none is in force", Weakened: []string{"it is\ngone"}}
+	made := client.Written{Revision: "7", Status: "success; findings=0", Warnings: []string{"it is\ngone", "none is in force"}}
+	deletions, _ := Deletions(preview)
+	for name, got := range map[string]string{
+		"preview": Preview(client.Written{}, preview, nil, nil, false).Text, "rollback": RollbackPreview("1", client.Written{}, preview).Text,
+		"deletions": deletions, "pushed": Pushed(made, client.Findings{}, nil).Text, "rolled back": RolledBack(made).Text,
+	} {
+		if want := "warning: it is gone\nwarning: none is in force\n"; !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q in it", name, got, want)
+		}
+	}
+}
+
 // A preview of a push has the differences below each document, and findings with their places.
 func TestPreview(t *testing.T) {
 	t.Parallel()
 	changed := client.Identity{Schema: "acme/X/v1", Layer: "site", Name: "x\x1b\n", Bucket: "b"}
 	preview := client.Preview{
-		Changed: true, Status: "failed", Changes: client.Changes{Modified: 1}, Total: 3,
+		Changed: true, Status: "failed", Changes: client.Changes{Modified: 1}, Counts: client.Counts{Total: 3},
 		Documents: []client.Difference{{Identity: changed, Change: "modified", From: "a"}},
 		Findings: []client.Finding{
 			{Level: "error", Validation: "v", Message: "no"},

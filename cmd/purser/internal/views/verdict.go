@@ -11,8 +11,10 @@ import (
 	"purser/internal/words"
 )
 
-// Verdict returns the verdict on a revision: the status, each required validation, and the reasons of failures.
-func Verdict(text []byte, verdict client.Verdict) Answer {
+// Verdict returns the verdict on a revision: the status, each required validation, the reasons of failures, and the
+// findings about documents or, if the list does not have all of them, their causes.
+func Verdict(text []byte, verdict client.Verdict, found client.Findings) Answer {
+	shown, below := belowVerdict(found)
 	var b strings.Builder
 	fmt.Fprintf(&b, "revision %d: %s\n", verdict.Revision, verdict.Status)
 	var rows [][]string
@@ -20,7 +22,7 @@ func Verdict(text []byte, verdict client.Verdict) Answer {
 	add := func(validations []client.Validation, note string) {
 		for _, v := range validations {
 			rows = append(rows, []string{"  " + v.Status, v.Name, note})
-			if reason := v.Name + ": " + v.Message; v.Message != "" && !slices.Contains(reasons, reason) {
+			if reason := v.Name + ": " + v.Message; v.Message != "" && !shown[v.Message] && !slices.Contains(reasons, reason) {
 				reasons = append(reasons, reason)
 			}
 		}
@@ -34,17 +36,51 @@ func Verdict(text []byte, verdict client.Verdict) Answer {
 	add(verdict.Validations, "")
 	add(verdict.Ignored, "ignored")
 	b.WriteString(table(rows))
+	if verdict.Notice != "" {
+		fmt.Fprintln(&b, words.Line(verdict.Notice))
+	}
 	for _, reason := range reasons {
 		fmt.Fprintln(&b, words.Line(reason))
 	}
-	for _, warning := range verdict.Warnings {
-		fmt.Fprintln(&b, words.Line("warning: "+warning))
-	}
+	b.WriteString(warningLines(verdict.Warnings...) + below)
 	if verdict.Status == "failure" {
 		fmt.Fprintf(&b, "All that is wrong: purser findings %d\n", verdict.Revision)
 	}
 	return Answer{text, []string{verdict.Status}, b.String()}
 }
+
+// belowVerdict returns the lines of findings about documents below a verdict, and the messages that they show.
+func belowVerdict(found client.Findings) (shown map[string]bool, lines string) {
+	var b strings.Builder
+	shown = map[string]bool{}
+	add := func(f client.Finding, like string) {
+		if f.Document != nil {
+			shown[f.Message] = true
+			fmt.Fprintln(&b, words.Line(bucketed(f)+like))
+		}
+	}
+	rest := found.Total - len(found.Findings)
+	if rest == 0 || len(found.Causes) == 0 {
+		for _, f := range found.Findings {
+			add(f, "")
+		}
+		return shown, b.String() + restLine(rest, found.More)
+	}
+	rest = found.Total
+	for _, cause := range found.Causes[:min(len(found.Causes), maxBelow)] {
+		like := ""
+		if others := cause.Findings - 1; others > 0 {
+			like = fmt.Sprintf(", and %s more like it, in %s", client.AtLeast(strconv.Itoa(others), cause.More),
+				words.Count(cause.Documents, "document"))
+		}
+		add(cause.First, like)
+		rest -= cause.Findings
+	}
+	return shown, b.String() + restLine(rest, found.More)
+}
+
+// maxBelow is the maximum number of causes below a verdict.
+const maxBelow = 20
 
 // verdictWord converts the status of a revision to the word of a verdict.
 func verdictWord(status string) string {
@@ -93,26 +129,29 @@ func Findings(text []byte, found client.Findings) Answer {
 			names = append(names, f.Validation)
 		}
 	}
-	return Answer{text, names, findingsText(found.Findings, nil, found.Total, found.More)}
+	return Answer{text, names, findingsText(found.Findings, nil, found.Counts)}
 }
 
 // findingsText returns a line for each finding, with its place in the files if places has one, or else its bucket.
 // A last line counts those that are not shown.
-func findingsText(findings []client.Finding, places []string, total int, more bool) string {
+func findingsText(findings []client.Finding, places []string, counts client.Counts) string {
 	var b strings.Builder
 	for i, f := range findings {
-		text := findingText(f)
+		text := bucketed(f)
 		if place := placeAt(places, i); place != "" {
-			text = place + ": " + text
-		} else if f.Document != nil && f.Document.Bucket != "" {
-			text += " (bucket " + f.Document.Bucket + ")"
+			text = place + ": " + findingText(f)
 		}
 		fmt.Fprintln(&b, words.Line(text))
 	}
-	if rest := restText(len(findings), total, more); rest != "" {
-		fmt.Fprintln(&b, rest)
+	return b.String() + restLine(counts.Total-len(findings), counts.More)
+}
+
+// bucketed formats a finding as one line, with the bucket of its document.
+func bucketed(f client.Finding) string {
+	if f.Document == nil || f.Document.Bucket == "" {
+		return findingText(f)
 	}
-	return b.String()
+	return findingText(f) + " (bucket " + f.Document.Bucket + ")"
 }
 
 // placeAt returns the place of the finding at an index, "" if there is none.
@@ -139,13 +178,13 @@ func findingText(f client.Finding) string {
 	return text
 }
 
-// restText returns a line with the number of findings that are not shown, "" if there are none.
-func restText(count, total int, more bool) string {
-	switch rest := total - count; {
-	case more:
-		return "and more than " + strconv.Itoa(rest) + " others"
+// restLine returns a line with the number of findings that are not shown, "" if there are none.
+func restLine(rest int, more bool) string {
+	switch {
 	case rest > 0:
-		return "and " + strconv.Itoa(rest) + " more"
+		return "and " + client.AtLeast(strconv.Itoa(rest), more) + " more\n"
+	case more:
+		return "and perhaps others, which were not examined\n"
 	}
 	return ""
 }

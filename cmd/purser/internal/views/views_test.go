@@ -14,21 +14,44 @@ func TestVerdict(t *testing.T) {
 	t.Parallel()
 	broken := client.Validation{Name: "v", Status: "failure", Message: "is\nodd"}
 	got := Verdict([]byte("{}"), client.Verdict{
-		Revision: 3, Status: "failure", Warnings: []string{"old"},
+		Revision: 3, Status: "failure", Notice: "no policy", Warnings: []string{"old"},
 		Policies: []client.Policy{
 			{Name: "p", Status: "failure", Validations: []client.Validation{broken}},
 			{Name: "q", Status: "failure"},
 		},
 		Validations: []client.Validation{broken}, Ignored: []client.Validation{{Name: "i", Status: "success"}},
-	})
+	}, client.Findings{})
 	want := "revision 3: failure\n" +
 		"  failure  v  policy p\n" +
 		"  failure  q  the document is not a valid ValidationPolicy\n" +
 		"  failure  v\n" +
 		"  success  i  ignored\n" +
-		"v: is odd\nwarning: old\nAll that is wrong: purser findings 3\n"
+		"no policy\nv: is odd\nwarning: old\nAll that is wrong: purser findings 3\n"
 	if diff := cmp.Diff(want, got.Text); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)
+	}
+}
+
+// Below a verdict are the findings about documents, or their causes if the list is too long. Messages are not repeated.
+func TestVerdict_findings(t *testing.T) {
+	t.Parallel()
+	f := client.Finding{Level: "error", Document: &client.Identity{Schema: "a/X/v1", Name: "x", Bucket: "b"}, Path: ".p", Message: "odd"}
+	verdict := client.Verdict{Revision: 3, Status: "failure", Validations: []client.Validation{{Name: "v", Status: "failure", Message: "odd"}}}
+	const first, last = "revision 3: failure\n" + "  failure  v\n", "All that is wrong: purser findings 3\n"
+	for name, c := range map[string]struct {
+		found client.Findings
+		want  string
+	}{
+		"none known": {client.Findings{}, "v: odd\n"},
+		"all":        {client.Findings{Findings: []client.Finding{f}, Counts: client.Counts{Total: 1}}, "[a/X/v1] x .p: odd (bucket b)\n"},
+		"causes": {client.Findings{Findings: []client.Finding{f}, Counts: client.Counts{Total: 9, Causes: []client.Cause{
+			{Findings: 6, Documents: 5, First: f}, {Findings: 1, First: client.Finding{Message: "missing"}},
+		}}}, "[a/X/v1] x .p: odd (bucket b), and 5 more like it, in 5 documents\nand 2 more\n"},
+		"an older server": {client.Findings{Findings: []client.Finding{f}, Counts: client.Counts{Total: 9, More: true}}, "[a/X/v1] x .p: odd (bucket b)\nand at least 8 more\n"},
+	} {
+		if diff := cmp.Diff(first+c.want+last, Verdict(nil, verdict, c.found).Text); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
 
@@ -37,7 +60,7 @@ func TestPushed_findings(t *testing.T) {
 	t.Parallel()
 	host := &client.Identity{Schema: "acme/Host/v1", Layer: "site", Name: "h", Bucket: "si\nte"}
 	f := client.Finding{Level: "error", Document: host, Path: ".data.rack", Message: "too large", Advice: "smaller"}
-	found := client.Findings{Findings: []client.Finding{f, f, {Level: "error", Validation: "v", Message: "no"}}, Total: 3}
+	found := client.Findings{Findings: []client.Finding{f, f, {Level: "error", Validation: "v", Message: "no"}}, Counts: client.Counts{Total: 3}}
 	got := Pushed(client.Written{Revision: "7", Status: "failure; findings=2"}, found, []string{"f.yaml:3", "", ""}).Text
 	const line = "[acme/Host/v1, site] h .data.rack: too large (smaller)"
 	if want := "f.yaml:3: " + line + "\n" + line + " (bucket si te)\nv: no\n"; !strings.Contains(got, want) {

@@ -1,0 +1,41 @@
+package validations
+
+import (
+	"fmt"
+	"slices"
+
+	"purser/internal/document"
+)
+
+// Weakened returns a line for each way in which the policies after a change require less than those before it: a policy
+// is gone, no policy lists a validation any more, or older results count. The last one of at most 20 counts the others.
+func Weakened(before, after []Policy) (lines []string) {
+	const most = 20
+	kept := map[document.Identity]bool{}
+	for _, policy := range after {
+		kept[policy.Identity] = true
+	}
+	for _, policy := range before {
+		if !kept[policy.Identity] {
+			lines = append(lines, "The ValidationPolicy "+policy.Name+" is not in force any more")
+		}
+	}
+	had, have := strictest(before), strictest(after)
+	for _, name := range Required(before) {
+		old := had[name]
+		switch now, listed := have[name]; {
+		case !listed:
+			lines = append(lines, "No ValidationPolicy requires "+name+" any more")
+		case old.ExpiresAfter == "" || IsOwn(name):
+		case now.ExpiresAfter == "":
+			lines = append(lines, fmt.Sprintf("Results of %s do not expire any more; they did after %s", name, old.ExpiresAfter))
+		case now.lifetime > old.lifetime:
+			lines = append(lines,
+				fmt.Sprintf("Results of %s expire after %s, not after %s any more", name, now.ExpiresAfter, old.ExpiresAfter))
+		}
+	}
+	if others := len(lines) - most + 1; others > 1 {
+		lines = append(slices.Clip(lines[:most-1]), fmt.Sprintf("Policies are weakened in %d more ways", others))
+	}
+	return lines
+}

@@ -1,0 +1,106 @@
+package validations
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/document"
+)
+
+// gate returns a ValidationPolicy that lists validations: NAME, or NAME=DURATION for one with an expiry.
+func gate(name string, lists ...string) Policy {
+	var items []string
+	for _, item := range lists {
+		validation, after, expires := strings.Cut(item, "=")
+		text := fmt.Sprintf(`{"name":%q}`, validation)
+		if expires {
+			text = fmt.Sprintf(`{"name":%q,"expiresAfter":%q}`, validation, after)
+		}
+		items = append(items, text)
+	}
+	id := document.Identity{Schema: "deckhand/ValidationPolicy/v1", Name: name}
+	return ParsePolicy(id, []byte(`{"validations":[`+strings.Join(items, ",")+`]}`))
+}
+
+func TestWeakened(t *testing.T) {
+	t.Parallel()
+	some := func(policies ...Policy) []Policy { return policies }
+	var many, gone []string
+	for i := range 30 {
+		name := fmt.Sprintf("v%02d", i)
+		if many = append(many, name); i < 19 {
+			gone = append(gone, "No ValidationPolicy requires "+name+" any more")
+		}
+	}
+	for name, c := range map[string]struct {
+		before, after []Policy
+		want          []string
+	}{
+		"none":           {},
+		"the same":       {some(gate("a", "x=P1D")), some(gate("a", "x=P1D")), nil},
+		"a new one":      {nil, some(gate("a", "x")), nil},
+		"more":           {some(gate("a", "x")), some(gate("a", "x=P1D", "y")), nil},
+		"other words":    {some(gate("a", "x=P1D")), some(gate("a", "x=PT24H")), nil},
+		"stricter":       {some(gate("a", "x=P2D")), some(gate("a", "x=P1D")), nil},
+		"listed by both": {some(gate("a", "x=P1D"), gate("b", "x")), some(gate("a", "x=P1D"), gate("b", "y")), nil},
+		"it is broken":   {some(gate("a", "x=P1D")), some(gate("a", "x=P1D", "y=1 day")), nil},
+		"deleted": {some(gate("a", "x", "y")), nil, []string{
+			"The ValidationPolicy a is not in force any more", "No ValidationPolicy requires x any more",
+			"No ValidationPolicy requires y any more",
+		}},
+		"deleted, and another requires the same": {some(gate("a", "x"), gate("b", "x")), some(gate("b", "x")), []string{
+			"The ValidationPolicy a is not in force any more",
+		}},
+		"a validation is removed": {some(gate("a", "x", "y")), some(gate("a", "y")), []string{
+			"No ValidationPolicy requires x any more",
+		}},
+		"later": {some(gate("a", "x=P1D")), some(gate("a", "x=P7D")), []string{
+			"Results of x expire after P7D, not after P1D any more",
+		}},
+		"never": {some(gate("a", "x=P1D", "y")), some(gate("a", "x", "y")), []string{
+			"Results of x do not expire any more; they did after P1D",
+		}},
+		"the server's own, which do not expire": {
+			some(gate("a", SchemaValidation+"=P1D")), some(gate("a", SchemaValidation)), nil,
+		},
+		"the stricter one is removed": {
+			some(gate("a", "x=P1D"), gate("b", "x=P7D")), some(gate("b", "x=P7D")), []string{
+				"The ValidationPolicy a is not in force any more", "Results of x expire after P7D, not after P1D any more",
+			},
+		},
+		"many": {some(gate("a", many...)), some(gate("a", "y")), append(gone, "Policies are weakened in 11 more ways")},
+	} {
+		if diff := cmp.Diff(c.want, Weakened(c.before, c.after)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
+func TestJudge_notice(t *testing.T) {
+	t.Parallel()
+	own := []string{SchemaValidation}
+	for name, c := range map[string]struct {
+		policies []Policy
+		defaults []string
+		posted   []string
+		want     string
+	}{
+		"a policy":         {[]Policy{gate("a", "x")}, own, nil, ""},
+		"none":             {nil, own, nil, "No ValidationPolicy is in force: only the server's own checks counted"},
+		"posted ones":      {nil, own, []string{"x"}, "No ValidationPolicy is in force: only the server's own checks and posted results counted"},
+		"in the reference": {nil, nil, nil, ""},
+		"no defaults":      {nil, []string{}, nil, "No ValidationPolicy is in force: no check counted"},
+		"only posted":      {nil, []string{}, []string{"x"}, "No ValidationPolicy is in force: only posted results counted"},
+	} {
+		outcomes := []Outcome{{Name: SchemaValidation}}
+		for _, posted := range c.posted {
+			outcomes = append(outcomes, Outcome{Name: posted})
+		}
+		if got := Judge(c.policies, c.defaults, outcomes, outcomes[0].At).Notice; got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
