@@ -97,7 +97,7 @@ func (j Judge) validateRevision(ctx context.Context, snapshot revisions.Snapshot
 // fit reports whether a rendering shows that documents fit together, which PolicyValidation would find too: all of them
 // were rendered with their own LayeringPolicy and without warnings.
 func (r Renderer) fit(rendered Rendering, documents []*revisions.Stored, fallback *revisions.Stored) bool {
-	return rendered.Documents != nil && len(rendered.Warnings) == 0 && !r.Compat && !r.Withhold &&
+	return rendered.Documents != nil && !rendered.Partial && len(rendered.Warnings) == 0 && !r.Compat && !r.Withhold &&
 		(fallback == nil || HasLayeringPolicy(documents))
 }
 
