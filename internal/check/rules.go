@@ -27,6 +27,7 @@ const (
 	ruleDuplicateKey   = "duplicate-key"
 	ruleSchema         = "schema"
 	ruleRenderedSchema = "rendered-schema"
+	ruleReference      = "schema-reference"
 	ruleNoSchema       = "no-schema"
 	ruleNoPolicy       = "no-layering-policy"
 	ruleRendering      = "rendering"
@@ -48,6 +49,8 @@ func Rules() []Rule {
 		{ruleSchema, "A document violates its schema", "Correct the value, or the DataSchema."},
 		{ruleRenderedSchema, "A rendered document violates its schema", "Correct the value where it was written; the " +
 			"related places show how it got there."},
+		{ruleReference, "A DataSchema refers to what is not there", "Correct the reference, or write into the DataSchema " +
+			"what it refers to: nothing is fetched."},
 		{ruleNoSchema, "Documents have no DataSchema, so nothing checks them", "Register a DataSchema, or correct the " +
 			"document's schema. It is an error if a ValidationPolicy lists purser-coverage-validation."},
 		{ruleNoPolicy, "Documents have layers, and there is no LayeringPolicy", "Add the LayeringPolicy of the " +
@@ -91,6 +94,8 @@ func byErrorType(errorType string) string {
 		return "cycle"
 	case "SchemaNotFound":
 		return ruleNoSchema
+	case "UnresolvableReference":
+		return ruleReference
 	}
 	return ""
 }

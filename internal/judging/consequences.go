@@ -8,6 +8,7 @@ import (
 	"purser/internal/fault"
 	"purser/internal/rendering"
 	"purser/internal/revisions"
+	"purser/internal/validations"
 )
 
 // unjudged is a document that is neither rendered nor checked, because of an error of another one.
@@ -18,47 +19,48 @@ type unjudged struct {
 	secret bool // the document, or the way from it to the cause, is secret
 }
 
-// Bounds of the warnings about documents that are not judged: on their number, once for secret ones, and on the names
-// in each.
-const maxCauses, maxNamed = 100, 10
+// maxNamed is the number of documents that a warning names.
+const maxNamed = 10
 
 // consequences returns warnings that name the documents that are not judged because of others' errors, one for each
-// error and, for secret documents, another one. It has the place of the error.
+// error and, for secret documents, another one. A warning has the type and the place of the error.
 func consequences(all []unjudged) (warnings []fault.Message) {
 	type reason struct {
-		cause  *fault.Fault // nil for all that are not listed
+		cause  *fault.Fault
 		secret bool
 	}
-	of, order, causes := map[reason][]unjudged{}, []reason(nil), map[bool]int{}
+	of, order := map[reason][]unjudged{}, []reason(nil)
 	for _, doc := range all {
 		why := reason{doc.cause, doc.secret || doc.cause.Secret}
-		if _, known := of[why]; !known && causes[why.secret] == maxCauses {
-			why.cause = nil
-		}
 		if _, known := of[why]; !known {
 			order = append(order, why)
-			causes[why.secret]++
 		}
 		of[why] = append(of[why], doc)
 	}
 	for _, why := range order {
-		warning := fault.Message{Level: "Warning", Kind: rendering.WarningKind, Secret: why.secret}
-		because := "of errors that are not listed"
-		if cause := why.cause; cause != nil && cause.Type != "" {
-			because, warning.Name = "of "+cause.Type, cause.Type
-			if said := cause.Messages[0]; len(said.Documents) > 0 {
-				warning.Documents, warning.Path = said.Documents[:1], said.Path
-				because = "document " + identityOf(said.Documents[0]).String() + " fails (" + cause.Type + ")"
-			}
+		warning := fault.Message{
+			Name: why.cause.Type, Level: "Warning", Kind: rendering.WarningKind, Secret: why.secret,
+			Message: fmt.Sprintf("Not judged, because %s: %s", reasonOf(why.cause), namesOf(of[why])),
 		}
-		warning.Message = fmt.Sprintf("Not judged, because %s: %s", because, namesOf(of[why]))
+		if said := why.cause.Messages[0]; len(said.Documents) > 0 {
+			warning.Documents, warning.Path = said.Documents[:1], said.Path
+		}
 		warnings = append(warnings, warning)
 	}
 	return warnings
 }
 
-func identityOf(named fault.Document) document.Identity {
-	return document.Identity{Schema: named.Schema, Layer: named.Layer, Name: named.Name}
+// reasonOf names an error.
+func reasonOf(f *fault.Fault) string {
+	switch about := f.Messages[0].Documents; {
+	case f.Type == "":
+		return "of errors that are not listed"
+	case len(about) == 0:
+		return "of the error " + f.Type
+	default:
+		id := document.Identity{Schema: about[0].Schema, Layer: about[0].Layer, Name: about[0].Name}
+		return fmt.Sprintf("document %s fails (%s)", id, f.Type)
+	}
 }
 
 // namesOf names the first documents, and counts the others.
@@ -91,10 +93,36 @@ func combined(faults []*fault.Fault) *fault.Fault {
 	return &all
 }
 
-// unusable returns the error of a DataSchema that keeps documents from being checked.
-func unusable(schema *revisions.Stored) *fault.Fault {
+// unusable returns the error of a DataSchema that keeps documents from being checked. why is its first finding.
+func unusable(schema *revisions.Stored, why validations.Finding) *fault.Fault {
 	f := fault.New(fault.Invalid, invalidFormat, "DataSchema %s cannot be used", schema.Name)
 	f.Secret = schema.Traits().Encrypted
-	f.Messages = []fault.Message{{Documents: []fault.Document{{Schema: schema.Schema, Name: schema.Name, Layer: schema.Layer}}}}
+	f.Messages = []fault.Message{{Documents: []fault.Document{documentOf(schema)}, Path: pathOf(why)}}
 	return f
+}
+
+func documentOf(doc *revisions.Stored) fault.Document {
+	return fault.Document{Schema: doc.Schema, Name: doc.Name, Layer: doc.Layer, Encrypted: doc.Traits().Encrypted}
+}
+
+// maxWarnings is the number of warnings of a rendering that are kept: of those that depend on secrets, and of the
+// others.
+const maxWarnings = 100
+
+// first returns the first warnings, and the number of the others.
+func first(warnings []fault.Message) (kept []fault.Message) {
+	count := map[bool]int{}
+	for _, warning := range warnings {
+		if count[warning.Secret]++; count[warning.Secret] <= maxWarnings {
+			kept = append(kept, warning)
+		}
+	}
+	for _, secret := range []bool{false, true} {
+		if more := count[secret] - maxWarnings; more > 0 {
+			kept = append(kept, fault.Message{
+				Message: fmt.Sprintf("More warnings, not shown: %d", more), Level: "Warning", Kind: rendering.WarningKind, Secret: secret,
+			})
+		}
+	}
+	return kept
 }

@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"purser/internal/budget"
+	"purser/internal/fault"
+	"purser/internal/rendering"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -18,10 +21,12 @@ type registered struct {
 	of       validations.DataSchema
 	rule     validations.Rule
 	isUsable bool
-	secret   bool // it contains a secret, or it names client versions that do
-	quoted   bool // it contains a secret, or refers to a DataSchema that does
-	unknown  bool // it names client versions, and some of these are withheld
-	versions validations.ClientVersions
+	// unresolved are the references in it that have no target.
+	unresolved []validations.Finding
+	secret     bool // it contains a secret, or it names client versions that do
+	quoted     bool // it contains a secret, or refers to a DataSchema that does
+	unknown    bool // it names client versions, and some of these are withheld
+	versions   validations.ClientVersions
 	// broken is why it checks nothing: it is unusable, or something that it needs does not render. Its cause is nil if it
 	// is not broken, or if each document that it should check fails by itself.
 	broken unjudged
@@ -83,7 +88,8 @@ func (r Renderer) registered(ctx context.Context, rendered Computed) (schemas []
 			schema.broken = rendered.unrendered[missing].unjudged()
 		}
 		schema.secret, schema.unknown = schema.secret || names && versions.AreSecret(), names && withheld
-		if schema.isUsable, err = r.Engine.IsUsable(meter, schema.of); err == nil && !schema.isUsable && !r.Compat {
+		schema.isUsable, schema.unresolved, err = r.Engine.IsUsable(meter, schema.of)
+		if err == nil && !schema.isUsable && !r.Compat {
 			err = schema.blame(meter, r.Engine)
 		}
 		return readingSchema(err, schema.Stored)
@@ -98,11 +104,31 @@ func (r Renderer) registered(ctx context.Context, rendered Computed) (schemas []
 // blame marks an unusable DataSchema as broken if its document fails. It does not if the schema is unusable only with
 // those that it refers to.
 func (s *registered) blame(meter *budget.Meter, engine *validations.Engine) error {
-	alone, err := engine.IsUsable(meter, validations.DataSchema{Text: s.Data})
-	if !alone {
-		s.broken = unjudged{s.Identity, unusable(s.Stored), s.secret}
+	alone, why, err := engine.IsUsable(meter, validations.DataSchema{Text: s.Data})
+	if err == nil && !alone {
+		s.broken = unjudged{s.Identity, unusable(s.Stored, why[0]), s.secret}
 	}
 	return err
+}
+
+// pathOf returns the path of a finding in its document.
+func pathOf(f validations.Finding) string { return strings.Join(append([]string{".data"}, f.Instance...), ".") }
+
+// unresolved returns a warning for each reference without a target.
+func unresolved(schemas []*registered) (warnings []fault.Message) {
+	for _, schema := range schemas {
+		if schema.broken.cause != nil {
+			continue // what it refers to may not be known because of that
+		}
+		for _, f := range schema.unresolved {
+			warnings = append(warnings, fault.Message{
+				Message: f.Message + "; documents whose checks reach it fail", Name: "UnresolvableReference", Level: "Warning",
+				Kind: rendering.WarningKind, Path: pathOf(f), Secret: schema.quoted,
+				Documents: []fault.Document{documentOf(schema.Stored)},
+			})
+		}
+	}
+	return warnings
 }
 
 // unrenderedSchemas returns the DataSchemas that do not render, by the schema of the documents that they are for.

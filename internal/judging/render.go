@@ -68,14 +68,17 @@ func (r Renderer) Render(ctx context.Context, revision int64, documents []*revis
 		out.Fault = computed.faults[0]
 		return out, nil
 	}
-	invalid, unchecked, err := r.validate(ctx, computed)
+	checked, err := r.validate(ctx, computed)
 	if err != nil {
 		return Rendering{}, err
 	}
-	out.Warnings = append(computed.warnings, consequences(append(computed.dependents(), unchecked...))...)
+	if !r.Compat {
+		out.Warnings = first(slices.Concat(consequences(append(computed.dependents(), checked.unjudged...)),
+			checked.warnings, computed.warnings))
+	}
 	faults := computed.faults
-	if invalid != nil {
-		faults = append(slices.Clip(faults), invalid)
+	if checked.invalid != nil {
+		faults = append(slices.Clip(faults), checked.invalid)
 	}
 	if len(faults) > 0 {
 		all := combined(faults)
@@ -245,12 +248,11 @@ func written(of *revisions.Stored, rendered rendering.Rendered) *revisions.Store
 }
 
 // validate checks rendered documents by the built-in schemas and the DataSchemas among them (spec/api.md §7.2, §0 D15).
-// Their metadata was checked when it was submitted. It returns a fault with a D002 for each finding, nil if there is
-// none, and the documents that cannot be checked.
-func (r Renderer) validate(ctx context.Context, rendered Computed) (*fault.Fault, []unjudged, error) {
+// Their metadata was checked when it was submitted.
+func (r Renderer) validate(ctx context.Context, rendered Computed) (out checked, err error) {
 	schemas, err := r.registered(ctx, rendered)
 	if err != nil {
-		return nil, nil, err
+		return out, err
 	}
 	book := r.newRuleBook(rendered, schemas)
 	outcomes := make([]outcome, len(rendered.Documents))
@@ -261,16 +263,23 @@ func (r Renderer) validate(ctx context.Context, rendered Computed) (*fault.Fault
 		return budget.About(err, "check rendered document %s by schema %s", doc.Identity, doc.Schema)
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("check rendered documents: %w", err)
+		return out, fmt.Errorf("check rendered documents: %w", err)
 	}
-	invalid, err := r.invalidRendered(rendered, outcomes)
-	var unchecked []unjudged
 	for i, doc := range rendered.Documents {
 		if cause := outcomes[i].cause; cause != nil {
-			unchecked = append(unchecked, unjudged{doc.Identity, cause, outcomes[i].secret})
+			out.unjudged = append(out.unjudged, unjudged{doc.Identity, cause, outcomes[i].secret})
 		}
 	}
-	return invalid, unchecked, err
+	out.warnings = unresolved(schemas)
+	out.invalid, err = r.invalidRendered(rendered, outcomes)
+	return out, err
+}
+
+// checked is the outcome of checking rendered documents.
+type checked struct {
+	invalid  *fault.Fault // has a D002 for each finding; nil if there is none
+	unjudged []unjudged   // documents whose DataSchemas cannot be used
+	warnings []fault.Message
 }
 
 // ruleBook has the rules to check rendered documents by.
