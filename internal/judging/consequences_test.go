@@ -135,3 +135,24 @@ func TestConsequences_bounded(t *testing.T) {
 	}
 }
 
+
+// A selector that selects nothing fails PolicyValidation; in compat mode it is a warning.
+func TestRenderer_ValidateRevision_orphan(t *testing.T) {
+	t.Parallel()
+	documents := layerPolicy + revisionstest.Widget("w", "{}", "storagePolicy: cleartext, layeringDefinition: {layer: site, "+
+		"parentSelector: {k: none}, actions: [{method: merge, path: .}]}")
+	const orphan = "The parentSelector of document [acme/Widget/v1, site] w selects no document, so it inherits nothing"
+	for _, c := range []struct {
+		compat         bool
+		errs, warnings []string
+	}{{false, []string{orphan}, nil}, {true, nil, []string{orphan}}} {
+		r := Renderer{Compat: c.compat}
+		result, _, err := r.ValidateRevision(t.Context(), validations.PolicyValidation, 1, revisionstest.Parsed(t, documents), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([][]string{c.errs, c.warnings}, [][]string{said(result.Messages), said(result.Warnings)}); diff != "" {
+			t.Errorf("compat %v (-want +got)\n%s", c.compat, diff)
+		}
+	}
+}

@@ -121,11 +121,16 @@ func unresolved(schemas []*registered) (warnings []fault.Message) {
 			continue // what it refers to may not be known because of that
 		}
 		for _, f := range schema.unresolved {
-			warnings = append(warnings, fault.Message{
+			warning := fault.Message{
 				Message: f.Message + "; documents whose checks reach it fail", Name: "UnresolvableReference", Level: "Warning",
 				Kind: rendering.WarningKind, Path: pathOf(f), Secret: schema.quoted,
 				Documents: []fault.Document{documentOf(schema.Stored)},
-			})
+			}
+			if schema.quoted {
+				warning.Message, warning.Path = "A reference in the DataSchema leads nowhere; it is not quoted, because the "+
+					"DataSchema contains a secret", ""
+			}
+			warnings = append(warnings, warning)
 		}
 	}
 	return warnings

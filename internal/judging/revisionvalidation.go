@@ -120,7 +120,7 @@ func (r Renderer) ValidateRevision(ctx context.Context, name string, revision in
 		if err != nil {
 			return result, rendered, fmt.Errorf("examine documents: %w", err)
 		}
-		return revisionResult(name, problems...), rendered, nil
+		return r.policyResult(problems), rendered, nil
 	}
 	if name == validations.CoverageValidation {
 		return RevisionResult{Name: name, Messages: uncovered(documents)}, rendered, nil
@@ -145,6 +145,25 @@ func (r Renderer) ValidateRevision(ctx context.Context, name string, revision in
 	}
 	result.Warnings = rendered.Warnings
 	return result, rendered, nil
+}
+
+// policyResult returns the outcome of PolicyValidation. In compat mode, selectors that select nothing are warnings: the
+// reference renders such documents, so sites have them.
+func (r Renderer) policyResult(problems []*fault.Fault) RevisionResult {
+	if !r.Compat {
+		return revisionResult(validations.PolicyValidation, problems...)
+	}
+	isOrphan := func(f *fault.Fault) bool { return f.Type == rendering.ParentNotFound }
+	result := revisionResult(validations.PolicyValidation, slices.DeleteFunc(slices.Clone(problems), isOrphan)...)
+	for _, problem := range problems {
+		if isOrphan(problem) {
+			warning := problem.Messages[0]
+			warning.Error, warning.Name, warning.Level, warning.Kind = false, problem.Type, "Warning", rendering.WarningKind
+			result.Warnings = append(result.Warnings, warning)
+		}
+	}
+	result.Warnings = first(result.Warnings)
+	return result
 }
 
 // nameRules adds the violated rules to messages that do not quote values, except in compat mode.
@@ -299,7 +318,7 @@ func SplitWarnings(stored []json.RawMessage) (errs []json.RawMessage, warnings [
 }
 
 // WarningsUnder returns the texts of warnings for a verdict. It drops warnings about selectors that select nothing if
-// PolicyValidation, which reports these as errors, was performed.
+// PolicyValidation, which reports these itself, was performed.
 func WarningsUnder(verdict validations.Verdict, warnings []fault.Message) (texts []string) {
 	fitting := slices.Contains(verdict.Made(), validations.PolicyValidation)
 	for _, warning := range warnings {
