@@ -10,8 +10,8 @@ import (
 )
 
 // substituted returns a widget whose size comes from another document.
-func substituted(name, source, path, data string) string {
-	return strings.Replace(doc("acme/Widget/v1", name, data), "layeringDefinition",
+func substituted(name, source, path string) string {
+	return strings.Replace(doc("acme/Widget/v1", name, "{}"), "layeringDefinition",
 		"substitutions: [{src: {schema: acme/Source/v1, name: "+source+", path: "+path+"}, dest: {path: .size}}],\n  layeringDefinition", 1)
 }
 
@@ -31,8 +31,8 @@ func TestCheck_faults(t *testing.T) {
 		want  []string
 	}{
 		"independent errors": {
-			[]check.File{site, file("w.yaml", source+substituted("a", "gone", ".v", "{}")+substituted("b", "s", ".none", "{}")+
-				substituted("c", "s", ".list", "{}")+substituted("d", "s", ".v", "{}")+doc("acme/Widget/v1", "e", "{size: x}"))},
+			[]check.File{site, file("w.yaml", source+substituted("a", "gone", ".v")+substituted("b", "s", ".none")+
+				substituted("c", "s", ".list")+substituted("d", "s", ".v")+doc("acme/Widget/v1", "e", "{size: x}"))},
 			[]string{
 				"w.yaml:4:11 error rendered-schema: 177 is greater than the maximum of 100 < w.yaml:22 < w.yaml:21",
 				"w.yaml:4:22 error rendered-schema: [1] is not of type 'integer' < w.yaml:17 < w.yaml:16",
@@ -42,7 +42,7 @@ func TestCheck_faults(t *testing.T) {
 			},
 		},
 		"a lost layer": {
-			[]check.File{site, file("w.yaml", global(parent)+child+global(source)+substituted("d", "s", ".v", "{}")+doc("acme/Widget/v1", "e", "{size: 101}"))},
+			[]check.File{site, file("w.yaml", global(parent)+child+global(source)+substituted("d", "s", ".v")+doc("acme/Widget/v1", "e", "{size: 101}"))},
 			[]string{
 				"w.yaml:3:121 error unknown-layer: Invalid layer 'global' for document [acme/Widget/v1] p was not found in layerOrder: site for provided LayeringPolicy: lp",
 				"w.yaml:3:121 warning unknown-layer: Not judged, because document [acme/Widget/v1, global] p fails (InvalidDocumentLayer): document [acme/Widget/v1, site] child",
@@ -52,8 +52,10 @@ func TestCheck_faults(t *testing.T) {
 			},
 		},
 		"a DataSchema that cannot be used": {
-			[]check.File{file("site.yaml", layers+strings.Replace(widgets, "type: integer", "type: 5", 1)+strings.ReplaceAll(widgets, "Widget", "Source")),
-				file("w.yaml", doc("acme/Widget/v1", "e", "{size: 101}")+doc("acme/Widget/v1", "f", "{}")+doc("acme/Source/v1", "g", "{size: 101}"))},
+			[]check.File{
+				file("site.yaml", layers+strings.Replace(widgets, "type: integer", "type: 5", 1)+strings.ReplaceAll(widgets, "Widget", "Source")),
+				file("w.yaml", doc("acme/Widget/v1", "e", "{size: 101}")+doc("acme/Widget/v1", "f", "{}")+doc("acme/Source/v1", "g", "{size: 101}")),
+			},
 			[]string{
 				"site.yaml:8:77 error schema: 5 is not valid under any of the given schemas",
 				"site.yaml:8:77 warning rendering: Not judged, because document [deckhand/DataSchema/v1, None] acme/Widget/v1 fails (InvalidDocumentFormat): 2 documents: [acme/Widget/v1, site] e, [acme/Widget/v1, site] f",

@@ -85,8 +85,8 @@ func (r Renderer) ReadClientVersions(documents []*revisions.Stored) validations.
 	return versions
 }
 
-// RenderKind renders the documents with a given schema and their dependencies. Faults: those of rendering, if one of the
-// documents does not render.
+// RenderKind renders the documents with a given schema and their dependencies. Faults: those of rendering, if one of
+// the documents does not render.
 func (r Renderer) RenderKind(ctx context.Context, documents []*revisions.Stored, schema string) (Computed, error) {
 	only := func(doc *document.Document) bool { return doc.Schema == schema }
 	computed, err := r.compute(ctx, documents, only)

@@ -120,7 +120,8 @@ func first(warnings []fault.Message) (kept []fault.Message) {
 	for _, secret := range []bool{false, true} {
 		if more := count[secret] - maxWarnings; more > 0 {
 			kept = append(kept, fault.Message{
-				Message: fmt.Sprintf("More warnings, not shown: %d", more), Level: "Warning", Kind: rendering.WarningKind, Secret: secret,
+				Message: fmt.Sprintf("More warnings, not shown: %d", more),
+				Level:   "Warning", Kind: rendering.WarningKind, Secret: secret,
 			})
 		}
 	}

@@ -1,6 +1,7 @@
 package judging
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -101,8 +102,8 @@ func TestRenderer_Render_faults(t *testing.T) {
 		{true, []string{fmt.Sprintf(missing, "gone", "a")}},
 	} {
 		out, result := rendered(t, Renderer{Compat: c.compat}, documents)
-		f, _ := out.Fault.(*fault.Fault)
-		if f == nil || f.Kind != fault.Conflict || f.Message != c.want[0] {
+		f, isFault := errors.AsType[*fault.Fault](out.Fault)
+		if !isFault || f.Kind != fault.Conflict || f.Message != c.want[0] {
 			t.Fatalf("compat %v: %v", c.compat, out.Fault)
 		}
 		if diff := cmp.Diff(c.want, said(result.Messages)); diff != "" {
@@ -134,7 +135,6 @@ func TestConsequences_bounded(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
-
 
 // A selector that selects nothing fails PolicyValidation; in compat mode it is a warning.
 func TestRenderer_ValidateRevision_orphan(t *testing.T) {

@@ -112,7 +112,9 @@ func (s *registered) blame(meter *budget.Meter, engine *validations.Engine) erro
 }
 
 // pathOf returns the path of a finding in its document.
-func pathOf(f validations.Finding) string { return strings.Join(append([]string{".data"}, f.Instance...), ".") }
+func pathOf(f validations.Finding) string {
+	return strings.Join(append([]string{".data"}, f.Instance...), ".")
+}
 
 // unresolved returns a warning for each reference without a target.
 func unresolved(schemas []*registered) (warnings []fault.Message) {

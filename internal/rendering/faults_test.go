@@ -147,9 +147,9 @@ func TestRender_faultsAreBounded(t *testing.T) {
 	}
 	got := []string{}
 	for _, f := range out.Faults[2*most:] {
-		got = append(got, fmt.Sprintln(f.Secret, f.Messages[0].Secret, f.Messages[0].Message))
+		got = append(got, fmt.Sprintf("%v, %v: %s", f.Secret, f.Messages[0].Secret, f.Messages[0].Message))
 	}
-	want := []string{"false false More errors, not listed: 3\n", "true true More errors, not listed: 1\n"}
+	want := []string{"false, false: More errors, not listed: 3", "true, true: More errors, not listed: 1"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -174,7 +174,7 @@ func TestRender_faults_law(t *testing.T) {
 			case 2:
 				lines[i] = "unknown" + lines[i]
 			case 3:
-				lines[i] += " | sub d" + fmt.Sprint(rapid.IntRange(0, len(lines)-1).Draw(rt, "source")) + " . > .m"
+				lines[i] += fmt.Sprintf(" | sub d%d . > .m", rapid.IntRange(0, len(lines)-1).Draw(rt, "source"))
 			}
 		}
 		documents := sketch(t, strings.Join(lines, "\n"))

@@ -236,7 +236,7 @@ func (r *run) compute(n *node) error {
 	}
 	switch {
 	case n.Cause != nil, n.Secret && r.options.Withhold:
-		return nil
+		return nil //nolint:nilerr // a fault does not end the rendering
 	case !n.Changes():
 		return r.refused(n, r.keep(n))
 	}

@@ -36,7 +36,7 @@ func (r *run) substitute(t *tree.Tree, n *node, number int) error {
 		return r.substitutionFault(n, source, number, err)
 	}
 	if n.Cause != nil {
-		return nil
+		return nil //nolint:nilerr // it has its fault already
 	}
 	if !found {
 		r.warn(unmatched(n, source, number))

@@ -51,9 +51,9 @@ func (g *needs) groups(m *budget.Meter) ([][]int32, error) {
 	needs := make(cycles.Graph, len(g.nodes))
 	var selves [][]int32
 	for _, e := range g.edges {
-		needs[e.dependent] = append(needs[e.dependent], int32(e.dependency))
+		needs[e.dependent] = append(needs[e.dependent], int32(e.dependency)) //nolint:gosec // there are fewer documents
 		if e.dependent == e.dependency {
-			selves = append(selves, []int32{int32(e.dependent)})
+			selves = append(selves, []int32{int32(e.dependent)}) //nolint:gosec // there are fewer documents
 		}
 	}
 	groups, err := needs.Components(m)

@@ -114,18 +114,21 @@ func TestSchema_Unresolved(t *testing.T) {
 	}{
 		{
 			"file", `{"$ref": "file:///etc/passwd"}`, `1`,
-			[]string{"$ref | .$ref | 'file:///etc/passwd'" + outside}, []string{" | .$ref | 'file:///etc/passwd'" + outside},
+			[]string{"$ref | .$ref | 'file:///etc/passwd'" + outside},
+			[]string{" | .$ref | 'file:///etc/passwd'" + outside},
 		},
 		{
 			"http, not reached", `{"properties": {"a": {"$ref": "http://x/y#/z"}, "b": {"type": "null"}}}`, `{"b": 1}`,
-			[]string{"properties/a/$ref | .$ref | 'http://x/y#/z'" + outside}, []string{"b | .properties.b.type | 1 is not of type 'null'"},
+			[]string{"properties/a/$ref | .$ref | 'http://x/y#/z'" + outside},
+			[]string{"b | .properties.b.type | 1 is not of type 'null'"},
 		},
 		{
 			"several, relative and in definitions", `{"definitions": {"a": {"$ref": "other.json"}}, "properties": {"b": {"$ref": "#/none"}, "c": {"$ref": "acme/None/v1"}}}`, `{}`,
 			[]string{
 				"definitions/a/$ref | .$ref | 'other.json'" + outside, "properties/b/$ref | .$ref | Unresolvable JSON pointer: 'none'",
 				"properties/c/$ref | .$ref | the DataSchema acme/None/v1 is not registered, or cannot be used",
-			}, nil,
+			},
+			nil,
 		},
 		{
 			"dynamic", `{"$schema": "https://json-schema.org/draft/2020-12/schema", "properties": {"a": {"$dynamicRef": "https://x/y"}}}`, `{"a": 1}`,
