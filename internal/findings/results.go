@@ -8,6 +8,7 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/fault"
+	"purser/internal/rendering"
 	"purser/internal/validations"
 )
 
@@ -86,7 +87,9 @@ func posted(like Finding, errs []json.RawMessage) (all []Finding) {
 func Warned(validation string, warnings []fault.Message) (all []Finding) {
 	for _, warning := range warnings {
 		f := Finding{Level: Warning, Validation: validation}
-		f.say(warning)
+		if f.say(warning); warning.Level == rendering.InfoLevel {
+			f.Level = Info
+		}
 		all = append(all, f)
 	}
 	return all

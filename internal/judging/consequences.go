@@ -19,11 +19,11 @@ type unjudged struct {
 	secret bool // the document, or the way from it to the cause, is secret
 }
 
-// maxNamed is the number of documents that a warning names.
+// maxNamed is the number of documents that a message names.
 const maxNamed = 10
 
-// consequences returns warnings that name the documents that are not judged because of others' errors, one for each
-// error and, for secret documents, another one. A warning has the type and the place of the error.
+// consequences returns messages that name the documents that are not judged because of others' errors, one for each
+// error and, for secret documents, another one. A message has the type and the place of the error.
 func consequences(all []unjudged) (warnings []fault.Message) {
 	type reason struct {
 		cause  *fault.Fault
@@ -39,7 +39,7 @@ func consequences(all []unjudged) (warnings []fault.Message) {
 	}
 	for _, why := range order {
 		warning := fault.Message{
-			Name: why.cause.Type, Level: "Warning", Kind: rendering.WarningKind, Secret: why.secret,
+			Name: why.cause.Type, Level: rendering.InfoLevel, Kind: rendering.WarningKind, Secret: why.secret,
 			Message: fmt.Sprintf("Not judged, because %s: %s", reasonOf(why.cause), namesOf(of[why])),
 		}
 		if said := why.cause.Messages[0]; len(said.Documents) > 0 {

@@ -124,13 +124,14 @@ func unresolved(schemas []*registered) (warnings []fault.Message) {
 		}
 		for _, f := range schema.unresolved {
 			warning := fault.Message{
-				Message: f.Message + "; documents whose checks reach it fail", Name: "UnresolvableReference", Level: "Warning",
-				Kind: rendering.WarningKind, Path: pathOf(f), Secret: schema.quoted,
-				Documents: []fault.Document{documentOf(schema.Stored)},
+				Message: fmt.Sprintf("A reference in the DataSchema %s leads nowhere, so documents whose checks reach it fail: %s",
+					schema.Name, f.Message),
+				Name: "UnresolvableReference", Level: "Warning", Kind: rendering.WarningKind, Path: pathOf(f),
+				Documents: []fault.Document{documentOf(schema.Stored)}, Secret: schema.quoted,
 			}
 			if schema.quoted {
-				warning.Message, warning.Path = "A reference in the DataSchema leads nowhere; it is not quoted, because the "+
-					"DataSchema contains a secret", ""
+				warning.Message, warning.Path = fmt.Sprintf("A reference in the DataSchema %s leads nowhere; it is not quoted, "+
+					"because the DataSchema contains a secret", schema.Name), ""
 			}
 			warnings = append(warnings, warning)
 		}

@@ -72,8 +72,8 @@ func (r Renderer) Render(ctx context.Context, revision int64, documents []*revis
 		return Rendering{}, err
 	}
 	if !r.Compat {
-		out.Warnings = first(slices.Concat(consequences(append(computed.dependents(), checked.unjudged...)),
-			checked.warnings, computed.warnings))
+		out.Warnings = first(slices.Concat(computed.warnings, checked.warnings,
+			consequences(append(computed.dependents(), checked.unjudged...))))
 	}
 	faults := computed.faults
 	if checked.invalid != nil {

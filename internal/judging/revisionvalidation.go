@@ -283,10 +283,14 @@ func (r RevisionResult) Stored() validations.Result {
 	result := r.For(viewer)
 	warnings := viewer.Warnings(r.Warnings)
 	if len(warnings) < len(r.Warnings) {
-		warnings = append(warnings, fault.Message{
+		hidden := fault.Message{
 			Message: "Some warnings depend on encrypted documents; the findings list them",
-			Level:   "Warning", Kind: rendering.WarningKind, Secret: true,
-		})
+			Level:   rendering.InfoLevel, Kind: rendering.WarningKind, Secret: true,
+		}
+		if slices.ContainsFunc(r.Warnings, func(w fault.Message) bool { return w.Secret && w.Level != rendering.InfoLevel }) {
+			hidden.Level = "Warning"
+		}
+		warnings = append(warnings, hidden)
 	}
 	if len(warnings) > 0 {
 		result.Errors = listOf(slices.Concat(viewer.Listed(r.Messages), warnings))
@@ -317,12 +321,12 @@ func SplitWarnings(stored []json.RawMessage) (errs []json.RawMessage, warnings [
 	return append([]json.RawMessage{}, stored[:n]...), warnings
 }
 
-// WarningsUnder returns the texts of warnings for a verdict. It drops warnings about selectors that select nothing if
-// PolicyValidation, which reports these itself, was performed.
+// WarningsUnder returns the texts of warnings for a verdict. It drops what only follows from errors, and warnings about
+// selectors that select nothing if PolicyValidation, which reports these itself, was performed.
 func WarningsUnder(verdict validations.Verdict, warnings []fault.Message) (texts []string) {
 	fitting := slices.Contains(verdict.Made(), validations.PolicyValidation)
 	for _, warning := range warnings {
-		if !fitting || warning.Name != rendering.ParentNotFound {
+		if warning.Level != rendering.InfoLevel && (!fitting || warning.Name != rendering.ParentNotFound) {
 			texts = append(texts, warning.Message)
 		}
 	}
