@@ -53,7 +53,7 @@ func consequences(all []unjudged) (warnings []fault.Message) {
 // reasonOf names an error.
 func reasonOf(f *fault.Fault) string {
 	switch about := f.Messages[0].Documents; {
-	case f.Type == "":
+	case f.Type == rendering.MoreErrors:
 		return "of errors that are not listed"
 	case len(about) == 0:
 		return "of the error " + f.Type

@@ -81,7 +81,7 @@ type Outcome struct {
 // Unrendered is a document that does not render.
 type Unrendered struct {
 	Index  int          // of the document in the input
-	Cause  *fault.Fault // among the Faults
+	Cause  *fault.Fault // among the Faults, or of type MoreErrors
 	Failed bool         // the fault is about this document, not about one that it depends on
 	Secret bool         // as in Rendered
 }

@@ -35,7 +35,7 @@ func (s *Set) refuseCycles(g *needs) error {
 		if g.nodes[cycle[0]].Cause != nil {
 			return // another cycle of the group
 		}
-		f := s.Faults.keep(g.cycleFault(edgesOf(cycle)))
+		f := s.note(g.cycleFault(edgesOf(cycle)))
 		for _, at := range *group[cycle[0]] {
 			g.nodes[at].Cause = f
 		}

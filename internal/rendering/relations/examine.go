@@ -13,7 +13,7 @@ func (s *Set) Examine() ([]*fault.Fault, error) {
 	}
 	for _, n := range s.Nodes {
 		if n.IsOrphan() {
-			_ = s.Faults.keep(Orphan(n))
+			_ = s.note(Orphan(n))
 		}
 	}
 	if _, err := s.sort(); err != nil {
@@ -28,7 +28,7 @@ func (s *Set) Examine() ([]*fault.Fault, error) {
 			source := n.Substitutions[i].Source
 			if s.sources.of(source) == nil && !n.Control && !noted[source] {
 				noted[source] = true
-				_ = s.Faults.keep(s.NoSource(n, i))
+				_ = s.note(s.NoSource(n, i))
 			}
 		}
 	}

@@ -63,18 +63,25 @@ func (f *Faults) keep(found *fault.Fault) *fault.Fault {
 		return found
 	}
 	if others.count++; others.fault == nil {
-		others.fault = &fault.Fault{Kind: fault.Invalid, Secret: found.Secret}
+		others.fault = fault.New(fault.Invalid, MoreErrors,
+			"The document does not render; its error is not among the first %d", maxFaults)
+		others.fault.Secret = found.Secret
+		others.fault = About(others.fault)
 	}
 	return others.fault
 }
+
+// MoreErrors is the type of the fault that stands for those that are not kept.
+const MoreErrors = "MoreErrors"
 
 // All returns the faults, at the end the numbers of those that were not kept.
 func (f *Faults) All() []*fault.Fault {
 	all := slices.Clone(f.kept)
 	for _, others := range []others{f.open, f.secret} {
 		if others.count > 0 {
-			others.fault.Message = fmt.Sprintf("More errors, not listed: %d", others.count)
-			all = append(all, About(others.fault))
+			counted := *others.fault
+			counted.Message = fmt.Sprintf("More errors, not listed: %d", others.count)
+			all = append(all, About(&counted))
 		}
 	}
 	return all
@@ -83,11 +90,14 @@ func (f *Faults) All() []*fault.Fault {
 // faultCost is the cost of a fault, in steps.
 const faultCost = 3000
 
-// Refuse records a fault of a document.
-func (s *Set) Refuse(n *Node, f *fault.Fault) {
+// note records a fault, and returns the one that stands for it.
+func (s *Set) note(f *fault.Fault) *fault.Fault {
 	s.Charge(faultCost)
-	n.Cause, n.Failed = s.Faults.keep(f), true
+	return s.Faults.keep(f)
 }
+
+// Refuse records a fault of a document.
+func (s *Set) Refuse(n *Node, f *fault.Fault) { n.Cause, n.Failed = s.note(f), true }
 
 // named is how faults name the document to programs.
 func (n *Node) named() fault.Document {

@@ -30,7 +30,7 @@ func (l layers) String() string {
 func (s *Set) rankAll() layers {
 	at := slices.IndexFunc(s.Nodes, func(n *Node) bool { return strings.HasPrefix(n.Schema, "deckhand/LayeringPolicy") })
 	if at < 0 {
-		missing := s.Faults.keep(noPolicy())
+		missing := s.note(noPolicy())
 		for _, n := range s.Nodes {
 			if n.Layer != "" && len(n.Selector) > 0 {
 				n.Cause = missing
