@@ -90,8 +90,8 @@ type Unrendered struct {
 // A fault of a document does not affect the others, except those that depend on it: they are not rendered, and have no
 // faults of their own.
 //
-// The faults of documents are Invalid and Conflict. The error is a fault TooLarge if a limit on all documents is
-// exceeded. If the context ends, it is its cause.
+// The faults of documents are Invalid, Conflict and, of data that is nested too deeply, TooLarge. The error is a fault
+// TooLarge if a limit on all documents is exceeded. If the context ends, it is its cause.
 func Render(ctx context.Context, documents []*document.Document, options Options) (Outcome, error) {
 	r := newRun(ctx, documents, options)
 	defer r.End()
