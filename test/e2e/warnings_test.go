@@ -274,7 +274,7 @@ func TestWarnings_sites(t *testing.T) {
 			if c.failure == "" && !strings.HasPrefix(status, "success\n") || c.failure != "" && !strings.Contains(status, c.failure) {
 				t.Errorf("status %s", status)
 			}
-			if c.failure != "" && (!strings.HasPrefix(status, "failure\n") || !strings.Contains(status, fitting+": failure\n")) {
+			if c.failure != "" && (!strings.HasPrefix(status, "failure\n") || !strings.Contains(status, fitting+": failure")) {
 				t.Errorf("status %s", status)
 			}
 			if strings.Contains(status, dangling) != strings.Contains(body, "#/definitions/url") || strings.Contains(status, "Not judged") {
