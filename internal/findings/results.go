@@ -8,7 +8,6 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/rendering"
 	"purser/internal/validations"
 )
 
@@ -87,7 +86,7 @@ func posted(like Finding, errs []json.RawMessage) (all []Finding) {
 func Warned(validation string, warnings []fault.Message) (all []Finding) {
 	for _, warning := range warnings {
 		f := Finding{Level: Warning, Validation: validation}
-		if f.say(warning); warning.Level == rendering.InfoLevel {
+		if f.say(warning); warning.Level == fault.Info {
 			f.Level = Info
 		}
 		all = append(all, f)

@@ -39,7 +39,7 @@ func consequences(all []unjudged) (warnings []fault.Message) {
 	}
 	for _, why := range order {
 		warning := fault.Message{
-			Name: why.cause.Type, Level: rendering.InfoLevel, Kind: rendering.WarningKind, Secret: why.secret,
+			Name: why.cause.Type, Level: fault.Info, Kind: rendering.WarningKind, Secret: why.secret,
 			Message: fmt.Sprintf("Not judged, because %s: %s", reasonOf(why.cause), namesOf(of[why])),
 		}
 		if said := why.cause.Messages[0]; len(said.Documents) > 0 {

@@ -285,9 +285,9 @@ func (r RevisionResult) Stored() validations.Result {
 	if len(warnings) < len(r.Warnings) {
 		hidden := fault.Message{
 			Message: "Some warnings depend on encrypted documents; the findings list them",
-			Level:   rendering.InfoLevel, Kind: rendering.WarningKind, Secret: true,
+			Level:   fault.Info, Kind: rendering.WarningKind, Secret: true,
 		}
-		if slices.ContainsFunc(r.Warnings, func(w fault.Message) bool { return w.Secret && w.Level != rendering.InfoLevel }) {
+		if slices.ContainsFunc(r.Warnings, func(w fault.Message) bool { return w.Secret && w.Level != fault.Info }) {
 			hidden.Level = "Warning"
 		}
 		warnings = append(warnings, hidden)
@@ -326,7 +326,7 @@ func SplitWarnings(stored []json.RawMessage) (errs []json.RawMessage, warnings [
 func WarningsUnder(verdict validations.Verdict, warnings []fault.Message) (texts []string) {
 	fitting := slices.Contains(verdict.Made(), validations.PolicyValidation)
 	for _, warning := range warnings {
-		if warning.Level != rendering.InfoLevel && (!fitting || warning.Name != rendering.ParentNotFound) {
+		if warning.Level != fault.Info && (!fitting || warning.Name != rendering.ParentNotFound) {
 			texts = append(texts, warning.Message)
 		}
 	}

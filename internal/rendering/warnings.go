@@ -19,9 +19,6 @@ const MoreErrors = relations.MoreErrors
 // WarningKind is the kind of the messages that are warnings.
 const WarningKind = "Warning"
 
-// InfoLevel is the level of warnings that only say what an error leads to.
-const InfoLevel = "Info"
-
 // maxWarnings is the number of warnings kept: of those that depend on secrets, and of the others.
 const maxWarnings = 50
 
