@@ -29,6 +29,7 @@ const (
 	ruleUnquoted       = "unquoted"
 	ruleSchema         = "schema"
 	ruleRenderedSchema = "rendered-schema"
+	ruleReference      = "schema-reference"
 	ruleNoSchema       = "no-schema"
 	ruleNoPolicy       = "no-layering-policy"
 	ruleRendering      = "rendering"
@@ -54,6 +55,8 @@ func Rules() []Rule {
 		{ruleSchema, "A document violates its schema", "Correct the value, or the DataSchema."},
 		{ruleRenderedSchema, "A rendered document violates its schema", "Correct the value where it was written; the " +
 			"related places show how it got there."},
+		{ruleReference, "A DataSchema refers to what is not there", "Correct the reference, or write into the DataSchema " +
+			"what it refers to: nothing is fetched."},
 		{ruleNoSchema, "Documents have no DataSchema, so nothing checks them", "Register a DataSchema, or correct the " +
 			"document's schema. It is an error if a ValidationPolicy lists purser-coverage-validation."},
 		{ruleNoPolicy, "Documents have layers, and there is no LayeringPolicy", "Add the LayeringPolicy of the " +
@@ -99,6 +102,8 @@ func byErrorType(errorType string) string {
 		return ruleNoSchema
 	case "UnknownKey":
 		return ruleUnknownKey
+	case "UnresolvableReference":
+		return ruleReference
 	}
 	return ""
 }

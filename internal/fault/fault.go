@@ -54,6 +54,9 @@ type Message struct {
 	Secret bool `json:"secret,omitempty"`
 }
 
+// Info is the Level of a message that only says what an error leads to.
+const Info = "Info"
+
 // Document names the document that a Message is about. Unknown parts are empty.
 type Document struct {
 	Schema string `json:"schema"`

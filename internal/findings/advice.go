@@ -29,6 +29,8 @@ func adviceOf(rule string) string {
 		return "remove the key, or correct its name and its indentation"
 	case "SchemaNotFound":
 		return "correct the document's schema, or register a DataSchema of this name"
+	case "UnresolvableReference":
+		return "correct the reference, or write into the schema what it refers to"
 	case "InvalidDocumentLayer":
 		return "correct the layer of the document, or add it to the LayeringPolicy's layerOrder"
 	case "DocumentParentNotFound", "InvalidDocumentParent", "IndeterminateDocumentParent":

@@ -13,7 +13,7 @@ import (
 )
 
 // Judged maps the names of the validations of a verdict that may have findings to their judgements: those that did not
-// succeed, and the rendering validation, which gives warnings. Do not modify it.
+// succeed, and those that give warnings. Do not modify it.
 type Judged struct {
 	verdict validations.Verdict
 	by      map[string]Judgement
@@ -30,7 +30,8 @@ func Judge(verdict validations.Verdict) Judged {
 	by := map[string]Judgement{}
 	add := func(list []validations.Judged, level Level) {
 		for _, judged := range list {
-			says := judged.Status != validations.Success || judged.Name == validations.RenderingValidation
+			says := judged.Status != validations.Success || judged.Name == validations.RenderingValidation ||
+				judged.Name == validations.PolicyValidation
 			if known, ok := by[judged.Name]; says && (!ok || level < known.Level) {
 				by[judged.Name] = Judgement{judged.Status, level}
 			}

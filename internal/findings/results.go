@@ -93,7 +93,9 @@ func posted(like Finding, errs []json.RawMessage) (all []Finding) {
 func Warned(validation string, warnings []fault.Message) (all []Finding) {
 	for _, warning := range warnings {
 		f := Finding{Level: Warning, Validation: validation, Mistake: true}
-		f.say(warning)
+		if f.say(warning); warning.Level == fault.Info {
+			f.Level = Info
+		}
 		all = append(all, f)
 	}
 	return all

@@ -85,8 +85,13 @@ func (r Renderer) ReadClientVersions(documents []*revisions.Stored) validations.
 	return versions
 }
 
-// RenderKind renders the documents with a given schema and their dependencies.
+// RenderKind renders the documents with a given schema and their dependencies. Faults: those of rendering, if one of
+// the documents does not render.
 func (r Renderer) RenderKind(ctx context.Context, documents []*revisions.Stored, schema string) (Computed, error) {
 	only := func(doc *document.Document) bool { return doc.Schema == schema }
-	return r.compute(ctx, documents, only)
+	computed, err := r.compute(ctx, documents, only)
+	if err == nil && len(computed.unrendered) > 0 {
+		err = computed.unrendered[0].Cause
+	}
+	return computed, err
 }

@@ -33,9 +33,9 @@ func (r Renderer) validatePuppet(ctx context.Context, documents []*revisions.Sto
 	if err != nil {
 		return result, rendered, err
 	}
-	withheld := func(doc *revisions.Stored) bool { return doc.Schema == puppet.TypeKind }
-	if rendered.Withheld = len(computed.Withheld) > 0; slices.ContainsFunc(computed.Withheld, withheld) {
-		return result, rendered, nil // types may be missing only because they are withheld
+	result = revisionResult(result.Name, computed.faults...)
+	if rendered.Withheld = len(computed.Withheld) > 0; computed.lacksTypes() {
+		return result, rendered, nil
 	}
 	meter := budget.NewMeter(ctx)
 	overrides, err := GatherOverrides(meter, computed.Documents, documents, nil)
@@ -46,13 +46,22 @@ func (r Renderer) validatePuppet(ctx context.Context, documents []*revisions.Sto
 	if err != nil {
 		return result, rendered, fmt.Errorf("check overrides: %w", budget.About(err, "check overrides of Puppet resources"))
 	}
-	result.Messages = OverrideMessages(overrides, slices.Concat(overrides.Problems, problems))
-	for i := range result.Messages {
-		if result.Messages[i].Secret {
-			result.Messages[i].Message = unquotedOverride
+	messages := OverrideMessages(overrides, slices.Concat(overrides.Problems, problems))
+	for i := range messages {
+		if messages[i].Secret {
+			messages[i].Message = unquotedOverride
 		}
 	}
+	result.Messages = append(result.Messages, messages...)
 	return result, rendered, nil
+}
+
+// lacksTypes reports whether types of Puppet resources are withheld or do not render, so that others may seem to be
+// missing.
+func (c Computed) lacksTypes() bool {
+	isType := func(doc *revisions.Stored) bool { return doc.Schema == puppet.TypeKind }
+	return slices.ContainsFunc(c.Withheld, isType) ||
+		slices.ContainsFunc(c.unrendered, func(doc unrendered) bool { return isType(doc.Stored) })
 }
 
 // unquotedOverride replaces messages that may quote a secret, because findings end up in logs.

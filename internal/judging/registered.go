@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"purser/internal/budget"
+	"purser/internal/fault"
+	"purser/internal/rendering"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -18,10 +21,15 @@ type registered struct {
 	of       validations.DataSchema
 	rule     validations.Rule
 	isUsable bool
-	secret   bool // it contains a secret, or it names client versions that do
-	quoted   bool // it contains a secret, or refers to a DataSchema that does
-	unknown  bool // it names client versions, and some of these are withheld
-	versions validations.ClientVersions
+	// unresolved are the references in it that have no target.
+	unresolved []validations.Finding
+	secret     bool // it contains a secret, or it names client versions that do
+	quoted     bool // it contains a secret, or refers to a DataSchema that does
+	unknown    bool // it names client versions, and some of these are withheld
+	versions   validations.ClientVersions
+	// broken is why it checks nothing: it is unusable, or something that it needs does not render. Its cause is nil if it
+	// is not broken, or if each document that it should check fails by itself.
+	broken unjudged
 
 	compiling sync.Once
 	checker   validations.Checker // once it was needed
@@ -34,8 +42,8 @@ func (s *registered) compiled(meter *budget.Meter, engine *validations.Engine) (
 	return s.checker, s.err
 }
 
-// passOn marks DataSchemas as secret or unknown if they refer to one that is.
-func passOn(schemas []*registered, withheld []*revisions.Stored) {
+// passOn marks DataSchemas as secret, unknown or broken if they refer to one that is.
+func passOn(schemas []*registered, withheld []*revisions.Stored, unrendered map[string]unjudged) {
 	secret, unknown := map[string]bool{}, map[string]bool{}
 	for _, schema := range schemas {
 		secret[schema.Name], unknown[schema.Name] = schema.Tainted, false
@@ -50,6 +58,9 @@ func passOn(schemas []*registered, withheld []*revisions.Stored) {
 			schemas[i].secret = schemas[i].secret || secret[other.Name]
 			schemas[i].quoted = schemas[i].quoted || secret[other.Name]
 			schemas[i].unknown = schemas[i].unknown || unknown[other.Name]
+			if broken, ok := unrendered[other.Name]; ok {
+				schemas[i].broken = broken
+			}
 		}
 	}
 }
@@ -61,6 +72,7 @@ func (r Renderer) registered(ctx context.Context, rendered Computed) (schemas []
 		schemas = append(schemas, &registered{Stored: doc, secret: doc.Tainted, quoted: doc.Tainted, versions: versions})
 	}
 	withheld := slices.ContainsFunc(rendered.Withheld, NamesVersions)
+	missing := slices.IndexFunc(rendered.unrendered, func(doc unrendered) bool { return NamesVersions(doc.Stored) })
 	registry := registryOf(Registering(rendered.Documents))
 	err = budget.ForEach(ctx, len(schemas), func(meter *budget.Meter, i int) error {
 		schema := schemas[i]
@@ -69,16 +81,71 @@ func (r Renderer) registered(ctx context.Context, rendered Computed) (schemas []
 		if schema.of, err = registry.DataSchema(meter, rendered.digest(schema.Stored), schema.Name); err != nil {
 			return readingSchema(err, schema.Stored)
 		}
-		if schema.rule, names, err = r.ruleOf(meter, schema.of, versions, withheld); err != nil {
+		if schema.rule, names, err = r.ruleOf(meter, schema.of, versions, withheld || missing >= 0); err != nil {
 			return readingSchema(err, schema.Stored)
 		}
+		if names && missing >= 0 {
+			schema.broken = rendered.unrendered[missing].unjudged()
+		}
 		schema.secret, schema.unknown = schema.secret || names && versions.AreSecret(), names && withheld
-		schema.isUsable, err = r.Engine.IsUsable(meter, schema.of)
+		schema.isUsable, schema.unresolved, err = r.Engine.IsUsable(meter, schema.of)
+		if err == nil && !schema.isUsable && !r.Compat {
+			err = schema.blame(meter, r.Engine)
+		}
 		return readingSchema(err, schema.Stored)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the DataSchemas: %w", err)
 	}
-	passOn(schemas, rendered.Withheld)
+	passOn(schemas, rendered.Withheld, rendered.unrenderedSchemas())
 	return schemas, nil
+}
+
+// blame marks an unusable DataSchema as broken if its document fails. It does not if the schema is unusable only with
+// those that it refers to.
+func (s *registered) blame(meter *budget.Meter, engine *validations.Engine) error {
+	alone, why, err := engine.IsUsable(meter, validations.DataSchema{Text: s.Data})
+	if err == nil && !alone {
+		s.broken = unjudged{s.Identity, unusable(s.Stored, why[0]), s.secret}
+	}
+	return err
+}
+
+// pathOf returns the path of a finding in its document.
+func pathOf(f validations.Finding) string {
+	return strings.Join(append([]string{".data"}, f.Instance...), ".")
+}
+
+// unresolved returns a warning for each reference without a target.
+func unresolved(schemas []*registered) (warnings []fault.Message) {
+	for _, schema := range schemas {
+		if schema.broken.cause != nil {
+			continue // what it refers to may not be known because of that
+		}
+		for _, f := range schema.unresolved {
+			warning := fault.Message{
+				Message: fmt.Sprintf("A reference in the DataSchema %s leads nowhere, so documents whose checks reach it fail: %s",
+					schema.Name, f.Message),
+				Name: "UnresolvableReference", Level: "Warning", Kind: rendering.WarningKind, Path: pathOf(f),
+				Documents: []fault.Document{documentOf(schema.Stored)}, Secret: schema.quoted,
+			}
+			if schema.quoted {
+				warning.Message, warning.Path = fmt.Sprintf("A reference in the DataSchema %s leads nowhere; it is not quoted, "+
+					"because the DataSchema contains a secret", schema.Name), ""
+			}
+			warnings = append(warnings, warning)
+		}
+	}
+	return warnings
+}
+
+// unrenderedSchemas returns the DataSchemas that do not render, by the schema of the documents that they are for.
+func (c Computed) unrenderedSchemas() map[string]unjudged {
+	schemas := map[string]unjudged{}
+	for _, doc := range c.unrendered {
+		if validations.Registers(doc.Document) {
+			schemas[doc.Name] = doc.unjudged()
+		}
+	}
+	return schemas
 }

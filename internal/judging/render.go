@@ -3,10 +3,10 @@ package judging
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"slices"
 
-	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/cache"
 	"purser/internal/document"
@@ -19,12 +19,17 @@ import (
 // Rendering is a revision as services read it. It is immutable.
 type Rendering struct {
 	Documents []*revisions.Stored // in order of output; their digests are those of the submitted documents
-	Fault     error               // lists rendered documents that do not match their schemas, nil if all match
-	Size      int                 // approximate, in bytes
-	// Warnings are about likely mistakes: see rendering.Render.
+	// Fault lists the errors of all documents: first of those that do not render, then of rendered ones that do not match
+	// their schemas. It is nil if there are none.
+	Fault error
+	Size  int // approximate, in bytes
+	// Warnings are about likely mistakes (see rendering.Outcome), and about documents that are not judged because of
+	// others' errors.
 	Warnings []fault.Message
 	Withheld bool // some documents are left out: see Renderer
-	// Provisional reports whether a later rendering may differ, because the LayeringPolicy is newer than the revision.
+	Partial  bool // some documents do not render
+	// Provisional reports whether a later rendering may differ, because the LayeringPolicy is newer than the revision or
+	// there is none.
 	Provisional bool
 }
 
@@ -38,8 +43,9 @@ type RenderKey struct {
 // RenderCache is a cache of rendered revisions.
 type RenderCache = cache.Cache[RenderKey, Rendering]
 
-// Render renders the documents of a revision and checks the result. fallback is the LayeringPolicy to use if documents
-// have none; it may be nil. Faults: those of rendering.
+// Render renders the documents of a revision and checks those that render. fallback is the LayeringPolicy to use if
+// documents have none; it may be nil. Fault: TooLarge if a limit is exceeded. In compat mode, it stops at the first
+// fault of rendering.
 func (r Renderer) Render(ctx context.Context, revision int64, documents []*revisions.Stored,
 	fallback *revisions.Stored,
 ) (
@@ -51,17 +57,46 @@ func (r Renderer) Render(ctx context.Context, revision int64, documents []*revis
 		return Rendering{}, err
 	}
 	out = Rendering{
-		Documents: computed.Documents, Withheld: len(computed.Withheld) > 0, Warnings: computed.warnings,
-		Provisional: policy != nil && policy.Revision > revision,
+		Documents: computed.Documents, Withheld: len(computed.Withheld) > 0, Partial: len(computed.faults) > 0,
+		Provisional: policy != nil && policy.Revision > revision || !HasLayeringPolicy(documents),
 	}
 	for _, doc := range out.Documents {
 		out.Size += revisions.Size(doc.Document)
 	}
-	err = r.validate(ctx, computed)
-	if fault.KindOf(err) == fault.Invalid {
-		out.Fault, err = err, nil // the fault is part of the rendering
+	if out.Partial && r.Compat {
+		out.Fault = computed.faults[0]
+		return out, nil
 	}
-	return out, err
+	checked, err := r.validate(ctx, computed)
+	if err != nil {
+		return Rendering{}, err
+	}
+	if !r.Compat {
+		out.Warnings = first(slices.Concat(computed.warnings, checked.warnings,
+			consequences(append(computed.dependents(), checked.unjudged...))))
+	}
+	faults := computed.faults
+	if checked.invalid != nil {
+		faults = append(slices.Clip(faults), checked.invalid)
+	}
+	if len(faults) > 0 {
+		all := combined(faults)
+		out.Fault, out.Size = all, out.Size+sizeOfMessages(all.Messages)
+	}
+	return out, nil
+}
+
+// sizeOfMessages returns the approximate size of messages in bytes.
+func sizeOfMessages(messages []fault.Message) (size int) {
+	const each = 500
+	for _, message := range messages {
+		size += each + len(message.Message)
+		if diagnostic, ok := message.Diagnostic.(map[string]any); ok {
+			section, _ := diagnostic["error_section"].(json.RawMessage)
+			size += len(section)
+		}
+	}
+	return size
 }
 
 // Renderer renders revisions and checks them by the DataSchemas among their documents.
@@ -101,8 +136,29 @@ type Computed struct {
 	Withheld  []*revisions.Stored // withheld, as submitted: see Renderer
 
 	// written has the documents whose data was composed by rendering.
-	written  map[*revisions.Stored]writing
-	warnings []fault.Message
+	written    map[*revisions.Stored]writing
+	warnings   []fault.Message
+	faults     []*fault.Fault // of documents that do not render
+	unrendered []unrendered
+}
+
+// unrendered is a document that does not render, because of its own fault or another one's.
+type unrendered struct {
+	*revisions.Stored
+	rendering.Unrendered
+}
+
+// unjudged describes the document as one that is not judged.
+func (u unrendered) unjudged() unjudged { return unjudged{u.Identity, u.Cause, u.Secret} }
+
+// dependents returns the documents that do not render because of faults of others.
+func (c Computed) dependents() (all []unjudged) {
+	for _, doc := range c.unrendered {
+		if !doc.Failed {
+			all = append(all, doc.unjudged())
+		}
+	}
+	return all
 }
 
 // writing describes data composed by rendering.
@@ -131,14 +187,18 @@ func (r Renderer) compute(ctx context.Context, stored []*revisions.Stored, only 
 ) {
 	resolver := newResolver(ctx, r.Vault, stored)
 	options := rendering.Options{Only: only, Compat: r.Compat, Withhold: r.Withhold, Resolve: resolver.resolve()}
-	rendered, warnings, err := rendering.Render(ctx, revisions.Contents(stored), r.Documents.options(options))
+	outcome, err := rendering.Render(ctx, revisions.Contents(stored), r.Documents.options(options))
 	if resolver.failure != nil {
 		return Computed{}, resolver.failure
 	}
 	if err != nil {
 		return Computed{}, err
 	}
-	out := Computed{written: map[*revisions.Stored]writing{}, warnings: warnings}
+	out := Computed{written: map[*revisions.Stored]writing{}, warnings: outcome.Warnings, faults: outcome.Faults}
+	for _, u := range outcome.Unrendered {
+		out.unrendered = append(out.unrendered, unrendered{stored[u.Index], u})
+	}
+	rendered := outcome.Documents
 	if r.Withhold {
 		rendered = slices.DeleteFunc(rendered, func(doc rendering.Rendered) bool {
 			if doc.Secret {
@@ -184,153 +244,6 @@ func written(of *revisions.Stored, rendered rendering.Rendered) *revisions.Store
 	}
 	doc.Shared, doc.Tainted = true, rendered.Secret
 	return &doc
-}
-
-// validate checks rendered documents by the built-in schemas and the DataSchemas among them (spec/api.md §7.2, §0 D15).
-// Their metadata was checked when it was submitted. Fault: Invalid, with a D002 for each finding.
-func (r Renderer) validate(ctx context.Context, rendered Computed) error {
-	schemas, err := r.registered(ctx, rendered)
-	if err != nil {
-		return err
-	}
-	book := r.newRuleBook(rendered, schemas)
-	outcomes := make([]outcome, len(rendered.Documents))
-	confined := budget.Confined(ctx, secretSteps)
-	err = budget.ForEach(ctx, len(outcomes), func(meter *budget.Meter, i int) (err error) {
-		doc := rendered.Documents[i]
-		outcomes[i], err = r.checkRendered(confined, meter, doc, rendered.digest(doc), book)
-		return budget.About(err, "check rendered document %s by schema %s", doc.Identity, doc.Schema)
-	})
-	if err != nil {
-		return fmt.Errorf("check rendered documents: %w", err)
-	}
-	return r.invalidRendered(rendered, outcomes)
-}
-
-// ruleBook has the rules to check rendered documents by.
-type ruleBook struct {
-	rules      validations.Rules
-	byRule     map[validations.Rule]*registered
-	byDocument map[*revisions.Stored]*registered
-	unknown    map[string]bool // document schemas whose DataSchemas are withheld
-}
-
-func (r Renderer) newRuleBook(rendered Computed, schemas []*registered) ruleBook {
-	book := ruleBook{
-		validations.Rules{Registered: map[string]validations.Rule{}, ControlOnly: r.Compat},
-		map[validations.Rule]*registered{},
-		map[*revisions.Stored]*registered{},
-		map[string]bool{},
-	}
-	for _, schema := range schemas {
-		book.rules.Registered[schema.Name] = schema.rule
-		book.byRule[schema.rule], book.byDocument[schema.Stored] = schema, schema
-	}
-	for _, doc := range rendered.Withheld {
-		if doc.Schema == validations.DataSchemaKind {
-			book.unknown[doc.Name] = true
-		}
-	}
-	return book
-}
-
-// checkRendered checks a rendered document; digest identifies its data. The error is the meter's, unwrapped.
-func (r Renderer) checkRendered(confined context.Context, meter *budget.Meter, doc *revisions.Stored,
-	digest document.Digest,
-	book ruleBook,
-) (outcome, error) {
-	rule, ok := book.rules.ForRendered(doc.Document)
-	if schema := book.byDocument[doc]; !ok || schema != nil && schema.isUsable {
-		return outcome{}, nil // a usable DataSchema is valid
-	}
-	schema, secret, ofSchema := book.byRule[rule], doc.Tainted, false
-	if schema != nil {
-		if book.unknown[doc.Schema] || schema.unknown {
-			return outcome{}, nil
-		}
-		secret, ofSchema = secret || schema.secret, schema.quoted && !r.Compat
-		if !schema.isUsable {
-			return outcome{schema.Data, nil, true, secret, ofSchema}, nil
-		}
-	}
-	check := validations.PairOf(digest, rule)
-	if secret {
-		check = check.OfSecret()
-	}
-	if r.Engine.Passed(check) {
-		return outcome{}, nil
-	}
-	text, checker, err := r.ruleOfRendered(meter, rule, schema)
-	if err != nil {
-		return outcome{}, err
-	}
-	found, err := checker.Check(meterFor(confined, meter, secret), doc.Data)
-	if secret {
-		found, err = sparing(found, err)
-	}
-	if err == nil && len(found) == 0 {
-		r.Engine.NotePassed(check)
-	}
-	return outcome{text, found, false, secret, ofSchema}, err
-}
-
-// ruleOfRendered returns the text and the checker of a rule, which is built in if schema is nil.
-func (r Renderer) ruleOfRendered(meter *budget.Meter, rule validations.Rule, schema *registered) (
-	text []byte, checker validations.Checker, err error,
-) {
-	if schema == nil {
-		checker, _ = r.Engine.BuiltIn(rule)
-		return validations.RuleText(rule), checker, nil
-	}
-	checker, err = schema.compiled(meter, r.Engine)
-	return schema.Data, checker, readingSchema(err, schema.Stored)
-}
-
-// outcome is the result of checking a rendered document.
-type outcome struct {
-	rule      []byte // the text of the schema
-	findings  []validations.Finding
-	unchecked bool // the schema is unusable
-	secret    bool // the document, the schema or the client versions contain a secret
-	ofSchema  bool // the schema contains a secret, so findings may quote it
-}
-
-// invalidRendered returns a fault that lists the findings about rendered documents, nil if there are none.
-func (r Renderer) invalidRendered(rendered Computed, outcomes []outcome) error {
-	const maxDetailed = 8 << 20 // bytes of messages with all details
-	var messages []fault.Message
-	listed, size := map[bool]int{}, map[bool]int{} // by whether messages are secret: their number, and their bytes
-	for i, doc := range rendered.Documents {
-		found := outcomes[i]
-		if found.ofSchema && len(found.findings) > 0 {
-			found.rule, found.findings = validations.OfSecretSchema(found.findings)
-		}
-		detailed := size[found.secret] < maxDetailed && listed[found.secret] < authz.MaxListed
-		errs, err := validations.ReportRendered(doc.Document, found.rule, found.findings, detailed,
-			rendered.written[doc].destinations)
-		if err != nil {
-			return fmt.Errorf("word the findings: %w", err)
-		}
-		if found.unchecked {
-			errs = append(errs, validations.Unchecked(doc.Document))
-		}
-		for _, e := range errs {
-			size[found.secret] += len(e.ErrorSection) + len(e.ValidationSchema) + len(e.Message)
-			message := validations.D002(e)
-			if !r.Compat {
-				message.Path = e.Path
-			}
-			message.Secret, message.Documents[0].Encrypted = found.secret, doc.Traits().Encrypted
-			messages = append(messages, message)
-		}
-		listed[found.secret] += len(errs)
-	}
-	if len(messages) == 0 {
-		return nil
-	}
-	invalid := fault.New(fault.Invalid, "InvalidDocumentFormat", "The provided documents failed schema validation")
-	invalid.Reason, invalid.Messages = "Validation", messages
-	return invalid
 }
 
 // Explain explains where the data of a document comes from; see rendering.Explain.

@@ -2,7 +2,6 @@ package judging
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -28,8 +27,8 @@ func TestInvalidRendered_details(t *testing.T) {
 			rule: []byte(`{}`), findings: []validations.Finding{{Message: strconv.Itoa(i), SchemaPath: ".type"}}, secret: i < secret,
 		})
 	}
-	invalid, _ := errors.AsType[*fault.Fault](Renderer{}.invalidRendered(rendered, outcomes))
-	if len(invalid.Messages) != secret+open {
+	invalid, err := Renderer{}.invalidRendered(rendered, outcomes)
+	if err != nil || len(invalid.Messages) != secret+open {
 		t.Fatalf("%d messages, want %d", len(invalid.Messages), secret+open)
 	}
 	detailed := map[bool]int{}

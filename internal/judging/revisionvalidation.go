@@ -97,7 +97,7 @@ func (j Judge) validateRevision(ctx context.Context, snapshot revisions.Snapshot
 // fit reports whether a rendering shows that documents fit together, which PolicyValidation would find too: all of them
 // were rendered with their own LayeringPolicy and without warnings.
 func (r Renderer) fit(rendered Rendering, documents []*revisions.Stored, fallback *revisions.Stored) bool {
-	return rendered.Documents != nil && len(rendered.Warnings) == 0 && !r.Compat && !r.Withhold &&
+	return rendered.Documents != nil && !rendered.Partial && len(rendered.Warnings) == 0 && !r.Compat && !r.Withhold &&
 		(fallback == nil || HasLayeringPolicy(documents))
 }
 
@@ -120,7 +120,7 @@ func (r Renderer) ValidateRevision(ctx context.Context, name string, revision in
 		if err != nil {
 			return result, rendered, fmt.Errorf("examine documents: %w", err)
 		}
-		return revisionResult(name, problems...), rendered, nil
+		return r.policyResult(problems), rendered, nil
 	}
 	if name == validations.CoverageValidation {
 		return RevisionResult{Name: name, Messages: uncovered(documents)}, rendered, nil
@@ -145,6 +145,25 @@ func (r Renderer) ValidateRevision(ctx context.Context, name string, revision in
 	}
 	result.Warnings = rendered.Warnings
 	return result, rendered, nil
+}
+
+// policyResult returns the outcome of PolicyValidation. In compat mode, selectors that select nothing are warnings: the
+// reference renders such documents, so sites have them.
+func (r Renderer) policyResult(problems []*fault.Fault) RevisionResult {
+	if !r.Compat {
+		return revisionResult(validations.PolicyValidation, problems...)
+	}
+	isOrphan := func(f *fault.Fault) bool { return f.Type == rendering.ParentNotFound }
+	result := revisionResult(validations.PolicyValidation, slices.DeleteFunc(slices.Clone(problems), isOrphan)...)
+	for _, problem := range problems {
+		if isOrphan(problem) {
+			warning := problem.Messages[0]
+			warning.Error, warning.Name, warning.Level, warning.Kind = false, problem.Type, "Warning", rendering.WarningKind
+			result.Warnings = append(result.Warnings, warning)
+		}
+	}
+	result.Warnings = first(result.Warnings)
+	return result
 }
 
 // nameRules adds the violated rules to messages that do not quote values, except in compat mode.
@@ -264,10 +283,14 @@ func (r RevisionResult) Stored() validations.Result {
 	result := r.For(viewer)
 	warnings := viewer.Warnings(r.Warnings)
 	if len(warnings) < len(r.Warnings) {
-		warnings = append(warnings, fault.Message{
+		hidden := fault.Message{
 			Message: "Some warnings depend on encrypted documents; the findings list them",
-			Level:   "Warning", Kind: rendering.WarningKind, Secret: true,
-		})
+			Level:   fault.Info, Kind: rendering.WarningKind, Secret: true,
+		}
+		if slices.ContainsFunc(r.Warnings, func(w fault.Message) bool { return w.Secret && w.Level != fault.Info }) {
+			hidden.Level = "Warning"
+		}
+		warnings = append(warnings, hidden)
 	}
 	if len(warnings) > 0 {
 		result.Errors = listOf(slices.Concat(viewer.Listed(r.Messages), warnings))
@@ -298,12 +321,12 @@ func SplitWarnings(stored []json.RawMessage) (errs []json.RawMessage, warnings [
 	return append([]json.RawMessage{}, stored[:n]...), warnings
 }
 
-// WarningsUnder returns the texts of warnings for a verdict. It drops warnings about selectors that select nothing if
-// PolicyValidation, which reports these as errors, was performed.
+// WarningsUnder returns the texts of warnings for a verdict. It drops what only follows from errors, and warnings about
+// selectors that select nothing if PolicyValidation, which reports these itself, was performed.
 func WarningsUnder(verdict validations.Verdict, warnings []fault.Message) (texts []string) {
 	fitting := slices.Contains(verdict.Made(), validations.PolicyValidation)
 	for _, warning := range warnings {
-		if !fitting || warning.Name != rendering.ParentNotFound {
+		if warning.Level != fault.Info && (!fitting || warning.Name != rendering.ParentNotFound) {
 			texts = append(texts, warning.Message)
 		}
 	}

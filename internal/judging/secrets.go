@@ -67,7 +67,7 @@ type resolver struct {
 	ctx         context.Context //nolint:containedctx // it lives as long as one rendering
 	vault       Vault
 	byReference map[string]*revisions.Stored
-	failure     error // of the last secret that could not be opened
+	failure     error // of the first secret that could not be opened; no others are tried then
 }
 
 func newResolver(ctx context.Context, vault Vault, documents []*revisions.Stored) *resolver {
@@ -91,7 +91,7 @@ func (r *resolver) resolve() func(reference string) (any, bool) {
 	}
 	return func(reference string) (any, bool) {
 		doc := r.byReference[reference]
-		if doc == nil {
+		if doc == nil || r.failure != nil {
 			return nil, false
 		}
 		text, err := Open(r.ctx, r.vault, doc)

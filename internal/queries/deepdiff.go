@@ -86,6 +86,9 @@ func (v View) renderedSides(ctx context.Context, before, after int64) (sides [2]
 			continue
 		}
 		rendered, err := v.rendered(ctx, s.RenderKey)
+		if err == nil && rendered.Partial {
+			err = rendered.Fault
+		}
 		if err != nil {
 			return sides, err
 		}

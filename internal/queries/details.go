@@ -77,7 +77,7 @@ func (v View) stored(name string, errors []byte) (d details, err error) {
 	if isOfRevision(name) {
 		d.errors, d.warnings = judging.SplitWarnings(d.errors)
 	}
-	if v.renderer.Compat {
+	if v.renderer.Compat && name != validations.PolicyValidation {
 		d.warnings = nil
 	}
 	return d, nil

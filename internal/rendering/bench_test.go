@@ -45,7 +45,7 @@ func benchmark(b *testing.B, documents []*document.Document) {
 	b.Helper()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := Render(b.Context(), documents, Options{}); err != nil {
+		if _, _, err := renderAll(b.Context(), documents, Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -100,7 +100,7 @@ func TestRender_growth(t *testing.T) {
 	t.Parallel()
 	effort := func(documents []*document.Document) int64 {
 		ctx := budgeted(t)
-		if _, _, err := Render(ctx, documents, Options{}); err != nil {
+		if _, _, err := renderAll(ctx, documents, Options{}); err != nil {
 			t.Fatal(err)
 		}
 		steps, _ := budget.From(ctx).Spent()

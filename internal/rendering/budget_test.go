@@ -21,7 +21,7 @@ func spentIn(ctx context.Context, documents []*document.Document, explain bool) 
 	if explain {
 		_, err = Explain(ctx, documents, documents[len(documents)-1].Identity, ".", Options{})
 	} else {
-		_, _, err = Render(ctx, documents, Options{})
+		_, _, err = renderAll(ctx, documents, Options{})
 	}
 	steps, bytes = budget.From(ctx).Spent()
 	return steps, bytes, err
@@ -116,7 +116,7 @@ func TestRender_exceeds(t *testing.T) {
 			"render document [t/K/v1, site] d, substitution 1 to .t: it takes more than 2.0 s of work",
 		},
 		"where substitutions wrote, inherited": {
-			"global p | labels {k: p} | substitution {src: {name: s, path: .v}, dest: [" + repeated(20_000, "{path: .x%d}", ", ") + "]} | data {}\nsite s | data {v: 1}\n" +
+			"global p | labels {k: p} | substitution {src: {name: s, path: .v}, dest: [" + repeated(20_000, "{path: .x%d}", ", ") + "]} | data {}\nsite s | encrypted | data {v: 1}\n" +
 				repeated(1000, "site c%d | parent {k: p} | merge . | sub s .v > .y | data {}", "\n"), false, "render document [t/K/v1, site] c8",
 		},
 	} {

@@ -107,7 +107,10 @@ func (r *run) setKey(n *node) {
 		return
 	}
 	r.Charge(meter.Lookup * (2 + len(n.Substitutions)))
-	const kind = "rendered" // longer than any length that the digest of a document begins with
+	kind := "rendered" // longer than any length that the digest of a document begins with
+	if r.options.Compat {
+		kind = "reference" // with all destinations
+	}
 	parts := make([]byte, 0, len(kind)+len(n.key)*(2+len(n.Substitutions)))
 	parts = append(append(parts, kind...), n.digest[:]...)
 	var from *node

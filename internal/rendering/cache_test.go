@@ -25,7 +25,7 @@ type everything struct {
 }
 
 func everythingOf(ctx context.Context, documents []*document.Document, options Options) (all everything) {
-	rendered, warnings, err := Render(ctx, documents, options)
+	rendered, warnings, err := renderAll(ctx, documents, options)
 	all.Warnings = warnings
 	if f, ok := errors.AsType[*fault.Fault](err); ok {
 		all.Err, all.Messages = fmt.Sprintf("%s %d %v: %v", f.Type, f.Kind, f.Secret, err), f.Messages
@@ -79,7 +79,7 @@ func TestCache(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		kept := NewCache(rapid.SampledFrom([]int{0, 3_000, 1 << 20}).Draw(rt, "bytes"))
 		lines := rapid.Custom(anySet).Filter(func(lines []string) bool {
-			_, _, err := Render(rt.Context(), sketch(t, strings.Join(lines, "\n")), Options{})
+			_, _, err := renderAll(rt.Context(), sketch(t, strings.Join(lines, "\n")), Options{})
 			return err == nil
 		}).Draw(rt, "set")
 		for range rapid.IntRange(2, 5).Draw(rt, "renderings") {
@@ -101,7 +101,7 @@ func TestCache(t *testing.T) {
 			if diff := cmp.Diff(want, everythingOf(rt.Context(), documents, options)); diff != "" {
 				rt.Fatalf("with the cache (-without +with)\n%s", diff)
 			}
-			again, _, _ := Render(rt.Context(), documents, options)
+			again, _, _ := renderAll(rt.Context(), documents, options)
 			for _, r := range again {
 				if r.Secret && (!r.Key.IsZero() || r.Text != nil) {
 					rt.Errorf("document %d depends on a secret and may be kept", r.Index)
@@ -130,7 +130,7 @@ func TestCache_change(t *testing.T) {
 	kept := NewCache(8 << 20)
 	render := func(documents []*document.Document) (computed int, steps int64) {
 		ctx := budgeted(t)
-		rendered, _, err := Render(ctx, documents, Options{Cache: kept})
+		rendered, _, err := renderAll(ctx, documents, Options{Cache: kept})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,8 +11,10 @@
 // and follows values back through them (trail.go). Dependencies returns the relations as a graph.
 //
 // Invariants:
-//   - The output depends only on the documents; their order affects only the order of the output, and which of several
-//     errors is reported (spec/rendering.md §0 R1).
+//   - The output depends only on the documents; their order affects only the order of the output and of the faults
+//     (spec/rendering.md §0 R1).
+//   - A fault of a document does not end a rendering: the document, and those that depend on it, have it as their Cause
+//     and are not rendered. The first fault is the one that the reference reports.
 //   - Values are immutable and shared: a child shares unchanged parts with its parent, and a destination its value with
 //     the source. Only a tree writes, to containers that it has copied and freezes before anyone else sees them. So
 //     changes of one document do not affect others.

@@ -122,6 +122,9 @@ func Explain(ctx context.Context, documents []*document.Document, id document.Id
 	if err := r.computeAll(order); err != nil {
 		return nil, err
 	}
+	if explained.Cause != nil {
+		return nil, explained.Cause
+	}
 	return r.explain(r.of(explained), asked)
 }
 

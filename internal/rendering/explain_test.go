@@ -162,6 +162,7 @@ func TestExplain_refuses(t *testing.T) {
 		{"nothing there", "site a | data {x: {y: 1}}", ".x.z.w", fault.NotFound, "There is nothing at .x.z.w in the rendered data of document [t/K/v1, site] a; it leads no further than .x"},
 		{"nothing in a text", "site a | data {x: text}", ".x[0]", fault.NotFound, "There is nothing at .x[0]"},
 		{"no document", "site b | data 1", ".", fault.NotFound, "There is no document [t/K/v1] a; of that schema or name there are, among others: [t/K/v1, site] b"},
+		{"its parent's source is missing", "site a | parent {k: p} | merge . | data {}\nglobal p | labels {k: p} | sub b . > .x | data {}", ".", fault.Conflict, "Required substitution source document [t/K/v1] b was not found"},
 		{"its source is missing", "site a | sub b . > .x | data {}", ".", fault.Conflict, "Required substitution source document [t/K/v1] b was not found"},
 		{"too many", "site a | data [" + wide.String() + "]", ".", fault.TooLarge, "ask for a part of them"},
 	}
@@ -174,6 +175,19 @@ func TestExplain_refuses(t *testing.T) {
 				t.Errorf("%v, want a fault of kind %d: %s", err, tt.kind, tt.message)
 			}
 		})
+	}
+}
+
+// A document is explained if it renders, whatever else fails.
+func TestExplain_besidesFaults(t *testing.T) {
+	t.Parallel()
+	documents := sketch(t, "site a | sub s .v > .x | data {}\nsite s | data {v: 1}\nsite b | sub gone . > .x | data {}\nlost c | data 1")
+	e, err := Explain(t.Context(), documents, named("a"), ".", Options{})
+	if err != nil || len(e.Leaves) != 1 || e.Leaves[0].At != ".x" {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if _, err := Explain(t.Context(), documents, named("c"), ".", Options{}); faultOf(t, err).Type != "InvalidDocumentLayer" {
+		t.Error(err)
 	}
 }
 

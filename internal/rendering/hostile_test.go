@@ -30,7 +30,7 @@ func chained(t testing.TB, n int, first string, line func(i int) string) []*docu
 func hostile(t *testing.T, documents []*document.Document, options Options, want fault.Kind) {
 	t.Helper()
 	ctx := budgeted(t)
-	_, _, err := Render(ctx, documents, options)
+	_, _, err := renderAll(ctx, documents, options)
 	steps, bytes := budget.From(ctx).Spent()
 	t.Logf("%d ms, %d MiB: %.200s", steps/(budget.Second/1000), bytes/budget.MiB, fmt.Sprint(err))
 	if kind := fault.KindOf(err); kind != want || want == fault.Internal && err != nil {
@@ -60,7 +60,7 @@ func TestRender_hostile(t *testing.T) {
 		for i := range 10_000 {
 			lines = append(lines, fmt.Sprintf("site d%d | sub d%d .a > .a | data {a: 1}", i, (i+1)%10_000))
 		}
-		_, _, err := Render(t.Context(), sketch(t, strings.Join(lines, "\n")), Options{})
+		_, _, err := renderAll(t.Context(), sketch(t, strings.Join(lines, "\n")), Options{})
 		if f := faultOf(t, err); f.Type != "SubstitutionDependencyCycle" || !strings.HasSuffix(f.Message, "and 9900 more]") || len(f.Message) > 10_000 {
 			t.Errorf("%.300s", f.Message)
 		}
@@ -145,7 +145,7 @@ func TestRender_hostile(t *testing.T) {
 		hostile(t, documents, Options{}, fault.Internal)
 		ctx, cancel := context.WithCancelCause(budgeted(t))
 		gone := errors.New("gone")
-		_, _, err := Render(ctx, documents, Options{Only: func(*document.Document) bool {
+		_, _, err := renderAll(ctx, documents, Options{Only: func(*document.Document) bool {
 			cancel(gone)
 			return true
 		}})

@@ -60,7 +60,7 @@ func anySet(t *rapid.T) []string {
 
 // dataByIdentity renders documents and returns the data of each that is returned; nil if they do not render.
 func dataByIdentity(t *rapid.T, documents []*document.Document) map[string]string {
-	rendered, _, err := Render(t.Context(), documents, Options{})
+	rendered, _, err := renderAll(t.Context(), documents, Options{})
 	if err != nil {
 		return nil
 	}
@@ -141,7 +141,7 @@ func TestExamine_law(t *testing.T) {
 		if rapid.IntRange(0, 5).Draw(rt, "policy") == 0 {
 			documents = slices.DeleteFunc(documents, func(d *document.Document) bool { return d.Name == "policy" })
 		}
-		_, warnings, err := Render(t.Context(), documents, Options{})
+		_, warnings, err := renderAll(t.Context(), documents, Options{})
 		problems, examined := Examine(t.Context(), documents, Options{})
 		must(rt, examined)
 		if unfit += len(problems); err != nil || len(warnings) > 0 {

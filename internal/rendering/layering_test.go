@@ -198,7 +198,7 @@ func TestRender_unknownMethod(t *testing.T) {
 	t.Parallel()
 	documents := sketch(t, parented("{a: 1}", "merge .", "{b: 1}"))
 	documents[2].Metadata = []byte(`{"layeringDefinition":{"actions":[{"method":"burn","path":"."}],"layer":"site","parentSelector":{"k":"g"}},"name":"c"}`)
-	_, _, err := Render(t.Context(), documents, Options{})
+	_, _, err := renderAll(t.Context(), documents, Options{})
 	want := "Method in {'method': 'burn', 'path': '.'} is invalid for document [t/K/v1, site] c"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)

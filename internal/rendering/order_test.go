@@ -83,7 +83,7 @@ func TestRender_order(t *testing.T) {
 func TestRender_output(t *testing.T) {
 	t.Parallel()
 	documents := sketch(t, "site b | data 2\nglobal a | abstract | data 1\n- k | control | schema t/L/v1 | data 3")
-	rendered, _, err := Render(t.Context(), documents, Options{})
+	rendered, _, err := renderAll(t.Context(), documents, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func TestRender_policy(t *testing.T) {
 	} {
 		r.run(t)
 	}
-	_, _, err := Render(t.Context(), sketch(t, "site s | data 1")[1:], Options{})
+	_, _, err := renderAll(t.Context(), sketch(t, "site s | data 1")[1:], Options{})
 	if err == nil || err.Error() != "Required LayeringPolicy was not found for layering" {
 		t.Error(err)
 	}
@@ -198,7 +198,7 @@ func TestRender_ambiguitySecret(t *testing.T) {
 		"global g | labels {k: g} | data {}\nglobal e | encrypted | labels {k: g} | data {}":                               true,
 		"global e | encrypted | labels {k: g} | data {}\nglobal f | encrypted | labels {k: g} | data {}\ntype o | data {}": true,
 	} {
-		_, _, err := Render(t.Context(), sketch(t, documents+child), Options{})
+		_, _, err := renderAll(t.Context(), sketch(t, documents+child), Options{})
 		f, ok := errors.AsType[*fault.Fault](err)
 		if !ok || f.Type != "IndeterminateDocumentParent" || f.Secret != secret || f.Messages[0].Secret != secret {
 			t.Errorf("%s: %+v, want secret %v", documents, f, secret)
@@ -311,7 +311,7 @@ func TestRender_replacement(t *testing.T) {
 
 func TestRender_reasonAndDocuments(t *testing.T) {
 	t.Parallel()
-	_, _, err := Render(t.Context(), sketch(t, "site x | replacement | data {}"), Options{})
+	_, _, err := renderAll(t.Context(), sketch(t, "site x | replacement | data {}"), Options{})
 	f := faultOf(t, err)
 	if !strings.HasPrefix(f.Reason, "Document replacement requires that the document") {
 		t.Errorf("reason %q", f.Reason)
@@ -328,7 +328,7 @@ func TestRender_reasonAndDocuments(t *testing.T) {
 func TestRender_duplicates(t *testing.T) {
 	t.Parallel()
 	documents := sketch(t, "site a | data 1\nsite a | data 2\nsite b | data 3")
-	rendered, _, err := Render(t.Context(), documents, Options{})
+	rendered, _, err := renderAll(t.Context(), documents, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

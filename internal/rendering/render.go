@@ -2,6 +2,7 @@ package rendering
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -62,31 +63,54 @@ type Rendered struct {
 	kept *sizes // nil unless the Cache may keep the data
 }
 
-// Render computes the documents of one revision and returns those that services read, in the order of
-// spec/rendering.md §7.3: first all documents with dependencies or dependents, then the others in the order of the
-// input. If several documents have the same identity, only the first counts. Warnings are about selectors that select
-// nothing and patterns that are not found: at most 50 that depend on no secret and 50 that do, each with the number of
-// the rest.
+// Outcome is the outcome of a rendering.
+type Outcome struct {
+	// Documents are those that services read, in the order of spec/rendering.md §7.3: first all documents with
+	// dependencies or dependents, then the others in the order of the input.
+	Documents []Rendered
+	// Faults are the reasons why other documents do not render, in the order in which the reference finds them: at most
+	// 200 that depend on no secret and 200 that do, each with the number of the rest.
+	Faults []*fault.Fault
+	// Unrendered are the other documents that services would read, in the order in which they would be rendered.
+	Unrendered []Unrendered
+	// Warnings are about selectors that select nothing and patterns that are not found: at most 50 that depend on no
+	// secret and 50 that do, each with the number of the rest.
+	Warnings []fault.Message
+}
+
+// Unrendered is a document that does not render.
+type Unrendered struct {
+	Index  int          // of the document in the input
+	Cause  *fault.Fault // among the Faults, or of type MoreErrors
+	Failed bool         // the fault is about this document, not about one that it depends on
+	Secret bool         // as in Rendered
+}
+
+// Render computes the documents of one revision. If several documents have the same identity, only the first counts.
+// A fault of a document does not affect the others, except those that depend on it: they are not rendered, and have no
+// faults of their own.
 //
-// Faults: Invalid and Conflict if the documents do not fit together, TooLarge if a limit is exceeded. If the context
-// ends, the error is its cause.
-func Render(ctx context.Context, documents []*document.Document, options Options) (
-	rendered []Rendered, warnings []fault.Message, err error,
-) {
+// The faults of documents are Invalid, Conflict and, of data that is nested too deeply, TooLarge. The error is a fault
+// TooLarge if a limit on all documents is exceeded. If the context ends, it is its cause.
+func Render(ctx context.Context, documents []*document.Document, options Options) (Outcome, error) {
 	r := newRun(ctx, documents, options)
 	defer r.End()
 	order, err := r.render(documents)
 	if err != nil {
-		return nil, nil, err
+		return Outcome{}, err
 	}
-	rendered = make([]Rendered, 0, len(order))
+	out := Outcome{Documents: make([]Rendered, 0, len(order)), Faults: r.set.Faults.All(), Warnings: r.warnings.all()}
 	for _, n := range order {
-		if r.wants(n) {
-			rendered = append(rendered, r.rendered(r.of(n)))
+		switch {
+		case !r.wants(n):
+		case n.Cause != nil:
+			out.Unrendered = append(out.Unrendered, Unrendered{n.Index, n.Cause, n.Failed, n.Secret})
+		default:
+			out.Documents = append(out.Documents, r.rendered(r.of(n)))
 		}
 	}
 	r.keepUnseen(order)
-	return rendered, r.warnings.all(), nil
+	return out, nil
 }
 
 // wants reports whether a document is to be returned.
@@ -202,28 +226,64 @@ func (r *run) computeAll(order []*relations.Node) error {
 	return nil
 }
 
-// compute computes the final data of a document after its dependencies (spec/rendering.md §8).
+// compute computes the final data of a document after its dependencies, if it renders (spec/rendering.md §8).
 func (r *run) compute(n *node) error {
 	if err := r.stopped(n, ""); err != nil {
 		return err
 	}
-	if n.Secret && r.options.Withhold {
-		return nil
+	if n.Cause == nil {
+		n.Cause = r.blocked(n)
 	}
-	if !n.Changes() {
-		return r.keep(n)
+	switch {
+	case n.Cause != nil, n.Secret && r.options.Withhold:
+		return nil //nolint:nilerr // a fault does not end the rendering
+	case !n.Changes():
+		return r.refused(n, r.keep(n))
 	}
 	r.setKey(n)
 	if r.takeMade(n) {
 		return r.reserve(n, n.size)
 	}
+	return r.change(n)
+}
+
+// blocked returns why a document that the data of another one depends on does not render, nil if all do.
+func (r *run) blocked(n *node) *fault.Fault {
+	if !n.Changes() {
+		return nil
+	}
+	if n.Layered() && r.ancestor(n).Cause != nil {
+		return r.ancestor(n).Cause
+	}
+	r.Charge(meter.Lookup * len(n.Substitutions))
+	for i := range n.Substitutions {
+		if source := r.source(&n.Substitutions[i]); source != nil && source.Cause != nil {
+			return source.Cause
+		}
+	}
+	return nil
+}
+
+// refused records an error as the fault of a document, and returns nil, unless the error ends the rendering.
+func (r *run) refused(n *node, err error) error {
+	f, ok := errors.AsType[*fault.Fault](err)
+	if !ok || r.Err != nil || r.room < 0 {
+		return err
+	}
+	r.set.Refuse(n.Node, f)
+	return nil
+}
+
+// change applies a document's actions and substitutions. After a fault it looks only whether the sources have what the
+// other substitutions take.
+func (r *run) change(n *node) error {
 	warned := r.warnings.count
 	base, err := r.base(n)
 	if err != nil {
-		return err
+		return r.refused(n, err)
 	}
 	t := tree.New(r.memo, base, r.room, n.history)
-	if err := r.layer(t, n); err != nil {
+	if err := r.refused(n, r.layer(t, n)); err != nil {
 		return err
 	}
 	if n.Layered() {
@@ -232,13 +292,20 @@ func (r *run) compute(n *node) error {
 			n.destinations = r.appendPlace(n.destinations, &paths.Path{}) // all of it
 		}
 	}
+	missed := map[declared.Key]bool{} // sources
 	for i := range n.Substitutions {
-		if err := r.substitute(t, n, i); err != nil {
+		if source := n.Substitutions[i].Source; r.set.Source(source) == nil {
+			if missed[source] {
+				continue
+			}
+			missed[source] = true
+		}
+		if err := r.refused(n, r.substitute(t, n, i)); err != nil {
 			return err
 		}
-		for _, d := range n.Substitutions[i].Destinations {
-			n.destinations = r.appendPlace(n.destinations, d.Path)
-		}
+	}
+	if err := r.stopped(n, ""); err != nil || n.Cause != nil {
+		return err
 	}
 	n.data, n.read, n.computed = t.Freeze(), true, true
 	n.sizes, n.warned = sizes{t.Size, t.Peak}, r.warnings.count > warned
@@ -293,7 +360,9 @@ func (r *run) reserve(n *node, size int64) error {
 	return nil
 }
 
+// tooLarge ends the rendering.
 func (r *run) tooLarge(n *node) error {
+	r.room = -1
 	return relations.About(document.TooLarge("With document %s the rendered data takes more than %d bytes, the limit for "+
 		"all documents of a revision together", n.Identity, r.options.Limit), n.Node)
 }

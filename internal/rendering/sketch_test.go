@@ -165,6 +165,20 @@ func dataOf(t testing.TB, d *document.Document, r Rendered) any {
 	return value
 }
 
+// renderAll renders documents, and returns the first fault of one of them as an error.
+func renderAll(ctx context.Context, documents []*document.Document, options Options) (
+	[]Rendered, []fault.Message, error,
+) {
+	out, err := Render(ctx, documents, options)
+	if err == nil && len(out.Faults) > 0 {
+		err = out.Faults[0]
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return out.Documents, out.Warnings, nil
+}
+
 // rule is a set of documents with the expected result: the rendered ones, or the class and a part of the text of a
 // fault.
 type rule struct {
@@ -180,7 +194,7 @@ func (r rule) run(t *testing.T) {
 	t.Run(r.name, func(t *testing.T) {
 		t.Parallel()
 		documents := sketch(t, r.documents)
-		rendered, _, err := Render(t.Context(), documents, Options{})
+		rendered, _, err := renderAll(t.Context(), documents, Options{})
 		if r.class != "" {
 			f, ok := errors.AsType[*fault.Fault](err)
 			if !ok || f.Type != r.class || !strings.Contains(f.Message, r.says) {

@@ -14,7 +14,7 @@ import (
 	"purser/internal/words"
 )
 
-// substitute applies one of a document's substitutions to its tree.
+// substitute applies one of a document's substitutions to its tree, which is useless after a fault.
 func (r *run) substitute(t *tree.Tree, n *node, number int) error {
 	s := &n.Substitutions[number]
 	source := r.source(s)
@@ -35,13 +35,22 @@ func (r *run) substitute(t *tree.Tree, n *node, number int) error {
 	if err != nil {
 		return r.substitutionFault(n, source, number, err)
 	}
+	if n.Cause != nil {
+		return nil //nolint:nilerr // it has its fault already
+	}
 	if !found {
 		r.warn(unmatched(n, source, number))
 	}
+	return r.write(t, &value, n, source, number)
+}
+
+// write writes a value to the destinations of a substitution.
+func (r *run) write(t *tree.Tree, value *tree.Substitute, n, source *node, number int) error {
+	s := &n.Substitutions[number]
 	for i := range s.Destinations {
 		r.Charge(changeCost)
 		t.Begin(history.Event{Number: number, Source: source.history, Destination: i})
-		found, err := t.Write(&value, &s.Destinations[i])
+		found, err := t.Write(value, &s.Destinations[i])
 		if r.Err != nil {
 			return r.stopped(n, fmt.Sprintf(", substitution %d to %s", number+1, words.Excerpt(s.Destinations[i].Written)))
 		}
@@ -50,6 +59,11 @@ func (r *run) substitute(t *tree.Tree, n *node, number int) error {
 		}
 		if !found {
 			r.warn(unreplaced(n, source, number, &s.Destinations[i]))
+		}
+	}
+	if source.Secret || r.options.Compat {
+		for _, d := range s.Destinations {
+			n.destinations = r.appendPlace(n.destinations, d.Path)
 		}
 	}
 	return nil

@@ -356,7 +356,7 @@ func TestRender_lenient(t *testing.T) {
 	documents := sketch(t, into("{v: 1}",
 		"sub nowhere .v > .a | sub s .nope > .b | sub s .v > .t.x | sub s .v > .c | "+
 			"substitution {src: {name: s, path: .v, pattern: x}, dest: {path: .d}}", "{t: text}"))
-	rendered, _, err := Render(t.Context(), documents, Options{Lenient: true})
+	rendered, _, err := renderAll(t.Context(), documents, Options{Lenient: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -378,7 +378,7 @@ func TestRender_encrypted(t *testing.T) {
 	secret := func(asked string) (any, bool) {
 		return document.Mapping{{Key: "s", Value: "secret"}}, asked == reference
 	}
-	rendered, _, err := Render(t.Context(), documents, Options{Resolve: secret})
+	rendered, _, err := renderAll(t.Context(), documents, Options{Resolve: secret})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -390,12 +390,12 @@ site g "` + reference + `"`
 	if got := shown(t, documents, rendered); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	_, _, err = Render(t.Context(), documents, Options{Resolve: func(string) (any, bool) { return nil, false }})
+	_, _, err = renderAll(t.Context(), documents, Options{Resolve: func(string) (any, bool) { return nil, false }})
 	f := faultOf(t, err)
 	if f.Type != "EncryptionSourceNotFound" || !strings.HasSuffix(f.Message, "Ref: "+reference+". Referenced by: [t/K/v1, site] e") {
 		t.Error(f.Type, f.Message)
 	}
-	if _, _, err = Render(t.Context(), documents[:len(documents)-1], Options{}); err != nil {
+	if _, _, err = renderAll(t.Context(), documents[:len(documents)-1], Options{}); err != nil {
 		t.Error("nothing is encrypted without Resolve:", err)
 	}
 }
@@ -405,7 +405,7 @@ func TestRender_cancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	gone := errors.New("the client went away")
 	cancel(gone)
-	if _, _, err := Render(ctx, sketch(t, "site s | data 1"), Options{}); !errors.Is(err, gone) {
+	if _, _, err := renderAll(ctx, sketch(t, "site s | data 1"), Options{}); !errors.Is(err, gone) {
 		t.Error(err)
 	}
 }

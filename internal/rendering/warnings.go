@@ -13,6 +13,9 @@ import (
 // ParentNotFound is the name of warnings, and the type of faults, about selectors that select nothing.
 const ParentNotFound = relations.ParentNotFound
 
+// MoreErrors is the type of the fault that stands for those that an Outcome does not list.
+const MoreErrors = relations.MoreErrors
+
 // WarningKind is the kind of the messages that are warnings.
 const WarningKind = "Warning"
 

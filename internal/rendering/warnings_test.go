@@ -79,7 +79,7 @@ func TestRender_warnings(t *testing.T) {
 // warnedOf renders documents and returns their warnings, one a line.
 func warnedOf(t *testing.T, documents []*document.Document, options Options) string {
 	t.Helper()
-	_, warnings, err := Render(t.Context(), documents, options)
+	_, warnings, err := renderAll(t.Context(), documents, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestRender_abstractSource(t *testing.T) {
 		{"type other | data {v: 1}\n", false, plain},
 	} {
 		documents := sketch(t, c.source+"site d | sub s .v > .x | data {}")
-		_, _, err := Render(t.Context(), documents, Options{Compat: c.compat})
+		_, _, err := renderAll(t.Context(), documents, Options{Compat: c.compat})
 		if f := faultOf(t, err); f.Message != c.want {
 			t.Errorf("%q: %s, want %s", c.source, f.Message, c.want)
 		}

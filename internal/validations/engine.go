@@ -198,19 +198,23 @@ func (u usable) Check(meter *budget.Meter, data []byte) ([]Finding, error) {
 	return slices.Clone(c.unusable), err // callers mark findings as secret
 }
 
-// IsUsable reports whether a DataSchema compiles. Those that are known to are not compiled again, even if the cache is
-// too small for all of their compiled forms. The only errors are those of meter, returned unwrapped.
-func (e *Engine) IsUsable(meter *budget.Meter, schema DataSchema) (bool, error) {
-	check := PairOf(schema.sum(), Rule{Schema: dataSchema.digest})
+// IsUsable reports whether a DataSchema compiles. The findings are why it does not, or else its references that have no
+// target. Those that are known to compile without any are not compiled again, even if the cache is too small for all of
+// their compiled forms. The only errors are those of meter, returned unwrapped.
+func (e *Engine) IsUsable(meter *budget.Meter, schema DataSchema) (usable bool, found []Finding, err error) {
+	// Not the key of the check of its document, which passes with such references.
+	check := PairOf(schema.sum(), Rule{Schema: dataSchema.digest, Context: noVersions()})
 	if e.Passed(check) {
-		return true, nil
+		return true, nil, nil
 	}
 	c, err := e.compile(meter, schema)
 	if err != nil || c.schema == nil {
-		return false, err
+		return false, c.unusable, err
 	}
-	e.NotePassed(check)
-	return true, nil
+	if found = c.schema.Unresolved(); len(found) == 0 {
+		e.NotePassed(check)
+	}
+	return true, found, nil
 }
 
 // silent is the Checker of an unusable DataSchema. It finds nothing.

@@ -11,7 +11,7 @@ import (
 const DataSchemaKind = "deckhand/DataSchema/v1"
 
 // engineVersion is part of every Pair. Increase it when the outcome or the messages of checks change.
-const engineVersion = "4"
+const engineVersion = "5"
 
 // Rule identifies a schema that documents are checked against, and everything else on which the outcome depends.
 type Rule struct {

@@ -139,7 +139,11 @@ func renderer(ctx context.Context, text string) (func() error, error) {
 }
 
 func renderAll(ctx context.Context, documents []*document.Document) error {
-	if _, _, err := rendering.Render(ctx, documents, rendering.Options{}); err != nil {
+	out, err := rendering.Render(ctx, documents, rendering.Options{})
+	if err == nil && len(out.Faults) > 0 {
+		err = out.Faults[0]
+	}
+	if err != nil {
 		return fmt.Errorf("render: %w", err)
 	}
 	return nil

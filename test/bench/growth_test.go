@@ -16,11 +16,11 @@ func lastRendered(t *testing.T, text string) document.Mapping {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, _, err := rendering.Render(t.Context(), documents, rendering.Options{})
+	out, err := rendering.Render(t.Context(), documents, rendering.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, doc := range list {
+	for _, doc := range out.Documents {
 		if doc.Index == len(documents)-1 {
 			data, _ := doc.Data.(document.Mapping)
 			return data

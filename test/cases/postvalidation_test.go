@@ -73,7 +73,7 @@ func putAndRender(t *testing.T, body []byte) error {
 	})
 	questions := queries.NewService(queries.Config{
 		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
-		Store:              kept, Renderer: judging.Renderer{Engine: engine}, Rendered: rendered,
+		Store:              kept, Renderer: judging.Renderer{Engine: engine, Compat: true}, Rendered: rendered,
 	}).For(authz.Viewer{Encrypted: true})
 	put, err := service.Put(t.Context(), "site", body, document.JSON, revisions.Options{})
 	if err != nil {

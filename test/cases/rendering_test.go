@@ -71,12 +71,12 @@ func TestRendering_corpus(t *testing.T) {
 		t.Run(filepath.Base(filepath.Dir(name)), func(t *testing.T) {
 			t.Parallel()
 			documents := decodeFile(t, filepath.Join(filepath.Dir(name), "documents.yaml"))
-			rendered, _, err := rendering.Render(t.Context(), documents, rendering.Options{})
-			if err != nil {
-				t.Fatal(err)
+			out, err := rendering.Render(t.Context(), documents, rendering.Options{})
+			if err != nil || len(out.Faults) > 0 {
+				t.Fatal(err, out.Faults)
 			}
 			got, order := map[string]any{}, []string{}
-			for _, r := range rendered {
+			for _, r := range out.Documents {
 				d := documents[r.Index]
 				order = append(order, d.Identity.String())
 				got[d.Identity.String()] = normal(t, document.AppendJSON(nil, dataOf(t, d, r)))
@@ -164,12 +164,15 @@ func seenOf(t *testing.T, c document.Mapping) (seen []view, err error) {
 	options, _ := c.At("options").(document.Mapping)
 	secrets, _ := options.At("encryption_sources").(document.Mapping)
 	documents := decode(t, document.AppendJSON(nil, c.At("documents")), document.JSON)
-	rendered, _, err := rendering.Render(t.Context(), documents, rendering.Options{
+	out, err := rendering.Render(t.Context(), documents, rendering.Options{
 		Compat:  true,
 		Lenient: options.At("fail_on_missing_sub_src") == false,
 		Resolve: secrets.Lookup,
 	})
-	for _, r := range rendered {
+	if len(out.Faults) > 0 {
+		return nil, out.Faults[0]
+	}
+	for _, r := range out.Documents {
 		d := documents[r.Index]
 		data := string(document.AppendJSON(nil, dataOf(t, d, r)))
 		seen = append(seen, view{d.Schema, d.Name, d.Layer, data, string(d.Metadata)})

@@ -132,7 +132,7 @@ func TestGraph(t *testing.T) {
 		"several parents": {
 			crossed(2),
 			[]string{"site:c0 parent global:p0 doubtful", "site:c0 parent global:p1 doubtful", "site:c1 parent global:p0 doubtful", "site:c1 parent global:p1 doubtful"},
-			[]string{"IndeterminateDocumentParent"},
+			[]string{"IndeterminateDocumentParent", "IndeterminateDocumentParent"},
 		},
 		"no policy": {
 			abstract(docWith("acme/Chart/v1", "base", "{}", labelled("k: base"))) + under("k: base", "site", doc("acme/Chart/v1", "c", "{}"), "merge ."),

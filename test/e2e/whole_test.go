@@ -123,7 +123,7 @@ func TestWhole_findings(t *testing.T) {
 		},
 		"rendered badly": {
 			layers + dataSchema("acme/Widget/v1", "{properties: {x: {type: string}}}") + widget("w1", "{y: 7}") + from("w1"),
-			"success", "failure", "", "violates .properties.x.type of the schema",
+			"success", "failure", "", "7 is not of type 'string'",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -155,5 +155,20 @@ func TestWhole_findings(t *testing.T) {
 			s.put(t, "site", layeringPolicy("lp")+widget("w1", "{}"))
 			s.get(t, "revisions/latest/status?expect=success").is(t, http.StatusOK)
 		})
+	}
+}
+
+// With --compat=deckhand a selector that selects nothing is only a warning: Deckhand renders such documents.
+func TestWhole_orphanInCompat(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--compat=deckhand")
+	s.put(t, "site", layeringPolicy("lp")+policy("p", fitting, rendering)+under("k: none", "site", widget("w", "{}"), "merge .")).is(t, http.StatusOK)
+	want := map[string]string{"deckhand-schema-validation": "ignored [success]", fitting: "success", rendering: "success"}
+	if diff := cmp.Diff(want, s.statuses(t, "1")); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	found, _ := s.get(t, "revisions/1/findings").is(t, http.StatusOK).mapping(t)["findings"].([]any)
+	if text := fmt.Sprint(found...); !strings.Contains(text, "selects no document") || !strings.Contains(text, "level:warning") {
+		t.Errorf("the findings are %s", text)
 	}
 }

@@ -5,15 +5,63 @@ import (
 	"slices"
 	"strings"
 
+	"purser/internal/budget"
+	"purser/internal/cycles"
 	"purser/internal/document/repr"
+	"purser/internal/fault"
 )
 
 // maxShown is how many edges of a cycle a message lists.
 const maxShown = 100
 
-// cycleFault returns the fault for one of the cycles of a graph (spec/rendering.md §7.2).
-func (g *needs) cycleFault() error {
-	cycle := g.cycle()
+// refuseCycles refuses the documents of the first cycle in each group of documents that need each other. The others of
+// the group cannot be rendered because of these. If one of the group is secret, all are.
+func (s *Set) refuseCycles(g *needs) error {
+	groups, err := g.groups(s.Meter.Budget())
+	if err != nil {
+		return fmt.Errorf("find cycles: %w", err)
+	}
+	group := make([]*[]int32, len(g.nodes)) // of each node in one
+	for i, members := range groups {
+		secret := false
+		for _, at := range members {
+			secret = secret || g.nodes[at].Secret
+		}
+		for _, at := range members {
+			group[at], g.nodes[at].Secret = &groups[i], secret
+		}
+	}
+	g.walk(func(cycle []int) {
+		if g.nodes[cycle[0]].Cause != nil {
+			return // another cycle of the group
+		}
+		f := s.note(g.cycleFault(edgesOf(cycle)))
+		for _, at := range *group[cycle[0]] {
+			g.nodes[at].Cause = f
+		}
+		for _, at := range cycle {
+			g.nodes[at].Failed = true
+		}
+	})
+	return nil
+}
+
+// groups returns the groups of documents that need each other, one that needs itself included.
+func (g *needs) groups(m *budget.Meter) ([][]int32, error) {
+	needs := make(cycles.Graph, len(g.nodes))
+	var selves [][]int32
+	for _, e := range g.edges {
+		needs[e.dependent] = append(needs[e.dependent], int32(e.dependency)) //nolint:gosec // there are fewer documents
+		if e.dependent == e.dependency {
+			selves = append(selves, []int32{int32(e.dependent)}) //nolint:gosec // there are fewer documents
+		}
+	}
+	groups, err := needs.Components(m)
+	return slices.Concat(selves, groups), err
+}
+
+// cycleFault returns the fault for a cycle (spec/rendering.md §7.2).
+func (g *needs) cycleFault(cycle []edge) *fault.Fault {
 	var shown []string
 	var documents []*Node
 	for _, e := range cycle[:min(maxShown, len(cycle))] {
@@ -50,9 +98,9 @@ func triple(n *Node) string {
 	return fmt.Sprintf("(%s, %s, %s)", repr.Quote(n.Schema), repr.Quote(n.Layer), repr.Quote(n.Name))
 }
 
-// cycle searches depth first, from each document to its dependents, until it reaches a document of the current path
-// again.
-func (g *needs) cycle() []edge {
+// walk calls a function for cycles, at least one of each group. It searches depth first, from each document to its
+// dependents, until it reaches a document of the current path again.
+func (g *needs) walk(found func(cycle []int)) {
 	neededBy := g.neighbours(func(e edge) (from, to int) { return e.dependency, e.dependent })
 	onPath := make([]int, len(g.nodes)) // 1 + the position on the path
 	next := make([]int, len(g.nodes))   // the neighbour to go to next; beyond the last one where all have been walked
@@ -72,20 +120,19 @@ func (g *needs) cycle() []edge {
 			next[at]++
 			switch {
 			case onPath[to] > 0:
-				return edgesOf(append(path[onPath[to]-1:], to))
+				found(path[onPath[to]-1:])
 			case next[to] == 0:
 				path = append(path, to)
 				onPath[to] = len(path)
 			}
 		}
 	}
-	return nil
 }
 
-// edgesOf returns the edges of a path that was found against their direction.
-func edgesOf(path []int) (edges []edge) {
-	for i := 1; i < len(path); i++ {
-		edges = append(edges, edge{dependent: path[i], dependency: path[i-1]})
+// edgesOf returns the edges of a cycle that was found against their direction.
+func edgesOf(cycle []int) (edges []edge) {
+	for i := range cycle {
+		edges = append(edges, edge{dependent: cycle[(i+1)%len(cycle)], dependency: cycle[i]})
 	}
 	return edges
 }

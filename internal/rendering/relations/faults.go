@@ -3,6 +3,7 @@ package relations
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"purser/internal/budget"
 	"purser/internal/fault"
@@ -33,6 +34,70 @@ func About(f *fault.Fault, documents ...*Node) *fault.Fault {
 	f.Messages = []fault.Message{message}
 	return f
 }
+
+// maxFaults is the number of faults that are kept: of those that depend on encrypted documents, and of the others.
+const maxFaults = 200
+
+// Faults are the reasons why documents do not render, in the order in which they are found. Secret ones are counted
+// separately, so that the number of the others reveals nothing about them.
+type Faults struct {
+	kept         []*fault.Fault
+	open, secret others
+}
+
+// others are the faults that are not kept.
+type others struct {
+	kept, count int
+	fault       *fault.Fault // stands for them
+}
+
+// keep keeps a fault. It returns the one that stands for it: itself, or the one of those that are not kept.
+func (f *Faults) keep(found *fault.Fault) *fault.Fault {
+	others := &f.open
+	if found.Secret {
+		others = &f.secret
+	}
+	if others.kept < maxFaults {
+		others.kept++
+		f.kept = append(f.kept, found)
+		return found
+	}
+	if others.count++; others.fault == nil {
+		others.fault = fault.New(fault.Invalid, MoreErrors,
+			"The document does not render; its error is not among the first %d", maxFaults)
+		others.fault.Secret = found.Secret
+		others.fault = About(others.fault)
+	}
+	return others.fault
+}
+
+// MoreErrors is the type of the fault that stands for those that are not kept.
+const MoreErrors = "MoreErrors"
+
+// All returns the faults, at the end the numbers of those that were not kept.
+func (f *Faults) All() []*fault.Fault {
+	all := slices.Clone(f.kept)
+	for _, others := range []others{f.open, f.secret} {
+		if others.count > 0 {
+			counted := *others.fault
+			counted.Message = fmt.Sprintf("More errors, not listed: %d", others.count)
+			all = append(all, About(&counted))
+		}
+	}
+	return all
+}
+
+// faultCost is the cost of a fault, in steps.
+const faultCost = 3000
+
+// note records a fault, and returns the one that stands for it.
+func (s *Set) note(f *fault.Fault) *fault.Fault {
+	s.Charge(faultCost)
+	return s.Faults.keep(f)
+}
+
+// Refuse records a fault of a document.
+func (s *Set) Refuse(n *Node, f *fault.Fault) { n.Cause, n.Failed = s.note(f), true }
 
 // named is how faults name the document to programs.
 func (n *Node) named() fault.Document {

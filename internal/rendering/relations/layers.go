@@ -25,34 +25,47 @@ func (l layers) String() string {
 	return strings.Join(shown, ", ")
 }
 
-// layersOf reads the first LayeringPolicy and gives every document its rank (spec/rendering.md §3).
-func (s *Set) layersOf(nodes []*Node) (layers, error) {
-	at := slices.IndexFunc(nodes, func(n *Node) bool { return strings.HasPrefix(n.Schema, "deckhand/LayeringPolicy") })
+// rankAll reads the first LayeringPolicy, refuses documents in layers that it does not list, and gives the others their
+// rank (spec/rendering.md §3). Without a policy no parent is known.
+func (s *Set) rankAll() layers {
+	at := slices.IndexFunc(s.Nodes, func(n *Node) bool { return strings.HasPrefix(n.Schema, "deckhand/LayeringPolicy") })
 	if at < 0 {
-		f := fault.New(fault.Conflict, "LayeringPolicyNotFound", "Required LayeringPolicy was not found for layering")
-		f.Messages = []fault.Message{{Error: true, Message: f.Message + ": PUT one that lists the layers of the site, the " +
-			"most general first, such as {schema: deckhand/LayeringPolicy/v1, metadata: {schema: metadata/Control/v1, name: " +
-			"layering-policy}, data: {layerOrder: [global, site]}}"}}
-		return nil, f
+		missing := s.note(noPolicy())
+		for _, n := range s.Nodes {
+			if n.Layer != "" && len(n.Selector) > 0 {
+				n.Cause = missing
+			}
+		}
+		return nil
 	}
-	declared := s.layerOrder(nodes[at])
-	s.Charge(2 * meter.Lookup * (len(declared) + len(nodes)))
-	inhabited := make(map[string]bool, len(declared))
+	declared := s.layerOrder(s.Nodes[at])
+	s.Charge(2 * meter.Lookup * (len(declared) + len(s.Nodes)))
+	inhabited, listed := make(map[string]bool, len(declared)), declared.String()
 	for _, layer := range declared {
 		inhabited[layer] = false
 	}
-	for _, n := range nodes {
+	for _, n := range s.Nodes {
 		if n.Layer == "" {
 			continue
 		}
-		if _, known := inhabited[n.Layer]; !known {
-			return nil, Refuse("InvalidDocumentLayer", []*Node{n},
-				"Invalid layer '%s' for document %s was not found in layerOrder: %s for provided LayeringPolicy: %s",
-				n.Layer, n.Brief(), declared, nodes[at].Name)
+		if _, known := inhabited[n.Layer]; known {
+			inhabited[n.Layer] = true
+			continue
 		}
-		inhabited[n.Layer] = true
+		s.Refuse(n, Refuse("InvalidDocumentLayer", []*Node{n},
+			"Invalid layer '%s' for document %s was not found in layerOrder: %s for provided LayeringPolicy: %s",
+			n.Layer, n.Brief(), listed, s.Nodes[at].Name))
 	}
-	return rank(nodes, declared, inhabited), nil
+	return rank(s.Nodes, declared, inhabited)
+}
+
+// noPolicy returns the fault of documents without a LayeringPolicy.
+func noPolicy() *fault.Fault {
+	f := fault.New(fault.Conflict, "LayeringPolicyNotFound", "Required LayeringPolicy was not found for layering")
+	f.Messages = []fault.Message{{Error: true, Message: f.Message + ": PUT one that lists the layers of the site, the " +
+		"most general first, such as {schema: deckhand/LayeringPolicy/v1, metadata: {schema: metadata/Control/v1, name: " +
+		"layering-policy}, data: {layerOrder: [global, site]}}"}}
+	return f
 }
 
 // rank drops the layers without documents and numbers the others.
@@ -66,7 +79,10 @@ func rank(nodes []*Node, declared layers, inhabited map[string]bool) layers {
 		}
 	}
 	for _, n := range nodes {
-		if n.Layer != "" {
+		switch {
+		case n.Failed:
+			n.rank = len(order)
+		case n.Layer != "":
 			n.rank = ranks[n.Layer]
 		}
 	}

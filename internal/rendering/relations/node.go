@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"purser/internal/document"
+	"purser/internal/fault"
 	"purser/internal/rendering/declared"
 )
 
@@ -16,8 +17,12 @@ type Node struct {
 	Index    int // in the input
 	// Secret reports whether the document is encrypted, or takes something from one that is.
 	Secret bool
+	// Cause is why the document does not render, nil if it does: a fault of its own (Failed), or of another document that
+	// decides what it is rendered from.
+	Cause  *fault.Fault
+	Failed bool
 
-	rank       int   // of its layer, from the top; -1 without a layer
+	rank       int   // of its layer, from the top; -1 without a layer, the number of layers in an unknown one
 	position   int   // among all with a layer: from the top layer down, then as in the input
 	parent     *Node // the document it inherits from
 	replacedBy *Node
@@ -32,8 +37,8 @@ const notFound = -1
 
 // unlink forgets the relations to other documents.
 func (n *Node) unlink() {
-	n.parent, n.replacedBy, n.neededBy = nil, nil, nil
-	n.rank, n.place, n.Secret = -1, notFound, n.Encrypted
+	n.parent, n.replacedBy, n.neededBy, n.Cause = nil, nil, nil, nil
+	n.rank, n.place, n.Secret, n.Failed = -1, notFound, n.Encrypted, false
 }
 
 // Key returns the key of substitutions from the document.
@@ -51,8 +56,10 @@ func (n *Node) Changes() bool { return n.Layered() || len(n.Substitutions) > 0 &
 // Returned reports whether services read the document (spec/rendering.md §7.4).
 func (n *Node) Returned() bool { return !n.Abstract && n.replacedBy == nil }
 
-// IsOrphan reports whether a document that has a layer selects a parent and none was found.
-func (n *Node) IsOrphan() bool { return n.rank >= 0 && len(n.Selector) > 0 && n.parent == nil }
+// IsOrphan reports whether a document that has a layer selects a parent and there is none.
+func (n *Node) IsOrphan() bool {
+	return n.rank >= 0 && len(n.Selector) > 0 && n.parent == nil && n.Cause == nil
+}
 
 // Ancestor returns the document whose data is inherited: the parent, or the parent's replacement (spec/rendering.md
 // §7.1). There must be a parent.

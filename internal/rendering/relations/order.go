@@ -15,15 +15,22 @@ type needs struct {
 // edge says that one document, by its place, needs another one.
 type edge struct{ dependent, dependency int }
 
+// newNeeds finds what documents need. Nothing is known of documents that have a Cause.
 func newNeeds(m *meter.Meter, nodes []*Node, sources sources) *needs {
 	g := &needs{}
 	need := func(dependent, dependency *Node) {
-		if dependency.neededBy != dependent { // all edges of a document are found in one go
+		if dependency.neededBy != dependent && dependency.Cause == nil { // all edges of a document are found in one go
 			dependency.neededBy = dependent
 			g.edges = append(g.edges, edge{g.enter(dependent), g.enter(dependency)})
 		}
 	}
 	for _, n := range nodes {
+		n.place, n.neededBy = notFound, nil
+	}
+	for _, n := range nodes {
+		if n.Cause != nil {
+			continue
+		}
 		m.Charge(meter.Lookup * (1 + 2*len(n.Substitutions)))
 		if n.parent != nil {
 			need(n, n.Ancestor())
@@ -46,8 +53,9 @@ func (g *needs) enter(n *Node) int {
 }
 
 // order sorts documents so that each comes after its dependencies: by repeatedly taking the documents without remaining
-// dependents, in reverse; then documents outside the graph in the order of the input (spec/rendering.md §7.3).
-func (g *needs) order(nodes []*Node) ([]*Node, error) {
+// dependents, in reverse; then documents outside the graph in the order of the input (spec/rendering.md §7.3). It
+// returns nil if there is a cycle.
+func (g *needs) order(nodes []*Node) []*Node {
 	needs := g.neighbours(func(e edge) (from, to int) { return e.dependent, e.dependency })
 	dependents := make([]int, len(g.nodes))
 	for _, e := range g.edges {
@@ -67,7 +75,7 @@ func (g *needs) order(nodes []*Node) ([]*Node, error) {
 		}
 	}
 	if len(sorted) < len(g.nodes) {
-		return nil, g.cycleFault()
+		return nil
 	}
 	ordered := make([]*Node, 0, len(nodes))
 	for _, at := range slices.Backward(sorted) {
@@ -78,7 +86,20 @@ func (g *needs) order(nodes []*Node) ([]*Node, error) {
 			ordered = append(ordered, n)
 		}
 	}
-	return ordered, nil
+	return ordered
+}
+
+// sort brings the documents into the order in which they can be computed. It refuses those in cycles.
+func (s *Set) sort() ([]*Node, error) {
+	g := newNeeds(s.Meter, s.Nodes, s.sources)
+	order := g.order(s.Nodes)
+	if order != nil {
+		return order, nil
+	}
+	if err := s.refuseCycles(g); err != nil {
+		return nil, err
+	}
+	return newNeeds(s.Meter, s.Nodes, s.sources).order(s.Nodes), nil
 }
 
 // neighbours lists, for every place, where its edges lead, in the order in which they were found.

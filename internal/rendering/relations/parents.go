@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"purser/internal/fault"
 	"purser/internal/rendering/declared"
 	"purser/internal/rendering/meter"
 )
@@ -50,35 +51,38 @@ func newFamily(m *meter.Meter, layers layers, nodes []*Node) *family {
 }
 
 // selectParents sets the parent of every document.
-func (f *family) selectParents() error {
-	var doubtful []*Node
+func (s *Set) selectParents(f *family) error {
+	var doubts []doubt
 	for _, child := range f.children {
 		if err := Stopped(f.Meter, child, ""); err != nil {
 			return err
 		}
-		if !f.selectParent(child) {
-			doubtful = append(doubtful, child)
+		if child.Cause == nil && !f.selectParent(child) {
+			doubts = append(doubts, f.doubt(child))
 		}
 	}
-	if len(doubtful) == 0 {
-		return nil
+	slices.SortStableFunc(doubts, f.compare)
+	for _, d := range doubts {
+		d.child.parent = nil
+		s.Refuse(d.child, f.faultOf(d))
 	}
-	if err := f.mismatch(doubtful); err != nil {
-		return err
-	}
-	return f.ambiguity(doubtful)
+	return nil
 }
 
-// selectParent chooses the candidate in the nearest layer above, and reports whether the candidates are valid.
+// selectParent chooses the candidate in the nearest layer above, and reports whether the candidates are valid. With a
+// candidate in an unknown layer, which comes last, the parent is unknown.
 func (f *family) selectParent(child *Node) bool {
 	for _, candidate := range f.candidates(child) {
-		if !f.matches(child, candidate) {
-			continue
-		}
-		if !fits(child, candidate) || child.parent != nil && child.parent.rank == candidate.rank {
+		switch {
+		case !f.matches(child, candidate):
+		case candidate.rank == len(f.layers):
+			child.parent, child.Cause = nil, candidate.Cause
+			return true
+		case !fits(child, candidate) || child.parent != nil && child.parent.rank == candidate.rank:
 			return false
+		default:
+			child.parent = candidate
 		}
-		child.parent = candidate
 	}
 	return true
 }
@@ -121,25 +125,56 @@ func (f *family) matches(child, candidate *Node) bool {
 
 func fits(child, parent *Node) bool { return parent.Schema == child.Schema && parent.rank < child.rank }
 
-// mismatch reports the first candidate, from the top layer down, that cannot be its child's parent.
-func (f *family) mismatch(doubtful []*Node) error {
-	var child, parent *Node
-	for _, c := range doubtful {
-		if err := Stopped(f.Meter, c, ""); err != nil {
-			return err
+// doubt is what keeps a child from having a parent: a candidate that cannot be one, or several candidates in a layer.
+type doubt struct {
+	child  *Node
+	misfit *Node // the first from the top layer down; nil if there is none
+	found  int   // candidates, as the reference counts them
+	secret bool  // one of these is secret
+}
+
+// doubt looks at all candidates in known layers of a child.
+func (f *family) doubt(child *Node) doubt {
+	d, inhabited := doubt{child: child, found: 1}, map[int]bool{}
+	for _, candidate := range f.candidates(child) {
+		if candidate.rank == len(f.layers) || !f.matches(child, candidate) {
+			continue
 		}
-		for _, candidate := range f.candidates(c) {
-			if parent != nil && candidate.position >= parent.position {
-				break
-			}
-			if !fits(c, candidate) && f.matches(c, candidate) {
-				child, parent = c, candidate
-				break
-			}
+		if !fits(child, candidate) {
+			d.misfit = candidate
+			break
 		}
+		d.found++
+		inhabited[candidate.rank] = true
+		d.secret = d.secret || candidate.Secret
 	}
+	d.found -= len(inhabited)
+	return d
+}
+
+// compare orders doubts as the reference finds them: first misfits, from the top layer down, then children with several
+// candidates (R3), by the order in which layers appear in the input.
+func (f *family) compare(a, b doubt) int {
+	switch {
+	case a.misfit != nil && b.misfit != nil:
+		return cmp.Compare(a.misfit.position, b.misfit.position)
+	case a.misfit != nil:
+		return -1
+	case b.misfit != nil:
+		return 1
+	}
+	return cmp.Or(cmp.Compare(f.entered[a.child.Layer], f.entered[b.child.Layer]),
+		cmp.Compare(a.child.Index, b.child.Index))
+}
+
+func (f *family) faultOf(d doubt) *fault.Fault {
+	child, parent := d.child, d.misfit
 	if parent == nil {
-		return nil
+		ambiguous := Refuse("IndeterminateDocumentParent", []*Node{child},
+			"Too many parent documents found for document %s. Found: %d. Expected: 1", child.Identity, d.found)
+		ambiguous.Secret = ambiguous.Secret || d.secret
+		ambiguous.Messages[0].Secret = ambiguous.Secret
+		return ambiguous
 	}
 	reason := "Child has parentSelector which references parent, but their `schema`s do not match."
 	if parent.Schema == child.Schema {
@@ -148,25 +183,4 @@ func (f *family) mismatch(doubtful []*Node) error {
 	}
 	return refuseReason("InvalidDocumentParent", reason, []*Node{child, parent},
 		"The document parent %s is invalid for document %s.", parent.Brief(), child.Brief())
-}
-
-// ambiguity reports the first document that has more than one candidate in a layer (R3), by the order in which layers
-// appear in the input.
-func (f *family) ambiguity(doubtful []*Node) error {
-	child := slices.MinFunc(doubtful, func(a, b *Node) int {
-		return cmp.Or(cmp.Compare(f.entered[a.Layer], f.entered[b.Layer]), cmp.Compare(a.Index, b.Index))
-	})
-	found, inhabited, secret := 1, map[int]bool{}, false
-	for _, candidate := range f.candidates(child) {
-		if f.matches(child, candidate) {
-			found++
-			inhabited[candidate.rank] = true
-			secret = secret || candidate.Secret
-		}
-	}
-	ambiguous := Refuse("IndeterminateDocumentParent", []*Node{child},
-		"Too many parent documents found for document %s. Found: %d. Expected: 1", child.Identity, found-len(inhabited))
-	ambiguous.Secret = ambiguous.Secret || secret
-	ambiguous.Messages[0].Secret = ambiguous.Secret
-	return ambiguous
 }

@@ -13,50 +13,56 @@ const (
 )
 
 // markReplaced checks the rules of spec/rendering.md §5 and sets the replacement of every document. Of two replacements
-// in different layers the more specific one counts, in whatever order they are given (R1).
-func markReplaced(nodes []*Node) error {
-	for _, n := range nodes {
-		n.namesakes.original = nil
+// in different layers the more specific one counts, in whatever order they are given (R1). A replacement that fails
+// leaves it unknown what the documents of its schema and name are.
+func (s *Set) markReplaced() {
+	for _, n := range s.Nodes {
+		n.namesakes.original, n.namesakes.unknown = nil, nil
 	}
-	for _, n := range nodes {
-		if n.Replacement {
-			if err := replace(n); err != nil {
-				return err
-			}
-			continue
+	for _, n := range s.Nodes {
+		if n.Cause == nil && n.namesakes.unknown == nil {
+			s.replace(n)
 		}
-		if n.parent != nil && n.parent.Key() == n.Key() {
-			return notReplacing(n, namesake, n.parent)
+		if n.Cause != nil && n.Replacement {
+			n.namesakes.unknown = n
 		}
-		if n.Control {
-			continue
+	}
+	for _, n := range s.Nodes {
+		if n.replacedBy != nil && n.Replacement && !n.Abstract && n.namesakes.unknown == nil {
+			s.notReplacing(n, replacedTwice, n.replacedBy)
 		}
-		if first := n.namesakes.original; first != nil {
-			return notReplacing(n, twice, first)
+	}
+	for _, n := range s.Nodes {
+		if unknown := n.namesakes.unknown; unknown != nil && n.Cause == nil {
+			n.Cause, n.Secret = unknown.Cause, n.Secret || unknown.Secret
 		}
+	}
+}
+
+// replace marks the parent of a replacement, and checks other documents against theirs.
+func (s *Set) replace(n *Node) {
+	first := n.namesakes.original
+	switch isNamesake := n.parent != nil && n.parent.Key() == n.Key(); {
+	case n.Replacement && n.parent == nil:
+		s.notReplacing(n, needsParent)
+	case n.Replacement && !isNamesake:
+		s.notReplacing(n, needsName, n.parent)
+	case n.Replacement:
+		if n.parent.replacedBy == nil || n.parent.replacedBy.rank < n.rank {
+			n.parent.replacedBy = n
+		}
+	case isNamesake:
+		s.notReplacing(n, namesake, n.parent)
+	case n.Control:
+	case first != nil:
+		s.notReplacing(n, twice, first)
+	default:
 		n.namesakes.original = n
 	}
-	for _, n := range nodes {
-		if n.replacedBy != nil && n.Replacement && !n.Abstract {
-			return notReplacing(n, replacedTwice, n.replacedBy)
-		}
-	}
-	return nil
 }
 
-func replace(n *Node) error {
-	switch {
-	case n.parent == nil:
-		return notReplacing(n, needsParent)
-	case n.parent.Key() != n.Key():
-		return notReplacing(n, needsName, n.parent)
-	case n.parent.replacedBy == nil || n.parent.replacedBy.rank < n.rank:
-		n.parent.replacedBy = n
-	}
-	return nil
-}
-
-func notReplacing(n *Node, reason string, others ...*Node) error {
-	return refuseReason("InvalidDocumentReplacement", reason, append([]*Node{n}, others...),
-		"Replacement document %s is invalid.", n.Identity)
+func (s *Set) notReplacing(n *Node, reason string, others ...*Node) {
+	s.Refuse(n, refuseReason("InvalidDocumentReplacement", reason, append([]*Node{n}, others...),
+		"Replacement document %s is invalid.", n.Identity))
+	n.namesakes.unknown = n
 }

@@ -6,6 +6,9 @@
 //
 // It knows identities and metadata but no data, except for that of the LayeringPolicy, so its faults tell none. The
 // methods of a Set begin anew each time. Nodes have the relations that Order found until another method is called.
+//
+// A fault of one document does not end the search: the document has it as its Cause, as have those whose parent, source
+// or replacement cannot be known because of it, and these cause no faults of their own.
 package relations
 
 import (
@@ -20,7 +23,8 @@ import (
 type Set struct {
 	*meter.Meter
 
-	Nodes []*Node // in the order of the input
+	Nodes  []*Node // in the order of the input
+	Faults *Faults // found since Order was called
 
 	compat   bool
 	sources  sources
@@ -70,8 +74,9 @@ func Read(m *meter.Meter, documents []*document.Document, compat bool,
 	return s, nil
 }
 
-// unlink forgets all relations.
+// unlink forgets all relations and faults.
 func (s *Set) unlink() {
+	s.Faults = &Faults{}
 	for _, n := range s.Nodes {
 		n.unlink()
 	}
@@ -80,26 +85,29 @@ func (s *Set) unlink() {
 // Source returns the document that substitutions read, nil if there is none.
 func (s *Set) Source(k declared.Key) *Node { return s.sources.of(k) }
 
-// Order links the documents to their dependencies, and returns them sorted so that dependencies come first. Checks are
-// made in the order of spec/rendering.md §11.6.
+// Order links the documents to their dependencies, and returns them sorted so that dependencies come first. Documents
+// that cannot be linked have a Cause. Checks are made in the order of spec/rendering.md §11.6.
 func (s *Set) Order() ([]*Node, error) {
-	s.unlink()
-	layers, err := s.layersOf(s.Nodes)
-	if err != nil {
+	if err := s.relate(); err != nil {
 		return nil, err
 	}
-	if err := newFamily(s.Meter, layers, s.Nodes).selectParents(); err != nil {
-		return nil, err
-	}
-	if err := markReplaced(s.Nodes); err != nil {
-		return nil, err
-	}
-	chooseSources(s.Nodes)
-	order, err := newNeeds(s.Meter, s.Nodes, s.sources).order(s.Nodes)
+	order, err := s.sort()
 	for _, n := range order {
 		s.inherit(n)
 	}
 	return order, err
+}
+
+// relate finds the layers, parents, replacements and sources.
+func (s *Set) relate() error {
+	s.unlink()
+	layers := s.rankAll()
+	if err := s.selectParents(newFamily(s.Meter, layers, s.Nodes)); err != nil {
+		return err
+	}
+	s.markReplaced()
+	chooseSources(s.Nodes)
+	return nil
 }
 
 // inherit marks the document as secret if it takes values from a secret document. Its dependencies must be marked

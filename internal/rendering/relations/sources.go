@@ -11,6 +11,7 @@ type namesakes struct {
 	last     *Node // the others follow by twin
 	original *Node // the first that is not a replacement (spec/rendering.md §5)
 	source   *Node // that substitutions read (spec/rendering.md §6)
+	unknown  *Node // fails, so that it is unknown which of them replaces which; nil for none
 }
 
 // add adds a document, unless there is one in its layer: of those with one identity the first counts. It returns how

@@ -18,6 +18,7 @@ type Schema struct {
 	versions      map[string]string // of client plugins, for the keywords of extensions
 	namesVersions bool
 	dangling      bool // a reference has no target
+	unresolved    []Finding
 }
 
 // Compile compiles a schema given as JSON text, and counts the work. The error is an *Unusable if the schema cannot be
@@ -67,9 +68,14 @@ func compile(w work.Counter, document *source, d *draft.Draft, options Options) 
 	if len(g.findings) > 0 {
 		return nil, &Unusable{Findings: atMost(g.findings, len(g.findings))}
 	}
+	unresolved := g.unresolved()
 	g.forget()
-	return &Schema{root: g.root, namesVersions: g.namesVersions, dangling: g.dangling}, nil
+	return &Schema{root: g.root, namesVersions: g.namesVersions, dangling: g.dangling, unresolved: unresolved}, nil
 }
+
+// Unresolved returns the first references in the schema that have no target; a check that reaches one has a finding.
+// Instance is the path within the schema, and SchemaPath the keyword. Do not modify them.
+func (s *Schema) Unresolved() []Finding { return s.unresolved }
 
 // For returns the schema for client versions; the schema that Compile returns has none. Both share the compiled graph.
 func (s *Schema) For(versions map[string]string) *Schema {

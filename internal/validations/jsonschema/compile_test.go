@@ -61,8 +61,6 @@ func TestCompile_metaschema(t *testing.T) {
 
 func TestCompile_refuses(t *testing.T) {
 	t.Parallel()
-	const outside = " points outside the schema: a DataSchema may only refer to itself, with a $ref that starts with #, or to" +
-		" another one by its name, as in acme/Address/v1#/definitions/street"
 	const pattern = " cannot be used as a pattern: patterns need RE2 syntax, which has no lookarounds and no back-references"
 	const loop = " is a loop: it leads back to itself at the same place of the data"
 	tests := []struct {
@@ -79,10 +77,6 @@ func TestCompile_refuses(t *testing.T) {
 			"too many values", `{"enum": [` + repeat("1", 50_000) + `]}`,
 			[]string{" | . | the schema cannot be read: it has more than 50000 values"},
 		},
-		{"file", `{"$ref": "file:///etc/passwd"}`, []string{"$ref | .$ref | 'file:///etc/passwd'" + outside}},
-		{"http and relative", `{"items": {"$ref": "http://x/y#/z"}, "definitions": {"a": {"$ref": "other.json"}}}`, []string{
-			"items/$ref | .$ref | 'http://x/y#/z'" + outside, "definitions/a/$ref | .$ref | 'other.json'" + outside,
-		}},
 		{"reference is no text", `{"$ref": 5}`, []string{"$ref | .$ref | 5 is not of type 'string'"}},
 		{"lookahead", `{"properties": {"a": {"pattern": "(?!b)"}}}`, []string{"properties/a/pattern | .pattern | '(?!b)'" + pattern + " (here: the negative look-ahead (?! at character 1)"}},
 		{
@@ -103,6 +97,55 @@ func TestCompile_refuses(t *testing.T) {
 			t.Parallel()
 			if diff := cmp.Diff(tt.want, lines(refusal(t, tt.schema))); diff != "" {
 				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A reference without a target does not keep the rest of a schema from being used. It is known beforehand, and a finding
+// of checks that reach it.
+func TestSchema_Unresolved(t *testing.T) {
+	t.Parallel()
+	const outside = " points outside the schema: a DataSchema may only refer to itself, with a $ref that starts with #, or to" +
+		" another one by its name, as in acme/Address/v1#/definitions/street"
+	tests := []struct {
+		name, schema, data string
+		want, reached      []string
+	}{
+		{
+			"file", `{"$ref": "file:///etc/passwd"}`, `1`,
+			[]string{"$ref | .$ref | 'file:///etc/passwd'" + outside},
+			[]string{" | .$ref | 'file:///etc/passwd'" + outside},
+		},
+		{
+			"http, not reached", `{"properties": {"a": {"$ref": "http://x/y#/z"}, "b": {"type": "null"}}}`, `{"b": 1}`,
+			[]string{"properties/a/$ref | .$ref | 'http://x/y#/z'" + outside},
+			[]string{"b | .properties.b.type | 1 is not of type 'null'"},
+		},
+		{
+			"several, relative and in definitions", `{"definitions": {"a": {"$ref": "other.json"}}, "properties": {"b": {"$ref": "#/none"}, "c": {"$ref": "acme/None/v1"}}}`, `{}`,
+			[]string{
+				"definitions/a/$ref | .$ref | 'other.json'" + outside, "properties/b/$ref | .$ref | Unresolvable JSON pointer: 'none'",
+				"properties/c/$ref | .$ref | the DataSchema acme/None/v1 is not registered, or cannot be used",
+			},
+			nil,
+		},
+		{
+			"dynamic", `{"$schema": "https://json-schema.org/draft/2020-12/schema", "properties": {"a": {"$dynamicRef": "https://x/y"}}}`, `{"a": 1}`,
+			[]string{"properties/a/$dynamicRef | .$dynamicRef | 'https://x/y'" + strings.Replace(outside, "$ref", "$dynamicRef", 1)},
+			[]string{"a | .properties.a.$dynamicRef | 'https://x/y'" + strings.Replace(outside, "$ref", "$dynamicRef", 1)},
+		},
+		{"none", `{"properties": {"a": {"$ref": "#"}}}`, `{"a": {}}`, nil, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			schema := mustCompile(t, tt.schema)
+			if diff := cmp.Diff(tt.want, lines(schema.Unresolved())); diff != "" {
+				t.Errorf("known beforehand (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.reached, lines(check(t, schema, []byte(tt.data)))); diff != "" {
+				t.Errorf("reached (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -57,19 +57,14 @@ func (v *violation) messages(w work.Counter, most int) []string {
 
 // unresolved returns the message about a reference without a target, or with an endless cycle of references.
 func (v *violation) unresolved() string {
-	m, r := new(wording.Message), v.node.ref
+	r := v.node.ref
 	if v.keyword != "$ref" {
 		r = v.node.dynamic
 	}
-	switch {
-	case r != nil && r.other != "":
-		m.Add("the DataSchema ", r.other, " is not registered, or cannot be used")
-	case r == nil || r.to != nil:
-		m.Add("the schema is a loop: it leads back to itself at the same place of the data")
-	default:
-		m.Add("Unresolvable JSON pointer: ").Quote(r.fragment)
+	if r == nil || r.to != nil {
+		return "the schema is a loop: it leads back to itself at the same place of the data"
 	}
-	return m.String()
+	return r.unresolved()
 }
 
 // additional returns the keys that neither properties nor patternProperties describe, in written order.

@@ -20,6 +20,7 @@ type reference struct {
 	written  string
 	fragment string // the text after #, without leading slashes
 	other    string // the DataSchema that it refers to; "" if none
+	outside  bool   // it refers to neither a DataSchema nor a metaschema
 	to       *node  // nil if it has no target
 	anchor   string // identifies the target of a $dynamicRef among the schemas on the check's path
 }
@@ -86,15 +87,44 @@ func (g *graph) target(n *node, r *reference) {
 		return
 	}
 	if in == nil {
-		said := new(wording.Message).Quote(r.written).
-			Add(" points outside the schema: a DataSchema may only refer to itself, with a ", r.keyword, " that starts with #,",
-				" or to another one by its name, as in acme/Address/v1#/definitions/street")
-		g.refuse(n, r.keyword, said.String())
+		r.outside, g.dangling = true, true
 		return
 	}
 	if r.to = g.within(in, fragment); r.to == nil {
 		g.dangling = true
 	}
+}
+
+// unresolved returns the message about a reference without a target.
+func (r *reference) unresolved() string {
+	m := new(wording.Message)
+	switch {
+	case r.other != "":
+		m.Add("the DataSchema ", r.other, " is not registered, or cannot be used")
+	case r.outside:
+		m.Quote(r.written).Add(" points outside the schema: a DataSchema may only refer to itself, with a ", r.keyword,
+			" that starts with #, or to another one by its name, as in acme/Address/v1#/definitions/street")
+	default:
+		m.Add("Unresolvable JSON pointer: ").Quote(r.fragment)
+	}
+	return m.String()
+}
+
+// unresolved returns the references of the schema itself that have no target.
+func (g *graph) unresolved() (found []Finding) {
+	if !g.dangling {
+		return nil
+	}
+	for _, n := range g.nodes {
+		for _, r := range [...]*reference{n.ref, n.dynamic} {
+			if r != nil && r.to == nil && n.resource.source == g.own && len(found) < maxFindings {
+				found = append(found, Finding{
+					Message: r.unresolved(), Instance: n.place(r.keyword), SchemaPath: "." + r.keyword,
+				})
+			}
+		}
+	}
+	return found
 }
 
 // otherName matches the names of DataSchemas (spec/api.md §2.5).
