@@ -147,6 +147,19 @@ func TestStore_rareSelections(t *testing.T) {
 	}
 }
 
+// refill gives tables the statistics of emptied ones, as they have after a purge that is followed by large changes.
+func refill(t *testing.T, conn *pgx.Conn, tables ...string) {
+	t.Helper()
+	for _, table := range tables {
+		for _, sql := range []string{
+			"CREATE TEMPORARY TABLE kept AS SELECT * FROM " + table, "DELETE FROM " + table, "VACUUM ANALYZE " + table,
+			"INSERT INTO " + table + " OVERRIDING SYSTEM VALUE SELECT * FROM kept", "DROP TABLE kept",
+		} {
+			storetest.Execute(t, conn, sql)
+		}
+	}
+}
+
 // literals writes the arguments of a prepared statement.
 func literals(args []any) string {
 	texts := make([]string, len(args))
