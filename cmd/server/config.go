@@ -39,6 +39,7 @@ func defaultStateDir() string {
 type limitFlags struct {
 	MaxBody         byteSize `help:"Size of a request body, decompressed." default:"32MiB" placeholder:"32MiB"`
 	MaxDocuments    int      `help:"Documents in a body." default:"100000"`
+	SiteDocuments   int      `help:"Documents of the site; changes that would add more are refused." default:"200000"`
 	MaxDocumentSize byteSize `help:"Size of a document, as written and with aliases expanded." default:"4MiB" placeholder:"4MiB"` //nolint:lll // a tag
 	MaxDepth        int      `help:"Nesting depth of a document." default:"100"`
 	MaxValues       int      `help:"Keys and values of a document, aliases expanded." default:"100000"`
@@ -98,6 +99,7 @@ func (f limitFlags) validate() error {
 	}{
 		{"--max-body", int64(f.MaxBody), 1},
 		{"--max-documents", int64(f.MaxDocuments), 1},
+		{"--site-documents", int64(f.SiteDocuments), 1},
 		{"--max-document-size", int64(f.MaxDocumentSize), 1},
 		{"--max-depth", int64(f.MaxDepth), 1},
 		{"--max-values", int64(f.MaxValues), 1},

@@ -9,6 +9,7 @@ import (
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/revisions"
+	"purser/internal/words"
 )
 
 // deleting returns the options of a deletion: with Compat it needs no permission to store encrypted documents.
@@ -64,4 +65,21 @@ func checkDeleted(diff revisions.Diff, options revisions.Options) error {
 	message.Message = conflict.Message
 	conflict.Secret, conflict.Messages = secret, []fault.Message{message}
 	return conflict
+}
+
+// checkSize refuses a change that makes the site larger than it may be. A change that deletes at least as many documents
+// as it adds is always allowed. The number of documents is told to viewers of encrypted documents only, which it counts.
+// Fault: Conflict.
+func (s *Service) checkSize(live int, diff revisions.Diff, options revisions.Options) error {
+	if diff.Fits(live, s.SiteDocuments) {
+		return nil
+	}
+	are := ""
+	if options.Viewer.Encrypted {
+		are = fmt.Sprintf(" There are %d now.", live)
+	}
+	return fault.New(fault.Conflict, "SiteFull",
+		"The change adds %s more than it deletes, and the site would have more than the %d that --site-documents allows.%s "+
+			"Nothing was changed. Delete documents that are not needed, or have the operator raise the limit.",
+		words.Count(diff.Growth(), "document"), s.SiteDocuments, are)
 }
