@@ -95,7 +95,10 @@ func (q *Query) Selection(compat bool) queries.Selection {
 		Sort: q.sort(documentKeys()), Backwards: q.backwards(), Page: queries.Page{Limit: q.limit()},
 	}
 	if !compat {
-		selection.Offset, selection.Search = q.Count("offset", 0), q.search()
+		selection.Offset, selection.Search, selection.Searched = q.Count("offset", 0), q.search(), q.Count("searched", 0)
+		if selection.Searched > 0 && selection.Search == "" {
+			q.Fail("searched", "It needs a search.")
+		}
 	}
 	return selection
 }

@@ -31,7 +31,7 @@ type Commit struct {
 	Exact   bool     // the commit is valid only for its base
 	// SiteDocuments is the number of documents above which the commit may not make the site larger; 0 is no limit.
 	SiteDocuments int
-	Settles bool     // changes planned before it must be planned again
+	Settles       bool // changes planned before it must be planned again
 	// Status is the revision's initial verdict.
 	Status validations.Status
 	Audit  *AuditEvent
