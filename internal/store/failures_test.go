@@ -157,7 +157,7 @@ func TestOpen_settings(t *testing.T) {
 		s := openStore(t, c.url, defaults())
 		for setting, want := range map[string]string{
 			"statement_timeout": c.timeout, "idle_in_transaction_session_timeout": c.idle, "plan_cache_mode": "force_generic_plan",
-			"jit": "off",
+			"jit": "off", "enable_seqscan": "off",
 		} {
 			if got, err := s.Setting(t.Context(), setting); err != nil || got != want {
 				t.Errorf("%s: %s is %s, %v; want %s", name, setting, got, err, want)
