@@ -91,9 +91,11 @@ func (v Verdict) Made() (names []string) {
 	for _, policy := range v.Policies {
 		lists = append(lists, policy.Validations)
 	}
-	for _, judged := range slices.Concat(lists...) {
-		if judged.Status != Missing {
-			names = append(names, judged.Name)
+	for _, list := range lists {
+		for _, judged := range list {
+			if judged.Status != Missing {
+				names = append(names, judged.Name)
+			}
 		}
 	}
 	return names
@@ -210,14 +212,16 @@ func Judge(policies []Policy, defaults []string, outcomes []Outcome, now time.Ti
 	reported := withAlias(policies, sorted(outcomes))
 	if len(policies) == 0 {
 		verdict := Verdict{}
-		for _, judged := range judgeAll(reported) {
-			own := IsOwn(judged.Name)
-			if own && defaults != nil && !slices.Contains(defaults, judged.Name) {
+		ignored := func(judged Judged) bool {
+			return defaults != nil && IsOwn(judged.Name) && !slices.Contains(defaults, judged.Name)
+		}
+		all := judgeAll(reported)
+		for _, judged := range all {
+			if ignored(judged) {
 				verdict.Ignored = append(verdict.Ignored, judged)
-			} else {
-				verdict.Reported = append(verdict.Reported, judged)
 			}
 		}
+		verdict.Reported = slices.DeleteFunc(all, ignored)
 		if defaults != nil {
 			verdict.Status = worst(verdict.Reported)
 		}
