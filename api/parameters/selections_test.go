@@ -1,6 +1,7 @@
 package parameters_test
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"testing"
 
@@ -16,7 +17,7 @@ func TestQuery_Revisions_page(t *testing.T) {
 	for query, want := range map[string]queries.Page{
 		"": {Limit: 1000}, "offset=7": {Offset: 7, Limit: 1000}, "limit=5000": {Limit: 5000}, "limit=0": {},
 	} {
-		q := parameters.Of(httptest.NewRequest("GET", "/?"+query, nil))
+		q := parameters.Of(httptest.NewRequest(http.MethodGet, "/?"+query, nil))
 		if diff := cmp.Diff(want, q.Revisions(false).Page); diff != "" || q.Err() != nil {
 			t.Errorf("%q: %v (-want +got)\n%s", query, q.Err(), diff)
 		}

@@ -9,7 +9,6 @@ import (
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/revisions"
-	"purser/internal/words"
 )
 
 // deleting returns the options of a deletion: with Compat it needs no permission to store encrypted documents.
@@ -67,9 +66,9 @@ func checkDeleted(diff revisions.Diff, options revisions.Options) error {
 	return conflict
 }
 
-// checkSize refuses a change that makes the site larger than it may be. A change that deletes at least as many documents
-// as it adds is always allowed. The number of documents is told to viewers of encrypted documents only, which it counts.
-// Fault: Conflict.
+// checkSize refuses a change that makes the site larger than it may be. A change that deletes at least as many
+// documents as it adds is always allowed. Only viewers of encrypted documents, which are counted too, are told how many
+// there are. Fault: Conflict.
 func (s *Service) checkSize(live int, diff revisions.Diff, options revisions.Options) error {
 	if diff.Fits(live, s.SiteDocuments) {
 		return nil
@@ -79,7 +78,7 @@ func (s *Service) checkSize(live int, diff revisions.Diff, options revisions.Opt
 		are = fmt.Sprintf(" There are %d now.", live)
 	}
 	return fault.New(fault.Conflict, "SiteFull",
-		"The change adds %s more than it deletes, and the site would have more than the %d that --site-documents allows.%s "+
-			"Nothing was changed. Delete documents that are not needed, or have the operator raise the limit.",
-		words.Count(diff.Growth(), "document"), s.SiteDocuments, are)
+		"The change adds more documents than it deletes (by %d), and the site would have more than the %d that "+
+			"--site-documents allows.%s Nothing was changed. Delete documents that are not needed, or have the operator "+
+			"raise the limit.", diff.Growth(), s.SiteDocuments, are)
 }

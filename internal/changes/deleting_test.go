@@ -157,7 +157,7 @@ func TestService_siteDocuments_meanwhile(t *testing.T) {
 	s.writes = make(chan struct{}, 2) // as if the other change were of another server
 	s.writes <- struct{}{}
 	s.writes <- struct{}{}
-	const told = "The change adds 1 document more than it deletes, and the site would have more than the 2 that " +
+	const told = "The change adds more documents than it deletes (by 1), and the site would have more than the 2 that " +
 		"--site-documents allows."
 	_, err := putting("c", widget("w3", "{}"))(s, revisions.Options{})
 	wantFault(t, err, fault.Conflict, told+" Nothing was changed.")

@@ -90,9 +90,9 @@ func (s *Store) Append(ctx context.Context, commit revisions.Commit) (stored rev
 	return stored, err
 }
 
-// isOvertaken reports whether an error says that another change came first. Two live documents with one identity, or two
-// LayeringPolicies, come from two changes; all other keys have numbers that only a transaction with the site's counters
-// gives.
+// isOvertaken reports whether an error says that another change came first. Two live documents with one identity, or
+// two LayeringPolicies, come from two changes; all other keys have numbers that only a transaction with the site's
+// counters gives.
 func isOvertaken(err error) bool {
 	return postgres.Violates(err, "documents_live", "documents_live_singleton") ||
 		postgres.HasCode(err, postgres.SerializationFailure, postgres.DeadlockDetected, postgres.PlanChanged)

@@ -186,8 +186,8 @@ func refill(t *testing.T, conn *pgx.Conn, tables ...string) {
 	t.Helper()
 	for _, table := range tables {
 		for _, sql := range []string{
-			"CREATE TEMPORARY TABLE kept AS SELECT * FROM " + table, "DELETE FROM " + table, "VACUUM ANALYZE " + table,
-			"INSERT INTO " + table + " OVERRIDING SYSTEM VALUE SELECT * FROM kept", "DROP TABLE kept",
+			"CREATE TEMPORARY TABLE kept AS TABLE " + table, "DELETE FROM " + table, "VACUUM ANALYZE " + table,
+			"INSERT INTO " + table + " TABLE kept", "DROP TABLE kept",
 		} {
 			storetest.Execute(t, conn, sql)
 		}

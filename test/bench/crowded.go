@@ -67,8 +67,8 @@ func (c *crowded) fill(ctx context.Context) error {
 	return vacuum(ctx, c.db)
 }
 
-// crowds measures row 28: requests to a site of many documents, relative to those to a site of perPut. It takes long, so
-// it is measured only if it is asked for.
+// crowds measures row 28: requests to a site of many documents, relative to those to a site of perPut. It takes long,
+// so it is measured only if it is asked for.
 func (b *bench) crowds(ctx context.Context) (err error) {
 	if b.rows == nil {
 		return nil
@@ -121,4 +121,6 @@ func (c *crowded) round(ctx context.Context) error {
 }
 
 // median returns the median time of a request in all rounds but the first.
-func (c *crowded) median(request string, repeats int) time.Duration { return median(c.took[request][repeats:]) }
+func (c *crowded) median(request string, repeats int) time.Duration {
+	return median(c.took[request][repeats:])
+}

@@ -580,7 +580,7 @@ func (p *pruner) tag(count int) (stop func() map[int64]bool) {
 		cancel()
 		group.Wait()
 		all := map[int64]bool{}
-		tagged.Range(func(revision, _ any) bool { all[revision.(int64)] = true; return true }) //nolint:forcetypeassert // above
+		tagged.Range(func(revision, _ any) bool { all[revision.(int64)] = true; return true })
 		return all
 	}
 }
