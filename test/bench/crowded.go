@@ -67,8 +67,8 @@ func (c *crowded) fill(ctx context.Context) error {
 	return vacuum(ctx, c.db)
 }
 
-// crowds measures row 28: requests to a site of many documents, relative to those to a site of perPut. It takes long,
-// so it is measured only if it is asked for.
+// crowds measures row 28: requests to a site of many documents, relative to those to a site of perPut. Neither server
+// keeps all documents in memory. It takes long, so it is measured only if it is asked for.
 func (b *bench) crowds(ctx context.Context) (err error) {
 	if b.rows == nil {
 		return nil
@@ -81,7 +81,7 @@ func (b *bench) crowds(ctx context.Context) (err error) {
 		}
 	}()
 	for _, n := range []int{perPut, b.many} {
-		s, err := b.start(ctx, fmt.Sprintf("crowd_%d", n), "--site-documents="+strconv.Itoa(2*n))
+		s, err := b.start(ctx, fmt.Sprintf("crowd_%d", n), "--site-documents="+strconv.Itoa(2*n), "--cache-size=4MiB")
 		if err != nil {
 			return err
 		}
