@@ -88,28 +88,28 @@ const (
 			SELECT k.schema, NULL::text AS name, c.count, c.identity FROM k CROSS JOIN LATERAL (
 				SELECT count(*), min(d.identity) AS identity FROM (
 					SELECT ` + identity + ` FROM documents d
-					WHERE d.site = $1 AND d.schema BETWEEN k.schema AND k.schema AND d.until IS NULL` + counted + `
+					WHERE d.site = $1 AND d.schema BETWEEN k.schema AND k.schema AND d.until IS NULL` + concrete + `
 					ORDER BY d.schema, d.layer, d.name LIMIT $5) d) c
 			WHERE k.schema <> '` + validations.DataSchemaKind + `'
 			UNION ALL
 			SELECT d.schema, d.name, 1, NULL FROM documents d
-			WHERE d.site = $1 AND d.schema = '` + validations.DataSchemaKind + `' AND d.until IS NULL` + counted + `
+			WHERE d.site = $1 AND d.schema = '` + validations.DataSchemaKind + `' AND d.until IS NULL` + concrete + `
 			UNION ALL
 			SELECT d.schema, d.name, count(*), min(d.identity) FROM s CROSS JOIN LATERAL (
 				SELECT d.schema, ` + ofDataSchema + `, ` + identity + ` FROM unnest($6::bigint[]) n CROSS JOIN LATERAL (
 					SELECT d.* FROM documents d
 					WHERE d.site = $1 AND d.until IS NOT NULL AND d.fork = n AND d.until > $2 OFFSET 0) d
-				WHERE n <= s.head` + counted + `
+				WHERE n <= s.head` + concrete + `
 				UNION ALL
 				SELECT d.schema, ` + ofDataSchema + `, ` + identity + ` FROM unnest($7::bigint[]) n CROSS JOIN LATERAL (
 					SELECT d.* FROM documents d
-					WHERE d.site = $1 AND d.until IS NOT NULL AND d.fork = n OFFSET 0) d
-				WHERE n <= s.head` + counted + `) d
+					WHERE d.site = $1 AND d.until IS NOT NULL AND d.fork = n AND d.since <= $2 OFFSET 0) d
+				WHERE n <= s.head` + concrete + `) d
 			GROUP BY 1, 2) x ON true`
 
 	identity     = `ARRAY[d.layer, d.name] AS identity`
 	ofDataSchema = `CASE WHEN d.schema = '` + validations.DataSchemaKind + `' THEN d.name END AS name`
-	counted      = ` AND d.since <= $2 AND NOT d.abstract AND NOT (d.encrypted AND $3)`
+	concrete     = ` AND d.since <= $2 AND NOT d.abstract AND NOT (d.encrypted AND $3)`
 )
 
 // readKinds counts the concrete documents of each schema in a revision, with the first of them, and returns the names

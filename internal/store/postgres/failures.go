@@ -188,21 +188,19 @@ func (d *DB) Again(ctx context.Context, do func(ctx context.Context) error) erro
 	return d.Settled(err)
 }
 
-// Retry does a write with one of the connections that all calls share; codes are errors after which it is done again
-// besides those of attempt.
-func (d *DB) Retry(ctx context.Context, limit time.Duration, do func(ctx context.Context) error, codes ...string,
-) error {
+// Retry does a write with one of the connections that all calls share, as Attempt does.
+func (d *DB) Retry(ctx context.Context, limit time.Duration, do func(ctx context.Context) error) error {
 	return d.Within(ctx, limit, func(ctx context.Context) error {
-		return d.Sharing(ctx, func() error { return d.Attempt(ctx, do, codes...) })
+		return d.Sharing(ctx, func() error { return d.Attempt(ctx, do) })
 	})
 }
 
-// Attempt does something again if another transaction got in its way, a few times; codes are further errors of that.
-func (d *DB) Attempt(ctx context.Context, do func(ctx context.Context) error, codes ...string) error {
+// Attempt does something again if another transaction got in its way, a few times.
+func (d *DB) Attempt(ctx context.Context, do func(ctx context.Context) error) error {
 	const attempts, wait = 6, 4 * time.Millisecond
 	for attempt := range attempts {
 		err := Connected(ctx, do)
-		if !HasCode(err, append(codes, SerializationFailure, DeadlockDetected, PlanChanged)...) {
+		if !HasCode(err, SerializationFailure, DeadlockDetected, PlanChanged) {
 			return d.Settled(err)
 		}
 		select {
