@@ -84,7 +84,8 @@ func (s *Store) Buckets(ctx context.Context, page queries.Page, cleartext bool) 
 	return buckets, err
 }
 
-// countDocuments returns how many of the documents each bucket has, without encrypted ones if only cleartext is counted.
+// countDocuments returns how many of the documents each bucket has, without encrypted ones if only cleartext is
+// counted.
 func countDocuments(documents []*revisions.Stored, cleartext bool) map[string]int {
 	counts := map[string]int{}
 	for _, doc := range documents {
