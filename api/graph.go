@@ -91,7 +91,7 @@ func (s *server) writeSVG(w http.ResponseWriter, r *http.Request, revision int64
 	if err != nil {
 		return err
 	}
-	tag := conditions.TextTag("", mediatype.SVG, text)
+	tag := conditions.TextTag("", mediatype.SVG, []byte(text))
 	if conditions.Matches(r, tag) && conditions.NotModified(w, r, tag) {
 		return nil
 	}

@@ -238,6 +238,14 @@ func TestHandler_emptyParameters(t *testing.T) {
 		fails(t, http.StatusBadRequest, "HTTPInvalidParam")
 }
 
+func TestHandler_siteFull(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(c *api.Config) { c.Service.SiteDocuments = 1 })
+	s.put(t, "b", widget("w1")).is(t, http.StatusOK)
+	s.put(t, "b", widget("w1")+widget("w2"), asJSON...).fails(t, http.StatusConflict, "SiteFull")
+	s.put(t, "b", widget("w2")).is(t, http.StatusOK)
+}
+
 func TestHandler_maxDeleted(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

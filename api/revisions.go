@@ -113,7 +113,7 @@ func (s *server) writeSelected(w http.ResponseWriter, r *http.Request, selection
 		return nil
 	}
 	if !s.Compat {
-		s.setLinks(w, r, selection.Page, found.More)
+		s.setLinks(w, r, selection.Page, found)
 	}
 	each := func(do func([]*revisions.Stored) error) error {
 		return view.Each(ctx, found, do)
@@ -128,9 +128,14 @@ func (s *server) documentsTag(r *http.Request, revision int64, stamp revisions.S
 	return conditions.RevisionTag(revision, stamp, "documents", mediatype.Negotiate(r), r.URL.RawQuery, sees)
 }
 
-// setLinks sets Link to the URLs of the next and previous pages (spec/api.md §0 C5).
-func (s *server) setLinks(w http.ResponseWriter, r *http.Request, page queries.Page, more bool) {
-	next, previous := s.links(r).Pages(r.URL, page, more)
+// setLinks sets Link to the URLs of the next and previous pages (spec/api.md §0 C5). A search that has not looked at
+// all documents says so, and the next page goes on with it.
+func (s *server) setLinks(w http.ResponseWriter, r *http.Request, page queries.Page, found queries.Selected) {
+	next, previous := s.links(r).Pages(r.URL, page, found.More)
+	if found.Searched > 0 {
+		w.Header().Set("Purser-Searched", strconv.Itoa(found.Searched))
+		next = s.links(r).Further(r.URL, found.Searched)
+	}
 	for _, link := range []struct {
 		url *string
 		rel string

@@ -106,7 +106,7 @@ func (s *server) revisionRoutes() []route {
 		"schema", "metadata.name", "metadata.label", "metadata.layeringDefinition.layer", "status.bucket", "sort", "order",
 		"limit", "offset", parameters.CleartextSecrets,
 	}
-	documents := append(names{"metadata.layeringDefinition.abstract", parameters.Search}, rendered...)
+	documents := append(names{"metadata.layeringDefinition.abstract", parameters.Search, "searched"}, rendered...)
 	node := names{"node", "role", "cluster"}
 	secrets, page, about := names{parameters.CleartextSecrets}, names{"limit", "offset"}, names{"revision-stamp"}
 	return []route{

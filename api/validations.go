@@ -52,16 +52,13 @@ func (s *server) listValidationDetails(w http.ResponseWriter, r *http.Request) e
 	return nil
 }
 
-// defaultEntries is the number of entries of a page if the parameter limit is not given.
-const defaultEntries = 1000
-
 // entryPage reads which page of a list of entries is requested. The reference has no pages (spec/api.md §0 C5).
 func (s *server) entryPage(r *http.Request) (queries.Page, error) {
 	if s.Compat {
 		return queries.Page{Limit: -1}, nil
 	}
 	q := parameters.Of(r)
-	page := queries.Page{Offset: q.Count("offset", 0), Limit: q.Count("limit", defaultEntries)}
+	page := queries.Page{Offset: q.Count("offset", 0), Limit: q.Count("limit", parameters.DefaultEntries)}
 	return page, q.Err()
 }
 

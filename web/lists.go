@@ -24,6 +24,8 @@ type searchView struct {
 	Pages    layout.Pager
 	Empty    bool   // there is no revision
 	Why      string // nothing was searched
+	Searched string // number of documents after which the search has stopped; "" if it has looked at all
+	Further  string // link that goes on with it
 }
 
 // filter is a field of the search form.
@@ -61,6 +63,9 @@ func (v *visit) search() (view, error) {
 			query.Set(f.parameter, f.Value)
 		}
 	}
+	if searched := v.param("searched"); searched != "" {
+		query.Set("searched", searched)
+	}
 	if v.Compat && v.param("q") != "" {
 		page.Why = "This server behaves like Deckhand, which does not search texts. Search by schema, name, " +
 			"layer, label or bucket."
@@ -73,6 +78,12 @@ func (v *visit) search() (view, error) {
 	}
 	page.Items = found.Results
 	page.Pages.End(len(page.Items), found.Next != nil)
+	if found.Next == nil && found.Searched != "" {
+		further := v.URL.Query()
+		further.Del("offset")
+		further.Set("searched", found.Searched)
+		page.Searched, page.Further = found.Searched, "?"+further.Encode()
+	}
 	shown.data = page
 	return shown, nil
 }

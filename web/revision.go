@@ -90,7 +90,7 @@ func (v *visit) revision() (view, error) {
 	}
 	id := strconv.FormatInt(described.ID, 10)
 	var judged judgement
-	var documents wire.List[wire.Document]
+	var documents documentPage
 	var reported wire.List[client.Validation]
 	err := backend.Together(v.Context(),
 		func(ctx context.Context) (err error) {
@@ -173,9 +173,16 @@ func wordFor(change string) string {
 	return change
 }
 
+// documentPage is a page of documents.
+type documentPage struct {
+	wire.List[wire.Document]
+
+	Searched string // number of documents after which a search has stopped; "" if it has looked at all
+}
+
 // documents returns a page of the documents of a revision, without their data.
 func (v *visit) documents(ctx context.Context, revision string, query url.Values, offset, limit int) (
-	found wire.List[wire.Document], err error,
+	found documentPage, err error,
 ) {
 	wanted := limit + 1
 	if v.Compat { // its lists have no offset
@@ -184,9 +191,14 @@ func (v *visit) documents(ctx context.Context, revision string, query url.Values
 	query.Set("limit", strconv.Itoa(wanted))
 	query.Set("offset", strconv.Itoa(offset))
 	query.Set("cleartext-secrets", "false")
-	if err := v.api.Get(ctx, &found.Results, query, "revisions", revision, "documents"); err != nil {
+	answer, err := v.api.Do(ctx, backend.Call{Path: []string{"revisions", revision, "documents"}, Query: query})
+	if err != nil {
 		return found, err
 	}
+	if err := answer.Decode(&found.Results); err != nil {
+		return found, err
+	}
+	found.Searched = answer.Header.Get("Purser-Searched")
 	if v.Compat {
 		found.Results = found.Results[min(offset, len(found.Results)):]
 	}

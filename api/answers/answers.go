@@ -42,7 +42,7 @@ func (a *Writer) WriteAs(w http.ResponseWriter, r *http.Request, status int, kin
 	if kind == mediatype.JSON {
 		text = append(text, '\n')
 	} else {
-		text = blockyaml.Append(nil, text)
+		text = blockyaml.Append(make([]byte, 0, len(text)), text)
 	}
 	a.Send(w, r, status, kind, text, prefix)
 }
@@ -57,7 +57,7 @@ func (a *Writer) WriteText(w http.ResponseWriter, r *http.Request, kind string, 
 func (a *Writer) Send(w http.ResponseWriter, r *http.Request, status int, kind string, text []byte, prefix string) {
 	reading := r.Method == http.MethodGet || r.Method == http.MethodHead
 	if reading && status == http.StatusOK &&
-		conditions.NotModified(w, r, conditions.TextTag(prefix, kind, string(text))) {
+		conditions.NotModified(w, r, conditions.TextTag(prefix, kind, text)) {
 		return
 	}
 	a.Deliver(w, r, status, kind, text)

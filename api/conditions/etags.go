@@ -18,22 +18,27 @@ func SetHead(w http.ResponseWriter, revision int64, stamp revisions.Stamp) {
 // RevisionTag returns the ETag of a representation of a revision. If-Match compares only the revision, If-None-Match
 // all.
 func RevisionTag(revision int64, stamp revisions.Stamp, form ...string) string {
-	return fmt.Sprintf(`"%d-%v.%s"`, revision, stamp, digest(strings.Join(form, "\n")))
+	return fmt.Sprintf(`"%d-%v.%s"`, revision, stamp, digest([]byte(strings.Join(form, "\n"))))
 }
 
 // TextTag returns the ETag of a text of a media type. With the prefix of a revision, it can be used in the If-Match of
 // a request about that revision.
-func TextTag(prefix, kind, text string) string { return `"` + prefix + digest(kind+"\n"+text) + `"` }
+func TextTag(prefix, kind string, text []byte) string {
+	return `"` + prefix + digest([]byte(kind+"\n"), text) + `"`
+}
 
 // Prefix returns the prefix of ETags that can be used in the If-Match of a request about a revision.
 func Prefix(revision revisions.Revision) string {
 	return fmt.Sprintf("%d-%v.", revision.ID, revision.Stamp)
 }
 
-func digest(text string) string {
+func digest(texts ...[]byte) string {
 	const size = 8 // collisions cost a client one stale answer
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:size])
+	hash := sha256.New()
+	for _, text := range texts {
+		_, _ = hash.Write(text)
+	}
+	return hex.EncodeToString(hash.Sum(nil)[:size])
 }
 
 // Varies lists the headers that select the form of an answer.

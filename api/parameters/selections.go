@@ -10,6 +10,10 @@ import (
 	"purser/internal/validations"
 )
 
+// DefaultEntries is the number of revisions, or of entries of a validation, on a page if the parameter limit is not
+// given.
+const DefaultEntries = 1000
+
 // Page returns the page of a list that always has pages.
 func (q *Query) Page() queries.Page {
 	const defaultLimit, maxLimit = 100, 1000
@@ -91,7 +95,10 @@ func (q *Query) Selection(compat bool) queries.Selection {
 		Sort: q.sort(documentKeys()), Backwards: q.backwards(), Page: queries.Page{Limit: q.limit()},
 	}
 	if !compat {
-		selection.Offset, selection.Search = q.Count("offset", 0), q.Text(Search)
+		selection.Offset, selection.Search, selection.Searched = q.Count("offset", 0), q.Text(Search), q.Count("searched", 0)
+		if selection.Searched > 0 && selection.Search == "" {
+			q.Fail("searched", "It needs a search.")
+		}
 	}
 	return selection
 }
@@ -143,7 +150,7 @@ func (q *Query) Revisions(compat bool) queries.Query {
 	}
 	query.Backwards = q.backwards() && len(query.Sort) > 0
 	if !compat {
-		query.Offset, query.Limit = q.Count("offset", 0), q.Count("limit", -1)
+		query.Offset, query.Limit = q.Count("offset", 0), q.Count("limit", DefaultEntries)
 	}
 	return query
 }

@@ -70,9 +70,21 @@ func (l Links) Pages(at *url.URL, page queries.Page, more bool) (next, previous 
 	return next, previous
 }
 
+// Further returns the URL of a search that goes on after a number of documents.
+func (l Links) Further(at *url.URL, searched int) *string {
+	query := at.Query()
+	query.Del("offset")
+	query.Set("searched", strconv.Itoa(searched))
+	return l.withQuery(at, query)
+}
+
 func (l Links) pageURL(at *url.URL, offset, limit int) *string {
 	query := at.Query()
 	query.Set("offset", strconv.Itoa(offset))
 	query.Set("limit", strconv.Itoa(limit))
+	return l.withQuery(at, query)
+}
+
+func (l Links) withQuery(at *url.URL, query url.Values) *string {
 	return new(l.Origin + (&url.URL{Path: at.Path, RawPath: at.RawPath, RawQuery: query.Encode()}).String())
 }

@@ -99,7 +99,7 @@ func StatusOf(shown revisions.Shown) Status {
 }
 
 func validationViews(judged []validations.Judged) []Validation {
-	views := []Validation{}
+	views := make([]Validation, 0, len(judged))
 	for _, j := range judged {
 		views = append(views, Validation{Name: j.Name, Status: j.Status.String()})
 	}

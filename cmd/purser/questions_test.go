@@ -212,6 +212,29 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// A search that has not looked at all documents says so, and how to go on.
+func TestShow_searched(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/documents") && !r.URL.Query().Has("searched") {
+			w.Header().Set("Purser-Searched", "10000")
+		}
+		if strings.HasSuffix(r.URL.Path, "/documents") {
+			fmt.Fprint(w, "[]")
+			return
+		}
+		fmt.Fprint(w, `{"id":1,"stamp":"0000000000000001"}`)
+	})
+	const further = "purser: the first 10000 documents were searched, and others may match: select fewer, by --schema, " +
+		"--bucket or --label, or go on with --searched 10000\n"
+	for args, want := range map[string]string{"": further, "--searched=10000": "purser: no document matches\n"} {
+		all := append([]string{"show", "--server", f.URL, "-o", "json", "--search", "x"}, strings.Fields(args)...)
+		if _, stderr, code := purser(t, all...); stderr != want || code != 0 {
+			t.Errorf("%q: exit code %d, %s", args, code, stderr)
+		}
+	}
+}
+
 // The output of each command, in each format.
 func TestOutput_forms(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"strconv"
 
 	"purser/cmd/purser/internal/folder"
 	"purser/cmd/purser/internal/views"
@@ -57,8 +58,13 @@ func (c *selected) print(ctx context.Context, around *surroundings, query url.Va
 	if err != nil {
 		return err
 	}
-	if len(bytes.TrimSpace(answer.Body)) <= len("[]") && len(query) > 0 {
+	searched := answer.Header.Get("Purser-Searched")
+	if len(bytes.TrimSpace(answer.Body)) <= len("[]") && len(query) > 0 && searched == "" {
 		fmt.Fprintln(around.stderr, "purser: no document matches")
+	}
+	if searched != "" {
+		fmt.Fprintf(around.stderr, "purser: the first %s documents were searched, and others may match: select fewer, by "+
+			"--schema, --bucket or --label, or go on with --searched %[1]s\n", searched)
 	}
 	if c.Output == "yaml" || c.Output == "json" {
 		return write(around, words.PrintableJSON(string(answer.Body)))
@@ -78,7 +84,8 @@ func (c *selected) print(ctx context.Context, around *surroundings, query url.Va
 type showCommand struct {
 	selected
 
-	Search string `help:"Only documents with this text in a name, a label or a value."`
+	Search   string `help:"Only documents with this text in a name, a label or a value. It looks at 10,000 documents."`
+	Searched int    `help:"Go on with a search after this number of documents." placeholder:"N"`
 }
 
 // Help returns the end of the command's help.
@@ -95,6 +102,9 @@ func (c *showCommand) Run(ctx context.Context, around *surroundings) error {
 	query := c.query()
 	if c.Search != "" {
 		query.Set("search", c.Search)
+	}
+	if c.Searched > 0 {
+		query.Set("searched", strconv.Itoa(c.Searched))
 	}
 	return c.print(ctx, around, query, "documents")
 }

@@ -39,6 +39,7 @@ func defaultStateDir() string {
 type limitFlags struct {
 	MaxBody         byteSize `help:"Size of a request body, decompressed." default:"32MiB" placeholder:"32MiB"`
 	MaxDocuments    int      `help:"Documents in a body." default:"100000"`
+	SiteDocuments   int      `help:"Documents of the site; changes that would add more are refused." default:"200000"`
 	MaxDocumentSize byteSize `help:"Size of a document, as written and with aliases expanded." default:"4MiB" placeholder:"4MiB"` //nolint:lll // a tag
 	MaxDepth        int      `help:"Nesting depth of a document." default:"100"`
 	MaxValues       int      `help:"Keys and values of a document, aliases expanded." default:"100000"`
@@ -56,7 +57,7 @@ type limitFlags struct {
 	EventsKeep days `help:"How long events are kept; the newest 10,000 are kept longer." default:"7d" placeholder:"7d"`
 	MaxWaits   int  `help:"Requests that wait for changes at once, streams included." default:"10000"`
 
-	LargeMemory byteSize `help:"Memory for all large requests in progress, in steps of 256MiB; others wait." default:"256MiB" placeholder:"256MiB"` //nolint:lll // a tag
+	LargeMemory *byteSize `help:"Memory for all large requests in progress, in steps of 256MiB; others wait. Default: half of --memory, at least 256MiB." placeholder:"SIZE"` //nolint:lll // a tag
 
 	RequestRate int `help:"Requests per second of one user, on average over 10s; 0: unlimited. Not with --auth=none." default:"200"`   //nolint:lll // a tag
 	UserIngests int `help:"Uploads of documents that one user may have in progress; 0: unlimited. Not with --auth=none." default:"16"` //nolint:lll // a tag
@@ -83,7 +84,7 @@ func (f limitFlags) bounds(anonymous bool) api.Bounds {
 // pool returns the pool of the requests' budgets. A large request waits for its permit at most as long as its body may
 // take to arrive.
 func (f limitFlags) pool() *budget.Pool {
-	return budget.NewPool(budget.Permits(int64(f.LargeMemory)), f.ReadTimeout)
+	return budget.NewPool(budget.Permits(int64(*f.LargeMemory)), f.ReadTimeout)
 }
 
 // validate refuses the first flag that is less than it may be.
@@ -98,6 +99,7 @@ func (f limitFlags) validate() error {
 	}{
 		{"--max-body", int64(f.MaxBody), 1},
 		{"--max-documents", int64(f.MaxDocuments), 1},
+		{"--site-documents", int64(f.SiteDocuments), 1},
 		{"--max-document-size", int64(f.MaxDocumentSize), 1},
 		{"--max-depth", int64(f.MaxDepth), 1},
 		{"--max-values", int64(f.MaxValues), 1},
@@ -107,7 +109,7 @@ func (f limitFlags) validate() error {
 		{"--ingest-memory", int64(*f.IngestMemory), 1},
 		{"--events-keep", int64(f.EventsKeep), 1},
 		{"--max-waits", int64(f.MaxWaits), 0},
-		{"--large-memory", int64(f.LargeMemory), 1},
+		{"--large-memory", int64(*f.LargeMemory), 1},
 		{"--request-rate", int64(f.RequestRate), 0},
 		{"--user-ingests", int64(f.UserIngests), 0},
 	} {

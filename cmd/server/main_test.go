@@ -90,7 +90,7 @@ func TestRun_helpDefaults(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	run(t.Context(), []string{"serve", "--help"}, &stdout, &stderr)
 	for _, want := range []string{
-		"--max-body=32MiB", "--max-document-size=4MiB", "--events-keep=7d", "--large-memory=256MiB", "--ui-oidc-scopes=profile",
+		"--max-body=32MiB", "--max-document-size=4MiB", "--events-keep=7d", "--ui-oidc-scopes=profile",
 	} {
 		if !strings.Contains(stdout.String(), want) {
 			t.Errorf("%s is missing", want)

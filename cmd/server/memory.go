@@ -9,6 +9,8 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+
+	"purser/internal/budget"
 )
 
 // byteSize is a size in bytes, written as 512MiB, 1.5GiB or 536870912.
@@ -44,7 +46,8 @@ func memoryFrom(available int64) byteSize {
 
 // withDefaults returns f with all sizes set. Sizes that were not given are shares of --memory.
 func (f limitFlags) withDefaults(available int64) limitFlags {
-	const cacheParts, uploadParts, maxUploads = 12, 4, 256 << 20 // there are five caches, one of twice the size
+	const cacheParts = 12 // there are five caches, one of twice the size
+	const uploadParts, maxUploads, largeParts = 4, 256 << 20, 2
 	if f.Memory == 0 {
 		f.Memory = memoryFrom(available)
 	}
@@ -53,6 +56,9 @@ func (f limitFlags) withDefaults(available int64) limitFlags {
 	}
 	if f.IngestMemory == nil {
 		f.IngestMemory = new(min(maxUploads, f.Memory/uploadParts))
+	}
+	if f.LargeMemory == nil {
+		f.LargeMemory = new(max(budget.MaxBytes, f.Memory/largeParts)) // few requests need all that they may
 	}
 	return f
 }

@@ -75,17 +75,20 @@ func TestLimitFlags_withDefaults(t *testing.T) {
 		flags          limitFlags
 		available      int64
 		memory, cached int
-		uploads        int64
+		uploads, large int64
 	}{
-		"a large machine": {limitFlags{}, 24 << 30, 1 << 30, 1 << 30 / 12, 256 << 20},
-		"a small one":     {limitFlags{}, 1 << 30, 512 << 20, 512 << 20 / 12, 128 << 20},
-		"a tiny one":      {limitFlags{}, 64 << 20, 128 << 20, 128 << 20 / 12, 32 << 20},
-		"unknown":         {limitFlags{}, math.MaxInt64, 1 << 30, 1 << 30 / 12, 256 << 20},
-		"said":            {limitFlags{Memory: 6 << 30, CacheSize: &said}, 1 << 30, 6 << 30, 5, 256 << 20},
+		"a large machine": {limitFlags{}, 24 << 30, 1 << 30, 1 << 30 / 12, 256 << 20, 512 << 20},
+		"a small one":     {limitFlags{}, 1 << 30, 512 << 20, 512 << 20 / 12, 128 << 20, 256 << 20},
+		"a tiny one":      {limitFlags{}, 64 << 20, 128 << 20, 128 << 20 / 12, 32 << 20, 256 << 20},
+		"unknown":         {limitFlags{}, math.MaxInt64, 1 << 30, 1 << 30 / 12, 256 << 20, 512 << 20},
+		"memory said":     {limitFlags{Memory: 6 << 30, CacheSize: &said}, 1 << 30, 6 << 30, 5, 256 << 20, 3 << 30},
+		"large said":      {limitFlags{LargeMemory: &said}, 24 << 30, 1 << 30, 1 << 30 / 12, 256 << 20, 5},
 	} {
 		got := c.flags.withDefaults(c.available)
-		if int(got.Memory) != c.memory || int(*got.CacheSize) != c.cached || int64(*got.IngestMemory) != c.uploads {
-			t.Errorf("%s: memory %d, caches %d, uploads %d", name, got.Memory, *got.CacheSize, *got.IngestMemory)
+		if int(got.Memory) != c.memory || int(*got.CacheSize) != c.cached || int64(*got.IngestMemory) != c.uploads ||
+			int64(*got.LargeMemory) != c.large {
+			t.Errorf("%s: memory %d, caches %d, uploads %d, large requests %d", name, got.Memory, *got.CacheSize,
+				*got.IngestMemory, *got.LargeMemory)
 		}
 	}
 }

@@ -200,7 +200,8 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	rendered := cache.New[judging.RenderKey, judging.Rendering](int(*c.CacheSize))
 	kept := judging.NewDocumentCache(2 * int(*c.CacheSize))
 	service := changes.NewService(changes.Config{
-		Store: db, Engine: engine, Limits: c.document(), ClientVersions: c.ClientVersion, Vault: keyset,
+		Store: db, Engine: engine, Limits: c.document(), SiteDocuments: c.SiteDocuments,
+		ClientVersions: c.ClientVersion, Vault: keyset,
 		Rendered: rendered, Documents: kept, DefaultValidations: c.defaults(), Compat: c.Compat == "deckhand",
 		Now: time.Now, Observe: metrics.Phases(seen.registry),
 	})

@@ -131,6 +131,7 @@ func (s *Service) attempt(ctx context.Context, from source, kind revisions.Kind,
 		}, nil
 	}
 	commit := newCommit(snapshot, diff, judgement, kind, options)
+	commit.SiteDocuments = s.SiteDocuments
 	if commit.Packed, held, err = s.packed(ctx, commit); err != nil {
 		return from, Written{}, err
 	}
@@ -243,6 +244,9 @@ func (s *Service) planned(ctx context.Context, from source, snapshot revisions.S
 		}
 	}
 	if err := checkDeleted(diff, options); err != nil {
+		return diff, revisions.Need{}, err
+	}
+	if err := s.checkSize(snapshot.Live, diff, options); err != nil {
 		return diff, revisions.Need{}, err
 	}
 	more, err := s.newJudge(options).Need(ctx, snapshot, diff)

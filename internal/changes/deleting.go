@@ -65,3 +65,20 @@ func checkDeleted(diff revisions.Diff, options revisions.Options) error {
 	conflict.Secret, conflict.Messages = secret, []fault.Message{message}
 	return conflict
 }
+
+// checkSize refuses a change that makes the site larger than it may be. A change that deletes at least as many
+// documents as it adds is always allowed. Only viewers of encrypted documents, which are counted too, are told how many
+// there are. Fault: Conflict.
+func (s *Service) checkSize(live int, diff revisions.Diff, options revisions.Options) error {
+	if diff.Fits(live, s.SiteDocuments) {
+		return nil
+	}
+	are := ""
+	if options.Viewer.Encrypted {
+		are = fmt.Sprintf(" There are %d now.", live)
+	}
+	return fault.New(fault.Conflict, "SiteFull",
+		"The change adds more documents than it deletes (by %d), and the site would have more than the %d that "+
+			"--site-documents allows.%s Nothing was changed. Delete documents that are not needed, or have the operator "+
+			"raise the limit.", diff.Growth(), s.SiteDocuments, are)
+}

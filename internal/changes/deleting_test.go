@@ -1,6 +1,7 @@
 package changes
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -88,4 +89,78 @@ func TestService_PutChangeSet_maxDeleted(t *testing.T) {
 	if err := change(inBucket("b", widget("w1", "{}")) + inBucket("b", widget("w2", "{}"))); err != nil {
 		t.Error(err)
 	}
+}
+
+// No change makes a site larger than it may be, whatever adds the documents; one that does not make it larger is
+// allowed above the limit too.
+func TestService_siteDocuments(t *testing.T) {
+	t.Parallel()
+	const most = 3
+	one, two, three, four := widget("w1", "{}"), widget("w2", "{}"), widget("w3", "{}"), widget("w4", "{}")
+	for _, c := range []struct {
+		name   string
+		before []string // bodies of bucket a
+		most   int
+		change func(s *Service, options revisions.Options) (Written, error)
+		full   bool
+	}{
+		{"up to the limit", []string{one}, most, putting("b", two+three), false},
+		{"one too many", []string{one}, most, putting("b", two+three+four), true},
+		{"one too many in a change set", []string{one + two + three}, most, func(s *Service, options revisions.Options) (
+			Written, error,
+		) {
+			return s.PutChangeSet(t.Context(), nil, []byte(inBucket("b", four)), document.YAML, options)
+		}, true},
+		{"one too many by a rollback", []string{one + two + three, one}, 2, rollingBack(1), true},
+		{"a rollback up to the limit", []string{one + two + three, one}, most, rollingBack(1), false},
+		{"above the limit, one more", []string{one + two + three}, 1, putting("b", four), true},
+		{"above the limit, one is replaced", []string{one + two + three}, 1, putting("a", one+two+four), false},
+		{"above the limit, one is deleted", []string{one + two + three}, 1, putting("a", one+two), false},
+		{"no limit", []string{one + two + three}, 0, putting("b", four), false},
+	} {
+		for _, dryRun := range []bool{false, true} {
+			s, m := service()
+			for _, body := range c.before {
+				put(t, s, "a", body)
+			}
+			s.SiteDocuments = c.most
+			_, err := c.change(s, revisions.Options{DryRun: dryRun})
+			f, _ := errors.AsType[*fault.Fault](err)
+			full := f != nil && f.Kind == fault.Conflict && f.Type == "SiteFull"
+			if full != c.full || !full && err != nil || full && len(m.commits) > len(c.before) {
+				t.Errorf("%s (dry run: %v): %v after %d commits", c.name, dryRun, err, len(m.commits))
+			}
+		}
+	}
+}
+
+func putting(bucket, body string) func(*Service, revisions.Options) (Written, error) {
+	return func(s *Service, options revisions.Options) (Written, error) {
+		return s.Put(context.Background(), bucket, []byte(body), document.YAML, options)
+	}
+}
+
+func rollingBack(to int64) func(*Service, revisions.Options) (Written, error) {
+	return func(s *Service, options revisions.Options) (Written, error) {
+		return s.Rollback(context.Background(), to, options)
+	}
+}
+
+// A change that another one leaves no room for is refused too. Only viewers of encrypted documents, which are among
+// those counted, are told how many there are.
+func TestService_siteDocuments_meanwhile(t *testing.T) {
+	t.Parallel()
+	s, m := service()
+	s.SiteDocuments = 2
+	put(t, s, "a", widget("w1", "{}"))
+	m.before = func() { put(t, s, "b", widget("w2", "{}")) }
+	s.writes = make(chan struct{}, 2) // as if the other change were of another server
+	s.writes <- struct{}{}
+	s.writes <- struct{}{}
+	const told = "The change adds more documents than it deletes (by 1), and the site would have more than the 2 that " +
+		"--site-documents allows."
+	_, err := putting("c", widget("w3", "{}"))(s, revisions.Options{})
+	wantFault(t, err, fault.Conflict, told+" Nothing was changed.")
+	_, err = putting("c", widget("w3", "{}"))(s, revisions.Options{Viewer: authz.Viewer{Encrypted: true}})
+	wantFault(t, err, fault.Conflict, told+" There are 2 now. Nothing was changed.")
 }

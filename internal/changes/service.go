@@ -15,6 +15,8 @@ type Config struct {
 	Store  revisions.Store
 	Engine *validations.Engine
 	Limits document.Limits
+	// SiteDocuments is the number of documents above which no change adds any; 0 is no limit.
+	SiteDocuments int
 	// Rendered keeps rendered revisions.
 	Rendered *judging.RenderCache
 	// Documents caches documents of rendered revisions; nil caches nothing.

@@ -123,6 +123,10 @@ func (s *site) Documents(_ context.Context, revision int64, selection Selection)
 	if selection.Limit >= 0 {
 		documents = documents[:min(selection.Limit, len(documents))]
 	}
+	if selection.Among > 0 {
+		documents = documents[min(selection.Searched, len(documents)):]
+		documents = documents[:min(selection.Among, len(documents))]
+	}
 	selected := Selected{Documents: documents, Stamp: s.stamp}
 	if selection.MaxBytes > 0 && s.near > 0 {
 		selected.Documents = documents[:min(s.near, len(documents))]

@@ -167,17 +167,17 @@ func (v View) Status(ctx context.Context, id string) (revisions.Shown, error) {
 		all = append(all, policy.Validations)
 	}
 	messages := map[string]string{}
-	for _, judged := range slices.Concat(all...) {
-		if _, known := messages[judged.Name]; known || judged.Status != validations.Failure {
-			continue
-		}
-		if messages[judged.Name], err = v.firstMessage(ctx, shown.Revision, judged); err != nil {
-			return shown, err
-		}
-	}
 	for _, list := range all { // the lists are not shared
-		for i := range list {
-			list[i].Message = cmp.Or(messages[list[i].Name], list[i].Message)
+		for i, judged := range list {
+			if judged.Status != validations.Failure {
+				continue
+			}
+			if _, known := messages[judged.Name]; !known {
+				if messages[judged.Name], err = v.firstMessage(ctx, shown.Revision, judged); err != nil {
+					return shown, err
+				}
+			}
+			list[i].Message = cmp.Or(messages[judged.Name], judged.Message)
 		}
 	}
 	return shown, nil

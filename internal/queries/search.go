@@ -10,15 +10,18 @@ import (
 	"purser/internal/revisions"
 )
 
+// maxSearched is the number of documents that a search looks at.
+const maxSearched = 10_000
+
 // errEnough ends a search that has found enough documents.
 var errEnough = errors.New("enough is found")
 
 // search returns the documents that match a selection and contain its search text. It reads documents that match the
-// other filters in batches until the page is full. It keeps only the first 4 MiB of hits. Its work counts toward the
-// request's budget. Faults: those of Documents; TooLarge.
+// other filters in batches until the page is full, maxSearched at most. It keeps only the first 4 MiB of hits. Its work
+// counts toward the request's budget. Faults: those of Documents; TooLarge.
 func (v View) search(ctx context.Context, id int64, selection Selection) (Selected, error) {
 	wanted := v.restricted(selection)
-	wanted.Page, wanted.MaxBytes = Page{Limit: -1}, maxRead
+	wanted.Page, wanted.MaxBytes, wanted.Among = Page{Limit: -1}, maxRead, maxSearched
 	candidates, err := v.store.Documents(ctx, id, wanted)
 	if err != nil {
 		return Selected{}, fmt.Errorf("read documents: %w", revisions.Explained(ctx, v.store, id, err))
@@ -31,6 +34,9 @@ func (v View) search(ctx context.Context, id int64, selection Selection) (Select
 		return Selected{}, err
 	}
 	found := hits.found
+	if !found.More && len(candidates.Documents)+len(candidates.Rest) == maxSearched {
+		found.Searched = selection.Searched + maxSearched
+	}
 	found.Revision, found.Stamp, found.Provisional = candidates.Revision, candidates.Stamp, candidates.Provisional
 	return v.redacted(found), nil
 }

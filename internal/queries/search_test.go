@@ -101,6 +101,42 @@ func TestView_Documents_searchPages(t *testing.T) {
 	}
 }
 
+// A search looks at a bounded number of documents, says where it has stopped, and goes on from there.
+func TestView_Documents_searchOfMany(t *testing.T) {
+	t.Parallel()
+	documents := revisionstest.Parsed(t, revisionstest.Widget("first", "{}", revisionstest.Cleartext)+
+		revisionstest.Widget("other", "{}", revisionstest.Cleartext)+revisionstest.Widget("last", "{}", revisionstest.Cleartext))
+	first, other, last := documents[0], documents[1], documents[2]
+	many := slices.Concat([]*revisions.Stored{first}, slices.Repeat([]*revisions.Stored{other}, maxSearched),
+		[]*revisions.Stored{last})
+	s := service(&site{documents: map[int64][]*revisions.Stored{1: many, 2: many[:maxSearched-1]}})
+	for _, c := range []struct {
+		revision   int64
+		searched   int
+		limit      int
+		want       string
+		more       bool
+		searchedTo int
+	}{
+		{1, 0, -1, "first", false, maxSearched},
+		{1, 0, 0, "", true, 0}, // the page is full
+		{1, 0, 1, "first", false, maxSearched},
+		{1, maxSearched, -1, "last", false, 0},
+		{2, 0, -1, "first", false, 0},
+	} {
+		found, err := s.Documents(t.Context(), c.revision, Selection{
+			Search: "st", Searched: c.searched, Page: Page{Limit: c.limit},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(names(found.Documents), " ")
+		if got != c.want || found.More != c.more || found.Searched != c.searchedTo {
+			t.Errorf("%+v: %s, more %v, searched %d", c, got, found.More, found.Searched)
+		}
+	}
+}
+
 // A search counts its work, and stops when the budget is exhausted.
 func TestView_Documents_searchBudget(t *testing.T) {
 	t.Parallel()

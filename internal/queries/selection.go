@@ -10,12 +10,16 @@ type Selection struct {
 	Abstract  []bool
 	Labels    []Label // all of these
 	Search    string  // text in the name, a label or a value; only for Documents
+	Searched  int     // number of documents that earlier searches have looked at; only with Search
 	NoPolicy  bool    // omit ValidationPolicies
 	Cleartext bool    // omit encrypted documents; set by a View
 	Sort      []SortKey
 	Backwards bool
 	MaxBytes  int  // only outline documents once those read exceed it; 0 for no limit
 	Shared    bool // MaxBytes ignores cached documents, because the caller copies none of them
+	// Among restricts a selection to so many of the documents that match, in the order in which they were added, after
+	// Searched others; 0 does not.
+	Among int
 	Page
 }
 

@@ -181,8 +181,11 @@ type Selected struct {
 	Documents []*revisions.Stored // those that have been read
 	Rest      []Outline           // the others, in order
 	More      bool                // there are others after the limit
-	Revision  int64
-	Stamp     revisions.Stamp // of the revision
+	// Searched is the number of documents after which a search has stopped, earlier ones included; 0 if there are no
+	// further ones. There may be some.
+	Searched int
+	Revision int64
+	Stamp    revisions.Stamp // of the revision
 	// Provisional reports whether the same query may return something else later.
 	Provisional bool
 }

@@ -29,7 +29,9 @@ type Commit struct {
 
 	Against []Bucket // the buckets that the change was planned against
 	Exact   bool     // the commit is valid only for its base
-	Settles bool     // changes planned before it must be planned again
+	// SiteDocuments is the number of documents above which the commit may not make the site larger; 0 is no limit.
+	SiteDocuments int
+	Settles       bool // changes planned before it must be planned again
 	// Status is the revision's initial verdict.
 	Status validations.Status
 	Audit  *AuditEvent
@@ -61,7 +63,8 @@ func (c Commit) On(head Head, stamp Stamp, changed int64) (Commit, error) {
 	case head.Stamp != base.Stamp && stamp != base.Stamp,
 		head.Epoch != base.Epoch || head.Prunes != base.Prunes,
 		max(changed, head.Settled) > base.Revision,
-		c.Exact && head.Revision != base.Revision:
+		c.Exact && head.Revision != base.Revision,
+		!c.Diff.Fits(head.Live, c.SiteDocuments):
 		return c, ErrMoved
 	}
 	c.Base, c.Diff, c.Revision.ID = head, c.Diff.Rebased(base, head), head.Revision+1

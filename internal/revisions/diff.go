@@ -45,6 +45,15 @@ func TouchedBuckets(added, removed []*Stored) []string {
 	return slices.Compact(buckets)
 }
 
+// Growth returns how many more documents the diff adds than it removes.
+func (d Diff) Growth() int { return len(d.Added) - len(d.Removed) }
+
+// Fits reports whether the diff keeps a site with a number of documents below a limit, 0 for none, or does not make it
+// larger.
+func (d Diff) Fits(live, most int) bool {
+	return most == 0 || d.Growth() <= 0 || live+d.Growth() <= most
+}
+
 // Rebased renumbers the diff for another head.
 func (d Diff) Rebased(from, to Head) Diff {
 	if from.Revision == to.Revision && from.LastDocument == to.LastDocument {

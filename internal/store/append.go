@@ -73,8 +73,7 @@ func (s *Store) Append(ctx context.Context, commit revisions.Commit) (stored rev
 				stored, err = s.append(ctx, commit)
 				return err
 			})
-			if postgres.HasCode(err, postgres.UniqueViolation, postgres.SerializationFailure, postgres.DeadlockDetected,
-				postgres.PlanChanged) {
+			if isOvertaken(err) {
 				return fmt.Errorf("%w: %w", revisions.ErrMoved, err)
 			}
 			return s.site.Settled(err)
@@ -89,6 +88,14 @@ func (s *Store) Append(ctx context.Context, commit revisions.Commit) (stored rev
 		}
 	}
 	return stored, err
+}
+
+// isOvertaken reports whether an error says that another change came first. Two live documents with one identity, or
+// two LayeringPolicies, come from two changes; all other keys have numbers that only a transaction with the site's
+// counters gives.
+func isOvertaken(err error) bool {
+	return postgres.Violates(err, "documents_live", "documents_live_singleton") ||
+		postgres.HasCode(err, postgres.SerializationFailure, postgres.DeadlockDetected, postgres.PlanChanged)
 }
 
 func (s *Store) append(ctx context.Context, commit revisions.Commit) (revisions.Commit, error) {

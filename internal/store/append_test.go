@@ -257,3 +257,22 @@ func await(t *testing.T, conn *pgx.Conn, sql string) {
 		}
 	}
 }
+
+// A key that the site's counters give out again is not taken for a concurrent change: the change is not repeated, and
+// its fault names the key.
+func TestStore_Append_wrongCounters(t *testing.T) {
+	t.Parallel()
+	for counter, want := range map[string]string{
+		"documents = 0": "documents_pkey", "head = 1": "revisions_pkey",
+	} {
+		url := storetest.URL(t)
+		put(t, open(t, url), "a", widget("w", 1))
+		put(t, open(t, url), "a", widget("w", 2))
+		storetest.Execute(t, storetest.Connect(t, url), "UPDATE sites SET "+counter)
+		kept := &late{Store: openStore(t, url, defaults())}
+		_, err := changing(kept).Put(t.Context(), "b", []byte(widget("v", 3)), document.YAML, revisions.Options{})
+		if fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), want) || len(kept.Outcomes) != 1 {
+			t.Errorf("%s: %v, after %d attempts; want one that names %s", counter, err, len(kept.Outcomes), want)
+		}
+	}
+}

@@ -118,9 +118,11 @@ func TestStore_Buckets_inMemory(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), encrypt); err != nil {
 		t.Fatal(err)
 	}
-	warm, cold := openStore(t, url, defaults()), openStore(t, url, defaults())
-	if _, err := warm.AllDocuments(t.Context(), written.Revision, written.Stamp); err != nil {
-		t.Fatal(err)
+	warm, cold, behind := openStore(t, url, defaults()), openStore(t, url, defaults()), openStore(t, url, defaults())
+	for _, s := range []*store.Store{warm, behind} {
+		if _, err := s.AllDocuments(t.Context(), written.Revision, written.Stamp); err != nil {
+			t.Fatal(err)
+		}
 	}
 	check := func(name string, s *store.Store, cleartext bool, want string) {
 		t.Helper()
@@ -144,5 +146,8 @@ func TestStore_Buckets_inMemory(t *testing.T) {
 	check("in memory", warm, false, "a=2 b=1")
 	check("in memory", warm, true, "a=1 b=1")
 	put(t, writer, "c", widget("w", 1))
-	check("in memory of an older revision", warm, false, "a=0 b=0 c=4")
+	check("in memory of an older revision", behind, false, "a=0 b=0 c=4")
+	check("the other buckets were counted before", warm, false, "a=2 b=1 c=4")
+	put(t, writer, "a", widget("v", 1))
+	check("a bucket that was counted has changed", warm, false, "a=1 b=1 c=4")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"purser/internal/queries"
+	"purser/internal/validations"
 )
 
 // Setting returns a setting of the sessions of a store.
@@ -28,6 +29,18 @@ const BoundariesOf = allBoundaries
 func (s *Store) SelectionOf(revision int64, selection queries.Selection) (sql string, args []any) {
 	q := s.ofRevision(revision, selection)
 	return q.sql.String(), q.args
+}
+
+// RecentKinds is the statement that counts the documents of a recent revision by schema.
+const RecentKinds = recentKinds
+
+// AllKinds is Kinds by reading all documents.
+func (s *Store) AllKinds(ctx context.Context, revision int64, cleartext bool) (
+	documents map[string]validations.Kind, registered []string, err error,
+) {
+	q := allKinds(s.site.Name, revision, cleartext)
+	found, err := s.collectKinds(ctx, q.sql.String(), q.args...)
+	return found.documents, found.registered, err
 }
 
 // RangesOf returns the ranges of schemas that filters are looked up by.

@@ -144,10 +144,12 @@ func TestStore_silence(t *testing.T) {
 	}
 }
 
-// Sessions end transactions abandoned by their server.
+// Sessions end transactions abandoned by their server, and compile no statement, whatever the database's default is.
 func TestOpen_settings(t *testing.T) {
 	t.Parallel()
 	database := storetest.URL(t)
+	storetest.Execute(t, storetest.Connect(t, database),
+		`DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET jit = on', current_database()); END $$`)
 	for name, c := range map[string]struct{ url, timeout, idle string }{
 		"by default": {database, "15s", "5s"},
 		"as given":   {storetest.Separated(database) + "statement_timeout=7s", "7s", "5s"},
@@ -155,6 +157,7 @@ func TestOpen_settings(t *testing.T) {
 		s := openStore(t, c.url, defaults())
 		for setting, want := range map[string]string{
 			"statement_timeout": c.timeout, "idle_in_transaction_session_timeout": c.idle, "plan_cache_mode": "force_generic_plan",
+			"jit": "off", "enable_seqscan": "off",
 		} {
 			if got, err := s.Setting(t.Context(), setting); err != nil || got != want {
 				t.Errorf("%s: %s is %s, %v; want %s", name, setting, got, err, want)

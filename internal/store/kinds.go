@@ -41,54 +41,138 @@ func kindsOf(all []*revisions.Stored, cleartext bool) (kinds map[string]validati
 			continue
 		}
 		if kind.First.Schema != doc.Schema {
-			keepKind(kinds, kind)
+			kinds[kind.First.Schema] = kind
 			kind = kinds[doc.Schema]
 		}
-		if kind.Documents++; kind.Documents == 1 ||
-			cmp.Or(cmp.Compare(doc.Layer, kind.First.Layer), cmp.Compare(doc.Name, kind.First.Name)) < 0 {
-			kind.First = doc.Identity
-		}
+		kind = plus(kind, 1, doc.Identity)
 	}
-	keepKind(kinds, kind)
+	kinds[kind.First.Schema] = kind
+	delete(kinds, "") // the one before the first
 	return kinds, registered
 }
 
-func keepKind(kinds map[string]validations.Kind, kind validations.Kind) {
-	if kind.Documents > 0 {
-		kinds[kind.First.Schema] = kind
+// plus returns a kind with further documents, given the first of them. They are counted up to maxCounted.
+func plus(kind validations.Kind, documents int, first document.Identity) validations.Kind {
+	if kind.Documents == 0 ||
+		cmp.Or(cmp.Compare(first.Layer, kind.First.Layer), cmp.Compare(first.Name, kind.First.Name)) < 0 {
+		kind.First = first
 	}
+	kind.Documents = min(kind.Documents+documents, maxCounted)
+	kind.AtLeast = kind.Documents == maxCounted
+	return kind
 }
 
-// readKinds returns the number and the first of the concrete documents of each schema in a revision, and the names of
-// its DataSchemas; without encrypted ones if only cleartext is asked for.
+// maxCounted is the number of documents of a schema up to which they are counted.
+const maxCounted = 1000
+
+const (
+	// recent is how many revisions may follow one whose documents are looked for among the live ones.
+	recent = 1000
+	// maxKinds is the number of schemas up to which looking each one up is faster than reading all documents.
+	maxKinds = 10000
+
+	// recentKinds selects the schemas of a revision's concrete documents, each with the number ($5 at most) and the first
+	// of them; of a DataSchema also its name. It goes from one schema of live documents to the next ($4 at most), also to
+	// those of abstract documents only, in whose rows the number is 0. Without encrypted documents if $3 is true; $6 and
+	// $7 are the revision's ancestors in the interval tree.
+	recentKinds = `WITH RECURSIVE k (schema, n) AS (
+			(SELECT d.schema, 1 FROM documents d WHERE d.site = $1 AND d.until IS NULL ORDER BY d.schema LIMIT 1)
+			UNION ALL
+			SELECT d.schema, k.n + 1 FROM k CROSS JOIN LATERAL (
+				SELECT d.schema FROM documents d WHERE d.site = $1 AND d.until IS NULL AND d.schema > k.schema
+				ORDER BY d.schema LIMIT 1) d
+			WHERE k.n < $4),
+		s AS (SELECT head, (SELECT r.stamp FROM revisions r WHERE r.site = $1 AND r.revision = $2) AS stamp
+			FROM sites WHERE site = $1)
+		SELECT s.stamp, x.schema, x.name, x.count, x.identity FROM s LEFT JOIN (
+			SELECT k.schema, NULL::text AS name, c.count, c.identity FROM k CROSS JOIN LATERAL (
+				SELECT count(*), min(d.identity) AS identity FROM (
+					SELECT ` + identity + ` FROM documents d
+					WHERE d.site = $1 AND d.schema BETWEEN k.schema AND k.schema AND d.until IS NULL` + concrete + `
+					ORDER BY d.schema, d.layer, d.name LIMIT $5) d) c
+			WHERE k.schema <> '` + validations.DataSchemaKind + `'
+			UNION ALL
+			SELECT d.schema, d.name, 1, NULL FROM documents d
+			WHERE d.site = $1 AND d.schema = '` + validations.DataSchemaKind + `' AND d.until IS NULL` + concrete + `
+			UNION ALL
+			SELECT d.schema, d.name, count(*), min(d.identity) FROM s CROSS JOIN LATERAL (
+				SELECT d.schema, ` + ofDataSchema + `, ` + identity + ` FROM unnest($6::bigint[]) n CROSS JOIN LATERAL (
+					SELECT d.* FROM documents d
+					WHERE d.site = $1 AND d.until IS NOT NULL AND d.fork = n AND d.until > $2 OFFSET 0) d
+				WHERE n <= s.head` + concrete + `
+				UNION ALL
+				SELECT d.schema, ` + ofDataSchema + `, ` + identity + ` FROM unnest($7::bigint[]) n CROSS JOIN LATERAL (
+					SELECT d.* FROM documents d
+					WHERE d.site = $1 AND d.until IS NOT NULL AND d.fork = n AND d.since <= $2 OFFSET 0) d
+				WHERE n <= s.head` + concrete + `) d
+			GROUP BY 1, 2) x ON true`
+
+	identity     = `ARRAY[d.layer, d.name] AS identity`
+	ofDataSchema = `CASE WHEN d.schema = '` + validations.DataSchemaKind + `' THEN d.name END AS name`
+	concrete     = ` AND d.since <= $2 AND NOT d.abstract AND NOT (d.encrypted AND $3)`
+)
+
+// readKinds counts the concrete documents of each schema in a revision, with the first of them, and returns the names
+// of its DataSchemas; without encrypted ones if only cleartext is asked for. For a recent revision, it reads a bounded
+// number of documents of each schema.
 func (s *Store) readKinds(ctx context.Context, revision int64, cleartext bool) (
 	documents map[string]validations.Kind, registered []string, err error,
 ) {
-	q := &statement{args: []any{s.site.Name, revision}}
+	head, err := s.Latest(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	found := foundKinds{rows: maxKinds}
+	if head-revision <= recent {
+		before, after := ancestors(revision)
+		found, err = s.collectKinds(ctx, recentKinds, s.site.Name, revision, cleartext, maxKinds, maxCounted, before, after)
+	}
+	if err == nil && found.rows >= maxKinds {
+		q := allKinds(s.site.Name, revision, cleartext)
+		found, err = s.collectKinds(ctx, q.sql.String(), q.args...)
+	}
+	if err == nil && found.stamp == nil {
+		err = revisions.UnknownRevision(strconv.FormatInt(revision, 10))
+	}
+	return found.documents, found.registered, err
+}
+
+// allKinds returns a statement like recentKinds that reads all documents of a revision.
+func allKinds(site string, revision int64, cleartext bool) *statement {
+	q := &statement{args: []any{site, revision}}
 	selection := queries.Selection{Abstract: []bool{false}, Cleartext: cleartext, Page: queries.Page{Limit: -1}}
 	q.add("SELECT k.stamp, k.schema, k.name, count(*), min(k.identity) FROM (")
-	q.selected(revision, selection, "s.stamp, d.schema, CASE WHEN d.schema = '"+validations.DataSchemaKind+
-		"' THEN d.name END AS name, ARRAY[coalesce(d.layer, ''), coalesce(d.name, '')] AS identity",
-		q.filters(selection), q.order(selection))
+	q.selected(revision, selection, "s.stamp, d.schema, "+ofDataSchema+", "+identity, q.filters(selection),
+		q.order(selection))
 	q.add(") k GROUP BY 1, 2, 3")
-	var stamp *revisions.Stamp
-	documents = map[string]validations.Kind{}
+	return q
+}
+
+// foundKinds are the rows of recentKinds or allKinds.
+type foundKinds struct {
+	rows       int
+	stamp      *revisions.Stamp
+	documents  map[string]validations.Kind
+	registered []string
+}
+
+func (s *Store) collectKinds(ctx context.Context, sql string, args ...any) (found foundKinds, err error) {
+	found.documents = map[string]validations.Kind{}
 	_, err = postgres.Collect(ctx, s.site.DB, func(row pgx.CollectableRow) (none struct{}, err error) {
 		var schema, name *string
 		var count int
-		var first []string // layer and name
-		switch err = row.Scan(&stamp, &schema, &name, &count, &first); {
-		case err != nil || schema == nil:
-		case name != nil:
-			registered = append(registered, *name)
-		default:
-			id := document.Identity{Schema: *schema, Layer: first[0], Name: first[1]}
-			documents[*schema] = validations.Kind{Documents: count, First: id}
+		var first []*string // layer and name; null if there is no document
+		if err = row.Scan(&found.stamp, &schema, &name, &count, &first); err != nil || schema == nil {
+			return none, err //nolint:wrapcheck // explained by collect
 		}
-		return none, err //nolint:wrapcheck // explained by collect
-	}, q.sql.String(), q.args...)
-	if err == nil && stamp == nil {
-		err = revisions.UnknownRevision(strconv.FormatInt(revision, 10))
-	}
-	return documents, registered, err
+		switch found.rows++; {
+		case name != nil:
+			found.registered = append(found.registered, *name)
+		case count > 0:
+			id := document.Identity{Schema: *schema, Layer: *first[0], Name: *first[1]}
+			found.documents[*schema] = plus(found.documents[*schema], count, id)
+		}
+		return none, nil
+	}, sql, args...)
+	return found, err
 }

@@ -147,6 +147,53 @@ func TestStore_rareSelections(t *testing.T) {
 	}
 }
 
+// A search selects among some of the documents in the order in which they were added, whatever the order that it sorts
+// those in.
+func TestStore_Documents_among(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	s, site := openStore(t, url, defaults()), open(t, url)
+	put(t, site, "a", widget("e", 1)+widget("d", 1)+widget("c", 1))
+	put(t, site, "b", widget("b", 1)+widget("a", 1))
+	newest := put(t, site, "a", widget("e", 2)+widget("d", 1)+widget("c", 1)).Revision
+	byName := []queries.SortKey{queries.ByName}
+	for want, selection := range map[string]queries.Selection{
+		"e d":     {Among: 2},
+		"d e":     {Among: 2, Sort: byName},
+		"c d":     {Among: 2, Searched: 1, Sort: byName},
+		"c b":     {Among: 2, Searched: 2},
+		"a":       {Among: 2, Searched: 3, Schemas: []string{"acme"}, Names: []string{"a", "b", "c", "d"}},
+		"a b":     {Among: 2, Backwards: true},
+		"b c d e": {Among: 4, Sort: byName},
+	} {
+		selection.Page.Limit = -1
+		found, err := s.Documents(t.Context(), newest, selection)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, doc := range found.Documents {
+			names = append(names, doc.Name)
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%+v: %s, want %s", selection, got, want)
+		}
+	}
+}
+
+// refill gives tables the statistics of emptied ones, as they have after a purge that is followed by large changes.
+func refill(t *testing.T, conn *pgx.Conn, tables ...string) {
+	t.Helper()
+	for _, table := range tables {
+		for _, sql := range []string{
+			"CREATE TEMPORARY TABLE kept AS TABLE " + table, "DELETE FROM " + table, "VACUUM ANALYZE " + table,
+			"INSERT INTO " + table + " TABLE kept", "DROP TABLE kept",
+		} {
+			storetest.Execute(t, conn, sql)
+		}
+	}
+}
+
 // literals writes the arguments of a prepared statement.
 func literals(args []any) string {
 	texts := make([]string, len(args))

@@ -58,7 +58,8 @@ func (s *Store) ofRevision(revision int64, selection queries.Selection) *stateme
 	columns[len(columns)-2] += " AS " + body
 	q.add("SELECT w.stamp, coalesce(octet_length(w.body), 0), substring(w.body FROM 1 FOR ",
 		strconv.Itoa(zstd.HeaderMaxSize), "), coalesce(octet_length(w.sealed), 0), ", strings.Join(columns, ","), " FROM (")
-	q.selected(revision, selection, "s.stamp, d.*, c.body, c.sealed, "+before+" AS before", where, order)
+	selection = among(selection)
+	q.selected(revision, selection, "s.stamp, d.*, c.body, c.sealed, "+before+" AS before", where, q.order(selection))
 	if where == "" && selection.Names == nil && selection.Limit < 0 {
 		q.add(" LEFT JOIN contents c ON c.site = $1 AND c.digest = d.content")
 	} else { // few, of many
@@ -67,6 +68,16 @@ func (s *Store) ofRevision(revision int64, selection queries.Selection) *stateme
 	}
 	q.add(") w ORDER BY ", order)
 	return q
+}
+
+// among returns the selection of the documents that those of a selection are among, in the order in which they were
+// added.
+func among(selection queries.Selection) queries.Selection {
+	if selection.Among > 0 {
+		selection.Backwards = selection.Backwards && len(selection.Sort) == 0
+		selection.Sort, selection.Page = nil, queries.Page{Offset: selection.Searched, Limit: selection.Among}
+	}
+	return selection
 }
 
 // ranksOfRevision selects the stamp of a revision, null if it does not exist, with the ids of its documents and their

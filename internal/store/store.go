@@ -37,6 +37,7 @@ type Store struct {
 	site    *site.Site
 	buckets *cache.Cache[string, revisions.Bucket]
 	live    *cache.Cache[struct{}, liveDocuments]
+	counted *cache.Cache[countedPage, map[string]countedBucket]
 }
 
 var (
@@ -63,6 +64,7 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 		site:    place,
 		buckets: cache.New[string, revisions.Bucket](options.CacheSize),
 		live:    cache.New[struct{}, liveDocuments](options.CacheSize),
+		counted: cache.New[countedPage, map[string]countedBucket](countedSize),
 	}, nil
 }
 

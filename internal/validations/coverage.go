@@ -59,6 +59,7 @@ func Unmakeable(name string) string {
 // Kind describes the concrete documents of one schema.
 type Kind struct {
 	Documents int               // their number
+	AtLeast   bool              // there may be more
 	First     document.Identity // one of them
 }
 
@@ -99,7 +100,18 @@ func Coverage(documents map[string]Kind, registered, hidden []string) (uncovered
 
 // String returns a message that names the schema, the number of documents and the most similar schema in force.
 func (u Uncovered) String() string {
+	if u.AtLeast {
+		return "No schema is in force for " + u.counted(u.number()+" documents")
+	}
 	return "No schema is in force for " + u.counted(words.Count(u.Documents, "document"))
+}
+
+// number returns the number of documents in words.
+func (k Kind) number() string {
+	if k.AtLeast {
+		return strconv.Itoa(k.Documents) + " or more"
+	}
+	return strconv.Itoa(k.Documents)
 }
 
 func (u Uncovered) counted(documents string) string {
@@ -115,19 +127,19 @@ func CoverageWarning(uncovered []Uncovered) string {
 	if len(uncovered) == 0 {
 		return ""
 	}
-	total := 0
+	var total Kind
 	var shown []string
 	for i, u := range uncovered {
-		total += u.Documents
+		total.Documents, total.AtLeast = total.Documents+u.Documents, total.AtLeast || u.AtLeast
 		if i < maxShown {
-			shown = append(shown, u.counted(strconv.Itoa(u.Documents)))
+			shown = append(shown, u.counted(u.number()))
 		}
 	}
 	if len(uncovered) > maxShown {
 		shown = append(shown, "…")
 	}
-	if total == 1 {
+	if total.Documents == 1 && !total.AtLeast {
 		return "1 document has no DataSchema: " + strings.Join(shown, ", ")
 	}
-	return fmt.Sprintf("%d documents have no DataSchema: %s", total, strings.Join(shown, ", "))
+	return fmt.Sprintf("%s documents have no DataSchema: %s", total.number(), strings.Join(shown, ", "))
 }

@@ -23,3 +23,18 @@ func TestCoverageWarning(t *testing.T) {
 		}
 	}
 }
+
+// Where documents were not counted to the end, the words say so.
+func TestCoverageWarning_atLeast(t *testing.T) {
+	t.Parallel()
+	uncovered := Coverage(map[string]Kind{
+		"acme/Many/v1": {Documents: 1000, AtLeast: true}, "acme/Few/v1": {Documents: 2},
+	}, nil, nil)
+	const want = "1002 or more documents have no DataSchema: acme/Many/v1 (1000 or more), acme/Few/v1 (2)"
+	if got := CoverageWarning(uncovered); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := uncovered[0].String(); got != "No schema is in force for acme/Many/v1 (1000 or more documents)" {
+		t.Errorf("%q", got)
+	}
+}

@@ -2,7 +2,6 @@ package validations
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -184,14 +183,14 @@ func (v Verdict) Pending() bool {
 // NextExpiry returns when the first of the required successes that have not expired yet will expire; ok is false if
 // none will.
 func NextExpiry(policies []Policy, outcomes []Outcome, now time.Time) (at time.Time, ok bool) {
-	byName := make(map[string]Outcome, len(outcomes))
-	for _, outcome := range outcomes {
-		byName[outcome.Name] = outcome
+	if len(policies) == 0 {
+		return at, false
 	}
+	reported := sorted(outcomes)
 	for _, policy := range policies {
 		for _, requirement := range policy.Requirements {
-			outcome, reported := byName[requirement.Name]
-			if !reported || outcome.Status != Success || IsOwn(outcome.Name) {
+			outcome, found := reported.named(requirement.Name)
+			if !found || outcome.Status != Success || IsOwn(outcome.Name) {
 				continue
 			}
 			expiry, expires := requirement.Expiry(outcome.At)
@@ -211,17 +210,19 @@ func Own() []string { return []string{SchemaValidation, PolicyValidation, Render
 // server's own count only if they are in defaults; if defaults is nil, any revision is a success (spec/api.md §0 D5-D8,
 // D22).
 func Judge(policies []Policy, defaults []string, outcomes []Outcome, now time.Time) Verdict {
-	byName := withAlias(policies, outcomes)
+	reported := withAlias(policies, sorted(outcomes))
 	if len(policies) == 0 {
 		verdict := Verdict{}
-		for _, judged := range judgeAll(byName) {
-			own := IsOwn(judged.Name)
-			if own && defaults != nil && !slices.Contains(defaults, judged.Name) {
+		ignored := func(judged Judged) bool {
+			return defaults != nil && IsOwn(judged.Name) && !slices.Contains(defaults, judged.Name)
+		}
+		all := judgeAll(reported)
+		for _, judged := range all {
+			if ignored(judged) {
 				verdict.Ignored = append(verdict.Ignored, judged)
-			} else {
-				verdict.Reported = append(verdict.Reported, judged)
 			}
 		}
+		verdict.Reported = slices.DeleteFunc(all, ignored)
 		if defaults != nil {
 			verdict.Status, verdict.Notice = worst(verdict.Reported), withoutPolicy(verdict.Reported)
 		}
@@ -229,14 +230,15 @@ func Judge(policies []Policy, defaults []string, outcomes []Outcome, now time.Ti
 	}
 	verdict := Verdict{}
 	for _, policy := range policies {
-		judged := judgePolicy(policy, byName, now)
+		judged := judgePolicy(policy, reported, now)
 		verdict.Policies = append(verdict.Policies, judged)
 		verdict.Status = max(verdict.Status, judged.Status)
 	}
+	required := map[string]bool{}
 	for _, name := range Required(policies) {
-		delete(byName, name)
+		required[name] = true
 	}
-	verdict.Ignored = judgeAll(byName)
+	verdict.Ignored = judgeAll(slices.DeleteFunc(reported, func(o Outcome) bool { return required[o.Name] }))
 	return verdict
 }
 
@@ -256,24 +258,49 @@ func withoutPolicy(counted []Judged) string {
 	return "No ValidationPolicy is in force: " + what + " counted"
 }
 
-// withAlias returns outcomes by name. It adds the alias of the schema validation if a policy lists it.
-func withAlias(policies []Policy, outcomes []Outcome) map[string]Outcome {
-	byName := make(map[string]Outcome, len(outcomes)+1)
-	for _, outcome := range outcomes {
-		byName[outcome.Name] = outcome
+// results are outcomes of different names, sorted by name.
+type results []Outcome
+
+// sorted returns the last outcome of each name. Outcomes that are nearly sorted already, as those that were read, are
+// sorted in linear time.
+func sorted(outcomes []Outcome) results {
+	all := slices.Clone(outcomes)
+	slices.SortStableFunc(all, func(a, b Outcome) int { return cmp.Compare(a.Name, b.Name) })
+	kept := all[:0]
+	for _, outcome := range all {
+		if n := len(kept); n > 0 && kept[n-1].Name == outcome.Name {
+			kept[n-1] = outcome
+		} else {
+			kept = append(kept, outcome)
+		}
 	}
-	if schema, ok := byName[SchemaValidation]; ok && slices.Contains(Required(policies), SchemaValidationAlias) {
-		schema.Name = SchemaValidationAlias
-		byName[SchemaValidationAlias] = schema
-	}
-	return byName
+	return kept
 }
 
-func judgePolicy(policy Policy, byName map[string]Outcome, now time.Time) PolicyVerdict {
+// named returns the outcome of a name, if there is one.
+func (r results) named(name string) (Outcome, bool) {
+	at, found := slices.BinarySearchFunc(r, name, func(o Outcome, name string) int { return cmp.Compare(o.Name, name) })
+	if !found {
+		return Outcome{}, false
+	}
+	return r[at], true
+}
+
+// withAlias adds the alias of the schema validation if a policy lists it.
+func withAlias(policies []Policy, reported results) results {
+	schema, ok := reported.named(SchemaValidation)
+	if !ok || !slices.Contains(Required(policies), SchemaValidationAlias) {
+		return reported
+	}
+	schema.Name = SchemaValidationAlias
+	return sorted(append(reported, schema))
+}
+
+func judgePolicy(policy Policy, reported results, now time.Time) PolicyVerdict {
 	verdict := PolicyVerdict{Policy: policy}
 	for _, requirement := range policy.Requirements {
-		outcome, reported := byName[requirement.Name]
-		verdict.Validations = append(verdict.Validations, judge(requirement, outcome, reported, now))
+		outcome, found := reported.named(requirement.Name)
+		verdict.Validations = append(verdict.Validations, judge(requirement, outcome, found, now))
 	}
 	verdict.Status = worst(verdict.Validations)
 	if policy.Broken {
@@ -296,11 +323,12 @@ func judge(requirement Requirement, outcome Outcome, reported bool, now time.Tim
 	return judged
 }
 
-func judgeAll(byName map[string]Outcome) []Judged {
-	var all []Judged
-	for _, outcome := range slices.SortedFunc(maps.Values(byName), func(a, b Outcome) int {
-		return cmp.Compare(a.Name, b.Name)
-	}) {
+func judgeAll(reported results) []Judged {
+	if len(reported) == 0 {
+		return nil
+	}
+	all := make([]Judged, 0, len(reported))
+	for _, outcome := range reported {
 		all = append(all, Judged{Name: outcome.Name, Status: outcome.Status, Message: outcome.Message})
 	}
 	return all

@@ -1,6 +1,7 @@
 package validations
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -187,5 +188,32 @@ func TestSummarize(t *testing.T) {
 	want := []Summary{{"x-validation", "failure"}, {"y-validation", "ignored [success]"}, {"z-validation", "failure"}}
 	if diff := cmp.Diff(want, Summarize(policies, worst)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// Of several outcomes of one name the last one counts, and the verdict lists validations by name.
+func TestJudge_order(t *testing.T) {
+	t.Parallel()
+	verdict := Judge(nil, Own(), []Outcome{
+		{Name: "c", Status: Failure}, {Name: "a"}, {Name: CoverageValidation, Status: Failure}, {Name: "c"}, {Name: "b", Status: Failure},
+	}, time.Time{})
+	want := Verdict{
+		Status: Failure, Reported: []Judged{{Name: "a"}, {Name: "b", Status: Failure}, {Name: "c"}},
+		Ignored: []Judged{{Name: CoverageValidation, Status: Failure}}, Notice: verdict.Notice,
+	}
+	if diff := cmp.Diff(want, verdict); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// The verdict on many results, which come in the order of their names, takes a few allocations.
+func TestJudge_many(t *testing.T) { //nolint:paralleltest // it counts allocations
+	outcomes := make([]Outcome, 1000, 1001)
+	for i := range outcomes {
+		outcomes[i].Name = fmt.Sprintf("validation-%04d", i)
+	}
+	outcomes = append(outcomes, Outcome{Name: SchemaValidation})
+	if n := testing.AllocsPerRun(10, func() { Judge(nil, Own(), outcomes, time.Time{}) }); n > 5 {
+		t.Errorf("%v allocations", n)
 	}
 }

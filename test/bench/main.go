@@ -2,7 +2,7 @@
 // best that the same machine can do in the same minute, because absolute times say more about the machine than about
 // the code.
 //
-//	go run ./test/bench [-smoke] [-docs 1000] [-wide 10000] [-revisions 1000]
+//	go run ./test/bench [-smoke] [-docs 1000] [-wide 10000] [-many 1000000] [-revisions 1000]
 //		[-rounds 7] [-rows 1,2,3] [-shared ../shared] [-cpuprofile DIR]
 //
 // It builds cmd/server, and starts a private Postgres (fsync on) and, for each group of rows, a server on a database of
@@ -29,6 +29,7 @@ import (
 type options struct {
 	docs      int           // documents of the site
 	wide      int           // documents of the site of rows 8 to 10, and of the larger site of row 12
+	many      int           // documents of the larger site of row 28
 	revisions int           // revisions that change one document each
 	rounds    int           // turns of each comparison
 	clients   int           // concurrent clients
@@ -74,13 +75,14 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.SetOutput(stderr)
 	flags.IntVar(&opts.docs, "docs", 1000, "documents of the site")
 	flags.IntVar(&opts.wide, "wide", 10_000, "documents of the site of rows 8 to 10, and of the larger one of row 12")
+	flags.IntVar(&opts.many, "many", 1_000_000, "documents of the larger site of row 28")
 	flags.IntVar(&opts.revisions, "revisions", 1000, "revisions that each change one document")
 	flags.IntVar(&opts.rounds, "rounds", 7, "turns that a ratio is the median of")
 	flags.BoolVar(&opts.smoke, "smoke", false, "measure as little as possible, to see that it works")
 	flags.StringVar(&opts.profiles, "cpuprofile", "", "directory for CPU profiles of each server and of the bench")
 	flags.StringVar(&opts.shared, "shared", "../shared", "directory with real sites; without them rows 11, 13 and 20 are "+
 		"of one of our own, row 19 is of made-up documents alone, and row 24 is left out")
-	flags.Func("rows", fmt.Sprintf("the rows to measure, 1 to %d, as 1,2,3 (default all)", lastRow), opts.choose)
+	flags.Func("rows", fmt.Sprintf("the rows to measure, 1 to %d, as 1,2,3 (default all but 28)", lastRow), opts.choose)
 	if err := flags.Parse(args); err != nil {
 		return opts, err //nolint:wrapcheck // reported already
 	}
@@ -97,7 +99,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	return opts, nil
 }
 
-const lastRow = 27
+const lastRow = 28
 
 func (o *options) choose(list string) error {
 	o.rows = map[int]bool{}
@@ -174,6 +176,7 @@ func measure(ctx context.Context, opts options, stderr io.Writer) (_ *table, err
 		{"row 25", []int{25}, b.pages},
 		{"row 26", []int{26}, b.waits},
 		{"row 27", []int{27}, b.sizes},
+		{"row 28", []int{28}, b.crowds},
 	} {
 		if opts.wants(group.rows...) {
 			if err := group.measure(ctx); err != nil {

@@ -229,7 +229,7 @@ func (b *bench) reportStatuses(names int, turns []askTurn) {
 	details := short(medianOf(turns, func(t askTurn) time.Duration { return t.status })) + ", " +
 		short(medianOf(turns, func(t askTurn) time.Duration { return t.selected }))
 	if names == entries {
-		b.infof(6, what, "%.2fx  (%s)", quotient, details)
+		b.atMost(6, quotient, 20, what, details)
 	} else {
 		b.atMost(6, quotient, 4, what, details)
 		b.infof(6, "GET the health to the same select: what HTTP costs alone", "%.2fx  (%s)",

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -135,6 +136,20 @@ func TestStore_Archives_refused(t *testing.T) {
 	}
 	if got := p.archives(); got != "1 a/x.A=1" {
 		t.Errorf("packages %s", got)
+	}
+}
+
+// A package is a document of the site, which a limit counts.
+func TestStore_Archives_siteDocuments(t *testing.T) {
+	t.Parallel()
+	p := newPruner(t)
+	p = p.begin(t)
+	p.putPackage("a", "x.A", 1)
+	p.site.SiteDocuments = 1
+	p.putPackage("a", "x.A", 2)
+	_, _, err := p.site.PutPackage(t.Context(), "a", "x.B", packed(t, "x.B", 1), revisions.Options{})
+	if full, ok := errors.AsType[*fault.Fault](err); !ok || full.Type != "SiteFull" {
+		t.Errorf("one too many: %v", err)
 	}
 }
 

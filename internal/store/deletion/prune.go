@@ -22,7 +22,13 @@ const (
 
 	prunableRevisions = `SELECT r.revision FROM revisions r WHERE ` + prunable + ` ORDER BY r.revision`
 
-	pruneRevisions = `DELETE FROM revisions r WHERE ` + prunable + ` RETURNING r.revision`
+	// lockPrunable locks the revisions in their order, as addResults does: it waits for tags that are being set, and no
+	// others are until the transaction ends.
+	lockPrunable = prunableRevisions + ` FOR UPDATE`
+
+	// pruneRevisions deletes locked revisions ($2), except those that were tagged before they were locked.
+	pruneRevisions = `DELETE FROM revisions r WHERE r.site = $1 AND r.revision = ANY($2)
+		AND NOT EXISTS (SELECT FROM tags t WHERE t.site = r.site AND t.revision = r.revision) RETURNING r.revision`
 
 	countPrune = `UPDATE sites SET prunes = prunes + 1 WHERE site = $1`
 
@@ -152,7 +158,7 @@ func (s *Sweeper) deleteRevisions(ctx context.Context, tx pgx.Tx, keep int, opti
 		if options.CleartextOnly && sql == site.LockHead {
 			break
 		}
-		gone, err := collectIn[int64](ctx, tx, pruneRevisions, s.site.Name, keep)
+		gone, err := s.deletePrunable(ctx, tx, keep)
 		if err != nil {
 			return pruned, 0, fmt.Errorf("prune revisions: %w", err)
 		}
@@ -181,6 +187,15 @@ func (s *Sweeper) deleteRevisions(ctx context.Context, tx pgx.Tx, keep int, opti
 		return pruned, 0, fmt.Errorf("record the prune: %w", err)
 	}
 	return pruned, locked, nil
+}
+
+// deletePrunable deletes the prunable revisions, and returns them.
+func (s *Sweeper) deletePrunable(ctx context.Context, tx pgx.Tx, keep int) ([]int64, error) {
+	locked, err := collectIn[int64](ctx, tx, lockPrunable, s.site.Name, keep)
+	if err != nil || len(locked) == 0 {
+		return nil, err
+	}
+	return collectIn[int64](ctx, tx, pruneRevisions, s.site.Name, locked)
 }
 
 // collectIn collects the values of one column in a transaction.

@@ -520,6 +520,71 @@ func TestStore_Prune_tagged(t *testing.T) {
 	}
 }
 
+// A prune and a purge wait for those who tag revisions, and are not aborted by them. A prune keeps the revisions whose
+// tags were acknowledged before it.
+func TestStore_Prune_whileTagging(t *testing.T) {
+	t.Parallel()
+	all := newPruner(t)
+	for name, remove := range map[string]func(p *pruner) ([]int64, error){
+		"prune": func(p *pruner) ([]int64, error) {
+			pruned, err := p.pruning.Prune(context.Background(), 1, revisions.Options{})
+			return pruned.Revisions, err
+		},
+		"purge": func(p *pruner) ([]int64, error) {
+			return nil, p.pruning.Purge(context.Background(), revisions.Options{})
+		},
+	} {
+		p := all.begin(t)
+		stop := p.tag(1500)
+		gone, err := remove(p)
+		tagged := stop()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, revision := range gone {
+			if tagged[revision] {
+				t.Errorf("revision %d was tagged, and is deleted", revision)
+			}
+		}
+	}
+}
+
+// tag makes revisions, and has clients tag them until stop is called, which returns those that have a tag.
+func (p *pruner) tag(count int) (stop func() map[int64]bool) {
+	p.put("a", widget("w", 1))
+	if _, err := p.conn.Exec(context.Background(), fmt.Sprintf(`INSERT INTO revisions (site, revision, created_at,
+			buckets, entries, outside, kind, author, message, stamp, succeeded)
+		SELECT site, n, created_at, buckets, entries, outside, kind, author, message, stamp + n, succeeded
+		FROM revisions, generate_series(2, %d) n; UPDATE sites SET head = %[1]d`, count)); err != nil {
+		p.Fatalf("make revisions: %v", err)
+	}
+	const clients = 3
+	var group, begun sync.WaitGroup
+	begun.Add(clients)
+	ctx, cancel := context.WithCancel(context.Background())
+	var tagged sync.Map
+	for range clients {
+		group.Go(func() {
+			for n, revision := range rand.Perm(count) {
+				if _, err := p.site.Tag(ctx, int64(revision+1), revisions.Options{}, "good", nil); err == nil {
+					tagged.Store(int64(revision+1), true)
+				}
+				if n == 0 {
+					begun.Done()
+				}
+			}
+		})
+	}
+	begun.Wait()
+	return func() map[int64]bool {
+		cancel()
+		group.Wait()
+		all := map[int64]bool{}
+		tagged.Range(func(revision, _ any) bool { all[revision.(int64)] = true; return true })
+		return all
+	}
+}
+
 // Prunes and purges that wait leave the connections to others.
 func TestStore_Prune_connections(t *testing.T) {
 	t.Parallel()

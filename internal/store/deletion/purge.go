@@ -10,8 +10,9 @@ import (
 	"purser/internal/store/site"
 )
 
-// purge deletes all rows of the site except its counters.
+// purge deletes all rows of the site except its counters. It waits for tags and results that are being written.
 var purge = []string{
+	`SELECT FROM revisions WHERE site = $1 ORDER BY revision FOR UPDATE`,
 	`DELETE FROM tags WHERE site = $1`,
 	`DELETE FROM results WHERE site = $1`,
 	`DELETE FROM reported WHERE site = $1`,
@@ -67,7 +68,7 @@ func (s *Sweeper) purge(ctx context.Context, options revisions.Options) error {
 			s.journal.QueuePurged(batch)
 			return tx.SendBatch(ctx, batch).Close()
 		})
-	}, postgres.ForeignKeyViolation) // somebody tagged a revision meanwhile
+	})
 }
 
 // lockToPurge locks the site's counters if the options permit the purge. For a caller who may not delete encrypted

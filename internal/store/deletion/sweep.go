@@ -128,7 +128,7 @@ func (s *Sweeper) step(ctx context.Context, do func(ctx context.Context, tx pgx.
 			locked, err = do(ctx, tx)
 			return err
 		})
-	}, postgres.ForeignKeyViolation) // somebody tagged a revision that was about to go
+	})
 	if err == nil && s.stepped != nil {
 		err = s.stepped(locked)
 	}

@@ -26,6 +26,9 @@ func (s *Source) AddResults(ctx context.Context, about []revisions.About, result
 // WorstResults is the statement of Source.WorstResults.
 const WorstResults = worstResults
 
+// ReportedOf is the statement of Source.Reported.
+const ReportedOf = reportedOf
+
 // RevisionsOf and OutcomesOf are statements of Source.Evidence.
 var RevisionsOf, OutcomesOf = byNumbers.revisions, byNumbers.outcomes
 

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"purser/internal/document"
 	"purser/internal/feed"
@@ -544,6 +545,64 @@ func TestStore_Evidence_byIndex(t *testing.T) {
 			if !regexp.MustCompile(`Index (Only )?Scan using ` + index + ` .*\n *Index Cond: .* AND \(revision = `).MatchString(text) {
 				t.Errorf("%s, after %q:\n%s", name, analyze, text)
 			}
+		}
+	}
+}
+
+// Statements that were planned while their tables were empty, as they are after a purge, read by index too. Connections
+// of a server need nothing else for it.
+func TestStore_Evidence_emptied(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	put(t, open(t, url), "a", widget("w", 1))
+	config, err := postgres.PoolConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	held, err := pool.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(held.Release)
+	conn := held.Conn()
+	statements := map[string]string{
+		"revisions (text, bigint[])": evidence.RevisionsOf, "outcomes (text, bigint[])": evidence.OutcomesOf,
+		"worst (text, bigint)": evidence.WorstResults, "reported (text, bigint, text)": evidence.ReportedOf,
+		"policies (text, bigint[])": evidence.PoliciesOf,
+	}
+	arguments := map[string]string{
+		"revisions": "'{1,2,3}'", "outcomes": "'{1,2,3}'", "policies": "'{1,2,3}'", "worst": "1", "reported": "1, ''",
+	}
+	for _, sql := range []string{
+		"CREATE TEMPORARY TABLE kept AS SELECT * FROM revisions", "DELETE FROM revisions",
+		"VACUUM ANALYZE revisions", "VACUUM ANALYZE reported", "VACUUM ANALYZE results",
+	} {
+		storetest.Execute(t, conn, sql)
+	}
+	for name, sql := range statements {
+		storetest.Execute(t, conn, "PREPARE "+name+" AS "+sql)
+	}
+	for name, given := range arguments { // which plans them
+		storetest.Execute(t, conn, "EXECUTE "+name+"('default', "+given+")")
+	}
+	const many = 2000
+	for _, sql := range []string{
+		fmt.Sprintf(`INSERT INTO revisions SELECT (jsonb_populate_record(r, jsonb_build_object('revision', i))).*
+			FROM kept r, generate_series(1, %d) i`, many),
+		"INSERT INTO reported (site, revision, name) SELECT site, revision, 'v' FROM revisions",
+		`INSERT INTO results (site, revision, name, status, validator, errors, created_at)
+			SELECT site, revision, 'v', 'success', '{}', '[]', now() FROM revisions`,
+	} {
+		storetest.Execute(t, conn, sql)
+	}
+	for name, given := range arguments {
+		if pages := pagesRead(t, conn, "EXECUTE "+name+"('default', "+given+")"); pages > 60 {
+			t.Errorf("%s reads %d pages", name, pages)
 		}
 	}
 }

@@ -30,11 +30,16 @@ const (
 // settings are set by each connection, unless the URL sets them. They are not startup parameters: poolers refuse those.
 //
 // Every statement has one plan by index that is good for all parameters: planning again would take longer than most of
-// them run. The timeouts make the database end transactions of a server that has frozen or vanished, which frees its
-// locks. A frozen server may have two transactions that want the same row, a change and a prune: the second gets it
-// when the first has been ended.
+// them run, and compiling one that Postgres estimates as expensive takes longer than all of them. A plan reads a whole
+// table only where no index fits, because it may have been made while the table was small or had just been emptied.
+//
+// The timeouts make the database end transactions of a server that has frozen or vanished, which frees its locks. A
+// frozen server may have two transactions that want the same row, a change and a prune: the second gets it when the
+// first has been ended.
 var settings = map[string]string{
 	"plan_cache_mode":                     "force_generic_plan",
+	"jit":                                 "off",
+	"enable_seqscan":                      "off",
 	"statement_timeout":                   "15s",
 	"idle_in_transaction_session_timeout": "5s",
 	"lock_timeout":                        "14s",

@@ -42,7 +42,7 @@ func TestPoolConfig(t *testing.T) {
 
 func TestInitial(t *testing.T) {
 	t.Parallel()
-	const want = "SET idle_in_transaction_session_timeout = '5s'; SET lock_timeout = '14s'; " +
+	const want = "SET enable_seqscan = 'off'; SET idle_in_transaction_session_timeout = '5s'; SET jit = 'off'; SET lock_timeout = '14s'; " +
 		"SET plan_cache_mode = 'force_generic_plan'"
 	if got := initial(map[string]string{"statement_timeout": "1min", "application_name": "x"}); got != want {
 		t.Errorf("%s", got)

@@ -18,7 +18,7 @@ import (
 
 // The Postgres errors that are handled one by one (https://www.postgresql.org/docs/current/errcodes-appendix.html).
 const (
-	UniqueViolation      = "23505"
+	uniqueViolation      = "23505"
 	ForeignKeyViolation  = "23503"
 	SerializationFailure = "40001"
 	DeadlockDetected     = "40P01"
@@ -66,6 +66,12 @@ func HasCode(err error, codes ...string) bool {
 	return errors.As(err, &pgErr) && slices.Contains(codes, pgErr.Code)
 }
 
+// Violates reports whether an error says that a row violates one of some unique indexes.
+func Violates(err error, indexes ...string) bool {
+	pgErr, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && pgErr.Code == uniqueViolation && slices.Contains(indexes, pgErr.ConstraintName)
+}
+
 // RefusesValues reports whether an error says that the database cannot store the values.
 func RefusesValues(err error) bool {
 	const dataException = "22" // a class
@@ -99,6 +105,11 @@ func (d *DB) Settled(err error) error {
 		d.Pool.Reset()
 	}
 	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok {
+		if pgErr.Code == uniqueViolation {
+			return Unavailable("The database already has a row with a number that it gave to a new one (%s): its counters "+
+				"are behind its rows, as after a restore of only some tables. Nothing was stored; an operator has to restore "+
+				"all tables from one backup, or to set the counters", pgErr.ConstraintName).Because(err)
+		}
 		if what, known := obstacles[pgErr.Code]; known {
 			return Unavailable("%s; nothing was stored, send the request again", what).Because(err)
 		}
@@ -177,21 +188,19 @@ func (d *DB) Again(ctx context.Context, do func(ctx context.Context) error) erro
 	return d.Settled(err)
 }
 
-// Retry does a write with one of the connections that all calls share; codes are errors after which it is done again
-// besides those of attempt.
-func (d *DB) Retry(ctx context.Context, limit time.Duration, do func(ctx context.Context) error, codes ...string,
-) error {
+// Retry does a write with one of the connections that all calls share, as Attempt does.
+func (d *DB) Retry(ctx context.Context, limit time.Duration, do func(ctx context.Context) error) error {
 	return d.Within(ctx, limit, func(ctx context.Context) error {
-		return d.Sharing(ctx, func() error { return d.Attempt(ctx, do, codes...) })
+		return d.Sharing(ctx, func() error { return d.Attempt(ctx, do) })
 	})
 }
 
-// Attempt does something again if another transaction got in its way, a few times; codes are further errors of that.
-func (d *DB) Attempt(ctx context.Context, do func(ctx context.Context) error, codes ...string) error {
+// Attempt does something again if another transaction got in its way, a few times.
+func (d *DB) Attempt(ctx context.Context, do func(ctx context.Context) error) error {
 	const attempts, wait = 6, 4 * time.Millisecond
 	for attempt := range attempts {
 		err := Connected(ctx, do)
-		if !HasCode(err, append(codes, SerializationFailure, DeadlockDetected, PlanChanged)...) {
+		if !HasCode(err, SerializationFailure, DeadlockDetected, PlanChanged) {
 			return d.Settled(err)
 		}
 		select {
