@@ -90,8 +90,18 @@ func OfPreview(preview *changes.Preview, query Query) List {
 	return list
 }
 
-// With returns the list with further findings about the same revision.
+// With returns the list with those of others that it does not have. They are about documents.
 func (l List) With(others []Finding, query Query) List {
+	type said struct {
+		document.Identity
+
+		path, message string
+	}
+	known := map[said]bool{}
+	for _, f := range l.Findings {
+		known[said{f.Document, f.Path, f.Message}] = true
+	}
+	others = slices.DeleteFunc(others, func(f Finding) bool { return known[said{f.Document, f.Path, f.Message}] })
 	list := Choose(l.Shown, slices.Concat(l.Findings, others), query)
 	list.Total, list.More = list.Total+l.Total-len(l.Findings), l.More
 	return list
