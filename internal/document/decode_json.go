@@ -20,7 +20,7 @@ func (d *decoder) jsonValue(tokens *json.Decoder, depth int) (any, error) {
 	before := tokens.InputOffset()
 	token, err := tokens.Token()
 	if err != nil {
-		return nil, d.segment.malformedAt(positionIn(d.segment.Text, int(before)), "this is not valid JSON")
+		return nil, d.segment.malformedAt(positionIn(d.segment.Text, int(before)), notJSON)
 	}
 	bytes := int(tokens.InputOffset() - before)
 	if err := d.count(bytes, depth); err != nil {

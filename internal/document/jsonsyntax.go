@@ -8,10 +8,15 @@ import (
 	"strings"
 )
 
+const notJSON rule = "this is not valid JSON"
+
 // jsonError returns the fault of a body that is not JSON, which a json.Decoder has refused: its errors have no offsets
 // in the body.
 func jsonError(body []byte) error {
-	at, wrong, _ := jsonMistake(body)
+	at, wrong, found := jsonMistake(body)
+	if !found {
+		at, wrong = Position{1, 1}, notJSON
+	}
 	trimmed := bytes.TrimLeft(body, " \t\r\n")
 	if len(trimmed) > 0 && strings.IndexByte("[{\"", trimmed[0]) < 0 {
 		at = positionIn(body, len(body)-len(trimmed))
@@ -37,7 +42,7 @@ func jsonMistake(text []byte) (at Position, wrong rule, found bool) {
 	}
 	syntax, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(text, &json.RawMessage{}))
 	if !ok {
-		return Position{1, 1}, "this is not valid JSON", true
+		return Position{1, 1}, notJSON, true
 	}
 	offset := max(int(syntax.Offset)-1, 0)
 	return positionIn(text, offset), jsonRule(text[min(offset, len(text)):], syntax.Error()), true
@@ -62,7 +67,7 @@ func jsonRule(rest []byte, message string) rule {
 			return known.rule
 		}
 	}
-	return "this is not valid JSON"
+	return notJSON
 }
 
 // jsonContext is what encoding/json says about a character, without the end, and the rule to give for it.

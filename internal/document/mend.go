@@ -153,6 +153,7 @@ func (m mender) scalar(n *yaml.Node) *syntaxError {
 
 const (
 	tabIndent rule = "a tab in the indentation; indent with spaces"
+	noSpace   rule = "a key with an anchor or a tag needs a space after its colon; write one"
 	lastColon rule = "a second colon after the last comma; quote the value that ends with it"
 )
 
@@ -179,10 +180,13 @@ func mendMembers(content []*yaml.Node) *syntaxError {
 		if endsInColon(value) {
 			return &syntaxError{line: value.Line, column: value.Column, rule: lastColon}
 		}
-		isAbsent := value.Kind == yaml.ScalarNode && value.Style == 0 && value.Value == "" && value.Line == key.Line &&
-			value.Column == key.Column+utf8.RuneCountInString(key.Value)
-		if isAbsent && endsInColon(key) {
+		isAbsent := value.Kind == yaml.ScalarNode && value.Style == 0 && value.Value == "" && value.Line == key.Line
+		switch {
+		case !isAbsent || !endsInColon(key):
+		case value.Column == key.Column+utf8.RuneCountInString(key.Value): // it is where the key ends
 			key.Value = strings.TrimSuffix(key.Value, ":")
+		case key.Anchor != "" || key.Style != 0: // the key's column is that of its anchor or tag
+			return &syntaxError{line: key.Line, column: key.Column, rule: noSpace}
 		}
 	}
 	return nil

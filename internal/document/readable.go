@@ -30,17 +30,21 @@ func readable(text []byte) ([]byte, *syntaxError) {
 	return p.text, p.wrong
 }
 
-// markedLine matches a line that begins or ends a document, after a byte order mark.
-var markedLine = regexp.MustCompile(`\n\x{feff}(%|(?:---|\.\.\.)(?:[ \t\r\n]|$))`)
+// markedLine matches a line that begins or ends a document, after a byte order mark. markedEnd matches a line that ends
+// a document, before one.
+var (
+	markedLine = regexp.MustCompile(`\n\x{feff}(%|(?:---|\.\.\.)(?:[ \t\r\n]|$))`)
+	markedEnd  = regexp.MustCompile(`(?m)(^\.\.\.(?:[ \t][^\n]*)?\r?\n)\x{feff}`)
+)
 
-// withoutMarks returns a text without the byte order marks at its beginning and before lines that begin or end a
-// document.
+// withoutMarks returns a text without the byte order marks at its beginning and those before its other documents.
 func withoutMarks(text []byte) []byte {
 	text = bytes.TrimPrefix(text, byteOrderMark)
 	if !bytes.Contains(text, byteOrderMark) {
 		return text
 	}
-	return markedLine.ReplaceAll(text, []byte("\n$1"))
+	text = markedLine.ReplaceAll(text, []byte("\n$1"))
+	return markedEnd.ReplaceAll(text, []byte("$1"))
 }
 
 // prologue is the state of looking for the directives of a stream, line by line.

@@ -50,7 +50,11 @@ var readings = map[string]string{
 	"{1: a, 0x10: b, 2001-01-01: c}":             `{"1":"a","16":"b","2001-01-01":"c"}`,                    // PyYAML: a date
 	"{~: 1}":                                     "line 1, column 2: a key must be a string or an integer", // PyYAML reads it
 	"- {a:, b: 1}\n- {c:}\n- [d:, e]\n- {f:: g}": `[{"a":null,"b":1},{"c":null},[{"d":null},"e"],{"f:":"g"}]`,
-	"{a: b:}": "line 1, column 5: a second colon after the last comma",
+	"a: 1\n...\n\ufeffb: 2":                      `{"a":1} {"b":2}`,
+	"{&x a:, !!str b:}":                          "line 1, column 2: a key with an anchor or a tag needs a space", // PyYAML reads it
+	"a: {b:[c]}":                                 "line 1, column 6: the colon is not followed by a space",        // PyYAML reads it
+	"a: {\"b\":[1], 'c':{d: [e]}}":               `{"a":{"b":[1],"c":{"d":["e"]}}}`,
+	"{a: b:}":                                    "line 1, column 5: a second colon after the last comma",
 	"{a: 'b:', c: \"d:\", 'e:': 1, \"f:\":, g: [h:i, 'j:']}": `{"a":"b:","c":"d:","e:":1,"f:":null,"g":["h:i","j:"]}`,
 	"a: {b: c:\n}": "line 1, column 9: a second colon",
 	// Tags.

@@ -60,7 +60,8 @@ func TestScalars(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := normal(t, append(append([]byte(`{"k":`), c.Value...), '}'))
+			recorded := bytes.Replace(c.Value, []byte("!!timestamp "), nil, 1) // a date's text is stored without its tag
+			want := normal(t, append(append([]byte(`{"k":`), recorded...), '}'))
 			if diff := gocmp.Diff(want, normal(t, document.AppendJSON(nil, value))); diff != "" {
 				t.Errorf("%q (-want +got)\n%s", c.Scalar, diff)
 			}

@@ -4,7 +4,8 @@
 //
 // Read declines a text if it finds anything outside the subset, or that the library may read differently or refuse. The
 // caller must then let the library read the whole text. Package plain therefore reports no syntax errors, and reads the
-// text that it accepts exactly as the library does, including the library's deviations from the specification.
+// text that it accepts exactly as package document does with the library, whose deviations from the specification it
+// has unless that package mends them.
 package plain
 
 import (

@@ -226,6 +226,9 @@ func (f *flow) word() bool {
 func (f *flow) mark(c byte) {
 	switch c {
 	case '[', '{':
+		if len(f.open) > 0 && f.text[f.at-1] == ':' && strings.IndexByte(" \t\r\n,[{\"'", f.text[f.at-2]) < 0 {
+			f.failf(f.at-1, "the colon is not followed by a space; write 'key: value'")
+		}
 		f.open = append(f.open, bracket{at: f.at})
 	case ']', '}':
 		last := f.open[len(f.open)-1]
