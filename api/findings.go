@@ -79,9 +79,9 @@ func (s *server) findingsAfter(r *http.Request, written changes.Written) (found 
 		found = findings.OfPreview(preview, query)
 	case written.Revision > 0:
 		found, err = s.questions(r).Findings(ctx, strconv.FormatInt(written.Revision, 10), query)
-	}
-	if !s.Compat { // a change of nothing but keys that are not kept makes no revision
-		found = found.With(findings.OfUpload(written.Documents, requests.Of(r).Viewer), query)
+		if !written.Changed && !s.Compat { // keys that are not kept make no revision
+			found = found.With(findings.OfUpload(written.Documents, requests.Of(r).Viewer), query)
+		}
 	}
 	if err == nil {
 		found.Findings, err = findings.Locate(ctx, found.Findings, written)

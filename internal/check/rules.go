@@ -50,8 +50,8 @@ func Rules() []Rule {
 		{ruleDuplicateKey, "A key appears twice in one mapping", "The last one wins; remove the other."},
 		{ruleUnknownKey, "A key of a document is not kept, or has no effect", "Remove the key, or correct its name and its " +
 			"indentation."},
-		{ruleUnquoted, "A value of an encrypted document is null, because it is not quoted", "A value that begins with #, & or " +
-			"! must be quoted."},
+		{ruleUnquoted, "A value of an encrypted document is null, because it is not quoted", "A value that begins with " +
+			"#, & or ! must be quoted."},
 		{ruleSchema, "A document violates its schema", "Correct the value, or the DataSchema."},
 		{ruleRenderedSchema, "A rendered document violates its schema", "Correct the value where it was written; the " +
 			"related places show how it got there."},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"purser/internal/changes"
@@ -33,7 +34,7 @@ func (r *run) unquoted(ctx context.Context, draft changes.Draft) error {
 		paths := appendNulls(nil, document.Locate(entry.Value, []string{"data"}), []string{"data"})
 		positions, err := document.Positions(r.meter, segment, paths)
 		if err != nil {
-			return err //nolint:wrapcheck // it names the document
+			return err
 		}
 		for _, at := range positions {
 			if found := unquotedValue.FindSubmatch(r.raw(r.of[i], at.Line)); found != nil {
@@ -53,7 +54,7 @@ func appendNulls(paths [][]string, value any, path []string) [][]string {
 	const most = 100
 	below := func(step string, value any) {
 		if len(paths) < most {
-			paths = appendNulls(paths, value, append(path[:len(path):len(path)], step))
+			paths = appendNulls(paths, value, append(slices.Clip(path), step))
 		}
 	}
 	switch value := value.(type) {

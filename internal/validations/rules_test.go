@@ -62,6 +62,7 @@ func TestSanity(t *testing.T) {
 		"schema of one part": {strings.Replace(framed(""), "acme/Widget/v1", "acme", 1), []string{`'acme' does not match '^[A-Za-z]+/[A-Za-z]+/v\\d+$'`}},
 		"no name":            {"schema: a/B/v1\nmetadata: {schema: metadata/Control/v1}", []string{"'name' is a required property"}},
 		"no storage policy":  {strings.Replace(framed(""), "storagePolicy: cleartext,", "", 1), []string{"'storagePolicy' is a required property"}},
+		"policy is null":     {strings.Replace(framed(""), "storagePolicy: cleartext", "storagePolicy: ~", 1), []string{"metadata.storagePolicy has no value"}},
 		"unknown metadata":   {strings.Replace(framed(""), "Document/v1", "Document/v7", 1), []string{"Invalid metadata schema metadata/Document version v7 specified."}},
 		"line break after":   {strings.Replace(framed(""), "metadata/Document/v1", `"metadata/Document/v1\n"`, 1), []string{`Invalid metadata schema "metadata/Document/v1\n" specified: nothing may follow its version.`}},
 		"name no string":     {strings.Replace(framed(", storagePolicy: plain, x: 1"), "name: w", "name: 17", 1), []string{"17 is not of type 'string'", "Additional properties are not allowed ('x' was unexpected)", "'plain' is not one of ['encrypted', 'cleartext']"}},

@@ -51,7 +51,12 @@ func Sanity(meter *budget.Meter, e document.Entry, compat bool) error {
 		return err
 	}
 	for i, v := range violations {
-		refusal.Messages = append(refusal.Messages, sanityMessage(e, v, positions[i], compat))
+		message, last := sanityMessage(e, v, positions[i], compat), len(refusal.Messages)-1
+		again := last >= 0 && refusal.Messages[last].Message == message.Message &&
+			refusal.Messages[last].Diagnostic == message.Diagnostic
+		if !again { // a null breaks several rules
+			refusal.Messages = append(refusal.Messages, message)
+		}
 	}
 	return refusal
 }

@@ -80,3 +80,17 @@ func TestPreview(t *testing.T) {
 		t.Errorf("a push is %s, want it with the place and without the line of the request", json)
 	}
 }
+
+// A push that changes nothing still says which keys of its files are not kept, and nothing of the revision that exists.
+func TestPushed_unchanged(t *testing.T) {
+	t.Parallel()
+	found := client.Findings{Total: 3, Findings: []client.Finding{
+		{Level: "warning", Rule: "UnknownKey", Path: ".dta", Message: "The key 'dta' is not kept", Document: &client.Identity{Schema: "a/B/v1", Name: "n"}},
+		{Level: "warning", Rule: "UnknownKey", Message: "elsewhere", Document: &client.Identity{Schema: "a/B/v1", Name: "m"}},
+		{Level: "error", Rule: ".type", Message: "wrong", Document: &client.Identity{Schema: "a/B/v1", Name: "n"}},
+	}}
+	const want = "f.yaml:3:1: warning: [a/B/v1] n .dta: The key 'dta' is not kept\nNothing changed; the newest revision is 7.\n"
+	if diff := cmp.Diff(want, Pushed(client.Written{Revision: "7"}, found, []string{"f.yaml:3:1", "", "f.yaml:9:1"}).Text); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
