@@ -59,8 +59,8 @@ type commands struct {
 	ShowVersion kong.VersionFlag `help:"Print the version and exit." name:"version"`
 }
 
-// Validate refuses empty arguments and flags, since the variables that they come from may be unset: the command would do
-// something else than what was meant. Messages, data of tags, roles and clusters may be empty.
+// Validate refuses empty arguments and flags, since the variables that they come from may be unset: the command would
+// do something else than what was meant. Messages, data of tags, roles and clusters may be empty.
 func (commands) Validate(ctx *kong.Context) error {
 	for _, given := range ctx.Path {
 		switch {

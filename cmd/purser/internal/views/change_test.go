@@ -84,7 +84,7 @@ func TestPreview(t *testing.T) {
 // A push that changes nothing still says which keys of its files are not kept, and nothing of the revision that exists.
 func TestPushed_unchanged(t *testing.T) {
 	t.Parallel()
-	found := client.Findings{Total: 3, Findings: []client.Finding{
+	found := client.Findings{Counts: client.Counts{Total: 3}, Findings: []client.Finding{
 		{Level: "warning", Rule: "UnknownKey", Path: ".dta", Message: "The key 'dta' is not kept", Document: &client.Identity{Schema: "a/B/v1", Name: "n"}},
 		{Level: "warning", Rule: "UnknownKey", Message: "elsewhere", Document: &client.Identity{Schema: "a/B/v1", Name: "m"}},
 		{Level: "error", Rule: ".type", Message: "wrong", Document: &client.Identity{Schema: "a/B/v1", Name: "n"}},
