@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -15,6 +16,7 @@ func TestHandler_strayKeys(t *testing.T) {
 	s := newSite(t)
 	body := widget("w") + "datta: {x: Hidden}\n"
 	asText := []string{"Accept", "text/plain"}
+	causes := regexp.MustCompile(`"causes":\[.*\],"groups"`) // which repeat the findings
 	for _, c := range []struct {
 		name, want string
 		answer     func() response
@@ -30,6 +32,7 @@ func TestHandler_strayKeys(t *testing.T) {
 		{"the entry", `"notes":[{"message":"` + said, func() response { return s.get(t, "revisions/1/validations/detail", asJSON...) }},
 	} {
 		got := c.answer().is(t, http.StatusOK)
+		got.text = causes.ReplaceAllString(got.text, "")
 		if strings.Count(got.text, c.want) != 1 || strings.Contains(got.text, "Hidden") {
 			t.Errorf("%s: %s\nwant %s", c.name, got.text, c.want)
 		}

@@ -161,11 +161,15 @@ func (v *visit) required(ctx context.Context, revision client.Revision, status c
 	return all, nil
 }
 
-// newest returns the newest result that was posted of a validation of others; the zero result if there is none.
+// newest returns the newest result that was posted of a validation of others; the zero result if there is none, or if
+// there are too many to look for it.
 func (v *visit) newest(ctx context.Context, revision, name string) (found wire.Result, err error) {
-	const most = 1000
+	const most, maxPages = 1000, 5
 	last := ""
 	for offset := 0; ; offset += most {
+		if offset == most*maxPages {
+			return found, nil
+		}
 		var entries wire.List[wire.Result]
 		query := url.Values{"limit": {strconv.Itoa(most)}, "offset": {strconv.Itoa(offset)}}
 		err = v.api.Get(ctx, &entries, query, "revisions", revision, "validations", name)

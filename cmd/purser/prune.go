@@ -45,7 +45,7 @@ func (c *pruneCommand) Run(ctx context.Context, around *surroundings) error {
 		return err
 	}
 	if !c.DryRun && !c.Yes {
-		if err := c.foretold(ctx, around, server); err != nil {
+		if err := c.confirmPreview(ctx, around, server); err != nil {
 			return err
 		}
 	}
@@ -56,8 +56,8 @@ func (c *pruneCommand) Run(ctx context.Context, around *surroundings) error {
 	return c.print(around, views.Pruned(text, pruned))
 }
 
-// foretold previews the prune, and asks for confirmation.
-func (c *pruneCommand) foretold(ctx context.Context, around *surroundings, server *client.Client) error {
+// confirmPreview shows what the prune would delete, and asks for confirmation.
+func (c *pruneCommand) confirmPreview(ctx context.Context, around *surroundings, server *client.Client) error {
 	pruned, text, err := prune(ctx, server, c.Keep, true)
 	if err != nil || pruned.Revisions.Count == 0 {
 		return err

@@ -56,7 +56,7 @@ success, and with --dry-run 1 if it would be a failure that no result which is p
   purser push --changeset . --wait 10m          # each folder here a bucket, all in one revision`
 }
 
-// Run puts the documents into their buckets. On a terminal it shows the changes and asks first.
+// Run puts the documents into their buckets. On a terminal it lists the documents that would be deleted, and asks.
 func (c *pushCommand) Run(ctx context.Context, around *surroundings) error {
 	body, change, err := c.read(ctx, around)
 	if body != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strconv"
 	"time"
@@ -88,7 +87,7 @@ func (c *statusCommand) findings(ctx context.Context, server *client.Client, ver
 	}
 	query := url.Values{"limit": {"20"}, "level": {"error"}}
 	_, err = server.Get(ctx, &found, query, "revisions", strconv.FormatInt(verdict.Revision, 10), "findings")
-	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status < http.StatusInternalServerError {
+	if _, answered := errors.AsType[*client.Error](err); answered {
 		return client.Findings{}, nil // the verdict is still known
 	}
 	return found, err

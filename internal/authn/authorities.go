@@ -62,14 +62,16 @@ func (a *Authorities) revoke(der []byte, all []*x509.Certificate) error {
 	if err != nil {
 		return fmt.Errorf("read a certificate revocation list: %w", err)
 	}
-	if !slices.ContainsFunc(all, func(c *x509.Certificate) bool { return list.CheckSignatureFrom(c) == nil }) {
+	by := slices.IndexFunc(all, func(c *x509.Certificate) bool { return list.CheckSignatureFrom(c) == nil })
+	if by < 0 {
 		return fmt.Errorf("the certificate revocation list of %s is signed by none of the authorities", list.Issuer)
 	}
 	r := &revocation{serials: map[string]bool{}, until: list.NextUpdate}
 	for _, entry := range list.RevokedCertificateEntries {
 		r.serials[entry.SerialNumber.String()] = true
 	}
-	a.revoked[string(list.RawIssuer)] = append(a.revoked[string(list.RawIssuer)], r)
+	issuer := string(all[by].RawSubject)
+	a.revoked[issuer] = append(a.revoked[issuer], r)
 	return nil
 }
 
@@ -110,13 +112,15 @@ func (a *Authorities) checkChain(chain []*x509.Certificate, now time.Time) error
 		if i == len(chain)-1 {
 			break // an authority does not revoke itself
 		}
-		for _, list := range a.revoked[string(certificate.RawIssuer)] {
-			switch {
-			case list.serials[certificate.SerialNumber.String()]:
+		lists, valid := a.revoked[string(certificate.RawIssuer)], false
+		for _, list := range lists {
+			if list.serials[certificate.SerialNumber.String()] {
 				return rejected("the certificate has been revoked")
-			case now.After(list.until):
-				return rejected("the certificate revocation list of the authority has expired")
 			}
+			valid = valid || list.until.IsZero() || !now.After(list.until)
+		}
+		if len(lists) > 0 && !valid {
+			return rejected("the certificate revocation list of the authority has expired")
 		}
 	}
 	return nil

@@ -97,6 +97,7 @@ func TestAuthorities_Check(t *testing.T) {
 		"revoked":                      {root.pem(), root.list(t, time.Hour, 8, 7), [][]*x509.Certificate{chain(seven, root.certificate)}, "revoked"},
 		"revoked by one of two lists":  {root.pem(), root.list(t, time.Hour, 8) + root.list(t, time.Hour, 7), [][]*x509.Certificate{chain(seven, root.certificate)}, "revoked"},
 		"the list has expired":         {root.pem(), root.list(t, -time.Second, 7), [][]*x509.Certificate{chain(eight, root.certificate)}, "list of the authority has expired"},
+		"a newer list is valid":        {root.pem(), root.list(t, -time.Second) + root.list(t, time.Hour, 8), [][]*x509.Certificate{chain(seven, root.certificate)}, ""},
 		"an authority was removed":     {other.pem(), "", [][]*x509.Certificate{chain(seven, root.certificate)}, "no longer among"},
 		"expired":                      {root.pem(), "", [][]*x509.Certificate{chain(root.client(t, 9, -time.Second), root.certificate)}, "expired"},
 		"of an authority below":        {root.pem(), "", [][]*x509.Certificate{chain(below, between.certificate, root.certificate)}, ""},

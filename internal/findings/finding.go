@@ -97,10 +97,10 @@ func Choose(about revisions.Shown, all []Finding, more bool, query Query) List {
 	fails := map[said]bool{} // whichever validations are asked for
 	for _, f := range all {
 		if !f.Mistake {
-			fails[f.anywhere()] = true
+			fails[f.withoutPath()] = true
 		}
 	}
-	all = slices.DeleteFunc(all, func(f Finding) bool { return f.Mistake && fails[f.anywhere()] || !query.asksFor(f) })
+	all = slices.DeleteFunc(all, func(f Finding) bool { return f.Mistake && fails[f.withoutPath()] || !query.asksFor(f) })
 	isOther := func(f Finding) bool { return query.Level != "" && query.Level != f.Level.String() }
 	different := slices.Clone(all)
 	slices.SortStableFunc(different, func(a, b Finding) int { return cmp.Compare(a.Level, b.Level) })
@@ -151,7 +151,7 @@ func (f *Finding) compareRank(other *Finding) int {
 	return cmp.Or(cmp.Compare(f.Level, other.Level), cmp.Compare(lacking(f), lacking(other)))
 }
 
-// said identifies what a finding says.
+// said is the key by which repeated findings are recognized.
 type said struct {
 	document.Identity
 
@@ -160,8 +160,8 @@ type said struct {
 
 func (f *Finding) said() said { return said{f.Document, f.Message, f.Path} }
 
-// anywhere is said regardless of the path.
-func (f *Finding) anywhere() said { return said{f.Document, f.Message, ""} }
+// withoutPath is said regardless of the path.
+func (f *Finding) withoutPath() said { return said{f.Document, f.Message, ""} }
 
 // withoutRepeated removes findings that repeat the document and message of an earlier one, with the same path or none,
 // because the rendering validation repeats findings of the schema validation.

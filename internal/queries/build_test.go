@@ -199,11 +199,12 @@ func (s *site) FailedEntries(_ context.Context, of revisions.Revision, query Ent
 	return rows, nil
 }
 
-func (s *site) Strays(_ context.Context, of revisions.Revision, limit int) (
+func (s *site) Strays(_ context.Context, of revisions.Revision, limit int, cleartext bool) (
 	rows []revisions.FailedEntry, _ error,
 ) {
 	for _, row := range s.failures {
-		if slices.ContainsFunc(row.Notes, validations.IsStray) && len(rows) < limit {
+		hidden := cleartext && row.About.Traits().Encrypted
+		if !hidden && slices.ContainsFunc(row.Notes, validations.IsStray) && len(rows) < limit {
 			rows = append(rows, row)
 		}
 	}

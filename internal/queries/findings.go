@@ -95,12 +95,12 @@ func (v View) strays(ctx context.Context, revision revisions.Revision, limit int
 	if v.renderer.Compat {
 		return nil, nil
 	}
-	entries, err := v.store.Strays(ctx, revision, limit)
+	entries, err := v.store.Strays(ctx, revision, limit, !v.viewer.Secrets())
 	if err != nil {
 		err = revisions.Explained(ctx, v.store, revision.ID, err)
 		return nil, fmt.Errorf("read stray keys: %w", err)
 	}
-	return v.noted(entries), nil
+	return entries, nil
 }
 
 // schemaFindings returns the findings of the schema validation. It describes up to look failing documents; more reports

@@ -1,6 +1,7 @@
 package queries
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"purser/internal/authz"
 	"purser/internal/document"
 	"purser/internal/findings"
+	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/revisions/revisionstest"
 )
@@ -59,5 +61,30 @@ func TestView_strays(t *testing.T) {
 				t.Errorf("%+v, %s (-want +got)\n%s", c.viewer, place, diff)
 			}
 		}
+	}
+}
+
+// However many encrypted documents come first, the status has the keys of those that the viewer may see.
+func TestView_strays_behindSecrets(t *testing.T) {
+	t.Parallel()
+	text := ""
+	for i := range judging.MaxStrays + 1 {
+		name := fmt.Sprintf("sealed-%d", i)
+		text += strings.Replace(revisionstest.Widget(name, "secret", revisionstest.Cleartext), "cleartext", "encrypted", 1)
+	}
+	parsed := revisionstest.Parsed(t, text+revisionstest.Widget("open", "{}", revisionstest.Cleartext))
+	site := &site{revisions: []revisions.Revision{{ID: 1, Entries: len(parsed)}}}
+	for i, doc := range parsed {
+		site.failures = append(site.failures, revisions.FailedEntry{
+			Failure: revisions.Failure{Entry: i, Document: doc.ID, Notes: []document.Note{{Level: "Warning", Message: doc.Name}}},
+			About:   doc,
+		})
+	}
+	status, err := serviceFor(site, authz.Viewer{}).Service.For(authz.Viewer{}).Status(t.Context(), "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(status.Verdict.Warnings, "\n"); !strings.HasSuffix(got, "open") {
+		t.Errorf("warnings %q", got)
 	}
 }

@@ -56,10 +56,12 @@ const (
 		CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c
 		ORDER BY f.entry`
 
-	// strayEntries selects the first $3 entries of revision $2 with notes about stray keys, without contents.
+	// strayEntries selects the first $3 entries of revision $2 with notes about stray keys, without contents; if $4, those
+	// of encrypted documents are left out.
 	strayEntries = `SELECT f.entry, f.rule, f.client_versions, f.notes, ` + documentColumns + `, NULL::bytea, NULL::bytea
 		FROM entries f
-		CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d WHERE d.site = $1 AND d.id = f.document OFFSET 0) d
+		CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d
+			WHERE d.site = $1 AND d.id = f.document AND NOT (d.encrypted AND $4) OFFSET 0) d
 		WHERE f.site = $1 AND f.revision = $2 AND f.notes LIKE '%"level":"Warning"%' ORDER BY f.entry LIMIT $3`
 
 	insertChecks = `INSERT INTO checks (site, pair, findings)
@@ -140,8 +142,10 @@ func (s *Store) FailedEntries(ctx context.Context, of revisions.Revision, query 
 }
 
 // Strays implements queries.Store.
-func (s *Store) Strays(ctx context.Context, of revisions.Revision, limit int) ([]revisions.FailedEntry, error) {
-	return site.CollectOf(ctx, s.site, of, s.scanEntry, strayEntries, limit)
+func (s *Store) Strays(ctx context.Context, of revisions.Revision, limit int, cleartext bool) (
+	[]revisions.FailedEntry, error,
+) {
+	return site.CollectOf(ctx, s.site, of, s.scanEntry, strayEntries, limit, cleartext)
 }
 
 // scanEntry reads an entry with its document.

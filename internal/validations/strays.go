@@ -61,13 +61,18 @@ func Strays(root document.Mapping) (notes []document.Note) {
 // IsStray reports whether a note is about stray keys.
 func IsStray(note document.Note) bool { return note.Level == strayLevel }
 
-// StrayPath returns the path of the first stray key of a document, nil if it has none.
+// StrayPath returns the path of the first stray key of a document, or that of its mapping if the key is too long. It
+// returns nil if the document has none.
 func StrayPath(root document.Mapping) []string {
 	strays := appendStrays(nil, root, "", "")
 	if len(strays) == 0 {
 		return nil
 	}
-	return append(strings.Split(strays[0].path()[1:], "."), document.AtKey)
+	path := strays[0].path()
+	if path == "" { // the key is too long for a path
+		return []string{}
+	}
+	return append(strings.Split(path[1:], "."), document.AtKey)
 }
 
 // isEncrypted reports whether a document says that it is encrypted.

@@ -93,3 +93,21 @@ func TestSanity_places(t *testing.T) {
 		}
 	}
 }
+
+// A key that is too long for a path has the path of its mapping.
+func TestStrayPath(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("k", MaxName+1)
+	for text, want := range map[string][]string{
+		"{schema: a, data: {}}":           nil,
+		"{schema: a, dta: {}}":            {"dta", document.AtKey},
+		"{schema: a, " + long + ": 1}":    {},
+		"{metadata: {lables: {a: b}}}":    {"metadata", "lables", document.AtKey},
+		"{x: 1, " + long + ": 1}":         {"x", document.AtKey},
+		"{metadata: {" + long + "a: {}}}": nil,
+	} {
+		if diff := cmp.Diff(want, StrayPath(entry(t, text).Value.(document.Mapping))); diff != "" {
+			t.Errorf("%.40s (-want +got)\n%s", text, diff)
+		}
+	}
+}

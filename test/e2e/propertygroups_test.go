@@ -60,11 +60,11 @@ func TestPropertyGroups(t *testing.T) {
 	s.isInvalid(t, "3", "w: "+both, "w: "+unknown)
 }
 
-// Values written by substitutions are hidden, but names of properties are shown.
+// Values that substitutions take from encrypted documents are hidden, but names of properties are shown.
 func TestPropertyGroups_secrets(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	s.put(t, "site", layeringPolicy("lp")+secret("s", "{pw: oNlYiNsEcReTs}")+
+	s := startSealed(t)
+	s.put(t, "site", layeringPolicy("lp")+encrypted(secret("s", "{pw: oNlYiNsEcReTs}"))+
 		dataSchema("acme/Widget/v1", "{properties_groups_schema: [{XOR: [[a], [pw]]}]}")+
 		docWith("acme/Widget/v1", "w", "{a: 1}", substitutes(from("s", ".pw", "{path: .pw}")))).is(t, http.StatusOK)
 	s.isInvalid(t, "1", "w: Cannot define the following properties at the same time: a, pw.")

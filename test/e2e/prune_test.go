@@ -186,7 +186,7 @@ func TestPrune_refuses(t *testing.T) {
 	s.fillPrune(t)
 	before := s.everything(t)
 	for query, help := range map[string]string{
-		"": "how many of the newest", "keep=0": "At least the newest", "keep=-1": "not negative", "keep=x": "whole number", "keep=": "whole number",
+		"": "how many of the newest", "keep=0": "At least the newest", "keep=-1": "not negative", "keep=x": "whole number", "keep=": "must not be empty",
 		"keep=1.5": "whole number", "keep=1&keep=2": "given once", "keep=99999999999999999999": "whole number", "keep=latest": "whole number",
 	} {
 		s.send(t, request{method: http.MethodPost, path: "revisions/prune?" + query, bad: true}).

@@ -417,7 +417,9 @@ func (a asked) withoutVerdict() asked {
 	if !strings.Contains(a.path, "dry-run") || json.Unmarshal([]byte(a.text), &preview) != nil {
 		return a
 	}
-	for _, key := range []string{"status", "findings", "total", "more", "validationPolicies", "validations"} {
+	for _, key := range []string{
+		"status", "findings", "total", "more", "failures", "causes", "groups", "byValidation", "validationPolicies", "validations",
+	} {
 		delete(preview, key)
 	}
 	a.text = fmt.Sprint(preview)
