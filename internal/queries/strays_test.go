@@ -67,12 +67,12 @@ func TestView_strays(t *testing.T) {
 // However many encrypted documents come first, the status has the keys of those that the viewer may see.
 func TestView_strays_behindSecrets(t *testing.T) {
 	t.Parallel()
-	text := ""
+	var text strings.Builder
 	for i := range judging.MaxStrays + 1 {
 		name := fmt.Sprintf("sealed-%d", i)
-		text += strings.Replace(revisionstest.Widget(name, "secret", revisionstest.Cleartext), "cleartext", "encrypted", 1)
+		text.WriteString(strings.Replace(revisionstest.Widget(name, "secret", revisionstest.Cleartext), "cleartext", "encrypted", 1))
 	}
-	parsed := revisionstest.Parsed(t, text+revisionstest.Widget("open", "{}", revisionstest.Cleartext))
+	parsed := revisionstest.Parsed(t, text.String()+revisionstest.Widget("open", "{}", revisionstest.Cleartext))
 	site := &site{revisions: []revisions.Revision{{ID: 1, Entries: len(parsed)}}}
 	for i, doc := range parsed {
 		site.failures = append(site.failures, revisions.FailedEntry{
