@@ -33,6 +33,11 @@ func TestRender_policy(t *testing.T) {
 			class:     "InvalidDocumentLayer",
 		},
 		{
+			name:      "a schema that only begins like a policy's",
+			documents: "- x | control | schema deckhand/LayeringPolicyDraft/v1 | data {layerOrder: [x]}\npolicy global, site\nsite s | data {s: 1}",
+			want:      "- x {\"layerOrder\":[\"x\"]}\nsite s {\"s\":1}",
+		},
+		{
 			name:      "a policy that says nothing",
 			documents: "- p | schema deckhand/LayeringPolicy/v1 | data [policy ]\nsite s | data {s: 1}",
 			class:     "InvalidDocumentLayer",
