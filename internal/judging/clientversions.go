@@ -88,7 +88,14 @@ func (r Renderer) ReadClientVersions(documents []*revisions.Stored) validations.
 // RenderKind renders the documents with a given schema and their dependencies. Faults: those of rendering, if one of
 // the documents does not render.
 func (r Renderer) RenderKind(ctx context.Context, documents []*revisions.Stored, schema string) (Computed, error) {
-	only := func(doc *document.Document) bool { return doc.Schema == schema }
+	return r.RenderOnly(ctx, documents, func(doc *document.Document) bool { return doc.Schema == schema })
+}
+
+// RenderOnly renders some of the documents and their dependencies. Faults: those of rendering, if one of the documents
+// does not render.
+func (r Renderer) RenderOnly(ctx context.Context, documents []*revisions.Stored, only func(*document.Document) bool) (
+	Computed, error,
+) {
 	computed, err := r.compute(ctx, documents, only)
 	if err == nil && len(computed.unrendered) > 0 {
 		err = computed.unrendered[0].Cause

@@ -57,13 +57,15 @@ func (s *site) same(of revisions.Revision) error {
 // service returns a view of a site for a viewer who may see everything.
 func service(s *site) View { return serviceFor(s, authz.Viewer{Encrypted: true}) }
 
-func serviceFor(s *site, viewer authz.Viewer) View {
+func serviceFor(s *site, viewer authz.Viewer) View { return serviceOf(s).For(viewer) }
+
+func serviceOf(s Store) *Service {
 	const cacheSize = 1 << 20
 	return NewService(Config{
 		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
 		Store:              s, Renderer: judging.Renderer{Engine: validations.NewEngine(validations.Options{})},
 		Rendered: cache.New[judging.RenderKey, judging.Rendering](cacheSize),
-	}).For(viewer)
+	})
 }
 
 func (s *site) newest() int64 { return int64(len(s.revisions)) }

@@ -78,14 +78,23 @@ func (s *Service) rest(ctx context.Context, selected Selected, do func(*revision
 }
 
 // Rendered returns the rendered documents of a revision that match a selection, without a sort key in the order of
-// rendering (spec/api.md §5.3). The selection does not affect rendering. Faults: NotFound, Gone; those of rendering;
+// rendering (spec/api.md §5.3). The selection does not affect how they are rendered, and a revision that does
+// not render has no rendered documents. Faults: NotFound, Gone; those of rendering;
 // Invalid, with D002, if a document does not match its schema.
 func (v View) Rendered(ctx context.Context, id int64, selection Selection) (Selected, error) {
-	stamp, err := v.Stamp(ctx, id)
+	around, err := v.around(ctx, id)
 	if err != nil {
 		return Selected{}, err
 	}
-	rendered, err := v.rendered(ctx, judging.RenderKey{Revision: id, Stamp: stamp, Cleartext: !v.viewer.Encrypted})
+	key := judging.RenderKey{Revision: id, Stamp: around.Stamp, Cleartext: !v.viewer.Encrypted}
+	if around.Live >= manyDocuments && selection.restricts() {
+		if documents, known, err := v.renderedApart(ctx, key, selection); err != nil || known {
+			selected := v.redacted(selection.Of(documents))
+			selected.Stamp = key.Stamp
+			return selected, err
+		}
+	}
+	rendered, err := v.rendered(ctx, key)
 	if err != nil {
 		return Selected{}, err
 	}
@@ -99,7 +108,7 @@ func (v View) Rendered(ctx context.Context, id int64, selection Selection) (Sele
 		}
 	}
 	selected := v.redacted(selection.Of(documents))
-	selected.Stamp, selected.Provisional = stamp, rendered.Provisional
+	selected.Stamp, selected.Provisional = key.Stamp, rendered.Provisional
 	return selected, nil
 }
 
@@ -207,12 +216,18 @@ func (s *Service) fallback(ctx context.Context, id int64, documents []*revisions
 
 // Stamp returns the stamp of a revision. Faults: NotFound, Gone.
 func (v View) Stamp(ctx context.Context, id int64) (revisions.Stamp, error) {
-	around, err := v.store.Around(ctx, id)
+	around, err := v.around(ctx, id)
+	return around.Stamp, err
+}
+
+// around describes what exists around a revision. Faults: NotFound or Gone if it does not exist.
+func (s *Service) around(ctx context.Context, id int64) (revisions.Neighbourhood, error) {
+	around, err := s.store.Around(ctx, id)
 	switch {
 	case err != nil:
-		return 0, fmt.Errorf("find revision %d: %w", id, err)
+		return around, fmt.Errorf("find revision %d: %w", id, err)
 	case !around.Exists:
-		return 0, revisions.Absent(ctx, v.store, id)
+		return around, revisions.Absent(ctx, s.store, id)
 	}
-	return around.Stamp, nil
+	return around, nil
 }

@@ -8,7 +8,8 @@
 //	rendered ◄── tree, for each document: its parent's data, its actions, its substitutions
 //
 // Paths, patterns and the meter serve all of these. Explain computes documents in the same way, with a history of each,
-// and follows values back through them (trail.go). Dependencies returns the relations as a graph.
+// and follows values back through them (trail.go). Dependencies returns the relations as a graph, and
+// NeedsOf what some documents need.
 //
 // Invariants:
 //   - The output depends only on the documents; their order affects only the order of the output and of the faults

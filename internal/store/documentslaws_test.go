@@ -121,7 +121,7 @@ func sameSnapshot(ctx context.Context, t *rapid.T, plain, kept *store.Store) {
 	}
 }
 
-func same(t *rapid.T, want, got []*revisions.Stored) {
+func same(t failer, want, got []*revisions.Stored) {
 	t.Helper()
 	text := func(d *revisions.Stored) string {
 		return fmt.Sprint(d.ID, d.Place, d.Revision, d.Bucket, d.Identity, d.Digest, d.Notes, d.Traits()) + string(d.Metadata) +

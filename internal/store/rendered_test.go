@@ -8,10 +8,15 @@ import (
 	"sync"
 	"testing"
 
+	"purser/internal/authz"
+	"purser/internal/cache"
 	"purser/internal/document"
+	"purser/internal/judging"
 	"purser/internal/queries"
 	"purser/internal/revisions"
+	"purser/internal/store"
 	"purser/internal/store/storetest"
+	"purser/internal/validations"
 )
 
 const layers = "---\nschema: deckhand/LayeringPolicy/v1\nmetadata: {schema: metadata/Control/v1, name: lp}\n" +
@@ -80,6 +85,60 @@ func TestService_Rendered_selection(t *testing.T) {
 	} {
 		if got := names(c.selection); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.selection, got, c.want)
+		}
+	}
+}
+
+// partial is a store that does not return all documents of a revision.
+type partial struct {
+	*store.Store
+
+	t *testing.T
+}
+
+// AllDocuments implements queries.Store.
+func (p partial) AllDocuments(context.Context, int64, revisions.Stamp) (queries.Selected, error) {
+	p.t.Error("all documents are read")
+	return queries.Selected{}, errors.New("not all documents")
+}
+
+// A document of a large revision, the newest or not, is rendered as with all others, from what it depends on.
+func TestService_Rendered_apart(t *testing.T) {
+	t.Parallel()
+	const documents = 5_000
+	url := storetest.URL(t)
+	service, kept := open(t, url), openStore(t, url, defaults())
+	apart := queries.NewService(queries.Config{
+		Store: partial{kept, t}, Renderer: judging.Renderer{Engine: validations.NewEngine(validations.Options{})},
+		Rendered: cache.New[judging.RenderKey, judging.Rendering](0),
+	}).For(authz.Viewer{Encrypted: true})
+	body := []string{strings.Replace(layers, "[site]", "[global, site]", 1), control("deckhand/ValidationPolicy/v1", "vp",
+		"{validations: [{name: deckhand-rendering-validation}]}")}
+	for i := range documents {
+		body = append(body, widget(fmt.Sprintf("w%d", i), i))
+	}
+	put(t, service, "many", strings.Join(body, ""))
+	base := strings.NewReplacer("{layer: site}", "{layer: global, abstract: true}", "storagePolicy:",
+		"labels: {kind: base, of: w}\n  storagePolicy:")
+	child := strings.NewReplacer("{layer: site}", "{layer: site, parentSelector: {kind: base}, actions: [{method: merge, "+
+		"path: .}]}\n  substitutions: [{src: {schema: acme/Widget/v1, name: w7, path: .x}, dest: {path: .y}}]")
+	for i := range 2 {
+		unlike := strings.Replace(widget("child", i), "x:", "z:", 1)
+		put(t, service, "few", base.Replace(widget("base", i))+child.Replace(unlike))
+	}
+	for revision, want := range map[int64]string{2: `{"x":0,"z":0,"y":7}`, 3: `{"x":1,"z":1,"y":7}`} {
+		selection := queries.Selection{Names: []string{"child"}, Page: queries.Page{Limit: -1}}
+		whole, err := service.View.Rendered(t.Context(), revision, selection)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := apart.Rendered(t.Context(), revision, selection)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, whole.Documents, got.Documents)
+		if data := string(got.Documents[0].Data); data != want || got.Stamp != whole.Stamp {
+			t.Errorf("revision %d: %s, want %s", revision, data, want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package declared
 
 import (
 	"strconv"
+	"strings"
 
 	"purser/internal/document"
 	"purser/internal/rendering/meter"
@@ -13,6 +14,9 @@ type Label struct{ Key, Value string }
 
 // Length returns the size of a label in bytes.
 func (l Label) Length() int { return len(l.Key) + len(l.Value) }
+
+// Text returns the value if it is a string.
+func (l Label) Text() (text string, ok bool) { return strings.CutPrefix(l.Value, `"`) }
 
 // Null is the value of a label null, which also selects documents without the label (spec/rendering.md §4).
 const Null = "null"
