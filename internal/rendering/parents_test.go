@@ -34,8 +34,8 @@ func TestRender_policy(t *testing.T) {
 		},
 		{
 			name:      "a schema that only begins like a policy's",
-			documents: "- x | control | schema deckhand/LayeringPolicyDraft/v1 | data {layerOrder: [x]}\npolicy global, site\nsite s | data {s: 1}",
-			want:      "- x {\"layerOrder\":[\"x\"]}\nsite s {\"s\":1}",
+			documents: "- x | control | schema deckhand/LayeringPolicyDraft/v1 | data {layerOrder: [x]}\npolicy global, site\nglobal s | data {s: 1}",
+			want:      "- x {\"layerOrder\":[\"x\"]}\nglobal s {\"s\":1}",
 		},
 		{
 			name:      "a policy that says nothing",
