@@ -210,7 +210,7 @@ func (r *run) ordered(documents []*document.Document) ([]*relations.Node, error)
 		return nil, err
 	}
 	for _, n := range r.set.Nodes {
-		if n.IsOrphan() {
+		if n.Orphan && n.Cause == nil {
 			r.warn(relations.Orphan(n))
 		}
 	}

@@ -2,6 +2,7 @@ package rendering
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -144,5 +145,20 @@ func TestRender_abstractSource(t *testing.T) {
 		if err != nil || len(problems) != 1 || problems[0].Message != c.want {
 			t.Errorf("%q: %v, %v, want %s", c.source, problems, err, c.want)
 		}
+	}
+}
+
+// A replacement whose selector selects nothing has both problems: the selector is the cause.
+func TestExamine_orphanedReplacement(t *testing.T) {
+	t.Parallel()
+	documents := sketch(t, "type d | labels {k: v} | data {}\nsite d | replacement | parent {k: w} | data {}")
+	problems, err := Examine(t.Context(), documents, Options{})
+	var got []string
+	for _, problem := range problems {
+		got = append(got, problem.Type)
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff([]string{"DocumentParentNotFound", "InvalidDocumentReplacement"}, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
 }

@@ -12,7 +12,7 @@ func (s *Set) Examine() ([]*fault.Fault, error) {
 		return nil, err
 	}
 	for _, n := range s.Nodes {
-		if n.IsOrphan() {
+		if n.Orphan {
 			_ = s.note(Orphan(n))
 		}
 	}

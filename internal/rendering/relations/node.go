@@ -21,6 +21,8 @@ type Node struct {
 	// decides what it is rendered from.
 	Cause  *fault.Fault
 	Failed bool
+	// Orphan reports whether the document has a layer and selects a parent, and there is none.
+	Orphan bool
 
 	rank       int   // of its layer, from the top; -1 without a layer, the number of layers in an unknown one
 	position   int   // among all with a layer: from the top layer down, then as in the input
@@ -38,7 +40,7 @@ const notFound = -1
 // unlink forgets the relations to other documents.
 func (n *Node) unlink() {
 	n.parent, n.replacedBy, n.neededBy, n.Cause = nil, nil, nil, nil
-	n.rank, n.place, n.Secret, n.Failed = -1, notFound, n.Encrypted, false
+	n.rank, n.place, n.Secret, n.Failed, n.Orphan = -1, notFound, n.Encrypted, false, false
 }
 
 // Key returns the key of substitutions from the document.
@@ -55,11 +57,6 @@ func (n *Node) Changes() bool { return n.Layered() || len(n.Substitutions) > 0 &
 
 // Returned reports whether services read the document (spec/rendering.md §7.4).
 func (n *Node) Returned() bool { return !n.Abstract && n.replacedBy == nil }
-
-// IsOrphan reports whether a document that has a layer selects a parent and there is none.
-func (n *Node) IsOrphan() bool {
-	return n.rank >= 0 && len(n.Selector) > 0 && n.parent == nil && n.Cause == nil
-}
 
 // Ancestor returns the document whose data is inherited: the parent, or the parent's replacement (spec/rendering.md
 // §7.1). There must be a parent.

@@ -50,7 +50,7 @@ func newFamily(m *meter.Meter, layers layers, nodes []*Node) *family {
 	return f
 }
 
-// selectParents sets the parent of every document.
+// selectParents sets the parent of every document, and marks those that select none.
 func (s *Set) selectParents(f *family) error {
 	var doubts []doubt
 	for _, child := range f.children {
@@ -65,6 +65,9 @@ func (s *Set) selectParents(f *family) error {
 	for _, d := range doubts {
 		d.child.parent = nil
 		s.Refuse(d.child, f.faultOf(d))
+	}
+	for _, child := range f.children {
+		child.Orphan = child.Cause == nil && child.parent == nil
 	}
 	return nil
 }
