@@ -45,7 +45,7 @@ func TestRevision_neighbours(t *testing.T) {
 	s.call(t, http.MethodPost, "revisions/prune?keep=1", "")
 	b := s.browser(t)
 	b.get(t, "/ui/revisions/5").shows(t, "← Revision 2", "Changes since revision 2", "changed acme/Host/v1 cmp-1")
-	b.get(t, "/ui/revisions/2").shows(t, "Revision 5 →", "Changes since revision 0", "added acme/Host/v1 cmp-1")
+	b.get(t, "/ui/revisions/2").shows(t, "Revision 5 →", "Its documents (the revisions before it were deleted)", "added acme/Host/v1 cmp-1")
 	b.crawl(t, 30, func(target string, page answer) {
 		if page.StatusCode != http.StatusOK {
 			t.Errorf("%s: status %d\n%s", target, page.StatusCode, page.visible(t))

@@ -155,6 +155,11 @@ func (o *options) check(validators []murano.Validator, codes []murano.Code) erro
 	case !o.ListCodes && o.Format == "markdown":
 		return usage("only codes are listed as markdown (--list-codes)")
 	}
+	for flag, list := range map[string][]string{"--select": o.Select, "--ignore": o.Ignore, "--scope": o.Scope} {
+		if list != nil && len(list) == 0 {
+			return usage("%s must not be empty: give it a value, or leave it out", flag)
+		}
+	}
 	for _, list := range [][]string{o.Select, o.Ignore} {
 		for i, code := range list {
 			list[i] = strings.TrimSpace(code)

@@ -204,6 +204,17 @@ func TestRun_plugins(t *testing.T) {
 	}
 }
 
+// An empty list, as of an unset variable, is refused: it would select nothing, and so find nothing.
+func TestRun_emptyLists(t *testing.T) {
+	t.Parallel()
+	for _, flag := range []string{"--scope", "--select", "--ignore"} {
+		_, stderr, code := runIn(t, t.TempDir(), flag+"= FOLDER")
+		if code != unusable || !strings.Contains(stderr, flag+" must not be empty") {
+			t.Errorf("%s: exit code %d, %q", flag, code, stderr)
+		}
+	}
+}
+
 // The help lists each validator.
 func TestHelp_scope(t *testing.T) {
 	t.Parallel()

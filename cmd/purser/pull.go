@@ -77,15 +77,22 @@ func (c *pullCommand) Run(ctx context.Context, around *surroundings) error {
 	return c.print(around, views.Pulled(about, plan.Written, c.Dir))
 }
 
-// write writes the files, once the user has confirmed which are deleted.
+// write writes the files, once the user has confirmed which are deleted, or overwritten although they hold documents
+// that the revision lacks.
 func (c *pullCommand) write(around *surroundings, plan folder.Pull) error {
 	if len(plan.Kept) > 0 {
 		fmt.Fprintln(around.stderr, "purser: warning: kept, because they do not hold documents only, or cannot be read; "+
 			"push refuses documents that are in two files: "+folder.Listed(plan.Kept))
 	}
+	list := ""
 	if len(plan.Deleted) > 0 {
-		list := "  deleted  " + folder.Listed(plan.Deleted) + "\n"
-		if err := c.confirm(around, words.Count(len(plan.Deleted), "file"), list); err != nil {
+		list += "  deleted  " + folder.Listed(plan.Deleted) + "\n"
+	}
+	if len(plan.Lost) > 0 {
+		list += "  overwritten, with documents that the revision lacks  " + folder.Listed(plan.Lost) + "\n"
+	}
+	if gone := len(plan.Deleted) + len(plan.Lost); gone > 0 {
+		if err := c.confirm(around, words.Count(gone, "file"), list); err != nil {
 			return err
 		}
 	}

@@ -412,3 +412,27 @@ func TestCheck_noLayeringPolicy(t *testing.T) {
 		t.Errorf("findings %+v", report.Findings)
 	}
 }
+
+// Errors of a rendering that are not listed are counted, also beside a baseline with all that are listed.
+func TestCheck_unlisted(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	text.WriteString("---\nschema: deckhand/LayeringPolicy/v1\nmetadata: {schema: metadata/Control/v1, name: lp}\n" +
+		"data: {layerOrder: [site]}\n---\nschema: deckhand/DataSchema/v1\nmetadata: {schema: metadata/Control/v1, " +
+		"name: acme/W/v1}\ndata: {$schema: 'http://json-schema.org/schema#'}\n")
+	for i := range 300 {
+		fmt.Fprintf(&text, "---\nschema: acme/W/v1\nmetadata: {schema: metadata/Document/v1, name: w%d, storagePolicy: cleartext, "+
+			"layeringDefinition: {layer: site}, substitutions: [{src: {schema: acme/S/v1, name: gone, path: .}, dest: {path: .x}}]}\n"+
+			"data: {}\n", i)
+	}
+	report := run(t, check.New(check.Options{}), file("a.yaml", text.String()))
+	beside := report.Without(report.Baseline())
+	var left []string
+	for _, f := range beside.Findings {
+		left = append(left, f.Rule+": "+f.Message)
+	}
+	want := []string{"unlisted: 100 more errors of the same validations, which are not listed"}
+	if diff := cmp.Diff(want, left); diff != "" {
+		t.Errorf("beside the baseline (-want +got)\n%s", diff)
+	}
+}

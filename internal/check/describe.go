@@ -12,6 +12,7 @@ import (
 	"purser/internal/document"
 	"purser/internal/findings"
 	"purser/internal/validations"
+	"purser/internal/words"
 )
 
 // withheld replaces messages that could reveal the content of an encrypted document.
@@ -25,8 +26,14 @@ func (r *run) describe(ctx context.Context, draft changes.Draft) error {
 		byIdentity[item.Document.Identity] = i
 	}
 	x := &tracer{run: r, documents: draft.Documents}
-	found := findings.OfPreview(draft.Preview, findings.Query{Limit: math.MaxInt}).Findings
-	found, err := findings.Locate(ctx, x.open(ctx, found, byIdentity), draft.Written)
+	list := findings.OfPreview(draft.Preview, findings.Query{Limit: math.MaxInt})
+	if unlisted := list.Total - len(list.Findings); unlisted > 0 && len(r.items) > 0 {
+		r.add(r.of[0], r.position(0, nil), Finding{
+			Level: findings.Error, Rule: ruleUnlisted, Advice: adviceOf(ruleUnlisted),
+			Message: words.Count(unlisted, "more error") + " of the same validations, which are not listed",
+		})
+	}
+	found, err := findings.Locate(ctx, x.open(ctx, list.Findings, byIdentity), draft.Written)
 	if err != nil {
 		return err
 	}

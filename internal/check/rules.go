@@ -24,6 +24,7 @@ const (
 	ruleDuplicate      = "duplicate-document"
 	ruleSecondPolicy   = "second-layering-policy"
 	ruleLimit          = "limit"
+	ruleUnlisted       = "unlisted"
 	ruleDuplicateKey   = "duplicate-key"
 	ruleUnknownKey     = "unknown-key"
 	ruleUnquoted       = "unquoted"
@@ -47,6 +48,7 @@ func Rules() []Rule {
 		{ruleDuplicate, "Two documents have the same schema, layer and name", "Remove one of them, or rename it."},
 		{ruleSecondPolicy, "A second LayeringPolicy exists", "A site has one; remove the others."},
 		{ruleLimit, "A document or file is larger than the server accepts", "Split it up."},
+		{ruleUnlisted, "A validation has more errors than are listed", "Correct those that are listed first."},
 		{ruleDuplicateKey, "A key appears twice in one mapping", "The last one wins; remove the other."},
 		{ruleUnknownKey, "A key of a document is not kept, or has no effect", "Remove the key, or correct its name and its " +
 			"indentation."},

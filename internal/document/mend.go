@@ -28,6 +28,7 @@ const standInTab = '\ue000'
 var (
 	// textHeader matches a line that begins a text with |, without saying how far it is indented.
 	textHeader   = regexp.MustCompile(`(?:^|[:?-][ \t]+)(?:[!&][^ \t]+[ \t]+)*\|[-+]?[ \t]*(?:[ \t]#.*)?$`)
+	escapedTab   = regexp.MustCompile(`(?i)\\(?:u|U0000)e000`) // the stand-in, as it may be written in double quotes
 	strippedTab  = regexp.MustCompile(string(standInTab) + `[ \t]*`)
 	endingColon  = regexp.MustCompile(`:[,\]}]`)
 	escapedSlash = []byte(`\/`)
@@ -50,7 +51,7 @@ var escapes = sync.OnceValue(func() []escape {
 // withStandIns returns a text that the library reads, and the mender of its nodes.
 func withStandIns(text []byte) ([]byte, mender) {
 	m := mender{colons: endingColon.Match(text)}
-	if bytes.Contains(text, []byte(" \t")) && !bytes.ContainsRune(text, standInTab) {
+	if bytes.Contains(text, []byte(" \t")) && !bytes.ContainsRune(text, standInTab) && !escapedTab.Match(text) {
 		text, m.tab = replaceTabs(text)
 	}
 	if !bytes.Contains(text, escapedSlash) {
@@ -162,9 +163,12 @@ func endsInColon(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Style&^yaml.TaggedStyle == 0 && strings.HasSuffix(n.Value, ":")
 }
 
+// withoutColon returns the key that the library has read together with its colon.
+func withoutColon(key string) string { return strings.TrimRight(strings.TrimSuffix(key, ":"), " \t") }
+
 // pairOf returns the mapping that a scalar with the colon of a key begins, without a value.
 func pairOf(key *yaml.Node) *yaml.Node {
-	key.Value = strings.TrimSuffix(key.Value, ":")
+	key.Value = withoutColon(key.Value)
 	null := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: key.Line, Column: key.Column}
 	return &yaml.Node{
 		Kind: yaml.MappingNode, Tag: "!!map", Style: yaml.FlowStyle, Line: key.Line, Column: key.Column,
@@ -184,7 +188,7 @@ func mendMembers(content []*yaml.Node) *syntaxError {
 		switch {
 		case !isAbsent || !endsInColon(key):
 		case value.Column == key.Column+utf8.RuneCountInString(key.Value): // it is where the key ends
-			key.Value = strings.TrimSuffix(key.Value, ":")
+			key.Value = withoutColon(key.Value)
 		case key.Anchor != "" || key.Style != 0: // the key's column is that of its anchor or tag
 			return &syntaxError{line: key.Line, column: key.Column, rule: noSpace}
 		}

@@ -21,6 +21,11 @@ func Weakened(before, after []Policy) (lines []string) {
 		}
 	}
 	had, have := strictest(before), strictest(after)
+	if _, listed := have[SchemaValidationAlias]; listed { // it stands for the same validation
+		have[SchemaValidation] = have[SchemaValidationAlias]
+	} else if now, listed := have[SchemaValidation]; listed {
+		have[SchemaValidationAlias] = now
+	}
 	for _, name := range Required(before) {
 		old := had[name]
 		switch now, listed := have[name]; {

@@ -41,6 +41,8 @@ func TestWeakened(t *testing.T) {
 	}{
 		"none":           {},
 		"the same":       {some(gate("a", "x=P1D")), some(gate("a", "x=P1D")), nil},
+		"its alias":      {some(gate("a", SchemaValidation)), some(gate("a", SchemaValidationAlias)), nil},
+		"of an alias":    {some(gate("a", SchemaValidationAlias)), some(gate("a", SchemaValidation)), nil},
 		"a new one":      {nil, some(gate("a", "x")), nil},
 		"more":           {some(gate("a", "x")), some(gate("a", "x=P1D", "y")), nil},
 		"other words":    {some(gate("a", "x=P1D")), some(gate("a", "x=PT24H")), nil},

@@ -15,6 +15,11 @@ type Document struct {
 	encrypted      bool
 }
 
+// anywhere returns the identity of a document regardless of its bucket.
+func (d *Document) anywhere() client.Identity {
+	return client.Identity{Schema: d.Schema, Layer: d.Layer, Name: d.Name}
+}
+
 // Parse parses a JSON array of documents. It skips buckets without documents, which the server lists only with
 // their status.
 func Parse(text []byte) ([]Document, error) {

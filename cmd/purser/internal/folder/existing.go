@@ -14,12 +14,12 @@ import (
 	"purser/internal/document"
 )
 
-// existingIn returns the files in a folder that a pull of documents may replace or delete, sorted: those that hold
-// nothing but documents and are in the folder of a bucket of these documents, or have the name that a pull gives them.
-// kept are the others in the folders of these buckets, if something in them is meant as a document, or they cannot be
-// read. It skips what push skips, and links.
+// existingIn returns the files in a folder that a pull of documents may replace or delete, with the documents in each:
+// those that hold nothing but documents and are in the folder of a bucket of these documents, or have the name that a
+// pull gives them. kept are the others in the folders of these buckets, if something in them is meant as a document, or
+// they cannot be read. It skips what push skips, and links.
 func existingIn(ctx context.Context, root *os.Root, dir string, documents []Document, encrypted bool) (
-	old, kept []string, err error,
+	old map[string][]Document, kept []string, err error,
 ) {
 	config, err := check.FindConfig(ctx, []string{dir})
 	if err != nil {
@@ -29,6 +29,7 @@ func existingIn(ctx context.Context, root *os.Root, dir string, documents []Docu
 	for _, doc := range documents {
 		buckets[folderName(doc.Bucket)] = true
 	}
+	old = map[string][]Document{}
 	const depth = 2 // of BUCKET/KIND/NAME.yaml
 	err = fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
@@ -49,7 +50,7 @@ func existingIn(ctx context.Context, root *os.Root, dir string, documents []Docu
 		switch held, foreign := documentsIn(ctx, root, name); {
 		case foreign, !encrypted && slices.ContainsFunc(held, func(doc Document) bool { return doc.encrypted }):
 		case held != nil && (buckets[in] || isPulled(name, held)):
-			old = append(old, name)
+			old[name] = held
 		case buckets[in]:
 			kept = append(kept, name)
 		}
@@ -58,7 +59,6 @@ func existingIn(ctx context.Context, root *os.Root, dir string, documents []Docu
 	if err != nil {
 		return nil, nil, fmt.Errorf("look for documents: %w", check.AboutPath(dir, err))
 	}
-	slices.Sort(old)
 	return old, kept, nil
 }
 

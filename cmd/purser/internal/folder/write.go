@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"purser/internal/check"
+	"purser/internal/client"
 	"purser/internal/document"
 	"purser/internal/document/blockyaml"
 )
@@ -23,6 +24,7 @@ import (
 type Pull struct {
 	Written []string // BUCKET/KIND/NAME.yaml
 	Deleted []string
+	Lost    []string // of those written: files that hold documents which are not pulled
 	Kept    []string // although something in them is meant as a document; see existingIn
 
 	dir   string
@@ -54,16 +56,32 @@ func PlanPull(ctx context.Context, dir string, documents []Document, allowed All
 	if !allowed.Replace {
 		return pull, mustBeEmpty(root, dir)
 	}
-	old, kept, err := existingIn(ctx, root, dir, documents, allowed.Encrypted)
+	held, kept, err := existingIn(ctx, root, dir, documents, allowed.Encrypted)
 	if err != nil {
 		return pull, err
 	}
 	pull.Kept = kept
+	old := slices.Sorted(maps.Keys(held))
 	pull.Deleted = slices.DeleteFunc(slices.Clone(old), func(name string) bool {
 		_, again := files[name]
 		return again
 	})
+	pull.Lost = lost(held, pull.Written, documents)
 	return pull, mustBeFree(root, dir, pull.Written, old)
+}
+
+// lost returns the names of files that hold documents which are not pulled.
+func lost(held map[string][]Document, names []string, pulled []Document) (found []string) {
+	known := map[client.Identity]bool{}
+	for i := range pulled {
+		known[pulled[i].anywhere()] = true
+	}
+	for _, name := range names {
+		if slices.ContainsFunc(held[name], func(doc Document) bool { return !known[doc.anywhere()] }) {
+			found = append(found, name)
+		}
+	}
+	return found
 }
 
 // mustBeEmpty returns an error if a folder has entries that are not hidden.

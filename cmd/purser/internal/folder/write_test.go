@@ -73,6 +73,25 @@ func pulled(t *testing.T) []Document {
 
 func all() Allowed { return Allowed{Replace: true, Encrypted: true} }
 
+// A file that is overwritten, and holds documents that are not pulled, is named.
+func TestPlanPull_lost(t *testing.T) {
+	t.Parallel()
+	const x, other = "---\nschema: acme/Host/v1\nmetadata: {name: x}\n", "---\nschema: acme/Host/v1\nmetadata: {name: other}\n"
+	dir := tree(t, map[string]string{
+		"site/Host/x.yaml": x + other, "site/Host/z.yaml": strings.Replace(x, "name: x", "name: z", 1) + x,
+		"site/more.yaml": other,
+	})
+	plan, err := PlanPull(t.Context(), dir, pulled(t), all())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string][]string{"lost": plan.Lost, "deleted": plan.Deleted}
+	want := map[string][]string{"lost": {"site/Host/x.yaml"}, "deleted": {"site/more.yaml"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
 // What is written is read again as the same documents in the same buckets, and old files are deleted.
 func TestPull_isReadAgain(t *testing.T) {
 	t.Parallel()
