@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -98,14 +99,18 @@ func TestRegistry_DataSchema_ofMany(t *testing.T) {
 		texts[fmt.Sprintf("a/A/v%d", i)] = refersTo(fmt.Sprintf("a/A/v%d", i^1))
 	}
 	registry, meter := NewRegistry(texts), budget.NewMeter(t.Context())
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	s, err := registry.DataSchema(meter, document.Digest{}, "a/A/v0")
-	runtime.ReadMemStats(&after)
-	if err != nil || len(s.Others) != 2 {
-		t.Fatalf("%d others, %v", len(s.Others), err)
+	allocated := uint64(math.MaxUint64)
+	for range 5 { // the least, because the runtime may allocate something beside it
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		s, err := registry.DataSchema(meter, document.Digest{}, "a/A/v0")
+		runtime.ReadMemStats(&after)
+		if err != nil || len(s.Others) != 2 {
+			t.Fatalf("%d others, %v", len(s.Others), err)
+		}
+		allocated = min(allocated, after.TotalAlloc-before.TotalAlloc)
 	}
-	if allocated := after.TotalAlloc - before.TotalAlloc; allocated > most {
+	if allocated > most {
 		t.Errorf("%d bytes are allocated for 2 others, want at most %d", allocated, most)
 	}
 }
