@@ -148,7 +148,9 @@ func (v *visit) required(ctx context.Context, revision client.Revision, status c
 			continue
 		}
 		work = append(work, func(ctx context.Context) (err error) {
-			all[i].Newest, err = v.newest(ctx, id, all[i].Name)
+			var known bool
+			all[i].Newest, known, err = v.newest(ctx, id, all[i].Name)
+			all[i].Unasked = err == nil && !known
 			return backend.Serious(err)
 		})
 	}
@@ -161,14 +163,14 @@ func (v *visit) required(ctx context.Context, revision client.Revision, status c
 	return all, nil
 }
 
-// newest returns the newest result that was posted of a validation of others; the zero result if there is none, or if
-// there are too many to look for it.
-func (v *visit) newest(ctx context.Context, revision, name string) (found wire.Result, err error) {
+// newest returns the newest result that was posted of a validation of others; the zero result if there is none. known
+// is false if there are too many to look for it.
+func (v *visit) newest(ctx context.Context, revision, name string) (found wire.Result, known bool, err error) {
 	const most, maxPages = 1000, 5
 	last := ""
 	for offset := 0; ; offset += most {
 		if offset == most*maxPages {
-			return found, nil
+			return found, false, nil
 		}
 		var entries wire.List[wire.Result]
 		query := url.Values{"limit": {strconv.Itoa(most)}, "offset": {strconv.Itoa(offset)}}
@@ -177,7 +179,7 @@ func (v *visit) newest(ctx context.Context, revision, name string) (found wire.R
 			last = strconv.Itoa(entries.Results[n-1].ID)
 		}
 		if err != nil || last == "" {
-			return found, err
+			return found, true, err
 		}
 		if entries.Next == nil {
 			break
@@ -185,7 +187,7 @@ func (v *visit) newest(ctx context.Context, revision, name string) (found wire.R
 	}
 	err = v.api.Get(ctx, &found, url.Values{"cleartext-secrets": {"false"}},
 		"revisions", revision, "validations", name, "entries", last)
-	return found, err
+	return found, true, err
 }
 
 // history returns a page of revisions, newest first, and whether there are more.

@@ -249,7 +249,7 @@ func (v *visit) validation() (view, error) {
 			case page.Entry != "":
 				return v.api.Get(ctx, &page.Newest, hide, "revisions", id, "validations", name, "entries", page.Entry)
 			case !(client.Validation{Name: name}).Own():
-				page.Newest, err = v.newest(ctx, id, name)
+				page.Newest, _, err = v.newest(ctx, id, name)
 			}
 			return backend.Serious(err)
 		},

@@ -86,7 +86,7 @@ func challenge(w http.ResponseWriter, r *http.Request, err error) error {
 		hint, challenge = "Send a token: Authorization: Bearer TOKEN, or X-Auth-Token: TOKEN.", realm
 	case len(sentTokens(r.Header)) == 0:
 		hint = "The client certificate has expired, was revoked, or does not name a user."
-		w.Header().Set("Connection", "close") // another certificate, or another list of authorities, needs another one
+		w.Header().Set("Connection", "close") // a client sends another certificate only on a new connection
 	}
 	w.Header().Set("WWW-Authenticate", challenge)
 	return answers.Hinted(fault.Unauthenticated, "HTTPUnauthorized", hint)

@@ -10,7 +10,7 @@ type Caller struct {
 	DomainID        string
 	SystemScope     string   // all, if the token is scoped to the system
 	NoAdminProject  bool     // Keystone has an admin project, and it is another one
-	Roles           []string // as spelt by the issuer; compared case-insensitively (spec/api.md §10)
+	Roles           []string // as spelt by the issuer; checks compare them without regard to case
 }
 
 // texts returns the names and ids of a caller, and its roles.
