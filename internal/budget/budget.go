@@ -4,8 +4,9 @@
 // in memory. A request begins with a fixed sum. Reading or rendering documents grants more, in proportion to their
 // size, so that requests can work on a large site, but a small request cannot cost much.
 //
-// A request that turns out to be large waits for one of a few permits before it continues, with priority for changes.
-// So small requests always find a free core, and the total memory is bounded:
+// A request that turns out to be large waits for one of a few permits before it continues, which are shared among the
+// users (Shares), with priority for changes. So small requests always find a free core, nobody keeps the large ones of
+// others waiting for long, and the total memory is bounded:
 //
 //	begin ─► small: held ≤ 8 MiB, spent ≤ 0.2 s ─► permit ─► large: up to the request's own limits ─► end
 //
@@ -48,12 +49,11 @@ type Budget struct {
 
 	steps, bytes       atomic.Int64 // spent; held
 	maxSteps, maxBytes atomic.Int64
-	large              atomic.Bool // it has a permit
 
-	mu      sync.Mutex   // held while waiting for a permit
-	release func()       // gives the permit back
-	first   bool         // it got the permit as a change, without a turn
-	since   atomic.Int64 // steps when it got the permit
+	large atomic.Bool // it has a permit
+
+	mu      sync.Mutex // held while waiting for a permit
+	release func()     // gives the permit back
 	ended   bool
 }
 
@@ -95,48 +95,25 @@ func (b *Budget) admit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.permit(release, isFirst(ctx))
+	b.permit(release)
 	return nil
 }
 
-// permit notes that the budget has a permit, and whether it got it as a change.
-func (b *Budget) permit(release func(), first bool) {
-	b.release, b.first = release, first
-	b.since.Store(b.steps.Load())
+// permit notes that the budget has a permit.
+func (b *Budget) permit(release func()) {
+	b.release = release
 	b.large.Store(true)
-}
-
-// giveWay lends the permit to a waiting change after a share of work, and waits until it is returned. The request keeps
-// its turn, so that no other one begins in the meantime. A request that got its permit as a change has no turn, and
-// keeps the permit.
-func (b *Budget) giveWay(ctx context.Context) error {
-	if b.pool.changes.Load() == 0 || isFirst(ctx) || ctx.Value(exempt{}) != nil {
-		return nil
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.ended || !b.large.Load() || b.first || b.steps.Load()-b.since.Load() < smallSteps {
-		return nil
-	}
-	b.large.Store(false)
-	b.pool.permits.Release(1)
-	if _, err := b.pool.wait(ctx, b.pool.permits); err != nil {
-		b.pool.turns.Release(1)
-		return err
-	}
-	b.permit(b.release, false)
-	return nil
 }
 
 // tryAdmit reports whether the budget has a permit, or has got one without waiting.
 func (b *Budget) tryAdmit(ctx context.Context) bool {
 	if !b.mu.TryLock() {
-		return false // another request waits for the permit
+		return false // another goroutine waits for the permit
 	}
 	defer b.mu.Unlock()
 	if !b.large.Load() && !b.ended {
-		if release := b.pool.tryAcquire(ctx); release != nil {
-			b.permit(release, isFirst(ctx))
+		if release := b.pool.permits.Try(Owner(ctx), 1); release != nil {
+			b.permit(release)
 		}
 	}
 	return b.large.Load() || b.ended

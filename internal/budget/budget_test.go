@@ -3,7 +3,6 @@ package budget_test
 import (
 	"context"
 	"errors"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -142,6 +141,38 @@ func TestPool_large(t *testing.T) {
 	})
 }
 
+// A user who has a permit gets no second one that others may want, and lets them pass.
+func TestPool_shares(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		pool := budget.NewPool(2, time.Minute)
+		admit := func(owner string) <-chan func() {
+			admitted := make(chan func(), 1)
+			go func() {
+				ctx, end := pool.Begin(budget.WithOwner(t.Context(), owner))
+				if err := budget.NewMeter(ctx).Admit(); err != nil {
+					t.Errorf("%s: %v", owner, err)
+				}
+				admitted <- end
+			}()
+			synctest.Wait()
+			return admitted
+		}
+		first := <-admit("a")
+		second := admit("a")
+		if len(second) > 0 {
+			t.Fatal("a user got both permits")
+		}
+		other := admit("b")
+		if len(other) == 0 {
+			t.Fatal("another user got none")
+		}
+		first()
+		(<-other)()
+		(<-second)()
+	})
+}
+
 // A change gets the next permit, however many other requests wait for one. The others take turns.
 func TestPool_changesFirst(t *testing.T) {
 	t.Parallel()
@@ -176,141 +207,8 @@ func TestPool_changesFirst(t *testing.T) {
 	})
 }
 
-// After each share of its work, a running request lends its permit to a waiting change, but not to other requests.
-func TestPool_givesWay(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		pool := budget.NewPool(1, time.Minute)
-		running, endRunning := pool.Begin(t.Context())
-		meter := budget.NewMeter(running)
-		work := func(steps int) <-chan error {
-			done := make(chan error, 1)
-			go func() {
-				meter.Charge(steps)
-				done <- meter.Check()
-			}()
-			synctest.Wait()
-			return done
-		}
-		if err := <-work(budget.Second / 4); err != nil { // which makes it large
-			t.Fatal(err)
-		}
-		admitted := map[string]func(){}
-		admit := func(name string, in func(context.Context) context.Context) {
-			go func() {
-				ctx, end := pool.Begin(t.Context())
-				if err := budget.NewMeter(in(ctx)).Admit(); err != nil {
-					t.Errorf("%s: %v", name, err)
-				}
-				admitted[name] = end // one at a time
-			}()
-			synctest.Wait()
-		}
-		admit("other", func(ctx context.Context) context.Context { return ctx })
-		if err := <-work(budget.Second / 4); err != nil || len(admitted) > 0 {
-			t.Fatalf("beside another request: %v, %d were admitted", err, len(admitted))
-		}
-		admit("change", budget.First)
-		back := work(budget.Second / 4)
-		if admitted["change"] == nil || admitted["other"] != nil {
-			t.Fatalf("after its share: %d were admitted", len(admitted))
-		}
-		select {
-		case err := <-back:
-			t.Fatalf("it went on beside the change: %v", err)
-		default:
-		}
-		admitted["change"]()
-		if err := <-back; err != nil || admitted["other"] != nil {
-			t.Fatalf("after the change: %v, %d were admitted", err, len(admitted))
-		}
-		admit("next change", budget.First)
-		if err := <-work(budget.Second / 10); err != nil || admitted["next change"] != nil {
-			t.Fatalf("after less than its share: %v, %d were admitted", err, len(admitted))
-		}
-		endRunning()
-		synctest.Wait()
-		admitted["next change"]()
-		synctest.Wait()
-		if admitted["other"] == nil {
-			t.Fatal("after its end the other request still waits")
-		}
-		admitted["other"]()
-	})
-}
-
-// A request that is canceled while it gives way leaves its turn to others.
-func TestPool_givesWay_gone(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		pool := budget.NewPool(1, time.Second)
-		running, end := pool.Begin(t.Context())
-		meter := budget.NewMeter(running)
-		if err := meter.Admit(); err != nil {
-			t.Fatal(err)
-		}
-		change, endChange := pool.Begin(t.Context())
-		go func() {
-			if err := budget.NewMeter(budget.First(change)).Admit(); err != nil {
-				t.Error(err)
-			}
-		}()
-		synctest.Wait()
-		meter.Charge(budget.Second / 2)
-		if err := meter.Check(); fault.KindOf(err) != fault.Unavailable {
-			t.Fatalf("while a change keeps the permit: %v", err)
-		}
-		end()
-		endChange()
-		other, endOther := pool.Begin(t.Context())
-		defer endOther()
-		if err := budget.NewMeter(other).Admit(); err != nil {
-			t.Fatalf("afterwards: %v", err)
-		}
-	})
-}
-
-// A change does not give way to another one, also in work that has no priority itself: it has no turn that it could
-// keep. Its work goes on while the other waits, and the counts of permits stay right.
-func TestPool_givesWay_change(t *testing.T) {
-	t.Parallel()
-	for _, permits := range []int64{1, 2} {
-		t.Run(strconv.FormatInt(permits, 10), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				pool := budget.NewPool(permits, time.Second)
-				change := func() (context.Context, func()) {
-					ctx, end := pool.Begin(t.Context())
-					if err := budget.NewMeter(budget.First(ctx)).Admit(); err != nil {
-						t.Error(err)
-					}
-					return ctx, end
-				}
-				running, end := change()
-				for range permits - 1 {
-					_, endOther := change()
-					defer endOther()
-				}
-				next := make(chan func())
-				go func() {
-					_, end := change()
-					next <- end
-				}()
-				synctest.Wait()
-				meter := budget.NewMeter(running)
-				meter.Charge(budget.Second / 2)
-				if err := meter.Check(); err != nil {
-					t.Errorf("while the next change waits: %v", err)
-				}
-				end()
-				(<-next)()
-			})
-		})
-	}
-}
-
-// A request that gives up or returns its permit leaves its turn to others.
-func TestPool_turns(t *testing.T) {
+// A request that gives up or returns its permit leaves it to others.
+func TestPool_gone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		pool := budget.NewPool(1, time.Second)

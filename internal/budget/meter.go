@@ -33,13 +33,11 @@ func (m *Meter) Spend(steps int) error {
 // Check returns an error if the request has spent more than it may (*Exceeded), or the cause of the context's end
 // if it was canceled. It may wait for a permit.
 func (m *Meter) Check() error {
-	switch err := m.look(); {
-	case err == ErrLarge: //nolint:errorlint // it is not wrapped
+	err := m.look()
+	if err == ErrLarge { //nolint:errorlint // it is not wrapped
 		return m.Admit()
-	case err != nil:
-		return err
 	}
-	return m.budget.giveWay(m.ctx)
+	return err
 }
 
 func (m *Meter) look() error {

@@ -4,35 +4,28 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/semaphore"
 
 	"purser/internal/fault"
 )
 
-// Pool holds the permits of large requests. It grants them in order of arrival, but to changes first: no more other
-// requests wait for a permit than there are permits, and the rest wait for their turn. Running requests give way to a
-// change after each share of their work. It is safe for concurrent use.
+// Pool holds the permits of large requests. It is safe for concurrent use.
 type Pool struct {
-	permits  *semaphore.Weighted
-	turns    *semaphore.Weighted // of requests that are no changes
-	changes  atomic.Int64        // number of those that wait for a permit
+	permits  *Shares
 	patience time.Duration
 }
 
 // NewPool returns a pool for a number of concurrent large requests, each of which waits at most patience for its
 // permit.
 func NewPool(permits int64, patience time.Duration) *Pool {
-	permits = max(1, permits)
-	return &Pool{permits: semaphore.NewWeighted(permits), turns: semaphore.NewWeighted(permits), patience: patience}
+	return &Pool{NewShares(max(1, permits)), patience}
 }
 
 // Permits returns how many large requests may run concurrently on this machine: together they use at most half of the
-// cores and the given number of bytes.
+// cores, or two of them, and the given number of bytes.
 func Permits(bytes int64) int64 {
-	return max(1, min(int64(runtime.GOMAXPROCS(0))/2, bytes/MaxBytes))
+	const two = 2 // so that one user leaves one to the others
+	return max(1, min(max(two, int64(runtime.GOMAXPROCS(0))/2), bytes/MaxBytes))
 }
 
 // Begin returns a context with the budget of a request. The caller must call end when the request is done.
@@ -72,70 +65,35 @@ func First(ctx context.Context) context.Context { return context.WithValue(ctx, 
 
 type first struct{}
 
-func isFirst(ctx context.Context) bool { return ctx.Value(first{}) != nil }
-
-// queues returns the queues in which a request waits, one after the other.
-func (p *Pool) queues(ctx context.Context) []*semaphore.Weighted {
-	if isFirst(ctx) {
-		return []*semaphore.Weighted{p.permits}
-	}
-	return []*semaphore.Weighted{p.turns, p.permits}
-}
-
 // acquire waits for a permit, which release returns. Fault: Unavailable.
 func (p *Pool) acquire(ctx context.Context) (release func(), err error) {
-	if isFirst(ctx) {
-		p.changes.Add(1)
-		defer p.changes.Add(-1)
-	}
-	return p.wait(ctx, p.queues(ctx)...)
-}
-
-// wait waits in one queue after the other; leave leaves them all. Fault: Unavailable.
-func (p *Pool) wait(ctx context.Context, queues ...*semaphore.Weighted) (leave func(), err error) {
 	waiting, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
-	leave = func() {}
-	for _, queue := range queues {
-		if err := queue.Acquire(waiting, 1); err != nil {
-			leave()
-			return nil, p.unavailable(ctx)
-		}
-		leave = releasing(queue, leave)
-	}
-	return leave, nil
-}
-
-// tryAcquire is acquire without waiting: it returns nil if no permit is free.
-func (p *Pool) tryAcquire(ctx context.Context) (release func()) {
-	release = func() {}
-	for _, queue := range p.queues(ctx) {
-		if !queue.TryAcquire(1) {
-			release()
-			return nil
-		}
-		release = releasing(queue, release)
-	}
-	return release
-}
-
-func releasing(queue *semaphore.Weighted, others func()) func() {
-	return func() {
-		queue.Release(1)
-		others()
-	}
-}
-
-// unavailable returns the error of a request that got no permit.
-func (p *Pool) unavailable(ctx context.Context) error {
-	if ctx.Err() != nil {
-		return fmt.Errorf("wait for other large requests: %w", context.Cause(ctx))
+	release, err = p.permits.Acquire(waiting, Owner(ctx), 1, ctx.Value(first{}) != nil)
+	switch {
+	case err == nil:
+		return release, nil
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("wait for other large requests: %w", context.Cause(ctx))
 	}
 	busy := fault.New(fault.Unavailable, "HTTPServiceUnavailable",
 		"Other large requests have kept the server busy for %v; nothing was stored, send the request again", p.patience)
 	busy.RetryAfter = p.patience
-	return busy
+	return nil, busy
 }
+
+// WithOwner returns a context for the request of an owner, whose share of what all need is bounded; see Shares.
+func WithOwner(ctx context.Context, owner string) context.Context {
+	return context.WithValue(ctx, ownerKey{}, owner)
+}
+
+// Owner returns the owner of a context's request, "" for the server itself.
+func Owner(ctx context.Context) string {
+	owner, _ := ctx.Value(ownerKey{}).(string)
+	return owner
+}
+
+type ownerKey struct{}
 
 type key struct{}
 

@@ -1,0 +1,124 @@
+package budget
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// Shares is a weighted semaphore that no owner can keep for himself: whoever holds something gets more only while as
+// much stays free as he then holds. So one owner has at most half of it, the next one half of the rest, and so on. An
+// owner who holds nothing gets whatever is free. The owner "" is the server itself, and has no such bound. Shares is
+// safe for concurrent use.
+type Shares struct {
+	mu      sync.Mutex
+	size    int64
+	free    int64
+	held    map[string]int64 // by owner
+	waiting []*claim         // in the order in which they are granted
+}
+
+// claim is what an owner asks for.
+type claim struct {
+	owner   string
+	weight  int64
+	granted chan struct{} // closed once he has it
+}
+
+// NewShares returns a semaphore of a size, all of which is free.
+func NewShares(size int64) *Shares {
+	return &Shares{size: size, free: size, held: map[string]int64{}}
+}
+
+// Try takes a weight, at most the whole size, without waiting. It returns nil if the weight is not free, or not within
+// the owner's share. Otherwise release must be called, and may be called again.
+func (s *Shares) Try(owner string, weight int64) (release func()) {
+	c := s.claim(owner, weight)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.weight > s.free || s.exceeds(c) {
+		return nil
+	}
+	s.grant(c)
+	return s.releasing(c)
+}
+
+// Acquire takes a weight, at most the whole size, and waits until it is free. Claims are granted in the order of
+// arrival, urgent ones first; a claim beyond its owner's share lets the others pass. If ctx ends first, the error is
+// its cause. Otherwise release must be called, and may be called again.
+func (s *Shares) Acquire(ctx context.Context, owner string, weight int64, urgent bool) (release func(), err error) {
+	c := s.claim(owner, weight)
+	s.mu.Lock()
+	at := len(s.waiting)
+	if urgent {
+		at = 0
+	}
+	s.waiting = slices.Insert(s.waiting, at, c)
+	s.serve()
+	s.mu.Unlock()
+	release = s.releasing(c)
+	select {
+	case <-c.granted:
+		return release, nil
+	case <-ctx.Done():
+		release()
+		return nil, context.Cause(ctx)
+	}
+}
+
+// Held returns how much is taken.
+func (s *Shares) Held() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.size - s.free
+}
+
+func (s *Shares) claim(owner string, weight int64) *claim {
+	return &claim{owner, min(weight, s.size), make(chan struct{})}
+}
+
+// releasing returns a function that ends a claim, whether it was granted or not.
+func (s *Shares) releasing(c *claim) func() {
+	return sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		select {
+		case <-c.granted:
+			s.free += c.weight
+			if s.held[c.owner] -= c.weight; s.held[c.owner] == 0 {
+				delete(s.held, c.owner)
+			}
+		default:
+			s.waiting = slices.DeleteFunc(s.waiting, func(other *claim) bool { return other == c })
+		}
+		s.serve()
+	})
+}
+
+// serve grants the claims that can be granted. A claim for more than is free keeps those behind it waiting; otherwise
+// small ones would always come first. The caller holds mu.
+func (s *Shares) serve() {
+	blocked := false
+	s.waiting = slices.DeleteFunc(s.waiting, func(c *claim) bool {
+		if blocked || s.exceeds(c) {
+			return false
+		}
+		if blocked = c.weight > s.free; !blocked {
+			s.grant(c)
+		}
+		return !blocked
+	})
+}
+
+// exceeds reports whether a claim goes beyond its owner's share. The caller holds mu.
+func (s *Shares) exceeds(c *claim) bool {
+	held := s.held[c.owner]
+	return c.owner != "" && held > 0 && held+c.weight > s.free-c.weight
+}
+
+// grant grants a claim for what is free. The caller holds mu.
+func (s *Shares) grant(c *claim) {
+	s.free -= c.weight
+	s.held[c.owner] += c.weight
+	close(c.granted)
+}

@@ -1,0 +1,172 @@
+package budget_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"pgregory.net/rapid"
+
+	"purser/internal/budget"
+)
+
+// One owner gets half of all, the next one half of the rest; who holds nothing gets whatever is left.
+func TestShares_Try(t *testing.T) {
+	t.Parallel()
+	shares := budget.NewShares(20)
+	take := func(owner string, weight int64) (n int) {
+		for shares.Try(owner, weight) != nil {
+			n++
+		}
+		return n
+	}
+	for _, c := range []struct {
+		owner  string
+		weight int64
+		want   int
+	}{
+		{"a", 1, 10}, {"b", 1, 5}, {"c", 1, 2}, {"d", 2, 1}, {"a", 1, 0}, {"e", 2, 0}, {"", 1, 1}, {"e", 1, 0},
+	} {
+		if got := take(c.owner, c.weight); got != c.want {
+			t.Errorf("%s took %d of weight %d, want %d", c.owner, got, c.weight, c.want)
+		}
+	}
+	if held := shares.Held(); held != 20 {
+		t.Errorf("%d are held", held)
+	}
+}
+
+// A weight above the size is the whole size, and a second release changes nothing.
+func TestShares_release(t *testing.T) {
+	t.Parallel()
+	shares := budget.NewShares(2)
+	release := shares.Try("a", 5)
+	if release == nil || shares.Try("b", 1) != nil {
+		t.Fatal("the whole was not taken")
+	}
+	release()
+	other := shares.Try("b", 2)
+	release()
+	if other == nil || shares.Held() != 2 {
+		t.Errorf("%d are held after a second release", shares.Held())
+	}
+}
+
+// Claims are granted in their order, urgent ones first. One beyond its owner's share lets the others pass, and one for
+// more than is free does not.
+func TestShares_Acquire(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		shares := budget.NewShares(4)
+		half, rest := shares.Try("a", 2), shares.Try("b", 2)
+		var order []string
+		claim := func(name, owner string, weight int64, urgent bool) {
+			go func() {
+				release, err := shares.Acquire(t.Context(), owner, weight, urgent)
+				if err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				order = append(order, name) // one at a time
+				release()
+			}()
+			synctest.Wait()
+		}
+		claim("more of a", "a", 1, false)
+		claim("large", "c", 3, false)
+		claim("small", "d", 1, false)
+		claim("urgent", "e", 1, true)
+		if len(order) > 0 {
+			t.Fatalf("nothing is free, and %v were granted", order)
+		}
+		rest() // 2 are free: the urgent one gets 1 of them; the large one then keeps the small one waiting
+		synctest.Wait()
+		if want := "[urgent]"; fmt.Sprint(order) != want {
+			t.Errorf("granted with 2 free: %v, want %s", order, want)
+		}
+		half()
+		synctest.Wait()
+		if len(order) != 4 || shares.Held() != 0 {
+			t.Errorf("granted in the end: %v; %d are held", order, shares.Held())
+		}
+	})
+}
+
+// A claim that is given up leaves its place to others.
+func TestShares_Acquire_gone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		shares := budget.NewShares(2)
+		release := shares.Try("a", 1)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		gone, failed, granted := errors.New("gone"), make(chan error), make(chan error)
+		go func() {
+			_, err := shares.Acquire(ctx, "b", 2, false)
+			failed <- err
+		}()
+		synctest.Wait()
+		go func() {
+			_, err := shares.Acquire(t.Context(), "c", 1, false)
+			granted <- err
+		}()
+		synctest.Wait()
+		cancel(gone)
+		if err := <-failed; !errors.Is(err, gone) {
+			t.Errorf("given up: %v", err)
+		}
+		if err := <-granted; err != nil {
+			t.Errorf("behind it: %v", err)
+		}
+		if release(); shares.Held() != 1 {
+			t.Errorf("%d are held", shares.Held())
+		}
+	})
+}
+
+// Whatever is taken and released, no more than the size is held, an owner who takes several times holds at most half,
+// and all is free in the end.
+func TestLaws_shares(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.Int64Range(1, 50).Draw(t, "size")
+		shares := budget.NewShares(size)
+		type taken struct {
+			owner   string
+			weight  int64
+			release func()
+		}
+		var all []taken
+		for range rapid.IntRange(0, 60).Draw(t, "steps") {
+			if len(all) > 0 && rapid.Bool().Draw(t, "release") {
+				i := rapid.IntRange(0, len(all)-1).Draw(t, "which")
+				all[i].release()
+				all = append(all[:i], all[i+1:]...)
+				continue
+			}
+			owner := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "owner")
+			weight := rapid.Int64Range(1, size).Draw(t, "weight")
+			var before, held int64
+			for _, one := range all {
+				held += one.weight
+				if one.owner == owner {
+					before += one.weight
+				}
+			}
+			release := shares.Try(owner, weight)
+			want := held+weight <= size && (before == 0 || 2*weight+before <= size-held)
+			if (release != nil) != want {
+				t.Fatalf("%s holds %d of %d, and %d are held: %d were granted: %v", owner, before, size, held, weight, !want)
+			}
+			if release != nil {
+				all = append(all, taken{owner, weight, release})
+			}
+		}
+		for _, one := range all {
+			one.release()
+		}
+		if shares.Held() != 0 {
+			t.Fatalf("%d are held in the end", shares.Held())
+		}
+	})
+}
