@@ -12,6 +12,7 @@ import (
 	"purser/api/parameters"
 	"purser/api/requests"
 	"purser/api/waiting"
+	"purser/internal/budget"
 	"purser/internal/fault"
 )
 
@@ -34,6 +35,7 @@ func (s *server) dispatch(of methods) http.HandlerFunc {
 			return
 		}
 		err := s.gate.Authorize(w, r, called.rule)
+		r = r.WithContext(budget.WithOwner(r.Context(), s.gate.Owner(r)))
 		if err == nil && ok {
 			err = parameters.Check(r, called.parameters, s.Compat && requests.IsReading(r.Method))
 		}

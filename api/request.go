@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"purser/api/bodies"
 	"purser/api/requests"
 	"purser/api/views"
 	"purser/api/waiting"
@@ -92,7 +91,7 @@ func (s *server) links(r *http.Request) views.Links {
 
 // readOne reads a body of one document of at most limit bytes.
 func (s *server) readOne(w http.ResponseWriter, r *http.Request, limit int64) (any, error) {
-	text, media, err := bodies.Read(w, r, min(s.Limits.Body, limit))
+	text, media, err := s.uploads.ReadSmall(w, r, min(s.Limits.Body, limit))
 	if err != nil {
 		return nil, err
 	}

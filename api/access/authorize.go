@@ -117,6 +117,15 @@ func (g *Gate) Caller(r *http.Request) string {
 	return requests.Of(r).Caller.UserID
 }
 
+// Owner returns whose share of the server a request takes: the user's or, for callers without a name, that of all at
+// their address.
+func (g *Gate) Owner(r *http.Request) string {
+	if caller := g.Caller(r); caller != "" {
+		return "user " + caller
+	}
+	return "address " + requests.Remote(r)
+}
+
 // CallerName returns the name of the caller, or its id if it has no name. It is empty if callers are anonymous.
 func (g *Gate) CallerName(r *http.Request) string {
 	caller := requests.Of(r).Caller

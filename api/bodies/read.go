@@ -25,24 +25,38 @@ func sizeOf(r *http.Request, limit int64) int64 {
 	return r.ContentLength
 }
 
-// Read reads and decompresses the body. Fault: TooLarge if it exceeds the limit.
-func Read(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, document.Media, error) {
+// ReadSmall reads and decompresses a body whose limit is so low that its memory need not be reserved. Faults: TooLarge
+// if it exceeds the limit, Timeout if it arrives too slowly.
+func (u *Uploads) ReadSmall(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, document.Media, error) {
+	return u.read(w, r, limit, func(int64) error { return nil })
+}
+
+// read is ReadSmall, but calls reserve for the memory of what is more than the first bytes, once these have arrived.
+func (u *Uploads) read(w http.ResponseWriter, r *http.Request, limit int64, reserve func(bytes int64) error) (
+	[]byte, document.Media, error,
+) {
 	media := Media(r)
 	if r.ContentLength > limit {
 		return nil, media, tooLarge(limit)
 	}
-	if isGzip(r) {
-		text, err := readGzip(w, r, limit)
-		return text, media, err
+	source := pace(w, r.Body, u.patience)
+	defer source.end()
+	waited := func(bytes int64) error {
+		defer source.begin() // the body could not be read in the meantime
+		return reserve(bytes)
 	}
-	text, err := readAll(http.MaxBytesReader(w, r.Body, limit), max(r.ContentLength, 0), limit)
+	text, err := readBody(r, http.MaxBytesReader(w, source, limit), limit, waited)
 	return text, media, err
 }
 
-// readGzip reads the body and decompresses it.
-func readGzip(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+// readBody reads a body from source and decompresses it.
+func readBody(r *http.Request, source io.Reader, limit int64, reserve func(int64) error) ([]byte, error) {
+	size := sizeOf(r, limit)
+	if !isGzip(r) {
+		return readAll(source, max(r.ContentLength, 0), size, limit, reserve)
+	}
 	const unpacked = "; compress it with gzip, or send it without Content-Encoding; nothing was stored"
-	unzipped, err := gzip.NewReader(http.MaxBytesReader(w, r.Body, limit))
+	unzipped, err := gzip.NewReader(source)
 	switch {
 	case errors.Is(err, io.EOF):
 		return nil, damaged("The request body is empty, but Content-Encoding says that it is compressed" + unpacked)
@@ -52,13 +66,29 @@ func readGzip(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 		return nil, faultOf(limit, err)
 	}
 	// One byte more than allowed shows that the body was larger.
-	return readAll(io.LimitReader(unzipped, limit+1), 0, limit)
+	return readAll(io.LimitReader(unzipped, limit+1), 0, size, limit, reserve)
 }
 
-// readAll reads a body to its end, of at most limit bytes. size is the expected number of bytes, 0 if it is unknown.
-func readAll(source io.Reader, size, limit int64) ([]byte, error) {
-	buffer := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead)) // room to read EOF without growing
-	if _, err := buffer.ReadFrom(source); err != nil {
+// firstBytes of a body are read before memory for all of it is reserved, so that nobody gets that memory by announcing
+// a large body alone. Most bodies are not larger.
+const firstBytes = 1 << 20
+
+// readAll reads a body to its end. It has announced bytes, 0 if that is not known, and at most size. An error of reserve
+// is returned unwrapped.
+func readAll(source io.Reader, announced, size, limit int64, reserve func(bytes int64) error) ([]byte, error) {
+	first := min(size, firstBytes)
+	buffer := bytes.NewBuffer(make([]byte, 0, min(announced, first)+bytes.MinRead)) // room to read EOF without growing
+	_, err := io.CopyN(buffer, source, first)
+	if err == nil && size > first {
+		if err := reserve(size - first); err != nil {
+			return nil, err
+		}
+		buffer.Grow(int(max(announced-first, 0)) + bytes.MinRead)
+	}
+	if err == nil {
+		_, err = buffer.ReadFrom(source)
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, faultOf(limit, err)
 	}
 	if int64(buffer.Len()) > limit {

@@ -3,45 +3,68 @@ package bodies
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"purser/api/requests"
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
 )
 
-// Uploads bounds the uploads of documents in progress: those of one user, and the memory of all.
+// Uploads bounds the uploads of documents in progress: those of one user, and the memory of all, of which each user has
+// a share.
 type Uploads struct {
 	perUser  int // 0: unlimited
-	bytes    int64
 	patience time.Duration
-	memory   *semaphore.Weighted
+	first    *budget.Shares // memory of the first bytes of bodies
+	rest     *budget.Shares // memory of all the others
 
 	mutex sync.Mutex
 	users map[string]int // uploads in progress, by user
 }
 
-// NewUploads returns bounds of perUser uploads of one user, 0 for any number, and bytes of all. A request waits for
-// memory for as long as patience, and then as long for its body to arrive.
+// NewUploads returns bounds of perUser uploads of one user, 0 for any number, and bytes of all, a tenth of which is kept
+// for the first MiB of each body. A request waits for memory for as long as patience, and then as long for its body to
+// arrive.
 func NewUploads(perUser int, bytes int64, patience time.Duration) *Uploads {
+	const parts = 10
+	first := max(1, bytes/parts)
 	return &Uploads{
-		perUser: perUser, bytes: bytes, patience: patience, memory: semaphore.NewWeighted(bytes), users: map[string]int{},
+		perUser: perUser, patience: patience, users: map[string]int{},
+		first: budget.NewShares(first), rest: budget.NewShares(max(1, bytes-first)),
 	}
 }
 
-// Read is the function Read, but waits for memory first; end releases it. Faults: Throttled if the user has too many
+// Read is ReadSmall, but waits for memory first; end releases it. Faults: Throttled if the user has too many
 // uploads in progress, Unavailable if no memory becomes free in time.
 func (u *Uploads) Read(w http.ResponseWriter, r *http.Request, limit int64) (
 	text []byte, media document.Media, end func(), err error,
 ) {
-	if end, err = u.begin(w, r, sizeOf(r, limit)); err != nil {
+	user := requests.Of(r).Caller.UserID
+	if !u.enter(user) {
+		f := fault.New(fault.Throttled, "HTTPTooManyRequests", "%d bodies of documents of this user are under way, the "+
+			"most that may be at once; send the next when one is answered", u.perUser)
+		f.RetryAfter = time.Second
+		return nil, 0, nil, f
+	}
+	first, rest := func() {}, func() {}
+	end = func() {
+		rest()
+		first()
+		u.leave(user)
+	}
+	if first, err = u.reserve(r, u.first, min(sizeOf(r, limit), firstBytes)); err != nil {
+		u.leave(user)
 		return nil, 0, nil, err
 	}
-	if text, media, err = Read(w, r, limit); err != nil {
+	text, media, err = u.read(w, r, limit, func(bytes int64) (err error) {
+		rest, err = u.reserve(r, u.rest, bytes)
+		return err
+	})
+	if err != nil {
 		end()
 	}
 	return text, media, end, advised(err)
@@ -58,46 +81,21 @@ func advised(err error) error {
 	return &said
 }
 
-// begin reserves memory for an upload; end releases it.
-func (u *Uploads) begin(w http.ResponseWriter, r *http.Request, size int64) (end func(), err error) {
-	user := requests.Of(r).Caller.UserID
-	if !u.enter(user) {
-		f := fault.New(fault.Throttled, "HTTPTooManyRequests", "%d bodies of documents of this user are under way, the "+
-			"most that may be at once; send the next when one is answered", u.perUser)
-		f.RetryAfter = time.Second
-		return nil, f
-	}
-	size = min(size, u.bytes)
-	if err := u.reserve(w, r, size); err != nil {
-		u.leave(user)
-		return nil, err
-	}
-	return func() {
-		u.memory.Release(size)
-		u.leave(user)
-	}, nil
-}
-
-// reserve waits for memory. After a wait, the read deadline of the body starts again, because the body could not be
-// read in the meantime.
-func (u *Uploads) reserve(w http.ResponseWriter, r *http.Request, size int64) error {
-	if u.memory.TryAcquire(size) {
-		return nil
-	}
+// reserve waits for memory, which release releases.
+func (u *Uploads) reserve(r *http.Request, memory *budget.Shares, bytes int64) (release func(), err error) {
 	ctx, cancel := context.WithTimeout(r.Context(), u.patience)
 	defer cancel()
-	if err := u.memory.Acquire(ctx, size); err != nil {
-		if err := r.Context().Err(); err != nil {
-			return err
-		}
-		f := fault.New(fault.Unavailable, "HTTPServiceUnavailable",
-			"Other uploads kept all memory for bodies in use (--ingest-memory); nothing was stored")
-		f.RetryAfter = max(u.patience, time.Second)
-		return f
+	release, err = memory.Acquire(ctx, budget.Owner(ctx), bytes, false)
+	switch {
+	case err == nil:
+		return release, nil
+	case r.Context().Err() != nil:
+		return func() {}, fmt.Errorf("wait for memory: %w", context.Cause(r.Context()))
 	}
-	// Writers without deadlines, such as those of tests, return an error.
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(u.patience))
-	return nil
+	f := fault.New(fault.Unavailable, "HTTPServiceUnavailable",
+		"Other uploads kept all memory for bodies in use (--ingest-memory); nothing was stored")
+	f.RetryAfter = max(u.patience, time.Second)
+	return func() {}, f
 }
 
 // enter registers an upload of a user and reports whether it is allowed.

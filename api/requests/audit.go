@@ -103,16 +103,21 @@ func (a Recorder) Event(r *http.Request, status int) *revisions.AuditEvent {
 	return &event
 }
 
-func (a Recorder) event(r *http.Request, status int) revisions.AuditEvent {
-	info := Of(r)
+// Remote returns the address that a request comes from, without the port.
+func Remote(r *http.Request) string {
 	remote, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
-		remote = r.RemoteAddr
+		return r.RemoteAddr
 	}
+	return remote
+}
+
+func (a Recorder) event(r *http.Request, status int) revisions.AuditEvent {
+	info := Of(r)
 	return revisions.AuditEvent{
 		At: a.Now(), UserID: info.Caller.UserID, UserName: info.Caller.UserName, Project: info.Caller.ProjectID,
 		EndUser: EndUser(r), Rule: info.Rule, Method: r.Method, Target: targetOf(r),
-		Revision: info.Revision, Status: status, Error: info.ErrorType, Remote: remote, Request: info.id,
+		Revision: info.Revision, Status: status, Error: info.ErrorType, Remote: Remote(r), Request: info.id,
 	}
 }
 

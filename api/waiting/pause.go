@@ -8,14 +8,13 @@ import (
 
 	"purser/api/requests"
 	"purser/internal/authz"
-	"purser/internal/feed"
 )
 
 // pause is the state of a request while it waits. Pausing describes how it is used.
 type pause struct {
 	began  time.Time     // the request
 	limit  time.Duration // of the wait
-	place  feed.Wait
+	place  func()
 	viewer authz.Viewer // of the group's answer
 	pinned string       // the subject of the request
 	member *member      // of a group; nil if the request need not wait
@@ -89,7 +88,7 @@ func (p *pause) rest(ctx context.Context, stopping <-chan struct{}) {
 // end releases the resources of a waiting request.
 func (p *pause) end() {
 	p.member.leave()
-	p.place.End()
+	p.place()
 }
 
 // aside runs work in a separate goroutine and passes on its panic.

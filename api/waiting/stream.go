@@ -40,7 +40,7 @@ func (room *Room) Stream(w http.ResponseWriter, r *http.Request, wanted paramete
 	if err != nil {
 		return err
 	}
-	defer place.End()
+	defer place()
 	turn, changed := room.feed.Next()
 	page, err := room.feed.Page(r.Context(), wanted.Since, wanted.Types, streamPage)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"purser/api/access"
 	"purser/api/parameters"
 	"purser/api/requests"
+	"purser/internal/budget"
 	"purser/internal/fault"
 	"purser/internal/feed"
 )
@@ -70,7 +71,7 @@ const maxWaitingHeader = 32 << 10
 
 // place returns a place among the waiting requests. Faults: Invalid for a large request, Unavailable if all places are
 // taken, Throttled if the caller has its share of them.
-func (room *Room) place(r *http.Request) (feed.Wait, error) {
+func (room *Room) place(r *http.Request) (end func(), err error) {
 	size := len(r.RequestURI)
 	for name, values := range r.Header {
 		for _, value := range values {
@@ -78,10 +79,10 @@ func (room *Room) place(r *http.Request) (feed.Wait, error) {
 		}
 	}
 	if size > maxWaitingHeader {
-		return feed.Wait{}, fault.New(fault.Invalid, "HTTPBadRequest", "The URL and the headers of a request that waits may "+
+		return nil, fault.New(fault.Invalid, "HTTPBadRequest", "The URL and the headers of a request that waits may "+
 			"have %d bytes; these have %d. Send fewer, or ask without wait.", maxWaitingHeader, size)
 	}
-	return room.feed.Wait(room.gate.Caller(r))
+	return room.feed.Wait(budget.Owner(r.Context()))
 }
 
 // await makes a request wait for an answer, or answers one that has waited.
@@ -100,7 +101,7 @@ func (room *Room) await(w http.ResponseWriter, r *http.Request, of Endpoint, lim
 		return err
 	}
 	if limit == 0 {
-		defer place.End()
+		defer place()
 		w.Header().Set(waitedHeader, "0.0")
 		return of.Handle(w, withState(r, &State{Pinned: pinned}))
 	}

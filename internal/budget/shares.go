@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// Shares is a weighted semaphore that no owner can keep for himself: whoever holds something gets more only while as
-// much stays free as he then holds. So one owner has at most half of it, the next one half of the rest, and so on. An
-// owner who holds nothing gets whatever is free. The owner "" is the server itself, and has no such bound. Shares is
-// safe for concurrent use.
+// Shares is a weighted semaphore that no owner can keep for himself: whoever holds something gets more only if all that
+// he would hold is free as well. So one owner has about half of it, the next one half of the rest, and so on. An owner
+// who holds nothing gets whatever is free. The owner "" is the server itself, and has no such bound. Shares is safe for
+// concurrent use.
 type Shares struct {
 	mu      sync.Mutex
 	size    int64
@@ -113,7 +113,7 @@ func (s *Shares) serve() {
 // exceeds reports whether a claim goes beyond its owner's share. The caller holds mu.
 func (s *Shares) exceeds(c *claim) bool {
 	held := s.held[c.owner]
-	return c.owner != "" && held > 0 && held+c.weight > s.free-c.weight
+	return c.owner != "" && held > 0 && held+c.weight > s.free
 }
 
 // grant grants a claim for what is free. The caller holds mu.

@@ -274,8 +274,9 @@ func (s *Service) judged(ctx context.Context, snapshot revisions.Snapshot, diff 
 }
 
 // lockWrites waits until this process is appending no other change; unlock lets the next one begin. A large request
-// gives up its permit while it waits for the lock, and needs none with the returned context while it holds the lock;
-// otherwise requests for the lock and for a permit could deadlock.
+// gives up its permit while it waits for the lock. With the returned context it needs none while it holds the lock, or
+// requests for the lock and for a permit could deadlock, and it counts as the server's own, or others would wait for
+// the share of its owner.
 func (s *Service) lockWrites(ctx context.Context) (locked context.Context, unlock func(), err error) {
 	select {
 	case <-s.writes:
@@ -288,7 +289,7 @@ func (s *Service) lockWrites(ctx context.Context) (locked context.Context, unloc
 		}
 	}
 	began := s.Now()
-	return budget.Exempt(ctx), func() {
+	return budget.WithOwner(budget.Exempt(ctx), ""), func() {
 		s.observe("turn", began)
 		s.writes <- struct{}{}
 	}, nil

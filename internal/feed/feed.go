@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"purser/internal/budget"
 	"purser/internal/cache"
 	"purser/internal/events"
 	"purser/internal/revisions"
@@ -19,7 +20,7 @@ type Config struct {
 	Defaults revisions.Defaults // the validations that count if no policy is in force
 	// Keep is how long events are kept. The newest ten thousand are kept in any case.
 	Keep     time.Duration
-	MaxWaits int // the most waits at a time
+	MaxWaits int // the most waits at a time; at least 1
 	// Always also looks for events while nobody waits, as webhooks require.
 	Always bool
 	Log    *slog.Logger
@@ -32,14 +33,13 @@ type Feed struct {
 	pages     *cache.Cache[pageKey, Page] // shared by waiting readers
 	arrived   chan struct{}               // receives when the first wait begins
 	numbering sync.Mutex                  // held while events are numbered
+	waits     *budget.Shares
 
 	mu      sync.Mutex
 	next    *pass         // one that has not begun; nil if there is none
 	at      Position      // the last known one; Newest is negative if none is
 	turn    int64         // counts the changes of at
 	changed chan struct{} // closed and replaced when at changes
-	waits   int
-	waitsOf map[string]int // by user
 }
 
 // New returns a feed. Waits end only while Run runs.
@@ -47,7 +47,7 @@ func New(config Config) *Feed {
 	const pagesSize = 8 << 20
 	return &Feed{
 		Config: config, at: Position{Newest: -1}, changed: make(chan struct{}), arrived: make(chan struct{}, 1),
-		pages: cache.New[pageKey, Page](pagesSize), waitsOf: map[string]int{},
+		pages: cache.New[pageKey, Page](pagesSize), waits: budget.NewShares(int64(config.MaxWaits)),
 	}
 }
 

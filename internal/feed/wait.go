@@ -23,55 +23,28 @@ func forgotten(after int64, found Found) error {
 	return gone
 }
 
-// Wait is a permission to wait for changes.
-type Wait struct {
-	feed *Feed
-	user string
-}
-
-// Wait reserves a wait for a user; "" means that users are not distinguished. The caller must call End. A user may have
-// as many waits as remain free, so that no user can take all of them: a single user gets half of MaxWaits, two users
-// a third each. Faults: Unavailable if no wait is free, Throttled if the user has too many.
-func (f *Feed) Wait(user string) (Wait, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+// Wait reserves a wait for an owner, of whom none can take all of them (budget.Shares). end must be called. Faults:
+// Unavailable if no wait is free, Throttled if the owner has his share.
+func (f *Feed) Wait(owner string) (end func(), err error) {
+	first := f.Waiting() == 0
+	if end := f.waits.Try(owner, 1); end != nil {
+		if first {
+			select {
+			case f.arrived <- struct{}{}:
+			default:
+			}
+		}
+		return end, nil
+	}
 	const retryAfter = 5 * time.Second
-	free := f.MaxWaits - f.waits
-	if free <= 0 {
-		full := fault.New(fault.Unavailable, "HTTPServiceUnavailable",
+	refused := fault.New(fault.Throttled, "HTTPTooManyRequests", "As many requests of this user wait already as one user "+
+		"may have of the %d that may wait (--max-waits); ask without wait, or later", f.MaxWaits)
+	if f.Waiting() >= f.MaxWaits {
+		refused = fault.New(fault.Unavailable, "HTTPServiceUnavailable",
 			"%d requests wait already, the most that may (--max-waits); ask without wait, or later", f.MaxWaits)
-		full.RetryAfter = retryAfter
-		return Wait{}, full
 	}
-	if user != "" {
-		if f.waitsOf[user] >= free {
-			many := fault.New(fault.Throttled, "HTTPTooManyRequests", "%d requests of this user wait already, and only %d "+
-				"others may (--max-waits), which are kept for other users; ask without wait, or later", f.waitsOf[user], free)
-			many.RetryAfter = retryAfter
-			return Wait{}, many
-		}
-		f.waitsOf[user]++
-	}
-	if f.waits++; f.waits == 1 {
-		select {
-		case f.arrived <- struct{}{}:
-		default:
-		}
-	}
-	return Wait{f, user}, nil
-}
-
-// End ends the wait.
-func (w Wait) End() {
-	w.feed.mu.Lock()
-	defer w.feed.mu.Unlock()
-	w.feed.waits--
-	if w.user == "" {
-		return
-	}
-	if w.feed.waitsOf[w.user]--; w.feed.waitsOf[w.user] == 0 {
-		delete(w.feed.waitsOf, w.user)
-	}
+	refused.RetryAfter = retryAfter
+	return nil, refused
 }
 
 // Next returns a channel that is closed when the feed changes after the call, provided that somebody waits. What a
@@ -84,9 +57,7 @@ func (f *Feed) Next() (turn int64, changed <-chan struct{}) {
 
 // Waiting returns the number of waits.
 func (f *Feed) Waiting() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.waits
+	return int(f.waits.Held())
 }
 
 const (

@@ -13,7 +13,7 @@ import (
 func TestFeed_Wait(t *testing.T) {
 	t.Parallel()
 	f := New(Config{MaxWaits: 10})
-	var places []Wait
+	var places []func()
 	take := func(user string, want int) {
 		t.Helper()
 		for n := 0; ; n++ {
@@ -30,15 +30,15 @@ func TestFeed_Wait(t *testing.T) {
 	take("a", 5)
 	take("b", 3)
 	take("c", 1)
-	take("", 1)
-	if _, err := f.Wait("d"); fault.KindOf(err) != fault.Unavailable {
+	take("d", 1)
+	if _, err := f.Wait("e"); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("without a place: %v", err)
 	}
 	for _, place := range places {
-		place.End()
+		place()
 	}
-	if len(f.waitsOf) > 0 || f.Waiting() > 0 {
-		t.Errorf("places that nobody has: %v", f.waitsOf)
+	if f.Waiting() > 0 {
+		t.Errorf("%d places that nobody has", f.Waiting())
 	}
 	take("", 10)
 }

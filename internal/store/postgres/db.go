@@ -8,7 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"go.opentelemetry.io/otel/trace"
-	"golang.org/x/sync/semaphore"
+
+	"purser/internal/budget"
 )
 
 // Deadlines bound the duration of calls to the database, by their kind.
@@ -34,7 +35,7 @@ type DB struct {
 	Pool      *pgxpool.Pool
 	Deadlines Deadlines
 	// general limits the connections of all calls except readiness, audit and verdicts, which must always find one.
-	general   *semaphore.Weighted
+	general   *budget.Shares
 	abandoned struct {
 		sync.Mutex
 		last time.Time // when connections were replaced because a call got no answer
@@ -55,7 +56,7 @@ func Connect(ctx context.Context, url string, deadlines Deadlines, traces trace.
 	if err != nil {
 		return nil, fmt.Errorf("connect to the database: %w", err)
 	}
-	general := semaphore.NewWeighted(int64(max(1, config.MaxConns-reservedConnections)))
+	general := budget.NewShares(int64(max(1, config.MaxConns-reservedConnections)))
 	return &DB{Pool: pool, Deadlines: deadlines, general: general}, nil
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"purser/internal/budget"
 	"purser/internal/fault"
 )
 
@@ -148,12 +149,13 @@ func (d *DB) Within(ctx context.Context, limit time.Duration, do func(ctx contex
 	return err
 }
 
-// Sharing runs do with one of the connections that all calls share.
+// Sharing runs do with one of the connections that all calls share, each owner with his share of them.
 func (d *DB) Sharing(ctx context.Context, do func() error) error {
-	if err := d.general.Acquire(ctx, 1); err != nil {
+	release, err := d.general.Acquire(ctx, budget.Owner(ctx), 1, false)
+	if err != nil {
 		return fmt.Errorf("wait for a connection: %w", err)
 	}
-	defer d.general.Release(1)
+	defer release()
 	return do()
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+
+	"purser/internal/budget"
 )
 
 // Gatherer lets concurrent writers share a transaction: while one group is being written, the next one gathers. Many
@@ -41,7 +43,7 @@ func (g *Gatherer[In, Out]) Do(ctx context.Context, in In, bytes int,
 ) (out Out, err error) {
 	joined, place := g.join(in, bytes)
 	if place == 0 {
-		go g.write(context.WithoutCancel(ctx), joined, write)
+		go g.write(budget.WithOwner(context.WithoutCancel(ctx), ""), joined, write) // it is for others too
 	}
 	select {
 	case <-joined.written:

@@ -1,0 +1,50 @@
+package bodies
+
+import (
+	"io"
+	"net/http"
+	"time"
+)
+
+// After slowestStart, at least minPace bytes of a body must have arrived for each second.
+const (
+	minPace      = 4 << 10
+	slowestStart = 10 * time.Second
+)
+
+// paced reads a body that must not arrive too slowly.
+type paced struct {
+	io.ReadCloser
+
+	deadline func(time.Time) error // sets that of reading
+	patience time.Duration         // for all of it
+	began    time.Time
+	received int64
+}
+
+// pace returns the body of a request. Reading it fails with os.ErrDeadlineExceeded if it takes longer than patience, or
+// arrives too slowly.
+func pace(w http.ResponseWriter, body io.ReadCloser, patience time.Duration) *paced {
+	p := &paced{ReadCloser: body, deadline: http.NewResponseController(w).SetReadDeadline, patience: patience}
+	p.begin()
+	return p
+}
+
+// begin begins to measure.
+func (p *paced) begin() { p.began, p.received = time.Now(), 0 }
+
+// Read implements io.Reader.
+func (p *paced) Read(buffer []byte) (int, error) {
+	_ = p.deadline(p.began.Add(p.due())) // writers without deadlines, such as those of tests, return an error
+	n, err := p.ReadCloser.Read(buffer)
+	p.received += int64(n)
+	return n, err //nolint:wrapcheck // readers compare io.EOF
+}
+
+// due returns the time since the beginning after which more must have arrived.
+func (p *paced) due() time.Duration {
+	return min(p.patience, max(slowestStart, time.Duration(p.received)*time.Second/minPace))
+}
+
+// end removes the deadline, which would otherwise end the request while it is handled.
+func (p *paced) end() { _ = p.deadline(time.Time{}) }
