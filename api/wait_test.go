@@ -62,7 +62,10 @@ func TestWait_places(t *testing.T) {
 	stop := make(chan struct{})
 	var told *feed.Feed
 	s := newSite(t, withUsers(new(users)), func(c *api.Config) {
-		c.Feed.MaxWaits, c.Stopping, told = 7, stop, c.Feed
+		config := c.Feed.Config
+		config.MaxWaits = 7
+		c.Feed, c.Stopping = feed.New(config), stop
+		told = c.Feed
 	})
 	const wait, stream, user = "events?since=now&wait=10m", "text/event-stream", "X-Auth-Token"
 	greedy := s.waiting(t, told, 3, wait, user, "greedy")

@@ -45,11 +45,14 @@ func client(allowed Allowed, proxy *url.URL) *http.Client {
 var (
 	// ErrGone means that the webhook no longer exists or is disabled, so the delivery is given up.
 	ErrGone = errors.New("the webhook does not exist or is disabled")
+	// ErrBusy means that the receiver, or the owner of the webhook, has his share of the calls that this server makes at
+	// once.
+	ErrBusy = errors.New("too many calls for this receiver or owner are in progress")
 	errUser = errors.New("the receiver answers 410, which disables the webhook")
 )
 
-// Deliver attempts a delivery once. It returns ErrGone if another attempt would be useless, and other errors if the
-// attempt failed.
+// Deliver attempts a delivery once. It returns ErrGone if another attempt would be useless, ErrBusy if none was made, and
+// other errors if the attempt failed.
 func (s *Service) Deliver(ctx context.Context, webhook int64, id string, body []byte) (outcome Outcome, err error) {
 	w, err := s.Store.Webhook(ctx, webhook)
 	switch {
@@ -58,6 +61,11 @@ func (s *Service) Deliver(ctx context.Context, webhook int64, id string, body []
 	case err != nil:
 		return Outcome{}, fmt.Errorf("read the webhook: %w", err)
 	}
+	end := s.calls.begin(w)
+	if end == nil {
+		return Outcome{}, ErrBusy
+	}
+	defer end()
 	outcome, err = s.attempt(ctx, w, id, body)
 	if err != nil {
 		outcome.Error = kept(err.Error())

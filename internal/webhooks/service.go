@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/events"
 	"purser/internal/fault"
@@ -45,11 +46,12 @@ type Service struct {
 	Config
 
 	client *http.Client
+	calls  *calls
 }
 
 // NewService returns a service.
 func NewService(config Config) *Service {
-	return &Service{config, client(config.Allowed, config.Proxy)}
+	return &Service{config, client(config.Allowed, config.Proxy), newCalls()}
 }
 
 // Wish describes a webhook that a caller wants to add or change.
@@ -72,7 +74,8 @@ func (s *Service) Add(ctx context.Context, wish Wish) (w Webhook, secret string,
 	if err := s.check(wish.URL, secret); err != nil {
 		return w, "", err
 	}
-	w = Webhook{URL: wish.URL, Types: wish.Types, Enabled: wish.Enabled, CreatedAt: s.Now().UTC()}
+	w = Webhook{URL: wish.URL, Types: wish.Types, Enabled: wish.Enabled, CreatedAt: s.Now().UTC(),
+		Owner: budget.Owner(ctx)}
 	if w.Secret, err = s.Vault.Seal(ctx, place(), []byte(secret)); err != nil {
 		return w, "", fmt.Errorf("seal the secret: %w", err)
 	}
@@ -114,6 +117,7 @@ func (s *Service) Set(ctx context.Context, id int64, wish Wish) (Webhook, error)
 // replaced: a repeated request must not end the validity of the one before.
 func (s *Service) changed(ctx context.Context, w Webhook, wish Wish) (_ Webhook, err error) {
 	w.URL, w.Types, w.Enabled, w.Reason = wish.URL, wish.Types, wish.Enabled, ""
+	w.Owner = budget.Owner(ctx)
 	if wish.Secret == "" {
 		return w, nil
 	}

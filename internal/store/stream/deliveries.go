@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -170,41 +169,18 @@ type deliverer struct {
 	river.WorkerDefaults[deliveryJob]
 
 	attempt Attempt
-
-	mutex   sync.Mutex
-	calling map[int64]int // attempts in progress, by webhook
-}
-
-// begin reserves a call to a webhook, and reports whether one is free.
-func (d *deliverer) begin(webhook int64) bool {
-	d.mutex.Lock()
-	defer d.mutex.Unlock()
-	if d.calling[webhook] >= maxCallsEach {
-		return false
-	}
-	d.calling[webhook]++
-	return true
-}
-
-func (d *deliverer) end(webhook int64) {
-	d.mutex.Lock()
-	defer d.mutex.Unlock()
-	if d.calling[webhook]--; d.calling[webhook] == 0 {
-		delete(d.calling, webhook)
-	}
 }
 
 // Attempt makes one attempt of a delivery to a webhook: of a message with a name and a body. webhooks.ErrGone
-// means that further attempts are useless.
+// means that further attempts are useless, webhooks.ErrBusy that none was made.
 type Attempt = func(ctx context.Context, webhook int64, name string, body []byte) (webhooks.Outcome, error)
 
 // Work implements river.Worker.
 func (d *deliverer) Work(ctx context.Context, job *river.Job[deliveryJob]) error {
-	if !d.begin(job.Args.Webhook) {
-		return river.JobSnooze(fullPause) //nolint:wrapcheck // it is for River
-	}
-	defer d.end(job.Args.Webhook)
 	outcome, err := d.attempt(ctx, job.Args.Webhook, job.Args.Name, job.Args.Event)
+	if errors.Is(err, webhooks.ErrBusy) {
+		return river.JobSnooze(busyPause) //nolint:wrapcheck // it is for River
+	}
 	if err := river.RecordOutput(ctx, outcome); err != nil {
 		return fmt.Errorf("record the outcome of a delivery: %w", err)
 	}
@@ -227,19 +203,16 @@ const (
 	// rescueAfter is the time after its start at which the attempt of a vanished server is repeated.
 	rescueAfter = 25 * time.Second
 	keptJobs    = 7 * 24 * time.Hour
-	maxCalls    = 16 // at once, by one server
-	// maxCallsEach is the maximum of one webhook, so that a hanging receiver leaves room for others.
-	maxCallsEach = 4
-	fullPause    = time.Second // before another try where a webhook has as many
-	fetchEvery   = 500 * time.Millisecond
+	busyPause   = time.Second // before another try where a receiver or an owner has his share of the calls
+	fetchEvery  = 500 * time.Millisecond
 )
 
 // Deliver makes the attempts until ctx ends. The queue is polled: behind a pooler there is no LISTEN.
 func (s *Stream) Deliver(ctx context.Context, attempt Attempt, log *slog.Logger) error {
 	workers := river.NewWorkers()
-	river.AddWorker(workers, &deliverer{attempt: attempt, calling: map[int64]int{}})
+	river.AddWorker(workers, &deliverer{attempt: attempt})
 	queue, err := river.NewClient(riverpgxv5.New(s.site.Pool), &river.Config{
-		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: maxCalls}}, Workers: workers,
+		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: webhooks.MaxCalls}}, Workers: workers,
 		PollOnly: true, FetchPollInterval: fetchEvery, JobTimeout: attemptLimit, RescueStuckJobsAfter: rescueAfter,
 		CompletedJobRetentionPeriod: keptJobs, CancelledJobRetentionPeriod: keptJobs, DiscardedJobRetentionPeriod: keptJobs,
 		Logger: log,

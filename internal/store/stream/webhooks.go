@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	webhookColumns = `id, url, types, enabled, reason, secret, previous, rotated_at, created_at`
+	webhookColumns = `id, url, types, enabled, reason, secret, previous, rotated_at, created_at, owner`
 
 	selectWebhooks = `SELECT ` + webhookColumns + ` FROM webhooks
 		WHERE site = $1 AND ($2::bigint = 0 OR id = $2) ORDER BY id`
 
-	insertWebhook = `INSERT INTO webhooks (site, url, types, enabled, reason, secret, created_at)
-		SELECT $1, $2, $3::text[], $4, '', $5, $6
-		WHERE (SELECT count(*) FROM webhooks WHERE site = $1) < $7::bigint RETURNING id`
+	insertWebhook = `INSERT INTO webhooks (site, url, types, enabled, reason, secret, created_at, owner)
+		SELECT $1, $2, $3::text[], $4, '', $5, $6, $7
+		WHERE (SELECT count(*) FROM webhooks WHERE site = $1) < $8::bigint RETURNING id`
 
 	updateWebhook = `UPDATE webhooks SET url = $3, types = $4, enabled = $5, reason = $6, secret = $7, previous = $8,
-		rotated_at = $9 WHERE site = $1 AND id = $2 AND secret = $10`
+		rotated_at = $9, owner = $10 WHERE site = $1 AND id = $2 AND secret = $11`
 
 	disableWebhook = `UPDATE webhooks SET enabled = false, reason = $4 WHERE site = $1 AND id = $2 AND url = $3`
 
@@ -59,7 +59,8 @@ func unknownWebhook(id int64) error { return webhooks.Unknown(strconv.FormatInt(
 
 func scanWebhook(row pgx.CollectableRow) (w webhooks.Webhook, err error) {
 	var rotated *time.Time
-	err = row.Scan(&w.ID, &w.URL, &w.Types, &w.Enabled, &w.Reason, &w.Secret, &w.Previous, &rotated, &w.CreatedAt)
+	err = row.Scan(&w.ID, &w.URL, &w.Types, &w.Enabled, &w.Reason, &w.Secret, &w.Previous, &rotated, &w.CreatedAt,
+		&w.Owner)
 	w.RotatedAt, w.CreatedAt = postgres.UTC(rotated), w.CreatedAt.UTC()
 	return w, err //nolint:wrapcheck // explained by collect
 }
@@ -68,7 +69,7 @@ func scanWebhook(row pgx.CollectableRow) (w webhooks.Webhook, err error) {
 func (s *Stream) AddWebhook(ctx context.Context, w webhooks.Webhook, most int) (id int64, err error) {
 	err = s.site.Retry(ctx, s.site.Deadlines.Write, func(ctx context.Context) error {
 		err := s.site.Pool.QueryRow(ctx, insertWebhook, s.site.Name, w.URL, words(w.Types), w.Enabled, w.Secret, w.CreatedAt,
-			most).Scan(&id)
+			w.Owner, most).Scan(&id)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
@@ -93,7 +94,7 @@ func (s *Stream) SetWebhook(ctx context.Context, w webhooks.Webhook, was []byte)
 		rotated = &w.RotatedAt
 	}
 	return s.changeWebhook(ctx, w.ID, updateWebhook, w.URL, words(w.Types), w.Enabled, w.Reason, w.Secret, w.Previous,
-		rotated, was)
+		rotated, w.Owner, was)
 }
 
 // ResealWebhook implements webhooks.Store.
