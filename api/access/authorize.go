@@ -34,20 +34,39 @@ type Config struct {
 type Gate struct {
 	Config
 
-	rate *httprate.RateLimiter // nil if the rate is unlimited
+	rates []rate // none if the rate is unlimited
 }
 
-// rateWindow is the time over which request rates are averaged, and after which a throttled user may try again.
-const rateWindow = 10 * time.Second
+// rate bounds the requests of each user in a time, after which a throttled one may try again.
+type rate struct {
+	*httprate.RateLimiter
+
+	requests int
+	window   time.Duration
+}
+
+// The time over which request rates are averaged, and how many requests may come within one second: burst times the
+// rate, at least minBurst.
+const (
+	rateWindow      = 10 * time.Second
+	burst, minBurst = 2, 10
+)
 
 // NewGate returns a gate.
 func NewGate(config Config) *Gate {
 	g := &Gate{Config: config}
 	if config.Rate > 0 {
-		g.rate = httprate.NewRateLimiter(config.Rate*int(rateWindow/time.Second), rateWindow,
-			httprate.WithResponseHeaders(httprate.ResponseHeaders{}))
+		g.rates = []rate{
+			newRate(config.Rate*int(rateWindow/time.Second), rateWindow),
+			newRate(max(minBurst, config.Rate*burst), time.Second),
+		}
 	}
 	return g
+}
+
+func newRate(requests int, window time.Duration) rate {
+	unnamed := httprate.WithResponseHeaders(httprate.ResponseHeaders{})
+	return rate{httprate.NewRateLimiter(requests, window, unnamed), requests, window}
 }
 
 // Authorize authenticates the caller and checks that it passes a rule. As in the reference, 401 comes before 403, and
@@ -79,15 +98,18 @@ func (g *Gate) Authorize(w http.ResponseWriter, r *http.Request, rule string) er
 	return g.Require(r, rule)
 }
 
-// countRequest counts a request of a caller. Fault: Throttled if the caller exceeds the rate.
+// countRequest counts a request of a caller. Fault: Throttled if the caller exceeds a rate.
 func (g *Gate) countRequest(w http.ResponseWriter, r *http.Request, caller authn.Caller) error {
-	if g.rate == nil || !g.rate.OnLimit(w, r, caller.UserID) {
-		return nil
+	for _, rate := range g.rates {
+		if rate.OnLimit(w, r, caller.UserID) {
+			f := fault.New(fault.Throttled, "HTTPTooManyRequests",
+				"More than %d requests came from this user within %v (--request-rate: %d requests a second)", rate.requests,
+				rate.window, g.Rate)
+			f.RetryAfter = rate.window
+			return f
+		}
 	}
-	f := fault.New(fault.Throttled, "HTTPTooManyRequests",
-		"More than %d requests a second came from this user, on average over %v", g.Rate, rateWindow)
-	f.RetryAfter = rateWindow
-	return f
+	return nil
 }
 
 // Reauthorize checks that the caller is still allowed to make a request that has waited.

@@ -19,7 +19,7 @@ func TestBounds_rate(t *testing.T) {
 			break
 		}
 	}
-	got.fails(t, http.StatusTooManyRequests, "HTTPTooManyRequests", "requests a second")
+	got.fails(t, http.StatusTooManyRequests, "HTTPTooManyRequests", "10 requests", "within 10s", "--request-rate: 1 ")
 	if got.got.Get("Retry-After") != "10" || got.got.Get("X-User-Name") != "hasty" {
 		t.Errorf("headers: %v", got.got)
 	}
