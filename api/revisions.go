@@ -104,10 +104,11 @@ func (s *server) writeSelected(w http.ResponseWriter, r *http.Request, selection
 		}
 	}
 	ctx := r.Context()
-	found, err := read(view, ctx, id, selection)
+	found, end, err := s.reserved(ctx, func() (queries.Selected, error) { return read(view, ctx, id, selection) })
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
+	defer end()
 	w.Header().Set("Vary", conditions.Varies)
 	if !found.Provisional && conditions.NotModified(w, r, s.documentsTag(r, id, found.Stamp)) {
 		return nil
@@ -119,6 +120,28 @@ func (s *server) writeSelected(w http.ResponseWriter, r *http.Request, selection
 		return view.Each(ctx, found, do)
 	}
 	return s.answers.WriteDocuments(w, r, each, func(doc *revisions.Stored) int64 { return doc.Revision }, nil)
+}
+
+// reserved reads documents and reserves the memory for them until end is called. While it waits for memory it holds no
+// documents, and reads them again then.
+func (s *server) reserved(ctx context.Context, read func() (queries.Selected, error)) (
+	found queries.Selected, end func(), err error,
+) {
+	if found, err = read(); err != nil {
+		return found, nil, err
+	}
+	size := found.Held()
+	if end = s.answers.Try(ctx, size); end != nil {
+		return found, end, nil
+	}
+	found = queries.Selected{}
+	if end, err = s.answers.Reserve(ctx, size); err != nil {
+		return found, nil, err
+	}
+	if found, err = read(); err != nil {
+		end()
+	}
+	return found, end, err
 }
 
 // documentsTag returns the ETag of a list of documents. It depends on the media type, the query and whether the caller

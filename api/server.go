@@ -78,6 +78,8 @@ type Bounds struct {
 	Memory  int64 // bytes of all uploads in progress; at least 1
 	// Patience is the maximum time that a request waits for memory, and then for its body to arrive.
 	Patience time.Duration
+	// Writing is the maximum time to write an answer.
+	Writing time.Duration
 }
 
 type server struct {
@@ -102,7 +104,7 @@ func New(config Config) http.Handler {
 		uploads:    bodies.NewUploads(config.Bounds.Ingests, config.Bounds.Memory, config.Bounds.Patience),
 		waiting:    waiting.NewRoom(config.Feed, config.Stopping, gate, config.Now),
 		recorder:   requests.Recorder{Audit: config.Audit, Log: config.Log, Now: config.Now},
-		answers:    answers.NewWriter(config.CacheSize),
+		answers:    answers.NewWriter(config.CacheSize, config.Bounds.Writing),
 		exposition: Metrics(config.Registry),
 	}
 	router := chi.NewRouter()
@@ -121,7 +123,7 @@ func New(config Config) http.Handler {
 // Starting returns a handler for a server that is not ready yet: GET /api/v1.0/health shows that the process is alive,
 // and all other requests get the reason, a fault of kind Unavailable. For changes it adds that nothing was stored.
 func Starting(reason *fault.Fault, log *slog.Logger, observe requests.Observe, now func() time.Time) http.Handler {
-	s := &server{answers: answers.NewWriter(0)}
+	s := &server{answers: answers.NewWriter(0, time.Minute)}
 	seen := &requests.Observer{Log: log, Now: now, Count: observe, Health: healthPath}
 	router := chi.NewRouter()
 	router.Use(seen.Middleware, unsniffed, s.answers.Recover, requests.RouteEscaped)

@@ -79,7 +79,7 @@ func newSite(t *testing.T, adapt ...func(*api.Config)) site {
 		Observe: func(string, string, int, time.Duration) {},
 		OpenAPI: []byte("openapi: 3.1.0\n"), Now: time.Now, Audit: kept.Journal, Feed: newFeed(t, kept.Stream),
 		Access: api.Access{Authenticator: authn.NoAuth{}, Anonymous: true, Rules: rules},
-		Bounds: api.Bounds{Memory: 1 << 30, Patience: time.Minute},
+		Bounds: api.Bounds{Memory: 1 << 30, Patience: time.Minute, Writing: time.Minute},
 	}
 	for _, change := range adapt {
 		change(&config)

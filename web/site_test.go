@@ -148,7 +148,7 @@ func newSite(t *testing.T, adapt ...func(*api.Config)) *site {
 			"admin":  {UserID: "admin", UserName: "Ada", Roles: []string{"admin"}},
 			"reader": {UserID: "reader", UserName: "Rea", Roles: []string{"reader"}},
 		}},
-		Bounds: api.Bounds{Memory: 1 << 30, Patience: time.Minute},
+		Bounds: api.Bounds{Memory: 1 << 30, Patience: time.Minute, Writing: time.Minute},
 	}
 	for _, change := range adapt {
 		change(&config)

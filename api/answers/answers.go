@@ -5,25 +5,27 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-
-	"golang.org/x/sync/semaphore"
+	"time"
 
 	"purser/api/conditions"
 	"purser/api/mediatype"
 	"purser/api/requests"
 	"purser/api/views"
+	"purser/internal/budget"
 	"purser/internal/document/blockyaml"
 )
 
 // Writer writes answers, and bounds the size of those that clients are slow to read.
 type Writer struct {
-	unsent *semaphore.Weighted // bytes of answers to slow clients
-	texts  *views.Texts
+	unsent   *budget.Shares // bytes of answers to slow clients
+	texts    *views.Texts
+	patience time.Duration
 }
 
-// NewWriter returns a writer for all answers of a server, with a cache of texts of documents that holds textBytes.
-func NewWriter(textBytes int) *Writer {
-	return &Writer{semaphore.NewWeighted(maxUnsent), views.NewTexts(textBytes)}
+// NewWriter returns a writer for all answers of a server, with a cache of texts of documents that holds textBytes. A
+// client may take as long as patience to read an answer.
+func NewWriter(textBytes int, patience time.Duration) *Writer {
+	return &Writer{budget.NewShares(maxUnsent), views.NewTexts(textBytes), patience}
 }
 
 // Write answers with a view as a YAML document or JSON value, or with 304 if the client of a GET already has it.
@@ -82,6 +84,5 @@ func (a *Writer) Deliver(w http.ResponseWriter, r *http.Request, status int, kin
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(status)
 	end := a.Begin(w, r, len(text))
-	_, err := w.Write(text) // the client may have disconnected
-	end(err)
+	end(write(w, text, time.Now().Add(a.patience))) // the client may have disconnected
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"purser/api/mediatype"
 	"purser/api/requests"
@@ -33,15 +34,15 @@ func (a *Writer) WriteDocuments(w http.ResponseWriter, r *http.Request,
 		*buffer = out
 		buffers.Put(buffer)
 	}()
-	flushed := false
+	flushed, until := false, time.Now().Add(a.patience)
 	flush := func() error {
 		if !flushed {
 			w.Header().Set("Content-Type", kind)
 		}
 		flushed = true
-		_, err := w.Write(out)
+		err := write(w, out, until)
 		out = out[:0]
-		return err //nolint:wrapcheck // a disconnected client needs no answer
+		return err // a disconnected client needs no answer
 	}
 	err := each(func(documents []*revisions.Stored) error {
 		for _, doc := range documents {
@@ -81,5 +82,5 @@ func (a *Writer) WriteStream(w http.ResponseWriter, r *http.Request, texts [][]b
 			stream = blockyaml.Append(append(stream, "---\n"...), text)
 		}
 	}
-	_, _ = w.Write(stream) // the client may have disconnected
+	_ = write(w, stream, time.Now().Add(a.patience)) // the client may have disconnected
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"purser/api/requests"
 	"purser/internal/budget"
+	"purser/internal/fault"
 )
 
 // slowClient is the writer of an answer that the client does not read before the deadline.
@@ -30,7 +32,7 @@ func (c *slowClient) SetWriteDeadline(time.Time) error {
 func TestWriter_Begin(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		pool, writer := budget.NewPool(1, time.Minute), NewWriter(0)
+		pool, writer := budget.NewPool(1, time.Minute), NewWriter(0, time.Minute)
 		send := func(size int) (r *http.Request, client *slowClient, end func(error)) {
 			ctx, done := pool.Begin(t.Context())
 			t.Cleanup(done)
@@ -73,5 +75,76 @@ func TestWriter_Begin(t *testing.T) {
 			t.Error("an answer is broken off after the others have been read")
 		}
 		endFourth(nil)
+	})
+}
+
+// A caller gets about half of the memory for streams; a stream that waits for memory gets it once another one ends, or
+// is refused.
+func TestWriter_Reserve(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		writer := NewWriter(0, time.Minute)
+		slow, other := budget.WithOwner(t.Context(), "slow"), budget.WithOwner(t.Context(), "other")
+		first := writer.Try(slow, maxUnsent/2)
+		if first == nil || writer.Try(slow, maxUnsent/4) != nil {
+			t.Error("a caller has more than his share, or nothing")
+		}
+		if writer.Try(slow, small) == nil {
+			t.Error("a small answer is refused")
+		}
+		end := writer.Try(other, maxUnsent/2)
+		if end == nil {
+			t.Fatal("another caller has no share")
+		}
+		end()
+		if _, err := writer.Reserve(slow, maxUnsent/2); fault.KindOf(err) != fault.Unavailable {
+			t.Errorf("while it is in use: %v", err)
+		}
+		reserved := make(chan error)
+		go func() {
+			_, err := writer.Reserve(slow, maxUnsent/2)
+			reserved <- err
+		}()
+		synctest.Wait()
+		first()
+		if err := <-reserved; err != nil {
+			t.Errorf("after it is free: %v", err)
+		}
+	})
+}
+
+// deadlines notes the deadlines of an answer, each after the parts before it took a while to be read.
+type deadlines struct {
+	http.ResponseWriter
+
+	began time.Time
+	all   []time.Duration
+}
+
+func (d *deadlines) SetWriteDeadline(at time.Time) error {
+	d.all = append(d.all, at.Sub(d.began))
+	return nil
+}
+
+func (d *deadlines) Write(text []byte) (int, error) {
+	time.Sleep(20 * time.Second)
+	return len(text), nil
+}
+
+// Each part of a large answer has 30 seconds, and all of it as long as the server allows.
+func TestWrite(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := &deadlines{ResponseWriter: httptest.NewRecorder(), began: time.Now()}
+		if err := write(d, make([]byte, small), d.began.Add(time.Minute)); err != nil || d.all != nil {
+			t.Errorf("a small answer: %v, %v", d.all, err)
+		}
+		d.began = time.Now()
+		if err := write(d, make([]byte, 2*partSize+1), d.began.Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		if want := []time.Duration{30 * time.Second, 50 * time.Second, time.Minute}; !slices.Equal(d.all, want) {
+			t.Errorf("the deadlines are %v, want %v", d.all, want)
+		}
 	})
 }

@@ -74,6 +74,7 @@ func (f limitFlags) document() document.Limits {
 func (f limitFlags) bounds(anonymous bool) api.Bounds {
 	bounds := api.Bounds{
 		Rate: f.RequestRate, Ingests: f.UserIngests, Memory: int64(*f.IngestMemory), Patience: f.ReadTimeout,
+		Writing: f.WriteTimeout,
 	}
 	if anonymous {
 		bounds.Rate, bounds.Ingests = 0, 0

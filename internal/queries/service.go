@@ -190,6 +190,17 @@ type Selected struct {
 	Provisional bool
 }
 
+// Held returns how many bytes they take in memory while they are written, about.
+func (s Selected) Held() (bytes int) {
+	for _, doc := range s.Documents {
+		bytes += revisions.Size(doc.Document)
+	}
+	if len(s.Rest) > 0 {
+		bytes += maxRead
+	}
+	return bytes
+}
+
 // first returns the first documents up to a limit, all of them if it is negative.
 func (s Selected) first(limit int) Selected {
 	if s.More = limit >= 0 && limit < len(s.Documents)+len(s.Rest); s.More {
