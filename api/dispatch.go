@@ -35,7 +35,9 @@ func (s *server) dispatch(of methods) http.HandlerFunc {
 			return
 		}
 		err := s.gate.Authorize(w, r, called.rule)
-		r = r.WithContext(budget.WithOwner(r.Context(), s.gate.Owner(r)))
+		if called.rule != access.Public {
+			r = r.WithContext(budget.WithOwner(r.Context(), s.gate.Owner(r)))
+		}
 		if err == nil && ok {
 			err = parameters.Check(r, called.parameters, s.Compat && requests.IsReading(r.Method))
 		}
