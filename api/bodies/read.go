@@ -40,12 +40,14 @@ func (u *Uploads) read(w http.ResponseWriter, r *http.Request, limit int64, rese
 		return nil, media, tooLarge(limit)
 	}
 	source := pace(w, r.Body, u.patience)
-	defer source.end()
 	waited := func(bytes int64) error {
 		defer source.begin() // the body could not be read in the meantime
 		return reserve(bytes)
 	}
 	text, err := readBody(r, http.MaxBytesReader(w, source, limit), limit, waited)
+	if err == nil { // otherwise the rest is not waited for without a deadline
+		source.end()
+	}
 	return text, media, err
 }
 
