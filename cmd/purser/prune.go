@@ -62,7 +62,7 @@ func (c *pruneCommand) confirmPreview(ctx context.Context, around *surroundings,
 	if err != nil || pruned.Revisions.Count == 0 {
 		return err
 	}
-	return c.confirm(around, words.Count(pruned.Revisions.Count, "revision"), views.Pruned(text, pruned).Text)
+	return c.confirm(around, "delete "+words.Count(pruned.Revisions.Count, "revision"), views.Pruned(text, pruned).Text)
 }
 
 // prune deletes revisions or, in a dry run, returns those that it would delete.
