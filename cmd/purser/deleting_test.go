@@ -206,7 +206,7 @@ func TestChange_weakens(t *testing.T) {
 		{"rollback 1", weakened, "y\n", true, true, true, "Roll back to revision 1 and weaken ValidationPolicies? [y/N]"},
 		{"rollback 1 --max-deleted 3", weakened, "", false, true, false, "weaken ValidationPolicies; add --yes"},
 	} {
-		f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
+		f := newFake(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("ETag", `"7-abc"`)
 			w.Header().Set("Purser-Revision", "8")
 			fmt.Fprintf(w, `{"changed":true,%s,"id":8,"findings":[]}`, c.preview)
