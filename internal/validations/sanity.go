@@ -41,7 +41,9 @@ func Sanity(meter *budget.Meter, e document.Entry, compat bool) error {
 	paths := make([][]string, len(violations))
 	for i, v := range violations {
 		key := cmp.Or(v.at, misspelt(root, v.path))
-		paths[i] = strings.FieldsFunc(cmp.Or(key, v.path), func(r rune) bool { return r == '.' })
+		if path := cmp.Or(key, v.path); path != "" {
+			paths[i] = strings.Split(strings.TrimPrefix(path, "."), ".")
+		}
 		if key != "" {
 			paths[i] = append(paths[i], document.AtKey)
 		}

@@ -68,6 +68,8 @@ func TestSanity_places(t *testing.T) {
 	secret := strings.Replace(block, "cleartext", "encrypted", 1)
 	for name, c := range map[string]struct{ body, old, with, want, compat string }{
 		"no data":           {block, "\ndata:", "\ndta:", ".data (line 8, column 1) The document has no data, but a key 'dta', which would not be kept: The key 'dta' is probably a misspelt 'data'.", ""},
+		"no data, no name":  {block, "\ndata:", "\n'':", ".data (line 8, column 1) The document has no data, but a key '', which would not be kept: Put the data under the key data; write data: {} if the document has none.", ""},
+		"no name":           {block, "  name: n", "  name: n\n  '': 1", ".metadata. (line 5, column 3) Additional properties are not allowed ('' was unexpected): Remove the key, or correct its name and its indentation.", ".metadata. Additional properties are not allowed ('' was unexpected)"},
 		"no data, no guess": {block, "\ndata:", "\nid: 1\nspec:", ".data (line 9, column 1) The document has no data, but a key 'spec', which would not be kept: Put the data under the key data; write data: {} if the document has none.", ""},
 		"no secret":         {secret, "\ndata:", "\ndta:", ".data (line 8, column 1) The document has no data, but a key that would not be kept; it is not named here, because the document is encrypted: Put the data under the key data; write data: {} if the document has none.", ""},
 		"nothing lost":      {block, "\ndata: {}\n", "\nid: 1\nstatus: {}\n", "", ""},
