@@ -15,7 +15,8 @@ import (
 	"purser/internal/words"
 )
 
-// Limits on the number of failing documents to describe, for counts and selections and for the first findings.
+// Limits on the number of failing documents to describe: for counts and selections, and for the first findings and
+// monitoring.
 const maxFindings, fewFindings = 10_000, 1000
 
 // Findings returns the problems of a revision, named as for Resolve. Faults: NotFound, also if it lacks the validation
@@ -39,7 +40,7 @@ func (v View) Findings(ctx context.Context, id string, query findings.Query) (fo
 	}
 	found = findings.Choose(shown, all, cut || more, query)
 	if cut && look < maxFindings {
-		counts, err := v.count(ctx, shown, evidence.Outcomes[shown.ID], query.FailuresOnly)
+		counts, err := v.count(ctx, shown, evidence.Outcomes[shown.ID], maxFindings, query.FailuresOnly)
 		if err == nil { // else, such as if they take too much work, those of the first documents are at least right
 			found.Counts = counts
 		}
