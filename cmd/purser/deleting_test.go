@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -115,6 +116,10 @@ func TestCommands_delete(t *testing.T) {
 				code := run(t.Context(), args, surroundings{
 					stdin: strings.NewReader(how.answer), stdout: &stdout, stderr: &stderr, asks: how.asks,
 				})
+				last := server.asked[max(0, len(server.asked)-1):]
+				if name == "prune" && how.answer == "y\n" && how.asks && !slices.Contains(last, `POST revisions/prune?keep=1 "3-abc"`) {
+					t.Errorf("it is not made under the condition of its preview: %q", last)
+				}
 				_, err := os.Stat(old)
 				did := deleted.Load() > 0 || err != nil
 				if want := c.asks != "" && how.code == 0; did != want || c.asks != "" && code != how.code {
