@@ -80,10 +80,12 @@ func isEncrypted(root document.Mapping) bool {
 	return document.Locate(root, []string{"metadata", "storagePolicy"}) == "encrypted"
 }
 
-// mayBeEncrypted reports whether a document says that it is encrypted, or might have been meant to.
+// mayBeEncrypted reports whether a document says that it is encrypted, or one of the first keys of its metadata has a
+// similar value.
 func mayBeEncrypted(root document.Mapping) bool {
+	const maxKeys = 20
 	metadata, _ := root.At("metadata").(document.Mapping)
-	return slices.ContainsFunc(metadata, func(m document.Member) bool {
+	return isEncrypted(root) || slices.ContainsFunc(metadata[:min(len(metadata), maxKeys)], func(m document.Member) bool {
 		text, _ := m.Value.(string)
 		return words.Nearest(text, []string{"encrypted"}) != ""
 	})
