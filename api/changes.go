@@ -273,6 +273,7 @@ func (s *server) prune(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	requests.Of(r).Audited = options.Audit != nil && !options.DryRun
+	conditions.SetHead(w, pruned.Head.Revision, pruned.Head.Stamp)
 	s.answers.Write(w, r, http.StatusOK, views.PruneOf(pruned, options.DryRun))
 	return nil
 }

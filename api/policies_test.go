@@ -107,6 +107,27 @@ func TestHandler_neighbours(t *testing.T) {
 	}
 }
 
+// A prune with the ETag of its dry run is not made once there is a newer revision, which makes another one old.
+func TestHandler_pruneAsShown(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	for _, name := range []string{"w1", "w2", "w3"} {
+		s.put(t, "b", widget(name))
+	}
+	prune := func(query string, header ...string) response {
+		return s.do(t, http.MethodPost, "revisions/prune?keep=2"+query, "", append(header, asJSON...)...)
+	}
+	shown := prune("&dry-run=true").is(t, http.StatusOK).Header.Get("ETag")
+	s.put(t, "b", widget("w4"))
+	prune("", "If-Match", shown).is(t, http.StatusPreconditionFailed)
+	s.get(t, "revisions/1").is(t, http.StatusOK)
+	shown = prune("&dry-run=true").is(t, http.StatusOK).Header.Get("ETag")
+	if got := prune("", "If-Match", shown).is(t, http.StatusOK); got.Header.Get("ETag") != shown {
+		t.Errorf("the ETag after the prune is %s, want %s", got.Header.Get("ETag"), shown)
+	}
+	s.get(t, "revisions/2").is(t, http.StatusGone)
+}
+
 // The headers about policies are few and short, whatever the names of policies, so that proxies let them pass.
 func TestHandler_policiesLong(t *testing.T) {
 	t.Parallel()

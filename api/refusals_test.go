@@ -42,6 +42,8 @@ func TestHandler_refusals(t *testing.T) {
 		{http.MethodGet, "revisions/1/tags/t", "", nil, missing, []string{"'t' for revision 1 was not found", "GET /revisions/1/tags lists"}},
 		{http.MethodGet, "revisions/1/validations/v/entries/x", "", nil, bad, []string{"must be an integer", "from 0 on, and not 'x'"}},
 		{http.MethodGet, "revisions/1/validations/v/entries/9223372036854775808", "", nil, missing, []string{"entry 9223372036854775808 was not found", "Entries count from 0"}},
+		{http.MethodGet, "revisions/1/findings?validation=nosuch", "", nil, missing, []string{"ValidationNotFound", "validation nosuch was not found for revision ID 1", "It has deckhand-policy-validation, deckhand-rendering-validation"}},
+		{http.MethodGet, "revisions/1/findings?validation=purser-coverage-validation", "", nil, http.StatusOK, []string{`"total":`}},
 		{http.MethodGet, "revisions?limit=-1", "", nil, bad, []string{"limit", "not negative"}},
 		{http.MethodGet, "revisions?a;b", "", nil, bad, []string{"semicolons as %3B"}},
 		{http.MethodGet, "events", "", []string{"Last-Event-ID", "x"}, bad, []string{`Last-Event-ID`, `and not \"x\"`}},

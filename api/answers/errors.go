@@ -97,7 +97,7 @@ func envelopeOf(r *http.Request, f *fault.Fault) (envelope, int) {
 		e.Reason = f.Reason
 	}
 	for _, message := range f.Messages {
-		message.Path = "" // clients know messages by exactly their keys; findings show it
+		message.Path, message.Unlisted = "", 0 // clients know messages by exactly their keys; findings show these
 		e.Details.MessageList = append(e.Details.MessageList, message)
 	}
 	if len(f.Messages) == 0 {

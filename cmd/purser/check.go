@@ -204,8 +204,13 @@ func (c *checkCommand) check(ctx context.Context, around *surroundings, checker 
 		return err
 	}
 	report = report.Choose(c.Select, c.Ignore)
-	if report.Documents == 0 && len(report.Findings) == 0 && !c.AllowEmpty {
+	switch {
+	case c.AllowEmpty:
+	case report.Documents == 0 && len(report.Findings) == 0:
 		return c.foundNone(report.Skipped, in.excluded)
+	case report.Schemas == 0 && len(c.Schemas) > 0 && report.Whole:
+		return noDocuments("nothing was checked: there is no DataSchema in " + strings.Join(c.Schemas, ", ") + ", which " +
+			"--schemas names\nName the files that hold them, or their folders, or leave --schemas out")
 	}
 	if c.WriteBaseline {
 		return c.writeBaseline(ctx, around, report)

@@ -4,31 +4,29 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
-	"strconv"
+	"strings"
 
 	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
-	"purser/internal/words"
 )
 
-// consent is the flag of commands that delete something. Without it they delete nothing unless the user confirms it on
-// a terminal.
+// consent is the flag of commands that delete something or weaken policies. Without it they do so only if the user
+// confirms it on a terminal.
 type consent struct {
-	Yes bool `help:"Delete without being asked." short:"y"`
+	Yes bool `help:"Go ahead without being asked." short:"y"`
 }
 
-// confirm returns an error unless the user permits to delete what, such as 3 revisions. It prints a list of them and,
-// on a terminal, asks.
-func (c consent) confirm(around *surroundings, what, list string) error {
+// confirm returns an error unless the user permits an act, such as to "delete 3 revisions". It prints a list of what is
+// lost and, on a terminal, asks.
+func (c consent) confirm(around *surroundings, act, list string) error {
 	if c.Yes {
 		return nil
 	}
 	fmt.Fprint(around.stderr, list)
 	if !around.asks {
-		return no("this would delete " + what + "; add --yes to permit it")
+		return no("this would " + act + "; add --yes to permit it")
 	}
-	return ask(around, "Delete "+what+"?")
+	return ask(around, strings.ToUpper(act[:1])+act[1:]+"?")
 }
 
 // deletionLimit has the flags of changes that may delete documents.
@@ -53,11 +51,18 @@ func (l deletionLimit) of(change client.Change) client.Change {
 // sender sends a change to the server.
 type sender func(ctx context.Context, change client.Change) (client.Written, error)
 
-// apply makes a change. If that would delete more documents than the flags permit, it asks for confirmation on a
-// terminal, and is refused elsewhere.
-func (l deletionLimit) apply(ctx context.Context, around *surroundings, change client.Change, send sender) (
-	client.Written, error,
-) {
+// apply makes a change. If that would delete more documents than the flags permit, or would weaken ValidationPolicies
+// without --yes, it asks for confirmation on a terminal, and is refused elsewhere. policies reports whether the change
+// may be one of policies: the server does not refuse to weaken them, so it is previewed.
+func (l deletionLimit) apply(ctx context.Context, around *surroundings, change client.Change, send sender,
+	policies bool,
+) (client.Written, error) {
+	var err error
+	if !change.DryRun && !l.Yes && (policies || l.MaxDeleted > 0) {
+		if change, l.Yes, err = confirmed(ctx, around, change, send, views.Weakening); err != nil {
+			return client.Written{}, err
+		}
+	}
 	written, err := send(ctx, l.of(change))
 	refused, ok := errors.AsType[*client.Error](err)
 	switch {
@@ -65,46 +70,32 @@ func (l deletionLimit) apply(ctx context.Context, around *surroundings, change c
 		return written, err
 	case !l.asks():
 		return written, no(refused.Message + "\n--dry-run shows what would be deleted.")
-	case !around.asks:
-		return written, no(withoutLimit(refused.Message) + "\nWithout --yes or --max-deleted, nothing is deleted unless " +
-			"you confirm it on a terminal; --dry-run shows what would be deleted.")
 	}
-	change, err = confirmed(ctx, around, change, send, views.Deletions)
-	if err != nil {
+	if change, l.Yes, err = confirmed(ctx, around, change, send, views.Losses); err != nil {
 		return written, err
 	}
-	l.Yes = true
 	return send(ctx, l.of(change))
 }
 
-// confirmed previews a change, prints what show returns of it and asks its question. It returns the change such that it
-// is made exactly as shown, or not at all.
+// confirmed previews a change. If show returns an act, it prints the text and returns an error unless the user permits
+// the act. The change that it returns is then made exactly as shown, or not at all.
 func confirmed(ctx context.Context, around *surroundings, change client.Change, send sender,
-	show func(client.Preview) (text, question string),
-) (client.Change, error) {
+	show func(client.Preview) (text, act string),
+) (_ client.Change, sure bool, err error) {
 	plan := change
 	plan.DryRun, plan.MaxDeleted = true, -1
 	would, err := send(ctx, plan)
 	if err != nil {
-		return change, err
+		return change, false, err
 	}
 	preview, err := would.Preview()
 	if err != nil {
-		return change, err
+		return change, false, err
 	}
-	text, question := show(preview)
-	fmt.Fprint(around.stderr, text)
+	text, act := show(preview)
+	if act == "" {
+		return change, false, nil
+	}
 	change.IfMatch = would.ETag
-	return change, ask(around, question)
-}
-
-// allowsNone matches the words of the server about a limit of 0.
-var allowsNone = regexp.MustCompile(`more documents \((\d+)\) than max-deleted allows \(0\)`)
-
-// withoutLimit removes the limit of 0, which the user did not give, from a refusal to delete documents.
-func withoutLimit(message string) string {
-	return allowsNone.ReplaceAllStringFunc(message, func(said string) string {
-		count, _ := strconv.Atoi(allowsNone.FindStringSubmatch(said)[1])
-		return words.Count(count, "document")
-	})
+	return change, true, consent{}.confirm(around, act, text)
 }

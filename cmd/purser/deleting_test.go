@@ -7,13 +7,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
 )
 
@@ -116,6 +116,10 @@ func TestCommands_delete(t *testing.T) {
 				code := run(t.Context(), args, surroundings{
 					stdin: strings.NewReader(how.answer), stdout: &stdout, stderr: &stderr, asks: how.asks,
 				})
+				last := server.asked[max(0, len(server.asked)-1):]
+				if name == "prune" && how.answer == "y\n" && how.asks && !slices.Contains(last, `POST revisions/prune?keep=1 "3-abc"`) {
+					t.Errorf("it is not made under the condition of its preview: %q", last)
+				}
 				_, err := os.Stat(old)
 				did := deleted.Load() > 0 || err != nil
 				if want := c.asks != "" && how.code == 0; did != want || c.asks != "" && code != how.code {
@@ -170,8 +174,72 @@ func TestDeletionLimit(t *testing.T) {
 			t.Errorf("%+v permits %d in a dry run", limit, got)
 		}
 	}
-	_, question := views.Deletions(client.Preview{Changes: client.Changes{Deleted: 2}})
-	if question != "Delete 2 documents?" {
-		t.Errorf("it asks %q", question)
+}
+
+// A change that weakens a policy is previewed, said before it is made, and needs --yes or an answer, whether or not it
+// deletes something that --max-deleted permits. One that weakens none is made without a question.
+func TestChange_weakens(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, schema := range map[string]string{"policy": "deckhand/ValidationPolicy/v1", "host": "acme/Host/v1"} {
+		text := "schema: " + schema + "\nmetadata: {name: x}\ndata: {}\n"
+		if err := os.MkdirAll(filepath.Join(dir, "set", name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range []string{name, filepath.Join("set", name, "x.yaml")} {
+			if err := os.WriteFile(filepath.Join(dir, at), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	const weakened = `"weakened":["The ValidationPolicy gate is not in force any more"]`
+	for _, c := range []struct {
+		args, preview, answer string
+		asks, previewed, made bool
+		says                  string
+	}{
+		{"push b policy", weakened, "", false, true, false, "this would weaken ValidationPolicies; add --yes to permit it"},
+		{"push b policy", weakened, "n\n", true, true, false, "Weaken ValidationPolicies? [y/N]"},
+		{"push b policy", weakened, "y\n", true, true, true, "Weaken ValidationPolicies? [y/N]"},
+		{"push b policy --yes", weakened, "", false, false, true, ""},
+		{"push b policy", `"weakened":[]`, "", false, true, true, ""},
+		{"push b host", weakened, "", false, false, true, ""},
+		{"push b host --max-deleted 1", weakened, "", false, true, false, "weaken ValidationPolicies; add --yes"},
+		{"push --changeset set", weakened, "", false, true, false, "weaken ValidationPolicies; add --yes"},
+		{"rollback 1", weakened, "", false, true, false, "weaken ValidationPolicies; add --yes"},
+		{"rollback 1", `"weakened":[]`, "", false, true, true, ""},
+		{"rollback 1", weakened, "y\n", true, true, true, "Roll back to revision 1 and weaken ValidationPolicies? [y/N]"},
+		{"rollback 1 --max-deleted 3", weakened, "", false, true, false, "weaken ValidationPolicies; add --yes"},
+	} {
+		f := newFake(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("ETag", `"7-abc"`)
+			w.Header().Set("Purser-Revision", "8")
+			fmt.Fprintf(w, `{"changed":true,%s,"id":8,"findings":[]}`, c.preview)
+		})
+		args := strings.Fields(c.args)
+		for i, arg := range args {
+			if arg == "policy" || arg == "host" || arg == "set" {
+				args[i] = filepath.Join(dir, arg)
+			}
+		}
+		var stderr bytes.Buffer
+		code := run(t.Context(), append(args, "--server", f.URL), surroundings{
+			stdin: strings.NewReader(c.answer), stdout: io.Discard, stderr: &stderr, asks: c.asks,
+		})
+		var previewed, made bool
+		for _, asked := range f.asked {
+			dry := strings.Contains(asked, "dry-run=true")
+			previewed, made = previewed || dry, made || !dry
+			if !dry && c.answer != "" && !strings.HasSuffix(asked, `"7-abc"`) {
+				t.Errorf("%s: %s has no condition", c.args, asked)
+			}
+		}
+		if previewed != c.previewed || made != c.made || (code == 0) != c.made {
+			t.Errorf("%s: previewed %v, made %v, exit code %d\n%s", c.args, previewed, made, code, &stderr)
+		}
+		said := strings.Contains(stderr.String(), "warning: The ValidationPolicy gate is not in force any more\n")
+		if said != (c.says != "") && !c.asks || !strings.Contains(stderr.String(), c.says) {
+			t.Errorf("%s: it says %q, want %q", c.args, &stderr, c.says)
+		}
 	}
 }

@@ -3,9 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"net/url"
-	"strconv"
 
 	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
@@ -44,33 +41,38 @@ func (c *pruneCommand) Run(ctx context.Context, around *surroundings) error {
 	if err != nil {
 		return err
 	}
+	change := client.Change{DryRun: c.DryRun, MaxDeleted: -1}
 	if !c.DryRun && !c.Yes {
-		if err := c.confirmPreview(ctx, around, server); err != nil {
+		if change.IfMatch, err = c.confirmPreview(ctx, around, server); err != nil {
 			return err
 		}
 	}
-	pruned, text, err := prune(ctx, server, c.Keep, c.DryRun)
+	written, pruned, err := c.prune(ctx, server, change)
 	if err != nil {
 		return err
 	}
-	return c.print(around, views.Pruned(text, pruned))
+	return c.print(around, views.Pruned(written.Body, pruned))
 }
 
-// confirmPreview shows what the prune would delete, and asks for confirmation.
-func (c *pruneCommand) confirmPreview(ctx context.Context, around *surroundings, server *client.Client) error {
-	pruned, text, err := prune(ctx, server, c.Keep, true)
+// confirmPreview shows what the prune would delete, and asks for confirmation. The prune is then made with the
+// condition that it returns: no newer revision has made others old.
+func (c *pruneCommand) confirmPreview(ctx context.Context, around *surroundings, server *client.Client) (
+	condition string, err error,
+) {
+	would, pruned, err := c.prune(ctx, server, client.Change{DryRun: true, MaxDeleted: -1})
 	if err != nil || pruned.Revisions.Count == 0 {
-		return err
+		return would.ETag, err
 	}
-	return c.confirm(around, words.Count(pruned.Revisions.Count, "revision"), views.Pruned(text, pruned).Text)
+	number, list := words.Count(pruned.Revisions.Count, "revision"), views.Pruned(would.Body, pruned).Text
+	return would.ETag, c.confirm(around, "delete "+number, list)
 }
 
 // prune deletes revisions or, in a dry run, returns those that it would delete.
-func prune(ctx context.Context, server *client.Client, keep int, dryRun bool) (client.Pruned, []byte, error) {
-	var pruned client.Pruned
-	text, err := server.Send(ctx, client.Request{
-		Method: http.MethodPost, Path: []string{"revisions", "prune"},
-		Query: url.Values{"keep": {strconv.Itoa(keep)}, "dry-run": {strconv.FormatBool(dryRun)}},
-	}, &pruned)
-	return pruned, text, err
+func (c *pruneCommand) prune(ctx context.Context, server *client.Client, change client.Change) (
+	written client.Written, pruned client.Pruned, err error,
+) {
+	if written, err = server.Prune(ctx, c.Keep, change); err == nil {
+		pruned, err = written.Pruned()
+	}
+	return written, pruned, err
 }

@@ -92,7 +92,7 @@ func (c *pullCommand) write(around *surroundings, plan folder.Pull) error {
 		list += "  overwritten, with documents that the revision lacks  " + folder.Listed(plan.Lost) + "\n"
 	}
 	if gone := len(plan.Deleted) + len(plan.Lost); gone > 0 {
-		if err := c.confirm(around, words.Count(gone, "file"), list); err != nil {
+		if err := c.confirm(around, "delete "+words.Count(gone, "file"), list); err != nil {
 			return err
 		}
 	}

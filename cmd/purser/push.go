@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -46,7 +47,8 @@ func (c *pushCommand) Validate() error {
 // Help returns the end of the command's help.
 func (*pushCommand) Help() string {
 	return `The documents replace all of the bucket, so documents of the bucket that are not among them are deleted: on a
-terminal after a question, elsewhere only with --yes or --max-deleted. Pushing the same documents again changes nothing.
+terminal after a question, elsewhere only with --yes or --max-deleted. ValidationPolicies are weakened only after a
+question, or with --yes. Pushing the same documents again changes nothing.
 Files in folders are chosen as by purser check: those that .purser.yaml excludes are named and not pushed.
 The exit code is 0 if the documents are stored, even if they are invalid; with --wait 1 unless the revision becomes a
 success, and with --dry-run 1 if it would be a failure that no result which is posted later can mend.
@@ -56,7 +58,7 @@ success, and with --dry-run 1 if it would be a failure that no result which is p
   purser push --changeset . --wait 10m          # each folder here a bucket, all in one revision`
 }
 
-// Run puts the documents into their buckets. On a terminal it lists the documents that would be deleted, and asks.
+// Run puts the documents into their buckets. On a terminal it lists what would be lost, and asks.
 func (c *pushCommand) Run(ctx context.Context, around *surroundings) error {
 	body, change, err := c.read(ctx, around)
 	if body != nil {
@@ -75,7 +77,8 @@ func (c *pushCommand) Run(ctx context.Context, around *surroundings) error {
 	if c.DryRun {
 		return p.plan(ctx)
 	}
-	written, err := c.apply(ctx, around, change, p.send)
+	policies := bytes.Contains(body.Text, []byte("ValidationPolicy"))
+	written, err := c.apply(ctx, around, change, p.send, policies)
 	if err != nil {
 		return p.refused(err)
 	}

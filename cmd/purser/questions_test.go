@@ -39,20 +39,6 @@ func newFake(t *testing.T, handle func(w http.ResponseWriter, r *http.Request)) 
 	return f
 }
 
-// A refusal to delete does not speak of a limit that the user has not given.
-func TestWithoutLimit(t *testing.T) {
-	t.Parallel()
-	for message, want := range map[string]string{
-		"would delete more documents (1) than max-deleted allows (0): a":  "would delete 1 document: a",
-		"would delete more documents (12) than max-deleted allows (0): a": "would delete 12 documents: a",
-		"would delete more documents (3) than max-deleted allows (2): a":  "would delete more documents (3) than max-deleted allows (2): a",
-	} {
-		if got := withoutLimit(message); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
 // On a terminal, a push that deletes is shown and must be confirmed, and is made only if nothing has changed since.
 func TestPush_asks(t *testing.T) {
 	t.Parallel()

@@ -21,7 +21,7 @@ type rollbackCommand struct {
 // Help returns the end of the command's help.
 func (*rollbackCommand) Help() string {
 	return `Documents that the earlier revision does not have are deleted. On a terminal it shows the change and asks;
-elsewhere it deletes only with --yes or --max-deleted.
+elsewhere it deletes only with --yes or --max-deleted, and weakens ValidationPolicies only with --yes.
 
 Examples:
 
@@ -45,13 +45,12 @@ func (c *rollbackCommand) Run(ctx context.Context, around *surroundings) error {
 	}
 	change := client.Change{Message: c.Message, DryRun: c.DryRun}
 	if around.asks && c.asks() && !c.DryRun { // also if nothing is deleted
-		change, err = confirmed(ctx, around, change, send, views.RollbackQuestion(revision))
+		change, c.Yes, err = confirmed(ctx, around, change, send, views.RollbackQuestion(revision))
 		if err != nil {
 			return err
 		}
-		c.Yes = true
 	}
-	written, err := c.apply(ctx, around, change, send)
+	written, err := c.apply(ctx, around, change, send, true)
 	switch {
 	case err != nil:
 		return err

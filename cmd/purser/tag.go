@@ -63,7 +63,7 @@ func (c *tagCommand) Run(ctx context.Context, around *surroundings) error {
 	}
 	if c.Delete {
 		request.Method = http.MethodDelete
-		if err := c.confirm(around, fmt.Sprintf("the tag %s of revision %d", c.Name, about.ID), ""); err != nil {
+		if err := c.confirm(around, fmt.Sprintf("delete the tag %s of revision %d", c.Name, about.ID), ""); err != nil {
 			return err
 		}
 	} else if c.Data != "" {

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"purser/internal/fault"
 )
@@ -85,32 +83,23 @@ func (v Viewer) Listed(messages []fault.Message) []fault.Message {
 	var withheld, others []fault.Message
 	if last := len(shown) - 1; last >= 0 && shown[last].Secret {
 		summary := shown[last]
-		summary.Documents, others = first(summary.Documents, "documents")
-		shown, withheld = shown[:last], append([]fault.Message{summary}, others...)
+		withheld = []fault.Message{summary}
+		if more := len(summary.Documents) - MaxListed; more > 0 {
+			withheld[0].Documents = summary.Documents[:MaxListed]
+			unnamed := fault.Message{Error: true, Level: summary.Level, Kind: summary.Kind}
+			unnamed.Message = fmt.Sprintf("More documents, not listed: %d", more)
+			withheld = append(withheld, unnamed)
+		}
+		shown = shown[:last]
 	}
-	shown, others = first(shown, "errors")
+	if len(shown) > MaxListed {
+		number := 0
+		for _, message := range shown[MaxListed:] {
+			number += max(message.Unlisted, 1)
+		}
+		shown, others = shown[:MaxListed], []fault.Message{fault.Unlisted(number)}
+	}
 	return slices.Concat(shown, others, withheld)
-}
-
-// first returns the first MaxListed items of a list, and a message with the number of the others if there are any.
-func first[T any](list []T, what string) ([]T, []fault.Message) {
-	others := len(list) - MaxListed
-	if others <= 0 {
-		return list, nil
-	}
-	return list[:MaxListed], []fault.Message{{
-		Message: fmt.Sprintf("More %s, not listed: %d", what, others), Error: true, Level: "Error", Kind: "ValidationMessage",
-	}}
-}
-
-// Unlisted returns the number of errors that a message of Listed stands for, 0 if it is an error itself.
-func Unlisted(message string) int {
-	digits, ok := strings.CutPrefix(message, "More errors, not listed: ")
-	count, err := strconv.Atoi(digits)
-	if !ok || err != nil {
-		return 0
-	}
-	return count
 }
 
 // Warnings returns warnings as the viewer may see them. It omits secret ones without a trace: unlike an error, a

@@ -3,6 +3,7 @@ package authz_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -97,6 +98,9 @@ func TestViewer_Listed(t *testing.T) {
 		"more of both": {none, slices.Concat(some(most+2, true), some(most+3, false)), most, most, []string{
 			"More errors, not listed: 3", "More documents, not listed: 2",
 		}},
+		"a number among the others": {none, slices.Concat(some(most, false), []fault.Message{fault.Unlisted(7)}, some(1, false)), most, 0, []string{
+			"More errors, not listed: 8",
+		}},
 		"secrets are shown": {all, slices.Concat(some(most, true), some(3, false)), most, 0, []string{
 			"More errors, not listed: 3",
 		}},
@@ -113,6 +117,9 @@ func TestViewer_Listed(t *testing.T) {
 					listed++
 				default:
 					more = append(more, message.Message)
+					if said := strings.HasPrefix(message.Message, "More errors"); said != (message.Unlisted > 0) {
+						t.Errorf("%q stands for %d errors", message.Message, message.Unlisted)
+					}
 				}
 			}
 			if diff := cmp.Diff([]any{c.listed, c.named, c.more}, []any{listed, named, more}); diff != "" {

@@ -275,7 +275,9 @@ func (r *run) refuse(ctx context.Context, errs map[int]error) {
 			(!r.files[r.of[i]].SchemasOnly || r.items[i].Document.Schema == validations.DataSchemaKind)
 	})
 	for _, file := range r.of {
-		if !r.files[file].SchemasOnly {
+		if r.files[file].SchemasOnly {
+			r.report.Schemas++
+		} else {
 			r.report.Documents++
 		}
 	}

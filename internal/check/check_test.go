@@ -99,6 +99,7 @@ func TestCheck(t *testing.T) {
 		"a byte order mark": {[]check.File{site, file("x.yaml", "\ufeff"+widget)}, 3, nil},
 		"JSON in capitals":  {[]check.File{file("w.JSON", `[{"schema": "a"},]`)}, 0, []string{"w.JSON:1:18 error syntax: "}},
 		"some unreadable":   {[]check.File{file("w.yaml", widget+widgets+"---\na: [\n")}, 3, []string{"w.yaml:10:4 error syntax: "}},
+		"a reference":       {[]check.File{site, file("w.yaml", strings.Replace(doc("acme/W/v1", "x", "secret://"+strings.Repeat("a", 64)), "cleartext", "encrypted", 1))}, 3, []string{"w.yaml:"}},
 		"no policy":         {[]check.File{file("w.yaml", widget+widgets)}, 2, []string{"w.yaml:3:"}},
 		"an unknown layer":  {[]check.File{site, file("w.yaml", strings.Replace(widget, "layer: site", "layer: stie", 1))}, 3, []string{"w.yaml:3:"}},
 	} {
@@ -106,6 +107,9 @@ func TestCheck(t *testing.T) {
 			t.Parallel()
 			report := run(t, check.New(check.Options{}), c.files...)
 			got := lines(report)
+			if strings.Contains(fmt.Sprint(report.Findings), "stored") {
+				t.Errorf("findings speak of a server: %v", report.Findings)
+			}
 			if report.Documents != c.documents || len(got) != len(c.want) {
 				t.Fatalf("%d documents, want %d; findings\n%s\nwant\n%s", report.Documents, c.documents, strings.Join(got, "\n"),
 					strings.Join(c.want, "\n"))

@@ -43,7 +43,7 @@ func ReadConfig(ctx context.Context, name string) (config Config, err error) {
 	if err != nil {
 		return config, fmt.Errorf("read the configuration: %w", err)
 	}
-	if err := Decode(ctx, text, &config); err != nil {
+	if err := DecodeOptions(ctx, text, &config); err != nil {
 		return config, fmt.Errorf("%s: %w", name, err)
 	}
 	relative := func(path string) string {

@@ -14,19 +14,67 @@ import (
 	"purser/internal/words"
 )
 
+// DecodeOptions is Decode for a configuration file, in which no option has an empty value. Such a value is probably a
+// mistake, and is refused as on the command line.
+func DecodeOptions(ctx context.Context, text []byte, into any) error {
+	read, err := parse(ctx, text)
+	if root, isMapping := read.(document.Mapping); isMapping && err == nil {
+		err = noneEmpty("", root)
+	}
+	if err != nil {
+		return err
+	}
+	return decode(read, into)
+}
+
+// noneEmpty returns an error if the value at a path is empty, or one in it. An empty list or mapping is not.
+func noneEmpty(path string, value any) error {
+	switch value := value.(type) {
+	case nil, string:
+		if value == nil || value == "" {
+			return fmt.Errorf("%s has no value; give it one, or leave it out", path)
+		}
+	case []any:
+		for _, item := range value {
+			if err := noneEmpty("an item of "+path, item); err != nil {
+				return err
+			}
+		}
+	case document.Mapping:
+		for _, m := range value {
+			if err := noneEmpty(strings.TrimPrefix(path+"."+m.Key, "."), m.Value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // Decode reads YAML into a struct with the names of JSON, and no others. A text without a document leaves it as it is.
 // Errors are in the words of YAML.
 func Decode(ctx context.Context, text []byte, into any) error {
+	read, err := parse(ctx, text)
+	if err != nil {
+		return err
+	}
+	return decode(read, into)
+}
+
+func parse(ctx context.Context, text []byte) (any, error) {
 	read, err := document.ParseOne(ctx, text, document.YAML, document.DefaultLimits())
 	if err != nil {
-		return errors.New(document.Details(err))
+		return nil, errors.New(document.Details(err))
 	}
+	return read, nil
+}
+
+func decode(read, into any) error {
 	if read == nil {
 		return nil
 	}
 	decoder := json.NewDecoder(bytes.NewReader(document.AppendJSON(nil, read)))
 	decoder.DisallowUnknownFields()
-	err = decoder.Decode(into)
+	err := decoder.Decode(into)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		at := ""
 		if wrong.Field != "" {

@@ -116,7 +116,8 @@ func TestCheck_unquoted(t *testing.T) {
 func TestCheck_strayKeys(t *testing.T) {
 	t.Parallel()
 	secret := strings.Replace(doc("acme/Widget/v1", "s", "{a: 1}"), "cleartext", "encrypted", 1) + "id: 1\nHidden: {\n"
-	report := run(t, check.New(check.Options{}), file("a.yaml", layers+widgets+doc("acme/Widget/v1", "w", "{}")+"datta: {x: Hidden}\n"+secret+"}\n"))
+	report := run(t, check.New(check.Options{}), file("a.yaml", layers+widgets+doc("acme/Widget/v1", "w", "{}")+"datta: {x: Hidden}\n"+secret+
+		"}\n"+doc("acme/Widget/v1", "v", "{}")+"'': 1\nDATA: 2\n"))
 	var got []string
 	for _, f := range report.Findings {
 		got = append(got, fmt.Sprintf("%d:%d %v %s %s %s", f.Line, f.Column, f.Level, f.Rule, f.Path, f.Message))
@@ -124,6 +125,8 @@ func TestCheck_strayKeys(t *testing.T) {
 	want := []string{
 		"13:1 warning unknown-key .datta The key 'datta' is not kept: a document has only schema, metadata and data; did you mean data?",
 		"19:1 warning unknown-key  A key is not kept, or has no effect; it is not named here, because the document is encrypted",
+		"25:1 warning unknown-key . The key '' is not kept: a document has only schema, metadata and data",
+		"26:1 warning unknown-key .DATA The key 'DATA' is not kept: a document has only schema, metadata and data; did you mean data?",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -143,11 +143,11 @@ func TestReader_again(t *testing.T) { //nolint:paralleltest // it changes the wo
 func TestFindConfig(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	tree(t, map[string]string{
 		"site/.purser.yaml": "fail-on: warning\nbaseline: known.yaml\nschemas: [../schemas, /x]\n", "bad/.purser.yaml": "fail_on: x\n",
-		".purser.yaml": "format: json\n", "empty/.purser.yaml": "# nothing\n",
+		".purser.yaml": "format: json\n", "empty/.purser.yaml": "# nothing\n", "none/.purser.yaml": "ignore: []\n",
 	})
 	for path, want := range map[string]check.Config{
 		"site":  {FailOn: "warning", Baseline: "site/known.yaml", Schemas: []string{"schemas", "/x"}},
-		"empty": {}, "elsewhere": {Format: "json"},
+		"empty": {}, "elsewhere": {Format: "json"}, "none": {Ignore: []string{}},
 	} {
 		got, err := check.FindConfig(t.Context(), []string{path})
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
@@ -164,6 +164,10 @@ func TestFindConfig(t *testing.T) { //nolint:paralleltest // it changes the work
 		"- format\n":                "a mapping is expected, and not a list",
 		"format: [\n":               "document 1, line 1, column 9: ",
 		"format: json\n---\na: 1\n": "one document is expected here",
+		"baseline:\n":               "baseline has no value; give it one, or leave it out",
+		"format: ''\n":              "format has no value; ",
+		"exclude: [a, '']\n":        "an item of exclude has no value; ",
+		"client-versions: {a: ~}\n": "client-versions.a has no value; ",
 	} {
 		write(t, "bad/.purser.yaml", text)
 		_, err := check.FindConfig(t.Context(), []string{"bad"})

@@ -89,6 +89,11 @@ func (r *run) refusals(ctx context.Context, i int, err error) []refusal {
 		f.Source = r.line(ctx, r.of[i], at.Line)
 		all = []refusal{{f, cmp.Or(at, start)}}
 	}
+	for i := range all { // what the server says of a request
+		for _, said := range []*string{&all[i].Message, &all[i].Advice} {
+			*said = strings.TrimSuffix(*said, " Nothing was stored.")
+		}
+	}
 	return all
 }
 

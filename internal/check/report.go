@@ -15,6 +15,7 @@ import (
 type Report struct {
 	Files     []string  // that were checked
 	Documents int       // in Files, without those of SchemasOnly files
+	Schemas   int       // DataSchemas in SchemasOnly files
 	Findings  []Finding // by file, line and column
 	// Needed are the validations that policies require and that other services perform.
 	Needed []Needed

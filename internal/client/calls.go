@@ -241,6 +241,15 @@ func (c *Client) Rollback(ctx context.Context, revision string, change Change) (
 	})
 }
 
+// Prune deletes old revisions, all but the newest and those with a tag.
+func (c *Client) Prune(ctx context.Context, keep int, change Change) (Written, error) {
+	query := change.query()
+	query.Set("keep", strconv.Itoa(keep))
+	return c.write(ctx, Request{
+		Method: http.MethodPost, Path: []string{"revisions", "prune"}, Query: query, IfMatch: change.IfMatch,
+	})
+}
+
 func (c *Client) write(ctx context.Context, r Request) (Written, error) {
 	answer, err := c.Do(ctx, r)
 	if err != nil {
@@ -258,6 +267,13 @@ func (w Written) Preview() (Preview, error) {
 	var preview Preview
 	err := Answer{Body: w.Body}.decode(&preview)
 	return preview, err
+}
+
+// Pruned decodes the answer to a prune.
+func (w Written) Pruned() (Pruned, error) {
+	var pruned Pruned
+	err := Answer{Body: w.Body}.decode(&pruned)
+	return pruned, err
 }
 
 // Findings decodes the findings in the answer to a change with Change.Findings. There are none for callers who may not

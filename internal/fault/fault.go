@@ -44,6 +44,7 @@ type Message struct {
 	Level      string     `json:"level,omitempty"`
 	Kind       string     `json:"kind,omitempty"`
 	Diagnostic any        `json:"diagnostic,omitempty"`
+	Unlisted   int        `json:"unlisted,omitempty"` // the number of errors that it stands for, if it is not one itself
 	// Also set by messages about a Murano package. Lines and columns count from 1; 0 means unknown.
 	Code   string `json:"code,omitempty"`
 	File   string `json:"file,omitempty"`
@@ -52,6 +53,14 @@ type Message struct {
 	// Secret marks a message that names encrypted documents or reveals something derived from them. It is shown only to
 	// callers who may see encrypted documents, and it is never stored: see authz.Viewer.
 	Secret bool `json:"secret,omitempty"`
+}
+
+// Unlisted returns the message that stands for a number of errors which are not in a list of messages.
+func Unlisted(number int) Message {
+	return Message{
+		Message: fmt.Sprintf("More errors, not listed: %d", number), Error: true, Level: "Error", Kind: "ValidationMessage",
+		Unlisted: number,
+	}
 }
 
 // Info is the Level of a message that only says what an error leads to.

@@ -145,3 +145,20 @@ func TestChoose_causes(t *testing.T) {
 		t.Errorf("%d causes of %d", len(list.Causes), list.Groups)
 	}
 }
+
+// What a message of a server's own validation says is not read for the number of errors that it stands for.
+func TestPosted_unlisted(t *testing.T) {
+	t.Parallel()
+	errs := []json.RawMessage{
+		json.RawMessage(`{"message": "More errors, not listed: 5"}`), json.RawMessage(`{"message": "More", "unlisted": 5}`),
+	}
+	for validation, want := range map[string][]int{validations.RenderingValidation: {0, 5}, "of-others": {0, 0}} {
+		var got []int
+		for _, f := range posted(Finding{Validation: validation}, errs) {
+			got = append(got, f.Unlisted)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", validation, diff)
+		}
+	}
+}

@@ -102,11 +102,11 @@ func LocatePreview(ctx context.Context, written changes.Written) *changes.Previe
 
 // Place returns the path of the value to correct, which for a disallowed property is the property itself.
 func (f *Finding) Place() []string {
-	path := strings.TrimPrefix(cmp.Or(f.Path, metadataOf(f.Rule)), ".")
-	if path == "" {
+	path := cmp.Or(f.Path, metadataOf(f.Rule))
+	if path == "" || path == "." && f.Rule != unknownKey { // that of an empty key
 		return nil
 	}
-	parts := strings.Split(path, ".")
+	parts := strings.Split(strings.TrimPrefix(path, "."), ".")
 	if f.Rule == unknownKey {
 		return append(parts, document.AtKey)
 	}

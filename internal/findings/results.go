@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"purser/internal/authz"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/validations"
@@ -67,7 +66,7 @@ func posted(like Finding, errs []json.RawMessage) (all []Finding) {
 		f := like
 		f.say(message)
 		if validations.IsOwn(f.Validation) {
-			f.Unlisted = authz.Unlisted(message.Message)
+			f.Unlisted = message.Unlisted
 		}
 		if message.Name == "D002" && bytes.HasPrefix(read.Diagnostic, []byte("{")) {
 			var diagnostic struct {

@@ -93,7 +93,7 @@ func (t *Type) checkAudit(ref Ref, value any) string {
 
 // didYouMean returns a question for the candidate that is most similar to word, or "" if none is similar.
 func didYouMean(word string, candidates []string) string {
-	if nearest := words.Nearest(strings.ToLower(word), candidates); nearest != "" {
+	if nearest := words.Nearest(word, candidates); nearest != "" {
 		return fmt.Sprintf("; did you mean '%s'?", nearest)
 	}
 	return ""

@@ -6,22 +6,30 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
+	"purser/internal/fault"
 	"purser/internal/findings"
 	"purser/internal/revisions"
 	"purser/internal/validations"
+	"purser/internal/words"
 )
 
-// Limits on the number of failing documents to describe, for counts and selections and for the first findings.
+// Limits on the number of failing documents to describe: for counts and selections, and for the first findings and
+// monitoring.
 const maxFindings, fewFindings = 10_000, 1000
 
-// Findings returns the problems of a revision, named as for Resolve. Faults: NotFound, Gone.
+// Findings returns the problems of a revision, named as for Resolve. Faults: NotFound, also if it lacks the validation
+// of the query; Gone.
 func (v View) Findings(ctx context.Context, id string, query findings.Query) (found findings.List, err error) {
 	evidence, err := v.evidenceOf(ctx, id)
 	if err != nil {
 		return found, err
 	}
 	shown := v.weigh(evidence)[0]
+	if err := hasValidation(shown, query.Validation); err != nil {
+		return found, err
+	}
 	look := maxFindings
 	if query.Validation+query.Document+query.Level == "" { // each failing document has at least one finding
 		look = max(fewFindings, min(look, query.Limit))
@@ -32,12 +40,28 @@ func (v View) Findings(ctx context.Context, id string, query findings.Query) (fo
 	}
 	found = findings.Choose(shown, all, cut || more, query)
 	if cut && look < maxFindings {
-		counts, err := v.count(ctx, shown, evidence.Outcomes[shown.ID], query.FailuresOnly)
+		counts, err := v.count(ctx, shown, evidence.Outcomes[shown.ID], maxFindings, query.FailuresOnly)
 		if err == nil { // else, such as if they take too much work, those of the first documents are at least right
 			found.Counts = counts
 		}
 	}
 	return found, nil
+}
+
+// hasValidation checks that a revision has a validation: one of the server's own, or one that is reported or that a
+// policy lists. No name stands for all of them. Fault: NotFound.
+func hasValidation(shown revisions.Shown, name string) error {
+	const most = 20
+	names := shown.Verdict.Names()
+	if name == "" || slices.Contains(names, name) {
+		return nil
+	}
+	listed := strings.Join(names[:min(len(names), most)], ", ")
+	if others := len(names) - most; others > 0 {
+		listed += fmt.Sprintf(" and %d more", others)
+	}
+	return fault.New(fault.NotFound, "ValidationNotFound", "The requested validation %s was not found for revision ID %d",
+		words.Excerpt(name), shown.ID).Hint("It has %s.", listed)
 }
 
 // MaxCounted is the maximum number of failing documents of which Failures counts the findings.

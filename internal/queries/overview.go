@@ -41,11 +41,13 @@ type countsKey struct {
 	judging.RenderKey
 
 	judged       [sha256.Size]byte
+	look         int
 	failuresOnly bool
 }
 
 // Overview returns the newest revision for monitoring. It reads as much as Status does. Findings are counted only once
-// for a revision and its newest results, and not at all if that takes more than a second or exceeds another limit.
+// for a revision and its newest results, in fewFindings failing documents, and not at all if that takes more than a
+// second or exceeds another limit: such a count is not kept, and each call would begin it again.
 func (v View) Overview(ctx context.Context) (Overview, error) {
 	const patience = time.Second
 	evidence, err := v.evidenceOf(ctx, latest)
@@ -60,7 +62,7 @@ func (v View) Overview(ctx context.Context) (Overview, error) {
 	overview.Required = watched(overview.Verdict, outcomes)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	if counts, err := v.count(ctx, overview.Shown, outcomes, false); err == nil {
+	if counts, err := v.count(ctx, overview.Shown, outcomes, fewFindings, false); err == nil {
 		overview.Counts = counts.Numbers
 	}
 	return overview, nil
@@ -110,19 +112,20 @@ func worse(a, b validations.Status) validations.Status {
 	return a
 }
 
-// count returns the numbers of all findings about a revision, or of those that are not likely mistakes.
-func (v View) count(ctx context.Context, shown revisions.Shown, outcomes []validations.Outcome, failuresOnly bool) (
-	findings.Counts, error,
-) {
+// count returns the numbers of all findings about a revision, or of those that are not likely mistakes. It describes up
+// to look failing documents.
+func (v View) count(ctx context.Context, shown revisions.Shown, outcomes []validations.Outcome, look int,
+	failuresOnly bool,
+) (findings.Counts, error) {
 	judged := findings.Judge(shown.Verdict).All()
 	if len(judged) == 0 {
 		return findings.Counts{Numbers: map[findings.Counted]findings.Number{}}, nil
 	}
 	revision := judging.RenderKey{Revision: shown.ID, Stamp: shown.Stamp, Cleartext: !v.viewer.Secrets()}
-	key := countsKey{revision, digestOf(judged, outcomes), failuresOnly}
+	key := countsKey{revision, digestOf(judged, outcomes), look, failuresOnly}
 	return v.counts.Do(ctx, key, func(ctx context.Context) (counts findings.Counts, size int, err error) {
 		const perItem = 1000
-		all, cut, more, err := v.allFindings(ctx, shown, maxFindings, failuresOnly)
+		all, cut, more, err := v.allFindings(ctx, shown, look, failuresOnly)
 		if err != nil {
 			return counts, 0, err
 		}

@@ -115,6 +115,19 @@ func TestView_Overview_countsOnce(t *testing.T) {
 	}
 }
 
+// Of many failing documents, monitoring describes the first: a count that takes too long is repeated by each scrape.
+func TestView_Overview_bounded(t *testing.T) {
+	t.Parallel()
+	failing := revisions.Revision{ID: 1, Failed: true, Entries: 10_000}
+	site := &site{revisions: []revisions.Revision{failing}}
+	if _, err := service(site).Overview(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(site.queries) != 1 || site.queries[0].Limit != fewFindings+1 {
+		t.Errorf("it reads %+v, want one of %d documents", site.queries, fewFindings+1)
+	}
+}
+
 func TestView_Overview_empty(t *testing.T) {
 	t.Parallel()
 	got, err := service(&site{}).Overview(t.Context())

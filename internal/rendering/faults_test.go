@@ -147,9 +147,10 @@ func TestRender_faultsAreBounded(t *testing.T) {
 	}
 	got := []string{}
 	for _, f := range out.Faults[2*most:] {
-		got = append(got, fmt.Sprintf("%v, %v: %s", f.Secret, f.Messages[0].Secret, f.Messages[0].Message))
+		said := f.Messages[0]
+		got = append(got, fmt.Sprintf("%v, %v: %s (%d)", f.Secret, said.Secret, said.Message, said.Unlisted))
 	}
-	want := []string{"false, false: More errors, not listed: 3", "true, true: More errors, not listed: 1"}
+	want := []string{"false, false: More errors, not listed: 3 (3)", "true, true: More errors, not listed: 1 (1)"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

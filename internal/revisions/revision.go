@@ -78,6 +78,7 @@ type Purge struct {
 
 // Pruned counts what a prune deletes.
 type Pruned struct {
+	Head      Head    // the newest revision
 	Revisions []int64 // in order
 	Remaining int     // revisions that were not pruned
 	Documents int     // versions of documents

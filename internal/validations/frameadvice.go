@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// additional begins the messages about unknown keys.
+const additional = "Additional properties are not allowed"
+
 var (
 	// neededMember matches the message about a missing member, and its name.
 	neededMember = regexp.MustCompile(`^'(\w+)' is a (?:required property|dependency of)`)
@@ -15,7 +18,7 @@ var (
 // frameAdvice returns advice about an invalid value in a document's frame, at a path such as .metadata.name; message is
 // the violation.
 func frameAdvice(path, message string) string {
-	if strings.HasPrefix(message, "Additional properties are not allowed") {
+	if strings.HasPrefix(message, additional) {
 		return "Remove the key, or correct its name and its indentation."
 	}
 	if named := neededMember.FindStringSubmatch(message); named != nil {

@@ -41,7 +41,9 @@ func Sanity(meter *budget.Meter, e document.Entry, compat bool) error {
 	paths := make([][]string, len(violations))
 	for i, v := range violations {
 		key := cmp.Or(v.at, misspelt(root, v.path))
-		paths[i] = strings.FieldsFunc(cmp.Or(key, v.path), func(r rune) bool { return r == '.' })
+		if path := cmp.Or(key, v.path); path != "" {
+			paths[i] = strings.Split(strings.TrimPrefix(path, "."), ".")
+		}
 		if key != "" {
 			paths[i] = append(paths[i], document.AtKey)
 		}
@@ -83,6 +85,7 @@ func checkFrame(meter *budget.Meter, root document.Mapping, baseFirst bool) ([]v
 type violation struct {
 	path, message string
 	at            string // the path of the key to correct; "" if it is the value at path that is wrong
+	quotes        bool   // the message quotes a value or an unknown key of the document
 }
 
 func checkBase(meter *budget.Meter, root document.Mapping) ([]violation, error) {
@@ -107,12 +110,14 @@ func checkMetadata(meter *budget.Meter, root document.Mapping) ([]violation, err
 		return []violation{{
 			path:    ".metadata.schema",
 			message: fmt.Sprintf("Invalid metadata schema %q specified: nothing may follow its version.", brief(kind)),
+			quotes:  true,
 		}}, nil
 	}
 	if matched[2] != "v1" {
 		return []violation{{
 			path:    ".metadata.schema",
 			message: fmt.Sprintf("Invalid metadata schema metadata/%s version %s specified.", matched[1], matched[2]),
+			quotes:  true,
 		}}, nil
 	}
 	checker := documentSchema
@@ -156,8 +161,8 @@ func checkPatterns(meter *budget.Meter, metadata document.Mapping) (violations [
 			violations = append(violations, violation{path: path, message: fmt.Sprintf(
 				"a pattern of %d bytes; at most %d are allowed", len(pattern), maxPattern)})
 		} else if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
-			violations = append(violations, violation{path: path, message: fmt.Sprintf("'%s' is not an RE2 pattern "+
-				"(https://github.com/google/re2/wiki/Syntax): %v", brief(pattern), err)})
+			violations = append(violations, violation{path: path, quotes: true, message: fmt.Sprintf("'%s' is not an RE2 "+
+				"pattern (https://github.com/google/re2/wiki/Syntax): %v", brief(pattern), err)})
 		}
 	}
 	substitutions, _ := metadata.At("substitutions").([]any)
@@ -204,9 +209,10 @@ func violationsBy(meter *budget.Meter, by *schema, at string, part document.Mapp
 	findings, err := by.compiled().Check(meter, document.AppendJSON(nil, part))
 	for _, finding := range findings {
 		v := violation{path: strings.Join(append([]string{at}, finding.Instance...), "."), message: finding.Message}
+		v.quotes = !finding.Names && finding.SchemaPath != "." && !strings.HasPrefix(finding.Message, "None is not ")
 		if key := Unexpected(finding.Message); strings.HasSuffix(finding.SchemaPath, ".additionalProperties") {
 			v.path += "." + key
-			v.at = v.path
+			v.at, v.quotes = v.path, true
 		}
 		violations = append(violations, v)
 	}
@@ -217,12 +223,17 @@ func sanityMessage(e document.Entry, v violation, at document.Position, compat b
 	root, _ := e.Value.(document.Mapping)
 	metadata, _ := root.At("metadata").(document.Mapping)
 	layering, _ := metadata.At("layeringDefinition").(document.Mapping)
-	path := v.path
-	if path == "" {
-		path = "."
+	kind := brief(root.At("schema"))
+	key, secret := misspelt(root, v.path), mayBeEncrypted(root)
+	if secret {
+		v = v.unquoted()
+		if !isSchemaName(kind) {
+			kind = ""
+		}
 	}
+	path := cmp.Or(v.path, ".")
 	message, advice := v.message, ""
-	if key := misspelt(root, v.path); key != "" {
+	if key != "" && !secret {
 		advice = fmt.Sprintf("The key '%s' is probably a misspelt '%s'. ", brief(key), v.path[1:])
 	}
 	switch {
@@ -238,10 +249,24 @@ func sanityMessage(e document.Entry, v violation, at document.Position, compat b
 		Message: message, Error: true, Name: "D001", Level: "Error", Kind: "ValidationMessage",
 		Diagnostic: fmt.Sprintf("At %s (line %d, column %d) of document %d, which begins at line %d. %s", path,
 			at.Line, at.Column, e.Index, e.Line, strings.TrimSpace(advice)),
-		Documents: []fault.Document{{
-			Schema: brief(root.At("schema")), Name: brief(metadata.At("name")), Layer: brief(layering.At("layer")),
-		}},
+		Documents: []fault.Document{{Schema: kind, Name: brief(metadata.At("name")), Layer: brief(layering.At("layer"))}},
 	}
+}
+
+// unquoted returns a violation without values and unknown keys of its document, which may be secret.
+func (v violation) unquoted() violation {
+	known, unknown := splitFrame(v.path)
+	if v.path = known; !v.quotes {
+		return v
+	}
+	v.message = "The value is invalid; it is not quoted, because the document is encrypted"
+	if v.at != "" {
+		v.message = additional + " (one is not named, because the document is encrypted)"
+		if nearest := words.Nearest(unknown, frameKeys[itemIndex.ReplaceAllString(known, "$1")]); nearest != "" {
+			v.message = additional + " (one is probably a misspelt '" + nearest + "')"
+		}
+	}
+	return v
 }
 
 // wordedNull returns the message of a violation, without Python's name for a missing value or null.

@@ -80,6 +80,33 @@ func isEncrypted(root document.Mapping) bool {
 	return document.Locate(root, []string{"metadata", "storagePolicy"}) == "encrypted"
 }
 
+// mayBeEncrypted reports whether a document says that it is encrypted, or one of the first keys of its metadata has a
+// similar value.
+func mayBeEncrypted(root document.Mapping) bool {
+	const maxKeys = 20
+	metadata, _ := root.At("metadata").(document.Mapping)
+	return isEncrypted(root) || slices.ContainsFunc(metadata[:min(len(metadata), maxKeys)], func(m document.Member) bool {
+		text, _ := m.Value.(string)
+		return words.Nearest(text, []string{"encrypted"}) != ""
+	})
+}
+
+// splitFrame returns the longest part of a path whose keys are all those of a document's frame, and the key after it.
+func splitFrame(path string) (known, unknown string) {
+	place := ""
+	for part := range strings.SplitSeq(strings.TrimPrefix(path, "."), ".") {
+		_, err := strconv.Atoi(part)
+		switch {
+		case slices.Contains(frameKeys[place], part):
+			place += "." + part
+		case err != nil || place != substitutionsPath && place != layeringPath+".actions":
+			return known, strings.TrimPrefix(path[len(known):], ".")
+		}
+		known += "." + part
+	}
+	return known, ""
+}
+
 // path returns the path of the key, or that of its mapping if the key is too long.
 func (s stray) path() string {
 	if len(s.key) > MaxName {
@@ -136,7 +163,7 @@ func checkData(root document.Mapping) []violation {
 	}
 	meant := strays[max(0, slices.IndexFunc(strays, func(s stray) bool { return s.nearest == "data" }))]
 	message := fmt.Sprintf("The document has no data, but a key '%s', which would not be kept", brief(meant.key))
-	if isEncrypted(root) {
+	if mayBeEncrypted(root) {
 		message = "The document has no data, but a key that would not be kept; it is not named here, because the document " +
 			"is encrypted"
 	}
@@ -144,12 +171,12 @@ func checkData(root document.Mapping) []violation {
 }
 
 // misspelt returns the key of a document that is probably a misspelling of the missing key path. It returns "" if the
-// document has that key, path is not at the top level, or the key may be a part of a secret.
+// document has that key, or path is not at the top level.
 func misspelt(root document.Mapping, path string) string {
 	const maxKeys = 10
 	name := strings.TrimPrefix(path, ".")
 	_, held := root.Lookup(name)
-	if held || name == "" || strings.Contains(name, ".") || name == "data" && isEncrypted(root) {
+	if held || name == "" || strings.Contains(name, ".") {
 		return ""
 	}
 	var keys []string

@@ -1,6 +1,7 @@
 package validations
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -67,6 +68,8 @@ func TestSanity_places(t *testing.T) {
 	secret := strings.Replace(block, "cleartext", "encrypted", 1)
 	for name, c := range map[string]struct{ body, old, with, want, compat string }{
 		"no data":           {block, "\ndata:", "\ndta:", ".data (line 8, column 1) The document has no data, but a key 'dta', which would not be kept: The key 'dta' is probably a misspelt 'data'.", ""},
+		"no data, no name":  {block, "\ndata:", "\n'':", ".data (line 8, column 1) The document has no data, but a key '', which would not be kept: Put the data under the key data; write data: {} if the document has none.", ""},
+		"no name":           {block, "  name: n", "  name: n\n  '': 1", ".metadata. (line 5, column 3) Additional properties are not allowed ('' was unexpected): Remove the key, or correct its name and its indentation.", ".metadata. Additional properties are not allowed ('' was unexpected)"},
 		"no data, no guess": {block, "\ndata:", "\nid: 1\nspec:", ".data (line 9, column 1) The document has no data, but a key 'spec', which would not be kept: Put the data under the key data; write data: {} if the document has none.", ""},
 		"no secret":         {secret, "\ndata:", "\ndta:", ".data (line 8, column 1) The document has no data, but a key that would not be kept; it is not named here, because the document is encrypted: Put the data under the key data; write data: {} if the document has none.", ""},
 		"nothing lost":      {block, "\ndata: {}\n", "\nid: 1\nstatus: {}\n", "", ""},
@@ -89,6 +92,99 @@ func TestSanity_places(t *testing.T) {
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s, compat %v (-want +got)\n%s", name, compat, diff)
+			}
+		}
+	}
+}
+
+// Refusals of a document that says it is encrypted, or was meant to, quote neither values nor unknown keys of its frame,
+// but say where they are and what is right. @ stands for the secret.
+func TestSanity_encrypted(t *testing.T) {
+	t.Parallel()
+	const (
+		begin  = "schema: a/B/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: n\n"
+		policy = "  storagePolicy: encrypted\n"
+		layer  = "  layeringDefinition: {layer: site}\n"
+		frame  = begin + policy + layer
+		value  = "The value is invalid; it is not quoted, because the document is encrypted"
+		key    = "Additional properties are not allowed (one is not named, because the document is encrypted)"
+		remove = "Remove the key, or correct its name and its indentation."
+		source = "{schema: a/B/v1, name: n, path: .}"
+	)
+	for body, want := range map[string][]string{
+		frame + "  @: 1\n":         {".metadata (line 7, column 3) " + key + ": " + remove},
+		frame + "  '1234@.a': 1\n": {".metadata (line 7, column 3) " + key + ": " + remove},
+		frame + "  lables: @\n": {
+			".metadata (line 7, column 3)" +
+				" Additional properties are not allowed (one is probably a misspelt 'labels'): " + remove,
+		},
+		frame + "  labels: @\n": {
+			".metadata.labels (line 7, column 11) " + value + ": " + frameAdvices[".metadata.labels"],
+		},
+		frame + "  labels: {@: {@: 1}}\n": nil, // as in the reference
+		frame + "  replacement: '@'\n": {
+			".metadata.replacement (line 7, column 16) " + value + ": " + booleanAdvice,
+		},
+		frame + "  substitutions: [{@: '@'}]\n": {
+			".metadata.substitutions.0 (line 7, column 20) " + key + ": " + remove,
+			".metadata.substitutions.0 (line 7, column 19) 'dest' is a required property: " + destAdvice,
+			".metadata.substitutions.0 (line 7, column 19) 'src' is a required property: " +
+				frameAdvices[substitutionsPath+".src"],
+		},
+		frame + "  substitutions: [{src: " + source + ", dest: {'@': 1}}]\n": {
+			".metadata.substitutions.0.dest (line 7, column 67) " + value + ": " + destAdvice,
+		},
+		frame + "  substitutions: [{src: {schema: '@', name: a, path: .}, dest: {path: .}}]\n": {
+			".metadata.substitutions.0.src.schema (line 7, column 34) " + value + ": " + schemaAdvice,
+		},
+		frame + "  substitutions: [{src: " + source + ", dest: {path: ., pattern: '(@'}}]\n": {
+			".metadata.substitutions.0.dest.pattern (line 7, column 86) " + value + ": " + patternAdvice,
+		},
+		begin + policy + "  layeringDefinition: {layer: site, @: 1}\n": {
+			".metadata.layeringDefinition (line 6, column 37) " + key + ": " + remove,
+		},
+		begin + policy + "  layeringDefinition: {layer: [@]}\n": {
+			".metadata.layeringDefinition.layer (line 6, column 31) " + value + ": " + frameAdvices[layeringPath+".layer"],
+		},
+		begin + "  storagePolicy: Encrypted\n" + layer + "  '@': 1\n": {
+			".metadata (line 7, column 3) " + key + ": " + remove,
+			".metadata.storagePolicy (line 5, column 18) " + value + ": " + frameAdvices[".metadata.storagePolicy"],
+		},
+		begin + "  storagePolcy: encrypted\n" + layer + "  '@': 1\n": {
+			".metadata (line 5, column 3) Additional properties are not allowed (one is probably a misspelt 'storagePolicy'): " +
+				remove,
+			".metadata (line 2, column 1) 'storagePolicy' is a required property: " + frameAdvices[".metadata.storagePolicy"],
+		},
+		strings.Replace(frame, "a/B/v1", "'@'", 1): {".schema (line 1, column 9) " + value + ": " + schemaAdvice},
+		"shema@: 1\n" + strings.Replace(frame, "schema: a/B/v1\n", "", 1): {
+			".schema (line 1, column 1) The document has no schema: " + schemaAdvice,
+		},
+		"schema: a/B/v1\nmetadata: {schema: metadata/Control/v1, name: n, storagePolicy: encrypted, labels: {@: [@]}}\n": {
+			".metadata.labels (line 2, column 92) " + value + ": " + frameAdvices[".metadata.labels"],
+		},
+		"schema: a/B/v1\nmetadata: {schema: metadata/Document/v77, name: n, storagePolicy: encrypted}\n": {
+			".metadata.schema (line 2, column 20) " + value + ": " + frameAdvices[".metadata.schema"],
+		},
+		"schema: a/B/v1\nmetadata: {schema: \"metadata/Document/v1\\n\", " +
+			"name: n, storagePolicy: encrypted, layeringDefinition: 1}\n": {
+			".metadata.schema (line 2, column 20) " + value + ": " + frameAdvices[".metadata.schema"],
+		},
+	} {
+		for _, compat := range []bool{false, true} {
+			e := entry(t, strings.ReplaceAll(body, "@", "QXZJK")+"data: {}\n")
+			var got []string
+			if err, ok := errors.AsType[*fault.Fault](Sanity(budget.NewMeter(t.Context()), e, compat)); ok {
+				for _, m := range err.Messages {
+					said, _ := m.Diagnostic.(string)
+					place, advice, _ := strings.Cut(strings.TrimPrefix(said, "At "), " of document 1, which begins at line 1. ")
+					got = append(got, place+" "+m.Message+": "+advice)
+				}
+				if all := fmt.Sprint(err, got, err.Messages); strings.Contains(all, "QXZJK") {
+					t.Errorf("%s, compat %v: it tells %s", body, compat, all)
+				}
+			}
+			if diff := cmp.Diff(want, got); diff != "" && !compat {
+				t.Errorf("%s (-want +got)\n%s", body, diff)
 			}
 		}
 	}

@@ -87,6 +87,16 @@ type Verdict struct {
 	Warnings []string
 }
 
+// Names returns the names of all validations that may have findings, sorted: those in the verdict and the server's own.
+func (v Verdict) Names() []string {
+	names := slices.Concat(Own(), Optional())
+	for _, judged := range v.all() {
+		names = append(names, judged.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // Made returns the names of all reported validations in the verdict.
 func (v Verdict) Made() (names []string) {
 	for _, judged := range v.all() {

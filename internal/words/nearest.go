@@ -1,14 +1,18 @@
 package words
 
-// Nearest returns the candidate that is most similar to a word, the first if several are, or "" if none is similar.
+import "strings"
+
+// Nearest returns the candidate that is most similar to a word, whatever the case of letters. It returns the first if
+// several are, or "" if none is similar.
 func Nearest(word string, candidates []string) string {
 	const maxLength = 60 // longer words are seldom misspelt and slow to compare
-	best, nearest := "", len(word)/3+1
+	best, nearest, lower := "", len(word)/3+1, strings.ToLower(word)
 	for _, candidate := range candidates {
-		if max(len(word), len(candidate)) > maxLength {
+		longer := max(len(word), len(candidate))
+		if longer > maxLength || longer-min(len(word), len(candidate)) >= nearest {
 			continue
 		}
-		if d := distance(word, candidate); d < nearest {
+		if d := distance(lower, strings.ToLower(candidate)); d < nearest {
 			best, nearest = candidate, d
 		}
 	}

@@ -242,7 +242,8 @@ Status would be: failure
 	if diff := cmp.Diff(sortedLines(want), sortedLines(plan)); diff != "" {
 		t.Errorf("plan (-want +got):\n%s\n%s", diff, plan)
 	}
-	p.run(t, "push", "site", "site").exits(t, 1, "would delete 1 document: [acme/Widget/v1, site] two", "--yes or --max-deleted")
+	p.run(t, "push", "site", "site").exits(t, 1, "  deleted  site  [acme/Widget/v1, site] two\n",
+		"this would delete 1 document; add --yes")
 	p.run(t, "push", "site", "site", "--yes", "--if-unchanged", "1").exits(t, 1, "--if-unchanged asks for revision 1, but the newest is 2")
 	p.run(t, "push", "site", "site", "--max-deleted", "1", "--if-unchanged", "2").exits(t, 0, "Revision 3:", "deleted=1",
 		"site/a.yaml:5:11: [acme/Widget/v1, site] one .data.n: 11 is greater", "Status: failure; findings: 1")
@@ -416,7 +417,8 @@ func TestPurser_status(t *testing.T) {
 	p.does(t, "push", "more", "more.yaml")
 	p.run(t, "show", "latest~1", "-o", "name").exits(t, 0, "deckhand/ValidationPolicy/v1/gate\n")
 	p.run(t, "rollback", "latest~1", "--dry-run").exits(t, 1, "deleted  [acme/Widget/v1, site] one (bucket more)")
-	p.run(t, "rollback", "latest~1", "-m", "why").exits(t, 1, "would delete 1 document: [acme/Widget/v1, site] one", "--yes or --max-deleted")
+	p.run(t, "rollback", "latest~1", "-m", "why").exits(t, 1, "  deleted  more  [acme/Widget/v1, site] one\n",
+		"this would delete 1 document; add --yes")
 	p.run(t, "rollback", "latest~1", "-m", "why", "--max-deleted", "0").exits(t, 1, "more documents (1) than max-deleted allows (0)")
 	p.run(t, "rollback", "latest~1", "-m", "why", "--max-deleted", "1").exits(t, 0, "Revision 3:", "deleted=1")
 	p.run(t, "events").exits(t, 0, "purser.revision.created", "revisions/3", "purser.tag.set")

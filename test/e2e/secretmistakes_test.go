@@ -33,14 +33,25 @@ var mistakes = map[string][]string{
 		"@: 1", "dta: @", "data: a\ndatta: @", "datta: {@: @}", "schema: @\ndata: a", "dat@: 1", "\"@' appears twice\": 1\n\"@' appears twice\": 2",
 		"data: {\"@' appears twice\": 1, \"@' appears twice\": 2}", "data: {a: @}\nid: @\nstatus: @",
 	},
+	"metadata": { // of frames that end with it as a block
+		"  @: 1\ndata: a", "  '1234@.a': 1\ndata: a", "  password: @", "  lables: {@: @}\ndata: @", "  labels: @\ndata: a",
+		"  labels: {@: [@]}\ndata: a", "  labels: {a: {b: @}}\ndata: @", "  replacement: '@'\ndata: a", "  substitutions: @\ndata: a",
+		"  substitutions: [@]\ndata: a", "  substitutions: [{@: 1}]\ndata: a", "  substitutions: {@: @}\ndata: a",
+		"  substitutions: [{src: {schema: '@', name: [@], path: 1, @: 1}, dest: {'@': 1}}]\ndata: a",
+		"  substitutions: [{src: {schema: a/B/v1, name: n, path: .}, dest: [@, {path: ., pattern: '(@'}]}]\ndata: a",
+		"  layeringDefinition: {layer: [@], abstract: '@', @: @, actions: [@, {method: '@', path: [@]}]}\ndata: a",
+	},
 }
 
-// mistakenFrames begin encrypted documents, the last one with a misspelt storagePolicy.
+// mistakenFrames begin encrypted documents, two of them with a misspelt storagePolicy.
 var mistakenFrames = []string{
 	"schema: deckhand/Passphrase/v1\nmetadata: {schema: metadata/Document/v1, name: spoilt, storagePolicy: encrypted, layeringDefinition: {layer: site}}",
 	"schema: acme/Key/v1\nmetadata:\n  schema: metadata/Document/v1\n  storagePolicy: encrypted\n  layeringDefinition: {layer: site}\n  name: spoilt",
 	"metadata: {schema: metadata/Control/v1, name: spoilt, storagePolicy: \"\\x65ncrypted\"}\nschema: acme/Key/v1",
 	"schema: acme/Key/v1\nmetadata: {schema: metadata/Document/v1, name: spoilt, storagePolcy: encrypted, layeringDefinition: {layer: site}}",
+	"schema: acme/Key/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: spoilt\n  storagePolicy: encrypted",
+	"schema: acme/Key/v1\nmetadata:\n  name: spoilt\n  storagePolcy: encrypted\n  schema: metadata/Document/v1",
+	"schema: acme/Key/v1\nmetadata:\n  schema: metadata/Control/v1\n  storagePolicy: encrypted\n  name: spoilt",
 }
 
 // mistaken returns a body of an encrypted document with a mistake between two documents without one.

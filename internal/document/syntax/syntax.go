@@ -20,7 +20,9 @@ type Mistake struct {
 // Find returns the first mistake in a document that the YAML library refuses, or nil if it finds none. line is the
 // number of the text's first line, from which rules count.
 func Find(text []byte, line int) *Mistake {
-	d := &diagnosis{text: text, from: line, anchors: map[string]bool{}, parent: -1, open: true, last: -1}
+	d := &diagnosis{
+		text: text, from: line, anchors: map[string]bool{}, handles: map[string]bool{}, parent: -1, open: true, last: -1,
+	}
 	d.characters()
 	for d.found == nil && d.at < len(text) {
 		d.nextLine()
@@ -38,7 +40,8 @@ type diagnosis struct {
 	dashes  int // dashes on the line
 	found   *Mistake
 	anchors map[string]bool
-	levels  []level // open mappings and lists; the innermost is last
+	handles map[string]bool // of tags, such as !e!, that directives define
+	levels  []level         // open mappings and lists; the innermost is last
 
 	// The last entry that was read:
 	open   bool  // it has no value yet
@@ -155,10 +158,14 @@ func (d *diagnosis) nextLine() {
 	}
 	indent := len(rest) - len(bytes.TrimLeft(rest, " "))
 	blank := indent + len(rest[indent:]) - len(bytes.TrimLeft(rest[indent:], " \t"))
+	isEmpty := blank == len(rest) || rest[blank] == '#'
 	switch {
-	case blank == len(rest), rest[blank] == '#', indent == 0 && rest[0] == '%' && d.last < 0: // or a directive
+	case isEmpty && (blank == indent || d.continues(indent)):
 		d.skipLine()
-	case d.continues(indent) && colonIn(rest) < 0:
+	case !isEmpty && indent == 0 && rest[0] == '%' && d.last < 0:
+		d.directive(rest)
+		d.skipLine()
+	case !isEmpty && d.continues(indent) && colonIn(rest) < 0:
 		d.skipLine()
 	case blank > indent:
 		d.failf(d.at+indent, "a tab in the indentation; indent with spaces")
@@ -166,6 +173,13 @@ func (d *diagnosis) nextLine() {
 		d.at += blank
 		d.first = d.at
 		d.node(indent)
+	}
+}
+
+// directive notes the handle that a directive %TAG defines.
+func (d *diagnosis) directive(line []byte) {
+	if words := bytes.Fields(line[:min(len(line), maxName)]); len(words) > 1 && string(words[0]) == "%TAG" {
+		d.handles[string(words[1])] = true
 	}
 }
 
@@ -241,6 +255,9 @@ func (d *diagnosis) properties() bool {
 		case '&':
 			d.anchors[string(bytes.TrimRight(word[1:], "\r"))] = true
 		case '!':
+			if d.tag(word); d.found != nil {
+				return false
+			}
 		default:
 			return true
 		}
@@ -248,6 +265,16 @@ func (d *diagnosis) properties() bool {
 	}
 	d.at = len(d.text)
 	return false
+}
+
+// tagHandle matches the handle of a tag that a directive must define.
+var tagHandle = regexp.MustCompile(`^![0-9A-Za-z_-]+!`)
+
+// tag checks the handle of a tag.
+func (d *diagnosis) tag(tag []byte) {
+	if handle := tagHandle.Find(tag); handle != nil && !d.handles[string(handle)] {
+		d.failf(d.at, "no %%TAG directive defines the handle of this tag; quote a value that begins with '!'")
+	}
 }
 
 // key moves to the colon of the key that begins here. It returns false if there is no key on the line.
@@ -263,6 +290,10 @@ func (d *diagnosis) key() bool {
 		d.ended()
 	case '[', '{', '|', '>', '#':
 		return false
+	case '*':
+		if d.alias(start); d.found == nil {
+			d.ended()
+		}
 	default:
 		i := colonIn(rest)
 		if i < 0 {

@@ -199,7 +199,7 @@ func (f *flow) blank() bool {
 	return true
 }
 
-// word skips a quoted text, an alias or an anchor. It returns false if there is none.
+// word skips a quoted text, an alias, an anchor or a tag. It returns false if there is none.
 func (f *flow) word() bool {
 	switch c := f.text[f.at]; c {
 	case '"', '\'':
@@ -216,6 +216,13 @@ func (f *flow) word() bool {
 		name := anchorName.Find(f.ahead())
 		f.anchors[string(name[1:])] = true
 		f.at += len(name)
+	case '!':
+		word := f.ahead()
+		if end := bytes.IndexAny(word, " \t\r\n,[]{}"); end >= 0 {
+			word = word[:end]
+		}
+		f.tag(word)
+		f.at += len(word)
 	default:
 		return false
 	}

@@ -79,9 +79,10 @@ func (f *Faults) All() []*fault.Fault {
 	all := slices.Clone(f.kept)
 	for _, others := range []others{f.open, f.secret} {
 		if others.count > 0 {
-			counted := *others.fault
-			counted.Message = fmt.Sprintf("More errors, not listed: %d", others.count)
-			all = append(all, About(&counted))
+			counted, unlisted := *others.fault, fault.Unlisted(others.count)
+			counted.Message = unlisted.Message
+			About(&counted).Messages[0].Unlisted = unlisted.Unlisted
+			all = append(all, &counted)
 		}
 	}
 	return all

@@ -88,7 +88,7 @@ func (s *Sweeper) wouldPrune(ctx context.Context, keep int, options revisions.Op
 	if err != nil {
 		return pruned, err
 	}
-	pruned.Remaining -= len(pruned.Revisions)
+	pruned.Head, pruned.Remaining = head, pruned.Remaining-len(pruned.Revisions)
 	pruned.Bytes = ofDocuments + ofContents
 	if err := options.Expected.Check(head); err != nil {
 		return pruned, err
@@ -162,7 +162,7 @@ func (s *Sweeper) deleteRevisions(ctx context.Context, tx pgx.Tx, keep int, opti
 		if err != nil {
 			return pruned, 0, fmt.Errorf("prune revisions: %w", err)
 		}
-		pruned.Revisions, locked = append(pruned.Revisions, gone...), len(gone)
+		pruned.Head, pruned.Revisions, locked = head, append(pruned.Revisions, gone...), len(gone)
 		if err := keepSecrets(ctx, tx, options, unneededSecrets, s.site.Name, nil); err != nil {
 			return pruned, 0, err
 		}

@@ -74,7 +74,7 @@ func readConfiguration(ctx context.Context, path string) (configuration, error) 
 	case err != nil:
 		return config, fmt.Errorf("read the configuration: %w", err)
 	}
-	if err := check.Decode(ctx, text, &config); err != nil {
+	if err := check.DecodeOptions(ctx, text, &config); err != nil {
 		return config, fmt.Errorf("%s: %w", path, err)
 	}
 	return config, nil

@@ -28,6 +28,7 @@ func TestFind(t *testing.T) {
 		{"servers: {one: {url: 'https://one'}}\n", "", Server{URL: "https://one"}, ""},
 		{"", "", Server{}, "no server is named"},
 		{"", "lab", Server{}, "which has none"},
+		{"servers: {lab: {url: 'https://lab', token-file:}}\n", "lab", Server{}, "servers.lab.token-file has no value"},
 		{"severs: {}\n", "lab", Server{}, `unknown option "severs"`},
 	} {
 		path := filepath.Join(home, "purser", "config.yaml")

@@ -136,14 +136,14 @@ func RollbackPreview(revision string, written client.Written, preview client.Pre
 	return Answer{written.Body, changeNames(preview), b.String()}
 }
 
-// RollbackQuestion returns the preview of a rollback as text, and the question whether to make it.
-func RollbackQuestion(revision string) func(client.Preview) (text, question string) {
-	return func(preview client.Preview) (text, question string) {
-		question = "Roll back to revision " + revision
-		if preview.Changes.Deleted > 0 {
-			question += " and delete " + deletedIn(preview)
+// RollbackQuestion returns a function that returns the preview of a rollback as text, and in words what it does.
+func RollbackQuestion(revision string) func(client.Preview) (text, act string) {
+	return func(preview client.Preview) (text, act string) {
+		act = "roll back to revision " + revision
+		if _, loses := Losses(preview); loses != "" {
+			act += " and " + loses
 		}
-		return RollbackPreview(revision, client.Written{}, preview).Text, question + "?"
+		return RollbackPreview(revision, client.Written{}, preview).Text, act
 	}
 }
 
@@ -180,28 +180,48 @@ func wordOf(d client.Difference) string {
 	return cmp.Or(map[string]string{"created": "added", "modified": "changed"}[d.Change], d.Change)
 }
 
-// Deletions returns a list of the documents that a change would delete and of how it would weaken policies, and the
-// question whether to.
-func Deletions(preview client.Preview) (list, question string) {
+// Weakening returns what Losses returns of a change that weakens policies, and nothing of any other.
+func Weakening(preview client.Preview) (list, act string) {
+	if len(preview.Weakened) == 0 {
+		return "", ""
+	}
+	return Losses(preview)
+}
+
+// Losses returns a list of the documents that a change would delete and of how it would weaken policies, and both in
+// words, such as "delete 2 documents"; "" if it does neither.
+func Losses(preview client.Preview) (list, act string) {
 	var rows [][]string
 	for _, d := range preview.Documents {
 		if d.Change == "deleted" {
 			rows = append(rows, []string{"  deleted", d.Bucket, d.String()})
 		}
 	}
-	return table(rows) + policyLines(preview), "Delete " + deletedIn(preview) + "?"
+	var acts []string
+	if preview.Changes.Deleted > 0 {
+		acts = append(acts, "delete "+deletedIn(preview))
+	}
+	if len(preview.Weakened) > 0 && !deletesPolicy(preview) {
+		acts = append(acts, "weaken ValidationPolicies")
+	}
+	return table(rows) + policyLines(preview), strings.Join(acts, " and ")
 }
 
 // deletedIn counts the documents that a change would delete. It points to a ValidationPolicy, without which less is
 // required of later revisions.
 func deletedIn(preview client.Preview) string {
 	text := words.Count(preview.Changes.Deleted, "document")
-	if slices.ContainsFunc(preview.Documents, func(d client.Difference) bool {
-		return d.Change == "deleted" && strings.HasPrefix(d.Schema, "deckhand/ValidationPolicy/")
-	}) {
+	if deletesPolicy(preview) {
 		text += ", a ValidationPolicy among them"
 	}
 	return text
+}
+
+// deletesPolicy reports whether a change would delete a ValidationPolicy.
+func deletesPolicy(preview client.Preview) bool {
+	return slices.ContainsFunc(preview.Documents, func(d client.Difference) bool {
+		return d.Change == "deleted" && strings.HasPrefix(d.Schema, "deckhand/ValidationPolicy/")
+	})
 }
 
 // Pruned returns what a prune has deleted or would delete.

@@ -37,13 +37,35 @@ func TestWeakened(t *testing.T) {
 	t.Parallel()
 	preview := client.Preview{Changed: true, Status: "success", Notice: "none is in force", Weakened: []string{"it is\ngone"}}
 	made := client.Written{Revision: "7", Status: "success; findings=0", Warnings: []string{"it is\ngone", "none is in force"}}
-	deletions, _ := Deletions(preview)
+	losses, _ := Losses(preview)
 	for name, got := range map[string]string{
 		"preview": Preview(client.Written{}, preview, nil, nil, false).Text, "rollback": RollbackPreview("1", client.Written{}, preview).Text,
-		"deletions": deletions, "pushed": Pushed(made, client.Findings{}, nil).Text, "rolled back": RolledBack(made).Text,
+		"losses": losses, "pushed": Pushed(made, client.Findings{}, nil).Text, "rolled back": RolledBack(made).Text,
 	} {
 		if want := "warning: it is gone\nwarning: none is in force\n"; !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q in it", name, got, want)
+		}
+	}
+}
+
+// What a change loses is in its question.
+func TestLosses(t *testing.T) {
+	t.Parallel()
+	deleted := func(schema string) client.Difference {
+		return client.Difference{Change: "deleted", Identity: client.Identity{Schema: schema}}
+	}
+	host, policy := deleted("acme/Host/v1"), deleted("deckhand/ValidationPolicy/v1")
+	weaker := []string{"No ValidationPolicy requires v any more"}
+	for want, preview := range map[string]client.Preview{
+		"":                   {},
+		"delete 2 documents": {Documents: []client.Difference{host, host}},
+		"delete 1 document, a ValidationPolicy among them": {Documents: []client.Difference{policy}, Weakened: weaker},
+		"delete 1 document and weaken ValidationPolicies":  {Documents: []client.Difference{host}, Weakened: weaker},
+		"weaken ValidationPolicies":                        {Weakened: weaker},
+	} {
+		preview.Changes.Deleted = len(preview.Documents)
+		if _, got := Losses(preview); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
