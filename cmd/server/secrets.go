@@ -86,7 +86,7 @@ func inBackground(ctx context.Context, work ...func(context.Context)) (stop func
 // secretsCommand creates and rotates keysets.
 type secretsCommand struct {
 	New    newKeysetCommand    `cmd:"" help:"Create a keyset file."`
-	Rotate rotateKeysetCommand `cmd:"" help:"Add a key and use it from now on. Running servers notice and encrypt all documents again; the old keys stay in the file."` //nolint:lll // a tag
+	Rotate rotateKeysetCommand `cmd:"" help:"Add a key, which encrypts documents after --secrets-activate-after. Running servers notice and then encrypt all documents again; the old keys stay in the file."` //nolint:lll // a tag
 }
 
 type keysetFile struct {
@@ -119,19 +119,39 @@ func (c *newKeysetCommand) Run(stderr io.Writer) error {
 }
 
 type rotateKeysetCommand struct {
-	keysetFile `embed:""`
+	keysetFile           `embed:""`
+	SecretsActivateAfter time.Duration `help:"How long servers only decrypt with the new key, to copy the file to other hosts. The file has the time from which they also encrypt with it." default:"10m"` //nolint:lll // a tag
+	Activate             bool          `help:"Encrypt with the key at once. If an added key is not in use yet, it is used, and no other is added."`                                                        //nolint:lll // a tag
 }
 
-// Run adds a key to the keyset file and makes it the primary one.
+// Validate refuses a negative time.
+func (c *rotateKeysetCommand) Validate() error {
+	if c.SecretsActivateAfter < 0 {
+		return errors.New("--secrets-activate-after must not be negative")
+	}
+	return nil
+}
+
+// Run adds a key to the keyset file.
 func (c *rotateKeysetCommand) Run(stderr io.Writer) error {
 	kms, err := c.kms()
 	if err != nil {
 		return err
 	}
-	primary, err := secrets.Rotate(c.SecretsKeyset, kms)
+	after := c.SecretsActivateAfter
+	if c.Activate {
+		after = 0
+	}
+	key, from, err := secrets.Rotate(c.SecretsKeyset, kms, time.Now(), after)
 	if err != nil {
 		return fmt.Errorf("rotate the keyset: %w", err)
 	}
-	_, err = fmt.Fprintf(stderr, "documents are encrypted with key %d from now on; back up the file again\n", primary)
+	if from.IsZero() {
+		_, err = fmt.Fprintf(stderr, "documents are encrypted with key %d from now on; copy the file to the other hosts of "+
+			"the site at once, and back it up again\n", key)
+		return err //nolint:wrapcheck // of standard error
+	}
+	_, err = fmt.Fprintf(stderr, "added key %d; documents are encrypted with it from %s on: until then, copy the file to the "+
+		"other hosts of the site; back it up again\n", key, from.Format(time.RFC3339))
 	return err //nolint:wrapcheck // of standard error
 }

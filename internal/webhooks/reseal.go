@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"purser/internal/secrets"
 )
@@ -21,6 +22,7 @@ func (s *Service) Reseal(ctx context.Context, log *slog.Logger) (resealed int, e
 		return 0, fmt.Errorf("read webhooks: %w", err)
 	}
 	newest := s.Vault.Prefix(ctx)
+	var missing []int64 // the webhooks with secrets whose keys are missing
 	for _, w := range all {
 		again := [2][]byte{w.Secret, w.Previous}
 		changed := false
@@ -29,7 +31,12 @@ func (s *Service) Reseal(ctx context.Context, log *slog.Logger) (resealed int, e
 				continue
 			}
 			sealed, err := s.Vault.Reseal(ctx, place(), sealed)
-			if unopened, lost := errors.AsType[*secrets.Unopened](err); lost {
+			unopened, lost := errors.AsType[*secrets.Unopened](err)
+			if lost && unopened.Cause == secrets.LostKey {
+				missing = append(missing, w.ID)
+				continue
+			}
+			if lost {
 				log.ErrorContext(ctx, "the secret of a webhook stays sealed with an older key", "webhook", w.ID, "error",
 					unopened.Error())
 				continue
@@ -46,6 +53,10 @@ func (s *Service) Reseal(ctx context.Context, log *slog.Logger) (resealed int, e
 			return resealed, fmt.Errorf("store the secret of webhook %d that was sealed again: %w", w.ID, err)
 		}
 		resealed++
+	}
+	if len(missing) > 0 {
+		log.ErrorContext(ctx, "the keyset lacks the keys of secrets of webhooks, which this server cannot call: copy the "+
+			"keyset file that holds these keys to this server", "webhooks", slices.Compact(missing))
 	}
 	return resealed, nil
 }

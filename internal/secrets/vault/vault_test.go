@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"purser/internal/document"
 	"purser/internal/secrets"
@@ -84,7 +85,7 @@ func TestKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := secrets.Rotate(path, key); err != nil {
+	if _, _, err := secrets.Rotate(path, key, time.Time{}, 0); err != nil {
 		t.Fatal(err)
 	}
 	again, err := secrets.Open(t.Context(), path, secrets.Options{KMS: key})
