@@ -54,7 +54,7 @@ func (f keysetFlags) open(ctx context.Context, defaultPath string, log *slog.Log
 		Create: f.SecretsKeyset == "", KMS: kms, Now: time.Now, Log: log,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("open the keyset of secrets: %w", err)
+		return nil, fmt.Errorf("--secrets-keyset: %w", err)
 	}
 	return keyring, nil
 }
@@ -112,7 +112,7 @@ func (c *newKeysetCommand) Run(stderr io.Writer) error {
 			"key to it; for another keyset, choose another file", c.SecretsKeyset)
 	}
 	if err != nil {
-		return fmt.Errorf("create a keyset: %w", err)
+		return fmt.Errorf("--secrets-keyset: %w", err)
 	}
 	_, err = fmt.Fprintf(stderr, "created %s; back it up: secrets cannot be decrypted without it\n", c.SecretsKeyset)
 	return err //nolint:wrapcheck // of standard error
@@ -144,7 +144,7 @@ func (c *rotateKeysetCommand) Run(stderr io.Writer) error {
 	}
 	key, from, err := secrets.Rotate(c.SecretsKeyset, kms, time.Now(), after)
 	if err != nil {
-		return fmt.Errorf("rotate the keyset: %w", err)
+		return fmt.Errorf("--secrets-keyset: %w", err)
 	}
 	if from.IsZero() {
 		_, err = fmt.Fprintf(stderr, "documents are encrypted with key %d from now on; copy the file to the other hosts of "+
