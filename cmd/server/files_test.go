@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/pem"
+	"io"
+	"log"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -53,7 +55,7 @@ func TestRun_missingFile(t *testing.T) {
 	})
 	t.Run("--secrets-keyset", func(t *testing.T) {
 		t.Parallel()
-		_, err := keysetFlags{SecretsKeyset: missing}.open(t.Context(), "", slog.New(slog.DiscardHandler))
+		_, _, err := keysetFlags{SecretsKeyset: missing}.open(t.Context(), "", slog.New(slog.DiscardHandler))
 		if err == nil || !strings.HasPrefix(err.Error(), "--secrets-keyset: keyset file "+missing+": no such file") {
 			t.Error(err)
 		}
@@ -70,7 +72,9 @@ func TestRun_missingFile(t *testing.T) {
 // The server trusts the authorities of --outgoing-ca and the system's when it calls others.
 func TestOutgoingFlags_transport(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewTLSServer(http.NotFoundHandler())
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
 	t.Cleanup(server.Close)
 	path := filepath.Join(t.TempDir(), "ca.pem")
 	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})

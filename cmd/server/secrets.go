@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,8 @@ import (
 type keysetFlags struct {
 	SecretsKeyset string `help:"File with the keys of encrypted documents; only its owner may be able to read it. With a private Postgres it is created in the state directory." type:"path" placeholder:"FILE"` //nolint:lll // a tag
 	SecretsKMS    string `help:"KMS key that encrypts the keyset file, such as hcvault://HOST/transit/keys/NAME." name:"secrets-kms" placeholder:"URI"`                                                          //nolint:lll // a tag
+
+	SecretsKMSTokenFile string `help:"File with the token for Vault, read again for each use, instead of VAULT_TOKEN; only its owner may be able to read it." name:"secrets-kms-token-file" type:"path" placeholder:"FILE"` //nolint:lll // a tag
 }
 
 // kms returns the key that encrypts the keyset file, nil if the file is not encrypted.
@@ -29,7 +32,7 @@ func (f keysetFlags) kms() (tink.AEAD, error) {
 	if f.SecretsKMS == "" {
 		return nil, nil //nolint:nilnil // not configured
 	}
-	key, err := vault.Key(f.SecretsKMS)
+	key, err := vault.Open(f.SecretsKMS, f.SecretsKMSTokenFile)
 	if err != nil {
 		return nil, fmt.Errorf("--secrets-kms: %w", err)
 	}
@@ -37,26 +40,29 @@ func (f keysetFlags) kms() (tink.AEAD, error) {
 }
 
 // open opens the keyset that the flags name. Without one, it opens the default keyset, and creates it if necessary. It
-// returns nil if defaultPath is also empty.
-func (f keysetFlags) open(ctx context.Context, defaultPath string, log *slog.Logger) (judging.Vault, error) {
-	path := f.SecretsKeyset
+// returns nil if defaultPath is also empty. keep does what the keyset needs until its context ends.
+func (f keysetFlags) open(ctx context.Context, defaultPath string, log *slog.Logger) (
+	keyset judging.Vault, keep func(context.Context), err error,
+) {
+	keep = func(context.Context) {}
+	path := cmp.Or(f.SecretsKeyset, defaultPath)
 	if path == "" {
-		path = defaultPath
-	}
-	if path == "" {
-		return nil, nil //nolint:nilnil // no keyset is configured
+		return nil, keep, nil
 	}
 	kms, err := f.kms()
 	if err != nil {
-		return nil, err
+		return nil, keep, err
+	}
+	if key, ok := kms.(*vault.Key); ok {
+		keep = func(ctx context.Context) { key.KeepToken(ctx, log, time.After) }
 	}
 	keyring, err := secrets.Open(ctx, path, secrets.Options{
 		Create: f.SecretsKeyset == "", KMS: kms, Now: time.Now, Log: log,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("--secrets-keyset: %w", err)
+		return nil, keep, fmt.Errorf("--secrets-keyset: %w", err)
 	}
-	return keyring, nil
+	return keyring, keep, nil
 }
 
 // defaultKeyset returns the path of the keyset for a private Postgres, "" with a database of the operator.
@@ -92,6 +98,8 @@ type secretsCommand struct {
 type keysetFile struct {
 	SecretsKeyset string `help:"The keyset file." type:"path" required:"" placeholder:"FILE"`
 	SecretsKMS    string `help:"KMS key that encrypts the file." name:"secrets-kms" placeholder:"URI"`
+
+	SecretsKMSTokenFile string `help:"File with the token for Vault, instead of VAULT_TOKEN." name:"secrets-kms-token-file" type:"path" placeholder:"FILE"` //nolint:lll // a tag
 }
 
 func (f keysetFile) kms() (tink.AEAD, error) { return keysetFlags(f).kms() }

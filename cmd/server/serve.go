@@ -178,6 +178,9 @@ func (c *serveCommand) serveFrom(ctx context.Context, url string, l listeners, a
 		begin()
 	}
 	log.InfoContext(ctx, "serving", "url", l.url(), "version", version)
+	if err := notify("READY=1"); err != nil {
+		log.WarnContext(ctx, "systemd is not told that the server is ready", "error", err.Error())
+	}
 	return group.Wait()
 }
 
@@ -194,7 +197,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the store: %w", err)
 	}
-	keyset, err := c.keysetFlags.open(ctx, c.defaultKeyset(), seen.log)
+	keyset, keepKeyset, err := c.keysetFlags.open(ctx, c.defaultKeyset(), seen.log)
 	if err != nil {
 		db.Close()
 		return nil, nil, err
@@ -250,7 +253,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		db.Close()
 		return nil, nil, err
 	}
-	stop := inBackground(ctx, told.Run, checking,
+	stop := inBackground(ctx, told.Run, checking, keepKeyset,
 		func(ctx context.Context) { service.KeepResealed(ctx, resealEvery, seen.log, callers.Reseal) },
 		func(ctx context.Context) { c.deliver(ctx, db.Stream, callers, seen.log) })
 	return handler, func() {
