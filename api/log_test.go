@@ -125,8 +125,12 @@ func TestLog_outage(t *testing.T) {
 		cause string
 		want  string
 	}{
-		{0, "one", "ERROR"}, {time.Second, "one", "WARN"}, {58 * time.Second, "one", "WARN"}, {time.Second, "one", "ERROR"},
-		{0, "other", "ERROR"}, {time.Second, "other", "WARN"},
+		{0, "one", "ERROR"},
+		{time.Second, "one", "WARN"},
+		{58 * time.Second, "one", "WARN"},
+		{time.Second, "one", "ERROR"},
+		{0, "other", "ERROR"},
+		{time.Second, "other", "WARN"},
 	} {
 		now, cause = now.Add(c.after), c.cause
 		s.log.Reset()

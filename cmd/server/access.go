@@ -92,7 +92,8 @@ type issuer interface {
 	Problem() error
 }
 
-// issuerOf returns the functions of an authenticator that is an issuer. For others, problem is nil and check does nothing.
+// issuerOf returns the functions of an authenticator that is an issuer. For others, problem is nil, and check does
+// nothing.
 func issuerOf(authenticator authn.Authenticator) (problem func() error, check func(context.Context)) {
 	if asked, ok := authenticator.(issuer); ok {
 		return asked.Problem, asked.Check

@@ -3,12 +3,11 @@ package main
 import (
 	"fmt"
 	"net"
-	"os"
 )
 
-// notify tells systemd the state of the service, such as READY=1, if systemd waits for it (Type=notify; sd_notify(3)).
-func notify(state string) error {
-	socket := os.Getenv("NOTIFY_SOCKET") // a name that begins with @ is abstract, for package net too
+// notify sends the state of the service, such as READY=1, to the socket that systemd names in NOTIFY_SOCKET if it waits
+// for that (Type=notify; sd_notify(3)). A name that begins with @ is abstract, for package net too.
+func notify(socket, state string) error {
 	if socket == "" {
 		return nil
 	}

@@ -38,7 +38,7 @@ func (f outgoingFlags) transport() (http.RoundTripper, error) {
 	if err != nil || roots == nil {
 		return http.DefaultTransport, err
 	}
-	own := http.DefaultTransport.(*http.Transport).Clone() //nolint:errcheck,forcetypeassert // it is one
+	own := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is one
 	own.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 	return own, nil
 }

@@ -159,7 +159,7 @@ func (c *rotateKeysetCommand) Run(stderr io.Writer) error {
 			"the site at once, and back it up again\n", key)
 		return err //nolint:wrapcheck // of standard error
 	}
-	_, err = fmt.Fprintf(stderr, "added key %d; documents are encrypted with it from %s on: until then, copy the file to the "+
-		"other hosts of the site; back it up again\n", key, from.Format(time.RFC3339))
+	_, err = fmt.Fprintf(stderr, "added key %d; documents are encrypted with it from %s on: until then, copy the file to "+
+		"the other hosts of the site; back it up again\n", key, from.Format(time.RFC3339))
 	return err //nolint:wrapcheck // of standard error
 }

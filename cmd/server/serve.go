@@ -178,7 +178,7 @@ func (c *serveCommand) serveFrom(ctx context.Context, url string, l listeners, a
 		begin()
 	}
 	log.InfoContext(ctx, "serving", "url", l.url(), "version", version)
-	if err := notify("READY=1"); err != nil {
+	if err := notify(os.Getenv("NOTIFY_SOCKET"), "READY=1"); err != nil {
 		log.WarnContext(ctx, "systemd is not told that the server is ready", "error", err.Error())
 	}
 	return group.Wait()

@@ -100,9 +100,10 @@ func (k *Keystone) Authenticate(ctx context.Context, token string) (Caller, erro
 // Answers of Keystone that an operator of Purser has to act on. Callers are shown them; the log has the status too.
 var (
 	errServiceToken = errors.New("Keystone rejects Purser's own token")
-	errCredentials  = errors.New("Keystone refuses Purser's own credentials; the operator of this server has to correct them")
-	errNoRight      = errors.New("Keystone does not let Purser's own user check tokens; the operator of this server has to give " +
-		"it a role that may")
+	errCredentials  = errors.New("Keystone refuses Purser's own credentials; the operator of this server has to correct " +
+		"them")
+	errNoRight = errors.New("Keystone does not let Purser's own user check tokens; the operator of this server has to " +
+		"give it a role that may")
 	errAnswer = errors.New("Keystone answers with an error")
 )
 

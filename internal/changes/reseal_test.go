@@ -3,8 +3,8 @@ package changes
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -25,7 +25,7 @@ func (s sealedStore) Outdated(_ context.Context, _ []byte, after document.Digest
 	found []revisions.SealedContent, err error,
 ) {
 	for i := int(after[0]) + 1; i <= s.secrets && len(found) < limit; i++ {
-		id := document.Identity{Schema: "a/B/v1", Name: fmt.Sprint(i)}
+		id := document.Identity{Schema: "a/B/v1", Name: strconv.Itoa(i)}
 		found = append(found, revisions.SealedContent{
 			Digest: document.Digest{byte(i)}, Reference: secrets.Reference(judging.PlaceOf(id), document.Digest{}),
 		})

@@ -29,8 +29,8 @@ func Create(path string, kms tink.AEAD) error {
 	return nil
 }
 
-// Rotate adds a key to a keyset file. Servers with the file open texts with the key at once, and seal with it when a time
-// has passed, so that the file can be copied to other hosts first. If after is 0 they seal with it at once; then the key
+// Rotate adds a key to a keyset file. Servers with the file open texts with the key at once, and seal with it after a
+// time, so that the file can be copied to other hosts first. If the time is 0, they seal with it at once; then the key
 // that an earlier rotation added is taken, if it is not in use yet. The older keys stay, to open the texts that they
 // sealed, and so does the key of the digests. Running servers notice within a second.
 //

@@ -37,8 +37,8 @@ func (u *Unopened) Error() string {
 func (u *Unopened) reason() string {
 	switch u.Cause {
 	case LostKey:
-		return fmt.Sprintf("it was sealed with key %d, which the keyset of this server does not hold; copy the newest keyset "+
-			"file, which holds it, to this server", u.Key)
+		return fmt.Sprintf("it was sealed with key %d, which the keyset of this server does not hold; copy the newest "+
+			"keyset file, which holds it, to this server", u.Key)
 	case NoKeyset:
 		return fmt.Sprintf("it was sealed with key %d, and this server has no keyset; start it with the --secrets-keyset of "+
 			"the other servers", u.Key)
@@ -53,8 +53,8 @@ const UnopenedType = "SecretUnopened"
 // patience is how long a client waits before it tries again what needs a missing key.
 const patience = 10 * time.Second
 
-// Unwrap returns the fault to answer with. A missing key is not a fault of the document: another server may have it, and
-// this one may get it. The caller cannot do anything about a damaged text either.
+// Unwrap returns the fault to answer with. A missing key is not a fault of the document: another server may have it,
+// and this one may get it. The caller cannot do anything about a damaged text either.
 func (u *Unopened) Unwrap() error {
 	if u.Cause == Damaged {
 		return fault.New(fault.Internal, UnopenedType, "%s", u.Error())

@@ -334,8 +334,6 @@ func TestSecrets_rotation(t *testing.T) {
 
 // Two servers have copies of a keyset. A key that was added to one copy is not used before the other has it; if it is
 // used too early, the other server says what it lacks until it has the file, and makes no verdict without it.
-//
-//nolint:paralleltest,tparallel // one after the other
 func TestSecrets_copies(t *testing.T) {
 	t.Parallel()
 	here, there, database := newKeyset(t), filepath.Join(t.TempDir(), "copy.json"), storetest.URL(t)

@@ -11,11 +11,11 @@ import (
 // The shortest and the longest time between two renewals of a token.
 const minWait, maxWait = 10 * time.Second, time.Hour
 
-var errNotRenewable = errors.New("it is not renewable: make one with `vault token create -period=24h`, or keep it in a " +
-	"file that Vault's agent replaces (--secrets-kms-token-file)")
+var errNotRenewable = errors.New("it is not renewable: make one with `vault token create -period=24h`, or keep it in " +
+	"a file that Vault's agent replaces (--secrets-kms-token-file)")
 
-// KeepToken renews the token whenever half of its time is over, until ctx ends. It logs why that fails once, and that it
-// works again.
+// KeepToken renews the token whenever half of its time is over, until ctx ends. It logs once why that fails, and when
+// it works again.
 func (k *Key) KeepToken(ctx context.Context, log *slog.Logger, after func(time.Duration) <-chan time.Time) {
 	complaint := ""
 	for {
@@ -39,7 +39,8 @@ func (k *Key) KeepToken(ctx context.Context, log *slog.Logger, after func(time.D
 	}
 }
 
-// renew renews the token if it ends at some time. It returns how long to wait before the next renewal, also if it fails.
+// renew renews the token if it ends at some time. It returns how long to wait before the next renewal, also with an
+// error.
 func (k *Key) renew(ctx context.Context) (wait time.Duration, err error) {
 	const pause = time.Minute // between attempts that fail
 	if err := k.readToken(); err != nil {

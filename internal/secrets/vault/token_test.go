@@ -22,7 +22,7 @@ type answer struct {
 
 // A token is renewed when half of its time is over, at bounded intervals. What is wrong is logged once.
 //
-// Not parallel: Vault's client is configured by the environment.
+//nolint:paralleltest // Vault's client is configured by the environment
 func TestKey_KeepToken(t *testing.T) {
 	const lookUp, renew = "GET /v1/auth/token/lookup-self", "PUT /v1/auth/token/renew-self"
 	for name, c := range map[string]struct {
@@ -34,28 +34,34 @@ func TestKey_KeepToken(t *testing.T) {
 		"renewed": {
 			[]answer{{600, 200, true}, {1200, 200, true}},
 			[]string{lookUp, renew, lookUp, renew, lookUp, renew},
-			[]time.Duration{10 * time.Minute, 10 * time.Minute, 10 * time.Minute}, nil,
+			[]time.Duration{10 * time.Minute, 10 * time.Minute, 10 * time.Minute},
+			nil,
 		},
 		"a long one and a short one": {
 			[]answer{{86400, 200, true}, {86400, 200, true}, {43200, 200, true}, {8, 200, true}},
 			[]string{lookUp, renew, lookUp, renew, lookUp, renew},
-			[]time.Duration{time.Hour, 10 * time.Second, 10 * time.Second}, nil,
+			[]time.Duration{time.Hour, 10 * time.Second, 10 * time.Second},
+			nil,
 		},
 		"one that does not end": {
 			[]answer{{0, 200, false}}, []string{lookUp, lookUp, lookUp}, []time.Duration{time.Hour, time.Hour, time.Hour}, nil,
 		},
 		"one that is not renewable": {
-			[]answer{{600, 200, false}}, []string{lookUp, lookUp, lookUp},
-			[]time.Duration{5 * time.Minute, 5 * time.Minute, 5 * time.Minute}, []string{"ERROR vault token create -period=24h"},
+			[]answer{{600, 200, false}},
+			[]string{lookUp, lookUp, lookUp},
+			[]time.Duration{5 * time.Minute, 5 * time.Minute, 5 * time.Minute},
+			[]string{"ERROR vault token create -period=24h"},
 		},
 		"ended, and replaced": {
 			[]answer{{0, 403, false}, {0, 403, false}, {600, 200, true}, {600, 200, true}},
-			[]string{lookUp, lookUp, lookUp, renew}, []time.Duration{time.Minute, time.Minute, 5 * time.Minute},
+			[]string{lookUp, lookUp, lookUp, renew},
+			[]time.Duration{time.Minute, time.Minute, 5 * time.Minute},
 			[]string{"ERROR permission denied", "INFO renewed again"},
 		},
 		"without the right": {
 			[]answer{{600, 200, true}, {0, 403, false}, {600, 200, true}, {0, 403, false}, {600, 200, true}, {0, 403, false}},
-			[]string{lookUp, renew, lookUp, renew, lookUp, renew}, []time.Duration{time.Minute, time.Minute, time.Minute},
+			[]string{lookUp, renew, lookUp, renew, lookUp, renew},
+			[]time.Duration{time.Minute, time.Minute, time.Minute},
 			[]string{"ERROR renew it: "},
 		},
 	} {
