@@ -37,8 +37,7 @@ type outage struct {
 	since time.Time
 }
 
-// repeated reports whether a cause is that of a call within the last minute that returned false. It is counted from
-// there, so that a lasting outage is reported once a minute.
+// repeated reports whether the same cause was reported less than a minute ago. If it was not, it is now.
 func (o *outage) repeated(cause string, now time.Time) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

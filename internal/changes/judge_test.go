@@ -495,7 +495,7 @@ func TestJudge_judge_unopened(t *testing.T) {
 		kind   fault.Kind
 		want   string
 	}{
-		{&secrets.Unopened{Cause: secrets.LostKey, Key: 7}, fault.Unavailable, "sealed with key 7"},
+		{&secrets.Unopened{Cause: secrets.LostKey, Key: 7}, fault.Unavailable, "to this server; nothing was stored"},
 		{errors.New("out of order"), fault.Internal, "out of order"},
 	} {
 		s, m := begin(c.broken)

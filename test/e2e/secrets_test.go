@@ -301,7 +301,7 @@ func TestSecrets_rotation(t *testing.T) {
 		s.get(t, "revisions/2/documents").is(t, http.StatusOK)
 		s.get(t, "revisions/2/status").is(t, http.StatusOK)
 		// Its verdict would be about a site that was not looked at.
-		s.put(t, "fine", widget("w", "{}")).fails(t, http.StatusServiceUnavailable, "SecretUnopened", "keyset")
+		s.put(t, "fine", widget("w", "{}")).fails(t, http.StatusServiceUnavailable, "SecretUnopened", "keyset", "nothing was stored")
 	})
 	t.Run("without", func(t *testing.T) {
 		s := startOn(t, database)
