@@ -83,8 +83,8 @@ func (s *Service) change(ctx context.Context, from source, kind revisions.Kind, 
 	return Written{}, moving
 }
 
-// unstored adds to the fault of a secret whose key is missing that nothing was stored, so that clients repeat the request
-// when the server may have the key.
+// unstored adds to the fault of a secret whose key is missing that nothing was stored, so that clients repeat the
+// request.
 func unstored(err error) error {
 	unopened, ok := errors.AsType[*secrets.Unopened](err)
 	missing, isFault := errors.AsType[*fault.Fault](err)

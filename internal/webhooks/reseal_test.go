@@ -44,8 +44,10 @@ func (namedVault) Reseal(_ context.Context, place secrets.Place, sealed []byte) 
 func TestService_Reseal(t *testing.T) {
 	t.Parallel()
 	kept := keptWebhooks{resealed: map[int64][2]string{}, webhooks: []Webhook{
-		{ID: 1, Secret: []byte("new 1")}, {ID: 2, Secret: []byte("old 2"), Previous: []byte("new 2")},
-		{ID: 3, Secret: []byte("lost"), Previous: []byte("lost")}, {ID: 4, Secret: []byte("old 4"), Previous: []byte("lost")},
+		{ID: 1, Secret: []byte("new 1")},
+		{ID: 2, Secret: []byte("old 2"), Previous: []byte("new 2")},
+		{ID: 3, Secret: []byte("lost"), Previous: []byte("lost")},
+		{ID: 4, Secret: []byte("old 4"), Previous: []byte("lost")},
 	}}
 	var log bytes.Buffer
 	s := NewService(Config{Store: kept, Vault: namedVault{}})
