@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -382,6 +383,20 @@ func TestHandler_bounds(t *testing.T) {
 			t.Errorf("the cause belongs into the log alone: %s\n%s", got.text, s.log)
 		}
 		s.get(t, "health").is(t, http.StatusNoContent)
+	})
+
+	t.Run("a ready server has a problem", func(t *testing.T) {
+		t.Parallel()
+		var problem error
+		s := newSite(t, func(config *api.Config) { config.Problem = func() error { return problem } })
+		for want, err := range map[string]error{
+			`{"status":"ready"}`: nil, `{"problem":"Keystone answers with an error","status":"ready"}`: errors.New("Keystone answers with an error"),
+		} {
+			problem = err
+			if got := s.get(t, "/readyz", asJSON...).is(t, http.StatusOK); strings.TrimSpace(got.text) != want {
+				t.Errorf("answered %s, want %s", got.text, want)
+			}
+		}
 	})
 
 	t.Run("the issuer of tokens does not answer", func(t *testing.T) {

@@ -45,7 +45,13 @@ func (s *server) ready(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return fault.New(fault.Unavailable, "HTTPServiceUnavailable", "The database does not answer").Because(err)
 	}
-	s.answers.Write(w, r, http.StatusOK, map[string]string{"status": "ready"})
+	answer := map[string]string{"status": "ready"}
+	if s.Problem != nil {
+		if err := s.Problem(); err != nil {
+			answer["problem"] = err.Error()
+		}
+	}
+	s.answers.Write(w, r, http.StatusOK, answer)
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -107,6 +108,35 @@ func TestLog_insideRequest(t *testing.T) {
 	for _, line := range lines {
 		if line["request"] != got.Header.Get("X-Deckhand-Req") || line["context_marker"] != "m" || line["trace_id"] != trace {
 			t.Errorf("of another request: %v", line)
+		}
+	}
+}
+
+// An outage is an ERROR once a minute and for each of its causes, and a WARN for each other request that it fails.
+func TestLog_outage(t *testing.T) {
+	t.Parallel()
+	now, cause := time.Date(2026, 11, 26, 18, 0, 0, 0, time.UTC), "one"
+	s := newSite(t, func(config *api.Config) {
+		config.Now = func() time.Time { return now }
+		config.Ping = func(context.Context) error { return errors.New(cause) }
+	})
+	for _, c := range []struct {
+		after time.Duration
+		cause string
+		want  string
+	}{
+		{0, "one", "ERROR"},
+		{time.Second, "one", "WARN"},
+		{58 * time.Second, "one", "WARN"},
+		{time.Second, "one", "ERROR"},
+		{0, "other", "ERROR"},
+		{time.Second, "other", "WARN"},
+	} {
+		now, cause = now.Add(c.after), c.cause
+		s.log.Reset()
+		s.get(t, "/readyz").is(t, http.StatusServiceUnavailable)
+		if got := s.lines(t); len(got) != 1 || got[0]["level"] != c.want || !strings.Contains(got[0]["error"].(string), c.cause) {
+			t.Errorf("%v later, because of %s: %v, want %s", c.after, c.cause, got, c.want)
 		}
 	}
 }

@@ -34,8 +34,10 @@ type Config struct {
 	Queries *queries.Service
 	Layout  *picture.Layout
 	// Ping returns an error if the database does not answer.
-	Ping   func(context.Context) error
-	Limits document.Limits
+	Ping func(context.Context) error
+	// Problem returns what does not work although the server is ready, nil if everything does. It may be nil.
+	Problem func() error
+	Limits  document.Limits
 	// CacheSize bounds the cache of documents as YAML text, in bytes.
 	CacheSize int
 	Compat    bool

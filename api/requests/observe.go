@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -25,6 +26,26 @@ type Observer struct {
 	Count Observe
 	// Health is the path of health checks. Their answers have no request id, and a 204 is not logged.
 	Health string
+
+	outage outage
+}
+
+// outage is the newest cause for which requests are answered with 503.
+type outage struct {
+	mu    sync.Mutex
+	cause string
+	since time.Time
+}
+
+// repeated reports whether the same cause was reported less than a minute ago. If it was not, it is now.
+func (o *outage) repeated(cause string, now time.Time) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if cause == o.cause && now.Sub(o.since) < time.Minute {
+		return true
+	}
+	o.cause, o.since = cause, now
+	return false
 }
 
 // Observe counts a request; route is the pattern of its path, "" if it has none.
@@ -91,10 +112,13 @@ func (o *Observer) record(r *http.Request, answer middleware.WrapResponseWriter,
 	if r.URL.Path == o.Health && status == http.StatusNoContent {
 		return
 	}
-	level := slog.LevelInfo
+	level, cause := slog.LevelInfo, strings.Join(info.Notes, "; ")
 	endedWait := info.Resumed != nil && info.Resumed.Ended != nil // because the server stopped or the client disconnected
 	if status >= http.StatusInternalServerError && !endedWait || info.Aborted {
 		level = slog.LevelError
+		if status == http.StatusServiceUnavailable && o.outage.repeated(cause, o.Now()) {
+			level = slog.LevelWarn // an outage fails all requests for the same reason
+		}
 	}
 	attributes := []slog.Attr{
 		slog.String("method", r.Method), slog.String("path", words.FirstBytes(r.URL.Path, maxLogged)),
@@ -114,8 +138,8 @@ func (o *Observer) record(r *http.Request, answer middleware.WrapResponseWriter,
 	if info.Caller.UserID != "" {
 		attributes = append(attributes, slog.String("user", info.Caller.UserID))
 	}
-	if len(info.Notes) > 0 {
-		attributes = append(attributes, slog.String("error", strings.Join(info.Notes, "; ")))
+	if cause != "" {
+		attributes = append(attributes, slog.String("error", cause))
 	}
 	o.Log.LogAttrs(r.Context(), level, "request", attributes...)
 }

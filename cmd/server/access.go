@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -53,6 +54,11 @@ func (f *authFlags) validate() error {
 		return errors.New("--auth=oidc needs an --oidc-issuer and an --oidc-audience")
 	case f.Auth == "keystone" && f.URL == "":
 		return errors.New("--auth=keystone needs a --keystone-url")
+	case f.Auth == "keystone" && f.PasswordFile == "":
+		return errors.New("--auth=keystone needs a --keystone-password-file, with the password of --keystone-user or the " +
+			"secret of --keystone-application-credential")
+	case f.Auth == "keystone" && (f.User == "") == (f.ApplicationCredential == ""):
+		return errors.New("--auth=keystone needs either a --keystone-user or a --keystone-application-credential")
 	}
 	for _, given := range []struct{ flag, value, auth string }{
 		{"--tokens-file", f.TokensFile, "tokens"}, {"--oidc-issuer", f.Issuer, "oidc"}, {"--keystone-url", f.URL, "keystone"},
@@ -79,31 +85,51 @@ func (f *authFlags) checkListener(flag string, address net.Addr) error {
 	return fmt.Errorf("listen on %s: %w", flag, errOpenToAll)
 }
 
+// issuer is an authenticator that needs another server. Check asks it for the first time, so that what is wrong is in
+// the log before the first token comes.
+type issuer interface {
+	Check(ctx context.Context)
+	Problem() error
+}
+
+// issuerOf returns the functions of an authenticator that is an issuer. For others, problem is nil, and check does
+// nothing.
+func issuerOf(authenticator authn.Authenticator) (problem func() error, check func(context.Context)) {
+	if asked, ok := authenticator.(issuer); ok {
+		return asked.Problem, asked.Check
+	}
+	return nil, func(context.Context) {}
+}
+
 // openAccess opens the policy and the authenticator. It does not contact an issuer.
-func (f *authFlags) openAccess(log *slog.Logger) (api.Access, error) {
+func (f *authFlags) openAccess(log *slog.Logger, outgoing http.RoundTripper) (api.Access, error) {
 	rules, err := authz.Open(f.PolicyFile, log, time.Now)
 	if err != nil {
-		return api.Access{}, fmt.Errorf("read the policy: %w", err)
+		return api.Access{}, fmt.Errorf("--policy-file: %w", err)
 	}
-	authenticator, err := f.authenticator(log)
+	authenticator, err := f.authenticator(log, &http.Client{Transport: outgoing})
 	if err != nil {
 		return api.Access{}, fmt.Errorf("--auth=%s: %w", f.Auth, err)
 	}
 	return api.Access{Authenticator: authenticator, Anonymous: f.Auth == "none", Rules: rules}, nil
 }
 
-func (f *authFlags) authenticator(log *slog.Logger) (authn.Authenticator, error) {
+func (f *authFlags) authenticator(log *slog.Logger, client *http.Client) (authn.Authenticator, error) {
 	switch f.Auth {
 	case "tokens":
-		return authn.OpenTokens(f.TokensFile, time.Now, log)
+		tokens, err := authn.OpenTokens(f.TokensFile, time.Now, log)
+		if err != nil {
+			return nil, fmt.Errorf("--tokens-file: %w", err)
+		}
+		return tokens, nil
 	case "oidc":
 		return authn.NewOIDC(authn.OIDCConfig{
 			Issuer: f.Issuer, Audience: f.Audience, UserClaim: f.UserClaim, RolesClaim: f.RolesClaim,
-			ProjectClaim: f.ProjectClaim, Client: http.DefaultClient, Now: time.Now, Log: log,
+			ProjectClaim: f.ProjectClaim, Client: client, Now: time.Now, Log: log,
 		})
 	case "keystone":
 		return authn.NewKeystone(authn.KeystoneConfig{
-			URL: f.URL, Credential: f.credential(), Client: http.DefaultClient, Now: time.Now, Log: log,
+			URL: f.URL, Credential: f.credential(), Client: client, Now: time.Now, Log: log,
 		})
 	}
 	return authn.NoAuth{}, nil

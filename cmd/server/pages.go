@@ -42,7 +42,7 @@ const minKey, maxPrivate = 32, 4096
 
 // openPages reads the files that the flags name. It returns the pages' configuration, without the API; the key is nil
 // if no flag names one.
-func (c *serveCommand) openPages(log *slog.Logger) (config web.Config, err error) {
+func (c *serveCommand) openPages(log *slog.Logger, outgoing http.RoundTripper) (config web.Config, err error) {
 	config = web.Config{
 		PublicURL: strings.TrimRight(c.PublicURL, "/"), Now: time.Now, Log: log,
 		Compat: c.Compat == "deckhand", Certificates: c.TLSClientCA != "" && c.Auth != "none",
@@ -53,18 +53,19 @@ func (c *serveCommand) openPages(log *slog.Logger) (config web.Config, err error
 	if config.Key, err = c.pagesKey(); err != nil {
 		return config, err
 	}
-	config.OIDC, err = c.oidc()
+	config.OIDC, err = c.oidc(outgoing)
 	return config, err
 }
 
 // oidc returns how users of the pages sign in at the issuer; nil if they do not.
-func (c *serveCommand) oidc() (*signin.OIDC, error) {
+func (c *serveCommand) oidc(outgoing http.RoundTripper) (*signin.OIDC, error) {
 	if c.UIOIDCClient == "" {
 		return nil, nil //nolint:nilnil // sign-in is not configured
 	}
 	const patience = 10 * time.Second
 	of := &signin.OIDC{
-		Issuer: c.Issuer, ClientID: c.UIOIDCClient, Scopes: c.UIOIDCScopes, Client: &http.Client{Timeout: patience},
+		Issuer: c.Issuer, ClientID: c.UIOIDCClient, Scopes: c.UIOIDCScopes,
+		Client: &http.Client{Transport: outgoing, Timeout: patience},
 	}
 	if c.UIOIDCSecretFile != "" {
 		secret, err := files.ReadPrivate(c.UIOIDCSecretFile, maxPrivate)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,8 @@ import (
 type keysetFlags struct {
 	SecretsKeyset string `help:"File with the keys of encrypted documents; only its owner may be able to read it. With a private Postgres it is created in the state directory." type:"path" placeholder:"FILE"` //nolint:lll // a tag
 	SecretsKMS    string `help:"KMS key that encrypts the keyset file, such as hcvault://HOST/transit/keys/NAME." name:"secrets-kms" placeholder:"URI"`                                                          //nolint:lll // a tag
+
+	SecretsKMSTokenFile string `help:"File with the token for Vault, read again for each use, instead of VAULT_TOKEN; only its owner may be able to read it." name:"secrets-kms-token-file" type:"path" placeholder:"FILE"` //nolint:lll // a tag
 }
 
 // kms returns the key that encrypts the keyset file, nil if the file is not encrypted.
@@ -29,7 +32,7 @@ func (f keysetFlags) kms() (tink.AEAD, error) {
 	if f.SecretsKMS == "" {
 		return nil, nil //nolint:nilnil // not configured
 	}
-	key, err := vault.Key(f.SecretsKMS)
+	key, err := vault.Open(f.SecretsKMS, f.SecretsKMSTokenFile)
 	if err != nil {
 		return nil, fmt.Errorf("--secrets-kms: %w", err)
 	}
@@ -37,26 +40,29 @@ func (f keysetFlags) kms() (tink.AEAD, error) {
 }
 
 // open opens the keyset that the flags name. Without one, it opens the default keyset, and creates it if necessary. It
-// returns nil if defaultPath is also empty.
-func (f keysetFlags) open(ctx context.Context, defaultPath string, log *slog.Logger) (judging.Vault, error) {
-	path := f.SecretsKeyset
+// returns nil if defaultPath is also empty. keep does what the keyset needs until its context ends.
+func (f keysetFlags) open(ctx context.Context, defaultPath string, log *slog.Logger) (
+	keyset judging.Vault, keep func(context.Context), err error,
+) {
+	keep = func(context.Context) {}
+	path := cmp.Or(f.SecretsKeyset, defaultPath)
 	if path == "" {
-		path = defaultPath
-	}
-	if path == "" {
-		return nil, nil //nolint:nilnil // no keyset is configured
+		return nil, keep, nil
 	}
 	kms, err := f.kms()
 	if err != nil {
-		return nil, err
+		return nil, keep, err
+	}
+	if key, ok := kms.(*vault.Key); ok {
+		keep = func(ctx context.Context) { key.KeepToken(ctx, log, time.After) }
 	}
 	keyring, err := secrets.Open(ctx, path, secrets.Options{
 		Create: f.SecretsKeyset == "", KMS: kms, Now: time.Now, Log: log,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("open the keyset of secrets: %w", err)
+		return nil, keep, fmt.Errorf("--secrets-keyset: %w", err)
 	}
-	return keyring, nil
+	return keyring, keep, nil
 }
 
 // defaultKeyset returns the path of the keyset for a private Postgres, "" with a database of the operator.
@@ -86,12 +92,14 @@ func inBackground(ctx context.Context, work ...func(context.Context)) (stop func
 // secretsCommand creates and rotates keysets.
 type secretsCommand struct {
 	New    newKeysetCommand    `cmd:"" help:"Create a keyset file."`
-	Rotate rotateKeysetCommand `cmd:"" help:"Add a key and use it from now on. Running servers notice and encrypt all documents again; the old keys stay in the file."` //nolint:lll // a tag
+	Rotate rotateKeysetCommand `cmd:"" help:"Add a key, which encrypts documents after --secrets-activate-after. Running servers notice and then encrypt all documents again; the old keys stay in the file."` //nolint:lll // a tag
 }
 
 type keysetFile struct {
 	SecretsKeyset string `help:"The keyset file." type:"path" required:"" placeholder:"FILE"`
 	SecretsKMS    string `help:"KMS key that encrypts the file." name:"secrets-kms" placeholder:"URI"`
+
+	SecretsKMSTokenFile string `help:"File with the token for Vault, instead of VAULT_TOKEN." name:"secrets-kms-token-file" type:"path" placeholder:"FILE"` //nolint:lll // a tag
 }
 
 func (f keysetFile) kms() (tink.AEAD, error) { return keysetFlags(f).kms() }
@@ -112,26 +120,46 @@ func (c *newKeysetCommand) Run(stderr io.Writer) error {
 			"key to it; for another keyset, choose another file", c.SecretsKeyset)
 	}
 	if err != nil {
-		return fmt.Errorf("create a keyset: %w", err)
+		return fmt.Errorf("--secrets-keyset: %w", err)
 	}
 	_, err = fmt.Fprintf(stderr, "created %s; back it up: secrets cannot be decrypted without it\n", c.SecretsKeyset)
 	return err //nolint:wrapcheck // of standard error
 }
 
 type rotateKeysetCommand struct {
-	keysetFile `embed:""`
+	keysetFile           `embed:""`
+	SecretsActivateAfter time.Duration `help:"How long servers only decrypt with the new key, to copy the file to other hosts. The file has the time from which they also encrypt with it." default:"10m"` //nolint:lll // a tag
+	Activate             bool          `help:"Encrypt with the key at once. If an added key is not in use yet, it is used, and no other is added."`                                                        //nolint:lll // a tag
 }
 
-// Run adds a key to the keyset file and makes it the primary one.
+// Validate refuses a negative time.
+func (c *rotateKeysetCommand) Validate() error {
+	if c.SecretsActivateAfter < 0 {
+		return errors.New("--secrets-activate-after must not be negative")
+	}
+	return nil
+}
+
+// Run adds a key to the keyset file.
 func (c *rotateKeysetCommand) Run(stderr io.Writer) error {
 	kms, err := c.kms()
 	if err != nil {
 		return err
 	}
-	primary, err := secrets.Rotate(c.SecretsKeyset, kms)
-	if err != nil {
-		return fmt.Errorf("rotate the keyset: %w", err)
+	after := c.SecretsActivateAfter
+	if c.Activate {
+		after = 0
 	}
-	_, err = fmt.Fprintf(stderr, "documents are encrypted with key %d from now on; back up the file again\n", primary)
+	key, from, err := secrets.Rotate(c.SecretsKeyset, kms, time.Now(), after)
+	if err != nil {
+		return fmt.Errorf("--secrets-keyset: %w", err)
+	}
+	if from.IsZero() {
+		_, err = fmt.Fprintf(stderr, "documents are encrypted with key %d from now on; copy the file to the other hosts of "+
+			"the site at once, and back it up again\n", key)
+		return err //nolint:wrapcheck // of standard error
+	}
+	_, err = fmt.Fprintf(stderr, "added key %d; documents are encrypted with it from %s on: until then, copy the file to "+
+		"the other hosts of the site; back it up again\n", key, from.Format(time.RFC3339))
 	return err //nolint:wrapcheck // of standard error
 }

@@ -56,6 +56,7 @@ type serveCommand struct {
 	pagesFlags    `embed:""`
 	authFlags     `embed:""`
 	tlsFlags      `embed:""`
+	outgoingFlags `embed:""`
 	keysetFlags   `embed:""`
 	limitFlags    `embed:""`
 	webhookFlags  `embed:""`
@@ -100,7 +101,11 @@ func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
 		return err
 	}
 	defer listening.close()
-	admission, err := c.openAccess(log)
+	outgoing, err := c.transport()
+	if err != nil {
+		return err
+	}
+	admission, err := c.openAccess(log, outgoing)
 	if err != nil {
 		return err
 	}
@@ -108,7 +113,7 @@ func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
 	if listening.tls != nil {
 		admission.Authorities = func() *authn.Authorities { return listening.tls().authorities }
 	}
-	pages, err := c.openPages(log)
+	pages, err := c.openPages(log, outgoing)
 	if err != nil {
 		return err
 	}
@@ -173,6 +178,9 @@ func (c *serveCommand) serveFrom(ctx context.Context, url string, l listeners, a
 		begin()
 	}
 	log.InfoContext(ctx, "serving", "url", l.url(), "version", version)
+	if err := notify(os.Getenv("NOTIFY_SOCKET"), "READY=1"); err != nil {
+		log.WarnContext(ctx, "systemd is not told that the server is ready", "error", err.Error())
+	}
 	return group.Wait()
 }
 
@@ -189,7 +197,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the store: %w", err)
 	}
-	keyset, err := c.keysetFlags.open(ctx, c.defaultKeyset(), seen.log)
+	keyset, keepKeyset, err := c.keysetFlags.open(ctx, c.defaultKeyset(), seen.log)
 	if err != nil {
 		db.Close()
 		return nil, nil, err
@@ -216,18 +224,24 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		Store: db.Stream, Defaults: c.defaults(), Keep: time.Duration(c.EventsKeep), MaxWaits: c.MaxWaits, Log: seen.log,
 		Always: len(c.WebhookAllow) > 0,
 	})
-	callers, err := c.webhookFlags.open(db.Stream, keyset)
+	roots, err := c.roots()
 	if err != nil {
 		db.Close()
 		return nil, nil, err
 	}
+	callers, err := c.webhookFlags.open(db.Stream, keyset, roots)
+	if err != nil {
+		db.Close()
+		return nil, nil, err
+	}
+	problem, checking := issuerOf(admission.Authenticator)
 	pool := c.pool()
 	metrics.Waits(seen.registry, told.Waiting)
 	metrics.Connections(seen.registry, poolOf(db))
 	metrics.Site(seen.registry, pool, questions.For(authz.Viewer{}).Overview)
 	answers := api.New(api.Config{
 		Service: service, Queries: questions, Pool: pool, Layout: picture.NewLayout(maxLayouts), Ping: db.Ping,
-		Limits:    c.document(),
+		Problem: problem, Limits: c.document(),
 		CacheSize: int(*c.CacheSize), Compat: c.Compat == "deckhand", Log: seen.log, Observe: seen.observe,
 		PublicURL: strings.TrimRight(c.PublicURL, "/"),
 		Registry:  seen.registry, OpenAPI: purser.OpenAPI, Now: time.Now,
@@ -239,7 +253,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		db.Close()
 		return nil, nil, err
 	}
-	stop := inBackground(ctx, told.Run,
+	stop := inBackground(ctx, told.Run, checking, keepKeyset,
 		func(ctx context.Context) { service.KeepResealed(ctx, resealEvery, seen.log, callers.Reseal) },
 		func(ctx context.Context) { c.deliver(ctx, db.Stream, callers, seen.log) })
 	return handler, func() {

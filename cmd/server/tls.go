@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"purser/internal/authn"
@@ -58,9 +59,21 @@ func (f *tlsFlags) openTLS(log *slog.Logger) (current func() certificates, err e
 		},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read the certificates: %w", err)
+		return nil, fmt.Errorf("%s: %w", f.flagOf(err), err)
 	}
 	return watched.Current, nil
+}
+
+// flagOf returns the flag that names the file with whose path an error begins.
+func (f *tlsFlags) flagOf(err error) string {
+	for path, flag := range map[string]string{
+		f.TLSKey: "--tls-key", f.TLSClientCA: "--tls-client-ca", f.TLSClientCRL: "--tls-client-crl",
+	} {
+		if rest, ok := strings.CutPrefix(err.Error(), path); ok && path != "" && strings.ContainsAny(rest[:1], ": ") {
+			return flag
+		}
+	}
+	return "--tls-cert"
 }
 
 // tlsOf returns a TLS configuration with which each new connection uses the current certificates.
@@ -85,7 +98,8 @@ func (f *tlsFlags) parse(certificate, key, clientCA, clientCRL []byte) (certific
 	}
 	authorities, err := authn.ParseAuthorities(clientCA, clientCRL)
 	if err != nil {
-		return certificates{}, fmt.Errorf("%s %s: %w", f.TLSClientCA, f.TLSClientCRL, err)
+		paths := strings.TrimSuffix(f.TLSClientCA+" and "+f.TLSClientCRL, " and ")
+		return certificates{}, fmt.Errorf("%s: %w", paths, err)
 	}
 	config.ClientAuth, config.ClientCAs = tls.VerifyClientCertIfGiven, authorities.Pool
 	config.VerifyConnection = func(state tls.ConnectionState) error {

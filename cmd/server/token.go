@@ -38,7 +38,7 @@ func (c *newTokenCommand) Run(stdout output, stderr io.Writer) error {
 	}
 	token, entry := authn.NewToken(c.User, c.Project, c.Role, now, expires)
 	if err := authn.AppendToken(c.TokensFile, entry); err != nil {
-		return err
+		return fmt.Errorf("--tokens-file: %w", err)
 	}
 	until := "does not expire"
 	if !expires.IsZero() {

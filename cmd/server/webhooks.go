@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/x509"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -41,7 +42,9 @@ func (f webhookFlags) proxy() (*url.URL, error) {
 }
 
 // open returns the webhook service.
-func (f webhookFlags) open(kept webhooks.Store, keyset judging.Vault) (*webhooks.Service, error) {
+func (f webhookFlags) open(kept webhooks.Store, keyset judging.Vault, roots *x509.CertPool) (
+	*webhooks.Service, error,
+) {
 	allowed, err := webhooks.ParseAllowed(f.WebhookAllow)
 	if err != nil {
 		return nil, fmt.Errorf("--webhook-allow: %w", err)
@@ -51,7 +54,7 @@ func (f webhookFlags) open(kept webhooks.Store, keyset judging.Vault) (*webhooks
 		return nil, fmt.Errorf("--webhook-proxy: %w", err)
 	}
 	return webhooks.NewService(webhooks.Config{
-		Store: kept, Vault: keyset, Allowed: allowed, Proxy: proxy, Now: time.Now,
+		Store: kept, Vault: keyset, Allowed: allowed, Proxy: proxy, Roots: roots, Now: time.Now,
 	}), nil
 }
 

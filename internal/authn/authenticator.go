@@ -2,6 +2,7 @@ package authn
 
 import (
 	"context"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -27,10 +28,14 @@ func rejected(reason string) error { return &Rejected{Reason: reason} }
 
 // unavailable returns the fault for a token that cannot be checked now. The cause is for the log only.
 func unavailable(cause error, message string) error {
-	return fault.New(fault.Unavailable, "HTTPServiceUnavailable", "%s", message).Because(cause)
+	f := fault.New(fault.Unavailable, "HTTPServiceUnavailable", "%s", message).Because(cause)
+	f.RetryAfter = retryAfter
+	return f
 }
 
 const (
+	retryAfter = 5 * time.Second // no issuer is asked again earlier after it has failed
+
 	maxToken = 16 << 10 // bytes; a signed token with hundreds of roles has half as many
 	maxText  = 255      // bytes of a name, an id or a role, as in Keystone
 )

@@ -76,10 +76,18 @@ func (k *issuerKeys) candidates(ctx context.Context, id, algorithm string) ([]cr
 	if keys := known.matching(id, algorithm); len(keys) > 0 {
 		return keys, nil
 	}
-	if known.err != nil {
-		return nil, unavailable(known.err, "The issuer of the token does not respond")
+	if err := known.problem(); err != nil {
+		return nil, err
 	}
 	return nil, rejected("it is signed with a key that the issuer does not publish")
+}
+
+// problem returns why the last fetch failed, nil if it did not.
+func (s *keyState) problem() error {
+	if s.err == nil {
+		return nil
+	}
+	return unavailable(s.err, "The keys of the issuer that signs tokens cannot be fetched")
 }
 
 func (k *issuerKeys) since(t time.Time) time.Duration { return k.now().Sub(t) }
@@ -112,7 +120,8 @@ func (k *issuerKeys) store(ctx context.Context, known *keyState, keys []jose.JSO
 	k.state.Store(next)
 	switch {
 	case err != nil && (known.err == nil || brief(known.err) != brief(err)):
-		k.log.ErrorContext(ctx, "cannot fetch the issuer's keys; only tokens signed with a known key are accepted",
+		k.log.ErrorContext(ctx, "cannot fetch the issuer's keys; only tokens signed with a known key are accepted: check "+
+			"--oidc-issuer, which must be exactly the name that the issuer gives itself",
 			"issuer", k.issuer, "error", brief(err))
 	case err == nil && (known.err != nil || known.tried.IsZero()):
 		k.log.InfoContext(ctx, "the issuer answers", "issuer", k.issuer, "keys", len(keys))

@@ -51,7 +51,7 @@ type Keystone struct {
 
 var _ Authenticator = (*Keystone)(nil)
 
-// NewKeystone returns an authenticator that contacts Keystone when the first token arrives. It returns an error if the
+// NewKeystone returns an authenticator that contacts Keystone for Check or the first token. It returns an error if the
 // configuration is invalid or the secret's file cannot be used.
 func NewKeystone(config KeystoneConfig) (*Keystone, error) {
 	if err := checkURL(config.URL); err != nil {
@@ -97,7 +97,36 @@ func (k *Keystone) Authenticate(ctx context.Context, token string) (Caller, erro
 	}
 }
 
-func noAnswer(cause error) error { return unavailable(cause, "Keystone does not respond") }
+// Answers of Keystone that an operator of Purser has to act on. Callers are shown them; the log has the status too.
+var (
+	errServiceToken = errors.New("Keystone rejects Purser's own token")
+	errCredentials  = errors.New("Keystone refuses Purser's own credentials; the operator of this server has to correct " +
+		"them")
+	errNoRight = errors.New("Keystone does not let Purser's own user check tokens; the operator of this server has to " +
+		"give it a role that may")
+	errAnswer = errors.New("Keystone answers with an error")
+)
+
+// noAnswer returns the fault for a token that Keystone did not check.
+func noAnswer(cause error) error {
+	for _, known := range []error{errServiceToken, errCredentials, errNoRight, errAnswer} {
+		if errors.Is(cause, known) {
+			return unavailable(cause, known.Error())
+		}
+	}
+	return unavailable(cause, "Keystone does not respond")
+}
+
+// Check signs in for the first time, so that the log says at once if that fails.
+func (k *Keystone) Check(ctx context.Context) { _, _ = k.service.current(ctx, "") }
+
+// Problem returns why Purser's last sign-in failed, nil if it did not.
+func (k *Keystone) Problem() error {
+	if err := k.service.state.Load().err; err != nil {
+		return noAnswer(err)
+	}
+	return nil
+}
 
 // ask validates a token within the rate limits and caches the result.
 func (k *Keystone) ask(ctx context.Context, token string, hash document.Digest) (Caller, error) {
@@ -117,9 +146,6 @@ func (k *Keystone) ask(ctx context.Context, token string, hash document.Digest) 
 	k.cache.store(hash, caller, ends, err)
 	return caller, err
 }
-
-// errServiceToken is the error for a service token that Keystone no longer accepts.
-var errServiceToken = errors.New("Keystone rejects Purser's own token")
 
 // validate looks up a token, and retries with a new service token if Keystone refuses the current one.
 func (k *Keystone) validate(ctx context.Context, token string) (Caller, time.Time, error) {
@@ -155,15 +181,18 @@ func (k *Keystone) lookUp(ctx context.Context, service, token string) (Caller, t
 	case http.StatusOK:
 		var answer keystoneAnswer
 		if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
-			return Caller{}, time.Time{}, noAnswer(errors.New("the answer is not JSON"))
+			return Caller{}, time.Time{}, noAnswer(fmt.Errorf("%w: it is not JSON", errAnswer))
 		}
 		return answer.caller(k.cache.now())
 	case http.StatusNotFound:
 		return Caller{}, time.Time{}, rejected("it is unknown to Keystone")
 	case http.StatusUnauthorized:
 		return Caller{}, time.Time{}, noAnswer(errServiceToken)
+	case http.StatusForbidden:
+		return Caller{}, time.Time{}, noAnswer(fmt.Errorf("validate a token: status 403: %w: service on the project "+
+			"service, or admin (identity:validate_token)", errNoRight))
 	}
-	return Caller{}, time.Time{}, noAnswer(fmt.Errorf("validate a token: status %d", response.StatusCode))
+	return Caller{}, time.Time{}, noAnswer(fmt.Errorf("validate a token: status %d: %w", response.StatusCode, errAnswer))
 }
 
 // keystoneAnswer is the part of Keystone's answer about a token that Purser uses.
@@ -197,7 +226,7 @@ type keystoneDomain struct {
 func (a *keystoneAnswer) caller(now time.Time) (Caller, time.Time, error) {
 	ends, err := time.Parse(time.RFC3339, a.Token.Expires)
 	if err != nil {
-		return Caller{}, time.Time{}, noAnswer(errors.New("expires_at is not a time"))
+		return Caller{}, time.Time{}, noAnswer(fmt.Errorf("%w: expires_at is not a time", errAnswer))
 	}
 	if !now.Before(ends) {
 		return Caller{}, time.Time{}, rejected("it has expired by Purser's clock")

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/fault"
 )
 
 // keystone is a stand-in for Keystone's identity API v3 that behaves like Keystone: tokens are issued and validated at
@@ -399,6 +401,78 @@ func TestKeystone_Authenticate_isDown(t *testing.T) {
 	}
 }
 
+// A caller is told what Keystone objects to, without details, and when to try again; the log has what to do.
+func TestKeystone_Authenticate_ownCredentials(t *testing.T) {
+	t.Parallel()
+	status := func(signIn, validate int) func(k *keystone, w http.ResponseWriter, r *http.Request) {
+		return func(k *keystone, w http.ResponseWriter, r *http.Request) {
+			switch {
+			case r.Method == http.MethodPost && signIn != 0:
+				keystoneError(w, signIn, "no")
+			case r.Method == http.MethodPost:
+				k.signIn(w, r)
+			default:
+				keystoneError(w, validate, "no")
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		answer      func(k *keystone, w http.ResponseWriter, r *http.Request)
+		said, cause string
+		isProblem   bool // known after the sign-in at start
+	}{
+		"a wrong password": {status(http.StatusUnauthorized, 0), "Keystone refuses Purser's own credentials", "check --keystone-user", true},
+		"no right":         {status(0, http.StatusForbidden), "Keystone does not let Purser's own user check tokens", "identity:validate_token", false},
+		"a wrong address":  {status(http.StatusNotFound, 0), "Keystone answers with an error", "check --keystone-url", true},
+		"a broken one":     {status(0, http.StatusInternalServerError), "Keystone answers with an error", "status 500", false},
+		"its token refused": {
+			status(0, http.StatusUnauthorized), "Keystone rejects Purser's own token", "rejects", false,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k, j := newKeystone(t), new(journal)
+			k.answers(func(w http.ResponseWriter, r *http.Request) { c.answer(k, w, r) })
+			authenticator := newTestKeystone(t, k.config(t, j))
+			authenticator.Check(t.Context())
+			problem := authenticator.Problem()
+			if c.isProblem != (problem != nil) || c.isProblem && (j.complaints() != 1 || !strings.Contains(j.String(), c.cause)) {
+				t.Errorf("problem %v, log %s", problem, j)
+			}
+			_, err := authenticator.Authenticate(t.Context(), k.issue(time.Hour))
+			wantUnavailable(t, err)
+			f, _ := errors.AsType[*fault.Fault](err)
+			if !strings.HasPrefix(f.Message, c.said) || !strings.Contains(f.Unwrap().Error(), c.cause) || f.RetryAfter != 5*time.Second {
+				t.Errorf("said %q because of %v, Retry-After %v", f.Message, f.Unwrap(), f.RetryAfter)
+			}
+			if c.isProblem && problem.Error() != f.Message {
+				t.Errorf("the problem is %v", problem)
+			}
+		})
+	}
+}
+
+// The first sign-in is tried at start. A problem ends with the next sign-in that succeeds.
+func TestKeystone_Check(t *testing.T) {
+	t.Parallel()
+	k, j := newKeystone(t), new(journal)
+	config := k.config(t, j)
+	if err := os.WriteFile(config.Credential.SecretFile, []byte("wrong-password"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	authenticator := newTestKeystone(t, config)
+	if authenticator.Check(t.Context()); k.signIns.Load() != 1 || authenticator.Problem() == nil {
+		t.Errorf("%d sign-ins, problem %v", k.signIns.Load(), authenticator.Problem())
+	}
+	if err := os.WriteFile(config.Credential.SecretFile, []byte("s3cret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k.clock.advance(minSignInInterval)
+	if _, err := authenticator.Authenticate(t.Context(), k.issue(time.Hour)); err != nil || authenticator.Problem() != nil {
+		t.Errorf("%v, problem %v", err, authenticator.Problem())
+	}
+}
+
 // Keystone cannot redirect Purser so that it sends its own token and the caller's to another server.
 func TestKeystone_Authenticate_followsNobody(t *testing.T) {
 	t.Parallel()
@@ -563,8 +637,8 @@ func TestNewKeystone_refuses(t *testing.T) {
 		"no address":      {func(c *KeystoneConfig) { c.URL = "" }, "address"},
 		"no user":         {func(c *KeystoneConfig) { c.Credential.User = "" }, "either"},
 		"both":            {func(c *KeystoneConfig) { c.Credential.ApplicationCredential = "a" }, "either"},
-		"no secret":       {func(c *KeystoneConfig) { c.Credential.SecretFile = "" }, "read the secret"},
-		"empty secret":    {func(c *KeystoneConfig) { c.Credential.SecretFile = empty }, "empty"},
+		"no secret":       {func(c *KeystoneConfig) { c.Credential.SecretFile = "/no/such" }, "--keystone-password-file: /no/such: no such file"},
+		"empty secret":    {func(c *KeystoneConfig) { c.Credential.SecretFile = empty }, "--keystone-password-file: " + empty + " is empty"},
 		"readable secret": {func(c *KeystoneConfig) { c.Credential.SecretFile = readable }, "chmod 600"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -31,7 +31,7 @@ type OIDCConfig struct {
 }
 
 // OIDC authenticates JSON Web Tokens, both ID tokens and access tokens, that an OpenID Connect issuer has signed for an
-// audience. It contacts the issuer when the first token arrives, so Purser can start without it. The result is cached:
+// audience. It contacts the issuer for Check or the first token, so Purser can start without it. The result is cached:
 // for a minute if the token is accepted, for five seconds if it is rejected.
 type OIDC struct {
 	claims OIDCConfig
@@ -71,6 +71,17 @@ func NewOIDC(config OIDCConfig) (*OIDC, error) {
 		},
 	}, nil
 }
+
+// Check fetches the issuer's keys for the first time, so that the log says at once if that fails.
+func (o *OIDC) Check(ctx context.Context) {
+	select {
+	case <-o.keys.fetchOnce(ctx):
+	case <-ctx.Done():
+	}
+}
+
+// Problem returns why the issuer's keys could not be fetched the last time, nil if they could.
+func (o *OIDC) Problem() error { return o.keys.state.Load().problem() }
 
 // algorithms returns the asymmetric algorithms. With a symmetric one, the issuer's public key would be the secret.
 func algorithms() []string {

@@ -293,9 +293,15 @@ func TestOIDC_Authenticate_issuerIsDown(t *testing.T) {
 			config.Client = &http.Client{Transport: transport}
 			o := newTestOIDC(t, config)
 			i.answers(answer)
+			if o.Check(t.Context()); j.complaints() != 1 {
+				t.Error("the start is not enough for a complaint:", j)
+			}
 			for range 3 {
 				_, err := o.Authenticate(t.Context(), i.token(nil))
 				wantUnavailable(t, err)
+			}
+			if o.Problem() == nil {
+				t.Error("there is no problem")
 			}
 			asked := i.asked.Load()
 			if name == "slow" {
@@ -311,6 +317,9 @@ func TestOIDC_Authenticate_issuerIsDown(t *testing.T) {
 			transport.hang.Store(false)
 			c.advance(minFetchInterval)
 			if _, err := o.Authenticate(t.Context(), i.token(nil)); err != nil {
+				t.Error("it answers again:", err)
+			}
+			if err := o.Problem(); err != nil {
 				t.Error("it answers again:", err)
 			}
 			wantNothingOf(t, i.token(nil), j.String())

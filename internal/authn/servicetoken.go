@@ -106,20 +106,34 @@ func (s *serviceToken) signIn(ctx context.Context) (token string, ends time.Time
 	}
 	defer func() { _ = response.Body.Close() }()
 	token = response.Header.Get("X-Subject-Token")
-	if response.StatusCode != http.StatusCreated || token == "" {
-		return "", time.Time{}, fmt.Errorf("sign in: status %d", response.StatusCode)
+	switch {
+	case response.StatusCode == http.StatusUnauthorized:
+		return "", time.Time{}, fmt.Errorf("sign in: status 401: %w: check %s", errCredentials, s.credential.flags())
+	case response.StatusCode == http.StatusNotFound:
+		return "", time.Time{}, fmt.Errorf("sign in: status 404: %w: check --keystone-url", errAnswer)
+	case response.StatusCode != http.StatusCreated || token == "":
+		return "", time.Time{}, fmt.Errorf("sign in: status %d: %w", response.StatusCode, errAnswer)
 	}
 	var answer keystoneAnswer
 	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
-		return "", time.Time{}, errors.New("sign in: the answer is not JSON")
+		return "", time.Time{}, fmt.Errorf("sign in: %w: it is not JSON", errAnswer)
 	}
 	if ends, err = time.Parse(time.RFC3339, answer.Token.Expires); err != nil {
-		return "", time.Time{}, errors.New("sign in: expires_at is not a time")
+		return "", time.Time{}, fmt.Errorf("sign in: %w: expires_at is not a time", errAnswer)
 	}
 	if !s.now().Add(renewBefore).Before(ends) {
 		return "", time.Time{}, errors.New("sign in: the token expires at once; are the clocks synchronized?")
 	}
 	return token, ends, nil
+}
+
+// flags returns the flags that name the credential.
+func (c *KeystoneCredential) flags() string {
+	if c.ApplicationCredential != "" {
+		return "--keystone-application-credential and --keystone-password-file"
+	}
+	return "--keystone-user, --keystone-user-domain, --keystone-project, --keystone-project-domain and " +
+		"--keystone-password-file"
 }
 
 // request returns the body of the sign-in request.
@@ -129,11 +143,11 @@ func (c *KeystoneCredential) request() ([]byte, error) {
 	}
 	text, err := files.ReadPrivate(c.SecretFile, maxSecretFile)
 	if err != nil {
-		return nil, fmt.Errorf("read the secret: %w", err)
+		return nil, fmt.Errorf("--keystone-password-file: %w", err)
 	}
 	secret := strings.TrimRight(string(text), "\r\n")
 	if secret == "" {
-		return nil, errors.New("the secret's file is empty")
+		return nil, fmt.Errorf("--keystone-password-file: %s is empty", c.SecretFile)
 	}
 	auth := c.byPassword(secret)
 	if c.ApplicationCredential != "" {

@@ -15,6 +15,7 @@ import (
 	"purser/internal/fault"
 	"purser/internal/judging"
 	"purser/internal/revisions"
+	"purser/internal/secrets"
 	"purser/internal/validations"
 )
 
@@ -67,7 +68,7 @@ func (s *Service) change(ctx context.Context, from source, kind revisions.Kind, 
 		var err error
 		from, written, err = s.attempt(ctx, from, kind, options, attempt >= patientUntil)
 		if !errors.Is(err, revisions.ErrMoved) {
-			return written, err
+			return written, unstored(err)
 		}
 		select {
 		case <-time.After(wait + rand.N(wait)): //nolint:gosec // jitter needs no secrecy
@@ -80,6 +81,19 @@ func (s *Service) change(ctx context.Context, from source, kind revisions.Kind, 
 		"Other changes came first %d times in a row; nothing was stored, send the request again", maxAttempts)
 	moving.RetryAfter = retryAfterAll
 	return Written{}, moving
+}
+
+// unstored adds to the fault of a secret whose key is missing that nothing was stored, so that clients repeat the
+// request.
+func unstored(err error) error {
+	unopened, ok := errors.AsType[*secrets.Unopened](err)
+	missing, isFault := errors.AsType[*fault.Fault](err)
+	if !ok || !isFault || unopened.Cause == secrets.Damaged {
+		return err
+	}
+	said := *missing
+	said.Message += "; nothing was stored"
+	return said.Because(err)
 }
 
 // attempt plans a change against the newest state and appends it. It returns the source with its documents decoded, for

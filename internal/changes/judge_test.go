@@ -19,6 +19,7 @@ import (
 	"purser/internal/fault"
 	"purser/internal/judging"
 	"purser/internal/revisions"
+	"purser/internal/secrets"
 	"purser/internal/validations"
 )
 
@@ -472,17 +473,36 @@ func TestJudge_judge_encrypted(t *testing.T) {
 	}
 }
 
-// A secret that cannot be opened is a finding about its document.
+// A damaged secret is a finding about its document. If the server lacks its key, or cannot open it for another reason,
+// there is no verdict: the change is refused, so that no check is recorded that was not made.
 func TestJudge_judge_unopened(t *testing.T) {
 	t.Parallel()
-	s, m := service()
-	s.Vault = fakeVault{}
-	put(t, s, "b", secret("s", "{x: y}"))
-	s.Vault = fakeVault{broken: errors.New("out of order")}
+	begin := func(broken error) (*Service, *memory) {
+		s, m := service()
+		s.Vault = fakeVault{}
+		put(t, s, "b", secret("s", "{x: y}"))
+		s.Vault = fakeVault{broken: broken}
+		return s, m
+	}
+	s, m := begin(&secrets.Unopened{Cause: secrets.Damaged})
 	put(t, s, "a", dataSchema("string"))
 	check := m.commits[1].Checks
 	if len(m.violated) != 1 || len(check) != 2 || check[1].Findings[0].Message != validations.Unopened {
 		t.Errorf("violations %+v, checks %+v", m.violated, check)
+	}
+	for _, c := range []struct {
+		broken error
+		kind   fault.Kind
+		want   string
+	}{
+		{&secrets.Unopened{Cause: secrets.LostKey, Key: 7}, fault.Unavailable, "to this server; nothing was stored"},
+		{errors.New("out of order"), fault.Internal, "out of order"},
+	} {
+		s, m := begin(c.broken)
+		_, err := s.Put(t.Context(), "a", []byte(dataSchema("string")), document.YAML, revisions.Options{})
+		if wantFault(t, err, c.kind, c.want); len(m.commits) != 1 {
+			t.Errorf("%v: %d commits", c.broken, len(m.commits))
+		}
 	}
 }
 

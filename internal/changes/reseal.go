@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"purser/internal/document"
@@ -13,33 +15,69 @@ import (
 	"purser/internal/secrets"
 )
 
-// Reseal reseals, in small batches, all secrets that were not sealed with the newest key. It may be stopped at any time
-// and resumes there. Secrets that cannot be opened are logged and left unchanged.
+// Reseal reseals, in small batches, all secrets that were not sealed with the key in use. It may be stopped at any time
+// and resumes there. Secrets that cannot be opened are logged and left unchanged: those whose keys are missing in one
+// line, which may be all of them.
 func (s *Service) Reseal(ctx context.Context, log *slog.Logger) (resealed int, err error) {
+	missing := map[uint32]int{} // numbers of secrets, by the ids of their keys
+	err = s.outdated(ctx, s.Vault.Prefix(ctx), func(content revisions.SealedContent) error {
+		done, err := s.resealOne(ctx, content, log)
+		if unopened, ok := errors.AsType[*secrets.Unopened](err); ok && unopened.Cause == secrets.LostKey {
+			missing[unopened.Key]++
+			return nil
+		}
+		if done {
+			resealed++
+		}
+		return err
+	})
+	if len(missing) > 0 {
+		const most = 10
+		keys, number := slices.Sorted(maps.Keys(missing)), 0
+		for _, secrets := range missing {
+			number += secrets
+		}
+		log.ErrorContext(ctx, "the keyset lacks the keys of secrets in the database: requests that need them fail; copy the "+
+			"keyset file that holds these keys to this server", "secrets", number, "keys", keys[:min(len(keys), most)])
+	}
+	return resealed, err
+}
+
+// warnOfSecrets logs how many secrets a server without a keyset cannot open, if there are any.
+func (s *Service) warnOfSecrets(ctx context.Context, log *slog.Logger) {
+	noPrefix, number := []byte{0}, 0
+	err := s.outdated(ctx, noPrefix, func(revisions.SealedContent) error { number++; return nil })
+	switch {
+	case err != nil && ctx.Err() == nil:
+		log.ErrorContext(ctx, "count the secrets that need a keyset", "error", err.Error())
+	case number > 0:
+		log.WarnContext(ctx, "the database holds secrets, and this server has no keyset: requests that need them fail; name "+
+			"the keyset file with --secrets-keyset", "secrets", number)
+	}
+}
+
+// outdated calls do with each secret whose sealed text does not begin with a prefix.
+func (s *Service) outdated(ctx context.Context, prefix []byte, do func(revisions.SealedContent) error) error {
 	const few = 100
 	var after document.Digest
-	for s.Vault != nil {
-		outdated, err := s.Store.Outdated(ctx, s.Vault.Prefix(ctx), after, few)
+	for {
+		outdated, err := s.Store.Outdated(ctx, prefix, after, few)
 		if err != nil {
-			return resealed, fmt.Errorf("find secrets of older keys: %w", err)
+			return fmt.Errorf("find secrets of older keys: %w", err)
 		}
 		if len(outdated) == 0 {
-			break
+			return nil
 		}
 		for _, content := range outdated {
 			after = content.Digest
-			done, err := s.resealOne(ctx, content, log)
-			if err != nil {
-				return resealed, err
-			}
-			if done {
-				resealed++
+			if err := do(content); err != nil {
+				return err
 			}
 		}
 	}
-	return resealed, nil
 }
 
+// resealOne reseals a secret. The error is *secrets.Unopened if the key of the secret is missing.
 func (s *Service) resealOne(ctx context.Context, content revisions.SealedContent, log *slog.Logger) (bool, error) {
 	place, ok := secrets.PlaceOf(content.Reference)
 	if !ok {
@@ -47,7 +85,7 @@ func (s *Service) resealOne(ctx context.Context, content revisions.SealedContent
 		return false, nil
 	}
 	sealed, err := s.Vault.Reseal(ctx, place, content.Sealed)
-	if unopened, lost := errors.AsType[*secrets.Unopened](err); lost {
+	if unopened, ok := errors.AsType[*secrets.Unopened](err); ok && unopened.Cause == secrets.Damaged {
 		log.ErrorContext(ctx, "a secret stays sealed with an older key", "error", unopened.Error())
 		return false, nil
 	}
@@ -60,14 +98,19 @@ func (s *Service) resealOne(ctx context.Context, content revisions.SealedContent
 	return true, nil
 }
 
-// KeepResealed calls Reseal, and others for other kinds of secrets, whenever there is a newer key and every 360 checks
-// of the key, until the context ends. It checks the key at the given interval.
+// KeepResealed calls Reseal, and others for other kinds of secrets, whenever another key is in use and every 360 checks
+// of the key, until the context ends. It checks the key at the given interval. Without a keyset it only logs how many
+// secrets need one.
 func (s *Service) KeepResealed(ctx context.Context, every time.Duration, log *slog.Logger,
 	others func(context.Context, *slog.Logger) (int, error),
 ) {
 	const often = 360 // checks of the key
+	if s.Vault == nil {
+		s.warnOfSecrets(ctx, log)
+		return
+	}
 	var done []byte
-	for look := 0; s.Vault != nil; look++ {
+	for look := 0; ; look++ {
 		if newest := s.Vault.Prefix(ctx); !bytes.Equal(newest, done) || look%often == 0 {
 			resealed, err := s.Reseal(ctx, log)
 			more, failed := others(ctx, log)

@@ -21,7 +21,7 @@ func TestOpen(t *testing.T) {
 		t.Errorf("opened %s, %v", plain, err)
 	}
 	_, err = judging.Open(t.Context(), nil, m.live[0])
-	wantFault(t, err, fault.Internal, "this server has no keyset")
+	wantFault(t, err, fault.Unavailable, "this server has no keyset")
 	_, err = judging.Open(t.Context(), fakeVault{errors.New("out of order")}, m.live[0])
 	wantFault(t, err, fault.Internal, "open a secret: out of order")
 }

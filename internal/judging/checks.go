@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"purser/internal/budget"
+	"purser/internal/fault"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -92,9 +93,12 @@ func (r Renderer) findings(ctx context.Context, meter *budget.Meter, checker val
 		return found, err
 	}
 	text, err := Open(ctx, r.Vault, doc)
-	if err != nil {
+	if problem, ok := errors.AsType[*fault.Fault](err); ok && isOfDocuments(problem) {
 		unopened := validations.Finding{Message: validations.Unopened, Instance: []string{}, SchemaPath: "."}
-		return []validations.Finding{unopened}, nil //nolint:nilerr // it is a finding about the document
+		return []validations.Finding{unopened}, nil
+	}
+	if err != nil {
+		return nil, err
 	}
 	found, err := checker.Check(meter, text)
 	return validations.OfSecret(found), err

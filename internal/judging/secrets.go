@@ -49,8 +49,7 @@ func Open(ctx context.Context, vault Vault, doc *revisions.Stored) ([]byte, erro
 		return nil, fault.New(fault.Internal, secretLost, "The secret of document %s is not kept: the database has only "+
 			"the reference to it. PUT the document again with the secret itself", doc.Identity)
 	case vault == nil:
-		return nil, fault.New(fault.Internal, secrets.UnopenedType,
-			"The secret of document %s cannot be opened: this server has no keyset (--secrets-keyset)", doc.Identity)
+		return nil, fmt.Errorf("open a secret: %w", secrets.WithoutKeyset(PlaceOf(doc.Identity), doc.Sealed))
 	}
 	text, err := vault.Open(ctx, PlaceOf(doc.Identity), doc.Sealed)
 	if err != nil {

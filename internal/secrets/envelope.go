@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/tink-crypto/tink-go/v2/aead"
 	"github.com/tink-crypto/tink-go/v2/insecurecleartextkeyset"
@@ -19,6 +20,14 @@ import (
 type envelope struct {
 	AEAD   json.RawMessage `json:"aead"`
 	Digest json.RawMessage `json:"digest"`
+	Next   *succession     `json:"next,omitempty"`
+}
+
+// succession names the key of an envelope that is used in place of the primary one from a time on. The time is in the
+// file so that all servers with a copy of it change the key together, and so that a restart does not postpone it.
+type succession struct {
+	Key  uint32    `json:"key"`
+	From time.Time `json:"from"`
 }
 
 var (

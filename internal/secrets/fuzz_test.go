@@ -3,6 +3,7 @@ package secrets
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/tink-crypto/tink-go/v2/aead"
 	"github.com/tink-crypto/tink-go/v2/prf"
@@ -29,14 +30,15 @@ func FuzzKeyring_Open(f *testing.F) {
 
 // Run it with -fuzzminimizetime=10x: Tink and protojson take random ways, which the minimizer believes to be new ones.
 func FuzzEnvelope_keys(f *testing.F) {
-	sealing, err := fresh(aead.AES128CTRHMACSHA256KeyTemplate(), nil)
+	sealed, err := fresh(aead.AES128CTRHMACSHA256KeyTemplate(), nil)
 	digesting, otherErr := fresh(prf.HKDFSHA256PRFKeyTemplate(), nil)
-	text, textErr := envelope{sealing, digesting}.text()
+	text, textErr := envelope{AEAD: sealed, Digest: digesting}.text()
 	if err := errors.Join(err, otherErr, textErr); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(text)
 	f.Add([]byte(firstKeyset))
+	f.Add([]byte(withNext(firstKeyset, `{"key": 3489695400, "from": "2026-11-26T18:20:00Z"}`)))
 	f.Add([]byte(`{"aead": {"encryptedKeyset": "eA=="}, "digest": {"key": [{"keyData": {}}]}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		e, err := parseEnvelope(text)
@@ -47,12 +49,14 @@ func FuzzEnvelope_keys(f *testing.F) {
 		if err != nil {
 			return
 		}
-		sealed, err := k.aead.Encrypt([]byte(firstContents), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if id, ok := keyOf(sealed); !ok || id != k.primary || !k.enabled[id] || len(k.digestKey) != 32 {
-			t.Errorf("sealed with %d instead of %d", id, k.primary)
+		for _, use := range []sealing{k.at(time.Time{}), k.at(time.Unix(1<<40, 0))} {
+			sealed, err := use.aead.Encrypt([]byte(firstContents), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if id, ok := keyOf(sealed); !ok || id != use.primary || !k.enabled[id] || len(k.digestKey) != 32 {
+				t.Errorf("sealed with %d instead of %d", id, use.primary)
+			}
 		}
 	})
 }

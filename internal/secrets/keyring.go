@@ -20,6 +20,7 @@ import (
 // Keyring is a Sealer with the keys of a file, which it reads again when the file has changed.
 type Keyring struct {
 	file *files.Watched[*keys]
+	now  func() time.Time
 }
 
 var _ Sealer = (*Keyring)(nil)
@@ -53,7 +54,7 @@ func Open(ctx context.Context, path string, options Options) (*Keyring, error) {
 	if err != nil {
 		return nil, fmt.Errorf("keyset file %w", err)
 	}
-	return &Keyring{file}, nil
+	return &Keyring{file, options.Now}, nil
 }
 
 // create makes the file, unless another server has done so meanwhile.
@@ -99,8 +100,14 @@ func watch(path string, options Options) (*files.Watched[*keys], error) {
 					slog.String("path", path), slog.String("error", err.Error()))
 				return
 			}
-			options.Log.Info("keyset file read again", slog.String("path", path),
-				slog.Uint64("primary_key", uint64(loaded.primary)), slog.Int("keys", len(loaded.enabled)))
+			read := []any{
+				slog.String("path", path), slog.Uint64("primary_key", uint64(loaded.at(options.Now()).primary)),
+				slog.Int("keys", len(loaded.enabled)),
+			}
+			if next := loaded.next; next != nil && options.Now().Before(next.From) {
+				read = append(read, slog.Uint64("next_key", uint64(next.Key)), slog.Time("from", next.From))
+			}
+			options.Log.Info("keyset file read again", read...)
 		},
 	})
 }
@@ -119,9 +126,12 @@ const (
 	digestPurpose = "purser digest 1"
 )
 
+// current returns the keys as they are used now.
+func (k *Keyring) current() sealing { return k.file.Current().at(k.now()) }
+
 // Seal encrypts a cleartext with the primary key and binds it to its place. The result is 45 bytes longer.
 func (k *Keyring) Seal(_ context.Context, place Place, cleartext []byte) ([]byte, error) {
-	sealed, err := k.file.Current().aead.Encrypt(cleartext, place.encode(sealPurpose))
+	sealed, err := k.current().aead.Encrypt(cleartext, place.encode(sealPurpose))
 	if err != nil {
 		return nil, fmt.Errorf("seal the secret of document %s: %w", place, err)
 	}
@@ -141,7 +151,7 @@ func (k *Keyring) Open(_ context.Context, place Place, sealed []byte) ([]byte, e
 			return nil, &Unopened{Place: place, Cause: LostKey, Key: id}
 		}
 	}
-	cleartext, err := at.aead.Decrypt(sealed, place.encode(sealPurpose))
+	cleartext, err := at.first.aead.Decrypt(sealed, place.encode(sealPurpose))
 	if err != nil {
 		return nil, &Unopened{Place: place, Cause: Damaged}
 	}
@@ -161,12 +171,12 @@ func (k *Keyring) Digest(place Place, content []byte) document.Digest {
 }
 
 // Prefix returns the first five bytes of texts that are sealed with the primary key. Others need resealing.
-func (k *Keyring) Prefix(context.Context) []byte { return k.file.Current().prefix() }
+func (k *Keyring) Prefix(context.Context) []byte { return k.current().prefix() }
 
 // NeedsReseal reports whether a text is not sealed with the primary key.
 func (k *Keyring) NeedsReseal(_ context.Context, sealed []byte) bool {
 	id, ok := keyOf(sealed)
-	return !ok || id != k.file.Current().primary
+	return !ok || id != k.current().primary
 }
 
 // Reseal seals a text with the primary key. It returns the text itself, without opening it, if that key has sealed it.

@@ -72,7 +72,7 @@ func openKeyring(t tester, path string, options Options) *Keyring {
 
 func rotate(t tester, path string) uint32 {
 	t.Helper()
-	id, err := Rotate(path, nil)
+	id, _, err := Rotate(path, nil, time.Time{}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,19 +227,44 @@ func TestKeyring_Open(t *testing.T) {
 	other := openKeyring(t, filepath.Join(dir, "other"), Options{Create: true})
 	sealed := seal(t, other, passphrase, []byte("hunter2"))
 	lost, _ := keyOf(sealed)
-	t.Run("a lost key is said", func(t *testing.T) {
+	t.Run("a missing key is said", func(t *testing.T) {
 		t.Parallel()
 		wantUnopened(t, k, passphrase, sealed, Unopened{passphrase, LostKey, lost})
 		_, err := k.Open(t.Context(), passphrase, sealed)
 		want := fmt.Sprintf("the secret of document [deckhand/Passphrase/v1, site] ceph of site default cannot be opened: it was "+
-			"sealed with key %d, which the keyset does not hold; bring back the keyset file that does", lost)
+			"sealed with key %d, which the keyset of this server does not hold; copy the newest keyset file, which holds it, to "+
+			"this server", lost)
 		if diff := cmp.Diff(want, err.Error()); diff != "" {
 			t.Error(diff)
 		}
 	})
-	t.Run("the error is a fault that shows the same", func(t *testing.T) {
+	t.Run("a missing key is a fault of the server, which names the document only to those who may see it", func(t *testing.T) {
 		t.Parallel()
-		_, err := k.Reseal(t.Context(), passphrase, sealed)
+		for _, c := range []struct {
+			err  error
+			want string
+		}{
+			{&Unopened{passphrase, LostKey, 7}, "A secret cannot be opened: it was sealed with key 7, which the keyset of this " +
+				"server does not hold; copy the newest keyset file, which holds it, to this server"},
+			{WithoutKeyset(passphrase, []byte("\x01\x00\x00\x00\x07…")), "A secret cannot be opened: it was sealed with key 7, and " +
+				"this server has no keyset; start it with the --secrets-keyset of the other servers"},
+		} {
+			f, ok := errors.AsType[*fault.Fault](c.err)
+			if !ok || f.Kind != fault.Unavailable || f.Type != "SecretUnopened" || f.RetryAfter != 10*time.Second || f.Secret {
+				t.Fatalf("the fault is %+v", f)
+			}
+			if diff := cmp.Diff(c.want, f.Message); diff != "" {
+				t.Error(diff)
+			}
+			named := f.Messages[1]
+			if f.Messages[0].Message != f.Message || !named.Secret || !strings.Contains(named.Message, passphrase.Identity.String()) {
+				t.Errorf("the messages are %+v", f.Messages)
+			}
+		}
+	})
+	t.Run("a damaged text is a fault that shows the same", func(t *testing.T) {
+		t.Parallel()
+		_, err := k.Reseal(t.Context(), passphrase, []byte("\x01"))
 		f, ok := errors.AsType[*fault.Fault](err)
 		if !ok || f.Kind != fault.Internal || f.Message != err.Error() || f.Type != "SecretUnopened" {
 			t.Errorf("the fault is %+v", f)
@@ -383,7 +408,7 @@ func TestKeyring_concurrent(t *testing.T) {
 	for range 2 {
 		work.Go(func() {
 			for range 10 {
-				if _, err := Rotate(path, nil); err != nil {
+				if _, _, err := Rotate(path, nil, time.Time{}, 0); err != nil {
 					t.Error(err)
 				}
 				hands.advance(files.Interval)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/tink-crypto/tink-go/v2/aead"
 	"github.com/tink-crypto/tink-go/v2/keyset"
@@ -16,15 +17,31 @@ import (
 
 // keys are the keys of a keyset file. They are immutable.
 type keys struct {
-	aead      tink.AEAD
-	primary   uint32
+	first     sealing
+	next      *succession     // nil if no key follows first
+	second    sealing         // the key that next names
 	enabled   map[uint32]bool // by the ids of the keys
 	digestKey []byte          // of Digest; 32 bytes
+}
+
+// sealing opens texts with every enabled key of a keyset and seals with one of them.
+type sealing struct {
+	aead    tink.AEAD
+	primary uint32
+}
+
+// at returns the keys as they are used at a time.
+func (k *keys) at(now time.Time) sealing {
+	if k.next != nil && !now.Before(k.next.From) {
+		return k.second
+	}
+	return k.first
 }
 
 var (
 	errUnfitAEAD = errors.New("its keys are not for authenticated encryption, or cannot be used by this version")
 	errUnfitKey  = errors.New("each of its keys must have the output prefix TINK, by which its texts are known")
+	errUnfitNext = errors.New("it must name an enabled key of \"aead\", and the time from which it is used")
 	errUnfitPRF  = errors.New("its primary key is not for a PRF of at least 32 bytes, such as HMAC_SHA256_PRF")
 )
 
@@ -41,6 +58,14 @@ func (e envelope) keys(kms tink.AEAD) (*keys, error) {
 	if err != nil {
 		return nil, fmt.Errorf(`use its "aead": %w`, err)
 	}
+	if k.next = e.Next; e.Next != nil {
+		if !k.enabled[e.Next.Key] || e.Next.From.IsZero() {
+			return nil, fmt.Errorf(`use its "next": %w`, errUnfitNext)
+		}
+		if k.second, err = sealingWith(handle, e.Next.Key); err != nil {
+			return nil, fmt.Errorf(`use its "next": %w`, err)
+		}
+	}
 	if handle, err = unpack(e.Digest, kms); err != nil {
 		return nil, fmt.Errorf(`read its "digest": %w`, err)
 	}
@@ -51,12 +76,12 @@ func (e envelope) keys(kms tink.AEAD) (*keys, error) {
 }
 
 func newKeys(handle *keyset.Handle) (*keys, error) {
-	primitive, err := aead.New(handle)
-	if err != nil {
-		return nil, errUnfitAEAD // Tink's error may quote the key
-	}
 	info := handle.KeysetInfo()
-	k := &keys{aead: primitive, primary: info.GetPrimaryKeyId(), enabled: map[uint32]bool{}}
+	k := &keys{enabled: map[uint32]bool{}}
+	var err error
+	if k.first, err = sealingWith(handle, info.GetPrimaryKeyId()); err != nil {
+		return nil, err
+	}
 	for _, key := range info.GetKeyInfo() {
 		if key.GetOutputPrefixType() != tinkpb.OutputPrefixType_TINK {
 			return nil, errUnfitKey
@@ -64,6 +89,23 @@ func newKeys(handle *keyset.Handle) (*keys, error) {
 		k.enabled[key.GetKeyId()] = key.GetStatus() == tinkpb.KeyStatusType_ENABLED
 	}
 	return k, nil
+}
+
+// sealingWith returns the use of a keyset with a primary key, which need not be its own.
+func sealingWith(handle *keyset.Handle, primary uint32) (sealing, error) {
+	manager := keyset.NewManagerFromHandle(handle)
+	if err := manager.SetPrimary(primary); err != nil {
+		return sealing{}, errUnfitAEAD // Tink's errors may quote a key
+	}
+	handle, err := manager.Handle()
+	if err != nil {
+		return sealing{}, errUnfitAEAD
+	}
+	primitive, err := aead.New(handle)
+	if err != nil {
+		return sealing{}, errUnfitAEAD
+	}
+	return sealing{primitive, primary}, nil
 }
 
 // digestKeyOf derives the key of the digests once, so that making a digest cannot fail.
@@ -90,4 +132,4 @@ func keyOf(sealed []byte) (uint32, bool) {
 	return binary.BigEndian.Uint32(sealed[1:]), true
 }
 
-func (k *keys) prefix() []byte { return binary.BigEndian.AppendUint32([]byte{1}, k.primary) }
+func (s sealing) prefix() []byte { return binary.BigEndian.AppendUint32([]byte{1}, s.primary) }

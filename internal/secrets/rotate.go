@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/tink-crypto/tink-go/v2/aead"
 	"github.com/tink-crypto/tink-go/v2/keyset"
@@ -28,30 +29,32 @@ func Create(path string, kms tink.AEAD) error {
 	return nil
 }
 
-// Rotate adds a key to a keyset file, makes it the primary one and returns its id. The older keys stay, to open the
-// texts that they sealed, and so does the key of the digests. Running servers notice within a second. Servers with a
-// copy of the file need the new one before they read a text that was sealed with the new key.
+// Rotate adds a key to a keyset file. Servers with the file open texts with the key at once, and seal with it after a
+// time, so that the file can be copied to other hosts first. If the time is 0, they seal with it at once; then the key
+// that an earlier rotation added is taken, if it is not in use yet. The older keys stay, to open the texts that they
+// sealed, and so does the key of the digests. Running servers notice within a second.
 //
-// Concurrent rotations run one after the other. The new key is on disk before any server can seal with it. An error
-// leaves all keys in the file.
-func Rotate(path string, kms tink.AEAD) (primary uint32, err error) {
+// It returns the id of the key, and the time from which it is used, which is zero if it is used already. Concurrent
+// rotations run one after the other. The new key is on disk before any server can seal with it. An error leaves all
+// keys in the file.
+func Rotate(path string, kms tink.AEAD, now time.Time, after time.Duration) (key uint32, from time.Time, err error) {
 	path, unlock, err := files.Lock(path)
 	if err != nil {
-		return 0, fmt.Errorf("rotate the keyset file: %w", err)
+		return 0, from, fmt.Errorf("rotate the keyset file: %w", err)
 	}
 	defer unlock()
 	text, err := files.ReadPrivate(path, maxFileSize)
 	if err != nil {
-		return 0, fmt.Errorf("rotate the keyset file %w", err)
+		return 0, from, fmt.Errorf("rotate the keyset file %w", err)
 	}
 	r := rotation{path: path, kms: kms}
 	if r.envelope, err = parseEnvelope(text); err == nil {
-		primary, err = r.run()
+		key, from, err = r.run(now, after)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("rotate the keyset file %s: %w", path, err)
+		return 0, from, fmt.Errorf("rotate the keyset file %s: %w", path, err)
 	}
-	return primary, nil
+	return key, from, nil
 }
 
 // rotation is the rotation of one file, which is locked.
@@ -61,27 +64,46 @@ type rotation struct {
 	kms tink.AEAD
 }
 
-// run writes the file twice. If the new key were the primary one at once, a server could seal with it before the
-// directory is on disk; a power cut would then bring the old file back, and the sealed text could not be opened.
-func (r *rotation) run() (primary uint32, err error) {
+// run writes the file twice if the key is to be used at once. If it were the primary one in the first, a server could
+// seal with it before the directory is on disk; a power cut would then bring the old file back, and the sealed text
+// could not be opened.
+func (r *rotation) run(now time.Time, after time.Duration) (key uint32, from time.Time, err error) {
 	if _, err := r.keys(r.kms); err != nil {
-		return 0, err
+		return 0, from, err
 	}
 	handle, err := unpack(r.AEAD, r.kms)
 	if err != nil {
-		return 0, err
+		return 0, from, err
 	}
-	manager := keyset.NewManagerFromHandle(handle)
-	if primary, err = manager.Add(aead.XChaCha20Poly1305KeyTemplate()); err != nil {
-		return 0, fmt.Errorf("add a key: %w", err)
+	manager, next := keyset.NewManagerFromHandle(handle), r.Next
+	isWaiting := next != nil && now.Before(next.From)
+	if r.Next = nil; isWaiting && after == 0 {
+		return next.Key, from, r.use(manager, next.Key)
 	}
-	if err := r.write(manager); err != nil {
-		return 0, err
+	if next != nil && !isWaiting {
+		if err := manager.SetPrimary(next.Key); err != nil {
+			return 0, from, fmt.Errorf("keep the key in use: %w", err)
+		}
 	}
-	if err := manager.SetPrimary(primary); err != nil {
-		return 0, fmt.Errorf("make the new key the primary one: %w", err)
+	if key, err = manager.Add(aead.XChaCha20Poly1305KeyTemplate()); err != nil {
+		return 0, from, fmt.Errorf("add a key: %w", err)
 	}
-	return primary, r.write(manager)
+	if after > 0 {
+		from = now.Add(after).UTC().Truncate(time.Second)
+		r.Next = &succession{key, from}
+	}
+	if err = r.write(manager); err == nil && after == 0 {
+		err = r.use(manager, key)
+	}
+	return key, from, err
+}
+
+// use makes a key the primary one.
+func (r *rotation) use(manager *keyset.Manager, key uint32) error {
+	if err := manager.SetPrimary(key); err != nil {
+		return fmt.Errorf("make the new key the primary one: %w", err)
+	}
+	return r.write(manager)
 }
 
 // write writes the manager's keys to the file, after checking that they can be read again.

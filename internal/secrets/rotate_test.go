@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tink-crypto/tink-go/v2/aead"
@@ -20,6 +21,8 @@ import (
 	"github.com/tink-crypto/tink-go/v2/prf"
 	tinkpb "github.com/tink-crypto/tink-go/v2/proto/tink_go_proto"
 	"github.com/tink-crypto/tink-go/v2/tink"
+
+	"purser/internal/files"
 )
 
 // keysetOf makes a keyset file with keys of the given kinds.
@@ -27,7 +30,7 @@ func keysetOf(t *testing.T, aeadTemplate, digestTemplate *tinkpb.KeyTemplate) st
 	t.Helper()
 	sealing, err := fresh(aeadTemplate, nil)
 	digesting, otherErr := fresh(digestTemplate, nil)
-	text, textErr := envelope{sealing, digesting}.text()
+	text, textErr := envelope{AEAD: sealing, Digest: digesting}.text()
 	if err := errors.Join(err, otherErr, textErr); err != nil {
 		t.Fatal(err)
 	}
@@ -65,6 +68,9 @@ func TestOpen_refuses(t *testing.T) {
 		{"a MAC for digests", keysetOf(t, aead.AES256GCMKeyTemplate(), mac.HMACSHA256Tag256KeyTemplate()), 0o600, errUnfitPRF.Error()},
 		{"digests too short", keysetOf(t, aead.AES256GCMKeyTemplate(), prf.AESCMACPRFKeyTemplate()), 0o600, errUnfitPRF.Error()},
 		{"sealing without key ids", keysetOf(t, aead.AES256GCMNoPrefixKeyTemplate(), prf.HMACSHA256PRFKeyTemplate()), 0o600, errUnfitKey.Error()},
+		{"a next key that is not there", withNext(good, `{"key": 7, "from": "2026-11-26T18:20:00Z"}`), 0o600, errUnfitNext.Error()},
+		{"a next key without a time", withNext(good, `{"key": `+idOf(t, good)+`}`), 0o600, errUnfitNext.Error()},
+		{"a next key at no time", withNext(good, `{"key": `+idOf(t, good)+`, "from": "hunter2"}`), 0o600, errNoKeyset.Error()},
 		{"encrypted", `{"aead": {"encryptedKeyset": "eA=="}, "digest": {"encryptedKeyset": "eA=="}}`, 0o600, errNeedsKMS.Error()},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -115,7 +121,7 @@ func TestOpen_refuses(t *testing.T) {
 func wantRefused(t *testing.T, path, want, value string) {
 	t.Helper()
 	_, openErr := Open(t.Context(), path, Options{Create: true})
-	_, rotateErr := Rotate(path, nil)
+	_, _, rotateErr := Rotate(path, nil, time.Time{}, 0)
 	for _, err := range []error{openErr, rotateErr} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error is %v, want %s", err, want)
@@ -123,6 +129,15 @@ func wantRefused(t *testing.T, path, want, value string) {
 			t.Errorf("the error tells a secret: %v", err)
 		}
 	}
+}
+
+// withNext adds a member "next" to a keyset file.
+func withNext(text, next string) string { return `{"next": ` + next + "," + text[1:] }
+
+// idOf returns the id of the only sealing key of a keyset file.
+func idOf(t *testing.T, text string) string {
+	t.Helper()
+	return string(regexp.MustCompile(`"primaryKeyId":\s*(\d+)`).FindSubmatch(member(t, text, "aead"))[1])
 }
 
 func member(t *testing.T, text, key string) json.RawMessage {
@@ -267,6 +282,123 @@ func TestRotate(t *testing.T) {
 	})
 }
 
+// Two hosts have copies of a keyset. Whenever the file is copied before the new key is used, each opens what the other
+// seals, and both change the key at the same time, also after a restart.
+func TestRotate_later(t *testing.T) {
+	t.Parallel()
+	const wait = 10 * time.Minute
+	start := time.Date(2026, 11, 26, 18, 10, 0, 999, time.UTC)
+	begin := func(t *testing.T) (here, there string, hands *clock, first uint32) {
+		t.Helper()
+		here, there, hands = filepath.Join(directory(t), "keyset"), filepath.Join(directory(t), "keyset"), &clock{at: start}
+		if err := Create(here, nil); err != nil {
+			t.Fatal(err)
+		}
+		copyFile(t, here, there)
+		first, _ = keyOf(seal(t, openKeyring(t, here, Options{}), passphrase, nil))
+		return here, there, hands, first
+	}
+	later := func(t *testing.T, path string, hands *clock, after time.Duration) (uint32, time.Time) {
+		t.Helper()
+		key, from, err := Rotate(path, nil, hands.now(), after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return key, from
+	}
+	wantKey := func(t *testing.T, k *Keyring, want uint32) {
+		t.Helper()
+		sealed := seal(t, k, passphrase, nil)
+		if got, _ := keyOf(sealed); got != want || !bytes.HasPrefix(sealed, k.Prefix(t.Context())) {
+			t.Errorf("sealed with key %d, want %d; Prefix is %x", got, want, k.Prefix(t.Context()))
+		}
+	}
+	t.Run("a copy in time", func(t *testing.T) {
+		t.Parallel()
+		here, there, hands, first := begin(t)
+		a, b := openKeyring(t, here, Options{Now: hands.now}), openKeyring(t, there, Options{Now: hands.now})
+		key, from := later(t, here, hands, wait)
+		if want := start.Add(wait).Truncate(time.Second); !from.Equal(want) {
+			t.Errorf("used from %s, want %s", from, want)
+		}
+		old := seal(t, a, passphrase, []byte("hunter2"))
+		hands.advance(wait - 2*time.Second) // the last moment to copy the file
+		copyFile(t, here, there)
+		hands.advance(time.Second)
+		for _, k := range []*Keyring{a, b, openKeyring(t, here, Options{Now: hands.now})} {
+			if wantKey(t, k, first); k.NeedsReseal(t.Context(), old) {
+				t.Error("texts need resealing before the new key is used")
+			}
+		}
+		hands.advance(time.Second)
+		for _, k := range []*Keyring{a, b, openKeyring(t, there, Options{Now: hands.now})} {
+			if wantKey(t, k, key); !k.NeedsReseal(t.Context(), old) {
+				t.Error("texts of the old key need no resealing")
+			}
+			for _, text := range [][]byte{old, seal(t, a, passphrase, []byte("hunter2"))} {
+				if opened, err := k.Open(t.Context(), passphrase, text); err != nil || string(opened) != "hunter2" {
+					t.Errorf("opened as %q, %v", opened, err)
+				}
+			}
+		}
+	})
+	t.Run("a copy that is late", func(t *testing.T) {
+		t.Parallel()
+		here, there, hands, _ := begin(t)
+		a, b := openKeyring(t, here, Options{Now: hands.now}), openKeyring(t, there, Options{Now: hands.now})
+		key, _ := later(t, here, hands, 0)
+		hands.advance(files.Interval)
+		sealed := seal(t, a, passphrase, []byte("hunter2"))
+		wantUnopened(t, b, passphrase, sealed, Unopened{passphrase, LostKey, key})
+		copyFile(t, here, there)
+		if opened, err := b.Open(t.Context(), passphrase, sealed); err != nil || string(opened) != "hunter2" {
+			t.Errorf("opened as %q, %v", opened, err)
+		}
+	})
+	t.Run("activated early", func(t *testing.T) {
+		t.Parallel()
+		here, _, hands, _ := begin(t)
+		key, _ := later(t, here, hands, wait)
+		same, from := later(t, here, hands, 0)
+		k := openKeyring(t, here, Options{Now: hands.now})
+		if wantKey(t, k, key); same != key || !from.IsZero() || len(k.file.Current().enabled) != 2 {
+			t.Errorf("activated key %d from %s of %d keys, want %d", same, from, len(k.file.Current().enabled), key)
+		}
+		if text, err := os.ReadFile(here); err != nil || bytes.Contains(text, []byte(`"next"`)) {
+			t.Errorf("earlier versions cannot read the file: %v", err)
+		}
+	})
+	t.Run("again before it is used, and after", func(t *testing.T) {
+		t.Parallel()
+		here, _, hands, first := begin(t)
+		unused, _ := later(t, here, hands, wait)
+		second, _ := later(t, here, hands, 2*wait)
+		hands.advance(wait)
+		k := openKeyring(t, here, Options{Now: hands.now})
+		if wantKey(t, k, first); !k.file.Current().enabled[unused] {
+			t.Error("a key was lost")
+		}
+		hands.advance(wait)
+		wantKey(t, k, second)
+		third, _ := later(t, here, hands, wait)
+		hands.advance(files.Interval)
+		wantKey(t, k, second)
+		hands.advance(wait)
+		wantKey(t, k, third)
+	})
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	text, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // brokenKMS is a KMS that does not answer.
 type brokenKMS struct{ tink.AEAD }
 
@@ -298,7 +430,7 @@ func TestOpen_kms(t *testing.T) {
 	path := filepath.Join(directory(t), "keyset")
 	k := openKeyring(t, path, Options{Create: true, KMS: kms})
 	sealed := seal(t, k, passphrase, []byte("hunter2"))
-	if _, err := Rotate(path, kms); err != nil {
+	if _, _, err := Rotate(path, kms, time.Time{}, 0); err != nil {
 		t.Fatal(err)
 	}
 	t.Run("what was sealed opens with the KMS", func(t *testing.T) {
@@ -326,7 +458,7 @@ func TestOpen_kms(t *testing.T) {
 		path := filepath.Join(directory(t), "keyset")
 		before := openKeyring(t, path, Options{Create: true, KMS: kms}).Prefix(t.Context())
 		for left, keys := range []int{1, 2} {
-			if _, err := Rotate(path, &tiredKMS{kms, left}); err == nil || !strings.Contains(err.Error(), "too many requests") {
+			if _, _, err := Rotate(path, &tiredKMS{kms, left}, time.Time{}, 0); err == nil || !strings.Contains(err.Error(), "too many requests") {
 				t.Error(err)
 			}
 			k := openKeyring(t, path, Options{KMS: kms})

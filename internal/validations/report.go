@@ -220,7 +220,7 @@ func hasPrefix(path, prefix []string) bool {
 const TooMuchWork = "The document is not checked any further, because that takes too much work: simplify the schema"
 
 // Unopened is the message for an encrypted document that cannot be decrypted for its check.
-const Unopened = "The document cannot be checked, because its secret cannot be opened with the keys at hand"
+const Unopened = "The document cannot be checked, because its secret cannot be opened"
 
 // OfSecret returns findings about secret data. They keep their rules but not their messages and places.
 func OfSecret(findings []Finding) []Finding {

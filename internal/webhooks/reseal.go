@@ -20,26 +20,16 @@ func (s *Service) Reseal(ctx context.Context, log *slog.Logger) (resealed int, e
 	if err != nil {
 		return 0, fmt.Errorf("read webhooks: %w", err)
 	}
-	newest := s.Vault.Prefix(ctx)
+	var missing []int64 // the webhooks with secrets whose keys are missing
 	for _, w := range all {
-		again := [2][]byte{w.Secret, w.Previous}
-		changed := false
-		for i, sealed := range again {
-			if sealed == nil || bytes.HasPrefix(sealed, newest) {
-				continue
-			}
-			sealed, err := s.Vault.Reseal(ctx, place(), sealed)
-			if unopened, lost := errors.AsType[*secrets.Unopened](err); lost {
-				log.ErrorContext(ctx, "the secret of a webhook stays sealed with an older key", "webhook", w.ID, "error",
-					unopened.Error())
-				continue
-			}
-			if err != nil {
-				return resealed, fmt.Errorf("seal the secret of webhook %d again: %w", w.ID, err)
-			}
-			again[i], changed = sealed, true
+		again, lost, err := s.resealed(ctx, w, log)
+		switch {
+		case err != nil:
+			return resealed, fmt.Errorf("seal the secret of webhook %d again: %w", w.ID, err)
+		case lost:
+			missing = append(missing, w.ID)
 		}
-		if !changed {
+		if bytes.Equal(again[0], w.Secret) && bytes.Equal(again[1], w.Previous) {
 			continue
 		}
 		if err := s.Store.ResealWebhook(ctx, w, again[0], again[1]); err != nil {
@@ -47,5 +37,34 @@ func (s *Service) Reseal(ctx context.Context, log *slog.Logger) (resealed int, e
 		}
 		resealed++
 	}
+	if len(missing) > 0 {
+		log.ErrorContext(ctx, "the keyset lacks the keys of secrets of webhooks, which this server cannot call: copy the "+
+			"keyset file that holds these keys to this server", "webhooks", missing)
+	}
 	return resealed, nil
+}
+
+// resealed returns the secrets of a webhook sealed with the newest key, and whether the keyset lacks the key of one.
+// Those that cannot be opened stay as they are.
+func (s *Service) resealed(ctx context.Context, w Webhook, log *slog.Logger) (again [2][]byte, lost bool, err error) {
+	again = [2][]byte{w.Secret, w.Previous}
+	for i, sealed := range again {
+		if sealed == nil || bytes.HasPrefix(sealed, s.Vault.Prefix(ctx)) {
+			continue
+		}
+		sealed, err := s.Vault.Reseal(ctx, place(), sealed)
+		unopened, isUnopened := errors.AsType[*secrets.Unopened](err)
+		switch {
+		case isUnopened && unopened.Cause == secrets.LostKey:
+			lost = true
+		case isUnopened:
+			log.ErrorContext(ctx, "the secret of a webhook stays sealed with an older key", "webhook", w.ID, "error",
+				unopened.Error())
+		case err != nil:
+			return again, lost, err
+		default:
+			again[i] = sealed
+		}
+	}
+	return again, lost, nil
 }

@@ -3,6 +3,7 @@ package webhooks
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -26,14 +27,15 @@ const (
 
 // client returns a client that connects to allowed addresses only, and follows no redirects. With a proxy, all requests
 // go there, so only host names can be checked.
-func client(allowed Allowed, proxy *url.URL) *http.Client {
+func client(config Config) *http.Client {
 	transport := &http.Transport{
-		DialContext: allowed.dial, DisableCompression: true, MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute,
+		DialContext: config.Allowed.dial, TLSClientConfig: &tls.Config{RootCAs: config.Roots, MinVersion: tls.VersionTLS12},
+		DisableCompression: true, MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute,
 		TLSHandshakeTimeout: patience, ResponseHeaderTimeout: patience, MaxResponseHeaderBytes: maxAnswer,
 		ForceAttemptHTTP2: true,
 	}
-	if proxy != nil {
-		transport.Proxy, transport.DialContext = http.ProxyURL(proxy), nil
+	if config.Proxy != nil {
+		transport.Proxy, transport.DialContext = http.ProxyURL(config.Proxy), nil
 	}
 	return &http.Client{
 		Transport: transport, Timeout: patience,

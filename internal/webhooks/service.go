@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
+	"crypto/x509"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -22,12 +23,13 @@ import (
 	"purser/internal/words"
 )
 
-// Config holds the dependencies of a Service. All fields but Proxy and Vault must be set.
+// Config holds the dependencies of a Service. All fields but Proxy, Roots and Vault must be set.
 type Config struct {
 	Store   Store
 	Vault   Vault // seals the secrets; nil refuses webhooks
 	Allowed Allowed
-	Proxy   *url.URL // nil for none
+	Proxy   *url.URL       // nil for none
+	Roots   *x509.CertPool // trusted authorities of receivers; nil for the system's
 	Now     func() time.Time
 }
 
@@ -51,7 +53,7 @@ type Service struct {
 
 // NewService returns a service.
 func NewService(config Config) *Service {
-	return &Service{config, client(config.Allowed, config.Proxy), newCalls()}
+	return &Service{config, client(config), newCalls()}
 }
 
 // Wish describes a webhook that a caller wants to add or change.

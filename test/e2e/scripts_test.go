@@ -86,7 +86,7 @@ func TestBackup(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			third := startOn(t, restored, flags...)
-			refused := third.get(t, "revisions/3/rendered-documents").is(t, http.StatusInternalServerError)
+			refused := third.get(t, "revisions/3/rendered-documents").is(t, http.StatusServiceUnavailable)
 			if !strings.Contains(refused.text, "deckhand/Passphrase/v1, site] pw") {
 				t.Errorf("the refusal does not name the document: %s", refused.text)
 			}

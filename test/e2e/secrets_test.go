@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"bytes"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -258,7 +260,7 @@ func TestSecrets_rotation(t *testing.T) {
 		s.send(t, request{method: "PUT", path: hook, body: other, header: yamlBody()}).is(t, http.StatusOK)
 		s.get(t, "revisions/1/rendered-documents").is(t, http.StatusOK)
 		before := dump(t, database)["contents"]
-		if said, err := command(t, "secrets", "rotate", "--secrets-keyset", keyset); err != nil || !strings.Contains(said, "are encrypted with key") {
+		if said, err := command(t, "secrets", "rotate", "--activate", "--secrets-keyset", keyset); err != nil || !strings.Contains(said, "are encrypted with key") {
 			t.Fatalf("secrets rotate: %v\n%s", err, said)
 		}
 		eventually(t, "all secrets are sealed again", func() bool { return strings.Contains(s.log.text(), `"secrets":3`) })
@@ -292,13 +294,21 @@ func TestSecrets_rotation(t *testing.T) {
 	})
 	t.Run("lost", func(t *testing.T) {
 		s := startOn(t, database, "--secrets-keyset", newKeyset(t))
-		s.get(t, "revisions/2/rendered-documents").fails(t, http.StatusInternalServerError, "SecretUnopened", "cannot be opened", "keyset")
+		eventually(t, "the log has the number of secrets", func() bool {
+			return strings.Contains(s.log.text(), `"the keyset lacks the keys of secrets in the database`) && strings.Contains(s.log.text(), `"secrets":3`)
+		})
+		s.get(t, "revisions/2/rendered-documents").fails(t, http.StatusServiceUnavailable, "SecretUnopened", "cannot be opened", "keyset")
 		s.get(t, "revisions/2/documents").is(t, http.StatusOK)
-		s.put(t, "fine", widget("w", "{}")).is(t, http.StatusOK)
+		s.get(t, "revisions/2/status").is(t, http.StatusOK)
+		// Its verdict would be about a site that was not looked at.
+		s.put(t, "fine", widget("w", "{}")).fails(t, http.StatusServiceUnavailable, "SecretUnopened", "keyset", "nothing was stored")
 	})
 	t.Run("without", func(t *testing.T) {
 		s := startOn(t, database)
-		s.get(t, "revisions/2/rendered-documents").fails(t, http.StatusInternalServerError, "SecretUnopened", "--secrets-keyset")
+		eventually(t, "the log has the number of secrets", func() bool {
+			return strings.Contains(s.log.text(), "this server has no keyset") && strings.Contains(s.log.text(), `"secrets":3`)
+		})
+		s.get(t, "revisions/2/rendered-documents").fails(t, http.StatusServiceUnavailable, "SecretUnopened", "--secrets-keyset")
 		s.put(t, "more", passphrase("d", "four")).fails(t, http.StatusNotImplemented, "HTTPNotImplemented", "--secrets-keyset")
 	})
 	t.Run("moved", func(t *testing.T) {
@@ -309,6 +319,76 @@ func TestSecrets_rotation(t *testing.T) {
 		s.get(t, explainPath("latest", "acme/Widget/v1", "w")).is(t, http.StatusOK)
 		s.get(t, "revisions/latest/documents").is(t, http.StatusOK)
 	})
+	t.Run("replaced", func(t *testing.T) { // all in one change, after the keyset was lost for good
+		s := startOn(t, database, "--secrets-keyset", newKeyset(t))
+		in := func(bucket, document string) string { return document + "status: {bucket: " + bucket + "}\n" }
+		body := in("site", layeringPolicy("lp")) + in("site", passphrase("a", "new")) + in("site", passphrase("b", "new")) +
+			in("more", passphrase("c", "new"))
+		s.send(t, request{method: http.MethodPut, path: "changesets", body: body, header: yamlBody()}).is(t, http.StatusOK)
+		if got := s.get(t, "revisions/latest/rendered-documents").data(t); got["a"] != "new" || got["c"] != "new" {
+			t.Errorf("rendered: %v", got)
+		}
+		s.put(t, "fine", widget("w", "{x: 2}")).is(t, http.StatusOK)
+	})
+}
+
+// Two servers have copies of a keyset. A key that was added to one copy is not used before the other has it; if it is
+// used too early, the other server says what it lacks until it has the file, and makes no verdict without it.
+func TestSecrets_copies(t *testing.T) {
+	t.Parallel()
+	here, there, database := newKeyset(t), filepath.Join(t.TempDir(), "copy.json"), storetest.URL(t)
+	copyKeyset := func() {
+		t.Helper()
+		text, err := os.ReadFile(here)
+		if err == nil {
+			err = os.WriteFile(there, text, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	copyKeyset()
+	a, b := startOn(t, database, "--secrets-keyset", here), startOn(t, database, "--secrets-keyset", there)
+	a.put(t, "site", layeringPolicy("lp")+passphrase("pw", "one")).is(t, http.StatusOK)
+	said, err := command(t, "secrets", "rotate", "--secrets-keyset", here, "--secrets-activate-after", "1h")
+	if err != nil || !strings.Contains(said, "added key") || !strings.Contains(said, "copy the file") {
+		t.Fatalf("secrets rotate: %v\n%s", err, said)
+	}
+	eventually(t, "the file is read again", func() bool {
+		a.put(t, "site", layeringPolicy("lp")+passphrase("pw", rand.Text())).is(t, http.StatusOK)
+		return strings.Contains(a.log.text(), `"next_key":`)
+	})
+	b.get(t, "revisions/latest/rendered-documents").is(t, http.StatusOK)
+	b.put(t, "other", widget("w", "{}")).is(t, http.StatusOK)
+	if said, err = command(t, "secrets", "rotate", "--secrets-keyset", here, "--activate"); err != nil {
+		t.Fatalf("secrets rotate --activate: %v\n%s", err, said)
+	}
+	key := regexp.MustCompile(`with key (\d+) from now on`).FindStringSubmatch(said)[1]
+	eventually(t, "the new key is used", func() bool {
+		a.put(t, "site", layeringPolicy("lp")+passphrase("pw", rand.Text())).is(t, http.StatusOK)
+		return b.get(t, "revisions/latest/rendered-documents").status != http.StatusOK
+	})
+	newest := a.get(t, "revisions/latest").mapping(t)["id"]
+	for _, ask := range []func() answer{
+		func() answer { return b.get(t, "revisions/latest/rendered-documents") },
+		func() answer { return b.get(t, fmt.Sprintf("revisions/1/deepdiff/%v", newest)) },
+		func() answer { return b.get(t, explainPath("latest", "deckhand/Passphrase/v1", "pw")) },
+		func() answer { return b.put(t, "other", widget("w", "{x: 1}")) },
+		func() answer {
+			return b.send(t, request{method: http.MethodPut, path: "buckets/other/documents?dry-run=true", body: widget("w", "{x: 1}"), header: yamlBody()})
+		},
+	} {
+		got := ask()
+		got.fails(t, http.StatusServiceUnavailable, "SecretUnopened", "sealed with key "+key, "copy the newest keyset file", "pw")
+		if after := got.got.Get("Retry-After"); after != "10" {
+			t.Errorf("%s %s: Retry-After: %q", got.method, got.path, after)
+		}
+	}
+	b.get(t, "revisions/latest/documents").is(t, http.StatusOK)
+	b.get(t, "revisions/latest/status").is(t, http.StatusOK)
+	copyKeyset()
+	b.get(t, "revisions/latest/rendered-documents").is(t, http.StatusOK)
+	b.put(t, "other", widget("w", "{x: 1}")).is(t, http.StatusOK)
 }
 
 // removeOldKeys removes all keys but the primary one from a keyset file.

@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/vault/api"
 	"github.com/tink-crypto/tink-go-hcvault/v2/integration/hcvault"
 	"github.com/tink-crypto/tink-go/v2/tink"
+
+	"purser/internal/files"
 )
 
 // timeout is that of requests to Vault. It is short because a request may wait while a keyset is read again.
@@ -19,10 +22,19 @@ const timeout = 5 * time.Second
 var errURI = errors.New(
 	"a KMS key is named hcvault://HOST[:PORT]/MOUNT/keys/NAME, as in hcvault://vault:8200/transit/keys/purser")
 
-// Key returns the key named by a URI such as hcvault://vault:8200/transit/keys/purser. It is used over https, with
-// the token in VAULT_TOKEN and Vault's other variables (VAULT_CACERT, VAULT_NAMESPACE, VAULT_CLIENT_CERT, …). Key does
-// not contact Vault yet.
-func Key(uri string) (tink.AEAD, error) {
+// Key encrypts with a key of the transit engine.
+type Key struct {
+	client    *api.Client
+	transit   tink.AEAD
+	tokenFile string // "" if the token is in VAULT_TOKEN
+}
+
+var _ tink.AEAD = (*Key)(nil)
+
+// Open returns the key named by a URI such as hcvault://vault:8200/transit/keys/purser. It is used over https, with
+// the token in VAULT_TOKEN, or in a file, and Vault's other variables (VAULT_CACERT, VAULT_NAMESPACE,
+// VAULT_CLIENT_CERT, …). Open does not contact Vault yet.
+func Open(uri, tokenFile string) (*Key, error) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "hcvault" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return nil, errURI // the URI itself may contain a secret
@@ -37,9 +49,39 @@ func Key(uri string) (tink.AEAD, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a client of Vault: %w", err)
 	}
-	key, err := hcvault.NewAEAD(u.EscapedPath(), client.Logical())
+	transit, err := hcvault.NewAEAD(u.EscapedPath(), client.Logical())
 	if err != nil {
 		return nil, errURI
 	}
-	return key, nil
+	return &Key{client, transit, tokenFile}, nil
+}
+
+// Encrypt implements tink.AEAD.
+func (k *Key) Encrypt(text, associated []byte) ([]byte, error) {
+	if err := k.readToken(); err != nil {
+		return nil, err
+	}
+	return k.transit.Encrypt(text, associated) //nolint:wrapcheck // a decorator
+}
+
+// Decrypt implements tink.AEAD.
+func (k *Key) Decrypt(text, associated []byte) ([]byte, error) {
+	if err := k.readToken(); err != nil {
+		return nil, err
+	}
+	return k.transit.Decrypt(text, associated) //nolint:wrapcheck // a decorator
+}
+
+// readToken reads the token again if it is in a file, which Vault's agent replaces.
+func (k *Key) readToken() error {
+	if k.tokenFile == "" {
+		return nil
+	}
+	const maxToken = 16 << 10 // bytes
+	text, err := files.ReadPrivate(k.tokenFile, maxToken)
+	if err != nil {
+		return fmt.Errorf("--secrets-kms-token-file: %w", err)
+	}
+	k.client.SetToken(strings.TrimSpace(string(text)))
+	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"purser/internal/document"
 	"purser/internal/secrets"
@@ -19,14 +20,19 @@ import (
 // transit is a stand-in that speaks the protocol of Vault's transit engine: it keeps the plaintext and returns a
 // number for it.
 type transit struct {
-	t    *testing.T
-	kept []string
+	t     *testing.T
+	kept  []string
+	token func(w http.ResponseWriter, r *http.Request) // answers /v1/auth/token/…
 }
 
 func (v *transit) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("X-Vault-Token") != "s.token" {
 		w.WriteHeader(http.StatusForbidden)
 		w.Write([]byte(`{"errors": ["permission denied"]}`))
+		return
+	}
+	if strings.HasPrefix(r.URL.Path, "/v1/auth/token/") {
+		v.token(w, r)
 		return
 	}
 	var request struct {
@@ -51,9 +57,10 @@ func (v *transit) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func start(t *testing.T) (uri string) {
+func start(t *testing.T) (uri string, v *transit) {
 	t.Helper()
-	server := httptest.NewTLSServer(&transit{t: t})
+	v = &transit{t: t}
+	server := httptest.NewTLSServer(v)
 	t.Cleanup(server.Close)
 	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	path := filepath.Join(t.TempDir(), "ca.pem")
@@ -64,13 +71,13 @@ func start(t *testing.T) (uri string) {
 	t.Setenv("VAULT_TOKEN", "s.token")
 	t.Setenv("VAULT_ADDR", "http://elsewhere.invalid")
 	t.Setenv("VAULT_AGENT_ADDR", "http://elsewhere.invalid")
-	return strings.Replace(server.URL, "https", "hcvault", 1) + "/transit/keys/purser"
+	return strings.Replace(server.URL, "https", "hcvault", 1) + "/transit/keys/purser", v
 }
 
 // Not parallel: Vault's client is configured by the environment.
-func TestKey(t *testing.T) {
-	uri := start(t)
-	key, err := Key(uri)
+func TestOpen(t *testing.T) {
+	uri, _ := start(t)
+	key, err := Open(uri, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +91,7 @@ func TestKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := secrets.Rotate(path, key); err != nil {
+	if _, _, err := secrets.Rotate(path, key, time.Time{}, 0); err != nil {
 		t.Fatal(err)
 	}
 	again, err := secrets.Open(t.Context(), path, secrets.Options{KMS: key})
@@ -99,9 +106,32 @@ func TestKey(t *testing.T) {
 		t.Errorf("the file is not what Vault encrypted: %s, %v", text, err)
 	}
 
+	t.Run("a token in a file, which is read again", func(t *testing.T) {
+		t.Setenv("VAULT_TOKEN", "s.wrong")
+		file := filepath.Join(t.TempDir(), "token")
+		key, err := Open(uri, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for token, want := range map[string]string{
+			"": "--secrets-kms-token-file: " + file + ": no such file", "s.old\n": "permission denied", "s.token\n": "",
+		} {
+			if token != "" {
+				if err := os.WriteFile(file, []byte(token), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			} else if err := os.RemoveAll(file); err != nil {
+				t.Fatal(err)
+			}
+			_, err := secrets.Open(t.Context(), path, secrets.Options{KMS: key})
+			if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("with %q: %v, want %s", token, err, want)
+			}
+		}
+	})
 	t.Run("a token that Vault does not take", func(t *testing.T) {
 		t.Setenv("VAULT_TOKEN", "s.wrong")
-		key, err := Key(uri)
+		key, err := Open(uri, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,14 +142,14 @@ func TestKey(t *testing.T) {
 	})
 }
 
-func TestKey_refuses(t *testing.T) {
+func TestOpen_refuses(t *testing.T) {
 	t.Parallel()
 	for _, uri := range []string{
 		"", "vault", "https://vault/transit/keys/purser", "hcvault:///transit/keys/purser", "hcvault://vault",
 		"hcvault://vault/transit/purser", "hcvault://vault/keys/purser", "hcvault://user:hunter2@vault/transit/keys/purser",
 		"hcvault://vault/transit/keys/purser?token=hunter2", "hcvault://vault/transit/keys/purser#x", "hcvault://%zz",
 	} {
-		if _, err := Key(uri); err == nil || strings.Contains(err.Error(), "hunter2") {
+		if _, err := Open(uri, ""); err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", uri, err)
 		}
 	}
