@@ -138,7 +138,10 @@ func (w *work) apply(i int, in *Instance, e entry) error {
 		w.problems.add(Problem{i, e.path(c.parameter), c.message, in.Secret || c.secret})
 	}
 	if !found && checked != nil {
-		message := checked.checkTitle(ref, e.parameters)
+		message, err := checked.checkTitle(w.meter, ref, e.parameters)
+		if err != nil {
+			return err
+		}
 		if message == "" {
 			message = w.types.checkPurged(ref, e.parameters, w.index.present)
 		}

@@ -46,14 +46,18 @@ func (c *checker) check(meter *budget.Meter, e entry) error {
 	}
 	ref := Ref{e.Type, e.Title}
 	complaints, err := checkParameters(meter, t, ref, e.parameters, false)
+	if err != nil {
+		return err
+	}
 	for _, complaint := range complaints {
 		c.problems.add(Problem{Path: e.path(complaint.parameter), Message: complaint.message, Secret: complaint.secret})
 	}
-	if message := t.checkTitle(ref, e.parameters); t.titles != nil && message != "" {
-		c.problems.add(Problem{Path: e.path(""), Message: message, Secret: t.Secret})
-	}
+	message, err := t.checkTitle(meter, ref, e.parameters)
 	if err != nil {
 		return err
+	}
+	if t.titles != nil && message != "" {
+		c.problems.add(Problem{Path: e.path(""), Message: message, Secret: t.Secret})
 	}
 	excluded, err := t.excluded(meter, ref, e.parameters, false)
 	for _, x := range excluded {

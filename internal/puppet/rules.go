@@ -157,7 +157,7 @@ func (v values) describe() (text string) {
 }
 
 // rubyRegexp formats a regular expression as Ruby does.
-func rubyRegexp(pattern *regexp.Regexp) string {
+func rubyRegexp(pattern fmt.Stringer) string {
 	return "/" + strings.ReplaceAll(pattern.String(), "/", `\/`) + "/"
 }
 

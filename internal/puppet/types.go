@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"purser/internal/budget"
 	"purser/internal/document"
+	"purser/internal/regex"
 	"purser/internal/validations/jsonschema"
 )
 
@@ -29,7 +29,7 @@ type Type struct {
 	parameters map[string]values // nil if any names are allowed
 	never      []exclusion
 	schema     *jsonschema.Schema
-	titles     *regexp.Regexp // allowed titles of new resources; nil for any
+	titles     *regex.Expression // allowed titles of new resources; nil for any
 }
 
 // NewTypes returns Puppet's own types and the described ones. If several have the same name, the last one wins.
@@ -65,8 +65,11 @@ func ParseType(meter *budget.Meter, data any) (t *Type, problems []Problem, err 
 		t.namevars = []string{"name"}
 	}
 	if pattern, ok := m.At("title_pattern").(string); ok {
-		if t.titles, err = regexp.Compile(pattern); err != nil {
+		if t.titles, err = regex.Compile(meter, pattern); err != nil {
 			refuse("title_pattern", "It is not a regular expression (RE2): %v", err)
+		}
+		if err = meter.Spend(0); err != nil {
+			return nil, nil, err
 		}
 	}
 	schema, ok := m.At("parameters").(document.Mapping)

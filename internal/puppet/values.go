@@ -126,22 +126,28 @@ func checkSchema(meter *budget.Meter, t *Type, ref Ref, parameters document.Mapp
 	return complaints, nil
 }
 
-// checkTitle returns why a resource with a title and parameters cannot be created, or "" if it can.
-func (t *Type) checkTitle(ref Ref, parameters document.Mapping) string {
+// checkTitle returns why a resource with a title and parameters cannot be created, or "" if it can. The only errors are
+// those of meter, returned unwrapped.
+func (t *Type) checkTitle(meter *budget.Meter, ref Ref, parameters document.Mapping) (string, error) {
 	namevar := t.namevar()
 	value, _ := t.valueOf(parameters, namevar)
 	name, given := value.(string)
 	if !given {
 		name = ref.Title
 	}
-	if t.titles != nil && !t.titles.MatchString(name) {
-		return fmt.Sprintf("Parameter %s failed on %v: Invalid value %s. Valid values match %s.", namevar, ref, shown(name),
-			rubyRegexp(t.titles))
+	if t.titles != nil {
+		if err := meter.Spend(t.titles.MatchSteps(len(name))); err != nil {
+			return "", err
+		}
+		if !t.titles.MatchString(name) {
+			return fmt.Sprintf("Parameter %s failed on %v: Invalid value %s. Valid values match %s.", namevar, ref, shown(name),
+				rubyRegexp(t.titles)), nil
+		}
 	}
 	if limits := t.parameters[namevar]; !given && namevar != "" {
 		if message := limits.check(name); message != "" {
-			return fmt.Sprintf("Parameter %s failed on %v: %s", namevar, ref, message)
+			return fmt.Sprintf("Parameter %s failed on %v: %s", namevar, ref, message), nil
 		}
 	}
-	return ""
+	return "", nil
 }

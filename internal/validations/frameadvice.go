@@ -38,7 +38,7 @@ const (
 
 	schemaAdvice  = "Write the schema as <namespace>/<kind>/v<n>, the first two in letters, such as acme/Widget/v1."
 	booleanAdvice = "Write true or false, without quotes."
-	patternAdvice = "Write an RE2 pattern of at most 10,000 bytes."
+	patternAdvice = "Write an RE2 pattern of at most 4,096 bytes."
 	destAdvice    = "Write dest as {path: .PATH}, with a pattern to replace a part of a string, or as a list of these."
 	pathAdvice    = "Write the path as a string such as .values.password, or . for all of the data."
 )

@@ -318,14 +318,17 @@ func TestEngine_IsUsable(t *testing.T) {
 	}
 }
 
-// patterned returns a document whose substitutions use a pattern.
-func patterned(t *testing.T, pattern string, times int) document.Entry {
+// patterned returns a document with a substitution for each pattern.
+func patterned(t *testing.T, patterns ...string) document.Entry {
 	t.Helper()
-	substitution := "{src: {schema: a/B/v1, name: n, path: ., pattern: '" + pattern + "'}, dest: {path: .}}"
-	return entry(t, framed(", substitutions: ["+strings.Repeat(substitution+", ", times)+"]"))
+	var b strings.Builder
+	for _, pattern := range patterns {
+		b.WriteString("{src: {schema: a/B/v1, name: n, path: ., pattern: '" + pattern + "'}, dest: {path: .}}, ")
+	}
+	return entry(t, framed(", substitutions: ["+b.String()+"]"))
 }
 
-// The cost of substitution patterns is counted.
+// The cost of patterns is counted once, and those that would take too much work are refused instead.
 func TestSanity_patterns(t *testing.T) {
 	t.Parallel()
 	steps := func(e document.Entry, before int) (int64, error) {
@@ -339,27 +342,32 @@ func TestSanity_patterns(t *testing.T) {
 		spent, _ := budget.From(ctx).Spent()
 		return spent - int64(before), err
 	}
-	const times, pattern = 100, "x{1000}"
-	if spent, err := steps(patterned(t, pattern, times), 0); err != nil || spent < int64(times*len(pattern)*patternByte) {
+	var patterns []string
+	for i := range 300 {
+		patterns = append(patterns, fmt.Sprintf("sanity%d{1000}[ab]{1000}", i))
+	}
+	const least = 30_000_000
+	if spent, err := steps(patterned(t, patterns[:100]...), 0); err != nil || spent < least {
 		t.Errorf("%d steps, %v", spent, err)
 	}
-	const most = 19 * budget.Second / 10 // which leaves little of the 2 s
-	if _, err := steps(patterned(t, strings.Repeat(`\pL`, 3000), times), most); fault.KindOf(err) != fault.TooLarge {
-		t.Errorf("patterns that take too much work: %v", err)
+	if spent, err := steps(patterned(t, patterns[:100]...), 0); err != nil || spent > least/10 {
+		t.Errorf("when they are known: %d steps, %v", spent, err)
 	}
-}
-
-// Patterns of substitutions are not compiled: for one of 10 KB that would take a second and 350 MB.
-func TestSanity_compilesNoPattern(t *testing.T) { //nolint:paralleltest // it counts the allocations of the process
-	large, meter := patterned(t, strings.Repeat("x{1000}", 1000), 1), budget.NewMeter(t.Context())
-	allocations := testing.AllocsPerRun(1, func() {
-		if err := Sanity(meter, large, false); err != nil {
-			t.Fatal(err)
+	const most = 19 * budget.Second / 10 // which leaves little of the 2 s
+	if _, err := steps(patterned(t, patterns[100:]...), most); fault.KindOf(err) != fault.TooLarge {
+		t.Errorf("patterns that take too much work together: %v", err)
+	}
+	for pattern, refusal := range map[string]string{
+		strings.Repeat(`\pL`, 1300):    "cannot be used as a pattern: it takes too much work to compile",
+		strings.Repeat("x{1000}", 500): "cannot be used as a pattern: it takes too much work to compile",
+		strings.Repeat("x", 4097):      "cannot be used as a pattern: it has 4097 bytes, and at most 4096 are allowed",
+		"(":                            "is not an RE2 pattern",
+	} {
+		_, err := steps(patterned(t, pattern), 0)
+		f, ok := errors.AsType[*fault.Fault](err)
+		if !ok || len(f.Messages) != 1 || !strings.Contains(f.Messages[0].Message, refusal) {
+			t.Errorf("%.20s is refused with %+v", pattern, f.Messages)
 		}
-	})
-	const most = 10_000
-	if allocations > most {
-		t.Errorf("one pattern takes %v allocations", allocations)
 	}
 }
 

@@ -2,6 +2,7 @@ package validations
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
@@ -12,6 +13,7 @@ import (
 	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
+	"purser/internal/regex"
 	"purser/internal/words"
 )
 
@@ -139,48 +141,49 @@ func checkTexts(meter *budget.Meter, root document.Mapping) ([]violation, error)
 	return append(checkLengths(root, metadata), ofPatterns...), err
 }
 
-// Costs of parsing a pattern, in the budget's steps.
-const (
-	patternByte  = 100     // per byte
-	patternClass = 100_000 // per Unicode class, such as \pL: some have hundreds of ranges, which are merged
-)
-
-// checkPatterns checks that the patterns of substitutions can be parsed (spec/rendering.md §0 R7); only patterns that
-// cannot be parsed fail to compile. It does not compile them: that can take a second for 10 KB.
+// checkPatterns checks that the patterns of substitutions can be compiled (spec/rendering.md §0 R7).
 func checkPatterns(meter *budget.Meter, metadata document.Mapping) (violations []violation, err error) {
-	const maxPattern = 10_000 // bytes
-	check := func(place any, path string, at int) {
+	check := func(place any, path string, at int) error {
 		m, _ := place.(document.Mapping)
 		pattern, _ := m.At("pattern").(string)
 		if pattern == "" {
-			return
+			return nil
 		}
-		path = fmt.Sprintf(".metadata.substitutions.%d.%s.pattern", at, path)
-		meter.Charge(len(pattern)*patternByte + (strings.Count(pattern, `\p`)+strings.Count(pattern, `\P`))*patternClass)
-		if len(pattern) > maxPattern {
-			violations = append(violations, violation{path: path, message: fmt.Sprintf(
-				"a pattern of %d bytes; at most %d are allowed", len(pattern), maxPattern)})
-		} else if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
-			violations = append(violations, violation{path: path, quotes: true, message: fmt.Sprintf("'%s' is not an RE2 "+
-				"pattern (https://github.com/google/re2/wiki/Syntax): %v", brief(pattern), err)})
+		if message := checkPattern(meter, pattern); message != "" {
+			path = fmt.Sprintf(".metadata.substitutions.%d.%s.pattern", at, path)
+			violations = append(violations, violation{path: path, quotes: true, message: message})
 		}
+		return meter.Spend(0)
 	}
 	substitutions, _ := metadata.At("substitutions").([]any)
 	for i, item := range substitutions {
 		substitution, _ := item.(document.Mapping)
-		check(substitution.At("src"), "src", i)
+		if err := check(substitution.At("src"), "src", i); err != nil {
+			return nil, err
+		}
 		destinations, several := substitution.At("dest").([]any)
 		if !several {
 			destinations = []any{substitution.At("dest")}
 		}
 		for _, destination := range destinations {
-			check(destination, "dest", i)
-		}
-		if err := meter.Spend(0); err != nil {
-			return nil, err
+			if err := check(destination, "dest", i); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return violations, nil
+}
+
+// checkPattern returns why a pattern cannot be used, or "" if it can.
+func checkPattern(meter *budget.Meter, pattern string) string {
+	_, err := regex.Compile(meter, pattern)
+	if _, ok := errors.AsType[*syntax.Error](err); ok {
+		return fmt.Sprintf("'%s' is not an RE2 pattern (https://github.com/google/re2/wiki/Syntax): %v", brief(pattern), err)
+	}
+	if err != nil {
+		return fmt.Sprintf("'%s' cannot be used as a pattern: %v", brief(pattern), err)
+	}
+	return ""
 }
 
 func checkLengths(root, metadata document.Mapping) (violations []violation) {

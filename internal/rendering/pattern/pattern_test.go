@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"purser/internal/document"
+	"purser/internal/regex"
 	"purser/internal/rendering/meter"
 )
 
@@ -77,7 +78,7 @@ func TestPattern_bounded(t *testing.T) {
 	if _, err := p.Matches(m, strings.Repeat("ab", 1<<20)); !errors.Is(err, ErrTooMuchWork) {
 		t.Errorf("a long search gives %v", err)
 	}
-	for _, written := range []string{strings.Repeat("a", maxLength+1), "((a{100}){100}){100}", "(?!a)"} {
+	for _, written := range []string{strings.Repeat("a", regex.MaxLength+1), "((a{100}){100}){100}", "(?!a)"} {
 		if _, err := NewCompiler(m).Compile(written); err == nil {
 			t.Errorf("%.20s is compiled", written)
 		}

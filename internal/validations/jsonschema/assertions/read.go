@@ -17,7 +17,7 @@ type Set struct {
 	enum     *enumeration
 	constant *enumeration
 	pattern  *pattern.Pattern
-	format   func(any) bool
+	format   format
 
 	minimum, maximum, multipleOf       *number
 	exclusiveMinimum, exclusiveMaximum *number

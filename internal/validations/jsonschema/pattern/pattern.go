@@ -2,7 +2,7 @@
 //
 //	written → unsupported?  constructs that RE2 lacks are refused by name
 //	        → translated    what RE2 reads differently is written as RE2 reads it
-//	        → compiled      unless it is too large
+//	        → compiled      by package regex, unless it is too large
 package pattern
 
 import (
@@ -13,31 +13,24 @@ import (
 	"strconv"
 	"strings"
 
+	"purser/internal/regex"
 	"purser/internal/validations/jsonschema/draft"
 	"purser/internal/validations/jsonschema/work"
 )
 
 // Pattern is a regular expression of a schema.
-type Pattern struct {
-	Size int // instructions of the compiled program, which is the maximum cost of a byte of text
-
-	compiled *regexp.Regexp
-}
+type Pattern struct{ *regex.Expression }
 
 // MaxSize is the maximum size of all patterns of a schema together.
 const MaxSize = 100_000
 
-// Costs in steps.
-const (
-	matchSteps   = 30     // matching a pattern
-	matchByte    = 4      // additionally, for each byte of the text and each instruction of the pattern
-	programBase  = 10_000 // compiling a pattern
-	programSteps = 400    // additionally, for each of its instructions
-)
-
 // Compile translates a pattern to RE2. In Draft 4 patterns are Python's, as in the reference, and in later drafts those
-// of ECMA-262. The error names a construct that RE2 lacks. It does not compile a pattern that exceeds MaxSize alone.
+// of ECMA-262. The error names a construct that RE2 lacks.
 func Compile(w work.Counter, written string, d *draft.Draft) (*Pattern, error) {
+	if err := regex.CheckLength(written); err != nil {
+		return nil, err
+	}
+	w.Spend(len(written) * work.DescribeByte)
 	if err := unsupported(written); err != nil {
 		return nil, err
 	}
@@ -45,30 +38,17 @@ func Compile(w work.Counter, written string, d *draft.Draft) (*Pattern, error) {
 	if d != draft.V4 {
 		runs = fromECMA(written)
 	}
-	tree, err := syntax.Parse(runs, syntax.Perl)
-	if err != nil {
+	compiled, err := regex.CompileTranslated(w.Meter, runs)
+	if w.Spend(0); err != nil {
 		return nil, reasonOf(err)
 	}
-	size := instructions(tree)
-	if w.Spend(len(written) * work.DescribeByte); size > MaxSize {
-		return &Pattern{Size: size}, nil // too large for any schema
-	}
-	w.Spend(programBase + size*programSteps)
-	program, err := syntax.Compile(tree.Simplify())
-	if err != nil {
-		return nil, reasonOf(err)
-	}
-	compiled, err := regexp.Compile(runs)
-	if err != nil {
-		return nil, reasonOf(err)
-	}
-	return &Pattern{len(program.Inst), compiled}, nil
+	return &Pattern{compiled}, nil
 }
 
 // Matches reports whether the pattern matches anywhere in the text.
 func (p *Pattern) Matches(w work.Counter, text string) bool {
-	w.Spend(matchSteps + p.Size*(len(text)+1)*matchByte)
-	return p.compiled.MatchString(text)
+	w.Spend(p.MatchSteps(len(text)))
+	return p.MatchString(text)
 }
 
 const needsRE2 = "patterns need RE2 syntax, which has no lookarounds and no back-references"
@@ -77,7 +57,7 @@ const needsRE2 = "patterns need RE2 syntax, which has no lookarounds and no back
 func reasonOf(err error) error {
 	said, ok := errors.AsType[*syntax.Error](err)
 	if !ok {
-		return errors.New(needsRE2)
+		return err
 	}
 	return fmt.Errorf("%s (%s: %s)", needsRE2, said.Code, strconv.Quote(said.Expr))
 }
@@ -242,17 +222,4 @@ func setsFlags(written string) bool {
 		}
 		rest = after
 	}
-}
-
-// instructions estimates the number of instructions to which a pattern compiles. Repeated parts count as often as they
-// are repeated.
-func instructions(tree *syntax.Regexp) int {
-	n := 1 + len(tree.Rune)
-	for _, sub := range tree.Sub {
-		n += instructions(sub)
-	}
-	if tree.Op == syntax.OpRepeat {
-		n *= max(1, tree.Min, tree.Max)
-	}
-	return n
 }

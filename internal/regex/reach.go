@@ -1,0 +1,48 @@
+package regex
+
+import (
+	"regexp/syntax"
+	"slices"
+	"unicode/utf8"
+)
+
+// Unbounded is the Reach of an expression that matches texts of any length.
+const Unbounded = 1 << 40
+
+// reach returns the maximum length of a match with one character on each side, in bytes.
+func reach(re *syntax.Regexp) int {
+	n := utf8.UTFMax
+	switch re.Op { //nolint:exhaustive // all others match as their parts do
+	case syntax.OpStar, syntax.OpPlus:
+		return Unbounded
+	case syntax.OpLiteral:
+		n *= 1 + len(re.Rune)
+	}
+	for _, sub := range re.Sub {
+		n += reach(sub)
+	}
+	if re.Op == syntax.OpRepeat {
+		if re.Max < 0 {
+			return Unbounded
+		}
+		n *= 1 + re.Max
+	}
+	return min(n, Unbounded)
+}
+
+// crossesLines reports whether a part of an expression matches the end of a line.
+func crossesLines(re *syntax.Regexp) bool {
+	switch re.Op { //nolint:exhaustive // all others match as their parts do
+	case syntax.OpAnyChar:
+		return true
+	case syntax.OpLiteral:
+		return slices.Contains(re.Rune, '\n')
+	case syntax.OpCharClass:
+		for i := 0; i < len(re.Rune); i += 2 {
+			if re.Rune[i] <= '\n' && '\n' <= re.Rune[i+1] {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(re.Sub, crossesLines)
+}
