@@ -33,7 +33,7 @@ func (c *run) causes(v *violation) []Finding {
 	}
 	var best *attempt
 	for i, to := range branches[:min(len(branches), maxBranches)] {
-		if !to.accepts().Has(v.value, to.draft()) {
+		if !to.accepts().Has(c.Counter, v.value, to.draft()) {
 			continue
 		}
 		if a := c.attempt(v, to, i); best == nil || a.compare(best) < 0 {

@@ -113,7 +113,7 @@ func (c *run) eval(n *node, v any, track bool) (bool, seen) {
 // all evaluates all keywords, or only until the result is known if violations are not needed.
 func (e *evaluation) all() {
 	n := e.node
-	if !n.types.Has(e.value, n.draft()) {
+	if !n.types.Has(e.Counter, e.value, n.draft()) {
 		e.fail("type")
 	}
 	if n.asserts != nil && !e.isOver() {
@@ -312,7 +312,7 @@ func (e *evaluation) silently(to *node, track bool, route ...step) bool {
 func (e *evaluation) valid(branches []*node, keyword string, enough int) (indexes []int) {
 	for i, to := range branches {
 		e.Spend(branchSteps)
-		if !to.accepts().Has(e.value, to.draft()) {
+		if !to.accepts().Has(e.Counter, e.value, to.draft()) {
 			continue // branches mostly differ in type
 		}
 		if !e.silently(to, e.track, named(keyword), indexed(i)) {

@@ -1,11 +1,15 @@
 package jsonschema
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -59,6 +63,104 @@ func resources(n int) string {
 		fmt.Fprintf(&b, `"r%d":{"$id":"r%d","$dynamicAnchor":"x","properties":{"a":{"$ref":"r%d"}}},`, i, i, i-1)
 	}
 	return strings.TrimSuffix(b.String(), ",")
+}
+
+// written counts patterns, so that none of them is known from before.
+var written atomic.Int64
+
+// freshPatterns returns n JSON texts, each a pattern of a form, with a number in it, separated by commas.
+func freshPatterns(format, pattern string, n int) string {
+	items := make([]string, n)
+	for i := range items {
+		items[i] = fmt.Sprintf(format, quoted(fmt.Sprintf("%s%d", pattern, written.Add(1))))
+	}
+	return strings.Join(items, ",")
+}
+
+// patternsOf returns a shape with n schemas that have a pattern, and one with n texts of the format regex.
+func patternsOf(name, pattern string, n int) []hostile {
+	schema := func(n int) string {
+		return `{"items":{"anyOf":[` + freshPatterns(`{"pattern":%s}`, pattern, n) + `]}}`
+	}
+	return []hostile{{name: name, schema: schema, data: items("1"), n: n}, regexes(name, pattern, n)}
+}
+
+// regexes returns a shape with n texts of the format regex.
+func regexes(name, pattern string, n int) hostile {
+	return hostile{
+		name:   name + " as data",
+		schema: always(`{"$schema":"http://json-schema.org/draft-07/schema#","items":{"format":"regex"}}`),
+		data: func(n int) string { return "[" + freshPatterns("%s", pattern, n) + "]" }, n: n,
+	}
+}
+
+func quoted(text string) string {
+	written, _ := json.Marshal(text) //nolint:errchkjson // a string
+	return string(written)
+}
+
+// matchesOf returns a shape that matches a pattern with a long text.
+func matchesOf(pattern, text string) hostile {
+	return hostile{
+		name: "matches of " + pattern, schema: always(`{"items":{"pattern":` + quoted(pattern) + `}}`),
+		data: items(`"` + strings.Repeat(text, 1000) + `"`), n: 3,
+	}
+}
+
+// patternShapes returns shapes with patterns that are expensive to compile or to match.
+func patternShapes() []hostile {
+	return slices.Concat(
+		patternsOf("patterns", "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", 300),
+		patternsOf("patterns of letters", `[\pL\pN_]{1,20}`, 30),
+		patternsOf("patterns that fold", `(?i)[\x{100}-\x{1000}]é`, 30),
+		patternsOf("patterns with repetitions", `(?:(?:[ab]{10}c?){10}){10}`, 30),
+		patternsOf("patterns with alternatives", `^(?:(?:`+strings.Repeat("a.|b.|", 100)+`c)*|x{50})`, 30),
+		patternsOf("patterns of spaces", strings.Repeat(`\s\S`, 50), 30),
+		[]hostile{
+			regexes("wrong patterns", `[a-c\pL](`, 300),
+			matchesOf(`(?:\pL?){100}\d`, "é漢"), matchesOf(`(?i)(?:é?){100}\d`, "éÉ"),
+			matchesOf(`(?i)(?:k?s?){100}\d`, "kſ"),
+			matchesOf(`[\pL\d]*[\pN\pL]*\PL{90}$`, "a漢"), matchesOf(`(?:a|\w|[^\pN]|\pL\pL)*$x`, "aé"),
+			matchesOf(`^(?:(?:\b|^|$|a)*){20}$x`, "a "), matchesOf(`(?:(a|ab)(c|bcd)(d*))*x`, "abcd"),
+		},
+	)
+}
+
+// randomNumbers returns n numbers in all notations, with up to 40 digits.
+func randomNumbers(n int) string {
+	r := rand.New(rand.NewPCG(1, uint64(n)))
+	digits := func(most int) string {
+		b := []byte{byte('1' + r.IntN(9))}
+		for range r.IntN(most) {
+			b = append(b, byte('0'+r.IntN(10)))
+		}
+		return string(b)
+	}
+	all := make([]string, n)
+	for i := range all {
+		ends := []string{"", ".0", "." + digits(20), "e-" + digits(3), "e" + digits(3)}
+		all[i] = []string{"", "-"}[r.IntN(2)] + digits(20) + ends[r.IntN(len(ends))]
+	}
+	return strings.Join(all, ",")
+}
+
+// numberShapes returns shapes with numbers that would be large fractions.
+func numberShapes() []hostile {
+	random := func(n int) string { return "[" + randomNumbers(n) + "]" }
+	anyOf := func(n int, branch string) string { return `"items":{"anyOf":[` + repeat(branch, n) + `]}` }
+	long := strings.Repeat("123456789", 400)
+	return []hostile{
+		{"anyOf of 3000 integers", latest(anyOf(3000, `{"type":"integer"}`)), items("1.1e-300"), 20},
+		{"integers", latest(anyOf(100, `{"type":"integer"}`)), random, 300},
+		{"bounds", latest(anyOf(100, `{"exclusiveMinimum":1.1e307,"minimum":1e308,"maximum":-1e308}`)), random, 300},
+		{"multiples", latest(anyOf(100, `{"multipleOf":1.2345678901234567e-300}`)), random, 300},
+		{"multiples of a long number", latest(`"items":{"multipleOf":12345678901234567890123456789012345678901234567}`), random, 3000},
+		{"long multiples", latest(`"items":{"multipleOf":` + long + `}`), items(long + "1e300"), 10},
+		{"long multiples of a short number", latest(`"items":{"multipleOf":7,"maximum":0}`), items(long), 100},
+		{"multiples with a huge exponent", latest(`"items":{"multipleOf":7}`), items("3e999999999999"), 3000},
+		{"an enum of random numbers", always(`{"items":{"enum":[` + randomNumbers(5000) + `]}}`), random, 5000},
+		{"unique random numbers", always(`{"uniqueItems":true}`), random, 5000},
+	}
 }
 
 // shapes returns the worst known inputs, each expensive in its own way.
@@ -190,7 +292,12 @@ func TestCost_steps(t *testing.T) {
 	}
 	ordinary, _ := hostile{schema: always(ordinarySchema), data: always(ordinaryData())}.measure(t, 0)
 	most *= max(1, ordinary)
-	for _, h := range shapes() {
+	old, all := len(shapes()), slices.Concat(shapes(), patternShapes(), numberShapes())
+	for i, h := range all {
+		most := most
+		if i >= old {
+			most /= 2 // the costs of patterns and of numbers are known better
+		}
 		t.Run(h.name, func(t *testing.T) {
 			took, steps := h.measure(t, most)
 			t.Logf("%.2f ns a step, %.2f in an ordinary check; counted %v", took, ordinary, steps)
@@ -205,24 +312,26 @@ func TestCost_steps(t *testing.T) {
 // machine does can only add to the time, so the least of several measurements counts, or the first that is enough.
 func (h hostile) measure(t *testing.T, enough float64) (perStep float64, once time.Duration) {
 	t.Helper()
-	const times, while = 4, 5 * time.Millisecond
-	schema, data := []byte(h.schema(h.n)), []byte(h.data(h.n))
-	runtime.GC()
+	const times, while = 8, 5 * time.Millisecond
 	perStep = math.Inf(1)
 	for i := 0; i < times && perStep > enough; i++ {
-		began := budgettest.CPU()
+		runtime.GC()
+		var took time.Duration
 		var steps, rounds int64
-		for budgettest.CPU()-began < while {
+		for took < while {
+			schema, data := []byte(h.schema(h.n)), []byte(h.data(h.n)) // those of freshPatterns differ each time
 			rounds++
+			began := budgettest.CPU()
 			steps += counted(t, func(m *budget.Meter) error {
-				s, err := Compile(m, schema, Options{})
+				s, err := Compile(m, schema, Options{AssertFormats: true})
 				if err == nil {
 					_, err = s.Check(m, data)
 				}
 				return err
 			})
+			took += budgettest.CPU() - began
 		}
-		perStep = min(perStep, float64(budgettest.CPU()-began)/float64(steps))
+		perStep = min(perStep, float64(took)/float64(steps))
 		once = time.Duration(steps / rounds)
 	}
 	return perStep, once

@@ -113,7 +113,7 @@ func TestSchema_Check_largeData(t *testing.T) {
 		},
 		{
 			"numbers with huge exponents", `{"items":{"maximum":1e400,"multipleOf":1e-300,"enum":[1e999999]}}`,
-			"[" + repeat("1e999999,-1E-999999", 1000) + "]", "and 901 more",
+			"[" + repeat("1e999999,-1E-999999", 1000) + "]", "and 2901 more",
 		},
 		{"items that look alike", `{"uniqueItems":true}`, "[" + numbered(`["a\u0003b",%d]`, 30_000) + `,["a\u0003b",7]]`, ""},
 		{"too deep", `{}`, strings.Repeat("[", 200) + strings.Repeat("]", 200), "the data cannot be checked: it is nested deeper than 100 levels"},

@@ -64,21 +64,11 @@ func (s *Set) checkString(w work.Counter, v string, fail func(Failure)) {
 	}
 }
 
-// Costs in steps.
-const (
-	numberSteps = 250   // exact arithmetic with one number
-	powerSteps  = 2_000 // additionally, if it has a fraction or an exponent
-)
-
 func (s *Set) checkNumber(w work.Counter, v document.Number, fail func(Failure)) {
 	if !s.numeric {
 		return
 	}
-	w.Spend(4 * numberSteps)
-	if !isInteger(v) {
-		w.Spend(4 * powerSteps)
-	}
-	n := numberOf(v)
+	n := numberOf(w, v)
 	if s.minimum != nil && n.compare(*s.minimum) < 0 {
 		fail(Failure{Keyword: "minimum"})
 	}
@@ -91,7 +81,7 @@ func (s *Set) checkNumber(w work.Counter, v document.Number, fail func(Failure))
 	if s.exclusiveMaximum != nil && n.compare(*s.exclusiveMaximum) >= 0 {
 		fail(Failure{Keyword: "exclusiveMaximum"})
 	}
-	if s.multipleOf != nil && !n.isMultipleOf(*s.multipleOf) {
+	if s.multipleOf != nil && !n.isMultipleOf(w, *s.multipleOf) {
 		fail(Failure{Keyword: "multipleOf"})
 	}
 }

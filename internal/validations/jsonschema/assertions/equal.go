@@ -53,11 +53,8 @@ func areUnique(w work.Counter, items []any) bool {
 	return true
 }
 
-// Costs in steps.
-const (
-	printSteps = 100    // writing a value with printer
-	printPower = 12_000 // additionally, for a number with an exponent
-)
+// printSteps is the cost of writing a value with printer.
+const printSteps = 100
 
 // printer writes values so that equal values, and no others, have the same text: numbers by value, so that 1 equals
 // 1.0, and objects sorted by key. It stops after more than most bytes.
@@ -75,7 +72,7 @@ func (p *printer) print(v any) {
 	p.Spend(p.steps(v))
 	switch v := v.(type) {
 	case document.Number:
-		p.WriteString(exact(v))
+		p.WriteString(numberOf(p.Counter, v).String())
 	case string:
 		p.text(v)
 	case []any:
@@ -97,14 +94,6 @@ func (p *printer) steps(v any) int {
 	switch v := v.(type) {
 	case string:
 		return printSteps + min(len(v), p.most)*work.DecodeByte
-	case document.Number:
-		switch {
-		case isInteger(v):
-		case strings.ContainsAny(string(v), "eE"):
-			return printPower
-		default:
-			return 4 * numberSteps
-		}
 	case document.Mapping:
 		return printSteps * (1 + 2*len(v))
 	}
@@ -130,13 +119,4 @@ func (p *printer) members(m document.Mapping) {
 		p.WriteByte(',')
 	}
 	p.WriteByte('}')
-}
-
-// exact formats a number so that equal numbers have the same text.
-func exact(n document.Number) string {
-	n = bounded(n)
-	if isInteger(n) && n != "-0" {
-		return string(n)
-	}
-	return rational(n).RatString()
 }

@@ -2,87 +2,135 @@ package assertions
 
 import (
 	"cmp"
-	"math"
 	"math/big"
+	"math/bits"
 	"strconv"
 	"strings"
 
 	"purser/internal/document"
+	"purser/internal/validations/jsonschema/work"
 )
 
-// longNumber is the length up to which numbers without an exponent are not changed.
-const longNumber = 64
+// Costs in steps.
+const (
+	numberSteps = 100 // reading a number, comparing it, and writing it
+	numberByte  = 8   // additionally, for each of its characters
+	divideSteps = 400 // dividing a number by another one
+	divideDigit = 30  // additionally, for each pair of their digits if the divisor exceeds 64 bits
+)
 
-// bounded returns a number that exact arithmetic can handle cheaply; it would write out every digit of 1e999999.
-// Numbers with an exponent or a long fraction become the nearest float64, as in Python, with 1e309 for infinity.
-// Integers are cut to 64 characters.
-func bounded(n document.Number) document.Number {
-	if isInteger(n) {
-		return n[:min(len(n), longNumber)]
-	}
-	if len(n) <= longNumber && !strings.ContainsAny(string(n), "eE") {
-		return n
-	}
-	f, _ := strconv.ParseFloat(string(n), 64) // infinity if out of range
-	if math.IsInf(f, 0) {
-		if f < 0 {
-			return "-1e309"
-		}
-		return "1e309"
-	}
-	s := document.Number(strconv.FormatFloat(f, 'g', -1, 64))
-	if isInteger(s) {
-		s += ".0" // keep it a float
-	}
-	return s
-}
-
-// rational converts a bounded number for exact arithmetic. It returns 0 if n is not a number.
-func rational(n document.Number) *big.Rat {
-	r, ok := new(big.Rat).SetString(string(n))
-	if !ok {
-		return new(big.Rat)
-	}
-	return r
-}
-
-// number is a number to compare and divide exactly.
+// number is a decimal number: 0.DIGITS × 10^exponent. It is exact, and as short as its text, whatever the exponent is.
 type number struct {
-	whole int64
-	exact *big.Rat // nil if whole is the number
+	negative bool
+	digits   string // without zeros at either end, "" for 0
+	exponent int
 }
 
-// numberOf converts a number; most are integers that fit.
-func numberOf(n document.Number) number {
-	n = bounded(n)
-	if whole, err := strconv.ParseInt(string(n), 10, 64); err == nil {
-		return number{whole: whole}
+// maxExponent bounds exponents, so that they can be added.
+const maxExponent = 1 << 40
+
+// numberOf reads a number, and counts the cost of that and of comparing it.
+func numberOf(w work.Counter, n document.Number) number {
+	w.Spend(numberSteps + len(n)*numberByte)
+	unsigned, negative := strings.CutPrefix(string(n), "-")
+	power := 0
+	if i := strings.IndexAny(unsigned, "eE"); i >= 0 {
+		power, _ = strconv.Atoi(unsigned[i+1:]) // the nearest integer if it is out of range
+		power = max(-maxExponent, min(power, maxExponent))
+		unsigned = unsigned[:i]
 	}
-	return number{exact: rational(n)}
+	whole, fraction, _ := strings.Cut(unsigned, ".")
+	digits := whole
+	if fraction != "" {
+		digits += fraction
+	}
+	significant := strings.TrimLeft(digits, "0")
+	exponent := power + len(whole) - (len(digits) - len(significant))
+	if significant = strings.TrimRight(significant, "0"); significant == "" {
+		return number{}
+	}
+	return number{negative, significant, exponent}
 }
 
-func (n number) rational() *big.Rat {
-	if n.exact != nil {
-		return n.exact
+// String formats a number so that equal numbers, and no others, have the same text.
+func (n number) String() string {
+	sign := ""
+	if n.negative {
+		sign = "-"
 	}
-	return new(big.Rat).SetInt64(n.whole)
+	return sign + n.digits + "e" + strconv.Itoa(n.exponent)
+}
+
+// isWhole reports whether a number has no fraction.
+func (n number) isWhole() bool { return n.digits == "" || n.exponent >= len(n.digits) }
+
+func (n number) sign() int {
+	switch {
+	case n.digits == "":
+		return 0
+	case n.negative:
+		return -1
+	}
+	return 1
 }
 
 // compare returns -1, 0 or +1, as n is less than, equal to or greater than another number.
 func (n number) compare(other number) int {
-	if n.exact == nil && other.exact == nil {
-		return cmp.Compare(n.whole, other.whole)
+	if of, than := n.sign(), other.sign(); of != than {
+		return cmp.Compare(of, than)
 	}
-	return n.rational().Cmp(other.rational())
+	if n.digits == "" || other.digits == "" {
+		return 0
+	}
+	return n.sign() * cmp.Or(cmp.Compare(n.exponent, other.exponent), strings.Compare(n.digits, other.digits))
 }
 
 // isMultipleOf reports whether n is a multiple of a divisor. Every number is a multiple of 0.
-func (n number) isMultipleOf(divisor number) bool {
-	switch {
-	case n.exact == nil && divisor.exact == nil:
-		return divisor.whole == 0 || n.whole%divisor.whole == 0
-	case divisor.rational().Sign() == 0:
+func (n number) isMultipleOf(w work.Counter, divisor number) bool {
+	w.Spend(divideSteps + len(n.digits)*numberByte)
+	if n.digits == "" || divisor.digits == "" {
 		return true
 	}
-	return new(big.Rat).Quo(n.rational(), divisor.rational()).IsInt()
+	// The power of ten that remains if both are divided by the last place of the divisor. Without one, n is no multiple:
+	// its digits do not end with 0.
+	zeros := (n.exponent - len(n.digits)) - (divisor.exponent - len(divisor.digits))
+	if zeros < 0 {
+		return false
+	}
+	d, err := strconv.ParseUint(divisor.digits, 10, 64)
+	if err != nil {
+		w.Spend(len(n.digits) * len(divisor.digits) * divideDigit)
+		return isMultipleOfLong(n.digits, zeros, divisor.digits)
+	}
+	return remainder(n.digits, zeros, d) == 0
+}
+
+// remainder returns DIGITS × 10^zeros modulo d.
+func remainder(digits string, zeros int, d uint64) uint64 {
+	times := func(a, b uint64) uint64 {
+		high, low := bits.Mul64(a, b)
+		return bits.Rem64(high, low, d)
+	}
+	rest := uint64(0)
+	for i := range len(digits) {
+		digit := uint64(digits[i] - '0')
+		high, low := bits.Mul64(rest, 10)
+		low, carry := bits.Add64(low, digit, 0)
+		rest = bits.Rem64(high+carry, low, d)
+	}
+	for square := 10 % d; zeros > 0; zeros >>= 1 {
+		if zeros&1 == 1 {
+			rest = times(rest, square)
+		}
+		square = times(square, square)
+	}
+	return rest
+}
+
+// isMultipleOfLong reports whether DIGITS × 10^zeros is a multiple of a divisor of more than 64 bits.
+func isMultipleOfLong(digits string, zeros int, divisor string) bool {
+	n, _ := new(big.Int).SetString(digits, 10)
+	d, _ := new(big.Int).SetString(divisor, 10)
+	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(zeros)), d)
+	return n.Rem(n.Mul(n, power), d).Sign() == 0
 }

@@ -90,11 +90,11 @@ func (r *reader) read(keyword string, held any) bool {
 		r.enum = newEnumeration(r.Counter, list)
 	case "pattern": // which is compiled
 	case "minimum":
-		r.minimum = limit(held)
+		r.minimum = r.limit(held)
 	case "maximum":
-		r.maximum = limit(held)
+		r.maximum = r.limit(held)
 	case "multipleOf":
-		r.multipleOf = limit(held)
+		r.multipleOf = r.limit(held)
 	case "minLength":
 		r.length.min = CountOf(held)
 	case "maxLength":
@@ -122,9 +122,9 @@ func (r *reader) readLater(keyword string, held any) bool {
 	d := r.draft
 	switch {
 	case keyword == "exclusiveMinimum" && d.AtLeast(draft.V6):
-		r.exclusiveMinimum = limit(held)
+		r.exclusiveMinimum = r.limit(held)
 	case keyword == "exclusiveMaximum" && d.AtLeast(draft.V6):
-		r.exclusiveMaximum = limit(held)
+		r.exclusiveMaximum = r.limit(held)
 	case keyword == "const" && d.AtLeast(draft.V6):
 		r.constant = newEnumeration(r.Counter, []any{held})
 	case keyword == "dependencies" && !d.AtLeast(draft.V2019), keyword == "dependentRequired" && d.AtLeast(draft.V2019):
@@ -152,19 +152,19 @@ func (s *Set) excludeBounds(schema document.Mapping) {
 	}
 }
 
-func limit(held any) *number {
+func (r *reader) limit(held any) *number {
 	n, ok := held.(document.Number)
 	if !ok {
 		return nil
 	}
-	return new(numberOf(n))
+	return new(numberOf(r.Counter, n))
 }
 
 // CountOf reads a number of characters, items or members. From Draft 6 on, 2.0 is valid.
 func CountOf(held any) int {
 	n, _ := held.(document.Number)
 	i, err := strconv.Atoi(strings.TrimSuffix(string(n), ".0"))
-	if err != nil && !isWhole(n) {
+	if err != nil && !numberOf(work.Counter{}, n).isWhole() {
 		return 0
 	} else if err != nil {
 		return math.MaxInt // too many digits
@@ -182,6 +182,3 @@ func isInteger(n document.Number) bool {
 	}
 	return true
 }
-
-// isWhole reports whether a number has no fraction, in any notation.
-func isWhole(n document.Number) bool { return isInteger(n) || rational(bounded(n)).IsInt() }

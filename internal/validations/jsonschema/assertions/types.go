@@ -4,6 +4,7 @@ import (
 	"purser/internal/document"
 	"purser/internal/validations/jsonschema/draft"
 	"purser/internal/validations/jsonschema/values"
+	"purser/internal/validations/jsonschema/work"
 )
 
 // Types is a set of types, as bits; zero if a schema does not restrict the type.
@@ -36,7 +37,7 @@ func typesOf(held any) Types {
 
 // Has reports whether the set is empty or contains a type of the value. In Draft 4, 1.0 is not an integer; in later
 // drafts it is.
-func (t Types) Has(v any, d *draft.Draft) bool {
+func (t Types) Has(w work.Counter, v any, d *draft.Draft) bool {
 	if t == 0 {
 		return true
 	}
@@ -52,7 +53,7 @@ func (t Types) Has(v any, d *draft.Draft) bool {
 	case document.Mapping:
 		return t&typeObject != 0
 	case document.Number:
-		return t&typeNumber != 0 || t&typeInteger != 0 && (isInteger(v) || d != draft.V4 && isWhole(v))
+		return t&typeNumber != 0 || t&typeInteger != 0 && (isInteger(v) || d != draft.V4 && numberOf(w, v).isWhole())
 	}
 	return false
 }
