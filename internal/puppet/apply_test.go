@@ -4,11 +4,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"purser/internal/budget"
 	"purser/internal/document"
+	"purser/internal/fault"
 	"purser/internal/puppet"
 )
 
@@ -359,6 +361,38 @@ func TestParseType(t *testing.T) {
 		if _, problems, err := puppet.ParseType(meter, read(t, wrong)); err != nil || len(problems) != 1 {
 			t.Errorf("%s: %v %v", wrong, problems, err)
 		}
+	}
+}
+
+// The cost of a title_pattern is counted: once to compile it, and to match it before it is matched.
+func TestParseType_pattern(t *testing.T) {
+	t.Parallel()
+	steps := func(pattern string) int64 {
+		ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+		defer end()
+		meter := budget.NewMeter(ctx)
+		if _, _, err := puppet.ParseType(meter, read(t, "{name: a, title_pattern: '"+pattern+"'}")); err != nil {
+			t.Fatal(err)
+		}
+		if err := meter.Check(); err != nil {
+			t.Fatal(err)
+		}
+		spent, _ := budget.From(ctx).Spent()
+		return spent
+	}
+	for _, pattern := range []string{"of a type[a-z]{1000}", "of a type(" + strings.Repeat("[a-z]", 500)} {
+		if first, second := steps(pattern), steps(pattern); first < 400_000 || second > 10_000 {
+			t.Errorf("%.20s costs %d steps, then %d", pattern, first, second)
+		}
+	}
+	slow, _, err := puppet.ParseType(bounded(t), read(t, "{name: nova_config, title_pattern: '^(?:[a-z]*/?){500}$'}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := instance(t, "x", "configuration: {nova_config: {x: {name: '"+strings.Repeat("a/", 500_000)+"'}}}")
+	_, err = puppet.Check(bounded(t), []puppet.Instance{of}, puppet.NewTypes([]*puppet.Type{slow}))
+	if fault.KindOf(err) != fault.TooLarge {
+		t.Errorf("a long title that would be matched for long: %v", err)
 	}
 }
 

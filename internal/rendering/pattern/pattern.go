@@ -26,6 +26,7 @@ const (
 	maxMatches  = 1 << 18
 
 	instructionCost = 6   // to run an instruction on a character
+	groupsPerStep   = 2   // whose bounds are copied for that
 	matchCost       = 200 // to begin to search, and to note a match
 	instructionSize = 300
 	groupSize       = 16
@@ -91,14 +92,20 @@ func longestLine(text string) (longest int) {
 	return longest
 }
 
-// afford charges for a search through a text in advance. Each instruction has a copy of the bounds of all groups.
-func (p *Pattern) afford(m *meter.Meter, text string, groups int) error {
-	m.HoldBriefly(p.Size * groups * groupSize)
-	cost := matchCost + len(text)*p.Size*(instructionCost+groups)
+// cost returns the cost of a search through a number of bytes. For each instruction, package regexp copies the bounds of
+// all groups, also if only those of the match are needed.
+func (p *Pattern) cost(length int) int {
+	return matchCost + length*p.Size*(instructionCost+p.NumSubexp()/groupsPerStep)
+}
+
+// afford charges for a search through a text in advance.
+func (p *Pattern) afford(m *meter.Meter, text string) error {
+	cost := p.cost(len(text))
 	if cost > maxMatching {
 		return ErrTooMuchWork
 	}
 	m.Charge(cost)
+	m.HoldBriefly(p.Size * p.NumSubexp() * groupSize)
 	return m.Err
 }
 
@@ -108,14 +115,14 @@ func (p *Pattern) Matches(m *meter.Meter, text string) ([][]int, error) {
 	if p.literal != "" {
 		return occurrences(m, text, p.literal)
 	}
-	if err := p.afford(m, text, 0); err != nil {
+	if err := p.afford(m, text); err != nil {
 		return nil, err
 	}
 	reach := min(p.Reach, len(text))
 	if p.InLine && reach > longestLine(text) {
 		reach = longestLine(text)
 	}
-	again := matchCost + reach*p.Size*instructionCost
+	again := p.cost(reach)
 	most := min(maxMatches, 1+maxMatching/again)
 	found := p.FindAllStringIndex(text, most)
 	m.Charge(again * len(found))
@@ -154,7 +161,7 @@ func (p *Pattern) Group(m *meter.Meter, text string, asked any) (value any, foun
 				p.NumSubexp())
 		}
 	}
-	if err := p.afford(m, text, p.NumSubexp()); err != nil {
+	if err := p.afford(m, text); err != nil {
 		return nil, false, err
 	}
 	at := p.FindStringSubmatchIndex(text)

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/regex"
 	"purser/internal/rendering/meter"
@@ -67,6 +69,25 @@ func TestPattern_Group(t *testing.T) {
 		refused := err != nil && strings.Contains(err.Error(), tt.refusal)
 		if got != tt.want || found != tt.found || refused != (tt.refusal != "") {
 			t.Errorf("group %v of %s in %s: %v, %v, %v", tt.asked, tt.written, tt.text, got, found, err)
+		}
+	}
+}
+
+// A pattern is paid for by the rendering that first has it, and known to all others.
+func TestCompiler_known(t *testing.T) {
+	t.Parallel()
+	for _, written := range []string{"in all renderings[a-z]{1000}", "in all renderings(" + strings.Repeat("[a-z]", 500)} {
+		var steps [2]int64
+		for i := range steps {
+			ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+			c := NewCompiler(meter.New(ctx))
+			_, _ = c.Compile(written)
+			c.End()
+			steps[i] = spent(ctx, t, c.Meter)
+			end()
+		}
+		if steps[0] < 400_000 || steps[1] > 4*steps[0]/5 {
+			t.Errorf("%.20s costs %d steps, then %d", written, steps[0], steps[1])
 		}
 	}
 }

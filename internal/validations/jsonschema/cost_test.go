@@ -90,7 +90,7 @@ func regexes(name, pattern string, n int) hostile {
 	return hostile{
 		name:   name + " as data",
 		schema: always(`{"$schema":"http://json-schema.org/draft-07/schema#","items":{"format":"regex"}}`),
-		data: func(n int) string { return "[" + freshPatterns("%s", pattern, n) + "]" }, n: n,
+		data:   func(n int) string { return "[" + freshPatterns("%s", pattern, n) + "]" }, n: n,
 	}
 }
 

@@ -176,6 +176,25 @@ func TestSchema_Check_formats(t *testing.T) {
 	}
 }
 
+// Texts of the format regex are regular expressions within the limits of patterns.
+func TestSchema_Check_regex(t *testing.T) {
+	t.Parallel()
+	s, err := Compile(unmetered(), []byte(`{"$schema": "`+draft.V7.URI+`", "format": "regex"}`), Options{AssertFormats: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]int{
+		"^[a-z]+$": 0, "(": 1, strings.Repeat("a", 4096): 0, strings.Repeat("a", 4097): 1, strings.Repeat(`\\pL`, 1000): 1,
+	} {
+		if found := check(t, s, []byte(`"`+text+`"`)); len(found) != want {
+			t.Errorf("%.20s: %v", text, found)
+		}
+	}
+	if found := check(t, s, []byte(`5`)); found != nil {
+		t.Errorf("a number: %v", found)
+	}
+}
+
 // Dynamic references that form a loop at the same place of the data end in a finding.
 func TestSchema_Check_dynamicLoop(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package pattern
 
 import (
+	"strings"
 	"testing"
 
 	"purser/internal/validations/jsonschema/draft"
@@ -38,6 +39,16 @@ func TestCompile(t *testing.T) {
 		for _, s := range tt.matchesNone {
 			if p.Matches(work.Counter{}, s) {
 				t.Errorf("%s matches %q", tt.written, s)
+			}
+		}
+	}
+	for written, refusal := range map[string]string{
+		"[" + strings.Repeat(`\pL`, 1300) + "]": "it takes too much work to compile; make its repetitions and its classes smaller",
+		strings.Repeat(`\s`, 2049):              "it has 4098 bytes, and at most 4096 are allowed; shorten it, or split it into several",
+	} {
+		for _, d := range draft.All {
+			if _, err := Compile(work.Counter{}, written, d); err == nil || err.Error() != refusal {
+				t.Errorf("%.20s is refused with %v", written, err)
 			}
 		}
 	}
