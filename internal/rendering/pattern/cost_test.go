@@ -20,9 +20,14 @@ func TestPattern_cost(t *testing.T) {
 	usual := perStep(t, `(\w+)=(\w+);`, strings.Repeat("a=b ", 5000), 0)
 	most := 3 * max(1, usual)
 	for _, tt := range []struct{ written, text string }{
-		{"(?:a?){600}b", "a"}, {"(a?){300}b", "a"}, {strings.Repeat("(a?)", 200) + "b", "a"},
-		{strings.Repeat("()", 300) + "(?:a?){300}b", "a"}, {"(a+)(b+)(c+)$", "aaabbb"}, {`(?i)(?:\pL?é?){50}x`, "éa"},
-		{"(a|ab)(c|bcd)(d*)$", "abcd"}, {`(?:\w*\s?){20}-`, "a "},
+		{"(?:a?){600}b", "a"},
+		{"(a?){300}b", "a"},
+		{strings.Repeat("(a?)", 200) + "b", "a"},
+		{strings.Repeat("()", 300) + "(?:a?){300}b", "a"},
+		{"(a+)(b+)(c+)$", "aaabbb"},
+		{`(?i)(?:\pL?é?){50}x`, "éa"},
+		{"(a|ab)(c|bcd)(d*)$", "abcd"},
+		{`(?:\w*\s?){20}-`, "a "},
 	} {
 		took := perStep(t, tt.written, strings.Repeat(tt.text, 2000), most)
 		t.Logf("%.2f ns a step, %.2f in an ordinary search: %.30s", took, usual, tt.written)

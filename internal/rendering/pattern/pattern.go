@@ -92,8 +92,8 @@ func longestLine(text string) (longest int) {
 	return longest
 }
 
-// cost returns the cost of a search through a number of bytes. For each instruction, package regexp copies the bounds of
-// all groups, also if only those of the match are needed.
+// cost returns the cost of a search through a number of bytes. For each instruction, package regexp copies the bounds
+// of all groups, also if only those of the match are needed.
 func (p *Pattern) cost(length int) int {
 	return matchCost + length*p.Size*(instructionCost+p.NumSubexp()/groupsPerStep)
 }

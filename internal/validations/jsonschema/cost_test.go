@@ -117,6 +117,7 @@ func patternShapes() []hostile {
 		patternsOf("patterns with alternatives", `^(?:(?:`+strings.Repeat("a.|b.|", 100)+`c)*|x{50})`, 30),
 		patternsOf("patterns of spaces", strings.Repeat(`\s\S`, 50), 30),
 		[]hostile{
+			{"known patterns", latest(`"anyOf":[` + repeat(`{"pattern":`+quoted(strings.Repeat(`\s\u{41}$`, 30))+`}`, 100) + `]`), always("1"), 1},
 			regexes("wrong patterns", `[a-c\pL](`, 300),
 			matchesOf(`(?:\pL?){100}\d`, "é漢"), matchesOf(`(?i)(?:é?){100}\d`, "éÉ"),
 			matchesOf(`(?i)(?:k?s?){100}\d`, "kſ"),

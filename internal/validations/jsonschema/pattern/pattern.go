@@ -6,6 +6,7 @@
 package pattern
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -24,13 +25,16 @@ type Pattern struct{ *regex.Expression }
 // MaxSize is the maximum size of all patterns of a schema together.
 const MaxSize = 100_000
 
+// translateByte is the cost of translating a byte of a pattern, in steps.
+const translateByte = 100
+
 // Compile translates a pattern to RE2. In Draft 4 patterns are Python's, as in the reference, and in later drafts those
 // of ECMA-262. The error names a construct that RE2 lacks.
 func Compile(w work.Counter, written string, d *draft.Draft) (*Pattern, error) {
 	if err := regex.CheckLength(written); err != nil {
 		return nil, err
 	}
-	w.Spend(len(written) * work.DescribeByte)
+	w.Spend(len(written) * translateByte)
 	if err := unsupported(written); err != nil {
 		return nil, err
 	}
@@ -175,9 +179,9 @@ func translate(written string, to func(escape string, class bool) string) string
 	for i := 0; i < len(written); i++ {
 		switch c := written[i]; {
 		case c == '\\' && i+1 < len(written):
-			escape := longEscape.FindString(written[i:])
-			if escape == "" {
-				escape = written[i : i+2]
+			escape := written[i : i+2]
+			if strings.IndexByte("ucpP", written[i+1]) >= 0 {
+				escape = cmp.Or(longEscape.FindString(written[i:]), escape)
 			}
 			b.WriteString(to(escape, class))
 			i += len(escape) - 1
