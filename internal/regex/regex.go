@@ -74,12 +74,15 @@ func CompileTranslated(meter *budget.Meter, text string) (*Expression, error) {
 	if found, ok := known.Get(text); ok {
 		return found.Expression, found.err
 	}
-	p := priceOf(text)
-	charge(meter, p.steps)
 	text = strings.Clone(text) // without the document that it is a part of
+	p := priceOf(text)
 	found := outcome{err: errTooLarge}
 	if p.steps <= maxSteps {
+		charge(meter, p.steps)
 		found = compile(text, p)
+	} else {
+		charge(meter, byteSteps*len(text)) // for the price alone
+		p.kept = 0
 	}
 	known.Add(text, found, len(text)+keptBytes*p.kept)
 	return found.Expression, found.err

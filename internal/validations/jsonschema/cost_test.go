@@ -157,6 +157,7 @@ func numberShapes() []hostile {
 		{"multiples", latest(anyOf(100, `{"multipleOf":1.2345678901234567e-300}`)), random, 300},
 		{"multiples of a long number", latest(`"items":{"multipleOf":12345678901234567890123456789012345678901234567}`), random, 3000},
 		{"long multiples", latest(`"items":{"multipleOf":` + long + `}`), items(long + "1e300"), 10},
+		{"long multiples with a huge exponent", latest(`"items":{"multipleOf":` + long + `}`), items("3e1099511627776"), 10},
 		{"long multiples of a short number", latest(`"items":{"multipleOf":7,"maximum":0}`), items(long), 100},
 		{"multiples with a huge exponent", latest(`"items":{"multipleOf":7}`), items("3e999999999999"), 3000},
 		{"an enum of random numbers", always(`{"items":{"enum":[` + randomNumbers(5000) + `]}}`), random, 5000},

@@ -16,7 +16,6 @@ const (
 	numberSteps = 100 // reading a number, comparing it, and writing it
 	numberByte  = 8   // additionally, for each of its characters
 	divideSteps = 400 // dividing a number by another one
-	divideDigit = 30  // additionally, for each pair of their digits if the divisor exceeds 64 bits
 )
 
 // number is a decimal number: 0.DIGITS × 10^exponent. It is exact, and as short as its text, whatever the exponent is.
@@ -99,7 +98,7 @@ func (n number) isMultipleOf(w work.Counter, divisor number) bool {
 	}
 	d, err := strconv.ParseUint(divisor.digits, 10, 64)
 	if err != nil {
-		w.Spend(len(n.digits) * len(divisor.digits) * divideDigit)
+		w.Spend(longSteps(len(n.digits), len(divisor.digits)))
 		return isMultipleOfLong(n.digits, zeros, divisor.digits)
 	}
 	return remainder(n.digits, zeros, d) == 0
@@ -125,6 +124,13 @@ func remainder(digits string, zeros int, d uint64) uint64 {
 		square = times(square, square)
 	}
 	return rest
+}
+
+// longSteps returns the cost of isMultipleOfLong for numbers of digits: reading both, and products of their digits, which
+// are computed many at a time.
+func longSteps(digits, divisor int) int {
+	const read, powers, atOnce = 32, 8, 16
+	return read*(digits+divisor) + (digits+powers*divisor)*divisor/atOnce
 }
 
 // isMultipleOfLong reports whether DIGITS × 10^zeros is a multiple of a divisor of more than 64 bits.

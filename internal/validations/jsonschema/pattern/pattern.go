@@ -147,7 +147,7 @@ func fromECMA(written string) string {
 		case escape == `\S` && class:
 			return notSpace
 		case escape == `\S`:
-			return `[` + notSpace + `]`
+			return `[^` + space + `]`
 		case escape == `\/`:
 			return `/`
 		case escape == `\0`:
