@@ -44,7 +44,7 @@ func (s *scanner) class() {
 		s.at++
 		s.ranges++
 	}
-	for first := true; s.at < len(s.text) && (first || s.text[s.at] != ']') && s.steps <= maxSteps; first = false {
+	for first := true; s.at < len(s.text) && (first || s.text[s.at] != ']') && s.ranges <= maxRanges; first = false {
 		s.member()
 	}
 	s.at = min(s.at+1, len(s.text))
@@ -61,6 +61,9 @@ func (s *scanner) addClass(ranges int) {
 	s.steps += rangeSteps * ranges
 	s.add(p, false)
 }
+
+// maxRanges is more ranges than an expression can have without exceeding maxSteps.
+const maxRanges = maxSteps / rangeSteps
 
 // posixRanges is the most that a class such as [:alnum:] or \w has, in any case.
 const posixRanges = 8

@@ -19,9 +19,9 @@ const (
 
 // price is what an expression costs.
 type price struct {
-	steps int // of parsing and compiling
-	size  int // of the program, see Expression
-	kept  int // instructions and ranges in memory
+	steps        int // of parsing and compiling
+	instructions int
+	size         int // of the program, see Expression
 }
 
 // priceOf returns the price of an expression. It is a bound that is close for ordinary expressions. After a mistake in
@@ -36,7 +36,7 @@ func priceOf(text string) price {
 		all = all.plus(s.open[i].whole(&s))
 	}
 	s.steps += programSteps * all.instructions
-	return price{steps: s.steps, size: 1 + all.work, kept: 1 + all.instructions + s.ranges}
+	return price{steps: s.steps, instructions: 1 + all.instructions, size: 1 + all.work}
 }
 
 // scanner reads an expression as the parser does, but builds no tree.

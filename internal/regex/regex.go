@@ -35,16 +35,16 @@ func (e Error) Error() string { return string(e) }
 type outcome struct {
 	*Expression
 
-	err error
+	err   error
+	bytes int // of memory that it takes, about
 }
 
 // known has the outcomes of recent expressions, whoever sent them.
 var known = cache.New[string, outcome](16 * budget.MiB) //nolint:gochecknoglobals // its size is bounded
 
-// Costs in steps and in bytes.
+// Costs in steps.
 const (
 	knownSteps = 300 // finding an outcome
-	keptBytes  = 64  // of an instruction, or of a range
 	matchSteps = 30  // looking for a match
 	matchByte  = 4   // additionally, for each byte of the text and each instruction
 )
@@ -82,9 +82,8 @@ func CompileTranslated(meter *budget.Meter, text string) (*Expression, error) {
 		found = compile(text, p)
 	} else {
 		charge(meter, byteSteps*len(text)) // for the price alone
-		p.kept = 0
 	}
-	known.Add(text, found, len(text)+keptBytes*p.kept)
+	known.Add(text, found, len(text)+found.bytes)
 	return found.Expression, found.err
 }
 
@@ -123,5 +122,19 @@ func compile(text string, p price) outcome {
 	if err != nil {
 		return outcome{err: err}
 	}
-	return outcome{Expression: &Expression{re, text, p.size, reach(tree), !crossesLines(tree)}}
+	const instructionBytes, runeBytes = 64, 4
+	return outcome{
+		Expression: &Expression{re, text, p.size, reach(tree), !crossesLines(tree)},
+		bytes:      instructionBytes*p.instructions + runeBytes*runes(tree),
+	}
+}
+
+// runes returns the number of characters in an expression, where classes have two for each range. Repetitions share
+// them.
+func runes(re *syntax.Regexp) int {
+	n := len(re.Rune)
+	for _, sub := range re.Sub {
+		n += runes(sub)
+	}
+	return n
 }

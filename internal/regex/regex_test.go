@@ -2,6 +2,7 @@ package regex
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"regexp/syntax"
 	"strings"
@@ -81,6 +82,20 @@ func TestCompile_known(t *testing.T) {
 		if first < want || second > 5000 {
 			t.Errorf("%.20s costs %d steps, then %d; its price is %d", text, first, second, want)
 		}
+	}
+}
+
+// Many expressions stay known, however large they are while they are compiled.
+func TestCompile_manyKnown(t *testing.T) {
+	t.Parallel()
+	var first, second [100]*Expression
+	for _, round := range []*[100]*Expression{&first, &second} {
+		for i := range round {
+			round[i], _ = Compile(nil, fmt.Sprintf("many%d[%s]", i, strings.Repeat(`\pL`, 50)))
+		}
+	}
+	if first != second || first[0] == nil {
+		t.Error("some are compiled again")
 	}
 }
 
