@@ -122,5 +122,5 @@ func memory(text string) (allocated, kept, want int) {
 	runtime.GC()
 	runtime.ReadMemStats(&collected)
 	runtime.KeepAlive(found)
-	return int(after.TotalAlloc - before.TotalAlloc), int(collected.HeapAlloc) - int(before.HeapAlloc), found.bytes
+	return int(after.TotalAlloc - before.TotalAlloc), int(collected.HeapAlloc) - int(before.HeapAlloc), found.size()
 }

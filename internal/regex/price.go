@@ -12,7 +12,8 @@ const (
 	baseSteps    = 5_000
 	byteSteps    = 400 // parsing a byte
 	rangeSteps   = 350 // reading, sorting and merging a range of a class
-	foldSteps    = 100 // finding the other cases of a character
+	foldSteps    = 100 // finding the other cases of a character of a range
+	caseSteps    = 800 // finding those of one character beyond ASCII
 	programSteps = 450 // compiling an instruction
 	pieceSteps   = 50  // factoring a piece out of an alternative, for each piece behind it
 )
@@ -163,7 +164,7 @@ func (s *scanner) literal(r rune) {
 		p.work = foldedWork
 	default:
 		p.work = caseWork
-		s.steps += 8 * foldSteps
+		s.steps += caseSteps
 	}
 	s.add(p, true)
 }

@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// Unbounded is the Reach of an expression that matches texts of any length.
-const Unbounded = 1 << 40
+// unbounded is the Reach of an expression that matches texts of any length.
+const unbounded = 1 << 40
 
 // reach returns the maximum length of a match with one character on each side, in bytes.
 func reach(re *syntax.Regexp) int {
 	n := utf8.UTFMax
 	switch re.Op { //nolint:exhaustive // all others match as their parts do
 	case syntax.OpStar, syntax.OpPlus:
-		return Unbounded
+		return unbounded
 	case syntax.OpLiteral:
 		n *= 1 + len(re.Rune)
 	}
@@ -23,11 +23,11 @@ func reach(re *syntax.Regexp) int {
 	}
 	if re.Op == syntax.OpRepeat {
 		if re.Max < 0 {
-			return Unbounded
+			return unbounded
 		}
 		n *= 1 + re.Max
 	}
-	return min(n, Unbounded)
+	return min(n, unbounded)
 }
 
 // crossesLines reports whether a part of an expression matches the end of a line.

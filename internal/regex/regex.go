@@ -24,6 +24,7 @@ type Expression struct {
 	Size   int  // about the number of instructions of its program, which bounds the work for a byte of text
 	Reach  int  // how many bytes it looks at from where it matches, at most
 	InLine bool // it looks at no more than a line
+	Bytes  int  // about the memory that it takes
 }
 
 // Error is why an expression is refused before it is parsed.
@@ -35,8 +36,14 @@ func (e Error) Error() string { return string(e) }
 type outcome struct {
 	*Expression
 
-	err   error
-	bytes int // of memory that it takes, about
+	err error
+}
+
+func (o outcome) size() int {
+	if o.Expression == nil {
+		return 0
+	}
+	return o.Bytes
 }
 
 // known has the outcomes of recent expressions, whoever sent them.
@@ -83,7 +90,7 @@ func CompileTranslated(meter *budget.Meter, text string) (*Expression, error) {
 	} else {
 		charge(meter, byteSteps*len(text)) // for the price alone
 	}
-	known.Add(text, found, len(text)+found.bytes)
+	known.Add(text, found, len(text)+found.size())
 	return found.Expression, found.err
 }
 
@@ -123,10 +130,8 @@ func compile(text string, p price) outcome {
 		return outcome{err: err}
 	}
 	const instructionBytes, runeBytes = 64, 4
-	return outcome{
-		Expression: &Expression{re, text, p.size, reach(tree), !crossesLines(tree)},
-		bytes:      instructionBytes*p.instructions + runeBytes*runes(tree),
-	}
+	bytes := instructionBytes*p.instructions + runeBytes*runes(tree)
+	return outcome{Expression: &Expression{re, text, p.size, reach(tree), !crossesLines(tree), bytes}}
 }
 
 // runes returns the number of characters in an expression, where classes have two for each range. Repetitions share

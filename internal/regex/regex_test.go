@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"pgregory.net/rapid"
 
@@ -81,6 +82,29 @@ func TestCompile_known(t *testing.T) {
 		want := int64(min(priceOf(text).steps, byteSteps*len(text)))
 		if first < want || second > 5000 {
 			t.Errorf("%.20s costs %d steps, then %d; its price is %d", text, first, second, want)
+		}
+	}
+}
+
+// The bounds of what the parser writes out are those of this version of Unicode.
+func TestPrice_bounds(t *testing.T) {
+	t.Parallel()
+	for _, both := range [][2]map[string]*unicode.RangeTable{
+		{unicode.Categories, unicode.FoldCategory}, {unicode.Scripts, unicode.FoldScript},
+	} {
+		for name, table := range both[0] {
+			n := 1 + rangesIn(table)
+			if folded := both[1][name]; folded != nil {
+				n += rangesIn(folded)
+			}
+			if n > mostRanges {
+				t.Errorf("%s has %d ranges", name, n)
+			}
+		}
+	}
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if unicode.SimpleFold(r) != r && (r < firstCase || r > lastCase) {
+			t.Fatalf("%U has another case", r)
 		}
 	}
 }

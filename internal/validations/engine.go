@@ -36,7 +36,8 @@ type Checker interface {
 // Bounds of the cache of compiled DataSchemas. Real sites register up to 140 schemas, a megabyte in all.
 const (
 	maxCompiled     = 1024
-	maxCompiledSize = 6 << 20 // bytes of their texts; compiled schemas need about ten times as much
+	maxCompiledSize = 6 << 20 // bytes of their texts; compiled schemas need about compiledByte times as much
+	compiledByte    = 10
 )
 
 // Engine compiles DataSchemas, and caches the results by text. It is safe for concurrent use.
@@ -124,6 +125,9 @@ func (e *Engine) compile(meter *budget.Meter, s DataSchema) (compiled, error) {
 		Extensions: e.Extensions, AssertFormats: e.AssertFormats, Others: s.texts(),
 	})
 	c := compiled{schema: schema, size: s.size()}
+	if schema != nil {
+		c.size += schema.PatternBytes() / compiledByte
+	}
 	if err != nil {
 		unusable, ok := errors.AsType[*jsonschema.Unusable](err)
 		if !ok {

@@ -28,7 +28,7 @@ const (
 	instructionCost = 6   // to run an instruction on a character
 	groupsPerStep   = 2   // whose bounds are copied for that
 	matchCost       = 200 // to begin to search, and to note a match
-	instructionSize = 300
+	instructionSize = 64
 	groupSize       = 16
 	matchSize       = meter.List + meter.Word
 )

@@ -86,7 +86,7 @@ func TestCompiler_known(t *testing.T) {
 			steps[i] = spent(ctx, t, c.Meter)
 			end()
 		}
-		if steps[0] < 400_000 || steps[1] > 4*steps[0]/5 {
+		if steps[0] < 400_000 || steps[1] > steps[0]/3 {
 			t.Errorf("%.20s costs %d steps, then %d", written, steps[0], steps[1])
 		}
 	}

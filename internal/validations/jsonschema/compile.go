@@ -18,6 +18,7 @@ type Schema struct {
 	versions      map[string]string // of client plugins, for the keywords of extensions
 	namesVersions bool
 	dangling      bool // a reference has no target
+	patternBytes  int
 	unresolved    []Finding
 }
 
@@ -70,8 +71,13 @@ func compile(w work.Counter, document *source, d *draft.Draft, options Options) 
 	}
 	unresolved := g.unresolved()
 	g.forget()
-	return &Schema{root: g.root, namesVersions: g.namesVersions, dangling: g.dangling, unresolved: unresolved}, nil
+	return &Schema{
+		root: g.root, namesVersions: g.namesVersions, dangling: g.dangling, patternBytes: g.patternBytes, unresolved: unresolved,
+	}, nil
 }
+
+// PatternBytes returns about the memory that the schema's patterns take. That of all else is in proportion to its text.
+func (s *Schema) PatternBytes() int { return s.patternBytes }
 
 // Unresolved returns the first references in the schema that have no target; a check that reaches one has a finding.
 // Instance is the path within the schema, and SchemaPath the keyword. Do not modify them.

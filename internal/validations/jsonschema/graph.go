@@ -96,6 +96,7 @@ type graph struct {
 	formats       bool // the schema requires format assertions
 	namesVersions bool // of client plugins
 	dangling      bool // a reference has no target
+	patternBytes  int
 }
 
 // base is the URI of a DataSchema that has none. No URI is ever opened.
@@ -297,6 +298,7 @@ func (g *graph) pattern(n *node, written, keyword string, more ...string) *patte
 		g.refuse(n, keyword, said.String(), more...)
 		return nil
 	}
+	g.patternBytes += p.Bytes
 	if g.programs += p.Size; g.programs > pattern.MaxSize {
 		g.refuse(n, keyword, "the schema's patterns are too large together", more...)
 		return nil
