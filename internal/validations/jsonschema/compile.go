@@ -72,7 +72,8 @@ func compile(w work.Counter, document *source, d *draft.Draft, options Options) 
 	unresolved := g.unresolved()
 	g.forget()
 	return &Schema{
-		root: g.root, namesVersions: g.namesVersions, dangling: g.dangling, patternBytes: g.patternBytes, unresolved: unresolved,
+		root: g.root, namesVersions: g.namesVersions, dangling: g.dangling, patternBytes: g.patternBytes,
+		unresolved: unresolved,
 	}, nil
 }
 

@@ -126,8 +126,8 @@ func remainder(digits string, zeros int, d uint64) uint64 {
 	return rest
 }
 
-// longSteps returns the cost of isMultipleOfLong for numbers of digits: reading both, and products of their digits, which
-// are computed many at a time.
+// longSteps returns the cost of isMultipleOfLong for two numbers of digits: reading both, and multiplying their digits,
+// many at a time.
 func longSteps(digits, divisor int) int {
 	const read, powers, atOnce = 32, 8, 16
 	return read*(digits+divisor) + (digits+powers*divisor)*divisor/atOnce
