@@ -257,7 +257,7 @@ func TestEngine_compile_patterns(t *testing.T) {
 	t.Parallel()
 	engine := NewEngine(Options{})
 	judge, _ := engine.BuiltIn(Rule{Schema: dataSchema.digest})
-	const schemas, bytes = 20, 64 * 3 * 30_000 // of the patterns of each
+	const schemas, bytes = 14, 64 * 3 * 30_000 // of the patterns of each
 	for i := range schemas {
 		var patterns []string
 		for j := range 3 {
