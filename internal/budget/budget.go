@@ -35,8 +35,8 @@ const (
 	maxSteps = 2 * Second
 	// MaxBytes is the memory that a request may hold in addition to the grants for its documents.
 	MaxBytes = 256 * MiB
-	// For each byte of documents that are read or rendered.
-	stepsPerByte = Second / 2 / MiB
+	// StepsPerByte and bytesPerByte are for each byte of documents that are read or rendered.
+	StepsPerByte = Second / 2 / MiB
 	bytesPerByte = 16
 	// The limits of a request without a permit.
 	smallSteps = Second / 5
@@ -60,9 +60,27 @@ type Budget struct {
 // Grant allows more work and memory for a number of bytes of documents that are read or rendered. A negative number
 // revokes it.
 func (b *Budget) Grant(bytes int) {
-	b.maxSteps.Add(int64(bytes) * stepsPerByte)
+	b.maxSteps.Add(int64(bytes) * StepsPerByte)
 	b.maxBytes.Add(int64(bytes) * bytesPerByte)
 }
+
+// Lend lets the request work on documents of others, whose size is given in bytes, beside what it may do itself; anew
+// says whether the work may have to be done from the beginning, which is allowed a request's fixed sum too. It returns
+// the number of steps that the work may take. Those that it did not take must be returned; the memory need not.
+func (b *Budget) Lend(bytes int, anew bool) (steps int64) {
+	b.Grant(bytes)
+	if steps = int64(bytes) * StepsPerByte; anew {
+		steps += maxSteps
+		b.maxSteps.Add(maxSteps)
+	}
+	return steps
+}
+
+// Return takes steps back that were lent.
+func (b *Budget) Return(steps int64) { b.maxSteps.Add(-steps) }
+
+// Left returns the number of steps that the request may still take.
+func (b *Budget) Left() int64 { return b.maxSteps.Load() - b.steps.Load() }
 
 // Spent returns the number of steps counted so far and of bytes held now.
 func (b *Budget) Spent() (steps, bytes int64) { return b.steps.Load(), b.bytes.Load() }
@@ -75,7 +93,7 @@ func (b *Budget) check(ctx context.Context) error {
 	steps, bytes := b.Spent()
 	switch {
 	case steps > b.maxSteps.Load():
-		return exceeded("it takes more than %.1f s of work", float64(b.maxSteps.Load())/Second)
+		return Exceeding(b.maxSteps.Load())
 	case bytes > b.maxBytes.Load():
 		return exceeded("it takes more than %d MiB of memory", b.maxBytes.Load()/MiB)
 	case b.large.Load() || steps <= smallSteps && bytes <= smallBytes || ctx.Value(exempt{}) != nil:
@@ -134,6 +152,11 @@ func (b *Budget) yield() {
 	if b.large.Swap(false) {
 		b.release()
 	}
+}
+
+// Exceeding returns the error of work that takes more than a number of steps.
+func Exceeding(steps int64) error {
+	return exceeded("it takes more than %.1f s of work", float64(steps)/Second)
 }
 
 func exceeded(format string, args ...any) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/revisions"
@@ -59,8 +60,11 @@ func (r Renderer) ClientVersions(ctx context.Context, documents []*revisions.Sto
 	return r.ReadClientVersions(rendered.Documents), len(rendered.Withheld) > 0, err
 }
 
-// isOfDocuments reports whether a rendering fault was caused by the documents.
+// isOfDocuments reports whether a rendering fault was caused by the documents, not by what the request may take.
 func isOfDocuments(problem *fault.Fault) bool {
+	if _, exceeded := errors.AsType[*budget.Exceeded](problem); exceeded {
+		return false
+	}
 	switch problem.Kind {
 	case fault.Unavailable:
 		return false

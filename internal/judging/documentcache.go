@@ -7,8 +7,9 @@ import (
 	"purser/internal/revisions"
 )
 
-// DocumentCache is a cache of rendered documents that do not depend on secrets, keyed by everything that they were
-// rendered from. After a change, only documents that depend on it are rendered again. It is safe for concurrent use.
+// DocumentCache is a cache of rendered documents, keyed by everything that they were rendered from: the references to
+// secrets instead of these. After a change, only documents that depend on it are rendered again. A Renderer that
+// withholds does not ask for documents that depend on secrets. It is safe for concurrent use.
 type DocumentCache struct {
 	made   *rendering.Cache
 	served *cache.Cache[servedKey, *revisions.Stored]
@@ -16,8 +17,8 @@ type DocumentCache struct {
 
 // NewDocumentCache returns an empty cache with a maximum size in bytes.
 func NewDocumentCache(bytes int) *DocumentCache {
-	const parts = 3 // served has the same texts as made, plus the rest of the documents
-	return &DocumentCache{rendering.NewCache(bytes / parts), cache.New[servedKey, *revisions.Stored](bytes - bytes/parts)}
+	const parts = 3 // served has the same texts as made, which it is quickly made from
+	return &DocumentCache{rendering.NewCache(bytes - bytes/parts), cache.New[servedKey, *revisions.Stored](bytes / parts)}
 }
 
 // servedKey identifies a rendered version of a document.
@@ -48,7 +49,7 @@ func (c *DocumentCache) known(of *revisions.Stored, rendered rendering.Rendered)
 	return doc
 }
 
-// keep adds the rendered version of a document, unless it depends on a secret or rendering left the document unchanged.
+// keep adds the rendered version of a document, unless rendering left the document unchanged.
 func (c *DocumentCache) keep(of *revisions.Stored, rendered rendering.Rendered, doc *revisions.Stored) {
 	if c == nil || rendered.Key.IsZero() || !rendered.Computed {
 		return

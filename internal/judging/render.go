@@ -107,6 +107,8 @@ type Renderer struct {
 	Defaults validations.ClientVersions
 	// Documents caches documents of earlier renderings; nil caches nothing. It does not affect the result.
 	Documents *DocumentCache
+	// Changed are the documents that the request brings; its budget pays for what has to be rendered because of them.
+	Changed []*revisions.Stored
 	// Compat reports faults in the reference's words and gives no warnings.
 	Compat bool
 	// Withhold leaves out encrypted documents, those that take something from them, and messages about them, so that the
@@ -168,7 +170,7 @@ type writing struct {
 }
 
 // digest returns a digest that identifies a rendered document's data; the digest of the document itself is that of the
-// submitted one.
+// submitted one. It does not reveal a secret: see rendering.Rendered.Key.
 func (c Computed) digest(doc *revisions.Stored) document.Digest {
 	w, differs := c.written[doc]
 	switch {
@@ -186,7 +188,9 @@ func (r Renderer) compute(ctx context.Context, stored []*revisions.Stored, only 
 	Computed, error,
 ) {
 	resolver := newResolver(ctx, r.Vault, stored)
-	options := rendering.Options{Only: only, Compat: r.Compat, Withhold: r.Withhold, Resolve: resolver.resolve()}
+	options := rendering.Options{
+		Only: only, Compat: r.Compat, Withhold: r.Withhold, Resolve: resolver.resolve(), Changed: isOneOf(r.Changed),
+	}
 	outcome, err := rendering.Render(ctx, revisions.Contents(stored), r.Documents.options(options))
 	if resolver.failure != nil {
 		return Computed{}, resolver.failure
@@ -227,6 +231,18 @@ func (r Renderer) compute(ctx context.Context, stored []*revisions.Stored, only 
 		}
 	}
 	return out, nil
+}
+
+// isOneOf returns a function that reports whether a document is one of some, nil for none.
+func isOneOf(documents []*revisions.Stored) func(*document.Document) bool {
+	if len(documents) == 0 {
+		return nil
+	}
+	set := make(map[*document.Document]bool, len(documents))
+	for _, doc := range documents {
+		set[doc.Document] = true
+	}
+	return func(doc *document.Document) bool { return set[doc] }
 }
 
 // written returns the rendered version of a document, which is the document itself if rendering left it unchanged.

@@ -15,16 +15,15 @@ import (
 	"purser/internal/rendering/relations"
 )
 
-// Cache keeps results of renderings for later renderings of the same documents. The key of each result is a digest of
-// everything that it depends on. Results that depend on a secret are never kept. It is safe for concurrent use.
+// Cache keeps outcomes of renderings for later renderings of the same documents: data, refusals and warnings. The key of
+// each is a digest of everything that it depends on. It is safe for concurrent use.
 type Cache struct {
 	kept *cache.Cache[document.Digest, fact]
 	// digests has the digests of documents, which are shared by renderings and never change.
 	digests *cache.Cache[weak.Pointer[document.Document], document.Digest]
 }
 
-// fact is either the parsed metadata of a document, by the document's digest, or the rendered form of a document, by
-// its key.
+// fact is either the parsed metadata of a document, by the document's digest, or the outcome for a document, by its key.
 type fact struct {
 	*declared.Metadata
 	*made
@@ -39,25 +38,14 @@ func NewCache(bytes int) *Cache {
 	}
 }
 
-// made is the rendered form of a document.
-type made struct {
-	text         []byte // its data as JSON text
-	destinations [][]string
-	sizes
-}
-
-// sizes are the sizes of a document's data, as counted for the limit on all data.
-type sizes struct{ size, peak int64 } // in the end, and at most
-
-// Add keeps the JSON text of the data of a document that Render computed with the cache, unless that depends on a
-// secret.
+// Add keeps the JSON text of the data of a document that Render computed with the cache.
 func (c *Cache) Add(rendered Rendered, text []byte) {
-	if rendered.kept == nil || rendered.Text != nil {
+	if rendered.made == nil {
 		return
 	}
-	const overhead = 80 // of the structure itself
-	m := &made{text, make([][]string, len(rendered.Destinations)), *rendered.kept}
-	size := overhead + len(text) + meter.List*len(m.destinations)
+	m := *rendered.made
+	m.text, m.destinations = text, make([][]string, len(m.destinations))
+	size := len(text) + meter.List*len(m.destinations)
 	for i, place := range rendered.Destinations {
 		m.destinations[i] = make([]string, len(place))
 		for j, part := range place {
@@ -65,7 +53,13 @@ func (c *Cache) Add(rendered Rendered, text []byte) {
 			size += meter.Word + len(part)
 		}
 	}
-	c.kept.Add(rendered.Key, fact{made: m}, size)
+	c.add(rendered.Key, &m, size)
+}
+
+// add keeps what was made of a document; size is that of its data.
+func (c *Cache) add(key document.Digest, m *made, size int) {
+	const overhead = 160 // of the structure itself
+	c.kept.Add(key, fact{made: m}, overhead+size+m.memory())
 }
 
 // digestOf returns the digest of the parts of a document that its rendering uses.
@@ -94,22 +88,25 @@ func (r *run) digestOf(d *document.Document) document.Digest {
 }
 
 // setKey sets the digest of everything that a document's data is rendered from; its dependencies have their keys
-// already, or are not computed. It stays zero if that includes a secret, and without a cache.
+// already, or are not computed. Instead of secrets it depends on the references to them. It stays zero without a cache.
 func (r *run) setKey(n *node) {
-	if n.Secret || r.options.Cache == nil {
+	if r.options.Cache == nil {
 		return
 	}
 	if n.digest.IsZero() {
 		n.digest = r.digestOf(n.Document)
 	}
-	if !n.Changes() {
+	if !n.Changes() && !r.refers(n) {
 		n.key = n.digest
 		return
 	}
 	r.Charge(meter.Lookup * (2 + len(n.Substitutions)))
 	kind := "rendered" // longer than any length that the digest of a document begins with
-	if r.options.Compat {
+	switch {
+	case r.options.Compat:
 		kind = "reference" // with all destinations
+	case n.Secret && r.options.Resolve == nil:
+		kind = "unresolved"
 	}
 	parts := make([]byte, 0, len(kind)+len(n.key)*(2+len(n.Substitutions)))
 	parts = append(append(parts, kind...), n.digest[:]...)
@@ -153,7 +150,7 @@ func (r *run) metadata(d *document.Document, n *node) (*declared.Metadata, error
 	stored, _ := value.(document.Mapping)
 	before := r.Held
 	metadata := declared.Read(r.paths, stored)
-	if kept != nil && r.Err == nil && !metadata.Encrypted {
+	if kept != nil && r.Err == nil {
 		size := declared.Size + r.Held - before
 		if r.Held > before {
 			size += len(d.Metadata) // the texts share its memory
@@ -166,8 +163,8 @@ func (r *run) metadata(d *document.Document, n *node) (*declared.Metadata, error
 	return metadata, nil
 }
 
-// takeMade uses the rendered form of a document in the cache, and reports whether there is one. It is not used if data
-// of that size would be refused. A lenient rendering may use the result of a strict one, in which nothing was skipped.
+// takeMade uses the outcome for a document in the cache, and reports whether there is one. It is not used if data of
+// that size would be refused. A lenient rendering may use the result of a strict one, in which nothing was skipped.
 func (r *run) takeMade(n *node) bool {
 	if n.key.IsZero() {
 		return false
@@ -175,18 +172,24 @@ func (r *run) takeMade(n *node) bool {
 	r.Charge(meter.Lookup)
 	known, _ := r.options.Cache.kept.Get(n.key)
 	m := known.made
-	if m == nil || m.peak > r.room {
+	if m == nil || m.peak > r.room || r.options.Lenient && len(m.refusals) > 0 {
 		return false
 	}
-	n.text, n.destinations, n.sizes, n.computed = m.text, slices.Clip(m.destinations), m.sizes, true
+	n.made, n.computed = *m, len(m.refusals) == 0
+	n.destinations = slices.Clip(n.destinations)
 	return true
 }
 
-// keepUnseen keeps the rendered forms of documents that Render does not return.
-func (r *run) keepUnseen(order []*relations.Node) {
+// mayKeep reports whether the outcome for a document may be kept: it is complete, and depends on nothing but the key.
+func (r *run) mayKeep(n *node) bool {
+	return !n.key.IsZero() && !r.options.Lenient && !(n.Secret && r.unresolved)
+}
+
+// keepMade keeps the outcomes for some of the documents that were computed.
+func (r *run) keepMade(order []*relations.Node, which func(*relations.Node) bool) {
 	for _, ordered := range order {
 		n := r.of(ordered)
-		if out := r.rendered(n); n.computed && !r.wants(ordered) && out.kept != nil && out.Text == nil {
+		if out := r.rendered(n); out.made != nil && which(ordered) {
 			r.Charge(int(n.size))
 			r.options.Cache.Add(out, document.AppendJSON(nil, n.data))
 		}

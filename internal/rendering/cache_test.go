@@ -2,8 +2,8 @@ package rendering
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -18,19 +18,28 @@ import (
 
 // everything is all that a rendering says.
 type everything struct {
-	Documents []string
-	Warnings  []fault.Message
-	Err       string
-	Messages  []fault.Message
+	Documents  []string
+	Unrendered []string
+	Faults     []string
+	Messages   [][]fault.Message // of the faults
+	Warnings   []fault.Message
+	Err        string
 }
 
 func everythingOf(ctx context.Context, documents []*document.Document, options Options) (all everything) {
-	rendered, warnings, err := renderAll(ctx, documents, options)
-	all.Warnings = warnings
-	if f, ok := errors.AsType[*fault.Fault](err); ok {
-		all.Err, all.Messages = fmt.Sprintf("%s %d %v: %v", f.Type, f.Kind, f.Secret, err), f.Messages
+	out, err := Render(ctx, documents, options)
+	all.Warnings = out.Warnings
+	if err != nil {
+		all.Err = fmt.Sprintf("%d %v", fault.KindOf(err), err)
 	}
-	for _, r := range rendered {
+	for _, f := range out.Faults {
+		all.Faults = append(all.Faults, fmt.Sprintf("%s %d %v: %v", f.Type, f.Kind, f.Secret, f))
+		all.Messages = append(all.Messages, f.Messages)
+	}
+	for _, u := range out.Unrendered {
+		all.Unrendered = append(all.Unrendered, fmt.Sprintf("%d %v %v: %v", u.Index, u.Failed, u.Secret, u.Cause))
+	}
+	for _, r := range out.Documents {
 		text := r.Text
 		if r.Computed && text == nil {
 			text = document.AppendJSON(nil, r.Data)
@@ -41,24 +50,38 @@ func everythingOf(ctx context.Context, documents []*document.Document, options O
 	return all
 }
 
+// secretOf is the secret that a reference stands for.
+func secretOf(reference string) (any, bool) {
+	switch reference {
+	case "secret://gone":
+		return nil, false
+	case "secret://map":
+		return document.Mapping{{Key: "a", Value: "P"}}, true
+	}
+	return reference[len("secret://"):], true
+}
+
 func (c *Cache) addTo(r Rendered, text []byte) {
 	if c != nil {
 		c.Add(r, text)
 	}
 }
 
-// anyChange returns a set with a few changes.
+// tooMuch is the data of a line.
+var tooMuch = regexp.MustCompile(` \| data .*`)
+
+// anyChange returns a set with a few changes: of data, of secrets, to documents that fail, warn or take too much work.
 func anyChange(t *rapid.T, lines []string) []string {
 	lines = append([]string{}, lines...)
 	for range rapid.IntRange(0, 2).Draw(t, "changes") {
 		at := rapid.IntRange(0, len(lines)-1).Draw(t, "at")
-		switch line := lines[at]; max(0, rapid.IntRange(-3, 5).Draw(t, "change")) {
+		switch line := lines[at]; max(0, rapid.IntRange(-3, 9).Draw(t, "change")) {
 		case 0:
 			head, _, _ := strings.Cut(line, " | data ")
 			lines[at] = head + " | data " + rapid.SampledFrom([]string{"{a: {x: R, y: P}, b: P}", "{}", "P text", "{a: {z: 1}, b: {q: P}}"}).Draw(t, "data")
 		case 1:
 			head, _, _ := strings.Cut(line, " | data ")
-			lines[at] = head + " | encrypted | data " + rapid.SampledFrom([]string{"'secret://one'", "{a: {x: S}}"}).Draw(t, "secret")
+			lines[at] = head + " | encrypted | data " + rapid.SampledFrom([]string{"'secret://one'", "'secret://two'", "'secret://map'", "'secret://gone'", "{a: {x: S}}"}).Draw(t, "secret")
 		case 2:
 			lines[at] = strings.ReplaceAll(line, " | encrypted", "")
 		case 3:
@@ -67,6 +90,17 @@ func anyChange(t *rapid.T, lines []string) []string {
 			lines[at] = strings.Replace(line, "merge .", "delete .a | merge .", 1)
 		case 5:
 			lines[at] = strings.Replace(line, "pattern: P", "pattern: (Z|Q)", 1)
+		case 6:
+			lines[at] += rapid.SampledFrom([]string{" | sub gone . > .n", " | sub d0 .none.at > .m", " | merge .none", " | sub d0 . > .l[99999]"}).Draw(t, "mistake")
+		case 7:
+			lines[at] = tooMuch.ReplaceAllString(line, " | data {t: "+strings.Repeat("x", 1<<13)+"}") +
+				" | substitution {src: {name: d0, path: .}, dest: {path: .t, pattern: '(x?){500}y'}}"
+		case 8:
+			lines[at] += strings.Repeat(" | substitution {src: {name: d0, path: .}, dest: {path: ., pattern: ZZ, recurse: {depth: -1}}}", 60)
+		case 9:
+			for i := range 205 {
+				lines[at] += fmt.Sprintf(" | sub gone%d . > .n", i)
+			}
 		}
 	}
 	return lines
@@ -75,7 +109,7 @@ func anyChange(t *rapid.T, lines []string) []string {
 // Whatever was rendered before, rendering with a cache gives the same documents as without one.
 func TestCache(t *testing.T) {
 	t.Parallel()
-	taken, warned, refused := 0, 0, 0
+	taken, warned, refused, alone := 0, 0, 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		kept := NewCache(rapid.SampledFrom([]int{0, 3_000, 1 << 20}).Draw(rt, "bytes"))
 		lines := rapid.Custom(anySet).Filter(func(lines []string) bool {
@@ -85,13 +119,12 @@ func TestCache(t *testing.T) {
 		for range rapid.IntRange(2, 5).Draw(rt, "renderings") {
 			lines = anyChange(rt, lines)
 			documents := sketch(t, strings.Join(lines, "\n"))
-			secret := rapid.SampledFrom([]any{"one", "two", document.Mapping{{Key: "a", Value: "P"}}}).Draw(rt, "secret value")
 			options := Options{
 				Compat:   rapid.Bool().Draw(rt, "compat"),
 				Withhold: rapid.IntRange(0, 3).Draw(rt, "withhold") == 0,
 				Lenient:  rapid.IntRange(0, 5).Draw(rt, "lenient") == 0,
 				Limit:    rapid.SampledFrom([]int64{0, 0, 0, 0, 0, 150, 250}).Draw(rt, "limit"),
-				Resolve:  func(string) (any, bool) { return secret, true },
+				Resolve:  secretOf,
 			}
 			if from := rapid.IntRange(-5, 5).Draw(rt, "only from"); from > 0 {
 				options.Only = func(d *document.Document) bool { return d.Name >= fmt.Sprintf("d%d", from) }
@@ -101,25 +134,27 @@ func TestCache(t *testing.T) {
 			if diff := cmp.Diff(want, everythingOf(rt.Context(), documents, options)); diff != "" {
 				rt.Fatalf("with the cache (-without +with)\n%s", diff)
 			}
-			again, _, _ := renderAll(rt.Context(), documents, options)
-			for _, r := range again {
-				if r.Secret && (!r.Key.IsZero() || r.Text != nil) {
-					rt.Errorf("document %d depends on a secret and may be kept", r.Index)
+			again, _ := Render(rt.Context(), documents, options)
+			for _, r := range again.Documents {
+				if r.Secret && options.Withhold && (r.Computed || !r.Key.IsZero()) {
+					rt.Errorf("document %d depends on a secret and is not withheld", r.Index)
 				}
 				if r.Text != nil {
 					taken++
 				}
 			}
 			warned += len(want.Warnings)
-			if want.Err != "" {
-				refused++
+			refused += len(want.Faults)
+			if strings.Contains(strings.Join(want.Faults, " "), "s of work") {
+				alone++
 			}
 			if size := kept.kept.Bytes(); size > 1<<20 {
 				rt.Errorf("%d bytes are kept", size)
 			}
 		}
 	})
-	if t.Logf("%d taken, %d warnings, %d refused", taken, warned, refused); taken == 0 || warned == 0 || refused == 0 {
+	t.Logf("%d taken, %d warnings, %d refused, %d times for too much work", taken, warned, refused, alone)
+	if min(taken, warned, refused, alone) == 0 {
 		t.Error("there should be some of each")
 	}
 }

@@ -29,23 +29,23 @@ func (r *run) layer(t *tree.Tree, n *node) error {
 	for i, a := range n.Actions {
 		r.Charge(changeCost)
 		t.Begin(history.Event{Number: i})
-		if err := t.Apply(a, own); err != nil {
-			return r.actionFault(n, i, err)
+		err := t.Apply(a, own)
+		if ended := r.ended(n, err, ", action %d (%s %s)", i+1, a.Method, words.Excerpt(a.Written)); ended != nil {
+			return ended
 		}
-		if r.Err != nil {
-			return r.actionFault(n, i, r.Err)
+		if err != nil {
+			return &refusal{step: acting, number: int32(i), cause: err}
 		}
 	}
 	return nil
 }
 
 // actionFault says why an action cannot be done.
-func (r *run) actionFault(n *node, number int, cause error) error {
-	a := n.Actions[number]
-	written := words.Excerpt(a.Written)
-	if limit := r.limitFault(n, cause, ", action %d (%s %s)", number+1, a.Method, written); limit != nil {
+func (r *run) actionFault(n *node, number int, cause error) *fault.Fault {
+	if limit := limitFault(n, cause); limit != nil {
 		return limit
 	}
+	a := n.Actions[number]
 	if errors.Is(cause, tree.ErrMethod) {
 		return r.in(actionOf(number), relations.Refuse("UnsupportedActionMethod", []*relations.Node{n.Node},
 			"Method in %s is invalid for document %s", repr.Of(a.Stored), n.Identity))
@@ -60,15 +60,22 @@ func (r *run) actionFault(n *node, number int, cause error) error {
 		repr.Of(a.Stored), parent.Identity, n.Identity, details))
 }
 
-// limitFault is the fault of data that gets too large, or of a spent budget, nil if the cause is another one. The part
-// of the document that was worked on follows its name.
-func (r *run) limitFault(n *node, cause error, part string, args ...any) error {
+// ended returns the error of an action or a substitution that ends the work on the document: the data of all documents
+// gets too large, or a budget is spent. The part of the document that was worked on follows its name.
+func (r *run) ended(n *node, cause error, part string, args ...any) error {
 	switch {
 	case r.Err != nil:
 		return r.stopped(n, fmt.Sprintf(part, args...))
 	case errors.Is(cause, tree.ErrTooLarge):
 		return r.tooLarge(n)
-	case errors.Is(cause, tree.ErrTooDeep), errors.Is(cause, pattern.ErrTooMuchWork):
+	}
+	return nil
+}
+
+// limitFault is the fault of data that is nested too deeply, and of a pattern that takes too long; nil if the cause is
+// another one.
+func limitFault(n *node, cause error) *fault.Fault {
+	if errors.Is(cause, tree.ErrTooDeep) || errors.Is(cause, pattern.ErrTooMuchWork) {
 		return relations.About(document.TooLarge("Document %s does not render: %w", n.Identity, cause), n.Node)
 	}
 	return nil

@@ -13,17 +13,28 @@ import (
 type node struct {
 	*relations.Node
 
-	destinations [][]string       // places that substitutions wrote to, those of its ancestors too
-	warned       bool             // there were warnings about how it was computed
-	history      *history.History // nil unless a document is explained
-	data         any              // its own data, later the rendered data
-	read         bool             // data is set
-	computed     bool
-	text         []byte          // the rendered data as JSON text where a cache had it, nil otherwise
-	digest       document.Digest // see digestOf; zero until it is needed
-	key          document.Digest // see setKey
-	sizes
+	made
+
+	history  *history.History // nil unless a document is explained
+	data     any              // its own data, later the rendered data
+	read     bool             // data is set
+	computed bool
+	digest   document.Digest // see digestOf; zero until it is needed
+	key      document.Digest // see setKey
+	own      bool            // the request pays for it
+	takenBy  *node           // the last one whose allowance it was counted in
 }
+
+// made is the outcome of computing a document.
+type made struct {
+	text         []byte     // the data as JSON text where a cache had it, nil otherwise
+	destinations [][]string // places that substitutions wrote to, those of its ancestors too
+	sizes
+	notes
+}
+
+// sizes are the sizes of a document's data, as counted for the limit on all data.
+type sizes struct{ size, peak int64 } // in the end, and at most
 
 // of returns the data of a document, nil for none.
 func (r *run) of(n *relations.Node) *node {

@@ -2,11 +2,9 @@ package rendering
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
-	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/rendering/declared"
@@ -37,8 +35,12 @@ type Options struct {
 	Compat bool
 	// Withhold leaves out the data of documents that are Secret, so that neither data nor errors depend on a secret.
 	Withhold bool
-	// Cache holds results of earlier renderings for reuse, or is nil. It does not change the outcome.
+	// Cache holds results of earlier renderings for reuse, or is nil. It does not change the outcome. With a Cache, a
+	// reference always has the same value; one that is not found now may be found later.
 	Cache *Cache
+	// Changed reports whether a document is new. The request's budget pays for these and for what depends on them; nil is
+	// for none.
+	Changed func(*document.Document) bool
 }
 
 // Rendered is a document that services read (spec/rendering.md §7.4). All but its data is as it was submitted.
@@ -55,12 +57,12 @@ type Rendered struct {
 	// Secret reports whether the document is encrypted, or takes values from one that is: by substitutions
 	// (spec/rendering.md §9.3), or from its parent, which the reference allows. It does not depend on the data itself.
 	Secret bool
-	// Key is a digest of everything that computed data depends on; zero if that includes a secret, or without a Cache.
+	// Key is a digest of everything that computed data depends on, of references instead of secrets; zero without a Cache.
 	Key document.Digest
 	// Text is the computed data as JSON text where the Cache had it. Data is not set then.
 	Text []byte
 
-	kept *sizes // nil unless the Cache may keep the data
+	made *made // nil unless the Cache may keep the data
 }
 
 // Outcome is the outcome of a rendering.
@@ -90,13 +92,16 @@ type Unrendered struct {
 // A fault of a document does not affect the others, except those that depend on it: they are not rendered, and have no
 // faults of their own.
 //
-// The faults of documents are Invalid, Conflict and, of data that is nested too deeply, TooLarge. The error is a fault
-// TooLarge if a limit on all documents is exceeded. If the context ends, it is its cause.
+// The faults of documents are Invalid, Conflict and, of data that is nested too deeply or takes too much work, TooLarge.
+// The error is a fault TooLarge if a limit on all documents, or the request's budget, is exceeded, and Unavailable if
+// documents that were there before take too much work at once: the Cache keeps what was computed until then. If the
+// context ends, it is its cause.
 func Render(ctx context.Context, documents []*document.Document, options Options) (Outcome, error) {
 	r := newRun(ctx, documents, options)
 	defer r.End()
 	order, err := r.render(documents)
 	if err != nil {
+		r.keepMade(order, func(*relations.Node) bool { return true })
 		return Outcome{}, err
 	}
 	out := Outcome{Documents: make([]Rendered, 0, len(order)), Faults: r.set.Faults.All(), Warnings: r.warnings.all()}
@@ -109,7 +114,7 @@ func Render(ctx context.Context, documents []*document.Document, options Options
 			out.Documents = append(out.Documents, r.rendered(r.of(n)))
 		}
 	}
-	r.keepUnseen(order)
+	r.keepMade(order, func(n *relations.Node) bool { return !r.wants(n) })
 	return out, nil
 }
 
@@ -127,9 +132,9 @@ func (r *run) rendered(n *node) Rendered {
 	out.Destinations, out.Text = n.destinations, n.text
 	if n.text == nil {
 		out.Data = n.data
-	}
-	if !n.key.IsZero() && !n.warned && !r.options.Lenient {
-		out.kept = &n.sizes
+		if r.mayKeep(n) {
+			out.made = &n.made
+		}
 	}
 	return out
 }
@@ -139,6 +144,7 @@ type run struct {
 	*meter.Meter
 
 	options  Options
+	costs    costs
 	room     int64 // bytes of the limit that are left
 	paths    *paths.Parser
 	patterns *pattern.Compiler
@@ -146,24 +152,27 @@ type run struct {
 	set      *relations.Set
 	nodes    []node // by index of the document
 	warnings warnings
+	// unresolved is set once a secret was not found. Nothing that depends on secrets is kept then.
+	unresolved bool
 }
 
-// newRun begins a rendering. It grants the request the work that documents of that size may cost.
+// newRun begins a rendering.
 func newRun(ctx context.Context, documents []*document.Document, options Options) *run {
-	size := 0
-	for _, d := range documents {
-		size += len(d.Metadata) + len(d.Data)
-	}
-	budget.From(ctx).Grant(size)
 	if options.Limit == 0 {
 		options.Limit = DefaultLimit
 	}
 	m := meter.New(ctx)
 	patterns := pattern.NewCompiler(m)
 	return &run{
-		Meter: m, options: options, room: options.Limit,
+		Meter: m, options: options, costs: newCosts(ctx, documents, options.Cache != nil), room: options.Limit,
 		paths: paths.NewParser(m), patterns: patterns, memo: tree.NewMemo(patterns),
 	}
+}
+
+// End ends a rendering.
+func (r *run) End() {
+	r.Meter.End()
+	r.costs.end(r.Steps)
 }
 
 // render computes documents in their order.
@@ -211,7 +220,7 @@ func (r *run) ordered(documents []*document.Document) ([]*relations.Node, error)
 	}
 	for _, n := range r.set.Nodes {
 		if n.Orphan && n.Cause == nil {
-			r.warn(relations.Orphan(n))
+			r.warn(n.Encrypted, func() *fault.Fault { return relations.Orphan(n) })
 		}
 	}
 	return order, nil
@@ -237,14 +246,20 @@ func (r *run) compute(n *node) error {
 	switch {
 	case n.Cause != nil, n.Secret && r.options.Withhold:
 		return nil //nolint:nilerr // a fault does not end the rendering
-	case !n.Changes():
-		return r.refused(n, r.keep(n))
+	case !n.Changes() && !r.refers(n):
+		return r.reserve(n, int64(len(n.Document.Data)))
 	}
 	r.setKey(n)
-	if r.takeMade(n) {
-		return r.reserve(n, n.size)
+	if !r.takeMade(n) {
+		if err := r.make(n); err != nil {
+			return err
+		}
 	}
-	return r.change(n)
+	r.tell(n)
+	if n.Cause != nil {
+		return nil //nolint:nilerr // as above
+	}
+	return r.reserve(n, n.size)
 }
 
 // blocked returns why a document that the data of another one depends on does not render, nil if all do.
@@ -264,26 +279,16 @@ func (r *run) blocked(n *node) *fault.Fault {
 	return nil
 }
 
-// refused records an error as the fault of a document, and returns nil, unless the error ends the rendering.
-func (r *run) refused(n *node, err error) error {
-	f, ok := errors.AsType[*fault.Fault](err)
-	if !ok || r.Err != nil || r.room < 0 {
-		return err
-	}
-	r.set.Refuse(n.Node, f)
-	return nil
-}
-
-// change applies a document's actions and substitutions. After a fault it looks only whether the sources have what the
+// change applies a document's actions and substitutions. After a refusal it looks only whether the sources have what the
 // other substitutions take.
 func (r *run) change(n *node) error {
-	warned := r.warnings.count
 	base, err := r.base(n)
 	if err != nil {
-		return r.refused(n, err)
+		return r.refuse(n, err)
 	}
 	t := tree.New(r.memo, base, r.room, n.history)
-	if err := r.refused(n, r.layer(t, n)); err != nil {
+	err = r.refuse(n, r.layer(t, n))
+	if n.peak = t.Peak; err != nil {
 		return err
 	}
 	if n.Layered() {
@@ -300,33 +305,20 @@ func (r *run) change(n *node) error {
 			}
 			missed[source] = true
 		}
-		if err := r.refused(n, r.substitute(t, n, i)); err != nil {
+		err := r.refuse(n, r.substitute(t, n, i))
+		if n.peak = t.Peak; err != nil {
 			return err
 		}
 	}
-	if err := r.stopped(n, ""); err != nil || n.Cause != nil {
+	if err := r.stopped(n, ""); err != nil || len(n.refusals) > 0 {
 		return err
 	}
-	n.data, n.read, n.computed = t.Freeze(), true, true
-	n.sizes, n.warned = sizes{t.Size, t.Peak}, r.warnings.count > warned
+	data := t.Freeze()
 	if err := r.stopped(n, ""); err != nil {
 		return err
 	}
-	return r.reserve(n, t.Size)
-}
-
-// keep leaves a document unchanged, except that a reference to a secret is resolved.
-func (r *run) keep(n *node) error {
-	if n.Encrypted && r.options.Resolve != nil {
-		value, err := r.value(n)
-		if err != nil {
-			return err
-		}
-		if n.computed {
-			return r.reserve(n, r.memo.SizeOf(value))
-		}
-	}
-	return r.reserve(n, int64(len(n.Document.Data)))
+	n.data, n.read, n.computed, n.size = data, true, true, t.Size
+	return nil
 }
 
 // base is the data that a document's actions and substitutions begin with.

@@ -29,6 +29,7 @@ func (r *run) decrypt(n *node, data any) (any, error) {
 	reference, _ := data.(string)
 	secret, found := r.options.Resolve(reference)
 	if !found {
+		r.unresolved = true
 		return nil, relations.Refuse("EncryptionSourceNotFound", []*relations.Node{n.Node},
 			"Required encryption source reference could not be resolved into a secret because it was not found among "+
 				"encryption sources. Ref: %s. Referenced by: %s", reference, n.Identity)

@@ -22,7 +22,7 @@ func (r *run) substitute(t *tree.Tree, n *node, number int) error {
 		if r.options.Lenient {
 			return nil
 		}
-		return r.set.NoSource(n.Node, number)
+		return &refusal{step: finding, number: int32(number)}
 	}
 	value, err := r.read(source, n, number)
 	if err != nil {
@@ -32,14 +32,17 @@ func (r *run) substitute(t *tree.Tree, n *node, number int) error {
 	if s.Pattern != "" {
 		value.Value, found, err = r.part(value.Value, s)
 	}
-	if err != nil {
-		return r.substitutionFault(n, source, number, err)
-	}
-	if n.Cause != nil {
-		return nil //nolint:nilerr // it has its fault already
-	}
-	if !found {
-		r.warn(unmatched(n, source, number))
+	switch ended := r.ended(n, err, ", substitution %d", number+1); {
+	case ended != nil:
+		return ended
+	case err != nil && r.options.Lenient:
+		return nil
+	case err != nil:
+		return &refusal{step: taking, number: int32(number), cause: err}
+	case len(n.refusals) > 0:
+		return nil
+	case !found:
+		r.note(n, warning{int32(number), ofSource})
 	}
 	return r.write(t, &value, n, source, number)
 }
@@ -51,14 +54,16 @@ func (r *run) write(t *tree.Tree, value *tree.Substitute, n, source *node, numbe
 		r.Charge(changeCost)
 		t.Begin(history.Event{Number: number, Source: source.history, Destination: i})
 		found, err := t.Write(value, &s.Destinations[i])
-		if r.Err != nil {
-			return r.stopped(n, fmt.Sprintf(", substitution %d to %s", number+1, words.Excerpt(s.Destinations[i].Written)))
-		}
-		if err != nil {
-			return r.destinationFault(n, source, number, i, err)
-		}
-		if !found {
-			r.warn(unreplaced(n, source, number, &s.Destinations[i]))
+		ended := r.ended(n, err, ", substitution %d to %s", number+1, words.Excerpt(s.Destinations[i].Written))
+		switch {
+		case ended != nil:
+			return ended
+		case err != nil && r.options.Lenient:
+			return nil
+		case err != nil:
+			return &refusal{step: replacing, number: int32(number), destination: int32(i), cause: err}
+		case !found:
+			r.note(n, warning{int32(number), int32(i)})
 		}
 	}
 	if source.Secret || r.options.Compat {
@@ -78,23 +83,31 @@ func (r *run) read(source, n *node, number int) (found tree.Substitute, err erro
 	if source.history != nil {
 		found.Place = &paths.Place{}
 	}
-	cause := ""
 	if _, isMapping := found.Value.(document.Mapping); isMapping {
 		found.Value, found.Place, _ = r.memo.Locate(found.Value, s.Path.Steps, found.Place)
-		if s.Path.Broken != nil {
-			found.Value, cause = nil, ". Details: "+s.Path.Broken.Error()
+		if err = s.Path.Broken; err != nil {
+			found.Value = nil
 		}
 	}
 	if r.Err != nil {
 		return found, r.stopped(n, fmt.Sprintf(", substitution from %s of %s", words.Excerpt(s.Written), source.Identity))
 	}
 	if found.Value == nil && !r.options.Lenient {
-		return found, r.in(relations.SubstitutionPath(number)+".src", refuse("SubstitutionSourceDataNotFound", n, source,
-			"Required substitution source secret was not found at path %s in source document %s which is referenced by "+
-				"destination document %s under its `metadata.substitutions`%s",
-			words.Excerpt(s.Written), source.Identity, n.Identity, cause))
+		return found, &refusal{step: reading, number: int32(number), cause: err}
 	}
 	return found, nil
+}
+
+// noData is the fault of a substitution that finds nothing in its source; the cause is that of a broken path.
+func (r *run) noData(n, source *node, number int, cause error) *fault.Fault {
+	details := ""
+	if cause != nil {
+		details = ". Details: " + cause.Error()
+	}
+	return r.in(relations.SubstitutionPath(number)+".src", refuse("SubstitutionSourceDataNotFound", n, source,
+		"Required substitution source secret was not found at path %s in source document %s which is referenced by "+
+			"destination document %s under its `metadata.substitutions`%s",
+		words.Excerpt(n.Substitutions[number].Written), source.Identity, n.Identity, details))
 }
 
 // part returns the part of a text that matches the source's pattern, or all of it if nothing matches.
@@ -111,9 +124,9 @@ func (r *run) part(value any, s *declared.Substitution) (part any, found bool, e
 	return p.Group(r.Meter, whole, s.Group)
 }
 
-// destinationFault is the fault of a substitution that cannot be written; a lenient rendering skips it.
-func (r *run) destinationFault(n, source *node, number, destination int, cause error) error {
-	if !errors.Is(cause, tree.ErrPattern) || r.options.Lenient {
+// destinationFault is the fault of a substitution that cannot be written.
+func (r *run) destinationFault(n, source *node, number, destination int, cause error) *fault.Fault {
+	if !errors.Is(cause, tree.ErrPattern) {
 		return r.substitutionFault(n, source, number, cause)
 	}
 	d := &n.Substitutions[number].Destinations[destination]
@@ -124,12 +137,9 @@ func (r *run) destinationFault(n, source *node, number, destination int, cause e
 }
 
 // substitutionFault is the fault of all failures without a separate class. The reference hides their causes (R9).
-func (r *run) substitutionFault(n, source *node, number int, cause error) error {
-	if limit := r.limitFault(n, cause, ", substitution %d", number+1); limit != nil {
+func (r *run) substitutionFault(n, source *node, number int, cause error) *fault.Fault {
+	if limit := limitFault(n, cause); limit != nil {
 		return limit
-	}
-	if r.options.Lenient {
-		return nil
 	}
 	return r.in(relations.SubstitutionPath(number), refuse("UnknownSubstitutionError", n, source,
 		"An unknown exception occurred while trying to perform substitution using source document %s contained in "+

@@ -6,6 +6,7 @@ import (
 	"purser/internal/document/repr"
 	"purser/internal/fault"
 	"purser/internal/rendering/declared"
+	"purser/internal/rendering/meter"
 	"purser/internal/rendering/relations"
 	"purser/internal/words"
 )
@@ -29,32 +30,68 @@ const (
 
 // warnings are about likely mistakes that do not prevent rendering. Those that depend on secrets are counted
 // separately, so that the number of the others reveals nothing about secrets.
-type warnings struct {
-	open, secret warningList
-	count        int // of all that was to be warned of
-}
+type warnings struct{ open, secret warningList }
 
 type warningList struct {
 	kept []fault.Message
 	more int // that are not kept
 }
 
-// warn keeps the message of a fault as a warning.
-func (r *run) warn(f *fault.Fault) {
-	if r.warnings.count++; r.options.Compat {
+func (w *warnings) of(secret bool) *warningList {
+	if secret {
+		return &w.secret
+	}
+	return &w.open
+}
+
+// warn keeps the message of a fault, which word returns, as a warning.
+func (r *run) warn(secret bool, word func() *fault.Fault) {
+	if r.options.Compat {
 		return
 	}
-	list := &r.warnings.open
-	if f.Secret {
-		list = &r.warnings.secret
+	list := r.warnings.of(secret)
+	if len(list.kept) == maxWarnings {
+		r.warnMore(secret, 1)
+		return
 	}
 	r.Charge(warningCost)
-	if len(list.kept) == maxWarnings {
-		list.more++
-		return
-	}
 	r.Hold(warningSize)
+	f := word()
 	list.kept = append(list.kept, warningOf(f.Type, f.Messages[0]))
+}
+
+// warnMore counts warnings that are not kept.
+func (r *run) warnMore(secret bool, number int) {
+	r.Charge(meter.Visit)
+	r.warnings.of(secret).more += number
+}
+
+// warning is that a pattern of a substitution was not found: that of its source, or of one of its destinations.
+type warning struct{ number, destination int32 }
+
+// ofSource is the destination of warnings about the pattern of a source.
+const ofSource = -1
+
+// note notes a warning about a document.
+func (r *run) note(n *node, w warning) {
+	r.Charge(meter.Visit)
+	switch {
+	case r.options.Compat:
+	case len(n.warnings) == maxWarnings:
+		n.moreWarned++
+	default:
+		n.warnings = append(n.warnings, w)
+	}
+}
+
+// wordedOf words a warning about a document.
+func (r *run) wordedOf(n *node, w warning) *fault.Fault {
+	number := int(w.number)
+	s := &n.Substitutions[number]
+	if w.destination == ofSource {
+		return unmatched(n, r.source(s), number)
+	}
+	return unreplaced(n, r.source(s), number, &s.Destinations[w.destination])
 }
 
 func warningOf(name string, m fault.Message) fault.Message {

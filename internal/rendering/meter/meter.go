@@ -6,6 +6,7 @@ package meter
 
 import (
 	"context"
+	"fmt"
 
 	"purser/internal/budget"
 )
@@ -30,12 +31,22 @@ const (
 
 // Meter counts the cost of one rendering. It keeps the first error.
 type Meter struct {
-	Err  error // of the budget, or the cause of the context's end
-	Held int   // bytes that are held in all
+	Err   error // of the budget, or the cause of the context's end, or *Exceeded
+	Held  int   // bytes that are held in all
+	Steps int64 // charged in all
 
 	spent   *budget.Meter
-	pending int // bytes that are held but not yet counted in the budget
-	atEnd   int // bytes that are released when the rendering ends
+	pending int   // bytes that are held but not yet counted in the budget
+	atEnd   int   // bytes that are released when the rendering ends
+	own     int64 // steps of the confined work
+	most    int64 // that the confined work may take; 0 if no work is confined
+}
+
+// Exceeded is the error of confined work that takes more steps than it may.
+type Exceeded struct{ Most int64 }
+
+func (e *Exceeded) Error() string {
+	return fmt.Sprintf("it takes more than %.2f s of work", float64(e.Most)/budget.Second)
 }
 
 // New returns a meter that counts in the context's budget.
@@ -46,9 +57,38 @@ func (m *Meter) Budget() *budget.Meter { return m.spent }
 
 // Charge counts steps of work.
 func (m *Meter) Charge(steps int) {
+	if m.most > 0 {
+		if m.own += int64(steps); m.own > m.most && m.Err == nil {
+			m.Err = &Exceeded{m.most}
+		}
+	}
+	m.Steps += int64(steps)
 	if err := m.spent.Spend(steps); err != nil && m.Err == nil {
 		m.Err = err
 	}
+}
+
+// Confine bounds the work that follows to a number of steps, until Release. Whether it exceeds them depends on nothing
+// that was done before.
+func (m *Meter) Confine(steps int64) { m.own, m.most = 0, steps }
+
+// Release ends what Confine began. It returns the error of work that took too many steps, and nil otherwise. The error
+// is not in Err any more.
+func (m *Meter) Release() *Exceeded {
+	m.most = 0
+	exceeded, _ := m.Err.(*Exceeded) //nolint:errorlint // it is not wrapped
+	if exceeded != nil {
+		m.Err = nil
+	}
+	return exceeded
+}
+
+// Apart does work that other confined work shares, so that it does not count for the one that happens to need it first.
+func (m *Meter) Apart(work func()) {
+	most := m.most
+	m.most = 0
+	work()
+	m.most = most
 }
 
 // maxPending is how many bytes may be held before they are counted in the budget.

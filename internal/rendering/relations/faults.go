@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"purser/internal/budget"
+	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/rendering/meter"
 )
@@ -35,8 +36,8 @@ func About(f *fault.Fault, documents ...*Node) *fault.Fault {
 	return f
 }
 
-// maxFaults is the number of faults that are kept: of those that depend on encrypted documents, and of the others.
-const maxFaults = 200
+// MaxFaults is the number of faults that are kept: of those that depend on encrypted documents, and of the others.
+const MaxFaults = 200
 
 // Faults are the reasons why documents do not render, in the order in which they are found. Secret ones are counted
 // separately, so that the number of the others reveals nothing about them.
@@ -53,19 +54,31 @@ type others struct {
 
 // keep keeps a fault. It returns the one that stands for it: itself, or the one of those that are not kept.
 func (f *Faults) keep(found *fault.Fault) *fault.Fault {
-	others := &f.open
-	if found.Secret {
-		others = &f.secret
+	if f.full(found.Secret) {
+		return f.count(found.Secret, 1)
 	}
-	if others.kept < maxFaults {
-		others.kept++
-		f.kept = append(f.kept, found)
-		return found
+	f.of(found.Secret).kept++
+	f.kept = append(f.kept, found)
+	return found
+}
+
+func (f *Faults) of(secret bool) *others {
+	if secret {
+		return &f.secret
 	}
-	if others.count++; others.fault == nil {
+	return &f.open
+}
+
+// full reports whether no more faults are kept that depend on encrypted documents, or of the others.
+func (f *Faults) full(secret bool) bool { return f.of(secret).kept == MaxFaults }
+
+// count counts faults that are not kept, and returns the one that stands for them.
+func (f *Faults) count(secret bool, number int) *fault.Fault {
+	others := f.of(secret)
+	if others.count += number; others.fault == nil {
 		others.fault = fault.New(fault.Invalid, MoreErrors,
-			"The document does not render; its error is not among the first %d", maxFaults)
-		others.fault.Secret = found.Secret
+			"The document does not render; its error is not among the first %d", MaxFaults)
+		others.fault.Secret = secret
 		others.fault = About(others.fault)
 	}
 	return others.fault
@@ -99,6 +112,16 @@ func (s *Set) note(f *fault.Fault) *fault.Fault {
 
 // Refuse records a fault of a document.
 func (s *Set) Refuse(n *Node, f *fault.Fault) { n.Cause, n.Failed = s.note(f), true }
+
+// RefuseUnlisted records faults of a document that are only counted, because enough are kept, and reports whether so
+// many are.
+func (s *Set) RefuseUnlisted(n *Node, secret bool, number int) bool {
+	if s.Charge(meter.Visit); !s.Faults.full(secret) {
+		return false
+	}
+	n.Cause, n.Failed = s.Faults.count(secret, number), true
+	return true
+}
 
 // named is how faults name the document to programs.
 func (n *Node) named() fault.Document {
@@ -141,6 +164,10 @@ func Stopped(m *meter.Meter, n *Node, doing string) error {
 	err := m.Stopped()
 	if err == nil {
 		return nil
+	}
+	if _, alone := errors.AsType[*meter.Exceeded](err); alone {
+		return About(document.TooLarge("render document %s%s: %w, the limit for its size and that of its sources; "+
+			"simplify it", n.Identity, doing, err), n)
 	}
 	err = budget.About(err, "render document %s%s", n.Identity, doing)
 	if f, ok := errors.AsType[*fault.Fault](err); ok && f.Kind == fault.TooLarge {

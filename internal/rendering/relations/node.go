@@ -32,6 +32,7 @@ type Node struct {
 	twin       *Node // another one of its schema and name
 	place      int   // in the graph; notFound until it is mentioned
 	neededBy   *Node // the last one that got an edge to it
+	origin     *Node // see Origin; nil until it is asked for
 }
 
 // notFound is the place of a node outside of the graph.
@@ -39,7 +40,7 @@ const notFound = -1
 
 // unlink forgets the relations to other documents.
 func (n *Node) unlink() {
-	n.parent, n.replacedBy, n.neededBy, n.Cause = nil, nil, nil, nil
+	n.parent, n.replacedBy, n.neededBy, n.origin, n.Cause = nil, nil, nil, nil, nil
 	n.rank, n.place, n.Secret, n.Failed, n.Orphan = -1, notFound, n.Encrypted, false, false
 }
 
@@ -70,9 +71,10 @@ func (n *Node) Ancestor() *Node {
 // Origin returns the document that the reference names as the parent: ancestors that only pass on inherited data are
 // skipped (spec/rendering.md §8.4).
 func (n *Node) Origin() *Node {
-	n = n.parent
-	for n.Layered() && len(n.Substitutions) == 0 {
-		n = n.parent
+	if n.origin == nil {
+		if n.origin = n.parent; n.origin.Layered() && len(n.origin.Substitutions) == 0 {
+			n.origin = n.origin.Origin()
+		}
 	}
-	return n
+	return n.origin
 }

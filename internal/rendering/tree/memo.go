@@ -70,20 +70,24 @@ func (l *lookup) build(members document.Mapping) {
 	}
 }
 
-// find returns the position of a key in an immutable mapping, notFound if there is none.
-func (memo *Memo) find(m document.Mapping, key string) int {
+// find returns the position of a key in an immutable mapping, notFound if there is none. In a large one this counts as
+// a search in the index, whoever searches so often that it is built.
+func (memo *Memo) find(m document.Mapping, key string) (at int) {
 	if len(m) <= minIndexed {
 		memo.Charge(meter.Visit * len(m))
 		return new(lookup).find(m, key)
 	}
-	known := memo.lookups[&m[0]]
-	memo.Charge(meter.Lookup)
-	if known == nil {
-		known = &lookup{}
-		memo.lookups[&m[0]] = known
-		memo.Hold(meter.Entry)
-	}
-	return memo.search(known, m, key)
+	memo.Charge(2*meter.Lookup + len(key)/meter.BytesPerStep)
+	memo.Apart(func() {
+		known := memo.lookups[&m[0]]
+		if known == nil {
+			known = &lookup{}
+			memo.lookups[&m[0]] = known
+			memo.Hold(meter.Entry)
+		}
+		at = memo.search(known, m, key)
+	})
+	return at
 }
 
 // search finds a key with a lookup, and counts the cost.

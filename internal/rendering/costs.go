@@ -1,0 +1,109 @@
+package rendering
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/rendering/meter"
+	"purser/internal/rendering/relations"
+)
+
+// costs says who pays for the work of one rendering. The request's budget pays for documents that its change brings and
+// for those that depend on them, as far as they have to be computed. The rest is lent to it: reading all documents, and
+// computing those that were there before, where no cache has them.
+type costs struct {
+	request *budget.Budget
+	lent    int64 // steps
+	left    int64 // steps that the request had left, and those that it is granted for what it has to compute
+	own     int64 // steps that were spent on that
+}
+
+// newCosts lends the request the work on documents; kept says whether a cache keeps what it computes.
+func newCosts(ctx context.Context, documents []*document.Document, kept bool) costs {
+	size := 0
+	for _, d := range documents {
+		size += len(d.Metadata) + len(d.Data)
+	}
+	request := budget.From(ctx)
+	left := request.Left()
+	return costs{request: request, left: left, lent: request.Lend(size, kept)}
+}
+
+// end returns what the rendering did not need of what was lent; spent is the number of its steps.
+func (c *costs) end(spent int64) { c.request.Return(max(0, c.lent-(spent-c.own))) }
+
+// grant grants the request, if it is to pay, and the checks of the outcome the work on a document of a size that is
+// computed now.
+func (c *costs) grant(bytes int) {
+	c.request.Grant(bytes)
+	c.left += int64(bytes) * budget.StepsPerByte
+}
+
+// alone is what every document may cost, in addition to its share for its size, in steps.
+const alone = budget.Second / 10
+
+// allowance returns the number of steps that a document may take: a fixed one, and more in proportion to the sizes of it
+// and of the documents that it takes from.
+func (r *run) allowance(n *node) int64 {
+	size := int64(len(n.Document.Metadata) + len(n.Document.Data))
+	r.eachSource(n, func(source *node) {
+		if source.takenBy != n {
+			source.takenBy = n
+			size += max(source.size, int64(len(source.Document.Data)))
+		}
+	})
+	return alone + size*budget.StepsPerByte
+}
+
+// eachSource calls visit for the documents that another one takes from.
+func (r *run) eachSource(n *node, visit func(source *node)) {
+	if n.Layered() {
+		visit(r.ancestor(n))
+	}
+	r.Charge(meter.Lookup * len(n.Substitutions))
+	for i := range n.Substitutions {
+		if source := r.source(&n.Substitutions[i]); source != nil {
+			visit(source)
+		}
+	}
+}
+
+// isOwn reports whether the request is to pay for a document.
+func (r *run) isOwn(n *node) bool {
+	changed := r.options.Changed
+	if changed == nil {
+		return false
+	}
+	own := changed(n.Document)
+	r.eachSource(n, func(source *node) { own = own || source.own || changed(source.Document) })
+	return own
+}
+
+// pay notes who pays for the steps that a document took, and returns an error if these are too many.
+func (r *run) pay(n *node, steps int64) error {
+	c := &r.costs
+	if n.own {
+		if c.own += steps; c.own <= c.left {
+			return nil
+		}
+		err := budget.About(budget.Exceeding(c.left), "render document %s, with all others that the change brings or affects",
+			n.Identity)
+		if f, ok := errors.AsType[*fault.Fault](err); ok {
+			return relations.About(f, n.Node)
+		}
+		return err
+	}
+	if r.Steps-c.own <= c.lent || r.options.Cache == nil {
+		return nil // the budget bounds both together
+	}
+	busy := fault.New(fault.Unavailable, "HTTPServiceUnavailable", "Documents that the change does not bring have to be "+
+		"rendered first, which takes more than %.1f s; nothing was stored, send the request again: it goes on from there",
+		float64(c.lent)/budget.Second)
+	busy.RetryAfter = time.Second
+	return fmt.Errorf("render documents: %w", busy)
+}

@@ -1,0 +1,124 @@
+package rendering
+
+import (
+	"errors"
+
+	"purser/internal/fault"
+	"purser/internal/rendering/meter"
+	"purser/internal/rendering/relations"
+)
+
+// refusal is why a document does not render: the step that failed, and the cause. It takes less memory than a fault, and
+// does not depend on anything but the document and what it takes from. Those of a document with its first action or
+// substitution are in order.
+type refusal struct {
+	step        step
+	number      int32 // of the action or the substitution
+	destination int32 // of the substitution
+	cause       error
+}
+
+// step is a kind of the steps by which a document is computed.
+type step uint8
+
+const (
+	whole     step = iota // the cause is the fault
+	acting                // an action
+	finding               // the document that a substitution reads
+	reading               // the value in it
+	taking                // the part of it
+	replacing             // the destination of a substitution
+)
+
+// Error returns the cause, which is not the message of the fault.
+func (f *refusal) Error() string { return f.cause.Error() }
+
+// notes are what is said about how a document was computed. They are kept with the result.
+type notes struct {
+	refusals         []refusal // the first of them
+	warnings         []warning
+	more, moreWarned int // that are not kept
+}
+
+// maxRefusals is the number of refusals that are kept. Those of a document depend on secrets or do not, except the first
+// one of a document that does not, so as many as this are enough for all faults that an outcome lists.
+const maxRefusals = relations.MaxFaults + 1
+
+// Memory of a refusal without the text of its cause, and of a warning.
+const (
+	refusalSize = 40
+	causeSize   = 64
+	noteSize    = 8
+)
+
+// memory is the memory of notes, in bytes.
+func (s *notes) memory() int {
+	size := refusalSize*len(s.refusals) + noteSize*len(s.warnings)
+	for i := range s.refusals {
+		if cause := s.refusals[i].cause; cause != nil {
+			size += causeSize + len(cause.Error())
+		}
+	}
+	return size
+}
+
+// refuse notes an error that keeps a document from being rendered, and returns nil, unless the error ends the rendering.
+func (r *run) refuse(n *node, err error) error {
+	if err == nil {
+		return nil
+	}
+	why, ok := errors.AsType[*refusal](err)
+	if f, isFault := errors.AsType[*fault.Fault](err); isFault && !ok {
+		why, ok = &refusal{step: whole, cause: f}, true
+	}
+	if !ok || r.Err != nil || r.room < 0 {
+		return err
+	}
+	r.Charge(meter.Lookup)
+	if len(n.refusals) == maxRefusals {
+		n.more++
+		return nil
+	}
+	n.refusals = append(n.refusals, *why)
+	return nil
+}
+
+// tell gives the outcome what is noted about a document.
+func (r *run) tell(n *node) {
+	for _, w := range n.warnings {
+		r.warn(n.Secret, func() *fault.Fault { return r.wordedOf(n, w) })
+	}
+	r.warnMore(n.Secret, n.moreWarned)
+	for i := range n.refusals {
+		why := &n.refusals[i]
+		secret := n.Secret || why.step == acting && n.Origin().Secret
+		if !r.set.RefuseUnlisted(n.Node, secret, 1) {
+			r.set.Refuse(n.Node, r.faultOf(n, why))
+		}
+	}
+	if n.more > 0 {
+		r.set.RefuseUnlisted(n.Node, n.Secret, n.more)
+	}
+}
+
+// faultOf words a refusal.
+func (r *run) faultOf(n *node, why *refusal) *fault.Fault {
+	number := int(why.number)
+	if why.step == acting {
+		return r.actionFault(n, number, why.cause)
+	}
+	if why.step == whole {
+		f, _ := errors.AsType[*fault.Fault](why.cause)
+		return f
+	}
+	source := r.source(&n.Substitutions[number])
+	switch why.step { //nolint:exhaustive // the others are above
+	case finding:
+		return r.set.NoSource(n.Node, number)
+	case reading:
+		return r.noData(n, source, number, why.cause)
+	case replacing:
+		return r.destinationFault(n, source, number, int(why.destination), why.cause)
+	}
+	return r.substitutionFault(n, source, number, why.cause)
+}
