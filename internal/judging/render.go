@@ -31,6 +31,9 @@ type Rendering struct {
 	// Provisional reports whether a later rendering may differ, because the LayeringPolicy is newer than the revision or
 	// there is none.
 	Provisional bool
+
+	examined bool           // with its own LayeringPolicy or none
+	problems []*fault.Fault // if it was examined, what PolicyValidation finds
 }
 
 // RenderKey identifies a rendering.
@@ -59,6 +62,7 @@ func (r Renderer) Render(ctx context.Context, revision int64, documents []*revis
 	out = Rendering{
 		Documents: computed.Documents, Withheld: len(computed.Withheld) > 0, Partial: len(computed.faults) > 0,
 		Provisional: policy != nil && policy.Revision > revision || !HasLayeringPolicy(documents),
+		examined:    policy == nil, problems: computed.problems,
 	}
 	for _, doc := range out.Documents {
 		out.Size += revisions.Size(doc.Document)
@@ -141,6 +145,7 @@ type Computed struct {
 	written    map[*revisions.Stored]writing
 	warnings   []fault.Message
 	faults     []*fault.Fault // of documents that do not render
+	problems   []*fault.Fault // of all, as rendering.Examine reports them
 	unrendered []unrendered
 }
 
@@ -190,6 +195,7 @@ func (r Renderer) compute(ctx context.Context, stored []*revisions.Stored, only 
 	resolver := newResolver(ctx, r.Vault, stored)
 	options := rendering.Options{
 		Only: only, Compat: r.Compat, Withhold: r.Withhold, Resolve: resolver.resolve(), Changed: isOneOf(r.Changed),
+		Examine: only == nil,
 	}
 	outcome, err := rendering.Render(ctx, revisions.Contents(stored), r.Documents.options(options))
 	if resolver.failure != nil {
@@ -198,7 +204,10 @@ func (r Renderer) compute(ctx context.Context, stored []*revisions.Stored, only 
 	if err != nil {
 		return Computed{}, err
 	}
-	out := Computed{written: map[*revisions.Stored]writing{}, warnings: outcome.Warnings, faults: outcome.Faults}
+	out := Computed{
+		written: map[*revisions.Stored]writing{}, warnings: outcome.Warnings, faults: outcome.Faults,
+		problems: outcome.Problems,
+	}
 	for _, u := range outcome.Unrendered {
 		out.unrendered = append(out.unrendered, unrendered{stored[u.Index], u})
 	}

@@ -55,7 +55,7 @@ func RevisionValidations() []string {
 }
 
 // validateRevision adds the outcomes of the validations of the whole revision that its policies require to a judgement.
-// It renders before it examines: documents that render without a warning need no examination.
+// It renders before it examines, because a rendering examines the documents too.
 func (j Judge) validateRevision(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff, made Judgement) (
 	Judgement, error,
 ) {
@@ -63,19 +63,23 @@ func (j Judge) validateRevision(ctx context.Context, snapshot revisions.Snapshot
 	made.Exact = j.requiresRevisionValidation(made.Policies) || layered(versionsAfter(snapshot, diff))
 	documents := diff.After(snapshot.Documents)
 	j.Changed = diff.Added
-	flat, fit := isFlat(documents), false
+	flat := isFlat(documents)
+	var examined Rendering
 	for _, name := range slices.Backward(RevisionValidations()) {
 		if !slices.Contains(required, name) {
 			continue
 		}
-		spared := flat && name != validations.CoverageValidation && !slices.Contains(listed, name)
-		if spared || fit && name == validations.PolicyValidation {
+		if flat && name != validations.CoverageValidation && !slices.Contains(listed, name) {
 			made.Results = append(made.Results, revisionResult(name))
 			continue
 		}
-		result, rendered, err := j.ValidateRevision(ctx, name, snapshot.Revision+1, documents, snapshot.Fallback)
-		if err != nil {
-			return made, err
+		result, rendered := j.policyResult(examined.problems), Rendering{}
+		if name != validations.PolicyValidation || !examined.examined {
+			var err error
+			result, rendered, err = j.ValidateRevision(ctx, name, snapshot.Revision+1, documents, snapshot.Fallback)
+			if err != nil {
+				return made, err
+			}
 		}
 		made.Withheld = made.Withheld || rendered.Withheld
 		told := result
@@ -85,21 +89,14 @@ func (j Judge) validateRevision(ctx context.Context, snapshot revisions.Snapshot
 		}
 		made.Results = append(made.Results, told)
 		if name == validations.RenderingValidation {
-			fit = j.fit(rendered, documents, snapshot.Fallback)
-			if len(result.Messages) == 0 {
+			if examined = rendered; len(result.Messages) == 0 {
+				rendered.problems = nil
 				made.Rendered = &rendered
 			}
 		}
 	}
 	slices.Reverse(made.Results)
 	return made, nil
-}
-
-// fit reports whether a rendering shows that documents fit together, which PolicyValidation would find too: all of them
-// were rendered with their own LayeringPolicy and without warnings.
-func (r Renderer) fit(rendered Rendering, documents []*revisions.Stored, fallback *revisions.Stored) bool {
-	return rendered.Documents != nil && !rendered.Partial && len(rendered.Warnings) == 0 && !r.Compat && !r.Withhold &&
-		(fallback == nil || HasLayeringPolicy(documents))
 }
 
 func isEncrypted(doc *revisions.Stored) bool { return doc.Traits().Encrypted }

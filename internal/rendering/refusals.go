@@ -92,9 +92,7 @@ func (r *run) tell(n *node) {
 	for i := range n.refusals {
 		why := &n.refusals[i]
 		secret := n.Secret || why.step == acting && n.Origin().Secret
-		if !r.set.RefuseUnlisted(n.Node, secret, 1) {
-			r.set.Refuse(n.Node, r.faultOf(n, why))
-		}
+		r.set.Refuse(n.Node, secret, func() *fault.Fault { return r.faultOf(n, why) })
 	}
 	if n.more > 0 {
 		r.set.RefuseUnlisted(n.Node, n.Secret, n.more)

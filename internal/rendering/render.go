@@ -35,6 +35,8 @@ type Options struct {
 	Compat bool
 	// Withhold leaves out the data of documents that are Secret, so that neither data nor errors depend on a secret.
 	Withhold bool
+	// Examine also returns the Problems of the documents.
+	Examine bool
 	// Cache holds results of earlier renderings for reuse, or is nil. It does not change the outcome. With a Cache, a
 	// reference always has the same value; one that is not found now may be found later.
 	Cache *Cache
@@ -78,6 +80,8 @@ type Outcome struct {
 	// Warnings are about selectors that select nothing and patterns that are not found: at most 50 that depend on no
 	// secret and 50 that do, each with the number of the rest.
 	Warnings []fault.Message
+	// Problems are what Examine reports, if the Options ask for it.
+	Problems []*fault.Fault
 }
 
 // Unrendered is a document that does not render.
@@ -104,7 +108,7 @@ func Render(ctx context.Context, documents []*document.Document, options Options
 		r.keepMade(order, func(*relations.Node) bool { return true })
 		return Outcome{}, err
 	}
-	out := Outcome{Documents: make([]Rendered, 0, len(order)), Faults: r.set.Faults.All(), Warnings: r.warnings.all()}
+	out := Outcome{Documents: make([]Rendered, 0, len(order)), Faults: r.set.Faults.All(), Warnings: r.warnings.all(), Problems: r.problems}
 	for _, n := range order {
 		switch {
 		case !r.wants(n):
@@ -154,6 +158,7 @@ type run struct {
 	warnings warnings
 	// unresolved is set once a secret was not found. Nothing that depends on secrets is kept then.
 	unresolved bool
+	problems   []*fault.Fault // see Outcome
 }
 
 // newRun begins a rendering.
@@ -214,10 +219,11 @@ func (r *run) ordered(documents []*document.Document) ([]*relations.Node, error)
 	if err := r.readAll(documents); err != nil {
 		return nil, err
 	}
-	order, err := r.set.Order()
+	order, problems, err := r.set.Order(r.options.Examine)
 	if err != nil {
 		return nil, err
 	}
+	r.problems = problems
 	for _, n := range r.set.Nodes {
 		if n.Orphan && n.Cause == nil {
 			r.warn(n.Encrypted, func() *fault.Fault { return relations.Orphan(n) })

@@ -84,6 +84,24 @@ func (f *Faults) count(secret bool, number int) *fault.Fault {
 	return others.fault
 }
 
+// mark is how many faults there are at a time.
+type mark struct{ kept, open, secret int }
+
+func (f *Faults) mark() mark { return mark{len(f.kept), f.open.count, f.secret.count} }
+
+// appendOf appends the faults that others have from one mark to another.
+func (f *Faults) appendOf(others *Faults, from, to mark) {
+	for _, found := range others.kept[from.kept:to.kept] {
+		f.keep(found)
+	}
+	if more := to.open - from.open; more > 0 {
+		f.count(false, more)
+	}
+	if more := to.secret - from.secret; more > 0 {
+		f.count(true, more)
+	}
+}
+
 // MoreErrors is the type of the fault that stands for those that are not kept.
 const MoreErrors = "MoreErrors"
 
@@ -110,8 +128,12 @@ func (s *Set) note(f *fault.Fault) *fault.Fault {
 	return s.Faults.keep(f)
 }
 
-// Refuse records a fault of a document.
-func (s *Set) Refuse(n *Node, f *fault.Fault) { n.Cause, n.Failed = s.note(f), true }
+// Refuse records a fault of a document, which it words only if it is kept.
+func (s *Set) Refuse(n *Node, secret bool, word func() *fault.Fault) {
+	if !s.RefuseUnlisted(n, secret, 1) {
+		n.Cause, n.Failed = s.note(word()), true
+	}
+}
 
 // RefuseUnlisted records faults of a document that are only counted, because enough are kept, and reports whether so
 // many are.

@@ -52,9 +52,11 @@ func (s *Set) rankAll() layers {
 			inhabited[n.Layer] = true
 			continue
 		}
-		s.Refuse(n, Refuse("InvalidDocumentLayer", []*Node{n},
-			"Invalid layer '%s' for document %s was not found in layerOrder: %s for provided LayeringPolicy: %s",
-			n.Layer, n.Brief(), listed, s.Nodes[at].Name))
+		s.Refuse(n, n.Secret, func() *fault.Fault {
+			return Refuse("InvalidDocumentLayer", []*Node{n},
+				"Invalid layer '%s' for document %s was not found in layerOrder: %s for provided LayeringPolicy: %s",
+				n.Layer, n.Brief(), listed, s.Nodes[at].Name)
+		})
 	}
 	return rank(s.Nodes, declared, inhabited)
 }

@@ -33,6 +33,7 @@ type Node struct {
 	place      int   // in the graph; notFound until it is mentioned
 	neededBy   *Node // the last one that got an edge to it
 	origin     *Node // see Origin; nil until it is asked for
+	lacking    bool  // a substitution has no source; unknown of nodes that have a Cause
 }
 
 // notFound is the place of a node outside of the graph.
@@ -41,7 +42,7 @@ const notFound = -1
 // unlink forgets the relations to other documents.
 func (n *Node) unlink() {
 	n.parent, n.replacedBy, n.neededBy, n.origin, n.Cause = nil, nil, nil, nil, nil
-	n.rank, n.place, n.Secret, n.Failed, n.Orphan = -1, notFound, n.Encrypted, false, false
+	n.rank, n.place, n.Secret, n.Failed, n.Orphan, n.lacking = -1, notFound, n.Encrypted, false, false, false
 }
 
 // Key returns the key of substitutions from the document.

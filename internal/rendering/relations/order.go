@@ -36,7 +36,8 @@ func newNeeds(m *meter.Meter, nodes []*Node, sources sources) *needs {
 			need(n, n.Ancestor())
 		}
 		for i := range n.Substitutions {
-			if source := sources.of(n.Substitutions[i].Source); source != nil {
+			source := sources.of(n.Substitutions[i].Source)
+			if n.lacking = n.lacking || source == nil; source != nil {
 				need(n, source)
 			}
 		}

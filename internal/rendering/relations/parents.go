@@ -64,7 +64,9 @@ func (s *Set) selectParents(f *family) error {
 	slices.SortStableFunc(doubts, f.compare)
 	for _, d := range doubts {
 		d.child.parent = nil
-		s.Refuse(d.child, f.faultOf(d))
+		s.Refuse(d.child, d.child.Secret || d.secret || d.misfit != nil && d.misfit.Secret, func() *fault.Fault {
+			return f.faultOf(d)
+		})
 	}
 	for _, child := range f.children {
 		child.Orphan = child.Cause == nil && child.parent == nil

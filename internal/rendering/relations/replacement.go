@@ -1,5 +1,11 @@
 package relations
 
+import (
+	"slices"
+
+	"purser/internal/fault"
+)
+
 // Why a replacement is refused, in the reference's words (spec/rendering.md §5).
 const (
 	needsParent = "Document replacement requires that the document with `replacement: true` have a parent."
@@ -62,7 +68,9 @@ func (s *Set) replace(n *Node) {
 }
 
 func (s *Set) notReplacing(n *Node, reason string, others ...*Node) {
-	s.Refuse(n, refuseReason("InvalidDocumentReplacement", reason, append([]*Node{n}, others...),
-		"Replacement document %s is invalid.", n.Identity))
+	about := append([]*Node{n}, others...)
+	s.Refuse(n, slices.ContainsFunc(about, func(n *Node) bool { return n.Secret }), func() *fault.Fault {
+		return refuseReason("InvalidDocumentReplacement", reason, about, "Replacement document %s is invalid.", n.Identity)
+	})
 	n.namesakes.unknown = n
 }

@@ -15,6 +15,7 @@ import (
 	"fmt"
 
 	"purser/internal/document"
+	"purser/internal/fault"
 	"purser/internal/rendering/declared"
 	"purser/internal/rendering/meter"
 )
@@ -86,16 +87,20 @@ func (s *Set) unlink() {
 func (s *Set) Source(k declared.Key) *Node { return s.sources.of(k) }
 
 // Order links the documents to their dependencies, and returns them sorted so that dependencies come first. Documents
-// that cannot be linked have a Cause. Checks are made in the order of spec/rendering.md §11.6.
-func (s *Set) Order() ([]*Node, error) {
+// that cannot be linked have a Cause. Checks are made in the order of spec/rendering.md §11.6. With examine it also
+// returns what Examine does.
+func (s *Set) Order(examine bool) (order []*Node, problems []*fault.Fault, err error) {
 	if err := s.relate(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	order, err := s.sort()
+	related := s.Faults.mark()
+	if order, err = s.sort(); err == nil && examine {
+		problems, err = s.problems(related)
+	}
 	for _, n := range order {
 		s.inherit(n)
 	}
-	return order, err
+	return order, problems, err
 }
 
 // relate finds the layers, parents, replacements and sources.

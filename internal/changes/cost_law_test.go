@@ -1,0 +1,233 @@
+package changes
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+	"purser/internal/judging"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// site is what somebody keeps in a site: the bodies of buckets, and how many documents these have together.
+type site struct {
+	bodies    []string
+	documents int
+}
+
+// burden is a kind of documents that is costly to judge. Its site has about n documents.
+type burden struct {
+	name string
+	site func(n int) site
+}
+
+// burdens are all kinds of them. New ones belong here.
+func burdens() []burden {
+	return []burden{
+		{"patterns that occur nowhere", eachOf(func(i int) string {
+			return taking(i, "source", 20, "path: .t, pattern: NOWHERE, recurse: {depth: -1}", "{t: ["+listOf(200, "text %d")+"]}")
+		})},
+		{"thousands of warnings", eachOf(func(i int) string {
+			return taking(i, "source", 60, "path: .t, pattern: NOWHERE", "{t: text}")
+		})},
+		{"patterns of sources that match nothing", eachOf(func(i int) string {
+			return substituting(i, "{src: {schema: acme/Widget/v1, name: source, path: .text, pattern: NOWHERE}, dest: {path: .t}}", "{}")
+		})},
+		{"sources without the value", eachOf(func(i int) string {
+			return substituting(i, "{src: {schema: acme/Widget/v1, name: source, path: .none}, dest: {path: .t}}", "{}")
+		})},
+		{"sources that do not exist", eachOf(func(i int) string { return taking(i, "gone", 3, "path: .t", "{}") })},
+		{"what depends on documents that fail", eachOf(func(i int) string {
+			if i == 0 {
+				return taking(i, "gone", 1, "path: .t", "{x: 1}")
+			}
+			return taking(i, "d0", 1, "path: .t", "{}")
+		})},
+		{"secrets", eachOf(func(i int) string {
+			return secret(fmt.Sprintf("d%d", i), fmt.Sprintf("{x: %d, l: [%s]}", i, listOf(50, "v%d")))
+		})},
+		{"what takes from secrets", eachOf(func(i int) string { return taking(i, "secret", 5, "path: .t", "{l: ["+listOf(50, "v%d")+"]}") })},
+		{"warnings that depend on secrets", eachOf(func(i int) string {
+			return taking(i, "secret", 20, "path: .t, pattern: NOWHERE", "{t: text}")
+		})},
+		{"selectors that select nothing", eachOf(func(i int) string { return child(i, "k: none") })},
+		{"unknown layers", eachOf(func(i int) string {
+			return strings.Replace(taking(i, "source", 1, "path: .t", "{}"), "layer: site", "layer: lost", 1)
+		})},
+		{"one name in all layers", eachOf(func(i int) string {
+			return strings.Replace(strings.Replace(child(0, "k: none"), "layer: site", fmt.Sprintf("layer: l%d", i), 1), "labels: {c: c0}", "labels: {c: c}", 1)
+		})},
+		{"parents that are ambiguous", eachOf(func(i int) string {
+			if i%2 == 0 {
+				return strings.Replace(widget(fmt.Sprintf("p%d", i), "{x: 1}", "labels: {all: x}"), "layer: site", "layer: global", 1)
+			}
+			return child(i, fmt.Sprintf("all: x, l%d: null", i))
+		})},
+		{"a document that takes too much work", func(int) site {
+			places := "{l: [" + listOf(45_000, "%d") + "]}"
+			return site{[]string{taking(0, "source", 500, "path: '.l[*]'", places)}, 1}
+		}},
+	}
+}
+
+// listOf writes n items of a list, each with its number.
+func listOf(n int, item string) string {
+	items := make([]string, n)
+	for i := range items {
+		items[i] = strings.ReplaceAll(item, "%d", strconv.Itoa(i))
+	}
+	return strings.Join(items, ", ")
+}
+
+// eachOf returns a site of n documents in a few buckets.
+func eachOf(document func(i int) string) func(n int) site {
+	return func(n int) site {
+		const buckets = 4
+		made := site{make([]string, buckets), n}
+		for i := range n {
+			made.bodies[i%buckets] += document(i)
+		}
+		return made
+	}
+}
+
+// substituting returns a document with substitutions.
+func substituting(i int, substitutions, data string) string {
+	return widget(fmt.Sprintf("d%d", i), data, "substitutions: ["+substitutions+"]")
+}
+
+// taking returns a document that takes from another one, in so many substitutions with a destination each.
+func taking(i int, source string, substitutions int, destination, data string) string {
+	one := "{src: {schema: acme/Widget/v1, name: " + source + ", path: .x}, dest: {" + destination + "}}"
+	return substituting(i, strings.Repeat(one+", ", substitutions-1)+one, data)
+}
+
+// child returns a document that selects a parent.
+func child(i int, selector string) string {
+	text := widget(fmt.Sprintf("c%d", i), "{y: 1}", fmt.Sprintf("labels: {c: c%d}", i))
+	return strings.Replace(text, "{layer: site}", "{layer: site, parentSelector: {"+selector+"}, actions: [{method: merge, path: .}]}", 1)
+}
+
+// harmless returns a site of as many documents with as many substitutions, which succeed.
+func harmless(like site) site {
+	var made site
+	for _, body := range like.bodies {
+		text := ""
+		for _, part := range strings.Split(body, "---\n")[1:] {
+			data := "{x: 1}"
+			if count := strings.Count(part, "{src:"); count > 0 {
+				text += taking(made.documents, "source", count, "path: .t", data)
+			} else {
+				text += widget(fmt.Sprintf("d%d", made.documents), data)
+			}
+			made.documents++
+		}
+		made.bodies = append(made.bodies, text)
+	}
+	return made
+}
+
+// neighbour is somebody who shares a site with others, and changes a document that is not theirs.
+type neighbour struct {
+	m       *memory
+	service *Service
+	changes int
+}
+
+// neighbourOf fills a site, and begins anew with empty caches.
+func neighbourOf(t testing.TB, of site) *neighbour {
+	t.Helper()
+	n := &neighbour{m: newMemory()}
+	n.restart()
+	n.put(t, "base", layeringPolicy("policy")+widget("source", "{x: 1, text: a text}")+secret("secret", "{x: 1}"))
+	for i, body := range of.bodies {
+		n.put(t, fmt.Sprintf("b%d", i), body)
+	}
+	n.restart()
+	return n
+}
+
+func (n *neighbour) restart() {
+	const cacheSize = 64 << 20
+	s, _ := service()
+	s.Store, s.Vault, s.Documents = n.m, fakeVault{}, judging.NewDocumentCache(cacheSize)
+	s.DefaultValidations = append(revisions.Defaults{validations.SchemaValidation}, judging.RevisionValidations()...)
+	n.service = s
+}
+
+// put fills a bucket within the budget of a request, and returns the steps that it took.
+func (n *neighbour) put(t testing.TB, bucket, body string) int64 {
+	t.Helper()
+	ctx, end := budget.NewPool(4, time.Minute).Begin(t.Context())
+	defer end()
+	if _, err := n.service.Put(ctx, bucket, []byte(body), document.YAML, revisions.Options{}); err != nil {
+		t.Fatalf("put %s: %v", bucket, err)
+	}
+	steps, _ := budget.From(ctx).Spent()
+	return steps
+}
+
+// change makes a small change of the neighbour's own document.
+func (n *neighbour) change(t testing.TB) int64 {
+	t.Helper()
+	n.changes++
+	return n.put(t, "mine", widget("mine", fmt.Sprintf("{x: %d}", n.changes)))
+}
+
+// A small change beside costly documents of others takes about as much work as one beside harmless documents, from the
+// second one after a restart.
+func TestPut_beside_law(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		of := rapid.SampledFrom(burdens()).Draw(rt, "burden")
+		compareBeside(t, of, rapid.IntRange(20, 120).Draw(rt, "documents"))
+	})
+}
+
+// Each of the burdens.
+func TestPut_beside(t *testing.T) {
+	t.Parallel()
+	for _, of := range burdens() {
+		t.Run(strings.ReplaceAll(of.name, " ", "_"), func(t *testing.T) {
+			t.Parallel()
+			compareBeside(t, of, 200)
+		})
+	}
+}
+
+// compareBeside compares the cost of changes.
+func compareBeside(t testing.TB, of burden, documents int) {
+	t.Helper()
+	made := of.site(documents)
+	costly, cheap := neighbourOf(t, made), neighbourOf(t, harmless(made))
+	first, _ := costly.change(t), cheap.change(t)
+	for range 2 {
+		steps, usual := costly.change(t), cheap.change(t)
+		if t.Logf("%s: %d steps, %d at first; beside harmless documents %d", of.name, steps, first, usual); 10*steps > 13*usual {
+			t.Errorf("%s: a change takes %d steps, and %d beside harmless documents", of.name, steps, usual)
+		}
+	}
+}
+
+// BenchmarkPut_beside measures the time of a small change, beside costly and harmless documents.
+func BenchmarkPut_beside(b *testing.B) {
+	for _, of := range burdens() {
+		made := of.site(1_000)
+		for name, site := range map[string]site{"costly": made, "harmless": harmless(made)} {
+			b.Run(strings.ReplaceAll(of.name, " ", "_")+"/"+name, func(b *testing.B) {
+				n := neighbourOf(b, site)
+				n.change(b)
+				for b.Loop() {
+					n.change(b)
+				}
+			})
+		}
+	}
+}
