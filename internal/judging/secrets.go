@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -65,31 +66,39 @@ const secretLost = "SecretLost"
 type resolver struct {
 	ctx         context.Context //nolint:containedctx // it lives as long as one rendering
 	vault       Vault
-	byReference map[string]*revisions.Stored
+	documents   []*revisions.Stored
+	byReference map[string]*revisions.Stored // nil until the first reference is resolved
 	failure     error // of the first secret that could not be opened; no others are tried then
 }
 
 func newResolver(ctx context.Context, vault Vault, documents []*revisions.Stored) *resolver {
-	r := &resolver{ctx: ctx, vault: vault, byReference: map[string]*revisions.Stored{}}
-	for _, doc := range documents {
-		if !Refers(doc) {
-			continue
-		}
-		reference, err := document.ParseJSON(doc.Data)
-		if text, ok := reference.(string); ok && err == nil {
-			r.byReference[text] = doc
+	return &resolver{ctx: ctx, vault: vault, documents: documents}
+}
+
+// find returns the document whose data is a reference, nil if there is none.
+func (r *resolver) find(reference string) *revisions.Stored {
+	if r.byReference == nil {
+		r.byReference = map[string]*revisions.Stored{}
+		for _, doc := range r.documents {
+			if !Refers(doc) {
+				continue
+			}
+			reference, err := document.ParseJSON(doc.Data)
+			if text, ok := reference.(string); ok && err == nil {
+				r.byReference[text] = doc
+			}
 		}
 	}
-	return r
+	return r.byReference[reference]
 }
 
 // resolve returns the function that rendering calls to open secrets, nil if there are none.
 func (r *resolver) resolve() func(reference string) (any, bool) {
-	if len(r.byReference) == 0 {
+	if !slices.ContainsFunc(r.documents, Refers) {
 		return nil
 	}
 	return func(reference string) (any, bool) {
-		doc := r.byReference[reference]
+		doc := r.find(reference)
 		if doc == nil || r.failure != nil {
 			return nil, false
 		}

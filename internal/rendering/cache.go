@@ -23,10 +23,12 @@ type Cache struct {
 	digests *cache.Cache[weak.Pointer[document.Document], document.Digest]
 }
 
-// fact is either the parsed metadata of a document, by the document's digest, or the outcome for a document, by its key.
+// fact is either the parsed metadata of a document, by the document's digest, or the outcome for a document, by its key,
+// or what its selector selects.
 type fact struct {
 	*declared.Metadata
 	*made
+	*relations.Choice
 }
 
 // NewCache returns an empty cache with a maximum size in bytes.
@@ -85,6 +87,33 @@ func (c *Cache) digestOf(d *document.Document) document.Digest {
 func (r *run) digestOf(d *document.Document) document.Digest {
 	r.Charge(meter.Lookup + (len(d.Metadata)+len(d.Data))/meter.BytesPerStep)
 	return r.options.Cache.digestOf(d)
+}
+
+// choices keeps what selectors select in the cache of a run, which must not be nil.
+type choices struct{ *run }
+
+// DigestOf implements relations.Choices.
+func (c choices) DigestOf(n *relations.Node) document.Digest {
+	of := &c.nodes[n.Index]
+	if of.digest.IsZero() {
+		of.digest = c.digestOf(n.Document)
+	}
+	return of.digest
+}
+
+// Choice implements relations.Choices.
+func (c choices) Choice(key document.Digest) (relations.Choice, bool) {
+	known, _ := c.options.Cache.kept.Get(key)
+	if known.Choice == nil {
+		return relations.Choice{}, false
+	}
+	return *known.Choice, true
+}
+
+// KeepChoice implements relations.Choices.
+func (c choices) KeepChoice(key document.Digest, choice relations.Choice) {
+	const size = 64
+	c.options.Cache.kept.Add(key, fact{Choice: &choice}, size)
 }
 
 // setKey sets the digest of everything that a document's data is rendered from; its dependencies have their keys

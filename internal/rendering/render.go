@@ -201,7 +201,11 @@ func (r *run) readAll(documents []*document.Document) error {
 		return fmt.Errorf("read documents: %w", r.Err)
 	}
 	r.nodes = make([]node, len(documents))
-	set, err := relations.Read(r.Meter, documents, r.options.Compat, func(i int) (*declared.Metadata, error) {
+	var kept relations.Choices
+	if r.options.Cache != nil {
+		kept = choices{r}
+	}
+	set, err := relations.Read(r.Meter, documents, r.options.Compat, kept, func(i int) (*declared.Metadata, error) {
 		return r.metadata(documents[i], &r.nodes[i])
 	})
 	if err != nil {

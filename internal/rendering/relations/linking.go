@@ -93,7 +93,7 @@ func (l *linking) declaredLayers() layers {
 
 // parents sets the parents of all documents, and then the replacements of parents.
 func (l *linking) parents() error {
-	f := newFamily(l.Meter, nil, l.Nodes)
+	f := newFamily(l.Meter, nil, l.Nodes, nil)
 	for _, child := range f.children {
 		if err := Stopped(l.Meter, child, ""); err != nil {
 			return err
@@ -118,7 +118,8 @@ func (l *linking) parent(f *family, child *Node) {
 	var all found
 	var nearest *Node
 	doubt := l.unordered(child)
-	for _, candidate := range f.candidates(child) {
+	candidates, _ := f.candidates(child)
+	for _, candidate := range candidates {
 		if !f.matches(child, candidate) {
 			continue
 		}

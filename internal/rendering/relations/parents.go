@@ -2,8 +2,11 @@ package relations
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"fmt"
 	"slices"
 
+	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/rendering/declared"
 	"purser/internal/rendering/meter"
@@ -15,15 +18,17 @@ type family struct {
 	*meter.Meter
 
 	layers   layers
+	kept     Choices
 	children []*Node                    // those with a selector, in the order of the input
 	labelled map[declared.Label][]*Node // from the top layer down, then in the order of the input
 	entered  map[string]int             // when a layer first appears in the input
+	digests  map[declared.Label]document.Digest
 }
 
-func newFamily(m *meter.Meter, layers layers, nodes []*Node) *family {
+func newFamily(m *meter.Meter, layers layers, nodes []*Node, kept Choices) *family {
 	m.Charge(2 * meter.Lookup * len(nodes))
 	f := &family{
-		Meter: m, layers: layers,
+		Meter: m, layers: layers, kept: kept, digests: map[declared.Label]document.Digest{},
 		labelled: map[declared.Label][]*Node{}, entered: map[string]int{},
 	}
 	var members []*Node
@@ -57,13 +62,21 @@ func (s *Set) selectParents(f *family) error {
 		if err := Stopped(f.Meter, child, ""); err != nil {
 			return err
 		}
-		if child.Cause == nil && !f.selectParent(child) {
-			doubts = append(doubts, f.doubt(child))
+		if child.Cause != nil {
+			continue
+		}
+		candidates, by := f.candidates(child)
+		switch c := f.choice(child, candidates, by); {
+		case c.Doubtful:
+			doubts = append(doubts, doubt{child, nodeAt(candidates, c.Misfit), int(c.Found), c.Secret})
+		case c.Unknown > none:
+			child.Cause = candidates[c.Unknown].Cause
+		default:
+			child.parent = nodeAt(candidates, c.Parent)
 		}
 	}
 	slices.SortStableFunc(doubts, f.compare)
 	for _, d := range doubts {
-		d.child.parent = nil
 		s.Refuse(d.child, d.child.Secret || d.secret || d.misfit != nil && d.misfit.Secret, func() *fault.Fault {
 			return f.faultOf(d)
 		})
@@ -74,44 +87,111 @@ func (s *Set) selectParents(f *family) error {
 	return nil
 }
 
-// selectParent chooses the candidate in the nearest layer above, and reports whether the candidates are valid. With a
-// candidate in an unknown layer, which comes last, the parent is unknown.
-func (f *family) selectParent(child *Node) bool {
-	for _, candidate := range f.candidates(child) {
+// Choice is what a selector selects among candidates, by their positions.
+type Choice struct {
+	Parent   int32 // none if it selects nothing
+	Unknown  int32 // in an unknown layer, so that the parent is unknown; none if there is no such candidate
+	Doubtful bool  // there cannot be one parent, see doubt
+	Misfit   int32
+	Found    int32
+	Secret   bool
+}
+
+// none is the position of no candidate.
+const none = -1
+
+func nodeAt(nodes []*Node, at int32) *Node {
+	if at == none {
+		return nil
+	}
+	return nodes[at]
+}
+
+// choice returns what the selector of a child selects among candidates, which by is the digest of, or zero.
+func (f *family) choice(child *Node, candidates []*Node, by document.Digest) Choice {
+	if by.IsZero() {
+		return f.choose(child, candidates)
+	}
+	own := f.kept.DigestOf(child)
+	key := document.Digest(sha256.Sum256(slices.Concat([]byte("parent"), own[:], by[:])))
+	f.Charge(2 * meter.Lookup)
+	known, ok := f.kept.Choice(key)
+	if !ok {
+		known = f.choose(child, candidates)
+		if f.Err == nil {
+			f.kept.KeepChoice(key, known)
+		}
+	}
+	return known
+}
+
+// choose chooses the candidate in the nearest layer above. With a candidate in an unknown layer, which comes last, the
+// parent is unknown.
+func (f *family) choose(child *Node, candidates []*Node) Choice {
+	c := Choice{Parent: none, Unknown: none}
+	for i, candidate := range candidates {
 		switch {
 		case !f.matches(child, candidate):
 		case candidate.rank == len(f.layers):
-			child.parent, child.Cause = nil, candidate.Cause
-			return true
-		case !fits(child, candidate) || child.parent != nil && child.parent.rank == candidate.rank:
-			return false
+			return Choice{Parent: none, Unknown: int32(i)}
+		case !fits(child, candidate) || c.Parent != none && candidates[c.Parent].rank == candidate.rank:
+			return f.doubt(child, candidates)
 		default:
-			child.parent = candidate
+			c.Parent = int32(i)
 		}
 	}
-	return true
+	return c
 }
 
-// candidates are the documents that may match a child's selector: those with its rarest label.
-func (f *family) candidates(child *Node) []*Node {
-	var rarest []*Node
+// candidates are the documents that may match a child's selector: those with its rarest label. by is their digest if
+// they are so many that the choice is worth keeping.
+func (f *family) candidates(child *Node) (rarest []*Node, by document.Digest) {
 	found := false
+	var label declared.Label
 	for _, wanted := range child.Selector {
 		f.Charge(meter.Lookup + wanted.Length()/meter.BytesPerStep)
 		if with := f.labelled[wanted]; wanted.Value != declared.Null && (!found || len(with) < len(rarest)) {
-			rarest, found = with, true
+			rarest, label, found = with, wanted, true
 		}
 	}
-	if !found { // only nulls, at least one of which must match
-		for _, wanted := range child.Selector {
-			rarest = append(rarest, f.labelled[wanted]...)
-		}
-		f.Charge(meter.Lookup * len(rarest))
-		f.HoldBriefly(2 * meter.Word * len(rarest))
-		slices.SortFunc(rarest, func(a, b *Node) int { return cmp.Compare(a.position, b.position) })
-		rarest = slices.Compact(rarest)
+	if found {
+		return rarest, f.digestOf(label)
 	}
-	return rarest
+	// There are only nulls, at least one of which must match.
+	for _, wanted := range child.Selector {
+		rarest = append(rarest, f.labelled[wanted]...)
+	}
+	f.Charge(meter.Lookup * len(rarest))
+	f.HoldBriefly(2 * meter.Word * len(rarest))
+	slices.SortFunc(rarest, func(a, b *Node) int { return cmp.Compare(a.position, b.position) })
+	return slices.Compact(rarest), by
+}
+
+// many is the number of candidates from which on choices among them are kept.
+const many = 32
+
+// digestOf returns a digest of the documents with a label and of the layers; zero if there are few documents, or
+// nothing is kept.
+func (f *family) digestOf(label declared.Label) (digest document.Digest) {
+	with := f.labelled[label]
+	if f.kept == nil || len(with) < many {
+		return digest
+	}
+	if digest, known := f.digests[label]; known {
+		return digest
+	}
+	h := sha256.New()
+	for _, layer := range f.layers {
+		fmt.Fprintf(h, "%d %s", len(layer), layer)
+	}
+	f.Charge(meter.Lookup * (len(f.layers) + 2*len(with)))
+	for _, n := range with {
+		of := f.kept.DigestOf(n)
+		h.Write(of[:])
+	}
+	h.Sum(digest[:0])
+	f.digests[label] = digest
+	return digest
 }
 
 // matches reports whether a candidate has all labels of a child's selector.
@@ -139,21 +219,21 @@ type doubt struct {
 }
 
 // doubt looks at all candidates in known layers of a child.
-func (f *family) doubt(child *Node) doubt {
-	d, inhabited := doubt{child: child, found: 1}, map[int]bool{}
-	for _, candidate := range f.candidates(child) {
+func (f *family) doubt(child *Node, candidates []*Node) Choice {
+	d, inhabited := Choice{Doubtful: true, Misfit: none, Found: 1}, map[int]bool{}
+	for i, candidate := range candidates {
 		if candidate.rank == len(f.layers) || !f.matches(child, candidate) {
 			continue
 		}
 		if !fits(child, candidate) {
-			d.misfit = candidate
+			d.Misfit = int32(i)
 			break
 		}
-		d.found++
+		d.Found++
 		inhabited[candidate.rank] = true
-		d.secret = d.secret || candidate.Secret
+		d.Secret = d.Secret || candidate.Secret
 	}
-	d.found -= len(inhabited)
+	d.Found -= int32(len(inhabited))
 	return d
 }
 

@@ -28,21 +28,29 @@ type Set struct {
 	Faults *Faults // found since Order was called
 
 	compat   bool
+	kept     Choices
 	sources  sources
 	policies map[*Node]layers // the layers of the LayeringPolicies read so far
+}
+
+// Choices keeps what selectors select among many candidates.
+type Choices interface {
+	DigestOf(n *Node) document.Digest // of its document
+	Choice(key document.Digest) (choice Choice, known bool)
+	KeepChoice(key document.Digest, choice Choice)
 }
 
 // nodeSize is the memory of a node, its data and its entries in maps, in bytes.
 const nodeSize = 512
 
 // Read reads the metadata of documents, each by the function, which counts its work in the meter. Compat leaves out
-// details of faults that the reference does not have.
-func Read(m *meter.Meter, documents []*document.Document, compat bool,
+// details of faults that the reference does not have. Choices are kept unless kept is nil.
+func Read(m *meter.Meter, documents []*document.Document, compat bool, kept Choices,
 	read func(index int) (*declared.Metadata, error),
 ) (*Set, error) {
 	s := &Set{
 		Meter: m, Nodes: make([]*Node, 0, len(documents)),
-		compat: compat, sources: make(sources, len(documents)), policies: map[*Node]layers{},
+		compat: compat, kept: kept, sources: make(sources, len(documents)), policies: map[*Node]layers{},
 	}
 	all := make([]Node, len(documents)) // beside each other in memory
 	kin := make([]namesakes, 0, len(documents))
@@ -58,8 +66,7 @@ func Read(m *meter.Meter, documents []*document.Document, compat bool,
 			same = &kin[len(kin)-1]
 			s.sources[n.Key()] = same
 		}
-		added, compared := same.add(n)
-		if m.Charge(4*meter.Lookup + meter.Visit*compared); !added {
+		if m.Charge(4 * meter.Lookup); !same.add(n) {
 			continue
 		}
 		var err error
@@ -107,7 +114,7 @@ func (s *Set) Order(examine bool) (order []*Node, problems []*fault.Fault, err e
 func (s *Set) relate() error {
 	s.unlink()
 	layers := s.rankAll()
-	if err := s.selectParents(newFamily(s.Meter, layers, s.Nodes)); err != nil {
+	if err := s.selectParents(newFamily(s.Meter, layers, s.Nodes, s.kept)); err != nil {
 		return err
 	}
 	s.markReplaced()

@@ -8,22 +8,42 @@ import (
 
 // namesakes are the documents of one schema and name, in whatever layers.
 type namesakes struct {
-	last     *Node // the others follow by twin
-	original *Node // the first that is not a replacement (spec/rendering.md §5)
-	source   *Node // that substitutions read (spec/rendering.md §6)
+	last     *Node           // the others follow by twin
+	original *Node           // the first that is not a replacement (spec/rendering.md §5)
+	source   *Node           // that substitutions read (spec/rendering.md §6)
+	layers   map[string]bool // of the documents, if these are many
+	count    int
 	unknown  *Node // fails, so that it is unknown which of them replaces which; nil for none
 }
 
-// add adds a document, unless there is one in its layer: of those with one identity the first counts. It returns how
-// many it was compared with, too.
-func (s *namesakes) add(n *Node) (added bool, compared int) {
-	for twin := s.last; twin != nil; twin = twin.twin {
-		if compared++; twin.Layer == n.Layer {
-			return false, compared
+// add adds a document, unless there is one in its layer: of those with one identity the first counts.
+func (s *namesakes) add(n *Node) (added bool) {
+	const few = 16
+	if s.count < few {
+		for twin := s.last; twin != nil; twin = twin.twin {
+			if twin.Layer == n.Layer {
+				return false
+			}
 		}
+	} else if !s.addLayer(n.Layer) {
+		return false
 	}
 	n.namesakes, n.twin, s.last = s, s.last, n
-	return true, compared
+	s.count++
+	return true
+}
+
+// addLayer adds a layer to the set of layers, and reports whether it was not in it.
+func (s *namesakes) addLayer(layer string) bool {
+	if s.layers == nil {
+		s.layers = make(map[string]bool, 2*s.count)
+		for twin := s.last; twin != nil; twin = twin.twin {
+			s.layers[twin.Layer] = true
+		}
+	}
+	known := s.layers[layer]
+	s.layers[layer] = true
+	return !known
 }
 
 // sources are the documents that substitutions read, by schema and name.
