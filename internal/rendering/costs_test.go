@@ -1,0 +1,132 @@
+package rendering
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+	"purser/internal/fault"
+)
+
+// heavy writes a document that takes about so many milliseconds of work. Work that takes too much is counted, not done.
+func heavy(name string, milliseconds int) string {
+	const each = 15_000 // steps for each character
+	return "site " + name + " | substitution {src: {name: s, path: .v}, dest: {path: .t, pattern: '(x?){500}y'}} | data {t: " +
+		strings.Repeat("x", milliseconds*(budget.Second/1000)/each) + "}"
+}
+
+// Whether a document takes too much work depends on nothing but itself and its sources: not on what was read, searched
+// or compiled for others before, nor on the cache.
+func TestRender_alone(t *testing.T) {
+	t.Parallel()
+	line := func(n int) string {
+		return "site d" + strings.Repeat(" | sub s .k7 > .a | sub s .k1500 > .b", 20) + strings.Repeat(" | sub s .k7 > .l[*]", n) +
+			" | data {l: [" + repeated(4_000, "%d", ", ") + "]}"
+	}
+	others := repeated(20, "site o%d | sub s .k7 > .a | sub s . > .all | substitution {src: {name: s, path: .t}, dest: {path: .x, pattern: y}} | data {x: a y}", "\n")
+	source := "site s | data " + strings.TrimSuffix(wide(2_000), "}") + ", t: text}\n"
+	fails := func(text string, kept *Cache) bool {
+		out, err := Render(t.Context(), sketch(t, text), Options{Cache: kept})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range out.Documents {
+			if r.Computed && r.Text == nil {
+				kept.addTo(r, document.AppendJSON(nil, r.Data))
+			}
+		}
+		return len(out.Faults) > 0
+	}
+	least, most := 0, 400 // succeeds, fails
+	for most-least > 1 {
+		if n := (least + most) / 2; fails(source+line(n), nil) {
+			most = n
+		} else {
+			least = n
+		}
+	}
+	if least == 0 {
+		t.Fatal("it always fails")
+	}
+	for n, want := range map[int]bool{least: false, most: true} {
+		kept := NewCache(8 << 20)
+		for _, text := range []string{source + line(n), others + "\n" + source + line(n), source + line(n) + "\n" + others} {
+			if got := fails(text, nil); got != want {
+				t.Errorf("%d times: fails %v, want %v", n, got, want)
+			}
+			for range 2 {
+				if got := fails(text, kept); got != want {
+					t.Errorf("%d times, with a cache: fails %v, want %v", n, got, want)
+				}
+			}
+		}
+	}
+}
+
+// A document that takes too much work is refused, with what depends on it. Others are rendered.
+func TestRender_tooMuchWork(t *testing.T) {
+	t.Parallel()
+	documents := sketch(t, "site s | data {v: 1}\nsite e | sub d .t > .x | data {}\n"+heavy("d", 500)+"\nsite f | sub s .v > .x | data {}")
+	want := "s f\nHTTPPayloadTooLarge d\ne because of d"
+	kept := NewCache(1 << 20)
+	for range 2 {
+		if diff := cmp.Diff(want, strings.ReplaceAll(toldOf(t, documents, Options{Cache: kept}), " \n", "\n")); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	}
+}
+
+// The request pays for documents that it brings or affects, if they have to be computed.
+func TestRender_own(t *testing.T) {
+	t.Parallel()
+	text := "site s | data {v: 1}\n"
+	for i := range 4 {
+		text += heavy(fmt.Sprintf("d%d", i), 900) + "\n"
+	}
+	documents := sketch(t, text)
+	change := func(d *document.Document) bool { return d.Name == "s" }
+	kept := NewCache(1 << 20)
+	_, err := Render(budgeted(t), documents, Options{Cache: kept, Changed: change})
+	if _, exceeded := errors.AsType[*budget.Exceeded](err); !exceeded || !strings.Contains(fmt.Sprint(err), "render document [t/K/v1, site] d") {
+		t.Errorf("what it affects costs %v", err)
+	}
+	render := func(ctx context.Context) (left int64, err error) {
+		before := budget.From(ctx).Left()
+		_, err = Render(ctx, documents, Options{Cache: kept, Changed: func(d *document.Document) bool { return d.Name == "policy" }})
+		return budget.From(ctx).Left() - before, err
+	}
+	if _, err = render(budgeted(t)); err != nil { // the rest of it
+		t.Errorf("what was there before costs %v", err)
+	}
+	if left, err := render(budgeted(t)); err != nil || left < -budget.Second/1000 {
+		t.Errorf("the request paid %d steps: %v", -left, err)
+	}
+}
+
+// What was there before and is not kept is computed by several requests if that takes too long for one.
+func TestRender_anew(t *testing.T) {
+	t.Parallel()
+	text := "site s | data {v: 1}\n"
+	for i := range 8 {
+		text += heavy(fmt.Sprintf("d%d", i), 900) + "\n"
+	}
+	documents, kept := sketch(t, text), NewCache(1<<20)
+	for attempt := 1; ; attempt++ {
+		_, err := Render(budgeted(t), documents, Options{Cache: kept})
+		if err == nil {
+			if attempt != 3 {
+				t.Errorf("the %d. request succeeded", attempt)
+			}
+			break
+		}
+		if f, ok := errors.AsType[*fault.Fault](err); !ok || f.Kind != fault.Unavailable || f.RetryAfter == 0 {
+			t.Fatal(err)
+		}
+	}
+}
