@@ -68,7 +68,7 @@ type resolver struct {
 	vault       Vault
 	documents   []*revisions.Stored
 	byReference map[string]*revisions.Stored // nil until the first reference is resolved
-	failure     error // of the first secret that could not be opened; no others are tried then
+	failure     error                        // of the first secret that could not be opened; no others are tried then
 }
 
 func newResolver(ctx context.Context, vault Vault, documents []*revisions.Stored) *resolver {

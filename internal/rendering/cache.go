@@ -18,7 +18,9 @@ import (
 // Cache keeps outcomes of renderings for later renderings of the same documents: data, refusals and warnings. The key of
 // each is a digest of everything that it depends on. It is safe for concurrent use.
 type Cache struct {
-	kept *cache.Cache[document.Digest, fact]
+	kept facts
+	// dear has facts that cost much for their size, so that cheap ones, however large, do not push them out.
+	dear facts
 	// digests has the digests of documents, which are shared by renderings and never change.
 	digests *cache.Cache[weak.Pointer[document.Document], document.Digest]
 }
@@ -33,11 +35,34 @@ type fact struct {
 
 // NewCache returns an empty cache with a maximum size in bytes.
 func NewCache(bytes int) *Cache {
-	const parts = 16 // a digest is small
+	const dearPart, digestPart = 8, 16
 	return &Cache{
-		cache.New[document.Digest, fact](bytes - bytes/parts),
-		cache.New[weak.Pointer[document.Document], document.Digest](bytes / parts),
+		cache.New[document.Digest, fact](bytes - bytes/dearPart - bytes/digestPart),
+		cache.New[document.Digest, fact](bytes / dearPart),
+		cache.New[weak.Pointer[document.Document], document.Digest](bytes / digestPart),
 	}
+}
+
+type facts = *cache.Cache[document.Digest, fact]
+
+// keep keeps a fact that it cost so many steps to find.
+func (c *Cache) keep(key document.Digest, f fact, size int, cost int64) {
+	const dear = 2000 // steps for a byte; reading a text takes 25
+	const overhead = 160
+	if size += overhead; cost > int64(dear*size) {
+		c.dear.Add(key, f, size)
+		return
+	}
+	c.kept.Add(key, f, size)
+}
+
+// find returns a fact, the zero fact if it is not kept.
+func (c *Cache) find(key document.Digest) fact {
+	f, known := c.kept.Get(key)
+	if !known {
+		f, _ = c.dear.Get(key)
+	}
+	return f
 }
 
 // Add keeps the JSON text of the data of a document that Render computed with the cache.
@@ -60,8 +85,7 @@ func (c *Cache) Add(rendered Rendered, text []byte) {
 
 // add keeps what was made of a document; size is that of its data.
 func (c *Cache) add(key document.Digest, m *made, size int) {
-	const overhead = 160 // of the structure itself
-	c.kept.Add(key, fact{made: m}, overhead+size+m.memory())
+	c.keep(key, fact{made: m}, size+m.memory(), m.cost)
 }
 
 // digestOf returns the digest of the parts of a document that its rendering uses.
@@ -103,7 +127,7 @@ func (c choices) DigestOf(n *relations.Node) document.Digest {
 
 // Choice implements relations.Choices.
 func (c choices) Choice(key document.Digest) (relations.Choice, bool) {
-	known, _ := c.options.Cache.kept.Get(key)
+	known := c.options.Cache.find(key)
 	if known.Choice == nil {
 		return relations.Choice{}, false
 	}
@@ -111,9 +135,8 @@ func (c choices) Choice(key document.Digest) (relations.Choice, bool) {
 }
 
 // KeepChoice implements relations.Choices.
-func (c choices) KeepChoice(key document.Digest, choice relations.Choice) {
-	const size = 64
-	c.options.Cache.kept.Add(key, fact{Choice: &choice}, size)
+func (c choices) KeepChoice(key document.Digest, choice relations.Choice, cost int64) {
+	c.options.Cache.keep(key, fact{Choice: &choice}, 0, cost)
 }
 
 // setKey sets the digest of everything that a document's data is rendered from; its dependencies have their keys
@@ -168,10 +191,11 @@ func (r *run) metadata(d *document.Document, n *node) (*declared.Metadata, error
 	kept := r.options.Cache
 	if kept != nil {
 		n.digest = r.digestOf(d)
-		if known, _ := kept.kept.Get(n.digest); known.Metadata != nil {
+		if known := kept.find(n.digest); known.Metadata != nil {
 			return known.Metadata, nil
 		}
 	}
+	begun := r.Steps
 	value, size, err := r.Parse(d.Metadata)
 	if r.ReleaseAtEnd(size); err != nil {
 		return nil, fmt.Errorf("read metadata of document %s: %w", d.Identity, err)
@@ -187,7 +211,7 @@ func (r *run) metadata(d *document.Document, n *node) (*declared.Metadata, error
 		for _, a := range metadata.Actions {
 			size += r.SizeOf(a.Stored)
 		}
-		kept.kept.Add(n.digest, fact{Metadata: metadata}, size)
+		kept.keep(n.digest, fact{Metadata: metadata}, size, r.Steps-begun)
 	}
 	return metadata, nil
 }
@@ -199,8 +223,7 @@ func (r *run) takeMade(n *node) bool {
 		return false
 	}
 	r.Charge(meter.Lookup)
-	known, _ := r.options.Cache.kept.Get(n.key)
-	m := known.made
+	m := r.options.Cache.find(n.key).made
 	if m == nil || m.peak > r.room || r.options.Lenient && len(m.refusals) > 0 {
 		return false
 	}

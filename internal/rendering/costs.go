@@ -13,13 +13,13 @@ import (
 	"purser/internal/rendering/relations"
 )
 
-// costs says who pays for the work of one rendering. The request's budget pays for documents that its change brings and
-// for those that depend on them, as far as they have to be computed. The rest is lent to it: reading all documents, and
-// computing those that were there before, where no cache has them.
+// costs says who pays for the work of one rendering. The request's budget pays for documents that its change brings, as
+// far as they have to be computed. The rest is lent to it: reading all documents, and computing others, because they
+// depend on a change or no cache has them. So nobody's change is refused for what others have made.
 type costs struct {
 	request *budget.Budget
 	lent    int64 // steps
-	left    int64 // steps that the request had left, and those that it is granted for what it has to compute
+	left    int64 // steps that the request had left, and those that it is granted for the size of what it brings
 	own     int64 // steps that were spent on that
 }
 
@@ -37,11 +37,11 @@ func newCosts(ctx context.Context, documents []*document.Document, kept bool) co
 // end returns what the rendering did not need of what was lent; spent is the number of its steps.
 func (c *costs) end(spent int64) { c.request.Return(max(0, c.lent-(spent-c.own))) }
 
-// grant grants the request, if it is to pay, and the checks of the outcome the work on a document of a size that is
-// computed now.
-func (c *costs) grant(bytes int) {
-	c.request.Grant(bytes)
-	c.left += int64(bytes) * budget.StepsPerByte
+// grant grants the request the work on a document that is computed now, and on the checks of it, by its size.
+func (c *costs) grant(bytes int, own bool) {
+	if c.request.Grant(bytes); own {
+		c.left += int64(bytes) * budget.StepsPerByte
+	}
 }
 
 // alone is what every document may cost, in addition to its share for its size, in steps.
@@ -73,26 +73,14 @@ func (r *run) eachSource(n *node, visit func(source *node)) {
 	}
 }
 
-// isOwn reports whether the request is to pay for a document.
-func (r *run) isOwn(n *node) bool {
-	changed := r.options.Changed
-	if changed == nil {
-		return false
-	}
-	own := changed(n.Document)
-	r.eachSource(n, func(source *node) { own = own || source.own || changed(source.Document) })
-	return own
-}
-
 // pay notes who pays for the steps that a document took, and returns an error if these are too many.
-func (r *run) pay(n *node, steps int64) error {
+func (r *run) pay(n *node, own bool, steps int64) error {
 	c := &r.costs
-	if n.own {
+	if own {
 		if c.own += steps; c.own <= c.left {
 			return nil
 		}
-		err := budget.About(budget.Exceeding(c.left), "render document %s, with all others that the change brings or affects",
-			n.Identity)
+		err := budget.About(budget.Exceeding(c.left), "render document %s, with all others of the change", n.Identity)
 		if f, ok := errors.AsType[*fault.Fault](err); ok {
 			return relations.About(f, n.Node)
 		}
@@ -101,9 +89,9 @@ func (r *run) pay(n *node, steps int64) error {
 	if r.Steps-c.own <= c.lent || r.options.Cache == nil {
 		return nil // the budget bounds both together
 	}
-	busy := fault.New(fault.Unavailable, "HTTPServiceUnavailable", "Documents that the change does not bring have to be "+
-		"rendered first, which takes more than %.1f s; nothing was stored, send the request again: it goes on from there",
-		float64(c.lent)/budget.Second)
+	busy := fault.New(fault.Unavailable, "HTTPServiceUnavailable", "Other documents, which depend on the change or are not "+
+		"in memory, have to be rendered first, which takes more than %.1f s; nothing was stored, send the request again: it "+
+		"goes on from there", float64(c.lent)/budget.Second)
 	busy.RetryAfter = time.Second
 	return fmt.Errorf("render documents: %w", busy)
 }

@@ -9,9 +9,8 @@ func (r *run) refers(n *node) bool {
 // work than its allowance is refused alone.
 func (r *run) make(n *node) error {
 	begun, held := r.Steps, r.Held
-	if n.own = r.isOwn(n); n.own {
-		r.costs.grant(len(n.Document.Metadata) + len(n.Document.Data))
-	}
+	own := r.options.Changed != nil && r.options.Changed(n.Document)
+	r.costs.grant(len(n.Document.Metadata)+len(n.Document.Data), own)
 	r.load(n)
 	allowed := r.allowance(n)
 	if n.history == nil {
@@ -25,10 +24,10 @@ func (r *run) make(n *node) error {
 	if err != nil {
 		return err
 	}
-	if len(n.refusals) > 0 && r.mayKeep(n) {
-		r.options.Cache.add(n.key, &made{sizes: n.sizes, notes: n.notes}, 0)
+	if n.cost = r.Steps - begun; len(n.refusals) > 0 && r.mayKeep(n) {
+		r.options.Cache.add(n.key, &made{sizes: n.sizes, notes: n.notes, cost: n.cost}, 0)
 	}
-	return r.pay(n, r.Steps-begun)
+	return r.pay(n, own, r.Steps-begun)
 }
 
 // derive computes a document from what it takes from.

@@ -21,7 +21,6 @@ type node struct {
 	computed bool
 	digest   document.Digest // see digestOf; zero until it is needed
 	key      document.Digest // see setKey
-	own      bool            // the request pays for it
 	takenBy  *node           // the last one whose allowance it was counted in
 }
 
@@ -31,6 +30,7 @@ type made struct {
 	destinations [][]string // places that substitutions wrote to, those of its ancestors too
 	sizes
 	notes
+	cost int64 // of computing it, in steps
 }
 
 // sizes are the sizes of a document's data, as counted for the limit on all data.

@@ -40,8 +40,7 @@ type Options struct {
 	// Cache holds results of earlier renderings for reuse, or is nil. It does not change the outcome. With a Cache, a
 	// reference always has the same value; one that is not found now may be found later.
 	Cache *Cache
-	// Changed reports whether a document is new. The request's budget pays for these and for what depends on them; nil is
-	// for none.
+	// Changed reports whether a document is new. The request's budget pays for these; nil is for none.
 	Changed func(*document.Document) bool
 }
 

@@ -117,9 +117,10 @@ func (f *family) choice(child *Node, candidates []*Node, by document.Digest) Cho
 	f.Charge(2 * meter.Lookup)
 	known, ok := f.kept.Choice(key)
 	if !ok {
+		begun := f.Steps
 		known = f.choose(child, candidates)
 		if f.Err == nil {
-			f.kept.KeepChoice(key, known)
+			f.kept.KeepChoice(key, known, f.Steps-begun)
 		}
 	}
 	return known

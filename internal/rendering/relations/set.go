@@ -37,7 +37,7 @@ type Set struct {
 type Choices interface {
 	DigestOf(n *Node) document.Digest // of its document
 	Choice(key document.Digest) (choice Choice, known bool)
-	KeepChoice(key document.Digest, choice Choice)
+	KeepChoice(key document.Digest, choice Choice, cost int64) // in steps
 }
 
 // nodeSize is the memory of a node, its data and its entries in maps, in bytes.
