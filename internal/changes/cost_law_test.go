@@ -7,10 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"purser/internal/budget"
 	"purser/internal/document"
+	"purser/internal/fault"
 	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/validations"
@@ -232,6 +234,35 @@ func compareBeside(t testing.TB, of burden, documents int) {
 		if 10*(steps-int64(of.listed*wording)) > 13*usual {
 			t.Errorf("%s: a change takes %d steps, and %d beside harmless documents", of.name, steps, usual)
 		}
+	}
+}
+
+// Who brings documents that take too much work together is refused, and nothing is stored. One that takes too much alone
+// is stored, and keeps nobody else from being judged.
+func TestPut_tooMuchWork(t *testing.T) {
+	t.Parallel()
+	heavy := func(n int) (text string) {
+		for i := range n {
+			text += taking(i, "source", 1, "path: .t, pattern: '(x?){500}y'", "{t: "+strings.Repeat("x", 60_000)+"}")
+		}
+		return text
+	}
+	n := neighbourOf(t, site{})
+	ctx, end := budget.NewPool(4, time.Minute).Begin(t.Context())
+	defer end()
+	_, err := n.service.Put(ctx, "b", []byte(heavy(4)), document.YAML, revisions.Options{})
+	wantFault(t, err, fault.TooLarge, "with all others of the change: it takes more than 2.")
+	if len(n.m.bucket("b").Documents) > 0 {
+		t.Error("documents are stored")
+	}
+	n.put(t, "b", heavy(1)+widget("broken", "{}", "substitutions: [{src: {schema: acme/Widget/v1, name: gone, path: .x}, dest: {path: .t}}]"))
+	rendering := judged(t, n.service, "mine", widget("mine", "{x: 1}")).judgement.Results[1]
+	var types []string
+	for _, message := range rendering.Messages {
+		types = append(types, message.Name)
+	}
+	if diff := cmp.Diff([]string{"HTTPPayloadTooLarge", "SubstitutionSourceNotFound"}, types); diff != "" {
+		t.Errorf("%s (-want +got)\n%s", rendering.Name, diff)
 	}
 }
 

@@ -67,8 +67,8 @@ func (c *Cache) addTo(r Rendered, text []byte) {
 	}
 }
 
-// tooMuch is the data of a line.
-var tooMuch = regexp.MustCompile(` \| data .*`)
+// dataPart is the data of a line.
+var dataPart = regexp.MustCompile(` \| data .*`)
 
 // anyChange returns a set with a few changes: of data, of secrets, to documents that fail, warn or take too much work.
 func anyChange(t *rapid.T, lines []string) []string {
@@ -93,7 +93,7 @@ func anyChange(t *rapid.T, lines []string) []string {
 		case 6:
 			lines[at] += rapid.SampledFrom([]string{" | sub gone . > .n", " | sub d0 .none.at > .m", " | merge .none", " | sub d0 . > .l[99999]"}).Draw(t, "mistake")
 		case 7:
-			lines[at] = tooMuch.ReplaceAllString(line, " | data {t: "+strings.Repeat("x", 1<<13)+"}") +
+			lines[at] = dataPart.ReplaceAllString(line, " | data {t: "+strings.Repeat("x", 1<<13)+"}") +
 				" | substitution {src: {name: d0, path: .}, dest: {path: .t, pattern: '(x?){500}y'}}"
 		case 8:
 			lines[at] += strings.Repeat(" | substitution {src: {name: d0, path: .}, dest: {path: ., pattern: ZZ, recurse: {depth: -1}}}", 60)

@@ -21,6 +21,10 @@ type costs struct {
 	lent    int64 // steps
 	left    int64 // steps that the request had left, and those that it is granted for the size of what it brings
 	own     int64 // steps that were spent on that
+	// excess is what documents take beyond their share for their size, also those in the cache; excessive is one that the
+	// change brings, nil for none.
+	excess    int64
+	excessive *node
 }
 
 // newCosts lends the request the work on documents; kept says whether a cache keeps what it computes.
@@ -73,6 +77,41 @@ func (r *run) eachSource(n *node, visit func(source *node)) {
 	}
 }
 
+// maxExcess bounds the excess of all documents of a revision, so that they can be computed anew at any time, in steps.
+const maxExcess = 2 * budget.Second
+
+// exceed counts the excess of a document.
+func (r *run) exceed(n *node) {
+	if n.excess == 0 {
+		return
+	}
+	r.costs.excess += n.excess
+	if r.isOwn(n) {
+		r.costs.excessive = n
+	}
+}
+
+// excessive returns an error if the excess of all documents is too large, and the change brings one that has a part in
+// it. Changes of others are not refused for it.
+func (r *run) excessive() error {
+	if n := r.costs.excessive; n != nil && r.costs.excess > maxExcess {
+		return tooMuch(n, maxExcess, "with all documents of the site that take more than their size allows")
+	}
+	return nil
+}
+
+// tooMuch returns the error of a change that brings documents that take too many steps.
+func tooMuch(n *node, steps int64, others string) error {
+	err := budget.About(budget.Exceeding(steps), "render document %s, %s", n.Identity, others)
+	if f, ok := errors.AsType[*fault.Fault](err); ok {
+		return relations.About(f, n.Node)
+	}
+	return err
+}
+
+// isOwn reports whether the change brings a document.
+func (r *run) isOwn(n *node) bool { return r.options.Changed != nil && r.options.Changed(n.Document) }
+
 // pay notes who pays for the steps that a document took, and returns an error if these are too many.
 func (r *run) pay(n *node, own bool, steps int64) error {
 	c := &r.costs
@@ -80,11 +119,7 @@ func (r *run) pay(n *node, own bool, steps int64) error {
 		if c.own += steps; c.own <= c.left {
 			return nil
 		}
-		err := budget.About(budget.Exceeding(c.left), "render document %s, with all others of the change", n.Identity)
-		if f, ok := errors.AsType[*fault.Fault](err); ok {
-			return relations.About(f, n.Node)
-		}
-		return err
+		return tooMuch(n, c.left, "with all others of the change")
 	}
 	if r.Steps-c.own <= c.lent || r.options.Cache == nil {
 		return nil // the budget bounds both together

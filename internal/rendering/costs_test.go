@@ -130,3 +130,26 @@ func TestRender_anew(t *testing.T) {
 		}
 	}
 }
+
+// All documents that take more than their size allows are bounded together. Who brings one too many is refused; others
+// are not.
+func TestRender_excess(t *testing.T) {
+	t.Parallel()
+	text := "site s | data {v: 1}\n"
+	for i := range 25 {
+		text += heavy(fmt.Sprintf("d%d", i), 200) + "\n"
+	}
+	documents, kept := sketch(t, text), NewCache(1<<20)
+	render := func(changed string) error {
+		_, err := Render(budgeted(t), documents, Options{Cache: kept, Changed: func(d *document.Document) bool { return d.Name == changed }})
+		return err
+	}
+	for fault.KindOf(render("")) == fault.Unavailable { // until all are kept
+	}
+	for changed, want := range map[string]bool{"": false, "s": false, "d7": true} {
+		err := render(changed)
+		if _, exceeded := errors.AsType[*budget.Exceeded](err); exceeded != want || !want && err != nil {
+			t.Errorf("with a change of %q: %v", changed, err)
+		}
+	}
+}

@@ -9,7 +9,7 @@ func (r *run) refers(n *node) bool {
 // work than its allowance is refused alone.
 func (r *run) make(n *node) error {
 	begun, held := r.Steps, r.Held
-	own := r.options.Changed != nil && r.options.Changed(n.Document)
+	own := r.isOwn(n)
 	r.costs.grant(len(n.Document.Metadata)+len(n.Document.Data), own)
 	r.load(n)
 	allowed := r.allowance(n)
@@ -17,15 +17,17 @@ func (r *run) make(n *node) error {
 		r.Confine(allowed)
 	}
 	err := r.derive(n)
-	if exceeded := r.Release(); exceeded != nil {
+	cost, exceeded := r.Release()
+	if exceeded {
 		r.Hold(min(0, held-r.Held))
-		err = r.refuse(n, err)
+		cost, err = allowed, r.refuse(n, err)
 	}
 	if err != nil {
 		return err
 	}
-	if n.cost = r.Steps - begun; len(n.refusals) > 0 && r.mayKeep(n) {
-		r.options.Cache.add(n.key, &made{sizes: n.sizes, notes: n.notes, cost: n.cost}, 0)
+	n.cost, n.excess = cost, max(0, cost-(allowed-alone))
+	if len(n.refusals) > 0 && r.mayKeep(n) {
+		r.options.Cache.add(n.key, &made{sizes: n.sizes, notes: n.notes, cost: n.cost, excess: n.excess}, 0)
 	}
 	return r.pay(n, own, r.Steps-begun)
 }

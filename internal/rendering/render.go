@@ -188,7 +188,10 @@ func (r *run) render(documents []*document.Document) ([]*relations.Node, error) 
 	if only := r.options.Only; only != nil {
 		order = r.set.Lineage(order, func(n *relations.Node) bool { return only(n.Document) })
 	}
-	return order, r.computeAll(order)
+	if err := r.computeAll(order); err != nil {
+		return order, err
+	}
+	return order, r.excessive()
 }
 
 // nodeSize is the memory of a node, in bytes.
@@ -265,6 +268,7 @@ func (r *run) compute(n *node) error {
 		}
 	}
 	r.tell(n)
+	r.exceed(n)
 	if n.Cause != nil {
 		return nil //nolint:nilerr // as above
 	}

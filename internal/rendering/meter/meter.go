@@ -72,15 +72,14 @@ func (m *Meter) Charge(steps int) {
 // that was done before.
 func (m *Meter) Confine(steps int64) { m.own, m.most = 0, steps }
 
-// Release ends what Confine began. It returns the error of work that took too many steps, and nil otherwise. The error
-// is not in Err any more.
-func (m *Meter) Release() *Exceeded {
-	m.most = 0
-	exceeded, _ := m.Err.(*Exceeded) //nolint:errorlint // it is not wrapped
-	if exceeded != nil {
+// Release ends what Confine began. It returns the number of steps, and whether it was exceeded. The error is not in Err
+// any more then.
+func (m *Meter) Release() (steps int64, exceeded bool) {
+	steps, m.own, m.most = m.own, 0, 0
+	if _, exceeded = m.Err.(*Exceeded); exceeded { //nolint:errorlint // it is not wrapped
 		m.Err = nil
 	}
-	return exceeded
+	return steps, exceeded
 }
 
 // Apart does work that other confined work shares, so that it does not count for the one that happens to need it first.

@@ -118,8 +118,7 @@ func (l *linking) parent(f *family, child *Node) {
 	var all found
 	var nearest *Node
 	doubt := l.unordered(child)
-	candidates, _ := f.candidates(child)
-	for _, candidate := range candidates {
+	for _, candidate := range f.sorted(f.candidates(child)) {
 		if !f.matches(child, candidate) {
 			continue
 		}

@@ -65,14 +65,14 @@ func (s *Set) selectParents(f *family) error {
 		if child.Cause != nil {
 			continue
 		}
-		candidates, by := f.candidates(child)
-		switch c := f.choice(child, candidates, by); {
+		candidates := f.candidates(child)
+		switch c := f.choice(child, candidates); {
 		case c.Doubtful:
-			doubts = append(doubts, doubt{child, nodeAt(candidates, c.Misfit), int(c.Found), c.Secret})
+			doubts = append(doubts, doubt{child, candidates.at(c.Misfit), int(c.Found), c.Secret})
 		case c.Unknown > none:
-			child.Cause = candidates[c.Unknown].Cause
+			child.Cause = candidates.at(c.Unknown).Cause
 		default:
-			child.parent = nodeAt(candidates, c.Parent)
+			child.parent = candidates.at(c.Parent)
 		}
 	}
 	slices.SortStableFunc(doubts, f.compare)
@@ -100,20 +100,47 @@ type Choice struct {
 // none is the position of no candidate.
 const none = -1
 
-func nodeAt(nodes []*Node, at int32) *Node {
-	if at == none {
-		return nil
-	}
-	return nodes[at]
+// candidates are lists of the documents that may be selected.
+type candidates struct {
+	lists [][]*Node
+	by    document.Digest // of these; zero if they are so few that a choice among them is not kept
 }
 
-// choice returns what the selector of a child selects among candidates, which by is the digest of, or zero.
-func (f *family) choice(child *Node, candidates []*Node, by document.Digest) Choice {
-	if by.IsZero() {
+// at returns the candidate at a position in all lists together, nil for none.
+func (c candidates) at(position int32) *Node {
+	if position == none {
+		return nil
+	}
+	for _, list := range c.lists {
+		if int(position) < len(list) {
+			return list[position]
+		}
+		position -= int32(len(list))
+	}
+	return nil
+}
+
+// position is the reverse of at.
+func (c candidates) position(n *Node) (position int32) {
+	if n == nil {
+		return none
+	}
+	for _, list := range c.lists {
+		if i := slices.Index(list, n); i >= 0 {
+			return position + int32(i)
+		}
+		position += int32(len(list))
+	}
+	return none
+}
+
+// choice returns what the selector of a child selects among candidates.
+func (f *family) choice(child *Node, candidates candidates) Choice {
+	if candidates.by.IsZero() {
 		return f.choose(child, candidates)
 	}
 	own := f.kept.DigestOf(child)
-	key := document.Digest(sha256.Sum256(slices.Concat([]byte("parent"), own[:], by[:])))
+	key := document.Digest(sha256.Sum256(slices.Concat([]byte("parent"), own[:], candidates.by[:])))
 	f.Charge(2 * meter.Lookup)
 	known, ok := f.kept.Choice(key)
 	if !ok {
@@ -128,56 +155,73 @@ func (f *family) choice(child *Node, candidates []*Node, by document.Digest) Cho
 
 // choose chooses the candidate in the nearest layer above. With a candidate in an unknown layer, which comes last, the
 // parent is unknown.
-func (f *family) choose(child *Node, candidates []*Node) Choice {
-	c := Choice{Parent: none, Unknown: none}
-	for i, candidate := range candidates {
+func (f *family) choose(child *Node, candidates candidates) Choice {
+	var parent *Node
+	all := f.sorted(candidates)
+	for _, candidate := range all {
 		switch {
 		case !f.matches(child, candidate):
 		case candidate.rank == len(f.layers):
-			return Choice{Parent: none, Unknown: int32(i)}
-		case !fits(child, candidate) || c.Parent != none && candidates[c.Parent].rank == candidate.rank:
-			return f.doubt(child, candidates)
+			return Choice{Parent: none, Unknown: candidates.position(candidate)}
+		case !fits(child, candidate) || parent != nil && parent.rank == candidate.rank:
+			d := f.doubt(child, all)
+			return Choice{
+				Doubtful: true, Misfit: candidates.position(d.misfit), Found: int32(d.found), Secret: d.secret,
+			}
 		default:
-			c.Parent = int32(i)
+			parent = candidate
 		}
+	}
+	return Choice{Parent: candidates.position(parent), Unknown: none}
+}
+
+// candidates returns the documents that may match a child's selector: those with its rarest label, or, if it wants only
+// nulls, those with any of them, because at least one must match.
+func (f *family) candidates(child *Node) (c candidates) {
+	var labels []declared.Label // with each of which candidates are listed
+	for _, wanted := range child.Selector {
+		f.Charge(meter.Lookup + wanted.Length()/meter.BytesPerStep)
+		if wanted.Value != declared.Null && (labels == nil || len(f.labelled[wanted]) < len(f.labelled[labels[0]])) {
+			labels = []declared.Label{wanted}
+		}
+	}
+	if labels == nil {
+		labels = child.Selector
+	}
+	count := 0
+	for _, label := range labels {
+		c.lists = append(c.lists, f.labelled[label])
+		count += len(f.labelled[label])
+	}
+	if f.kept != nil && count >= many {
+		h := sha256.New()
+		for _, label := range labels {
+			by := f.digestOf(label)
+			h.Write(by[:])
+		}
+		h.Sum(c.by[:0])
 	}
 	return c
 }
 
-// candidates are the documents that may match a child's selector: those with its rarest label. by is their digest if
-// they are so many that the choice is worth keeping.
-func (f *family) candidates(child *Node) (rarest []*Node, by document.Digest) {
-	found := false
-	var label declared.Label
-	for _, wanted := range child.Selector {
-		f.Charge(meter.Lookup + wanted.Length()/meter.BytesPerStep)
-		if with := f.labelled[wanted]; wanted.Value != declared.Null && (!found || len(with) < len(rarest)) {
-			rarest, label, found = with, wanted, true
-		}
+// sorted returns candidates from the top layer down, then in the order of the input.
+func (f *family) sorted(c candidates) (all []*Node) {
+	if len(c.lists) == 1 {
+		return c.lists[0]
 	}
-	if found {
-		return rarest, f.digestOf(label)
-	}
-	// There are only nulls, at least one of which must match.
-	for _, wanted := range child.Selector {
-		rarest = append(rarest, f.labelled[wanted]...)
-	}
-	f.Charge(meter.Lookup * len(rarest))
-	f.HoldBriefly(2 * meter.Word * len(rarest))
-	slices.SortFunc(rarest, func(a, b *Node) int { return cmp.Compare(a.position, b.position) })
-	return slices.Compact(rarest), by
+	all = slices.Concat(c.lists...)
+	f.Charge(meter.Lookup * len(all))
+	f.HoldBriefly(2 * meter.Word * len(all))
+	slices.SortFunc(all, func(a, b *Node) int { return cmp.Compare(a.position, b.position) })
+	return slices.Compact(all)
 }
 
 // many is the number of candidates from which on choices among them are kept.
 const many = 32
 
-// digestOf returns a digest of the documents with a label and of the layers; zero if there are few documents, or
-// nothing is kept.
+// digestOf returns a digest of the documents with a label and of the layers.
 func (f *family) digestOf(label declared.Label) (digest document.Digest) {
 	with := f.labelled[label]
-	if f.kept == nil || len(with) < many {
-		return digest
-	}
 	if digest, known := f.digests[label]; known {
 		return digest
 	}
@@ -220,21 +264,21 @@ type doubt struct {
 }
 
 // doubt looks at all candidates in known layers of a child.
-func (f *family) doubt(child *Node, candidates []*Node) Choice {
-	d, inhabited := Choice{Doubtful: true, Misfit: none, Found: 1}, map[int]bool{}
-	for i, candidate := range candidates {
+func (f *family) doubt(child *Node, candidates []*Node) doubt {
+	d, inhabited := doubt{child: child, found: 1}, map[int]bool{}
+	for _, candidate := range candidates {
 		if candidate.rank == len(f.layers) || !f.matches(child, candidate) {
 			continue
 		}
 		if !fits(child, candidate) {
-			d.Misfit = int32(i)
+			d.misfit = candidate
 			break
 		}
-		d.Found++
+		d.found++
 		inhabited[candidate.rank] = true
-		d.Secret = d.Secret || candidate.Secret
+		d.secret = d.secret || candidate.Secret
 	}
-	d.Found -= int32(len(inhabited))
+	d.found -= len(inhabited)
 	return d
 }
 
