@@ -1,8 +1,8 @@
 // Package budget bounds the cost of one request, and of all running requests together.
 //
 // Costs are counted while the work is done: in steps, each about a nanosecond of one core, and in bytes that are held
-// in memory. A request begins with a fixed sum. Reading or rendering documents grants more, in proportion to their
-// size, so that requests can work on a large site, but a small request cannot cost much.
+// in memory. A request begins with a fixed sum. Reading documents grants more, in proportion to their size. Work on
+// documents of others is lent to a request, and does not count against its own.
 //
 // A request that turns out to be large waits for one of a few permits before it continues, which are shared among the
 // users (Shares), with priority for changes. So small requests always find a free core, nobody keeps the large ones of
