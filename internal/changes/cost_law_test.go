@@ -24,8 +24,9 @@ type site struct {
 	documents int
 }
 
-// burden is a kind of documents that is costly to judge. Its site has at most n documents. listed is how many faults and
-// warnings about them are worded at each change: an outcome lists 200 and 50, and PolicyValidation has 200 of its own.
+// burden is a kind of documents that is costly to judge. Its site has at most n documents. listed is how many faults
+// and warnings about them are worded at each change: an outcome lists 200 and 50, and PolicyValidation has 200 of its
+// own.
 type burden struct {
 	name   string
 	listed int
@@ -237,15 +238,16 @@ func compareBeside(t testing.TB, of burden, documents int) {
 	}
 }
 
-// Who brings documents that take too much work together is refused, and nothing is stored. One that takes too much alone
-// is stored, and keeps nobody else from being judged.
+// Who brings documents that take too much work together is refused, and nothing is stored. One that takes too much
+// alone is stored, and keeps nobody else from being judged.
 func TestPut_tooMuchWork(t *testing.T) {
 	t.Parallel()
-	heavy := func(n int) (text string) {
+	heavy := func(n int) string {
+		var text strings.Builder
 		for i := range n {
-			text += taking(i, "source", 1, "path: .t, pattern: '(x?){500}y'", "{t: "+strings.Repeat("x", 60_000)+"}")
+			text.WriteString(taking(i, "source", 1, "path: .t, pattern: '(x?){500}y'", "{t: "+strings.Repeat("x", 60_000)+"}"))
 		}
-		return text
+		return text.String()
 	}
 	n := neighbourOf(t, site{})
 	ctx, end := budget.NewPool(4, time.Minute).Begin(t.Context())

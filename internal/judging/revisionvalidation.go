@@ -73,13 +73,9 @@ func (j Judge) validateRevision(ctx context.Context, snapshot revisions.Snapshot
 			made.Results = append(made.Results, revisionResult(name))
 			continue
 		}
-		result, rendered := j.policyResult(examined.problems), Rendering{}
-		if name != validations.PolicyValidation || !examined.examined {
-			var err error
-			result, rendered, err = j.ValidateRevision(ctx, name, snapshot.Revision+1, documents, snapshot.Fallback)
-			if err != nil {
-				return made, err
-			}
+		result, rendered, err := j.validated(ctx, name, examined, snapshot, documents)
+		if err != nil {
+			return made, err
 		}
 		made.Withheld = made.Withheld || rendered.Withheld
 		told := result
@@ -97,6 +93,16 @@ func (j Judge) validateRevision(ctx context.Context, snapshot revisions.Snapshot
 	}
 	slices.Reverse(made.Results)
 	return made, nil
+}
+
+// validated performs a validation of the whole revision, unless the rendering of it has examined the documents already.
+func (j Judge) validated(ctx context.Context, name string, rendered Rendering, snapshot revisions.Snapshot,
+	documents []*revisions.Stored,
+) (RevisionResult, Rendering, error) {
+	if name == validations.PolicyValidation && rendered.examined {
+		return j.policyResult(rendered.problems), Rendering{}, nil
+	}
+	return j.ValidateRevision(ctx, name, snapshot.Revision+1, documents, snapshot.Fallback)
 }
 
 func isEncrypted(doc *revisions.Stored) bool { return doc.Traits().Encrypted }

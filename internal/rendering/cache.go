@@ -15,8 +15,8 @@ import (
 	"purser/internal/rendering/relations"
 )
 
-// Cache keeps outcomes of renderings for later renderings of the same documents: data, refusals and warnings. The key of
-// each is a digest of everything that it depends on. It is safe for concurrent use.
+// Cache keeps outcomes of renderings for later renderings of the same documents: data, refusals and warnings. The key
+// of each is a digest of everything that it depends on. It is safe for concurrent use.
 type Cache struct {
 	kept facts
 	// dear has facts that cost much for their size, so that cheap ones, however large, do not push them out.
@@ -25,8 +25,8 @@ type Cache struct {
 	digests *cache.Cache[weak.Pointer[document.Document], document.Digest]
 }
 
-// fact is either the parsed metadata of a document, by the document's digest, or the outcome for a document, by its key,
-// or what its selector selects.
+// fact is either the parsed metadata of a document, by the document's digest, or the outcome for a document, by its
+// key, or what its selector selects.
 type fact struct {
 	*declared.Metadata
 	*made
@@ -234,7 +234,7 @@ func (r *run) takeMade(n *node) bool {
 
 // mayKeep reports whether the outcome for a document may be kept: it is complete, and depends on nothing but the key.
 func (r *run) mayKeep(n *node) bool {
-	return !n.key.IsZero() && !r.options.Lenient && !(n.Secret && r.unresolved)
+	return !n.key.IsZero() && !r.options.Lenient && (!n.Secret || !r.unresolved)
 }
 
 // keepMade keeps the outcomes for some of the documents that were computed.

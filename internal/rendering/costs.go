@@ -51,8 +51,8 @@ func (c *costs) grant(bytes int, own bool) {
 // alone is what every document may cost, in addition to its share for its size, in steps.
 const alone = budget.Second / 10
 
-// allowance returns the number of steps that a document may take: a fixed one, and more in proportion to the sizes of it
-// and of the documents that it takes from.
+// allowance returns the number of steps that a document may take: a fixed one, and more in proportion to the sizes of
+// it and of the documents that it takes from.
 func (r *run) allowance(n *node) int64 {
 	size := int64(len(n.Document.Metadata) + len(n.Document.Data))
 	r.eachSource(n, func(source *node) {
@@ -124,9 +124,9 @@ func (r *run) pay(n *node, own bool, steps int64) error {
 	if r.Steps-c.own <= c.lent || r.options.Cache == nil {
 		return nil // the budget bounds both together
 	}
-	busy := fault.New(fault.Unavailable, "HTTPServiceUnavailable", "Other documents, which depend on the change or are not "+
-		"in memory, have to be rendered first, which takes more than %.1f s; nothing was stored, send the request again: it "+
-		"goes on from there", float64(c.lent)/budget.Second)
+	busy := fault.New(fault.Unavailable, "HTTPServiceUnavailable", "Other documents, which depend on the change or are "+
+		"not in memory, have to be rendered first, which takes more than %.1f s; nothing was stored, send the request "+
+		"again: it goes on from there", float64(c.lent)/budget.Second)
 	busy.RetryAfter = time.Second
 	return fmt.Errorf("render documents: %w", busy)
 }

@@ -21,6 +21,15 @@ func heavy(name string, milliseconds int) string {
 		strings.Repeat("x", milliseconds*(budget.Second/1000)/each) + "}"
 }
 
+// several writes a source and so many documents that each take work.
+func several(n, milliseconds int) string {
+	lines := []string{"site s | data {v: 1}"}
+	for i := range n {
+		lines = append(lines, heavy(fmt.Sprintf("d%d", i), milliseconds))
+	}
+	return strings.Join(lines, "\n")
+}
+
 // Whether a document takes too much work depends on nothing but itself and its sources: not on what was read, searched
 // or compiled for others before, nor on the cache.
 func TestRender_alone(t *testing.T) {
@@ -85,11 +94,7 @@ func TestRender_tooMuchWork(t *testing.T) {
 // The request pays for documents that it brings, if they have to be computed.
 func TestRender_own(t *testing.T) {
 	t.Parallel()
-	text := "site s | data {v: 1}\n"
-	for i := range 4 {
-		text += heavy(fmt.Sprintf("d%d", i), 900) + "\n"
-	}
-	documents := sketch(t, text)
+	documents := sketch(t, several(4, 900))
 	change := func(d *document.Document) bool { return d.Name[0] == 'd' }
 	kept := NewCache(1 << 20)
 	_, err := Render(budgeted(t), documents, Options{Cache: kept, Changed: change})
@@ -112,11 +117,7 @@ func TestRender_own(t *testing.T) {
 // What was there before and is not kept is computed by several requests if that takes too long for one.
 func TestRender_anew(t *testing.T) {
 	t.Parallel()
-	text := "site s | data {v: 1}\n"
-	for i := range 8 {
-		text += heavy(fmt.Sprintf("d%d", i), 900) + "\n"
-	}
-	documents, kept := sketch(t, text), NewCache(1<<20)
+	documents, kept := sketch(t, several(8, 900)), NewCache(1<<20)
 	for attempt := 1; ; attempt++ {
 		_, err := Render(budgeted(t), documents, Options{Cache: kept})
 		if err == nil {
@@ -135,16 +136,13 @@ func TestRender_anew(t *testing.T) {
 // are not.
 func TestRender_excess(t *testing.T) {
 	t.Parallel()
-	text := "site s | data {v: 1}\n"
-	for i := range 25 {
-		text += heavy(fmt.Sprintf("d%d", i), 200) + "\n"
-	}
-	documents, kept := sketch(t, text), NewCache(1<<20)
+	documents, kept := sketch(t, several(25, 200)), NewCache(1<<20)
 	render := func(changed string) error {
 		_, err := Render(budgeted(t), documents, Options{Cache: kept, Changed: func(d *document.Document) bool { return d.Name == changed }})
 		return err
 	}
-	for fault.KindOf(render("")) == fault.Unavailable { // until all are kept
+	for err := render(""); fault.KindOf(err) == fault.Unavailable; { // until all are kept
+		err = render("")
 	}
 	for changed, want := range map[string]bool{"": false, "s": false, "d7": true} {
 		err := render(changed)

@@ -20,14 +20,15 @@
 //     the source. Only a tree writes, to containers that it has copied and freezes before anyone else sees them. So
 //     changes of one document do not affect others.
 //   - A document that is not computed is not even parsed, unless another one reads it.
-//   - Steps and bytes are counted while they are spent; the size and depth of rendered data are bounded too. A context that
-//     ends stops the work. The request pays for documents that it brings; the work on others is lent to it (costs.go).
+//   - Steps and bytes are counted while they are spent; the size and depth of rendered data are bounded too. A context
+//     that ends stops the work. The request pays for documents that it brings; the work on others is lent to it
+//     (costs.go).
 //   - A document that takes more steps than its size and that of its sources allow is refused alone. Whether it does
 //     depends on nothing that was done for others: work that documents share counts for none of them.
-//   - A Cache has outcomes of earlier renderings, by digests of their inputs, so that after a change only documents that
-//     depend on it are read and computed again: data with its warnings, or refusals. Instead of secrets, digests depend on
-//     the references to them. A rendering that withholds computes nothing that depends on a secret, and takes nothing of
-//     it from the Cache. No outcome is kept after a secret was not found.
+//   - A Cache has outcomes of earlier renderings, by digests of their inputs, so that after a change only documents
+//     that depend on it are read and computed again: data with its warnings, or refusals. Instead of secrets, digests
+//     depend on the references to them. A rendering that withholds computes nothing that depends on a secret, and
+//     takes nothing of it from the Cache. No outcome is kept after a secret was not found.
 //   - Faults and warnings are noted in few bytes, and worded only if an outcome lists them.
 //   - To explain a document, every change of its data is noted in a history beside it, which is read backwards. Values
 //     themselves are the same as when documents are rendered.

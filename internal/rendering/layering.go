@@ -34,7 +34,7 @@ func (r *run) layer(t *tree.Tree, n *node) error {
 			return ended
 		}
 		if err != nil {
-			return &refusal{step: acting, number: int32(i), cause: err}
+			return &refusal{step: acting, number: i, cause: err}
 		}
 	}
 	return nil

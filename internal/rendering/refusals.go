@@ -8,13 +8,12 @@ import (
 	"purser/internal/rendering/relations"
 )
 
-// refusal is why a document does not render: the step that failed, and the cause. It takes less memory than a fault, and
-// does not depend on anything but the document and what it takes from. Those of a document with its first action or
-// substitution are in order.
+// refusal is why a document does not render: the step that failed, and the cause. It takes less memory than a fault,
+// and depends only on the document and what it takes from.
 type refusal struct {
 	step        step
-	number      int32 // of the action or the substitution
-	destination int32 // of the substitution
+	number      int // of the action or the substitution
+	destination int // of the substitution
 	cause       error
 }
 
@@ -40,15 +39,15 @@ type notes struct {
 	more, moreWarned int // that are not kept
 }
 
-// maxRefusals is the number of refusals that are kept. Those of a document depend on secrets or do not, except the first
-// one of a document that does not, so as many as this are enough for all faults that an outcome lists.
+// maxRefusals is the number of refusals of a document that are kept. All of them depend on secrets or none does, except
+// that the first may be different, so these are enough for the faults that an outcome lists.
 const maxRefusals = relations.MaxFaults + 1
 
 // Memory of a refusal without the text of its cause, and of a warning.
 const (
-	refusalSize = 40
+	refusalSize = 48
 	causeSize   = 64
-	noteSize    = 8
+	noteSize    = 16
 )
 
 // memory is the memory of notes, in bytes.
@@ -62,7 +61,8 @@ func (s *notes) memory() int {
 	return size
 }
 
-// refuse notes an error that keeps a document from being rendered, and returns nil, unless the error ends the rendering.
+// refuse notes an error that keeps a document from being rendered, and returns nil, unless the error ends the
+// rendering.
 func (r *run) refuse(n *node, err error) error {
 	if err == nil {
 		return nil
@@ -101,7 +101,7 @@ func (r *run) tell(n *node) {
 
 // faultOf words a refusal.
 func (r *run) faultOf(n *node, why *refusal) *fault.Fault {
-	number := int(why.number)
+	number := why.number
 	if why.step == acting {
 		return r.actionFault(n, number, why.cause)
 	}
@@ -116,7 +116,7 @@ func (r *run) faultOf(n *node, why *refusal) *fault.Fault {
 	case reading:
 		return r.noData(n, source, number, why.cause)
 	case replacing:
-		return r.destinationFault(n, source, number, int(why.destination), why.cause)
+		return r.destinationFault(n, source, number, why.destination, why.cause)
 	}
 	return r.substitutionFault(n, source, number, why.cause)
 }

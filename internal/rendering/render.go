@@ -95,10 +95,10 @@ type Unrendered struct {
 // A fault of a document does not affect the others, except those that depend on it: they are not rendered, and have no
 // faults of their own.
 //
-// The faults of documents are Invalid, Conflict and, of data that is nested too deeply or takes too much work, TooLarge.
-// The error is a fault TooLarge if a limit on all documents, or the request's budget, is exceeded, and Unavailable if
-// documents that were there before take too much work at once: the Cache keeps what was computed until then. If the
-// context ends, it is its cause.
+// The faults of documents are Invalid, Conflict and, of data that is nested too deeply or takes too much work,
+// TooLarge. The error is a fault TooLarge if a limit on all documents, or the request's budget, is exceeded, and
+// Unavailable if documents that were there before take too much work at once: the Cache keeps what was computed until
+// then. If the context ends, it is its cause.
 func Render(ctx context.Context, documents []*document.Document, options Options) (Outcome, error) {
 	r := newRun(ctx, documents, options)
 	defer r.End()
@@ -107,7 +107,10 @@ func Render(ctx context.Context, documents []*document.Document, options Options
 		r.keepMade(order, func(*relations.Node) bool { return true })
 		return Outcome{}, err
 	}
-	out := Outcome{Documents: make([]Rendered, 0, len(order)), Faults: r.set.Faults.All(), Warnings: r.warnings.all(), Problems: r.problems}
+	out := Outcome{
+		Documents: make([]Rendered, 0, len(order)), Faults: r.set.Faults.All(), Warnings: r.warnings.all(),
+		Problems: r.problems,
+	}
 	for _, n := range order {
 		switch {
 		case !r.wants(n):
@@ -292,8 +295,8 @@ func (r *run) blocked(n *node) *fault.Fault {
 	return nil
 }
 
-// change applies a document's actions and substitutions. After a refusal it looks only whether the sources have what the
-// other substitutions take.
+// change applies a document's actions and substitutions. After a refusal it looks only whether the sources have what
+// the other substitutions take.
 func (r *run) change(n *node) error {
 	base, err := r.base(n)
 	if err != nil {

@@ -22,7 +22,7 @@ func (r *run) substitute(t *tree.Tree, n *node, number int) error {
 		if r.options.Lenient {
 			return nil
 		}
-		return &refusal{step: finding, number: int32(number)}
+		return &refusal{step: finding, number: number}
 	}
 	value, err := r.read(source, n, number)
 	if err != nil {
@@ -38,11 +38,11 @@ func (r *run) substitute(t *tree.Tree, n *node, number int) error {
 	case err != nil && r.options.Lenient:
 		return nil
 	case err != nil:
-		return &refusal{step: taking, number: int32(number), cause: err}
+		return &refusal{step: taking, number: number, cause: err}
 	case len(n.refusals) > 0:
 		return nil
 	case !found:
-		r.note(n, warning{int32(number), ofSource})
+		r.note(n, warning{number, ofSource})
 	}
 	return r.write(t, &value, n, source, number)
 }
@@ -61,9 +61,9 @@ func (r *run) write(t *tree.Tree, value *tree.Substitute, n, source *node, numbe
 		case err != nil && r.options.Lenient:
 			return nil
 		case err != nil:
-			return &refusal{step: replacing, number: int32(number), destination: int32(i), cause: err}
+			return &refusal{step: replacing, number: number, destination: i, cause: err}
 		case !found:
-			r.note(n, warning{int32(number), int32(i)})
+			r.note(n, warning{number, i})
 		}
 	}
 	if source.Secret || r.options.Compat {
@@ -93,7 +93,7 @@ func (r *run) read(source, n *node, number int) (found tree.Substitute, err erro
 		return found, r.stopped(n, fmt.Sprintf(", substitution from %s of %s", words.Excerpt(s.Written), source.Identity))
 	}
 	if found.Value == nil && !r.options.Lenient {
-		return found, &refusal{step: reading, number: int32(number), cause: err}
+		return found, &refusal{step: reading, number: number, cause: err}
 	}
 	return found, nil
 }

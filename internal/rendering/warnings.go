@@ -67,7 +67,7 @@ func (r *run) warnMore(secret bool, number int) {
 }
 
 // warning is that a pattern of a substitution was not found: that of its source, or of one of its destinations.
-type warning struct{ number, destination int32 }
+type warning struct{ number, destination int }
 
 // ofSource is the destination of warnings about the pattern of a source.
 const ofSource = -1
@@ -86,7 +86,7 @@ func (r *run) note(n *node, w warning) {
 
 // wordedOf words a warning about a document.
 func (r *run) wordedOf(n *node, w warning) *fault.Fault {
-	number := int(w.number)
+	number := w.number
 	s := &n.Substitutions[number]
 	if w.destination == ofSource {
 		return unmatched(n, r.source(s), number)

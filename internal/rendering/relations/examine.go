@@ -13,8 +13,8 @@ func (s *Set) Examine() ([]*fault.Fault, error) {
 	return problems, err
 }
 
-// problems returns what Examine reports. Some faults are found already: those up to a mark before the orphans count, and
-// the others after these.
+// problems returns what Examine reports. Some faults are found already: those up to a mark before the orphans count,
+// and the others after these.
 func (s *Set) problems(related mark) ([]*fault.Fault, error) {
 	all, found := &Faults{}, s.Faults.mark()
 	all.appendOf(s.Faults, mark{}, related)
@@ -53,9 +53,9 @@ func (s *Set) addMissing(all *Faults, n *Node) {
 // add adds a fault, which it words only if it is kept.
 func (s *Set) add(all *Faults, secret bool, word func() *fault.Fault) {
 	if s.Charge(meter.Visit); all.full(secret) {
-		all.count(secret, 1)
+		_ = all.count(secret, 1)
 		return
 	}
 	s.Charge(faultCost)
-	all.keep(word())
+	_ = all.keep(word())
 }

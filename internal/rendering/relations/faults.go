@@ -92,13 +92,13 @@ func (f *Faults) mark() mark { return mark{len(f.kept), f.open.count, f.secret.c
 // appendOf appends the faults that others have from one mark to another.
 func (f *Faults) appendOf(others *Faults, from, to mark) {
 	for _, found := range others.kept[from.kept:to.kept] {
-		f.keep(found)
+		_ = f.keep(found)
 	}
 	if more := to.open - from.open; more > 0 {
-		f.count(false, more)
+		_ = f.count(false, more)
 	}
 	if more := to.secret - from.secret; more > 0 {
-		f.count(true, more)
+		_ = f.count(true, more)
 	}
 }
 

@@ -68,7 +68,7 @@ func (s *Set) selectParents(f *family) error {
 		candidates := f.candidates(child)
 		switch c := f.choice(child, candidates); {
 		case c.Doubtful:
-			doubts = append(doubts, doubt{child, candidates.at(c.Misfit), int(c.Found), c.Secret})
+			doubts = append(doubts, doubt{child, candidates.at(c.Misfit), c.Found, c.Secret})
 		case c.Unknown > none:
 			child.Cause = candidates.at(c.Unknown).Cause
 		default:
@@ -89,11 +89,11 @@ func (s *Set) selectParents(f *family) error {
 
 // Choice is what a selector selects among candidates, by their positions.
 type Choice struct {
-	Parent   int32 // none if it selects nothing
-	Unknown  int32 // in an unknown layer, so that the parent is unknown; none if there is no such candidate
-	Doubtful bool  // there cannot be one parent, see doubt
-	Misfit   int32
-	Found    int32
+	Parent   int  // none if it selects nothing
+	Unknown  int  // in an unknown layer, so that the parent is unknown; none if there is no such candidate
+	Doubtful bool // there cannot be one parent, see doubt
+	Misfit   int
+	Found    int
 	Secret   bool
 }
 
@@ -107,29 +107,29 @@ type candidates struct {
 }
 
 // at returns the candidate at a position in all lists together, nil for none.
-func (c candidates) at(position int32) *Node {
+func (c candidates) at(position int) *Node {
 	if position == none {
 		return nil
 	}
 	for _, list := range c.lists {
-		if int(position) < len(list) {
+		if position < len(list) {
 			return list[position]
 		}
-		position -= int32(len(list))
+		position -= len(list)
 	}
 	return nil
 }
 
 // position is the reverse of at.
-func (c candidates) position(n *Node) (position int32) {
+func (c candidates) position(n *Node) (position int) {
 	if n == nil {
 		return none
 	}
 	for _, list := range c.lists {
 		if i := slices.Index(list, n); i >= 0 {
-			return position + int32(i)
+			return position + i
 		}
-		position += int32(len(list))
+		position += len(list)
 	}
 	return none
 }
@@ -166,7 +166,7 @@ func (f *family) choose(child *Node, candidates candidates) Choice {
 		case !fits(child, candidate) || parent != nil && parent.rank == candidate.rank:
 			d := f.doubt(child, all)
 			return Choice{
-				Doubtful: true, Misfit: candidates.position(d.misfit), Found: int32(d.found), Secret: d.secret,
+				Doubtful: true, Misfit: candidates.position(d.misfit), Found: d.found, Secret: d.secret,
 			}
 		default:
 			parent = candidate
