@@ -64,6 +64,8 @@ func (r Renderer) Render(ctx context.Context, revision int64, documents []*revis
 		Provisional: policy != nil && policy.Revision > revision || !HasLayeringPolicy(documents),
 		examined:    policy == nil, problems: computed.problems,
 	}
+	const problemSize = 1000
+	out.Size = problemSize * len(out.problems)
 	for _, doc := range out.Documents {
 		out.Size += revisions.Size(doc.Document)
 	}
@@ -111,7 +113,7 @@ type Renderer struct {
 	Defaults validations.ClientVersions
 	// Documents caches documents of earlier renderings; nil caches nothing. It does not affect the result.
 	Documents *DocumentCache
-	// Changed are the documents that the request brings; its budget pays for what has to be rendered because of them.
+	// Changed are the documents that the request brings; its budget pays for rendering them.
 	Changed []*revisions.Stored
 	// Compat reports faults in the reference's words and gives no warnings.
 	Compat bool

@@ -234,14 +234,14 @@ func (r *run) takeMade(n *node) bool {
 
 // mayKeep reports whether the outcome for a document may be kept: it is complete, and depends on nothing but the key.
 func (r *run) mayKeep(n *node) bool {
-	return !n.key.IsZero() && !r.options.Lenient && (!n.Secret || !r.unresolved)
+	return n.done && !n.key.IsZero() && !r.options.Lenient && (!n.Secret || !r.unresolved)
 }
 
 // keepMade keeps the outcomes for some of the documents that were computed.
 func (r *run) keepMade(order []*relations.Node, which func(*relations.Node) bool) {
 	for _, ordered := range order {
 		n := r.of(ordered)
-		if out := r.rendered(n); out.made != nil && which(ordered) {
+		if out := r.rendered(n); n.Cause == nil && out.made != nil && which(ordered) {
 			r.Charge(int(n.size))
 			r.options.Cache.Add(out, document.AppendJSON(nil, n.data))
 		}

@@ -235,6 +235,20 @@ func TestCache_unseen(t *testing.T) {
 	}
 }
 
+// What was begun when a rendering ended is not kept.
+func TestCache_ended(t *testing.T) {
+	t.Parallel()
+	documents := sketch(t, "site s | data {v: "+strings.Repeat("v", 500)+"}\nsite d | encrypted | sub s .v > .a | sub s .v > .b | data 'secret://map'")
+	want := everythingOf(t.Context(), documents, Options{Resolve: secretOf})
+	for limit := int64(100); limit < 2_200; limit += 100 {
+		kept := NewCache(1 << 20)
+		everythingOf(t.Context(), documents, Options{Resolve: secretOf, Limit: limit, Cache: kept})
+		if diff := cmp.Diff(want, everythingOf(t.Context(), documents, Options{Resolve: secretOf, Cache: kept})); diff != "" {
+			t.Errorf("after one with a limit of %d (-want +got)\n%s", limit, diff)
+		}
+	}
+}
+
 // Documents that differ in anything have different digests.
 func TestRun_digestOf(t *testing.T) {
 	t.Parallel()

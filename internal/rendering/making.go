@@ -8,11 +8,11 @@ func (r *run) refers(n *node) bool {
 // make computes a document that the cache does not have, and notes why it does not render. A document that takes more
 // work than its allowance is refused alone.
 func (r *run) make(n *node) error {
-	begun, held := r.Steps, r.Held
+	begun := r.Steps
 	own := r.isOwn(n)
 	r.costs.grant(len(n.Document.Metadata)+len(n.Document.Data), own)
 	r.load(n)
-	allowed := r.allowance(n)
+	allowed, held := r.allowance(n), r.Held
 	if n.history == nil {
 		r.Confine(allowed)
 	}
@@ -25,7 +25,7 @@ func (r *run) make(n *node) error {
 	if err != nil {
 		return err
 	}
-	n.cost, n.excess = cost, max(0, cost-(allowed-alone))
+	n.done, n.cost, n.excess = true, cost, max(0, cost-(allowed-alone))
 	if len(n.refusals) > 0 && r.mayKeep(n) {
 		r.options.Cache.add(n.key, &made{sizes: n.sizes, notes: n.notes, cost: n.cost, excess: n.excess}, 0)
 	}

@@ -19,6 +19,7 @@ type node struct {
 	data     any              // its own data, later the rendered data
 	read     bool             // data is set
 	computed bool
+	done     bool            // it was computed to the end, or refused
 	digest   document.Digest // see digestOf; zero until it is needed
 	key      document.Digest // see setKey
 	takenBy  *node           // the last one whose allowance it was counted in
