@@ -93,7 +93,7 @@ func anyChange(t *rapid.T, lines []string) []string {
 		case 6:
 			lines[at] += rapid.SampledFrom([]string{" | sub gone . > .n", " | sub d0 .none.at > .m", " | merge .none", " | sub d0 . > .l[99999]"}).Draw(t, "mistake")
 		case 7:
-			lines[at] = dataPart.ReplaceAllString(line, " | data {t: "+strings.Repeat("x", 1<<13)+"}") +
+			lines[at] = dataPart.ReplaceAllString(line, " | data {t: "+strings.Repeat("x", 1<<14)+"}") +
 				" | substitution {src: {name: d0, path: .}, dest: {path: .t, pattern: '(x?){500}y'}}"
 		case 8:
 			lines[at] += strings.Repeat(" | substitution {src: {name: d0, path: .}, dest: {path: ., pattern: ZZ, recurse: {depth: -1}}}", 60)

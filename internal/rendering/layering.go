@@ -63,6 +63,9 @@ func (r *run) actionFault(n *node, number int, cause error) *fault.Fault {
 // ended returns the error of an action or a substitution that ends the work on the document: the data of all documents
 // gets too large, or a budget is spent. The part of the document that was worked on follows its name.
 func (r *run) ended(n *node, cause error, part string, args ...any) error {
+	if cause != nil {
+		_ = r.Stopped() // it may be the reason, as far as a pattern is concerned
+	}
 	switch {
 	case r.Err != nil:
 		return r.stopped(n, fmt.Sprintf(part, args...))
