@@ -85,18 +85,21 @@ func (v Viewer) Listed(messages []fault.Message) []fault.Message {
 	var withheld, others []fault.Message
 	if last := len(shown) - 1; last >= 0 && shown[last].Secret {
 		summary := shown[last]
-		summary.Documents, others = first(summary.Documents, "documents")
+		summary.Documents, others = first(summary.Documents, "documents", func(fault.Document) int { return 1 })
 		shown, withheld = shown[:last], append([]fault.Message{summary}, others...)
 	}
-	shown, others = first(shown, "errors")
+	shown, others = first(shown, "errors", func(message fault.Message) int { return 1 + message.More })
 	return slices.Concat(shown, others, withheld)
 }
 
 // first returns the first MaxListed items of a list, and a message with the number of the others if there are any.
-func first[T any](list []T, what string) ([]T, []fault.Message) {
-	others := len(list) - MaxListed
-	if others <= 0 {
+func first[T any](list []T, what string, count func(T) int) ([]T, []fault.Message) {
+	if len(list) <= MaxListed {
 		return list, nil
+	}
+	others := 0
+	for _, item := range list[MaxListed:] {
+		others += count(item)
 	}
 	return list[:MaxListed], []fault.Message{{
 		Message: fmt.Sprintf("More %s, not listed: %d", what, others), Error: true, Level: "Error", Kind: "ValidationMessage",

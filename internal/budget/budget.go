@@ -64,8 +64,22 @@ func (b *Budget) Grant(bytes int) {
 	b.maxBytes.Add(int64(bytes) * bytesPerByte)
 }
 
+// Allow allows a number of steps more.
+func (b *Budget) Allow(steps int64) { b.maxSteps.Add(steps) }
+
 // Spent returns the number of steps counted so far and of bytes held now.
 func (b *Budget) Spent() (steps, bytes int64) { return b.steps.Load(), b.bytes.Load() }
+
+// Restore reverts the counts to earlier results of Spent, when what was done since is to be done again.
+func (b *Budget) Restore(steps, bytes int64) {
+	b.steps.Store(steps)
+	b.bytes.Store(bytes)
+}
+
+func (b *Budget) count(steps int64) {
+	b.steps.Add(steps)
+	b.pool.steps.Add(steps)
+}
 
 // ErrLarge is the error of a request that has become large and has no permit yet.
 var ErrLarge = errors.New("the request has become large")
@@ -75,9 +89,9 @@ func (b *Budget) check(ctx context.Context) error {
 	steps, bytes := b.Spent()
 	switch {
 	case steps > b.maxSteps.Load():
-		return exceeded("it takes more than %.1f s of work", float64(b.maxSteps.Load())/Second)
+		return exceeded(false, tooMuchWork, float64(b.maxSteps.Load())/Second)
 	case bytes > b.maxBytes.Load():
-		return exceeded("it takes more than %d MiB of memory", b.maxBytes.Load()/MiB)
+		return exceeded(false, "it takes more than %d MiB of memory", b.maxBytes.Load()/MiB)
 	case b.large.Load() || steps <= smallSteps && bytes <= smallBytes || ctx.Value(exempt{}) != nil:
 		return nil
 	}
@@ -159,12 +173,24 @@ func (b *Budget) yield() {
 	}
 }
 
-func exceeded(format string, args ...any) error {
-	return &Exceeded{fault.New(fault.TooLarge, "HTTPPayloadTooLarge", format, args...)}
+const tooMuchWork = "it takes more than %.1f s of work"
+
+func exceeded(alone bool, format string, args ...any) error {
+	return &Exceeded{fault.New(fault.TooLarge, "HTTPPayloadTooLarge", format, args...), alone}
 }
 
 // Exceeded is the error of a request that has spent its budget, a fault of kind TooLarge.
-type Exceeded struct{ fault *fault.Fault }
+type Exceeded struct {
+	fault *fault.Fault
+	alone bool // see IsAlone
+}
+
+// IsAlone reports whether an error means that the work on one document exceeds its own limit, so that it will in any
+// other request too.
+func IsAlone(err error) bool {
+	spent, ok := errors.AsType[*Exceeded](err)
+	return ok && spent.alone
+}
 
 func (e *Exceeded) Error() string { return e.fault.Error() }
 

@@ -20,7 +20,11 @@ type Pool struct {
 	turns    *semaphore.Weighted // of requests that are no changes
 	changes  atomic.Int64        // number of those that wait for a permit
 	patience time.Duration
+	steps    atomic.Int64
 }
+
+// Steps returns the number of steps counted so far in all budgets.
+func (p *Pool) Steps() int64 { return p.steps.Load() }
 
 // NewPool returns a pool for a number of concurrent large requests, each of which waits at most patience for its
 // permit.
