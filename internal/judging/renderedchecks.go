@@ -3,6 +3,7 @@ package judging
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"purser/internal/authz"
 	"purser/internal/budget"
@@ -120,8 +121,16 @@ func (r Renderer) checkRendered(confined context.Context, meter *budget.Meter, d
 		return budget.About(err, "check rendered document %s by schema %s", doc.Identity, doc.Schema)
 	}
 	o.found.Count = len(o.found.Findings)
-	r.Engine.Remember(o.check, validations.Found{Count: o.found.Count}) // the findings if they are listed
+	r.remember(*o, validations.Found{Count: o.found.Count}) // the findings if they are listed
 	return nil
+}
+
+// remember keeps the outcome of a check, unless it may be that the budget for secrets was exhausted by other checks.
+func (r Renderer) remember(o outcome, found validations.Found) {
+	isSpent := func(f validations.Finding) bool { return f.Message == validations.TooMuchWork }
+	if r.payer != byReader || !o.secret || !slices.ContainsFunc(o.found.Findings, isSpent) {
+		r.Engine.Remember(o.check, found)
+	}
 }
 
 // findingsOf checks a rendered document. The error is the meter's, unwrapped.
@@ -135,9 +144,12 @@ func (r Renderer) findingsOf(confined context.Context, meter *budget.Meter, doc 
 			return nil, readingSchema(err, o.schema.Stored)
 		}
 	}
+	if r.payer == byNobody {
+		confined = budget.Confined(confined, secretSteps) // its own
+	}
 	own := meterFor(confined, meter, o.secret).ForDocument(len(doc.Data) + len(o.text()))
 	found, err := checker.Check(own, doc.Data)
-	return sparing(own, found, err, o.secret)
+	return sparing(own, found, err, o.secret && r.payer != byChange)
 }
 
 // outcome is the result of checking a rendered document.
@@ -219,7 +231,8 @@ func (r Renderer) describe(confined context.Context, meter *budget.Meter, doc *r
 			return nil, budget.About(err, "check rendered document %s by schema %s", doc.Identity, doc.Schema)
 		}
 	}
-	r.Engine.Remember(o.check, validations.Found{Count: len(found), Findings: found})
+	o.found = validations.Found{Count: len(found), Findings: found}
+	r.remember(o, o.found)
 	if o.ofSchema {
 		text, found = validations.OfSecretSchema(found)
 	}
