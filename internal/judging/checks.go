@@ -1,7 +1,6 @@
 package judging
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,10 +69,10 @@ func meterFor(confined context.Context, meter *budget.Meter, secret bool) *budge
 	return meter
 }
 
-// sparing turns the exceeded limit of the meter of one check into a finding, and for a check that involves a secret also
-// an exhausted budget.
+// sparing turns the exceeded limit of the meter of one check into a finding. For a check that involves a secret, it does
+// the same with an exhausted budget.
 func sparing(own *budget.Meter, found []validations.Finding, err error, secret bool) ([]validations.Finding, error) {
-	err = cmp.Or(err, own.Check())
+	err = own.Done(err)
 	if _, spent := errors.AsType[*budget.Exceeded](err); spent && secret || budget.IsAlone(err) {
 		return []validations.Finding{{
 			Message: validations.TooMuchWork, Instance: []string{}, SchemaPath: ".", Secret: secret,

@@ -62,7 +62,9 @@ func (j Judgement) Failed() bool {
 
 // Judge judges a diff of a snapshot that has the parts of the site that Need returned. The change pays for what it
 // brings, not for what was there before.
-func (j Judge) Judge(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (made Judgement, err error) {
+func (j Judge) Judge(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (
+	made Judgement, err error,
+) {
 	err = j.paying(ctx, snapshot, diff, func(j Judge) (err error) {
 		made, err = j.judge(ctx, snapshot, diff)
 		return err

@@ -1,7 +1,6 @@
 package judging
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"io"
 
@@ -202,8 +201,7 @@ func (r Renderer) checkOverride(meter *budget.Meter, doc puppet.Document, types 
 		}
 		about.problems, err = puppet.Check(own, in, compiled)
 	}
-	err = cmp.Or(err, own.Check())
-	if budget.IsAlone(err) {
+	if err = own.Done(err); budget.IsAlone(err) {
 		about.problems = puppet.NewProblems([]puppet.Problem{{Message: tooManyOverrides, Secret: doc.Secret}})
 		return about, nil
 	}

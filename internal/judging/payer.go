@@ -50,9 +50,8 @@ func (j Judge) isNoted(stamp revisions.Stamp, policies []validations.Policy) boo
 	return last != nil && *last == judged{stamp, strings.Join(j.required(policies), "\n")}
 }
 
-// paying judges a diff so that the change pays only for what it brings. If the change's budget is exceeded, and not all
-// is known about the documents that were there before, as after a start, it finds this out first, for which nobody pays,
-// and judges again.
+// paying judges a diff so that the change pays only for what it brings. If that exceeds the change's budget, and the
+// documents that were there before have not been judged since the start, it first judges these, for which nobody pays.
 func (j Judge) paying(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff,
 	judge func(j Judge) error,
 ) error {
@@ -91,8 +90,8 @@ func (j Judge) judgeBefore(ctx context.Context, snapshot revisions.Snapshot, pol
 		}
 	}
 	if _, spent := errors.AsType[*budget.Exceeded](err); spent {
-		busy := fault.New(fault.Unavailable, "HTTPServiceUnavailable", "The server still checks the documents that were there "+
-			"before this change; nothing was stored, send the request again")
+		busy := fault.New(fault.Unavailable, "HTTPServiceUnavailable", "The server still checks the documents that were "+
+			"there before this change; nothing was stored, send the request again")
 		busy.RetryAfter = time.Second
 		return busy.Because(err)
 	}

@@ -64,8 +64,8 @@ func (c Computed) lacksTypes() bool {
 const unquotedOverride = "The override cannot be applied; the reason is not quoted, because it may hold a secret: " +
 	"correct the value at this path; purser puppet apply shows the reason to users who may see secrets"
 
-// puppetDocuments returns the rendered overrides of Puppet resources, and the types that documents describe. key returns
-// what identifies a document's data.
+// puppetDocuments returns the rendered documents with overrides of Puppet resources and with types. key returns what
+// identifies a document's data.
 func puppetDocuments(rendered []*revisions.Stored, key func(*revisions.Stored) document.Digest) (of []puppet.Document) {
 	for _, doc := range rendered {
 		if traits := doc.Traits(); puppet.IsPuppet(doc.Identity) && !traits.Abstract {

@@ -178,9 +178,9 @@ const invalidFormat = "InvalidDocumentFormat"
 
 // invalidRendered returns a fault that lists the findings about rendered documents, nil if there are none. Those of
 // documents beyond the first authz.MaxListed, which are only counted, are not remembered.
-func (r Renderer) invalidRendered(confined context.Context, meter *budget.Meter, rendered Computed, outcomes []outcome) (
-	*fault.Fault, error,
-) {
+func (r Renderer) invalidRendered(confined context.Context, meter *budget.Meter, rendered Computed,
+	outcomes []outcome,
+) (*fault.Fault, error) {
 	const maxDetailed = 8 << 20 // bytes of messages with all details
 	var messages []fault.Message
 	listed, size := map[bool]int{}, map[bool]int{} // by whether messages are secret: their number, and their bytes

@@ -41,21 +41,12 @@ func (l *Problems) Append(others Problems, instance int) {
 }
 
 // Counted returns the problems without texts, to be appended to others that are Full.
-func (l Problems) Counted() Problems {
+func (l *Problems) Counted() Problems {
 	if len(l.List) == 0 {
-		return l
+		return *l
 	}
 	isSecret := func(problem Problem) bool { return problem.Secret }
 	return Problems{[]Problem{{Secret: slices.ContainsFunc(l.List, isSecret)}}, l.More + len(l.List) - 1}
-}
-
-// OfSecret returns the problems marked as secret.
-func (l Problems) OfSecret() Problems {
-	l.List = slices.Clone(l.List)
-	for i := range l.List {
-		l.List[i].Secret = true
-	}
-	return l
 }
 
 // All returns the problems. The message of the last one states how many were omitted.

@@ -1,7 +1,6 @@
 package puppet
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -101,16 +100,13 @@ func ParseType(meter *budget.Meter, data any) (t *Type, problems []Problem, err 
 	text := document.AppendJSON(nil, schema)
 	own := meter.ForDocument(len(text))
 	compiled, err := jsonschema.Compile(own, text, jsonschema.Options{})
-	unusable, isUnusable := errors.AsType[*jsonschema.Unusable](err)
-	if err == nil || isUnusable {
-		err = cmp.Or(own.Check(), err)
-	}
-	switch {
-	case budget.IsAlone(err):
-		refuse("parameters", "Reading them takes too much work, so overrides are not checked by them: simplify them")
-		return t, problems, nil
-	case isUnusable:
+	err = own.Done(err)
+	if unusable, ok := errors.AsType[*jsonschema.Unusable](err); ok {
 		refuse("parameters", "They are not a usable JSON Schema: %v", unusable)
+		return t, problems, nil
+	}
+	if budget.IsAlone(err) {
+		refuse("parameters", "Reading them takes too much work, so overrides are not checked by them: simplify them")
 		return t, problems, nil
 	}
 	t.schema, t.parameters = compiled, allowedNames(schema)

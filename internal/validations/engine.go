@@ -1,7 +1,6 @@
 package validations
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -152,18 +151,13 @@ func (e *Engine) compile(meter *budget.Meter, s DataSchema) (compiled, error) {
 	schema, err := jsonschema.Compile(own, s.Text, jsonschema.Options{
 		Extensions: e.Extensions, AssertFormats: e.AssertFormats, Others: s.texts(),
 	})
+	err = own.Done(err)
 	c := compiled{schema: schema, size: s.size()}
-	unusable, isUnusable := errors.AsType[*jsonschema.Unusable](err)
-	if err == nil || isUnusable {
-		err = cmp.Or(own.Check(), err)
-	}
-	switch {
-	case err == nil:
-	case budget.IsAlone(err):
-		c.schema, c.unusable = nil, []Finding{{Message: TooLarge, Instance: []string{}, SchemaPath: "."}}
-	case isUnusable:
+	if unusable, ok := errors.AsType[*jsonschema.Unusable](err); ok {
 		c.unusable = unusable.Findings
-	default:
+	} else if budget.IsAlone(err) {
+		c.schema, c.unusable = nil, []Finding{{Message: TooLarge, Instance: []string{}, SchemaPath: "."}}
+	} else if err != nil {
 		return c, err
 	}
 	e.keep(digest, c)
@@ -180,19 +174,20 @@ func (e *Engine) keep(digest document.Digest, c compiled) {
 	}
 }
 
-// RuleOf returns the rule of a DataSchema for client versions. The only errors are those of meter, returned unwrapped.
-func (e *Engine) RuleOf(meter *budget.Meter, schema DataSchema, versions ClientVersions) (Rule, error) {
+// RuleOf returns the rule of a DataSchema for client versions, given by their digest. The only errors are those of
+// meter, returned unwrapped.
+func (e *Engine) RuleOf(meter *budget.Meter, schema DataSchema, versions document.Digest) (Rule, error) {
 	rule := Rule{Schema: schema.Digest}
 	if e.isExtended(schema) {
 		rule.Context = noVersions() // differs from rules of servers without extensions
-		if len(versions) > 0 {
-			named, err := e.NamesVersions(meter, schema)
-			if err != nil {
-				return rule, err
-			}
-			if named {
-				rule.Context = versions.Digest()
-			}
+	}
+	if !versions.IsZero() { // otherwise it need not be known
+		named, err := e.NamesVersions(meter, schema)
+		if err != nil {
+			return rule, err
+		}
+		if named {
+			rule.Context = versions
 		}
 	}
 	if e.AssertFormats && schema.contains([]byte(`"format":`)) {
