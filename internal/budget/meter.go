@@ -22,8 +22,8 @@ const often = 100_000
 func NewMeter(ctx context.Context) *Meter { return &Meter{ctx: ctx, budget: From(ctx)} }
 
 // ForDocument returns a meter for the work on one document, or a schema, of a size in bytes. It counts in the same
-// budget, and also has a limit of its own, which does not depend on the rest of the request: see IsAlone. Call Done when
-// the work is done.
+// budget, and also has a limit of its own, which does not depend on the rest of the request: see IsAlone. Call Done at
+// the end of the work.
 func (m *Meter) ForDocument(bytes int) *Meter {
 	return &Meter{ctx: m.ctx, budget: m.budget, limit: maxSteps + int64(bytes)*stepsPerByte}
 }
@@ -51,8 +51,8 @@ func (m *Meter) Check() error {
 	return m.budget.giveWay(m.ctx)
 }
 
-// Done counts the last steps of work that ended with an error, nil for none. It returns that error, unless Check returns
-// one.
+// Done counts the last steps of work that ended with an error, nil for none. It returns that error, unless Check
+// returns one.
 func (m *Meter) Done(err error) error {
 	if spent := m.Check(); spent != nil {
 		return spent

@@ -134,7 +134,8 @@ func TestService_Put_afterStart(t *testing.T) {
 // A document that takes too much work alone fails, and the others are judged: also for who changes something else.
 func TestService_Put_tooMuchAlone(t *testing.T) {
 	t.Parallel()
-	s, m := service(keyword{check: func(meter *budget.Meter) error { return meter.Spend(5 * budget.Second) }})
+	expensive := keyword{check: func(meter *budget.Meter) error { return meter.Spend(5 * budget.Second) }}
+	s, m := service(expensive)
 	parent := strings.Replace(widget("parent", "{}", "labels: {is: parent}"), "layer: site", "layer: global, abstract: true", 1)
 	layered := func(name string) string {
 		return strings.Replace(widget(name, "{x: 1}"), "{layer: site}",
@@ -142,7 +143,8 @@ func TestService_Put_tooMuchAlone(t *testing.T) {
 	}
 	put(t, s, "a", layeringPolicy("p")+strings.ReplaceAll(versioned()+parent+layered("w"), "acme/Widget", "acme/Slow")+
 		dataSchema("string")+strings.Replace(parent, "is: parent", "is: other", 1)+widget("failing", "{x: 1}"))
-	s.DefaultValidations = append(s.DefaultValidations, validations.RenderingValidation)
+	s, _ = service(expensive)
+	s.Store, s.DefaultValidations = m, append(s.DefaultValidations, validations.RenderingValidation)
 	for i := range 2 {
 		ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
 		_, err := s.Put(ctx, "b", []byte(widget("mine", fmt.Sprintf("{x: a%d}", i))), document.YAML, revisions.Options{})

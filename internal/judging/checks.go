@@ -69,8 +69,8 @@ func meterFor(confined context.Context, meter *budget.Meter, secret bool) *budge
 	return meter
 }
 
-// sparing turns the exceeded limit of the meter of one check into a finding. For a check that involves a secret, it does
-// the same with an exhausted budget.
+// sparing turns the exceeded limit of the meter of one check into a finding. For a check that involves a secret, it
+// does the same with an exhausted budget.
 func sparing(own *budget.Meter, found []validations.Finding, err error, secret bool) ([]validations.Finding, error) {
 	err = own.Done(err)
 	if _, spent := errors.AsType[*budget.Exceeded](err); spent && secret || budget.IsAlone(err) {

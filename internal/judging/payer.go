@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -26,28 +25,24 @@ const (
 
 // Judged notes the last revision that a process has judged, so that what is to be known about its documents is
 // remembered. It is safe for concurrent use.
-type Judged struct{ last atomic.Pointer[judged] }
-
-// judged is a revision, and the validations that were performed.
-type judged struct {
-	stamp       revisions.Stamp
-	validations string
+type Judged struct {
+	last atomic.Pointer[revisions.Stamp]
 }
 
-// Note notes that a revision was judged as policies require.
-func (j Judge) Note(stamp revisions.Stamp, policies []validations.Policy) {
+// Note notes that a revision was judged as its policies require.
+func (j Judge) Note(stamp revisions.Stamp) {
 	if j.Judged != nil && !j.Withhold {
-		j.Judged.last.Store(&judged{stamp, strings.Join(j.required(policies), "\n")})
+		j.Judged.last.Store(&stamp)
 	}
 }
 
-// isNoted reports whether a revision is the noted one, with the same validations.
-func (j Judge) isNoted(stamp revisions.Stamp, policies []validations.Policy) bool {
-	if j.Judged == nil {
+// isNoted reports whether the documents of a snapshot were judged as the policies after a diff require.
+func (j Judge) isNoted(snapshot revisions.Snapshot, diff revisions.Diff) bool {
+	if j.Judged == nil || slices.ContainsFunc(slices.Concat(diff.Added, diff.Removed), (*revisions.Stored).IsPolicy) {
 		return false
 	}
 	last := j.Judged.last.Load()
-	return last != nil && *last == judged{stamp, strings.Join(j.required(policies), "\n")}
+	return last != nil && *last == snapshot.Stamp
 }
 
 // paying judges a diff so that the change pays only for what it brings. If that exceeds the change's budget, and the
@@ -55,8 +50,7 @@ func (j Judge) isNoted(stamp revisions.Stamp, policies []validations.Policy) boo
 func (j Judge) paying(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff,
 	judge func(j Judge) error,
 ) error {
-	policies := policiesAfter(snapshot.Policies, diff)
-	if j.payer = byAuthor; j.isNoted(snapshot.Stamp, policies) {
+	if j.payer = byAuthor; j.isNoted(snapshot, diff) {
 		return judge(j)
 	}
 	steps, bytes := budget.From(ctx).Spent()
@@ -65,10 +59,10 @@ func (j Judge) paying(ctx context.Context, snapshot revisions.Snapshot, diff rev
 	if _, spent := errors.AsType[*budget.Exceeded](err); !spent {
 		return err
 	}
-	if err := j.judgeBefore(ctx, snapshot, policies); err != nil {
+	if err := j.judgeBefore(ctx, snapshot, policiesAfter(snapshot.Policies, diff)); err != nil {
 		return err
 	}
-	j.Note(snapshot.Stamp, policies)
+	j.Note(snapshot.Stamp)
 	budget.From(ctx).Restore(steps, bytes)
 	j.payer = byAuthor
 	return judge(j)

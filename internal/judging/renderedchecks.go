@@ -181,7 +181,7 @@ const invalidFormat = "InvalidDocumentFormat"
 func (r Renderer) invalidRendered(confined context.Context, meter *budget.Meter, rendered Computed,
 	outcomes []outcome,
 ) (*fault.Fault, error) {
-	const maxDetailed = 8 << 20 // bytes of messages with all details
+	const maxDetailed = 1 << 20 // bytes of messages with all details: they are worded again for each revision
 	var messages []fault.Message
 	listed, size := map[bool]int{}, map[bool]int{} // by whether messages are secret: their number, and their bytes
 	for i, doc := range rendered.Documents {
