@@ -95,7 +95,7 @@ func (v Viewer) Listed(messages []fault.Message) []fault.Message {
 	if len(shown) > MaxListed {
 		number := 0
 		for _, message := range shown[MaxListed:] {
-			number += max(message.Unlisted, 1)
+			number += max(message.Unlisted, 1) + message.More
 		}
 		shown, others = shown[:MaxListed], []fault.Message{fault.Unlisted(number)}
 	}

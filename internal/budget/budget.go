@@ -76,14 +76,25 @@ func (b *Budget) Lend(bytes int, anew bool) (steps int64) {
 	return steps
 }
 
-// Return takes steps back that were lent.
-func (b *Budget) Return(steps int64) { b.maxSteps.Add(-steps) }
+// Allow allows a number of steps more, or takes steps back that were lent.
+func (b *Budget) Allow(steps int64) { b.maxSteps.Add(steps) }
 
 // Left returns the number of steps that the request may still take.
 func (b *Budget) Left() int64 { return b.maxSteps.Load() - b.steps.Load() }
 
 // Spent returns the number of steps counted so far and of bytes held now.
 func (b *Budget) Spent() (steps, bytes int64) { return b.steps.Load(), b.bytes.Load() }
+
+// Restore reverts the counts to earlier results of Spent, when what was done since is to be done again.
+func (b *Budget) Restore(steps, bytes int64) {
+	b.steps.Store(steps)
+	b.bytes.Store(bytes)
+}
+
+func (b *Budget) count(steps int64) {
+	b.steps.Add(steps)
+	b.pool.steps.Add(steps)
+}
 
 // ErrLarge is the error of a request that has become large and has no permit yet.
 var ErrLarge = errors.New("the request has become large")
@@ -95,7 +106,7 @@ func (b *Budget) check(ctx context.Context) error {
 	case steps > b.maxSteps.Load():
 		return Exceeding(b.maxSteps.Load())
 	case bytes > b.maxBytes.Load():
-		return exceeded("it takes more than %d MiB of memory", b.maxBytes.Load()/MiB)
+		return exceeded(false, "it takes more than %d MiB of memory", b.maxBytes.Load()/MiB)
 	case b.large.Load() || steps <= smallSteps && bytes <= smallBytes || ctx.Value(exempt{}) != nil:
 		return nil
 	}
@@ -154,17 +165,27 @@ func (b *Budget) yield() {
 	}
 }
 
-// Exceeding returns the error of work that takes more than a number of steps.
-func Exceeding(steps int64) error {
-	return exceeded("it takes more than %.1f s of work", float64(steps)/Second)
-}
+const tooMuchWork = "it takes more than %.1f s of work"
 
-func exceeded(format string, args ...any) error {
-	return &Exceeded{fault.New(fault.TooLarge, "HTTPPayloadTooLarge", format, args...)}
+// Exceeding returns the error of work that takes more than a number of steps.
+func Exceeding(steps int64) error { return exceeded(false, tooMuchWork, float64(steps)/Second) }
+
+func exceeded(alone bool, format string, args ...any) error {
+	return &Exceeded{fault.New(fault.TooLarge, "HTTPPayloadTooLarge", format, args...), alone}
 }
 
 // Exceeded is the error of a request that has spent its budget, a fault of kind TooLarge.
-type Exceeded struct{ fault *fault.Fault }
+type Exceeded struct {
+	fault *fault.Fault
+	alone bool // see IsAlone
+}
+
+// IsAlone reports whether an error means that the work on one document exceeds its own limit, so that it will in any
+// other request too.
+func IsAlone(err error) bool {
+	spent, ok := errors.AsType[*Exceeded](err)
+	return ok && spent.alone
+}
 
 func (e *Exceeded) Error() string { return e.fault.Error() }
 

@@ -284,3 +284,44 @@ func TestBegin(t *testing.T) {
 		}
 	})
 }
+
+// The limit of one document does not depend on the rest of the request, and what the work takes counts in the request.
+func TestMeter_ForDocument(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		granted, before, steps int // of the request; of the document, which has a MiB
+		refused, alone         bool
+	}{
+		"within":                        {10 * budget.MiB, 2 * budget.Second, 24 * budget.Second / 10, false, false},
+		"too much":                      {10 * budget.MiB, 2 * budget.Second, 26 * budget.Second / 10, true, true},
+		"too much for the request":      {0, budget.Second, 3 * budget.Second / 2, true, false},
+		"too much for the request, too": {0, 0, 3 * budget.Second, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pool := budget.NewPool(1, time.Minute)
+			ctx, end := pool.Begin(t.Context())
+			defer end()
+			budget.From(ctx).Grant(c.granted)
+			m := budget.NewMeter(ctx)
+			m.Charge(c.before)
+			own := m.ForDocument(budget.MiB)
+			own.Charge(c.steps)
+			if err := m.Check(); err != nil {
+				t.Fatal(err)
+			}
+			err := own.Check()
+			_, refused := errors.AsType[*budget.Exceeded](err)
+			if refused != c.refused || budget.IsAlone(err) != c.alone {
+				t.Errorf("%v: alone %v", err, budget.IsAlone(err))
+			}
+			if steps, _ := budget.From(ctx).Spent(); steps != int64(c.before+c.steps) || pool.Steps() != steps {
+				t.Errorf("the request spent %d steps, all together %d", steps, pool.Steps())
+			}
+			budget.From(ctx).Restore(0, 0)
+			if err := m.Check(); err != nil {
+				t.Errorf("after it was restored: %v", err)
+			}
+		})
+	}
+}

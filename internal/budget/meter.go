@@ -11,6 +11,8 @@ type Meter struct {
 	ctx     context.Context //nolint:containedctx // it lives as long as one piece of work
 	budget  *Budget
 	pending int64
+
+	spent, limit int64 // of this meter alone; without a limit it is 0
 }
 
 // often is the number of steps after which a meter checks the budget and the context.
@@ -18,6 +20,13 @@ const often = 100_000
 
 // NewMeter returns a meter for the budget of a context.
 func NewMeter(ctx context.Context) *Meter { return &Meter{ctx: ctx, budget: From(ctx)} }
+
+// ForDocument returns a meter for the work on one document, or a schema, of a size in bytes. It counts in the same
+// budget, and also has a limit of its own, which does not depend on the rest of the request: see IsAlone. Call Done at
+// the end of the work.
+func (m *Meter) ForDocument(bytes int) *Meter {
+	return &Meter{ctx: m.ctx, budget: m.budget, limit: maxSteps + int64(bytes)*StepsPerByte}
+}
 
 // Charge counts steps. A loop that may be long must also call Check.
 func (m *Meter) Charge(steps int) { m.pending += int64(steps) }
@@ -40,13 +49,27 @@ func (m *Meter) Check() error {
 	return err
 }
 
+// Done counts the last steps of work that ended with an error, nil for none. It returns that error, unless Check
+// returns one.
+func (m *Meter) Done(err error) error {
+	if spent := m.Check(); spent != nil {
+		return spent
+	}
+	return err
+}
+
 func (m *Meter) look() error {
-	m.budget.steps.Add(m.pending)
+	m.budget.count(m.pending)
+	m.spent += m.pending
 	m.pending = 0
 	if m.ctx.Err() != nil {
 		return fmt.Errorf("give up: %w", context.Cause(m.ctx))
 	}
-	return m.budget.check(m.ctx)
+	err := m.budget.check(m.ctx)
+	if _, spent := err.(*Exceeded); !spent && m.limit > 0 && m.spent > m.limit { //nolint:errorlint // it is not wrapped
+		return exceeded(true, tooMuchWork, float64(m.limit)/Second)
+	}
+	return err
 }
 
 // Admit waits for a permit, even if the request is still small. Fault: Unavailable if there is none for too long.

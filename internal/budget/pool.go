@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"purser/internal/fault"
@@ -13,12 +14,16 @@ import (
 type Pool struct {
 	permits  *Shares
 	patience time.Duration
+	steps    atomic.Int64 // of all budgets
 }
+
+// Steps returns the number of steps counted so far in all budgets.
+func (p *Pool) Steps() int64 { return p.steps.Load() }
 
 // NewPool returns a pool for a number of concurrent large requests, each of which waits at most patience for its
 // permit.
 func NewPool(permits int64, patience time.Duration) *Pool {
-	return &Pool{NewShares(max(1, permits)), patience}
+	return &Pool{permits: NewShares(max(1, permits)), patience: patience}
 }
 
 // Permits returns how many large requests may run concurrently on this machine: together they use at most half of the

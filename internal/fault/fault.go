@@ -53,6 +53,8 @@ type Message struct {
 	// Secret marks a message that names encrypted documents or reveals something derived from them. It is shown only to
 	// callers who may see encrypted documents, and it is never stored: see authz.Viewer.
 	Secret bool `json:"secret,omitempty"`
+	// More is the number of further errors that a message beyond the listed ones stands for.
+	More int `json:"-"`
 }
 
 // Unlisted returns the message that stands for a number of errors which are not in a list of messages.

@@ -31,20 +31,19 @@ func (j Judge) check(ctx context.Context, snapshot revisions.Snapshot, s scope) 
 	err = budget.ForEach(ctx, len(unchecked), func(meter *budget.Meter, i int) error {
 		doc, pair := unchecked[i], s.pairs[unchecked[i]]
 		cleartext := !Refers(doc) && !s.ofSecret(pair.Rule)
-		if cleartext && j.Engine.Passed(pair.Name()) {
-			made[i] = revisions.Check{Pair: pair}
+		if known, ok := j.Engine.Known(pair.Name()); cleartext && ok && known.Count == len(known.Findings) {
+			made[i] = revisions.Check{Pair: pair, Findings: bounded(known.Findings, &size)}
 			return nil
 		}
-		found, err := j.findings(ctx, meterFor(confined, meter, Refers(doc)), checkers[pair.Rule], doc, s.ofSecret(pair.Rule))
-		if Refers(doc) {
-			found, err = sparing(found, err)
-		}
+		own := meterFor(confined, meter, Refers(doc)).ForDocument(len(doc.Data) + len(s.schemas[pair.Rule].Text))
+		found, err := j.findings(ctx, own, checkers[pair.Rule], doc, s.ofSecret(pair.Rule))
+		found, err = sparing(own, found, err, Refers(doc))
 		if err != nil {
 			return budget.About(err, "check document %s by schema %s", doc.Identity, doc.Schema)
 		}
 		made[i] = revisions.Check{Pair: pair, Findings: bounded(found, &size)}
-		if len(found) == 0 && cleartext {
-			j.Engine.NotePassed(pair.Name())
+		if cleartext {
+			j.Engine.Remember(pair.Name(), validations.Found{Count: len(found), Findings: found})
 		}
 		return nil
 	})
@@ -71,11 +70,14 @@ func meterFor(confined context.Context, meter *budget.Meter, secret bool) *budge
 	return meter
 }
 
-// sparing turns an exhausted budget of a check that involves a secret into a finding.
-func sparing(found []validations.Finding, err error) ([]validations.Finding, error) {
-	if _, ok := errors.AsType[*budget.Exceeded](err); ok {
-		spent := validations.Finding{Message: validations.TooMuchWork, Instance: []string{}, SchemaPath: ".", Secret: true}
-		return []validations.Finding{spent}, nil
+// sparing turns the exceeded limit of the meter of one check into a finding. For a check that involves a secret, it
+// does the same with an exhausted budget.
+func sparing(own *budget.Meter, found []validations.Finding, err error, secret bool) ([]validations.Finding, error) {
+	err = own.Done(err)
+	if _, spent := errors.AsType[*budget.Exceeded](err); spent && secret || budget.IsAlone(err) {
+		return []validations.Finding{{
+			Message: validations.TooMuchWork, Instance: []string{}, SchemaPath: ".", Secret: secret,
+		}}, nil
 	}
 	return found, err
 }
@@ -107,11 +109,7 @@ func (r Renderer) findings(ctx context.Context, meter *budget.Meter, checker val
 // bounded keeps all findings until those of one change reach 16 MiB, then a shortened first one per check.
 func bounded(findings []validations.Finding, total *atomic.Int64) []validations.Finding {
 	const maxTotal, maxShort = 16 << 20, 256
-	size := 0
-	for _, finding := range findings {
-		size += sizeOf(finding)
-	}
-	if total.Add(int64(size)) <= maxTotal || len(findings) == 0 {
+	if total.Add(int64(validations.SizeOf(findings))) <= maxTotal || len(findings) == 0 {
 		return findings
 	}
 	first := findings[0]
@@ -133,13 +131,4 @@ func Registering(documents []*revisions.Stored) (registering []*revisions.Stored
 		}
 	}
 	return registering
-}
-
-// sizeOf returns the size of a finding's strings in bytes.
-func sizeOf(f validations.Finding) int {
-	size := len(f.Message) + len(f.SchemaPath) + len(f.Hint)
-	for _, cause := range f.Causes {
-		size += sizeOf(cause)
-	}
-	return size
 }

@@ -16,6 +16,7 @@ func TestBounded(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", 200) // 400 bytes
 	findings := []validations.Finding{{Message: long, SchemaPath: ".type"}, {Message: "second"}}
+	size := int64(validations.SizeOf(findings))
 	for _, c := range []struct {
 		name     string
 		total    int64 // before
@@ -23,8 +24,8 @@ func TestBounded(t *testing.T) {
 		want     []validations.Finding
 	}{
 		{"within the bound", 0, findings, findings},
-		{"to the bound", 16<<20 - 411, findings, findings},
-		{"beyond it", 16<<20 - 410, findings, []validations.Finding{{
+		{"to the bound", 16<<20 - size, findings, findings},
+		{"beyond it", 16<<20 - size + 1, findings, []validations.Finding{{
 			Message:    strings.Repeat("é", 128) + "…",
 			SchemaPath: ".type",
 		}}},

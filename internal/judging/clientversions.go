@@ -2,6 +2,7 @@ package judging
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"slices"
 
@@ -51,13 +52,13 @@ func (r Renderer) ClientVersions(ctx context.Context, documents []*revisions.Sto
 	naming := slices.DeleteFunc(slices.Clone(documents), func(doc *revisions.Stored) bool { return !NamesVersions(doc) })
 	final := slices.DeleteFunc(slices.Clone(naming), func(doc *revisions.Stored) bool { return !doc.Traits().Final() })
 	if !layered(naming) {
-		return r.ReadClientVersions(final), false, nil
+		return r.ReadClientVersions(final, Computed{}.digest), false, nil
 	}
 	rendered, err := r.RenderKind(ctx, documents, validations.ClientVersionsKind)
 	if problem, ok := errors.AsType[*fault.Fault](err); ok && isOfDocuments(problem) {
-		return r.ReadClientVersions(final), false, nil
+		return r.ReadClientVersions(final, Computed{}.digest), false, nil
 	}
-	return r.ReadClientVersions(rendered.Documents), len(rendered.Withheld) > 0, err
+	return r.ReadClientVersions(rendered.Documents, rendered.digest), len(rendered.Withheld) > 0, err
 }
 
 // isOfDocuments reports whether a rendering fault was caused by the documents, not by what the request may take.
@@ -76,17 +77,37 @@ func isOfDocuments(problem *fault.Fault) bool {
 }
 
 // ReadClientVersions returns the client versions that rendered documents give. If several documents give versions of a
-// plugin, the first in order of place counts.
-func (r Renderer) ReadClientVersions(documents []*revisions.Stored) validations.ClientVersions {
+// plugin, the first in order of place counts. key returns what identifies a document's data.
+func (r Renderer) ReadClientVersions(documents []*revisions.Stored, key func(*revisions.Stored) document.Digest) (
+	versions validations.ClientVersions,
+) {
 	naming := slices.DeleteFunc(slices.Clone(documents), func(doc *revisions.Stored) bool { return !NamesVersions(doc) })
 	slices.SortStableFunc(naming, revisions.ByPlace)
-	versions := validations.ReadClientVersions(revisions.Contents(naming), r.Defaults)
+	sum := sha256.New()
+	for _, doc := range naming {
+		digest := key(doc)
+		_, _ = sum.Write(digest[:]) // a hash returns no error
+	}
+	all := derivedKey{what: "client versions", of: document.Digest(sum.Sum(nil))}
+	versions, known := derived[validations.ClientVersions](r.Documents, all)
+	if !known {
+		versions = validations.ReadClientVersions(revisions.Contents(naming), r.Defaults)
+		r.Documents.remember(all, versions, sizeOfVersions(versions))
+	}
 	if r.Vault != nil && slices.ContainsFunc(naming, func(doc *revisions.Stored) bool { return doc.Tainted }) {
 		digest := versions.Digest()
 		of := document.Identity{Schema: validations.ClientVersionsKind}
 		return versions.OfSecret(r.Vault.Digest(PlaceOf(of), digest[:]))
 	}
 	return versions
+}
+
+func sizeOfVersions(versions validations.ClientVersions) (size int) {
+	const each = 64
+	for plugin, version := range versions {
+		size += each + len(plugin) + len(version)
+	}
+	return size
 }
 
 // RenderKind renders the documents with a given schema and their dependencies. Faults: those of rendering, if one of

@@ -130,7 +130,7 @@ func (r Renderer) checker(meter *budget.Meter, rule validations.Rule, d Describe
 	}
 	text := d.Texts[rule.Schema]
 	schema := validations.DataSchema{Digest: rule.Schema, Text: text}
-	again, err := r.Engine.RuleOf(meter, schema, versions)
+	again, err := r.Engine.RuleOf(meter, schema, versions.Digest())
 	if err != nil || again != rule || text == nil {
 		return nil, false, err
 	}

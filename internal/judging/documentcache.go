@@ -3,6 +3,7 @@ package judging
 import (
 	"purser/internal/cache"
 	"purser/internal/document"
+	"purser/internal/puppet"
 	"purser/internal/rendering"
 	"purser/internal/revisions"
 )
@@ -13,12 +14,18 @@ import (
 type DocumentCache struct {
 	made   *rendering.Cache
 	served *cache.Cache[servedKey, *revisions.Stored]
+
+	derived *cache.Cache[derivedKey, any]
+	types   *cache.Cache[derivedKey, *puppet.Type]
 }
 
 // NewDocumentCache returns an empty cache with a maximum size in bytes.
 func NewDocumentCache(bytes int) *DocumentCache {
 	const parts = 3 // served has the same texts as made, which it is quickly made from
-	return &DocumentCache{rendering.NewCache(bytes - bytes/parts), cache.New[servedKey, *revisions.Stored](bytes / parts)}
+	return &DocumentCache{
+		rendering.NewCache(bytes - bytes/parts), cache.New[servedKey, *revisions.Stored](bytes / parts),
+		cache.New[derivedKey, any](derivedSize), cache.New[derivedKey, *puppet.Type](typesSize),
+	}
 }
 
 // servedKey identifies a rendered version of a document.

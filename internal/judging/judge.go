@@ -18,6 +18,8 @@ type Judge struct {
 	Defaults revisions.Defaults
 	// Always are the validations of a whole revision to perform; nil performs those that the policies require.
 	Always []string
+	// Judged notes the last revision that was judged; nil notes none.
+	Judged *Judged
 }
 
 // required returns the names of the validations to perform.
@@ -58,8 +60,19 @@ func (j Judgement) Failed() bool {
 	return slices.ContainsFunc(j.Failures, func(f revisions.Failure) bool { return !f.Rule.IsZero() })
 }
 
-// Judge judges a diff of a snapshot that has the parts of the site that Need returned.
-func (j Judge) Judge(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (Judgement, error) {
+// Judge judges a diff of a snapshot that has the parts of the site that Need returned. The change pays for what it
+// brings, not for what was there before.
+func (j Judge) Judge(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (
+	made Judgement, err error,
+) {
+	err = j.paying(ctx, snapshot, diff, func(j Judge) (err error) {
+		made, err = j.judge(ctx, snapshot, diff)
+		return err
+	})
+	return made, err
+}
+
+func (j Judge) judge(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (Judgement, error) {
 	scope, err := j.scope(ctx, snapshot, diff)
 	if err != nil {
 		return Judgement{}, err
@@ -81,11 +94,21 @@ func (j Judge) Judge(ctx context.Context, snapshot revisions.Snapshot, diff revi
 }
 
 // Need returns the parts of the site needed to judge a diff. A larger snapshot may need more.
-func (j Judge) Need(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (revisions.Need, error) {
-	need := revisions.Need{Evidence: true, Kinds: Kinds(diff.Added)}
+func (j Judge) Need(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (
+	need revisions.Need, err error,
+) {
 	if !diff.Changes {
-		return revisions.Need{}, nil
+		return need, nil
 	}
+	err = j.paying(ctx, snapshot, diff, func(j Judge) (err error) {
+		need, err = j.need(ctx, snapshot, diff)
+		return err
+	})
+	return need, err
+}
+
+func (j Judge) need(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (revisions.Need, error) {
+	need := revisions.Need{Evidence: true, Kinds: Kinds(diff.Added)}
 	if j.requiresRevisionValidation(policiesAfter(snapshot.Policies, diff)) || layered(versionsAfter(snapshot, diff)) {
 		need.Documents = true
 		if snapshot.Documents == nil && snapshot.Live > 0 {

@@ -37,16 +37,12 @@ func (r Renderer) validatePuppet(ctx context.Context, documents []*revisions.Sto
 	if rendered.Withheld = len(computed.Withheld) > 0; computed.lacksTypes() {
 		return result, rendered, nil
 	}
-	meter := budget.NewMeter(ctx)
-	overrides, err := GatherOverrides(meter, computed.Documents, documents, nil)
+	ordered := puppet.Ordered(puppetDocuments(computed.Documents, computed.digest), layerOrder(documents))
+	problems, err := r.checkOverrides(budget.NewMeter(ctx), ordered)
 	if err != nil {
-		return result, rendered, err
+		return result, rendered, fmt.Errorf("check overrides: %w", err)
 	}
-	problems, err := puppet.Check(meter, overrides.Instances, overrides.Types)
-	if err != nil {
-		return result, rendered, fmt.Errorf("check overrides: %w", budget.About(err, "check overrides of Puppet resources"))
-	}
-	messages := OverrideMessages(overrides, slices.Concat(overrides.Problems, problems))
+	messages := OverrideMessages(ordered, problems)
 	for i := range messages {
 		if messages[i].Secret {
 			messages[i].Message = unquotedOverride
@@ -68,21 +64,26 @@ func (c Computed) lacksTypes() bool {
 const unquotedOverride = "The override cannot be applied; the reason is not quoted, because it may hold a secret: " +
 	"correct the value at this path; purser puppet apply shows the reason to users who may see secrets"
 
+// puppetDocuments returns the rendered documents with overrides of Puppet resources and with types. key returns what
+// identifies a document's data.
+func puppetDocuments(rendered []*revisions.Stored, key func(*revisions.Stored) document.Digest) (of []puppet.Document) {
+	for _, doc := range rendered {
+		if traits := doc.Traits(); puppet.IsPuppet(doc.Identity) && !traits.Abstract {
+			of = append(of, puppet.Document{
+				Identity: doc.Identity, Data: doc.Data, Key: key(doc), Labels: traits.Labels,
+				Secret: doc.Tainted || traits.Encrypted, Encrypted: traits.Encrypted,
+			})
+		}
+	}
+	return of
+}
+
 // GatherOverrides returns the overrides of Puppet resources in rendered documents, all of them or those for a node. The
 // first LayeringPolicy of the revision's documents orders them. The error is the meter's.
 func GatherOverrides(meter *budget.Meter, rendered, documents []*revisions.Stored, node *puppet.Node) (
 	puppet.Overrides, error,
 ) {
-	var of []puppet.Document
-	for _, doc := range rendered {
-		if traits := doc.Traits(); puppet.IsPuppet(doc.Identity) && !traits.Abstract {
-			of = append(of, puppet.Document{
-				Identity: doc.Identity, Data: doc.Data, Labels: traits.Labels, Secret: doc.Tainted || traits.Encrypted,
-				Encrypted: traits.Encrypted,
-			})
-		}
-	}
-	overrides, err := puppet.Gather(meter, of, layerOrder(documents), node)
+	overrides, err := puppet.Gather(meter, puppetDocuments(rendered, Computed{}.digest), layerOrder(documents), node)
 	if err != nil {
 		return overrides, fmt.Errorf("read overrides: %w", err)
 	}
@@ -105,10 +106,10 @@ func layerOrder(documents []*revisions.Stored) (layers []string) {
 	return layers
 }
 
-// OverrideMessages converts problems of overrides to messages that name their documents.
-func OverrideMessages(overrides puppet.Overrides, problems []puppet.Problem) (messages []fault.Message) {
+// OverrideMessages converts problems to messages that name their documents.
+func OverrideMessages(documents []puppet.Document, problems []puppet.Problem) (messages []fault.Message) {
 	for _, problem := range problems {
-		doc := overrides.Documents[problem.Instance]
+		doc := documents[problem.Instance]
 		messages = append(messages, fault.Message{
 			Message: problem.Message, Error: true, Name: "PuppetOverride", Level: "Error", Kind: "ValidationMessage",
 			Documents: []fault.Document{{Schema: doc.Schema, Name: doc.Name, Layer: doc.Layer, Encrypted: doc.Encrypted}},

@@ -67,7 +67,8 @@ func passOn(schemas []*registered, withheld []*revisions.Stored, unrendered map[
 
 // registered returns the DataSchemas in force among rendered documents.
 func (r Renderer) registered(ctx context.Context, rendered Computed) (schemas []*registered, err error) {
-	versions := r.ReadClientVersions(rendered.Documents)
+	versions := r.ReadClientVersions(rendered.Documents, rendered.digest)
+	digest := versions.Digest()
 	for _, doc := range Registering(rendered.Documents) {
 		schemas = append(schemas, &registered{Stored: doc, secret: doc.Tainted, quoted: doc.Tainted, versions: versions})
 	}
@@ -81,7 +82,7 @@ func (r Renderer) registered(ctx context.Context, rendered Computed) (schemas []
 		if schema.of, err = registry.DataSchema(meter, rendered.digest(schema.Stored), schema.Name); err != nil {
 			return readingSchema(err, schema.Stored)
 		}
-		if schema.rule, names, err = r.ruleOf(meter, schema.of, versions, withheld || missing >= 0); err != nil {
+		if schema.rule, names, err = r.ruleOf(meter, schema.of, versions, digest, withheld || missing >= 0); err != nil {
 			return readingSchema(err, schema.Stored)
 		}
 		if names && missing >= 0 {

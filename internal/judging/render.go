@@ -120,6 +120,8 @@ type Renderer struct {
 	// Withhold leaves out encrypted documents, those that take something from them, and messages about them, so that the
 	// result does not depend on secrets.
 	Withhold bool
+
+	payer payer
 }
 
 // withPolicy adds fallback to documents without a LayeringPolicy. It returns the added policy, or nil.

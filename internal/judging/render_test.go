@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"purser/internal/authz"
+	"purser/internal/budget"
 	"purser/internal/fault"
 	"purser/internal/revisions/revisionstest"
 	"purser/internal/validations"
@@ -19,15 +20,18 @@ func TestInvalidRendered_details(t *testing.T) {
 	const secret, open = authz.MaxListed + 1, authz.MaxListed + 2
 	doc := revisionstest.Parsed(t, revisionstest.Widget("w", "{a: 1}", revisionstest.Cleartext))[0]
 	var rendered Computed
+	schema := &registered{Stored: doc}
 	var outcomes []outcome
 	for i := range secret + open {
 		copied := *doc
 		rendered.Documents = append(rendered.Documents, &copied)
+		found := []validations.Finding{{Message: strconv.Itoa(i), SchemaPath: ".type"}}
 		outcomes = append(outcomes, outcome{
-			rule: []byte(`{}`), findings: []validations.Finding{{Message: strconv.Itoa(i), SchemaPath: ".type"}}, secret: i < secret,
+			schema: schema, found: validations.Found{Count: 1, Findings: found}, secret: i < secret,
 		})
 	}
-	invalid, err := Renderer{}.invalidRendered(rendered, outcomes)
+	r := Renderer{Engine: validations.NewEngine(validations.Options{})}
+	invalid, err := r.invalidRendered(t.Context(), budget.NewMeter(t.Context()), rendered, outcomes)
 	if err != nil || len(invalid.Messages) != secret+open {
 		t.Fatalf("%d messages, want %d", len(invalid.Messages), secret+open)
 	}

@@ -3,6 +3,7 @@ package judging
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"purser/internal/authz"
 	"purser/internal/budget"
@@ -24,8 +25,8 @@ func (r Renderer) validate(ctx context.Context, rendered Computed) (out checked,
 	confined := budget.Confined(ctx, secretSteps)
 	err = budget.ForEach(ctx, len(outcomes), func(meter *budget.Meter, i int) (err error) {
 		doc := rendered.Documents[i]
-		outcomes[i], err = r.checkRendered(confined, meter, doc, rendered.digest(doc), book)
-		return budget.About(err, "check rendered document %s by schema %s", doc.Identity, doc.Schema)
+		outcomes[i] = r.ruled(doc, rendered.digest(doc), book)
+		return r.checkRendered(confined, meter, doc, &outcomes[i])
 	})
 	if err != nil {
 		return out, fmt.Errorf("check rendered documents: %w", err)
@@ -36,7 +37,7 @@ func (r Renderer) validate(ctx context.Context, rendered Computed) (out checked,
 		}
 	}
 	out.warnings = unresolved(schemas)
-	out.invalid, err = r.invalidRendered(rendered, outcomes)
+	out.invalid, err = r.invalidRendered(confined, budget.NewMeter(ctx), rendered, outcomes)
 	return out, err
 }
 
@@ -77,67 +78,86 @@ func (r Renderer) newRuleBook(rendered Computed, schemas []*registered) ruleBook
 	return book
 }
 
-// checkRendered checks a rendered document; digest identifies its data. The error is the meter's, unwrapped.
-func (r Renderer) checkRendered(confined context.Context, meter *budget.Meter, doc *revisions.Stored,
-	digest document.Digest,
-	book ruleBook,
-) (outcome, error) {
+// ruled returns how a rendered document is to be checked; digest identifies its data.
+func (r Renderer) ruled(doc *revisions.Stored, digest document.Digest, book ruleBook) outcome {
 	if schema, ok := book.unrendered[doc.Schema]; ok {
-		return outcome{cause: schema.cause, secret: doc.Tainted || schema.secret}, nil
+		return outcome{cause: schema.cause, secret: doc.Tainted || schema.secret}
 	}
 	rule, ok := book.rules.ForRendered(doc.Document)
 	if schema := book.byDocument[doc]; !ok || schema != nil && schema.isUsable {
-		return outcome{}, nil // a usable DataSchema is valid
+		return outcome{} // a usable DataSchema is valid
 	}
-	schema, secret, ofSchema := book.byRule[rule], doc.Tainted, false
-	if schema != nil {
-		secret, ofSchema = secret || schema.secret, schema.quoted && !r.Compat
-		switch broken := schema.broken; {
-		case book.unknown[doc.Schema] || schema.unknown:
-			return outcome{}, nil
+	o := outcome{schema: book.byRule[rule], rule: rule, secret: doc.Tainted}
+	if o.schema != nil {
+		o.secret, o.ofSchema = o.secret || o.schema.secret, o.schema.quoted && !r.Compat
+		switch broken := o.schema.broken; {
+		case book.unknown[doc.Schema] || o.schema.unknown:
+			return outcome{}
 		case broken.cause != nil:
-			return outcome{cause: broken.cause, secret: secret || broken.secret}, nil
-		case !schema.isUsable:
-			return outcome{schema.Data, nil, true, secret, ofSchema, nil}, nil
+			return outcome{cause: broken.cause, secret: o.secret || broken.secret}
+		case !o.schema.isUsable:
+			o.unchecked = true
+			return o
 		}
 	}
-	check := validations.PairOf(digest, rule)
-	if secret {
-		check = check.OfSecret()
+	if o.check = validations.PairOf(digest, rule); o.secret {
+		o.check = o.check.OfSecret()
 	}
-	if r.Engine.Passed(check) {
-		return outcome{}, nil
-	}
-	text, checker, err := r.ruleOfRendered(meter, rule, schema)
-	if err != nil {
-		return outcome{}, err
-	}
-	found, err := checker.Check(meterFor(confined, meter, secret), doc.Data)
-	if secret {
-		found, err = sparing(found, err)
-	}
-	if err == nil && len(found) == 0 {
-		r.Engine.NotePassed(check)
-	}
-	return outcome{text, found, false, secret, ofSchema, nil}, err
+	return o
 }
 
-// ruleOfRendered returns the text and the checker of a rule, which is built in if schema is nil.
-func (r Renderer) ruleOfRendered(meter *budget.Meter, rule validations.Rule, schema *registered) (
-	text []byte, checker validations.Checker, err error,
+// checkRendered checks a rendered document whose outcome is not remembered.
+func (r Renderer) checkRendered(confined context.Context, meter *budget.Meter, doc *revisions.Stored, o *outcome) (
+	err error,
 ) {
-	if schema == nil {
-		checker, _ = r.Engine.BuiltIn(rule)
-		return validations.RuleText(rule), checker, nil
+	var known bool
+	if o.check == (validations.Pair{}) {
+		return nil
 	}
-	checker, err = schema.compiled(meter, r.Engine)
-	return schema.Data, checker, readingSchema(err, schema.Stored)
+	if o.found, known = r.Engine.Known(o.check); known {
+		return nil
+	}
+	if o.found.Findings, err = r.findingsOf(confined, meter, doc, *o); err != nil {
+		return budget.About(err, "check rendered document %s by schema %s", doc.Identity, doc.Schema)
+	}
+	o.found.Count = len(o.found.Findings)
+	r.remember(*o, validations.Found{Count: o.found.Count}) // the findings if they are listed
+	return nil
+}
+
+// remember keeps the outcome of a check, unless it may be that the budget for secrets was exhausted by other checks.
+func (r Renderer) remember(o outcome, found validations.Found) {
+	isSpent := func(f validations.Finding) bool { return f.Message == validations.TooMuchWork }
+	if r.payer != byReader || !o.secret || !slices.ContainsFunc(o.found.Findings, isSpent) {
+		r.Engine.Remember(o.check, found)
+	}
+}
+
+// findingsOf checks a rendered document. The error is the meter's, unwrapped.
+func (r Renderer) findingsOf(confined context.Context, meter *budget.Meter, doc *revisions.Stored, o outcome) (
+	[]validations.Finding, error,
+) {
+	checker, _ := r.Engine.BuiltIn(o.rule)
+	if o.schema != nil {
+		var err error
+		if checker, err = o.schema.compiled(meter, r.Engine); err != nil {
+			return nil, readingSchema(err, o.schema.Stored)
+		}
+	}
+	if r.payer == byNobody {
+		confined = budget.Confined(confined, secretSteps) // its own
+	}
+	own := meterFor(confined, meter, o.secret).ForDocument(len(doc.Data) + len(o.text()))
+	found, err := checker.Check(own, doc.Data)
+	return sparing(own, found, err, o.secret && r.payer != byChange)
 }
 
 // outcome is the result of checking a rendered document.
 type outcome struct {
-	rule      []byte // the text of the schema
-	findings  []validations.Finding
+	rule      validations.Rule
+	schema    *registered      // of the rule; nil if it is built in
+	check     validations.Pair // zero if there is nothing to check
+	found     validations.Found
 	unchecked bool // the schema is unusable
 	secret    bool // the document, the schema or the client versions contain a secret
 	ofSchema  bool // the schema contains a secret, so findings may quote it
@@ -145,38 +165,52 @@ type outcome struct {
 	cause *fault.Fault
 }
 
+// text returns the text of the schema.
+func (o outcome) text() []byte {
+	if o.schema != nil {
+		return o.schema.Data
+	}
+	return validations.RuleText(o.rule)
+}
+
 // invalidFormat is the type of faults that list findings about rendered documents.
 const invalidFormat = "InvalidDocumentFormat"
 
-// invalidRendered returns a fault that lists the findings about rendered documents, nil if there are none.
-func (r Renderer) invalidRendered(rendered Computed, outcomes []outcome) (*fault.Fault, error) {
-	const maxDetailed = 8 << 20 // bytes of messages with all details
+// invalidRendered returns a fault that lists the findings about rendered documents, nil if there are none. Those of
+// documents beyond the first authz.MaxListed, which are only counted, are not remembered.
+func (r Renderer) invalidRendered(confined context.Context, meter *budget.Meter, rendered Computed,
+	outcomes []outcome,
+) (*fault.Fault, error) {
+	const maxDetailed = 1 << 20 // bytes of messages with all details: they are worded again for each revision
 	var messages []fault.Message
 	listed, size := map[bool]int{}, map[bool]int{} // by whether messages are secret: their number, and their bytes
 	for i, doc := range rendered.Documents {
-		found := outcomes[i]
-		if found.ofSchema && len(found.findings) > 0 {
-			found.rule, found.findings = validations.OfSecretSchema(found.findings)
-		}
-		detailed := size[found.secret] < maxDetailed && listed[found.secret] < authz.MaxListed
-		errs, err := validations.ReportRendered(doc.Document, found.rule, found.findings, detailed,
-			rendered.written[doc].destinations)
-		if err != nil {
-			return nil, fmt.Errorf("word the findings: %w", err)
-		}
-		if found.unchecked {
-			errs = append(errs, validations.Unchecked(doc.Document))
+		o := outcomes[i]
+		var errs []validations.Error
+		more := 0
+		switch {
+		case o.unchecked:
+			errs = []validations.Error{validations.Unchecked(doc.Document)}
+		case o.found.Count == 0:
+			continue
+		case listed[o.secret] >= authz.MaxListed:
+			errs, more = []validations.Error{validations.Unexplained(doc.Document, validations.Unlisted, true)}, o.found.Count-1
+		default:
+			var err error
+			if errs, err = r.describe(confined, meter, doc, o, size[o.secret] < maxDetailed, rendered.written[doc]); err != nil {
+				return nil, err
+			}
 		}
 		for _, e := range errs {
-			size[found.secret] += len(e.ErrorSection) + len(e.ValidationSchema) + len(e.Message)
+			size[o.secret] += len(e.ErrorSection) + len(e.ValidationSchema) + len(e.Message)
 			message := validations.D002(e)
 			if !r.Compat {
 				message.Path = e.Path
 			}
-			message.Secret, message.Documents[0].Encrypted = found.secret, doc.Traits().Encrypted
+			message.Secret, message.Documents[0].Encrypted, message.More = o.secret, doc.Traits().Encrypted, more
 			messages = append(messages, message)
 		}
-		listed[found.secret] += len(errs)
+		listed[o.secret] += len(errs)
 	}
 	if len(messages) == 0 {
 		return nil, nil
@@ -184,4 +218,27 @@ func (r Renderer) invalidRendered(rendered Computed, outcomes []outcome) (*fault
 	invalid := fault.New(fault.Invalid, invalidFormat, "The provided documents failed schema validation")
 	invalid.Reason, invalid.Messages = "Validation", messages
 	return invalid, nil
+}
+
+// describe returns the errors for the findings about a rendered document. It checks the document again if they are not
+// remembered.
+func (r Renderer) describe(confined context.Context, meter *budget.Meter, doc *revisions.Stored, o outcome,
+	detailed bool, how writing,
+) (errs []validations.Error, err error) {
+	found, text := o.found.Findings, o.text()
+	if found == nil {
+		if found, err = r.findingsOf(confined, meter, doc, o); err != nil {
+			return nil, budget.About(err, "check rendered document %s by schema %s", doc.Identity, doc.Schema)
+		}
+	}
+	o.found = validations.Found{Count: len(found), Findings: found}
+	r.remember(o, o.found)
+	if o.ofSchema {
+		text, found = validations.OfSecretSchema(found)
+	}
+	errs, err = validations.ReportRendered(doc.Document, text, found, detailed, how.destinations)
+	if err != nil {
+		return nil, fmt.Errorf("word the findings: %w", err)
+	}
+	return errs, nil
 }

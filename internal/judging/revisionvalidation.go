@@ -133,7 +133,7 @@ func (r Renderer) ValidateRevision(ctx context.Context, name string, revision in
 		return r.validatePuppet(ctx, documents, fallback)
 	}
 	if name == validations.PackageValidation {
-		result, err := packageResult(ctx, documents)
+		result, err := r.packageResult(ctx, documents)
 		return result, rendered, err
 	}
 	rendered, err = r.Render(ctx, revision, documents, fallback)

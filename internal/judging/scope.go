@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"purser/internal/budget"
+	"purser/internal/document"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -48,13 +49,13 @@ func (j Judge) scope(ctx context.Context, snapshot revisions.Snapshot, diff revi
 	rules := validations.Rules{Registered: make(map[string]validations.Rule, len(registering)), ControlOnly: j.Compat}
 	s.schemas, s.secret = map[validations.Rule]validations.DataSchema{}, map[validations.Rule]bool{}
 	unknown := map[string]bool{} // document schemas whose DataSchemas name withheld client versions
-	registry := registryOf(registering)
+	registry, digest := registryOf(registering), s.versions.Digest()
 	for _, doc := range registering {
 		schema, err := registry.DataSchema(meter, doc.Digest, doc.Name)
 		if err != nil {
 			return s, readingSchema(err, doc)
 		}
-		rule, names, err := j.ruleOf(meter, schema, s.versions, unknownVersions)
+		rule, names, err := j.ruleOf(meter, schema, s.versions, digest, unknownVersions)
 		if err != nil {
 			return s, readingSchema(err, doc)
 		}
@@ -78,12 +79,13 @@ func (j Judge) scope(ctx context.Context, snapshot revisions.Snapshot, diff revi
 	return s, meter.Check()
 }
 
-// ruleOf returns the rule of a DataSchema. If client versions are withheld or secret, it reports whether the DataSchema
-// names any. The error is the meter's, unwrapped.
+// ruleOf returns the rule of a DataSchema for client versions, whose digest is given because it takes long to compute.
+// If client versions are withheld or secret, it reports whether the DataSchema names any. The error is the meter's,
+// unwrapped.
 func (r Renderer) ruleOf(meter *budget.Meter, schema validations.DataSchema, versions validations.ClientVersions,
-	withheld bool,
+	digest document.Digest, withheld bool,
 ) (rule validations.Rule, names bool, err error) {
-	rule, err = r.Engine.RuleOf(meter, schema, versions)
+	rule, err = r.Engine.RuleOf(meter, schema, digest)
 	if err == nil && (withheld || versions.AreSecret()) {
 		names, err = r.Engine.NamesVersions(meter, schema)
 	}

@@ -58,7 +58,7 @@ func invalid(set Set, problems []puppet.Problem) error {
 	}
 	f := fault.New(fault.Invalid, "PuppetOverrideInvalid", "The overrides of revision %d cannot be applied",
 		set.Revision.ID)
-	f.Messages = judging.OverrideMessages(set.Overrides, problems)
+	f.Messages = judging.OverrideMessages(set.Documents, problems)
 	for i := range f.Messages { // errors have no paths of their own
 		f.Messages[i].Message = f.Messages[i].Path + ": " + f.Messages[i].Message
 	}

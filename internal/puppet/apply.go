@@ -36,41 +36,15 @@ func Apply(meter *budget.Meter, catalog *Catalog, instances []Instance, types *T
 	if err := w.checkWhole(instances); err != nil {
 		return Result{}, err
 	}
-	if w.problems.list == nil {
+	if w.problems.List == nil {
 		if err := w.checkRelationships(instances, catalog); err != nil {
 			return Result{}, err
 		}
 	}
-	if w.problems.list != nil {
-		return Result{Problems: w.problems.all()}, nil
+	if w.problems.List != nil {
+		return Result{Problems: w.problems.All()}, nil
 	}
 	return Result{Catalog: w.result(catalog), Report: w.report}, nil
-}
-
-// problemList collects at most maxProblems problems and counts the rest.
-type problemList struct {
-	list []Problem
-	more int // the number of omitted problems
-}
-
-func (l *problemList) full() bool { return len(l.list) >= maxProblems }
-
-func (l *problemList) add(problem Problem) {
-	if l.full() {
-		l.list[maxProblems-1].Secret = l.list[maxProblems-1].Secret || problem.Secret
-		l.more++
-		return
-	}
-	l.list = append(l.list, problem)
-}
-
-// all returns the problems. The message of the last one states how many were omitted.
-func (l *problemList) all() []Problem {
-	if l.more > 0 {
-		last := &l.list[maxProblems-1]
-		last.Message = fmt.Sprintf("%s (and %d more)", last.Message, l.more)
-	}
-	return l.list
 }
 
 // work is the state of one call of Apply.
@@ -82,7 +56,7 @@ type work struct {
 	touched   map[int]bool // resources that were changed or created
 	related   bool         // a relationship was set
 	report    Report
-	problems  problemList
+	problems  Problems
 }
 
 // checkNames adds a problem for each instance with the same name as an earlier one.
@@ -157,7 +131,7 @@ func (w *work) apply(i int, in *Instance, e entry) error {
 func (w *work) decide(in *Instance, e entry, t *Type) (wrong, skip string) {
 	switch {
 	case t == nil && !w.index.present[e.Type]:
-		return w.types.notFound(w.meter, e.typeKey, !w.problems.full()), ""
+		return w.types.notFound(w.meter, e.typeKey, !w.problems.Full()), ""
 	case !in.options.creates(e.Ref):
 		return "", in.options.skipReason(e.Ref)
 	case isStructural(e.Type), t == nil && (isQualified(e.Type) || w.index.defined[e.Type]):

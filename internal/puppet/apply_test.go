@@ -390,7 +390,7 @@ func TestParseType_pattern(t *testing.T) {
 		t.Fatal(err)
 	}
 	of := instance(t, "x", "configuration: {nova_config: {x: {name: '"+strings.Repeat("a/", 500_000)+"'}}}")
-	_, err = puppet.Check(bounded(t), []puppet.Instance{of}, puppet.NewTypes([]*puppet.Type{slow}))
+	_, err = puppet.Check(bounded(t), of, puppet.NewTypes([]*puppet.Type{slow}))
 	if fault.KindOf(err) != fault.TooLarge {
 		t.Errorf("a long title that would be matched for long: %v", err)
 	}
@@ -415,7 +415,7 @@ func TestCheck(t *testing.T) {
 	in := instance(t, "x", "{configuration: {foo::bar: {x: {}}, package: {mc: {ensur: absent}}, nova_config: {x: {value: 1}}, exec: "+
 		"{a: {bogus: 1}}}, configuration_options: {types_create_exception: [File], titles_create_exception: [mcc, mc], "+
 		"types_filter: [package, nova_config, foo::bar]}}")
-	problems, err := puppet.Check(budget.NewMeter(t.Context()), []puppet.Instance{in}, puppet.NewTypes(nil))
+	problems, err := puppet.Check(budget.NewMeter(t.Context()), in, puppet.NewTypes(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -426,7 +426,7 @@ func TestCheck(t *testing.T) {
 		"configuration_options.types_create_exception: The exception 'File' matches nothing in the configuration",
 		"configuration_options.titles_create_exception: The exception 'mcc' matches nothing in the configuration; did you mean 'mc'?",
 	}
-	if diff := cmp.Diff(want, messages(problems)); diff != "" {
+	if diff := cmp.Diff(want, messages(problems.All())); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

@@ -8,40 +8,49 @@ import (
 	"purser/internal/budget"
 )
 
-// Check returns the problems that instances have with any catalog: unknown types and parameters, invalid values and
+// Check returns the problems that an instance has with any catalog: unknown types and parameters, invalid values and
 // titles, and exceptions that match nothing. It does not check entries that filters omit. The only errors are those of
 // meter, returned unwrapped.
-func Check(meter *budget.Meter, instances []Instance, types *Types) ([]Problem, error) {
-	var found problemList
-	for i := range instances {
-		in := &instances[i]
-		c := checker{types: types, used: map[string]bool{}, titles: map[string]bool{}}
-		visit := func(e entry) error { return c.check(meter, e) }
-		skip := func(ref Ref, _ string) { c.used[ref.Type], c.titles[ref.Title] = true, true }
-		problems, err := in.walk(meter, visit, skip)
-		if err != nil {
-			return nil, err
-		}
-		for _, problem := range slices.Concat(problems, c.problems.all(), c.exceptions(in)) {
-			problem.Instance, problem.Secret = i, problem.Secret || in.Secret
-			found.add(problem)
+func Check(meter *budget.Meter, in Instance, types *Types) (Problems, error) {
+	c := checker{types: types, used: map[string]bool{}, titles: map[string]bool{}}
+	visit := func(e entry) error { return c.check(meter, e) }
+	skip := func(ref Ref, _ string) { c.used[ref.Type], c.titles[ref.Title] = true, true }
+	form, err := in.walk(meter, visit, skip)
+	if err != nil {
+		return Problems{}, err
+	}
+	found := NewProblems(form)
+	found.Append(c.problems, 0)
+	found.Append(NewProblems(c.exceptions(&in)), 0)
+	for i := range found.List {
+		found.List[i].Secret = found.List[i].Secret || in.Secret
+	}
+	return found, nil
+}
+
+// UsedTypes returns the canonical names of the types in the configuration, sorted.
+func (in *Instance) UsedTypes() (names []string) {
+	for _, typed := range in.configuration {
+		if name, ok := canonical(typed.Key); ok {
+			names = append(names, name)
 		}
 	}
-	return found.all(), nil
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // checker checks the entries of one instance.
 type checker struct {
 	types        *Types
 	used, titles map[string]bool // of the configuration
-	problems     problemList
+	problems     Problems
 }
 
 func (c *checker) check(meter *budget.Meter, e entry) error {
 	c.used[e.Type], c.titles[e.Title] = true, true
 	t := c.types.find(e.Type)
 	if t == nil {
-		c.problems.add(Problem{Path: e.path(""), Message: c.types.notFound(meter, e.typeKey, !c.problems.full())})
+		c.problems.add(Problem{Path: e.path(""), Message: c.types.notFound(meter, e.typeKey, !c.problems.Full())})
 		return nil
 	}
 	ref := Ref{e.Type, e.Title}

@@ -17,7 +17,8 @@ type Document struct {
 
 	Data   []byte // JSON
 	Labels document.Mapping
-	Secret bool // Data contains secrets
+	Key    document.Digest // identifies Data; zero if it is not known
+	Secret bool            // Data contains secrets
 	// Encrypted means that the document's name is secret, too.
 	Encrypted bool
 }
@@ -53,50 +54,75 @@ func (o Overrides) IsSecret() bool {
 	return slices.ContainsFunc(o.Instances, func(in Instance) bool { return in.Secret })
 }
 
-// Gather parses documents: the overrides for a node (all of them if node is nil), ordered by layer and then by name,
-// and all types. layers are ordered from the most general; documents in none of them come first. The only errors are
-// those of meter, returned unwrapped.
+// Gather parses documents: the overrides for a node (all of them if node is nil), in order, and all types. The only
+// errors are those of meter, returned unwrapped.
 func Gather(meter *budget.Meter, documents []Document, layers []string, node *Node) (o Overrides, err error) {
-	ordered := slices.Clone(documents)
-	slices.SortStableFunc(ordered, func(a, b Document) int {
-		return cmp.Or(cmp.Compare(slices.Index(layers, a.Layer), slices.Index(layers, b.Layer)), cmp.Compare(a.Name, b.Name))
-	})
+	ordered := Ordered(documents, layers)
 	for _, doc := range ordered {
 		if doc.Schema != OverrideKind || node != nil && !node.selects(doc.Labels) {
 			continue
 		}
-		data, err := parseData(meter, doc.Data)
+		instance, data, problems, err := doc.Instance(meter)
 		if err != nil {
 			return o, err
 		}
-		instance, problems := ParseInstance(doc.String(), doc.Secret, data)
 		o = o.with(doc, problems)
-		mapping, _ := data.(document.Mapping)
-		o.Instances, o.Data = append(o.Instances, instance), append(o.Data, mapping)
+		o.Instances, o.Data = append(o.Instances, instance), append(o.Data, data)
 	}
 	var types []*Type
 	for _, doc := range ordered {
 		if doc.Schema != TypeKind {
 			continue
 		}
-		data, err := parseData(meter, doc.Data)
-		if err != nil {
-			return o, err
-		}
-		described, problems, err := ParseType(meter, data)
+		described, problems, err := doc.Type(meter)
 		if err != nil {
 			return o, budget.About(err, "read the type that %v describes", doc.Identity)
 		}
-		for i := range problems {
-			problems[i].Secret = doc.Secret
-		}
 		if o = o.with(doc, problems); described != nil {
-			described.Secret = doc.Secret
 			types = append(types, described)
 		}
 	}
 	o.Types = NewTypes(types)
 	return o, nil
+}
+
+// Ordered returns documents in the order in which they are applied: by layer and then by name. layers are ordered from
+// the most general; documents in none of them come first.
+func Ordered(documents []Document, layers []string) []Document {
+	return slices.SortedStableFunc(slices.Values(documents), func(a, b Document) int {
+		return cmp.Or(cmp.Compare(slices.Index(layers, a.Layer), slices.Index(layers, b.Layer)), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+// Instance returns the instance that a document of OverrideKind defines, and its data. The only errors are those of
+// meter, returned unwrapped.
+func (d Document) Instance(meter *budget.Meter) (in Instance, data document.Mapping, problems []Problem, err error) {
+	value, err := parseData(meter, d.Data)
+	if err != nil {
+		return in, nil, nil, err
+	}
+	in, problems = ParseInstance(d.String(), d.Secret, value)
+	data, _ = value.(document.Mapping)
+	return in, data, problems, nil
+}
+
+// Type returns the type that a document of TypeKind describes, nil if it has no name. The only errors are those of
+// meter, returned unwrapped.
+func (d Document) Type(meter *budget.Meter) (described *Type, problems []Problem, err error) {
+	value, err := parseData(meter, d.Data)
+	if err != nil {
+		return nil, nil, err
+	}
+	if described, problems, err = ParseType(meter, value); err != nil {
+		return nil, nil, err
+	}
+	for i := range problems {
+		problems[i].Secret = d.Secret
+	}
+	if described != nil {
+		described.Secret = d.Secret
+	}
+	return described, problems, nil
 }
 
 // with returns a copy of o with one more document and its problems.

@@ -94,7 +94,7 @@ func TestCheck_together(t *testing.T) {
 		/a: {content: x, source: /s}, b: {mode: '0644'}, /c: {content: x, checksum: mtime}, /d: {checksum_value: x}, /e: {recurse: remote}},
 		exec: {reload: {command: x}, restart: {command: x, path: /bin}},
 		tidy: {/t: {matches: x}, /u: {matches: x, recurse: false}}, resources: {exec: {}}}`)
-	problems, err := puppet.Check(budget.NewMeter(t.Context()), []puppet.Instance{in}, puppet.NewTypes(nil))
+	problems, err := puppet.Check(budget.NewMeter(t.Context()), in, puppet.NewTypes(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestCheck_together(t *testing.T) {
 			"content; use sha256 or another digest",
 		"configuration.tidy./u: Validation of Tidy[/u] failed: Tidy can't use matches with recurse 0, false, or undef",
 	}
-	if diff := cmp.Diff(want, messages(problems)); diff != "" {
+	if diff := cmp.Diff(want, messages(problems.All())); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
@@ -150,8 +150,8 @@ func TestApply_unknownTypes(t *testing.T) {
 	in := instance(t, "x", "configuration: {nosuch_config: {DEFAULT/debug: {value: true}}}")
 	const want = "configuration.nosuch_config.DEFAULT/debug: Resource type 'nosuch_config' was not found; describe it with a " +
 		"fuel/PuppetType/v1"
-	problems, err := puppet.Check(budget.NewMeter(t.Context()), []puppet.Instance{in}, puppet.NewTypes(nil))
-	if diff := cmp.Diff([]string{want}, messages(problems)); diff != "" || err != nil {
+	problems, err := puppet.Check(budget.NewMeter(t.Context()), in, puppet.NewTypes(nil))
+	if diff := cmp.Diff([]string{want}, messages(problems.All())); diff != "" || err != nil {
 		t.Errorf("Check: %v (-want +got)\n%s", err, diff)
 	}
 	if diff := cmp.Diff([]string{want}, messages(apply(t, catalog(t, "{}"), nil, in).Problems)); diff != "" {

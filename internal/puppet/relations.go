@@ -117,7 +117,7 @@ func (w *work) checkRelationships(instances []Instance, catalog *Catalog) error 
 			}
 		}
 	}
-	if w.problems.list != nil || !w.related {
+	if w.problems.List != nil || !w.related {
 		return nil
 	}
 	return w.checkCycles(instances, catalog)

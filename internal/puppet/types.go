@@ -17,7 +17,10 @@ import (
 const TypeKind = "fuel/PuppetType/v1"
 
 // Types are the known resource types: those of Puppet itself, and those that documents describe.
-type Types struct{ registered map[string]*Type }
+type Types struct {
+	registered map[string]*Type
+	names      []string // to suggest, in lower case
+}
 
 // Type is a resource type.
 type Type struct {
@@ -34,12 +37,33 @@ type Type struct {
 
 // NewTypes returns Puppet's own types and the described ones. If several have the same name, the last one wins.
 func NewTypes(described []*Type) *Types {
-	types := &Types{map[string]*Type{}}
+	types := &Types{registered: map[string]*Type{}}
 	for _, t := range described {
 		types.registered[t.Name] = t
 	}
+	for name, t := range types.registered {
+		if !t.Secret {
+			types.names = append(types.names, strings.ToLower(name))
+		}
+	}
+	for name := range core().types {
+		types.names = append(types.names, strings.ToLower(name))
+	}
+	slices.Sort(types.names)
 	return types
 }
+
+// Only returns types that have only some of the described ones, but suggest the names of all.
+func (t *Types) Only(described []*Type) *Types {
+	some := &Types{make(map[string]*Type, len(described)), t.names}
+	for _, of := range described {
+		some.registered[of.Name] = of
+	}
+	return some
+}
+
+// IsOwn reports whether a canonical name is that of one of Puppet's own types.
+func IsOwn(name string) bool { return core().types[name] != nil }
 
 // ParseType parses the data of a document that describes a type: name, namevar (one or several), parameters (a JSON
 // Schema; only its properties are allowed, unless it allows others) and title_pattern. The only errors are those of
@@ -76,12 +100,19 @@ func ParseType(meter *budget.Meter, data any) (t *Type, problems []Problem, err 
 	if !ok {
 		return t, problems, nil
 	}
-	t.schema, err = jsonschema.Compile(meter, document.AppendJSON(nil, schema), jsonschema.Options{})
+	text := document.AppendJSON(nil, schema)
+	own := meter.ForDocument(len(text))
+	compiled, err := jsonschema.Compile(own, text, jsonschema.Options{})
+	err = own.Done(err)
 	if unusable, ok := errors.AsType[*jsonschema.Unusable](err); ok {
 		refuse("parameters", "They are not a usable JSON Schema: %v", unusable)
 		return t, problems, nil
 	}
-	t.parameters = allowedNames(schema)
+	if budget.IsAlone(err) {
+		refuse("parameters", "Reading them takes too much work, so overrides are not checked by them: simplify them")
+		return t, problems, nil
+	}
+	t.schema, t.parameters = compiled, allowedNames(schema)
 	return t, problems, err
 }
 
@@ -143,17 +174,7 @@ func (t *Types) checkPurged(ref Ref, parameters document.Mapping, present map[st
 func (t *Types) suggest(meter *budget.Meter, word string) string {
 	const steps = 200_000
 	meter.Charge(steps)
-	var names []string
-	for name, registered := range t.registered {
-		if !registered.Secret {
-			names = append(names, strings.ToLower(name))
-		}
-	}
-	for name := range core().types {
-		names = append(names, strings.ToLower(name))
-	}
-	slices.Sort(names)
-	return didYouMean(word, names)
+	return didYouMean(word, t.names)
 }
 
 // namevar returns the name variable, the parameter that identifies a resource, or "" if there is not exactly one.

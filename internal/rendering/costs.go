@@ -39,7 +39,7 @@ func newCosts(ctx context.Context, documents []*document.Document, kept bool) co
 }
 
 // end returns what the rendering did not need of what was lent; spent is the number of its steps.
-func (c *costs) end(spent int64) { c.request.Return(max(0, c.lent-(spent-c.own))) }
+func (c *costs) end(spent int64) { c.request.Allow(-max(0, c.lent-(spent-c.own))) }
 
 // grant grants the request the work on a document that is computed now, and on the checks of it, by its size.
 func (c *costs) grant(bytes int, own bool) {

@@ -48,20 +48,40 @@ type Engine struct {
 	compiled *simplelru.LRU[document.Digest, compiled] // by the digest of the text
 	size     int
 
-	passed *cache.Cache[Pair, struct{}]
+	outcomes *cache.Cache[Pair, Found]
 }
 
-// passedSize bounds the memory of the checks that are known to pass, in bytes. It is enough for about 100,000.
-const passedSize = 16 << 20
+// outcomesSize bounds the memory of outcomes, in bytes. It is enough for those of a site of 200,000 documents, if few
+// have findings.
+const outcomesSize = 32 << 20
 
-// Passed reports whether a check is known to pass.
-func (e *Engine) Passed(check Pair) bool {
-	_, ok := e.passed.Get(check)
-	return ok
+// Found is what a check found.
+type Found struct {
+	Count    int       // of findings
+	Findings []Finding // nil if they were not kept; do not modify them
+
+	names bool // of a DataSchema: checks by it depend on client versions
 }
 
-// NotePassed records that a check passes, so that it need not be repeated.
-func (e *Engine) NotePassed(check Pair) { e.passed.Add(check, struct{}{}, 0) }
+// Known returns the outcome of a check, if it is remembered.
+func (e *Engine) Known(check Pair) (found Found, known bool) { return e.outcomes.Get(check) }
+
+// Remember keeps the outcome of a check, so that the check need not be repeated.
+func (e *Engine) Remember(check Pair, found Found) {
+	e.outcomes.Add(check, found, SizeOf(found.Findings))
+}
+
+// SizeOf returns the approximate memory of findings in bytes.
+func SizeOf(findings []Finding) (size int) {
+	const each, step = 150, 16
+	for _, f := range findings {
+		size += each + len(f.Message) + len(f.SchemaPath) + len(f.Hint) + SizeOf(f.Causes)
+		for _, key := range f.Instance {
+			size += step + len(key)
+		}
+	}
+	return size
+}
 
 // compiled is the result of compiling a DataSchema.
 type compiled struct {
@@ -78,7 +98,7 @@ type Options struct {
 
 // NewEngine returns an engine for DataSchemas.
 func NewEngine(options Options) *Engine {
-	e := &Engine{Options: options, passed: cache.New[Pair, struct{}](passedSize)}
+	e := &Engine{Options: options, outcomes: cache.New[Pair, Found](outcomesSize)}
 	cache, err := simplelru.NewLRU(maxCompiled, func(_ document.Digest, c compiled) { e.size -= c.size })
 	if err != nil {
 		panic(fmt.Sprintf("validations: %v", err)) // only if the size is less than one
@@ -101,15 +121,22 @@ func (e *Engine) BuiltIn(rule Rule) (checker Checker, ok bool) {
 // Compile returns the checker of a DataSchema for client versions. The checker of an unusable DataSchema finds nothing;
 // the DataSchema itself fails instead (spec/api.md §2.5). The only errors are those of meter, returned unwrapped.
 func (e *Engine) Compile(meter *budget.Meter, schema DataSchema, versions ClientVersions) (Checker, error) {
-	c, err := e.compile(meter, schema)
+	about, err := e.about(meter, schema)
 	if err != nil {
 		return nil, err
 	}
-	if c.schema == nil {
+	if about.Count > 0 {
 		return silent{}, nil
+	}
+	c, err := e.compile(meter, schema)
+	if err != nil || c.schema == nil {
+		return silent{}, err
 	}
 	return c.schema.For(versions), nil
 }
+
+// TooLarge is the message for a DataSchema that takes too much work to read.
+const TooLarge = "It cannot be used, because reading it takes too much work: simplify it"
 
 // compile compiles a DataSchema unless the cache has the result. The only errors are those of meter, returned
 // unwrapped.
@@ -121,19 +148,21 @@ func (e *Engine) compile(meter *budget.Meter, s DataSchema) (compiled, error) {
 	if ok {
 		return known, nil
 	}
-	schema, err := jsonschema.Compile(meter, s.Text, jsonschema.Options{
+	own := meter.ForDocument(s.size())
+	schema, err := jsonschema.Compile(own, s.Text, jsonschema.Options{
 		Extensions: e.Extensions, AssertFormats: e.AssertFormats, Others: s.texts(),
 	})
+	err = own.Done(err)
 	c := compiled{schema: schema, size: s.size()}
 	if schema != nil {
 		c.size += schema.PatternBytes() / compiledByte
 	}
-	if err != nil {
-		unusable, ok := errors.AsType[*jsonschema.Unusable](err)
-		if !ok {
-			return c, err
-		}
+	if unusable, ok := errors.AsType[*jsonschema.Unusable](err); ok {
 		c.unusable = unusable.Findings
+	} else if budget.IsAlone(err) {
+		c.schema, c.unusable = nil, []Finding{{Message: TooLarge, Instance: []string{}, SchemaPath: "."}}
+	} else if err != nil {
+		return c, err
 	}
 	e.keep(digest, c)
 	return c, nil
@@ -149,17 +178,20 @@ func (e *Engine) keep(digest document.Digest, c compiled) {
 	}
 }
 
-// RuleOf returns the rule of a DataSchema for client versions. The only errors are those of meter, returned unwrapped.
-func (e *Engine) RuleOf(meter *budget.Meter, schema DataSchema, versions ClientVersions) (Rule, error) {
+// RuleOf returns the rule of a DataSchema for client versions, given by their digest. The only errors are those of
+// meter, returned unwrapped.
+func (e *Engine) RuleOf(meter *budget.Meter, schema DataSchema, versions document.Digest) (Rule, error) {
 	rule := Rule{Schema: schema.Digest}
 	if e.isExtended(schema) {
 		rule.Context = noVersions() // differs from rules of servers without extensions
+	}
+	if !versions.IsZero() { // otherwise it need not be known
 		named, err := e.NamesVersions(meter, schema)
-		switch {
-		case err != nil:
+		if err != nil {
 			return rule, err
-		case named && len(versions) > 0:
-			rule.Context = versions.Digest()
+		}
+		if named {
+			rule.Context = versions
 		}
 	}
 	if e.AssertFormats && schema.contains([]byte(`"format":`)) {
@@ -190,8 +222,8 @@ func (e *Engine) NamesVersions(meter *budget.Meter, schema DataSchema) (bool, er
 	if !e.isExtended(schema) {
 		return false, nil
 	}
-	c, err := e.compile(meter, schema)
-	return c.schema != nil && c.schema.NamesVersions(), err
+	about, err := e.about(meter, schema)
+	return about.names, err
 }
 
 // usable is the Checker that the data of a DataSchema is a usable schema.
@@ -202,23 +234,39 @@ func (u usable) Check(meter *budget.Meter, data []byte) ([]Finding, error) {
 	return slices.Clone(c.unusable), err // callers mark findings as secret
 }
 
-// IsUsable reports whether a DataSchema compiles. The findings are why it does not, or else its references that have no
-// target. Those that are known to compile without any are not compiled again, even if the cache is too small for all of
-// their compiled forms. The only errors are those of meter, returned unwrapped.
+// IsUsable reports whether a DataSchema compiles. The findings are the first reason why it does not, or else its
+// references that have no target. The only errors are those of meter, returned unwrapped.
 func (e *Engine) IsUsable(meter *budget.Meter, schema DataSchema) (usable bool, found []Finding, err error) {
-	// Not the key of the check of its document, which passes with such references.
-	check := PairOf(schema.sum(), Rule{Schema: dataSchema.digest, Context: noVersions()})
-	if e.Passed(check) {
-		return true, nil, nil
+	about, err := e.about(meter, schema)
+	return err == nil && about.Count == 0, about.Findings, err
+}
+
+// about returns what is to be known about a DataSchema. It is remembered for more of them than their compiled forms.
+// The only errors are those of meter, returned unwrapped.
+func (e *Engine) about(meter *budget.Meter, schema DataSchema) (Found, error) {
+	if about, known := e.Known(schema.pair()); known {
+		return about, nil
 	}
 	c, err := e.compile(meter, schema)
-	if err != nil || c.schema == nil {
-		return false, c.unusable, err
+	if err != nil {
+		return Found{}, err
 	}
-	if found = c.schema.Unresolved(); len(found) == 0 {
-		e.NotePassed(check)
+	e.Remember(schema.pair(), c.found())
+	return c.found(), nil
+}
+
+// pair is the key of what is remembered about a DataSchema. It differs from that of the check of its document, which
+// passes with references that have no target.
+func (s DataSchema) pair() Pair {
+	return PairOf(s.sum(), Rule{Schema: dataSchema.digest, Context: noVersions()})
+}
+
+// found returns what is to be known about the DataSchema without its compiled form.
+func (c compiled) found() Found {
+	if c.schema == nil {
+		return Found{Count: len(c.unusable), Findings: c.unusable[:min(1, len(c.unusable))]}
 	}
-	return true, found, nil
+	return Found{Findings: c.schema.Unresolved(), names: c.schema.NamesVersions()}
 }
 
 // silent is the Checker of an unusable DataSchema. It finds nothing.

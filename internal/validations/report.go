@@ -219,6 +219,9 @@ func hasPrefix(path, prefix []string) bool {
 // TooMuchWork is the message for a secret whose check exceeds the budget.
 const TooMuchWork = "The document is not checked any further, because that takes too much work: simplify the schema"
 
+// Unlisted is the message for each finding of a document in a list that is too long already.
+const Unlisted = "It is not described, because there are too many errors"
+
 // Unopened is the message for an encrypted document that cannot be decrypted for its check.
 const Unopened = "The document cannot be checked, because its secret cannot be opened"
 

@@ -339,6 +339,30 @@ func TestEngine_IsUsable(t *testing.T) {
 	}
 }
 
+// Nor are unusable ones, of which there are more than compiled ones are kept.
+func TestEngine_IsUsable_not(t *testing.T) {
+	t.Parallel()
+	engine, pool := NewEngine(Options{}), budget.NewPool(1, time.Minute)
+	ctx, end := pool.Begin(t.Context())
+	defer end()
+	ask := func() (steps int64) {
+		before, meter := pool.Steps(), budget.NewMeter(ctx)
+		for i := range maxCompiled + 1 {
+			schema := DataSchema{Text: fmt.Appendf(nil, `{"properties":{"p%d":{"type":"strong"}}}`, i)}
+			if usable, why, err := engine.IsUsable(meter, schema); usable || len(why) != 1 || err != nil {
+				t.Fatalf("usable %v: %v, %v", usable, why, err)
+			}
+		}
+		if err := meter.Check(); err != nil {
+			t.Fatal(err)
+		}
+		return pool.Steps() - before
+	}
+	if first, second := ask(), ask(); first == 0 || second > 0 {
+		t.Errorf("%d steps at first, then %d", first, second)
+	}
+}
+
 // patterned returns a document with a substitution for each pattern.
 func patterned(t *testing.T, patterns ...string) document.Entry {
 	t.Helper()

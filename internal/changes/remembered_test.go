@@ -1,0 +1,162 @@
+package changes
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/judging"
+	"purser/internal/puppet"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// drawnSite draws documents of all kinds that are judged with a memory of earlier outcomes.
+func drawnSite(t *rapid.T) string {
+	draw := func(label string, from ...string) string { return rapid.SampledFrom(from).Draw(t, label) }
+	of := func(schema, name, data string) string {
+		storage := "storagePolicy: " + draw("storage", "cleartext", "cleartext", "encrypted")
+		return text(schema, "metadata/Document/v1", name, data, "layeringDefinition: {layer: site}", storage)
+	}
+	var body strings.Builder
+	body.WriteString(layeringPolicy("layers"))
+	for range rapid.IntRange(0, 4).Draw(t, "types") {
+		name := draw("type", "a_config", "b_config", "c_config", "d_config")
+		if strings.Contains(body.String(), "name: "+name+"\n") {
+			continue
+		}
+		body.WriteString(of(puppet.TypeKind, name, "{name: "+draw("describes", name, "a_config", "9")+", parameters: "+
+			draw("parameters", "{properties: {v: {type: string}}}", "{properties: {v: {type: strong}}}", "{}")+"}"))
+	}
+	for i := range rapid.IntRange(0, 4).Draw(t, "overrides") {
+		used := draw("used", "a_config", "b_config", "c_confg", "file", "nosuch")
+		problems := rapid.SampledFrom([]int{1, 60, 120}).Draw(t, "resources")
+		resources := make([]string, problems)
+		for j := range resources {
+			resources[j] = fmt.Sprintf("t%d: {%s: x}", j, draw("parameter", "v", "w"))
+		}
+		body.WriteString(of(puppet.OverrideKind, fmt.Sprint("o", i), "{configuration: {"+used+": {"+strings.Join(resources, ", ")+"}}}"))
+	}
+	if schema := draw("schema", "", "{properties: {x: {type: string}}}", "{properties: {x: {type: strong}}}",
+		"{properties: {x: {items: {type: string}}}}"); schema != "" {
+		body.WriteString(schemaOf("acme/Widget/v1", schema))
+	}
+	for i := range rapid.IntRange(0, 3).Draw(t, "widgets") {
+		body.WriteString(of("acme/Widget/v1", fmt.Sprint("w", i), "{x: "+draw("x", "1", "a", "[1, 2]", "["+repeated(2000, "1")+"]")+"}"))
+	}
+	return body.String()
+}
+
+// What is remembered of earlier revisions changes no outcome, with secrets or without.
+func TestRenderer_remembers_law(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		s, _ := service()
+		s.Vault = fakeVault{}
+		renderer := func(documents *judging.DocumentCache, engine *validations.Engine, withhold bool) judging.Renderer {
+			return judging.Renderer{Engine: engine, Vault: s.Vault, Documents: documents, Withhold: withhold}
+		}
+		kept, engine := judging.NewDocumentCache(1<<20), validations.NewEngine(validations.Options{})
+		for range rapid.IntRange(2, 4).Draw(rt, "revisions") {
+			documents := storedOf(rt, s, drawnSite(rt))
+			for _, name := range []string{validations.RenderingValidation, validations.PuppetValidation} {
+				withhold := rapid.Bool().Draw(rt, "withhold")
+				got, _, err := renderer(kept, engine, withhold).ValidateRevision(rt.Context(), name, 1, documents, nil)
+				fresh := validations.NewEngine(validations.Options{})
+				want, _, wantErr := renderer(nil, fresh, withhold).ValidateRevision(rt.Context(), name, 1, documents, nil)
+				if err != nil || wantErr != nil {
+					rt.Fatal(err, wantErr)
+				}
+				if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+					rt.Fatalf("%s (-without a memory +with one)\n%s", name, diff)
+				}
+			}
+		}
+	})
+}
+
+// storedOf returns the documents of a body as those of a revision.
+func storedOf(t tester, s *Service, body string) (documents []*revisions.Stored) {
+	for i, item := range payload(t, s, "b", body, "b").Items {
+		id := int64(i + 1)
+		doc := revisions.Stored{Document: item.Document, ID: id, Place: id, Bucket: "b", Revision: 1, Shared: true}
+		documents = append(documents, &doc)
+	}
+	return documents
+}
+
+// slow returns a document that takes about 0.4 s to check by slowSchema.
+func slow(i int) string {
+	return widget(fmt.Sprint("slow", i), "{x: ["+repeated(1000, strconv.Itoa(i))+"]}")
+}
+
+const slowSchema = "{properties: {x: {items: {anyOf: [%s]}}}}"
+
+// After a start a change does not pay for what others brought, even if that takes more than a request may, and its
+// author still pays for what he brings.
+func TestService_Put_afterStart(t *testing.T) {
+	t.Parallel()
+	schema := schemaOf("acme/Widget/v1", fmt.Sprintf(slowSchema, repeated(300, "{minimum: 2000000, type: integer}")))
+	const few = 3
+	bodies := []string{schema + layeringPolicy("policy"), "", "", ""}
+	for i := range few * len(bodies[1:]) {
+		bodies[1+i/few] += slow(i)
+	}
+	s, m := service()
+	for i, body := range bodies {
+		put(t, s, fmt.Sprint("b", i), body)
+	}
+	tenant := &tenant{change: ownWidget}
+	tenant.service, _ = service()
+	tenant.service.Store = m
+	tenant.service.DefaultValidations = append(tenant.service.DefaultValidations, validations.RenderingValidation)
+	first, next := tenant.put(t), tenant.put(t)
+	if first < 2*budget.Second || next > budget.Second/100 {
+		t.Errorf("the first change takes %d steps, the next %d", first, next)
+	}
+	ctx, end := budget.NewPool(1, time.Minute).Begin(context.Background())
+	defer end()
+	own := each(4*few, func(i int) string { return slow(100 + i) })
+	_, err := tenant.service.Put(ctx, "own", []byte(own), document.YAML, revisions.Options{})
+	wantFault(t, err, fault.TooLarge, "check document [acme/Widget/v1, site] slow1")
+}
+
+// A document that takes too much work alone fails, and the others are judged: also for who changes something else.
+func TestService_Put_tooMuchAlone(t *testing.T) {
+	t.Parallel()
+	expensive := keyword{check: func(meter *budget.Meter) error { return meter.Spend(5 * budget.Second) }}
+	s, m := service(expensive)
+	parent := strings.Replace(widget("parent", "{}", "labels: {is: parent}"), "layer: site", "layer: global, abstract: true", 1)
+	layered := func(name string) string {
+		return strings.Replace(widget(name, "{x: 1}"), "{layer: site}",
+			"{layer: site, parentSelector: {is: parent}, actions: [{method: merge, path: .}]}", 1)
+	}
+	put(t, s, "a", layeringPolicy("p")+strings.ReplaceAll(versioned()+parent+layered("w"), "acme/Widget", "acme/Slow")+
+		dataSchema("string")+strings.Replace(parent, "is: parent", "is: other", 1)+widget("failing", "{x: 1}"))
+	s, _ = service(expensive)
+	s.Store, s.DefaultValidations = m, append(s.DefaultValidations, validations.RenderingValidation)
+	for i := range 2 {
+		ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+		_, err := s.Put(ctx, "b", []byte(widget("mine", fmt.Sprintf("{x: a%d}", i))), document.YAML, revisions.Options{})
+		end()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	result := m.commits[len(m.commits)-1].Results[0]
+	for _, want := range []string{validations.TooMuchWork, `"failing"`} {
+		if !strings.Contains(string(result.Errors), want) {
+			t.Errorf("the errors are %s, which lack %s", result.Errors, want)
+		}
+	}
+}
