@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"purser/internal/authz"
 	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/revisions"
@@ -80,6 +81,7 @@ func OfPreview(preview *changes.Preview, query Query) List {
 		all = append(all, judged.OfDocument(of.About, of.Errors)...)
 		warnings = append(warnings, Strays(of.About, of.Notes)...)
 	}
+	all = append(all, judged.OfSecrets(preview.Changed && preview.SecretFails, len(all) > 0, authz.Viewer{Encrypted: true})...)
 	errs := map[string][]json.RawMessage{}
 	for _, result := range preview.Results {
 		if judged.by[result.Name].Status == validations.Failure {
@@ -168,7 +170,7 @@ func (f *Finding) withoutPath() said { return said{f.Document, f.Message, ""} }
 func withoutRepeated(all []Finding) []Finding {
 	by := map[said]string{} // the validation that reported it first
 	return slices.DeleteFunc(all, func(f Finding) bool {
-		if f.Document == (document.Identity{}) {
+		if f.Document == (document.Identity{}) && !f.Secret {
 			return false
 		}
 		what := f.said()

@@ -54,7 +54,11 @@ func (r Renderer) ClientVersions(ctx context.Context, documents []*revisions.Sto
 	}
 	rendered, err := r.RenderKind(ctx, documents, validations.ClientVersionsKind)
 	if problem, ok := errors.AsType[*fault.Fault](err); ok && isOfDocuments(problem) {
-		return r.ReadClientVersions(final), false, nil
+		versions = r.ReadClientVersions(final)
+		if rendered.dependsOnSecrets() { // that it does not render does, so what is checked without it does, too
+			versions = r.ofSecret(versions)
+		}
+		return versions, false, nil
 	}
 	return r.ReadClientVersions(rendered.Documents), len(rendered.Withheld) > 0, err
 }
@@ -77,12 +81,26 @@ func (r Renderer) ReadClientVersions(documents []*revisions.Stored) validations.
 	naming := slices.DeleteFunc(slices.Clone(documents), func(doc *revisions.Stored) bool { return !NamesVersions(doc) })
 	slices.SortStableFunc(naming, revisions.ByPlace)
 	versions := validations.ReadClientVersions(revisions.Contents(naming), r.Defaults)
-	if r.Vault != nil && slices.ContainsFunc(naming, func(doc *revisions.Stored) bool { return doc.Tainted }) {
-		digest := versions.Digest()
-		of := document.Identity{Schema: validations.ClientVersionsKind}
-		return versions.OfSecret(r.Vault.Digest(PlaceOf(of), digest[:]))
+	if slices.ContainsFunc(naming, func(doc *revisions.Stored) bool { return doc.Tainted }) {
+		return r.ofSecret(versions)
 	}
 	return versions
+}
+
+// ofSecret marks client versions as depending on a secret.
+func (r Renderer) ofSecret(versions validations.ClientVersions) validations.ClientVersions {
+	if r.Vault == nil {
+		return versions
+	}
+	digest := versions.Digest()
+	of := document.Identity{Schema: validations.ClientVersionsKind}
+	return versions.OfSecret(r.Vault.Digest(PlaceOf(of), digest[:]))
+}
+
+// dependsOnSecrets reports whether the rendering of any of the documents depends on secrets.
+func (c Computed) dependsOnSecrets() bool {
+	return slices.ContainsFunc(c.Documents, func(doc *revisions.Stored) bool { return doc.Tainted }) ||
+		slices.ContainsFunc(c.unrendered, func(doc unrendered) bool { return doc.Secret })
 }
 
 // RenderKind renders the documents with a given schema and their dependencies. Faults: those of rendering, if one of

@@ -47,28 +47,41 @@ func Apply(meter *budget.Meter, catalog *Catalog, instances []Instance, types *T
 	return Result{Catalog: w.result(catalog), Report: w.report}, nil
 }
 
-// problemList collects at most maxProblems problems and counts the rest.
+// problemList collects at most maxProblems secret problems and as many others, and counts the rest of each, so that the
+// others reveal nothing of the secret ones.
 type problemList struct {
-	list []Problem
-	more int // the number of omitted problems
+	list         []Problem
+	open, secret omission
+}
+
+// omission counts the problems of a kind that are kept in a list and those that are not.
+type omission struct {
+	kept, more int
+	last       int // the position of the last one kept
 }
 
 func (l *problemList) full() bool { return len(l.list) >= maxProblems }
 
 func (l *problemList) add(problem Problem) {
-	if l.full() {
-		l.list[maxProblems-1].Secret = l.list[maxProblems-1].Secret || problem.Secret
-		l.more++
+	of := &l.open
+	if problem.Secret {
+		of = &l.secret
+	}
+	if of.kept >= maxProblems {
+		of.more++
 		return
 	}
+	of.kept, of.last = of.kept+1, len(l.list)
 	l.list = append(l.list, problem)
 }
 
-// all returns the problems. The message of the last one states how many were omitted.
+// all returns the problems. The message of the last one of each kind states how many of them were omitted.
 func (l *problemList) all() []Problem {
-	if l.more > 0 {
-		last := &l.list[maxProblems-1]
-		last.Message = fmt.Sprintf("%s (and %d more)", last.Message, l.more)
+	for _, of := range []omission{l.open, l.secret} {
+		if of.more > 0 {
+			last := &l.list[of.last]
+			last.Message = fmt.Sprintf("%s (and %d more)", last.Message, of.more)
+		}
 	}
 	return l.list
 }

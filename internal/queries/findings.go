@@ -135,7 +135,7 @@ func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, j
 	if !judged.SchemaFails() {
 		return nil, false, nil
 	}
-	found, err := v.described(ctx, revision, EntryQuery{Limit: look + 1, FailuresOnly: true})
+	found, err := v.described(ctx, revision, EntryQuery{Limit: look + 1, FailuresOnly: true, Open: !v.viewer.Encrypted})
 	if err != nil {
 		return nil, false, err
 	}
@@ -149,7 +149,7 @@ func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, j
 	for i, row := range found.Rows {
 		all = append(all, judged.OfDocument(row.About, reports[i])...)
 	}
-	return all, more, nil
+	return append(all, judged.OfSecrets(revision.SecretFails, len(all) > 0, v.viewer)...), more, nil
 }
 
 // resultFindings returns the findings of all validations except the schema validation, including missing and expired

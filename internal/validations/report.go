@@ -219,6 +219,10 @@ func hasPrefix(path, prefix []string) bool {
 // TooMuchWork is the message for a secret whose check exceeds the budget.
 const TooMuchWork = "The document is not checked any further, because that takes too much work: simplify the schema"
 
+// Joined is the message of a validation that fails only because another one does.
+const Joined = "It fails because another validation of the server does, on something that depends on an encrypted " +
+	"document: they fail together, so that callers who may not see encrypted documents learn only that something fails"
+
 // Unopened is the message for an encrypted document that cannot be decrypted for its check.
 const Unopened = "The document cannot be checked, because its secret cannot be opened"
 
@@ -259,7 +263,7 @@ func Concealed(findings []Finding) []Finding {
 }
 
 // Unexplained returns the error for a document whose findings are withheld, with a message in their place. Unless
-// named, the error does not identify the document.
+// named, the error does not identify the document, which may be nil.
 func Unexplained(doc *document.Document, message string, named bool) Error {
 	const null = "null"
 	e := Error{
