@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"purser/internal/authz"
 	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/revisions"
@@ -81,7 +80,6 @@ func OfPreview(preview *changes.Preview, query Query) List {
 		all = append(all, judged.OfDocument(of.About, of.Errors)...)
 		warnings = append(warnings, Strays(of.About, of.Notes)...)
 	}
-	all = append(all, judged.OfSecrets(preview.Changed && preview.SecretFails, len(all) > 0, authz.Viewer{Encrypted: true})...)
 	errs := map[string][]json.RawMessage{}
 	for _, result := range preview.Results {
 		if judged.by[result.Name].Status == validations.Failure {

@@ -94,16 +94,8 @@ func (j Judged) OfDocument(about *revisions.Stored, errs []validations.Error) []
 	return found
 }
 
-// OfSecrets returns the finding of the schema validation that stands for all failures that depend on secrets, if
-// something that does fails. Viewers who may see encrypted documents get one only if the validation fails for no
-// other reason: explained reports whether it has other findings.
-func (j Judged) OfSecrets(fails, explained bool, viewer authz.Viewer) []Finding {
-	switch {
-	case !fails || viewer.Encrypted && explained:
-		return nil
-	case viewer.Encrypted:
-		return j.OfDocument(nil, []validations.Error{validations.Unexplained(nil, validations.Joined, false)})
-	}
+// Withheld returns the finding of the schema validation that stands for all failures that depend on secrets.
+func (j Judged) Withheld(viewer authz.Viewer) []Finding {
 	return j.OfDocument(nil, []validations.Error{validations.Unexplained(nil, viewer.Withheld(), false)})
 }
 

@@ -149,7 +149,10 @@ func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, j
 	for i, row := range found.Rows {
 		all = append(all, judged.OfDocument(row.About, reports[i])...)
 	}
-	return append(all, judged.OfSecrets(revision.SecretFails, len(all) > 0, v.viewer)...), more, nil
+	if revision.SecretFails && !v.viewer.Encrypted {
+		all = append(all, judged.Withheld(v.viewer)...)
+	}
+	return all, more, nil
 }
 
 // resultFindings returns the findings of all validations except the schema validation, including missing and expired
