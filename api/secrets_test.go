@@ -198,3 +198,28 @@ func TestHandler_oneBit(t *testing.T) {
 		})
 	}
 }
+
+// Whoever does not pass the rule for uses of encrypted documents may not add any. The refusal names the document with its
+// line, and the rule; uses that exist may stay.
+func TestHandler_useEncrypted(t *testing.T) {
+	t.Parallel()
+	closed, open := guarded(t, `"purser:use_encrypted_documents": role:admin`+"\n"), guarded(t, "")
+	const takes = "document 2 (from line 5): [t/Pa/v1, site] p0a substitutes from one"
+	for _, s := range []site{open, closed} {
+		s.put(t, "keys", layered+textOf("t/Key/v1", "key", encrypted, "a"), as("admin")...).is(t, http.StatusOK)
+	}
+	for _, query := range []string{"?dry-run=true", ""} {
+		open.put(t, "probes"+query, probes(1), as("writer")...).is(t, http.StatusOK)
+		refused := closed.put(t, "probes"+query, probes(1), as("writer", asJSON...)...).is(t, http.StatusForbidden)
+		for _, part := range []string{takes, "purser:use_encrypted_documents", "Nothing was changed", "t/Pd/v1"} {
+			if !strings.Contains(refused.text, part) {
+				t.Errorf("the refusal does not say %q:\n%s", part, refused.text)
+			}
+		}
+	}
+	closed.put(t, "probes", probes(1), as("admin")...).is(t, http.StatusOK)
+	more := textOf("t/Own/v1", "own", ", storagePolicy: cleartext", "{}")
+	closed.put(t, "probes", probes(1)+more, as("writer")...).is(t, http.StatusOK)
+	closed.do(t, http.MethodPost, "rollback/1", "", as("admin")...).is(t, http.StatusCreated)
+	closed.do(t, http.MethodPost, "rollback/3", "", as("writer")...).is(t, http.StatusForbidden)
+}

@@ -90,7 +90,7 @@ func usableOf(ctx context.Context, documents []*revisions.Stored) (usable, error
 	dependents := map[document.Identity][]document.Identity{}
 	for _, edge := range g.Edges {
 		from, to := g.Vertices[edge.From], g.Vertices[edge.To]
-		if to.Missing == graph.Present {
+		if to.Missing == graph.Present && !edge.Doubtful { // a document with doubtful parents does not render
 			u.links[link{from.Identity, to.Identity, edge.Kind}] = true
 			dependents[to.Identity] = append(dependents[to.Identity], from.Identity)
 		}
@@ -119,11 +119,10 @@ func usableOf(ctx context.Context, documents []*revisions.Stored) (usable, error
 func addedLinks(before, after usable, added map[document.Identity]bool) (uses []use) {
 	for l := range after.links {
 		by, known := after.of[l.from], before.links[l]
-		encrypted := after.of[l.to].Traits().Encrypted
 		switch {
-		case !after.secret[l.to], by.Traits().Encrypted && encrypted && !known:
+		case !after.secret[l.to]:
 		case known && (!added[l.from] || declared(before.of[l.from], l) == declared(by, l)):
-		case !known && !added[l.from] && added[l.to] && encrypted:
+		case !known && !added[l.from] && added[l.to] && after.of[l.to].Traits().Encrypted:
 		case l.kind == graph.Substitution:
 			uses = append(uses, use{by, "substitutes from one"})
 		default:
