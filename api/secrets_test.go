@@ -18,6 +18,7 @@ import (
 	"purser/internal/authn"
 	"purser/internal/authz"
 	"purser/internal/judging"
+	"purser/internal/propertygroups"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/secrets"
@@ -57,7 +58,10 @@ func guarded(t *testing.T, more string) site {
 		t.Fatal(err)
 	}
 	return newSite(t, func(c *api.Config) {
-		own := revisions.Defaults(validations.Own())
+		own := append(revisions.Defaults(validations.Own()), validations.PuppetValidation)
+		c.Service.Engine = validations.NewEngine(validations.Options{
+			Extensions: []validations.Extension{propertygroups.Extension{}},
+		})
 		c.Access = api.Access{Authenticator: byRole{}, Rules: rules}
 		c.Service.Vault, c.Service.DefaultValidations = vault, own
 		kept, _ := c.Service.Store.(queries.Store)
@@ -101,6 +105,49 @@ func probes(positions int) string {
 			body.WriteString(schemaOf(kind, fmt.Sprintf("{properties: {x: {pattern: '^.{%d}%c'}}}", i, c)))
 			body.WriteString(textOf(kind, fmt.Sprintf("p%d%c", i, c), takesKey, "{}"))
 		}
+	}
+	return body.String()
+}
+
+// replacedAndTaken are two secrets of a character: one of a document that only the schema validation checks, because
+// another one replaces it, and one of a document that others take something from.
+func replacedAndTaken(secret string) string {
+	above := strings.Replace(textOf("t/K/v1", "k", encrypted+", labels: {is: k}", "{x: "+secret[:1]+"}"), "layer: site", "layer: global", 1)
+	below := strings.Replace(textOf("t/K/v1", "k", encrypted+", replacement: true", "{x: a}"), "layer: site",
+		"layer: site, parentSelector: {is: k}, actions: [{method: merge, path: .}]", 1)
+	return above + below + textOf("t/Key/v1", "key", encrypted, secret[1:])
+}
+
+// versioned are client versions from a secret, and documents that need one of them each.
+func versioned() string {
+	var body strings.Builder
+	body.WriteString(textOf("purser/ClientVersions/v1", "versions", strings.Replace(takesKey, "path: .x}", "path: .shop}", 1), "{}"))
+	for i, c := range alphabet {
+		kind := fmt.Sprintf("t/P%c/v1", c)
+		body.WriteString(schemaOf(kind, fmt.Sprintf(
+			"{properties_groups_schema: [{API_VERSIONS: {CLIENT_PLUGIN: shop, VERSIONS: [%c], PROPERTIES: [[size]]}}]}", c)))
+		body.WriteString(textOf(kind, fmt.Sprintf("p%da", i), ", storagePolicy: cleartext", "{size: 1}"))
+	}
+	return body.String()
+}
+
+// takingSchemas are DataSchemas that take the values at some paths of a secret.
+func takingSchemas() string {
+	var body strings.Builder
+	for _, c := range alphabet {
+		taking := strings.Replace(strings.Replace(takesKey, "path: .}", fmt.Sprintf("path: .%c}", c), 1), "path: .x}", "path: .description}", 1)
+		body.WriteString(textOf("deckhand/DataSchema/v1", fmt.Sprintf("t/P%c/v1", c), taking, "{description: d}"))
+		body.WriteString(textOf(fmt.Sprintf("t/P%c/v1", c), fmt.Sprintf("p0%c", c), ", storagePolicy: cleartext", "{}"))
+	}
+	return body.String()
+}
+
+// overrides are overrides of Puppet resources that take the values at some paths of a secret.
+func overrides() string {
+	var body strings.Builder
+	for i, c := range alphabet {
+		taking := strings.Replace(strings.Replace(takesKey, "path: .}", fmt.Sprintf("path: .%c}", c), 1), "path: .x}", "path: .configuration.service.nova.ensure}", 1)
+		body.WriteString(textOf("fuel/PuppetOverride/v1", fmt.Sprintf("p%da", i), taking, "{configuration: {service: {nova: {ensure: running}}}}"))
 	}
 	return body.String()
 }
@@ -166,18 +213,24 @@ func TestHandler_oneBit(t *testing.T) {
 		}
 		return body.String()
 	}
+	own := textOf("t/Own/v1", "own", ", storagePolicy: cleartext", "{}")
 	for name, c := range map[string]struct {
-		keys   func(secret string) string
-		probes string
-		fails  [2]float64 // documents, by secret
+		secrets [2]string
+		keys    func(secret string) string
+		probes  string
+		fails   [2]float64 // failures that the owner sees, by secret
 	}{
-		"a document for each character": {whole, probes(positions), [2]float64{12, 12}},
-		"a schema for each secret":      {inParts, schemas.String() + textOf("t/Own/v1", "own", ", storagePolicy: cleartext", "{}"), [2]float64{2, 4}},
+		"a document for each character": {[2]string{"abca", "ddbd"}, whole, probes(positions), [2]float64{12, 12}},
+		"a schema for each secret":      {[2]string{"abca", "ddbd"}, inParts, schemas.String() + own, [2]float64{2, 4}},
+		"a validation for each secret":  {[2]string{"ab", "ba"}, replacedAndTaken, schemaOf("t/K/v1", "{properties: {x: {enum: [a]}}}") + probes(1), [2]float64{3, 4}},
+		"a version for each document":   {[2]string{"a", "d"}, whole, versioned(), [2]float64{3, 3}},
+		"a schema for each path":        {[2]string{"{a: x, b: x}", "{c: x}"}, whole, takingSchemas() + own, [2]float64{2, 3}},
+		"an override for each value":    {[2]string{"{a: running, b: running, c: x, d: x}", "{a: x, b: x, c: x, d: stopped}"}, whole, overrides(), [2]float64{2, 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var answers []map[string]string
-			for i, secret := range []string{"abca", "ddbd"} {
+			for i, secret := range c.secrets {
 				s := guarded(t, "")
 				s.put(t, "keys", layered+c.keys(secret), as("admin")...).is(t, http.StatusOK)
 				put := s.put(t, "probes?findings=true", c.probes, as("writer", "Accept", "text/plain")...).is(t, http.StatusOK)

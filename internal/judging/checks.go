@@ -26,7 +26,7 @@ func (j Judge) check(ctx context.Context, snapshot revisions.Snapshot, s scope) 
 		return nil, nil, err
 	}
 	made = make([]revisions.Check, len(unchecked))
-	var size atomic.Int64
+	var open, secret atomic.Int64 // sizes of findings
 	confined := budget.Confined(ctx, secretSteps)
 	err = budget.ForEach(ctx, len(unchecked), func(meter *budget.Meter, i int) error {
 		doc, pair := unchecked[i], s.pairs[unchecked[i]]
@@ -42,7 +42,11 @@ func (j Judge) check(ctx context.Context, snapshot revisions.Snapshot, s scope) 
 		if err != nil {
 			return budget.About(err, "check document %s by schema %s", doc.Identity, doc.Schema)
 		}
-		made[i] = revisions.Check{Pair: pair, Findings: bounded(found, &size)}
+		size := &open
+		if !cleartext {
+			size = &secret
+		}
+		made[i] = revisions.Check{Pair: pair, Findings: bounded(found, size)}
 		if len(found) == 0 && cleartext {
 			j.Engine.NotePassed(pair.Name())
 		}
@@ -104,7 +108,8 @@ func (r Renderer) findings(ctx context.Context, meter *budget.Meter, checker val
 	return validations.OfSecret(found), err
 }
 
-// bounded keeps all findings until those of one change reach 16 MiB, then a shortened first one per check.
+// bounded keeps all findings until those of one change reach 16 MiB, then a shortened first one per check. total is the
+// size so far: of findings that depend on secrets, or of the others.
 func bounded(findings []validations.Finding, total *atomic.Int64) []validations.Finding {
 	const maxTotal, maxShort = 16 << 20, 256
 	size := 0
