@@ -70,12 +70,16 @@ func TestService_addedUses(t *testing.T) {
 		before, after string
 		want          []string // name: how
 	}{
-		"nothing encrypted":            {lp, open + child, nil},
-		"a substitution":               {key, key + user, []string{"user: " + substitutes}},
-		"one that was there":           {key + user, key + user + widget("w", "{}"), nil},
-		"its document changes":         {key + user, key + strings.Replace(user, "data: {}", "data: {y: 1}", 1), nil},
-		"another part of the secret":   {key + user, key + strings.Replace(user, "path: .}, dest", "path: ., pattern: a}, dest", 1), []string{"user: " + substitutes}},
-		"from what takes it":           {key + user, key + user + doc("t/B/v1", "b", "{}", plain, site, takes("t/User/v1, name: user", "x")), []string{"b: " + substitutes}},
+		"nothing encrypted":          {lp, open + child, nil},
+		"a substitution":             {key, key + user, []string{"user: " + substitutes}},
+		"one that was there":         {key + user, key + user + widget("w", "{}"), nil},
+		"its document changes":       {key + user, key + strings.Replace(user, "data: {}", "data: {y: 1}", 1), nil},
+		"another part of the secret": {key + user, key + strings.Replace(user, "path: .}, dest", "path: ., pattern: a}, dest", 1), []string{"user: " + substitutes}},
+		"from what takes it":         {key + user, key + user + doc("t/B/v1", "b", "{}", plain, site, takes("t/User/v1, name: user", "x")), []string{"b: " + substitutes}},
+		"a source in place of another": {
+			lp + strings.Replace(key, "layer: site", "layer: global", 1) + strings.Replace(key, "encrypted", "cleartext", 1) + user,
+			lp + strings.Replace(key, "layer: site", "layer: global", 1) + user, []string{"user: " + substitutes},
+		},
 		"the secret comes later":       {user, user + key, nil},
 		"both come":                    {"", user + key, []string{"user: " + substitutes}},
 		"the secret is replaced":       {key + user, strings.Replace(key, "data: k", "data: l", 1) + user, nil},
