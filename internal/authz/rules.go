@@ -33,8 +33,9 @@ const (
 	ManageWebhooks = "purser:manage_webhooks"
 )
 
-// UseEncryptedDocuments is the rule of callers who may make documents depend on encrypted ones, and register schemas that
-// check these: they can find out a secret by trial. By default all who may change documents pass it, as in the reference.
+// UseEncryptedDocuments is the rule of callers who may make documents depend on encrypted ones, and register schemas
+// that check these: they can find out a secret by trial. By default all who may change documents pass it, as in the
+// reference.
 const UseEncryptedDocuments = "purser:use_encrypted_documents"
 
 // Rule describes a rule to operators.
@@ -62,8 +63,8 @@ var registered = []Rule{
 	},
 	{
 		UseEncryptedDocuments,
-		"changes that make documents substitute from encrypted ones or have one as their parent, or that register a schema for " +
-			"a kind of which there are any", "rule:" + CreateCleartextDocuments,
+		"changes that make documents substitute from encrypted ones or have one as their parent, or that register a schema " +
+			"for a kind of which there are any", "rule:" + CreateCleartextDocuments,
 	},
 	{
 		ListCleartextDocuments,

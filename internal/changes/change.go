@@ -269,7 +269,7 @@ func (s *Service) planned(ctx context.Context, from source, snapshot revisions.S
 	}
 	if uses := usesNeed(diff, options); uses.Documents {
 		if more, _ = more.With(uses); snapshot.Documents != nil || snapshot.Live == 0 {
-			if err := s.checkUses(ctx, from, snapshot, diff); err != nil {
+			if err := s.checkUses(ctx, from, snapshot, diff, options); err != nil {
 				return diff, more, err
 			}
 		}

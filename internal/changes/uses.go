@@ -3,42 +3,15 @@ package changes
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"purser/internal/authz"
-	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/judging"
-	"purser/internal/puppet"
-	"purser/internal/rendering"
-	"purser/internal/rendering/graph"
 	"purser/internal/revisions"
-	"purser/internal/validations"
 )
-
-// use is a way in which a document depends on an encrypted document, or on what was taken from one.
-type use struct {
-	by  *revisions.Stored
-	how string
-}
-
-// usable is what can be used of the documents of a site before or after a change.
-type usable struct {
-	documents []*revisions.Stored
-	of        map[document.Identity]*revisions.Stored // the documents by identity
-	links     map[link]bool                           // between documents
-	secret    map[document.Identity]bool              // encrypted documents, and those that take something from them
-	schemas   map[string]*revisions.Stored            // the DataSchemas in force by name
-}
-
-// link is a dependency of one document on another.
-type link struct {
-	from, to document.Identity
-	kind     graph.Relation
-}
 
 // usesNeed returns the parts of the site needed to find the uses of encrypted documents that a change adds.
 func usesNeed(diff revisions.Diff, options revisions.Options) revisions.Need {
@@ -46,8 +19,10 @@ func usesNeed(diff revisions.Diff, options revisions.Options) revisions.Need {
 }
 
 // checkUses refuses a change that adds a use of encrypted documents. Fault: Forbidden.
-func (s *Service) checkUses(ctx context.Context, from source, snapshot revisions.Snapshot, diff revisions.Diff) error {
-	uses, err := s.addedUses(ctx, snapshot, diff)
+func (s *Service) checkUses(ctx context.Context, from source, snapshot revisions.Snapshot, diff revisions.Diff,
+	options revisions.Options,
+) error {
+	uses, err := s.newJudge(options).AddedUses(ctx, snapshot, diff)
 	if err != nil || len(uses) == 0 {
 		return err
 	}
@@ -58,194 +33,22 @@ func (s *Service) checkUses(ctx context.Context, from source, snapshot revisions
 	return mayNotUse(uses, place)
 }
 
-// addedUses returns the uses of encrypted documents that a change adds.
-func (s *Service) addedUses(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) ([]use, error) {
-	before, err := usableOf(ctx, judging.WithPolicy(snapshot.Documents, snapshot.Fallback))
-	if err != nil {
-		return nil, err
-	}
-	after, err := usableOf(ctx, judging.WithPolicy(diff.After(snapshot.Documents), snapshot.Fallback))
-	if err != nil || len(after.secret) == 0 {
-		return nil, err
-	}
-	added := map[document.Identity]bool{}
-	for _, doc := range diff.Added {
-		added[doc.Identity] = true
-	}
-	uses := append(addedLinks(before, after, added), addedTypes(before, after)...)
-	checks, err := s.addedChecks(budget.NewMeter(ctx), before, after)
-	return append(uses, checks...), err
-}
-
-// usableOf finds how documents depend on each other.
-func usableOf(ctx context.Context, documents []*revisions.Stored) (usable, error) {
-	u := usable{
-		documents: documents, of: make(map[document.Identity]*revisions.Stored, len(documents)), links: map[link]bool{},
-		secret: map[document.Identity]bool{}, schemas: map[string]*revisions.Stored{},
-	}
-	g, err := rendering.Dependencies(ctx, revisions.Contents(documents))
-	if err != nil {
-		return u, fmt.Errorf("find uses of encrypted documents: %w", err)
-	}
-	dependents := map[document.Identity][]document.Identity{}
-	for _, edge := range g.Edges {
-		from, to := g.Vertices[edge.From], g.Vertices[edge.To]
-		if to.Missing == graph.Present && !edge.Doubtful { // a document with doubtful parents does not render
-			u.links[link{from.Identity, to.Identity, edge.Kind}] = true
-			dependents[to.Identity] = append(dependents[to.Identity], from.Identity)
-		}
-	}
-	var found []document.Identity
-	for _, doc := range documents {
-		if u.of[doc.Identity] = doc; doc.Traits().Encrypted {
-			found = append(found, doc.Identity)
-		}
-	}
-	for ; len(found) > 0; found = found[1:] {
-		if id := found[0]; !u.secret[id] {
-			u.secret[id] = true
-			found = append(found, dependents[id]...)
-		}
-	}
-	for _, doc := range judging.Registering(documents) {
-		u.schemas[doc.Name] = doc
-	}
-	return u, nil
-}
-
-// addedLinks returns the substitutions and parents that a change adds or rewrites, of documents that depend on a secret.
-// added are the documents that it adds or replaces. A document that comes to depend on an encrypted one only because
-// that one is added is the decision of whoever adds it.
-func addedLinks(before, after usable, added map[document.Identity]bool) (uses []use) {
-	for l := range after.links {
-		by, known := after.of[l.from], before.links[l]
-		switch {
-		case !after.secret[l.to]:
-		case known && (!added[l.from] || declared(before.of[l.from], l) == declared(by, l)):
-		case !known && !added[l.from] && added[l.to] && after.of[l.to].Traits().Encrypted:
-		case l.kind == graph.Substitution:
-			uses = append(uses, use{by, "substitutes from one"})
-		default:
-			uses = append(uses, use{by, "has one as its parent"})
-		}
-	}
-	return uses
-}
-
-// declared returns the part of a document's metadata that declares a link.
-func declared(doc *revisions.Stored, l link) string {
-	value, _ := document.ParseJSON(doc.Metadata) // stored text is valid JSON
-	metadata, _ := value.(document.Mapping)
-	if l.kind != graph.Substitution {
-		return string(document.AppendJSON(nil, metadata.At("layeringDefinition")))
-	}
-	substitutions, _ := metadata.At("substitutions").([]any)
-	var text []byte
-	for _, item := range substitutions {
-		substitution, _ := item.(document.Mapping)
-		source, _ := substitution.At("src").(document.Mapping)
-		if source.At("schema") == l.to.Schema && source.At("name") == l.to.Name {
-			text = document.AppendJSON(text, substitution)
-		}
-	}
-	return string(text)
-}
-
-// addedTypes returns the PuppetTypes that a change adds or rewrites while overrides depend on secrets.
-func addedTypes(before, after usable) (uses []use) {
-	isOverride := func(id document.Identity) bool { return id.Schema == puppet.OverrideKind }
-	if !containsKey(after.secret, isOverride) {
-		return nil
-	}
-	for _, doc := range after.documents {
-		old := before.of[doc.Identity]
-		if doc.Schema == puppet.TypeKind && (old == nil || old.Digest != doc.Digest) {
-			uses = append(uses, use{doc, "checks overrides that depend on one"})
-		}
-	}
-	return uses
-}
-
-func containsKey(set map[document.Identity]bool, has func(document.Identity) bool) bool {
-	for id := range set {
-		if has(id) {
-			return true
-		}
-	}
-	return false
-}
-
-// addedChecks returns the DataSchemas that a change registers or rewrites, themselves or in what they refer to, and that
-// check documents that depend on secrets or use client versions that do.
-func (s *Service) addedChecks(meter *budget.Meter, before, after usable) (uses []use, err error) {
-	kinds := map[string]bool{}
-	for id := range after.secret {
-		kinds[id.Schema] = kinds[id.Schema] || !after.of[id].Traits().Abstract
-	}
-	was, is := before.registry(), after.registry()
-	for _, name := range slices.Sorted(maps.Keys(after.schemas)) {
-		doc := after.schemas[name]
-		rule, names, err := s.ruleOf(meter, is, doc)
-		if err != nil {
-			return nil, err
-		}
-		if !kinds[name] && !(names && kinds[validations.ClientVersionsKind]) {
-			continue
-		}
-		if old := before.schemas[name]; old != nil {
-			same, _, err := s.ruleOf(meter, was, old)
-			if err != nil {
-				return nil, err
-			}
-			if same == rule {
-				continue
-			}
-		}
-		uses = append(uses, use{doc, "checks documents that depend on one"})
-	}
-	return uses, nil
-}
-
-// registry returns the DataSchemas in force with those that they refer to.
-func (u usable) registry() validations.Registry {
-	texts := make(map[string][]byte, len(u.schemas))
-	for name, doc := range u.schemas {
-		texts[name] = doc.Data
-	}
-	return validations.NewRegistry(texts)
-}
-
-// ruleOf returns the rule of a DataSchema, which identifies its text and those that it refers to, and whether it names
-// client versions.
-func (s *Service) ruleOf(meter *budget.Meter, registry validations.Registry, doc *revisions.Stored) (
-	rule validations.Rule, names bool, err error,
-) {
-	schema, err := registry.DataSchema(meter, doc.Digest, doc.Name)
-	if err == nil {
-		rule, err = s.Engine.RuleOf(meter, schema, nil)
-	}
-	if err == nil {
-		names, err = s.Engine.NamesVersions(meter, schema)
-	}
-	return rule, names, budget.About(err, "read the DataSchema %s", doc.Name)
-}
-
-// mayNotUse returns the fault for a caller who may not add uses of encrypted documents. place says where a document is in
-// the body.
-func mayNotUse(uses []use, place func(document.Identity) string) error {
+// mayNotUse returns the fault for a caller who may not add uses of encrypted documents. place says where a document is
+// in the body.
+func mayNotUse(uses []judging.Use, place func(document.Identity) string) error {
 	const most = 10
-	slices.SortFunc(uses, func(a, b use) int { return strings.Compare(a.String(), b.String()) })
-	uses = slices.CompactFunc(uses, func(a, b use) bool { return a.String() == b.String() })
+	slices.SortFunc(uses, func(a, b judging.Use) int { return strings.Compare(a.String(), b.String()) })
+	uses = slices.CompactFunc(uses, func(a, b judging.Use) bool { return a.String() == b.String() })
 	f := fault.New(fault.Forbidden, "HTTPForbidden",
 		"Policy doesn't allow %s to be performed: the change would make documents depend on encrypted ones, or check "+
 			"them. Nothing was changed. Leave out what the list names, or have somebody make the change who passes this rule",
 		authz.UseEncryptedDocuments)
 	for _, u := range uses[:min(len(uses), most)] {
 		f.Messages = append(f.Messages, fault.Message{
-			Message: place(u.by.Identity) + ": " + u.String(), Error: true, Documents: []fault.Document{{
-				Schema: u.by.Schema, Name: u.by.Name, Layer: u.by.Layer, Encrypted: u.by.Traits().Encrypted,
+			Message: place(u.By.Identity) + ": " + u.String(), Error: true, Documents: []fault.Document{{
+				Schema: u.By.Schema, Name: u.By.Name, Layer: u.By.Layer, Encrypted: u.By.Traits().Encrypted,
 			}},
-			Secret: u.by.Traits().Encrypted,
+			Secret: u.By.Traits().Encrypted,
 		})
 	}
 	if more := len(uses) - most; more > 0 {
@@ -253,6 +56,3 @@ func mayNotUse(uses []use, place func(document.Identity) string) error {
 	}
 	return f
 }
-
-// String says how the document uses encrypted ones.
-func (u use) String() string { return u.by.Identity.String() + " " + u.how }

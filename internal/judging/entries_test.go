@@ -69,7 +69,8 @@ func TestEntries(t *testing.T) {
 			revisions.Diff{Result: []*revisions.Stored{w2}},
 			map[int64]revisions.Violation{9: of(9, rule), 3: {Document: 3, Rule: rule, Secret: true}, 4: of(4, rule)},
 			[]revisions.Failure{
-				{Entry: 1, Document: 4, Rule: rule}, {Entry: 2, Document: 9, Rule: rule},
+				{Entry: 1, Document: 4, Rule: rule},
+				{Entry: 2, Document: 9, Rule: rule},
 				{Entry: 3, Document: 3, Rule: rule, Secret: true},
 			},
 			3, 4,

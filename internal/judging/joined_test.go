@@ -26,19 +26,27 @@ func TestJudgement_joined(t *testing.T) {
 	}{
 		"nothing": {false, []RevisionResult{{Name: rendering}}, false, map[string]string{rendering: ""}},
 		"something open": {
-			false, []RevisionResult{{Name: rendering, Messages: []fault.Message{open}}, {Name: puppet}}, false,
+			false,
+			[]RevisionResult{{Name: rendering, Messages: []fault.Message{open}}, {Name: puppet}},
+			false,
 			map[string]string{rendering: "open", puppet: ""},
 		},
 		"schemas": {
-			true, []RevisionResult{{Name: policy}, {Name: rendering, Messages: []fault.Message{open}}, {Name: puppet}}, true,
+			true,
+			[]RevisionResult{{Name: policy}, {Name: rendering, Messages: []fault.Message{open}}, {Name: puppet}},
+			true,
 			map[string]string{policy: "", rendering: validations.Joined, puppet: validations.Joined},
 		},
 		"a rendering": {
-			false, []RevisionResult{{Name: rendering, Messages: []fault.Message{secret}}, {Name: puppet}}, true,
+			false,
+			[]RevisionResult{{Name: rendering, Messages: []fault.Message{secret}}, {Name: puppet}},
+			true,
 			map[string]string{rendering: "secret", puppet: validations.Joined},
 		},
 		"relations, which no secret value decides": {
-			false, []RevisionResult{{Name: policy, Messages: []fault.Message{secret}}, {Name: rendering}}, false,
+			false,
+			[]RevisionResult{{Name: policy, Messages: []fault.Message{secret}}, {Name: rendering}},
+			false,
 			map[string]string{policy: "secret", rendering: ""},
 		},
 	} {

@@ -151,7 +151,7 @@ func (j Judge) failing(snapshot revisions.Snapshot, diff revisions.Diff, s scope
 ) map[int64]revisions.Violation {
 	gone, failing := revisions.IDs(diff.Removed), map[int64]revisions.Violation{}
 	for _, known := range snapshot.Violations {
-		if !gone[known.Document] && !(known.Secret && j.Withhold) {
+		if !gone[known.Document] && (!known.Secret || !j.Withhold) {
 			failing[known.Document] = known
 		}
 	}

@@ -35,7 +35,7 @@ func (v View) detailsOf(ctx context.Context, revision revisions.Revision, name s
 		d.errors, d.warnings = append(d.errors, summary...), v.viewer.Warnings(d.warnings)
 		return d, err
 	}
-	if !withheld && !(v.viewer.Secrets() && slices.ContainsFunc(d.warnings, isSecret)) {
+	if hidden := v.viewer.Secrets() && slices.ContainsFunc(d.warnings, isSecret); !withheld && !hidden {
 		d.warnings = v.viewer.Warnings(d.warnings)
 		return d, nil
 	}

@@ -257,17 +257,13 @@ func (v View) addErrors(ctx context.Context, list entryList, entries []validatio
 		if err != nil {
 			return err
 		}
+		if list.withholds() {
+			described = withFirst(described, v.withheld())
+		}
 		for _, stored := range described {
 			for _, at := range list.positions(stored.entry) {
 				if at >= from && at < to {
 					entries[at-from].Errors, entries[at-from].Notes = stored.errors, stored.notes
-				}
-			}
-		}
-		if list.withholds() {
-			for _, at := range list.positions(0) {
-				if at >= from && at < to {
-					entries[at-from].Errors = append(slices.Clip(entries[at-from].Errors), v.withheld())
 				}
 			}
 		}
@@ -311,6 +307,16 @@ func (v View) addReported(ctx context.Context, list entryList, entries []validat
 		}
 	}
 	return nil
+}
+
+// withFirst returns described entries with a further error of the first entry of their revision.
+func withFirst(entries []described, text json.RawMessage) []described {
+	first := described{}
+	if len(entries) > 0 && entries[0].entry == 0 {
+		first, entries = entries[0], entries[1:]
+	}
+	first.errors = append(slices.Clip(first.errors), text)
+	return append([]described{first}, entries...)
 }
 
 // withheld returns the error of the schema validation that stands for all failures that depend on secrets.

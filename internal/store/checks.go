@@ -36,9 +36,9 @@ const (
 			WHERE v.site = $1 AND v.until IS NOT NULL AND v.fork = n AND v.since <= $2 OFFSET 0) v`
 
 	// failuresOf selects the entries of revision $2 from $3 to before $4, $6 at most; without those that only have notes
-	// if $5 is true, and without failures that depend on secrets if $9 is true. After the stored entries come the violations
-	// of other documents, if any are asked for, at the end those that depend on secrets. The columns of both have the same
-	// types: only then are the conditions used to read entries by index.
+	// if $5 is true, and without failures that depend on secrets if $9 is true. After the stored entries come the
+	// violations of other documents, if any are asked for, at the end those that depend on secrets. The columns of both
+	// have the same types: only then are the conditions used to read entries by index.
 	failuresOf = `SELECT e.entry, e.document, CASE WHEN e.secret AND $9 THEN NULL ELSE e.rule END AS rule,
 			CASE WHEN e.secret AND $9 THEN NULL ELSE e.client_versions END AS client_versions, e.notes FROM (
 			SELECT f.entry, f.document, f.rule, f.client_versions, f.notes, f.secret FROM entries f

@@ -1,6 +1,7 @@
-package changes
+package judging
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -43,11 +44,12 @@ func rewritten(t *testing.T, before, after string) (snapshot revisions.Snapshot,
 
 // A change adds the uses of encrypted documents that were not there before, whichever of the documents it changes, except
 // by adding the encrypted one.
-func TestService_addedUses(t *testing.T) {
+func TestRenderer_AddedUses(t *testing.T) {
 	t.Parallel()
 	const plain = "storagePolicy: cleartext"
 	doc := func(schema, name, data string, metadata ...string) string {
-		return text(schema, "metadata/Document/v1", name, data, metadata...)
+		return fmt.Sprintf("---\nschema: %s\nmetadata: {schema: metadata/Document/v1, name: %s, %s}\ndata: %s\n", schema, name,
+			strings.Join(metadata, ", "), data)
 	}
 	site, global := "layeringDefinition: {layer: site}", "layeringDefinition: {layer: global}"
 	under := "layeringDefinition: {layer: site, parentSelector: {is: parent}, actions: [{method: merge, path: .}]}"
@@ -55,8 +57,11 @@ func TestService_addedUses(t *testing.T) {
 		return "substitutions: [{src: {schema: " + of + ", path: ." + part + "}, dest: {path: .x}}]"
 	}
 	const ofKey = "t/Key/v1, name: key"
+	control := func(schema, name, data string) string {
+		return strings.Replace(doc(schema, name, data, plain), "metadata/Document", "metadata/Control", 1)
+	}
 	schema := func(kind, data string) string { return control(validations.DataSchemaKind, kind, data) }
-	lp := layeringPolicy("lp")
+	lp := control("deckhand/LayeringPolicy/v1", "lp", "{layerOrder: [global, site]}")
 	key := doc("t/Key/v1", "key", "k", "storagePolicy: encrypted", site)
 	parent := doc("t/Child/v1", "parent", "{p: k}", "storagePolicy: encrypted", "labels: {is: parent}", global)
 	open := doc("t/Child/v1", "parent", "{p: k}", plain, "labels: {is: parent}", global)
@@ -72,13 +77,14 @@ func TestService_addedUses(t *testing.T) {
 	}{
 		"nothing encrypted":          {lp, open + child, nil},
 		"a substitution":             {key, key + user, []string{"user: " + substitutes}},
-		"one that was there":         {key + user, key + user + widget("w", "{}"), nil},
+		"one that was there":         {key + user, key + user + doc("t/W/v1", "w", "{}", plain, site), nil},
 		"its document changes":       {key + user, key + strings.Replace(user, "data: {}", "data: {y: 1}", 1), nil},
 		"another part of the secret": {key + user, key + strings.Replace(user, "path: .}, dest", "path: ., pattern: a}, dest", 1), []string{"user: " + substitutes}},
 		"from what takes it":         {key + user, key + user + doc("t/B/v1", "b", "{}", plain, site, takes("t/User/v1, name: user", "x")), []string{"b: " + substitutes}},
 		"a source in place of another": {
 			lp + strings.Replace(key, "layer: site", "layer: global", 1) + strings.Replace(key, "encrypted", "cleartext", 1) + user,
-			lp + strings.Replace(key, "layer: site", "layer: global", 1) + user, []string{"user: " + substitutes},
+			lp + strings.Replace(key, "layer: site", "layer: global", 1) + user,
+			[]string{"user: " + substitutes},
 		},
 		"the secret comes later":       {user, user + key, nil},
 		"both come":                    {"", user + key, []string{"user: " + substitutes}},
@@ -96,7 +102,8 @@ func TestService_addedUses(t *testing.T) {
 		"the kind becomes secret":      {schema("t/Key/v1", "{enum: [a]}"), schema("t/Key/v1", "{enum: [a]}") + key, nil},
 		"a schema that another refers to": {
 			key + schema("t/Key/v1", "{$ref: t/Other/v1}") + schema("t/Other/v1", "{enum: [a]}"),
-			key + schema("t/Key/v1", "{$ref: t/Other/v1}") + schema("t/Other/v1", "{enum: [b]}"), []string{"t/Key/v1: " + checks},
+			key + schema("t/Key/v1", "{$ref: t/Other/v1}") + schema("t/Other/v1", "{enum: [b]}"),
+			[]string{"t/Key/v1: " + checks},
 		},
 		"a schema for what takes it": {key + user, key + user + schema("t/User/v1", "{enum: [a]}"), []string{"t/User/v1: " + checks}},
 		"secret client versions":     {key + versions, key + versions + versioned, []string{"t/V/v1: " + checks}},
@@ -105,16 +112,16 @@ func TestService_addedUses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			snapshot, diff := rewritten(t, c.before, c.after)
-			s := NewService(Config{Engine: validations.NewEngine(validations.Options{
+			r := Renderer{Engine: validations.NewEngine(validations.Options{
 				Extensions: []validations.Extension{propertygroups.Extension{}},
-			})})
-			uses, err := s.addedUses(t.Context(), snapshot, diff)
+			})}
+			uses, err := r.AddedUses(t.Context(), snapshot, diff)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var got []string
 			for _, u := range uses {
-				got = append(got, u.by.Name+": "+u.how)
+				got = append(got, u.By.Name+": "+u.How)
 			}
 			slices.Sort(got)
 			if diff := cmp.Diff(c.want, got); diff != "" {
