@@ -92,8 +92,8 @@ func usableOf(ctx context.Context, documents []*revisions.Stored) (usable, error
 }
 
 // addedLinks returns the substitutions and parents that a change adds or rewrites, of documents that depend on a
-// secret. added are the documents that it adds or replaces. A document that comes to depend on an encrypted one only because
-// that one is added is the decision of whoever adds it.
+// secret. added are the documents that it adds or replaces. That a document comes to depend on an encrypted one only
+// because that one is added is the decision of whoever adds it.
 func addedLinks(before, after usable, added map[document.Identity]bool) (uses []Use) {
 	for l := range after.links {
 		by, known := after.of[l.from], before.links[l]
@@ -132,7 +132,7 @@ func declared(doc *revisions.Stored, l link) string {
 // addedTypes returns the PuppetTypes that a change adds or rewrites while overrides depend on secrets.
 func addedTypes(before, after usable) (uses []Use) {
 	isOverride := func(id document.Identity) bool { return id.Schema == puppet.OverrideKind }
-	if !containsKey(after.secret, isOverride) {
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(after.secret)), isOverride) {
 		return nil
 	}
 	for _, doc := range after.documents {
@@ -142,15 +142,6 @@ func addedTypes(before, after usable) (uses []Use) {
 		}
 	}
 	return uses
-}
-
-func containsKey(set map[document.Identity]bool, has func(document.Identity) bool) bool {
-	for id := range set {
-		if has(id) {
-			return true
-		}
-	}
-	return false
 }
 
 // addedChecks returns the DataSchemas that a change registers or rewrites, themselves or in what they refer to, and
