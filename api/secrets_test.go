@@ -96,7 +96,8 @@ const (
 // alphabet has the characters that the attack tries.
 const alphabet = "abcd"
 
-// probes are documents, each of a kind of its own, that take a secret, and fail unless it has a character at a position.
+// probes are documents, each of a kind of its own, that take a secret, and fail unless it has a character at a
+// position.
 func probes(positions int) string {
 	var body strings.Builder
 	for i := range positions {
@@ -192,8 +193,8 @@ func asked(t *testing.T, s site, documents []string) map[string]string {
 }
 
 // A writer who may not see a secret learns one bit of it by a revision, also by one with a document for each of its
-// positions and characters, or with a schema for each of many secrets: all answers are the same for two secrets that fail
-// some of them.
+// positions and characters, or with a schema for each of many secrets: all answers are the same for two secrets that
+// fail some of them.
 func TestHandler_oneBit(t *testing.T) {
 	t.Parallel()
 	const positions = 4
@@ -252,8 +253,8 @@ func TestHandler_oneBit(t *testing.T) {
 	}
 }
 
-// Whoever does not pass the rule for uses of encrypted documents may not add any. The refusal names the document with its
-// line, and the rule; uses that exist may stay.
+// Whoever does not pass the rule for uses of encrypted documents may not add any. The refusal names the document with
+// its line, and the rule; uses that exist may stay.
 func TestHandler_useEncrypted(t *testing.T) {
 	t.Parallel()
 	closed, open := guarded(t, `"purser:use_encrypted_documents": role:admin`+"\n"), guarded(t, "")

@@ -69,8 +69,8 @@ func TestViewer_Messages(t *testing.T) {
 	}
 }
 
-// What an answer leaves out, it counts: messages that the viewer may see and, for viewers who may see encrypted documents,
-// documents that fail for secret reasons.
+// What an answer leaves out, it counts: messages that the viewer may see and, for viewers who may see encrypted
+// documents, documents that fail for secret reasons.
 func TestViewer_Listed(t *testing.T) {
 	t.Parallel()
 	some := func(n int, secret bool) (messages []fault.Message) {

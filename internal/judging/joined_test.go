@@ -67,8 +67,8 @@ func TestJudgement_joined(t *testing.T) {
 	}
 }
 
-// The fault of an exhausted budget names no document to callers who may not see encrypted ones, if there are any: how far
-// the budget went may depend on one.
+// The fault of an exhausted budget names no document to callers who may not see encrypted ones, if there are any: how
+// far the budget went may depend on one.
 func TestExhausted(t *testing.T) {
 	t.Parallel()
 	open := revisionstest.Parsed(t, revisionstest.Widget("w", "{}", revisionstest.Cleartext))

@@ -42,8 +42,8 @@ func rewritten(t *testing.T, before, after string) (snapshot revisions.Snapshot,
 	return snapshot, diff
 }
 
-// A change adds the uses of encrypted documents that were not there before, whichever of the documents it changes, except
-// by adding the encrypted one.
+// A change adds the uses of encrypted documents that were not there before, whichever of the documents it changes,
+// except by adding the encrypted one.
 func TestRenderer_AddedUses(t *testing.T) {
 	t.Parallel()
 	const plain = "storagePolicy: cleartext"
