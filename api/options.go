@@ -57,6 +57,7 @@ func (s *server) change(r *http.Request, q *parameters.Query, status int) (revis
 	dryRun, most := q.Flag("dry-run", false), q.Count("max-deleted", -1)
 	options, err := s.options(r, q)
 	options.DryRun, options.CleartextOnly, options.Viewer = dryRun, !s.mayEncrypt(r), requests.Of(r).Viewer
+	options.WithoutUse = !s.gate.Allows(r, authz.UseEncryptedDocuments)
 	if most >= 0 {
 		options.MaxDeleted = &most
 	}

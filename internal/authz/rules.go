@@ -33,6 +33,11 @@ const (
 	ManageWebhooks = "purser:manage_webhooks"
 )
 
+// UseEncryptedDocuments is the rule of callers who may make documents depend on encrypted ones, and register schemas
+// that check these: they can find out a secret by trial. By default all who may change documents pass it, as in the
+// reference.
+const UseEncryptedDocuments = "purser:use_encrypted_documents"
+
 // Rule describes a rule to operators.
 type Rule struct {
 	Name        string
@@ -55,6 +60,11 @@ var registered = []Rule{
 		CreateEncryptedDocuments,
 		"the same, once a document is encrypted (for a rollback: one of the latest revision); POST /revisions/prune and " +
 			"DELETE /revisions, if a version of an encrypted document would be deleted", adminsOnly,
+	},
+	{
+		UseEncryptedDocuments,
+		"changes that make documents substitute from encrypted ones or have one as their parent, or that register a schema " +
+			"for a kind of which there are any", "rule:" + CreateCleartextDocuments,
 	},
 	{
 		ListCleartextDocuments,

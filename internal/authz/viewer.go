@@ -2,14 +2,16 @@ package authz
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"purser/internal/fault"
 )
 
 // Viewer describes which parts of encrypted documents a caller may see. Every answer is made for a Viewer. The zero
-// Viewer sees the least: its answers reveal only which documents fail, no secrets, so they may be stored and logged.
+// Viewer sees the least: of secrets, its answers reveal only whether something that depends on one fails, so they may
+// be stored and logged.
 type Viewer struct {
 	Encrypted bool // may see encrypted documents
 	Redacted  bool // asked for hashes in place of secrets
@@ -19,12 +21,16 @@ type Viewer struct {
 func (v Viewer) Secrets() bool { return v.Encrypted && !v.Redacted }
 
 // Withheld replaces messages that the viewer may not see.
-const Withheld = "A check or the rendering fails, and only callers who may see encrypted documents are told why: an " +
-	"encrypted document, or what was taken from one, has a part in it"
+const Withheld = "Something fails that depends on an encrypted document or on what was taken from one: only callers " +
+	"who may see encrypted documents are told what, and why"
 
-// WithheldBefore is the text that earlier versions stored instead of Withheld.
-const WithheldBefore = "It fails, and only callers who may see encrypted documents are told why: an encrypted " +
-	"document, or what was taken from one, has a part in it"
+// The texts that earlier versions stored instead of Withheld.
+const (
+	WithheldBefore = "It fails, and only callers who may see encrypted documents are told why: an encrypted " +
+		"document, or what was taken from one, has a part in it"
+	withheldNaming = "A check or the rendering fails, and only callers who may see encrypted documents are told why: an " +
+		"encrypted document, or what was taken from one, has a part in it"
+)
 
 // Unasked replaces messages that the viewer may see but asked not to be shown.
 const Unasked = "A check or the rendering fails, and the reason is left out, as was asked for, because an encrypted " +
@@ -41,11 +47,12 @@ func (v Viewer) Withheld() string {
 
 // IsWithheld reports whether a message is a replacement for messages that depend on secrets.
 func IsWithheld(message string) bool {
-	return message == Withheld || message == WithheldBefore || message == Unasked
+	return slices.Contains([]string{Withheld, Unasked, withheldNaming, WithheldBefore}, message)
 }
 
-// Messages returns messages as the viewer may see them. Secret ones are merged into one that lists the failing
-// documents except encrypted ones, so that their number and order reveal nothing.
+// Messages returns messages as the viewer may see them. Secret ones are merged into one at the end. It names no
+// document: callers who write documents that fail for different secrets could read a secret from such names. Only for
+// viewers who may see encrypted documents, and asked not to, it lists the failing ones that are not encrypted.
 func (v Viewer) Messages(messages []fault.Message) (shown []fault.Message) {
 	var failing []fault.Document
 	secret := false
@@ -64,14 +71,19 @@ func (v Viewer) Messages(messages []fault.Message) (shown []fault.Message) {
 	if !secret {
 		return shown
 	}
+	merged := fault.Message{
+		Message: v.Withheld(), Error: true, Level: "Error", Kind: "ValidationMessage", Secret: true,
+		Documents: []fault.Document{},
+	}
+	if !v.Encrypted {
+		return append(shown, merged)
+	}
 	failing = slices.DeleteFunc(failing, func(doc fault.Document) bool { return doc.Encrypted })
 	slices.SortFunc(failing, func(a, b fault.Document) int {
 		return cmp.Or(cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Layer, b.Layer))
 	})
-	return append(shown, fault.Message{
-		Message: v.Withheld(), Error: true, Level: "Error", Kind: "ValidationMessage",
-		Documents: slices.Compact(failing), Secret: true,
-	})
+	merged.Documents = slices.Compact(failing)
+	return append(shown, merged)
 }
 
 // MaxListed is the number of messages that an answer lists, and of documents that one of them lists.
@@ -87,7 +99,7 @@ func (v Viewer) Listed(messages []fault.Message) []fault.Message {
 		if more := len(summary.Documents) - MaxListed; more > 0 {
 			withheld[0].Documents = summary.Documents[:MaxListed]
 			unnamed := fault.Message{Error: true, Level: summary.Level, Kind: summary.Kind}
-			unnamed.Message = fmt.Sprintf("More documents, not listed: %d", more)
+			unnamed.Message = moreDocuments + strconv.Itoa(more)
 			withheld = append(withheld, unnamed)
 		}
 		shown = shown[:last]
@@ -101,6 +113,13 @@ func (v Viewer) Listed(messages []fault.Message) []fault.Message {
 	}
 	return slices.Concat(shown, others, withheld)
 }
+
+// moreDocuments begins a message that counts documents that a replacement for messages does not list.
+const moreDocuments = "More documents, not listed: "
+
+// CountsWithheld reports whether a message of Listed counts the documents that a replacement for messages does not
+// list.
+func CountsWithheld(message string) bool { return strings.HasPrefix(message, moreDocuments) }
 
 // Warnings returns warnings as the viewer may see them. It omits secret ones without a trace: unlike an error, a
 // warning need not make a document fail, so its existence is secret, too.

@@ -45,6 +45,7 @@ func newRevision(snapshot revisions.Snapshot, diff revisions.Diff, judgement jud
 	revision := revisions.Revision{
 		ID: snapshot.Revision + 1, CreatedAt: snapshot.Now, Kind: kind, Reason: options.Reason, Buckets: diff.Buckets,
 		Entries: judgement.Entries, Failed: judgement.Failed(), ClientVersions: judgement.ClientVersions.Digest(),
+		SecretFails: judgement.SecretFails, SecretOutside: judgement.SecretOutside,
 	}
 	if kind == revisions.Rollback {
 		revision.Origin = snapshot.Comparison.Target

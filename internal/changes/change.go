@@ -267,6 +267,13 @@ func (s *Service) planned(ctx context.Context, from source, snapshot revisions.S
 	if err != nil {
 		return diff, more, err
 	}
+	if uses := usesNeed(diff, options); uses.Documents {
+		if more, _ = more.With(uses); snapshot.Documents != nil || snapshot.Live == 0 {
+			if err := s.checkUses(ctx, from, snapshot, diff, options); err != nil {
+				return diff, more, err
+			}
+		}
+	}
 	if diff.Changes {
 		s.whole.Store(more.Documents)
 	}

@@ -64,7 +64,7 @@ func (s *Service) preview(ctx context.Context, snapshot revisions.Snapshot, diff
 	options revisions.Options,
 ) (Written, error) {
 	viewer := options.Viewer
-	findings, withheld, err := s.previewFindings(ctx, snapshot, diff, judgement, viewer)
+	findings, err := s.previewFindings(ctx, snapshot, diff, judgement, viewer)
 	if err != nil {
 		return Written{}, err
 	}
@@ -72,7 +72,7 @@ func (s *Service) preview(ctx context.Context, snapshot revisions.Snapshot, diff
 	preview := &Preview{
 		Changed: diff.Changes, Buckets: previewBuckets(snapshot.Occupied, diff, removed, added), Findings: findings,
 		Documents: revisions.DocumentDifferences(removed, added),
-		Withheld:  judgement.Withheld || withheld,
+		Withheld:  judgement.Withheld,
 	}
 	for _, result := range judgement.Results {
 		preview.Results = append(preview.Results, PreviewResult{
@@ -118,12 +118,12 @@ func previewBuckets(before []string, diff revisions.Diff, removed,
 	return revisions.BucketDifferences(before, after, removed, added)
 }
 
-// previewFindings describes the entries of a schema validation that fail or have notes. It reports whether some are
-// withheld because they are about encrypted documents that the viewer may not see.
+// previewFindings describes the entries of a schema validation that fail or have notes, except those about encrypted
+// documents that the viewer may not see.
 func (s *Service) previewFindings(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff,
 	judgement judging.Judgement,
 	viewer authz.Viewer,
-) (findings []Finding, withheld bool, err error) {
+) (findings []Finding, err error) {
 	about := subjects(snapshot, diff)
 	described := judging.Described{
 		Findings: map[validations.Pair][]validations.Finding{}, Texts: map[document.Digest][]byte{},
@@ -132,9 +132,7 @@ func (s *Service) previewFindings(ctx context.Context, snapshot revisions.Snapsh
 	for _, failure := range judgement.Failures {
 		doc := about[failure.Document]
 		switch {
-		case doc == nil:
-		case doc.Traits().Encrypted && !viewer.Encrypted:
-			withheld = withheld || !failure.Rule.IsZero()
+		case doc == nil, doc.Traits().Encrypted && !viewer.Encrypted:
 		default:
 			described.Rows = append(described.Rows, revisions.FailedEntry{Failure: failure, About: doc})
 		}
@@ -148,13 +146,13 @@ func (s *Service) previewFindings(ctx context.Context, snapshot revisions.Snapsh
 	}
 	errs, err := s.renderer(false).Report(ctx, viewer, described, true)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	findings = make([]Finding, len(described.Rows))
 	for i, row := range described.Rows {
 		findings[i] = Finding{About: row.About, Failed: !row.Rule.IsZero(), Errors: errs[i], Notes: row.Notes}
 	}
-	return findings, withheld, nil
+	return findings, nil
 }
 
 // byID indexes documents by ID.

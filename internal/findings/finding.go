@@ -168,7 +168,7 @@ func (f *Finding) withoutPath() said { return said{f.Document, f.Message, ""} }
 func withoutRepeated(all []Finding) []Finding {
 	by := map[said]string{} // the validation that reported it first
 	return slices.DeleteFunc(all, func(f Finding) bool {
-		if f.Document == (document.Identity{}) {
+		if f.Document == (document.Identity{}) && !f.Secret {
 			return false
 		}
 		what := f.said()

@@ -94,6 +94,11 @@ func (j Judged) OfDocument(about *revisions.Stored, errs []validations.Error) []
 	return found
 }
 
+// Withheld returns the finding of the schema validation that stands for all failures that depend on secrets.
+func (j Judged) Withheld(viewer authz.Viewer) []Finding {
+	return j.OfDocument(nil, []validations.Error{validations.Unexplained(nil, viewer.Withheld(), false)})
+}
+
 // findingOf converts an error of the schema validation to a finding.
 func findingOf(e validations.Error, validation string, level Level, about *revisions.Stored) Finding {
 	f := Finding{

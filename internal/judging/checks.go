@@ -26,13 +26,13 @@ func (j Judge) check(ctx context.Context, snapshot revisions.Snapshot, s scope) 
 		return nil, nil, err
 	}
 	made = make([]revisions.Check, len(unchecked))
-	var size atomic.Int64
+	var open, secret atomic.Int64 // sizes of findings
 	confined := budget.Confined(ctx, secretSteps)
 	err = budget.ForEach(ctx, len(unchecked), func(meter *budget.Meter, i int) error {
 		doc, pair := unchecked[i], s.pairs[unchecked[i]]
 		cleartext := !Refers(doc) && !s.ofSecret(pair.Rule)
 		if known, ok := j.Engine.Known(pair.Name()); cleartext && ok && known.Count == len(known.Findings) {
-			made[i] = revisions.Check{Pair: pair, Findings: bounded(known.Findings, &size)}
+			made[i] = revisions.Check{Pair: pair, Findings: bounded(known.Findings, &open)}
 			return nil
 		}
 		own := meterFor(confined, meter, Refers(doc)).ForDocument(len(doc.Data) + len(s.schemas[pair.Rule].Text))
@@ -41,7 +41,11 @@ func (j Judge) check(ctx context.Context, snapshot revisions.Snapshot, s scope) 
 		if err != nil {
 			return budget.About(err, "check document %s by schema %s", doc.Identity, doc.Schema)
 		}
-		made[i] = revisions.Check{Pair: pair, Findings: bounded(found, &size)}
+		size := &open
+		if !cleartext {
+			size = &secret
+		}
+		made[i] = revisions.Check{Pair: pair, Findings: bounded(found, size)}
 		if cleartext {
 			j.Engine.Remember(pair.Name(), validations.Found{Count: len(found), Findings: found})
 		}
@@ -106,7 +110,8 @@ func (r Renderer) findings(ctx context.Context, meter *budget.Meter, checker val
 	return validations.OfSecret(found), err
 }
 
-// bounded keeps all findings until those of one change reach 16 MiB, then a shortened first one per check.
+// bounded keeps all findings until those of one change reach 16 MiB, then a shortened first one per check. total is the
+// size so far: of findings that depend on secrets, or of the others.
 func bounded(findings []validations.Finding, total *atomic.Int64) []validations.Finding {
 	const maxTotal, maxShort = 16 << 20, 256
 	if total.Add(int64(validations.SizeOf(findings))) <= maxTotal || len(findings) == 0 {

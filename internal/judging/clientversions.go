@@ -56,7 +56,11 @@ func (r Renderer) ClientVersions(ctx context.Context, documents []*revisions.Sto
 	}
 	rendered, err := r.RenderKind(ctx, documents, validations.ClientVersionsKind)
 	if problem, ok := errors.AsType[*fault.Fault](err); ok && isOfDocuments(problem) {
-		return r.ReadClientVersions(final, Computed{}.digest), false, nil
+		versions = r.ReadClientVersions(final, Computed{}.digest)
+		if rendered.dependsOnSecrets() { // that it does not render does, so what is checked without it does, too
+			versions = r.ofSecret(versions)
+		}
+		return versions, false, nil
 	}
 	return r.ReadClientVersions(rendered.Documents, rendered.digest), len(rendered.Withheld) > 0, err
 }
@@ -94,10 +98,8 @@ func (r Renderer) ReadClientVersions(documents []*revisions.Stored, key func(*re
 		versions = validations.ReadClientVersions(revisions.Contents(naming), r.Defaults)
 		r.Documents.remember(all, versions, sizeOfVersions(versions))
 	}
-	if r.Vault != nil && slices.ContainsFunc(naming, func(doc *revisions.Stored) bool { return doc.Tainted }) {
-		digest := versions.Digest()
-		of := document.Identity{Schema: validations.ClientVersionsKind}
-		return versions.OfSecret(r.Vault.Digest(PlaceOf(of), digest[:]))
+	if slices.ContainsFunc(naming, func(doc *revisions.Stored) bool { return doc.Tainted }) {
+		return r.ofSecret(versions)
 	}
 	return versions
 }
@@ -108,6 +110,22 @@ func sizeOfVersions(versions validations.ClientVersions) (size int) {
 		size += each + len(plugin) + len(version)
 	}
 	return size
+}
+
+// ofSecret marks client versions as depending on a secret.
+func (r Renderer) ofSecret(versions validations.ClientVersions) validations.ClientVersions {
+	if r.Vault == nil {
+		return versions
+	}
+	digest := versions.Digest()
+	of := document.Identity{Schema: validations.ClientVersionsKind}
+	return versions.OfSecret(r.Vault.Digest(PlaceOf(of), digest[:]))
+}
+
+// dependsOnSecrets reports whether the rendering of any of the documents depends on secrets.
+func (c Computed) dependsOnSecrets() bool {
+	return slices.ContainsFunc(c.Documents, func(doc *revisions.Stored) bool { return doc.Tainted }) ||
+		slices.ContainsFunc(c.unrendered, func(doc unrendered) bool { return doc.Secret })
 }
 
 // RenderKind renders the documents with a given schema and their dependencies. Faults: those of rendering, if one of

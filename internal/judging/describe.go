@@ -82,7 +82,7 @@ func reportFor(viewer authz.Viewer, row revisions.FailedEntry, rule []byte, foun
 	case viewer.Secrets() || len(found) == 0 || !encrypted && !validations.AreSecret(found):
 		return validations.Report(doc, rule, found, details)
 	default:
-		return []validations.Error{validations.Unexplained(doc, viewer.Withheld(), viewer.Encrypted || !encrypted)}, nil
+		return []validations.Error{validations.Unexplained(doc, viewer.Withheld(), viewer.Encrypted)}, nil
 	}
 }
 

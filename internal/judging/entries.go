@@ -7,14 +7,13 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/revisions"
-	"purser/internal/validations"
 )
 
 // entries returns the entries of a revision's schema validation that fail or have notes, how many of them are outside
 // of the payload, and the number of all entries. A payload has one entry for each document in order, or one success if
-// it is empty, then one for each other document that fails; a rollback, which has no payload, has one for each document
-// of the revision (spec/api.md §0 D1, D9).
-func entries(snapshot revisions.Snapshot, diff revisions.Diff, failing map[int64]validations.Rule) (
+// it is empty, then one for each other document that fails, at the end those that fail because of a secret; a
+// rollback, which has no payload, has one for each document of the revision (spec/api.md §0 D1, D9).
+func entries(snapshot revisions.Snapshot, diff revisions.Diff, failing map[int64]revisions.Violation) (
 	failures []revisions.Failure, outside, count int,
 ) {
 	if diff.Result == nil {
@@ -24,20 +23,38 @@ func entries(snapshot revisions.Snapshot, diff revisions.Diff, failing map[int64
 	elsewhere := maps.Clone(failing)
 	for i, doc := range diff.Result {
 		delete(elsewhere, doc.ID)
-		rule, failed := failing[doc.ID]
-		if failed || len(doc.Notes) > 0 {
-			failures = append(failures, revisions.Failure{Entry: i, Document: doc.ID, Rule: rule, Notes: doc.Notes})
+		if _, failed := failing[doc.ID]; failed || len(doc.Notes) > 0 {
+			failures = append(failures, failureOf(i, doc.ID, failing[doc.ID], doc.Notes))
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(elsewhere)) {
-		failures = append(failures, revisions.Failure{Entry: count, Document: id, Rule: elsewhere[id]})
+	outsiders := slices.SortedFunc(maps.Values(elsewhere), func(a, b revisions.Violation) int {
+		return cmp.Or(compareSecrecy(a, b), cmp.Compare(a.Document, b.Document))
+	})
+	for _, violation := range outsiders {
+		failures = append(failures, failureOf(count, violation.Document, violation, nil))
 		count++
 	}
 	return failures, len(elsewhere), count
 }
 
+// failureOf returns the entry of a document with its violation, if any, and its notes.
+func failureOf(entry int, document int64, v revisions.Violation, notes []document.Note) revisions.Failure {
+	return revisions.Failure{Entry: entry, Document: document, Rule: v.Rule, Secret: v.Secret, Notes: notes}
+}
+
+// compareSecrecy orders violations that depend on secrets after others.
+func compareSecrecy(a, b revisions.Violation) int {
+	switch {
+	case a.Secret == b.Secret:
+		return 0
+	case b.Secret:
+		return -1
+	}
+	return 1
+}
+
 // allEntries returns the entries that fail or have notes of all documents of the new revision.
-func allEntries(snapshot revisions.Snapshot, diff revisions.Diff, failing map[int64]validations.Rule) (
+func allEntries(snapshot revisions.Snapshot, diff revisions.Diff, failing map[int64]revisions.Violation) (
 	failures []revisions.Failure,
 ) {
 	notes := notesAfter(snapshot, diff)
@@ -45,9 +62,8 @@ func allEntries(snapshot revisions.Snapshot, diff revisions.Diff, failing map[in
 		return nil
 	}
 	for id, position := range positionsAfter(snapshot, diff) {
-		rule, failed := failing[id]
-		if failed || len(notes[id]) > 0 {
-			failures = append(failures, revisions.Failure{Entry: position, Document: id, Rule: rule, Notes: notes[id]})
+		if _, failed := failing[id]; failed || len(notes[id]) > 0 {
+			failures = append(failures, failureOf(position, id, failing[id], notes[id]))
 		}
 	}
 	slices.SortFunc(failures, func(a, b revisions.Failure) int { return cmp.Compare(a.Entry, b.Entry) })

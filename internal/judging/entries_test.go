@@ -15,6 +15,9 @@ func TestEntries(t *testing.T) {
 	t.Parallel()
 	rule, other := validations.Rule{Schema: document.DigestOf("rule")},
 		validations.Rule{Schema: document.DigestOf("other")}
+	of := func(id int64, rule validations.Rule) revisions.Violation {
+		return revisions.Violation{Document: id, Rule: rule}
+	}
 	notes := []document.Note{{Message: "twice", Level: "Info"}}
 	noted := func(doc *revisions.Stored) *revisions.Stored {
 		text := *doc.Document
@@ -28,7 +31,7 @@ func TestEntries(t *testing.T) {
 		name     string
 		snapshot revisions.Snapshot
 		diff     revisions.Diff
-		failing  map[int64]validations.Rule
+		failing  map[int64]revisions.Violation
 		want     []revisions.Failure
 		outside  int
 		count    int
@@ -38,7 +41,7 @@ func TestEntries(t *testing.T) {
 			"an empty payload beside a failing document",
 			revisions.Snapshot{},
 			revisions.Diff{Result: []*revisions.Stored{}},
-			map[int64]validations.Rule{3: rule},
+			map[int64]revisions.Violation{3: of(3, rule)},
 			[]revisions.Failure{{Entry: 1, Document: 3, Rule: rule}},
 			1, 2,
 		},
@@ -46,7 +49,7 @@ func TestEntries(t *testing.T) {
 			"in the order of the payload",
 			revisions.Snapshot{},
 			revisions.Diff{Result: []*revisions.Stored{w2, w1}},
-			map[int64]validations.Rule{1: rule, 2: other},
+			map[int64]revisions.Violation{1: of(1, rule), 2: of(2, other)},
 			[]revisions.Failure{{Entry: 0, Document: 2, Rule: other}, {Entry: 1, Document: 1, Rule: rule}},
 			0, 2,
 		},
@@ -54,11 +57,23 @@ func TestEntries(t *testing.T) {
 			"those elsewhere come after the payload, by id",
 			revisions.Snapshot{},
 			revisions.Diff{Result: []*revisions.Stored{w2}},
-			map[int64]validations.Rule{9: rule, 2: rule, 3: other},
+			map[int64]revisions.Violation{9: of(9, rule), 2: of(2, rule), 3: of(3, other)},
 			[]revisions.Failure{
 				{Entry: 0, Document: 2, Rule: rule}, {Entry: 1, Document: 3, Rule: other}, {Entry: 2, Document: 9, Rule: rule},
 			},
 			2, 3,
+		},
+		{
+			"those that depend on secrets come last",
+			revisions.Snapshot{},
+			revisions.Diff{Result: []*revisions.Stored{w2}},
+			map[int64]revisions.Violation{9: of(9, rule), 3: {Document: 3, Rule: rule, Secret: true}, 4: of(4, rule)},
+			[]revisions.Failure{
+				{Entry: 1, Document: 4, Rule: rule},
+				{Entry: 2, Document: 9, Rule: rule},
+				{Entry: 3, Document: 3, Rule: rule, Secret: true},
+			},
+			3, 4,
 		},
 		{
 			"notes of the payload alone",
@@ -72,7 +87,7 @@ func TestEntries(t *testing.T) {
 			"a failure with notes",
 			revisions.Snapshot{},
 			revisions.Diff{Result: []*revisions.Stored{noted(w2)}},
-			map[int64]validations.Rule{2: rule},
+			map[int64]revisions.Violation{2: of(2, rule)},
 			[]revisions.Failure{{Entry: 0, Document: 2, Rule: rule, Notes: notes}},
 			0, 1,
 		},
@@ -97,7 +112,7 @@ func TestEntries(t *testing.T) {
 			},
 			revisions.Diff{Removed: []*revisions.Stored{w1, w2}, Added: []*revisions.Stored{revisionstest.Version("a", "w1", 4,
 				1), noted(revisionstest.Version("a", "w4", 5, 5))}},
-			map[int64]validations.Rule{4: rule, 3: other},
+			map[int64]revisions.Violation{4: of(4, rule), 3: of(3, other)},
 			[]revisions.Failure{
 				{Entry: 0, Document: 4, Rule: rule},
 				{Entry: 1, Document: 3, Rule: other, Notes: notes},

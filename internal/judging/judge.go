@@ -37,6 +37,9 @@ type Judgement struct {
 	Failures []revisions.Failure
 	Outside  int
 	Entries  int // of the schema validation
+	// SecretFails and SecretOutside are as in revisions.Revision.
+	SecretFails   bool
+	SecretOutside int
 	// Begun and Ended are the violations that the change adds and removes.
 	Begun, Ended []revisions.Violation
 	// Results are the outcomes of the validations of the whole revision.
@@ -55,9 +58,9 @@ type Judgement struct {
 	Settles bool
 }
 
-// Failed reports whether an entry of the schema validation is a failure.
+// Failed reports whether the schema validation fails.
 func (j Judgement) Failed() bool {
-	return slices.ContainsFunc(j.Failures, func(f revisions.Failure) bool { return !f.Rule.IsZero() })
+	return j.SecretFails || slices.ContainsFunc(j.Failures, func(f revisions.Failure) bool { return !f.Rule.IsZero() })
 }
 
 // Judge judges a diff of a snapshot that has the parts of the site that Need returned. The change pays for what it
@@ -81,7 +84,7 @@ func (j Judge) judge(ctx context.Context, snapshot revisions.Snapshot, diff revi
 	if err != nil {
 		return Judgement{}, err
 	}
-	failing := failing(snapshot, diff, scope, findings)
+	failing := j.failing(snapshot, diff, scope, findings)
 	made := Judgement{
 		Checks: checks, ClientVersions: scope.versions, Policies: policiesAfter(snapshot.Policies, diff),
 		Withheld: scope.withheld,
@@ -90,7 +93,33 @@ func (j Judge) judge(ctx context.Context, snapshot revisions.Snapshot, diff revi
 	made.Settles = len(made.Begun)+len(made.Ended) > 0 ||
 		slices.ContainsFunc(slices.Concat(diff.Added, diff.Removed), Governs)
 	made.Failures, made.Outside, made.Entries = entries(snapshot, diff, failing)
-	return j.validateRevision(ctx, snapshot, diff, made)
+	for i, failure := range made.Failures {
+		made.SecretFails = made.SecretFails || failure.Secret
+		if failure.Secret && i >= len(made.Failures)-made.Outside {
+			made.SecretOutside++
+		}
+	}
+	made, err = j.validateRevision(ctx, snapshot, diff, made)
+	if err != nil || j.Always != nil { // documents without a site have no other readers
+		return made, err
+	}
+	return made.joined(), nil
+}
+
+// joined makes the validations that look at values fail together if one of them fails because of a secret. Their
+// statuses, which everybody may see, then reveal no more of a secret than that something fails.
+func (j Judgement) joined() Judgement {
+	for _, result := range j.Results {
+		j.SecretFails = j.SecretFails || result.looksAtValues() && slices.ContainsFunc(result.Messages, isSecret)
+	}
+	if !j.SecretFails {
+		return j
+	}
+	j.Results = slices.Clone(j.Results)
+	for i, result := range j.Results {
+		j.Results[i] = result.Joined()
+	}
+	return j
 }
 
 // Need returns the parts of the site needed to judge a diff. A larger snapshot may need more.
@@ -140,19 +169,20 @@ func Kinds(documents []*revisions.Stored) []string {
 
 // failing returns the rules that documents of the new revision violate, by document: those known from the snapshot, and
 // new findings about the subjects.
-func failing(snapshot revisions.Snapshot, diff revisions.Diff, s scope,
+func (j Judge) failing(snapshot revisions.Snapshot, diff revisions.Diff, s scope,
 	findings map[validations.Pair][]validations.Finding,
-) map[int64]validations.Rule {
-	gone, failing := revisions.IDs(diff.Removed), map[int64]validations.Rule{}
+) map[int64]revisions.Violation {
+	gone, failing := revisions.IDs(diff.Removed), map[int64]revisions.Violation{}
 	for _, known := range snapshot.Violations {
-		if !gone[known.Document] {
-			failing[known.Document] = known.Rule
+		if !gone[known.Document] && (!known.Secret || !j.Withhold) {
+			failing[known.Document] = known
 		}
 	}
 	for _, doc := range s.subjects {
 		delete(failing, doc.ID)
 		if pair, checked := s.pairs[doc]; checked && len(findings[pair.Name()]) > 0 {
-			failing[doc.ID] = pair.Rule
+			secret := doc.Traits().Encrypted || s.ofSecret(pair.Rule)
+			failing[doc.ID] = revisions.Violation{Document: doc.ID, Rule: pair.Rule, Secret: secret}
 		}
 	}
 	return failing
@@ -160,18 +190,18 @@ func failing(snapshot revisions.Snapshot, diff revisions.Diff, s scope,
 
 // changedViolations compares the known violations with the rules that documents of the new revision violate. Those that
 // begin are in order of the documents.
-func changedViolations(known []revisions.Violation, failing map[int64]validations.Rule) (
+func changedViolations(known []revisions.Violation, failing map[int64]revisions.Violation) (
 	begun, ended []revisions.Violation,
 ) {
 	lasting := make(map[int64]bool, len(known))
 	for _, violation := range known {
-		if lasting[violation.Document] = failing[violation.Document] == violation.Rule; !lasting[violation.Document] {
+		if lasting[violation.Document] = failing[violation.Document].Rule == violation.Rule; !lasting[violation.Document] {
 			ended = append(ended, violation)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(failing)) {
 		if !lasting[id] {
-			begun = append(begun, revisions.Violation{Document: id, Rule: failing[id]})
+			begun = append(begun, revisions.Violation{Document: id, Rule: failing[id].Rule, Secret: failing[id].Secret})
 		}
 	}
 	return begun, ended

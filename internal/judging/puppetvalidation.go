@@ -37,6 +37,9 @@ func (r Renderer) validatePuppet(ctx context.Context, documents []*revisions.Sto
 	if rendered.Withheld = len(computed.Withheld) > 0; computed.lacksTypes() {
 		return result, rendered, nil
 	}
+	hidden := slices.ContainsFunc(computed.Documents, func(doc *revisions.Stored) bool {
+		return isType(doc) && (doc.Tainted || doc.Traits().Encrypted)
+	}) // if such a type did not render, nothing would be checked
 	ordered := puppet.Ordered(puppetDocuments(computed.Documents, computed.digest), layerOrder(documents))
 	problems, err := r.checkOverrides(budget.NewMeter(ctx), ordered)
 	if err != nil {
@@ -47,6 +50,7 @@ func (r Renderer) validatePuppet(ctx context.Context, documents []*revisions.Sto
 		if messages[i].Secret {
 			messages[i].Message = unquotedOverride
 		}
+		messages[i].Secret = messages[i].Secret || hidden
 	}
 	result.Messages = append(result.Messages, messages...)
 	return result, rendered, nil
@@ -55,10 +59,11 @@ func (r Renderer) validatePuppet(ctx context.Context, documents []*revisions.Sto
 // lacksTypes reports whether types of Puppet resources are withheld or do not render, so that others may seem to be
 // missing.
 func (c Computed) lacksTypes() bool {
-	isType := func(doc *revisions.Stored) bool { return doc.Schema == puppet.TypeKind }
 	return slices.ContainsFunc(c.Withheld, isType) ||
 		slices.ContainsFunc(c.unrendered, func(doc unrendered) bool { return isType(doc.Stored) })
 }
+
+func isType(doc *revisions.Stored) bool { return doc.Schema == puppet.TypeKind }
 
 // unquotedOverride replaces messages that may quote a secret, because findings end up in logs.
 const unquotedOverride = "The override cannot be applied; the reason is not quoted, because it may hold a secret: " +

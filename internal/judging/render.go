@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -206,7 +207,7 @@ func (r Renderer) compute(ctx context.Context, stored []*revisions.Stored, only 
 		return Computed{}, resolver.failure
 	}
 	if err != nil {
-		return Computed{}, err
+		return Computed{}, exhausted(err, stored)
 	}
 	out := Computed{
 		written: map[*revisions.Stored]writing{}, warnings: outcome.Warnings, faults: outcome.Faults,
@@ -256,6 +257,24 @@ func isOneOf(documents []*revisions.Stored) func(*document.Document) bool {
 		set[doc.Document] = true
 	}
 	return func(doc *document.Document) bool { return set[doc] }
+}
+
+// exhausted marks the fault of an exhausted budget as secret if any of the documents is encrypted, and adds what to do:
+// how far the budget went may depend on a secret.
+func exhausted(err error, documents []*revisions.Stored) error {
+	spent, isFault := errors.AsType[*fault.Fault](err)
+	if !isFault || spent.Kind != fault.TooLarge || !slices.ContainsFunc(documents, isEncrypted) {
+		return err
+	}
+	f := fault.New(spent.Kind, spent.Type, "%w", err)
+	f.Secret = true
+	f.Messages = append(MessagesOf(spent), fault.Message{
+		Message: "The rendering takes too much work: simplify what was changed, or send it in parts", Error: true,
+	})
+	for i := range f.Messages[:len(f.Messages)-1] {
+		f.Messages[i].Secret = true
+	}
+	return f
 }
 
 // written returns the rendered version of a document, which is the document itself if rendering left it unchanged.

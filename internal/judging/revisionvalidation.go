@@ -248,9 +248,27 @@ func revisionResult(name string, problems ...*fault.Fault) RevisionResult {
 	return result
 }
 
+// looksAtValues reports whether the outcome of the validation depends on the data of documents, and not only on their
+// metadata.
+func (r RevisionResult) looksAtValues() bool {
+	return r.Name == validations.RenderingValidation || r.Name == validations.PuppetValidation
+}
+
+// Joined returns the result of a revision in which something that depends on a secret fails: if the validation looks at
+// values, it fails too.
+func (r RevisionResult) Joined() RevisionResult {
+	if r.looksAtValues() && !slices.ContainsFunc(r.Messages, isSecret) {
+		r.Messages = append(slices.Clip(r.Messages), fault.Message{
+			Message: validations.Joined, Error: true, Level: "Error", Kind: "ValidationMessage", Secret: true,
+		})
+	}
+	return r
+}
+
+func isSecret(message fault.Message) bool { return message.Secret }
+
 // open returns the result without messages that depend on encrypted documents.
 func (r RevisionResult) open() RevisionResult {
-	isSecret := func(message fault.Message) bool { return message.Secret }
 	r.Messages = slices.DeleteFunc(slices.Clone(r.Messages), isSecret)
 	return r
 }

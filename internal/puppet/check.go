@@ -22,8 +22,8 @@ func Check(meter *budget.Meter, in Instance, types *Types) (Problems, error) {
 	found := NewProblems(form)
 	found.Append(c.problems, 0)
 	found.Append(NewProblems(c.exceptions(&in)), 0)
-	for i := range found.List {
-		found.List[i].Secret = found.List[i].Secret || in.Secret
+	if in.Secret {
+		found = found.secret()
 	}
 	return found, nil
 }

@@ -5,10 +5,19 @@ import (
 	"slices"
 )
 
-// Problems are the first problems of one or several instances, at most maxProblems, and the number of the others.
+// Problems are the problems of one or several instances: at most maxProblems that depend on a secret and as many
+// others, and the number of further ones of each kind. So the others reveal nothing of the secret ones.
 type Problems struct {
-	List []Problem
-	More int
+	List       []Problem
+	kept, more [2]int // of those that depend on no secret, and of secret ones: in List, and others
+}
+
+// kind is the index of a problem's kind in kept and more.
+func (p Problem) kind() int {
+	if p.Secret {
+		return 1
+	}
+	return 0
 }
 
 // NewProblems returns the problems of a list.
@@ -19,15 +28,16 @@ func NewProblems(list []Problem) (l Problems) {
 	return l
 }
 
-// Full reports whether further problems are only counted.
-func (l *Problems) Full() bool { return len(l.List) >= maxProblems }
+// Full reports whether further problems that depend on no secret are only counted.
+func (l *Problems) Full() bool { return l.kept[0] >= maxProblems }
 
 func (l *Problems) add(problem Problem) {
-	if l.Full() {
-		l.List[maxProblems-1].Secret = l.List[maxProblems-1].Secret || problem.Secret
-		l.More++
+	of := problem.kind()
+	if l.kept[of] >= maxProblems {
+		l.more[of]++
 		return
 	}
+	l.kept[of]++
 	l.List = append(l.List, problem)
 }
 
@@ -37,25 +47,44 @@ func (l *Problems) Append(others Problems, instance int) {
 		problem.Instance = instance
 		l.add(problem)
 	}
-	l.More += others.More
+	for of, more := range others.more {
+		l.more[of] += more
+	}
 }
 
-// Counted returns the problems without texts, to be appended to others that are Full.
-func (l *Problems) Counted() Problems {
-	if len(l.List) == 0 {
-		return *l
-	}
-	isSecret := func(problem Problem) bool { return problem.Secret }
-	return Problems{[]Problem{{Secret: slices.ContainsFunc(l.List, isSecret)}}, l.More + len(l.List) - 1}
-}
-
-// All returns the problems. The message of the last one states how many were omitted.
-func (l *Problems) All() []Problem {
-	if l.More == 0 {
-		return l.List
-	}
+// secret returns the problems of a secret instance.
+func (l Problems) secret() Problems {
 	all := slices.Clone(l.List)
-	last := &all[len(all)-1]
-	last.Message = fmt.Sprintf("%s (and %d more)", last.Message, l.More)
+	for i := range all {
+		all[i].Secret = true
+	}
+	made := NewProblems(all)
+	made.more[1] += l.more[0] + l.more[1]
+	return made
+}
+
+// Counted returns the problems without texts, to be appended to others that are Full. One of each kind remains.
+func (l *Problems) Counted() Problems {
+	counted := Problems{more: l.more}
+	for _, problem := range l.List {
+		if of := problem.kind(); counted.kept[of] > 0 {
+			counted.more[of]++
+			continue
+		}
+		counted.add(Problem{Secret: problem.Secret})
+	}
+	return counted
+}
+
+// All returns the problems. The message of the last one of each kind states how many were omitted.
+func (l *Problems) All() []Problem {
+	all := slices.Clone(l.List)
+	more := l.more
+	for i := range slices.Backward(all) {
+		if of := all[i].kind(); more[of] > 0 {
+			all[i].Message = fmt.Sprintf("%s (and %d more)", all[i].Message, more[of])
+			more[of] = 0
+		}
+	}
 	return all
 }

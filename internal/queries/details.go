@@ -26,16 +26,28 @@ func (v View) detailsOf(ctx context.Context, revision revisions.Revision, name s
 		return d, err
 	}
 	isSecret := func(warning fault.Message) bool { return warning.Secret }
-	replaced := isOfRevision(name) && v.replaceWithheld(d.errors)
-	if !replaced && !slices.ContainsFunc(d.warnings, isSecret) {
+	withheld := false
+	if isOfRevision(name) {
+		d.errors, withheld = withoutWithheld(d.errors)
+	}
+	if withheld && !v.viewer.Encrypted {
+		summary, err := itemsOf(v.viewer.Messages([]fault.Message{{Secret: true}}))
+		d.errors, d.warnings = append(d.errors, summary...), v.viewer.Warnings(d.warnings)
+		return d, err
+	}
+	if hidden := v.viewer.Secrets() && slices.ContainsFunc(d.warnings, isSecret); !withheld && !hidden {
+		d.warnings = v.viewer.Warnings(d.warnings)
 		return d, nil
 	}
 	result, err := v.revealed(ctx, revision, name)
 	if err != nil {
 		return d, err
 	}
-	if len(result.Messages) > 0 {
+	switch {
+	case len(result.Messages) > 0:
 		d.errors, err = itemsOf(v.viewer.Listed(result.Messages))
+	case withheld: // the validation now succeeds
+		d.errors, err = itemsOf(authz.Viewer{}.Messages([]fault.Message{{Secret: true}}))
 	}
 	if len(result.Warnings) > 0 {
 		d.warnings = result.Warnings
@@ -44,29 +56,19 @@ func (v View) detailsOf(ctx context.Context, revision revisions.Revision, name s
 	return d, err
 }
 
-// replaceWithheld rewrites the placeholders of withheld messages for a viewer who may not see secrets. It reports
-// whether there are any.
-func (v View) replaceWithheld(errors []json.RawMessage) (found bool) {
-	for i, text := range errors {
+// withoutWithheld returns the stored errors of a result without the replacement for withheld messages, and without the
+// count that earlier versions stored behind it. It reports whether there was one.
+func withoutWithheld(errors []json.RawMessage) (others []json.RawMessage, found bool) {
+	others = make([]json.RawMessage, 0, len(errors))
+	for _, text := range errors {
 		var read struct { // most messages need not be read in full
 			Message string `json:"message"`
 		}
-		if json.Unmarshal(text, &read) != nil || !authz.IsWithheld(read.Message) {
-			continue
-		}
-		var message fault.Message
-		if err := json.Unmarshal(text, &message); err != nil {
-			continue
-		}
-		if found = true; v.viewer.Secrets() {
-			continue
-		}
-		message.Message = v.viewer.Withheld()
-		if items, err := itemsOf([]fault.Message{message}); err == nil { // messages always marshal
-			errors[i] = items[0]
+		if json.Unmarshal(text, &read) != nil || !authz.IsWithheld(read.Message) && !authz.CountsWithheld(read.Message) {
+			others = append(others, text)
 		}
 	}
-	return found
+	return others, len(others) < len(errors)
 }
 
 // stored decodes the errors of a result in their stored form.
@@ -100,12 +102,12 @@ func isOfRevision(name string) bool {
 	return validations.IsOwn(name) && name != validations.SchemaValidation
 }
 
-// revealed repeats a validation of a whole revision to show the parts of its outcome that are not stored to viewers of
-// secrets. The result is empty for others, and if the validation now succeeds or is not the server's.
+// revealed repeats a validation of a whole revision to show the parts of its outcome that are not stored to viewers who
+// may see encrypted documents. The result is empty for others, and if the validation is not the server's.
 func (v View) revealed(ctx context.Context, revision revisions.Revision, name string) (
 	result judging.RevisionResult, err error,
 ) {
-	if !isOfRevision(name) || !v.viewer.Secrets() {
+	if !isOfRevision(name) || !v.viewer.Encrypted {
 		return result, nil
 	}
 	key := judging.RenderKey{Revision: revision.ID, Stamp: revision.Stamp}
@@ -118,6 +120,9 @@ func (v View) revealed(ctx context.Context, revision revisions.Revision, name st
 		return result, err
 	}
 	result, _, err = v.renderer.ValidateRevision(ctx, name, revision.ID, documents, fallback)
+	if revision.SecretFails {
+		result = result.Joined()
+	}
 	return result, err
 }
 

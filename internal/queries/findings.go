@@ -135,7 +135,7 @@ func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, j
 	if !judged.SchemaFails() {
 		return nil, false, nil
 	}
-	found, err := v.described(ctx, revision, EntryQuery{Limit: look + 1, FailuresOnly: true})
+	found, err := v.described(ctx, revision, EntryQuery{Limit: look + 1, FailuresOnly: true, Open: !v.viewer.Encrypted})
 	if err != nil {
 		return nil, false, err
 	}
@@ -148,6 +148,9 @@ func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, j
 	}
 	for i, row := range found.Rows {
 		all = append(all, judged.OfDocument(row.About, reports[i])...)
+	}
+	if revision.SecretFails && !v.viewer.Encrypted {
+		all = append(all, judged.Withheld(v.viewer)...)
 	}
 	return all, more, nil
 }

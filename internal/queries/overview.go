@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
+	"purser/internal/authz"
 	"purser/internal/fault"
 	"purser/internal/findings"
-	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -36,10 +36,12 @@ type Watched struct {
 	ExpiresAt time.Time
 }
 
-// countsKey identifies the findings about a revision by the revision and the results that it is judged by.
+// countsKey identifies the findings about a revision as a viewer sees them, by the revision and the results that it is
+// judged by.
 type countsKey struct {
-	judging.RenderKey
-
+	revision     int64
+	stamp        revisions.Stamp
+	viewer       authz.Viewer
 	judged       [sha256.Size]byte
 	look         int
 	failuresOnly bool
@@ -121,8 +123,7 @@ func (v View) count(ctx context.Context, shown revisions.Shown, outcomes []valid
 	if len(judged) == 0 {
 		return findings.Counts{Numbers: map[findings.Counted]findings.Number{}}, nil
 	}
-	revision := judging.RenderKey{Revision: shown.ID, Stamp: shown.Stamp, Cleartext: !v.viewer.Secrets()}
-	key := countsKey{revision, digestOf(judged, outcomes), look, failuresOnly}
+	key := countsKey{shown.ID, shown.Stamp, v.viewer, digestOf(judged, outcomes), look, failuresOnly}
 	return v.counts.Do(ctx, key, func(ctx context.Context) (counts findings.Counts, size int, err error) {
 		const perItem = 1000
 		all, cut, more, err := v.allFindings(ctx, shown, look, failuresOnly)

@@ -194,30 +194,35 @@ func (v View) firstMessage(ctx context.Context, revision revisions.Revision, jud
 		}
 		return v.firstOfSchemas(ctx, revision)
 	case isOfRevision(judged.Name) && authz.IsWithheld(judged.Message):
-		result, err := v.revealed(ctx, revision, judged.Name)
-		messages := v.viewer.Messages(result.Messages)
-		switch {
-		case err != nil:
-			return "", err
-		case len(messages) > 0:
-			return messages[0].Message, nil
-		case !v.viewer.Secrets():
+		if !v.viewer.Secrets() {
 			return v.viewer.Withheld(), nil
 		}
-		return "", nil
+		result, err := v.revealed(ctx, revision, judged.Name)
+		if err != nil || len(result.Messages) == 0 {
+			return "", err
+		}
+		return result.Messages[0].Message, nil
 	}
 	return judged.Message, nil
 }
 
 // firstOfSchemas returns the first message of the failed schema validation of a revision, "" if there is none.
 func (v View) firstOfSchemas(ctx context.Context, revision revisions.Revision) (string, error) {
-	found, err := v.described(ctx, revision, EntryQuery{Limit: 1, FailuresOnly: true})
+	found, err := v.described(ctx, revision, EntryQuery{Limit: 1, FailuresOnly: true, Open: !v.viewer.Encrypted})
 	if err != nil {
 		return "", err
 	}
 	reports, err := v.renderer.Report(ctx, v.viewer, found, false)
-	if err != nil || len(reports) == 0 || len(reports[0]) == 0 {
+	switch {
+	case err != nil:
 		return "", err
+	case len(reports) > 0 && len(reports[0]) > 0:
+	case !revision.SecretFails:
+		return "", nil
+	case v.viewer.Encrypted:
+		return validations.Joined, nil
+	default:
+		return v.viewer.Withheld(), nil
 	}
 	first := reports[0][0]
 	if first.Message == validations.Sanitized {

@@ -24,6 +24,7 @@ type EntryQuery struct {
 	From, To     int  // positions, excluding To; 0 in To is no end
 	Limit        int  // maximum number of rows; 0 is no limit
 	FailuresOnly bool // omit entries that only have notes
+	Open         bool // omit failures that depend on secrets
 }
 
 // Reported is a posted result without its errors.
@@ -130,8 +131,12 @@ func UnknownEntry(id int64, name, position string) error {
 
 // entryList is the list of a revision's entries: those of the schema validation under each of its names, then those of
 // posted results, then one for each validation that a policy lists without a result. Most are created on demand.
+//
+// For callers who may not see encrypted documents, entries fail only if that depends on no secret, and the last ones,
+// which do, are left out. If something that depends on a secret fails, the first entry says so, once.
 type entryList struct {
 	revision revisions.Revision
+	open     bool // for callers who may not see encrypted documents
 	policies []validations.Policy
 	internal []string
 	reported []Reported
@@ -144,6 +149,9 @@ func (v View) entryList(ctx context.Context, id int64, name string) (list entryL
 		return list, err
 	}
 	list.revision, list.policies = evidence.Revisions[0], revisions.InForce(evidence.Policies, id)
+	if list.open = !v.viewer.Encrypted; list.open {
+		list.revision.Entries -= list.revision.SecretOutside
+	}
 	if list.reported, err = v.store.Reported(ctx, list.revision, name); err != nil {
 		return list, fmt.Errorf("read validation results: %w", revisions.Explained(ctx, v.store, id, err))
 	}
@@ -209,9 +217,12 @@ func (v View) statuses(ctx context.Context, list entryList, from, to int) ([]val
 	if err != nil {
 		return nil, fmt.Errorf("read failures: %w", revisions.Explained(ctx, v.store, list.revision.ID, err))
 	}
+	if list.withholds() {
+		failures = append(failures, revisions.Failure{Entry: 0, Secret: true})
+	}
 	for _, failure := range failures {
 		for _, at := range list.positions(failure.Entry) {
-			if at >= from && at < to && !failure.Rule.IsZero() {
+			if at >= from && at < to && (failure.Secret || !failure.Rule.IsZero()) {
 				entries[at-from].Status = validations.Failure.String()
 			}
 		}
@@ -219,12 +230,15 @@ func (v View) statuses(ctx context.Context, list entryList, from, to int) ([]val
 	return entries, nil
 }
 
+// withholds reports whether the list withholds failures that depend on secrets.
+func (l entryList) withholds() bool { return l.open && l.revision.SecretFails }
+
 // query selects the stored entries for a window: those of its range, or all if the schema validation has several names.
 func (l entryList) query(from, to int) EntryQuery {
 	if len(l.internal) > 1 {
-		return EntryQuery{}
+		return EntryQuery{Open: l.open}
 	}
-	return EntryQuery{From: from, To: to}
+	return EntryQuery{From: from, To: to, Open: l.open}
 }
 
 // positions returns the positions of a stored entry in the list, one for each name of the schema validation.
@@ -242,6 +256,9 @@ func (v View) addErrors(ctx context.Context, list entryList, entries []validatio
 		described, err := v.describe(ctx, list.revision, list.query(from, to), true)
 		if err != nil {
 			return err
+		}
+		if list.withholds() {
+			described = withFirst(described, v.withheld())
 		}
 		for _, stored := range described {
 			for _, at := range list.positions(stored.entry) {
@@ -290,6 +307,25 @@ func (v View) addReported(ctx context.Context, list entryList, entries []validat
 		}
 	}
 	return nil
+}
+
+// withFirst returns described entries with a further error of the first entry of their revision.
+func withFirst(entries []described, text json.RawMessage) []described {
+	first := described{}
+	if len(entries) > 0 && entries[0].entry == 0 {
+		first, entries = entries[0], entries[1:]
+	}
+	first.errors = append(slices.Clip(first.errors), text)
+	return append([]described{first}, entries...)
+}
+
+// withheld returns the error of the schema validation that stands for all failures that depend on secrets.
+func (v View) withheld() json.RawMessage {
+	text, err := json.Marshal(validations.Unexplained(nil, v.viewer.Withheld(), false))
+	if err != nil {
+		panic(fmt.Errorf("write an error: %w", err)) // such errors always marshal
+	}
+	return text
 }
 
 // clientVersions returns the client versions that a revision was judged with.

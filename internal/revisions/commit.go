@@ -22,8 +22,10 @@ type Commit struct {
 
 	Checks   []Check
 	Failures []Failure // about documents of the payload; a rollback has no payload, and failures about all documents
-	Outside  int       // number of further entries, one for each other document that violates a rule, by ID
-	Results  []validations.Result
+	// Outside is the number of further entries, one for each other document that violates a rule: by ID, at the end those
+	// that depend on secrets.
+	Outside int
+	Results []validations.Result
 
 	Begun, Ended []Violation // those that begin have no Since
 

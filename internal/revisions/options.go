@@ -19,6 +19,8 @@ type Options struct {
 	MaxDeleted *int
 	// CleartextOnly refuses to store, replace or delete encrypted documents.
 	CleartextOnly bool
+	// WithoutUse refuses a change that makes documents depend on encrypted ones, or check them.
+	WithoutUse bool
 	// Viewer is the user who sees the outcome. If the viewer may not see encrypted documents, a dry run judges neither
 	// these nor documents that take something from them, because trying out schemas would reveal their contents.
 	Viewer authz.Viewer

@@ -51,7 +51,12 @@ type Revision struct {
 	Reason
 
 	Entries int  // number of entries of its schema validation
-	Failed  bool // whether any of these entries is a failure
+	Failed  bool // whether any of these entries is a failure, or SecretFails
+	// SecretFails reports whether one of the server's validations fails because of something that depends on a secret.
+	// All of them that look at values fail then: see judging.
+	SecretFails bool
+	// SecretOutside is the number of entries at the end that are failures which depend on secrets.
+	SecretOutside int
 	// ClientVersions is the digest of the client versions that it was judged with, zero if there were none.
 	ClientVersions document.Digest
 	Tags           []string

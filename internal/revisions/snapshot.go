@@ -274,6 +274,7 @@ type Violation struct {
 	Document int64
 	Since    int64
 	Rule     validations.Rule
+	Secret   bool // whether it is violated depends on a secret
 }
 
 // Failure is an entry of a revision's schema validation other than a success without notes.
@@ -282,6 +283,7 @@ type Failure struct {
 	Document int64
 	Rule     validations.Rule // zero if there are only notes
 	Notes    []document.Note
+	Secret   bool // whether it fails depends on a secret
 }
 
 // FailedEntry is a Failure with its document.

@@ -35,8 +35,8 @@ const (
 		SELECT count(*), count(*) FILTER (WHERE encrypted) FROM closed`
 
 	insertRevision = `INSERT INTO revisions (site, revision, created_at, buckets, entries, outside, kind, author, message,
-			origin, client_versions, stamp, succeeded)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
+			origin, client_versions, stamp, succeeded, secret_fails, secret_outside)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`
 
 	changeBuckets = `INSERT INTO buckets (site, bucket, changed, stamp) SELECT $1, b, $3, $4 FROM unnest($2::text[]) b
 		ON CONFLICT (site, bucket) DO UPDATE SET changed = excluded.changed, stamp = excluded.stamp`
@@ -296,7 +296,8 @@ func (s *Store) queueRevision(batch *pgx.Batch, commit revisions.Commit, succeed
 		origin = &r.Origin
 	}
 	batch.Queue(insertRevision, s.site.Name, r.ID, r.CreatedAt, orEmpty(r.Buckets), r.Entries, commit.Outside,
-		r.Kind.String(), r.User, r.Message, origin, postgres.OrNull(r.ClientVersions), r.Stamp, succeeded)
+		r.Kind.String(), r.User, r.Message, origin, postgres.OrNull(r.ClientVersions), r.Stamp, succeeded, r.SecretFails,
+		r.SecretOutside)
 	if len(r.Buckets) > 0 {
 		batch.Queue(changeBuckets, s.site.Name, r.Buckets, r.ID, r.Stamp)
 	}

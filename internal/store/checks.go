@@ -24,30 +24,33 @@ const (
 	checksByPair = `SELECT pair, findings FROM checks WHERE site = $1 AND pair = ANY($2)`
 
 	// violationsOf selects the violations in revision $2; $7 and $8 are its ancestors in the interval tree.
-	violationsOf = `SELECT v.document, v.rule, v.client_versions FROM violations v
+	violationsOf = `SELECT v.document, v.rule, v.client_versions, v.secret FROM violations v
 			WHERE v.site = $1 AND v.until IS NULL AND v.since <= $2
 		UNION ALL
-		SELECT v.document, v.rule, v.client_versions FROM unnest($7::bigint[]) n CROSS JOIN LATERAL (
-			SELECT v.document, v.rule, v.client_versions FROM violations v
+		SELECT v.document, v.rule, v.client_versions, v.secret FROM unnest($7::bigint[]) n CROSS JOIN LATERAL (
+			SELECT v.document, v.rule, v.client_versions, v.secret FROM violations v
 			WHERE v.site = $1 AND v.until IS NOT NULL AND v.fork = n AND v.until > $2 OFFSET 0) v
 		UNION ALL
-		SELECT v.document, v.rule, v.client_versions FROM unnest($8::bigint[]) n CROSS JOIN LATERAL (
-			SELECT v.document, v.rule, v.client_versions FROM violations v
+		SELECT v.document, v.rule, v.client_versions, v.secret FROM unnest($8::bigint[]) n CROSS JOIN LATERAL (
+			SELECT v.document, v.rule, v.client_versions, v.secret FROM violations v
 			WHERE v.site = $1 AND v.until IS NOT NULL AND v.fork = n AND v.since <= $2 OFFSET 0) v`
 
 	// failuresOf selects the entries of revision $2 from $3 to before $4, $6 at most; without those that only have notes
-	// if $5 is true. After the stored entries come the violations of other documents, if any are asked for. The columns of
-	// both have the same types: only then are the conditions used to read entries by index.
-	failuresOf = `SELECT e.entry, e.document, e.rule, e.client_versions, e.notes FROM (
-			SELECT f.entry, f.document, f.rule, f.client_versions, f.notes FROM entries f
+	// if $5 is true, and without failures that depend on secrets if $9 is true. After the stored entries come the
+	// violations of other documents, if any are asked for, at the end those that depend on secrets. The columns of both
+	// have the same types: only then are the conditions used to read entries by index.
+	failuresOf = `SELECT e.entry, e.document, CASE WHEN e.secret AND $9 THEN NULL ELSE e.rule END AS rule,
+			CASE WHEN e.secret AND $9 THEN NULL ELSE e.client_versions END AS client_versions, e.notes FROM (
+			SELECT f.entry, f.document, f.rule, f.client_versions, f.notes, f.secret FROM entries f
 			WHERE f.site = $1 AND f.revision = $2
 			UNION ALL
-			SELECT (r.entries - r.outside + row_number() OVER (ORDER BY v.document) - 1)::integer,
-				v.document, v.rule, v.client_versions, NULL
+			SELECT (r.entries - r.outside + row_number() OVER (ORDER BY v.secret, v.document) - 1)::integer,
+				v.document, v.rule, v.client_versions, NULL, v.secret
 			FROM revisions r CROSS JOIN LATERAL (` + violationsOf + `) v
 			WHERE r.site = $1 AND r.revision = $2 AND r.outside > 0 AND ($4::bigint = 0 OR $4 > r.entries - r.outside)
 				AND v.document NOT IN (SELECT f.document FROM entries f WHERE f.site = $1 AND f.revision = $2)) e
 		WHERE e.entry >= $3::bigint AND ($4::bigint = 0 OR e.entry < $4) AND (e.rule IS NOT NULL OR NOT $5)
+			AND NOT ($9 AND e.secret AND ($5 OR e.notes IS NULL))
 		ORDER BY e.entry LIMIT nullif($6, 0)`
 
 	failedEntries = `SELECT f.entry, f.rule, f.client_versions, f.notes, ` + documentColumns + `, c.body, c.sealed
@@ -67,11 +70,11 @@ const (
 	insertChecks = `INSERT INTO checks (site, pair, findings)
 		SELECT $1, * FROM unnest($2::bytea[], $3::text[]) ON CONFLICT DO NOTHING`
 
-	insertEntries = `INSERT INTO entries (site, revision, entry, document, rule, client_versions, notes)
-		SELECT $1, $2, * FROM unnest($3::integer[], $4::bigint[], $5::bytea[], $6::bytea[], $7::text[])`
+	insertEntries = `INSERT INTO entries (site, revision, entry, document, rule, client_versions, notes, secret)
+		SELECT $1, $2, * FROM unnest($3::integer[], $4::bigint[], $5::bytea[], $6::bytea[], $7::text[], $8::boolean[])`
 
-	insertViolations = `INSERT INTO violations (site, since, document, rule, client_versions)
-		SELECT $1, $2, * FROM unnest($3::bigint[], $4::bytea[], $5::bytea[])`
+	insertViolations = `INSERT INTO violations (site, since, document, rule, client_versions, secret)
+		SELECT $1, $2, * FROM unnest($3::bigint[], $4::bytea[], $5::bytea[], $6::boolean[])`
 
 	endViolations = `UPDATE violations v SET until = $2, fork = n.fork
 		FROM unnest($3::bigint[], $4::bigint[]) AS n (id, fork)
@@ -81,7 +84,7 @@ const (
 // entryArguments returns the arguments of failuresOf after the site and the revision.
 func entryArguments(revision int64, query queries.EntryQuery) []any {
 	before, after := ancestors(revision)
-	return []any{query.From, query.To, query.FailuresOnly, query.Limit, before, after}
+	return []any{query.From, query.To, query.FailuresOnly, query.Limit, before, after, query.Open}
 }
 
 // Checked implements queries.Store.
@@ -191,9 +194,10 @@ func (s *Store) queueFailures(batch *pgx.Batch, commit revisions.Commit) error {
 	n := len(commit.Failures)
 	entries, documents := make([]int32, n), make([]int64, n)
 	rules, versions := make([][]byte, n), make([][]byte, n)
-	notes := make([]*string, n)
+	notes, secret := make([]*string, n), make([]bool, n)
 	for i, failure := range commit.Failures {
 		entries[i], documents[i] = int32(failure.Entry), failure.Document //nolint:gosec // bounded by the documents of a body
+		secret[i] = failure.Secret
 		rules[i], versions[i] = postgres.OrNull(failure.Rule.Schema), postgres.OrNull(failure.Rule.Context)
 		if len(failure.Notes) > 0 {
 			text, err := json.Marshal(failure.Notes)
@@ -203,7 +207,7 @@ func (s *Store) queueFailures(batch *pgx.Batch, commit revisions.Commit) error {
 			notes[i] = new(string(text))
 		}
 	}
-	batch.Queue(insertEntries, s.site.Name, commit.Revision.ID, entries, documents, rules, versions, notes)
+	batch.Queue(insertEntries, s.site.Name, commit.Revision.ID, entries, documents, rules, versions, notes, secret)
 	return nil
 }
 
@@ -218,10 +222,11 @@ func (s *Store) queueViolations(batch *pgx.Batch, commit revisions.Commit) {
 	}
 	if begun := commit.Begun; len(begun) > 0 {
 		ids, rules, versions := make([]int64, len(begun)), make([][]byte, len(begun)), make([][]byte, len(begun))
+		secret := make([]bool, len(begun))
 		for i, violation := range begun {
-			ids[i], rules[i] = violation.Document, violation.Rule.Schema[:]
+			ids[i], rules[i], secret[i] = violation.Document, violation.Rule.Schema[:], violation.Secret
 			versions[i] = postgres.OrNull(violation.Rule.Context)
 		}
-		batch.Queue(insertViolations, s.site.Name, commit.Revision.ID, ids, rules, versions)
+		batch.Queue(insertViolations, s.site.Name, commit.Revision.ID, ids, rules, versions, secret)
 	}
 }

@@ -81,8 +81,8 @@ func TestStore_manyViolations(t *testing.T) {
 		}
 	}
 	for _, sql := range []string{
-		"EXECUTE failures ('default', 2, 490, 500, true, 10, '{}', '{}')", // of the payload
-		"EXECUTE failures ('default', 8, 0, 1, true, 10, '{}', '{}')",     // before the violations
+		"EXECUTE failures ('default', 2, 490, 500, true, 10, '{}', '{}', true)", // of the payload
+		"EXECUTE failures ('default', 8, 0, 1, true, 10, '{}', '{}', true)",     // before the violations
 	} {
 		if pages := pagesRead(t, conn, sql); pages > 9 {
 			t.Errorf("%s reads %d pages", sql, pages)

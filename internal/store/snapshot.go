@@ -80,7 +80,7 @@ const (
 
 	livePositions = `SELECT d.id, d.place FROM documents d WHERE d.site = $1 AND d.until IS NULL ORDER BY d.place`
 
-	liveViolations = `SELECT v.document, v.since, v.rule, v.client_versions FROM violations v
+	liveViolations = `SELECT v.document, v.since, v.rule, v.client_versions, v.secret FROM violations v
 		WHERE v.site = $1 AND v.until IS NULL`
 
 	failingDocuments = withContent + `WHERE d.site = $1 AND d.id IN (
@@ -216,7 +216,8 @@ func (r *snapshotReader) queueEvidence(q *postgres.Questions) {
 	site := r.store.site.Name
 	evidence.AskNewest(q, site, &r.Newest, &r.policies)
 	q.Ask(postgres.Into(&r.Violations, func(row pgx.CollectableRow) (v revisions.Violation, err error) {
-		err = row.Scan(&v.Document, &v.Since, postgres.IntoDigest(&v.Rule.Schema), postgres.IntoDigest(&v.Rule.Context))
+		err = row.Scan(&v.Document, &v.Since, postgres.IntoDigest(&v.Rule.Schema), postgres.IntoDigest(&v.Rule.Context),
+			&v.Secret)
 		return v, err //nolint:wrapcheck // explained by snapshot
 	}), liveViolations, site)
 	q.Ask(postgres.Into(&r.ClientVersions, r.store.scanDocument), liveVersions, site, r.live.stamp)

@@ -222,6 +222,10 @@ const TooMuchWork = "The document is not checked any further, because that takes
 // Unlisted is the message for each finding of a document in a list that is too long already.
 const Unlisted = "It is not described, because there are too many errors"
 
+// Joined is the message of a validation that fails only because another one does.
+const Joined = "It fails because another validation of the server does, on something that depends on an encrypted " +
+	"document: they fail together, so that callers who may not see encrypted documents learn only that something fails"
+
 // Unopened is the message for an encrypted document that cannot be decrypted for its check.
 const Unopened = "The document cannot be checked, because its secret cannot be opened"
 
@@ -262,7 +266,7 @@ func Concealed(findings []Finding) []Finding {
 }
 
 // Unexplained returns the error for a document whose findings are withheld, with a message in their place. Unless
-// named, the error does not identify the document.
+// named, the error does not identify the document, which may be nil.
 func Unexplained(doc *document.Document, message string, named bool) Error {
 	const null = "null"
 	e := Error{

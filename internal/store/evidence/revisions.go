@@ -11,9 +11,9 @@ import (
 
 const (
 	revisionColumns = `r.revision, r.created_at, r.buckets, r.entries, r.kind, r.author, r.message, coalesce(r.origin, 0),
-		r.outside > 0
+		r.outside > 0 OR r.secret_fails
 			OR EXISTS (SELECT FROM entries f WHERE f.site = r.site AND f.revision = r.revision AND f.rule IS NOT NULL),
-		r.client_versions, r.stamp`
+		r.client_versions, r.stamp, r.secret_fails, r.secret_outside`
 
 	// revisionNumbered selects a revision with its tags, after the time; its number follows.
 	revisionNumbered = `SELECT now(), ARRAY(
@@ -34,7 +34,7 @@ func AskNewest(q *postgres.Questions, site string, newest *revisions.Revision, p
 func scanRevision(row pgx.CollectableRow) (r revisions.Revision, err error) {
 	var kind string
 	err = row.Scan(&r.ID, &r.CreatedAt, &r.Buckets, &r.Entries, &kind, &r.User, &r.Message, &r.Origin, &r.Failed,
-		postgres.IntoDigest(&r.ClientVersions), &r.Stamp)
+		postgres.IntoDigest(&r.ClientVersions), &r.Stamp, &r.SecretFails, &r.SecretOutside)
 	if err != nil {
 		return r, fmt.Errorf("read a revision: %w", err)
 	}

@@ -1,0 +1,100 @@
+package judging
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/authz"
+	"purser/internal/fault"
+	"purser/internal/revisions"
+	"purser/internal/revisions/revisionstest"
+	"purser/internal/validations"
+)
+
+// The validations that look at values fail together because of a secret, and each for reasons of its own.
+func TestJudgement_joined(t *testing.T) {
+	t.Parallel()
+	const policy, rendering, puppet = validations.PolicyValidation, validations.RenderingValidation, validations.PuppetValidation
+	open, secret := fault.Message{Message: "open"}, fault.Message{Message: "secret", Secret: true}
+	for name, c := range map[string]struct {
+		schemas bool // something secret fails in the schema validation
+		results []RevisionResult
+		fails   bool
+		want    map[string]string // the last message by validation
+	}{
+		"nothing": {false, []RevisionResult{{Name: rendering}}, false, map[string]string{rendering: ""}},
+		"something open": {
+			false,
+			[]RevisionResult{{Name: rendering, Messages: []fault.Message{open}}, {Name: puppet}},
+			false,
+			map[string]string{rendering: "open", puppet: ""},
+		},
+		"schemas": {
+			true,
+			[]RevisionResult{{Name: policy}, {Name: rendering, Messages: []fault.Message{open}}, {Name: puppet}},
+			true,
+			map[string]string{policy: "", rendering: validations.Joined, puppet: validations.Joined},
+		},
+		"a rendering": {
+			false,
+			[]RevisionResult{{Name: rendering, Messages: []fault.Message{secret}}, {Name: puppet}},
+			true,
+			map[string]string{rendering: "secret", puppet: validations.Joined},
+		},
+		"relations, which no secret value decides": {
+			false,
+			[]RevisionResult{{Name: policy, Messages: []fault.Message{secret}}, {Name: rendering}},
+			false,
+			map[string]string{policy: "secret", rendering: ""},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			made := Judgement{SecretFails: c.schemas, Results: c.results}.joined()
+			got := map[string]string{}
+			for _, result := range made.Results {
+				got[result.Name] = ""
+				if n := len(result.Messages); n > 0 {
+					got[result.Name] = result.Messages[n-1].Message
+				}
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" || made.Failed() != c.fails {
+				t.Errorf("schemas fail: %v, want %v; messages (-want +got)\n%s", made.Failed(), c.fails, diff)
+			}
+		})
+	}
+}
+
+// The fault of an exhausted budget names no document to callers who may not see encrypted ones, if there are any: how
+// far the budget went may depend on one.
+func TestExhausted(t *testing.T) {
+	t.Parallel()
+	open := revisionstest.Parsed(t, revisionstest.Widget("w", "{}", revisionstest.Cleartext))
+	sealed := revisionstest.Parsed(t, revisionstest.Widget("w", "{}", "storagePolicy: encrypted, layeringDefinition: {layer: site}"))
+	tooLarge := fault.New(fault.TooLarge, "HTTPPayloadTooLarge", "render document w: too much work")
+	for name, c := range map[string]struct {
+		err       error
+		documents []*revisions.Stored
+		named     bool
+	}{
+		"no secrets":    {tooLarge, open, true},
+		"secrets":       {tooLarge, sealed, false},
+		"another fault": {fault.New(fault.Invalid, "T", "document w fails"), sealed, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := exhausted(c.err, c.documents)
+			f, ok := errors.AsType[*fault.Fault](err)
+			if !ok || f.Kind != fault.KindOf(c.err) {
+				t.Fatalf("%v", err)
+			}
+			shown := authz.Viewer{}.Fault(f)
+			owner := authz.Viewer{Encrypted: true}.Fault(f)
+			if named := shown.Message == c.err.Error(); named != c.named || owner.Message != c.err.Error() {
+				t.Errorf("shown: %s; to the owner: %s", shown.Message, owner.Message)
+			}
+		})
+	}
+}
