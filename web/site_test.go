@@ -205,7 +205,8 @@ func doc(schema, name, policy, metadata, data string) string {
 }
 
 func quoted(text string) string {
-	return string(document.AppendJSON(nil, text))
+	breaks := strings.NewReplacer("\u0085", `\u0085`, "\u2028", `\u2028`) // YAML ends lines there
+	return breaks.Replace(string(document.AppendJSON(nil, text)))
 }
 
 // browser keeps the cookies of one user.
