@@ -128,11 +128,13 @@ func targetOf(r *http.Request) string {
 	if len(target) > maxLength && parameters.Of(r).Flag("dry-run", false) {
 		target = r.URL.EscapedPath() + "?dry-run=true&" + r.URL.RawQuery
 	}
-	return words.Storable(words.First(target, maxLength))
+	text := []rune(words.Storable(target))
+	return string(text[:min(len(text), maxLength)])
 }
 
 // EndUser returns X-End-User, shortened. It is only recorded, so an invalid value does not fail the change.
 func EndUser(r *http.Request) string {
 	const maxLength = 255
-	return words.Storable(words.First(r.Header.Get("X-End-User"), maxLength))
+	name := []rune(words.Storable(r.Header.Get("X-End-User")))
+	return string(name[:min(len(name), maxLength)])
 }
