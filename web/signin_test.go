@@ -70,6 +70,28 @@ func TestSignIn_next(t *testing.T) {
 		"/ui/sign-out":           "/ui/",
 		"https:/ui/":             "/ui/",
 		"/ui/revisions/tag:a%2F": "/ui/revisions/tag:a%2F",
+
+		"/ui/../..//evil":             "/ui/",
+		"/ui/..//evil.example/ui/":    "/ui/",
+		"/ui/%2e%2e/evil":             "/ui/",
+		"/ui/%2E./%2e%2E//evil/ui/":   "/ui/",
+		"/ui/..%2f..%2fevil":          "/ui/",
+		"/ui/./x/../sign-out":         "/ui/",
+		"/ui/%73ign-out":              "/ui/",
+		"///evil.example/ui/":         "/ui/",
+		`/ui/\..\evil`:                "/ui/",
+		`/\\evil.example/ui/`:         "/ui/",
+		"/ui/\x00":                    "/ui/",
+		"/ui/\x1b[31m":                "/ui/",
+		"/ui/%0d%0aSet-Cookie:%20a":   "/ui/%0d%0aSet-Cookie:%20a",
+		"/ui//evil.example":           "/ui/evil.example",
+		"/ui/revisions/../search?q=a": "/ui/search?q=a",
+		"/ui/%252e%252e/search":       "/ui/%252e%252e/search",
+		"/ui/search?q=\u202e&a=../..": "/ui/search?a=..%2F..&q=%E2%80%AE",
+		"/ui/search#\u202e":           "/ui/search#%E2%80%AE",
+		"ui/search":                   "/ui/",
+		"?next=/ui/":                  "/ui/",
+		"/uix/":                       "/ui/",
 	} {
 		form := url.Values{"token": {"admin"}, "next": {next}}
 		got := s.browser(t).send(t, http.MethodPost, "/ui/sign-in", form).is(t, http.StatusSeeOther)
