@@ -97,7 +97,12 @@ func (s *server) showSignIn(w http.ResponseWriter, r *http.Request) {
 	content := signInView{Next: s.next(v.param("next"))}
 	token := s.cookies.Session(r).Token
 	var caller client.Caller
-	if backend.New(s.API, r, token).Get(r.Context(), &caller, nil, "whoami") == nil {
+	err := backend.New(s.API, r, token).Get(r.Context(), &caller, nil, "whoami")
+	if backend.RefusedWith(err, http.StatusMisdirectedRequest) {
+		v.fail(err)
+		return
+	}
+	if err == nil {
 		if token != "" || !s.certified(r) || v.param("other") == "" {
 			http.Redirect(w, r, content.Next, http.StatusSeeOther)
 			return

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -97,6 +98,25 @@ func TestSignIn_next(t *testing.T) {
 		got := s.browser(t).send(t, http.MethodPost, "/ui/sign-in", form).is(t, http.StatusSeeOther)
 		if at := got.Header.Get("Location"); at != want {
 			t.Errorf("next=%q leads to %q, want %q", next, at, want)
+		}
+	}
+}
+
+// Without authentication, no page shows anything under a name that is not the server's.
+func TestPages_hosts(t *testing.T) {
+	t.Parallel()
+	s := broken(t, anonymous)
+	for _, target := range []string{"/ui/", "/ui/revisions/1", "/ui/sign-in", "/ui/revisions/1/document.yaml?schema=acme/Host/v1&layer=site&name=cmp-1"} {
+		for host, status := range map[string]int{"evil.example": http.StatusMisdirectedRequest, "localhost:9000": http.StatusOK} {
+			if status == http.StatusOK && target == "/ui/sign-in" {
+				status = http.StatusSeeOther
+			}
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, http.NoBody)
+			r.Host = host
+			w := httptest.NewRecorder()
+			if s.pages.ServeHTTP(w, r); w.Code != status || status == http.StatusMisdirectedRequest && !strings.Contains(w.Body.String(), "--public-url") {
+				t.Errorf("%s at %s: status %d\n%s", target, host, w.Code, w.Body)
+			}
 		}
 	}
 }
