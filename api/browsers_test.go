@@ -255,12 +255,32 @@ func TestHandler_hosts(t *testing.T) {
 		host, local string
 		own         bool
 	}{
-		{"localhost", "", true}, {"localhost:9000", "", true}, {"LocalHost.:80", "", true}, {"127.0.0.1:9000", "", true}, {"127.8.9.1", "", true},
-		{"[::1]:9000", "", true}, {"[::1]", "", true}, {"[::ffff:127.0.0.1]", "", true}, {"purser.example", "", true}, {"Purser.Example:8443", "", true},
-		{"10.0.0.5:9000", "10.0.0.5:9000", true}, {"10.0.0.5", "[::ffff:10.0.0.5]:9000", true}, {"[fd00::5]:9000", "[fd00::5]:9000", true},
-		{"10.0.0.6:9000", "10.0.0.5:9000", false}, {"10.0.0.5", "", false}, {"evil.example", "127.0.0.1:9000", false}, {"0.0.0.0:9000", "127.0.0.1:9000", false},
-		{"localhost.evil.example", "", false}, {"127.0.0.1.evil.example", "", false}, {"evil.localhost", "", false}, {"a.purser.example", "", false},
-		{"", "", false}, {"[::1", "", false}, {"2130706433", "", false}, {"127.1", "", false}, {"localhost@evil.example", "", false},
+		{"localhost", "", true},
+		{"localhost:9000", "", true},
+		{"LocalHost.:80", "", true},
+		{"127.0.0.1:9000", "", true},
+		{"127.8.9.1", "", true},
+		{"[::1]:9000", "", true},
+		{"[::1]", "", true},
+		{"[::ffff:127.0.0.1]", "", true},
+		{"purser.example", "", true},
+		{"Purser.Example:8443", "", true},
+		{"10.0.0.5:9000", "10.0.0.5:9000", true},
+		{"10.0.0.5", "[::ffff:10.0.0.5]:9000", true},
+		{"[fd00::5]:9000", "[fd00::5]:9000", true},
+		{"10.0.0.6:9000", "10.0.0.5:9000", false},
+		{"10.0.0.5", "", false},
+		{"evil.example", "127.0.0.1:9000", false},
+		{"0.0.0.0:9000", "127.0.0.1:9000", false},
+		{"localhost.evil.example", "", false},
+		{"127.0.0.1.evil.example", "", false},
+		{"evil.localhost", "", false},
+		{"a.purser.example", "", false},
+		{"", "", false},
+		{"[::1", "", false},
+		{"2130706433", "", false},
+		{"127.1", "", false},
+		{"localhost@evil.example", "", false},
 	} {
 		got := at(none, c.host, c.local, http.MethodGet, whoami)
 		if c.own && got.StatusCode != http.StatusOK || !c.own && got.StatusCode != http.StatusMisdirectedRequest {

@@ -283,15 +283,15 @@ func TestPages_crawl(t *testing.T) {
 		documents = append(documents, doc("acme/Host/v1", name, "cleartext", ", labels: {"+value+": "+value+"}",
 			`{`+value+`: `+value+`, rack: `+value+`}`))
 	}
-	required := "{validations: ["
+	var required []string
 	for _, name := range names[:8] {
-		required += "{name: " + quoted(name) + "},"
+		required = append(required, "{name: "+quoted(name)+"}")
 		s.put(t, name, doc("acme/Thing/v1", "in "+name, "cleartext", "", "{a: "+quoted(name)+"}"))
 		s.call(t, http.MethodPost, "revisions/latest/tags/"+url.PathEscape(name), "{v: "+quoted(name)+"}")
 		s.call(t, http.MethodPost, "revisions/latest/validations/"+url.PathEscape(name),
 			"{status: failure, validator: {name: v, version: '1'}, errors: [{message: "+quoted(name)+"}]}")
 	}
-	s.put(t, "policies", doc("deckhand/ValidationPolicy/v1", "required", "cleartext", "", required+"]}"))
+	s.put(t, "policies", doc("deckhand/ValidationPolicy/v1", "required", "cleartext", "", "{validations: ["+strings.Join(required, ", ")+"]}"))
 	s.put(t, "site?message="+url.QueryEscape(names[0]), documents...)
 	b := s.as(t, "admin")
 	kinds := map[string]int{}

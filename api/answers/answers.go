@@ -70,8 +70,8 @@ func (a *Writer) Send(w http.ResponseWriter, r *http.Request, status int, kind s
 // that a name or description that looks like a script is harmless.
 const pagePolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// Deliver answers with text, without comparing ETags. Text for people, of the media types text/…, is printable: it names
-// documents, buckets and tags of others.
+// Deliver answers with text, without comparing ETags. Text for people, of the media types text/…, is printable, because
+// it has names and messages of others.
 func (a *Writer) Deliver(w http.ResponseWriter, r *http.Request, status int, kind string, text []byte) {
 	switch kind {
 	case mediatype.HTML:

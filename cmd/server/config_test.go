@@ -41,7 +41,7 @@ func TestLogFlags_hostile(t *testing.T) {
 	const hostile = "\x1b]0;t\a\u009b31m\u0085\u2028\u202e\u200b\U000e0041"
 	for _, format := range []string{"text", "json"} {
 		var out bytes.Buffer
-		logFlags{LogFormat: format}.logger(&out).Info(hostile, hostile, hostile, "error", errors.New(hostile))
+		logFlags{LogFormat: format}.logger(&out).Info(hostile, "error", errors.New(hostile))
 		if text := out.String(); text != words.Printable(text) || strings.Count(text, "\n") != 1 {
 			t.Errorf("%s: %q", format, text)
 		}

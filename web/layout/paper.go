@@ -74,5 +74,5 @@ func (p *Paper) Of(revision int64, most int, list any) Part { return Part{p, rev
 // could disguise other ones, which html/template leaves as they are.
 func (p *Paper) WriteTo(w io.Writer) (int64, error) {
 	n, err := io.WriteString(w, words.Printable(p.written.String()))
-	return int64(n), err //nolint:wrapcheck // it is of w
+	return int64(n), err
 }
