@@ -86,10 +86,13 @@ func characters(text string) iter.Seq2[rune, bool] {
 			if marks++; !unicode.Is(unicode.M, r) {
 				marks = 0
 			}
-			if !yield(r, marks <= maxMarks && (isVisible(r) || joins(previous, r))) {
+			visible := marks <= maxMarks && (isVisible(r) || joins(previous, r))
+			if !yield(r, visible) {
 				return
 			}
-			previous = r
+			if previous = r; !visible {
+				previous = 0
+			}
 		}
 	}
 }
@@ -106,7 +109,7 @@ const (
 	emojiStyle        = '\ufe0f'
 )
 
-// joins reports whether an invisible character belongs to the previous one, as in emoji and in scripts that join their
+// joins reports whether an invisible character belongs to the previous visible one, as in emoji and in scripts that join their
 // letters. In Latin text it would only make two names look the same.
 func joins(previous, r rune) bool {
 	const afterLatin = 0x300

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"purser/internal/words"
 )
 
@@ -34,13 +36,27 @@ func TestPrintable_invisible(t *testing.T) {
 	for hidden, want := range map[string]string{
 		"a\u200bb\u200dc\u200cd": "a⟨U+200B⟩b⟨U+200D⟩c⟨U+200C⟩d", "ad\u00admin": "ad⟨U+00AD⟩min", "a\ufe0fb": "a⟨U+FE0F⟩b",
 		"🙂\ufe0f\ufe0f\ufe01": "🙂\ufe0f⟨U+FE0F⟩⟨U+FE01⟩", "👩\u200d\u200d": "👩\u200d⟨U+200D⟩", "a\U000e0061\U000e0100": "a⟨U+E0061⟩⟨U+E0100⟩",
-		"\u3164\u115f\u034f": "⟨U+3164⟩⟨U+115F⟩⟨U+034F⟩", "\ue000\ufffe\ufeff": "⟨U+E000⟩⟨U+FFFE⟩⟨U+FEFF⟩",
+		"a\ufe0f\u200d": "a⟨U+FE0F⟩⟨U+200D⟩", "\u3164\u115f\u034f": "⟨U+3164⟩⟨U+115F⟩⟨U+034F⟩", "\ue000\ufffe\ufeff": "⟨U+E000⟩⟨U+FFFE⟩⟨U+FEFF⟩",
 		"\xc0\x80\xed\xa0\x80": strings.Repeat("\uFFFD", 5), "a" + strings.Repeat("\u0301", 10): "a" + strings.Repeat("\u0301", 8) + "⟨U+0301⟩⟨U+0301⟩",
 	} {
 		if got := words.Printable(hidden); got != want {
 			t.Errorf("%q became %q, want %q", hidden, got, want)
 		}
 	}
+}
+
+// Printable text stays as it is, and escaped JSON text is printable.
+func TestPrintable_stays(t *testing.T) {
+	t.Parallel()
+	alphabet := []rune("aé\n\u0301\u202e\u200c\u200d\ufe0e\ufe0f\U000e0001🙂म⟩ü\x1b\u0085")
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOf(rapid.OneOf(rapid.SampledFrom(alphabet), rapid.Rune())).Draw(t, "text")
+		for _, shown := range []string{words.Printable(text), words.PrintableJSON(strings.ReplaceAll(text, "\r", ""))} {
+			if again := words.Printable(shown); again != shown {
+				t.Errorf("%q became %q, and then %q", text, shown, again)
+			}
+		}
+	})
 }
 
 // PrintableJSON keeps the value of JSON text and leaves no characters that control a terminal.
