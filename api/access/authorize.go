@@ -34,7 +34,7 @@ type Config struct {
 type Gate struct {
 	Config
 
-	rates []rate                    // none if the rate is unlimited
+	rates []rate                      // none if the rate is unlimited
 	own   *http.CrossOriginProtection // refuses changes by pages of other sites
 }
 

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"purser/api/mediatype"
 )
@@ -18,7 +19,7 @@ func TestWriter_Deliver(t *testing.T) {
 	} {
 		recorder := httptest.NewRecorder()
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
-		NewWriter(0).Deliver(recorder, r, http.StatusOK, kind, []byte(text))
+		NewWriter(0, time.Minute).Deliver(recorder, r, http.StatusOK, kind, []byte(text))
 		if got := recorder.Body.String(); got != want {
 			t.Errorf("%s: %q, want %q", kind, got, want)
 		}
