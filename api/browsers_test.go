@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -11,8 +12,10 @@ import (
 	"log/slog"
 	"maps"
 	"math/big"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os/exec"
 	"slices"
 	"strings"
@@ -85,7 +88,7 @@ func TestHandler_pages(t *testing.T) {
 // a cache may show them to others.
 func TestHandler_publicURL(t *testing.T) {
 	t.Parallel()
-	const public, named = "https://purser.example/site", "http://example.com" // httptest's host
+	const public, named = "https://purser.example/site", "http://localhost"
 	s := newSite(t)
 	known := newSite(t, func(config *api.Config) { config.PublicURL = public })
 	for _, s := range []site{s, known} {
@@ -108,12 +111,12 @@ func TestHandler_publicURL(t *testing.T) {
 			kind, text := whole(s.get(t, path, "Accept", accept))
 			_, fromKnown := whole(known.get(t, path, "Accept", accept))
 			links := strings.Count(text, named+"/api/")
-			if strings.Contains(fromKnown, "example.com") || strings.Count(fromKnown, public+"/api/") != links {
+			if strings.Contains(fromKnown, named) || strings.Count(fromKnown, public+"/api/") != links {
 				t.Errorf("%s as %s with a public URL, %d links without one:\n%s", path, kind, links, fromKnown)
 			}
 			if page := strings.HasPrefix(kind, "text/html") || kind == "image/svg+xml"; page {
 				pages++
-				if strings.Contains(text, "example.com") {
+				if strings.Contains(text, "localhost") {
 					t.Errorf("%s as %s names the request's host:\n%s", path, kind, text)
 				}
 			}
@@ -210,7 +213,7 @@ func authoritiesOf(t *testing.T, certificate *x509.Certificate, removed bool) *a
 // If no token is needed, pages of other sites cannot make changes either.
 func TestHandler_otherSites_anonymous(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newSite(t, func(config *api.Config) { config.PublicURL, config.Compat = "https://purser.example/site", true })
 	s.put(t, "b", widget("w")).is(t, http.StatusOK)
 	for _, c := range []struct {
 		header []string
@@ -218,16 +221,84 @@ func TestHandler_otherSites_anonymous(t *testing.T) {
 	}{
 		{[]string{"Sec-Fetch-Site", "cross-site"}, http.StatusForbidden},
 		{[]string{"Origin", "https://evil.example"}, http.StatusForbidden},
+		{[]string{"Origin", "null"}, http.StatusForbidden},
+		{[]string{"Origin", "https://localhost.evil.example"}, http.StatusForbidden},
+		{[]string{"Origin", "http://purser.example"}, http.StatusForbidden},
+		{[]string{"Origin", "https://purser.example"}, http.StatusCreated},
+		{[]string{"Origin", "http://localhost"}, http.StatusCreated},
 		{[]string{"Sec-Fetch-Site", "same-origin"}, http.StatusCreated},
 		{nil, http.StatusCreated},
 	} {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v1.0/revisions/1/tags/t", http.NoBody)
-		for i := 0; i < len(c.header); i += 2 {
-			r.Header.Set(c.header[i], c.header[i+1])
+		if got := s.do(t, http.MethodPost, "revisions/1/tags/t", "", c.header...); got.StatusCode != c.want {
+			t.Errorf("%v: %d %s, want %d", c.header, got.StatusCode, got.text, c.want)
 		}
-		got := httptest.NewRecorder()
-		if s.ServeHTTP(got, r); got.Code != c.want {
-			t.Errorf("%v: %d %s, want %d", c.header, got.Code, got.Body, c.want)
+	}
+}
+
+// Without authentication, all routes with content refuse the names of other hosts. Probes and public routes answer.
+func TestHandler_hosts(t *testing.T) {
+	t.Parallel()
+	none := newSite(t, func(config *api.Config) { config.PublicURL = "https://purser.example:8443/site" })
+	authenticated := newSite(t, withUsers(new(users)))
+	at := func(s site, host, local, method, path string) response {
+		r := httptest.NewRequestWithContext(t.Context(), method, path, http.NoBody)
+		r.Header.Set("Accept", "application/json")
+		if r.Host = host; local != "" {
+			address := net.TCPAddrFromAddrPort(netip.MustParseAddrPort(local))
+			r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, address))
+		}
+		recorder := httptest.NewRecorder()
+		s.ServeHTTP(recorder, r)
+		return response{recorder.Result(), recorder.Body.String()}
+	}
+	const whoami = "/api/v1.0/whoami"
+	for _, c := range []struct {
+		host, local string
+		own         bool
+	}{
+		{"localhost", "", true},
+		{"localhost:9000", "", true},
+		{"LocalHost.:80", "", true},
+		{"127.0.0.1:9000", "", true},
+		{"127.8.9.1", "", true},
+		{"[::1]:9000", "", true},
+		{"[::1]", "", true},
+		{"[::ffff:127.0.0.1]", "", true},
+		{"purser.example", "", true},
+		{"Purser.Example:8443", "", true},
+		{"10.0.0.5:9000", "10.0.0.5:9000", true},
+		{"10.0.0.5", "[::ffff:10.0.0.5]:9000", true},
+		{"[fd00::5]:9000", "[fd00::5]:9000", true},
+		{"10.0.0.6:9000", "10.0.0.5:9000", false},
+		{"10.0.0.5", "", false},
+		{"evil.example", "127.0.0.1:9000", false},
+		{"0.0.0.0:9000", "127.0.0.1:9000", false},
+		{"localhost.evil.example", "", false},
+		{"127.0.0.1.evil.example", "", false},
+		{"evil.localhost", "", false},
+		{"a.purser.example", "", false},
+		{"", "", false},
+		{"2130706433", "", false},
+		{"127.1", "", false},
+		{"localhost@evil.example", "", false},
+	} {
+		got := at(none, c.host, c.local, http.MethodGet, whoami)
+		if c.own && got.StatusCode != http.StatusOK || !c.own && got.StatusCode != http.StatusMisdirectedRequest {
+			t.Errorf("Host: %q at %q: status %d\n%s", c.host, c.local, got.StatusCode, got.text)
+		}
+		at(authenticated, c.host, c.local, http.MethodGet, whoami).is(t, http.StatusOK)
+	}
+	at(none, "evil.example:9000", "", http.MethodGet, whoami).fails(t, http.StatusMisdirectedRequest, "HTTPMisdirectedRequest")
+	if text := at(none, "evil.example:9000", "", http.MethodGet, whoami).text; !strings.Contains(text, "--public-url http://evil.example:9000") {
+		t.Errorf("the message does not name the way out: %s", text)
+	}
+	public := []string{"/", "/versions", "/readyz", "/openapi.yaml", "/api/v1.0/health"}
+	for path, methods := range api.Routes() {
+		for method := range methods {
+			got := at(none, "evil.example", "", method, path)
+			if refused := got.StatusCode == http.StatusMisdirectedRequest; refused == slices.Contains(public, path) {
+				t.Errorf("%s %s: status %d", method, path, got.StatusCode)
+			}
 		}
 	}
 }

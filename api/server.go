@@ -99,7 +99,8 @@ type server struct {
 func New(config Config) http.Handler {
 	gate := access.NewGate(access.Config{
 		Authenticator: config.Access.Authenticator, Anonymous: config.Access.Anonymous, Rules: config.Access.Rules,
-		Authorities: config.Access.Authorities, Rate: config.Bounds.Rate, Compat: config.Compat, Now: config.Now,
+		Authorities: config.Access.Authorities, Rate: config.Bounds.Rate, PublicURL: config.PublicURL,
+		Now: config.Now,
 	})
 	s := &server{
 		Config: config, gate: gate,

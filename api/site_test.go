@@ -84,7 +84,17 @@ func newSite(t *testing.T, adapt ...func(*api.Config)) site {
 	for _, change := range adapt {
 		change(&config)
 	}
-	return site{api.New(config), log}
+	return site{named(api.New(config)), log}
+}
+
+// named returns a handler of requests that name a host of their own, or else localhost and not httptest's host.
+func named(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Host == "example.com" {
+			r.Host = "localhost"
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // silent is an issuer of tokens that does not answer.

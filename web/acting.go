@@ -64,7 +64,7 @@ func (v *visit) tag() (view, error) {
 // untag deletes a tag.
 func (v *visit) untag() (view, error) {
 	return v.act(backend.Call{
-		Method: http.MethodDelete, Path: []string{"revisions", v.PathValue("revision"), "tags", v.PostForm.Get("name")},
+		Method: http.MethodDelete, Path: []string{"revisions", v.PathValue("revision"), "tags", v.Form.Get("name")},
 		Query: v.about(),
 	}, "tags")
 }

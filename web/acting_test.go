@@ -49,16 +49,16 @@ func TestActing(t *testing.T) {
 		}
 		return b.send(t, http.MethodPost, page+action, fields, "Sec-Fetch-Site", "same-origin").is(t, status)
 	}
-	send("/tags", http.StatusSeeOther, "name", "good/one")
-	b.get(t, page).shows(t, "good/one")
-	b.get(t, "/ui/revisions/tag:good%2Fone").is(t, http.StatusOK).shows(t, "Revision 2")
-	for _, none := range []string{"", " "} { // which must not mean all tags
-		b.send(t, http.MethodPost, page+"/tags/delete", url.Values{"name": {none}, "stamp": {b.get(t, page).form(t, page+"/tags/delete").Get("stamp")}},
-			"Sec-Fetch-Site", "same-origin")
-		b.get(t, page).shows(t, "good/one")
+	const tag, remove = "good/\u202eone", "/tags/delete?name=good%2F%E2%80%AEone"
+	send("/tags", http.StatusSeeOther, "name", tag)
+	b.get(t, page).shows(t, "good/⟨U+202E⟩one")
+	b.get(t, "/ui/revisions/tag:"+url.PathEscape(tag)).is(t, http.StatusOK).shows(t, "Revision 2")
+	for _, none := range []string{"", "%20"} { // which must not mean all tags
+		b.send(t, http.MethodPost, page+"/tags/delete?name="+none, b.get(t, page).form(t, page+remove), "Sec-Fetch-Site", "same-origin")
+		b.get(t, page).shows(t, "good/⟨U+202E⟩one")
 	}
-	send("/tags/delete", http.StatusSeeOther, "name", "good/one")
-	if strings.Contains(b.get(t, page).text, "good/one") {
+	send(remove, http.StatusSeeOther)
+	if strings.Contains(b.get(t, page).text, "good/") {
 		t.Error("the tag is still there")
 	}
 	send("/tags", http.StatusPreconditionFailed, "name", "late", "stamp", "0123456789abcdef")

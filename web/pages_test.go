@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode"
 
 	"golang.org/x/net/html"
 
 	"purser/api"
+	"purser/internal/words"
 )
 
 const hostSchema = `---
@@ -274,7 +274,7 @@ func TestPages_crawl(t *testing.T) {
 	s := newSite(t)
 	s.put(t, "control", hostSchema, layers)
 	names := []string{
-		`<script src=x>evil()</script>`, `javascript:evil()`, `]]><x-evil onload="evil()">`, `"><x-evil>`, `' onclick='evil()`,
+		"\x1b[31m\a\u0085\u2028\u2066\u200f", strings.Repeat("\u202ea", 126), `<script src=x>evil()</script>`, `javascript:evil()`, `]]><x-evil onload="evil()">`, `"><x-evil>`, `' onclick='evil()`,
 		"right\u202eto left", "zero\u200bwidth", "../../sign-out", `%2e%2e/?a=b#c&d`, "{{.}}", "a/b c", "<!--",
 	}
 	var documents []string
@@ -283,16 +283,19 @@ func TestPages_crawl(t *testing.T) {
 		documents = append(documents, doc("acme/Host/v1", name, "cleartext", ", labels: {"+value+": "+value+"}",
 			`{`+value+`: `+value+`, rack: `+value+`}`))
 	}
-	for _, name := range names[:6] {
+	var required []string
+	for _, name := range names[:8] {
+		required = append(required, "{name: "+quoted(name)+"}")
 		s.put(t, name, doc("acme/Thing/v1", "in "+name, "cleartext", "", "{a: "+quoted(name)+"}"))
 		s.call(t, http.MethodPost, "revisions/latest/tags/"+url.PathEscape(name), "{v: "+quoted(name)+"}")
 		s.call(t, http.MethodPost, "revisions/latest/validations/"+url.PathEscape(name),
 			"{status: failure, validator: {name: v, version: '1'}, errors: [{message: "+quoted(name)+"}]}")
 	}
+	s.put(t, "policies", doc("deckhand/ValidationPolicy/v1", "required", "cleartext", "", "{validations: ["+strings.Join(required, ", ")+"]}"))
 	s.put(t, "site?message="+url.QueryEscape(names[0]), documents...)
 	b := s.as(t, "admin")
 	kinds := map[string]int{}
-	seen := b.crawl(t, 250, func(target string, page answer) {
+	seen := b.crawl(t, 300, func(target string, page answer) {
 		if page.StatusCode != http.StatusOK {
 			t.Errorf("%s: status %d\n%s", target, page.StatusCode, page.visible(t))
 		}
@@ -325,8 +328,8 @@ func wellFormed(t *testing.T, target string, page answer) {
 	ids, headings, labelled := map[string]bool{}, 0, map[*html.Node]bool{}
 	tree := page.tree(t)
 	for n := range tree.Descendants() {
-		if n.Type == html.TextNode && strings.ContainsFunc(n.Data, func(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }) {
-			t.Errorf("%s: a text changes the direction of writing: %q", target, n.Data)
+		if n.Data != words.Printable(n.Data) {
+			t.Errorf("%s: a text is not printable: %q", target, n.Data)
 		}
 		if n.Type != html.ElementNode {
 			if n.Type == html.CommentNode {
@@ -335,6 +338,9 @@ func wellFormed(t *testing.T, target string, page answer) {
 			continue
 		}
 		for _, a := range n.Attr {
+			if a.Val != words.Printable(a.Val) {
+				t.Errorf("%s: <%s %s=%q> is not printable", target, n.Data, a.Key, a.Val)
+			}
 			if strings.HasPrefix(a.Key, "on") || a.Key == "style" || strings.HasPrefix(strings.TrimSpace(strings.ToLower(a.Val)), "javascript:") && (a.Key == "href" || a.Key == "src" || a.Key == "action") {
 				t.Errorf("%s: <%s %s=%q>", target, n.Data, a.Key, a.Val)
 			}

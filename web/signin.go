@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 
 	"purser/internal/client"
@@ -67,15 +68,26 @@ func (s *server) here(r *http.Request) string {
 	return at.String()
 }
 
-// next returns where to go after signing in: a page of this server.
+// next returns where to go after signing in: a page of this server. It cleans the path as browsers do, for which %2e is
+// a dot, and accepts it only if it also stays below the base with its names unescaped.
 func (s *server) next(asked string) string {
 	at, err := url.Parse(asked)
-	if err != nil || len(asked) > 4*maxQuery || at.IsAbs() || at.Host != "" ||
-		!strings.HasPrefix(at.EscapedPath(), string(s.base)) ||
-		strings.ContainsAny(asked, "\\\r\n") || strings.HasPrefix(at.Path, string(s.base)+"sign-") {
+	if err != nil || len(asked) > 4*maxQuery || at.IsAbs() || at.Host != "" || strings.Contains(asked, `\`) ||
+		!s.isPage(at.Path) {
 		return string(s.base)
 	}
-	return at.String()
+	escaped := strings.NewReplacer("%2e", ".", "%2E", ".").Replace(at.EscapedPath())
+	if escaped = path.Clean(escaped); !s.isPage(escaped) {
+		return string(s.base)
+	}
+	clean := url.URL{RawQuery: at.Query().Encode(), Fragment: at.Fragment}
+	return escaped + clean.String()
+}
+
+// isPage reports whether a path, once it is clean, is that of a page below the base which is not about signing in.
+func (s *server) isPage(of string) bool {
+	below, ok := strings.CutPrefix(path.Clean(of), string(s.base))
+	return ok && !strings.HasPrefix(below, "sign-")
 }
 
 // showSignIn shows the form, unless the server needs no token. Users with a certificate also see it if they ask to sign
@@ -85,7 +97,12 @@ func (s *server) showSignIn(w http.ResponseWriter, r *http.Request) {
 	content := signInView{Next: s.next(v.param("next"))}
 	token := s.cookies.Session(r).Token
 	var caller client.Caller
-	if backend.New(s.API, r, token).Get(r.Context(), &caller, nil, "whoami") == nil {
+	err := backend.New(s.API, r, token).Get(r.Context(), &caller, nil, "whoami")
+	if backend.RefusedWith(err, http.StatusMisdirectedRequest) {
+		v.fail(err)
+		return
+	}
+	if err == nil {
 		if token != "" || !s.certified(r) || v.param("other") == "" {
 			http.Redirect(w, r, content.Next, http.StatusSeeOther)
 			return

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -70,11 +71,52 @@ func TestSignIn_next(t *testing.T) {
 		"/ui/sign-out":           "/ui/",
 		"https:/ui/":             "/ui/",
 		"/ui/revisions/tag:a%2F": "/ui/revisions/tag:a%2F",
+
+		"/ui/../..//evil":             "/ui/",
+		"/ui/..//evil.example/ui/":    "/ui/",
+		"/ui/%2e%2e/evil":             "/ui/",
+		"/ui/%2E./%2e%2E//evil/ui/":   "/ui/",
+		"/ui/..%2f..%2fevil":          "/ui/",
+		"/ui/./x/../sign-out":         "/ui/",
+		"/ui/%73ign-out":              "/ui/",
+		"///evil.example/ui/":         "/ui/",
+		`/ui/\..\evil`:                "/ui/",
+		`/\\evil.example/ui/`:         "/ui/",
+		"/ui/\x00":                    "/ui/",
+		"/ui/\x1b[31m":                "/ui/",
+		"/ui/%0d%0aSet-Cookie:%20a":   "/ui/%0d%0aSet-Cookie:%20a",
+		"/ui//evil.example":           "/ui/evil.example",
+		"/ui/revisions/../search?q=a": "/ui/search?q=a",
+		"/ui/%252e%252e/search":       "/ui/%252e%252e/search",
+		"/ui/search?q=\u202e&a=../..": "/ui/search?a=..%2F..&q=%E2%80%AE",
+		"/ui/search#\u202e":           "/ui/search#%E2%80%AE",
+		"ui/search":                   "/ui/",
+		"?next=/ui/":                  "/ui/",
+		"/uix/":                       "/ui/",
 	} {
 		form := url.Values{"token": {"admin"}, "next": {next}}
 		got := s.browser(t).send(t, http.MethodPost, "/ui/sign-in", form).is(t, http.StatusSeeOther)
 		if at := got.Header.Get("Location"); at != want {
 			t.Errorf("next=%q leads to %q, want %q", next, at, want)
+		}
+	}
+}
+
+// Without authentication, no page shows anything under a name that is not the server's.
+func TestPages_hosts(t *testing.T) {
+	t.Parallel()
+	s := broken(t, anonymous)
+	for _, target := range []string{"/ui/", "/ui/revisions/1", "/ui/sign-in", "/ui/revisions/1/document.yaml?schema=acme/Host/v1&layer=site&name=cmp-1"} {
+		for host, status := range map[string]int{"evil.example": http.StatusMisdirectedRequest, "localhost:9000": http.StatusOK} {
+			if status == http.StatusOK && target == "/ui/sign-in" {
+				status = http.StatusSeeOther
+			}
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, http.NoBody)
+			r.Host = host
+			w := httptest.NewRecorder()
+			if s.pages.ServeHTTP(w, r); w.Code != status || status == http.StatusMisdirectedRequest && !strings.Contains(w.Body.String(), "--public-url") {
+				t.Errorf("%s at %s: status %d\n%s", target, host, w.Code, w.Body)
+			}
 		}
 	}
 }

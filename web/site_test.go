@@ -165,6 +165,7 @@ func newSite(t *testing.T, adapt ...func(*api.Config)) *site {
 // anonymous lets everybody do everything.
 func anonymous(config *api.Config) {
 	config.Access.Authenticator, config.Access.Anonymous = authn.NoAuth{}, true
+	config.PublicURL = "https://purser.example" // the host of all requests
 }
 
 // inBackground runs something until the test ends.
@@ -182,7 +183,7 @@ func inBackground(t *testing.T, run func(context.Context)) {
 // call sends a request to the API as the admin, and ends the test unless it succeeds.
 func (s *site) call(t *testing.T, method, path, body string) {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), method, "/api/v1.0/"+path, strings.NewReader(body))
+	r := httptest.NewRequestWithContext(t.Context(), method, "https://purser.example/api/v1.0/"+path, strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer admin")
 	r.Header.Set("Content-Type", "application/x-yaml")
 	r.Header.Set("Accept", "application/json")
@@ -205,7 +206,8 @@ func doc(schema, name, policy, metadata, data string) string {
 }
 
 func quoted(text string) string {
-	return string(document.AppendJSON(nil, text))
+	breaks := strings.NewReplacer("\u0085", `\u0085`, "\u2028", `\u2028`) // YAML ends lines there
+	return breaks.Replace(string(document.AppendJSON(nil, text)))
 }
 
 // browser keeps the cookies of one user.

@@ -16,7 +16,10 @@ import (
 // are ignored.
 func (g *Gate) authenticate(r *http.Request) (authn.Caller, error) {
 	if g.Anonymous { // regardless of the token (spec/api.md §1.2)
-		if fromOtherSite(r) && !g.Compat {
+		if err := g.checkHost(r); err != nil {
+			return authn.Caller{}, err
+		}
+		if g.fromOtherSite(r) {
 			return authn.Caller{}, fault.New(fault.Forbidden, "HTTPForbidden",
 				"A page of another site made this change; make it from a page of this server, or without a browser")
 		}
@@ -27,7 +30,7 @@ func (g *Gate) authenticate(r *http.Request) (authn.Caller, error) {
 		return authn.Caller{}, err
 	}
 	if token == "" && hasCertificate(r) {
-		if fromOtherSite(r) { // browsers add certificates by themselves
+		if g.fromOtherSite(r) { // browsers add certificates by themselves
 			return authn.Caller{}, fault.New(fault.Forbidden, "HTTPForbidden",
 				"A page of another site made this change with the client certificate of its reader; send a token")
 		}
@@ -40,7 +43,7 @@ func (g *Gate) authenticate(r *http.Request) (authn.Caller, error) {
 }
 
 // fromOtherSite reports whether a request is a change that a browser makes for a page of another site.
-func fromOtherSite(r *http.Request) bool { return http.NewCrossOriginProtection().Check(r) != nil }
+func (g *Gate) fromOtherSite(r *http.Request) bool { return g.own.Check(r) != nil }
 
 var errTwoTokens = &authn.Rejected{Reason: "two different tokens"}
 

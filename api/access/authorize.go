@@ -26,7 +26,7 @@ type Config struct {
 	Authorities   func() *authn.Authorities // of client certificates; nil if none are asked for
 	Rules         *authz.File
 	Rate          int // requests per second of one user, on average over ten seconds; 0: unlimited
-	Compat        bool
+	PublicURL     string
 	Now           func() time.Time
 }
 
@@ -34,7 +34,8 @@ type Config struct {
 type Gate struct {
 	Config
 
-	rates []rate // none if the rate is unlimited
+	rates []rate                      // none if the rate is unlimited
+	own   *http.CrossOriginProtection // refuses changes by pages of other sites
 }
 
 // rate bounds the requests of each user in a time, after which a throttled one may try again.
@@ -54,7 +55,7 @@ const (
 
 // NewGate returns a gate.
 func NewGate(config Config) *Gate {
-	g := &Gate{Config: config}
+	g := &Gate{Config: config, own: ownPages(config.PublicURL)}
 	if config.Rate > 0 {
 		g.rates = []rate{
 			newRate(config.Rate*int(rateWindow/time.Second), rateWindow),

@@ -13,6 +13,7 @@ import (
 	"purser/api/views"
 	"purser/internal/budget"
 	"purser/internal/document/blockyaml"
+	"purser/internal/words"
 )
 
 // Writer writes answers, and bounds the size of those that clients are slow to read.
@@ -69,7 +70,8 @@ func (a *Writer) Send(w http.ResponseWriter, r *http.Request, status int, kind s
 // that a name or description that looks like a script is harmless.
 const pagePolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// Deliver answers with text, without comparing ETags.
+// Deliver answers with text, without comparing ETags. Text for people, of the media types text/…, is printable, because
+// it has names and messages of others.
 func (a *Writer) Deliver(w http.ResponseWriter, r *http.Request, status int, kind string, text []byte) {
 	switch kind {
 	case mediatype.HTML:
@@ -78,7 +80,7 @@ func (a *Writer) Deliver(w http.ResponseWriter, r *http.Request, status int, kin
 		w.Header().Set("Content-Security-Policy", pagePolicy)
 	}
 	if strings.HasPrefix(kind, "text/") {
-		kind += "; charset=utf-8"
+		text, kind = []byte(words.Printable(string(text))), kind+"; charset=utf-8"
 	}
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))

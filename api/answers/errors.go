@@ -43,6 +43,8 @@ func statusOf(kind fault.Kind) int {
 		return http.StatusMethodNotAllowed
 	case fault.Unimplemented:
 		return http.StatusNotImplemented
+	case fault.Misdirected:
+		return http.StatusMisdirectedRequest
 	case fault.Unavailable:
 		return http.StatusServiceUnavailable
 	case fault.Internal:

@@ -5,11 +5,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"strings"
 	"time"
 
 	"purser/api/parameters"
 	"purser/internal/revisions"
+	"purser/internal/words"
 )
 
 // Recorder records changes in the audit.
@@ -128,13 +128,13 @@ func targetOf(r *http.Request) string {
 	if len(target) > maxLength && parameters.Of(r).Flag("dry-run", false) {
 		target = r.URL.EscapedPath() + "?dry-run=true&" + r.URL.RawQuery
 	}
-	text := []rune(strings.ToValidUTF8(target, "\uFFFD"))
+	text := []rune(words.Storable(target))
 	return string(text[:min(len(text), maxLength)])
 }
 
 // EndUser returns X-End-User, shortened. It is only recorded, so an invalid value does not fail the change.
 func EndUser(r *http.Request) string {
 	const maxLength = 255
-	name := []rune(strings.ToValidUTF8(r.Header.Get("X-End-User"), "\uFFFD"))
+	name := []rune(words.Storable(r.Header.Get("X-End-User")))
 	return string(name[:min(len(name), maxLength)])
 }

@@ -14,6 +14,7 @@ import (
 	"purser/internal/fault"
 	"purser/internal/queries"
 	"purser/internal/revisions"
+	"purser/internal/words"
 )
 
 // maxDifferences bounds the answer to a comparison, in bytes: it can repeat the contents of differing documents
@@ -331,8 +332,7 @@ func title(revision int64, doc *revisions.Stored) string {
 	if doc == nil {
 		return "/dev/null"
 	}
-	title := fmt.Sprintf("revision %d, bucket %s: %s", revision, doc.Bucket, doc.Identity)
-	return strings.NewReplacer("\n", " ", "\r", " ").Replace(title)
+	return words.Line(fmt.Sprintf("revision %d, bucket %s: %s", revision, doc.Bucket, doc.Identity))
 }
 
 // canonicalYAML returns a document as YAML with sorted keys, and whether the text is complete.

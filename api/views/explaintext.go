@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"purser/internal/document"
@@ -47,7 +46,7 @@ func (t *explanationTree) legend() string {
 		if d.Layer != "" {
 			place = "layer " + d.Layer + ", " + place
 		}
-		rows = append(rows, [2]string{fmt.Sprintf("[%d] %s %s", i+1, d.Schema, oneLine(d.Name)), place})
+		rows = append(rows, [2]string{fmt.Sprintf("[%d] %s %s", i+1, d.Schema, oneLine(d.Name)), words.Line(place)})
 	}
 	return columns(rows)
 }
@@ -160,16 +159,10 @@ func oneLine(text string) string {
 	return words.First(printable(text), maxLength)
 }
 
-// printable quotes text that contains unprintable characters.
+// printable quotes text that contains unprintable characters or several lines.
 func printable(text string) string {
-	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		text = string(document.AppendJSON(nil, text))
-		text = strings.Map(func(r rune) rune {
-			if unicode.IsPrint(r) {
-				return r
-			}
-			return utf8.RuneError
-		}, text)
+	if words.Line(text) != text {
+		text = words.PrintableJSON(string(document.AppendJSON(nil, text)))
 	}
 	return text
 }

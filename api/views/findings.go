@@ -164,14 +164,14 @@ func findingLine(f findings.Finding) string {
 	if f.Document != (document.Identity{}) {
 		what = strings.TrimSpace(f.Document.Known() + " " + f.Path)
 	}
-	b.WriteString(strings.ReplaceAll(what+": "+f.Message, "\n", " "))
+	b.WriteString(what + ": " + f.Message)
 	bucket := f.Bucket
 	if bucket != "" {
 		bucket = "bucket " + bucket
 	}
 	for _, more := range []string{f.Hint, closest(f.Causes), bucket} {
 		if more != "" {
-			b.WriteString(" (" + strings.ReplaceAll(more, "\n", " ") + ")")
+			b.WriteString(" (" + more + ")")
 		}
 	}
 	if f.At.Line > 0 {
@@ -185,7 +185,7 @@ func findingLine(f findings.Finding) string {
 	if f.Level != findings.Error {
 		b.WriteString(" (" + f.Level.String() + ")")
 	}
-	return b.String()
+	return words.Line(b.String())
 }
 
 // Below returns the lines below a verdict, and the findings that they show: those about documents or, if the list does
@@ -279,20 +279,21 @@ func VerdictText(shown revisions.Shown, ignored string, shownBelow []findings.Fi
 	for _, f := range shownBelow {
 		messages[f.Message] = true
 	}
-	var b strings.Builder
-	b.WriteString(shown.Verdict.Status.String())
+	status := shown.Verdict.Status.String()
 	if ignored != "" {
-		b.WriteString(" (ignored: " + ignored + ")")
+		status += " (ignored: " + ignored + ")"
 	}
-	b.WriteByte('\n')
+	lines := []string{status}
 	if notice := shown.Verdict.Notice; notice != "" {
-		b.WriteString(notice + "\n")
+		lines = append(lines, notice)
 	}
-	for _, line := range shown.Verdict.Obstacles(messages) {
-		b.WriteString(line + "\n")
-	}
+	lines = append(lines, shown.Verdict.Obstacles(messages)...)
 	for _, warning := range shown.Verdict.Warnings {
-		b.WriteString("warning: " + warning + "\n")
+		lines = append(lines, "warning: "+warning)
+	}
+	var b strings.Builder
+	for _, line := range lines {
+		b.WriteString(words.Line(line) + "\n")
 	}
 	return b.String()
 }

@@ -19,6 +19,7 @@ import (
 	"purser/internal/murano/format"
 	"purser/internal/murano/pack"
 	"purser/internal/murano/plugin"
+	"purser/internal/words"
 )
 
 // version is set by the build (see the Makefile).
@@ -93,7 +94,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	if err == nil {
 		return code
 	}
-	_, _ = fmt.Fprintln(stderr, "mpl-check:", err)
+	_, _ = fmt.Fprintln(stderr, "mpl-check:", words.Printable(err.Error()))
 	if _, isUsage := errors.AsType[*usageError](err); isUsage {
 		return unusable
 	}

@@ -300,7 +300,7 @@ func (c *checkCommand) watch(ctx context.Context, around *surroundings, checker 
 		wait := max(often, share*time.Since(began))
 		if err == nil && (first || !check.Same(last, in.files)) {
 			if last, said = in.files, ""; isTerminal(around.stdout) {
-				_, _ = io.WriteString(around.stdout, "\x1b[2J\x1b[H") // clear the screen
+				_, _ = io.WriteString(below(around.stdout), "\x1b[2J\x1b[H") // clear the screen
 			}
 			err = c.check(ctx, around, checker, in, progress)
 			_, isEmpty := errors.AsType[noDocuments](err)
@@ -333,7 +333,7 @@ type progress struct {
 }
 
 func newProgress(w io.Writer) *progress {
-	if !isTerminal(w) {
+	if w = below(w); !isTerminal(w) {
 		w = nil
 	}
 	return &progress{w: w, began: time.Now()}

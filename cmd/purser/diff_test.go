@@ -39,7 +39,7 @@ Encrypted data of y changed
 <cyan>@@ -1,4 +1,4 @@<plain>
  a: 1
 <red>--- names: no<plain>
-<red>-b: 2 �[32m<plain>
+<red>-b: 2 ⟨U+001B⟩[32m<plain>
 <green>+++ names: neither<plain>
 <green>+b: 3<plain>
  c: 4
@@ -53,7 +53,7 @@ Encrypted data of y changed
 <cyan>@@ -1,4 +1,4 @@<plain>
 a: 1                  a: 1
 <red>-- names: no<plain>        | <green>++ names: neither<plain>
-<red>b: 2 �[32m<plain>          | <green>b: 3<plain>
+<red>b: 2 ⟨U+001B⟩[32m<plain>   | <green>b: 3<plain>
 c: 4                  c: 4
 Encrypted data of y changed
 <bold>--- /dev/null<plain>       | <bold>+++ revision 2, bu…<plain>

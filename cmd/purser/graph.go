@@ -58,7 +58,7 @@ func (c *graphCommand) Run(ctx context.Context, around *surroundings) error {
 	case "json", "yaml":
 		return write(around, words.PrintableJSON(string(answer.Body)))
 	default:
-		return write(around, words.Printable(string(answer.Body)))
+		return write(around, string(answer.Body))
 	}
 	text, err := views.Graph(answer.Body)
 	if err != nil {

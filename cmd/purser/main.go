@@ -142,6 +142,7 @@ func run(ctx context.Context, args []string, around surroundings) (code int) {
 			panic(p) // a bug: the runtime prints the stack and exits with 2
 		}
 	}()
+	around = around.shown()
 	parser, err := newParser(ctx, &around)
 	if err != nil {
 		_, _ = fmt.Fprintln(around.stderr, "purser:", err)

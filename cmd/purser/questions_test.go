@@ -184,7 +184,7 @@ func TestEvents(t *testing.T) {
 	if got := strings.Count(stdout, "\n"); code != 0 || got != newest {
 		t.Errorf("exit code %d, %d events, want %d\n%s", code, got, newest, stdout)
 	}
-	if want := "2026-11-21 10:00:00  purser.tag.set  revisions/1  revision=1 tag=t�1\n"; !strings.HasPrefix(stdout, want) {
+	if want := "2026-11-21 10:00:00  purser.tag.set  revisions/1  revision=1 tag=t⟨U+001B⟩1\n"; !strings.HasPrefix(stdout, want) {
 		t.Errorf("it prints %q, want %q", stdout, want)
 	}
 	f.asked = nil
@@ -230,7 +230,7 @@ func TestOutput_forms(t *testing.T) {
 	f := newFake(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, list) })
 	for form, want := range map[string]string{
 		"table": "REVISION  STATUS   AT                   USER  BUCKETS  TAGS  MESSAGE\n" +
-			"2         failure  2026-11-22 09:42:22  anna  b,c      good  rollback to 1: two lines�[0m\n" +
+			"2         failure  2026-11-22 09:42:22  anna  b,c      good  rollback to 1: two lines⟨U+001B⟩[0m\n" +
 			"1         success  2026-11-22 09:42:21  -     b        -\n",
 		"name": "2\n1\n",
 		"yaml": "count: 2\nresults:\n- id: 2\n  stamp: a\n",

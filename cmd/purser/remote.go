@@ -61,7 +61,7 @@ func (r *remote) resolve(ctx context.Context, around *surroundings) (servers.Ser
 	case server.TokenFile != "":
 		token, err = client.TokenOfFile(server.TokenFile)
 	case len(server.TokenCommand) > 0:
-		token, err = client.TokenOfCommand(ctx, server.TokenCommand, around.stdin, around.stderr)
+		token, err = client.TokenOfCommand(ctx, server.TokenCommand, around.stdin, below(around.stderr))
 	}
 	return server, token, err
 }

@@ -72,7 +72,7 @@ func (c *resultsPostCommand) Run(ctx context.Context, around *surroundings) erro
 		return err
 	}
 	if posted.Warning != "" {
-		fmt.Fprintln(around.stderr, "purser: warning:", words.Printable(posted.Warning))
+		fmt.Fprintln(around.stderr, "purser: warning:", posted.Warning)
 	}
 	if posted.Revision > 0 { // unless the server is in compat mode
 		revision = strconv.FormatInt(posted.Revision, 10)

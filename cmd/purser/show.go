@@ -162,7 +162,7 @@ func (c *explainCommand) Run(ctx context.Context, around *surroundings) error {
 		return fmt.Errorf("explain %s/%s: %w", c.Document.Schema, c.Document.Name, err)
 	}
 	if c.Output == "text" {
-		return write(around, words.Printable(string(answer.Body)))
+		return write(around, string(answer.Body))
 	}
 	return write(around, words.PrintableJSON(string(answer.Body)))
 }

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
 	"golang.org/x/term"
 
 	"purser/cmd/purser/internal/views"
+	"purser/internal/words"
 )
 
 // output is the flag for the format in which commands print the answers of a server.
@@ -33,6 +35,45 @@ func write(around *surroundings, text string) error {
 	return nil
 }
 
+// screen is a standard stream on which all text is printable: names and messages of others cannot control a terminal.
+type screen struct {
+	io.Writer
+
+	colors bool // texts have colours, which stay
+}
+
+// pieces are escape sequences of colours, and the texts between them.
+var pieces = regexp.MustCompile("\x1b\\[[0-9;]*m|[^\x1b]+|\x1b")
+
+// Write implements io.Writer.
+func (s screen) Write(text []byte) (int, error) {
+	shown := pieces.ReplaceAllStringFunc(string(text), func(piece string) string {
+		if s.colors && strings.HasPrefix(piece, "\x1b[") {
+			return piece
+		}
+		return words.Printable(piece)
+	})
+	if _, err := io.WriteString(s.Writer, shown); err != nil {
+		return 0, err //nolint:wrapcheck // a decorator
+	}
+	return len(text), nil
+}
+
+// shown returns the surroundings with screens on the standard streams.
+func (s surroundings) shown() surroundings {
+	s.stdout = screen{s.stdout, s.colors || hasColors(s.stdout)}
+	s.stderr = screen{s.stderr, s.colors || hasColors(s.stderr)}
+	return s
+}
+
+// below returns the stream of a screen, for texts that control the terminal.
+func below(w io.Writer) io.Writer {
+	if s, ok := w.(screen); ok {
+		return s.Writer
+	}
+	return w
+}
+
 // ask asks a question on the terminal. It returns an error unless the answer is yes.
 func ask(around *surroundings, question string) error {
 	fmt.Fprint(around.stderr, question, " [y/N] ")
@@ -46,7 +87,7 @@ func ask(around *surroundings, question string) error {
 
 // isTerminal reports whether w is a terminal.
 func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
+	file, ok := below(w).(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 

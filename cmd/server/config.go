@@ -17,6 +17,7 @@ import (
 	"purser/api/requests"
 	"purser/internal/budget"
 	"purser/internal/document"
+	"purser/internal/words"
 )
 
 // defaultStateDir returns the usual directory for the state of a service if run as root, or else for that of a user's
@@ -163,11 +164,24 @@ func (l *logLevel) UnmarshalText(text []byte) error {
 }
 
 func (f logFlags) logger(w io.Writer) *slog.Logger {
+	w = printable{w}
 	options := &slog.HandlerOptions{Level: f.LogLevel.Level, ReplaceAttr: inSeconds}
 	if f.LogFormat == "json" {
 		return slog.New(requests.LogHandler(slog.NewJSONHandler(w, options)))
 	}
 	return slog.New(requests.LogHandler(slog.NewTextHandler(w, options)))
+}
+
+// printable writes log records in which all characters are printable: they quote names and addresses of others. Values
+// of JSON stay the same.
+type printable struct{ io.Writer }
+
+// Write implements io.Writer.
+func (p printable) Write(record []byte) (int, error) {
+	if _, err := io.WriteString(p.Writer, words.PrintableJSON(string(record))); err != nil {
+		return 0, err //nolint:wrapcheck // a decorator
+	}
+	return len(record), nil
 }
 
 // adopt redirects the messages that libraries write to the standard logger of package log to a log, as warnings.

@@ -1,8 +1,14 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
 	"testing"
 	"time"
+
+	"purser/internal/words"
 )
 
 // --yaml=strict reaches the decoder of bodies.
@@ -25,6 +31,23 @@ func TestDays_UnmarshalText(t *testing.T) {
 		got := days(-1)
 		if err := got.UnmarshalText([]byte(text)); got != days(want) || (err == nil) != (want > 0) {
 			t.Errorf("%q is %v, %v, want %v", text, time.Duration(got), err, want)
+		}
+	}
+}
+
+// Names and addresses that a log quotes cannot control a terminal, and JSON keeps them.
+func TestLogFlags_hostile(t *testing.T) {
+	t.Parallel()
+	const hostile = "\x1b]0;t\a\u009b31m\u0085\u2028\u202e\u200b\U000e0041"
+	for _, format := range []string{"text", "json"} {
+		var out bytes.Buffer
+		logFlags{LogFormat: format}.logger(&out).Info(hostile, "error", errors.New(hostile))
+		if text := out.String(); text != words.Printable(text) || strings.Count(text, "\n") != 1 {
+			t.Errorf("%s: %q", format, text)
+		}
+		var record map[string]any
+		if format == "json" && (json.Unmarshal(out.Bytes(), &record) != nil || record["error"] != hostile) {
+			t.Errorf("%s became %v", out.String(), record)
 		}
 	}
 }

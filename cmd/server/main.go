@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"purser/internal/words"
 )
 
 // version is set by the build (see the Makefile).
@@ -61,7 +63,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(stderr, (*io.Writer)(nil)),
 		kong.Bind(output{stdout}))
 	if err != nil {
-		_, _ = fmt.Fprintln(stderr, "purser-server:", err)
+		_, _ = fmt.Fprintln(stderr, "purser-server:", words.Printable(err.Error()))
 		return 1
 	}
 	command, err := parser.Parse(args)
@@ -71,11 +73,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		if strings.HasPrefix(text, "unexpected argument ") { // meant as a command
 			where = "'purser-server --help' for the commands"
 		}
-		_, _ = fmt.Fprintf(stderr, "purser-server: %s\nRun %s.\n", text, where)
+		_, _ = fmt.Fprintf(stderr, "purser-server: %s\nRun %s.\n", words.Printable(text), where)
 		return 2
 	}
 	if err := command.Run(); err != nil && !errors.Is(err, context.Canceled) {
-		_, _ = fmt.Fprintln(stderr, "purser-server:", err)
+		_, _ = fmt.Fprintln(stderr, "purser-server:", words.Printable(err.Error()))
 		return 1
 	}
 	return 0

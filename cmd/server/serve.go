@@ -40,7 +40,7 @@ import (
 // serveCommand serves the API until it is stopped.
 type serveCommand struct {
 	Listen    string `help:"Address to listen on." default:"127.0.0.1:9000"`
-	PublicURL string `help:"URL at which clients reach the server, for the links in answers. Without it, links have the host of the request." placeholder:"https://…"` //nolint:lll // a tag
+	PublicURL string `help:"URL at which clients reach the server, for the links in answers. Without it, links have the host of the request. With --auth=none, requests by other names than its host and localhost are refused." placeholder:"https://…"` //nolint:lll // a tag
 
 	Compat string `help:"Behave like Deckhand of 2020 where Purser differs (the rows with a letter in docs/api.md): deckhand." enum:"deckhand," default:"" placeholder:"deckhand"` //nolint:lll // a tag
 

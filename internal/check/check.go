@@ -84,13 +84,14 @@ func New(options Options) *Checker {
 type run struct {
 	*Checker
 
-	report Report
-	files  []File
-	items  []changes.Item
-	of     []int           // index of the file of each item
-	lines  map[int][]int   // offsets of lines, by file
-	owners map[int][]owner // documents, by file
-	meter  *budget.Meter
+	report  Report
+	files   []File
+	skipped map[int]bool // the files without documents
+	items   []changes.Item
+	of      []int           // index of the file of each item
+	lines   map[int][]int   // offsets of lines, by file
+	owners  map[int][]owner // documents, by file
+	meter   *budget.Meter
 }
 
 // Check checks files as one revision. Problems of the files are in the report. An error comes from the budget or the
@@ -104,7 +105,10 @@ func (c *Checker) Check(ctx context.Context, files []File) (Report, error) {
 	defer end()
 	const readings = 6 // of each byte: to split, decode, locate, explain and show, and to look for unquoted values
 	budget.From(ctx).Grant(readings * size)
-	r := &run{Checker: c, files: files, lines: map[int][]int{}, owners: map[int][]owner{}, meter: budget.NewMeter(ctx)}
+	r := &run{
+		Checker: c, files: files, skipped: map[int]bool{}, lines: map[int][]int{}, owners: map[int][]owner{},
+		meter: budget.NewMeter(ctx),
+	}
 	r.report.Whole = true
 	if err := r.read(ctx); err != nil {
 		return Report{}, err
@@ -160,7 +164,6 @@ func (c *Checker) bucket(name string) string {
 func (r *run) read(ctx context.Context) error {
 	for i, file := range r.files {
 		if file.Broken != "" {
-			r.report.Files = append(r.report.Files, file.Name)
 			r.report.Whole = false
 			r.add(i, document.Position{}, Finding{Rule: ruleFile, Message: file.Broken})
 			continue
@@ -190,6 +193,13 @@ func (r *run) read(ctx context.Context) error {
 	}
 	r.Checker.known = known
 	r.refuse(ctx, errs)
+	for i, file := range r.files {
+		if r.skipped[i] {
+			r.report.Skipped = append(r.report.Skipped, file.Name)
+		} else {
+			r.report.Files = append(r.report.Files, file.Name)
+		}
+	}
 	return nil
 }
 
@@ -197,7 +207,6 @@ func (r *run) read(ctx context.Context) error {
 func (r *run) split(ctx context.Context, i int) error {
 	file := r.files[i]
 	media := MediaOf(file.Name)
-	r.report.Files = append(r.report.Files, file.Name)
 	segments, err := document.Split(ctx, file.Text, media, r.limits)
 	if err == nil && media == document.YAML {
 		segments, err = document.Listed(ctx, file.Text, segments, r.limits)
@@ -211,7 +220,7 @@ func (r *run) split(ctx context.Context, i int) error {
 	case err != nil:
 		return fmt.Errorf("%s: %w", file.Name, err)
 	case len(segments) == 0:
-		r.skip(i)
+		r.skipped[i] = true
 	}
 	r.owners[i] = ownersOf(segments)
 	for j := range segments {
@@ -219,13 +228,6 @@ func (r *run) split(ctx context.Context, i int) error {
 		r.of = append(r.of, i)
 	}
 	return nil
-}
-
-// skip records that a file contains no documents.
-func (r *run) skip(i int) {
-	name := r.files[i].Name
-	r.report.Files = slices.DeleteFunc(r.report.Files, func(file string) bool { return file == name })
-	r.report.Skipped = append(r.report.Skipped, name)
 }
 
 // decode decodes items. It returns their errors by index.
@@ -257,9 +259,7 @@ func (r *run) decode(ctx context.Context, fresh []int) (map[int]error, error) {
 // refuse reports and removes the items that are not valid documents.
 func (r *run) refuse(ctx context.Context, errs map[int]error) {
 	foreign := r.foreign(ctx, errs)
-	for _, i := range slices.Sorted(maps.Keys(foreign)) {
-		r.skip(i)
-	}
+	maps.Copy(r.skipped, foreign)
 	for _, i := range slices.Sorted(maps.Keys(errs)) {
 		if foreign[r.of[i]] || r.files[r.of[i]].SchemasOnly {
 			continue

@@ -280,7 +280,7 @@ func TestErrors(t *testing.T) {
 		"in YAML": {
 			answer(404, "kind: Status\nmessage: no such revision\ndetails:\n  errorType: RevisionNotFound\n  messageList:\n"+
 				"  - message: \"line\\x1b 3\"\n    error: true\n", "Content-Type", "application/x-yaml"),
-			"no such revision\n  line\ufffd 3",
+			"no such revision\n  line⟨U+001B⟩ 3",
 		},
 		"of a document": {
 			answer(400, "kind: Status\nmessage: not valid\ndetails:\n  errorType: InvalidDocumentFormat\n  messageList:\n"+
@@ -311,7 +311,7 @@ func TestErrors(t *testing.T) {
 			answer(401, envelope("HTTPUnauthorized", "Send a token.")),
 			"Send a token.\nSet PURSER_TOKEN, --token-file or --token, or name the server in the configuration file.",
 		},
-		"escapes": {answer(400, envelope("X", "red \x1b[31m\x07 text")), "red �[31m� text"},
+		"escapes": {answer(400, envelope("X", "red \x1b[31m\x07 text")), "red ⟨U+001B⟩[31m⟨U+0007⟩ text"},
 		"a proxy": {
 			answer(403, "<html>", "Content-Type", "text/html"),
 			`http://purser.example answers 403 Forbidden, not in Purser's form but as "text/html"; is a proxy in front of it, ` +
@@ -320,7 +320,7 @@ func TestErrors(t *testing.T) {
 		"plain text": {
 			answer(404, "nginx: \x1b[2Jno\n", "Content-Type", "text/plain; charset=utf-8"),
 			`http://purser.example answers 404 Not Found, not in Purser's form but as "text/plain; charset=utf-8"; is a ` +
-				`proxy in front of it, or is it another server? It says: nginx: �[2Jno`,
+				`proxy in front of it, or is it another server? It says: nginx: ⟨U+001B⟩[2Jno`,
 		},
 		"moved": {
 			answer(301, "", "Location", "https://purser.example/"),

@@ -31,6 +31,7 @@ const (
 	UnsupportedType              // the media type of the body is not supported
 	MethodNotAllowed             // the path does not have the method
 	Unimplemented                // the server does not support the request
+	Misdirected                  // the request names another server
 	Unavailable                  // a dependency does not answer; the same request may succeed later
 )
 

@@ -116,7 +116,7 @@ func TestText_control(t *testing.T) {
 		t.Fatal(err)
 	}
 	texts, _, _ := elements(t, svg)
-	for _, name := range []string{"a����b", "one two"} {
+	for _, name := range []string{"a⟨U+0001⟩⟨U+001B⟩⟨U+007F⟩⟨U+202E⟩b", "one two"} {
 		if !slices.Contains(texts, name) {
 			t.Errorf("%q is not in %q", name, texts)
 		}

@@ -56,7 +56,7 @@ func TestHTML_escapes(t *testing.T) {
 func TestMarkdown_escapes(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]string{
-		hostile:        "a&#124;b \\`c\\` &lt;script&gt;alert(1)&lt;/script&gt; # \\[x\\](javascript:alert(1)) !\\[y\\](http://z) \\*\\*b\\*\\* \\_i\\_ &amp;lt; \\\\&#124; \\~\\~s\\~\\~ &lt;/td&gt; gnp --- \uFFFD",
+		hostile:        "a&#124;b \\`c\\` &lt;script&gt;alert(1)&lt;/script&gt; # \\[x\\](javascript:alert(1)) !\\[y\\](http://z) \\*\\*b\\*\\* \\_i\\_ &amp;lt; \\\\&#124; \\~\\~s\\~\\~ &lt;/td&gt; ⟨U+202E⟩gnp ⟨U+0000⟩ --- \uFFFD",
 		"snake_case_":  `snake_case\_`,
 		"1. x":         `1\. x`,
 		"+ x":          `\+ x`,

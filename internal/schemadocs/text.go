@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"purser/internal/document"
@@ -134,15 +133,9 @@ func escape(s string) string {
 	return s
 }
 
-// oneLine makes whitespace single spaces and drops invisible characters, such as those that turn the direction of text.
+// oneLine makes whitespace single spaces, and the text printable.
 func oneLine(s string) string {
-	shown := strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || unicode.IsGraphic(r) || r == '\u200c' || r == '\u200d' { // joiners of scripts and emoji
-			return r
-		}
-		return -1
-	}, strings.ToValidUTF8(cut(s, 2*maxText), "\uFFFD"))
-	return strings.Join(strings.Fields(shown), " ")
+	return words.Printable(strings.Join(strings.Fields(cut(s, 2*maxText)), " "))
 }
 
 // cut shortens a text to n bytes and says so.
@@ -170,10 +163,7 @@ func tail(path string) string {
 
 // visible quotes a string with characters that would be invisible.
 func visible(s string) string {
-	isHidden := func(r rune) bool {
-		return !unicode.IsGraphic(r) || r == utf8.RuneError || unicode.IsSpace(r) && r != ' '
-	}
-	if s == "" || strings.TrimSpace(s) != s || strings.ContainsFunc(s, isHidden) {
+	if s == "" || strings.TrimSpace(s) != s || words.Line(s) != s || !utf8.ValidString(s) {
 		return strconv.QuoteToGraphic(s)
 	}
 	return s

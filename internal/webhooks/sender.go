@@ -123,7 +123,7 @@ func (s *Service) attempt(ctx context.Context, w Webhook, id string, body []byte
 }
 
 // kept returns the beginning of a text of a receiver, as it is stored.
-func kept(text string) string { return words.Storable(text[:min(len(text), maxKept)]) }
+func kept(text string) string { return words.Storable(words.FirstBytes(text, maxKept)) }
 
 // sign returns the signatures of a body with all valid secrets.
 func (s *Service) sign(ctx context.Context, w Webhook, id string, now time.Time, body []byte) (string, error) {

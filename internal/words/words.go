@@ -1,12 +1,10 @@
-// Package words provides parts of messages: strings of bounded length that are safe to show, counted nouns, lists,
-// sentences, and suggestions for misspelt words.
+// Package words provides parts of messages: strings of bounded length that are safe to show (printable.go) or to store,
+// counted nouns, lists, sentences, and suggestions for misspelt words.
 package words
 
 import (
 	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -50,42 +48,4 @@ func Count(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// Printable replaces by U+FFFD all characters that could control a terminal or hide a part of the text: those that are
-// not graphic, except line feeds and tabs.
-func Printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' || unicode.IsGraphic(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, text)
-}
-
-// PrintableJSON returns JSON text of the same value that escapes the characters that Printable replaces. It leaves YAML
-// without these characters unchanged.
-func PrintableJSON(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		switch {
-		case r == '\n', r == '\t', r == '\r', unicode.IsGraphic(r):
-			b.WriteRune(r)
-		default:
-			for _, unit := range utf16.Encode([]rune{r}) {
-				fmt.Fprintf(&b, `\u%04x`, unit)
-			}
-		}
-	}
-	return b.String()
-}
-
-// Line is like Printable, but also replaces line feeds and other white space by blanks.
-func Line(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return ' '
-		}
-		return r
-	}, Printable(text))
 }

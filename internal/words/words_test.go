@@ -1,7 +1,6 @@
 package words_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -66,40 +65,6 @@ func TestCount(t *testing.T) {
 	for n, want := range map[int]string{0: "0 documents", 1: "1 document", 2: "2 documents"} {
 		if got := words.Count(n, "document"); got != want {
 			t.Errorf("%d: %q, want %q", n, got, want)
-		}
-	}
-}
-
-func TestPrintable(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string][2]string{
-		"a\tb\nc d":          {"a\tb\nc d", "a b c d"},
-		"\x1b[31mred\r\n":    {"\uFFFD[31mred\uFFFD\n", "\uFFFD[31mred\uFFFD "},
-		"\u202eevil\u200b":   {"\uFFFDevil\uFFFD", "\uFFFDevil\uFFFD"},
-		"\x85\u0085\u2028":   {"\uFFFD\uFFFD\uFFFD", "\uFFFD\uFFFD\uFFFD"},
-		"ä€\U0001f600\u00a0": {"ä€\U0001f600\u00a0", "ä€\U0001f600 "},
-	} {
-		if got := [2]string{words.Printable(text), words.Line(text)}; got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-}
-
-// PrintableJSON keeps the value of JSON text and leaves no characters that control a terminal.
-func TestPrintableJSON(t *testing.T) {
-	t.Parallel()
-	for _, value := range []string{"", "é 日本 😀", "\u009b31m", "a\u202eb\u2028c", "\x7f\u0085", "\U000e0001", "\x1b[0m\n"} {
-		text, err := json.Marshal(map[string]string{"a": value})
-		if err != nil {
-			t.Fatal(err)
-		}
-		shown := words.PrintableJSON(string(text) + "\n")
-		var got map[string]string
-		if err := json.Unmarshal([]byte(shown), &got); err != nil || got["a"] != value {
-			t.Errorf("%s became %s: %v", text, shown, err)
-		}
-		if shown != words.Printable(shown) {
-			t.Errorf("%q is not printable", shown)
 		}
 	}
 }

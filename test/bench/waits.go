@@ -96,7 +96,7 @@ func (s *server) gather(ctx context.Context, n int) (*crowd, error) {
 // ask sends a request on each connection.
 func (c *crowd) ask(path string) error {
 	for _, conn := range c.conns {
-		if _, err := io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: bench\r\n\r\n"); err != nil {
+		if _, err := io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
 			return fmt.Errorf("ask: %w", err)
 		}
 	}

@@ -38,7 +38,7 @@ func (s *server) wires(ctx context.Context, clients int) (list []wire, closeAll 
 
 // message returns a request in wire format.
 func message(method, path string, body []byte) []byte {
-	head := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: bench\r\nAccept: */*\r\n", method, path)
+	head := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\n", method, path)
 	if body != nil {
 		head += fmt.Sprintf("Content-Type: application/x-yaml\r\nContent-Length: %d\r\n", len(body))
 	}

@@ -59,7 +59,7 @@ func (s *server) hear(t *testing.T, conn io.Reader) answer {
 }
 
 func head(length int) string {
-	return fmt.Sprintf("PUT /api/v1.0/buckets/b/documents HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n",
+	return fmt.Sprintf("PUT /api/v1.0/buckets/b/documents HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n",
 		typeXYAML, length)
 }
 
@@ -149,12 +149,12 @@ func TestHostile_requests(t *testing.T) {
 		status int
 	}{
 		"no HTTP":             {"hello\r\n\r\n", http.StatusBadRequest},
-		"huge header":         {"GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 2<<20) + "\r\n\r\n", http.StatusRequestHeaderFieldsTooLarge},
+		"huge header":         {"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("x", 2<<20) + "\r\n\r\n", http.StatusRequestHeaderFieldsTooLarge},
 		"negative length":     {head(-5), http.StatusBadRequest},
-		"two lengths":         {strings.Replace(head(5), "Host: x", "Host: x\r\nContent-Length: 6", 1) + "abcde", http.StatusBadRequest},
+		"two lengths":         {strings.Replace(head(5), "Host: localhost", "Host: localhost\r\nContent-Length: 6", 1) + "abcde", http.StatusBadRequest},
 		"length past integer": {strings.Replace(head(5), " 5\r", " 99999999999999999999\r", 1), http.StatusBadRequest},
 		"huge length":         {strings.Replace(head(5), " 5\r", " 9000000000000000000\r", 1), http.StatusRequestEntityTooLarge},
-		"bad escape":          {"GET /api/v1.0/revisions/%zz HTTP/1.1\r\nHost: x\r\n\r\n", http.StatusBadRequest},
+		"bad escape":          {"GET /api/v1.0/revisions/%zz HTTP/1.1\r\nHost: localhost\r\n\r\n", http.StatusBadRequest},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 			t.Parallel()

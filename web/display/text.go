@@ -1,9 +1,9 @@
 package display
 
 import (
-	"fmt"
 	"strings"
-	"unicode"
+
+	"purser/internal/words"
 )
 
 // The characters, and bytes of a page, that are shown of a text at most; … stands for the rest. A line is one of a
@@ -37,53 +37,26 @@ func weight(text string) int {
 // a page it takes.
 func cut(text string, characters, most int) (shown string, size int) {
 	var b strings.Builder
-	for _, r := range text {
-		at := b.Len()
+	for shown := range words.Characters(text) {
 		if characters--; characters >= 0 {
-			write(&b, r)
-			size += escaped(r, b.Len()-at)
+			size += escaped(shown)
 		}
 		if characters < 0 || size > most {
 			const mark = "…"
-			return b.String()[:at] + mark, min(size, most) + len(mark)
+			return b.String() + mark, min(size, most) + len(mark)
 		}
+		b.WriteString(shown)
 	}
 	return b.String(), size
 }
 
-// escaped returns how many bytes of a page a character takes that html/template writes, of so many bytes itself.
-func escaped(r rune, size int) int {
-	switch r {
-	case '&', '"', '\'', '+':
+// escaped returns how many bytes of a page a character takes that html/template writes.
+func escaped(shown string) int {
+	switch shown {
+	case "&", `"`, "'", "+":
 		return len("&#34;")
-	case '<', '>':
+	case "<", ">":
 		return len("&lt;")
 	}
-	return size
-}
-
-// Visible returns a text with characters that control layout replaced by their code points: control characters, and
-// those that change the writing direction and could disguise a line. Line breaks and tabs stay.
-func Visible(text string) string {
-	if !strings.ContainsFunc(text, hidden) {
-		return text
-	}
-	var b strings.Builder
-	for _, r := range text {
-		write(&b, r)
-	}
-	return b.String()
-}
-
-func write(b *strings.Builder, r rune) {
-	if hidden(r) {
-		fmt.Fprintf(b, "⟨U+%04X⟩", r)
-		return
-	}
-	b.WriteRune(r)
-}
-
-// hidden reports whether a character controls how text is laid out, or is none.
-func hidden(r rune) bool {
-	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp))
+	return len(shown)
 }

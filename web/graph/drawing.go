@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"purser/web/display"
+	"purser/internal/words"
 )
 
 // MaxDrawing bounds the pictures of graphs that are embedded in their page, in bytes. A larger picture is loaded by the
@@ -56,7 +56,7 @@ func Drawing(picture []byte, label string, link func(focus string) string) (temp
 			open = open[:len(open)-1]
 		case xml.CharData:
 			if skip == 0 {
-				b.WriteString(template.HTMLEscapeString(display.Visible(string(t))))
+				b.WriteString(template.HTMLEscapeString(words.Printable(string(t))))
 			}
 		}
 	}
@@ -94,7 +94,7 @@ func begin(b *strings.Builder, t xml.StartElement, label string, link func(focus
 	}
 	b.WriteString(">")
 	if tooltip != "" {
-		b.WriteString("<title>" + template.HTMLEscapeString(display.Visible(tooltip)) + "</title>")
+		b.WriteString("<title>" + template.HTMLEscapeString(words.Printable(tooltip)) + "</title>")
 	}
 	return "</" + name + ">", nil
 }

@@ -7,7 +7,9 @@
 // for each page, whose data is a view of package web.
 //
 // Invariants:
-//   - html/template escapes all texts; texts of documents are cut by package display first.
+//   - html/template escapes all texts; texts of documents are cut by package display first. A finished page has no
+//     control characters and none that change the direction of text, also in attributes (Paper.WriteTo); what a form
+//     sends exactly is therefore in its URL.
 //   - A page has at most 150 KB, whatever it shows: the bytes of its lists are counted while they are written (Paper);
 //     it mentions omitted parts, or has further pages. The picture of a graph is not included in the bound.
 //   - Pages load nothing but their own style sheet, script and pictures.

@@ -5,6 +5,8 @@ import (
 	"io"
 	"iter"
 	"reflect"
+
+	"purser/internal/words"
 )
 
 // Paper is a page being made. Its lists are cut off when the page is full, which is counted in bytes while they are
@@ -68,5 +70,9 @@ type Part struct {
 // Of returns the content of a part of a page: a list about a revision, and the bytes that it may take.
 func (p *Paper) Of(revision int64, most int, list any) Part { return Part{p, revision, most, list} }
 
-// WriteTo implements io.WriterTo.
-func (p *Paper) WriteTo(w io.Writer) (int64, error) { return p.written.WriteTo(w) } //nolint:wrapcheck // it is of w
+// WriteTo implements io.WriterTo. In all texts and attributes of the page, it writes the code points of characters that
+// could disguise other ones, which html/template leaves as they are.
+func (p *Paper) WriteTo(w io.Writer) (int64, error) {
+	n, err := io.WriteString(w, words.Printable(p.written.String()))
+	return int64(n), err
+}

@@ -17,13 +17,13 @@ func (p *Pages) functions() template.FuncMap {
 	return template.FuncMap{
 		"base":   func() string { return string(p.base) },
 		"asset":  func(name string) string { return string(p.base) + "static/" + name + "?v=" + p.assets[name].digest },
-		"show":   display.Visible,
 		"line":   display.CutLine,
 		"text":   display.CutText,
 		"short":  display.CutName,
 		"chip":   display.CutChip,
 		"value":  func(text json.RawMessage) string { return display.CutName(string(text)) },
 		"linked": func(path string) bool { return path != "" && len(path) <= maxPath },
+		"typed":  func(name string) bool { return words.Line(name) == name }, // a keyboard can enter it
 		"others": others,
 		"when":   when,
 		"count":  words.Count,

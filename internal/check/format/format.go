@@ -43,6 +43,9 @@ func Write(w io.Writer, name string, report check.Report, options Options) error
 	case "gitlab":
 		text = append(toJSON(gitlabOf(report)), '\n')
 	}
+	if name != "text" || !options.Color {
+		text = []byte(words.Printable(string(text)))
+	}
 	if _, err := w.Write(text); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}

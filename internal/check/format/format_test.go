@@ -20,6 +20,7 @@ import (
 	"purser/internal/check"
 	"purser/internal/check/format"
 	"purser/internal/document"
+	"purser/internal/words"
 )
 
 var record = flag.Bool("record", false, "write the golden files")
@@ -112,10 +113,11 @@ func TestWrite_hostile(t *testing.T) {
 		Place: check.Place{File: "a\x1b[2J,b:c.yaml", Line: 1, Column: 3}, Rule: "schema",
 		Message: "\x1b]0;title\a\n::error::and more \u009b31m", Source: "x: \x1b[31m",
 	}}}
-	for _, name := range []string{"text", "github"} {
+	report.Findings[0].Document.Name = "\u202e\u2066\u200f\u0085\u2028"
+	for _, name := range format.Names() {
 		got := written(t, name, report, format.Options{})
-		if strings.ContainsAny(got, "\x1b\a\u009b") {
-			t.Errorf("%s has control characters: %q", name, got)
+		if got != words.Printable(got) {
+			t.Errorf("%s is not printable: %q", name, got)
 		}
 		if strings.Contains(got, "\n::error::") {
 			t.Errorf("%s has a command of a document: %q", name, got)

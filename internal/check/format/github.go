@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"purser/internal/findings"
-	"purser/internal/words"
 
 	"purser/internal/check"
 )
@@ -35,8 +34,7 @@ func github(report check.Report) []byte {
 		for _, step := range f.Chain {
 			lines = append(lines, strings.TrimPrefix(placeText(step.Place)+": ", ": ")+step.Message)
 		}
-		fmt.Fprintf(&b, "::%s %s::%s\n", command, words.Printable(properties),
-			words.Printable(ofData.Replace(strings.Join(lines, "\n"))))
+		fmt.Fprintf(&b, "::%s %s::%s\n", command, properties, ofData.Replace(strings.Join(lines, "\n")))
 	}
 	b.WriteString(summary(report) + "\n")
 	return []byte(b.String())

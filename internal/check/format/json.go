@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"purser/internal/check"
 	"purser/internal/findings"
 	"purser/internal/validations"
+	"purser/internal/words"
 )
 
 // view is the content of a report in JSON and YAML.
@@ -93,7 +95,7 @@ func toJSON(value any) []byte {
 	if err := encoder.Encode(value); err != nil {
 		panic(fmt.Sprintf("format: %v", err)) // these types always marshal
 	}
-	return bytes.TrimRight(b.Bytes(), "\n")
+	return []byte(words.PrintableJSON(strings.TrimRight(b.String(), "\n")))
 }
 
 // compact returns JSON text without white space.

@@ -36,7 +36,7 @@ func Write(w io.Writer, format string, results []checkpath.Result, codes []muran
 		out = text(results)
 	}
 	if err == nil {
-		_, err = w.Write(out)
+		_, err = io.WriteString(w, words.Printable(string(out)))
 	}
 	if err != nil {
 		return fmt.Errorf("write the report: %w", err)
@@ -46,7 +46,7 @@ func Write(w io.Writer, format string, results []checkpath.Result, codes []muran
 
 func indented(value any) ([]byte, error) {
 	out, err := json.MarshalIndent(value, "", "  ")
-	return append(out, '\n'), err
+	return []byte(words.PrintableJSON(string(out)) + "\n"), err
 }
 
 func asYAML(value any) ([]byte, error) {
@@ -120,7 +120,7 @@ func text(results []checkpath.Result) []byte {
 	if b.Len() == 0 {
 		return []byte("No errors found!\n")
 	}
-	return []byte(words.Printable(b.String()))
+	return []byte(b.String())
 }
 
 // blank returns the space before a column of a line. It keeps tabs.

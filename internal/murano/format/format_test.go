@@ -17,7 +17,7 @@ func TestWrite_escapes(t *testing.T) {
 	if err := Write(&out, "text", results, nil); err != nil {
 		t.Fatal(err)
 	}
-	const want = "a\ufffd]0;x\ufffdb:1:1: E002 m\ufffd[2J\ufffd\n    s\ufffd1m\tx\n    ^\n"
+	const want = "a⟨U+001B⟩]0;x⟨U+0007⟩b:1:1: E002 m⟨U+001B⟩[2J⟨U+202E⟩\n    s\ufffd1m\tx\n    ^\n"
 	if out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}

@@ -138,7 +138,7 @@ func (r contents) notices() (notices []string) {
 			notes = document.Unnamed(notes)
 		}
 		for _, note := range notes {
-			notices = append(notices, "warning: "+words.Printable(s.file+": "+note.Message))
+			notices = append(notices, "warning: "+s.file+": "+note.Message)
 		}
 	}
 	return notices

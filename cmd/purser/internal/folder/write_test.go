@@ -220,6 +220,32 @@ func TestPull_links(t *testing.T) {
 	}
 }
 
+// A target that is itself a link is the folder that it leads to, and a link within the target leads nowhere else.
+func TestPull_linkedTarget(t *testing.T) {
+	t.Parallel()
+	const old = "schema: acme/Host/v1\nmetadata: {name: old}\n"
+	dir := tree(t, map[string]string{"target/site/Host/old.yaml": old, "target/moved/a.txt": "", "beside/site/Host/old.yaml": old})
+	link := filepath.Join(dir, "link")
+	if err := errors.Join(os.Symlink("target", link), os.Symlink("../moved", filepath.Join(dir, "target", "site", "Thing"))); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := PlanPull(t.Context(), link, pulled(t), all())
+	if err == nil {
+		err = plan.Write()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{
+		"target/site/Host/x.yaml": true, "target/site/Host/old.yaml": false, "target/moved/a.txt": true,
+		"beside/site/Host/old.yaml": true, "beside/site/Host/x.yaml": false, "site": false,
+	} {
+		if _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name))); (err == nil) != want {
+			t.Errorf("%s: %v, want it %v", name, err, want)
+		}
+	}
+}
+
 // A pull that fails leaves each file with its old or its new content, deletes none and leaves nothing else.
 func TestPull_fails(t *testing.T) {
 	t.Parallel()

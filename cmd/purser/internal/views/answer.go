@@ -27,7 +27,7 @@ func (a Answer) In(format string) string {
 	case "name":
 		var b strings.Builder
 		for _, name := range a.Names {
-			b.WriteString(words.Printable(name) + "\n")
+			b.WriteString(words.Line(name) + "\n")
 		}
 		return b.String()
 	}

@@ -85,9 +85,9 @@ func TestPreview(t *testing.T) {
 	}
 	got := Preview(client.Written{Revision: "7", Body: []byte("{}")}, preview,
 		map[client.Identity]string{changed: "@@ -1 +1 @@\n-a\n+b\n"}, []string{"", "f.yaml:3"}, false)
-	want := "changed  [acme/X/v1, site] x\ufffd  (bucket b, from bucket a)\n    @@ -1 +1 @@\n    -a\n    +b\n" +
+	want := "changed  [acme/X/v1, site] x⟨U+001B⟩  (bucket b, from bucket a)\n    @@ -1 +1 @@\n    -a\n    +b\n" +
 		"Would be revision 7: added=0, modified=1, deleted=0, unchanged=0\n" +
-		"v: no\nf.yaml:3: warning: [acme/X/v1, site] x\ufffd  .p: odd (mend it)\nand 1 more\n" +
+		"v: no\nf.yaml:3: warning: [acme/X/v1, site] x⟨U+001B⟩  .p: odd (mend it)\nand 1 more\n" +
 		"Status would be: failure, until results are posted\n"
 	if diff := cmp.Diff(want, got.Text); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)
