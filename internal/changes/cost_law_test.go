@@ -252,7 +252,7 @@ func TestPut_tooMuchWork(t *testing.T) {
 	n := neighbourOf(t, site{})
 	ctx, end := budget.NewPool(4, time.Minute).Begin(t.Context())
 	defer end()
-	_, err := n.service.Put(ctx, "b", []byte(heavy(4)), document.YAML, revisions.Options{})
+	_, err := n.service.Put(ctx, "b", []byte(heavy(8)), document.YAML, revisions.Options{})
 	wantFault(t, err, fault.TooLarge, "with all others of the change: it takes more than 2.")
 	if len(n.m.bucket("b").Documents) > 0 {
 		t.Error("documents are stored")

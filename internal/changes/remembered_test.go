@@ -106,7 +106,7 @@ const slowSchema = "{properties: {x: {items: {anyOf: [%s]}}}}"
 // author still pays for what he brings.
 func TestService_Put_afterStart(t *testing.T) {
 	t.Parallel()
-	schema := schemaOf("acme/Widget/v1", fmt.Sprintf(slowSchema, repeated(300, "{minimum: 2000000, type: integer}")))
+	schema := schemaOf("acme/Widget/v1", fmt.Sprintf(slowSchema, repeated(1000, "{minimum: 2000000, type: integer}")))
 	const few = 3
 	bodies := []string{schema + layeringPolicy("policy"), "", "", ""}
 	for i := range few * len(bodies[1:]) {
