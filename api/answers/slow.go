@@ -42,7 +42,7 @@ func (a *Writer) Reserve(ctx context.Context, size int) (end func(), err error) 
 	defer cancel()
 	end, err = a.unsent.Acquire(waiting, budget.Owner(ctx), int64(size), false)
 	if err == nil || ctx.Err() != nil {
-		return end, err //nolint:wrapcheck // the client has gone
+		return end, err
 	}
 	busy := fault.New(fault.Unavailable, "HTTPServiceUnavailable", "Clients that read slowly have kept the memory for "+
 		"answers in use for %v; ask again", partTime)

@@ -75,8 +75,8 @@ func readBody(r *http.Request, source io.Reader, limit int64, reserve func(int64
 // a large body alone. Most bodies are not larger.
 const firstBytes = 1 << 20
 
-// readAll reads a body to its end. It has announced bytes, 0 if that is not known, and at most size. An error of reserve
-// is returned unwrapped.
+// readAll reads a body to its end. It has announced bytes, 0 if that is not known, and at most size. An error of
+// reserve is returned unwrapped.
 func readAll(source io.Reader, announced, size, limit int64, reserve func(bytes int64) error) ([]byte, error) {
 	first := min(size, firstBytes)
 	buffer := bytes.NewBuffer(make([]byte, 0, min(announced, first)+bytes.MinRead)) // room to read EOF without growing

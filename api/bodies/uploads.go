@@ -26,9 +26,9 @@ type Uploads struct {
 	users map[string]int // uploads in progress, by user
 }
 
-// NewUploads returns bounds of perUser uploads of one user, 0 for any number, and bytes of all, a tenth of which is kept
-// for the first MiB of each body. A request waits for memory for as long as patience, and then as long for its body to
-// arrive.
+// NewUploads returns bounds of perUser uploads of one user, 0 for any number, and bytes of all, a tenth of which is
+// kept for the first MiB of each body. A request waits for memory for as long as patience, and then as long for its
+// body to arrive.
 func NewUploads(perUser int, bytes int64, patience time.Duration) *Uploads {
 	const parts = 10
 	first := max(1, bytes/parts)

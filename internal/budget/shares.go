@@ -2,6 +2,7 @@ package budget
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 )
@@ -62,7 +63,7 @@ func (s *Shares) Acquire(ctx context.Context, owner string, weight int64, urgent
 		return release, nil
 	case <-ctx.Done():
 		release()
-		return nil, context.Cause(ctx)
+		return nil, fmt.Errorf("wait for a share: %w", context.Cause(ctx))
 	}
 }
 

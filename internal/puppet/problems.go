@@ -53,7 +53,7 @@ func (l *Problems) Append(others Problems, instance int) {
 }
 
 // secret returns the problems of a secret instance.
-func (l Problems) secret() Problems {
+func (l *Problems) secret() Problems {
 	all := slices.Clone(l.List)
 	for i := range all {
 		all[i].Secret = true

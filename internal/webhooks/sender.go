@@ -53,8 +53,8 @@ var (
 	errUser = errors.New("the receiver answers 410, which disables the webhook")
 )
 
-// Deliver attempts a delivery once. It returns ErrGone if another attempt would be useless, ErrBusy if none was made, and
-// other errors if the attempt failed.
+// Deliver attempts a delivery once. It returns ErrGone if another attempt would be useless, ErrBusy if none was made,
+// and other errors if the attempt failed.
 func (s *Service) Deliver(ctx context.Context, webhook int64, id string, body []byte) (outcome Outcome, err error) {
 	w, err := s.Store.Webhook(ctx, webhook)
 	switch {

@@ -76,8 +76,9 @@ func (s *Service) Add(ctx context.Context, wish Wish) (w Webhook, secret string,
 	if err := s.check(wish.URL, secret); err != nil {
 		return w, "", err
 	}
-	w = Webhook{URL: wish.URL, Types: wish.Types, Enabled: wish.Enabled, CreatedAt: s.Now().UTC(),
-		Owner: budget.Owner(ctx)}
+	w = Webhook{
+		URL: wish.URL, Types: wish.Types, Enabled: wish.Enabled, CreatedAt: s.Now().UTC(), Owner: budget.Owner(ctx),
+	}
 	if w.Secret, err = s.Vault.Seal(ctx, place(), []byte(secret)); err != nil {
 		return w, "", fmt.Errorf("seal the secret: %w", err)
 	}
