@@ -109,8 +109,8 @@ const (
 	emojiStyle        = '\ufe0f'
 )
 
-// joins reports whether an invisible character belongs to the previous visible one, as in emoji and in scripts that join
-// their letters. In Latin text it would only make two names look the same.
+// joins reports whether an invisible character belongs to the previous visible one, as in emoji and in scripts that
+// join their letters. In Latin text it would only make two names look the same.
 func joins(previous, r rune) bool {
 	const afterLatin = 0x300
 	switch r {
