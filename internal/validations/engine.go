@@ -113,7 +113,7 @@ func (e *Engine) Compile(meter *budget.Meter, schema DataSchema, versions Client
 // compile compiles a DataSchema unless the cache has the result. The only errors are those of meter, returned
 // unwrapped.
 func (e *Engine) compile(meter *budget.Meter, s DataSchema) (compiled, error) {
-	digest := s.sum()
+	digest := s.digest()
 	e.mu.Lock()
 	known, ok := e.compiled.Get(digest)
 	e.mu.Unlock()
@@ -121,10 +121,12 @@ func (e *Engine) compile(meter *budget.Meter, s DataSchema) (compiled, error) {
 		return known, nil
 	}
 	schema, err := jsonschema.Compile(meter, s.Text, jsonschema.Options{
-		Extensions: e.Extensions, AssertFormats: e.AssertFormats, Others: s.texts(),
+		Extensions: e.Extensions, AssertFormats: e.AssertFormats, Others: s.registered,
 	})
-	c := compiled{schema: schema, size: s.size()}
-	if err != nil {
+	c := compiled{schema: schema, size: len(s.Text)}
+	if err == nil {
+		c.size += schema.OtherBytes()
+	} else {
 		unusable, ok := errors.AsType[*jsonschema.Unusable](err)
 		if !ok {
 			return c, err
@@ -145,9 +147,15 @@ func (e *Engine) keep(digest document.Digest, c compiled) {
 	}
 }
 
+// ruleSteps is the cost of a rule besides that of reading the schema's text, in the budget's steps.
+const ruleSteps = 3_000
+
 // RuleOf returns the rule of a DataSchema for client versions. The only errors are those of meter, returned unwrapped.
 func (e *Engine) RuleOf(meter *budget.Meter, schema DataSchema, versions ClientVersions) (Rule, error) {
 	rule := Rule{Schema: schema.Digest}
+	if err := meter.Spend(ruleSteps + textSteps*len(schema.Text)); err != nil {
+		return rule, err
+	}
 	if e.isExtended(schema) {
 		rule.Context = noVersions() // differs from rules of servers without extensions
 		named, err := e.NamesVersions(meter, schema)
@@ -158,7 +166,7 @@ func (e *Engine) RuleOf(meter *budget.Meter, schema DataSchema, versions ClientV
 			rule.Context = versions.Digest()
 		}
 	}
-	if e.AssertFormats && schema.contains([]byte(`"format":`)) {
+	if e.AssertFormats && schema.contains(formatWord) {
 		rule.Context = document.DigestOf(document.Mapping{{Key: "formats", Value: rule.Context.String()}})
 	}
 	rule.Context = schema.with(rule.Context)
@@ -168,16 +176,25 @@ func (e *Engine) RuleOf(meter *budget.Meter, schema DataSchema, versions ClientV
 // noVersions returns the digest of an empty set of client versions, for schemas with keywords of an extension.
 func noVersions() document.Digest { return document.DigestOf(document.Mapping{}) }
 
-// isExtended reports whether one of a DataSchema's texts may contain keywords of an extension.
-func (e *Engine) isExtended(schema DataSchema) bool {
+// formatWord is in all schemas that have the keyword.
+const formatWord = `"format":`
+
+// words returns the words in texts on which rules depend.
+func (e *Engine) words() []string { return append(e.keywords(), formatWord) }
+
+// keywords returns the keywords of extensions as they are written.
+func (e *Engine) keywords() (written []string) {
 	for _, extension := range e.Extensions {
 		for _, keyword := range extension.Keywords() {
-			if schema.contains([]byte(`"` + keyword + `":`)) {
-				return true
-			}
+			written = append(written, `"`+keyword+`":`)
 		}
 	}
-	return false
+	return written
+}
+
+// isExtended reports whether one of a DataSchema's texts may contain keywords of an extension.
+func (e *Engine) isExtended(schema DataSchema) bool {
+	return slices.ContainsFunc(e.keywords(), schema.contains)
 }
 
 // NamesVersions reports whether checks against a DataSchema depend on client versions. The only errors are those of
@@ -203,7 +220,7 @@ func (u usable) Check(meter *budget.Meter, data []byte) ([]Finding, error) {
 // their compiled forms. The only errors are those of meter, returned unwrapped.
 func (e *Engine) IsUsable(meter *budget.Meter, schema DataSchema) (usable bool, found []Finding, err error) {
 	// Not the key of the check of its document, which passes with such references.
-	check := PairOf(schema.sum(), Rule{Schema: dataSchema.digest, Context: noVersions()})
+	check := PairOf(schema.digest(), Rule{Schema: dataSchema.digest, Context: noVersions()})
 	if e.Passed(check) {
 		return true, nil, nil
 	}
