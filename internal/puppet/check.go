@@ -22,7 +22,7 @@ func Check(meter *budget.Meter, instances []Instance, types *Types) ([]Problem, 
 		if err != nil {
 			return nil, err
 		}
-		for _, problem := range slices.Concat(problems, c.problems.all(), c.exceptions(in)) {
+		for _, problem := range slices.Concat(problems, c.problems.all(), c.exceptions(meter, in)) {
 			problem.Instance, problem.Secret = i, problem.Secret || in.Secret
 			found.add(problem)
 		}
@@ -63,13 +63,20 @@ func (c *checker) check(meter *budget.Meter, e entry) error {
 }
 
 // exceptions returns a problem for each exception from create that matches nothing in the configuration.
-func (c *checker) exceptions(in *Instance) (problems []Problem) {
+func (c *checker) exceptions(meter *budget.Meter, in *Instance) (problems []Problem) {
 	report := func(key string, names, used map[string]bool) {
+		meter.Charge(candidateSteps * (len(used) + len(names)))
+		candidates := slices.Sorted(maps.Keys(used))
 		for _, name := range slices.Sorted(maps.Keys(names)) {
 			if !used[name] {
+				meter.Charge(problemSteps)
+				hint := ""
+				if len(problems) < maxProblems { // the others are only counted
+					hint = didYouMean(meter, name, candidates)
+				}
 				problems = append(problems, Problem{
-					Path: in.paths[key], Message: fmt.Sprintf("The exception '%s' matches nothing in the configuration%s", name,
-						didYouMean(name, slices.Sorted(maps.Keys(used)))),
+					Path:    in.paths[key],
+					Message: fmt.Sprintf("The exception '%s' matches nothing in the configuration%s", name, hint),
 				})
 			}
 		}

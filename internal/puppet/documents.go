@@ -57,9 +57,15 @@ func (o Overrides) IsSecret() bool {
 // and all types. layers are ordered from the most general; documents in none of them come first. The only errors are
 // those of meter, returned unwrapped.
 func Gather(meter *budget.Meter, documents []Document, layers []string, node *Node) (o Overrides, err error) {
+	rank := make(map[string]int, len(layers)) // from 1; 0 for other layers
+	for i, layer := range layers {
+		if rank[layer] == 0 {
+			rank[layer] = i + 1
+		}
+	}
 	ordered := slices.Clone(documents)
 	slices.SortStableFunc(ordered, func(a, b Document) int {
-		return cmp.Or(cmp.Compare(slices.Index(layers, a.Layer), slices.Index(layers, b.Layer)), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(rank[a.Layer], rank[b.Layer]), cmp.Compare(a.Name, b.Name))
 	})
 	for _, doc := range ordered {
 		if doc.Schema != OverrideKind || node != nil && !node.selects(doc.Labels) {
@@ -69,7 +75,7 @@ func Gather(meter *budget.Meter, documents []Document, layers []string, node *No
 		if err != nil {
 			return o, err
 		}
-		instance, problems := ParseInstance(doc.String(), doc.Secret, data)
+		instance, problems := ParseInstance(meter, doc.String(), doc.Secret, data)
 		o = o.with(doc, problems)
 		mapping, _ := data.(document.Mapping)
 		o.Instances, o.Data = append(o.Instances, instance), append(o.Data, mapping)

@@ -138,8 +138,6 @@ func (t *Types) checkPurged(ref Ref, parameters document.Mapping, present map[st
 // suggest returns a question for the type that is most similar to word, or "" if none is similar. It does not suggest
 // types that encrypted documents describe.
 func (t *Types) suggest(meter *budget.Meter, word string) string {
-	const steps = 200_000
-	meter.Charge(steps)
 	var names []string
 	for name, registered := range t.registered {
 		if !registered.Secret {
@@ -150,7 +148,7 @@ func (t *Types) suggest(meter *budget.Meter, word string) string {
 		names = append(names, strings.ToLower(name))
 	}
 	slices.Sort(names)
-	return didYouMean(word, names)
+	return didYouMean(meter, word, names)
 }
 
 // namevar returns the name variable, the parameter that identifies a resource, or "" if there is not exactly one.
@@ -179,7 +177,11 @@ func isStructural(name string) bool {
 	return slices.Contains([]string{classType, "Component", "Whit", "Stage"}, name)
 }
 
-// parameterNames returns the names of a type's parameters, sorted.
+// parameterNames returns the names of a type's parameters, sorted, of a type with very many none.
 func (t *Type) parameterNames() []string {
+	const most = 500 // Puppet's own types have fewer than a hundred
+	if len(t.parameters) > most {
+		return nil
+	}
 	return slices.Sorted(maps.Keys(t.parameters))
 }
