@@ -3,6 +3,7 @@ package views
 import (
 	"encoding/json"
 
+	"purser/internal/authz"
 	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -50,6 +51,10 @@ func Checked(checked changes.CheckedPackage) Package {
 	for _, issue := range checked.Report.Issues {
 		warnings = append(warnings, changes.PackageMessage(issue))
 	}
-	view.Warnings = warnings
+	warnings, others := authz.First(warnings, "warnings")
+	for i := range others {
+		others[i].Error = false
+	}
+	view.Warnings = append(warnings, others...)
 	return view
 }

@@ -2,12 +2,14 @@ package authz
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"purser/internal/fault"
+	"purser/internal/words"
 )
 
 // Viewer describes which parts of encrypted documents a caller may see. Every answer is made for a Viewer. The zero
@@ -79,29 +81,49 @@ func (v Viewer) Messages(messages []fault.Message) (shown []fault.Message) {
 // MaxListed is the number of messages that an answer lists, and of documents that one of them lists.
 const MaxListed = 1000
 
-// Listed is Messages for an answer: the first MaxListed of them, and the number of the others.
+// Bounds of what an answer lists and of one message, in bytes.
+const (
+	maxListedBytes = 4 << 20
+	maxMessage     = 64 << 10
+)
+
+// Listed is Messages for an answer: the first MaxListed of them, or those that fit into 4 MiB, and the number of the
+// others.
 func (v Viewer) Listed(messages []fault.Message) []fault.Message {
 	shown := v.Messages(messages)
+	for i := range shown {
+		shown[i].Message = words.FirstBytes(shown[i].Message, maxMessage)
+	}
 	var withheld, others []fault.Message
 	if last := len(shown) - 1; last >= 0 && shown[last].Secret {
 		summary := shown[last]
-		summary.Documents, others = first(summary.Documents, "documents")
+		summary.Documents, others = First(summary.Documents, "documents")
 		shown, withheld = shown[:last], append([]fault.Message{summary}, others...)
 	}
-	shown, others = first(shown, "errors")
+	shown, others = First(shown, "errors")
 	return slices.Concat(shown, others, withheld)
 }
 
-// first returns the first MaxListed items of a list, and a message with the number of the others if there are any.
-func first[T any](list []T, what string) ([]T, []fault.Message) {
-	others := len(list) - MaxListed
-	if others <= 0 {
+// First returns the first items of a list that an answer may have, and a message with the number of the others if there
+// are any.
+func First[T any](list []T, what string) ([]T, []fault.Message) {
+	n, size := 0, 0
+	for ; n < min(len(list), MaxListed); n++ {
+		text, err := json.Marshal(list[n])
+		if size += len(text); err == nil && size > maxListedBytes && n > 0 {
+			break
+		}
+	}
+	if n == len(list) {
 		return list, nil
 	}
-	return list[:MaxListed], []fault.Message{{
-		Message: fmt.Sprintf("More %s, not listed: %d", what, others), Error: true, Level: "Error", Kind: "ValidationMessage",
+	return list[:n], []fault.Message{{
+		Message: Others(what, len(list)-n), Error: true, Level: "Error", Kind: "ValidationMessage",
 	}}
 }
+
+// Others returns the text that stands for the errors, or others of what, that an answer does not list.
+func Others(what string, count int) string { return fmt.Sprintf("More %s, not listed: %d", what, count) }
 
 // Unlisted returns the number of errors that a message of Listed stands for, 0 if it is an error itself.
 func Unlisted(message string) int {

@@ -23,7 +23,8 @@ type Described struct {
 }
 
 // Describe returns the errors of entries as a viewer sees them. With details each error shows its part of the document
-// and the schema, until the errors reach 8 MiB; each entry can be requested separately.
+// and the schema, until the errors reach 1 MiB; from 3 MiB on, each entry has one error with the number of its others.
+// Each entry can be requested separately.
 func (r Renderer) Describe(ctx context.Context, viewer authz.Viewer, d Described, details bool) (
 	[][]json.RawMessage, error,
 ) {
@@ -40,11 +41,16 @@ func (r Renderer) Describe(ctx context.Context, viewer authz.Viewer, d Described
 	return entries, nil
 }
 
+// Sizes of the errors in an answer in bytes: up to which they have all details, and up to which they are listed.
+const (
+	maxDetailed = 1 << 20
+	maxListed   = 3 << 20
+)
+
 // Report returns what Describe does, as values.
 func (r Renderer) Report(ctx context.Context, viewer authz.Viewer, d Described, details bool) (
 	reports [][]validations.Error, err error,
 ) {
-	const maxDetailed = 8 << 20
 	findings := d.Findings
 	if viewer.Secrets() {
 		if findings, err = r.reveal(ctx, d); err != nil {
@@ -59,28 +65,38 @@ func (r Renderer) Report(ctx context.Context, viewer authz.Viewer, d Described, 
 			text = d.Texts[row.Rule.Schema]
 		}
 		found := findings[validations.PairOf(row.About.Digest, row.Rule)]
-		reports[i], err = reportFor(viewer, row, text, found, details && size < maxDetailed)
+		room := 0
+		if details {
+			room = maxDetailed - size
+		}
+		reports[i], err = reportFor(viewer, row, text, found, room)
 		if err != nil {
 			return nil, fmt.Errorf("word the findings: %w", err)
 		}
-		for j, e := range reports[i] {
+		for j := range reports[i] {
+			e := &reports[i][j]
 			if r.Compat { // the reference's errors have exactly its keys
-				reports[i][j].Hint, reports[i][j].Causes = "", nil
+				e.Hint, e.Causes = "", nil
 			}
-			size += len(e.ErrorSection) + len(e.ValidationSchema) + len(e.Message)
+			if details && size > maxListed && !authz.IsWithheld(e.Message) {
+				others := authz.Others("errors", len(reports[i])-j)
+				reports[i] = append(reports[i][:j], validations.Unexplained(row.About.Document, others, true))
+				break
+			}
+			size += e.Size()
 		}
 	}
 	return reports, nil
 }
 
 // reportFor returns the errors of one entry as a viewer sees them.
-func reportFor(viewer authz.Viewer, row revisions.FailedEntry, rule []byte, found []validations.Finding, details bool) (
+func reportFor(viewer authz.Viewer, row revisions.FailedEntry, rule []byte, found []validations.Finding, room int) (
 	[]validations.Error, error,
 ) {
 	doc, encrypted := row.About.Document, row.About.Traits().Encrypted
 	switch {
 	case viewer.Secrets() || len(found) == 0 || !encrypted && !validations.AreSecret(found):
-		return validations.Report(doc, rule, found, details)
+		return validations.Report(doc, rule, found, room)
 	default:
 		return []validations.Error{validations.Unexplained(doc, viewer.Withheld(), viewer.Encrypted || !encrypted)}, nil
 	}

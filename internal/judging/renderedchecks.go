@@ -150,7 +150,6 @@ const invalidFormat = "InvalidDocumentFormat"
 
 // invalidRendered returns a fault that lists the findings about rendered documents, nil if there are none.
 func (r Renderer) invalidRendered(rendered Computed, outcomes []outcome) (*fault.Fault, error) {
-	const maxDetailed = 8 << 20 // bytes of messages with all details
 	var messages []fault.Message
 	listed, size := map[bool]int{}, map[bool]int{} // by whether messages are secret: their number, and their bytes
 	for i, doc := range rendered.Documents {
@@ -158,8 +157,11 @@ func (r Renderer) invalidRendered(rendered Computed, outcomes []outcome) (*fault
 		if found.ofSchema && len(found.findings) > 0 {
 			found.rule, found.findings = validations.OfSecretSchema(found.findings)
 		}
-		detailed := size[found.secret] < maxDetailed && listed[found.secret] < authz.MaxListed
-		errs, err := validations.ReportRendered(doc.Document, found.rule, found.findings, detailed,
+		room := 0
+		if listed[found.secret] < authz.MaxListed {
+			room = maxDetailed - size[found.secret]
+		}
+		errs, err := validations.ReportRendered(doc.Document, found.rule, found.findings, room,
 			rendered.written[doc].destinations)
 		if err != nil {
 			return nil, fmt.Errorf("word the findings: %w", err)

@@ -170,8 +170,8 @@ func engines() map[string]func(ctx context.Context, documents []*document.Docume
 		"explain": func(ctx context.Context, documents []*document.Document) {
 			_, _ = Explain(ctx, documents, documents[len(documents)-1].Identity, ".", Options{})
 		},
-		"graph": func(ctx context.Context, documents []*document.Document) { _, _ = Dependencies(ctx, documents) },
-		"needs": func(ctx context.Context, documents []*document.Document) { _, _, _ = NeedsOf(ctx, documents) },
+		"graph":   func(ctx context.Context, documents []*document.Document) { _, _ = Dependencies(ctx, documents) },
+		"needs":   func(ctx context.Context, documents []*document.Document) { _, _, _ = NeedsOf(ctx, documents) },
 		"examine": func(ctx context.Context, documents []*document.Document) { _, _ = Examine(ctx, documents, Options{}) },
 	}
 }

@@ -47,8 +47,7 @@ const (
 	referenceSteps = 500
 )
 
-// Registry returns a registry of DataSchemas with their texts by name. The only errors are those of meter, returned
-// unwrapped.
+// Registry returns a registry of DataSchemas with their texts by name. The only errors are those of meter.
 func (e *Engine) Registry(meter *budget.Meter, texts map[string][]byte) (Registry, error) {
 	r := Registry{texts, map[string]others{}, map[string][]string{}}
 	names := slices.Sorted(maps.Keys(texts))
@@ -60,7 +59,7 @@ func (e *Engine) Registry(meter *budget.Meter, texts map[string][]byte) (Registr
 	for i := 0; i < len(names); i++ { //nolint:intrange // it grows by names that are not registered
 		text := texts[names[i]]
 		if err := meter.Spend(schemaSteps + textSteps*len(text)); err != nil {
-			return r, err
+			return r, budget.About(err, "read the DataSchema %s", names[i])
 		}
 		var edges []int32
 		for _, other := range jsonschema.References(text) {

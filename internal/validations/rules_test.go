@@ -224,7 +224,7 @@ func TestReport(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			reports, err := Report(doc(t, c.body), schema, findings, true)
+			reports, err := Report(doc(t, c.body), schema, findings, 1<<20)
 			if err != nil {
 				t.Fatal(err)
 			}
