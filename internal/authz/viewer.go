@@ -123,7 +123,9 @@ func First[T any](list []T, what string) ([]T, []fault.Message) {
 }
 
 // Others returns the text that stands for the errors, or others of what, that an answer does not list.
-func Others(what string, count int) string { return fmt.Sprintf("More %s, not listed: %d", what, count) }
+func Others(what string, count int) string {
+	return fmt.Sprintf("More %s, not listed: %d", what, count)
+}
 
 // Unlisted returns the number of errors that a message of Listed stands for, 0 if it is an error itself.
 func Unlisted(message string) int {
