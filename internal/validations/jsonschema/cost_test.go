@@ -1,10 +1,9 @@
 package jsonschema
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"math"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -62,7 +61,7 @@ func resources(n int) string {
 }
 
 // shapes returns the worst known inputs, each expensive in its own way.
-func shapes() []hostile {
+func shapesOf() []hostile {
 	any3000 := constant(3000, in(`{"items":{"anyOf":`, branches(`{"required":["a%d"]}`), `}}`))
 	return []hostile{
 		{"anyOf of 3000", any3000, items("{}"), 40},
@@ -180,53 +179,35 @@ func counted(t *testing.T, work func(m *budget.Meter) error) (steps int64) {
 	return steps
 }
 
-// The time per step is about the same as for an ordinary check, whatever makes a check or a compilation expensive.
-//
-//nolint:paralleltest // it measures the whole process
-func TestCost_steps(t *testing.T) {
-	most := 6.0    // 1.7 on one machine and 3.9 on another
-	if underRace { // it slows some code down far more than other code
-		most = 15
-	}
-	ordinary, _ := hostile{schema: always(ordinarySchema), data: always(ordinaryData())}.measure(t, 0)
-	most *= max(1, ordinary)
-	for _, h := range shapes() {
-		t.Run(h.name, func(t *testing.T) {
-			took, steps := h.measure(t, most)
-			t.Logf("%.2f ns a step, %.2f in an ordinary check; counted %v", took, ordinary, steps)
-			if took > most {
-				t.Errorf("a step takes %.1f ns", took)
+// costs returns the work of compiling schemas and checking data that make it expensive in some way.
+func costs() budgettest.Shapes {
+	shapes := budgettest.Shapes{}
+	for _, h := range shapesOf() {
+		shapes[h.name] = func(bytes int) func(ctx context.Context) {
+			n := max(1, h.n*bytes/usual)
+			schema, data := []byte(h.schema(n)), []byte(h.data(n))
+			return func(ctx context.Context) {
+				meter := budget.NewMeter(ctx)
+				s, err := Compile(meter, schema, Options{})
+				if err == nil {
+					_, err = s.Check(meter, data)
+				}
+				if err == nil {
+					_ = meter.Check()
+				}
 			}
-		})
+		}
 	}
+	return shapes
 }
 
-// measure returns the nanoseconds of CPU per step, and the counted steps of one compilation and check. What else the
-// machine does can only add to the time, so the least of several measurements counts, or the first that is enough.
-func (h hostile) measure(t *testing.T, enough float64) (perStep float64, once time.Duration) {
-	t.Helper()
-	const times, while = 4, 5 * time.Millisecond
-	schema, data := []byte(h.schema(h.n)), []byte(h.data(h.n))
-	runtime.GC()
-	perStep = math.Inf(1)
-	for i := 0; i < times && perStep > enough; i++ {
-		began := budgettest.CPU()
-		var steps, rounds int64
-		for budgettest.CPU()-began < while {
-			rounds++
-			steps += counted(t, func(m *budget.Meter) error {
-				s, err := Compile(m, schema, Options{})
-				if err == nil {
-					_, err = s.Check(m, data)
-				}
-				return err
-			})
-		}
-		perStep = min(perStep, float64(budgettest.CPU()-began)/float64(steps))
-		once = time.Duration(steps / rounds)
-	}
-	return perStep, once
-}
+// usual stands for the sizes that shapesOf has.
+const usual = 100_000
+
+// Compiling and checking take as much time as they count, whatever makes them expensive.
+func TestCost_steps(t *testing.T) { costs().Table(t, usual) } //nolint:paralleltest // it measures the process
+
+func TestCost_laws(t *testing.T) { costs().Law(t, usual) } //nolint:paralleltest // it measures the process
 
 // The counted steps grow with the work.
 func TestCost_growth(t *testing.T) {
