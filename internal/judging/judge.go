@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"purser/internal/budget"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -68,10 +69,13 @@ func (j Judge) Judge(ctx context.Context, snapshot revisions.Snapshot, diff revi
 	if err != nil {
 		return Judgement{}, err
 	}
+	policies, err := policiesAfter(budget.NewMeter(ctx), snapshot.Policies, diff)
+	if err != nil {
+		return Judgement{}, err
+	}
 	failing := failing(snapshot, diff, scope, findings)
 	made := Judgement{
-		Checks: checks, ClientVersions: scope.versions, Policies: policiesAfter(snapshot.Policies, diff),
-		Withheld: scope.withheld,
+		Checks: checks, ClientVersions: scope.versions, Policies: policies, Withheld: scope.withheld,
 	}
 	made.Begun, made.Ended = changedViolations(snapshot.Violations, failing)
 	made.Settles = len(made.Begun)+len(made.Ended) > 0 ||
@@ -86,7 +90,11 @@ func (j Judge) Need(ctx context.Context, snapshot revisions.Snapshot, diff revis
 	if !diff.Changes {
 		return revisions.Need{}, nil
 	}
-	if j.requiresRevisionValidation(policiesAfter(snapshot.Policies, diff)) || layered(versionsAfter(snapshot, diff)) {
+	policies, err := policiesAfter(budget.NewMeter(ctx), snapshot.Policies, diff)
+	if err != nil {
+		return need, err
+	}
+	if j.requiresRevisionValidation(policies) || layered(versionsAfter(snapshot, diff)) {
 		need.Documents = true
 		if snapshot.Documents == nil && snapshot.Live > 0 {
 			return need, nil
