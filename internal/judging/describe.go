@@ -47,11 +47,17 @@ const (
 	maxListed   = 3 << 20
 )
 
+// The costs of an error in steps: to word, count and compare it, and to write a byte of its document.
+const (
+	errorSteps   = 2_000
+	sectionSteps = 10
+)
+
 // Report returns what Describe does, as values.
 func (r Renderer) Report(ctx context.Context, viewer authz.Viewer, d Described, details bool) (
 	reports [][]validations.Error, err error,
 ) {
-	findings := d.Findings
+	findings, meter := d.Findings, budget.NewMeter(ctx)
 	if viewer.Secrets() {
 		if findings, err = r.reveal(ctx, d); err != nil {
 			return nil, err
@@ -84,6 +90,10 @@ func (r Renderer) Report(ctx context.Context, viewer authz.Viewer, d Described, 
 				break
 			}
 			size += e.Size()
+			meter.Charge(errorSteps + len(e.ErrorSection)*sectionSteps)
+		}
+		if err := meter.Check(); err != nil {
+			return nil, budget.About(err, "list the errors of document %s", row.About.Identity)
 		}
 	}
 	return reports, nil
