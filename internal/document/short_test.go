@@ -9,8 +9,13 @@ import (
 func TestShortJSON(t *testing.T) {
 	t.Parallel()
 	for _, value := range []any{
-		nil, true, "abc", "\u0001\u0001", Number("12"), []any{}, []any{nil, "x"}, Mapping{}, Mapping{{"a", []any{Number("1")}}, {"b", "c"}},
-		strings.Repeat("x", 90), []any{strings.Repeat("é", 30), Mapping{{strings.Repeat("k", 30), nil}}},
+		nil, true, "abc", "\u0001\u0001", Number("12"),
+		[]any{},
+		[]any{nil, "x"},
+		Mapping{},
+		Mapping{{"a", []any{Number("1")}}, {"b", "c"}},
+		strings.Repeat("x", 90),
+		[]any{strings.Repeat("é", 30), Mapping{{strings.Repeat("k", 30), nil}}},
 	} {
 		text := string(AppendJSON(nil, value))
 		for most := range 2 * len(text) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 
 	"purser/internal/authz"
 	"purser/internal/budget"
@@ -80,23 +81,34 @@ func (r Renderer) Report(ctx context.Context, viewer authz.Viewer, d Described, 
 			return nil, fmt.Errorf("word the findings: %w", err)
 		}
 		for j := range reports[i] {
-			e := &reports[i][j]
 			if r.Compat { // the reference's errors have exactly its keys
-				e.Hint, e.Causes = "", nil
+				reports[i][j].Hint, reports[i][j].Causes = "", nil
 			}
-			if details && size > maxListed && !authz.IsWithheld(e.Message) {
-				others := authz.Others("errors", len(reports[i])-j)
-				reports[i] = append(reports[i][:j], validations.Unexplained(row.About.Document, others, true))
-				break
-			}
-			size += e.Size()
-			meter.Charge(errorSteps + len(e.ErrorSection)*sectionSteps)
+			meter.Charge(errorSteps + len(reports[i][j].ErrorSection)*sectionSteps)
 		}
+		listed := math.MaxInt
+		if details {
+			listed = maxListed - size
+		}
+		var more int
+		reports[i], more = within(listed, row.About.Document, reports[i])
+		size += more
 		if err := meter.Check(); err != nil {
 			return nil, budget.About(err, "list the errors of document %s", row.About.Identity)
 		}
 	}
 	return reports, nil
+}
+
+// within returns the errors about a document that take room bytes, with one that stands for the others, and their size.
+func within(room int, doc *document.Document, errs []validations.Error) (listed []validations.Error, size int) {
+	for i := range errs {
+		if size > room && !authz.IsWithheld(errs[i].Message) {
+			return append(errs[:i], validations.Unexplained(doc, authz.Others("errors", len(errs)-i), true)), size
+		}
+		size += errs[i].Size()
+	}
+	return errs, size
 }
 
 // reportFor returns the errors of one entry as a viewer sees them.

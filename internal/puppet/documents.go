@@ -57,16 +57,7 @@ func (o Overrides) IsSecret() bool {
 // and all types. layers are ordered from the most general; documents in none of them come first. The only errors are
 // those of meter, returned unwrapped.
 func Gather(meter *budget.Meter, documents []Document, layers []string, node *Node) (o Overrides, err error) {
-	rank := make(map[string]int, len(layers)) // from 1; 0 for other layers
-	for i, layer := range layers {
-		if rank[layer] == 0 {
-			rank[layer] = i + 1
-		}
-	}
-	ordered := slices.Clone(documents)
-	slices.SortStableFunc(ordered, func(a, b Document) int {
-		return cmp.Or(cmp.Compare(rank[a.Layer], rank[b.Layer]), cmp.Compare(a.Name, b.Name))
-	})
+	ordered := inOrder(documents, layers)
 	for _, doc := range ordered {
 		if doc.Schema != OverrideKind || node != nil && !node.selects(doc.Labels) {
 			continue
@@ -103,6 +94,19 @@ func Gather(meter *budget.Meter, documents []Document, layers []string, node *No
 	}
 	o.Types = NewTypes(types)
 	return o, nil
+}
+
+// inOrder returns documents by layer and then by name.
+func inOrder(documents []Document, layers []string) []Document {
+	rank := make(map[string]int, len(layers)) // from 1; 0 for other layers
+	for i, layer := range layers {
+		if rank[layer] == 0 {
+			rank[layer] = i + 1
+		}
+	}
+	return slices.SortedStableFunc(slices.Values(documents), func(a, b Document) int {
+		return cmp.Or(cmp.Compare(rank[a.Layer], rank[b.Layer]), cmp.Compare(a.Name, b.Name))
+	})
 }
 
 // with returns a copy of o with one more document and its problems.

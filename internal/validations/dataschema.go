@@ -52,11 +52,11 @@ func (e *Engine) Registry(meter *budget.Meter, texts map[string][]byte) (Registr
 	r := Registry{texts, map[string]others{}, map[string][]string{}}
 	names := slices.Sorted(maps.Keys(texts))
 	position := make(map[string]int32, len(names))
-	for _, name := range names {
-		position[name] = int32(len(position))
+	for i, name := range names {
+		position[name] = int32(i)
 	}
 	var graph cycles.Graph
-	for i := 0; i < len(names); i++ { //nolint:intrange // it grows by names that are not registered
+	for i := 0; i < len(names); i++ { // it grows by names that are not registered
 		text := texts[names[i]]
 		if err := meter.Spend(schemaSteps + textSteps*len(text)); err != nil {
 			return r, budget.About(err, "read the DataSchema %s", names[i])
@@ -65,7 +65,7 @@ func (e *Engine) Registry(meter *budget.Meter, texts map[string][]byte) (Registr
 		for _, other := range jsonschema.References(text) {
 			meter.Charge(referenceSteps)
 			if _, known := position[other]; !known {
-				position[other] = int32(len(names))
+				position[other] = int32(len(names)) //nolint:gosec // a site has fewer
 				names = append(names, other)
 			}
 			edges = append(edges, position[other])
@@ -131,10 +131,8 @@ func (o *others) add(word string) {
 func together(parts []others) (all others) {
 	slices.SortFunc(parts, func(a, b others) int { return bytes.Compare(a.sum[:], b.sum[:]) })
 	h := sha256.New()
-	for i, part := range parts {
-		if i > 0 && part.sum == parts[i-1].sum {
-			continue
-		}
+	parts = slices.CompactFunc(parts, func(a, b others) bool { return a.sum == b.sum })
+	for _, part := range parts {
 		h.Write(part.sum[:])
 		for word := range part.words {
 			all.add(word)

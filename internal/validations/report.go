@@ -111,7 +111,8 @@ func pathOf(f Finding) string {
 func (s secrets) causes(findings []Finding) (causes []Cause) {
 	for _, f := range findings {
 		if message := s.message(f); message != Sanitized {
-			causes = append(causes, Cause{message, pathOf(f), words.FirstBytes(f.SchemaPath, maxPath), f.Hint, s.causes(f.Causes)})
+			rule := words.FirstBytes(f.SchemaPath, maxPath)
+			causes = append(causes, Cause{message, pathOf(f), rule, f.Hint, s.causes(f.Causes)})
 		}
 	}
 	return causes

@@ -26,8 +26,8 @@ type Cost struct {
 func (c Cost) PerStep() float64 { return float64(c.CPU) / float64(max(1, c.Counted)) }
 
 // Of does work with the budget of one request and returns what it took. Work that exceeds the budget is expected to
-// stop. What else the machine does can only add to the processor time, so that the least of several measurements counts,
-// or the first that is enough.
+// stop. What else the machine does can only add to the processor time, so the least of several measurements counts, or
+// the first that is enough.
 func Of(work func(ctx context.Context), enough func(Cost) bool) (least Cost) {
 	const times = 5
 	for i := range times {
@@ -92,8 +92,8 @@ func (s Shapes) Table(t *testing.T, bytes int) {
 	}
 }
 
-// Law tests that work is Priced for drawn shapes and sizes. It draws few cases, because each takes long: a tenth of what
-// -rapid.checks says.
+// Law tests that work is Priced for drawn shapes and sizes. It draws only a tenth of the cases that -rapid.checks asks
+// for, because each takes long.
 func (s Shapes) Law(t *testing.T, most int) {
 	t.Helper()
 	checks, err := strconv.Atoi(flag.Lookup("rapid.checks").Value.String())

@@ -45,8 +45,8 @@ const (
 const indentWidth = 2
 
 // Values indented by more than deep are written in flow style; no document written by people is indented that far. If
-// the indentation still has too many bytes for the size of the JSON, the limit is shallow instead: more than 2 MiB, or than
-// the bytes of the JSON, are too many for a large one.
+// the indentation still has too many bytes for the size of the JSON, the limit is shallow instead, or for a large JSON
+// text shallowLarge. Its indentation may have 2 MiB, or as many bytes as the JSON.
 const (
 	deep, shallow, shallowLarge        = 200, 16, 4
 	smallIndentation, indentationRatio = 16 << 10, 8
