@@ -3,10 +3,8 @@ package views
 import (
 	"encoding/json"
 
-	"purser/internal/authz"
 	"purser/internal/changes"
 	"purser/internal/document"
-	"purser/internal/fault"
 	"purser/internal/queries"
 )
 
@@ -47,14 +45,7 @@ func (l Links) Package(revision int64, p queries.Package) Package {
 
 // Checked returns the view of a package that was checked.
 func Checked(checked changes.CheckedPackage) Package {
-	view, warnings := describedPackage(checked.Manifest()), []fault.Message{}
-	for _, issue := range checked.Report.Issues {
-		warnings = append(warnings, changes.PackageMessage(issue))
-	}
-	warnings, others := authz.First(warnings, "warnings")
-	for i := range others {
-		others[i].Error = false
-	}
-	view.Warnings = append(warnings, others...)
+	view := describedPackage(checked.Manifest())
+	view.Warnings = checked.Warnings()
 	return view
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -26,6 +27,20 @@ type CheckedPackage struct {
 func (p CheckedPackage) Manifest() document.Mapping {
 	manifest, _ := p.Data.At("manifest").(document.Mapping)
 	return manifest
+}
+
+// Warnings returns messages about the issues of the package, as many as an answer may list.
+func (p CheckedPackage) Warnings() []fault.Message {
+	warnings := []fault.Message{}
+	for _, issue := range p.Report.Issues {
+		warnings = append(warnings, PackageMessage(issue))
+	}
+	listed, others := authz.First(warnings, "warnings")
+	for _, other := range others {
+		other.Error = false
+		listed = append(listed, other)
+	}
+	return listed
 }
 
 // Name returns the name in the manifest.

@@ -37,8 +37,12 @@ func comparisons() budgettest.Shapes {
 		"a key of many":   func(n int) (any, any) { return under(n/60, "a"), under(n/60, "b") },
 		"large exponents": func(n int) (any, any) { return exponents(n/30, 998), exponents(n/30, 999) },
 		"digits":          func(n int) (any, any) { return digits(n/2, "1"), digits(n/2, "2") },
-		"long items":      func(n int) (any, any) { return []any{strings.Repeat("a", n/2), "b"}, []any{"b", strings.Repeat("a", n/2)} },
-		"items of many":   func(n int) (any, any) { return []any{keys(n/48, "a"), keys(n/48, "b")}, []any{keys(n/48, "b"), keys(n/48, "a")} },
+		"long items": func(n int) (any, any) {
+			return []any{strings.Repeat("a", n/2), "b"}, []any{"b", strings.Repeat("a", n/2)}
+		},
+		"items of many": func(n int) (any, any) {
+			return []any{keys(n/48, "a"), keys(n/48, "b")}, []any{keys(n/48, "b"), keys(n/48, "a")}
+		},
 	} {
 		shapes[name] = func(n int) func(ctx context.Context) {
 			before, after := of(max(2_000, n))

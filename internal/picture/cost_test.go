@@ -28,12 +28,14 @@ func drawings() budgettest.Shapes {
 		return g
 	}
 	shapes := budgettest.Shapes{}
-	for name, make := range map[string]func(n int) *graph.Graph{
-		"alone":      func(n int) *graph.Graph { return of(n, "w", func(int, int) []int { return nil }) },
-		"chain":      func(n int) *graph.Graph { return of(n, "w", func(i, _ int) []int { return []int{max(0, i-1)} }) },
-		"to one":     func(n int) *graph.Graph { return of(n, "w", func(int, int) []int { return []int{0} }) },
-		"many":       func(n int) *graph.Graph { return of(n, "w", func(i, of int) []int { return []int{0, i / 2, of - 1} }) },
-		"long names": func(n int) *graph.Graph { return of(n/3, strings.Repeat("<&", 100), func(i, _ int) []int { return []int{i / 2} }) },
+	for name, draw := range map[string]func(n int) *graph.Graph{
+		"alone":  func(n int) *graph.Graph { return of(n, "w", func(int, int) []int { return nil }) },
+		"chain":  func(n int) *graph.Graph { return of(n, "w", func(i, _ int) []int { return []int{max(0, i-1)} }) },
+		"to one": func(n int) *graph.Graph { return of(n, "w", func(int, int) []int { return []int{0} }) },
+		"many":   func(n int) *graph.Graph { return of(n, "w", func(i, of int) []int { return []int{0, i / 2, of - 1} }) },
+		"long names": func(n int) *graph.Graph {
+			return of(n/3, strings.Repeat("<&", 100), func(i, _ int) []int { return []int{i / 2} })
+		},
 		"many copies": func(n int) *graph.Graph {
 			g := graphOf("a", "b")
 			for range n / 100 {
@@ -52,7 +54,7 @@ func drawings() budgettest.Shapes {
 		},
 	} {
 		shapes[name] = func(n int) func(ctx context.Context) {
-			g := make(n)
+			g := draw(n)
 			return func(ctx context.Context) { _, _ = Text(ctx, g, "title", link) }
 		}
 	}

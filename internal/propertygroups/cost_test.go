@@ -24,24 +24,36 @@ func grouped() budgettest.Shapes {
 	names := func(n int, prefix string) []any {
 		return many(n, func(i int) any { return prefix + strconv.Itoa(i) })
 	}
-	list := func(n int) map[string]any { return map[string]any{"l": repeated(n, map[string]any{"b": nil}), "k": true} }
+	list := func(n int) map[string]any {
+		return map[string]any{"l": repeated(n, map[string]any{"b": nil}), "k": true}
+	}
 	shapes := budgettest.Shapes{}
 	for name, of := range map[string]func(n int) input{
-		"one group":  func(n int) input { return input{[]any{named("g", "or", names(n/10, "p")...)}, nil, list(10)} },
-		"and":        func(n int) input { return input{[]any{named("g", "and", names(n/10, "p")...)}, nil, list(10)} },
-		"many":       func(n int) input { return input{many(n/80, func(i int) any { return named("g"+strconv.Itoa(i), "xor", "a", "b") }), nil, list(10)} },
+		"one group": func(n int) input { return input{[]any{named("g", "or", names(n/10, "p")...)}, nil, list(10)} },
+		"and":       func(n int) input { return input{[]any{named("g", "and", names(n/10, "p")...)}, nil, list(10)} },
+		"many": func(n int) input {
+			return input{many(n/80, func(i int) any { return named("g"+strconv.Itoa(i), "xor", "a", "b") }), nil, list(10)}
+		},
 		"over lists": func(n int) input { return input{[]any{named("g", "or", names(n/20, "l.p")...)}, nil, list(n / 20)} },
 		"pairs over lists": func(n int) input {
 			return input{many(n/160, func(i int) any { return named("g"+strconv.Itoa(i), "xor", "l.a", "l.c") }), nil, list(n / 20)}
 		},
-		"ladder":             func(n int) input { return input{ladder(min(900, n/90), "xor"), nil, list(10)} },
-		"ladder of ands":     func(n int) input { return input{ladder(min(900, n/90), "and"), nil, list(10)} },
-		"depends on":         func(n int) input { return input{ladder(min(900, n/90), "depends_on"), nil, list(10)} },
-		"chain":              func(n int) input { return input{many(n/80, func(i int) any { return named("g"+strconv.Itoa(i), "or", "g"+strconv.Itoa(i+1), "k") }), nil, list(10)} },
-		"ring":               func(n int) input { return input{many(n/80, func(i int) any { return named("g"+strconv.Itoa(i), "or", "g"+strconv.Itoa((i+1)%(n/80)), "k") }), nil, list(10)} },
+		"ladder":         func(n int) input { return input{ladder(min(900, n/90), "xor"), nil, list(10)} },
+		"ladder of ands": func(n int) input { return input{ladder(min(900, n/90), "and"), nil, list(10)} },
+		"depends on":     func(n int) input { return input{ladder(min(900, n/90), "depends_on"), nil, list(10)} },
+		"chain": func(n int) input {
+			return input{many(n/80, func(i int) any { return named("g"+strconv.Itoa(i), "or", "g"+strconv.Itoa(i+1), "k") }), nil, list(10)}
+		},
+		"ring": func(n int) input {
+			return input{many(n/80, func(i int) any { return named("g"+strconv.Itoa(i), "or", "g"+strconv.Itoa((i+1)%(n/80)), "k") }), nil, list(10)}
+		},
 		"groups of one name": func(n int) input { return input{repeated(n/80, named("g", "or", "a", "b")), nil, list(10)} },
-		"long names":         func(n int) input { return input{[]any{named(strings.Repeat("g", n/2), "or", strings.Repeat("p", n/2))}, nil, list(10)} },
-		"long paths":         func(n int) input { return input{[]any{named("g", "or", names(n/2_000, strings.Repeat("l.", 900))...)}, nil, list(10)} },
+		"long names": func(n int) input {
+			return input{[]any{named(strings.Repeat("g", n/2), "or", strings.Repeat("p", n/2))}, nil, list(10)}
+		},
+		"long paths": func(n int) input {
+			return input{[]any{named("g", "or", names(n/2_000, strings.Repeat("l.", 900))...)}, nil, list(10)}
+		},
 		"same group in all": func(n int) input {
 			return input{append(many(n/160, func(i int) any { return named("g"+strconv.Itoa(i), "and", "t", "t") }), named("t", "or", names(n/20, "p")...)), nil, list(10)}
 		},

@@ -113,7 +113,7 @@ func costly() map[string]func(n int) string {
 			return lines(n, func(i, _ int) string { return fmt.Sprintf("site d%d | data %s", i, deep) })
 		},
 		"same names": func(n int) string {
-			return lines(n, func(i, _ int) string { return "site d | data {a: 1}" })
+			return lines(n, func(int, int) string { return "site d | data {a: 1}" })
 		},
 		"layers": func(n int) string {
 			of := max(2, n/300)
@@ -178,13 +178,13 @@ func engines() map[string]func(ctx context.Context, documents []*document.Docume
 
 // Rendering takes as much time as it counts, whatever makes it expensive.
 func TestCost_steps(t *testing.T) { //nolint:paralleltest // it measures the process
-	for name, do := range engines() {
+	for name, do := range engines() { //nolint:paralleltest // it measures the process
 		t.Run(name, func(t *testing.T) { works(t, do).Table(t, 200_000) })
 	}
 }
 
 func TestCost_laws(t *testing.T) { //nolint:paralleltest // it measures the process
-	for name, do := range engines() {
+	for name, do := range engines() { //nolint:paralleltest // it measures the process
 		t.Run(name, func(t *testing.T) { works(t, do).Law(t, 400_000) })
 	}
 }
