@@ -76,7 +76,9 @@ fmt: need-go ## format all code as lint wants it
 	$(LINT) fmt ./...
 
 # The laws of which make test only draws a few cases.
-LAWS = '([Ll]aws?|_pure|_steps|_model)$$|Laws_' ./test/e2e ./internal/changes ./internal/secrets ./internal/store ./internal/store/deletion
+LAWS = '([Ll]aws?|_pure|_steps|_model)$$|Laws_' ./test/e2e ./internal/changes ./internal/secrets ./internal/store ./internal/store/deletion \
+	./internal/diff ./internal/document ./internal/murano ./internal/picture ./internal/propertygroups ./internal/puppet \
+	./internal/rendering ./internal/schemadocs ./internal/validations ./internal/validations/jsonschema
 
 # One `go test` for each target, because -fuzz accepts one target of one package.
 fuzz: need-test ## each fuzz target for a short time (FUZZTIME=1m), then the laws more often (LAWCHECKS=1000)

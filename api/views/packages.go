@@ -5,7 +5,6 @@ import (
 
 	"purser/internal/changes"
 	"purser/internal/document"
-	"purser/internal/fault"
 	"purser/internal/queries"
 )
 
@@ -46,10 +45,7 @@ func (l Links) Package(revision int64, p queries.Package) Package {
 
 // Checked returns the view of a package that was checked.
 func Checked(checked changes.CheckedPackage) Package {
-	view, warnings := describedPackage(checked.Manifest()), []fault.Message{}
-	for _, issue := range checked.Report.Issues {
-		warnings = append(warnings, changes.PackageMessage(issue))
-	}
-	view.Warnings = warnings
+	view := describedPackage(checked.Manifest())
+	view.Warnings = checked.Warnings()
 	return view
 }

@@ -2,11 +2,13 @@ package authz
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 
 	"purser/internal/fault"
+	"purser/internal/words"
 )
 
 // Viewer describes which parts of encrypted documents a caller may see. Every answer is made for a Viewer. The zero
@@ -89,29 +91,51 @@ func (v Viewer) Messages(messages []fault.Message) (shown []fault.Message) {
 // MaxListed is the number of messages that an answer lists, and of documents that one of them lists.
 const MaxListed = 1000
 
-// Listed is Messages for an answer: the first MaxListed of them, and the number of the others.
+// Bounds of what an answer lists and of one message, in bytes.
+const (
+	maxListedBytes = 4 << 20
+	maxMessage     = 64 << 10
+)
+
+// Listed is Messages for an answer: the first MaxListed of them, or those that fit into 4 MiB, and the number of the
+// others.
 func (v Viewer) Listed(messages []fault.Message) []fault.Message {
 	shown := v.Messages(messages)
+	for i := range shown {
+		shown[i].Message = words.FirstBytes(shown[i].Message, maxMessage)
+	}
 	var withheld, others []fault.Message
 	if last := len(shown) - 1; last >= 0 && shown[last].Secret {
 		summary := shown[last]
 		withheld = []fault.Message{summary}
-		if more := len(summary.Documents) - MaxListed; more > 0 {
-			withheld[0].Documents = summary.Documents[:MaxListed]
+		if listed, more := First(summary.Documents); more > 0 {
+			withheld[0].Documents = listed
 			unnamed := fault.Message{Error: true, Level: summary.Level, Kind: summary.Kind}
 			unnamed.Message = moreDocuments + strconv.Itoa(more)
 			withheld = append(withheld, unnamed)
 		}
 		shown = shown[:last]
 	}
-	if len(shown) > MaxListed {
+	if listed, more := First(shown); more > 0 {
 		number := 0
-		for _, message := range shown[MaxListed:] {
+		for _, message := range shown[len(listed):] {
 			number += max(message.Unlisted, 1) + message.More
 		}
-		shown, others = shown[:MaxListed], []fault.Message{fault.Unlisted(number)}
+		shown, others = listed, []fault.Message{fault.Unlisted(number)}
 	}
 	return slices.Concat(shown, others, withheld)
+}
+
+// First returns the first items of a list that an answer may have, and the number of the others.
+func First[T any](list []T) (first []T, more int) {
+	n, size := 0, 0
+	for ; n < min(len(list), MaxListed); n++ {
+		text, err := json.Marshal(list[n])
+		if size += len(text); err == nil && size > maxListedBytes && n > 0 {
+			break
+		}
+	}
+	return list[:n], len(list) - n
 }
 
 // moreDocuments begins a message that counts documents that a replacement for messages does not list.

@@ -131,6 +131,20 @@ func TestViewer_Listed(t *testing.T) {
 	}
 }
 
+// An answer also leaves out, and counts, messages that together are too large, and the end of one that is.
+func TestViewer_Listed_bytes(t *testing.T) {
+	t.Parallel()
+	messages := slices.Repeat([]fault.Message{{Message: strings.Repeat("x", 1<<20)}}, 100)
+	listed, size := (authz.Viewer{}).Listed(messages), 0
+	for _, message := range listed {
+		size += len(message.Message)
+	}
+	last := listed[len(listed)-1].Message
+	if want := fmt.Sprintf("More errors, not listed: %d", 101-len(listed)); last != want || size < 3<<20 || size > 4<<20 {
+		t.Errorf("%d messages of %d bytes, and %s", len(listed), size, last)
+	}
+}
+
 func TestViewer_Fault(t *testing.T) {
 	t.Parallel()
 	secret := fault.New(fault.Conflict, "T", "the secret is 123")

@@ -6,7 +6,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 
+	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -26,6 +29,21 @@ type CheckedPackage struct {
 func (p CheckedPackage) Manifest() document.Mapping {
 	manifest, _ := p.Data.At("manifest").(document.Mapping)
 	return manifest
+}
+
+// Warnings returns messages about the issues of the package, as many as an answer may list.
+func (p CheckedPackage) Warnings() []fault.Message {
+	warnings := []fault.Message{}
+	for _, issue := range p.Report.Issues {
+		warnings = append(warnings, PackageMessage(issue))
+	}
+	listed, more := authz.First(warnings)
+	if more > 0 {
+		others := fault.Message{Message: "More warnings, not listed: " + strconv.Itoa(more), Level: "Warning"}
+		others.Kind = "ValidationMessage"
+		listed = append(slices.Clip(listed), others)
+	}
+	return listed
 }
 
 // Name returns the name in the manifest.

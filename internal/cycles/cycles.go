@@ -29,13 +29,25 @@ func (g Graph) Find(meter *budget.Meter, most int) (found [][]int32, groups int,
 	return found, len(components), nil
 }
 
-// Components returns the strongly connected components of more than one node. It is Tarjan's algorithm with an explicit
-// stack. Its costs and errors are as in Find.
-func (g Graph) Components(meter *budget.Meter) ([][]int32, error) {
+// Components returns the strongly connected components of more than one node. Its costs and errors are as in Find.
+func (g Graph) Components(meter *budget.Meter) (components [][]int32, err error) {
+	err = g.Each(meter, func(component []int32) error {
+		if len(component) > 1 {
+			components = append(components, slices.Clone(component))
+		}
+		return nil
+	})
+	return components, err
+}
+
+// Each calls do for each strongly connected component, after those to which its edges lead. It is Tarjan's algorithm
+// with an explicit stack. Its costs are as in Find; its errors are those of meter and of do, unwrapped. do may
+// sort the component, but not keep it.
+func (g Graph) Each(meter *budget.Meter, do func(component []int32) error) error {
 	const stepsEach, bytesEach = 40, 24
 	n := len(g)
 	if err := meter.Hold(n * bytesEach); err != nil {
-		return nil, err
+		return err
 	}
 	s := search{graph: g, number: make([]int32, n), low: make([]int32, n), place: make([]int32, n), open: make([]bool, n)}
 	for root := range s.number {
@@ -44,15 +56,17 @@ func (g Graph) Components(meter *budget.Meter) ([][]int32, error) {
 		}
 		for len(s.path) > 0 {
 			if err := meter.Spend(stepsEach); err != nil {
-				return nil, err
+				return err
 			}
-			s.step()
+			if err := s.step(do); err != nil {
+				return err
+			}
 		}
 	}
-	return s.found, nil
+	return nil
 }
 
-// search is the state of Components.
+// search is the state of Each.
 type search struct {
 	graph       Graph
 	number, low []int32 // of each node: the order in which it was reached, and the lowest that it can reach
@@ -60,7 +74,6 @@ type search struct {
 	open        []bool  // whether a node is on the stack
 	stack, path []int32
 	count       int32
-	found       [][]int32
 }
 
 const unseen = 0
@@ -73,7 +86,7 @@ func (s *search) enter(v int32) {
 }
 
 // step follows the next edge of the last node of path, or removes the node if it has no more.
-func (s *search) step() {
+func (s *search) step(do func(component []int32) error) error {
 	v := s.path[len(s.path)-1]
 	if int(s.place[v]) < len(s.graph[v]) {
 		to := s.graph[v][s.place[v]]
@@ -84,7 +97,7 @@ func (s *search) step() {
 		case s.open[to]:
 			s.low[v] = min(s.low[v], s.number[to])
 		}
-		return
+		return nil
 	}
 	s.path = s.path[:len(s.path)-1]
 	if len(s.path) > 0 {
@@ -92,23 +105,23 @@ func (s *search) step() {
 		s.low[parent] = min(s.low[parent], s.low[v])
 	}
 	if s.low[v] == s.number[v] {
-		s.close(v)
+		return do(s.close(v))
 	}
+	return nil
 }
 
-// close removes the component of a node from the stack.
-func (s *search) close(v int32) {
+// close removes the component of a node from the stack, and returns it.
+func (s *search) close(v int32) []int32 {
 	at := len(s.stack) - 1
 	for s.stack[at] != v {
 		at--
 	}
-	for _, member := range s.stack[at:] {
+	component := s.stack[at:]
+	for _, member := range component {
 		s.open[member] = false
 	}
-	if len(s.stack)-at > 1 {
-		s.found = append(s.found, slices.Clone(s.stack[at:]))
-	}
 	s.stack = s.stack[:at]
+	return component
 }
 
 // cycle returns a shortest cycle through the component's lowest node.

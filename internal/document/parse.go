@@ -14,9 +14,10 @@ import (
 
 // Measured costs of parsing YAML, in the budget's units.
 const (
-	byteSteps = 30  // per byte
-	markSteps = 500 // per separator
-	nodeBytes = 256 // of memory per separator, besides the text
+	textSteps = 5_000 // per text
+	byteSteps = 30    // per byte
+	markSteps = 500   // per separator
+	nodeBytes = 256   // of memory per separator, besides the text
 )
 
 // parser parses texts with the YAML library and charges the costs to the budget while the library reads.
@@ -52,6 +53,7 @@ func (p *parser) parse(text []byte, found func(*yaml.Node) bool) (err error) {
 			err = &syntaxError{rule: unknownRule}
 		}
 	}()
+	p.meter.Charge(textSteps)
 	text, mender := withStandIns(text)
 	reader := &reader{parser: p, text: text}
 	decoder := yaml.NewDecoder(reader)

@@ -95,7 +95,10 @@ func (p *prologue) line(start int, line []byte) {
 // document without an end marker, as in PyYAML.
 func (p *prologue) directive(start int, line []byte) {
 	name := directiveName.FindSubmatch(line)
-	version := yamlDirective.FindSubmatch(line)
+	var version [][]byte
+	if bytes.HasPrefix(line, []byte("%YAML")) {
+		version = yamlDirective.FindSubmatch(line)
+	}
 	switch isYAML := name != nil && string(name[1]) == "YAML"; {
 	case name == nil, string(name[1]) == "TAG", !p.begins && (version == nil || string(version[1]) != "1"):
 		return

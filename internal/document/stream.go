@@ -114,14 +114,20 @@ func Details(err error) string {
 	return err.Error()
 }
 
-// splitSteps is the cost of splitting and hashing a byte, in the budget's steps.
-const splitSteps = 20
+// Costs of a byte in the budget's steps.
+const (
+	splitSteps    = 20 // to split a body and hash its documents
+	readableSteps = 60 // to look for directives and byte order marks in a body that has some
+)
 
 // Split splits a body into the segments of its documents. Faults: Invalid if the body is not valid UTF-8 text, TooLarge
 // if a limit or the budget is exceeded.
 func Split(ctx context.Context, body []byte, media Media, limits Limits) ([]Segment, error) {
 	meter := budget.NewMeter(ctx)
 	meter.Charge(len(body) * splitSteps)
+	if media == YAML && (holdsDirective(body) || bytes.Contains(body, byteOrderMark)) {
+		meter.Charge(len(body) * readableSteps)
+	}
 	if err := meter.Check(); err != nil {
 		return nil, budget.About(err, "the body")
 	}

@@ -58,6 +58,39 @@ func (m Mapping) With(key string, value any) Mapping {
 // AppendJSON appends a value as compact JSON text, with keys in written order.
 func AppendJSON(dst []byte, value any) []byte { return appendJSON(dst, value, false) }
 
+// ShortJSON returns a value as compact JSON text, with keys in written order, if that has at most the given number of
+// bytes. Otherwise it returns nil, without writing more than about that.
+func ShortJSON(value any, most int) []byte {
+	if roomAfter(value, most) < 0 {
+		return nil
+	}
+	if text := AppendJSON(nil, value); len(text) <= most {
+		return text
+	}
+	return nil
+}
+
+// roomAfter returns how many of room bytes are left after the least that a value takes as JSON text, or a negative
+// number.
+func roomAfter(value any, room int) int {
+	const quotes, comma, colon = 2, 1, 1
+	switch v := value.(type) {
+	case string:
+		return room - len(v) - quotes
+	case Number:
+		return room - len(v)
+	case []any:
+		for i := 0; i < len(v) && room >= 0; i++ {
+			room = roomAfter(v[i], room) - comma
+		}
+	case Mapping:
+		for i := 0; i < len(v) && room >= 0; i++ {
+			room = roomAfter(v[i].Value, room-len(v[i].Key)-quotes-colon) - comma
+		}
+	}
+	return room - comma
+}
+
 // Canonical returns a value as compact JSON text with sorted keys.
 func Canonical(value any) []byte { return textOf(value, true) }
 

@@ -113,7 +113,24 @@ func Choose(about revisions.Shown, all []Finding, more bool, query Query) List {
 			cmp.Compare(a.Document.Layer, b.Document.Layer), cmp.Compare(a.Document.Name, b.Document.Name))
 	})
 	list.Findings = different[:min(len(different), query.Limit)]
+	size := 0
+	for i := range list.Findings {
+		if size += list.Findings[i].size(); size > maxBytes && i > 0 {
+			list.Findings = list.Findings[:i]
+			break
+		}
+	}
 	return list
+}
+
+// maxBytes bounds the findings of a list.
+const maxBytes = 4 << 20
+
+// size returns about how many bytes a finding takes as JSON text.
+func (f *Finding) size() int {
+	const keys, other = 400, 200
+	e := validations.Error{Message: f.Message, Path: f.Path, SchemaPath: f.Rule, Hint: f.Advice, Causes: f.Causes}
+	return keys + e.Size() + len(f.Value) + len(f.Others)*other
 }
 
 // With returns the list with further likely mistakes about the same revision.

@@ -81,6 +81,7 @@ func (j Judged) OfDocument(about *revisions.Stored, errs []validations.Error) []
 	if !fails {
 		return nil
 	}
+	value, _ := document.ParseJSON(about.Data) // it was stored as JSON
 	found := make([]Finding, len(errs))
 	for i, e := range errs {
 		id, level := document.Identity{Schema: e.Schema, Layer: e.Layer, Name: e.Name}, judged.Level
@@ -89,7 +90,7 @@ func (j Judged) OfDocument(about *revisions.Stored, errs []validations.Error) []
 		}) {
 			level = Error
 		}
-		found[i] = findingOf(e, name, level, about)
+		found[i] = findingOf(e, name, level, about, value)
 	}
 	return found
 }
@@ -100,12 +101,13 @@ func (j Judged) Withheld(viewer authz.Viewer) []Finding {
 }
 
 // findingOf converts an error of the schema validation to a finding.
-func findingOf(e validations.Error, validation string, level Level, about *revisions.Stored) Finding {
+func findingOf(e validations.Error, validation string, level Level, about *revisions.Stored, data any) Finding {
 	f := Finding{
 		Level: level, Validation: validation, Message: e.Message, Secret: authz.IsWithheld(e.Message),
 		Document: document.Identity{Schema: e.Schema, Layer: e.Layer, Name: e.Name},
+		Unlisted: e.Unlisted,
 	}
-	if e.Name == "" || f.Secret {
+	if e.Name == "" || f.Secret || f.Unlisted > 0 {
 		return f
 	}
 	f.Bucket, f.Path, f.Rule, f.Hint, f.Causes = about.Bucket, e.Path, e.SchemaPath, e.Hint, e.Causes
@@ -114,7 +116,7 @@ func findingOf(e validations.Error, validation string, level Level, about *revis
 	case e.Message == validations.Sanitized:
 		f.Message = validations.Unquoted(f.Rule)
 	case !about.Traits().Encrypted:
-		f.Value = valueAt(about.Data, e.Path)
+		f.Value = valueAt(data, e.Path)
 	}
 	return f
 }
@@ -148,16 +150,15 @@ func OfUpload(documents []*revisions.Stored, viewer authz.Viewer) (all []Finding
 }
 
 // valueAt returns the value at the path of an error in a document's data, nil if it is large.
-func valueAt(data []byte, path string) json.RawMessage {
+func valueAt(data any, path string) json.RawMessage {
 	const maxValue = 200
 	parts := strings.Split(path, ".") // .data.a.b
-	value, err := document.ParseJSON(data)
-	if err != nil || len(parts) <= 2 {
+	if len(parts) <= 2 {
 		return nil
 	}
-	text := document.AppendJSON(nil, document.Locate(value, parts[2:]))
-	if len(text) > maxValue || string(text) == "null" {
+	value := document.Locate(data, parts[2:])
+	if value == nil {
 		return nil
 	}
-	return text
+	return document.ShortJSON(value, maxValue)
 }

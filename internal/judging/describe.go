@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 
 	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/document"
+	"purser/internal/fault"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -23,7 +25,8 @@ type Described struct {
 }
 
 // Describe returns the errors of entries as a viewer sees them. With details each error shows its part of the document
-// and the schema, until the errors reach 8 MiB; each entry can be requested separately.
+// and the schema, until the errors reach 1 MiB; from 3 MiB on, each entry has one error with the number of its others.
+// Each entry can be requested separately.
 func (r Renderer) Describe(ctx context.Context, viewer authz.Viewer, d Described, details bool) (
 	[][]json.RawMessage, error,
 ) {
@@ -40,12 +43,23 @@ func (r Renderer) Describe(ctx context.Context, viewer authz.Viewer, d Described
 	return entries, nil
 }
 
+// Sizes of the errors in an answer in bytes: up to which they have all details, and up to which they are listed.
+const (
+	maxDetailed = 1 << 20
+	maxListed   = 3 << 20
+)
+
+// The costs of an error in steps: to word, count and compare it, and to write a byte of its document.
+const (
+	errorSteps   = 2_000
+	sectionSteps = 10
+)
+
 // Report returns what Describe does, as values.
 func (r Renderer) Report(ctx context.Context, viewer authz.Viewer, d Described, details bool) (
 	reports [][]validations.Error, err error,
 ) {
-	const maxDetailed = 8 << 20
-	findings := d.Findings
+	findings, meter := d.Findings, budget.NewMeter(ctx)
 	if viewer.Secrets() {
 		if findings, err = r.reveal(ctx, d); err != nil {
 			return nil, err
@@ -59,28 +73,55 @@ func (r Renderer) Report(ctx context.Context, viewer authz.Viewer, d Described, 
 			text = d.Texts[row.Rule.Schema]
 		}
 		found := findings[validations.PairOf(row.About.Digest, row.Rule)]
-		reports[i], err = reportFor(viewer, row, text, found, details && size < maxDetailed)
+		room := 0
+		if details {
+			room = maxDetailed - size
+		}
+		reports[i], err = reportFor(viewer, row, text, found, room)
 		if err != nil {
 			return nil, fmt.Errorf("word the findings: %w", err)
 		}
-		for j, e := range reports[i] {
+		for j := range reports[i] {
 			if r.Compat { // the reference's errors have exactly its keys
 				reports[i][j].Hint, reports[i][j].Causes = "", nil
 			}
-			size += len(e.ErrorSection) + len(e.ValidationSchema) + len(e.Message)
+			meter.Charge(errorSteps + len(reports[i][j].ErrorSection)*sectionSteps)
+		}
+		listed := math.MaxInt
+		if details {
+			listed = maxListed - size
+		}
+		var more int
+		reports[i], more = within(listed, row.About.Document, reports[i])
+		size += more
+		if err := meter.Check(); err != nil {
+			return nil, budget.About(err, "list the errors of document %s", row.About.Identity)
 		}
 	}
 	return reports, nil
 }
 
+// within returns the errors about a document that take room bytes, with one that stands for the others, and their size.
+func within(room int, doc *document.Document, errs []validations.Error) (listed []validations.Error, size int) {
+	for i := range errs {
+		if size > room && !authz.IsWithheld(errs[i].Message) {
+			rest := validations.Unexplained(doc, fault.Unlisted(len(errs)-i).Message, true)
+			rest.Unlisted = len(errs) - i
+			return append(errs[:i], rest), size
+		}
+		size += errs[i].Size()
+	}
+	return errs, size
+}
+
 // reportFor returns the errors of one entry as a viewer sees them.
-func reportFor(viewer authz.Viewer, row revisions.FailedEntry, rule []byte, found []validations.Finding, details bool) (
+func reportFor(viewer authz.Viewer, row revisions.FailedEntry, rule []byte, found []validations.Finding, room int) (
 	[]validations.Error, error,
 ) {
 	doc, encrypted := row.About.Document, row.About.Traits().Encrypted
 	switch {
 	case viewer.Secrets() || len(found) == 0 || !encrypted && !validations.AreSecret(found):
-		return validations.Report(doc, rule, found, details)
+		return validations.Report(doc, rule, found, room)
 	default:
 		return []validations.Error{validations.Unexplained(doc, viewer.Withheld(), viewer.Encrypted)}, nil
 	}

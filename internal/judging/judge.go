@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"purser/internal/budget"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -84,10 +85,13 @@ func (j Judge) judge(ctx context.Context, snapshot revisions.Snapshot, diff revi
 	if err != nil {
 		return Judgement{}, err
 	}
+	policies, err := policiesAfter(budget.NewMeter(ctx), snapshot.Policies, diff)
+	if err != nil {
+		return Judgement{}, err
+	}
 	failing := j.failing(snapshot, diff, scope, findings)
 	made := Judgement{
-		Checks: checks, ClientVersions: scope.versions, Policies: policiesAfter(snapshot.Policies, diff),
-		Withheld: scope.withheld,
+		Checks: checks, ClientVersions: scope.versions, Policies: policies, Withheld: scope.withheld,
 	}
 	made.Begun, made.Ended = changedViolations(snapshot.Violations, failing)
 	made.Settles = len(made.Begun)+len(made.Ended) > 0 ||
@@ -138,7 +142,11 @@ func (j Judge) Need(ctx context.Context, snapshot revisions.Snapshot, diff revis
 
 func (j Judge) need(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (revisions.Need, error) {
 	need := revisions.Need{Evidence: true, Kinds: Kinds(diff.Added)}
-	if j.requiresRevisionValidation(policiesAfter(snapshot.Policies, diff)) || layered(versionsAfter(snapshot, diff)) {
+	policies, err := policiesAfter(budget.NewMeter(ctx), snapshot.Policies, diff)
+	if err != nil {
+		return need, err
+	}
+	if j.requiresRevisionValidation(policies) || layered(versionsAfter(snapshot, diff)) {
 		need.Documents = true
 		if snapshot.Documents == nil && snapshot.Live > 0 {
 			return need, nil

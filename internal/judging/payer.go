@@ -59,7 +59,11 @@ func (j Judge) paying(ctx context.Context, snapshot revisions.Snapshot, diff rev
 	if _, spent := errors.AsType[*budget.Exceeded](err); !spent {
 		return err
 	}
-	if err := j.judgeBefore(ctx, snapshot, policiesAfter(snapshot.Policies, diff)); err != nil {
+	policies, err := policiesAfter(budget.NewMeter(ctx), snapshot.Policies, diff)
+	if err == nil {
+		err = j.judgeBefore(ctx, snapshot, policies)
+	}
+	if err != nil {
 		return err
 	}
 	j.Note(snapshot.Stamp)

@@ -3,6 +3,7 @@ package judging
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -43,24 +44,29 @@ func (s *registered) compiled(meter *budget.Meter, engine *validations.Engine) (
 }
 
 // passOn marks DataSchemas as secret, unknown or broken if they refer to one that is.
-func passOn(schemas []*registered, withheld []*revisions.Stored, unrendered map[string]unjudged) {
-	secret, unknown := map[string]bool{}, map[string]bool{}
+func passOn(registry validations.Registry, schemas []*registered, withheld []*revisions.Stored,
+	unrendered map[string]unjudged,
+) {
+	var secret, unknown []string
 	for _, schema := range schemas {
-		secret[schema.Name], unknown[schema.Name] = schema.Tainted, false
+		if schema.Tainted {
+			secret = append(secret, schema.Name)
+		}
 	}
 	for _, doc := range withheld {
 		if doc.Schema == validations.DataSchemaKind {
-			unknown[doc.Name] = true
+			unknown = append(unknown, doc.Name)
 		}
 	}
-	for i := range schemas {
-		for _, other := range schemas[i].of.Others {
-			schemas[i].secret = schemas[i].secret || secret[other.Name]
-			schemas[i].quoted = schemas[i].quoted || secret[other.Name]
-			schemas[i].unknown = schemas[i].unknown || unknown[other.Name]
-			if broken, ok := unrendered[other.Name]; ok {
-				schemas[i].broken = broken
-			}
+	broken := slices.SortedFunc(maps.Keys(unrendered), func(a, b string) int { return strings.Compare(b, a) })
+	ofSecret, ofUnknown, ofBroken := registry.Referring(secret), registry.Referring(unknown), registry.Referring(broken)
+	for _, schema := range schemas {
+		_, isSecret := ofSecret[schema.Name]
+		_, isUnknown := ofUnknown[schema.Name]
+		schema.secret, schema.quoted = schema.secret || isSecret, schema.quoted || isSecret
+		schema.unknown = schema.unknown || isUnknown
+		if name, is := ofBroken[schema.Name]; is {
+			schema.broken = unrendered[name]
 		}
 	}
 }
@@ -74,14 +80,15 @@ func (r Renderer) registered(ctx context.Context, rendered Computed) (schemas []
 	}
 	withheld := slices.ContainsFunc(rendered.Withheld, NamesVersions)
 	missing := slices.IndexFunc(rendered.unrendered, func(doc unrendered) bool { return NamesVersions(doc.Stored) })
-	registry := registryOf(Registering(rendered.Documents))
+	registry, err := r.registryOf(budget.NewMeter(ctx), Registering(rendered.Documents))
+	if err != nil {
+		return nil, err
+	}
 	err = budget.ForEach(ctx, len(schemas), func(meter *budget.Meter, i int) error {
 		schema := schemas[i]
 		var names bool
 		var err error
-		if schema.of, err = registry.DataSchema(meter, rendered.digest(schema.Stored), schema.Name); err != nil {
-			return readingSchema(err, schema.Stored)
-		}
+		schema.of = registry.DataSchema(rendered.digest(schema.Stored), schema.Name)
 		if schema.rule, names, err = r.ruleOf(meter, schema.of, versions, digest, withheld || missing >= 0); err != nil {
 			return readingSchema(err, schema.Stored)
 		}
@@ -98,7 +105,7 @@ func (r Renderer) registered(ctx context.Context, rendered Computed) (schemas []
 	if err != nil {
 		return nil, fmt.Errorf("read the DataSchemas: %w", err)
 	}
-	passOn(schemas, rendered.Withheld, rendered.unrenderedSchemas())
+	passOn(registry, schemas, rendered.Withheld, rendered.unrenderedSchemas())
 	return schemas, nil
 }
 

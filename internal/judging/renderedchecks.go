@@ -181,7 +181,6 @@ const invalidFormat = "InvalidDocumentFormat"
 func (r Renderer) invalidRendered(confined context.Context, meter *budget.Meter, rendered Computed,
 	outcomes []outcome,
 ) (*fault.Fault, error) {
-	const maxDetailed = 1 << 20 // bytes of messages with all details: they are worded again for each revision
 	var messages []fault.Message
 	listed, size := map[bool]int{}, map[bool]int{} // by whether messages are secret: their number, and their bytes
 	for i, doc := range rendered.Documents {
@@ -197,7 +196,7 @@ func (r Renderer) invalidRendered(confined context.Context, meter *budget.Meter,
 			errs, more = []validations.Error{validations.Unexplained(doc.Document, validations.Unlisted, true)}, o.found.Count-1
 		default:
 			var err error
-			if errs, err = r.describe(confined, meter, doc, o, size[o.secret] < maxDetailed, rendered.written[doc]); err != nil {
+			if errs, err = r.describe(confined, meter, doc, o, maxDetailed-size[o.secret], rendered.written[doc]); err != nil {
 				return nil, err
 			}
 		}
@@ -223,7 +222,7 @@ func (r Renderer) invalidRendered(confined context.Context, meter *budget.Meter,
 // describe returns the errors for the findings about a rendered document. It checks the document again if they are not
 // remembered.
 func (r Renderer) describe(confined context.Context, meter *budget.Meter, doc *revisions.Stored, o outcome,
-	detailed bool, how writing,
+	room int, how writing,
 ) (errs []validations.Error, err error) {
 	found, text := o.found.Findings, o.text()
 	if found == nil {
@@ -236,7 +235,7 @@ func (r Renderer) describe(confined context.Context, meter *budget.Meter, doc *r
 	if o.ofSchema {
 		text, found = validations.OfSecretSchema(found)
 	}
-	errs, err = validations.ReportRendered(doc.Document, text, found, detailed, how.destinations)
+	errs, err = validations.ReportRendered(doc.Document, text, found, room, how.destinations)
 	if err != nil {
 		return nil, fmt.Errorf("word the findings: %w", err)
 	}

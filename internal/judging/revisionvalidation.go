@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"purser/internal/authz"
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/rendering"
@@ -16,8 +17,14 @@ import (
 	"purser/internal/validations"
 )
 
-// policiesAfter returns the ValidationPolicies in force after a change, in order of place.
-func policiesAfter(newest []revisions.PolicyVersion, diff revisions.Diff) []validations.Policy {
+// policySteps is the cost of reading a byte of a ValidationPolicy, in the budget's steps.
+const policySteps = 200
+
+// policiesAfter returns the ValidationPolicies in force after a change, in order of place. The only errors are those of
+// meter.
+func policiesAfter(meter *budget.Meter, newest []revisions.PolicyVersion, diff revisions.Diff) (
+	policies []validations.Policy, err error,
+) {
 	removed := map[document.Identity]bool{}
 	for _, doc := range diff.Removed {
 		removed[doc.Identity] = true
@@ -27,16 +34,18 @@ func policiesAfter(newest []revisions.PolicyVersion, diff revisions.Diff) []vali
 	})
 	for _, doc := range diff.Added {
 		if doc.IsPolicy() {
+			if err := meter.Spend(policySteps * len(doc.Data)); err != nil {
+				return nil, budget.About(err, "read the ValidationPolicy %s", doc.Name)
+			}
 			policy := validations.ParsePolicy(doc.Identity, doc.Data)
 			versions = append(versions, revisions.PolicyVersion{Policy: policy, Place: doc.Place})
 		}
 	}
 	slices.SortFunc(versions, func(a, b revisions.PolicyVersion) int { return cmp.Compare(a.Place, b.Place) })
-	var policies []validations.Policy
 	for _, version := range versions {
 		policies = append(policies, version.Policy)
 	}
-	return policies
+	return policies, nil
 }
 
 // requiresRevisionValidation reports whether policies require a validation of the whole revision.

@@ -15,8 +15,9 @@ import (
 type scope struct {
 	// versions are the client versions to judge the new revision with.
 	versions validations.ClientVersions
-	// governed are the document schemas whose DataSchemas change, or use client versions that change.
-	governed map[string]bool
+	// governed are the document schemas whose DataSchemas change, use client versions that change, or refer to such ones:
+	// to which one.
+	governed map[string]string
 	// subjects are the documents to check: new ones, then those of the governed schemas.
 	subjects []*revisions.Stored
 	// pairs are the checks of the subjects, by document; subjects without a rule have none.
@@ -35,26 +36,29 @@ func (j Judge) scope(ctx context.Context, snapshot revisions.Snapshot, diff revi
 		return s, err
 	}
 	meter := budget.NewMeter(ctx)
-	if s.governed, err = j.governed(meter, snapshot, diff, s.versions); err != nil {
+	registering := Registering(diff.After(snapshot.Schemas))
+	registry, err := j.registryOf(meter, registering)
+	if err != nil {
 		return s, err
 	}
+	changed, err := j.changed(meter, registry, registering, diff, s.versions.Digest() != snapshot.Newest.ClientVersions)
+	if err != nil {
+		return s, err
+	}
+	s.governed = registry.Referring(changed)
 	gone := revisions.IDs(diff.Removed)
 	s.subjects = slices.Clone(diff.Added)
 	for _, doc := range snapshot.Governed {
-		if s.governed[doc.Schema] && !gone[doc.ID] {
+		if _, is := s.governed[doc.Schema]; is && !gone[doc.ID] {
 			s.subjects = append(s.subjects, doc)
 		}
 	}
-	registering := Registering(diff.After(snapshot.Schemas))
 	rules := validations.Rules{Registered: make(map[string]validations.Rule, len(registering)), ControlOnly: j.Compat}
 	s.schemas, s.secret = map[validations.Rule]validations.DataSchema{}, map[validations.Rule]bool{}
 	unknown := map[string]bool{} // document schemas whose DataSchemas name withheld client versions
-	registry, digest := registryOf(registering), s.versions.Digest()
+	digest := s.versions.Digest()
 	for _, doc := range registering {
-		schema, err := registry.DataSchema(meter, doc.Digest, doc.Name)
-		if err != nil {
-			return s, readingSchema(err, doc)
-		}
+		schema := registry.DataSchema(doc.Digest, doc.Name)
 		rule, names, err := j.ruleOf(meter, schema, s.versions, digest, unknownVersions)
 		if err != nil {
 			return s, readingSchema(err, doc)
@@ -95,7 +99,7 @@ func (r Renderer) ruleOf(meter *budget.Meter, schema validations.DataSchema, ver
 // hasReferences reports whether a DataSchema of the scope refers to another.
 func (s scope) hasReferences() bool {
 	for _, schema := range s.schemas {
-		if len(schema.Others) > 0 {
+		if schema.Refers() {
 			return true
 		}
 	}
@@ -103,47 +107,38 @@ func (s scope) hasReferences() bool {
 }
 
 // registryOf returns the DataSchemas that documents register.
-func registryOf(registering []*revisions.Stored) validations.Registry {
+func (r Renderer) registryOf(meter *budget.Meter, registering []*revisions.Stored) (validations.Registry, error) {
 	texts := make(map[string][]byte, len(registering))
 	for _, doc := range registering {
 		texts[doc.Name] = doc.Data
 	}
-	return validations.NewRegistry(texts)
+	registry, err := r.Engine.Registry(meter, texts)
+	return registry, budget.About(err, "read the DataSchemas")
 }
 
-// governed returns the document schemas whose documents must be checked again.
-func (j Judge) governed(meter *budget.Meter, snapshot revisions.Snapshot, diff revisions.Diff,
-	versions validations.ClientVersions,
-) (
-	map[string]bool, error,
-) {
-	kinds := map[string]bool{}
+// changed returns the names of the DataSchemas that a diff changes, and, if the client versions change, of those that
+// use them.
+func (j Judge) changed(meter *budget.Meter, registry validations.Registry, registering []*revisions.Stored,
+	diff revisions.Diff, versionsChange bool,
+) (kinds []string, err error) {
 	for _, doc := range slices.Concat(diff.Added, diff.Removed) {
 		if validations.Registers(doc.Document) {
-			kinds[doc.Name] = true
+			kinds = append(kinds, doc.Name)
 		}
 	}
-	registering := Registering(diff.After(snapshot.Schemas))
-	registry := registryOf(registering)
-	if versions.Digest() != snapshot.Newest.ClientVersions {
-		for _, doc := range registering {
-			schema, err := registry.DataSchema(meter, doc.Digest, doc.Name)
-			if err != nil {
-				return nil, readingSchema(err, doc)
-			}
-			names, err := j.Engine.NamesVersions(meter, schema)
-			if err != nil {
-				return nil, readingSchema(err, doc)
-			}
-			if names {
-				kinds[doc.Name] = true
-			}
-		}
-	}
-	if len(kinds) == 0 {
+	if !versionsChange {
 		return kinds, nil
 	}
-	return registry.Dependents(kinds), nil
+	for _, doc := range registering {
+		names, err := j.Engine.NamesVersions(meter, registry.DataSchema(doc.Digest, doc.Name))
+		if err != nil {
+			return nil, readingSchema(err, doc)
+		}
+		if names {
+			kinds = append(kinds, doc.Name)
+		}
+	}
+	return kinds, nil
 }
 
 // ofSecret reports whether a rule depends on client versions that come from a secret.

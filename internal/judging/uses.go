@@ -151,7 +151,14 @@ func (r Renderer) addedChecks(meter *budget.Meter, before, after usable) (uses [
 	for id := range after.secret {
 		kinds[id.Schema] = kinds[id.Schema] || !after.of[id].Traits().Abstract
 	}
-	was, is := registryOf(Registering(before.documents)), registryOf(Registering(after.documents))
+	was, err := r.registryOf(meter, Registering(before.documents))
+	if err != nil {
+		return nil, err
+	}
+	is, err := r.registryOf(meter, Registering(after.documents))
+	if err != nil {
+		return nil, err
+	}
 	for _, name := range slices.Sorted(maps.Keys(after.schemas)) {
 		doc := after.schemas[name]
 		rule, names, err := r.textOf(meter, is, doc)
@@ -180,11 +187,8 @@ func (r Renderer) addedChecks(meter *budget.Meter, before, after usable) (uses [
 func (r Renderer) textOf(meter *budget.Meter, registry validations.Registry, doc *revisions.Stored) (
 	rule validations.Rule, names bool, err error,
 ) {
-	schema, err := registry.DataSchema(meter, doc.Digest, doc.Name)
-	if err == nil {
-		rule, err = r.Engine.RuleOf(meter, schema, document.Digest{})
-	}
-	if err == nil {
+	schema := registry.DataSchema(doc.Digest, doc.Name)
+	if rule, err = r.Engine.RuleOf(meter, schema, document.Digest{}); err == nil {
 		names, err = r.Engine.NamesVersions(meter, schema)
 	}
 	return rule, names, budget.About(err, "read the DataSchema %s", doc.Name)

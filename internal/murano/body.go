@@ -84,7 +84,7 @@ var barePattern = mustCompile(`^[\s\p{L}\p{N}_.]+$`)
 
 // bareWord warns of a line that Murano reads as a string, which cannot be run.
 func (f *classFile) bareWord(v *located.Value) {
-	if v.Plain && barePattern().MatchString(v.Text) && f.parses(v.Text, yaql.MPL) {
+	if v.Plain && f.isName(v, barePattern) && f.parses(v.Text, yaql.MPL) {
 		f.atf("MPL:W204", v, `"%s" is a string for Murano, not an expression: it cannot be run`, v)
 	}
 }
@@ -232,8 +232,8 @@ var (
 // target checks the left side of an assignment.
 func (f *classFile) target(key *located.Value) {
 	switch {
-	case isName(key, staticPattern):
-	case !isName(key, targetPattern):
+	case f.isName(key, staticPattern):
+	case !f.isName(key, targetPattern):
 		f.atf("MPL:E201", key, `"%s" is not valid variable name`, key)
 	case key.Text == "$this" || !f.parses(key.Text, yaql.MPL):
 		f.atf("MPL:W205", key, `"%s" cannot be assigned to`, key)

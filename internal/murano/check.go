@@ -67,7 +67,9 @@ func Run(ctx context.Context, pkg *Package, o Options) (Report, error) {
 		c.err = c.Meter.Check()
 	}
 	c.report.sort()
-	c.report.addSources(pkg)
+	if c.err == nil {
+		c.err = c.report.addSources(c.Meter, pkg)
+	}
 	return c.report, c.err
 }
 
@@ -105,8 +107,12 @@ func (c *Check) run(v Validator) {
 	v.Run(c)
 }
 
-// issueBytes is the memory of an issue besides its message.
-const issueBytes = 300
+// The costs of an issue and of a byte of its message in steps, and its memory besides its message in bytes.
+const (
+	issueSteps   = 2_000
+	messageSteps = 5
+	issueBytes   = 300
+)
 
 // Report adds an issue, unless its code is not selected.
 func (c *Check) Report(issue Issue) {
@@ -115,6 +121,9 @@ func (c *Check) Report(issue Issue) {
 }
 
 func (c *Check) add(issue Issue) {
+	if err := c.Meter.Spend(issueSteps + messageSteps*len(issue.Message)); err != nil {
+		c.Fail(err)
+	}
 	selected := func(selector string) bool { return matches(selector, issue.Code) }
 	if c.err != nil || c.options.Select != nil && !slices.ContainsFunc(c.options.Select, selected) ||
 		slices.ContainsFunc(c.options.Ignore, selected) {
@@ -260,9 +269,19 @@ var (
 	typePattern = mustCompile(`^([A-Za-z_][\p{L}\p{N}_]*:|:)?([a-zA-Z_$][\p{L}\p{N}_$]*\.)*[a-zA-Z_$][\p{L}\p{N}_$]*$`)
 )
 
+// nameSteps is the cost of matching a byte of a name.
+const nameSteps = 200
+
 // isName reports whether a value is a string that matches a pattern.
-func isName(v *located.Value, pattern func() *regexp.Regexp) bool {
-	return v.Kind == located.String && pattern().MatchString(v.Text)
+func (c *Check) isName(v *located.Value, pattern func() *regexp.Regexp) bool {
+	if v.Kind != located.String {
+		return false
+	}
+	if err := c.Meter.Spend(nameSteps * len(v.Text)); err != nil {
+		c.Fail(err)
+		return true
+	}
+	return pattern().MatchString(v.Text)
 }
 
 // oneOf reports whether a value is one of the given strings.

@@ -66,16 +66,40 @@ func checkClasses(c *Check) {
 	if c.Format.Name != MuranoPL {
 		return
 	}
+	named := namedClasses(c.Manifest.Get("Classes"))
 	for _, name := range c.Package.Search(classFolder, ".yaml") {
-		f := &classFile{Check: c}
+		f := &classFile{Check: c, named: named}
 		docs := c.documents(name, true, f.keywords(), f.begin)
 		f.end(name, docs)
 	}
 }
 
+// named are the classes that a manifest names.
+type named struct {
+	inFile  map[string][]*located.Value // by the file that the manifest names for them
+	isNamed map[string]bool
+}
+
+// namedClasses returns the classes of a manifest, nil if it has none.
+func namedClasses(classes *located.Value) *named {
+	if !classes.Is(located.Map) {
+		return nil
+	}
+	n := &named{map[string][]*located.Value{}, map[string]bool{}}
+	for _, e := range classes.Entries {
+		n.isNamed[e.Key.Text] = true
+		if e.Value.Is(located.String) {
+			n.inFile[e.Value.Text] = append(n.inFile[e.Value.Text], e.Key)
+		}
+	}
+	return n
+}
+
 // classFile checks one file of classes.
 type classFile struct {
 	*Check
+
+	named *named // nil if the manifest has no classes
 
 	namespaces *located.Value // those in force; a document without any inherits them
 	doc        *located.Value
@@ -138,26 +162,23 @@ func (f *classFile) end(name string, docs []*located.Value) {
 			f.atf("MPL:E013", doc, "One of several classes in a file has no Name")
 		}
 	}
-	classes := f.Manifest.Get("Classes")
-	if !classes.Is(located.Map) {
+	if f.named == nil {
 		return
 	}
-	short, known := strings.TrimPrefix(name, classFolder), map[string]bool{}
-	for _, e := range classes.Entries {
-		known[e.Key.Text] = true
-		declared := slices.ContainsFunc(f.declared, func(d declaration) bool { return d.name == e.Key.Text })
-		if !f.enter(nil) || !e.Value.Is(located.String) || e.Value.Text != short || declared || len(f.unnamed) > 0 {
-			continue
-		}
-		f.file = ManifestName
-		f.atf("MPL:E012", e.Key, "Class %s is not declared in %s", e.Key, name)
-		f.file = name
-	}
+	declared := map[string]bool{}
 	for _, d := range f.declared {
-		if !known[d.name] {
+		declared[d.name] = true
+		if !f.named.isNamed[d.name] {
 			f.atf("MPL:W012", d.at, "Class %s is not named in the manifest", d.name)
 		}
 	}
+	f.file = ManifestName
+	for _, class := range f.named.inFile[strings.TrimPrefix(name, classFolder)] {
+		if !declared[class.Text] && len(f.unnamed) == 0 {
+			f.atf("MPL:E012", class, "Class %s is not declared in %s", class, name)
+		}
+	}
+	f.file = name
 }
 
 var classNamePattern = mustCompile(`^([A-Za-z_][\p{L}\p{N}_]*:|:)?[a-zA-Z_][\p{L}\p{N}_]*(\.[\p{L}\p{N}_]+)*$`)
@@ -170,7 +191,7 @@ func (f *classFile) name(v *located.Value) {
 	case v.Kind != located.String:
 		f.atf("MPL:E011", v, `Invalid class name "%s". Class name should be a string`, v)
 		return
-	case !classNamePattern().MatchString(v.Text) || strings.HasPrefix(v.Text, "__"):
+	case !f.isName(v, classNamePattern) || strings.HasPrefix(v.Text, "__"):
 		f.atf("MPL:E011", v, `Invalid class name "%s"`, v)
 		return
 	}
@@ -199,10 +220,10 @@ func (f *classFile) checkNamespaces(v *located.Value) {
 		if !f.enter(e.Value) {
 			return
 		}
-		if !isName(e.Value, fqnPattern) && e.Value.Kind != located.Null && !oneOf(e.Value, "") {
+		if !f.isName(e.Value, fqnPattern) && e.Value.Kind != located.Null && !oneOf(e.Value, "") {
 			f.atf("MPL:W060", e.Value, `Wrong namespace fqn "%s"`, e.Value)
 		}
-		if !isName(e.Key, namePattern) && !oneOf(e.Key, "=") {
+		if !f.isName(e.Key, namePattern) && !oneOf(e.Key, "=") {
 			f.atf("MPL:E060", e.Value, `Wrong name for namespace "%s"`, e.Value)
 		}
 	}
@@ -215,7 +236,7 @@ func (f *classFile) extends(v *located.Value) {
 			return
 		case item.Kind != located.String:
 			f.atf("MPL:E025", item, "Wrong type of Extends field")
-		case !isName(item, typePattern):
+		case !f.isName(item, typePattern):
 			f.atf("MPL:E025", item, `Wrong FNQ of extended class "%s"`, item)
 		default:
 			f.knownAlias(item)
@@ -228,7 +249,7 @@ func (f *classFile) imports(v *located.Value) {
 		switch {
 		case !f.enter(item):
 			return
-		case !isName(item, typePattern):
+		case !f.isName(item, typePattern):
 			f.atf("MPL:E029", item, `Wrong namespace or FNQ of extended class "%s"`, item)
 		default:
 			f.knownAlias(item)
@@ -282,7 +303,7 @@ func (c *Check) meta(v *located.Value) {
 		if item.Kind == located.Map && len(item.Entries) == 1 {
 			name = item.Entries[0].Key
 		}
-		if !isName(name, typePattern) {
+		if !c.isName(name, typePattern) {
 			c.atf("E041", item, `Meta should be a type name, a one-key mapping or a list of those, not "%s"`, item)
 		}
 	}

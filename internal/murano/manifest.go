@@ -146,7 +146,7 @@ var namespacePattern = regexp.MustCompile(`(^|\.)[A-Z][^.]*\.`)
 
 func (m *manifest) fullName(v *located.Value) {
 	switch {
-	case !isName(v, fqnPattern):
+	case !m.isName(v, fqnPattern):
 		m.atf("MAN:E073", v, `Invalid FullName "%s"`, v)
 	case namespacePattern.MatchString(v.Text):
 		m.atf("MAN:W076", v, `Namespaces of FullName "%s" should begin with small letters`, v)
@@ -188,7 +188,7 @@ func (m *manifest) classes(v *located.Value) {
 		if !m.enter(e.Value) {
 			return
 		}
-		if !isName(e.Key, fqnPattern) {
+		if !m.isName(e.Key, fqnPattern) {
 			m.atf("MAN:E051", e.Key, `Key of Classes is not valid FQN "%s"`, e.Key)
 		}
 		name := e.Value.String()
@@ -229,7 +229,7 @@ func (m *manifest) require(v *located.Value) {
 		if !m.enter(e.Value) {
 			return
 		}
-		if !isName(e.Key, fqnPattern) {
+		if !m.isName(e.Key, fqnPattern) {
 			m.atf("MAN:E007", e.Key, `Require key is not valid FQN "%s"`, e.Key)
 		}
 		if _, err := RequiredVersions(e.Value); err != nil {

@@ -147,7 +147,7 @@ func (f *classFile) methods(v *located.Value) {
 				f.atf("MPL:E046", e.Key, "Method is not a dict")
 			}
 			continue
-		case !isName(e.Key, methodPattern):
+		case !f.isName(e.Key, methodPattern):
 			f.atf("MPL:E054", e.Key, `Invalid name of method "%s"`, e.Key)
 		}
 		f.method(e.Value)
@@ -247,7 +247,7 @@ func (f *classFile) argument(name, v *located.Value) {
 	if !f.enter(v) {
 		return
 	}
-	if !isName(name, namePattern) {
+	if !f.isName(name, namePattern) {
 		f.atf("MPL:E054", name, `Invalid name of argument "%s"`, name)
 	}
 	if v.Kind != located.Map {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"purser/internal/budget"
 )
 
 // Issue is a problem with a package.
@@ -47,8 +49,11 @@ func (r Report) sort() {
 // maxSource bounds the line that is shown with an issue, in bytes.
 const maxSource = 1000
 
-// addSources adds to each issue the line of the file that it is about.
-func (r Report) addSources(pkg *Package) {
+// lineSteps is the cost of dividing a byte of a file into lines.
+const lineSteps = 20
+
+// addSources adds to each issue the line of the file that it is about. The errors are those of meter.
+func (r Report) addSources(meter *budget.Meter, pkg *Package) error {
 	var file string
 	var lines []string
 	for i := range r.Issues {
@@ -57,19 +62,24 @@ func (r Report) addSources(pkg *Package) {
 			continue
 		}
 		if issue.File != file || lines == nil {
-			file, lines = issue.File, linesOf(pkg.Files[issue.File])
+			f := pkg.Files[issue.File]
+			if f == nil {
+				f = &File{}
+			}
+			if err := meter.Spend(lineSteps * (1 + len(f.Raw))); err != nil {
+				return err
+			}
+			file, lines = issue.File, linesOf(f)
 		}
 		if issue.Line < len(lines) {
 			issue.Source = lines[issue.Line]
 		}
 	}
+	return nil
 }
 
 // linesOf returns the lines of a UTF-8 file, without its byte order mark.
 func linesOf(f *File) []string {
-	if f == nil {
-		return []string{""}
-	}
 	text := strings.TrimPrefix(string(f.Raw), "\ufeff")
 	var lines []string
 	for text != "" {

@@ -91,7 +91,7 @@ func (u *uiFile) application(v *located.Value) {
 		return
 	}
 	for _, e := range v.Entries {
-		if !isName(e.Key, namePattern) && !oneOf(e.Key, "?") {
+		if !u.isName(e.Key, namePattern) && !oneOf(e.Key, "?") {
 			u.atf("UI:E083", e.Key, `Wrong name in UI file "%s"`, e.Key)
 		}
 	}
@@ -244,7 +244,7 @@ func (u *uiFile) fieldType(v *located.Value) {
 	for _, item := range itemsOf(v) {
 		switch {
 		case v.Kind == located.Seq && item.Kind == located.Seq: // the reference does not look into it
-		case !isName(item, fqnPattern):
+		case !u.isName(item, fqnPattern):
 			u.atf("UI:E100", item, `"%s" is not valid FQN or known type`, item)
 		case !strings.Contains(item.Text, ".") && !oneOf(item, "string", "boolean", "text", "integer", "password",
 			"clusterip", "floatingip", "domain", "databaselist", "table", "flavor", "keypair", "image", "azone",

@@ -21,7 +21,7 @@ func Check(meter *budget.Meter, in Instance, types *Types) (Problems, error) {
 	}
 	found := NewProblems(form)
 	found.Append(c.problems, 0)
-	found.Append(NewProblems(c.exceptions(&in)), 0)
+	found.Append(NewProblems(c.exceptions(meter, &in)), 0)
 	if in.Secret {
 		found = found.secret()
 	}
@@ -76,13 +76,20 @@ func (c *checker) check(meter *budget.Meter, e entry) error {
 }
 
 // exceptions returns a problem for each exception from create that matches nothing in the configuration.
-func (c *checker) exceptions(in *Instance) (problems []Problem) {
+func (c *checker) exceptions(meter *budget.Meter, in *Instance) (problems []Problem) {
 	report := func(key string, names, used map[string]bool) {
+		meter.Charge(candidateSteps * (len(used) + len(names)))
+		candidates := slices.Sorted(maps.Keys(used))
 		for _, name := range slices.Sorted(maps.Keys(names)) {
 			if !used[name] {
+				meter.Charge(problemSteps)
+				hint := ""
+				if len(problems) < maxProblems { // the others are only counted
+					hint = didYouMean(meter, name, candidates)
+				}
 				problems = append(problems, Problem{
-					Path: in.paths[key], Message: fmt.Sprintf("The exception '%s' matches nothing in the configuration%s", name,
-						didYouMean(name, slices.Sorted(maps.Keys(used)))),
+					Path:    in.paths[key],
+					Message: fmt.Sprintf("The exception '%s' matches nothing in the configuration%s", name, hint),
 				})
 			}
 		}

@@ -89,8 +89,14 @@ func Gather(meter *budget.Meter, documents []Document, layers []string, node *No
 // Ordered returns documents in the order in which they are applied: by layer and then by name. layers are ordered from
 // the most general; documents in none of them come first.
 func Ordered(documents []Document, layers []string) []Document {
+	rank := make(map[string]int, len(layers)) // from 1; 0 for other layers
+	for i, layer := range layers {
+		if rank[layer] == 0 {
+			rank[layer] = i + 1
+		}
+	}
 	return slices.SortedStableFunc(slices.Values(documents), func(a, b Document) int {
-		return cmp.Or(cmp.Compare(slices.Index(layers, a.Layer), slices.Index(layers, b.Layer)), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(rank[a.Layer], rank[b.Layer]), cmp.Compare(a.Name, b.Name))
 	})
 }
 
@@ -101,7 +107,7 @@ func (d Document) Instance(meter *budget.Meter) (in Instance, data document.Mapp
 	if err != nil {
 		return in, nil, nil, err
 	}
-	in, problems = ParseInstance(d.String(), d.Secret, value)
+	in, problems = ParseInstance(meter, d.String(), d.Secret, value)
 	data, _ = value.(document.Mapping)
 	return in, data, problems, nil
 }

@@ -28,7 +28,6 @@ func (e entry) path(parameter string) []string {
 type walker struct {
 	instanceParser
 
-	meter *budget.Meter
 	visit func(entry) error
 	skip  func(ref Ref, filter string)
 }
@@ -39,7 +38,7 @@ type walker struct {
 func (in *Instance) walk(meter *budget.Meter, visit func(entry) error, skip func(ref Ref, filter string)) (
 	problems []Problem, err error,
 ) {
-	w := walker{instanceParser{instance: in}, meter, visit, skip}
+	w := walker{instanceParser{instance: in, meter: meter}, visit, skip}
 	allDefaults, err := in.defaultsByType(meter)
 	if err != nil {
 		return nil, err

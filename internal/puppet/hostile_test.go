@@ -143,7 +143,7 @@ func TestHostile(t *testing.T) { //nolint:paralleltest // it measures the heap
 			if err != nil {
 				return err
 			}
-			in, _ := puppet.ParseInstance("x", false, value)
+			in, _ := puppet.ParseInstance(meter, "x", false, value)
 			result, err := puppet.Apply(meter, read, []puppet.Instance{in}, puppet.NewTypes(nil))
 			if err != nil || result.Catalog == nil {
 				return err

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"purser/internal/budget"
+
 	"purser/internal/document"
 )
 
@@ -55,9 +57,9 @@ func optionNames() []string {
 
 // ParseInstance parses the data of an override: configuration, configuration_options, and options outside the latter,
 // which take precedence. Null values count as absent.
-func ParseInstance(name string, secret bool, data any) (in Instance, problems []Problem) {
+func ParseInstance(meter *budget.Meter, name string, secret bool, data any) (in Instance, problems []Problem) {
 	in = Instance{Name: name, Secret: secret, paths: map[string][]string{}}
-	p := instanceParser{&in, nil}
+	p := instanceParser{&in, meter, nil}
 	root, ok := data.(document.Mapping)
 	if !ok && data != nil {
 		p.refusef(nil, "The data of an override should be a hash! Got: %s; write such as {configuration: {file: "+
@@ -81,11 +83,20 @@ func ParseInstance(name string, secret bool, data any) (in Instance, problems []
 
 type instanceParser struct {
 	instance *Instance
+	meter    *budget.Meter
 	problems []Problem
 }
 
+// The costs of a problem and of a byte of its message, in steps.
+const (
+	problemSteps = 2_000
+	messageSteps = 5
+)
+
 func (p *instanceParser) refusef(path []string, format string, args ...any) {
-	p.problems = append(p.problems, Problem{Path: path, Message: fmt.Sprintf(format, args...), Secret: p.instance.Secret})
+	problem := Problem{Path: path, Message: fmt.Sprintf(format, args...), Secret: p.instance.Secret}
+	p.meter.Charge(problemSteps + messageSteps*len(problem.Message))
+	p.problems = append(p.problems, problem)
 }
 
 // hash returns a member that must be a hash, or nil if it is absent.
@@ -102,7 +113,7 @@ func (p *instanceParser) checkKeys(m document.Mapping, path, known []string) {
 	for _, member := range m {
 		if !slices.Contains(known, member.Key) {
 			p.refusef(append(slices.Clip(path), member.Key), "Unknown option '%s'%s", member.Key,
-				didYouMean(member.Key, known))
+				didYouMean(p.meter, member.Key, known))
 		}
 	}
 }

@@ -72,7 +72,7 @@ func lawCatalog(t *rapid.T) *puppet.Catalog {
 }
 
 func lawInstance(t *rapid.T, name string, data document.Mapping) puppet.Instance {
-	in, problems := puppet.ParseInstance(name, false, data)
+	in, problems := puppet.ParseInstance(meterOf(), name, false, data)
 	if problems != nil {
 		t.Fatal(problems)
 	}

@@ -59,7 +59,7 @@ func parsed(t testing.TB, text []byte) *puppet.Catalog {
 
 func instance(t testing.TB, name, yaml string) puppet.Instance {
 	t.Helper()
-	in, problems := puppet.ParseInstance(name, strings.HasPrefix(name, "secret"), read(t, yaml))
+	in, problems := puppet.ParseInstance(meterOf(), name, strings.HasPrefix(name, "secret"), read(t, yaml))
 	if problems != nil {
 		t.Fatalf("%s: %v", yaml, problems)
 	}

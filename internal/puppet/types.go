@@ -172,9 +172,7 @@ func (t *Types) checkPurged(ref Ref, parameters document.Mapping, present map[st
 // suggest returns a question for the type that is most similar to word, or "" if none is similar. It does not suggest
 // types that encrypted documents describe.
 func (t *Types) suggest(meter *budget.Meter, word string) string {
-	const steps = 200_000
-	meter.Charge(steps)
-	return didYouMean(word, t.names)
+	return didYouMean(meter, word, t.names)
 }
 
 // namevar returns the name variable, the parameter that identifies a resource, or "" if there is not exactly one.
@@ -203,7 +201,11 @@ func isStructural(name string) bool {
 	return slices.Contains([]string{classType, "Component", "Whit", "Stage"}, name)
 }
 
-// parameterNames returns the names of a type's parameters, sorted.
+// parameterNames returns the names of a type's parameters, sorted, of a type with very many none.
 func (t *Type) parameterNames() []string {
+	const most = 500 // Puppet's own types have fewer than a hundred
+	if len(t.parameters) > most {
+		return nil
+	}
 	return slices.Sorted(maps.Keys(t.parameters))
 }

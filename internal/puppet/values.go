@@ -21,14 +21,14 @@ type complaint struct {
 func checkParameters(meter *budget.Meter, t *Type, ref Ref, parameters document.Mapping, creating bool) (
 	complaints []complaint, err error,
 ) {
-	const stepsEach, complaintSteps, maxComplaints = 100, 100_000, 100
+	const stepsEach, complaintSteps, maxComplaints = 100, 2_000, 100
 	for _, p := range parameters {
 		limits, _ := t.limits(p.Key)
 		if err := meter.Spend(stepsEach + costOf(limits.allowed, p.Value)); err != nil {
 			return nil, err
 		}
-		if message := t.checkParameter(ref, p); message != "" {
-			meter.Charge(complaintSteps) // a suggestion may have been searched for
+		if message := t.checkParameter(meter, ref, p); message != "" {
+			meter.Charge(complaintSteps)
 			complaints = append(complaints, complaint{p.Key, message, t != nil && t.Secret})
 		}
 		if len(complaints) == maxComplaints {
@@ -52,21 +52,21 @@ func (t *Type) limits(name string) (limits values, known bool) {
 }
 
 // checkParameter returns the problem with one parameter, or "" if it is valid.
-func (t *Type) checkParameter(ref Ref, p document.Member) string {
+func (t *Type) checkParameter(meter *budget.Meter, ref Ref, p document.Member) string {
 	name, value := p.Key, p.Value
 	limits, known := t.limits(name)
 	switch {
 	case value == nil:
 		return fmt.Sprintf("Got nil value for %s of %v; a parameter cannot be unset, only set to another value", name, ref)
 	case !known:
-		return fmt.Sprintf("no parameter named '%s' of %v%s", name, ref, didYouMean(name, t.parameterNames()))
+		return fmt.Sprintf("no parameter named '%s' of %v%s", name, ref, didYouMean(meter, name, t.parameterNames()))
 	}
 	message := limits.check(value)
 	switch {
 	case isRelationship(name):
 		message = checkReferences(value)
 	case name == "audit":
-		message = t.checkAudit(ref, value)
+		message = t.checkAudit(meter, ref, value)
 	}
 	if message != "" {
 		return fmt.Sprintf("Parameter %s failed on %v: %s", name, ref, message)
@@ -75,7 +75,7 @@ func (t *Type) checkParameter(ref Ref, p document.Member) string {
 }
 
 // checkAudit returns why a resource cannot audit the parameters that a value names, or "" if it can.
-func (t *Type) checkAudit(ref Ref, value any) string {
+func (t *Type) checkAudit(meter *budget.Meter, ref Ref, value any) string {
 	if value == "all" || t == nil || t.parameters == nil {
 		return ""
 	}
@@ -85,14 +85,24 @@ func (t *Type) checkAudit(ref Ref, value any) string {
 		_, isMeta := core().metaparameters[name]
 		if list, _ := value.([]any); !isText || !own && !isMeta && (name != "all" || len(list) != 1) {
 			return fmt.Sprintf("Cannot audit %s: not a valid attribute for %v%s", shown(item), ref,
-				didYouMean(name, t.parameterNames()))
+				didYouMean(meter, name, t.parameterNames()))
 		}
 	}
 	return ""
 }
 
+// The costs of a suggestion in steps: for a candidate, which may have been sorted, and for a pair of letters.
+const (
+	candidateSteps = 500
+	letterSteps    = 3
+	mostLetters    = 60 // longer words are not compared
+)
+
 // didYouMean returns a question for the candidate that is most similar to word, or "" if none is similar.
-func didYouMean(word string, candidates []string) string {
+func didYouMean(meter *budget.Meter, word string, candidates []string) string {
+	for _, candidate := range candidates {
+		meter.Charge(candidateSteps + letterSteps*min(len(word), mostLetters)*min(len(candidate), mostLetters))
+	}
 	if nearest := words.Nearest(word, candidates); nearest != "" {
 		return fmt.Sprintf("; did you mean '%s'?", nearest)
 	}

@@ -115,7 +115,7 @@ func matches(pattern, text string) bool { return regexp.MustCompile(pattern).Mat
 func problemsOf(t *testing.T, typ, title string, parameters document.Mapping) []puppet.Problem {
 	t.Helper()
 	resources := document.Mapping{{Key: title, Value: parameters}}
-	in, problems := puppet.ParseInstance("x", false, document.Mapping{
+	in, problems := puppet.ParseInstance(meterOf(), "x", false, document.Mapping{
 		{Key: "configuration", Value: document.Mapping{{Key: typ, Value: resources}}},
 	})
 	return append(problems, apply(t, &puppet.Catalog{}, nil, in).Problems...)

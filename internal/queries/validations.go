@@ -90,7 +90,7 @@ func (v View) Statuses(ctx context.Context, id int64, name string, page Page) (E
 }
 
 // Entries returns a page of the entries of all validations of a revision, or of one if name is not empty, in order of
-// creation and with their errors (spec/api.md §8.3). It ends early if the errors exceed 8 MiB.
+// creation and with their errors (spec/api.md §8.3). It ends early if the errors exceed 4 MiB.
 func (v View) Entries(ctx context.Context, id int64, name string, page Page) (Entries, error) {
 	list, err := v.entryList(ctx, id, name)
 	if err != nil {
@@ -186,10 +186,10 @@ func (l entryList) window(page Page) (from, to int) {
 	return from, to
 }
 
-// affordable returns the end of a page that starts at from, so that its errors do not exceed 8 MiB unless those of its
+// affordable returns the end of a page that starts at from, so that its errors do not exceed 4 MiB unless those of its
 // first entry do.
 func (l entryList) affordable(from, to int) int {
-	const maxSize = 8 << 20
+	const maxSize = 4 << 20
 	size := 0
 	for at := max(from, l.made()); at < min(to, l.made()+len(l.reported)); at++ {
 		size += l.reported[at-l.made()].Size

@@ -168,13 +168,13 @@ func TestService_Statuses_reads(t *testing.T) {
 	}
 }
 
-// A page ends before the errors of its results exceed 8 MiB, unless its first result alone does.
+// A page ends before the errors of its results exceed 4 MiB, unless its first result alone does.
 func TestEntryList_affordable(t *testing.T) {
 	t.Parallel()
 	const mib = 1 << 20
 	list := entryList{
 		revision: revisions.Revision{Entries: 2}, internal: []string{"schema"},
-		reported: []Reported{{Size: 3 * mib}, {Size: 5 * mib}, {Size: 1}, {Size: 9 * mib}, {Size: 9 * mib}, {Size: 1}},
+		reported: []Reported{{Size: 1 * mib}, {Size: 3 * mib}, {Size: 1}, {Size: 9 * mib}, {Size: 9 * mib}, {Size: 1}},
 		missing:  []string{"missing"},
 	}
 	for _, c := range []struct{ from, to, want int }{

@@ -90,8 +90,9 @@ func (k StepKind) String() string {
 // Bounds of one explanation.
 const (
 	maxLeaves   = 10_000
-	maxAllSteps = 50_000 // steps of all leaves
-	maxNested   = 100    // steps of the values that were put into one leaf
+	maxAllSteps = 50_000  // steps of all leaves
+	maxNested   = 100     // steps of the values that were put into one leaf
+	maxTexts    = 4 << 20 // bytes of paths, patterns and names
 )
 
 // Explain renders one document with its dependencies, and returns where every leaf at or below a path comes from; "."
@@ -99,7 +100,7 @@ const (
 // schema and name that services read, or else the most specific one.
 //
 // Faults: those of Render; NotFound if the document or the path does not exist, Invalid for a malformed path, TooLarge
-// for more than 10,000 leaves.
+// for more than 10,000 leaves, or more than 4 MiB of paths and names.
 func Explain(ctx context.Context, documents []*document.Document, id document.Identity, at string, options Options) (
 	*Explanation, error,
 ) {
@@ -178,6 +179,7 @@ type explainer struct {
 	inserts map[*history.Change]bool // whether a change of a text inserted a secret
 	steps   int                      // of all leaves
 	nested  int                      // of the values that were put into the current leaf
+	size    int                      // of texts, in bytes
 }
 
 // follow follows a path, and then collects all leaves below it.
@@ -217,9 +219,9 @@ func (x *explainer) collect(value any, at *paths.Place) error {
 
 // leaf explains one leaf.
 func (x *explainer) leaf(value any, at *paths.Place) error {
-	if len(x.leaves) == maxLeaves || x.steps > maxAllSteps {
+	if len(x.leaves) == maxLeaves || x.steps > maxAllSteps || x.size > maxTexts {
 		return relations.About(document.TooLarge("Document %s has more values at that path than are explained at once "+
-			"(%d, of %d steps together): ask for a part of them, with a longer path",
+			"(%d, of %d steps and 4 MiB together): ask for a part of them, with a longer path",
 			x.node.Identity, maxLeaves, maxAllSteps), x.node.Node)
 	}
 	steps := at.Steps()
@@ -234,6 +236,7 @@ func (x *explainer) leaf(value any, at *paths.Place) error {
 	x.nested = 0
 	leaf.Trail = x.trail(x.node.history.At(steps))
 	x.steps += len(leaf.Steps) + x.nested
+	x.size += 2 * len(leaf.At)
 	x.leaves = append(x.leaves, leaf)
 	return x.stopped()
 }

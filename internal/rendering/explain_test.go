@@ -165,6 +165,7 @@ func TestExplain_refuses(t *testing.T) {
 		{"its parent's source is missing", "site a | parent {k: p} | merge . | data {}\nglobal p | labels {k: p} | sub b . > .x | data {}", ".", fault.Conflict, "Required substitution source document [t/K/v1] b was not found"},
 		{"its source is missing", "site a | sub b . > .x | data {}", ".", fault.Conflict, "Required substitution source document [t/K/v1] b was not found"},
 		{"too many", "site a | data [" + wide.String() + "]", ".", fault.TooLarge, "ask for a part of them"},
+		{"too long", "site a | data {" + strings.Repeat("k", 1_000) + ": [" + strings.Repeat("1, ", 5_000) + "]}", ".", fault.TooLarge, "and 4 MiB together"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -39,7 +39,9 @@ func (x *explainer) add(t *Trail, s Step) {
 		t.Omitted++
 		return
 	}
-	x.Hold(stepTextSize + len(s.From) + len(s.Part) + len(s.To) + len(s.Pattern)) // as often as they are shown
+	texts := len(s.From) + len(s.Part) + len(s.To) + len(s.Pattern)
+	x.Hold(stepTextSize + texts) // as often as they are shown
+	x.size += stepTextSize + texts + len(x.nodes[s.Document].Identity.Name)
 	t.Steps = append(t.Steps, s)
 }
 

@@ -75,7 +75,7 @@ type Uncovered struct {
 // registered lists the names of DataSchemas, and hidden those of encrypted ones, which are in force too, but not
 // suggested.
 func Coverage(documents map[string]Kind, registered, hidden []string) (uncovered []Uncovered) {
-	const maxNearest, maxCandidates = 20, 1000 // schemas that get a suggestion, and candidates for one
+	const maxNearest, maxCandidates = 20, 300 // schemas that get a suggestion, and candidates for one
 	shown := slices.DeleteFunc(slices.Clone(registered), func(name string) bool {
 		return !registeredName.MatchString(name) // no document can have such a schema
 	})

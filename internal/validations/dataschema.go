@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"purser/internal/budget"
+	"purser/internal/cycles"
 	"purser/internal/document"
 	"purser/internal/validations/jsonschema"
 )
@@ -14,137 +15,169 @@ import (
 // DataSchema is a registered schema with the ones that it refers to.
 type DataSchema struct {
 	Digest document.Digest
-	Text   []byte    // compact JSON
-	Others []*Schema // that it refers to, directly or indirectly, by name
+	Text   []byte // compact JSON
+
+	others
+	registered map[string][]byte // the texts of all DataSchemas that Text may refer to, by name
 }
 
-// Schema is the text of a DataSchema with what all DataSchemas that refer to it need to know.
-type Schema struct {
-	Name string
-	Text []byte // compact JSON; nil if it is not registered
-
-	hashed   []byte // Name and the digest of Text
-	refersTo []*Schema
-	position int // in order of names
+// others describes the schemas that one refers to, directly or indirectly, without listing them: each schema of a long
+// chain would have a list of all later ones.
+type others struct {
+	sum   document.Digest // of their names and texts; zero if there are none
+	words map[string]bool // the words that one of them contains, among those that the registry looks for
 }
 
-// Registry holds the DataSchemas in force, and those that they refer to, by name.
-type Registry map[string]*Schema
+// Refers reports whether the schema refers to another one.
+func (s DataSchema) Refers() bool { return !s.others.sum.IsZero() }
 
-// NewRegistry returns a registry of DataSchemas with their texts by name.
-func NewRegistry(texts map[string][]byte) Registry {
-	r := make(Registry, len(texts))
-	for name, text := range texts {
-		s := r.add(name, text)
+// Registry holds the DataSchemas in force.
+type Registry struct {
+	texts    map[string][]byte
+	others   map[string]others   // of those that refer to one
+	referred map[string][]string // the names of those that refer to one, by its name
+}
+
+// Costs of a registry, in the budget's steps.
+const (
+	// textSteps is for a byte of a schema that is hashed and searched for references and for words.
+	textSteps = 5
+	// schemaSteps is for a schema, and referenceSteps for each reference to it.
+	schemaSteps    = 2_000
+	referenceSteps = 500
+)
+
+// Registry returns a registry of DataSchemas with their texts by name. The only errors are those of meter.
+func (e *Engine) Registry(meter *budget.Meter, texts map[string][]byte) (Registry, error) {
+	r := Registry{texts, map[string]others{}, map[string][]string{}}
+	names := slices.Sorted(maps.Keys(texts))
+	position := make(map[string]int32, len(names))
+	for i, name := range names {
+		position[name] = int32(i)
+	}
+	var graph cycles.Graph
+	for i := 0; i < len(names); i++ { // it grows by names that are not registered
+		text := texts[names[i]]
+		if err := meter.Spend(schemaSteps + textSteps*len(text)); err != nil {
+			return r, budget.About(err, "read the DataSchema %s", names[i])
+		}
+		var edges []int32
 		for _, other := range jsonschema.References(text) {
-			s.refersTo = append(s.refersTo, r.add(other, texts[other]))
+			meter.Charge(referenceSteps)
+			if _, known := position[other]; !known {
+				position[other] = int32(len(names)) //nolint:gosec // a site has fewer
+				names = append(names, other)
+			}
+			edges = append(edges, position[other])
+			r.referred[other] = append(r.referred[other], names[i])
+		}
+		graph = append(graph, edges)
+	}
+	return r, r.describe(meter, e.words(), names, graph)
+}
+
+// describe sets others. Schemas that refer to one another have the same others, and those of a schema are derived from
+// what is known of the ones that it refers to, so that each text is read once.
+func (r Registry) describe(meter *budget.Meter, words, names []string, graph cycles.Graph) error {
+	known := make([]others, len(names)) // a schema together with its others
+	return graph.Each(meter, func(group []int32) error {
+		slices.Sort(group)
+		isCyclic := len(group) > 1 || slices.Contains(graph[group[0]], group[0])
+		var parts []others
+		for _, i := range group {
+			known[i] = r.alone(names[i], words)
+			if isCyclic {
+				parts = append(parts, known[i])
+			}
+		}
+		for _, i := range group {
+			for _, to := range graph[i] {
+				if _, inside := slices.BinarySearch(group, to); !inside {
+					parts = append(parts, known[to])
+				}
+			}
+		}
+		of := together(parts)
+		for _, i := range group {
+			if len(graph[i]) > 0 {
+				r.others[names[i]] = of
+				known[i] = together([]others{known[i], of})
+			}
+		}
+		return nil
+	})
+}
+
+// alone describes a schema without those that it refers to.
+func (r Registry) alone(name string, words []string) others {
+	sum := sha256.Sum256(r.texts[name])
+	alone := others{sum: sha256.Sum256(append(sum[:], name...))}
+	for _, word := range words {
+		if bytes.Contains(r.texts[name], []byte(word)) {
+			alone.add(word)
 		}
 	}
-	for i, name := range slices.Sorted(maps.Keys(r)) {
-		r[name].position = i
-	}
-	return r
+	return alone
 }
 
-// add adds a schema, unless it is known, and returns it.
-func (r Registry) add(name string, text []byte) *Schema {
-	s, known := r[name]
-	if !known {
-		sum := sha256.Sum256(text)
-		s = &Schema{Name: name, Text: text, hashed: slices.Concat([]byte(name), sum[:])}
-		r[name] = s
+func (o *others) add(word string) {
+	if o.words == nil {
+		o.words = map[string]bool{}
+	}
+	o.words[word] = true
+}
+
+// together describes schemas that are described by parts.
+func together(parts []others) (all others) {
+	slices.SortFunc(parts, func(a, b others) int { return bytes.Compare(a.sum[:], b.sum[:]) })
+	h := sha256.New()
+	parts = slices.CompactFunc(parts, func(a, b others) bool { return a.sum == b.sum })
+	for _, part := range parts {
+		h.Write(part.sum[:])
+		for word := range part.words {
+			all.add(word)
+		}
+	}
+	all.sum = document.Digest(h.Sum(nil))
+	return all
+}
+
+// DataSchema returns the registered DataSchema with a name, and a digest that identifies its document.
+func (r Registry) DataSchema(digest document.Digest, name string) DataSchema {
+	s := DataSchema{Digest: digest, Text: r.texts[name], others: r.others[name]}
+	if s.Refers() {
+		s.registered = r.texts
 	}
 	return s
 }
 
-// textSteps is the cost of scanning a byte of a schema for references and keywords and of hashing it, in the budget's
-// steps.
-const textSteps = 5
+// digest returns a digest of all texts.
+func (s DataSchema) digest() document.Digest { return s.with(sha256.Sum256(s.Text)) }
 
-// DataSchema returns the registered DataSchema with a name and those that it refers to. The only errors are those of
-// meter, returned unwrapped.
-func (r Registry) DataSchema(meter *budget.Meter, digest document.Digest, name string) (DataSchema, error) {
-	s := DataSchema{Digest: digest, Text: r[name].Text}
-	if len(r[name].refersTo) == 0 {
-		return s, nil
-	}
-	known := map[*Schema]bool{}
-	for next := slices.Clone(r[name].refersTo); len(next) > 0; {
-		other := next[len(next)-1]
-		if next = next[:len(next)-1]; known[other] {
-			continue
-		}
-		if err := meter.Spend(len(other.Name) + len(other.Text)*textSteps); err != nil {
-			return s, err
-		}
-		known[other] = true
-		s.Others, next = append(s.Others, other), append(next, other.refersTo...)
-	}
-	slices.SortFunc(s.Others, func(a, b *Schema) int { return a.position - b.position })
-	return s, nil
-}
-
-// sum returns a digest of all texts.
-func (s DataSchema) sum() document.Digest { return s.with(sha256.Sum256(s.Text)) }
-
-// with returns a digest of digest and the texts of Others, or digest itself if there are none.
+// with returns a digest of digest and the texts of the others, or digest itself if there are none.
 func (s DataSchema) with(digest document.Digest) document.Digest {
-	if len(s.Others) == 0 {
+	if !s.Refers() {
 		return digest
 	}
-	h := sha256.New()
-	h.Write(digest[:])
-	for _, other := range s.Others {
-		h.Write(other.hashed)
-	}
-	return document.Digest(h.Sum(nil))
+	return sha256.Sum256(append(digest[:], s.sum[:]...))
 }
 
-// texts returns the texts of Others by name.
-func (s DataSchema) texts() map[string][]byte {
-	texts := make(map[string][]byte, len(s.Others))
-	for _, other := range s.Others {
-		texts[other.Name] = other.Text
-	}
-	return texts
+// contains reports whether one of the texts contains a word that registries look for.
+func (s DataSchema) contains(word string) bool {
+	return s.words[word] || bytes.Contains(s.Text, []byte(word))
 }
 
-// size returns the total length of all texts, in bytes.
-func (s DataSchema) size() int {
-	size := len(s.Text)
-	for _, other := range s.Others {
-		size += len(other.Text)
-	}
-	return size
-}
-
-// contains reports whether one of the texts contains part.
-func (s DataSchema) contains(part []byte) bool {
-	for _, other := range s.Others {
-		if bytes.Contains(other.Text, part) {
-			return true
-		}
-	}
-	return bytes.Contains(s.Text, part)
-}
-
-// Dependents returns the names of the schemas that refer, directly or indirectly, to one of names, and names
-// themselves.
-func (r Registry) Dependents(names map[string]bool) map[string]bool {
-	referring := make(map[string][]string) // names of schemas by the name that they refer to
-	for name, schema := range r {
-		for _, to := range schema.refersTo {
-			referring[to.Name] = append(referring[to.Name], name)
-		}
-	}
-	all := maps.Clone(names)
-	for queue := slices.Collect(maps.Keys(names)); len(queue) > 0; queue = queue[1:] {
-		for _, name := range referring[queue[0]] {
-			if !all[name] {
-				all[name] = true
-				queue = append(queue, name)
+// Referring returns the names of the schemas that refer, directly or indirectly, to one of names, and names themselves,
+// each with the first of names that it depends on.
+func (r Registry) Referring(names []string) map[string]string {
+	found := make(map[string]string, len(names))
+	for _, first := range names {
+		for queue := []string{first}; len(queue) > 0; queue = queue[1:] {
+			if _, known := found[queue[0]]; !known {
+				found[queue[0]] = first
+				queue = append(queue, r.referred[queue[0]]...)
 			}
 		}
 	}
-	return all
+	return found
 }

@@ -1,15 +1,12 @@
 package validations
 
 import (
-	"errors"
+	"bytes"
 	"fmt"
 	"maps"
-	"math"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -25,107 +22,96 @@ func refersTo(names ...string) []byte {
 	return []byte(`{"properties":{"x":{}` + b.String() + `}}`)
 }
 
-func TestRegistry_DataSchema(t *testing.T) {
-	t.Parallel()
-	registry := NewRegistry(map[string][]byte{
-		"a/A/v1": refersTo("a/B/v1"), "a/B/v1": refersTo("a/A/v1", "a/None/v1"), "a/C/v1": refersTo(),
-	})
-	s, err := registry.DataSchema(budget.NewMeter(t.Context()), document.Digest{1}, "a/A/v1")
+func registryOf(t *testing.T, engine *Engine, texts map[string][]byte) Registry {
+	t.Helper()
+	registry, err := engine.Registry(budget.NewMeter(t.Context()), texts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"a/A/v1", "a/B/v1", "a/None/v1"}, slices.Sorted(maps.Keys(s.texts()))); diff != "" {
-		t.Errorf("others (-want +got)\n%s", diff)
-	}
-	alone, err := registry.DataSchema(budget.NewMeter(t.Context()), document.Digest{1}, "a/C/v1")
-	if err != nil || alone.Others != nil || alone.with(document.Digest{1}) != (document.Digest{1}) {
-		t.Errorf("without references: %v, %v", alone.Others, err)
-	}
+	return registry
 }
 
-// A chain of large schemas, each of which refers to all later ones, ends with the budget.
-func TestRegistry_DataSchema_bound(t *testing.T) {
+// The rule of a DataSchema changes if one that it refers to changes, directly or indirectly, and with nothing else.
+func TestRegistry_DataSchema(t *testing.T) {
 	t.Parallel()
-	const length, size = 1000, 100_000
-	texts := make(map[string][]byte, length)
-	padding := `,"description":"` + strings.Repeat("x", size) + `"}`
-	for i := range length {
-		text := refersTo(fmt.Sprintf("a/A/v%d", i+1))
-		texts[fmt.Sprintf("a/A/v%d", i)] = append(text[:len(text)-1], padding...)
+	texts := map[string][]byte{
+		"a/A/v1": refersTo("a/B/v1"), "a/B/v1": refersTo("a/A/v1", "a/C/v1"), "a/C/v1": refersTo("a/None/v1"),
+		"a/D/v1": refersTo("a/C/v1"), "a/Self/v1": refersTo("a/Self/v1"), "a/Alone/v1": refersTo(),
 	}
-	registry := NewRegistry(texts)
-	ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
-	defer end()
-	meter := budget.NewMeter(ctx)
-	for range length {
-		_, err := registry.DataSchema(meter, document.Digest{}, "a/A/v0")
-		if _, exceeded := errors.AsType[*budget.Exceeded](err); exceeded {
-			return
-		} else if err != nil {
-			t.Fatal(err)
+	rules := func(texts map[string][]byte) map[string]Rule {
+		engine, found := NewEngine(Options{}), map[string]Rule{}
+		registry := registryOf(t, engine, texts)
+		for name := range texts {
+			rule, err := engine.RuleOf(budget.NewMeter(t.Context()), registry.DataSchema(document.Digest{1}, name), document.Digest{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			found[name] = rule
+		}
+		return found
+	}
+	before := rules(texts)
+	if alone := before["a/Alone/v1"]; !alone.Context.IsZero() {
+		t.Errorf("a schema without references has the context %v", alone.Context)
+	}
+	for changed, want := range map[string][]string{
+		"a/A/v1": {"a/A/v1", "a/B/v1"}, "a/B/v1": {"a/A/v1", "a/B/v1"}, "a/C/v1": {"a/A/v1", "a/B/v1", "a/D/v1"},
+		"a/None/v1": {"a/A/v1", "a/B/v1", "a/C/v1", "a/D/v1"}, "a/D/v1": nil, "a/Self/v1": {"a/Self/v1"}, "a/Alone/v1": nil,
+	} {
+		other := maps.Clone(texts)
+		if other[changed] = bytes.ReplaceAll(texts[changed], []byte("{}"), []byte("true")); texts[changed] == nil {
+			other[changed] = refersTo()
+		}
+		after := rules(other)
+		var got []string
+		for _, name := range slices.Sorted(maps.Keys(texts)) {
+			if after[name] != before[name] {
+				got = append(got, name)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s changes the rules of (-want +got)\n%s", changed, diff)
 		}
 	}
-	t.Error("the budget was not exceeded")
 }
 
-// The text of a schema is searched for references once, and not again for each schema that refers to it.
-//
-//nolint:paralleltest // AllocsPerRun counts allocations of other tests, too
-func TestRegistry_DataSchema_chain(t *testing.T) {
-	const length = 500
-	texts := make(map[string][]byte, length)
-	for i := range length {
-		texts[fmt.Sprintf("a/A/v%d", i)] = refersTo(fmt.Sprintf("a/A/v%d", i+1))
-	}
-	registry, meter := NewRegistry(texts), budget.NewMeter(t.Context())
-	allocations := testing.AllocsPerRun(1, func() {
-		s, err := registry.DataSchema(meter, document.Digest{}, "a/A/v0")
-		if err != nil || len(s.Others) != length {
-			t.Fatalf("%d others, %v", len(s.Others), err)
-		}
+// A word of a schema counts for all that refer to it.
+func TestRegistry_DataSchema_contains(t *testing.T) {
+	t.Parallel()
+	registry := registryOf(t, NewEngine(Options{}), map[string][]byte{
+		"a/A/v1": refersTo("a/B/v1"), "a/B/v1": refersTo("a/C/v1"), "a/C/v1": refersTo("a/B/v1", "a/D/v1"),
+		"a/D/v1": []byte(`{"format":"date"}`), "a/E/v1": refersTo(),
 	})
-	if allocations > length {
-		t.Errorf("%v allocations for a chain of %d", allocations, length)
-	}
-}
-
-// What a schema refers to is found at the cost of that, however many other schemas there are.
-//
-//nolint:paralleltest // it counts the memory that the whole process allocates
-func TestRegistry_DataSchema_ofMany(t *testing.T) {
-	const schemas, most = 20_000, 4096
-	texts := make(map[string][]byte, schemas)
-	for i := range schemas {
-		texts[fmt.Sprintf("a/A/v%d", i)] = refersTo(fmt.Sprintf("a/A/v%d", i^1))
-	}
-	registry, meter := NewRegistry(texts), budget.NewMeter(t.Context())
-	allocated := uint64(math.MaxUint64)
-	for range 5 { // the least, because the runtime may allocate something beside it
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		s, err := registry.DataSchema(meter, document.Digest{}, "a/A/v0")
-		runtime.ReadMemStats(&after)
-		if err != nil || len(s.Others) != 2 {
-			t.Fatalf("%d others, %v", len(s.Others), err)
+	for name, want := range map[string]bool{"a/A/v1": true, "a/C/v1": true, "a/D/v1": true, "a/E/v1": false} {
+		if got := registry.DataSchema(document.Digest{}, name).contains(formatWord); got != want {
+			t.Errorf("%s: %v", name, got)
 		}
-		allocated = min(allocated, after.TotalAlloc-before.TotalAlloc)
-	}
-	if allocated > most {
-		t.Errorf("%d bytes are allocated for 2 others, want at most %d", allocated, most)
 	}
 }
 
-func TestRegistry_Dependents(t *testing.T) {
+func TestRegistry_Referring(t *testing.T) {
 	t.Parallel()
-	registry := NewRegistry(map[string][]byte{
+	registry := registryOf(t, NewEngine(Options{}), map[string][]byte{
 		"a/A/v1": refersTo("a/B/v1"), "a/B/v1": refersTo("a/C/v1"), "a/C/v1": refersTo("a/A/v1"), "a/D/v1": refersTo("a/E/v1"),
 	})
 	for name, want := range map[string][]string{
 		"a/C/v1": {"a/A/v1", "a/B/v1", "a/C/v1"}, "a/E/v1": {"a/D/v1", "a/E/v1"}, "a/D/v1": {"a/D/v1"},
 	} {
-		got := slices.Sorted(maps.Keys(registry.Dependents(map[string]bool{name: true})))
+		got := slices.Sorted(maps.Keys(registry.Referring([]string{name})))
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
 		}
+	}
+}
+
+// Each is named with the first that it depends on.
+func TestRegistry_Referring_first(t *testing.T) {
+	t.Parallel()
+	registry := registryOf(t, NewEngine(Options{}), map[string][]byte{
+		"a/A/v1": refersTo("a/B/v1", "a/C/v1"), "a/B/v1": refersTo("a/D/v1"),
+	})
+	want := map[string]string{"a/A/v1": "a/D/v1", "a/B/v1": "a/D/v1", "a/D/v1": "a/D/v1", "a/C/v1": "a/C/v1"}
+	if diff := cmp.Diff(want, registry.Referring([]string{"a/D/v1", "a/C/v1"})); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

@@ -141,21 +141,21 @@ const TooLarge = "It cannot be used, because reading it takes too much work: sim
 // compile compiles a DataSchema unless the cache has the result. The only errors are those of meter, returned
 // unwrapped.
 func (e *Engine) compile(meter *budget.Meter, s DataSchema) (compiled, error) {
-	digest := s.sum()
+	digest := s.digest()
 	e.mu.Lock()
 	known, ok := e.compiled.Get(digest)
 	e.mu.Unlock()
 	if ok {
 		return known, nil
 	}
-	own := meter.ForDocument(s.size())
+	own := meter.ForDocument(len(s.Text))
 	schema, err := jsonschema.Compile(own, s.Text, jsonschema.Options{
-		Extensions: e.Extensions, AssertFormats: e.AssertFormats, Others: s.texts(),
+		Extensions: e.Extensions, AssertFormats: e.AssertFormats, Others: s.registered,
 	})
 	err = own.Done(err)
-	c := compiled{schema: schema, size: s.size()}
+	c := compiled{schema: schema, size: len(s.Text)}
 	if schema != nil {
-		c.size += schema.PatternBytes() / compiledByte
+		c.size += schema.OtherBytes() + schema.PatternBytes()/compiledByte
 	}
 	if unusable, ok := errors.AsType[*jsonschema.Unusable](err); ok {
 		c.unusable = unusable.Findings
@@ -178,10 +178,16 @@ func (e *Engine) keep(digest document.Digest, c compiled) {
 	}
 }
 
+// ruleSteps is the cost of a rule besides that of reading the schema's text, in the budget's steps.
+const ruleSteps = 3_000
+
 // RuleOf returns the rule of a DataSchema for client versions, given by their digest. The only errors are those of
 // meter, returned unwrapped.
 func (e *Engine) RuleOf(meter *budget.Meter, schema DataSchema, versions document.Digest) (Rule, error) {
 	rule := Rule{Schema: schema.Digest}
+	if err := meter.Spend(ruleSteps + textSteps*len(schema.Text)); err != nil {
+		return rule, err
+	}
 	if e.isExtended(schema) {
 		rule.Context = noVersions() // differs from rules of servers without extensions
 	}
@@ -194,7 +200,7 @@ func (e *Engine) RuleOf(meter *budget.Meter, schema DataSchema, versions documen
 			rule.Context = versions
 		}
 	}
-	if e.AssertFormats && schema.contains([]byte(`"format":`)) {
+	if e.AssertFormats && schema.contains(formatWord) {
 		rule.Context = document.DigestOf(document.Mapping{{Key: "formats", Value: rule.Context.String()}})
 	}
 	rule.Context = schema.with(rule.Context)
@@ -204,16 +210,25 @@ func (e *Engine) RuleOf(meter *budget.Meter, schema DataSchema, versions documen
 // noVersions returns the digest of an empty set of client versions, for schemas with keywords of an extension.
 func noVersions() document.Digest { return document.DigestOf(document.Mapping{}) }
 
-// isExtended reports whether one of a DataSchema's texts may contain keywords of an extension.
-func (e *Engine) isExtended(schema DataSchema) bool {
+// formatWord is in all schemas that have the keyword.
+const formatWord = `"format":`
+
+// words returns the words in texts on which rules depend.
+func (e *Engine) words() []string { return append(e.keywords(), formatWord) }
+
+// keywords returns the keywords of extensions as they are written.
+func (e *Engine) keywords() (written []string) {
 	for _, extension := range e.Extensions {
 		for _, keyword := range extension.Keywords() {
-			if schema.contains([]byte(`"` + keyword + `":`)) {
-				return true
-			}
+			written = append(written, `"`+keyword+`":`)
 		}
 	}
-	return false
+	return written
+}
+
+// isExtended reports whether one of a DataSchema's texts may contain keywords of an extension.
+func (e *Engine) isExtended(schema DataSchema) bool {
+	return slices.ContainsFunc(e.keywords(), schema.contains)
 }
 
 // NamesVersions reports whether checks against a DataSchema depend on client versions. The only errors are those of
@@ -258,7 +273,7 @@ func (e *Engine) about(meter *budget.Meter, schema DataSchema) (Found, error) {
 // pair is the key of what is remembered about a DataSchema. It differs from that of the check of its document, which
 // passes with references that have no target.
 func (s DataSchema) pair() Pair {
-	return PairOf(s.sum(), Rule{Schema: dataSchema.digest, Context: noVersions()})
+	return PairOf(s.digest(), Rule{Schema: dataSchema.digest, Context: noVersions()})
 }
 
 // found returns what is to be known about the DataSchema without its compiled form.

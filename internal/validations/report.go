@@ -9,6 +9,7 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/fault"
+	"purser/internal/words"
 )
 
 // Error is one item of an internal validation entry's errors (spec/api.md §7.3).
@@ -25,6 +26,8 @@ type Error struct {
 	Hint string `json:"hint,omitempty"`
 	// Causes are the errors in that branch of an anyOf or oneOf that was most likely intended.
 	Causes []Cause `json:"causes,omitempty"`
+	// Unlisted is the number of errors that it stands for, which a list has no room for; 0 if it is an error itself.
+	Unlisted int `json:"-"`
 }
 
 // Cause is an error in a branch of an anyOf or oneOf.
@@ -49,31 +52,34 @@ func Unquoted(rule string) string {
 		"the document that it is taken from"
 }
 
-// maxSection bounds the section of the document in one error, in bytes.
-const maxSection = 64 << 10
+// Bounds of one error in bytes: of the section of the document, and of each path.
+const (
+	maxSection = 64 << 10
+	maxPath    = 2000
+)
 
 // omitted replaces the large parts of errors when there are too many errors.
 const omitted = `"Left out, because there are too many failures to show; ask for this entry alone."`
 
 // Report returns the errors for findings of a rule in a document. They do not contain values that substitutions write.
-// Without details, they contain neither the section of the document nor the schema.
-func Report(doc *document.Document, rule []byte, findings []Finding, details bool) ([]Error, error) {
-	return report(doc, rule, findings, details, secretsOf(doc))
+// They contain the sections of the document and the schema until these take room bytes.
+func Report(doc *document.Document, rule []byte, findings []Finding, room int) ([]Error, error) {
+	return report(doc, rule, findings, room, secretsOf(doc))
 }
 
 // ReportRendered is like Report for a rendered document. destinations are the paths to which substitutions wrote.
-func ReportRendered(doc *document.Document, rule []byte, findings []Finding, details bool, destinations [][]string) (
+func ReportRendered(doc *document.Document, rule []byte, findings []Finding, room int, destinations [][]string) (
 	[]Error, error,
 ) {
-	return report(doc, rule, findings, details, secrets{doc.Traits().Encrypted, destinations})
+	return report(doc, rule, findings, room, secrets{doc.Traits().Encrypted, destinations})
 }
 
-func report(doc *document.Document, rule []byte, findings []Finding, details bool, secrets secrets) ([]Error, error) {
+func report(doc *document.Document, rule []byte, findings []Finding, room int, secrets secrets) ([]Error, error) {
 	if len(findings) == 0 {
 		return nil, nil
 	}
 	var whole document.Mapping
-	if details {
+	if room > 0 {
 		var err error
 		if whole, err = secrets.scrubbed(doc); err != nil {
 			return nil, err
@@ -83,28 +89,32 @@ func report(doc *document.Document, rule []byte, findings []Finding, details boo
 	for _, finding := range findings {
 		e := Error{
 			ErrorSection: json.RawMessage(omitted), Layer: doc.Layer, Message: secrets.message(finding),
-			Name: doc.Name, Path: pathOf(finding), Schema: doc.Schema, SchemaPath: finding.SchemaPath,
+			Name: doc.Name, Path: pathOf(finding), Schema: doc.Schema, SchemaPath: words.FirstBytes(finding.SchemaPath, maxPath),
 			ValidationSchema: json.RawMessage(omitted),
 		}
 		if e.Message != Sanitized {
 			e.Hint, e.Causes = finding.Hint, secrets.causes(finding.Causes)
 		}
-		if details {
+		if room > 0 {
 			e.ErrorSection, e.ValidationSchema = section(whole, finding.Instance), bounded(rule)
+			room -= len(e.ErrorSection) + len(e.ValidationSchema)
 		}
 		errs = append(errs, e)
 	}
 	return errs, nil
 }
 
-// pathOf returns the path of a finding in its document.
-func pathOf(f Finding) string { return strings.Join(append([]string{".data"}, f.Instance...), ".") }
+// pathOf returns the path of a finding in its document, or the beginning of a very long one.
+func pathOf(f Finding) string {
+	return words.FirstBytes(strings.Join(append([]string{".data"}, f.Instance...), "."), maxPath)
+}
 
 // causes returns the causes in findings, without those whose messages may contain secrets.
 func (s secrets) causes(findings []Finding) (causes []Cause) {
 	for _, f := range findings {
 		if message := s.message(f); message != Sanitized {
-			causes = append(causes, Cause{message, pathOf(f), f.SchemaPath, f.Hint, s.causes(f.Causes)})
+			rule := words.FirstBytes(f.SchemaPath, maxPath)
+			causes = append(causes, Cause{message, pathOf(f), rule, f.Hint, s.causes(f.Causes)})
 		}
 	}
 	return causes
@@ -133,14 +143,35 @@ func section(whole document.Mapping, instance []string) json.RawMessage {
 	if len(instance) > 0 {
 		around = document.Locate(whole.At("data"), instance[:len(instance)-1])
 	}
-	return bounded(document.AppendJSON(nil, around))
+	if text := document.ShortJSON(around, maxSection); text != nil {
+		return text
+	}
+	return json.RawMessage(tooLong)
 }
+
+const tooLong = `"It has more than 64 KiB, too many to show here."`
 
 func bounded(text []byte) json.RawMessage {
 	if len(text) > maxSection {
-		return document.AppendJSON(nil, fmt.Sprintf("It has %d bytes, too many to show here.", len(text)))
+		return json.RawMessage(tooLong)
 	}
 	return text
+}
+
+// Size returns about how many bytes an error takes as JSON text.
+func (e *Error) Size() int {
+	const keys = 200
+	size := keys + len(e.ErrorSection) + len(e.ValidationSchema) + len(e.Message) + len(e.Path) + len(e.SchemaPath) +
+		len(e.Hint) + len(e.Schema) + len(e.Layer) + len(e.Name)
+	return size + sizeOfCauses(e.Causes)
+}
+
+func sizeOfCauses(causes []Cause) (size int) {
+	const keys = 50
+	for _, c := range causes {
+		size += keys + len(c.Message) + len(c.Path) + len(c.SchemaPath) + len(c.Hint) + sizeOfCauses(c.Causes)
+	}
+	return size
 }
 
 // FirstMessage returns the message of the first error in a JSON list, "" if there is none. It reads no other errors.

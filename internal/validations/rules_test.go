@@ -224,7 +224,7 @@ func TestReport(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			reports, err := Report(doc(t, c.body), schema, findings, true)
+			reports, err := Report(doc(t, c.body), schema, findings, 1<<20)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -313,17 +313,15 @@ func TestEngine_IsUsable(t *testing.T) {
 		texts[name(i)] = fmt.Appendf(nil, `{"description":"%s","items":{"$ref":"%s"}}`,
 			strings.Repeat("x", 2*maxCompiledSize/schemas/schemas), name((i+1)%schemas))
 	}
-	registry, engine := NewRegistry(texts), NewEngine(Options{})
+	engine := NewEngine(Options{})
+	registry := registryOf(t, engine, texts)
 	steps := func() int64 {
 		ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
 		defer end()
 		meter := budget.NewMeter(ctx)
-		for name := range registry {
-			schema, err := registry.DataSchema(budget.NewMeter(t.Context()), document.Digest{}, name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if isUsable, _, err := engine.IsUsable(meter, schema); err != nil || !isUsable {
+		for name := range texts {
+			isUsable, _, err := engine.IsUsable(meter, registry.DataSchema(document.Digest{}, name))
+			if err != nil || !isUsable {
 				t.Fatalf("%v, %v", isUsable, err)
 			}
 		}

@@ -90,7 +90,7 @@ func applied(t *testing.T, resources, overrides []any) (catalog document.Mapping
 			}
 			data = append(data, member)
 		}
-		instance, wrong := puppet.ParseInstance(text(override.At("name")), false, data)
+		instance, wrong := puppet.ParseInstance(meter, text(override.At("name")), false, data)
 		for _, problem := range wrong {
 			problems = append(problems, problem.Message)
 		}

@@ -19,10 +19,14 @@ func Append(dst, json []byte) []byte {
 // AppendAtMost is like Append, but stops soon after dst has more than most bytes. It reports whether the text is
 // complete.
 func AppendAtMost(dst, json []byte, most int) (text []byte, complete bool) {
-	w := writer{in: json, out: dst, most: most, flowBeyond: deep, blanks: smallIndentation + indentationRatio*len(json)}
+	blanks, narrow := smallIndentation+indentationRatio*len(json), shallow
+	if len(json) > large {
+		blanks, narrow = smallIndentation+max(indentationRatio*large, len(json)), shallowLarge
+	}
+	w := writer{in: json, out: dst, most: most, flowBeyond: deep, blanks: blanks}
 	w.value(0, atLineStart)
 	if w.blanks < 0 {
-		w = writer{in: json, out: dst, most: most, flowBeyond: shallow, blanks: math.MaxInt, buffer: w.buffer}
+		w = writer{in: json, out: dst, most: most, flowBeyond: narrow, blanks: math.MaxInt, buffer: w.buffer}
 		w.value(0, atLineStart)
 	}
 	return w.out, !w.full()
@@ -41,10 +45,12 @@ const (
 const indentWidth = 2
 
 // Values indented by more than deep are written in flow style; no document written by people is indented that far. If
-// the indentation still has too many bytes for the size of the JSON, the limit is shallow instead.
+// the indentation still has too many bytes for the size of the JSON, the limit is shallow instead, or for a large JSON
+// text shallowLarge. Its indentation may have 2 MiB, or as many bytes as the JSON.
 const (
-	deep, shallow                      = 200, 16
+	deep, shallow, shallowLarge        = 200, 16, 4
 	smallIndentation, indentationRatio = 16 << 10, 8
+	large                              = 256 << 10
 )
 
 // writer converts JSON text in one pass.

@@ -22,6 +22,8 @@ func (p *Problem) Error() string { return p.Message }
 // The costs of a value in the budget: steps to create it, and bytes of memory.
 const (
 	valueSteps = 100
+	mergeSteps = 300    // to copy an entry
+	textSteps  = 20_000 // to read a text, however short
 	valueBytes = 160
 	// maxDepth bounds the nesting of values, because callers may walk them recursively. Python gives up earlier.
 	maxDepth = 500
@@ -30,6 +32,7 @@ const (
 // Parse returns the documents of a text. A document without content is a null. The error is a *Problem if the text
 // cannot be read. Other errors come from the budget.
 func Parse(meter *budget.Meter, text []byte) ([]*Value, error) {
+	meter.Charge(textSteps)
 	tree, err := document.ParseTree(meter, text)
 	defer tree.Release()
 	if err != nil {
@@ -178,7 +181,7 @@ func (r *reader) mapping(v *Value, node *yaml.Node, depth int) error {
 				return err
 			}
 			merged = append(merged, more...)
-			if err := r.meter.Spend(valueSteps * len(more)); err != nil {
+			if err := r.meter.Spend(mergeSteps * len(more)); err != nil {
 				return err
 			}
 			continue
@@ -232,7 +235,7 @@ func (r *reader) merge(node *yaml.Node, depth int) ([]Entry, error) {
 				return nil, problemAt(node, badMerge)
 			}
 			entries = append(entries, item.Entries...)
-			if err := r.meter.Spend(valueSteps * len(item.Entries)); err != nil {
+			if err := r.meter.Spend(mergeSteps * len(item.Entries)); err != nil {
 				return nil, err
 			}
 		}
@@ -260,6 +263,7 @@ func (r *reader) fill(v *Value, merged, own []Entry) error {
 		at[name] = len(v.Entries)
 		v.Entries = append(v.Entries, e)
 	}
+	v.at = at
 	return r.meter.Hold(2 * valueBytes * len(v.Entries))
 }
 
@@ -280,5 +284,7 @@ func (v *Value) identity() string {
 		return "n" + v.Text
 	case Null, Date, String, Seq, Map, Other:
 	}
-	return strconv.Itoa(int(v.Kind)) + v.Text
+	return identityOf(v.Kind, v.Text)
 }
+
+func identityOf(kind Kind, text string) string { return string('0'+rune(kind)) + text }

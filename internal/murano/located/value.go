@@ -37,6 +37,7 @@ type Value struct {
 
 	Line, Column int // count from 0, columns in characters
 	falsy        bool
+	at           map[string]int // of a mapping: the position in Entries by identity
 }
 
 // Entry is a member of a mapping.
@@ -47,10 +48,8 @@ func (v *Value) Get(key string) *Value {
 	if v == nil || v.Kind != Map {
 		return nil
 	}
-	for _, e := range v.Entries {
-		if e.Key.Kind == String && e.Key.Text == key {
-			return e.Value
-		}
+	if i, ok := v.at[identityOf(String, key)]; ok {
+		return v.Entries[i].Value
 	}
 	return nil
 }
@@ -136,12 +135,13 @@ func separate(b *strings.Builder, i int) bool {
 
 // quote writes a string in the quotes that Python would choose.
 func quote(b *strings.Builder, text string) {
+	text = words.FirstBytes(text, maxShown)
 	mark := byte('\'')
 	if strings.Contains(text, "'") && !strings.Contains(text, `"`) {
 		mark = '"'
 	}
 	b.WriteByte(mark)
-	for _, r := range words.FirstBytes(text, maxShown) {
+	for _, r := range text {
 		switch {
 		case r == rune(mark) || r == '\\':
 			b.WriteByte('\\')

@@ -20,6 +20,7 @@ type Schema struct {
 	dangling      bool // a reference has no target
 	patternBytes  int
 	unresolved    []Finding
+	otherBytes    int
 }
 
 // Compile compiles a schema given as JSON text, and counts the work. The error is an *Unusable if the schema cannot be
@@ -73,7 +74,7 @@ func compile(w work.Counter, document *source, d *draft.Draft, options Options) 
 	g.forget()
 	return &Schema{
 		root: g.root, namesVersions: g.namesVersions, dangling: g.dangling, patternBytes: g.patternBytes,
-		unresolved: unresolved,
+		unresolved: unresolved, otherBytes: g.otherBytes,
 	}, nil
 }
 
@@ -83,6 +84,9 @@ func (s *Schema) PatternBytes() int { return s.patternBytes }
 // Unresolved returns the first references in the schema that have no target; a check that reaches one has a finding.
 // Instance is the path within the schema, and SchemaPath the keyword. Do not modify them.
 func (s *Schema) Unresolved() []Finding { return s.unresolved }
+
+// OtherBytes returns the length of the other schemas that references lead to.
+func (s *Schema) OtherBytes() int { return s.otherBytes }
 
 // For returns the schema for client versions; the schema that Compile returns has none. Both share the compiled graph.
 func (s *Schema) For(versions map[string]string) *Schema {

@@ -1,12 +1,11 @@
 package jsonschema
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -166,7 +165,7 @@ func numberShapes() []hostile {
 }
 
 // shapes returns the worst known inputs, each expensive in its own way.
-func shapes() []hostile {
+func shapesOf() []hostile {
 	any3000 := constant(3000, in(`{"items":{"anyOf":`, branches(`{"required":["a%d"]}`), `}}`))
 	return []hostile{
 		{"anyOf of 3000", any3000, items("{}"), 40},
@@ -284,60 +283,39 @@ func counted(t *testing.T, work func(m *budget.Meter) error) (steps int64) {
 	return steps
 }
 
-// The time per step is about the same as for an ordinary check, whatever makes a check or a compilation expensive.
-//
-//nolint:paralleltest // it measures the whole process
-func TestCost_steps(t *testing.T) {
-	most := 6.0    // 1.7 on one machine and 3.9 on another
-	if underRace { // it slows some code down far more than other code
-		most = 15
-	}
-	ordinary, _ := hostile{schema: always(ordinarySchema), data: always(ordinaryData())}.measure(t, 0)
-	most *= max(1, ordinary)
-	old, all := len(shapes()), slices.Concat(shapes(), patternShapes(), numberShapes())
-	for i, h := range all {
-		most := most
-		if i >= old {
-			most /= 2 // the costs of patterns and of numbers are known better
-		}
-		t.Run(h.name, func(t *testing.T) {
-			took, steps := h.measure(t, most)
-			t.Logf("%.2f ns a step, %.2f in an ordinary check; counted %v", took, ordinary, steps)
-			if took > most {
-				t.Errorf("a step takes %.1f ns", took)
+// costs returns the work of compiling schemas and checking data that make it expensive in some way.
+func costs() budgettest.Shapes {
+	shapes := budgettest.Shapes{}
+	known, fresh := slices.Concat(shapesOf(), numberShapes()), patternShapes()
+	for i, h := range slices.Concat(known, fresh) {
+		shapes[h.name] = func(bytes int) func(ctx context.Context) {
+			n := max(1, h.n*bytes/usual)
+			schema, data := []byte(h.schema(n)), []byte(h.data(n))
+			return func(ctx context.Context) {
+				if i >= len(known) { // others each time
+					schema, data = []byte(h.schema(n)), []byte(h.data(n))
+				}
+				meter := budget.NewMeter(ctx)
+				s, err := Compile(meter, schema, Options{AssertFormats: true})
+				if err == nil {
+					_, err = s.Check(meter, data)
+				}
+				if err == nil {
+					_ = meter.Check()
+				}
 			}
-		})
+		}
 	}
+	return shapes
 }
 
-// measure returns the nanoseconds of CPU per step, and the counted steps of one compilation and check. What else the
-// machine does can only add to the time, so the least of several measurements counts, or the first that is enough.
-func (h hostile) measure(t *testing.T, enough float64) (perStep float64, once time.Duration) {
-	t.Helper()
-	const times, while = 8, 5 * time.Millisecond
-	perStep = math.Inf(1)
-	for i := 0; i < times && perStep > enough; i++ {
-		runtime.GC()
-		var took time.Duration
-		var steps, rounds int64
-		for took < while {
-			schema, data := []byte(h.schema(h.n)), []byte(h.data(h.n)) // those of freshPatterns differ each time
-			rounds++
-			began := budgettest.CPU()
-			steps += counted(t, func(m *budget.Meter) error {
-				s, err := Compile(m, schema, Options{AssertFormats: true})
-				if err == nil {
-					_, err = s.Check(m, data)
-				}
-				return err
-			})
-			took += budgettest.CPU() - began
-		}
-		perStep = min(perStep, float64(took)/float64(steps))
-		once = time.Duration(steps / rounds)
-	}
-	return perStep, once
-}
+// usual stands for the sizes that shapesOf has.
+const usual = 100_000
+
+// Compiling and checking take as much time as they count, whatever makes them expensive.
+func TestCost_steps(t *testing.T) { costs().Table(t, usual) } //nolint:paralleltest // it measures the process
+
+func TestCost_laws(t *testing.T) { costs().Law(t, usual) } //nolint:paralleltest // it measures the process
 
 // The counted steps grow with the work.
 func TestCost_growth(t *testing.T) {

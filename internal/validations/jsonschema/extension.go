@@ -56,7 +56,7 @@ func (e *evaluation) extended() {
 // extend compiles the keywords of extensions.
 func (g *graph) extend() {
 	for _, extension := range g.options.Extensions {
-		g.weigh(g.own.root, extension.Keywords())
+		g.weigh(g.own.root, extension.Keywords(), false)
 		found := extension.Examine(g.own.root)
 		if g.findings = append(g.findings, found...); len(found) > 0 {
 			continue
@@ -78,20 +78,25 @@ func (g *graph) extend() {
 	}
 }
 
-// weigh counts the cost of reading the values of keywords anywhere in a schema.
-func (g *graph) weigh(v any, keywords []string) {
+// weigh counts the cost of reading the values of keywords anywhere in a schema. within is set below one of them.
+func (g *graph) weigh(v any, keywords []string, within bool) {
 	g.Spend(work.Lookup)
 	switch v := v.(type) {
+	case string:
+		if within {
+			g.Spend(work.DescribeByte * len(v))
+		}
 	case []any:
 		for _, item := range v {
-			g.weigh(item, keywords)
+			g.weigh(item, keywords, within)
 		}
 	case mapping:
 		for _, member := range v {
-			if slices.Contains(keywords, member.Key) {
+			isOne := slices.Contains(keywords, member.Key)
+			if isOne {
 				g.Spend(values.Size(member.Value) * extendSteps)
 			}
-			g.weigh(member.Value, keywords)
+			g.weigh(member.Value, keywords, within || isOne)
 		}
 	}
 }

@@ -83,13 +83,14 @@ type place struct {
 type graph struct {
 	work.Counter
 
-	options   Options
-	sources   map[string]*source
-	resources map[string]*resource
-	nodes     []*node // parents before children
-	byPlace   map[place]*node
-	programs  int
-	findings  []Finding
+	options    Options
+	sources    map[string]*source
+	resources  map[string]*resource
+	nodes      []*node // parents before children
+	byPlace    map[place]*node
+	programs   int
+	otherBytes int // of the other DataSchemas that were read
+	findings   []Finding
 
 	own           *source // the schema itself
 	root          *node

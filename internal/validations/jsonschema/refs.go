@@ -133,7 +133,7 @@ var otherName = regexp.MustCompile(`^[a-zA-Z]+/[a-zA-Z]+/v\d+$`)
 // References returns the names of the DataSchemas to which a schema, given as compact JSON text, may refer. It may also
 // return names that are not in references.
 func References(schema []byte) (names []string) {
-	for _, keyword := range [...]string{`"$ref":"`, `"$dynamicRef":"`} {
+	for _, keyword := range [...]string{`"$ref":"`, `"$dynamicRef":"`, `"$recursiveRef":"`} {
 		for rest := schema; ; {
 			_, after, ok := bytes.Cut(rest, []byte(keyword))
 			if !ok {
@@ -177,6 +177,7 @@ func (g *graph) read(uri string, written []byte) *resource {
 		return r
 	}
 	g.resources[uri] = nil
+	g.otherBytes += len(written)
 	root, err := values.Parse(g.Counter, written, maxNodes)
 	if err != nil {
 		return nil

@@ -1,6 +1,0 @@
-//go:build race
-
-package jsonschema
-
-// underRace reports whether the race detector slows the tests down.
-const underRace = true
