@@ -53,7 +53,7 @@ func (s screen) Write(text []byte) (int, error) {
 		}
 		return words.Printable(piece)
 	})
-	if _, err := io.WriteString(s.Writer, shown); err != nil {
+	if _, err := s.Writer.Write([]byte(shown)); err != nil {
 		return 0, err //nolint:wrapcheck // a decorator
 	}
 	return len(text), nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -61,6 +62,7 @@ func TestShares_Acquire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shares := budget.NewShares(4)
 		half, rest := shares.Try("a", 2), shares.Try("b", 2)
+		var mu sync.Mutex
 		var order []string
 		claim := func(name, owner string, weight int64, urgent bool) {
 			go func() {
@@ -68,7 +70,9 @@ func TestShares_Acquire(t *testing.T) {
 				if err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
-				order = append(order, name) // one at a time
+				mu.Lock()
+				order = append(order, name)
+				mu.Unlock()
 				release()
 			}()
 			synctest.Wait()
