@@ -80,7 +80,7 @@ func (r Renderer) registered(ctx context.Context, rendered Computed) (schemas []
 	}
 	withheld := slices.ContainsFunc(rendered.Withheld, NamesVersions)
 	missing := slices.IndexFunc(rendered.unrendered, func(doc unrendered) bool { return NamesVersions(doc.Stored) })
-	registry, err := r.registryOf(budget.NewMeter(ctx), Registering(rendered.Documents))
+	registry, err := r.registryOf(budget.NewMeter(ctx), Registering(rendered.Documents), rendered.digest)
 	if err != nil {
 		return nil, err
 	}

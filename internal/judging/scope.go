@@ -37,7 +37,7 @@ func (j Judge) scope(ctx context.Context, snapshot revisions.Snapshot, diff revi
 	}
 	meter := budget.NewMeter(ctx)
 	registering := Registering(diff.After(snapshot.Schemas))
-	registry, err := j.registryOf(meter, registering)
+	registry, err := j.registryOf(meter, registering, Computed{}.digest)
 	if err != nil {
 		return s, err
 	}
@@ -106,13 +106,15 @@ func (s scope) hasReferences() bool {
 	return false
 }
 
-// registryOf returns the DataSchemas that documents register.
-func (r Renderer) registryOf(meter *budget.Meter, registering []*revisions.Stored) (validations.Registry, error) {
-	texts := make(map[string][]byte, len(registering))
+// registryOf returns the DataSchemas that documents register; digest identifies the data of each.
+func (r Renderer) registryOf(meter *budget.Meter, registering []*revisions.Stored,
+	digest func(*revisions.Stored) document.Digest,
+) (validations.Registry, error) {
+	schemas := make(map[string]validations.DataSchema, len(registering))
 	for _, doc := range registering {
-		texts[doc.Name] = doc.Data
+		schemas[doc.Name] = validations.DataSchema{Digest: digest(doc), Text: doc.Data}
 	}
-	registry, err := r.Engine.Registry(meter, texts)
+	registry, err := r.Engine.Registry(meter, schemas)
 	return registry, budget.About(err, "read the DataSchemas")
 }
 

@@ -151,11 +151,11 @@ func (r Renderer) addedChecks(meter *budget.Meter, before, after usable) (uses [
 	for id := range after.secret {
 		kinds[id.Schema] = kinds[id.Schema] || !after.of[id].Traits().Abstract
 	}
-	was, err := r.registryOf(meter, Registering(before.documents))
+	was, err := r.registryOf(meter, Registering(before.documents), Computed{}.digest)
 	if err != nil {
 		return nil, err
 	}
-	is, err := r.registryOf(meter, Registering(after.documents))
+	is, err := r.registryOf(meter, Registering(after.documents), Computed{}.digest)
 	if err != nil {
 		return nil, err
 	}

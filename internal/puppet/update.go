@@ -105,8 +105,8 @@ func newResource(ref Ref) resource {
 
 // set sets the parameters of a resource. Relationships are added to existing ones.
 func (w *work) set(r *resource, e entry) (settings []Setting, err error) {
-	const stepsEach = 300
-	if err := w.meter.Spend((len(r.parameters) + len(e.parameters)) * stepsEach); err != nil {
+	const newSteps, stepsEach = 1500, 300
+	if err := w.meter.Spend(newSteps + (len(r.parameters)+len(e.parameters))*stepsEach); err != nil {
 		return nil, err
 	}
 	p := newParameters(r.parameters, len(e.parameters))

@@ -17,6 +17,7 @@ type DataSchema struct {
 	Digest document.Digest
 	Text   []byte // compact JSON
 
+	own map[string]bool // the words that Text contains, among those that the registry looks for
 	others
 	registered map[string][]byte // the texts of all DataSchemas that Text may refer to, by name
 }
@@ -34,6 +35,7 @@ func (s DataSchema) Refers() bool { return !s.others.sum.IsZero() }
 // Registry holds the DataSchemas in force.
 type Registry struct {
 	texts    map[string][]byte
+	read     map[string]text
 	others   map[string]others   // of those that refer to one
 	referred map[string][]string // the names of those that refer to one, by its name
 }
@@ -42,27 +44,64 @@ type Registry struct {
 const (
 	// textSteps is for a byte of a schema that is hashed and searched for references and for words.
 	textSteps = 5
-	// schemaSteps is for a schema, and referenceSteps for each reference to it.
+	// schemaSteps is for a schema that is known, and referenceSteps for each reference to it.
 	schemaSteps    = 2_000
 	referenceSteps = 500
 )
 
-// Registry returns a registry of DataSchemas with their texts by name. The only errors are those of meter.
-func (e *Engine) Registry(meter *budget.Meter, texts map[string][]byte) (Registry, error) {
-	r := Registry{texts, map[string]others{}, map[string][]string{}}
-	names := slices.Sorted(maps.Keys(texts))
+// text is what a registry reads from the text of a DataSchema.
+type text struct {
+	sum      document.Digest
+	refersTo []string
+	words    map[string]bool
+}
+
+// text reads a DataSchema, each with the same digest once. The only errors are those of meter.
+func (e *Engine) text(meter *budget.Meter, schema DataSchema, words []string) (text, error) {
+	if known, ok := e.texts.Get(schema.Digest); ok {
+		return known, nil
+	}
+	if err := meter.Spend(textSteps * len(schema.Text)); err != nil {
+		return text{}, err
+	}
+	read := text{sha256.Sum256(schema.Text), jsonschema.References(schema.Text), map[string]bool{}}
+	const overhead, each = 300, 20
+	size := overhead
+	for _, other := range read.refersTo {
+		size += each + len(other)
+	}
+	for _, word := range words {
+		if bytes.Contains(schema.Text, []byte(word)) {
+			read.words[word] = true
+		}
+	}
+	if !schema.Digest.IsZero() {
+		e.texts.Add(schema.Digest, read, size)
+	}
+	return read, nil
+}
+
+// Registry returns a registry of DataSchemas, given with their digests and texts by name. The only errors are those of
+// meter.
+func (e *Engine) Registry(meter *budget.Meter, schemas map[string]DataSchema) (Registry, error) {
+	r := Registry{map[string][]byte{}, map[string]text{}, map[string]others{}, map[string][]string{}}
+	names, words := slices.Sorted(maps.Keys(schemas)), e.words()
 	position := make(map[string]int32, len(names))
 	for i, name := range names {
 		position[name] = int32(i)
 	}
 	var graph cycles.Graph
 	for i := 0; i < len(names); i++ { // it grows by names that are not registered
-		text := texts[names[i]]
-		if err := meter.Spend(schemaSteps + textSteps*len(text)); err != nil {
+		err := meter.Spend(schemaSteps)
+		if schema, known := schemas[names[i]]; known && err == nil {
+			r.texts[names[i]] = schema.Text
+			r.read[names[i]], err = e.text(meter, schema, words)
+		}
+		if err != nil {
 			return r, budget.About(err, "read the DataSchema %s", names[i])
 		}
 		var edges []int32
-		for _, other := range jsonschema.References(text) {
+		for _, other := range r.read[names[i]].refersTo {
 			meter.Charge(referenceSteps)
 			if _, known := position[other]; !known {
 				position[other] = int32(len(names)) //nolint:gosec // a site has fewer
@@ -73,19 +112,19 @@ func (e *Engine) Registry(meter *budget.Meter, texts map[string][]byte) (Registr
 		}
 		graph = append(graph, edges)
 	}
-	return r, r.describe(meter, e.words(), names, graph)
+	return r, r.describe(meter, names, graph)
 }
 
 // describe sets others. Schemas that refer to one another have the same others, and those of a schema are derived from
 // what is known of the ones that it refers to, so that each text is read once.
-func (r Registry) describe(meter *budget.Meter, words, names []string, graph cycles.Graph) error {
+func (r Registry) describe(meter *budget.Meter, names []string, graph cycles.Graph) error {
 	known := make([]others, len(names)) // a schema together with its others
 	return graph.Each(meter, func(group []int32) error {
 		slices.Sort(group)
 		isCyclic := len(group) > 1 || slices.Contains(graph[group[0]], group[0])
 		var parts []others
 		for _, i := range group {
-			known[i] = r.alone(names[i], words)
+			known[i] = r.alone(names[i])
 			if isCyclic {
 				parts = append(parts, known[i])
 			}
@@ -109,15 +148,9 @@ func (r Registry) describe(meter *budget.Meter, words, names []string, graph cyc
 }
 
 // alone describes a schema without those that it refers to.
-func (r Registry) alone(name string, words []string) others {
-	sum := sha256.Sum256(r.texts[name])
-	alone := others{sum: sha256.Sum256(append(sum[:], name...))}
-	for _, word := range words {
-		if bytes.Contains(r.texts[name], []byte(word)) {
-			alone.add(word)
-		}
-	}
-	return alone
+func (r Registry) alone(name string) others {
+	read := r.read[name]
+	return others{sum: sha256.Sum256(append(read.sum[:], name...)), words: read.words}
 }
 
 func (o *others) add(word string) {
@@ -144,15 +177,20 @@ func together(parts []others) (all others) {
 
 // DataSchema returns the registered DataSchema with a name, and a digest that identifies its document.
 func (r Registry) DataSchema(digest document.Digest, name string) DataSchema {
-	s := DataSchema{Digest: digest, Text: r.texts[name], others: r.others[name]}
+	s := DataSchema{Digest: digest, Text: r.texts[name], own: r.read[name].words, others: r.others[name]}
 	if s.Refers() {
 		s.registered = r.texts
 	}
 	return s
 }
 
-// digest returns a digest of all texts.
-func (s DataSchema) digest() document.Digest { return s.with(sha256.Sum256(s.Text)) }
+// digest returns a digest that identifies all texts.
+func (s DataSchema) digest() document.Digest {
+	if s.Digest.IsZero() {
+		return s.with(sha256.Sum256(s.Text))
+	}
+	return s.with(s.Digest)
+}
 
 // with returns a digest of digest and the texts of the others, or digest itself if there are none.
 func (s DataSchema) with(digest document.Digest) document.Digest {
@@ -164,7 +202,10 @@ func (s DataSchema) with(digest document.Digest) document.Digest {
 
 // contains reports whether one of the texts contains a word that registries look for.
 func (s DataSchema) contains(word string) bool {
-	return s.words[word] || bytes.Contains(s.Text, []byte(word))
+	if s.own == nil { // it is of no registry
+		return bytes.Contains(s.Text, []byte(word))
+	}
+	return s.words[word] || s.own[word]
 }
 
 // Referring returns the names of the schemas that refer, directly or indirectly, to one of names, and names themselves,

@@ -2,6 +2,7 @@ package validations
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,9 +23,18 @@ func refersTo(names ...string) []byte {
 	return []byte(`{"properties":{"x":{}` + b.String() + `}}`)
 }
 
+// digested returns DataSchemas with texts by name.
+func digested(texts map[string][]byte) map[string]DataSchema {
+	schemas := map[string]DataSchema{}
+	for name, text := range texts {
+		schemas[name] = DataSchema{Digest: sha256.Sum256(text), Text: text}
+	}
+	return schemas
+}
+
 func registryOf(t *testing.T, engine *Engine, texts map[string][]byte) Registry {
 	t.Helper()
-	registry, err := engine.Registry(budget.NewMeter(t.Context()), texts)
+	registry, err := engine.Registry(budget.NewMeter(t.Context()), digested(texts))
 	if err != nil {
 		t.Fatal(err)
 	}
