@@ -81,7 +81,10 @@ func (j Judged) OfDocument(about *revisions.Stored, errs []validations.Error) []
 	if !fails {
 		return nil
 	}
-	value, _ := document.ParseJSON(about.Data) // it was stored as JSON
+	var value any
+	if about != nil {
+		value, _ = document.ParseJSON(about.Data) // it was stored as JSON
+	}
 	found := make([]Finding, len(errs))
 	for i, e := range errs {
 		id, level := document.Identity{Schema: e.Schema, Layer: e.Layer, Name: e.Name}, judged.Level
