@@ -272,7 +272,7 @@ func TestHandler_hosts(t *testing.T) {
 		{"10.0.0.6:9000", "10.0.0.5:9000", false},
 		{"10.0.0.5", "", false},
 		{"evil.example", "127.0.0.1:9000", false},
-		{"0.0.0.0:9000", "127.0.0.1:9000", false},
+		{"0.0.0.0:9000", "127.0.0.1:9000", true}, // an address: no name leads there
 		{"localhost.evil.example", "", false},
 		{"127.0.0.1.evil.example", "", false},
 		{"evil.localhost", "", false},

@@ -26,7 +26,7 @@ func ownPages(publicURL string) *http.CrossOriginProtection {
 func (g *Gate) checkHost(r *http.Request) error {
 	host := hostOf(r.Host)
 	public, err := url.Parse(g.PublicURL)
-	if isLoopback(host) || isReached(r, host) || err == nil && host != "" && host == hostOf(public.Host) {
+	if isOwn(host) || isReached(r, host) || err == nil && host != "" && host == hostOf(public.Host) {
 		return nil
 	}
 	return fault.New(fault.Misdirected, "HTTPMisdirectedRequest",
@@ -44,9 +44,11 @@ func hostOf(address string) string {
 	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 }
 
-func isLoopback(host string) bool {
+// isOwn reports whether a host is always that of the machine where the request was made.
+func isOwn(host string) bool {
 	address, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && address.Unmap().IsLoopback()
+	address = address.Unmap()
+	return host == "localhost" || err == nil && (address.IsLoopback() || address.IsUnspecified())
 }
 
 // isReached reports whether a host is the IP address at which the connection of a request arrived, as in probes of a
