@@ -24,9 +24,10 @@ func NewMeter(ctx context.Context) *Meter { return &Meter{ctx: ctx, budget: From
 // ForDocument returns a meter for the work on one document, or a schema, of a size in bytes. It counts in the same
 // budget, and also has a limit of its own, which does not depend on the rest of the request: see IsAlone. Call Done at
 // the end of the work.
-func (m *Meter) ForDocument(bytes int) *Meter {
-	return &Meter{ctx: m.ctx, budget: m.budget, limit: maxSteps + int64(bytes)*StepsPerByte}
-}
+func (m *Meter) ForDocument(bytes int) *Meter { return m.Within(maxSteps + int64(bytes)*StepsPerByte) }
+
+// Within is ForDocument with a limit in steps.
+func (m *Meter) Within(steps int64) *Meter { return &Meter{ctx: m.ctx, budget: m.budget, limit: steps} }
 
 // Charge counts steps. A loop that may be long must also call Check.
 func (m *Meter) Charge(steps int) { m.pending += int64(steps) }

@@ -16,13 +16,14 @@ type Shares struct {
 	size    int64
 	free    int64
 	held    map[string]int64 // by owner
-	waiting []*claim         // in the order in which they are granted
+	waiting []*claim         // in the order in which they are granted: first the urgent ones
 }
 
 // claim is what an owner asks for.
 type claim struct {
 	owner   string
 	weight  int64
+	urgent  bool
 	granted chan struct{} // closed once he has it
 }
 
@@ -49,10 +50,13 @@ func (s *Shares) Try(owner string, weight int64) (release func()) {
 // its cause. Otherwise release must be called, and may be called again.
 func (s *Shares) Acquire(ctx context.Context, owner string, weight int64, urgent bool) (release func(), err error) {
 	c := s.claim(owner, weight)
+	c.urgent = urgent
 	s.mu.Lock()
 	at := len(s.waiting)
 	if urgent {
-		at = 0
+		for at > 0 && !s.waiting[at-1].urgent {
+			at--
+		}
 	}
 	s.waiting = slices.Insert(s.waiting, at, c)
 	s.serve()
@@ -75,7 +79,7 @@ func (s *Shares) Held() int64 {
 }
 
 func (s *Shares) claim(owner string, weight int64) *claim {
-	return &claim{owner, min(weight, s.size), make(chan struct{})}
+	return &claim{owner: owner, weight: min(weight, s.size), granted: make(chan struct{})}
 }
 
 // releasing returns a function that ends a claim, whether it was granted or not.

@@ -81,17 +81,18 @@ func TestShares_Acquire(t *testing.T) {
 		claim("large", "c", 3, false)
 		claim("small", "d", 1, false)
 		claim("urgent", "e", 1, true)
+		claim("next urgent", "f", 2, true)
 		if len(order) > 0 {
 			t.Fatalf("nothing is free, and %v were granted", order)
 		}
-		rest() // 2 are free: the urgent one gets 1 of them; the large one then keeps the small one waiting
+		rest() // 2 are free, for the urgent ones; the large one then keeps the small one waiting
 		synctest.Wait()
-		if want := "[urgent]"; fmt.Sprint(order) != want {
+		if want := "[urgent next urgent]"; fmt.Sprint(order) != want {
 			t.Errorf("granted with 2 free: %v, want %s", order, want)
 		}
 		half()
 		synctest.Wait()
-		if len(order) != 4 || shares.Held() != 0 {
+		if len(order) != 5 || shares.Held() != 0 {
 			t.Errorf("granted in the end: %v; %d are held", order, shares.Held())
 		}
 	})

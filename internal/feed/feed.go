@@ -31,7 +31,7 @@ type Feed struct {
 	Config
 
 	pages     *cache.Cache[pageKey, Page] // shared by waiting readers
-	arrived   chan struct{}               // receives when the first wait begins
+	arrived   chan struct{}               // receives when a wait begins
 	numbering sync.Mutex                  // held while events are numbered
 	waits     *budget.Shares
 

@@ -26,13 +26,10 @@ func forgotten(after int64, found Found) error {
 // Wait reserves a wait for an owner, of whom none can take all of them (budget.Shares). end must be called. Faults:
 // Unavailable if no wait is free, Throttled if the owner has his share.
 func (f *Feed) Wait(owner string) (end func(), err error) {
-	first := f.Waiting() == 0
 	if end := f.waits.Try(owner, 1); end != nil {
-		if first {
-			select {
-			case f.arrived <- struct{}{}:
-			default:
-			}
+		select {
+		case f.arrived <- struct{}{}:
+		default:
 		}
 		return end, nil
 	}

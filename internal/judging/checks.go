@@ -62,8 +62,12 @@ func (j Judge) check(ctx context.Context, snapshot revisions.Snapshot, s scope) 
 	return made, findings, nil
 }
 
-// secretSteps limits the work of all checks in one request that involve secrets.
-const secretSteps = budget.Second
+// secretSteps limits the work of all checks in one request that involve secrets, and aloneSteps that of one of them, in
+// addition to its share for its size.
+const (
+	secretSteps = budget.Second
+	aloneSteps  = secretSteps / 4
+)
 
 // meterFor returns the meter of a check. Checks that involve secrets have a separate budget, so that the answer to a
 // request does not reveal how much work a secret takes.

@@ -77,6 +77,7 @@ func (j Judge) Judge(ctx context.Context, snapshot revisions.Snapshot, diff revi
 }
 
 func (j Judge) judge(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (Judgement, error) {
+	j.Changed = diff.Added
 	scope, err := j.scope(ctx, snapshot, diff)
 	if err != nil {
 		return Judgement{}, err
@@ -142,6 +143,7 @@ func (j Judge) Need(ctx context.Context, snapshot revisions.Snapshot, diff revis
 
 func (j Judge) need(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (revisions.Need, error) {
 	need := revisions.Need{Evidence: true, Kinds: Kinds(diff.Added)}
+	j.Changed = diff.Added
 	policies, err := policiesAfter(budget.NewMeter(ctx), snapshot.Policies, diff)
 	if err != nil {
 		return need, err

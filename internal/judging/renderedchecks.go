@@ -2,8 +2,8 @@ package judging
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 
 	"purser/internal/authz"
 	"purser/internal/budget"
@@ -117,39 +117,37 @@ func (r Renderer) checkRendered(confined context.Context, meter *budget.Meter, d
 	if o.found, known = r.Engine.Known(o.check); known {
 		return nil
 	}
-	if o.found.Findings, err = r.findingsOf(confined, meter, doc, *o); err != nil {
+	var sure bool
+	if o.found.Findings, sure, err = r.findingsOf(confined, meter, doc, *o); err != nil {
 		return budget.About(err, "check rendered document %s by schema %s", doc.Identity, doc.Schema)
 	}
-	o.found.Count = len(o.found.Findings)
-	r.remember(*o, validations.Found{Count: o.found.Count}) // the findings if they are listed
+	if o.found.Count = len(o.found.Findings); sure {
+		r.Engine.Remember(o.check, validations.Found{Count: o.found.Count}) // the findings if they are listed
+	}
 	return nil
 }
 
-// remember keeps the outcome of a check, unless it may be that the budget for secrets was exhausted by other checks.
-func (r Renderer) remember(o outcome, found validations.Found) {
-	isSpent := func(f validations.Finding) bool { return f.Message == validations.TooMuchWork }
-	if r.payer != byReader || !o.secret || !slices.ContainsFunc(o.found.Findings, isSpent) {
-		r.Engine.Remember(o.check, found)
-	}
-}
-
-// findingsOf checks a rendered document. The error is the meter's, unwrapped.
+// findingsOf checks a rendered document. It is not sure of the findings if other checks have exhausted the budget for
+// secrets. The error is the meter's, unwrapped.
 func (r Renderer) findingsOf(confined context.Context, meter *budget.Meter, doc *revisions.Stored, o outcome) (
-	[]validations.Finding, error,
+	found []validations.Finding, sure bool, err error,
 ) {
 	checker, _ := r.Engine.BuiltIn(o.rule)
 	if o.schema != nil {
 		var err error
 		if checker, err = o.schema.compiled(meter, r.Engine); err != nil {
-			return nil, readingSchema(err, o.schema.Stored)
+			return nil, false, readingSchema(err, o.schema.Stored)
 		}
 	}
-	if r.payer == byNobody {
-		confined = budget.Confined(confined, secretSteps) // its own
+	own := meter.ForDocument(len(doc.Data) + len(o.text()))
+	if o.secret {
+		own = meterFor(confined, meter, r.payer != byNobody).Within(aloneSteps + int64(len(doc.Data))*budget.StepsPerByte)
 	}
-	own := meterFor(confined, meter, o.secret).ForDocument(len(doc.Data) + len(o.text()))
-	found, err := checker.Check(own, doc.Data)
-	return sparing(own, found, err, o.secret && r.payer != byChange)
+	found, err = checker.Check(own, doc.Data)
+	err = own.Done(err)
+	_, spent := errors.AsType[*budget.Exceeded](err)
+	found, err = sparing(own, found, err, o.secret && r.payer != byChange)
+	return found, !spent || !o.secret || budget.IsAlone(err), err
 }
 
 // outcome is the result of checking a rendered document.
@@ -225,13 +223,16 @@ func (r Renderer) describe(confined context.Context, meter *budget.Meter, doc *r
 	room int, how writing,
 ) (errs []validations.Error, err error) {
 	found, text := o.found.Findings, o.text()
+	sure := true
 	if found == nil {
-		if found, err = r.findingsOf(confined, meter, doc, o); err != nil {
+		if found, sure, err = r.findingsOf(confined, meter, doc, o); err != nil {
 			return nil, budget.About(err, "check rendered document %s by schema %s", doc.Identity, doc.Schema)
 		}
 	}
 	o.found = validations.Found{Count: len(found), Findings: found}
-	r.remember(o, o.found)
+	if sure {
+		r.Engine.Remember(o.check, o.found)
+	}
 	if o.ofSchema {
 		text, found = validations.OfSecretSchema(found)
 	}

@@ -71,7 +71,6 @@ func (j Judge) validateRevision(ctx context.Context, snapshot revisions.Snapshot
 	required, listed := j.required(made.Policies), validations.Required(made.Policies)
 	made.Exact = j.requiresRevisionValidation(made.Policies) || layered(versionsAfter(snapshot, diff))
 	documents := diff.After(snapshot.Documents)
-	j.Changed = diff.Added
 	flat := isFlat(documents)
 	var examined Rendering
 	for _, name := range slices.Backward(RevisionValidations()) {

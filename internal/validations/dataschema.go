@@ -17,6 +17,7 @@ type DataSchema struct {
 	Digest document.Digest
 	Text   []byte // compact JSON
 
+	sum document.Digest // of Text, if it is of a registry
 	own map[string]bool // the words that Text contains, among those that the registry looks for
 	others
 	registered map[string][]byte // the texts of all DataSchemas that Text may refer to, by name
@@ -177,19 +178,20 @@ func together(parts []others) (all others) {
 
 // DataSchema returns the registered DataSchema with a name, and a digest that identifies its document.
 func (r Registry) DataSchema(digest document.Digest, name string) DataSchema {
-	s := DataSchema{Digest: digest, Text: r.texts[name], own: r.read[name].words, others: r.others[name]}
+	read := r.read[name]
+	s := DataSchema{Digest: digest, Text: r.texts[name], sum: read.sum, own: read.words, others: r.others[name]}
 	if s.Refers() {
 		s.registered = r.texts
 	}
 	return s
 }
 
-// digest returns a digest that identifies all texts.
+// digest returns a digest of all texts.
 func (s DataSchema) digest() document.Digest {
-	if s.Digest.IsZero() {
+	if s.sum.IsZero() {
 		return s.with(sha256.Sum256(s.Text))
 	}
-	return s.with(s.Digest)
+	return s.with(s.sum)
 }
 
 // with returns a digest of digest and the texts of the others, or digest itself if there are none.
@@ -197,7 +199,7 @@ func (s DataSchema) with(digest document.Digest) document.Digest {
 	if !s.Refers() {
 		return digest
 	}
-	return sha256.Sum256(append(digest[:], s.sum[:]...))
+	return sha256.Sum256(append(digest[:], s.others.sum[:]...))
 }
 
 // contains reports whether one of the texts contains a word that registries look for.

@@ -59,7 +59,7 @@ func once(work func(ctx context.Context)) Cost {
 
 // Bounds of Priced.
 const (
-	mostPerStep = 3.0 // nanoseconds
+	mostPerStep = 6.0 // nanoseconds: 3, on a machine that takes half the time of a slow one
 	underRace   = 10  // times as much, because the race detector slows some code down far more than other code
 	negligible  = 5 * time.Millisecond
 )
