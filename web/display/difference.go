@@ -125,7 +125,7 @@ func arranged(parsed []*Comparison, changes []Comparison) []*Comparison {
 	return all
 }
 
-// diffTitle returns the title of a document in a unified diff of the API, which is printable text, without the revision.
+// diffTitle returns the title of a document in a unified diff of the API, which is printable, without the revision.
 func diffTitle(id client.Identity) string {
 	title := "bucket " + id.Bucket + ": " +
 		document.Identity{Schema: id.Schema, Layer: id.Layer, Name: id.Name}.String()
