@@ -118,9 +118,11 @@ Encrypted data of revision 2, bucket s: [acme/C/v1, None] w changed
 	secret := client.Identity{Schema: "acme/C/v1", Name: "w", Bucket: "s"}
 	reordered := client.Identity{Schema: "acme/B/v1", Layer: "site", Name: "reordered", Bucket: "b"}
 	got := arranged(parseUnified(text), []Comparison{
-		{Document: controls}, {Document: layered},
+		{Document: controls},
+		{Document: layered},
 		{Document: reordered, Change: "changed"},
-		{Document: gone}, {Document: hidden},
+		{Document: gone},
+		{Document: hidden},
 		{Document: secret},
 	})
 	added := func(line string) []hunk { return []hunk{{"@@ -0,0 +1 @@", []row{{"added", 0, 1, line}}}} }
