@@ -13,7 +13,8 @@ import (
 )
 
 // Tag adds a tag to a revision, or replaces its data; data is a mapping, or nil for an empty one (spec/api.md §6.5).
-// Faults: Invalid for other data, NotFound, Gone, Stale if the revision is not an expected one.
+// Faults: Invalid for other data, NotFound, Gone, Stale if the revision is not an expected one, Conflict if it has too
+// many tags.
 func (s *Service) Tag(ctx context.Context, revision int64, options revisions.Options, name string, data any) (
 	revisions.Tag, error,
 ) {
@@ -31,9 +32,19 @@ func (s *Service) Tag(ctx context.Context, revision int64, options revisions.Opt
 	case err != nil:
 		return revisions.Tag{}, fmt.Errorf("store tag: %w", err)
 	case !done:
-		return revisions.Tag{}, s.refused(ctx, options.About(revision))
+		return revisions.Tag{}, s.untagged(ctx, options.About(revision))
 	}
 	return tag, nil
+}
+
+// untagged returns why a revision did not get a tag.
+func (s *Service) untagged(ctx context.Context, about revisions.About) error {
+	around, err := s.Store.Around(ctx, about.Revision)
+	if err == nil && around.Exists && (about.Stamps == nil || slices.Contains(about.Stamps, around.Stamp)) {
+		return fault.New(fault.Conflict, "TooManyTags", "Revision %d may have %d tags, of %d bytes together with their data; "+
+			"delete one first, or keep the data elsewhere", about.Revision, revisions.MaxTags, revisions.MaxTagBytes)
+	}
+	return s.refused(ctx, about)
 }
 
 // Untag removes a tag from a revision. Faults: NotFound for the revision, else for the tag; Gone, Stale.

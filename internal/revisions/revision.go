@@ -74,6 +74,13 @@ type Tag struct {
 	Data []byte // JSON text of a mapping
 }
 
+// Bounds of the tags of a revision: their number, and the bytes of their names and their data. Every answer about the
+// revision has all of them.
+const (
+	MaxTags     = 1000
+	MaxTagBytes = 4 << 20
+)
+
 // Purge records that all revisions were deleted.
 type Purge struct {
 	Reason

@@ -20,7 +20,11 @@ const (
 	// stamped selects a revision ($2) that has one of the stamps ($3), or any if these are null.
 	stamped = ` FROM revisions r WHERE r.site = $1 AND r.revision = $2 AND ($3::bigint[] IS NULL OR r.stamp = ANY($3))`
 
+	// upsertTag does nothing if the revision's other tags leave no room: they have $6 items or, with this one, $7 bytes.
 	upsertTag = `INSERT INTO tags (site, revision, tag, data) SELECT r.site, r.revision, $4, $5` + stamped + `
+		AND (SELECT count(*) < $6::bigint AND coalesce(sum(octet_length(t.tag) + octet_length(t.data)), 0) +
+			octet_length($4::text) + octet_length($5::text) <= $7::bigint
+			FROM tags t WHERE t.site = $1 AND t.revision = $2 AND t.tag <> $4)
 		ON CONFLICT (site, revision, tag) DO UPDATE SET data = excluded.data`
 
 	deleteTags = `DELETE FROM tags WHERE site = $1 AND revision = $2 AND ($4::text[] IS NULL OR tag = ANY($4))
@@ -42,7 +46,7 @@ func (s *Source) Tagged(ctx context.Context, tag string) (int64, error) {
 
 // Tag implements revisions.Store.
 func (s *Source) Tag(ctx context.Context, about revisions.About, tag revisions.Tag) (bool, error) {
-	return s.writeTags(ctx, about, events.TagSet, upsertTag, tag.Name, string(tag.Data))
+	return s.writeTags(ctx, about, events.TagSet, upsertTag, tag.Name, string(tag.Data), revisions.MaxTags, revisions.MaxTagBytes)
 }
 
 // Untag implements revisions.Store.
