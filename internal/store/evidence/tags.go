@@ -46,7 +46,8 @@ func (s *Source) Tagged(ctx context.Context, tag string) (int64, error) {
 
 // Tag implements revisions.Store.
 func (s *Source) Tag(ctx context.Context, about revisions.About, tag revisions.Tag) (bool, error) {
-	return s.writeTags(ctx, about, events.TagSet, upsertTag, tag.Name, string(tag.Data), revisions.MaxTags, revisions.MaxTagBytes)
+	return s.writeTags(ctx, about, events.TagSet, upsertTag, tag.Name, string(tag.Data), revisions.MaxTags,
+		revisions.MaxTagBytes)
 }
 
 // Untag implements revisions.Store.

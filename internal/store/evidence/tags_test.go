@@ -1,6 +1,7 @@
 package evidence_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -30,8 +31,14 @@ func TestStore_Tag_bounds(t *testing.T) {
 		name, data string
 		done       bool
 	}{
-		{1, "last", "{}", true}, {1, "one more", "{}", false}, {1, "n1", `{"a":1}`, true},
-		{2, "half", half, true}, {2, "full", half, true}, {2, "t", "{}", false}, {2, "half", "{}", true}, {2, "t", "{}", true},
+		{1, "last", "{}", true},
+		{1, "one more", "{}", false},
+		{1, "n1", `{"a":1}`, true},
+		{2, "half", half, true},
+		{2, "full", half, true},
+		{2, "t", "{}", false},
+		{2, "half", "{}", true},
+		{2, "t", "{}", true},
 		{3, "t", "{}", true},
 	} {
 		tag := revisions.Tag{Name: c.name, Data: []byte(c.data)}
@@ -40,7 +47,7 @@ func TestStore_Tag_bounds(t *testing.T) {
 		}
 	}
 	_, err := site.Tag(t.Context(), 1, revisions.Options{}, "one more", nil)
-	if f, ok := err.(*fault.Fault); !ok || f.Kind != fault.Conflict || f.Type != "TooManyTags" { //nolint:errorlint // it is not wrapped
+	if f, ok := errors.AsType[*fault.Fault](err); !ok || f.Kind != fault.Conflict || f.Type != "TooManyTags" {
 		t.Errorf("a tag too many: %v", err)
 	}
 }
