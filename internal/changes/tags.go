@@ -41,8 +41,9 @@ func (s *Service) Tag(ctx context.Context, revision int64, options revisions.Opt
 func (s *Service) untagged(ctx context.Context, about revisions.About) error {
 	around, err := s.Store.Around(ctx, about.Revision)
 	if err == nil && around.Exists && (about.Stamps == nil || slices.Contains(about.Stamps, around.Stamp)) {
-		return fault.New(fault.Conflict, "TooManyTags", "Revision %d may have %d tags, of %d bytes together with their data; "+
-			"delete one first, or keep the data elsewhere", about.Revision, revisions.MaxTags, revisions.MaxTagBytes)
+		return fault.New(fault.Conflict, "TooManyTags",
+			"Revision %d may have %d tags, of %d bytes together with their data; delete one first, or keep the data elsewhere",
+			about.Revision, revisions.MaxTags, revisions.MaxTagBytes)
 	}
 	return s.refused(ctx, about)
 }
