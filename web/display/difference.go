@@ -125,11 +125,11 @@ func arranged(parsed []*Comparison, changes []Comparison) []*Comparison {
 	return all
 }
 
-// diffTitle returns the title of a document in a unified diff of the API, which is printable, without the revision.
+// diffTitle returns the title of a document in a unified diff of the API, without the revision: one printable line.
 func diffTitle(id client.Identity) string {
 	title := "bucket " + id.Bucket + ": " +
 		document.Identity{Schema: id.Schema, Layer: id.Layer, Name: id.Name}.String()
-	return words.Printable(strings.NewReplacer("\n", " ", "\r", " ").Replace(title))
+	return words.Line(title)
 }
 
 // conceal adds a note that the document with this title also differs in data that is not shown.

@@ -102,7 +102,7 @@ func TestParseUnified_titles(t *testing.T) {
 @@ -1 +0,0 @@
 -a
 --- /dev/null
-+++ revision 2, bucket b: [acme/B/v1, site] ⟨U+202E⟩
++++ revision 2, bucket b: [acme/B/v1, site] ⟨U+202E⟩  ⟨U+000D⟩
 @@ -0,0 +1 @@
 +a
 Encrypted data of revision 2, bucket s: [acme/C/v1, None] w changed
@@ -114,7 +114,7 @@ Encrypted data of revision 2, bucket s: [acme/C/v1, None] w changed
 	controls := client.Identity{Schema: "acme/A/v1", Name: "x] y", Bucket: "a: b"}
 	layered := client.Identity{Schema: "acme/A/v1", Layer: "None", Name: "x] y", Bucket: "a: b"}
 	gone := client.Identity{Schema: "acme/B/v1", Layer: "a] b, c", Name: "y\nz", Bucket: "b"}
-	hidden := client.Identity{Schema: "acme/B/v1", Layer: "site", Name: "\u202e", Bucket: "b"}
+	hidden := client.Identity{Schema: "acme/B/v1", Layer: "site", Name: "\u202e\t\u00a0\r", Bucket: "b"}
 	secret := client.Identity{Schema: "acme/C/v1", Name: "w", Bucket: "s"}
 	reordered := client.Identity{Schema: "acme/B/v1", Layer: "site", Name: "reordered", Bucket: "b"}
 	got := arranged(parseUnified(text), []Comparison{
@@ -131,7 +131,7 @@ Encrypted data of revision 2, bucket s: [acme/C/v1, None] w changed
 		{Document: layered, Change: "added", Added: 1, Title: "bucket a: b: [acme/A/v1, None] x] y", Hunks: added("b")},
 		{Document: reordered, Change: "changed", Title: "bucket b: [acme/B/v1, site] reordered", Note: "No line of it differs."},
 		{Document: gone, Change: "deleted", Removed: 1, Title: "bucket b: [acme/B/v1, a] b, c] y z", Hunks: []hunk{{"@@ -1 +0,0 @@", []row{{"removed", 1, 0, "a"}}}}},
-		{Document: hidden, Change: "added", Added: 1, Title: "bucket b: [acme/B/v1, site] ⟨U+202E⟩", Hunks: added("a")},
+		{Document: hidden, Change: "added", Added: 1, Title: "bucket b: [acme/B/v1, site] ⟨U+202E⟩  ⟨U+000D⟩", Hunks: added("a")},
 		{Document: secret, Change: "changed", Title: "bucket s: [acme/C/v1, None] w", Note: "Its encrypted data differs."},
 		{Change: "added", Added: 1, Title: "bucket s: [acme/D/v1, site] unknown", Hunks: added("a")},
 	}
