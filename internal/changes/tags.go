@@ -32,20 +32,14 @@ func (s *Service) Tag(ctx context.Context, revision int64, options revisions.Opt
 	case err != nil:
 		return revisions.Tag{}, fmt.Errorf("store tag: %w", err)
 	case !done:
-		return revisions.Tag{}, s.untagged(ctx, options.About(revision))
+		if err := s.missing(ctx, options.About(revision)); err != nil {
+			return revisions.Tag{}, err
+		}
+		return revisions.Tag{}, fault.New(fault.Conflict, "TooManyTags",
+			"Revision %d may have %d tags, of %d bytes together with their data; delete one first, or keep the data elsewhere",
+			revision, revisions.MaxTags, revisions.MaxTagBytes)
 	}
 	return tag, nil
-}
-
-// untagged returns why a revision did not get a tag.
-func (s *Service) untagged(ctx context.Context, about revisions.About) error {
-	around, err := s.Store.Around(ctx, about.Revision)
-	if err == nil && around.Exists && (about.Stamps == nil || slices.Contains(about.Stamps, around.Stamp)) {
-		return fault.New(fault.Conflict, "TooManyTags",
-			"Revision %d may have %d tags, of %d bytes together with their data; delete one first, or keep the data elsewhere",
-			about.Revision, revisions.MaxTags, revisions.MaxTagBytes)
-	}
-	return s.refused(ctx, about)
 }
 
 // Untag removes a tag from a revision. Faults: NotFound for the revision, else for the tag; Gone, Stale.
@@ -69,29 +63,30 @@ func (s *Service) untag(ctx context.Context, about revisions.About, names ...str
 	if had {
 		return true, nil
 	}
+	return false, s.missing(ctx, about)
+}
+
+// missing returns the fault for a revision that does not exist, or has none of the expected stamps; nil for others.
+func (s *Service) missing(ctx context.Context, about revisions.About) error {
 	around, err := s.Store.Around(ctx, about.Revision)
 	switch {
 	case err != nil:
-		return false, fmt.Errorf("find revision %d: %w", about.Revision, err)
+		return fmt.Errorf("find revision %d: %w", about.Revision, err)
 	case !around.Exists:
-		return false, revisions.Absent(ctx, s.Store, about.Revision)
+		return revisions.Absent(ctx, s.Store, about.Revision)
 	case about.Stamps != nil && !slices.Contains(about.Stamps, around.Stamp):
-		return false, revisions.Replaced(around, about.Revision)
+		return revisions.Replaced(around, about.Revision)
 	}
-	return false, nil
+	return nil
 }
 
 // refused returns the fault for a revision that nothing could be added to: it does not exist, did not exist a moment
 // ago, or is not the expected one.
 func (s *Service) refused(ctx context.Context, about revisions.About) error {
-	around, err := s.Store.Around(ctx, about.Revision)
-	switch {
-	case err != nil:
-		return fmt.Errorf("find revision %d: %w", about.Revision, err)
-	case !around.Exists, about.Stamps == nil, slices.Contains(about.Stamps, around.Stamp):
-		return revisions.Absent(ctx, s.Store, about.Revision)
+	if err := s.missing(ctx, about); err != nil {
+		return err
 	}
-	return revisions.Replaced(around, about.Revision)
+	return revisions.Absent(ctx, s.Store, about.Revision)
 }
 
 // Posted is a result that was appended to a revision.
