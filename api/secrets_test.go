@@ -132,11 +132,16 @@ func versioned() string {
 	return body.String()
 }
 
+// takingFrom is takesKey for one value of the secret, named by a character, and another path.
+func takingFrom(c rune, path string) string {
+	return strings.NewReplacer("path: .}", fmt.Sprintf("path: .%c}", c), "path: .x}", "path: "+path+"}").Replace(takesKey)
+}
+
 // takingSchemas are DataSchemas that take the values at some paths of a secret.
 func takingSchemas() string {
 	var body strings.Builder
 	for _, c := range alphabet {
-		taking := strings.Replace(strings.Replace(takesKey, "path: .}", fmt.Sprintf("path: .%c}", c), 1), "path: .x}", "path: .description}", 1)
+		taking := takingFrom(c, ".description")
 		body.WriteString(textOf("deckhand/DataSchema/v1", fmt.Sprintf("t/P%c/v1", c), taking, "{description: d}"))
 		body.WriteString(textOf(fmt.Sprintf("t/P%c/v1", c), fmt.Sprintf("p0%c", c), ", storagePolicy: cleartext", "{}"))
 	}
@@ -147,7 +152,7 @@ func takingSchemas() string {
 func overrides() string {
 	var body strings.Builder
 	for i, c := range alphabet {
-		taking := strings.Replace(strings.Replace(takesKey, "path: .}", fmt.Sprintf("path: .%c}", c), 1), "path: .x}", "path: .configuration.service.nova.ensure}", 1)
+		taking := takingFrom(c, ".configuration.service.nova.ensure")
 		body.WriteString(textOf("fuel/PuppetOverride/v1", fmt.Sprintf("p%da", i), taking, "{configuration: {service: {nova: {ensure: running}}}}"))
 	}
 	return body.String()

@@ -140,8 +140,7 @@ func (g *Gate) Caller(r *http.Request) string {
 	return requests.Of(r).Caller.UserID
 }
 
-// Owner returns whose share of the server a request takes: the user's or, for callers without a name, that of all at
-// their address.
+// Owner returns the owner of a request for budget.Shares: the user or, if callers are anonymous, the client's address.
 func (g *Gate) Owner(r *http.Request) string {
 	if caller := g.Caller(r); caller != "" {
 		return "user " + caller

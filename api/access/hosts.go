@@ -21,8 +21,9 @@ func ownPages(publicURL string) *http.CrossOriginProtection {
 	return own
 }
 
-// checkHost refuses requests by a name that is not this server's. Without authentication, the page of a site whose name
-// suddenly leads here (DNS rebinding) could otherwise do everything: for browsers it is a page of this server.
+// checkHost refuses a request whose Host is not a name or an address of this server. Without authentication, a web page
+// could otherwise let its own name resolve to this server (DNS rebinding): browsers would then take it for a page of
+// this server and let it read and change everything.
 func (g *Gate) checkHost(r *http.Request) error {
 	host := hostOf(r.Host)
 	public, err := url.Parse(g.PublicURL)

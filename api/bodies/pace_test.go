@@ -22,7 +22,7 @@ func TestPaced_due(t *testing.T) {
 	}
 }
 
-// Memory is reserved for what is more than the first MiB, once that has arrived, and not if nothing more comes.
+// Memory for the rest of a body is reserved once its first MiB has arrived, and not if the body ends there.
 func TestReadAll(t *testing.T) {
 	t.Parallel()
 	refused := errors.New("no memory")

@@ -452,14 +452,20 @@ func TestKeystone_Authenticate_ownCredentials(t *testing.T) {
 	}
 }
 
+// misspell makes the password that a configuration names a wrong one.
+func misspell(t *testing.T, config KeystoneConfig) {
+	t.Helper()
+	if err := os.WriteFile(config.Credential.SecretFile, []byte("wrong-password"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // The first sign-in is tried at start. A problem ends with the next sign-in that succeeds.
 func TestKeystone_Check(t *testing.T) {
 	t.Parallel()
 	k, j := newKeystone(t), new(journal)
 	config := k.config(t, j)
-	if err := os.WriteFile(config.Credential.SecretFile, []byte("wrong-password"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	misspell(t, config)
 	authenticator := newTestKeystone(t, config)
 	if authenticator.Check(t.Context()); k.signIns.Load() != 1 || authenticator.Problem() == nil {
 		t.Errorf("%d sign-ins, problem %v", k.signIns.Load(), authenticator.Problem())
@@ -519,9 +525,7 @@ func TestKeystone_Authenticate_cannotSignIn(t *testing.T) {
 	t.Parallel()
 	k, j := newKeystone(t), new(journal)
 	config := k.config(t, j)
-	if err := os.WriteFile(config.Credential.SecretFile, []byte("wrong-password"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	misspell(t, config)
 	authenticator := newTestKeystone(t, config)
 	for range 20 {
 		_, err := authenticator.Authenticate(t.Context(), k.issue(time.Hour))

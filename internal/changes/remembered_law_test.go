@@ -230,12 +230,6 @@ func TestPut_remembered(t *testing.T) {
 func compareLoads(t testing.TB, of load, n int) {
 	t.Helper()
 	costly, usual := tenantOf(t, of, of.costly(n)), tenantOf(t, of, of.harmless(n))
-	first, _ := costly.put(t), usual.put(t)
-	for range 2 {
-		steps, want := costly.put(t), usual.put(t)
-		t.Logf("%s: %d steps, %d at first; beside harmless documents %d", of.name, steps, first, want)
-		if 10*steps > 13*want {
-			t.Errorf("%s, %d documents: a change takes %d steps, and %d beside harmless documents", of.name, n, steps, want)
-		}
-	}
+	compareCosts(t, fmt.Sprintf("%s, %d documents", of.name, n), 0, func() int64 { return costly.put(t) },
+		func() int64 { return usual.put(t) })
 }
