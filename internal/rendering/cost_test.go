@@ -134,7 +134,7 @@ func costly() map[string]func(n int) string {
 			return "policy " + strings.Join(names, ", ") + "\n" + strings.Join(all, "\n")
 		},
 		"long keys": func(n int) string {
-			key := strings.Repeat("k", min(1_000, n/10))
+			key := strings.Repeat("k", 1+min(1_000, n/10))
 			return "global p | labels {k: g} | data {" + key + ": {a: [" + strings.Repeat("1, ", n/20) + "]}}\n" +
 				"site d | parent {k: g} | merge . | sub p . > .x | data {b: 1}"
 		},

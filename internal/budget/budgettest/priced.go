@@ -84,11 +84,16 @@ func Priced(t rapid.TB, work func(ctx context.Context)) {
 // bytes.
 type Shapes map[string]func(bytes int) func(ctx context.Context)
 
-// Table tests that the work of each shape is Priced, for inputs of one size.
+// Table tests that the work of each shape is Priced, for inputs of one size, and that Law can draw any small size.
 func (s Shapes) Table(t *testing.T, bytes int) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(s)) {
-		t.Run(name, func(t *testing.T) { Priced(t, s[name](bytes)) })
+		t.Run(name, func(t *testing.T) {
+			for small := range 100 {
+				s[name](small + 1)
+			}
+			Priced(t, s[name](bytes))
+		})
 	}
 }
 
