@@ -47,9 +47,14 @@ func (v View) renderedApart(ctx context.Context, key judging.RenderKey, selectio
 		wanted[doc.Document] = true
 	}
 	all, whole, err := v.lineage(ctx, key, selected)
-	if err != nil || !whole || !judging.HasLayeringPolicy(all) {
+	if err != nil || !whole {
 		return nil, false, err
 	}
+	fallback, err := v.fallback(ctx, key.Revision, all)
+	if err != nil || fallback != nil && fallback.Revision > key.Revision { // it came after the verdict
+		return nil, false, err
+	}
+	all = judging.WithPolicy(all, fallback)
 	rendered, err := v.renderer.RenderOnly(ctx, all, func(doc *document.Document) bool { return wanted[doc] })
 	if err != nil || len(rendered.Documents) > 1 {
 		return nil, false, nil //nolint:nilerr // rendering the whole revision finds this error, and others before it

@@ -23,6 +23,8 @@ import (
 type filtered struct {
 	*site
 
+	fallback *revisions.Stored // the LayeringPolicy for a revision without one
+
 	live  int // documents of the newest revision, as the store says
 	read  int // documents that Documents returned
 	whole int // calls that returned all documents
@@ -55,6 +57,8 @@ func (s *filtered) Documents(_ context.Context, revision int64, selection Select
 	return Selected{Documents: found, Stamp: s.stamp}, nil
 }
 
+func (s *filtered) FallbackPolicy(context.Context, int64) (*revisions.Stored, error) { return s.fallback, nil }
+
 func (s *filtered) AllDocuments(ctx context.Context, revision int64, _ revisions.Stamp) (Selected, error) {
 	return s.Documents(ctx, revision, Selection{Page: Page{Limit: -1}})
 }
@@ -70,15 +74,20 @@ func (s *filtered) Ranks(_ context.Context, revision int64, selection Selection)
 }
 
 // judged returns a store with one revision, judged as when it is made, which the store says has so many documents.
-func judged(t *testing.T, body string, live int) *filtered {
+// fallback is the LayeringPolicy of another revision; it may be nil.
+func judged(t *testing.T, body string, fallback *revisions.Stored, live int) *filtered {
 	t.Helper()
 	documents := revisionstest.Parsed(t, body)
+	earlier := fallback
+	if fallback != nil && fallback.Revision > 1 {
+		earlier = nil
+	}
 	renderer := judging.Renderer{Engine: validations.NewEngine(validations.Options{})}
-	result, _, err := renderer.ValidateRevision(t.Context(), validations.RenderingValidation, 1, documents, nil)
+	result, _, err := renderer.ValidateRevision(t.Context(), validations.RenderingValidation, 1, documents, earlier)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &filtered{live: live, site: &site{
+	return &filtered{live: live, fallback: fallback, site: &site{
 		revisions: []revisions.Revision{{ID: 1}},
 		documents: map[int64][]*revisions.Stored{1: documents},
 		outcomes:  map[int64][]validations.Outcome{1: {result.Outcome(authz.Viewer{})}},
@@ -118,12 +127,14 @@ type made struct {
 	isAbstract   bool
 }
 
+// threeLayers is a LayeringPolicy.
+var threeLayers = strings.Replace(layeringPolicy, "[global, site]", "[l0, l1, l2]", 1)
+
 // anySite generates a site of three layers, with parents, replacements, chains of substitutions, patterns, abstract
 // and encrypted documents and a DataSchema; sometimes one that does not render.
-func anySite(t *rapid.T) string {
-	body := strings.Replace(layeringPolicy, "[global, site]", "[l0, l1, l2]", 1)
-	if chance(t, "no policy", 20) {
-		body = ""
+func anySite(t *rapid.T) (body string) {
+	if !chance(t, "no policy", 4) {
+		body = threeLayers
 	}
 	if chance(t, "schema", 3) {
 		body += "---\nschema: deckhand/DataSchema/v1\nmetadata: {schema: metadata/Control/v1, name: t/L/v1}\n" +
@@ -201,7 +212,11 @@ func TestView_Rendered_apart(t *testing.T) {
 	apart, whole, failed := 0, 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		body := anySite(rt)
-		small, large := judged(t, body, manyDocuments-1), judged(t, body, manyDocuments)
+		var fallback *revisions.Stored
+		if of := rapid.IntRange(0, 2).Draw(rt, "revision of another policy"); of > 0 {
+			fallback = layersOf(t, int64(of))
+		}
+		small, large := judged(t, body, fallback, manyDocuments-1), judged(t, body, fallback, manyDocuments)
 		viewer := rapid.SampledFrom([]authz.Viewer{{Encrypted: true}, {Encrypted: true, Redacted: true}, {}}).
 			Draw(rt, "viewer")
 		for i := range 13 {
@@ -231,6 +246,37 @@ func TestView_Rendered_apart(t *testing.T) {
 	}
 }
 
+// A document of a site without a LayeringPolicy is rendered apart if a policy applied to the site when it was judged.
+func TestView_Rendered_apartWithoutPolicy(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		layer  string
+		policy int64 // the revision of the policy
+		whole  int
+	}{
+		"earlier": {"layer: l1", 1, 0},
+		"later":   {"", 2, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := judged(t, fmt.Sprintf("schema: t/K/v1\nmetadata: {schema: metadata/Document/v1, name: d, layeringDefinition: {%s}}\n"+
+				"data: {a: 1}\n", c.layer), layersOf(t, c.policy), manyDocuments)
+			got := answerOf(t, s, authz.Viewer{Encrypted: true}, Selection{Names: []string{"d"}, Page: Page{Limit: -1}})
+			if len(got.Documents) != 1 || got.Err != "" || got.Provisional != (c.whole == 1) || s.whole != c.whole {
+				t.Errorf("%+v; all documents were read %d times, want %d", got, s.whole, c.whole)
+			}
+		})
+	}
+}
+
+// layersOf returns a LayeringPolicy that a revision brought.
+func layersOf(t *testing.T, revision int64) *revisions.Stored {
+	t.Helper()
+	doc := revisionstest.Parsed(t, threeLayers)[0]
+	doc.ID, doc.Revision = 1000, revision
+	return doc
+}
+
 // Of a large site, only what the selected document depends on is read, unless that is too much.
 func TestView_Rendered_apartReads(t *testing.T) {
 	t.Parallel()
@@ -256,7 +302,7 @@ func TestView_Rendered_apartReads(t *testing.T) {
 	for i := range documents {
 		document(fmt.Sprintf("w%d", i), "layer: l1", "")
 	}
-	s := judged(t, body.String(), documents)
+	s := judged(t, body.String(), nil, documents)
 	for name, want := range map[string]struct{ most, whole int }{"child": {20, 0}, "w7": {5, 0}, "gone": {2, 0}, "sum": {maxApart * 3, 1}} {
 		s.read, s.whole = 0, 0
 		found, err := serviceOf(s).For(authz.Viewer{Encrypted: true}).Rendered(t.Context(), 1,
