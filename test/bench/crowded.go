@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"purser/internal/validations"
 )
 
 // perPut is the number of documents that the sites of row 28 are filled by.
@@ -21,18 +23,28 @@ type crowded struct {
 	took      map[string][]time.Duration
 }
 
-// routine are the requests of a round, in order. They take the same time in a site of any size.
-var routine = []struct {
+// request is a request of a round.
+type request struct {
 	name    string
 	do      func(c *crowded, ctx context.Context) error
 	repeats int // in a round
-}{
+}
+
+// routine are the requests of a round to servers that check schemas only, in order. They take the same time in a site of
+// any size.
+var routine = []request{
 	{"PUT of two documents", (*crowded).putTwo, 1},
 	{"first GET of the status after it", getting("/revisions/latest/status"), 1},
 	{"next GET of the status", getting("/revisions/latest/status"), often},
 	{"the overview page", func(c *crowded, ctx context.Context) error { return c.get(ctx, "/ui/") }, rarely},
 	{"GET of 100 documents", getting("/revisions/latest/documents?limit=100"), often},
 	{"search for a text", getting("/revisions/latest/documents?search=no-such-text"), rarely},
+}
+
+// routineWhole are the requests of a round to servers that render each revision, as they do by default. A PUT renders
+// what its change affects, but looks at the metadata of all documents.
+var routineWhole = []request{
+	{"PUT of two documents, rendered", (*crowded).putTwo, 1},
 	{"rendering of one document", getting("/revisions/latest/rendered-documents?metadata.name=two-0"), 1},
 }
 
@@ -69,11 +81,19 @@ func (c *crowded) fill(ctx context.Context) error {
 
 // crowds measures row 28: requests to a site of many documents, relative to those to a site of perPut. Neither server
 // keeps all documents in memory. It takes long, so it is measured only if it is asked for.
-func (b *bench) crowds(ctx context.Context) (err error) {
+func (b *bench) crowds(ctx context.Context) error {
 	if b.rows == nil {
 		return nil
 	}
 	b.sayf("row 28: sites of %d and %d documents", perPut, b.many)
+	if err := b.crowdsOf(ctx, "crowd", routine, schemasOnly); err != nil {
+		return err
+	}
+	return b.crowdsOf(ctx, "crowd_whole", routineWhole, "--default-validations="+strings.Join(validations.Own(), ","))
+}
+
+// crowdsOf measures requests to servers of small and large sites with a flag.
+func (b *bench) crowdsOf(ctx context.Context, name string, requests []request, flag string) (err error) {
 	var sites []*crowded
 	defer func() {
 		for _, c := range sites {
@@ -81,7 +101,7 @@ func (b *bench) crowds(ctx context.Context) (err error) {
 		}
 	}()
 	for _, n := range []int{perPut, b.many} {
-		s, err := b.start(ctx, fmt.Sprintf("crowd_%d", n), "--site-documents="+strconv.Itoa(2*n), "--cache-size=4MiB")
+		s, err := b.start(ctx, fmt.Sprintf("%s_%d", name, n), "--site-documents="+strconv.Itoa(2*n), "--cache-size=4MiB", flag)
 		if err != nil {
 			return err
 		}
@@ -93,12 +113,12 @@ func (b *bench) crowds(ctx context.Context) (err error) {
 	}
 	for range b.rounds + 1 {
 		for _, c := range sites {
-			if err := c.round(ctx); err != nil {
+			if err := c.round(ctx, requests); err != nil {
 				return err
 			}
 		}
 	}
-	for _, request := range routine {
+	for _, request := range requests {
 		few, many := sites[0].median(request.name, request.repeats), sites[1].median(request.name, request.repeats)
 		b.atMost(28, ratio(many, few), 1.5, fmt.Sprintf("%d documents to %d: %s", b.many, perPut, request.name),
 			short(many)+", "+short(few))
@@ -106,9 +126,9 @@ func (b *bench) crowds(ctx context.Context) (err error) {
 	return nil
 }
 
-// round makes each request.
-func (c *crowded) round(ctx context.Context) error {
-	for _, request := range routine {
+// round makes each of some requests.
+func (c *crowded) round(ctx context.Context, requests []request) error {
+	for _, request := range requests {
 		for range request.repeats {
 			took, err := timed(func() error { return request.do(c, ctx) })
 			if err != nil {
