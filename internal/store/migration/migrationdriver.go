@@ -158,7 +158,8 @@ func (d *migrationDriver) readVersion(ctx context.Context, tx pgx.Tx) (version i
 	case version > d.newest:
 		return 0, TooNew(version, d.newest)
 	case dirty:
-		return settle(ctx, tx, version)
+		return 0, fault.New(fault.Unavailable, "DatabaseSchema", "migration %d of the database was interrupted outside of "+
+			"Purser, which marks none as dirty; restore the backup from before it", version)
 	}
 	return version, nil
 }
@@ -170,46 +171,12 @@ func TooNew(version, known int) error {
 		"%d, this server knows versions up to %d; start the newer Purser, or use another database", version, known)
 }
 
-// settle determines the outcome of a file that an earlier Purser was running when it ended, because that version marked
-// the version outside of the file's transaction, and writes the actual version of the database. Fault: DatabaseSchema.
-func settle(ctx context.Context, tx pgx.Tx, version int) (int, error) {
-	got, err := Schema(ctx, tx)
-	if err != nil {
-		return 0, err
-	}
-	after, err := schemaOf(version)
-	if err != nil {
-		return 0, err
-	}
-	previous := version - 1
-	if previous == 0 {
-		previous = noVersion
-	}
-	before, err := schemaOf(previous)
-	if err != nil {
-		return 0, err
-	}
-	missing := schemaDifferences(after, got)
-	switch {
-	case len(missing) == 0:
-		return version, writeVersion(ctx, tx, version)
-	case len(schemaDifferences(before, got)) == 0 && !hasAny(got, without(after, before)):
-		return previous, writeVersion(ctx, tx, previous)
-	}
-	return 0, fault.New(fault.Unavailable, "DatabaseSchema", "migration %d of the database was interrupted, and the"+
-		" schema is neither that of before nor that of after it: %s; complete or undo it by hand, or restore the backup"+
-		" from before it; nothing was changed now", version, summary(missing))
-}
-
 // writeVersion makes version the database's.
 func writeVersion(ctx context.Context, tx pgx.Tx, version int) error {
 	const create = "CREATE TABLE IF NOT EXISTS schema_migrations (version bigint PRIMARY KEY, dirty boolean NOT NULL);" +
 		" DELETE FROM schema_migrations"
 	if _, err := tx.Exec(ctx, create); err != nil {
 		return fmt.Errorf("write version %d of the database: %w", version, err)
-	}
-	if version == noVersion {
-		return nil
 	}
 	if _, err := tx.Exec(ctx, "INSERT INTO schema_migrations VALUES ($1, false)", version); err != nil {
 		return fmt.Errorf("write version %d of the database: %w", version, err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -67,9 +66,6 @@ func Schema(ctx context.Context, db querier) ([]string, error) {
 
 // schemaOf returns the expected result of Schema for a version.
 func schemaOf(version int) ([]string, error) {
-	if version == noVersion {
-		return nil, nil
-	}
 	text, err := migrations.FS.ReadFile(migrations.SchemaFile(version))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("the schema of version %d is not embedded: write it with make schema", version)
@@ -145,16 +141,6 @@ func mayRefuse(extra schemaLine) bool {
 		return true
 	}
 	return false
-}
-
-// without returns the lines that others does not have.
-func without(lines, others []string) []string {
-	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return slices.Contains(others, line) })
-}
-
-// hasAny reports whether a schema has any of the lines.
-func hasAny(schema, lines []string) bool {
-	return slices.ContainsFunc(lines, func(line string) bool { return slices.Contains(schema, line) })
 }
 
 // summary joins the first of some texts.
