@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"purser/internal/client"
+	"purser/internal/wire"
 	"purser/web/backend"
 	"purser/web/display"
 	"purser/web/layout"
@@ -103,7 +103,7 @@ type rollbackView struct {
 	To      string
 	Head    string // the ETag of the newest revision, on which the preview is based
 	Message string
-	Preview client.Preview
+	Preview wire.Preview[wire.Finding]
 	Changes []display.Comparison
 	Verdict string
 }
@@ -133,7 +133,7 @@ func (v *visit) rollBack() (view, error) {
 		return view{}, err
 	}
 	for _, d := range page.Preview.Documents {
-		page.Changes = append(page.Changes, display.Comparison{Document: d.Identity, Change: wordFor(d.Change)})
+		page.Changes = append(page.Changes, display.Comparison{Document: d.Identity(), Change: wordFor(d.Change)})
 	}
 	return view{template: "rollback", title: "Roll back to revision " + to, section: "revisions", data: page}, nil
 }

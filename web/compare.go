@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strconv"
 
-	"purser/internal/client"
+	"purser/internal/wire"
 	"purser/web/backend"
 	"purser/web/display"
 	"purser/web/layout"
@@ -74,7 +74,7 @@ func (v *visit) number(ctx context.Context, name string) (int64, error) {
 	if name == "0" {
 		return 0, nil
 	}
-	var revision client.Revision
+	var revision wire.Revision
 	err := v.api.Get(ctx, &revision, nil, "revisions", name)
 	return revision.ID, v.aboutRevision(ctx, name, err)
 }
@@ -111,7 +111,7 @@ func (v *visit) fillComparison(page *compareView) error {
 			Document: c.Document, Title: c.Title, Change: c.Change, Note: c.Note, Added: c.Added, Removed: c.Removed,
 		})
 	}
-	page.Shown = display.Fit(all, page.Split, func(id client.Identity) int { return len(v.base.Document(0, id)) })
+	page.Shown = display.Fit(all, page.Split, func(id wire.Identity) int { return len(v.base.Document(0, id)) })
 	page.First, page.Last, page.Listed = skip+1, skip+len(page.Shown), skip+len(all)
 	link := func(skip int) string {
 		query := v.URL.Query()
@@ -139,7 +139,7 @@ func (v *visit) unlinkBorrowed(all []*display.Comparison, before, after string) 
 			return err
 		}
 		if borrowed {
-			c.Document, c.Title = client.Identity{}, "LayeringPolicy of another revision"
+			c.Document, c.Title = wire.Identity{}, "LayeringPolicy of another revision"
 		}
 	}
 	return nil

@@ -7,10 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"purser/internal/client"
+	"purser/internal/wire"
 	"purser/web/backend"
 	"purser/web/layout"
-	"purser/web/wire"
 )
 
 // searchView is the content of the page that searches documents.
@@ -46,7 +45,7 @@ func (v *visit) search() (view, error) {
 		page.Asked = "latest"
 	}
 	shown := view{template: "search", title: "Documents", section: "search"}
-	var revision client.Revision
+	var revision wire.Revision
 	err := v.api.Get(v.Context(), &revision, nil, "revisions", page.Asked)
 	if page.Asked == "latest" && (backend.RefusedWith(err, http.StatusNotFound) || err == nil && revision.ID == 0) {
 		page.Empty = true
@@ -136,20 +135,13 @@ func fullTime(text string) string {
 	return text
 }
 
-// schemaItem is a schema in a list.
-type schemaItem struct {
-	Name     string           `json:"name"`
-	Source   string           `json:"source"`
-	Document *client.Identity `json:"document"`
-}
-
 // schemasView is the content of the list of schemas.
 type schemasView struct {
 	*layout.Paper
 
 	Revision int64
 	Filter   string
-	Items    []schemaItem
+	Items    []wire.Schema
 	Count    int // of the schemas that the filter selects
 	Pages    layout.Pager
 }
@@ -158,13 +150,13 @@ type schemasView struct {
 func (v *visit) schemas() (view, error) {
 	const limit = 200
 	page := schemasView{Paper: v.Paper, Filter: v.param("filter"), Pages: layout.NewPager(v.URL, limit)}
-	var revision client.Revision
+	var revision wire.Revision
 	if err := v.api.Get(v.Context(), &revision, nil, "revisions", v.PathValue("revision")); err != nil {
 		return view{}, err
 	}
 	page.Revision = revision.ID
 	id := strconv.FormatInt(revision.ID, 10)
-	var found wire.List[schemaItem]
+	var found wire.List[wire.Schema]
 	if err := v.api.Get(v.Context(), &found, nil, "revisions", id, "schemas"); err != nil {
 		return view{}, err
 	}

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"purser/internal/client"
+	"purser/internal/wire"
 	"purser/web/backend"
 )
 
@@ -46,10 +46,10 @@ func TestVisit_required(t *testing.T) {
 		var pages atomic.Int32
 		r := httptest.NewRequest(http.MethodGet, "/ui/", http.NoBody)
 		v := &visit{Request: r, api: backend.New(results(t, number, &pages), r, "")}
-		status := client.Verdict{Policies: []client.Policy{{
-			Name: "gate", Validations: []client.Validation{{Name: "site-validation", Status: "success"}},
+		status := wire.Verdict{Policies: []wire.Policy{{
+			Name: "gate", Validations: []wire.Validation{{Name: "site-validation", Status: "success"}},
 		}}}
-		all, err := v.required(t.Context(), client.Revision{ID: 1}, status)
+		all, err := v.required(t.Context(), wire.Revision{ID: 1}, status)
 		if err != nil || len(all) != 1 {
 			t.Fatalf("%d results: %v, %v", number, all, err)
 		}
@@ -57,7 +57,7 @@ func TestVisit_required(t *testing.T) {
 		if all[0].Unasked {
 			got += "unasked"
 		}
-		if got != want || pages.Load() > 5 {
+		if string(got) != want || pages.Load() > 5 {
 			t.Errorf("of %d results it shows %q after %d pages, want %q", number, got, pages.Load(), want)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"purser/internal/client"
+	"purser/internal/wire"
 	"purser/web/backend"
 )
 
@@ -21,7 +21,7 @@ type schemaView struct {
 // with html/template too, so no text of a schema is markup in it; anything else than such a page is not shown. A schema
 // that takes something from a secret is refused: it is shown on the page of its document.
 func (v *visit) schema() (view, error) {
-	var revision client.Revision
+	var revision wire.Revision
 	if err := v.api.Get(v.Context(), &revision, nil, "revisions", v.PathValue("revision")); err != nil {
 		return view{}, err
 	}

@@ -7,7 +7,7 @@ import (
 	"path"
 	"strings"
 
-	"purser/internal/client"
+	"purser/internal/wire"
 	"purser/web/backend"
 	"purser/web/signin"
 )
@@ -96,7 +96,7 @@ func (s *server) showSignIn(w http.ResponseWriter, r *http.Request) {
 	v := s.visit(w, r)
 	content := signInView{Next: s.next(v.param("next"))}
 	token := s.cookies.Session(r).Token
-	var caller client.Caller
+	var caller wire.Caller
 	err := backend.New(s.API, r, token).Get(r.Context(), &caller, nil, "whoami")
 	if backend.RefusedWith(err, http.StatusMisdirectedRequest) {
 		v.fail(err)
@@ -151,7 +151,7 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
 
 // enter begins a session with a token that the API accepts.
 func (s *server) enter(w http.ResponseWriter, r *http.Request, token string) error {
-	if err := backend.New(s.API, r, token).Get(r.Context(), &client.Caller{}, nil, "whoami"); err != nil {
+	if err := backend.New(s.API, r, token).Get(r.Context(), &wire.Caller{}, nil, "whoami"); err != nil {
 		return err
 	}
 	err := s.cookies.Begin(w, r, token)

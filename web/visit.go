@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"purser/internal/client"
+	"purser/internal/wire"
 	"purser/web/backend"
 	"purser/web/layout"
 	"purser/web/signin"
@@ -36,7 +36,7 @@ type visit struct {
 	w       http.ResponseWriter
 	api     backend.Client
 	session signin.Session
-	caller  client.Caller
+	caller  wire.Caller
 }
 
 // visit returns a visit of somebody who is not signed in.
@@ -101,7 +101,7 @@ func (n *noRevision) Unwrap() error { return n.Refusal }
 // aboutRevision returns the error to show for err, which is about the named revision. If that revision does not exist,
 // it is a *noRevision with the newest one.
 func (v *visit) aboutRevision(ctx context.Context, name string, err error) error {
-	var one, newest client.Revision
+	var one, newest wire.Revision
 	if !backend.RefusedWith(err, http.StatusNotFound) ||
 		!backend.RefusedWith(v.api.Get(ctx, &one, nil, "revisions", name), http.StatusNotFound) {
 		return err
@@ -232,7 +232,7 @@ func (v *visit) frame(of view) layout.Frame {
 }
 
 // nameOf returns the name of a user.
-func nameOf(caller client.Caller) string { return cmp.Or(caller.User.Name, caller.User.ID) }
+func nameOf(caller wire.Caller) string { return cmp.Or(string(caller.User.Name), caller.User.ID) }
 
 // show writes a page.
 func (v *visit) show(of view) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"purser/internal/document"
@@ -123,7 +122,7 @@ func Below(found findings.List, most int) (shown []findings.Finding, lines strin
 	isAboutNone := func(f findings.Finding) bool { return f.Document == (document.Identity{}) }
 	about, rest := slices.DeleteFunc(slices.Clone(found.Findings), isAboutNone), found.Total-found.Others
 	if len(about) == rest {
-		return about, FindingLines(about) + restLine(0, found.More)
+		return about, FindingLines(about) + words.Rest(0, found.More)
 	}
 	var b strings.Builder
 	for _, cause := range found.Causes {
@@ -131,22 +130,9 @@ func Below(found findings.List, most int) (shown []findings.Finding, lines strin
 			continue
 		}
 		shown, rest = append(shown, cause.First), rest-cause.Findings
-		b.WriteString(findingLine(cause.First))
-		if others := cause.Findings - 1; others > 0 {
-			fmt.Fprintf(&b, ", and %s more like it, in %s", atLeast(strconv.Itoa(others), cause.More),
-				words.Count(cause.Documents, "document"))
-		}
-		b.WriteByte('\n')
+		b.WriteString(findingLine(cause.First) + words.Others(cause.Findings, cause.Documents, cause.More) + "\n")
 	}
-	return shown, b.String() + restLine(rest, found.More)
-}
-
-// atLeast returns a number in words as one that may be larger if more is set.
-func atLeast(number string, more bool) string {
-	if more {
-		return "at least " + number
-	}
-	return number
+	return shown, b.String() + words.Rest(rest, found.More)
 }
 
 // closest describes the errors of the branch of an anyOf or oneOf that was most likely meant; "" if that is unknown.
@@ -158,19 +144,7 @@ func closest(causes []validations.Cause) string {
 }
 
 // RestLine says how many findings are not shown; "" if all are.
-func RestLine(found findings.List) string {
-	return restLine(found.Total-len(found.Findings), found.More)
-}
-
-func restLine(rest int, more bool) string {
-	switch {
-	case rest > 0:
-		return "and " + atLeast(strconv.Itoa(rest), more) + " more\n"
-	case more:
-		return "and perhaps others, which were not examined\n"
-	}
-	return ""
-}
+func RestLine(found findings.List) string { return words.Rest(found.Total-len(found.Findings), found.More) }
 
 // IgnoredText names the failed validations that do not count, and their numbers of documents. It omits a validation
 // whose findings all fail the revision anyway.
@@ -185,7 +159,7 @@ func IgnoredText(found findings.List) string {
 			ignored = append(ignored, judged.Name+" fails")
 		default:
 			ignored = append(ignored, judged.Name+" fails for "+
-				atLeast(words.Count(n.Documents, "document"), n.More || n.Unnamed))
+				words.AtLeast(words.Count(n.Documents, "document"), n.More || n.Unnamed))
 		}
 	}
 	return strings.Join(ignored, ", ")

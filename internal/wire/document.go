@@ -1,6 +1,11 @@
 package wire
 
-import "purser/internal/document"
+import (
+	"maps"
+	"slices"
+
+	"purser/internal/document"
+)
 
 // Identity identifies a document.
 type Identity struct {
@@ -67,3 +72,14 @@ type Document struct {
 func (d Document) Identity() Identity {
 	return Identity{d.Schema, d.Metadata.Layering.Layer, d.Metadata.Name, d.Status.Bucket}
 }
+
+// Labels returns the document's labels as text, in order.
+func (d Document) Labels() (all []string) {
+	for _, name := range slices.Sorted(maps.Keys(d.Metadata.Labels)) {
+		all = append(all, name+"="+d.Metadata.Labels[name])
+	}
+	return all
+}
+
+// Encrypted reports whether the document is a secret.
+func (d Document) Encrypted() bool { return d.Metadata.Storage == "encrypted" }

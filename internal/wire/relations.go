@@ -49,6 +49,26 @@ type Step struct {
 	Value        *Trail   `json:"value,omitempty"` // the value that replaced the pattern
 }
 
+// Text describes the change.
+func (s Step) Text() string {
+	in := " in " + s.Document.Name
+	switch s.Kind {
+	case "inherit":
+		return "inherited by " + s.Document.Name
+	case "merge":
+		return "merged at " + s.Path + in
+	case "replace":
+		return "put at " + s.Path + in
+	case "delete":
+		return "left empty by deleting " + s.Path + in
+	case "substitute":
+		return "substituted to " + s.Path + in
+	case "insert":
+		return s.Pattern + " replaced" + in + " by " + s.From + " of " + s.Source.Name
+	}
+	return s.Kind + in
+}
+
 // Graph says how the documents of a revision depend on each other.
 type Graph struct {
 	Revision  int64           `json:"revision"`

@@ -105,3 +105,17 @@ func (e Entry) Expires() (at Optional) {
 	}
 	return at
 }
+
+// Messages returns the messages of an entry's errors.
+func (e Entry) Messages() (texts []string) {
+	for _, text := range e.Errors {
+		var known struct {
+			Message string `json:"message"`
+		}
+		if json.Unmarshal(text, &known) != nil || known.Message == "" {
+			known.Message = string(text)
+		}
+		texts = append(texts, known.Message)
+	}
+	return texts
+}

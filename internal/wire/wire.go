@@ -1,11 +1,11 @@
 // Package wire has the answers of the API as structs. Package api writes them; internal/client, web and cmd/purser read
 // them. A YAML answer is the same value, written from its JSON.
 //
-// Types have methods for what readers ask about an answer, such as whether a verdict can still change. They format
-// nothing: each reader words what it shows.
+// Types have methods for what readers ask about an answer, such as whether a verdict can still change.
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
@@ -49,6 +49,12 @@ type List[T any] struct {
 	Prev    *Optional `json:"prev,omitempty"`
 }
 
+// Events is a page of the feed of events.
+type Events[T any] struct {
+	Cursor string `json:"cursor"`
+	Events []T    `json:"events"`
+}
+
 // User is a user.
 type User struct {
 	ID   string   `json:"id"`
@@ -78,6 +84,23 @@ type AuditEvent struct {
 	Error    Optional `json:"error"`
 	Remote   string   `json:"remote"`
 	Request  string   `json:"request"`
+}
+
+// Who names the user.
+func (e AuditEvent) Who() string {
+	who := cmp.Or(string(e.User.Name), e.User.ID)
+	if e.EndUser != "" {
+		who = string(e.EndUser) + " by " + who
+	}
+	return who
+}
+
+// About returns the number of the revision that the event is about, 0 if it is about none.
+func (e AuditEvent) About() int64 {
+	if e.Revision == nil {
+		return 0
+	}
+	return *e.Revision
 }
 
 // Last is the last change of something: only its revision if that has been deleted.

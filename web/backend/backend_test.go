@@ -5,13 +5,13 @@ import (
 	"errors"
 	"testing"
 
-	"purser/internal/client"
+	"purser/internal/wire"
 )
 
 func TestRefusal(t *testing.T) {
 	t.Parallel()
-	one := []client.Identity{{Schema: "acme/Host/v1", Layer: "site", Name: "one"}}
-	policy := []client.Identity{{Schema: "deckhand/LayeringPolicy/v1", Name: "layers"}}
+	one := []wire.Identity{{Schema: "acme/Host/v1", Layer: "site", Name: "one"}}
+	policy := []wire.Identity{{Schema: "deckhand/LayeringPolicy/v1", Name: "layers"}}
 	for want, of := range map[string]Refusal{
 		"Not Found":     {Status: 404},
 		"no such thing": {Message: "no such thing", messages: []detail{{Message: "no such thing"}}},

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"purser/internal/client"
+	"purser/internal/wire"
 	"purser/internal/words"
 )
 
@@ -21,8 +21,8 @@ type Refusal struct {
 
 // detail is one of several messages of an error.
 type detail struct {
-	Message   string            `json:"message"`
-	Documents []client.Identity `json:"documents"` // that the message is about
+	Message   string          `json:"message"`
+	Documents []wire.Identity `json:"documents"` // that the message is about
 }
 
 // String returns the message, with the document that it is about unless the message names it.
