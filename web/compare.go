@@ -5,8 +5,8 @@ import (
 	"errors"
 	"strconv"
 
+	"purser/internal/client"
 	"purser/internal/wire"
-	"purser/web/backend"
 	"purser/web/display"
 	"purser/web/layout"
 )
@@ -45,7 +45,7 @@ func (v *visit) compare() (view, error) {
 		return shown, nil
 	}
 	page.Ready = true
-	err := backend.Together(v.Context(),
+	err := together(v.Context(),
 		func(ctx context.Context) (err error) {
 			page.Before, err = v.number(ctx, page.From)
 			return err
@@ -66,7 +66,7 @@ func (v *visit) compare() (view, error) {
 		}
 	}
 	shown.data = page
-	return shown, backend.Serious(err)
+	return shown, dropExpected(err)
 }
 
 // number returns the number of a revision; 0 is the revision without documents.
@@ -86,10 +86,10 @@ func (v *visit) fillComparison(page *compareView) error {
 	skip = max(skip, 0)
 	var text string
 	var changes []display.Comparison
-	err := backend.Together(v.Context(),
+	err := together(v.Context(),
 		func(ctx context.Context) (err error) {
 			query := differencesQuery("unified", page.Rendered, skip)
-			text, err = v.api.Text(ctx, backend.TypeText, query, "revisions", before, "deepdiff", after)
+			text, err = v.api.Text(ctx, client.Text, query, "revisions", before, "deepdiff", after)
 			return err
 		},
 		func(ctx context.Context) (err error) {

@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
+	"purser/internal/client"
 	"purser/internal/diff"
 	"purser/internal/wire"
-	"purser/web/backend"
 	"purser/web/display"
 	"purser/web/graph"
 	"purser/web/layout"
@@ -70,7 +70,7 @@ func (v *visit) document() (view, error) {
 		page.As = "written"
 	}
 	if id.Schema == "" || id.Name == "" {
-		return view{}, &backend.Refusal{
+		return view{}, &refusal{
 			Status: http.StatusBadRequest, Message: "The link names no document: it needs a schema and a name.",
 		}
 	}
@@ -79,20 +79,20 @@ func (v *visit) document() (view, error) {
 	}
 	revision := strconv.FormatInt(page.Revision.ID, 10)
 	var found wire.Findings
-	err := backend.Together(v.Context(),
+	err := together(v.Context(),
 		func(ctx context.Context) (err error) {
 			page.Stored, err = v.stored(ctx, revision, id)
 			return err
 		},
 		func(ctx context.Context) error {
 			query := v.secrets(url.Values{"document": {findingName(id)}, "limit": {"200"}})
-			return backend.Serious(v.api.Get(ctx, &found, query, "revisions", revision, "findings"))
+			return dropExpected(v.api.Get(ctx, &found, query, "revisions", revision, "findings"))
 		},
 		func(ctx context.Context) error {
 			path := append([]string{"revisions", revision, "schemas"}, schemaParts(id)...)
-			_, err := v.api.Text(ctx, backend.TypeYAML, nil, path...)
+			_, err := v.api.Text(ctx, client.YAML, nil, path...)
 			page.Schema = err == nil
-			return backend.Serious(err)
+			return dropExpected(err)
 		},
 		func(ctx context.Context) error { return v.form(ctx, revision, &page) },
 	)
@@ -100,7 +100,7 @@ func (v *visit) document() (view, error) {
 		return view{}, err
 	}
 	if page.Stored == nil && page.As != "history" {
-		return view{}, &backend.Refusal{
+		return view{}, &refusal{
 			Status:  http.StatusNotFound,
 			Message: "Revision " + revision + " has no document " + id.String() + ", or it is one that you may not see.",
 		}
@@ -169,8 +169,8 @@ func (v *visit) form(ctx context.Context, revision string, page *documentView) e
 	if page.As == "rendered" {
 		of = "rendered-documents"
 	}
-	text, err := v.api.Text(ctx, backend.TypeYAML, v.selecting(id), "revisions", revision, of)
-	if backend.RefusedWith(err, http.StatusBadRequest, http.StatusNotFound, http.StatusConflict,
+	text, err := v.api.Text(ctx, client.YAML, v.selecting(id), "revisions", revision, of)
+	if refusedWith(err, http.StatusBadRequest, http.StatusNotFound, http.StatusConflict,
 		http.StatusInternalServerError) {
 		page.Why = "The documents of this revision cannot be rendered: " + err.Error()
 		return nil
@@ -190,14 +190,14 @@ func (v *visit) renderedChange(ctx context.Context, revision string, page *docum
 	texts := make([]string, 2) //nolint:mnd // before and after
 	read := func(i int, revision string) func(context.Context) error {
 		return func(ctx context.Context) error {
-			text, err := v.api.Text(ctx, backend.TypeYAML, v.selecting(page.ID), "revisions", revision, "rendered-documents")
+			text, err := v.api.Text(ctx, client.YAML, v.selecting(page.ID), "revisions", revision, "rendered-documents")
 			texts[i] = changing.ReplaceAllString(firstDocument(text), "")
 			return err
 		}
 	}
-	if err := backend.Together(ctx, read(0, page.From), read(1, revision)); err != nil {
+	if err := together(ctx, read(0, page.From), read(1, revision)); err != nil {
 		page.Why = "The documents of one of the revisions cannot be rendered: " + err.Error()
-		return backend.Serious(err)
+		return dropExpected(err)
 	}
 	if texts[0] == "" && texts[1] == "" {
 		page.Why = unrendered
@@ -271,9 +271,9 @@ func (s *server) download(w http.ResponseWriter, r *http.Request) {
 		if v.param("as") == "rendered" {
 			of = "rendered-documents"
 		}
-		text, err := v.api.Text(ctx, backend.TypeYAML, v.selecting(id), "revisions", r.PathValue("revision"), of)
+		text, err := v.api.Text(ctx, client.YAML, v.selecting(id), "revisions", r.PathValue("revision"), of)
 		return func() {
-			w.Header().Set("Content-Type", backend.TypeYAML)
+			w.Header().Set("Content-Type", client.YAML)
 			w.Header().Set("Content-Disposition", `attachment; filename="document.yaml"`)
 			_, _ = w.Write([]byte(text)) // the browser may have disconnected
 		}, err

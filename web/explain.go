@@ -5,7 +5,6 @@ import (
 	"net/url"
 
 	"purser/internal/wire"
-	"purser/web/backend"
 	"purser/web/layout"
 )
 
@@ -21,7 +20,7 @@ func (v *visit) explained(ctx context.Context, revision string, page *documentVi
 	}
 	var found wire.Explanation
 	err := v.api.Get(ctx, &found, query, "revisions", revision, "rendered-documents", "explain")
-	if err != nil && backend.Serious(err) == nil {
+	if err != nil && dropExpected(err) == nil {
 		page.Why = "This document cannot be explained: " + err.Error()
 		return nil
 	}

@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
+	"purser/internal/client"
 	"purser/internal/wire"
 	"purser/internal/words"
-	"purser/web/backend"
 	"purser/web/graph"
 	"purser/web/layout"
 )
@@ -21,7 +21,7 @@ func (v *visit) neighbours(ctx context.Context, revision string, page *documentV
 	var found wire.Graph
 	query := url.Values{"format": {"json"}, "focus": {graph.FocusName(page.ID)}, "depth": {"1"}}
 	err := v.api.Get(ctx, &found, query, "revisions", revision, "graph")
-	if err != nil && backend.Serious(err) == nil {
+	if err != nil && dropExpected(err) == nil {
 		page.Why = "Its neighbours are not known: " + err.Error()
 		return nil
 	}
@@ -75,7 +75,7 @@ func (v *visit) graph() (view, error) {
 	shown := view{template: "graph", title: "Graph of revision " + id, section: "graph"}
 	var found wire.Graph
 	err := v.api.Get(v.Context(), &found, query, "revisions", id, "graph")
-	if backend.RefusedWith(err, http.StatusNotFound, http.StatusRequestEntityTooLarge) {
+	if refusedWith(err, http.StatusNotFound, http.StatusRequestEntityTooLarge) {
 		page.Why = err.Error()
 		shown.data = page
 		return shown, nil
@@ -125,7 +125,7 @@ func (v *visit) borrowed(revision string, id wire.Identity) (bool, error) {
 		return false, nil
 	}
 	found, err := v.stored(v.Context(), revision, id)
-	return found == nil && err == nil, backend.Serious(err)
+	return found == nil && err == nil, dropExpected(err)
 }
 
 // draw requests the picture of a graph. Documents link to their neighbourhood, and the one in focus to its page unless
@@ -133,8 +133,10 @@ func (v *visit) borrowed(revision string, id wire.Identity) (bool, error) {
 func (v *visit) draw(page *graphView, of wire.Graph, query url.Values) error {
 	id := strconv.FormatInt(page.Revision, 10)
 	query.Set("format", "svg")
-	got, err := v.api.Do(v.Context(), backend.Call{Path: []string{"revisions", id, "graph"}, Query: query})
-	if err != nil && (backend.Serious(err) == nil || backend.RefusedWith(err, http.StatusNotImplemented)) {
+	got, err := v.api.Do(v.Context(), client.Request{
+		Path: []string{"revisions", id, "graph"}, Query: query, Accept: client.SVG,
+	})
+	if err != nil && (dropExpected(err) == nil || refusedWith(err, http.StatusNotImplemented)) {
 		page.Why = "No picture: " + err.Error()
 		return nil
 	}
@@ -170,7 +172,9 @@ func (s *server) picture(w http.ResponseWriter, r *http.Request) {
 				query.Set(name, value)
 			}
 		}
-		got, err := v.api.Do(ctx, backend.Call{Path: []string{"revisions", r.PathValue("revision"), "graph"}, Query: query})
+		got, err := v.api.Do(ctx, client.Request{
+			Path: []string{"revisions", r.PathValue("revision"), "graph"}, Query: query, Accept: client.SVG,
+		})
 		return func() {
 			for _, name := range []string{"Content-Type", "Content-Security-Policy"} {
 				w.Header().Set(name, got.Header.Get(name))

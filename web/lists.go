@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"purser/internal/wire"
-	"purser/web/backend"
 	"purser/web/layout"
 )
 
@@ -47,7 +46,7 @@ func (v *visit) search() (view, error) {
 	shown := view{template: "search", title: "Documents", section: "search"}
 	var revision wire.Revision
 	err := v.api.Get(v.Context(), &revision, nil, "revisions", page.Asked)
-	if page.Asked == "latest" && (backend.RefusedWith(err, http.StatusNotFound) || err == nil && revision.ID == 0) {
+	if page.Asked == "latest" && (refusedWith(err, http.StatusNotFound) || err == nil && revision.ID == 0) {
 		page.Empty = true
 		shown.data = page
 		return shown, nil
@@ -115,7 +114,7 @@ func (v *visit) audit() (view, error) {
 	}
 	var found wire.List[wire.AuditEvent]
 	err := v.api.Get(v.Context(), &found, query, "audit")
-	if backend.RefusedWith(err, http.StatusBadRequest) {
+	if refusedWith(err, http.StatusBadRequest) {
 		page.Error = err.Error()
 	} else if err != nil {
 		return view{}, err

@@ -8,7 +8,6 @@ import (
 
 	"purser/internal/events"
 	"purser/internal/wire"
-	"purser/web/backend"
 	"purser/web/layout"
 	"purser/web/reasons"
 )
@@ -45,7 +44,7 @@ func (v *visit) overview() (view, error) {
 	shown := view{template: "overview", title: "Overview", section: "overview"}
 	page := overviewView{Paper: v.Paper}
 	err := v.api.Get(v.Context(), &page.Revision, nil, "revisions", "latest")
-	if backend.RefusedWith(err, http.StatusNotFound) || err == nil && page.Revision.ID == 0 {
+	if refusedWith(err, http.StatusNotFound) || err == nil && page.Revision.ID == 0 {
 		page.Empty = true
 		shown.data = page
 		return shown, nil
@@ -57,17 +56,17 @@ func (v *visit) overview() (view, error) {
 	page.Before = *page.Revision.Previous
 	var judged judgement
 	var buckets wire.List[wire.Bucket]
-	err = backend.Together(v.Context(),
+	err = together(v.Context(),
 		func(ctx context.Context) (err error) {
 			judged, err = v.judge(ctx, page.Revision, 50) //nolint:mnd // some
 			return err
 		},
 		func(ctx context.Context) (err error) {
 			page.History, _, err = v.history(ctx, url.Values{}, 0, recent)
-			return backend.Serious(err)
+			return dropExpected(err)
 		},
 		func(ctx context.Context) error {
-			return backend.Serious(v.api.Get(ctx, &buckets, url.Values{"limit": {strconv.Itoa(maxBuckets)}}, "buckets"))
+			return dropExpected(v.api.Get(ctx, &buckets, url.Values{"limit": {strconv.Itoa(maxBuckets)}}, "buckets"))
 		},
 	)
 	if err != nil {
@@ -107,11 +106,11 @@ func (v *visit) judge(ctx context.Context, revision wire.Revision, most int) (ju
 	var status wire.Verdict
 	var found wire.Findings
 	hide := url.Values{"cleartext-secrets": {"false"}}
-	err = backend.Together(ctx,
+	err = together(ctx,
 		func(ctx context.Context) error { return v.api.Get(ctx, &status, hide, "revisions", id, "status") },
 		func(ctx context.Context) error {
 			query := url.Values{"limit": {strconv.Itoa(most)}, "cleartext-secrets": {"false"}}
-			return backend.Serious(v.api.Get(ctx, &found, query, "revisions", id, "findings"))
+			return dropExpected(v.api.Get(ctx, &found, query, "revisions", id, "findings"))
 		},
 	)
 	if err != nil {
@@ -134,7 +133,7 @@ func (v *visit) required(ctx context.Context, revision wire.Revision, status wir
 	work := []func(context.Context) error{}
 	if v.may("deckhand:show_audit") {
 		work = append(work, func(ctx context.Context) error {
-			return backend.Serious(v.api.Get(ctx, &posts, url.Values{"revision": {id}, "limit": {"200"}}, "audit"))
+			return dropExpected(v.api.Get(ctx, &posts, url.Values{"revision": {id}, "limit": {"200"}}, "audit"))
 		})
 	}
 	for i := range all {
@@ -151,10 +150,10 @@ func (v *visit) required(ctx context.Context, revision wire.Revision, status wir
 			var known bool
 			all[i].Newest, known, err = v.newest(ctx, id, all[i].Name)
 			all[i].Unasked = err == nil && !known
-			return backend.Serious(err)
+			return dropExpected(err)
 		})
 	}
-	if err := backend.Together(ctx, work...); err != nil {
+	if err := together(ctx, work...); err != nil {
 		return nil, err
 	}
 	for i := range all {
@@ -225,7 +224,7 @@ func (v *visit) history(ctx context.Context, query url.Values, offset, limit int
 func (v *visit) byNumber(ctx context.Context, found *wire.List[wire.Revision], offset, limit int) error {
 	var newest wire.Revision
 	if err := v.api.Get(ctx, &newest, nil, "revisions", "latest"); err != nil {
-		return backend.Serious(err)
+		return dropExpected(err)
 	}
 	first := newest.ID - int64(offset)
 	last := max(first-int64(limit), 0)
@@ -234,7 +233,7 @@ func (v *visit) byNumber(ctx context.Context, found *wire.List[wire.Revision], o
 		switch err := v.api.Get(ctx, &revision, nil, "revisions", strconv.FormatInt(id, 10)); {
 		case err == nil:
 			found.Results = append(found.Results, revision)
-		case backend.Serious(err) != nil:
+		case dropExpected(err) != nil:
 			return err
 		}
 	}
@@ -254,14 +253,14 @@ func (v *visit) did(ctx context.Context) (map[int64]*madeBy, error) {
 		return nil, nil
 	}
 	if err := v.api.Get(ctx, &now, url.Values{"since": {"now"}}, "events"); err != nil {
-		return nil, backend.Serious(err)
+		return nil, dropExpected(err)
 	}
 	cursor, _ := strconv.ParseInt(now.Cursor, 10, 64) // the API's own number
 	query := url.Values{
 		"since": {strconv.FormatInt(max(cursor-back, 0), 10)}, "type": {"purser.revision.created"}, "limit": {"1000"},
 	}
 	if err := v.api.Get(ctx, &last, query, "events"); err != nil {
-		return nil, backend.Serious(err)
+		return nil, dropExpected(err)
 	}
 	made := map[int64]*madeBy{}
 	for _, e := range last.Events {

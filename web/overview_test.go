@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"purser/internal/wire"
-	"purser/web/backend"
 )
 
 // results is an API with a number of results of one validation. It counts the requests for pages of them.
@@ -45,7 +44,7 @@ func TestVisit_required(t *testing.T) {
 	for number, want := range map[int]string{0: "", 1: "result 0", 5000: "result 4999", 5001: "unasked", 90_000: "unasked"} {
 		var pages atomic.Int32
 		r := httptest.NewRequest(http.MethodGet, "/ui/", http.NoBody)
-		v := &visit{Request: r, api: backend.New(results(t, number, &pages), r, "")}
+		v := &visit{Request: r, api: newAPI(results(t, number, &pages), r, "")}
 		status := wire.Verdict{Policies: []wire.Policy{{
 			Name: "gate", Validations: []wire.Validation{{Name: "site-validation", Status: "success"}},
 		}}}

@@ -6,8 +6,8 @@ import (
 	"net/url"
 	"strconv"
 
+	"purser/internal/client"
 	"purser/internal/wire"
-	"purser/web/backend"
 	"purser/web/display"
 	"purser/web/layout"
 	"purser/web/reasons"
@@ -85,24 +85,24 @@ func (v *visit) revision() (view, error) {
 	var judged judgement
 	var documents documentPage
 	var reported wire.List[wire.Validation]
-	err := backend.Together(v.Context(),
+	err := together(v.Context(),
 		func(ctx context.Context) (err error) {
 			judged, err = v.judge(ctx, described, 200) //nolint:mnd // some
 			return err
 		},
 		func(ctx context.Context) (err error) {
 			page.Changes, page.Changed, err = v.changes(ctx, strconv.FormatInt(page.Before, 10), id, false, 0)
-			if err != nil && backend.Serious(err) == nil {
+			if err != nil && dropExpected(err) == nil {
 				page.Unshown = err.Error()
 			}
-			return backend.Serious(err)
+			return dropExpected(err)
 		},
 		func(ctx context.Context) (err error) {
 			documents, err = v.documents(ctx, id, url.Values{}, 0, 50) //nolint:mnd // some
-			return backend.Serious(err)
+			return dropExpected(err)
 		},
 		func(ctx context.Context) error {
-			return backend.Serious(v.api.Get(ctx, &reported, nil, "revisions", id, "validations"))
+			return dropExpected(v.api.Get(ctx, &reported, nil, "revisions", id, "validations"))
 		},
 	)
 	if err != nil {
@@ -180,7 +180,7 @@ func (v *visit) documents(ctx context.Context, revision string, query url.Values
 	query.Set("limit", strconv.Itoa(wanted))
 	query.Set("offset", strconv.Itoa(offset))
 	query.Set("cleartext-secrets", "false")
-	answer, err := v.api.Do(ctx, backend.Call{Path: []string{"revisions", revision, "documents"}, Query: query})
+	answer, err := v.api.Do(ctx, client.Request{Path: []string{"revisions", revision, "documents"}, Query: query})
 	if err != nil {
 		return found, err
 	}
@@ -223,11 +223,11 @@ func (v *visit) validation() (view, error) {
 	var status wire.Verdict
 	var found wire.Findings
 	var entries wire.List[wire.EntryItem]
-	err := backend.Together(v.Context(),
+	err := together(v.Context(),
 		func(ctx context.Context) error { return v.api.Get(ctx, &status, hide, "revisions", id, "status") },
 		func(ctx context.Context) error {
 			query := url.Values{"validation": {name}, "limit": {"100"}, "cleartext-secrets": {"false"}}
-			return backend.Serious(v.api.Get(ctx, &found, query, "revisions", id, "findings"))
+			return dropExpected(v.api.Get(ctx, &found, query, "revisions", id, "findings"))
 		},
 		func(ctx context.Context) error {
 			query := url.Values{"limit": {strconv.Itoa(limit)}, "offset": {strconv.Itoa(page.Pages.Offset)}}
@@ -240,7 +240,7 @@ func (v *visit) validation() (view, error) {
 			case !(wire.Validation{Name: name}).Own():
 				page.Newest, _, err = v.newest(ctx, id, name)
 			}
-			return backend.Serious(err)
+			return dropExpected(err)
 		},
 	)
 	if err != nil {

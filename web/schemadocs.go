@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"purser/internal/client"
 	"purser/internal/wire"
-	"purser/web/backend"
 )
 
 // schemaView is the content of the page that documents a schema.
@@ -29,7 +29,7 @@ func (v *visit) schema() (view, error) {
 	page := schemaView{
 		Revision: revision.ID, Name: v.PathValue("space") + "/" + v.PathValue("kind") + "/" + v.PathValue("v"),
 	}
-	text, err := v.api.Text(v.Context(), backend.TypeHTML, url.Values{"cleartext-secrets": {"false"}},
+	text, err := v.api.Text(v.Context(), client.HTML, url.Values{"cleartext-secrets": {"false"}},
 		"revisions", id, "schemas", v.PathValue("space"), v.PathValue("kind"), v.PathValue("v"), "docs")
 	if err != nil {
 		return view{}, err

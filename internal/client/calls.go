@@ -23,11 +23,11 @@ func (c *Client) Get(ctx context.Context, into any, query url.Values, path ...st
 	if err != nil {
 		return nil, err
 	}
-	return answer.Body, answer.decode(into)
+	return answer.Body, answer.Decode(into)
 }
 
-// decode decodes a JSON answer, unless into is nil.
-func (a Answer) decode(into any) error {
+// Decode decodes a JSON answer, unless into is nil.
+func (a Answer) Decode(into any) error {
 	if into == nil {
 		return nil
 	}
@@ -132,7 +132,7 @@ func (c *Client) status(ctx context.Context, revision string, wait time.Duration
 		if err != nil {
 			return verdict, nil, err
 		}
-		if err := answer.decode(&verdict); err != nil || verdict.Final() {
+		if err := answer.Decode(&verdict); err != nil || verdict.Final() {
 			return verdict, answer.Body, err
 		}
 		if wait -= step; wait <= 0 {
@@ -244,14 +244,14 @@ func (c *Client) write(ctx context.Context, r Request) (Written, error) {
 // Preview decodes the answer to a dry run. It has no findings unless the change asked for them.
 func (w Written) Preview() (wire.Preview[wire.Finding], error) {
 	preview := wire.Preview[wire.Finding]{Counts: &wire.Counts{}}
-	err := Answer{Body: w.Body}.decode(&preview)
+	err := Answer{Body: w.Body}.Decode(&preview)
 	return preview, err
 }
 
 // Pruned decodes the answer to a prune.
 func (w Written) Pruned() (wire.Pruned, error) {
 	var pruned wire.Pruned
-	err := Answer{Body: w.Body}.decode(&pruned)
+	err := Answer{Body: w.Body}.Decode(&pruned)
 	return pruned, err
 }
 
@@ -262,7 +262,7 @@ func (w Written) Findings() (wire.Findings, error) {
 	if !bytes.HasPrefix(bytes.TrimSpace(w.Body), []byte("{")) {
 		return found, nil
 	}
-	err := Answer{Body: w.Body}.decode(&found)
+	err := Answer{Body: w.Body}.Decode(&found)
 	return found, err
 }
 
@@ -272,7 +272,7 @@ func (c *Client) Send(ctx context.Context, r Request, into any) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	return answer.Body, answer.decode(into)
+	return answer.Body, answer.Decode(into)
 }
 
 // List requests a list, page by page, until it has most items or all of them. It returns the items' JSON texts and
@@ -314,7 +314,7 @@ func (c *Client) Events(ctx context.Context, since string, query url.Values, wai
 	if err != nil {
 		return since, nil, err
 	}
-	if err := answer.decode(&page); err != nil {
+	if err := answer.Decode(&page); err != nil {
 		return since, nil, err
 	}
 	return page.Cursor, page.Events, nil

@@ -1,10 +1,11 @@
-package backend
+package web
 
 import (
 	"context"
 	"errors"
 	"testing"
 
+	"purser/internal/client"
 	"purser/internal/wire"
 )
 
@@ -12,18 +13,18 @@ func TestRefusal(t *testing.T) {
 	t.Parallel()
 	one := []wire.Identity{{Schema: "acme/Host/v1", Layer: "site", Name: "one"}}
 	policy := []wire.Identity{{Schema: "deckhand/LayeringPolicy/v1", Name: "layers"}}
-	for want, of := range map[string]Refusal{
+	for want, of := range map[string]refusal{
 		"Not Found":     {Status: 404},
-		"no such thing": {Message: "no such thing", messages: []detail{{Message: "no such thing"}}},
+		"no such thing": {Message: "no such thing", messages: []client.Message{{Message: "no such thing"}}},
 		"not valid. [acme/Host/v1, site] one: 'x' is not of type 'integer'. [deckhand/LayeringPolicy/v1] layers: It fails.": {
 			Message:  "not valid",
-			messages: []detail{{"'x' is not of type 'integer'", one}, {"It fails", policy}},
+			messages: []client.Message{{Message: "'x' is not of type 'integer'", Documents: one}, {Message: "It fails", Documents: policy}},
 		},
-		"[acme/Host/v1, site] one: not valid": {Message: "not valid", messages: []detail{{"not valid", one}}},
+		"[acme/Host/v1, site] one: not valid": {Message: "not valid", messages: []client.Message{{Message: "not valid", Documents: one}}},
 		"no source of [acme/Host/v1, site] one": {
-			Message: "no source", messages: []detail{{"no source of [acme/Host/v1, site] one", one}},
+			Message: "no source", messages: []client.Message{{Message: "no source of [acme/Host/v1, site] one", Documents: one}},
 		},
-		"a. b! c.": {messages: []detail{{Message: "a"}, {Message: ""}, {Message: "b!"}, {"c", append(one, policy...)}}},
+		"a. b! c.": {messages: []client.Message{{Message: "a"}, {Message: ""}, {Message: "b!"}, {Message: "c", Documents: append(one, policy...)}}},
 	} {
 		if got := of.Error(); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -35,7 +36,7 @@ func TestRefusal(t *testing.T) {
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	busy := errors.New("busy")
-	err := Together(t.Context(), func(context.Context) error { return busy }, func(ctx context.Context) error {
+	err := together(t.Context(), func(context.Context) error { return busy }, func(ctx context.Context) error {
 		<-ctx.Done()
 		if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 			t.Errorf("it ends because of %v", cause)
