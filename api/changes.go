@@ -126,8 +126,7 @@ func (s *server) writeWithFindings(w http.ResponseWriter, r *http.Request, writt
 		return nil
 	}
 	written.Preview = findings.LocatePreview(r.Context(), written)
-	view := s.links(r).Preview(written)
-	view.Findings, view.Counts = views.FoundOf(found.Findings), new(views.CountsOf(found.Counts))
+	view := views.Preview(s.links(r), written, views.Found(found.Findings), new(views.Counts(found.Counts)))
 	s.answers.Write(w, r, http.StatusOK, view)
 	return nil
 }
@@ -139,7 +138,7 @@ func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written ch
 		return false
 	}
 	written.Preview = findings.LocatePreview(r.Context(), written)
-	s.answers.Write(w, r, http.StatusOK, s.links(r).Preview(written))
+	s.answers.Write(w, r, http.StatusOK, views.Preview(s.links(r), written, views.Checked(written.Preview.Findings), nil))
 	return true
 }
 
@@ -274,6 +273,6 @@ func (s *server) prune(w http.ResponseWriter, r *http.Request) error {
 	}
 	requests.Of(r).Audited = options.Audit != nil && !options.DryRun
 	conditions.SetHead(w, pruned.Head.Revision, pruned.Head.Stamp)
-	s.answers.Write(w, r, http.StatusOK, views.PruneOf(pruned, options.DryRun))
+	s.answers.Write(w, r, http.StatusOK, views.Pruned(pruned, options.DryRun))
 	return nil
 }

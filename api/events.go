@@ -11,6 +11,7 @@ import (
 	"purser/internal/authz"
 	"purser/internal/events"
 	"purser/internal/feed"
+	"purser/internal/wire"
 )
 
 // lastEvent is the header in which clients of streams send their cursor when they reconnect.
@@ -40,7 +41,9 @@ func (s *server) listEvents(w http.ResponseWriter, r *http.Request) error {
 	}
 	state.Decides, state.Pending = true, len(page.Events) == 0 && !page.More
 	state.Pinned = strconv.FormatInt(page.Cursor, 10)
-	s.answers.Write(w, r, http.StatusOK, eventPage{state.Pinned, eventsOf(page.Events, requests.Of(r).Viewer)})
+	s.answers.Write(w, r, http.StatusOK, wire.Events[events.Cloud]{
+		Cursor: state.Pinned, Events: eventsOf(page.Events, requests.Of(r).Viewer),
+	})
 	return nil
 }
 
@@ -59,12 +62,6 @@ func (s *server) pinEvents(r *http.Request) (string, error) {
 		}
 	}
 	return strconv.FormatInt(after, 10), nil
-}
-
-// eventPage is a page of the feed.
-type eventPage struct {
-	Cursor string         `json:"cursor"`
-	Events []events.Cloud `json:"events"`
 }
 
 func eventsOf(all []events.Event, viewer authz.Viewer) []events.Cloud {

@@ -35,6 +35,6 @@ func (s *server) explain(w http.ResponseWriter, r *http.Request) error {
 		s.answers.WriteText(w, r, mediatype.Text, []byte(views.ExplanationText(explained)))
 		return nil
 	}
-	s.answers.Write(w, r, http.StatusOK, views.ExplanationOf(explained))
+	s.answers.Write(w, r, http.StatusOK, views.Explanation(explained))
 	return nil
 }

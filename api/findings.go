@@ -47,7 +47,7 @@ func (s *server) writeFindings(w http.ResponseWriter, r *http.Request, found fin
 		s.answers.WriteText(w, r, mediatype.Text, []byte(views.FindingLines(found.Findings)+views.RestLine(found)))
 		return
 	}
-	s.answers.Write(w, r, http.StatusOK, views.FindingsOf(found))
+	s.answers.Write(w, r, http.StatusOK, views.Findings(found))
 }
 
 // failuresAfter returns the numbers of the findings of failed validations after a change or, for a dry run, of all

@@ -41,7 +41,7 @@ func (s *server) graph(w http.ResponseWriter, r *http.Request) error {
 	case mediatype.SVG:
 		return s.writeSVG(w, r, id, focus, found)
 	default:
-		s.answers.WriteAs(w, r, http.StatusOK, kind, views.GraphOf(id, found), "")
+		s.answers.WriteAs(w, r, http.StatusOK, kind, views.Graph(id, found), "")
 	}
 	return nil
 }

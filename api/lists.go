@@ -9,6 +9,7 @@ import (
 	"purser/api/views"
 	"purser/internal/document"
 	"purser/internal/queries"
+	"purser/internal/wire"
 )
 
 // GET /api/v1.0/buckets
@@ -22,7 +23,7 @@ func (s *server) listBuckets(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writePage(s, w, r, page, more, views.ListOf(buckets, s.links(r).BucketItem))
+	writePage(s, w, r, page, more, views.ListOf(buckets, s.links(r).Bucket))
 	return nil
 }
 
@@ -37,13 +38,13 @@ func (s *server) documentHistory(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	shown := make([]views.DocumentChange, len(changes))
+	shown := make([]wire.DocumentChange, len(changes))
 	for i, change := range changes {
-		if shown[i], err = views.DocumentChangeOf(r.Context(), change); err != nil {
+		if shown[i], err = views.DocumentChange(r.Context(), change); err != nil {
 			return err
 		}
 	}
-	writePage(s, w, r, page, more, views.List[views.DocumentChange]{Count: len(shown), Results: shown})
+	writePage(s, w, r, page, more, wire.List[wire.DocumentChange]{Count: len(shown), Results: shown})
 	return nil
 }
 
@@ -73,15 +74,15 @@ func (s *server) listAudit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writePage(s, w, r, query.Page, more, views.ListOf(events, views.AuditOf))
+	writePage(s, w, r, query.Page, more, views.ListOf(events, views.AuditEvent))
 	return nil
 }
 
 // GET /api/v1.0/whoami
 func (s *server) whoami(w http.ResponseWriter, r *http.Request) error {
 	caller := requests.Of(r).Caller
-	s.answers.Write(w, r, http.StatusOK, views.Whoami{
-		User: views.User{ID: caller.UserID, Name: views.Optional(caller.UserName)}, Project: views.Optional(caller.ProjectID),
+	s.answers.Write(w, r, http.StatusOK, wire.Caller{
+		User: wire.User{ID: caller.UserID, Name: wire.Optional(caller.UserName)}, Project: wire.Optional(caller.ProjectID),
 		Roles: views.NonNil(caller.Roles), Rules: s.Access.Rules.Policy().Passed(caller),
 	})
 	return nil
@@ -89,7 +90,7 @@ func (s *server) whoami(w http.ResponseWriter, r *http.Request) error {
 
 // writePage answers with a page of a list.
 func writePage[T any](s *server, w http.ResponseWriter, r *http.Request, page queries.Page, more bool,
-	of views.List[T],
+	of wire.List[T],
 ) {
 	s.answers.Write(w, r, http.StatusOK, views.PageOf(s.links(r), r.URL, page, more, of))
 }

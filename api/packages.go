@@ -12,6 +12,7 @@ import (
 	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/queries"
+	"purser/internal/wire"
 )
 
 // PUT /api/v1.0/buckets/{bucket}/packages/{fullName}
@@ -39,7 +40,7 @@ func (s *server) putPackage(w http.ResponseWriter, r *http.Request) error {
 	if s.writePreview(w, r, written) {
 		return nil
 	}
-	view := views.Checked(checked)
+	view := views.CheckedPackage(checked)
 	view.Bucket, view.Revision = bucket, written.Revision
 	view.URL = s.links(r).PackageURL(written.Revision, name)
 	s.answers.Write(w, r, http.StatusOK, view)
@@ -56,7 +57,7 @@ func (s *server) checkPackage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.answers.Write(w, r, http.StatusOK, views.Checked(checked))
+	s.answers.Write(w, r, http.StatusOK, views.CheckedPackage(checked))
 	return nil
 }
 
@@ -70,7 +71,7 @@ func (s *server) listPackages(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.answers.Write(w, r, http.StatusOK, views.ListOf(packages, func(p queries.Package) views.Package {
+	s.answers.Write(w, r, http.StatusOK, views.ListOf(packages, func(p queries.Package) wire.Package {
 		return s.links(r).Package(id, p)
 	}))
 	return nil

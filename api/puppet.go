@@ -104,7 +104,7 @@ func (s *server) overrideCatalog(w http.ResponseWriter, r *http.Request) error {
 	case named:
 		return s.explainResource(w, r, set, result, ref)
 	case report:
-		s.answers.Write(w, r, http.StatusOK, views.ReportOf(set, result.Report))
+		s.answers.Write(w, r, http.StatusOK, views.Report(set, result.Report))
 		return nil
 	}
 	text, err := overrides.Text(r.Context(), result.Catalog)
@@ -122,11 +122,7 @@ func (s *server) explainResource(w http.ResponseWriter, r *http.Request, set ove
 	if _, found := result.Catalog.Parameters(ref); !found {
 		return fault.New(fault.NotFound, "ResourceNotFound", "The catalog has no %v, and no override creates it", ref)
 	}
-	view := views.ExplainedResource{Resource: ref.String(), Changes: []views.Override{}}
-	for _, change := range result.Report.Explain(ref) {
-		view.Changes = append(view.Changes, views.OverrideOf(set, change, true))
-	}
-	s.answers.Write(w, r, http.StatusOK, view)
+	s.answers.Write(w, r, http.StatusOK, views.ExplainedResource(set, ref, result.Report.Explain(ref)))
 	return nil
 }
 
@@ -140,7 +136,7 @@ func (s *server) diffHiera(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.answers.Write(w, r, http.StatusOK, views.DifferencesOf(found))
+	s.answers.Write(w, r, http.StatusOK, views.Differences(found))
 	return nil
 }
 
@@ -160,7 +156,7 @@ func (s *server) diffCatalog(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.answers.Write(w, r, http.StatusOK, views.DifferencesOf(found))
+	s.answers.Write(w, r, http.StatusOK, views.Differences(found))
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"purser/api/requests"
 	"purser/internal/queries"
 	"purser/internal/revisions"
+	"purser/internal/wire"
 )
 
 // GET /api/v1.0/revisions
@@ -27,8 +28,7 @@ func (s *server) listRevisions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	next, previous := s.links(r).Pages(r.URL, query.Page, found.More)
-	s.answers.Write(w, r, http.StatusOK, s.links(r).RevisionList(found, next, previous))
+	s.answers.Write(w, r, http.StatusOK, s.links(r).Revisions(r.URL, query.Page, found))
 	return nil
 }
 
@@ -160,11 +160,11 @@ func (s *server) setLinks(w http.ResponseWriter, r *http.Request, page queries.P
 		next = s.links(r).Further(r.URL, found.Searched)
 	}
 	for _, link := range []struct {
-		url *string
+		url wire.Optional
 		rel string
 	}{{next, "next"}, {previous, "prev"}} {
-		if link.url != nil {
-			w.Header().Add("Link", "<"+*link.url+`>; rel="`+link.rel+`"`)
+		if link.url != "" {
+			w.Header().Add("Link", "<"+string(link.url)+`>; rel="`+link.rel+`"`)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"purser/internal/document/blockyaml"
 	"purser/internal/queries"
 	"purser/internal/schemadocs"
+	"purser/internal/wire"
 )
 
 // GET /api/v1.0/revisions/{revision}/schemas
@@ -25,8 +26,8 @@ func (s *server) listSchemas(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.answers.Write(w, r, http.StatusOK, views.ListOf(schemas, func(schema queries.Schema) views.SchemaItem {
-		return s.links(r).SchemaItem(id, schema)
+	s.answers.Write(w, r, http.StatusOK, views.ListOf(schemas, func(schema queries.Schema) wire.Schema {
+		return s.links(r).Schema(id, schema)
 	}))
 	return nil
 }

@@ -66,7 +66,7 @@ func (s *server) writeStatus(w http.ResponseWriter, r *http.Request, code int, s
 		s.answers.Send(w, r, code, mediatype.Text, []byte(text), conditions.Prefix(shown.Revision))
 		return nil
 	}
-	s.answers.WriteAs(w, r, code, mediatype.Negotiate(r), views.StatusOf(shown), conditions.Prefix(shown.Revision))
+	s.answers.WriteAs(w, r, code, mediatype.Negotiate(r), views.Verdict(shown), conditions.Prefix(shown.Revision))
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"purser/internal/fault"
 	"purser/internal/queries"
 	"purser/internal/validations"
+	"purser/internal/wire"
 	"purser/internal/words"
 )
 
@@ -23,8 +24,8 @@ func (s *server) listValidations(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.answers.Write(w, r, http.StatusOK, views.ListOf(summaries, func(summary validations.Summary) views.Validation {
-		return views.Validation{Name: summary.Name, Status: summary.Status}
+	s.answers.Write(w, r, http.StatusOK, views.ListOf(summaries, func(summary validations.Summary) wire.Validation {
+		return wire.Validation{Name: summary.Name, Status: summary.Status}
 	}))
 	return nil
 }
@@ -43,7 +44,7 @@ func (s *server) listValidationDetails(w http.ResponseWriter, r *http.Request) e
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
-	view := func(entry validations.Entry) views.Entry {
+	view := func(entry validations.Entry) wire.Entry {
 		view := s.links(r).Entry(id, entry)
 		view.ID = &entry.ID
 		return view
@@ -76,8 +77,8 @@ func (s *server) listEntries(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view := func(entry validations.Entry) views.EntryItem {
-		return views.EntryItem{ID: entry.ID, Status: entry.Status}
+	view := func(entry validations.Entry) wire.EntryItem {
+		return wire.EntryItem{ID: entry.ID, Status: entry.Status}
 	}
 	s.answers.Write(w, r, http.StatusOK, views.EntryPage(s.links(r), r.URL, page, found, view))
 	return nil
@@ -135,7 +136,7 @@ func (s *server) postValidation(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	requests.Of(r).Audited = options.Audit != nil
-	view := views.Posted{Status: posted.Status, Validator: posted.Validator, Warning: posted.Warning}
+	view := wire.Posted{Status: posted.Status, Validator: posted.Validator, Warning: posted.Warning}
 	if !s.Compat {
 		view.Revision, view.Stamp = id, posted.Stamp.String()
 	}

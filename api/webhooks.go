@@ -15,7 +15,7 @@ func (s *server) listWebhooks(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.answers.Write(w, r, http.StatusOK, views.ListOf(all, views.WebhookOf))
+	s.answers.Write(w, r, http.StatusOK, views.ListOf(all, views.Webhook))
 	return nil
 }
 
@@ -29,7 +29,7 @@ func (s *server) addWebhook(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view := views.WebhookOf(made)
+	view := views.Webhook(made)
 	view.Secret = secret
 	s.answers.Write(w, r, http.StatusCreated, view)
 	return nil
@@ -41,7 +41,7 @@ func (s *server) showWebhook(w http.ResponseWriter, r *http.Request, id int64) e
 	if err != nil {
 		return err
 	}
-	s.answers.Write(w, r, http.StatusOK, views.WebhookOf(found))
+	s.answers.Write(w, r, http.StatusOK, views.Webhook(found))
 	return nil
 }
 
@@ -55,7 +55,7 @@ func (s *server) setWebhook(w http.ResponseWriter, r *http.Request, id int64) er
 	if err != nil {
 		return err
 	}
-	s.answers.Write(w, r, http.StatusOK, views.WebhookOf(set))
+	s.answers.Write(w, r, http.StatusOK, views.Webhook(set))
 	return nil
 }
 
@@ -74,7 +74,7 @@ func (s *server) pingWebhook(w http.ResponseWriter, r *http.Request, id int64) e
 	if err != nil {
 		return err
 	}
-	s.answers.Write(w, r, http.StatusAccepted, views.DeliveryOf(made))
+	s.answers.Write(w, r, http.StatusAccepted, views.Delivery(made))
 	return nil
 }
 
@@ -89,7 +89,7 @@ func (s *server) listDeliveries(w http.ResponseWriter, r *http.Request, id int64
 	if err != nil {
 		return err
 	}
-	writePage(s, w, r, page, more, views.ListOf(found, views.DeliveryOf))
+	writePage(s, w, r, page, more, views.ListOf(found, views.Delivery))
 	return nil
 }
 
@@ -103,7 +103,7 @@ func (s *server) retryDelivery(w http.ResponseWriter, r *http.Request, id int64)
 	if err != nil {
 		return err
 	}
-	s.answers.Write(w, r, http.StatusAccepted, views.DeliveryOf(again))
+	s.answers.Write(w, r, http.StatusAccepted, views.Delivery(again))
 	return nil
 }
 

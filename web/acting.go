@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"purser/internal/client"
-	"purser/web/backend"
+	"purser/internal/wire"
 	"purser/web/display"
 	"purser/web/layout"
 	"purser/web/reasons"
@@ -37,7 +37,7 @@ func (v *visit) allowed() allowed {
 func (v *visit) field(name string) string { return strings.TrimSpace(v.PostForm.Get(name)) }
 
 // act sends a change to the API and shows the revision that it is about.
-func (v *visit) act(c backend.Call, section string) (view, error) {
+func (v *visit) act(c client.Request, section string) (view, error) {
 	if _, err := v.api.Do(v.Context(), c); err != nil {
 		return view{}, err
 	}
@@ -55,15 +55,15 @@ func (v *visit) about() url.Values { return url.Values{"revision-stamp": {v.fiel
 
 // tag sets a tag.
 func (v *visit) tag() (view, error) {
-	return v.act(backend.Call{
+	return v.act(client.Request{
 		Method: http.MethodPost, Path: []string{"revisions", v.PathValue("revision"), "tags", v.field("name")},
-		Query: v.about(), Body: []byte("{}"),
+		Query: v.about(), Body: []byte("{}"), JSON: true,
 	}, "tags")
 }
 
 // untag deletes a tag.
 func (v *visit) untag() (view, error) {
-	return v.act(backend.Call{
+	return v.act(client.Request{
 		Method: http.MethodDelete, Path: []string{"revisions", v.PathValue("revision"), "tags", v.Form.Get("name")},
 		Query: v.about(),
 	}, "tags")
@@ -90,9 +90,9 @@ func (v *visit) post() (view, error) {
 	if err != nil {
 		return view{}, err //nolint:wrapcheck // of texts
 	}
-	return v.act(backend.Call{
+	return v.act(client.Request{
 		Method: http.MethodPost, Path: []string{"revisions", v.PathValue("revision"), "validations", v.field("name")},
-		Query: v.about(), Body: body,
+		Query: v.about(), Body: body, JSON: true,
 	}, "validations")
 }
 
@@ -103,7 +103,7 @@ type rollbackView struct {
 	To      string
 	Head    string // the ETag of the newest revision, on which the preview is based
 	Message string
-	Preview client.Preview
+	Preview wire.Preview[wire.Finding]
 	Changes []display.Comparison
 	Verdict string
 }
@@ -111,29 +111,22 @@ type rollbackView struct {
 // rollBack previews a rollback and, once confirmed, rolls back.
 func (v *visit) rollBack() (view, error) {
 	to, head, message := v.PathValue("revision"), v.field("head"), v.field("message")
-	query := url.Values{}
-	if message != "" {
-		query.Set("message", message)
-	}
-	if head == "" {
-		query.Set("dry-run", "true")
-	}
-	done, err := v.api.Do(v.Context(), backend.Call{
-		Method: http.MethodPost, Path: []string{"rollback", to}, Query: query, Match: head,
+	done, err := v.api.Rollback(v.Context(), to, client.Change{
+		Message: message, IfMatch: head, DryRun: head == "", MaxDeleted: -1,
 	})
 	if err != nil {
-		return view{}, err
+		return view{}, refused(err)
 	}
 	if head != "" {
-		v.goTo(v.base.Link("revisions", done.Header.Get("Purser-Revision")))
+		v.goTo(v.base.Link("revisions", done.Revision))
 		return view{}, nil
 	}
-	page := rollbackView{Paper: v.Paper, To: to, Head: done.Header.Get("ETag"), Message: message}
-	if err := done.Decode(&page.Preview); err != nil {
+	page := rollbackView{Paper: v.Paper, To: to, Head: done.ETag, Message: message}
+	if page.Preview, err = done.Preview(); err != nil {
 		return view{}, err
 	}
 	for _, d := range page.Preview.Documents {
-		page.Changes = append(page.Changes, display.Comparison{Document: d.Identity, Change: wordFor(d.Change)})
+		page.Changes = append(page.Changes, display.Comparison{Document: d.Identity(), Change: wordFor(d.Change)})
 	}
 	return view{template: "rollback", title: "Roll back to revision " + to, section: "revisions", data: page}, nil
 }
@@ -147,13 +140,14 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 		defer cancel()
 		ctx = limited
 	}
-	call := backend.Call{
-		Path: []string{"events"}, Query: url.Values{"since": {"now"}}, Accept: "text/event-stream",
-	}
-	if last, err := strconv.ParseInt(r.Header.Get("Last-Event-ID"), 10, 64); err == nil {
-		call.Last = strconv.FormatInt(last, 10)
-	}
-	if err := backend.New(s.API, r, session.Token).Forward(ctx, w, call); err != nil {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "/api/v1.0/events?since=now", http.NoBody)
+	if err != nil {
 		s.complain(r, err)
+		return
 	}
+	request.Header.Set("Accept", "text/event-stream")
+	if last, err := strconv.ParseInt(r.Header.Get("Last-Event-ID"), 10, 64); err == nil {
+		request.Header.Set("Last-Event-ID", strconv.FormatInt(last, 10))
+	}
+	s.API.ServeHTTP(w, inProcess{s.API, r, session.Token}.request(request))
 }

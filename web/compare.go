@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"purser/internal/client"
-	"purser/web/backend"
+	"purser/internal/wire"
 	"purser/web/display"
 	"purser/web/layout"
 )
@@ -45,7 +45,7 @@ func (v *visit) compare() (view, error) {
 		return shown, nil
 	}
 	page.Ready = true
-	err := backend.Together(v.Context(),
+	err := together(v.Context(),
 		func(ctx context.Context) (err error) {
 			page.Before, err = v.number(ctx, page.From)
 			return err
@@ -66,7 +66,7 @@ func (v *visit) compare() (view, error) {
 		}
 	}
 	shown.data = page
-	return shown, backend.Serious(err)
+	return shown, dropExpected(err)
 }
 
 // number returns the number of a revision; 0 is the revision without documents.
@@ -74,7 +74,7 @@ func (v *visit) number(ctx context.Context, name string) (int64, error) {
 	if name == "0" {
 		return 0, nil
 	}
-	var revision client.Revision
+	var revision wire.Revision
 	err := v.api.Get(ctx, &revision, nil, "revisions", name)
 	return revision.ID, v.aboutRevision(ctx, name, err)
 }
@@ -86,10 +86,10 @@ func (v *visit) fillComparison(page *compareView) error {
 	skip = max(skip, 0)
 	var text string
 	var changes []display.Comparison
-	err := backend.Together(v.Context(),
+	err := together(v.Context(),
 		func(ctx context.Context) (err error) {
 			query := differencesQuery("unified", page.Rendered, skip)
-			text, err = v.api.Text(ctx, backend.TypeText, query, "revisions", before, "deepdiff", after)
+			text, err = v.api.Text(ctx, client.Text, query, "revisions", before, "deepdiff", after)
 			return err
 		},
 		func(ctx context.Context) (err error) {
@@ -111,7 +111,7 @@ func (v *visit) fillComparison(page *compareView) error {
 			Document: c.Document, Title: c.Title, Change: c.Change, Note: c.Note, Added: c.Added, Removed: c.Removed,
 		})
 	}
-	page.Shown = display.Fit(all, page.Split, func(id client.Identity) int { return len(v.base.Document(0, id)) })
+	page.Shown = display.Fit(all, page.Split, func(id wire.Identity) int { return len(v.base.Document(0, id)) })
 	page.First, page.Last, page.Listed = skip+1, skip+len(page.Shown), skip+len(all)
 	link := func(skip int) string {
 		query := v.URL.Query()
@@ -139,7 +139,7 @@ func (v *visit) unlinkBorrowed(all []*display.Comparison, before, after string) 
 			return err
 		}
 		if borrowed {
-			c.Document, c.Title = client.Identity{}, "LayeringPolicy of another revision"
+			c.Document, c.Title = wire.Identity{}, "LayeringPolicy of another revision"
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -11,19 +12,18 @@ import (
 
 	"purser/internal/client"
 	"purser/internal/diff"
-	"purser/web/backend"
+	"purser/internal/wire"
 	"purser/web/display"
 	"purser/web/graph"
 	"purser/web/layout"
-	"purser/web/wire"
 )
 
 // documentView is the content of the page of a document. Only one of its parts is filled, the one named by As.
 type documentView struct {
 	*layout.Paper
 
-	Revision client.Revision
-	ID       client.Identity
+	Revision wire.Revision
+	ID       wire.Identity
 	Stored   *wire.Document // nil if the revision has no such document
 	As       string         // written, rendered, explained, history or graph
 	Secrets  bool           // they are shown
@@ -37,8 +37,8 @@ type documentView struct {
 	Why          string              // nothing is shown
 	From         string              // the revision to compare the rendered document with; "" for none
 	Rendered     *display.Comparison // nil if there is no difference
-	Leaves       []leaf
-	Parents      []client.Identity
+	Leaves       []wire.Leaf
+	Parents      []wire.Version
 	Changes      []change
 	More         layout.Pager
 	Dependencies []graph.Neighbour
@@ -47,7 +47,7 @@ type documentView struct {
 
 // change is a change in the history of a document.
 type change struct {
-	client.DocumentChange
+	wire.DocumentChange
 
 	Comparison *display.Comparison
 }
@@ -62,7 +62,7 @@ func (page documentView) Focus() string { return graph.FocusName(page.ID) }
 
 // document shows a document of a revision.
 func (v *visit) document() (view, error) {
-	id := client.Identity{Schema: v.param("schema"), Layer: v.param("layer"), Name: v.param("name")}
+	id := wire.Identity{Schema: v.param("schema"), Layer: wire.Optional(v.param("layer")), Name: v.param("name")}
 	page := documentView{
 		Paper: v.Paper, ID: id, As: v.param("as"), Path: v.param("path"), Secrets: v.param("secrets") == "shown",
 	}
@@ -70,7 +70,7 @@ func (v *visit) document() (view, error) {
 		page.As = "written"
 	}
 	if id.Schema == "" || id.Name == "" {
-		return view{}, &backend.Refusal{
+		return view{}, &refusal{
 			Status: http.StatusBadRequest, Message: "The link names no document: it needs a schema and a name.",
 		}
 	}
@@ -79,20 +79,20 @@ func (v *visit) document() (view, error) {
 	}
 	revision := strconv.FormatInt(page.Revision.ID, 10)
 	var found wire.Findings
-	err := backend.Together(v.Context(),
+	err := together(v.Context(),
 		func(ctx context.Context) (err error) {
 			page.Stored, err = v.stored(ctx, revision, id)
 			return err
 		},
 		func(ctx context.Context) error {
 			query := v.secrets(url.Values{"document": {findingName(id)}, "limit": {"200"}})
-			return backend.Serious(v.api.Get(ctx, &found, query, "revisions", revision, "findings"))
+			return dropExpected(v.api.Get(ctx, &found, query, "revisions", revision, "findings"))
 		},
 		func(ctx context.Context) error {
 			path := append([]string{"revisions", revision, "schemas"}, schemaParts(id)...)
-			_, err := v.api.Text(ctx, backend.TypeYAML, nil, path...)
+			_, err := v.api.Text(ctx, client.YAML, nil, path...)
 			page.Schema = err == nil
-			return backend.Serious(err)
+			return dropExpected(err)
 		},
 		func(ctx context.Context) error { return v.form(ctx, revision, &page) },
 	)
@@ -100,7 +100,7 @@ func (v *visit) document() (view, error) {
 		return view{}, err
 	}
 	if page.Stored == nil && page.As != "history" {
-		return view{}, &backend.Refusal{
+		return view{}, &refusal{
 			Status:  http.StatusNotFound,
 			Message: "Revision " + revision + " has no document " + id.String() + ", or it is one that you may not see.",
 		}
@@ -119,30 +119,30 @@ func (v *visit) secrets(query url.Values) url.Values {
 }
 
 // findingName returns a document's name in the syntax of the findings parameter.
-func findingName(id client.Identity) string {
+func findingName(id wire.Identity) string {
 	if id.Layer == "" {
 		return id.Schema + "/" + id.Name
 	}
-	return id.Schema + "/" + id.Layer + "/" + id.Name
+	return id.Schema + "/" + string(id.Layer) + "/" + id.Name
 }
 
 // selecting returns the query that selects a document.
-func (v *visit) selecting(id client.Identity) url.Values {
+func (v *visit) selecting(id wire.Identity) url.Values {
 	query := url.Values{"schema": {id.Schema}, "metadata.name": {id.Name}}
 	if id.Layer != "" {
-		query.Set("metadata.layeringDefinition.layer", id.Layer)
+		query.Set("metadata.layeringDefinition.layer", string(id.Layer))
 	}
 	return v.secrets(query)
 }
 
 // stored returns a document, nil if the revision does not have it or the user may not see it.
-func (v *visit) stored(ctx context.Context, revision string, id client.Identity) (*wire.Document, error) {
+func (v *visit) stored(ctx context.Context, revision string, id wire.Identity) (*wire.Document, error) {
 	var all []wire.Document
 	if err := v.api.Get(ctx, &all, v.selecting(id), "revisions", revision, "documents"); err != nil {
 		return nil, err
 	}
 	for i, doc := range all {
-		if found := doc.Identity(); found.Schema == id.Schema && found.Layer == id.Layer && found.Name == id.Name {
+		if doc.Identity().Plain() == id.Plain() {
 			return &all[i], nil
 		}
 	}
@@ -169,8 +169,8 @@ func (v *visit) form(ctx context.Context, revision string, page *documentView) e
 	if page.As == "rendered" {
 		of = "rendered-documents"
 	}
-	text, err := v.api.Text(ctx, backend.TypeYAML, v.selecting(id), "revisions", revision, of)
-	if backend.RefusedWith(err, http.StatusBadRequest, http.StatusNotFound, http.StatusConflict,
+	text, err := v.api.Text(ctx, client.YAML, v.selecting(id), "revisions", revision, of)
+	if refusedWith(err, http.StatusBadRequest, http.StatusNotFound, http.StatusConflict,
 		http.StatusInternalServerError) {
 		page.Why = "The documents of this revision cannot be rendered: " + err.Error()
 		return nil
@@ -190,14 +190,14 @@ func (v *visit) renderedChange(ctx context.Context, revision string, page *docum
 	texts := make([]string, 2) //nolint:mnd // before and after
 	read := func(i int, revision string) func(context.Context) error {
 		return func(ctx context.Context) error {
-			text, err := v.api.Text(ctx, backend.TypeYAML, v.selecting(page.ID), "revisions", revision, "rendered-documents")
+			text, err := v.api.Text(ctx, client.YAML, v.selecting(page.ID), "revisions", revision, "rendered-documents")
 			texts[i] = changing.ReplaceAllString(firstDocument(text), "")
 			return err
 		}
 	}
-	if err := backend.Together(ctx, read(0, page.From), read(1, revision)); err != nil {
+	if err := together(ctx, read(0, page.From), read(1, revision)); err != nil {
 		page.Why = "The documents of one of the revisions cannot be rendered: " + err.Error()
-		return backend.Serious(err)
+		return dropExpected(err)
 	}
 	if texts[0] == "" && texts[1] == "" {
 		page.Why = unrendered
@@ -241,18 +241,15 @@ func (v *visit) place(page *documentView, found []wire.Finding) {
 }
 
 // schemaParts returns the namespace, kind and version of a document's schema.
-func schemaParts(id client.Identity) []string { return strings.SplitN(id.Schema, "/", 3) } //nolint:mnd // see above
+func schemaParts(id wire.Identity) []string { return strings.SplitN(id.Schema, "/", 3) } //nolint:mnd // see above
 
 // past requests the history of a document.
 func (v *visit) past(ctx context.Context, page *documentView) error {
 	const limit = 20
 	page.More = layout.NewPager(v.URL, limit)
-	layer := page.ID.Layer
-	if layer == "" {
-		layer = "-"
-	}
-	path := append(append([]string{"documents"}, schemaParts(page.ID)...), layer, page.ID.Name, "history")
-	var found wire.List[client.DocumentChange]
+	layer := cmp.Or(page.ID.Layer, "-")
+	path := append(append([]string{"documents"}, schemaParts(page.ID)...), string(layer), page.ID.Name, "history")
+	var found wire.List[wire.DocumentChange]
 	query := v.secrets(url.Values{"limit": {strconv.Itoa(limit)}, "offset": {strconv.Itoa(page.More.Offset)}})
 	if err := v.api.Get(ctx, &found, query, path...); err != nil {
 		return err
@@ -269,14 +266,14 @@ func (v *visit) past(ctx context.Context, page *documentView) error {
 // download answers with a document as it was written, as YAML.
 func (s *server) download(w http.ResponseWriter, r *http.Request) {
 	s.answer(r.Context(), w, r, func(ctx context.Context, v *visit) (func(), error) {
-		id := client.Identity{Schema: v.param("schema"), Layer: v.param("layer"), Name: v.param("name")}
+		id := wire.Identity{Schema: v.param("schema"), Layer: wire.Optional(v.param("layer")), Name: v.param("name")}
 		of := "documents"
 		if v.param("as") == "rendered" {
 			of = "rendered-documents"
 		}
-		text, err := v.api.Text(ctx, backend.TypeYAML, v.selecting(id), "revisions", r.PathValue("revision"), of)
+		text, err := v.api.Text(ctx, client.YAML, v.selecting(id), "revisions", r.PathValue("revision"), of)
 		return func() {
-			w.Header().Set("Content-Type", backend.TypeYAML)
+			w.Header().Set("Content-Type", client.YAML)
 			w.Header().Set("Content-Disposition", `attachment; filename="document.yaml"`)
 			_, _ = w.Write([]byte(text)) // the browser may have disconnected
 		}, err

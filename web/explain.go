@@ -2,63 +2,11 @@ package web
 
 import (
 	"context"
-	"encoding/json"
 	"net/url"
 
-	"purser/internal/client"
-	"purser/web/backend"
+	"purser/internal/wire"
 	"purser/web/layout"
 )
-
-// leaf is a value of a rendered document and its origin.
-type leaf struct {
-	Path   string          `json:"path"`
-	Value  json.RawMessage `json:"value"`
-	Secret bool            `json:"secret"`
-	trail
-}
-
-// trail is the origin of a value, and its later changes.
-type trail struct {
-	From struct {
-		client.Identity
-
-		Revision int64  `json:"revision"`
-		Path     string `json:"path"`
-	} `json:"from"`
-	Steps   []step `json:"steps"`
-	Omitted int    `json:"omitted"`
-}
-
-// step is one change of a value during rendering.
-type step struct {
-	Kind     string          `json:"kind"`
-	Document client.Identity `json:"document"`
-	Source   client.Identity `json:"source"`
-	From     string          `json:"from"`
-	Path     string          `json:"path"`
-	Pattern  string          `json:"pattern"`
-}
-
-// Text describes the change.
-func (s step) Text() string {
-	in := " in " + s.Document.Name
-	switch s.Kind {
-	case "inherit":
-		return "inherited by " + s.Document.Name
-	case "merge":
-		return "merged at " + s.Path + in
-	case "replace":
-		return "put at " + s.Path + in
-	case "delete":
-		return "left empty by deleting " + s.Path + in
-	case "substitute":
-		return "substituted to " + s.Path + in
-	case "insert":
-		return s.Pattern + " replaced" + in + " by " + s.From + " of " + s.Source.Name
-	}
-	return s.Kind + in
-}
 
 // maxLeaves is the maximum number of values that a page explains.
 const maxLeaves = 200
@@ -68,14 +16,11 @@ func (v *visit) explained(ctx context.Context, revision string, page *documentVi
 	page.More = layout.NewPager(v.URL, maxLeaves)
 	query := v.secrets(url.Values{"schema": {page.ID.Schema}, "name": {page.ID.Name}})
 	if page.ID.Layer != "" {
-		query.Set("layer", page.ID.Layer)
+		query.Set("layer", string(page.ID.Layer))
 	}
-	var found struct {
-		Parents []client.Identity `json:"parents"`
-		Leaves  []leaf            `json:"leaves"`
-	}
+	var found wire.Explanation
 	err := v.api.Get(ctx, &found, query, "revisions", revision, "rendered-documents", "explain")
-	if err != nil && backend.Serious(err) == nil {
+	if err != nil && dropExpected(err) == nil {
 		page.Why = "This document cannot be explained: " + err.Error()
 		return nil
 	}

@@ -10,18 +10,18 @@ import (
 	"strings"
 
 	"purser/internal/client"
+	"purser/internal/wire"
 	"purser/internal/words"
-	"purser/web/backend"
 	"purser/web/graph"
 	"purser/web/layout"
 )
 
 // neighbours reads the dependencies and the dependents of a document.
 func (v *visit) neighbours(ctx context.Context, revision string, page *documentView) error {
-	var found client.Graph
+	var found wire.Graph
 	query := url.Values{"format": {"json"}, "focus": {graph.FocusName(page.ID)}, "depth": {"1"}}
 	err := v.api.Get(ctx, &found, query, "revisions", revision, "graph")
-	if err != nil && backend.Serious(err) == nil {
+	if err != nil && dropExpected(err) == nil {
 		page.Why = "Its neighbours are not known: " + err.Error()
 		return nil
 	}
@@ -58,7 +58,7 @@ const (
 // graph shows the dependencies between the documents of a revision: as a picture if there are not too many, and as a
 // list that links to the neighbourhood of each.
 func (v *visit) graph() (view, error) {
-	var revision client.Revision
+	var revision wire.Revision
 	if err := v.api.Get(v.Context(), &revision, nil, "revisions", v.PathValue("revision")); err != nil {
 		return view{}, err
 	}
@@ -73,9 +73,9 @@ func (v *visit) graph() (view, error) {
 		query.Set("depth", strconv.Itoa(page.Depth))
 	}
 	shown := view{template: "graph", title: "Graph of revision " + id, section: "graph"}
-	var found client.Graph
+	var found wire.Graph
 	err := v.api.Get(v.Context(), &found, query, "revisions", id, "graph")
-	if backend.RefusedWith(err, http.StatusNotFound, http.StatusRequestEntityTooLarge) {
+	if refusedWith(err, http.StatusNotFound, http.StatusRequestEntityTooLarge) {
 		page.Why = err.Error()
 		shown.data = page
 		return shown, nil
@@ -105,9 +105,9 @@ func (v *visit) graph() (view, error) {
 }
 
 // markPolicy marks the LayeringPolicy among the nodes of a revision as missing if it is that of another revision.
-func (v *visit) markPolicy(revision string, nodes []client.Node) error {
+func (v *visit) markPolicy(revision string, nodes []wire.Node) error {
 	for i, n := range nodes {
-		borrowed, err := v.borrowed(revision, graph.IdentityOf(n))
+		borrowed, err := v.borrowed(revision, n.Identity())
 		if err != nil {
 			return err
 		}
@@ -120,21 +120,23 @@ func (v *visit) markPolicy(revision string, nodes []client.Node) error {
 
 // borrowed reports whether a document is the LayeringPolicy of another revision, which the API uses if the revision has
 // none.
-func (v *visit) borrowed(revision string, id client.Identity) (bool, error) {
+func (v *visit) borrowed(revision string, id wire.Identity) (bool, error) {
 	if !strings.HasPrefix(id.Schema, "deckhand/LayeringPolicy/") {
 		return false, nil
 	}
 	found, err := v.stored(v.Context(), revision, id)
-	return found == nil && err == nil, backend.Serious(err)
+	return found == nil && err == nil, dropExpected(err)
 }
 
 // draw requests the picture of a graph. Documents link to their neighbourhood, and the one in focus to its page unless
 // it is missing.
-func (v *visit) draw(page *graphView, of client.Graph, query url.Values) error {
+func (v *visit) draw(page *graphView, of wire.Graph, query url.Values) error {
 	id := strconv.FormatInt(page.Revision, 10)
 	query.Set("format", "svg")
-	got, err := v.api.Do(v.Context(), backend.Call{Path: []string{"revisions", id, "graph"}, Query: query})
-	if err != nil && (backend.Serious(err) == nil || backend.RefusedWith(err, http.StatusNotImplemented)) {
+	got, err := v.api.Do(v.Context(), client.Request{
+		Path: []string{"revisions", id, "graph"}, Query: query, Accept: client.SVG,
+	})
+	if err != nil && (dropExpected(err) == nil || refusedWith(err, http.StatusNotImplemented)) {
 		page.Why = "No picture: " + err.Error()
 		return nil
 	}
@@ -146,12 +148,12 @@ func (v *visit) draw(page *graphView, of client.Graph, query url.Values) error {
 		return nil
 	}
 	label := "Graph of " + words.Count(page.Count, "document") + ", which are listed below"
-	here := slices.IndexFunc(of.Nodes, func(n client.Node) bool {
-		return graph.FocusName(graph.IdentityOf(n)) == page.Focus
+	here := slices.IndexFunc(of.Nodes, func(n wire.Node) bool {
+		return graph.FocusName(n.Identity()) == page.Focus
 	})
 	page.Drawing, err = graph.Drawing(got.Body, label, func(focus string) string {
 		if focus == page.Focus && here >= 0 && of.Nodes[here].Missing == "" {
-			return v.base.Document(id, graph.IdentityOf(of.Nodes[here]))
+			return v.base.Document(id, of.Nodes[here].Identity())
 		}
 		return v.base.Query("revisions/"+id+"/graph", "focus", focus, "depth", page.Depth)
 	})
@@ -170,7 +172,9 @@ func (s *server) picture(w http.ResponseWriter, r *http.Request) {
 				query.Set(name, value)
 			}
 		}
-		got, err := v.api.Do(ctx, backend.Call{Path: []string{"revisions", r.PathValue("revision"), "graph"}, Query: query})
+		got, err := v.api.Do(ctx, client.Request{
+			Path: []string{"revisions", r.PathValue("revision"), "graph"}, Query: query, Accept: client.SVG,
+		})
 		return func() {
 			for _, name := range []string{"Content-Type", "Content-Security-Policy"} {
 				w.Header().Set(name, got.Header.Get(name))

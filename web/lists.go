@@ -7,10 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"purser/internal/client"
-	"purser/web/backend"
+	"purser/internal/wire"
 	"purser/web/layout"
-	"purser/web/wire"
 )
 
 // searchView is the content of the page that searches documents.
@@ -46,9 +44,9 @@ func (v *visit) search() (view, error) {
 		page.Asked = "latest"
 	}
 	shown := view{template: "search", title: "Documents", section: "search"}
-	var revision client.Revision
+	var revision wire.Revision
 	err := v.api.Get(v.Context(), &revision, nil, "revisions", page.Asked)
-	if page.Asked == "latest" && (backend.RefusedWith(err, http.StatusNotFound) || err == nil && revision.ID == 0) {
+	if page.Asked == "latest" && (refusedWith(err, http.StatusNotFound) || err == nil && revision.ID == 0) {
 		page.Empty = true
 		shown.data = page
 		return shown, nil
@@ -116,7 +114,7 @@ func (v *visit) audit() (view, error) {
 	}
 	var found wire.List[wire.AuditEvent]
 	err := v.api.Get(v.Context(), &found, query, "audit")
-	if backend.RefusedWith(err, http.StatusBadRequest) {
+	if refusedWith(err, http.StatusBadRequest) {
 		page.Error = err.Error()
 	} else if err != nil {
 		return view{}, err
@@ -136,20 +134,13 @@ func fullTime(text string) string {
 	return text
 }
 
-// schemaItem is a schema in a list.
-type schemaItem struct {
-	Name     string           `json:"name"`
-	Source   string           `json:"source"`
-	Document *client.Identity `json:"document"`
-}
-
 // schemasView is the content of the list of schemas.
 type schemasView struct {
 	*layout.Paper
 
 	Revision int64
 	Filter   string
-	Items    []schemaItem
+	Items    []wire.Schema
 	Count    int // of the schemas that the filter selects
 	Pages    layout.Pager
 }
@@ -158,13 +149,13 @@ type schemasView struct {
 func (v *visit) schemas() (view, error) {
 	const limit = 200
 	page := schemasView{Paper: v.Paper, Filter: v.param("filter"), Pages: layout.NewPager(v.URL, limit)}
-	var revision client.Revision
+	var revision wire.Revision
 	if err := v.api.Get(v.Context(), &revision, nil, "revisions", v.PathValue("revision")); err != nil {
 		return view{}, err
 	}
 	page.Revision = revision.ID
 	id := strconv.FormatInt(revision.ID, 10)
-	var found wire.List[schemaItem]
+	var found wire.List[wire.Schema]
 	if err := v.api.Get(v.Context(), &found, nil, "revisions", id, "schemas"); err != nil {
 		return view{}, err
 	}

@@ -4,20 +4,19 @@ import (
 	"errors"
 	"net/http"
 
-	"purser/web/backend"
 	"purser/web/signin"
 )
 
 var (
-	errIssuer = &backend.Refusal{
+	errIssuer = &refusal{
 		Status: http.StatusServiceUnavailable, Message: "The issuer that signs users in does not answer. Try again later.",
 	}
-	errRefused = &backend.Refusal{
+	errRefused = &refusal{
 		Status: http.StatusBadGateway,
 		Message: "The issuer that signs users in did not complete this sign-in. Sign in again; if that does not help, the " +
 			"log of this server has the reason.",
 	}
-	errAttempt = &backend.Refusal{
+	errAttempt = &refusal{
 		Status:  http.StatusBadRequest,
 		Message: "This sign-in was not begun in this browser, or took too long. Sign in again.",
 	}
@@ -48,7 +47,7 @@ func (s *server) fromIssuer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if refused := v.param("error"); refused != "" {
-		v.fail(&backend.Refusal{
+		v.fail(&refusal{
 			Status:  http.StatusForbidden,
 			Message: "The issuer did not sign you in: " + refused + " " + v.param("error_description"),
 		})
@@ -65,13 +64,13 @@ func (s *server) fromIssuer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for _, token := range tokens { // the API decides which it accepts
-		if err = s.enter(w, r, token); err == nil || !backend.RefusedWith(err, http.StatusUnauthorized) {
+		if err = s.enter(w, r, token); err == nil || !refusedWith(err, http.StatusUnauthorized) {
 			break
 		}
 	}
 	switch {
-	case backend.RefusedWith(err, http.StatusUnauthorized):
-		v.fail(&backend.Refusal{
+	case refusedWith(err, http.StatusUnauthorized):
+		v.fail(&refusal{
 			Status: http.StatusForbidden, Message: "The issuer signed you in, but its token is not for this server.",
 		})
 	case err != nil:

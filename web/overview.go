@@ -6,11 +6,10 @@ import (
 	"net/url"
 	"strconv"
 
-	"purser/internal/client"
-	"purser/web/backend"
+	"purser/internal/events"
+	"purser/internal/wire"
 	"purser/web/layout"
 	"purser/web/reasons"
-	"purser/web/wire"
 )
 
 // overviewView is the content of the first page.
@@ -18,7 +17,7 @@ type overviewView struct {
 	*layout.Paper
 
 	Empty    bool // there is no revision yet
-	Revision client.Revision
+	Revision wire.Revision
 	Before   int64 // the revision before it; 0 if there is none
 	Verdict  reasons.Verdict
 	Findings reasons.Shown
@@ -26,13 +25,13 @@ type overviewView struct {
 	History  []revisionItem
 	Expires  *reasons.Required // the one whose result expires next; nil if none does
 	LastGood int64             // the newest of History that may be deployed, if the newest of all may not; 0: none
-	Buckets  []client.Bucket
+	Buckets  []wire.Bucket
 	Buckets2 bool // there are more
 }
 
 // revisionItem is a revision in a list, with its changes if they are known.
 type revisionItem struct {
-	client.Revision
+	wire.Revision
 
 	Did *madeBy
 }
@@ -45,7 +44,7 @@ func (v *visit) overview() (view, error) {
 	shown := view{template: "overview", title: "Overview", section: "overview"}
 	page := overviewView{Paper: v.Paper}
 	err := v.api.Get(v.Context(), &page.Revision, nil, "revisions", "latest")
-	if backend.RefusedWith(err, http.StatusNotFound) || err == nil && page.Revision.ID == 0 {
+	if refusedWith(err, http.StatusNotFound) || err == nil && page.Revision.ID == 0 {
 		page.Empty = true
 		shown.data = page
 		return shown, nil
@@ -56,18 +55,18 @@ func (v *visit) overview() (view, error) {
 	const recent, maxBuckets = 10, 100
 	page.Before = *page.Revision.Previous
 	var judged judgement
-	var buckets wire.List[client.Bucket]
-	err = backend.Together(v.Context(),
+	var buckets wire.List[wire.Bucket]
+	err = together(v.Context(),
 		func(ctx context.Context) (err error) {
 			judged, err = v.judge(ctx, page.Revision, 50) //nolint:mnd // some
 			return err
 		},
 		func(ctx context.Context) (err error) {
 			page.History, _, err = v.history(ctx, url.Values{}, 0, recent)
-			return backend.Serious(err)
+			return dropExpected(err)
 		},
 		func(ctx context.Context) error {
-			return backend.Serious(v.api.Get(ctx, &buckets, url.Values{"limit": {strconv.Itoa(maxBuckets)}}, "buckets"))
+			return dropExpected(v.api.Get(ctx, &buckets, url.Values{"limit": {strconv.Itoa(maxBuckets)}}, "buckets"))
 		},
 	)
 	if err != nil {
@@ -102,16 +101,16 @@ type judgement struct {
 }
 
 // judge requests the verdict on a revision and a limited number of findings.
-func (v *visit) judge(ctx context.Context, revision client.Revision, most int) (judged judgement, err error) {
+func (v *visit) judge(ctx context.Context, revision wire.Revision, most int) (judged judgement, err error) {
 	id := strconv.FormatInt(revision.ID, 10)
-	var status client.Verdict
+	var status wire.Verdict
 	var found wire.Findings
 	hide := url.Values{"cleartext-secrets": {"false"}}
-	err = backend.Together(ctx,
+	err = together(ctx,
 		func(ctx context.Context) error { return v.api.Get(ctx, &status, hide, "revisions", id, "status") },
 		func(ctx context.Context) error {
 			query := url.Values{"limit": {strconv.Itoa(most)}, "cleartext-secrets": {"false"}}
-			return backend.Serious(v.api.Get(ctx, &found, query, "revisions", id, "findings"))
+			return dropExpected(v.api.Get(ctx, &found, query, "revisions", id, "findings"))
 		},
 	)
 	if err != nil {
@@ -126,7 +125,7 @@ func (v *visit) judge(ctx context.Context, revision client.Revision, most int) (
 const maxRequired = 30
 
 // required returns the validations that policies require or, without policies, the reported ones.
-func (v *visit) required(ctx context.Context, revision client.Revision, status client.Verdict) (
+func (v *visit) required(ctx context.Context, revision wire.Revision, status wire.Verdict) (
 	[]reasons.Required, error,
 ) {
 	all, id := reasons.RequiredOf(status), strconv.FormatInt(revision.ID, 10)
@@ -134,7 +133,7 @@ func (v *visit) required(ctx context.Context, revision client.Revision, status c
 	work := []func(context.Context) error{}
 	if v.may("deckhand:show_audit") {
 		work = append(work, func(ctx context.Context) error {
-			return backend.Serious(v.api.Get(ctx, &posts, url.Values{"revision": {id}, "limit": {"200"}}, "audit"))
+			return dropExpected(v.api.Get(ctx, &posts, url.Values{"revision": {id}, "limit": {"200"}}, "audit"))
 		})
 	}
 	for i := range all {
@@ -151,10 +150,10 @@ func (v *visit) required(ctx context.Context, revision client.Revision, status c
 			var known bool
 			all[i].Newest, known, err = v.newest(ctx, id, all[i].Name)
 			all[i].Unasked = err == nil && !known
-			return backend.Serious(err)
+			return dropExpected(err)
 		})
 	}
-	if err := backend.Together(ctx, work...); err != nil {
+	if err := together(ctx, work...); err != nil {
 		return nil, err
 	}
 	for i := range all {
@@ -165,14 +164,14 @@ func (v *visit) required(ctx context.Context, revision client.Revision, status c
 
 // newest returns the newest result that was posted of a validation of others; the zero result if there is none. known
 // is false if there are too many to look for it.
-func (v *visit) newest(ctx context.Context, revision, name string) (found wire.Result, known bool, err error) {
+func (v *visit) newest(ctx context.Context, revision, name string) (found wire.Entry, known bool, err error) {
 	const most, maxPages = 1000, 5
 	last := ""
 	for offset := 0; ; offset += most {
 		if offset == most*maxPages {
 			return found, false, nil
 		}
-		var entries wire.List[wire.Result]
+		var entries wire.List[wire.EntryItem]
 		query := url.Values{"limit": {strconv.Itoa(most)}, "offset": {strconv.Itoa(offset)}}
 		err = v.api.Get(ctx, &entries, query, "revisions", revision, "validations", name)
 		if n := len(entries.Results); n > 0 {
@@ -196,7 +195,7 @@ func (v *visit) history(ctx context.Context, query url.Values, offset, limit int
 	query.Set("order", "desc")
 	query.Set("limit", strconv.Itoa(limit))
 	query.Set("offset", strconv.Itoa(offset))
-	var found wire.List[client.Revision]
+	var found wire.List[wire.Revision]
 	if v.Compat && !query.Has("tag") {
 		if err := v.byNumber(ctx, &found, offset, limit); err != nil {
 			return nil, false, err
@@ -222,24 +221,24 @@ func (v *visit) history(ctx context.Context, query url.Values, offset, limit int
 }
 
 // byNumber requests limit revisions one by one, because the list would have all of them. It omits deleted revisions.
-func (v *visit) byNumber(ctx context.Context, found *wire.List[client.Revision], offset, limit int) error {
-	var newest client.Revision
+func (v *visit) byNumber(ctx context.Context, found *wire.List[wire.Revision], offset, limit int) error {
+	var newest wire.Revision
 	if err := v.api.Get(ctx, &newest, nil, "revisions", "latest"); err != nil {
-		return backend.Serious(err)
+		return dropExpected(err)
 	}
 	first := newest.ID - int64(offset)
 	last := max(first-int64(limit), 0)
 	for id := first; id > last; id-- {
-		var revision client.Revision
+		var revision wire.Revision
 		switch err := v.api.Get(ctx, &revision, nil, "revisions", strconv.FormatInt(id, 10)); {
 		case err == nil:
 			found.Results = append(found.Results, revision)
-		case backend.Serious(err) != nil:
+		case dropExpected(err) != nil:
 			return err
 		}
 	}
 	if last > 0 {
-		found.Next = new("")
+		found.Next = new(wire.Optional(""))
 	}
 	return nil
 }
@@ -247,29 +246,21 @@ func (v *visit) byNumber(ctx context.Context, found *wire.List[client.Revision],
 // did returns the changes of the newest revisions that the feed of events still has.
 func (v *visit) did(ctx context.Context) (map[int64]*madeBy, error) {
 	const back = 1000
-	type page struct {
-		Cursor string `json:"cursor"`
-		Events []struct {
-			Data struct {
-				Revision int64 `json:"revision"`
-				Added    int   `json:"added"`
-				Removed  int   `json:"removed"`
-			} `json:"data"`
-		} `json:"events"`
-	}
-	var now, last page
+	var now, last wire.Events[struct {
+		Data events.Created `json:"data"`
+	}]
 	if !v.may("purser:list_events") {
 		return nil, nil
 	}
 	if err := v.api.Get(ctx, &now, url.Values{"since": {"now"}}, "events"); err != nil {
-		return nil, backend.Serious(err)
+		return nil, dropExpected(err)
 	}
 	cursor, _ := strconv.ParseInt(now.Cursor, 10, 64) // the API's own number
 	query := url.Values{
 		"since": {strconv.FormatInt(max(cursor-back, 0), 10)}, "type": {"purser.revision.created"}, "limit": {"1000"},
 	}
 	if err := v.api.Get(ctx, &last, query, "events"); err != nil {
-		return nil, backend.Serious(err)
+		return nil, dropExpected(err)
 	}
 	made := map[int64]*madeBy{}
 	for _, e := range last.Events {

@@ -9,8 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"purser/internal/client"
-	"purser/web/backend"
+	"purser/internal/wire"
 )
 
 // results is an API with a number of results of one validation. It counts the requests for pages of them.
@@ -45,11 +44,11 @@ func TestVisit_required(t *testing.T) {
 	for number, want := range map[int]string{0: "", 1: "result 0", 5000: "result 4999", 5001: "unasked", 90_000: "unasked"} {
 		var pages atomic.Int32
 		r := httptest.NewRequest(http.MethodGet, "/ui/", http.NoBody)
-		v := &visit{Request: r, api: backend.New(results(t, number, &pages), r, "")}
-		status := client.Verdict{Policies: []client.Policy{{
-			Name: "gate", Validations: []client.Validation{{Name: "site-validation", Status: "success"}},
+		v := &visit{Request: r, api: newAPI(results(t, number, &pages), r, "")}
+		status := wire.Verdict{Policies: []wire.Policy{{
+			Name: "gate", Validations: []wire.Validation{{Name: "site-validation", Status: "success"}},
 		}}}
-		all, err := v.required(t.Context(), client.Revision{ID: 1}, status)
+		all, err := v.required(t.Context(), wire.Revision{ID: 1}, status)
 		if err != nil || len(all) != 1 {
 			t.Fatalf("%d results: %v, %v", number, all, err)
 		}
@@ -57,7 +56,7 @@ func TestVisit_required(t *testing.T) {
 		if all[0].Unasked {
 			got += "unasked"
 		}
-		if got != want || pages.Load() > 5 {
+		if string(got) != want || pages.Load() > 5 {
 			t.Errorf("of %d results it shows %q after %d pages, want %q", number, got, pages.Load(), want)
 		}
 	}

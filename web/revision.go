@@ -3,17 +3,14 @@ package web
 import (
 	"context"
 	"encoding/json"
-	"maps"
 	"net/url"
-	"slices"
 	"strconv"
 
 	"purser/internal/client"
-	"purser/web/backend"
+	"purser/internal/wire"
 	"purser/web/display"
 	"purser/web/layout"
 	"purser/web/reasons"
-	"purser/web/wire"
 )
 
 // revisionsView is the content of the list of revisions.
@@ -51,7 +48,7 @@ type revisionView struct {
 	Verdict   reasons.Verdict
 	Stamp     string
 	Required  []reasons.Required
-	Others    []client.Validation // validations that no policy requires
+	Others    []wire.Validation // validations that no policy requires
 	Findings  reasons.Shown
 	Before    int64 // the revision before that is left; 0 if there is none
 	After     int64
@@ -73,43 +70,39 @@ type tag struct {
 
 // revision shows one revision.
 func (v *visit) revision() (view, error) {
-	var described struct {
-		client.Revision
-
-		Tagged map[string]json.RawMessage `json:"tags"`
-	}
+	var described wire.Revision
 	if err := v.api.Get(v.Context(), &described, nil, "revisions", v.PathValue("revision")); err != nil {
 		return view{}, err
 	}
 	page := revisionView{
-		Paper: v.Paper, Revision: revisionItem{Revision: described.Revision}, Weakened: described.Weakened,
+		Paper: v.Paper, Revision: revisionItem{Revision: described}, Weakened: described.Weakened,
 		Before: *described.Previous, After: *described.Next, Newest: *described.Next == 0,
 	}
-	for _, name := range slices.Sorted(maps.Keys(described.Tagged)) {
-		page.Tags = append(page.Tags, tag{name, tagText(described.Tagged[name])})
+	for _, name := range described.Tags.Names {
+		page.Tags = append(page.Tags, tag{name, tagText(described.Tags.Data[name])})
 	}
 	id := strconv.FormatInt(described.ID, 10)
 	var judged judgement
 	var documents documentPage
-	var reported wire.List[client.Validation]
-	err := backend.Together(v.Context(),
+	var reported wire.List[wire.Validation]
+	err := together(v.Context(),
 		func(ctx context.Context) (err error) {
-			judged, err = v.judge(ctx, described.Revision, 200) //nolint:mnd // some
+			judged, err = v.judge(ctx, described, 200) //nolint:mnd // some
 			return err
 		},
 		func(ctx context.Context) (err error) {
 			page.Changes, page.Changed, err = v.changes(ctx, strconv.FormatInt(page.Before, 10), id, false, 0)
-			if err != nil && backend.Serious(err) == nil {
+			if err != nil && dropExpected(err) == nil {
 				page.Unshown = err.Error()
 			}
-			return backend.Serious(err)
+			return dropExpected(err)
 		},
 		func(ctx context.Context) (err error) {
 			documents, err = v.documents(ctx, id, url.Values{}, 0, 50) //nolint:mnd // some
-			return backend.Serious(err)
+			return dropExpected(err)
 		},
 		func(ctx context.Context) error {
-			return backend.Serious(v.api.Get(ctx, &reported, nil, "revisions", id, "validations"))
+			return dropExpected(v.api.Get(ctx, &reported, nil, "revisions", id, "validations"))
 		},
 	)
 	if err != nil {
@@ -140,17 +133,13 @@ func (v *visit) changes(ctx context.Context, from, to string, rendered bool, off
 	changes []display.Comparison, count int, err error,
 ) {
 	query := differencesQuery("documents", rendered, offset)
-	var differing wire.List[struct {
-		client.Identity
-
-		Change string `json:"change"`
-	}]
+	var differing wire.List[wire.Difference]
 	if err := v.api.Get(ctx, &differing, query, "revisions", from, "deepdiff", to); err != nil {
 		return nil, 0, err
 	}
 	changes = make([]display.Comparison, len(differing.Results))
 	for i, d := range differing.Results {
-		changes[i] = display.Comparison{Document: d.Identity, Change: wordFor(d.Change)}
+		changes[i] = display.Comparison{Document: d.Identity(), Change: wordFor(d.Change)}
 	}
 	return changes, differing.Count, nil
 }
@@ -191,7 +180,7 @@ func (v *visit) documents(ctx context.Context, revision string, query url.Values
 	query.Set("limit", strconv.Itoa(wanted))
 	query.Set("offset", strconv.Itoa(offset))
 	query.Set("cleartext-secrets", "false")
-	answer, err := v.api.Do(ctx, backend.Call{Path: []string{"revisions", revision, "documents"}, Query: query})
+	answer, err := v.api.Do(ctx, client.Request{Path: []string{"revisions", revision, "documents"}, Query: query})
 	if err != nil {
 		return found, err
 	}
@@ -203,7 +192,7 @@ func (v *visit) documents(ctx context.Context, revision string, query url.Values
 		found.Results = found.Results[min(offset, len(found.Results)):]
 	}
 	if len(found.Results) > limit {
-		found.Results, found.Next = found.Results[:limit], new("")
+		found.Results, found.Next = found.Results[:limit], new(wire.Optional(""))
 	}
 	return found, nil
 }
@@ -212,13 +201,13 @@ func (v *visit) documents(ctx context.Context, revision string, query url.Values
 type validationView struct {
 	*layout.Paper
 
-	Revision client.Revision
-	Status   client.Validation // in the verdict
+	Revision wire.Revision
+	Status   wire.Validation // in the verdict
 	Problem  reasons.Problem
 	Findings reasons.Shown
-	Newest   wire.Result // the newest one posted, or the entry that was asked for
-	Entry    string      // its position if it was asked for
-	Entries  []wire.Result
+	Newest   wire.Entry // the newest one posted, or the entry that was asked for
+	Entry    string     // its position if it was asked for
+	Entries  []wire.EntryItem
 	Pages    layout.Pager
 }
 
@@ -231,14 +220,14 @@ func (v *visit) validation() (view, error) {
 		return view{}, err
 	}
 	id := strconv.FormatInt(page.Revision.ID, 10)
-	var status client.Verdict
+	var status wire.Verdict
 	var found wire.Findings
-	var entries wire.List[wire.Result]
-	err := backend.Together(v.Context(),
+	var entries wire.List[wire.EntryItem]
+	err := together(v.Context(),
 		func(ctx context.Context) error { return v.api.Get(ctx, &status, hide, "revisions", id, "status") },
 		func(ctx context.Context) error {
 			query := url.Values{"validation": {name}, "limit": {"100"}, "cleartext-secrets": {"false"}}
-			return backend.Serious(v.api.Get(ctx, &found, query, "revisions", id, "findings"))
+			return dropExpected(v.api.Get(ctx, &found, query, "revisions", id, "findings"))
 		},
 		func(ctx context.Context) error {
 			query := url.Values{"limit": {strconv.Itoa(limit)}, "offset": {strconv.Itoa(page.Pages.Offset)}}
@@ -248,10 +237,10 @@ func (v *visit) validation() (view, error) {
 			switch {
 			case page.Entry != "":
 				return v.api.Get(ctx, &page.Newest, hide, "revisions", id, "validations", name, "entries", page.Entry)
-			case !(client.Validation{Name: name}).Own():
+			case !(wire.Validation{Name: name}).Own():
 				page.Newest, _, err = v.newest(ctx, id, name)
 			}
-			return backend.Serious(err)
+			return dropExpected(err)
 		},
 	)
 	if err != nil {

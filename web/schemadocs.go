@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"purser/internal/client"
-	"purser/web/backend"
+	"purser/internal/wire"
 )
 
 // schemaView is the content of the page that documents a schema.
@@ -21,7 +21,7 @@ type schemaView struct {
 // with html/template too, so no text of a schema is markup in it; anything else than such a page is not shown. A schema
 // that takes something from a secret is refused: it is shown on the page of its document.
 func (v *visit) schema() (view, error) {
-	var revision client.Revision
+	var revision wire.Revision
 	if err := v.api.Get(v.Context(), &revision, nil, "revisions", v.PathValue("revision")); err != nil {
 		return view{}, err
 	}
@@ -29,7 +29,7 @@ func (v *visit) schema() (view, error) {
 	page := schemaView{
 		Revision: revision.ID, Name: v.PathValue("space") + "/" + v.PathValue("kind") + "/" + v.PathValue("v"),
 	}
-	text, err := v.api.Text(v.Context(), backend.TypeHTML, url.Values{"cleartext-secrets": {"false"}},
+	text, err := v.api.Text(v.Context(), client.HTML, url.Values{"cleartext-secrets": {"false"}},
 		"revisions", id, "schemas", v.PathValue("space"), v.PathValue("kind"), v.PathValue("v"), "docs")
 	if err != nil {
 		return view{}, err

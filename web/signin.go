@@ -7,8 +7,7 @@ import (
 	"path"
 	"strings"
 
-	"purser/internal/client"
-	"purser/web/backend"
+	"purser/internal/wire"
 	"purser/web/signin"
 )
 
@@ -96,9 +95,9 @@ func (s *server) showSignIn(w http.ResponseWriter, r *http.Request) {
 	v := s.visit(w, r)
 	content := signInView{Next: s.next(v.param("next"))}
 	token := s.cookies.Session(r).Token
-	var caller client.Caller
-	err := backend.New(s.API, r, token).Get(r.Context(), &caller, nil, "whoami")
-	if backend.RefusedWith(err, http.StatusMisdirectedRequest) {
+	var caller wire.Caller
+	err := newAPI(s.API, r, token).Get(r.Context(), &caller, nil, "whoami")
+	if refusedWith(err, http.StatusMisdirectedRequest) {
 		v.fail(err)
 		return
 	}
@@ -115,7 +114,7 @@ func (s *server) showSignIn(w http.ResponseWriter, r *http.Request) {
 // maxForm bounds the body of a form, in bytes.
 const maxForm = 128 << 10
 
-var errForm = &backend.Refusal{
+var errForm = &refusal{
 	Status: http.StatusBadRequest, Message: "The form or the link cannot be read, or is too long.",
 }
 
@@ -137,7 +136,7 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	err := s.enter(w, r, token)
-	switch failed := new(backend.Refusal); {
+	switch failed := new(refusal); {
 	case err == nil:
 		http.Redirect(w, r, next, http.StatusSeeOther) //nolint:gosec // next checks it
 	case errors.As(err, &failed) && failed.Status == http.StatusUnauthorized:
@@ -151,12 +150,12 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
 
 // enter begins a session with a token that the API accepts.
 func (s *server) enter(w http.ResponseWriter, r *http.Request, token string) error {
-	if err := backend.New(s.API, r, token).Get(r.Context(), &client.Caller{}, nil, "whoami"); err != nil {
+	if err := newAPI(s.API, r, token).Get(r.Context(), &wire.Caller{}, nil, "whoami"); err != nil {
 		return err
 	}
 	err := s.cookies.Begin(w, r, token)
 	if errors.Is(err, signin.ErrLong) {
-		return &backend.Refusal{Status: http.StatusBadRequest, Message: "The token is too long."}
+		return &refusal{Status: http.StatusBadRequest, Message: "The token is too long."}
 	}
 	return err
 }

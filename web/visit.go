@@ -9,8 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"purser/internal/client"
-	"purser/web/backend"
+	"purser/internal/wire"
 	"purser/web/layout"
 	"purser/web/signin"
 )
@@ -34,9 +33,9 @@ type visit struct {
 	*layout.Paper
 
 	w       http.ResponseWriter
-	api     backend.Client
+	api     api
 	session signin.Session
-	caller  client.Caller
+	caller  wire.Caller
 }
 
 // visit returns a visit of somebody who is not signed in.
@@ -55,10 +54,10 @@ func (v *visit) param(name string) string { return v.URL.Query().Get(name) }
 func (s *server) answer(ctx context.Context, w http.ResponseWriter, r *http.Request, get maker) {
 	v := s.visit(w, r)
 	v.session = s.cookies.Session(r)
-	v.api = backend.New(s.API, r, v.session.Token)
+	v.api = newAPI(s.API, r, v.session.Token)
 	send, err := v.inTurn(ctx, get)
 	switch {
-	case backend.RefusedWith(err, http.StatusUnauthorized):
+	case refusedWith(err, http.StatusUnauthorized):
 		s.askToSignIn(v)
 	case err != nil:
 		v.fail(err)
@@ -91,25 +90,25 @@ type absence struct {
 
 // noRevision is the refusal of a request about a revision that does not exist.
 type noRevision struct {
-	*backend.Refusal
+	*refusal
 	absence
 }
 
 // Unwrap returns the refusal.
-func (n *noRevision) Unwrap() error { return n.Refusal }
+func (n *noRevision) Unwrap() error { return n.refusal }
 
 // aboutRevision returns the error to show for err, which is about the named revision. If that revision does not exist,
 // it is a *noRevision with the newest one.
 func (v *visit) aboutRevision(ctx context.Context, name string, err error) error {
-	var one, newest client.Revision
-	if !backend.RefusedWith(err, http.StatusNotFound) ||
-		!backend.RefusedWith(v.api.Get(ctx, &one, nil, "revisions", name), http.StatusNotFound) {
+	var one, newest wire.Revision
+	if !refusedWith(err, http.StatusNotFound) ||
+		!refusedWith(v.api.Get(ctx, &one, nil, "revisions", name), http.StatusNotFound) {
 		return err
 	}
 	found := v.api.Get(ctx, &newest, nil, "revisions", "latest")
 	_, number := strconv.ParseInt(name, 10, 64)
 	switch {
-	case backend.RefusedWith(found, http.StatusNotFound) || found == nil && newest.ID == 0:
+	case refusedWith(found, http.StatusNotFound) || found == nil && newest.ID == 0:
 		return absent("There is no revision yet", 0)
 	case found != nil || number != nil:
 		return err
@@ -119,7 +118,7 @@ func (v *visit) aboutRevision(ctx context.Context, name string, err error) error
 
 // absent returns the refusal of a request about a revision that does not exist.
 func absent(message string, newest int64) *noRevision {
-	return &noRevision{&backend.Refusal{Status: http.StatusNotFound, Message: message}, absence{true, newest}}
+	return &noRevision{&refusal{Status: http.StatusNotFound, Message: message}, absence{true, newest}}
 }
 
 // page returns the handler of a page.
@@ -163,10 +162,10 @@ func (v *visit) fail(err error) {
 		return // nobody reads the answer
 	}
 	failed := failure{Status: http.StatusInternalServerError, Message: "The server's log has the cause."}
-	if refused, ok := errors.AsType[*backend.Refusal](err); ok {
+	if refused, ok := errors.AsType[*refusal](err); ok {
 		failed.Status, failed.Message = refused.Status, refused.Error()
-		if after := refused.Header.Get("Retry-After"); after != "" {
-			v.w.Header().Set("Retry-After", after)
+		if refused.After > 0 {
+			v.w.Header().Set("Retry-After", strconv.Itoa(refused.After))
 		}
 	} else {
 		v.complain(v.Request, err)
@@ -211,13 +210,13 @@ func titleOf(status int) string {
 }
 
 func (v *visit) nowhere() (view, error) {
-	return view{}, &backend.Refusal{Status: http.StatusNotFound, Message: "No page exists at " + v.URL.Path + "."}
+	return view{}, &refusal{Status: http.StatusNotFound, Message: "No page exists at " + v.URL.Path + "."}
 }
 
 // forged answers a request made by a page of another site.
 func (s *server) forged(w http.ResponseWriter, r *http.Request) {
 	v := s.visit(w, r)
-	v.fail(&backend.Refusal{
+	v.fail(&refusal{
 		Status:  http.StatusForbidden,
 		Message: "The request came from another site's page, and was not carried out. Open the page here and try again.",
 	})
@@ -232,7 +231,7 @@ func (v *visit) frame(of view) layout.Frame {
 }
 
 // nameOf returns the name of a user.
-func nameOf(caller client.Caller) string { return cmp.Or(caller.User.Name, caller.User.ID) }
+func nameOf(caller wire.Caller) string { return cmp.Or(string(caller.User.Name), caller.User.ID) }
 
 // show writes a page.
 func (v *visit) show(of view) {

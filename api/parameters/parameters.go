@@ -10,9 +10,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"purser/api/views"
 	"purser/internal/fault"
 	"purser/internal/revisions"
+	"purser/internal/wire"
 )
 
 // The parameters that more than the handlers know.
@@ -146,7 +146,7 @@ func (q *Query) Time(parameter string) time.Time {
 	if text == "" {
 		return time.Time{}
 	}
-	for _, format := range []string{time.RFC3339, views.TimeFormat} {
+	for _, format := range []string{time.RFC3339, wire.TimeFormat} {
 		if t, err := time.Parse(format, text); err == nil {
 			return t
 		}

@@ -14,6 +14,7 @@ import (
 	"purser/internal/fault"
 	"purser/internal/queries"
 	"purser/internal/revisions"
+	"purser/internal/wire"
 	"purser/internal/words"
 )
 
@@ -280,11 +281,11 @@ func documentValue(doc *revisions.Stored, hidden bool) document.Mapping {
 }
 
 // Differing returns the documents of a deep diff without their differences. Its count includes all pages.
-func Differing(found queries.DeepDifferences) List[DocumentDifference] {
-	differing := List[DocumentDifference]{found.Total, []DocumentDifference{}}
+func Differing(found queries.DeepDifferences) wire.List[wire.Difference] {
+	differing := wire.List[wire.Difference]{Count: found.Total, Results: []wire.Difference{}}
 	for _, bucket := range found.Buckets {
 		for _, d := range bucket.Documents {
-			differing.Results = append(differing.Results, documentDifferenceOf(d))
+			differing.Results = append(differing.Results, difference(d))
 		}
 	}
 	return differing

@@ -2,98 +2,23 @@ package views
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"purser/internal/document"
 	"purser/internal/findings"
 	"purser/internal/revisions"
 	"purser/internal/validations"
+	"purser/internal/wire"
 	"purser/internal/words"
 )
 
-// Findings lists the findings of a revision.
-type Findings struct {
-	Revision *int64 `json:"revision"` // null if there is none
-	Stamp    string `json:"stamp"`
-	Status   string `json:"status"`
-	Counts
-
-	Findings []Found `json:"findings"`
-}
-
-// Counts shows how many findings there are.
-type Counts struct {
-	Total       int      `json:"total"`
-	More        bool     `json:"more"` // there may be others, which were not examined
-	Failures    int      `json:"failures"`
-	Causes      []Cause  `json:"causes"`
-	Groups      int      `json:"groups"`
-	Validations []number `json:"byValidation"`
-}
-
-// Cause shows a group of similar findings.
-type Cause struct {
-	Findings  int   `json:"findings"`
-	Documents int   `json:"documents"`
-	More      bool  `json:"more,omitempty"` // there may be others
-	First     Found `json:"first"`
-}
-
-// number shows the number of findings of a validation.
-type number struct {
-	Name      string `json:"name"`
-	Level     string `json:"level"`
-	Findings  int    `json:"findings"`
-	Documents int    `json:"documents"`
-	More      bool   `json:"more,omitempty"`    // there may be other findings
-	Unnamed   bool   `json:"unnamed,omitempty"` // some are about documents that are not known
-}
-
-// Found shows a finding.
-type Found struct {
-	Level      string          `json:"level"`
-	Validation string          `json:"validation"`
-	Document   *foundDocument  `json:"document"` // null if the finding is not about a document
-	Path       *string         `json:"path"`
-	Rule       *string         `json:"rule"`
-	Message    string          `json:"message"`
-	Value      json.RawMessage `json:"value,omitempty"`
-	Advice     *string         `json:"advice"`
-
-	Causes []validations.Cause `json:"causes,omitempty"`
-
-	Secret bool `json:"secret,omitempty"`
-	Line   int  `json:"line,omitempty"` // in the body of the request
-	Column int  `json:"column,omitempty"`
-
-	Others []otherView `json:"others,omitempty"`
-}
-
-// otherView is another document that a finding is about.
-type otherView struct {
-	Schema string  `json:"schema"`
-	Layer  *string `json:"layer"`
-	Name   string  `json:"name"`
-	Line   int     `json:"line,omitempty"` // in the body of the request
-	Column int     `json:"column,omitempty"`
-}
-
-type foundDocument struct {
-	Schema string  `json:"schema"`
-	Layer  *string `json:"layer"`
-	Name   string  `json:"name"`
-	Bucket *string `json:"bucket"`
-}
-
-// FindingsOf returns the view of findings.
-func FindingsOf(found findings.List) Findings {
-	view := Findings{
-		Stamp: found.Stamp.String(), Status: found.Verdict.Status.String(), Counts: CountsOf(found.Counts),
-		Findings: FoundOf(found.Findings),
+// Findings returns the view of findings.
+func Findings(found findings.List) wire.Findings {
+	view := wire.Findings{
+		Stamp: found.Stamp.String(), Status: found.Verdict.Status.String(), Counts: Counts(found.Counts),
+		Findings: Found(found.Findings),
 	}
 	if found.ID > 0 {
 		view.Revision = &found.ID
@@ -101,46 +26,49 @@ func FindingsOf(found findings.List) Findings {
 	return view
 }
 
-// CountsOf returns the view of the numbers of findings.
-func CountsOf(counts findings.Counts) Counts {
-	view := Counts{
-		Total: counts.Total, More: counts.More, Failures: counts.Failures, Causes: []Cause{}, Groups: counts.Groups,
-		Validations: []number{},
+// Counts returns the view of the numbers of findings.
+func Counts(counts findings.Counts) wire.Counts {
+	view := wire.Counts{
+		Total: counts.Total, More: counts.More, Failures: counts.Failures, Causes: []wire.Cause{}, Groups: counts.Groups,
+		ByValidation: []wire.Number{},
 	}
 	for _, cause := range counts.Causes {
-		view.Causes = append(view.Causes, Cause{
+		view.Causes = append(view.Causes, wire.Cause{
 			Findings: cause.Findings, Documents: cause.Documents, More: cause.More,
-			First: FoundOf([]findings.Finding{cause.First})[0],
+			First: Found([]findings.Finding{cause.First})[0],
 		})
 	}
 	for of, n := range counts.Numbers {
-		view.Validations = append(view.Validations, number{
-			of.Validation, of.Level.String(), n.Findings, n.Documents, n.More, n.Unnamed,
+		view.ByValidation = append(view.ByValidation, wire.Number{
+			Name: of.Validation, Level: of.Level.String(), Findings: n.Findings, Documents: n.Documents,
+			More: n.More, Unnamed: n.Unnamed,
 		})
 	}
-	slices.SortFunc(view.Validations, func(a, b number) int {
+	slices.SortFunc(view.ByValidation, func(a, b wire.Number) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Level, b.Level))
 	})
 	return view
 }
 
-// FoundOf returns the views of findings in a list.
-func FoundOf(list []findings.Finding) []Found {
-	views := make([]Found, len(list))
+// Found returns the views of findings in a list.
+func Found(list []findings.Finding) []wire.Finding {
+	views := make([]wire.Finding, len(list))
 	for i, f := range list {
-		views[i] = Found{
-			Level: f.Level.String(), Validation: f.Validation, Path: Optional(f.Path), Rule: Optional(f.Rule),
-			Message: f.Message, Value: f.Value, Advice: Optional(f.Advice), Secret: f.Secret,
+		views[i] = wire.Finding{
+			Level: f.Level.String(), Validation: f.Validation, Path: wire.Optional(f.Path), Rule: wire.Optional(f.Rule),
+			Message: f.Message, Value: f.Value, Advice: wire.Optional(f.Advice), Secret: f.Secret,
 			Line: f.At.Line, Column: f.At.Column, Causes: f.Causes,
 		}
 		if f.Document != (document.Identity{}) {
-			views[i].Document = &foundDocument{
-				f.Document.Schema, Optional(f.Document.Layer), f.Document.Name, Optional(f.Bucket),
+			views[i].Document = &wire.Identity{
+				Schema: f.Document.Schema, Layer: wire.Optional(f.Document.Layer), Name: f.Document.Name,
+				Bucket: wire.Optional(f.Bucket),
 			}
 		}
 		for _, other := range f.Others {
-			views[i].Others = append(views[i].Others, otherView{
-				other.Schema, Optional(other.Layer), other.Name, other.At.Line, other.At.Column,
+			views[i].Others = append(views[i].Others, wire.Other{
+				Schema: other.Schema, Layer: wire.Optional(other.Layer), Name: other.Name,
+				Line: other.At.Line, Column: other.At.Column,
 			})
 		}
 	}
@@ -194,7 +122,7 @@ func Below(found findings.List, most int) (shown []findings.Finding, lines strin
 	isAboutNone := func(f findings.Finding) bool { return f.Document == (document.Identity{}) }
 	about, rest := slices.DeleteFunc(slices.Clone(found.Findings), isAboutNone), found.Total-found.Others
 	if len(about) == rest {
-		return about, FindingLines(about) + restLine(0, found.More)
+		return about, FindingLines(about) + words.Rest(0, found.More)
 	}
 	var b strings.Builder
 	for _, cause := range found.Causes {
@@ -202,22 +130,9 @@ func Below(found findings.List, most int) (shown []findings.Finding, lines strin
 			continue
 		}
 		shown, rest = append(shown, cause.First), rest-cause.Findings
-		b.WriteString(findingLine(cause.First))
-		if others := cause.Findings - 1; others > 0 {
-			fmt.Fprintf(&b, ", and %s more like it, in %s", atLeast(strconv.Itoa(others), cause.More),
-				words.Count(cause.Documents, "document"))
-		}
-		b.WriteByte('\n')
+		b.WriteString(findingLine(cause.First) + words.Others(cause.Findings, cause.Documents, cause.More) + "\n")
 	}
-	return shown, b.String() + restLine(rest, found.More)
-}
-
-// atLeast returns a number in words as one that may be larger if more is set.
-func atLeast(number string, more bool) string {
-	if more {
-		return "at least " + number
-	}
-	return number
+	return shown, b.String() + words.Rest(rest, found.More)
 }
 
 // closest describes the errors of the branch of an anyOf or oneOf that was most likely meant; "" if that is unknown.
@@ -229,19 +144,7 @@ func closest(causes []validations.Cause) string {
 }
 
 // RestLine says how many findings are not shown; "" if all are.
-func RestLine(found findings.List) string {
-	return restLine(found.Total-len(found.Findings), found.More)
-}
-
-func restLine(rest int, more bool) string {
-	switch {
-	case rest > 0:
-		return "and " + atLeast(strconv.Itoa(rest), more) + " more\n"
-	case more:
-		return "and perhaps others, which were not examined\n"
-	}
-	return ""
-}
+func RestLine(found findings.List) string { return words.Rest(found.Total-len(found.Findings), found.More) }
 
 // IgnoredText names the failed validations that do not count, and their numbers of documents. It omits a validation
 // whose findings all fail the revision anyway.
@@ -256,7 +159,7 @@ func IgnoredText(found findings.List) string {
 			ignored = append(ignored, judged.Name+" fails")
 		default:
 			ignored = append(ignored, judged.Name+" fails for "+
-				atLeast(words.Count(n.Documents, "document"), n.More || n.Unnamed))
+				words.AtLeast(words.Count(n.Documents, "document"), n.More || n.Unnamed))
 		}
 	}
 	return strings.Join(ignored, ", ")

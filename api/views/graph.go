@@ -1,77 +1,38 @@
 package views
 
 import (
-	"purser/internal/fault"
 	"purser/internal/queries"
 	"purser/internal/rendering/graph"
+	"purser/internal/wire"
 )
 
-// Graph shows how the documents of a revision depend on each other.
-type Graph struct {
-	Revision  int64           `json:"revision"`
-	Layers    []string        `json:"layers"`
-	Unordered []string        `json:"unorderedLayers"`
-	Nodes     []nodeView      `json:"nodes"`
-	Edges     []edgeView      `json:"edges"`
-	Problems  []fault.Message `json:"problems"`
-}
-
-type nodeView struct {
-	ID          int               `json:"id"` // within this answer
-	Schema      string            `json:"schema"`
-	Layer       *string           `json:"layer"`
-	Name        *string           `json:"name"`
-	Bucket      *string           `json:"bucket"`
-	Missing     *string           `json:"missing"`
-	Selector    map[string]string `json:"parentSelector,omitempty"`
-	Abstract    bool              `json:"abstract"`
-	Control     bool              `json:"control"`
-	Encrypted   bool              `json:"encrypted"`
-	Replacement bool              `json:"replacement"`
-	Replaced    bool              `json:"replaced"`
-	ReplacedBy  *int              `json:"replacedBy"`
-}
-
-type edgeView struct {
-	From     int        `json:"from"`
-	To       int        `json:"to"`
-	Kind     string     `json:"kind"`
-	Cyclic   bool       `json:"cyclic"`
-	Doubtful bool       `json:"doubtful"`
-	Copies   []copyView `json:"substitutions,omitempty"`
-}
-
-type copyView struct {
-	From string   `json:"src"`
-	To   []string `json:"dest"`
-}
-
-// GraphOf returns the view of a graph.
-func GraphOf(revision int64, found queries.Graph) Graph {
-	view := Graph{
+// Graph returns the view of a graph.
+func Graph(revision int64, found queries.Graph) wire.Graph {
+	view := wire.Graph{
 		Revision: revision, Layers: NonNil(found.Layers), Unordered: NonNil(found.Unordered),
-		Nodes: []nodeView{}, Edges: []edgeView{}, Problems: NonNil(found.Problems),
+		Nodes: []wire.Node{}, Edges: []wire.Edge{}, Problems: NonNil(found.Problems),
 	}
 	for id, v := range found.Vertices {
-		node := nodeViewOf(id, v)
+		shown := node(id, v)
 		if v.Index >= 0 {
-			node.Bucket = &found.Documents[v.Index].Bucket
+			shown.Bucket = wire.Optional(found.Documents[v.Index].Bucket)
 		}
-		view.Nodes = append(view.Nodes, node)
+		view.Nodes = append(view.Nodes, shown)
 	}
 	for _, e := range found.Edges {
-		edge := edgeView{From: e.From, To: e.To, Kind: e.Kind.String(), Cyclic: e.Cyclic, Doubtful: e.Doubtful}
+		edge := wire.Edge{From: e.From, To: e.To, Kind: e.Kind.String(), Cyclic: e.Cyclic, Doubtful: e.Doubtful}
 		for _, c := range e.Copies {
-			edge.Copies = append(edge.Copies, copyView{c.From, NonNil(c.To)})
+			edge.Copies = append(edge.Copies, wire.Copy{From: c.From, To: NonNil(c.To)})
 		}
 		view.Edges = append(view.Edges, edge)
 	}
 	return view
 }
 
-func nodeViewOf(id int, v graph.Vertex) nodeView {
-	node := nodeView{
-		ID: id, Schema: v.Schema, Layer: Optional(v.Layer), Name: Optional(v.Name), Missing: Optional(v.Missing.String()),
+func node(id int, v graph.Vertex) wire.Node {
+	node := wire.Node{
+		ID: id, Schema: v.Schema, Layer: wire.Optional(v.Layer), Name: wire.Optional(v.Name),
+		Missing:  wire.Optional(v.Missing.String()),
 		Abstract: v.Abstract, Control: v.Control, Encrypted: v.Encrypted, Replacement: v.Replacement, Replaced: v.Replaced,
 	}
 	if v.ReplacedBy >= 0 {

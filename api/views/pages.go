@@ -6,56 +6,35 @@ import (
 
 	"purser/internal/queries"
 	"purser/internal/validations"
+	"purser/internal/wire"
 )
 
-// Paged is a list with the URLs of the next and previous pages. Next and Prev are nil if lists have no pages.
-type Paged[T any] struct {
-	List[T]
-
-	Next **string `json:"next,omitempty"`
-	Prev **string `json:"prev,omitempty"`
-}
-
-// EntryPage returns the view of a page of entries, which may have fewer entries than its limit. at is the URL of the
-// request.
+// EntryPage returns the view of a page of entries.
 func EntryPage[T any](l Links, at *url.URL, page queries.Page, found queries.Entries,
 	view func(validations.Entry) T,
-) Paged[T] {
-	shown := Paged[T]{List: ListOf(found.Entries, view)}
+) wire.List[T] {
+	shown := ListOf(found.Entries, view)
 	if l.Compat {
 		return shown
 	}
-	next, previous := l.Pages(at, page, found.More)
-	if n := len(found.Entries); found.More && n < page.Limit && n > 0 {
-		next = l.pageURL(at, page.Offset+n, page.Limit)
-	}
-	shown.Next, shown.Prev = &next, &previous
-	return shown
+	return PageOf(l, at, page, found.More, shown)
 }
 
-// AlwaysPaged is a list that has pages even with --compat=deckhand.
-type AlwaysPaged[T any] struct {
-	List[T]
-
-	Next *string `json:"next"`
-	Prev *string `json:"prev"`
-}
-
-// PageOf returns the view of a page of a list. at is the URL of the request.
-func PageOf[T any](l Links, at *url.URL, page queries.Page, more bool, of List[T]) AlwaysPaged[T] {
-	view := AlwaysPaged[T]{List: of}
-	view.Next, view.Prev = l.Pages(at, page, more)
+// PageOf returns a list as a page, which may have fewer items than its limit. at is the URL of the request.
+func PageOf[T any](l Links, at *url.URL, page queries.Page, more bool, of wire.List[T]) wire.List[T] {
+	next, previous := l.Pages(at, page, more)
 	if more && 0 < of.Count && of.Count < page.Limit { // the items are large
-		view.Next = l.pageURL(at, page.Offset+of.Count, page.Limit)
+		next = l.pageURL(at, page.Offset+of.Count, page.Limit)
 	}
-	return view
+	of.Next, of.Prev = &next, &previous
+	return of
 }
 
-// Pages returns the URLs of the next and previous pages, nil for a page that does not exist. at is the URL of the
+// Pages returns the URLs of the next and previous pages, "" for a page that does not exist. at is the URL of the
 // request.
-func (l Links) Pages(at *url.URL, page queries.Page, more bool) (next, previous *string) {
+func (l Links) Pages(at *url.URL, page queries.Page, more bool) (next, previous wire.Optional) {
 	if page.Limit == 0 {
-		return nil, nil // an empty page has no neighbours
+		return "", "" // an empty page has no neighbours
 	}
 	if more {
 		next = l.pageURL(at, page.Offset+page.Limit, page.Limit)
@@ -71,20 +50,20 @@ func (l Links) Pages(at *url.URL, page queries.Page, more bool) (next, previous 
 }
 
 // Further returns the URL of a search that goes on after a number of documents.
-func (l Links) Further(at *url.URL, searched int) *string {
+func (l Links) Further(at *url.URL, searched int) wire.Optional {
 	query := at.Query()
 	query.Del("offset")
 	query.Set("searched", strconv.Itoa(searched))
 	return l.withQuery(at, query)
 }
 
-func (l Links) pageURL(at *url.URL, offset, limit int) *string {
+func (l Links) pageURL(at *url.URL, offset, limit int) wire.Optional {
 	query := at.Query()
 	query.Set("offset", strconv.Itoa(offset))
 	query.Set("limit", strconv.Itoa(limit))
 	return l.withQuery(at, query)
 }
 
-func (l Links) withQuery(at *url.URL, query url.Values) *string {
-	return new(l.Origin + (&url.URL{Path: at.Path, RawPath: at.RawPath, RawQuery: query.Encode()}).String())
+func (l Links) withQuery(at *url.URL, query url.Values) wire.Optional {
+	return wire.Optional(l.Origin + (&url.URL{Path: at.Path, RawPath: at.RawPath, RawQuery: query.Encode()}).String())
 }

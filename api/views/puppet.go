@@ -6,90 +6,59 @@ import (
 	"purser/internal/document"
 	"purser/internal/overrides"
 	"purser/internal/puppet"
+	"purser/internal/wire"
 )
 
-// overrideName names the document of an override.
-type overrideName struct {
-	Schema string  `json:"schema"`
-	Name   string  `json:"name"`
-	Layer  *string `json:"layer"`
-}
-
-func overrideNameOf(set overrides.Set, instance int) overrideName {
+func overrideName(set overrides.Set, instance int) wire.OverrideName {
 	doc := set.Documents[instance]
-	return overrideName{doc.Schema, doc.Name, Optional(doc.Layer)}
+	return wire.OverrideName{Schema: doc.Schema, Name: doc.Name, Layer: wire.Optional(doc.Layer)}
 }
 
-// Report lists the effects of overrides on a catalog, in order.
-type Report struct {
-	Revision int64         `json:"revision"`
-	Changes  []Override    `json:"changes"`
-	Skipped  []skipView    `json:"skipped"`
-	Warnings []warningView `json:"warnings"`
-}
-
-// Override shows the effect of an override on a resource.
-type Override struct {
-	Resource   string        `json:"resource"`
-	Action     string        `json:"action"` // updated or created
-	By         overrideName  `json:"by"`
-	Parameters []settingView `json:"parameters"`
-}
-
-type settingView struct {
-	Name  string          `json:"name"`
-	From  string          `json:"from"`            // configuration or defaults
-	Added bool            `json:"added"`           // to an existing relationship
-	Value json.RawMessage `json:"value,omitempty"` // only where one resource is explained, and never of a secret
-}
-
-type skipView struct {
-	Resource string       `json:"resource"` // Type[title], or the type if all of it was left out
-	By       overrideName `json:"by"`
-	Reason   string       `json:"reason"`
-}
-
-type warningView struct {
-	Resource string       `json:"resource"`
-	By       overrideName `json:"by"`
-	Message  string       `json:"message"`
-}
-
-// ExplainedResource says which documents set the parameters of a resource.
-type ExplainedResource struct {
-	Resource string     `json:"resource"`
-	Changes  []Override `json:"changes"`
-}
-
-// ReportOf returns the view of a report.
-func ReportOf(set overrides.Set, report puppet.Report) Report {
-	view := Report{set.Revision.ID, []Override{}, []skipView{}, []warningView{}}
+// Report returns the view of a report.
+func Report(set overrides.Set, report puppet.Report) wire.Report {
+	view := wire.Report{
+		Revision: set.Revision.ID, Changes: []wire.Override{}, Skipped: []wire.Skip{}, Warnings: []wire.Warning{},
+	}
 	for _, change := range report.Changes {
-		view.Changes = append(view.Changes, OverrideOf(set, change, false))
+		view.Changes = append(view.Changes, override(set, change, false))
 	}
 	for _, skip := range report.Skipped {
 		resource := skip.Ref.String()
 		if skip.Ref.Title == "" {
 			resource = skip.Ref.Type
 		}
-		view.Skipped = append(view.Skipped, skipView{resource, overrideNameOf(set, skip.Instance), skip.Reason})
+		view.Skipped = append(view.Skipped, wire.Skip{
+			Resource: resource, By: overrideName(set, skip.Instance), Reason: skip.Reason,
+		})
 	}
 	for _, warning := range report.Warnings {
-		view.Warnings = append(view.Warnings, warningView{
-			warning.Ref.String(), overrideNameOf(set, warning.Instance), warning.Message,
+		view.Warnings = append(view.Warnings, wire.Warning{
+			Resource: warning.Ref.String(), By: overrideName(set, warning.Instance), Message: warning.Message,
 		})
 	}
 	return view
 }
 
-// OverrideOf returns the view of a change by an override. If values is set, it includes the values that are not secret.
-func OverrideOf(set overrides.Set, change puppet.Change, values bool) Override {
-	view := Override{change.Ref.String(), "updated", overrideNameOf(set, change.Instance), []settingView{}}
+// ExplainedResource returns the view of the changes of a resource by overrides.
+func ExplainedResource(set overrides.Set, ref puppet.Ref, changes []puppet.Change) wire.ExplainedResource {
+	view := wire.ExplainedResource{Resource: ref.String(), Changes: []wire.Override{}}
+	for _, change := range changes {
+		view.Changes = append(view.Changes, override(set, change, true))
+	}
+	return view
+}
+
+// override returns the view of a change by an override. If values is set, it includes the values that are not secret.
+func override(set overrides.Set, change puppet.Change, values bool) wire.Override {
+	view := wire.Override{
+		Resource: change.Ref.String(), Action: "updated", By: overrideName(set, change.Instance),
+		Parameters: []wire.Setting{},
+	}
 	if change.Created {
 		view.Action = "created"
 	}
 	for _, setting := range change.Settings {
-		shown := settingView{Name: setting.Parameter, From: "configuration", Added: setting.Added}
+		shown := wire.Setting{Name: setting.Parameter, From: "configuration", Added: setting.Added}
 		if setting.Default {
 			shown.From = "defaults"
 		}
@@ -101,33 +70,15 @@ func OverrideOf(set overrides.Set, change puppet.Change, values bool) Override {
 	return view
 }
 
-// Differences lists the resources that the overrides of two revisions change differently.
-type Differences struct {
-	Resources []differenceView `json:"resources"`
-	Options   []alteredView    `json:"options"` // of the data for Hiera
-}
-
-type differenceView struct {
-	Resource   string        `json:"resource"`
-	Change     string        `json:"change"` // added, removed or changed
-	Parameters []alteredView `json:"parameters"`
-}
-
-// alteredView is a differing parameter. It omits from or to without a value, and both if one is sensitive.
-type alteredView struct {
-	Name      string          `json:"name"`
-	From      json.RawMessage `json:"from,omitempty"`
-	To        json.RawMessage `json:"to,omitempty"`
-	Sensitive bool            `json:"sensitive,omitempty"`
-}
-
-// DifferencesOf returns the view of differences.
-func DifferencesOf(found []puppet.Difference) Differences {
-	view := Differences{[]differenceView{}, []alteredView{}}
+// Differences returns the view of differences.
+func Differences(found []puppet.Difference) wire.OverrideDifferences {
+	view := wire.OverrideDifferences{Resources: []wire.ResourceDifference{}, Options: []wire.Altered{}}
 	for _, d := range found {
-		altered := []alteredView{}
+		altered := []wire.Altered{}
 		for _, p := range d.Parameters {
-			altered = append(altered, alteredView{p.Name, rawOf(p.From), rawOf(p.To), p.Sensitive})
+			altered = append(altered, wire.Altered{
+				Name: p.Name, From: rawOf(p.From), To: rawOf(p.To), Sensitive: p.Sensitive,
+			})
 		}
 		change := "changed"
 		switch {
@@ -139,7 +90,9 @@ func DifferencesOf(found []puppet.Difference) Differences {
 		case d.Removed:
 			change = "removed"
 		}
-		view.Resources = append(view.Resources, differenceView{d.Ref.String(), change, altered})
+		view.Resources = append(view.Resources, wire.ResourceDifference{
+			Resource: d.Ref.String(), Change: change, Parameters: altered,
+		})
 	}
 	return view
 }

@@ -7,36 +7,22 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
+	"purser/internal/wire"
 )
 
-type policyView struct {
-	Name        string       `json:"name"`
-	URL         string       `json:"url,omitempty"`
-	Status      string       `json:"status"`
-	Validations []Validation `json:"validations,omitempty"`
-}
-
-// Validation shows the outcome of a validation that a policy lists.
-type Validation struct {
-	Name    string `json:"name"`
-	Status  string `json:"status"`
-	URL     string `json:"url,omitempty"`
-	Message string `json:"message,omitempty"` // only in the status of a revision
-}
-
-func (l Links) policyViews(shown revisions.Shown) []policyView {
-	views := []policyView{}
+func (l Links) policyViews(shown revisions.Shown) []wire.Policy {
+	views := []wire.Policy{}
 	for _, policy := range shown.Verdict.Policies {
 		id := policy.Policy.Identity
 		query := url.Values{"schema": {id.Schema}, "metadata.name": {id.Name}}
-		view := policyView{
+		view := wire.Policy{
 			Name: id.Name, Status: policy.Status.String(),
 			URL: l.RevisionURL(shown.ID) + "/documents?" + query.Encode(),
 		}
 		if !l.Compat {
 			for _, v := range policy.Validations {
 				view.Validations = append(view.Validations,
-					Validation{Name: v.Name, Status: v.Status.String(), URL: l.ValidationURL(shown.ID, v.Name)})
+					wire.Validation{Name: v.Name, Status: v.Status.String(), URL: l.ValidationURL(shown.ID, v.Name)})
 			}
 		}
 		views = append(views, view)
@@ -52,153 +38,57 @@ func revisionStatus(status validations.Status) string {
 	return "failed"
 }
 
-// history shows how a revision was made. The reference shows none of it.
-type history struct {
-	Stamp        string  `json:"stamp"`
-	Kind         string  `json:"kind"`
-	User         *string `json:"user"`
-	Message      *string `json:"message"`
-	RolledBackTo *int64  `json:"rolledBackTo,omitempty"`
-}
-
-func historyOf(revision revisions.Revision) history {
-	h := history{
-		Stamp: revision.Stamp.String(), Kind: revision.Kind.String(),
-		User: Optional(revision.User), Message: Optional(revision.Message),
-	}
-	if revision.Kind == revisions.Rollback {
-		h.RolledBackTo = &revision.Origin
-	}
-	return h
-}
-
-// Optional returns nil, which is shown as null, for an empty string.
-func Optional(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}
-
-// Revision shows a revision.
-type Revision struct {
-	Buckets   []string `json:"buckets"`
-	CreatedAt *string  `json:"createdAt"`
-	ID        int64    `json:"id"`
-	history
-
-	Status             string                     `json:"status"`
-	Tags               map[string]json.RawMessage `json:"tags"`
-	URL                string                     `json:"url"`
-	ValidationPolicies []policyView               `json:"validationPolicies"`
-	Weakened           []string                   `json:"weakened,omitempty"` // policies since Previous
-	Previous           *int64                     `json:"previous,omitempty"` // the revision before; 0 if there is none
-	Next               *int64                     `json:"next,omitempty"`
-}
-
 // Revision returns the view of a revision.
-func (l Links) Revision(described queries.Described) Revision {
-	shown := described.Shown
-	view := Revision{
-		Buckets: NonNil(shown.Buckets), CreatedAt: timeText(shown.CreatedAt), ID: shown.ID,
-		history: historyOf(shown.Revision), Tags: Tags(described.TagData),
-		Status: revisionStatus(shown.Verdict.Status), URL: l.RevisionURL(shown.ID),
-		ValidationPolicies: l.policyViews(shown),
-	}
+func (l Links) Revision(described queries.Described) wire.Revision {
+	view := l.revisionItem(described.Shown)
+	view.Tags.Data, view.URL = Tags(described.TagData), l.RevisionURL(described.Shown.ID)
 	if around := described.Around; around != nil {
 		view.Previous, view.Next, view.Weakened = &around.Previous, &around.Next, around.Weakened
 	}
 	return view
 }
 
-// NonNil replaces nil, which would be shown as null, by an empty list.
-func NonNil[T any](list []T) []T {
-	if list == nil {
-		return []T{}
+// revisionItem returns the view of a revision in a list.
+func (l Links) revisionItem(shown revisions.Shown) wire.Revision {
+	view := wire.Revision{
+		Buckets: NonNil(shown.Buckets), CreatedAt: wire.TimeText(shown.CreatedAt), ID: shown.ID,
+		Stamp: shown.Stamp.String(), Kind: shown.Kind.String(),
+		User: wire.Optional(shown.User), Message: wire.Optional(shown.Message), Tags: wire.Tags{Names: NonNil(shown.Tags)},
+		Status: revisionStatus(shown.Verdict.Status), Policies: l.policyViews(shown),
 	}
-	return list
-}
-
-type revisionItem struct {
-	Buckets   []string `json:"buckets"`
-	CreatedAt *string  `json:"createdAt"`
-	ID        int64    `json:"id"`
-	history
-
-	Status             string       `json:"status"`
-	Tags               []string     `json:"tags"`
-	ValidationPolicies []policyView `json:"validationPolicies"`
-}
-
-func (l Links) revisionItem(shown revisions.Shown) revisionItem {
-	return revisionItem{
-		Buckets: NonNil(shown.Buckets), CreatedAt: timeText(shown.CreatedAt), ID: shown.ID,
-		history: historyOf(shown.Revision), Tags: NonNil(shown.Tags),
-		Status: revisionStatus(shown.Verdict.Status), ValidationPolicies: l.policyViews(shown),
-	}
-}
-
-// RevisionList is a page of revisions. The reference has no pages and does not show purges (spec/api.md §0 C5).
-type RevisionList struct {
-	Paged[revisionItem]
-
-	Purged *purgeView `json:"purged,omitempty"`
-}
-
-// purgeView shows the time, author and reason of the last purge.
-type purgeView struct {
-	At      *string `json:"at"`
-	User    *string `json:"user"`
-	Message *string `json:"message"`
-}
-
-// RevisionList returns the view of a page of revisions, with the URLs of the next and the previous one.
-func (l Links) RevisionList(found queries.Listed, next, previous *string) RevisionList {
-	view := RevisionList{}
-	view.List = ListOf(found.Revisions, l.revisionItem)
-	if l.Compat {
-		return view
-	}
-	view.Next, view.Prev = &next, &previous
-	if p := found.Purged; p != nil {
-		view.Purged = &purgeView{timeText(p.At), Optional(p.User), Optional(p.Message)}
+	if shown.Kind == revisions.Rollback {
+		view.RolledBackTo = &shown.Origin
 	}
 	return view
 }
 
-// Prune shows the result of a prune or of its dry run.
-type Prune struct {
-	DryRun    bool            `json:"dryRun"`
-	Revisions prunedRevisions `json:"revisions"`
-	Documents int             `json:"documents"` // versions of documents
-	Contents  int             `json:"contents"`
-	Bytes     int64           `json:"bytes"`
-	Kept      int             `json:"kept"`
+// Revisions returns the view of a page of revisions. at is the URL of the request.
+func (l Links) Revisions(at *url.URL, page queries.Page, found queries.Listed) wire.Revisions {
+	view := wire.Revisions{List: ListOf(found.Revisions, l.revisionItem)}
+	if l.Compat {
+		return view
+	}
+	next, previous := l.Pages(at, page, found.More)
+	view.Next, view.Prev = &next, &previous
+	if p := found.Purged; p != nil {
+		view.Purged = &wire.Purge{At: wire.TimeText(p.At), User: wire.Optional(p.User), Message: wire.Optional(p.Message)}
+	}
+	return view
 }
 
-type prunedRevisions struct {
-	Count  int             `json:"count"`
-	Ranges []revisionRange `json:"ranges"`
-}
-
-type revisionRange struct {
-	First int64 `json:"first"`
-	Last  int64 `json:"last"`
-}
-
-// PruneOf returns the view of a prune.
-func PruneOf(pruned revisions.Pruned, dryRun bool) Prune {
-	ranges := []revisionRange{}
+// Pruned returns the view of a prune.
+func Pruned(pruned revisions.Pruned, dryRun bool) wire.Pruned {
+	ranges := []wire.Range{}
 	for _, revision := range pruned.Revisions {
 		if last := len(ranges) - 1; last >= 0 && ranges[last].Last == revision-1 {
 			ranges[last].Last = revision
 		} else {
-			ranges = append(ranges, revisionRange{revision, revision})
+			ranges = append(ranges, wire.Range{First: revision, Last: revision})
 		}
 	}
-	return Prune{
-		DryRun: dryRun, Revisions: prunedRevisions{len(pruned.Revisions), ranges}, Documents: pruned.Documents,
-		Contents: pruned.Contents, Bytes: pruned.Bytes, Kept: pruned.Remaining,
+	return wire.Pruned{
+		DryRun: dryRun, Revisions: wire.Ranges{Count: len(pruned.Revisions), Ranges: ranges},
+		Documents: pruned.Documents, Contents: pruned.Contents, Bytes: pruned.Bytes, Kept: pruned.Remaining,
 	}
 }
 

@@ -3,7 +3,6 @@ package views
 import (
 	"encoding/json"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -12,6 +11,7 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
+	"purser/internal/wire"
 )
 
 // Names are shown as Python prints a tuple of strings, which the reference's clients may parse.
@@ -51,17 +51,17 @@ func TestDeepDiff_names(t *testing.T) {
 	}
 }
 
-func TestPruneOf(t *testing.T) {
+func TestPruned(t *testing.T) {
 	t.Parallel()
-	got := PruneOf(revisions.Pruned{Revisions: []int64{1, 2, 3, 5, 8, 9}, Documents: 4, Remaining: 3}, true)
-	want := Prune{
+	got := Pruned(revisions.Pruned{Revisions: []int64{1, 2, 3, 5, 8, 9}, Documents: 4, Remaining: 3}, true)
+	want := wire.Pruned{
 		DryRun: true, Documents: 4, Kept: 3,
-		Revisions: prunedRevisions{6, []revisionRange{{1, 3}, {5, 5}, {8, 9}}},
+		Revisions: wire.Ranges{Count: 6, Ranges: []wire.Range{{First: 1, Last: 3}, {First: 5, Last: 5}, {First: 8, Last: 9}}},
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Prune{})); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if none := PruneOf(revisions.Pruned{}, false); none.Revisions.Ranges == nil {
+	if none := Pruned(revisions.Pruned{}, false); none.Revisions.Ranges == nil {
 		t.Error("no ranges are shown as null")
 	}
 }
@@ -111,18 +111,6 @@ func TestWithPlaces(t *testing.T) {
 		if got := string(withPlaces(json.RawMessage(errs), at)); got != want {
 			t.Errorf("%s became %s, want %s", errs, got, want)
 		}
-	}
-}
-
-// Times are shown in UTC regardless of their zone, and a missing time as null.
-func TestTimeText(t *testing.T) {
-	t.Parallel()
-	zone := time.FixedZone("", int(time.Hour/time.Second))
-	if got := timeText(time.Date(2026, 1, 2, 3, 4, 5, 6_000, zone)); got == nil || *got != "2026-01-02T02:04:05.000006" {
-		t.Errorf("time %v", got)
-	}
-	if timeText(time.Time{}) != nil {
-		t.Error("no time is shown as one")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
+	"purser/internal/wire"
 )
 
 // consent is the flag of commands that delete something or weaken policies. Without it they do so only if the user
@@ -80,7 +81,7 @@ func (l deletionLimit) apply(ctx context.Context, around *surroundings, change c
 // confirmed previews a change. If show returns an act, it prints the text and returns an error unless the user permits
 // the act. The change that it returns is then made exactly as shown, or not at all.
 func confirmed(ctx context.Context, around *surroundings, change client.Change, send sender,
-	show func(client.Preview) (text, act string),
+	show func(wire.Preview[wire.Finding]) (text, act string),
 ) (_ client.Change, sure bool, err error) {
 	plan := change
 	plan.DryRun, plan.MaxDeleted = true, -1

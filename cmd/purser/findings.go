@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"purser/cmd/purser/internal/views"
-	"purser/internal/client"
+	"purser/internal/wire"
 )
 
 // findingsCommand lists the findings of a revision.
@@ -39,7 +39,7 @@ func (c *findingsCommand) Run(ctx context.Context, around *surroundings) error {
 			query.Set(name, value)
 		}
 	}
-	var found client.Findings
+	var found wire.Findings
 	text, err := server.Get(ctx, &found, query, "revisions", revision, "findings")
 	if err != nil {
 		return err

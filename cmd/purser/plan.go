@@ -12,6 +12,7 @@ import (
 	"purser/cmd/purser/internal/folder"
 	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
+	"purser/internal/wire"
 )
 
 // plan prints a preview of a push: each added, changed and deleted document, with differences, and the
@@ -38,12 +39,12 @@ func (p *push) plan(ctx context.Context) error {
 }
 
 // differences returns the unified diff of each changed document, without the data of encrypted documents.
-func (p *push) differences(ctx context.Context, preview client.Preview) (map[client.Identity]string, error) {
-	var changed []client.Identity
+func (p *push) differences(ctx context.Context, preview wire.Preview[wire.Finding]) (map[wire.Identity]string, error) {
+	var changed []wire.Identity
 	buckets := map[string]bool{}
 	for _, d := range preview.Documents {
 		if d.Change == "modified" || d.Change == "moved" {
-			changed = append(changed, d.Identity)
+			changed = append(changed, d.Identity())
 			buckets[cmp.Or(d.From, d.Bucket)] = true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
+	"purser/internal/wire"
 	"purser/internal/words"
 )
 
@@ -69,7 +70,7 @@ func (c *pruneCommand) confirmPreview(ctx context.Context, around *surroundings,
 
 // prune deletes revisions or, in a dry run, returns those that it would delete.
 func (c *pruneCommand) prune(ctx context.Context, server *client.Client, change client.Change) (
-	written client.Written, pruned client.Pruned, err error,
+	written client.Written, pruned wire.Pruned, err error,
 ) {
 	if written, err = server.Prune(ctx, c.Keep, change); err == nil {
 		pruned, err = written.Pruned()

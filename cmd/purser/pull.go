@@ -11,6 +11,7 @@ import (
 	"purser/cmd/purser/internal/folder"
 	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
+	"purser/internal/wire"
 	"purser/internal/words"
 )
 
@@ -45,7 +46,7 @@ func (c *pullCommand) Run(ctx context.Context, around *surroundings) error {
 	if err != nil {
 		return err
 	}
-	var about client.Revision
+	var about wire.Revision
 	if _, err := server.Get(ctx, &about, nil, "revisions", revision); err != nil {
 		return err
 	}
@@ -101,7 +102,7 @@ func (c *pullCommand) write(around *surroundings, plan folder.Pull) error {
 
 // mayNotSeeEncrypted reports whether the caller may not list encrypted documents.
 func mayNotSeeEncrypted(ctx context.Context, server *client.Client) (bool, error) {
-	var caller client.Caller
+	var caller wire.Caller
 	_, err := server.Get(ctx, &caller, nil, "whoami")
 	return !slices.Contains(caller.Rules, "deckhand:list_encrypted_documents"), err
 }

@@ -14,6 +14,7 @@ import (
 	"purser/cmd/purser/internal/folder"
 	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
+	"purser/internal/wire"
 )
 
 // pushCommand puts documents into one bucket, or into several as a change set.
@@ -160,10 +161,10 @@ func (p *push) report(ctx context.Context, written client.Written) error {
 }
 
 // places returns the place of each finding in the files, "" if it is in none of them.
-func (p *push) places(ctx context.Context, findings []client.Finding) []string {
+func (p *push) places(ctx context.Context, findings []wire.Finding) []string {
 	places := make([]string, len(findings))
 	for i, f := range findings {
-		places[i] = p.body.Place(ctx, f.Line, f.Column, f.Path)
+		places[i] = p.body.Place(ctx, f.Line, f.Column, string(f.Path))
 	}
 	return places
 }

@@ -14,6 +14,7 @@ import (
 	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
 	"purser/internal/document"
+	"purser/internal/wire"
 	"purser/internal/words"
 )
 
@@ -64,7 +65,7 @@ func (c *resultsPostCommand) Run(ctx context.Context, around *surroundings) erro
 	if c.Stamp != "" {
 		query.Set("revision-stamp", c.Stamp)
 	}
-	var posted client.Posted
+	var posted wire.Posted
 	text, err := server.Send(ctx, client.Request{ // the only one, so that it needs no other right
 		Method: http.MethodPost, Path: []string{"revisions", revision, "validations", c.Validation}, Query: query, Body: body,
 	}, &posted)
@@ -138,7 +139,7 @@ func (c *resultsListCommand) Run(ctx context.Context, around *surroundings) erro
 		return c.entries(ctx, around, server, revision)
 	}
 	var list struct {
-		Results []client.Validation `json:"results"`
+		Results []wire.Validation `json:"results"`
 	}
 	text, err := server.Get(ctx, &list, nil, "revisions", revision, "validations")
 	if err != nil {

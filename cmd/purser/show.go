@@ -10,6 +10,7 @@ import (
 	"purser/cmd/purser/internal/folder"
 	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
+	"purser/internal/wire"
 	"purser/internal/words"
 )
 
@@ -73,7 +74,7 @@ func (c *selected) print(ctx context.Context, around *surroundings, query url.Va
 	if err != nil {
 		return err
 	}
-	identities := make([]client.Identity, len(documents))
+	identities := make([]wire.Identity, len(documents))
 	for i, doc := range documents {
 		identities[i] = doc.Identity
 	}

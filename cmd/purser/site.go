@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"purser/cmd/purser/internal/views"
-	"purser/internal/client"
+	"purser/internal/wire"
 )
 
 // bucketsCommand lists the buckets.
@@ -57,7 +57,7 @@ func (c *whoamiCommand) Run(ctx context.Context, around *surroundings) error {
 	if err != nil {
 		return err
 	}
-	var caller client.Caller
+	var caller wire.Caller
 	text, err := server.Get(ctx, &caller, nil, "whoami")
 	if err != nil {
 		return err

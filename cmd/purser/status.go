@@ -10,6 +10,7 @@ import (
 
 	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
+	"purser/internal/wire"
 )
 
 // statusCommand prints whether a revision may be deployed.
@@ -79,8 +80,8 @@ func (c *statusCommand) show(ctx context.Context, around *surroundings, server *
 
 // findings returns the first findings of a verdict that is printed for people; none for a success, and for callers who
 // may not read them.
-func (c *statusCommand) findings(ctx context.Context, server *client.Client, verdict client.Verdict) (
-	found client.Findings, err error,
+func (c *statusCommand) findings(ctx context.Context, server *client.Client, verdict wire.Verdict) (
+	found wire.Findings, err error,
 ) {
 	if c.Output != "table" || verdict.Status == "success" {
 		return found, nil
@@ -88,7 +89,7 @@ func (c *statusCommand) findings(ctx context.Context, server *client.Client, ver
 	query := url.Values{"limit": {"20"}, "level": {"error"}}
 	_, err = server.Get(ctx, &found, query, "revisions", strconv.FormatInt(verdict.Revision, 10), "findings")
 	if _, answered := errors.AsType[*client.Error](err); answered {
-		return client.Findings{}, nil // the verdict is still known
+		return wire.Findings{}, nil // the verdict is still known
 	}
 	return found, err
 }

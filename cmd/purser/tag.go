@@ -12,6 +12,7 @@ import (
 	"purser/cmd/purser/internal/folder"
 	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
+	"purser/internal/wire"
 )
 
 // tagCommand sets, deletes or lists tags.
@@ -76,8 +77,8 @@ func (c *tagCommand) Run(ctx context.Context, around *surroundings) error {
 }
 
 // revisionOf reads a revision, for its number and stamp.
-func revisionOf(ctx context.Context, server *client.Client, name string) (client.Revision, error) {
-	var about client.Revision
+func revisionOf(ctx context.Context, server *client.Client, name string) (wire.Revision, error) {
+	var about wire.Revision
 	resolved, err := server.Resolve(ctx, name)
 	if err == nil {
 		_, err = server.Get(ctx, &about, nil, "revisions", resolved)

@@ -10,10 +10,11 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"purser/internal/wire"
 )
 
 // Get requests a path, decodes the JSON answer into a value unless that is nil, and returns its text.
@@ -22,11 +23,11 @@ func (c *Client) Get(ctx context.Context, into any, query url.Values, path ...st
 	if err != nil {
 		return nil, err
 	}
-	return answer.Body, answer.decode(into)
+	return answer.Body, answer.Decode(into)
 }
 
-// decode decodes a JSON answer, unless into is nil.
-func (a Answer) decode(into any) error {
+// Decode decodes a JSON answer, unless into is nil.
+func (a Answer) Decode(into any) error {
 	if into == nil {
 		return nil
 	}
@@ -64,7 +65,7 @@ func (c *Client) Resolve(ctx context.Context, name string) (string, error) {
 // previous returns the number of the revision before the one with a number. An older server does not say which one is
 // left after a prune.
 func (c *Client) previous(ctx context.Context, number string) (string, error) {
-	var revision Revision
+	var revision wire.Revision
 	if _, err := c.Get(ctx, &revision, nil, "revisions", number); err != nil {
 		return "", err
 	}
@@ -84,7 +85,7 @@ func (c *Client) Number(ctx context.Context, name string) (string, error) {
 	if _, err := strconv.ParseUint(name, 10, 63); err == nil {
 		return name, nil
 	}
-	var revision Revision
+	var revision wire.Revision
 	if _, err := c.Get(ctx, &revision, nil, "revisions", name); err != nil {
 		return "", err
 	}
@@ -101,7 +102,7 @@ func (c *Client) Numbers(ctx context.Context, before, after string) (first, seco
 
 // Status returns the verdict on a revision and its JSON text. With wait > 0 it waits until the verdict is success or
 // waiting cannot make it so. poll is the polling interval for a server that cannot wait itself.
-func (c *Client) Status(ctx context.Context, revision string, wait, poll time.Duration) (Verdict, []byte, error) {
+func (c *Client) Status(ctx context.Context, revision string, wait, poll time.Duration) (wire.Verdict, []byte, error) {
 	if wait > 0 {
 		verdict, text, err := c.status(ctx, revision, wait)
 		refused, ok := errors.AsType[*Error](err)
@@ -117,13 +118,13 @@ func (c *Client) Status(ctx context.Context, revision string, wait, poll time.Du
 const maxWait = 10 * time.Minute
 
 // status requests the verdict on a revision. It divides a wait of more than maxWait into several requests.
-func (c *Client) status(ctx context.Context, revision string, wait time.Duration) (Verdict, []byte, error) {
+func (c *Client) status(ctx context.Context, revision string, wait time.Duration) (wire.Verdict, []byte, error) {
 	for {
 		step, query := min(wait, maxWait), url.Values{}
 		if step > 0 {
-			query = url.Values{"expect": {success}}
+			query = url.Values{"expect": {"success"}}
 		}
-		var verdict Verdict
+		var verdict wire.Verdict
 		answer, err := c.Do(ctx, Request{
 			Path: []string{"revisions", revision, "status"}, Query: query, Wait: step,
 			Others: []int{http.StatusPreconditionFailed},
@@ -131,7 +132,7 @@ func (c *Client) status(ctx context.Context, revision string, wait time.Duration
 		if err != nil {
 			return verdict, nil, err
 		}
-		if err := answer.decode(&verdict); err != nil || verdict.Final() {
+		if err := answer.Decode(&verdict); err != nil || verdict.Final() {
 			return verdict, answer.Body, err
 		}
 		if wait -= step; wait <= 0 {
@@ -142,7 +143,7 @@ func (c *Client) status(ctx context.Context, revision string, wait time.Duration
 }
 
 // polled polls the verdict, for a server that does not support wait.
-func (c *Client) polled(ctx context.Context, revision string, wait, poll time.Duration) (Verdict, []byte, error) {
+func (c *Client) polled(ctx context.Context, revision string, wait, poll time.Duration) (wire.Verdict, []byte, error) {
 	for {
 		verdict, text, err := c.status(ctx, revision, 0)
 		if err != nil || verdict.Final() || wait <= 0 {
@@ -156,28 +157,6 @@ func (c *Client) polled(ctx context.Context, revision string, wait, poll time.Du
 		}
 		wait -= poll
 	}
-}
-
-// Final reports whether waiting cannot change a verdict: it is a success, or a validation has failed. Missing or
-// expired results can still be posted, except missing ones of validations that only the server performs.
-func (v Verdict) Final() bool {
-	counted := slices.Clone(v.Validations)
-	for _, policy := range v.Policies {
-		if policy.Broken() {
-			return true
-		}
-		counted = append(counted, policy.Validations...)
-	}
-	waiting := false
-	for _, validation := range counted {
-		switch {
-		case validation.Status == "failure", validation.Status == "missing" && validation.Own():
-			return true
-		case validation.Status == "missing", validation.Status == "expired":
-			waiting = true
-		}
-	}
-	return v.Status == success || !waiting
 }
 
 // Change has the options of a change.
@@ -262,28 +241,28 @@ func (c *Client) write(ctx context.Context, r Request) (Written, error) {
 	}, nil
 }
 
-// Preview decodes the answer to a dry run.
-func (w Written) Preview() (Preview, error) {
-	var preview Preview
-	err := Answer{Body: w.Body}.decode(&preview)
+// Preview decodes the answer to a dry run. It has no findings unless the change asked for them.
+func (w Written) Preview() (wire.Preview[wire.Finding], error) {
+	preview := wire.Preview[wire.Finding]{Counts: &wire.Counts{}}
+	err := Answer{Body: w.Body}.Decode(&preview)
 	return preview, err
 }
 
 // Pruned decodes the answer to a prune.
-func (w Written) Pruned() (Pruned, error) {
-	var pruned Pruned
-	err := Answer{Body: w.Body}.decode(&pruned)
+func (w Written) Pruned() (wire.Pruned, error) {
+	var pruned wire.Pruned
+	err := Answer{Body: w.Body}.Decode(&pruned)
 	return pruned, err
 }
 
 // Findings decodes the findings in the answer to a change with Change.Findings. There are none for callers who may not
 // read them: their answer lists documents instead.
-func (w Written) Findings() (Findings, error) {
-	var found Findings
+func (w Written) Findings() (wire.Findings, error) {
+	var found wire.Findings
 	if !bytes.HasPrefix(bytes.TrimSpace(w.Body), []byte("{")) {
 		return found, nil
 	}
-	err := Answer{Body: w.Body}.decode(&found)
+	err := Answer{Body: w.Body}.Decode(&found)
 	return found, err
 }
 
@@ -293,7 +272,7 @@ func (c *Client) Send(ctx context.Context, r Request, into any) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	return answer.Body, answer.decode(into)
+	return answer.Body, answer.Decode(into)
 }
 
 // List requests a list, page by page, until it has most items or all of them. It returns the items' JSON texts and
@@ -304,10 +283,7 @@ func (c *Client) List(ctx context.Context, most int, query url.Values, path ...s
 	const page = 1000
 	query = cloned(query)
 	for {
-		var list struct {
-			Results []json.RawMessage `json:"results"`
-			Next    *string           `json:"next"`
-		}
+		var list wire.List[json.RawMessage]
 		query.Set("offset", strconv.Itoa(len(items)))
 		query.Set("limit", strconv.Itoa(min(page, most-len(items))))
 		if _, err := c.Get(ctx, &list, query, path...); err != nil {
@@ -333,15 +309,12 @@ func (c *Client) Events(ctx context.Context, since string, query url.Values, wai
 ) {
 	query = cloned(query)
 	query.Set("since", since)
-	var page struct {
-		Cursor string            `json:"cursor"`
-		Events []json.RawMessage `json:"events"`
-	}
+	var page wire.Events[json.RawMessage]
 	answer, err := c.Do(ctx, Request{Path: []string{"events"}, Query: query, Wait: wait})
 	if err != nil {
 		return since, nil, err
 	}
-	if err := answer.decode(&page); err != nil {
+	if err := answer.Decode(&page); err != nil {
 		return since, nil, err
 	}
 	return page.Cursor, page.Events, nil

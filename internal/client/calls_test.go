@@ -167,26 +167,3 @@ func TestList_pages(t *testing.T) {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 }
-
-func TestVerdict_Final(t *testing.T) {
-	t.Parallel()
-	of := func(status string, validations ...Validation) Policy { return Policy{"p", status, validations} }
-	missing, good := Validation{Name: "v", Status: "missing"}, Validation{Name: "w", Status: success}
-	for name, test := range map[string]struct {
-		policies []Policy
-		final    bool
-	}{
-		"missing":                          {[]Policy{of("failure", missing)}, false},
-		"missing, of the server":           {[]Policy{of("failure", Validation{Name: "deckhand-v", Status: "missing"})}, true},
-		"missing, reserved":                {[]Policy{of("failure", Validation{Name: "purser-v", Status: "missing"})}, true},
-		"expired":                          {[]Policy{of("failure", Validation{Name: "v", Status: "expired"})}, false},
-		"a broken policy":                  {[]Policy{of("failure", good)}, true},
-		"a broken policy and missing":      {[]Policy{of("failure"), of("failure", missing)}, true},
-		"a policy of nothing, and missing": {[]Policy{of(success), of("failure", missing)}, false},
-	} {
-		verdict := Verdict{Status: "failure", Policies: test.policies}
-		if verdict.Final() != test.final {
-			t.Errorf("%s: final %v, want %v", name, !test.final, test.final)
-		}
-	}
-}

@@ -28,9 +28,10 @@ type Config struct {
 	Agent   string        // the User-Agent
 	// Notice is called with the reason and the delay before a request is tried again. It may be nil.
 	Notice func(string)
-	// Transport replaces the transport for TLS in tests.
+	// Transport replaces the transport for TLS.
 	Transport http.RoundTripper
 	MaxBytes  int64 // of an answer; 0 means MaxBytes
+	Once      bool  // requests are not repeated
 }
 
 // Client sends requests to one server. It is safe for concurrent use.
@@ -106,8 +107,8 @@ type Request struct {
 	Query   url.Values
 	Accept  string // "" means application/json
 	IfMatch string // an ETag or the number of a revision, in quotes
-	Message string // the reason for a change
-	Body    []byte // YAML, or JSON if it is a Question
+	Body    []byte // YAML, or JSON if it is JSON or a Question
+	JSON    bool
 	// Question marks a POST that changes nothing, with JSON that is too large for a URL. It may be repeated.
 	Question bool
 	// Wait is the time that the server may wait before it answers, including the waits of earlier tries.
@@ -128,6 +129,7 @@ const (
 	JSON     = "application/json"
 	YAML     = "application/x-yaml"
 	Text     = "text/plain"
+	HTML     = "text/html"
 	SVG      = "image/svg+xml"
 	Graphviz = "text/vnd.graphviz"
 	Patch    = "application/json-patch+json"
@@ -160,15 +162,17 @@ func (c *Client) once(ctx context.Context, r Request) (Answer, error) {
 		return Answer{}, c.unreachable(ctx, err)
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, c.MaxBytes+1))
+	var body bytes.Buffer
+	body.Grow(int(min(max(response.ContentLength, 0), c.MaxBytes)) + bytes.MinRead)
+	read, err := body.ReadFrom(io.LimitReader(response.Body, c.MaxBytes+1))
 	switch {
 	case err != nil:
-		return Answer{}, c.brokenOff(ctx, len(body), err)
-	case int64(len(body)) > c.MaxBytes:
+		return Answer{}, c.brokenOff(ctx, read, err)
+	case read > c.MaxBytes:
 		return Answer{}, fmt.Errorf("the answer of %s has more than %d bytes, the most that is read; ask for less of it",
 			c.base, c.MaxBytes)
 	}
-	answer := Answer{response.StatusCode, response.Header, body}
+	answer := Answer{response.StatusCode, response.Header, body.Bytes()}
 	if answer.Status/100 == 2 || slices.Contains(r.Others, answer.Status) {
 		return answer, c.expected(r, answer)
 	}
@@ -204,7 +208,7 @@ func (c *Client) build(ctx context.Context, r Request) (*http.Request, error) {
 }
 
 func (r Request) bodyType() string {
-	if r.Question {
+	if r.JSON || r.Question {
 		return JSON
 	}
 	return YAML

@@ -16,9 +16,9 @@ import (
 	"strings"
 	"time"
 
-	"purser/internal/words"
-
 	"purser/internal/document"
+	"purser/internal/wire"
+	"purser/internal/words"
 )
 
 // Error is an error that the server answered. Its text is the server's message, with a hint if the client knows one
@@ -28,6 +28,8 @@ type Error struct {
 	Type     string // the server's name for the error; "" if it is not from Purser
 	Message  string
 	Messages []string      // further messages, each about one problem; without Message
+	Said     string        // the message as the server sent it
+	List     []Message     // further messages as the server sent them, perhaps with Said
 	After    time.Duration // the server's Retry-After; 0 if there is none
 	Server   string        // its URL
 	Change   bool          // the request was a change or the dry run of one
@@ -83,27 +85,24 @@ func (c *Client) errorOf(ctx context.Context, r Request, answer Answer) error {
 		Server: c.base.String(), Change: r.Method != "" && r.Method != http.MethodGet && !r.Question,
 	}
 	var envelope struct {
-		Kind    string  `json:"kind"`
-		Message *string `json:"message"`
+		Kind    string `json:"kind"`
+		Message string `json:"message"`
 		Details struct {
 			ErrorType   string    `json:"errorType"`
-			MessageList []message `json:"messageList"`
+			MessageList []Message `json:"messageList"`
 		} `json:"details"`
 	}
 	if json.Unmarshal(jsonOf(ctx, answer), &envelope) != nil || envelope.Kind != "Status" {
 		e.Message = c.foreign(answer)
 		return e
 	}
-	e.Type = envelope.Details.ErrorType
-	said := ""
-	if envelope.Message != nil {
-		said = words.Printable(*envelope.Message)
-	}
+	e.Type, e.Said, e.List = envelope.Details.ErrorType, envelope.Message, envelope.Details.MessageList
+	said := words.Printable(e.Said)
 	e.Message = said
-	for _, m := range envelope.Details.MessageList {
+	for _, m := range e.List {
 		switch text := m.text(); {
 		case text == "" || text == said:
-		case e.Message == said && words.Printable(*m.Message) == said: // the same message, with its document
+		case e.Message == said && words.Printable(m.Message) == said: // the same message, with its document
 			e.Message = text
 		default:
 			e.Messages = append(e.Messages, text)
@@ -112,25 +111,21 @@ func (c *Client) errorOf(ctx context.Context, r Request, answer Answer) error {
 	return e
 }
 
-// message is an item of an error's message list.
-type message struct {
-	Message    *string         `json:"message"`
+// Message is an item of an error's message list.
+type Message struct {
+	Message    string          `json:"message"`
 	Diagnostic json.RawMessage `json:"diagnostic"` // the place and the remedy, or the violated rule
-	Documents  []struct {
-		Schema string `json:"schema"`
-		Layer  string `json:"layer"`
-		Name   string `json:"name"`
-	} `json:"documents"` // that the message is about
+	Documents  []wire.Identity `json:"documents"`  // that the message is about
 }
 
 // text returns the message with its document, and the diagnostic on a line of its own.
-func (m message) text() string {
-	if m.Message == nil || *m.Message == "" {
+func (m Message) text() string {
+	text := m.Message
+	if text == "" {
 		return ""
 	}
-	text := *m.Message
 	if len(m.Documents) == 1 {
-		if about := document.Identity(m.Documents[0]).Known(); about != "" {
+		if about := m.Documents[0].String(); about != "" {
 			text = about + ": " + text
 		}
 	}
@@ -141,7 +136,7 @@ func (m message) text() string {
 }
 
 // diagnostic returns the diagnostic as text.
-func (m message) diagnostic() (text string) {
+func (m Message) diagnostic() (text string) {
 	var rule struct {
 		Path string `json:"schema_path"`
 	}
@@ -261,7 +256,7 @@ func namesOf(certificate *x509.Certificate) string {
 }
 
 // brokenOff returns the error of a truncated answer.
-func (c *Client) brokenOff(ctx context.Context, read int, err error) error {
+func (c *Client) brokenOff(ctx context.Context, read int64, err error) error {
 	switch {
 	case canceled(ctx):
 		return context.Canceled

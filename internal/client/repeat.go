@@ -21,7 +21,7 @@ func (c *Client) repeat(ctx context.Context, r Request, once func() (Answer, err
 	waited := time.Duration(0)
 	for try := 1; ; try++ {
 		answer, err := once()
-		if err == nil || try == maxTries || !r.again(err) {
+		if err == nil || try == maxTries || c.Once || !r.again(err) {
 			return answer, r.explained(err)
 		}
 		wait := intervals.NextBackOff()

@@ -37,7 +37,8 @@ func IsOwn(name string) bool {
 // a later version.
 const purserPrefix = "purser-"
 
-func isReserved(name string) bool { return IsOwn(name) || strings.HasPrefix(name, purserPrefix) }
+// IsReserved reports whether only the server may report results of a validation, in this version or a later one.
+func IsReserved(name string) bool { return IsOwn(name) || strings.HasPrefix(name, purserPrefix) }
 
 // Optional returns the server's own validations that are performed only if a policy lists them.
 func Optional() []string { return []string{CoverageValidation, PuppetValidation, PackageValidation} }
@@ -46,7 +47,7 @@ func Optional() []string { return []string{CoverageValidation, PuppetValidation,
 // such validation. It names the most similar one that exists, and returns "" for other names.
 func Unmakeable(name string) string {
 	made := append(append(Own(), SchemaValidationAlias), Optional()...)
-	if !isReserved(name) || slices.Contains(made, name) {
+	if !IsReserved(name) || slices.Contains(made, name) {
 		return ""
 	}
 	text := "the server makes no such validation, and others cannot post one of this name"

@@ -35,7 +35,7 @@ const maxStatus = 8
 // ParseResult parses a posted result. With anyStatus, as in the reference, the status may be any word of at most 8
 // characters, and the name may be reserved (spec/api.md §0 D10). Faults: Invalid, Forbidden for a reserved name.
 func ParseResult(name string, body any, anyStatus bool) (Result, error) {
-	if isReserved(name) && !anyStatus {
+	if IsReserved(name) && !anyStatus {
 		return Result{}, fault.New(fault.Forbidden, "HTTPForbidden",
 			"The name %s is reserved: %s and validations whose names begin with %s or %s are performed by the server; "+
 				"post yours under another name, and list that in the ValidationPolicy",

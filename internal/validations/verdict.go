@@ -186,7 +186,7 @@ func (v Verdict) Pending() bool {
 		return false
 	}
 	return !slices.ContainsFunc(v.counted(), func(j Judged) bool {
-		return j.Status == Failure || j.Status == Missing && isReserved(j.Name)
+		return j.Status == Failure || j.Status == Missing && IsReserved(j.Name)
 	})
 }
 

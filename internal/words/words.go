@@ -4,6 +4,7 @@ package words
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -48,4 +49,31 @@ func Count(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// AtLeast returns a number in words as one that may be larger if more is set.
+func AtLeast(number string, more bool) string {
+	if more {
+		return "at least " + number
+	}
+	return number
+}
+
+// Others returns what follows the first of several similar findings in a number of documents, "" if it is the only one.
+func Others(findings, documents int, more bool) string {
+	if findings <= 1 {
+		return ""
+	}
+	return ", and " + AtLeast(strconv.Itoa(findings-1), more) + " more like it, in " + Count(documents, "document")
+}
+
+// Rest returns a line with the number of findings that are not shown, "" if all are.
+func Rest(rest int, more bool) string {
+	switch {
+	case rest > 0:
+		return "and " + AtLeast(strconv.Itoa(rest), more) + " more\n"
+	case more:
+		return "and perhaps others, which were not examined\n"
+	}
+	return ""
 }

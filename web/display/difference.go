@@ -5,17 +5,16 @@ import (
 	"strconv"
 	"strings"
 
-	"purser/internal/client"
-	"purser/internal/document"
+	"purser/internal/wire"
 	"purser/internal/words"
 )
 
 // Comparison is the difference of one document.
 type Comparison struct {
-	Document client.Identity // the zero identity if unknown
-	Title    string          // of a side in a unified diff, without its revision
-	Change   string          // added, deleted or changed
-	Note     string          // about data that is not shown
+	Document wire.Identity // the zero identity if unknown
+	Title    string        // of a side in a unified diff, without its revision
+	Change   string        // added, deleted or changed
+	Note     string        // about data that is not shown
 	Hunks    []hunk
 	Added    int // lines
 	Removed  int
@@ -118,7 +117,7 @@ func arranged(parsed []*Comparison, changes []Comparison) []*Comparison {
 		all = append(all, c)
 	}
 	for _, c := range parsed {
-		if c.Document == (client.Identity{}) {
+		if c.Document == (wire.Identity{}) {
 			all = append(all, c)
 		}
 	}
@@ -126,10 +125,8 @@ func arranged(parsed []*Comparison, changes []Comparison) []*Comparison {
 }
 
 // diffTitle returns the title of a document in a unified diff of the API, without the revision: one printable line.
-func diffTitle(id client.Identity) string {
-	title := "bucket " + id.Bucket + ": " +
-		document.Identity{Schema: id.Schema, Layer: id.Layer, Name: id.Name}.String()
-	return words.Line(title)
+func diffTitle(id wire.Identity) string {
+	return words.Line("bucket " + string(id.Bucket) + ": " + id.Plain().String())
 }
 
 // conceal adds a note that the document with this title also differs in data that is not shown.
@@ -231,7 +228,7 @@ func (r row) size(split bool) int {
 
 // Fit returns the first comparisons for which a page has room, at least one, and cuts those that are too long. Linked
 // returns the size of a link to a document.
-func Fit(all []*Comparison, split bool, linked func(client.Identity) int) []*Comparison {
+func Fit(all []*Comparison, split bool, linked func(wire.Identity) int) []*Comparison {
 	size, end := 0, 0
 	for ; end < len(all); end++ {
 		size += all[end].size(split, linked(all[end].Document))

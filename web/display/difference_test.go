@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"purser/internal/client"
 	"purser/internal/diff"
+	"purser/internal/wire"
 )
 
 // TestParseUnified reads back diffs of internal/diff, of texts with lines that look like diff lines.
@@ -111,12 +111,12 @@ Encrypted data of revision 2, bucket s: [acme/C/v1, None] w changed
 @@ -0,0 +1 @@
 +a
 `
-	controls := client.Identity{Schema: "acme/A/v1", Name: "x] y", Bucket: "a: b"}
-	layered := client.Identity{Schema: "acme/A/v1", Layer: "None", Name: "x] y", Bucket: "a: b"}
-	gone := client.Identity{Schema: "acme/B/v1", Layer: "a] b, c", Name: "y\nz", Bucket: "b"}
-	hidden := client.Identity{Schema: "acme/B/v1", Layer: "site", Name: "\u202e\t\u00a0\r", Bucket: "b"}
-	secret := client.Identity{Schema: "acme/C/v1", Name: "w", Bucket: "s"}
-	reordered := client.Identity{Schema: "acme/B/v1", Layer: "site", Name: "reordered", Bucket: "b"}
+	controls := wire.Identity{Schema: "acme/A/v1", Name: "x] y", Bucket: "a: b"}
+	layered := wire.Identity{Schema: "acme/A/v1", Layer: "None", Name: "x] y", Bucket: "a: b"}
+	gone := wire.Identity{Schema: "acme/B/v1", Layer: "a] b, c", Name: "y\nz", Bucket: "b"}
+	hidden := wire.Identity{Schema: "acme/B/v1", Layer: "site", Name: "\u202e\t\u00a0\r", Bucket: "b"}
+	secret := wire.Identity{Schema: "acme/C/v1", Name: "w", Bucket: "s"}
+	reordered := wire.Identity{Schema: "acme/B/v1", Layer: "site", Name: "reordered", Bucket: "b"}
 	got := arranged(parseUnified(text), []Comparison{
 		{Document: controls},
 		{Document: layered},

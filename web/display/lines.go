@@ -6,7 +6,7 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/document"
-	"purser/web/wire"
+	"purser/internal/wire"
 )
 
 // MaxLines bounds the lines of a page, in bytes.
@@ -37,7 +37,7 @@ func Numbered(text string) []Line {
 func Mark(ctx context.Context, text string, lines []Line, found []wire.Finding, path string) (rest []wire.Finding) {
 	paths := make([][]string, 0, len(found)+1)
 	for _, f := range found {
-		paths = append(paths, document.SplitPath(f.Path))
+		paths = append(paths, document.SplitPath(string(f.Path)))
 	}
 	at := linesOf(ctx, text, append(paths, document.SplitPath(path)))
 	for i, f := range found {

@@ -2,7 +2,7 @@
 // neighbours of one document.
 //
 //	Graphviz's SVG ── Drawing ──> a part of a page
-//	client.Graph ── List, Neighbours ──> documents, with the kinds or the number of their dependencies
+//	wire.Graph ── List, Neighbours ──> documents, with the kinds or the number of their dependencies
 //
 // Invariant: a picture has only the elements and attributes of an allowlist, whatever a document is called.
 package graph

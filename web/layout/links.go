@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"purser/internal/client"
+	"purser/internal/wire"
 )
 
 // Base is the path of the overview, such as /ui/. The other pages are below it.
@@ -35,7 +35,7 @@ func (b Base) Query(page string, pairs ...any) string {
 }
 
 // Document returns the URL of the page of a document of a revision; pairs are more parameters.
-func (b Base) Document(revision any, id client.Identity, pairs ...any) string {
+func (b Base) Document(revision any, id wire.Identity, pairs ...any) string {
 	all := append([]any{"schema", id.Schema, "layer", id.Layer, "name", id.Name}, pairs...)
 	return b.Query("revisions/"+url.PathEscape(fmt.Sprint(revision))+"/document", all...)
 }

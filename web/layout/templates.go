@@ -7,9 +7,9 @@ import (
 	"reflect"
 	"strings"
 
+	"purser/internal/wire"
 	"purser/internal/words"
 	"purser/web/display"
-	"purser/web/wire"
 )
 
 // functions returns the functions of templates.
@@ -17,12 +17,12 @@ func (p *Pages) functions() template.FuncMap {
 	return template.FuncMap{
 		"base":   func() string { return string(p.base) },
 		"asset":  func(name string) string { return string(p.base) + "static/" + name + "?v=" + p.assets[name].digest },
-		"line":   display.CutLine,
-		"text":   display.CutText,
-		"short":  display.CutName,
-		"chip":   display.CutChip,
+		"line":   cutBy(display.CutLine),
+		"text":   cutBy(display.CutText),
+		"short":  cutBy(display.CutName),
+		"chip":   cutBy(display.CutChip),
 		"value":  func(text json.RawMessage) string { return display.CutName(string(text)) },
-		"linked": func(path string) bool { return path != "" && len(path) <= maxPath },
+		"linked": func(path wire.Optional) bool { return path != "" && len(path) <= maxPath },
 		"typed":  func(name string) bool { return words.Line(name) == name }, // a keyboard can enter it
 		"others": others,
 		"when":   when,
@@ -33,7 +33,7 @@ func (p *Pages) functions() template.FuncMap {
 		},
 		"doc":   p.base.Document,
 		"query": p.base.Query,
-		"past":  func(at string) bool { t, ok := wire.ParseTime(at); return ok && t.Before(p.now()) },
+		"past":  func(at wire.Optional) bool { t, ok := at.Time(); return ok && t.Before(p.now()) },
 		"add":   func(a, b int) int { return a + b },
 		"below": func(id any, steps ...string) string {
 			return strings.TrimPrefix(p.base.Link(append([]string{"revisions", fmt.Sprint(id)}, steps...)...), string(p.base))
@@ -50,7 +50,7 @@ func (p *Pages) functions() template.FuncMap {
 				"graph": "Neighbours",
 			}[form]
 		},
-		"dataPath": func(path string) string { return strings.TrimSuffix(".data"+path, ".") },
+		"dataPath": func(path wire.Optional) string { return strings.TrimSuffix(".data"+string(path), ".") },
 		"split": func(c *display.Comparison, split bool) any {
 			return struct {
 				*display.Comparison
@@ -58,6 +58,11 @@ func (p *Pages) functions() template.FuncMap {
 			}{c, split}
 		},
 	}
+}
+
+// cutBy returns a function of templates that cuts a text of any type.
+func cutBy(cut func(string) string) func(any) string {
+	return func(text any) string { return cut(fmt.Sprint(text)) }
 }
 
 // maxPath is how many bytes a path may have that stands in a link.
@@ -75,8 +80,8 @@ func others(list any, shown int) string {
 type moment struct{ Machine, Human string }
 
 // when returns a time of the API as pages show it, nil if there is none.
-func when(text string) *moment {
-	at, ok := wire.ParseTime(text)
+func when(text wire.Optional) *moment {
+	at, ok := text.Time()
 	if !ok {
 		return nil
 	}

@@ -5,24 +5,23 @@ import (
 	"strings"
 	"time"
 
-	"purser/internal/client"
-	"purser/web/wire"
+	"purser/internal/wire"
 )
 
 // Required is a validation that a policy requires, with its newest result.
 type Required struct {
 	Name, Status string
 	Policies     []string
-	Newest       wire.Result
+	Newest       wire.Entry
 	Unasked      bool   // Newest is not known: there are too many
 	Who          string // posted it; "" if unknown
 }
 
 // Own reports whether the server itself performs the validation.
-func (r Required) Own() bool { return client.Validation{Name: r.Name}.Own() }
+func (r Required) Own() bool { return wire.Validation{Name: r.Name}.Own() }
 
 // RequiredOf lists the validations of a verdict, each once.
-func RequiredOf(status client.Verdict) (all []Required) {
+func RequiredOf(status wire.Verdict) (all []Required) {
 	at := map[string]int{}
 	add := func(name, state, policy string) {
 		i, known := at[name]
@@ -51,10 +50,10 @@ func RequiredOf(status client.Verdict) (all []Required) {
 
 // StatusOf returns the status of a validation in a verdict, with its message; the zero Validation if it was neither
 // reported nor is required.
-func StatusOf(status client.Verdict, name string) client.Validation {
+func StatusOf(status wire.Verdict, name string) wire.Validation {
 	for _, required := range RequiredOf(status) {
 		if required.Name == name {
-			return client.Validation{Name: name, Status: required.Status}
+			return wire.Validation{Name: name, Status: required.Status}
 		}
 	}
 	for _, ignored := range status.Ignored {
@@ -62,11 +61,11 @@ func StatusOf(status client.Verdict, name string) client.Validation {
 			return ignored
 		}
 	}
-	return client.Validation{}
+	return wire.Validation{}
 }
 
 // Others returns the validations that are not among the required ones.
-func Others(all []client.Validation, required []Required) (others []client.Validation) {
+func Others(all []wire.Validation, required []Required) (others []wire.Validation) {
 	known := map[string]bool{}
 	for _, r := range required {
 		known[r.Name] = true
@@ -83,7 +82,7 @@ func Others(all []client.Validation, required []Required) (others []client.Valid
 func ExpiringNext(all []Required, now time.Time) (next *Required) {
 	var soonest time.Time
 	for i := range all {
-		at, ok := wire.ParseTime(all[i].Newest.ExpiresAt)
+		at, ok := all[i].Newest.Expires().Time()
 		if ok && at.After(now) && (next == nil || at.Before(soonest)) {
 			next, soonest = &all[i], at
 		}
@@ -94,12 +93,12 @@ func ExpiringNext(all []Required, now time.Time) (next *Required) {
 // PosterOf returns the user who posted a result, from the audit, newest first, because results do not have it. A result
 // and its event are stored by one statement; its time is the database's, and that of the event the server's. It is ""
 // if the audit has no such event: it goes back less far, or the result was carried over from another revision.
-func PosterOf(events []wire.AuditEvent, validation, createdAt string) string {
+func PosterOf(events []wire.AuditEvent, validation string, createdAt wire.Optional) string {
 	const skew = time.Minute
-	created, known := wire.ParseTime(createdAt)
+	created, known := createdAt.Time()
 	for _, e := range events {
 		at, err := url.Parse(e.Target)
-		posted, ok := wire.ParseTime(e.At)
+		posted, ok := e.At.Time()
 		if err != nil || e.Rule != "deckhand:create_validation" || e.Status/100 != 2 ||
 			!known || !ok || posted.Sub(created).Abs() > skew {
 			continue

@@ -4,13 +4,13 @@ import (
 	"testing"
 	"time"
 
-	"purser/web/wire"
+	"purser/internal/wire"
 )
 
 // TestPosterOf checks that a result is attributed to its poster, or to nobody if the audit does not have it.
 func TestPosterOf(t *testing.T) {
 	t.Parallel()
-	event := func(user, at, target string, status int) wire.AuditEvent {
+	event := func(user string, at wire.Optional, target string, status int) wire.AuditEvent {
 		e := wire.AuditEvent{At: at, Rule: "deckhand:create_validation", Target: target, Status: status}
 		e.User.ID = user
 		return e
@@ -20,7 +20,7 @@ func TestPosterOf(t *testing.T) {
 		event("refused", "2026-01-31T12:00:01.000000", path, 400), event("other", "2026-01-31T12:00:00.500000", path+"c", 201),
 		event("second", "2026-01-31T12:00:00.000000", path+"?revision-stamp=1", 201), event("first", "2026-01-31T11:00:00.000000", path, 201),
 	}
-	for created, want := range map[string]string{
+	for created, want := range map[wire.Optional]string{
 		"2026-01-31T12:00:00.000100": "second", "2026-01-31T11:00:30.000000": "first",
 		"2026-01-31T12:30:00.000000": "", "2026-01-30T12:00:00.000000": "", "": "",
 	} {
@@ -32,8 +32,8 @@ func TestPosterOf(t *testing.T) {
 
 func TestExpiringNext(t *testing.T) {
 	t.Parallel()
-	at := func(name, expires string) Required {
-		return Required{Name: name, Newest: wire.Result{ExpiresAt: expires}}
+	at := func(name string, expires wire.Optional) Required {
+		return Required{Name: name, Newest: wire.Entry{ExpiresAt: &expires}}
 	}
 	now := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 	all := []Required{

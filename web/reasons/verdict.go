@@ -5,9 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"purser/internal/client"
+	"purser/internal/wire"
 	"purser/internal/words"
-	"purser/web/wire"
 )
 
 // Verdict says in words whether a revision may be deployed.
@@ -32,7 +31,7 @@ type Problem struct {
 const Success = "success"
 
 // Of words a verdict.
-func Of(status client.Verdict, found wire.Findings) Verdict {
+func Of(status wire.Verdict, found wire.Findings) Verdict {
 	said := Verdict{Revision: status.Revision, OK: status.Status == Success, Notice: status.Notice, Notes: status.Warnings}
 	if len(status.Policies) == 0 {
 		said.Notice = cmp.Or(said.Notice, "No ValidationPolicy is in force: nothing counted") // in compat mode
@@ -79,7 +78,7 @@ func (p Problem) urgency() int {
 }
 
 // ProblemOf returns why one validation is not a success; the zero Problem if it is.
-func ProblemOf(v client.Validation, found wire.Findings) (why Problem) {
+func ProblemOf(v wire.Validation, found wire.Findings) (why Problem) {
 	if v.Status == Success || v.Status == "" {
 		return why
 	}
@@ -87,12 +86,12 @@ func ProblemOf(v client.Validation, found wire.Findings) (why Problem) {
 }
 
 // reasonOf returns why a validation is not a success, with advice.
-func reasonOf(v client.Validation, policy string, found wire.Findings) Problem {
+func reasonOf(v wire.Validation, policy string, found wire.Findings) Problem {
 	said := Problem{Validation: v.Name, Policy: policy, Status: v.Status}
 	message, advice, unexplained := "", "", false
 	for _, f := range found.Findings {
 		if f.Validation == v.Name && f.Document == nil {
-			message, advice, unexplained = f.Message, f.Advice, f.Rule == "unexplained"
+			message, advice, unexplained = f.Message, string(f.Advice), f.Rule == "unexplained"
 			break
 		}
 	}
@@ -112,8 +111,8 @@ func reasonOf(v client.Validation, policy string, found wire.Findings) Problem {
 		said.Text = v.Name + " failed"
 		switch {
 		case number.Documents > 0:
-			said.Text += ": " + client.AtLeast(words.Count(number.Findings, "finding"), number.More) + " in " +
-				client.AtLeast(words.Count(number.Documents, "document"), number.More || number.Unnamed) + "."
+			said.Text += ": " + words.AtLeast(words.Count(number.Findings, "finding"), number.More) + " in " +
+				words.AtLeast(words.Count(number.Documents, "document"), number.More || number.Unnamed) + "."
 			said.Next = "Correct the documents below and upload their buckets again."
 			if !v.Own() {
 				said.Next = "Correct the documents below, upload their buckets again, and have its service validate " +
@@ -143,7 +142,7 @@ func reasonOf(v client.Validation, policy string, found wire.Findings) Problem {
 }
 
 // numberOf returns the number of findings of a validation about documents, at its most severe level.
-func numberOf(found wire.Findings, validation string) (number client.Number) {
+func numberOf(found wire.Findings, validation string) (number wire.Number) {
 	for _, n := range found.ByValidation {
 		if n.Name == validation && (number.Name == "" || n.Level == "error") {
 			number = n
@@ -160,9 +159,9 @@ func numberOf(found wire.Findings, validation string) (number client.Number) {
 // Shown has the findings that a page shows, and the numbers of all.
 type Shown struct {
 	Groups []Group
-	Causes []client.Cause // of several documents; only if not all findings are shown
-	Rest   int            // findings that are not shown
-	More   bool           // there may be others
+	Causes []wire.Cause // of several documents; only if not all findings are shown
+	Rest   int          // findings that are not shown
+	More   bool         // there may be others
 }
 
 // Show returns what a page shows of findings.
@@ -183,18 +182,18 @@ func Show(found wire.Findings) Shown {
 
 // Group has the findings of one document, or of the revision as a whole.
 type Group struct {
-	Document *client.Identity // nil: the revision
+	Document *wire.Identity // nil: the revision
 	Findings []wire.Finding
 }
 
 // ByDocument groups findings by their documents, in the order in which they come.
 func ByDocument(all []wire.Finding) (groups []Group) {
-	at := map[client.Identity]int{}
+	at := map[wire.Identity]int{}
 	for _, f := range all {
 		if f.Document == nil && (f.Rule == "missing" || f.Rule == "expired") {
 			continue // a reason of the verdict says so
 		}
-		var key client.Identity
+		var key wire.Identity
 		if f.Document != nil {
 			key = *f.Document
 		}

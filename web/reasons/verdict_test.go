@@ -6,61 +6,60 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"purser/internal/client"
 	"purser/internal/validations"
-	"purser/web/wire"
+	"purser/internal/wire"
 )
 
 func TestOf(t *testing.T) {
 	t.Parallel()
-	about := func(validation, message, advice string, of *client.Identity) wire.Finding {
-		return wire.Finding{Finding: client.Finding{Level: "error", Validation: validation, Message: message, Advice: advice, Document: of}}
+	about := func(validation, message string, advice wire.Optional, of *wire.Identity) wire.Finding {
+		return wire.Finding{Level: "error", Validation: validation, Message: message, Advice: advice, Document: of}
 	}
-	gate := func(of ...client.Validation) []client.Policy {
-		return []client.Policy{{Name: "gate", Status: "failure", Validations: of}}
+	gate := func(of ...wire.Validation) []wire.Policy {
+		return []wire.Policy{{Name: "gate", Status: "failure", Validations: of}}
 	}
-	one, two := &client.Identity{Name: "one"}, &client.Identity{Name: "two"}
+	one, two := &wire.Identity{Name: "one"}, &wire.Identity{Name: "two"}
 	for name, c := range map[string]struct {
-		status client.Verdict
+		status wire.Verdict
 		found  []wire.Finding
-		number client.Number
+		number wire.Number
 		want   []Problem
 	}{
-		"success": {status: client.Verdict{Status: "success", Policies: []client.Policy{{Name: "gate", Status: "success"}}}},
+		"success": {status: wire.Verdict{Status: "success", Policies: []wire.Policy{{Name: "gate", Status: "success"}}}},
 		"missing": {
-			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "a", Status: "missing"})},
+			status: wire.Verdict{Status: "failure", Policies: gate(wire.Validation{Name: "a", Status: "missing"})},
 			want: []Problem{{
 				"a", "gate", "missing", "Nobody has posted a result of a.",
 				"Have its service validate this revision and post the result.",
 			}},
 		},
 		"expired": {
-			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "a", Status: "expired"})},
+			status: wire.Verdict{Status: "failure", Policies: gate(wire.Validation{Name: "a", Status: "expired"})},
 			found:  []wire.Finding{about("a", "It is old", "validate again", nil)},
 			want:   []Problem{{"a", "gate", "expired", "The result of a has expired.", "Validate again."}},
 		},
 		"documents": {
-			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "a", Status: "failure"})},
+			status: wire.Verdict{Status: "failure", Policies: gate(wire.Validation{Name: "a", Status: "failure"})},
 			found:  []wire.Finding{about("a", "x", "", one), about("a", "y", "", one), about("a", "z", "", two), about("b", "z", "", two)},
-			number: client.Number{Name: "a", Level: "error", Findings: 3, Documents: 2},
+			number: wire.Number{Name: "a", Level: "error", Findings: 3, Documents: 2},
 			want: []Problem{{
 				"a", "gate", "failure", "a failed: 3 findings in 2 documents.",
 				"Correct the documents below, upload their buckets again, and have its service validate the new revision.",
 			}},
 		},
 		"own, in documents": {
-			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "deckhand-x", Status: "failure"})},
+			status: wire.Verdict{Status: "failure", Policies: gate(wire.Validation{Name: "deckhand-x", Status: "failure"})},
 			found:  []wire.Finding{about("deckhand-x", "x", "", one)},
-			number: client.Number{Name: "deckhand-x", Level: "error", Findings: 1, Documents: 1},
+			number: wire.Number{Name: "deckhand-x", Level: "error", Findings: 1, Documents: 1},
 			want: []Problem{{
 				"deckhand-x", "gate", "failure", "deckhand-x failed: 1 finding in 1 document.",
 				"Correct the documents below and upload their buckets again.",
 			}},
 		},
 		"not all are listed": {
-			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "m", Status: "missing"}, client.Validation{Name: "deckhand-x", Status: "failure"})},
+			status: wire.Verdict{Status: "failure", Policies: gate(wire.Validation{Name: "m", Status: "missing"}, wire.Validation{Name: "deckhand-x", Status: "failure"})},
 			found:  []wire.Finding{about("deckhand-x", "x", "", one)},
-			number: client.Number{Name: "deckhand-x", Level: "error", Findings: 1661, Documents: 1000, Unnamed: true},
+			number: wire.Number{Name: "deckhand-x", Level: "error", Findings: 1661, Documents: 1000, Unnamed: true},
 			want: []Problem{
 				{
 					"deckhand-x", "gate", "failure", "deckhand-x failed: 1661 findings in at least 1000 documents.",
@@ -73,38 +72,38 @@ func TestOf(t *testing.T) {
 			},
 		},
 		"not all were read": {
-			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "deckhand-x", Status: "failure"})},
-			number: client.Number{Name: "deckhand-x", Level: "error", Findings: 10000, Documents: 10000, More: true},
+			status: wire.Verdict{Status: "failure", Policies: gate(wire.Validation{Name: "deckhand-x", Status: "failure"})},
+			number: wire.Number{Name: "deckhand-x", Level: "error", Findings: 10000, Documents: 10000, More: true},
 			want: []Problem{{
 				"deckhand-x", "gate", "failure", "deckhand-x failed: at least 10000 findings in at least 10000 documents.",
 				"Correct the documents below and upload their buckets again.",
 			}},
 		},
 		"without errors": {
-			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "a", Status: "failure"})},
-			found: []wire.Finding{{Finding: client.Finding{
+			status: wire.Verdict{Status: "failure", Policies: gate(wire.Validation{Name: "a", Status: "failure"})},
+			found: []wire.Finding{{
 				Level: "error", Validation: "a", Rule: "unexplained", Message: "any words", Advice: "ask its service why",
-			}}},
+			}},
 			want: []Problem{{
 				"a", "gate", "failure", "a failed, and its result does not say why.", "Ask its service why.",
 			}},
 		},
 		"posted": {
-			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "a", Status: "failure"})},
+			status: wire.Verdict{Status: "failure", Policies: gate(wire.Validation{Name: "a", Status: "failure"})},
 			found:  []wire.Finding{about("a", "no such disk", "", nil)},
 			want: []Problem{{
 				"a", "gate", "failure", "a failed: No such disk.", "Correct that, and have its service validate the new revision.",
 			}},
 		},
 		"no policy": {
-			status: client.Verdict{Status: "failure", Validations: []client.Validation{{Name: "a", Status: "failure"}, {Name: "b", Status: "success"}}},
+			status: wire.Verdict{Status: "failure", Validations: []wire.Validation{{Name: "a", Status: "failure"}, {Name: "b", Status: "success"}}},
 			want: []Problem{{
 				"a", "", "failure", "a failed.",
 				"Look at its results, correct what they name, and have its service validate the new revision.",
 			}},
 		},
 		"own": {
-			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "deckhand-policy-validation", Status: "failure"})},
+			status: wire.Verdict{Status: "failure", Policies: gate(wire.Validation{Name: "deckhand-policy-validation", Status: "failure"})},
 			found:  []wire.Finding{about("deckhand-policy-validation", "no layers", "", nil)},
 			want: []Problem{{
 				"deckhand-policy-validation", "gate", "failure", "deckhand-policy-validation failed: No layers.",
@@ -112,14 +111,14 @@ func TestOf(t *testing.T) {
 			}},
 		},
 		"own with advice": {
-			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "deckhand-policy-validation", Status: "failure"})},
+			status: wire.Verdict{Status: "failure", Policies: gate(wire.Validation{Name: "deckhand-policy-validation", Status: "failure"})},
 			found:  []wire.Finding{about("deckhand-policy-validation", "no layers", "add some", nil)},
 			want: []Problem{{
 				"deckhand-policy-validation", "gate", "failure", "deckhand-policy-validation failed: No layers.", "Add some.",
 			}},
 		},
 		"no such": {
-			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "deckhand-x-validation", Status: "missing"})},
+			status: wire.Verdict{Status: "failure", Policies: gate(wire.Validation{Name: "deckhand-x-validation", Status: "missing"})},
 			found:  []wire.Finding{about("deckhand-x-validation", "There will be none", "correct the name", nil)},
 			want: []Problem{{
 				"deckhand-x-validation", "gate", "missing", "There is no result of deckhand-x-validation. There will be none.",
@@ -127,7 +126,7 @@ func TestOf(t *testing.T) {
 			}},
 		},
 		"broken policy": {
-			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "a", Status: "success"})},
+			status: wire.Verdict{Status: "failure", Policies: gate(wire.Validation{Name: "a", Status: "success"})},
 			want: []Problem{{
 				"", "gate", "failure", "The policy gate itself cannot be satisfied.",
 				"Correct the policy's document; the findings say how.",
@@ -135,7 +134,7 @@ func TestOf(t *testing.T) {
 		},
 	} {
 		got := Of(c.status, wire.Findings{
-			Findings: c.found, Counts: client.Counts{ByValidation: []client.Number{c.number}},
+			Findings: c.found, Counts: wire.Counts{ByValidation: []wire.Number{c.number}},
 		})
 		if diff := cmp.Diff(c.want, got.Reasons); diff != "" || got.OK != (c.status.Status == "success") {
 			t.Errorf("%s: OK is %t (-want +got):\n%s", name, got.OK, diff)
@@ -147,7 +146,7 @@ func TestOf(t *testing.T) {
 func TestOf_own(t *testing.T) {
 	t.Parallel()
 	for _, name := range slices.Concat(validations.Own(), validations.Optional(), []string{validations.SchemaValidationAlias}) {
-		failed := client.Validation{Name: name, Status: "failure"}
+		failed := wire.Validation{Name: name, Status: "failure"}
 		want := Problem{name, "", "failure", name + " failed.", "Correct the documents and push them again."}
 		if diff := cmp.Diff(want, reasonOf(failed, "", wire.Findings{})); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)

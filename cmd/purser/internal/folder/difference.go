@@ -5,25 +5,25 @@ import (
 	"context"
 	"fmt"
 
-	"purser/internal/client"
 	"purser/internal/diff"
 	"purser/internal/document"
 	"purser/internal/document/blockyaml"
+	"purser/internal/wire"
 )
 
 // Differences returns the unified diffs from documents of the server to those of the body, for the identities of
 // changed documents. It leaves out documents that only one of them has.
-func (b *Body) Differences(ctx context.Context, before []Document, changed []client.Identity) (
-	map[client.Identity]string, error,
+func (b *Body) Differences(ctx context.Context, before []Document, changed []wire.Identity) (
+	map[wire.Identity]string, error,
 ) {
-	old, names := map[client.Identity]*Document{}, map[client.Identity]client.Identity{}
+	old, names := map[wire.Identity]*Document{}, map[wire.Identity]wire.Identity{}
 	for i, doc := range before {
 		old[key(doc.Identity)] = &before[i]
 	}
 	for _, id := range changed {
 		names[key(id)] = id
 	}
-	differences := map[client.Identity]string{}
+	differences := map[wire.Identity]string{}
 	for _, piece := range b.pieces {
 		after, err := piece.stored()
 		if err != nil {
@@ -42,7 +42,7 @@ func (b *Body) Differences(ctx context.Context, before []Document, changed []cli
 }
 
 // key returns the part of an identity that is unique in a revision.
-func key(id client.Identity) client.Identity {
+func key(id wire.Identity) wire.Identity {
 	id.Bucket = ""
 	return id
 }

@@ -3,21 +3,21 @@ package folder
 import (
 	"fmt"
 
-	"purser/internal/client"
 	"purser/internal/document"
+	"purser/internal/wire"
 )
 
 // Document is a document as a server returns it.
 type Document struct {
-	client.Identity
+	wire.Identity
 
 	metadata, data any
 	encrypted      bool
 }
 
 // anywhere returns the identity of a document regardless of its bucket.
-func (d *Document) anywhere() client.Identity {
-	return client.Identity{Schema: d.Schema, Layer: d.Layer, Name: d.Name}
+func (d *Document) anywhere() wire.Identity {
+	return wire.Identity{Schema: d.Schema, Layer: d.Layer, Name: d.Name}
 }
 
 // Parse parses a JSON array of documents. It skips buckets without documents, which the server lists only with
@@ -36,7 +36,7 @@ func Parse(text []byte) ([]Document, error) {
 		}
 		status, _ := root.At("status").(document.Mapping)
 		s := documentOf(textOf(root.At("schema")), root.At("metadata"), root.At("data"))
-		s.Bucket = textOf(status.At("bucket"))
+		s.Bucket = optionalOf(status.At("bucket"))
 		list = append(list, s)
 	}
 	return list, nil
@@ -47,7 +47,7 @@ func documentOf(schema string, metadata, data any) Document {
 	of, _ := metadata.(document.Mapping)
 	layering, _ := of.At("layeringDefinition").(document.Mapping)
 	return Document{
-		Identity: client.Identity{Schema: schema, Layer: textOf(layering.At("layer")), Name: textOf(of.At("name"))},
+		Identity: wire.Identity{Schema: schema, Layer: optionalOf(layering.At("layer")), Name: textOf(of.At("name"))},
 		metadata: metadata, data: data, encrypted: of.At("storagePolicy") == "encrypted",
 	}
 }
@@ -56,6 +56,8 @@ func textOf(value any) string {
 	text, _ := value.(string)
 	return text
 }
+
+func optionalOf(value any) wire.Optional { return wire.Optional(textOf(value)) }
 
 // stored returns a document of a file as a server would store it.
 func (s *source) stored() (Document, error) {

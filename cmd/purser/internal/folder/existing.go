@@ -12,6 +12,7 @@ import (
 
 	"purser/internal/check"
 	"purser/internal/document"
+	"purser/internal/wire"
 )
 
 // existingIn returns the files in a folder that a pull of documents may replace or delete, with the documents in each:
@@ -27,7 +28,7 @@ func existingIn(ctx context.Context, root *os.Root, dir string, documents []Docu
 	}
 	reader, buckets := &check.Reader{Exclude: config.Exclude}, map[string]bool{}
 	for _, doc := range documents {
-		buckets[folderName(doc.Bucket)] = true
+		buckets[folderName(string(doc.Bucket))] = true
 	}
 	old = map[string][]Document{}
 	const depth = 2 // of BUCKET/KIND/NAME.yaml
@@ -100,7 +101,7 @@ func isPulled(name string, documents []Document) bool {
 		return false
 	}
 	doc := documents[0]
-	doc.Bucket = bucket
+	doc.Bucket = wire.Optional(bucket)
 	files, err := filesOf([]Document{doc})
 	for pulled := range files {
 		return err == nil && strings.EqualFold(pulled, numbered.ReplaceAllString(name, ".yaml"))

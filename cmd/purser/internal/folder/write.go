@@ -15,9 +15,9 @@ import (
 	"strings"
 
 	"purser/internal/check"
-	"purser/internal/client"
 	"purser/internal/document"
 	"purser/internal/document/blockyaml"
+	"purser/internal/wire"
 )
 
 // Pull is what a pull does with a folder. Names of files are relative to the folder, with slashes.
@@ -72,7 +72,7 @@ func PlanPull(ctx context.Context, dir string, documents []Document, allowed All
 
 // lost returns the names of files that hold documents which are not pulled.
 func lost(held map[string][]Document, names []string, pulled []Document) (found []string) {
-	known := map[client.Identity]bool{}
+	known := map[wire.Identity]bool{}
 	for i := range pulled {
 		known[pulled[i].anywhere()] = true
 	}
@@ -175,7 +175,7 @@ func filesOf(documents []Document) (map[string]Document, error) {
 			kind = parts[1]
 		}
 		// The first spelling of a kind is used for all, because a file system may ignore case.
-		bucket := folderName(doc.Bucket)
+		bucket := folderName(string(doc.Bucket))
 		if len(bucket) > maxName {
 			return nil, fmt.Errorf("the name of bucket %s is too long for a folder: it would have %d characters, and file "+
 				"systems take %d. Nothing was written. purser show --bucket BUCKET writes the documents of a single bucket to "+

@@ -10,14 +10,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"purser/internal/client"
 	"purser/internal/document"
+	"purser/internal/wire"
 )
 
 func TestFilesOf(t *testing.T) {
 	t.Parallel()
 	doc := func(bucket, schema, layer, name string) Document {
-		return Document{Identity: client.Identity{Schema: schema, Layer: layer, Name: name, Bucket: bucket}}
+		return Document{Identity: wire.Identity{
+			Schema: schema, Layer: wire.Optional(layer), Name: name, Bucket: wire.Optional(bucket),
+		}}
 	}
 	files, err := filesOf([]Document{
 		doc("site", "acme/Host/v1", "site", "a"), doc("site", "acme/Host/v1", "global", "a"),
@@ -30,7 +32,7 @@ func TestFilesOf(t *testing.T) {
 	}
 	got := map[string]string{}
 	for path, doc := range files {
-		got[path] = doc.Schema + " " + doc.Layer
+		got[path] = doc.Schema + " " + string(doc.Layer)
 	}
 	want := map[string]string{
 		"site/Host/a.yaml": "acme/Host/v1 global", "site/Host/a~2.yaml": "acme/Host/v1 site",
@@ -49,7 +51,7 @@ func TestPlanPull_longBucket(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", 43) // 258 characters when escaped
 	in := func(bucket string) Document {
-		return Document{Identity: client.Identity{Schema: "acme/Host/v1", Name: "x", Bucket: bucket}}
+		return Document{Identity: wire.Identity{Schema: "acme/Host/v1", Name: "x", Bucket: wire.Optional(bucket)}}
 	}
 	plan, err := PlanPull(t.Context(), t.TempDir(), []Document{in("a"), in(long)}, Allowed{Replace: true})
 	if err == nil || !strings.Contains(err.Error(), "bucket "+long+" ") || len(plan.Written) > 0 {

@@ -1,12 +1,14 @@
 package views
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"text/tabwriter"
 
 	"purser/internal/document/blockyaml"
+	"purser/internal/wire"
 	"purser/internal/words"
 )
 
@@ -50,29 +52,20 @@ func table(rows [][]string) string {
 }
 
 // moment shortens a time of the server to seconds.
-func moment(at string) string {
-	at, _, _ = strings.Cut(at, ".")
-	return strings.Replace(at, "T", " ", 1)
+func moment(at wire.Optional) string {
+	text, _, _ := strings.Cut(string(at), ".")
+	return strings.Replace(text, "T", " ", 1)
 }
 
 // dash returns a dash for an empty cell, and any other text unchanged.
-func dash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
-}
+func dash[T ~string](text T) string { return cmp.Or(string(text), "-") }
 
 // listText returns items as JSON text, in the form of the server's lists.
 func listText(items []json.RawMessage) []byte {
 	if items == nil {
 		items = []json.RawMessage{}
 	}
-	text, _ := json.Marshal(struct { //nolint:errchkjson // the items are JSON
-		Count   int               `json:"count"`
-		Results []json.RawMessage `json:"results"`
-	}{len(items), items})
-	return text
+	return marshal(wire.List[json.RawMessage]{Count: len(items), Results: items})
 }
 
 // marshal returns a value as JSON text.

@@ -10,23 +10,22 @@ import (
 
 	"purser/cmd/purser/internal/difftext"
 	"purser/internal/client"
+	"purser/internal/wire"
 	"purser/internal/words"
 )
 
 // Pushed returns the result of a push: the revision and its findings, each with its place in the files, "" if it is in
 // none of them.
-func Pushed(written client.Written, found client.Findings, places []string) Answer {
-	// placed is a finding with its place.
-	type placed struct {
-		client.Finding
-
-		Place  string    `json:"place,omitempty"`
-		Line   *struct{} `json:"line,omitempty"` // hides the line in the request, which the user has not seen
-		Column *struct{} `json:"column,omitempty"`
-	}
+func Pushed(written client.Written, found wire.Findings, places []string) Answer {
 	findings := make([]placed, len(found.Findings))
 	for i, f := range found.Findings {
-		findings[i] = placed{Finding: f, Place: placeAt(places, i)}
+		findings[i] = placed{
+			Level: f.Level, Validation: f.Validation, Path: string(f.Path), Rule: string(f.Rule), Message: f.Message,
+			Advice: string(f.Advice), Place: placeAt(places, i),
+		}
+		if id := f.Document; id != nil {
+			findings[i].Document = &identity{id.Schema, string(id.Layer), id.Name, string(id.Bucket)}
+		}
 	}
 	text := findingsText(found.Findings, places, found.Counts)
 	if written.Status == "" {
@@ -42,12 +41,31 @@ func Pushed(written client.Written, found client.Findings, places []string) Answ
 	}
 }
 
+// placed is a finding with its place in the files instead of the one in the request, which the user has not seen.
+type placed struct {
+	Level      string    `json:"level"`
+	Validation string    `json:"validation"`
+	Document   *identity `json:"document"`
+	Path       string    `json:"path"`
+	Rule       string    `json:"rule"`
+	Message    string    `json:"message"`
+	Advice     string    `json:"advice"`
+	Place      string    `json:"place,omitempty"`
+}
+
+type identity struct {
+	Schema string `json:"schema"`
+	Layer  string `json:"layer"`
+	Name   string `json:"name"`
+	Bucket string `json:"bucket"`
+}
+
 // lostText returns a line for each key in the files that is not kept.
-func lostText(findings []client.Finding, places []string) string {
+func lostText(findings []wire.Finding, places []string) string {
 	var b strings.Builder
 	for i, f := range findings {
 		if f.Rule == "UnknownKey" && placeAt(places, i) != "" {
-			b.WriteString(findingsText([]client.Finding{f}, places[i:], client.Counts{Total: 1}))
+			b.WriteString(findingsText([]wire.Finding{f}, places[i:], wire.Counts{Total: 1}))
 		}
 	}
 	return b.String()
@@ -84,14 +102,14 @@ func statusLine(header string) string {
 	line := "Status: " + status
 	if counted && number != "0" {
 		least, more := strings.CutSuffix(number, "+")
-		line += "; findings: " + client.AtLeast(least, more)
+		line += "; findings: " + words.AtLeast(least, more)
 	}
 	return line
 }
 
 // Preview returns the preview of a push. It has the unified diffs of changed documents, and the places of findings in
 // the files.
-func Preview(written client.Written, preview client.Preview, differences map[client.Identity]string, places []string,
+func Preview(written client.Written, preview wire.Preview[wire.Finding], differences map[wire.Identity]string, places []string,
 	colors bool,
 ) Answer {
 	var b strings.Builder
@@ -100,8 +118,8 @@ func Preview(written client.Written, preview client.Preview, differences map[cli
 		if d.From != "" {
 			from = ", from bucket " + d.From
 		}
-		fmt.Fprintln(&b, words.Line(fmt.Sprintf("%-8s %s (bucket %s%s)", wordOf(d), d, d.Bucket, from)))
-		b.WriteString(difftext.Indented(differences[d.Identity], colors))
+		fmt.Fprintln(&b, words.Line(fmt.Sprintf("%-8s %s (bucket %s%s)", wordOf(d), d.Identity(), d.Bucket, from)))
+		b.WriteString(difftext.Indented(differences[d.Identity()], colors))
 	}
 	did := preview.Changes
 	if preview.Changed {
@@ -110,7 +128,7 @@ func Preview(written client.Written, preview client.Preview, differences map[cli
 	} else {
 		b.WriteString("Nothing would change.\n")
 	}
-	b.WriteString(findingsText(preview.Findings, places, preview.Counts))
+	b.WriteString(findingsText(preview.Findings, places, *preview.Counts))
 	if preview.Total == 0 { // otherwise they are among the findings
 		b.WriteString(warningLines(preview.Warnings...))
 	}
@@ -123,10 +141,10 @@ func Preview(written client.Written, preview client.Preview, differences map[cli
 }
 
 // RollbackPreview returns the preview of a rollback to a revision.
-func RollbackPreview(revision string, written client.Written, preview client.Preview) Answer {
+func RollbackPreview(revision string, written client.Written, preview wire.Preview[wire.Finding]) Answer {
 	var b strings.Builder
 	for _, d := range preview.Documents {
-		fmt.Fprintln(&b, words.Line(fmt.Sprintf("%-8s %s (bucket %s)", wordOf(d), d, d.Bucket)))
+		fmt.Fprintln(&b, words.Line(fmt.Sprintf("%-8s %s (bucket %s)", wordOf(d), d.Identity(), d.Bucket)))
 	}
 	if !preview.Changed {
 		fmt.Fprintf(&b, "Nothing would change: the newest revision has the documents of revision %s.\n", revision)
@@ -137,8 +155,8 @@ func RollbackPreview(revision string, written client.Written, preview client.Pre
 }
 
 // RollbackQuestion returns a function that returns the preview of a rollback as text, and in words what it does.
-func RollbackQuestion(revision string) func(client.Preview) (text, act string) {
-	return func(preview client.Preview) (text, act string) {
+func RollbackQuestion(revision string) func(wire.Preview[wire.Finding]) (text, act string) {
+	return func(preview wire.Preview[wire.Finding]) (text, act string) {
 		act = "roll back to revision " + revision
 		if _, loses := Losses(preview); loses != "" {
 			act += " and " + loses
@@ -148,13 +166,13 @@ func RollbackQuestion(revision string) func(client.Preview) (text, act string) {
 }
 
 // policyLines says how a change weakens policies, and what counts without any.
-func policyLines(preview client.Preview) string {
+func policyLines(preview wire.Preview[wire.Finding]) string {
 	return warningLines(preview.Weakened...) + warningLines(preview.Notice)
 }
 
 // verdictLine returns a line with the status of the new revision, or with that of the present one if nothing would
 // change.
-func verdictLine(preview client.Preview) string {
+func verdictLine(preview wire.Preview[wire.Finding]) string {
 	line := "Status would be: "
 	if !preview.Changed {
 		line = "Status is: "
@@ -167,7 +185,7 @@ func verdictLine(preview client.Preview) string {
 }
 
 // changeNames returns a line for each document that a change affects.
-func changeNames(preview client.Preview) []string {
+func changeNames(preview wire.Preview[wire.Finding]) []string {
 	names := make([]string, len(preview.Documents))
 	for i, d := range preview.Documents {
 		names[i] = wordOf(d) + " " + d.Schema + "/" + d.Name
@@ -176,12 +194,12 @@ func changeNames(preview client.Preview) []string {
 }
 
 // wordOf returns the word for a difference in a preview.
-func wordOf(d client.Difference) string {
+func wordOf(d wire.Difference) string {
 	return cmp.Or(map[string]string{"created": "added", "modified": "changed"}[d.Change], d.Change)
 }
 
 // Weakening returns what Losses returns of a change that weakens policies, and nothing of any other.
-func Weakening(preview client.Preview) (list, act string) {
+func Weakening(preview wire.Preview[wire.Finding]) (list, act string) {
 	if len(preview.Weakened) == 0 {
 		return "", ""
 	}
@@ -190,11 +208,11 @@ func Weakening(preview client.Preview) (list, act string) {
 
 // Losses returns a list of the documents that a change would delete and of how it would weaken policies, and both in
 // words, such as "delete 2 documents"; "" if it does neither.
-func Losses(preview client.Preview) (list, act string) {
+func Losses(preview wire.Preview[wire.Finding]) (list, act string) {
 	var rows [][]string
 	for _, d := range preview.Documents {
 		if d.Change == "deleted" {
-			rows = append(rows, []string{"  deleted", d.Bucket, d.String()})
+			rows = append(rows, []string{"  deleted", d.Bucket, d.Identity().String()})
 		}
 	}
 	var acts []string
@@ -209,7 +227,7 @@ func Losses(preview client.Preview) (list, act string) {
 
 // deletedIn counts the documents that a change would delete. It points to a ValidationPolicy, without which less is
 // required of later revisions.
-func deletedIn(preview client.Preview) string {
+func deletedIn(preview wire.Preview[wire.Finding]) string {
 	text := words.Count(preview.Changes.Deleted, "document")
 	if deletesPolicy(preview) {
 		text += ", a ValidationPolicy among them"
@@ -218,14 +236,14 @@ func deletedIn(preview client.Preview) string {
 }
 
 // deletesPolicy reports whether a change would delete a ValidationPolicy.
-func deletesPolicy(preview client.Preview) bool {
-	return slices.ContainsFunc(preview.Documents, func(d client.Difference) bool {
+func deletesPolicy(preview wire.Preview[wire.Finding]) bool {
+	return slices.ContainsFunc(preview.Documents, func(d wire.Difference) bool {
 		return d.Change == "deleted" && strings.HasPrefix(d.Schema, "deckhand/ValidationPolicy/")
 	})
 }
 
 // Pruned returns what a prune has deleted or would delete.
-func Pruned(text []byte, pruned client.Pruned) Answer {
+func Pruned(text []byte, pruned wire.Pruned) Answer {
 	did := "Deleted"
 	if pruned.DryRun {
 		did = "Would delete"
@@ -245,7 +263,7 @@ func Pruned(text []byte, pruned client.Pruned) Answer {
 }
 
 // rangesOf returns the revisions that a prune deletes, as numbers and ranges: 3 or 5-17.
-func rangesOf(pruned client.Pruned) []string {
+func rangesOf(pruned wire.Pruned) []string {
 	var ranges []string
 	for _, r := range pruned.Revisions.Ranges {
 		text := strconv.FormatInt(r.First, 10)

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"purser/internal/client"
+	"purser/internal/wire"
 )
 
 func TestStatusLine(t *testing.T) {
@@ -26,7 +27,7 @@ func TestStatusLine(t *testing.T) {
 func TestPruned(t *testing.T) {
 	t.Parallel()
 	for kept, want := range map[int]string{0: "0 revisions remain\n", 1: "1 revision remains\n", 2: "2 revisions remain\n"} {
-		if got := Pruned(nil, client.Pruned{Kept: kept}).Text; !strings.HasSuffix(got, "; "+want) {
+		if got := Pruned(nil, wire.Pruned{Kept: kept}).Text; !strings.HasSuffix(got, "; "+want) {
 			t.Errorf("%q, want %q at its end", got, want)
 		}
 	}
@@ -35,12 +36,15 @@ func TestPruned(t *testing.T) {
 // What a change does to policies is said by its previews, before its confirmation, and after it is made.
 func TestWeakened(t *testing.T) {
 	t.Parallel()
-	preview := client.Preview{Changed: true, Status: "success", Notice: "none is in force", Weakened: []string{"it is\ngone"}}
+	preview := wire.Preview[wire.Finding]{
+		Counts: &wire.Counts{}, Changed: true, Status: "success", Notice: "none is in force",
+		Weakened: []string{"it is\ngone"},
+	}
 	made := client.Written{Revision: "7", Status: "success; findings=0", Warnings: []string{"it is\ngone", "none is in force"}}
 	losses, _ := Losses(preview)
 	for name, got := range map[string]string{
 		"preview": Preview(client.Written{}, preview, nil, nil, false).Text, "rollback": RollbackPreview("1", client.Written{}, preview).Text,
-		"losses": losses, "pushed": Pushed(made, client.Findings{}, nil).Text, "rolled back": RolledBack(made).Text,
+		"losses": losses, "pushed": Pushed(made, wire.Findings{}, nil).Text, "rolled back": RolledBack(made).Text,
 	} {
 		if want := "warning: it is gone\nwarning: none is in force\n"; !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q in it", name, got, want)
@@ -51,16 +55,16 @@ func TestWeakened(t *testing.T) {
 // What a change loses is in its question.
 func TestLosses(t *testing.T) {
 	t.Parallel()
-	deleted := func(schema string) client.Difference {
-		return client.Difference{Change: "deleted", Identity: client.Identity{Schema: schema}}
+	deleted := func(schema string) wire.Difference {
+		return wire.Difference{Change: "deleted", Schema: schema}
 	}
 	host, policy := deleted("acme/Host/v1"), deleted("deckhand/ValidationPolicy/v1")
 	weaker := []string{"No ValidationPolicy requires v any more"}
-	for want, preview := range map[string]client.Preview{
+	for want, preview := range map[string]wire.Preview[wire.Finding]{
 		"":                   {},
-		"delete 2 documents": {Documents: []client.Difference{host, host}},
-		"delete 1 document, a ValidationPolicy among them": {Documents: []client.Difference{policy}, Weakened: weaker},
-		"delete 1 document and weaken ValidationPolicies":  {Documents: []client.Difference{host}, Weakened: weaker},
+		"delete 2 documents": {Documents: []wire.Difference{host, host}},
+		"delete 1 document, a ValidationPolicy among them": {Documents: []wire.Difference{policy}, Weakened: weaker},
+		"delete 1 document and weaken ValidationPolicies":  {Documents: []wire.Difference{host}, Weakened: weaker},
 		"weaken ValidationPolicies":                        {Weakened: weaker},
 	} {
 		preview.Changes.Deleted = len(preview.Documents)
@@ -73,18 +77,18 @@ func TestLosses(t *testing.T) {
 // A preview of a push has the differences below each document, and findings with their places.
 func TestPreview(t *testing.T) {
 	t.Parallel()
-	changed := client.Identity{Schema: "acme/X/v1", Layer: "site", Name: "x\x1b\n", Bucket: "b"}
-	preview := client.Preview{
-		Changed: true, Status: "failed", Changes: client.Changes{Modified: 1}, Counts: client.Counts{Total: 3},
-		Documents: []client.Difference{{Identity: changed, Change: "modified", From: "a"}},
-		Findings: []client.Finding{
+	changed := wire.Identity{Schema: "acme/X/v1", Layer: "site", Name: "x\x1b\n", Bucket: "b"}
+	preview := wire.Preview[wire.Finding]{
+		Changed: true, Status: "failed", Changes: wire.Changes{Modified: 1}, Counts: &wire.Counts{Total: 3},
+		Documents: []wire.Difference{{Schema: changed.Schema, Layer: "site", Name: changed.Name, Bucket: "b", Change: "modified", From: "a"}},
+		Findings: []wire.Finding{
 			{Level: "error", Validation: "v", Message: "no"},
 			{Level: "warning", Document: &changed, Path: ".p", Message: "odd", Advice: "mend it"},
 		},
-		Validations: []client.Validation{{Name: "own", Status: "missing"}},
+		Validations: []wire.Validation{{Name: "own", Status: "missing"}},
 	}
 	got := Preview(client.Written{Revision: "7", Body: []byte("{}")}, preview,
-		map[client.Identity]string{changed: "@@ -1 +1 @@\n-a\n+b\n"}, []string{"", "f.yaml:3"}, false)
+		map[wire.Identity]string{changed: "@@ -1 +1 @@\n-a\n+b\n"}, []string{"", "f.yaml:3"}, false)
 	want := "changed  [acme/X/v1, site] x⟨U+001B⟩  (bucket b, from bucket a)\n    @@ -1 +1 @@\n    -a\n    +b\n" +
 		"Would be revision 7: added=0, modified=1, deleted=0, unchanged=0\n" +
 		"v: no\nf.yaml:3: warning: [acme/X/v1, site] x⟨U+001B⟩  .p: odd (mend it)\nand 1 more\n" +
@@ -95,8 +99,8 @@ func TestPreview(t *testing.T) {
 	if diff := cmp.Diff([]string{"changed acme/X/v1/x\x1b\n"}, got.Names); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
-	pushed := Pushed(client.Written{Revision: "7", Status: "success; findings=0"}, client.Findings{
-		Findings: []client.Finding{{Level: "error", Validation: "v", Message: "no", Line: 9}},
+	pushed := Pushed(client.Written{Revision: "7", Status: "success; findings=0"}, wire.Findings{
+		Findings: []wire.Finding{{Level: "error", Validation: "v", Message: "no", Line: 9}},
 	}, []string{"f.yaml:3"})
 	if json := pushed.In("json"); !strings.Contains(json, `"place":"f.yaml:3"`) || strings.Contains(json, `"line"`) {
 		t.Errorf("a push is %s, want it with the place and without the line of the request", json)
@@ -106,10 +110,10 @@ func TestPreview(t *testing.T) {
 // A push that changes nothing still says which keys of its files are not kept, and nothing of the revision that exists.
 func TestPushed_unchanged(t *testing.T) {
 	t.Parallel()
-	found := client.Findings{Counts: client.Counts{Total: 3}, Findings: []client.Finding{
-		{Level: "warning", Rule: "UnknownKey", Path: ".dta", Message: "The key 'dta' is not kept", Document: &client.Identity{Schema: "a/B/v1", Name: "n"}},
-		{Level: "warning", Rule: "UnknownKey", Message: "elsewhere", Document: &client.Identity{Schema: "a/B/v1", Name: "m"}},
-		{Level: "error", Rule: ".type", Message: "wrong", Document: &client.Identity{Schema: "a/B/v1", Name: "n"}},
+	found := wire.Findings{Counts: wire.Counts{Total: 3}, Findings: []wire.Finding{
+		{Level: "warning", Rule: "UnknownKey", Path: ".dta", Message: "The key 'dta' is not kept", Document: &wire.Identity{Schema: "a/B/v1", Name: "n"}},
+		{Level: "warning", Rule: "UnknownKey", Message: "elsewhere", Document: &wire.Identity{Schema: "a/B/v1", Name: "m"}},
+		{Level: "error", Rule: ".type", Message: "wrong", Document: &wire.Identity{Schema: "a/B/v1", Name: "n"}},
 	}}
 	const want = "f.yaml:3:1: warning: [a/B/v1] n .dta: The key 'dta' is not kept\nNothing changed; the newest revision is 7.\n"
 	if diff := cmp.Diff(want, Pushed(client.Written{Revision: "7"}, found, []string{"f.yaml:3:1", "", "f.yaml:9:1"}).Text); diff != "" {

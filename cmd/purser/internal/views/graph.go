@@ -5,22 +5,22 @@ import (
 	"slices"
 	"strings"
 
-	"purser/internal/client"
+	"purser/internal/wire"
 	"purser/internal/words"
 )
 
 // Graph returns a graph as text: below each document, the documents that it depends on.
 func Graph(text []byte) (string, error) {
-	graph, err := decode[client.Graph](text)
+	graph, err := decode[wire.Graph](text)
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
-	needs := map[int][]client.Edge{}
+	needs := map[int][]wire.Edge{}
 	for _, edge := range graph.Edges {
 		needs[edge.From] = append(needs[edge.From], edge)
 	}
-	nodes := map[int]client.Node{}
+	nodes := map[int]wire.Node{}
 	for _, node := range graph.Nodes {
 		nodes[node.ID] = node
 	}
@@ -30,7 +30,7 @@ func Graph(text []byte) (string, error) {
 		}
 		fmt.Fprintln(&b, words.Line(nodeText(node)))
 		edges := needs[node.ID]
-		slices.SortStableFunc(edges, func(a, b client.Edge) int { return strings.Compare(a.Kind, b.Kind) })
+		slices.SortStableFunc(edges, func(a, b wire.Edge) int { return strings.Compare(a.Kind, b.Kind) })
 		for _, edge := range edges {
 			cyclic := ""
 			if edge.Cyclic {
@@ -45,10 +45,12 @@ func Graph(text []byte) (string, error) {
 	return b.String(), nil
 }
 
-func nodeText(node client.Node) string {
-	text := client.Identity{Schema: node.Schema, Layer: node.Layer, Name: dash(node.Name)}.String()
+func nodeText(node wire.Node) string {
+	id := node.Identity()
+	id.Name = dash(id.Name)
+	text := id.String()
 	if node.Missing != "" {
-		text += "  (" + node.Missing + " missing)"
+		text += "  (" + string(node.Missing) + " missing)"
 	}
 	if node.Abstract {
 		text += "  (abstract)"

@@ -9,26 +9,26 @@ import (
 	"strings"
 
 	"purser/cmd/purser/internal/difftext"
-	"purser/internal/client"
+	"purser/internal/wire"
 	"purser/internal/words"
 )
 
 // Revisions returns a list of revisions.
 func Revisions(items []json.RawMessage) (Answer, error) {
-	revisions, err := decodeAll[client.Revision](items)
+	revisions, err := decodeAll[wire.Revision](items)
 	if err != nil {
 		return Answer{}, err
 	}
 	rows, names := [][]string{{"REVISION", "STATUS", "AT", "USER", "BUCKETS", "TAGS", "MESSAGE"}}, []string{}
 	for _, r := range revisions {
-		what := r.Message
+		what := string(r.Message)
 		if r.RolledBackTo != nil {
 			what = strings.TrimSuffix(fmt.Sprintf("rollback to %d: %s", *r.RolledBackTo, what), ": ")
 		}
 		names = append(names, strconv.FormatInt(r.ID, 10))
 		rows = append(rows, []string{
 			strconv.FormatInt(r.ID, 10), verdictWord(r.Status), moment(r.CreatedAt), dash(r.User),
-			dash(strings.Join(r.Buckets, ",")), dash(strings.Join(r.Tags, ",")), what,
+			dash(strings.Join(r.Buckets, ",")), dash(strings.Join(r.Tags.Names, ",")), what,
 		})
 	}
 	return Answer{listText(items), names, table(rows)}, nil
@@ -36,7 +36,7 @@ func Revisions(items []json.RawMessage) (Answer, error) {
 
 // History returns the changes of a document, with their differences.
 func History(items []json.RawMessage, colors bool) (Answer, error) {
-	changes, err := decodeAll[client.DocumentChange](items)
+	changes, err := decodeAll[wire.DocumentChange](items)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -53,13 +53,13 @@ func History(items []json.RawMessage, colors bool) (Answer, error) {
 
 // Tags returns the tags of revisions, each with the newest revision that has it. The newest revisions come first.
 func Tags(items []json.RawMessage) (Answer, error) {
-	revisions, err := decodeAll[client.Revision](items)
+	revisions, err := decodeAll[wire.Revision](items)
 	if err != nil {
 		return Answer{}, err
 	}
-	newest := map[string]client.Revision{}
+	newest := map[string]wire.Revision{}
 	for _, revision := range slices.Backward(revisions) {
-		for _, tag := range revision.Tags {
+		for _, tag := range revision.Tags.Names {
 			newest[tag] = revision
 		}
 	}
@@ -74,7 +74,7 @@ func Tags(items []json.RawMessage) (Answer, error) {
 }
 
 // Tagged returns the result of setting or deleting a tag.
-func Tagged(tag string, revision client.Revision, deleted bool) Answer {
+func Tagged(tag string, revision wire.Revision, deleted bool) Answer {
 	did := "Tagged"
 	if deleted {
 		did = "No longer tagged"
@@ -87,7 +87,7 @@ func Tagged(tag string, revision client.Revision, deleted bool) Answer {
 }
 
 // Pulled returns the result of writing the documents of a revision to files in a folder.
-func Pulled(revision client.Revision, files []string, dir string) Answer {
+func Pulled(revision wire.Revision, files []string, dir string) Answer {
 	return Answer{
 		JSON:  marshal(map[string]any{"revision": revision.ID, "stamp": revision.Stamp, "files": files}),
 		Names: []string{strconv.FormatInt(revision.ID, 10)},

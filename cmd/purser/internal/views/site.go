@@ -8,14 +8,15 @@ import (
 	"strconv"
 	"strings"
 
-	"purser/internal/client"
 	"purser/internal/document/blockyaml"
+	"purser/internal/events"
+	"purser/internal/wire"
 	"purser/internal/words"
 )
 
 // Buckets returns a list of buckets.
 func Buckets(items []json.RawMessage) (Answer, error) {
-	buckets, err := decodeAll[client.Bucket](items)
+	buckets, err := decodeAll[wire.Bucket](items)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -24,14 +25,14 @@ func Buckets(items []json.RawMessage) (Answer, error) {
 		names = append(names, b.Name)
 		rows = append(rows, []string{
 			b.Name, strconv.Itoa(b.Documents), strconv.FormatInt(b.Revision, 10), dash(moment(b.ChangedAt)), dash(b.User),
-			b.Message,
+			string(b.Message),
 		})
 	}
 	return Answer{listText(items), names, table(rows)}, nil
 }
 
 // Caller returns the caller as a server has authenticated it.
-func Caller(server string, text []byte, caller client.Caller) Answer {
+func Caller(server string, text []byte, caller wire.Caller) Answer {
 	var b strings.Builder
 	b.WriteString(table([][]string{
 		{"server", server},
@@ -51,11 +52,11 @@ func Caller(server string, text []byte, caller client.Caller) Answer {
 }
 
 // Documents returns a list of documents by their identities.
-func Documents(documents []client.Identity) Answer {
+func Documents(documents []wire.Identity) Answer {
 	rows, names := [][]string{{"SCHEMA", "LAYER", "NAME", "BUCKET"}}, []string{}
 	for _, doc := range documents {
 		names = append(names, doc.Schema+"/"+doc.Name)
-		rows = append(rows, []string{doc.Schema, dash(doc.Layer), doc.Name, doc.Bucket})
+		rows = append(rows, []string{doc.Schema, dash(doc.Layer), doc.Name, string(doc.Bucket)})
 	}
 	return Answer{Names: names, Text: table(rows)}
 }
@@ -68,18 +69,22 @@ func Event(text []byte, format string) (string, error) {
 	case "yaml":
 		return "---\n" + string(blockyaml.Append(nil, text)), nil
 	}
-	event, err := decode[client.Event](text)
+	event, err := decode[events.Cloud](text)
+	if err != nil {
+		return "", err
+	}
+	values, err := decode[map[string]any](event.Data)
 	if err != nil {
 		return "", err
 	}
 	var data []string
-	for _, key := range slices.Sorted(maps.Keys(event.Data)) {
-		if value, ok := event.Data[key].(string); ok {
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if value, ok := values[key].(string); ok {
 			data = append(data, key+"="+value)
 		} else {
-			data = append(data, key+"="+string(marshal(event.Data[key])))
+			data = append(data, key+"="+string(marshal(values[key])))
 		}
 	}
-	return words.Line(fmt.Sprintf("%s  %s  %s  %s", moment(event.Time), event.Type, dash(event.Subject),
+	return words.Line(fmt.Sprintf("%s  %s  %s  %s", moment(wire.Optional(event.Time)), event.Type, dash(event.Subject),
 		strings.Join(data, " "))), nil
 }

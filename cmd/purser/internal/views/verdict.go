@@ -7,19 +7,19 @@ import (
 	"strconv"
 	"strings"
 
-	"purser/internal/client"
+	"purser/internal/wire"
 	"purser/internal/words"
 )
 
 // Verdict returns the verdict on a revision: the status, each required validation, the reasons of failures, and the
 // findings about documents or, if the list does not have all of them, their causes.
-func Verdict(text []byte, verdict client.Verdict, found client.Findings) Answer {
+func Verdict(text []byte, verdict wire.Verdict, found wire.Findings) Answer {
 	shown, below := belowVerdict(found)
 	var b strings.Builder
 	fmt.Fprintf(&b, "revision %d: %s\n", verdict.Revision, verdict.Status)
 	var rows [][]string
 	var reasons []string
-	add := func(validations []client.Validation, note string) {
+	add := func(validations []wire.Validation, note string) {
 		for _, v := range validations {
 			rows = append(rows, []string{"  " + v.Status, v.Name, note})
 			if reason := v.Name + ": " + v.Message; v.Message != "" && !shown[v.Message] && !slices.Contains(reasons, reason) {
@@ -50,10 +50,10 @@ func Verdict(text []byte, verdict client.Verdict, found client.Findings) Answer 
 }
 
 // belowVerdict returns the lines of findings about documents below a verdict, and the messages that they show.
-func belowVerdict(found client.Findings) (shown map[string]bool, lines string) {
+func belowVerdict(found wire.Findings) (shown map[string]bool, lines string) {
 	var b strings.Builder
 	shown = map[string]bool{}
-	add := func(f client.Finding, like string) {
+	add := func(f wire.Finding, like string) {
 		if f.Document != nil {
 			shown[f.Message] = true
 			fmt.Fprintln(&b, words.Line(bucketed(f)+like))
@@ -64,19 +64,14 @@ func belowVerdict(found client.Findings) (shown map[string]bool, lines string) {
 		for _, f := range found.Findings {
 			add(f, "")
 		}
-		return shown, b.String() + restLine(rest, found.More)
+		return shown, b.String() + words.Rest(rest, found.More)
 	}
 	rest = found.Total
 	for _, cause := range found.Causes[:min(len(found.Causes), maxBelow)] {
-		like := ""
-		if others := cause.Findings - 1; others > 0 {
-			like = fmt.Sprintf(", and %s more like it, in %s", client.AtLeast(strconv.Itoa(others), cause.More),
-				words.Count(cause.Documents, "document"))
-		}
-		add(cause.First, like)
+		add(cause.First, words.Others(cause.Findings, cause.Documents, cause.More))
 		rest -= cause.Findings
 	}
-	return shown, b.String() + restLine(rest, found.More)
+	return shown, b.String() + words.Rest(rest, found.More)
 }
 
 // maxBelow is the maximum number of causes below a verdict.
@@ -91,7 +86,7 @@ func verdictWord(status string) string {
 }
 
 // Validations returns the validations of a revision.
-func Validations(text []byte, validations []client.Validation) Answer {
+func Validations(text []byte, validations []wire.Validation) Answer {
 	rows, names := [][]string{{"VALIDATION", "STATUS"}}, []string{}
 	for _, v := range validations {
 		names, rows = append(names, v.Name), append(rows, []string{v.Name, v.Status})
@@ -101,7 +96,7 @@ func Validations(text []byte, validations []client.Validation) Answer {
 
 // Results returns those of a list of results that are of one validation.
 func Results(items []json.RawMessage, validation string) (Answer, error) {
-	all, err := decodeAll[client.Entry](items)
+	all, err := decodeAll[wire.Entry](items)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -113,14 +108,14 @@ func Results(items []json.RawMessage, validation string) (Answer, error) {
 		}
 		kept, names = append(kept, items[i]), append(names, entry.Status)
 		rows = append(rows, []string{
-			dash(moment(entry.CreatedAt)), entry.Status, dash(moment(entry.ExpiresAt)), strconv.Itoa(len(entry.Errors)),
+			dash(moment(entry.CreatedAt)), entry.Status, dash(moment(entry.Expires())), strconv.Itoa(len(entry.Errors)),
 		})
 	}
 	return Answer{listText(kept), names, table(rows)}, nil
 }
 
 // Findings returns the findings of a revision.
-func Findings(text []byte, found client.Findings) Answer {
+func Findings(text []byte, found wire.Findings) Answer {
 	var names []string
 	for _, f := range found.Findings {
 		if f.Document != nil {
@@ -134,7 +129,7 @@ func Findings(text []byte, found client.Findings) Answer {
 
 // findingsText returns a line for each finding, with its place in the files if places has one, or else its bucket.
 // A last line counts those that are not shown.
-func findingsText(findings []client.Finding, places []string, counts client.Counts) string {
+func findingsText(findings []wire.Finding, places []string, counts wire.Counts) string {
 	var b strings.Builder
 	for i, f := range findings {
 		text := bucketed(f)
@@ -143,15 +138,15 @@ func findingsText(findings []client.Finding, places []string, counts client.Coun
 		}
 		fmt.Fprintln(&b, words.Line(text))
 	}
-	return b.String() + restLine(counts.Total-len(findings), counts.More)
+	return b.String() + words.Rest(counts.Total-len(findings), counts.More)
 }
 
 // bucketed formats a finding as one line, with the bucket of its document.
-func bucketed(f client.Finding) string {
+func bucketed(f wire.Finding) string {
 	if f.Document == nil || f.Document.Bucket == "" {
 		return findingText(f)
 	}
-	return findingText(f) + " (bucket " + f.Document.Bucket + ")"
+	return findingText(f) + " (bucket " + string(f.Document.Bucket) + ")"
 }
 
 // placeAt returns the place of the finding at an index, "" if there is none.
@@ -163,28 +158,17 @@ func placeAt(places []string, i int) string {
 }
 
 // findingText formats a finding as one line, without its place in a file.
-func findingText(f client.Finding) string {
+func findingText(f wire.Finding) string {
 	what := f.Validation
 	if f.Document != nil {
-		what = strings.TrimSpace(f.Document.String() + " " + f.Path)
+		what = strings.TrimSpace(f.Document.String() + " " + string(f.Path))
 	}
 	text := what + ": " + f.Message
 	if f.Level != "error" {
 		text = f.Level + ": " + text
 	}
 	if f.Advice != "" {
-		text += " (" + f.Advice + ")"
+		text += " (" + string(f.Advice) + ")"
 	}
 	return text
-}
-
-// restLine returns a line with the number of findings that are not shown, "" if there are none.
-func restLine(rest int, more bool) string {
-	switch {
-	case rest > 0:
-		return "and " + client.AtLeast(strconv.Itoa(rest), more) + " more\n"
-	case more:
-		return "and perhaps others, which were not examined\n"
-	}
-	return ""
 }

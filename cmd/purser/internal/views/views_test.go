@@ -7,20 +7,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"purser/internal/client"
+	"purser/internal/wire"
 )
 
 // A verdict lists each validation, and each reason once.
 func TestVerdict(t *testing.T) {
 	t.Parallel()
-	broken := client.Validation{Name: "v", Status: "failure", Message: "is\nodd"}
-	got := Verdict([]byte("{}"), client.Verdict{
+	broken := wire.Validation{Name: "v", Status: "failure", Message: "is\nodd"}
+	got := Verdict([]byte("{}"), wire.Verdict{
 		Revision: 3, Status: "failure", Notice: "no policy", Warnings: []string{"old"},
-		Policies: []client.Policy{
-			{Name: "p", Status: "failure", Validations: []client.Validation{broken}},
+		Policies: []wire.Policy{
+			{Name: "p", Status: "failure", Validations: []wire.Validation{broken}},
 			{Name: "q", Status: "failure"},
 		},
-		Validations: []client.Validation{broken}, Ignored: []client.Validation{{Name: "i", Status: "success"}},
-	}, client.Findings{})
+		Validations: []wire.Validation{broken}, Ignored: []wire.Validation{{Name: "i", Status: "success"}},
+	}, wire.Findings{})
 	want := "revision 3: failure\n" +
 		"  failure  v  policy p\n" +
 		"  failure  q  the document is not a valid ValidationPolicy\n" +
@@ -35,19 +36,19 @@ func TestVerdict(t *testing.T) {
 // Below a verdict are the findings about documents, or their causes if the list is too long. Messages are not repeated.
 func TestVerdict_findings(t *testing.T) {
 	t.Parallel()
-	f := client.Finding{Level: "error", Document: &client.Identity{Schema: "a/X/v1", Name: "x", Bucket: "b"}, Path: ".p", Message: "odd"}
-	verdict := client.Verdict{Revision: 3, Status: "failure", Validations: []client.Validation{{Name: "v", Status: "failure", Message: "odd"}}}
+	f := wire.Finding{Level: "error", Document: &wire.Identity{Schema: "a/X/v1", Name: "x", Bucket: "b"}, Path: ".p", Message: "odd"}
+	verdict := wire.Verdict{Revision: 3, Status: "failure", Validations: []wire.Validation{{Name: "v", Status: "failure", Message: "odd"}}}
 	const first, last = "revision 3: failure\n" + "  failure  v\n", "All that is wrong: purser findings 3\n"
 	for name, c := range map[string]struct {
-		found client.Findings
+		found wire.Findings
 		want  string
 	}{
-		"none known": {client.Findings{}, "v: odd\n"},
-		"all":        {client.Findings{Findings: []client.Finding{f}, Counts: client.Counts{Total: 1}}, "[a/X/v1] x .p: odd (bucket b)\n"},
-		"causes": {client.Findings{Findings: []client.Finding{f}, Counts: client.Counts{Total: 9, Causes: []client.Cause{
-			{Findings: 6, Documents: 5, First: f}, {Findings: 1, First: client.Finding{Message: "missing"}},
+		"none known": {wire.Findings{}, "v: odd\n"},
+		"all":        {wire.Findings{Findings: []wire.Finding{f}, Counts: wire.Counts{Total: 1}}, "[a/X/v1] x .p: odd (bucket b)\n"},
+		"causes": {wire.Findings{Findings: []wire.Finding{f}, Counts: wire.Counts{Total: 9, Causes: []wire.Cause{
+			{Findings: 6, Documents: 5, First: f}, {Findings: 1, First: wire.Finding{Message: "missing"}},
 		}}}, "[a/X/v1] x .p: odd (bucket b), and 5 more like it, in 5 documents\nand 2 more\n"},
-		"an older server": {client.Findings{Findings: []client.Finding{f}, Counts: client.Counts{Total: 9, More: true}}, "[a/X/v1] x .p: odd (bucket b)\nand at least 8 more\n"},
+		"an older server": {wire.Findings{Findings: []wire.Finding{f}, Counts: wire.Counts{Total: 9, More: true}}, "[a/X/v1] x .p: odd (bucket b)\nand at least 8 more\n"},
 	} {
 		if diff := cmp.Diff(first+c.want+last, Verdict(nil, verdict, c.found).Text); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -58,9 +59,9 @@ func TestVerdict_findings(t *testing.T) {
 // A finding has its place in the files, or else the bucket of its document.
 func TestPushed_findings(t *testing.T) {
 	t.Parallel()
-	host := &client.Identity{Schema: "acme/Host/v1", Layer: "site", Name: "h", Bucket: "si\nte"}
-	f := client.Finding{Level: "error", Document: host, Path: ".data.rack", Message: "too large", Advice: "smaller"}
-	found := client.Findings{Findings: []client.Finding{f, f, {Level: "error", Validation: "v", Message: "no"}}, Counts: client.Counts{Total: 3}}
+	host := &wire.Identity{Schema: "acme/Host/v1", Layer: "site", Name: "h", Bucket: "si\nte"}
+	f := wire.Finding{Level: "error", Document: host, Path: ".data.rack", Message: "too large", Advice: "smaller"}
+	found := wire.Findings{Findings: []wire.Finding{f, f, {Level: "error", Validation: "v", Message: "no"}}, Counts: wire.Counts{Total: 3}}
 	got := Pushed(client.Written{Revision: "7", Status: "failure; findings=2"}, found, []string{"f.yaml:3", "", ""}).Text
 	const line = "[acme/Host/v1, site] h .data.rack: too large (smaller)"
 	if want := "f.yaml:3: " + line + "\n" + line + " (bucket si te)\nv: no\n"; !strings.Contains(got, want) {

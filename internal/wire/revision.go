@@ -1,0 +1,91 @@
+package wire
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Revision is a revision.
+type Revision struct {
+	Buckets      []string `json:"buckets"`
+	CreatedAt    Optional `json:"createdAt"`
+	ID           int64    `json:"id"`
+	Stamp        string   `json:"stamp"`
+	Kind         string   `json:"kind"`
+	User         Optional `json:"user"`
+	Message      Optional `json:"message"`
+	RolledBackTo *int64   `json:"rolledBackTo,omitempty"`
+	Status       string   `json:"status"` // success or failed
+	Tags         Tags     `json:"tags"`
+	URL          string   `json:"url,omitempty"` // not in a list
+	Policies     []Policy `json:"validationPolicies"`
+
+	// Not in a list: the revisions before and after it, 0 if there is none and nil from an older server, and how the
+	// policies in force in it are weaker than those of the one before.
+	Weakened []string `json:"weakened,omitempty"`
+	Previous *int64   `json:"previous,omitempty"`
+	Next     *int64   `json:"next,omitempty"`
+}
+
+// Tags are the tags of a revision: a list of names in a list of revisions, and a mapping to their data in a single
+// revision.
+type Tags struct {
+	Names []string // in order
+	Data  map[string]json.RawMessage
+}
+
+// MarshalJSON implements json.Marshaler.
+func (t Tags) MarshalJSON() ([]byte, error) {
+	if t.Data != nil {
+		return json.Marshal(t.Data) //nolint:wrapcheck // json wraps it
+	}
+	return json.Marshal(t.Names) //nolint:wrapcheck // the same
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *Tags) UnmarshalJSON(text []byte) error {
+	if !strings.HasPrefix(string(text), "{") {
+		return json.Unmarshal(text, &t.Names) //nolint:wrapcheck // json wraps it
+	}
+	err := json.Unmarshal(text, &t.Data)
+	t.Names = slices.Sorted(maps.Keys(t.Data))
+	return err //nolint:wrapcheck // the same
+}
+
+// Revisions is a page of revisions. Deckhand has no pages and does not show purges (spec/api.md §0 C5).
+type Revisions struct {
+	List[Revision]
+
+	Purged *Purge `json:"purged,omitempty"`
+}
+
+// Purge is the time, author and reason of the last purge.
+type Purge struct {
+	At      Optional `json:"at"`
+	User    Optional `json:"user"`
+	Message Optional `json:"message"`
+}
+
+// Pruned is what a prune deletes or would delete.
+type Pruned struct {
+	DryRun    bool   `json:"dryRun"`
+	Revisions Ranges `json:"revisions"`
+	Documents int    `json:"documents"` // versions of documents
+	Contents  int    `json:"contents"`
+	Bytes     int64  `json:"bytes"`
+	Kept      int    `json:"kept"`
+}
+
+// Ranges are the ranges of deleted revisions.
+type Ranges struct {
+	Count  int     `json:"count"` // of revisions
+	Ranges []Range `json:"ranges"`
+}
+
+// Range is a range of revisions.
+type Range struct {
+	First int64 `json:"first"`
+	Last  int64 `json:"last"`
+}

@@ -1,0 +1,121 @@
+package wire
+
+import (
+	"encoding/json"
+	"slices"
+
+	"purser/internal/document"
+	"purser/internal/validations"
+)
+
+// Verdict is the status of a revision: whether it may be deployed.
+type Verdict struct {
+	Revision    int64        `json:"revision"`
+	Stamp       string       `json:"stamp"`
+	Status      string       `json:"status"`           // success or failure
+	Notice      string       `json:"notice,omitempty"` // without a policy, what counted
+	Policies    []Policy     `json:"policies"`
+	Ignored     []Validation `json:"ignored"`
+	Validations []Validation `json:"validations,omitempty"` // without a policy, the reported ones
+	Warnings    []string     `json:"warnings,omitempty"`
+}
+
+const success = "success"
+
+// Final reports whether waiting cannot change a verdict: it is a success, or a validation has failed. Missing or
+// expired results can still be posted, except missing ones of validations that only the server performs.
+func (v Verdict) Final() bool {
+	counted := slices.Clone(v.Validations)
+	for _, policy := range v.Policies {
+		if policy.Broken() {
+			return true
+		}
+		counted = append(counted, policy.Validations...)
+	}
+	waiting := false
+	for _, validation := range counted {
+		switch {
+		case validation.Status == "failure", validation.Status == "missing" && validation.Own():
+			return true
+		case validation.Status == "missing", validation.Status == "expired":
+			waiting = true
+		}
+	}
+	return v.Status == success || !waiting
+}
+
+// Policy is a ValidationPolicy in force.
+type Policy struct {
+	Name        string       `json:"name"`
+	URL         string       `json:"url,omitempty"`
+	Status      string       `json:"status"`
+	Validations []Validation `json:"validations,omitempty"`
+}
+
+// Broken reports whether a policy fails although all of its validations succeed.
+func (p Policy) Broken() bool {
+	lacks := func(v Validation) bool { return v.Status != success }
+	return p.Status != success && !slices.ContainsFunc(p.Validations, lacks)
+}
+
+// Validation is the outcome of a validation: success, failure, missing or expired.
+type Validation struct {
+	Name    string `json:"name"`
+	Status  string `json:"status"`
+	URL     string `json:"url,omitempty"`
+	Message string `json:"message,omitempty"` // the reason for a failure; only in a Verdict
+}
+
+// Own reports whether only the server itself may report results of the validation.
+func (v Validation) Own() bool { return validations.IsReserved(v.Name) }
+
+// Posted is the answer to a posted result (spec/api.md §8.1).
+type Posted struct {
+	Revision  int64           `json:"revision,omitempty"` // not shown by Deckhand
+	Stamp     string          `json:"stamp,omitempty"`
+	Status    string          `json:"status"`
+	Validator json.RawMessage `json:"validator"`
+	Warning   string          `json:"warning,omitempty"`
+}
+
+// EntryItem is an entry in the list of one validation.
+type EntryItem struct {
+	ID     int    `json:"id"`
+	Status string `json:"status"`
+}
+
+// Entry is an entry of a validation. Its optional parts depend on the route (spec/api.md §8.3-8.5).
+type Entry struct {
+	CarriedFrom  int64             `json:"carriedFrom,omitempty"`
+	CreatedAt    Optional          `json:"createdAt"`
+	Errors       []json.RawMessage `json:"errors"`
+	ExpiresAfter Optional          `json:"expiresAfter"`
+	ExpiresAt    *Optional         `json:"expiresAt,omitempty"`
+	ID           *int              `json:"id,omitempty"`
+	Name         string            `json:"name"`
+	Notes        []document.Note   `json:"notes,omitempty"`
+	Status       string            `json:"status"`
+	URL          string            `json:"url,omitempty"`
+}
+
+// Expires returns ExpiresAt, empty if the answer has none.
+func (e Entry) Expires() (at Optional) {
+	if e.ExpiresAt != nil {
+		at = *e.ExpiresAt
+	}
+	return at
+}
+
+// Messages returns the messages of an entry's errors.
+func (e Entry) Messages() (texts []string) {
+	for _, text := range e.Errors {
+		var known struct {
+			Message string `json:"message"`
+		}
+		if json.Unmarshal(text, &known) != nil || known.Message == "" {
+			known.Message = string(text)
+		}
+		texts = append(texts, known.Message)
+	}
+	return texts
+}

@@ -1,0 +1,139 @@
+// Package wire has the answers of the API as structs. Package api writes them; internal/client, web and cmd/purser read
+// them. A YAML answer is the same value, written from its JSON.
+//
+// Types have methods for what readers ask about an answer, such as whether a verdict can still change.
+package wire
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+// Optional is text that is null in JSON if it is empty.
+type Optional string
+
+// MarshalJSON implements json.Marshaler.
+func (o Optional) MarshalJSON() ([]byte, error) {
+	if o == "" {
+		return []byte("null"), nil
+	}
+	return json.Marshal(string(o)) //nolint:wrapcheck // json wraps it
+}
+
+// TimeFormat is UTC without a zone and with microseconds, as Python prints it (spec/api.md §1.4).
+const TimeFormat = "2006-01-02T15:04:05.000000"
+
+// TimeText returns a time as the API writes it. The zero time is null.
+func TimeText(t time.Time) Optional {
+	if t.IsZero() {
+		return ""
+	}
+	return Optional(t.UTC().Format(TimeFormat))
+}
+
+// Time parses a time; ok is false if there is none.
+func (o Optional) Time() (at time.Time, ok bool) {
+	at, err := time.Parse("2006-01-02T15:04:05.999999", strings.TrimSuffix(string(o), "Z"))
+	const first = 1970
+	return at, err == nil && at.Year() >= first
+}
+
+// List is a list, or a page of one. Next and Prev are the URLs of the neighbouring pages: an empty text is null, for a
+// page that does not exist, and nil is absent, for a list without pages.
+type List[T any] struct {
+	Count   int       `json:"count"`
+	Results []T       `json:"results"`
+	Next    *Optional `json:"next,omitempty"`
+	Prev    *Optional `json:"prev,omitempty"`
+}
+
+// Events is a page of the feed of events.
+type Events[T any] struct {
+	Cursor string `json:"cursor"`
+	Events []T    `json:"events"`
+}
+
+// User is a user.
+type User struct {
+	ID   string   `json:"id"`
+	Name Optional `json:"name"`
+}
+
+// Caller is the caller as the server has authenticated it.
+type Caller struct {
+	User    User     `json:"user"`
+	Project Optional `json:"project"`
+	Roles   []string `json:"roles"`
+	Rules   []string `json:"rules"` // that the caller passes
+}
+
+// AuditEvent is an entry of the audit.
+type AuditEvent struct {
+	ID       int64    `json:"id"`
+	At       Optional `json:"at"`
+	User     User     `json:"user"`
+	Project  Optional `json:"project"`
+	EndUser  Optional `json:"endUser"`
+	Rule     string   `json:"rule"`
+	Method   string   `json:"method"`
+	Target   string   `json:"target"`
+	Revision *int64   `json:"revision"`
+	Status   int      `json:"status"`
+	Error    Optional `json:"error"`
+	Remote   string   `json:"remote"`
+	Request  string   `json:"request"`
+}
+
+// Who names the user.
+func (e AuditEvent) Who() string {
+	who := cmp.Or(string(e.User.Name), e.User.ID)
+	if e.EndUser != "" {
+		who = string(e.EndUser) + " by " + who
+	}
+	return who
+}
+
+// About returns the number of the revision that the event is about, 0 if it is about none.
+func (e AuditEvent) About() int64 {
+	if e.Revision == nil {
+		return 0
+	}
+	return *e.Revision
+}
+
+// Last is the last change of something: only its revision if that has been deleted.
+type Last struct {
+	Revision  int64    `json:"revision"`
+	ChangedAt Optional `json:"changedAt"`
+	User      Optional `json:"user"`
+	Message   Optional `json:"message"`
+}
+
+// Bucket is a bucket and its last change.
+type Bucket struct {
+	Name      string `json:"name"`
+	Documents int    `json:"documents"`
+	Last
+
+	URL string `json:"url"` // of its documents
+}
+
+// DocumentChange is a change in the history of a document.
+type DocumentChange struct {
+	Last
+
+	Bucket string `json:"bucket"` // the current or last bucket of the document
+	Change string `json:"change"`
+	Diff   string `json:"diff"`
+}
+
+// Schema says where a schema comes from.
+type Schema struct {
+	Name     string   `json:"name"`
+	Source   string   `json:"source"` // builtin or registered
+	Document *Version `json:"document"`
+	URL      string   `json:"url"`
+	Docs     string   `json:"docs"`
+}
