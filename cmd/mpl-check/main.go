@@ -15,10 +15,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"purser/internal/murano"
-	"purser/internal/murano/checkpath"
-	"purser/internal/murano/format"
+	"purser/internal/murano/mplcheck"
 	"purser/internal/murano/pack"
-	"purser/internal/murano/plugin"
 	"purser/internal/words"
 )
 
@@ -113,7 +111,7 @@ func usage(format string, args ...any) error { return &usageError{fmt.Errorf(for
 func (o *options) run(ctx context.Context, stdout io.Writer) (int, error) {
 	validators := murano.Builtin()
 	if o.PluginDir != "" {
-		plugins, err := plugin.Load(ctx, o.PluginDir)
+		plugins, err := mplcheck.LoadPlugins(ctx, o.PluginDir)
 		if err != nil {
 			return 0, usage("%w", err)
 		}
@@ -124,9 +122,9 @@ func (o *options) run(ctx context.Context, stdout io.Writer) (int, error) {
 		return 0, err
 	}
 	if o.ListCodes {
-		return ok, o.write(stdout, func(w io.Writer) error { return format.Codes(w, o.Format, codes) })
+		return ok, o.write(stdout, func(w io.Writer) error { return mplcheck.Codes(w, o.Format, codes) })
 	}
-	results, err := checkpath.Run(ctx, o.Package, checkpath.Options{
+	results, err := mplcheck.Run(ctx, o.Package, mplcheck.Options{
 		Options:  murano.Options{Validators: validators, Scope: o.Scope, Select: o.Select, Ignore: o.Ignore},
 		Discover: o.Discover, Nested: o.Nested,
 	})
@@ -137,7 +135,7 @@ func (o *options) run(ctx context.Context, stdout io.Writer) (int, error) {
 		return 0, usage("nothing was checked: there is no package below %s: each is a folder with a %s", o.Package,
 			murano.ManifestName)
 	}
-	err = o.write(stdout, func(w io.Writer) error { return format.Write(w, o.Format, results, codes) })
+	err = o.write(stdout, func(w io.Writer) error { return mplcheck.Write(w, o.Format, results, codes) })
 	for _, result := range results {
 		if len(result.Report.Errors()) > 0 || o.Strict && len(result.Report.Issues) > 0 {
 			return found, err

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"purser/cmd/purser/internal/difftext"
+	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
 	"purser/internal/words"
 )
@@ -48,9 +48,9 @@ func (c *diffCommand) Run(ctx context.Context, around *surroundings) error {
 	case "json-patch":
 		text = words.PrintableJSON(text)
 	case "side":
-		text = difftext.SideBySide(text, cmp.Or(c.Width, around.width, 160), around.colors)
+		text = views.SideBySide(text, cmp.Or(c.Width, around.width, 160), around.colors)
 	default:
-		text = difftext.Unified(text, around.colors)
+		text = views.Unified(text, around.colors)
 	}
 	return write(around, text)
 }

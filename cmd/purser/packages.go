@@ -9,8 +9,7 @@ import (
 	"slices"
 
 	"purser/internal/murano"
-	"purser/internal/murano/checkpath"
-	"purser/internal/murano/format"
+	"purser/internal/murano/mplcheck"
 )
 
 // checkPackages checks Murano packages, as mpl-check does. Each path is a package or a folder that contains packages.
@@ -28,9 +27,9 @@ func (c *checkCommand) checkPackages(ctx context.Context, around *surroundings) 
 			return fmt.Errorf("there is no code %q; docs/murano-codes.md and mpl-check --list-codes list them", selected)
 		}
 	}
-	var results []checkpath.Result
+	var results []mplcheck.Result
 	for _, path := range c.Paths {
-		found, err := checkpath.Run(ctx, path, checkpath.Options{
+		found, err := mplcheck.Run(ctx, path, mplcheck.Options{
 			Options: murano.Options{Select: c.Select, Ignore: c.Ignore}, Discover: !isPackage(path),
 		})
 		if err != nil {
@@ -41,7 +40,7 @@ func (c *checkCommand) checkPackages(ctx context.Context, around *surroundings) 
 		}
 		results = append(results, found...)
 	}
-	if err := format.Write(around.stdout, c.Format, results, codes); err != nil {
+	if err := mplcheck.Write(around.stdout, c.Format, results, codes); err != nil {
 		return err
 	}
 	for _, result := range results {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"purser/cmd/purser/internal/servers"
 	"purser/internal/client"
 )
 
@@ -44,8 +43,8 @@ func (r *remote) connect(ctx context.Context, around *surroundings) (*client.Cli
 
 // resolve returns the server and the token. Flags take precedence over the environment, and both over the configuration
 // file. A token in the file is sent only to the server of its entry.
-func (r *remote) resolve(ctx context.Context, around *surroundings) (servers.Server, string, error) {
-	server, err := servers.Find(ctx, r.Server)
+func (r *remote) resolve(ctx context.Context, around *surroundings) (serverEntry, string, error) {
+	server, err := findServer(ctx, r.Server)
 	if err != nil {
 		return server, "", err
 	}

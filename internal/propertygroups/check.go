@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strconv"
 
-	"purser/internal/document"
-	"purser/internal/words"
-
 	"purser/internal/budget"
+	"purser/internal/document"
+	"purser/internal/validations"
+	"purser/internal/words"
 )
 
 const (
@@ -17,17 +17,12 @@ const (
 	messageCost = 10_000 // the message of a violation
 )
 
-// Violation is one violation of a rule (spec/property-groups.md §4). Its slices must not be changed.
-type Violation struct {
-	Instance []string // path from the checked object to the value with the violation: keys and indices; never nil
-	Keyword  []string // path from the schema object to the rule: "property_groups", "2", "either"
-	Message  string
-	More     int // set only in the last violation: the number of unreported ones
-}
-
-// Check checks an object and returns the violations in declared order: at most 100, and then one that counts the
-// others. The error is the meter's, unwrapped.
-func (g *Groups) Check(meter *budget.Meter, object document.Mapping, versions Versions) ([]Violation, error) {
+// Check implements validations.Keyword: it checks an object and returns the violations of rules in declared order, at
+// most 100, and then one that counts the others. A violation's keyword is the path from the schema object to the rule:
+// "property_groups", "2", "either". The error is the meter's, unwrapped.
+func (g *Groups) Check(meter *budget.Meter, object document.Mapping, versions Versions) (
+	[]validations.Violation, error,
+) {
 	c := &check{meter: meter, object: object, versions: versions}
 	c.run(g)
 	if c.isStopped() {
@@ -38,7 +33,9 @@ func (g *Groups) Check(meter *budget.Meter, object document.Mapping, versions Ve
 		if c.more == 1 {
 			message = "The property groups are violated in 1 more way."
 		}
-		c.found = append(c.found, Violation{[]string{}, g.rules[0].keyword[:1:1], message, c.more})
+		c.found = append(c.found, validations.Violation{
+			Instance: []string{}, Keyword: g.rules[0].keyword[:1:1], Message: message, More: c.more,
+		})
 	}
 	return c.found, nil
 }
@@ -51,7 +48,7 @@ type check struct {
 	versions    Versions
 	here, items memo   // of the object itself, and of the current item
 	path        []step // to the current value
-	found       []Violation
+	found       []validations.Violation
 	more        int                                 // violations that are not in found
 	indexes     map[*document.Member]map[string]any // of large objects, by their first member
 }
@@ -156,5 +153,5 @@ func (c *check) report(r *rule, text func() string) {
 	if r.named {
 		message = "Properties group '" + words.FirstBytes(r.name, maxName) + "': " + message
 	}
-	c.found = append(c.found, Violation{instance, r.keyword, message, 0})
+	c.found = append(c.found, validations.Violation{Instance: instance, Keyword: r.keyword, Message: message})
 }

@@ -3,7 +3,6 @@ package propertygroups
 import (
 	"slices"
 
-	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/validations"
 )
@@ -20,7 +19,7 @@ func (Extension) Compile(schema document.Mapping) (validations.Keyword, error) {
 	if groups == nil || err != nil {
 		return nil, err
 	}
-	return keyword{groups}, nil
+	return groups, nil
 }
 
 // Examine implements validations.Extension.
@@ -36,22 +35,4 @@ func (Extension) Examine(schema any) (findings []validations.Finding) {
 		})
 	}
 	return findings
-}
-
-// keyword is the compiled form of both keywords of one schema object.
-type keyword struct{ *Groups }
-
-// Check implements validations.Keyword.
-func (k keyword) Check(meter *budget.Meter, object document.Mapping, versions map[string]string) (
-	[]validations.Violation, error,
-) {
-	found, err := k.Groups.Check(meter, object, versions)
-	if err != nil {
-		return nil, err
-	}
-	violations := make([]validations.Violation, len(found))
-	for i, v := range found {
-		violations[i] = validations.Violation(v)
-	}
-	return violations, nil
 }

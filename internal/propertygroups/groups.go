@@ -2,7 +2,7 @@ package propertygroups
 
 // Versions are the versions of client plugins, by plugin (spec/property-groups.md §2, "Versions"). Messages do not
 // quote those that are secret: see validations.ClientVersions.
-type Versions map[string]string
+type Versions = map[string]string
 
 // Groups are the property groups of one schema object, from both keywords (spec/property-groups.md §1).
 type Groups struct {

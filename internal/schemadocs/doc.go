@@ -5,8 +5,8 @@
 // keywords.go). Each schema within another one is a part of it (parts.go). Either the words for the outer one's type
 // tell all of a part (words.go), or it has a row with its constraints (rows.go, limits.go). Schemas about named parts,
 // and those that references lead to, have a section with a table of rows (section.go, references.go, groups.go). One
-// pass fills the table of sections (table.go). A phrase is a list of spans, each with one font (text.go). One template
-// for each form writes the table, and only there a schema's text is escaped (markdown.tmpl, html.tmpl).
+// pass fills the table of sections (table.go). Its texts are Markdown, in which a schema's text is escaped (text.go).
+// goldmark makes HTML of it.
 //
 // Invariants:
 //
@@ -22,12 +22,16 @@ package schemadocs
 import (
 	"bytes"
 	"context"
-	"embed"
+	_ "embed"
 	"fmt"
-	html "html/template"
-	"io"
+	"html"
+	"strings"
 	"sync"
-	"text/template"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
 
 	"purser/internal/budget"
 	"purser/internal/document"
@@ -54,35 +58,68 @@ const (
 	maxPath    = 200     // of the path in a heading
 )
 
-//go:embed markdown.tmpl html.tmpl
-var files embed.FS
-
-var (
-	markdownPage = sync.OnceValue(func() *template.Template {
-		return template.Must(template.ParseFS(files, "markdown.tmpl"))
-	})
-	htmlPage = sync.OnceValue(func() *html.Template { return html.Must(html.ParseFS(files, "html.tmpl")) })
-)
-
 // Markdown documents a schema. Tables are as GitHub has them; headings have the anchors that GitHub gives them.
 func Markdown(ctx context.Context, p Page) ([]byte, error) {
-	return write(ctx, p, maxPage, markdownPage().Execute)
+	return write(ctx, p, maxPage, (*table).markdown)
 }
 
 // HTML documents a schema as a page of its own: it needs no other resource and runs no script.
-func HTML(ctx context.Context, p Page) ([]byte, error) {
-	return write(ctx, p, maxPage, htmlPage().Execute)
+func HTML(ctx context.Context, p Page) ([]byte, error) { return write(ctx, p, maxPage, (*table).html) }
+
+func write(ctx context.Context, page Page, limit int, form func(*table) []byte) ([]byte, error) {
+	t := newTable(budget.NewMeter(ctx), page, limit)
+	defer func() { t.meter.Release(t.memory) }()
+	text := form(t)
+	if t.err != nil {
+		return nil, budget.About(t.err, "the documentation of %s", tail(t.title))
+	}
+	return text, nil
 }
 
-func write(ctx context.Context, page Page, limit int, execute func(io.Writer, any) error) ([]byte, error) {
-	t := newTable(budget.NewMeter(ctx), page, limit)
-	defer t.meter.Release(t.memory)
-	if t.err != nil {
-		return nil, budget.About(t.err, "the documentation of %s", tail(t.Title))
+func (t *table) markdown() []byte {
+	var b strings.Builder
+	for i, s := range t.sections {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		s.write(&b)
 	}
-	var buf bytes.Buffer
-	if err := execute(&buf, t); err != nil {
-		return nil, fmt.Errorf("write the documentation of %s: %w", tail(t.Title), err)
-	}
-	return buf.Bytes(), nil
+	return []byte(t.linked(b.String()))
 }
+
+// toHTML converts Markdown, without any HTML in it.
+var toHTML = sync.OnceValue(func() goldmark.Markdown {
+	return goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+})
+
+// frame is the page around the content.
+//
+//go:embed frame.html
+var frame string
+
+func (t *table) html() []byte {
+	const byteSteps, byteMemory = 300, 50 // of Markdown
+	text := t.markdown()
+	if t.spend(len(text)*byteSteps, len(text)*byteMemory); t.err != nil {
+		return nil
+	}
+	var content bytes.Buffer
+	anchors := parser.NewContext(parser.WithIDs(&anchors{t.sections}))
+	if err := toHTML().Convert(text, &content, parser.WithContext(anchors)); err != nil {
+		t.err = fmt.Errorf("convert Markdown: %w", err)
+	}
+	return []byte(strings.NewReplacer("{title}", html.EscapeString(t.title), "{content}", content.String()).Replace(frame))
+}
+
+// anchors gives the headings of a page their anchors, in order.
+type anchors struct{ sections []*section }
+
+// Generate implements parser.IDs.
+func (a *anchors) Generate([]byte, ast.NodeKind) []byte {
+	next := a.sections[0]
+	a.sections = a.sections[1:]
+	return []byte(next.anchor)
+}
+
+// Put implements parser.IDs.
+func (*anchors) Put([]byte) {}

@@ -100,7 +100,7 @@ var examples = map[string][][4]string{
 	"propertyNames": {
 		{`%`, `propertyNames: {maxLength: 1}`, `{"ab": 1}`, "| each name |  | at most 1 character |"},
 		{`%`, `propertyNames: false`, `{"ab": 1}`, "no properties"},
-		{`%`, `propertyNames: {not: {const: ab}}`, `{"ab": 1}`, "| each name: not | string | only `ab` |"},
+		{`%`, `propertyNames: {not: {const: ab}}`, `{"ab": 1}`, "| each name: not | string | only `\"ab\"` |"},
 	},
 	"required": {
 		{`%`, `required: [a]`, `{}`, "requires `a`"},
@@ -282,12 +282,12 @@ $defs:
   none: false`, `
 | Property | Type | Presence | Constraints | Description |
 | --- | --- | --- | --- | --- |
-` + "| `kind` | string | Optional | only `widget` |  |" + `
+` + "| `kind` | string | Optional | only `\"widget\"` |  |" + `
 ` + "| `never` | no value | Not allowed |  |  |" + `
 ` + "| `always` | any | Optional |  |  |" + `
 ` + "| `num` | number | Optional | more than 1; less than 5; at most 7 |  |" + `
 ` + "| `flags` | array | Optional |  |  |" + `
-` + "| `flags`: 2 to 3 items | string |  | only `x` |  |" + `
+` + "| `flags`: 2 to 3 items | string |  | only `\"x\"` |  |" + `
 ` + "| `pair` | [array](#pair) | Optional | no further items |  |" + `
 ` + "| `more` | [array](#more) | Optional |  | More |" + `
 ` + "| `older` | any | Optional |  |  |" + `
@@ -332,7 +332,7 @@ Type: object; other types pass unchecked.
 
 | Property | Type | Presence | Constraints |
 | --- | --- | --- | --- |
-` + "| `kind` | string | Required | only `a` |" + `
+` + "| `kind` | string | Required | only `\"a\"` |" + `
 
 Other properties are allowed.
 
@@ -378,7 +378,9 @@ $defs:
 | --- | --- | --- | --- | --- |
 ` + "| `ip` | string ([`ip`](#ip)) | Optional | at most 20 characters | The address |" + `
 ` + "| `street` | string ([`s`](#s)) | Optional |  |  |" + `
-` + "| `both` | string ([`ip`](#ip)) or null | Optional |  |  |" + `
+` + "| `both` | various | Optional |  |  |" + `
+` + "| `both`: at least one of (1) | string ([`ip`](#ip)) |  |  |  |" + `
+` + "| `both`: at least one of (2) | null |  |  |  |" + `
 ` + "| `named` | `acme/Address/v1#/definitions/street` | Optional |  |  |" + `
 ` + "| `rules` | `https://json-schema.org/draft/2020-12/schema` | Optional |  |  |" + `
 ` + "| `lost` | `#lost` (which does not exist) | Optional |  |  |" + `

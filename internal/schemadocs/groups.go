@@ -11,7 +11,7 @@ import (
 // groups adds a section for the property groups of a schema (spec/property-groups.md §6), and keeps their lines for its
 // properties.
 func (t *table) groups(of *section) {
-	s := &section{Level: of.Level + 1, Heading: plain("Property groups")}
+	s := &section{level: of.level + 1, title: "Property groups"}
 	if !of.schema.hasGroups() || !t.add(s) {
 		return
 	}
@@ -19,32 +19,32 @@ func (t *table) groups(of *section) {
 	t.spend(200*len(document.AppendJSON(nil, written)), 0)
 	groups, err := propertygroups.Parse(of.schema.raw)
 	if err != nil {
-		why := plain("These groups are malformed, and no document can be judged by them. ")
+		why := "These groups are malformed, and no document can be judged by them. "
 		if wrong, ok := errors.AsType[*propertygroups.Malformed](err); ok && len(wrong.Keyword) > 0 {
-			why = join("", why, plain("At "), code(strings.Join(wrong.Keyword, "/")), plain(": "))
+			why += "At " + code(strings.Join(wrong.Keyword, "/")) + ": "
 		}
-		t.say(&s.Before, append(why, prose(err.Error())...))
+		t.say(&s.before, why+prose(err.Error()))
 		return
 	}
 	said := groups.Describe()
-	var rules, terms []inline
+	var rules, terms []string
 	for i, rule := range said.Rules {
 		if t.isFull() {
 			said.Omitted += len(said.Rules) - i
 			break
 		}
-		rules = append(rules, t.count(join(" - ", strong(rule.Name), prose(rule.Text))))
+		rules = append(rules, t.count("* "+join(" - ", strong(rule.Name), prose(rule.Text))))
 	}
 	for _, term := range said.Referenced {
 		terms = append(terms, join(" = ", strong(term.Name), prose(term.Text)))
 	}
 	if rules != nil {
-		s.Before = []block{{List: rules}}
+		s.before = []string{strings.Join(rules, "\n")}
 	}
-	t.say(&s.Before,
+	t.say(&s.before,
 		leftOut(said.Omitted, "group"),
-		when(terms != nil, join("", plain("Terms used above: "), join("; ", terms...), plain("."))),
-		when(rules == nil && terms == nil, plain("None.")))
+		when(terms != nil, "Terms used above: "+strings.Join(terms, "; ")+"."),
+		when(rules == nil && terms == nil, "None."))
 	key := &of.schema.raw[0]
 	t.crossed[key] = append(t.crossed[key], said.Properties...)
 }

@@ -64,7 +64,7 @@ func TestMarkdown_escapes(t *testing.T) {
 		"\n \t":        "",
 		"ein Schlüßel": "ein Schlüßel",
 	} {
-		if diff := cmp.Diff(want, prose(said).Markdown(false)); diff != "" {
+		if diff := cmp.Diff(want, prose(said)); diff != "" {
 			t.Errorf("%q (-want +got)\n%s", said, diff)
 		}
 	}
@@ -78,7 +78,7 @@ func TestMarkdown_escapes(t *testing.T) {
 		"<script>":   "`<script>`",
 		"[a](b) _c_": "`[a](b) _c_`",
 	} {
-		if diff := cmp.Diff(want, code(said).Markdown(false)); diff != "" {
+		if diff := cmp.Diff(want, code(said)); diff != "" {
 			t.Errorf("%q (-want +got)\n%s", said, diff)
 		}
 	}
@@ -95,7 +95,7 @@ func TestMarkdown_pipes(t *testing.T) {
 		}
 	}
 	made := htmlOf(t, page(t, schema))
-	if n := strings.Count(made, "<code>a|b</code>"); n != 2 || !strings.Contains(made, `matches <code>a\|b</code></td>`) {
+	if n := strings.Count(made, "<code>a|b</code>"); n != 2 || !strings.Contains(made, `matches a\|b</td>`) {
 		t.Errorf("%d patterns in\n%s", n, made)
 	}
 }
@@ -133,14 +133,14 @@ func bounded(t *testing.T, schema document.Mapping, limit int) (md string) {
 	ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
 	defer end()
 	p := Page{Name: "acme/Widget/v1", Source: "built in", Schema: schema}
-	text, err := write(ctx, p, limit, markdownPage().Execute)
+	text, err := write(ctx, p, limit, (*table).markdown)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if md = string(text); len(md) > limit*5/4 {
 		t.Errorf("%d bytes of Markdown", len(md))
 	}
-	made, err := write(ctx, p, limit, htmlPage().Execute)
+	made, err := write(ctx, p, limit, (*table).html)
 	if err != nil || len(made) > limit*5/4 {
 		t.Errorf("%d bytes of HTML (%v)", len(made), err)
 	}
@@ -149,7 +149,7 @@ func bounded(t *testing.T, schema document.Mapping, limit int) (md string) {
 	if bytes != 0 {
 		t.Errorf("%d bytes are not released", bytes)
 	}
-	short, err := write(t.Context(), p, maxPage>>6, htmlPage().Execute) // as much is left out, and looking at it takes no seconds
+	short, err := write(t.Context(), p, maxPage>>6, (*table).html) // as much is left out, and looking at it takes no seconds
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +306,7 @@ func TestMarkdown_leftOut(t *testing.T) {
 	written, err := write(t.Context(), Page{Schema: document.Mapping{
 		{Key: "properties", Value: many(1000, "p%d", func(i int) any { return schemaWith("$ref", fmt.Sprintf("#/definitions/d%d", i)) })},
 		{Key: "definitions", Value: many(1000, "d%d", func(int) any { return schemaWith("type", "string") })},
-	}}, 10<<10, markdownPage().Execute)
+	}}, 10<<10, (*table).markdown)
 	if err != nil {
 		t.Fatal(err)
 	}

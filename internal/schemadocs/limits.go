@@ -11,49 +11,49 @@ import (
 
 // limits returns phrases for what a schema demands besides types and parts with rows, and for its default. The last one
 // says that values of other types than the implied one pass, unless another schema names the type.
-func (t *table) limits(s schema, isTyped bool) inline {
+func (t *table) limits(s schema, isTyped bool) string {
 	t.spend(1000+len(s.mapping)*100, 0)
-	var said []inline
+	var said []string
 	for _, keyword := range s.wrong {
 		should := strings.TrimSuffix(keywords[keyword].holds, " or a list") // of schemas
-		said = append(said, join("", plain("malformed: "), code(keyword), plain(" should be "+should)))
+		said = append(said, "malformed: "+code(keyword)+" should be "+should)
 	}
 	for _, m := range s.mapping {
 		said = append(said, t.limitOf(s, m))
 	}
 	if !isTyped && s.implied() != "" {
-		said = append(said, plain("other types pass unchecked"))
+		said = append(said, "other types pass unchecked")
 	}
 	return join("; ", said...)
 }
 
 // limitOf returns a phrase for a keyword.
-func (t *table) limitOf(s schema, m document.Member) inline {
+func (t *table) limitOf(s schema, m document.Member) string {
 	of, list, text := keywords[m.Key], at[[]any](s, m.Key), at[string](s, m.Key)
 	switch {
 	case m.Key == "enum" && len(list) == 1:
-		return codes("only ", list, "", yamlOf)
+		return codes("only ", list, "", jsonOf)
 	case m.Key == "enum":
-		return codes("one of ", list, " or ", yamlOf)
+		return codes("one of ", list, " or ", jsonOf)
 	case m.Key == "default":
-		return codes("default ", []any{m.Value}, "", yamlOf)
+		return "default " + code(jsonOf(m.Value))
 	case m.Key == "required":
 		return when(len(list) > 0 && !s.hasSection(), codes("requires ", list, " and ", values.Text))
 	case m.Key == "uniqueItems":
-		return when(m.Value == true, plain("no item twice"))
+		return when(m.Value == true, "no item twice")
 	case m.Value == false && m.Key == "items" && s.has("prefixItems"):
-		return plain("no further items")
+		return "no further items"
 	case m.Value == false && (m.Key != "additionalProperties" || !s.hasMembers()):
-		return plain(of.says)
+		return of.says
 	case strings.Contains(of.says, "/"):
 		return prose(s.bounds(m.Key, of.says))
 	case of.says != "" && of.holds == "a number":
 		return prose(of.says + string(at[document.Number](s, m.Key)))
 	case of.says != "" && of.holds == "a string":
 		isUnchecked := m.Key == "format" && !t.outline.Asserts(s.raw, text)
-		return join("", plain(of.says), code(text), when(isUnchecked, plain(" (not checked)")))
+		return of.says + code(text) + when(isUnchecked, " (not checked)")
 	}
-	return nil
+	return ""
 }
 
 // contained returns how many items contains is about.
@@ -92,20 +92,19 @@ func (s schema) bounds(keyword, unit string) string {
 }
 
 // codes lists values in code font as write writes them, with last before the last one. It stops after maxValues bytes.
-func codes(before string, all []any, last string, write func(any) string) inline {
-	said := plain(before)
-	size := 0
+func codes(before string, all []any, last string, write func(any) string) string {
+	var said strings.Builder
+	said.WriteString(before)
 	for i, value := range all {
 		switch {
-		case size > maxValues:
-			return append(said, plain(fmt.Sprintf(" and %d more", len(all)-i))...)
+		case said.Len() > maxValues:
+			return fmt.Sprintf("%s and %d more", &said, len(all)-i)
 		case i > 0 && i == len(all)-1:
-			said = append(said, plain(last)...)
+			said.WriteString(last)
 		case i > 0:
-			said = append(said, plain(", ")...)
+			said.WriteString(", ")
 		}
-		said = append(said, code(write(value))...)
-		size += len(said[len(said)-1].Text) + len("``, ")
+		said.WriteString(code(write(value)))
 	}
-	return said
+	return said.String()
 }

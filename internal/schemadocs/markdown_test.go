@@ -75,8 +75,8 @@ additionalProperties: false`, `
 | --- | --- | --- | --- | --- |
 ` + "| `name` | string | Required | 1 to 10 characters; matches `^(a\\|b)$` | **Name.** What it is called |" + `
 ` + "| `rack` | integer | Required | at least 1; less than 40; default `3` |  |" + `
-` + "| `role` | string or integer or null | Optional | one of `control`, `\"on\"`, `7` or `null` |  |" + `
-` + "| `kind` | string | Optional | only `one` |  |" + `
+` + "| `role` | string or integer or null | Optional | one of `\"control\"`, `\"on\"`, `7` or `null` |  |" + `
+` + "| `kind` | string | Optional | only `\"one\"` |  |" + `
 ` + "| `tags` | array | Optional | at least 1 item; no item twice |  |" + `
 ` + "| `tags`: each item | string |  | at most 63 characters | A label |" + `
 ` + "| `labels` | object | Optional | at least 2 properties |  |" + `
@@ -170,7 +170,8 @@ additionalProperties: false`, `
 | --- | --- | --- | --- |
 ` + "| `ip` | string ([`ip`](#ip)) | Optional |  |" + `
 ` + "| `trees` | array of [`tree`](#tree) | Optional |  |" + `
-` + "| `other` | [`#/properties/own`](#own) | Optional | Like own |" + `
+` + "| `other` | various | Optional | Like own |" + `
+` + "| `other`: all of (1) | [`#/properties/own`](#own) |  |  |" + `
 ` + "| `own` | [object](#own) | Optional |  |" + `
 ` + "| `lost` | `#/definitions/lost` (which does not exist) | Optional |  |" + `
 ` + "| `away` | `http://example.org/x` (outside this schema: not allowed) | Optional |  |" + `
@@ -290,11 +291,16 @@ properties:
 additionalProperties: false`, `
 | Property | Type | Presence | Constraints |
 | --- | --- | --- | --- |
-` + "| `port` | integer or string | Optional |  |" + `
-` + "| `list` | array of (either string or null) | Optional |  |" + `
+` + "| `port` | various | Optional |  |" + `
+` + "| `port`: at least one of (1) | integer |  |  |" + `
+` + "| `port`: at least one of (2) | string |  |  |" + `
+` + "| `list` | array | Optional |  |" + `
+` + "| `list`: each item | various |  |  |" + `
+` + "| `list`: each item: exactly one of (1) | string |  |  |" + `
+` + "| `list`: each item: exactly one of (2) | null |  |  |" + `
 ` + "| `host` | string | Optional |  |" + `
 ` + "| `host`: exactly one of (1) |  |  | matches `^a` |" + `
-` + "| `host`: exactly one of (2) | string |  | only `b` |" + `
+` + "| `host`: exactly one of (2) | string |  | only `\"b\"` |" + `
 
 No other properties.
 `},

@@ -12,7 +12,7 @@ import (
 // part is a schema within another one: of a property or of items, or one that a keyword applies to the value itself.
 type part struct {
 	keyword   string // that holds it
-	name      inline // the beginning of its row
+	name      string // the beginning of its row
 	path      string // from the other schema, for parts within it
 	schema    schema
 	isMissing bool // the other schema mentions a property that it does not declare
@@ -35,7 +35,7 @@ var applicators = []applicator{
 	{"additionalProperties", "each value", ".*", false},
 	{"propertyNames", "each name", " (propertyNames)", false},
 	{"unevaluatedProperties", "each other property", " (unevaluatedProperties)", false},
-	{"prefixItems", "%", "%", false},
+	{"prefixItems", "`[%]`", "[%]", false},
 	{"items", "each item", "[]", false},
 	{"unevaluatedItems", "each other item", " (unevaluatedItems)", false},
 	{"contains", "", " (contains)", false},
@@ -80,29 +80,28 @@ func (t *table) parts(s schema) []part {
 		switch {
 		case isList:
 			for i, item := range list {
-				name := plain(strconv.Itoa(i + 1))
-				if a.path == "%" {
-					name = code("[" + strconv.Itoa(i) + "]")
+				number := strconv.Itoa(i + 1)
+				if a.keyword == "prefixItems" {
+					number = strconv.Itoa(i) // as in paths
 				}
-				all = append(all, t.part(s, a, name, item))
+				all = append(all, t.part(s, a, number, number, item))
 			}
 		case isMapping && strings.Contains(a.path, "%"):
 			for _, m := range members {
-				all = append(all, t.part(s, a, code(m.Key), m.Value))
+				all = append(all, t.part(s, a, visible(m.Key), code(m.Key), m.Value))
 			}
 		default:
-			all = append(all, t.part(s, a, nil, value))
+			all = append(all, t.part(s, a, "", "", value))
 		}
 	}
 	return all
 }
 
-// part returns the part of an applicator with a name or a number.
-func (t *table) part(of schema, a applicator, name inline, value any) part {
-	before, after, _ := strings.Cut(a.name, "%")
+// part returns the part of an applicator with a name or a number, and that as Markdown.
+func (t *table) part(of schema, a applicator, name, shown string, value any) part {
 	p := part{
-		keyword: a.keyword, isSame: a.isSame, name: join("", plain(before), name, plain(after)),
-		path: strings.Replace(a.path, "%", tail(name.String()), 1), schema: t.read(value, of),
+		keyword: a.keyword, isSame: a.isSame, name: strings.Replace(a.name, "%", shown, 1),
+		path: strings.Replace(a.path, "%", tail(name), 1), schema: t.read(value, of),
 	}
 	p.isTyped = a.keyword == "propertyNames" // which are texts
 	if _, isList := value.([]any); isList && strings.HasPrefix(a.keyword, "depend") {

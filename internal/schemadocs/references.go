@@ -9,15 +9,15 @@ import (
 )
 
 // reference links the target of a $ref, or of another keyword that refers.
-func (t *table) reference(s schema, member document.Member) inline {
+func (t *table) reference(s schema, member document.Member) string {
 	ref, isText := member.Value.(string)
 	if !isText {
-		ref = string(document.AppendJSON(nil, member.Value))
+		ref = jsonOf(member.Value)
 	}
 	remark := ""
 	switch to := t.outline.Target(s.raw, member.Key); to.Where {
 	case jsonschema.Here:
-		return t.refer(to.Path, to.Schema, ref).link()
+		return t.linkTo(t.refer(to.Path, to.Schema, ref))
 	case jsonschema.Nowhere:
 		remark = " (which does not exist)"
 	case jsonschema.Unread:
@@ -26,17 +26,17 @@ func (t *table) reference(s schema, member document.Member) inline {
 		remark = " (outside this schema: not allowed)"
 	case jsonschema.Known:
 	}
-	return join("", code(ref), plain(remark))
+	return code(ref) + remark
 }
 
-// link names the schema of a section, with a link to it.
-func (s *section) link() inline {
-	if s.Level == 1 {
-		return plain("this schema").linked(s)
+// linkTo names the schema of a section, with a link to it.
+func (t *table) linkTo(s *section) string {
+	if s.level == 1 {
+		return t.link("this schema", s)
 	}
-	said := code(s.name).linked(s)
+	said := t.link(code(s.name), s)
 	if named, ok := s.schema.At("type").(string); ok && named != "object" && named != "array" {
-		return join("", plain(named+" ("), said, plain(")"))
+		return prose(named) + " (" + said + ")"
 	}
 	return said
 }
@@ -68,10 +68,10 @@ func (t *table) sectionOf(of schema, path string) *section {
 	if len(of.raw) > 0 {
 		key = &of.raw[0]
 	}
-	s, isKnown := t.sections[key]
+	s, isKnown := t.known[key]
 	if !isKnown {
 		s = &section{schema: of}
-		t.sections[key] = s
+		t.known[key] = s
 	}
 	return s
 }
@@ -97,10 +97,10 @@ func (t *table) placeReferred() {
 		}
 		if isFirst {
 			isFirst = false
-			t.add(&section{Level: 2, Heading: plain("Definitions")})
+			t.add(&section{level: 2, title: "Definitions"})
 		}
 		s.path = tail(visible(s.name))
-		s.Level, s.Heading = 3, code(s.path)
+		s.level, s.title, s.isCode = 3, s.path, true
 		t.place(s)
 	}
 }

@@ -6,10 +6,10 @@ import (
 )
 
 // columns are those of a table of properties.
-var columns = [...]string{"Property", "Type", "Presence", "Constraints", "Description"}
+var columns = [5]string{"Property", "Type", "Presence", "Constraints", "Description"}
 
 // row is a line of a section's table.
-type row [len(columns)]inline
+type row [5]string
 
 // rows adds a row for each part of another one, unless its type or its constraints tell all of the keyword's schemas.
 func (t *table) rows(s *section, of part, told []string) {
@@ -38,34 +38,43 @@ func (t *table) row(s *section, p part) {
 	limits := t.limits(p.schema, p.isTyped || p.schema.hasSection())
 	switch {
 	case p.isMissing:
-		words = plain("not declared here")
+		words = "not declared here"
 	case p.isTyped && p.schema.implied() != "" && !p.schema.hasSection() && len(limits) > 0:
-		words = nil
+		words = ""
 	}
-	cells := row{p.name, words, plain(p.presence), limits, description}
+	cells := row{p.name, words, p.presence, limits, description}
 	for _, cell := range cells {
 		t.count(cell)
 	}
-	s.Rows = append(s.Rows, cells)
+	s.rows = append(s.rows, cells)
 	if !p.schema.hasSection() {
 		t.rows(s, p, told)
 	}
 }
 
 // description joins the title and the description of a property and the lines of property groups.
-func (t *table) description(s schema, lines []string) inline {
+func (t *table) description(s schema, lines []string) string {
 	described := at[string](s, "description")
 	if len(lines) > 0 {
 		described = sentence(described)
 	}
-	title := strong(sentence(oneLine(at[string](s, "title"))))
+	title := strong(sentence(at[string](s, "title")))
 	return join(" ", title, prose(described), prose(strings.Join(lines, " ")))
+}
+
+// line writes the shown cells of a row. In a table, a pipe must be escaped even in code.
+func (*section) line(b *strings.Builder, cells row, shown []int) {
+	b.WriteByte('|')
+	for _, i := range shown {
+		b.WriteString(" " + strings.ReplaceAll(cells[i], "|", `\|`) + " |")
+	}
+	b.WriteByte('\n')
 }
 
 // shown returns the indices of the columns that are not empty.
 func (s *section) shown() (indices []int) {
 	for i := range columns {
-		if i < 2 || slices.ContainsFunc(s.Rows, func(r row) bool { return len(r[i]) > 0 }) {
+		if i < 2 || slices.ContainsFunc(s.rows, func(r row) bool { return r[i] != "" }) {
 			indices = append(indices, i)
 		}
 	}

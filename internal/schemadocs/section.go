@@ -1,16 +1,20 @@
 package schemadocs
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
-// section is a part of the page with a heading: the whole schema, a schema about named parts, or a definition.
+// section is a part of the page with a heading: the whole schema, a schema about named parts, or a definition. Its
+// texts are Markdown.
 type section struct {
-	Level   int // 1 for the whole schema, 2 or more for others
-	Heading inline
-	Anchor  string // empty if it is not on the page
-	Before  []block
-	Columns []int
-	Rows    []row
-	After   []block
+	level  int    // 1 for the whole schema, 2 or more for others
+	title  string // the text of the heading, which is its anchor's, too
+	isCode bool   // the heading has code font
+	anchor string // empty if it is not on the page
+	before []string
+	rows   []row
+	after  []string
 
 	schema   schema
 	path     string // of the properties in it; empty for the whole schema
@@ -21,10 +25,31 @@ type section struct {
 	name     string // in references
 }
 
-// block is a paragraph or a list.
-type block struct {
-	Text inline
-	List []inline
+func (s *section) heading() string {
+	if s.isCode {
+		return code(s.title)
+	}
+	return prose(s.title)
+}
+
+// write writes the section as Markdown.
+func (s *section) write(b *strings.Builder) {
+	b.WriteString("####"[:s.level] + " " + s.heading() + "\n")
+	for _, text := range s.before {
+		b.WriteString("\n" + text + "\n")
+	}
+	if len(s.rows) > 0 {
+		shown := s.shown()
+		b.WriteByte('\n')
+		s.line(b, columns, shown)
+		b.WriteString("|" + strings.Repeat(" --- |", len(shown)) + "\n")
+		for _, r := range s.rows {
+			s.line(b, r, shown)
+		}
+	}
+	for _, text := range s.after {
+		b.WriteString("\n" + text + "\n")
+	}
 }
 
 // below returns the section of a schema within the one that is described, nil if it needs none. The first time, it
@@ -38,7 +63,7 @@ func (t *table) below(of schema, in place) *section {
 		return nil
 	}
 	if !s.isPlaced {
-		s.Level, s.Heading, s.path = max(2, in.section.Level), code(in.path), in.path
+		s.level, s.title, s.isCode, s.path = max(2, in.section.level), visible(in.path), true, in.path
 		s.parent, s.depth = in.section, in.section.depth+1
 		t.place(s)
 	}
@@ -52,24 +77,22 @@ func (t *table) place(s *section) {
 		return
 	}
 	if s.parent != nil && s.parent.path != "" {
-		t.say(&s.Before, join("", plain("In "), code(s.parent.path).linked(s.parent), plain(".")))
+		t.say(&s.before, "In "+t.link(code(s.parent.path), s.parent)+".")
 	}
 	of := s.schema
-	t.say(&s.Before, strong(at[string](of, "title")))
-	t.say(&s.Before, paragraphs(at[string](of, "description"))...)
+	t.say(&s.before, strong(at[string](of, "title")))
+	t.say(&s.before, paragraphs(at[string](of, "description"))...)
 	t.groups(s)
 	kind, told := t.words(of, place{section: s, path: s.path})
 	t.rows(s, part{schema: of, path: s.path}, told)
-	s.Columns = s.shown()
 	limits := t.limits(of, false)
-	isTold := slices.Contains([]string{"object", anyType, various}, kind.String()) && len(s.Rows) > 0 && len(limits) == 0
-	if !isTold {
-		t.say(&s.Before, join("", plain("Type: "), join("; ", kind, limits), plain(".")))
+	if !slices.Contains([]string{"object", anyType, various}, kind) || len(s.rows) == 0 || limits != "" {
+		t.say(&s.before, "Type: "+join("; ", kind, limits)+".")
 	}
 	others, isNamed := of.At("additionalProperties"), of.hasMembers() || len(at[[]any](of, "required")) > 0
 	isOpen := others == true || others == nil && isNamed && of.At("unevaluatedProperties") == nil
-	t.say(&s.After,
-		when(others == false && isNamed, plain("No other properties.")),
-		when(isOpen, plain("Other properties are allowed.")),
+	t.say(&s.after,
+		when(others == false && isNamed, "No other properties."),
+		when(isOpen, "Other properties are allowed."),
 		leftOut(s.omitted, "row"))
 }

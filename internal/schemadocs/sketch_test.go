@@ -4,8 +4,12 @@ import (
 	"html"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"purser/internal/document"
 )
@@ -117,4 +121,36 @@ func checkLinks(t testing.TB, content string) {
 			t.Fatalf("a link leads to %s (%v)", href[1], err)
 		}
 	}
+}
+
+// visibleText returns the texts of all elements of a kind, as a browser shows them.
+func visibleText(made, element string) (texts []string) {
+	for _, part := range strings.Split(made, "<"+element+">")[1:] {
+		text, _, _ := strings.Cut(part, "</"+element+">")
+		texts = append(texts, html.UnescapeString(tagPattern.ReplaceAllString(text, "")))
+	}
+	return texts
+}
+
+// Any text is shown as it is, whatever it means in Markdown.
+func TestHTML_text(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		s := rapid.StringOf(rapid.OneOf(
+			rapid.SampledFrom([]rune("`*_~|\\[](){}<>&#;!:\"'-+=.1) \n\tab/é\x00\x01\x02\x03$^")), rapid.Rune(),
+		)).Filter(func(s string) bool { return oneLine(s) != "" }).Draw(r, "text")
+		made, err := HTML(t.Context(), Page{Name: "acme/Widget/v1", Source: s, Schema: schemaWith("properties", document.Mapping{
+			{Key: s, Value: document.Mapping{{Key: "pattern", Value: s}, {Key: "description", Value: s}, {Key: "type", Value: "string"}}},
+		})})
+		if err != nil {
+			r.Fatal(err)
+		}
+		want := []string{
+			"This schema is " + oneLine(sentence(s)), visible(s), "string", "Optional", "matches " + visible(s), oneLine(s),
+		}
+		got := slices.Concat(visibleText(string(made), "p")[:1], visibleText(string(made), "td"))
+		if diff := cmp.Diff(want, got); diff != "" {
+			r.Errorf("%q (-want +got)\n%s", s, diff)
+		}
+	})
 }

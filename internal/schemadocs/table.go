@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"purser/internal/budget"
 	"purser/internal/document"
@@ -14,11 +13,11 @@ import (
 	"purser/internal/words"
 )
 
-// table is a flattened schema, the input of the templates.
+// table is a flattened schema.
 type table struct {
-	Title    string
-	Sections []*section           // in the order of the page
-	Columns  [len(columns)]string // of the sections' tables
+	title    string
+	sections []*section // in the order of the page
+	links    []*section // that texts refer to by their position
 
 	root    schema
 	outline *jsonschema.Outline
@@ -29,21 +28,21 @@ type table struct {
 	err     error // of the budget
 	omitted int   // sections
 
-	anchors  map[string]int                                   // how often a heading's anchor was taken
-	schemas  map[*document.Member]schema                      // by the first member
-	crossed  map[*document.Member][]propertygroups.CrossLines // of outer groups, the same
-	sections map[any]*section                                 // the same, or by pointer
-	queue    []*section                                       // those that references lead to
+	anchors map[string]int                                   // how often a heading's anchor was taken
+	schemas map[*document.Member]schema                      // by the first member
+	crossed map[*document.Member][]propertygroups.CrossLines // of outer groups, the same
+	known   map[any]*section                                 // the same, or by pointer
+	queue   []*section                                       // those that references lead to
 }
 
 // newTable flattens a schema. The table holds memory of the budget.
 func newTable(meter *budget.Meter, page Page, limit int) *table {
 	t := &table{
-		Title: oneLine(page.Name), Columns: columns, meter: meter, limit: limit,
-		anchors:  make(map[string]int),
-		schemas:  make(map[*document.Member]schema),
-		crossed:  make(map[*document.Member][]propertygroups.CrossLines),
-		sections: make(map[any]*section),
+		title: oneLine(page.Name), meter: meter, limit: limit,
+		anchors: make(map[string]int),
+		schemas: make(map[*document.Member]schema),
+		crossed: make(map[*document.Member][]propertygroups.CrossLines),
+		known:   make(map[any]*section),
 	}
 	options := jsonschema.Options{AssertFormats: page.AssertFormats}
 	if t.outline, t.err = jsonschema.NewOutline(meter, page.Schema, options); t.err != nil {
@@ -52,34 +51,34 @@ func newTable(meter *budget.Meter, page Page, limit int) *table {
 	t.spend(0, t.outline.Bytes)
 	t.root = t.keywords(page.Schema)
 	top := t.refer(nil, page.Schema, "#")
-	top.Level, top.Heading = 1, prose(page.Name)
-	t.say(&top.Before, join("", plain("This schema is "), prose(sentence(page.Source))))
+	top.level, top.title = 1, t.title
+	t.say(&top.before, "This schema is "+prose(sentence(page.Source)))
 	if t.outline.IsUnknown {
 		named, _ := page.Schema.At("$schema").(string)
-		t.say(&top.Before, join("", plain("No document can be checked by it: its "), code("$schema"),
-			plain(" names no known version of JSON Schema, "), code(named), plain(".")))
+		t.say(&top.before, "No document can be checked by it: its `$schema` names no known version of JSON Schema, "+
+			code(named)+".")
 	}
 	t.define()
 	t.place(top)
 	t.placeReferred()
-	last := t.Sections[len(t.Sections)-1]
-	t.say(&last.After, leftOut(t.omitted, "section"))
+	last := t.sections[len(t.sections)-1]
+	t.say(&last.after, leftOut(t.omitted, "section"))
 	t.spend(0, 4*t.size)
 	return t
 }
 
 // say adds the texts that are not empty as paragraphs.
-func (t *table) say(blocks *[]block, texts ...inline) {
+func (t *table) say(blocks *[]string, texts ...string) {
 	for _, text := range texts {
-		if len(text) > 0 {
-			*blocks = append(*blocks, block{Text: t.count(text)})
+		if text != "" {
+			*blocks = append(*blocks, t.count(text))
 		}
 	}
 }
 
 // leftOut says how many things the page has no room for, if any.
-func leftOut(n int, noun string) inline {
-	return when(n > 0, plain("Left out, because this page would be too long: "+words.Count(n, noun)+"."))
+func leftOut(n int, noun string) string {
+	return when(n > 0, "Left out, because this page would be too long: "+words.Count(n, noun)+".")
 }
 
 // spend takes steps and bytes from the budget.
@@ -96,39 +95,25 @@ func (t *table) spend(steps, bytes int) {
 // isFull reports whether nothing more is added.
 func (t *table) isFull() bool { return t.err != nil || t.size > t.limit }
 
-// Costs of a section and of a piece of text on the page, in bytes of either form and in steps.
+// Costs of a section and of a text on the page, in bytes of either form and in steps.
 const (
 	sectionBytes = 400
-	spanBytes    = 40
-	spanSteps    = 5000
+	textBytes    = 40
+	textSteps    = 5000
 	byteSteps    = 50
 )
 
-// count takes the room for a text and returns it.
-func (t *table) count(text inline) inline {
-	before := t.size
-	for _, s := range text {
-		t.size += spanBytes + weight(s.Text)
-		if s.Section != nil {
-			t.size += weight(cmp.Or(s.Section.Anchor, s.Text))
+// count takes the room for a text and returns it. HTML has more bytes than Markdown for some characters and for code.
+func (t *table) count(text string) string {
+	n := textBytes + len(text)
+	for i := range len(text) {
+		if strings.IndexByte("&<>\"`", text[i]) >= 0 {
+			n += len("&quot;") - 1
 		}
 	}
-	t.spend(len(text)*spanSteps+(t.size-before)*byteSteps, 0)
+	t.size += n
+	t.spend(textSteps+n*byteSteps, 0)
 	return text
-}
-
-// weight returns how many bytes a text may take once it is escaped.
-func weight(s string) int {
-	n := len(s)
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c >= utf8.RuneSelf:
-			n += len("%80") - 1
-		case strings.IndexByte("&<>|\"'+\\`*[]~_", c) >= 0:
-			n += len("&#124;") - 1
-		}
-	}
-	return n
 }
 
 // add appends a section if there is room for it.
@@ -138,8 +123,9 @@ func (t *table) add(s *section) bool {
 		return false
 	}
 	t.size += sectionBytes
-	s.Anchor = t.anchor(t.count(s.Heading).String())
-	t.Sections = append(t.Sections, s)
+	t.count(s.heading())
+	s.anchor = t.anchor(s.title)
+	t.sections = append(t.sections, s)
 	return true
 }
 

@@ -1,8 +1,10 @@
 package schemadocs
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -11,98 +13,68 @@ import (
 	"purser/internal/words"
 )
 
-// inline is text within a line, as pieces of one font each. The templates escape it.
-type inline []span
+// prose writes text from the schema as Markdown, on one line.
+func prose(s string) string { return escape(cut(oneLine(s), maxText)) }
 
-type span struct {
-	Text    string
-	Font    string   // "", "code", "strong", or "br" for the end of a line
-	Section *section // that it links to, if it has an anchor in the end
-}
-
-func plain(s string) inline { return styled(s, "") }
-
-// prose returns text from the schema, on one line.
-func prose(s string) inline { return plain(cut(oneLine(s), maxText)) }
-
-func strong(s string) inline { return styled(cut(oneLine(s), maxText), "strong") }
-
-func code(s string) inline { return styled(visible(cut(s, maxCode)), "code") }
-
-func styled(s, font string) inline {
-	if s == "" {
-		return nil
+// strong is prose in bold.
+func strong(s string) string {
+	if s = prose(s); s == "" {
+		return s
 	}
-	return inline{{Text: s, Font: font}}
+	return "**" + s + "**"
 }
 
-// linked makes the last piece a link to a section, if that will be on the page.
-func (t inline) linked(to *section) inline {
-	t[len(t)-1].Section = to
-	return t
-}
-
-// when returns a text if a condition holds.
-func when(holds bool, text inline) inline {
-	if holds {
-		return text
+// code writes a text from the schema in code font.
+func code(s string) string {
+	text, fence := visible(s), "`"
+	if strings.Contains(text, `\|`) { // which readers of Markdown disagree on within tables
+		return escape(text)
 	}
-	return nil
-}
-
-// join connects the texts that are not empty.
-func join(separator string, texts ...inline) inline {
-	var joined inline
-	for _, t := range texts {
-		if len(joined) > 0 && len(t) > 0 {
-			joined = append(joined, plain(separator)...)
-		}
-		joined = append(joined, t...)
-	}
-	return joined
-}
-
-func (t inline) String() string {
-	var b strings.Builder
-	for _, s := range t {
-		b.WriteString(s.Text)
-	}
-	return b.String()
-}
-
-// Markdown returns the text as Markdown. In a table, a pipe must be escaped even in code.
-func (t inline) Markdown(inTable bool) string {
-	var b strings.Builder
-	for _, s := range t {
-		written := s.markdown(inTable)
-		if s.Section != nil && s.Section.Anchor != "" {
-			written = "[" + written + "](#" + s.Section.Anchor + ")"
-		}
-		b.WriteString(written)
-	}
-	return b.String()
-}
-
-func (s span) markdown(inTable bool) string {
-	switch {
-	case s.Font == "br":
-		return "\\\n"
-	case s.Font == "strong":
-		return "**" + escape(s.Text) + "**"
-	case s.Font != "code", inTable && strings.Contains(s.Text, `\|`): // which readers of Markdown disagree on
-		return escape(s.Text)
-	}
-	text, fence := s.Text, "`"
 	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") {
 		text = " " + text + " "
 	}
 	for strings.Contains(text, fence) {
 		fence += "`"
 	}
-	if inTable {
-		text = strings.ReplaceAll(text, "|", `\|`)
-	}
 	return fence + text + fence
+}
+
+// when returns a text if a condition holds.
+func when(holds bool, text string) string {
+	if holds {
+		return text
+	}
+	return ""
+}
+
+// join connects the texts that are not empty.
+func join(separator string, texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), separator)
+}
+
+// link makes a text a link to a section, if that will be on the page: linked decides, once all sections are known.
+func (t *table) link(text string, to *section) string {
+	const escaped = len("%80") // of a byte that is not ASCII
+	t.size += escaped * len(cmp.Or(to.anchor, text))
+	t.links = append(t.links, to)
+	return fmt.Sprintf("\x01%d\x02%s\x03", len(t.links)-1, withoutLinks(text))
+}
+
+// linkMark matches a link, which no text from a schema can have in it: such characters are made visible.
+var linkMark = regexp.MustCompile("\x01([0-9]+)\x02([^\x03]*)\x03")
+
+func withoutLinks(text string) string { return linkMark.ReplaceAllString(text, "$2") }
+
+// linked writes the links in a text.
+func (t *table) linked(text string) string {
+	return linkMark.ReplaceAllStringFunc(text, func(mark string) string {
+		found := linkMark.FindStringSubmatch(mark)
+		n, _ := strconv.Atoi(found[1])
+		if to := t.links[n]; to.anchor != "" {
+			return "[" + found[2] + "](#" + to.anchor + ")"
+		}
+		return found[2]
+	})
 }
 
 // entities replace characters that some Markdown readers treat as HTML or as the border of a table cell.
@@ -161,9 +133,9 @@ func tail(path string) string {
 	return "…" + path[from:]
 }
 
-// visible quotes a string with characters that would be invisible.
+// visible shortens a name, a pattern or a value, and quotes it if it has characters that would be invisible.
 func visible(s string) string {
-	if s == "" || strings.TrimSpace(s) != s || words.Line(s) != s || !utf8.ValidString(s) {
+	if s = cut(s, maxCode); s == "" || strings.TrimSpace(s) != s || words.Line(s) != s || !utf8.ValidString(s) {
 		return strconv.QuoteToGraphic(s)
 	}
 	return s
@@ -178,35 +150,18 @@ func sentence(s string) string {
 }
 
 // paragraphs splits a text at its empty lines. Lines that look like a list's items stay lines.
-func paragraphs(s string) []inline {
-	all := []inline{nil}
+func paragraphs(s string) []string {
+	all := []string{""}
 	for line := range strings.Lines(cut(s, maxText)) {
-		text, last := prose(line), &all[len(all)-1]
-		switch {
-		case len(text) == 0:
-			all = append(all, nil)
+		end := when(listItem.MatchString(line), `\`) + "\n"
+		if line = prose(line); line == "" {
+			all = append(all, "")
 			continue
-		case len(*last) > 0 && listItem.MatchString(line):
-			*last = append(*last, span{Font: "br"})
-		case len(*last) > 0:
-			*last = append(*last, span{Text: "\n"})
 		}
-		*last = append(*last, text...)
+		all[len(all)-1] = join(end, all[len(all)-1], line)
 	}
 	return all
 }
 
-// The texts that YAML reads as strings without quotes, and those of them that it does not.
-var (
-	word    = regexp.MustCompile(`^[A-Za-z/][\w./-]*$`)
-	notWord = regexp.MustCompile(`(?i)^(null|true|false|yes|no|on|off|y|n)$`)
-)
-
-// yamlOf writes a value as one would in YAML: strings without quotes where they are words.
-func yamlOf(value any) string {
-	s, ok := value.(string)
-	if ok && word.MatchString(s) && !notWord.MatchString(s) {
-		return s
-	}
-	return string(document.AppendJSON(nil, value))
-}
+// jsonOf writes a value as JSON.
+func jsonOf(value any) string { return string(document.AppendJSON(nil, value)) }

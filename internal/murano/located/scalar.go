@@ -235,15 +235,3 @@ func (v *Value) binary(text string) error {
 	v.Kind, v.Text, v.falsy = Other, b.String(), len(data) == 0
 	return nil
 }
-
-// escape writes a character as an escape.
-func escape(b *strings.Builder, r rune) {
-	switch {
-	case r <= 0xff:
-		fmt.Fprintf(b, `\x%02x`, r)
-	case r <= 0xffff:
-		fmt.Fprintf(b, `\u%04x`, r)
-	default:
-		fmt.Fprintf(b, `\U%08x`, r)
-	}
-}

@@ -1,9 +1,7 @@
 package located
 
 import (
-	"strings"
-	"unicode"
-
+	"purser/internal/document/repr"
 	"purser/internal/words"
 )
 
@@ -84,79 +82,38 @@ func (v *Value) String() string {
 	if v.Kind == String || v.Kind == Date {
 		return words.FirstBytes(v.Text, maxShown)
 	}
-	var b strings.Builder
-	v.write(&b)
-	return words.FirstBytes(b.String(), maxShown)
+	return words.FirstBytes(string(v.appendTo(nil)), maxShown)
 }
 
-// write writes the value like Python's repr.
-func (v *Value) write(b *strings.Builder) {
-	if b.Len() > maxShown {
-		return
-	}
+// appendTo appends the value like Python's repr, and stops soon after maxShown bytes.
+func (v *Value) appendTo(dst []byte) []byte {
 	switch v.Kind {
 	case String:
-		quote(b, v.Text)
+		return repr.AppendQuoted(dst, v.Text, maxShown)
 	case Seq:
-		b.WriteByte('[')
-		for i, item := range v.Items {
-			if separate(b, i) {
-				item.write(b)
-			}
+		dst = append(dst, '[')
+		for i := 0; i < len(v.Items) && len(dst) <= maxShown; i++ {
+			dst = v.Items[i].appendTo(separate(dst, i))
 		}
-		b.WriteByte(']')
+		return append(dst, ']')
 	case Map:
-		b.WriteByte('{')
-		for i, e := range v.Entries {
-			if separate(b, i) {
-				e.Key.write(b)
-				b.WriteString(": ")
-				e.Value.write(b)
-			}
+		dst = append(dst, '{')
+		for i := 0; i < len(v.Entries) && len(dst) <= maxShown; i++ {
+			dst = append(v.Entries[i].Key.appendTo(separate(dst, i)), ": "...)
+			dst = v.Entries[i].Value.appendTo(dst)
 		}
-		b.WriteByte('}')
+		return append(dst, '}')
 	case Date:
-		b.WriteString(dateConstructor(v.Text))
+		return append(dst, dateConstructor(v.Text)...)
 	case Null, Bool, Int, Float, Other:
-		b.WriteString(v.Text)
 	}
+	return append(dst, v.Text...)
 }
 
-// separate writes a comma before each item but the first and reports whether there is room for more.
-func separate(b *strings.Builder, i int) bool {
-	if b.Len() > maxShown {
-		return false
-	}
+// separate appends a comma before each item but the first.
+func separate(dst []byte, i int) []byte {
 	if i > 0 {
-		b.WriteString(", ")
+		dst = append(dst, ", "...)
 	}
-	return true
-}
-
-// quote writes a string in the quotes that Python would choose.
-func quote(b *strings.Builder, text string) {
-	text = words.FirstBytes(text, maxShown)
-	mark := byte('\'')
-	if strings.Contains(text, "'") && !strings.Contains(text, `"`) {
-		mark = '"'
-	}
-	b.WriteByte(mark)
-	for _, r := range text {
-		switch {
-		case r == rune(mark) || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r != ' ' && !unicode.IsPrint(r):
-			escape(b, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte(mark)
+	return dst
 }

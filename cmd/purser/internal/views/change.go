@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"purser/cmd/purser/internal/difftext"
 	"purser/internal/client"
 	"purser/internal/wire"
 	"purser/internal/words"
@@ -119,7 +118,7 @@ func Preview(written client.Written, preview wire.Preview[wire.Finding], differe
 			from = ", from bucket " + d.From
 		}
 		fmt.Fprintln(&b, words.Line(fmt.Sprintf("%-8s %s (bucket %s%s)", wordOf(d), d.Identity(), d.Bucket, from)))
-		b.WriteString(difftext.Indented(differences[d.Identity()], colors))
+		b.WriteString(indented(differences[d.Identity()], colors))
 	}
 	did := preview.Changes
 	if preview.Changed {

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"purser/cmd/purser/internal/difftext"
 	"purser/internal/wire"
 	"purser/internal/words"
 )
@@ -46,7 +45,7 @@ func History(items []json.RawMessage, colors bool) (Answer, error) {
 		names = append(names, strconv.FormatInt(change.Revision, 10))
 		fmt.Fprintln(&b, words.Line(fmt.Sprintf("revision %d  %s  %s  %s  %s", change.Revision, moment(change.ChangedAt),
 			dash(change.User), change.Change, change.Message)))
-		b.WriteString(difftext.Indented(change.Diff, colors))
+		b.WriteString(indented(change.Diff, colors))
 	}
 	return Answer{listText(items), names, b.String()}, nil
 }

@@ -1,5 +1,4 @@
-// Package format writes reports about packages and lists of codes, for people and for pipelines.
-package format
+package mplcheck
 
 import (
 	"encoding/json"
@@ -10,24 +9,20 @@ import (
 	"path"
 	"strings"
 
-	"purser/internal/words"
-
 	"purser/internal/document/blockyaml"
-
-	"purser/internal/document"
 	"purser/internal/murano"
-	"purser/internal/murano/checkpath"
+	"purser/internal/words"
 )
 
 // Write writes results in a format: text, json, yaml, sarif or junit. codes are those of the validators.
-func Write(w io.Writer, format string, results []checkpath.Result, codes []murano.Code) error {
+func Write(w io.Writer, format string, results []Result, codes []murano.Code) error {
 	var out []byte
 	var err error
 	switch format {
 	case "json":
-		out, err = indented(Items(results))
+		out, err = indented(itemsOf(results))
 	case "yaml":
-		out, err = asYAML(Items(results))
+		out, err = asYAML(itemsOf(results))
 	case "sarif":
 		out, err = indented(sarifOf(results, codes))
 	case "junit":
@@ -54,15 +49,11 @@ func asYAML(value any) ([]byte, error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // Write says what failed
 	}
-	parsed, err := document.ParseJSON(out)
-	if err != nil {
-		return nil, err
-	}
-	return blockyaml.Append(nil, document.AppendJSON(nil, parsed)), nil
+	return blockyaml.Append(nil, out), nil
 }
 
-// Item is an issue in the format for programs. Lines and columns count from 0, columns in characters.
-type Item struct {
+// item is an issue in the format for programs. Lines and columns count from 0, columns in characters.
+type item struct {
 	Package  string          `json:"package"`
 	Code     string          `json:"code"`
 	Severity murano.Severity `json:"severity"`
@@ -73,26 +64,26 @@ type Item struct {
 	Source   *string         `json:"source"`
 }
 
-// Items returns the issues of results.
-func Items(results []checkpath.Result) []Item {
-	items := []Item{}
+// itemsOf returns the issues of results.
+func itemsOf(results []Result) []item {
+	items := []item{}
 	for _, result := range results {
 		for _, i := range result.Report.Issues {
-			item := Item{Package: result.Path, Code: i.Code, Severity: i.Severity, Message: i.Message}
+			found := item{Package: result.Path, Code: i.Code, Severity: i.Severity, Message: i.Message}
 			if i.File != "" {
-				item.Filename = &i.File
+				found.Filename = &i.File
 			}
 			if i.Located {
-				item.Line, item.Column, item.Source = &i.Line, &i.Column, &i.Source
+				found.Line, found.Column, found.Source = &i.Line, &i.Column, &i.Source
 			}
-			items = append(items, item)
+			items = append(items, found)
 		}
 	}
 	return items
 }
 
 // text writes each issue on a line, followed by the line of the file and a caret.
-func text(results []checkpath.Result) []byte {
+func text(results []Result) []byte {
 	var b strings.Builder
 	for _, result := range results {
 		if len(result.Report.Issues) == 0 {
@@ -139,7 +130,7 @@ func blank(line string, column int) string {
 }
 
 // junit writes a suite for each package and a failure for each issue.
-func junit(results []checkpath.Result) ([]byte, error) {
+func junit(results []Result) ([]byte, error) {
 	type failure struct {
 		Type    string `xml:"type,attr"`
 		Message string `xml:"message,attr"`
@@ -184,7 +175,7 @@ func junit(results []checkpath.Result) ([]byte, error) {
 }
 
 // sarifOf returns results in SARIF 2.1.0.
-func sarifOf(results []checkpath.Result, codes []murano.Code) any {
+func sarifOf(results []Result, codes []murano.Code) any {
 	type object = map[string]any
 	rules := []object{}
 	for _, code := range codes {

@@ -1,5 +1,7 @@
-// Package checkpath checks the packages at a path: one package, the packages below a folder, or those in an archive.
-package checkpath
+// Package mplcheck is what the commands that check Murano packages share: it checks the packages at a path, which are
+// one package, those below a folder, or those in an archive. Plugins are validators that are separate programs. Reports
+// and lists of codes are written for people and for pipelines.
+package mplcheck
 
 import (
 	"context"

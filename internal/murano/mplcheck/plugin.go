@@ -1,8 +1,4 @@
-// Package plugin runs validators that are separate programs.
-//
-// With --describe, a plugin writes its name and its codes. Otherwise it reads a package from its standard input and
-// writes issues. Both are JSON: see docs/murano.md.
-package plugin
+package mplcheck
 
 import (
 	"bytes"
@@ -26,7 +22,8 @@ const (
 	maxOutput = 1 << 20 // bytes
 )
 
-// description is the output of a plugin with --describe.
+// description is the output of a plugin with --describe. Otherwise a plugin reads a package from its standard input and
+// writes issues. Both are JSON: see docs/murano.md.
 type description struct {
 	Name  string        `json:"name"`
 	Codes []murano.Code `json:"codes"`
@@ -56,36 +53,24 @@ type issue struct {
 	Column  int    `json:"column"`
 }
 
-// Load returns the validators of the programs in a folder. Their names and the prefixes of their codes must be unique.
-func Load(ctx context.Context, folder string) (validators []murano.Validator, err error) {
+// LoadPlugins returns the validators of the programs in a folder. Their names and the prefixes of their codes must be
+// unique.
+func LoadPlugins(ctx context.Context, folder string) (validators []murano.Validator, err error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, fmt.Errorf("find plugins: %w", err)
 	}
-	names, prefixes := map[string]bool{}, map[string]bool{}
-	for _, v := range murano.Builtin() {
-		names[v.Name] = true
-		for _, code := range v.Codes {
-			prefixes[prefixOf(code.Code)] = true
-		}
-	}
+	known := murano.Builtin()
 	for _, entry := range entries {
 		info, err := entry.Info()
 		if err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
 			continue
 		}
-		v, err := load(ctx, filepath.Join(folder, entry.Name()), prefixes)
-		if err == nil && names[v.Name] {
-			err = fmt.Errorf("there is another validator %q", v.Name)
-		}
+		v, err := load(ctx, filepath.Join(folder, entry.Name()), known)
 		if err != nil {
 			return nil, fmt.Errorf("plugin %s: %w", entry.Name(), err)
 		}
-		names[v.Name] = true
-		for _, code := range v.Codes {
-			prefixes[prefixOf(code.Code)] = true
-		}
-		validators = append(validators, v)
+		known, validators = append(known, v), append(validators, v)
 	}
 	if len(validators) == 0 {
 		return nil, fmt.Errorf("there is no program in %s: no file there is executable", folder)
@@ -103,7 +88,7 @@ var (
 	codePattern = regexp.MustCompile(`^[A-Z]{2,10}:[EW][0-9]{3}$`)
 )
 
-func load(ctx context.Context, path string, taken map[string]bool) (murano.Validator, error) {
+func load(ctx context.Context, path string, known []murano.Validator) (murano.Validator, error) {
 	var d description
 	if err := call(ctx, &d, nil, path, "--describe"); err != nil {
 		return murano.Validator{}, err
@@ -112,10 +97,17 @@ func load(ctx context.Context, path string, taken map[string]bool) (murano.Valid
 		return murano.Validator{}, fmt.Errorf("it describes itself by the name %q and %d codes; it needs both", d.Name,
 			len(d.Codes))
 	}
+	taken := map[string]bool{}
+	for _, code := range murano.CodesOf(known) {
+		taken[prefixOf(code.Code)] = true
+	}
 	for _, code := range d.Codes {
 		if !codePattern.MatchString(code.Code) || taken[prefixOf(code.Code)] {
 			return murano.Validator{}, fmt.Errorf("its code %q should have a prefix of its own, such as ACME:E001", code.Code)
 		}
+	}
+	if slices.ContainsFunc(known, func(v murano.Validator) bool { return v.Name == d.Name }) {
+		return murano.Validator{}, fmt.Errorf("there is another validator %q", d.Name)
 	}
 	check := func(c *murano.Check) { run(c, path, d) } //nolint:contextcheck // the check has its own
 	return murano.Validator{Name: d.Name, Codes: d.Codes, Run: check}, nil

@@ -1,4 +1,4 @@
-package servers
+package main
 
 import (
 	"os"
@@ -9,27 +9,27 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestFind(t *testing.T) {
+func TestFindServer(t *testing.T) {
 	const two = "servers:\n  lab: {url: 'https://lab', token-file: t, ca: /ca, key: ~/k}\n  live: {url: 'https://live'}\n"
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	for _, c := range []struct {
 		file, name string
-		want       Server
+		want       serverEntry
 		err        string // part of it
 	}{
-		{two, "lab", Server{URL: "https://lab", TokenFile: home + "/purser/t", CA: "/ca", Key: home + "/k"}, ""},
-		{two, "live", Server{URL: "https://live"}, ""},
-		{"current: live\n" + two, "", Server{URL: "https://live"}, ""},
-		{two, "", Server{}, "no server is named"},
-		{two, "http://other", Server{URL: "http://other"}, ""},
-		{two, "labb", Server{}, `did you mean "lab"?`},
-		{two, "unlike", Server{}, "it has lab, live"},
-		{"servers: {one: {url: 'https://one'}}\n", "", Server{URL: "https://one"}, ""},
-		{"", "", Server{}, "no server is named"},
-		{"", "lab", Server{}, "which has none"},
-		{"servers: {lab: {url: 'https://lab', token-file:}}\n", "lab", Server{}, "servers.lab.token-file has no value"},
-		{"severs: {}\n", "lab", Server{}, `unknown option "severs"`},
+		{two, "lab", serverEntry{URL: "https://lab", TokenFile: home + "/purser/t", CA: "/ca", Key: home + "/k"}, ""},
+		{two, "live", serverEntry{URL: "https://live"}, ""},
+		{"current: live\n" + two, "", serverEntry{URL: "https://live"}, ""},
+		{two, "", serverEntry{}, "no server is named"},
+		{two, "http://other", serverEntry{URL: "http://other"}, ""},
+		{two, "labb", serverEntry{}, `did you mean "lab"?`},
+		{two, "unlike", serverEntry{}, "it has lab, live"},
+		{"servers: {one: {url: 'https://one'}}\n", "", serverEntry{URL: "https://one"}, ""},
+		{"", "", serverEntry{}, "no server is named"},
+		{"", "lab", serverEntry{}, "which has none"},
+		{"servers: {lab: {url: 'https://lab', token-file:}}\n", "lab", serverEntry{}, "servers.lab.token-file has no value"},
+		{"severs: {}\n", "lab", serverEntry{}, `unknown option "severs"`},
 	} {
 		path := filepath.Join(home, "purser", "config.yaml")
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -39,7 +39,7 @@ func TestFind(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Setenv("XDG_CONFIG_HOME", home)
-		got, err := Find(t.Context(), c.name)
+		got, err := findServer(t.Context(), c.name)
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%q in %q (-want +got):\n%s", c.name, c.file, diff)
 		}
@@ -52,7 +52,7 @@ func TestFind(t *testing.T) {
 // A missing file is the same as an empty one.
 func TestFind_noFile(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	if got, err := Find(t.Context(), "https://x"); err != nil || got.URL != "https://x" {
+	if got, err := findServer(t.Context(), "https://x"); err != nil || got.URL != "https://x" {
 		t.Errorf("%+v, error %v", got, err)
 	}
 }

@@ -1,13 +1,4 @@
-// Package servers finds the server that a name stands for in the configuration file of the user.
-//
-//	name or URL ──Find──► configuration file, if there is one ──► Server
-//
-// Invariants:
-//   - A name is looked up before it is taken for a URL.
-//   - Without a name, the file must say which server is the current one, or have only one.
-//   - Paths of the file are relative to its folder, not to the working directory.
-//   - No token is read here.
-package servers
+package main
 
 import (
 	"context"
@@ -24,16 +15,16 @@ import (
 	"purser/internal/words"
 )
 
-// configuration is the configuration file: servers by name, and the current one.
+// configuration is the configuration file of the user: servers by name, and the current one.
 type configuration struct {
-	Current string            `json:"current"`
-	Servers map[string]Server `json:"servers"`
+	Current string                 `json:"current"`
+	Servers map[string]serverEntry `json:"servers"`
 
 	path string
 }
 
-// Server is a server and how to connect to it. In the file, paths are relative to it, and ~ is the home directory.
-type Server struct {
+// serverEntry is a server and how to connect to it. In the file, paths are relative to it, and ~ is the home directory.
+type serverEntry struct {
 	URL          string   `json:"url"`
 	TokenFile    string   `json:"token-file"`
 	TokenCommand []string `json:"token-command"` // program and arguments that print the token
@@ -42,11 +33,11 @@ type Server struct {
 	Key          string   `json:"key"`
 }
 
-// Find returns the server with a name in the configuration file or with a URL, or the current server if name is "".
-func Find(ctx context.Context, name string) (Server, error) {
+// findServer returns the server with a URL or with a name in the configuration file, or the current one for no name.
+func findServer(ctx context.Context, name string) (serverEntry, error) {
 	config, err := readConfiguration(ctx, configPath())
 	if err != nil {
-		return Server{}, err
+		return serverEntry{}, err
 	}
 	return config.server(name)
 }
@@ -81,7 +72,7 @@ func readConfiguration(ctx context.Context, path string) (configuration, error) 
 }
 
 // server returns the server with a name or URL, or the current server if name is "".
-func (c configuration) server(name string) (Server, error) {
+func (c configuration) server(name string) (serverEntry, error) {
 	if name == "" {
 		name = c.Current
 	}
@@ -91,25 +82,25 @@ func (c configuration) server(name string) (Server, error) {
 	names := slices.Sorted(maps.Keys(c.Servers))
 	switch {
 	case strings.Contains(name, "://"):
-		return Server{URL: name}, nil
+		return serverEntry{URL: name}, nil
 	case name == "" && len(names) == 1:
 		return c.resolved(c.Servers[names[0]])
 	case name == "":
-		return Server{}, fmt.Errorf("no server is named: give --server URL, set PURSER_SERVER, or name one in %s",
+		return serverEntry{}, fmt.Errorf("no server is named: give --server URL, set PURSER_SERVER, or name one in %s",
 			c.path)
 	case len(names) == 0:
-		return Server{}, fmt.Errorf("%q is neither a URL such as https://purser.example:9000 nor a server named in %s, "+
+		return serverEntry{}, fmt.Errorf("%q is neither a URL such as https://purser.example:9000 nor a server named in %s, "+
 			"which has none", name, c.path)
 	}
 	hint := "it has " + strings.Join(names, ", ")
 	if nearest := words.Nearest(name, names); nearest != "" {
 		hint = fmt.Sprintf("did you mean %q?", nearest)
 	}
-	return Server{}, fmt.Errorf("there is no server %q in %s; %s", name, c.path, hint)
+	return serverEntry{}, fmt.Errorf("there is no server %q in %s; %s", name, c.path, hint)
 }
 
 // resolved returns a server with absolute paths.
-func (c configuration) resolved(s Server) (Server, error) {
+func (c configuration) resolved(s serverEntry) (serverEntry, error) {
 	for _, path := range []*string{&s.TokenFile, &s.CA, &s.Cert, &s.Key} {
 		switch rest, home := strings.CutPrefix(*path, "~/"); {
 		case *path == "" || filepath.IsAbs(*path):

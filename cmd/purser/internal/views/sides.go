@@ -1,4 +1,4 @@
-package difftext
+package views
 
 import (
 	"strings"

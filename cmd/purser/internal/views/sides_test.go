@@ -1,11 +1,11 @@
-package difftext_test
+package views_test
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"purser/cmd/purser/internal/difftext"
+	"purser/cmd/purser/internal/views"
 )
 
 func TestSideBySide(t *testing.T) {
@@ -40,7 +40,7 @@ Encrypted data of y changed
 @@ -0,0 +1 @@
                   > ä: 1
 `
-	if diff := cmp.Diff(want, difftext.SideBySide(unified, 37, false)); diff != "" {
+	if diff := cmp.Diff(want, views.SideBySide(unified, 37, false)); diff != "" {
 		t.Errorf("side by side (-want +got):\n%s", diff)
 	}
 }

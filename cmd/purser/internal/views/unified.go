@@ -1,6 +1,7 @@
-package difftext
+package views
 
 import (
+	"strconv"
 	"strings"
 
 	"purser/internal/words"
@@ -36,8 +37,8 @@ func Unified(unified string, colors bool) string {
 	return b.String()
 }
 
-// Indented returns a unified diff like Unified, with indented lines, to follow a line about the document.
-func Indented(unified string, colors bool) string {
+// indented returns a unified diff like Unified, with indented lines, to follow a line about the document.
+func indented(unified string, colors bool) string {
 	if unified == "" {
 		return ""
 	}
@@ -116,9 +117,6 @@ func countOf(extent string) int {
 	if !found {
 		return 1
 	}
-	n := 0
-	for _, digit := range count {
-		n = n*10 + int(digit-'0')
-	}
+	n, _ := strconv.Atoi(count)
 	return n
 }

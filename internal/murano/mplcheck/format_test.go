@@ -1,11 +1,10 @@
-package format
+package mplcheck
 
 import (
 	"bytes"
 	"testing"
 
 	"purser/internal/murano"
-	"purser/internal/murano/checkpath"
 )
 
 // Names and messages from a package cannot control a terminal.
@@ -13,7 +12,7 @@ func TestWrite_escapes(t *testing.T) {
 	t.Parallel()
 	issue := murano.Issue{File: "a\x1b]0;x\x07b", Code: "E002", Message: "m\x1b[2J\u202e", Located: true, Source: "s\x9b1m\tx"}
 	var out bytes.Buffer
-	results := []checkpath.Result{{Path: "p", Report: murano.Report{Issues: []murano.Issue{issue}}}}
+	results := []Result{{Path: "p", Report: murano.Report{Issues: []murano.Issue{issue}}}}
 	if err := Write(&out, "text", results, nil); err != nil {
 		t.Fatal(err)
 	}
