@@ -18,41 +18,65 @@ func TestJudgement_joined(t *testing.T) {
 	t.Parallel()
 	const policy, rendering, puppet = validations.PolicyValidation, validations.RenderingValidation, validations.PuppetValidation
 	open, secret := fault.Message{Message: "open"}, fault.Message{Message: "secret", Secret: true}
+	all := validations.Own()
 	for name, c := range map[string]struct {
-		schemas bool // something secret fails in the schema validation
-		results []RevisionResult
-		fails   bool
-		want    map[string]string // the last message by validation
+		required []string
+		schemas  bool // something secret fails in the schema validation
+		results  []RevisionResult
+		fails    bool
+		want     map[string]string // the last message by validation
 	}{
-		"nothing": {false, []RevisionResult{{Name: rendering}}, false, map[string]string{rendering: ""}},
+		"nothing": {all, false, []RevisionResult{{Name: rendering}}, false, map[string]string{rendering: ""}},
 		"something open": {
+			all,
 			false,
 			[]RevisionResult{{Name: rendering, Messages: []fault.Message{open}}, {Name: puppet}},
 			false,
 			map[string]string{rendering: "open", puppet: ""},
 		},
 		"schemas": {
+			all,
 			true,
 			[]RevisionResult{{Name: policy}, {Name: rendering, Messages: []fault.Message{open}}, {Name: puppet}},
 			true,
 			map[string]string{policy: "", rendering: validations.Joined, puppet: validations.Joined},
 		},
 		"a rendering": {
+			all,
 			false,
 			[]RevisionResult{{Name: rendering, Messages: []fault.Message{secret}}, {Name: puppet}},
 			true,
 			map[string]string{rendering: "secret", puppet: validations.Joined},
 		},
 		"relations, which no secret value decides": {
+			all,
 			false,
 			[]RevisionResult{{Name: policy, Messages: []fault.Message{secret}}, {Name: rendering}},
 			false,
 			map[string]string{policy: "secret", rendering: ""},
 		},
+		"schemas that do not count": {
+			[]string{rendering}, true, []RevisionResult{{Name: rendering}, {Name: puppet}}, true,
+			map[string]string{rendering: "", puppet: ""},
+		},
+		"schemas that count by another name": {
+			[]string{validations.SchemaValidationAlias, rendering},
+			true,
+			[]RevisionResult{{Name: rendering}},
+			true,
+			map[string]string{rendering: validations.Joined},
+		},
+		"a rendering, and schemas that do not count": {
+			[]string{rendering},
+			false,
+			[]RevisionResult{{Name: rendering, Messages: []fault.Message{secret}}},
+			true,
+			map[string]string{rendering: "secret"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			made := Judgement{SecretFails: c.schemas, Results: c.results}.joined()
+			made := Judgement{SecretFails: c.schemas, Results: c.results}.joined(c.required)
 			got := map[string]string{}
 			for _, result := range made.Results {
 				got[result.Name] = ""
