@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"purser/internal/authz"
 	"purser/internal/budget"
@@ -313,19 +314,33 @@ func (r RevisionResult) Stored() validations.Result {
 	result := r.For(viewer)
 	warnings := viewer.Warnings(r.Warnings)
 	if len(warnings) < len(r.Warnings) {
-		hidden := fault.Message{
-			Message: "Some warnings depend on encrypted documents; the findings list them",
-			Level:   fault.Info, Kind: rendering.WarningKind, Secret: true,
-		}
+		level := fault.Info
 		if slices.ContainsFunc(r.Warnings, func(w fault.Message) bool { return w.Secret && w.Level != fault.Info }) {
-			hidden.Level = "Warning"
+			level = "Warning"
 		}
-		warnings = append(warnings, hidden)
+		warnings = append(warnings, hiddenWarnings(level))
 	}
 	if len(warnings) > 0 {
 		result.Errors = listOf(slices.Concat(viewer.Listed(r.Messages), warnings))
 	}
 	return result
+}
+
+// hiddenWarnings returns the warning that stands for all secret ones.
+func hiddenWarnings(level string) fault.Message {
+	return fault.Message{
+		Message: "Some warnings depend on encrypted documents; the findings list them", Level: level,
+		Kind: rendering.WarningKind, Secret: true,
+	}
+}
+
+// HiddenWarnings returns the texts of the warnings that stand for secret ones at the end of the errors of a stored
+// result. What is stored without them is the same whether there are secret ones or not.
+func HiddenWarnings() (texts []string) {
+	for _, level := range []string{fault.Info, "Warning"} {
+		texts = append(texts, strings.Trim(string(listOf([]fault.Message{hiddenWarnings(level)})), "[]"))
+	}
+	return texts
 }
 
 // listOf encodes messages as the errors of a result.
