@@ -2,6 +2,8 @@ package judging
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -120,5 +122,34 @@ func TestExhausted(t *testing.T) {
 				t.Errorf("shown: %s; to the owner: %s", shown.Message, owner.Message)
 			}
 		})
+	}
+}
+
+// Of a revision that renders to too much because of a secret, others are told only that something secret fails.
+func TestRenderer_ValidateRevision_tooLarge(t *testing.T) {
+	t.Parallel()
+	const key = "{src: {schema: acme/Widget/v1, name: key, path: .x}, dest: [%s]}"
+	var places []string
+	for i := range 70 {
+		places = append(places, fmt.Sprintf("{path: .x%d}", i))
+	}
+	const site = "layeringDefinition: {layer: site}, "
+	taking := site + "storagePolicy: cleartext, substitutions: [" + fmt.Sprintf(key, strings.Join(places, ", ")) + "]"
+	large := `{x: "` + strings.Repeat("a", 1<<20) + `"}`
+	documents := revisionstest.Parsed(t, revisionstest.Widget("key", large, site+"storagePolicy: encrypted")+
+		revisionstest.Widget("w", "{}", taking)+
+		"---\nschema: deckhand/LayeringPolicy/v1\nmetadata: {schema: metadata/Control/v1, name: lp}\n"+
+		"data: {layerOrder: [site]}\n---\nschema: fuel/PuppetOverride/v1\nmetadata: {schema: metadata/Document/v1, name: o, "+site+
+		"substitutions: [{src: {schema: acme/Widget/v1, name: w, path: .}, dest: {path: .x}}]}\ndata: {}\n")
+	r := Renderer{Engine: validations.NewEngine(validations.Options{})}
+	for _, name := range []string{validations.RenderingValidation, validations.PuppetValidation} {
+		result, _, err := r.ValidateRevision(t.Context(), name, 1, documents, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := authz.Viewer{}.Messages([]fault.Message{{Secret: true}})
+		if diff := cmp.Diff(want, authz.Viewer{}.Messages(result.Messages)); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", name, diff)
+		}
 	}
 }

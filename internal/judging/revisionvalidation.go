@@ -146,18 +146,35 @@ func (r Renderer) ValidateRevision(ctx context.Context, name string, revision in
 		return result, rendered, err
 	}
 	rendered, err = r.Render(ctx, revision, documents, fallback)
-	problem, isFault := errors.AsType[*fault.Fault](cmp.Or(err, rendered.Fault))
-	switch {
-	case err == nil && rendered.Fault == nil:
+	if err != nil {
+		result, err = unfinished(name, err)
+		return result, rendered, err
+	}
+	switch problem, isFault := errors.AsType[*fault.Fault](rendered.Fault); {
+	case rendered.Fault == nil:
 		result = revisionResult(name)
 	case isFault && isOfDocuments(problem):
 		result = revisionResult(name, problem)
 		r.nameRules(result.Messages)
 	default:
-		return result, rendered, err
+		return result, rendered, rendered.Fault
 	}
 	result.Warnings = rendered.Warnings
 	return result, rendered, nil
+}
+
+// unfinished returns the result of a validation that ended with an error, or the error if that is not one of the
+// documents. If it depends on a secret, so does all that is said about it.
+func unfinished(name string, err error) (RevisionResult, error) {
+	problem, isFault := errors.AsType[*fault.Fault](err)
+	if !isFault || !isOfDocuments(problem) {
+		return RevisionResult{}, err
+	}
+	result := revisionResult(name, problem)
+	for i := range result.Messages {
+		result.Messages[i].Secret = result.Messages[i].Secret || problem.Secret
+	}
+	return result, nil
 }
 
 // policyResult returns the outcome of PolicyValidation. In compat mode, selectors that select nothing are warnings: the
