@@ -45,8 +45,7 @@ func (s *Service) Reseal(ctx context.Context, log *slog.Logger) (resealed int, e
 
 // warnOfSecrets logs how many secrets a server without a keyset cannot open, if there are any.
 func (s *Service) warnOfSecrets(ctx context.Context, log *slog.Logger) {
-	noPrefix, number := []byte{0}, 0
-	err := s.outdated(ctx, noPrefix, func(revisions.SealedContent) error { number++; return nil })
+	number, err := s.Store.Sealed(ctx)
 	switch {
 	case err != nil && ctx.Err() == nil:
 		log.ErrorContext(ctx, "count the secrets that need a keyset", "error", err.Error())

@@ -33,6 +33,8 @@ func (s sealedStore) Outdated(_ context.Context, _ []byte, after document.Digest
 	return found, nil
 }
 
+func (s sealedStore) Sealed(context.Context) (int, error) { return s.secrets, nil }
+
 // oldVault has an old copy of a keyset, or one with which nothing opens.
 type oldVault struct {
 	fakeVault

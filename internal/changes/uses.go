@@ -15,7 +15,7 @@ import (
 
 // usesNeed returns the parts of the site needed to find the uses of encrypted documents that a change adds.
 func usesNeed(diff revisions.Diff, options revisions.Options) revisions.Need {
-	return revisions.Need{Documents: options.WithoutUse && diff.Changes}
+	return revisions.Need{Documents: options.WithoutUse && diff.Changes && judging.MayAddUses(diff)}
 }
 
 // checkUses refuses a change that adds a use of encrypted documents. Fault: Forbidden.

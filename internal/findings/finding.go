@@ -201,11 +201,15 @@ func withoutRepeated(all []Finding) []Finding {
 	})
 }
 
-// asksFor reports whether a finding matches the query, whatever its level.
+// asksFor reports whether a finding matches the query, whatever its level. That a validation only fails together with
+// another one is a finding if it alone is asked for; else the findings of the other one say why.
 func (q Query) asksFor(f Finding) bool {
 	names := []string{
 		f.Document.Name, f.Document.Schema + "/" + f.Document.Name,
 		f.Document.Schema + "/" + f.Document.Layer + "/" + f.Document.Name,
+	}
+	if f.Message == validations.Joined && validations.IsOwn(f.Validation) && q.Validation == "" {
+		return false
 	}
 	return (q.Validation == "" || q.Validation == f.Validation) &&
 		(q.Document == "" || slices.Contains(names, q.Document))

@@ -98,9 +98,10 @@ func (j Judged) OfDocument(about *revisions.Stored, errs []validations.Error) []
 	return found
 }
 
-// Withheld returns the finding of the schema validation that stands for all failures that depend on secrets.
-func (j Judged) Withheld(viewer authz.Viewer) []Finding {
-	return j.OfDocument(nil, []validations.Error{validations.Unexplained(nil, viewer.Withheld(), false)})
+// Unexplained returns the finding of the schema validation that only has a message: the one that stands for all
+// failures that depend on secrets, or that says that it fails together with another validation.
+func (j Judged) Unexplained(message string) []Finding {
+	return j.OfDocument(nil, []validations.Error{validations.Unexplained(nil, message, false)})
 }
 
 // findingOf converts an error of the schema validation to a finding.

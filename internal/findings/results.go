@@ -60,9 +60,6 @@ func posted(like Finding, errs []json.RawMessage) (all []Finding) {
 		}
 		_ = json.Unmarshal(text, &read) // other services may use its field names differently
 		message := read.Message
-		if message.Message == validations.Joined { // the findings of another validation say why
-			continue
-		}
 		if message.Message == "" {
 			message = fault.Message{Message: string(text)}
 		}

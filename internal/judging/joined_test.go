@@ -2,6 +2,8 @@ package judging
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,41 +20,65 @@ func TestJudgement_joined(t *testing.T) {
 	t.Parallel()
 	const policy, rendering, puppet = validations.PolicyValidation, validations.RenderingValidation, validations.PuppetValidation
 	open, secret := fault.Message{Message: "open"}, fault.Message{Message: "secret", Secret: true}
+	all := validations.Own()
 	for name, c := range map[string]struct {
-		schemas bool // something secret fails in the schema validation
-		results []RevisionResult
-		fails   bool
-		want    map[string]string // the last message by validation
+		required []string
+		schemas  bool // something secret fails in the schema validation
+		results  []RevisionResult
+		fails    bool
+		want     map[string]string // the last message by validation
 	}{
-		"nothing": {false, []RevisionResult{{Name: rendering}}, false, map[string]string{rendering: ""}},
+		"nothing": {all, false, []RevisionResult{{Name: rendering}}, false, map[string]string{rendering: ""}},
 		"something open": {
+			all,
 			false,
 			[]RevisionResult{{Name: rendering, Messages: []fault.Message{open}}, {Name: puppet}},
 			false,
 			map[string]string{rendering: "open", puppet: ""},
 		},
 		"schemas": {
+			all,
 			true,
 			[]RevisionResult{{Name: policy}, {Name: rendering, Messages: []fault.Message{open}}, {Name: puppet}},
 			true,
 			map[string]string{policy: "", rendering: validations.Joined, puppet: validations.Joined},
 		},
 		"a rendering": {
+			all,
 			false,
 			[]RevisionResult{{Name: rendering, Messages: []fault.Message{secret}}, {Name: puppet}},
 			true,
 			map[string]string{rendering: "secret", puppet: validations.Joined},
 		},
 		"relations, which no secret value decides": {
+			all,
 			false,
 			[]RevisionResult{{Name: policy, Messages: []fault.Message{secret}}, {Name: rendering}},
 			false,
 			map[string]string{policy: "secret", rendering: ""},
 		},
+		"schemas that do not count": {
+			[]string{rendering}, true, []RevisionResult{{Name: rendering}, {Name: puppet}}, true,
+			map[string]string{rendering: "", puppet: ""},
+		},
+		"schemas that count by another name": {
+			[]string{validations.SchemaValidationAlias, rendering},
+			true,
+			[]RevisionResult{{Name: rendering}},
+			true,
+			map[string]string{rendering: validations.Joined},
+		},
+		"a rendering, and schemas that do not count": {
+			[]string{rendering},
+			false,
+			[]RevisionResult{{Name: rendering, Messages: []fault.Message{secret}}},
+			true,
+			map[string]string{rendering: "secret"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			made := Judgement{SecretFails: c.schemas, Results: c.results}.joined()
+			made := Judgement{SecretFails: c.schemas, Results: c.results}.joined(c.required)
 			got := map[string]string{}
 			for _, result := range made.Results {
 				got[result.Name] = ""
@@ -96,5 +122,34 @@ func TestExhausted(t *testing.T) {
 				t.Errorf("shown: %s; to the owner: %s", shown.Message, owner.Message)
 			}
 		})
+	}
+}
+
+// Of a revision that renders to too much because of a secret, others are told only that something secret fails.
+func TestRenderer_ValidateRevision_tooLarge(t *testing.T) {
+	t.Parallel()
+	const key = "{src: {schema: acme/Widget/v1, name: key, path: .x}, dest: [%s]}"
+	var places []string
+	for i := range 70 {
+		places = append(places, fmt.Sprintf("{path: .x%d}", i))
+	}
+	const site = "layeringDefinition: {layer: site}, "
+	taking := site + "storagePolicy: cleartext, substitutions: [" + fmt.Sprintf(key, strings.Join(places, ", ")) + "]"
+	large := `{x: "` + strings.Repeat("a", 1<<20) + `"}`
+	documents := revisionstest.Parsed(t, revisionstest.Widget("key", large, site+"storagePolicy: encrypted")+
+		revisionstest.Widget("w", "{}", taking)+
+		"---\nschema: deckhand/LayeringPolicy/v1\nmetadata: {schema: metadata/Control/v1, name: lp}\n"+
+		"data: {layerOrder: [site]}\n---\nschema: fuel/PuppetOverride/v1\nmetadata: {schema: metadata/Document/v1, name: o, "+site+
+		"substitutions: [{src: {schema: acme/Widget/v1, name: w, path: .}, dest: {path: .x}}]}\ndata: {}\n")
+	r := Renderer{Engine: validations.NewEngine(validations.Options{})}
+	for _, name := range []string{validations.RenderingValidation, validations.PuppetValidation} {
+		result, _, err := r.ValidateRevision(t.Context(), name, 1, documents, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := authz.Viewer{}.Messages([]fault.Message{{Secret: true}})
+		if diff := cmp.Diff(want, authz.Viewer{}.Messages(result.Messages)); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", name, diff)
+		}
 	}
 }

@@ -108,18 +108,24 @@ func (j Judge) judge(ctx context.Context, snapshot revisions.Snapshot, diff revi
 	if err != nil || j.Always != nil { // documents without a site have no other readers
 		return made, err
 	}
-	return made.joined(), nil
+	return made.joined(j.required(policies)), nil
 }
 
 // joined makes the validations that look at values fail together if one of them fails because of a secret. Their
-// statuses, which everybody may see, then reveal no more of a secret than that something fails.
-func (j Judgement) joined() Judgement {
+// statuses, which everybody may see, then reveal no more of a secret than that something fails. The schema validation,
+// which is always made, does not make the others fail unless it is required too: a revision does not fail because of a
+// validation that does not count.
+func (j Judgement) joined(required []string) Judgement {
+	counts := slices.Contains(required, validations.SchemaValidation) ||
+		slices.Contains(required, validations.SchemaValidationAlias)
+	fails := j.SecretFails && counts
 	for _, result := range j.Results {
-		j.SecretFails = j.SecretFails || result.looksAtValues() && slices.ContainsFunc(result.Messages, isSecret)
+		fails = fails || result.looksAtValues() && slices.ContainsFunc(result.Messages, isSecret)
 	}
-	if !j.SecretFails {
+	if !fails {
 		return j
 	}
+	j.SecretFails = true
 	j.Results = slices.Clone(j.Results)
 	for i, result := range j.Results {
 		j.Results[i] = result.Joined()

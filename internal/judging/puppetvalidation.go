@@ -2,7 +2,6 @@ package judging
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -27,10 +26,8 @@ func (r Renderer) validatePuppet(ctx context.Context, documents []*revisions.Sto
 		return result, rendered, nil
 	}
 	computed, err := r.compute(ctx, documents, isPuppet)
-	if problem, ok := errors.AsType[*fault.Fault](err); ok && isOfDocuments(problem) {
-		return revisionResult(result.Name, problem), rendered, nil
-	}
 	if err != nil {
+		result, err = unfinished(result.Name, err)
 		return result, rendered, err
 	}
 	result = revisionResult(result.Name, computed.faults...)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"purser/internal/authz"
 	"purser/internal/budget"
@@ -145,18 +146,35 @@ func (r Renderer) ValidateRevision(ctx context.Context, name string, revision in
 		return result, rendered, err
 	}
 	rendered, err = r.Render(ctx, revision, documents, fallback)
-	problem, isFault := errors.AsType[*fault.Fault](cmp.Or(err, rendered.Fault))
-	switch {
-	case err == nil && rendered.Fault == nil:
+	if err != nil {
+		result, err = unfinished(name, err)
+		return result, rendered, err
+	}
+	switch problem, isFault := errors.AsType[*fault.Fault](rendered.Fault); {
+	case rendered.Fault == nil:
 		result = revisionResult(name)
 	case isFault && isOfDocuments(problem):
 		result = revisionResult(name, problem)
 		r.nameRules(result.Messages)
 	default:
-		return result, rendered, err
+		return result, rendered, rendered.Fault
 	}
 	result.Warnings = rendered.Warnings
 	return result, rendered, nil
+}
+
+// unfinished returns the result of a validation that ended with an error, or the error if that is not one of the
+// documents. If it depends on a secret, so does all that is said about it.
+func unfinished(name string, err error) (RevisionResult, error) {
+	problem, isFault := errors.AsType[*fault.Fault](err)
+	if !isFault || !isOfDocuments(problem) {
+		return RevisionResult{}, err
+	}
+	result := revisionResult(name, problem)
+	for i := range result.Messages {
+		result.Messages[i].Secret = result.Messages[i].Secret || problem.Secret
+	}
+	return result, nil
 }
 
 // policyResult returns the outcome of PolicyValidation. In compat mode, selectors that select nothing are warnings: the
@@ -313,19 +331,33 @@ func (r RevisionResult) Stored() validations.Result {
 	result := r.For(viewer)
 	warnings := viewer.Warnings(r.Warnings)
 	if len(warnings) < len(r.Warnings) {
-		hidden := fault.Message{
-			Message: "Some warnings depend on encrypted documents; the findings list them",
-			Level:   fault.Info, Kind: rendering.WarningKind, Secret: true,
-		}
+		level := fault.Info
 		if slices.ContainsFunc(r.Warnings, func(w fault.Message) bool { return w.Secret && w.Level != fault.Info }) {
-			hidden.Level = "Warning"
+			level = "Warning"
 		}
-		warnings = append(warnings, hidden)
+		warnings = append(warnings, hiddenWarnings(level))
 	}
 	if len(warnings) > 0 {
 		result.Errors = listOf(slices.Concat(viewer.Listed(r.Messages), warnings))
 	}
 	return result
+}
+
+// hiddenWarnings returns the warning that stands for all secret ones.
+func hiddenWarnings(level string) fault.Message {
+	return fault.Message{
+		Message: "Some warnings depend on encrypted documents; the findings list them", Level: level,
+		Kind: rendering.WarningKind, Secret: true,
+	}
+}
+
+// HiddenWarnings returns the texts of the warnings that stand for secret ones at the end of the errors of a stored
+// result. What is stored without them is the same whether there are secret ones or not.
+func HiddenWarnings() (texts []string) {
+	for _, level := range []string{fault.Info, "Warning"} {
+		texts = append(texts, strings.Trim(string(listOf([]fault.Message{hiddenWarnings(level)})), "[]"))
+	}
+	return texts
 }
 
 // listOf encodes messages as the errors of a result.

@@ -1,6 +1,7 @@
 package judging
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -36,14 +37,40 @@ type link struct {
 	kind     graph.Relation
 }
 
+// MayAddUses reports whether a change may add uses of encrypted documents. It may not if it only rewrites the data of
+// documents that do not decide about others, and adds such documents in the clear that take nothing from others. A
+// document that is deleted may have hidden another one of its name.
+func MayAddUses(diff revisions.Diff) bool {
+	gone := make(map[document.Identity]*revisions.Stored, len(diff.Removed))
+	for _, doc := range diff.Removed {
+		gone[doc.Identity] = doc
+	}
+	for _, doc := range diff.Added {
+		old, traits := gone[doc.Identity], doc.Traits()
+		delete(gone, doc.Identity)
+		switch {
+		case doc.IsLayeringPolicy() || doc.Schema == validations.DataSchemaKind || doc.Schema == puppet.TypeKind:
+			return true
+		case old != nil && bytes.Equal(old.Metadata, doc.Metadata):
+		case old != nil || !traits.Plain || traits.Replacement || traits.Encrypted:
+			return true
+		}
+	}
+	return len(gone) > 0
+}
+
 // AddedUses returns the uses of encrypted documents that a change adds. The snapshot has all documents.
 func (r Renderer) AddedUses(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) ([]Use, error) {
+	remaining := diff.After(snapshot.Documents)
+	if !slices.ContainsFunc(remaining, isEncrypted) {
+		return nil, nil
+	}
 	before, err := usableOf(ctx, WithPolicy(snapshot.Documents, snapshot.Fallback))
 	if err != nil {
 		return nil, err
 	}
-	after, err := usableOf(ctx, WithPolicy(diff.After(snapshot.Documents), snapshot.Fallback))
-	if err != nil || len(after.secret) == 0 {
+	after, err := usableOf(ctx, WithPolicy(remaining, snapshot.Fallback))
+	if err != nil {
 		return nil, err
 	}
 	added := map[document.Identity]bool{}

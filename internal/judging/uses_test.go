@@ -127,6 +127,48 @@ func TestRenderer_AddedUses(t *testing.T) {
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("uses (-want +got)\n%s", diff)
 			}
+			if len(got) > 0 && !MayAddUses(diff) {
+				t.Error("not even looked for")
+			}
+		})
+	}
+}
+
+// Only a change that may add uses needs all documents to find them.
+func TestMayAddUses(t *testing.T) {
+	t.Parallel()
+	doc := func(schema, name, metadata, data string) string {
+		return fmt.Sprintf("---\nschema: %s\nmetadata: {schema: metadata/Document/v1, name: %s, layeringDefinition: {layer: site}, %s}\n"+
+			"data: %s\n", schema, name, metadata, data)
+	}
+	const plain, takes = "storagePolicy: cleartext", "substitutions: [{src: {schema: t/K/v1, name: k, path: .}, dest: {path: .x}}]"
+	below := strings.Replace(doc("t/W/v1", "w", plain, "{}"), "layer: site}", "layer: site, parentSelector: {c: d}}", 1)
+	for name, c := range map[string]struct {
+		before, after string
+		want          bool
+	}{
+		"data":                  {doc("t/W/v1", "w", plain+", "+takes, "{a: 1}"), doc("t/W/v1", "w", plain+", "+takes, "{a: 2}"), false},
+		"a secret":              {doc("t/W/v1", "w", "storagePolicy: encrypted", "a"), doc("t/W/v1", "w", "storagePolicy: encrypted", "b"), false},
+		"a document":            {"", doc("t/W/v1", "w", plain+", labels: {a: b}", "{}"), false},
+		"a secret document":     {"", doc("t/W/v1", "w", "storagePolicy: encrypted", "a"), true},
+		"a substitution":        {doc("t/W/v1", "w", plain, "{}"), doc("t/W/v1", "w", plain+", "+takes, "{}"), true},
+		"a document that takes": {"", doc("t/W/v1", "w", plain+", "+takes, "{}"), true},
+		"a child":               {"", below, true},
+		"labels":                {doc("t/W/v1", "w", plain, "{}"), doc("t/W/v1", "w", plain+", labels: {a: b}", "{}"), true},
+		"a document goes":       {doc("t/W/v1", "w", plain, "{}"), "", true},
+		"a DataSchema":          {"", doc(validations.DataSchemaKind, "t/W/v1", plain, "{}"), true},
+		"the data of a Puppet type": {
+			doc("fuel/PuppetType/v1", "w", plain, "{}"), doc("fuel/PuppetType/v1", "w", plain, "{a: 1}"), true,
+		},
+		"the data of a LayeringPolicy": {
+			doc("deckhand/LayeringPolicy/v1", "w", plain, "{}"), doc("deckhand/LayeringPolicy/v1", "w", plain, "{a: 1}"), true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, diff := rewritten(t, c.before, c.after); MayAddUses(diff) != c.want {
+				t.Errorf("%v, want %v", !c.want, c.want)
+			}
 		})
 	}
 }

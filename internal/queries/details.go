@@ -39,7 +39,7 @@ func (v View) detailsOf(ctx context.Context, revision revisions.Revision, name s
 		d.warnings = v.viewer.Warnings(d.warnings)
 		return d, nil
 	}
-	result, err := v.revealed(ctx, revision, name)
+	result, err := v.revealed(ctx, revision, name, withheld)
 	if err != nil {
 		return d, err
 	}
@@ -103,8 +103,9 @@ func isOfRevision(name string) bool {
 }
 
 // revealed repeats a validation of a whole revision to show the parts of its outcome that are not stored to viewers who
-// may see encrypted documents. The result is empty for others, and if the validation is not the server's.
-func (v View) revealed(ctx context.Context, revision revisions.Revision, name string) (
+// may see encrypted documents. withheld reports whether it fails because of a secret. The result is empty for other
+// viewers, and if the validation is not the server's.
+func (v View) revealed(ctx context.Context, revision revisions.Revision, name string, withheld bool) (
 	result judging.RevisionResult, err error,
 ) {
 	if !isOfRevision(name) || !v.viewer.Encrypted {
@@ -120,7 +121,7 @@ func (v View) revealed(ctx context.Context, revision revisions.Revision, name st
 		return result, err
 	}
 	result, _, err = v.renderer.ValidateRevision(ctx, name, revision.ID, documents, fallback)
-	if revision.SecretFails {
+	if withheld && revision.SecretFails {
 		result = result.Joined()
 	}
 	return result, err

@@ -149,8 +149,12 @@ func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, j
 	for i, row := range found.Rows {
 		all = append(all, judged.OfDocument(row.About, reports[i])...)
 	}
-	if revision.SecretFails && !v.viewer.Encrypted {
-		all = append(all, judged.Withheld(v.viewer)...)
+	switch {
+	case !revision.SecretFails:
+	case !v.viewer.Encrypted:
+		all = append(all, judged.Unexplained(v.viewer.Withheld())...)
+	case len(all) == 0:
+		all = judged.Unexplained(validations.Joined)
 	}
 	return all, more, nil
 }

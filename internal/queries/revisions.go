@@ -197,7 +197,7 @@ func (v View) firstMessage(ctx context.Context, revision revisions.Revision, jud
 		if !v.viewer.Secrets() {
 			return v.viewer.Withheld(), nil
 		}
-		result, err := v.revealed(ctx, revision, judged.Name)
+		result, err := v.revealed(ctx, revision, judged.Name, true)
 		if err != nil || len(result.Messages) == 0 {
 			return "", err
 		}

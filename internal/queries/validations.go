@@ -133,10 +133,12 @@ func UnknownEntry(id int64, name, position string) error {
 // posted results, then one for each validation that a policy lists without a result. Most are created on demand.
 //
 // For callers who may not see encrypted documents, entries fail only if that depends on no secret, and the last ones,
-// which do, are left out. If something that depends on a secret fails, the first entry says so, once.
+// which do, are left out. If something that depends on a secret fails, the first entry says so, once. If the schema
+// validation fails only together with another one, the first entry tells the other callers.
 type entryList struct {
 	revision revisions.Revision
-	open     bool // for callers who may not see encrypted documents
+	open     bool            // for callers who may not see encrypted documents
+	first    json.RawMessage // a further error of the first entry; nil if it has none
 	policies []validations.Policy
 	internal []string
 	reported []Reported
@@ -151,6 +153,9 @@ func (v View) entryList(ctx context.Context, id int64, name string) (list entryL
 	list.revision, list.policies = evidence.Revisions[0], revisions.InForce(evidence.Policies, id)
 	if list.open = !v.viewer.Encrypted; list.open {
 		list.revision.Entries -= list.revision.SecretOutside
+	}
+	if list.first, err = v.joined(ctx, list.revision); err != nil {
+		return list, err
 	}
 	if list.reported, err = v.store.Reported(ctx, list.revision, name); err != nil {
 		return list, fmt.Errorf("read validation results: %w", revisions.Explained(ctx, v.store, id, err))
@@ -217,7 +222,7 @@ func (v View) statuses(ctx context.Context, list entryList, from, to int) ([]val
 	if err != nil {
 		return nil, fmt.Errorf("read failures: %w", revisions.Explained(ctx, v.store, list.revision.ID, err))
 	}
-	if list.withholds() {
+	if list.first != nil {
 		failures = append(failures, revisions.Failure{Entry: 0, Secret: true})
 	}
 	for _, failure := range failures {
@@ -229,9 +234,6 @@ func (v View) statuses(ctx context.Context, list entryList, from, to int) ([]val
 	}
 	return entries, nil
 }
-
-// withholds reports whether the list withholds failures that depend on secrets.
-func (l entryList) withholds() bool { return l.open && l.revision.SecretFails }
 
 // query selects the stored entries for a window: those of its range, or all if the schema validation has several names.
 func (l entryList) query(from, to int) EntryQuery {
@@ -257,8 +259,8 @@ func (v View) addErrors(ctx context.Context, list entryList, entries []validatio
 		if err != nil {
 			return err
 		}
-		if list.withholds() {
-			described = withFirst(described, v.withheld())
+		if list.first != nil {
+			described = withFirst(described, list.first)
 		}
 		for _, stored := range described {
 			for _, at := range list.positions(stored.entry) {
@@ -319,13 +321,29 @@ func withFirst(entries []described, text json.RawMessage) []described {
 	return append([]described{first}, entries...)
 }
 
-// withheld returns the error of the schema validation that stands for all failures that depend on secrets.
-func (v View) withheld() json.RawMessage {
-	text, err := json.Marshal(validations.Unexplained(nil, v.viewer.Withheld(), false))
+// joined returns the error of the schema validation that no entry of its own explains: the one that stands for all
+// failures that depend on secrets or, for viewers who may see these, that it fails together with another validation. It
+// is nil if there is none.
+func (v View) joined(ctx context.Context, revision revisions.Revision) (json.RawMessage, error) {
+	message := v.viewer.Withheld()
+	switch {
+	case !revision.SecretFails:
+		return nil, nil
+	case v.viewer.Encrypted:
+		failures, err := v.store.Failures(ctx, revision, EntryQuery{Limit: 1, FailuresOnly: true})
+		if err != nil {
+			return nil, fmt.Errorf("read failures: %w", revisions.Explained(ctx, v.store, revision.ID, err))
+		}
+		if len(failures) > 0 {
+			return nil, nil
+		}
+		message = validations.Joined
+	}
+	text, err := json.Marshal(validations.Unexplained(nil, message, false))
 	if err != nil {
 		panic(fmt.Errorf("write an error: %w", err)) // such errors always marshal
 	}
-	return text
+	return text, nil
 }
 
 // clientVersions returns the client versions that a revision was judged with.

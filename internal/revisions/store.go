@@ -50,6 +50,8 @@ type Store interface {
 
 	// Outdated returns secrets whose sealed form does not start with prefix, ordered by digest, starting after a digest.
 	Outdated(ctx context.Context, prefix []byte, after document.Digest, limit int) ([]SealedContent, error)
+	// Sealed counts the secrets.
+	Sealed(ctx context.Context) (int, error)
 	// Reseal replaces a sealed secret, unless it has changed since it was read.
 	Reseal(ctx context.Context, content SealedContent, sealed []byte) error
 	// ForgetSealed drops sealed secrets from memory, where they may be as they were before they were sealed again.

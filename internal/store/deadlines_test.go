@@ -48,6 +48,7 @@ func calls(s *store.Store) map[string]func(ctx context.Context) error {
 			return err
 		},
 		"Outdated":   func(ctx context.Context) error { _, err := s.Outdated(ctx, nil, document.Digest{}, 1); return err },
+		"Sealed":     func(ctx context.Context) error { _, err := s.Sealed(ctx); return err },
 		"Reseal":     func(ctx context.Context) error { return s.Reseal(ctx, revisions.SealedContent{}, nil) },
 		"Latest":     func(ctx context.Context) error { _, err := s.Latest(ctx); return err },
 		"Tagged":     func(ctx context.Context) error { _, err := s.Tagged(ctx, "t"); return err },

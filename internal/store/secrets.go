@@ -18,6 +18,8 @@ const (
 		WHERE site = $1 AND sealed IS NOT NULL AND digest > $3 AND substring(sealed, 1, length($2::bytea)) <> $2::bytea
 		ORDER BY digest LIMIT $4`
 
+	countSecrets = `SELECT count(*) FROM contents WHERE site = $1 AND sealed IS NOT NULL`
+
 	resealContent = `UPDATE contents SET sealed = $4 WHERE site = $1 AND digest = $2 AND sealed = $3`
 )
 
@@ -38,6 +40,15 @@ func (s *Store) Outdated(ctx context.Context, prefix []byte, after document.Dige
 		}
 		return c, nil
 	}, outdatedSecrets, s.site.Name, prefix, after[:], limit)
+}
+
+// Sealed implements revisions.Store.
+func (s *Store) Sealed(ctx context.Context) (int, error) {
+	counts, err := postgres.Collect(ctx, s.site.DB, pgx.RowTo[int], countSecrets, s.site.Name)
+	if err != nil {
+		return 0, err
+	}
+	return counts[0], nil
 }
 
 // Reseal implements revisions.Store.

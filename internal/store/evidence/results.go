@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"purser/internal/judging"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store/postgres"
@@ -58,8 +59,12 @@ const (
 
 	latestSuccesses = ` UNION ALL SELECT r.revision, own.name, 'success', r.created_at, '', NULL::text` + fromSuccesses
 
+	// reportedOf selects results with the sizes of their errors, without one of the texts $4 at the end of these, which
+	// stand for warnings that depend on secrets: a page that ends by the size must not tell of them.
 	reportedOf = `SELECT id, name, status, created_at, size, carried_from FROM (
-			SELECT id, name, status, created_at, length(errors) AS size, coalesce(carried_from, 0) AS carried_from
+			SELECT id, name, status, created_at, length(errors) - coalesce((
+				SELECT length(hidden) + CASE WHEN errors = '[' || hidden || ']' THEN 0 ELSE 1 END FROM unnest($4::text[]) hidden
+				WHERE right(errors, length(hidden) + 1) = hidden || ']'), 0) AS size, coalesce(carried_from, 0) AS carried_from
 			FROM results WHERE site = $1 AND revision = $2
 			UNION ALL SELECT 0, own.name, 'success', r.created_at, length('` + noErrors + `'), 0` +
 		fromSuccesses + `r.revision = $2) x
@@ -116,7 +121,7 @@ func (s *Source) Reported(ctx context.Context, of revisions.Revision, name strin
 		err = row.Scan(&r.ID, &r.Name, &r.Status, &r.CreatedAt, &r.Size, &r.CarriedFrom)
 		r.CreatedAt = r.CreatedAt.UTC()
 		return r, err //nolint:wrapcheck // explained by CollectOf
-	}, reportedOf, name)
+	}, reportedOf, name, judging.HiddenWarnings())
 }
 
 // ResultErrors implements queries.Store.

@@ -14,8 +14,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"purser/internal/document"
+	"purser/internal/fault"
 	"purser/internal/feed"
+	"purser/internal/judging"
 	"purser/internal/queries"
+	"purser/internal/rendering"
 	"purser/internal/revisions"
 	"purser/internal/store"
 	"purser/internal/store/evidence"
@@ -572,11 +575,11 @@ func TestStore_Evidence_emptied(t *testing.T) {
 	conn := held.Conn()
 	statements := map[string]string{
 		"revisions (text, bigint[])": evidence.RevisionsOf, "outcomes (text, bigint[])": evidence.OutcomesOf,
-		"worst (text, bigint)": evidence.WorstResults, "reported (text, bigint, text)": evidence.ReportedOf,
+		"worst (text, bigint)": evidence.WorstResults, "reported (text, bigint, text, text[])": evidence.ReportedOf,
 		"policies (text, bigint[])": evidence.PoliciesOf,
 	}
 	arguments := map[string]string{
-		"revisions": "'{1,2,3}'", "outcomes": "'{1,2,3}'", "policies": "'{1,2,3}'", "worst": "1", "reported": "1, ''",
+		"revisions": "'{1,2,3}'", "outcomes": "'{1,2,3}'", "policies": "'{1,2,3}'", "worst": "1", "reported": "1, '', '{}'",
 	}
 	for _, sql := range []string{
 		"CREATE TEMPORARY TABLE kept AS SELECT * FROM revisions", "DELETE FROM revisions",
@@ -647,5 +650,51 @@ func TestStore_AddResult_analyzes(t *testing.T) {
 	}
 	if before >= 255 {
 		t.Errorf("%v results were known before", before)
+	}
+}
+
+// The sizes of results, by which pages end, do not tell whether there are warnings that depend on secrets.
+func TestStore_Reported_hiddenWarnings(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	s := openStore(t, url, defaults())
+	revision := put(t, open(t, url), "a", widget("w", 1)).Revision
+	found, err := s.Evidence(t.Context(), []int64{revision})
+	if err != nil {
+		t.Fatal(err)
+	}
+	warning := func(level string, secret bool) fault.Message {
+		return fault.Message{Message: "a warning, é", Level: level, Kind: rendering.WarningKind, Secret: secret}
+	}
+	number := 0
+	add := func(result judging.RevisionResult) int {
+		t.Helper()
+		stored := result.Stored()
+		number++
+		stored.Name = fmt.Sprintf("%s-%d", stored.Name, number)
+		if _, _, err := s.AddResult(t.Context(), revisions.About{Revision: revision}, stored); err != nil {
+			t.Fatal(err)
+		}
+		reported, err := s.Reported(t.Context(), found.Revisions[0], stored.Name)
+		if err != nil || len(reported) != 1 {
+			t.Fatal(reported, err)
+		}
+		return reported[0].Size
+	}
+	var want, got []int
+	for _, open := range []judging.RevisionResult{
+		{Name: "none"},
+		{Name: "a warning", Warnings: []fault.Message{warning("Warning", false)}},
+		{Name: "a failure", Messages: []fault.Message{{Message: "it fails", Error: true}}},
+		{Name: "a secret failure", Messages: []fault.Message{{Message: "it fails", Error: true, Secret: true}}},
+	} {
+		for _, level := range []string{"Warning", fault.Info} {
+			hidden := open
+			hidden.Warnings = append(slices.Clone(open.Warnings), warning(level, true))
+			want, got = append(want, add(open)), append(got, add(hidden))
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the sizes differ by secret warnings (-without +with)\n%s", diff)
 	}
 }
