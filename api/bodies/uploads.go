@@ -85,7 +85,7 @@ func advised(err error) error {
 func (u *Uploads) reserve(r *http.Request, memory *budget.Shares, bytes int64) (release func(), err error) {
 	ctx, cancel := context.WithTimeout(r.Context(), u.patience)
 	defer cancel()
-	release, err = memory.Acquire(ctx, budget.Owner(ctx), bytes, false)
+	release, err = memory.Acquire(ctx, bytes, false)
 	switch {
 	case err == nil:
 		return release, nil

@@ -45,11 +45,11 @@ func (s *Shares) Try(owner string, weight int64) (release func()) {
 	return s.releasing(c)
 }
 
-// Acquire takes a weight, at most the whole size, and waits until it is free. Claims are granted in the order of
+// Acquire takes a weight, at most the whole size, for the owner of ctx, and waits until it is free. Claims are granted in the order of
 // arrival, urgent ones first; a claim beyond its owner's share lets the others pass. If ctx ends first, the error is
 // its cause. Otherwise release must be called, and may be called again.
-func (s *Shares) Acquire(ctx context.Context, owner string, weight int64, urgent bool) (release func(), err error) {
-	c := s.claim(owner, weight)
+func (s *Shares) Acquire(ctx context.Context, weight int64, urgent bool) (release func(), err error) {
+	c := s.claim(Owner(ctx), weight)
 	c.urgent = urgent
 	s.mu.Lock()
 	at := len(s.waiting)
@@ -62,12 +62,23 @@ func (s *Shares) Acquire(ctx context.Context, owner string, weight int64, urgent
 	s.serve()
 	s.mu.Unlock()
 	release = s.releasing(c)
+	defer context.AfterFunc(partyOf(ctx).joined, func() { s.pass(c, Owner(ctx)) })()
 	select {
 	case <-c.granted:
 		return release, nil
 	case <-ctx.Done():
 		release()
 		return nil, fmt.Errorf("wait for a share: %w", context.Cause(ctx))
+	}
+}
+
+// pass passes a claim that is waiting to another owner.
+func (s *Shares) pass(c *claim, owner string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if slices.Contains(s.waiting, c) {
+		c.owner = owner
+		s.serve()
 	}
 }
 

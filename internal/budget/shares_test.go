@@ -66,7 +66,7 @@ func TestShares_Acquire(t *testing.T) {
 		var order []string
 		claim := func(name, owner string, weight int64, urgent bool) {
 			go func() {
-				release, err := shares.Acquire(t.Context(), owner, weight, urgent)
+				release, err := shares.Acquire(budget.WithOwner(t.Context(), owner), weight, urgent)
 				if err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
@@ -107,12 +107,12 @@ func TestShares_Acquire_gone(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		gone, failed, granted := errors.New("gone"), make(chan error), make(chan error)
 		go func() {
-			_, err := shares.Acquire(ctx, "b", 2, false)
+			_, err := shares.Acquire(budget.WithOwner(ctx, "b"), 2, false)
 			failed <- err
 		}()
 		synctest.Wait()
 		go func() {
-			_, err := shares.Acquire(t.Context(), "c", 1, false)
+			_, err := shares.Acquire(budget.WithOwner(t.Context(), "c"), 1, false)
 			granted <- err
 		}()
 		synctest.Wait()
