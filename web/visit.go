@@ -76,7 +76,7 @@ type maker func(ctx context.Context, v *visit) (send func(), err error)
 // in, their addresses.
 func (v *visit) inTurn(ctx context.Context, get maker) (send func(), err error) {
 	host, _, _ := net.SplitHostPort(v.RemoteAddr) // tests have none
-	end, err := v.making.Acquire(budget.WithOwner(ctx, cmp.Or(v.session.Token, host)), 1, false)
+	end, err := v.making.Acquire(budget.WithOwner(ctx, cmp.Or(v.session.Token, host)), budget.Claim{Weight: 1})
 	if err != nil {
 		return nil, err //nolint:wrapcheck // nobody reads it
 	}

@@ -194,7 +194,7 @@ func (room *Room) lookFor(ctx context.Context, r *http.Request, of Endpoint, joi
 	for first := true; ; first = false {
 		_, changed := room.feed.Next()
 		if !first { // a change wakes all groups together
-			if release, err = room.looks.Acquire(ctx, 1, false); err != nil {
+			if release, err = room.looks.Acquire(ctx, budget.Claim{Weight: 1}); err != nil {
 				return nil, fmt.Errorf("look for another answer: %w", err)
 			}
 		}

@@ -74,7 +74,7 @@ type first struct{}
 func (p *Pool) acquire(ctx context.Context) (release func(), err error) {
 	waiting, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
-	release, err = p.permits.Acquire(waiting, 1, ctx.Value(first{}) != nil)
+	release, err = p.permits.Acquire(waiting, Claim{Weight: 1, Urgent: ctx.Value(first{}) != nil})
 	switch {
 	case err == nil:
 		return release, nil
