@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -22,8 +23,7 @@ func (s *server) listBuckets(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writePage(s, w, r, page, more, views.ListOf(buckets, s.links(r).BucketItem))
-	return nil
+	return writePage(s, w, r, page, more, buckets, s.links(r).BucketItem)
 }
 
 // GET /api/v1.0/documents/{namespace}/{kind}/{version}/{layer}/{name}/history
@@ -43,8 +43,7 @@ func (s *server) documentHistory(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	writePage(s, w, r, page, more, views.List[views.DocumentChange]{Count: len(shown), Results: shown})
-	return nil
+	return writePage(s, w, r, page, more, shown, func(v views.DocumentChange) views.DocumentChange { return v })
 }
 
 // identityOf returns the identity of the document that the path names. The layer "-" stands for none.
@@ -73,8 +72,7 @@ func (s *server) listAudit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writePage(s, w, r, query.Page, more, views.ListOf(events, views.AuditOf))
-	return nil
+	return writePage(s, w, r, query.Page, more, events, views.AuditOf)
 }
 
 // GET /api/v1.0/whoami
@@ -88,8 +86,13 @@ func (s *server) whoami(w http.ResponseWriter, r *http.Request) error {
 }
 
 // writePage answers with a page of a list.
-func writePage[T any](s *server, w http.ResponseWriter, r *http.Request, page queries.Page, more bool,
-	of views.List[T],
-) {
-	s.answers.Write(w, r, http.StatusOK, views.PageOf(s.links(r), r.URL, page, more, of))
+func writePage[T, V any](s *server, w http.ResponseWriter, r *http.Request, page queries.Page, more bool, items []T,
+	view func(T) V,
+) error {
+	shown, err := views.PageOf(s.links(r), r.URL, page, more, items, view)
+	if err != nil {
+		return fmt.Errorf("answer with a page: %w", err)
+	}
+	s.answers.Write(w, r, http.StatusOK, shown)
+	return nil
 }

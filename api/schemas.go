@@ -13,6 +13,7 @@ import (
 	"purser/internal/document/blockyaml"
 	"purser/internal/queries"
 	"purser/internal/schemadocs"
+	"purser/internal/validations"
 )
 
 // GET /api/v1.0/revisions/{revision}/schemas
@@ -25,10 +26,15 @@ func (s *server) listSchemas(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.answers.Write(w, r, http.StatusOK, views.ListOf(schemas, func(schema queries.Schema) views.SchemaItem {
+	size := 0
+	for _, schema := range schemas {
+		size += len(schema.Text)
+	}
+	view := views.ListOf(schemas, func(schema queries.Schema) views.SchemaItem {
 		return s.links(r).SchemaItem(id, schema)
-	}))
-	return nil
+	})
+	return s.answers.WriteWithin(w, r, mediatype.Negotiate(r), view, size,
+		"GET /revisions/{revision}/documents?schema="+validations.DataSchemaKind+"&limit=1000 lists them in pages")
 }
 
 // GET /api/v1.0/revisions/{revision}/schemas/{namespace}/{kind}/{version}

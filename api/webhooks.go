@@ -89,8 +89,7 @@ func (s *server) listDeliveries(w http.ResponseWriter, r *http.Request, id int64
 	if err != nil {
 		return err
 	}
-	writePage(s, w, r, page, more, views.ListOf(found, views.DeliveryOf))
-	return nil
+	return writePage(s, w, r, page, more, found, views.DeliveryOf)
 }
 
 // POST /api/v1.0/webhooks/{webhook}/deliveries/{delivery}/retry

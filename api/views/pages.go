@@ -1,6 +1,8 @@
 package views
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/url"
 	"strconv"
 
@@ -25,10 +27,7 @@ func EntryPage[T any](l Links, at *url.URL, page queries.Page, found queries.Ent
 	if l.Compat {
 		return shown
 	}
-	next, previous := l.Pages(at, page, found.More)
-	if n := len(found.Entries); found.More && n < page.Limit && n > 0 {
-		next = l.pageURL(at, page.Offset+n, page.Limit)
-	}
+	next, previous := l.Pages(at, page, shown.Count, found.More)
 	shown.Next, shown.Prev = &next, &previous
 	return shown
 }
@@ -41,24 +40,41 @@ type AlwaysPaged[T any] struct {
 	Prev *string `json:"prev"`
 }
 
-// PageOf returns the view of a page of a list. at is the URL of the request.
-func PageOf[T any](l Links, at *url.URL, page queries.Page, more bool, of List[T]) AlwaysPaged[T] {
-	view := AlwaysPaged[T]{List: of}
-	view.Next, view.Prev = l.Pages(at, page, more)
-	if more && 0 < of.Count && of.Count < page.Limit { // the items are large
-		view.Next = l.pageURL(at, page.Offset+of.Count, page.Limit)
+// maxPage is the size of the items after which a page of a list ends, in bytes.
+const maxPage = 4 << 20
+
+// PageOf returns the view of a page of a list, which ends early if its items are large. at is the URL of the request.
+func PageOf[T, V any](l Links, at *url.URL, page queries.Page, more bool, items []T, view func(T) V) (
+	shown AlwaysPaged[json.RawMessage], err error,
+) {
+	texts, size := make([]json.RawMessage, 0, len(items)), 0
+	for _, item := range items {
+		text, err := json.Marshal(view(item))
+		if err != nil {
+			return shown, fmt.Errorf("write an item of a list: %w", err)
+		}
+		if size += len(text); size > maxPage && len(texts) > 0 {
+			more = true
+			break
+		}
+		texts = append(texts, text)
 	}
-	return view
+	shown.Count, shown.Results = len(texts), texts
+	shown.Next, shown.Prev = l.Pages(at, page, len(texts), more)
+	return shown, nil
 }
 
-// Pages returns the URLs of the next and previous pages, nil for a page that does not exist. at is the URL of the
-// request.
-func (l Links) Pages(at *url.URL, page queries.Page, more bool) (next, previous *string) {
+// Pages returns the URLs of the next and previous pages of one that has count items, nil for a page that does not exist.
+// at is the URL of the request.
+func (l Links) Pages(at *url.URL, page queries.Page, count int, more bool) (next, previous *string) {
 	if page.Limit == 0 {
 		return nil, nil // an empty page has no neighbours
 	}
+	if more && count == 0 {
+		count = page.Limit // those on the page were deleted meanwhile
+	}
 	if more {
-		next = l.pageURL(at, page.Offset+page.Limit, page.Limit)
+		next = l.pageURL(at, page.Offset+count, page.Limit)
 	}
 	if page.Offset > 0 {
 		limit := page.Limit
