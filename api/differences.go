@@ -22,8 +22,8 @@ func (s *server) diff(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.answers.Write(w, r, http.StatusOK, views.Buckets(buckets))
-	return nil
+	return s.answers.WriteWithin(w, r, mediatype.Negotiate(r), views.Buckets(buckets), 0,
+		"compare revisions between which fewer buckets differ")
 }
 
 // GET /api/v1.0/revisions/{revision}/deepdiff/{other}
@@ -42,7 +42,8 @@ func (s *server) deepDiff(w http.ResponseWriter, r *http.Request) error {
 	}
 	switch form {
 	case formDocuments:
-		s.answers.Write(w, r, http.StatusOK, views.Differing(found))
+		return s.answers.WriteWithin(w, r, mediatype.Negotiate(r), views.Differing(found), 0,
+			"ask for a part of them: ?format=documents&limit=1000")
 	case formPatch:
 		text, err := views.PatchText(r.Context(), found.Buckets)
 		if err != nil {

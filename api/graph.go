@@ -41,7 +41,8 @@ func (s *server) graph(w http.ResponseWriter, r *http.Request) error {
 	case mediatype.SVG:
 		return s.writeSVG(w, r, id, focus, found)
 	default:
-		s.answers.WriteAs(w, r, http.StatusOK, kind, views.Graph(id, found), "")
+		return s.answers.WriteWithin(w, r, kind, views.Graph(id, found), revisions.TextSize(found.Documents),
+			"ask for what is around one document: ?focus=example/Kind/v1/name&depth=1")
 	}
 	return nil
 }

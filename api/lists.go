@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -23,8 +24,7 @@ func (s *server) listBuckets(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writePage(s, w, r, page, more, views.ListOf(buckets, s.links(r).Bucket))
-	return nil
+	return writePage(s, w, r, page, more, buckets, s.links(r).Bucket)
 }
 
 // GET /api/v1.0/documents/{namespace}/{kind}/{version}/{layer}/{name}/history
@@ -44,8 +44,7 @@ func (s *server) documentHistory(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	writePage(s, w, r, page, more, wire.List[wire.DocumentChange]{Count: len(shown), Results: shown})
-	return nil
+	return writePage(s, w, r, page, more, shown, func(v wire.DocumentChange) wire.DocumentChange { return v })
 }
 
 // identityOf returns the identity of the document that the path names. The layer "-" stands for none.
@@ -74,8 +73,7 @@ func (s *server) listAudit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writePage(s, w, r, query.Page, more, views.ListOf(events, views.AuditEvent))
-	return nil
+	return writePage(s, w, r, query.Page, more, events, views.AuditEvent)
 }
 
 // GET /api/v1.0/whoami
@@ -89,8 +87,13 @@ func (s *server) whoami(w http.ResponseWriter, r *http.Request) error {
 }
 
 // writePage answers with a page of a list.
-func writePage[T any](s *server, w http.ResponseWriter, r *http.Request, page queries.Page, more bool,
-	of wire.List[T],
-) {
-	s.answers.Write(w, r, http.StatusOK, views.PageOf(s.links(r), r.URL, page, more, of))
+func writePage[T, V any](s *server, w http.ResponseWriter, r *http.Request, page queries.Page, more bool, items []T,
+	view func(T) V,
+) error {
+	shown, err := views.PageOf(s.links(r), r.URL, page, more, items, view)
+	if err != nil {
+		return fmt.Errorf("answer with a page: %w", err)
+	}
+	s.answers.Write(w, r, http.StatusOK, shown)
+	return nil
 }

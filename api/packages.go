@@ -12,6 +12,8 @@ import (
 	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/queries"
+	"purser/internal/revisions"
+	"purser/internal/validations"
 	"purser/internal/wire"
 )
 
@@ -71,10 +73,13 @@ func (s *server) listPackages(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.answers.Write(w, r, http.StatusOK, views.ListOf(packages, func(p queries.Package) wire.Package {
-		return s.links(r).Package(id, p)
-	}))
-	return nil
+	documents := make([]*revisions.Stored, len(packages))
+	for i, p := range packages {
+		documents[i] = p.Stored
+	}
+	view := views.ListOf(packages, func(p queries.Package) wire.Package { return s.links(r).Package(id, p) })
+	return s.answers.WriteWithin(w, r, mediatype.Negotiate(r), view, revisions.TextSize(documents),
+		"GET /revisions/{revision}/documents?schema="+validations.PackageKind+"&limit=1000 lists them in pages")
 }
 
 // GET /api/v1.0/revisions/{revision}/packages/{fullName}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"net/http"
 
+	"purser/api/answers"
 	"purser/api/bodies"
 	"purser/api/compress"
 	"purser/api/mediatype"
@@ -57,6 +58,9 @@ func (s *server) writeHiera(w http.ResponseWriter, r *http.Request, kind string)
 	if err != nil {
 		return err
 	}
+	if err := answers.Within(len(text), set.Size(), "simplify the overrides"); err != nil {
+		return err
+	}
 	sum := sha256.Sum256(text)
 	w.Header().Set("X-Checksum-Sha256", hex.EncodeToString(sum[:]))
 	w.Header().Set("Last-Modified", set.Revision.CreatedAt.UTC().Format(http.TimeFormat))
@@ -88,7 +92,7 @@ func (s *server) overrideCatalog(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
-	catalog, end, err := s.readCatalog(w, r)
+	catalog, size, end, err := s.readCatalog(w, r)
 	if err != nil {
 		return err
 	}
@@ -98,16 +102,20 @@ func (s *server) overrideCatalog(w http.ResponseWriter, r *http.Request) error {
 		return asHTTPNotFound(err)
 	}
 	result, err := set.Apply(r.Context(), catalog)
+	size += set.Size()
 	switch {
 	case err != nil:
 		return err
 	case named:
 		return s.explainResource(w, r, set, result, ref)
 	case report:
-		s.answers.Write(w, r, http.StatusOK, views.Report(set, result.Report))
-		return nil
+		return s.answers.WriteWithin(w, r, mediatype.Negotiate(r), views.Report(set, result.Report), size,
+			"ask about one resource: ?explain=File[/etc/motd]")
 	}
 	text, err := overrides.Text(r.Context(), result.Catalog)
+	if err == nil {
+		err = answers.Within(len(text), size, "simplify the overrides, or send a part of the catalog")
+	}
 	if err != nil {
 		return err
 	}
@@ -122,8 +130,8 @@ func (s *server) explainResource(w http.ResponseWriter, r *http.Request, set ove
 	if _, found := result.Catalog.Parameters(ref); !found {
 		return fault.New(fault.NotFound, "ResourceNotFound", "The catalog has no %v, and no override creates it", ref)
 	}
-	s.answers.Write(w, r, http.StatusOK, views.ExplainedResource(set, ref, result.Report.Explain(ref)))
-	return nil
+	return s.answers.WriteWithin(w, r, mediatype.Negotiate(r),
+		views.ExplainedResource(set, ref, result.Report.Explain(ref)), set.Size(), "simplify its overrides")
 }
 
 // GET /api/v1.0/revisions/{revision}/puppet/diff/{other}
@@ -136,14 +144,19 @@ func (s *server) diffHiera(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.answers.Write(w, r, http.StatusOK, views.Differences(found))
-	return nil
+	return s.writeDifferences(w, r, found, before.Size()+after.Size())
+}
+
+// writeDifferences answers with the differences between overrides, which are about a number of bytes of documents.
+func (s *server) writeDifferences(w http.ResponseWriter, r *http.Request, found []puppet.Difference, bytes int) error {
+	return s.answers.WriteWithin(w, r, mediatype.Negotiate(r), views.Differences(found), bytes,
+		"compare revisions that differ less, or send a part of the catalog")
 }
 
 // POST /api/v1.0/revisions/{revision}/puppet/diff/{other}
 func (s *server) diffCatalog(w http.ResponseWriter, r *http.Request) error {
 	requests.Of(r).Unchanged = true // it stores nothing
-	catalog, end, err := s.readCatalog(w, r)
+	catalog, size, end, err := s.readCatalog(w, r)
 	if err != nil {
 		return err
 	}
@@ -156,8 +169,7 @@ func (s *server) diffCatalog(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.answers.Write(w, r, http.StatusOK, views.Differences(found))
-	return nil
+	return s.writeDifferences(w, r, found, size+before.Size()+after.Size())
 }
 
 // nodeOf reads the node whose overrides are requested.
@@ -192,19 +204,21 @@ func (s *server) overridesPair(w http.ResponseWriter, r *http.Request) (before, 
 	return before, after, err
 }
 
-// readCatalog waits for memory and reads a catalog; end releases the memory.
-func (s *server) readCatalog(w http.ResponseWriter, r *http.Request) (catalog *puppet.Catalog, end func(), err error) {
+// readCatalog waits for memory and reads a catalog of size bytes; end releases the memory.
+func (s *server) readCatalog(w http.ResponseWriter, r *http.Request) (
+	catalog *puppet.Catalog, size int, end func(), err error,
+) {
 	if bodies.Media(r) != document.JSON {
-		return nil, nil, fault.New(fault.UnsupportedType, "HTTPUnsupportedMediaType",
+		return nil, 0, nil, fault.New(fault.UnsupportedType, "HTTPUnsupportedMediaType",
 			"A catalog is JSON: send the output of \"puppet catalog compile NODE --render-as json\" with Content-Type: "+
 				"application/json")
 	}
 	text, _, end, err := s.uploads.Read(w, r, s.Limits.Body)
 	if err != nil {
-		return nil, nil, err
+		return nil, 0, nil, err
 	}
 	if catalog, err = overrides.Catalog(r.Context(), text); err != nil {
 		end()
 	}
-	return catalog, end, err
+	return catalog, len(text), end, err
 }

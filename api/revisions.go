@@ -154,7 +154,7 @@ func (s *server) documentsTag(r *http.Request, revision int64, stamp revisions.S
 // setLinks sets Link to the URLs of the next and previous pages (spec/api.md §0 C5). A search that has not looked at
 // all documents says so, and the next page goes on with it.
 func (s *server) setLinks(w http.ResponseWriter, r *http.Request, page queries.Page, found queries.Selected) {
-	next, previous := s.links(r).Pages(r.URL, page, found.More)
+	next, previous := s.links(r).Pages(r.URL, page, page.Limit, found.More)
 	if found.Searched > 0 {
 		w.Header().Set("Purser-Searched", strconv.Itoa(found.Searched))
 		next = s.links(r).Further(r.URL, found.Searched)

@@ -13,6 +13,7 @@ import (
 	"purser/internal/document/blockyaml"
 	"purser/internal/queries"
 	"purser/internal/schemadocs"
+	"purser/internal/validations"
 	"purser/internal/wire"
 )
 
@@ -26,10 +27,13 @@ func (s *server) listSchemas(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.answers.Write(w, r, http.StatusOK, views.ListOf(schemas, func(schema queries.Schema) wire.Schema {
-		return s.links(r).Schema(id, schema)
-	}))
-	return nil
+	size := 0
+	for _, schema := range schemas {
+		size += len(schema.Text)
+	}
+	view := views.ListOf(schemas, func(schema queries.Schema) wire.Schema { return s.links(r).Schema(id, schema) })
+	return s.answers.WriteWithin(w, r, mediatype.Negotiate(r), view, size,
+		"GET /revisions/{revision}/documents?schema="+validations.DataSchemaKind+"&limit=1000 lists them in pages")
 }
 
 // GET /api/v1.0/revisions/{revision}/schemas/{namespace}/{kind}/{version}

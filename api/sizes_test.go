@@ -3,6 +3,7 @@ package api_test
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -90,4 +91,67 @@ func TestAnswers_sizeOfPackages(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A page of a list ends once its items have 4 MiB, and the next one goes on behind it, so that nothing is left out.
+func TestAnswers_pages(t *testing.T) {
+	t.Parallel()
+	const buckets, revisions = 1000, 8
+	s := newSite(t)
+	const document = "---\nschema: acme/Widget/v1\nmetadata: {schema: metadata/Document/v1, name: w%[1]d, storagePolicy: cleartext, layeringDefinition: {layer: site}}\ndata: {}\nstatus: {bucket: b%[1]d}\n"
+	s.do(t, http.MethodPut, "changesets", numbered(document, buckets), "Content-Type", "application/x-yaml",
+		"X-Purser-Message", strings.Repeat("<", 1000)).is(t, http.StatusOK)
+	const policy = "schema: deckhand/ValidationPolicy/v1\nmetadata: {schema: metadata/Control/v1, name: p, storagePolicy: cleartext}\ndata: {validations: [%s]}\n"
+	names := numbered("{name: "+strings.Repeat("x", 20)+"%d}, ", 4000)
+	for i := range revisions - 1 {
+		s.put(t, "policies?message="+fmt.Sprint(i), fmt.Sprintf(policy, names)).is(t, http.StatusOK)
+		s.put(t, "other", fmt.Sprintf(strings.ReplaceAll(document, "%[1]d", "x%d"), i, i)).is(t, http.StatusOK)
+	}
+	for path, want := range map[string]int{"buckets?limit=1000": buckets + 2, "revisions?limit=1000": 1 + revisions} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			found, pages := 0, 0
+			for next := "/api/v1.0/" + path; next != ""; pages++ {
+				got := s.get(t, next, "Accept", "application/json").is(t, http.StatusOK)
+				var page struct {
+					Results []json.RawMessage `json:"results"`
+					Next    string            `json:"next"`
+				}
+				if err := json.Unmarshal([]byte(got.text), &page); err != nil {
+					t.Fatal(err)
+				}
+				if len(got.text) > 5<<20 {
+					t.Errorf("a page has %d bytes", len(got.text))
+				}
+				found += len(page.Results)
+				_, next, _ = strings.Cut(page.Next, "://localhost")
+			}
+			if found != want || pages < 2 {
+				t.Errorf("%d items on %d pages, want %d on several", found, pages, want)
+			}
+		})
+	}
+}
+
+// An answer that would be too large says how to ask for less.
+func TestAnswers_tooLarge(t *testing.T) {
+	t.Parallel()
+	const buckets = 4500
+	s := newSite(t)
+	const document = "---\nschema: a/B/v1\nmetadata: {schema: metadata/Document/v1, name: w%[1]d, storagePolicy: cleartext, layeringDefinition: {layer: site}}\ndata: {}\nstatus: {bucket: '@%[1]d'}\n"
+	body := strings.ReplaceAll(numbered(document, buckets), "@", strings.Repeat("\u2028", 240))
+	s.do(t, http.MethodPut, "changesets", body, "Content-Type", "application/x-yaml").is(t, http.StatusOK)
+	for path, less := range map[string]string{
+		"revisions/0/diff/1": "compare revisions between which fewer buckets differ",
+		"revisions/0/deepdiff/1?format=documents&rendered=false": "?format=documents&limit=1000",
+	} {
+		got := s.get(t, path, "Accept", "application/json").is(t, http.StatusRequestEntityTooLarge)
+		var shown struct {
+			Message string `json:"message"`
+		}
+		if err := json.Unmarshal([]byte(got.text), &shown); err != nil || !strings.Contains(shown.Message, less) {
+			t.Errorf("%s: %v: %s", path, err, got.text)
+		}
+	}
+	s.get(t, "revisions/0/deepdiff/1?format=documents&rendered=false&limit=10").is(t, http.StatusOK)
 }

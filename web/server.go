@@ -7,8 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
+	"purser/internal/budget"
 	"purser/web/layout"
 	"purser/web/signin"
 )
@@ -35,8 +34,8 @@ type server struct {
 	base    layout.Base
 	layout  *layout.Pages
 	cookies *signin.Cookies
-	issuer  *signin.Issuer      // nil without OIDC
-	making  *semaphore.Weighted // limits concurrent pages, because an event makes all open ones reload
+	issuer  *signin.Issuer // nil without OIDC
+	making  *budget.Shares // limits concurrent pages, because an event makes all open ones reload
 }
 
 // maxMaking is the number of pages that are generated concurrently. One may take 50 MiB.
@@ -44,7 +43,7 @@ const maxMaking = 4
 
 // New returns the handler of /ui and everything below it.
 func New(config Config) (http.Handler, error) {
-	s := &server{Config: config, base: "/ui/", making: semaphore.NewWeighted(maxMaking)}
+	s := &server{Config: config, base: "/ui/", making: budget.NewShares(maxMaking)}
 	secure, protection := false, http.NewCrossOriginProtection()
 	if public, err := url.Parse(config.PublicURL); err == nil && public.Host != "" {
 		s.base, secure = layout.Base(strings.TrimRight(public.EscapedPath(), "/")+"/ui/"), public.Scheme == "https"

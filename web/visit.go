@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 
+	"purser/internal/budget"
 	"purser/internal/wire"
 	"purser/web/layout"
 	"purser/web/signin"
@@ -69,12 +71,15 @@ func (s *server) answer(ctx context.Context, w http.ResponseWriter, r *http.Requ
 // maker makes an answer, and returns a function that sends it.
 type maker func(ctx context.Context, v *visit) (send func(), err error)
 
-// inTurn generates an answer when a place is free.
+// inTurn generates an answer when a place is free. Places are shared among the users or, for those who are not signed
+// in, their addresses.
 func (v *visit) inTurn(ctx context.Context, get maker) (send func(), err error) {
-	if err := v.making.Acquire(ctx, 1); err != nil {
+	host, _, _ := net.SplitHostPort(v.RemoteAddr) // tests have none
+	end, err := v.making.Acquire(budget.WithOwner(ctx, cmp.Or(v.session.Token, host)), budget.Claim{Weight: 1})
+	if err != nil {
 		return nil, err //nolint:wrapcheck // nobody reads it
 	}
-	defer v.making.Release(1)
+	defer end()
 	send, err = get(ctx, v)
 	if name := v.PathValue("revision"); name != "" {
 		err = v.aboutRevision(ctx, name, err)

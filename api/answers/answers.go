@@ -2,6 +2,7 @@ package answers
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"purser/api/views"
 	"purser/internal/budget"
 	"purser/internal/document/blockyaml"
+	"purser/internal/fault"
 	"purser/internal/words"
 )
 
@@ -42,6 +44,56 @@ func (a *Writer) WriteAs(w http.ResponseWriter, r *http.Request, status int, kin
 		w.WriteHeader(http.StatusInternalServerError)
 		return
 	}
+	if status < http.StatusBadRequest && requests.IsReading(r.Method) {
+		if err := pay(r, len(text)).Check(); err != nil {
+			a.Fail(w, r, budget.About(err, "write the answer"))
+			return
+		}
+	}
+	a.sendJSON(w, r, status, kind, text, prefix)
+}
+
+// pay counts the work of writing bytes of an answer, as JSON or YAML, and compressed.
+func pay(r *http.Request, bytes int) *budget.Meter {
+	const byteSteps = 20
+	meter := budget.NewMeter(r.Context())
+	meter.Charge(byteSteps * bytes)
+	return meter
+}
+
+// maxAnswer bounds an answer in addition to the documents that it is about, in bytes.
+const maxAnswer = 4 << 20
+
+// WriteWithin answers with a view as WriteAs does. Fault: TooLarge if it has more than 4 MiB and the given number of
+// bytes, those of the documents that it is about; less says how to ask for less.
+func (a *Writer) WriteWithin(w http.ResponseWriter, r *http.Request, kind string, view any, bytes int, less string,
+) error {
+	text, err := json.Marshal(view)
+	if err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	if err := Within(len(text), bytes, less); err != nil {
+		return err
+	}
+	if err := pay(r, len(text)).Check(); err != nil {
+		return budget.About(err, "write the answer")
+	}
+	a.sendJSON(w, r, http.StatusOK, kind, text, "")
+	return nil
+}
+
+// Within returns the fault of an answer that has more than 4 MiB and a number of bytes, those of the documents that it
+// is about; less says how to ask for less.
+func Within(size, bytes int, less string) error {
+	if size <= maxAnswer+bytes {
+		return nil
+	}
+	return fault.New(fault.TooLarge, "HTTPPayloadTooLarge", "The answer would have %d bytes, more than 4 MiB and the size "+
+		"of the documents that it is about; %s", size, less)
+}
+
+// sendJSON is Send for JSON text, which it writes as YAML if the media type is not JSON.
+func (a *Writer) sendJSON(w http.ResponseWriter, r *http.Request, status int, kind string, text []byte, prefix string) {
 	if kind == mediatype.JSON {
 		text = append(text, '\n')
 	} else {

@@ -40,7 +40,7 @@ func (a *Writer) Reserve(ctx context.Context, size int) (end func(), err error) 
 	budget.Yield(ctx)
 	waiting, cancel := context.WithTimeout(ctx, partTime)
 	defer cancel()
-	end, err = a.unsent.Acquire(waiting, budget.Owner(ctx), int64(size), false)
+	end, err = a.unsent.Acquire(waiting, budget.Claim{Weight: int64(size)})
 	if err == nil || ctx.Err() != nil {
 		return end, err
 	}

@@ -25,13 +25,15 @@ type paced struct {
 // pace returns the body of a request. Reading it fails with os.ErrDeadlineExceeded if it takes longer than patience, or
 // arrives too slowly.
 func pace(w http.ResponseWriter, body io.ReadCloser, patience time.Duration) *paced {
-	p := &paced{ReadCloser: body, deadline: http.NewResponseController(w).SetReadDeadline, patience: patience}
-	p.begin()
-	return p
+	deadline := http.NewResponseController(w).SetReadDeadline
+	return &paced{ReadCloser: body, deadline: deadline, patience: patience, began: time.Now()}
 }
 
-// begin begins to measure.
-func (p *paced) begin() { p.began, p.received = time.Now(), 0 }
+// pause stops the clock until resume is called.
+func (p *paced) pause() (resume func()) {
+	at := time.Now()
+	return func() { p.began = p.began.Add(time.Since(at)) }
+}
 
 // Read implements io.Reader.
 func (p *paced) Read(buffer []byte) (int, error) {

@@ -6,6 +6,8 @@ import (
 	"io"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // A body has ten seconds to begin, and then as long as 4 KiB/s take, but no longer than a request may.
@@ -22,36 +24,45 @@ func TestPaced_due(t *testing.T) {
 	}
 }
 
-// Memory for the rest of a body is reserved once its first MiB has arrived, and not if the body ends there.
+// Memory for a body is reserved for as many bytes as have arrived, and no more than the body may have.
 func TestReadAll(t *testing.T) {
 	t.Parallel()
 	refused := errors.New("no memory")
+	const mib = 1 << 20
 	for name, c := range map[string]struct {
-		sent, announced, size int64
-		reserved              int64 // -1: nothing is
-		err                   error
+		sent, size int64
+		reserved   []int64
+		err        error // of the last reservation
 	}{
-		"small":                     {1000, 1000, 1000, -1, nil},
-		"empty":                     {0, 0, 5 << 20, -1, nil},
-		"of unknown size, small":    {1000, 0, 5 << 20, -1, nil},
-		"of unknown size, large":    {3 << 20, 0, 5 << 20, 4 << 20, nil},
-		"large":                     {3 << 20, 3 << 20, 3 << 20, 2 << 20, nil},
-		"just the first bytes":      {1 << 20, 1 << 20, 1 << 20, -1, nil},
-		"large, without memory":     {3 << 20, 3 << 20, 3 << 20, 2 << 20, refused},
-		"small, although announced": {1000, 3 << 20, 3 << 20, -1, nil},
+		"small":                     {1000, 1000, nil, nil},
+		"empty":                     {0, 5 * mib, nil, nil},
+		"of unknown size, small":    {1000, 5 * mib, nil, nil},
+		"of unknown size, large":    {3 * mib, 32 * mib, []int64{mib, 2 * mib}, nil},
+		"large":                     {3 * mib, 3 * mib, []int64{mib, mib}, nil},
+		"very large":                {30 * mib, 30 * mib, []int64{mib, 2 * mib, 4 * mib, 8 * mib, 14 * mib}, nil},
+		"just the first bytes":      {mib, mib, nil, nil},
+		"large, without memory":     {9 * mib, 9 * mib, []int64{mib, 2 * mib}, refused},
+		"small, although announced": {1000, 3 * mib, nil, nil},
+		"ends early":                {2*mib + 1, 30 * mib, []int64{mib, 2 * mib}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			sent, reserved := bytes.Repeat([]byte("x"), int(c.sent)), int64(-1)
-			source := &counting{Reader: bytes.NewReader(sent)}
-			text, err := readAll(source, c.announced, c.size, 5<<20, func(bytes int64) error {
-				if reserved = bytes; source.n > firstBytes {
-					t.Errorf("%d bytes were read before memory was reserved", source.n)
+			sent, room := bytes.Repeat([]byte("x"), int(c.sent)), int64(firstBytes)
+			source, reserved := &counting{Reader: bytes.NewReader(sent)}, []int64(nil)
+			text, err := readAll(source, c.size, 32*mib, func(bytes int64) error {
+				if reserved = append(reserved, bytes); source.n > room {
+					t.Errorf("%d bytes were read, and memory reserved for %d", source.n, room)
 				}
-				return c.err
+				if room += bytes; c.err != nil && len(reserved) == len(c.reserved) {
+					return c.err
+				}
+				return nil
 			})
-			if !errors.Is(err, c.err) || reserved != c.reserved {
-				t.Errorf("reserved %d, want %d: %v", reserved, c.reserved, err)
+			if !errors.Is(err, c.err) {
+				t.Errorf("read: %v", err)
+			}
+			if different := cmp.Diff(c.reserved, reserved); different != "" {
+				t.Errorf("reserved (-want +got):\n%s", different)
 			}
 			if c.err == nil && !bytes.Equal(text, sent) {
 				t.Errorf("read %d bytes, want %d", len(text), len(sent))
@@ -64,12 +75,12 @@ func TestReadAll(t *testing.T) {
 type counting struct {
 	io.Reader
 
-	n int
+	n int64
 }
 
 // Read implements io.Reader.
 func (c *counting) Read(buffer []byte) (n int, err error) {
 	n, err = c.Reader.Read(buffer)
-	c.n += n
+	c.n += int64(n)
 	return n, err
 }

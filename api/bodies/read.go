@@ -31,7 +31,7 @@ func (u *Uploads) ReadSmall(w http.ResponseWriter, r *http.Request, limit int64)
 	return u.read(w, r, limit, func(int64) error { return nil })
 }
 
-// read is ReadSmall, but calls reserve for the memory of what is more than the first bytes, once these have arrived.
+// read is ReadSmall, but calls reserve for the memory of what is more than the first bytes, as they arrive.
 func (u *Uploads) read(w http.ResponseWriter, r *http.Request, limit int64, reserve func(bytes int64) error) (
 	[]byte, document.Media, error,
 ) {
@@ -41,7 +41,7 @@ func (u *Uploads) read(w http.ResponseWriter, r *http.Request, limit int64, rese
 	}
 	source := pace(w, r.Body, u.patience)
 	waited := func(bytes int64) error {
-		defer source.begin() // the body could not be read in the meantime
+		defer source.pause()() // the body cannot be read in the meantime
 		return reserve(bytes)
 	}
 	text, err := readBody(r, http.MaxBytesReader(w, source, limit), limit, waited)
@@ -55,7 +55,7 @@ func (u *Uploads) read(w http.ResponseWriter, r *http.Request, limit int64, rese
 func readBody(r *http.Request, source io.Reader, limit int64, reserve func(int64) error) ([]byte, error) {
 	size := sizeOf(r, limit)
 	if !isGzip(r) {
-		return readAll(source, max(r.ContentLength, 0), size, limit, reserve)
+		return readAll(source, size, limit, reserve)
 	}
 	const unpacked = "; compress it with gzip, or send it without Content-Encoding; nothing was stored"
 	unzipped, err := gzip.NewReader(source)
@@ -68,29 +68,33 @@ func readBody(r *http.Request, source io.Reader, limit int64, reserve func(int64
 		return nil, faultOf(limit, err)
 	}
 	// One byte more than allowed shows that the body was larger.
-	return readAll(io.LimitReader(unzipped, limit+1), 0, size, limit, reserve)
+	return readAll(io.LimitReader(unzipped, limit+1), size, limit, reserve)
 }
 
-// firstBytes of a body are read before memory for all of it is reserved, so that nobody gets that memory by announcing
-// a large body alone. Most bodies are not larger.
+// firstBytes of a body are read before memory for more is reserved, so that nobody gets that memory by announcing a
+// large body alone. Most bodies are not larger.
 const firstBytes = 1 << 20
 
-// readAll reads a body to its end. It has announced bytes, 0 if that is not known, and at most size. An error of
-// reserve is returned unwrapped.
-func readAll(source io.Reader, announced, size, limit int64, reserve func(bytes int64) error) ([]byte, error) {
-	first := min(size, firstBytes)
-	buffer := bytes.NewBuffer(make([]byte, 0, min(announced, first)+bytes.MinRead)) // room to read EOF without growing
-	_, err := io.CopyN(buffer, source, first)
-	if err == nil && size > first {
-		if err := reserve(size - first); err != nil {
+// readAll reads a body of at most size bytes to its end. It reserves memory for as many bytes as have arrived, again
+// and again. An error of reserve is returned unwrapped.
+func readAll(source io.Reader, size, limit int64, reserve func(bytes int64) error) ([]byte, error) {
+	var buffer bytes.Buffer
+	room := min(size, firstBytes)
+	for {
+		_, err := io.CopyN(&buffer, source, room)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, faultOf(limit, err)
+		}
+		read := int64(buffer.Len())
+		if room = min(size-read, read); err != nil || room <= 0 {
+			break
+		}
+		if err := reserve(room); err != nil {
 			return nil, err
 		}
-		buffer.Grow(int(max(announced-first, 0)) + bytes.MinRead)
+		buffer.Grow(int(room) + bytes.MinRead)
 	}
-	if err == nil {
-		_, err = buffer.ReadFrom(source)
-	}
-	if err != nil && !errors.Is(err, io.EOF) {
+	if _, err := buffer.ReadFrom(source); err != nil { // the body ends here, unless it is too large
 		return nil, faultOf(limit, err)
 	}
 	if int64(buffer.Len()) > limit {

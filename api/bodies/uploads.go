@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"sync"
 	"time"
@@ -50,20 +51,28 @@ func (u *Uploads) Read(w http.ResponseWriter, r *http.Request, limit int64) (
 		f.RetryAfter = time.Second
 		return nil, 0, nil, f
 	}
-	first, rest := func() {}, func() {}
+	var held []func()
+	var kept int64
 	end = func() {
-		rest()
-		first()
+		for _, release := range held {
+			release()
+		}
 		u.leave(user)
 	}
-	if first, err = u.reserve(r, u.first, min(sizeOf(r, limit), firstBytes)); err != nil {
-		u.leave(user)
-		return nil, 0, nil, err
-	}
-	text, media, err = u.read(w, r, limit, func(bytes int64) (err error) {
-		rest, err = u.reserve(r, u.rest, bytes)
+	reserve := func(memory *budget.Shares, of budget.Claim) error {
+		release, err := u.reserve(r, memory, of)
+		if err == nil {
+			held = append(held, release)
+		}
 		return err
-	})
+	}
+	if err = reserve(u.first, budget.Claim{Weight: min(sizeOf(r, limit), firstBytes)}); err == nil {
+		text, media, err = u.read(w, r, limit, func(bytes int64) error {
+			of := budget.Claim{Weight: bytes, Kept: kept}
+			kept += bytes
+			return reserve(u.rest, of)
+		})
+	}
 	if err != nil {
 		end()
 	}
@@ -81,21 +90,29 @@ func advised(err error) error {
 	return &said
 }
 
-// reserve waits for memory, which release releases.
-func (u *Uploads) reserve(r *http.Request, memory *budget.Shares, bytes int64) (release func(), err error) {
-	ctx, cancel := context.WithTimeout(r.Context(), u.patience)
+// maxKeeping is how long a body that keeps some of the memory may wait for more of it.
+const maxKeeping = 10 * time.Second
+
+// reserve waits for memory, which release releases. If all bodies that keep memory wait for each other, one gives up
+// first, and others go on.
+func (u *Uploads) reserve(r *http.Request, memory *budget.Shares, of budget.Claim) (release func(), err error) {
+	patience := u.patience
+	if of.Kept > 0 {
+		patience = min(patience, maxKeeping/2+rand.N(maxKeeping/2)) //nolint:gosec // jitter needs no secrecy
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
-	release, err = memory.Acquire(ctx, budget.Owner(ctx), bytes, false)
+	release, err = memory.Acquire(ctx, of)
 	switch {
 	case err == nil:
 		return release, nil
 	case r.Context().Err() != nil:
-		return func() {}, fmt.Errorf("wait for memory: %w", context.Cause(r.Context()))
+		return nil, fmt.Errorf("wait for memory: %w", context.Cause(r.Context()))
 	}
 	f := fault.New(fault.Unavailable, "HTTPServiceUnavailable",
 		"Other uploads kept all memory for bodies in use (--ingest-memory); nothing was stored")
 	f.RetryAfter = max(u.patience, time.Second)
-	return func() {}, f
+	return nil, f
 }
 
 // enter registers an upload of a user and reports whether it is allowed.

@@ -1,6 +1,8 @@
 package views
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/url"
 	"strconv"
 
@@ -17,27 +19,47 @@ func EntryPage[T any](l Links, at *url.URL, page queries.Page, found queries.Ent
 	if l.Compat {
 		return shown
 	}
-	return PageOf(l, at, page, found.More, shown)
+	next, previous := l.Pages(at, page, shown.Count, found.More)
+	shown.Next, shown.Prev = &next, &previous
+	return shown
 }
 
-// PageOf returns a list as a page, which may have fewer items than its limit. at is the URL of the request.
-func PageOf[T any](l Links, at *url.URL, page queries.Page, more bool, of wire.List[T]) wire.List[T] {
-	next, previous := l.Pages(at, page, more)
-	if more && 0 < of.Count && of.Count < page.Limit { // the items are large
-		next = l.pageURL(at, page.Offset+of.Count, page.Limit)
+// maxPage is the size of the items after which a page of a list ends, in bytes.
+const maxPage = 4 << 20
+
+// PageOf returns the view of a page of a list, which ends early if its items are large. at is the URL of the request.
+func PageOf[T, V any](l Links, at *url.URL, page queries.Page, more bool, items []T, view func(T) V) (
+	shown wire.List[json.RawMessage], err error,
+) {
+	texts, size := make([]json.RawMessage, 0, len(items)), 0
+	for _, item := range items {
+		text, err := json.Marshal(view(item))
+		if err != nil {
+			return shown, fmt.Errorf("write an item of a list: %w", err)
+		}
+		if size += len(text); size > maxPage && len(texts) > 0 {
+			more = true
+			break
+		}
+		texts = append(texts, text)
 	}
-	of.Next, of.Prev = &next, &previous
-	return of
+	shown.Count, shown.Results = len(texts), texts
+	next, previous := l.Pages(at, page, len(texts), more)
+	shown.Next, shown.Prev = &next, &previous
+	return shown, nil
 }
 
-// Pages returns the URLs of the next and previous pages, "" for a page that does not exist. at is the URL of the
-// request.
-func (l Links) Pages(at *url.URL, page queries.Page, more bool) (next, previous wire.Optional) {
+// Pages returns the URLs of the next and previous pages of one that has count items, "" for a page that does not exist.
+// at is the URL of the request.
+func (l Links) Pages(at *url.URL, page queries.Page, count int, more bool) (next, previous wire.Optional) {
 	if page.Limit == 0 {
 		return "", "" // an empty page has no neighbours
 	}
+	if more && count == 0 {
+		count = page.Limit // those on the page were deleted meanwhile
+	}
 	if more {
-		next = l.pageURL(at, page.Offset+page.Limit, page.Limit)
+		next = l.pageURL(at, page.Offset+count, page.Limit)
 	}
 	if page.Offset > 0 {
 		limit := page.Limit

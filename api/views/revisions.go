@@ -68,7 +68,7 @@ func (l Links) Revisions(at *url.URL, page queries.Page, found queries.Listed) w
 	if l.Compat {
 		return view
 	}
-	next, previous := l.Pages(at, page, found.More)
+	next, previous := l.Pages(at, page, len(found.Revisions), found.More)
 	view.Next, view.Prev = &next, &previous
 	if p := found.Purged; p != nil {
 		view.Purged = &wire.Purge{At: wire.TimeText(p.At), User: wire.Optional(p.User), Message: wire.Optional(p.Message)}

@@ -32,7 +32,8 @@ type group struct {
 	finished bool
 	began    time.Time // when the first answer was one to wait on; zero before that
 	cancel   context.CancelFunc
-	done     chan struct{} // closed once the others are set
+	join     func(context.Context) // takes part in the work; see budget.Joint
+	done     chan struct{}         // closed once the others are set
 	answer   *recorded
 	err      error
 	next     *group // requests that joined too late for the answer; nil if none
@@ -67,6 +68,7 @@ func (room *Room) join(r *http.Request, of Endpoint, pinned string) *member {
 	if joined == nil {
 		joined = room.begin(key, r, of)
 	}
+	joined.join(r.Context())
 	joined.waiting++
 	if joined.looking {
 		joined.late++
@@ -77,8 +79,9 @@ func (room *Room) join(r *http.Request, of Endpoint, pinned string) *member {
 // begin creates the group of a question. groups.mutex is held.
 func (room *Room) begin(key question, r *http.Request, of Endpoint) *group {
 	asked := withState(requests.Detach(r), &State{Pinned: key.pinned})
-	ctx, cancel := context.WithCancel(asked.Context())
-	made := &group{done: make(chan struct{}), cancel: cancel}
+	work, join := budget.Joint(asked.Context())
+	ctx, cancel := context.WithCancel(work)
+	made := &group{done: make(chan struct{}), cancel: cancel, join: join}
 	room.groups.of[key] = made
 	go func() {
 		made.answer, made.err = room.lookFor(ctx, asked, of, made)
@@ -187,18 +190,17 @@ func (m *member) waited(joined time.Time) time.Duration {
 func (room *Room) lookFor(ctx context.Context, r *http.Request, of Endpoint, joined *group) (
 	answer *recorded, err error,
 ) {
+	release := func() {}
 	for first := true; ; first = false {
 		_, changed := room.feed.Next()
 		if !first { // a change wakes all groups together
-			if err := room.looks.Acquire(ctx, 1); err != nil {
+			if release, err = room.looks.Acquire(ctx, budget.Claim{Weight: 1}); err != nil {
 				return nil, fmt.Errorf("look for another answer: %w", err)
 			}
 		}
 		room.groups.look(joined)
 		aside(func() { answer, err = room.look(ctx, r, of) })
-		if !first {
-			room.looks.Release(1)
-		}
+		release()
 		if err != nil || !answer.pending {
 			return answer, err
 		}

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"purser/api/access"
 	"purser/api/parameters"
 	"purser/api/requests"
@@ -24,7 +22,7 @@ type Room struct {
 	now      func() time.Time
 
 	groups groups
-	looks  *semaphore.Weighted // limits how many groups look for another answer concurrently
+	looks  *budget.Shares // limits how many groups look for another answer concurrently
 }
 
 // maxLooks is how many groups of waiting requests may look for another answer concurrently: an event wakes them all.
@@ -35,7 +33,7 @@ const maxLooks = 4
 func NewRoom(of *feed.Feed, stopping <-chan struct{}, gate *access.Gate, now func() time.Time) *Room {
 	return &Room{
 		feed: of, stopping: stopping, gate: gate, now: now,
-		groups: groups{of: map[question]*group{}}, looks: semaphore.NewWeighted(maxLooks),
+		groups: groups{of: map[question]*group{}}, looks: budget.NewShares(maxLooks),
 	}
 }
 

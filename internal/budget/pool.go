@@ -74,7 +74,7 @@ type first struct{}
 func (p *Pool) acquire(ctx context.Context) (release func(), err error) {
 	waiting, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
-	release, err = p.permits.Acquire(waiting, Owner(ctx), 1, ctx.Value(first{}) != nil)
+	release, err = p.permits.Acquire(waiting, Claim{Weight: 1, Urgent: ctx.Value(first{}) != nil})
 	switch {
 	case err == nil:
 		return release, nil
@@ -86,19 +86,6 @@ func (p *Pool) acquire(ctx context.Context) (release func(), err error) {
 	busy.RetryAfter = p.patience
 	return nil, busy
 }
-
-// WithOwner returns a context for the request of an owner, whose share of what all need is bounded; see Shares.
-func WithOwner(ctx context.Context, owner string) context.Context {
-	return context.WithValue(ctx, ownerKey{}, owner)
-}
-
-// Owner returns the owner of a context's request, "" for the server itself.
-func Owner(ctx context.Context) string {
-	owner, _ := ctx.Value(ownerKey{}).(string)
-	return owner
-}
-
-type ownerKey struct{}
 
 type key struct{}
 

@@ -19,11 +19,18 @@ type Shares struct {
 	waiting []*claim         // in the order in which they are granted: first the urgent ones
 }
 
-// claim is what an owner asks for.
+// Claim is what is asked for.
+type Claim struct {
+	Weight int64 // at most the whole size
+	Urgent bool  // it comes before claims that are not
+	Kept   int64 // what the same work holds already; only what its owner holds beside it counts as his share
+}
+
+// claim is a claim of an owner.
 type claim struct {
+	Claim
+
 	owner   string
-	weight  int64
-	urgent  bool
 	granted chan struct{} // closed once he has it
 }
 
@@ -35,26 +42,25 @@ func NewShares(size int64) *Shares {
 // Try takes a weight, at most the whole size, without waiting. It returns nil if the weight is not free, or not within
 // the owner's share. Otherwise release must be called, and may be called again.
 func (s *Shares) Try(owner string, weight int64) (release func()) {
-	c := s.claim(owner, weight)
+	c := s.claim(owner, Claim{Weight: weight})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c.weight > s.free || s.exceeds(c) {
+	if c.Weight > s.free || s.exceeds(c) {
 		return nil
 	}
 	s.grant(c)
 	return s.releasing(c)
 }
 
-// Acquire takes a weight, at most the whole size, and waits until it is free. Claims are granted in the order of
+// Acquire takes what is claimed for the owner of ctx, and waits until it is free. Claims are granted in the order of
 // arrival, urgent ones first; a claim beyond its owner's share lets the others pass. If ctx ends first, the error is
 // its cause. Otherwise release must be called, and may be called again.
-func (s *Shares) Acquire(ctx context.Context, owner string, weight int64, urgent bool) (release func(), err error) {
-	c := s.claim(owner, weight)
-	c.urgent = urgent
+func (s *Shares) Acquire(ctx context.Context, of Claim) (release func(), err error) {
+	c := s.claim(Owner(ctx), of)
 	s.mu.Lock()
 	at := len(s.waiting)
-	if urgent {
-		for at > 0 && !s.waiting[at-1].urgent {
+	if c.Urgent {
+		for at > 0 && !s.waiting[at-1].Urgent {
 			at--
 		}
 	}
@@ -62,12 +68,23 @@ func (s *Shares) Acquire(ctx context.Context, owner string, weight int64, urgent
 	s.serve()
 	s.mu.Unlock()
 	release = s.releasing(c)
+	defer context.AfterFunc(partyOf(ctx).joined, func() { s.pass(c, Owner(ctx)) })()
 	select {
 	case <-c.granted:
 		return release, nil
 	case <-ctx.Done():
 		release()
 		return nil, fmt.Errorf("wait for a share: %w", context.Cause(ctx))
+	}
+}
+
+// pass passes a claim that is waiting to another owner.
+func (s *Shares) pass(c *claim, owner string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if slices.Contains(s.waiting, c) {
+		c.owner = owner
+		s.serve()
 	}
 }
 
@@ -78,8 +95,9 @@ func (s *Shares) Held() int64 {
 	return s.size - s.free
 }
 
-func (s *Shares) claim(owner string, weight int64) *claim {
-	return &claim{owner: owner, weight: min(weight, s.size), granted: make(chan struct{})}
+func (s *Shares) claim(owner string, of Claim) *claim {
+	of.Weight = max(0, min(of.Weight, s.size-of.Kept))
+	return &claim{of, owner, make(chan struct{})}
 }
 
 // releasing returns a function that ends a claim, whether it was granted or not.
@@ -89,8 +107,8 @@ func (s *Shares) releasing(c *claim) func() {
 		defer s.mu.Unlock()
 		select {
 		case <-c.granted:
-			s.free += c.weight
-			if s.held[c.owner] -= c.weight; s.held[c.owner] == 0 {
+			s.free += c.Weight
+			if s.held[c.owner] -= c.Weight; s.held[c.owner] == 0 {
 				delete(s.held, c.owner)
 			}
 		default:
@@ -108,7 +126,7 @@ func (s *Shares) serve() {
 		if blocked || s.exceeds(c) {
 			return false
 		}
-		if blocked = c.weight > s.free; !blocked {
+		if blocked = c.Weight > s.free; !blocked {
 			s.grant(c)
 		}
 		return !blocked
@@ -117,13 +135,13 @@ func (s *Shares) serve() {
 
 // exceeds reports whether a claim goes beyond its owner's share. The caller holds mu.
 func (s *Shares) exceeds(c *claim) bool {
-	held := s.held[c.owner]
-	return c.owner != "" && held > 0 && held+c.weight > s.free
+	held := s.held[c.owner] - c.Kept
+	return c.owner != "" && held > 0 && held+c.Weight > s.free
 }
 
 // grant grants a claim for what is free. The caller holds mu.
 func (s *Shares) grant(c *claim) {
-	s.free -= c.weight
-	s.held[c.owner] += c.weight
+	s.free -= c.Weight
+	s.held[c.owner] += c.Weight
 	close(c.granted)
 }

@@ -55,6 +55,30 @@ func TestShares_release(t *testing.T) {
 	}
 }
 
+// What a piece of work holds already is not held against it, but against the other work of its owner.
+func TestShares_Acquire_kept(t *testing.T) {
+	t.Parallel()
+	shares := budget.NewShares(8)
+	ctx := budget.WithOwner(t.Context(), "a")
+	for _, of := range []budget.Claim{{Weight: 4}, {Weight: 3, Kept: 4}, {Weight: 9, Kept: 7}, {Weight: 1, Kept: 16}} {
+		if _, err := shares.Acquire(ctx, of); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if held := shares.Held(); held != 8 {
+		t.Errorf("%d are held", held)
+	}
+	other := budget.NewShares(8)
+	if other.Try("a", 4) == nil {
+		t.Fatal("nothing is free")
+	}
+	ended, cancel := context.WithTimeout(ctx, 0)
+	defer cancel()
+	if _, err := other.Acquire(ended, budget.Claim{Weight: 3, Kept: 2}); err == nil {
+		t.Error("an owner got more than his share beside other work")
+	}
+}
+
 // Claims are granted in their order, urgent ones first. One beyond its owner's share lets the others pass, and one for
 // more than is free does not.
 func TestShares_Acquire(t *testing.T) {
@@ -66,7 +90,7 @@ func TestShares_Acquire(t *testing.T) {
 		var order []string
 		claim := func(name, owner string, weight int64, urgent bool) {
 			go func() {
-				release, err := shares.Acquire(t.Context(), owner, weight, urgent)
+				release, err := shares.Acquire(budget.WithOwner(t.Context(), owner), budget.Claim{Weight: weight, Urgent: urgent})
 				if err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
@@ -107,12 +131,12 @@ func TestShares_Acquire_gone(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		gone, failed, granted := errors.New("gone"), make(chan error), make(chan error)
 		go func() {
-			_, err := shares.Acquire(ctx, "b", 2, false)
+			_, err := shares.Acquire(budget.WithOwner(ctx, "b"), budget.Claim{Weight: 2})
 			failed <- err
 		}()
 		synctest.Wait()
 		go func() {
-			_, err := shares.Acquire(t.Context(), "c", 1, false)
+			_, err := shares.Acquire(budget.WithOwner(t.Context(), "c"), budget.Claim{Weight: 1})
 			granted <- err
 		}()
 		synctest.Wait()

@@ -12,6 +12,7 @@ import (
 // call is a computation under way.
 type call[V any] struct {
 	cancel  context.CancelFunc
+	join    func(context.Context) // takes part in the call
 	waiters int
 	done    chan struct{} // closed once value and err are set
 	value   V
@@ -23,7 +24,8 @@ type call[V any] struct {
 // an error.
 //
 // compute runs in a goroutine of its own. Its context has the values of the first caller's and a new budget in the same
-// pool; it is cancelled once every waiting caller's context has ended. A panic of compute is an error of its callers.
+// pool; its owner is the first caller's until another owner waits too (budget.Joint). It is cancelled once every waiting
+// caller's context has ended. A panic of compute is an error of its callers.
 // A caller that holds a permit for large requests gives it back while it waits, because compute may need one.
 func (c *Cache[K, V]) Do(ctx context.Context, key K, compute func(context.Context) (value V, size int, err error)) (
 	V, error,
@@ -53,10 +55,13 @@ func (c *Cache[K, V]) join(ctx context.Context, key K, compute func(context.Cont
 	pending := c.calls[key]
 	if pending == nil {
 		pending = &call[V]{done: make(chan struct{})}
-		ctx, pending.cancel = context.WithCancel(context.WithoutCancel(ctx)) //nolint:gosec // run calls it
+		var work context.Context
+		work, pending.join = budget.Joint(context.WithoutCancel(ctx))
+		work, pending.cancel = context.WithCancel(work) //nolint:gosec // run calls it
 		c.calls[key] = pending
-		go c.run(ctx, key, pending, compute)
+		go c.run(work, key, pending, compute)
 	}
+	pending.join(ctx)
 	pending.waiters++
 	return found.value, pending
 }

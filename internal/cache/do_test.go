@@ -178,3 +178,64 @@ func TestCache_Do_budget(t *testing.T) {
 		}
 	})
 }
+
+// Shared work does not wait behind the other work of the caller who asked for it first once another one waits too, and
+// neither does what it waits for itself.
+func TestCache_Do_owners(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		joiner string
+		inner  bool // the second caller joins only what the work waits for
+		passes bool
+	}{
+		"another caller":               {"b", false, true},
+		"the same caller":              {"a", false, false},
+		"another caller, further down": {"b", true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				pool, outer, inner := budget.NewPool(2, time.Hour), cache.New[string, int](0), cache.New[string, int](0)
+				as := func(owner string) context.Context {
+					ctx, end := pool.Begin(budget.WithOwner(t.Context(), owner))
+					t.Cleanup(end)
+					return ctx
+				}
+				large := func(ctx context.Context) (int, int, error) { return 0, 0, budget.NewMeter(ctx).Admit() }
+				around := func(ctx context.Context) (int, int, error) {
+					_, err := inner.Do(ctx, "k", large)
+					return 0, 0, err
+				}
+				ctx, end := pool.Begin(budget.WithOwner(t.Context(), "a"))
+				if _, _, err := large(ctx); err != nil { // a keeps his share
+					t.Fatal(err)
+				}
+				done := make(chan error, 2)
+				ask := func(owner string, from *cache.Cache[string, int],
+					compute func(context.Context) (int, int, error),
+				) {
+					go func() {
+						_, err := from.Do(as(owner), "k", compute)
+						done <- err
+					}()
+					synctest.Wait()
+				}
+				ask("a", outer, around)
+				if c.inner {
+					ask(c.joiner, inner, large)
+				} else {
+					ask(c.joiner, outer, around)
+				}
+				if passes := len(done) == 2; passes != c.passes {
+					t.Errorf("done beside the other work of the first: %t", passes)
+				}
+				end()
+				for range 2 {
+					if err := <-done; err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		})
+	}
+}

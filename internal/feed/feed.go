@@ -75,7 +75,8 @@ func (f *Feed) join(ctx context.Context) *pass {
 	defer f.mu.Unlock()
 	if f.next == nil {
 		f.next = &pass{done: make(chan struct{})}
-		go f.run(context.WithoutCancel(ctx), f.next) // others may join, so the pass does not end with this caller
+		// It is for others too, so it neither ends with this caller nor belongs to him.
+		go f.run(budget.WithOwner(context.WithoutCancel(ctx), ""), f.next)
 	}
 	return f.next
 }

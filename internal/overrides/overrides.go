@@ -23,6 +23,14 @@ type Set struct {
 	Revision revisions.Revision
 }
 
+// Size returns the size of the data of the documents in the set, in bytes.
+func (s Set) Size() (bytes int) {
+	for _, doc := range s.Documents {
+		bytes += len(doc.Data)
+	}
+	return bytes
+}
+
 // Of returns the overrides of a revision that are for a node, as a viewer may see them: without encrypted documents,
 // for a viewer who may not see these. 0 is the empty revision before the first one. Faults: those of
 // queries.View.Rendered; Invalid if an override cannot be read.

@@ -48,6 +48,9 @@ func Text(ctx context.Context, g *graph.Graph, title string, link func(name stri
 	}
 	defer m.Release(elementSize * elements)
 	text := draw(g, title, link)
+	if len(text) > maxSVG {
+		return "", tooLarge("It would have more than %d bytes", maxSVG)
+	}
 	m.Charge(byteCost * len(text))
 	if err := m.Hold(len(text)); err != nil {
 		return "", tooMuch(err, g)

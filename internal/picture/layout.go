@@ -25,7 +25,7 @@ const (
 	// maxMemory is how many KiB of address space Graphviz may use. It needs about 50 MiB for the largest pictures, and
 	// 100 MiB for its libraries.
 	maxMemory = 512 << 10
-	// maxSVG is how many bytes one picture may have.
+	// maxSVG is how many bytes one picture may have, and its source text.
 	maxSVG = 32 << 20
 	// Graphviz lays out this much in about four seconds and 50 MB, except for pathological graphs. An edge costs as much
 	// as it passes layers.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"purser/internal/authz"
+	"purser/internal/budget"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -68,7 +69,7 @@ type Listed struct {
 	Purged    *revisions.Purge // the last purge, nil if there was none
 }
 
-// List returns the revisions that match a query, with their verdicts.
+// List returns the revisions that match a query, with their verdicts. A page ends early if they are large.
 func (v View) List(ctx context.Context, query Query) (Listed, error) {
 	limit := query.Limit
 	if limit >= 0 {
@@ -86,16 +87,48 @@ func (v View) List(ctx context.Context, query Query) (Listed, error) {
 	if err != nil {
 		return Listed{}, fmt.Errorf("read revisions: %w", err)
 	}
-	byNumber := map[int64]revisions.Shown{}
-	for _, shown := range v.weigh(evidence) {
-		byNumber[shown.ID] = shown
+	byNumber := map[int64]revisions.Revision{}
+	for _, revision := range evidence.Revisions {
+		byNumber[revision.ID] = revision
 	}
+	spent, size := budget.NewMeter(ctx), 0
 	for _, number := range numbers {
-		if shown, ok := byNumber[number]; ok { // else it was deleted meanwhile
-			listed.Revisions = append(listed.Revisions, shown)
+		revision, ok := byNumber[number]
+		if !ok { // it was deleted meanwhile
+			continue
 		}
+		shown := v.weighOne(evidence, revision)
+		bytes := shownSize(shown)
+		if size += bytes; limit >= 0 && size > maxRead && len(listed.Revisions) > 0 {
+			listed.More = true
+			break
+		}
+		if err := spent.Hold(bytes); err != nil {
+			return Listed{}, budget.About(err, "list revision %d", number)
+		}
+		listed.Revisions = append(listed.Revisions, shown)
 	}
 	return listed, nil
+}
+
+// shownSize returns about the number of bytes that a revision takes in a list.
+func shownSize(shown revisions.Shown) int {
+	const revision, name, copies = 500, 150, 4 // a name is also part of a URL, escaped
+	size := revision + len(shown.Message)
+	for _, text := range slices.Concat(shown.Buckets, shown.Tags) {
+		size += len(text)
+	}
+	lists := [][]validations.Judged{shown.Verdict.Reported, shown.Verdict.Ignored}
+	for _, policy := range shown.Verdict.Policies {
+		size += revision
+		lists = append(lists, policy.Validations)
+	}
+	for _, list := range lists {
+		for _, judged := range list {
+			size += name + copies*len(judged.Name)
+		}
+	}
+	return size
 }
 
 // evidence reads a revision and the facts that its verdict is based on. Faults: NotFound, Gone.
@@ -132,15 +165,19 @@ func (s *Service) evidenceOf(ctx context.Context, id string) (Evidence, error) {
 func (v View) weigh(evidence Evidence) []revisions.Shown {
 	shown := make([]revisions.Shown, 0, len(evidence.Revisions))
 	for _, revision := range evidence.Revisions {
-		policies := revisions.InForce(evidence.Policies, revision.ID)
-		outcomes := evidence.Outcomes[revision.ID]
-		verdict := v.defaults.Weigh(policies, revision, outcomes, evidence.Now)
-		if at, ok := validations.NextExpiry(policies, outcomes, evidence.Now); ok {
-			v.lasts(at, evidence.Now)
-		}
-		shown = append(shown, revisions.Shown{Revision: revision, Verdict: verdict})
+		shown = append(shown, v.weighOne(evidence, revision))
 	}
 	return shown
+}
+
+func (v View) weighOne(evidence Evidence, revision revisions.Revision) revisions.Shown {
+	policies := revisions.InForce(evidence.Policies, revision.ID)
+	outcomes := evidence.Outcomes[revision.ID]
+	verdict := v.defaults.Weigh(policies, revision, outcomes, evidence.Now)
+	if at, ok := validations.NextExpiry(policies, outcomes, evidence.Now); ok {
+		v.lasts(at, evidence.Now)
+	}
+	return revisions.Shown{Revision: revision, Verdict: verdict}
 }
 
 // lasts records when a verdict changes, for Noting.

@@ -57,6 +57,14 @@ func Contents(documents []*Stored) []*document.Document {
 	return contents
 }
 
+// TextSize returns the size of documents as JSON, in bytes.
+func TextSize(documents []*Stored) (bytes int) {
+	for _, doc := range documents {
+		bytes += len(doc.Metadata) + len(doc.Data)
+	}
+	return bytes
+}
+
 // Size estimates the memory of a document in bytes, including its traits if they are decoded.
 func Size(doc *document.Document) int {
 	const overhead, entry = 512, 64 // overhead: its structures and references to it; entry: a label or a path

@@ -64,7 +64,8 @@ type Wish struct {
 	Secret  string // if empty, Add creates one and Set keeps the present one
 }
 
-// maxWebhooks bounds the webhooks of a site, because each event is delivered to all of them.
+// maxWebhooks bounds the webhooks of a site, because each event is delivered to all of them. Users share them as they
+// share a budget.Shares.
 const maxWebhooks = 100
 
 // Add adds a webhook and returns it with its secret, which is never shown again. Faults: Invalid, Forbidden if no hosts
@@ -86,8 +87,8 @@ func (s *Service) Add(ctx context.Context, wish Wish) (w Webhook, secret string,
 		return w, "", fmt.Errorf("store the webhook: %w", err)
 	}
 	if w.ID == 0 {
-		return w, "", fault.New(fault.Conflict, "TooManyWebhooks", "There are %d webhooks, the most that there may be; "+
-			"delete one first", maxWebhooks)
+		return w, "", fault.New(fault.Conflict, "TooManyWebhooks", "There may be %d webhooks, and one user can add "+
+			"another only while at least as many are free as that user would then have; delete one first", maxWebhooks)
 	}
 	return w, secret, nil
 }

@@ -79,7 +79,8 @@ type Store interface {
 	// Webhooks returns all webhooks in the order of creation.
 	Webhooks(ctx context.Context) ([]Webhook, error)
 	Webhook(ctx context.Context, id int64) (Webhook, error)
-	// AddWebhook adds a webhook unless there are already most webhooks. It returns the id, 0 if it was not added.
+	// AddWebhook adds a webhook unless there are already most webhooks, or its owner has his share of them: who has some
+	// gets another only if all that he would have is free as well. It returns the id, 0 if it was not added.
 	AddWebhook(ctx context.Context, w Webhook, most int) (int64, error)
 	// SetWebhook changes a webhook unless its sealed secret is not was, and reports whether it did.
 	SetWebhook(ctx context.Context, w Webhook, was []byte) (bool, error)

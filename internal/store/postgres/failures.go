@@ -151,7 +151,7 @@ func (d *DB) Within(ctx context.Context, limit time.Duration, do func(ctx contex
 
 // Sharing runs do with one of the connections that all calls share, each owner with his share of them.
 func (d *DB) Sharing(ctx context.Context, do func() error) error {
-	release, err := d.general.Acquire(ctx, budget.Owner(ctx), 1, false)
+	release, err := d.general.Acquire(ctx, budget.Claim{Weight: 1})
 	if err != nil {
 		return fmt.Errorf("wait for a connection: %w", err)
 	}

@@ -20,7 +20,9 @@ const (
 
 	insertWebhook = `INSERT INTO webhooks (site, url, types, enabled, reason, secret, created_at, owner)
 		SELECT $1, $2, $3::text[], $4, '', $5, $6, $7
-		WHERE (SELECT count(*) FROM webhooks WHERE site = $1) < $8::bigint RETURNING id`
+		FROM (SELECT $8::bigint - count(*) AS free, count(*) FILTER (WHERE owner = $7 AND $7 <> '') AS own
+			FROM webhooks WHERE site = $1) AS shares
+		WHERE free > 0 AND (own = 0 OR own < free) RETURNING id`
 
 	updateWebhook = `UPDATE webhooks SET url = $3, types = $4, enabled = $5, reason = $6, secret = $7, previous = $8,
 		rotated_at = $9, owner = $10 WHERE site = $1 AND id = $2 AND secret = $11`

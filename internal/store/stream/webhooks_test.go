@@ -54,3 +54,31 @@ func TestStream_Webhook_noID(t *testing.T) {
 		}
 	}
 }
+
+// One owner gets half of the webhooks, the next one half of the rest; whose owner is not known count for nobody.
+func TestStream_AddWebhook_shares(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, storetest.URL(t), defaults()).Stream
+	const most = 9
+	for _, c := range []struct {
+		owner string
+		want  int
+	}{{"", 1}, {"a", 4}, {"b", 2}, {"a", 0}, {"c", 1}, {"d", 1}, {"e", 0}, {"", 0}} {
+		added := 0
+		for range most + 1 {
+			w := webhooks.Webhook{URL: "https://a.example", Secret: []byte("s"), CreatedAt: time.Unix(0, 0), Owner: c.owner}
+			id, err := s.AddWebhook(t.Context(), w, most)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if id == 0 || c.owner == "" {
+				added += min(int(id), 1)
+				break
+			}
+			added++
+		}
+		if added != c.want {
+			t.Errorf("%q added %d webhooks, want %d", c.owner, added, c.want)
+		}
+	}
+}
