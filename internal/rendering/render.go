@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/rendering/declared"
@@ -150,8 +151,9 @@ type run struct {
 	*meter.Meter
 
 	options  Options
-	costs    costs
-	room     int64 // bytes of the limit that are left
+	request  *budget.Budget
+	paid     *budget.Meter // of what the request pays for
+	room     int64         // bytes of the limit that are left
 	paths    *paths.Parser
 	patterns *pattern.Compiler
 	memo     *tree.Memo
@@ -161,6 +163,10 @@ type run struct {
 	// unresolved is set once a secret was not found. Nothing that depends on secrets is kept then.
 	unresolved bool
 	problems   []*fault.Fault // see Outcome
+	// excess is what documents take beyond their share for their size, also those in the cache, in steps; excessive is one
+	// that the change brings, nil for none.
+	excess    int64
+	excessive *node
 }
 
 // newRun begins a rendering.
@@ -168,18 +174,24 @@ func newRun(ctx context.Context, documents []*document.Document, options Options
 	if options.Limit == 0 {
 		options.Limit = DefaultLimit
 	}
-	m := meter.New(ctx)
+	size := 0
+	for _, d := range documents {
+		size += len(d.Metadata) + len(d.Data)
+	}
+	request, paid := budget.From(ctx), budget.NewMeter(ctx)
+	shared := paid
+	if options.Cache == nil {
+		request.Grant(size)
+	} else {
+		request.GrantMemory(size)
+		shared = paid.ForOthers(size).ForDocument(size)
+	}
+	m := meter.New(shared)
 	patterns := pattern.NewCompiler(m)
 	return &run{
-		Meter: m, options: options, costs: newCosts(ctx, documents, options.Cache != nil), room: options.Limit,
+		Meter: m, options: options, request: request, paid: paid, room: options.Limit,
 		paths: paths.NewParser(m), patterns: patterns, memo: tree.NewMemo(patterns),
 	}
-}
-
-// End ends a rendering.
-func (r *run) End() {
-	r.Meter.End()
-	r.costs.end(r.Steps)
 }
 
 // render computes documents in their order.
@@ -194,7 +206,7 @@ func (r *run) render(documents []*document.Document) ([]*relations.Node, error) 
 	if err := r.computeAll(order); err != nil {
 		return order, err
 	}
-	return order, r.excessive()
+	return order, r.checkExcess()
 }
 
 // nodeSize is the memory of a node, in bytes.
@@ -358,7 +370,12 @@ func (r *run) appendPlace(places [][]string, p *paths.Path) [][]string {
 
 // stopped returns the error that stops the work on a document, nil if it may go on; doing names the part that was
 // worked on.
-func (r *run) stopped(n *node, doing string) error { return relations.Stopped(r.Meter, n.Node, doing) }
+func (r *run) stopped(n *node, doing string) error {
+	if err := r.Stopped(); err != nil && r.isOwn(n) && !budget.IsAlone(err) {
+		doing += ", with all others of the change"
+	}
+	return relations.Stopped(r.Meter, n.Node, doing)
+}
 
 // reserve reserves the room for a document's data.
 func (r *run) reserve(n *node, size int64) error {
