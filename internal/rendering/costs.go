@@ -38,24 +38,26 @@ func (r *run) eachSource(n *node, visit func(source *node)) {
 	}
 }
 
-// maxExcess bounds the excess of all documents of a revision, so that they can be computed anew at any time, in steps.
+// maxExcess bounds the work on all documents of a revision together, in addition to the share for their size, so that
+// they can be computed anew at any time, in steps.
 const maxExcess = 2 * budget.Second
 
-// exceed counts the excess of a document.
-func (r *run) exceed(n *node) {
-	if n.excess == 0 {
-		return
-	}
-	r.excess += n.excess
-	if r.isOwn(n) {
+// share is the work that a document may take for its size, in steps.
+func (n *node) share() int64 {
+	return int64(len(n.Document.Metadata)+len(n.Document.Data)) * budget.StepsPerByte
+}
+
+// count counts the work on a document, also on one that is in the cache.
+func (r *run) count(n *node) {
+	if r.total += n.cost; n.cost > n.share() && r.isOwn(n) {
 		r.excessive = n
 	}
 }
 
-// checkExcess returns an error if the excess of all documents is too large, and the change brings one that has a part
-// in it. Changes of others are not refused for it.
-func (r *run) checkExcess() error {
-	if r.excessive == nil || r.excess <= maxExcess {
+// checkTotal returns an error if the work on all documents is too much, and the change brings one that takes more than
+// its share. Changes of others are not refused for it.
+func (r *run) checkTotal() error {
+	if r.excessive == nil || r.total <= maxExcess+r.size*budget.StepsPerByte {
 		return nil
 	}
 	err := budget.About(budget.Exceeding(maxExcess), "render document %s, with all documents of the site that take more "+

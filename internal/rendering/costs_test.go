@@ -130,10 +130,22 @@ func TestRender_anew(t *testing.T) {
 }
 
 // All documents that take more than their size allows are bounded together. Who brings one too many is refused; others
-// are not.
+// are not. A large source does not count once for each document that takes from it.
 func TestRender_excess(t *testing.T) {
 	t.Parallel()
-	documents, kept := sketch(t, several(25, 200)), NewCache(1<<20)
+	large := "site s | data {v: 1, large: " + strings.Repeat("x", 400_000) + "}\n" +
+		repeated(14, "site d%d"+strings.Repeat(" | sub s .v > .l[*]", 200)+" | data {l: ["+strings.Repeat("1, ", 6_000)+"]}", "\n")
+	for name, text := range map[string]string{"small source": several(25, 200), "large source": large} {
+		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
+			t.Parallel()
+			refusesExcess(t, sketch(t, text))
+		})
+	}
+}
+
+func refusesExcess(t *testing.T, documents []*document.Document) {
+	t.Helper()
+	kept := NewCache(1 << 20)
 	render := func(changed string) error {
 		_, err := Render(budgeted(t), documents, Options{Cache: kept, Changed: func(d *document.Document) bool { return d.Name == changed }})
 		return err

@@ -22,10 +22,9 @@ func (r *run) make(n *node) error {
 	if err != nil {
 		return err
 	}
-	n.cost = min(own.Steps(), allowed)
-	n.done, n.excess = true, max(0, n.cost-(allowed-alone))
+	n.done, n.cost = true, min(own.Steps(), allowed)
 	if len(n.refusals) > 0 && r.mayKeep(n) {
-		r.options.Cache.add(n.key, &made{sizes: n.sizes, notes: n.notes, cost: n.cost, excess: n.excess}, 0)
+		r.options.Cache.add(n.key, &made{sizes: n.sizes, notes: n.notes, cost: n.cost}, 0)
 	}
 	return nil
 }

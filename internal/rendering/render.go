@@ -163,10 +163,9 @@ type run struct {
 	// unresolved is set once a secret was not found. Nothing that depends on secrets is kept then.
 	unresolved bool
 	problems   []*fault.Fault // see Outcome
-	// excess is what documents take beyond their share for their size, also those in the cache, in steps; excessive is one
-	// that the change brings, nil for none.
-	excess    int64
-	excessive *node
+	size       int64          // of all documents, in bytes
+	total      int64          // steps that computing them takes or took
+	excessive  *node          // a document of the change that takes more than its share, nil for none
 }
 
 // newRun begins a rendering.
@@ -189,7 +188,7 @@ func newRun(ctx context.Context, documents []*document.Document, options Options
 	m := meter.New(shared)
 	patterns := pattern.NewCompiler(m)
 	return &run{
-		Meter: m, options: options, request: request, paid: paid, room: options.Limit,
+		Meter: m, options: options, request: request, paid: paid, room: options.Limit, size: int64(size),
 		paths: paths.NewParser(m), patterns: patterns, memo: tree.NewMemo(patterns),
 	}
 }
@@ -206,7 +205,7 @@ func (r *run) render(documents []*document.Document) ([]*relations.Node, error) 
 	if err := r.computeAll(order); err != nil {
 		return order, err
 	}
-	return order, r.checkExcess()
+	return order, r.checkTotal()
 }
 
 // nodeSize is the memory of a node, in bytes.
@@ -283,7 +282,7 @@ func (r *run) compute(n *node) error {
 		}
 	}
 	r.tell(n)
-	r.exceed(n)
+	r.count(n)
 	if n.Cause != nil {
 		return nil //nolint:nilerr // as above
 	}
