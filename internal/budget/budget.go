@@ -2,7 +2,8 @@
 //
 // Costs are counted while the work is done: in steps, each about a nanosecond of one core, and in bytes that are held
 // in memory. A request begins with a fixed sum. Reading documents grants more, in proportion to their size. Work on
-// documents of others is lent to a request, and does not count against its own.
+// documents of others, whose outcomes are kept, is counted apart (Meter.ForOthers): a request pays for what it brings,
+// and does a bounded part of the rest.
 //
 // A request that turns out to be large waits for one of a few permits before it continues, which are shared among the
 // users (Shares), with priority for changes. So small requests always find a free core, nobody keeps the large ones of
@@ -19,6 +20,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"purser/internal/fault"
 )
@@ -47,8 +49,8 @@ const (
 type Budget struct {
 	pool *Pool
 
-	steps, bytes       atomic.Int64 // spent; held
-	maxSteps, maxBytes atomic.Int64
+	steps, others, bytes          atomic.Int64 // spent in all, and on documents of others; held
+	maxSteps, maxOthers, maxBytes atomic.Int64
 
 	large atomic.Bool // it has a permit
 
@@ -61,38 +63,19 @@ type Budget struct {
 // revokes it.
 func (b *Budget) Grant(bytes int) {
 	b.maxSteps.Add(int64(bytes) * StepsPerByte)
-	b.maxBytes.Add(int64(bytes) * bytesPerByte)
+	b.GrantMemory(bytes)
 }
 
-// Lend lets the request work on documents of others, whose size is given in bytes, beside what it may do itself; anew
-// says whether the work may have to be done from the beginning, which is allowed a request's fixed sum too. It returns
-// the number of steps that the work may take. Those that it did not take must be returned; the memory need not.
-func (b *Budget) Lend(bytes int, anew bool) (steps int64) {
-	b.Grant(bytes)
-	if steps = int64(bytes) * StepsPerByte; anew {
-		steps += maxSteps
-		b.maxSteps.Add(maxSteps)
-	}
-	return steps
-}
-
-// Allow allows a number of steps more, or takes steps back that were lent.
-func (b *Budget) Allow(steps int64) { b.maxSteps.Add(steps) }
-
-// Left returns the number of steps that the request may still take.
-func (b *Budget) Left() int64 { return b.maxSteps.Load() - b.steps.Load() }
+// GrantMemory is Grant without the work.
+func (b *Budget) GrantMemory(bytes int) { b.maxBytes.Add(int64(bytes) * bytesPerByte) }
 
 // Spent returns the number of steps counted so far and of bytes held now.
 func (b *Budget) Spent() (steps, bytes int64) { return b.steps.Load(), b.bytes.Load() }
 
-// Restore reverts the counts to earlier results of Spent, when what was done since is to be done again.
-func (b *Budget) Restore(steps, bytes int64) {
-	b.steps.Store(steps)
-	b.bytes.Store(bytes)
-}
-
-func (b *Budget) count(steps int64) {
-	b.steps.Add(steps)
+func (b *Budget) count(steps int64, others bool) {
+	if b.steps.Add(steps); others {
+		b.others.Add(steps)
+	}
 	b.pool.steps.Add(steps)
 }
 
@@ -103,7 +86,7 @@ var ErrLarge = errors.New("the request has become large")
 func (b *Budget) check(ctx context.Context) error {
 	steps, bytes := b.Spent()
 	switch {
-	case steps > b.maxSteps.Load():
+	case steps-b.others.Load() > b.maxSteps.Load():
 		return Exceeding(b.maxSteps.Load())
 	case bytes > b.maxBytes.Load():
 		return exceeded(false, "it takes more than %d MiB of memory", b.maxBytes.Load()/MiB)
@@ -165,10 +148,19 @@ func (b *Budget) yield() {
 	}
 }
 
-const tooMuchWork = "it takes more than %.1f s of work"
+// busy returns the error of a request that has done its part of the work on documents of others. Fault: Unavailable.
+func (b *Budget) busy() error {
+	busy := fault.New(fault.Unavailable, "HTTPServiceUnavailable", "Documents that were there before have to be rendered "+
+		"or checked first, because they depend on the change or are not in memory, which takes more than %.1f s; nothing "+
+		"was stored, send the request again: it goes on from there", float64(b.maxOthers.Load())/Second)
+	busy.RetryAfter = time.Second
+	return busy
+}
 
 // Exceeding returns the error of work that takes more than a number of steps.
-func Exceeding(steps int64) error { return exceeded(false, tooMuchWork, float64(steps)/Second) }
+func Exceeding(steps int64) error {
+	return exceeded(false, "it takes more than %.1f s of work", float64(steps)/Second)
+}
 
 func exceeded(alone bool, format string, args ...any) error {
 	return &Exceeded{fault.New(fault.TooLarge, "HTTPPayloadTooLarge", format, args...), alone}

@@ -318,10 +318,46 @@ func TestMeter_ForDocument(t *testing.T) {
 			if steps, _ := budget.From(ctx).Spent(); steps != int64(c.before+c.steps) || pool.Steps() != steps {
 				t.Errorf("the request spent %d steps, all together %d", steps, pool.Steps())
 			}
-			budget.From(ctx).Restore(0, 0)
-			if err := m.Check(); err != nil {
-				t.Errorf("after it was restored: %v", err)
-			}
 		})
+	}
+}
+
+// The request does not pay for work on documents of others. It ends with a piece that exceeds what the request may do of
+// it, and each piece has a limit of its own.
+func TestMeter_ForOthers(t *testing.T) {
+	t.Parallel()
+	ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+	defer end()
+	m := budget.NewMeter(ctx)
+	piece := func(steps int) error {
+		own := m.ForOthers(budget.MiB).ForDocument(budget.MiB)
+		own.Charge(steps)
+		return own.Done(nil)
+	}
+	const second = budget.Second
+	for i, c := range []struct {
+		steps       int
+		alone, busy bool
+	}{
+		{steps: 2 * second},
+		{steps: 3 * second, alone: true}, // 3 s are allowed so far
+		{steps: 1, busy: true},           // 3.5 s, and 5 s are spent
+		{steps: 1, busy: true},
+		{steps: 1, busy: true},
+		{steps: 1, busy: true},
+		{steps: 1}, // 5.5 s
+	} {
+		err := piece(c.steps)
+		if budget.IsAlone(err) != c.alone || (fault.KindOf(err) == fault.Unavailable) != c.busy || (err != nil) != (c.alone || c.busy) {
+			t.Errorf("%d. piece: %v", i+1, err)
+		}
+	}
+	m.Charge(2 * second)
+	if err := m.Check(); err != nil {
+		t.Errorf("the request paid for others: %v", err)
+	}
+	m.Charge(1)
+	if err := m.Check(); fault.KindOf(err) != fault.TooLarge {
+		t.Errorf("what the request may take itself grew: %v", err)
 	}
 }

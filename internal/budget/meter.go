@@ -13,6 +13,8 @@ type Meter struct {
 	pending int64
 
 	spent, limit int64 // of this meter alone; without a limit it is 0
+	others       bool  // see ForOthers
+	late         bool  // the request had done its part of the work on documents of others
 }
 
 // often is the number of steps after which a meter checks the budget and the context.
@@ -27,7 +29,22 @@ func NewMeter(ctx context.Context) *Meter { return &Meter{ctx: ctx, budget: From
 func (m *Meter) ForDocument(bytes int) *Meter { return m.Within(maxSteps + int64(bytes)*StepsPerByte) }
 
 // Within is ForDocument with a limit in steps.
-func (m *Meter) Within(steps int64) *Meter { return &Meter{ctx: m.ctx, budget: m.budget, limit: steps} }
+func (m *Meter) Within(steps int64) *Meter {
+	late := m.others && m.budget.others.Load() > m.budget.maxOthers.Load()
+	return &Meter{ctx: m.ctx, budget: m.budget, limit: steps, others: m.others, late: late}
+}
+
+// ForOthers returns a meter for work on documents of others, of a size in bytes. The request does not pay for what is
+// counted by ForDocument and Within of that meter. The outcome of each must be kept: once all of them have taken more
+// than a request's fixed sum and their sizes allow, Check of those that begin then returns a fault Unavailable, and the
+// next request goes on from there.
+func (m *Meter) ForOthers(bytes int) *Meter {
+	m.budget.maxOthers.Add(int64(bytes) * StepsPerByte)
+	return &Meter{ctx: m.ctx, budget: m.budget, others: true}
+}
+
+// Steps returns the number of steps that this meter has counted.
+func (m *Meter) Steps() int64 { return m.spent + m.pending }
 
 // Charge counts steps. A loop that may be long must also call Check.
 func (m *Meter) Charge(steps int) { m.pending += int64(steps) }
@@ -60,15 +77,18 @@ func (m *Meter) Done(err error) error {
 }
 
 func (m *Meter) look() error {
-	m.budget.count(m.pending)
+	m.budget.count(m.pending, m.others && m.limit > 0)
 	m.spent += m.pending
 	m.pending = 0
 	if m.ctx.Err() != nil {
 		return fmt.Errorf("give up: %w", context.Cause(m.ctx))
 	}
+	if m.late {
+		return m.budget.busy()
+	}
 	err := m.budget.check(m.ctx)
 	if _, spent := err.(*Exceeded); !spent && m.limit > 0 && m.spent > m.limit { //nolint:errorlint // it is not wrapped
-		return exceeded(true, tooMuchWork, float64(m.limit)/Second)
+		return exceeded(true, "it takes more than %.2f s of work", float64(m.limit)/Second)
 	}
 	return err
 }

@@ -37,6 +37,7 @@ func Permits(bytes int64) int64 {
 func (p *Pool) Begin(ctx context.Context) (_ context.Context, end func()) {
 	b := &Budget{pool: p}
 	b.maxSteps.Store(maxSteps)
+	b.maxOthers.Store(maxSteps)
 	b.maxBytes.Store(MaxBytes)
 	return context.WithValue(ctx, key{}, b), b.end
 }

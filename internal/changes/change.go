@@ -359,7 +359,6 @@ func (s *Service) append(ctx context.Context, commit revisions.Commit, judgement
 	}
 	s.observe("store", began)
 	s.seen.Store(&revisions.Head{Revision: stored.Revision.ID, Stamp: stored.Revision.Stamp})
-	s.newJudge(options).Note(stored.Revision.Stamp)
 	if rendered := judgement.Rendered; rendered != nil {
 		s.Rendered.Add(judging.RenderKey{Revision: stored.Revision.ID, Stamp: stored.Revision.Stamp, Cleartext: false},
 			*rendered, rendered.Size)

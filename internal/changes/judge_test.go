@@ -375,7 +375,7 @@ func TestJudge_judge_budget(t *testing.T) {
 	}
 }
 
-// This also holds for compiling a DataSchema and for finding the client versions that it needs.
+// This also holds for compiling a DataSchema that it brings, and for finding the client versions that it needs.
 func TestJudge_judge_budgetOfSchema(t *testing.T) {
 	t.Parallel()
 	var properties strings.Builder
@@ -397,8 +397,7 @@ func TestJudge_judge_budgetOfSchema(t *testing.T) {
 			t.Parallel()
 			s, _ := service(keyword{})
 			s.ClientVersions = validations.ClientVersions{"p": "1"}
-			put(t, s, "a", c.schema)
-			change := judged(t, s, "b", widget("w", "{x: y}"))
+			change := judged(t, s, "b", c.schema+widget("w", "{x: y}"))
 			s.Engine = validations.NewEngine(validations.Options{Extensions: []validations.Extension{keyword{}}}) // which has compiled nothing
 			ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
 			defer end()

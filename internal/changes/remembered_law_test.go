@@ -194,15 +194,20 @@ func tenantOf(t testing.TB, of load, bodies []string) *tenant {
 // put makes a change and returns the steps that it takes, in all budgets.
 func (of *tenant) put(t testing.TB) int64 {
 	t.Helper()
+	steps, err := of.tryPut()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return steps
+}
+
+func (of *tenant) tryPut() (steps int64, err error) {
 	of.changes++
 	pool := budget.NewPool(1, time.Minute)
 	ctx, end := pool.Begin(context.Background())
 	defer end()
-	_, err := of.service.Put(ctx, "mine", []byte(of.change(of.changes)), document.YAML, revisions.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pool.Steps()
+	_, err = of.service.Put(ctx, "mine", []byte(of.change(of.changes)), document.YAML, revisions.Options{})
+	return pool.Steps(), err
 }
 
 // A small change costs about the same beside documents of others that are costly to judge as beside harmless ones, from

@@ -43,8 +43,6 @@ type Service struct {
 
 	// whole is set if judging the last change needed all documents; the next change reads them immediately.
 	whole atomic.Bool
-	// lastJudged is the last revision that this process judged.
-	lastJudged judging.Judged
 	// seen is the newest state that this process has seen. Changes that expect another one are probably refused.
 	seen atomic.Pointer[revisions.Head]
 }
@@ -75,7 +73,6 @@ func beside(work func()) (wait func()) {
 func (s *Service) newJudge(options revisions.Options) judging.Judge {
 	return judging.Judge{
 		Renderer: s.renderer(options.DryRun && !options.Viewer.Encrypted), Defaults: s.DefaultValidations,
-		Judged: &s.lastJudged,
 	}
 }
 

@@ -35,7 +35,14 @@ func (j Judge) check(ctx context.Context, snapshot revisions.Snapshot, s scope) 
 			made[i] = revisions.Check{Pair: pair, Findings: bounded(known.Findings, &open)}
 			return nil
 		}
-		own := meterFor(confined, meter, Refers(doc)).ForDocument(len(doc.Data) + len(s.schemas[pair.Rule].Text))
+		own := meter
+		switch {
+		case Refers(doc):
+			own = budget.NewMeter(confined)
+		case cleartext: // so that it is remembered
+			own = j.meterFor(meter, doc.Identity, doc.Data)
+		}
+		own = own.ForDocument(len(doc.Data) + len(s.schemas[pair.Rule].Text))
 		found, err := j.findings(ctx, own, checkers[pair.Rule], doc, s.ofSecret(pair.Rule))
 		found, err = sparing(own, found, err, Refers(doc))
 		if err != nil {
@@ -63,20 +70,12 @@ func (j Judge) check(ctx context.Context, snapshot revisions.Snapshot, s scope) 
 }
 
 // secretSteps limits the work of all checks in one request that involve secrets, and aloneSteps that of one of them, in
-// addition to its share for its size.
+// addition to its share for its size. They have a separate budget, so that the answer to a request does not reveal how
+// much work a secret takes.
 const (
 	secretSteps = budget.Second
 	aloneSteps  = secretSteps / 4
 )
-
-// meterFor returns the meter of a check. Checks that involve secrets have a separate budget, so that the answer to a
-// request does not reveal how much work a secret takes.
-func meterFor(confined context.Context, meter *budget.Meter, secret bool) *budget.Meter {
-	if secret {
-		return budget.NewMeter(confined)
-	}
-	return meter
-}
 
 // sparing turns the exceeded limit of the meter of one check into a finding. For a check that involves a secret, it
 // does the same with an exhausted budget.

@@ -19,8 +19,6 @@ type Judge struct {
 	Defaults revisions.Defaults
 	// Always are the validations of a whole revision to perform; nil performs those that the policies require.
 	Always []string
-	// Judged notes the last revision that was judged; nil notes none.
-	Judged *Judged
 }
 
 // required returns the names of the validations to perform.
@@ -65,19 +63,9 @@ func (j Judgement) Failed() bool {
 }
 
 // Judge judges a diff of a snapshot that has the parts of the site that Need returned. The change pays for what it
-// brings, not for what was there before.
-func (j Judge) Judge(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (
-	made Judgement, err error,
-) {
-	err = j.paying(ctx, snapshot, diff, func(j Judge) (err error) {
-		made, err = j.judge(ctx, snapshot, diff)
-		return err
-	})
-	return made, err
-}
-
-func (j Judge) judge(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (Judgement, error) {
-	j.Changed = diff.Added
+// brings, not for what was there before. Fault: Unavailable if that takes too much work at once; the next call goes on.
+func (j Judge) Judge(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (Judgement, error) {
+	j.Renderer = j.bringing(diff.Added)
 	scope, err := j.scope(ctx, snapshot, diff)
 	if err != nil {
 		return Judgement{}, err
@@ -134,22 +122,12 @@ func (j Judgement) joined(required []string) Judgement {
 }
 
 // Need returns the parts of the site needed to judge a diff. A larger snapshot may need more.
-func (j Judge) Need(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (
-	need revisions.Need, err error,
-) {
+func (j Judge) Need(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (revisions.Need, error) {
 	if !diff.Changes {
-		return need, nil
+		return revisions.Need{}, nil
 	}
-	err = j.paying(ctx, snapshot, diff, func(j Judge) (err error) {
-		need, err = j.need(ctx, snapshot, diff)
-		return err
-	})
-	return need, err
-}
-
-func (j Judge) need(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (revisions.Need, error) {
 	need := revisions.Need{Evidence: true, Kinds: Kinds(diff.Added)}
-	j.Changed = diff.Added
+	j.Renderer = j.bringing(diff.Added)
 	policies, err := policiesAfter(budget.NewMeter(ctx), snapshot.Policies, diff)
 	if err != nil {
 		return need, err

@@ -92,8 +92,9 @@ func write(to io.Writer, doc puppet.Document) {
 
 // readType reads a document that describes a type.
 func (r Renderer) readType(meter *budget.Meter, doc puppet.Document) (*puppet.Type, aboutType, error) {
-	described, problems, err := doc.Type(meter)
-	if err != nil {
+	own := r.meterFor(meter, doc.Identity, doc.Data).ForDocument(len(doc.Data))
+	described, problems, err := doc.Type(own)
+	if err = own.Done(err); err != nil {
 		return nil, aboutType{}, budget.About(err, "read the type that document %s describes", doc.Identity)
 	}
 	about := aboutType{problems: problems}
@@ -191,7 +192,7 @@ const tooManyOverrides = "The overrides are not checked any further, because tha
 func (r Renderer) checkOverride(meter *budget.Meter, doc puppet.Document, types described) (
 	about aboutOverride, err error,
 ) {
-	own := meter.ForDocument(len(doc.Data))
+	own := r.meterFor(meter, doc.Identity, doc.Data).ForDocument(len(doc.Data))
 	in, _, form, err := doc.Instance(own)
 	if err == nil {
 		about.uses, about.guesses = types.used(in)

@@ -25,10 +25,10 @@ const (
 func (r Renderer) packageResult(ctx context.Context, documents []*revisions.Stored) (RevisionResult, error) {
 	result := RevisionResult{Name: validations.PackageValidation}
 	var packages []*revisions.Stored
-	sum := sha256.New()
+	sum, size := sha256.New(), 0
 	for _, doc := range documents {
 		if doc.IsPackage() && !doc.Traits().Encrypted {
-			packages = append(packages, doc)
+			packages, size = append(packages, doc), size+len(doc.Data)
 			_, _ = fmt.Fprintf(sum, "%q %q %x\n", doc.Name, doc.Layer, doc.Digest) // a hash returns no error
 		}
 	}
@@ -36,7 +36,9 @@ func (r Renderer) packageResult(ctx context.Context, documents []*revisions.Stor
 	messages, known := derived[[]fault.Message](r.Documents, all)
 	if !known {
 		var err error
-		if messages, err = comparePackages(budget.NewMeter(ctx), packages); err != nil {
+		own := budget.NewMeter(ctx).ForOthers(size).ForDocument(size)
+		messages, err = comparePackages(own, packages)
+		if err = own.Done(err); err != nil {
 			return result, budget.About(err, "compare packages")
 		}
 		r.Documents.remember(all, messages, sizeOfMessages(messages))

@@ -86,6 +86,7 @@ func (r Renderer) registered(ctx context.Context, rendered Computed) (schemas []
 	}
 	err = budget.ForEach(ctx, len(schemas), func(meter *budget.Meter, i int) error {
 		schema := schemas[i]
+		meter = r.meterFor(meter, schema.Identity, schema.Data)
 		var names bool
 		var err error
 		schema.of = registry.DataSchema(rendered.digest(schema.Stored), schema.Name)
@@ -100,7 +101,7 @@ func (r Renderer) registered(ctx context.Context, rendered Computed) (schemas []
 		if err == nil && !schema.isUsable && !r.Compat {
 			err = schema.blame(meter, r.Engine)
 		}
-		return readingSchema(err, schema.Stored)
+		return readingSchema(meter.Done(err), schema.Stored)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the DataSchemas: %w", err)

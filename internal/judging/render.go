@@ -114,15 +114,32 @@ type Renderer struct {
 	Defaults validations.ClientVersions
 	// Documents caches documents of earlier renderings; nil caches nothing. It does not affect the result.
 	Documents *DocumentCache
-	// Changed are the documents that the request brings; its budget pays for rendering them.
-	Changed []*revisions.Stored
 	// Compat reports faults in the reference's words and gives no warnings.
 	Compat bool
 	// Withhold leaves out encrypted documents, those that take something from them, and messages about them, so that the
 	// result does not depend on secrets.
 	Withhold bool
 
-	payer payer
+	// brought are the documents that the request brings.
+	brought map[document.Identity]bool
+}
+
+// bringing returns a Renderer for a request that brings documents.
+func (r Renderer) bringing(documents []*revisions.Stored) Renderer {
+	r.brought = make(map[document.Identity]bool, len(documents))
+	for _, doc := range documents {
+		r.brought[doc.Identity] = true
+	}
+	return r
+}
+
+// meterFor returns the meter of the work on a document, given with its data. The outcome must be kept. The request pays
+// only if it brings the document.
+func (r Renderer) meterFor(meter *budget.Meter, id document.Identity, data []byte) *budget.Meter {
+	if r.brought[id] {
+		return meter
+	}
+	return meter.ForOthers(len(data))
 }
 
 // withPolicy adds fallback to documents without a LayeringPolicy. It returns the added policy, or nil.
@@ -199,8 +216,8 @@ func (r Renderer) compute(ctx context.Context, stored []*revisions.Stored, only 
 ) {
 	resolver := newResolver(ctx, r.Vault, stored)
 	options := rendering.Options{
-		Only: only, Compat: r.Compat, Withhold: r.Withhold, Resolve: resolver.resolve(), Changed: isOneOf(r.Changed),
-		Examine: only == nil,
+		Only: only, Compat: r.Compat, Withhold: r.Withhold, Resolve: resolver.resolve(), Examine: only == nil,
+		Changed: func(doc *document.Document) bool { return r.brought[doc.Identity] },
 	}
 	outcome, err := rendering.Render(ctx, revisions.Contents(stored), r.Documents.options(options))
 	if resolver.failure != nil {
@@ -245,18 +262,6 @@ func (r Renderer) compute(ctx context.Context, stored []*revisions.Stored, only 
 		}
 	}
 	return out, nil
-}
-
-// isOneOf returns a function that reports whether a document is one of some, nil for none.
-func isOneOf(documents []*revisions.Stored) func(*document.Document) bool {
-	if len(documents) == 0 {
-		return nil
-	}
-	set := make(map[*document.Document]bool, len(documents))
-	for _, doc := range documents {
-		set[doc.Document] = true
-	}
-	return func(doc *document.Document) bool { return set[doc] }
 }
 
 // exhausted marks the fault of an exhausted budget as secret if any of the documents is encrypted, and adds what to do:

@@ -135,18 +135,23 @@ func (r Renderer) findingsOf(confined context.Context, meter *budget.Meter, doc 
 	checker, _ := r.Engine.BuiltIn(o.rule)
 	if o.schema != nil {
 		var err error
-		if checker, err = o.schema.compiled(meter, r.Engine); err != nil {
+		if checker, err = o.schema.compiled(r.meterFor(meter, o.schema.Identity, o.schema.Data), r.Engine); err != nil {
 			return nil, false, readingSchema(err, o.schema.Stored)
 		}
 	}
-	own := meter.ForDocument(len(doc.Data) + len(o.text()))
+	own := r.meterFor(meter, doc.Identity, doc.Data)
+	if o.secret && r.brought[doc.Identity] {
+		own = budget.NewMeter(confined)
+	}
 	if o.secret {
-		own = meterFor(confined, meter, r.payer != byNobody).Within(aloneSteps + int64(len(doc.Data))*budget.StepsPerByte)
+		own = own.Within(aloneSteps + int64(len(doc.Data))*budget.StepsPerByte)
+	} else {
+		own = own.ForDocument(len(doc.Data) + len(o.text()))
 	}
 	found, err = checker.Check(own, doc.Data)
 	err = own.Done(err)
 	_, spent := errors.AsType[*budget.Exceeded](err)
-	found, err = sparing(own, found, err, o.secret && r.payer != byChange)
+	found, err = sparing(own, found, err, o.secret)
 	return found, !spent || !o.secret || budget.IsAlone(err), err
 }
 

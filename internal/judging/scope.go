@@ -23,6 +23,8 @@ type scope struct {
 	// pairs are the checks of the subjects, by document; subjects without a rule have none.
 	pairs   map[*revisions.Stored]revisions.Pair
 	schemas map[validations.Rule]validations.DataSchema
+	// registering are the documents that give the DataSchemas.
+	registering map[validations.Rule]*revisions.Stored
 	// secret are the rules that depend on client versions from a secret.
 	secret map[validations.Rule]bool
 	// withheld reports whether documents are left out because they or their schemas depend on secrets.
@@ -55,17 +57,19 @@ func (j Judge) scope(ctx context.Context, snapshot revisions.Snapshot, diff revi
 	}
 	rules := validations.Rules{Registered: make(map[string]validations.Rule, len(registering)), ControlOnly: j.Compat}
 	s.schemas, s.secret = map[validations.Rule]validations.DataSchema{}, map[validations.Rule]bool{}
+	s.registering = map[validations.Rule]*revisions.Stored{}
 	unknown := map[string]bool{} // document schemas whose DataSchemas name withheld client versions
 	digest := s.versions.Digest()
 	for _, doc := range registering {
 		schema := registry.DataSchema(doc.Digest, doc.Name)
-		rule, names, err := j.ruleOf(meter, schema, s.versions, digest, unknownVersions)
-		if err != nil {
+		own := j.meterFor(meter, doc.Identity, doc.Data)
+		rule, names, err := j.ruleOf(own, schema, s.versions, digest, unknownVersions)
+		if err = own.Done(err); err != nil {
 			return s, readingSchema(err, doc)
 		}
 		unknown[doc.Name] = names && unknownVersions
 		s.secret[rule] = names && s.versions.AreSecret()
-		rules.Registered[doc.Name], s.schemas[rule] = rule, schema
+		rules.Registered[doc.Name], s.schemas[rule], s.registering[rule] = rule, schema, doc
 	}
 	if j.Withhold {
 		s.subjects = slices.DeleteFunc(s.subjects, func(doc *revisions.Stored) bool {
@@ -132,8 +136,9 @@ func (j Judge) changed(meter *budget.Meter, registry validations.Registry, regis
 		return kinds, nil
 	}
 	for _, doc := range registering {
-		names, err := j.Engine.NamesVersions(meter, registry.DataSchema(doc.Digest, doc.Name))
-		if err != nil {
+		own := j.meterFor(meter, doc.Identity, doc.Data)
+		names, err := j.Engine.NamesVersions(own, registry.DataSchema(doc.Digest, doc.Name))
+		if err = own.Done(err); err != nil {
 			return nil, readingSchema(err, doc)
 		}
 		if names {
@@ -206,8 +211,9 @@ func (j Judge) checkers(ctx context.Context, s scope, documents []*revisions.Sto
 	compiled := make([]validations.Checker, len(unknown))
 	err := budget.ForEach(ctx, len(unknown), func(meter *budget.Meter, i int) (err error) {
 		rule := s.pairs[unknown[i]].Rule
-		compiled[i], err = j.Engine.Compile(meter, s.schemas[rule], s.versions)
-		return budget.About(err, "compile the DataSchema %s", unknown[i].Schema)
+		own := j.meterFor(meter, s.registering[rule].Identity, s.registering[rule].Data)
+		compiled[i], err = j.Engine.Compile(own, s.schemas[rule], s.versions)
+		return budget.About(own.Done(err), "compile the DataSchema %s", unknown[i].Schema)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("compile DataSchemas: %w", err)

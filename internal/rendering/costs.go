@@ -1,52 +1,13 @@
 package rendering
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"time"
 
 	"purser/internal/budget"
-	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/rendering/meter"
 	"purser/internal/rendering/relations"
 )
-
-// costs says who pays for the work of one rendering. The request's budget pays for documents that its change brings, as
-// far as they have to be computed. The rest is lent to it: reading all documents, and computing others, because they
-// depend on a change or no cache has them. So nobody's change is refused for what others have made.
-type costs struct {
-	request *budget.Budget
-	lent    int64 // steps
-	left    int64 // steps that the request had left, and those that it is granted for the size of what it brings
-	own     int64 // steps that were spent on that
-	// excess is what documents take beyond their share for their size, also those in the cache; excessive is one that the
-	// change brings, nil for none.
-	excess    int64
-	excessive *node
-}
-
-// newCosts lends the request the work on documents; kept says whether a cache keeps what it computes.
-func newCosts(ctx context.Context, documents []*document.Document, kept bool) costs {
-	size := 0
-	for _, d := range documents {
-		size += len(d.Metadata) + len(d.Data)
-	}
-	request := budget.From(ctx)
-	left := request.Left()
-	return costs{request: request, left: left, lent: request.Lend(size, kept)}
-}
-
-// end returns what the rendering did not need of what was lent; spent is the number of its steps.
-func (c *costs) end(spent int64) { c.request.Allow(-max(0, c.lent-(spent-c.own))) }
-
-// grant grants the request the work on a document that is computed now, and on the checks of it, by its size.
-func (c *costs) grant(bytes int, own bool) {
-	if c.request.Grant(bytes); own {
-		c.left += int64(bytes) * budget.StepsPerByte
-	}
-}
 
 // alone is what every document may cost, in addition to its share for its size, in steps.
 const alone = budget.Second / 10
@@ -77,34 +38,32 @@ func (r *run) eachSource(n *node, visit func(source *node)) {
 	}
 }
 
-// maxExcess bounds the excess of all documents of a revision, so that they can be computed anew at any time, in steps.
+// maxExcess bounds the work on all documents of a revision together, in addition to the share for their size, so that
+// they can be computed anew at any time, in steps.
 const maxExcess = 2 * budget.Second
 
-// exceed counts the excess of a document.
-func (r *run) exceed(n *node) {
-	if n.excess == 0 {
-		return
-	}
-	r.costs.excess += n.excess
-	if r.isOwn(n) {
-		r.costs.excessive = n
+// share is the work that a document may take for its size, in steps.
+func (n *node) share() int64 {
+	return int64(len(n.Document.Metadata)+len(n.Document.Data)) * budget.StepsPerByte
+}
+
+// count counts the work on a document, also on one that is in the cache.
+func (r *run) count(n *node) {
+	if r.total += n.cost; n.cost > n.share() && r.isOwn(n) {
+		r.excessive = n
 	}
 }
 
-// excessive returns an error if the excess of all documents is too large, and the change brings one that has a part in
-// it. Changes of others are not refused for it.
-func (r *run) excessive() error {
-	if n := r.costs.excessive; n != nil && r.costs.excess > maxExcess {
-		return tooMuch(n, maxExcess, "with all documents of the site that take more than their size allows")
+// checkTotal returns an error if the work on all documents is too much, and the change brings one that takes more than
+// its share. Changes of others are not refused for it.
+func (r *run) checkTotal() error {
+	if r.excessive == nil || r.total <= maxExcess+r.size*budget.StepsPerByte {
+		return nil
 	}
-	return nil
-}
-
-// tooMuch returns the error of a change that brings documents that take too many steps.
-func tooMuch(n *node, steps int64, others string) error {
-	err := budget.About(budget.Exceeding(steps), "render document %s, %s", n.Identity, others)
+	err := budget.About(budget.Exceeding(maxExcess), "render document %s, with all documents of the site that take more "+
+		"than their size allows", r.excessive.Identity)
 	if f, ok := errors.AsType[*fault.Fault](err); ok {
-		return relations.About(f, n.Node)
+		return relations.About(f, r.excessive.Node)
 	}
 	return err
 }
@@ -112,21 +71,14 @@ func tooMuch(n *node, steps int64, others string) error {
 // isOwn reports whether the change brings a document.
 func (r *run) isOwn(n *node) bool { return r.options.Changed != nil && r.options.Changed(n.Document) }
 
-// pay notes who pays for the steps that a document took, and returns an error if these are too many.
-func (r *run) pay(n *node, own bool, steps int64) error {
-	c := &r.costs
-	if own {
-		if c.own += steps; c.own <= c.left {
-			return nil
-		}
-		return tooMuch(n, c.left, "with all others of the change")
+// meterFor returns the meter of the work on a document within a number of steps. The request pays for the documents
+// that it brings, and for all if their outcomes are not kept.
+func (r *run) meterFor(n *node, allowed int64) *budget.Meter {
+	size := len(n.Document.Metadata) + len(n.Document.Data)
+	if r.isOwn(n) || r.options.Cache == nil {
+		r.request.Grant(size)
+		return r.paid.Within(allowed)
 	}
-	if r.Steps-c.own <= c.lent || r.options.Cache == nil {
-		return nil // the budget bounds both together
-	}
-	busy := fault.New(fault.Unavailable, "HTTPServiceUnavailable", "Other documents, which depend on the change or are "+
-		"not in memory, have to be rendered first, which takes more than %.1f s; nothing was stored, send the request "+
-		"again: it goes on from there", float64(c.lent)/budget.Second)
-	busy.RetryAfter = time.Second
-	return fmt.Errorf("render documents: %w", busy)
+	r.request.GrantMemory(size)
+	return r.paid.ForOthers(size).Within(allowed)
 }

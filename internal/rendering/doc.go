@@ -21,8 +21,8 @@
 //     changes of one document do not affect others.
 //   - A document that is not computed is not even parsed, unless another one reads it.
 //   - Steps and bytes are counted while they are spent; the size and depth of rendered data are bounded too. A context
-//     that ends stops the work. The request pays for documents that it brings; the work on others is lent to it
-//     (costs.go).
+//     that ends stops the work. The request pays for documents that it brings; the work on others, and what documents
+//     share, is that of budget.Meter.ForOthers (costs.go).
 //   - A document that takes more steps than its size and that of its sources allow is refused alone. Whether it does
 //     depends on nothing that was done for others: work that documents share counts for none of them.
 //   - A Cache has outcomes of earlier renderings, by digests of their inputs, so that after a change only documents

@@ -8,28 +8,25 @@ func (r *run) refers(n *node) bool {
 // make computes a document that the cache does not have, and notes why it does not render. A document that takes more
 // work than its allowance is refused alone.
 func (r *run) make(n *node) error {
-	begun := r.Steps
-	own := r.isOwn(n)
-	r.costs.grant(len(n.Document.Metadata)+len(n.Document.Data), own)
 	r.load(n)
-	allowed, held := r.allowance(n), r.Held
-	if n.history == nil {
-		r.Confine(allowed)
+	if n.history != nil {
+		return r.derive(n)
 	}
-	err := r.derive(n)
-	cost, exceeded := r.Release()
+	allowed, held := r.allowance(n), r.Held
+	own := r.meterFor(n, allowed)
+	exceeded, err := r.Confine(own, func() error { return r.derive(n) })
 	if exceeded {
 		r.Hold(min(0, held-r.Held))
-		cost, err = allowed, r.refuse(n, err)
+		err = r.refuse(n, err)
 	}
 	if err != nil {
 		return err
 	}
-	n.done, n.cost, n.excess = true, cost, max(0, cost-(allowed-alone))
+	n.done, n.cost = true, min(own.Steps(), allowed)
 	if len(n.refusals) > 0 && r.mayKeep(n) {
-		r.options.Cache.add(n.key, &made{sizes: n.sizes, notes: n.notes, cost: n.cost, excess: n.excess}, 0)
+		r.options.Cache.add(n.key, &made{sizes: n.sizes, notes: n.notes, cost: n.cost}, 0)
 	}
-	return r.pay(n, own, r.Steps-begun)
+	return nil
 }
 
 // derive computes a document from what it takes from.
@@ -44,7 +41,7 @@ func (r *run) derive(n *node) error {
 	if n.size = int64(len(n.Document.Data)); n.computed {
 		n.size = r.memo.SizeOf(value)
 	}
-	return nil
+	return r.stopped(n, "")
 }
 
 // load reads and measures what a document is computed from, and compiles its patterns. Documents share this work, so it

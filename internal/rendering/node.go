@@ -31,8 +31,7 @@ type made struct {
 	destinations [][]string // places that substitutions wrote to, those of its ancestors too
 	sizes
 	notes
-	cost   int64 // of computing it alone, in steps
-	excess int64 // the part of the cost beyond the share for its size
+	cost int64 // of computing it alone, in steps
 }
 
 // sizes are the sizes of a document's data, as counted for the limit on all data.

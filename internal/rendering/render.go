@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/rendering/declared"
@@ -150,8 +151,9 @@ type run struct {
 	*meter.Meter
 
 	options  Options
-	costs    costs
-	room     int64 // bytes of the limit that are left
+	request  *budget.Budget
+	paid     *budget.Meter // of what the request pays for
+	room     int64         // bytes of the limit that are left
 	paths    *paths.Parser
 	patterns *pattern.Compiler
 	memo     *tree.Memo
@@ -161,6 +163,9 @@ type run struct {
 	// unresolved is set once a secret was not found. Nothing that depends on secrets is kept then.
 	unresolved bool
 	problems   []*fault.Fault // see Outcome
+	size       int64          // of all documents, in bytes
+	total      int64          // steps that computing them takes or took
+	excessive  *node          // a document of the change that takes more than its share, nil for none
 }
 
 // newRun begins a rendering.
@@ -168,18 +173,24 @@ func newRun(ctx context.Context, documents []*document.Document, options Options
 	if options.Limit == 0 {
 		options.Limit = DefaultLimit
 	}
-	m := meter.New(ctx)
+	size := 0
+	for _, d := range documents {
+		size += len(d.Metadata) + len(d.Data)
+	}
+	request, paid := budget.From(ctx), budget.NewMeter(ctx)
+	shared := paid
+	if options.Cache == nil {
+		request.Grant(size)
+	} else {
+		request.GrantMemory(size)
+		shared = paid.ForOthers(size).ForDocument(size)
+	}
+	m := meter.New(shared)
 	patterns := pattern.NewCompiler(m)
 	return &run{
-		Meter: m, options: options, costs: newCosts(ctx, documents, options.Cache != nil), room: options.Limit,
+		Meter: m, options: options, request: request, paid: paid, room: options.Limit, size: int64(size),
 		paths: paths.NewParser(m), patterns: patterns, memo: tree.NewMemo(patterns),
 	}
-}
-
-// End ends a rendering.
-func (r *run) End() {
-	r.Meter.End()
-	r.costs.end(r.Steps)
 }
 
 // render computes documents in their order.
@@ -194,7 +205,7 @@ func (r *run) render(documents []*document.Document) ([]*relations.Node, error) 
 	if err := r.computeAll(order); err != nil {
 		return order, err
 	}
-	return order, r.excessive()
+	return order, r.checkTotal()
 }
 
 // nodeSize is the memory of a node, in bytes.
@@ -271,7 +282,7 @@ func (r *run) compute(n *node) error {
 		}
 	}
 	r.tell(n)
-	r.exceed(n)
+	r.count(n)
 	if n.Cause != nil {
 		return nil //nolint:nilerr // as above
 	}
@@ -358,7 +369,12 @@ func (r *run) appendPlace(places [][]string, p *paths.Path) [][]string {
 
 // stopped returns the error that stops the work on a document, nil if it may go on; doing names the part that was
 // worked on.
-func (r *run) stopped(n *node, doing string) error { return relations.Stopped(r.Meter, n.Node, doing) }
+func (r *run) stopped(n *node, doing string) error {
+	if err := r.Stopped(); err != nil && r.isOwn(n) && !budget.IsAlone(err) {
+		doing += ", with all others of the change"
+	}
+	return relations.Stopped(r.Meter, n.Node, doing)
+}
 
 // reserve reserves the room for a document's data.
 func (r *run) reserve(n *node, size int64) error {

@@ -4,12 +4,7 @@
 // needs no way back through code that visits values.
 package meter
 
-import (
-	"context"
-	"fmt"
-
-	"purser/internal/budget"
-)
+import "purser/internal/budget"
 
 // Costs of work in steps of about a nanosecond.
 const (
@@ -31,63 +26,51 @@ const (
 
 // Meter counts the cost of one rendering. It keeps the first error.
 type Meter struct {
-	Err   error // of the budget, or the cause of the context's end, or *Exceeded
+	Err   error // of the budget, or the cause of the context's end
 	Held  int   // bytes that are held in all
 	Steps int64 // charged in all
 
-	spent   *budget.Meter
-	pending int   // bytes that are held but not yet counted in the budget
-	atEnd   int   // bytes that are released when the rendering ends
-	own     int64 // steps of the confined work
-	most    int64 // that the confined work may take; 0 if no work is confined
+	shared  *budget.Meter // of work that all documents share
+	spent   *budget.Meter // of the current work
+	pending int           // bytes that are held but not yet counted in the budget
+	atEnd   int           // bytes that are released when the rendering ends
 }
 
-// Exceeded is the error of confined work that takes more steps than it may.
-type Exceeded struct{ Most int64 }
-
-func (e *Exceeded) Error() string {
-	return fmt.Sprintf("it takes more than %.2f s of work", float64(e.Most)/budget.Second)
-}
-
-// New returns a meter that counts in the context's budget.
-func New(ctx context.Context) *Meter { return &Meter{spent: budget.NewMeter(ctx)} }
+// New returns a meter that counts work that documents share in another one.
+func New(shared *budget.Meter) *Meter { return &Meter{shared: shared, spent: shared} }
 
 // Budget returns the meter of the budget in which the cost is counted.
 func (m *Meter) Budget() *budget.Meter { return m.spent }
 
 // Charge counts steps of work.
 func (m *Meter) Charge(steps int) {
-	if m.most > 0 {
-		if m.own += int64(steps); m.own > m.most && m.Err == nil {
-			m.Err = &Exceeded{m.most}
-		}
-	}
 	m.Steps += int64(steps)
 	if err := m.spent.Spend(steps); err != nil && m.Err == nil {
 		m.Err = err
 	}
 }
 
-// Confine bounds the work that follows to a number of steps, until Release. Whether it exceeds them depends on nothing
-// that was done before.
-func (m *Meter) Confine(steps int64) { m.own, m.most = 0, steps }
-
-// Release ends what Confine began. It returns the number of steps, and whether it was exceeded. The error is not in Err
-// any more then.
-func (m *Meter) Release() (steps int64, exceeded bool) {
-	steps, m.own, m.most = m.own, 0, 0
-	if _, exceeded = m.Err.(*Exceeded); exceeded { //nolint:errorlint // it is not wrapped
+// Confine counts work on one document in a meter of its own. It reports whether the limit of that one was exceeded,
+// which depends on nothing that was done before. The error is not in Err any more then.
+func (m *Meter) Confine(own *budget.Meter, work func() error) (exceeded bool, err error) {
+	m.spent = own
+	err = work()
+	m.spent = m.shared
+	if exceeded = budget.IsAlone(own.Check()); exceeded {
 		m.Err = nil
 	}
-	return steps, exceeded
+	return exceeded, err
 }
+
+// IsConfined reports whether the current work is that on one document.
+func (m *Meter) IsConfined() bool { return m.spent != m.shared }
 
 // Apart does work that other confined work shares, so that it does not count for the one that happens to need it first.
 func (m *Meter) Apart(work func()) {
-	most := m.most
-	m.most = 0
+	own := m.spent
+	m.spent = m.shared
 	work()
-	m.most = most
+	m.spent = own
 }
 
 // maxPending is how many bytes may be held before they are counted in the budget.

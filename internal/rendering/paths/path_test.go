@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"purser/internal/budget"
 	"purser/internal/rendering/meter"
 	"purser/internal/words"
 )
@@ -98,7 +99,7 @@ func TestParser_ParseAction(t *testing.T) {
 		"": ".", ".": ".", "$": ".", ".data": ".", "$.data": ".", ".data.a": ".a", "$.data[0]": ".[0]", "a": ".a",
 		".database": ".database", "data.a": ".data.a", ".data-x": ".data-x",
 	} {
-		parser := NewParser(meter.New(t.Context()))
+		parser := NewParser(meter.New(budget.NewMeter(t.Context())))
 		if p := parser.ParseAction(written); p.Broken != nil || p.String() != want {
 			t.Errorf("%q: %s, %v, want %s", written, p.String(), p.Broken, want)
 		}

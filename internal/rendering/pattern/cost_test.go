@@ -36,7 +36,7 @@ func TestPattern_cost(t *testing.T) {
 		}
 	}
 	_, many := compiled(t.Context(), t, strings.Repeat("(a?)", 1000)+"b")
-	if _, err := many.Matches(meter.New(t.Context()), strings.Repeat("a", 2000)); !errors.Is(err, ErrTooMuchWork) {
+	if _, err := many.Matches(meter.New(budget.NewMeter(t.Context())), strings.Repeat("a", 2000)); !errors.Is(err, ErrTooMuchWork) {
 		t.Errorf("a pattern with 1000 groups: %v", err)
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 func compiled(ctx context.Context, t *testing.T, written string) (*meter.Meter, *Pattern) {
 	t.Helper()
-	c := NewCompiler(meter.New(ctx))
+	c := NewCompiler(meter.New(budget.NewMeter(ctx)))
 	p, err := c.Compile(written)
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestCompiler_known(t *testing.T) {
 		var steps [2]int64
 		for i := range steps {
 			ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
-			c := NewCompiler(meter.New(ctx))
+			c := NewCompiler(meter.New(budget.NewMeter(ctx)))
 			_, _ = c.Compile(written)
 			c.End()
 			steps[i] = spent(ctx, t, c.Meter)

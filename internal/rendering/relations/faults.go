@@ -187,9 +187,9 @@ func Stopped(m *meter.Meter, n *Node, doing string) error {
 	if err == nil {
 		return nil
 	}
-	if _, alone := errors.AsType[*meter.Exceeded](err); alone {
-		return About(document.TooLarge("render document %s%s: %w, the limit for its size and that of its sources; "+
-			"simplify it", n.Identity, doing, err), n)
+	if m.IsConfined() && budget.IsAlone(err) { // a fault of the document, and not of the request
+		return About(document.TooLarge("render document %s%s: %s, the limit for its size and that of its sources; "+
+			"simplify it", n.Identity, doing, err.Error()), n)
 	}
 	err = budget.About(err, "render document %s%s", n.Identity, doing)
 	if f, ok := errors.AsType[*fault.Fault](err); ok && f.Kind == fault.TooLarge {

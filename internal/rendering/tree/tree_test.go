@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/rendering/meter"
 	"purser/internal/rendering/paths"
@@ -76,7 +77,9 @@ func TestTree_laws(t *testing.T) {
 	})
 }
 
-func newMemo(ctx context.Context) *Memo { return NewMemo(pattern.NewCompiler(meter.New(ctx))) }
+func newMemo(ctx context.Context) *Memo {
+	return NewMemo(pattern.NewCompiler(meter.New(budget.NewMeter(ctx))))
+}
 
 func spotsOf(t *rapid.T, tree *Tree, p *paths.Path) []spot {
 	t.Helper()
