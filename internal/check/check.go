@@ -261,11 +261,16 @@ func (r *run) refuse(ctx context.Context, errs map[int]error) {
 	foreign := r.foreign(ctx, errs)
 	maps.Copy(r.skipped, foreign)
 	for _, i := range slices.Sorted(maps.Keys(errs)) {
-		if foreign[r.of[i]] || r.files[r.of[i]].SchemasOnly {
+		schemasOnly := r.files[r.of[i]].SchemasOnly
+		if foreign[r.of[i]] || schemasOnly && r.isOther(ctx, i) {
 			continue
 		}
 		r.report.Whole = false
-		r.report.Documents++
+		if schemasOnly {
+			r.report.Schemas++
+		} else {
+			r.report.Documents++
+		}
 		for _, refusal := range r.refusals(ctx, i, errs[i]) {
 			r.add(r.of[i], refusal.at, refusal.Finding)
 		}
@@ -281,6 +286,13 @@ func (r *run) refuse(ctx context.Context, errs map[int]error) {
 			r.report.Documents++
 		}
 	}
+}
+
+// isOther reports whether the text of an item says that it is a document of another kind than a DataSchema.
+func (r *run) isOther(ctx context.Context, item int) bool {
+	entry, err := document.Decode(ctx, *r.items[item].Segment, r.limits)
+	kind, _ := document.Locate(entry.Value, []string{"schema"}).(string)
+	return err == nil && kind != "" && kind != validations.DataSchemaKind
 }
 
 // keep removes the items for which kept returns false.
@@ -337,8 +349,8 @@ func (r *run) separate() {
 	for _, collision := range changes.Collisions(r.items) {
 		i, with := collision.Item, collision.With
 		out[i] = true
-		if r.files[r.of[i]].SchemasOnly {
-			continue // the paths have it, too
+		if r.files[r.of[i]].SchemasOnly && !r.files[r.of[with]].SchemasOnly {
+			continue // the one in the paths takes precedence
 		}
 		f := Finding{Rule: ruleSecondPolicy, Document: r.items[i].Document.Identity, Bucket: r.items[i].Bucket}
 		f.Message = collision.Fault.Error()

@@ -181,10 +181,10 @@ func TestCheck_cycle(t *testing.T) {
 	}
 }
 
-// The schemas of a SchemasOnly file are in force, and everything else in it is ignored.
+// The schemas of a SchemasOnly file are in force, and documents of other kinds in it are ignored.
 func TestCheck_schemas(t *testing.T) {
 	t.Parallel()
-	beside := file("schemas.yaml", widgets+layers+doc("a/B/v1", "x", "{}")+"---\nbroken: [\n")
+	beside := file("schemas.yaml", widgets+layers+doc("a/B/v1", "x", "{}")+"---\nschema: a/B/v1\nmetadata: {}\n")
 	beside.SchemasOnly = true
 	site := file("site.yaml", layers+doc("acme/Widget/v1", "w", "{size: 101}"))
 	want := []string{"site.yaml:8:14 error schema: 101 is greater than the maximum of 100"}
@@ -194,6 +194,27 @@ func TestCheck_schemas(t *testing.T) {
 	site.Text = append(site.Text, widgets...)
 	if diff := cmp.Diff(want, lines(run(t, check.New(check.Options{}), site, beside))); diff != "" {
 		t.Errorf("with the schema in both (-want +got)\n%s", diff)
+	}
+}
+
+// What may be a DataSchema in a SchemasOnly file and cannot be used is an error, also beside others that can.
+func TestCheck_wrongSchemas(t *testing.T) {
+	t.Parallel()
+	site := file("site.yaml", layers+doc("acme/Widget/v1", "w", "{size: 1}"))
+	const frame = "---\nschema: deckhand/DataSchema/v1\nmetadata: {schema: metadata/Control/v1, "
+	for name, c := range map[string]struct{ text, want string }{
+		"frame":        {frame + "nmae: a/B/v1}\ndata: {}\n", "schemas.yaml:7:41 error frame: 'name' is a required property"},
+		"schema":       {frame + "name: a/B/v1}\ndata: {type: objct}\n", "schemas.yaml:8:14 error schema: 'objct' is not valid under any of the given schemas"},
+		"syntax":       {"---\nbroken: [\n", "schemas.yaml:6:9 error syntax: The bracket '[' that opens here is not closed"},
+		"no schema":    {"---\nmetadata: {schema: metadata/Control/v1, name: a/B/v1}\ndata: {}\n", "schemas.yaml:6:1 error frame: The document has no schema"},
+		"a second one": {widgets, "schemas.yaml:5:1 error duplicate-document: Document [deckhand/DataSchema/v1, None] acme/Widget/v1 appears twice: it is in schemas.yaml too < schemas.yaml:1"},
+	} {
+		beside := file("schemas.yaml", widgets+c.text)
+		beside.SchemasOnly = true
+		report := run(t, check.New(check.Options{}), site, beside)
+		if diff := cmp.Diff([]string{c.want}, lines(report)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
 	}
 }
 

@@ -38,15 +38,15 @@ func Sanity(meter *budget.Meter, e document.Entry, compat bool) error {
 	if len(violations) == 0 {
 		return nil
 	}
+	violations = withMisspellings(root, violations, compat)
 	refusal := fault.New(fault.Invalid, "InvalidDocumentFormat", "The provided documents failed schema validation")
 	refusal.Reason = "Validation"
 	paths := make([][]string, len(violations))
 	for i, v := range violations {
-		key := cmp.Or(v.at, misspelt(root, v.path))
-		if path := cmp.Or(key, v.path); path != "" {
+		if path := cmp.Or(v.at, v.path); path != "" {
 			paths[i] = strings.Split(strings.TrimPrefix(path, "."), ".")
 		}
-		if key != "" {
+		if v.at != "" {
 			paths[i] = append(paths[i], document.AtKey)
 		}
 	}
@@ -88,6 +88,8 @@ type violation struct {
 	path, message string
 	at            string // the path of the key to correct; "" if it is the value at path that is wrong
 	quotes        bool   // the message quotes a value or an unknown key of the document
+	missing       string // the key that the mapping at path lacks
+	misspelt      string // the key of that mapping that is probably a misspelling of it
 }
 
 func checkBase(meter *budget.Meter, root document.Mapping) ([]violation, error) {
@@ -212,6 +214,9 @@ func violationsBy(meter *budget.Meter, by *schema, at string, part document.Mapp
 	findings, err := by.compiled().Check(meter, document.AppendJSON(nil, part))
 	for _, finding := range findings {
 		v := violation{path: strings.Join(append([]string{at}, finding.Instance...), "."), message: finding.Message}
+		if strings.HasSuffix(finding.SchemaPath, ".required") {
+			v.missing = Unexpected(finding.Message)
+		}
 		v.quotes = !finding.Names && finding.SchemaPath != "." && !strings.HasPrefix(finding.Message, "None is not ")
 		if key := Unexpected(finding.Message); strings.HasSuffix(finding.SchemaPath, ".additionalProperties") {
 			v.path += "." + key
@@ -227,7 +232,7 @@ func sanityMessage(e document.Entry, v violation, at document.Position, compat b
 	metadata, _ := root.At("metadata").(document.Mapping)
 	layering, _ := metadata.At("layeringDefinition").(document.Mapping)
 	kind := brief(root.At("schema"))
-	key, secret := misspelt(root, v.path), mayBeEncrypted(root)
+	secret := mayBeEncrypted(root)
 	if secret {
 		v = v.unquoted()
 		if !isSchemaName(kind) {
@@ -236,8 +241,11 @@ func sanityMessage(e document.Entry, v violation, at document.Position, compat b
 	}
 	path := cmp.Or(v.path, ".")
 	message, advice := v.message, ""
-	if key != "" && !secret {
-		advice = fmt.Sprintf("The key '%s' is probably a misspelt '%s'. ", brief(key), v.path[1:])
+	switch {
+	case v.misspelt != "" && !secret:
+		advice = fmt.Sprintf("The key '%s' is probably a misspelt '%s'. ", brief(v.misspelt), v.missing)
+	case v.misspelt != "" && !compat:
+		advice = "The key at this place is probably a misspelt '" + v.missing + "'."
 	}
 	switch {
 	case compat:

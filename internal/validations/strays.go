@@ -170,18 +170,46 @@ func checkData(root document.Mapping) []violation {
 	return []violation{{path: ".data", message: message, at: meant.path()}}
 }
 
-// misspelt returns the key of a document that is probably a misspelling of the missing key path. It returns "" if the
-// document has that key, or path is not at the top level.
-func misspelt(root document.Mapping, path string) string {
+// withMisspellings notes which keys are probably misspellings of missing ones, and leaves out violations that say no
+// more than that such a key is unknown. With compat it does so only at the top level, where other keys are allowed.
+func withMisspellings(root document.Mapping, violations []violation, compat bool) []violation {
+	explained := map[string]bool{} // keys, by path
+	for i := range violations {
+		v := &violations[i]
+		within := v.path
+		if name := strings.TrimPrefix(v.path, "."); !strings.Contains(name, ".") && v.missing == "" {
+			within, v.missing = "", name
+		}
+		if compat && within != "" {
+			continue
+		}
+		if v.misspelt = misspelt(root, within, v.missing); v.misspelt != "" {
+			v.at = within + "." + v.misspelt
+			explained[v.at] = true
+		}
+	}
+	return slices.DeleteFunc(violations, func(v violation) bool {
+		return v.misspelt == "" && explained[v.at] && strings.HasSuffix(v.message, " was unexpected)")
+	})
+}
+
+// misspelt returns the key of the mapping at a path that is probably a misspelling of a missing one. It returns "" if
+// the mapping has that key.
+func misspelt(root document.Mapping, within, missing string) string {
 	const maxKeys = 10
-	name := strings.TrimPrefix(path, ".")
-	_, held := root.Lookup(name)
-	if held || name == "" || strings.Contains(name, ".") {
+	var at any = root
+	if within != "" {
+		at = document.Locate(root, strings.Split(within[1:], "."))
+	}
+	mapping, _ := at.(document.Mapping)
+	if _, held := mapping.Lookup(missing); held || missing == "" {
 		return ""
 	}
 	var keys []string
-	for _, member := range root[:min(len(root), maxKeys)] {
-		keys = append(keys, member.Key)
+	for _, member := range mapping[:min(len(mapping), maxKeys)] {
+		if !slices.Contains(frameKeys[itemIndex.ReplaceAllString(within, "$1")], member.Key) {
+			keys = append(keys, member.Key)
+		}
 	}
-	return words.Nearest(name, keys)
+	return words.Nearest(missing, keys)
 }

@@ -3,6 +3,7 @@ package validations
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,7 +72,7 @@ func TestSanity_places(t *testing.T) {
 		"no data, no name":  {block, "\ndata:", "\n'':", ".data (line 8, column 1) The document has no data, but a key '', which would not be kept: Put the data under the key data; write data: {} if the document has none.", ""},
 		"no name":           {block, "  name: n", "  name: n\n  '': 1", ".metadata. (line 5, column 3) Additional properties are not allowed ('' was unexpected): Remove the key, or correct its name and its indentation.", ".metadata. Additional properties are not allowed ('' was unexpected)"},
 		"no data, no guess": {block, "\ndata:", "\nid: 1\nspec:", ".data (line 9, column 1) The document has no data, but a key 'spec', which would not be kept: Put the data under the key data; write data: {} if the document has none.", ""},
-		"no secret":         {secret, "\ndata:", "\ndta:", ".data (line 8, column 1) The document has no data, but a key that would not be kept; it is not named here, because the document is encrypted: Put the data under the key data; write data: {} if the document has none.", ""},
+		"no secret":         {secret, "\ndata:", "\ndta:", ".data (line 8, column 1) The document has no data, but a key that would not be kept; it is not named here, because the document is encrypted: The key at this place is probably a misspelt 'data'.", ""},
 		"nothing lost":      {block, "\ndata: {}\n", "\nid: 1\nstatus: {}\n", "", ""},
 		"no schema":         {block, "schema: a", "shema: a", ".schema (line 1, column 1) The document has no schema: The key 'shema' is probably a misspelt 'schema'.", ".schema None is not of type 'string'"},
 		"schema is null":    {block, "schema: a/B/v1", "schema:", ".schema (line 1, column 8) schema has no value: " + schemaAdvice, ".schema None is not of type 'string'"},
@@ -93,6 +94,62 @@ func TestSanity_places(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s, compat %v (-want +got)\n%s", name, compat, diff)
 			}
+		}
+	}
+}
+
+// A key that is probably a misspelling of a missing one is one violation, which names both and is at the key. Other
+// unknown keys, and keys that are allowed, are violations of their own or none.
+func TestSanity_misspelt(t *testing.T) {
+	t.Parallel()
+	const (
+		block = "schema: a/B/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: n\n  storagePolicy: cleartext\n" +
+			"  layeringDefinition:\n    layer: site\n  substitutions:\n  - src: {schema: a/B/v1, name: n, path: .}\n" +
+			"    dest: {path: .}\ndata: {}\n"
+		control = "schema: a/B/v1\nmetadata: {schema: metadata/Control/v1, name: n}\n"
+		unknown = "Additional properties are not allowed ("
+		remove  = "Remove the key, or correct its name and its indentation."
+	)
+	lacks := func(at, missing, advice string) string {
+		return at + " '" + missing + "' is a required property: " + advice
+	}
+	key := func(at, missing, key string) string {
+		return lacks(at, missing, "The key '"+key+"' is probably a misspelt '"+missing+"'.")
+	}
+	for name, c := range map[string]struct {
+		body, old, with string
+		want            []string
+	}{
+		"policy": {block, "storagePolicy", "storagePolcy", []string{key(".metadata (line 5, column 3)", "storagePolicy", "storagePolcy")}},
+		"policy of a secret": {block, "storagePolicy: cleartext", "storagePolcy: encrypted", []string{
+			lacks(".metadata (line 5, column 3)", "storagePolicy", "The key at this place is probably a misspelt 'storagePolicy'."),
+		}},
+		"layer":   {block, "layer:", "laier:", []string{key(".metadata.layeringDefinition (line 7, column 5)", "layer", "laier")}},
+		"path":    {block, "n, path", "n, paht", []string{key(".metadata.substitutions.0.src (line 9, column 36)", "path", "paht")}},
+		"dest":    {block, "    dest", "    dst", []string{key(".metadata.substitutions.0 (line 10, column 5)", "dest", "dst")}},
+		"control": {control, "name", "nmae", []string{key(".metadata (line 2, column 41)", "name", "nmae")}},
+		"two": {block, "storagePolicy:", "x: 1\n  storagePolcy:", []string{
+			key(".metadata (line 6, column 3)", "storagePolicy", "storagePolcy"),
+			".metadata.x (line 5, column 3) " + unknown + "'x', 'storagePolcy' were unexpected): " + remove,
+		}},
+		"another": {block, "storagePolicy:", "x:", []string{
+			lacks(".metadata (line 2, column 1)", "storagePolicy", frameAdvices[".metadata.storagePolicy"]),
+			".metadata.x (line 5, column 3) " + unknown + "'x' was unexpected): " + remove,
+		}},
+		"beside it": {block, "storagePolicy:", "storagePolcy: x\n  storagePolicy:", []string{
+			".metadata.storagePolcy (line 5, column 3) " + unknown + "'storagePolcy' was unexpected): " + remove,
+		}},
+	} {
+		var got []string
+		f, _ := errors.AsType[*fault.Fault](Sanity(budget.NewMeter(t.Context()), entry(t, strings.Replace(c.body, c.old, c.with, 1)), false))
+		for _, message := range f.Messages {
+			said, _ := message.Diagnostic.(string)
+			place, advice, _ := strings.Cut(strings.TrimPrefix(said, "At "), " of document 1, which begins at line 1. ")
+			got = append(got, place+" "+message.Message+": "+advice)
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
 		}
 	}
 }
@@ -153,7 +210,7 @@ func TestSanity_encrypted(t *testing.T) {
 		begin + "  storagePolcy: encrypted\n" + layer + "  '@': 1\n": {
 			".metadata (line 5, column 3) Additional properties are not allowed (one is probably a misspelt 'storagePolicy'): " +
 				remove,
-			".metadata (line 2, column 1) 'storagePolicy' is a required property: " + frameAdvices[".metadata.storagePolicy"],
+			".metadata (line 5, column 3) 'storagePolicy' is a required property: The key at this place is probably a misspelt 'storagePolicy'.",
 		},
 		strings.Replace(frame, "a/B/v1", "'@'", 1): {".schema (line 1, column 9) " + value + ": " + schemaAdvice},
 		"shema@: 1\n" + strings.Replace(frame, "schema: a/B/v1\n", "", 1): {
