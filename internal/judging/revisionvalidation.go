@@ -83,6 +83,9 @@ func (j Judge) validateRevision(ctx context.Context, snapshot revisions.Snapshot
 			continue
 		}
 		result, rendered, err := j.validated(ctx, name, examined, snapshot, documents)
+		if err == nil && rendered.TooLarge && j.Always == nil {
+			err = j.mayStayTooLarge(ctx, snapshot, diff)
+		}
 		if err != nil {
 			return made, err
 		}
@@ -112,6 +115,30 @@ func (j Judge) validated(ctx context.Context, name string, rendered Rendering, s
 		return j.policyResult(rendered.problems), Rendering{}, nil
 	}
 	return j.ValidateRevision(ctx, name, snapshot.Revision+1, documents, snapshot.Fallback)
+}
+
+// mayStayTooLarge returns the fault of a change after which all documents together are too large to be rendered, nil if
+// they were before it, and it does not add to them.
+func (j Judge) mayStayTooLarge(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) error {
+	if sizeOf(diff.Added) <= sizeOf(diff.Removed) {
+		before, err := j.bringing(nil).Render(ctx, snapshot.Revision, snapshot.Documents, snapshot.Fallback)
+		switch {
+		case before.TooLarge:
+			return nil //nolint:nilerr // it is a failure of the revision
+		case err != nil:
+			return err
+		}
+	}
+	return fault.New(fault.Conflict, "SiteFull", "With the change the rendered data of all documents would take more than "+
+		"%d MiB, the limit for a site. Nothing was changed. Let what the change brings take less from large documents, or "+
+		"delete documents that are not needed.", rendering.DefaultLimit>>20)
+}
+
+func sizeOf(documents []*revisions.Stored) (size int) {
+	for _, doc := range documents {
+		size += len(doc.Metadata) + len(doc.Data)
+	}
+	return size
 }
 
 func isEncrypted(doc *revisions.Stored) bool { return doc.Traits().Encrypted }
