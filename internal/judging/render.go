@@ -29,6 +29,7 @@ type Rendering struct {
 	Warnings []fault.Message
 	Withheld bool // some documents are left out: see Renderer
 	Partial  bool // some documents do not render
+	TooLarge bool // nothing is rendered, because all documents together would be too large
 	// Provisional reports whether a later rendering may differ, because the LayeringPolicy is newer than the revision or
 	// there is none.
 	Provisional bool
@@ -58,7 +59,7 @@ func (r Renderer) Render(ctx context.Context, revision int64, documents []*revis
 	documents, policy := withPolicy(documents, fallback)
 	computed, err := r.compute(ctx, documents, nil)
 	if err != nil {
-		return Rendering{}, err
+		return Rendering{TooLarge: errors.Is(err, rendering.ErrTooLarge)}, err
 	}
 	out = Rendering{
 		Documents: computed.Documents, Withheld: len(computed.Withheld) > 0, Partial: len(computed.faults) > 0,

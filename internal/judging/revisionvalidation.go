@@ -82,7 +82,7 @@ func (j Judge) validateRevision(ctx context.Context, snapshot revisions.Snapshot
 			made.Results = append(made.Results, revisionResult(name))
 			continue
 		}
-		result, rendered, err := j.validated(ctx, name, examined, snapshot, documents)
+		result, rendered, err := j.validated(ctx, name, examined, snapshot, diff, documents)
 		if err != nil {
 			return made, err
 		}
@@ -105,13 +105,41 @@ func (j Judge) validateRevision(ctx context.Context, snapshot revisions.Snapshot
 }
 
 // validated performs a validation of the whole revision, unless the rendering of it has examined the documents already.
-func (j Judge) validated(ctx context.Context, name string, rendered Rendering, snapshot revisions.Snapshot,
-	documents []*revisions.Stored,
-) (RevisionResult, Rendering, error) {
-	if name == validations.PolicyValidation && rendered.examined {
-		return j.policyResult(rendered.problems), Rendering{}, nil
+func (j Judge) validated(ctx context.Context, name string, examined Rendering, snapshot revisions.Snapshot,
+	diff revisions.Diff, documents []*revisions.Stored,
+) (result RevisionResult, rendered Rendering, err error) {
+	if name == validations.PolicyValidation && examined.examined {
+		return j.policyResult(examined.problems), rendered, nil
 	}
-	return j.ValidateRevision(ctx, name, snapshot.Revision+1, documents, snapshot.Fallback)
+	result, rendered, err = j.ValidateRevision(ctx, name, snapshot.Revision+1, documents, snapshot.Fallback)
+	if err == nil && rendered.TooLarge && j.Always == nil {
+		err = j.mayStayTooLarge(ctx, snapshot, diff)
+	}
+	return result, rendered, err
+}
+
+// mayStayTooLarge returns the fault of a change after which all documents together are too large to be rendered, nil if
+// they were before it, and it does not add to them.
+func (j Judge) mayStayTooLarge(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) error {
+	if sizeOf(diff.Added) <= sizeOf(diff.Removed) {
+		before, err := j.bringing(nil).Render(ctx, snapshot.Revision, snapshot.Documents, snapshot.Fallback)
+		switch {
+		case before.TooLarge:
+			return nil // it is a failure of the revision
+		case err != nil:
+			return err
+		}
+	}
+	return fault.New(fault.Conflict, "SiteFull", "With the change the rendered data of all documents would take more "+
+		"than %d MiB, the limit for a site. Nothing was changed. Let what the change brings take less from large documents, "+
+		"or delete documents that are not needed.", rendering.DefaultLimit>>20)
+}
+
+func sizeOf(documents []*revisions.Stored) (size int) {
+	for _, doc := range documents {
+		size += len(doc.Metadata) + len(doc.Data)
+	}
+	return size
 }
 
 func isEncrypted(doc *revisions.Stored) bool { return doc.Traits().Encrypted }

@@ -19,6 +19,9 @@ import (
 // DefaultLimit is the default maximum size of all rendered data, in bytes. Real sites need 1 MB.
 const DefaultLimit = 64 << 20
 
+// ErrTooLarge is in the fault of a rendering that exceeds the Limit.
+var ErrTooLarge = tree.ErrTooLarge
+
 // Options configure a rendering.
 type Options struct {
 	// Limit bounds the size of the data of all documents together, roughly as JSON text in bytes; 0 means
@@ -387,6 +390,6 @@ func (r *run) reserve(n *node, size int64) error {
 // tooLarge ends the rendering.
 func (r *run) tooLarge(n *node) error {
 	r.room = -1
-	return relations.About(document.TooLarge("With document %s the rendered data takes more than %d bytes, the limit for "+
-		"all documents of a revision together", n.Identity, r.options.Limit), n.Node)
+	return relations.About(document.TooLarge("With document %s %w, more than %d bytes, the limit for all documents of a "+
+		"revision together", n.Identity, ErrTooLarge, r.options.Limit), n.Node)
 }
