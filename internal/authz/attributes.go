@@ -40,10 +40,10 @@ var credentials = []attribute{
 	{[]string{"service_project_domain_id"}, lacked},
 }
 
-// lacked is of every caller, because service tokens (X-Service-Token) are not read.
+// lacked is an attribute that no caller has, such as those of service tokens (X-Service-Token), which are not read.
 func lacked(authn.Caller) string { return "" }
 
-// The credentials that are lists: a check passes if one of the items is equal.
+// The credentials that are lists: a check passes if one of the items is equal. There are no service roles.
 const rolesKey, serviceRolesKey = "roles", "service_roles"
 
 // targets are the attributes in %(name)s. Deckhand's target is the caller.
