@@ -39,15 +39,18 @@ func TestHandler_joined(t *testing.T) {
 		},
 		"schemas": {
 			policyOf(schemas, rendering) + replaced,
-			map[string]string{schemas: ofKey, rendering: rendering + ": " + together}, "failure; findings=1",
+			map[string]string{schemas: ofKey, rendering: rendering + ": " + together},
+			"failure; findings=1",
 		},
 		"a rendering": {
 			policyOf(schemas, rendering) + taken,
-			map[string]string{schemas: schemas + ": " + together, rendering: ofTaken}, "failure; findings=1",
+			map[string]string{schemas: schemas + ": " + together, rendering: ofTaken},
+			"failure; findings=1",
 		},
 		"a rendering that alone counts": {
 			policyOf(rendering) + taken,
-			map[string]string{schemas: schemas + ": " + together, rendering: ofTaken}, "failure; findings=1",
+			map[string]string{schemas: schemas + ": " + together, rendering: ofTaken},
+			"failure; findings=1",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -282,3 +282,48 @@ func TestHandler_useEncrypted(t *testing.T) {
 	closed.do(t, http.MethodPost, "rollback/1", "", as("admin")...).is(t, http.StatusCreated)
 	closed.do(t, http.MethodPost, "rollback/3", "", as("writer")...).is(t, http.StatusForbidden)
 }
+
+// What an encrypted document is called, what it takes from others, which layer it is in, and whether warnings depend on
+// it, is told by no answer to a writer who does not name it.
+func TestHandler_namesOfSecrets(t *testing.T) {
+	t.Parallel()
+	from := func(name string) string {
+		return strings.Replace(strings.ReplaceAll(takesKey, "name: key", "name: "+name), "cleartext", "encrypted", 1)
+	}
+	named := func(name, metadata string) string { return textOf("t/K/v1", name, metadata, "{a: b}") }
+	key := func(secret string) string { return textOf("t/Key/v1", "key", encrypted, secret) }
+	layers := strings.Replace(layered, "global, site", "global, region, site", 1)
+	in := func(layer string) string {
+		return strings.Replace(named("k", encrypted), "layer: site", "layer: "+layer, 1)
+	}
+	above := strings.Replace(textOf("t/W/v1", "above", ", storagePolicy: cleartext", "{}"), "layer: site",
+		"layer: global, parentSelector: {is: below}, actions: [{method: merge, path: .}]", 1)
+	warns := strings.Replace(textOf("t/W/v1", "warns", takesKey, "{}"), "path: .}", "path: ., pattern: abc}", 1)
+	below := textOf("t/W/v1", "below", ", storagePolicy: cleartext, labels: {is: below}", "{}")
+	for name, c := range map[string]struct {
+		keys [2]string
+		put  string
+	}{
+		"its name":         {[2]string{named("k", encrypted), named("other", encrypted)}, ""},
+		"a missing source": {[2]string{named("k", from("lost")), named("k", from("gone"))}, ""},
+		"its layer":        {[2]string{in("region"), in("site")}, above},
+		"a warning":        {[2]string{key("abc"), key("xyz")}, warns},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var answers []map[string]string
+			for _, keys := range c.keys {
+				s := guarded(t, "")
+				s.put(t, "keys", layers+keys, as("admin")...).is(t, http.StatusOK)
+				put := s.put(t, "mine?findings=true", below+c.put, as("writer", "Accept", "text/plain")...)
+				put.is(t, http.StatusOK)
+				got := asked(t, s, []string{"k", "other", "below", "above", "warns"})
+				got["PUT"] = put.Header.Get("Purser-Status") + put.Header.Get("Purser-Warning") + put.text
+				answers = append(answers, got)
+			}
+			if diff := cmp.Diff(answers[0], answers[1]); diff != "" {
+				t.Errorf("answers differ (-one +other)\n%s", diff)
+			}
+		})
+	}
+}

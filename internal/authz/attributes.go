@@ -33,11 +33,18 @@ var credentials = []attribute{
 	{[]string{"system_scope"}, func(c authn.Caller) string { return c.SystemScope }},
 	{[]string{"is_admin_project"}, func(c authn.Caller) string { return truth(!c.NoAdminProject) }},
 	{[]string{"is_admin"}, func(authn.Caller) string { return truth(false) }}, // only services set it, for their own work
-	{[]string{rolesKey}, func(authn.Caller) string { return "" }},
+	{[]string{rolesKey, serviceRolesKey}, lacked},
+	{[]string{"service_user_id"}, lacked},
+	{[]string{"service_user_domain_id"}, lacked},
+	{[]string{"service_project_id"}, lacked},
+	{[]string{"service_project_domain_id"}, lacked},
 }
 
-// rolesKey is the credential that is a list: a check passes if one of its items is equal.
-const rolesKey = "roles"
+// lacked is an attribute that no caller has, such as those of service tokens (X-Service-Token), which are not read.
+func lacked(authn.Caller) string { return "" }
+
+// The credentials that are lists: a check passes if one of the items is equal. There are no service roles.
+const rolesKey, serviceRolesKey = "roles", "service_roles"
 
 // targets are the attributes in %(name)s. Deckhand's target is the caller.
 var targets = []attribute{

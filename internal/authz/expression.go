@@ -46,8 +46,11 @@ func (c roleCheck) passes(e *evaluation) bool {
 
 func (c credentialCheck) passes(e *evaluation) bool {
 	value := c.value.fill(e.caller)
-	if c.key == rolesKey {
+	switch c.key {
+	case rolesKey:
 		return slices.Contains(e.caller.Roles, value)
+	case serviceRolesKey:
+		return false
 	}
 	return value == attributeOf(credentials, c.key).value(e.caller)
 }

@@ -83,7 +83,8 @@ func TestParse_refusesExpression(t *testing.T) {
 		`not project_name:site`:      `character 5: a caller has no attribute "project_name"; did you mean project_id?`,
 		`token.project.id:a`: `character 1: a caller has no attribute "token.project.id"; it has user_id, user, user_name, ` +
 			`user_domain_id, user_domain, project_id, project, tenant, project_domain_id, project_domain, domain_id, domain, ` +
-			`system_scope, is_admin_project, is_admin, roles`,
+			`system_scope, is_admin_project, is_admin, roles, service_roles, service_user_id, service_user_domain_id, ` +
+			`service_project_id, service_project_domain_id`,
 		`True:%(user.enabled)s`: `character 1: "True:%(user.enabled)s": the target has no attribute "user.enabled"; ` +
 			`it has project_id, user_id`,
 		`"'role:admin'"`:  `character 1: a quoted text must end before the colon, as in 'text':%(project_id)s, and quotes around a whole check are not read`,

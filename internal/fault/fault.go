@@ -66,6 +66,9 @@ func Unlisted(number int) Message {
 	}
 }
 
+// WarningKind is the Kind of messages that are warnings.
+const WarningKind = "Warning"
+
 // Info is the Level of a message that only says what an error leads to.
 const Info = "Info"
 

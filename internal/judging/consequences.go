@@ -39,7 +39,7 @@ func consequences(all []unjudged) (warnings []fault.Message) {
 	}
 	for _, why := range order {
 		warning := fault.Message{
-			Name: why.cause.Type, Level: fault.Info, Kind: rendering.WarningKind, Secret: why.secret,
+			Name: why.cause.Type, Level: fault.Info, Kind: fault.WarningKind, Secret: why.secret,
 			Message: fmt.Sprintf("Not judged, because %s: %s", reasonOf(why.cause), namesOf(of[why])),
 		}
 		if said := why.cause.Messages[0]; len(said.Documents) > 0 {
@@ -121,7 +121,7 @@ func first(warnings []fault.Message) (kept []fault.Message) {
 		if more := count[secret] - maxWarnings; more > 0 {
 			kept = append(kept, fault.Message{
 				Message: fmt.Sprintf("More warnings, not shown: %d", more),
-				Level:   "Warning", Kind: rendering.WarningKind, Secret: secret,
+				Level:   "Warning", Kind: fault.WarningKind, Secret: secret,
 			})
 		}
 	}

@@ -58,7 +58,10 @@ func TestJudgement_joined(t *testing.T) {
 			map[string]string{policy: "secret", rendering: ""},
 		},
 		"schemas that do not count": {
-			[]string{rendering}, true, []RevisionResult{{Name: rendering}, {Name: puppet}}, true,
+			[]string{rendering},
+			true,
+			[]RevisionResult{{Name: rendering}, {Name: puppet}},
+			true,
 			map[string]string{rendering: "", puppet: ""},
 		},
 		"schemas that count by another name": {

@@ -10,7 +10,6 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/fault"
-	"purser/internal/rendering"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -135,7 +134,7 @@ func unresolved(schemas []*registered) (warnings []fault.Message) {
 			warning := fault.Message{
 				Message: fmt.Sprintf("A reference in the DataSchema %s leads nowhere, so documents whose checks reach it fail: %s",
 					schema.Name, f.Message),
-				Name: "UnresolvableReference", Level: "Warning", Kind: rendering.WarningKind, Path: pathOf(f),
+				Name: "UnresolvableReference", Level: "Warning", Kind: fault.WarningKind, Path: pathOf(f),
 				Documents: []fault.Document{documentOf(schema.Stored)}, Secret: schema.quoted,
 			}
 			if schema.quoted {

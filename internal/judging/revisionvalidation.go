@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"purser/internal/authz"
 	"purser/internal/budget"
@@ -216,7 +215,7 @@ func (r Renderer) policyResult(problems []*fault.Fault) RevisionResult {
 	for _, problem := range problems {
 		if isOrphan(problem) {
 			warning := problem.Messages[0]
-			warning.Error, warning.Name, warning.Level, warning.Kind = false, problem.Type, "Warning", rendering.WarningKind
+			warning.Error, warning.Name, warning.Level, warning.Kind = false, problem.Type, "Warning", fault.WarningKind
 			result.Warnings = append(result.Warnings, warning)
 		}
 	}
@@ -363,29 +362,12 @@ func (r RevisionResult) Stored() validations.Result {
 		if slices.ContainsFunc(r.Warnings, func(w fault.Message) bool { return w.Secret && w.Level != fault.Info }) {
 			level = "Warning"
 		}
-		warnings = append(warnings, hiddenWarnings(level))
+		warnings = append(warnings, validations.HiddenWarning(level))
 	}
 	if len(warnings) > 0 {
 		result.Errors = listOf(slices.Concat(viewer.Listed(r.Messages), warnings))
 	}
 	return result
-}
-
-// hiddenWarnings returns the warning that stands for all secret ones.
-func hiddenWarnings(level string) fault.Message {
-	return fault.Message{
-		Message: "Some warnings depend on encrypted documents; the findings list them", Level: level,
-		Kind: rendering.WarningKind, Secret: true,
-	}
-}
-
-// HiddenWarnings returns the texts of the warnings that stand for secret ones at the end of the errors of a stored
-// result. What is stored without them is the same whether there are secret ones or not.
-func HiddenWarnings() (texts []string) {
-	for _, level := range []string{fault.Info, "Warning"} {
-		texts = append(texts, strings.Trim(string(listOf([]fault.Message{hiddenWarnings(level)})), "[]"))
-	}
-	return texts
 }
 
 // listOf encodes messages as the errors of a result.
@@ -402,7 +384,7 @@ func SplitWarnings(stored []json.RawMessage) (errs []json.RawMessage, warnings [
 	n := len(stored)
 	for ; n > 0; n-- {
 		var message fault.Message
-		if json.Unmarshal(stored[n-1], &message) != nil || message.Kind != rendering.WarningKind {
+		if json.Unmarshal(stored[n-1], &message) != nil || message.Kind != fault.WarningKind {
 			break
 		}
 		warnings = append(warnings, message)

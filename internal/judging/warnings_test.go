@@ -9,7 +9,6 @@ import (
 
 	"purser/internal/authz"
 	"purser/internal/fault"
-	"purser/internal/rendering"
 	"purser/internal/validations"
 )
 
@@ -17,7 +16,7 @@ import (
 func TestSplitWarnings(t *testing.T) {
 	t.Parallel()
 	const error1, error2 = `{"message": "e", "error": true}`, `not even JSON`
-	warning := func(n int) string { return fmt.Sprintf(`{"message": "w%d", "kind": %q}`, n, rendering.WarningKind) }
+	warning := func(n int) string { return fmt.Sprintf(`{"message": "w%d", "kind": %q}`, n, fault.WarningKind) }
 	for _, c := range []struct {
 		stored, warnings []string
 		errors           int

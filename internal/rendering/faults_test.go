@@ -199,3 +199,37 @@ func TestRender_faults_law(t *testing.T) {
 		t.Error("no set had a fault")
 	}
 }
+
+// Encrypted documents that no other one uses change nothing about the faults of the others, nor the order of these.
+func TestRender_faultsBesideSecrets(t *testing.T) {
+	t.Parallel()
+	const policy = "policy global, region, site, node\n"
+	const open = "site a | labels {k: a} | data {}\nsite b | labels {k: a} | data {}\nglobal g | labels {k: g} | data {}\n" +
+		"global h | labels {k: g} | data {}\nnode c | parent {k: a} | merge . | data {}\n" +
+		"site d | parent {k: g} | merge . | data {}\nglobal e | parent {k: c} | merge . | data {}\n" +
+		"node f | labels {k: c} | data {}"
+	said := func(text string) (messages []string) {
+		out, err := Render(t.Context(), sketch(t, text), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range out.Faults {
+			if !f.Messages[0].Secret {
+				messages = append(messages, f.Messages[0].Message)
+			}
+		}
+		return messages
+	}
+	want := said(policy + open)
+	if len(want) != 3 {
+		t.Fatalf("faults: %q", want)
+	}
+	for _, layer := range []string{"global", "region", "site", "node"} {
+		secret := layer + " secret | encrypted | labels {k: s} | data {}\n"
+		for place, text := range map[string]string{"first": secret + open, "last": open + "\n" + secret} {
+			if diff := cmp.Diff(want, said(policy+strings.TrimSpace(text))); diff != "" {
+				t.Errorf("%s in layer %s (-without +with)\n%s", place, layer, diff)
+			}
+		}
+	}
+}

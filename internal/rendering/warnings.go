@@ -17,9 +17,6 @@ const ParentNotFound = relations.ParentNotFound
 // MoreErrors is the type of the fault that stands for those that an Outcome does not list.
 const MoreErrors = relations.MoreErrors
 
-// WarningKind is the kind of the messages that are warnings.
-const WarningKind = "Warning"
-
 // maxWarnings is the number of warnings kept: of those that depend on secrets, and of the others.
 const maxWarnings = 50
 
@@ -95,7 +92,7 @@ func (r *run) wordedOf(n *node, w warning) *fault.Fault {
 }
 
 func warningOf(name string, m fault.Message) fault.Message {
-	m.Error, m.Name, m.Level, m.Kind = false, name, "Warning", WarningKind
+	m.Error, m.Name, m.Level, m.Kind = false, name, "Warning", fault.WarningKind
 	return m
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"purser/internal/document"
+	"purser/internal/fault"
 )
 
 // Likely mistakes that keep nothing from being rendered are warnings; those of documents that take something from
@@ -90,7 +91,7 @@ func warnedOf(t *testing.T, documents []*document.Document, options Options) str
 		if w.Secret {
 			line = "secret " + line
 		}
-		if w.Error || w.Level != "Warning" || w.Kind != WarningKind {
+		if w.Error || w.Level != "Warning" || w.Kind != fault.WarningKind {
 			t.Errorf("%+v is no warning", w)
 		}
 		lines = append(lines, line)

@@ -257,6 +257,28 @@ const Unlisted = "It is not described, because there are too many errors"
 const Joined = "It fails because another validation of the server does, on something that depends on an encrypted " +
 	"document: they fail together, so that callers who may not see encrypted documents learn only that something fails"
 
+// HiddenWarning returns the last warning of a stored result if there are others that depend on secrets, for which it
+// stands. Its level is fault.Info if that is the level of all of these.
+func HiddenWarning(level string) fault.Message {
+	return fault.Message{
+		Message: "Some warnings depend on encrypted documents; the findings list them", Level: level,
+		Kind: fault.WarningKind, Secret: true,
+	}
+}
+
+// HiddenWarnings returns the texts that a HiddenWarning can have. A stored result is the same without it whether there
+// are warnings that depend on secrets or not.
+func HiddenWarnings() (texts []string) {
+	for _, level := range []string{fault.Info, "Warning"} {
+		text, err := json.Marshal(HiddenWarning(level))
+		if err != nil {
+			panic(fmt.Errorf("write a warning: %w", err)) // such messages always marshal
+		}
+		texts = append(texts, string(text))
+	}
+	return texts
+}
+
 // Unopened is the message for an encrypted document that cannot be decrypted for its check.
 const Unopened = "The document cannot be checked, because its secret cannot be opened"
 

@@ -19,6 +19,7 @@ import (
 
 	"purser/api"
 	"purser/internal/store/storetest"
+	"purser/internal/validations"
 )
 
 // few returns a property that is checked in only ofHundred of a hundred cases, because it takes long.
@@ -154,9 +155,20 @@ func anySecretSite(t *rapid.T) secretSite {
 	case what == "encrypted":
 		p.documents["keys"] += encrypted(doc(versions, "kv", `{shop: "@0@"}`))
 	}
+	if len(texts) > 0 && rapid.Bool().Draw(t, "overrides") {
+		for i, value := range []string{".configuration.service.nova.ensure", ".configuration.file./a.content"} {
+			name, data := fmt.Sprintf("o%d", i), "{configuration: {service: {nova: {enable: true}}}}"
+			add("overrides", overrideKind, name, override(name, data, substitutes(take(texts, "{path: "+value+"}"))))
+		}
+	}
 	p.documents["policies"] = layeringPolicy("lp")
-	if rapid.IntRange(0, 3).Draw(t, "validated") > 0 {
+	switch some("validated", "by default", "all", "all", "some", "renderings") {
+	case "all":
+		p.documents["policies"] += policy("vp", append(validations.Own(), overridesCheck)...)
+	case "some":
 		p.documents["policies"] += validationsOf()
+	case "renderings":
+		p.documents["policies"] += policy("vp", "deckhand-rendering-validation")
 	}
 	p.buckets = rapid.Permutation(slices.Sorted(maps.Keys(p.documents))).Draw(t, "order")
 	for i := range 3 {
@@ -277,7 +289,7 @@ type read struct{ path, accept string }
 func (p secretSite) reads(t *rapid.T, c *contract) (reads []read) {
 	values := map[string][]string{
 		"revision": {"latest", "3"}, "other": {"1", "latest"}, "tag": {"t"}, "entry": {"0", "1", "2", "3"},
-		"name":      {"deckhand-schema-validation", "deckhand-policy-validation", "deckhand-rendering-validation"},
+		"name":      append(validations.Own(), overridesCheck),
 		"namespace": {"acme"}, "kind": {"Widget", "Key"}, "version": {"v1"},
 		"fullName": {"a.B"}, // names of packages are not encrypted
 	}
@@ -351,8 +363,9 @@ func (s *story) tellsNothingOf(secrets []string) {
 	}
 }
 
-// bits returns, for each revision, whether the reader is told that something fails that depends on a secret.
-func (s *story) bits() (bits []bool) {
+// bits returns, for each revision, the level of the finding that something fails which depends on a secret, "" if there
+// is none for the reader.
+func (s *story) bits() (bits []string) {
 	s.Helper()
 	var listed struct {
 		Count int `json:"count"`
@@ -365,22 +378,23 @@ func (s *story) bits() (bits []bool) {
 		a := s.ask("reader", http.MethodGet, fmt.Sprintf("revisions/%d/findings", number+1), "", "Accept", "application/json")
 		var found struct {
 			Findings []struct {
-				Secret bool `json:"secret"`
+				Secret bool   `json:"secret"`
+				Level  string `json:"level"`
 			} `json:"findings"`
 		}
 		if err := json.Unmarshal([]byte(a.text), &found); err != nil {
 			s.Fatalf("read the findings: %v\n%s", err, a.text)
 		}
-		withheld := 0
+		var levels []string
 		for _, f := range found.Findings {
 			if f.Secret {
-				withheld++
+				levels = append(levels, f.Level)
 			}
 		}
-		if withheld > 1 {
-			s.Fatalf("what fails because of secrets is told %d times:\n%s", withheld, a.text)
+		if len(levels) > 1 {
+			s.Fatalf("what fails because of secrets is told %d times:\n%s", len(levels), a.text)
 		}
-		bits = append(bits, withheld > 0)
+		bits = append(bits, strings.Join(levels, ""))
 	}
 	return bits
 }
@@ -388,6 +402,9 @@ func (s *story) bits() (bits []bool) {
 // tellsVerdict reports whether an answer reveals whether a stored revision fails.
 func (a asked) tellsVerdict() bool {
 	if strings.Contains(a.path, "findings=true") && !strings.Contains(a.path, "dry-run") {
+		return true
+	}
+	if strings.HasSuffix(a.path, "revisions") { // the list
 		return true
 	}
 	return strings.Contains(a.path, "/validations") || strings.Contains(a.path, "/status") || strings.Contains(a.path, "/findings") || strings.Count(a.path, "/") == 4 // the revision itself
@@ -413,7 +430,7 @@ func (a asked) withoutVerdict() asked {
 
 // Callers who may not see encrypted documents get no part and no digest of a secret, whatever they request. Two sites
 // that differ only in their secrets answer alike, except for one bit of a revision: whether something that depends on a
-// secret fails. Nor does anybody get a part of a secret in an answer or a check of a text with a mistake.
+// secret fails, and whether that counts. Nor does anybody get a part of a secret in an answer or a check of a text with a mistake.
 func TestLaws_secrets(t *testing.T) {
 	t.Parallel()
 	flags, k := guardedFlags(t)

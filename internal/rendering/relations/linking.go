@@ -93,7 +93,7 @@ func (l *linking) declaredLayers() layers {
 
 // parents sets the parents of all documents, and then the replacements of parents.
 func (l *linking) parents() error {
-	f := newFamily(l.Meter, nil, l.Nodes, nil)
+	f := newFamily(l.Meter, nil, l.Nodes, nil, false)
 	for _, child := range f.children {
 		if err := Stopped(l.Meter, child, ""); err != nil {
 			return err

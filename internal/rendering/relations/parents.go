@@ -18,14 +18,17 @@ type family struct {
 	*meter.Meter
 
 	layers   layers
+	told     layers // those that messages list: where there are documents in the clear
 	kept     Choices
 	children []*Node                    // those with a selector, in the order of the input
 	labelled map[declared.Label][]*Node // from the top layer down, then in the order of the input
-	entered  map[string]int             // when a layer first appears in the input
+	entered  map[string]int             // when a layer that is told first appears in the input
 	digests  map[declared.Label]document.Digest
 }
 
-func newFamily(m *meter.Meter, layers layers, nodes []*Node, kept Choices) *family {
+// newFamily returns the family of documents. With compat, encrypted documents affect what faults say of layers, as in
+// the reference.
+func newFamily(m *meter.Meter, layers layers, nodes []*Node, kept Choices, compat bool) *family {
 	m.Charge(2 * meter.Lookup * len(nodes))
 	f := &family{
 		Meter: m, layers: layers, kept: kept, digests: map[declared.Label]document.Digest{},
@@ -37,11 +40,16 @@ func newFamily(m *meter.Meter, layers layers, nodes []*Node, kept Choices) *fami
 			continue
 		}
 		members = append(members, n)
-		if _, known := f.entered[n.Layer]; !known {
+		if _, known := f.entered[n.Layer]; !known && (compat || !n.Encrypted) {
 			f.entered[n.Layer] = len(f.entered)
 		}
 		if len(n.Selector) > 0 {
 			f.children = append(f.children, n)
+		}
+	}
+	for _, layer := range layers {
+		if _, told := f.entered[layer]; told {
+			f.told = append(f.told, layer)
 		}
 	}
 	slices.SortStableFunc(members, func(a, b *Node) int { return cmp.Compare(a.rank, b.rank) })
@@ -309,7 +317,7 @@ func (f *family) faultOf(d doubt) *fault.Fault {
 	reason := "Child has parentSelector which references parent, but their `schema`s do not match."
 	if parent.Schema == child.Schema {
 		reason = "Child has parentSelector which references parent, but the child layer " + child.Layer +
-			" must be lower than the parent layer " + parent.Layer + " for layerOrder " + f.layers.String() + "."
+			" must be lower than the parent layer " + parent.Layer + " for layerOrder " + f.told.String() + "."
 	}
 	return refuseReason("InvalidDocumentParent", reason, []*Node{child, parent},
 		"The document parent %s is invalid for document %s.", parent.Brief(), child.Brief())

@@ -114,7 +114,7 @@ func (s *Set) Order(examine bool) (order []*Node, problems []*fault.Fault, err e
 func (s *Set) relate() error {
 	s.unlink()
 	layers := s.rankAll()
-	if err := s.selectParents(newFamily(s.Meter, layers, s.Nodes, s.kept)); err != nil {
+	if err := s.selectParents(newFamily(s.Meter, layers, s.Nodes, s.kept, s.compat)); err != nil {
 		return err
 	}
 	s.markReplaced()

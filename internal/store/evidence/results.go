@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"purser/internal/judging"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store/postgres"
@@ -121,7 +120,7 @@ func (s *Source) Reported(ctx context.Context, of revisions.Revision, name strin
 		err = row.Scan(&r.ID, &r.Name, &r.Status, &r.CreatedAt, &r.Size, &r.CarriedFrom)
 		r.CreatedAt = r.CreatedAt.UTC()
 		return r, err //nolint:wrapcheck // explained by CollectOf
-	}, reportedOf, name, judging.HiddenWarnings())
+	}, reportedOf, name, validations.HiddenWarnings())
 }
 
 // ResultErrors implements queries.Store.

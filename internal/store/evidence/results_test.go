@@ -18,7 +18,6 @@ import (
 	"purser/internal/feed"
 	"purser/internal/judging"
 	"purser/internal/queries"
-	"purser/internal/rendering"
 	"purser/internal/revisions"
 	"purser/internal/store"
 	"purser/internal/store/evidence"
@@ -664,7 +663,7 @@ func TestStore_Reported_hiddenWarnings(t *testing.T) {
 		t.Fatal(err)
 	}
 	warning := func(level string, secret bool) fault.Message {
-		return fault.Message{Message: "a warning, é", Level: level, Kind: rendering.WarningKind, Secret: secret}
+		return fault.Message{Message: "a warning, é", Level: level, Kind: fault.WarningKind, Secret: secret}
 	}
 	number := 0
 	add := func(result judging.RevisionResult) int {
