@@ -32,7 +32,7 @@ type frame struct {
 	Data           any    // of the page's template
 }
 
-// Write writes a page on a paper by the template of this name.
+// Write writes a page to a buffer by the template of this name.
 func (p *layout) Write(on *pageBuffer, name string, frame frame) error {
 	return p.pages[name].ExecuteTemplate(&on.written, "layout", frame) //nolint:wrapcheck // it names the template
 }

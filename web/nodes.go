@@ -18,7 +18,7 @@ type neighbour struct {
 type graphNode struct {
 	wire.Node
 
-	Degree int // how many dependencies beginElement or end there
+	Degree int // how many dependencies begin or end there
 }
 
 // Focus returns the document's name in the syntax of the parameter focus.
