@@ -89,7 +89,7 @@ func (p inProcess) RoundTrip(r *http.Request) (answer *http.Response, err error)
 	}()
 	p.api.ServeHTTP(got, p.request(r))
 	if err := r.Context().Err(); err != nil {
-		return nil, err //nolint:wrapcheck // the client does
+		return nil, err
 	}
 	if got.overflow {
 		return nil, &refusal{
