@@ -10,9 +10,6 @@ import (
 
 	"purser/internal/client"
 	"purser/internal/wire"
-	"purser/web/display"
-	"purser/web/layout"
-	"purser/web/reasons"
 )
 
 // The authorization rules for changes.
@@ -47,7 +44,7 @@ func (v *visit) act(c client.Request, section string) (view, error) {
 
 // goTo sends the browser to another page.
 func (v *visit) goTo(page string) {
-	http.Redirect(v.w, v.Request, page, http.StatusSeeOther) //nolint:gosec // callers pass links of layout.Base
+	http.Redirect(v.w, v.Request, page, http.StatusSeeOther) //nolint:gosec // callers pass links of basePath
 }
 
 // about returns the query that ties a change to the revision that was shown.
@@ -83,7 +80,7 @@ func (v *visit) post() (view, error) {
 		Validator validator `json:"validator"`
 		Errors    []failed  `json:"errors,omitempty"`
 	}{Status: v.field("status"), Validator: validator{"by-hand", "1.0"}}
-	if message := v.field("message"); message != "" && result.Status != reasons.Success {
+	if message := v.field("message"); message != "" && result.Status != success {
 		result.Errors = []failed{{message}}
 	}
 	body, err := json.Marshal(result)
@@ -98,13 +95,13 @@ func (v *visit) post() (view, error) {
 
 // rollbackView is the content of the page with the preview of a rollback.
 type rollbackView struct {
-	*layout.Paper
+	*pageBuffer
 
 	To      string
 	Head    string // the ETag of the newest revision, on which the preview is based
 	Message string
 	Preview wire.Preview[wire.Finding]
-	Changes []display.Comparison
+	Changes []comparison
 	Verdict string
 }
 
@@ -121,12 +118,12 @@ func (v *visit) rollBack() (view, error) {
 		v.goTo(v.base.Link("revisions", done.Revision))
 		return view{}, nil
 	}
-	page := rollbackView{Paper: v.Paper, To: to, Head: done.ETag, Message: message}
+	page := rollbackView{pageBuffer: v.pageBuffer, To: to, Head: done.ETag, Message: message}
 	if page.Preview, err = done.Preview(); err != nil {
 		return view{}, err
 	}
 	for _, d := range page.Preview.Documents {
-		page.Changes = append(page.Changes, display.Comparison{Document: d.Identity(), Change: wordFor(d.Change)})
+		page.Changes = append(page.Changes, comparison{Document: d.Identity(), Change: wordFor(d.Change)})
 	}
 	return view{template: "rollback", title: "Roll back to revision " + to, section: "revisions", data: page}, nil
 }

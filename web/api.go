@@ -89,7 +89,7 @@ func (p inProcess) RoundTrip(r *http.Request) (answer *http.Response, err error)
 	}()
 	p.api.ServeHTTP(got, p.request(r))
 	if err := r.Context().Err(); err != nil {
-		return nil, err //nolint:wrapcheck // the client does
+		return nil, err
 	}
 	if got.overflow {
 		return nil, &refusal{
@@ -147,7 +147,7 @@ type refusal struct {
 // refused returns an error of the client, as a *refusal if it is one.
 func refused(err error) error {
 	if answered, ok := errors.AsType[*client.Error](err); ok {
-		return &refusal{answered.Status, answered.Said, int(answered.After.Seconds()), answered.List}
+		return &refusal{answered.Status, answered.Message, int(answered.After.Seconds()), answered.Messages}
 	}
 	if refused, ok := errors.AsType[*refusal](err); ok { // of the transport
 		return refused

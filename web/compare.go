@@ -7,23 +7,21 @@ import (
 
 	"purser/internal/client"
 	"purser/internal/wire"
-	"purser/web/display"
-	"purser/web/layout"
 )
 
 // compareView is the content of the page that compares two revisions.
 type compareView struct {
-	*layout.Paper
+	*pageBuffer
 	absence
 
 	From, To   string // as they were asked for
 	Before     int64  // their numbers
 	After      int64
-	Split      bool                 // side by side
-	Rendered   bool                 // rendered documents, not submitted ones
-	Documents  []display.Comparison // of which the first ones are shown
-	Count      int                  // of all
-	Shown      []*display.Comparison
+	Split      bool         // side by side
+	Rendered   bool         // rendered documents, not submitted ones
+	Documents  []comparison // of which the first ones are shown
+	Count      int          // of all
+	Shown      []*comparison
 	First      int // number of the first one shown, from 1
 	Last       int // of the last one shown
 	Listed     int // of the last one of Documents
@@ -34,8 +32,10 @@ type compareView struct {
 
 // compare shows how two revisions differ.
 func (v *visit) compare() (view, error) {
-	page := compareView{Paper: v.Paper, From: v.param("from"), To: v.param("to"), Split: v.param("view") == "split"}
-	page.Rendered = v.param("rendered") == "true"
+	page := compareView{
+		pageBuffer: v.pageBuffer, From: v.param("from"), To: v.param("to"), Split: v.param("view") == "split",
+		Rendered: v.param("rendered") == "true",
+	}
 	shown := view{template: "compare", title: "Compare revisions", section: "compare"}
 	if page.To == "" {
 		page.To = "latest"
@@ -85,7 +85,7 @@ func (v *visit) fillComparison(page *compareView) error {
 	skip, _ := strconv.Atoi(v.param("skip")) // another one: none
 	skip = max(skip, 0)
 	var text string
-	var changes []display.Comparison
+	var changes []comparison
 	err := together(v.Context(),
 		func(ctx context.Context) (err error) {
 			query := differencesQuery("unified", page.Rendered, skip)
@@ -100,18 +100,18 @@ func (v *visit) fillComparison(page *compareView) error {
 	if err != nil {
 		return err
 	}
-	all := display.Differences(text, changes)
+	all := comparisons(text, changes)
 	if page.Rendered {
 		if err := v.unlinkBorrowed(all, before, after); err != nil {
 			return err
 		}
 	}
 	for _, c := range all {
-		page.Documents = append(page.Documents, display.Comparison{
+		page.Documents = append(page.Documents, comparison{
 			Document: c.Document, Title: c.Title, Change: c.Change, Note: c.Note, Added: c.Added, Removed: c.Removed,
 		})
 	}
-	page.Shown = display.Fit(all, page.Split, func(id wire.Identity) int { return len(v.base.Document(0, id)) })
+	page.Shown = fitComparisons(all, page.Split, func(id wire.Identity) int { return len(v.base.Document(0, id)) })
 	page.First, page.Last, page.Listed = skip+1, skip+len(page.Shown), skip+len(all)
 	link := func(skip int) string {
 		query := v.URL.Query()
@@ -128,7 +128,7 @@ func (v *visit) fillComparison(page *compareView) error {
 }
 
 // unlinkBorrowed removes the identities of LayeringPolicies of other revisions, which have no pages in these revisions.
-func (v *visit) unlinkBorrowed(all []*display.Comparison, before, after string) error {
+func (v *visit) unlinkBorrowed(all []*comparison, before, after string) error {
 	for _, c := range all {
 		revision := after
 		if c.Change == "deleted" {

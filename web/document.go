@@ -13,14 +13,11 @@ import (
 	"purser/internal/client"
 	"purser/internal/diff"
 	"purser/internal/wire"
-	"purser/web/display"
-	"purser/web/graph"
-	"purser/web/layout"
 )
 
 // documentView is the content of the page of a document. Only one of its parts is filled, the one named by As.
 type documentView struct {
-	*layout.Paper
+	*pageBuffer
 
 	Revision wire.Revision
 	ID       wire.Identity
@@ -32,24 +29,24 @@ type documentView struct {
 	About    []wire.Finding // not about any line that is shown
 	Total    int            // of findings
 
-	Lines        []display.Line
+	Lines        []line
 	Page, Pages  int
-	Why          string              // nothing is shown
-	From         string              // the revision to compare the rendered document with; "" for none
-	Rendered     *display.Comparison // nil if there is no difference
+	Why          string      // nothing is shown
+	From         string      // the revision to compare the rendered document with; "" for none
+	Rendered     *comparison // nil if there is no difference
 	Leaves       []wire.Leaf
 	Parents      []wire.Version
 	Changes      []change
-	More         layout.Pager
-	Dependencies []graph.Neighbour
-	Dependents   []graph.Neighbour
+	More         pager
+	Dependencies []neighbour
+	Dependents   []neighbour
 }
 
 // change is a change in the history of a document.
 type change struct {
 	wire.DocumentChange
 
-	Comparison *display.Comparison
+	Comparison *comparison
 }
 
 // Forms returns the forms in which a document is shown.
@@ -58,13 +55,13 @@ func (documentView) Forms() []string {
 }
 
 // Focus returns the document's name in the syntax of a graph's parameter focus.
-func (page documentView) Focus() string { return graph.FocusName(page.ID) }
+func (page documentView) Focus() string { return focusName(page.ID) }
 
 // document shows a document of a revision.
 func (v *visit) document() (view, error) {
 	id := wire.Identity{Schema: v.param("schema"), Layer: wire.Optional(v.param("layer")), Name: v.param("name")}
 	page := documentView{
-		Paper: v.Paper, ID: id, As: v.param("as"), Path: v.param("path"), Secrets: v.param("secrets") == "shown",
+		pageBuffer: v.pageBuffer, ID: id, As: v.param("as"), Path: v.param("path"), Secrets: v.param("secrets") == "shown",
 	}
 	if !slices.Contains(page.Forms(), page.As) {
 		page.As = "written"
@@ -180,7 +177,7 @@ func (v *visit) form(ctx context.Context, revision string, page *documentView) e
 		page.Why = unrendered
 	}
 	if text != "" {
-		page.Lines = display.Numbered(text)
+		page.Lines = numberedLines(text)
 	}
 	return err
 }
@@ -207,7 +204,7 @@ func (v *visit) renderedChange(ctx context.Context, revision string, page *docum
 	if err != nil {
 		return err
 	}
-	page.Rendered = display.Difference(text, display.MaxLines)
+	page.Rendered = firstComparison(text, maxLines)
 	return nil
 }
 
@@ -234,10 +231,10 @@ func (v *visit) place(page *documentView, found []wire.Finding) {
 	for i, l := range page.Lines {
 		texts[i] = l.Text
 	}
-	page.About = display.Mark(v.Context(), strings.Join(texts, "\n"), page.Lines, found, page.Path)
+	page.About = attach(v.Context(), strings.Join(texts, "\n"), page.Lines, found, page.Path)
 	number, _ := strconv.Atoi(v.param("page")) // another one: that of the path
 	link := v.base.Document(page.Revision.ID, page.ID)
-	page.Lines, page.Page, page.Pages = display.PageOfLines(page.Lines, number, len(link))
+	page.Lines, page.Page, page.Pages = pageOfDocument(page.Lines, number, len(link))
 }
 
 // schemaParts returns the namespace, kind and version of a document's schema.
@@ -246,7 +243,7 @@ func schemaParts(id wire.Identity) []string { return strings.SplitN(id.Schema, "
 // past requests the history of a document.
 func (v *visit) past(ctx context.Context, page *documentView) error {
 	const limit = 20
-	page.More = layout.NewPager(v.URL, limit)
+	page.More = newPager(v.URL, limit)
 	layer := cmp.Or(page.ID.Layer, "-")
 	path := append(append([]string{"documents"}, schemaParts(page.ID)...), string(layer), page.ID.Name, "history")
 	var found wire.List[wire.DocumentChange]
@@ -255,7 +252,7 @@ func (v *visit) past(ctx context.Context, page *documentView) error {
 		return err
 	}
 	for _, c := range found.Results {
-		shown := change{DocumentChange: c, Comparison: display.Difference(c.Diff, display.MaxLines/2)}
+		shown := change{DocumentChange: c, Comparison: firstComparison(c.Diff, maxLines/2)}
 		shown.Change = wordFor(c.Change)
 		page.Changes = append(page.Changes, shown)
 	}

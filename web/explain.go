@@ -5,7 +5,6 @@ import (
 	"net/url"
 
 	"purser/internal/wire"
-	"purser/web/layout"
 )
 
 // maxLeaves is the maximum number of values that a page explains.
@@ -13,7 +12,7 @@ const maxLeaves = 200
 
 // explained requests the origin of each value of the rendered document.
 func (v *visit) explained(ctx context.Context, revision string, page *documentView) error {
-	page.More = layout.NewPager(v.URL, maxLeaves)
+	page.More = newPager(v.URL, maxLeaves)
 	query := v.secrets(url.Values{"schema": {page.ID.Schema}, "name": {page.ID.Name}})
 	if page.ID.Layer != "" {
 		query.Set("layer", string(page.ID.Layer))

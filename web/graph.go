@@ -12,14 +12,12 @@ import (
 	"purser/internal/client"
 	"purser/internal/wire"
 	"purser/internal/words"
-	"purser/web/graph"
-	"purser/web/layout"
 )
 
 // neighbours reads the dependencies and the dependents of a document.
 func (v *visit) neighbours(ctx context.Context, revision string, page *documentView) error {
 	var found wire.Graph
-	query := url.Values{"format": {"json"}, "focus": {graph.FocusName(page.ID)}, "depth": {"1"}}
+	query := url.Values{"format": {"json"}, "focus": {focusName(page.ID)}, "depth": {"1"}}
 	err := v.api.Get(ctx, &found, query, "revisions", revision, "graph")
 	if err != nil && dropExpected(err) == nil {
 		page.Why = "Its neighbours are not known: " + err.Error()
@@ -28,13 +26,13 @@ func (v *visit) neighbours(ctx context.Context, revision string, page *documentV
 	if err != nil {
 		return err
 	}
-	page.Dependencies, page.Dependents = graph.Neighbours(found, page.ID)
+	page.Dependencies, page.Dependents = neighboursOf(found, page.ID)
 	return nil
 }
 
 // graphView is the content of the page of a graph.
 type graphView struct {
-	*layout.Paper
+	*pageBuffer
 
 	Revision int64
 	Focus    string
@@ -42,7 +40,7 @@ type graphView struct {
 	Picture  string        // its URL; "" if there is none
 	Drawing  template.HTML // the picture; "" if it is loaded from its URL
 	Why      string        // there is none
-	Nodes    []graph.Node
+	Nodes    []graphNode
 	Count    int
 	Hidden   int // nodes that are not listed
 	Problems []string
@@ -63,7 +61,9 @@ func (v *visit) graph() (view, error) {
 		return view{}, err
 	}
 	id := strconv.FormatInt(revision.ID, 10)
-	page := graphView{Paper: v.Paper, Revision: revision.ID, Focus: v.param("focus"), Depth: 2, Filter: v.param("filter")}
+	page := graphView{
+		pageBuffer: v.pageBuffer, Revision: revision.ID, Focus: v.param("focus"), Depth: 2, Filter: v.param("filter"),
+	}
 	if depth, err := strconv.Atoi(v.param("depth")); err == nil {
 		page.Depth = min(max(depth, 0), maxDepth)
 	}
@@ -91,7 +91,7 @@ func (v *visit) graph() (view, error) {
 	}
 	page.Problems = page.Problems[:min(len(page.Problems), 20)] //nolint:mnd // some
 	page.Count = len(found.Nodes)
-	page.Nodes, page.Hidden = graph.List(found, page.Filter)
+	page.Nodes, page.Hidden = listNodes(found, page.Filter)
 	switch {
 	case page.Count == 0:
 		page.Why = "No document is in this graph."
@@ -144,14 +144,14 @@ func (v *visit) draw(page *graphView, of wire.Graph, query url.Values) error {
 		return err
 	}
 	page.Picture = "graph.svg?" + query.Encode()
-	if len(got.Body) > graph.MaxDrawing {
+	if len(got.Body) > maxDrawing {
 		return nil
 	}
 	label := "Graph of " + words.Count(page.Count, "document") + ", which are listed below"
 	here := slices.IndexFunc(of.Nodes, func(n wire.Node) bool {
-		return graph.FocusName(n.Identity()) == page.Focus
+		return focusName(n.Identity()) == page.Focus
 	})
-	page.Drawing, err = graph.Drawing(got.Body, label, func(focus string) string {
+	page.Drawing, err = drawing(got.Body, label, func(focus string) string {
 		if focus == page.Focus && here >= 0 && of.Nodes[here].Missing == "" {
 			return v.base.Document(id, of.Nodes[here].Identity())
 		}

@@ -8,18 +8,17 @@ import (
 	"time"
 
 	"purser/internal/wire"
-	"purser/web/layout"
 )
 
 // searchView is the content of the page that searches documents.
 type searchView struct {
-	*layout.Paper
+	*pageBuffer
 
 	Revision int64
 	Asked    string // the revision as requested
 	Filters  []filter
 	Items    []wire.Document
-	Pages    layout.Pager
+	Pages    pager
 	Empty    bool   // there is no revision
 	Why      string // nothing was searched
 	Searched string // number of documents after which the search has stopped; "" if it has looked at all
@@ -32,14 +31,15 @@ type filter struct{ Name, Label, Value, Hint, parameter string }
 // search lists the documents of a revision selected by text or properties.
 func (v *visit) search() (view, error) {
 	const limit = 50
-	page := searchView{Paper: v.Paper, Asked: v.param("revision"), Pages: layout.NewPager(v.URL, limit), Filters: []filter{
+	page := searchView{pageBuffer: v.pageBuffer, Asked: v.param("revision"), Pages: newPager(v.URL, limit)}
+	page.Filters = []filter{
 		{"q", "Text", v.param("q"), "in names, labels and values", "search"},
 		{"schema", "Schema", v.param("schema"), "such as acme/Host/v1", "schema"},
 		{"name", "Name", v.param("name"), "", "metadata.name"},
 		{"layer", "Layer", v.param("layer"), "", "metadata.layeringDefinition.layer"},
 		{"label", "Label", v.param("label"), "such as rack=r2", "metadata.label"},
 		{"bucket", "Bucket", v.param("bucket"), "", "status.bucket"},
-	}}
+	}
 	if page.Asked == "" {
 		page.Asked = "latest"
 	}
@@ -88,11 +88,11 @@ func (v *visit) search() (view, error) {
 
 // auditView is the content of the page of the audit.
 type auditView struct {
-	*layout.Paper
+	*pageBuffer
 
 	User, Revision, Since, Until string
 	Items                        []wire.AuditEvent
-	Pages                        layout.Pager
+	Pages                        pager
 	Error                        string
 }
 
@@ -100,9 +100,9 @@ type auditView struct {
 func (v *visit) audit() (view, error) {
 	const limit = 100
 	page := auditView{
-		Paper: v.Paper,
-		User:  v.param("user"), Revision: v.param("revision"), Since: v.param("since"), Until: v.param("until"),
-		Pages: layout.NewPager(v.URL, limit),
+		pageBuffer: v.pageBuffer,
+		User:       v.param("user"), Revision: v.param("revision"), Since: v.param("since"), Until: v.param("until"),
+		Pages: newPager(v.URL, limit),
 	}
 	query := url.Values{"limit": {strconv.Itoa(limit)}, "offset": {strconv.Itoa(page.Pages.Offset)}}
 	for name, value := range map[string]string{
@@ -136,19 +136,19 @@ func fullTime(text string) string {
 
 // schemasView is the content of the list of schemas.
 type schemasView struct {
-	*layout.Paper
+	*pageBuffer
 
 	Revision int64
 	Filter   string
 	Items    []wire.Schema
 	Count    int // of the schemas that the filter selects
-	Pages    layout.Pager
+	Pages    pager
 }
 
 // schemas lists the schemas of a revision.
 func (v *visit) schemas() (view, error) {
 	const limit = 200
-	page := schemasView{Paper: v.Paper, Filter: v.param("filter"), Pages: layout.NewPager(v.URL, limit)}
+	page := schemasView{pageBuffer: v.pageBuffer, Filter: v.param("filter"), Pages: newPager(v.URL, limit)}
 	var revision wire.Revision
 	if err := v.api.Get(v.Context(), &revision, nil, "revisions", v.PathValue("revision")); err != nil {
 		return view{}, err

@@ -8,23 +8,21 @@ import (
 
 	"purser/internal/events"
 	"purser/internal/wire"
-	"purser/web/layout"
-	"purser/web/reasons"
 )
 
 // overviewView is the content of the first page.
 type overviewView struct {
-	*layout.Paper
+	*pageBuffer
 
 	Empty    bool // there is no revision yet
 	Revision wire.Revision
 	Before   int64 // the revision before it; 0 if there is none
-	Verdict  reasons.Verdict
-	Findings reasons.Shown
-	Required []reasons.Required
+	Verdict  verdict
+	Findings shownFindings
+	Required []requirement
 	History  []revisionItem
-	Expires  *reasons.Required // the one whose result expires next; nil if none does
-	LastGood int64             // the newest of History that may be deployed, if the newest of all may not; 0: none
+	Expires  *requirement // the one whose result expires next; nil if none does
+	LastGood int64        // the newest of History that may be deployed, if the newest of all may not; 0: none
 	Buckets  []wire.Bucket
 	Buckets2 bool // there are more
 }
@@ -33,16 +31,13 @@ type overviewView struct {
 type revisionItem struct {
 	wire.Revision
 
-	Did *madeBy
+	Did *events.Created
 }
-
-// madeBy counts versions of documents.
-type madeBy struct{ Added, Removed int }
 
 // overview shows whether the newest revision may be deployed, and recent changes.
 func (v *visit) overview() (view, error) {
 	shown := view{template: "overview", title: "Overview", section: "overview"}
-	page := overviewView{Paper: v.Paper}
+	page := overviewView{pageBuffer: v.pageBuffer}
 	err := v.api.Get(v.Context(), &page.Revision, nil, "revisions", "latest")
 	if refusedWith(err, http.StatusNotFound) || err == nil && page.Revision.ID == 0 {
 		page.Empty = true
@@ -73,7 +68,7 @@ func (v *visit) overview() (view, error) {
 		return shown, err
 	}
 	page.Verdict, page.Findings = judged.verdict, judged.found
-	page.Required, page.Expires = judged.required, reasons.ExpiringNext(judged.required, v.Now())
+	page.Required, page.Expires = judged.required, expiringNext(judged.required, v.Now())
 	page.Buckets, page.Buckets2 = buckets.Results, buckets.Next != nil
 	if !page.Verdict.OK {
 		page.LastGood = lastGood(page.History)
@@ -85,7 +80,7 @@ func (v *visit) overview() (view, error) {
 // lastGood returns the newest revision that may be deployed, 0 if there is none.
 func lastGood(newestFirst []revisionItem) int64 {
 	for _, item := range newestFirst {
-		if item.Status == reasons.Success {
+		if item.Status == success {
 			return item.ID
 		}
 	}
@@ -94,10 +89,10 @@ func lastGood(newestFirst []revisionItem) int64 {
 
 // judgement has the data for the verdict on a revision.
 type judgement struct {
-	verdict  reasons.Verdict
+	verdict  verdict
 	stamp    string
-	found    reasons.Shown
-	required []reasons.Required
+	found    shownFindings
+	required []requirement
 }
 
 // judge requests the verdict on a revision and a limited number of findings.
@@ -116,7 +111,7 @@ func (v *visit) judge(ctx context.Context, revision wire.Revision, most int) (ju
 	if err != nil {
 		return judged, err
 	}
-	judged = judgement{verdict: reasons.Of(status, found), stamp: status.Stamp, found: reasons.Show(found)}
+	judged = judgement{verdict: verdictOf(status, found), stamp: status.Stamp, found: findingsToShow(found)}
 	judged.required, err = v.required(ctx, revision, status)
 	return judged, err
 }
@@ -126,9 +121,9 @@ const maxRequired = 30
 
 // required returns the validations that policies require or, without policies, the reported ones.
 func (v *visit) required(ctx context.Context, revision wire.Revision, status wire.Verdict) (
-	[]reasons.Required, error,
+	[]requirement, error,
 ) {
-	all, id := reasons.RequiredOf(status), strconv.FormatInt(revision.ID, 10)
+	all, id := requirementsOf(status), strconv.FormatInt(revision.ID, 10)
 	var posts wire.List[wire.AuditEvent]
 	work := []func(context.Context) error{}
 	if v.may("deckhand:show_audit") {
@@ -157,7 +152,7 @@ func (v *visit) required(ctx context.Context, revision wire.Revision, status wir
 		return nil, err
 	}
 	for i := range all {
-		all[i].Who = reasons.PosterOf(posts.Results, all[i].Name, all[i].Newest.CreatedAt)
+		all[i].Who = posterOf(posts.Results, all[i].Name, all[i].Newest.CreatedAt)
 	}
 	return all, nil
 }
@@ -244,7 +239,7 @@ func (v *visit) byNumber(ctx context.Context, found *wire.List[wire.Revision], o
 }
 
 // did returns the changes of the newest revisions that the feed of events still has.
-func (v *visit) did(ctx context.Context) (map[int64]*madeBy, error) {
+func (v *visit) did(ctx context.Context) (map[int64]*events.Created, error) {
 	const back = 1000
 	var now, last wire.Events[struct {
 		Data events.Created `json:"data"`
@@ -262,9 +257,9 @@ func (v *visit) did(ctx context.Context) (map[int64]*madeBy, error) {
 	if err := v.api.Get(ctx, &last, query, "events"); err != nil {
 		return nil, dropExpected(err)
 	}
-	made := map[int64]*madeBy{}
+	made := map[int64]*events.Created{}
 	for _, e := range last.Events {
-		made[e.Data.Revision] = &madeBy{e.Data.Added, e.Data.Removed}
+		made[e.Data.Revision] = &e.Data
 	}
 	return made, nil
 }

@@ -8,24 +8,21 @@ import (
 
 	"purser/internal/client"
 	"purser/internal/wire"
-	"purser/web/display"
-	"purser/web/layout"
-	"purser/web/reasons"
 )
 
 // revisionsView is the content of the list of revisions.
 type revisionsView struct {
-	*layout.Paper
+	*pageBuffer
 
 	Items []revisionItem
 	Tag   string
-	Pages layout.Pager
+	Pages pager
 }
 
 // revisions lists the revisions, newest first.
 func (v *visit) revisions() (view, error) {
 	const limit = 50
-	page := revisionsView{Paper: v.Paper, Tag: v.param("tag"), Pages: layout.NewPager(v.URL, limit)}
+	page := revisionsView{pageBuffer: v.pageBuffer, Tag: v.param("tag"), Pages: newPager(v.URL, limit)}
 	query := url.Values{}
 	if page.Tag != "" {
 		query.Set("tag", page.Tag)
@@ -41,21 +38,21 @@ func (v *visit) revisions() (view, error) {
 
 // revisionView is the content of the page of a revision.
 type revisionView struct {
-	*layout.Paper
+	*pageBuffer
 
 	Revision  revisionItem
 	Newest    bool
-	Verdict   reasons.Verdict
+	Verdict   verdict
 	Stamp     string
-	Required  []reasons.Required
+	Required  []requirement
 	Others    []wire.Validation // validations that no policy requires
-	Findings  reasons.Shown
+	Findings  shownFindings
 	Before    int64 // the revision before that is left; 0 if there is none
 	After     int64
-	Weakened  []string             // policies since Before
-	Changes   []display.Comparison // the first ones
-	Changed   int                  // number of all
-	Unshown   string               // why there are no changes
+	Weakened  []string     // policies since Before
+	Changes   []comparison // the first ones
+	Changed   int          // number of all
+	Unshown   string       // why there are no changes
 	Documents []wire.Document
 	Next      bool // there are more documents
 	Tags      []tag
@@ -75,7 +72,7 @@ func (v *visit) revision() (view, error) {
 		return view{}, err
 	}
 	page := revisionView{
-		Paper: v.Paper, Revision: revisionItem{Revision: described}, Weakened: described.Weakened,
+		pageBuffer: v.pageBuffer, Revision: revisionItem{Revision: described}, Weakened: described.Weakened,
 		Before: *described.Previous, After: *described.Next, Newest: *described.Next == 0,
 	}
 	for _, name := range described.Tags.Names {
@@ -110,7 +107,7 @@ func (v *visit) revision() (view, error) {
 	}
 	page.Verdict, page.Stamp, page.Required = judged.verdict, judged.stamp, judged.required
 	page.Findings = judged.found
-	page.Others = reasons.Others(reported.Results, judged.required)
+	page.Others = unrequired(reported.Results, judged.required)
 	page.Documents, page.Next = documents.Results, documents.Next != nil
 	page.May = v.allowed()
 	return view{template: "revision", title: "Revision " + id, section: "revisions", data: page}, nil
@@ -130,16 +127,16 @@ const maxChanges = 100
 // changes returns the documents that differ between two revisions, as submitted or as rendered, without their
 // differences: a page that begins at an offset, and the total number.
 func (v *visit) changes(ctx context.Context, from, to string, rendered bool, offset int) (
-	changes []display.Comparison, count int, err error,
+	changes []comparison, count int, err error,
 ) {
 	query := differencesQuery("documents", rendered, offset)
 	var differing wire.List[wire.Difference]
 	if err := v.api.Get(ctx, &differing, query, "revisions", from, "deepdiff", to); err != nil {
 		return nil, 0, err
 	}
-	changes = make([]display.Comparison, len(differing.Results))
+	changes = make([]comparison, len(differing.Results))
 	for i, d := range differing.Results {
-		changes[i] = display.Comparison{Document: d.Identity(), Change: wordFor(d.Change)}
+		changes[i] = comparison{Document: d.Identity(), Change: wordFor(d.Change)}
 	}
 	return changes, differing.Count, nil
 }
@@ -199,23 +196,23 @@ func (v *visit) documents(ctx context.Context, revision string, query url.Values
 
 // validationView is the content of the page of a validation's results.
 type validationView struct {
-	*layout.Paper
+	*pageBuffer
 
 	Revision wire.Revision
 	Status   wire.Validation // in the verdict
-	Problem  reasons.Problem
-	Findings reasons.Shown
+	Problem  problem
+	Findings shownFindings
 	Newest   wire.Entry // the newest one posted, or the entry that was asked for
 	Entry    string     // its position if it was asked for
 	Entries  []wire.EntryItem
-	Pages    layout.Pager
+	Pages    pager
 }
 
 // validation shows the status of a validation of a revision, its findings and its results.
 func (v *visit) validation() (view, error) {
 	const limit = 100
 	name, hide := v.PathValue("name"), url.Values{"cleartext-secrets": {"false"}}
-	page := validationView{Paper: v.Paper, Pages: layout.NewPager(v.URL, limit), Entry: v.param("entry")}
+	page := validationView{pageBuffer: v.pageBuffer, Pages: newPager(v.URL, limit), Entry: v.param("entry")}
 	if err := v.api.Get(v.Context(), &page.Revision, nil, "revisions", v.PathValue("revision")); err != nil {
 		return view{}, err
 	}
@@ -247,8 +244,8 @@ func (v *visit) validation() (view, error) {
 		return view{}, err
 	}
 	page.Pages.End(len(entries.Results), entries.Next != nil)
-	page.Status, page.Entries = reasons.StatusOf(status, name), entries.Results
+	page.Status, page.Entries = statusIn(status, name), entries.Results
 	page.Status.Name = name
-	page.Problem, page.Findings = reasons.ProblemOf(page.Status, found), reasons.Show(found)
+	page.Problem, page.Findings = problemOf(page.Status, found), findingsToShow(found)
 	return view{template: "validation", title: name + " of revision " + id, section: "revisions", data: page}, nil
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"purser/internal/budget"
-	"purser/web/layout"
 	"purser/web/signin"
 )
 
@@ -31,8 +30,8 @@ type Config struct {
 type server struct {
 	Config
 
-	base    layout.Base
-	layout  *layout.Pages
+	base    basePath
+	layout  *layout
 	cookies *signin.Cookies
 	issuer  *signin.Issuer // nil without OIDC
 	making  *budget.Shares // limits concurrent pages, because an event makes all open ones reload
@@ -46,7 +45,7 @@ func New(config Config) (http.Handler, error) {
 	s := &server{Config: config, base: "/ui/", making: budget.NewShares(maxMaking)}
 	secure, protection := false, http.NewCrossOriginProtection()
 	if public, err := url.Parse(config.PublicURL); err == nil && public.Host != "" {
-		s.base, secure = layout.Base(strings.TrimRight(public.EscapedPath(), "/")+"/ui/"), public.Scheme == "https"
+		s.base, secure = basePath(strings.TrimRight(public.EscapedPath(), "/")+"/ui/"), public.Scheme == "https"
 		if err := protection.AddTrustedOrigin(public.Scheme + "://" + public.Host); err != nil {
 			return nil, err //nolint:wrapcheck // its message is complete
 		}
@@ -58,7 +57,7 @@ func New(config Config) (http.Handler, error) {
 	if config.OIDC != nil {
 		s.issuer = signin.NewIssuer(*config.OIDC, config.PublicURL+"/ui/sign-in/oidc/back", config.Now)
 	}
-	s.layout = layout.New(s.base, config.Now)
+	s.layout = newLayout(s.base, config.Now)
 	protection.SetDenyHandler(http.HandlerFunc(s.forged))
 	return protected(protection.Handler(s.routes())), nil
 }

@@ -12,7 +12,6 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/wire"
-	"purser/web/layout"
 	"purser/web/signin"
 )
 
@@ -32,7 +31,7 @@ type view struct {
 type visit struct {
 	*server
 	*http.Request
-	*layout.Paper
+	*pageBuffer
 
 	w       http.ResponseWriter
 	api     api
@@ -42,7 +41,7 @@ type visit struct {
 
 // visit returns a visit of somebody who is not signed in.
 func (s *server) visit(w http.ResponseWriter, r *http.Request) *visit {
-	return &visit{server: s, Request: r, Paper: layout.NewPaper(), w: w}
+	return &visit{server: s, Request: r, pageBuffer: newPageBuffer(), w: w}
 }
 
 // may reports whether the user passes a rule of authorization.
@@ -77,7 +76,7 @@ func (v *visit) inTurn(ctx context.Context, get maker) (send func(), err error) 
 	host, _, _ := net.SplitHostPort(v.RemoteAddr) // tests have none
 	end, err := v.making.Acquire(budget.WithOwner(ctx, cmp.Or(v.session.Token, host)), budget.Claim{Weight: 1})
 	if err != nil {
-		return nil, err //nolint:wrapcheck // nobody reads it
+		return nil, err
 	}
 	defer end()
 	send, err = get(ctx, v)
@@ -227,8 +226,8 @@ func (s *server) forged(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (v *visit) frame(of view) layout.Frame {
-	return layout.Frame{
+func (v *visit) frame(of view) frame {
+	return frame{
 		Title: of.title, Section: of.section, User: nameOf(v.caller),
 		SignedIn: v.session.Token != "" || v.certified(v.Request), Audit: v.may("deckhand:show_audit"), Data: of.data,
 		Live: v.may("purser:list_events") && slices.Contains([]string{"overview", "revisions", "revision"}, of.template),
@@ -240,7 +239,7 @@ func nameOf(caller wire.Caller) string { return cmp.Or(string(caller.User.Name),
 
 // show writes a page.
 func (v *visit) show(of view) {
-	if err := v.layout.Write(v.Paper, of.template, v.frame(of)); err != nil {
+	if err := v.layout.Write(v.pageBuffer, of.template, v.frame(of)); err != nil {
 		v.complain(v.Request, err)
 		http.Error(v.w, "Something went wrong; the server's log says what.", http.StatusInternalServerError)
 		return

@@ -144,7 +144,9 @@ func closest(causes []validations.Cause) string {
 }
 
 // RestLine says how many findings are not shown; "" if all are.
-func RestLine(found findings.List) string { return words.Rest(found.Total-len(found.Findings), found.More) }
+func RestLine(found findings.List) string {
+	return words.Rest(found.Total-len(found.Findings), found.More)
+}
 
 // IgnoredText names the failed validations that do not count, and their numbers of documents. It omits a validation
 // whose findings all fail the revision anyway.

@@ -9,6 +9,7 @@ import (
 	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
 	"purser/internal/wire"
+	"purser/internal/words"
 )
 
 // consent is the flag of commands that delete something or weaken policies. Without it they do so only if the user
@@ -70,7 +71,7 @@ func (l deletionLimit) apply(ctx context.Context, around *surroundings, change c
 	case !ok || refused.Type != "TooManyDeleted":
 		return written, err
 	case !l.asks():
-		return written, no(refused.Message + "\n--dry-run shows what would be deleted.")
+		return written, no(words.Printable(refused.Message) + "\n--dry-run shows what would be deleted.")
 	}
 	if change, l.Yes, err = confirmed(ctx, around, change, send, views.Losses); err != nil {
 		return written, err

@@ -73,7 +73,7 @@ func (c *pruneCommand) prune(ctx context.Context, server *client.Client, change 
 	written client.Written, pruned wire.Pruned, err error,
 ) {
 	if written, err = server.Prune(ctx, c.Keep, change); err == nil {
-		pruned, err = written.Pruned()
+		err = written.Decode(&pruned)
 	}
 	return written, pruned, err
 }

@@ -196,7 +196,7 @@ type Written struct {
 	Changes  string // added=1, modified=0, deleted=0, unchanged=4
 	Status   string // success or failure, with the number of findings; "" if nothing was changed
 	Warnings []string
-	Body     []byte // JSON
+	Answer
 }
 
 // Put replaces the documents of a bucket by YAML documents or, if bucket is "", those of the buckets they name.
@@ -237,22 +237,15 @@ func (c *Client) write(ctx context.Context, r Request) (Written, error) {
 	of := answer.Header
 	return Written{
 		of.Get("Purser-Revision"), of.Get("ETag"), of.Get("Purser-Changes"), of.Get("Purser-Status"),
-		of.Values("Purser-Warning"), answer.Body,
+		of.Values("Purser-Warning"), answer,
 	}, nil
 }
 
 // Preview decodes the answer to a dry run. It has no findings unless the change asked for them.
 func (w Written) Preview() (wire.Preview[wire.Finding], error) {
 	preview := wire.Preview[wire.Finding]{Counts: &wire.Counts{}}
-	err := Answer{Body: w.Body}.Decode(&preview)
+	err := w.Decode(&preview)
 	return preview, err
-}
-
-// Pruned decodes the answer to a prune.
-func (w Written) Pruned() (wire.Pruned, error) {
-	var pruned wire.Pruned
-	err := Answer{Body: w.Body}.Decode(&pruned)
-	return pruned, err
 }
 
 // Findings decodes the findings in the answer to a change with Change.Findings. There are none for callers who may not
@@ -262,7 +255,7 @@ func (w Written) Findings() (wire.Findings, error) {
 	if !bytes.HasPrefix(bytes.TrimSpace(w.Body), []byte("{")) {
 		return found, nil
 	}
-	err := Answer{Body: w.Body}.Decode(&found)
+	err := w.Decode(&found)
 	return found, err
 }
 

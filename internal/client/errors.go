@@ -27,9 +27,7 @@ type Error struct {
 	Status   int
 	Type     string // the server's name for the error; "" if it is not from Purser
 	Message  string
-	Messages []string      // further messages, each about one problem; without Message
-	Said     string        // the message as the server sent it
-	List     []Message     // further messages as the server sent them, perhaps with Said
+	Messages []Message     // each about one problem; one may repeat Message with its document
 	After    time.Duration // the server's Retry-After; 0 if there is none
 	Server   string        // its URL
 	Change   bool          // the request was a change or the dry run of one
@@ -37,15 +35,20 @@ type Error struct {
 
 // Error implements error.
 func (e *Error) Error() string {
-	text := e.Message
-	if text == "" && len(e.Messages) == 0 {
-		text = strconv.Itoa(e.Status) + " " + http.StatusText(e.Status)
-	}
-	for _, message := range e.Messages {
-		if text != "" {
-			text += "\n  "
+	said := words.Printable(e.Message)
+	text, others := said, ""
+	for _, m := range e.Messages {
+		switch about := m.text(); {
+		case about == "" || about == said:
+		case text == said && words.Printable(m.Message) == said: // the same message, with its document
+			text = about
+		default:
+			others += "\n  " + about
 		}
-		text += message
+	}
+	text = strings.TrimPrefix(text+others, "\n  ")
+	if text == "" {
+		text = strconv.Itoa(e.Status) + " " + http.StatusText(e.Status)
 	}
 	if hint := e.hint(); hint != "" {
 		text += "\n" + hint
@@ -96,18 +99,7 @@ func (c *Client) errorOf(ctx context.Context, r Request, answer Answer) error {
 		e.Message = c.foreign(answer)
 		return e
 	}
-	e.Type, e.Said, e.List = envelope.Details.ErrorType, envelope.Message, envelope.Details.MessageList
-	said := words.Printable(e.Said)
-	e.Message = said
-	for _, m := range e.List {
-		switch text := m.text(); {
-		case text == "" || text == said:
-		case e.Message == said && words.Printable(m.Message) == said: // the same message, with its document
-			e.Message = text
-		default:
-			e.Messages = append(e.Messages, text)
-		}
-	}
+	e.Type, e.Message, e.Messages = envelope.Details.ErrorType, envelope.Message, envelope.Details.MessageList
 	return e
 }
 

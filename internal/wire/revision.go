@@ -54,7 +54,7 @@ func (t *Tags) UnmarshalJSON(text []byte) error {
 	return err //nolint:wrapcheck // the same
 }
 
-// Revisions is a page of revisions. Deckhand has no pages and does not show purges (spec/api.md §0 C5).
+// Revisions is a page of revisions. Deckhand has no pages and does not show purges.
 type Revisions struct {
 	List[Revision]
 

@@ -69,7 +69,7 @@ type Validation struct {
 // Own reports whether only the server itself may report results of the validation.
 func (v Validation) Own() bool { return validations.IsReserved(v.Name) }
 
-// Posted is the answer to a posted result (spec/api.md §8.1).
+// Posted is the answer to a posted result.
 type Posted struct {
 	Revision  int64           `json:"revision,omitempty"` // not shown by Deckhand
 	Stamp     string          `json:"stamp,omitempty"`
@@ -84,7 +84,7 @@ type EntryItem struct {
 	Status string `json:"status"`
 }
 
-// Entry is an entry of a validation. Its optional parts depend on the route (spec/api.md §8.3-8.5).
+// Entry is an entry of a validation. Its optional parts depend on the route.
 type Entry struct {
 	CarriedFrom  int64             `json:"carriedFrom,omitempty"`
 	CreatedAt    Optional          `json:"createdAt"`

@@ -22,7 +22,7 @@ func (o Optional) MarshalJSON() ([]byte, error) {
 	return json.Marshal(string(o)) //nolint:wrapcheck // json wraps it
 }
 
-// TimeFormat is UTC without a zone and with microseconds, as Python prints it (spec/api.md §1.4).
+// TimeFormat is UTC without a zone and with microseconds, as Python prints it.
 const TimeFormat = "2006-01-02T15:04:05.000000"
 
 // TimeText returns a time as the API writes it. The zero time is null.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"purser/internal/client"
 	"purser/internal/document/blockyaml"
 	"purser/internal/wire"
 	"purser/internal/words"
@@ -77,10 +78,8 @@ func marshal(value any) []byte {
 // decode decodes JSON of the server.
 func decode[T any](text []byte) (T, error) {
 	var value T
-	if err := json.Unmarshal(text, &value); err != nil {
-		return value, fmt.Errorf("the server's answer cannot be read: %w", err)
-	}
-	return value, nil
+	err := client.Answer{Body: text}.Decode(&value)
+	return value, err
 }
 
 // decodeAll decodes the items of a list.

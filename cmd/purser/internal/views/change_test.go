@@ -87,7 +87,7 @@ func TestPreview(t *testing.T) {
 		},
 		Validations: []wire.Validation{{Name: "own", Status: "missing"}},
 	}
-	got := Preview(client.Written{Revision: "7", Body: []byte("{}")}, preview,
+	got := Preview(client.Written{Revision: "7", Answer: client.Answer{Body: []byte("{}")}}, preview,
 		map[wire.Identity]string{changed: "@@ -1 +1 @@\n-a\n+b\n"}, []string{"", "f.yaml:3"}, false)
 	want := "changed  [acme/X/v1, site] x⟨U+001B⟩  (bucket b, from bucket a)\n    @@ -1 +1 @@\n    -a\n    +b\n" +
 		"Would be revision 7: added=0, modified=1, deleted=0, unchanged=0\n" +

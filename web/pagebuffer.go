@@ -1,4 +1,4 @@
-package layout
+package web
 
 import (
 	"bytes"
@@ -9,9 +9,9 @@ import (
 	"purser/internal/words"
 )
 
-// Paper is a page being made. Its lists are cut off when the page is full, which is counted in bytes while they are
-// written, whatever their items hold.
-type Paper struct {
+// pageBuffer is a page being made. Its lists are cut off when the page is full, which is counted in bytes while they
+// are written, whatever their items hold.
+type pageBuffer struct {
 	written bytes.Buffer
 	end     int // of the list that is being written, in bytes of the page
 	shown   int // items of the list that was written last
@@ -25,12 +25,12 @@ const (
 	lastLists = 25_000
 )
 
-// NewPaper returns an empty page.
-func NewPaper() *Paper { return &Paper{end: maxPage - lastLists} }
+// newPageBuffer returns an empty page.
+func newPageBuffer() *pageBuffer { return &pageBuffer{end: maxPage - lastLists} }
 
 // Fit iterates over the items of a slice until they would exceed most bytes of the page; nested lists share the room of
 // the outer one. There is always room for the first item.
-func (p *Paper) Fit(most int, list any) iter.Seq[any] {
+func (p *pageBuffer) Fit(most int, list any) iter.Seq[any] {
 	items := reflect.ValueOf(list)
 	return func(yield func(any) bool) {
 		outer := p.end
@@ -48,19 +48,19 @@ func (p *Paper) Fit(most int, list any) iter.Seq[any] {
 }
 
 // Left returns the number of items of the previous list that were not shown.
-func (p *Paper) Left() int { return p.left }
+func (p *pageBuffer) Left() int { return p.left }
 
 // Turn returns the pager of the previous list, which continues with the first item that was not shown.
-func (p *Paper) Turn(pages Pager) Pager {
+func (p *pageBuffer) Turn(pages pager) pager {
 	if p.left > 0 {
 		pages.End(p.shown, true)
 	}
 	return pages
 }
 
-// Part has the data of a part of a page.
-type Part struct {
-	*Paper
+// part has the data of a part of a page.
+type part struct {
+	*pageBuffer
 
 	Revision int64
 	Most     int // bytes that its list may take
@@ -68,11 +68,13 @@ type Part struct {
 }
 
 // Of returns the content of a part of a page: a list about a revision, and the bytes that it may take.
-func (p *Paper) Of(revision int64, most int, list any) Part { return Part{p, revision, most, list} }
+func (p *pageBuffer) Of(revision int64, most int, list any) part {
+	return part{p, revision, most, list}
+}
 
 // WriteTo implements io.WriterTo. In all texts and attributes of the page, it writes the code points of characters that
 // could disguise other ones, which html/template leaves as they are.
-func (p *Paper) WriteTo(w io.Writer) (int64, error) {
+func (p *pageBuffer) WriteTo(w io.Writer) (int64, error) {
 	n, err := io.WriteString(w, words.Printable(p.written.String()))
 	return int64(n), err
 }

@@ -1,4 +1,4 @@
-package display
+package web
 
 import (
 	"strings"
@@ -15,17 +15,17 @@ const (
 	maxChip, maxChipBytes = 60, 180
 )
 
-// CutLine returns what is shown of a line.
-func CutLine(text string) string { shown, _ := cut(text, maxLine, maxLineBytes); return shown }
+// cutLine returns what is shown of a line.
+func cutLine(text string) string { shown, _ := cut(text, maxLine, maxLineBytes); return shown }
 
-// CutText returns what is shown of a message.
-func CutText(text string) string { shown, _ := cut(text, maxText, maxTextBytes); return shown }
+// cutText returns what is shown of a message.
+func cutText(text string) string { shown, _ := cut(text, maxText, maxTextBytes); return shown }
 
-// CutName returns what is shown of a name.
-func CutName(text string) string { shown, _ := cut(text, maxName, maxNameBytes); return shown }
+// cutName returns what is shown of a name.
+func cutName(text string) string { shown, _ := cut(text, maxName, maxNameBytes); return shown }
 
-// CutChip returns what is shown of one of several names in a field of a table.
-func CutChip(text string) string { shown, _ := cut(text, maxChip, maxChipBytes); return shown }
+// cutChip returns what is shown of one of several names in a field of a table.
+func cutChip(text string) string { shown, _ := cut(text, maxChip, maxChipBytes); return shown }
 
 // weight returns how many bytes of a page a line takes.
 func weight(text string) int {

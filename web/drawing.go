@@ -1,4 +1,4 @@
-package graph
+package web
 
 import (
 	"bytes"
@@ -15,16 +15,16 @@ import (
 	"purser/internal/words"
 )
 
-// MaxDrawing bounds the pictures of graphs that are embedded in their page, in bytes. A larger picture is loaded by the
+// maxDrawing bounds the pictures of graphs that are embedded in their page, in bytes. A larger picture is loaded by the
 // page and has no links there.
-const MaxDrawing = 2 << 20
+const maxDrawing = 2 << 20
 
 var errDrawing = errors.New("the picture of a graph is not Graphviz output")
 
-// Drawing returns a picture of Graphviz as a part of a page. It is rebuilt from an allowlist: only shapes and
+// drawing returns a picture of Graphviz as a part of a page. It is rebuilt from an allowlist: only shapes and
 // texts, with the attributes below, and links to the pages of its documents. Nothing else gets through, whatever a
 // document is called.
-func Drawing(picture []byte, label string, link func(focus string) string) (template.HTML, error) {
+func drawing(picture []byte, label string, link func(focus string) string) (template.HTML, error) {
 	var b strings.Builder
 	var open []string // end tags of the open elements
 	skip := 0         // within an element that is left out
@@ -42,7 +42,7 @@ func Drawing(picture []byte, label string, link func(focus string) string) (temp
 				skip++
 				break
 			}
-			end, err := begin(&b, t, label, link)
+			end, err := startTag(&b, t, label, link)
 			if err != nil {
 				return "", err
 			}
@@ -62,9 +62,9 @@ func Drawing(picture []byte, label string, link func(focus string) string) (temp
 	}
 }
 
-// begin writes the start of an element, and returns its end. A link to a document becomes one to its page, and
+// startTag writes the start of an element, and returns its end. A link to a document becomes one to its page, and
 // another link a group; a tooltip becomes a title.
-func begin(b *strings.Builder, t xml.StartElement, label string, link func(focus string) string) (string, error) {
+func startTag(b *strings.Builder, t xml.StartElement, label string, link func(focus string) string) (string, error) {
 	name, tooltip := t.Name.Local, ""
 	if !slices.Contains([]string{"svg", "g", "a", "path", "polygon", "polyline", "ellipse", "text"}, name) {
 		return "", fmt.Errorf("%w: <%s>", errDrawing, name)

@@ -1,4 +1,4 @@
-package layout
+package web
 
 import (
 	"encoding/json"
@@ -9,19 +9,18 @@ import (
 
 	"purser/internal/wire"
 	"purser/internal/words"
-	"purser/web/display"
 )
 
 // functions returns the functions of templates.
-func (p *Pages) functions() template.FuncMap {
+func (p *layout) functions() template.FuncMap {
 	return template.FuncMap{
 		"base":   func() string { return string(p.base) },
 		"asset":  func(name string) string { return string(p.base) + "static/" + name + "?v=" + p.assets[name].digest },
-		"line":   cutBy(display.CutLine),
-		"text":   cutBy(display.CutText),
-		"short":  cutBy(display.CutName),
-		"chip":   cutBy(display.CutChip),
-		"value":  func(text json.RawMessage) string { return display.CutName(string(text)) },
+		"line":   cutBy(cutLine),
+		"text":   cutBy(cutText),
+		"short":  cutBy(cutName),
+		"chip":   cutBy(cutChip),
+		"value":  func(text json.RawMessage) string { return cutName(string(text)) },
 		"linked": func(path wire.Optional) bool { return path != "" && len(path) <= maxPath },
 		"typed":  func(name string) bool { return words.Line(name) == name }, // a keyboard can enter it
 		"others": others,
@@ -51,9 +50,9 @@ func (p *Pages) functions() template.FuncMap {
 			}[form]
 		},
 		"dataPath": func(path wire.Optional) string { return strings.TrimSuffix(".data"+string(path), ".") },
-		"split": func(c *display.Comparison, split bool) any {
+		"split": func(c *comparison, split bool) any {
 			return struct {
-				*display.Comparison
+				*comparison
 				Split bool
 			}{c, split}
 		},

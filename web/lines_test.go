@@ -1,4 +1,4 @@
-package display
+package web
 
 import (
 	"strings"
@@ -11,16 +11,16 @@ import (
 func TestPageOfLines(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var lines []Line
+		var lines []line
 		for i := range rapid.IntRange(1, 400).Draw(t, "lines") {
-			lines = append(lines, Line{Number: i + 1, Text: strings.Repeat("<", rapid.IntRange(0, 3000).Draw(t, "length"))})
+			lines = append(lines, line{Number: i + 1, Text: strings.Repeat("<", rapid.IntRange(0, 3000).Draw(t, "length"))})
 		}
 		marked := rapid.IntRange(0, len(lines)-1).Draw(t, "marked")
 		lines[marked].Marked = true
-		_, of, pages := pageOfLines(lines, 0, MaxLines)
+		_, of, pages := pageOfLines(lines, 0, maxLines)
 		next := 1
 		for number := 1; number <= pages; number++ {
-			shown, _, _ := pageOfLines(lines, number, MaxLines)
+			shown, _, _ := pageOfLines(lines, number, maxLines)
 			size := 0
 			for _, l := range shown {
 				if l.Number != next {
@@ -32,7 +32,7 @@ func TestPageOfLines(t *testing.T) {
 				next++
 				size += weight(l.Text)
 			}
-			if size > MaxLines {
+			if size > maxLines {
 				t.Fatalf("page %d has %d bytes", number, size)
 			}
 		}

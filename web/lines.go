@@ -1,4 +1,4 @@
-package display
+package web
 
 import (
 	"context"
@@ -9,32 +9,32 @@ import (
 	"purser/internal/wire"
 )
 
-// MaxLines bounds the lines of a page, in bytes.
-const MaxLines = 80_000
+// maxLines bounds the lines of a page, in bytes.
+const maxLines = 80_000
 
 // maxNotes bounds the bytes of the findings that are shown beside a line.
 const maxNotes = 12_000
 
-// Line is a line of a document's text, with its findings.
-type Line struct {
+// line is a line of a document's text, with its findings.
+type line struct {
 	Number   int
 	Text     string
 	Marked   bool // the link to the page points to it
 	Findings []wire.Finding
 }
 
-// Numbered returns the numbered lines of text.
-func Numbered(text string) []Line {
-	var lines []Line
+// numberedLines returns the numbered lines of text.
+func numberedLines(text string) []line {
+	var lines []line
 	for i, text := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
-		lines = append(lines, Line{Number: i + 1, Text: text})
+		lines = append(lines, line{Number: i + 1, Text: text})
 	}
 	return lines
 }
 
-// Mark attaches findings to the lines of a document's YAML text, and marks the line of a path if it is given. It
+// attach attaches findings to the lines of a document's YAML text, and marks the line of a path if it is given. It
 // returns the findings without a line.
-func Mark(ctx context.Context, text string, lines []Line, found []wire.Finding, path string) (rest []wire.Finding) {
+func attach(ctx context.Context, text string, lines []line, found []wire.Finding, path string) (rest []wire.Finding) {
 	paths := make([][]string, 0, len(found)+1)
 	for _, f := range found {
 		paths = append(paths, document.SplitPath(string(f.Path)))
@@ -74,16 +74,16 @@ func linesOf(ctx context.Context, text string, paths [][]string) []int {
 // perLink is the usual size of a link to a document, in bytes.
 const perLink = 200
 
-// PageOfLines returns a page of a document's lines, given the size of a link to the document. Number 0 selects the page
-// of the marked line, or else the first. Pages count from 1.
-func PageOfLines(lines []Line, number, link int) (shown []Line, page, pages int) {
+// pageOfDocument returns a page of a document's lines, given the size of a link to the document. Number 0 selects the
+// page of the marked line, or else the first. Pages count from 1.
+func pageOfDocument(lines []line, number, link int) (shown []line, page, pages int) {
 	const links = 12 // of the page that name the document
-	most := min(max(MaxLines-links*(link-perLink), MaxLines/4), MaxLines)
+	most := min(max(maxLines-links*(link-perLink), maxLines/4), maxLines)
 	return pageOfLines(lines, number, most)
 }
 
 // pageOfLines returns a page of lines, limited to most bytes.
-func pageOfLines(lines []Line, number, most int) (shown []Line, page, pages int) {
+func pageOfLines(lines []line, number, most int) (shown []line, page, pages int) {
 	var starts []int
 	size, marked := most, 0
 	for i, l := range lines {

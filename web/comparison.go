@@ -1,4 +1,4 @@
-package display
+package web
 
 import (
 	"regexp"
@@ -9,8 +9,8 @@ import (
 	"purser/internal/words"
 )
 
-// Comparison is the difference of one document.
-type Comparison struct {
+// comparison is the difference of one document.
+type comparison struct {
 	Document wire.Identity // the zero identity if unknown
 	Title    string        // of a side in a unified diff, without its revision
 	Change   string        // added, deleted or changed
@@ -46,7 +46,7 @@ const devNull = "/dev/null"
 
 // parseUnified parses a sequence of unified diffs from the API, without the identities of the documents. The numbers in
 // a hunk's header determine its lines, so no line of a document is mistaken for a header.
-func parseUnified(text string) (all []*Comparison) {
+func parseUnified(text string) (all []*comparison) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	for i := 0; i < len(lines); {
 		switch line := lines[i]; {
@@ -68,8 +68,8 @@ func parseUnified(text string) (all []*Comparison) {
 }
 
 // titled returns the comparison that begins with two titles.
-func titled(before, after string) *Comparison {
-	c := &Comparison{Change: "changed", Title: after}
+func titled(before, after string) *comparison {
+	c := &comparison{Change: "changed", Title: after}
 	switch {
 	case before == devNull:
 		c.Change = "added"
@@ -82,15 +82,15 @@ func titled(before, after string) *Comparison {
 	return c
 }
 
-// Differences returns the comparisons in a sequence of unified diffs of the API: one for each of the changes, with its
+// comparisons returns the comparisons in a sequence of unified diffs of the API: one for each of the changes, with its
 // document, and then those that match none.
-func Differences(unified string, changes []Comparison) []*Comparison {
+func comparisons(unified string, changes []comparison) []*comparison {
 	return arranged(parseUnified(unified), changes)
 }
 
-// Difference returns the first comparison in a unified diff, without the rows that exceed most bytes; nil if there is
-// none.
-func Difference(unified string, most int) *Comparison {
+// firstComparison returns the first comparison in a unified diff, without the rows that exceed most bytes; nil if there
+// is none.
+func firstComparison(unified string, most int) *comparison {
 	all := parseUnified(unified)
 	if len(all) == 0 {
 		return nil
@@ -101,15 +101,15 @@ func Difference(unified string, most int) *Comparison {
 
 // arranged returns a comparison with its document for each of the changes, and then the comparisons that match none.
 // Titles cannot be parsed, because "None" in a title can mean no layer or a layer of that name.
-func arranged(parsed []*Comparison, changes []Comparison) []*Comparison {
-	byTitle := map[string][]*Comparison{}
+func arranged(parsed []*comparison, changes []comparison) []*comparison {
+	byTitle := map[string][]*comparison{}
 	for _, c := range parsed {
 		byTitle[c.Title] = append(byTitle[c.Title], c)
 	}
-	all := make([]*Comparison, 0, len(changes))
+	all := make([]*comparison, 0, len(changes))
 	for _, change := range changes {
 		title := diffTitle(change.Document)
-		c := &Comparison{Title: title, Change: change.Change, Note: "No line of it differs."}
+		c := &comparison{Title: title, Change: change.Change, Note: "No line of it differs."}
 		if same := byTitle[title]; len(same) > 0 {
 			c, byTitle[title] = same[0], same[1:]
 		}
@@ -130,7 +130,7 @@ func diffTitle(id wire.Identity) string {
 }
 
 // conceal adds a note that the document with this title also differs in data that is not shown.
-func conceal(all []*Comparison, title string) []*Comparison {
+func conceal(all []*comparison, title string) []*comparison {
 	of := titled(title, title)
 	if n := len(all); n == 0 || all[n-1].Title != of.Title {
 		all = append(all, of)
@@ -139,7 +139,7 @@ func conceal(all []*Comparison, title string) []*Comparison {
 	return all
 }
 
-func (c *Comparison) add(part hunk) {
+func (c *comparison) add(part hunk) {
 	c.Hunks = append(c.Hunks, part)
 	for _, row := range part.Rows {
 		switch row.Kind {
@@ -226,24 +226,24 @@ func (r row) size(split bool) int {
 	return size
 }
 
-// Fit returns the first comparisons for which a page has room, at least one, and cuts those that are too long. Linked
-// returns the size of a link to a document.
-func Fit(all []*Comparison, split bool, linked func(wire.Identity) int) []*Comparison {
+// fitComparisons returns the first comparisons for which a page has room, at least one, and cuts those that are too
+// long. linked returns the size of a link to a document.
+func fitComparisons(all []*comparison, split bool, linked func(wire.Identity) int) []*comparison {
 	size, end := 0, 0
 	for ; end < len(all); end++ {
 		size += all[end].size(split, linked(all[end].Document))
-		if end > 0 && size > MaxLines {
+		if end > 0 && size > maxLines {
 			break
 		}
 	}
 	for _, c := range all[:end] {
-		c.cut(MaxLines, split)
+		c.cut(maxLines, split)
 	}
 	return all[:end]
 }
 
 // size returns the maximum bytes of a comparison in a page, given the size of a link to its document.
-func (c *Comparison) size(split bool, link int) int {
+func (c *comparison) size(split bool, link int) int {
 	const perDocument, links = 3000, 3 // one of which has the previous revision too
 	size := perDocument + links*link
 	for _, h := range c.Hunks {
@@ -256,7 +256,7 @@ func (c *Comparison) size(split bool, link int) int {
 }
 
 // cut omits the rows of a difference that exceed most bytes.
-func (c *Comparison) cut(most int, split bool) {
+func (c *comparison) cut(most int, split bool) {
 	size := 0
 	for i, h := range c.Hunks {
 		for k, r := range h.Rows {

@@ -1,4 +1,4 @@
-package graph
+package web
 
 import (
 	"slices"
@@ -7,33 +7,33 @@ import (
 	"purser/internal/wire"
 )
 
-// Neighbour is a document that depends on another one, or that the other one depends on.
-type Neighbour struct {
+// neighbour is a document that depends on another one, or that the other one depends on.
+type neighbour struct {
 	wire.Node
 
 	Kinds []string
 }
 
-// Node is a document of a graph in a list.
-type Node struct {
+// graphNode is a document of a graph in a list.
+type graphNode struct {
 	wire.Node
 
 	Degree int // how many dependencies begin or end there
 }
 
 // Focus returns the document's name in the syntax of the parameter focus.
-func (n Node) Focus() string { return FocusName(n.Identity()) }
+func (n graphNode) Focus() string { return focusName(n.Identity()) }
 
-// FocusName returns a document's name in the syntax of the parameter focus.
-func FocusName(id wire.Identity) string {
+// focusName returns a document's name in the syntax of the parameter focus.
+func focusName(id wire.Identity) string {
 	if id.Layer == "" {
 		return id.Schema + "/" + id.Name
 	}
 	return id.Schema + "/" + id.Name + "/" + string(id.Layer)
 }
 
-// Neighbours returns the documents on which a document depends, and those that depend on it.
-func Neighbours(of wire.Graph, id wire.Identity) (dependencies, dependents []Neighbour) {
+// neighboursOf returns the documents on which a document depends, and those that depend on it.
+func neighboursOf(of wire.Graph, id wire.Identity) (dependencies, dependents []neighbour) {
 	here := -1
 	for _, n := range of.Nodes {
 		if n.Identity().Plain() == id.Plain() {
@@ -46,7 +46,7 @@ func Neighbours(of wire.Graph, id wire.Identity) (dependencies, dependents []Nei
 }
 
 // linked returns the nodes at the other ends of a node's edges; ends determines their direction.
-func linked(of wire.Graph, here int, ends func(wire.Edge) (from, to int)) (all []Neighbour) {
+func linked(of wire.Graph, here int, ends func(wire.Edge) (from, to int)) (all []neighbour) {
 	nodes, at := map[int]wire.Node{}, map[int]int{}
 	for _, n := range of.Nodes {
 		nodes[n.ID] = n
@@ -59,7 +59,7 @@ func linked(of wire.Graph, here int, ends func(wire.Edge) (from, to int)) (all [
 		i, known := at[to]
 		if !known {
 			i, at[to] = len(all), len(all)
-			all = append(all, Neighbour{Node: nodes[to]})
+			all = append(all, neighbour{Node: nodes[to]})
 		}
 		all[i].Kinds = append(all[i].Kinds, e.Kind)
 	}
@@ -69,9 +69,9 @@ func linked(of wire.Graph, here int, ends func(wire.Edge) (from, to int)) (all [
 // maxListed is the maximum number of documents in a list.
 const maxListed = 200
 
-// List returns the documents whose names contain a text, sorted by descending number of dependencies, and how many
+// listNodes returns the documents whose names contain a text, sorted by descending number of dependencies, and how many
 // others a list has no room for.
-func List(of wire.Graph, filter string) (all []Node, hidden int) {
+func listNodes(of wire.Graph, filter string) (all []graphNode, hidden int) {
 	degree := map[int]int{}
 	for _, e := range of.Edges {
 		degree[e.From]++
@@ -79,10 +79,10 @@ func List(of wire.Graph, filter string) (all []Node, hidden int) {
 	}
 	for _, n := range of.Nodes {
 		if strings.Contains(strings.ToLower(n.Schema+"/"+string(n.Name)), strings.ToLower(filter)) {
-			all = append(all, Node{n, degree[n.ID]})
+			all = append(all, graphNode{n, degree[n.ID]})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Node) int { return b.Degree - a.Degree })
+	slices.SortStableFunc(all, func(a, b graphNode) int { return b.Degree - a.Degree })
 	hidden = max(len(all)-maxListed, 0)
 	return all[:len(all)-hidden], hidden
 }

@@ -1,4 +1,4 @@
-package layout
+package web
 
 import (
 	"maps"
@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// Pager is the position of a page in a list.
-type Pager struct {
+// pager is the position of a page in a list.
+type pager struct {
 	Offset, Limit  int
 	First, Last    int    // numbers of the first and last item, from 1
 	Previous, Next string // links; "" if there is none
@@ -18,18 +18,18 @@ type Pager struct {
 // maxOffset bounds the offset of a page.
 const maxOffset = 1 << 30
 
-// NewPager returns the position that the URL of a page asks for.
-func NewPager(at *url.URL, limit int) Pager {
+// newPager returns the position that the URL of a page asks for.
+func newPager(at *url.URL, limit int) pager {
 	query := at.Query()
 	offset, err := strconv.Atoi(query.Get("offset"))
 	if err != nil || offset < 0 || offset > maxOffset {
 		offset = 0
 	}
-	return Pager{Offset: offset, Limit: limit, query: query}
+	return pager{Offset: offset, Limit: limit, query: query}
 }
 
 // End sets the number of items of the page, and whether there are more.
-func (p *Pager) End(items int, more bool) {
+func (p *pager) End(items int, more bool) {
 	p.First, p.Last = p.Offset+min(items, 1), p.Offset+items
 	if p.Offset > 0 {
 		p.Previous = p.link(max(p.Offset-p.Limit, 0))
@@ -39,7 +39,7 @@ func (p *Pager) End(items int, more bool) {
 	}
 }
 
-func (p *Pager) link(offset int) string {
+func (p *pager) link(offset int) string {
 	query := maps.Clone(p.query)
 	query.Set("offset", strconv.Itoa(offset))
 	return "?" + query.Encode()

@@ -1,4 +1,4 @@
-package reasons
+package web
 
 import (
 	"slices"
@@ -10,7 +10,7 @@ import (
 	"purser/internal/wire"
 )
 
-func TestOf(t *testing.T) {
+func TestVerdictOf(t *testing.T) {
 	t.Parallel()
 	about := func(validation, message string, advice wire.Optional, of *wire.Identity) wire.Finding {
 		return wire.Finding{Level: "error", Validation: validation, Message: message, Advice: advice, Document: of}
@@ -23,12 +23,12 @@ func TestOf(t *testing.T) {
 		status wire.Verdict
 		found  []wire.Finding
 		number wire.Number
-		want   []Problem
+		want   []problem
 	}{
 		"success": {status: wire.Verdict{Status: "success", Policies: []wire.Policy{{Name: "gate", Status: "success"}}}},
 		"missing": {
 			status: wire.Verdict{Status: "failure", Policies: gate(wire.Validation{Name: "a", Status: "missing"})},
-			want: []Problem{{
+			want: []problem{{
 				"a", "gate", "missing", "Nobody has posted a result of a.",
 				"Have its service validate this revision and post the result.",
 			}},
@@ -36,13 +36,13 @@ func TestOf(t *testing.T) {
 		"expired": {
 			status: wire.Verdict{Status: "failure", Policies: gate(wire.Validation{Name: "a", Status: "expired"})},
 			found:  []wire.Finding{about("a", "It is old", "validate again", nil)},
-			want:   []Problem{{"a", "gate", "expired", "The result of a has expired.", "Validate again."}},
+			want:   []problem{{"a", "gate", "expired", "The result of a has expired.", "Validate again."}},
 		},
 		"documents": {
 			status: wire.Verdict{Status: "failure", Policies: gate(wire.Validation{Name: "a", Status: "failure"})},
 			found:  []wire.Finding{about("a", "x", "", one), about("a", "y", "", one), about("a", "z", "", two), about("b", "z", "", two)},
 			number: wire.Number{Name: "a", Level: "error", Findings: 3, Documents: 2},
-			want: []Problem{{
+			want: []problem{{
 				"a", "gate", "failure", "a failed: 3 findings in 2 documents.",
 				"Correct the documents below, upload their buckets again, and have its service validate the new revision.",
 			}},
@@ -51,7 +51,7 @@ func TestOf(t *testing.T) {
 			status: wire.Verdict{Status: "failure", Policies: gate(wire.Validation{Name: "deckhand-x", Status: "failure"})},
 			found:  []wire.Finding{about("deckhand-x", "x", "", one)},
 			number: wire.Number{Name: "deckhand-x", Level: "error", Findings: 1, Documents: 1},
-			want: []Problem{{
+			want: []problem{{
 				"deckhand-x", "gate", "failure", "deckhand-x failed: 1 finding in 1 document.",
 				"Correct the documents below and upload their buckets again.",
 			}},
@@ -60,7 +60,7 @@ func TestOf(t *testing.T) {
 			status: wire.Verdict{Status: "failure", Policies: gate(wire.Validation{Name: "m", Status: "missing"}, wire.Validation{Name: "deckhand-x", Status: "failure"})},
 			found:  []wire.Finding{about("deckhand-x", "x", "", one)},
 			number: wire.Number{Name: "deckhand-x", Level: "error", Findings: 1661, Documents: 1000, Unnamed: true},
-			want: []Problem{
+			want: []problem{
 				{
 					"deckhand-x", "gate", "failure", "deckhand-x failed: 1661 findings in at least 1000 documents.",
 					"Correct the documents below and upload their buckets again.",
@@ -74,7 +74,7 @@ func TestOf(t *testing.T) {
 		"not all were read": {
 			status: wire.Verdict{Status: "failure", Policies: gate(wire.Validation{Name: "deckhand-x", Status: "failure"})},
 			number: wire.Number{Name: "deckhand-x", Level: "error", Findings: 10000, Documents: 10000, More: true},
-			want: []Problem{{
+			want: []problem{{
 				"deckhand-x", "gate", "failure", "deckhand-x failed: at least 10000 findings in at least 10000 documents.",
 				"Correct the documents below and upload their buckets again.",
 			}},
@@ -84,20 +84,20 @@ func TestOf(t *testing.T) {
 			found: []wire.Finding{{
 				Level: "error", Validation: "a", Rule: "unexplained", Message: "any words", Advice: "ask its service why",
 			}},
-			want: []Problem{{
+			want: []problem{{
 				"a", "gate", "failure", "a failed, and its result does not say why.", "Ask its service why.",
 			}},
 		},
 		"posted": {
 			status: wire.Verdict{Status: "failure", Policies: gate(wire.Validation{Name: "a", Status: "failure"})},
 			found:  []wire.Finding{about("a", "no such disk", "", nil)},
-			want: []Problem{{
+			want: []problem{{
 				"a", "gate", "failure", "a failed: No such disk.", "Correct that, and have its service validate the new revision.",
 			}},
 		},
 		"no policy": {
 			status: wire.Verdict{Status: "failure", Validations: []wire.Validation{{Name: "a", Status: "failure"}, {Name: "b", Status: "success"}}},
-			want: []Problem{{
+			want: []problem{{
 				"a", "", "failure", "a failed.",
 				"Look at its results, correct what they name, and have its service validate the new revision.",
 			}},
@@ -105,7 +105,7 @@ func TestOf(t *testing.T) {
 		"own": {
 			status: wire.Verdict{Status: "failure", Policies: gate(wire.Validation{Name: "deckhand-policy-validation", Status: "failure"})},
 			found:  []wire.Finding{about("deckhand-policy-validation", "no layers", "", nil)},
-			want: []Problem{{
+			want: []problem{{
 				"deckhand-policy-validation", "gate", "failure", "deckhand-policy-validation failed: No layers.",
 				"Correct the documents and push them again.",
 			}},
@@ -113,27 +113,27 @@ func TestOf(t *testing.T) {
 		"own with advice": {
 			status: wire.Verdict{Status: "failure", Policies: gate(wire.Validation{Name: "deckhand-policy-validation", Status: "failure"})},
 			found:  []wire.Finding{about("deckhand-policy-validation", "no layers", "add some", nil)},
-			want: []Problem{{
+			want: []problem{{
 				"deckhand-policy-validation", "gate", "failure", "deckhand-policy-validation failed: No layers.", "Add some.",
 			}},
 		},
 		"no such": {
 			status: wire.Verdict{Status: "failure", Policies: gate(wire.Validation{Name: "deckhand-x-validation", Status: "missing"})},
 			found:  []wire.Finding{about("deckhand-x-validation", "There will be none", "correct the name", nil)},
-			want: []Problem{{
+			want: []problem{{
 				"deckhand-x-validation", "gate", "missing", "There is no result of deckhand-x-validation. There will be none.",
 				"Correct the name.",
 			}},
 		},
 		"broken policy": {
 			status: wire.Verdict{Status: "failure", Policies: gate(wire.Validation{Name: "a", Status: "success"})},
-			want: []Problem{{
+			want: []problem{{
 				"", "gate", "failure", "The policy gate itself cannot be satisfied.",
 				"Correct the policy's document; the findings say how.",
 			}},
 		},
 	} {
-		got := Of(c.status, wire.Findings{
+		got := verdictOf(c.status, wire.Findings{
 			Findings: c.found, Counts: wire.Counts{ByValidation: []wire.Number{c.number}},
 		})
 		if diff := cmp.Diff(c.want, got.Reasons); diff != "" || got.OK != (c.status.Status == "success") {
@@ -143,15 +143,15 @@ func TestOf(t *testing.T) {
 }
 
 // TestOf_own checks the advice for the server's own validations that share findings with others.
-func TestOf_own(t *testing.T) {
+func TestVerdictOf_own(t *testing.T) {
 	t.Parallel()
 	for _, name := range slices.Concat(validations.Own(), validations.Optional(), []string{validations.SchemaValidationAlias}) {
 		failed := wire.Validation{Name: name, Status: "failure"}
-		want := Problem{name, "", "failure", name + " failed.", "Correct the documents and push them again."}
+		want := problem{name, "", "failure", name + " failed.", "Correct the documents and push them again."}
 		if diff := cmp.Diff(want, reasonOf(failed, "", wire.Findings{})); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}
-		if !failed.Own() || !(Required{Name: name}).Own() {
+		if !failed.Own() || !(requirement{Name: name}).Own() {
 			t.Errorf("%s is of somebody else", name)
 		}
 	}

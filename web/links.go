@@ -1,4 +1,4 @@
-package layout
+package web
 
 import (
 	"fmt"
@@ -8,11 +8,11 @@ import (
 	"purser/internal/wire"
 )
 
-// Base is the path of the overview, such as /ui/. The other pages are below it.
-type Base string
+// basePath is the path of the overview, such as /ui/. The other pages are below it.
+type basePath string
 
 // Link returns the URL of a page.
-func (b Base) Link(steps ...string) string {
+func (b basePath) Link(steps ...string) string {
 	escaped := make([]string, len(steps))
 	for i, step := range steps {
 		escaped[i] = url.PathEscape(step)
@@ -21,7 +21,7 @@ func (b Base) Link(steps ...string) string {
 }
 
 // Query returns the URL of a page with a query of names and values in turn; values that are empty are left out.
-func (b Base) Query(page string, pairs ...any) string {
+func (b basePath) Query(page string, pairs ...any) string {
 	query := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if value := fmt.Sprint(pairs[i+1]); value != "" {
@@ -35,7 +35,7 @@ func (b Base) Query(page string, pairs ...any) string {
 }
 
 // Document returns the URL of the page of a document of a revision; pairs are more parameters.
-func (b Base) Document(revision any, id wire.Identity, pairs ...any) string {
+func (b basePath) Document(revision any, id wire.Identity, pairs ...any) string {
 	all := append([]any{"schema", id.Schema, "layer", id.Layer, "name", id.Name}, pairs...)
 	return b.Query("revisions/"+url.PathEscape(fmt.Sprint(revision))+"/document", all...)
 }

@@ -1,4 +1,4 @@
-package layout
+package web
 
 import (
 	"crypto/sha256"
@@ -38,7 +38,7 @@ func readAssets() assets {
 }
 
 // Asset answers with a file that pages load.
-func (p *Pages) Asset(w http.ResponseWriter, r *http.Request) {
+func (p *layout) Asset(w http.ResponseWriter, r *http.Request) {
 	found, ok := p.assets[r.PathValue("file")]
 	if !ok {
 		http.NotFound(w, r)

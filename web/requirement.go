@@ -1,4 +1,4 @@
-package reasons
+package web
 
 import (
 	"net/url"
@@ -8,8 +8,8 @@ import (
 	"purser/internal/wire"
 )
 
-// Required is a validation that a policy requires, with its newest result.
-type Required struct {
+// requirement is a validation that a policy requires, with its newest result.
+type requirement struct {
 	Name, Status string
 	Policies     []string
 	Newest       wire.Entry
@@ -18,19 +18,19 @@ type Required struct {
 }
 
 // Own reports whether the server itself performs the validation.
-func (r Required) Own() bool { return wire.Validation{Name: r.Name}.Own() }
+func (r requirement) Own() bool { return wire.Validation{Name: r.Name}.Own() }
 
-// RequiredOf lists the validations of a verdict, each once.
-func RequiredOf(status wire.Verdict) (all []Required) {
+// requirementsOf lists the validations of a verdict, each once.
+func requirementsOf(status wire.Verdict) (all []requirement) {
 	at := map[string]int{}
 	add := func(name, state, policy string) {
 		i, known := at[name]
 		if !known {
 			i = len(all)
 			at[name] = i
-			all = append(all, Required{Name: name, Status: state})
+			all = append(all, requirement{Name: name, Status: state})
 		}
-		if all[i].Status == Success {
+		if all[i].Status == success {
 			all[i].Status = state // another policy may ask for more
 		}
 		if policy != "" {
@@ -48,10 +48,10 @@ func RequiredOf(status wire.Verdict) (all []Required) {
 	return all
 }
 
-// StatusOf returns the status of a validation in a verdict, with its message; the zero Validation if it was neither
+// statusIn returns the status of a validation in a verdict, with its message; the zero Validation if it was neither
 // reported nor is required.
-func StatusOf(status wire.Verdict, name string) wire.Validation {
-	for _, required := range RequiredOf(status) {
+func statusIn(status wire.Verdict, name string) wire.Validation {
+	for _, required := range requirementsOf(status) {
 		if required.Name == name {
 			return wire.Validation{Name: name, Status: required.Status}
 		}
@@ -64,8 +64,8 @@ func StatusOf(status wire.Verdict, name string) wire.Validation {
 	return wire.Validation{}
 }
 
-// Others returns the validations that are not among the required ones.
-func Others(all []wire.Validation, required []Required) (others []wire.Validation) {
+// unrequired returns the validations that are not among the required ones.
+func unrequired(all []wire.Validation, required []requirement) (others []wire.Validation) {
 	known := map[string]bool{}
 	for _, r := range required {
 		known[r.Name] = true
@@ -78,8 +78,8 @@ func Others(all []wire.Validation, required []Required) (others []wire.Validatio
 	return others
 }
 
-// ExpiringNext returns the validation whose newest result is the next to expire, nil if none does.
-func ExpiringNext(all []Required, now time.Time) (next *Required) {
+// expiringNext returns the validation whose newest result is the next to expire, nil if none does.
+func expiringNext(all []requirement, now time.Time) (next *requirement) {
 	var soonest time.Time
 	for i := range all {
 		at, ok := all[i].Newest.Expires().Time()
@@ -90,10 +90,10 @@ func ExpiringNext(all []Required, now time.Time) (next *Required) {
 	return next
 }
 
-// PosterOf returns the user who posted a result, from the audit, newest first, because results do not have it. A result
+// posterOf returns the user who posted a result, from the audit, newest first, because results do not have it. A result
 // and its event are stored by one statement; its time is the database's, and that of the event the server's. It is ""
 // if the audit has no such event: it goes back less far, or the result was carried over from another revision.
-func PosterOf(events []wire.AuditEvent, validation string, createdAt wire.Optional) string {
+func posterOf(events []wire.AuditEvent, validation string, createdAt wire.Optional) string {
 	const skew = time.Minute
 	created, known := createdAt.Time()
 	for _, e := range events {

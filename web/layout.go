@@ -1,4 +1,4 @@
-package layout
+package web
 
 import (
 	"embed"
@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// Pages writes pages, and answers with the files that they load.
-type Pages struct {
-	base   Base
+// layout writes pages, and answers with the files that they load.
+type layout struct {
+	base   basePath
 	now    func() time.Time
 	assets assets
 	pages  map[string]*template.Template
 }
 
-// New returns the pages at base. Times before now are shown as passed.
-func New(base Base, now func() time.Time) *Pages {
-	p := &Pages{base: base, now: now, assets: readAssets()}
+// newLayout returns the pages at base. Times before now are shown as passed.
+func newLayout(base basePath, now func() time.Time) *layout {
+	p := &layout{base: base, now: now, assets: readAssets()}
 	p.pages = p.parsePages()
 	return p
 }
 
-// Frame is the common content of all pages.
-type Frame struct {
+// frame is the common content of all pages.
+type frame struct {
 	Title, Section string
 	User           string // "" if nobody is signed in
 	SignedIn       bool   // by a token or a certificate
@@ -32,8 +32,8 @@ type Frame struct {
 	Data           any    // of the page's template
 }
 
-// Write writes a page on a paper by the template of this name.
-func (p *Pages) Write(on *Paper, name string, frame Frame) error {
+// Write writes a page to a buffer by the template of this name.
+func (p *layout) Write(on *pageBuffer, name string, frame frame) error {
 	return p.pages[name].ExecuteTemplate(&on.written, "layout", frame) //nolint:wrapcheck // it names the template
 }
 
@@ -41,7 +41,7 @@ func (p *Pages) Write(on *Paper, name string, frame Frame) error {
 var templateFiles embed.FS
 
 // parsePages reads the templates of all pages. It panics if one cannot be read: they are part of the program.
-func (p *Pages) parsePages() map[string]*template.Template {
+func (p *layout) parsePages() map[string]*template.Template {
 	common := template.Must(template.New("").Funcs(p.functions()).ParseFS(templateFiles,
 		"templates/layout.html", "templates/parts.html"))
 	pages := map[string]*template.Template{}

@@ -1,4 +1,4 @@
-package reasons
+package web
 
 import (
 	"cmp"
@@ -9,17 +9,17 @@ import (
 	"purser/internal/words"
 )
 
-// Verdict says in words whether a revision may be deployed.
-type Verdict struct {
+// verdict says in words whether a revision may be deployed.
+type verdict struct {
 	Revision int64
 	OK       bool
 	Notice   string    // without a policy, what counted
-	Reasons  []Problem // why not
+	Reasons  []problem // why not
 	Notes    []string  // problems that do not block it
 }
 
-// Problem is why a validation is not a success, with advice.
-type Problem struct {
+// problem is why a validation is not a success, with advice.
+type problem struct {
 	Validation string
 	Policy     string // that requires it; "" without one
 	Status     string // failure, missing or expired
@@ -27,23 +27,23 @@ type Problem struct {
 	Next       string
 }
 
-// Success is the status of a validation or revision without problems.
-const Success = "success"
+// success is the status of a validation or revision without problems.
+const success = "success"
 
-// Of words a verdict.
-func Of(status wire.Verdict, found wire.Findings) Verdict {
-	said := Verdict{Revision: status.Revision, OK: status.Status == Success, Notice: status.Notice, Notes: status.Warnings}
+// verdictOf words a verdict.
+func verdictOf(status wire.Verdict, found wire.Findings) verdict {
+	said := verdict{Revision: status.Revision, OK: status.Status == success, Notice: status.Notice, Notes: status.Warnings}
 	if len(status.Policies) == 0 {
 		said.Notice = cmp.Or(said.Notice, "No ValidationPolicy is in force: nothing counted") // in compat mode
 	}
 	for _, policy := range status.Policies {
 		for _, v := range policy.Validations {
-			if v.Status != Success {
+			if v.Status != success {
 				said.Reasons = append(said.Reasons, reasonOf(v, policy.Name, found))
 			}
 		}
 		if policy.Broken() {
-			said.Reasons = append(said.Reasons, Problem{
+			said.Reasons = append(said.Reasons, problem{
 				Policy: policy.Name, Status: "failure", Text: "The policy " + policy.Name + " itself cannot be satisfied.",
 				Next: "Correct the policy's document; the findings say how.",
 			})
@@ -51,15 +51,15 @@ func Of(status wire.Verdict, found wire.Findings) Verdict {
 	}
 	if len(status.Policies) == 0 && !said.OK {
 		for _, v := range status.Validations {
-			if v.Status != Success {
+			if v.Status != success {
 				said.Reasons = append(said.Reasons, reasonOf(v, "", found))
 			}
 		}
 	}
-	slices.SortStableFunc(said.Reasons, func(a, b Problem) int { return a.urgency() - b.urgency() })
+	slices.SortStableFunc(said.Reasons, func(a, b problem) int { return a.urgency() - b.urgency() })
 	var ignored []string
 	for _, v := range status.Ignored {
-		if v.Status != Success {
+		if v.Status != success {
 			ignored = append(ignored, v.Name)
 		}
 	}
@@ -70,24 +70,24 @@ func Of(status wire.Verdict, found wire.Findings) Verdict {
 }
 
 // urgency orders reasons: failures come before results that are missing or expired.
-func (p Problem) urgency() int {
+func (p problem) urgency() int {
 	if p.Status == "failure" {
 		return 0
 	}
 	return 1
 }
 
-// ProblemOf returns why one validation is not a success; the zero Problem if it is.
-func ProblemOf(v wire.Validation, found wire.Findings) (why Problem) {
-	if v.Status == Success || v.Status == "" {
+// problemOf returns why one validation is not a success; the zero problem if it is.
+func problemOf(v wire.Validation, found wire.Findings) (why problem) {
+	if v.Status == success || v.Status == "" {
 		return why
 	}
 	return reasonOf(v, "", found)
 }
 
 // reasonOf returns why a validation is not a success, with advice.
-func reasonOf(v wire.Validation, policy string, found wire.Findings) Problem {
-	said := Problem{Validation: v.Name, Policy: policy, Status: v.Status}
+func reasonOf(v wire.Validation, policy string, found wire.Findings) problem {
+	said := problem{Validation: v.Name, Policy: policy, Status: v.Status}
 	message, advice, unexplained := "", "", false
 	for _, f := range found.Findings {
 		if f.Validation == v.Name && f.Document == nil {
@@ -156,18 +156,18 @@ func numberOf(found wire.Findings, validation string) (number wire.Number) {
 	return number
 }
 
-// Shown has the findings that a page shows, and the numbers of all.
-type Shown struct {
-	Groups []Group
+// shownFindings has the findings that a page shows, and the numbers of all.
+type shownFindings struct {
+	Groups []findingGroup
 	Causes []wire.Cause // of several documents; only if not all findings are shown
 	Rest   int          // findings that are not shown
 	More   bool         // there may be others
 }
 
-// Show returns what a page shows of findings.
-func Show(found wire.Findings) Shown {
-	shown := Shown{
-		Groups: ByDocument(found.Findings), Rest: max(found.Total-len(found.Findings), 0), More: found.More,
+// findingsToShow returns what a page shows of findings.
+func findingsToShow(found wire.Findings) shownFindings {
+	shown := shownFindings{
+		Groups: byDocument(found.Findings), Rest: max(found.Total-len(found.Findings), 0), More: found.More,
 	}
 	if shown.Rest == 0 {
 		return shown
@@ -180,14 +180,14 @@ func Show(found wire.Findings) Shown {
 	return shown
 }
 
-// Group has the findings of one document, or of the revision as a whole.
-type Group struct {
+// findingGroup has the findings of one document, or of the revision as a whole.
+type findingGroup struct {
 	Document *wire.Identity // nil: the revision
 	Findings []wire.Finding
 }
 
-// ByDocument groups findings by their documents, in the order in which they come.
-func ByDocument(all []wire.Finding) (groups []Group) {
+// byDocument groups findings by their documents, in the order in which they come.
+func byDocument(all []wire.Finding) (groups []findingGroup) {
 	at := map[wire.Identity]int{}
 	for _, f := range all {
 		if f.Document == nil && (f.Rule == "missing" || f.Rule == "expired") {
@@ -201,7 +201,7 @@ func ByDocument(all []wire.Finding) (groups []Group) {
 		if !known {
 			i = len(groups)
 			at[key] = i
-			groups = append(groups, Group{Document: f.Document})
+			groups = append(groups, findingGroup{Document: f.Document})
 		}
 		groups[i].Findings = append(groups[i].Findings, f)
 	}

@@ -1,4 +1,4 @@
-package reasons
+package web
 
 import (
 	"testing"
@@ -24,7 +24,7 @@ func TestPosterOf(t *testing.T) {
 		"2026-01-31T12:00:00.000100": "second", "2026-01-31T11:00:30.000000": "first",
 		"2026-01-31T12:30:00.000000": "", "2026-01-30T12:00:00.000000": "", "": "",
 	} {
-		if got := PosterOf(events, name, created); got != want {
+		if got := posterOf(events, name, created); got != want {
 			t.Errorf("the result of %q is of %q, want %q", created, got, want)
 		}
 	}
@@ -32,18 +32,18 @@ func TestPosterOf(t *testing.T) {
 
 func TestExpiringNext(t *testing.T) {
 	t.Parallel()
-	at := func(name string, expires wire.Optional) Required {
-		return Required{Name: name, Newest: wire.Entry{ExpiresAt: &expires}}
+	at := func(name string, expires wire.Optional) requirement {
+		return requirement{Name: name, Newest: wire.Entry{ExpiresAt: &expires}}
 	}
 	now := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
-	all := []Required{
+	all := []requirement{
 		at("never", ""), at("passed", "2026-01-31T11:00:00.000000"), at("later", "2026-02-01T00:00:00.000000"),
 		at("next", "2026-01-31T12:00:01.000000"), at("last", "2026-03-01T00:00:00.000000"),
 	}
-	if next := ExpiringNext(all, now); next == nil || next.Name != "next" {
+	if next := expiringNext(all, now); next == nil || next.Name != "next" {
 		t.Errorf("next is %v", next)
 	}
-	if next := ExpiringNext(all[:2], now); next != nil {
+	if next := expiringNext(all[:2], now); next != nil {
 		t.Errorf("next is %v", next)
 	}
 }

@@ -1,4 +1,4 @@
-package display
+package web
 
 import (
 	"context"
@@ -117,7 +117,7 @@ Encrypted data of revision 2, bucket s: [acme/C/v1, None] w changed
 	hidden := wire.Identity{Schema: "acme/B/v1", Layer: "site", Name: "\u202e\t\u00a0\r", Bucket: "b"}
 	secret := wire.Identity{Schema: "acme/C/v1", Name: "w", Bucket: "s"}
 	reordered := wire.Identity{Schema: "acme/B/v1", Layer: "site", Name: "reordered", Bucket: "b"}
-	got := arranged(parseUnified(text), []Comparison{
+	got := arranged(parseUnified(text), []comparison{
 		{Document: controls},
 		{Document: layered},
 		{Document: reordered, Change: "changed"},
@@ -126,7 +126,7 @@ Encrypted data of revision 2, bucket s: [acme/C/v1, None] w changed
 		{Document: secret},
 	})
 	added := func(line string) []hunk { return []hunk{{"@@ -0,0 +1 @@", []row{{"added", 0, 1, line}}}} }
-	want := []*Comparison{
+	want := []*comparison{
 		{Document: controls, Change: "added", Added: 1, Title: "bucket a: b: [acme/A/v1, None] x] y", Hunks: added("a")},
 		{Document: layered, Change: "added", Added: 1, Title: "bucket a: b: [acme/A/v1, None] x] y", Hunks: added("b")},
 		{Document: reordered, Change: "changed", Title: "bucket b: [acme/B/v1, site] reordered", Note: "No line of it differs."},

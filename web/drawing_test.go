@@ -1,4 +1,4 @@
-package graph
+package web
 
 import "testing"
 
@@ -26,7 +26,7 @@ func TestDrawing(t *testing.T) {
 		`</g>`:                                                                 "",
 		`<g>&evil;</g>`:                                                        "",
 	} {
-		got, err := Drawing([]byte(picture), "<label>", link)
+		got, err := drawing([]byte(picture), "<label>", link)
 		if string(got) != want || (err == nil) != (want != "") {
 			t.Errorf("%s\nis %s\nwant %s, %v", picture, got, want, err)
 		}
