@@ -108,8 +108,8 @@ func statusLine(header string) string {
 
 // Preview returns the preview of a push. It has the unified diffs of changed documents, and the places of findings in
 // the files.
-func Preview(written client.Written, preview wire.Preview[wire.Finding], differences map[wire.Identity]string, places []string,
-	colors bool,
+func Preview(written client.Written, preview wire.Preview[wire.Finding], differences map[wire.Identity]string,
+	places []string, colors bool,
 ) Answer {
 	var b strings.Builder
 	for _, d := range preview.Documents {
