@@ -31,11 +31,7 @@ func (*diffCommand) Help() string {
 }
 
 // Run prints the differences between the two revisions.
-func (c *diffCommand) Run(ctx context.Context, around *surroundings) error {
-	server, err := c.connect(ctx, around)
-	if err != nil {
-		return err
-	}
+func (c *diffCommand) Run(ctx context.Context, around *surroundings, server *client.Client) error {
 	before, after, err := server.Numbers(ctx, c.Before, c.After)
 	if err != nil {
 		return err

@@ -30,11 +30,7 @@ func (*eventsCommand) Help() string {
 }
 
 // Run prints events, and follows new ones if asked to.
-func (c *eventsCommand) Run(ctx context.Context, around *surroundings) error {
-	server, err := c.connect(ctx, around)
-	if err != nil {
-		return err
-	}
+func (c *eventsCommand) Run(ctx context.Context, around *surroundings, server *client.Client) error {
 	const patience = 30 * time.Second
 	query, cursor, wait := url.Values{}, c.Since, time.Duration(0)
 	if len(c.Type) > 0 {

@@ -11,7 +11,8 @@ import (
 
 // findingsCommand lists the findings of a revision.
 type findingsCommand struct {
-	reading
+	remoteRevision
+	output
 
 	Validation string `help:"Only those of this validation."`
 	Document   string `help:"Only those of documents of this name."`
@@ -28,11 +29,7 @@ func (*findingsCommand) Help() string {
 }
 
 // Run prints the findings of the revision.
-func (c *findingsCommand) Run(ctx context.Context, around *surroundings) error {
-	server, revision, err := c.open(ctx, around)
-	if err != nil {
-		return err
-	}
+func (c *findingsCommand) Run(ctx context.Context, around *surroundings, server opened) error {
 	query := url.Values{"limit": {strconv.Itoa(c.Limit)}}
 	for name, value := range map[string]string{"validation": c.Validation, "document": c.Document, "level": c.Level} {
 		if value != "" {
@@ -40,7 +37,7 @@ func (c *findingsCommand) Run(ctx context.Context, around *surroundings) error {
 		}
 	}
 	var found wire.Findings
-	text, err := server.Get(ctx, &found, query, "revisions", revision, "findings")
+	text, err := server.Get(ctx, &found, query, "revisions", server.revision, "findings")
 	if err != nil {
 		return err
 	}

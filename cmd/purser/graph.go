@@ -12,8 +12,7 @@ import (
 
 // graphCommand prints the dependencies between the documents of a revision.
 type graphCommand struct {
-	remote
-	at
+	remoteRevision
 
 	Format string `default:"" enum:",text,svg,dot,json,yaml" help:"Format: text, svg, dot, json or yaml; default: text on a terminal, svg elsewhere." placeholder:"FORM" short:"f"`
 	Focus  string `help:"Only the surroundings of documents with this name." placeholder:"NAME"`
@@ -29,12 +28,7 @@ func (*graphCommand) Help() string {
 }
 
 // Run prints the graph.
-func (c *graphCommand) Run(ctx context.Context, around *surroundings) error {
-	in := &reading{remote: c.remote, at: c.at}
-	server, revision, err := in.open(ctx, around)
-	if err != nil {
-		return err
-	}
+func (c *graphCommand) Run(ctx context.Context, around *surroundings, server opened) error {
 	format := c.Format
 	switch {
 	case format == "" && around.width > 0:
@@ -47,7 +41,7 @@ func (c *graphCommand) Run(ctx context.Context, around *surroundings) error {
 		query = url.Values{"focus": {c.Focus}, "depth": {strconv.Itoa(c.Depth)}}
 	}
 	answer, err := server.Do(ctx, client.Request{
-		Path: []string{"revisions", revision, "graph"}, Query: query,
+		Path: []string{"revisions", server.revision, "graph"}, Query: query,
 		Accept: map[string]string{"svg": client.SVG, "dot": client.Graphviz, "yaml": client.YAML}[format],
 	})
 	if err != nil {

@@ -33,11 +33,7 @@ func (*logCommand) Help() string {
 }
 
 // Run prints the newest revisions, or the changes of a document.
-func (c *logCommand) Run(ctx context.Context, around *surroundings) error {
-	server, err := c.connect(ctx, around)
-	if err != nil {
-		return err
-	}
+func (c *logCommand) Run(ctx context.Context, around *surroundings, server *client.Client) error {
 	if c.Document != nil {
 		return c.history(ctx, around, server)
 	}

@@ -37,11 +37,7 @@ func (*pruneCommand) Help() string {
 }
 
 // Run deletes old revisions once the user has confirmed it.
-func (c *pruneCommand) Run(ctx context.Context, around *surroundings) error {
-	server, err := c.connect(ctx, around)
-	if err != nil {
-		return err
-	}
+func (c *pruneCommand) Run(ctx context.Context, around *surroundings, server *client.Client) (err error) {
 	change := client.Change{DryRun: c.DryRun, MaxDeleted: -1}
 	if !c.DryRun && !c.Yes {
 		if change.IfMatch, err = c.confirmPreview(ctx, around, server); err != nil {

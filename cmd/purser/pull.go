@@ -37,17 +37,9 @@ has written, are replaced or deleted: on a terminal after a question, elsewhere 
 }
 
 // Run writes the documents of the revision to the folder.
-func (c *pullCommand) Run(ctx context.Context, around *surroundings) error {
-	server, err := c.connect(ctx, around)
+func (c *pullCommand) Run(ctx context.Context, around *surroundings, server *client.Client) error {
+	about, err := revisionOf(ctx, server, c.Revision)
 	if err != nil {
-		return err
-	}
-	revision, err := server.Resolve(ctx, c.Revision)
-	if err != nil {
-		return err
-	}
-	var about wire.Revision
-	if _, err := server.Get(ctx, &about, nil, "revisions", revision); err != nil {
 		return err
 	}
 	id := strconv.FormatInt(about.ID, 10)

@@ -44,7 +44,7 @@ type puppetApplyCommand struct {
 	machine
 
 	Catalog string `arg:"" complete:"file" help:"File with the output of puppet catalog compile NODE --render-as json; - for standard input."`
-	at
+	revisionArgument
 
 	Report  bool   `help:"Print the updated, created and skipped resources with reasons, instead of the catalog." xor:"what"`
 	Explain string `help:"Print the documents that set each parameter of a resource, such as File[/etc/motd]." placeholder:"RESOURCE" xor:"what"`
@@ -59,13 +59,12 @@ func (*puppetApplyCommand) Help() string {
 }
 
 // Run prints the catalog with its overrides applied.
-func (c *puppetApplyCommand) Run(ctx context.Context, around *surroundings) error {
+func (c *puppetApplyCommand) Run(ctx context.Context, around *surroundings, server *client.Client) error {
 	catalog, err := readCatalog(around, c.Catalog)
 	if err != nil {
 		return err
 	}
-	in := &reading{remote: c.remote, at: c.at}
-	server, revision, err := in.open(ctx, around)
+	revision, err := server.Resolve(ctx, c.Revision)
 	if err != nil {
 		return err
 	}
@@ -125,7 +124,7 @@ func (*puppetDiffCommand) Help() string {
 }
 
 // Run prints how the overrides of the two revisions differ.
-func (c *puppetDiffCommand) Run(ctx context.Context, around *surroundings) error {
+func (c *puppetDiffCommand) Run(ctx context.Context, around *surroundings, server *client.Client) error {
 	request := client.Request{Query: c.query()}
 	var err error
 	if c.Catalog != "" {
@@ -133,10 +132,6 @@ func (c *puppetDiffCommand) Run(ctx context.Context, around *surroundings) error
 		if request.Body, err = readCatalog(around, c.Catalog); err != nil {
 			return err
 		}
-	}
-	server, err := c.connect(ctx, around)
-	if err != nil {
-		return err
 	}
 	before, after, err := server.Numbers(ctx, c.Before, c.After)
 	if err != nil {

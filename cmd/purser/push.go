@@ -70,7 +70,7 @@ func (c *pushCommand) Run(ctx context.Context, around *surroundings) error {
 	if err != nil {
 		return err
 	}
-	server, err := c.connect(ctx, around)
+	server, err := c.ProvideClient(ctx, around)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (c *pushCommand) Run(ctx context.Context, around *surroundings) error {
 		return err
 	}
 	status := &statusCommand{output: c.output, Revision: written.Revision, Wait: c.Wait, Expect: "success"}
-	return status.show(ctx, around, server)
+	return status.Run(ctx, around, server)
 }
 
 // read reads the documents and returns how to put them.

@@ -20,8 +20,9 @@ type remote struct {
 	Timeout   time.Duration `default:"5m"            env:"PURSER_TIMEOUT" group:"connection" help:"Time for a request, including retries."`
 }
 
-// connect returns a client for the server that the flags, the environment and the configuration file specify.
-func (r *remote) connect(ctx context.Context, around *surroundings) (*client.Client, error) {
+// ProvideClient returns a client for the server that the flags, the environment and the configuration file specify.
+// kong calls it for methods Run that take a client.
+func (r *remote) ProvideClient(ctx context.Context, around *surroundings) (*client.Client, error) {
 	server, token, err := r.resolve(ctx, around)
 	if err != nil {
 		return nil, err

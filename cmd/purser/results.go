@@ -53,7 +53,7 @@ func (c *resultsPostCommand) Run(ctx context.Context, around *surroundings) erro
 	if err != nil {
 		return err
 	}
-	server, err := c.connect(ctx, around)
+	server, err := c.ProvideClient(ctx, around)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,8 @@ func (c *resultsPostCommand) body(ctx context.Context, around *surroundings) ([]
 
 // resultsListCommand lists validations or results.
 type resultsListCommand struct {
-	reading
+	remoteRevision
+	output
 
 	Validation string `help:"The results of this validation, one by one." placeholder:"NAME"`
 }
@@ -130,18 +131,14 @@ func (*resultsListCommand) Help() string {
 }
 
 // Run prints the validations of the revision, or the results of one.
-func (c *resultsListCommand) Run(ctx context.Context, around *surroundings) error {
-	server, revision, err := c.open(ctx, around)
-	if err != nil {
-		return err
-	}
+func (c *resultsListCommand) Run(ctx context.Context, around *surroundings, server opened) error {
 	if c.Validation != "" {
-		return c.entries(ctx, around, server, revision)
+		return c.entries(ctx, around, server)
 	}
 	var list struct {
 		Results []wire.Validation `json:"results"`
 	}
-	text, err := server.Get(ctx, &list, nil, "revisions", revision, "validations")
+	text, err := server.Get(ctx, &list, nil, "revisions", server.revision, "validations")
 	if err != nil {
 		return err
 	}
@@ -149,10 +146,8 @@ func (c *resultsListCommand) Run(ctx context.Context, around *surroundings) erro
 }
 
 // entries lists the results of one validation.
-func (c *resultsListCommand) entries(ctx context.Context, around *surroundings, server *client.Client,
-	revision string,
-) error {
-	items, _, err := server.List(ctx, maxListed, nil, "revisions", revision, "validations", "detail")
+func (c *resultsListCommand) entries(ctx context.Context, around *surroundings, server opened) error {
+	items, _, err := server.List(ctx, maxListed, nil, "revisions", server.revision, "validations", "detail")
 	if err != nil {
 		return err
 	}

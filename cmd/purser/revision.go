@@ -8,26 +8,33 @@ import (
 	"purser/internal/client"
 )
 
-// at is the argument that selects a revision.
-type at struct {
+// revisionArgument selects a revision.
+type revisionArgument struct {
 	Revision string `arg:"" default:"latest" help:"Revision: 17, latest, tag:NAME, latest~1."`
 }
 
-// reading holds the flags and the argument of commands that read a revision.
-type reading struct {
+// remoteRevision holds the flags and the argument of commands that read a revision.
+type remoteRevision struct {
 	remote
-	output
-	at
+	revisionArgument
 }
 
-// open returns a client, and the revision in the form that the server expects.
-func (r *reading) open(ctx context.Context, around *surroundings) (*client.Client, string, error) {
-	server, err := r.connect(ctx, around)
+// opened is a server, and a revision of it in the form that it expects.
+type opened struct {
+	*client.Client
+
+	revision string
+}
+
+// ProvideOpened returns the server and the revision that the command line names. kong calls it for
+// methods Run that take them.
+func (r *remoteRevision) ProvideOpened(ctx context.Context, around *surroundings) (opened, error) {
+	server, err := r.ProvideClient(ctx, around)
 	if err != nil {
-		return nil, "", err
+		return opened{}, err
 	}
 	revision, err := server.Resolve(ctx, r.Revision)
-	return server, revision, err
+	return opened{server, revision}, err
 }
 
 // documentName is the name of a document in arguments, SCHEMA/NAME, such as acme/Host/v1/cmp-1.

@@ -31,11 +31,7 @@ Examples:
 }
 
 // Run makes a new revision with the documents of an earlier one. On a terminal it asks first.
-func (c *rollbackCommand) Run(ctx context.Context, around *surroundings) error {
-	server, err := c.connect(ctx, around)
-	if err != nil {
-		return err
-	}
+func (c *rollbackCommand) Run(ctx context.Context, around *surroundings, server *client.Client) error {
 	revision, err := server.Resolve(ctx, c.Revision)
 	if err != nil {
 		return err

@@ -16,8 +16,7 @@ import (
 
 // selected holds the flags of commands that print documents.
 type selected struct {
-	remote
-	at
+	remoteRevision
 
 	Output string   `default:"yaml" enum:"yaml,json,table,name" help:"Output format: yaml, json, table or name." placeholder:"FORM" short:"o"`
 	Schema []string `help:"Only documents of this schema, such as acme/Host/v1, or with this beginning of a schema." sep:"none"`
@@ -45,13 +44,10 @@ func (c *selected) query() url.Values {
 }
 
 // print prints documents of a revision.
-func (c *selected) print(ctx context.Context, around *surroundings, query url.Values, what string) error {
-	in := &reading{remote: c.remote, at: c.at}
-	server, revision, err := in.open(ctx, around)
-	if err != nil {
-		return err
-	}
-	request := client.Request{Path: []string{"revisions", revision, what}, Query: query}
+func (c *selected) print(ctx context.Context, around *surroundings, server opened, query url.Values,
+	what string,
+) error {
+	request := client.Request{Path: []string{"revisions", server.revision, what}, Query: query}
 	if c.Output == "yaml" {
 		request.Accept = client.YAML
 	}
@@ -99,7 +95,7 @@ func (*showCommand) Help() string {
 }
 
 // Run prints the submitted documents.
-func (c *showCommand) Run(ctx context.Context, around *surroundings) error {
+func (c *showCommand) Run(ctx context.Context, around *surroundings, server opened) error {
 	query := c.query()
 	if c.Search != "" {
 		query.Set("search", c.Search)
@@ -107,7 +103,7 @@ func (c *showCommand) Run(ctx context.Context, around *surroundings) error {
 	if c.Searched > 0 {
 		query.Set("searched", strconv.Itoa(c.Searched))
 	}
-	return c.print(ctx, around, query, "documents")
+	return c.print(ctx, around, server, query, "documents")
 }
 
 // renderCommand prints rendered documents.
@@ -122,8 +118,8 @@ func (*renderCommand) Help() string {
 }
 
 // Run prints the rendered documents.
-func (c *renderCommand) Run(ctx context.Context, around *surroundings) error {
-	return c.print(ctx, around, c.query(), "rendered-documents")
+func (c *renderCommand) Run(ctx context.Context, around *surroundings, server opened) error {
+	return c.print(ctx, around, server, c.query(), "rendered-documents")
 }
 
 // explainCommand prints where the values of a rendered document come from.
@@ -145,9 +141,8 @@ func (*explainCommand) Help() string {
 }
 
 // Run prints where the values of the document come from.
-func (c *explainCommand) Run(ctx context.Context, around *surroundings) error {
-	in := &reading{remote: c.remote, at: at{c.Revision}}
-	server, revision, err := in.open(ctx, around)
+func (c *explainCommand) Run(ctx context.Context, around *surroundings, server *client.Client) error {
+	revision, err := server.Resolve(ctx, c.Revision)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"purser/cmd/purser/internal/views"
+	"purser/internal/client"
 	"purser/internal/wire"
 )
 
@@ -22,11 +23,7 @@ func (*bucketsCommand) Help() string {
 }
 
 // Run prints the buckets.
-func (c *bucketsCommand) Run(ctx context.Context, around *surroundings) error {
-	server, err := c.connect(ctx, around)
-	if err != nil {
-		return err
-	}
+func (c *bucketsCommand) Run(ctx context.Context, around *surroundings, server *client.Client) error {
 	items, _, err := server.List(ctx, maxListed, nil, "buckets")
 	if err != nil {
 		return err
@@ -52,11 +49,7 @@ func (*whoamiCommand) Help() string {
 }
 
 // Run prints the caller's identity on the server.
-func (c *whoamiCommand) Run(ctx context.Context, around *surroundings) error {
-	server, err := c.connect(ctx, around)
-	if err != nil {
-		return err
-	}
+func (c *whoamiCommand) Run(ctx context.Context, around *surroundings, server *client.Client) error {
 	var caller wire.Caller
 	text, err := server.Get(ctx, &caller, nil, "whoami")
 	if err != nil {

@@ -43,18 +43,8 @@ func (*statusCommand) Help() string {
 }
 
 // Run prints the status of the revision. With --expect it fails if the status is different.
-func (c *statusCommand) Run(ctx context.Context, around *surroundings) error {
-	server, err := c.connect(ctx, around)
-	if err != nil {
-		return err
-	}
-	return c.show(ctx, around, server)
-}
-
-// poll is the interval of requests to a server that does not support waiting.
-const poll = 5 * time.Second
-
-func (c *statusCommand) show(ctx context.Context, around *surroundings, server *client.Client) error {
+func (c *statusCommand) Run(ctx context.Context, around *surroundings, server *client.Client) error {
+	const poll = 5 * time.Second // of a server that does not support waiting
 	resolve := server.Resolve
 	if c.Wait > 0 {
 		resolve = server.Number // a request that is sent again is about the same revision

@@ -47,7 +47,7 @@ func (c *tagCommand) Run(ctx context.Context, around *surroundings) error {
 	if err := folder.Parsable(ctx, "--data", []byte(c.Data)); err != nil {
 		return err
 	}
-	server, err := c.connect(ctx, around)
+	server, err := c.ProvideClient(ctx, around)
 	if err != nil {
 		return err
 	}

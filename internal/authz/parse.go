@@ -2,12 +2,15 @@ package authz
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"unicode"
 
 	"purser/internal/document"
+	"purser/internal/fault"
 )
 
 // Bounds of a policy file.
@@ -133,4 +136,81 @@ func referencesOf(expression check, found []*ruleCheck) []*ruleCheck {
 		}
 	}
 	return found
+}
+
+// decode decodes a file with one document. The Value is nil if the file is empty. The Notes are about duplicate keys.
+//
+//nolint:contextcheck,nolintlint // the work is not charged to a request, because all requests use the file
+func decode(text []byte) (document.Entry, error) {
+	if len(text) > MaxSize {
+		return document.Entry{}, fmt.Errorf("the file has more than %d bytes", MaxSize)
+	}
+	limits := document.DefaultLimits()
+	limits.Values, limits.Strict = maxValues, true
+	segments, err := document.Split(context.Background(), text, mediaOf(text), limits)
+	switch {
+	case err != nil:
+		return document.Entry{}, inFile(err, limits)
+	case len(segments) == 0:
+		return document.Entry{}, nil
+	case len(segments) > 1:
+		return document.Entry{}, fmt.Errorf("line %d: a second document begins; the file must be one", segments[1].Line)
+	}
+	entry, err := document.Decode(context.Background(), segments[0], limits)
+	return entry, inFile(err, limits)
+}
+
+// mediaOf returns the media type of a file. JSON needs its own parser, because a YAML parser does not accept all of it.
+func mediaOf(text []byte) document.Media {
+	if json.Valid(text) && bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+		return document.JSON
+	}
+	return document.YAML
+}
+
+// inFile rewords an error of package document for a policy file, because such errors name settings for request bodies.
+func inFile(err error, limits document.Limits) error {
+	switch {
+	case err == nil:
+		return nil
+	case fault.KindOf(err) == fault.TooLarge:
+		return fmt.Errorf("the file has more than %d keys and values, nests them deeper than %d, or grows beyond %d "+
+			"bytes by its aliases", limits.Values, limits.Depth, limits.Size)
+	}
+	return errors.New(strings.TrimPrefix(document.Details(err), "document 1, "))
+}
+
+// location is where a file defines a rule.
+type location struct {
+	line int    // counts from 1; 0 if unknown
+	rest string // the rest of the line after the name
+}
+
+// locate returns the locations of the rules in a file, for messages. The YAML reader returns only values, so locate
+// searches for lines that begin with a name. It does not find names in unusual notation.
+func locate(text []byte) map[string]location {
+	locations, number := map[string]location{}, 0
+	for line := range bytes.Lines(text) {
+		number++
+		name, rest, ok := nameAt(strings.TrimLeft(string(line), " \t{,"))
+		if _, seen := locations[name]; ok && !seen {
+			locations[name] = location{number, strings.TrimSpace(rest)}
+		}
+	}
+	return locations
+}
+
+// nameAt splits a line after the key at its beginning.
+func nameAt(line string) (name, rest string, ok bool) {
+	line = strings.TrimRight(line, "\r\n")
+	if line != "" && (line[0] == '"' || line[0] == '\'') {
+		name, rest, ok = strings.Cut(line[1:], line[:1])
+		rest, isKey := strings.CutPrefix(strings.TrimLeft(rest, " \t"), ":")
+		return name, rest, ok && isKey
+	}
+	if name, isLast := strings.CutSuffix(line, ":"); isLast && !strings.Contains(name, ": ") {
+		return name, "", true
+	}
+	name, rest, ok = strings.Cut(line, ": ")
+	return strings.TrimRight(name, " \t"), rest, ok
 }

@@ -3,25 +3,19 @@ package propertygroups
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"purser/internal/document"
+	"purser/internal/validations"
 )
 
 // maxMalformed bounds the faults reported for one schema document.
 const maxMalformed = 100
 
-// Examine returns the first fault of each object in a schema document that has malformed groups, even in parts that no
-// reference reaches (spec/property-groups.md §5), for at most 100 objects.
-func Examine(schema any) []Malformed {
-	e := new(examiner)
-	e.schema(schema)
-	return e.found
-}
-
 // examiner walks a schema document. Its path leads to the current value.
 type examiner struct {
 	path  []string
-	found []Malformed
+	found []validations.Finding
 }
 
 // schema examines a value that may be a schema or contain schemas.
@@ -48,8 +42,9 @@ func (e *examiner) parse(object document.Mapping) {
 
 func (e *examiner) add(keyword []string, message string) {
 	if len(e.found) < maxMalformed {
-		e.found = append(e.found, Malformed{
-			Path: append([]string{}, e.path...), Keyword: keyword, Message: message,
+		e.found = append(e.found, validations.Finding{
+			Message: message, SchemaPath: "." + strings.Join(keyword[:min(1, len(keyword))], ""), Names: true,
+			Instance: slices.Concat(e.path, keyword),
 		})
 	}
 }
@@ -73,7 +68,7 @@ func (e *examiner) below(step string, value any) {
 func (e *examiner) tooDeep() {
 	p := parser{}
 	err := p.refuse("Schemas should be nested at most %d deep.", maxNesting)
-	if !slices.ContainsFunc(e.found, func(m Malformed) bool { return m.Message == err.Error() }) {
+	if !slices.ContainsFunc(e.found, func(f validations.Finding) bool { return f.Message == err.Error() }) {
 		e.add(nil, err.Error())
 	}
 }

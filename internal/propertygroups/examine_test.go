@@ -41,10 +41,11 @@ func TestExamine(t *testing.T) {
 		t.Run(c.schema, func(t *testing.T) {
 			t.Parallel()
 			var got []string
-			for _, m := range Examine(yamlValue(t, c.schema)) {
-				got = append(got, strings.Join(m.Path, "/"))
-				if diff := cmp.Diff([]string{"property_groups"}, m.Keyword); diff != "" {
-					t.Errorf("keyword (-want +got)\n%s", diff)
+			for _, f := range (Extension{}).Examine(yamlValue(t, c.schema)) {
+				last := len(f.Instance) - 1
+				got = append(got, strings.Join(f.Instance[:last], "/"))
+				if f.Instance[last] != "property_groups" || f.SchemaPath != ".property_groups" {
+					t.Errorf("keyword %s, rule %s", f.Instance[last], f.SchemaPath)
 				}
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
@@ -61,10 +62,10 @@ func TestExamine_bounded(t *testing.T) {
 	for i := range many {
 		many[i] = bad
 	}
-	if n := len(Examine(many)); n != maxMalformed {
+	if n := len((Extension{}).Examine(many)); n != maxMalformed {
 		t.Errorf("%d faults", n)
 	}
-	got := Examine(document.Mapping{{Key: "not", Value: chain(100_000)}})
+	got := (Extension{}).Examine(document.Mapping{{Key: "not", Value: chain(100_000)}})
 	if len(got) != 1 || !strings.Contains(got[0].Message, "at most 1000 deep") {
 		t.Errorf("%v", got)
 	}

@@ -1,8 +1,6 @@
 package propertygroups
 
 import (
-	"slices"
-
 	"purser/internal/document"
 	"purser/internal/validations"
 )
@@ -22,17 +20,10 @@ func (Extension) Compile(schema document.Mapping) (validations.Keyword, error) {
 	return groups, nil
 }
 
-// Examine implements validations.Extension.
-func (Extension) Examine(schema any) (findings []validations.Finding) {
-	for _, malformed := range Examine(schema) {
-		rule := "."
-		if len(malformed.Keyword) > 0 {
-			rule += malformed.Keyword[0]
-		}
-		findings = append(findings, validations.Finding{
-			Message: malformed.Message, SchemaPath: rule, Names: true,
-			Instance: append([]string{}, slices.Concat(malformed.Path, malformed.Keyword)...),
-		})
-	}
-	return findings
+// Examine implements validations.Extension: it returns the first fault of each object in a schema document that has
+// malformed groups, even in parts that no reference reaches (spec/property-groups.md §5), for at most 100 objects.
+func (Extension) Examine(schema any) []validations.Finding {
+	e := new(examiner)
+	e.schema(schema)
+	return e.found
 }

@@ -23,7 +23,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Skip()
 		}
-		Examine(parsed)
+		(Extension{}).Examine(parsed)
 		m, ok := parsed.(document.Mapping)
 		data, err := document.ParseOne(t.Context(), []byte(object), document.YAML, limits)
 		if o, isObject := data.(document.Mapping); ok && err == nil && isObject {

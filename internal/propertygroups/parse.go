@@ -23,8 +23,7 @@ const (
 
 // Malformed is the error of groups that cannot be used (spec/property-groups.md §3).
 type Malformed struct {
-	Path    []string // from the schema document to the schema object; empty from Parse
-	Keyword []string // from that object to the group: "property_groups", "2", "either"
+	Keyword []string // path from the schema object to the group: "property_groups", "2", "either"
 	Message string
 }
 
