@@ -36,8 +36,8 @@ func (s *Service) decode(ctx context.Context, payload Payload, positions []int) 
 // first one.
 const maxMessages = 100
 
-// decodeItems decodes items on all processors and returns the faults of each. Those of sanity checks have messages for
-// the first items, at most most and those of the first one.
+// decodeItems decodes items on all processors and returns the faults of each. The first ones of sanity checks have
+// messages: those of one item, or up to most of several.
 func (s *Service) decodeItems(ctx context.Context, items []Item, cleartextOnly bool, most int) (
 	[]Item, []decodeFaults, error,
 ) {

@@ -76,7 +76,8 @@ func Priced(t rapid.TB, work func(ctx context.Context)) {
 		most *= underRace
 	}
 	cost := Of(work, func(c Cost) bool { return c.CPU <= negligible || c.PerStep() <= most })
-	t.Logf("%v for %v that were counted, %.1f ns a step; %d KiB allocated", cost.CPU, cost.Counted, cost.PerStep(), cost.Bytes>>10)
+	t.Logf("%v for %v that were counted, %.1f ns a step; %d KiB allocated", cost.CPU, cost.Counted, cost.PerStep(),
+		cost.Bytes>>10)
 	if cost.CPU > negligible && cost.PerStep() > most {
 		t.Errorf("%v for %v that were counted: a step takes %.1f ns, at most %.0f are expected",
 			cost.CPU, cost.Counted, cost.PerStep(), most)
