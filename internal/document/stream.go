@@ -116,8 +116,8 @@ func Details(err error) string {
 
 // Costs of a byte in the budget's steps.
 const (
-	splitSteps    = 20  // to split a body and hash its documents
-	readableSteps = 100 // to look for directives and byte order marks in a body that has some
+	splitSteps    = 20 // to split a body and hash its documents
+	readableSteps = 80 // to look for directives and byte order marks in a body that has some
 )
 
 // Split splits a body into the segments of its documents. Faults: Invalid if the body is not valid UTF-8 text, TooLarge
