@@ -21,15 +21,26 @@ func (s *Service) decode(ctx context.Context, payload Payload, positions []int) 
 	for i, position := range positions {
 		items[i] = payload.Items[position]
 	}
-	decoded, faults, err := s.decodeItems(ctx, items, payload.CleartextOnly)
+	most := maxMessages
+	if s.Compat {
+		most = 1 // the first document's alone
+	}
+	decoded, faults, err := s.decodeItems(ctx, items, payload.CleartextOnly, most)
 	if err != nil {
 		return nil, err
 	}
 	return decoded, firstFault(decoded, faults, s.Compat)
 }
 
-// decodeItems decodes items on all processors and returns the faults of each.
-func (s *Service) decodeItems(ctx context.Context, items []Item, cleartextOnly bool) ([]Item, []decodeFaults, error) {
+// maxMessages is the maximum number of messages about documents that fail their sanity checks, except those of the
+// first one.
+const maxMessages = 100
+
+// decodeItems decodes items on all processors and returns the faults of each. The first ones of sanity checks have
+// messages: those of one item, or up to most of several.
+func (s *Service) decodeItems(ctx context.Context, items []Item, cleartextOnly bool, most int) (
+	[]Item, []decodeFaults, error,
+) {
 	decoded, faults := make([]Item, len(items)), make([]decodeFaults, len(items))
 	err := budget.ForEach(ctx, len(items), func(meter *budget.Meter, i int) error {
 		decoded[i], faults[i] = s.decodeItem(ctx, meter, items[i], cleartextOnly)
@@ -38,9 +49,6 @@ func (s *Service) decodeItems(ctx context.Context, items []Item, cleartextOnly b
 				return budget.About(err, "keep document %s", doc.Identity)
 			}
 		}
-		if err := meter.Hold(messagesSize(faults[i].sanity)); err != nil {
-			return budget.About(err, "keep the errors of documents up to document %d", items[i].Segment.Index)
-		}
 		for _, err := range []error{faults[i].parse, faults[i].sanity} {
 			if err != nil && !isOfBody(err) {
 				return err
@@ -48,10 +56,37 @@ func (s *Service) decodeItems(ctx context.Context, items []Item, cleartextOnly b
 		}
 		return nil
 	})
+	if err == nil {
+		faults, err = s.worded(ctx, items, faults, most)
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("decode documents: %w", err)
 	}
 	return decoded, faults, nil
+}
+
+// worded returns faults with the messages of sanity checks that decodeItems returns. It decodes these items again, so
+// that the values of all others need not be kept.
+func (s *Service) worded(ctx context.Context, items []Item, faults []decodeFaults, most int) ([]decodeFaults, error) {
+	worded, meter, listed := slices.Clone(faults), budget.NewMeter(ctx), 0
+	for i, f := range faults {
+		if f.violations == 0 || listed > 0 && listed+f.violations > most {
+			continue
+		}
+		entry, err := document.Decode(ctx, *items[i].Segment, s.Limits)
+		if err == nil {
+			err = validations.Sanity(meter, entry, s.Compat)
+		}
+		if err != nil && !isOfBody(err) {
+			return nil, err
+		}
+		worded[i].sanity = budget.About(err, "%s", items[i].Segment.Place())
+		if err := meter.Hold(messagesSize(worded[i].sanity)); err != nil {
+			return nil, budget.About(err, "keep the errors of documents up to document %d", items[i].Segment.Index)
+		}
+		listed += f.violations
+	}
+	return worded, nil
 }
 
 // isOfBody reports whether an error is caused by the body and not by the end of the request.
@@ -73,8 +108,8 @@ func (s *Service) decodeItem(ctx context.Context, meter *budget.Meter, item Item
 	case entry.Twice != nil:
 		return item, decodeFaults{parse: entry.Twice}
 	}
-	if err := validations.Sanity(meter, entry, s.Compat); err != nil {
-		return item, decodeFaults{sanity: budget.About(err, "document %d (from line %d)", entry.Index, entry.Line)}
+	if n, err := validations.Violations(meter, entry, s.Compat); err != nil || n > 0 {
+		return item, decodeFaults{violations: n, sanity: budget.About(err, "%s", item.Segment.Place())}
 	}
 	root, _ := entry.Value.(document.Mapping)
 	entry.Notes = slices.Concat(entry.Notes, validations.Strays(root))
@@ -115,9 +150,12 @@ func bucketOf(e document.Entry, doc *document.Document) (string, error) {
 type decodeFaults struct {
 	parse   error
 	invalid string // what the entry is instead of a mapping
-	sanity  error
-	bucket  error
-	secret  error
+	// violations is the number of violations of sanity checks, and sanity the fault with their messages, if they are
+	// worded, or why the checks were not completed.
+	violations int
+	sanity     error
+	bucket     error
+	secret     error
 }
 
 // firstFault returns the fault that the reference finds first: a parse error, then an entry that is not a mapping, then
@@ -169,12 +207,13 @@ func messagesSize(err error) (size int) {
 // malformed returns one fault for all documents that fail their sanity checks, with the messages of the first one and
 // of as many others as fit into an answer. An incomplete check takes precedence.
 func malformed(faults []decodeFaults) error {
-	const maxMessages = 100
 	var all fault.Fault
 	left := 0
 	for _, f := range faults {
 		one, fails := errors.AsType[*fault.Fault](f.sanity)
 		switch {
+		case !fails && f.violations > 0: // it is not worded
+			left++
 		case !fails:
 		case one.Kind != fault.Invalid:
 			return one

@@ -84,6 +84,10 @@ func TestFirstFault_sanity(t *testing.T) {
 			t.Errorf("compat %v (-want +got)\n%s", compat, diff)
 		}
 	}
+	faults[4] = decodeFaults{violations: 1}
+	if got := firstFault(make([]Item, len(faults)), faults, false); !strings.Contains(got.Error(), "; 2 more fail than are listed") {
+		t.Errorf("one that is not worded does not count: %v", got)
+	}
 	spent := fault.New(fault.TooLarge, "BudgetExceeded", "Too much work")
 	if got := firstFault(make([]Item, 2), []decodeFaults{wrong("a", 1), {sanity: spent}}, false); !errors.Is(got, spent) {
 		t.Errorf("a check that was not completed is hidden by %v", got)
@@ -93,6 +97,40 @@ func TestFirstFault_sanity(t *testing.T) {
 	}
 	if one, _ := errors.AsType[*fault.Fault](faults[1].sanity); len(one.Messages) != 60 {
 		t.Errorf("the fault of one document has %d messages now", len(one.Messages))
+	}
+}
+
+// Of many documents that fail their sanity checks, a PUT words as many as an answer lists, with compat the first, and a
+// draft words all.
+func TestService_decode_worded(t *testing.T) {
+	t.Parallel()
+	const documents = 150
+	body := strings.Repeat("---\nschema: a/B/v1\nx: 1\ny: 2\nmetadata: {nme: 1}\n", documents)
+	for compat, want := range map[bool]int{false: maxMessages, true: 2} {
+		s, _ := service()
+		s.Compat = compat
+		payload, err := s.parse(t.Context(), []byte(body), document.YAML, "b", []string{"b"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		positions := make([]int, documents)
+		for i := range positions {
+			positions[i] = i
+		}
+		_, err = s.decode(t.Context(), payload, positions)
+		f, _ := errors.AsType[*fault.Fault](err)
+		if f == nil || len(f.Messages) != want || !compat && !strings.HasSuffix(f.Message, "; 100 more fail than are listed") {
+			t.Errorf("compat %v: %v", compat, err)
+		}
+		_, errs, err := s.Decode(t.Context(), payload.Items)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, err := range errs {
+			if f, _ := errors.AsType[*fault.Fault](err); f == nil || len(f.Messages) != 2 {
+				t.Errorf("compat %v, document %d: %v", compat, i, err)
+			}
+		}
 	}
 }
 

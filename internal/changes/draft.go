@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"math"
 	"slices"
 
 	"purser/internal/authz"
@@ -26,7 +27,7 @@ type Draft struct {
 // Decode decodes the items that are not decoded yet. It returns all items and, for each, its fault or nil. Like Judge
 // it needs no Store.
 func (s *Service) Decode(ctx context.Context, items []Item) ([]Item, []error, error) {
-	decoded, faults, err := s.decodeItems(ctx, items, false)
+	decoded, faults, err := s.decodeItems(ctx, items, false, math.MaxInt)
 	if err != nil {
 		return nil, nil, err
 	}

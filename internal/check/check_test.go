@@ -203,7 +203,7 @@ func TestCheck_wrongSchemas(t *testing.T) {
 	site := file("site.yaml", layers+doc("acme/Widget/v1", "w", "{size: 1}"))
 	const frame = "---\nschema: deckhand/DataSchema/v1\nmetadata: {schema: metadata/Control/v1, "
 	for name, c := range map[string]struct{ text, want string }{
-		"frame":        {frame + "nmae: a/B/v1}\ndata: {}\n", "schemas.yaml:7:41 error frame: 'name' is a required property"},
+		"frame":        {frame + "nam: a/B/v1}\ndata: {}\n", "schemas.yaml:7:41 error frame: 'name' is a required property"},
 		"schema":       {frame + "name: a/B/v1}\ndata: {type: objct}\n", "schemas.yaml:8:14 error schema: 'objct' is not valid under any of the given schemas"},
 		"syntax":       {"---\nbroken: [\n", "schemas.yaml:6:9 error syntax: The bracket '[' that opens here is not closed"},
 		"no schema":    {"---\nmetadata: {schema: metadata/Control/v1, name: a/B/v1}\ndata: {}\n", "schemas.yaml:6:1 error frame: The document has no schema"},

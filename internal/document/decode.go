@@ -90,7 +90,8 @@ type decoder struct {
 // Costs in the budget.
 const (
 	valueSteps  = 400      // to create a value
-	numberSteps = 100      // for each byte of a number
+	mergeSteps  = 300      // to copy a member that << merges
+	numberSteps = 130      // for each byte of a number
 	valueBytes  = 128      // of a value, besides its text
 	maxPending  = 64 << 10 // bytes of values after which they are counted
 )

@@ -9,6 +9,9 @@ import (
 	"strings"
 )
 
+// tokenSteps is the cost of reading a token of JSON besides its bytes, in the budget's steps.
+const tokenSteps = 300
+
 // json decodes an item of a JSON array. splitJSON has checked its syntax.
 func (d *decoder) json() (any, error) {
 	tokens := json.NewDecoder(bytes.NewReader(d.segment.Text))
@@ -26,7 +29,7 @@ func (d *decoder) jsonValue(tokens *json.Decoder, depth int) (any, error) {
 	if err := d.count(bytes, depth); err != nil {
 		return nil, err
 	}
-	if err := d.spend(bytes*byteSteps, bytes); err != nil {
+	if err := d.spend(tokenSteps+bytes*byteSteps, bytes); err != nil {
 		return nil, err
 	}
 	switch t := token.(type) {

@@ -219,6 +219,9 @@ func (d *decoder) merges(n *yaml.Node, depth int) (merged Mapping, err error) {
 			if !ok {
 				return nil, d.refuse(n.Content[i+1], "<< merges a mapping or a list of mappings only")
 			}
+			if err := d.spend(mergeSteps*len(source), 0); err != nil {
+				return nil, err
+			}
 			merged = append(merged, source...)
 		}
 	}

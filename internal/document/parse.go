@@ -14,10 +14,10 @@ import (
 
 // Measured costs of parsing YAML, in the budget's units.
 const (
-	textSteps = 5_000 // per text
-	byteSteps = 30    // per byte
-	markSteps = 500   // per separator
-	nodeBytes = 256   // of memory per separator, besides the text
+	textSteps = 12_000 // per text
+	byteSteps = 40     // per byte
+	markSteps = 800    // per separator
+	nodeBytes = 256    // of memory per separator, besides the text
 )
 
 // parser parses texts with the YAML library and charges the costs to the budget while the library reads.

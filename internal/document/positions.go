@@ -156,10 +156,11 @@ func merged(value *yaml.Node, path []string) (key, next *yaml.Node, taken int) {
 // jsonRoot parses JSON into nodes with a kind, a value and a position. The YAML library does not read all JSON.
 func (l *locator) jsonRoot() (*yaml.Node, error) {
 	text := l.segment.Text
-	if err := l.parser.hold(marksOf(text) * nodeBytes); err != nil {
+	marks := marksOf(text)
+	if err := l.parser.hold(marks * nodeBytes); err != nil {
 		return nil, err
 	}
-	l.parser.meter.Charge(len(text) * byteSteps)
+	l.parser.meter.Charge(len(text)*byteSteps + marks*markSteps)
 	r := &jsonReader{cursor: cursor{text: text, line: 1, column: 1}, tokens: json.NewDecoder(bytes.NewReader(text))}
 	r.tokens.UseNumber()
 	return r.node(), l.parser.meter.Check()

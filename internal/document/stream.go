@@ -117,7 +117,7 @@ func Details(err error) string {
 // Costs of a byte in the budget's steps.
 const (
 	splitSteps    = 20 // to split a body and hash its documents
-	readableSteps = 60 // to look for directives and byte order marks in a body that has some
+	readableSteps = 80 // to look for directives and byte order marks in a body that has some
 )
 
 // Split splits a body into the segments of its documents. Faults: Invalid if the body is not valid UTF-8 text, TooLarge
@@ -351,7 +351,7 @@ func parseAll(meter *budget.Meter, body []byte, limits Limits) ([]Segment, error
 }
 
 // itemSteps is the cost of an item of a JSON array besides its text, in the budget's steps.
-const itemSteps = 500
+const itemSteps = 1500
 
 // splitJSON splits an array of documents into its items. A single object counts as an array of one. The items are
 // copies, which stay counted in the budget until the request ends.

@@ -13,7 +13,7 @@ import (
 const (
 	maxViolations = 100
 	// Costs in the budget's steps.
-	stepCost    = 40     // a step of a check: looking up a key, or the next item
+	stepCost    = 50     // a step of a check: looking up a key, or the next item
 	messageCost = 10_000 // the message of a violation
 )
 

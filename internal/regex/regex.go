@@ -53,7 +53,7 @@ var known = cache.New[string, outcome](16 * budget.MiB) //nolint:gochecknoglobal
 const (
 	knownSteps = 300 // finding an outcome
 	matchSteps = 30  // looking for a match
-	matchByte  = 4   // additionally, for each byte of the text and each instruction
+	matchByte  = 8   // additionally, for each byte of the text and each instruction
 )
 
 // CheckLength returns an Error if an expression is longer than MaxLength.

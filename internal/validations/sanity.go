@@ -27,18 +27,10 @@ var metadataVersion = regexp.MustCompile(`^metadata/(Document|Control)/(v\d+)$`)
 // violation, or an error of meter, unwrapped. With compat, as in the reference, data may be missing in any case,
 // metadata is checked by its own schema only if the base schema is satisfied, and all messages give the same advice.
 func Sanity(meter *budget.Meter, e document.Entry, compat bool) error {
-	root, _ := e.Value.(document.Mapping)
-	violations, err := checkFrame(meter, root, compat)
-	if err != nil {
+	violations, err := violationsOf(meter, e, compat)
+	if err != nil || len(violations) == 0 {
 		return err
 	}
-	if len(violations) == 0 && !compat {
-		violations = checkData(root)
-	}
-	if len(violations) == 0 {
-		return nil
-	}
-	violations = withMisspellings(root, violations, compat)
 	refusal := fault.New(fault.Invalid, "InvalidDocumentFormat", "The provided documents failed schema validation")
 	refusal.Reason = "Validation"
 	paths := make([][]string, len(violations))
@@ -63,6 +55,22 @@ func Sanity(meter *budget.Meter, e document.Entry, compat bool) error {
 		}
 	}
 	return refusal
+}
+
+// Violations returns the number of violations for which Sanity refuses an entry, or a few more, without their places,
+// which take most of the work. The only errors are those of meter, unwrapped.
+func Violations(meter *budget.Meter, e document.Entry, compat bool) (int, error) {
+	violations, err := violationsOf(meter, e, compat)
+	return len(violations), err
+}
+
+func violationsOf(meter *budget.Meter, e document.Entry, compat bool) ([]violation, error) {
+	root, _ := e.Value.(document.Mapping)
+	violations, err := checkFrame(meter, root, compat)
+	if err == nil && len(violations) == 0 && !compat {
+		violations = checkData(root)
+	}
+	return withMisspellings(root, violations, compat), err
 }
 
 func checkFrame(meter *budget.Meter, root document.Mapping, baseFirst bool) ([]violation, error) {

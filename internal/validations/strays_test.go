@@ -127,7 +127,7 @@ func TestSanity_misspelt(t *testing.T) {
 		"layer":   {block, "layer:", "laier:", []string{key(".metadata.layeringDefinition (line 7, column 5)", "layer", "laier")}},
 		"path":    {block, "n, path", "n, paht", []string{key(".metadata.substitutions.0.src (line 9, column 36)", "path", "paht")}},
 		"dest":    {block, "    dest", "    dst", []string{key(".metadata.substitutions.0 (line 10, column 5)", "dest", "dst")}},
-		"control": {control, "name", "nmae", []string{key(".metadata (line 2, column 41)", "name", "nmae")}},
+		"control": {control, "name", "nam", []string{key(".metadata (line 2, column 41)", "name", "nam")}},
 		"two": {block, "storagePolicy:", "x: 1\n  storagePolcy:", []string{
 			key(".metadata (line 6, column 3)", "storagePolicy", "storagePolcy"),
 			".metadata.x (line 5, column 3) " + unknown + "'x', 'storagePolcy' were unexpected): " + remove,

@@ -2,6 +2,8 @@
 package budgettest
 
 import (
+	"encoding/json"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -14,4 +16,19 @@ func CPU() time.Duration {
 		panic(err) // fails only for an invalid argument
 	}
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// slowness returns how many times as much processor time as usual a fixed piece of work takes now: as on the machine on
+// which prices were measured, while it did nothing else. It is at least 1.
+func slowness() float64 {
+	const rounds, usual = 20, 1700 * time.Microsecond
+	text := []byte("[" + strings.Repeat(`{"key":["value",1.5,{"a":null}]},`, 100) + "0]")
+	began := CPU()
+	for range rounds {
+		var value any
+		if err := json.Unmarshal(text, &value); err != nil {
+			panic(err) // the text is constant
+		}
+	}
+	return max(1, float64(CPU()-began)/float64(usual))
 }

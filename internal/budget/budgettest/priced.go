@@ -20,10 +20,12 @@ type Cost struct {
 	CPU     time.Duration
 	Counted time.Duration // the steps in the budget, as time
 	Bytes   uint64        // allocated
+
+	slowness float64 // of the machine at that time
 }
 
-// PerStep returns the processor time per counted step in nanoseconds.
-func (c Cost) PerStep() float64 { return float64(c.CPU) / float64(max(1, c.Counted)) }
+// PerStep returns the processor time per counted step in nanoseconds, as of a machine that does nothing else.
+func (c Cost) PerStep() float64 { return float64(c.CPU) / c.slowness / float64(max(1, c.Counted)) }
 
 // Of does work with the budget of one request and returns what it took. Work that exceeds the budget is expected to
 // stop. What else the machine does can only add to the processor time, so the least of several measurements counts, or
@@ -47,6 +49,7 @@ func once(work func(ctx context.Context)) Cost {
 	ctx, end := budget.NewPool(1, time.Minute).Begin(context.Background())
 	defer end()
 	var before, after runtime.MemStats
+	slow := slowness()
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	began := CPU()
@@ -54,12 +57,12 @@ func once(work func(ctx context.Context)) Cost {
 	took := CPU() - began
 	runtime.ReadMemStats(&after)
 	steps, _ := budget.From(ctx).Spent()
-	return Cost{took, time.Duration(steps), after.TotalAlloc - before.TotalAlloc}
+	return Cost{took, time.Duration(steps), after.TotalAlloc - before.TotalAlloc, slow}
 }
 
 // Bounds of Priced.
 const (
-	mostPerStep = 6.0 // nanoseconds: 3, on a machine that takes half the time of a slow one
+	mostPerStep = 2.0 // nanoseconds
 	underRace   = 10  // times as much, because the race detector slows some code down far more than other code
 	negligible  = 5 * time.Millisecond
 )
@@ -73,7 +76,8 @@ func Priced(t rapid.TB, work func(ctx context.Context)) {
 		most *= underRace
 	}
 	cost := Of(work, func(c Cost) bool { return c.CPU <= negligible || c.PerStep() <= most })
-	t.Logf("%v for %v that were counted; %d KiB allocated", cost.CPU, cost.Counted, cost.Bytes>>10)
+	t.Logf("%v for %v that were counted, %.1f ns a step; %d KiB allocated", cost.CPU, cost.Counted, cost.PerStep(),
+		cost.Bytes>>10)
 	if cost.CPU > negligible && cost.PerStep() > most {
 		t.Errorf("%v for %v that were counted: a step takes %.1f ns, at most %.0f are expected",
 			cost.CPU, cost.Counted, cost.PerStep(), most)

@@ -10,6 +10,7 @@ import "purser/internal/budget"
 const (
 	Visit        = 10  // to visit, measure or compare a member or an item
 	Copy         = 5   // to copy a member or an item
+	Place        = 50  // to note where a member or an item is
 	Lookup       = 100 // to find or enter a key in a map
 	Rune         = 30  // to read or write a character of a text
 	ParseByte    = 25  // to parse a byte of JSON text

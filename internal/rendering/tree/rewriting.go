@@ -115,7 +115,9 @@ func (r *rewriting) list(items []any, own *array, at *paths.Place, depth int) (n
 
 // member rewrites a text that contains the pattern, and descends into a container.
 func (r *rewriting) member(value any, at *paths.Place, depth int) (now any, changed bool, err error) {
-	r.Charge(meter.Visit)
+	if r.Charge(meter.Visit); at != nil {
+		r.Charge(meter.Place)
+	}
 	text, ok := value.(string)
 	if !ok {
 		return r.container(value, at, depth+1)

@@ -10,6 +10,8 @@ const (
 	spellSteps    = 5_000  // comparing two names for spelling
 	describeSteps = 10_000 // describing a violation
 	splitByte     = 12     // additionally, for each byte of its paths
-	nodeSteps     = 1_500  // reading a schema
+	nodeSteps     = 2_500  // reading a schema
+	targetSteps   = 2_000  // finding the target of a reference
+	sourceSteps   = 5_000  // reading another document, besides its text and its schemas
 	extendSteps   = 5_000  // reading a value below a keyword of an extension
 )

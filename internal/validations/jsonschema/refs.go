@@ -77,7 +77,7 @@ func (r *reference) bookend() {
 
 // target determines the target of a reference.
 func (g *graph) target(n *node, r *reference) {
-	g.Spend(work.Lookup*(1+strings.Count(r.written, "/")) + len(r.written)*work.DescribeByte)
+	g.Spend(targetSteps + work.Lookup*strings.Count(r.written, "/") + len(r.written)*work.DescribeByte)
 	uri, fragment := join(n.resource.uri, r.written)
 	r.fragment = strings.TrimLeft(fragment, "/")
 	name, _, _ := strings.Cut(r.written, "#")
@@ -176,6 +176,7 @@ func (g *graph) read(uri string, written []byte) *resource {
 	if r, ok := g.resources[uri]; ok {
 		return r
 	}
+	g.Spend(sourceSteps)
 	g.resources[uri] = nil
 	g.otherBytes += len(written)
 	root, err := values.Parse(g.Counter, written, maxNodes)

@@ -54,9 +54,12 @@ func (b bounds) check(n int, least, most string, fail func(Failure)) {
 	}
 }
 
+// runeByte is the cost of counting the characters in a byte of text, in steps.
+const runeByte = 3
+
 func (s *Set) checkString(w work.Counter, v string, fail func(Failure)) {
 	if s.length.holds() {
-		w.Spend(len(v))
+		w.Spend(len(v) * runeByte)
 		s.length.check(utf8.RuneCountInString(v), "minLength", "maxLength", fail)
 	}
 	if s.pattern != nil && !s.pattern.Matches(w, v) {

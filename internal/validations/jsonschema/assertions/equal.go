@@ -54,7 +54,7 @@ func areUnique(w work.Counter, items []any) bool {
 }
 
 // printSteps is the cost of writing a value with printer.
-const printSteps = 100
+const printSteps = 150
 
 // printer writes values so that equal values, and no others, have the same text: numbers by value, so that 1 equals
 // 1.0, and objects sorted by key. It stops after more than most bytes.

@@ -123,7 +123,7 @@ func (t *trimmer) object(m document.Mapping, depth int) (any, error) {
 
 // IsTooDeep charges for the values in v and reports whether it is nested more deeply than documents may be.
 func IsTooDeep(w work.Counter, v any, depth int) bool {
-	w.Spend(work.Lookup)
+	w.Spend(decodeSteps)
 	if depth > maxDepth {
 		return true
 	}
