@@ -162,12 +162,12 @@ func TestPolicies_bounds(t *testing.T) {
 		bucket, body string
 		status       int
 	}{
-		{"a", policy("p", 10_000), http.StatusRequestEntityTooLarge}, // and the policy itself
-		{"a?dry-run=true", policy("p", 10_000), http.StatusRequestEntityTooLarge},
+		{"a", policy("p", 10_001), http.StatusRequestEntityTooLarge},
+		{"a?dry-run=true", policy("p", 10_001), http.StatusRequestEntityTooLarge},
 		{"a", policy(strings.Repeat("p", 255), 1_100), http.StatusRequestEntityTooLarge},
 		{"a", policy("p", 9_000), http.StatusOK},
-		{"b", policy("q", 999), http.StatusRequestEntityTooLarge},
-		{"b", policy("q", 998), http.StatusOK},
+		{"b", policy("q", 1_001), http.StatusRequestEntityTooLarge},
+		{"b", policy("q", 1_000), http.StatusOK},
 		{"c", policy("r", 0), http.StatusRequestEntityTooLarge},
 		{"a", policy("p", 8_999), http.StatusOK},
 		{"c", policy("r", 0), http.StatusOK},

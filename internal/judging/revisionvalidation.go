@@ -63,11 +63,11 @@ func checkListed(before, after []revisions.PolicyVersion) error {
 		revisions.MaxValidations, revisions.MaxValidationBytes)
 }
 
-// listed returns the number of the validations that policies list, and the size of their names; a policy itself counts
-// as one.
+// listed returns the number of the validations that policies list, and the size of their names. A policy that lists none
+// counts as one.
 func listed(policies []revisions.PolicyVersion) (names, bytes int) {
 	for _, policy := range policies {
-		names, bytes = names+1+len(policy.Requirements), bytes+len(policy.Name)
+		names, bytes = names+max(1, len(policy.Requirements)), bytes+len(policy.Name)
 		for _, requirement := range policy.Requirements {
 			bytes += len(requirement.Name)
 		}
