@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -104,7 +105,7 @@ func TestAnswers_pages(t *testing.T) {
 	const policy = "schema: deckhand/ValidationPolicy/v1\nmetadata: {schema: metadata/Control/v1, name: p, storagePolicy: cleartext}\ndata: {validations: [%s]}\n"
 	names := numbered("{name: "+strings.Repeat("x", 20)+"%d}, ", 4000)
 	for i := range revisions - 1 {
-		s.put(t, "policies?message="+fmt.Sprint(i), fmt.Sprintf(policy, names)).is(t, http.StatusOK)
+		s.put(t, "policies?message="+strconv.Itoa(i), fmt.Sprintf(policy, names)).is(t, http.StatusOK)
 		s.put(t, "other", fmt.Sprintf(strings.ReplaceAll(document, "%[1]d", "x%d"), i, i)).is(t, http.StatusOK)
 	}
 	for path, want := range map[string]int{"buckets?limit=1000": buckets + 2, "revisions?limit=1000": 1 + revisions} {

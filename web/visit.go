@@ -77,7 +77,7 @@ func (v *visit) inTurn(ctx context.Context, get maker) (send func(), err error) 
 	host, _, _ := net.SplitHostPort(v.RemoteAddr) // tests have none
 	end, err := v.making.Acquire(budget.WithOwner(ctx, cmp.Or(v.session.Token, host)), budget.Claim{Weight: 1})
 	if err != nil {
-		return nil, err //nolint:wrapcheck // nobody reads it
+		return nil, err
 	}
 	defer end()
 	send, err = get(ctx, v)

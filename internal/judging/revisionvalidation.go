@@ -58,13 +58,13 @@ func checkListed(before, after []revisions.PolicyVersion) error {
 	if namesBefore, bytesBefore := listed(before); names <= namesBefore && bytes <= bytesBefore {
 		return nil
 	}
-	return fault.New(fault.TooLarge, "HTTPPayloadTooLarge", "All ValidationPolicies would list %d validations, with names "+
-		"of %d bytes; they may list %d, with names of %d bytes. Nothing was changed. List fewer", names, bytes,
+	return fault.New(fault.TooLarge, "HTTPPayloadTooLarge", "All ValidationPolicies would list %d validations, with "+
+		"names of %d bytes; they may list %d, with names of %d bytes. Nothing was changed. List fewer", names, bytes,
 		revisions.MaxValidations, revisions.MaxValidationBytes)
 }
 
-// listed returns the number of the validations that policies list, and the size of their names. A policy that lists none
-// counts as one.
+// listed returns the number of the validations that policies list, and the size of their names. A policy that lists
+// none counts as one.
 func listed(policies []revisions.PolicyVersion) (names, bytes int) {
 	for _, policy := range policies {
 		names, bytes = names+max(1, len(policy.Requirements)), bytes+len(policy.Name)

@@ -35,8 +35,13 @@ func TestStore_AddResult_bounds(t *testing.T) {
 		name     string
 		added    bool
 	}{
-		{1, "last", true}, {1, "more", false}, {1, "last", true}, {1, "n1", true},
-		{2, strings.Repeat("y", long+1), false}, {2, strings.Repeat("y", long), true}, {2, "z", false},
+		{1, "last", true},
+		{1, "more", false},
+		{1, "last", true},
+		{1, "n1", true},
+		{2, strings.Repeat("y", long+1), false},
+		{2, strings.Repeat("y", long), true},
+		{2, "z", false},
 	} {
 		result := validations.Result{Name: c.name, Status: "success", Validator: []byte("{}"), Errors: []byte("[]")}
 		stamp, _, err := s.AddResult(t.Context(), revisions.About{Revision: c.revision}, result)
