@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -104,7 +105,7 @@ func TestAnswers_pages(t *testing.T) {
 	const policy = "schema: deckhand/ValidationPolicy/v1\nmetadata: {schema: metadata/Control/v1, name: p, storagePolicy: cleartext}\ndata: {validations: [%s]}\n"
 	names := numbered("{name: "+strings.Repeat("x", 20)+"%d}, ", 4000)
 	for i := range revisions - 1 {
-		s.put(t, "policies?message="+fmt.Sprint(i), fmt.Sprintf(policy, names)).is(t, http.StatusOK)
+		s.put(t, "policies?message="+strconv.Itoa(i), fmt.Sprintf(policy, names)).is(t, http.StatusOK)
 		s.put(t, "other", fmt.Sprintf(strings.ReplaceAll(document, "%[1]d", "x%d"), i, i)).is(t, http.StatusOK)
 	}
 	for path, want := range map[string]int{"buckets?limit=1000": buckets + 2, "revisions?limit=1000": 1 + revisions} {
@@ -154,4 +155,31 @@ func TestAnswers_tooLarge(t *testing.T) {
 		}
 	}
 	s.get(t, "revisions/0/deepdiff/1?format=documents&rendered=false&limit=10").is(t, http.StatusOK)
+}
+
+// Overrides that repeat a default for each of their resources make no answer larger than the catalog and they are.
+func TestAnswers_catalogs(t *testing.T) {
+	t.Parallel()
+	const resources = 1_500
+	s := newSite(t)
+	const catalog = `{"name":"n","version":1,"resources":[]}`
+	s.put(t, "puppet", "schema: deckhand/LayeringPolicy/v1\nmetadata: {schema: metadata/Control/v1, name: l, storagePolicy: cleartext}\n"+
+		"data: {layerOrder: [site]}\n"+
+		textOf("fuel/PuppetOverride/v1", "p", ", storagePolicy: cleartext", "{configuration: {file: {"+
+			numbered("/f%d: {mode: '0640'}, ", resources)+"}}, defaults: {file: {content: "+strings.Repeat("x", 5<<10)+"}}}")).
+		is(t, http.StatusOK)
+	ask := func(method, path string) response {
+		return s.do(t, method, "revisions/"+path, catalog, "Content-Type", "application/json", "Accept", "application/json")
+	}
+	for path, less := range map[string]string{
+		"1/puppet/catalog": "simplify the overrides, or send a part of the catalog",
+		"0/puppet/diff/1":  "compare revisions that differ less, or send a part of the catalog",
+	} {
+		got := ask(http.MethodPost, path).is(t, http.StatusRequestEntityTooLarge)
+		if !strings.Contains(got.text, "more than 4 MiB") || !strings.Contains(got.text, less) {
+			t.Errorf("%s: %s", path, got.text)
+		}
+	}
+	ask(http.MethodPost, "1/puppet/catalog?report=true").is(t, http.StatusOK)
+	ask(http.MethodPost, "1/puppet/catalog?explain=File[/f1]").is(t, http.StatusOK)
 }

@@ -89,7 +89,7 @@ func (s *server) listDeliveries(w http.ResponseWriter, r *http.Request, id int64
 	if err != nil {
 		return err
 	}
-	return writePage(s, w, r, page, more, found, views.Delivery)
+	return writePage(s, w, r, part{page, more}, found, views.Delivery)
 }
 
 // POST /api/v1.0/webhooks/{webhook}/deliveries/{delivery}/retry

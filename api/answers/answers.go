@@ -88,8 +88,8 @@ func Within(size, bytes int, less string) error {
 	if size <= maxAnswer+bytes {
 		return nil
 	}
-	return fault.New(fault.TooLarge, "HTTPPayloadTooLarge", "The answer would have %d bytes, more than 4 MiB and the size "+
-		"of the documents that it is about; %s", size, less)
+	return fault.New(fault.TooLarge, "HTTPPayloadTooLarge", "The answer would have %d bytes, more than 4 MiB and the "+
+		"size of the documents that it is about; %s", size, less)
 }
 
 // sendJSON is Send for JSON text, which it writes as YAML if the media type is not JSON.

@@ -66,7 +66,7 @@ func (room *Room) join(r *http.Request, of Endpoint, pinned string) *member {
 	defer room.groups.mutex.Unlock()
 	joined := room.groups.of[key]
 	if joined == nil {
-		joined = room.begin(key, r, of)
+		joined = room.begin(key, r, of) //nolint:contextcheck // a group outlives each of its requests
 	}
 	joined.join(r.Context())
 	joined.waiting++

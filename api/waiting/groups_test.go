@@ -31,7 +31,7 @@ func TestRoom_owners(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				room := waiting.NewRoom(feed.New(feed.Config{MaxWaits: 100}), nil, nil, time.Now)
 				begun, look, owner := false, make(chan struct{}), ""
-				answer := func(w http.ResponseWriter, r *http.Request) error {
+				answer := func(w http.ResponseWriter, r *http.Request) error { //nolint:unparam // an endpoint's handler
 					if !begun {
 						begun = true
 						<-look

@@ -108,7 +108,7 @@ func (room *Room) await(w http.ResponseWriter, r *http.Request, of Endpoint, lim
 	_ = control.SetWriteDeadline(time.Now().Add(limit + waitedAnswerTime)) // tests have writers without deadlines
 	p.began, p.limit, p.place, p.viewer, p.pinned = info.Began, limit, place, info.Viewer, pinned
 	p.joined = time.Now()
-	p.member = room.join(r, of, pinned) //nolint:contextcheck // a group of waiting requests outlives each of them
+	p.member = room.join(r, of, pinned)
 	info.Paused = true
 	return nil
 }

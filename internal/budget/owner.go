@@ -45,7 +45,7 @@ func Joint(ctx context.Context) (_ context.Context, join func(context.Context)) 
 		if by := partyOf(other); by.name != first.name {
 			share()
 		} else {
-			context.AfterFunc(by.joined, share)
+			context.AfterFunc(by.joined, share) //nolint:contextcheck // it is a flag
 		}
 	}
 	return context.WithValue(ctx, ownerKey{}, &party{first.name, joined}), join

@@ -68,7 +68,8 @@ func (s *Shares) Acquire(ctx context.Context, of Claim) (release func(), err err
 	s.serve()
 	s.mu.Unlock()
 	release = s.releasing(c)
-	defer context.AfterFunc(partyOf(ctx).joined, func() { s.pass(c, Owner(ctx)) })()
+	joined := partyOf(ctx).joined
+	defer context.AfterFunc(joined, func() { s.pass(c, Owner(ctx)) })() //nolint:contextcheck // it is a flag
 	select {
 	case <-c.granted:
 		return release, nil

@@ -24,9 +24,9 @@ type call[V any] struct {
 // an error.
 //
 // compute runs in a goroutine of its own. Its context has the values of the first caller's and a new budget in the same
-// pool; its owner is the first caller's until another owner waits too (budget.Joint). It is cancelled once every waiting
-// caller's context has ended. A panic of compute is an error of its callers.
-// A caller that holds a permit for large requests gives it back while it waits, because compute may need one.
+// pool; its owner is the first caller's until another owner waits too (budget.Joint). It is cancelled once every
+// waiting caller's context has ended. A panic of compute is an error of its callers. A caller that holds a permit for
+// large requests gives it back while it waits, because compute may need one.
 func (c *Cache[K, V]) Do(ctx context.Context, key K, compute func(context.Context) (value V, size int, err error)) (
 	V, error,
 ) {

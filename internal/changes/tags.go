@@ -98,7 +98,8 @@ type Posted struct {
 }
 
 // Post appends a result that another service reports for a revision (spec/api.md §8.1). body is the parsed request.
-// Faults: Invalid, Forbidden for a reserved name, NotFound, Gone, Stale if the revision is not an expected one.
+// Faults: Invalid, Forbidden for a reserved name, NotFound, Gone, Stale if the revision is not an expected one, Conflict
+// if it has results of too many validations.
 func (s *Service) Post(ctx context.Context, revision int64, options revisions.Options, name string, body any) (
 	posted Posted, err error,
 ) {

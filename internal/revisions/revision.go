@@ -81,6 +81,13 @@ const (
 	MaxTagBytes = 4 << 20
 )
 
+// Bounds of the validations that the policies of a site list, and of those that have results about one revision: their
+// number, and the bytes of their names. Every status has all of them.
+const (
+	MaxValidations     = 10_000
+	MaxValidationBytes = 256 << 10
+)
+
 // Purge records that all revisions were deleted.
 type Purge struct {
 	Reason

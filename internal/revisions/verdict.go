@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"purser/internal/fault"
 	"purser/internal/validations"
 )
 
@@ -12,6 +13,13 @@ type Shown struct {
 	Revision
 
 	Verdict validations.Verdict
+}
+
+// TooManyValidations returns the fault of a revision that takes no results of further validations.
+func TooManyValidations(revision int64) error {
+	return fault.New(fault.Conflict, "TooManyValidations", "Revision %d may have results of %d validations, whose names "+
+		"have %d bytes together; post further results under a name that it has, or about another revision", revision,
+		MaxValidations, MaxValidationBytes)
 }
 
 // Defaults are the names of the server's own validations that count when no policy is in force. With nil none count, as

@@ -19,21 +19,25 @@ import (
 // addResults adds posts ($2) to their revisions, unless these have other stamps: the results, their names, their events
 // and their audit entries. The revisions are not deleted before the transaction ends. Revisions and names are locked in
 // their order, so that groups of several servers, and prunes, do not wait for one another. It gives the number of each
-// post that was added, and the stamp of its revision.
-const addResults = `WITH r AS (
-		SELECT p.n, p.revision, p.name, p.status, p.validator, p.errors, p.at, p.message, p.event, p.audit, r.site, r.stamp
+// post whose revision exists, the stamp of the revision, and whether the post was added: not if the revision has
+// results of $3 other validations or, with this one, names of $4 bytes.
+const addResults = `WITH found AS (
+		SELECT p.n, p.revision, p.name, p.status, p.validator, p.errors, p.at, p.message, p.event, p.audit, r.site, r.stamp,
+			(SELECT count(*) < $3::bigint AND coalesce(sum(octet_length(t.name)), 0) + octet_length(p.name) <= $4::bigint
+				FROM reported t WHERE t.site = $1 AND t.revision = p.revision AND t.name <> p.name) AS fits
 		FROM (SELECT n, revision, stamps, name, status, validator, errors, at, message, event, audit
 			FROM json_to_recordset($2) p (n int, revision bigint, stamps bigint[], name text,
 				status text, validator text, errors text, at timestamptz, message text, event json, audit json)
 			ORDER BY revision) p
 		CROSS JOIN LATERAL (SELECT site, stamp FROM revisions r WHERE r.site = $1 AND r.revision = p.revision
 			AND (p.stamps IS NULL OR r.stamp = ANY(p.stamps)) FOR KEY SHARE) r),
+	r AS (SELECT * FROM found WHERE fits),
 	named AS (INSERT INTO reported (site, revision, name) SELECT DISTINCT site, revision, name FROM r
 		ORDER BY site, revision, name ON CONFLICT DO NOTHING),
 	added AS (INSERT INTO results (` + resultColumns + `)
 		SELECT site, revision, name, status, validator, errors, coalesce(at, now()), message FROM r ORDER BY n),
 	` + journal.InsertEntries + `
-	SELECT n, stamp FROM r`
+	SELECT n, stamp, fits FROM found`
 
 // post is a result with its subject. Its fields are those of the records that addResults reads.
 type post struct {
@@ -127,15 +131,19 @@ func (s *Source) addTogether(ctx context.Context, posts []post) (done []posted, 
 			inForce, err = pgx.CollectRows(rows, scanPolicy)
 			return err //nolint:wrapcheck // explained by retry
 		})
-		batch.Queue(addResults, s.site.Name, string(records)).Query(func(rows pgx.Rows) error {
-			var n int
-			var stamp revisions.Stamp
-			_, err := pgx.ForEachRow(rows, []any{&n, &stamp}, func() error {
-				done[n].stamp = stamp
-				return nil
+		batch.Queue(addResults, s.site.Name, string(records), revisions.MaxValidations, revisions.MaxValidationBytes).
+			Query(func(rows pgx.Rows) error {
+				var n int
+				var stamp revisions.Stamp
+				var fits bool
+				_, err := pgx.ForEachRow(rows, []any{&n, &stamp, &fits}, func() error {
+					if done[n].stamp = stamp; !fits {
+						done[n].rejected = revisions.TooManyValidations(posts[n].Revision)
+					}
+					return nil
+				})
+				return err //nolint:wrapcheck // explained by retry
 			})
-			return err //nolint:wrapcheck // explained by retry
-		})
 		return s.site.Pool.SendBatch(ctx, batch).Close()
 	})
 	if err != nil {

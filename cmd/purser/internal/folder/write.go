@@ -96,9 +96,15 @@ func mustBeEmpty(root *os.Root, dir string) error {
 	return nil
 }
 
-// mustBeFree returns an error if one of the names to write is that of something that is not old, a sorted list.
+// mustBeFree returns an error if one of the names to write is that of something that is not old, a sorted list, or in a
+// folder that is a link out of root.
 func mustBeFree(root *os.Root, dir string, names, old []string) error {
 	for _, name := range names {
+		in := filepath.Dir(filepath.FromSlash(name))
+		if _, err := root.Stat(in); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s is in the way: it is no folder, or a link that leads out of %s (%w); move it. Nothing was "+
+				"written", filepath.Join(dir, in), dir, err)
+		}
 		if _, replaced := slices.BinarySearch(old, name); replaced {
 			continue
 		}

@@ -210,13 +210,10 @@ func TestPull_links(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, err := PlanPull(t.Context(), dir, pulled(t), all())
-		if err == nil {
-			err = plan.Write()
-		}
+		_, err = PlanPull(t.Context(), dir, pulled(t), all())
 		entries, _ := os.ReadDir(outside)
 		text, _ := os.ReadFile(filepath.Join(outside, "x.yaml"))
-		if err == nil || len(entries) != 2 || !strings.HasPrefix(string(text), "schema") {
+		if err == nil || !strings.Contains(err.Error(), "Nothing was written") || len(entries) != 2 || !strings.HasPrefix(string(text), "schema") {
 			t.Errorf("%s: error %v, outside there are %v, x.yaml is %q", link, err, entries, text)
 		}
 	}
