@@ -220,7 +220,7 @@ func (r Renderer) policyResult(problems []*fault.Fault) RevisionResult {
 			result.Warnings = append(result.Warnings, warning)
 		}
 	}
-	result.Warnings = first(result.Warnings)
+	result.Warnings = first(worded(result.Warnings))
 	return result
 }
 
