@@ -62,7 +62,7 @@ func (s *server) failuresAfter(r *http.Request, written changes.Written) finding
 	case preview != nil || !written.Changed:
 		return findings.Counts{}
 	}
-	counts, err := s.questions(r).Failures(r.Context(), written.Shown)
+	counts, err := s.questions(r).Failures(r.Context(), written.Shown, written.Failures)
 	if err != nil {
 		return findings.Counts{More: true}
 	}

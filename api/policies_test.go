@@ -147,37 +147,3 @@ func TestHandler_policiesLong(t *testing.T) {
 		}
 	}
 }
-
-// All policies of a site list a bounded number of validations, because every status has all of them. A change that does
-// not list more is allowed.
-func TestPolicies_bounds(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
-	policy := func(name string, n int) string {
-		return fmt.Sprintf("schema: deckhand/ValidationPolicy/v1\n"+
-			"metadata: {schema: metadata/Control/v1, name: %s, storagePolicy: cleartext}\ndata: {validations: [%s]}\n",
-			name, numbered("{name: "+name+"%d}, ", n))
-	}
-	for i, c := range []struct {
-		bucket, body string
-		status       int
-	}{
-		{"a", policy("p", 10_001), http.StatusRequestEntityTooLarge},
-		{"a?dry-run=true", policy("p", 10_001), http.StatusRequestEntityTooLarge},
-		{"a", policy(strings.Repeat("p", 255), 1_100), http.StatusRequestEntityTooLarge},
-		{"a", policy("p", 9_000), http.StatusOK},
-		{"b", policy("q", 1_001), http.StatusRequestEntityTooLarge},
-		{"b", policy("q", 1_000), http.StatusOK},
-		{"c", policy("r", 0), http.StatusRequestEntityTooLarge},
-		{"a", policy("p", 8_999), http.StatusOK},
-		{"c", policy("r", 0), http.StatusOK},
-	} {
-		got := s.put(t, c.bucket, c.body)
-		if got.StatusCode != c.status {
-			t.Errorf("%d: %s, want %d: %.400s", i, got.Status, c.status, got.text)
-		}
-		if refused := c.status != http.StatusOK; refused != strings.Contains(got.text, "All ValidationPolicies would list") {
-			t.Errorf("%d: %.400s", i, got.text)
-		}
-	}
-}

@@ -30,6 +30,7 @@ import (
 	"purser/internal/feed"
 	"purser/internal/judging"
 	"purser/internal/picture"
+	"purser/internal/propertygroups"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
@@ -50,7 +51,13 @@ type site struct {
 // newSite makes a site; adapt changes its configuration first.
 func newSite(t *testing.T, adapt ...func(*api.Config)) site {
 	t.Helper()
-	kept, err := store.Open(t.Context(), storetest.URL(t), store.Options{Deadlines: postgres.DefaultDeadlines()})
+	return openSite(t, storetest.URL(t), 0, revisions.Defaults{validations.SchemaValidation}, adapt...)
+}
+
+// openSite opens the site in a database, with caches of a size, and validations that count if no policy is in force.
+func openSite(t *testing.T, url string, cached int, defaults revisions.Defaults, adapt ...func(*api.Config)) site {
+	t.Helper()
+	kept, err := store.Open(t.Context(), url, store.Options{CacheSize: cached, Deadlines: postgres.DefaultDeadlines()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,15 +68,16 @@ func newSite(t *testing.T, adapt ...func(*api.Config)) site {
 	}
 	log := new(bytes.Buffer)
 	limits := document.DefaultLimits()
-	engine, rendered := validations.NewEngine(validations.Options{}), cache.New[judging.RenderKey, judging.Rendering](1<<20)
+	engine := validations.NewEngine(validations.Options{Extensions: []validations.Extension{propertygroups.Extension{}}})
+	rendered := cache.New[judging.RenderKey, judging.Rendering](max(cached, 1<<20))
+	documents := judging.NewDocumentCache(2 * cached)
 	service := changes.NewService(changes.Config{
-		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
-		Store:              kept, Engine: engine, Limits: limits, Rendered: rendered, Now: time.Now,
-		Observe: func(string, time.Duration) {},
+		DefaultValidations: defaults, Store: kept, Engine: engine, Limits: limits, Rendered: rendered,
+		Documents: documents, Now: time.Now, Observe: func(string, time.Duration) {},
 	})
 	questions := queries.NewService(queries.Config{
-		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
-		Store:              kept, Renderer: judging.Renderer{Engine: engine}, Rendered: rendered,
+		DefaultValidations: defaults, Store: kept, Renderer: judging.Renderer{Engine: engine, Documents: documents},
+		Rendered: rendered,
 	})
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector())

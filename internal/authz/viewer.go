@@ -116,7 +116,7 @@ func (v Viewer) Listed(messages []fault.Message) []fault.Message {
 		}
 		shown = shown[:last]
 	}
-	if listed, more := First(shown); more > 0 {
+	if listed, more := firstOf(shown, sizeOf); more > 0 {
 		number := 0
 		for _, message := range shown[len(listed):] {
 			number += max(message.Unlisted, 1) + message.More
@@ -128,14 +128,43 @@ func (v Viewer) Listed(messages []fault.Message) []fault.Message {
 
 // First returns the first items of a list that an answer may have, and the number of the others.
 func First[T any](list []T) (first []T, more int) {
-	n, size := 0, 0
+	return firstOf(list, func(item *T) int {
+		text, _ := json.Marshal(item) // which the answer does too, and fails if it cannot
+		return len(text)
+	})
+}
+
+// firstOf is First for items of about so many bytes.
+func firstOf[T any](list []T, size func(*T) int) (first []T, more int) {
+	n, total := 0, 0
 	for ; n < min(len(list), MaxListed); n++ {
-		text, err := json.Marshal(list[n])
-		if size += len(text); err == nil && size > maxListedBytes && n > 0 {
+		if total += size(&list[n]); total > maxListedBytes && n > 0 {
 			break
 		}
 	}
 	return list[:n], len(list) - n
+}
+
+// sizeOf returns about how many bytes a message takes as JSON text.
+func sizeOf(m *fault.Message) int {
+	const keys, perDocument = 300, 100
+	size := keys + len(m.Message) + len(m.Path) + len(m.File)
+	for _, doc := range m.Documents {
+		size += perDocument + len(doc.Schema) + len(doc.Layer) + len(doc.Name)
+	}
+	parts, _ := m.Diagnostic.(map[string]any)
+	for _, part := range parts {
+		switch part := part.(type) {
+		case json.RawMessage:
+			size += len(part)
+		case string:
+			size += len(part)
+		}
+	}
+	if text, isText := m.Diagnostic.(string); isText {
+		size += len(text)
+	}
+	return size
 }
 
 // moreDocuments begins a message that counts documents that a replacement for messages does not list.

@@ -29,6 +29,7 @@ type Written struct {
 	Changed   bool                // a revision was made
 	Audited   bool                // the audit event was recorded with the revision
 	Shown     revisions.Shown     // the revision that was made
+	Failures  document.Digest     // identifies what fails in it: see failuresOf
 	Summary   Summary             // what the change does, or would do
 	Weakened  []string            // how it weakens the policies in force, as validations.Weakened returns it
 	Preview   *Preview            // of a dry run, which makes no revision
@@ -131,7 +132,11 @@ func (s *Service) attempt(ctx context.Context, from source, kind revisions.Kind,
 	summary := summarize(snapshot, diff, judgement, options.Viewer)
 	var weakened []string
 	if diff.Changes {
-		weakened = validations.Weakened(revisions.InForce(snapshot.Policies, snapshot.Revision), judgement.Policies)
+		before := revisions.InForce(snapshot.Policies, snapshot.Revision)
+		if err := checkPolicies(before, judgement.Policies); err != nil {
+			return from, Written{}, err
+		}
+		weakened = validations.Weakened(before, judgement.Policies)
 	}
 	switch {
 	case options.DryRun:
@@ -367,6 +372,7 @@ func (s *Service) append(ctx context.Context, commit revisions.Commit, judgement
 	return Written{
 		Revision: stored.Revision.ID, Stamp: stored.Revision.Stamp, Documents: stored.Diff.Result,
 		Buckets: stored.Revision.Buckets, Changed: true, Audited: stored.Audit != nil, Shown: shown,
+		Failures: s.failuresOf(stored, judgement.Results),
 	}, nil
 }
 

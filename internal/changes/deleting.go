@@ -9,6 +9,7 @@ import (
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/revisions"
+	"purser/internal/validations"
 )
 
 // deleting returns the options of a deletion: with Compat it needs no permission to store encrypted documents.
@@ -81,4 +82,28 @@ func (s *Service) checkSize(live int, diff revisions.Diff, options revisions.Opt
 		"The change adds more documents than it deletes (by %d), and the site would have more than the %d that "+
 			"--site-documents allows.%s Nothing was changed. Delete documents that are not needed, or have the operator "+
 			"raise the limit.", diff.Growth(), s.SiteDocuments, are)
+}
+
+// maxRequired is the number of validations that the policies in force may list together. Each change and each status
+// weighs all of them.
+const maxRequired = 1000
+
+// checkPolicies refuses a change after which policies list too many validations, unless they list fewer than before.
+// Fault: Conflict.
+func checkPolicies(before, after []validations.Policy) error {
+	now := required(after)
+	if now <= maxRequired || now <= required(before) {
+		return nil
+	}
+	return fault.New(fault.Conflict, "TooManyValidations",
+		"The ValidationPolicies in force would list %d validations together, and at most %d are allowed. Nothing was "+
+			"changed. Leave out validations, or delete policies that are not needed.", now, maxRequired)
+}
+
+// required returns the number of validations that policies list, at least one for each.
+func required(policies []validations.Policy) (count int) {
+	for _, policy := range policies {
+		count += max(1, len(policy.Requirements))
+	}
+	return count
 }

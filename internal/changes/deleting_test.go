@@ -12,6 +12,7 @@ import (
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/revisions"
+	"purser/internal/validations"
 )
 
 func TestService_Put_maxDeleted(t *testing.T) {
@@ -163,4 +164,49 @@ func TestService_siteDocuments_meanwhile(t *testing.T) {
 	wantFault(t, err, fault.Conflict, told+" Nothing was changed.")
 	_, err = putting("c", widget("w3", "{}"))(s, revisions.Options{Viewer: authz.Viewer{Encrypted: true}})
 	wantFault(t, err, fault.Conflict, told+" There are 2 now. Nothing was changed.")
+}
+
+// The policies in force list a bounded number of validations together; each policy counts as one at least.
+func TestService_tooManyValidations(t *testing.T) {
+	t.Parallel()
+	policy := func(name string, validations int) string {
+		list := make([]string, validations)
+		for i := range list {
+			list[i] = fmt.Sprintf("{name: v%d-validation}", i)
+		}
+		return control("deckhand/ValidationPolicy/v1", name, "{validations: ["+strings.Join(list, ", ")+"]}")
+	}
+	for _, dryRun := range []bool{false, true} {
+		s, _ := service()
+		put(t, s, "a", policy("one", maxRequired-1))
+		_, err := putting("b", policy("two", 2))(s, revisions.Options{DryRun: dryRun})
+		wantFault(t, err, fault.Conflict, "The ValidationPolicies in force would list 1001 validations together, and at most 1000")
+		put(t, s, "b", policy("two", 1))
+		if _, err := putting("c", policy("three", 0))(s, revisions.Options{DryRun: dryRun}); err == nil {
+			t.Error("a policy more is accepted")
+		}
+		put(t, s, "a", policy("one", maxRequired-2)+widget("w", "{}"))
+	}
+}
+
+// Policies that listed more already keep no change from being made, and may list fewer.
+func TestCheckPolicies(t *testing.T) {
+	t.Parallel()
+	listing := func(n int) []validations.Policy {
+		return []validations.Policy{{Requirements: make([]validations.Requirement, n)}}
+	}
+	for _, c := range []struct {
+		before, after int
+		refused       bool
+	}{
+		{0, maxRequired, false},
+		{0, maxRequired + 1, true},
+		{maxRequired + 5, maxRequired + 5, false},
+		{maxRequired + 5, maxRequired + 4, false},
+		{maxRequired + 5, maxRequired + 6, true},
+	} {
+		if err := checkPolicies(listing(c.before), listing(c.after)); (err != nil) != c.refused {
+			t.Errorf("from %d to %d: %v", c.before, c.after, err)
+		}
+	}
 }

@@ -182,7 +182,7 @@ func TestJudge_judge_notes(t *testing.T) {
 func TestJudge_judge_schemaUnread(t *testing.T) {
 	t.Parallel()
 	s, _ := service(keyword{})
-	s.ClientVersions = validations.ClientVersions{"p": "1"}
+	s.ClientVersions = map[string]string{"p": "1"}
 	put(t, s, "a", versioned())
 	change := judged(t, s, "b", clientVersions(`{p: "2"}`))
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -292,37 +292,37 @@ func TestJudge_clientVersions(t *testing.T) {
 	w := widget("w", "{}")
 	for _, c := range []struct {
 		name             string
-		defaults         validations.ClientVersions
+		defaults         map[string]string
 		site, body       string // buckets a and b
-		want             validations.ClientVersions
+		want             map[string]string
 		failing          []string
 		checked          int
 		exact, documents bool
 	}{
 		{
-			name: "none", site: versioned() + w, body: widget("other", "{y: 1}"), want: validations.ClientVersions{},
+			name: "none", site: versioned() + w, body: widget("other", "{y: 1}"), want: map[string]string{},
 			failing: []string{"other", "#2"}, checked: 1,
 		},
 		{
-			name: "defaults", defaults: validations.ClientVersions{"p": "1"}, site: versioned() + w,
-			body: widget("other", "{y: 1}"), want: validations.ClientVersions{"p": "1"}, checked: 1,
+			name: "defaults", defaults: map[string]string{"p": "1"}, site: versioned() + w,
+			body: widget("other", "{y: 1}"), want: map[string]string{"p": "1"}, checked: 1,
 		},
 		{
-			name: "a document before the defaults", defaults: validations.ClientVersions{"p": "2", "q": "3"},
-			site: versioned() + w, body: clientVersions(`{p: "1"}`), want: validations.ClientVersions{"p": "1", "q": "3"},
+			name: "a document before the defaults", defaults: map[string]string{"p": "2", "q": "3"},
+			site: versioned() + w, body: clientVersions(`{p: "1"}`), want: map[string]string{"p": "1", "q": "3"},
 			checked: 2,
 		},
 		{
 			name: "rendered", site: versioned() + w, body: layeredVersions("merge, path: ."), exact: true,
-			want: validations.ClientVersions{"p": "1"}, checked: 3,
+			want: map[string]string{"p": "1"}, checked: 3,
 		},
 		{
 			name: "those that need no rendering, where it fails", site: versioned() + w + clientVersions(`{p: "1"}`),
-			body: layeredVersions("delete, path: .missing"), exact: true, want: validations.ClientVersions{"p": "1"}, checked: 2,
+			body: layeredVersions("delete, path: .missing"), exact: true, want: map[string]string{"p": "1"}, checked: 2,
 		},
 		{
 			name: "a schema that does not depend on them", site: dataSchema("integer") + w, body: clientVersions(`{p: "1"}`),
-			want: validations.ClientVersions{"p": "1"}, checked: 1,
+			want: map[string]string{"p": "1"}, checked: 1,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -331,7 +331,7 @@ func TestJudge_clientVersions(t *testing.T) {
 			s.ClientVersions = c.defaults
 			put(t, s, "a", c.site)
 			got := judged(t, s, "b", c.body)
-			if diff := cmp.Diff(c.want, got.judgement.ClientVersions); diff != "" {
+			if diff := cmp.Diff(c.want, got.judgement.ClientVersions.ByPlugin); diff != "" {
 				t.Errorf("versions (-want +got)\n%s", diff)
 			}
 			if diff := cmp.Diff(c.failing, failingNames(got)); diff != "" {
@@ -396,7 +396,7 @@ func TestJudge_judge_budgetOfSchema(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, _ := service(keyword{})
-			s.ClientVersions = validations.ClientVersions{"p": "1"}
+			s.ClientVersions = map[string]string{"p": "1"}
 			change := judged(t, s, "b", c.schema+widget("w", "{x: y}"))
 			s.Engine = validations.NewEngine(validations.Options{Extensions: []validations.Extension{keyword{}}}) // which has compiled nothing
 			ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())

@@ -24,7 +24,7 @@ type Config struct {
 	// Vault seals secrets; nil refuses them.
 	Vault judging.Vault
 	// ClientVersions are the versions of plugins that no document of a revision names.
-	ClientVersions validations.ClientVersions
+	ClientVersions map[string]string
 	// DefaultValidations count if no policy is in force.
 	DefaultValidations revisions.Defaults
 	// Compat selects the reference's behaviour where spec/api.md §0 says so.
@@ -43,6 +43,8 @@ type Service struct {
 
 	// whole is set if judging the last change needed all documents; the next change reads them immediately.
 	whole atomic.Bool
+	// failing is what fails in the last revision that this process made.
+	failing atomic.Pointer[failing]
 	// seen is the newest state that this process has seen. Changes that expect another one are probably refused.
 	seen atomic.Pointer[revisions.Head]
 }

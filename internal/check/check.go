@@ -33,7 +33,7 @@ type File struct {
 type Options struct {
 	BucketBy string // folder, file or none
 	// ClientVersions are the versions of plugins that no document names.
-	ClientVersions validations.ClientVersions
+	ClientVersions map[string]string
 	AssertFormats  bool // see validations.Options
 	// Progress is called with the number of documents read so far and of all documents to read. It may be nil.
 	Progress func(done, of int)

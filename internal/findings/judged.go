@@ -58,6 +58,16 @@ func (j Judged) Fails() bool {
 	return false
 }
 
+// Lacking returns the number of validations whose results are missing or expired.
+func (j Judged) Lacking() (count int) {
+	for _, judged := range j.by {
+		if judged.Status == validations.Missing || judged.Status == validations.Expired {
+			count++
+		}
+	}
+	return count
+}
+
 // SchemaFails reports whether the schema validation fails.
 func (j Judged) SchemaFails() bool {
 	_, _, fails := j.schema()
@@ -85,6 +95,7 @@ func (j Judged) OfDocument(about *revisions.Stored, errs []validations.Error) []
 	if about != nil {
 		value, _ = document.ParseJSON(about.Data) // it was stored as JSON
 	}
+	hides := about == nil || about.Traits().Encrypted
 	found := make([]Finding, len(errs))
 	for i, e := range errs {
 		id, level := document.Identity{Schema: e.Schema, Layer: e.Layer, Name: e.Name}, judged.Level
@@ -93,7 +104,7 @@ func (j Judged) OfDocument(about *revisions.Stored, errs []validations.Error) []
 		}) {
 			level = Error
 		}
-		found[i] = findingOf(e, name, level, about, value)
+		found[i] = findingOf(e, name, level, about, value, hides)
 	}
 	return found
 }
@@ -104,8 +115,9 @@ func (j Judged) Unexplained(message string) []Finding {
 	return j.OfDocument(nil, []validations.Error{validations.Unexplained(nil, message, false)})
 }
 
-// findingOf converts an error of the schema validation to a finding.
-func findingOf(e validations.Error, validation string, level Level, about *revisions.Stored, data any) Finding {
+// findingOf converts an error of the schema validation to a finding. hides is whether the document's values are secret.
+func findingOf(e validations.Error, validation string, level Level, about *revisions.Stored, data any, hides bool,
+) Finding {
 	f := Finding{
 		Level: level, Validation: validation, Message: e.Message, Secret: authz.IsWithheld(e.Message),
 		Document: document.Identity{Schema: e.Schema, Layer: e.Layer, Name: e.Name},
@@ -119,7 +131,7 @@ func findingOf(e validations.Error, validation string, level Level, about *revis
 	switch {
 	case e.Message == validations.Sanitized:
 		f.Message = validations.Unquoted(f.Rule)
-	case !about.Traits().Encrypted:
+	case !hides:
 		f.Value = valueAt(data, e.Path)
 	}
 	return f

@@ -56,11 +56,8 @@ func (r Renderer) ClientVersions(ctx context.Context, documents []*revisions.Sto
 	}
 	rendered, err := r.RenderKind(ctx, documents, validations.ClientVersionsKind)
 	if problem, ok := errors.AsType[*fault.Fault](err); ok && isOfDocuments(problem) {
-		versions = r.ReadClientVersions(final, Computed{}.digest)
-		if rendered.dependsOnSecrets() { // that it does not render does, so what is checked without it does, too
-			versions = r.ofSecret(versions)
-		}
-		return versions, false, nil
+		// That it does not render may depend on a secret, so what is checked without it does, too.
+		return r.readVersions(final, Computed{}.digest, rendered.dependsOnSecrets()), false, nil
 	}
 	return r.ReadClientVersions(rendered.Documents, rendered.digest), len(rendered.Withheld) > 0, err
 }
@@ -82,9 +79,16 @@ func isOfDocuments(problem *fault.Fault) bool {
 
 // ReadClientVersions returns the client versions that rendered documents give. If several documents give versions of a
 // plugin, the first in order of place counts. key returns what identifies a document's data.
-func (r Renderer) ReadClientVersions(documents []*revisions.Stored, key func(*revisions.Stored) document.Digest) (
-	versions validations.ClientVersions,
-) {
+func (r Renderer) ReadClientVersions(documents []*revisions.Stored, key func(*revisions.Stored) document.Digest,
+) validations.ClientVersions {
+	return r.readVersions(documents, key, slices.ContainsFunc(documents, func(doc *revisions.Stored) bool {
+		return NamesVersions(doc) && doc.Tainted
+	}))
+}
+
+// readVersions is ReadClientVersions with whether the versions depend on a secret.
+func (r Renderer) readVersions(documents []*revisions.Stored, key func(*revisions.Stored) document.Digest, secret bool,
+) validations.ClientVersions {
 	naming := slices.DeleteFunc(slices.Clone(documents), func(doc *revisions.Stored) bool { return !NamesVersions(doc) })
 	slices.SortStableFunc(naming, revisions.ByPlace)
 	sum := sha256.New()
@@ -92,21 +96,21 @@ func (r Renderer) ReadClientVersions(documents []*revisions.Stored, key func(*re
 		digest := key(doc)
 		_, _ = sum.Write(digest[:]) // a hash returns no error
 	}
-	all := derivedKey{what: "client versions", of: document.Digest(sum.Sum(nil))}
+	all := derivedKey{"client versions", document.Digest(sum.Sum(nil)), secret}
 	versions, known := derived[validations.ClientVersions](r.Documents, all)
-	if !known {
-		versions = validations.ReadClientVersions(revisions.Contents(naming), r.Defaults)
-		r.Documents.remember(all, versions, sizeOfVersions(versions))
+	if known {
+		return versions
 	}
-	if slices.ContainsFunc(naming, func(doc *revisions.Stored) bool { return doc.Tainted }) {
-		return r.ofSecret(versions)
+	if versions = validations.ReadClientVersions(revisions.Contents(naming), r.Defaults); secret {
+		versions = r.ofSecret(versions)
 	}
+	r.Documents.remember(all, versions, sizeOfVersions(versions))
 	return versions
 }
 
 func sizeOfVersions(versions validations.ClientVersions) (size int) {
 	const each = 64
-	for plugin, version := range versions {
+	for plugin, version := range versions.ByPlugin {
 		size += each + len(plugin) + len(version)
 	}
 	return size

@@ -2,6 +2,7 @@ package judging
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 
 	"purser/internal/document"
@@ -24,7 +25,7 @@ const maxNamed = 10
 
 // consequences returns messages that name the documents that are not judged because of others' errors, one for each
 // error and, for secret documents, another one. A message has the type and the place of the error.
-func consequences(all []unjudged) (warnings []fault.Message) {
+func consequences(all []unjudged) warnings {
 	type reason struct {
 		cause  *fault.Fault
 		secret bool
@@ -37,7 +38,7 @@ func consequences(all []unjudged) (warnings []fault.Message) {
 		}
 		of[why] = append(of[why], doc)
 	}
-	for _, why := range order {
+	word := func(why reason) fault.Message {
 		warning := fault.Message{
 			Name: why.cause.Type, Level: fault.Info, Kind: fault.WarningKind, Secret: why.secret,
 			Message: fmt.Sprintf("Not judged, because %s: %s", reasonOf(why.cause), namesOf(of[why])),
@@ -45,9 +46,15 @@ func consequences(all []unjudged) (warnings []fault.Message) {
 		if said := why.cause.Messages[0]; len(said.Documents) > 0 {
 			warning.Documents, warning.Path = said.Documents[:1], said.Path
 		}
-		warnings = append(warnings, warning)
+		return warning
 	}
-	return warnings
+	return func(yield func(bool, func() fault.Message) bool) {
+		for _, why := range order {
+			if !yield(why.secret, func() fault.Message { return word(why) }) {
+				return
+			}
+		}
+	}
 }
 
 // reasonOf names an error.
@@ -109,12 +116,28 @@ func documentOf(doc *revisions.Stored) fault.Document {
 // others.
 const maxWarnings = 100
 
-// first returns the first warnings, and the number of the others.
-func first(warnings []fault.Message) (kept []fault.Message) {
+// warnings are messages by whether they depend on secrets. Those that are kept are worded.
+type warnings = iter.Seq2[bool, func() fault.Message]
+
+// worded returns warnings that are worded already.
+func worded(list []fault.Message) warnings {
+	return func(yield func(bool, func() fault.Message) bool) {
+		for _, warning := range list {
+			if !yield(warning.Secret, func() fault.Message { return warning }) {
+				return
+			}
+		}
+	}
+}
+
+// first returns the first warnings of some lists, and the number of the others.
+func first(lists ...warnings) (kept []fault.Message) {
 	count := map[bool]int{}
-	for _, warning := range warnings {
-		if count[warning.Secret]++; count[warning.Secret] <= maxWarnings {
-			kept = append(kept, warning)
+	for _, list := range lists {
+		for secret, word := range list {
+			if count[secret]++; count[secret] <= maxWarnings {
+				kept = append(kept, word())
+			}
 		}
 	}
 	for _, secret := range []bool{false, true} {

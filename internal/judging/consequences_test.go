@@ -121,7 +121,7 @@ func TestConsequences_bounded(t *testing.T) {
 	for i := range maxNamed + 90 {
 		all = append(all, unjudged{revisionstest.Version("b", fmt.Sprint("w", i), 1, 1).Identity, cause, false})
 	}
-	warnings := consequences(all)
+	warnings := first(consequences(all))
 	if len(warnings) != 1 || !strings.Contains(warnings[0].Message, "100 documents: ") || !strings.HasSuffix(warnings[0].Message, " and 90 more") {
 		t.Errorf("%v", said(warnings))
 	}
@@ -129,7 +129,7 @@ func TestConsequences_bounded(t *testing.T) {
 	for i := range 2*maxWarnings + 5 {
 		many = append(many, fault.Message{Message: "w", Secret: i < maxWarnings+2})
 	}
-	kept := first(many)
+	kept := first(worded(many))
 	want := []string{"More warnings, not shown: 3", "secret: More warnings, not shown: 2"}
 	if diff := cmp.Diff(want, said(kept[2*maxWarnings:])); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

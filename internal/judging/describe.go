@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 
 	"purser/internal/authz"
 	"purser/internal/budget"
@@ -25,7 +24,8 @@ type Described struct {
 }
 
 // Describe returns the errors of entries as a viewer sees them. With details each error shows its part of the document
-// and the schema, until the errors reach 1 MiB; from 3 MiB on, each entry has one error with the number of its others.
+// and the schema, until the errors reach 1 MiB; from 3 MiB on, without details 8 MiB, each entry has one error with the
+// number of its others.
 // Each entry can be requested separately.
 func (r Renderer) Describe(ctx context.Context, viewer authz.Viewer, d Described, details bool) (
 	[][]json.RawMessage, error,
@@ -43,10 +43,12 @@ func (r Renderer) Describe(ctx context.Context, viewer authz.Viewer, d Described
 	return entries, nil
 }
 
-// Sizes of the errors in an answer in bytes: up to which they have all details, and up to which they are listed.
+// Sizes of the errors in an answer in bytes: up to which they have all details, and up to which they are listed, with
+// details or without.
 const (
 	maxDetailed = 1 << 20
 	maxListed   = 3 << 20
+	maxReported = 8 << 20
 )
 
 // The costs of an error in steps: to word, count and compare it, and to write a byte of its document.
@@ -87,7 +89,7 @@ func (r Renderer) Report(ctx context.Context, viewer authz.Viewer, d Described, 
 			}
 			meter.Charge(errorSteps + len(reports[i][j].ErrorSection)*sectionSteps)
 		}
-		listed := math.MaxInt
+		listed := maxReported - size
 		if details {
 			listed = maxListed - size
 		}

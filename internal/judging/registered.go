@@ -125,26 +125,35 @@ func pathOf(f validations.Finding) string {
 }
 
 // unresolved returns a warning for each reference without a target.
-func unresolved(schemas []*registered) (warnings []fault.Message) {
-	for _, schema := range schemas {
-		if schema.broken.cause != nil {
-			continue // what it refers to may not be known because of that
-		}
-		for _, f := range schema.unresolved {
-			warning := fault.Message{
-				Message: fmt.Sprintf("A reference in the DataSchema %s leads nowhere, so documents whose checks reach it fail: %s",
-					schema.Name, f.Message),
-				Name: "UnresolvableReference", Level: "Warning", Kind: fault.WarningKind, Path: pathOf(f),
-				Documents: []fault.Document{documentOf(schema.Stored)}, Secret: schema.quoted,
+func unresolved(schemas []*registered) warnings {
+	return func(yield func(bool, func() fault.Message) bool) {
+		for _, schema := range schemas {
+			if schema.broken.cause != nil {
+				continue // what it refers to may not be known because of that
 			}
-			if schema.quoted {
-				warning.Message, warning.Path = fmt.Sprintf("A reference in the DataSchema %s leads nowhere; it is not quoted, "+
-					"because the DataSchema contains a secret", schema.Name), ""
+			for _, f := range schema.unresolved {
+				if !yield(schema.quoted, func() fault.Message { return schema.leadsNowhere(f) }) {
+					return
+				}
 			}
-			warnings = append(warnings, warning)
 		}
 	}
-	return warnings
+}
+
+// leadsNowhere returns the warning about a reference.
+func (s *registered) leadsNowhere(f validations.Finding) fault.Message {
+	warning := fault.Message{
+		Name: "UnresolvableReference", Level: "Warning", Kind: fault.WarningKind,
+		Documents: []fault.Document{documentOf(s.Stored)}, Secret: s.quoted,
+	}
+	if s.quoted {
+		warning.Message = fmt.Sprintf("A reference in the DataSchema %s leads nowhere; it is not quoted, because the "+
+			"DataSchema contains a secret", s.Name)
+		return warning
+	}
+	warning.Path, warning.Message = pathOf(f), fmt.Sprintf("A reference in the DataSchema %s leads nowhere, so documents "+
+		"whose checks reach it fail: %s", s.Name, f.Message)
+	return warning
 }
 
 // unrenderedSchemas returns the DataSchemas that do not render, by the schema of the documents that they are for.

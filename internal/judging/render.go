@@ -80,8 +80,8 @@ func (r Renderer) Render(ctx context.Context, revision int64, documents []*revis
 		return Rendering{}, err
 	}
 	if !r.Compat {
-		out.Warnings = first(slices.Concat(computed.warnings, checked.warnings,
-			consequences(append(computed.dependents(), checked.unjudged...))))
+		out.Warnings = first(worded(computed.warnings), checked.warnings,
+			consequences(append(computed.dependents(), checked.unjudged...)))
 	}
 	faults := computed.faults
 	if checked.invalid != nil {
@@ -112,7 +112,7 @@ type Renderer struct {
 	Engine *validations.Engine
 	Vault  Vault
 	// Defaults are the versions of client plugins that no document gives.
-	Defaults validations.ClientVersions
+	Defaults map[string]string
 	// Documents caches documents of earlier renderings; nil caches nothing. It does not affect the result.
 	Documents *DocumentCache
 	// Compat reports faults in the reference's words and gives no warnings.

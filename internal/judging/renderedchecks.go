@@ -2,6 +2,7 @@ package judging
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 
@@ -45,7 +46,7 @@ func (r Renderer) validate(ctx context.Context, rendered Computed) (out checked,
 type checked struct {
 	invalid  *fault.Fault // has a D002 for each finding; nil if there is none
 	unjudged []unjudged   // documents whose DataSchemas cannot be used
-	warnings []fault.Message
+	warnings warnings
 }
 
 // ruleBook has the rules to check rendered documents by.
@@ -179,32 +180,43 @@ func (o outcome) text() []byte {
 // invalidFormat is the type of faults that list findings about rendered documents.
 const invalidFormat = "InvalidDocumentFormat"
 
+// Sizes of the errors about rendered documents in bytes: up to which they have parts of documents and schemas, and up
+// to which they are listed. Each revision has them all again.
+const (
+	maxParted  = 256 << 10
+	maxInvalid = 512 << 10
+)
+
 // invalidRendered returns a fault that lists the findings about rendered documents, nil if there are none. Those of
-// documents beyond the first authz.MaxListed, which are only counted, are not remembered.
+// documents beyond the first authz.MaxListed, or the first maxInvalid bytes, are only counted, and not remembered.
 func (r Renderer) invalidRendered(confined context.Context, meter *budget.Meter, rendered Computed,
 	outcomes []outcome,
 ) (*fault.Fault, error) {
 	var messages []fault.Message
 	listed, size := map[bool]int{}, map[bool]int{} // by whether messages are secret: their number, and their bytes
+	unlisted := 0
 	for i, doc := range rendered.Documents {
 		o := outcomes[i]
 		var errs []validations.Error
 		more := 0
-		switch {
+		switch full := listed[o.secret] >= authz.MaxListed || size[o.secret] >= maxInvalid; {
+		case !o.unchecked && o.found.Count == 0:
+			continue
+		case full && !o.secret:
+			unlisted += max(1, o.found.Count)
+			continue
 		case o.unchecked:
 			errs = []validations.Error{validations.Unchecked(doc.Document)}
-		case o.found.Count == 0:
-			continue
-		case listed[o.secret] >= authz.MaxListed:
+		case full: // who may see encrypted documents is told which others depend on them
 			errs, more = []validations.Error{validations.Unexplained(doc.Document, validations.Unlisted, true)}, o.found.Count-1
 		default:
 			var err error
-			if errs, err = r.describe(confined, meter, doc, o, maxDetailed-size[o.secret], rendered.written[doc]); err != nil {
+			if errs, err = r.describe(confined, meter, doc, o, maxParted-size[o.secret], rendered.written[doc]); err != nil {
 				return nil, err
 			}
 		}
 		for _, e := range errs {
-			size[o.secret] += len(e.ErrorSection) + len(e.ValidationSchema) + len(e.Message)
+			size[o.secret] += len(e.ErrorSection) + len(e.ValidationSchema) + len(e.Message) + len(e.Path) + len(e.SchemaPath)
 			message := validations.D002(e)
 			if !r.Compat {
 				message.Path = e.Path
@@ -214,6 +226,9 @@ func (r Renderer) invalidRendered(confined context.Context, meter *budget.Meter,
 		}
 		listed[o.secret] += len(errs)
 	}
+	if unlisted > 0 {
+		messages = append(messages, fault.Unlisted(unlisted))
+	}
 	if len(messages) == 0 {
 		return nil, nil
 	}
@@ -222,28 +237,68 @@ func (r Renderer) invalidRendered(confined context.Context, meter *budget.Meter,
 	return invalid, nil
 }
 
-// describe returns the errors for the findings about a rendered document. It checks the document again if they are not
-// remembered.
+// describe returns the errors for the findings about a rendered document, with parts of it and of its schema until
+// these take room bytes. Errors with all such parts are kept: to make them, the whole document is read.
 func (r Renderer) describe(confined context.Context, meter *budget.Meter, doc *revisions.Stored, o outcome,
 	room int, how writing,
-) (errs []validations.Error, err error) {
-	found, text := o.found.Findings, o.text()
-	sure := true
-	if found == nil {
-		if found, sure, err = r.findingsOf(confined, meter, doc, o); err != nil {
-			return nil, budget.About(err, "check rendered document %s by schema %s", doc.Identity, doc.Schema)
+) ([]validations.Error, error) {
+	if room <= 0 {
+		errs, _, err := r.errorsOf(confined, meter, doc, o, 0, how)
+		return errs, err
+	}
+	key := keyOfErrors(doc, o, how)
+	errs, known := derived[[]validations.Error](r.Documents, key)
+	if !known {
+		var sure bool
+		var err error
+		if errs, sure, err = r.errorsOf(confined, meter, doc, o, maxParted, how); err != nil {
+			return nil, err
+		}
+		if size := 0; sure {
+			for i := range errs {
+				size += errs[i].Size()
+			}
+			r.Documents.remember(key, errs, size)
 		}
 	}
-	o.found = validations.Found{Count: len(found), Findings: found}
+	return validations.WithDetails(errs, room), nil
+}
+
+// keyOfErrors is the key of the errors about a rendered document. It is zero if they are not kept, because it is not
+// known what the document was computed from.
+func keyOfErrors(doc *revisions.Stored, o outcome, how writing) derivedKey {
+	if how.destinations != nil && how.key.IsZero() {
+		return derivedKey{}
+	}
+	sum := sha256.New()
+	_, _ = fmt.Fprintf(sum, "%x %x %q %t %t\n", o.check, how.key, doc.Identity, doc.Traits().Encrypted, o.ofSchema)
+	if len(doc.Metadata) <= validations.MaxSection { // else it is not shown
+		_, _ = sum.Write(doc.Metadata)
+	}
+	return derivedKey{"errors", document.Digest(sum.Sum(nil)), o.secret}
+}
+
+// errorsOf words the findings about a rendered document. It checks the document again if they are not remembered; sure
+// is as for findingsOf.
+func (r Renderer) errorsOf(confined context.Context, meter *budget.Meter, doc *revisions.Stored, o outcome,
+	room int, how writing,
+) (errs []validations.Error, sure bool, err error) {
+	found, text := o.found.Findings, o.text()
+	sure = true
+	if found == nil {
+		if found, sure, err = r.findingsOf(confined, meter, doc, o); err != nil {
+			return nil, false, budget.About(err, "check rendered document %s by schema %s", doc.Identity, doc.Schema)
+		}
+	}
 	if sure {
-		r.Engine.Remember(o.check, o.found)
+		r.Engine.Remember(o.check, validations.Found{Count: len(found), Findings: found})
 	}
 	if o.ofSchema {
 		text, found = validations.OfSecretSchema(found)
 	}
 	errs, err = validations.ReportRendered(doc.Document, text, found, room, how.destinations)
 	if err != nil {
-		return nil, fmt.Errorf("word the findings: %w", err)
+		return nil, false, fmt.Errorf("word the findings: %w", err)
 	}
-	return errs, nil
+	return errs, sure, nil
 }

@@ -21,7 +21,7 @@ import (
 const policySteps = 200
 
 // policiesAfter returns the ValidationPolicies in force after a change, in order of place. The only errors are those of
-// checkListed and meter.
+// meter.
 func policiesAfter(meter *budget.Meter, newest []revisions.PolicyVersion, diff revisions.Diff) (
 	policies []validations.Policy, err error,
 ) {
@@ -45,33 +45,7 @@ func policiesAfter(meter *budget.Meter, newest []revisions.PolicyVersion, diff r
 	for _, version := range versions {
 		policies = append(policies, version.Policy)
 	}
-	return policies, checkListed(newest, versions)
-}
-
-// checkListed refuses policies that list too many validations, and more than before. Fault: TooLarge.
-func checkListed(before, after []revisions.PolicyVersion) error {
-	names, bytes := listed(after)
-	if names <= revisions.MaxValidations && bytes <= revisions.MaxValidationBytes {
-		return nil
-	}
-	if namesBefore, bytesBefore := listed(before); names <= namesBefore && bytes <= bytesBefore {
-		return nil
-	}
-	return fault.New(fault.TooLarge, "HTTPPayloadTooLarge", "All ValidationPolicies would list %d validations, with "+
-		"names of %d bytes; they may list %d, with names of %d bytes. Nothing was changed. List fewer", names, bytes,
-		revisions.MaxValidations, revisions.MaxValidationBytes)
-}
-
-// listed returns the number of the validations that policies list, and the size of their names. A policy that lists
-// none counts as one.
-func listed(policies []revisions.PolicyVersion) (names, bytes int) {
-	for _, policy := range policies {
-		names, bytes = names+max(1, len(policy.Requirements)), bytes+len(policy.Name)
-		for _, requirement := range policy.Requirements {
-			bytes += len(requirement.Name)
-		}
-	}
-	return names, bytes
+	return policies, nil
 }
 
 // requiresRevisionValidation reports whether policies require a validation of the whole revision.
@@ -245,7 +219,7 @@ func (r Renderer) policyResult(problems []*fault.Fault) RevisionResult {
 			result.Warnings = append(result.Warnings, warning)
 		}
 	}
-	result.Warnings = first(result.Warnings)
+	result.Warnings = first(worded(result.Warnings))
 	return result
 }
 

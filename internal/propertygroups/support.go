@@ -95,7 +95,7 @@ func (c *check) supports(r *rule) bool {
 		return true
 	}
 	shown := words.FirstBytes(v, maxName)
-	if validations.ClientVersions(c.versions).AreSecret() {
+	if validations.AreSecretVersions(c.versions) {
 		shown = secretVersion
 	}
 	reported := make(map[string]bool)

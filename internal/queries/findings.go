@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/findings"
 	"purser/internal/revisions"
@@ -68,19 +69,15 @@ func hasValidation(shown revisions.Shown, name string) error {
 const MaxCounted = 100
 
 // Failures returns the numbers of the findings of failed validations of a revision with its verdict. It reads only
-// failures.
-func (v View) Failures(ctx context.Context, shown revisions.Shown) (findings.Counts, error) {
+// failures, and only once for all revisions with the same of them, which a digest identifies.
+func (v View) Failures(ctx context.Context, shown revisions.Shown, failures document.Digest) (findings.Counts, error) {
 	judged := findings.Judge(shown.Verdict)
-	all, more := judged.OfResults(nil), false // of missing and expired results
-	if judged.Fails() {
-		var err error
-		var cut bool
-		if all, cut, more, err = v.allFindings(ctx, shown, MaxCounted, true); err != nil {
-			return findings.Counts{}, err
-		}
-		more = more || cut
+	if !judged.Fails() {
+		return findings.Counts{Failures: judged.Lacking()}, nil
 	}
-	return findings.Choose(shown, all, more, findings.Query{}).Counts, nil
+	return v.counted(ctx, shown, countsKey{
+		failures: failures, viewer: v.viewer, judged: digestOf(judged.All(), nil), look: MaxCounted, failuresOnly: true,
+	})
 }
 
 // allFindings returns the findings of all validations in a verdict, with repetitions. It describes up to look

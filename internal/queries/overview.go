@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"purser/internal/authz"
+	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/findings"
 	"purser/internal/revisions"
@@ -36,11 +37,12 @@ type Watched struct {
 	ExpiresAt time.Time
 }
 
-// countsKey identifies the findings about a revision as a viewer sees them, by the revision and the results that it is
-// judged by.
+// countsKey identifies the findings about a revision as a viewer sees them, by the revision or its failures, and by the
+// results that it is judged by.
 type countsKey struct {
 	revision     int64
 	stamp        revisions.Stamp
+	failures     document.Digest
 	viewer       authz.Viewer
 	judged       [sha256.Size]byte
 	look         int
@@ -123,10 +125,17 @@ func (v View) count(ctx context.Context, shown revisions.Shown, outcomes []valid
 	if len(judged) == 0 {
 		return findings.Counts{Numbers: map[findings.Counted]findings.Number{}}, nil
 	}
-	key := countsKey{shown.ID, shown.Stamp, v.viewer, digestOf(judged, outcomes), look, failuresOnly}
+	return v.counted(ctx, shown, countsKey{
+		revision: shown.ID, stamp: shown.Stamp, viewer: v.viewer, judged: digestOf(judged, outcomes), look: look,
+		failuresOnly: failuresOnly,
+	})
+}
+
+// counted returns the numbers of the findings about a revision, once for each key.
+func (v View) counted(ctx context.Context, shown revisions.Shown, key countsKey) (findings.Counts, error) {
 	return v.counts.Do(ctx, key, func(ctx context.Context) (counts findings.Counts, size int, err error) {
 		const perItem = 1000
-		all, cut, more, err := v.allFindings(ctx, shown, look, failuresOnly)
+		all, cut, more, err := v.allFindings(ctx, shown, key.look, key.failuresOnly)
 		if err != nil {
 			return counts, 0, err
 		}

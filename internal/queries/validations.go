@@ -350,7 +350,7 @@ func (v View) joined(ctx context.Context, revision revisions.Revision) (json.Raw
 func (v View) clientVersions(ctx context.Context, revision revisions.Revision) (validations.ClientVersions, error) {
 	documents, err := v.unrendered(ctx, judging.RenderKey{Revision: revision.ID, Stamp: revision.Stamp})
 	if err != nil {
-		return nil, err
+		return validations.ClientVersions{}, err
 	}
 	versions, _, err := v.renderer.ClientVersions(ctx, documents)
 	return versions, err

@@ -185,7 +185,8 @@ func (r *run) appendKey(parts []byte, n *node) []byte {
 
 // metadata returns a document's metadata for rendering, from the cache if possible.
 func (r *run) metadata(d *document.Document, n *node) (*declared.Metadata, error) {
-	if traits, decoded := d.Decoded(); decoded && traits.Plain {
+	isPolicy := strings.HasPrefix(d.Schema, "deckhand/LayeringPolicy/")
+	if traits, decoded := d.Decoded(); decoded && traits.Plain && !isPolicy {
 		return declared.Plain(r.Meter, traits), nil
 	}
 	kept := r.options.Cache
@@ -203,6 +204,9 @@ func (r *run) metadata(d *document.Document, n *node) (*declared.Metadata, error
 	stored, _ := value.(document.Mapping)
 	before := r.Held
 	metadata := declared.Read(r.paths, stored)
+	if isPolicy {
+		metadata.Layers = r.layersOf(d)
+	}
 	if kept != nil && r.Err == nil {
 		size := declared.Size + r.Held - before
 		if r.Held > before {
@@ -214,6 +218,15 @@ func (r *run) metadata(d *document.Document, n *node) (*declared.Metadata, error
 		kept.keep(n.digest, fact{Metadata: metadata}, size, r.Steps-begun)
 	}
 	return metadata, nil
+}
+
+// layersOf returns the layers of a LayeringPolicy.
+func (r *run) layersOf(d *document.Document) []string {
+	data, size, err := r.Parse(d.Data)
+	if r.ReleaseAtEnd(size); err != nil {
+		return nil
+	}
+	return declared.LayerOrder(data)
 }
 
 // takeMade uses the outcome for a document in the cache, and reports whether there is one. It is not used if data of

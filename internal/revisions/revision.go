@@ -81,8 +81,8 @@ const (
 	MaxTagBytes = 4 << 20
 )
 
-// Bounds of the validations that the policies of a site list, and of those that have results about one revision: their
-// number, and the bytes of their names. Every status has all of them.
+// Bounds of the validations that have results about one revision: their number, and the bytes of their names. Every
+// status has all of them.
 const (
 	MaxValidations     = 10_000
 	MaxValidationBytes = 256 << 10

@@ -139,7 +139,7 @@ func (e *Engine) Compile(meter *budget.Meter, schema DataSchema, versions Client
 	if err != nil || c.schema == nil {
 		return silent{}, err
 	}
-	return c.schema.For(versions), nil
+	return c.schema.For(versions.ByPlugin), nil
 }
 
 // TooLarge is the message for a DataSchema that takes too much work to read.

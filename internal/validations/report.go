@@ -52,11 +52,11 @@ func Unquoted(rule string) string {
 		"the document that it is taken from"
 }
 
-// Bounds of one error in bytes: of the section of the document, and of each path.
-const (
-	maxSection = 64 << 10
-	maxPath    = 2000
-)
+// MaxSection bounds the part of a document, and that of a schema, in an error, in bytes.
+const MaxSection = 64 << 10
+
+// maxPath bounds each path in an error, in bytes.
+const maxPath = 2000
 
 // omitted replaces the large parts of errors when there are too many errors.
 const omitted = `"Left out, because there are too many failures to show; ask for this entry alone."`
@@ -97,11 +97,27 @@ func report(doc *document.Document, rule []byte, findings []Finding, room int, s
 		}
 		if room > 0 {
 			e.ErrorSection, e.ValidationSchema = section(whole, finding.Instance), bounded(rule)
-			room -= len(e.ErrorSection) + len(e.ValidationSchema)
+			room -= e.details()
 		}
 		errs = append(errs, e)
 	}
 	return errs, nil
+}
+
+// details returns the size of the parts of the document and the schema in an error, in bytes.
+func (e *Error) details() int { return len(e.ErrorSection) + len(e.ValidationSchema) }
+
+// WithDetails returns errors with their parts of the document and the schema until these take room bytes.
+func WithDetails(errs []Error, room int) []Error {
+	shown := slices.Clone(errs)
+	for i := range shown {
+		if room > 0 {
+			room -= shown[i].details()
+		} else {
+			shown[i].ErrorSection, shown[i].ValidationSchema = json.RawMessage(omitted), json.RawMessage(omitted)
+		}
+	}
+	return shown
 }
 
 // pathOf returns the path of a finding in its document, or the beginning of a very long one.
@@ -143,7 +159,7 @@ func section(whole document.Mapping, instance []string) json.RawMessage {
 	if len(instance) > 0 {
 		around = document.Locate(whole.At("data"), instance[:len(instance)-1])
 	}
-	if text := document.ShortJSON(around, maxSection); text != nil {
+	if text := document.ShortJSON(around, MaxSection); text != nil {
 		return text
 	}
 	return json.RawMessage(tooLong)
@@ -152,7 +168,7 @@ func section(whole document.Mapping, instance []string) json.RawMessage {
 const tooLong = `"It has more than 64 KiB, too many to show here."`
 
 func bounded(text []byte) json.RawMessage {
-	if len(text) > maxSection {
+	if len(text) > MaxSection {
 		return json.RawMessage(tooLong)
 	}
 	return text

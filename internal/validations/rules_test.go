@@ -178,7 +178,7 @@ func TestRules_For(t *testing.T) {
 func check(t *testing.T, schema, data []byte) []Finding {
 	t.Helper()
 	meter := budget.NewMeter(t.Context())
-	checker, err := NewEngine(Options{}).Compile(meter, DataSchema{Text: schema}, nil)
+	checker, err := NewEngine(Options{}).Compile(meter, DataSchema{Text: schema}, ClientVersions{})
 	if err != nil {
 		t.Fatal(err)
 	}

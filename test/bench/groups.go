@@ -23,7 +23,7 @@ func (b *bench) groups(ctx context.Context) error {
 	data := groupedData()
 	check := func(groups int) func() error {
 		text := groupedSchema(groups)
-		checker, err := engine.Compile(budget.NewMeter(ctx), validations.DataSchema{Text: text}, nil)
+		checker, err := engine.Compile(budget.NewMeter(ctx), validations.DataSchema{Text: text}, validations.ClientVersions{})
 		return func() error {
 			if err != nil {
 				return fmt.Errorf("compile the DataSchema: %w", err)

@@ -100,7 +100,7 @@ func TestMessages(t *testing.T) {
 		t.Run(string(c.Schema), func(t *testing.T) {
 			t.Parallel()
 			meter := budget.NewMeter(t.Context())
-			checker, err := validations.NewEngine(validations.Options{}).Compile(meter, validations.DataSchema{Text: canonical(t, c.Schema)}, nil)
+			checker, err := validations.NewEngine(validations.Options{}).Compile(meter, validations.DataSchema{Text: canonical(t, c.Schema)}, validations.ClientVersions{})
 			if err != nil {
 				t.Fatal(err)
 			}

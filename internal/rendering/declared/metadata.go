@@ -24,6 +24,8 @@ type Metadata struct {
 	Selector      []Label
 	Actions       []Action
 	Substitutions []Substitution
+
+	Layers []string // of a LayeringPolicy, the most general first; of an invalid one, the part that can be read
 }
 
 // Size is the memory of Metadata without its lists, in bytes.

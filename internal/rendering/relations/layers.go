@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"purser/internal/fault"
-	"purser/internal/rendering/declared"
 	"purser/internal/rendering/meter"
 	"purser/internal/words"
 )
@@ -38,18 +37,11 @@ func (s *Set) rankAll() layers {
 		}
 		return nil
 	}
-	declared := s.layerOrder(s.Nodes[at])
+	declared := layers(s.Nodes[at].Layers)
 	s.Charge(2 * meter.Lookup * (len(declared) + len(s.Nodes)))
-	inhabited, listed := make(map[string]bool, len(declared)), declared.String()
-	for _, layer := range declared {
-		inhabited[layer] = false
-	}
+	order, listed := s.rank(declared), declared.String()
 	for _, n := range s.Nodes {
-		if n.Layer == "" {
-			continue
-		}
-		if _, known := inhabited[n.Layer]; known {
-			inhabited[n.Layer] = true
+		if n.Layer == "" || n.rank < len(order) {
 			continue
 		}
 		s.Refuse(n, n.Secret, func() *fault.Fault {
@@ -58,7 +50,7 @@ func (s *Set) rankAll() layers {
 				n.Layer, n.Brief(), listed, s.Nodes[at].Name)
 		})
 	}
-	return rank(s.Nodes, declared, inhabited)
+	return order
 }
 
 // noPolicy returns the fault of documents without a LayeringPolicy.
@@ -70,38 +62,28 @@ func noPolicy() *fault.Fault {
 	return f
 }
 
-// rank drops the layers without documents and numbers the others.
-func rank(nodes []*Node, declared layers, inhabited map[string]bool) layers {
-	var order layers
+// rank numbers the layers that have documents, in their declared order, and gives documents in others the next number.
+func (s *Set) rank(declared layers) (order layers) {
+	const unknown = -1
 	ranks := map[string]int{}
+	for _, n := range s.Nodes {
+		ranks[n.Layer] = unknown
+	}
+	delete(ranks, "")
 	for _, layer := range declared {
-		if _, twice := ranks[layer]; inhabited[layer] && !twice {
+		if rank, inhabited := ranks[layer]; inhabited && rank == unknown {
 			ranks[layer] = len(order)
 			order = append(order, layer)
 		}
 	}
-	for _, n := range nodes {
-		switch {
-		case n.Failed:
+	for _, n := range s.Nodes {
+		switch rank := ranks[n.Layer]; {
+		case n.Layer == "":
+		case rank == unknown:
 			n.rank = len(order)
-		case n.Layer != "":
-			n.rank = ranks[n.Layer]
+		default:
+			n.rank = rank
 		}
 	}
-	return order
-}
-
-// layerOrder is the layerOrder of a LayeringPolicy. An invalid policy yields the part that can be read.
-func (s *Set) layerOrder(policy *Node) layers {
-	if order, known := s.policies[policy]; known {
-		return order
-	}
-	data, size, err := s.Parse(policy.Document.Data)
-	s.ReleaseAtEnd(size)
-	var order layers
-	if err == nil {
-		order = declared.LayerOrder(data)
-	}
-	s.policies[policy] = order
 	return order
 }

@@ -85,7 +85,7 @@ func (l *linking) rank() {
 func (l *linking) declaredLayers() layers {
 	for _, n := range l.Nodes {
 		if strings.HasPrefix(n.Schema, "deckhand/LayeringPolicy/") {
-			return l.layerOrder(n)
+			return n.Layers
 		}
 	}
 	return nil

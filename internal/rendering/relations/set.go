@@ -4,8 +4,8 @@
 //	documents ──Read──► Set ──Order──► nodes, each after those that it depends on
 //	                        ──Examine, Graph──► what is wrong, how they depend on each other
 //
-// It knows identities and metadata but no data, except for that of the LayeringPolicy, so its faults tell none. The
-// methods of a Set begin anew each time. Nodes have the relations that Order found until another method is called.
+// It knows identities and metadata but no data, except for the layers of the LayeringPolicy, so its faults tell none.
+// The methods of a Set begin anew each time. Nodes have the relations that Order found until another method is called.
 //
 // A fault of one document does not end the search: the document has it as its Cause, as have those whose parent, source
 // or replacement cannot be known because of it, and these cause no faults of their own.
@@ -27,10 +27,9 @@ type Set struct {
 	Nodes  []*Node // in the order of the input
 	Faults *Faults // found since Order was called
 
-	compat   bool
-	kept     Choices
-	sources  sources
-	policies map[*Node]layers // the layers of the LayeringPolicies read so far
+	compat  bool
+	kept    Choices
+	sources sources
 }
 
 // Choices keeps what selectors select among many candidates.
@@ -50,7 +49,7 @@ func Read(m *meter.Meter, documents []*document.Document, compat bool, kept Choi
 ) (*Set, error) {
 	s := &Set{
 		Meter: m, Nodes: make([]*Node, 0, len(documents)),
-		compat: compat, kept: kept, sources: make(sources, len(documents)), policies: map[*Node]layers{},
+		compat: compat, kept: kept, sources: make(sources, len(documents)),
 	}
 	all := make([]Node, len(documents)) // beside each other in memory
 	kin := make([]namesakes, 0, len(documents))

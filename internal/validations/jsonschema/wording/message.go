@@ -6,7 +6,7 @@ import (
 )
 
 // MaxMessage bounds a message, in bytes.
-const MaxMessage = 8 << 10
+const MaxMessage = 4 << 10
 
 // Message collects text up to MaxMessage bytes and drops the rest.
 type Message struct{ text []byte }
