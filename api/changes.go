@@ -204,7 +204,7 @@ func all(documents []*revisions.Stored) func(do func([]*revisions.Stored) error)
 	return func(do func([]*revisions.Stored) error) error { return do(documents) }
 }
 
-// visible returns the documents to show: with Compat, all but ValidationPolicies (spec/api.md §0 C4).
+// visible returns the documents to show: with Compat, all but ValidationPolicies.
 func (s *server) visible(documents []*revisions.Stored) []*revisions.Stored {
 	if !s.Compat {
 		return documents

@@ -17,7 +17,7 @@ import (
 )
 
 // dispatch authorizes a request, checks its parameters and calls the handler of its method. Unknown methods get 405,
-// and OPTIONS lists the known ones (spec/api.md §1.1).
+// and OPTIONS lists the known ones.
 func (s *server) dispatch(of methods) http.HandlerFunc {
 	allow, fallback := allowHeader(of), fallbackRule(of)
 	return func(w http.ResponseWriter, r *http.Request) {

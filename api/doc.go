@@ -1,4 +1,4 @@
-// Package api serves revisions over HTTP: Airship Deckhand's API (spec/api.md) and Purser's additions to it.
+// Package api serves revisions over HTTP: Airship Deckhand's API and Purser's additions to it.
 //
 // It has no domain logic: a handler parses the request, calls a service and writes a view of the result.
 //

@@ -60,7 +60,7 @@ func pathName(r *http.Request, parameter string) (string, error) {
 	return text, validations.CheckName(text, "The {"+parameter+"} of the path")
 }
 
-// asHTTPNotFound changes RevisionNotFound to HTTPNotFound, for the routes where the reference does (spec/api.md §1.5).
+// asHTTPNotFound changes RevisionNotFound to HTTPNotFound, for the routes where the reference does.
 func asHTTPNotFound(err error) error {
 	var f *fault.Fault
 	if errors.As(err, &f) && f.Type == "RevisionNotFound" {

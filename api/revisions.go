@@ -151,8 +151,8 @@ func (s *server) documentsTag(r *http.Request, revision int64, stamp revisions.S
 	return conditions.RevisionTag(revision, stamp, "documents", mediatype.Negotiate(r), r.URL.RawQuery, sees)
 }
 
-// setLinks sets Link to the URLs of the next and previous pages (spec/api.md §0 C5). A search that has not looked at
-// all documents says so, and the next page goes on with it.
+// setLinks sets Link to the URLs of the next and previous pages. A search that has not looked at all documents says so,
+// and the next page goes on with it.
 func (s *server) setLinks(w http.ResponseWriter, r *http.Request, page queries.Page, found queries.Selected) {
 	next, previous := s.links(r).Pages(r.URL, page, page.Limit, found.More)
 	if found.Searched > 0 {

@@ -14,7 +14,7 @@ import (
 // route is an operation of the API.
 type route struct {
 	method, path string
-	rule         string // that its callers must pass (spec/api.md §1.1): one of package authz or access
+	rule         string // that its callers must pass: one of package authz or access
 	handle       handler
 	parameters   []string // of the query; all others are refused
 }

@@ -159,7 +159,7 @@ func (s *server) budgeted(next http.Handler) http.Handler {
 	})
 }
 
-// checkBody rejects bodies of unsupported content types before any other check (spec/api.md §1.3).
+// checkBody rejects bodies of unsupported content types before any other check.
 func (s *server) checkBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		hasBody := r.ContentLength != 0 // -1 for a body of unknown length

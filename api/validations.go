@@ -53,7 +53,7 @@ func (s *server) listValidationDetails(w http.ResponseWriter, r *http.Request) e
 	return nil
 }
 
-// entryPage reads which page of a list of entries is requested. The reference has no pages (spec/api.md §0 C5).
+// entryPage reads which page of a list of entries is requested. The reference has no pages.
 func (s *server) entryPage(r *http.Request) (queries.Page, error) {
 	if s.Compat {
 		return queries.Page{Limit: -1}, nil

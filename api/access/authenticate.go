@@ -15,7 +15,7 @@ import (
 // The certificate is not accepted for changes made by pages of other sites. Headers in which clients name themselves
 // are ignored.
 func (g *Gate) authenticate(r *http.Request) (authn.Caller, error) {
-	if g.Anonymous { // regardless of the token (spec/api.md §1.2)
+	if g.Anonymous { // regardless of the token
 		if err := g.checkHost(r); err != nil {
 			return authn.Caller{}, err
 		}

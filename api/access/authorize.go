@@ -71,7 +71,7 @@ func newRate(requests int, window time.Duration) rate {
 }
 
 // Authorize authenticates the caller and checks that it passes a rule. As in the reference, 401 comes before 403, and
-// both come before anything is read or looked up (spec/api.md §10).
+// both come before anything is read or looked up.
 func (g *Gate) Authorize(w http.ResponseWriter, r *http.Request, rule string) error {
 	if rule == Public {
 		return nil

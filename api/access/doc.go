@@ -3,6 +3,6 @@
 //
 //	request ─token, certificate─► caller ─► viewer ─► rate ─► rule ─► nil, or a fault of 401, 429 or 403
 //
-// As in the reference, 401 comes before 403, and both come before anything is read or looked up (spec/api.md §10). The
-// caller, the rule and the viewer, who decides what the answer may show, are kept in the request's Info.
+// As in the reference, 401 comes before 403, and both come before anything is read or looked up. The caller, the rule
+// and the viewer, who decides what the answer may show, are kept in the request's Info.
 package access

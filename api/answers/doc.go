@@ -4,7 +4,7 @@
 //	error ─Fail─► fault as the viewer may see it ─► status and envelope ─Write─► bytes
 //
 // Invariants:
-//   - The status of an error is decided here and nowhere else (spec/api.md §1.5).
+//   - The status of an error is decided here and nowhere else.
 //   - Errors other than faults are logged; all that the client learns of them is the request's id.
 //   - A client that reads slowly keeps no other request waiting: its request gives its permit to work back, and the
 //     size of all such answers is bounded.

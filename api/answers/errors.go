@@ -52,7 +52,7 @@ func statusOf(kind fault.Kind) int {
 	return http.StatusInternalServerError
 }
 
-// envelope is the body of every error (spec/api.md §1.5). Clients expect these keys and no others.
+// envelope is the body of every error. Clients expect these keys and no others.
 type envelope struct {
 	APIVersion string         `json:"apiVersion"`
 	Code       string         `json:"code"`

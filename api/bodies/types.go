@@ -25,7 +25,7 @@ var (
 	takesCatalog = regexp.MustCompile(`^/api/v1\.0/revisions/[^/]+/puppet/(catalog|diff/[^/]+)/?$`)
 )
 
-// CheckType rejects bodies of unsupported content types (spec/api.md §1.3).
+// CheckType rejects bodies of unsupported content types.
 func CheckType(r *http.Request) error {
 	header := r.Header.Get("Content-Type")
 	if header == "" {

@@ -30,7 +30,7 @@ const (
 )
 
 // Negotiate returns the media type of an answer: the offered type, YAML or JSON that Accept prefers. Otherwise it is
-// application/x-yaml, the reference's only type (spec/api.md §0 D11).
+// application/x-yaml, the reference's only type.
 func Negotiate(r *http.Request, offered ...string) string {
 	return Preferred(r, XYAML, append(offered, XYAML, YAML, JSON)...)
 }

@@ -24,7 +24,7 @@ func (q *Query) Page() queries.Page {
 	return page
 }
 
-// limit returns the absolute value of the parameter limit (spec/api.md §5.2), -1 if it is absent.
+// limit returns the absolute value of the parameter limit, -1 if it is absent.
 func (q *Query) limit() int {
 	values, ok := q.values["limit"]
 	if !ok {
@@ -86,7 +86,7 @@ func documentKeys() []sortKey {
 	)
 }
 
-// Selection reads the filters, order and page of a list of documents (spec/api.md §5.2).
+// Selection reads the filters, order and page of a list of documents.
 func (q *Query) Selection(compat bool) queries.Selection {
 	selection := queries.Selection{
 		Schemas: q.Texts("schema"), Names: q.Texts("metadata.name"), Buckets: q.Texts("status.bucket"),
@@ -142,8 +142,7 @@ func booleans(values []string) []bool {
 	return booleans
 }
 
-// Revisions reads the filters, order and page of a list of revisions (spec/api.md §4.1). The reference has no pages
-// (§0 C5).
+// Revisions reads the filters, order and page of a list of revisions. The reference has no pages.
 func (q *Query) Revisions(compat bool) queries.Query {
 	query := queries.Query{
 		Tags: q.Texts("tag"), Sort: q.sort(revisionKeys()), Page: queries.Page{Limit: -1},

@@ -81,8 +81,7 @@ func (o *Observer) Middleware(next http.Handler) http.Handler {
 	})
 }
 
-// setContextHeaders sets the request's id, and echoes the headers that clients use to track requests (spec/api.md
-// §1.2).
+// setContextHeaders sets the request's id, and echoes the headers that clients use to track requests.
 func (o *Observer) setContextHeaders(header http.Header, r *http.Request, id string) {
 	if r.URL.Path == o.Health {
 		return

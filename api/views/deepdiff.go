@@ -71,7 +71,7 @@ func DeepDiff(ctx context.Context, found []queries.DeepDifference, asJSON bool) 
 }
 
 // deepDiff returns a deep diff in the reference's form: modified buckets have a second member with the differences of
-// their documents (spec/api.md §6.2).
+// their documents.
 func deepDiff(ctx context.Context, found []queries.DeepDifference) (map[string]any, error) {
 	view := map[string]any{}
 	size := newDifferencesSize(ctx)

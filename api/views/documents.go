@@ -134,7 +134,7 @@ func Prepare(documents []*revisions.Stored) Prepared {
 	return texts
 }
 
-// appendDocument appends the members of a document's view except for its status (spec/api.md §3.4).
+// appendDocument appends the members of a document's view except for its status.
 func appendDocument(text []byte, doc *revisions.Stored) []byte {
 	text = append(append(text, `"data":`...), doc.Data...)
 	text = strconv.AppendInt(append(text, `,"id":`...), doc.ID, 10)
@@ -150,7 +150,7 @@ func appendStatus(text []byte, bucket string, revision int64) []byte {
 	})
 }
 
-// StatusOnly returns the list item of a bucket that has no documents (spec/api.md §3.4).
+// StatusOnly returns the list item of a bucket that has no documents.
 func StatusOnly(bucket string, revision int64) []byte {
 	return append(appendStatus([]byte("{"), bucket, revision), '}')
 }

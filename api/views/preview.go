@@ -105,7 +105,7 @@ func findingStatus(f changes.Finding) string {
 	return "success"
 }
 
-// Buckets maps the names of buckets to their differences (spec/api.md §6.1).
+// Buckets maps the names of buckets to their differences.
 func Buckets(buckets []revisions.BucketDifference) map[string]string {
 	views := make(map[string]string, len(buckets))
 	for _, bucket := range buckets {

@@ -30,7 +30,7 @@ func (l Links) policyViews(shown revisions.Shown) []wire.Policy {
 	return views
 }
 
-// revisionStatus returns the status word of a revision, which differs from that of a policy (spec/api.md §0 D8).
+// revisionStatus returns the status word of a revision, which differs from that of a policy.
 func revisionStatus(status validations.Status) string {
 	if status == validations.Success {
 		return "success"
@@ -92,7 +92,7 @@ func Pruned(pruned revisions.Pruned, dryRun bool) wire.Pruned {
 	}
 }
 
-// Tags maps the names of tags to their data (spec/api.md §6.4).
+// Tags maps the names of tags to their data.
 func Tags(tags []revisions.Tag) map[string]json.RawMessage {
 	views := make(map[string]json.RawMessage, len(tags))
 	for _, tag := range tags {

@@ -1,4 +1,4 @@
-// Package authz authorizes callers by rules in the format of OpenStack's policy files (spec/api.md §10).
+// Package authz authorizes callers by rules in the format of OpenStack's policy files.
 //
 // A policy file maps names of rules to expressions; a rule that it leaves out keeps its default. Parse parses a file
 // into a Policy, and Open reads one from disk and again whenever it changes. An expression consists of

@@ -3,7 +3,7 @@ package authz
 // AdminAPI is the rule that all other rules refer to by default.
 const AdminAPI = "admin_api"
 
-// Rules of the reference (spec/api.md §10).
+// Rules of the reference.
 const (
 	CreateCleartextDocuments = "deckhand:create_cleartext_documents"
 	CreateEncryptedDocuments = "deckhand:create_encrypted_documents"

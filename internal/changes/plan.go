@@ -11,8 +11,7 @@ import (
 )
 
 // plan returns the diff that makes a payload the content of its buckets, removing all other documents from them. In
-// compat mode a payload makes a revision even if it changes nothing (spec/api.md §0 C2). Faults: Conflict (spec/api.md
-// §3.2).
+// compat mode a payload makes a revision even if it changes nothing. Faults: Conflict.
 func (p Payload) plan(snapshot revisions.Snapshot, compat bool) (revisions.Diff, error) {
 	diff, err := p.match(snapshot)
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 	"purser/internal/revisions"
 )
 
-// Put makes the documents of a body the content of a bucket, deleting its other documents (spec/api.md §3). Faults:
-// Invalid for a body that cannot be parsed or has an entry that is not a document, TooLarge beyond limits, Conflict for
-// an identity that is live in another bucket or twice in the body, for a second LayeringPolicy, or if the site does not
-// stop changing, Stale if the options expect another state, Forbidden for encrypted documents that the options do not
-// allow, and Unimplemented for encrypted documents without a vault. With a fault nothing is stored.
+// Put makes the documents of a body the content of a bucket, deleting its other documents. Faults: Invalid for a body
+// that cannot be parsed or has an entry that is not a document, TooLarge beyond limits, Conflict for an identity that
+// is live in another bucket or twice in the body, for a second LayeringPolicy, or if the site does not stop changing,
+// Stale if the options expect another state, Forbidden for encrypted documents that the options do not allow, and
+// Unimplemented for encrypted documents without a vault. With a fault nothing is stored.
 func (s *Service) Put(ctx context.Context, bucket string, body []byte, media document.Media,
 	options revisions.Options,
 ) (
@@ -112,9 +112,8 @@ func (p payloadSource) plan(ctx context.Context, snapshot revisions.Snapshot) (r
 }
 
 // Rollback makes a new revision with the documents of an earlier one, or without documents for 0, and writes only the
-// differences to the newest. It always makes a revision, even without differences (spec/api.md §6.3), and carries over
-// the results posted about the target, which also hold for the new one (§0 D24). Faults: NotFound, Gone, Stale,
-// Conflict, Forbidden.
+// differences to the newest. It always makes a revision, even without differences, and carries over the results posted
+// about the target, which also hold for the new one. Faults: NotFound, Gone, Stale, Conflict, Forbidden.
 func (s *Service) Rollback(ctx context.Context, target int64, options revisions.Options) (Written, error) {
 	return s.change(ctx, rollbackSource{s, target, options.CleartextOnly, !options.Viewer.Encrypted}, revisions.Rollback,
 		options)

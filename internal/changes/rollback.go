@@ -10,7 +10,7 @@ import (
 
 // planRollback returns the diff that restores the target of a comparison. It removes versions that only the newest
 // revision has, and adds those that only the target has, in their old places. A version with equal contents in the same
-// place stays, except for encrypted ones if the caller is blind. It always makes a revision (spec/api.md §6.3).
+// place stays, except for encrypted ones if the caller is blind. It always makes a revision.
 func planRollback(snapshot revisions.Snapshot, blind bool) revisions.Diff {
 	found := snapshot.Comparison
 	diff := revisions.Diff{
@@ -55,8 +55,8 @@ func missingIn(sorted, others []string) (missing []string) {
 	return missing
 }
 
-// refuseSecrets refuses a rollback if either revision has encrypted documents (spec/api.md §10). Except in compat mode
-// the fault names the first one that would be replaced or deleted. Fault: Forbidden.
+// refuseSecrets refuses a rollback if either revision has encrypted documents. Except in compat mode the fault names
+// the first one that would be replaced or deleted. Fault: Forbidden.
 func refuseSecrets(snapshot revisions.Snapshot, compat bool) error {
 	for _, doc := range snapshot.Comparison.Gone {
 		if doc.Traits().Encrypted && !compat {
@@ -70,7 +70,7 @@ func refuseSecrets(snapshot revisions.Snapshot, compat bool) error {
 	return nil
 }
 
-// mayNotEncrypt returns the reference's fault for a caller who may not store encrypted documents (spec/api.md §10).
+// mayNotEncrypt returns the reference's fault for a caller who may not store encrypted documents.
 func mayNotEncrypt() error {
 	return fault.New(fault.Forbidden, "HTTPForbidden",
 		"Policy doesn't allow deckhand:create_encrypted_documents to be performed")

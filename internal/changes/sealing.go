@@ -16,7 +16,7 @@ import (
 )
 
 // conceal replaces the data of an encrypted document with a reference; the data is kept in Secret until it is sealed.
-// Empty data is not secret (spec/api.md §9). A reference that was read with the document may be put back.
+// Empty data is not secret. A reference that was read with the document may be put back.
 func (s *Service) conceal(entry document.Entry, doc *document.Document) (*document.Document, error) {
 	root, _ := entry.Value.(document.Mapping)
 	value := root.At("data")

@@ -27,7 +27,7 @@ type Config struct {
 	ClientVersions map[string]string
 	// DefaultValidations count if no policy is in force.
 	DefaultValidations revisions.Defaults
-	// Compat selects the reference's behaviour where spec/api.md §0 says so.
+	// Compat selects Deckhand's behaviour where Purser's differs (docs/api.md).
 	Compat bool
 	Now    func() time.Time
 	// Observe receives the duration of each phase of a change: split, decode, plan, check, pack, store; and turn, the time

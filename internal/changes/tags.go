@@ -12,9 +12,8 @@ import (
 	"purser/internal/validations"
 )
 
-// Tag adds a tag to a revision, or replaces its data; data is a mapping, or nil for an empty one (spec/api.md §6.5).
-// Faults: Invalid for other data, NotFound, Gone, Stale if the revision is not an expected one, Conflict if it has too
-// many tags.
+// Tag adds a tag to a revision, or replaces its data; data is a mapping, or nil for an empty one. Faults: Invalid for
+// other data, NotFound, Gone, Stale if the revision is not an expected one, Conflict if it has too many tags.
 func (s *Service) Tag(ctx context.Context, revision int64, options revisions.Options, name string, data any) (
 	revisions.Tag, error,
 ) {
@@ -97,9 +96,9 @@ type Posted struct {
 	Warning string          // that the result does not count or was not kept completely; empty in compat mode
 }
 
-// Post appends a result that another service reports for a revision (spec/api.md §8.1). body is the parsed request.
-// Faults: Invalid, Forbidden for a reserved name, NotFound, Gone, Stale if the revision is not an expected one, Conflict
-// if it has results of too many validations.
+// Post appends a result that another service reports for a revision. body is the parsed request. Faults: Invalid,
+// Forbidden for a reserved name, NotFound, Gone, Stale if the revision is not an expected one, Conflict if it has
+// results of too many validations.
 func (s *Service) Post(ctx context.Context, revision int64, options revisions.Options, name string, body any) (
 	posted Posted, err error,
 ) {

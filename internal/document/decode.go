@@ -25,7 +25,7 @@ type Entry struct {
 	source Segment
 }
 
-// Note is a remark about a document that is not an error (spec/api.md §0 D20).
+// Note is a remark about a document that is not an error.
 type Note struct {
 	Message string `json:"message"`
 	Level   string `json:"level"`

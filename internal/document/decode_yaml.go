@@ -178,7 +178,7 @@ func (d *decoder) mapping(n *yaml.Node, depth int) (any, error) {
 // valueKey is a plain scalar that is a string as a key and reserved elsewhere, as in PyYAML.
 const valueKey = "="
 
-// key returns a mapping key as text. It must be a string or an integer (spec/rendering.md R15).
+// key returns a mapping key as text. It must be a string or an integer.
 func (d *decoder) key(n *yaml.Node, depth int) (string, error) {
 	if n.Kind == yaml.ScalarNode && n.Style == 0 && n.Value == valueKey {
 		n.Style = yaml.DoubleQuotedStyle // for its aliases too

@@ -3,8 +3,8 @@
 //
 // A body goes through three steps. Split cuts it into segments, one per document, without parsing them, and hashes
 // each, so that callers need not decode known segments. Decode parses a segment into an Entry, under limits and with
-// scalars resolved as in YAML 1.1 (spec/rendering.md R17). New converts an Entry that passed its sanity checks into a
-// Document, with the defaults of spec/api.md §2.6.
+// scalars resolved as in YAML 1.1. New converts an Entry that passed its sanity checks into a Document, with the
+// defaults of Deckhand's schemas.
 //
 // Invariants:
 //   - Data and Metadata of a Document are compact JSON text, numbers as Python prints them (1e-07, 100.0).

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Identity identifies a document across revisions (spec/api.md §3.2).
+// Identity identifies a document across revisions.
 type Identity struct {
 	Schema string
 	Layer  string // "" if the document has none
@@ -65,10 +65,10 @@ type Traits struct {
 	Plain bool
 }
 
-// Final reports whether rendering leaves the document's data unchanged (spec/api.md §0 C1).
+// Final reports whether rendering leaves the document's data unchanged.
 func (t Traits) Final() bool { return !t.Abstract && !t.Substituted && !t.Parented }
 
-// New converts an entry that passed its sanity checks into a document, with the defaults of spec/api.md §2.6. It
+// New converts an entry that passed its sanity checks into a document, with the defaults of Deckhand's schemas. It
 // ignores unknown top-level keys, so that documents read from the server can be uploaded again.
 func New(e Entry) (*Document, error) {
 	root, _ := e.Value.(Mapping)

@@ -87,7 +87,7 @@ var booleans = map[string]bool{
 	"on": true, "On": true, "ON": true, "off": false, "Off": false, "OFF": false,
 }
 
-// resolvePlain returns the value of an untagged plain scalar: nil, bool, Number or string (spec/rendering.md R17).
+// resolvePlain returns the value of an untagged plain scalar: nil, bool, Number or string.
 func resolvePlain(text string) (any, rule) {
 	switch {
 	case isString(text):

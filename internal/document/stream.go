@@ -84,8 +84,8 @@ const (
 	malformedJSON = "The request body must be properly formatted JSON. Details: "
 )
 
-// malformed returns the fault of a body that cannot be parsed, in the reference's words (spec/api.md §1.3). The format
-// is followed by a rule. The arguments are numbers, so that no fault quotes a body, which may hold secrets.
+// malformed returns the fault of a body that cannot be parsed, in the reference's words. The format is followed by a
+// rule. The arguments are numbers, so that no fault quotes a body, which may hold secrets.
 func malformed(media Media, r rule, format string, args ...int) *fault.Fault {
 	beginning := malformedYAML
 	if media == JSON {

@@ -1,8 +1,7 @@
 // Package fault defines the errors that are shown to clients.
 //
-// A Fault has a Kind, which package api maps to a status code, a Type, which is the reference's name for the error
-// (spec/api.md §1.5), and a Message for people. Any other error is internal: its text is logged and never sent to a
-// client.
+// A Fault has a Kind, which package api maps to a status code, a Type, which is the reference's name for the error, and
+// a Message for people. Any other error is internal: its text is logged and never sent to a client.
 package fault
 
 import (
@@ -35,7 +34,7 @@ const (
 	Unavailable                  // a dependency does not answer; the same request may succeed later
 )
 
-// Message is one item of an error's message list (spec/api.md §1.5).
+// Message is one item of an error's message list.
 type Message struct {
 	Message    string     `json:"message"`
 	Error      bool       `json:"error"`

@@ -129,7 +129,7 @@ func bounded(findings []validations.Finding, total *atomic.Int64) []validations.
 }
 
 // Registering returns the DataSchemas in force among documents, in order of place. If several have the same name, the
-// first is in force (spec/api.md §2.5).
+// first is in force.
 func Registering(documents []*revisions.Stored) (registering []*revisions.Stored) {
 	decided := map[string]bool{}
 	for _, doc := range slices.SortedStableFunc(slices.Values(documents), revisions.ByPlace) {

@@ -11,8 +11,8 @@ import (
 
 // entries returns the entries of a revision's schema validation that fail or have notes, how many of them are outside
 // of the payload, and the number of all entries. A payload has one entry for each document in order, or one success if
-// it is empty, then one for each other document that fails, at the end those that fail because of a secret; a
-// rollback, which has no payload, has one for each document of the revision (spec/api.md §0 D1, D9).
+// it is empty, then one for each other document that fails, at the end those that fail because of a secret; a rollback,
+// which has no payload, has one for each document of the revision.
 func entries(snapshot revisions.Snapshot, diff revisions.Diff, failing map[int64]revisions.Violation) (
 	failures []revisions.Failure, outside, count int,
 ) {

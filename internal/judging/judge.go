@@ -11,8 +11,7 @@ import (
 )
 
 // Judge validates the revision that a diff makes: its documents by their schemas, and the whole revision as its
-// policies require (spec/api.md §7.1, §0 C1, D1, D3, D4). It has no access to a store. With Withhold it skips
-// everything that depends on secrets.
+// policies require. It has no access to a store. With Withhold it skips everything that depends on secrets.
 type Judge struct {
 	Renderer
 

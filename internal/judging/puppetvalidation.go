@@ -14,8 +14,8 @@ import (
 )
 
 // validatePuppet validates that the overrides of Puppet resources can be applied: their types and parameters exist, and
-// their values match the types (spec/puppet.md §6). It uses rendered documents, because overrides are layered, and
-// ignores documents of other kinds.
+// their values match the types. It uses rendered documents, because overrides are layered, and ignores documents of
+// other kinds.
 func (r Renderer) validatePuppet(ctx context.Context, documents []*revisions.Stored, fallback *revisions.Stored) (
 	result RevisionResult, rendered Rendering, err error,
 ) {

@@ -7,7 +7,7 @@ import (
 )
 
 // Redacted returns documents with their secrets hashed: the data and the substitution paths of documents that are
-// encrypted or have substituted secrets (spec/api.md §9, spec/rendering.md §9.3, §11.4, R13).
+// encrypted or have substituted secrets.
 func Redacted(documents []*revisions.Stored) []*revisions.Stored {
 	shown := make([]*revisions.Stored, len(documents))
 	for i, doc := range documents {

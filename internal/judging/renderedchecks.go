@@ -14,8 +14,8 @@ import (
 	"purser/internal/validations"
 )
 
-// validate checks rendered documents by the built-in schemas and the DataSchemas among them (spec/api.md §7.2, §0 D15).
-// Their metadata was checked when it was submitted.
+// validate checks rendered documents by the built-in schemas and the DataSchemas among them. Their metadata was checked
+// when it was submitted.
 func (r Renderer) validate(ctx context.Context, rendered Computed) (out checked, err error) {
 	schemas, err := r.registered(ctx, rendered)
 	if err != nil {

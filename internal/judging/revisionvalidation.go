@@ -143,15 +143,15 @@ func sizeOf(documents []*revisions.Stored) (size int) {
 
 func isEncrypted(doc *revisions.Stored) bool { return doc.Traits().Encrypted }
 
-// isFlat reports whether documents neither need nor have a LayeringPolicy: none has a layer (spec/api.md §0 D22).
+// isFlat reports whether documents neither need nor have a LayeringPolicy: none has a layer.
 func isFlat(documents []*revisions.Stored) bool {
 	return !slices.ContainsFunc(documents, func(doc *revisions.Stored) bool {
 		return doc.Layer != "" || doc.IsLayeringPolicy()
 	})
 }
 
-// ValidateRevision performs one of the server's validations of a whole revision (spec/api.md §0 D3, D4, D23).
-// RenderingValidation also returns the rendering. fallback is as for Render.
+// ValidateRevision performs one of the server's validations of a whole revision. RenderingValidation also returns the
+// rendering. fallback is as for Render.
 func (r Renderer) ValidateRevision(ctx context.Context, name string, revision int64, documents []*revisions.Stored,
 	fallback *revisions.Stored,
 ) (result RevisionResult, rendered Rendering, err error) {

@@ -84,7 +84,7 @@ func (c *check) run(g *Groups) {
 }
 
 // judge evaluates a rule at the value at the first n parts of the rule's common prefix or, if there is a list further
-// along the prefix, at each of its items (spec/property-groups.md §2, "Where it is judged").
+// along the prefix, at each of its items.
 func (c *check) judge(r *rule, value any, n int) {
 	before := len(c.path)
 	list, skip := c.findList(r.group.common, value, n)

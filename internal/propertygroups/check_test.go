@@ -36,7 +36,7 @@ func expect(t *testing.T, schema, object string, versions Versions, want ...stri
 	}
 }
 
-// The truth tables of spec/property-groups.md §2: objects are named by their members a, b and c.
+// The truth tables of the conditions: objects are named by their members a, b and c.
 func TestGroups_Check_operators(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ operator, entries, holds string }{

@@ -6,8 +6,7 @@ import (
 	"purser/internal/words"
 )
 
-// Description describes the groups of one schema object, for its documentation (spec/property-groups.md §6), as plain
-// text without markup.
+// Description describes the groups of one schema object, for its documentation, as plain text without markup.
 type Description struct {
 	Rules      []Sentence // enforced rules, in declared order: "at least one of: a, b."
 	Referenced []Sentence // groups that others refer to, in declared order: "a and b"

@@ -1,5 +1,5 @@
 // Package propertygroups checks rules across the properties of one object, such as "a URL, or a host and a port", or
-// "http3 only with client version 2" (spec/property-groups.md). Two keywords of a schema object define them:
+// "http3 only with client version 2". Two keywords of a schema object define them:
 //
 //	properties_groups_schema   nested expressions                (expressions.go)
 //	property_groups            named groups that refer to others (named.go)

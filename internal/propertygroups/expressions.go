@@ -17,7 +17,7 @@ const (
 	tooManyParts = "Properties paths should have at most %d parts."
 )
 
-// expressions reads properties_groups_schema (spec/property-groups.md §1a).
+// expressions reads properties_groups_schema.
 func (p *parser) expressions(value any) error {
 	list, ok := value.([]any)
 	if !ok {

@@ -21,7 +21,7 @@ func (Extension) Compile(schema document.Mapping) (validations.Keyword, error) {
 }
 
 // Examine implements validations.Extension: it returns the first fault of each object in a schema document that has
-// malformed groups, even in parts that no reference reaches (spec/property-groups.md §5), for at most 100 objects.
+// malformed groups, even in parts that no reference reaches, for at most 100 objects.
 func (Extension) Examine(schema any) []validations.Finding {
 	e := new(examiner)
 	e.schema(schema)

@@ -1,10 +1,10 @@
 package propertygroups
 
-// Versions are the versions of client plugins, by plugin (spec/property-groups.md §2, "Versions"). Messages do not
-// quote those that are secret: see validations.ClientVersions.
+// Versions are the versions of client plugins, by plugin. Messages do not quote those that are secret: see
+// validations.ClientVersions.
 type Versions = map[string]string
 
-// Groups are the property groups of one schema object, from both keywords (spec/property-groups.md §1).
+// Groups are the property groups of one schema object, from both keywords.
 type Groups struct {
 	rules  []*rule // in declared order
 	shared int     // number of groups that are referred to more than once

@@ -7,7 +7,7 @@ import (
 	"purser/internal/document"
 )
 
-// named reads property_groups (spec/property-groups.md §1b).
+// named reads property_groups.
 func (p *parser) named(value any) error {
 	items, isList := value.([]any)
 	if m, ok := value.(document.Mapping); ok {

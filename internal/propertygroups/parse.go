@@ -21,7 +21,7 @@ const (
 	maxParts   = 1000 // of a path
 )
 
-// Malformed is the error of groups that cannot be used (spec/property-groups.md §3).
+// Malformed is the error of groups that cannot be used.
 type Malformed struct {
 	Keyword []string // path from the schema object to the group: "property_groups", "2", "either"
 	Message string

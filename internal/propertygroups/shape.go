@@ -7,8 +7,7 @@ import (
 	"purser/internal/document"
 )
 
-// shape is the certain part of a schema's declarations about members and items (spec/property-groups.md §3,
-// "Unknown property").
+// shape is the certain part of a schema's declarations about members and items.
 type shape struct {
 	open         bool // keywords such as $ref or allOf may declare other members
 	object, list bool // the possible types of values

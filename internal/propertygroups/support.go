@@ -11,8 +11,7 @@ import (
 	"purser/internal/validations"
 )
 
-// support lists the versions of a client plugin that support the properties of a group (spec/property-groups.md §2,
-// "Versions").
+// support lists the versions of a client plugin that support the properties of a group.
 type support struct {
 	plugin   string
 	versions []version

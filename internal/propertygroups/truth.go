@@ -38,7 +38,7 @@ func (m *memo) remember(g *group, held bool) {
 	}
 }
 
-// truth evaluates an operand (spec/property-groups.md §2).
+// truth evaluates an operand.
 func (c *check) truth(o operand, p place) bool {
 	c.spend(1)
 	if o.group == nil {

@@ -6,7 +6,7 @@ import (
 	"purser/internal/words"
 )
 
-// violation returns the message about a group that does not hold at a place (spec/property-groups.md §4).
+// violation returns the message about a group that does not hold at a place.
 func (c *check) violation(g *group, p place) string {
 	isTrue := func(o operand) bool { return c.truth(o, p) }
 	isFalse := func(o operand) bool { return !c.truth(o, p) }

@@ -273,7 +273,7 @@ func TestApply_untouched(t *testing.T) {
 	}
 }
 
-// A created resource has everything that Puppet requires (spec/puppet.md §9).
+// A created resource has everything that Puppet requires.
 func TestApply_created(t *testing.T) {
 	t.Parallel()
 	result := apply(t, parsed(t, []byte(`{"catalog_format":2,"resources":[]}`)), nil,

@@ -8,7 +8,7 @@ import (
 	"purser/internal/puppet/wire"
 )
 
-// Catalog is a compiled catalog (spec/puppet.md §9). It is immutable.
+// Catalog is a compiled catalog. It is immutable.
 type Catalog struct {
 	root      document.Mapping
 	resources []resource

@@ -1,5 +1,5 @@
 // Package puppet overrides resources of compiled Puppet catalogs with the data of documents, as Fuel's
-// override_resources type did inside the agent (spec/puppet.md; docs/puppet.md).
+// override_resources type did inside the agent.
 //
 // Apply, its main function, is pure. It takes a catalog, instances (each the data of one document) and the known
 // resource types, and returns another catalog with a report, or only problems.

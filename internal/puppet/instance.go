@@ -21,7 +21,7 @@ type Problem struct {
 	Secret   bool // Message may contain secrets
 }
 
-// Instance is the parsed data of one override (spec/puppet.md §1, §2).
+// Instance is the parsed data of one override.
 type Instance struct {
 	Name   string // "" if it has none; must be unique
 	Secret bool   // its values are secret

@@ -6,7 +6,7 @@ import (
 	"purser/internal/budget"
 )
 
-// index finds resources of a catalog by their title, alias or name variable (spec/puppet.md §3).
+// index finds resources of a catalog by their title, alias or name variable.
 type index struct {
 	types    *Types
 	titles   map[Ref]int

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// canonical agrees with the rule of spec/puppet.md §3.
+// canonical agrees with Puppet's rule.
 func TestCanonical(t *testing.T) {
 	t.Parallel()
 	rule := regexp.MustCompile(`^(::)?[A-Za-z][A-Za-z0-9_]*(::[A-Za-z][A-Za-z0-9_]*)*$`)

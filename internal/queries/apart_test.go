@@ -57,7 +57,9 @@ func (s *filtered) Documents(_ context.Context, revision int64, selection Select
 	return Selected{Documents: found, Stamp: s.stamp}, nil
 }
 
-func (s *filtered) FallbackPolicy(context.Context, int64) (*revisions.Stored, error) { return s.fallback, nil }
+func (s *filtered) FallbackPolicy(context.Context, int64) (*revisions.Stored, error) {
+	return s.fallback, nil
+}
 
 func (s *filtered) AllDocuments(ctx context.Context, revision int64, _ revisions.Stamp) (Selected, error) {
 	return s.Documents(ctx, revision, Selection{Page: Page{Limit: -1}})

@@ -8,8 +8,7 @@ import (
 )
 
 // Diff returns the differences of all buckets that have documents in at least one of two revisions, sorted by name; 0
-// is the empty revision. The higher number is the newer one, regardless of their order (spec/api.md §6.1). Faults:
-// NotFound, Gone.
+// is the empty revision. The higher number is the newer one, regardless of their order. Faults: NotFound, Gone.
 func (v View) Diff(ctx context.Context, a, b int64) ([]revisions.BucketDifference, error) {
 	found, err := v.compare(ctx, a, b)
 	if err != nil {

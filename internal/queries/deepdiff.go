@@ -26,8 +26,8 @@ type DeepDifferences struct {
 	Total   int // number of documents that differ, on all pages
 }
 
-// DeepDiffOptions choose what DeepDiff compares. The zero value compares as the reference does (spec/api.md §6.2): the
-// rendered forms of documents whose submitted forms differ.
+// DeepDiffOptions choose what DeepDiff compares. The zero value compares as the reference does: the rendered forms of
+// documents whose submitted forms differ.
 type DeepDiffOptions struct {
 	All       bool // compare all documents that are rendered differently
 	Submitted bool // compare the submitted forms, without rendering
@@ -165,7 +165,7 @@ func (v View) readTexts(ctx context.Context, of []DeepDifference) error {
 }
 
 // pairedByName combines a deleted document with one created in another layer, with the same schema and name, into a
-// modified one (spec/api.md §6.2).
+// modified one.
 func pairedByName(differences []revisions.DocumentDifference) []revisions.DocumentDifference {
 	deleted := map[document.Identity]*revisions.Stored{}
 	for _, d := range differences {

@@ -78,8 +78,8 @@ func (s *Service) rest(ctx context.Context, selected Selected, do func(*revision
 }
 
 // Rendered returns the rendered documents of a revision that match a selection, without a sort key in the order of
-// rendering (spec/api.md §5.3). The selection does not affect how they are rendered, and hides no faults of the others.
-// Faults: NotFound, Gone; those of rendering; Invalid, with D002, if a document does not match its schema.
+// rendering. The selection does not affect how they are rendered, and hides no faults of the others. Faults: NotFound,
+// Gone; those of rendering; Invalid, with D002, if a document does not match its schema.
 func (v View) Rendered(ctx context.Context, id int64, selection Selection) (Selected, error) {
 	around, err := v.around(ctx, id)
 	if err != nil {

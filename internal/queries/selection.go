@@ -1,7 +1,7 @@
 package queries
 
-// Selection filters and sorts the documents of a revision (spec/api.md §5.2). A nil filter passes all documents; any
-// other passes documents with one of its values, so an empty one passes none.
+// Selection filters and sorts the documents of a revision. A nil filter passes all documents; any other passes
+// documents with one of its values, so an empty one passes none.
 type Selection struct {
 	Schemas   []string // full schemas, namespace/kind or namespace
 	Names     []string
@@ -31,7 +31,7 @@ func (s Selection) IsWhole() bool {
 // Label is a label with its value.
 type Label struct{ Key, Value string }
 
-// Query filters and sorts revisions (spec/api.md §4.1).
+// Query filters and sorts revisions.
 type Query struct {
 	Tags      []string // any of these; nil for all
 	Sort      []SortKey

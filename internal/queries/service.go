@@ -114,8 +114,8 @@ type Store interface {
 	// DataSchemas; with cleartext it omits encrypted documents.
 	Kinds(ctx context.Context, revision int64, cleartext bool) (
 		documents map[string]validations.Kind, registered []string, err error)
-	// FallbackPolicy returns the LayeringPolicy for a revision without one: the newest one written until then, or else the
-	// newest of all, even if it has been removed since; nil if none ever existed (spec/api.md §0 D14).
+	// FallbackPolicy returns the LayeringPolicy for a revision without one: the newest one written until then, or else
+	// the newest of all, even if it has been removed since; nil if none ever existed.
 	FallbackPolicy(ctx context.Context, revision int64) (*revisions.Stored, error)
 	// Compare returns the difference of two revisions; 0 is a revision without documents.
 	Compare(ctx context.Context, before, after int64) (revisions.Comparison, error)

@@ -44,8 +44,8 @@ type Entries struct {
 	More    bool // there are others after them
 }
 
-// Validations returns a summary of each validation of a revision, named as for Resolve, sorted by name (spec/api.md
-// §8.2). Its status is the one that counts in the verdict; in the reference it is that of the worst entry.
+// Validations returns a summary of each validation of a revision, named as for Resolve, sorted by name. Its status is
+// the one that counts in the verdict; in the reference it is that of the worst entry.
 func (v View) Validations(ctx context.Context, id string) ([]validations.Summary, error) {
 	evidence, err := v.evidenceOf(ctx, id)
 	if err != nil {
@@ -63,7 +63,7 @@ func (v View) Validations(ctx context.Context, id string) ([]validations.Summary
 	return validations.Summarize(revisions.InForce(evidence.Policies, shown.ID), statuses), nil
 }
 
-// internalNames returns the names of the schema validation, with its alias if a policy uses it (spec/api.md §0 D2).
+// internalNames returns the names of the schema validation, with its alias if a policy uses it.
 func internalNames(policies []validations.Policy) []string {
 	names := []string{validations.SchemaValidation}
 	for _, required := range validations.Required(policies) {
@@ -74,8 +74,7 @@ func internalNames(policies []validations.Policy) []string {
 	return names
 }
 
-// Statuses returns a page of the entries of a validation without their errors (spec/api.md §8.4). An unknown validation
-// has no entries.
+// Statuses returns a page of the entries of a validation without their errors. An unknown validation has no entries.
 func (v View) Statuses(ctx context.Context, id int64, name string, page Page) (Entries, error) {
 	list, err := v.entryList(ctx, id, name)
 	if err != nil {
@@ -90,7 +89,7 @@ func (v View) Statuses(ctx context.Context, id int64, name string, page Page) (E
 }
 
 // Entries returns a page of the entries of all validations of a revision, or of one if name is not empty, in order of
-// creation and with their errors (spec/api.md §8.3). It ends early if the errors exceed 4 MiB.
+// creation and with their errors. It ends early if the errors exceed 4 MiB.
 func (v View) Entries(ctx context.Context, id int64, name string, page Page) (Entries, error) {
 	list, err := v.entryList(ctx, id, name)
 	if err != nil {

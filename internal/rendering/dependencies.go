@@ -8,8 +8,7 @@ import (
 	"purser/internal/rendering/graph"
 )
 
-// Examine reports why documents are inconsistent, as far as their metadata and the LayeringPolicy show it (spec/api.md
-// §0 D3).
+// Examine reports why documents are inconsistent, as far as their metadata and the LayeringPolicy show it.
 func Examine(ctx context.Context, documents []*document.Document, options Options) ([]*fault.Fault, error) {
 	r := newRun(ctx, documents, options)
 	defer r.End()

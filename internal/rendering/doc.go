@@ -12,8 +12,7 @@
 // NeedsOf what some documents need.
 //
 // Invariants:
-//   - The output depends only on the documents; their order affects only the order of the output and of the faults
-//     (spec/rendering.md §0 R1).
+//   - The output depends only on the documents; their order affects only the order of the output and of the faults.
 //   - A fault of a document does not end a rendering: the document, and those that depend on it, have it as their Cause
 //     and are not rendered. The first fault is the one that the reference reports.
 //   - Values are immutable and shared: a child shares unchanged parts with its parent, and a destination its value with
@@ -32,6 +31,6 @@
 //   - Faults and warnings are noted in few bytes, and worded only if an outcome lists them.
 //   - To explain a document, every change of its data is noted in a history beside it, which is read backwards. Values
 //     themselves are the same as when documents are rendered.
-//   - Every refusal is a fault that names the documents it is about, by the reference's class and text
-//     (spec/rendering.md §3-§9), never with a value of their data.
+//   - Every refusal is a fault that names the documents it is about, by the reference's class and text,
+//     never with a value of their data.
 package rendering

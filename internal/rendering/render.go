@@ -27,13 +27,12 @@ type Options struct {
 	// Limit bounds the size of the data of all documents together, roughly as JSON text in bytes; 0 means
 	// DefaultLimit.
 	Limit int64
-	// Resolve returns the value of a reference in the data of an encrypted document; found is false if there is none
-	// (spec/rendering.md §9). Without it references are not resolved.
+	// Resolve returns the value of a reference in the data of an encrypted document; found is false if there is none.
+	// Without it references are not resolved.
 	Resolve func(reference string) (value any, found bool)
 	// Only chooses the documents to render; others are computed only if these need them. nil chooses all.
 	Only func(*document.Document) bool
-	// Lenient skips substitutions that fail, to render as much as possible of invalid documents (spec/rendering.md §1,
-	// §8.5).
+	// Lenient skips substitutions that fail, to render as much as possible of invalid documents.
 	Lenient bool
 	// Compat leaves out warnings, and details of errors that the reference does not have.
 	Compat bool
@@ -48,7 +47,7 @@ type Options struct {
 	Changed func(*document.Document) bool
 }
 
-// Rendered is a document that services read (spec/rendering.md §7.4). All but its data is as it was submitted.
+// Rendered is a document that services read. All but its data is as it was submitted.
 type Rendered struct {
 	Index int // of the document in the input
 	// Computed reports whether the data was computed by rendering. If not, Data is not set, and the document's own text
@@ -56,11 +55,10 @@ type Rendered struct {
 	Computed bool
 	Data     any // immutable, and shared with other documents
 	// Destinations are the paths in the data that substitutions wrote to, including those of its ancestors, or all of the
-	// data if an ancestor is encrypted, except with Compat. Messages must not show values at or below them
-	// (spec/rendering.md §0 R14).
+	// data if an ancestor is encrypted, except with Compat. Messages must not show values at or below them.
 	Destinations [][]string
-	// Secret reports whether the document is encrypted, or takes values from one that is: by substitutions
-	// (spec/rendering.md §9.3), or from its parent, which the reference allows. It does not depend on the data itself.
+	// Secret reports whether the document is encrypted, or takes values from one that is: by substitutions, or from its
+	// parent, which the reference allows. It does not depend on the data itself.
 	Secret bool
 	// Key is a digest of everything that computed data depends on, of references instead of secrets; zero without a Cache.
 	Key document.Digest
@@ -72,7 +70,7 @@ type Rendered struct {
 
 // Outcome is the outcome of a rendering.
 type Outcome struct {
-	// Documents are those that services read, in the order of spec/rendering.md §7.3: first all documents with
+	// Documents are those that services read, in Deckhand's order: first all documents with
 	// dependencies or dependents, then the others in the order of the input.
 	Documents []Rendered
 	// Faults are the reasons why other documents do not render, in the order in which the reference finds them: at most
@@ -264,7 +262,7 @@ func (r *run) computeAll(order []*relations.Node) error {
 	return nil
 }
 
-// compute computes the final data of a document after its dependencies, if it renders (spec/rendering.md §8).
+// compute computes the final data of a document after its dependencies, if it renders.
 func (r *run) compute(n *node) error {
 	if err := r.stopped(n, ""); err != nil {
 		return err

@@ -7,21 +7,21 @@ import (
 	"purser/internal/rendering/relations"
 )
 
-// address matches a reference to a secret (spec/rendering.md §9.1).
+// address matches a reference to a secret.
 var address = regexp.MustCompile(`^https?://[^\s/?#][^\s]*$`)
 
 var secretID = regexp.MustCompile(`^[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$`)
 
 func isReference(data any) bool {
 	s, _ := data.(string)
-	if strings.HasPrefix(s, "secret://") { // Purser's own (spec/api.md §9)
+	if strings.HasPrefix(s, "secret://") { // Purser's own
 		return true
 	}
 	id := s[strings.LastIndex(s, "/")+1:]
 	return address.MatchString(s) && strings.Contains(s, "secrets") && secretID.MatchString(id)
 }
 
-// decrypt puts the secret in the place of a reference to it (spec/rendering.md §9.2).
+// decrypt puts the secret in the place of a reference to it.
 func (r *run) decrypt(n *node, data any) (any, error) {
 	if !isReference(data) {
 		return data, nil

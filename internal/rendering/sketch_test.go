@@ -220,7 +220,7 @@ func (r rule) run(t *testing.T) {
 	})
 }
 
-// kindOfClass is the kind that the status codes of spec/rendering.md §11.6 mean, R11 and the limits taken in.
+// kindOfClass is the kind that the status codes of Deckhand mean, those of Purser's own limits included.
 func kindOfClass(class string) fault.Kind {
 	switch class {
 	case "LayeringPolicyNotFound", "SubstitutionSourceNotFound":

@@ -136,7 +136,7 @@ func (r *run) destinationFault(n, source *node, number, destination int, cause e
 			"destination document is %s", words.Excerpt(d.Pattern), words.Excerpt(d.Written), cause, n.Identity))
 }
 
-// substitutionFault is the fault of all failures without a separate class. The reference hides their causes (R9).
+// substitutionFault is the fault of all failures without a separate class. The reference hides their causes.
 func (r *run) substitutionFault(n, source *node, number int, cause error) *fault.Fault {
 	if limit := limitFault(n, cause); limit != nil {
 		return limit

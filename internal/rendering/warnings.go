@@ -108,8 +108,7 @@ func (w *warnings) all() (all []fault.Message) {
 	return all
 }
 
-// unreplaced warns that the pattern of a destination does not occur in its text, which stays unchanged
-// (spec/rendering.md §8.9).
+// unreplaced warns that the pattern of a destination does not occur in its text, which stays unchanged.
 func unreplaced(n, source *node, number int, d *declared.Destination) *fault.Fault {
 	where := "the text at"
 	if d.Recursive {
@@ -122,8 +121,7 @@ func unreplaced(n, source *node, number int, d *declared.Destination) *fault.Fau
 	return f
 }
 
-// unmatched warns that the pattern of a source matches nothing in its text, so all of the text is taken
-// (spec/rendering.md §8.5).
+// unmatched warns that the pattern of a source matches nothing in its text, so all of the text is taken.
 func unmatched(n, source *node, number int) *fault.Fault {
 	s := &n.Substitutions[number]
 	f := refuse("SourcePatternNotFound", n, source,

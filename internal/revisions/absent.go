@@ -74,8 +74,8 @@ func UnknownTag(revision int64, name string) error {
 		revision).Hint("GET /revisions/%d/tags lists the tags that it has.", revision)
 }
 
-// MayNotDelete returns the fault for a caller who may not store encrypted documents but tries to delete some
-// (spec/api.md §0 D25). It names the document id and counts the others as more.
+// MayNotDelete returns the fault for a caller who may not store encrypted documents but tries to delete some. It names
+// the document id and counts the others as more.
 func MayNotDelete(id document.Identity, more int) error {
 	others := ""
 	if more > 0 {

@@ -1,5 +1,5 @@
-// Package schemadocs documents a DataSchema for people who write documents of its kind, as Markdown and as an HTML page
-// (spec/property-groups.md §6).
+// Package schemadocs documents a DataSchema for people who write documents of its kind, as Markdown and as an HTML
+// page.
 //
 // Drafts and references are interpreted as in checks (jsonschema.Outline). A schema is read as its keywords (schema.go,
 // keywords.go). Each schema within another one is a part of it (parts.go). Either the words for the outer one's type

@@ -8,8 +8,7 @@ import (
 	"purser/internal/propertygroups"
 )
 
-// groups adds a section for the property groups of a schema (spec/property-groups.md §6), and keeps their lines for its
-// properties.
+// groups adds a section for the property groups of a schema, and keeps their lines for its properties.
 func (t *table) groups(of *section) {
 	s := &section{level: of.level + 1, title: "Property groups"}
 	if !of.schema.hasGroups() || !t.add(s) {

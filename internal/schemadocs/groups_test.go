@@ -34,7 +34,7 @@ properties_groups_schema:
   - API_VERSIONS: {CLIENT_PLUGIN: keystone, VERSIONS: ['1.2', '2.0'], PROPERTIES: [[PropertyA], [PropertyB]]}
 `
 
-// The exact output of spec/property-groups.md §6.
+// The exact output.
 func TestMarkdown_groups(t *testing.T) {
 	t.Parallel()
 	want := "" +

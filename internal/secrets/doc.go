@@ -1,5 +1,5 @@
 // Package secrets encrypts (seals) the data of documents with storagePolicy: encrypted before it reaches the database,
-// and decrypts (opens) it for callers who may see it (spec/api.md §9).
+// and decrypts (opens) it for callers who may see it.
 //
 //	             place ──┐
 //	clear text ──────────┼── Seal ──► sealed text ──► database ──► Open ──► clear text

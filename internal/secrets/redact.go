@@ -10,8 +10,8 @@ import (
 )
 
 // Redacted returns the text that answers show in place of a value with cleartext-secrets=false: the hex SHA-256 of its
-// JSON text as Python's json.dumps writes it (spec/api.md §9, spec/rendering.md §9.3). That escapes everything but
-// ASCII, keeps the order of members and quotes strings.
+// JSON text as Python's json.dumps writes it. That escapes everything but ASCII, keeps the order of members and quotes
+// strings.
 func Redacted(value any) string {
 	sum := sha256.Sum256(appendPython(nil, value))
 	return hex.EncodeToString(sum[:])

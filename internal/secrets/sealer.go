@@ -50,7 +50,7 @@ func (p Place) encode(purpose string) []byte {
 }
 
 // IsEmpty reports whether a document value is an empty payload: "", {}, [] or null, but not 0 or false. Empty payloads
-// are stored in cleartext and their storagePolicy is shown as cleartext (spec/api.md §9).
+// are stored in cleartext and their storagePolicy is shown as cleartext.
 func IsEmpty(value any) bool {
 	switch v := value.(type) {
 	case nil:

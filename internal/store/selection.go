@@ -164,7 +164,7 @@ func (q *statement) armsByInterval(revision int64, selection queries.Selection, 
 // nodes is a table of nodes, as n.
 func (q *statement) nodes(list []int64) string { return "unnest(" + q.arg(list) + "::bigint[]) n" }
 
-// filters returns the conditions on documents (spec/api.md §5.2), except on their names.
+// filters returns the conditions on documents, except on their names.
 func (q *statement) filters(selection queries.Selection) string {
 	var conditions strings.Builder
 	and := func(parts ...string) {

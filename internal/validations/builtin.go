@@ -22,7 +22,7 @@ type schema struct {
 	compiled func() *worded
 }
 
-// The built-in schemas (spec/api.md §2.1-2.4).
+// The built-in schemas.
 var (
 	baseSchema     = mustLoad("base")
 	controlSchema  = mustLoad("control")

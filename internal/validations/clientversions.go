@@ -7,7 +7,7 @@ import (
 	"purser/internal/document"
 )
 
-// ClientVersionsKind is the schema of documents that map client plugins to their versions (spec/property-groups.md §5).
+// ClientVersionsKind is the schema of documents that map client plugins to their versions.
 const ClientVersionsKind = "purser/ClientVersions/v1"
 
 // ClientVersions are versions of client plugins, with a digest that is computed once. The zero value has none.

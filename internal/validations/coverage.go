@@ -13,7 +13,7 @@ import (
 )
 
 // CoverageValidation is the server's validation that every concrete document has a schema in force. It is performed if
-// a ValidationPolicy lists it; otherwise its findings are warnings (spec/api.md §0 D23).
+// a ValidationPolicy lists it; otherwise its findings are warnings.
 const CoverageValidation = "purser-coverage-validation"
 
 // PuppetValidation is the server's validation of overrides of Puppet resources. It is performed if a ValidationPolicy
@@ -28,7 +28,7 @@ const PackageValidation = "murano-package-validation"
 // DataSchema.
 const PackageKind = "murano/Package/v1"
 
-// IsOwn reports whether a validation is one of the server's own, whose results cannot be posted (spec/api.md §0 D10).
+// IsOwn reports whether a validation is one of the server's own, whose results cannot be posted.
 func IsOwn(name string) bool {
 	return strings.HasPrefix(name, ReservedPrefix) || slices.Contains(Optional(), name)
 }

@@ -12,5 +12,5 @@
 // Invariants:
 //   - A verdict is never Success while a required validation has failed, has expired or is missing.
 //   - Malformed or dangerous schemas never reach the validator.
-//   - Messages are those of the reference (spec/api.md §7.3), because clients match on them.
+//   - Messages are those of the reference, because clients match on them.
 package validations

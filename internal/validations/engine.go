@@ -126,7 +126,7 @@ func (e *Engine) BuiltIn(rule Rule) (checker Checker, ok bool) {
 }
 
 // Compile returns the checker of a DataSchema for client versions. The checker of an unusable DataSchema finds nothing;
-// the DataSchema itself fails instead (spec/api.md §2.5). The only errors are those of meter, returned unwrapped.
+// the DataSchema itself fails instead. The only errors are those of meter, returned unwrapped.
 func (e *Engine) Compile(meter *budget.Meter, schema DataSchema, versions ClientVersions) (Checker, error) {
 	about, err := e.about(meter, schema)
 	if err != nil {

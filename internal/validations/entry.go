@@ -10,7 +10,7 @@ import (
 	"purser/internal/document"
 )
 
-// Entry is one entry of a revision's validations, as the API shows it (spec/api.md §8.3-8.5).
+// Entry is one entry of a revision's validations, as the API shows it.
 type Entry struct {
 	ID           int // position in its list; counts from 0
 	Name         string
@@ -23,7 +23,7 @@ type Entry struct {
 	ExpiresAt    time.Time       // zero if it does not expire
 }
 
-// Summary is one validation of a revision with its status (spec/api.md §8.2).
+// Summary is one validation of a revision with its status.
 type Summary struct {
 	Name   string
 	Status string
@@ -33,7 +33,7 @@ const neverRegistered = `The result for this validation was never externally reg
 	`"failure".`
 
 // Overlay returns entries as policies present them. It marks entries that no policy lists as ignored, and adds an
-// explanation for each policy to the first of them (spec/api.md §8.6), to which the others refer.
+// explanation for each policy to the first of them, to which the others refer.
 func Overlay(policies []Policy, entries []Entry) []Entry {
 	if len(policies) == 0 {
 		return entries

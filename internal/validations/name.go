@@ -7,8 +7,7 @@ import (
 	"purser/internal/fault"
 )
 
-// MaxName bounds the names of documents, schemas, layers, buckets, tags and validations, in characters (spec/api.md §0
-// D16).
+// MaxName bounds the names of documents, schemas, layers, buckets, tags and validations, in characters.
 const MaxName = 255
 
 // CheckName checks the name of a bucket, a tag or a validation. what names the subject in messages. Fault: Invalid.

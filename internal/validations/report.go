@@ -12,7 +12,7 @@ import (
 	"purser/internal/words"
 )
 
-// Error is one item of an internal validation entry's errors (spec/api.md §7.3).
+// Error is one item of an internal validation entry's errors.
 type Error struct {
 	ErrorSection     json.RawMessage `json:"error_section"`
 	Layer            string          `json:"layer"`
@@ -39,7 +39,7 @@ type Cause struct {
 	Causes     []Cause `json:"causes,omitempty"`
 }
 
-// Sanitized replaces values that may be secret (spec/api.md §7.4).
+// Sanitized replaces values that may be secret.
 const Sanitized = "Sanitized to avoid exposing secret."
 
 // Unquoted returns the message about a violation of a schema's rule whose own message was Sanitized. It is Sanitized
@@ -136,7 +136,7 @@ func (s secrets) causes(findings []Finding) (causes []Cause) {
 	return causes
 }
 
-// D002 returns the message about an error in a rendered document (spec/api.md §7.2).
+// D002 returns the message about an error in a rendered document.
 func D002(e Error) fault.Message {
 	return fault.Message{
 		Message: e.Message, Error: true, Name: "D002", Level: "Error", Kind: "ValidationMessage",
@@ -147,7 +147,7 @@ func D002(e Error) fault.Message {
 	}
 }
 
-// Unchecked returns the error for a rendered document whose DataSchema is unusable (spec/rendering.md §0 R11).
+// Unchecked returns the error for a rendered document whose DataSchema is unusable.
 func Unchecked(doc *document.Document) Error {
 	return Unexplained(doc, "The document cannot be checked, because its DataSchema "+doc.Schema+" cannot be used: "+
 		"fix it, or remove it", true)

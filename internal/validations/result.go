@@ -11,7 +11,7 @@ import (
 	"purser/internal/words"
 )
 
-// Result is a validation result that another service posted (spec/api.md §8.1).
+// Result is a validation result that another service posted.
 type Result struct {
 	Name      string
 	Status    string // success or failure; any word if ParseResult was called with anyStatus
@@ -33,7 +33,7 @@ func OutcomeOf(r Result) Outcome {
 const maxStatus = 8
 
 // ParseResult parses a posted result. With anyStatus, as in the reference, the status may be any word of at most 8
-// characters, and the name may be reserved (spec/api.md §0 D10). Faults: Invalid, Forbidden for a reserved name.
+// characters, and the name may be reserved. Faults: Invalid, Forbidden for a reserved name.
 func ParseResult(name string, body any, anyStatus bool) (Result, error) {
 	if IsReserved(name) && !anyStatus {
 		return Result{}, fault.New(fault.Forbidden, "HTTPForbidden",

@@ -7,7 +7,7 @@ import (
 	"purser/internal/document"
 )
 
-// DataSchemaKind is the schema of documents that register the schemas of other documents (spec/api.md §2.5).
+// DataSchemaKind is the schema of documents that register the schemas of other documents.
 const DataSchemaKind = "deckhand/DataSchema/v1"
 
 // engineVersion is part of every Pair. Increase it when the outcome or the messages of checks change.
@@ -47,8 +47,8 @@ func (p Pair) OfSecret() Pair {
 type Rules struct {
 	// Registered maps the schema of documents to the rule of the DataSchema registered for it.
 	Registered map[string]Rule
-	// ControlOnly limits checks of submitted documents to control documents, as the reference does (spec/api.md §0 C1),
-	// and ignores the built-in schemas that the reference does not have.
+	// ControlOnly limits checks of submitted documents to control documents, as the reference does, and ignores the
+	// built-in schemas that the reference does not have.
 	ControlOnly bool
 }
 
@@ -60,7 +60,7 @@ func (r Rules) inForce(kind string) (rule Rule, ok bool) {
 	return Rule{Schema: provided[kind].digest}, true
 }
 
-// For returns the rule for a submitted document; ok is false if there is none (spec/api.md §0 C1, D19).
+// For returns the rule for a submitted document; ok is false if there is none.
 func (r Rules) For(doc *document.Document) (rule Rule, ok bool) {
 	if Registers(doc) {
 		return Rule{Schema: dataSchema.digest}, true
@@ -78,7 +78,7 @@ func (r Rules) For(doc *document.Document) (rule Rule, ok bool) {
 	return r.inForce(doc.Schema)
 }
 
-// ForRendered returns the rule for a rendered document; ok is false if there is none (spec/api.md §7.2).
+// ForRendered returns the rule for a rendered document; ok is false if there is none.
 func (r Rules) ForRendered(doc *document.Document) (rule Rule, ok bool) {
 	if Registers(doc) {
 		return Rule{Schema: dataSchema.digest}, true
@@ -92,7 +92,7 @@ func (r Rules) ForRendered(doc *document.Document) (rule Rule, ok bool) {
 var registeredName = regexp.MustCompile(`^[a-zA-Z]+/[a-zA-Z]+/v\d+$`)
 
 // Registers reports whether a document registers a DataSchema: its name is that of a document schema that is not built
-// in, and its data is a non-empty mapping (spec/api.md §2.5, §0 D19).
+// in, and its data is a non-empty mapping.
 func Registers(doc *document.Document) bool {
 	if doc.Schema != DataSchemaKind || !registeredName.MatchString(doc.Name) || builtins[doc.Name] != nil {
 		return false

@@ -22,10 +22,10 @@ const sanityAdvice = "Ensure that each document has a metadata, schema and data 
 
 var metadataVersion = regexp.MustCompile(`^metadata/(Document|Control)/(v\d+)$`)
 
-// Sanity checks that an entry is a document, using the base schema and the schema of its metadata (spec/api.md
-// §2.1-2.3), and that its data is not lost under another key. It returns an Invalid fault with a D001 message for each
-// violation, or an error of meter, unwrapped. With compat, as in the reference, data may be missing in any case,
-// metadata is checked by its own schema only if the base schema is satisfied, and all messages give the same advice.
+// Sanity checks that an entry is a document, using the base schema and the schema of its metadata, and that its data is
+// not lost under another key. It returns an Invalid fault with a D001 message for each violation, or an error of meter,
+// unwrapped. With compat, as in the reference, data may be missing in any case, metadata is checked by its own schema
+// only if the base schema is satisfied, and all messages give the same advice.
 func Sanity(meter *budget.Meter, e document.Entry, compat bool) error {
 	violations, err := violationsOf(meter, e, compat)
 	if err != nil || len(violations) == 0 {
@@ -151,7 +151,7 @@ func checkTexts(meter *budget.Meter, root document.Mapping) ([]violation, error)
 	return append(checkLengths(root, metadata), ofPatterns...), err
 }
 
-// checkPatterns checks that the patterns of substitutions can be compiled (spec/rendering.md §0 R7).
+// checkPatterns checks that the patterns of substitutions can be compiled.
 func checkPatterns(meter *budget.Meter, metadata document.Mapping) (violations []violation, err error) {
 	check := func(place any, path string, at int) error {
 		m, _ := place.(document.Mapping)

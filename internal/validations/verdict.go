@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// The server's validation of documents against their schemas, and an alias of it (spec/api.md §0 D2).
+// The server's validation of documents against their schemas, and an alias of it.
 const (
 	SchemaValidation      = "deckhand-schema-validation"
 	SchemaValidationAlias = "deckhand-document-schema-validation"
 )
 
 // The server's validations of a whole revision: that the parents and sources of documents exist, and that rendered
-// documents conform to their schemas. They are performed if a ValidationPolicy lists them (spec/api.md §0 D3, D4).
+// documents conform to their schemas. They are performed if a ValidationPolicy lists them.
 const (
 	PolicyValidation    = "deckhand-policy-validation"
 	RenderingValidation = "deckhand-rendering-validation"
 )
 
-// ReservedPrefix is the prefix of the names of the server's own validations (spec/api.md §0 D10).
+// ReservedPrefix is the prefix of the names of the server's own validations.
 const ReservedPrefix = "deckhand-"
 
 // Status is the state of a validation, a policy or a revision.
@@ -50,7 +50,7 @@ func (s Status) String() string {
 }
 
 // Outcome is the outcome of one validation of a revision: that of the latest posted result or, for one of the server's
-// own validations, a failure if any entry failed (spec/api.md §0 D6).
+// own validations, a failure if any entry failed.
 type Outcome struct {
 	Name    string
 	Status  Status // Success or Failure
@@ -212,13 +212,12 @@ func NextExpiry(policies []Policy, outcomes []Outcome, now time.Time) (at time.T
 	return at, ok
 }
 
-// Own returns the server's own validations that count without a policy (spec/api.md §0 D22).
+// Own returns the server's own validations that count without a policy.
 func Own() []string { return []string{SchemaValidation, PolicyValidation, RenderingValidation} }
 
 // Judge returns the verdict on a revision at a time. All policies must succeed: a missing validation fails its policy,
 // and one that no policy lists is ignored. Without policies, all reported validations must have succeeded, but the
-// server's own count only if they are in defaults; if defaults is nil, any revision is a success (spec/api.md §0 D5-D8,
-// D22).
+// server's own count only if they are in defaults; if defaults is nil, any revision is a success.
 func Judge(policies []Policy, defaults []string, outcomes []Outcome, now time.Time) Verdict {
 	reported := withAlias(policies, sorted(outcomes))
 	if len(policies) == 0 {

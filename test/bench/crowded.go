@@ -30,8 +30,8 @@ type request struct {
 	repeats int // in a round
 }
 
-// routine are the requests of a round to servers that check schemas only, in order. They take the same time in a site of
-// any size.
+// routine are the requests of a round to servers that check schemas only, in order. They take the same time in a site
+// of any size.
 var routine = []request{
 	{"PUT of two documents", (*crowded).putTwo, 1},
 	{"first GET of the status after it", getting("/revisions/latest/status"), 1},
@@ -101,7 +101,8 @@ func (b *bench) crowdsOf(ctx context.Context, name string, requests []request, f
 		}
 	}()
 	for _, n := range []int{perPut, b.many} {
-		s, err := b.start(ctx, fmt.Sprintf("%s_%d", name, n), "--site-documents="+strconv.Itoa(2*n), "--cache-size=4MiB", flag)
+		s, err := b.start(ctx, fmt.Sprintf("%s_%d", name, n), "--site-documents="+strconv.Itoa(2*n), "--cache-size=4MiB",
+			flag)
 		if err != nil {
 			return err
 		}

@@ -31,7 +31,7 @@ func (r recorded) String() string {
 }
 
 // difference is a known difference from the reference: issues that only it reports (gone), or only Purser (gained), as
-// patterns of their texts without places. Those of spec/murano.md §15 have their numbers.
+// patterns of their texts without places. Known faults of the reference have numbers.
 type difference struct{ reason, inputs, gone, gained string }
 
 // anyInput matches the names of all inputs.

@@ -18,7 +18,7 @@ import (
 	"purser/internal/rendering"
 )
 
-// decided lists, by number, the cases in which Purser decides differently from the reference (spec/rendering.md §0).
+// decided lists, by number, the cases in which Purser decides differently from the reference.
 var decided = map[string]struct {
 	rule  string
 	class string
@@ -106,7 +106,7 @@ func TestRendering_corpus(t *testing.T) {
 }
 
 // deleted lists, by site, where the reference deleted the first member equal to the addressed one, instead of that one.
-// Purser deletes what the path addresses (spec/rendering.md R2).
+// Purser deletes what the path addresses.
 var deleted = map[string][]deletion{
 	"tm19-airskiff": {
 		{"[armada/Chart/v1, type] openstack-mariadb", "prometheus_mysql_exporter", "server"},

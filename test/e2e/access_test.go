@@ -18,7 +18,7 @@ import (
 	"purser/internal/authz"
 )
 
-// ruleOf maps routes to the rules that they need, from spec/api.md §1.1 and, for Purser's own routes, internal/authz.
+// ruleOf maps routes to the rules that they need, as Deckhand has them and, for Purser's own routes, as in internal/authz.
 // Other routes need none.
 var ruleOf = map[string]string{
 	"GET /api/v1.0/buckets":                                                        authz.ListCleartextDocuments,
@@ -297,7 +297,7 @@ func TestAccess_smuggling(t *testing.T) {
 	}
 }
 
-// Errors in a request are found in the reference's order (spec/api.md §10).
+// Errors in a request are found in the reference's order.
 func TestAccess_order(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t, "reader")

@@ -216,7 +216,7 @@ func TestPrune_ofLittle(t *testing.T) {
 	s.get(t, "revisions/1").fails(t, http.StatusNotFound, "RevisionNotFound")
 }
 
-// A deleted LayeringPolicy remains in force for rendering later revisions (spec/api.md §0 D14).
+// A deleted LayeringPolicy remains in force for rendering later revisions.
 func TestPrune_keepsTheLastLayeringPolicy(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -48,7 +48,7 @@ const (
 	replacedTwice = "A replacement document cannot itself be replaced by another document."
 )
 
-// unrenderables returns cases of all classes of errors in spec/rendering.md §3-§8 that documents can cause, by error.
+// unrenderables returns cases of all classes of errors that documents can cause, by error.
 func unrenderables() map[string]unrenderable {
 	const bad, conflict = http.StatusBadRequest, http.StatusConflict
 	base := inLayer("global", docWith("acme/Widget/v1", "base", "{a: {b: 1}, t: text, l: [1]}", labelled("k: base")))
@@ -174,7 +174,7 @@ func about(body map[string]any) []string {
 	return found
 }
 
-// Cases in which the reference fails or decides differently (spec/rendering.md §0).
+// Cases in which the reference fails or decides differently.
 func TestRendering_decisions(t *testing.T) {
 	t.Parallel()
 	base := func(labels string) string {
@@ -311,7 +311,7 @@ func TestRendering_violations(t *testing.T) {
 	s.get(t, "revisions/3/rendered-documents?schema=acme&sort=name").isNames(t, "r@3", "w@3")
 }
 
-// The DataSchemas of the rendered revision are in force (spec/api.md §0 D15).
+// The DataSchemas of the rendered revision are in force.
 func TestRendering_dataSchemasInForce(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -442,7 +442,7 @@ func TestRendering_secretsAreNotTold(t *testing.T) {
 	}
 }
 
-// A pattern that cannot be used is refused when it is put (spec/rendering.md §0 R7).
+// A pattern that cannot be used is refused when it is put.
 func TestPatterns_refused(t *testing.T) {
 	t.Parallel()
 	s := start(t)

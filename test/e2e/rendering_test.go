@@ -315,7 +315,7 @@ func TestRendering_ofLittle(t *testing.T) {
 	s.get(t, "revisions/2/rendered-documents").isNames(t, "lp@1")
 }
 
-// The LayeringPolicy in force in a revision without one (spec/api.md §0 D14).
+// The LayeringPolicy in force in a revision without one.
 func TestRendering_policyFallback(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -383,7 +383,7 @@ func TestRendering_compat(t *testing.T) {
 	}
 }
 
-// Deep diffs compare rendered documents (spec/api.md §6.2).
+// Deep diffs compare rendered documents.
 func TestDeepDiff_ofRenderedDocuments(t *testing.T) {
 	t.Parallel()
 	s := start(t)

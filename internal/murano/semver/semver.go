@@ -1,7 +1,6 @@
 // Package semver parses the versions of Murano packages and their requirements on other packages.
 //
-// It follows semantic_version 2.9, the library that Murano uses, whose rules are wider than those of SemVer 2.0
-// (spec/murano.md §13).
+// It follows semantic_version 2.9, the library that Murano uses, whose rules are wider than those of SemVer 2.0.
 package semver
 
 import (

@@ -7,7 +7,7 @@ import (
 	"purser/internal/murano/yaql"
 )
 
-// The tables of spec/murano.md §12.7.
+// Expressions and whether YAQL accepts them.
 const (
 	valid = "1.2.3 · 1 .5 · 1.a() · --1 · a.not b · $.not a · $.and() · not(a) · a and not(b) · \"a\"in$x · 'a'mod'b' · " +
 		"1--1 · a.-b · a.[1] · $.[0] · $.a[] · f(,1) · f(1,,2) · f(1,,a=>2) · f(1=>2) · [a=>1] · {1} · a = b = c · " +

@@ -10,7 +10,7 @@ import (
 	"purser/internal/words"
 )
 
-// Action is one step of layering (spec/rendering.md §8.1).
+// Action is one step of layering.
 type Action struct {
 	Method  string
 	Written string // its path
@@ -27,7 +27,7 @@ func action(parser *paths.Parser, stored document.Mapping) Action {
 	return Action{Method: text(stored.At("method")), Written: written, Path: parser.ParseAction(written), Stored: stored}
 }
 
-// Substitution copies a value from one document into another (spec/rendering.md §8.5).
+// Substitution copies a value from one document into another.
 type Substitution struct {
 	Source       Key
 	Written      string // the path in the source

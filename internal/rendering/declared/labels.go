@@ -9,7 +9,7 @@ import (
 )
 
 // Label is one pair of a document's labels or of a parentSelector. Value is equalText's, because values of different
-// types may be equal (R11).
+// types may be equal.
 type Label struct{ Key, Value string }
 
 // Length returns the size of a label in bytes.
@@ -18,7 +18,7 @@ func (l Label) Length() int { return len(l.Key) + len(l.Value) }
 // Text returns the value if it is a string.
 func (l Label) Text() (text string, ok bool) { return strings.CutPrefix(l.Value, `"`) }
 
-// Null is the value of a label null, which also selects documents without the label (spec/rendering.md §4).
+// Null is the value of a label null, which also selects documents without the label.
 const Null = "null"
 
 func labelsOf(m *meter.Meter, value any) []Label {

@@ -1,4 +1,4 @@
-// Package declared reads what a document's metadata says about its rendering (spec/rendering.md §2).
+// Package declared reads what a document's metadata says about its rendering.
 //
 // Metadata is never modified, so that renderings share it.
 package declared

@@ -1,4 +1,4 @@
-// Package paths reads the paths of actions and substitutions (spec/rendering.md §8.6).
+// Package paths reads the paths of actions and substitutions.
 //
 // A Path is what somebody wrote, which may lead to many values or to none. A Place is where one value is. Both are made
 // of steps, and never change.
@@ -116,8 +116,7 @@ type Parser struct {
 // NewParser returns a parser that counts its work.
 func NewParser(m *meter.Meter) *Parser { return &Parser{m, map[string]*Path{}} }
 
-// ParseAction parses the path of an action, which may begin at the document instead of its data (spec/rendering.md
-// §8.1, R4).
+// ParseAction parses the path of an action, which may begin at the document instead of its data.
 func (p *Parser) ParseAction(written string) *Path {
 	rest := written
 	if below, cut := strings.CutPrefix(rest, "$"); cut && endsStep(below) {

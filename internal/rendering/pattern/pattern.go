@@ -1,5 +1,4 @@
-// Package pattern searches texts for the patterns of substitutions, which are regular expressions in RE2's dialect
-// (spec/rendering.md §0 R7).
+// Package pattern searches texts for the patterns of substitutions, which are regular expressions in RE2's dialect.
 //
 // A search cannot be stopped, so its cost is counted before it begins. The size of the pattern's program bounds the
 // work for each character, and the length of its longest match bounds the work to search again behind one.

@@ -60,7 +60,7 @@ func (g *needs) groups(m *budget.Meter) ([][]int32, error) {
 	return slices.Concat(selves, groups), err
 }
 
-// cycleFault returns the fault for a cycle (spec/rendering.md §7.2).
+// cycleFault returns the fault for a cycle.
 func (g *needs) cycleFault(cycle []edge) *fault.Fault {
 	var shown []string
 	var documents []*Node

@@ -7,7 +7,7 @@ import (
 )
 
 // Examine reports why the documents are inconsistent: no LayeringPolicy, unknown layers, parents that are not found or
-// cannot be parents, replacements of nothing, cycles, and substitution sources that do not exist (spec/api.md §0 D3).
+// cannot be parents, replacements of nothing, cycles, and substitution sources that do not exist.
 func (s *Set) Examine() ([]*fault.Fault, error) {
 	_, problems, err := s.Order(true)
 	return problems, err

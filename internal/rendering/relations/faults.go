@@ -17,7 +17,7 @@ func Refuse(errorType string, documents []*Node, format string, args ...any) *fa
 	return About(fault.New(fault.Invalid, errorType, format, args...), documents...)
 }
 
-// refuseReason is a refusal that also has its reason in a separate field (spec/rendering.md §4, §5).
+// refuseReason is a refusal that also has its reason in a separate field.
 func refuseReason(errorType, reason string, documents []*Node, format string, args ...any) *fault.Fault {
 	f := Refuse(errorType, documents, format+" Reason: %s", append(args, reason)...)
 	f.Reason = reason
@@ -172,7 +172,7 @@ func (s *Set) NoSource(n *Node, number int) *fault.Fault {
 const ParentNotFound = "DocumentParentNotFound"
 
 // Orphan returns the fault of a document's selector that selects nothing. The reference renders the document as if it
-// had no selector (spec/rendering.md §4).
+// had no selector.
 func Orphan(n *Node) *fault.Fault {
 	f := Refuse(ParentNotFound, []*Node{n},
 		"The parentSelector of document %s selects no document, so it inherits nothing", n.Identity)

@@ -25,7 +25,7 @@ func (l layers) String() string {
 }
 
 // rankAll reads the first LayeringPolicy, refuses documents in layers that it does not list, and gives the others their
-// rank (spec/rendering.md §3). Without a policy no parent is known.
+// rank. Without a policy no parent is known.
 func (s *Set) rankAll() layers {
 	at := slices.IndexFunc(s.Nodes, func(n *Node) bool { return strings.HasPrefix(n.Schema, "deckhand/LayeringPolicy/") })
 	if at < 0 {

@@ -108,7 +108,7 @@ func (l *linking) parents() error {
 	return nil
 }
 
-// replaces reports whether a document replaces its parent (spec/rendering.md §5).
+// replaces reports whether a document replaces its parent.
 func (*linking) replaces(n *Node) bool {
 	return n.Replacement && n.parent != nil && n.parent.Key() == n.Key()
 }

@@ -51,17 +51,17 @@ func (n *Node) Key() declared.Key { return declared.Key{Schema: n.Schema, Name: 
 // Brief names a document without its layer, as some of the reference's messages do.
 func (n *Node) Brief() string { return fmt.Sprintf("[%s] %s", n.Schema, n.Name) }
 
-// Layered reports whether the document inherits its parent's data (spec/rendering.md §8 step 2).
+// Layered reports whether the document inherits its parent's data.
 func (n *Node) Layered() bool { return n.parent != nil && len(n.Actions) > 0 && !n.Control }
 
 // Changes reports whether the document's data is computed.
 func (n *Node) Changes() bool { return n.Layered() || len(n.Substitutions) > 0 && !n.Control }
 
-// Returned reports whether services read the document (spec/rendering.md §7.4).
+// Returned reports whether services read the document.
 func (n *Node) Returned() bool { return !n.Abstract && n.replacedBy == nil }
 
-// Ancestor returns the document whose data is inherited: the parent, or the parent's replacement (spec/rendering.md
-// §7.1). There must be a parent.
+// Ancestor returns the document whose data is inherited: the parent, or the parent's replacement. There must be a
+// parent.
 func (n *Node) Ancestor() *Node {
 	if by := n.parent.replacedBy; by != nil && by != n {
 		return by
@@ -70,7 +70,7 @@ func (n *Node) Ancestor() *Node {
 }
 
 // Origin returns the document that the reference names as the parent: ancestors that only pass on inherited data are
-// skipped (spec/rendering.md §8.4).
+// skipped.
 func (n *Node) Origin() *Node {
 	if n.origin == nil {
 		if n.origin = n.parent; n.origin.Layered() && len(n.origin.Substitutions) == 0 {

@@ -6,7 +6,7 @@ import (
 	"purser/internal/rendering/meter"
 )
 
-// needs says which documents need which others first (spec/rendering.md §7.1).
+// needs says which documents need which others first.
 type needs struct {
 	nodes []*Node // with dependencies or dependents, in the order of first mention
 	edges []edge  // in the order in which they are found
@@ -54,8 +54,8 @@ func (g *needs) enter(n *Node) int {
 }
 
 // order sorts documents so that each comes after its dependencies: by repeatedly taking the documents without remaining
-// dependents, in reverse; then documents outside the graph in the order of the input (spec/rendering.md §7.3). It
-// returns nil if there is a cycle.
+// dependents, in reverse; then documents outside the graph in the order of the input. It returns nil if there is a
+// cycle.
 func (g *needs) order(nodes []*Node) []*Node {
 	needs := g.neighbours(func(e edge) (from, to int) { return e.dependent, e.dependency })
 	dependents := make([]int, len(g.nodes))

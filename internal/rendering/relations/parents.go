@@ -12,8 +12,7 @@ import (
 	"purser/internal/rendering/meter"
 )
 
-// family finds the parents of documents by an index of their labels, so that no document is compared with all others
-// (spec/rendering.md §4).
+// family finds the parents of documents by an index of their labels, so that no document is compared with all others.
 type family struct {
 	*meter.Meter
 
@@ -291,7 +290,7 @@ func (f *family) doubt(child *Node, candidates []*Node) doubt {
 }
 
 // compare orders doubts as the reference finds them: first misfits, from the top layer down, then children with several
-// candidates (R3), by the order in which layers appear in the input.
+// candidates, by the order in which layers appear in the input.
 func (f *family) compare(a, b doubt) int {
 	switch {
 	case a.misfit != nil && b.misfit != nil:

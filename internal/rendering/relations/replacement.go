@@ -6,7 +6,7 @@ import (
 	"purser/internal/fault"
 )
 
-// Why a replacement is refused, in the reference's words (spec/rendering.md §5).
+// Why a replacement is refused, in the reference's words.
 const (
 	needsParent = "Document replacement requires that the document with `replacement: true` have a parent."
 	needsName   = "Document replacement requires that both documents have the same `schema` and `metadata.name`."
@@ -18,8 +18,8 @@ const (
 	replacedTwice = "A replacement document cannot itself be replaced by another document."
 )
 
-// markReplaced checks the rules of spec/rendering.md §5 and sets the replacement of every document. Of two replacements
-// in different layers the more specific one counts, in whatever order they are given (R1). A replacement that fails
+// markReplaced checks the rules of replacements and sets the replacement of every document. Of two replacements
+// in different layers the more specific one counts, in whatever order they are given. A replacement that fails
 // leaves it unknown what the documents of its schema and name are.
 func (s *Set) markReplaced() {
 	for _, n := range s.Nodes {

@@ -93,7 +93,7 @@ func (s *Set) unlink() {
 func (s *Set) Source(k declared.Key) *Node { return s.sources.of(k) }
 
 // Order links the documents to their dependencies, and returns them sorted so that dependencies come first. Documents
-// that cannot be linked have a Cause. Checks are made in the order of spec/rendering.md §11.6. With examine it also
+// that cannot be linked have a Cause. Checks are made in Deckhand's order. With examine it also
 // returns what Examine does.
 func (s *Set) Order(examine bool) (order []*Node, problems []*fault.Fault, err error) {
 	if err := s.relate(); err != nil {

@@ -9,8 +9,8 @@ import (
 // namesakes are the documents of one schema and name, in whatever layers.
 type namesakes struct {
 	last     *Node           // the others follow by twin
-	original *Node           // the first that is not a replacement (spec/rendering.md §5)
-	source   *Node           // that substitutions read (spec/rendering.md §6)
+	original *Node           // the first that is not a replacement
+	source   *Node           // that substitutions read
 	layers   map[string]bool // of the documents, if these are many
 	count    int
 	unknown  *Node // fails, so that it is unknown which of them replaces which; nil for none
@@ -71,7 +71,7 @@ func (s *namesakes) details() string {
 }
 
 // chooseSources chooses the concrete documents, or their replacements. If two have the same schema and name, the one in
-// the more specific layer counts, whatever their order in the input (R1).
+// the more specific layer counts, whatever their order in the input.
 func chooseSources(nodes []*Node) {
 	for _, n := range nodes {
 		n.namesakes.source = nil

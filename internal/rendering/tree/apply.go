@@ -35,8 +35,7 @@ func (t *Tree) Apply(a declared.Action, own any) error {
 	return ErrMethod
 }
 
-// copy writes the child's value at a path to that path: merged with the parent's value, or replacing it
-// (spec/rendering.md §8.2, §8.3).
+// copy writes the child's value at a path to that path: merged with the parent's value, or replacing it.
 func (t *Tree) copy(p *paths.Path, own any, write writer) error {
 	value, from, _ := t.Locate(own, p.Steps, t.top.place)
 	if value == nil {
@@ -116,7 +115,7 @@ func (t *Tree) update(s spot, over document.Mapping, from *paths.Place, write wr
 	return nil
 }
 
-// delete removes the values at a path (spec/rendering.md §8.4, R2).
+// delete removes the values at a path.
 func (t *Tree) delete(p *paths.Path) error {
 	if len(p.Steps) == 0 {
 		t.note(history.Made, t.top.place, nil)

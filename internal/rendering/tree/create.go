@@ -11,7 +11,7 @@ import (
 )
 
 // create makes a place for a value where a path leads to none: missing mappings on the way, and lists that are filled
-// up with empty mappings (spec/rendering.md §8.7).
+// up with empty mappings.
 func (t *Tree) create(p *paths.Path) (spot, error) {
 	at := t.top
 	for i, s := range p.Steps {

@@ -177,7 +177,7 @@ func Item(container any, at int) any {
 	return l[at]
 }
 
-// character reads one character of a text, as the reference does for an index (spec/rendering.md §8.6).
+// character reads one character of a text, as the reference does for an index.
 func (memo *Memo) character(text string, steps []paths.Step) (any, bool) {
 	if steps[0].Kind != paths.ByIndex {
 		return nil, false

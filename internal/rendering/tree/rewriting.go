@@ -10,12 +10,12 @@ import (
 	"purser/internal/rendering/pattern"
 )
 
-// rewriting replaces a pattern in all texts below a container (spec/rendering.md §8.9).
+// rewriting replaces a pattern in all texts below a container.
 type rewriting struct {
 	*Tree
 
 	pattern *pattern.Pattern
-	written string       // the pattern; only texts that contain it literally are searched (R8)
+	written string       // the pattern; only texts that contain it literally are searched
 	from    *paths.Place // where the value was read that is put in its place
 	with    string       // the value as text
 	depth   int

@@ -61,7 +61,7 @@ func (t *Tree) Write(s *Substitute, d *declared.Destination) (found bool, err er
 	return found, t.spread(spots)
 }
 
-// writeRoot writes a value to the root: a mapping over the members of one, anything else as a whole (R6).
+// writeRoot writes a value to the root: a mapping over the members of one, anything else as a whole.
 func (t *Tree) writeRoot(value any, from *paths.Place) error {
 	if over, ok := value.(document.Mapping); ok && isMapping(t.top.value()) {
 		return t.update(t.top, over, from, t.write)
@@ -69,8 +69,7 @@ func (t *Tree) writeRoot(value any, from *paths.Place) error {
 	return t.write(t.top, value, from)
 }
 
-// replace replaces a pattern in the text at a spot, or in those below it, and reports whether it was found there
-// (spec/rendering.md §8.9).
+// replace replaces a pattern in the text at a spot, or in those below it, and reports whether it was found there.
 func (t *Tree) replace(at spot, s *Substitute, d *declared.Destination) (found bool, err error) {
 	p, err := t.patterns.Compile(d.Pattern)
 	if err != nil {
@@ -119,8 +118,7 @@ func (t *Tree) spell(s *Substitute) error {
 	return t.Err
 }
 
-// plain formats a value as the replacement of a pattern: a string unchanged, all else as Python prints it
-// (spec/rendering.md §8.9).
+// plain formats a value as the replacement of a pattern: a string unchanged, all else as Python prints it.
 func plain(value any) string {
 	if s, ok := value.(string); ok {
 		return s

@@ -24,7 +24,7 @@ import (
 // unneeded are the versions that no remaining revision needs. All existing revisions remain, or, if $2 is not null, the
 // newest $2 and those with tags. Each such version was valid only in a gap between two of them, so its fork lies in
 // that gap. LayeringPolicies that render remaining revisions stay: for each revision the newest one written until then,
-// even if it has been removed since, and the newest of all (spec/api.md §0 D14).
+// even if it has been removed since, and the newest of all.
 const unneeded = gaps + `, unneeded AS (
 		SELECT d.id, d.encrypted, d.bytes FROM gaps g CROSS JOIN LATERAL (
 			SELECT d.id, d.encrypted, pg_column_size(d.*) AS bytes FROM documents d WHERE d.site = $1 AND d.until IS NOT NULL

@@ -90,7 +90,7 @@ func textSize(steps []string) int {
 }
 
 // paths returns the path of the value and that of the keyword, without references, as in Python. Paths to keywords of
-// extensions include references (spec/property-groups.md §4).
+// extensions include references.
 func (v *violation) paths() (instance []string, schema string) {
 	instance = make([]string, 0, len(v.data))
 	for _, s := range v.data {

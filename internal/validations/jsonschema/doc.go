@@ -1,7 +1,6 @@
 // Package jsonschema checks data against schemas of Draft 4, 6, 7, 2019-09 and 2020-12. Its messages are those of
-// python-jsonschema 4.10 (spec/api.md §7.3). It evaluates schemas itself, because
-// github.com/santhosh-tekuri/jsonschema/v5 can neither count its work nor be stopped. It uses that library to check
-// formats, and tests compare the results of both.
+// python-jsonschema 4.10. It evaluates schemas itself, because github.com/santhosh-tekuri/jsonschema/v5 can neither
+// count its work nor be stopped. It uses that library to check formats, and tests compare the results of both.
 //
 // A schema passes through these steps:
 //
@@ -33,7 +32,7 @@ package jsonschema
 
 import "fmt"
 
-// Finding is one violation (spec/api.md §7.3).
+// Finding is one violation.
 type Finding struct {
 	Message  string   `json:"message"`
 	Instance []string `json:"instance"` // path inside the data, one element per step: ["a","0"]; empty for the root

@@ -127,7 +127,7 @@ func (g *graph) unresolved() (found []Finding) {
 	return found
 }
 
-// otherName matches the names of DataSchemas (spec/api.md §2.5).
+// otherName matches the names of DataSchemas.
 var otherName = regexp.MustCompile(`^[a-zA-Z]+/[a-zA-Z]+/v\d+$`)
 
 // References returns the names of the DataSchemas to which a schema, given as compact JSON text, may refer. It may also
