@@ -97,13 +97,13 @@ func TestAnswers_sizeOfPackages(t *testing.T) {
 // A page of a list ends once its items have 4 MiB, and the next one goes on behind it, so that nothing is left out.
 func TestAnswers_pages(t *testing.T) {
 	t.Parallel()
-	const buckets, revisions = 1000, 8
+	const buckets, revisions = 1000, 20
 	s := newSite(t)
 	const document = "---\nschema: acme/Widget/v1\nmetadata: {schema: metadata/Document/v1, name: w%[1]d, storagePolicy: cleartext, layeringDefinition: {layer: site}}\ndata: {}\nstatus: {bucket: b%[1]d}\n"
 	s.do(t, http.MethodPut, "changesets", numbered(document, buckets), "Content-Type", "application/x-yaml",
 		"X-Purser-Message", strings.Repeat("<", 1000)).is(t, http.StatusOK)
 	const policy = "schema: deckhand/ValidationPolicy/v1\nmetadata: {schema: metadata/Control/v1, name: p, storagePolicy: cleartext}\ndata: {validations: [%s]}\n"
-	names := numbered("{name: "+strings.Repeat("x", 20)+"%d}, ", 4000)
+	names := numbered("{name: "+strings.Repeat("x", 240)+"%d}, ", 1000)
 	for i := range revisions - 1 {
 		s.put(t, "policies?message="+strconv.Itoa(i), fmt.Sprintf(policy, names)).is(t, http.StatusOK)
 		s.put(t, "other", fmt.Sprintf(strings.ReplaceAll(document, "%[1]d", "x%d"), i, i)).is(t, http.StatusOK)

@@ -44,7 +44,7 @@ func (v *visit) act(c client.Request, section string) (view, error) {
 
 // goTo sends the browser to another page.
 func (v *visit) goTo(page string) {
-	http.Redirect(v.w, v.Request, page, http.StatusSeeOther)
+	http.Redirect(v.w, v.Request, page, http.StatusSeeOther) //nolint:gosec,nolintlint // not always seen
 }
 
 // about returns the query that ties a change to the revision that was shown.

@@ -2,6 +2,7 @@ package answers
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -45,7 +46,7 @@ func (a *Writer) WriteAs(w http.ResponseWriter, r *http.Request, status int, kin
 		return
 	}
 	if status < http.StatusBadRequest && requests.IsReading(r.Method) {
-		if err := pay(r, len(text)).Check(); err != nil {
+		if err := pay(r, len(text)); err != nil {
 			a.Fail(w, r, budget.About(err, "write the answer"))
 			return
 		}
@@ -53,12 +54,15 @@ func (a *Writer) WriteAs(w http.ResponseWriter, r *http.Request, status int, kin
 	a.sendJSON(w, r, status, kind, text, prefix)
 }
 
-// pay counts the work of writing bytes of an answer, as JSON or YAML, and compressed.
-func pay(r *http.Request, bytes int) *budget.Meter {
+// pay counts the work of writing bytes of an answer, as JSON or YAML, and compressed. It returns an error if that is
+// too much, but does not wait for a permit: the answer is made already.
+func pay(r *http.Request, bytes int) error {
 	const byteSteps = 20
-	meter := budget.NewMeter(r.Context())
-	meter.Charge(byteSteps * bytes)
-	return meter
+	err := budget.NewMeter(r.Context()).Read(byteSteps*bytes, 0)
+	if errors.Is(err, budget.ErrLarge) {
+		return nil
+	}
+	return err
 }
 
 // maxAnswer bounds an answer in addition to the documents that it is about, in bytes.
@@ -75,7 +79,7 @@ func (a *Writer) WriteWithin(w http.ResponseWriter, r *http.Request, kind string
 	if err := Within(len(text), bytes, less); err != nil {
 		return err
 	}
-	if err := pay(r, len(text)).Check(); err != nil {
+	if err := pay(r, len(text)); err != nil {
 		return budget.About(err, "write the answer")
 	}
 	a.sendJSON(w, r, http.StatusOK, kind, text, "")

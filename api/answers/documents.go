@@ -40,7 +40,7 @@ func (a *Writer) WriteDocuments(w http.ResponseWriter, r *http.Request,
 			w.Header().Set("Content-Type", kind)
 		}
 		flushed = true
-		_ = pay(r, len(out)).Read(0, 0) // without waiting for a permit: the client waits already
+		_ = pay(r, len(out)) // the answer has begun
 		err := write(w, out, until)
 		out = out[:0]
 		return err // a disconnected client needs no answer

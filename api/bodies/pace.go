@@ -29,8 +29,9 @@ func pace(w http.ResponseWriter, body io.ReadCloser, patience time.Duration) *pa
 	return &paced{ReadCloser: body, deadline: deadline, patience: patience, began: time.Now()}
 }
 
-// pause stops the clock until resume is called.
+// pause stops the clock, and removes the deadline, until resume is called. Read sets it again.
 func (p *paced) pause() (resume func()) {
+	p.end()
 	at := time.Now()
 	return func() { p.began = p.began.Add(time.Since(at)) }
 }

@@ -92,7 +92,9 @@ func readAll(source io.Reader, size, limit int64, reserve func(bytes int64) erro
 		if err := reserve(room); err != nil {
 			return nil, err
 		}
-		buffer.Grow(int(room) + bytes.MinRead)
+		grown := make([]byte, read, read+room+bytes.MinRead) // Grow would make room for more than is reserved
+		copy(grown, buffer.Bytes())
+		buffer = *bytes.NewBuffer(grown)
 	}
 	if _, err := buffer.ReadFrom(source); err != nil { // the body ends here, unless it is too large
 		return nil, faultOf(limit, err)

@@ -110,8 +110,8 @@ func (u *Uploads) reserve(r *http.Request, memory *budget.Shares, of budget.Clai
 		return nil, fmt.Errorf("wait for memory: %w", context.Cause(r.Context()))
 	}
 	f := fault.New(fault.Unavailable, "HTTPServiceUnavailable",
-		"Other uploads kept all memory for bodies in use (--ingest-memory); nothing was stored")
-	f.RetryAfter = max(u.patience, time.Second)
+		"Uploads of this user or of others kept the memory for bodies in use (--ingest-memory); nothing was stored")
+	f.RetryAfter = max(patience, time.Second).Round(time.Second)
 	return nil, f
 }
 

@@ -73,9 +73,10 @@ func (b *Budget) GrantMemory(bytes int) { b.maxBytes.Add(int64(bytes) * bytesPer
 func (b *Budget) Spent() (steps, bytes int64) { return b.steps.Load(), b.bytes.Load() }
 
 func (b *Budget) count(steps int64, others bool) {
-	if b.steps.Add(steps); others {
+	if others { // first, so that no other goroutine takes them for the request's own
 		b.others.Add(steps)
 	}
+	b.steps.Add(steps)
 	b.pool.steps.Add(steps)
 }
 
@@ -151,8 +152,8 @@ func (b *Budget) yield() {
 // busy returns the error of a request that has done its part of the work on documents of others. Fault: Unavailable.
 func (b *Budget) busy() error {
 	busy := fault.New(fault.Unavailable, "HTTPServiceUnavailable", "Documents that were there before have to be rendered "+
-		"or checked first, because they depend on the change or are not in memory, which takes more than %.1f s; nothing "+
-		"was stored, send the request again: it goes on from there", float64(b.maxOthers.Load())/Second)
+		"or checked first, because they depend on the change or are not in memory, which takes longer than one request "+
+		"may; nothing was stored, send the request again: it goes on from there")
 	busy.RetryAfter = time.Second
 	return busy
 }

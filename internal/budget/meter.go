@@ -14,6 +14,7 @@ type Meter struct {
 
 	spent, limit int64 // of this meter alone; without a limit it is 0
 	others       bool  // see ForOthers
+	joint        bool  // see ForAll
 	late         bool  // the request had done its part of the work on documents of others
 }
 
@@ -41,6 +42,14 @@ func (m *Meter) Within(steps int64) *Meter {
 func (m *Meter) ForOthers(bytes int) *Meter {
 	m.budget.maxOthers.Add(int64(bytes) * StepsPerByte)
 	return &Meter{ctx: m.ctx, budget: m.budget, others: true}
+}
+
+// ForAll is ForDocument for work that all documents of a size in bytes share. If it exceeds its limit, Check returns a
+// fault Unavailable: none of the documents is to blame, and the next request goes on from what was kept.
+func (m *Meter) ForAll(bytes int) *Meter {
+	joint := m.ForDocument(bytes)
+	joint.joint = true
+	return joint
 }
 
 // Steps returns the number of steps that this meter has counted.
@@ -88,6 +97,9 @@ func (m *Meter) look() error {
 	}
 	err := m.budget.check(m.ctx)
 	if _, spent := err.(*Exceeded); !spent && m.limit > 0 && m.spent > m.limit { //nolint:errorlint // it is not wrapped
+		if m.joint {
+			return m.budget.busy()
+		}
 		return exceeded(true, "it takes more than %.2f s of work", float64(m.limit)/Second)
 	}
 	return err

@@ -88,7 +88,7 @@ func (s *Service) checkSize(live int, diff revisions.Diff, options revisions.Opt
 // weighs all of them.
 const maxRequired = 1000
 
-// checkPolicies refuses a change after which policies list too many validations, unless they list fewer than before.
+// checkPolicies refuses a change after which policies list too many validations, unless they list no more than before.
 // Fault: Conflict.
 func checkPolicies(before, after []validations.Policy) error {
 	now := required(after)

@@ -15,8 +15,8 @@ import (
 	"purser/internal/validations"
 )
 
-// check runs each check of a scope that has no recorded outcome in a snapshot, once. It returns these checks, and the
-// findings of all checks.
+// check runs each check of a scope that has no recorded outcome in a snapshot, once. It returns those of these checks
+// that are to be recorded, and the findings of all checks.
 func (j Judge) check(ctx context.Context, snapshot revisions.Snapshot, s scope) (
 	made []revisions.Check, findings map[validations.Pair][]validations.Finding, err error,
 ) {
@@ -26,6 +26,7 @@ func (j Judge) check(ctx context.Context, snapshot revisions.Snapshot, s scope) 
 		return nil, nil, err
 	}
 	made = make([]revisions.Check, len(unchecked))
+	unsure := make([]bool, len(unchecked))
 	var open, secret atomic.Int64 // sizes of findings
 	confined := budget.Confined(ctx, secretSteps)
 	err = budget.ForEach(ctx, len(unchecked), func(meter *budget.Meter, i int) error {
@@ -35,15 +36,17 @@ func (j Judge) check(ctx context.Context, snapshot revisions.Snapshot, s scope) 
 			made[i] = revisions.Check{Pair: pair, Findings: bounded(known.Findings, &open)}
 			return nil
 		}
-		own := meter
+		own := meter.ForDocument(len(doc.Data) + len(s.schemas[pair.Rule].Text))
 		switch {
 		case Refers(doc):
-			own = budget.NewMeter(confined)
+			own = budget.NewMeter(confined).Within(aloneSteps + int64(len(doc.Data)+len(doc.Sealed))*budget.StepsPerByte)
 		case cleartext: // so that it is remembered
-			own = j.meterFor(meter, doc.Identity, doc.Data)
+			own = j.meterFor(meter, doc.Identity, doc.Data).ForDocument(len(doc.Data) + len(s.schemas[pair.Rule].Text))
 		}
-		own = own.ForDocument(len(doc.Data) + len(s.schemas[pair.Rule].Text))
 		found, err := j.findings(ctx, own, checkers[pair.Rule], doc, s.ofSecret(pair.Rule))
+		err = own.Done(err)
+		_, spent := errors.AsType[*budget.Exceeded](err)
+		unsure[i] = spent && !budget.IsAlone(err) // other checks took the time for secrets
 		found, err = sparing(own, found, err, Refers(doc))
 		if err != nil {
 			return budget.About(err, "check document %s by schema %s", doc.Identity, doc.Schema)
@@ -63,10 +66,13 @@ func (j Judge) check(ctx context.Context, snapshot revisions.Snapshot, s scope) 
 	}
 	findings = make(map[validations.Pair][]validations.Finding, len(snapshot.Checks)+len(made))
 	maps.Copy(findings, snapshot.Checks)
-	for _, check := range made {
-		findings[check.Name()] = check.Findings
+	var sure []revisions.Check
+	for i, check := range made {
+		if findings[check.Name()] = check.Findings; !unsure[i] {
+			sure = append(sure, check)
+		}
 	}
-	return made, findings, nil
+	return sure, findings, nil
 }
 
 // secretSteps limits the work of all checks in one request that involve secrets, and aloneSteps that of one of them, in

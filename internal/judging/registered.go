@@ -37,8 +37,10 @@ type registered struct {
 }
 
 // compiled returns the checker. Only the first call compiles it, and none is made where all checks are known to pass.
-func (s *registered) compiled(meter *budget.Meter, engine *validations.Engine) (validations.Checker, error) {
-	s.compiling.Do(func() { s.checker, s.err = engine.Compile(meter, s.of, s.versions) })
+func (s *registered) compiled(meter *budget.Meter, r Renderer) (validations.Checker, error) {
+	s.compiling.Do(func() {
+		s.checker, s.err = r.Engine.Compile(r.meterFor(meter, s.Identity, s.Data), s.of, s.versions)
+	})
 	return s.checker, s.err
 }
 

@@ -136,7 +136,7 @@ func (r Renderer) findingsOf(confined context.Context, meter *budget.Meter, doc 
 	checker, _ := r.Engine.BuiltIn(o.rule)
 	if o.schema != nil {
 		var err error
-		if checker, err = o.schema.compiled(r.meterFor(meter, o.schema.Identity, o.schema.Data), r.Engine); err != nil {
+		if checker, err = o.schema.compiled(meter, r); err != nil {
 			return nil, false, readingSchema(err, o.schema.Stored)
 		}
 	}

@@ -42,20 +42,20 @@ func (r *run) eachSource(n *node, visit func(source *node)) {
 // they can be computed anew at any time, in steps.
 const maxExcess = 2 * budget.Second
 
-// share is the work that a document may take for its size, in steps.
-func (n *node) share() int64 {
-	return int64(len(n.Document.Metadata)+len(n.Document.Data)) * budget.StepsPerByte
+// ordinary is the work that a document may take beside all others, in steps: a fixed part, and a share for its size.
+func (n *node) ordinary() int64 {
+	return alone/10 + int64(len(n.Document.Metadata)+len(n.Document.Data))*budget.StepsPerByte
 }
 
 // count counts the work on a document, also on one that is in the cache.
 func (r *run) count(n *node) {
-	if r.total += n.cost; n.cost > n.share() && r.isOwn(n) {
+	if r.total += n.cost; n.cost > n.ordinary() && r.isOwn(n) {
 		r.excessive = n
 	}
 }
 
 // checkTotal returns an error if the work on all documents is too much, and the change brings one that takes more than
-// its share. Changes of others are not refused for it.
+// ordinary documents. Other changes are not refused for it.
 func (r *run) checkTotal() error {
 	if r.excessive == nil || r.total <= maxExcess+r.size*budget.StepsPerByte {
 		return nil

@@ -135,10 +135,11 @@ func TestRender_excess(t *testing.T) {
 	t.Parallel()
 	large := "site s | data {v: 1, large: " + strings.Repeat("x", 400_000) + "}\n" +
 		repeated(14, "site d%d"+strings.Repeat(" | sub s .v > .l[*]", 200)+" | data {l: ["+strings.Repeat("1, ", 6_000)+"]}", "\n")
+	ordinary := "\nglobal p | labels {k: g} | data " + wide(2_000) + "\nsite child | parent {k: g} | merge . | data {a: 1}"
 	for name, text := range map[string]string{"small source": several(25, 200), "large source": large} {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
-			refusesExcess(t, sketch(t, text))
+			refusesExcess(t, sketch(t, text+ordinary))
 		})
 	}
 }
@@ -153,10 +154,26 @@ func refusesExcess(t *testing.T, documents []*document.Document) {
 	for err := render(""); fault.KindOf(err) == fault.Unavailable; { // until all are kept
 		err = render("")
 	}
-	for changed, want := range map[string]bool{"": false, "s": false, "d7": true} {
+	for changed, want := range map[string]bool{"": false, "s": false, "child": false, "d7": true} {
 		err := render(changed)
 		if _, exceeded := errors.AsType[*budget.Exceeded](err); exceeded != want || !want && err != nil {
 			t.Errorf("with a change of %q: %v", changed, err)
 		}
+	}
+}
+
+// Work that all documents share blames none of them: it is done in several requests.
+func TestRender_sharedTooMuch(t *testing.T) {
+	t.Parallel()
+	text := "site s | data {v: 1}\n" + repeated(200, "site d%[1]d | substitution {src: {name: s, path: .v}, "+
+		"dest: {path: .t, pattern: '("+strings.Repeat(`\pL`, 48)+")x%[1]d'}} | data {t: x}", "\n")
+	documents, kept := sketch(t, text), NewCache(1<<20)
+	requests := 1
+	out, err := Render(budgeted(t), documents, Options{Cache: kept})
+	for ; fault.KindOf(err) == fault.Unavailable && requests < 20; requests++ {
+		out, err = Render(budgeted(t), documents, Options{Cache: kept})
+	}
+	if err != nil || len(out.Faults) > 0 || requests < 2 {
+		t.Errorf("after %d requests: %d faults, %v", requests, len(out.Faults), err)
 	}
 }

@@ -166,7 +166,7 @@ type run struct {
 	problems   []*fault.Fault // see Outcome
 	size       int64          // of all documents, in bytes
 	total      int64          // steps that computing them takes or took
-	excessive  *node          // a document of the change that takes more than its share, nil for none
+	excessive  *node          // a document of the change that takes more than ordinary ones, nil for none
 }
 
 // newRun begins a rendering.
@@ -184,7 +184,7 @@ func newRun(ctx context.Context, documents []*document.Document, options Options
 		request.Grant(size)
 	} else {
 		request.GrantMemory(size)
-		shared = paid.ForOthers(size).ForDocument(size)
+		shared = paid.ForOthers(size).ForAll(size)
 	}
 	m := meter.New(shared)
 	patterns := pattern.NewCompiler(m)

@@ -24,7 +24,8 @@ import (
 const addResults = `WITH found AS (
 		SELECT p.n, p.revision, p.name, p.status, p.validator, p.errors, p.at, p.message, p.event, p.audit, r.site, r.stamp,
 			(SELECT count(*) < $3::bigint AND coalesce(sum(octet_length(t.name)), 0) + octet_length(p.name) <= $4::bigint
-				FROM reported t WHERE t.site = $1 AND t.revision = p.revision AND t.name <> p.name) AS fits
+				FROM reported t WHERE t.site = $1 AND t.revision = p.revision AND t.name <> p.name)
+			OR EXISTS (SELECT FROM reported t WHERE t.site = $1 AND t.revision = p.revision AND t.name = p.name) AS fits
 		FROM (SELECT n, revision, stamps, name, status, validator, errors, at, message, event, audit
 			FROM json_to_recordset($2) p (n int, revision bigint, stamps bigint[], name text,
 				status text, validator text, errors text, at timestamptz, message text, event json, audit json)
