@@ -327,3 +327,23 @@ func TestHandler_namesOfSecrets(t *testing.T) {
 		})
 	}
 }
+
+// The owner of encrypted documents gets the findings of as many as can be checked again in one request, and of the
+// others that they break a rule.
+func TestHandler_findingsOfExpensiveSecrets(t *testing.T) {
+	t.Parallel()
+	s := guarded(t, "")
+	s.do(t, http.MethodPut, "buckets/a/documents", layered+schemaOf("t/Slow/v1", "{properties: {v: {items: {allOf: ["+
+		numbered("{pattern: '^(a|b)*c*x?(%d)?$'}, ", 100)+"]}}, n: {type: integer}}}"), as("admin", "Content-Type", "application/x-yaml")...).is(t, http.StatusOK)
+	const documents = 30
+	for i := range documents {
+		s.do(t, http.MethodPut, fmt.Sprintf("buckets/b%d/documents", i), textOf("t/Slow/v1", fmt.Sprint("w", i), encrypted,
+			"{n: x, v: ["+strings.Repeat(strings.Repeat("ab", 50)+", ", 40)+"]}"), as("admin", "Content-Type", "application/x-yaml")...).is(t, http.StatusOK)
+	}
+	got := s.get(t, "revisions/latest/findings?validation=deckhand-schema-validation", as("admin", "Accept", "application/json")...).
+		is(t, http.StatusOK)
+	told, untold := strings.Count(got.text, "The value violates .properties.n.type"), strings.Count(got.text, validations.Sanitized)
+	if told == 0 || untold == 0 || told+untold < documents {
+		t.Errorf("%d findings are told, %d not: %.3000s", told, untold, got.text)
+	}
+}

@@ -188,3 +188,28 @@ func TestService_Put_tooMuchAlone(t *testing.T) {
 		}
 	}
 }
+
+// Checks of secrets that take too much work are remembered, too, so that they end after a start.
+func TestService_Put_tooMuchOfSecrets(t *testing.T) {
+	t.Parallel()
+	expensive := keyword{check: func(meter *budget.Meter) error { return meter.Spend(5 * budget.Second) }}
+	s, m := service(expensive)
+	s.Vault = fakeVault{}
+	const secrets, most = 20, 6
+	put(t, s, "a", layeringPolicy("p")+versioned())
+	for i := range secrets {
+		put(t, s, fmt.Sprint("s", i), secret(fmt.Sprint("w", i), "{x: 1}"))
+	}
+	s, _ = service(expensive)
+	s.Store, s.Vault, s.DefaultValidations = m, fakeVault{}, append(s.DefaultValidations, validations.RenderingValidation)
+	for attempts := 1; ; attempts++ {
+		ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+		_, err := s.Put(ctx, "b", []byte(control("acme/Other/v1", "mine", "{}")), document.YAML, revisions.Options{})
+		if end(); err == nil {
+			return
+		}
+		if attempts == most || fault.KindOf(err) != fault.Unavailable {
+			t.Fatalf("attempt %d: %v", attempts, err)
+		}
+	}
+}

@@ -39,7 +39,7 @@ func (j Judge) check(ctx context.Context, snapshot revisions.Snapshot, s scope) 
 		own := meter.ForDocument(len(doc.Data) + len(s.schemas[pair.Rule].Text))
 		switch {
 		case Refers(doc):
-			own = budget.NewMeter(confined).Within(aloneSteps + int64(len(doc.Data)+len(doc.Sealed))*budget.StepsPerByte)
+			own = ofSecret(confined, doc)
 		case cleartext: // so that it is remembered
 			own = j.meterFor(meter, doc.Identity, doc.Data).ForDocument(len(doc.Data) + len(s.schemas[pair.Rule].Text))
 		}
@@ -82,6 +82,12 @@ const (
 	secretSteps = budget.Second
 	aloneSteps  = secretSteps / 4
 )
+
+// ofSecret returns the meter of the check of an encrypted document.
+func ofSecret(confined context.Context, doc *revisions.Stored) *budget.Meter {
+	size := len(doc.Data) + len(doc.Secret) + len(doc.Sealed)
+	return budget.NewMeter(confined).Within(aloneSteps + int64(size)*budget.StepsPerByte)
+}
 
 // sparing turns the exceeded limit of the meter of one check into a finding. For a check that involves a secret, it
 // does the same with an exhausted budget.

@@ -3,6 +3,7 @@ package judging
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 
@@ -129,23 +130,29 @@ func reportFor(viewer authz.Viewer, row revisions.FailedEntry, rule []byte, foun
 	}
 }
 
-// reveal returns all findings including secret ones. Secret findings are not stored, so it repeats their checks.
+// reveal returns all findings including secret ones. Secret findings are not stored, so it repeats their checks, as far
+// as these take no more work than those of a change may. What is stored of the others says that they break a rule.
 func (r Renderer) reveal(ctx context.Context, d Described) (map[validations.Pair][]validations.Finding, error) {
 	findings := maps.Clone(d.Findings)
-	meter := budget.NewMeter(ctx)
+	meter, confined := budget.NewMeter(ctx), budget.Confined(ctx, secretSteps)
 	for _, row := range d.Rows {
 		pair := validations.PairOf(row.About.Digest, row.Rule)
 		if !validations.AreSecret(findings[pair]) {
 			continue
 		}
-		checker, ofSecret, err := r.checker(meter, row.Rule, d)
+		checker, quoted, err := r.checker(meter, row.Rule, d)
 		if err != nil {
 			return nil, budget.About(err, "compile the DataSchema %s", row.About.Schema)
 		}
 		if checker == nil {
 			continue // the check was made with other client versions or DataSchemas
 		}
-		found, err := r.findings(ctx, meter, checker, row.About, ofSecret)
+		own := ofSecret(confined, row.About)
+		found, err := r.findings(ctx, own, checker, row.About, quoted)
+		err = own.Done(err)
+		if _, spent := errors.AsType[*budget.Exceeded](err); spent {
+			continue
+		}
 		if err != nil {
 			return nil, budget.About(err, "check document %s by schema %s", row.About.Identity, row.About.Schema)
 		}

@@ -152,8 +152,9 @@ func (r Renderer) findingsOf(confined context.Context, meter *budget.Meter, doc 
 	found, err = checker.Check(own, doc.Data)
 	err = own.Done(err)
 	_, spent := errors.AsType[*budget.Exceeded](err)
+	sure = !spent || !o.secret || budget.IsAlone(err)
 	found, err = sparing(own, found, err, o.secret)
-	return found, !spent || !o.secret || budget.IsAlone(err), err
+	return found, sure, err
 }
 
 // outcome is the result of checking a rendered document.
