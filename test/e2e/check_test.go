@@ -156,7 +156,7 @@ func TestCheck_sideBySide(t *testing.T) {
 		site = "---\n" + strings.TrimPrefix(site, "---\n")
 		for what, sows := range map[string][]sow{
 			"refused": { // all of these are refused by the server
-				{`^  name: (.*)$`, "  nme: $1 # %d", "metadata:", 3},
+				{`^  name: (.*)$`, "  nme: $1 # %d", "", 3},
 				{`^  storagePolicy: cleartext$`, "  storagePolicy: clear # %d", "", 3},
 				{`^schema: (armada.*)$`, "schema: $1/nonsense # %d", "", 3},
 				{`^  schema: metadata/Document/v1$`, "  schema: metadata/Document/v9 # %d", "", 3},
