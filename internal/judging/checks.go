@@ -36,26 +36,24 @@ func (j Judge) check(ctx context.Context, snapshot revisions.Snapshot, s scope) 
 			made[i] = revisions.Check{Pair: pair, Findings: bounded(known.Findings, &open)}
 			return nil
 		}
-		own := meter.ForDocument(len(doc.Data) + len(s.schemas[pair.Rule].Text))
+		size := len(doc.Data) + len(s.schemas[pair.Rule].Text)
+		own := meter.ForDocument(size)
 		switch {
 		case Refers(doc):
 			own = ofSecret(confined, doc)
 		case cleartext: // so that it is remembered
-			own = j.meterFor(meter, doc.Identity, doc.Data).ForDocument(len(doc.Data) + len(s.schemas[pair.Rule].Text))
+			own = j.meterFor(meter, doc.Identity, doc.Data).ForDocument(size)
 		}
 		found, err := j.findings(ctx, own, checkers[pair.Rule], doc, s.ofSecret(pair.Rule))
-		err = own.Done(err)
-		_, spent := errors.AsType[*budget.Exceeded](err)
-		unsure[i] = spent && !budget.IsAlone(err) // other checks took the time for secrets
-		found, err = sparing(own, found, err, Refers(doc))
-		if err != nil {
+		found, sure, err := sparing(own, found, err, Refers(doc))
+		if unsure[i] = !sure; err != nil {
 			return budget.About(err, "check document %s by schema %s", doc.Identity, doc.Schema)
 		}
-		size := &open
+		total := &open
 		if !cleartext {
-			size = &secret
+			total = &secret
 		}
-		made[i] = revisions.Check{Pair: pair, Findings: bounded(found, size)}
+		made[i] = revisions.Check{Pair: pair, Findings: bounded(found, total)}
 		if cleartext {
 			j.Engine.Remember(pair.Name(), validations.Found{Count: len(found), Findings: found})
 		}
@@ -90,15 +88,20 @@ func ofSecret(confined context.Context, doc *revisions.Stored) *budget.Meter {
 }
 
 // sparing turns the exceeded limit of the meter of one check into a finding. For a check that involves a secret, it
-// does the same with an exhausted budget.
-func sparing(own *budget.Meter, found []validations.Finding, err error, secret bool) ([]validations.Finding, error) {
+// does the same with an exhausted budget; sure is false then, because other checks have used up that budget, and the
+// finding need not hold in another request.
+func sparing(own *budget.Meter, found []validations.Finding, err error, secret bool) (
+	_ []validations.Finding, sure bool, _ error,
+) {
 	err = own.Done(err)
-	if _, spent := errors.AsType[*budget.Exceeded](err); spent && secret || budget.IsAlone(err) {
+	_, spent := errors.AsType[*budget.Exceeded](err)
+	alone := budget.IsAlone(err)
+	if spent && secret || alone {
 		return []validations.Finding{{
 			Message: validations.TooMuchWork, Instance: []string{}, SchemaPath: ".", Secret: secret,
-		}}, nil
+		}}, alone, nil
 	}
-	return found, err
+	return found, true, err
 }
 
 // findings checks a document. For an encrypted one the findings reveal only that it breaks a rule. ofSecret is set if

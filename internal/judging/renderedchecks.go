@@ -3,7 +3,6 @@ package judging
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 
 	"purser/internal/authz"
@@ -150,11 +149,7 @@ func (r Renderer) findingsOf(confined context.Context, meter *budget.Meter, doc 
 		own = own.ForDocument(len(doc.Data) + len(o.text()))
 	}
 	found, err = checker.Check(own, doc.Data)
-	err = own.Done(err)
-	_, spent := errors.AsType[*budget.Exceeded](err)
-	sure = !spent || !o.secret || budget.IsAlone(err)
-	found, err = sparing(own, found, err, o.secret)
-	return found, sure, err
+	return sparing(own, found, err, o.secret)
 }
 
 // outcome is the result of checking a rendered document.
