@@ -15,7 +15,6 @@ import (
 	"purser/internal/authz"
 	"purser/internal/changes"
 	"purser/internal/document"
-	"purser/internal/findings"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
@@ -125,7 +124,7 @@ func (s *server) writeWithFindings(w http.ResponseWriter, r *http.Request, writt
 		s.writeFindings(w, r, found)
 		return nil
 	}
-	written.Preview = findings.LocatePreview(r.Context(), written)
+	written.Preview = queries.LocatePreview(r.Context(), written)
 	view := views.Preview(s.links(r), written, views.Found(found.Findings), new(views.Counts(found.Counts)))
 	s.answers.Write(w, r, http.StatusOK, view)
 	return nil
@@ -137,14 +136,14 @@ func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written ch
 	if written.Preview == nil {
 		return false
 	}
-	written.Preview = findings.LocatePreview(r.Context(), written)
+	written.Preview = queries.LocatePreview(r.Context(), written)
 	s.answers.Write(w, r, http.StatusOK, views.Preview(s.links(r), written, views.Checked(written.Preview.Findings), nil))
 	return true
 }
 
 // setWritten sets the ETag of the newest revision and the headers that summarize a change, and records a new revision
 // for the log.
-func (s *server) setWritten(w http.ResponseWriter, r *http.Request, written changes.Written, counts findings.Counts) {
+func (s *server) setWritten(w http.ResponseWriter, r *http.Request, written changes.Written, counts queries.Counts) {
 	conditions.SetHead(w, written.Revision, written.Stamp)
 	if preview := written.Preview; preview != nil {
 		setSummary(w, preview.ID, preview.Changed, preview.Verdict, written, counts)
@@ -160,7 +159,7 @@ func (s *server) setWritten(w http.ResponseWriter, r *http.Request, written chan
 // setSummary sets the headers that summarize a change or a dry run; revision is the newest afterwards. Without a new
 // revision the status and the warnings are left out, because they would have to be read.
 func setSummary(w http.ResponseWriter, revision int64, changed bool, verdict validations.Verdict,
-	written changes.Written, counts findings.Counts,
+	written changes.Written, counts queries.Counts,
 ) {
 	did := written.Summary
 	w.Header().Set("Purser-Revision", strconv.FormatInt(revision, 10))

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"purser/internal/budget/budgettest"
-	"purser/internal/judging"
+	"purser/internal/changes"
 	"purser/internal/revisions"
 	"purser/internal/store/storetest"
 	"purser/internal/validations"
@@ -124,7 +124,7 @@ func one(kind, metadata string, data func(n int) string, size int) burden {
 func beside(t *testing.T, body string) (change func()) {
 	t.Helper()
 	const caches = 64 << 20
-	url, defaults := storetest.URL(t), append(revisions.Defaults{validations.SchemaValidation}, judging.RevisionValidations()[:2]...)
+	url, defaults := storetest.URL(t), append(revisions.Defaults{validations.SchemaValidation}, changes.RevisionValidations()[:2]...)
 	if !strings.Contains(body, "deckhand/LayeringPolicy/v1") {
 		body += theirs("deckhand/LayeringPolicy/v1", "Control", "layers", "{layerOrder: [site]}")
 	}

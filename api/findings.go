@@ -10,7 +10,6 @@ import (
 	"purser/api/views"
 	"purser/internal/changes"
 	"purser/internal/fault"
-	"purser/internal/findings"
 	"purser/internal/queries"
 )
 
@@ -20,12 +19,12 @@ const defaultFindings, maxFindings = 1000, 10_000
 // GET /api/v1.0/revisions/{revision}/findings
 func (s *server) listFindings(w http.ResponseWriter, r *http.Request) error {
 	q := parameters.Of(r)
-	query := findings.Query{
+	query := queries.FindingsQuery{
 		Validation: q.Text("validation"), Document: q.Text("document"), Level: q.Text("level"),
 		Limit: min(q.Count("limit", defaultFindings), maxFindings),
 	}
 	switch query.Level {
-	case "", findings.Error.String(), findings.Warning.String(), findings.Info.String():
+	case "", queries.LevelError.String(), queries.LevelWarning.String(), queries.LevelInfo.String():
 	default:
 		q.Fail("level", "It can be error, warning or info.")
 	}
@@ -42,7 +41,7 @@ func (s *server) listFindings(w http.ResponseWriter, r *http.Request) error {
 }
 
 // writeFindings answers with findings, as text if Accept prefers that.
-func (s *server) writeFindings(w http.ResponseWriter, r *http.Request, found findings.List) {
+func (s *server) writeFindings(w http.ResponseWriter, r *http.Request, found queries.FindingList) {
 	if mediatype.Negotiate(r, mediatype.Text) == mediatype.Text {
 		s.answers.WriteText(w, r, mediatype.Text, []byte(views.FindingLines(found.Findings)+views.RestLine(found)))
 		return
@@ -53,38 +52,38 @@ func (s *server) writeFindings(w http.ResponseWriter, r *http.Request, found fin
 // failuresAfter returns the numbers of the findings of failed validations after a change or, for a dry run, of all
 // findings. If many documents fail, these are not read: each has at least one. If the findings take too much work, they
 // are at least 0, because the change is already made.
-func (s *server) failuresAfter(r *http.Request, written changes.Written) findings.Counts {
+func (s *server) failuresAfter(r *http.Request, written changes.Written) queries.Counts {
 	switch preview, failing := written.Preview, written.Summary.Failing; {
 	case failing > queries.MaxCounted:
-		return findings.Counts{Failures: failing, More: true}
+		return queries.Counts{Failures: failing, More: true}
 	case preview != nil && preview.Changed:
-		return findings.OfPreview(preview, findings.Query{}).Counts
+		return queries.OfPreview(preview, queries.FindingsQuery{}).Counts
 	case preview != nil || !written.Changed:
-		return findings.Counts{}
+		return queries.Counts{}
 	}
 	counts, err := s.questions(r).Failures(r.Context(), written.Shown, written.Failures)
 	if err != nil {
-		return findings.Counts{More: true}
+		return queries.Counts{More: true}
 	}
 	return counts
 }
 
 // findingsAfter returns the findings of the newest revision after a change, or of the previewed revision of a dry run,
 // with positions in the body. Findings that take too much work are left out, because the change is already made.
-func (s *server) findingsAfter(r *http.Request, written changes.Written) (found findings.List, err error) {
-	query, ctx := findings.Query{Limit: defaultFindings}, r.Context()
+func (s *server) findingsAfter(r *http.Request, written changes.Written) (found queries.FindingList, err error) {
+	query, ctx := queries.FindingsQuery{Limit: defaultFindings}, r.Context()
 	preview := written.Preview
 	switch {
 	case preview != nil && preview.Changed:
-		found = findings.OfPreview(preview, query)
+		found = queries.OfPreview(preview, query)
 	case written.Revision > 0:
 		found, err = s.questions(r).Findings(ctx, strconv.FormatInt(written.Revision, 10), query)
 		if !written.Changed && !s.Compat { // keys that are not kept make no revision
-			found = found.With(findings.OfUpload(written.Documents, requests.Of(r).Viewer), query)
+			found = found.With(queries.OfUpload(written.Documents, requests.Of(r).Viewer), query)
 		}
 	}
 	if err == nil {
-		found.Findings, err = findings.Locate(ctx, found.Findings, written)
+		found.Findings, err = queries.Locate(ctx, found.Findings, written)
 	}
 	if preview == nil && fault.KindOf(err) == fault.TooLarge {
 		found.Shown, found.More, err = written.Shown, true, nil

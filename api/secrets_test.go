@@ -17,7 +17,7 @@ import (
 	"purser/api"
 	"purser/internal/authn"
 	"purser/internal/authz"
-	"purser/internal/judging"
+	"purser/internal/changes"
 	"purser/internal/propertygroups"
 	"purser/internal/queries"
 	"purser/internal/revisions"
@@ -67,7 +67,7 @@ func guarded(t *testing.T, more string) site {
 		kept, _ := c.Service.Store.(queries.Store)
 		c.Queries = queries.NewService(queries.Config{
 			DefaultValidations: own, Store: kept, Rendered: c.Service.Rendered,
-			Renderer: judging.Renderer{Engine: c.Service.Engine, Vault: vault},
+			Renderer: changes.Renderer{Engine: c.Service.Engine, Vault: vault},
 		})
 	})
 }

@@ -28,7 +28,6 @@ import (
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/feed"
-	"purser/internal/judging"
 	"purser/internal/picture"
 	"purser/internal/propertygroups"
 	"purser/internal/queries"
@@ -69,14 +68,14 @@ func openSite(t *testing.T, url string, cached int, defaults revisions.Defaults,
 	log := new(bytes.Buffer)
 	limits := document.DefaultLimits()
 	engine := validations.NewEngine(validations.Options{Extensions: []validations.Extension{propertygroups.Extension{}}})
-	rendered := cache.New[judging.RenderKey, judging.Rendering](max(cached, 1<<20))
-	documents := judging.NewDocumentCache(2 * cached)
+	rendered := cache.New[changes.RenderKey, changes.Rendering](max(cached, 1<<20))
+	documents := changes.NewDocumentCache(2 * cached)
 	service := changes.NewService(changes.Config{
 		DefaultValidations: defaults, Store: kept, Engine: engine, Limits: limits, Rendered: rendered,
 		Documents: documents, Now: time.Now, Observe: func(string, time.Duration) {},
 	})
 	questions := queries.NewService(queries.Config{
-		DefaultValidations: defaults, Store: kept, Renderer: judging.Renderer{Engine: engine, Documents: documents},
+		DefaultValidations: defaults, Store: kept, Renderer: changes.Renderer{Engine: engine, Documents: documents},
 		Rendered: rendered,
 	})
 	registry := prometheus.NewRegistry()

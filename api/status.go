@@ -11,7 +11,7 @@ import (
 	"purser/api/views"
 	"purser/api/waiting"
 	"purser/internal/fault"
-	"purser/internal/findings"
+	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -77,7 +77,7 @@ func (s *server) statusText(r *http.Request, shown revisions.Shown) (string, err
 	if shown.Verdict.Status == validations.Success && !views.IgnoresFailures(shown.Verdict) {
 		return views.VerdictText(shown, "", nil), nil
 	}
-	query := findings.Query{Limit: maxShown, FailuresOnly: true}
+	query := queries.FindingsQuery{Limit: maxShown, FailuresOnly: true}
 	found, err := s.questions(r).Findings(r.Context(), strconv.FormatInt(shown.ID, 10), query)
 	if fault.KindOf(err) == fault.TooLarge {
 		return views.VerdictText(shown, "", nil), nil // the verdict is still known

@@ -28,7 +28,6 @@ import (
 	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/feed"
-	"purser/internal/judging"
 	"purser/internal/picture"
 	"purser/internal/queries"
 	"purser/internal/revisions"
@@ -128,7 +127,7 @@ func newSite(t *testing.T, adapt ...func(*api.Config)) *site {
 		t.Fatal(err)
 	}
 	limits := document.DefaultLimits()
-	engine, rendered := validations.NewEngine(validations.Options{}), cache.New[judging.RenderKey, judging.Rendering](64<<20)
+	engine, rendered := validations.NewEngine(validations.Options{}), cache.New[changes.RenderKey, changes.Rendering](64<<20)
 	defaults := revisions.Defaults{validations.SchemaValidation}
 	told := feed.New(feed.Config{Store: kept.Stream, Defaults: defaults, Keep: time.Hour, MaxWaits: 100, Log: quiet})
 	inBackground(t, told.Run)
@@ -138,7 +137,7 @@ func newSite(t *testing.T, adapt ...func(*api.Config)) *site {
 			Now: time.Now, Observe: func(string, time.Duration) {},
 		}),
 		Queries: queries.NewService(queries.Config{
-			DefaultValidations: defaults, Store: kept, Renderer: judging.Renderer{Engine: engine, Vault: vault},
+			DefaultValidations: defaults, Store: kept, Renderer: changes.Renderer{Engine: engine, Vault: vault},
 			Rendered: rendered,
 		}),
 		Pool: budget.NewPool(4, time.Minute), Layout: picture.NewLayout(1), Ping: kept.Ping, Limits: limits,

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"purser/internal/document"
-	"purser/internal/findings"
+	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 	"purser/internal/wire"
@@ -15,7 +15,7 @@ import (
 )
 
 // Findings returns the view of findings.
-func Findings(found findings.List) wire.Findings {
+func Findings(found queries.FindingList) wire.Findings {
 	view := wire.Findings{
 		Stamp: found.Stamp.String(), Status: found.Verdict.Status.String(), Counts: Counts(found.Counts),
 		Findings: Found(found.Findings),
@@ -27,7 +27,7 @@ func Findings(found findings.List) wire.Findings {
 }
 
 // Counts returns the view of the numbers of findings.
-func Counts(counts findings.Counts) wire.Counts {
+func Counts(counts queries.Counts) wire.Counts {
 	view := wire.Counts{
 		Total: counts.Total, More: counts.More, Failures: counts.Failures, Causes: []wire.Cause{}, Groups: counts.Groups,
 		ByValidation: []wire.Number{},
@@ -35,7 +35,7 @@ func Counts(counts findings.Counts) wire.Counts {
 	for _, cause := range counts.Causes {
 		view.Causes = append(view.Causes, wire.Cause{
 			Findings: cause.Findings, Documents: cause.Documents, More: cause.More,
-			First: Found([]findings.Finding{cause.First})[0],
+			First: Found([]queries.Finding{cause.First})[0],
 		})
 	}
 	for of, n := range counts.Numbers {
@@ -51,7 +51,7 @@ func Counts(counts findings.Counts) wire.Counts {
 }
 
 // Found returns the views of findings in a list.
-func Found(list []findings.Finding) []wire.Finding {
+func Found(list []queries.Finding) []wire.Finding {
 	views := make([]wire.Finding, len(list))
 	for i, f := range list {
 		views[i] = wire.Finding{
@@ -78,7 +78,7 @@ func Found(list []findings.Finding) []wire.Finding {
 // FindingLines returns a line for each finding, such as
 //
 //	[acme/Host/v1, site] cmp-1 .data.rack: 99 is greater than the maximum of 40 (bucket site) (line 212, column 9)
-func FindingLines(list []findings.Finding) string {
+func FindingLines(list []queries.Finding) string {
 	var b strings.Builder
 	for _, f := range list {
 		b.WriteString(findingLine(f) + "\n")
@@ -86,7 +86,7 @@ func FindingLines(list []findings.Finding) string {
 	return b.String()
 }
 
-func findingLine(f findings.Finding) string {
+func findingLine(f queries.Finding) string {
 	var b strings.Builder
 	what := f.Validation
 	if f.Document != (document.Identity{}) {
@@ -110,7 +110,7 @@ func findingLine(f findings.Finding) string {
 			fmt.Fprintf(&b, " (%s: line %d, column %d)", other.Identity, other.At.Line, other.At.Column)
 		}
 	}
-	if f.Level != findings.Error {
+	if f.Level != queries.LevelError {
 		b.WriteString(" (" + f.Level.String() + ")")
 	}
 	return words.Line(b.String())
@@ -118,8 +118,8 @@ func findingLine(f findings.Finding) string {
 
 // Below returns the lines below a verdict, and the findings that they show: those about documents or, if the list does
 // not have all of these, the first finding of each cause, with the number of others like it.
-func Below(found findings.List, most int) (shown []findings.Finding, lines string) {
-	isAboutNone := func(f findings.Finding) bool { return f.Document == (document.Identity{}) }
+func Below(found queries.FindingList, most int) (shown []queries.Finding, lines string) {
+	isAboutNone := func(f queries.Finding) bool { return f.Document == (document.Identity{}) }
 	about, rest := slices.DeleteFunc(slices.Clone(found.Findings), isAboutNone), found.Total-found.Others
 	if len(about) == rest {
 		return about, FindingLines(about) + words.Rest(0, found.More)
@@ -144,17 +144,17 @@ func closest(causes []validations.Cause) string {
 }
 
 // RestLine says how many findings are not shown; "" if all are.
-func RestLine(found findings.List) string {
+func RestLine(found queries.FindingList) string {
 	return words.Rest(found.Total-len(found.Findings), found.More)
 }
 
 // IgnoredText names the failed validations that do not count, and their numbers of documents. It omits a validation
 // whose findings all fail the revision anyway.
-func IgnoredText(found findings.List) string {
+func IgnoredText(found queries.FindingList) string {
 	var ignored []string
 	for _, judged := range found.Verdict.Ignored {
-		n := found.Numbers[findings.Counted{Validation: judged.Name, Level: findings.Warning}]
-		_, fails := found.Numbers[findings.Counted{Validation: judged.Name, Level: findings.Error}]
+		n := found.Numbers[queries.Counted{Validation: judged.Name, Level: queries.LevelWarning}]
+		_, fails := found.Numbers[queries.Counted{Validation: judged.Name, Level: queries.LevelError}]
 		switch {
 		case judged.Status == validations.Success, n.Documents == 0 && fails:
 		case n.Documents == 0:
@@ -179,7 +179,7 @@ func IgnoresFailures(verdict validations.Verdict) bool {
 
 // VerdictText returns the status with the ignored failures, and a line for each validation that is not a success. A
 // line gives no reason that is the message of one of the findings, which are shown after it with their documents.
-func VerdictText(shown revisions.Shown, ignored string, shownBelow []findings.Finding) string {
+func VerdictText(shown revisions.Shown, ignored string, shownBelow []queries.Finding) string {
 	messages := make(map[string]bool, len(shownBelow))
 	for _, f := range shownBelow {
 		messages[f.Message] = true

@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"purser/internal/document"
-	"purser/internal/findings"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
@@ -69,27 +68,27 @@ func TestPruned(t *testing.T) {
 func TestFindingLines(t *testing.T) {
 	t.Parallel()
 	host := document.Identity{Schema: "acme/Host/v1", Layer: "site", Name: "cmp-1"}
-	for want, finding := range map[string]findings.Finding{
+	for want, finding := range map[string]queries.Finding{
 		"[acme/Host/v1, site] cmp-1 .data.rack: 99 is too many (bucket si te) (line 212, column 9)\n": {
 			Document: host, Bucket: "si\nte", Path: ".data.rack", Message: "99 is too many", At: document.Position{Line: 212, Column: 9},
 		},
 		"site-validation: two lines (ask its service) (warning)\n": {
-			Level: findings.Warning, Validation: "site-validation", Message: "two\nlines", Hint: "ask its service",
+			Level: queries.LevelWarning, Validation: "site-validation", Message: "two\nlines", Hint: "ask its service",
 		},
 		"[acme/Host/v1, site] cmp-1: no branch fits (in the branch most likely meant, .a: it is no number)\n": {
 			Document: host, Message: "no branch fits", Causes: []validations.Cause{{Path: ".a", Message: "it is no number"}},
 		},
 	} {
-		if diff := cmp.Diff(want, FindingLines([]findings.Finding{finding})); diff != "" {
+		if diff := cmp.Diff(want, FindingLines([]queries.Finding{finding})); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	}
-	one := []findings.Finding{{}}
-	for want, found := range map[string]findings.List{
-		"":                      {Findings: one, Counts: findings.Counts{Total: 1}},
-		"and 4 more\n":          {Findings: one, Counts: findings.Counts{Total: 5}},
-		"and at least 4 more\n": {Findings: one, Counts: findings.Counts{Total: 5, More: true}},
-		"and perhaps others, which were not examined\n": {Findings: one, Counts: findings.Counts{Total: 1, More: true}},
+	one := []queries.Finding{{}}
+	for want, found := range map[string]queries.FindingList{
+		"":                      {Findings: one, Counts: queries.Counts{Total: 1}},
+		"and 4 more\n":          {Findings: one, Counts: queries.Counts{Total: 5}},
+		"and at least 4 more\n": {Findings: one, Counts: queries.Counts{Total: 5, More: true}},
+		"and perhaps others, which were not examined\n": {Findings: one, Counts: queries.Counts{Total: 1, More: true}},
 	} {
 		if got := RestLine(found); got != want {
 			t.Errorf("%+v: %q, want %q", found, got, want)

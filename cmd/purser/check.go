@@ -16,7 +16,7 @@ import (
 	"purser/cmd/purser/internal/folder"
 	"purser/internal/check"
 	"purser/internal/check/format"
-	"purser/internal/findings"
+	"purser/internal/queries"
 	"purser/internal/words"
 )
 
@@ -105,7 +105,7 @@ func (c *checkCommand) configure(ctx context.Context) error {
 		return err
 	}
 	c.Format = cmp.Or(c.Format, config.Format, "text")
-	c.FailOn = cmp.Or(c.FailOn, config.FailOn, findings.Error.String())
+	c.FailOn = cmp.Or(c.FailOn, config.FailOn, queries.LevelError.String())
 	c.BucketBy = cmp.Or(c.BucketBy, config.BucketBy, check.None)
 	c.Baseline = cmp.Or(c.Baseline, config.Baseline)
 	c.AssertFormats = c.AssertFormats || config.AssertFormats
@@ -244,12 +244,12 @@ func (c *checkCommand) check(ctx context.Context, around *surroundings, checker 
 }
 
 func levelOf(word string) check.Level {
-	for level := range findings.Info {
+	for level := range queries.LevelInfo {
 		if level.String() == word {
 			return level
 		}
 	}
-	return findings.Info
+	return queries.LevelInfo
 }
 
 func (c *checkCommand) writeBaseline(ctx context.Context, around *surroundings, report check.Report) error {

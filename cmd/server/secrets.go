@@ -14,7 +14,7 @@ import (
 
 	"github.com/tink-crypto/tink-go/v2/tink"
 
-	"purser/internal/judging"
+	"purser/internal/changes"
 	"purser/internal/secrets"
 	"purser/internal/secrets/vault"
 )
@@ -42,7 +42,7 @@ func (f keysetFlags) kms() (tink.AEAD, error) {
 // open opens the keyset that the flags name. Without one, it opens the default keyset, and creates it if necessary. It
 // returns nil if defaultPath is also empty. keep does what the keyset needs until its context ends.
 func (f keysetFlags) open(ctx context.Context, defaultPath string, log *slog.Logger) (
-	keyset judging.Vault, keep func(context.Context), err error,
+	keyset changes.Vault, keep func(context.Context), err error,
 ) {
 	keep = func(context.Context) {}
 	path := cmp.Or(f.SecretsKeyset, defaultPath)

@@ -24,7 +24,6 @@ import (
 	"purser/internal/changes"
 	"purser/internal/fault"
 	"purser/internal/feed"
-	"purser/internal/judging"
 	"purser/internal/metrics"
 	"purser/internal/picture"
 	"purser/internal/propertygroups"
@@ -205,8 +204,8 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	engine := validations.NewEngine(validations.Options{
 		Extensions: []validations.Extension{propertygroups.Extension{}}, AssertFormats: c.AssertFormats,
 	})
-	rendered := cache.New[judging.RenderKey, judging.Rendering](int(*c.CacheSize))
-	kept := judging.NewDocumentCache(2 * int(*c.CacheSize))
+	rendered := cache.New[changes.RenderKey, changes.Rendering](int(*c.CacheSize))
+	kept := changes.NewDocumentCache(2 * int(*c.CacheSize))
 	service := changes.NewService(changes.Config{
 		Store: db, Engine: engine, Limits: c.document(), SiteDocuments: c.SiteDocuments,
 		ClientVersions: c.ClientVersion, Vault: keyset,
@@ -215,7 +214,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	})
 	questions := queries.NewService(queries.Config{
 		Store: db,
-		Renderer: judging.Renderer{
+		Renderer: changes.Renderer{
 			Engine: engine, Vault: keyset, Defaults: c.ClientVersion, Documents: kept, Compat: c.Compat == "deckhand",
 		},
 		Rendered: rendered, DefaultValidations: c.defaults(),

@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"time"
 
-	"purser/internal/judging"
+	"purser/internal/changes"
 	"purser/internal/store/stream"
 	"purser/internal/webhooks"
 )
@@ -42,7 +42,7 @@ func (f webhookFlags) proxy() (*url.URL, error) {
 }
 
 // open returns the webhook service.
-func (f webhookFlags) open(kept webhooks.Store, keyset judging.Vault, roots *x509.CertPool) (
+func (f webhookFlags) open(kept webhooks.Store, keyset changes.Vault, roots *x509.CertPool) (
 	*webhooks.Service, error,
 ) {
 	allowed, err := webhooks.ParseAllowed(f.WebhookAllow)

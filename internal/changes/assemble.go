@@ -4,13 +4,12 @@ import (
 	"slices"
 
 	"purser/internal/document"
-	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
 
 // newCommit returns the commit for a judged change.
-func newCommit(snapshot revisions.Snapshot, diff revisions.Diff, judgement judging.Judgement, kind revisions.Kind,
+func newCommit(snapshot revisions.Snapshot, diff revisions.Diff, judgement Judgement, kind revisions.Kind,
 	options revisions.Options,
 ) revisions.Commit {
 	c := revisions.Commit{
@@ -18,7 +17,7 @@ func newCommit(snapshot revisions.Snapshot, diff revisions.Diff, judgement judgi
 		Failures: judgement.Failures[:len(judgement.Failures)-judgement.Outside], Outside: judgement.Outside,
 		Begun: judgement.Begun, Ended: judgement.Ended, Settles: judgement.Settles,
 		Exact: diff.Exact || judgement.Exact || options.Expected != nil ||
-			slices.ContainsFunc(slices.Concat(diff.Added, diff.Removed), judging.Governs),
+			slices.ContainsFunc(slices.Concat(diff.Added, diff.Removed), Governs),
 		Revision: newRevision(snapshot, diff, judgement, kind, options),
 		Archives: map[document.Digest][]byte{},
 	}
@@ -39,7 +38,7 @@ func newCommit(snapshot revisions.Snapshot, diff revisions.Diff, judgement judgi
 	return c
 }
 
-func newRevision(snapshot revisions.Snapshot, diff revisions.Diff, judgement judging.Judgement, kind revisions.Kind,
+func newRevision(snapshot revisions.Snapshot, diff revisions.Diff, judgement Judgement, kind revisions.Kind,
 	options revisions.Options,
 ) revisions.Revision {
 	revision := revisions.Revision{

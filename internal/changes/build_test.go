@@ -14,7 +14,6 @@ import (
 	"purser/internal/cache"
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -88,7 +87,7 @@ func service(extensions ...validations.Extension) (*Service, *memory) {
 		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
 		Store:              m, Engine: validations.NewEngine(validations.Options{Extensions: extensions}),
 		Limits:   document.DefaultLimits(),
-		Rendered: cache.New[judging.RenderKey, judging.Rendering](cacheSize), Now: at, Observe: func(string, time.Duration) {},
+		Rendered: cache.New[RenderKey, Rendering](cacheSize), Now: at, Observe: func(string, time.Duration) {},
 	}), m
 }
 
@@ -129,7 +128,7 @@ func needed(t tester, s *Service, p Payload) revisions.Snapshot {
 type changed struct {
 	snapshot  revisions.Snapshot
 	diff      revisions.Diff
-	judgement judging.Judgement
+	judgement Judgement
 }
 
 // judgingPut plans and judges a PUT.

@@ -13,7 +13,6 @@ import (
 	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/secrets"
 	"purser/internal/validations"
@@ -292,9 +291,9 @@ func (s *Service) planned(ctx context.Context, from source, snapshot revisions.S
 // judged judges a diff. A diff that changes nothing has an empty judgement.
 func (s *Service) judged(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff,
 	options revisions.Options,
-) (judging.Judgement, error) {
+) (Judgement, error) {
 	if !diff.Changes {
-		return judging.Judgement{}, nil
+		return Judgement{}, nil
 	}
 	return s.newJudge(options).Judge(ctx, snapshot, diff)
 }
@@ -346,7 +345,7 @@ func (s *Service) packed(ctx context.Context, commit revisions.Commit) (
 }
 
 // append stores a commit and caches its rendered documents for later requests.
-func (s *Service) append(ctx context.Context, commit revisions.Commit, judgement judging.Judgement,
+func (s *Service) append(ctx context.Context, commit revisions.Commit, judgement Judgement,
 	options revisions.Options,
 ) (
 	Written, error,
@@ -365,7 +364,7 @@ func (s *Service) append(ctx context.Context, commit revisions.Commit, judgement
 	s.observe("store", began)
 	s.seen.Store(&revisions.Head{Revision: stored.Revision.ID, Stamp: stored.Revision.Stamp})
 	if rendered := judgement.Rendered; rendered != nil {
-		s.Rendered.Add(judging.RenderKey{Revision: stored.Revision.ID, Stamp: stored.Revision.Stamp, Cleartext: false},
+		s.Rendered.Add(RenderKey{Revision: stored.Revision.ID, Stamp: stored.Revision.Stamp, Cleartext: false},
 			*rendered, rendered.Size)
 	}
 	shown.Revision = stored.Revision
@@ -377,7 +376,7 @@ func (s *Service) append(ctx context.Context, commit revisions.Commit, judgement
 }
 
 // verdict returns the verdict on a new revision. Its only reported results are those a rollback carries over.
-func (s *Service) verdict(revision revisions.Revision, judgement judging.Judgement, carried []validations.Outcome,
+func (s *Service) verdict(revision revisions.Revision, judgement Judgement, carried []validations.Outcome,
 	viewer authz.Viewer,
 ) revisions.Shown {
 	outcomes := slices.Clone(carried)
@@ -389,6 +388,6 @@ func (s *Service) verdict(revision revisions.Revision, judgement judging.Judgeme
 		warnings = append(warnings, viewer.Warnings(result.Warnings)...)
 	}
 	verdict := s.DefaultValidations.Weigh(judgement.Policies, revision, outcomes, revision.CreatedAt)
-	verdict.Warnings = judging.WarningsUnder(verdict, warnings)
+	verdict.Warnings = WarningsUnder(verdict, warnings)
 	return revisions.Shown{Revision: revision, Verdict: verdict}
 }

@@ -13,13 +13,12 @@ import (
 	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
 
-// site is what somebody keeps in a site: the bodies of buckets, and how many documents these have together.
-type site struct {
+// contents are what somebody keeps in a site: the bodies of buckets, and how many documents these have together.
+type contents struct {
 	bodies    []string
 	documents int
 }
@@ -30,14 +29,14 @@ type site struct {
 type burden struct {
 	name   string
 	listed int
-	site   func(n int) site
+	site   func(n int) contents
 }
 
 // burdens are all kinds of them. New ones belong here.
 func burdens() []burden {
 	return []burden{
 		{"patterns that occur nowhere", 50, fewOf(func(i int) string {
-			return taking(i, "source", 20, "path: .t, pattern: NOWHERE, recurse: {depth: -1}", "{t: ["+listOf(200, "text %d")+"]}")
+			return taking(i, "source", 20, "path: .t, pattern: NOWHERE, recurse: {depth: -1}", "{t: ["+numbered(200, "text %d")+"]}")
 		})},
 		{"thousands of warnings", 50, fewOf(func(i int) string {
 			return taking(i, "source", 60, "path: .t, pattern: NOWHERE", "{t: text}")
@@ -56,9 +55,9 @@ func burdens() []burden {
 			return taking(i, "d0", 1, "path: .t", "{}")
 		})},
 		{"secrets", 0, eachOf(func(i int) string {
-			return secret(fmt.Sprintf("d%d", i), fmt.Sprintf("{x: %d, l: [%s]}", i, listOf(50, "v%d")))
+			return secret(fmt.Sprintf("d%d", i), fmt.Sprintf("{x: %d, l: [%s]}", i, numbered(50, "v%d")))
 		})},
-		{"what takes from secrets", 0, fewOf(func(i int) string { return taking(i, "secret", 5, "path: .t", "{l: ["+listOf(50, "v%d")+"]}") })},
+		{"what takes from secrets", 0, fewOf(func(i int) string { return taking(i, "secret", 5, "path: .t", "{l: ["+numbered(50, "v%d")+"]}") })},
 		{"warnings that depend on secrets", 50, fewOf(func(i int) string {
 			return taking(i, "secret", 20, "path: .t, pattern: NOWHERE", "{t: text}")
 		})},
@@ -75,15 +74,15 @@ func burdens() []burden {
 			}
 			return child(i, fmt.Sprintf("all: x, l%d: null", i))
 		})},
-		{"a document that takes too much work", 1, func(int) site {
-			places := "{l: [" + listOf(45_000, "%d") + "]}"
-			return site{[]string{taking(0, "source", 500, "path: '.l[*]'", places)}, 1}
+		{"a document that takes too much work", 1, func(int) contents {
+			places := "{l: [" + numbered(45_000, "%d") + "]}"
+			return contents{[]string{taking(0, "source", 500, "path: '.l[*]'", places)}, 1}
 		}},
 	}
 }
 
-// listOf writes n items of a list, each with its number.
-func listOf(n int, item string) string {
+// numbered writes n items of a list, each with its number.
+func numbered(n int, item string) string {
 	items := make([]string, n)
 	for i := range items {
 		items[i] = strings.ReplaceAll(item, "%d", strconv.Itoa(i))
@@ -92,14 +91,14 @@ func listOf(n int, item string) string {
 }
 
 // eachOf returns a site of n documents in a few buckets.
-func eachOf(document func(i int) string) func(n int) site {
-	return func(n int) site {
+func eachOf(document func(i int) string) func(n int) contents {
+	return func(n int) contents {
 		const buckets = 4
 		texts := make([]strings.Builder, buckets)
 		for i := range n {
 			texts[i%buckets].WriteString(document(i))
 		}
-		made := site{documents: n}
+		made := contents{documents: n}
 		for i := range texts {
 			made.bodies = append(made.bodies, texts[i].String())
 		}
@@ -108,8 +107,8 @@ func eachOf(document func(i int) string) func(n int) site {
 }
 
 // fewOf is eachOf with a tenth of the documents, for those that are large.
-func fewOf(document func(i int) string) func(n int) site {
-	return func(n int) site { return eachOf(document)(n / 10) }
+func fewOf(document func(i int) string) func(n int) contents {
+	return func(n int) contents { return eachOf(document)(n / 10) }
 }
 
 // substituting returns a document with substitutions.
@@ -130,8 +129,8 @@ func child(i int, selector string) string {
 }
 
 // harmless returns a site of as many documents with as many selectors and substitutions, which succeed.
-func harmless(like site) site {
-	var made site
+func harmless(like contents) contents {
+	var made contents
 	for _, body := range like.bodies {
 		text := ""
 		for _, part := range strings.Split(body, "---\n")[1:] {
@@ -159,7 +158,7 @@ type neighbour struct {
 }
 
 // neighbourOf fills a site, and begins anew with empty caches.
-func neighbourOf(t testing.TB, of site) *neighbour {
+func neighbourOf(t testing.TB, of contents) *neighbour {
 	t.Helper()
 	n := &neighbour{m: newMemory()}
 	n.restart()
@@ -175,8 +174,8 @@ func neighbourOf(t testing.TB, of site) *neighbour {
 func (n *neighbour) restart() {
 	const cacheSize = 64 << 20
 	s, _ := service()
-	s.Store, s.Vault, s.Documents = n.m, fakeVault{}, judging.NewDocumentCache(cacheSize)
-	s.DefaultValidations = append(revisions.Defaults{validations.SchemaValidation}, judging.RevisionValidations()...)
+	s.Store, s.Vault, s.Documents = n.m, fakeVault{}, NewDocumentCache(cacheSize)
+	s.DefaultValidations = append(revisions.Defaults{validations.SchemaValidation}, RevisionValidations()...)
 	n.service = s
 }
 
@@ -264,7 +263,7 @@ func heavy(from, n int) string {
 // None of them is refused for it, and all are answered soon.
 func TestPut_anew(t *testing.T) {
 	t.Parallel()
-	n := neighbourOf(t, site{[]string{heavy(0, 2), heavy(2, 2), heavy(4, 2), heavy(6, 2)}, 8})
+	n := neighbourOf(t, contents{[]string{heavy(0, 2), heavy(2, 2), heavy(4, 2), heavy(6, 2)}, 8})
 	for _, c := range []struct{ name, bucket, body string }{
 		{"after a restart", "mine", widget("mine", "{x: 1}")},
 		{"of another source", "base", layeringPolicy("policy") + widget("source", "{x: 2, text: a text}") + secret("secret", "{x: 1}")},
@@ -292,7 +291,7 @@ func TestPut_anew(t *testing.T) {
 // alone is stored, and keeps nobody else from being judged.
 func TestPut_tooMuchWork(t *testing.T) {
 	t.Parallel()
-	n := neighbourOf(t, site{})
+	n := neighbourOf(t, contents{})
 	ctx, end := budget.NewPool(4, time.Minute).Begin(t.Context())
 	defer end()
 	_, err := n.service.Put(ctx, "b", []byte(heavy(0, 8)), document.YAML, revisions.Options{})
@@ -315,7 +314,7 @@ func TestPut_tooMuchWork(t *testing.T) {
 func BenchmarkPut_beside(b *testing.B) {
 	for _, of := range burdens() {
 		made := of.site(1_000)
-		for name, site := range map[string]site{"costly": made, "harmless": harmless(made)} {
+		for name, site := range map[string]contents{"costly": made, "harmless": harmless(made)} {
 			b.Run(strings.ReplaceAll(of.name, " ", "_")+"/"+name, func(b *testing.B) {
 				n := neighbourOf(b, site)
 				n.change(b)

@@ -10,7 +10,6 @@ import (
 	"purser/internal/budget"
 	"purser/internal/budget/budgettest"
 	"purser/internal/document"
-	"purser/internal/judging"
 	"purser/internal/revisions"
 )
 
@@ -62,8 +61,8 @@ func puts() budgettest.Shapes {
 			body := []byte(layeringPolicy("policy") + of(n))
 			return func(ctx context.Context) {
 				s, _ := service()
-				s.Documents = judging.NewDocumentCache(64 << 20)
-				s.DefaultValidations = append(s.DefaultValidations, judging.RevisionValidations()...)
+				s.Documents = NewDocumentCache(64 << 20)
+				s.DefaultValidations = append(s.DefaultValidations, RevisionValidations()...)
 				_, _ = s.Put(ctx, "b", body, document.YAML, revisions.Options{DryRun: true})
 			}
 		}

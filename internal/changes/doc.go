@@ -8,7 +8,7 @@
 //	Store.Snapshot(need) ──┘              │                    │
 //	                                      └───── preview ◄─────┘
 //
-// plan and judge (in package judging) are pure functions without access to a store. A Need lists the parts of the site
+// plan and judge are pure functions without access to a store. A Need lists the parts of the site
 // that they use; these are read in one round trip, at one moment. If the first snapshot shows that more is needed, a
 // second one replaces it. A rollback makes its Diff without a Payload.
 //

@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -30,13 +29,13 @@ func TestRenderer_Kept(t *testing.T) {
 		}
 		return documents
 	}
-	r := judging.Renderer{
+	r := Renderer{
 		Engine: validations.NewEngine(validations.Options{}), Vault: s.Vault,
-		Documents: judging.NewDocumentCache(1 << 20),
+		Documents: NewDocumentCache(1 << 20),
 	}
 	render := func(documents []*revisions.Stored) map[string]*revisions.Stored {
 		rendered, err := r.Render(t.Context(), 1, documents, nil)
-		plain, plainErr := judging.Renderer{Engine: r.Engine, Vault: s.Vault}.Render(t.Context(), 1, documents, nil)
+		plain, plainErr := Renderer{Engine: r.Engine, Vault: s.Vault}.Render(t.Context(), 1, documents, nil)
 		if err != nil || plainErr != nil {
 			t.Fatal(err, plainErr)
 		}

@@ -10,7 +10,6 @@ import (
 	"purser/internal/authz"
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/secrets"
 	"purser/internal/validations"
@@ -21,7 +20,7 @@ type Draft struct {
 	Written // as of a dry run; all of the server's validations count, optional ones only if a policy lists them
 
 	Policies []validations.Policy // among the documents
-	Rendered *judging.Rendering   // nil unless the documents render to valid ones
+	Rendered *Rendering           // nil unless the documents render to valid ones
 }
 
 // Decode decodes the items that are not decoded yet. It returns all items and, for each, its fault or nil. Like Judge
@@ -86,7 +85,7 @@ func (s *Service) Judge(ctx context.Context, items []Item, whole bool, viewer au
 	}
 	judge := s.newJudge(options)
 	if judge.Always = []string{}; whole {
-		judge.Always = judging.RevisionValidations()
+		judge.Always = RevisionValidations()
 	}
 	judgement, err := judge.Judge(ctx, snapshot, diff)
 	if err != nil {
@@ -118,7 +117,7 @@ func (s *Service) Judge(ctx context.Context, items []Item, whole bool, viewer au
 // faults name documents and paths (see package rendering). The path of an override finding names resources and is left
 // out. The caller must check whether the path of a schema finding lies in data, or in a schema, that came from a
 // secret.
-func withoutValues(results []judging.RevisionResult, withheld string) []judging.RevisionResult {
+func withoutValues(results []RevisionResult, withheld string) []RevisionResult {
 	shown := slices.Clone(results)
 	for i := range shown {
 		shown[i].Messages, shown[i].Warnings = slices.Clone(shown[i].Messages), slices.Clone(shown[i].Warnings)

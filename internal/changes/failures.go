@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"purser/internal/document"
-	"purser/internal/judging"
 	"purser/internal/revisions"
 )
 
@@ -14,7 +13,7 @@ type failing struct{ first, last revisions.Stamp }
 
 // failuresOf returns a digest that identifies what fails in a revision that was made, and why, so that this need not be
 // read again for each revision in which nothing else fails. It depends on secrets, so it stays in memory.
-func (s *Service) failuresOf(stored revisions.Commit, results []judging.RevisionResult) document.Digest {
+func (s *Service) failuresOf(stored revisions.Commit, results []RevisionResult) document.Digest {
 	of := failing{stored.Revision.Stamp, stored.Revision.Stamp}
 	before := s.failing.Load()
 	if before != nil && before.last == stored.Base.Stamp && len(stored.Begun)+len(stored.Ended) == 0 {

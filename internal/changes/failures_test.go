@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"purser/internal/document"
-	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -15,7 +14,7 @@ import (
 func TestService_failuresOf(t *testing.T) {
 	t.Parallel()
 	s, m := service()
-	s.DefaultValidations = append(revisions.Defaults{validations.SchemaValidation}, judging.RevisionValidations()[:2]...)
+	s.DefaultValidations = append(revisions.Defaults{validations.SchemaValidation}, RevisionValidations()[:2]...)
 	made := 0
 	beside := func() document.Digest {
 		made++

@@ -17,7 +17,6 @@ import (
 	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/secrets"
 	"purser/internal/validations"
@@ -553,7 +552,7 @@ func TestJudge_validateWhole(t *testing.T) {
 				t.Errorf("rendered %v, exact %v", got.judgement.Rendered != nil, got.judgement.Exact)
 			}
 			written := put(t, s, "b", c.body)
-			if _, kept := s.Rendered.Get(judging.RenderKey{
+			if _, kept := s.Rendered.Get(RenderKey{
 				Revision: written.Revision, Stamp: written.Stamp,
 				Cleartext: false,
 			}); kept != c.rendered {

@@ -8,7 +8,6 @@ import (
 	"purser/internal/authz"
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -48,7 +47,7 @@ type Finding struct {
 
 // previewNeed returns the parts of the site needed to describe the violations of a snapshot.
 func previewNeed(snapshot revisions.Snapshot) revisions.Need {
-	need := revisions.Need{Kinds: judging.Kinds(snapshot.Failing)}
+	need := revisions.Need{Kinds: Kinds(snapshot.Failing)}
 	byID := byID(snapshot.Failing)
 	for _, violation := range snapshot.Violations {
 		if doc := byID[violation.Document]; doc != nil {
@@ -60,7 +59,7 @@ func previewNeed(snapshot revisions.Snapshot) revisions.Need {
 
 // preview returns the answer to a dry run.
 func (s *Service) preview(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff,
-	judgement judging.Judgement, kind revisions.Kind,
+	judgement Judgement, kind revisions.Kind,
 	options revisions.Options,
 ) (Written, error) {
 	viewer := options.Viewer
@@ -89,15 +88,15 @@ func (s *Service) preview(ctx context.Context, snapshot revisions.Snapshot, diff
 		preview.Shown = revisions.Shown{Revision: snapshot.Newest, Verdict: verdict}
 	}
 	if !s.Compat && !slices.Contains(preview.Verdict.Made(), validations.CoverageValidation) {
-		documents := judging.BySchema(revisions.Visible(viewer, diff.After(snapshot.Documents)))
-		preview.Uncovered = judging.Coverage(documents)
+		documents := BySchema(revisions.Visible(viewer, diff.After(snapshot.Documents)))
+		preview.Uncovered = Coverage(documents)
 		if warning := validations.CoverageWarning(preview.Uncovered); warning != "" {
 			preview.Verdict.Warnings = append([]string{warning}, preview.Verdict.Warnings...)
 		}
 	}
 	var strays []string
 	for _, of := range findings {
-		strays = judging.AppendStrays(strays, of.About, of.Notes)
+		strays = AppendStrays(strays, of.About, of.Notes)
 	}
 	if !s.Compat {
 		preview.Verdict.Warnings = append(preview.Verdict.Warnings, strays...)
@@ -121,11 +120,11 @@ func previewBuckets(before []string, diff revisions.Diff, removed,
 // previewFindings describes the entries of a schema validation that fail or have notes, except those about encrypted
 // documents that the viewer may not see.
 func (s *Service) previewFindings(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff,
-	judgement judging.Judgement,
+	judgement Judgement,
 	viewer authz.Viewer,
 ) (findings []Finding, err error) {
 	about := subjects(snapshot, diff)
-	described := judging.Described{
+	described := Described{
 		Findings: map[validations.Pair][]validations.Finding{}, Texts: map[document.Digest][]byte{},
 		Versions: func() (validations.ClientVersions, error) { return judgement.ClientVersions, nil },
 	}

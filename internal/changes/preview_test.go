@@ -10,7 +10,6 @@ import (
 
 	"purser/internal/authz"
 	"purser/internal/document"
-	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -167,7 +166,7 @@ func TestDescribe_bounded(t *testing.T) {
 	}
 	found := map[validations.Pair][]validations.Finding{validations.PairOf(doc.Digest, rule): {finding}}
 	texts := map[document.Digest][]byte{rule.Schema: []byte(`{"type":"string"}`)}
-	described := judging.Described{Rows: rows, Findings: found, Texts: texts}
+	described := Described{Rows: rows, Findings: found, Texts: texts}
 	errs, err := s.renderer(false).Describe(t.Context(), authz.Viewer{}, described, true)
 	if err != nil {
 		t.Fatal(err)

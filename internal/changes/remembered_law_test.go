@@ -11,7 +11,6 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/document"
-	"purser/internal/judging"
 	"purser/internal/puppet"
 	"purser/internal/revisions"
 	"purser/internal/validations"
@@ -186,7 +185,7 @@ func tenantOf(t testing.TB, of load, bodies []string) *tenant {
 		put(t, s, fmt.Sprint("b", i), body)
 	}
 	again, _ := service()
-	again.Store, again.Vault, again.Documents = m, fakeVault{}, judging.NewDocumentCache(64<<20)
+	again.Store, again.Vault, again.Documents = m, fakeVault{}, NewDocumentCache(64<<20)
 	again.DefaultValidations = append(revisions.Defaults{validations.SchemaValidation}, of.requires)
 	return &tenant{service: again, change: of.change}
 }

@@ -15,7 +15,6 @@ import (
 	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/judging"
 	"purser/internal/puppet"
 	"purser/internal/revisions"
 	"purser/internal/validations"
@@ -63,10 +62,10 @@ func TestRenderer_remembers_law(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s, _ := service()
 		s.Vault = fakeVault{}
-		renderer := func(documents *judging.DocumentCache, engine *validations.Engine, withhold bool) judging.Renderer {
-			return judging.Renderer{Engine: engine, Vault: s.Vault, Documents: documents, Withhold: withhold}
+		renderer := func(documents *DocumentCache, engine *validations.Engine, withhold bool) Renderer {
+			return Renderer{Engine: engine, Vault: s.Vault, Documents: documents, Withhold: withhold}
 		}
-		kept, engine := judging.NewDocumentCache(1<<20), validations.NewEngine(validations.Options{})
+		kept, engine := NewDocumentCache(1<<20), validations.NewEngine(validations.Options{})
 		for range rapid.IntRange(2, 4).Draw(rt, "revisions") {
 			documents := storedOf(rt, s, drawnSite(rt))
 			for _, name := range []string{validations.RenderingValidation, validations.PuppetValidation} {

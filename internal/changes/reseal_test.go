@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"purser/internal/document"
-	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/secrets"
 )
@@ -27,7 +26,7 @@ func (s sealedStore) Outdated(_ context.Context, _ []byte, after document.Digest
 	for i := int(after[0]) + 1; i <= s.secrets && len(found) < limit; i++ {
 		id := document.Identity{Schema: "a/B/v1", Name: strconv.Itoa(i)}
 		found = append(found, revisions.SealedContent{
-			Digest: document.Digest{byte(i)}, Reference: secrets.Reference(judging.PlaceOf(id), document.Digest{}),
+			Digest: document.Digest{byte(i)}, Reference: secrets.Reference(PlaceOf(id), document.Digest{}),
 		})
 	}
 	return found, nil
@@ -50,7 +49,7 @@ func (v oldVault) Reseal(_ context.Context, place secrets.Place, _ []byte) ([]by
 func TestService_Reseal_missingKeys(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		vault   judging.Vault
+		vault   Vault
 		secrets int
 		want    string // the only line
 	}{

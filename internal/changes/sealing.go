@@ -10,7 +10,6 @@ import (
 	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/secrets"
 )
@@ -29,7 +28,7 @@ func (s *Service) conceal(entry document.Entry, doc *document.Document) (*docume
 	hidden := *doc
 	hidden.Segment = document.Digest{} // it could reveal something, as keys could
 	hidden.Notes = document.Unnamed(doc.Notes)
-	place := judging.PlaceOf(doc.Identity)
+	place := PlaceOf(doc.Identity)
 	reference := secrets.Reference(place, s.Vault.Digest(place, doc.Digest[:]))
 	if secrets.IsReference(value) {
 		given, _ := value.(string)
@@ -68,7 +67,7 @@ func foreignReference(e document.Entry, doc *document.Document) error {
 // distinct returns a cleartext document with a digest that no reference to a secret can have, because the store keeps
 // only one content per digest.
 func distinct(doc *document.Document) *document.Document {
-	if !bytes.HasPrefix(doc.Data, []byte(judging.ReferencePrefix)) {
+	if !bytes.HasPrefix(doc.Data, []byte(ReferencePrefix)) {
 		return doc
 	}
 	other := *doc
@@ -83,7 +82,7 @@ func (s *Service) seal(ctx context.Context, snapshot revisions.Snapshot, diff re
 	var fresh []*revisions.Stored
 	for _, doc := range diff.Added {
 		switch {
-		case !judging.Refers(doc) || doc.Sealed != nil:
+		case !Refers(doc) || doc.Sealed != nil:
 		case doc.Secret != nil:
 			fresh = append(fresh, doc)
 		case snapshot.Contents[doc.Digest].Sealed == nil:
@@ -98,7 +97,7 @@ func (s *Service) seal(ctx context.Context, snapshot revisions.Snapshot, diff re
 	texts := make([]document.Document, len(fresh))
 	err := budget.ForEach(ctx, len(fresh), func(_ *budget.Meter, i int) (err error) {
 		texts[i] = *fresh[i].Document
-		texts[i].Sealed, err = s.Vault.Seal(ctx, judging.PlaceOf(fresh[i].Identity), fresh[i].Secret)
+		texts[i].Sealed, err = s.Vault.Seal(ctx, PlaceOf(fresh[i].Identity), fresh[i].Secret)
 		return err
 	})
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"purser/internal/authz"
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/judging"
 	"purser/internal/revisions"
 )
 
@@ -71,7 +70,7 @@ func TestService_conceal_refused(t *testing.T) {
 	broken := errors.New("out of order")
 	for _, c := range []struct {
 		name    string
-		vault   judging.Vault
+		vault   Vault
 		options revisions.Options
 		kind    fault.Kind
 		want    string
@@ -105,7 +104,7 @@ func TestService_conceal_empty(t *testing.T) {
 	for _, data := range []string{"{}", "[]", `""`, "null"} {
 		s, m := service()
 		put(t, s, "a", secret("s1", data))
-		if doc := m.live[0]; doc.Traits().Encrypted || judging.Refers(doc) {
+		if doc := m.live[0]; doc.Traits().Encrypted || Refers(doc) {
 			t.Errorf("%s: metadata %s, data %s", data, doc.Metadata, doc.Data)
 		}
 	}

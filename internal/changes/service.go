@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"purser/internal/document"
-	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -18,11 +17,11 @@ type Config struct {
 	// SiteDocuments is the number of documents above which no change adds any; 0 is no limit.
 	SiteDocuments int
 	// Rendered keeps rendered revisions.
-	Rendered *judging.RenderCache
+	Rendered *RenderCache
 	// Documents caches documents of rendered revisions; nil caches nothing.
-	Documents *judging.DocumentCache
+	Documents *DocumentCache
 	// Vault seals secrets; nil refuses them.
-	Vault judging.Vault
+	Vault Vault
 	// ClientVersions are the versions of plugins that no document of a revision names.
 	ClientVersions map[string]string
 	// DefaultValidations count if no policy is in force.
@@ -72,14 +71,14 @@ func beside(work func()) (wait func()) {
 }
 
 // newJudge returns the Judge of a change.
-func (s *Service) newJudge(options revisions.Options) judging.Judge {
-	return judging.Judge{
+func (s *Service) newJudge(options revisions.Options) Judge {
+	return Judge{
 		Renderer: s.renderer(options.DryRun && !options.Viewer.Encrypted), Defaults: s.DefaultValidations,
 	}
 }
 
-func (s *Service) renderer(withhold bool) judging.Renderer {
-	return judging.Renderer{
+func (s *Service) renderer(withhold bool) Renderer {
+	return Renderer{
 		Engine: s.Engine, Vault: s.Vault, Defaults: s.ClientVersions, Documents: s.Documents, Compat: s.Compat,
 		Withhold: withhold,
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"purser/internal/authz"
-	"purser/internal/judging"
 	"purser/internal/revisions"
 )
 
@@ -18,7 +17,7 @@ type Summary struct {
 }
 
 // summarize counts the effects of a change. It may use what summaryNeed asks for.
-func summarize(snapshot revisions.Snapshot, diff revisions.Diff, judgement judging.Judgement,
+func summarize(snapshot revisions.Snapshot, diff revisions.Diff, judgement Judgement,
 	viewer authz.Viewer,
 ) Summary {
 	added, removed := revisions.Visible(viewer, diff.Added), revisions.Visible(viewer, diff.Removed)

@@ -6,7 +6,6 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/judging"
 	"purser/internal/revisions"
 )
 
@@ -24,7 +23,7 @@ func copies(name string, n int) string {
 func TestPut_siteTooLarge(t *testing.T) {
 	t.Parallel()
 	s, m := service()
-	s.DefaultValidations = append(s.DefaultValidations, judging.RevisionValidations()...)
+	s.DefaultValidations = append(s.DefaultValidations, RevisionValidations()...)
 	put(t, s, "source", largeSource(1_000_000))
 	put(t, s, "copies", copies("c", 65))
 	for _, c := range []struct{ bucket, body string }{{"more", copies("more", 3)}, {"source", largeSource(1_050_000)}} {
@@ -49,7 +48,7 @@ func TestPut_siteTooLarge_before(t *testing.T) {
 		put(t, s, bucket, body)
 	}
 	s, _ = service()
-	s.Store, s.DefaultValidations = m, append(s.DefaultValidations, judging.RevisionValidations()...)
+	s.Store, s.DefaultValidations = m, append(s.DefaultValidations, RevisionValidations()...)
 	for _, c := range []struct {
 		bucket, body string
 		refused      bool

@@ -9,13 +9,12 @@ import (
 	"purser/internal/authz"
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/judging"
 	"purser/internal/revisions"
 )
 
 // usesNeed returns the parts of the site needed to find the uses of encrypted documents that a change adds.
 func usesNeed(diff revisions.Diff, options revisions.Options) revisions.Need {
-	return revisions.Need{Documents: options.WithoutUse && diff.Changes && judging.MayAddUses(diff)}
+	return revisions.Need{Documents: options.WithoutUse && diff.Changes && MayAddUses(diff)}
 }
 
 // checkUses refuses a change that adds a use of encrypted documents. Fault: Forbidden.
@@ -35,10 +34,10 @@ func (s *Service) checkUses(ctx context.Context, from source, snapshot revisions
 
 // mayNotUse returns the fault for a caller who may not add uses of encrypted documents. place says where a document is
 // in the body.
-func mayNotUse(uses []judging.Use, place func(document.Identity) string) error {
+func mayNotUse(uses []Use, place func(document.Identity) string) error {
 	const most = 10
-	slices.SortFunc(uses, func(a, b judging.Use) int { return strings.Compare(a.String(), b.String()) })
-	uses = slices.CompactFunc(uses, func(a, b judging.Use) bool { return a.String() == b.String() })
+	slices.SortFunc(uses, func(a, b Use) int { return strings.Compare(a.String(), b.String()) })
+	uses = slices.CompactFunc(uses, func(a, b Use) bool { return a.String() == b.String() })
 	f := fault.New(fault.Forbidden, "HTTPForbidden",
 		"Policy doesn't allow %s to be performed: the change would make documents depend on encrypted ones, or check "+
 			"them. Nothing was changed. Leave out what the list names, or have somebody make the change who passes this rule",

@@ -13,7 +13,6 @@ import (
 	"purser/internal/budget"
 	"purser/internal/changes"
 	"purser/internal/document"
-	"purser/internal/judging"
 	"purser/internal/propertygroups"
 	"purser/internal/validations"
 )
@@ -51,7 +50,7 @@ const (
 type Checker struct {
 	options  Options
 	service  *changes.Service
-	renderer judging.Renderer
+	renderer changes.Renderer
 	limits   document.Limits
 	known    map[document.Digest]*document.Document // of the last check, by the digest of their text
 }
@@ -67,14 +66,14 @@ func New(options Options) *Checker {
 	engine := validations.NewEngine(validations.Options{
 		Extensions: []validations.Extension{propertygroups.Extension{}}, AssertFormats: options.AssertFormats,
 	})
-	kept, limits := judging.NewDocumentCache(keptSize), document.DefaultLimits()
+	kept, limits := changes.NewDocumentCache(keptSize), document.DefaultLimits()
 	return &Checker{
 		options: options, limits: limits,
 		service: changes.NewService(changes.Config{
 			Engine: engine, Limits: limits, Documents: kept, Vault: changes.Unkept{}, ClientVersions: options.ClientVersions,
 			DefaultValidations: validations.Own(), Now: time.Now,
 		}),
-		renderer: judging.Renderer{
+		renderer: changes.Renderer{
 			Engine: engine, Vault: changes.Unkept{}, Defaults: options.ClientVersions, Documents: kept,
 		},
 	}
@@ -388,7 +387,7 @@ func (r *run) judge(ctx context.Context) error {
 		}
 	}
 	if draft.Rendered != nil {
-		r.report.Rendered = judging.Redacted(draft.Rendered.Documents)
+		r.report.Rendered = changes.Redacted(draft.Rendered.Documents)
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"purser/internal/check"
-	"purser/internal/findings"
+	"purser/internal/queries"
 	"purser/internal/validations"
 )
 
@@ -406,7 +406,7 @@ func TestBaseline(t *testing.T) {
 	if after.Known != 4 || len(after.Findings) != 2 || after.Findings[0].Document.Name != "c" {
 		t.Errorf("%d known; left:\n%s", after.Known, strings.Join(lines(after), "\n"))
 	}
-	if !after.Fails(findings.Error) || before.Without(baseline).Fails(findings.Info) {
+	if !after.Fails(queries.LevelError) || before.Without(baseline).Fails(queries.LevelInfo) {
 		t.Error("what is new does not fail, or what is known does")
 	}
 	if _, err := check.ReadBaseline(t.Context(), []byte("findngs: []")); err == nil {

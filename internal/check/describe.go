@@ -10,7 +10,7 @@ import (
 	"purser/internal/authz"
 	"purser/internal/changes"
 	"purser/internal/document"
-	"purser/internal/findings"
+	"purser/internal/queries"
 	"purser/internal/validations"
 	"purser/internal/words"
 )
@@ -26,14 +26,14 @@ func (r *run) describe(ctx context.Context, draft changes.Draft) error {
 		byIdentity[item.Document.Identity] = i
 	}
 	x := &tracer{run: r, documents: draft.Documents}
-	list := findings.OfPreview(draft.Preview, findings.Query{Limit: math.MaxInt})
+	list := queries.OfPreview(draft.Preview, queries.FindingsQuery{Limit: math.MaxInt})
 	if unlisted := list.Total - len(list.Findings); unlisted > 0 && len(r.items) > 0 {
 		r.add(r.of[0], r.position(0, nil), Finding{
-			Level: findings.Error, Rule: ruleUnlisted, Advice: adviceOf(ruleUnlisted),
+			Level: queries.LevelError, Rule: ruleUnlisted, Advice: adviceOf(ruleUnlisted),
 			Message: words.Count(unlisted, "more error") + " of the same validations, which are not listed",
 		})
 	}
-	found, err := findings.Locate(ctx, x.open(ctx, list.Findings, byIdentity), draft.Written)
+	found, err := queries.Locate(ctx, x.open(ctx, list.Findings, byIdentity), draft.Written)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (r *run) describe(ctx context.Context, draft changes.Draft) error {
 }
 
 // findingOf converts a finding of the server, without its place.
-func (r *run) findingOf(f *findings.Finding) Finding {
+func (r *run) findingOf(f *queries.Finding) Finding {
 	finding := Finding{
 		Level: f.Level, Rule: ruleOf(f), Document: f.Document, Bucket: f.Bucket, Path: f.Path, Broken: f.Rule,
 		Message: f.Message, Causes: f.Causes,
@@ -89,7 +89,7 @@ func (r *run) notes(ctx context.Context, draft changes.Draft) {
 				continue
 			}
 			f := Finding{
-				Level: findings.Warning, Rule: ruleDuplicateKey, Document: doc.Identity, Bucket: doc.Bucket, Message: note.Message,
+				Level: queries.LevelWarning, Rule: ruleDuplicateKey, Document: doc.Identity, Bucket: doc.Bucket, Message: note.Message,
 				Advice: adviceOf(ruleDuplicateKey),
 			}
 			at := r.position(i, nil)

@@ -1,7 +1,7 @@
 // Package check reports the findings that a server would report about files, as one revision of their own site.
 //
 // It implements `purser check`. The checks are those of the server: package document reads the documents, package
-// changes judges them, and package findings describes the findings, for a site that has no other documents.
+// changes judges them, and package queries describes the findings, for a site that has no other documents.
 //
 //	files ──split──► texts ──decode──► documents ──judge──► findings ──locate──► report
 //	                   ▲                   │

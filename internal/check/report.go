@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"purser/internal/document"
-	"purser/internal/findings"
+	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -36,7 +36,7 @@ type Report struct {
 const maxFindings = 10_000
 
 // Level is the severity of a finding: an Error fails a revision, a Warning is a likely mistake.
-type Level = findings.Level
+type Level = queries.Level
 
 // Finding is a problem found by a check.
 type Finding struct {

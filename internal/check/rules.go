@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"purser/internal/findings"
+	"purser/internal/queries"
 	"purser/internal/validations"
 	"purser/internal/words"
 )
@@ -111,7 +111,7 @@ func byErrorType(errorType string) string {
 }
 
 // ruleOf returns the rule of a finding of the server.
-func ruleOf(f *findings.Finding) string {
+func ruleOf(f *queries.Finding) string {
 	if rule := byErrorType(f.Rule); rule != "" {
 		return rule
 	}

@@ -9,7 +9,7 @@ import (
 
 	"purser/internal/authz"
 	"purser/internal/document"
-	"purser/internal/findings"
+	"purser/internal/queries"
 	"purser/internal/rendering"
 	"purser/internal/revisions"
 	"purser/internal/validations"
@@ -28,7 +28,7 @@ type tracer struct {
 
 // trace returns the item and position where the value of a finding was written, and the steps from there. The item is
 // negative if they are unknown: the value is missing, or several documents contributed parts of it.
-func (x *tracer) trace(ctx context.Context, item int, f *findings.Finding) (
+func (x *tracer) trace(ctx context.Context, item int, f *queries.Finding) (
 	from int, at document.Position, chain []Step,
 ) {
 	if !strings.HasPrefix(f.Path, ".data") || x.isEncrypted(item) || x.documents[item].Traits().Final() {
@@ -55,8 +55,8 @@ func (x *tracer) trace(ctx context.Context, item int, f *findings.Finding) (
 
 // open returns findings. A withheld finding keeps its place only if that reveals nothing about a secret. The others are
 // reduced to one per document, without a place in it.
-func (x *tracer) open(ctx context.Context, found []findings.Finding, items map[document.Identity]int) (
-	shown []findings.Finding,
+func (x *tracer) open(ctx context.Context, found []queries.Finding, items map[document.Identity]int) (
+	shown []queries.Finding,
 ) {
 	closed := map[document.Identity]bool{}
 	for _, f := range found {
@@ -79,7 +79,7 @@ func (x *tracer) open(ctx context.Context, found []findings.Finding, items map[d
 
 // isOpen reports whether the place of a withheld finding reveals nothing about a secret, because neither the value
 // there nor the schema depends on one.
-func (x *tracer) isOpen(ctx context.Context, item int, f *findings.Finding) bool {
+func (x *tracer) isOpen(ctx context.Context, item int, f *queries.Finding) bool {
 	if !strings.HasPrefix(f.Path, ".data") || x.isEncrypted(item) || x.documents[item].Traits().Final() {
 		return false
 	}
@@ -106,7 +106,7 @@ func isWithin(path, other string) bool {
 }
 
 // leaf returns the first leaf at or below the value of a finding, if all of these leaves come from one document.
-func (x *tracer) leaf(ctx context.Context, item int, f *findings.Finding) (*rendering.Leaf, rendering.Trail) {
+func (x *tracer) leaf(ctx context.Context, item int, f *queries.Finding) (*rendering.Leaf, rendering.Trail) {
 	explanation := x.explain(ctx, item)
 	if explanation == nil {
 		return nil, rendering.Trail{}
@@ -158,7 +158,7 @@ func plain(parts []string) []string {
 
 // written returns the path of the value of a finding in the document that wrote a leaf. The value is the leaf or
 // contains it.
-func written(leaf rendering.Leaf, f *findings.Finding) []string {
+func written(leaf rendering.Leaf, f *queries.Finding) []string {
 	origin, rendered := document.SplitPath(leaf.Path), plain(leaf.Parts)
 	inside := len(rendered) - (len(f.Place()) - 1)
 	if inside <= 0 || inside > len(origin) {

@@ -9,7 +9,7 @@ import (
 
 	"purser/internal/changes"
 	"purser/internal/document"
-	"purser/internal/findings"
+	"purser/internal/queries"
 )
 
 var (
@@ -39,7 +39,7 @@ func (r *run) unquoted(ctx context.Context, draft changes.Draft) error {
 		for _, at := range positions {
 			if found := unquotedValue.FindSubmatch(r.raw(r.of[i], at.Line)); found != nil {
 				r.add(r.of[i], at, Finding{
-					Level: findings.Warning, Rule: ruleUnquoted, Document: doc.Identity, Bucket: doc.Bucket,
+					Level: queries.LevelWarning, Rule: ruleUnquoted, Document: doc.Identity, Bucket: doc.Bucket,
 					Message: fmt.Sprintf("The value is null: what begins with '%s' is not read as text", found[1]),
 					Advice:  adviceOf(ruleUnquoted),
 				})

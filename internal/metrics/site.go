@@ -10,7 +10,6 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/cache"
-	"purser/internal/findings"
 	"purser/internal/queries"
 	"purser/internal/validations"
 )
@@ -131,12 +130,12 @@ func (s *site) collectRequired(gauge func(*prometheus.Desc, float64, ...string),
 
 // countsOf returns the numbers of findings, including one of errors for each validation with its own label. The few
 // validations of the server always have one.
-func countsOf(overview queries.Overview, named map[string]bool) map[findings.Counted]int {
+func countsOf(overview queries.Overview, named map[string]bool) map[queries.Counted]int {
 	own := append(validations.Own(), validations.SchemaValidationAlias)
 	own = append(own, validations.Optional()...)
-	counts := map[findings.Counted]int{}
+	counts := map[queries.Counted]int{}
 	for name := range named {
-		counts[findings.Counted{Validation: name, Level: findings.Error}] = 0
+		counts[queries.Counted{Validation: name, Level: queries.LevelError}] = 0
 	}
 	for of, n := range overview.Counts {
 		if !named[of.Validation] && !slices.Contains(own, of.Validation) {

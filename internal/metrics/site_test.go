@@ -17,7 +17,6 @@ import (
 	"github.com/prometheus/common/expfmt"
 
 	"purser/internal/budget"
-	"purser/internal/findings"
 	"purser/internal/queries"
 	"purser/internal/validations"
 )
@@ -61,10 +60,10 @@ func TestSite(t *testing.T) {
 			{Name: "mini", PostedAt: at(), ExpiresAt: at().Add(time.Hour)},
 			{Name: "new", Status: validations.Missing},
 		},
-		Counts: map[findings.Counted]findings.Number{
-			{Validation: "new"}: {Findings: 1}, {Validation: "stray", Level: findings.Warning}: {Findings: 2},
-			{Validation: "stray2", Level: findings.Warning}:                     {Findings: 3},
-			{Validation: validations.SchemaValidation, Level: findings.Warning}: {Findings: 4},
+		Counts: map[queries.Counted]queries.Number{
+			{Validation: "new"}: {Findings: 1}, {Validation: "stray", Level: queries.LevelWarning}: {Findings: 2},
+			{Validation: "stray2", Level: queries.LevelWarning}:                     {Findings: 3},
+			{Validation: validations.SchemaValidation, Level: queries.LevelWarning}: {Findings: 4},
 		},
 	}
 	overview.ID, overview.CreatedAt, overview.Verdict.Status = 7, at(), validations.Failure
@@ -122,13 +121,13 @@ func TestSite(t *testing.T) {
 // The number of series is bounded, however many validations policies name and whatever their names.
 func TestSite_bounded(t *testing.T) {
 	t.Parallel()
-	overview := queries.Overview{Counts: map[findings.Counted]findings.Number{}}
+	overview := queries.Overview{Counts: map[queries.Counted]queries.Number{}}
 	overview.ID = 1
 	name := func(i int) string { return fmt.Sprintf("validation-%d", i) }
 	for i := range 1000 {
 		overview.Required = append(overview.Required, queries.Watched{Name: name(i), PostedAt: at(), ExpiresAt: at()})
-		for level := findings.Error; level <= findings.Info; level++ {
-			overview.Counts[findings.Counted{Validation: name(i), Level: level}] = findings.Number{Findings: 1}
+		for level := queries.LevelError; level <= queries.LevelInfo; level++ {
+			overview.Counts[queries.Counted{Validation: name(i), Level: level}] = queries.Number{Findings: 1}
 		}
 	}
 	overview.Required = append([]queries.Watched{{Name: strings.Repeat("x", 1<<20)}, {Name: "\xff"}, {Name: "other"}}, overview.Required...)

@@ -8,9 +8,9 @@ import (
 	"fmt"
 
 	"purser/internal/budget"
+	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/judging"
 	"purser/internal/puppet"
 	"purser/internal/queries"
 	"purser/internal/revisions"
@@ -48,7 +48,7 @@ func Of(ctx context.Context, view queries.View, id int64, node puppet.Node) (set
 		return set, err
 	}
 	set.Revision = shown.Revision
-	set.Overrides, err = judging.GatherOverrides(budget.NewMeter(ctx), rendered.Documents, rendered.Documents, &node)
+	set.Overrides, err = changes.GatherOverrides(budget.NewMeter(ctx), rendered.Documents, rendered.Documents, &node)
 	if err != nil {
 		return set, about(err, id)
 	}
@@ -66,7 +66,7 @@ func invalid(set Set, problems []puppet.Problem) error {
 	}
 	f := fault.New(fault.Invalid, "PuppetOverrideInvalid", "The overrides of revision %d cannot be applied",
 		set.Revision.ID)
-	f.Messages = judging.OverrideMessages(set.Documents, problems)
+	f.Messages = changes.OverrideMessages(set.Documents, problems)
 	for i := range f.Messages { // errors have no paths of their own
 		f.Messages[i].Message = f.Messages[i].Path + ": " + f.Messages[i].Message
 	}

@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"purser/internal/changes"
 	"purser/internal/document"
-	"purser/internal/judging"
 	"purser/internal/rendering"
 	"purser/internal/revisions"
 	"purser/internal/validations"
@@ -28,7 +28,7 @@ const (
 // It is as in the rendering of the whole revision. known is false where that is in the cache; if it may have errors,
 // which a selection does not hide; if several documents are selected, whose order depends on all others; and if one
 // depends on too many.
-func (v View) renderedApart(ctx context.Context, key judging.RenderKey, selection Selection) (
+func (v View) renderedApart(ctx context.Context, key changes.RenderKey, selection Selection) (
 	documents []*revisions.Stored, known bool, err error,
 ) {
 	if _, cached := v.cache.Get(key); cached || key.Cleartext || v.renderer.Compat {
@@ -54,7 +54,7 @@ func (v View) renderedApart(ctx context.Context, key judging.RenderKey, selectio
 	if err != nil || fallback != nil && fallback.Revision > key.Revision { // it came after the verdict
 		return nil, false, err
 	}
-	all = judging.WithPolicy(all, fallback)
+	all = changes.WithPolicy(all, fallback)
 	rendered, err := v.renderer.RenderOnly(ctx, all, func(doc *document.Document) bool { return wanted[doc] })
 	if err != nil || len(rendered.Documents) > 1 {
 		return nil, false, nil //nolint:nilerr // rendering the whole revision finds this error, and others before it
@@ -63,7 +63,7 @@ func (v View) renderedApart(ctx context.Context, key judging.RenderKey, selectio
 }
 
 // renders reports whether all documents of a revision render and match their schemas, as was found when it was made.
-func (s *Service) renders(ctx context.Context, key judging.RenderKey) (bool, error) {
+func (s *Service) renders(ctx context.Context, key changes.RenderKey) (bool, error) {
 	evidence, err := s.evidence(ctx, key.Revision)
 	if err != nil {
 		return false, err
@@ -76,7 +76,7 @@ func (s *Service) renders(ctx context.Context, key judging.RenderKey) (bool, err
 
 // lineage returns documents of a revision, all that their rendering depends on, and the LayeringPolicies, in order of
 // place. whole is false if these are too many.
-func (s *Service) lineage(ctx context.Context, key judging.RenderKey, documents []*revisions.Stored) (
+func (s *Service) lineage(ctx context.Context, key changes.RenderKey, documents []*revisions.Stored) (
 	all []*revisions.Stored, whole bool, err error,
 ) {
 	policies := Selection{Schemas: []string{"deckhand/LayeringPolicy"}, Page: Page{Limit: maxApart}}
@@ -103,7 +103,7 @@ func (s *Service) lineage(ctx context.Context, key judging.RenderKey, documents 
 }
 
 // needed reads the documents that others need. whole is false if these are too many.
-func (s *Service) needed(ctx context.Context, key judging.RenderKey, needs rendering.Needs) (
+func (s *Service) needed(ctx context.Context, key changes.RenderKey, needs rendering.Needs) (
 	documents []*revisions.Stored, whole bool, err error,
 ) {
 	keys := map[rendering.Key]bool{}
@@ -134,7 +134,7 @@ func (s *Service) needed(ctx context.Context, key judging.RenderKey, needs rende
 
 // readFew reads the documents of a revision that match a selection. whole is false if these are more than its limit, or
 // too large.
-func (s *Service) readFew(ctx context.Context, key judging.RenderKey, selection Selection) (
+func (s *Service) readFew(ctx context.Context, key changes.RenderKey, selection Selection) (
 	documents []*revisions.Stored, whole bool, err error,
 ) {
 	limit := selection.Limit

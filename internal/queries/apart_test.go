@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"purser/internal/authz"
+	"purser/internal/changes"
 	"purser/internal/fault"
-	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/revisions/revisionstest"
 	"purser/internal/validations"
@@ -84,7 +84,7 @@ func judged(t *testing.T, body string, fallback *revisions.Stored, live int) *fi
 	if fallback != nil && fallback.Revision > 1 {
 		earlier = nil
 	}
-	renderer := judging.Renderer{Engine: validations.NewEngine(validations.Options{})}
+	renderer := changes.Renderer{Engine: validations.NewEngine(validations.Options{})}
 	result, _, err := renderer.ValidateRevision(t.Context(), validations.RenderingValidation, 1, documents, earlier)
 	if err != nil {
 		t.Fatal(err)

@@ -9,9 +9,9 @@ import (
 
 	"purser/internal/authz"
 	"purser/internal/cache"
+	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -63,8 +63,8 @@ func serviceOf(s Store) *Service {
 	const cacheSize = 1 << 20
 	return NewService(Config{
 		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
-		Store:              s, Renderer: judging.Renderer{Engine: validations.NewEngine(validations.Options{})},
-		Rendered: cache.New[judging.RenderKey, judging.Rendering](cacheSize),
+		Store:              s, Renderer: changes.Renderer{Engine: validations.NewEngine(validations.Options{})},
+		Rendered: cache.New[changes.RenderKey, changes.Rendering](cacheSize),
 	})
 }
 

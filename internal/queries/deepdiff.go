@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"purser/internal/changes"
 	"purser/internal/document"
-	"purser/internal/judging"
 	"purser/internal/revisions"
 )
 
@@ -64,7 +64,7 @@ func (v View) DeepDiff(ctx context.Context, before, after int64, options DeepDif
 
 // side is a rendered revision to compare; the zero side has no documents.
 type side struct {
-	judging.RenderKey
+	changes.RenderKey
 
 	documents []*revisions.Stored // including those that violate their schemas
 }
@@ -79,7 +79,7 @@ func (v View) renderedSides(ctx context.Context, before, after int64) (sides [2]
 		if err != nil {
 			return sides, err
 		}
-		sides[i].RenderKey = judging.RenderKey{Revision: revision, Stamp: stamp, Cleartext: !v.viewer.Encrypted}
+		sides[i].RenderKey = changes.RenderKey{Revision: revision, Stamp: stamp, Cleartext: !v.viewer.Encrypted}
 	}
 	for i, s := range sides {
 		if s.Revision == 0 {

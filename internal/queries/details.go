@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"purser/internal/authz"
+	"purser/internal/changes"
 	"purser/internal/fault"
-	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -77,7 +77,7 @@ func (v View) stored(name string, errors []byte) (d details, err error) {
 		return d, fmt.Errorf("read the errors of a result: %w", err)
 	}
 	if isOfRevision(name) {
-		d.errors, d.warnings = judging.SplitWarnings(d.errors)
+		d.errors, d.warnings = changes.SplitWarnings(d.errors)
 	}
 	if v.renderer.Compat && name != validations.PolicyValidation {
 		d.warnings = nil
@@ -106,12 +106,12 @@ func isOfRevision(name string) bool {
 // may see encrypted documents. withheld reports whether it fails because of a secret. The result is empty for other
 // viewers, and if the validation is not the server's.
 func (v View) revealed(ctx context.Context, revision revisions.Revision, name string, withheld bool) (
-	result judging.RevisionResult, err error,
+	result changes.RevisionResult, err error,
 ) {
 	if !isOfRevision(name) || !v.viewer.Encrypted {
 		return result, nil
 	}
-	key := judging.RenderKey{Revision: revision.ID, Stamp: revision.Stamp}
+	key := changes.RenderKey{Revision: revision.ID, Stamp: revision.Stamp}
 	documents, err := v.allDocuments(ctx, key)
 	if err != nil {
 		return result, err
@@ -133,7 +133,7 @@ func (v View) warnings(ctx context.Context, shown revisions.Shown) ([]string, er
 	if v.renderer.Compat {
 		return nil, nil
 	}
-	key := judging.RenderKey{Revision: shown.ID, Stamp: shown.Stamp, Cleartext: !v.viewer.Secrets()}
+	key := changes.RenderKey{Revision: shown.ID, Stamp: shown.Stamp, Cleartext: !v.viewer.Secrets()}
 	return v.warned.Do(ctx, key, func(ctx context.Context) (all []string, size int, err error) {
 		uncovered, err := v.uncovered(ctx, shown)
 		if err != nil {
@@ -147,15 +147,15 @@ func (v View) warnings(ctx context.Context, shown revisions.Shown) ([]string, er
 			if err != nil {
 				return nil, 0, err
 			}
-			all = append(all, judging.WarningsUnder(shown.Verdict, v.viewer.Warnings(newest.warnings))...)
+			all = append(all, changes.WarningsUnder(shown.Verdict, v.viewer.Warnings(newest.warnings))...)
 		}
-		noted, err := v.strays(ctx, shown.Revision, judging.MaxStrays+1)
+		noted, err := v.strays(ctx, shown.Revision, changes.MaxStrays+1)
 		if err != nil {
 			return nil, 0, err
 		}
 		var strays []string
 		for _, row := range noted {
-			strays = judging.AppendStrays(strays, row.About, row.Notes)
+			strays = changes.AppendStrays(strays, row.About, row.Notes)
 		}
 		all = append(all, strays...)
 		for _, warning := range all {

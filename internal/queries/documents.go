@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"purser/internal/budget"
+	"purser/internal/changes"
 	"purser/internal/fault"
-	"purser/internal/judging"
 	"purser/internal/revisions"
 )
 
@@ -42,7 +42,7 @@ func (v View) restricted(selection Selection) Selection {
 // redacted returns selected documents as the viewer sees them.
 func (v View) redacted(selected Selected) Selected {
 	if v.viewer.Redacted {
-		selected.Documents = judging.Redacted(selected.Documents)
+		selected.Documents = changes.Redacted(selected.Documents)
 	}
 	return selected
 }
@@ -85,7 +85,7 @@ func (v View) Rendered(ctx context.Context, id int64, selection Selection) (Sele
 	if err != nil {
 		return Selected{}, err
 	}
-	key := judging.RenderKey{Revision: id, Stamp: around.Stamp, Cleartext: !v.viewer.Encrypted}
+	key := changes.RenderKey{Revision: id, Stamp: around.Stamp, Cleartext: !v.viewer.Encrypted}
 	if around.Live >= manyDocuments && selection.restricts() {
 		if documents, known, err := v.renderedApart(ctx, key, selection); err != nil || known {
 			selected := v.redacted(selection.Of(documents))
@@ -140,25 +140,25 @@ func (p Page) Of(documents []*revisions.Stored) Selected {
 }
 
 // rendered returns a rendered revision, from the cache if possible.
-func (s *Service) rendered(ctx context.Context, key judging.RenderKey) (judging.Rendering, error) {
-	rendered, err := s.cache.Do(ctx, key, func(ctx context.Context) (judging.Rendering, int, error) {
+func (s *Service) rendered(ctx context.Context, key changes.RenderKey) (changes.Rendering, error) {
+	rendered, err := s.cache.Do(ctx, key, func(ctx context.Context) (changes.Rendering, int, error) {
 		return s.render(ctx, key)
 	})
 	if err != nil {
-		return judging.Rendering{}, fmt.Errorf("render revision %d: %w", key.Revision, err)
+		return changes.Rendering{}, fmt.Errorf("render revision %d: %w", key.Revision, err)
 	}
 	return rendered, nil
 }
 
 // render renders a revision. The size is negative if the result must not be cached.
-func (s *Service) render(ctx context.Context, key judging.RenderKey) (judging.Rendering, int, error) {
+func (s *Service) render(ctx context.Context, key changes.RenderKey) (changes.Rendering, int, error) {
 	documents, err := s.allDocuments(ctx, key)
 	if err != nil {
-		return judging.Rendering{}, 0, err
+		return changes.Rendering{}, 0, err
 	}
 	fallback, err := s.fallback(ctx, key.Revision, documents)
 	if err != nil {
-		return judging.Rendering{}, 0, err
+		return changes.Rendering{}, 0, err
 	}
 	rendered, err := s.renderer.Render(ctx, key.Revision, documents, fallback)
 	if rendered.Provisional {
@@ -168,7 +168,7 @@ func (s *Service) render(ctx context.Context, key judging.RenderKey) (judging.Re
 }
 
 // allDocuments reads all documents of a revision.
-func (s *Service) allDocuments(ctx context.Context, key judging.RenderKey) ([]*revisions.Stored, error) {
+func (s *Service) allDocuments(ctx context.Context, key changes.RenderKey) ([]*revisions.Stored, error) {
 	var found Selected
 	var err error
 	if key.Cleartext {
@@ -192,18 +192,18 @@ func replaced(revision int64) error {
 }
 
 // unrendered returns the documents that a revision is rendered from, without encrypted ones if key.Cleartext.
-func (s *Service) unrendered(ctx context.Context, key judging.RenderKey) ([]*revisions.Stored, error) {
+func (s *Service) unrendered(ctx context.Context, key changes.RenderKey) ([]*revisions.Stored, error) {
 	documents, err := s.allDocuments(ctx, key)
 	if err != nil {
 		return nil, err
 	}
 	fallback, err := s.fallback(ctx, key.Revision, documents)
-	return judging.WithPolicy(documents, fallback), err
+	return changes.WithPolicy(documents, fallback), err
 }
 
 // fallback returns the LayeringPolicy for documents without one; nil if they have one or none ever existed.
 func (s *Service) fallback(ctx context.Context, id int64, documents []*revisions.Stored) (*revisions.Stored, error) {
-	if judging.HasLayeringPolicy(documents) {
+	if changes.HasLayeringPolicy(documents) {
 		return nil, nil
 	}
 	fallback, err := s.store.FallbackPolicy(ctx, id)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"purser/internal/changes"
 	"purser/internal/document"
-	"purser/internal/judging"
 	"purser/internal/rendering"
 	"purser/internal/revisions"
 )
@@ -26,7 +26,7 @@ func (v View) Explain(ctx context.Context, id int64, identity document.Identity,
 	if err != nil {
 		return Explanation{}, err
 	}
-	key := explanationKey{judging.RenderKey{Revision: id, Stamp: stamp, Cleartext: !v.viewer.Secrets()}, identity, path}
+	key := explanationKey{changes.RenderKey{Revision: id, Stamp: stamp, Cleartext: !v.viewer.Secrets()}, identity, path}
 	explained, err := v.explanations.Do(ctx, key, func(ctx context.Context) (Explanation, int, error) {
 		documents, err := v.unrendered(ctx, key.RenderKey)
 		if err != nil {
@@ -43,7 +43,7 @@ func (v View) Explain(ctx context.Context, id int64, identity document.Identity,
 
 // explanationKey identifies an explanation.
 type explanationKey struct {
-	judging.RenderKey
+	changes.RenderKey
 
 	identity document.Identity
 	path     string

@@ -10,7 +10,6 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/findings"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 	"purser/internal/words"
@@ -22,7 +21,7 @@ const maxFindings, fewFindings = 10_000, 1000
 
 // Findings returns the problems of a revision, named as for Resolve. Faults: NotFound, also if it lacks the validation
 // of the query; Gone.
-func (v View) Findings(ctx context.Context, id string, query findings.Query) (found findings.List, err error) {
+func (v View) Findings(ctx context.Context, id string, query FindingsQuery) (found FindingList, err error) {
 	evidence, err := v.evidenceOf(ctx, id)
 	if err != nil {
 		return found, err
@@ -39,7 +38,7 @@ func (v View) Findings(ctx context.Context, id string, query findings.Query) (fo
 	if err != nil {
 		return found, err
 	}
-	found = findings.Choose(shown, all, cut || more, query)
+	found = Choose(shown, all, cut || more, query)
 	if cut && look < maxFindings {
 		counts, err := v.count(ctx, shown, evidence.Outcomes[shown.ID], maxFindings, query.FailuresOnly)
 		if err == nil { // else, such as if they take too much work, those of the first documents are at least right
@@ -70,10 +69,10 @@ const MaxCounted = 100
 
 // Failures returns the numbers of the findings of failed validations of a revision with its verdict. It reads only
 // failures, and only once for all revisions with the same of them, which a digest identifies.
-func (v View) Failures(ctx context.Context, shown revisions.Shown, failures document.Digest) (findings.Counts, error) {
-	judged := findings.Judge(shown.Verdict)
+func (v View) Failures(ctx context.Context, shown revisions.Shown, failures document.Digest) (Counts, error) {
+	judged := Judge(shown.Verdict)
 	if !judged.Fails() {
-		return findings.Counts{Failures: judged.Lacking()}, nil
+		return Counts{Failures: judged.Lacking()}, nil
 	}
 	return v.counted(ctx, shown, countsKey{
 		failures: failures, viewer: v.viewer, judged: digestOf(judged.All(), nil), look: MaxCounted, failuresOnly: true,
@@ -84,9 +83,9 @@ func (v View) Failures(ctx context.Context, shown revisions.Shown, failures docu
 // failing documents and 8 MiB of posted errors; cut reports whether there are other such documents, and more whether it
 // left out anything else.
 func (v View) allFindings(ctx context.Context, shown revisions.Shown, look int, failuresOnly bool) (
-	all []findings.Finding, cut, more bool, err error,
+	all []Finding, cut, more bool, err error,
 ) {
-	judged := findings.Judge(shown.Verdict)
+	judged := Judge(shown.Verdict)
 	all, cut, err = v.schemaFindings(ctx, shown.Revision, judged, look)
 	if err != nil {
 		return nil, false, false, err
@@ -99,13 +98,13 @@ func (v View) allFindings(ctx context.Context, shown revisions.Shown, look int, 
 	if err != nil {
 		return nil, false, false, err
 	}
-	warnings, moreWarnings := findings.OfUncovered(uncovered)
+	warnings, moreWarnings := OfUncovered(uncovered)
 	entries, err := v.strays(ctx, shown.Revision, look+1)
 	if err != nil {
 		return nil, false, false, err
 	}
 	for _, entry := range entries[:min(len(entries), look)] {
-		all = append(all, findings.Strays(entry.About, entry.Notes)...)
+		all = append(all, Strays(entry.About, entry.Notes)...)
 	}
 	more = more || moreWarnings || len(entries) > look
 	return slices.Concat(all, reported, warnings), cut, more, nil
@@ -126,8 +125,8 @@ func (v View) strays(ctx context.Context, revision revisions.Revision, limit int
 
 // schemaFindings returns the findings of the schema validation. It describes up to look failing documents; more reports
 // whether there are others.
-func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, judged findings.Judged, look int) (
-	all []findings.Finding, more bool, err error,
+func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, judged Judged, look int) (
+	all []Finding, more bool, err error,
 ) {
 	if !judged.SchemaFails() {
 		return nil, false, nil
@@ -158,9 +157,9 @@ func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, j
 
 // resultFindings returns the findings of all validations except the schema validation, including missing and expired
 // results and, without failuresOnly, warnings. It reads at most 8 MiB of errors; more reports whether there are others.
-func (v View) resultFindings(ctx context.Context, revision revisions.Revision, judged findings.Judged,
+func (v View) resultFindings(ctx context.Context, revision revisions.Revision, judged Judged,
 	failuresOnly bool,
-) (all []findings.Finding, more bool, err error) {
+) (all []Finding, more bool, err error) {
 	latest, more, err := v.latestFailures(ctx, revision, judged)
 	if err != nil {
 		return nil, false, err
@@ -171,7 +170,7 @@ func (v View) resultFindings(ctx context.Context, revision revisions.Revision, j
 		return nil, false, fmt.Errorf("read the errors of validation results: %w", err)
 	}
 	read := map[string][]json.RawMessage{}
-	var warnings []findings.Finding
+	var warnings []Finding
 	for _, name := range slices.Sorted(maps.Keys(latest)) {
 		found, err := v.detailsOf(ctx, revision, name, errs[latest[name]])
 		if err != nil {
@@ -181,7 +180,7 @@ func (v View) resultFindings(ctx context.Context, revision revisions.Revision, j
 			read[name] = found.errors
 		}
 		if !failuresOnly {
-			warnings = append(warnings, findings.Warned(name, found.warnings)...)
+			warnings = append(warnings, Warned(name, found.warnings)...)
 		}
 	}
 	return append(judged.OfResults(read), warnings...), more, nil
@@ -190,7 +189,7 @@ func (v View) resultFindings(ctx context.Context, revision revisions.Revision, j
 // latestFailures returns the IDs of the newest results of validations that failed or give warnings, by name, with a
 // total of at most 8 MiB of errors; more reports whether there are others. It omits the schema validation, whose
 // findings are not stored as results.
-func (v View) latestFailures(ctx context.Context, revision revisions.Revision, judged findings.Judged) (
+func (v View) latestFailures(ctx context.Context, revision revisions.Revision, judged Judged) (
 	ids map[string]int64, more bool, err error,
 ) {
 	const maxSize = 8 << 20

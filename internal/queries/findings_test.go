@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"purser/internal/findings"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -22,7 +21,7 @@ func TestView_Findings_bounded(t *testing.T) {
 		site.reported = append(site.reported, Reported{ID: i + 1, Name: name, Status: "failure", Size: size})
 		site.errors[i+1] = []byte(`[{"message": "wrong"}]`)
 	}
-	found, err := service(site).Findings(t.Context(), "1", findings.Query{Limit: 2 * results})
+	found, err := service(site).Findings(t.Context(), "1", FindingsQuery{Limit: 2 * results})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +29,7 @@ func TestView_Findings_bounded(t *testing.T) {
 		t.Errorf("%d results were read, %d findings, more %v; want 8, 8, true", len(site.ids), len(found.Findings), found.More)
 	}
 	site.reported, site.ids = site.reported[:8], nil
-	if found, err = service(site).Findings(t.Context(), "1", findings.Query{Limit: 2 * results}); err != nil || found.More {
+	if found, err = service(site).Findings(t.Context(), "1", FindingsQuery{Limit: 2 * results}); err != nil || found.More {
 		t.Errorf("more %v, %v; want all of 8 MiB", found.More, err)
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"purser/internal/changes"
 	"purser/internal/fault"
-	"purser/internal/judging"
 	"purser/internal/rendering"
 	"purser/internal/rendering/graph"
 	"purser/internal/revisions"
@@ -32,7 +32,7 @@ func (v View) Graph(ctx context.Context, id int64, focus Focus) (Graph, error) {
 	if err != nil {
 		return Graph{}, err
 	}
-	key := graphKey{judging.RenderKey{Revision: id, Stamp: stamp, Cleartext: !v.viewer.Encrypted}, focus}
+	key := graphKey{changes.RenderKey{Revision: id, Stamp: stamp, Cleartext: !v.viewer.Encrypted}, focus}
 	return v.graphs.Do(ctx, key, func(ctx context.Context) (Graph, int, error) {
 		g, err := v.graph(ctx, key)
 		return g, -1, err
@@ -41,7 +41,7 @@ func (v View) Graph(ctx context.Context, id int64, focus Focus) (Graph, error) {
 
 // graphKey identifies a graph in the cache.
 type graphKey struct {
-	judging.RenderKey
+	changes.RenderKey
 
 	focus Focus
 }
@@ -62,7 +62,7 @@ func (s *Service) graph(ctx context.Context, key graphKey) (Graph, error) {
 	}
 	var problems []fault.Message
 	for _, problem := range g.Problems {
-		for _, message := range judging.MessagesOf(problem) {
+		for _, message := range changes.MessagesOf(problem) {
 			message.Secret = false // it is about documents in the graph
 			problems = append(problems, message)
 		}

@@ -12,7 +12,6 @@ import (
 	"purser/internal/authz"
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/findings"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -24,7 +23,7 @@ type Overview struct {
 	// Required are the validations that the verdict is based on, without duplicates, in order of first mention.
 	Required []Watched
 	// Counts are the numbers of findings; nil if counting them takes too long.
-	Counts map[findings.Counted]findings.Number
+	Counts map[Counted]Number
 }
 
 // Watched is a validation that a verdict is based on.
@@ -120,10 +119,10 @@ func worse(a, b validations.Status) validations.Status {
 // to look failing documents.
 func (v View) count(ctx context.Context, shown revisions.Shown, outcomes []validations.Outcome, look int,
 	failuresOnly bool,
-) (findings.Counts, error) {
-	judged := findings.Judge(shown.Verdict).All()
+) (Counts, error) {
+	judged := Judge(shown.Verdict).All()
 	if len(judged) == 0 {
-		return findings.Counts{Numbers: map[findings.Counted]findings.Number{}}, nil
+		return Counts{Numbers: map[Counted]Number{}}, nil
 	}
 	return v.counted(ctx, shown, countsKey{
 		revision: shown.ID, stamp: shown.Stamp, viewer: v.viewer, judged: digestOf(judged, outcomes), look: look,
@@ -132,14 +131,14 @@ func (v View) count(ctx context.Context, shown revisions.Shown, outcomes []valid
 }
 
 // counted returns the numbers of the findings about a revision, once for each key.
-func (v View) counted(ctx context.Context, shown revisions.Shown, key countsKey) (findings.Counts, error) {
-	return v.counts.Do(ctx, key, func(ctx context.Context) (counts findings.Counts, size int, err error) {
+func (v View) counted(ctx context.Context, shown revisions.Shown, key countsKey) (Counts, error) {
+	return v.counts.Do(ctx, key, func(ctx context.Context) (counts Counts, size int, err error) {
 		const perItem = 1000
 		all, cut, more, err := v.allFindings(ctx, shown, key.look, key.failuresOnly)
 		if err != nil {
 			return counts, 0, err
 		}
-		counts = findings.Choose(shown, all, cut || more, findings.Query{}).Counts
+		counts = Choose(shown, all, cut || more, FindingsQuery{}).Counts
 		size = perItem * (1 + len(counts.Causes) + len(counts.Numbers))
 		for _, cause := range counts.Causes {
 			size += len(cause.First.Message)
@@ -149,7 +148,7 @@ func (v View) counted(ctx context.Context, shown revisions.Shown, key countsKey)
 }
 
 // digestOf returns a digest of the judged results and their statuses.
-func digestOf(judged map[string]findings.Judgement, outcomes []validations.Outcome) [sha256.Size]byte {
+func digestOf(judged map[string]Judgement, outcomes []validations.Outcome) [sha256.Size]byte {
 	hash := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(judged)) {
 		_, _ = fmt.Fprintf(hash, "%q %d %d\n", name, judged[name].Status, judged[name].Level)

@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"purser/internal/document"
-	"purser/internal/findings"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -26,11 +25,11 @@ func TestView_Overview(t *testing.T) {
 		policies []revisions.PolicyVersion
 		outcomes []validations.Outcome
 		required []Watched
-		counts   map[findings.Counted]int
+		counts   map[Counted]int
 	}{
 		"no policy": {
 			outcomes: []validations.Outcome{{Name: "mini", At: posted}},
-			required: []Watched{own, {Name: "mini", PostedAt: posted}}, counts: map[findings.Counted]int{},
+			required: []Watched{own, {Name: "mini", PostedAt: posted}}, counts: map[Counted]int{},
 		},
 		"the first expiry counts": {
 			policies: []revisions.PolicyVersion{
@@ -38,7 +37,7 @@ func TestView_Overview(t *testing.T) {
 				policyOf("b", `{"validations": [{"name": "mini", "expiresAfter": "PT2H"}, {"name": "mini"}]}`),
 			},
 			outcomes: []validations.Outcome{{Name: "mini", At: posted}},
-			required: []Watched{{Name: "mini", PostedAt: posted, ExpiresAt: posted.Add(2 * time.Hour)}, own}, counts: map[findings.Counted]int{},
+			required: []Watched{{Name: "mini", PostedAt: posted, ExpiresAt: posted.Add(2 * time.Hour)}, own}, counts: map[Counted]int{},
 		},
 		"expired by one of two": {
 			policies: []revisions.PolicyVersion{
@@ -47,19 +46,19 @@ func TestView_Overview(t *testing.T) {
 			},
 			outcomes: []validations.Outcome{{Name: "mini", At: posted}},
 			required: []Watched{{Name: "mini", Status: validations.Expired, PostedAt: posted, ExpiresAt: posted.Add(time.Minute)}},
-			counts:   map[findings.Counted]int{{Validation: "mini", Level: findings.Error}: 1},
+			counts:   map[Counted]int{{Validation: "mini", Level: LevelError}: 1},
 		},
 		"missing, and a failure that does not count": {
 			policies: []revisions.PolicyVersion{policyOf("a", `{"validations": [{"name": "mini", "expiresAfter": "P1D"}]}`)},
 			outcomes: []validations.Outcome{{Name: "other", Status: validations.Failure, At: posted}},
 			required: []Watched{{Name: "mini", Status: validations.Missing}},
-			counts:   map[findings.Counted]int{{Validation: "mini", Level: findings.Error}: 1, {Validation: "other", Level: findings.Warning}: 2},
+			counts:   map[Counted]int{{Validation: "mini", Level: LevelError}: 1, {Validation: "other", Level: LevelWarning}: 2},
 		},
 		"a failure does not expire": {
 			policies: []revisions.PolicyVersion{policyOf("a", `{"validations": [{"name": "other", "expiresAfter": "PT1M"}]}`)},
 			outcomes: []validations.Outcome{{Name: "other", Status: validations.Failure, At: posted}},
 			required: []Watched{{Name: "other", Status: validations.Failure, PostedAt: posted}},
-			counts:   map[findings.Counted]int{{Validation: "other", Level: findings.Error}: 2},
+			counts:   map[Counted]int{{Validation: "other", Level: LevelError}: 2},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -84,8 +83,8 @@ func TestView_Overview(t *testing.T) {
 }
 
 // numbersOf returns the numbers of findings without those of documents.
-func numbersOf(counts map[findings.Counted]findings.Number) map[findings.Counted]int {
-	numbers := map[findings.Counted]int{}
+func numbersOf(counts map[Counted]Number) map[Counted]int {
+	numbers := map[Counted]int{}
 	for of, n := range counts {
 		numbers[of] = n.Findings
 	}

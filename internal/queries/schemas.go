@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"purser/internal/changes"
 	"purser/internal/fault"
-	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -38,7 +38,7 @@ func (v View) schemas(ctx context.Context, id int64) (schemas []Schema, withheld
 	for kind, text := range validations.BuiltIn() {
 		schemas = append(schemas, Schema{Kind: kind, Text: text})
 	}
-	for _, doc := range judging.Registering(found.Documents) {
+	for _, doc := range changes.Registering(found.Documents) {
 		hidden := func(other *revisions.Stored) bool { return other.Name == doc.Name }
 		if !slices.ContainsFunc(found.Withheld, hidden) {
 			schemas = append(schemas, Schema{Kind: doc.Name, By: doc, Text: doc.Data})
@@ -55,18 +55,18 @@ func (v View) schemas(ctx context.Context, id int64) (schemas []Schema, withheld
 }
 
 // dataSchemas returns the DataSchemas of a revision after rendering.
-func (v View) dataSchemas(ctx context.Context, id int64) (judging.Computed, error) {
+func (v View) dataSchemas(ctx context.Context, id int64) (changes.Computed, error) {
 	selection := Selection{Schemas: []string{validations.DataSchemaKind}, Page: Page{Limit: -1}}
 	found, err := v.store.Documents(ctx, id, selection)
 	if err != nil {
-		return judging.Computed{}, fmt.Errorf("read DataSchemas: %w", revisions.Explained(ctx, v.store, id, err))
+		return changes.Computed{}, fmt.Errorf("read DataSchemas: %w", revisions.Explained(ctx, v.store, id, err))
 	}
 	if !slices.ContainsFunc(found.Documents, func(doc *revisions.Stored) bool { return !doc.Traits().Final() }) {
-		return judging.Computed{Documents: found.Documents}, nil // an encrypted one has only a reference as its data
+		return changes.Computed{Documents: found.Documents}, nil // an encrypted one has only a reference as its data
 	}
-	documents, err := v.unrendered(ctx, judging.RenderKey{Revision: id, Stamp: found.Stamp})
+	documents, err := v.unrendered(ctx, changes.RenderKey{Revision: id, Stamp: found.Stamp})
 	if err != nil {
-		return judging.Computed{}, err
+		return changes.Computed{}, err
 	}
 	renderer := v.renderer
 	renderer.Withhold = !v.viewer.Secrets()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"purser/internal/budget"
-	"purser/internal/queries/search"
 	"purser/internal/revisions"
 )
 
@@ -26,7 +25,7 @@ func (v View) search(ctx context.Context, id int64, selection Selection) (Select
 	if err != nil {
 		return Selected{}, fmt.Errorf("read documents: %w", revisions.Explained(ctx, v.store, id, err))
 	}
-	hits := hits{page: selection.Page, text: search.New(selection.Search), meter: budget.NewMeter(ctx)}
+	hits := hits{page: selection.Page, text: newSearchText(selection.Search), meter: budget.NewMeter(ctx)}
 	if err = hits.addAll(candidates.Documents); err == nil {
 		err = v.rest(budget.Exempt(ctx), candidates, hits.add)
 	}
@@ -44,7 +43,7 @@ func (v View) search(ctx context.Context, id int64, selection Selection) (Select
 // hits collects the documents of a page that contain a text.
 type hits struct {
 	page  Page
-	text  search.Text
+	text  searchText
 	meter *budget.Meter
 	found Selected
 	count int // hits up to the end of the page
@@ -62,10 +61,10 @@ func (h *hits) addAll(documents []*revisions.Stored) error {
 
 // add adds a document if it contains the text. It returns errEnough if the page is full and there are more hits.
 func (h *hits) add(doc *revisions.Stored) error {
-	if err := h.meter.Spend(h.text.Cost(doc)); err != nil {
+	if err := h.meter.Spend(h.text.cost(doc)); err != nil {
 		return budget.About(err, "search for %q", revisions.Truncate(h.text.String()))
 	}
-	if !h.text.IsIn(doc) {
+	if !h.text.isIn(doc) {
 		return nil
 	}
 	h.count++

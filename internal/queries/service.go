@@ -6,9 +6,8 @@ import (
 
 	"purser/internal/authz"
 	"purser/internal/cache"
+	"purser/internal/changes"
 	"purser/internal/document"
-	"purser/internal/findings"
-	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -16,9 +15,9 @@ import (
 // Config holds the dependencies and limits of a Service. Only the Renderer's Vault and Defaults are optional.
 type Config struct {
 	Store    Store
-	Renderer judging.Renderer
+	Renderer changes.Renderer
 	// Rendered caches rendered revisions.
-	Rendered *judging.RenderCache
+	Rendered *changes.RenderCache
 	// DefaultValidations count if no policy is in force.
 	DefaultValidations revisions.Defaults
 }
@@ -26,14 +25,14 @@ type Config struct {
 // Service answers queries about the revisions of one site, through views. It is safe for concurrent use.
 type Service struct {
 	store    Store
-	renderer judging.Renderer
-	cache    *judging.RenderCache
+	renderer changes.Renderer
+	cache    *changes.RenderCache
 	defaults revisions.Defaults
 
 	// warned caches the warnings about revisions.
-	warned *cache.Cache[judging.RenderKey, []string]
+	warned *cache.Cache[changes.RenderKey, []string]
 	// counts caches the numbers of findings about revisions.
-	counts *cache.Cache[countsKey, findings.Counts]
+	counts *cache.Cache[countsKey, Counts]
 	// Concurrent identical calls share a result, which is not cached.
 	explanations *cache.Cache[explanationKey, Explanation]
 	graphs       *cache.Cache[graphKey, Graph]
@@ -46,7 +45,7 @@ const warnedSize, countsSize = 1 << 20, 1 << 20
 func NewService(config Config) *Service {
 	return &Service{
 		config.Store, config.Renderer, config.Rendered, config.DefaultValidations,
-		cache.New[judging.RenderKey, []string](warnedSize), cache.New[countsKey, findings.Counts](countsSize),
+		cache.New[changes.RenderKey, []string](warnedSize), cache.New[countsKey, Counts](countsSize),
 		cache.New[explanationKey, Explanation](0), cache.New[graphKey, Graph](0),
 	}
 }

@@ -8,9 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"purser/internal/authz"
+	"purser/internal/changes"
 	"purser/internal/document"
-	"purser/internal/findings"
-	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/revisions/revisionstest"
 )
@@ -38,7 +37,7 @@ func TestView_strays(t *testing.T) {
 		{authz.Viewer{Encrypted: true}, []string{"open", "sealed"}},
 	} {
 		view := service.For(c.viewer)
-		found, err := view.Findings(t.Context(), "1", findings.Query{Limit: 10})
+		found, err := view.Findings(t.Context(), "1", FindingsQuery{Limit: 10})
 		status, err2 := view.Status(t.Context(), "1")
 		entries, err3 := view.Entries(t.Context(), 1, "", Page{Limit: -1})
 		if err != nil || err2 != nil || err3 != nil {
@@ -68,7 +67,7 @@ func TestView_strays(t *testing.T) {
 func TestView_strays_behindSecrets(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
-	for i := range judging.MaxStrays + 1 {
+	for i := range changes.MaxStrays + 1 {
 		name := fmt.Sprintf("sealed-%d", i)
 		text.WriteString(strings.Replace(revisionstest.Widget(name, "secret", revisionstest.Cleartext), "cleartext", "encrypted", 1))
 	}

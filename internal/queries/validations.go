@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"purser/internal/budget"
+	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 	"purser/internal/words"
@@ -347,7 +347,7 @@ func (v View) joined(ctx context.Context, revision revisions.Revision) (json.Raw
 
 // clientVersions returns the client versions that a revision was judged with.
 func (v View) clientVersions(ctx context.Context, revision revisions.Revision) (validations.ClientVersions, error) {
-	documents, err := v.unrendered(ctx, judging.RenderKey{Revision: revision.ID, Stamp: revision.Stamp})
+	documents, err := v.unrendered(ctx, changes.RenderKey{Revision: revision.ID, Stamp: revision.Stamp})
 	if err != nil {
 		return validations.ClientVersions{}, err
 	}
@@ -381,7 +381,7 @@ func (v View) describe(ctx context.Context, revision revisions.Revision, query E
 // described reads the entries of a revision's schema validation that match a query, with everything needed to describe
 // them.
 func (v View) described(ctx context.Context, revision revisions.Revision, query EntryQuery) (
-	found judging.Described, err error,
+	found changes.Described, err error,
 ) {
 	if found.Rows, err = v.store.FailedEntries(ctx, revision, query); err != nil {
 		return found, fmt.Errorf("read failed entries: %w", revisions.Explained(ctx, v.store, revision.ID, err))

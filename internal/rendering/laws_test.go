@@ -113,7 +113,7 @@ func TestLaws(t *testing.T) {
 	}
 }
 
-// Documents that render without a warning fit together, so package judging need not examine them.
+// Documents that render without a warning fit together, so package changes need not examine them.
 func TestExamine_law(t *testing.T) {
 	t.Parallel()
 	fit, unfit := 0, 0

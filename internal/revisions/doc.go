@@ -1,5 +1,5 @@
 // Package revisions holds the values that make up a site and its changes: revisions, versions of documents, snapshots,
 // diffs and commits. It declares the Store that keeps them.
 //
-// Package judging validates and renders revisions, package changes makes new ones, and package queries reads them.
+// Package changes makes, validates and renders revisions, and package queries reads them.
 package revisions

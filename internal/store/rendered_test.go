@@ -11,8 +11,8 @@ import (
 
 	"purser/internal/authz"
 	"purser/internal/cache"
+	"purser/internal/changes"
 	"purser/internal/document"
-	"purser/internal/judging"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
@@ -110,8 +110,8 @@ func TestService_Rendered_apart(t *testing.T) {
 	url := storetest.URL(t)
 	service, kept := open(t, url), openStore(t, url, defaults())
 	apart := queries.NewService(queries.Config{
-		Store: partial{kept, t}, Renderer: judging.Renderer{Engine: validations.NewEngine(validations.Options{})},
-		Rendered: cache.New[judging.RenderKey, judging.Rendering](0),
+		Store: partial{kept, t}, Renderer: changes.Renderer{Engine: validations.NewEngine(validations.Options{})},
+		Rendered: cache.New[changes.RenderKey, changes.Rendering](0),
 	}).For(authz.Viewer{Encrypted: true})
 	body := []string{strings.Replace(layers, "[site]", "[global, site]", 1), control("deckhand/ValidationPolicy/v1", "vp",
 		"{validations: [{name: deckhand-rendering-validation}]}")}

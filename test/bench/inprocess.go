@@ -14,7 +14,6 @@ import (
 	"purser/internal/cache"
 	"purser/internal/changes"
 	"purser/internal/document"
-	"purser/internal/judging"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
@@ -117,11 +116,11 @@ func newService(kept revisions.Store, engine *validations.Engine) *changes.Servi
 func newQueries(kept queries.Store, engine *validations.Engine) queries.View {
 	return queries.NewService(queries.Config{
 		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
-		Store:              kept, Renderer: judging.Renderer{Engine: engine}, Rendered: forgetful(),
+		Store:              kept, Renderer: changes.Renderer{Engine: engine}, Rendered: forgetful(),
 	}).For(authz.Viewer{Encrypted: true})
 }
 
 // forgetful returns a cache that keeps nothing.
-func forgetful() *judging.RenderCache {
-	return cache.New[judging.RenderKey, judging.Rendering](0)
+func forgetful() *changes.RenderCache {
+	return cache.New[changes.RenderKey, changes.Rendering](0)
 }

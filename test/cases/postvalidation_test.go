@@ -17,7 +17,6 @@ import (
 	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/judging"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
@@ -65,7 +64,7 @@ func putAndRender(t *testing.T, body []byte) error {
 	}
 	t.Cleanup(kept.Close)
 	engine := validations.NewEngine(validations.Options{})
-	rendered := cache.New[judging.RenderKey, judging.Rendering](1 << 20)
+	rendered := cache.New[changes.RenderKey, changes.Rendering](1 << 20)
 	service := changes.NewService(changes.Config{
 		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
 		Store:              kept, Engine: engine, Limits: document.DefaultLimits(), Rendered: rendered, Now: time.Now,
@@ -73,7 +72,7 @@ func putAndRender(t *testing.T, body []byte) error {
 	})
 	questions := queries.NewService(queries.Config{
 		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
-		Store:              kept, Renderer: judging.Renderer{Engine: engine, Compat: true}, Rendered: rendered,
+		Store:              kept, Renderer: changes.Renderer{Engine: engine, Compat: true}, Rendered: rendered,
 	}).For(authz.Viewer{Encrypted: true})
 	put, err := service.Put(t.Context(), "site", body, document.JSON, revisions.Options{})
 	if err != nil {

@@ -16,7 +16,6 @@ import (
 	"purser/internal/cache"
 	"purser/internal/changes"
 	"purser/internal/document"
-	"purser/internal/judging"
 	"purser/internal/propertygroups"
 	"purser/internal/queries"
 	"purser/internal/revisions"
@@ -135,7 +134,7 @@ func TestPropertyGroups_put(t *testing.T) {
 	}
 	t.Cleanup(kept.Close)
 	engine := validations.NewEngine(validations.Options{Extensions: []validations.Extension{propertygroups.Extension{}}})
-	rendered := cache.New[judging.RenderKey, judging.Rendering](1 << 20)
+	rendered := cache.New[changes.RenderKey, changes.Rendering](1 << 20)
 	service := changes.NewService(changes.Config{
 		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
 		Store:              kept, Engine: engine, Limits: document.DefaultLimits(), Rendered: rendered, Now: time.Now,
@@ -143,7 +142,7 @@ func TestPropertyGroups_put(t *testing.T) {
 	})
 	questions := queries.NewService(queries.Config{
 		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
-		Store:              kept, Renderer: judging.Renderer{Engine: engine}, Rendered: rendered,
+		Store:              kept, Renderer: changes.Renderer{Engine: engine}, Rendered: rendered,
 	}).For(authz.Viewer{Encrypted: true})
 	for _, name := range names {
 		for _, c := range groupCases(t, name) {

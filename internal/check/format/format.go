@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"purser/internal/document/blockyaml"
-	"purser/internal/findings"
+	"purser/internal/queries"
 
 	"purser/internal/words"
 
@@ -82,8 +82,8 @@ func uri(file string) string {
 // summary returns a line such as "430 documents, 2 errors, 1 warning".
 func summary(report check.Report) string {
 	parts := []string{
-		words.Count(report.Documents, "document"), words.Count(report.Count(findings.Error), "error"),
-		words.Count(report.Count(findings.Warning), "warning"),
+		words.Count(report.Documents, "document"), words.Count(report.Count(queries.LevelError), "error"),
+		words.Count(report.Count(queries.LevelWarning), "warning"),
 	}
 	if report.Known > 0 {
 		parts = append(parts, fmt.Sprintf("%d in the baseline", report.Known))

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"purser/internal/findings"
+	"purser/internal/queries"
 
 	"purser/internal/check"
 )
@@ -17,7 +17,7 @@ func github(report check.Report) []byte {
 	ofProperty := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	for _, f := range report.Findings {
 		command := f.Level.String()
-		if f.Level == findings.Info {
+		if f.Level == queries.LevelInfo {
 			command = "notice"
 		}
 		properties := "title=" + ofProperty.Replace("purser: "+f.Rule)

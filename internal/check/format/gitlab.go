@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"purser/internal/check"
-	"purser/internal/findings"
+	"purser/internal/queries"
 )
 
 // gitlabIssue is an item of a code quality report (https://docs.gitlab.com/ci/testing/code_quality/).
@@ -45,9 +45,9 @@ func gitlabOf(report check.Report) []gitlabIssue {
 
 func gitlabSeverity(level check.Level) string {
 	switch level {
-	case findings.Error:
+	case queries.LevelError:
 		return "major"
-	case findings.Warning:
+	case queries.LevelWarning:
 		return "minor"
 	default:
 		return "info"

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"purser/internal/check"
-	"purser/internal/findings"
+	"purser/internal/queries"
 	"purser/internal/validations"
 	"purser/internal/words"
 )
@@ -64,7 +64,7 @@ type stepView struct {
 func viewOf(report check.Report) view {
 	v := view{
 		Documents: report.Documents, Files: len(report.Files), Known: report.Known, More: report.More, Whole: report.Whole,
-		Errors: report.Count(findings.Error), Warnings: report.Count(findings.Warning),
+		Errors: report.Count(queries.LevelError), Warnings: report.Count(queries.LevelWarning),
 		Skipped: append([]string{}, report.Skipped...), Needed: []neededView{}, Findings: []findingView{},
 	}
 	for _, needed := range report.Needed {

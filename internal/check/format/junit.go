@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"purser/internal/check"
-	"purser/internal/findings"
+	"purser/internal/queries"
 )
 
 // JUnit's XML as Jenkins and GitLab read it, according to Jenkins' schema junit-10.xsd.
@@ -78,7 +78,7 @@ func junitSuiteOf(file string, list []check.Finding) junitSuite {
 		text := strings.TrimRight(string(plainText(check.Report{Findings: []check.Finding{f}, Whole: true}, false)), "\n")
 		text = text[:max(0, strings.LastIndex(text, "\n"))] // without the summary
 		c := junitCase{Name: strings.TrimSpace(f.Rule + " " + subject(f)), Class: name}
-		if f.Level == findings.Error {
+		if f.Level == queries.LevelError {
 			c.Failure = &junitFailure{f.Rule, sentence(f), text}
 			suite.Failures++
 		} else {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"purser/internal/check"
-	"purser/internal/findings"
+	"purser/internal/queries"
 )
 
 // The part of SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0/) that is written.
@@ -119,9 +119,9 @@ func physical(p check.Place) sarifPhysical {
 
 func sarifLevel(level check.Level) string {
 	switch level {
-	case findings.Error:
+	case queries.LevelError:
 		return "error"
-	case findings.Warning:
+	case queries.LevelWarning:
 		return "warning"
 	default:
 		return "note"

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"purser/internal/findings"
+	"purser/internal/queries"
 	"purser/internal/words"
 
 	"purser/internal/check"
@@ -52,9 +52,9 @@ func plainText(report check.Report, color bool) []byte {
 	}
 	tint := ""
 	switch {
-	case report.Count(findings.Error) > 0:
+	case report.Count(queries.LevelError) > 0:
 		tint = red
-	case report.Count(findings.Warning) > 0:
+	case report.Count(queries.LevelWarning) > 0:
 		tint = yellow
 	}
 	w.line(w.tinted(tint, summary(report)))
@@ -77,7 +77,7 @@ func (w *textWriter) tinted(tint, text string) string {
 
 func (w *textWriter) finding(f check.Finding) {
 	tint := yellow
-	if f.Level == findings.Error {
+	if f.Level == queries.LevelError {
 		tint = red
 	}
 	place := placeText(f.Place)

@@ -13,10 +13,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/feed"
-	"purser/internal/judging"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
@@ -666,7 +666,7 @@ func TestStore_Reported_hiddenWarnings(t *testing.T) {
 		return fault.Message{Message: "a warning, é", Level: level, Kind: fault.WarningKind, Secret: secret}
 	}
 	number := 0
-	add := func(result judging.RevisionResult) int {
+	add := func(result changes.RevisionResult) int {
 		t.Helper()
 		stored := result.Stored()
 		number++
@@ -681,7 +681,7 @@ func TestStore_Reported_hiddenWarnings(t *testing.T) {
 		return reported[0].Size
 	}
 	var want, got []int
-	for _, open := range []judging.RevisionResult{
+	for _, open := range []changes.RevisionResult{
 		{Name: "none"},
 		{Name: "a warning", Warnings: []fault.Message{warning("Warning", false)}},
 		{Name: "a failure", Messages: []fault.Message{{Message: "it fails", Error: true}}},

@@ -13,7 +13,6 @@ import (
 	"purser/internal/cache"
 	"purser/internal/changes"
 	"purser/internal/document"
-	"purser/internal/judging"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
@@ -49,7 +48,7 @@ func Open(t *testing.T, url string) Site {
 	options := Options()
 	kept := OpenStore(t, url, options)
 	engine := validations.NewEngine(validations.Options{})
-	rendered := cache.New[judging.RenderKey, judging.Rendering](options.CacheSize)
+	rendered := cache.New[changes.RenderKey, changes.Rendering](options.CacheSize)
 	return Site{
 		changes.NewService(changes.Config{
 			DefaultValidations: revisions.Defaults{validations.SchemaValidation},
@@ -58,7 +57,7 @@ func Open(t *testing.T, url string) Site {
 		}),
 		queries.NewService(queries.Config{
 			DefaultValidations: revisions.Defaults{validations.SchemaValidation},
-			Store:              kept, Renderer: judging.Renderer{Engine: engine}, Rendered: rendered,
+			Store:              kept, Renderer: changes.Renderer{Engine: engine}, Rendered: rendered,
 		}).For(authz.Viewer{Encrypted: true}),
 	}
 }

@@ -1,0 +1,151 @@
+package changes
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"slices"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/revisions"
+	"purser/internal/secrets"
+	"purser/internal/validations"
+)
+
+// NamesVersions reports whether a document gives versions of client plugins.
+func NamesVersions(doc *revisions.Stored) bool { return doc.Schema == validations.ClientVersionsKind }
+
+// versionsAfter returns the documents that give client versions after a change.
+func versionsAfter(snapshot revisions.Snapshot, diff revisions.Diff) []*revisions.Stored {
+	return slices.DeleteFunc(diff.After(snapshot.ClientVersions), func(doc *revisions.Stored) bool {
+		return !NamesVersions(doc)
+	})
+}
+
+// layered reports whether the contents of any document are known only after rendering.
+func layered(documents []*revisions.Stored) bool {
+	return slices.ContainsFunc(documents, func(doc *revisions.Stored) bool {
+		traits := doc.Traits()
+		return !traits.Final() && !traits.Abstract
+	})
+}
+
+// clientVersions returns the client versions to judge the new revision with, and whether some are withheld.
+func (j Judge) clientVersions(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (
+	versions validations.ClientVersions, withheld bool, err error,
+) {
+	documents := versionsAfter(snapshot, diff)
+	if layered(documents) {
+		documents, _ = withPolicy(diff.After(snapshot.Documents), snapshot.Fallback)
+	}
+	return j.ClientVersions(ctx, documents)
+}
+
+// ClientVersions returns the client versions that the documents of a revision give, and whether some are withheld. It
+// renders the documents that give them if one of them needs rendering; if rendering fails, only documents that do not
+// need it count.
+func (r Renderer) ClientVersions(ctx context.Context, documents []*revisions.Stored) (
+	versions validations.ClientVersions, withheld bool, err error,
+) {
+	naming := slices.DeleteFunc(slices.Clone(documents), func(doc *revisions.Stored) bool { return !NamesVersions(doc) })
+	final := slices.DeleteFunc(slices.Clone(naming), func(doc *revisions.Stored) bool { return !doc.Traits().Final() })
+	if !layered(naming) {
+		return r.ReadClientVersions(final, Computed{}.digest), false, nil
+	}
+	rendered, err := r.RenderKind(ctx, documents, validations.ClientVersionsKind)
+	if problem, ok := errors.AsType[*fault.Fault](err); ok && isOfDocuments(problem) {
+		// That it does not render may depend on a secret, so what is checked without it does, too.
+		return r.readVersions(final, Computed{}.digest, rendered.dependsOnSecrets()), false, nil
+	}
+	return r.ReadClientVersions(rendered.Documents, rendered.digest), len(rendered.Withheld) > 0, err
+}
+
+// isOfDocuments reports whether a rendering fault was caused by the documents, not by what the request may take.
+func isOfDocuments(problem *fault.Fault) bool {
+	if _, exceeded := errors.AsType[*budget.Exceeded](problem); exceeded {
+		return false
+	}
+	switch problem.Kind {
+	case fault.Unavailable:
+		return false
+	case fault.Internal:
+		return problem.Type == secretLost || problem.Type == secrets.UnopenedType
+	default:
+		return true
+	}
+}
+
+// ReadClientVersions returns the client versions that rendered documents give. If several documents give versions of a
+// plugin, the first in order of place counts. key returns what identifies a document's data.
+func (r Renderer) ReadClientVersions(documents []*revisions.Stored, key func(*revisions.Stored) document.Digest,
+) validations.ClientVersions {
+	return r.readVersions(documents, key, slices.ContainsFunc(documents, func(doc *revisions.Stored) bool {
+		return NamesVersions(doc) && doc.Tainted
+	}))
+}
+
+// readVersions is ReadClientVersions with whether the versions depend on a secret.
+func (r Renderer) readVersions(documents []*revisions.Stored, key func(*revisions.Stored) document.Digest, secret bool,
+) validations.ClientVersions {
+	naming := slices.DeleteFunc(slices.Clone(documents), func(doc *revisions.Stored) bool { return !NamesVersions(doc) })
+	slices.SortStableFunc(naming, revisions.ByPlace)
+	sum := sha256.New()
+	for _, doc := range naming {
+		digest := key(doc)
+		_, _ = sum.Write(digest[:]) // a hash returns no error
+	}
+	all := derivedKey{"client versions", document.Digest(sum.Sum(nil)), secret}
+	versions, known := derived[validations.ClientVersions](r.Documents, all)
+	if known {
+		return versions
+	}
+	if versions = validations.ReadClientVersions(revisions.Contents(naming), r.Defaults); secret {
+		versions = r.ofSecret(versions)
+	}
+	r.Documents.remember(all, versions, sizeOfVersions(versions))
+	return versions
+}
+
+func sizeOfVersions(versions validations.ClientVersions) (size int) {
+	const each = 64
+	for plugin, version := range versions.ByPlugin {
+		size += each + len(plugin) + len(version)
+	}
+	return size
+}
+
+// ofSecret marks client versions as depending on a secret.
+func (r Renderer) ofSecret(versions validations.ClientVersions) validations.ClientVersions {
+	if r.Vault == nil {
+		return versions
+	}
+	digest := versions.Digest()
+	of := document.Identity{Schema: validations.ClientVersionsKind}
+	return versions.OfSecret(r.Vault.Digest(PlaceOf(of), digest[:]))
+}
+
+// dependsOnSecrets reports whether the rendering of any of the documents depends on secrets.
+func (c Computed) dependsOnSecrets() bool {
+	return slices.ContainsFunc(c.Documents, func(doc *revisions.Stored) bool { return doc.Tainted }) ||
+		slices.ContainsFunc(c.unrendered, func(doc unrendered) bool { return doc.Secret })
+}
+
+// RenderKind renders the documents with a given schema and their dependencies. Faults: those of rendering, if one of
+// the documents does not render.
+func (r Renderer) RenderKind(ctx context.Context, documents []*revisions.Stored, schema string) (Computed, error) {
+	return r.RenderOnly(ctx, documents, func(doc *document.Document) bool { return doc.Schema == schema })
+}
+
+// RenderOnly renders some of the documents and their dependencies. Faults: those of rendering, if one of the documents
+// does not render.
+func (r Renderer) RenderOnly(ctx context.Context, documents []*revisions.Stored, only func(*document.Document) bool) (
+	Computed, error,
+) {
+	computed, err := r.compute(ctx, documents, only)
+	if err == nil && len(computed.unrendered) > 0 {
+		err = computed.unrendered[0].Cause
+	}
+	return computed, err
+}

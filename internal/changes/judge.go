@@ -1,0 +1,206 @@
+package changes
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"purser/internal/budget"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// Judge validates the revision that a diff makes: its documents by their schemas, and the whole revision as its
+// policies require. It has no access to a store. With Withhold it skips everything that depends on secrets.
+type Judge struct {
+	Renderer
+
+	Defaults revisions.Defaults
+	// Always are the validations of a whole revision to perform; nil performs those that the policies require.
+	Always []string
+}
+
+// required returns the names of the validations to perform.
+func (j Judge) required(policies []validations.Policy) []string {
+	if j.Always != nil {
+		return j.Always
+	}
+	return j.Defaults.Required(policies)
+}
+
+// Judgement is the outcome of validating a diff.
+type Judgement struct {
+	Checks []revisions.Check // the checks that were made now
+	// Failures are entries of the schema validation; the last Outside ones are about documents outside of the payload.
+	Failures []revisions.Failure
+	Outside  int
+	Entries  int // of the schema validation
+	// SecretFails and SecretOutside are as in revisions.Revision.
+	SecretFails   bool
+	SecretOutside int
+	// Begun and Ended are the violations that the change adds and removes.
+	Begun, Ended []revisions.Violation
+	// Results are the outcomes of the validations of the whole revision.
+	Results []RevisionResult
+	// ClientVersions are the versions that the revision was judged with.
+	ClientVersions validations.ClientVersions
+	// Policies are the policies in force after the change, in order of place.
+	Policies []validations.Policy
+	// Rendered is the rendered revision, nil unless a policy required it.
+	Rendered *Rendering
+	// Exact reports whether the judgement holds only for the newest revision of its snapshot.
+	Exact bool
+	// Withheld reports whether documents that depend on secrets were skipped.
+	Withheld bool
+	// Settles reports whether documents that govern others change, or violations.
+	Settles bool
+}
+
+// Failed reports whether the schema validation fails.
+func (j Judgement) Failed() bool {
+	return j.SecretFails || slices.ContainsFunc(j.Failures, func(f revisions.Failure) bool { return !f.Rule.IsZero() })
+}
+
+// Judge judges a diff of a snapshot that has the parts of the site that Need returned. The change pays for what it
+// brings, not for what was there before. Fault: Unavailable if that takes too much work at once; the next call goes on.
+func (j Judge) Judge(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (Judgement, error) {
+	j.Renderer = j.bringing(diff.Added)
+	scope, err := j.scope(ctx, snapshot, diff)
+	if err != nil {
+		return Judgement{}, err
+	}
+	checks, findings, err := j.check(ctx, snapshot, scope)
+	if err != nil {
+		return Judgement{}, err
+	}
+	policies, err := policiesAfter(budget.NewMeter(ctx), snapshot.Policies, diff)
+	if err != nil {
+		return Judgement{}, err
+	}
+	failing := j.failing(snapshot, diff, scope, findings)
+	made := Judgement{
+		Checks: checks, ClientVersions: scope.versions, Policies: policies, Withheld: scope.withheld,
+	}
+	made.Begun, made.Ended = changedViolations(snapshot.Violations, failing)
+	made.Settles = len(made.Begun)+len(made.Ended) > 0 ||
+		slices.ContainsFunc(slices.Concat(diff.Added, diff.Removed), Governs)
+	made.Failures, made.Outside, made.Entries = entries(snapshot, diff, failing)
+	for i, failure := range made.Failures {
+		made.SecretFails = made.SecretFails || failure.Secret
+		if failure.Secret && i >= len(made.Failures)-made.Outside {
+			made.SecretOutside++
+		}
+	}
+	made, err = j.validateRevision(ctx, snapshot, diff, made)
+	if err != nil || j.Always != nil { // documents without a site have no other readers
+		return made, err
+	}
+	return made.joined(j.required(policies)), nil
+}
+
+// joined makes the validations that look at values fail together if one of them fails because of a secret. Their
+// statuses, which everybody may see, then reveal no more of a secret than that something fails. The schema validation,
+// which is always made, does not make the others fail unless it is required too: a revision does not fail because of a
+// validation that does not count.
+func (j Judgement) joined(required []string) Judgement {
+	counts := slices.Contains(required, validations.SchemaValidation) ||
+		slices.Contains(required, validations.SchemaValidationAlias)
+	fails := j.SecretFails && counts
+	for _, result := range j.Results {
+		fails = fails || result.looksAtValues() && slices.ContainsFunc(result.Messages, isSecret)
+	}
+	if !fails {
+		return j
+	}
+	j.SecretFails = true
+	j.Results = slices.Clone(j.Results)
+	for i, result := range j.Results {
+		j.Results[i] = result.Joined()
+	}
+	return j
+}
+
+// Need returns the parts of the site needed to judge a diff. A larger snapshot may need more.
+func (j Judge) Need(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (revisions.Need, error) {
+	if !diff.Changes {
+		return revisions.Need{}, nil
+	}
+	need := revisions.Need{Evidence: true, Kinds: Kinds(diff.Added)}
+	j.Renderer = j.bringing(diff.Added)
+	policies, err := policiesAfter(budget.NewMeter(ctx), snapshot.Policies, diff)
+	if err != nil {
+		return need, err
+	}
+	if j.requiresRevisionValidation(policies) || layered(versionsAfter(snapshot, diff)) {
+		need.Documents = true
+		if snapshot.Documents == nil && snapshot.Live > 0 {
+			return need, nil
+		}
+	}
+	scope, err := j.scope(ctx, snapshot, diff)
+	if err != nil {
+		return need, err
+	}
+	need.Schemas = scope.versions.Digest() != snapshot.Newest.ClientVersions || len(scope.governed) > 0 ||
+		scope.hasReferences() // read together: a chain of references would take as many reads
+	need.Governed = slices.Sorted(maps.Keys(scope.governed))
+	need.Kinds = append(need.Kinds, need.Governed...)
+	need.Checks = scope.recorded(snapshot, diff)
+	lookedUp := snapshot.Checks != nil || len(need.Checks) == 0
+	need.Positions = diff.Result == nil && (hasEntries(snapshot, diff) || lookedUp && scope.mayFail(snapshot))
+	return need, nil
+}
+
+// Kinds returns the schemas of documents, sorted and without duplicates.
+func Kinds(documents []*revisions.Stored) []string {
+	set := map[string]bool{}
+	for _, doc := range documents {
+		set[doc.Schema] = true
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+// failing returns the rules that documents of the new revision violate, by document: those known from the snapshot, and
+// new findings about the subjects.
+func (j Judge) failing(snapshot revisions.Snapshot, diff revisions.Diff, s scope,
+	findings map[validations.Pair][]validations.Finding,
+) map[int64]revisions.Violation {
+	gone, failing := revisions.IDs(diff.Removed), map[int64]revisions.Violation{}
+	for _, known := range snapshot.Violations {
+		if !gone[known.Document] && (!known.Secret || !j.Withhold) {
+			failing[known.Document] = known
+		}
+	}
+	for _, doc := range s.subjects {
+		delete(failing, doc.ID)
+		if pair, checked := s.pairs[doc]; checked && len(findings[pair.Name()]) > 0 {
+			secret := doc.Traits().Encrypted || s.ofSecret(pair.Rule)
+			failing[doc.ID] = revisions.Violation{Document: doc.ID, Rule: pair.Rule, Secret: secret}
+		}
+	}
+	return failing
+}
+
+// changedViolations compares the known violations with the rules that documents of the new revision violate. Those that
+// begin are in order of the documents.
+func changedViolations(known []revisions.Violation, failing map[int64]revisions.Violation) (
+	begun, ended []revisions.Violation,
+) {
+	lasting := make(map[int64]bool, len(known))
+	for _, violation := range known {
+		if lasting[violation.Document] = failing[violation.Document].Rule == violation.Rule; !lasting[violation.Document] {
+			ended = append(ended, violation)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(failing)) {
+		if !lasting[id] {
+			begun = append(begun, revisions.Violation{Document: id, Rule: failing[id].Rule, Secret: failing[id].Secret})
+		}
+	}
+	return begun, ended
+}
+
+// Governs reports whether a document affects how others are judged.
+func Governs(doc *revisions.Stored) bool {
+	return doc.Schema == validations.DataSchemaKind || NamesVersions(doc) || doc.IsPolicy() || doc.IsLayeringPolicy()
+}

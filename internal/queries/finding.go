@@ -1,0 +1,216 @@
+package queries
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"purser/internal/changes"
+	"purser/internal/document"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// Level is the severity of a finding.
+type Level uint8
+
+// The levels, from the most severe.
+const (
+	LevelError   Level = iota // it fails the revision
+	LevelWarning              // its validation fails but does not count, or it is a likely mistake that fails nothing
+	LevelInfo                 // it fails nothing
+)
+
+// String returns the word that the API uses.
+func (l Level) String() string { return [...]string{"error", "warning", "info"}[l] }
+
+// Finding is one problem of a revision.
+type Finding struct {
+	Level      Level
+	Validation string
+	Document   document.Identity // zero if it is not about one document
+	Others     []Located         // the other documents of a substitution cycle
+	Bucket     string            // of the document; empty if unknown
+	Path       string            // in the document, such as .data.a; empty if unknown
+	Rule       string            // the broken rule: a path in the schema, or the type of an error
+	Message    string
+	Value      json.RawMessage // the current value; nil if it is secret, large or unknown
+	Advice     string          // what to do
+	Hint       string          // a guess at what was meant, repeated in Advice; empty if there is none
+	Causes     []validations.Cause
+	Secret     bool              // the details are hidden from the viewer
+	Mistake    bool              // a likely mistake, which fails nothing
+	Unlisted   int               // if not 0, it stands for this number of errors that its validation does not list
+	At         document.Position // in the body of the change that was made; zero if unknown
+}
+
+// Located is another document that a finding is about, with its position in the body of the change that was made; zero
+// if unknown.
+type Located struct {
+	document.Identity
+
+	At document.Position
+}
+
+// FindingsQuery restricts findings. Empty fields do not restrict.
+type FindingsQuery struct {
+	Validation string
+	Document   string // its name, schema/name or schema/layer/name
+	Level      string
+	Limit      int // maximum number
+	// FailuresOnly omits likely mistakes, which fail nothing.
+	FailuresOnly bool
+}
+
+// FindingList holds the problems of a revision, the most severe first, and missing results after failures. Those of one
+// document are adjacent.
+type FindingList struct {
+	revisions.Shown
+	Counts
+
+	Findings []Finding
+}
+
+// OfPreview returns the problems of the revision that a previewed change would make.
+func OfPreview(preview *changes.Preview, query FindingsQuery) FindingList {
+	judged := Judge(preview.Verdict)
+	var all, warnings []Finding
+	for _, of := range preview.Findings {
+		all = append(all, judged.OfDocument(of.About, of.Errors)...)
+		warnings = append(warnings, Strays(of.About, of.Notes)...)
+	}
+	errs := map[string][]json.RawMessage{}
+	for _, result := range preview.Results {
+		if judged.by[result.Name].Status == validations.Failure {
+			errs[result.Name] = errorsOf(result.Result)
+		}
+		warnings = append(warnings, Warned(result.Name, result.Warnings)...)
+	}
+	uncovered, more := OfUncovered(preview.Uncovered)
+	return Choose(preview.Shown, slices.Concat(all, judged.OfResults(errs), warnings, uncovered), more, query)
+}
+
+// Choose returns the findings about a revision that match a query, and their numbers; more reports whether there are
+// others than all. It reorders all.
+func Choose(about revisions.Shown, all []Finding, more bool, query FindingsQuery) FindingList {
+	fails := map[said]bool{} // whichever validations are asked for
+	for _, f := range all {
+		if !f.Mistake {
+			fails[f.withoutPath()] = true
+		}
+	}
+	all = slices.DeleteFunc(all, func(f Finding) bool { return f.Mistake && fails[f.withoutPath()] || !query.asksFor(f) })
+	isOther := func(f Finding) bool { return query.Level != "" && query.Level != f.Level.String() }
+	different := slices.Clone(all)
+	slices.SortStableFunc(different, func(a, b Finding) int { return cmp.Compare(a.Level, b.Level) })
+	different = slices.DeleteFunc(withoutRepeated(different), isOther)
+	all = slices.DeleteFunc(all, isOther)
+	list := FindingList{Shown: about, Counts: count(all, different, more)}
+	different = slices.DeleteFunc(different, func(f Finding) bool { return f.Unlisted > 0 })
+	slices.SortStableFunc(different, func(a, b Finding) int {
+		return cmp.Or(a.compareRank(&b), cmp.Compare(a.Document.Schema, b.Document.Schema),
+			cmp.Compare(a.Document.Layer, b.Document.Layer), cmp.Compare(a.Document.Name, b.Document.Name))
+	})
+	list.Findings = different[:min(len(different), query.Limit)]
+	size := 0
+	for i := range list.Findings {
+		if size += list.Findings[i].size(); size > maxBytes && i > 0 {
+			list.Findings = list.Findings[:i]
+			break
+		}
+	}
+	return list
+}
+
+// maxBytes bounds the findings of a list.
+const maxBytes = 4 << 20
+
+// size returns about how many bytes a finding takes as JSON text.
+func (f *Finding) size() int {
+	const keys, other = 400, 200
+	e := validations.Error{Message: f.Message, Path: f.Path, SchemaPath: f.Rule, Hint: f.Advice, Causes: f.Causes}
+	return keys + e.Size() + len(f.Value) + len(f.Others)*other
+}
+
+// With returns the list with further likely mistakes about the same revision.
+func (l FindingList) With(mistakes []Finding, query FindingsQuery) FindingList {
+	known := map[said]bool{}
+	for _, f := range l.Findings {
+		known[f.said()] = true
+	}
+	further := slices.DeleteFunc(slices.Clone(mistakes), func(f Finding) bool { return known[f.said()] })
+	switch {
+	case len(further) == 0:
+		return l
+	case l.Total > len(l.Findings): // those that are not listed may be the same
+		l.More = true
+		return l
+	}
+	list := Choose(l.Shown, slices.Concat(l.Findings, further), l.More, query)
+	list.Numbers = maps.Clone(l.Numbers) // findings that several validations report are listed once
+	for of, number := range numbers(further, l.More) {
+		before := list.Numbers[of]
+		number.Findings, number.Documents = number.Findings+before.Findings, number.Documents+before.Documents
+		list.Numbers[of] = number
+	}
+	return list
+}
+
+// compareRank orders findings by their severity, those of results that are missing or expired after failures.
+func (f *Finding) compareRank(other *Finding) int {
+	lacking := func(f *Finding) int {
+		if f.Rule == ruleMissing || f.Rule == ruleExpired {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(f.Level, other.Level), cmp.Compare(lacking(f), lacking(other)))
+}
+
+// said is the key by which repeated findings are recognized.
+type said struct {
+	document.Identity
+
+	message, path string
+}
+
+func (f *Finding) said() said { return said{f.Document, f.Message, f.Path} }
+
+// withoutPath is said regardless of the path.
+func (f *Finding) withoutPath() said { return said{f.Document, f.Message, ""} }
+
+// withoutRepeated removes findings that repeat the document and message of an earlier one, with the same path or none,
+// because the rendering validation repeats findings of the schema validation.
+func withoutRepeated(all []Finding) []Finding {
+	by := map[said]string{} // the validation that reported it first
+	return slices.DeleteFunc(all, func(f Finding) bool {
+		if f.Document == (document.Identity{}) && !f.Secret {
+			return false
+		}
+		what := f.said()
+		first, known := by[what]
+		if known && (f.Path == "" || first != f.Validation) {
+			return true
+		}
+		if !known {
+			by[what] = f.Validation
+		}
+		by[said{f.Document, f.Message, ""}] = f.Validation
+		return false
+	})
+}
+
+// asksFor reports whether a finding matches the query, whatever its level. That a validation only fails together with
+// another one is a finding if it alone is asked for; else the findings of the other one say why.
+func (q FindingsQuery) asksFor(f Finding) bool {
+	names := []string{
+		f.Document.Name, f.Document.Schema + "/" + f.Document.Name,
+		f.Document.Schema + "/" + f.Document.Layer + "/" + f.Document.Name,
+	}
+	if f.Message == validations.Joined && validations.IsOwn(f.Validation) && q.Validation == "" {
+		return false
+	}
+	return (q.Validation == "" || q.Validation == f.Validation) &&
+		(q.Document == "" || slices.Contains(names, q.Document))
+}

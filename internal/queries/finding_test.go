@@ -1,0 +1,93 @@
+package queries
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/document"
+	"purser/internal/revisions"
+)
+
+// Findings are sorted by severity, then by document, and not repeated.
+func TestChoose(t *testing.T) {
+	t.Parallel()
+	host := func(name string) document.Identity {
+		return document.Identity{Schema: "acme/Host/v1", Layer: "site", Name: name}
+	}
+	all := []Finding{
+		{Level: LevelWarning, Validation: "v", Document: host("b"), Message: "ignored"},
+		{Validation: "v", Document: host("b"), Message: "wrong", Path: ".data.x"},
+		{Validation: "v", Document: host("a"), Message: "wrong", Path: ".data.x"},
+		{Validation: "v", Document: host("b"), Message: "wrong", Path: ".data.y"},
+		{Validation: "w", Document: host("b"), Message: "wrong", Path: ".data.x"}, // again
+		{Validation: "w", Document: host("a"), Message: "wrong"},                  // again
+		{Validation: "w", Message: "about none"},
+		{Validation: "w", Message: "about none"},
+	}
+	for name, c := range map[string]struct {
+		query     FindingsQuery
+		want      []string
+		wantTotal int
+	}{
+		"all":            {FindingsQuery{Limit: 10}, []string{"about none", "about none", "a .data.x", "b .data.x", "b .data.y", "b"}, 6},
+		"the first":      {FindingsQuery{Limit: 3}, []string{"about none", "about none", "a .data.x"}, 6},
+		"none":           {FindingsQuery{}, nil, 6},
+		"of a name":      {FindingsQuery{Limit: 10, Document: "a"}, []string{"a .data.x"}, 1},
+		"of a schema":    {FindingsQuery{Limit: 10, Document: "acme/Host/v1/a"}, []string{"a .data.x"}, 1},
+		"of an identity": {FindingsQuery{Limit: 10, Document: "acme/Host/v1/site/b", Level: "error"}, []string{"b .data.x", "b .data.y"}, 2},
+		"of a level":     {FindingsQuery{Limit: 10, Level: "warning"}, []string{"b"}, 1},
+		"of a validation": {
+			FindingsQuery{Limit: 10, Validation: "w"}, []string{"about none", "about none", "a", "b .data.x"}, 4,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			found := Choose(revisions.Shown{Revision: revisions.Revision{ID: 7}}, append([]Finding(nil), all...), false, c.query)
+			var got []string
+			for _, f := range found.Findings {
+				line := f.Message
+				if line != "about none" {
+					line = f.Document.Name
+				}
+				if f.Path != "" {
+					line += " " + f.Path
+				}
+				got = append(got, line)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" || found.Total != c.wantTotal || found.ID != 7 {
+				t.Errorf("%d of revision %d (-want +got)\n%s", found.Total, found.ID, diff)
+			}
+		})
+	}
+}
+
+// A finding is as severe as the most severe validation that reports it.
+func TestChoose_severest(t *testing.T) {
+	t.Parallel()
+	about := document.Identity{Schema: "acme/Host/v1", Name: "a"}
+	all := []Finding{
+		{Level: LevelWarning, Validation: "ignored", Document: about, Message: "wrong", Path: ".data.x"},
+		{Validation: "required", Document: about, Message: "wrong", Path: ".data.x"},
+		{Level: LevelWarning, Validation: "other", Document: about, Message: "wrong", Mistake: true},
+	}
+	for name, c := range map[string]struct {
+		query FindingsQuery
+		want  []string
+	}{
+		"all":                {FindingsQuery{}, []string{"error required"}},
+		"errors":             {FindingsQuery{Level: "error"}, []string{"error required"}},
+		"warnings":           {FindingsQuery{Level: "warning"}, nil},
+		"of the ignored one": {FindingsQuery{Validation: "ignored"}, []string{"warning ignored"}},
+		"of the mistake":     {FindingsQuery{Validation: "other"}, nil},
+	} {
+		c.query.Limit = 10
+		var got []string
+		for _, f := range Choose(revisions.Shown{}, append([]Finding(nil), all...), false, c.query).Findings {
+			got = append(got, f.Level.String()+" "+f.Validation)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
