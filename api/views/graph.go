@@ -2,7 +2,7 @@ package views
 
 import (
 	"purser/internal/queries"
-	"purser/internal/rendering/graph"
+	"purser/internal/rendering"
 	"purser/internal/wire"
 )
 
@@ -29,7 +29,7 @@ func Graph(revision int64, found queries.Graph) wire.Graph {
 	return view
 }
 
-func node(id int, v graph.Vertex) wire.Node {
+func node(id int, v rendering.Vertex) wire.Node {
 	node := wire.Node{
 		ID: id, Schema: v.Schema, Layer: wire.Optional(v.Layer), Name: wire.Optional(v.Name),
 		Missing:  wire.Optional(v.Missing.String()),

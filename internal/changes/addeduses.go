@@ -11,7 +11,6 @@ import (
 	"purser/internal/document"
 	"purser/internal/puppet"
 	"purser/internal/rendering"
-	"purser/internal/rendering/graph"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -34,7 +33,7 @@ type usable struct {
 // link is a dependency of one document on another.
 type link struct {
 	from, to document.Identity
-	kind     graph.Relation
+	kind     rendering.Relation
 }
 
 // MayAddUses reports whether a change may add uses of encrypted documents. It may not if it only rewrites the data of
@@ -95,7 +94,7 @@ func usableOf(ctx context.Context, documents []*revisions.Stored) (usable, error
 	dependents := map[document.Identity][]document.Identity{}
 	for _, edge := range g.Edges {
 		from, to := g.Vertices[edge.From], g.Vertices[edge.To]
-		if to.Missing == graph.Present && !edge.Doubtful { // a document with doubtful parents does not render
+		if to.Missing == rendering.Present && !edge.Doubtful { // a document with doubtful parents does not render
 			u.links[link{from.Identity, to.Identity, edge.Kind}] = true
 			dependents[to.Identity] = append(dependents[to.Identity], from.Identity)
 		}
@@ -128,7 +127,7 @@ func addedLinks(before, after usable, added map[document.Identity]bool) (uses []
 		case !after.secret[l.to]:
 		case known && (!added[l.from] || declared(before.of[l.from], l) == declared(by, l)):
 		case !known && !added[l.from] && added[l.to] && after.of[l.to].Traits().Encrypted:
-		case l.kind == graph.Substitution:
+		case l.kind == rendering.Substitution:
 			uses = append(uses, Use{by, "substitutes from one"})
 		default:
 			uses = append(uses, Use{by, "has one as its parent"})
@@ -141,7 +140,7 @@ func addedLinks(before, after usable, added map[document.Identity]bool) (uses []
 func declared(doc *revisions.Stored, l link) string {
 	value, _ := document.ParseJSON(doc.Metadata) // stored text is valid JSON
 	metadata, _ := value.(document.Mapping)
-	if l.kind != graph.Substitution {
+	if l.kind != rendering.Substitution {
 		return string(document.AppendJSON(nil, metadata.At("layeringDefinition")))
 	}
 	substitutions, _ := metadata.At("substitutions").([]any)

@@ -7,12 +7,12 @@ import (
 	"github.com/emicklei/dot"
 
 	"purser/internal/budget"
-	"purser/internal/rendering/graph"
+	"purser/internal/rendering"
 )
 
 // draft is a picture under way.
 type draft struct {
-	*graph.Graph
+	*rendering.Graph
 
 	link      func(name string) string
 	root      *dot.Graph
@@ -39,7 +39,7 @@ const (
 
 // Text draws a graph as Graphviz text. link gives the address of a document's own picture, by its name as in a Focus.
 // Fault: TooLarge, of a spent budget.
-func Text(ctx context.Context, g *graph.Graph, title string, link func(name string) string) (string, error) {
+func Text(ctx context.Context, g *rendering.Graph, title string, link func(name string) string) (string, error) {
 	m := budget.NewMeter(ctx)
 	elements := len(g.Vertices) + len(g.Edges)
 	m.Charge(elementCost * elements)
@@ -59,11 +59,11 @@ func Text(ctx context.Context, g *graph.Graph, title string, link func(name stri
 }
 
 // tooMuch adds the part that was being drawn to the fault of a spent budget.
-func tooMuch(err error, g *graph.Graph) error {
+func tooMuch(err error, g *rendering.Graph) error {
 	return budget.About(err, "draw %d documents and %d dependencies", len(g.Vertices), len(g.Edges))
 }
 
-func draw(g *graph.Graph, title string, link func(name string) string) string {
+func draw(g *rendering.Graph, title string, link func(name string) string) string {
 	d := &draft{
 		Graph: g, link: link, root: dot.NewGraph(dot.Directed).ID("revision"), home: make([]*table, len(g.Vertices)),
 	}
@@ -111,7 +111,7 @@ func (d *draft) columns() [][]int {
 	columns := make([][]int, 1+len(d.Layers)+len(d.Unordered)+1)
 	for i, v := range d.Vertices {
 		at := v.Rank + 1
-		if v.Missing != graph.Present {
+		if v.Missing != rendering.Present {
 			at = len(columns) - 1
 		}
 		columns[at] = append(columns[at], i)

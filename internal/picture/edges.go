@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"purser/internal/rendering/graph"
+	"purser/internal/rendering"
 )
 
 const (
@@ -31,7 +31,7 @@ func (d *draft) edges() {
 	}
 }
 
-func (d *draft) edge(e graph.Edge, colour string) {
+func (d *draft) edge(e rendering.Edge, colour string) {
 	from, to := d.home[e.From], d.home[e.To]
 	fromSide, toSide, constraint := ":w", ":e", true
 	switch {
@@ -47,11 +47,11 @@ func (d *draft) edge(e graph.Edge, colour string) {
 	text := literal(d.tooltip(e))
 	drawn.AttributesMap.Attrs("tooltip", text, "edgetooltip", text)
 	switch e.Kind {
-	case graph.Parent:
+	case rendering.Parent:
 		drawn.AttributesMap.Attrs("color", "#20508c", "penwidth", "1.6", "arrowsize", "0.8", "weight", "4")
-	case graph.Replacement:
+	case rendering.Replacement:
 		drawn.AttributesMap.Attrs("color", "#111111", "penwidth", "3", "arrowsize", "0.7", "weight", "4")
-	case graph.Substitution:
+	case rendering.Substitution:
 		drawn.AttributesMap.Attrs("color", colour+"b0", "penwidth", "0.7", "arrowsize", "0.5")
 	}
 	switch {
@@ -59,24 +59,24 @@ func (d *draft) edge(e graph.Edge, colour string) {
 		drawn.AttributesMap.Attrs("color", missingColour, "style", "dashed")
 	case e.Cyclic:
 		drawn.AttributesMap.Attrs("color", missingColour, "penwidth", "2.5")
-	case d.Vertices[e.To].Missing != graph.Present:
+	case d.Vertices[e.To].Missing != rendering.Present:
 		drawn.Attr("color", missingColour)
 	}
 }
 
 // tooltip describes an edge in full.
-func (d *draft) tooltip(e graph.Edge) string {
+func (d *draft) tooltip(e rendering.Edge) string {
 	var b strings.Builder
 	from, to := named(d.Vertices[e.From]), named(d.Vertices[e.To])
 	switch {
-	case d.Vertices[e.To].Missing == graph.MissingParent:
+	case d.Vertices[e.To].Missing == rendering.MissingParent:
 		fmt.Fprintf(&b, "%s: no document for its parentSelector", from)
 	case e.Doubtful:
 		fmt.Fprintf(&b, "%s: its parentSelector finds %s, which cannot be taken as its parent", from, to)
 	default:
 		fmt.Fprintf(&b, "%s: %s %s", from, [...]string{"parent", "replacement of", "substitutes from"}[e.Kind], to)
 	}
-	if d.Vertices[e.To].Missing == graph.MissingSource {
+	if d.Vertices[e.To].Missing == rendering.MissingSource {
 		b.WriteString(", which is missing")
 	}
 	if e.Cyclic {

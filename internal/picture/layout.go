@@ -15,7 +15,7 @@ import (
 	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/rendering/graph"
+	"purser/internal/rendering"
 )
 
 const (
@@ -35,7 +35,7 @@ const (
 )
 
 // Fits reports whether a graph is small enough for a picture. Fault: TooLarge.
-func Fits(g *graph.Graph) error {
+func Fits(g *rendering.Graph) error {
 	inhabited := map[int]bool{}
 	for _, v := range g.Vertices {
 		inhabited[v.Rank] = true

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"purser/internal/rendering/graph"
+	"purser/internal/rendering"
 )
 
 // rows are the documents of a table as Graphviz's HTML, each with a port that edges lead to.
@@ -80,9 +80,9 @@ func (d *draft) cell(b *strings.Builder, i int) {
 	v := d.Vertices[i]
 	look, name := "", escape(brief(v.Name))
 	switch {
-	case v.Missing == graph.MissingParent:
+	case v.Missing == rendering.MissingParent:
 		look, name = ` bgcolor="`+missingFill+`"`, `<i>parent with `+escape(brief(selector(v)))+`</i>`
-	case v.Missing == graph.MissingSource:
+	case v.Missing == rendering.MissingSource:
 		look = ` bgcolor="` + missingFill + `"`
 	case v.Replaced:
 		look, name = ` bgcolor="#dddddd"`, `<font color="#888888">`+name+`</font>`
@@ -107,7 +107,7 @@ func (d *draft) cell(b *strings.Builder, i int) {
 
 func port(vertex int) string { return fmt.Sprintf("v%d", vertex) }
 
-func (d *draft) address(v graph.Vertex) string {
+func (d *draft) address(v rendering.Vertex) string {
 	if v.Name == "" {
 		return ""
 	}
@@ -119,7 +119,7 @@ func (d *draft) address(v graph.Vertex) string {
 }
 
 // named identifies a document as messages do, without the word None for no layer.
-func named(v graph.Vertex) string {
+func named(v rendering.Vertex) string {
 	if v.Layer == "" {
 		return "[" + v.Schema + "] " + v.Name
 	}
@@ -127,13 +127,13 @@ func named(v graph.Vertex) string {
 }
 
 // described says all about a document.
-func described(v graph.Vertex) string {
+func described(v rendering.Vertex) string {
 	traits := []string{named(v)}
 	for _, trait := range []struct {
 		name string
 		has  bool
 	}{
-		{"missing", v.Missing != graph.Present},
+		{"missing", v.Missing != rendering.Present},
 		{"abstract", v.Abstract},
 		{"control", v.Control},
 		{"replacement", v.Replacement},
@@ -147,7 +147,7 @@ func described(v graph.Vertex) string {
 	return strings.Join(traits, ", ")
 }
 
-func selector(v graph.Vertex) string {
+func selector(v rendering.Vertex) string {
 	var pairs []string
 	for _, p := range v.Selector {
 		pairs = append(pairs, p.Key+": "+p.Value)

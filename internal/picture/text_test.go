@@ -15,19 +15,19 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/rendering/graph"
+	"purser/internal/rendering"
 )
 
 // graphOf returns a graph of documents in one layer, each of which depends on the next.
-func graphOf(names ...string) *graph.Graph {
-	g := &graph.Graph{Layers: []string{"site"}}
+func graphOf(names ...string) *rendering.Graph {
+	g := &rendering.Graph{Layers: []string{"site"}}
 	for i, name := range names {
-		g.Vertices = append(g.Vertices, graph.Vertex{
+		g.Vertices = append(g.Vertices, rendering.Vertex{
 			Identity: document.Identity{Schema: "acme/Widget/v1", Layer: "site", Name: name}, ReplacedBy: -1,
 		})
 		if i > 0 {
-			g.Edges = append(g.Edges, graph.Edge{
-				From: i - 1, To: i, Kind: graph.Substitution, Copies: []graph.Copied{{From: "." + name, To: []string{"." + name}}},
+			g.Edges = append(g.Edges, rendering.Edge{
+				From: i - 1, To: i, Kind: rendering.Substitution, Copies: []rendering.Copied{{From: "." + name, To: []string{"." + name}}},
 			})
 		}
 	}
@@ -141,13 +141,13 @@ func TestFits(t *testing.T) {
 	t.Parallel()
 	documents, edges, layers := graphOf(make([]string, maxDocuments+1)...), graphOf("a", "b"), graphOf("a")
 	for range maxPassed {
-		edges.Edges = append(edges.Edges, graph.Edge{To: 1})
+		edges.Edges = append(edges.Edges, rendering.Edge{To: 1})
 	}
 	for rank := range maxLayers {
-		layers.Vertices = append(layers.Vertices, graph.Vertex{Rank: rank + 1})
+		layers.Vertices = append(layers.Vertices, rendering.Vertex{Rank: rank + 1})
 	}
 	for name, c := range map[string]struct {
-		graph *graph.Graph
+		graph *rendering.Graph
 		want  string
 	}{
 		"small":     {graphOf("a", "b"), ""},
@@ -174,14 +174,14 @@ func TestText_columns(t *testing.T) {
 	t.Parallel()
 	const columns = 4 // no layer, two layers, missing
 	for has := range 1 << columns {
-		g := &graph.Graph{Layers: []string{"global", "site"}}
+		g := &rendering.Graph{Layers: []string{"global", "site"}}
 		for column := range columns {
 			if has&(1<<column) == 0 {
 				continue
 			}
-			v := graph.Vertex{Identity: document.Identity{Schema: "acme/Widget/v1", Name: "w"}, Rank: column - 1, ReplacedBy: -1}
+			v := rendering.Vertex{Identity: document.Identity{Schema: "acme/Widget/v1", Name: "w"}, Rank: column - 1, ReplacedBy: -1}
 			if column == columns-1 {
-				v.Rank, v.Missing = -1, graph.MissingSource
+				v.Rank, v.Missing = -1, rendering.MissingSource
 			}
 			g.Vertices = append(g.Vertices, v)
 		}
@@ -191,7 +191,7 @@ func TestText_columns(t *testing.T) {
 	}
 }
 
-func textOf(t *testing.T, g *graph.Graph, title string, link func(name string) string) string {
+func textOf(t *testing.T, g *rendering.Graph, title string, link func(name string) string) string {
 	t.Helper()
 	text, err := Text(t.Context(), g, title, link)
 	if err != nil {
@@ -203,7 +203,7 @@ func textOf(t *testing.T, g *graph.Graph, title string, link func(name string) s
 // A graph that is far too large is not drawn.
 func TestText_exceeds(t *testing.T) {
 	t.Parallel()
-	g := &graph.Graph{Vertices: make([]graph.Vertex, 200_000)}
+	g := &rendering.Graph{Vertices: make([]rendering.Vertex, 200_000)}
 	_, err := Text(t.Context(), g, "t", link)
 	if fault.KindOf(err) != fault.TooLarge || !strings.Contains(err.Error(), "draw 200000 documents and 0 dependencies: it takes more than") {
 		t.Errorf("drawn with %v", err)

@@ -7,13 +7,12 @@ import (
 	"purser/internal/changes"
 	"purser/internal/fault"
 	"purser/internal/rendering"
-	"purser/internal/rendering/graph"
 	"purser/internal/revisions"
 )
 
 // Graph is the dependencies between the documents of a revision. The Index of a vertex is a position in Documents.
 type Graph struct {
-	*graph.Graph
+	*rendering.Graph
 
 	Documents []*revisions.Stored
 	Problems  []fault.Message // conflicts between the documents

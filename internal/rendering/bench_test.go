@@ -82,7 +82,7 @@ func BenchmarkCompute(b *testing.B) {
 					n := &r.nodes[i]
 					n.data, n.computed = values[i], false
 				}
-				order, _, err := again.set.Order(false)
+				order, _, err := again.set.order(false)
 				for _, n := range order {
 					err = again.compute(again.of(n))
 				}

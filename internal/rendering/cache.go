@@ -10,9 +10,6 @@ import (
 
 	"purser/internal/cache"
 	"purser/internal/document"
-	"purser/internal/rendering/declared"
-	"purser/internal/rendering/meter"
-	"purser/internal/rendering/relations"
 )
 
 // Cache keeps outcomes of renderings for later renderings of the same documents: data, refusals and warnings. The key
@@ -28,9 +25,9 @@ type Cache struct {
 // fact is either the parsed metadata of a document, by the document's digest, or the outcome for a document, by its
 // key, or what its selector selects.
 type fact struct {
-	*declared.Metadata
+	*metadata
 	*made
-	*relations.Choice
+	*choice
 }
 
 // NewCache returns an empty cache with a maximum size in bytes.
@@ -72,12 +69,12 @@ func (c *Cache) Add(rendered Rendered, text []byte) {
 	}
 	m := *rendered.made
 	m.text, m.destinations = text, make([][]string, len(m.destinations))
-	size := len(text) + meter.List*len(m.destinations)
+	size := len(text) + listSize*len(m.destinations)
 	for i, place := range rendered.Destinations {
 		m.destinations[i] = make([]string, len(place))
 		for j, part := range place {
 			m.destinations[i][j] = strings.Clone(part) // which is a part of a larger text
-			size += meter.Word + len(part)
+			size += wordSize + len(part)
 		}
 	}
 	c.add(rendered.Key, &m, size)
@@ -109,74 +106,74 @@ func (c *Cache) digestOf(d *document.Document) document.Digest {
 
 // digestOf is that of the cache, which must not be nil.
 func (r *run) digestOf(d *document.Document) document.Digest {
-	r.Charge(meter.Lookup + (len(d.Metadata)+len(d.Data))/meter.BytesPerStep)
+	r.charge(lookupCost + (len(d.Metadata)+len(d.Data))/bytesPerStep)
 	return r.options.Cache.digestOf(d)
 }
 
 // choices keeps what selectors select in the cache of a run, which must not be nil.
 type choices struct{ *run }
 
-// DigestOf implements relations.Choices.
-func (c choices) DigestOf(n *relations.Node) document.Digest {
-	of := &c.nodes[n.Index]
+// digestOf implements relations.Choices.
+func (c choices) digestOf(n *node) document.Digest {
+	of := &c.nodes[n.index]
 	if of.digest.IsZero() {
-		of.digest = c.digestOf(n.Document)
+		of.digest = c.run.digestOf(n.document)
 	}
 	return of.digest
 }
 
-// Choice implements relations.Choices.
-func (c choices) Choice(key document.Digest) (relations.Choice, bool) {
+// choice implements relations.Choices.
+func (c choices) choice(key document.Digest) (choice, bool) {
 	known := c.options.Cache.find(key)
-	if known.Choice == nil {
-		return relations.Choice{}, false
+	if known.choice == nil {
+		return choice{}, false
 	}
-	return *known.Choice, true
+	return *known.choice, true
 }
 
-// KeepChoice implements relations.Choices.
-func (c choices) KeepChoice(key document.Digest, choice relations.Choice, cost int64) {
-	c.options.Cache.keep(key, fact{Choice: &choice}, 0, cost)
+// keepChoice implements relations.Choices.
+func (c choices) keepChoice(key document.Digest, choice choice, cost int64) {
+	c.options.Cache.keep(key, fact{choice: &choice}, 0, cost)
 }
 
 // setKey sets the digest of everything that a document's data is rendered from; its dependencies have their keys
 // already, or are not computed. Instead of secrets it depends on the references to them. It stays zero without a cache.
-func (r *run) setKey(n *node) {
+func (r *run) setKey(n *dataNode) {
 	if r.options.Cache == nil {
 		return
 	}
 	if n.digest.IsZero() {
-		n.digest = r.digestOf(n.Document)
+		n.digest = r.digestOf(n.document)
 	}
-	if !n.Changes() && !r.refers(n) {
+	if !n.changes() && !r.refers(n) {
 		n.key = n.digest
 		return
 	}
-	r.Charge(meter.Lookup * (2 + len(n.Substitutions)))
+	r.charge(lookupCost * (2 + len(n.substitutions)))
 	kind := "rendered" // longer than any length that the digest of a document begins with
 	switch {
 	case r.options.Compat:
 		kind = "reference" // with all destinations
-	case n.Secret && r.options.Resolve == nil:
+	case n.secret && r.options.Resolve == nil:
 		kind = "unresolved"
 	}
-	parts := make([]byte, 0, len(kind)+len(n.key)*(2+len(n.Substitutions)))
+	parts := make([]byte, 0, len(kind)+len(n.key)*(2+len(n.substitutions)))
 	parts = append(append(parts, kind...), n.digest[:]...)
-	var from *node
-	if n.Layered() {
+	var from *dataNode
+	if n.layered() {
 		from = r.ancestor(n)
 	}
 	parts = r.appendKey(parts, from)
-	for i := range n.Substitutions {
-		parts = r.appendKey(parts, r.source(&n.Substitutions[i]))
+	for i := range n.substitutions {
+		parts = r.appendKey(parts, r.source(&n.substitutions[i]))
 	}
 	n.key = sha256.Sum256(parts)
 }
 
 // appendKey appends the key of a document that another one depends on, nil for none.
-func (r *run) appendKey(parts []byte, n *node) []byte {
+func (r *run) appendKey(parts []byte, n *dataNode) []byte {
 	if n == nil {
-		n = &node{}
+		n = &dataNode{}
 	} else if n.key.IsZero() {
 		r.setKey(n)
 	}
@@ -184,58 +181,58 @@ func (r *run) appendKey(parts []byte, n *node) []byte {
 }
 
 // metadata returns a document's metadata for rendering, from the cache if possible.
-func (r *run) metadata(d *document.Document, n *node) (*declared.Metadata, error) {
+func (r *run) metadata(d *document.Document, n *dataNode) (*metadata, error) {
 	isPolicy := strings.HasPrefix(d.Schema, "deckhand/LayeringPolicy/")
 	if traits, decoded := d.Decoded(); decoded && traits.Plain && !isPolicy {
-		return declared.Plain(r.Meter, traits), nil
+		return plainMetadata(r.meter, traits), nil
 	}
 	kept := r.options.Cache
 	if kept != nil {
 		n.digest = r.digestOf(d)
-		if known := kept.find(n.digest); known.Metadata != nil {
-			return known.Metadata, nil
+		if known := kept.find(n.digest); known.metadata != nil {
+			return known.metadata, nil
 		}
 	}
-	begun := r.Steps
-	value, size, err := r.Parse(d.Metadata)
-	if r.ReleaseAtEnd(size); err != nil {
+	begun := r.steps
+	value, size, err := r.parseJSON(d.Metadata)
+	if r.releaseAtEnd(size); err != nil {
 		return nil, fmt.Errorf("read metadata of document %s: %w", d.Identity, err)
 	}
 	stored, _ := value.(document.Mapping)
-	before := r.Held
-	metadata := declared.Read(r.paths, stored)
+	before := r.held
+	metadata := readMetadata(r.paths, stored)
 	if isPolicy {
-		metadata.Layers = r.layersOf(d)
+		metadata.layers = r.layersOf(d)
 	}
-	if kept != nil && r.Err == nil {
-		size := declared.Size + r.Held - before
-		if r.Held > before {
+	if kept != nil && r.err == nil {
+		size := metadataSize + r.held - before
+		if r.held > before {
 			size += len(d.Metadata) // the texts share its memory
 		}
-		for _, a := range metadata.Actions {
-			size += r.SizeOf(a.Stored)
+		for _, a := range metadata.actions {
+			size += r.memoryOf(a.stored)
 		}
-		kept.keep(n.digest, fact{Metadata: metadata}, size, r.Steps-begun)
+		kept.keep(n.digest, fact{metadata: metadata}, size, r.steps-begun)
 	}
 	return metadata, nil
 }
 
 // layersOf returns the layers of a LayeringPolicy.
 func (r *run) layersOf(d *document.Document) []string {
-	data, size, err := r.Parse(d.Data)
-	if r.ReleaseAtEnd(size); err != nil {
+	data, size, err := r.parseJSON(d.Data)
+	if r.releaseAtEnd(size); err != nil {
 		return nil
 	}
-	return declared.LayerOrder(data)
+	return layerOrder(data)
 }
 
-// takeMade uses the outcome for a document in the cache, and reports whether there is one. It is not used if data of
+// useCached uses the outcome for a document in the cache, and reports whether there is one. It is not used if data of
 // that size would be refused. A lenient rendering may use the result of a strict one, in which nothing was skipped.
-func (r *run) takeMade(n *node) bool {
+func (r *run) useCached(n *dataNode) bool {
 	if n.key.IsZero() {
 		return false
 	}
-	r.Charge(meter.Lookup)
+	r.charge(lookupCost)
 	m := r.options.Cache.find(n.key).made
 	if m == nil || m.peak > r.room || r.options.Lenient && len(m.refusals) > 0 {
 		return false
@@ -246,16 +243,16 @@ func (r *run) takeMade(n *node) bool {
 }
 
 // mayKeep reports whether the outcome for a document may be kept: it is complete, and depends on nothing but the key.
-func (r *run) mayKeep(n *node) bool {
-	return n.done && !n.key.IsZero() && !r.options.Lenient && (!n.Secret || !r.unresolved)
+func (r *run) mayKeep(n *dataNode) bool {
+	return n.done && !n.key.IsZero() && !r.options.Lenient && (!n.secret || !r.unresolved)
 }
 
-// keepMade keeps the outcomes for some of the documents that were computed.
-func (r *run) keepMade(order []*relations.Node, which func(*relations.Node) bool) {
+// cacheHidden keeps the outcomes for some of the documents that were computed.
+func (r *run) cacheHidden(order []*node, which func(*node) bool) {
 	for _, ordered := range order {
 		n := r.of(ordered)
-		if out := r.rendered(n); n.Cause == nil && out.made != nil && which(ordered) {
-			r.Charge(int(n.size))
+		if out := r.rendered(n); n.cause == nil && out.made != nil && which(ordered) {
+			r.charge(int(n.size))
 			r.options.Cache.Add(out, document.AppendJSON(nil, n.data))
 		}
 	}

@@ -13,11 +13,10 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/rendering/graph"
 )
 
 // drawn writes a graph down: its layers, one edge a line, and its problems.
-func drawn(g *graph.Graph) string {
+func drawn(g *Graph) string {
 	lines := []string{strings.Join(g.Layers, " ") + " | " + strings.Join(g.Unordered, " ")}
 	for _, e := range g.Edges {
 		words := []string{called(g.Vertices[e.From]), e.Kind.String(), called(g.Vertices[e.To])}
@@ -45,9 +44,9 @@ func drawn(g *graph.Graph) string {
 	return strings.Join(lines, "\n")
 }
 
-func called(v graph.Vertex) string {
+func called(v Vertex) string {
 	name := cmp.Or(v.Layer, "-") + ":" + v.Name
-	if v.Missing != graph.Present {
+	if v.Missing != Present {
 		name = "no " + v.Missing.String() + ":" + v.Name
 	}
 	if len(v.Selector) > 0 {
@@ -168,7 +167,7 @@ func TestDependencies_vertices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []graph.Vertex{
+	want := []Vertex{
 		{Identity: documents[0].Identity, Rank: -1, Control: true, ReplacedBy: -1},
 		{Identity: documents[1].Identity, Index: 1, Abstract: true, Encrypted: true, Replaced: true, ReplacedBy: 2},
 		{Identity: documents[2].Identity, Index: 2, Rank: 1, Replacement: true, ReplacedBy: -1},
@@ -234,7 +233,7 @@ func TestGraph_Focus(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			for _, e := range g.Edges {
-				if !slices.Contains(strings.Split(drawn(whole), "\n"), strings.Split(drawn(&graph.Graph{Vertices: g.Vertices, Edges: []graph.Edge{e}}), "\n")[1]) {
+				if !slices.Contains(strings.Split(drawn(whole), "\n"), strings.Split(drawn(&Graph{Vertices: g.Vertices, Edges: []Edge{e}}), "\n")[1]) {
 					t.Errorf("edge %v is not one of the whole", e)
 				}
 			}
@@ -266,7 +265,7 @@ func TestDependencies_longCycle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if at := slices.IndexFunc(g.Edges, func(e graph.Edge) bool { return !e.Cyclic }); at >= 0 || len(g.Edges) != length {
+	if at := slices.IndexFunc(g.Edges, func(e Edge) bool { return !e.Cyclic }); at >= 0 || len(g.Edges) != length {
 		t.Errorf("%d edges, edge %d is not part of the cycle", len(g.Edges), at)
 	}
 }

@@ -7,11 +7,6 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/rendering/history"
-	"purser/internal/rendering/meter"
-	"purser/internal/rendering/paths"
-	"purser/internal/rendering/relations"
-	"purser/internal/rendering/tree"
 )
 
 // Explanation says where the rendered data of one document comes from. Documents are identified by their index in the
@@ -105,58 +100,58 @@ func Explain(ctx context.Context, documents []*document.Document, id document.Id
 	*Explanation, error,
 ) {
 	r := newRun(ctx, documents, options)
-	defer r.End()
-	asked := r.paths.Parse(at)
-	if asked.Broken != nil {
-		return nil, fault.New(fault.Invalid, "HTTPInvalidParam", `The "path" parameter is invalid: %w`, asked.Broken)
+	defer r.end()
+	asked := r.paths.parse(at)
+	if asked.broken != nil {
+		return nil, fault.New(fault.Invalid, "HTTPInvalidParam", `The "path" parameter is invalid: %w`, asked.broken)
 	}
 	order, err := r.ordered(documents)
 	if err != nil {
 		return nil, err
 	}
-	explained, err := relations.Find(order, id)
+	explained, err := findDocument(order, id)
 	if err != nil {
 		return nil, err
 	}
-	order = r.set.Lineage(order, func(n *relations.Node) bool { return n == explained })
+	order = r.set.lineage(order, func(n *node) bool { return n == explained })
 	r.noteChanges(order)
 	if err := r.computeAll(order); err != nil {
 		return nil, err
 	}
-	if explained.Cause != nil {
-		return nil, explained.Cause
+	if explained.cause != nil {
+		return nil, explained.cause
 	}
 	return r.explain(r.of(explained), asked)
 }
 
 // noteChanges gives documents a history, so that changes of their data are noted. Dependencies come first.
-func (r *run) noteChanges(order []*relations.Node) {
+func (r *run) noteChanges(order []*node) {
 	for _, n := range order {
-		h := &history.History{Document: n.Index}
-		if n.Layered() {
-			h.Parent = r.of(n.Ancestor()).history
+		h := &history{document: n.index}
+		if n.layered() {
+			h.parent = r.of(n.ancestor()).history
 		}
 		r.of(n).history = h
 	}
 }
 
 // explain returns where the data of a rendered document comes from.
-func (r *run) explain(n *node, asked *paths.Path) (*Explanation, error) {
+func (r *run) explain(n *dataNode, asked *dataPath) (*Explanation, error) {
 	data, err := r.value(n)
 	if err != nil {
 		return nil, err
 	}
-	explanation := &Explanation{Document: n.Index}
-	for heir := n.Node; heir.Layered(); {
-		heir = heir.Ancestor()
-		explanation.Parents = append(explanation.Parents, heir.Index)
+	explanation := &Explanation{Document: n.index}
+	for heir := n.node; heir.layered(); {
+		heir = heir.ancestor()
+		explanation.Parents = append(explanation.Parents, heir.index)
 	}
-	if n.Encrypted { // not even its keys are shown
-		explanation.Leaves = []Leaf{{Trail: Trail{Document: n.Index, Path: "."}, At: ".", Secret: true}}
+	if n.encrypted { // not even its keys are shown
+		explanation.Leaves = []Leaf{{Trail: Trail{Document: n.index, Path: "."}, At: ".", Secret: true}}
 		return explanation, nil
 	}
-	x := &explainer{run: r, node: n, texts: map[*paths.Path]string{}, inserts: map[*history.Change]bool{}}
-	if err := x.follow(data, asked.Steps, &paths.Place{}); err != nil {
+	x := &explainer{run: r, node: n, texts: map[*dataPath]string{}, inserts: map[*change]bool{}}
+	if err := x.follow(data, asked.steps, &place{}); err != nil {
 		return nil, err
 	}
 	if err := x.stopped(); err != nil {
@@ -173,24 +168,24 @@ func (r *run) explain(n *node, asked *paths.Path) (*Explanation, error) {
 type explainer struct {
 	*run
 
-	node    *node
+	node    *dataNode
 	leaves  []Leaf
-	texts   map[*paths.Path]string   // of the paths of actions
-	inserts map[*history.Change]bool // whether a change of a text inserted a secret
-	steps   int                      // of all leaves
-	nested  int                      // of the values that were put into the current leaf
-	size    int                      // of texts, in bytes
+	texts   map[*dataPath]string // of the paths of actions
+	inserts map[*change]bool     // whether a change of a text inserted a secret
+	steps   int                  // of all leaves
+	nested  int                  // of the values that were put into the current leaf
+	size    int                  // of texts, in bytes
 }
 
 // follow follows a path, and then collects all leaves below it.
-func (x *explainer) follow(value any, steps []paths.Step, at *paths.Place) error {
+func (x *explainer) follow(value any, steps []pathStep, at *place) error {
 	if len(steps) == 0 {
 		return x.collect(value, at)
 	}
-	from, to := x.memo.Reach(value, steps[0])
-	x.Charge(meter.Visit * (to - from))
+	from, to := x.memo.reach(value, steps[0])
+	x.charge(visitCost * (to - from))
 	for i := from; i < to; i++ {
-		if err := x.follow(tree.Item(value, i), steps[1:], at.At(value, i)); err != nil {
+		if err := x.follow(item(value, i), steps[1:], at.at(value, i)); err != nil {
 			return err
 		}
 	}
@@ -198,8 +193,8 @@ func (x *explainer) follow(value any, steps []paths.Step, at *paths.Place) error
 }
 
 // collect explains all leaves of a value.
-func (x *explainer) collect(value any, at *paths.Place) error {
-	if !tree.IsFilled(value) {
+func (x *explainer) collect(value any, at *place) error {
+	if !isFilled(value) {
 		return x.leaf(value, at)
 	}
 	length := 0
@@ -210,7 +205,7 @@ func (x *explainer) collect(value any, at *paths.Place) error {
 		length = len(v)
 	}
 	for i := range length {
-		if err := x.collect(tree.Item(value, i), at.At(value, i)); err != nil {
+		if err := x.collect(item(value, i), at.at(value, i)); err != nil {
 			return err
 		}
 	}
@@ -218,14 +213,14 @@ func (x *explainer) collect(value any, at *paths.Place) error {
 }
 
 // leaf explains one leaf.
-func (x *explainer) leaf(value any, at *paths.Place) error {
+func (x *explainer) leaf(value any, at *place) error {
 	if len(x.leaves) == maxLeaves || x.steps > maxAllSteps || x.size > maxTexts {
-		return relations.About(document.TooLarge("Document %s has more values at that path than are explained at once "+
+		return about(document.TooLarge("Document %s has more values at that path than are explained at once "+
 			"(%d, of %d steps and 4 MiB together): ask for a part of them, with a longer path",
-			x.node.Identity, maxLeaves, maxAllSteps), x.node.Node)
+			x.node.Identity, maxLeaves, maxAllSteps), x.node.node)
 	}
-	steps := at.Steps()
-	isSecret, depth := x.secrecy(x.node.history.At(slices.Clone(steps)))
+	steps := at.steps()
+	isSecret, depth := x.secrecy(x.node.history.at(slices.Clone(steps)))
 	leaf := Leaf{Value: value, Secret: isSecret, At: x.text(steps[:min(depth, len(steps))])}
 	if last := len(x.leaves) - 1; isSecret && last >= 0 && x.leaves[last].Secret && x.leaves[last].At == leaf.At {
 		return x.stopped() // another part of one secret
@@ -234,7 +229,7 @@ func (x *explainer) leaf(value any, at *paths.Place) error {
 		leaf.Parts = append(leaf.Parts, s.String())
 	}
 	x.nested = 0
-	leaf.Trail = x.trail(x.node.history.At(steps))
+	leaf.Trail = x.trail(x.node.history.at(steps))
 	x.steps += len(leaf.Steps) + x.nested
 	x.size += 2 * len(leaf.At)
 	x.leaves = append(x.leaves, leaf)
@@ -243,24 +238,24 @@ func (x *explainer) leaf(value any, at *paths.Place) error {
 
 // stopped returns the error of a spent budget.
 func (x *explainer) stopped() error {
-	if x.Err == nil {
+	if x.err == nil {
 		return nil
 	}
 	return x.run.stopped(x.node, ", explanation of value "+strconv.Itoa(len(x.leaves)))
 }
 
 // nothing returns the fault of a path that leads nowhere, which says how far it leads.
-func (x *explainer) nothing(data any, asked *paths.Path) error {
+func (x *explainer) nothing(data any, asked *dataPath) error {
 	there := 0
-	for there < len(asked.Steps) {
-		value, _ := x.memo.First(data, asked.Steps[:there])
+	for there < len(asked.steps) {
+		value, _ := x.memo.first(data, asked.steps[:there])
 		_, isText := value.(string)
-		if _, found := x.memo.First(data, asked.Steps[:there+1]); !found || isText { // no character is explained
+		if _, found := x.memo.first(data, asked.steps[:there+1]); !found || isText { // no character is explained
 			break
 		}
 		there++
 	}
-	return relations.About(fault.New(fault.NotFound, "DocumentPathNotFound",
+	return about(fault.New(fault.NotFound, "DocumentPathNotFound",
 		"There is nothing at %s in the rendered data of document %s; it leads no further than %s",
-		asked, x.node.Identity, paths.Of(asked.Steps[:there])), x.node.Node)
+		asked, x.node.Identity, pathText(asked.steps[:there])), x.node.node)
 }

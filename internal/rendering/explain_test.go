@@ -9,9 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"purser/internal/document"
-	"purser/internal/document/repr"
 	"purser/internal/fault"
-	"purser/internal/rendering/relations"
 )
 
 // told writes an explanation, a line for each leaf: its value, where it was written, and its steps.
@@ -258,9 +256,9 @@ func apply(t *rapid.T, documents []*document.Document, trail Trail) any {
 		if s.Kind == Inserted {
 			var with string
 			if s.Inserted != nil {
-				with = plain(apply(t, documents, *s.Inserted))
+				with = pythonText(apply(t, documents, *s.Inserted))
 			} else {
-				with = plain(renderedAt(t, documents, s))
+				with = pythonText(renderedAt(t, documents, s))
 			}
 			value = strings.ReplaceAll(value.(string), s.Pattern, with)
 		}
@@ -273,7 +271,7 @@ func renderedAt(t *rapid.T, documents []*document.Document, s Step) any {
 	r := newRun(t.Context(), documents, Options{})
 	order, err := r.render(documents)
 	must(t, err)
-	source, err := relations.Find(order, documents[s.Source].Identity)
+	source, err := findDocument(order, documents[s.Source].Identity)
 	must(t, err)
 	data, err := r.value(r.of(source))
 	must(t, err)
@@ -286,22 +284,7 @@ func renderedAt(t *rapid.T, documents []*document.Document, s Step) any {
 // first returns the first value at a path.
 func first(t *rapid.T, value any, path string) (any, bool) {
 	r := newRun(t.Context(), nil, Options{})
-	return r.memo.First(value, r.paths.Parse(path).Steps)
-}
-
-// plain returns a value as it is inserted into texts.
-func plain(value any) string {
-	if s, ok := value.(string); ok {
-		return s
-	}
-	return repr.Of(value)
-}
-
-func must(t *rapid.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	return r.memo.first(value, r.paths.parse(path).steps)
 }
 
 func count(value any) (leaves int) {

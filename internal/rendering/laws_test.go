@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"purser/internal/document"
-	"purser/internal/rendering/relations"
 )
 
 // anySet generates documents that often render: with parents, replacements, chains of substitutions and patterns.
@@ -169,24 +168,24 @@ func isolated(t *rapid.T, documents []*document.Document, want map[string]string
 	r := newRun(t.Context(), documents, Options{})
 	order, err := r.ordered(documents)
 	must(t, err)
-	for _, n := range r.set.Nodes {
+	for _, n := range r.set.nodes {
 		expected, returned := want[n.Identity.String()]
 		if !returned {
 			continue
 		}
-		if len(n.Actions) == 0 && len(n.Substitutions) == 0 && expected != string(n.Document.Data) {
-			t.Errorf("%s became %s", n.Document.Data, expected)
+		if len(n.actions) == 0 && len(n.substitutions) == 0 && expected != string(n.document.Data) {
+			t.Errorf("%s became %s", n.document.Data, expected)
 		}
-		needed := []*relations.Node{n}
+		needed := []*node{n}
 		for before := 0; before < len(needed); { // with what they replace
 			before = len(needed)
-			needed = r.set.Lineage(order, func(other *relations.Node) bool {
-				return slices.ContainsFunc(needed, func(n *relations.Node) bool { return n.Key() == other.Key() })
+			needed = r.set.lineage(order, func(other *node) bool {
+				return slices.ContainsFunc(needed, func(n *node) bool { return n.sourceKey() == other.sourceKey() })
 			})
 		}
 		some := slices.DeleteFunc(slices.Clone(documents), func(d *document.Document) bool {
-			return !slices.ContainsFunc(r.set.Nodes, func(n *relations.Node) bool {
-				return n.Document == d && (n.Control || slices.Contains(needed, n))
+			return !slices.ContainsFunc(r.set.nodes, func(n *node) bool {
+				return n.document == d && (n.control || slices.Contains(needed, n))
 			})
 		})
 		got := dataByIdentity(t, some)

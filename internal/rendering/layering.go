@@ -7,10 +7,6 @@ import (
 	"purser/internal/document"
 	"purser/internal/document/repr"
 	"purser/internal/fault"
-	"purser/internal/rendering/history"
-	"purser/internal/rendering/pattern"
-	"purser/internal/rendering/relations"
-	"purser/internal/rendering/tree"
 	"purser/internal/words"
 )
 
@@ -18,58 +14,58 @@ import (
 const changeCost = 500
 
 // layer applies a document's actions to its parent's data, from which the tree was made.
-func (r *run) layer(t *tree.Tree, n *node) error {
-	if !n.Layered() {
+func (r *run) layer(t *tree, n *dataNode) error {
+	if !n.layered() {
 		return nil
 	}
 	own, err := r.value(n)
 	if err != nil {
 		return err
 	}
-	for i, a := range n.Actions {
-		r.Charge(changeCost)
-		t.Begin(history.Event{Number: i})
-		err := t.Apply(a, own)
-		if ended := r.ended(n, err, ", action %d (%s %s)", i+1, a.Method, words.Excerpt(a.Written)); ended != nil {
+	for i, a := range n.actions {
+		r.charge(changeCost)
+		t.begin(event{number: i})
+		err := t.apply(a, own)
+		if ended := r.ended(n, err, ", action %d (%s %s)", i+1, a.method, words.Excerpt(a.written)); ended != nil {
 			return ended
 		}
 		if err != nil {
-			return &refusal{step: acting, number: i, cause: err}
+			return &refusal{stage: acting, number: i, cause: err}
 		}
 	}
 	return nil
 }
 
 // actionFault says why an action cannot be done.
-func (r *run) actionFault(n *node, number int, cause error) *fault.Fault {
+func (r *run) actionFault(n *dataNode, number int, cause error) *fault.Fault {
 	if limit := limitFault(n, cause); limit != nil {
 		return limit
 	}
-	a := n.Actions[number]
-	if errors.Is(cause, tree.ErrMethod) {
-		return r.in(actionOf(number), relations.Refuse("UnsupportedActionMethod", []*relations.Node{n.Node},
-			"Method in %s is invalid for document %s", repr.Of(a.Stored), n.Identity))
+	a := n.actions[number]
+	if errors.Is(cause, errMethod) {
+		return r.in(actionOf(number), invalid("UnsupportedActionMethod", []*node{n.node},
+			"Method in %s is invalid for document %s", repr.Of(a.stored), n.Identity))
 	}
-	parent := n.Origin()
+	parent := n.origin()
 	details := ""
-	if !errors.Is(cause, tree.ErrMissing) {
+	if !errors.Is(cause, errMissing) {
 		details = ". Details: " + cause.Error()
 	}
-	return r.in(actionOf(number), relations.Refuse("MissingDocumentKey", []*relations.Node{n.Node, parent},
+	return r.in(actionOf(number), invalid("MissingDocumentKey", []*node{n.node, parent},
 		"Missing action path in %s needed for layering from either the data section of the parent %s or child %s document%s",
-		repr.Of(a.Stored), parent.Identity, n.Identity, details))
+		repr.Of(a.stored), parent.Identity, n.Identity, details))
 }
 
 // ended returns the error of an action or a substitution that ends the work on the document: the data of all documents
 // gets too large, or a budget is spent. The part of the document that was worked on follows its name.
-func (r *run) ended(n *node, cause error, part string, args ...any) error {
+func (r *run) ended(n *dataNode, cause error, part string, args ...any) error {
 	if cause != nil {
-		_ = r.Stopped() // it may be the reason, as far as a pattern is concerned
+		_ = r.check() // it may be the reason, as far as a pattern is concerned
 	}
 	switch {
-	case r.Err != nil:
+	case r.err != nil:
 		return r.stopped(n, fmt.Sprintf(part, args...))
-	case errors.Is(cause, tree.ErrTooLarge):
+	case errors.Is(cause, ErrTooLarge):
 		return r.tooLarge(n)
 	}
 	return nil
@@ -77,9 +73,9 @@ func (r *run) ended(n *node, cause error, part string, args ...any) error {
 
 // limitFault is the fault of data that is nested too deeply, and of a pattern that takes too long; nil if the cause is
 // another one.
-func limitFault(n *node, cause error) *fault.Fault {
-	if errors.Is(cause, tree.ErrTooDeep) || errors.Is(cause, pattern.ErrTooMuchWork) {
-		return relations.About(document.TooLarge("Document %s does not render: %w", n.Identity, cause), n.Node)
+func limitFault(n *dataNode, cause error) *fault.Fault {
+	if errors.Is(cause, errTooDeep) || errors.Is(cause, errTooMuchWork) {
+		return about(document.TooLarge("Document %s does not render: %w", n.Identity, cause), n.node)
 	}
 	return nil
 }

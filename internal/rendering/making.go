@@ -1,22 +1,22 @@
 package rendering
 
 // refers reports whether a document's data may be a reference that is resolved.
-func (r *run) refers(n *node) bool {
-	return n.Encrypted && !n.Control && r.options.Resolve != nil && len(n.Document.Data) > 0 && n.Document.Data[0] == '"'
+func (r *run) refers(n *dataNode) bool {
+	return n.encrypted && !n.control && r.options.Resolve != nil && len(n.document.Data) > 0 && n.document.Data[0] == '"'
 }
 
 // make computes a document that the cache does not have, and notes why it does not render. A document that takes more
 // work than its allowance is refused alone.
-func (r *run) make(n *node) error {
+func (r *run) make(n *dataNode) error {
 	r.load(n)
 	if n.history != nil {
 		return r.derive(n)
 	}
-	allowed, held := r.allowance(n), r.Held
+	allowed, held := r.allowance(n), r.held
 	own := r.meterFor(n, allowed)
-	exceeded, err := r.Confine(own, func() error { return r.derive(n) })
+	exceeded, err := r.confine(own, func() error { return r.derive(n) })
 	if exceeded {
-		r.Hold(min(0, held-r.Held))
+		r.hold(min(0, held-r.held))
 		err = r.refuse(n, err)
 	}
 	if err != nil {
@@ -30,38 +30,38 @@ func (r *run) make(n *node) error {
 }
 
 // derive computes a document from what it takes from.
-func (r *run) derive(n *node) error {
-	if n.Changes() {
+func (r *run) derive(n *dataNode) error {
+	if n.changes() {
 		return r.change(n)
 	}
 	value, err := r.value(n)
 	if err != nil {
 		return r.refuse(n, err)
 	}
-	if n.size = int64(len(n.Document.Data)); n.computed {
-		n.size = r.memo.SizeOf(value)
+	if n.size = int64(len(n.document.Data)); n.computed {
+		n.size = r.memo.sizeOf(value)
 	}
 	return r.stopped(n, "")
 }
 
 // load reads and measures what a document is computed from, and compiles its patterns. Documents share this work, so it
 // does not count as the work of one of them. Errors are found again where it is used.
-func (r *run) load(n *node) {
-	read := func(from *node) {
+func (r *run) load(n *dataNode) {
+	read := func(from *dataNode) {
 		if value, err := r.value(from); err == nil {
-			r.memo.SizeOf(value)
+			r.memo.sizeOf(value)
 		}
 	}
 	read(n)
 	r.eachSource(n, read)
-	for i := range n.Substitutions {
-		s := &n.Substitutions[i]
-		if s.Pattern != "" {
-			_, _ = r.patterns.Compile(s.Pattern)
+	for i := range n.substitutions {
+		s := &n.substitutions[i]
+		if s.pattern != "" {
+			_, _ = r.patterns.compile(s.pattern)
 		}
-		for j := range s.Destinations {
-			if s.Destinations[j].Pattern != "" {
-				_, _ = r.patterns.Compile(s.Destinations[j].Pattern)
+		for j := range s.destinations {
+			if s.destinations[j].pattern != "" {
+				_, _ = r.patterns.compile(s.destinations[j].pattern)
 			}
 		}
 	}

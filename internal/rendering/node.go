@@ -4,25 +4,22 @@ import (
 	"fmt"
 
 	"purser/internal/document"
-	"purser/internal/rendering/declared"
-	"purser/internal/rendering/history"
-	"purser/internal/rendering/relations"
 )
 
-// node is a document with its data so far.
-type node struct {
-	*relations.Node
+// dataNode is a document with its data so far.
+type dataNode struct {
+	*node
 
 	made
 
-	history  *history.History // nil unless a document is explained
-	data     any              // its own data, later the rendered data
-	read     bool             // data is set
+	history  *history // nil unless a document is explained
+	data     any      // its own data, later the rendered data
+	read     bool     // data is set
 	computed bool
 	done     bool            // it was computed to the end, or refused
 	digest   document.Digest // see digestOf; zero until it is needed
 	key      document.Digest // see setKey
-	takenBy  *node           // the last one whose allowance it was counted in
+	takenBy  *dataNode       // the last one whose allowance it was counted in
 }
 
 // made is the outcome of computing a document.
@@ -38,33 +35,33 @@ type made struct {
 type sizes struct{ size, peak int64 } // in the end, and at most
 
 // of returns the data of a document, nil for none.
-func (r *run) of(n *relations.Node) *node {
+func (r *run) of(n *node) *dataNode {
 	if n == nil {
 		return nil
 	}
-	return &r.nodes[n.Index]
+	return &r.nodes[n.index]
 }
 
 // source returns the document that a substitution reads, nil if there is none.
-func (r *run) source(s *declared.Substitution) *node { return r.of(r.set.Source(s.Source)) }
+func (r *run) source(s *substitution) *dataNode { return r.of(r.set.sourceOf(s.source)) }
 
 // ancestor returns the document whose data a layered one inherits.
-func (r *run) ancestor(n *node) *node { return r.of(n.Ancestor()) }
+func (r *run) ancestor(n *dataNode) *dataNode { return r.of(n.ancestor()) }
 
 // value is the data of a document: the rendered one if it was computed, else its own.
-func (r *run) value(n *node) (any, error) {
+func (r *run) value(n *dataNode) (any, error) {
 	if n.read {
 		return n.data, nil
 	}
-	written := n.Document.Data
+	written := n.document.Data
 	if n.text != nil {
 		written = n.text
 	}
-	data, _, err := r.Parse(written)
+	data, _, err := r.parseJSON(written)
 	if err != nil {
 		return nil, fmt.Errorf("read data of document %s: %w", n.Identity, err)
 	}
-	if n.Encrypted && !n.Control && r.options.Resolve != nil {
+	if n.encrypted && !n.control && r.options.Resolve != nil {
 		if data, err = r.decrypt(n, data); err != nil {
 			return nil, err
 		}

@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"purser/internal/document"
-	"purser/internal/rendering/declared"
 )
 
 // The traits of a document agree with its metadata, which is not parsed if they determine the declaration.
@@ -44,11 +43,11 @@ func TestRun_metadata(t *testing.T) {
 	}
 }
 
-func metadataOf(t *testing.T, d *document.Document) *declared.Metadata {
+func metadataOf(t *testing.T, d *document.Document) *metadata {
 	t.Helper()
 	r := newRun(budgeted(t), []*document.Document{d}, Options{})
 	if err := r.readAll([]*document.Document{d}); err != nil {
 		t.Fatal(err)
 	}
-	return r.set.Nodes[0].Metadata
+	return r.set.nodes[0].metadata
 }

@@ -4,29 +4,27 @@ import (
 	"errors"
 
 	"purser/internal/fault"
-	"purser/internal/rendering/meter"
-	"purser/internal/rendering/relations"
 )
 
 // refusal is why a document does not render: the step that failed, and the cause. It takes less memory than a fault,
 // and depends only on the document and what it takes from.
 type refusal struct {
-	step        step
+	stage       stage
 	number      int // of the action or the substitution
 	destination int // of the substitution
 	cause       error
 }
 
-// step is a kind of the steps by which a document is computed.
-type step uint8
+// stage is a kind of the steps by which a document is computed.
+type stage uint8
 
 const (
-	whole     step = iota // the cause is the fault
-	acting                // an action
-	finding               // the document that a substitution reads
-	reading               // the value in it
-	taking                // the part of it
-	replacing             // the destination of a substitution
+	whole     stage = iota // the cause is the fault
+	acting                 // an action
+	finding                // the document that a substitution reads
+	reading                // the value in it
+	taking                 // the part of it
+	replacing              // the destination of a substitution
 )
 
 // Error returns the cause, which is not the message of the fault.
@@ -41,7 +39,7 @@ type notes struct {
 
 // maxRefusals is the number of refusals of a document that are kept. All of them depend on secrets or none does, except
 // that the first may be different, so these are enough for the faults that an outcome lists.
-const maxRefusals = relations.MaxFaults + 1
+const maxRefusals = maxFaults + 1
 
 // Memory of a refusal without the text of its cause, and of a warning.
 const (
@@ -63,18 +61,18 @@ func (s *notes) memory() int {
 
 // refuse notes an error that keeps a document from being rendered, and returns nil, unless the error ends the
 // rendering.
-func (r *run) refuse(n *node, err error) error {
+func (r *run) refuse(n *dataNode, err error) error {
 	if err == nil {
 		return nil
 	}
 	why, ok := errors.AsType[*refusal](err)
 	if f, isFault := errors.AsType[*fault.Fault](err); isFault && !ok {
-		why, ok = &refusal{step: whole, cause: f}, true
+		why, ok = &refusal{stage: whole, cause: f}, true
 	}
-	if !ok || r.Err != nil || r.room < 0 {
+	if !ok || r.err != nil || r.room < 0 {
 		return err
 	}
-	r.Charge(meter.Lookup)
+	r.charge(lookupCost)
 	if len(n.refusals) == maxRefusals {
 		n.more++
 		return nil
@@ -83,36 +81,36 @@ func (r *run) refuse(n *node, err error) error {
 	return nil
 }
 
-// tell gives the outcome what is noted about a document.
-func (r *run) tell(n *node) {
+// reportNotes gives the outcome what is noted about a document.
+func (r *run) reportNotes(n *dataNode) {
 	for _, w := range n.warnings {
-		r.warn(n.Secret, func() *fault.Fault { return r.wordedOf(n, w) })
+		r.warn(n.secret, func() *fault.Fault { return r.wordedOf(n, w) })
 	}
-	r.warnMore(n.Secret, n.moreWarned)
+	r.warnMore(n.secret, n.moreWarned)
 	for i := range n.refusals {
 		why := &n.refusals[i]
-		secret := n.Secret || why.step == acting && n.Origin().Secret
-		r.set.Refuse(n.Node, secret, func() *fault.Fault { return r.faultOf(n, why) })
+		secret := n.secret || why.stage == acting && n.origin().secret
+		r.set.fail(n.node, secret, func() *fault.Fault { return r.faultOf(n, why) })
 	}
 	if n.more > 0 {
-		r.set.RefuseUnlisted(n.Node, n.Secret, n.more)
+		r.set.failUnlisted(n.node, n.secret, n.more)
 	}
 }
 
 // faultOf words a refusal.
-func (r *run) faultOf(n *node, why *refusal) *fault.Fault {
+func (r *run) faultOf(n *dataNode, why *refusal) *fault.Fault {
 	number := why.number
-	if why.step == acting {
+	if why.stage == acting {
 		return r.actionFault(n, number, why.cause)
 	}
-	if why.step == whole {
+	if why.stage == whole {
 		f, _ := errors.AsType[*fault.Fault](why.cause)
 		return f
 	}
-	source := r.source(&n.Substitutions[number])
-	switch why.step { //nolint:exhaustive // the others are above
+	source := r.source(&n.substitutions[number])
+	switch why.stage { //nolint:exhaustive // the others are above
 	case finding:
-		return r.set.NoSource(n.Node, number)
+		return r.set.noSource(n.node, number)
 	case reading:
 		return r.noData(n, source, number, why.cause)
 	case replacing:

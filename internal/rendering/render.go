@@ -8,19 +8,10 @@ import (
 	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/rendering/declared"
-	"purser/internal/rendering/meter"
-	"purser/internal/rendering/paths"
-	"purser/internal/rendering/pattern"
-	"purser/internal/rendering/relations"
-	"purser/internal/rendering/tree"
 )
 
 // DefaultLimit is the default maximum size of all rendered data, in bytes. Real sites need 1 MB.
 const DefaultLimit = 64 << 20
-
-// ErrTooLarge is in the fault of a rendering that exceeds the Limit.
-var ErrTooLarge = tree.ErrTooLarge
 
 // Options configure a rendering.
 type Options struct {
@@ -103,37 +94,37 @@ type Unrendered struct {
 // then. If the context ends, it is its cause.
 func Render(ctx context.Context, documents []*document.Document, options Options) (Outcome, error) {
 	r := newRun(ctx, documents, options)
-	defer r.End()
+	defer r.end()
 	order, err := r.render(documents)
 	if err != nil {
-		r.keepMade(order, func(*relations.Node) bool { return true })
+		r.cacheHidden(order, func(*node) bool { return true })
 		return Outcome{}, err
 	}
 	out := Outcome{
-		Documents: make([]Rendered, 0, len(order)), Faults: r.set.Faults.All(), Warnings: r.warnings.all(),
+		Documents: make([]Rendered, 0, len(order)), Faults: r.set.faults.all(), Warnings: r.warnings.all(),
 		Problems: r.problems,
 	}
 	for _, n := range order {
 		switch {
 		case !r.wants(n):
-		case n.Cause != nil:
-			out.Unrendered = append(out.Unrendered, Unrendered{n.Index, n.Cause, n.Failed, n.Secret})
+		case n.cause != nil:
+			out.Unrendered = append(out.Unrendered, Unrendered{n.index, n.cause, n.failed, n.secret})
 		default:
 			out.Documents = append(out.Documents, r.rendered(r.of(n)))
 		}
 	}
-	r.keepMade(order, func(n *relations.Node) bool { return !r.wants(n) })
+	r.cacheHidden(order, func(n *node) bool { return !r.wants(n) })
 	return out, nil
 }
 
 // wants reports whether a document is to be returned.
-func (r *run) wants(n *relations.Node) bool {
-	return n.Returned() && (r.options.Only == nil || r.options.Only(n.Document))
+func (r *run) wants(n *node) bool {
+	return n.returned() && (r.options.Only == nil || r.options.Only(n.document))
 }
 
 // rendered returns the outcome for a document.
-func (r *run) rendered(n *node) Rendered {
-	out := Rendered{Index: n.Index, Computed: n.computed, Secret: n.Secret, Key: n.key}
+func (r *run) rendered(n *dataNode) Rendered {
+	out := Rendered{Index: n.index, Computed: n.computed, Secret: n.secret, Key: n.key}
 	if !n.computed {
 		return out
 	}
@@ -149,24 +140,24 @@ func (r *run) rendered(n *node) Rendered {
 
 // run is one rendering.
 type run struct {
-	*meter.Meter
+	*meter
 
 	options  Options
 	request  *budget.Budget
 	paid     *budget.Meter // of what the request pays for
 	room     int64         // bytes of the limit that are left
-	paths    *paths.Parser
-	patterns *pattern.Compiler
-	memo     *tree.Memo
-	set      *relations.Set
-	nodes    []node // by index of the document
+	paths    *pathParser
+	patterns *compiler
+	memo     *memo
+	set      *relationSet
+	nodes    []dataNode // by index of the document
 	warnings warnings
 	// unresolved is set once a secret was not found. Nothing that depends on secrets is kept then.
 	unresolved bool
 	problems   []*fault.Fault // see Outcome
 	size       int64          // of all documents, in bytes
 	total      int64          // steps that computing them takes or took
-	excessive  *node          // a document of the change that takes more than ordinary ones, nil for none
+	excessive  *dataNode      // a document of the change that takes more than ordinary ones, nil for none
 }
 
 // newRun begins a rendering.
@@ -186,22 +177,22 @@ func newRun(ctx context.Context, documents []*document.Document, options Options
 		request.GrantMemory(size)
 		shared = paid.ForOthers(size).ForAll(size)
 	}
-	m := meter.New(shared)
-	patterns := pattern.NewCompiler(m)
+	m := newMeter(shared)
+	patterns := newCompiler(m)
 	return &run{
-		Meter: m, options: options, request: request, paid: paid, room: options.Limit, size: int64(size),
-		paths: paths.NewParser(m), patterns: patterns, memo: tree.NewMemo(patterns),
+		meter: m, options: options, request: request, paid: paid, room: options.Limit, size: int64(size),
+		paths: newPathParser(m), patterns: patterns, memo: newMemo(patterns),
 	}
 }
 
 // render computes documents in their order.
-func (r *run) render(documents []*document.Document) ([]*relations.Node, error) {
+func (r *run) render(documents []*document.Document) ([]*node, error) {
 	order, err := r.ordered(documents)
 	if err != nil {
 		return nil, err
 	}
 	if only := r.options.Only; only != nil {
-		order = r.set.Lineage(order, func(n *relations.Node) bool { return only(n.Document) })
+		order = r.set.lineage(order, func(n *node) bool { return only(n.document) })
 	}
 	if err := r.computeAll(order); err != nil {
 		return order, err
@@ -209,51 +200,51 @@ func (r *run) render(documents []*document.Document) ([]*relations.Node, error) 
 	return order, r.checkTotal()
 }
 
-// nodeSize is the memory of a node, in bytes.
-const nodeSize = 192
+// dataNodeSize is the memory of a node, in bytes.
+const dataNodeSize = 192
 
 // readAll reads the metadata of documents.
 func (r *run) readAll(documents []*document.Document) error {
-	if r.Hold(nodeSize * len(documents)); r.Err != nil {
-		return fmt.Errorf("read documents: %w", r.Err)
+	if r.hold(dataNodeSize * len(documents)); r.err != nil {
+		return fmt.Errorf("read documents: %w", r.err)
 	}
-	r.nodes = make([]node, len(documents))
-	var kept relations.Choices
+	r.nodes = make([]dataNode, len(documents))
+	var kept choiceKeeper
 	if r.options.Cache != nil {
 		kept = choices{r}
 	}
-	set, err := relations.Read(r.Meter, documents, r.options.Compat, kept, func(i int) (*declared.Metadata, error) {
+	set, err := readSet(r.meter, documents, r.options.Compat, kept, func(i int) (*metadata, error) {
 		return r.metadata(documents[i], &r.nodes[i])
 	})
 	if err != nil {
 		return err
 	}
-	for _, n := range set.Nodes {
-		r.nodes[n.Index].Node = n
+	for _, n := range set.nodes {
+		r.nodes[n.index].node = n
 	}
 	r.set = set
 	return nil
 }
 
 // ordered reads documents and brings them into the order in which they can be computed.
-func (r *run) ordered(documents []*document.Document) ([]*relations.Node, error) {
+func (r *run) ordered(documents []*document.Document) ([]*node, error) {
 	if err := r.readAll(documents); err != nil {
 		return nil, err
 	}
-	order, problems, err := r.set.Order(r.options.Examine)
+	order, problems, err := r.set.order(r.options.Examine)
 	if err != nil {
 		return nil, err
 	}
 	r.problems = problems
-	for _, n := range r.set.Nodes {
-		if n.Orphan && n.Cause == nil {
-			r.warn(n.Encrypted, func() *fault.Fault { return relations.Orphan(n) })
+	for _, n := range r.set.nodes {
+		if n.orphan && n.cause == nil {
+			r.warn(n.encrypted, func() *fault.Fault { return orphanFault(n) })
 		}
 	}
 	return order, nil
 }
 
-func (r *run) computeAll(order []*relations.Node) error {
+func (r *run) computeAll(order []*node) error {
 	for _, n := range order {
 		if err := r.compute(r.of(n)); err != nil {
 			return err
@@ -263,45 +254,45 @@ func (r *run) computeAll(order []*relations.Node) error {
 }
 
 // compute computes the final data of a document after its dependencies, if it renders.
-func (r *run) compute(n *node) error {
+func (r *run) compute(n *dataNode) error {
 	if err := r.stopped(n, ""); err != nil {
 		return err
 	}
-	if n.Cause == nil {
-		n.Cause = r.blocked(n)
+	if n.cause == nil {
+		n.cause = r.blocked(n)
 	}
 	switch {
-	case n.Cause != nil, n.Secret && r.options.Withhold:
+	case n.cause != nil, n.secret && r.options.Withhold:
 		return nil //nolint:nilerr // a fault does not end the rendering
-	case !n.Changes() && !r.refers(n):
-		return r.reserve(n, int64(len(n.Document.Data)))
+	case !n.changes() && !r.refers(n):
+		return r.reserve(n, int64(len(n.document.Data)))
 	}
 	r.setKey(n)
-	if !r.takeMade(n) {
+	if !r.useCached(n) {
 		if err := r.make(n); err != nil {
 			return err
 		}
 	}
-	r.tell(n)
+	r.reportNotes(n)
 	r.count(n)
-	if n.Cause != nil {
+	if n.cause != nil {
 		return nil //nolint:nilerr // as above
 	}
 	return r.reserve(n, n.size)
 }
 
 // blocked returns why a document that the data of another one depends on does not render, nil if all do.
-func (r *run) blocked(n *node) *fault.Fault {
-	if !n.Changes() {
+func (r *run) blocked(n *dataNode) *fault.Fault {
+	if !n.changes() {
 		return nil
 	}
-	if n.Layered() && r.ancestor(n).Cause != nil {
-		return r.ancestor(n).Cause
+	if n.layered() && r.ancestor(n).cause != nil {
+		return r.ancestor(n).cause
 	}
-	r.Charge(meter.Lookup * len(n.Substitutions))
-	for i := range n.Substitutions {
-		if source := r.source(&n.Substitutions[i]); source != nil && source.Cause != nil {
-			return source.Cause
+	r.charge(lookupCost * len(n.substitutions))
+	for i := range n.substitutions {
+		if source := r.source(&n.substitutions[i]); source != nil && source.cause != nil {
+			return source.cause
 		}
 	}
 	return nil
@@ -309,76 +300,76 @@ func (r *run) blocked(n *node) *fault.Fault {
 
 // change applies a document's actions and substitutions. After a refusal it looks only whether the sources have what
 // the other substitutions take.
-func (r *run) change(n *node) error {
+func (r *run) change(n *dataNode) error {
 	base, err := r.base(n)
 	if err != nil {
 		return r.refuse(n, err)
 	}
-	t := tree.New(r.memo, base, r.room, n.history)
+	t := newTree(r.memo, base, r.room, n.history)
 	err = r.refuse(n, r.layer(t, n))
-	if n.peak = t.Peak; err != nil {
+	if n.peak = t.peak; err != nil {
 		return err
 	}
-	if n.Layered() {
+	if n.layered() {
 		n.destinations = slices.Clip(r.ancestor(n).destinations)
-		if n.Ancestor().Encrypted && !r.options.Compat {
-			n.destinations = r.appendPlace(n.destinations, &paths.Path{}) // all of it
+		if n.ancestor().encrypted && !r.options.Compat {
+			n.destinations = r.appendPlace(n.destinations, &dataPath{}) // all of it
 		}
 	}
-	missed := map[declared.Key]bool{} // sources
-	for i := range n.Substitutions {
-		if source := n.Substitutions[i].Source; r.set.Source(source) == nil {
+	missed := map[Key]bool{} // sources
+	for i := range n.substitutions {
+		if source := n.substitutions[i].source; r.set.sourceOf(source) == nil {
 			if missed[source] {
 				continue
 			}
 			missed[source] = true
 		}
 		err := r.refuse(n, r.substitute(t, n, i))
-		if n.peak = t.Peak; err != nil {
+		if n.peak = t.peak; err != nil {
 			return err
 		}
 	}
 	if err := r.stopped(n, ""); err != nil || len(n.refusals) > 0 {
 		return err
 	}
-	data := t.Freeze()
+	data := t.freeze()
 	if err := r.stopped(n, ""); err != nil {
 		return err
 	}
-	n.data, n.read, n.computed, n.size = data, true, true, t.Size
+	n.data, n.read, n.computed, n.size = data, true, true, t.size
 	return nil
 }
 
 // base is the data that a document's actions and substitutions begin with.
-func (r *run) base(n *node) (any, error) {
-	if n.Layered() {
+func (r *run) base(n *dataNode) (any, error) {
+	if n.layered() {
 		return r.value(r.ancestor(n))
 	}
 	return r.value(n)
 }
 
 // appendPlace appends the place that a path leads to.
-func (r *run) appendPlace(places [][]string, p *paths.Path) [][]string {
+func (r *run) appendPlace(places [][]string, p *dataPath) [][]string {
 	if len(places) == cap(places) { // append copies it
-		r.Charge(meter.Copy * len(places))
-		r.Hold(meter.List * (2*len(places) + 1))
+		r.charge(copyCost * len(places))
+		r.hold(listSize * (2*len(places) + 1))
 	}
-	r.Charge(meter.Visit * len(p.Steps))
-	r.Hold(meter.Word * len(p.Steps))
-	return append(places, p.Common())
+	r.charge(visitCost * len(p.steps))
+	r.hold(wordSize * len(p.steps))
+	return append(places, p.common())
 }
 
 // stopped returns the error that stops the work on a document, nil if it may go on; doing names the part that was
 // worked on.
-func (r *run) stopped(n *node, doing string) error {
-	if err := r.Stopped(); err != nil && r.isOwn(n) && !budget.IsAlone(err) {
+func (r *run) stopped(n *dataNode, doing string) error {
+	if err := r.check(); err != nil && r.isOwn(n) && !budget.IsAlone(err) {
 		doing += ", with all others of the change"
 	}
-	return relations.Stopped(r.Meter, n.Node, doing)
+	return stoppedAt(r.meter, n.node, doing)
 }
 
 // reserve reserves the room for a document's data.
-func (r *run) reserve(n *node, size int64) error {
+func (r *run) reserve(n *dataNode, size int64) error {
 	if r.room -= size; r.room < 0 {
 		return r.tooLarge(n)
 	}
@@ -386,8 +377,8 @@ func (r *run) reserve(n *node, size int64) error {
 }
 
 // tooLarge ends the rendering.
-func (r *run) tooLarge(n *node) error {
+func (r *run) tooLarge(n *dataNode) error {
 	r.room = -1
-	return relations.About(document.TooLarge("With document %s %w, more than %d bytes, the limit for all documents of a "+
-		"revision together", n.Identity, ErrTooLarge, r.options.Limit), n.Node)
+	return about(document.TooLarge("With document %s %w, more than %d bytes, the limit for all documents of a "+
+		"revision together", n.Identity, ErrTooLarge, r.options.Limit), n.node)
 }

@@ -3,8 +3,6 @@ package rendering
 import (
 	"regexp"
 	"strings"
-
-	"purser/internal/rendering/relations"
 )
 
 // address matches a reference to a secret.
@@ -22,7 +20,7 @@ func isReference(data any) bool {
 }
 
 // decrypt puts the secret in the place of a reference to it.
-func (r *run) decrypt(n *node, data any) (any, error) {
+func (r *run) decrypt(n *dataNode, data any) (any, error) {
 	if !isReference(data) {
 		return data, nil
 	}
@@ -30,7 +28,7 @@ func (r *run) decrypt(n *node, data any) (any, error) {
 	secret, found := r.options.Resolve(reference)
 	if !found {
 		r.unresolved = true
-		return nil, relations.Refuse("EncryptionSourceNotFound", []*relations.Node{n.Node},
+		return nil, invalid("EncryptionSourceNotFound", []*node{n.node},
 			"Required encryption source reference could not be resolved into a secret because it was not found among "+
 				"encryption sources. Ref: %s. Referenced by: %s", reference, n.Identity)
 	}

@@ -5,17 +5,8 @@ import (
 
 	"purser/internal/document/repr"
 	"purser/internal/fault"
-	"purser/internal/rendering/declared"
-	"purser/internal/rendering/meter"
-	"purser/internal/rendering/relations"
 	"purser/internal/words"
 )
-
-// ParentNotFound is the name of warnings, and the type of faults, about selectors that select nothing.
-const ParentNotFound = relations.ParentNotFound
-
-// MoreErrors is the type of the fault that stands for those that an Outcome does not list.
-const MoreErrors = relations.MoreErrors
 
 // maxWarnings is the number of warnings kept: of those that depend on secrets, and of the others.
 const maxWarnings = 50
@@ -51,15 +42,15 @@ func (r *run) warn(secret bool, word func() *fault.Fault) {
 		r.warnMore(secret, 1)
 		return
 	}
-	r.Charge(warningCost)
-	r.Hold(warningSize)
+	r.charge(warningCost)
+	r.hold(warningSize)
 	f := word()
 	list.kept = append(list.kept, warningOf(f.Type, f.Messages[0]))
 }
 
 // warnMore counts warnings that are not kept.
 func (r *run) warnMore(secret bool, number int) {
-	r.Charge(meter.Visit)
+	r.charge(visitCost)
 	r.warnings.of(secret).more += number
 }
 
@@ -70,8 +61,8 @@ type warning struct{ number, destination int }
 const ofSource = -1
 
 // note notes a warning about a document.
-func (r *run) note(n *node, w warning) {
-	r.Charge(meter.Visit)
+func (r *run) note(n *dataNode, w warning) {
+	r.charge(visitCost)
 	switch {
 	case r.options.Compat:
 	case len(n.warnings) == maxWarnings:
@@ -82,13 +73,13 @@ func (r *run) note(n *node, w warning) {
 }
 
 // wordedOf words a warning about a document.
-func (r *run) wordedOf(n *node, w warning) *fault.Fault {
+func (r *run) wordedOf(n *dataNode, w warning) *fault.Fault {
 	number := w.number
-	s := &n.Substitutions[number]
+	s := &n.substitutions[number]
 	if w.destination == ofSource {
 		return unmatched(n, r.source(s), number)
 	}
-	return unreplaced(n, r.source(s), number, &s.Destinations[w.destination])
+	return unreplaced(n, r.source(s), number, &s.destinations[w.destination])
 }
 
 func warningOf(name string, m fault.Message) fault.Message {
@@ -109,24 +100,24 @@ func (w *warnings) all() (all []fault.Message) {
 }
 
 // unreplaced warns that the pattern of a destination does not occur in its text, which stays unchanged.
-func unreplaced(n, source *node, number int, d *declared.Destination) *fault.Fault {
+func unreplaced(n, source *dataNode, number int, d *destination) *fault.Fault {
 	where := "the text at"
-	if d.Recursive {
+	if d.recursive {
 		where = "any text that is looked at below"
 	}
-	f := refuse("DocumentPatternNotFound", n, source,
+	f := invalidSubstitution("DocumentPatternNotFound", n, source,
 		"The pattern %s is not in %s %s of document %s, so substitution %d, from document %s, changes nothing",
-		repr.Quote(words.Excerpt(d.Pattern)), where, words.Excerpt(d.Written), n.Identity, number+1, source.Identity)
+		repr.Quote(words.Excerpt(d.pattern)), where, words.Excerpt(d.written), n.Identity, number+1, source.Identity)
 	f.Messages[0].Path = fmt.Sprintf(".metadata.substitutions.%d.dest", number)
 	return f
 }
 
 // unmatched warns that the pattern of a source matches nothing in its text, so all of the text is taken.
-func unmatched(n, source *node, number int) *fault.Fault {
-	s := &n.Substitutions[number]
-	f := refuse("SourcePatternNotFound", n, source,
+func unmatched(n, source *dataNode, number int) *fault.Fault {
+	s := &n.substitutions[number]
+	f := invalidSubstitution("SourcePatternNotFound", n, source,
 		"The pattern %s matches nothing in the text at %s of document %s, so substitution %d of document %s takes "+
-			"all of it", repr.Quote(words.Excerpt(s.Pattern)), words.Excerpt(s.Written), source.Identity, number+1, n.Identity)
+			"all of it", repr.Quote(words.Excerpt(s.pattern)), words.Excerpt(s.written), source.Identity, number+1, n.Identity)
 	f.Messages[0].Path = fmt.Sprintf(".metadata.substitutions.%d.src.pattern", number)
 	return f
 }
