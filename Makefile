@@ -76,7 +76,7 @@ fmt: need-go ## format all code as lint wants it
 	$(LINT) fmt ./...
 
 # The laws of which make test only draws a few cases.
-LAWS = '([Ll]aws?|_pure|_steps|_model)$$|Laws_' ./api ./test/e2e ./internal/changes ./internal/secrets ./internal/store ./internal/store/deletion \
+LAWS = '([Ll]aws?|_pure|_steps|_model)$$|Laws_' ./api ./test/e2e ./internal/changes ./internal/secrets ./internal/store \
 	./internal/diff ./internal/document ./internal/murano ./internal/picture ./internal/propertygroups ./internal/puppet \
 	./internal/rendering ./internal/schemadocs ./internal/validations ./internal/validations/jsonschema
 

@@ -33,7 +33,6 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
-	"purser/internal/store/postgres"
 	"purser/internal/store/storetest"
 	"purser/internal/validations"
 )
@@ -56,7 +55,7 @@ func newSite(t *testing.T, adapt ...func(*api.Config)) site {
 // openSite opens the site in a database, with caches of a size, and validations that count if no policy is in force.
 func openSite(t *testing.T, url string, cached int, defaults revisions.Defaults, adapt ...func(*api.Config)) site {
 	t.Helper()
-	kept, err := store.Open(t.Context(), url, store.Options{CacheSize: cached, Deadlines: postgres.DefaultDeadlines()})
+	kept, err := store.Open(t.Context(), url, store.Options{CacheSize: cached, Deadlines: store.DefaultDeadlines()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +83,7 @@ func openSite(t *testing.T, url string, cached int, defaults revisions.Defaults,
 		Service: service, Queries: questions, Pool: budget.NewPool(1, time.Minute), Layout: picture.NewLayout(1), Ping: kept.Ping, Limits: limits, CacheSize: 1 << 20,
 		Log: slog.New(requests.LogHandler(slog.NewJSONHandler(log, nil))), Registry: registry,
 		Observe: func(string, string, int, time.Duration) {},
-		OpenAPI: []byte("openapi: 3.1.0\n"), Now: time.Now, Audit: kept.Journal, Feed: newFeed(t, kept.Stream),
+		OpenAPI: []byte("openapi: 3.1.0\n"), Now: time.Now, Audit: kept, Feed: newFeed(t, kept),
 		Access: api.Access{Authenticator: authn.NoAuth{}, Anonymous: true, Rules: rules},
 		Bounds: api.Bounds{Memory: 1 << 30, Patience: time.Minute, Writing: time.Minute},
 	}

@@ -9,6 +9,7 @@ package migrations
 import (
 	"embed"
 	"fmt"
+	"io/fs"
 )
 
 // FS has the SQL files and the schemas.
@@ -18,3 +19,10 @@ var FS embed.FS
 
 // SchemaFile returns the name of the file with the schema of a version.
 func SchemaFile(version int) string { return fmt.Sprintf("schema/%04d.txt", version) }
+
+// Newest returns the version of the last SQL file.
+func Newest() (version int) {
+	files, _ := fs.Glob(FS, "*.up.sql") // in order; fails for malformed patterns only
+	_, _ = fmt.Sscanf(files[len(files)-1], "%d", &version)
+	return version
+}

@@ -33,7 +33,6 @@ import (
 	"purser/internal/revisions"
 	"purser/internal/secrets"
 	"purser/internal/store"
-	"purser/internal/store/postgres"
 	"purser/internal/store/storetest"
 	"purser/internal/validations"
 	"purser/web"
@@ -108,7 +107,7 @@ func (c *calls) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // newSite returns an empty site with sign-in; adapt changes the configuration of its API first.
 func newSite(t *testing.T, adapt ...func(*api.Config)) *site {
 	t.Helper()
-	kept, err := store.Open(t.Context(), storetest.URL(t), store.Options{Deadlines: postgres.DefaultDeadlines()})
+	kept, err := store.Open(t.Context(), storetest.URL(t), store.Options{Deadlines: store.DefaultDeadlines()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +128,7 @@ func newSite(t *testing.T, adapt ...func(*api.Config)) *site {
 	limits := document.DefaultLimits()
 	engine, rendered := validations.NewEngine(validations.Options{}), cache.New[changes.RenderKey, changes.Rendering](64<<20)
 	defaults := revisions.Defaults{validations.SchemaValidation}
-	told := feed.New(feed.Config{Store: kept.Stream, Defaults: defaults, Keep: time.Hour, MaxWaits: 100, Log: quiet})
+	told := feed.New(feed.Config{Store: kept, Defaults: defaults, Keep: time.Hour, MaxWaits: 100, Log: quiet})
 	inBackground(t, told.Run)
 	config := api.Config{
 		Service: changes.NewService(changes.Config{
@@ -142,7 +141,7 @@ func newSite(t *testing.T, adapt ...func(*api.Config)) *site {
 		}),
 		Pool: budget.NewPool(4, time.Minute), Layout: picture.NewLayout(1), Ping: kept.Ping, Limits: limits,
 		CacheSize: 1 << 20, Log: quiet, Registry: prometheus.NewRegistry(),
-		Observe: func(string, string, int, time.Duration) {}, Now: time.Now, Audit: kept.Journal, Feed: told,
+		Observe: func(string, string, int, time.Duration) {}, Now: time.Now, Audit: kept, Feed: told,
 		Access: api.Access{Rules: rules, Authenticator: people{
 			"admin":  {UserID: "admin", UserName: "Ada", Roles: []string{"admin"}},
 			"reader": {UserID: "reader", UserName: "Rea", Roles: []string{"reader"}},

@@ -30,7 +30,6 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
-	"purser/internal/store/postgres"
 	"purser/internal/tracing"
 	"purser/internal/validations"
 	"purser/web"
@@ -191,7 +190,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		return nil, nil, err
 	}
 	db, err := store.Open(ctx, url, store.Options{
-		CacheSize: int(*c.CacheSize), Deadlines: postgres.DefaultDeadlines(), Traces: seen.traces.Provider(),
+		CacheSize: int(*c.CacheSize), Deadlines: store.DefaultDeadlines(), Traces: seen.traces.Provider(),
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the store: %w", err)
@@ -220,7 +219,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		Rendered: rendered, DefaultValidations: c.defaults(),
 	})
 	told := feed.New(feed.Config{
-		Store: db.Stream, Defaults: c.defaults(), Keep: time.Duration(c.EventsKeep), MaxWaits: c.MaxWaits, Log: seen.log,
+		Store: db, Defaults: c.defaults(), Keep: time.Duration(c.EventsKeep), MaxWaits: c.MaxWaits, Log: seen.log,
 		Always: len(c.WebhookAllow) > 0,
 	})
 	roots, err := c.roots()
@@ -228,7 +227,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		db.Close()
 		return nil, nil, err
 	}
-	callers, err := c.webhookFlags.open(db.Stream, keyset, roots)
+	callers, err := c.webhookFlags.open(db, keyset, roots)
 	if err != nil {
 		db.Close()
 		return nil, nil, err
@@ -245,7 +244,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		PublicURL: strings.TrimRight(c.PublicURL, "/"),
 		Registry:  seen.registry, OpenAPI: purser.OpenAPI, Now: time.Now,
 		Feed: told, Stopping: ctx.Done(), Webhooks: callers, Pages: c.UI,
-		Audit: db.Journal, Access: admission, Bounds: c.bounds(admission.Anonymous),
+		Audit: db, Access: admission, Bounds: c.bounds(admission.Anonymous),
 	})
 	handler, err := c.withPages(answers, pages)
 	if err != nil {
@@ -254,7 +253,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	}
 	stop := inBackground(ctx, told.Run, checking, keepKeyset,
 		func(ctx context.Context) { service.KeepResealed(ctx, resealEvery, seen.log, callers.Reseal) },
-		func(ctx context.Context) { c.deliver(ctx, db.Stream, callers, seen.log) })
+		func(ctx context.Context) { c.deliver(ctx, db, callers, seen.log) })
 	return handler, func() {
 		stop()
 		db.Close()

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"purser/internal/changes"
-	"purser/internal/store/stream"
+	"purser/internal/store"
 	"purser/internal/webhooks"
 )
 
@@ -59,7 +59,7 @@ func (f webhookFlags) open(kept webhooks.Store, keyset changes.Vault, roots *x50
 }
 
 // deliver delivers events to webhooks until ctx ends. It does nothing if no hosts are allowed.
-func (f webhookFlags) deliver(ctx context.Context, queued *stream.Stream, callers *webhooks.Service, log *slog.Logger) {
+func (f webhookFlags) deliver(ctx context.Context, queued *store.Store, callers *webhooks.Service, log *slog.Logger) {
 	const pause = time.Second
 	for len(f.WebhookAllow) > 0 && ctx.Err() == nil {
 		if err := queued.Deliver(ctx, callers.Deliver, log); err != nil && ctx.Err() == nil {

@@ -11,9 +11,6 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/revisions"
-	"purser/internal/store/evidence"
-	"purser/internal/store/postgres"
-	"purser/internal/store/site"
 )
 
 const (
@@ -63,28 +60,22 @@ func isLarge(diff revisions.Diff) bool { return len(diff.Added)+len(diff.Removed
 //
 //	begin, lock the site's counters, close versions, find known contents ─► (COPY) ─► write the rest, commit
 func (s *Store) Append(ctx context.Context, commit revisions.Commit) (stored revisions.Commit, err error) {
-	limit := s.site.Deadlines.Write
+	limit := s.deadlines.Write
 	if isLarge(commit.Diff) {
-		limit = s.site.Deadlines.Append
+		limit = s.deadlines.Append
 	}
-	err = s.site.Within(ctx, limit, func(ctx context.Context) error {
-		return s.site.Sharing(ctx, func() error {
-			err := postgres.Connected(ctx, func(ctx context.Context) (err error) {
-				stored, err = s.append(ctx, commit)
-				return err
-			})
-			if isOvertaken(err) {
-				return fmt.Errorf("%w: %w", revisions.ErrMoved, err)
-			}
-			return s.site.Settled(err)
-		})
+	err = s.retryTx(ctx, general, limit, func(ctx context.Context) (err error) {
+		if stored, err = s.append(ctx, commit); isOvertaken(err) {
+			return fmt.Errorf("%w: %w", revisions.ErrMoved, err)
+		}
+		return err
 	})
 	if err == nil {
-		s.Journal.Wake()
+		s.wake()
 		s.keepBuckets(stored)
 		s.advance(stored)
 		if outgrows(stored) {
-			go s.site.Analyze(context.WithoutCancel(ctx), "documents, contents, buckets, violations") // nobody waits for it
+			go s.analyze(ctx, "documents, contents, buckets, violations")
 		}
 	}
 	return stored, err
@@ -94,14 +85,13 @@ func (s *Store) Append(ctx context.Context, commit revisions.Commit) (stored rev
 // two LayeringPolicies, come from two changes; all other keys have numbers that only a transaction with the site's
 // counters gives.
 func isOvertaken(err error) bool {
-	return postgres.Violates(err, "documents_live", "documents_live_singleton") ||
-		postgres.HasCode(err, postgres.SerializationFailure, postgres.DeadlockDetected, postgres.PlanChanged)
+	return isConflict(err) || violates(err, "documents_live", "documents_live_singleton")
 }
 
 func (s *Store) append(ctx context.Context, commit revisions.Commit) (revisions.Commit, error) {
-	conn, err := s.site.Pool.Acquire(ctx)
+	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
-		return commit, err //nolint:wrapcheck // explained by Append
+		return commit, err
 	}
 	defer conn.Release()
 	commit.Revision.Stamp = revisions.NewStamp()
@@ -142,7 +132,7 @@ func (a *appending) run(ctx context.Context) error {
 	if err := a.conclude(batch, recorded); err != nil {
 		return err
 	}
-	return postgres.Uncancelled(a.conn, func() error { return a.conn.SendBatch(ctx, batch).Close() })
+	return uncancelled(a.conn, func() error { return a.conn.SendBatch(ctx, batch).Close() })
 }
 
 // rollback rolls back a failed transaction. If that fails, it closes the connection.
@@ -151,7 +141,7 @@ func (a *appending) rollback(ctx context.Context) {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
-	ctx, cancel := context.WithTimeout(ctx, a.store.site.Deadlines.Ready)
+	ctx, cancel := context.WithTimeout(ctx, a.store.deadlines.Ready)
 	defer cancel()
 	if _, err := a.conn.Exec(ctx, "ROLLBACK"); err != nil {
 		_ = a.conn.Close(ctx)
@@ -162,7 +152,7 @@ func (a *appending) rollback(ctx context.Context) {
 // ends the deleted or replaced versions before their successors are added, and returns the contents to add that are
 // already stored.
 func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Content, error) {
-	name, diff := a.store.site.Name, a.commit.Diff
+	name, diff := a.store.site, a.commit.Diff
 	var head revisions.Head
 	var stamp revisions.Stamp
 	var changed int64
@@ -175,22 +165,22 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 	batch := &pgx.Batch{}
 	batch.Queue("BEGIN")
 	if isLarge(diff) {
-		batch.Queue(postgres.Patiently)
+		batch.Queue(noStatementTimeout)
 	}
-	batch.Queue(site.LockBase, name, a.commit.Base.Revision).QueryRow(func(row pgx.Row) error {
-		return row.Scan(append(site.HeadFields(&head), &stamp, &version)...)
+	batch.Queue(lockBase, name, a.commit.Base.Revision).QueryRow(func(row pgx.Row) error {
+		return row.Scan(append(headFields(&head), &stamp, &version)...)
 	})
 	batch.Queue(lastChange, name, names).QueryRow(func(row pgx.Row) error { return row.Scan(&changed) })
 	closed := a.queueClose(batch)
 	if len(diff.Added) > 0 {
-		batch.Queue(knownContents, name, postgres.Digests(digestsOf(diff.Added))).Query(func(rows pgx.Rows) error {
+		batch.Queue(knownContents, name, digestArray(digestsOf(diff.Added))).Query(func(rows pgx.Rows) error {
 			return scanContents(rows, known)
 		})
 	}
 	if err := a.conn.SendBatch(ctx, batch).Close(); err != nil {
-		return nil, err //nolint:wrapcheck // explained by Append
+		return nil, err
 	}
-	if err := a.store.site.CheckVersion(version); err != nil {
+	if err := a.store.checkVersion(version); err != nil {
 		return nil, err
 	}
 	moved := head.Stamp != a.commit.Base.Stamp
@@ -202,7 +192,7 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 		batch = &pgx.Batch{}
 		closed = a.queueClose(batch)
 		if err := a.conn.SendBatch(ctx, batch).Close(); err != nil {
-			return nil, err //nolint:wrapcheck // explained by Append
+			return nil, err
 		}
 	}
 	if closed.all != len(diff.Removed) {
@@ -217,7 +207,7 @@ type closed struct{ all, encrypted int }
 
 // queueClose ends the versions that the commit removes; they are counted once the batch was sent.
 func (a *appending) queueClose(batch *pgx.Batch) *closed {
-	removed, base, name := a.commit.Diff.Removed, a.commit.Base, a.store.site.Name
+	removed, base, name := a.commit.Diff.Removed, a.commit.Base, a.store.site
 	ids, forks := make([]int64, len(removed)), make([]int64, len(removed))
 	for i, doc := range removed {
 		ids[i], forks[i] = doc.ID, fork(doc.Revision, base.Revision+1)
@@ -229,7 +219,7 @@ func (a *appending) queueClose(batch *pgx.Batch) *closed {
 			total.all, total.encrypted = total.all+some.all, total.encrypted+some.encrypted
 			return nil
 		})
-		return err //nolint:wrapcheck // explained by Append
+		return err
 	}
 	if len(removed) > maxInserted {
 		batch.Queue(closeDocuments, name, base.Revision+1, ids, forks, base.Stamp).Query(count)
@@ -261,22 +251,22 @@ func (a *appending) conclude(batch *pgx.Batch, recorded map[revisions.Pair]bool)
 		}
 	}
 	s.queueViolations(batch, commit)
-	succeeded, results := evidence.Split(commit.Results)
+	succeeded, results := splitSuccesses(commit.Results)
 	s.queueRevision(batch, commit, succeeded)
 	for _, result := range results {
-		evidence.QueueResult(batch, s.site.Name, commit.Revision.ID, result)
+		queueResult(batch, s.site, commit.Revision.ID, result)
 	}
 	if from := commit.Diff.CarriedFrom; from > 0 {
-		evidence.QueueCarried(batch, s.site.Name, commit.Revision.ID, from)
+		queueCarried(batch, s.site, commit.Revision.ID, from)
 	}
 	if commit.Audit != nil {
 		event := *commit.Audit
 		event.Revision = commit.Revision.ID
-		s.Journal.QueueAudit(batch, event)
+		s.queueAudit(batch, event)
 	}
-	s.Journal.QueueEvent(batch, commit.Event(a.encrypted))
+	s.queueEvent(batch, commit.Event(a.encrypted))
 	added := len(commit.Diff.Added)
-	batch.Queue(advanceHead, s.site.Name, added, added-len(commit.Diff.Removed), commit.Settles,
+	batch.Queue(advanceHead, s.site, added, added-len(commit.Diff.Removed), commit.Settles,
 		commit.Revision.Stamp)
 	batch.Queue("COMMIT").Exec(func(tag pgconn.CommandTag) error {
 		if tag.String() != "COMMIT" {
@@ -295,17 +285,17 @@ func (s *Store) queueRevision(batch *pgx.Batch, commit revisions.Commit, succeed
 	if r.Kind == revisions.Rollback {
 		origin = &r.Origin
 	}
-	batch.Queue(insertRevision, s.site.Name, r.ID, r.CreatedAt, orEmpty(r.Buckets), r.Entries, commit.Outside,
-		r.Kind.String(), r.User, r.Message, origin, postgres.OrNull(r.ClientVersions), r.Stamp, succeeded, r.SecretFails,
+	batch.Queue(insertRevision, s.site, r.ID, r.CreatedAt, orEmpty(r.Buckets), r.Entries, commit.Outside,
+		r.Kind.String(), r.User, r.Message, origin, orNull(r.ClientVersions), r.Stamp, succeeded, r.SecretFails,
 		r.SecretOutside)
 	if len(r.Buckets) > 0 {
-		batch.Queue(changeBuckets, s.site.Name, r.Buckets, r.ID, r.Stamp)
+		batch.Queue(changeBuckets, s.site, r.Buckets, r.ID, r.Stamp)
 	}
 	if len(diff.Opened) > 0 {
-		batch.Queue(openBuckets, s.site.Name, diff.Opened, r.ID)
+		batch.Queue(openBuckets, s.site, diff.Opened, r.ID)
 	}
 	if len(diff.Emptied) > 0 {
-		batch.Queue(emptyBuckets, s.site.Name, diff.Emptied, r.ID)
+		batch.Queue(emptyBuckets, s.site, diff.Emptied, r.ID)
 	}
 }
 
@@ -330,4 +320,13 @@ func (s *Store) keepBuckets(commit revisions.Commit) {
 		bucket.Documents = of[bucket.Name]
 		s.keep(bucket)
 	}
+}
+
+// manyAdded is the number of documents above which a change may be followed by analyze.
+const manyAdded = 200
+
+// outgrows reports whether a change makes the site so much larger that plans which were made for its former size may
+// read all of it.
+func outgrows(commit revisions.Commit) bool {
+	return len(commit.Diff.Added) >= max(manyAdded, commit.Base.Live)
 }

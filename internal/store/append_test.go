@@ -175,7 +175,7 @@ func TestStore_Append_audit(t *testing.T) {
 	if _, err := s.Put(t.Context(), "a", []byte(widget("p", 2)), document.YAML, expected); fault.KindOf(err) != fault.Stale {
 		t.Fatalf("a stale change: %v", err)
 	}
-	got, more, err := mine.Journal.AuditEvents(t.Context(), queries.AuditQuery{Page: queries.Page{Limit: 5}})
+	got, more, err := mine.AuditEvents(t.Context(), queries.AuditQuery{Page: queries.Page{Limit: 5}})
 	if err != nil || more || len(got) != 1 {
 		t.Fatalf("events %+v, more %v, %v", got, more, err)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/revisions"
-	"purser/internal/store/postgres"
 )
 
 const (
@@ -30,12 +29,12 @@ func (a *appending) checkArchives(known map[document.Digest]revisions.Content) e
 func (a *appending) queueArchives(batch *pgx.Batch) {
 	for content, archive := range a.commit.Archives {
 		if archive != nil {
-			batch.Queue(addArchive, a.store.site.Name, content[:], archive)
+			batch.Queue(addArchive, a.store.site, content[:], archive)
 		}
 	}
 }
 
 // Archive implements queries.Store.
 func (s *Store) Archive(ctx context.Context, content document.Digest) ([]byte, error) {
-	return postgres.CollectFirst(ctx, s.site.DB, pgx.RowTo[[]byte], archiveOf, s.site.Name, content[:])
+	return collectFirst(ctx, s, pgx.RowTo[[]byte], archiveOf, s.site, content[:])
 }

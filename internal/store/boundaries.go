@@ -7,7 +7,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"purser/internal/queries"
-	"purser/internal/store/postgres"
 )
 
 // The boundaries of a document. shown is the first remaining revision that has a version or a later state, gone the
@@ -65,16 +64,16 @@ func (s *Store) Boundaries(ctx context.Context, q queries.BoundaryQuery) (
 		sql = cleartextBoundaries
 	}
 	var found int // by the query, before its limit in bytes
-	boundaries, err = postgres.Collect(ctx, s.site.DB, func(row pgx.CollectableRow) (e queries.Boundary, err error) {
+	boundaries, err = collect(ctx, s, func(row pgx.CollectableRow) (e queries.Boundary, err error) {
 		var at *time.Time
 		first := []any{&found, &e.Revision, &at, &e.User, &e.Message, &e.Gone, &e.Follows}
-		e.Version, err = scanPacked(postgres.Prefixed(row, first...))
-		e.At = postgres.UTC(at)
+		e.Version, err = scanPacked(prefixed(row, first...))
+		e.At = utc(at)
 		return e, err
-	}, sql, s.site.Name, q.Document.Name, q.Document.Schema, q.Document.Layer, q.Offset, q.Limit, q.MaxBytes)
+	}, sql, s.site, q.Document.Name, q.Document.Schema, q.Document.Layer, q.Offset, q.Limit, q.MaxBytes)
 	size := 0
 	for i, e := range boundaries {
-		size += len(e.Version.Metadata) + postgres.UnpackedSize(e.Version.Data, len(e.Version.Data))
+		size += len(e.Version.Metadata) + unpackedSize(e.Version.Data, len(e.Version.Data))
 		if i > 1 && size > q.MaxBytes {
 			boundaries = boundaries[:i]
 			break

@@ -17,7 +17,6 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
-	"purser/internal/store/postgres"
 	"purser/internal/store/storetest"
 )
 
@@ -167,7 +166,7 @@ func TestStore_Events_large(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
 	s := open(t, url)
-	kept, err := store.Open(t.Context(), url, store.Options{Deadlines: postgres.DefaultDeadlines()})
+	kept, err := store.Open(t.Context(), url, store.Options{Deadlines: store.DefaultDeadlines()})
 	if err != nil {
 		t.Fatal(err)
 	}

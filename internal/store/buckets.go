@@ -9,7 +9,6 @@ import (
 
 	"purser/internal/queries"
 	"purser/internal/revisions"
-	"purser/internal/store/postgres"
 )
 
 // The buckets of a page with the revisions that changed them last, and how many live documents they have: null if the
@@ -60,13 +59,13 @@ func (s *Store) Buckets(ctx context.Context, page queries.Page, cleartext bool) 
 	}
 	inMemory := sync.OnceValue(func() map[string]int { return countDocuments(kept.documents, cleartext) })
 	counted, size := map[string]countedBucket{}, 0
-	buckets, err := postgres.Collect(ctx, s.site.DB, func(row pgx.CollectableRow) (b queries.Bucket, err error) {
+	buckets, err := collect(ctx, s, func(row pgx.CollectableRow) (b queries.Bucket, err error) {
 		var at *time.Time
 		var stamp revisions.Stamp
 		var same bool
 		var documents *int
 		err = row.Scan(&b.Name, &b.Last.Revision, &at, &b.Last.User, &b.Last.Message, &stamp, &same, &documents)
-		b.Last.At = postgres.UTC(at)
+		b.Last.At = utc(at)
 		switch {
 		case same:
 			b.Documents = before[b.Name].documents
@@ -76,8 +75,8 @@ func (s *Store) Buckets(ctx context.Context, page queries.Page, cleartext bool) 
 			b.Documents = inMemory()[b.Name]
 		}
 		counted[b.Name], size = countedBucket{stamp, b.Documents}, size+len(b.Name)+perCounted
-		return b, err //nolint:wrapcheck // explained by collect
-	}, sql, s.site.Name, kept.stamp, page.Offset, page.Limit, names, stamps)
+		return b, err
+	}, sql, s.site, kept.stamp, page.Offset, page.Limit, names, stamps)
 	if err == nil {
 		s.counted.Add(countedPage{page, cleartext}, counted, size)
 	}

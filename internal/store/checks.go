@@ -10,8 +10,6 @@ import (
 	"purser/internal/document"
 	"purser/internal/queries"
 	"purser/internal/revisions"
-	"purser/internal/store/postgres"
-	"purser/internal/store/site"
 	"purser/internal/validations"
 )
 
@@ -95,12 +93,12 @@ func (s *Store) Checked(ctx context.Context, pairs []revisions.Pair) (
 	if len(pairs) == 0 {
 		return outcomes, nil
 	}
-	_, err := s.site.Snapshot(ctx, func(q *postgres.Questions) { queueChecked(q, s.site.Name, pairs, outcomes) })
+	_, err := s.inSnapshot(ctx, general, func(q *questions) { queueChecked(q, s.site, pairs, outcomes) })
 	return outcomes, err
 }
 
 // queueChecked reads the outcomes of checks: those recorded with their content, and all others.
-func queueChecked(q *postgres.Questions, site string, pairs []revisions.Pair,
+func queueChecked(q *questions, site string, pairs []revisions.Pair,
 	outcomes map[validations.Pair][]validations.Finding,
 ) {
 	contents, names := make([]document.Digest, len(pairs)), make([]validations.Pair, len(pairs))
@@ -108,8 +106,8 @@ func queueChecked(q *postgres.Questions, site string, pairs []revisions.Pair,
 		contents[i], names[i] = pair.Content, pair.Name()
 	}
 	scan := func(rows pgx.Rows) error { return scanChecks(rows, outcomes) }
-	q.Ask(scan, checksByContent, site, postgres.Digests(contents), postgres.Digests(names))
-	q.Ask(scan, checksByPair, site, postgres.Digests(names))
+	q.ask(scan, checksByContent, site, digestArray(contents), digestArray(names))
+	q.ask(scan, checksByPair, site, digestArray(names))
 }
 
 func scanChecks(rows pgx.Rows, outcomes map[validations.Pair][]validations.Finding) error {
@@ -124,16 +122,16 @@ func scanChecks(rows pgx.Rows, outcomes map[validations.Pair][]validations.Findi
 		outcomes[validations.Pair(pair)] = findings
 		return nil
 	})
-	return err //nolint:wrapcheck // explained by the caller
+	return err
 }
 
 // Failures implements queries.Store.
 func (s *Store) Failures(ctx context.Context, of revisions.Revision, query queries.EntryQuery) (
 	[]revisions.Failure, error,
 ) {
-	return site.CollectOf(ctx, s.site, of, func(row pgx.CollectableRow) (f revisions.Failure, err error) {
-		err = row.Scan(&f.Entry, &f.Document, postgres.IntoDigest(&f.Rule.Schema), postgres.IntoDigest(&f.Rule.Context), nil)
-		return f, err //nolint:wrapcheck // explained by CollectOf
+	return collectOf(ctx, s, of, func(row pgx.CollectableRow) (f revisions.Failure, err error) {
+		err = row.Scan(&f.Entry, &f.Document, intoDigest(&f.Rule.Schema), intoDigest(&f.Rule.Context), nil)
+		return f, err
 	}, failuresOf, entryArguments(of.ID, query)...)
 }
 
@@ -141,29 +139,31 @@ func (s *Store) Failures(ctx context.Context, of revisions.Revision, query queri
 func (s *Store) FailedEntries(ctx context.Context, of revisions.Revision, query queries.EntryQuery) (
 	[]revisions.FailedEntry, error,
 ) {
-	return site.CollectOf(ctx, s.site, of, s.scanEntry, failedEntries, entryArguments(of.ID, query)...)
+	return collectOf(ctx, s, of, s.scanEntry, failedEntries, entryArguments(of.ID, query)...)
 }
 
 // Strays implements queries.Store.
 func (s *Store) Strays(ctx context.Context, of revisions.Revision, limit int, cleartext bool) (
 	[]revisions.FailedEntry, error,
 ) {
-	return site.CollectOf(ctx, s.site, of, s.scanEntry, strayEntries, limit, cleartext)
+	return collectOf(ctx, s, of, s.scanEntry, strayEntries, limit, cleartext)
 }
 
 // scanEntry reads an entry with its document.
 func (s *Store) scanEntry(row pgx.CollectableRow) (f revisions.FailedEntry, err error) {
 	var notes []byte
-	f.About, err = s.scanDocument(postgres.Prefixed(row, &f.Entry, postgres.IntoDigest(&f.Rule.Schema),
-		postgres.IntoDigest(&f.Rule.Context), &notes))
+	f.About, err = s.scanDocument(prefixed(row, &f.Entry, intoDigest(&f.Rule.Schema),
+		intoDigest(&f.Rule.Context), &notes))
 	if err != nil {
 		return f, err
 	}
 	f.Document = f.About.ID
 	if notes != nil {
-		err = json.Unmarshal(notes, &f.Notes)
+		if err := json.Unmarshal(notes, &f.Notes); err != nil {
+			return f, fmt.Errorf("read the notes of %s: %w", f.About.Identity, err)
+		}
 	}
-	return f, err //nolint:wrapcheck // explained by CollectOf
+	return f, nil
 }
 
 // queueChecks adds the outcomes that are not recorded with their content.
@@ -185,7 +185,7 @@ func (s *Store) queueChecks(batch *pgx.Batch, checks []revisions.Check, recorded
 		pairs, findings = append(pairs, check.Name()), append(findings, text)
 	}
 	if len(pairs) > 0 {
-		batch.Queue(insertChecks, s.site.Name, postgres.Digests(pairs), findings)
+		batch.Queue(insertChecks, s.site, digestArray(pairs), findings)
 	}
 	return nil
 }
@@ -198,7 +198,7 @@ func (s *Store) queueFailures(batch *pgx.Batch, commit revisions.Commit) error {
 	for i, failure := range commit.Failures {
 		entries[i], documents[i] = int32(failure.Entry), failure.Document //nolint:gosec // bounded by the documents of a body
 		secret[i] = failure.Secret
-		rules[i], versions[i] = postgres.OrNull(failure.Rule.Schema), postgres.OrNull(failure.Rule.Context)
+		rules[i], versions[i] = orNull(failure.Rule.Schema), orNull(failure.Rule.Context)
 		if len(failure.Notes) > 0 {
 			text, err := json.Marshal(failure.Notes)
 			if err != nil {
@@ -207,7 +207,7 @@ func (s *Store) queueFailures(batch *pgx.Batch, commit revisions.Commit) error {
 			notes[i] = new(string(text))
 		}
 	}
-	batch.Queue(insertEntries, s.site.Name, commit.Revision.ID, entries, documents, rules, versions, notes, secret)
+	batch.Queue(insertEntries, s.site, commit.Revision.ID, entries, documents, rules, versions, notes, secret)
 	return nil
 }
 
@@ -218,15 +218,15 @@ func (s *Store) queueViolations(batch *pgx.Batch, commit revisions.Commit) {
 		for i, violation := range ended {
 			ids[i], forks[i] = violation.Document, fork(violation.Since, commit.Revision.ID)
 		}
-		batch.Queue(endViolations, s.site.Name, commit.Revision.ID, ids, forks)
+		batch.Queue(endViolations, s.site, commit.Revision.ID, ids, forks)
 	}
 	if begun := commit.Begun; len(begun) > 0 {
 		ids, rules, versions := make([]int64, len(begun)), make([][]byte, len(begun)), make([][]byte, len(begun))
 		secret := make([]bool, len(begun))
 		for i, violation := range begun {
 			ids[i], rules[i], secret[i] = violation.Document, violation.Rule.Schema[:], violation.Secret
-			versions[i] = postgres.OrNull(violation.Rule.Context)
+			versions[i] = orNull(violation.Rule.Context)
 		}
-		batch.Queue(insertViolations, s.site.Name, commit.Revision.ID, ids, rules, versions, secret)
+		batch.Queue(insertViolations, s.site, commit.Revision.ID, ids, rules, versions, secret)
 	}
 }

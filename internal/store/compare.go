@@ -7,8 +7,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"purser/internal/revisions"
-	"purser/internal/store/postgres"
-	"purser/internal/store/site"
 )
 
 const (
@@ -44,20 +42,20 @@ const (
 
 // Compare implements queries.Store.
 func (s *Store) Compare(ctx context.Context, before, after int64) (c revisions.Comparison, err error) {
-	_, err = s.site.Snapshot(ctx, func(q *postgres.Questions) {
+	_, err = s.inSnapshot(ctx, general, func(q *questions) {
 		c = revisions.Comparison{Target: after}
-		q.AskRow(site.HeadFields(&c.Head), site.ReadHead, s.site.Name)
-		askStamps(q, s.site.Name, &c, before, after)
-		q.Ask(postgres.Into(&c.Before, pgx.RowTo[string]), occupiedBuckets, s.site.Name, before)
-		q.Ask(postgres.Into(&c.After, pgx.RowTo[string]), occupiedBuckets, s.site.Name, after)
+		q.askRow(headFields(&c.Head), readHead, s.site)
+		askStamps(q, s.site, &c, before, after)
+		q.ask(into(&c.Before, pgx.RowTo[string]), occupiedBuckets, s.site, before)
+		q.ask(into(&c.After, pgx.RowTo[string]), occupiedBuckets, s.site, after)
 		older, newer := min(before, after), max(before, after)
 		fromOlder, fromNewer := nodesBetween(older, newer)
 		gone, come := &c.Gone, &c.Come
 		if before > after {
 			gone, come = come, gone
 		}
-		q.Ask(postgres.Into(gone, s.scanDocument), onlyOlder, s.site.Name, older, newer, fromOlder)
-		q.Ask(postgres.Into(come, s.scanDocument), onlyNewer, s.site.Name, older, newer, fromNewer)
+		q.ask(into(gone, s.scanDocument), onlyOlder, s.site, older, newer, fromOlder)
+		q.ask(into(come, s.scanDocument), onlyNewer, s.site, older, newer, fromNewer)
 	})
 	return c, err
 }
@@ -80,20 +78,20 @@ const (
 )
 
 // queueRollback reads the difference of the newest revision from a target.
-func (s *Store) queueRollback(q *postgres.Questions, c *revisions.Comparison, target int64) {
+func (s *Store) queueRollback(q *questions, c *revisions.Comparison, target int64) {
 	c.Target = target
 	before, after := ancestors(target)
-	askStamps(q, s.site.Name, c, target)
-	q.Ask(postgres.Into(&c.Before, pgx.RowTo[string]), newestOccupied, s.site.Name)
-	q.Ask(postgres.Into(&c.After, pgx.RowTo[string]), occupiedBuckets, s.site.Name, target)
-	q.Ask(postgres.Into(&c.Come, s.scanDocument), onlyTarget, s.site.Name, target, slices.Concat(before, after))
-	q.Ask(postgres.Into(&c.Gone, s.scanDocument), onlyNewest, s.site.Name, target)
+	askStamps(q, s.site, c, target)
+	q.ask(into(&c.Before, pgx.RowTo[string]), newestOccupied, s.site)
+	q.ask(into(&c.After, pgx.RowTo[string]), occupiedBuckets, s.site, target)
+	q.ask(into(&c.Come, s.scanDocument), onlyTarget, s.site, target, slices.Concat(before, after))
+	q.ask(into(&c.Gone, s.scanDocument), onlyNewest, s.site, target)
 }
 
 // askStamps asks for the stamps of the revisions that are compared.
-func askStamps(q *postgres.Questions, site string, c *revisions.Comparison, numbers ...int64) {
+func askStamps(q *questions, site string, c *revisions.Comparison, numbers ...int64) {
 	c.Stamps = map[int64]revisions.Stamp{}
-	q.Ask(func(rows pgx.Rows) error {
+	q.ask(func(rows pgx.Rows) error {
 		var number int64
 		var stamp *revisions.Stamp
 		_, err := pgx.ForEachRow(rows, []any{&number, &stamp}, func() error {
@@ -104,6 +102,6 @@ func askStamps(q *postgres.Questions, site string, c *revisions.Comparison, numb
 			}
 			return nil
 		})
-		return err //nolint:wrapcheck // explained by snapshot
+		return err
 	}, stampsOf, site, numbers)
 }

@@ -11,7 +11,6 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/revisions"
-	"purser/internal/store/postgres"
 )
 
 // table is a table that rows are added to, with the statement that adds one.
@@ -43,7 +42,7 @@ var (
 const addSealed = `UPDATE contents SET sealed = $3 WHERE site = $1 AND digest = $2 AND sealed IS NULL`
 
 // Pack implements revisions.Store.
-func (s *Store) Pack(data []byte) []byte { return s.site.Codec.Pack(data) }
+func (s *Store) Pack(data []byte) []byte { return s.codec.pack(data) }
 
 // addContents adds the contents that are new, each with the check that it passed, and returns the checks that are
 // recorded by that.
@@ -61,7 +60,7 @@ func (a *appending) addContents(ctx context.Context, batch *pgx.Batch, known map
 	for _, doc := range a.commit.Diff.Added {
 		if content, stored := known[doc.Digest]; stored {
 			if content.Sealed == nil && doc.Sealed != nil {
-				batch.Queue(addSealed, a.store.site.Name, doc.Digest[:], doc.Sealed)
+				batch.Queue(addSealed, a.store.site, doc.Digest[:], doc.Sealed)
 			}
 			continue
 		}
@@ -83,7 +82,7 @@ func (a *appending) addContents(ctx context.Context, batch *pgx.Batch, known map
 		if !packed {
 			body = a.store.Pack(added[i].Data)
 		}
-		return []any{a.store.site.Name, added[i].Digest[:], check, body, added[i].Sealed}, nil
+		return []any{a.store.site, added[i].Digest[:], check, body, added[i].Sealed}, nil
 	})
 	return recorded, err
 }
@@ -101,7 +100,7 @@ func (a *appending) addRows(ctx context.Context, batch *pgx.Batch, to table, n i
 ) error {
 	if n > maxInserted {
 		_, err := a.conn.CopyFrom(ctx, pgx.Identifier{to.name}, to.columns, pgx.CopyFromSlice(n, row))
-		return err //nolint:wrapcheck // explained by Append
+		return err
 	}
 	for i := range n {
 		values, err := row(i)
@@ -129,7 +128,7 @@ func (s *Store) versionRow(doc *revisions.Stored) ([]any, error) {
 		labels = document.Canonical(traits.Labels)
 	}
 	return []any{
-		s.site.Name, doc.ID, doc.Place, doc.Revision, doc.Bucket, doc.Schema, doc.Layer, doc.Name, doc.Digest[:], segment,
-		doc.Metadata, postgres.Text(notes), traits.Abstract, postgres.Text(labels), traits.Encrypted,
+		s.site, doc.ID, doc.Place, doc.Revision, doc.Bucket, doc.Schema, doc.Layer, doc.Name, doc.Digest[:], segment,
+		doc.Metadata, jsonText(notes), traits.Abstract, jsonText(labels), traits.Encrypted,
 	}, nil
 }

@@ -16,7 +16,6 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
-	"purser/internal/store/postgres"
 	"purser/internal/store/storetest"
 	"purser/internal/validations"
 )
@@ -68,9 +67,9 @@ func calls(s *store.Store) map[string]func(ctx context.Context) error {
 		"Reported":   func(ctx context.Context) error { _, err := s.Reported(ctx, of, ""); return err },
 		"Errors":     func(ctx context.Context) error { _, err := s.ResultErrors(ctx, of, []int64{1}); return err },
 		"Worst":      func(ctx context.Context) error { _, err := s.WorstResults(ctx, of); return err },
-		"Record":     func(ctx context.Context) error { return s.Journal.Record(ctx, event) },
+		"Record":     func(ctx context.Context) error { return s.Record(ctx, event) },
 		"AuditEvents": func(ctx context.Context) error {
-			_, _, err := s.Journal.AuditEvents(ctx, queries.AuditQuery{})
+			_, _, err := s.AuditEvents(ctx, queries.AuditQuery{})
 			return err
 		},
 	}
@@ -85,9 +84,9 @@ func allTables() []string {
 }
 
 // brief are deadlines that end while the tables are locked.
-func brief() postgres.Deadlines {
+func brief() store.Deadlines {
 	const short = 50 * time.Millisecond
-	return postgres.Deadlines{Ready: short, Read: short, Write: short, Append: short, Sweep: short}
+	return store.Deadlines{Ready: short, Read: short, Write: short, Append: short, Sweep: short}
 }
 
 // A call ends at its deadline with a fault that says when to try again, and ends before with its caller.
@@ -220,7 +219,7 @@ func TestStore_reserved(t *testing.T) {
 			if _, err := s.EvidenceOf(limited, queries.Name{}); err != nil {
 				t.Errorf("verdict: %v", err)
 			}
-			if err := s.Journal.Record(limited, revisions.AuditEvent{At: time.Now()}); err != nil {
+			if err := s.Record(limited, revisions.AuditEvent{At: time.Now()}); err != nil {
 				t.Errorf("audit: %v", err)
 			}
 			cancel()

@@ -12,7 +12,6 @@ import (
 	"purser/internal/document"
 	"purser/internal/queries"
 	"purser/internal/revisions"
-	"purser/internal/store/postgres"
 )
 
 // The columns of a document version, with and without its content.
@@ -30,7 +29,7 @@ const fallbackPolicy = withContent + `WHERE d.site = $1 AND d.schema LIKE 'deckh
 // Documents implements queries.Store.
 func (s *Store) Documents(ctx context.Context, revision int64, selection queries.Selection) (queries.Selected, error) {
 	if kept, _ := s.live.Get(struct{}{}); selection.Shared && selection.IsWhole() && kept.revision == revision {
-		if same, err := s.site.Has(ctx, revision, kept.stamp); err != nil || same {
+		if same, err := s.has(ctx, revision, kept.stamp); err != nil || same {
 			selected := selection.Of(kept.documents)
 			selected.Revision, selected.Stamp = revision, kept.stamp
 			return selected, err
@@ -49,7 +48,7 @@ func (s *Store) selected(ctx context.Context, revision int64, selection queries.
 	}
 	var stamp *revisions.Stamp
 	query := s.ofRevision(revision, selection)
-	rows, err := postgres.Collect(ctx, s.site.DB, func(row pgx.CollectableRow) (f found, err error) {
+	rows, err := collect(ctx, s, func(row pgx.CollectableRow) (f found, err error) {
 		var stored, sealed int
 		var head []byte
 		beside := []any{&stamp, &stored, &head, &sealed}
@@ -60,11 +59,11 @@ func (s *Store) selected(ctx context.Context, revision int64, selection queries.
 		case values[content] == nil:
 			err = row.Scan(append(append(beside, &f.outline.ID), make([]any, documentFields-1)...)...)
 		default:
-			if f.doc, err = scanPacked(postgres.Prefixed(row, beside...)); err == nil {
+			if f.doc, err = scanPacked(prefixed(row, beside...)); err == nil {
 				f.outline.ID = f.doc.ID
 			}
 		}
-		f.outline.Size = postgres.UnpackedSize(head, stored) + sealed
+		f.outline.Size = unpackedSize(head, stored) + sealed
 		return f, err
 	}, query.sql.String(), query.args...)
 	switch {
@@ -108,13 +107,13 @@ func (s *Store) Ranks(ctx context.Context, revision int64, selection queries.Sel
 	var stamp *revisions.Stamp
 	ranks := map[int64]int{}
 	query := s.ranksOfRevision(revision, selection)
-	_, err := postgres.Collect(ctx, s.site.DB, func(row pgx.CollectableRow) (none struct{}, err error) {
+	_, err := collect(ctx, s, func(row pgx.CollectableRow) (none struct{}, err error) {
 		var id *int64
 		var rank int
 		if err = row.Scan(&stamp, &id, &rank); id != nil {
 			ranks[*id] = rank
 		}
-		return none, err //nolint:wrapcheck // explained by collect
+		return none, err
 	}, query.sql.String(), query.args...)
 	if err == nil && stamp == nil {
 		err = revisions.UnknownRevision(strconv.FormatInt(revision, 10))
@@ -133,7 +132,8 @@ const versionsByID = `SELECT ` + documentColumns + `, c.body AS packed, c.sealed
 func (s *Store) Versions(ctx context.Context, of queries.Selected, ids []int64, do func(*revisions.Stored) error) (
 	found int, err error,
 ) {
-	packed, held, err := postgres.Gather(ctx, s.site.DB, scanPacked, versionsByID, s.site.Name, ids, of.Revision, of.Stamp)
+	var packed []*revisions.Stored
+	held, err := s.query(ctx, into(&packed, scanPacked), versionsByID, s.site, ids, of.Revision, of.Stamp)
 	if err != nil {
 		return 0, err
 	}
@@ -151,7 +151,7 @@ func (s *Store) Versions(ctx context.Context, of queries.Selected, ids []int64, 
 
 // FallbackPolicy implements queries.Store.
 func (s *Store) FallbackPolicy(ctx context.Context, revision int64) (*revisions.Stored, error) {
-	return postgres.CollectFirst(ctx, s.site.DB, s.scanDocument, fallbackPolicy, s.site.Name, revision)
+	return collectFirst(ctx, s, s.scanDocument, fallbackPolicy, s.site, revision)
 }
 
 // scanDocument reads a row of documentColumns, a body and a sealed secret, which are null where the content was not
@@ -185,19 +185,8 @@ func scanPacked(row pgx.CollectableRow) (*revisions.Stored, error) {
 
 // unpack decompresses the content of a document that is not shared yet.
 func (s *Store) unpack(doc *revisions.Stored) (err error) {
-	if doc.Data, err = s.site.Codec.Unpack(doc.Data); err != nil {
+	if doc.Data, err = s.codec.unpack(doc.Data); err != nil {
 		return fmt.Errorf("read %s: %w", doc.Identity, err)
 	}
 	return nil
-}
-
-// Contents implements queries.Store.
-func (s *Store) Contents(ctx context.Context, digests []document.Digest) (map[document.Digest][]byte, error) {
-	if len(digests) == 0 {
-		return map[document.Digest][]byte{}, nil
-	}
-	return s.site.Contents(ctx, func(ctx context.Context, do func(context.Context, *postgres.Reading) error) error {
-		_, err := s.site.Read(ctx, do)
-		return err
-	}, digests)
 }

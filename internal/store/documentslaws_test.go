@@ -16,7 +16,6 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
-	"purser/internal/store/postgres"
 	"purser/internal/store/storetest"
 	"purser/internal/validations"
 )
@@ -26,7 +25,7 @@ import (
 func TestStore_Documents_laws(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	plain := openStore(t, url, store.Options{Deadlines: postgres.DefaultDeadlines()})
+	plain := openStore(t, url, store.Options{Deadlines: store.DefaultDeadlines()})
 	stores := []*store.Store{openStore(t, url, defaults()), openStore(t, url, defaults())}
 	services := []*changes.Service{changing(stores[0]), changing(stores[1])}
 	backup, ctx, options := storetest.Connect(t, url), context.Background(), revisions.Options{}

@@ -12,7 +12,6 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
-	"purser/internal/store/postgres"
 	"purser/internal/store/storetest"
 	"purser/internal/validations"
 )
@@ -127,7 +126,7 @@ func TestStore_silence(t *testing.T) {
 	put(t, open(t, database), "a", widget("w", 1))
 	network, through := storetest.StartProxy(t, database)
 	through = strings.Replace(through, "pool_max_conns=1", "pool_max_conns=8", 1)
-	deadlines := postgres.DefaultDeadlines()
+	deadlines := store.DefaultDeadlines()
 	deadlines.Ready = 200 * time.Millisecond // of the one call that is not answered
 	s := openStore(t, through, store.Options{Deadlines: deadlines})
 	var warm sync.WaitGroup

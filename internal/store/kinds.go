@@ -10,7 +10,6 @@ import (
 	"purser/internal/document"
 	"purser/internal/queries"
 	"purser/internal/revisions"
-	"purser/internal/store/postgres"
 	"purser/internal/validations"
 )
 
@@ -19,7 +18,7 @@ func (s *Store) Kinds(ctx context.Context, revision int64, cleartext bool) (
 	documents map[string]validations.Kind, registered []string, err error,
 ) {
 	if kept, _ := s.live.Get(struct{}{}); kept.revision == revision {
-		if same, err := s.site.Has(ctx, revision, kept.stamp); err != nil || same {
+		if same, err := s.has(ctx, revision, kept.stamp); err != nil || same {
 			documents, registered = kindsOf(kept.documents, cleartext)
 			return documents, registered, err
 		}
@@ -125,10 +124,10 @@ func (s *Store) readKinds(ctx context.Context, revision int64, cleartext bool) (
 	found := foundKinds{rows: maxKinds}
 	if head-revision <= recent {
 		before, after := ancestors(revision)
-		found, err = s.collectKinds(ctx, recentKinds, s.site.Name, revision, cleartext, maxKinds, maxCounted, before, after)
+		found, err = s.collectKinds(ctx, recentKinds, s.site, revision, cleartext, maxKinds, maxCounted, before, after)
 	}
 	if err == nil && found.rows >= maxKinds {
-		q := allKinds(s.site.Name, revision, cleartext)
+		q := allKinds(s.site, revision, cleartext)
 		found, err = s.collectKinds(ctx, q.sql.String(), q.args...)
 	}
 	if err == nil && found.stamp == nil {
@@ -158,12 +157,12 @@ type foundKinds struct {
 
 func (s *Store) collectKinds(ctx context.Context, sql string, args ...any) (found foundKinds, err error) {
 	found.documents = map[string]validations.Kind{}
-	_, err = postgres.Collect(ctx, s.site.DB, func(row pgx.CollectableRow) (none struct{}, err error) {
+	_, err = collect(ctx, s, func(row pgx.CollectableRow) (none struct{}, err error) {
 		var schema, name *string
 		var count int
 		var first []*string // layer and name; null if there is no document
 		if err = row.Scan(&found.stamp, &schema, &name, &count, &first); err != nil || schema == nil {
-			return none, err //nolint:wrapcheck // explained by collect
+			return none, err
 		}
 		switch found.rows++; {
 		case name != nil:

@@ -11,7 +11,6 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/store"
-	"purser/internal/store/postgres"
 	"purser/internal/store/storetest"
 	"purser/internal/validations"
 )
@@ -70,7 +69,7 @@ func TestStore_Kinds_many(t *testing.T) {
 		body.WriteString(widget(fmt.Sprintf("w%04d", i), 1))
 	}
 	written := put(t, open(t, url), "a", body.String()+strings.Replace(widget("x", 1), "acme/Widget/v1", "acme/Other/v1", 1))
-	s := openStore(t, url, store.Options{CacheSize: 1 << 30, Deadlines: postgres.DefaultDeadlines()})
+	s := openStore(t, url, store.Options{CacheSize: 1 << 30, Deadlines: store.DefaultDeadlines()})
 	first := document.Identity{Schema: "acme/Widget/v1", Layer: "site", Name: "w0000"}
 	want := validations.Kind{Documents: 1000, AtLeast: true, First: first}
 	for _, kept := range []string{"in the database", "in memory"} {

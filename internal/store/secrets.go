@@ -9,7 +9,6 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/revisions"
-	"purser/internal/store/postgres"
 )
 
 //nolint:gosec // SQL, and no credentials
@@ -27,36 +26,30 @@ const (
 func (s *Store) Outdated(ctx context.Context, prefix []byte, after document.Digest, limit int) (
 	[]revisions.SealedContent, error,
 ) {
-	return postgres.Collect(ctx, s.site.DB, func(row pgx.CollectableRow) (c revisions.SealedContent, err error) {
+	return collect(ctx, s, func(row pgx.CollectableRow) (c revisions.SealedContent, err error) {
 		var body []byte
-		if err := row.Scan(postgres.IntoDigest(&c.Digest), &body, &c.Sealed); err != nil {
+		if err := row.Scan(intoDigest(&c.Digest), &body, &c.Sealed); err != nil {
 			return c, fmt.Errorf("read a secret: %w", err)
 		}
-		if body, err = s.site.Codec.Unpack(body); err != nil {
+		if body, err = s.codec.unpack(body); err != nil {
 			return c, err
 		}
 		if err := json.Unmarshal(body, &c.Reference); err != nil {
 			return c, fmt.Errorf("read the reference to a secret: %w", err)
 		}
 		return c, nil
-	}, outdatedSecrets, s.site.Name, prefix, after[:], limit)
+	}, outdatedSecrets, s.site, prefix, after[:], limit)
 }
 
 // Sealed implements revisions.Store.
 func (s *Store) Sealed(ctx context.Context) (int, error) {
-	counts, err := postgres.Collect(ctx, s.site.DB, pgx.RowTo[int], countSecrets, s.site.Name)
-	if err != nil {
-		return 0, err
-	}
-	return counts[0], nil
+	return collectFirst(ctx, s, pgx.RowTo[int], countSecrets, s.site)
 }
 
 // Reseal implements revisions.Store.
 func (s *Store) Reseal(ctx context.Context, content revisions.SealedContent, sealed []byte) error {
-	return s.site.Retry(ctx, s.site.Deadlines.Write, func(ctx context.Context) error {
-		_, err := s.site.Pool.Exec(ctx, resealContent, s.site.Name, content.Digest[:], content.Sealed, sealed)
-		return err //nolint:wrapcheck // explained by retry
-	})
+	_, err := s.exec(ctx, resealContent, s.site, content.Digest[:], content.Sealed, sealed)
+	return err
 }
 
 // ForgetSealed implements revisions.Store. It drops the live documents, which are rendered and checked. The cached

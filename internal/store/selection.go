@@ -41,7 +41,7 @@ const selectVersion = "SELECT " + documentColumns + ", d.abstract"
 // Each arm reads one index, with equal keys that a lateral join passes one by one. OFFSET 0 keeps the planner from
 // choosing another plan because of old or missing statistics.
 func (s *Store) ofRevision(revision int64, selection queries.Selection) *statement {
-	q := &statement{args: []any{s.site.Name, revision}}
+	q := &statement{args: []any{s.site, revision}}
 	where, order := q.filters(selection), q.order(selection)
 	columns, body := strings.Split(strings.ReplaceAll(documentColumns, "d.", "w."), ","), "body"
 	columns = append(columns, "w.body", "w.sealed")
@@ -83,7 +83,7 @@ func among(selection queries.Selection) queries.Selection {
 // ranksOfRevision selects the stamp of a revision, null if it does not exist, with the ids of its documents and their
 // ranks by the sort keys.
 func (s *Store) ranksOfRevision(revision int64, selection queries.Selection) *statement {
-	q := &statement{args: []any{s.site.Name, revision}}
+	q := &statement{args: []any{s.site, revision}}
 	rank := "0"
 	if keys := sortColumns(selection); len(keys) > 0 {
 		rank = "dense_rank() OVER (ORDER BY " + strings.Join(keys, ", ") + ")"

@@ -7,14 +7,11 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/revisions"
-	"purser/internal/store/evidence"
-	"purser/internal/store/postgres"
-	"purser/internal/store/site"
 	"purser/internal/validations"
 )
 
 const (
-	headState = `SELECT ` + site.HeadColumns + `, now() FROM sites s WHERE s.site = $1`
+	headState = `SELECT ` + headColumns + `, now() FROM sites s WHERE s.site = $1`
 
 	bucketStates = `SELECT k.bucket, coalesce(b.changed, 0), coalesce(b.stamp, 0)
 		FROM unnest($2::text[]) WITH ORDINALITY AS k (bucket, n)
@@ -99,12 +96,12 @@ const maxScanned = 10_000
 // no live documents if those of the newest revision are in memory.
 func (s *Store) Snapshot(ctx context.Context, need revisions.Need) (revisions.Snapshot, error) {
 	var r *snapshotReader
-	held, err := s.site.Snapshot(ctx, func(q *postgres.Questions) { r = s.queueSnapshot(q, need) })
+	held, err := s.inSnapshot(ctx, general, func(q *questions) { r = s.queueSnapshot(q, need) })
 	if err != nil {
 		return revisions.Snapshot{}, err
 	}
 	r.Held = held
-	if r.Policies, err = s.ParsePolicies(ctx, r.policies); err != nil {
+	if r.Policies, err = s.parsePolicies(ctx, r.policies); err != nil {
 		return revisions.Snapshot{}, err
 	}
 	return r.finish(need), nil
@@ -118,15 +115,15 @@ type snapshotReader struct {
 	known  map[string]revisions.Bucket
 	loaded map[string][]*revisions.Stored // by bucket, the changed ones
 
-	policies []evidence.PolicyRow
+	policies []policyRow
 	live     liveDocuments // as they were when they were last seen here
 }
 
-func (s *Store) queueSnapshot(q *postgres.Questions, need revisions.Need) *snapshotReader {
+func (s *Store) queueSnapshot(q *questions, need revisions.Need) *snapshotReader {
 	r := &snapshotReader{
 		&revisions.Snapshot{}, s, map[string]revisions.Bucket{}, map[string][]*revisions.Stored{}, nil, liveDocuments{},
 	}
-	q.AskRow(append(site.HeadFields(&r.Head), &r.Now), headState, s.site.Name)
+	q.askRow(append(headFields(&r.Head), &r.Now), headState, s.site)
 	if kept, _ := s.live.Get(struct{}{}); need.Documents || len(kept.documents) <= maxScanned {
 		r.live = kept
 	}
@@ -136,23 +133,23 @@ func (s *Store) queueSnapshot(q *postgres.Questions, need revisions.Need) *snaps
 		r.queueEvidence(q)
 	}
 	if need.Preview {
-		q.Ask(postgres.Into(&r.Occupied, pgx.RowTo[string]), newestOccupied, s.site.Name)
-		q.Ask(postgres.Into(&r.Failing, s.scanDocument), failingDocuments, s.site.Name)
-		evidence.AskOutcomes(q, s.site.Name, &r.Outcomes)
+		q.ask(into(&r.Occupied, pgx.RowTo[string]), newestOccupied, s.site)
+		q.ask(into(&r.Failing, s.scanDocument), failingDocuments, s.site)
+		askOutcomes(q, s.site, &r.Outcomes)
 	}
 	if need.Positions {
-		q.Ask(postgres.Into(&r.Positions, pgx.RowToStructByPos[revisions.Position]), livePositions, s.site.Name)
+		q.ask(into(&r.Positions, pgx.RowToStructByPos[revisions.Position]), livePositions, s.site)
 	}
 	if need.Target != nil {
 		r.Comparison = &revisions.Comparison{}
-		q.Ask(postgres.Into(&r.Noted, s.scanDocument), liveNoted, s.site.Name)
+		q.ask(into(&r.Noted, s.scanDocument), liveNoted, s.site)
 		s.queueRollback(q, r.Comparison, *need.Target)
-		evidence.AskCarried(q, s.site.Name, *need.Target, &r.Carried)
+		askCarried(q, s.site, *need.Target, &r.Carried)
 	}
 	return r
 }
 
-func (r *snapshotReader) queueBuckets(q *postgres.Questions, names []string) {
+func (r *snapshotReader) queueBuckets(q *questions, names []string) {
 	if len(names) == 0 {
 		return
 	}
@@ -162,77 +159,77 @@ func (r *snapshotReader) queueBuckets(q *postgres.Questions, names []string) {
 			r.known[name], stamps[i] = entry, entry.Stamp
 		}
 	}
-	q.Ask(func(rows pgx.Rows) error {
+	q.ask(func(rows pgx.Rows) error {
 		var bucket revisions.Bucket
 		_, err := pgx.ForEachRow(rows, []any{&bucket.Name, &bucket.Changed, &bucket.Stamp}, func() error {
 			r.Buckets = append(r.Buckets, bucket)
 			return nil
 		})
-		return err //nolint:wrapcheck // explained by snapshot
-	}, bucketStates, r.store.site.Name, names)
-	q.Ask(func(rows pgx.Rows) error {
+		return err
+	}, bucketStates, r.store.site, names)
+	q.ask(func(rows pgx.Rows) error {
 		documents, err := pgx.CollectRows(rows, r.store.scanDocument)
 		r.loaded = revisions.GroupByBucket(documents)
-		return err //nolint:wrapcheck // explained by snapshot
-	}, changedBuckets, r.store.site.Name, names, stamps)
+		return err
+	}, changedBuckets, r.store.site, names, stamps)
 }
 
-func (r *snapshotReader) queueDocuments(q *postgres.Questions, need revisions.Need) {
-	site := r.store.site.Name
+func (r *snapshotReader) queueDocuments(q *questions, need revisions.Need) {
+	site := r.store.site
 	if len(need.Identities) > 0 {
 		schemas, layers, names := make([]string, len(need.Identities)), make([]string, len(need.Identities)),
 			make([]string, len(need.Identities))
 		for i, id := range need.Identities {
 			schemas[i], layers[i], names[i] = id.Schema, id.Layer, id.Name
 		}
-		q.Ask(postgres.Into(&r.Claims, r.store.scanDocument), liveClaims, site, r.live.stamp, schemas, layers, names)
+		q.ask(into(&r.Claims, r.store.scanDocument), liveClaims, site, r.live.stamp, schemas, layers, names)
 	}
 	if len(need.Contents) > 0 {
 		r.Contents = map[document.Digest]revisions.Content{}
-		q.Ask(func(rows pgx.Rows) error { return scanContents(rows, r.Contents) },
-			knownContents, site, postgres.Digests(need.Contents))
+		q.ask(func(rows pgx.Rows) error { return scanContents(rows, r.Contents) },
+			knownContents, site, digestArray(need.Contents))
 	}
 	switch {
 	case need.Schemas:
-		q.Ask(postgres.Into(&r.Schemas, r.store.scanDocument), liveSchemas, site, r.live.stamp)
+		q.ask(into(&r.Schemas, r.store.scanDocument), liveSchemas, site, r.live.stamp)
 	case len(need.Kinds) > 0:
-		q.Ask(postgres.Into(&r.Schemas, r.store.scanDocument), liveRegistered, site, r.live.stamp, need.Kinds)
+		q.ask(into(&r.Schemas, r.store.scanDocument), liveRegistered, site, r.live.stamp, need.Kinds)
 	}
 	if len(need.Governed) > 0 {
-		q.Ask(postgres.Into(&r.Governed, r.store.scanDocument), liveOfKinds, site, r.live.stamp, need.Governed)
+		q.ask(into(&r.Governed, r.store.scanDocument), liveOfKinds, site, r.live.stamp, need.Governed)
 	}
 	if len(need.Checks) > 0 {
 		r.Checks = map[validations.Pair][]validations.Finding{}
 		queueChecked(q, site, need.Checks, r.Checks)
 	}
 	if need.Documents {
-		q.Ask(postgres.Into(&r.Documents, r.store.scanDocument), allLive, site, r.live.stamp)
-		q.Ask(postgres.First(&r.Fallback, r.store.scanDocument), newestFallback, site)
+		q.ask(into(&r.Documents, r.store.scanDocument), allLive, site, r.live.stamp)
+		q.ask(first(&r.Fallback, r.store.scanDocument), newestFallback, site)
 	}
 }
 
 // queueEvidence reads the policies, violations and client versions that a change is judged by.
-func (r *snapshotReader) queueEvidence(q *postgres.Questions) {
-	site := r.store.site.Name
-	evidence.AskNewest(q, site, &r.Newest, &r.policies)
-	q.Ask(postgres.Into(&r.Violations, func(row pgx.CollectableRow) (v revisions.Violation, err error) {
-		err = row.Scan(&v.Document, &v.Since, postgres.IntoDigest(&v.Rule.Schema), postgres.IntoDigest(&v.Rule.Context),
+func (r *snapshotReader) queueEvidence(q *questions) {
+	site := r.store.site
+	askNewest(q, site, &r.Newest, &r.policies)
+	q.ask(into(&r.Violations, func(row pgx.CollectableRow) (v revisions.Violation, err error) {
+		err = row.Scan(&v.Document, &v.Since, intoDigest(&v.Rule.Schema), intoDigest(&v.Rule.Context),
 			&v.Secret)
-		return v, err //nolint:wrapcheck // explained by snapshot
+		return v, err
 	}), liveViolations, site)
-	q.Ask(postgres.Into(&r.ClientVersions, r.store.scanDocument), liveVersions, site, r.live.stamp)
+	q.ask(into(&r.ClientVersions, r.store.scanDocument), liveVersions, site, r.live.stamp)
 }
 
 func scanContents(rows pgx.Rows, contents map[document.Digest]revisions.Content) error {
 	var digest document.Digest
 	var sealed []byte
 	var archived bool
-	_, err := pgx.ForEachRow(rows, []any{postgres.IntoDigest(&digest), &sealed, &archived}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{intoDigest(&digest), &sealed, &archived}, func() error {
 		contents[digest] = revisions.Content{Sealed: sealed, Archived: archived}
 		sealed = nil
 		return nil
 	})
-	return err //nolint:wrapcheck // explained by the callers
+	return err
 }
 
 // finish adds the documents of buckets, and caches the ones that were read.

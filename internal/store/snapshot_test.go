@@ -13,7 +13,6 @@ import (
 	"purser/internal/document"
 	"purser/internal/revisions"
 	"purser/internal/store"
-	"purser/internal/store/postgres"
 	"purser/internal/store/storetest"
 	"purser/internal/validations"
 )
@@ -88,7 +87,7 @@ func TestStore_Snapshot_oneMoment(t *testing.T) {
 		Buckets: []string{"a", "b"}, Schemas: true, Governed: []string{"acme/Widget/v1"}, Evidence: true, Documents: true,
 		Preview: true, Positions: true, Target: &zero, Identities: []document.Identity{{Schema: "acme/Widget/v1", Layer: "site", Name: "wa"}},
 	}
-	readers := []*store.Store{openStore(t, url, defaults()), openStore(t, url, store.Options{Deadlines: postgres.DefaultDeadlines()})}
+	readers := []*store.Store{openStore(t, url, defaults()), openStore(t, url, store.Options{Deadlines: store.DefaultDeadlines()})}
 	for read := 0; ; read++ {
 		s, err := readers[read%2].Snapshot(t.Context(), need)
 		if err != nil {
@@ -258,7 +257,7 @@ func TestStore_Recall_bounded(t *testing.T) {
 		size         int
 		small, large bool
 	}{{0, false, false}, {4 << 10, true, false}, {32 << 10, true, true}} {
-		s := openStore(t, url, store.Options{CacheSize: c.size, Deadlines: postgres.DefaultDeadlines()})
+		s := openStore(t, url, store.Options{CacheSize: c.size, Deadlines: store.DefaultDeadlines()})
 		for range 2 {
 			read, err := s.Snapshot(t.Context(), revisions.Need{Buckets: []string{"small", "large"}})
 			if err != nil || len(read.Buckets[0].Documents) != 1 || len(read.Buckets[1].Documents) != 1 {

@@ -6,7 +6,6 @@ import (
 
 	"purser/internal/store"
 	"purser/internal/store/migration"
-	"purser/internal/store/postgres"
 	"purser/internal/store/storetest"
 )
 
@@ -22,7 +21,7 @@ func TestOpen_poolParameters(t *testing.T) {
 	if err := migration.Migrate(t.Context(), url); err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.Open(t.Context(), url, store.Options{Deadlines: postgres.DefaultDeadlines()})
+	s, err := store.Open(t.Context(), url, store.Options{Deadlines: store.DefaultDeadlines()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,6 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
-	"purser/internal/store/postgres"
 	"purser/internal/validations"
 	"purser/internal/validations/jsonschema"
 )
@@ -100,7 +99,7 @@ func cores() int { return runtime.GOMAXPROCS(0) }
 // openStore opens the store at a URL, with a cache of the server's size.
 func openStore(ctx context.Context, url string) (*store.Store, error) {
 	const cacheSize = 16 << 20
-	return store.Open(ctx, url, store.Options{CacheSize: cacheSize, Deadlines: postgres.DefaultDeadlines()})
+	return store.Open(ctx, url, store.Options{CacheSize: cacheSize, Deadlines: store.DefaultDeadlines()})
 }
 
 // newService returns a service that changes a site, configured as in the server.

@@ -20,7 +20,6 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
-	"purser/internal/store/postgres"
 	"purser/internal/store/storetest"
 	"purser/internal/validations"
 )
@@ -58,7 +57,7 @@ func TestPostValidation(t *testing.T) {
 
 func putAndRender(t *testing.T, body []byte) error {
 	t.Helper()
-	kept, err := store.Open(t.Context(), storetest.URL(t), store.Options{CacheSize: 1 << 20, Deadlines: postgres.DefaultDeadlines()})
+	kept, err := store.Open(t.Context(), storetest.URL(t), store.Options{CacheSize: 1 << 20, Deadlines: store.DefaultDeadlines()})
 	if err != nil {
 		t.Fatal(err)
 	}

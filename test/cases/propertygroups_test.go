@@ -20,7 +20,6 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
-	"purser/internal/store/postgres"
 	"purser/internal/store/storetest"
 	"purser/internal/validations"
 )
@@ -128,7 +127,7 @@ func dataSchema(schema any) []byte {
 func TestPropertyGroups_put(t *testing.T) {
 	t.Parallel()
 	names := files(t, "cases/property-groups/*.yaml")
-	kept, err := store.Open(t.Context(), storetest.URL(t), store.Options{CacheSize: 1 << 20, Deadlines: postgres.DefaultDeadlines()})
+	kept, err := store.Open(t.Context(), storetest.URL(t), store.Options{CacheSize: 1 << 20, Deadlines: store.DefaultDeadlines()})
 	if err != nil {
 		t.Fatal(err)
 	}

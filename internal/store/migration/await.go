@@ -16,7 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"purser/internal/fault"
-	"purser/internal/store/postgres"
+	"purser/internal/store"
 )
 
 // Await returns when the database at url answers. After each attempt that failed it calls report with a fault of kind
@@ -38,7 +38,7 @@ func Await(ctx context.Context, url string, limit time.Duration, report func(*fa
 				" check that Postgres runs there and accepts connections, that --database-url has the right address, and that"+
 				" no firewall is in the way; --database-wait sets how long the server waits", address(url), limit, err)
 		}
-		report(postgres.Unavailable("The server waits for its database: %s", publicReason(err)).Because(err))
+		report(store.Unavailable("The server waits for its database: %s", publicReason(err)).Because(err))
 		select {
 		case <-ctx.Done():
 		case <-time.After(pause):
@@ -72,7 +72,7 @@ const (
 // isPermanent reports whether an error of connecting does not pass by waiting.
 func isPermanent(err error) bool {
 	_, malformed := errors.AsType[*pgconn.ParseConfigError](err)
-	return malformed || postgres.HasCode(err, invalidAuthorization, invalidPassword, invalidCatalogName)
+	return malformed || store.HasCode(err, invalidAuthorization, invalidPassword, invalidCatalogName)
 }
 
 // refused returns a fault with advice about a permanent error.
@@ -80,9 +80,9 @@ func refused(url string, err error) error {
 	advice := "check the user and the password in --database-url (or PGUSER, PGPASSWORD, the password file)," +
 		" and pg_hba.conf"
 	switch {
-	case postgres.HasCode(err, invalidCatalogName):
+	case store.HasCode(err, invalidCatalogName):
 		advice = "create the database (CREATE DATABASE), or name another one in --database-url"
-	case !postgres.HasCode(err, invalidAuthorization, invalidPassword):
+	case !store.HasCode(err, invalidAuthorization, invalidPassword):
 		return err // its message names the mistake in the URL
 	}
 	return fault.New(fault.Unavailable, "DatabaseRefused", "Postgres at %s refuses the connection: %w; %s",

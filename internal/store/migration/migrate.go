@@ -12,7 +12,7 @@ import (
 	"github.com/golang-migrate/migrate/v4/source/iofs"
 	"github.com/jackc/pgx/v5"
 
-	"purser/internal/store/postgres"
+	"purser/internal/store"
 	"purser/migrations"
 )
 
@@ -26,11 +26,11 @@ func Migrate(ctx context.Context, url string) error {
 		return fmt.Errorf("migrate: %w", err)
 	}
 	defer disconnect(ctx, conn)
-	files, newest, err := embedded()
+	files, err := iofs.New(migrations.FS, ".")
 	if err != nil {
 		return fmt.Errorf("read the embedded migrations: %w", err)
 	}
-	driver := &migrationDriver{ctx: ctx, conn: conn, newest: newest}
+	driver := &migrationDriver{ctx: ctx, conn: conn, newest: migrations.Newest()}
 	if err = migrateUp(ctx, files, driver); err == nil {
 		err = driver.checkSchema() //nolint:contextcheck // the driver has it
 	}
@@ -54,34 +54,9 @@ func migrateUp(ctx context.Context, files source.Driver, driver *migrationDriver
 	return err //nolint:wrapcheck // wrapped by Migrate
 }
 
-// Newest returns the version of the schema that this Purser knows.
-func Newest() (int, error) {
-	_, newest, err := embedded()
-	if err != nil {
-		return 0, fmt.Errorf("read the embedded migrations: %w", err)
-	}
-	return newest, nil
-}
-
-// embedded returns the files of migrations and the version of the last one.
-func embedded() (files source.Driver, newest int, err error) {
-	if files, err = iofs.New(migrations.FS, "."); err != nil {
-		return nil, 0, err //nolint:wrapcheck // wrapped by the callers
-	}
-	version, err := files.First()
-	for err == nil {
-		newest = int(version)
-		version, err = files.Next(version)
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return nil, 0, err //nolint:wrapcheck // wrapped by the callers
-	}
-	return files, newest, nil
-}
-
 // connect opens a connection that prepares no statements, so that a pooler may share the server's among transactions.
 func connect(ctx context.Context, url string) (*pgx.Conn, error) {
-	config, err := postgres.PoolConfig(url)
+	config, err := store.PoolConfig(url)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"purser/internal/fault"
+	"purser/internal/store"
 )
 
 // migrationDriver runs the files of golang-migrate. Each file and its version are one transaction:
@@ -156,19 +157,12 @@ func (d *migrationDriver) readVersion(ctx context.Context, tx pgx.Tx) (version i
 	case err != nil:
 		return 0, fmt.Errorf("read the database's version: %w", err)
 	case version > d.newest:
-		return 0, TooNew(version, d.newest)
+		return 0, store.TooNew(version, d.newest)
 	case dirty:
 		return 0, fault.New(fault.Unavailable, "DatabaseSchema", "migration %d of the database was interrupted outside of "+
 			"Purser, which marks none as dirty; restore the backup from before it", version)
 	}
 	return version, nil
-}
-
-// TooNew is the fault of a server that finds a database of a version that it does not know: at start, or because
-// another server migrated the database while it ran.
-func TooNew(version, known int) error {
-	return fault.New(fault.Unavailable, "DatabaseTooNew", "the database was written by a newer Purser: it has version "+
-		"%d, this server knows versions up to %d; start the newer Purser, or use another database", version, known)
 }
 
 // writeVersion makes version the database's.

@@ -1,0 +1,225 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
+
+	"purser/internal/authz"
+	"purser/internal/events"
+	"purser/internal/queries"
+	"purser/internal/webhooks"
+)
+
+// deliveryJob is a delivery in the queue.
+type deliveryJob struct {
+	Webhook int64           `json:"webhook"`
+	Name    string          `json:"name"` // of the message, the same at each attempt
+	Event   json.RawMessage `json:"event"`
+}
+
+// deliveryKind names the jobs.
+const deliveryKind = "purser_webhook"
+
+// Kind implements river.JobArgs.
+func (deliveryJob) Kind() string { return deliveryKind }
+
+// InsertOpts implements river.JobArgsWithInsertOpts.
+func (deliveryJob) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{MaxAttempts: webhooks.MaxAttempts}
+}
+
+const (
+	deliveryColumns = `id, state::text, attempt, scheduled_at, args, metadata->'output'`
+
+	selectDeliveries = `SELECT ` + deliveryColumns + ` FROM river_job
+		WHERE kind = '` + deliveryKind + `' AND args @> jsonb_build_object('webhook', $1::bigint)
+		ORDER BY id DESC OFFSET $2 LIMIT $3`
+
+	selectDelivery = `SELECT ` + deliveryColumns + ` FROM river_job
+		WHERE kind = '` + deliveryKind + `' AND id = $2 AND args @> jsonb_build_object('webhook', $1::bigint)`
+)
+
+// jobOf returns the job that delivers an event. Whoever may manage webhooks can have anybody called, so deliveries have
+// the form for those who may not see encrypted documents.
+func jobOf(webhook int64, event events.Event, name string) (deliveryJob, error) {
+	text, err := json.Marshal(event.Cloud(authz.Viewer{}))
+	if err != nil {
+		return deliveryJob{}, fmt.Errorf("write an event: %w", err)
+	}
+	return deliveryJob{webhook, name, text}, nil
+}
+
+// deliver adds deliveries of events that were numbered, to all webhooks that want them.
+func (n *numbering) deliver(ctx context.Context, all []events.Event) error {
+	var jobs []river.InsertManyParams
+	for _, event := range all {
+		for _, webhook := range n.webhooks {
+			if !webhook.Wants(event.Type) {
+				continue
+			}
+			job, err := jobOf(webhook.ID, event, fmt.Sprintf("%d-%d", webhook.ID, event.Number))
+			if err != nil {
+				return err
+			}
+			jobs = append(jobs, river.InsertManyParams{Args: job})
+		}
+	}
+	if len(jobs) == 0 {
+		return nil
+	}
+	_, err := n.queue.InsertManyFastTx(ctx, n.tx, jobs)
+	return err
+}
+
+// Enqueue implements webhooks.Store.
+func (s *Store) Enqueue(ctx context.Context, webhook int64, event events.Event) (d webhooks.Delivery, err error) {
+	job, err := jobOf(webhook, event, fmt.Sprintf("%d-ping-%d", webhook, event.At.UnixNano()))
+	if err != nil {
+		return d, err
+	}
+	err = s.withTx(ctx, s.deadlines.Write, func(ctx context.Context, tx pgx.Tx) error {
+		made, err := s.queue.InsertTx(ctx, tx, job, nil)
+		if err == nil {
+			d, err = s.delivery(ctx, tx, webhook, made.Job.ID)
+		}
+		return err
+	})
+	return d, err
+}
+
+// delivery reads a delivery in a transaction. Fault: NotFound.
+func (s *Store) delivery(ctx context.Context, tx pgx.Tx, webhook, id int64) (webhooks.Delivery, error) {
+	rows, err := tx.Query(ctx, selectDelivery, webhook, id)
+	if err != nil {
+		return webhooks.Delivery{}, err
+	}
+	d, err := pgx.CollectExactlyOneRow(rows, scanDelivery)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return d, webhooks.UnknownDelivery(webhook, strconv.FormatInt(id, 10))
+	}
+	return d, err
+}
+
+// Retry implements webhooks.Store.
+func (s *Store) Retry(ctx context.Context, webhook, id int64) (d webhooks.Delivery, err error) {
+	err = s.withTx(ctx, s.deadlines.Write, func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := s.delivery(ctx, tx, webhook, id); err != nil {
+			return err
+		}
+		if _, err := s.queue.JobRetryTx(ctx, tx, id); err != nil {
+			return err
+		}
+		d, err = s.delivery(ctx, tx, webhook, id)
+		return err
+	})
+	return d, err
+}
+
+// Deliveries implements webhooks.Store.
+func (s *Store) Deliveries(ctx context.Context, webhook int64, page queries.Page) (
+	found []webhooks.Delivery, more bool, err error,
+) {
+	found, err = collect(ctx, s, scanDelivery, selectDeliveries, webhook, page.Offset, page.Limit+1)
+	if more = len(found) > page.Limit; more {
+		found = found[:page.Limit]
+	}
+	return found, more, err
+}
+
+func scanDelivery(row pgx.CollectableRow) (d webhooks.Delivery, err error) {
+	var state rivertype.JobState
+	var job deliveryJob
+	var outcome []byte
+	if err := row.Scan(&d.ID, &state, &d.Attempts, &d.Next, &job, &outcome); err != nil {
+		return d, err
+	}
+	d.Event, d.Next = job.Event, d.Next.UTC()
+	switch state {
+	case rivertype.JobStateCompleted:
+		d.State, d.Next = webhooks.Delivered, time.Time{}
+	case rivertype.JobStateCancelled, rivertype.JobStateDiscarded:
+		d.State, d.Next = webhooks.Failed, time.Time{}
+	case rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable, rivertype.JobStateRunning,
+		rivertype.JobStateScheduled:
+		d.State = webhooks.Pending
+	}
+	if outcome != nil {
+		if err := json.Unmarshal(outcome, &d.Outcome); err != nil {
+			return d, fmt.Errorf("read the outcome of a delivery: %w", err)
+		}
+	}
+	return d, nil
+}
+
+// deliverer does the jobs.
+type deliverer struct {
+	river.WorkerDefaults[deliveryJob]
+
+	attempt Attempt
+}
+
+// Attempt makes one attempt of a delivery to a webhook: of a message with a name and a body. webhooks.ErrGone
+// means that further attempts are useless, webhooks.ErrBusy that none was made.
+type Attempt = func(ctx context.Context, webhook int64, name string, body []byte) (webhooks.Outcome, error)
+
+// Work implements river.Worker.
+func (d *deliverer) Work(ctx context.Context, job *river.Job[deliveryJob]) error {
+	outcome, err := d.attempt(ctx, job.Args.Webhook, job.Args.Name, job.Args.Event)
+	if errors.Is(err, webhooks.ErrBusy) {
+		return river.JobSnooze(busyPause)
+	}
+	if err := river.RecordOutput(ctx, outcome); err != nil {
+		return fmt.Errorf("record the outcome of a delivery: %w", err)
+	}
+	if errors.Is(err, webhooks.ErrGone) {
+		return river.JobCancel(err)
+	}
+	return err
+}
+
+// NextRetry implements river.Worker.
+func (d *deliverer) NextRetry(job *river.Job[deliveryJob]) time.Time {
+	return time.Now().Add(webhooks.Backoff(job.Attempt))
+}
+
+// Timeout implements river.Worker. The attempt has a shorter limit of its own.
+func (d *deliverer) Timeout(*river.Job[deliveryJob]) time.Duration { return attemptLimit }
+
+const (
+	attemptLimit = 20 * time.Second
+	// rescueAfter is the time after its start at which the attempt of a vanished server is repeated.
+	rescueAfter = 25 * time.Second
+	keptJobs    = 7 * 24 * time.Hour
+	busyPause   = time.Second // before another try where a receiver or an owner has his share of the calls
+	fetchEvery  = 500 * time.Millisecond
+)
+
+// Deliver makes the attempts until ctx ends. The queue is polled: behind a pooler there is no LISTEN.
+func (s *Store) Deliver(ctx context.Context, attempt Attempt, log *slog.Logger) error {
+	workers := river.NewWorkers()
+	river.AddWorker(workers, &deliverer{attempt: attempt})
+	queue, err := river.NewClient(riverpgxv5.New(s.pool), &river.Config{
+		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: webhooks.MaxCalls}}, Workers: workers,
+		PollOnly: true, FetchPollInterval: fetchEvery, JobTimeout: attemptLimit, RescueStuckJobsAfter: rescueAfter,
+		CompletedJobRetentionPeriod: keptJobs, CancelledJobRetentionPeriod: keptJobs, DiscardedJobRetentionPeriod: keptJobs,
+		Logger: log,
+	})
+	if err != nil {
+		return fmt.Errorf("open the queue of webhooks: %w", err)
+	}
+	if err := queue.Start(ctx); err != nil {
+		return fmt.Errorf("start the queue of webhooks: %w", err)
+	}
+	<-queue.Stopped()
+	return nil
+}

@@ -1,8 +1,0 @@
-//go:build !linux
-
-package postgres
-
-import "syscall"
-
-// limitUnacknowledged does nothing where the kernel has no limit of this kind: keep-alive probes and deadlines remain.
-func limitUnacknowledged(string, string, syscall.RawConn) error { return nil }

@@ -1,0 +1,159 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/bits"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"purser/internal/events"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// addResults adds posts ($2) to their revisions, unless these have other stamps: the results, their names, their events
+// and their audit entries. The revisions are not deleted before the transaction ends. Revisions and names are locked in
+// their order, so that groups of several servers, and prunes, do not wait for one another. It gives the number of each
+// post whose revision exists, the stamp of the revision, and whether the post was added: not if the revision has
+// results of $3 other validations or, with this one, names of $4 bytes.
+const addResults = `WITH found AS (
+		SELECT p.n, p.revision, p.name, p.status, p.validator, p.errors, p.at, p.message, p.event, p.audit, r.site, r.stamp,
+			(SELECT count(*) < $3::bigint AND coalesce(sum(octet_length(t.name)), 0) + octet_length(p.name) <= $4::bigint
+				FROM reported t WHERE t.site = $1 AND t.revision = p.revision AND t.name <> p.name)
+			OR EXISTS (SELECT FROM reported t WHERE t.site = $1 AND t.revision = p.revision AND t.name = p.name) AS fits
+		FROM (SELECT n, revision, stamps, name, status, validator, errors, at, message, event, audit
+			FROM json_to_recordset($2) p (n int, revision bigint, stamps bigint[], name text,
+				status text, validator text, errors text, at timestamptz, message text, event json, audit json)
+			ORDER BY revision) p
+		CROSS JOIN LATERAL (SELECT site, stamp FROM revisions r WHERE r.site = $1 AND r.revision = p.revision
+			AND (p.stamps IS NULL OR r.stamp = ANY(p.stamps)) FOR KEY SHARE) r),
+	r AS (SELECT * FROM found WHERE fits),
+	named AS (INSERT INTO reported (site, revision, name) SELECT DISTINCT site, revision, name FROM r
+		ORDER BY site, revision, name ON CONFLICT DO NOTHING),
+	added AS (INSERT INTO results (` + resultColumns + `)
+		SELECT site, revision, name, status, validator, errors, coalesce(at, now()), message FROM r ORDER BY n),
+	` + journaled + `
+	SELECT n, stamp, fits FROM found`
+
+// post is a result with its subject. Its fields are those of the records that addResults reads.
+type post struct {
+	N         int               `json:"n"` // place in its group
+	Revision  int64             `json:"revision"`
+	Stamps    []revisions.Stamp `json:"stamps"`
+	Name      string            `json:"name"`
+	Status    string            `json:"status"`
+	Validator string            `json:"validator"`
+	Errors    string            `json:"errors"`
+	At        *time.Time        `json:"at"` // nil for now
+	Message   string            `json:"message"`
+
+	entry
+}
+
+func postOf(about revisions.About, r validations.Result) post {
+	e := events.Posted{Revision: about.Revision, Name: r.Name, Status: r.Status, Validator: r.Validator}
+	return post{
+		Revision: about.Revision, Stamps: about.Stamps, Name: r.Name, Status: r.Status, Validator: string(r.Validator),
+		Errors: string(r.Errors), At: timeOf(r), Message: messageOf(r),
+		entry: entryOf(e.Event(), about.Audit),
+	}
+}
+
+// posted is the outcome of a post.
+type posted struct {
+	stamp    revisions.Stamp // of the revision; 0 if it does not exist
+	inForce  []policyRow     // in the revisions of its group
+	rejected error           // that the post caused, and not another one of its group
+}
+
+// AddResult implements revisions.Store. Concurrent posts are written in one statement.
+func (s *Store) AddResult(ctx context.Context, about revisions.About, r validations.Result) (
+	stamp revisions.Stamp, policies []revisions.PolicyVersion, err error,
+) {
+	var done posted
+	err = s.within(ctx, s.deadlines.Write, func(ctx context.Context) (err error) {
+		done, err = s.posts.do(ctx, postOf(about, r), len(r.Errors)+len(r.Validator), s.addResults)
+		if err == nil {
+			err = done.rejected
+		}
+		return err
+	})
+	if err != nil || done.stamp == 0 {
+		return 0, nil, err
+	}
+	if policies, err = s.parsePolicies(ctx, done.inForce); err != nil {
+		policies = nil // the result is stored all the same
+	}
+	return done.stamp, policies, nil
+}
+
+// addResults adds a group of posts. If the database refuses the values of one, each is added on its own.
+func (s *Store) addResults(ctx context.Context, posts []post) ([]posted, error) {
+	done, err := s.addTogether(ctx, posts)
+	if len(posts) == 1 || !refusesValues(err) {
+		return done, err
+	}
+	done = make([]posted, len(posts))
+	for i := range posts {
+		one, err := s.addTogether(ctx, posts[i:i+1])
+		if done[i].rejected = err; err == nil {
+			done[i] = one[0]
+		}
+	}
+	return done, nil
+}
+
+// doubles reports whether a number of results has become a higher power of two, with a plan made for a few of them
+// taking long.
+func doubles(before, after int64) bool {
+	const many = 256
+	return after >= many && bits.Len64(uint64(after)) > bits.Len64(uint64(before)) //nolint:gosec // both are positive
+}
+
+func (s *Store) addTogether(ctx context.Context, posts []post) (done []posted, err error) {
+	numbers := make([]int64, len(posts))
+	for i := range posts {
+		posts[i].N, numbers[i] = i, posts[i].Revision
+	}
+	records, err := json.Marshal(posts)
+	if err != nil {
+		return nil, fmt.Errorf("write the results: %w", err)
+	}
+	var inForce []policyRow
+	err = s.retryTx(ctx, general, s.deadlines.Write, func(ctx context.Context) error {
+		done = make([]posted, len(posts))
+		batch := &pgx.Batch{}
+		batch.Queue(policiesOf, s.site, numbers).Query(func(rows pgx.Rows) (err error) {
+			inForce, err = pgx.CollectRows(rows, scanPolicy)
+			return err
+		})
+		batch.Queue(addResults, s.site, string(records), revisions.MaxValidations, revisions.MaxValidationBytes).
+			Query(func(rows pgx.Rows) error {
+				var n int
+				var stamp revisions.Stamp
+				var fits bool
+				_, err := pgx.ForEachRow(rows, []any{&n, &stamp, &fits}, func() error {
+					if done[n].stamp = stamp; !fits {
+						done[n].rejected = revisions.TooManyValidations(posts[n].Revision)
+					}
+					return nil
+				})
+				return err
+			})
+		return s.pool.SendBatch(ctx, batch).Close()
+	})
+	if err != nil {
+		return nil, err
+	}
+	if after := s.added.Add(int64(len(posts))); doubles(after-int64(len(posts)), after) {
+		go s.analyze(ctx, "reported, results")
+	}
+	for i := range done {
+		done[i].inForce = inForce
+	}
+	s.wake()
+	return done, nil
+}

@@ -1,0 +1,217 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"purser/internal/document"
+	"purser/internal/events"
+	"purser/internal/revisions"
+)
+
+const (
+	// prunable holds for revisions r before the newest $2 that no tag holds.
+	prunable = `r.site = $1 AND r.revision <= (
+			SELECT n.revision FROM revisions n WHERE n.site = $1 ORDER BY n.revision DESC OFFSET $2 LIMIT 1)
+		AND NOT EXISTS (SELECT FROM tags t WHERE t.site = r.site AND t.revision = r.revision)`
+
+	prunableRevisions = `SELECT r.revision FROM revisions r WHERE ` + prunable + ` ORDER BY r.revision`
+
+	// lockPrunable locks the revisions in their order, as addResults does: it waits for tags that are being set, and no
+	// others are until the transaction ends.
+	lockPrunable = prunableRevisions + ` FOR UPDATE`
+
+	// pruneRevisions deletes locked revisions ($2), except those that were tagged before they were locked.
+	pruneRevisions = `DELETE FROM revisions r WHERE r.site = $1 AND r.revision = ANY($2)
+		AND NOT EXISTS (SELECT FROM tags t WHERE t.site = r.site AND t.revision = r.revision) RETURNING r.revision`
+
+	countPrune = `UPDATE sites SET prunes = prunes + 1 WHERE site = $1`
+
+	keptRevisions = `SELECT count(*) FROM revisions WHERE site = $1`
+
+	countUnneeded = unneeded + `SELECT count(*), coalesce(sum(bytes), 0) FROM unneeded`
+
+	countContents = unneeded + `SELECT count(*), coalesce(sum(bytes), 0) FROM (
+		` + contentsWithout + ` AND NOT EXISTS (SELECT FROM unneeded u WHERE u.id = d.id))) c`
+
+	unneededSecrets = unneeded + encryptedAmong + `d.id = ANY(ARRAY(SELECT u.id FROM unneeded u WHERE u.encrypted))` +
+		firstDocument
+
+	// encryptedAmong selects the encrypted documents of versions d; a condition on them follows, and firstDocument.
+	encryptedAmong = `SELECT d.schema, d.layer, d.name, count(*) OVER () - 1 FROM documents d
+		WHERE d.site = $1 AND d.encrypted AND `
+
+	firstDocument = ` GROUP BY d.schema, d.layer, d.name ORDER BY min(d.place) LIMIT 1`
+)
+
+// sweeping runs a prune or a purge when no other one runs in this process.
+func (s *Store) sweeping(ctx context.Context, do func(ctx context.Context) error) error {
+	return s.within(ctx, s.deadlines.Sweep, func(ctx context.Context) error {
+		if err := s.sweeps.Acquire(ctx, 1); err != nil {
+			return fmt.Errorf("wait for another prune or purge: %w", err)
+		}
+		defer s.sweeps.Release(1)
+		return do(ctx)
+	})
+}
+
+// Prune implements revisions.Store.
+func (s *Store) Prune(ctx context.Context, keep int, options revisions.Options) (pruned revisions.Pruned, err error) {
+	if options.DryRun {
+		return s.wouldPrune(ctx, keep, options)
+	}
+	err = s.sweeping(ctx, func(ctx context.Context) error {
+		if pruned, err = s.pruneRevisions(ctx, keep, options); err != nil {
+			return err
+		}
+		s.wake()
+		err := s.sweep(ctx, &pruned)
+		if err == nil && len(pruned.Revisions)+pruned.Documents+pruned.Contents >= manyDeleted {
+			s.vacuum(ctx)
+		}
+		return err
+	})
+	return pruned, err
+}
+
+// wouldPrune returns the expected result of a prune, from one snapshot.
+func (s *Store) wouldPrune(ctx context.Context, keep int, options revisions.Options) (
+	pruned revisions.Pruned, err error,
+) {
+	var head revisions.Head
+	var ofDocuments, ofContents int64 // bytes
+	var secrets []secretDocuments
+	_, err = s.inSnapshot(ctx, general, func(q *questions) {
+		q.askRow(headFields(&head), readHead, s.site)
+		q.ask(into(&pruned.Revisions, pgx.RowTo[int64]), prunableRevisions, s.site, keep)
+		q.askRow([]any{&pruned.Remaining}, keptRevisions, s.site)
+		q.askRow([]any{&pruned.Documents, &ofDocuments}, countUnneeded, s.site, keep)
+		q.askRow([]any{&pruned.Contents, &ofContents}, countContents, s.site, keep)
+		if options.CleartextOnly {
+			q.ask(into(&secrets, pgx.RowToStructByPos[secretDocuments]), unneededSecrets, s.site, keep)
+		}
+	})
+	if err != nil {
+		return pruned, err
+	}
+	pruned.Head, pruned.Remaining = head, pruned.Remaining-len(pruned.Revisions)
+	pruned.Bytes = ofDocuments + ofContents
+	if err := options.Expected.Check(head); err != nil {
+		return pruned, err
+	}
+	return pruned, mayNotDelete(secrets)
+}
+
+// secretDocuments names an encrypted document that would be deleted, and says how many more there are.
+type secretDocuments struct {
+	Schema, Layer, Name string
+	More                int
+}
+
+// mayNotDelete is the fault of deleting the documents that a query has found; nil if it has found none.
+func mayNotDelete(found []secretDocuments) error {
+	if len(found) == 0 {
+		return nil
+	}
+	id := document.Identity{Schema: found[0].Schema, Layer: found[0].Layer, Name: found[0].Name}
+	return revisions.MayNotDelete(id, found[0].More)
+}
+
+// keepSecrets refuses a transaction of a caller who may not delete the encrypted documents that a query finds.
+func keepSecrets(ctx context.Context, tx pgx.Tx, options revisions.Options, sql string, args ...any) error {
+	if !options.CleartextOnly {
+		return nil
+	}
+	rows, err := tx.Query(ctx, sql, args...)
+	if err != nil {
+		return fmt.Errorf("look for encrypted documents: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[secretDocuments])
+	if err != nil {
+		return fmt.Errorf("look for encrypted documents: %w", err)
+	}
+	return mayNotDelete(found)
+}
+
+// pruneRevisions deletes revisions, with their results.
+func (s *Store) pruneRevisions(ctx context.Context, keep int, options revisions.Options) (
+	pruned revisions.Pruned, err error,
+) {
+	err = s.step(ctx, func(ctx context.Context, tx pgx.Tx) (locked int, err error) {
+		pruned, locked, err = s.deleteRevisions(ctx, tx, keep, options)
+		return locked, err
+	})
+	return pruned, err
+}
+
+// deleteRevisions deletes most revisions without holding the site's counters, and then, holding them, revisions that
+// have become prunable in the meantime; locked is the number of the latter. Changes planned before are planned again.
+//
+// For a caller who may not delete encrypted documents, it then searches for them among the versions that no revision
+// needs any more. The search takes time linear in these versions, so it runs without the counters, and revisions that
+// have become prunable in the meantime stay.
+func (s *Store) deleteRevisions(ctx context.Context, tx pgx.Tx, keep int, options revisions.Options) (
+	pruned revisions.Pruned, locked int, err error,
+) {
+	for _, sql := range []string{readHead, lockHead} {
+		var head revisions.Head
+		if err := tx.QueryRow(ctx, sql, s.site).Scan(headFields(&head)...); err != nil {
+			return pruned, 0, fmt.Errorf("read the site's counters: %w", err)
+		}
+		if err := options.Expected.Check(head); err != nil {
+			return pruned, 0, err
+		}
+		if options.CleartextOnly && sql == lockHead {
+			break
+		}
+		gone, err := s.deletePrunable(ctx, tx, keep)
+		if err != nil {
+			return pruned, 0, fmt.Errorf("prune revisions: %w", err)
+		}
+		pruned.Head, pruned.Revisions, locked = head, append(pruned.Revisions, gone...), len(gone)
+		if err := keepSecrets(ctx, tx, options, unneededSecrets, s.site, nil); err != nil {
+			return pruned, 0, err
+		}
+	}
+	slices.Sort(pruned.Revisions)
+	if len(pruned.Revisions) > 0 {
+		if _, err := tx.Exec(ctx, countPrune, s.site); err != nil {
+			return pruned, 0, fmt.Errorf("count the prune: %w", err)
+		}
+	}
+	if err := tx.QueryRow(ctx, keptRevisions, s.site).Scan(&pruned.Remaining); err != nil {
+		return pruned, 0, fmt.Errorf("count revisions: %w", err)
+	}
+	batch := &pgx.Batch{}
+	if options.Audit != nil {
+		s.queueAudit(batch, *options.Audit)
+	}
+	if len(pruned.Revisions) > 0 {
+		s.queueEvent(batch, events.PrunedEvent(pruned.Revisions, pruned.Remaining))
+	}
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return pruned, 0, fmt.Errorf("record the prune: %w", err)
+	}
+	return pruned, locked, nil
+}
+
+// deletePrunable deletes the prunable revisions, and returns them.
+func (s *Store) deletePrunable(ctx context.Context, tx pgx.Tx, keep int) ([]int64, error) {
+	locked, err := collectIn[int64](ctx, tx, lockPrunable, s.site, keep)
+	if err != nil || len(locked) == 0 {
+		return nil, err
+	}
+	return collectIn[int64](ctx, tx, pruneRevisions, s.site, locked)
+}
+
+// collectIn collects the values of one column in a transaction.
+func collectIn[T any](ctx context.Context, tx pgx.Tx, sql string, args ...any) ([]T, error) {
+	rows, err := tx.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[T])
+}
