@@ -7,11 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"purser/api/conditions"
-	"purser/api/mediatype"
-	"purser/api/parameters"
-	"purser/api/requests"
-	"purser/api/views"
 	"purser/internal/authz"
 	"purser/internal/changes"
 	"purser/internal/document"
@@ -27,7 +22,7 @@ func (s *server) putBucket(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.putDocuments(w, r, parameters.Of(r), func(body []byte, media document.Media, options revisions.Options) (
+	return s.putDocuments(w, r, paramsOf(r), func(body []byte, media document.Media, options revisions.Options) (
 		changes.Written, error,
 	) {
 		return s.Service.Put(r.Context(), bucket, body, media, options)
@@ -36,8 +31,8 @@ func (s *server) putBucket(w http.ResponseWriter, r *http.Request) error {
 
 // PUT /api/v1.0/changesets
 func (s *server) putChangeSet(w http.ResponseWriter, r *http.Request) error {
-	q := parameters.Of(r)
-	buckets := q.BucketNames()
+	q := paramsOf(r)
+	buckets := q.bucketNames()
 	return s.putDocuments(w, r, q, func(body []byte, media document.Media, options revisions.Options) (
 		changes.Written, error,
 	) {
@@ -46,22 +41,22 @@ func (s *server) putChangeSet(w http.ResponseWriter, r *http.Request) error {
 }
 
 // putDocuments reads the documents of a request, puts them and answers with the outcome.
-func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *parameters.Query,
+func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *params,
 	put func(body []byte, media document.Media, options revisions.Options) (changes.Written, error),
 ) error {
-	findings := q.Flag("findings", false)
+	findings := q.flag("findings", false)
 	options, err := s.change(r, q, http.StatusOK)
 	if err != nil {
 		return err
 	}
 	if findings {
-		if err := s.gate.Require(r, authz.ListValidations); err != nil {
+		if err := s.gate.require(r, authz.ListValidations); err != nil {
 			return err
 		}
 	}
-	var texts views.Prepared
-	if !findings && !options.DryRun && mediatype.Negotiate(r) != mediatype.JSON {
-		options.Meanwhile = func(documents []*revisions.Stored) { texts = views.Prepare(documents) }
+	var texts preparedTexts
+	if !findings && !options.DryRun && negotiate(r) != typeJSON {
+		options.Meanwhile = func(documents []*revisions.Stored) { texts = prepareTexts(documents) }
 	}
 	written, err := s.ingest(w, r, func(body []byte, media document.Media) (changes.Written, error) {
 		return put(body, media, options)
@@ -79,7 +74,7 @@ func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *paramet
 func (s *server) ingest(w http.ResponseWriter, r *http.Request,
 	put func(body []byte, media document.Media) (changes.Written, error),
 ) (changes.Written, error) {
-	body, media, end, err := s.uploads.Read(w, r, s.Limits.Body)
+	body, media, end, err := s.uploads.readLarge(w, r, s.Limits.Body)
 	if err != nil {
 		return changes.Written{}, err
 	}
@@ -90,7 +85,7 @@ func (s *server) ingest(w http.ResponseWriter, r *http.Request,
 // writeWritten answers with the documents of the written buckets, some of which may be prepared as text, or with the
 // preview of a dry run.
 func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written changes.Written,
-	made views.Prepared,
+	made preparedTexts,
 ) error {
 	if s.writePreview(w, r, written) {
 		return nil
@@ -101,15 +96,15 @@ func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written ch
 		for _, doc := range documents {
 			size += revisions.Size(doc.Document)
 		}
-		end := s.answers.Begin(w, r, size)
+		end := s.answers.begin(w, r, size)
 		defer func() { end(nil) }()
-		return s.answers.WriteDocuments(w, r, all(documents), func(*revisions.Stored) int64 { return written.Revision }, made)
+		return s.answers.writeDocuments(w, r, all(documents), func(*revisions.Stored) int64 { return written.Revision }, made)
 	}
 	var texts [][]byte
 	for _, bucket := range written.Buckets {
-		texts = append(texts, views.StatusOnly(bucket, written.Revision))
+		texts = append(texts, statusOnly(bucket, written.Revision))
 	}
-	s.answers.WriteStream(w, r, texts)
+	s.answers.writeStream(w, r, texts)
 	return nil
 }
 
@@ -120,13 +115,13 @@ func (s *server) writeWithFindings(w http.ResponseWriter, r *http.Request, writt
 	if s.setWritten(w, r, written, found.Counts); err != nil { // the change is made all the same
 		return err
 	}
-	if written.Preview == nil || mediatype.Negotiate(r, mediatype.Text) == mediatype.Text {
+	if written.Preview == nil || negotiate(r, typeText) == typeText {
 		s.writeFindings(w, r, found)
 		return nil
 	}
 	written.Preview = queries.LocatePreview(r.Context(), written)
-	view := views.Preview(s.links(r), written, views.Found(found.Findings), new(views.Counts(found.Counts)))
-	s.answers.Write(w, r, http.StatusOK, view)
+	view := previewView(s.links(r), written, foundViews(found.Findings), new(countsView(found.Counts)))
+	s.answers.write(w, r, http.StatusOK, view)
 	return nil
 }
 
@@ -137,22 +132,22 @@ func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written ch
 		return false
 	}
 	written.Preview = queries.LocatePreview(r.Context(), written)
-	s.answers.Write(w, r, http.StatusOK, views.Preview(s.links(r), written, views.Checked(written.Preview.Findings), nil))
+	s.answers.write(w, r, http.StatusOK, previewView(s.links(r), written, checkedViews(written.Preview.Findings), nil))
 	return true
 }
 
 // setWritten sets the ETag of the newest revision and the headers that summarize a change, and records a new revision
 // for the log.
 func (s *server) setWritten(w http.ResponseWriter, r *http.Request, written changes.Written, counts queries.Counts) {
-	conditions.SetHead(w, written.Revision, written.Stamp)
+	setHeadTag(w, written.Revision, written.Stamp)
 	if preview := written.Preview; preview != nil {
 		setSummary(w, preview.ID, preview.Changed, preview.Verdict, written, counts)
 		return
 	}
 	setSummary(w, written.Revision, written.Changed, written.Shown.Verdict, written, counts)
-	requests.Of(r).Audited = written.Audited
-	if requests.Of(r).Unchanged = !written.Changed; written.Changed {
-		requests.Of(r).Revision = written.Revision
+	infoOf(r).audited = written.Audited
+	if infoOf(r).unchanged = !written.Changed; written.Changed {
+		infoOf(r).revision = written.Revision
 	}
 }
 
@@ -223,7 +218,7 @@ func (s *server) rollback(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	options, err := s.change(r, parameters.Of(r), http.StatusCreated)
+	options, err := s.change(r, paramsOf(r), http.StatusCreated)
 	if err != nil {
 		return err
 	}
@@ -236,31 +231,31 @@ func (s *server) rollback(w http.ResponseWriter, r *http.Request) error {
 	}
 	around := queries.Around{Previous: written.Revision - 1, Weakened: written.Weakened} // the newest one is not pruned
 	described := queries.Described{Shown: written.Shown, Around: &around}
-	s.answers.Write(w, r, http.StatusCreated, s.links(r).Revision(described))
+	s.answers.write(w, r, http.StatusCreated, s.links(r).revision(described))
 	return nil
 }
 
 // DELETE /api/v1.0/revisions
 func (s *server) purge(w http.ResponseWriter, r *http.Request) error {
-	options, err := s.options(r, parameters.Of(r))
+	options, err := s.options(r, paramsOf(r))
 	if err != nil {
 		return err
 	}
-	options.CleartextOnly, options.Audit = !s.mayEncrypt(r), s.recorder.Event(r, http.StatusNoContent)
+	options.CleartextOnly, options.Audit = !s.mayEncrypt(r), s.recorder.eventFor(r, http.StatusNoContent)
 	if err := s.Service.Purge(r.Context(), options); err != nil {
 		return err
 	}
-	requests.Of(r).Audited = options.Audit != nil
+	infoOf(r).audited = options.Audit != nil
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
 // POST /api/v1.0/revisions/prune
 func (s *server) prune(w http.ResponseWriter, r *http.Request) error {
-	q := parameters.Of(r)
-	keep := q.Count("keep", -1)
+	q := paramsOf(r)
+	keep := q.count("keep", -1)
 	if keep < 0 {
-		q.Fail("keep", "It must say how many of the newest revisions are to be kept.")
+		q.fail("keep", "It must say how many of the newest revisions are to be kept.")
 	}
 	options, err := s.change(r, q, http.StatusOK)
 	if err != nil {
@@ -270,8 +265,8 @@ func (s *server) prune(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	requests.Of(r).Audited = options.Audit != nil && !options.DryRun
-	conditions.SetHead(w, pruned.Head.Revision, pruned.Head.Stamp)
-	s.answers.Write(w, r, http.StatusOK, views.Pruned(pruned, options.DryRun))
+	infoOf(r).audited = options.Audit != nil && !options.DryRun
+	setHeadTag(w, pruned.Head.Revision, pruned.Head.Stamp)
+	s.answers.write(w, r, http.StatusOK, prunedView(pruned, options.DryRun))
 	return nil
 }

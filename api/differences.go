@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"net/http"
 
-	"purser/api/mediatype"
-	"purser/api/parameters"
-	"purser/api/views"
 	"purser/internal/fault"
 	"purser/internal/queries"
 	"purser/internal/revisions"
@@ -22,7 +19,7 @@ func (s *server) diff(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.answers.WriteWithin(w, r, mediatype.Negotiate(r), views.Buckets(buckets), 0,
+	return s.answers.writeWithin(w, r, negotiate(r), bucketViews(buckets), 0,
 		"compare revisions between which fewer buckets differ")
 }
 
@@ -42,27 +39,27 @@ func (s *server) deepDiff(w http.ResponseWriter, r *http.Request) error {
 	}
 	switch form {
 	case formDocuments:
-		return s.answers.WriteWithin(w, r, mediatype.Negotiate(r), views.Differing(found), 0,
+		return s.answers.writeWithin(w, r, negotiate(r), differingView(found), 0,
 			"ask for a part of them: ?format=documents&limit=1000")
 	case formPatch:
-		text, err := views.PatchText(r.Context(), found.Buckets)
+		text, err := patchText(r.Context(), found.Buckets)
 		if err != nil {
 			return err
 		}
-		s.answers.WriteText(w, r, mediatype.Patch, text)
+		s.answers.writeText(w, r, typePatch, text)
 	case formUnified:
-		text, err := views.UnifiedText(r.Context(), before, after, found.Buckets)
+		text, err := unifiedText(r.Context(), before, after, found.Buckets)
 		if err != nil {
 			return err
 		}
-		s.answers.WriteText(w, r, mediatype.Text, text)
+		s.answers.writeText(w, r, typeText, text)
 	default:
-		kind := mediatype.Negotiate(r)
-		text, err := views.DeepDiff(r.Context(), found.Buckets, kind == mediatype.JSON)
+		kind := negotiate(r)
+		text, err := deepDiffText(r.Context(), found.Buckets, kind == typeJSON)
 		if err != nil {
 			return err
 		}
-		s.answers.WriteText(w, r, kind, text)
+		s.answers.writeText(w, r, kind, text)
 	}
 	return nil
 }
@@ -93,24 +90,24 @@ const (
 )
 
 // diffForm returns the form selected by the parameter format or, without it, by Accept, and the options of the
-// comparison. The reference's form has no pages.
+// comparison. Deckhand's form has no pages.
 func diffForm(r *http.Request) (form string, options queries.DeepDiffOptions, err error) {
-	q := parameters.Of(r)
-	switch form = q.Text("format"); form {
+	q := paramsOf(r)
+	switch form = q.text("format"); form {
 	case formDeep, formPatch, formUnified, formDocuments:
 	case "":
-		kind := mediatype.Negotiate(r, mediatype.Patch, mediatype.Text)
-		form = map[string]string{mediatype.Patch: formPatch, mediatype.Text: formUnified}[kind]
+		kind := negotiate(r, typePatch, typeText)
+		form = map[string]string{typePatch: formPatch, typeText: formUnified}[kind]
 		form = cmp.Or(form, formDeep)
 	default:
-		q.Fail("format", "It can be %s, %s, %s or %s.", formDeep, formPatch, formUnified, formDocuments)
+		q.fail("format", "It can be %s, %s, %s or %s.", formDeep, formPatch, formUnified, formDocuments)
 	}
 	options = queries.DeepDiffOptions{
-		All: form != formDeep, Submitted: !q.Flag("rendered", true), Named: form == formDocuments,
+		All: form != formDeep, Submitted: !q.flag("rendered", true), Named: form == formDocuments,
 		Page: queries.Page{Limit: -1},
 	}
 	if options.All {
-		options.Page = queries.Page{Offset: q.Count("offset", 0), Limit: q.Count("limit", -1)}
+		options.Page = queries.Page{Offset: q.count("offset", 0), Limit: q.count("limit", -1)}
 	}
-	return form, options, q.Err()
+	return form, options, q.err()
 }

@@ -7,11 +7,6 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"purser/api/access"
-	"purser/api/answers"
-	"purser/api/parameters"
-	"purser/api/requests"
-	"purser/api/waiting"
 	"purser/internal/budget"
 	"purser/internal/fault"
 )
@@ -29,17 +24,17 @@ func (s *server) dispatch(of methods) http.HandlerFunc {
 		if !ok {
 			called = endpoint{fallback, methodNotAllowed(method, allow), nil}
 		}
-		requests.Of(r).Parameters = called.parameters
-		if wait := requests.Of(r).Resumed; wait != nil && wait.Ended != nil {
-			s.answers.Fail(w, r, wait.Ended)
+		infoOf(r).parameters = called.parameters
+		if wait := infoOf(r).resumed; wait != nil && wait.ended != nil {
+			s.answers.fail(w, r, wait.ended)
 			return
 		}
-		err := s.gate.Authorize(w, r, called.rule)
-		if called.rule != access.Public {
-			r = r.WithContext(budget.WithOwner(r.Context(), s.gate.Owner(r)))
+		err := s.gate.authorize(w, r, called.rule)
+		if called.rule != public {
+			r = r.WithContext(budget.WithOwner(r.Context(), s.gate.owner(r)))
 		}
 		if err == nil && ok {
-			err = parameters.Check(r, called.parameters, s.Compat && requests.IsReading(r.Method))
+			err = checkParameters(r, called.parameters, s.Compat && isReading(r.Method))
 		}
 		if err == nil {
 			err = s.answer(w, r, called)
@@ -48,20 +43,20 @@ func (s *server) dispatch(of methods) http.HandlerFunc {
 			err = s.answer(w, r, called)
 		}
 		if err != nil {
-			s.answers.Fail(w, r, err)
+			s.answers.fail(w, r, err)
 		}
 	}
 }
 
 // answer calls the handler of an endpoint, which may wait.
 func (s *server) answer(w http.ResponseWriter, r *http.Request, of endpoint) error {
-	if !slices.Contains(of.parameters, waiting.Parameter) {
+	if !slices.Contains(of.parameters, waitParameter) {
 		return of.handle(w, r)
 	}
-	if s.Compat && !addedByPurser(r) { // the reference ignores the parameter
-		return of.handle(w, waiting.Without(r))
+	if s.Compat && !addedByPurser(r) { // Deckhand ignores the parameter
+		return of.handle(w, withoutWait(r))
 	}
-	return s.waiting.Answer(w, r, waiting.Endpoint{Handle: of.handle, Pin: s.pin, Origin: s.origin(r)})
+	return s.waiting.answer(w, r, waitEndpoint{handle: of.handle, pin: s.pin, origin: s.origin(r)})
 }
 
 // pin resolves the subject of a waiting request, if it must stay the same while names such as latest move on; it
@@ -76,7 +71,7 @@ func (s *server) pin(r *http.Request) (string, error) {
 	return "", nil
 }
 
-// addedByPurser reports whether the reference lacks a route; it ignores parameters of the routes it has.
+// addedByPurser reports whether Deckhand lacks a route; it ignores parameters of the routes it has.
 func addedByPurser(r *http.Request) bool {
 	route := chi.RouteContext(r.Context()).RoutePattern()
 	return strings.HasSuffix(route, "/status") || strings.HasSuffix(route, "/events")
@@ -95,11 +90,11 @@ func allowHeader(of methods) string {
 // fallbackRule returns the rule for the methods that a path does not support: public if all its methods are public.
 func fallbackRule(of methods) string {
 	for _, endpoint := range of {
-		if endpoint.rule != access.Public {
-			return access.Authenticated
+		if endpoint.rule != public {
+			return authenticated
 		}
 	}
-	return access.Public
+	return public
 }
 
 // methodNotAllowed returns the handler of a method that a path does not support.
@@ -110,7 +105,7 @@ func methodNotAllowed(method, allow string) handler {
 			w.WriteHeader(http.StatusOK)
 			return nil
 		}
-		return answers.Hinted(fault.MethodNotAllowed, "HTTPMethodNotAllowed", "This path takes "+allow+".")
+		return hintedFault(fault.MethodNotAllowed, "HTTPMethodNotAllowed", "This path takes "+allow+".")
 	}
 }
 
@@ -128,5 +123,5 @@ func errNoRoute(r *http.Request) error {
 		hint = "schemas belong to a revision: " + v1 + "/revisions/{revision}/schemas lists them, and " +
 			v1 + "/revisions/{revision}/schemas/{namespace}/{kind}/{version}/docs is a page about one"
 	}
-	return answers.Hinted(fault.NotFound, "HTTPRouteNotFound", "There is nothing at "+r.URL.Path+"; "+hint+".")
+	return hintedFault(fault.NotFound, "HTTPRouteNotFound", "There is nothing at "+r.URL.Path+"; "+hint+".")
 }

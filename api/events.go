@@ -5,9 +5,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"purser/api/parameters"
-	"purser/api/requests"
-	"purser/api/waiting"
 	"purser/internal/authz"
 	"purser/internal/events"
 	"purser/internal/feed"
@@ -19,43 +16,43 @@ const lastEvent = "Last-Event-ID"
 
 // GET /api/v1.0/events
 func (s *server) listEvents(w http.ResponseWriter, r *http.Request) error {
-	q := parameters.Of(r)
-	wanted := q.Events(r.Header.Get(lastEvent))
-	if err := q.Err(); err != nil {
+	q := paramsOf(r)
+	wanted := q.events(r.Header.Get(lastEvent))
+	if err := q.err(); err != nil {
 		return err
 	}
-	if waiting.WantsStream(r) {
-		return s.waiting.Stream(w, r, wanted)
+	if wantsStream(r) {
+		return s.waiting.stream(w, r, wanted)
 	}
-	state := waiting.Of(r)
-	if state.Pinned != "" {
-		after, err := strconv.ParseInt(state.Pinned, 10, 64)
+	state := waitStateOf(r)
+	if state.pinned != "" {
+		after, err := strconv.ParseInt(state.pinned, 10, 64)
 		if err != nil {
 			return err //nolint:wrapcheck // it was written below
 		}
-		wanted.Since = feed.Since{After: after}
+		wanted.since = feed.Since{After: after}
 	}
-	page, err := s.Feed.Page(r.Context(), wanted.Since, wanted.Types, wanted.Limit)
+	page, err := s.Feed.Page(r.Context(), wanted.since, wanted.types, wanted.limit)
 	if err != nil {
 		return err
 	}
-	state.Decides, state.Pending = true, len(page.Events) == 0 && !page.More
-	state.Pinned = strconv.FormatInt(page.Cursor, 10)
-	s.answers.Write(w, r, http.StatusOK, wire.Events[events.Cloud]{
-		Cursor: state.Pinned, Events: eventsOf(page.Events, requests.Of(r).Viewer),
+	state.decides, state.pending = true, len(page.Events) == 0 && !page.More
+	state.pinned = strconv.FormatInt(page.Cursor, 10)
+	s.answers.write(w, r, http.StatusOK, wire.Events[events.Cloud]{
+		Cursor: state.pinned, Events: eventsOf(page.Events, infoOf(r).viewer),
 	})
 	return nil
 }
 
 // pinEvents returns the cursor after which a request wants events, "" for all that are kept.
 func (s *server) pinEvents(r *http.Request) (string, error) {
-	q := parameters.Of(r)
-	wanted := q.Events(r.Header.Get(lastEvent))
-	if err := q.Err(); err != nil || wanted.Since.Oldest {
+	q := paramsOf(r)
+	wanted := q.events(r.Header.Get(lastEvent))
+	if err := q.err(); err != nil || wanted.since.Oldest {
 		return "", err
 	}
-	after := wanted.Since.After
-	if wanted.Since.Now {
+	after := wanted.since.After
+	if wanted.since.Now {
 		var err error
 		if after, err = s.Feed.NumberEvents(r.Context()); err != nil {
 			return "", fmt.Errorf("number events: %w", err)

@@ -3,21 +3,18 @@ package api
 import (
 	"net/http"
 
-	"purser/api/mediatype"
-	"purser/api/parameters"
-	"purser/api/views"
 	"purser/internal/document"
 )
 
 // GET /api/v1.0/revisions/{revision}/rendered-documents/explain
 func (s *server) explain(w http.ResponseWriter, r *http.Request) error {
-	q := parameters.Of(r)
-	identity := document.Identity{Schema: q.Text("schema"), Layer: q.Text("layer"), Name: q.Text("name")}
-	path := q.Text("path")
+	q := paramsOf(r)
+	identity := document.Identity{Schema: q.text("schema"), Layer: q.text("layer"), Name: q.text("name")}
+	path := q.text("path")
 	if identity.Schema == "" || identity.Name == "" {
-		q.Fail("name", "Name the document to be explained: ?schema=example/Kind/v1&name=...")
+		q.fail("name", "Name the document to be explained: ?schema=example/Kind/v1&name=...")
 	}
-	if err := q.Err(); err != nil {
+	if err := q.err(); err != nil {
 		return err
 	}
 	if path == "" {
@@ -31,10 +28,10 @@ func (s *server) explain(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
-	if mediatype.Negotiate(r, mediatype.Text) == mediatype.Text {
-		s.answers.WriteText(w, r, mediatype.Text, []byte(views.ExplanationText(explained)))
+	if negotiate(r, typeText) == typeText {
+		s.answers.writeText(w, r, typeText, []byte(explanationText(explained)))
 		return nil
 	}
-	s.answers.Write(w, r, http.StatusOK, views.Explanation(explained))
+	s.answers.write(w, r, http.StatusOK, explanationView(explained))
 	return nil
 }

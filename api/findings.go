@@ -4,10 +4,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"purser/api/mediatype"
-	"purser/api/parameters"
-	"purser/api/requests"
-	"purser/api/views"
 	"purser/internal/changes"
 	"purser/internal/fault"
 	"purser/internal/queries"
@@ -18,35 +14,35 @@ const defaultFindings, maxFindings = 1000, 10_000
 
 // GET /api/v1.0/revisions/{revision}/findings
 func (s *server) listFindings(w http.ResponseWriter, r *http.Request) error {
-	q := parameters.Of(r)
+	q := paramsOf(r)
 	query := queries.FindingsQuery{
-		Validation: q.Text("validation"), Document: q.Text("document"), Level: q.Text("level"),
-		Limit: min(q.Count("limit", defaultFindings), maxFindings),
+		Validation: q.text("validation"), Document: q.text("document"), Level: q.text("level"),
+		Limit: min(q.count("limit", defaultFindings), maxFindings),
 	}
 	switch query.Level {
 	case "", queries.LevelError.String(), queries.LevelWarning.String(), queries.LevelInfo.String():
 	default:
-		q.Fail("level", "It can be error, warning or info.")
+		q.fail("level", "It can be error, warning or info.")
 	}
-	if err := q.Err(); err != nil {
+	if err := q.err(); err != nil {
 		return err
 	}
 	found, err := s.questions(r).Findings(r.Context(), revisionName(r, "revision"), query)
 	if err != nil {
 		return err
 	}
-	requests.Of(r).Revision = found.ID
+	infoOf(r).revision = found.ID
 	s.writeFindings(w, r, found)
 	return nil
 }
 
 // writeFindings answers with findings, as text if Accept prefers that.
 func (s *server) writeFindings(w http.ResponseWriter, r *http.Request, found queries.FindingList) {
-	if mediatype.Negotiate(r, mediatype.Text) == mediatype.Text {
-		s.answers.WriteText(w, r, mediatype.Text, []byte(views.FindingLines(found.Findings)+views.RestLine(found)))
+	if negotiate(r, typeText) == typeText {
+		s.answers.writeText(w, r, typeText, []byte(findingLines(found.Findings)+restLine(found)))
 		return
 	}
-	s.answers.Write(w, r, http.StatusOK, views.Findings(found))
+	s.answers.write(w, r, http.StatusOK, findingsView(found))
 }
 
 // failuresAfter returns the numbers of the findings of failed validations after a change or, for a dry run, of all
@@ -79,7 +75,7 @@ func (s *server) findingsAfter(r *http.Request, written changes.Written) (found 
 	case written.Revision > 0:
 		found, err = s.questions(r).Findings(ctx, strconv.FormatInt(written.Revision, 10), query)
 		if !written.Changed && !s.Compat { // keys that are not kept make no revision
-			found = found.With(queries.OfUpload(written.Documents, requests.Of(r).Viewer), query)
+			found = found.With(queries.OfUpload(written.Documents, infoOf(r).viewer), query)
 		}
 	}
 	if err == nil {

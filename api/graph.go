@@ -6,10 +6,6 @@ import (
 	"net/http"
 	"net/url"
 
-	"purser/api/conditions"
-	"purser/api/mediatype"
-	"purser/api/parameters"
-	"purser/api/views"
 	"purser/internal/picture"
 	"purser/internal/queries"
 	"purser/internal/revisions"
@@ -17,10 +13,10 @@ import (
 
 // GET /api/v1.0/revisions/{revision}/graph
 func (s *server) graph(w http.ResponseWriter, r *http.Request) error {
-	q := parameters.Of(r)
+	q := paramsOf(r)
 	kind := graphType(r, q)
-	focus := queries.Focus{Name: q.Text("focus"), Depth: q.Count("depth", defaultDepth)}
-	if err := q.Err(); err != nil {
+	focus := queries.Focus{Name: q.text("focus"), Depth: q.count("depth", defaultDepth)}
+	if err := q.err(); err != nil {
 		return err
 	}
 	id, err := s.revision(r)
@@ -32,16 +28,16 @@ func (s *server) graph(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	switch kind {
-	case mediatype.Graph:
+	case typeDot:
 		text, err := graphText(r.Context(), id, focus, found)
 		if err != nil {
 			return err
 		}
-		s.answers.WriteText(w, r, kind, []byte(text))
-	case mediatype.SVG:
+		s.answers.writeText(w, r, kind, []byte(text))
+	case typeSVG:
 		return s.writeSVG(w, r, id, focus, found)
 	default:
-		return s.answers.WriteWithin(w, r, kind, views.Graph(id, found), revisions.TextSize(found.Documents),
+		return s.answers.writeWithin(w, r, kind, graphView(id, found), revisions.TextSize(found.Documents),
 			"ask for what is around one document: ?focus=example/Kind/v1/name&depth=1")
 	}
 	return nil
@@ -51,21 +47,21 @@ func (s *server) graph(w http.ResponseWriter, r *http.Request) error {
 const defaultDepth = 2
 
 // graphType returns the media type that the parameter format or, without it, Accept asks for.
-func graphType(r *http.Request, q *parameters.Query) string {
-	switch q.Text("format") {
+func graphType(r *http.Request, q *params) string {
+	switch q.text("format") {
 	case "json":
-		return mediatype.JSON
+		return typeJSON
 	case "yaml":
-		return mediatype.XYAML
+		return typeXYAML
 	case "dot":
-		return mediatype.Graph
+		return typeDot
 	case formSVG:
-		return mediatype.SVG
+		return typeSVG
 	case "":
 	default:
-		q.Fail("format", "It can be json, yaml, dot or svg.")
+		q.fail("format", "It can be json, yaml, dot or svg.")
 	}
-	return mediatype.Negotiate(r, mediatype.Graph, mediatype.SVG)
+	return negotiate(r, typeDot, typeSVG)
 }
 
 const formSVG = "svg"
@@ -92,17 +88,17 @@ func (s *server) writeSVG(w http.ResponseWriter, r *http.Request, revision int64
 	if err != nil {
 		return err
 	}
-	tag := conditions.TextTag("", mediatype.SVG, []byte(text))
-	if conditions.Matches(r, tag) && conditions.NotModified(w, r, tag) {
+	tag := textTag("", typeSVG, []byte(text))
+	if matchesTag(r, tag) && notModified(w, r, tag) {
 		return nil
 	}
 	svg, err := s.Layout.SVG(r.Context(), text)
 	if err != nil {
 		return err
 	}
-	if conditions.NotModified(w, r, tag) {
+	if notModified(w, r, tag) {
 		return nil
 	}
-	s.answers.Deliver(w, r, http.StatusOK, mediatype.SVG, svg)
+	s.answers.deliver(w, r, http.StatusOK, typeSVG, svg)
 	return nil
 }

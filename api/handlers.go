@@ -3,29 +3,28 @@ package api
 import (
 	"net/http"
 
-	"purser/api/mediatype"
 	"purser/internal/fault"
 )
 
 // GET /
 func (s *server) front(w http.ResponseWriter, r *http.Request) error {
-	view := s.links(r).Front(!s.Access.MetricsElsewhere, s.Pages)
-	kind := mediatype.Preferred(r, mediatype.Text,
-		mediatype.Text, mediatype.HTML, mediatype.XYAML, mediatype.YAML, mediatype.JSON)
+	view := s.links(r).front(!s.Access.MetricsElsewhere, s.Pages)
+	kind := preferredType(r, typeText,
+		typeText, typeHTML, typeXYAML, typeYAML, typeJSON)
 	switch kind {
-	case mediatype.Text:
-		s.answers.WriteText(w, r, kind, []byte(view.Text()))
-	case mediatype.HTML:
-		s.answers.WriteText(w, r, kind, []byte(view.HTML()))
+	case typeText:
+		s.answers.writeText(w, r, kind, []byte(view.text()))
+	case typeHTML:
+		s.answers.writeText(w, r, kind, []byte(view.hTML()))
 	default:
-		s.answers.WriteAs(w, r, http.StatusOK, kind, view, "")
+		s.answers.writeAs(w, r, http.StatusOK, kind, view, "")
 	}
 	return nil
 }
 
 // GET /versions
 func (s *server) versions(w http.ResponseWriter, r *http.Request) error {
-	s.answers.Write(w, r, http.StatusOK, map[string]any{"v1.0": map[string]string{"path": v1, "status": "stable"}})
+	s.answers.write(w, r, http.StatusOK, map[string]any{"v1.0": map[string]string{"path": v1, "status": "stable"}})
 	return nil
 }
 
@@ -51,7 +50,7 @@ func (s *server) ready(w http.ResponseWriter, r *http.Request) error {
 			answer["problem"] = err.Error()
 		}
 	}
-	s.answers.Write(w, r, http.StatusOK, answer)
+	s.answers.write(w, r, http.StatusOK, answer)
 	return nil
 }
 
@@ -63,7 +62,7 @@ func (s *server) metrics(w http.ResponseWriter, r *http.Request) error {
 
 // GET /openapi.yaml
 func (s *server) openAPI(w http.ResponseWriter, _ *http.Request) error {
-	w.Header().Set("Content-Type", mediatype.YAML)
+	w.Header().Set("Content-Type", typeYAML)
 	_, _ = w.Write(s.OpenAPI) // the client may have disconnected
 	return nil
 }

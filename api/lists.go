@@ -5,9 +5,6 @@ import (
 	"net/http"
 	"strings"
 
-	"purser/api/parameters"
-	"purser/api/requests"
-	"purser/api/views"
 	"purser/internal/document"
 	"purser/internal/queries"
 	"purser/internal/wire"
@@ -15,23 +12,23 @@ import (
 
 // GET /api/v1.0/buckets
 func (s *server) listBuckets(w http.ResponseWriter, r *http.Request) error {
-	q := parameters.Of(r)
-	page := q.Page()
-	if err := q.Err(); err != nil {
+	q := paramsOf(r)
+	page := q.page()
+	if err := q.err(); err != nil {
 		return err
 	}
 	buckets, more, err := s.questions(r).Buckets(r.Context(), page)
 	if err != nil {
 		return err
 	}
-	return writePage(s, w, r, part{page, more}, buckets, s.links(r).Bucket)
+	return writePage(s, w, r, part{page, more}, buckets, s.links(r).bucket)
 }
 
 // GET /api/v1.0/documents/{namespace}/{kind}/{version}/{layer}/{name}/history
 func (s *server) documentHistory(w http.ResponseWriter, r *http.Request) error {
-	q := parameters.Of(r)
-	page := q.Page()
-	if err := q.Err(); err != nil {
+	q := paramsOf(r)
+	page := q.page()
+	if err := q.err(); err != nil {
 		return err
 	}
 	changes, more, err := s.questions(r).History(r.Context(), identityOf(r), page)
@@ -40,7 +37,7 @@ func (s *server) documentHistory(w http.ResponseWriter, r *http.Request) error {
 	}
 	shown := make([]wire.DocumentChange, len(changes))
 	for i, change := range changes {
-		if shown[i], err = views.DocumentChange(r.Context(), change); err != nil {
+		if shown[i], err = documentChangeView(r.Context(), change); err != nil {
 			return err
 		}
 	}
@@ -61,27 +58,27 @@ func identityOf(r *http.Request) document.Identity {
 
 // GET /api/v1.0/audit
 func (s *server) listAudit(w http.ResponseWriter, r *http.Request) error {
-	q := parameters.Of(r)
+	q := paramsOf(r)
 	query := queries.AuditQuery{
-		Page:     q.Page(),
-		Revision: int64(q.Count("revision", 0)), User: q.Text("user"), Since: q.Time("since"), Until: q.Time("until"),
+		Page:     q.page(),
+		Revision: int64(q.count("revision", 0)), User: q.text("user"), Since: q.time("since"), Until: q.time("until"),
 	}
-	if err := q.Err(); err != nil {
+	if err := q.err(); err != nil {
 		return err
 	}
 	events, more, err := s.Audit.AuditEvents(r.Context(), query)
 	if err != nil {
 		return err
 	}
-	return writePage(s, w, r, part{query.Page, more}, events, views.AuditEvent)
+	return writePage(s, w, r, part{query.Page, more}, events, auditEventView)
 }
 
 // GET /api/v1.0/whoami
 func (s *server) whoami(w http.ResponseWriter, r *http.Request) error {
-	caller := requests.Of(r).Caller
-	s.answers.Write(w, r, http.StatusOK, wire.Caller{
+	caller := infoOf(r).caller
+	s.answers.write(w, r, http.StatusOK, wire.Caller{
 		User: wire.User{ID: caller.UserID, Name: wire.Optional(caller.UserName)}, Project: wire.Optional(caller.ProjectID),
-		Roles: views.NonNil(caller.Roles), Rules: s.Access.Rules.Policy().Passed(caller),
+		Roles: nonNil(caller.Roles), Rules: s.Access.Rules.Policy().Passed(caller),
 	})
 	return nil
 }
@@ -95,10 +92,10 @@ type part struct {
 
 // writePage answers with a page of a list.
 func writePage[T, V any](s *server, w http.ResponseWriter, r *http.Request, of part, items []T, view func(T) V) error {
-	shown, err := views.PageOf(s.links(r), r.URL, of.Page, of.more, items, view)
+	shown, err := pageView(s.links(r), r.URL, of.Page, of.more, items, view)
 	if err != nil {
 		return fmt.Errorf("answer with a page: %w", err)
 	}
-	s.answers.Write(w, r, http.StatusOK, shown)
+	s.answers.write(w, r, http.StatusOK, shown)
 	return nil
 }

@@ -4,9 +4,6 @@ import (
 	"net/http"
 	"unicode/utf8"
 
-	"purser/api/conditions"
-	"purser/api/parameters"
-	"purser/api/requests"
 	"purser/internal/authz"
 	"purser/internal/fault"
 	"purser/internal/revisions"
@@ -14,24 +11,24 @@ import (
 
 // about reads the options of a write about a numbered revision. status is that of the answer if the write is made.
 func (s *server) about(r *http.Request, revision int64, status int) (revisions.Options, error) {
-	expected, err := conditions.About(r, revision)
-	return revisions.Options{Audit: s.recorder.Event(r, status), Expected: expected}, err
+	expected, err := expectedAbout(r, revision)
+	return revisions.Options{Audit: s.recorder.eventFor(r, status), Expected: expected}, err
 }
 
 // maxMessage bounds the message of a change, in characters.
 const maxMessage = 1000
 
 // options reads the precondition, the author and the message of a change.
-func (s *server) options(r *http.Request, q *parameters.Query) (revisions.Options, error) {
-	expected, err := conditions.Expected(r)
+func (s *server) options(r *http.Request, q *params) (revisions.Options, error) {
+	expected, err := expectedRevision(r)
 	if err != nil {
 		return revisions.Options{}, err
 	}
 	message, name := r.Header.Get("X-Purser-Message"), "X-Purser-Message header"
 	if message == "" {
-		message, name = q.Text("message"), "message parameter"
+		message, name = q.text("message"), "message parameter"
 	}
-	if err := q.Err(); err != nil {
+	if err := q.err(); err != nil {
 		return revisions.Options{}, err
 	}
 	switch n := utf8.RuneCountInString(message); {
@@ -46,26 +43,26 @@ func (s *server) options(r *http.Request, q *parameters.Query) (revisions.Option
 
 // user returns the user to record with a revision: X-End-User or, without it, the caller.
 func (s *server) user(r *http.Request) string {
-	if name := requests.EndUser(r); name != "" {
+	if name := endUser(r); name != "" {
 		return name
 	}
-	return s.gate.CallerName(r)
+	return s.gate.callerName(r)
 }
 
 // change reads the options of a change. status is that of the answer if the change is made.
-func (s *server) change(r *http.Request, q *parameters.Query, status int) (revisions.Options, error) {
-	dryRun, most := q.Flag("dry-run", false), q.Count("max-deleted", -1)
+func (s *server) change(r *http.Request, q *params, status int) (revisions.Options, error) {
+	dryRun, most := q.flag("dry-run", false), q.count("max-deleted", -1)
 	options, err := s.options(r, q)
-	options.DryRun, options.CleartextOnly, options.Viewer = dryRun, !s.mayEncrypt(r), requests.Of(r).Viewer
-	options.WithoutUse = !s.gate.Allows(r, authz.UseEncryptedDocuments)
+	options.DryRun, options.CleartextOnly, options.Viewer = dryRun, !s.mayEncrypt(r), infoOf(r).viewer
+	options.WithoutUse = !s.gate.allows(r, authz.UseEncryptedDocuments)
 	if most >= 0 {
 		options.MaxDeleted = &most
 	}
-	options.Audit = s.recorder.Event(r, status)
+	options.Audit = s.recorder.eventFor(r, status)
 	return options, err
 }
 
 // mayEncrypt reports whether the caller may upload encrypted documents.
 func (s *server) mayEncrypt(r *http.Request) bool {
-	return s.gate.Allows(r, authz.CreateEncryptedDocuments)
+	return s.gate.allows(r, authz.CreateEncryptedDocuments)
 }

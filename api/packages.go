@@ -4,11 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"purser/api/compress"
-	"purser/api/conditions"
-	"purser/api/mediatype"
-	"purser/api/parameters"
-	"purser/api/views"
 	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/queries"
@@ -27,7 +22,7 @@ func (s *server) putPackage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	options, err := s.change(r, parameters.Of(r), http.StatusOK)
+	options, err := s.change(r, paramsOf(r), http.StatusOK)
 	if err != nil {
 		return err
 	}
@@ -42,10 +37,10 @@ func (s *server) putPackage(w http.ResponseWriter, r *http.Request) error {
 	if s.writePreview(w, r, written) {
 		return nil
 	}
-	view := views.CheckedPackage(checked)
+	view := checkedPackageView(checked)
 	view.Bucket, view.Revision = bucket, written.Revision
-	view.URL = s.links(r).PackageURL(written.Revision, name)
-	s.answers.Write(w, r, http.StatusOK, view)
+	view.URL = s.links(r).packageURL(written.Revision, name)
+	s.answers.write(w, r, http.StatusOK, view)
 	return nil
 }
 
@@ -59,7 +54,7 @@ func (s *server) checkPackage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.answers.Write(w, r, http.StatusOK, views.CheckedPackage(checked))
+	s.answers.write(w, r, http.StatusOK, checkedPackageView(checked))
 	return nil
 }
 
@@ -77,8 +72,8 @@ func (s *server) listPackages(w http.ResponseWriter, r *http.Request) error {
 	for i, p := range packages {
 		documents[i] = p.Stored
 	}
-	view := views.ListOf(packages, func(p queries.Package) wire.Package { return s.links(r).Package(id, p) })
-	return s.answers.WriteWithin(w, r, mediatype.Negotiate(r), view, revisions.TextSize(documents),
+	view := listView(packages, func(p queries.Package) wire.Package { return s.links(r).packageView(id, p) })
+	return s.answers.writeWithin(w, r, negotiate(r), view, revisions.TextSize(documents),
 		"GET /revisions/{revision}/documents?schema="+validations.PackageKind+"&limit=1000 lists them in pages")
 }
 
@@ -88,8 +83,8 @@ func (s *server) showPackage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Cache-Control", compress.NoTransform) // it is compressed already
-	if conditions.NotModified(w, r, `"`+p.Archive+`"`) {
+	w.Header().Set("Cache-Control", noTransform) // it is compressed already
+	if notModified(w, r, `"`+p.Archive+`"`) {
 		return nil
 	}
 	archive, err := s.questions(r).Archive(r.Context(), id, p)
@@ -97,7 +92,7 @@ func (s *server) showPackage(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Del("ETag")
 		return err
 	}
-	s.answers.Deliver(w, r, http.StatusOK, mediatype.Zip, archive)
+	s.answers.deliver(w, r, http.StatusOK, typeZip, archive)
 	return nil
 }
 
@@ -107,9 +102,9 @@ func (s *server) reportPackage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view := s.links(r).Package(id, p)
+	view := s.links(r).packageView(id, p)
 	view.Warnings = json.RawMessage(document.AppendJSON(nil, p.Warnings))
-	s.answers.Write(w, r, http.StatusOK, view)
+	s.answers.write(w, r, http.StatusOK, view)
 	return nil
 }
 

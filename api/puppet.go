@@ -5,13 +5,6 @@ import (
 	"encoding/hex"
 	"net/http"
 
-	"purser/api/answers"
-	"purser/api/bodies"
-	"purser/api/compress"
-	"purser/api/mediatype"
-	"purser/api/parameters"
-	"purser/api/requests"
-	"purser/api/views"
 	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -22,24 +15,24 @@ import (
 
 // GET /api/v1.0/revisions/{revision}/puppet/hiera
 func (s *server) hiera(w http.ResponseWriter, r *http.Request) error {
-	return s.writeHiera(w, r, mediatype.Negotiate(r))
+	return s.writeHiera(w, r, negotiate(r))
 }
 
 // GET /api/v1.0/revisions/{revision}/puppet/hiera.yaml
 func (s *server) hieraYAML(w http.ResponseWriter, r *http.Request) error {
-	return s.writeHiera(w, r, mediatype.YAML)
+	return s.writeHiera(w, r, typeYAML)
 }
 
 // GET /api/v1.0/revisions/{revision}/puppet/hiera.json
 func (s *server) hieraJSON(w http.ResponseWriter, r *http.Request) error {
-	return s.writeHiera(w, r, mediatype.JSON)
+	return s.writeHiera(w, r, typeJSON)
 }
 
 // writeHiera answers with the data of overrides as a file that Puppet can fetch; Puppet compares checksums or times.
 func (s *server) writeHiera(w http.ResponseWriter, r *http.Request, kind string) error {
-	q := parameters.Of(r)
+	q := paramsOf(r)
 	node := nodeOf(q)
-	if err := q.Err(); err != nil {
+	if err := q.err(); err != nil {
 		return err
 	}
 	id, err := s.revision(r)
@@ -58,18 +51,18 @@ func (s *server) writeHiera(w http.ResponseWriter, r *http.Request, kind string)
 	if err != nil {
 		return err
 	}
-	if err := answers.Within(len(text), set.Size(), "simplify the overrides"); err != nil {
+	if err := checkAnswerSize(len(text), set.Size(), "simplify the overrides"); err != nil {
 		return err
 	}
 	sum := sha256.Sum256(text)
 	w.Header().Set("X-Checksum-Sha256", hex.EncodeToString(sum[:]))
 	w.Header().Set("Last-Modified", set.Revision.CreatedAt.UTC().Format(http.TimeFormat))
-	s.answers.WriteText(w, r, kind, text)
+	s.answers.writeText(w, r, kind, text)
 	return nil
 }
 
 func hieraText(meter *budget.Meter, kind string, data document.Mapping) ([]byte, error) {
-	if kind == mediatype.JSON {
+	if kind == typeJSON {
 		return wire.JSON(meter, data)
 	}
 	return wire.YAML(meter, data)
@@ -77,15 +70,15 @@ func hieraText(meter *budget.Meter, kind string, data document.Mapping) ([]byte,
 
 // POST /api/v1.0/revisions/{revision}/puppet/catalog
 func (s *server) overrideCatalog(w http.ResponseWriter, r *http.Request) error {
-	requests.Of(r).Unchanged = true // it stores nothing
-	q := parameters.Of(r)
-	report, explain := q.Flag("report", false), q.Text("explain")
+	infoOf(r).unchanged = true // it stores nothing
+	q := paramsOf(r)
+	report, explain := q.flag("report", false), q.text("explain")
 	ref, named := puppet.ParseRef(explain)
 	if explain != "" && !named {
-		q.Fail("explain", "Name a resource: ?explain=File[/etc/motd].")
+		q.fail("explain", "Name a resource: ?explain=File[/etc/motd].")
 	}
 	node := nodeOf(q)
-	if err := q.Err(); err != nil {
+	if err := q.err(); err != nil {
 		return err
 	}
 	id, err := s.revision(r)
@@ -109,17 +102,17 @@ func (s *server) overrideCatalog(w http.ResponseWriter, r *http.Request) error {
 	case named:
 		return s.explainResource(w, r, set, result, ref)
 	case report:
-		return s.answers.WriteWithin(w, r, mediatype.Negotiate(r), views.Report(set, result.Report), size,
+		return s.answers.writeWithin(w, r, negotiate(r), reportView(set, result.Report), size,
 			"ask about one resource: ?explain=File[/etc/motd]")
 	}
 	text, err := overrides.Text(r.Context(), result.Catalog)
 	if err == nil {
-		err = answers.Within(len(text), size, "simplify the overrides, or send a part of the catalog")
+		err = checkAnswerSize(len(text), size, "simplify the overrides, or send a part of the catalog")
 	}
 	if err != nil {
 		return err
 	}
-	s.answers.WriteText(w, r, mediatype.JSON, text)
+	s.answers.writeText(w, r, typeJSON, text)
 	return nil
 }
 
@@ -130,8 +123,8 @@ func (s *server) explainResource(w http.ResponseWriter, r *http.Request, set ove
 	if _, found := result.Catalog.Parameters(ref); !found {
 		return fault.New(fault.NotFound, "ResourceNotFound", "The catalog has no %v, and no override creates it", ref)
 	}
-	return s.answers.WriteWithin(w, r, mediatype.Negotiate(r),
-		views.ExplainedResource(set, ref, result.Report.Explain(ref)), set.Size(), "simplify its overrides")
+	return s.answers.writeWithin(w, r, negotiate(r),
+		explainedResourceView(set, ref, result.Report.Explain(ref)), set.Size(), "simplify its overrides")
 }
 
 // GET /api/v1.0/revisions/{revision}/puppet/diff/{other}
@@ -149,13 +142,13 @@ func (s *server) diffHiera(w http.ResponseWriter, r *http.Request) error {
 
 // writeDifferences answers with the differences between overrides, which are about a number of bytes of documents.
 func (s *server) writeDifferences(w http.ResponseWriter, r *http.Request, found []puppet.Difference, bytes int) error {
-	return s.answers.WriteWithin(w, r, mediatype.Negotiate(r), views.Differences(found), bytes,
+	return s.answers.writeWithin(w, r, negotiate(r), overrideDifferencesView(found), bytes,
 		"compare revisions that differ less, or send a part of the catalog")
 }
 
 // POST /api/v1.0/revisions/{revision}/puppet/diff/{other}
 func (s *server) diffCatalog(w http.ResponseWriter, r *http.Request) error {
-	requests.Of(r).Unchanged = true // it stores nothing
+	infoOf(r).unchanged = true // it stores nothing
 	catalog, size, end, err := s.readCatalog(w, r)
 	if err != nil {
 		return err
@@ -173,24 +166,24 @@ func (s *server) diffCatalog(w http.ResponseWriter, r *http.Request) error {
 }
 
 // nodeOf reads the node whose overrides are requested.
-func nodeOf(q *parameters.Query) puppet.Node {
-	return puppet.Node{Name: q.Text("node"), Role: q.Text("role"), Cluster: q.Text("cluster")}
+func nodeOf(q *params) puppet.Node {
+	return puppet.Node{Name: q.text("node"), Role: q.text("role"), Cluster: q.text("cluster")}
 }
 
 // overrides returns the overrides of a revision. It disables compression of an answer that may contain secrets.
 func (s *server) overrides(w http.ResponseWriter, r *http.Request, id int64, node puppet.Node) (overrides.Set, error) {
 	set, err := overrides.Of(r.Context(), s.questions(r), id, node)
 	if set.IsSecret() {
-		w.Header().Set("Cache-Control", compress.NoTransform)
+		w.Header().Set("Cache-Control", noTransform)
 	}
 	return set, err
 }
 
 // overridesPair returns the overrides of the two revisions in the path.
 func (s *server) overridesPair(w http.ResponseWriter, r *http.Request) (before, after overrides.Set, err error) {
-	q := parameters.Of(r)
+	q := paramsOf(r)
 	node := nodeOf(q)
-	if err := q.Err(); err != nil {
+	if err := q.err(); err != nil {
 		return before, after, err
 	}
 	from, to, err := s.revisionPair(r)
@@ -208,12 +201,12 @@ func (s *server) overridesPair(w http.ResponseWriter, r *http.Request) (before, 
 func (s *server) readCatalog(w http.ResponseWriter, r *http.Request) (
 	catalog *puppet.Catalog, size int, end func(), err error,
 ) {
-	if bodies.Media(r) != document.JSON {
+	if mediaOf(r) != document.JSON {
 		return nil, 0, nil, fault.New(fault.UnsupportedType, "HTTPUnsupportedMediaType",
 			"A catalog is JSON: send the output of \"puppet catalog compile NODE --render-as json\" with Content-Type: "+
 				"application/json")
 	}
-	text, _, end, err := s.uploads.Read(w, r, s.Limits.Body)
+	text, _, end, err := s.uploads.readLarge(w, r, s.Limits.Body)
 	if err != nil {
 		return nil, 0, nil, err
 	}

@@ -9,9 +9,6 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"purser/api/requests"
-	"purser/api/views"
-	"purser/api/waiting"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/queries"
@@ -23,13 +20,13 @@ type handler func(w http.ResponseWriter, r *http.Request) error
 
 // questions returns the queries of a request, as its caller may see their results.
 func (s *server) questions(r *http.Request) queries.View {
-	return s.Queries.For(requests.Of(r).Viewer).Noting(&waiting.Of(r).Fresh)
+	return s.Queries.For(infoOf(r).viewer).Noting(&waitStateOf(r).fresh)
 }
 
 // revision resolves the revision in the path.
 func (s *server) revision(r *http.Request) (id int64, err error) {
 	id, err = s.questions(r).Resolve(r.Context(), revisionName(r, "revision"))
-	requests.Of(r).Revision = id
+	infoOf(r).revision = id
 	return id, err
 }
 
@@ -60,7 +57,7 @@ func pathName(r *http.Request, parameter string) (string, error) {
 	return text, validations.CheckName(text, "The {"+parameter+"} of the path")
 }
 
-// asHTTPNotFound changes RevisionNotFound to HTTPNotFound, for the routes where the reference does.
+// asHTTPNotFound changes RevisionNotFound to HTTPNotFound, for the routes where Deckhand does.
 func asHTTPNotFound(err error) error {
 	var f *fault.Fault
 	if errors.As(err, &f) && f.Type == "RevisionNotFound" {
@@ -85,13 +82,13 @@ func (s *server) origin(r *http.Request) string {
 }
 
 // links returns the writer of views with links for a request.
-func (s *server) links(r *http.Request) views.Links {
-	return views.Links{Origin: s.origin(r), Compat: s.Compat}
+func (s *server) links(r *http.Request) links {
+	return links{origin: s.origin(r), compat: s.Compat}
 }
 
 // readOne reads a body of one document of at most limit bytes.
 func (s *server) readOne(w http.ResponseWriter, r *http.Request, limit int64) (any, error) {
-	text, media, err := s.uploads.ReadSmall(w, r, min(s.Limits.Body, limit))
+	text, media, err := s.uploads.readSmall(w, r, min(s.Limits.Body, limit))
 	if err != nil {
 		return nil, err
 	}

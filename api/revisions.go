@@ -7,11 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"purser/api/compress"
-	"purser/api/conditions"
-	"purser/api/mediatype"
-	"purser/api/parameters"
-	"purser/api/requests"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/wire"
@@ -19,16 +14,16 @@ import (
 
 // GET /api/v1.0/revisions
 func (s *server) listRevisions(w http.ResponseWriter, r *http.Request) error {
-	q := parameters.Of(r)
-	query := q.Revisions(s.Compat)
-	if err := q.Err(); err != nil {
+	q := paramsOf(r)
+	query := q.revisions(s.Compat)
+	if err := q.err(); err != nil {
 		return err
 	}
 	found, err := s.questions(r).List(r.Context(), query)
 	if err != nil {
 		return err
 	}
-	s.answers.Write(w, r, http.StatusOK, s.links(r).Revisions(r.URL, query.Page, found))
+	s.answers.write(w, r, http.StatusOK, s.links(r).revisions(r.URL, query.Page, found))
 	return nil
 }
 
@@ -42,16 +37,16 @@ func (s *server) showRevision(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.answers.WriteAs(w, r, http.StatusOK, mediatype.Negotiate(r), s.links(r).Revision(described),
-		conditions.Prefix(described.Revision))
+	s.answers.writeAs(w, r, http.StatusOK, negotiate(r), s.links(r).revision(described),
+		tagPrefix(described.Revision))
 	return nil
 }
 
 // GET /api/v1.0/revisions/{revision}/documents
 func (s *server) listDocuments(w http.ResponseWriter, r *http.Request) error {
-	q := parameters.Of(r)
-	selection := q.Selection(s.Compat)
-	if err := q.Err(); err != nil {
+	q := paramsOf(r)
+	selection := q.selection(s.Compat)
+	if err := q.err(); err != nil {
 		return err
 	}
 	return s.writeSelected(w, r, selection, queries.View.Documents)
@@ -59,9 +54,9 @@ func (s *server) listDocuments(w http.ResponseWriter, r *http.Request) error {
 
 // GET /api/v1.0/revisions/{revision}/rendered-documents
 func (s *server) listRendered(w http.ResponseWriter, r *http.Request) error {
-	q := parameters.Of(r)
-	selection := q.Selection(s.Compat)
-	if err := q.Err(); err != nil {
+	q := paramsOf(r)
+	selection := q.selection(s.Compat)
+	if err := q.err(); err != nil {
 		return err
 	}
 	selection.Abstract = nil // no rendered document is abstract
@@ -69,8 +64,8 @@ func (s *server) listRendered(w http.ResponseWriter, r *http.Request) error {
 		queries.Selected, error,
 	) {
 		found, err := v.Rendered(ctx, id, of)
-		if requests.Of(r).Viewer.Secrets() && slices.ContainsFunc(found.Documents, mayHoldSecret) {
-			w.Header().Set("Cache-Control", compress.NoTransform)
+		if infoOf(r).viewer.Secrets() && slices.ContainsFunc(found.Documents, mayHoldSecret) {
+			w.Header().Set("Cache-Control", noTransform)
 		}
 		return found, err
 	})
@@ -99,7 +94,7 @@ func (s *server) writeSelected(w http.ResponseWriter, r *http.Request, selection
 			return asHTTPNotFound(err)
 		}
 		tag := s.documentsTag(r, id, stamp)
-		if conditions.Matches(r, tag) && conditions.NotModified(w, r, tag) { // without reading documents
+		if matchesTag(r, tag) && notModified(w, r, tag) { // without reading documents
 			return nil
 		}
 	}
@@ -109,8 +104,8 @@ func (s *server) writeSelected(w http.ResponseWriter, r *http.Request, selection
 		return asHTTPNotFound(err)
 	}
 	defer end()
-	w.Header().Set("Vary", conditions.Varies)
-	if !found.Provisional && conditions.NotModified(w, r, s.documentsTag(r, id, found.Stamp)) {
+	w.Header().Set("Vary", varies)
+	if !found.Provisional && notModified(w, r, s.documentsTag(r, id, found.Stamp)) {
 		return nil
 	}
 	if !s.Compat {
@@ -119,7 +114,7 @@ func (s *server) writeSelected(w http.ResponseWriter, r *http.Request, selection
 	each := func(do func([]*revisions.Stored) error) error {
 		return view.Each(ctx, found, do)
 	}
-	return s.answers.WriteDocuments(w, r, each, func(doc *revisions.Stored) int64 { return doc.Revision }, nil)
+	return s.answers.writeDocuments(w, r, each, func(doc *revisions.Stored) int64 { return doc.Revision }, nil)
 }
 
 // reserved reads documents and reserves the memory for them until end is called. While it waits for memory it holds no
@@ -131,11 +126,11 @@ func (s *server) reserved(ctx context.Context, read func() (queries.Selected, er
 		return found, nil, err
 	}
 	size := found.Held()
-	if end = s.answers.Try(ctx, size); end != nil {
+	if end = s.answers.try(ctx, size); end != nil {
 		return found, end, nil
 	}
 	found = queries.Selected{}
-	if end, err = s.answers.Reserve(ctx, size); err != nil {
+	if end, err = s.answers.reserve(ctx, size); err != nil {
 		return found, nil, err
 	}
 	if found, err = read(); err != nil {
@@ -147,17 +142,17 @@ func (s *server) reserved(ctx context.Context, read func() (queries.Selected, er
 // documentsTag returns the ETag of a list of documents. It depends on the media type, the query and whether the caller
 // may read encrypted documents.
 func (s *server) documentsTag(r *http.Request, revision int64, stamp revisions.Stamp) string {
-	sees := strconv.FormatBool(requests.Of(r).Viewer.Encrypted)
-	return conditions.RevisionTag(revision, stamp, "documents", mediatype.Negotiate(r), r.URL.RawQuery, sees)
+	sees := strconv.FormatBool(infoOf(r).viewer.Encrypted)
+	return revisionTag(revision, stamp, "documents", negotiate(r), r.URL.RawQuery, sees)
 }
 
 // setLinks sets Link to the URLs of the next and previous pages. A search that has not looked at all documents says so,
 // and the next page goes on with it.
 func (s *server) setLinks(w http.ResponseWriter, r *http.Request, page queries.Page, found queries.Selected) {
-	next, previous := s.links(r).Pages(r.URL, page, page.Limit, found.More)
+	next, previous := s.links(r).pages(r.URL, page, page.Limit, found.More)
 	if found.Searched > 0 {
 		w.Header().Set("Purser-Searched", strconv.Itoa(found.Searched))
-		next = s.links(r).Further(r.URL, found.Searched)
+		next = s.links(r).further(r.URL, found.Searched)
 	}
 	for _, link := range []struct {
 		url wire.Optional

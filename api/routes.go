@@ -5,9 +5,6 @@ import (
 	"regexp"
 	"slices"
 
-	"purser/api/access"
-	"purser/api/parameters"
-	"purser/api/waiting"
 	"purser/internal/authz"
 )
 
@@ -45,7 +42,7 @@ func (s *server) routes() []route {
 	routes := append(s.siteRoutes(), s.revisionRoutes()...)
 	for i, route := range routes {
 		if route.method == http.MethodGet && waits.MatchString(route.path) {
-			routes[i].parameters = append(slices.Clone(route.parameters), waiting.Parameter)
+			routes[i].parameters = append(slices.Clone(route.parameters), waitParameter)
 		}
 	}
 	return routes
@@ -56,17 +53,17 @@ var waits = regexp.MustCompile(`^/api/v1\.0/(events|revisions)(/|$)`)
 // siteRoutes returns the operations that are not about one revision.
 func (s *server) siteRoutes() []route {
 	const webhook = v1 + "/webhooks/{webhook}"
-	page, change := names{"limit", "offset"}, names{parameters.CleartextSecrets, "dry-run", "message"}
+	page, change := names{"limit", "offset"}, names{cleartextSecrets, "dry-run", "message"}
 	rollback := append(names{"max-deleted"}, change...)
 	put := append(names{"findings"}, rollback...)
 	return []route{
-		{"GET", "/", access.Public, s.front, nil},
-		{"GET", "/versions", access.Public, s.versions, nil},
-		{"GET", "/readyz", access.Public, s.ready, nil},
+		{"GET", "/", public, s.front, nil},
+		{"GET", "/versions", public, s.versions, nil},
+		{"GET", "/readyz", public, s.ready, nil},
 		{"GET", metricsPath, authz.ShowMetrics, s.metrics, names{"name[]"}},
-		{"GET", "/openapi.yaml", access.Public, s.openAPI, nil},
-		{"GET", v1 + "/health", access.Public, s.health, nil},
-		{"GET", v1 + "/whoami", access.Authenticated, s.whoami, nil},
+		{"GET", "/openapi.yaml", public, s.openAPI, nil},
+		{"GET", v1 + "/health", public, s.health, nil},
+		{"GET", v1 + "/whoami", authenticated, s.whoami, nil},
 		{
 			"GET", v1 + "/audit", authz.ShowAudit, s.listAudit,
 			append(names{"revision", "user", "since", "until"}, page...),
@@ -86,7 +83,7 @@ func (s *server) siteRoutes() []route {
 		{"POST", v1 + "/packages/check", writeDocuments, s.checkPackage, nil},
 		{
 			"GET", v1 + "/documents/{namespace}/{kind}/{version}/{layer}/{name}/history", readDocuments, s.documentHistory,
-			append(names{parameters.CleartextSecrets}, page...),
+			append(names{cleartextSecrets}, page...),
 		},
 		{"PUT", v1 + "/changesets", writeDocuments, s.putChangeSet, append(names{"buckets"}, put...)},
 		{"POST", v1 + "/rollback/{revision}", writeDocuments, s.rollback, rollback},
@@ -104,11 +101,11 @@ func (s *server) revisionRoutes() []route {
 	const revision = v1 + "/revisions/{revision}"
 	rendered := names{
 		"schema", "metadata.name", "metadata.label", "metadata.layeringDefinition.layer", "status.bucket", "sort", "order",
-		"limit", "offset", parameters.CleartextSecrets,
+		"limit", "offset", cleartextSecrets,
 	}
-	documents := append(names{"metadata.layeringDefinition.abstract", parameters.Search, "searched"}, rendered...)
+	documents := append(names{"metadata.layeringDefinition.abstract", searchParameter, "searched"}, rendered...)
 	node := names{"node", "role", "cluster"}
-	secrets, page, about := names{parameters.CleartextSecrets}, names{"limit", "offset"}, names{"revision-stamp"}
+	secrets, page, about := names{cleartextSecrets}, names{"limit", "offset"}, names{"revision-stamp"}
 	return []route{
 		{"GET", revision, authz.ShowRevision, s.showRevision, nil},
 		{"GET", revision + "/documents", readDocuments, s.listDocuments, documents},
@@ -116,7 +113,7 @@ func (s *server) revisionRoutes() []route {
 		{"GET", revision + "/graph", readDocuments, s.graph, names{"format", "focus", "depth"}},
 		{
 			"GET", revision + "/rendered-documents/explain", readDocuments, s.explain,
-			names{"schema", "name", "layer", "path", parameters.CleartextSecrets},
+			names{"schema", "name", "layer", "path", cleartextSecrets},
 		},
 		{"GET", revision + "/schemas", readDocuments, s.listSchemas, secrets},
 		{"GET", revision + "/schemas/{namespace}/{kind}/{version}", readDocuments, s.showSchema, secrets},
@@ -136,22 +133,22 @@ func (s *server) revisionRoutes() []route {
 		{"GET", revision + "/diff/{other}", authz.ShowRevisionDiff, s.diff, nil},
 		{
 			"GET", revision + "/deepdiff/{other}", authz.ShowRevisionDeepDiff, s.deepDiff,
-			names{"format", "rendered", parameters.CleartextSecrets, "limit", "offset"},
+			names{"format", "rendered", cleartextSecrets, "limit", "offset"},
 		},
 		{"GET", revision + "/tags", authz.ListTags, s.listTags, nil},
 		{"DELETE", revision + "/tags", authz.DeleteTags, s.deleteTags, about},
 		{"GET", revision + "/tags/{tag}", authz.ShowTag, s.showTag, nil},
 		{"POST", revision + "/tags/{tag}", authz.CreateTag, s.postTag, about},
 		{"DELETE", revision + "/tags/{tag}", authz.DeleteTag, s.deleteTag, about},
-		{"GET", revision + "/status", authz.ShowRevision, s.status, names{parameters.CleartextSecrets, "expect"}},
+		{"GET", revision + "/status", authz.ShowRevision, s.status, names{cleartextSecrets, "expect"}},
 		{"GET", revision + "/validations", authz.ListValidations, s.listValidations, nil},
 		{
 			"GET", revision + "/validations/detail", authz.ListValidations, s.listValidationDetails,
-			append(names{parameters.CleartextSecrets}, page...),
+			append(names{cleartextSecrets}, page...),
 		},
 		{
 			"GET", revision + "/findings", authz.ListValidations, s.listFindings,
-			names{parameters.CleartextSecrets, "validation", "document", "level", "limit"},
+			names{cleartextSecrets, "validation", "document", "level", "limit"},
 		},
 		{"GET", revision + "/validations/{name}", authz.ListValidations, s.listEntries, page},
 		{"POST", revision + "/validations/{name}", authz.CreateValidation, s.postValidation, about},

@@ -5,10 +5,6 @@ import (
 	"net/http"
 	"strings"
 
-	"purser/api/compress"
-	"purser/api/mediatype"
-	"purser/api/requests"
-	"purser/api/views"
 	"purser/internal/document"
 	"purser/internal/document/blockyaml"
 	"purser/internal/queries"
@@ -31,8 +27,8 @@ func (s *server) listSchemas(w http.ResponseWriter, r *http.Request) error {
 	for _, schema := range schemas {
 		size += len(schema.Text)
 	}
-	view := views.ListOf(schemas, func(schema queries.Schema) wire.Schema { return s.links(r).Schema(id, schema) })
-	return s.answers.WriteWithin(w, r, mediatype.Negotiate(r), view, size,
+	view := listView(schemas, func(schema queries.Schema) wire.Schema { return s.links(r).schema(id, schema) })
+	return s.answers.writeWithin(w, r, negotiate(r), view, size,
 		"GET /revisions/{revision}/documents?schema="+validations.DataSchemaKind+"&limit=1000 lists them in pages")
 }
 
@@ -42,13 +38,13 @@ func (s *server) showSchema(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	kind, text := mediatype.Negotiate(r), schema.Text
-	if kind == mediatype.JSON {
+	kind, text := negotiate(r), schema.Text
+	if kind == typeJSON {
 		text = append(append([]byte(nil), text...), '\n')
 	} else {
 		text = blockyaml.Append(nil, text)
 	}
-	s.answers.WriteText(w, r, kind, text)
+	s.answers.writeText(w, r, kind, text)
 	return nil
 }
 
@@ -67,15 +63,15 @@ func (s *server) showSchemaDocs(w http.ResponseWriter, r *http.Request) error {
 	if by := schema.By; by != nil {
 		page.Source = fmt.Sprintf("registered in bucket %s, revision %d", by.Bucket, by.Revision)
 	}
-	kind, write := mediatype.Preferred(r, mediatype.Markdown, mediatype.Markdown, mediatype.HTML), schemadocs.Markdown
-	if kind == mediatype.HTML {
+	kind, write := preferredType(r, typeMarkdown, typeMarkdown, typeHTML), schemadocs.Markdown
+	if kind == typeHTML {
 		write = schemadocs.HTML
 	}
 	text, err := write(r.Context(), page)
 	if err != nil {
 		return err
 	}
-	s.answers.WriteText(w, r, kind, text)
+	s.answers.writeText(w, r, kind, text)
 	return nil
 }
 
@@ -87,8 +83,8 @@ func (s *server) schema(w http.ResponseWriter, r *http.Request) (queries.Schema,
 	}
 	parts := []string{revisionName(r, "namespace"), revisionName(r, "kind"), revisionName(r, "version")}
 	schema, err := s.questions(r).Schema(r.Context(), id, strings.Join(parts, "/"))
-	if schema.By != nil && requests.Of(r).Viewer.Secrets() && mayHoldSecret(schema.By) {
-		w.Header().Set("Cache-Control", compress.NoTransform)
+	if schema.By != nil && infoOf(r).viewer.Secrets() && mayHoldSecret(schema.By) {
+		w.Header().Set("Cache-Control", noTransform)
 	}
 	return schema, err
 }

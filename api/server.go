@@ -10,12 +10,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"purser/api/access"
-	"purser/api/answers"
-	"purser/api/bodies"
-	"purser/api/compress"
-	"purser/api/requests"
-	"purser/api/waiting"
 	"purser/internal/authn"
 	"purser/internal/authz"
 	"purser/internal/budget"
@@ -45,7 +39,7 @@ type Config struct {
 	// PublicURL is the URL at which clients reach the server, without a slash at its end, for the links in answers.
 	PublicURL string
 	Log       *slog.Logger
-	Observe   requests.Observe
+	Observe   Observe
 	Registry  *prometheus.Registry
 	OpenAPI   []byte
 	Now       func() time.Time
@@ -87,53 +81,53 @@ type Bounds struct {
 type server struct {
 	Config
 
-	gate       *access.Gate
-	uploads    *bodies.Uploads
-	waiting    *waiting.Room
-	recorder   requests.Recorder
-	answers    *answers.Writer
+	gate       *gate
+	uploads    *uploads
+	waiting    *waitingRoom
+	recorder   auditRecorder
+	answers    *answerWriter
 	exposition http.Handler // the metrics
 }
 
 // New returns the handler of the whole API.
 func New(config Config) http.Handler {
-	gate := access.NewGate(access.Config{
-		Authenticator: config.Access.Authenticator, Anonymous: config.Access.Anonymous, Rules: config.Access.Rules,
-		Authorities: config.Access.Authorities, Rate: config.Bounds.Rate, PublicURL: config.PublicURL,
-		Now: config.Now,
+	gate := newGate(gateConfig{
+		authenticator: config.Access.Authenticator, anonymous: config.Access.Anonymous, rules: config.Access.Rules,
+		authorities: config.Access.Authorities, rate: config.Bounds.Rate, publicURL: config.PublicURL,
+		now: config.Now,
 	})
 	s := &server{
 		Config: config, gate: gate,
-		uploads:    bodies.NewUploads(config.Bounds.Ingests, config.Bounds.Memory, config.Bounds.Patience),
-		waiting:    waiting.NewRoom(config.Feed, config.Stopping, gate, config.Now),
-		recorder:   requests.Recorder{Audit: config.Audit, Log: config.Log, Now: config.Now},
-		answers:    answers.NewWriter(config.CacheSize, config.Bounds.Writing),
+		uploads:    newUploads(config.Bounds.Ingests, config.Bounds.Memory, config.Bounds.Patience),
+		waiting:    newWaitingRoom(config.Feed, config.Stopping, gate, config.Now),
+		recorder:   auditRecorder{audit: config.Audit, log: config.Log, now: config.Now},
+		answers:    newAnswerWriter(config.CacheSize, config.Bounds.Writing),
 		exposition: Metrics(config.Registry),
 	}
 	router := chi.NewRouter()
-	seen := &requests.Observer{Log: config.Log, Now: config.Now, Count: config.Observe, Health: healthPath}
-	router.Use(seen.Middleware, unsniffed, s.recorder.Middleware, s.answers.Recover, compress.Answers, s.budgeted,
-		requests.RouteEscaped, s.checkBody)
-	router.NotFound(func(w http.ResponseWriter, r *http.Request) { s.answers.Fail(w, r, errNoRoute(r)) })
+	seen := &observer{log: config.Log, now: config.Now, count: config.Observe, health: healthPath}
+	router.Use(seen.middleware, unsniffed, s.recorder.middleware, s.answers.recover, compressed, s.budgeted,
+		routeEscaped, s.checkBody)
+	router.NotFound(func(w http.ResponseWriter, r *http.Request) { s.answers.fail(w, r, errNoRoute(r)) })
 	for path, methods := range byPath(s.routes()) {
 		if path != metricsPath || !config.Access.MetricsElsewhere {
 			router.Handle(path, s.dispatch(methods))
 		}
 	}
-	return s.waiting.Pausing(router)
+	return s.waiting.pausing(router)
 }
 
 // Starting returns a handler for a server that is not ready yet: GET /api/v1.0/health shows that the process is alive,
 // and all other requests get the reason, a fault of kind Unavailable. For changes it adds that nothing was stored.
-func Starting(reason *fault.Fault, log *slog.Logger, observe requests.Observe, now func() time.Time) http.Handler {
-	s := &server{answers: answers.NewWriter(0, time.Minute)}
-	seen := &requests.Observer{Log: log, Now: now, Count: observe, Health: healthPath}
+func Starting(reason *fault.Fault, log *slog.Logger, observe Observe, now func() time.Time) http.Handler {
+	s := &server{answers: newAnswerWriter(0, time.Minute)}
+	seen := &observer{log: log, now: now, count: observe, health: healthPath}
 	router := chi.NewRouter()
-	router.Use(seen.Middleware, unsniffed, s.answers.Recover, requests.RouteEscaped)
-	unavailable := func(w http.ResponseWriter, r *http.Request) { s.answers.Fail(w, r, answers.Unstored(r, reason)) }
+	router.Use(seen.middleware, unsniffed, s.answers.recover, routeEscaped)
+	unavailable := func(w http.ResponseWriter, r *http.Request) { s.answers.fail(w, r, unstored(r, reason)) }
 	router.NotFound(unavailable)
 	router.MethodNotAllowed(unavailable)
-	router.Handle(healthPath, s.dispatch(methods{"GET": {access.Public, s.health, nil}}))
+	router.Handle(healthPath, s.dispatch(methods{"GET": {public, s.health, nil}}))
 	return router
 }
 
@@ -164,8 +158,8 @@ func (s *server) checkBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		hasBody := r.ContentLength != 0 // -1 for a body of unknown length
 		if hasBody && r.Method != http.MethodGet && r.Method != http.MethodDelete {
-			if err := bodies.CheckType(r); err != nil {
-				s.answers.Fail(w, r, err)
+			if err := checkBodyType(r); err != nil {
+				s.answers.fail(w, r, err)
 				return
 			}
 		}

@@ -19,7 +19,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"purser/api"
-	"purser/api/requests"
 	"purser/internal/authn"
 	"purser/internal/authz"
 	"purser/internal/budget"
@@ -81,7 +80,7 @@ func openSite(t *testing.T, url string, cached int, defaults revisions.Defaults,
 	registry.MustRegister(collectors.NewGoCollector())
 	config := api.Config{
 		Service: service, Queries: questions, Pool: budget.NewPool(1, time.Minute), Layout: picture.NewLayout(1), Ping: kept.Ping, Limits: limits, CacheSize: 1 << 20,
-		Log: slog.New(requests.LogHandler(slog.NewJSONHandler(log, nil))), Registry: registry,
+		Log: slog.New(api.LogHandler(slog.NewJSONHandler(log, nil))), Registry: registry,
 		Observe: func(string, string, int, time.Duration) {},
 		OpenAPI: []byte("openapi: 3.1.0\n"), Now: time.Now, Audit: kept, Feed: newFeed(t, kept),
 		Access: api.Access{Authenticator: authn.NoAuth{}, Anonymous: true, Rules: rules},

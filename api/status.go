@@ -4,12 +4,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"purser/api/conditions"
-	"purser/api/mediatype"
-	"purser/api/parameters"
-	"purser/api/requests"
-	"purser/api/views"
-	"purser/api/waiting"
 	"purser/internal/fault"
 	"purser/internal/queries"
 	"purser/internal/revisions"
@@ -18,27 +12,27 @@ import (
 
 // GET /api/v1.0/revisions/{revision}/status
 func (s *server) status(w http.ResponseWriter, r *http.Request) error {
-	q := parameters.Of(r)
-	expect := q.Texts("expect")
+	q := paramsOf(r)
+	expect := q.texts("expect")
 	expected := expect != nil
 	if expected && (len(expect) > 1 || expect[0] != "success") {
-		q.Fail("expect", "The only value it may have is \"success\".")
+		q.fail("expect", "The only value it may have is \"success\".")
 	}
-	if err := q.Err(); err != nil {
+	if err := q.err(); err != nil {
 		return err
 	}
-	state := waiting.Of(r)
+	state := waitStateOf(r)
 	name := revisionName(r, "revision")
-	if state.Pinned != "" {
-		name = state.Pinned
+	if state.pinned != "" {
+		name = state.pinned
 	}
 	shown, err := s.questions(r).Status(r.Context(), name)
 	if err != nil {
 		return err
 	}
-	requests.Of(r).Revision = shown.ID
+	infoOf(r).revision = shown.ID
 	if expected {
-		state.Decides, state.Pending = true, shown.Verdict.Pending()
+		state.decides, state.pending = true, shown.Verdict.Pending()
 	}
 	code := http.StatusOK
 	if expected && shown.Verdict.Status != validations.Success {
@@ -49,7 +43,7 @@ func (s *server) status(w http.ResponseWriter, r *http.Request) error {
 
 // pinStatus returns the current number of latest or of a tag, for a request that waits for its success.
 func (s *server) pinStatus(r *http.Request) (string, error) {
-	if !parameters.Of(r).Given("expect") {
+	if !paramsOf(r).given("expect") {
 		return "", nil
 	}
 	id, err := s.questions(r).Resolve(r.Context(), revisionName(r, "revision"))
@@ -58,15 +52,15 @@ func (s *server) pinStatus(r *http.Request) (string, error) {
 
 // writeStatus answers with a verdict, as text if Accept prefers that.
 func (s *server) writeStatus(w http.ResponseWriter, r *http.Request, code int, shown revisions.Shown) error {
-	if mediatype.Negotiate(r, mediatype.Text) == mediatype.Text {
+	if negotiate(r, typeText) == typeText {
 		text, err := s.statusText(r, shown)
 		if err != nil {
 			return err
 		}
-		s.answers.Send(w, r, code, mediatype.Text, []byte(text), conditions.Prefix(shown.Revision))
+		s.answers.send(w, r, code, typeText, []byte(text), tagPrefix(shown.Revision))
 		return nil
 	}
-	s.answers.WriteAs(w, r, code, mediatype.Negotiate(r), views.Verdict(shown), conditions.Prefix(shown.Revision))
+	s.answers.writeAs(w, r, code, negotiate(r), verdictView(shown), tagPrefix(shown.Revision))
 	return nil
 }
 
@@ -74,17 +68,17 @@ func (s *server) writeStatus(w http.ResponseWriter, r *http.Request, code int, s
 // and the findings about documents or, if there are many, their causes.
 func (s *server) statusText(r *http.Request, shown revisions.Shown) (string, error) {
 	const maxShown = 20
-	if shown.Verdict.Status == validations.Success && !views.IgnoresFailures(shown.Verdict) {
-		return views.VerdictText(shown, "", nil), nil
+	if shown.Verdict.Status == validations.Success && !ignoresFailures(shown.Verdict) {
+		return verdictText(shown, "", nil), nil
 	}
 	query := queries.FindingsQuery{Limit: maxShown, FailuresOnly: true}
 	found, err := s.questions(r).Findings(r.Context(), strconv.FormatInt(shown.ID, 10), query)
 	if fault.KindOf(err) == fault.TooLarge {
-		return views.VerdictText(shown, "", nil), nil // the verdict is still known
+		return verdictText(shown, "", nil), nil // the verdict is still known
 	}
 	if err != nil {
 		return "", err
 	}
-	below, lines := views.Below(found, maxShown)
-	return views.VerdictText(shown, views.IgnoredText(found), below) + lines, nil
+	below, lines := findingsBelow(found, maxShown)
+	return verdictText(shown, ignoredText(found), below) + lines, nil
 }

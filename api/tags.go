@@ -3,8 +3,6 @@ package api
 import (
 	"net/http"
 
-	"purser/api/requests"
-	"purser/api/views"
 	"purser/internal/revisions"
 )
 
@@ -18,7 +16,7 @@ func (s *server) listTags(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.answers.Write(w, r, http.StatusOK, views.Tags(tags))
+	s.answers.write(w, r, http.StatusOK, tagViews(tags))
 	return nil
 }
 
@@ -36,7 +34,7 @@ func (s *server) deleteTags(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	requests.Of(r).Audited = had && options.Audit != nil
+	infoOf(r).audited = had && options.Audit != nil
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
@@ -51,7 +49,7 @@ func (s *server) showTag(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.answers.Write(w, r, http.StatusOK, views.Tags([]revisions.Tag{found}))
+	s.answers.write(w, r, http.StatusOK, tagViews([]revisions.Tag{found}))
 	return nil
 }
 
@@ -76,8 +74,8 @@ func (s *server) postTag(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	requests.Of(r).Audited = options.Audit != nil
-	s.answers.Write(w, r, http.StatusCreated, views.Tags([]revisions.Tag{tagged}))
+	infoOf(r).audited = options.Audit != nil
+	s.answers.write(w, r, http.StatusCreated, tagViews([]revisions.Tag{tagged}))
 	return nil
 }
 
@@ -94,7 +92,7 @@ func (s *server) deleteTag(w http.ResponseWriter, r *http.Request) error {
 	if err := s.Service.Untag(r.Context(), id, options, tag); err != nil {
 		return err
 	}
-	requests.Of(r).Audited = options.Audit != nil
+	infoOf(r).audited = options.Audit != nil
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }

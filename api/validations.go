@@ -8,9 +8,6 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"purser/api/parameters"
-	"purser/api/requests"
-	"purser/api/views"
 	"purser/internal/fault"
 	"purser/internal/queries"
 	"purser/internal/validations"
@@ -24,7 +21,7 @@ func (s *server) listValidations(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.answers.Write(w, r, http.StatusOK, views.ListOf(summaries, func(summary validations.Summary) wire.Validation {
+	s.answers.write(w, r, http.StatusOK, listView(summaries, func(summary validations.Summary) wire.Validation {
 		return wire.Validation{Name: summary.Name, Status: summary.Status}
 	}))
 	return nil
@@ -45,22 +42,22 @@ func (s *server) listValidationDetails(w http.ResponseWriter, r *http.Request) e
 		return asHTTPNotFound(err)
 	}
 	view := func(entry validations.Entry) wire.Entry {
-		view := s.links(r).Entry(id, entry)
+		view := s.links(r).entry(id, entry)
 		view.ID = &entry.ID
 		return view
 	}
-	s.answers.Write(w, r, http.StatusOK, views.EntryPage(s.links(r), r.URL, page, found, view))
+	s.answers.write(w, r, http.StatusOK, entryPageView(s.links(r), r.URL, page, found, view))
 	return nil
 }
 
-// entryPage reads which page of a list of entries is requested. The reference has no pages.
+// entryPage reads which page of a list of entries is requested. Deckhand has no pages.
 func (s *server) entryPage(r *http.Request) (queries.Page, error) {
 	if s.Compat {
 		return queries.Page{Limit: -1}, nil
 	}
-	q := parameters.Of(r)
-	page := queries.Page{Offset: q.Count("offset", 0), Limit: q.Count("limit", parameters.DefaultEntries)}
-	return page, q.Err()
+	q := paramsOf(r)
+	page := queries.Page{Offset: q.count("offset", 0), Limit: q.count("limit", defaultEntries)}
+	return page, q.err()
 }
 
 // GET /api/v1.0/revisions/{revision}/validations/{name}
@@ -80,7 +77,7 @@ func (s *server) listEntries(w http.ResponseWriter, r *http.Request) error {
 	view := func(entry validations.Entry) wire.EntryItem {
 		return wire.EntryItem{ID: entry.ID, Status: entry.Status}
 	}
-	s.answers.Write(w, r, http.StatusOK, views.EntryPage(s.links(r), r.URL, page, found, view))
+	s.answers.write(w, r, http.StatusOK, entryPageView(s.links(r), r.URL, page, found, view))
 	return nil
 }
 
@@ -106,11 +103,11 @@ func (s *server) showEntry(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view := s.links(r).Entry(id, entry)
+	view := s.links(r).entry(id, entry)
 	if view.URL != "" {
 		view.URL += "/entries/" + strconv.Itoa(position)
 	}
-	s.answers.Write(w, r, http.StatusOK, view)
+	s.answers.write(w, r, http.StatusOK, view)
 	return nil
 }
 
@@ -135,12 +132,12 @@ func (s *server) postValidation(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	requests.Of(r).Audited = options.Audit != nil
+	infoOf(r).audited = options.Audit != nil
 	view := wire.Posted{Status: posted.Status, Validator: posted.Validator, Warning: posted.Warning}
 	if !s.Compat {
 		view.Revision, view.Stamp = id, posted.Stamp.String()
 	}
-	s.answers.Write(w, r, http.StatusCreated, view)
+	s.answers.write(w, r, http.StatusCreated, view)
 	return nil
 }
 

@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"purser/api/parameters"
-	"purser/api/views"
 	"purser/internal/webhooks"
 )
 
@@ -15,7 +13,7 @@ func (s *server) listWebhooks(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.answers.Write(w, r, http.StatusOK, views.ListOf(all, views.Webhook))
+	s.answers.write(w, r, http.StatusOK, listView(all, webhookView))
 	return nil
 }
 
@@ -29,9 +27,9 @@ func (s *server) addWebhook(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view := views.Webhook(made)
+	view := webhookView(made)
 	view.Secret = secret
-	s.answers.Write(w, r, http.StatusCreated, view)
+	s.answers.write(w, r, http.StatusCreated, view)
 	return nil
 }
 
@@ -41,7 +39,7 @@ func (s *server) showWebhook(w http.ResponseWriter, r *http.Request, id int64) e
 	if err != nil {
 		return err
 	}
-	s.answers.Write(w, r, http.StatusOK, views.Webhook(found))
+	s.answers.write(w, r, http.StatusOK, webhookView(found))
 	return nil
 }
 
@@ -55,7 +53,7 @@ func (s *server) setWebhook(w http.ResponseWriter, r *http.Request, id int64) er
 	if err != nil {
 		return err
 	}
-	s.answers.Write(w, r, http.StatusOK, views.Webhook(set))
+	s.answers.write(w, r, http.StatusOK, webhookView(set))
 	return nil
 }
 
@@ -74,22 +72,22 @@ func (s *server) pingWebhook(w http.ResponseWriter, r *http.Request, id int64) e
 	if err != nil {
 		return err
 	}
-	s.answers.Write(w, r, http.StatusAccepted, views.Delivery(made))
+	s.answers.write(w, r, http.StatusAccepted, deliveryView(made))
 	return nil
 }
 
 // GET /api/v1.0/webhooks/{webhook}/deliveries
 func (s *server) listDeliveries(w http.ResponseWriter, r *http.Request, id int64) error {
-	q := parameters.Of(r)
-	page := q.Page()
-	if err := q.Err(); err != nil {
+	q := paramsOf(r)
+	page := q.page()
+	if err := q.err(); err != nil {
 		return err
 	}
 	found, more, err := s.Webhooks.Deliveries(r.Context(), id, page)
 	if err != nil {
 		return err
 	}
-	return writePage(s, w, r, part{page, more}, found, views.Delivery)
+	return writePage(s, w, r, part{page, more}, found, deliveryView)
 }
 
 // POST /api/v1.0/webhooks/{webhook}/deliveries/{delivery}/retry
@@ -102,7 +100,7 @@ func (s *server) retryDelivery(w http.ResponseWriter, r *http.Request, id int64)
 	if err != nil {
 		return err
 	}
-	s.answers.Write(w, r, http.StatusAccepted, views.Delivery(again))
+	s.answers.write(w, r, http.StatusAccepted, deliveryView(again))
 	return nil
 }
 

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"purser/api"
-	"purser/api/requests"
 	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/words"
@@ -167,9 +166,9 @@ func (f logFlags) logger(w io.Writer) *slog.Logger {
 	w = printable{w}
 	options := &slog.HandlerOptions{Level: f.LogLevel.Level, ReplaceAttr: inSeconds}
 	if f.LogFormat == "json" {
-		return slog.New(requests.LogHandler(slog.NewJSONHandler(w, options)))
+		return slog.New(api.LogHandler(slog.NewJSONHandler(w, options)))
 	}
-	return slog.New(requests.LogHandler(slog.NewTextHandler(w, options)))
+	return slog.New(api.LogHandler(slog.NewTextHandler(w, options)))
 }
 
 // printable writes log records in which all characters are printable: they quote names and addresses of others. Values

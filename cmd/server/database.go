@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"purser/api"
-	"purser/api/requests"
 	"purser/internal/fault"
 	"purser/internal/store/local"
 	"purser/internal/store/migration"
@@ -94,7 +93,7 @@ func (d *switchHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (d *switchHandler) set(handler http.Handler) { d.handler.Store(&handler) }
 
 // refuse answers further requests with the reason why the server is not ready.
-func (d *switchHandler) refuse(reason *fault.Fault, log *slog.Logger, observe requests.Observe) {
+func (d *switchHandler) refuse(reason *fault.Fault, log *slog.Logger, observe api.Observe) {
 	d.set(api.Starting(reason, log, observe, time.Now))
 }
 

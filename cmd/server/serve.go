@@ -17,7 +17,6 @@ import (
 
 	"purser"
 	"purser/api"
-	"purser/api/requests"
 	"purser/internal/authn"
 	"purser/internal/authz"
 	"purser/internal/cache"
@@ -134,7 +133,7 @@ func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
 type observers struct {
 	log      *slog.Logger
 	registry *prometheus.Registry
-	observe  requests.Observe
+	observe  api.Observe
 	traces   *tracing.Traces
 }
 

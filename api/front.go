@@ -1,0 +1,73 @@
+package api
+
+import (
+	"fmt"
+	"strings"
+)
+
+// frontView describes the server, with links.
+type frontView struct {
+	Name  string      `json:"name"`
+	About string      `json:"about"`
+	Docs  string      `json:"docs"`
+	Links []frontLink `json:"links"`
+
+	paths []string // of the links
+}
+
+type frontLink struct {
+	URL   string `json:"url"`
+	About string `json:"about"`
+}
+
+// front returns the description of the server. metrics and pages tell whether it serves them.
+func (l links) front(metrics, pages bool) frontView {
+	view := frontView{
+		Name:  "Purser",
+		About: "A revisioned, validating store of a site's configuration documents, with the API of Airship Deckhand.",
+		Docs:  "README.md and docs/ of the source code",
+	}
+	const metricsPath, pagesPath = "/metrics", "/ui/"
+	for _, link := range []frontLink{
+		{pagesPath, "web pages: the newest revision, its findings and its changes"},
+		{"/openapi.yaml", "the contract: every operation, with examples"},
+		{"/versions", "the versions of the API"},
+		{"/api/v1.0/health", "health: 204 while the server runs"},
+		{"/readyz", "readiness: 503 while the database does not answer"},
+		{metricsPath, "metrics, for Prometheus"},
+		{"/api/v1.0/buckets", "the buckets of documents"},
+		{"/api/v1.0/revisions", "the revisions of the site"},
+		{"/api/v1.0/revisions/latest/status", "whether the newest revision may be deployed, and why not"},
+	} {
+		if link.URL == metricsPath && !metrics || link.URL == pagesPath && !pages {
+			continue
+		}
+		view.paths = append(view.paths, link.URL)
+		view.Links = append(view.Links, frontLink{l.origin + link.URL, link.About})
+	}
+	return view
+}
+
+// text returns the description as text.
+func (v frontView) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n%s\n\n", v.Name, v.About)
+	for _, link := range v.Links {
+		fmt.Fprintf(&b, "%s\n    %s\n", link.URL, link.About)
+	}
+	fmt.Fprintf(&b, "\nDocumentation: %s\n", v.Docs)
+	return b.String()
+}
+
+// hTML returns a page with relative links.
+func (v frontView) hTML() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>%s</title>\n<h1>%s</h1>\n"+
+		"<p>%s</p>\n<ul>\n", v.Name, v.Name, v.About)
+	for i, link := range v.Links {
+		path := strings.TrimPrefix(v.paths[i], "/")
+		fmt.Fprintf(&b, "<li><a href=\"%s\">%s</a>: %s</li>\n", path, path, link.About)
+	}
+	fmt.Fprintf(&b, "</ul>\n<p>Documentation: %s</p>\n</html>\n", v.Docs)
+	return b.String()
+}

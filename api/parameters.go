@@ -1,0 +1,156 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"purser/internal/fault"
+	"purser/internal/revisions"
+	"purser/internal/wire"
+)
+
+// The parameters that more than the handlers know.
+const (
+	// cleartextSecrets selects hashes instead of secrets.
+	cleartextSecrets = "cleartext-secrets"
+	// Search is a text to search documents for, which may be a secret.
+	searchParameter = "search"
+)
+
+// params reads the query parameters of a request and keeps the first fault.
+type params struct {
+	values url.Values
+	fault  *fault.Fault
+}
+
+// paramsOf returns the query of a request.
+func paramsOf(r *http.Request) *params {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	q := &params{values: values}
+	if err != nil {
+		q.fault = fault.New(fault.Invalid, "HTTPBadRequest", "The query of the URL cannot be read: %w; write percent signs "+
+			"as %%25, semicolons as %%3B and ampersands in values as %%26", err)
+	}
+	return q
+}
+
+// fail notes that a parameter is invalid, with what it must be.
+func (q *params) fail(parameter, what string, args ...any) {
+	if q.fault == nil {
+		q.fault = fault.New(fault.Invalid, "HTTPInvalidParam", `The %q parameter is invalid. `+what,
+			append([]any{revisions.Truncate(parameter)}, args...)...)
+	}
+}
+
+// failHeader notes that a header is invalid, with what it must be.
+func (q *params) failHeader(header, what string, args ...any) {
+	if q.fault == nil {
+		q.fault = fault.New(fault.Invalid, "HTTPInvalidHeader", "The value provided for the %q header is invalid. "+what,
+			append([]any{header}, args...)...)
+	}
+}
+
+// err returns the first fault, or nil.
+func (q *params) err() error {
+	if q.fault == nil {
+		return nil
+	}
+	return q.fault
+}
+
+// given reports whether a parameter is present.
+func (q *params) given(parameter string) bool { return q.values.Has(parameter) }
+
+// maxValues bounds the values of one parameter.
+const maxValues = 500
+
+// texts returns all values of a parameter, nil if it is absent.
+func (q *params) texts(parameter string) []string {
+	values := q.values[parameter]
+	if len(values) > maxValues {
+		q.fail(parameter, "It has %d values, but at most %d are allowed.", len(values), maxValues)
+		return nil
+	}
+	for _, value := range values {
+		switch {
+		case !utf8.ValidString(value):
+			q.fail(parameter, "One of its values is not valid UTF-8.")
+		case strings.ContainsRune(value, 0):
+			q.fail(parameter, "A value of it holds a NUL character.")
+		default:
+			continue
+		}
+		return nil
+	}
+	return values
+}
+
+// text returns the value of a parameter that may be given once, "" if it is absent.
+func (q *params) text(parameter string) string {
+	values := q.texts(parameter)
+	if len(values) == 0 {
+		return ""
+	}
+	if len(values) > 1 {
+		q.fail(parameter, "It may be given only once.")
+	}
+	return values[0]
+}
+
+// count returns the value of a parameter as a number of at least 0.
+func (q *params) count(parameter string, absent int) int {
+	values, ok := q.values[parameter]
+	if !ok {
+		return absent
+	}
+	n, err := strconv.Atoi(values[0])
+	switch {
+	case len(values) == 1 && n > 0 && errors.Is(err, strconv.ErrRange):
+		q.fail(parameter, "It must be a smaller whole number.")
+	case err != nil, n < 0, len(values) > 1:
+		q.fail(parameter, "It must be given once, as a whole number that is not negative.")
+	}
+	return min(n, maxCount)
+}
+
+// maxCount bounds all numbers in parameters. No real count is as large, and sums with it do not overflow.
+const maxCount = 1 << 40
+
+// flag returns the value of a parameter as a boolean, in the words that Deckhand accepts. An empty value is true.
+func (q *params) flag(parameter string, absent bool) bool {
+	values, ok := q.values[parameter]
+	switch {
+	case !ok:
+		return absent
+	case len(values) > 1:
+		q.fail(parameter, "It must be given once.")
+		return false
+	case slices.Contains([]string{"", "true", "True", "t", "yes", "y", "1", "on"}, values[0]):
+		return true
+	case slices.Contains([]string{"false", "False", "f", "no", "n", "0", "off"}, values[0]):
+		return false
+	}
+	q.fail(parameter, `The value of the parameter must be "true" or "false".`)
+	return false
+}
+
+// time returns the value of a parameter as a time, zero if it is absent.
+func (q *params) time(parameter string) time.Time {
+	text := q.text(parameter)
+	if text == "" {
+		return time.Time{}
+	}
+	for _, format := range []string{time.RFC3339, wire.TimeFormat} {
+		if t, err := time.Parse(format, text); err == nil {
+			return t
+		}
+	}
+	q.fail(parameter, "It must be a time such as 2026-01-31T12:00:00Z.")
+	return time.Time{}
+}
