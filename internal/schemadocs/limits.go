@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"purser/internal/document"
-	"purser/internal/validations/jsonschema/values"
+	"purser/internal/validations/jsonschema"
 )
 
 // limits returns phrases for what a schema demands besides types and parts with rows, and for its default. The last one
@@ -38,7 +38,7 @@ func (t *table) limitOf(s schema, m document.Member) string {
 	case m.Key == "default":
 		return "default " + code(jsonOf(m.Value))
 	case m.Key == "required":
-		return when(len(list) > 0 && !s.hasSection(), codes("requires ", list, " and ", values.Text))
+		return when(len(list) > 0 && !s.hasSection(), codes("requires ", list, " and ", jsonschema.Text))
 	case m.Key == "uniqueItems":
 		return when(m.Value == true, "no item twice")
 	case m.Value == false && m.Key == "items" && s.has("prefixItems"):

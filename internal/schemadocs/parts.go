@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"purser/internal/propertygroups"
-	"purser/internal/validations/jsonschema/values"
+	"purser/internal/validations/jsonschema"
 )
 
 // part is a schema within another one: of a property or of items, or one that a keyword applies to the value itself.
@@ -116,7 +116,7 @@ func (t *table) properties(s schema) (all []part) {
 	if !s.hasSection() {
 		return nil
 	}
-	required, declared := values.Texts(s.At("required")), make(map[string]any)
+	required, declared := jsonschema.Texts(s.At("required")), make(map[string]any)
 	var mentioned []string
 	for _, m := range at[mapping](s, "properties") {
 		declared[m.Key] = m.Value

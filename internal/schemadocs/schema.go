@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"purser/internal/document"
-	"purser/internal/validations/jsonschema/values"
+	"purser/internal/validations/jsonschema"
 )
 
 type mapping = document.Mapping
@@ -121,7 +121,7 @@ func (s schema) types() (found []string) {
 	case string:
 		return []string{named}
 	case []any:
-		return slices.Compact(values.Texts(named))
+		return slices.Compact(jsonschema.Texts(named))
 	}
 	for _, value := range at[[]any](s, "enum") {
 		if kind := typeOf(value); !slices.Contains(found, kind) {

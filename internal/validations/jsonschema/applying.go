@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	"purser/internal/document"
-	"purser/internal/validations/jsonschema/work"
 )
 
 // object applies schemas to the members of an object.
@@ -14,7 +13,7 @@ func (e *evaluation) object(rules *objectRules, m mapping) {
 		if e.isOver() {
 			return
 		}
-		e.Spend(work.Find(member.Key))
+		e.spend(findSteps(member.Key))
 		extra = !e.member(rules, member) || extra
 	}
 	if extra && rules.closed {
@@ -39,7 +38,7 @@ func (e *evaluation) member(rules *objectRules, member document.Member) bool {
 		e.below(to, member.Value, at, named("properties"), at)
 	}
 	for _, p := range rules.patterns {
-		if p.Matches(e.Counter, member.Key) {
+		if e.matches(p.pattern, member.Key) {
 			known = true
 			e.below(p.to, member.Value, at, named("patternProperties"), named(p.name))
 		}
@@ -60,7 +59,7 @@ func (e *evaluation) array(rules *arrayRules, items []any) {
 		if e.isOver() {
 			return
 		}
-		e.Spend(work.Lookup)
+		e.spend(lookupSteps)
 		switch {
 		case i < len(rules.prefix):
 			e.below(rules.prefix[i], item, indexed(i), named(rules.prefixKeyword), indexed(i))
@@ -93,7 +92,7 @@ func (e *evaluation) contains(rules *arrayRules, items []any) {
 	e.quiet--
 	switch e.ok = before; {
 	case matched < rules.least && rules.hasLeast && matched > 0:
-		e.failWith("minContains", strconv.Itoa(matched))
+		e.failAs(violation{keyword: "minContains", note: strconv.Itoa(matched)})
 	case matched < rules.least:
 		e.fail("contains")
 	case matched > rules.most:

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"purser/internal/validations/jsonschema/values"
-	"purser/internal/validations/jsonschema/work"
 	"purser/internal/words"
 )
 
@@ -33,7 +31,7 @@ func (c *run) causes(v *violation) []Finding {
 	}
 	var best *attempt
 	for i, to := range branches[:min(len(branches), maxBranches)] {
-		if !to.accepts().Has(c.Counter, v.value, to.draft()) {
+		if !to.accepts().has(c.counter, v.value, to.draft()) {
 			continue
 		}
 		if a := c.attempt(v, to, i); best == nil || a.compare(best) < 0 {
@@ -72,7 +70,7 @@ type attempt struct {
 
 func (c *run) attempt(v *violation, to *node, i int) *attempt {
 	a := &attempt{run: run{
-		Counter: c.Counter, schema: c.schema, within: c.within + 1, scope: slices.Clone(v.scope), data: slices.Clone(v.data),
+		counter: c.counter, schema: c.schema, within: c.within + 1, scope: slices.Clone(v.scope), data: slices.Clone(v.data),
 		route: append(slices.Clone(v.route), indexed(i)),
 	}}
 	a.eval(to, v.value, false)
@@ -112,12 +110,12 @@ func (a *attempt) discriminate(to *node, v any) {
 		return
 	}
 	for _, member := range m {
-		a.Spend(work.Find(member.Key))
+		a.spend(findSteps(member.Key))
 		p := to.objects.properties.find(member.Key)
 		if p == nil || p.asserts == nil {
 			continue
 		}
-		agree, differ := p.asserts.Distinguish(a.Counter, member.Value)
+		agree, differ := p.asserts.distinguish(a.counter, member.Value)
 		a.agree, a.differ = a.agree+agree, a.differ+differ
 	}
 }
@@ -127,7 +125,7 @@ func (c *run) hint(v *violation) string {
 	switch {
 	case v.added != nil:
 	case v.keyword == "additionalProperties":
-		return c.misspelt(v, v.additional(c.Counter))
+		return c.misspelt(v, v.additional(c.counter))
 	case v.keyword == "unevaluatedProperties":
 		return c.misspelt(v, v.extras)
 	case v.keyword == "oneOf" && v.note != "":
@@ -147,8 +145,8 @@ func (c *run) examples(n *node) string {
 	list, _ := n.members.At("examples").([]any)
 	var texts []string
 	for _, example := range list[:min(len(list), maxExamples)] {
-		if s := values.Text(example); s != "" {
-			c.Spend(min(len(s), maxCause) * work.DescribeByte)
+		if s := Text(example); s != "" {
+			c.spend(min(len(s), maxCause) * describeByte)
 			texts = append(texts, words.FirstBytes(s, maxCause))
 		}
 	}
@@ -169,15 +167,15 @@ func (c *run) misspelt(v *violation, extras []any) string {
 		known = append(known, p.name)
 	}
 	slices.Sort(known)
-	present := values.KeysOf(c.Counter, m, len(known))
-	known = slices.DeleteFunc(known, present.Has)
+	present := keysOf(c.counter, m, len(known))
+	known = slices.DeleteFunc(known, present.has)
 	var said []string
 	for _, extra := range extras {
 		if len(said) == maxHints {
 			break
 		}
-		name := values.Text(extra)
-		c.Spend(len(known) * spellSteps)
+		name := Text(extra)
+		c.spend(len(known) * spellSteps)
 		if nearest := words.Nearest(name, known); nearest != "" {
 			said = append(said, fmt.Sprintf("%s for %s", strconv.Quote(nearest), strconv.Quote(name)))
 		}

@@ -1,14 +1,9 @@
 package jsonschema
 
 import (
-	"encoding/json"
 	"strconv"
 
 	"purser/internal/budget"
-	"purser/internal/document"
-	"purser/internal/validations/jsonschema/assertions"
-	"purser/internal/validations/jsonschema/values"
-	"purser/internal/validations/jsonschema/work"
 )
 
 // Check returns every violation, in an order that depends only on schema and data; nil if the data is valid. data is
@@ -18,36 +13,31 @@ import (
 //
 // The work is counted as it is done. The only errors are those of meter, returned unwrapped.
 func (s *Schema) Check(meter *budget.Meter, data []byte) (findings []Finding, err error) {
-	defer work.Stopped(&err)
-	w := work.Counter{Meter: meter}
-	w.Spend(len(data) * work.DecodeByte)
-	var root any
-	if json.Valid(data) {
-		root, err = document.ParseJSON(data)
-	} else {
-		root, err = values.Parse(w, data, -1)
-	}
+	defer catchStop(&err)
+	w := counter{meter: meter}
+	w.spend(len(data) * decodeByte)
+	root, err := readJSON(data)
 	if err != nil {
 		return unchecked(err), nil
 	}
-	if values.IsTooDeep(w, root, 0) {
-		return unchecked(values.ErrTooDeep), nil
+	if isTooDeep(w, root, 0) {
+		return unchecked(errTooDeep), nil
 	}
 	return s.check(w, root), nil
 }
 
 // CheckValue is like Check, for a value of a document.
 func (s *Schema) CheckValue(meter *budget.Meter, root any) (findings []Finding, err error) {
-	defer work.Stopped(&err)
-	return s.check(work.Counter{Meter: meter}, root), nil
+	defer catchStop(&err)
+	return s.check(counter{meter: meter}, root), nil
 }
 
 func unchecked(err error) []Finding {
 	return []Finding{{Message: "the data cannot be checked: " + err.Error(), Instance: []string{}, SchemaPath: "."}}
 }
 
-func (s *Schema) check(w work.Counter, root any) []Finding {
-	c := run{Counter: w, schema: s}
+func (s *Schema) check(w counter, root any) []Finding {
+	c := run{counter: w, schema: s}
 	c.eval(s.root, root, false)
 	if c.found.total == 0 {
 		return nil
@@ -57,7 +47,7 @@ func (s *Schema) check(w work.Counter, root any) []Finding {
 
 // run is one check of a value: the current place and the violations so far.
 type run struct {
-	work.Counter
+	counter
 
 	schema *Schema
 	data   []step      // path of the value
@@ -85,7 +75,7 @@ type evaluation struct {
 // eval evaluates a schema against a value and reports whether the value is valid. If track is set and the value is
 // valid, it also returns the evaluated members or items.
 func (c *run) eval(n *node, v any, track bool) (bool, seen) {
-	c.Spend(visitSteps)
+	c.spend(visitSteps)
 	if n.members == nil {
 		if n.isFalse {
 			return c.fail(n, v, ""), seen{}
@@ -113,7 +103,7 @@ func (c *run) eval(n *node, v any, track bool) (bool, seen) {
 // all evaluates all keywords, or only until the result is known if violations are not needed.
 func (e *evaluation) all() {
 	n := e.node
-	if !n.types.Has(e.Counter, e.value, n.draft()) {
+	if !n.types.has(e.counter, e.value, n.draft()) {
 		e.fail("type")
 	}
 	if n.asserts != nil && !e.isOver() {
@@ -144,21 +134,6 @@ func (e *evaluation) all() {
 	if e.track && !e.isOver() {
 		e.unevaluated()
 	}
-}
-
-// assert evaluates the assertions. Neither it nor fail is inlined, because that would make the stack frames of
-// recursive functions larger.
-//
-//go:noinline
-func (e *evaluation) assert(set *assertions.Set) {
-	set.Check(e.Counter, e.value, func(f assertions.Failure) {
-		e.ok = false
-		v := violation{node: e.node, keyword: f.Keyword, value: e.value, count: f.Count}
-		if f.Keyword == "dependencies" || f.Keyword == "dependentRequired" {
-			v.names, v.extras = []step{named(f.Key), indexed(f.Index)}, []any{f.Missing, f.Key}
-		}
-		e.add(v)
-	})
 }
 
 // isOver reports whether the result is known and violations are not needed.
@@ -223,7 +198,7 @@ func (e *evaluation) inPlace(to *node, route ...step) bool {
 
 // merge adds the members and items that another schema has evaluated.
 func (e *evaluation) merge(s seen) {
-	e.Spend(work.Lookup * (len(s.names) + len(s.some)))
+	e.spend(lookupSteps * (len(s.names) + len(s.some)))
 	e.seen.add(s)
 }
 
@@ -260,7 +235,7 @@ func (e *evaluation) combine(rules *combinators) {
 	if rules.oneOf != nil {
 		valid := e.valid(rules.oneOf, "oneOf", len(rules.oneOf))
 		if len(valid) != 1 && e.reached == before {
-			e.failWith("oneOf", joined(valid))
+			e.failAs(violation{keyword: "oneOf", note: joined(valid)})
 		}
 	}
 	before = e.reached
@@ -284,10 +259,10 @@ func (e *evaluation) dependents(dependents []dependent) {
 	if !ok || len(dependents) == 0 {
 		return
 	}
-	keys := values.KeysOf(e.Counter, m, len(dependents))
+	keys := keysOf(e.counter, m, len(dependents))
 	for _, d := range dependents {
-		e.Spend(work.Find(d.name))
-		if keys.Has(d.name) {
+		e.spend(findSteps(d.name))
+		if keys.has(d.name) {
 			e.inPlace(d.to, named(d.keyword), named(d.name))
 		}
 	}
@@ -295,7 +270,7 @@ func (e *evaluation) dependents(dependents []dependent) {
 
 // silently evaluates a schema without reporting violations.
 func (e *evaluation) silently(to *node, track bool, route ...step) bool {
-	e.Spend(combineSteps)
+	e.spend(combineSteps)
 	e.quiet++
 	e.route = append(e.route, route...)
 	ok, s := e.eval(to, e.value, track)
@@ -311,8 +286,8 @@ func (e *evaluation) silently(to *node, track bool, route ...step) bool {
 // needed.
 func (e *evaluation) valid(branches []*node, keyword string, enough int) (indexes []int) {
 	for i, to := range branches {
-		e.Spend(branchSteps)
-		if !to.accepts().Has(e.Counter, e.value, to.draft()) {
+		e.spend(branchSteps)
+		if !to.accepts().has(e.counter, e.value, to.draft()) {
 			continue // branches mostly differ in type
 		}
 		if !e.silently(to, e.track, named(keyword), indexed(i)) {
@@ -333,10 +308,11 @@ func (e *evaluation) fail(keyword string) {
 	e.run.fail(e.node, e.value, keyword)
 }
 
-// failWith records a violation with a note for its message.
-func (e *evaluation) failWith(keyword, note string) {
+// failAs records a violation of the schema by the value.
+func (e *evaluation) failAs(v violation) {
 	e.ok = false
-	e.add(violation{node: e.node, keyword: keyword, value: e.value, note: note})
+	v.node, v.value = e.node, e.value
+	e.add(v)
 }
 
 // fail records a violation and returns false.

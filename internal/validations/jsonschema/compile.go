@@ -3,10 +3,6 @@ package jsonschema
 import (
 	"purser/internal/budget"
 	"purser/internal/document"
-	"purser/internal/validations/jsonschema/draft"
-	"purser/internal/validations/jsonschema/values"
-	"purser/internal/validations/jsonschema/wording"
-	"purser/internal/validations/jsonschema/work"
 )
 
 // mapping is a schema or an object of the data.
@@ -26,9 +22,9 @@ type Schema struct {
 // Compile compiles a schema given as JSON text, and counts the work. The error is an *Unusable if the schema cannot be
 // used; other errors are those of meter, returned unwrapped.
 func Compile(meter *budget.Meter, schema []byte, options Options) (s *Schema, err error) {
-	defer work.Stopped(&err)
-	w := work.Counter{Meter: meter}
-	root, err := values.Parse(w, schema, maxNodes)
+	defer catchStop(&err)
+	w := counter{meter: meter}
+	root, err := parse(w, schema, maxNodes)
 	if err != nil {
 		return nil, unusable("the schema cannot be read: " + err.Error())
 	}
@@ -36,7 +32,7 @@ func Compile(meter *budget.Meter, schema []byte, options Options) (s *Schema, er
 	if d == nil {
 		m, _ := root.(mapping)
 		return nil, &Unusable{Findings: []Finding{{
-			Message: unknownDraft(values.Text(m.At("$schema"))), Instance: []string{"$schema"}, SchemaPath: ".$schema",
+			Message: unknownDraft(Text(m.At("$schema"))), Instance: []string{"$schema"}, SchemaPath: ".$schema",
 		}}}
 	}
 	meta := metaschema(d)
@@ -47,21 +43,21 @@ func Compile(meter *budget.Meter, schema []byte, options Options) (s *Schema, er
 }
 
 // dialectOf returns the draft of a document: Draft 4 by default, nil if the draft is unknown.
-func dialectOf(root any) *draft.Draft {
+func dialectOf(root any) *draft {
 	m, _ := root.(mapping)
 	if dialect, ok := m.At("$schema").(string); ok {
-		return draft.Of(dialect)
+		return draftNamed(dialect)
 	}
-	return draft.V4
+	return draft4
 }
 
 func unusable(said string) *Unusable {
-	m := new(wording.Message)
-	m.Add(said)
+	m := new(message)
+	m.add(said)
 	return &Unusable{Findings: []Finding{{Message: m.String(), Instance: []string{}, SchemaPath: "."}}}
 }
 
-func compile(w work.Counter, document *source, d *draft.Draft, options Options) (*Schema, error) {
+func compile(w counter, document *source, d *draft, options Options) (*Schema, error) {
 	g := newGraph(w, document, d, options)
 	g.extend()
 	if len(g.findings) == 0 {

@@ -7,8 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-
-	"purser/internal/validations/jsonschema/wording"
 )
 
 func repeat(s string, n int) string { return strings.TrimSuffix(strings.Repeat(s+",", n), ",") }
@@ -140,7 +138,7 @@ func TestSchema_Check_longMessage(t *testing.T) {
 	t.Parallel()
 	data := `{"` + strings.Repeat("é", 10_000) + `":1}`
 	message := check(t, mustCompile(t, `{"type":"string"}`), []byte(data))[0].Message
-	if len(message) > wording.MaxMessage || !strings.HasSuffix(message, "é…") || !utf8.ValidString(message) {
+	if len(message) > maxMessage || !strings.HasSuffix(message, "é…") || !utf8.ValidString(message) {
 		t.Errorf("the message has %d bytes and ends in %q", len(message), message[len(message)-8:])
 	}
 }

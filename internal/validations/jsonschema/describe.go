@@ -4,10 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"purser/internal/validations/jsonschema/draft"
-	"purser/internal/validations/jsonschema/wording"
-	"purser/internal/validations/jsonschema/work"
 )
 
 // describe converts violations to findings.
@@ -16,9 +12,9 @@ func (c *run) describe() []Finding {
 	for i := range c.found.first {
 		v := &c.found.first[i]
 		instance, schema := v.paths()
-		c.Spend(describeSteps + textSize(instance)*splitByte + len(schema)*splitByte)
-		for _, said := range v.messages(c.Counter, maxFindings) {
-			c.Spend(len(said) * work.DescribeByte)
+		c.spend(describeSteps + textSize(instance)*splitByte + len(schema)*splitByte)
+		for _, said := range v.messages(c.counter, maxFindings) {
+			c.spend(len(said) * describeByte)
 			findings = append(findings, Finding{
 				Message: said, Instance: instance, SchemaPath: schema, Names: v.showsNames(),
 			})
@@ -31,28 +27,6 @@ func (c *run) describe() []Finding {
 		}
 	}
 	return atMost(findings, c.found.total)
-}
-
-// messages returns the messages about a violation, at most the given number.
-func (v *violation) messages(w work.Counter, most int) []string {
-	said := wording.Violation{
-		Keyword: v.keyword, Value: v.value, Held: v.node.members.At(v.shownKeyword()), Extras: v.extras, Note: v.note,
-	}
-	switch v.keyword {
-	case "":
-		if v.added != nil {
-			return []string{new(wording.Message).Add(v.added.Message).String()}
-		}
-	case "$ref", "$dynamicRef", "$recursiveRef":
-		return []string{v.unresolved()}
-	case "additionalProperties":
-		said.Extras = v.additional(w)
-		said.Patterns, _ = v.node.members.At("patternProperties").(mapping)
-	case "items", "additionalItems":
-		items, _ := v.value.([]any)
-		said.Extras = items[len(v.node.arrays.prefix):]
-	}
-	return said.Messages(w, most)
 }
 
 // unresolved returns the message about a reference without a target, or with an endless cycle of references.
@@ -68,13 +42,13 @@ func (v *violation) unresolved() string {
 }
 
 // additional returns the keys that neither properties nor patternProperties describe, in written order.
-func (v *violation) additional(w work.Counter) (extras []any) {
+func (v *violation) additional(w counter) (extras []any) {
 	m, _ := v.value.(mapping)
 	rules := v.node.objects
 	for _, member := range m {
-		w.Spend(work.Find(member.Key))
+		w.spend(findSteps(member.Key))
 		if rules.properties.find(member.Key) == nil &&
-			!slices.ContainsFunc(rules.patterns, func(p patternRule) bool { return p.Matches(w, member.Key) }) {
+			!slices.ContainsFunc(rules.patterns, func(p patternRule) bool { return w.matches(p.pattern, member.Key) }) {
 			extras = append(extras, member.Key)
 		}
 	}
@@ -123,7 +97,7 @@ func (v *violation) showsNames() bool {
 
 // shownKeyword returns the keyword as Python names it. In Draft 4 an exclusive bound is a flag of the bound.
 func (v *violation) shownKeyword() string {
-	if v.node.draft() == draft.V4 {
+	if v.node.draft() == draft4 {
 		switch v.keyword {
 		case "exclusiveMinimum":
 			return "minimum"

@@ -4,24 +4,24 @@
 //
 // A schema passes through these steps:
 //
-//	text → value (values)
-//	     → draft (draft)         by $schema; Draft 4 without one
+//	text → value (values.go)
+//	     → draft (draft.go)      by $schema; Draft 4 without one
 //	     → metaschema (meta.go)  is it a valid schema of that draft?
-//	     → graph (graph.go)      its schemas, their names (identify.go) and references (refs.go), sorted by
-//	       the values they apply to (rules.go), with the keywords that need no other schema (assertions, pattern)
+//	     → graph (graph.go)      its schemas, their names (identify.go) and references (refs.go), sorted by the values
+//	       they apply to (rules.go), with the keywords that need no other schema (assertions.go, pattern.go)
 //	     → extension.go          keywords of extensions
 //	     → loops (loops.go)      does it lead back to itself at the same place of the data?
 //
-// A check of data evaluates the schema (check.go, applying.go, unevaluated.go), keeps the first violations
-// (violation.go), and describes them (describe.go, causes.go, wording).
+// A check of data evaluates the schema (check.go, applying.go, assert.go, unevaluated.go), keeps the first violations
+// (violation.go), and describes them (describe.go, wording.go, causes.go).
 //
 // Invariants:
 //
 //   - Nothing is ever opened: a schema may refer to itself, to other DataSchemas by their names (Options.Others), and
 //     to the metaschemas, which are embedded.
 //   - A reference without a target among these is a finding only of checks that reach it.
-//   - The work of compiling and checking is counted while it is done (prices.go), and ends as soon as the request's
-//     budget is exceeded (work.go). Loops and deep nesting, which would crash the process, are refused beforehand.
+//   - The work of compiling and checking is counted while it is done (work.go), and ends as soon as the request's
+//     budget is exceeded. Loops and deep nesting, which would crash the process, are refused beforehand.
 //   - The same schema and data give the same findings in the same order.
 //   - In Draft 4, 1.0 is not an integer; true is not a number in any draft. Formats are annotations, unless a schema of
 //     2020-12 requires the vocabulary format-assertion, or Options.AssertFormats is set.

@@ -5,11 +5,9 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/document"
-	"purser/internal/validations/jsonschema/values"
-	"purser/internal/validations/jsonschema/work"
 )
 
-// Extension adds keywords to all drafts.
+// Extension adds keywords to the schemas of all drafts. They constrain objects and ignore other values.
 type Extension interface {
 	// Keywords returns the names of the added keywords.
 	Keywords() []string
@@ -44,11 +42,10 @@ func (e *evaluation) extended() {
 		return
 	}
 	for _, keyword := range e.node.added {
-		violations, err := keyword.Check(e.Meter, m, e.schema.versions)
-		e.Must(err)
+		violations, err := keyword.Check(e.meter, m, e.schema.versions)
+		e.must(err)
 		for i := range violations {
-			e.ok = false
-			e.add(violation{node: e.node, value: m, added: &violations[i], count: violations[i].More})
+			e.failAs(violation{added: &violations[i], count: violations[i].More})
 		}
 	}
 }
@@ -62,7 +59,7 @@ func (g *graph) extend() {
 			continue
 		}
 		for _, n := range g.nodes {
-			if n.members == nil || n.ref != nil && n.draft().HidesSiblings() {
+			if n.members == nil || n.ref != nil && n.draft().hidesSiblings() {
 				continue
 			}
 			keyword, err := extension.Compile(n.members)
@@ -80,11 +77,11 @@ func (g *graph) extend() {
 
 // weigh counts the cost of reading the values of keywords anywhere in a schema. within is set below one of them.
 func (g *graph) weigh(v any, keywords []string, within bool) {
-	g.Spend(work.Lookup)
+	g.spend(lookupSteps)
 	switch v := v.(type) {
 	case string:
 		if within {
-			g.Spend(work.DescribeByte * len(v))
+			g.spend(describeByte * len(v))
 		}
 	case []any:
 		for _, item := range v {
@@ -94,7 +91,7 @@ func (g *graph) weigh(v any, keywords []string, within bool) {
 		for _, member := range v {
 			isOne := slices.Contains(keywords, member.Key)
 			if isOne {
-				g.Spend(values.Size(member.Value) * extendSteps)
+				g.spend(sizeOf(member.Value) * extendSteps)
 			}
 			g.weigh(member.Value, keywords, within || isOne)
 		}

@@ -6,8 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-
-	"purser/internal/validations/jsonschema/wording"
 )
 
 // FuzzCheck searches for inputs that make Compile or Check panic, return an unexpected error or different findings when
@@ -50,7 +48,7 @@ func wellFormed(t *testing.T, findings []Finding) {
 		t.Errorf("%d findings", len(findings))
 	}
 	for _, f := range findings {
-		if f.Message == "" || len(f.Message) > wording.MaxMessage || !utf8.ValidString(f.Message) || f.Instance == nil || f.SchemaPath == "" {
+		if f.Message == "" || len(f.Message) > maxMessage || !utf8.ValidString(f.Message) || f.Instance == nil || f.SchemaPath == "" {
 			t.Errorf("a finding is malformed: %+v", f)
 		}
 	}

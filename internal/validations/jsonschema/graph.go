@@ -5,11 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"purser/internal/validations/jsonschema/assertions"
-	"purser/internal/validations/jsonschema/draft"
-	"purser/internal/validations/jsonschema/pattern"
-	"purser/internal/validations/jsonschema/wording"
-	"purser/internal/validations/jsonschema/work"
+	"purser/internal/regex"
 )
 
 // node is one schema: a value where its draft expects a schema, or the target of a reference.
@@ -19,7 +15,7 @@ type node struct {
 
 	members  mapping // nil for a boolean
 	resource *resource
-	types    assertions.Types
+	types    types
 	isFalse  bool
 }
 
@@ -27,7 +23,7 @@ type node struct {
 type rules struct {
 	ref     *reference // $ref
 	dynamic *reference // $dynamicRef or $recursiveRef
-	asserts *assertions.Set
+	asserts *assertions
 	objects *objectRules
 	arrays  *arrayRules
 	inPlace *combinators
@@ -49,7 +45,7 @@ type building struct {
 type edge struct {
 	keyword string
 	name    string // of the property, or the index; empty if the keyword contains one schema
-	pattern *pattern.Pattern
+	pattern *regex.Expression
 	to      *node
 	inPlace bool // the schema is applied to the same value
 }
@@ -57,7 +53,7 @@ type edge struct {
 // resource is a document, or a part of one with its own URI.
 type resource struct {
 	uri    string
-	draft  *draft.Draft
+	draft  *draft
 	root   *node
 	source *source
 
@@ -81,7 +77,7 @@ type place struct {
 
 // graph is the set of schemas that checks can reach.
 type graph struct {
-	work.Counter
+	counter
 
 	options    Options
 	sources    map[string]*source
@@ -108,9 +104,9 @@ const formatAssertion = "https://json-schema.org/draft/2020-12/vocab/format-asse
 
 // newGraph returns the graph of a document that is valid for its draft's metaschema. Its findings are the reasons why
 // it cannot be used.
-func newGraph(w work.Counter, s *source, d *draft.Draft, options Options) *graph {
+func newGraph(w counter, s *source, d *draft, options Options) *graph {
 	g := &graph{
-		Counter: w, options: options,
+		counter: w, options: options,
 		sources: make(map[string]*source), resources: make(map[string]*resource), byPlace: make(map[place]*node),
 	}
 	g.own = s
@@ -123,7 +119,7 @@ func newGraph(w work.Counter, s *source, d *draft.Draft, options Options) *graph
 }
 
 // add adds the schemas of a document.
-func (g *graph) add(s *source, d *draft.Draft) *node {
+func (g *graph) add(s *source, d *draft) *node {
 	g.sources[s.uri] = s
 	r := &resource{uri: s.uri, draft: d, source: s}
 	g.resources[s.uri] = r
@@ -146,26 +142,26 @@ func (g *graph) refuse(n *node, keyword, message string, more ...string) {
 
 // node adds the schema at a path from its parent.
 func (g *graph) node(raw any, parent *node, r *resource, steps ...string) *node {
-	g.Spend(nodeSteps)
+	g.spend(nodeSteps)
 	n := &node{rules: new(rules), building: &building{parent: parent, steps: steps}, isFalse: raw == false, resource: r}
 	n.members, _ = raw.(mapping)
 	at := place{r.source, pointer(n.place())}
 	if known, ok := g.byPlace[at]; ok {
 		return known
 	}
-	g.Spend(len(at.pointer) * work.DescribeByte)
+	g.spend(len(at.pointer) * describeByte)
 	g.byPlace[at] = n
 	g.nodes = append(g.nodes, n)
 	g.identify(n)
-	if g.refer(n) && n.draft().HidesSiblings() {
+	if g.refer(n) && n.draft().hidesSiblings() {
 		// Schemas in them may have names; in Draft 4 they are not read.
-		if n.draft() != draft.V4 || g.options.outline {
-			g.apply(n, "definitions", n.draft().Applicators["definitions"], n.members.At("definitions"))
+		if n.draft() != draft4 || g.options.outline {
+			g.apply(n, "definitions", n.draft().applicators["definitions"], n.members.At("definitions"))
 		}
 		return n
 	}
 	for _, member := range n.members {
-		if a, ok := n.draft().Applicators[member.Key]; ok {
+		if a, ok := n.draft().applicators[member.Key]; ok {
 			g.apply(n, member.Key, a, member.Value)
 		}
 	}
@@ -176,7 +172,7 @@ func (g *graph) node(raw any, parent *node, r *resource, steps ...string) *node 
 	return n
 }
 
-func (n *node) draft() *draft.Draft { return n.resource.draft }
+func (n *node) draft() *draft { return n.resource.draft }
 
 // forget drops data that checks do not need.
 func (g *graph) forget() {
@@ -201,48 +197,48 @@ func (n *node) isSchema(v any) bool {
 	case mapping:
 		return true
 	case bool:
-		return n.draft().HasBooleans()
+		return n.draft().hasBooleans()
 	}
 	return false
 }
 
 // apply adds the schemas that a keyword contains.
-func (g *graph) apply(n *node, keyword string, a draft.Applicator, held any) {
+func (g *graph) apply(n *node, keyword string, a applicator, held any) {
 	members, isMapping := held.(mapping)
 	items, isList := held.([]any)
 	_, isBool := held.(bool)
 	switch {
-	case a.Shape&draft.ByName != 0 && isMapping:
+	case a.shape&byName != 0 && isMapping:
 		g.applyNamed(n, keyword, a, members)
-	case a.Shape&draft.Many != 0 && isList:
+	case a.shape&many != 0 && isList:
 		for i, item := range items {
 			if n.isSchema(item) {
 				name := strconv.Itoa(i)
-				g.lead(n, edge{keyword: keyword, name: name, inPlace: a.InPlace}, item)
+				g.addEdge(n, edge{keyword: keyword, name: name, inPlace: a.inPlace}, item)
 			}
 		}
-	case a.Shape&draft.One != 0 && n.isSchema(held) && (!isBool || a.Shape&draft.NoBooleans == 0):
-		g.lead(n, edge{keyword: keyword, inPlace: a.InPlace}, held)
+	case a.shape&one != 0 && n.isSchema(held) && (!isBool || a.shape&noBooleans == 0):
+		g.addEdge(n, edge{keyword: keyword, inPlace: a.inPlace}, held)
 	}
 }
 
-func (g *graph) applyNamed(n *node, keyword string, a draft.Applicator, held mapping) {
+func (g *graph) applyNamed(n *node, keyword string, a applicator, held mapping) {
 	for _, member := range held {
 		if !n.isSchema(member.Value) {
 			continue
 		}
-		e := edge{keyword: keyword, name: member.Key, inPlace: a.InPlace}
+		e := edge{keyword: keyword, name: member.Key, inPlace: a.inPlace}
 		if keyword == "patternProperties" {
 			if e.pattern = g.pattern(n, member.Key, keyword, member.Key); e.pattern == nil {
 				continue
 			}
 		}
-		g.lead(n, e, member.Value, member.Key)
+		g.addEdge(n, e, member.Value, member.Key)
 	}
 }
 
-// lead adds an edge to a schema that a keyword contains.
-func (g *graph) lead(n *node, e edge, schema any, name ...string) {
+// addEdge adds an edge to a schema that a keyword contains.
+func (g *graph) addEdge(n *node, e edge, schema any, name ...string) {
 	steps := []string{e.keyword}
 	if e.name != "" || len(name) > 0 {
 		steps = append(steps, e.name)
@@ -273,34 +269,34 @@ func pointer(steps []string) string {
 
 // assert reads the assertions of a schema.
 func (g *graph) assert(n *node) {
-	var p *pattern.Pattern
+	var p *regex.Expression
 	if written, ok := n.members.At("pattern").(string); ok {
 		p = g.pattern(n, written, "pattern")
 	}
-	n.types, n.asserts = assertions.Read(g.Counter, n.members, n.draft(), p, g.assertsFormats(n.draft()))
+	n.types, n.asserts = readAssertions(g.counter, n.members, n.draft(), p, g.assertsFormats(n.draft()))
 }
 
 // assertsFormats reports whether format is an assertion.
-func (g *graph) assertsFormats(d *draft.Draft) bool {
-	return d != draft.V4 && (g.options.AssertFormats || d == draft.V2020 && g.formats)
+func (g *graph) assertsFormats(d *draft) bool {
+	return d != draft4 && (g.options.AssertFormats || d == draft2020 && g.formats)
 }
 
 // pattern compiles a pattern. If it is invalid, it refuses the schema and returns nil.
-func (g *graph) pattern(n *node, written, keyword string, more ...string) *pattern.Pattern {
+func (g *graph) pattern(n *node, written, keyword string, more ...string) *regex.Expression {
 	if g.options.outline {
-		return new(pattern.Pattern)
+		return new(regex.Expression)
 	}
-	if g.programs > pattern.MaxSize {
+	if g.programs > maxPatterns {
 		return nil
 	}
-	p, err := pattern.Compile(g.Counter, written, n.draft())
+	p, err := compilePattern(g.counter, written, n.draft())
 	if err != nil {
-		said := new(wording.Message).Quote(written).Add(" cannot be used as a pattern: ", err.Error())
+		said := new(message).quote(written).add(" cannot be used as a pattern: ", err.Error())
 		g.refuse(n, keyword, said.String(), more...)
 		return nil
 	}
 	g.patternBytes += p.Bytes
-	if g.programs += p.Size; g.programs > pattern.MaxSize {
+	if g.programs += p.Size; g.programs > maxPatterns {
 		g.refuse(n, keyword, "the schema's patterns are too large together", more...)
 		return nil
 	}

@@ -2,23 +2,19 @@ package jsonschema
 
 import (
 	"strings"
-
-	"purser/internal/validations/jsonschema/draft"
-	"purser/internal/validations/jsonschema/values"
-	"purser/internal/validations/jsonschema/wording"
 )
 
 // identify reads the identifiers of a schema: its URI, its draft and its anchors.
 func (g *graph) identify(n *node) {
 	_, refers := n.members.At("$ref").(string)
 	d := n.draft()
-	id, _ := n.members.At(d.ID).(string)
-	if refers && d.HidesSiblings() {
+	id, _ := n.members.At(d.id).(string)
+	if refers && d.hidesSiblings() {
 		id = ""
 	}
 	isRoot := n.parent == nil && len(n.steps) == 0
 	if dialect, ok := n.members.At("$schema").(string); ok && (isRoot || id != "") {
-		if d = draft.Of(dialect); d == nil {
+		if d = draftNamed(dialect); d == nil {
 			g.refuse(n, "$schema", unknownDraft(dialect))
 			d = n.draft()
 		}
@@ -45,7 +41,7 @@ func (g *graph) name(n *node, id string) (uri, anchor string) {
 		return "", ""
 	}
 	uri, anchor = join(n.resource.uri, id)
-	if n.draft().AtLeast(draft.V2019) {
+	if n.draft().atLeast(draft2019) {
 		anchor = ""
 	}
 	return uri, anchor
@@ -66,13 +62,13 @@ func (g *graph) anchor(n *node, legacy string) {
 		}
 	}
 	note(legacy)
-	if r.draft.AtLeast(draft.V2019) {
-		note(values.Text(n.members.At("$anchor")))
+	if r.draft.atLeast(draft2019) {
+		note(Text(n.members.At("$anchor")))
 	}
-	if r.draft == draft.V2019 && r.root == n {
+	if r.draft == draft2019 && r.root == n {
 		r.recursive, _ = n.members.At("$recursiveAnchor").(bool)
 	}
-	if name := values.Text(n.members.At("$dynamicAnchor")); r.draft == draft.V2020 && name != "" {
+	if name := Text(n.members.At("$dynamicAnchor")); r.draft == draft2020 && name != "" {
 		note(name)
 		if r.dynamic == nil {
 			r.dynamic = make(map[string]*node)
@@ -84,10 +80,10 @@ func (g *graph) anchor(n *node, legacy string) {
 }
 
 func unknownDraft(uri string) string {
-	known := make([]string, len(draft.All))
-	for i, d := range draft.All {
-		known[i] = d.URI
+	known := make([]string, len(drafts))
+	for i, d := range drafts {
+		known[i] = d.uri
 	}
-	return new(wording.Message).Quote(uri).Add(" is not a known version of JSON Schema: use one of ",
+	return new(message).quote(uri).add(" is not a known version of JSON Schema: use one of ",
 		strings.Join(known, ", "), "; or leave $schema out, which means Draft 4").String()
 }

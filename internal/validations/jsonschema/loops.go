@@ -3,8 +3,6 @@ package jsonschema
 import (
 	"fmt"
 	"slices"
-
-	"purser/internal/validations/jsonschema/wording"
 )
 
 // searchState is the state of a schema in the search for loops.
@@ -54,7 +52,7 @@ func (g *graph) search(n *node) {
 }
 
 // eachInPlace calls f for every schema that n applies to its own value. A dynamic reference may have another target in
-// a check, which run.enter takes into account.
+// a check, for which run.eval counts the levels.
 func (n *node) eachInPlace(f func(to *node, combinator bool)) {
 	for _, r := range [...]*reference{n.ref, n.dynamic} {
 		if r != nil && r.to != nil && r.anchor == "" {
@@ -75,8 +73,8 @@ func (g *graph) refuseLoop(n *node) {
 		g.refuse(n, "$ref", "the schema is a loop: it leads back to itself at the same place of the data")
 		return
 	}
-	m := new(wording.Message).Add("$ref ").Quote(n.ref.written).
-		Add(" is a loop: it leads back to itself at the same place of the data")
+	m := new(message).add("$ref ").quote(n.ref.written).
+		add(" is a loop: it leads back to itself at the same place of the data")
 	g.refuse(n, "$ref", m.String())
 }
 

@@ -6,10 +6,6 @@ import (
 	"io/fs"
 	"slices"
 	"sync"
-
-	"purser/internal/validations/jsonschema/draft"
-	"purser/internal/validations/jsonschema/values"
-	"purser/internal/validations/jsonschema/work"
 )
 
 // The metaschemas as published by json-schema.org, except for Draft 4, which is python-jsonschema's: there, an enum may
@@ -29,13 +25,13 @@ var metaSources = sync.OnceValue(func() map[string]*source {
 		if err != nil {
 			return err //nolint:wrapcheck // it leads to a panic
 		}
-		root, err := values.Parse(work.Counter{}, written, maxNodes)
+		root, err := parse(counter{}, written, maxNodes)
 		if err != nil {
 			return err
 		}
 		m, _ := root.(mapping)
-		uri, _ := join("", cmp.Or(values.Text(m.At("$id")), values.Text(m.At("id"))))
-		sources[draft.Bare(uri)] = &source{uri: uri, root: root}
+		uri, _ := join("", cmp.Or(Text(m.At("$id")), Text(m.At("id"))))
+		sources[bareURI(uri)] = &source{uri: uri, root: root}
 		return nil
 	})
 	if err != nil {
@@ -45,14 +41,14 @@ var metaSources = sync.OnceValue(func() map[string]*source {
 })
 
 // metaSource returns the embedded document with a URI, nil if there is none.
-func metaSource(uri string) *source { return metaSources()[draft.Bare(uri)] }
+func metaSource(uri string) *source { return metaSources()[bareURI(uri)] }
 
 // metaschema returns the metaschema of a draft. It is a Schema like any other, so its findings have the usual messages.
-func metaschema(d *draft.Draft) *Schema {
+func metaschema(d *draft) *Schema {
 	m := metaschemas[d]
 	m.once.Do(func() {
 		var err error
-		if m.schema, err = compile(work.Counter{}, metaSource(d.URI), d, Options{}); err != nil {
+		if m.schema, err = compile(counter{}, metaSource(d.uri), d, Options{}); err != nil {
 			panic("jsonschema: an embedded metaschema: " + err.Error())
 		}
 	})
@@ -60,14 +56,14 @@ func metaschema(d *draft.Draft) *Schema {
 }
 
 // metaschemas are compiled on first use.
-var metaschemas = map[*draft.Draft]*struct {
+var metaschemas = map[*draft]*struct {
 	once   sync.Once
 	schema *Schema
-}{draft.V4: {}, draft.V6: {}, draft.V7: {}, draft.V2019: {}, draft.V2020: {}}
+}{draft4: {}, draft6: {}, draft7: {}, draft2019: {}, draft2020: {}}
 
 // checkSchema returns the violations of a metaschema by a value; at is the path of the value in its document. A
 // metaschema itself is not checked.
-func (s *Schema) checkSchema(w work.Counter, raw any, at []string) []Finding {
+func (s *Schema) checkSchema(w counter, raw any, at []string) []Finding {
 	if s == nil {
 		return nil
 	}

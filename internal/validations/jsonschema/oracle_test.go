@@ -10,14 +10,12 @@ import (
 
 	santhosh "github.com/santhosh-tekuri/jsonschema/v5"
 	"pgregory.net/rapid"
-
-	"purser/internal/validations/jsonschema/draft"
 )
 
 // schemaDrawer draws small schemas that are likely to conflict with small data.
 type schemaDrawer struct {
 	t *rapid.T
-	d *draft.Draft
+	d *draft
 }
 
 func (s schemaDrawer) pick(from ...string) string {
@@ -28,7 +26,7 @@ func (s schemaDrawer) number() int { return rapid.IntRange(0, 3).Draw(s.t, "numb
 
 // schema draws a schema with at most depth levels below it.
 func (s schemaDrawer) schema(depth int) any {
-	if s.d.HasBooleans() && s.number() == 0 && rapid.Bool().Draw(s.t, "plain") {
+	if s.d.hasBooleans() && s.number() == 0 && rapid.Bool().Draw(s.t, "plain") {
 		return rapid.Bool().Draw(s.t, "boolean")
 	}
 	m := members{}
@@ -60,12 +58,12 @@ func (s schemaDrawer) keyword(m members, depth int) {
 		"type", "enum", "minimum", "maximum", "multipleOf", "minLength", "maxLength", "pattern", "minItems", "maxItems",
 		"uniqueItems", "required", "minProperties", "maxProperties", "$ref", "exclusive",
 	}
-	if s.d.AtLeast(draft.V6) {
+	if s.d.atLeast(draft6) {
 		assertions = append(assertions, "const")
 	}
 	keywords := assertions
 	if depth > 0 {
-		for keyword := range s.d.Applicators {
+		for keyword := range s.d.applicators {
 			if keyword != "definitions" && keyword != "$defs" {
 				keywords = append(keywords, keyword)
 			}
@@ -83,7 +81,7 @@ func (s schemaDrawer) keyword(m members, depth int) {
 	case "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties":
 		m[k] = s.number()
 	case "exclusive":
-		if s.d == draft.V4 {
+		if s.d == draft4 {
 			m["minimum"], m["exclusiveMinimum"] = s.number(), true
 		} else {
 			m["exclusiveMinimum"] = s.number()
@@ -101,7 +99,7 @@ func (s schemaDrawer) keyword(m members, depth int) {
 	default:
 		s.applicator(m, k, depth)
 	}
-	if s.d.AtLeast(draft.V2019) && m["contains"] != nil && s.number() == 0 {
+	if s.d.atLeast(draft2019) && m["contains"] != nil && s.number() == 0 {
 		m["minContains"], m["maxContains"] = s.number(), 2
 	}
 }
@@ -114,16 +112,16 @@ func (s schemaDrawer) applicator(m members, k string, depth int) {
 	case (k == "then" || k == "else") && m["if"] == nil:
 		m["if"] = s.schema(depth - 1)
 	}
-	switch shape := s.d.Applicators[k].Shape; {
+	switch shape := s.d.applicators[k].shape; {
 	case k == "dependencies" && rapid.Bool().Draw(s.t, "of keys"):
 		m[k] = members{"a": []any{"b"}}
 	case k == "patternProperties":
 		m[k] = s.named(depth, "^a", "b")
-	case shape&draft.ByName != 0:
+	case shape&byName != 0:
 		m[k] = s.named(depth, "a", "b", "c")
-	case shape&draft.Many != 0 && (shape&draft.One == 0 || rapid.Bool().Draw(s.t, "a list")):
+	case shape&many != 0 && (shape&one == 0 || rapid.Bool().Draw(s.t, "a list")):
 		m[k] = s.list(depth)
-	case shape&draft.NoBooleans != 0 && rapid.Bool().Draw(s.t, "a boolean"):
+	case shape&noBooleans != 0 && rapid.Bool().Draw(s.t, "a boolean"):
 		m[k] = rapid.Bool().Draw(s.t, "boolean")
 	default:
 		m[k] = s.schema(depth - 1)
@@ -161,11 +159,11 @@ func (s schemaDrawer) value(depth int) any {
 }
 
 // library returns the library's verdict; ok is false if it refuses the schema.
-func library(d *draft.Draft, schema, data []byte) (valid, ok bool) {
+func library(d *draft, schema, data []byte) (valid, ok bool) {
 	c := santhosh.NewCompiler()
-	c.Draft = map[*draft.Draft]*santhosh.Draft{
-		draft.V4: santhosh.Draft4, draft.V6: santhosh.Draft6, draft.V7: santhosh.Draft7,
-		draft.V2019: santhosh.Draft2019, draft.V2020: santhosh.Draft2020,
+	c.Draft = map[*draft]*santhosh.Draft{
+		draft4: santhosh.Draft4, draft6: santhosh.Draft6, draft7: santhosh.Draft7,
+		draft2019: santhosh.Draft2019, draft2020: santhosh.Draft2020,
 	}[d]
 	if err := c.AddResource("test:///schema", strings.NewReader(string(schema))); err != nil {
 		return false, false
@@ -203,13 +201,13 @@ func backwards(t *rapid.T, v any) []byte {
 // verdicts draws a schema and data in a draft and compares our verdict with the library's, whatever the order of the
 // keywords.
 func verdicts(t *rapid.T) {
-	d := rapid.SampledFrom(draft.All).Draw(t, "draft")
+	d := rapid.SampledFrom(drafts).Draw(t, "draft")
 	s := schemaDrawer{t, d}
 	m := members{"definitions": members{"x": s.schema(1), "y": s.schema(0)}}
 	for range rapid.IntRange(1, 4).Draw(t, "keywords") {
 		s.keyword(m, 3)
 	}
-	m["$schema"] = d.URI
+	m["$schema"] = d.uri
 	schema := marshal(t, m)
 	var compiled []*Schema
 	for _, text := range [][]byte{schema, backwards(t, m)} {
@@ -227,7 +225,7 @@ func verdicts(t *rapid.T) {
 		}
 		for i, order := range []string{"sorted", "backwards"} {
 			if found := check(t, compiled[i], data); (found == nil) != valid {
-				t.Fatalf("%s, %s\n%s with %s: the library says %v, we %v", d.URI, order, schema, data, valid, lines(found))
+				t.Fatalf("%s, %s\n%s with %s: the library says %v, we %v", d.uri, order, schema, data, valid, lines(found))
 			}
 		}
 	}

@@ -3,17 +3,13 @@ package jsonschema
 import (
 	"purser/internal/budget"
 	"purser/internal/document"
-	"purser/internal/validations/jsonschema/assertions"
-	"purser/internal/validations/jsonschema/draft"
-	"purser/internal/validations/jsonschema/values"
-	"purser/internal/validations/jsonschema/work"
 )
 
 // Outline describes how checks read the schemas of a document, for programs that document it. The document can be any
 // mapping, even one that cannot be used for checks.
 type Outline struct {
 	graph *graph
-	draft *draft.Draft
+	draft *draft
 	nodes map[*document.Member]*node // by the schema's first member
 	// IsUnknown means that $schema is an unknown draft. The document is then read as Draft 4.
 	IsUnknown bool
@@ -42,15 +38,15 @@ const (
 // NewOutline reads the schemas of a document and counts the work. The only option that it uses is AssertFormats. The
 // only errors are those of meter, returned unwrapped.
 func NewOutline(meter *budget.Meter, schema document.Mapping, options Options) (o *Outline, err error) {
-	defer work.Stopped(&err)
-	w := work.Counter{Meter: meter}
+	defer catchStop(&err)
+	w := counter{meter: meter}
 	o = &Outline{draft: dialectOf(schema), nodes: make(map[*document.Member]*node)}
 	if o.draft == nil {
-		o.draft, o.IsUnknown = draft.V4, true
+		o.draft, o.IsUnknown = draft4, true
 	}
 	options = Options{AssertFormats: options.AssertFormats, outline: true}
-	if values.IsTooDeep(w, schema, 0) || values.Size(schema) > maxNodes {
-		o.graph = &graph{Counter: w, options: options}
+	if isTooDeep(w, schema, 0) || sizeOf(schema) > maxNodes {
+		o.graph = &graph{counter: w, options: options}
 		return o, nil
 	}
 	o.graph = newGraph(w, &source{uri: base, root: schema}, o.draft, options)
@@ -67,7 +63,7 @@ func NewOutline(meter *budget.Meter, schema document.Mapping, options Options) (
 }
 
 // draftOf returns the draft of a schema of the document.
-func (o *Outline) draftOf(schema document.Mapping) *draft.Draft {
+func (o *Outline) draftOf(schema document.Mapping) *draft {
 	if n := o.node(schema); n != nil {
 		return n.draft()
 	}
@@ -83,7 +79,7 @@ func (o *Outline) node(schema document.Mapping) *node {
 
 // IsDraft4 reports whether a schema of the document belongs to Draft 4, in which booleans are not schemas, and
 // exclusiveMinimum and exclusiveMaximum are flags.
-func (o *Outline) IsDraft4(schema document.Mapping) bool { return o.draftOf(schema) == draft.V4 }
+func (o *Outline) IsDraft4(schema document.Mapping) bool { return o.draftOf(schema) == draft4 }
 
 // Keywords returns the members of a schema without keywords that only other drafts have, and without those that a $ref
 // hides. It keeps members that no draft knows.
@@ -92,9 +88,9 @@ func (o *Outline) Keywords(schema document.Mapping) document.Mapping {
 	for i, member := range schema {
 		switch {
 		case member.Key == "$ref" && member.Value == nil:
-		case member.Key == "$ref" && d.HidesSiblings():
+		case member.Key == "$ref" && d.hidesSiblings():
 			return schema[i : i+1]
-		case d.Reads(member.Key):
+		case d.reads(member.Key):
 			kept = append(kept, member)
 		}
 	}
@@ -103,7 +99,7 @@ func (o *Outline) Keywords(schema document.Mapping) document.Mapping {
 
 // Asserts reports whether checks with a schema of the document assert a format.
 func (o *Outline) Asserts(schema document.Mapping, format string) bool {
-	return o.graph.assertsFormats(o.draftOf(schema)) && assertions.IsFormat(format)
+	return o.graph.assertsFormats(o.draftOf(schema)) && isFormat(format)
 }
 
 // Target returns the target of a keyword of a schema: $ref, $dynamicRef or $recursiveRef. The latter two may have other
@@ -129,6 +125,6 @@ func (o *Outline) Target(schema document.Mapping, keyword string) Target {
 		return Target{Where: Nowhere}
 	}
 	path := r.to.place()
-	found, _ := values.At(o.graph.own.root, path)
+	found, _ := valueAt(o.graph.own.root, path)
 	return Target{Here, path, found}
 }

@@ -8,10 +8,6 @@ import (
 	"strings"
 
 	"purser/internal/document"
-	"purser/internal/validations/jsonschema/draft"
-	"purser/internal/validations/jsonschema/values"
-	"purser/internal/validations/jsonschema/wording"
-	"purser/internal/validations/jsonschema/work"
 )
 
 // reference is a $ref, $dynamicRef or $recursiveRef.
@@ -28,9 +24,9 @@ type reference struct {
 // refer reads the references of a schema and reports whether it has a $ref. As in Python, null is not a reference.
 func (g *graph) refer(n *node) bool {
 	switch n.draft() {
-	case draft.V2019:
+	case draft2019:
 		n.dynamic = newReference("$recursiveRef", n.members)
-	case draft.V2020:
+	case draft2020:
 		n.dynamic = newReference("$dynamicRef", n.members)
 	}
 	v, ok := n.members.Lookup("$ref")
@@ -38,7 +34,7 @@ func (g *graph) refer(n *node) bool {
 		return false
 	}
 	if n.ref = newReference("$ref", n.members); n.ref == nil {
-		g.refuse(n, "$ref", new(wording.Message).Repr(v).Add(" is not of type 'string'").String())
+		g.refuse(n, "$ref", new(message).repr(v).add(" is not of type 'string'").String())
 	}
 	return true
 }
@@ -61,23 +57,21 @@ func (g *graph) resolve() {
 		}
 		if n.dynamic != nil {
 			g.target(n, n.dynamic)
-			n.dynamic.bookend()
+			n.dynamic.setDynamicAnchor()
 		}
 	}
 }
 
-// bookend sets the anchor of a dynamic reference. Without a dynamic anchor at its target, the reference is like a $ref.
-func (r *reference) bookend() {
-	switch {
-	case r.to == nil:
-	case r.keyword == "$dynamicRef" && r.to.resource.dynamic[r.fragment] == r.to:
+// setDynamicAnchor sets the anchor of a $dynamicRef. Without a dynamic anchor at its target, the reference is like a $ref.
+func (r *reference) setDynamicAnchor() {
+	if r.to != nil && r.keyword == "$dynamicRef" && r.to.resource.dynamic[r.fragment] == r.to {
 		r.anchor = r.fragment
 	}
 }
 
 // target determines the target of a reference.
 func (g *graph) target(n *node, r *reference) {
-	g.Spend(targetSteps + work.Lookup*strings.Count(r.written, "/") + len(r.written)*work.DescribeByte)
+	g.spend(targetSteps + lookupSteps*strings.Count(r.written, "/") + len(r.written)*describeByte)
 	uri, fragment := join(n.resource.uri, r.written)
 	r.fragment = strings.TrimLeft(fragment, "/")
 	name, _, _ := strings.Cut(r.written, "#")
@@ -97,15 +91,15 @@ func (g *graph) target(n *node, r *reference) {
 
 // unresolved returns the message about a reference without a target.
 func (r *reference) unresolved() string {
-	m := new(wording.Message)
+	m := new(message)
 	switch {
 	case r.other != "":
-		m.Add("the DataSchema ", r.other, " is not registered, or cannot be used")
+		m.add("the DataSchema ", r.other, " is not registered, or cannot be used")
 	case r.outside:
-		m.Quote(r.written).Add(" points outside the schema: a DataSchema may only refer to itself, with a ", r.keyword,
+		m.quote(r.written).add(" points outside the schema: a DataSchema may only refer to itself, with a ", r.keyword,
 			" that starts with #, or to another one by its name, as in acme/Address/v1#/definitions/street")
 	default:
-		m.Add("Unresolvable JSON pointer: ").Quote(r.fragment)
+		m.add("Unresolvable JSON pointer: ").quote(r.fragment)
 	}
 	return m.String()
 }
@@ -162,9 +156,9 @@ func (g *graph) resource(uri, name string) *resource {
 	if s == nil {
 		return nil
 	}
-	d := draft.Of(s.uri)
+	d := draftNamed(s.uri)
 	if d == nil {
-		d = draft.Of(values.Text(s.root.(mapping).At("$schema"))) //nolint:forcetypeassert // an embedded document
+		d = draftNamed(Text(s.root.(mapping).At("$schema"))) //nolint:forcetypeassert // an embedded document
 	}
 	g.add(s, d)
 	g.resources[uri] = g.resources[s.uri]
@@ -176,15 +170,15 @@ func (g *graph) read(uri string, written []byte) *resource {
 	if r, ok := g.resources[uri]; ok {
 		return r
 	}
-	g.Spend(sourceSteps)
+	g.spend(sourceSteps)
 	g.resources[uri] = nil
 	g.otherBytes += len(written)
-	root, err := values.Parse(g.Counter, written, maxNodes)
+	root, err := parse(g.counter, written, maxNodes)
 	if err != nil {
 		return nil
 	}
 	d := dialectOf(root)
-	if d == nil || len(metaschema(d).checkSchema(g.Counter, root, nil)) > 0 {
+	if d == nil || len(metaschema(d).checkSchema(g.counter, root, nil)) > 0 {
 		return nil
 	}
 	g.add(&source{uri: uri, root: root, meta: metaschema(d)}, d)
@@ -207,11 +201,11 @@ func (g *graph) within(r *resource, fragment string) *node {
 	if n, ok := g.byPlace[place{r.source, pointer(steps)}]; ok {
 		return n
 	}
-	found, ok := values.At(r.source.root, steps)
+	found, ok := valueAt(r.source.root, steps)
 	if !ok {
 		return nil
 	}
-	if wrong := r.source.meta.checkSchema(g.Counter, found, steps); len(wrong) > 0 {
+	if wrong := r.source.meta.checkSchema(g.counter, found, steps); len(wrong) > 0 {
 		if r.source == g.own {
 			g.findings = append(g.findings, wrong...)
 		}

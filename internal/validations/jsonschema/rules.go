@@ -3,9 +3,7 @@ package jsonschema
 import (
 	"math"
 
-	"purser/internal/validations/jsonschema/assertions"
-	"purser/internal/validations/jsonschema/draft"
-	"purser/internal/validations/jsonschema/pattern"
+	"purser/internal/regex"
 )
 
 // objectRules are the keywords that apply schemas to the members of an object.
@@ -88,14 +86,14 @@ func (n *node) close() {
 		a.closed, a.afterPrefix = true, nil
 	}
 	a.isComplete = a.isComplete || a.afterPrefixKeyword != ""
-	a.marksContained = n.draft().AtLeast(draft.V2020)
+	a.marksContained = n.draft().atLeast(draft2020)
 	a.least = 1
-	if n.draft().AtLeast(draft.V2019) {
+	if n.draft().atLeast(draft2019) {
 		if held, ok := n.members.Lookup("minContains"); ok {
-			a.least, a.hasLeast = assertions.CountOf(held), true
+			a.least, a.hasLeast = countOf(held), true
 		}
 		if held, ok := n.members.Lookup("maxContains"); ok {
-			a.most = assertions.CountOf(held)
+			a.most = countOf(held)
 		}
 	}
 }
@@ -157,7 +155,7 @@ func (n *node) tracks() bool {
 }
 
 // accepts returns the types that the root of the schema allows.
-func (n *node) accepts() assertions.Types {
+func (n *node) accepts() types {
 	for range maxSteps {
 		if n.types != 0 || n.ref == nil || n.ref.to == nil {
 			break
@@ -209,10 +207,9 @@ func (s *propertySet) find(name string) *node {
 
 // patternRule is a member of patternProperties.
 type patternRule struct {
-	*pattern.Pattern
-
-	name string
-	to   *node
+	pattern *regex.Expression
+	name    string
+	to      *node
 }
 
 // dependent is a schema that applies if a key is present.

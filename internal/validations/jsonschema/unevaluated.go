@@ -1,8 +1,6 @@
 package jsonschema
 
-import (
-	"purser/internal/validations/jsonschema/work"
-)
+import ()
 
 // seen is the set of members or items of a value that schemas have evaluated.
 type seen struct {
@@ -65,7 +63,7 @@ func (e *evaluation) checkUnevaluated(to *node, keyword string, n int, of func(i
 	}
 	var forbidden []any
 	for i := range n {
-		e.Spend(work.Lookup)
+		e.spend(lookupSteps)
 		at, v, isSeen := of(i)
 		switch {
 		case isSeen:
@@ -78,7 +76,6 @@ func (e *evaluation) checkUnevaluated(to *node, keyword string, n int, of func(i
 		}
 	}
 	if e.seen.all = true; len(forbidden) > 0 {
-		e.ok = false
-		e.add(violation{node: e.node, keyword: keyword, value: e.value, extras: forbidden})
+		e.failAs(violation{keyword: keyword, extras: forbidden})
 	}
 }

@@ -87,7 +87,7 @@ func (c *run) add(v violation) {
 	}
 	c.found.total += max(1, v.count)
 	steps := placeSteps * (2 + len(c.data) + len(c.route))
-	c.Spend(errorSteps + steps)
+	c.spend(errorSteps + steps)
 	data, route := c.data, c.route
 	c.route = append(c.route, named(v.keyword))
 	c.route = append(c.route, v.names...)
@@ -99,7 +99,7 @@ func (c *run) add(v violation) {
 		}
 		c.found.first = c.found.first[:maxFindings-1]
 	}
-	c.Spend(bits.Len(maxFindings)*steps + len(c.data) + len(c.route))
+	c.spend(bits.Len(maxFindings)*steps + len(c.data) + len(c.route))
 	v.data, v.route, v.scope = slices.Clone(data), slices.Clone(v.route), slices.Clone(c.scope)
 	at, _ := slices.BinarySearchFunc(c.found.first, v, func(other, v violation) int {
 		return cmp.Or(other.order(&v), -1)

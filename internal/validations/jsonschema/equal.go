@@ -1,4 +1,4 @@
-package assertions
+package jsonschema
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"purser/internal/document"
-	"purser/internal/validations/jsonschema/work"
 )
 
 // enumeration is the set of values that an enum allows.
@@ -17,10 +16,10 @@ type enumeration struct {
 	longest int // length of the longest text of printer, in bytes
 }
 
-func newEnumeration(w work.Counter, values []any) *enumeration {
+func newEnumeration(w counter, values []any) *enumeration {
 	e := &enumeration{prints: make(map[string]struct{}, len(values))}
 	for _, item := range values {
-		p := printer{Counter: w, most: math.MaxInt}
+		p := printer{counter: w, most: math.MaxInt}
 		p.print(item)
 		e.prints[p.String()] = struct{}{}
 		e.longest = max(e.longest, p.Len())
@@ -29,21 +28,21 @@ func newEnumeration(w work.Counter, values []any) *enumeration {
 }
 
 // has reports whether a value is equal to an allowed one.
-func (e *enumeration) has(w work.Counter, v any) bool {
-	p := printer{Counter: w, most: e.longest}
+func (e *enumeration) has(w counter, v any) bool {
+	p := printer{counter: w, most: e.longest}
 	p.print(v)
 	_, ok := e.prints[p.String()]
 	return ok
 }
 
 // areUnique reports whether no two items are equal. It takes linear time.
-func areUnique(w work.Counter, items []any) bool {
+func areUnique(w counter, items []any) bool {
 	if len(items) < 2 {
 		return true
 	}
 	seen := make(map[string]struct{}, len(items))
 	for _, item := range items {
-		p := printer{Counter: w, most: math.MaxInt}
+		p := printer{counter: w, most: math.MaxInt}
 		p.print(item)
 		if _, ok := seen[p.String()]; ok {
 			return false
@@ -59,7 +58,7 @@ const printSteps = 150
 // printer writes values so that equal values, and no others, have the same text: numbers by value, so that 1 equals
 // 1.0, and objects sorted by key. It stops after more than most bytes.
 type printer struct {
-	work.Counter
+	counter
 	strings.Builder
 
 	most int
@@ -69,10 +68,10 @@ func (p *printer) print(v any) {
 	if p.Len() > p.most {
 		return
 	}
-	p.Spend(p.steps(v))
+	p.spend(p.steps(v))
 	switch v := v.(type) {
 	case document.Number:
-		p.WriteString(numberOf(p.Counter, v).String())
+		p.WriteString(numberOf(p.counter, v).String())
 	case string:
 		p.text(v)
 	case []any:
@@ -93,7 +92,7 @@ func (p *printer) print(v any) {
 func (p *printer) steps(v any) int {
 	switch v := v.(type) {
 	case string:
-		return printSteps + min(len(v), p.most)*work.DecodeByte
+		return printSteps + min(len(v), p.most)*decodeByte
 	case document.Mapping:
 		return printSteps * (1 + 2*len(v))
 	}

@@ -1,14 +1,11 @@
-package pattern
+package jsonschema
 
 import (
 	"strings"
 	"testing"
-
-	"purser/internal/validations/jsonschema/draft"
-	"purser/internal/validations/jsonschema/work"
 )
 
-func TestCompile(t *testing.T) {
+func TestCompilePattern(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		written     string
@@ -27,17 +24,17 @@ func TestCompile(t *testing.T) {
 		{`^(?:a|b$)`, []string{"ax", "b"}, []string{"bx"}},
 	}
 	for _, tt := range tests {
-		p, err := Compile(work.Counter{}, tt.written, draft.V4)
+		p, err := compilePattern(counter{}, tt.written, draft4)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, s := range tt.matches {
-			if !p.Matches(work.Counter{}, s) {
+			if !(counter{}).matches(p, s) {
 				t.Errorf("%s does not match %q", tt.written, s)
 			}
 		}
 		for _, s := range tt.matchesNone {
-			if p.Matches(work.Counter{}, s) {
+			if (counter{}).matches(p, s) {
 				t.Errorf("%s matches %q", tt.written, s)
 			}
 		}
@@ -46,14 +43,14 @@ func TestCompile(t *testing.T) {
 		"[" + strings.Repeat(`\pL`, 1300) + "]": "it takes too much work to compile; make its repetitions and its classes smaller",
 		strings.Repeat(`\s`, 2049):              "it has 4098 bytes, and at most 4096 are allowed; shorten it, or split it into several",
 	} {
-		for _, d := range draft.All {
-			if _, err := Compile(work.Counter{}, written, d); err == nil || err.Error() != refusal {
+		for _, d := range drafts {
+			if _, err := compilePattern(counter{}, written, d); err == nil || err.Error() != refusal {
 				t.Errorf("%.20s is refused with %v", written, err)
 			}
 		}
 	}
 	for _, written := range []string{`(?!a)`, `(?<=a)b`, `(a)\1`, `(`, `[`, `a{2000}`, `\`} {
-		if _, err := Compile(work.Counter{}, written, draft.V4); err == nil {
+		if _, err := compilePattern(counter{}, written, draft4); err == nil {
 			t.Errorf("%s is taken as a pattern", written)
 		}
 	}

@@ -1,8 +1,4 @@
-// Package values reads JSON text into values and finds values in them.
-//
-// Values have the types of package document: nil, bool, document.Number, string, []any and document.Mapping. Members
-// keep their order, which matters to the wording of messages alone. Nothing here modifies a value.
-package values
+package jsonschema
 
 import (
 	"bytes"
@@ -14,24 +10,33 @@ import (
 	"strconv"
 
 	"purser/internal/document"
-	"purser/internal/validations/jsonschema/work"
 )
 
 // maxDepth bounds the nesting of data and of schemas. It is the same as that of documents.
 const maxDepth = 100
 
-// ErrTooDeep is the error of values that are nested too deeply.
-var ErrTooDeep = fmt.Errorf("it is nested deeper than %d levels", maxDepth)
+// errTooDeep is the error of values that are nested too deeply.
+var errTooDeep = fmt.Errorf("it is nested deeper than %d levels", maxDepth)
 
 var errMore = errors.New("there is more after its end")
 
 // decodeSteps is the cost of a value in JSON text, besides that of its bytes.
 const decodeSteps = 150
 
-// Parse parses JSON text from any source, with at most limit values, or any number if limit is negative. If a key is
+// parse parses JSON text from any source, with at most limit values, or any number if limit is negative. If a key is
 // duplicate, it keeps the last value at the position of the first.
-func Parse(w work.Counter, data []byte, limit int) (any, error) {
-	w.Spend(len(data) * work.DecodeByte)
+func parse(w counter, data []byte, limit int) (any, error) {
+	w.spend(len(data) * decodeByte)
+	v, err := readJSON(data)
+	if err != nil {
+		return nil, err
+	}
+	t := trimmer{counter: w, limit: limit}
+	return t.value(v, 0)
+}
+
+// readJSON reads JSON text as document.ParseJSON does, and says what is wrong with other text.
+func readJSON(data []byte) (any, error) {
 	if !json.Valid(data) {
 		return nil, invalid(data)
 	}
@@ -39,15 +44,13 @@ func Parse(w work.Counter, data []byte, limit int) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("it is not JSON: %w", err)
 	}
-	t := trimmer{Counter: w, limit: limit}
-	return t.value(v, 0)
+	return v, nil
 }
 
 // invalid returns an error for text that is not JSON.
 func invalid(data []byte) error {
-	decoder := json.NewDecoder(bytes.NewReader(data))
 	var v any
-	err := decoder.Decode(&v)
+	err := json.NewDecoder(bytes.NewReader(data)).Decode(&v)
 	switch {
 	case err == nil:
 		return errMore
@@ -59,17 +62,17 @@ func invalid(data []byte) error {
 
 // trimmer copies values into memory of their size, within limits.
 type trimmer struct {
-	work.Counter
+	counter
 
 	limit int // number of values; negative means none
 	count int // of the values so far
 }
 
 func (t *trimmer) value(v any, depth int) (any, error) {
-	t.Spend(decodeSteps)
+	t.spend(decodeSteps)
 	switch {
 	case depth > maxDepth:
-		return nil, ErrTooDeep
+		return nil, errTooDeep
 	case t.count == t.limit:
 		return nil, fmt.Errorf("it has more than %d values", t.limit)
 	}
@@ -77,7 +80,7 @@ func (t *trimmer) value(v any, depth int) (any, error) {
 	switch v := v.(type) {
 	case []any:
 		return t.list(v, depth+1)
-	case document.Mapping:
+	case mapping:
 		return t.object(v, depth+1)
 	}
 	return v, nil
@@ -94,8 +97,8 @@ func (t *trimmer) list(list []any, depth int) (any, error) {
 	return trimmed, nil
 }
 
-func (t *trimmer) object(m document.Mapping, depth int) (any, error) {
-	trimmed, index := make(document.Mapping, 0, len(m)), map[string]int(nil)
+func (t *trimmer) object(m mapping, depth int) (any, error) {
+	trimmed, index := make(mapping, 0, len(m)), map[string]int(nil)
 	if len(m) > fewKeys {
 		index = make(map[string]int, len(m))
 	}
@@ -121,22 +124,22 @@ func (t *trimmer) object(m document.Mapping, depth int) (any, error) {
 	return trimmed, nil
 }
 
-// IsTooDeep charges for the values in v and reports whether it is nested more deeply than documents may be.
-func IsTooDeep(w work.Counter, v any, depth int) bool {
-	w.Spend(decodeSteps)
+// isTooDeep charges for the values in v and reports whether it is nested more deeply than documents may be.
+func isTooDeep(w counter, v any, depth int) bool {
+	w.spend(decodeSteps)
 	if depth > maxDepth {
 		return true
 	}
 	switch v := v.(type) {
 	case []any:
 		for _, item := range v {
-			if IsTooDeep(w, item, depth+1) {
+			if isTooDeep(w, item, depth+1) {
 				return true
 			}
 		}
-	case document.Mapping:
+	case mapping:
 		for _, member := range v {
-			if IsTooDeep(w, member.Value, depth+1) {
+			if isTooDeep(w, member.Value, depth+1) {
 				return true
 			}
 		}
@@ -144,27 +147,27 @@ func IsTooDeep(w work.Counter, v any, depth int) bool {
 	return false
 }
 
-// Size returns the number of values in a value, including itself.
-func Size(v any) int {
+// sizeOf returns the number of values in a value, including itself.
+func sizeOf(v any) int {
 	n := 1
 	switch v := v.(type) {
 	case []any:
 		for _, item := range v {
-			n += Size(item)
+			n += sizeOf(item)
 		}
-	case document.Mapping:
+	case mapping:
 		for _, member := range v {
-			n += Size(member.Value)
+			n += sizeOf(member.Value)
 		}
 	}
 	return n
 }
 
-// At returns the value at a path, and whether there is one.
-func At(v any, steps []string) (any, bool) {
+// valueAt returns the value at a path, and whether there is one.
+func valueAt(v any, steps []string) (any, bool) {
 	for _, step := range steps {
 		switch of := v.(type) {
-		case document.Mapping:
+		case mapping:
 			found, ok := of.Lookup(step)
 			if !ok {
 				return nil, false
@@ -196,4 +199,37 @@ func Texts(list any) (all []string) {
 		all = append(all, Text(item))
 	}
 	return all
+}
+
+// keySet finds the keys of an object.
+type keySet struct {
+	members mapping
+	index   map[string]struct{} // nil if a linear search is as fast
+}
+
+// fewKeys is the number of keys up to which a linear search is faster than a map.
+const fewKeys = 16
+
+// keysOf returns the keys of an object for the given number of searches.
+func keysOf(w counter, object mapping, searches int) keySet {
+	if len(object) <= fewKeys || searches == 1 {
+		w.spend(len(object))
+		return keySet{members: object}
+	}
+	w.spend(len(object) * lookupSteps)
+	index := make(map[string]struct{}, len(object))
+	for _, member := range object {
+		index[member.Key] = struct{}{}
+	}
+	return keySet{index: index}
+}
+
+// has reports whether the object has a key.
+func (k keySet) has(key string) bool {
+	if k.index != nil {
+		_, ok := k.index[key]
+		return ok
+	}
+	_, ok := k.members.Lookup(key)
+	return ok
 }

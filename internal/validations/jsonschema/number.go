@@ -1,4 +1,4 @@
-package assertions
+package jsonschema
 
 import (
 	"cmp"
@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"purser/internal/document"
-	"purser/internal/validations/jsonschema/work"
 )
 
 // Costs in steps.
@@ -29,8 +28,8 @@ type number struct {
 const maxExponent = 1 << 40
 
 // numberOf reads a number, and counts the cost of that and of comparing it.
-func numberOf(w work.Counter, n document.Number) number {
-	w.Spend(numberSteps + len(n)*numberByte)
+func numberOf(w counter, n document.Number) number {
+	w.spend(numberSteps + len(n)*numberByte)
 	unsigned, negative := strings.CutPrefix(string(n), "-")
 	power := 0
 	if i := strings.IndexAny(unsigned, "eE"); i >= 0 {
@@ -85,8 +84,8 @@ func (n number) compare(other number) int {
 }
 
 // isMultipleOf reports whether n is a multiple of a divisor. Every number is a multiple of 0.
-func (n number) isMultipleOf(w work.Counter, divisor number) bool {
-	w.Spend(divideSteps + len(n.digits)*numberByte)
+func (n number) isMultipleOf(w counter, divisor number) bool {
+	w.spend(divideSteps + len(n.digits)*numberByte)
 	if n.digits == "" || divisor.digits == "" {
 		return true
 	}
@@ -98,7 +97,7 @@ func (n number) isMultipleOf(w work.Counter, divisor number) bool {
 	}
 	d, err := strconv.ParseUint(divisor.digits, 10, 64)
 	if err != nil {
-		w.Spend(longSteps(len(n.digits), len(divisor.digits)))
+		w.spend(longSteps(len(n.digits), len(divisor.digits)))
 		return isMultipleOfLong(n.digits, zeros, divisor.digits)
 	}
 	return remainder(n.digits, zeros, d) == 0

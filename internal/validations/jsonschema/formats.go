@@ -1,14 +1,13 @@
-package assertions
+package jsonschema
 
 import (
 	santhosh "github.com/santhosh-tekuri/jsonschema/v5"
 
 	"purser/internal/regex"
-	"purser/internal/validations/jsonschema/work"
 )
 
 // format reports whether a value has a format. Its cost is counted.
-type format func(w work.Counter, value any) bool
+type format func(w counter, value any) bool
 
 // formatOf returns the format with a name; nil for unknown formats, which all values have.
 func formatOf(name string) format {
@@ -19,21 +18,21 @@ func formatOf(name string) format {
 	case name == "regex":
 		return isRegex
 	}
-	return func(w work.Counter, value any) bool {
+	return func(w counter, value any) bool {
 		text, _ := value.(string)
-		w.Spend(formatSteps + len(text)*formatByte)
+		w.spend(formatSteps + len(text)*formatByte)
 		return has(value)
 	}
 }
 
 // isRegex reports whether a text is a regular expression in RE2's syntax, within the limits of patterns.
-func isRegex(w work.Counter, value any) bool {
+func isRegex(w counter, value any) bool {
 	text, ok := value.(string)
 	if !ok {
 		return true
 	}
-	_, err := regex.Compile(w.Meter, text)
-	w.Spend(formatSteps)
+	_, err := regex.Compile(w.meter, text)
+	w.spend(formatSteps)
 	return err == nil
 }
 
@@ -43,5 +42,5 @@ const (
 	formatByte  = 20  // additionally, for each byte of the text
 )
 
-// IsFormat reports whether a format can be asserted.
-func IsFormat(name string) bool { return formatOf(name) != nil }
+// isFormat reports whether a format can be asserted.
+func isFormat(name string) bool { return formatOf(name) != nil }

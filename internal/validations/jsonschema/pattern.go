@@ -1,9 +1,4 @@
-// Package pattern compiles the regular expressions of schemas, which are those of Python or of ECMA-262, with RE2.
-//
-//	written → unsupported?  constructs that RE2 lacks are refused by name
-//	        → translated    what RE2 reads differently is written as RE2 reads it
-//	        → compiled      by package regex, unless it is too large
-package pattern
+package jsonschema
 
 import (
 	"cmp"
@@ -15,50 +10,45 @@ import (
 	"strings"
 
 	"purser/internal/regex"
-	"purser/internal/validations/jsonschema/draft"
-	"purser/internal/validations/jsonschema/work"
 )
 
-// Pattern is a regular expression of a schema.
-type Pattern struct{ *regex.Expression }
-
-// MaxSize is the maximum size of all patterns of a schema together.
-const MaxSize = 100_000
+// maxPatterns is the maximum size of all patterns of a schema together.
+const maxPatterns = 100_000
 
 // translateByte is the cost of translating a byte of a pattern, in steps.
 const translateByte = 100
 
-// Compile translates a pattern to RE2. In Draft 4 patterns are Python's, as in the reference, and in later drafts those
-// of ECMA-262. The error names a construct that RE2 lacks.
-func Compile(w work.Counter, written string, d *draft.Draft) (*Pattern, error) {
+// compilePattern compiles a regular expression of a schema with RE2. In Draft 4 it is one of Python, as in Deckhand, and
+// in later drafts one of ECMA-262. The error names a construct that RE2 lacks.
+func compilePattern(w counter, written string, d *draft) (*regex.Expression, error) {
 	if err := regex.CheckLength(written); err != nil {
 		return nil, err
 	}
-	w.Spend(len(written) * translateByte)
+	w.spend(len(written) * translateByte)
 	if err := unsupported(written); err != nil {
 		return nil, err
 	}
-	runs := fromPython(written)
-	if d != draft.V4 {
-		runs = fromECMA(written)
+	translated := fromPython(written)
+	if d != draft4 {
+		translated = fromECMA(written)
 	}
-	compiled, err := regex.CompileTranslated(w.Meter, runs)
-	if w.Spend(0); err != nil {
-		return nil, reasonOf(err)
+	compiled, err := regex.CompileTranslated(w.meter, translated)
+	if w.spend(0); err != nil {
+		return nil, patternError(err)
 	}
-	return &Pattern{compiled}, nil
+	return compiled, nil
 }
 
-// Matches reports whether the pattern matches anywhere in the text.
-func (p *Pattern) Matches(w work.Counter, text string) bool {
-	w.Spend(p.MatchSteps(len(text)))
+// matches reports whether a pattern matches anywhere in the text.
+func (c counter) matches(p *regex.Expression, text string) bool {
+	c.spend(p.MatchSteps(len(text)))
 	return p.MatchString(text)
 }
 
 const needsRE2 = "patterns need RE2 syntax, which has no lookarounds and no back-references"
 
-// reasonOf rewords an error of the regular expression parser.
-func reasonOf(err error) error {
+// patternError rewords an error of the regular expression parser.
+func patternError(err error) error {
 	said, ok := errors.AsType[*syntax.Error](err)
 	if !ok {
 		return err

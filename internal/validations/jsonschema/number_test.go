@@ -1,4 +1,4 @@
-package assertions
+package jsonschema
 
 import (
 	"math"
@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"purser/internal/document"
-	"purser/internal/validations/jsonschema/work"
 )
 
 // genNumber returns numbers in any notation of JSON. Most are short, so that some are equal, or multiples.
@@ -43,7 +42,7 @@ func TestNumber_law(t *testing.T) {
 			a = document.Number(product.FloatString(1000))
 		}
 		x, y := rational(t, a), rational(t, b)
-		n, m := numberOf(work.Counter{}, a), numberOf(work.Counter{}, b)
+		n, m := numberOf(counter{}, a), numberOf(counter{}, b)
 		if got, want := n.compare(m), x.Cmp(y); got != want {
 			t.Errorf("%s to %s: %d, want %d", a, b, got, want)
 		}
@@ -54,7 +53,7 @@ func TestNumber_law(t *testing.T) {
 			t.Errorf("%s is whole: %v, want %v", a, got, want)
 		}
 		want := y.Sign() == 0 || new(big.Rat).Quo(x, y).IsInt()
-		if got := n.isMultipleOf(work.Counter{}, m); got != want {
+		if got := n.isMultipleOf(counter{}, m); got != want {
 			t.Errorf("%s is a multiple of %s: %v, want %v", a, b, got, want)
 		}
 	})
@@ -71,7 +70,7 @@ func rational(t *rapid.T, n document.Number) *big.Rat {
 // Exponents of any size are compared and divided at once.
 func TestNumber_exponents(t *testing.T) {
 	t.Parallel()
-	of := func(n document.Number) number { return numberOf(work.Counter{}, n) }
+	of := func(n document.Number) number { return numberOf(counter{}, n) }
 	for _, tt := range []struct {
 		a, b       document.Number
 		compared   int
@@ -86,8 +85,8 @@ func TestNumber_exponents(t *testing.T) {
 		{"123456789012345678901234567890e999999999", "123456789012345678901234567890", 1, true},
 	} {
 		a, b := of(tt.a), of(tt.b)
-		if a.compare(b) != tt.compared || a.isMultipleOf(work.Counter{}, b) != tt.isMultiple || !a.isWhole() && a.exponent > 0 {
-			t.Errorf("%s and %s: compared %d, multiple %v", tt.a, tt.b, a.compare(b), a.isMultipleOf(work.Counter{}, b))
+		if a.compare(b) != tt.compared || a.isMultipleOf(counter{}, b) != tt.isMultiple || !a.isWhole() && a.exponent > 0 {
+			t.Errorf("%s and %s: compared %d, multiple %v", tt.a, tt.b, a.compare(b), a.isMultipleOf(counter{}, b))
 		}
 	}
 }

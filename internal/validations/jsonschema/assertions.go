@@ -1,4 +1,4 @@
-package assertions
+package jsonschema
 
 import (
 	"math"
@@ -6,17 +6,14 @@ import (
 	"strings"
 
 	"purser/internal/document"
-	"purser/internal/validations/jsonschema/draft"
-	"purser/internal/validations/jsonschema/pattern"
-	"purser/internal/validations/jsonschema/values"
-	"purser/internal/validations/jsonschema/work"
+	"purser/internal/regex"
 )
 
-// Set is the set of assertions of a schema, besides its type.
-type Set struct {
+// assertions is the set of assertions of a schema, besides its type.
+type assertions struct {
 	enum     *enumeration
 	constant *enumeration
-	pattern  *pattern.Pattern
+	pattern  *regex.Expression
 	format   format
 
 	minimum, maximum, multipleOf       *number
@@ -36,19 +33,19 @@ func (b bounds) holds() bool { return b.min > 0 || b.max < math.MaxInt }
 
 // dependency lists the keys that a key requires.
 type dependency struct {
-	keyword string
-	key     string
-	asks    []string
+	keyword  string
+	key      string
+	requires []string
 }
 
-// Read reads the assertions of a schema: the types that it allows, and the others, nil if there are none. p is its
-// compiled pattern, nil if there is none, and formats reports whether format is an assertion.
+// readAssertions reads the assertions of a schema: the types that it allows, and the others, nil if there are none. p is
+// its compiled pattern, nil if there is none, and formats reports whether format is an assertion.
 //
 // It ignores keywords of the wrong type; the metaschema reports them unless the schema is of another draft than the
 // document.
-func Read(w work.Counter, schema document.Mapping, d *draft.Draft, p *pattern.Pattern, formats bool) (Types, *Set) {
-	w.Spend(len(schema) * work.Lookup)
-	r := reader{Counter: w, draft: d, formats: formats, Set: &Set{
+func readAssertions(w counter, schema mapping, d *draft, p *regex.Expression, formats bool) (types, *assertions) {
+	w.spend(len(schema) * lookupSteps)
+	r := assertionReader{counter: w, draft: d, formats: formats, assertions: &assertions{
 		length: bounds{0, math.MaxInt}, items: bounds{0, math.MaxInt}, properties: bounds{0, math.MaxInt}, pattern: p,
 	}}
 	has := false
@@ -60,34 +57,34 @@ func Read(w work.Counter, schema document.Mapping, d *draft.Draft, p *pattern.Pa
 	if !has {
 		return r.types, nil
 	}
-	if d == draft.V4 {
+	if d == draft4 {
 		r.excludeBounds(schema)
 	}
-	s := r.Set
+	s := r.assertions
 	s.numeric = s.minimum != nil || s.maximum != nil || s.exclusiveMinimum != nil || s.exclusiveMaximum != nil ||
 		s.multipleOf != nil
 	return r.types, s
 }
 
-// reader reads the assertions of one schema.
-type reader struct {
-	work.Counter
-	*Set
+// assertionReader reads the assertions of one schema.
+type assertionReader struct {
+	counter
+	*assertions
 
-	draft   *draft.Draft
+	draft   *draft
 	formats bool
-	types   Types
+	types   types
 }
 
-// read reads a keyword and reports whether it is an assertion of the Set.
-func (r *reader) read(keyword string, held any) bool {
+// read reads a keyword and reports whether it is one of the assertions.
+func (r *assertionReader) read(keyword string, held any) bool {
 	switch keyword {
 	case "type":
 		r.types = typesOf(held)
 		return false
 	case "enum":
 		list, _ := held.([]any)
-		r.enum = newEnumeration(r.Counter, list)
+		r.enum = newEnumeration(r.counter, list)
 	case "pattern": // which is compiled
 	case "minimum":
 		r.minimum = r.limit(held)
@@ -96,21 +93,21 @@ func (r *reader) read(keyword string, held any) bool {
 	case "multipleOf":
 		r.multipleOf = r.limit(held)
 	case "minLength":
-		r.length.min = CountOf(held)
+		r.length.min = countOf(held)
 	case "maxLength":
-		r.length.max = CountOf(held)
+		r.length.max = countOf(held)
 	case "minItems":
-		r.items.min = CountOf(held)
+		r.items.min = countOf(held)
 	case "maxItems":
-		r.items.max = CountOf(held)
+		r.items.max = countOf(held)
 	case "minProperties":
-		r.properties.min = CountOf(held)
+		r.properties.min = countOf(held)
 	case "maxProperties":
-		r.properties.max = CountOf(held)
+		r.properties.max = countOf(held)
 	case "uniqueItems":
 		r.unique, _ = held.(bool)
 	case "required":
-		r.required = values.Texts(held)
+		r.required = Texts(held)
 	default:
 		return r.readLater(keyword, held)
 	}
@@ -118,24 +115,24 @@ func (r *reader) read(keyword string, held any) bool {
 }
 
 // readLater reads a keyword that only some drafts have. It reports whether it is an assertion.
-func (r *reader) readLater(keyword string, held any) bool {
+func (r *assertionReader) readLater(keyword string, held any) bool {
 	d := r.draft
 	switch {
-	case keyword == "exclusiveMinimum" && d.AtLeast(draft.V6):
+	case keyword == "exclusiveMinimum" && d.atLeast(draft6):
 		r.exclusiveMinimum = r.limit(held)
-	case keyword == "exclusiveMaximum" && d.AtLeast(draft.V6):
+	case keyword == "exclusiveMaximum" && d.atLeast(draft6):
 		r.exclusiveMaximum = r.limit(held)
-	case keyword == "const" && d.AtLeast(draft.V6):
-		r.constant = newEnumeration(r.Counter, []any{held})
-	case keyword == "dependencies" && !d.AtLeast(draft.V2019), keyword == "dependentRequired" && d.AtLeast(draft.V2019):
-		m, _ := held.(document.Mapping)
+	case keyword == "const" && d.atLeast(draft6):
+		r.constant = newEnumeration(r.counter, []any{held})
+	case keyword == "dependencies" && !d.atLeast(draft2019), keyword == "dependentRequired" && d.atLeast(draft2019):
+		m, _ := held.(mapping)
 		for _, member := range m {
 			if _, isList := member.Value.([]any); isList {
-				r.dependencies = append(r.dependencies, dependency{keyword, member.Key, values.Texts(member.Value)})
+				r.dependencies = append(r.dependencies, dependency{keyword, member.Key, Texts(member.Value)})
 			}
 		}
 	case keyword == "format" && r.formats:
-		r.format = formatOf(values.Text(held))
+		r.format = formatOf(Text(held))
 	default:
 		return false
 	}
@@ -143,7 +140,7 @@ func (r *reader) readLater(keyword string, held any) bool {
 }
 
 // excludeBounds reads the exclusive bounds of Draft 4, which are flags of the bounds.
-func (s *Set) excludeBounds(schema document.Mapping) {
+func (s *assertions) excludeBounds(schema mapping) {
 	if schema.At("exclusiveMinimum") == true {
 		s.minimum, s.exclusiveMinimum = nil, s.minimum
 	}
@@ -152,19 +149,19 @@ func (s *Set) excludeBounds(schema document.Mapping) {
 	}
 }
 
-func (r *reader) limit(held any) *number {
+func (r *assertionReader) limit(held any) *number {
 	n, ok := held.(document.Number)
 	if !ok {
 		return nil
 	}
-	return new(numberOf(r.Counter, n))
+	return new(numberOf(r.counter, n))
 }
 
-// CountOf reads a number of characters, items or members. From Draft 6 on, 2.0 is valid.
-func CountOf(held any) int {
+// countOf reads a number of characters, items or members. From Draft 6 on, 2.0 is valid.
+func countOf(held any) int {
 	n, _ := held.(document.Number)
 	i, err := strconv.Atoi(strings.TrimSuffix(string(n), ".0"))
-	if err != nil && !numberOf(work.Counter{}, n).isWhole() {
+	if err != nil && !numberOf(counter{}, n).isWhole() {
 		return 0
 	} else if err != nil {
 		return math.MaxInt // too many digits

@@ -1,4 +1,4 @@
-package values
+package jsonschema
 
 import (
 	"strings"
@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"purser/internal/document"
-	"purser/internal/validations/jsonschema/work"
 )
 
 func TestParse(t *testing.T) {
@@ -25,7 +24,7 @@ func TestParse(t *testing.T) {
 		{`1 2`, -1, nil, "there is more after its end"},
 		{`[1`, -1, nil, "it is not JSON: unexpected EOF"},
 	} {
-		got, err := Parse(work.Counter{}, []byte(tt.text), tt.limit)
+		got, err := parse(counter{}, []byte(tt.text), tt.limit)
 		refusal := ""
 		if err != nil {
 			refusal = err.Error()
@@ -36,16 +35,16 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestKeys_Has(t *testing.T) {
+func TestKeySet_has(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{0, 1, fewKeys, fewKeys + 1} {
 		object := document.Mapping{{Key: "a"}}
 		for i := range n {
 			object = append(object, document.Member{Key: strings.Repeat("b", i)})
 		}
-		keys := KeysOf(work.Counter{}, object, 2)
-		if !keys.Has("a") || keys.Has("c") {
-			t.Errorf("of %d keys, a is %v and c is %v", n, keys.Has("a"), keys.Has("c"))
+		keys := keysOf(counter{}, object, 2)
+		if !keys.has("a") || keys.has("c") {
+			t.Errorf("of %d keys, a is %v and c is %v", n, keys.has("a"), keys.has("c"))
 		}
 	}
 }
