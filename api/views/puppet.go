@@ -4,18 +4,18 @@ import (
 	"encoding/json"
 
 	"purser/internal/document"
-	"purser/internal/overrides"
 	"purser/internal/puppet"
+	"purser/internal/queries"
 	"purser/internal/wire"
 )
 
-func overrideName(set overrides.Set, instance int) wire.OverrideName {
+func overrideName(set queries.Overrides, instance int) wire.OverrideName {
 	doc := set.Documents[instance]
 	return wire.OverrideName{Schema: doc.Schema, Name: doc.Name, Layer: wire.Optional(doc.Layer)}
 }
 
 // Report returns the view of a report.
-func Report(set overrides.Set, report puppet.Report) wire.Report {
+func Report(set queries.Overrides, report puppet.Report) wire.Report {
 	view := wire.Report{
 		Revision: set.Revision.ID, Changes: []wire.Override{}, Skipped: []wire.Skip{}, Warnings: []wire.Warning{},
 	}
@@ -40,7 +40,7 @@ func Report(set overrides.Set, report puppet.Report) wire.Report {
 }
 
 // ExplainedResource returns the view of the changes of a resource by overrides.
-func ExplainedResource(set overrides.Set, ref puppet.Ref, changes []puppet.Change) wire.ExplainedResource {
+func ExplainedResource(set queries.Overrides, ref puppet.Ref, changes []puppet.Change) wire.ExplainedResource {
 	view := wire.ExplainedResource{Resource: ref.String(), Changes: []wire.Override{}}
 	for _, change := range changes {
 		view.Changes = append(view.Changes, override(set, change, true))
@@ -49,7 +49,7 @@ func ExplainedResource(set overrides.Set, ref puppet.Ref, changes []puppet.Chang
 }
 
 // override returns the view of a change by an override. If values is set, it includes the values that are not secret.
-func override(set overrides.Set, change puppet.Change, values bool) wire.Override {
+func override(set queries.Overrides, change puppet.Change, values bool) wire.Override {
 	view := wire.Override{
 		Resource: change.Ref.String(), Action: "updated", By: overrideName(set, change.Instance),
 		Parameters: []wire.Setting{},
