@@ -8,9 +8,8 @@ import (
 	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/overrides"
 	"purser/internal/puppet"
-	"purser/internal/puppet/wire"
+	"purser/internal/queries"
 )
 
 // GET /api/v1.0/revisions/{revision}/puppet/hiera
@@ -63,9 +62,9 @@ func (s *server) writeHiera(w http.ResponseWriter, r *http.Request, kind string)
 
 func hieraText(meter *budget.Meter, kind string, data document.Mapping) ([]byte, error) {
 	if kind == typeJSON {
-		return wire.JSON(meter, data)
+		return puppet.JSON(meter, data)
 	}
-	return wire.YAML(meter, data)
+	return puppet.YAML(meter, data)
 }
 
 // POST /api/v1.0/revisions/{revision}/puppet/catalog
@@ -105,7 +104,7 @@ func (s *server) overrideCatalog(w http.ResponseWriter, r *http.Request) error {
 		return s.answers.writeWithin(w, r, negotiate(r), reportView(set, result.Report), size,
 			"ask about one resource: ?explain=File[/etc/motd]")
 	}
-	text, err := overrides.Text(r.Context(), result.Catalog)
+	text, err := queries.CatalogText(r.Context(), result.Catalog)
 	if err == nil {
 		err = checkAnswerSize(len(text), size, "simplify the overrides, or send a part of the catalog")
 	}
@@ -117,7 +116,7 @@ func (s *server) overrideCatalog(w http.ResponseWriter, r *http.Request) error {
 }
 
 // explainResource answers with the documents that set the parameters of a resource.
-func (s *server) explainResource(w http.ResponseWriter, r *http.Request, set overrides.Set, result puppet.Result,
+func (s *server) explainResource(w http.ResponseWriter, r *http.Request, set queries.Overrides, result puppet.Result,
 	ref puppet.Ref,
 ) error {
 	if _, found := result.Catalog.Parameters(ref); !found {
@@ -133,7 +132,7 @@ func (s *server) diffHiera(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
-	found, err := overrides.Merged(r.Context(), before, after)
+	found, err := queries.DiffOverrides(r.Context(), before, after)
 	if err != nil {
 		return err
 	}
@@ -158,7 +157,7 @@ func (s *server) diffCatalog(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
-	found, err := overrides.Differences(r.Context(), before, after, catalog)
+	found, err := queries.DiffCatalogs(r.Context(), before, after, catalog)
 	if err != nil {
 		return err
 	}
@@ -171,8 +170,8 @@ func nodeOf(q *params) puppet.Node {
 }
 
 // overrides returns the overrides of a revision. It disables compression of an answer that may contain secrets.
-func (s *server) overrides(w http.ResponseWriter, r *http.Request, id int64, node puppet.Node) (overrides.Set, error) {
-	set, err := overrides.Of(r.Context(), s.questions(r), id, node)
+func (s *server) overrides(w http.ResponseWriter, r *http.Request, id int64, node puppet.Node) (queries.Overrides, error) {
+	set, err := s.questions(r).Overrides(r.Context(), id, node)
 	if set.IsSecret() {
 		w.Header().Set("Cache-Control", noTransform)
 	}
@@ -180,7 +179,7 @@ func (s *server) overrides(w http.ResponseWriter, r *http.Request, id int64, nod
 }
 
 // overridesPair returns the overrides of the two revisions in the path.
-func (s *server) overridesPair(w http.ResponseWriter, r *http.Request) (before, after overrides.Set, err error) {
+func (s *server) overridesPair(w http.ResponseWriter, r *http.Request) (before, after queries.Overrides, err error) {
 	q := paramsOf(r)
 	node := nodeOf(q)
 	if err := q.err(); err != nil {
@@ -210,7 +209,7 @@ func (s *server) readCatalog(w http.ResponseWriter, r *http.Request) (
 	if err != nil {
 		return nil, 0, nil, err
 	}
-	if catalog, err = overrides.Catalog(r.Context(), text); err != nil {
+	if catalog, err = queries.ReadCatalog(r.Context(), text); err != nil {
 		end()
 	}
 	return catalog, len(text), end, err

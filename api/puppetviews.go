@@ -4,18 +4,18 @@ import (
 	"encoding/json"
 
 	"purser/internal/document"
-	"purser/internal/overrides"
 	"purser/internal/puppet"
+	"purser/internal/queries"
 	"purser/internal/wire"
 )
 
-func overrideName(set overrides.Set, instance int) wire.OverrideName {
+func overrideName(set queries.Overrides, instance int) wire.OverrideName {
 	doc := set.Documents[instance]
 	return wire.OverrideName{Schema: doc.Schema, Name: doc.Name, Layer: wire.Optional(doc.Layer)}
 }
 
 // reportView returns the view of a report.
-func reportView(set overrides.Set, report puppet.Report) wire.Report {
+func reportView(set queries.Overrides, report puppet.Report) wire.Report {
 	view := wire.Report{
 		Revision: set.Revision.ID, Changes: []wire.Override{}, Skipped: []wire.Skip{}, Warnings: []wire.Warning{},
 	}
@@ -40,7 +40,7 @@ func reportView(set overrides.Set, report puppet.Report) wire.Report {
 }
 
 // explainedResourceView returns the view of the changes of a resource by overrides.
-func explainedResourceView(set overrides.Set, ref puppet.Ref, changes []puppet.Change) wire.ExplainedResource {
+func explainedResourceView(set queries.Overrides, ref puppet.Ref, changes []puppet.Change) wire.ExplainedResource {
 	view := wire.ExplainedResource{Resource: ref.String(), Changes: []wire.Override{}}
 	for _, change := range changes {
 		view.Changes = append(view.Changes, overrideView(set, change, true))
@@ -49,7 +49,7 @@ func explainedResourceView(set overrides.Set, ref puppet.Ref, changes []puppet.C
 }
 
 // override returns the view of a change by an override. If values is set, it includes the values that are not secret.
-func overrideView(set overrides.Set, change puppet.Change, values bool) wire.Override {
+func overrideView(set queries.Overrides, change puppet.Change, values bool) wire.Override {
 	view := wire.Override{
 		Resource: change.Ref.String(), Action: "updated", By: overrideName(set, change.Instance),
 		Parameters: []wire.Setting{},

@@ -5,7 +5,6 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/document"
-	"purser/internal/puppet/wire"
 )
 
 // Catalog is a compiled catalog. It is immutable.
@@ -29,21 +28,21 @@ type resource struct {
 // Read parses the JSON text printed by "puppet catalog compile NODE --render-as json", with or without the notice on
 // its first line. Faults: Invalid if the text is not a catalog, TooLarge if the budget is exceeded.
 func Read(meter *budget.Meter, text []byte) (*Catalog, error) {
-	value, err := wire.Parse(meter, text)
+	value, err := parseCatalog(meter, text)
 	if err != nil {
 		return nil, err
 	}
 	root, ok := value.(document.Mapping)
 	if !ok {
-		return nil, wire.Malformed("The catalog is not a JSON object but %s; send the output of \"puppet catalog compile "+
+		return nil, malformed("The catalog is not a JSON object but %s; send the output of \"puppet catalog compile "+
 			"NODE --render-as json\"", shown(value))
 	}
 	list, ok := root.At("resources").([]any)
 	switch key := duplicateKey(root); {
 	case key != "":
-		return nil, wire.Malformed("The catalog has the key %s twice", key)
+		return nil, malformed("The catalog has the key %s twice", key)
 	case !ok:
-		return nil, wire.Malformed("The catalog has no list of resources; send the output of \"puppet catalog compile NODE " +
+		return nil, malformed("The catalog has no list of resources; send the output of \"puppet catalog compile NODE " +
 			"--render-as json\"")
 	}
 	const resourceBytes, resourceSteps = 160, 500
@@ -60,7 +59,7 @@ func Read(meter *budget.Meter, text []byte) (*Catalog, error) {
 			return nil, err
 		}
 		if ref := c.resources[i].Ref; known[ref] {
-			return nil, wire.Malformed("Duplicate declaration: %v is already declared in the catalog", ref)
+			return nil, malformed("Duplicate declaration: %v is already declared in the catalog", ref)
 		}
 		known[c.resources[i].Ref] = true
 	}
@@ -72,20 +71,20 @@ func resourceOf(item any, i int) (r resource, err error) {
 	typ, isType := value.At("type").(string)
 	title, isTitle := value.At("title").(string)
 	if !ok || !isType || !isTitle {
-		return r, wire.Malformed("Resource %d of the catalog (counted from 0) has no type and title", i)
+		return r, malformed("Resource %d of the catalog (counted from 0) has no type and title", i)
 	}
 	if key := duplicateKey(value); key != "" {
-		return r, wire.Malformed("Resource %s[%s] of the catalog has the key %s twice", typ, title, key)
+		return r, malformed("Resource %s[%s] of the catalog has the key %s twice", typ, title, key)
 	}
 	r = resource{Ref: refOf(typ, title), value: value}
 	r.kind, _ = value.At("kind").(string)
 	if given, ok := value.Lookup("parameters"); ok && given != nil {
 		if r.parameters, ok = given.(document.Mapping); !ok {
-			return r, wire.Malformed("The parameters of %v in the catalog are not a hash but %s", r.Ref, shown(given))
+			return r, malformed("The parameters of %v in the catalog are not a hash but %s", r.Ref, shown(given))
 		}
 	}
 	if key := duplicateKey(r.parameters); key != "" {
-		return r, wire.Malformed("%v in the catalog has the parameter %s twice", r.Ref, key)
+		return r, malformed("%v in the catalog has the parameter %s twice", r.Ref, key)
 	}
 	return r, nil
 }
@@ -127,7 +126,7 @@ func (c *Catalog) JSON(meter *budget.Meter) (text []byte, err error) {
 			if i > 0 {
 				text = append(text, ',')
 			}
-			if text, err = wire.AppendJSON(meter, text, r.value); err != nil {
+			if text, err = appendJSON(meter, text, r.value); err != nil {
 				return nil, err
 			}
 		}

@@ -5,7 +5,6 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/document"
-	"purser/internal/puppet/wire"
 )
 
 // Difference is the difference of one resource between two catalogs.
@@ -87,7 +86,7 @@ func (r resource) differs(meter *budget.Meter, now *resource) (d Difference, err
 	sensitive := sensitiveOf(r.value.At(keySensitive), now.value.At(keySensitive), r.secretRelations, now.secretRelations)
 	for _, pair := range pairs {
 		from, to := document.AppendJSON(nil, pair.From), document.AppendJSON(nil, pair.To)
-		if err := meter.Spend((len(from) + len(to)) * wire.ByteSteps); err != nil {
+		if err := meter.Spend((len(from) + len(to)) * byteSteps); err != nil {
 			return d, err
 		}
 		switch {

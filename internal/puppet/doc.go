@@ -10,8 +10,9 @@
 //   - A catalog is a JSON value. Apply preserves what it does not change: unknown keys, the order of keys, the spelling
 //     of numbers.
 //   - Values are immutable: Apply copies what it changes.
-//   - Steps and bytes are counted in the request's budget while they are spent. No recursion is as deep as a catalog is
-//     large.
+//   - Steps and bytes are counted in the request's budget while they are spent, those of a text before its values are
+//     made. No recursion is as deep as a catalog is large.
 //   - Problems of a secret instance are marked Secret, and the parameters that it sets are listed in the resource's
 //     sensitive_parameters.
+//   - Ruby reads the YAML for Hiera as the same values, whatever their type.
 package puppet

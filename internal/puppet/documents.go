@@ -8,7 +8,6 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/document"
-	"purser/internal/puppet/wire"
 )
 
 // Document is a rendered document of the schema OverrideKind or TypeKind.
@@ -146,7 +145,7 @@ func parseData(meter *budget.Meter, text []byte) (any, error) {
 	if err := meter.Hold(len(text) * bytesPerByte); err != nil {
 		return nil, err
 	}
-	meter.Charge(len(text) * wire.ByteSteps)
+	meter.Charge(len(text) * byteSteps)
 	value, err := document.ParseJSON(text)
 	if err != nil {
 		return nil, fmt.Errorf("read a document: %w", err)

@@ -1,4 +1,4 @@
-package wire
+package puppet
 
 import (
 	"bytes"
@@ -13,8 +13,8 @@ import (
 // maxDepth bounds the nesting of a catalog. Catalogs are usually nested about ten deep.
 const maxDepth = 100
 
-// ByteSteps is the cost of reading or writing a byte of text, in steps.
-const ByteSteps = 12
+// byteSteps is the cost of reading or writing a byte of text, in steps.
+const byteSteps = 12
 
 // Costs of the values of a catalog, in bytes.
 const (
@@ -22,20 +22,20 @@ const (
 	memberBytes = 112
 )
 
-// Malformed returns the fault of a text that is not a catalog.
-func Malformed(format string, args ...any) error {
+// malformed returns the fault of a text that is not a catalog.
+func malformed(format string, args ...any) error {
 	return fault.New(fault.Invalid, "InvalidCatalog", format, args...)
 }
 
-// Parse parses the JSON text of a catalog. Numbers keep their spelling. A notice of "puppet catalog compile" before the
+// parseCatalog parses the JSON text of a catalog. Numbers keep their spelling. A notice of "puppet catalog compile" before the
 // catalog is skipped. Faults: Invalid, or TooLarge if the budget is exceeded.
-func Parse(meter *budget.Meter, text []byte) (any, error) {
+func parseCatalog(meter *budget.Meter, text []byte) (any, error) {
 	text = withoutNotice(text)
-	if err := meter.Spend(len(text) * ByteSteps); err != nil {
+	if err := meter.Spend(len(text) * byteSteps); err != nil {
 		return nil, err
 	}
 	if !utf8.Valid(text) {
-		return nil, Malformed("The catalog is not UTF-8")
+		return nil, malformed("The catalog is not UTF-8")
 	}
 	size, err := measure(text)
 	if err != nil {
@@ -46,14 +46,14 @@ func Parse(meter *budget.Meter, text []byte) (any, error) {
 	}
 	if err := document.JSONSyntax(text); err != nil {
 		if trimmed := bytes.TrimLeft(text, " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' {
-			return nil, Malformed("The catalog is not JSON, which begins with a brace; send the output of \"puppet catalog " +
+			return nil, malformed("The catalog is not JSON, which begins with a brace; send the output of \"puppet catalog " +
 				"compile NODE --render-as json\" without other messages")
 		}
-		return nil, Malformed("The catalog is not JSON: %w", err)
+		return nil, malformed("The catalog is not JSON: %w", err)
 	}
 	value, err := document.ParseJSON(text)
 	if err != nil {
-		return nil, Malformed("The catalog is not JSON: %w", err)
+		return nil, malformed("The catalog is not JSON: %w", err)
 	}
 	return value, nil
 }
@@ -78,7 +78,7 @@ func measure(text []byte) (size int, err error) {
 		case '{', '[':
 			size += valueBytes
 			if depth++; depth > maxDepth {
-				return 0, Malformed("The catalog is nested deeper than %d levels", maxDepth)
+				return 0, malformed("The catalog is nested deeper than %d levels", maxDepth)
 			}
 		case '}', ']':
 			depth--
@@ -92,7 +92,7 @@ func measure(text []byte) (size int, err error) {
 				length := 1
 				if text[end] == '\\' {
 					if length = escapeLength(text[end:]); length == 0 {
-						return 0, Malformed("The catalog has half of a surrogate pair at byte %d", end)
+						return 0, malformed("The catalog has half of a surrogate pair at byte %d", end)
 					}
 				}
 				end += length

@@ -1,4 +1,4 @@
-package wire
+package puppet
 
 import (
 	"strings"
@@ -18,17 +18,17 @@ func YAML(meter *budget.Meter, data document.Mapping) ([]byte, error) {
 
 // JSON returns data for Hiera as JSON text. The only errors are those of meter, returned unwrapped.
 func JSON(meter *budget.Meter, data document.Mapping) ([]byte, error) {
-	text, err := AppendJSON(meter, nil, data)
+	text, err := appendJSON(meter, nil, data)
 	return append(text, '\n'), err
 }
 
-// AppendJSON appends value as JSON text and charges steps and bytes to the budget. The only errors are those of meter,
+// appendJSON appends value as JSON text and charges steps and bytes to the budget. The only errors are those of meter,
 // returned unwrapped.
-func AppendJSON(meter *budget.Meter, text []byte, value any) ([]byte, error) {
+func appendJSON(meter *budget.Meter, text []byte, value any) ([]byte, error) {
 	const often = 1 << 16 // bytes between updates of the memory in the budget
 	before := len(text)
 	text = document.AppendJSON(text, value)
-	meter.Charge((len(text) - before) * ByteSteps)
+	meter.Charge((len(text) - before) * byteSteps)
 	if before/often == len(text)/often {
 		return text, nil
 	}
@@ -64,7 +64,7 @@ func (w *yamlWriter) mapping(m document.Mapping, indent string) error {
 		if err := w.meter.Hold(len(text)); err != nil {
 			return err
 		}
-		w.meter.Charge(len(text) * ByteSteps)
+		w.meter.Charge(len(text) * byteSteps)
 		w.text = append(append(append(w.text, ' '), text...), '\n')
 	}
 	return nil
