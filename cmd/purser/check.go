@@ -45,16 +45,6 @@ type checkCommand struct {
 	ListRules     bool `help:"Print the rules and exit."`
 }
 
-// Help returns the end of the command's help.
-func (*checkCommand) Help() string {
-	return `Examples:
-
-  purser check site/                          # all findings of a server, with file and line
-  purser check . --format sarif > purser.sarif
-  purser check site/ --render - | less         # the rendered documents
-  purser check --murano packages/              # packages of OpenStack's application catalogue`
-}
-
 // Run checks the files and prints the findings.
 func (c *checkCommand) Run(ctx context.Context, around *surroundings) error {
 	if c.ListRules {

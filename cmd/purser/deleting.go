@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
 	"purser/internal/wire"
 	"purser/internal/words"
@@ -61,7 +60,7 @@ func (l deletionLimit) apply(ctx context.Context, around *surroundings, change c
 ) (client.Written, error) {
 	var err error
 	if !change.DryRun && !l.Yes && (policies || l.MaxDeleted > 0) {
-		if change, l.Yes, err = confirmed(ctx, around, change, send, views.Weakening); err != nil {
+		if change, l.Yes, err = confirmed(ctx, around, change, send, weakening); err != nil {
 			return client.Written{}, err
 		}
 	}
@@ -73,7 +72,7 @@ func (l deletionLimit) apply(ctx context.Context, around *surroundings, change c
 	case !l.asks():
 		return written, no(words.Printable(refused.Message) + "\n--dry-run shows what would be deleted.")
 	}
-	if change, l.Yes, err = confirmed(ctx, around, change, send, views.Losses); err != nil {
+	if change, l.Yes, err = confirmed(ctx, around, change, send, losses); err != nil {
 		return written, err
 	}
 	return send(ctx, l.of(change))

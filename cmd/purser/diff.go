@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"strconv"
 
-	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
 	"purser/internal/words"
 )
@@ -20,14 +19,6 @@ type diffCommand struct {
 	Rendered bool   `help:"Compare rendered documents instead of submitted ones."`
 	Format   string `default:"unified" enum:"unified,side,json-patch" help:"Format: unified, side (by side) or json-patch." placeholder:"FORM" short:"f"`
 	Width    int    `help:"Width of --format side, in characters; default: that of the terminal, or 160."`
-}
-
-// Help returns the end of the command's help.
-func (*diffCommand) Help() string {
-	return `Examples:
-
-  purser diff latest~1                  # changes of the newest revision
-  purser diff tag:good latest --rendered -f side`
 }
 
 // Run prints the differences between the two revisions.
@@ -44,9 +35,9 @@ func (c *diffCommand) Run(ctx context.Context, around *surroundings, server *cli
 	case "json-patch":
 		text = words.PrintableJSON(text)
 	case "side":
-		text = views.SideBySide(text, cmp.Or(c.Width, around.width, 160), around.colors)
+		text = sideBySide(text, cmp.Or(c.Width, around.width, 160), around.colors)
 	default:
-		text = views.Unified(text, around.colors)
+		text = unifiedText(text, around.colors)
 	}
 	return write(around, text)
 }

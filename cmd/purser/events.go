@@ -4,11 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
-	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
+	"purser/internal/document/blockyaml"
+	"purser/internal/events"
+	"purser/internal/wire"
+	"purser/internal/words"
 )
 
 // eventsCommand prints events.
@@ -21,14 +27,6 @@ type eventsCommand struct {
 	Output string   `default:"text" enum:"text,json,yaml" help:"Output format: text, json (one event per line) or yaml." placeholder:"FORM" short:"o"`
 }
 
-// Help returns the end of the command's help.
-func (*eventsCommand) Help() string {
-	return `Examples:
-
-  purser events                                             # past events, oldest first
-  purser events --follow --since now -o json | ./notify`
-}
-
 // Run prints events, and follows new ones if asked to.
 func (c *eventsCommand) Run(ctx context.Context, around *surroundings, server *client.Client) error {
 	const patience = 30 * time.Second
@@ -37,15 +35,15 @@ func (c *eventsCommand) Run(ctx context.Context, around *surroundings, server *c
 		query["type"] = c.Type
 	}
 	for {
-		next, events, err := server.Events(ctx, cursor, query, wait)
+		next, found, err := server.Events(ctx, cursor, query, wait)
 		if refused, ok := errors.AsType[*client.Error](err); ok && refused.Type == "HTTPRouteNotFound" {
 			return fmt.Errorf("%s keeps no events: it is an older version of Purser", server.Server)
 		}
 		if err != nil {
 			return err
 		}
-		for _, event := range events {
-			text, err := views.Event(event, c.Output)
+		for _, event := range found {
+			text, err := eventText(event, c.Output)
 			if err != nil {
 				return err
 			}
@@ -54,7 +52,7 @@ func (c *eventsCommand) Run(ctx context.Context, around *surroundings, server *c
 			}
 		}
 		switch {
-		case next != cursor && len(events) > 0:
+		case next != cursor && len(found) > 0:
 			wait = 0 // there may be more
 		case !c.Follow:
 			return nil
@@ -63,4 +61,32 @@ func (c *eventsCommand) Run(ctx context.Context, around *surroundings, server *c
 		}
 		cursor = next
 	}
+}
+
+// eventText returns an event in a format: text, json or yaml.
+func eventText(text []byte, format string) (string, error) {
+	switch format {
+	case "json":
+		return words.PrintableJSON(string(text)), nil
+	case "yaml":
+		return "---\n" + string(blockyaml.Append(nil, text)), nil
+	}
+	var event events.Cloud
+	if err := (client.Answer{Body: text}).Decode(&event); err != nil {
+		return "", err
+	}
+	var values map[string]any
+	if err := (client.Answer{Body: event.Data}).Decode(&values); err != nil {
+		return "", err
+	}
+	var data []string
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if value, ok := values[key].(string); ok {
+			data = append(data, key+"="+value)
+		} else {
+			data = append(data, key+"="+string(marshal(values[key])))
+		}
+	}
+	return words.Line(fmt.Sprintf("%s  %s  %s  %s", moment(wire.Optional(event.Time)), event.Type, dash(event.Subject),
+		strings.Join(data, " "))), nil
 }

@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 
-	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
+	"purser/internal/wire"
 	"purser/internal/words"
 )
 
@@ -17,14 +20,6 @@ type graphCommand struct {
 	Format string `default:"" enum:",text,svg,dot,json,yaml" help:"Format: text, svg, dot, json or yaml; default: text on a terminal, svg elsewhere." placeholder:"FORM" short:"f"`
 	Focus  string `help:"Only the surroundings of documents with this name." placeholder:"NAME"`
 	Depth  int    `default:"2" help:"Maximum distance from the focus."`
-}
-
-// Help returns the end of the command's help.
-func (*graphCommand) Help() string {
-	return `Examples:
-
-  purser graph --focus api                 # as text
-  purser graph 17 > graph.svg`
 }
 
 // Run prints the graph.
@@ -54,9 +49,54 @@ func (c *graphCommand) Run(ctx context.Context, around *surroundings, server ope
 	default:
 		return write(around, string(answer.Body))
 	}
-	text, err := views.Graph(answer.Body)
-	if err != nil {
+	var graph wire.Graph
+	if err := answer.Decode(&graph); err != nil {
 		return err
 	}
-	return write(around, text)
+	return write(around, graphText(graph))
+}
+
+// graphText returns a graph as text: below each document, the documents that it depends on.
+func graphText(graph wire.Graph) string {
+	var b strings.Builder
+	needs := map[int][]wire.Edge{}
+	for _, edge := range graph.Edges {
+		needs[edge.From] = append(needs[edge.From], edge)
+	}
+	nodes := map[int]wire.Node{}
+	for _, node := range graph.Nodes {
+		nodes[node.ID] = node
+	}
+	for _, node := range graph.Nodes {
+		if node.Missing != "" {
+			continue // printed below the documents that depend on it
+		}
+		fmt.Fprintln(&b, words.Line(nodeText(node)))
+		edges := needs[node.ID]
+		slices.SortStableFunc(edges, func(a, b wire.Edge) int { return strings.Compare(a.Kind, b.Kind) })
+		for _, edge := range edges {
+			cyclic := ""
+			if edge.Cyclic {
+				cyclic = "  (cycle)"
+			}
+			fmt.Fprintln(&b, words.Line(fmt.Sprintf("  %-12s %s%s", edge.Kind, nodeText(nodes[edge.To]), cyclic)))
+		}
+	}
+	for _, problem := range graph.Problems {
+		fmt.Fprintln(&b, words.Line("problem: "+problem.Message))
+	}
+	return b.String()
+}
+
+func nodeText(node wire.Node) string {
+	id := node.Identity()
+	id.Name = dash(id.Name)
+	text := id.String()
+	if node.Missing != "" {
+		text += "  (" + string(node.Missing) + " missing)"
+	}
+	if node.Abstract {
+		text += "  (abstract)"
+	}
+	return text
 }

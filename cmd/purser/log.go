@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
-	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
+	"purser/internal/wire"
+	"purser/internal/words"
 )
 
 // logCommand lists revisions, or the changes of a document.
@@ -24,14 +26,6 @@ type logCommand struct {
 	Limit    int           `default:"20" help:"Maximum number, newest first." short:"n"`
 }
 
-// Help returns the end of the command's help.
-func (*logCommand) Help() string {
-	return `Examples:
-
-  purser log -n 5                                            # the five newest revisions
-  purser log --document acme/Host/v1/cmp-1 --layer site      # who changed a document, when and how`
-}
-
 // Run prints the newest revisions, or the changes of a document.
 func (c *logCommand) Run(ctx context.Context, around *surroundings, server *client.Client) error {
 	if c.Document != nil {
@@ -41,30 +35,53 @@ func (c *logCommand) Run(ctx context.Context, around *surroundings, server *clie
 	if len(c.Tag) > 0 {
 		query["tag"] = c.Tag
 	}
-	items, _, err := server.List(ctx, c.Limit, query, "revisions")
+	revisions, err := listOf[wire.Revision](ctx, server, c.Limit, query, "revisions")
 	if err != nil {
 		return err
 	}
-	revisions, err := views.Revisions(items)
-	if err != nil {
-		return err
-	}
-	return c.print(around, revisions)
+	return c.print(around, revisionList(revisions))
 }
 
 // history prints the changes of a document.
 func (c *logCommand) history(ctx context.Context, around *surroundings, server *client.Client) error {
 	path := append([]string{"documents"}, strings.Split(c.Document.Schema, "/")...)
-	items, _, err := server.List(ctx, c.Limit, nil, append(path, cmp.Or(c.Layer, "-"), c.Document.Name, "history")...)
+	path = append(path, cmp.Or(c.Layer, "-"), c.Document.Name, "history")
+	changes, err := listOf[wire.DocumentChange](ctx, server, c.Limit, nil, path...)
 	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == http.StatusNotFound && c.Layer == "" {
 		return fmt.Errorf("%w\nIf it has a layer, add --layer", err)
 	}
 	if err != nil {
 		return err
 	}
-	history, err := views.History(items, around.colors)
-	if err != nil {
-		return err
+	return c.print(around, documentHistory(changes, around.colors))
+}
+
+// revisionList returns a list of revisions.
+func revisionList(revisions list[wire.Revision]) answer {
+	rows, names := [][]string{{"REVISION", "STATUS", "AT", "USER", "BUCKETS", "TAGS", "MESSAGE"}}, []string{}
+	for _, r := range revisions.items {
+		what := string(r.Message)
+		if r.RolledBackTo != nil {
+			what = strings.TrimSuffix(fmt.Sprintf("rollback to %d: %s", *r.RolledBackTo, what), ": ")
+		}
+		names = append(names, strconv.FormatInt(r.ID, 10))
+		rows = append(rows, []string{
+			strconv.FormatInt(r.ID, 10), verdictWord(r.Status), moment(r.CreatedAt), dash(r.User),
+			dash(strings.Join(r.Buckets, ",")), dash(strings.Join(r.Tags.Names, ",")), what,
+		})
 	}
-	return c.print(around, history)
+	return answer{revisions.text(), names, table(rows)}
+}
+
+// documentHistory returns the changes of a document, with their differences.
+func documentHistory(changes list[wire.DocumentChange], colors bool) answer {
+	var names []string
+	var b strings.Builder
+	for _, change := range changes.items {
+		names = append(names, strconv.FormatInt(change.Revision, 10))
+		fmt.Fprintln(&b, words.Line(fmt.Sprintf("revision %d  %s  %s  %s  %s", change.Revision, moment(change.ChangedAt),
+			dash(change.User), change.Change, change.Message)))
+		b.WriteString(indented(change.Diff, colors))
+	}
+	return answer{changes.text(), names, b.String()}
 }

@@ -159,11 +159,18 @@ func run(ctx context.Context, args []string, around surroundings) (code int) {
 }
 
 func newParser(ctx context.Context, around *surroundings) (*kong.Kong, error) {
-	return kong.New(&commands{}, //nolint:wrapcheck // a mistake in the commands
+	parser, err := kong.New(&commands{},
 		kong.Name("purser"), kong.Description(description), kong.ExplicitGroups(groups()),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Vars{"version": versionText()},
 		kong.Writers(around.stdout, around.stderr), kong.Exit(func(code int) { panic(exit(code)) }),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(around))
+	if err != nil {
+		return nil, fmt.Errorf("read the definitions of the commands: %w", err)
+	}
+	for _, command := range commandsFrom(parser.Model.Node)[1:] {
+		command.Detail = detailOf(command)
+	}
+	return parser, nil
 }
 
 // errInterrupted is the error of a command that a signal ended.

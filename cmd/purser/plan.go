@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"purser/cmd/purser/internal/folder"
-	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
 	"purser/internal/wire"
 )
@@ -31,7 +30,7 @@ func (p *push) plan(ctx context.Context) error {
 		return err
 	}
 	places := p.places(ctx, preview.Findings)
-	err = p.print(p.around, views.Preview(written, preview, differences, places, p.around.colors))
+	err = p.print(p.around, pushPreview(written, preview, differences, places, p.around.colors))
 	if err == nil && preview.Fails() {
 		return no("")
 	}

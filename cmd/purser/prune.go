@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
 	"purser/internal/wire"
 	"purser/internal/words"
@@ -28,14 +27,6 @@ func (c *pruneCommand) Validate() error {
 	return nil
 }
 
-// Help returns the end of the command's help.
-func (*pruneCommand) Help() string {
-	return `Deleted revisions cannot be restored. On a terminal it asks first; elsewhere it needs --yes.
-
-  purser prune --keep 100 --dry-run
-  purser prune --keep 100 --yes`
-}
-
 // Run deletes old revisions once the user has confirmed it.
 func (c *pruneCommand) Run(ctx context.Context, around *surroundings, server *client.Client) (err error) {
 	change := client.Change{DryRun: c.DryRun, MaxDeleted: -1}
@@ -48,7 +39,7 @@ func (c *pruneCommand) Run(ctx context.Context, around *surroundings, server *cl
 	if err != nil {
 		return err
 	}
-	return c.print(around, views.Pruned(written.Body, pruned))
+	return c.print(around, prunedAnswer(written.Body, pruned))
 }
 
 // confirmPreview shows what the prune would delete, and asks for confirmation. The prune is then made with the
@@ -60,7 +51,7 @@ func (c *pruneCommand) confirmPreview(ctx context.Context, around *surroundings,
 	if err != nil || pruned.Revisions.Count == 0 {
 		return would.ETag, err
 	}
-	number, list := words.Count(pruned.Revisions.Count, "revision"), views.Pruned(would.Body, pruned).Text
+	number, list := words.Count(pruned.Revisions.Count, "revision"), prunedAnswer(would.Body, pruned).text
 	return would.ETag, c.confirm(around, "delete "+number, list)
 }
 

@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"purser/cmd/purser/internal/folder"
-	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
 	"purser/internal/wire"
 	"purser/internal/words"
@@ -24,16 +23,6 @@ type pullCommand struct {
 	Dir      string `arg:"" help:"Folder to write to, which gets a folder for each bucket." complete:"file"`
 	Revision string `arg:"" default:"latest" help:"Revision: 17, latest, tag:NAME, latest~1."`
 	Replace  bool   `help:"Replace the documents in the folder: files of those that the revision does not have are deleted."`
-}
-
-// Help returns the end of the command's help.
-func (*pullCommand) Help() string {
-	return `Each bucket becomes a folder, with a file for each document. purser push --changeset takes the folder back
-unchanged. With --replace, files that hold only documents of the revision's buckets, and files that an earlier pull
-has written, are replaced or deleted: on a terminal after a question, elsewhere only with --yes. Others are kept.
-
-  purser pull site/                    # the newest revision
-  purser pull site/ tag:good --replace # replacing the files that are there`
 }
 
 // Run writes the documents of the revision to the folder.
@@ -67,7 +56,7 @@ func (c *pullCommand) Run(ctx context.Context, around *surroundings, server *cli
 	if err := c.write(around, plan); err != nil {
 		return err
 	}
-	return c.print(around, views.Pulled(about, plan.Written, c.Dir))
+	return c.print(around, pulledAnswer(about, plan.Written, c.Dir))
 }
 
 // write writes the files, once the user has confirmed which are deleted, or overwritten although they hold documents
@@ -97,4 +86,13 @@ func mayNotSeeEncrypted(ctx context.Context, server *client.Client) (bool, error
 	var caller wire.Caller
 	_, err := server.Get(ctx, &caller, nil, "whoami")
 	return !slices.Contains(caller.Rules, "deckhand:list_encrypted_documents"), err
+}
+
+// pulledAnswer returns the result of writing the documents of a revision to files in a folder.
+func pulledAnswer(revision wire.Revision, files []string, dir string) answer {
+	return answer{
+		json:  marshal(map[string]any{"revision": revision.ID, "stamp": revision.Stamp, "files": files}),
+		names: []string{strconv.FormatInt(revision.ID, 10)},
+		text:  fmt.Sprintf("Revision %d: %s in %s\n", revision.ID, words.Count(len(files), "document"), dir),
+	}
 }

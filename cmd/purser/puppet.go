@@ -2,15 +2,17 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 
-	"purser/cmd/purser/internal/views"
 	"purser/internal/check"
 	"purser/internal/client"
+	"purser/internal/wire"
 	"purser/internal/words"
 )
 
@@ -50,14 +52,6 @@ type puppetApplyCommand struct {
 	Explain string `help:"Print the documents that set each parameter of a resource, such as File[/etc/motd]." placeholder:"RESOURCE" xor:"what"`
 }
 
-// Help returns the end of the command's help.
-func (*puppetApplyCommand) Help() string {
-	return `Examples:
-
-  puppet catalog compile cmp-1 --render-as json | purser puppet apply - --node cmp-1 | puppet apply --catalog -
-  purser puppet apply compiled.json --report`
-}
-
 // Run prints the catalog with its overrides applied.
 func (c *puppetApplyCommand) Run(ctx context.Context, around *surroundings, server *client.Client) error {
 	catalog, err := readCatalog(around, c.Catalog)
@@ -75,21 +69,23 @@ func (c *puppetApplyCommand) Run(ctx context.Context, around *surroundings, serv
 	if c.Explain != "" {
 		query.Set("explain", c.Explain)
 	}
-	answer, err := server.Do(ctx, client.Request{
+	request := client.Request{
 		Method: http.MethodPost, Path: []string{"revisions", revision, "puppet", "catalog"}, Query: query, Body: catalog,
 		Question: true,
-	})
+	}
+	if len(query) == len(c.query()) {
+		text, err := server.Send(ctx, request, nil)
+		if err != nil {
+			return err
+		}
+		return write(around, words.PrintableJSON(string(text)))
+	}
+	var report wire.Report
+	text, err := server.Send(ctx, request, &report)
 	if err != nil {
 		return err
 	}
-	if !c.Report && c.Explain == "" {
-		return write(around, words.PrintableJSON(string(answer.Body)))
-	}
-	report, err := views.PuppetReport(answer.Body)
-	if err != nil {
-		return err
-	}
-	return c.print(around, report)
+	return c.print(around, puppetReport(text, report))
 }
 
 // readCatalog reads a catalog from a file, or from standard input if name is "-".
@@ -116,13 +112,6 @@ type puppetDiffCommand struct {
 	Catalog string `arg:"" complete:"file" default:"" help:"File with a compiled catalog; - for standard input. Without it, the data for Hiera is compared."`
 }
 
-// Help returns the end of the command's help.
-func (*puppetDiffCommand) Help() string {
-	return `Examples:
-
-  purser puppet diff latest~1 latest compiled.json --node cmp-1`
-}
-
 // Run prints how the overrides of the two revisions differ.
 func (c *puppetDiffCommand) Run(ctx context.Context, around *surroundings, server *client.Client) error {
 	request := client.Request{Query: c.query()}
@@ -138,13 +127,63 @@ func (c *puppetDiffCommand) Run(ctx context.Context, around *surroundings, serve
 		return err
 	}
 	request.Path = []string{"revisions", before, "puppet", "diff", after}
-	answer, err := server.Do(ctx, request)
+	var found wire.OverrideDifferences
+	text, err := server.Send(ctx, request, &found)
 	if err != nil {
 		return err
 	}
-	found, err := views.PuppetDifferences(answer.Body)
-	if err != nil {
-		return err
+	return c.print(around, puppetDifferences(text, found))
+}
+
+// puppetReport returns the report on an overridden catalog.
+func puppetReport(text []byte, report wire.Report) answer {
+	var names []string
+	var b strings.Builder
+	entry := func(what, resource string, by wire.OverrideName, more string) {
+		fmt.Fprintf(&b, "%-8s %s  %s  %s\n", what, words.Line(resource), words.Line(by.String()), words.Line(more))
 	}
-	return c.print(around, found)
+	for _, change := range report.Changes {
+		names = append(names, change.Resource)
+		var set []string
+		for _, p := range change.Parameters {
+			if p.Value != nil {
+				p.Name += "=" + string(p.Value)
+			}
+			set = append(set, p.Name)
+		}
+		entry(change.Action, change.Resource, change.By, strings.Join(set, ", "))
+	}
+	for _, skip := range report.Skipped {
+		entry("skipped", skip.Resource, skip.By, skip.Reason)
+	}
+	for _, warning := range report.Warnings {
+		entry("warning", warning.Resource, warning.By, warning.Message)
+	}
+	return answer{text, names, b.String()}
+}
+
+// puppetDifferences returns how the overrides of two revisions differ.
+func puppetDifferences(text []byte, found wire.OverrideDifferences) answer {
+	var names []string
+	var b strings.Builder
+	for _, resource := range found.Resources {
+		names = append(names, resource.Resource)
+		fmt.Fprintf(&b, "%-8s %s\n", resource.Change, words.Line(resource.Resource))
+		for _, altered := range resource.Parameters {
+			fmt.Fprintf(&b, "  %s\n", words.Line(alteredText(altered)))
+		}
+	}
+	for _, option := range found.Options {
+		fmt.Fprintf(&b, "option   %s\n", words.Line(alteredText(option)))
+	}
+	return answer{text, names, b.String()}
+}
+
+// alteredText formats a differing parameter.
+func alteredText(a wire.Altered) string {
+	side := func(value json.RawMessage) string { return dash(string(value)) }
+	if a.Sensitive {
+		return a.Name + ": (sensitive)"
+	}
+	return a.Name + ": " + side(a.From) + " -> " + side(a.To)
 }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"purser/cmd/purser/internal/folder"
-	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
 	"purser/internal/wire"
 )
@@ -43,20 +42,6 @@ func (c *pushCommand) Validate() error {
 			c.IfUnchanged)
 	}
 	return validWait(c.Wait)
-}
-
-// Help returns the end of the command's help.
-func (*pushCommand) Help() string {
-	return `The documents replace all of the bucket, so documents of the bucket that are not among them are deleted: on a
-terminal after a question, elsewhere only with --yes or --max-deleted. ValidationPolicies are weakened only after a
-question, or with --yes. Pushing the same documents again changes nothing.
-Files in folders are chosen as by purser check: those that .purser.yaml excludes are named and not pushed.
-The exit code is 0 if the documents are stored, even if they are invalid; with --wait 1 unless the revision becomes a
-success, and with --dry-run 1 if it would be a failure that no result which is posted later can mend.
-
-  purser push site site/ -m "rack 3"            # the folder site/ becomes the bucket site
-  purser push site site/ --dry-run              # preview the changes and their findings
-  purser push --changeset . --wait 10m          # each folder here a bucket, all in one revision`
 }
 
 // Run puts the documents into their buckets. On a terminal it lists what would be lost, and asks.
@@ -157,7 +142,7 @@ func (p *push) report(ctx context.Context, written client.Written) error {
 	if err != nil {
 		return err
 	}
-	return p.print(p.around, views.Pushed(written, found, p.places(ctx, found.Findings)))
+	return p.print(p.around, pushedAnswer(written, found, p.places(ctx, found.Findings)))
 }
 
 // places returns the place of each finding in the files, "" if it is in none of them.

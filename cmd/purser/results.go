@@ -11,7 +11,6 @@ import (
 	"strconv"
 
 	"purser/cmd/purser/internal/folder"
-	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
 	"purser/internal/document"
 	"purser/internal/wire"
@@ -37,14 +36,6 @@ type resultsPostCommand struct {
 	Error      []string `help:"What is wrong; may be repeated." sep:"none"`
 	Stamp      string   `help:"Stamp of the validated revision; the result is refused if the number belongs to another revision by now."`
 	File       string   `help:"File with the whole result, in YAML or JSON, instead of the other flags; - for standard input." complete:"file" short:"f"`
-}
-
-// Help returns the end of the command's help.
-func (*resultsPostCommand) Help() string {
-	return `Examples:
-
-  purser results post drydock-site-validation 17 --status success --validator drydock --release 1.2.0
-  purser results post acme-address-validation 17 --status failure --error "10.0.0.11 is used twice"`
 }
 
 // Run posts the result.
@@ -78,9 +69,9 @@ func (c *resultsPostCommand) Run(ctx context.Context, around *surroundings) erro
 	if posted.Revision > 0 { // unless the server is in compat mode
 		revision = strconv.FormatInt(posted.Revision, 10)
 	}
-	return c.print(around, views.Answer{
-		JSON: text, Names: []string{posted.Status},
-		Text: fmt.Sprintf("Revision %s: %s is a %s\n", revision, words.Line(c.Validation), posted.Status),
+	return c.print(around, answer{
+		json: text, names: []string{posted.Status},
+		text: fmt.Sprintf("Revision %s: %s is a %s\n", revision, words.Line(c.Validation), posted.Status),
 	})
 }
 
@@ -122,38 +113,50 @@ type resultsListCommand struct {
 	Validation string `help:"The results of this validation, one by one." placeholder:"NAME"`
 }
 
-// Help returns the end of the command's help.
-func (*resultsListCommand) Help() string {
-	return `Examples:
-
-  purser results list 17
-  purser results list 17 --validation drydock-site-validation`
-}
-
 // Run prints the validations of the revision, or the results of one.
 func (c *resultsListCommand) Run(ctx context.Context, around *surroundings, server opened) error {
 	if c.Validation != "" {
 		return c.entries(ctx, around, server)
 	}
-	var list struct {
-		Results []wire.Validation `json:"results"`
-	}
-	text, err := server.Get(ctx, &list, nil, "revisions", server.revision, "validations")
+	var found wire.List[wire.Validation]
+	text, err := server.Get(ctx, &found, nil, "revisions", server.revision, "validations")
 	if err != nil {
 		return err
 	}
-	return c.print(around, views.Validations(text, list.Results))
+	return c.print(around, validationList(text, found.Results))
 }
 
 // entries lists the results of one validation.
 func (c *resultsListCommand) entries(ctx context.Context, around *surroundings, server opened) error {
-	items, _, err := server.List(ctx, maxListed, nil, "revisions", server.revision, "validations", "detail")
+	results, err := listOf[wire.Entry](ctx, server.Client, maxListed, nil,
+		"revisions", server.revision, "validations", "detail")
 	if err != nil {
 		return err
 	}
-	results, err := views.Results(items, c.Validation)
-	if err != nil {
-		return err
+	return c.print(around, resultList(results, c.Validation))
+}
+
+// validationList returns the validations of a revision.
+func validationList(text []byte, validations []wire.Validation) answer {
+	rows, names := [][]string{{"VALIDATION", "STATUS"}}, []string{}
+	for _, v := range validations {
+		names, rows = append(names, v.Name), append(rows, []string{v.Name, v.Status})
 	}
-	return c.print(around, results)
+	return answer{text, names, table(rows)}
+}
+
+// resultList returns those of a list of results that are of one validation.
+func resultList(all list[wire.Entry], validation string) answer {
+	rows, names := [][]string{{"AT", "STATUS", "EXPIRES", "ERRORS"}}, []string{}
+	var found list[wire.Entry]
+	for i, entry := range all.items {
+		if entry.Name != validation {
+			continue
+		}
+		found.texts, names = append(found.texts, all.texts[i]), append(names, entry.Status)
+		rows = append(rows, []string{
+			dash(moment(entry.CreatedAt)), entry.Status, dash(moment(entry.Expires())), strconv.Itoa(len(entry.Errors)),
+		})
+	}
+	return answer{found.text(), names, table(rows)}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 
-	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
 )
 
@@ -18,18 +17,6 @@ type rollbackCommand struct {
 	DryRun   bool   `help:"Preview the change, and change nothing." short:"n"`
 }
 
-// Help returns the end of the command's help.
-func (*rollbackCommand) Help() string {
-	return `Documents that the earlier revision does not have are deleted. On a terminal it shows the change and asks;
-elsewhere it deletes only with --yes or --max-deleted, and weakens ValidationPolicies only with --yes.
-
-Examples:
-
-  purser rollback tag:good -m "rack 99 does not exist"
-  purser rollback latest~1 --dry-run
-  purser rollback 17 --max-deleted 2           # elsewhere than on a terminal`
-}
-
 // Run makes a new revision with the documents of an earlier one. On a terminal it asks first.
 func (c *rollbackCommand) Run(ctx context.Context, around *surroundings, server *client.Client) error {
 	revision, err := server.Resolve(ctx, c.Revision)
@@ -41,7 +28,7 @@ func (c *rollbackCommand) Run(ctx context.Context, around *surroundings, server 
 	}
 	change := client.Change{Message: c.Message, DryRun: c.DryRun}
 	if around.asks && c.asks() && !c.DryRun { // also if nothing is deleted
-		change, c.Yes, err = confirmed(ctx, around, change, send, views.RollbackQuestion(revision))
+		change, c.Yes, err = confirmed(ctx, around, change, send, rollbackQuestion(revision))
 		if err != nil {
 			return err
 		}
@@ -53,7 +40,7 @@ func (c *rollbackCommand) Run(ctx context.Context, around *surroundings, server 
 	case c.DryRun:
 		return c.foretell(around, revision, written)
 	}
-	return c.print(around, views.RolledBack(written))
+	return c.print(around, rolledBackAnswer(written))
 }
 
 // foretell prints a preview of the rollback. It returns an error that makes the exit code 1 if the verdict would be a
@@ -63,7 +50,7 @@ func (c *rollbackCommand) foretell(around *surroundings, revision string, would 
 	if err != nil {
 		return err
 	}
-	err = c.print(around, views.RollbackPreview(revision, would, preview))
+	err = c.print(around, rollbackPreview(revision, would, preview))
 	if err == nil && preview.Fails() {
 		return no("")
 	}

@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"purser/cmd/purser/internal/folder"
-	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
 	"purser/internal/wire"
 	"purser/internal/words"
@@ -74,7 +73,7 @@ func (c *selected) print(ctx context.Context, around *surroundings, server opene
 	for i, doc := range documents {
 		identities[i] = doc.Identity
 	}
-	return write(around, views.Documents(identities).In(c.Output))
+	return write(around, documentList(identities).in(c.Output))
 }
 
 // showCommand prints documents as they were put.
@@ -83,15 +82,6 @@ type showCommand struct {
 
 	Search   string `help:"Only documents with this text in a name, a label or a value. It looks at 10,000 documents."`
 	Searched int    `help:"Go on with a search after this number of documents." placeholder:"N"`
-}
-
-// Help returns the end of the command's help.
-func (*showCommand) Help() string {
-	return `Examples:
-
-  purser show --schema acme/Host/v1 -o name
-  purser show 17 --name cmp-1
-  purser show latest~1 --search 10.0.0.21`
 }
 
 // Run prints the submitted documents.
@@ -109,14 +99,6 @@ func (c *showCommand) Run(ctx context.Context, around *surroundings, server open
 // renderCommand prints rendered documents.
 type renderCommand struct{ selected }
 
-// Help returns the end of the command's help.
-func (*renderCommand) Help() string {
-	return `Examples:
-
-  purser render --name api               # what services read
-  purser render tag:good --bucket site -o json`
-}
-
 // Run prints the rendered documents.
 func (c *renderCommand) Run(ctx context.Context, around *surroundings, server opened) error {
 	return c.print(ctx, around, server, c.query(), "rendered-documents")
@@ -131,13 +113,6 @@ type explainCommand struct {
 	Revision string       `default:"latest" help:"Revision: 17, latest, tag:NAME, latest~1."           placeholder:"REV"                                       short:"r"`
 	Layer    string       `help:"Layer of the document, if others have its name."`
 	Output   string       `default:"text"   enum:"text,json,yaml"                                      help:"Output format: text, json or yaml."          placeholder:"FORM" short:"o"`
-}
-
-// Help returns the end of the command's help.
-func (*explainCommand) Help() string {
-	return `Examples:
-
-  purser explain acme/Service/v1/api .log.level   # which document wrote the value, and how it got here`
 }
 
 // Run prints where the values of the document come from.
@@ -161,4 +136,14 @@ func (c *explainCommand) Run(ctx context.Context, around *surroundings, server *
 		return write(around, string(answer.Body))
 	}
 	return write(around, words.PrintableJSON(string(answer.Body)))
+}
+
+// documentList returns a list of documents by their identities.
+func documentList(documents []wire.Identity) answer {
+	rows, names := [][]string{{"SCHEMA", "LAYER", "NAME", "BUCKET"}}, []string{}
+	for _, doc := range documents {
+		names = append(names, doc.Schema+"/"+doc.Name)
+		rows = append(rows, []string{doc.Schema, dash(doc.Layer), doc.Name, string(doc.Bucket)})
+	}
+	return answer{names: names, text: table(rows)}
 }

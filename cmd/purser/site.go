@@ -3,10 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strconv"
+	"strings"
 
-	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
 	"purser/internal/wire"
+	"purser/internal/words"
 )
 
 // bucketsCommand lists the buckets.
@@ -15,37 +18,19 @@ type bucketsCommand struct {
 	output
 }
 
-// Help returns the end of the command's help.
-func (*bucketsCommand) Help() string {
-	return `Examples:
-
-  purser buckets`
-}
-
 // Run prints the buckets.
 func (c *bucketsCommand) Run(ctx context.Context, around *surroundings, server *client.Client) error {
-	items, _, err := server.List(ctx, maxListed, nil, "buckets")
+	buckets, err := listOf[wire.Bucket](ctx, server, maxListed, nil, "buckets")
 	if err != nil {
 		return err
 	}
-	buckets, err := views.Buckets(items)
-	if err != nil {
-		return err
-	}
-	return c.print(around, buckets)
+	return c.print(around, bucketList(buckets))
 }
 
 // whoamiCommand prints the caller as the server has authenticated it.
 type whoamiCommand struct {
 	remote
 	output
-}
-
-// Help returns the end of the command's help.
-func (*whoamiCommand) Help() string {
-	return `Examples:
-
-  purser whoami`
 }
 
 // Run prints the caller's identity on the server.
@@ -55,18 +40,11 @@ func (c *whoamiCommand) Run(ctx context.Context, around *surroundings, server *c
 	if err != nil {
 		return err
 	}
-	return c.print(around, views.Caller(server.Server, text, caller))
+	return c.print(around, callerAnswer(server.Server, text, caller))
 }
 
 // tokenCommand prints the token.
 type tokenCommand struct{ remote }
-
-// Help returns the end of the command's help.
-func (*tokenCommand) Help() string {
-	return `Prints the token found in the flags, the environment or the configuration file.
-
-  curl -H "X-Auth-Token: $(purser token)" "$url"`
-}
 
 // Run prints the token.
 func (c *tokenCommand) Run(ctx context.Context, around *surroundings) error {
@@ -78,4 +56,37 @@ func (c *tokenCommand) Run(ctx context.Context, around *surroundings) error {
 		return err
 	}
 	return write(around, token)
+}
+
+// bucketList returns a list of buckets.
+func bucketList(buckets list[wire.Bucket]) answer {
+	rows, names := [][]string{{"BUCKET", "DOCUMENTS", "REVISION", "AT", "USER", "MESSAGE"}}, []string{}
+	for _, b := range buckets.items {
+		names = append(names, b.Name)
+		rows = append(rows, []string{
+			b.Name, strconv.Itoa(b.Documents), strconv.FormatInt(b.Revision, 10), dash(moment(b.ChangedAt)), dash(b.User),
+			string(b.Message),
+		})
+	}
+	return answer{buckets.text(), names, table(rows)}
+}
+
+// callerAnswer returns the caller as a server has authenticated it.
+func callerAnswer(server string, text []byte, caller wire.Caller) answer {
+	var b strings.Builder
+	b.WriteString(table([][]string{
+		{"server", server},
+		{"user", dash(caller.User.Name), caller.User.ID},
+		{"roles", dash(strings.Join(caller.Roles, ", "))},
+		{"project", dash(caller.Project)},
+	}))
+	if len(caller.Rules) == 0 {
+		b.WriteString("rules that you pass: none; the policy file of the server says which roles pass which\n")
+	} else {
+		b.WriteString("rules that you pass:\n")
+	}
+	for _, rule := range caller.Rules {
+		fmt.Fprintln(&b, words.Line("  "+rule))
+	}
+	return answer{text, []string{caller.User.ID}, b.String()}
 }

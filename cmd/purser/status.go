@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
-	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
 	"purser/internal/wire"
+	"purser/internal/words"
 )
 
 // statusCommand prints whether a revision may be deployed.
@@ -33,15 +35,6 @@ func validWait(wait time.Duration) error {
 	return nil
 }
 
-// Help returns the end of the command's help.
-func (*statusCommand) Help() string {
-	return `Examples:
-
-  purser status                                  # of the newest revision
-  purser status 17 --expect success && ./deploy  # a gate
-  purser status 17 --expect success --wait 10m   # a gate that waits for results`
-}
-
 // Run prints the status of the revision. With --expect it fails if the status is different.
 func (c *statusCommand) Run(ctx context.Context, around *surroundings, server *client.Client) error {
 	const poll = 5 * time.Second // of a server that does not support waiting
@@ -61,7 +54,7 @@ func (c *statusCommand) Run(ctx context.Context, around *surroundings, server *c
 	if err != nil {
 		return err
 	}
-	err = c.print(around, views.Verdict(text, verdict, found))
+	err = c.print(around, verdictAnswer(text, verdict, found))
 	if err == nil && c.Expect != "" && verdict.Status != c.Expect {
 		return no(fmt.Sprintf("the status of revision %d is %s", verdict.Revision, verdict.Status))
 	}
@@ -82,4 +75,78 @@ func (c *statusCommand) findings(ctx context.Context, server *client.Client, ver
 		return wire.Findings{}, nil // the verdict is still known
 	}
 	return found, err
+}
+
+// verdictAnswer returns the verdict on a revision: the status, each required validation, the reasons of failures, and
+// the findings about documents or, if the list does not have all of them, their causes.
+func verdictAnswer(text []byte, verdict wire.Verdict, found wire.Findings) answer {
+	shown, below := belowVerdict(found)
+	var b strings.Builder
+	fmt.Fprintf(&b, "revision %d: %s\n", verdict.Revision, verdict.Status)
+	var rows [][]string
+	var reasons []string
+	add := func(validations []wire.Validation, note string) {
+		for _, v := range validations {
+			rows = append(rows, []string{"  " + v.Status, v.Name, note})
+			if reason := v.Name + ": " + v.Message; v.Message != "" && !shown[v.Message] && !slices.Contains(reasons, reason) {
+				reasons = append(reasons, reason)
+			}
+		}
+	}
+	for _, policy := range verdict.Policies {
+		if policy.Broken() {
+			rows = append(rows, []string{"  " + policy.Status, policy.Name, "the document is not a valid ValidationPolicy"})
+		}
+		add(policy.Validations, "policy "+policy.Name)
+	}
+	add(verdict.Validations, "")
+	add(verdict.Ignored, "ignored")
+	b.WriteString(table(rows))
+	if verdict.Notice != "" {
+		fmt.Fprintln(&b, words.Line(verdict.Notice))
+	}
+	for _, reason := range reasons {
+		fmt.Fprintln(&b, words.Line(reason))
+	}
+	b.WriteString(warningLines(verdict.Warnings...) + below)
+	if verdict.Status == "failure" {
+		fmt.Fprintf(&b, "All that is wrong: purser findings %d\n", verdict.Revision)
+	}
+	return answer{text, []string{verdict.Status}, b.String()}
+}
+
+// belowVerdict returns the lines of findings about documents below a verdict, and the messages that they show.
+func belowVerdict(found wire.Findings) (shown map[string]bool, lines string) {
+	var b strings.Builder
+	shown = map[string]bool{}
+	add := func(f wire.Finding, like string) {
+		if f.Document != nil {
+			shown[f.Message] = true
+			fmt.Fprintln(&b, words.Line(bucketed(f)+like))
+		}
+	}
+	rest := found.Total - len(found.Findings)
+	if rest == 0 || len(found.Causes) == 0 {
+		for _, f := range found.Findings {
+			add(f, "")
+		}
+		return shown, b.String() + words.Rest(rest, found.More)
+	}
+	rest = found.Total
+	for _, cause := range found.Causes[:min(len(found.Causes), maxBelow)] {
+		add(cause.First, words.Others(cause.Findings, cause.Documents, cause.More))
+		rest -= cause.Findings
+	}
+	return shown, b.String() + words.Rest(rest, found.More)
+}
+
+// maxBelow is the maximum number of causes below a verdict.
+const maxBelow = 20
+
+// verdictWord converts the status of a revision to the word of a verdict.
+func verdictWord(status string) string {
+	if status == "failed" {
+		return "failure"
+	}
+	return status
 }

@@ -5,14 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"purser/cmd/purser/internal/folder"
-	"purser/cmd/purser/internal/views"
 	"purser/internal/client"
 	"purser/internal/wire"
+	"purser/internal/words"
 )
 
 // tagCommand sets, deletes or lists tags.
@@ -25,15 +27,6 @@ type tagCommand struct {
 	Revision string `arg:"" help:"Revision: 17, latest, tag:NAME, latest~1." optional:""`
 	Delete   bool   `help:"Delete the tag; without a revision, from the newest revision that has it." short:"d"`
 	Data     string `help:"A value to keep with the tag, in YAML." placeholder:"YAML"`
-}
-
-// Help returns the end of the command's help.
-func (*tagCommand) Help() string {
-	return `Examples:
-
-  purser tag good 17       # tag:good now names revision 17
-  purser tag               # all tags
-  purser tag good -d       # asks first; elsewhere than on a terminal it needs --yes`
 }
 
 // Run sets, deletes or lists tags.
@@ -73,7 +66,7 @@ func (c *tagCommand) Run(ctx context.Context, around *surroundings) error {
 	if _, err := server.Send(ctx, request, nil); err != nil {
 		return err
 	}
-	return c.print(around, views.Tagged(c.Name, about, c.Delete))
+	return c.print(around, taggedAnswer(c.Name, about, c.Delete))
 }
 
 // revisionOf reads a revision, for its number and stamp.
@@ -91,13 +84,41 @@ const maxListed = 100_000
 
 // list prints all tags, each with its newest revision.
 func (c *tagCommand) list(ctx context.Context, around *surroundings, server *client.Client) error {
-	items, _, err := server.List(ctx, maxListed, url.Values{"sort": {"id"}, "order": {"desc"}}, "revisions")
+	query := url.Values{"sort": {"id"}, "order": {"desc"}}
+	revisions, err := listOf[wire.Revision](ctx, server, maxListed, query, "revisions")
 	if err != nil {
 		return err
 	}
-	tags, err := views.Tags(items)
-	if err != nil {
-		return err
+	return c.print(around, tagList(revisions.items))
+}
+
+// tagList returns the tags of revisions, each with the newest revision that has it. The newest revisions come first.
+func tagList(revisions []wire.Revision) answer {
+	newest := map[string]wire.Revision{}
+	for _, revision := range slices.Backward(revisions) {
+		for _, tag := range revision.Tags.Names {
+			newest[tag] = revision
+		}
 	}
-	return c.print(around, tags)
+	rows, numbers := [][]string{{"TAG", "REVISION", "STATUS", "AT"}}, map[string]int64{}
+	tags := slices.Sorted(maps.Keys(newest))
+	for _, tag := range tags {
+		r := newest[tag]
+		numbers[tag] = r.ID
+		rows = append(rows, []string{tag, strconv.FormatInt(r.ID, 10), verdictWord(r.Status), moment(r.CreatedAt)})
+	}
+	return answer{marshal(numbers), tags, table(rows)}
+}
+
+// taggedAnswer returns the result of setting or deleting a tag.
+func taggedAnswer(tag string, revision wire.Revision, deleted bool) answer {
+	did := "Tagged"
+	if deleted {
+		did = "No longer tagged"
+	}
+	return answer{
+		marshal(map[string]any{"tag": tag, "revision": revision.ID, "deleted": deleted}),
+		[]string{tag},
+		fmt.Sprintf("%s %s: revision %d\n", did, words.Line(tag), revision.ID),
+	}
 }

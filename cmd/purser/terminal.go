@@ -10,19 +10,8 @@ import (
 
 	"golang.org/x/term"
 
-	"purser/cmd/purser/internal/views"
 	"purser/internal/words"
 )
-
-// output is the flag for the format in which commands print the answers of a server.
-type output struct {
-	Output string `default:"table" enum:"table,json,yaml,name" help:"Output format: table, json, yaml or name." placeholder:"FORM" short:"o"`
-}
-
-// print prints an answer in the requested format.
-func (o output) print(around *surroundings, answer views.Answer) error {
-	return write(around, answer.In(o.Output))
-}
 
 // write writes text to standard output. It adds a line break unless the text ends with one.
 func write(around *surroundings, text string) error {

@@ -19,15 +19,6 @@ type completionCommand struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"Shell: bash, zsh or fish."`
 }
 
-// Help returns the end of the command's help.
-func (*completionCommand) Help() string {
-	return `Examples:
-
-  source <(purser completion bash)                                  # in ~/.bashrc
-  purser completion zsh > "${fpath[1]}/_purser"
-  purser completion fish > ~/.config/fish/completions/purser.fish`
-}
-
 // Run prints the script for the shell.
 func (c *completionCommand) Run(around *surroundings, parser *kong.Kong) error {
 	text, err := usageText(c.Shell, commandsFrom(parser.Model.Node))
@@ -40,13 +31,6 @@ func (c *completionCommand) Run(around *surroundings, parser *kong.Kong) error {
 // manCommand writes the manual pages.
 type manCommand struct {
 	Dir string `arg:"" help:"Folder to write the pages to: purser.1, purser-push.1 and so on." complete:"file"`
-}
-
-// Help returns the end of the command's help.
-func (*manCommand) Help() string {
-	return `Examples:
-
-  purser man /usr/local/share/man/man1`
 }
 
 // Run writes the manual pages to the folder.
@@ -74,6 +58,18 @@ func (c *manCommand) Run(parser *kong.Kong) error {
 //
 //go:embed usage/*.tmpl
 var usageFiles embed.FS
+
+// details has the end of each command's help, below a line with the command's name.
+//
+//go:embed usage/details.txt
+var details string
+
+// detailOf returns the end of a command's help, "" if it has none.
+func detailOf(command *kong.Node) string {
+	_, rest, _ := strings.Cut("\n"+details, "\n=="+lineOf(command)+"\n")
+	text, _, _ := strings.Cut(rest, "\n\n== ")
+	return strings.TrimSuffix(text, "\n")
+}
 
 // usageText executes a template. Its data are the definitions that also parse command lines, so that a new flag is
 // completed and documented without further work. All texts are quoted for the shell or for man(7).

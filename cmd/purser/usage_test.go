@@ -187,3 +187,25 @@ func TestManualOf(t *testing.T) {
 		t.Errorf("a hidden flag is in\n%s", page)
 	}
 }
+
+// Each command but version has details in its help, and there are details of commands only.
+func TestDetails(t *testing.T) {
+	t.Parallel()
+	parser, err := newParser(t.Context(), &surroundings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lacking []string
+	leaves := parser.Model.Leaves(true)
+	for _, command := range leaves {
+		if command.Detail == "" {
+			lacking = append(lacking, command.Name)
+		}
+	}
+	if diff := cmp.Diff([]string{"version"}, lacking); diff != "" {
+		t.Errorf("commands without details (-want +got):\n%s", diff)
+	}
+	if got, want := strings.Count("\n"+details, "\n== "), len(leaves)-1; got != want {
+		t.Errorf("details of %d commands, want %d", got, want)
+	}
+}

@@ -1,11 +1,9 @@
-package views_test
+package main
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"purser/cmd/purser/internal/views"
 )
 
 func TestSideBySide(t *testing.T) {
@@ -40,7 +38,7 @@ Encrypted data of y changed
 @@ -0,0 +1 @@
                   > ä: 1
 `
-	if diff := cmp.Diff(want, views.SideBySide(unified, 37, false)); diff != "" {
+	if diff := cmp.Diff(want, sideBySide(unified, 37, false)); diff != "" {
 		t.Errorf("side by side (-want +got):\n%s", diff)
 	}
 }

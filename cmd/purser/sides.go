@@ -1,4 +1,4 @@
-package views
+package main
 
 import (
 	"strings"
@@ -7,9 +7,9 @@ import (
 	"purser/internal/words"
 )
 
-// SideBySide formats a unified diff in two columns, with old lines on the left and new ones on the right. Changed lines
+// sideBySide formats a unified diff in two columns, with old lines on the left and new ones on the right. Changed lines
 // have | between them, removed ones < beside them and added ones >.
-func SideBySide(unified string, width int, colors bool) string {
+func sideBySide(unified string, width int, colors bool) string {
 	const gutter = 3
 	s := &sides{half: max((width-gutter)/2, 10), colors: colors}
 	for _, line := range linesOf(words.Printable(unified)) {

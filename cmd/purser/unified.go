@@ -1,4 +1,4 @@
-package views
+package main
 
 import (
 	"strconv"
@@ -24,8 +24,8 @@ func tinted(tint, text string) string {
 	return tint + text + plain
 }
 
-// Unified returns a unified diff, with coloured lines if colors is set.
-func Unified(unified string, colors bool) string {
+// unifiedText returns a unified diff, with coloured lines if colors is set.
+func unifiedText(unified string, colors bool) string {
 	unified = words.Printable(unified)
 	if !colors {
 		return unified
@@ -37,12 +37,12 @@ func Unified(unified string, colors bool) string {
 	return b.String()
 }
 
-// indented returns a unified diff like Unified, with indented lines, to follow a line about the document.
+// indented returns a unified diff like unifiedText, with indented lines, to follow a line about the document.
 func indented(unified string, colors bool) string {
 	if unified == "" {
 		return ""
 	}
-	text := strings.TrimSuffix(Unified(unified, colors), "\n")
+	text := strings.TrimSuffix(unifiedText(unified, colors), "\n")
 	return "    " + strings.ReplaceAll(text, "\n", "\n    ") + "\n"
 }
 

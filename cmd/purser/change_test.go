@@ -1,4 +1,4 @@
-package views
+package main
 
 import (
 	"strings"
@@ -27,7 +27,7 @@ func TestStatusLine(t *testing.T) {
 func TestPruned(t *testing.T) {
 	t.Parallel()
 	for kept, want := range map[int]string{0: "0 revisions remain\n", 1: "1 revision remains\n", 2: "2 revisions remain\n"} {
-		if got := Pruned(nil, wire.Pruned{Kept: kept}).Text; !strings.HasSuffix(got, "; "+want) {
+		if got := prunedAnswer(nil, wire.Pruned{Kept: kept}).text; !strings.HasSuffix(got, "; "+want) {
 			t.Errorf("%q, want %q at its end", got, want)
 		}
 	}
@@ -41,10 +41,10 @@ func TestWeakened(t *testing.T) {
 		Weakened: []string{"it is\ngone"},
 	}
 	made := client.Written{Revision: "7", Status: "success; findings=0", Warnings: []string{"it is\ngone", "none is in force"}}
-	losses, _ := Losses(preview)
+	lost, _ := losses(preview)
 	for name, got := range map[string]string{
-		"preview": Preview(client.Written{}, preview, nil, nil, false).Text, "rollback": RollbackPreview("1", client.Written{}, preview).Text,
-		"losses": losses, "pushed": Pushed(made, wire.Findings{}, nil).Text, "rolled back": RolledBack(made).Text,
+		"preview": pushPreview(client.Written{}, preview, nil, nil, false).text, "rollback": rollbackPreview("1", client.Written{}, preview).text,
+		"losses": lost, "pushed": pushedAnswer(made, wire.Findings{}, nil).text, "rolled back": rolledBackAnswer(made).text,
 	} {
 		if want := "warning: it is gone\nwarning: none is in force\n"; !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q in it", name, got, want)
@@ -68,7 +68,7 @@ func TestLosses(t *testing.T) {
 		"weaken ValidationPolicies":                        {Weakened: weaker},
 	} {
 		preview.Changes.Deleted = len(preview.Documents)
-		if _, got := Losses(preview); got != want {
+		if _, got := losses(preview); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -87,22 +87,22 @@ func TestPreview(t *testing.T) {
 		},
 		Validations: []wire.Validation{{Name: "own", Status: "missing"}},
 	}
-	got := Preview(client.Written{Revision: "7", Answer: client.Answer{Body: []byte("{}")}}, preview,
+	got := pushPreview(client.Written{Revision: "7", Answer: client.Answer{Body: []byte("{}")}}, preview,
 		map[wire.Identity]string{changed: "@@ -1 +1 @@\n-a\n+b\n"}, []string{"", "f.yaml:3"}, false)
 	want := "changed  [acme/X/v1, site] x⟨U+001B⟩  (bucket b, from bucket a)\n    @@ -1 +1 @@\n    -a\n    +b\n" +
 		"Would be revision 7: added=0, modified=1, deleted=0, unchanged=0\n" +
 		"v: no\nf.yaml:3: warning: [acme/X/v1, site] x⟨U+001B⟩  .p: odd (mend it)\nand 1 more\n" +
 		"Status would be: failure, until results are posted\n"
-	if diff := cmp.Diff(want, got.Text); diff != "" {
+	if diff := cmp.Diff(want, got.text); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"changed acme/X/v1/x\x1b\n"}, got.Names); diff != "" {
+	if diff := cmp.Diff([]string{"changed acme/X/v1/x\x1b\n"}, got.names); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
-	pushed := Pushed(client.Written{Revision: "7", Status: "success; findings=0"}, wire.Findings{
+	pushed := pushedAnswer(client.Written{Revision: "7", Status: "success; findings=0"}, wire.Findings{
 		Findings: []wire.Finding{{Level: "error", Validation: "v", Message: "no", Line: 9}},
 	}, []string{"f.yaml:3"})
-	if json := pushed.In("json"); !strings.Contains(json, `"place":"f.yaml:3"`) || strings.Contains(json, `"line"`) {
+	if json := pushed.in("json"); !strings.Contains(json, `"place":"f.yaml:3"`) || strings.Contains(json, `"line"`) {
 		t.Errorf("a push is %s, want it with the place and without the line of the request", json)
 	}
 }
@@ -116,7 +116,7 @@ func TestPushed_unchanged(t *testing.T) {
 		{Level: "error", Rule: ".type", Message: "wrong", Document: &wire.Identity{Schema: "a/B/v1", Name: "n"}},
 	}}
 	const want = "f.yaml:3:1: warning: [a/B/v1] n .dta: The key 'dta' is not kept\nNothing changed; the newest revision is 7.\n"
-	if diff := cmp.Diff(want, Pushed(client.Written{Revision: "7"}, found, []string{"f.yaml:3:1", "", "f.yaml:9:1"}).Text); diff != "" {
+	if diff := cmp.Diff(want, pushedAnswer(client.Written{Revision: "7"}, found, []string{"f.yaml:3:1", "", "f.yaml:9:1"}).text); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

@@ -1,4 +1,4 @@
-package views
+package main
 
 import (
 	"cmp"
@@ -13,9 +13,9 @@ import (
 	"purser/internal/words"
 )
 
-// Pushed returns the result of a push: the revision and its findings, each with its place in the files, "" if it is in
-// none of them.
-func Pushed(written client.Written, found wire.Findings, places []string) Answer {
+// pushedAnswer returns the result of a push: the revision and its findings, each with its place in the files, "" if it
+// is in none of them.
+func pushedAnswer(written client.Written, found wire.Findings, places []string) answer {
 	findings := make([]placed, len(found.Findings))
 	for i, f := range found.Findings {
 		findings[i] = placed{
@@ -30,13 +30,13 @@ func Pushed(written client.Written, found wire.Findings, places []string) Answer
 	if written.Status == "" {
 		text = lostText(found.Findings, places)
 	}
-	return Answer{
-		JSON: marshal(map[string]any{
+	return answer{
+		json: marshal(map[string]any{
 			"revision": json.Number(written.Revision), "changes": written.Changes, "status": written.Status,
 			"findings": findings, "warnings": append([]string{}, written.Warnings...),
 		}),
-		Names: []string{written.Revision},
-		Text:  writtenText(written, text),
+		names: []string{written.Revision},
+		text:  writtenText(written, text),
 	}
 }
 
@@ -70,9 +70,9 @@ func lostText(findings []wire.Finding, places []string) string {
 	return b.String()
 }
 
-// RolledBack returns the result of a rollback.
-func RolledBack(written client.Written) Answer {
-	return Answer{written.Body, []string{written.Revision}, writtenText(written, "")}
+// rolledBackAnswer returns the result of a rollback.
+func rolledBackAnswer(written client.Written) answer {
+	return answer{written.Body, []string{written.Revision}, writtenText(written, "")}
 }
 
 // writtenText returns the result of a change, with lines about its findings.
@@ -106,11 +106,11 @@ func statusLine(header string) string {
 	return line
 }
 
-// Preview returns the preview of a push. It has the unified diffs of changed documents, and the places of findings in
-// the files.
-func Preview(written client.Written, preview wire.Preview[wire.Finding], differences map[wire.Identity]string,
+// pushPreview returns the preview of a push. It has the unified diffs of changed documents, and the places of findings
+// in the files.
+func pushPreview(written client.Written, preview wire.Preview[wire.Finding], differences map[wire.Identity]string,
 	places []string, colors bool,
-) Answer {
+) answer {
 	var b strings.Builder
 	for _, d := range preview.Documents {
 		from := ""
@@ -136,11 +136,11 @@ func Preview(written client.Written, preview wire.Preview[wire.Finding], differe
 		fmt.Fprintln(&b, words.Line(preview.Withheld))
 	}
 	fmt.Fprintln(&b, verdictLine(preview))
-	return Answer{written.Body, changeNames(preview), b.String()}
+	return answer{written.Body, changeNames(preview), b.String()}
 }
 
-// RollbackPreview returns the preview of a rollback to a revision.
-func RollbackPreview(revision string, written client.Written, preview wire.Preview[wire.Finding]) Answer {
+// rollbackPreview returns the preview of a rollback to a revision.
+func rollbackPreview(revision string, written client.Written, preview wire.Preview[wire.Finding]) answer {
 	var b strings.Builder
 	for _, d := range preview.Documents {
 		fmt.Fprintln(&b, words.Line(fmt.Sprintf("%-8s %s (bucket %s)", wordOf(d), d.Identity(), d.Bucket)))
@@ -150,17 +150,17 @@ func RollbackPreview(revision string, written client.Written, preview wire.Previ
 	}
 	b.WriteString(policyLines(preview))
 	fmt.Fprintln(&b, verdictLine(preview))
-	return Answer{written.Body, changeNames(preview), b.String()}
+	return answer{written.Body, changeNames(preview), b.String()}
 }
 
-// RollbackQuestion returns a function that returns the preview of a rollback as text, and in words what it does.
-func RollbackQuestion(revision string) func(wire.Preview[wire.Finding]) (text, act string) {
+// rollbackQuestion returns a function that returns the preview of a rollback as text, and in words what it does.
+func rollbackQuestion(revision string) func(wire.Preview[wire.Finding]) (text, act string) {
 	return func(preview wire.Preview[wire.Finding]) (text, act string) {
 		act = "roll back to revision " + revision
-		if _, loses := Losses(preview); loses != "" {
+		if _, loses := losses(preview); loses != "" {
 			act += " and " + loses
 		}
-		return RollbackPreview(revision, client.Written{}, preview).Text, act
+		return rollbackPreview(revision, client.Written{}, preview).text, act
 	}
 }
 
@@ -197,17 +197,17 @@ func wordOf(d wire.Difference) string {
 	return cmp.Or(map[string]string{"created": "added", "modified": "changed"}[d.Change], d.Change)
 }
 
-// Weakening returns what Losses returns of a change that weakens policies, and nothing of any other.
-func Weakening(preview wire.Preview[wire.Finding]) (list, act string) {
+// weakening returns what losses returns of a change that weakens policies, and nothing of any other.
+func weakening(preview wire.Preview[wire.Finding]) (list, act string) {
 	if len(preview.Weakened) == 0 {
 		return "", ""
 	}
-	return Losses(preview)
+	return losses(preview)
 }
 
-// Losses returns a list of the documents that a change would delete and of how it would weaken policies, and both in
+// losses returns a list of the documents that a change would delete and of how it would weaken policies, and both in
 // words, such as "delete 2 documents"; "" if it does neither.
-func Losses(preview wire.Preview[wire.Finding]) (list, act string) {
+func losses(preview wire.Preview[wire.Finding]) (list, act string) {
 	var rows [][]string
 	for _, d := range preview.Documents {
 		if d.Change == "deleted" {
@@ -241,8 +241,8 @@ func deletesPolicy(preview wire.Preview[wire.Finding]) bool {
 	})
 }
 
-// Pruned returns what a prune has deleted or would delete.
-func Pruned(text []byte, pruned wire.Pruned) Answer {
+// prunedAnswer returns what a prune has deleted or would delete.
+func prunedAnswer(text []byte, pruned wire.Pruned) answer {
 	did := "Deleted"
 	if pruned.DryRun {
 		did = "Would delete"
@@ -258,7 +258,7 @@ func Pruned(text []byte, pruned wire.Pruned) Answer {
 	for _, extent := range ranges {
 		fmt.Fprintf(&b, "  %s\n", extent)
 	}
-	return Answer{text, ranges, b.String()}
+	return answer{text, ranges, b.String()}
 }
 
 // rangesOf returns the revisions that a prune deletes, as numbers and ranges: 3 or 5-17.
