@@ -15,8 +15,8 @@ import (
 // auditRecorder records changes in the audit.
 type auditRecorder struct {
 	audit queries.Audit
-	log *slog.Logger
-	now func() time.Time
+	log   *slog.Logger
+	now   func() time.Time
 }
 
 // middleware records the outcome of change requests before they are answered, so that no unaudited change is

@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"purser/internal/budget"
+	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/changes"
 	"purser/internal/puppet"
 	"purser/internal/revisions"
 )
