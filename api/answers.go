@@ -137,6 +137,11 @@ func (a *answerWriter) deliver(w http.ResponseWriter, r *http.Request, status in
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(status)
+	a.writeBody(w, r, text)
+}
+
+// writeBody writes the body of an answer.
+func (a *answerWriter) writeBody(w http.ResponseWriter, r *http.Request, text []byte) {
 	end := a.begin(w, r, len(text))
 	end(writeParts(w, text, time.Now().Add(a.patience))) // the client may have disconnected
 }

@@ -10,7 +10,7 @@ import (
 	"purser/internal/budget"
 )
 
-// TestWriter_Deliver for people are printable, whoever makes them. Data are sent as they are.
+// Texts for people are printable, whoever makes them. Data are sent as they are.
 func TestWriter_Deliver(t *testing.T) {
 	t.Parallel()
 	const text, shown = "a\u202eb\x1b[31m\n", "a⟨U+202E⟩b⟨U+001B⟩[31m\n"

@@ -12,36 +12,36 @@ import (
 // authenticate identifies the caller of a request by its token or, without one, by the connection's client certificate.
 // The certificate is not accepted for changes made by pages of other sites. Headers in which clients name themselves
 // are ignored.
-func (g *gate) authenticate(r *http.Request) (authn.Caller, error) {
-	if g.anonymous { // regardless of the token
-		if err := g.checkHost(r); err != nil {
+func (s *server) authenticate(r *http.Request) (authn.Caller, error) {
+	if s.Access.Anonymous { // regardless of the token
+		if err := s.checkHost(r); err != nil {
 			return authn.Caller{}, err
 		}
-		if g.fromOtherSite(r) {
+		if s.fromOtherSite(r) {
 			return authn.Caller{}, fault.New(fault.Forbidden, "HTTPForbidden",
 				"A page of another site made this change; make it from a page of this server, or without a browser")
 		}
-		return g.authenticator.Authenticate(r.Context(), "")
+		return s.Access.Authenticator.Authenticate(r.Context(), "")
 	}
 	token, err := tokenOf(r)
 	if err != nil {
 		return authn.Caller{}, err
 	}
 	if token == "" && hasCertificate(r) {
-		if g.fromOtherSite(r) { // browsers add certificates by themselves
+		if s.fromOtherSite(r) { // browsers add certificates by themselves
 			return authn.Caller{}, fault.New(fault.Forbidden, "HTTPForbidden",
 				"A page of another site made this change with the client certificate of its reader; send a token")
 		}
-		if err := g.authorities().Check(r.TLS.VerifiedChains, g.now()); err != nil {
+		if err := s.Access.Authorities().Check(r.TLS.VerifiedChains, s.Now()); err != nil {
 			return authn.Caller{}, err
 		}
 		return authn.FromCertificate(r.TLS.VerifiedChains[0][0])
 	}
-	return g.authenticator.Authenticate(r.Context(), token)
+	return s.Access.Authenticator.Authenticate(r.Context(), token)
 }
 
 // fromOtherSite reports whether a request is a change that a browser makes for a page of another site.
-func (g *gate) fromOtherSite(r *http.Request) bool { return g.own.Check(r) != nil }
+func (s *server) fromOtherSite(r *http.Request) bool { return s.ownPages.Check(r) != nil }
 
 var errTwoTokens = &authn.Rejected{Reason: "two different tokens"}
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/go-chi/httprate"
 
-	"purser/internal/authn"
 	"purser/internal/authz"
 	"purser/internal/fault"
 )
@@ -17,26 +16,7 @@ const (
 	authenticated = "authenticated" // every authenticated caller passes
 )
 
-// gateConfig configures a gate.
-type gateConfig struct {
-	authenticator authn.Authenticator
-	anonymous     bool                      // Authenticator returns the same caller for every token, whom nothing names
-	authorities   func() *authn.Authorities // of client certificates; nil if none are asked for
-	rules         *authz.File
-	rate          int // requests per second of one user, on average over ten seconds; 0: unlimited
-	publicURL     string
-	now           func() time.Time
-}
-
-// gate authenticates and authorizes requests, and limits the rate of each user.
-type gate struct {
-	gateConfig
-
-	rates []userRate                  // none if the rate is unlimited
-	own   *http.CrossOriginProtection // refuses changes by pages of other sites
-}
-
-// rate bounds the requests of each user in a time, after which a throttled one may try again.
+// userRate bounds the requests of each user in a time, after which a throttled one may try again.
 type userRate struct {
 	*httprate.RateLimiter
 
@@ -51,16 +31,15 @@ const (
 	burst, minBurst = 2, 10
 )
 
-// newGate returns a gate.
-func newGate(config gateConfig) *gate {
-	g := &gate{gateConfig: config, own: ownPages(config.publicURL)}
-	if config.rate > 0 {
-		g.rates = []userRate{
-			newUserRate(config.rate*int(rateWindow/time.Second), rateWindow),
-			newUserRate(max(minBurst, config.rate*burst), time.Second),
-		}
+// newUserRates returns the bounds for a number of requests per second of one user; none if it is 0.
+func newUserRates(perSecond int) []userRate {
+	if perSecond == 0 {
+		return nil
 	}
-	return g
+	return []userRate{
+		newUserRate(perSecond*int(rateWindow/time.Second), rateWindow),
+		newUserRate(max(minBurst, perSecond*burst), time.Second),
+	}
 }
 
 func newUserRate(requests int, window time.Duration) userRate {
@@ -68,42 +47,45 @@ func newUserRate(requests int, window time.Duration) userRate {
 	return userRate{httprate.NewRateLimiter(requests, window, unnamed), requests, window}
 }
 
-// authorize authenticates the caller and checks that it passes a rule. As in Deckhand, 401 comes before 403, and
-// both come before anything is read or looked up.
-func (g *gate) authorize(w http.ResponseWriter, r *http.Request, rule string) error {
+// authorize authenticates the caller, counts the request and checks that the caller passes a rule. As in Deckhand, 401
+// comes before 403, and both come before anything is read or looked up.
+func (s *server) authorize(w http.ResponseWriter, r *http.Request, rule string) error {
 	if rule == public {
 		return nil
 	}
-	caller, err := g.authenticate(r)
+	if err := s.identify(w, r); err != nil {
+		return err
+	}
+	if rule != authenticated {
+		infoOf(r).rule = rule
+	}
+	if err := s.countRequest(w, r); err != nil || rule == authenticated {
+		return err
+	}
+	return s.require(r, rule)
+}
+
+// identify authenticates the caller and notes who it is and what it may see.
+func (s *server) identify(w http.ResponseWriter, r *http.Request) error {
+	caller, err := s.authenticate(r)
 	if err != nil {
 		return challenge(w, r, err)
 	}
 	infoOf(r).caller = caller
-	infoOf(r).viewer = g.viewerOf(r)
-	if rule != authenticated {
-		infoOf(r).rule = rule
-	}
-	if !g.anonymous {
+	infoOf(r).viewer = s.viewerOf(r)
+	if !s.Access.Anonymous {
 		w.Header().Set("X-User-Name", caller.UserID)
 	}
-	if infoOf(r).resumed == nil { // a request that has waited is already counted
-		if err := g.countRequest(w, r, caller); err != nil {
-			return err
-		}
-	}
-	if rule == authenticated {
-		return nil
-	}
-	return g.require(r, rule)
+	return nil
 }
 
-// countRequest counts a request of a caller. Fault: Throttled if the caller exceeds a rate.
-func (g *gate) countRequest(w http.ResponseWriter, r *http.Request, caller authn.Caller) error {
-	for _, rate := range g.rates {
-		if rate.OnLimit(w, r, caller.UserID) {
+// countRequest counts a request of its caller. Fault: Throttled if the caller exceeds a rate.
+func (s *server) countRequest(w http.ResponseWriter, r *http.Request) error {
+	for _, rate := range s.rates {
+		if rate.OnLimit(w, r, infoOf(r).caller.UserID) {
 			f := fault.New(fault.Throttled, "HTTPTooManyRequests",
 				"More than %d requests came from this user within %v (--request-rate: %d requests a second)", rate.requests,
-				rate.window, g.rate)
+				rate.window, s.Bounds.Rate)
 			f.RetryAfter = rate.window
 			return f
 		}
@@ -111,10 +93,10 @@ func (g *gate) countRequest(w http.ResponseWriter, r *http.Request, caller authn
 	return nil
 }
 
-// reauthorize checks that the caller is still allowed to make a request that has waited.
-func (g *gate) reauthorize(w http.ResponseWriter, r *http.Request) error {
+// reauthorize checks that the caller of a stream may still read what is sent to him.
+func (s *server) reauthorize(w http.ResponseWriter, r *http.Request) error {
 	info := infoOf(r)
-	caller, err := g.authenticate(r)
+	caller, err := s.authenticate(r)
 	if err != nil {
 		return challenge(w, r, err)
 	}
@@ -123,7 +105,7 @@ func (g *gate) reauthorize(w http.ResponseWriter, r *http.Request) error {
 		needed = append(needed, authz.ListEncryptedDocuments)
 	}
 	for _, rule := range needed {
-		if !g.rules.Policy().Allows(rule, caller) {
+		if !s.Access.Rules.Policy().Allows(rule, caller) {
 			return forbidden(rule)
 		}
 	}
@@ -131,26 +113,26 @@ func (g *gate) reauthorize(w http.ResponseWriter, r *http.Request) error {
 }
 
 // caller returns the id of the caller, which is empty if callers are anonymous.
-func (g *gate) caller(r *http.Request) string {
-	if g.anonymous {
+func (s *server) caller(r *http.Request) string {
+	if s.Access.Anonymous {
 		return ""
 	}
 	return infoOf(r).caller.UserID
 }
 
 // owner returns the owner of a request for budget.Shares: the user or, if callers are anonymous, the client's address.
-func (g *gate) owner(r *http.Request) string {
-	if caller := g.caller(r); caller != "" {
+func (s *server) owner(r *http.Request) string {
+	if caller := s.caller(r); caller != "" {
 		return "user " + caller
 	}
 	return "address " + remoteAddress(r)
 }
 
 // callerName returns the name of the caller, or its id if it has no name. It is empty if callers are anonymous.
-func (g *gate) callerName(r *http.Request) string {
+func (s *server) callerName(r *http.Request) string {
 	caller := infoOf(r).caller
 	switch {
-	case g.anonymous:
+	case s.Access.Anonymous:
 		return ""
 	case caller.UserName != "":
 		return caller.UserName
@@ -159,22 +141,22 @@ func (g *gate) callerName(r *http.Request) string {
 }
 
 // require returns a fault if the caller does not pass a rule.
-func (g *gate) require(r *http.Request, rule string) error {
-	if !g.allows(r, rule) {
+func (s *server) require(r *http.Request, rule string) error {
+	if !s.allows(r, rule) {
 		return forbidden(rule)
 	}
 	return nil
 }
 
 // allows reports whether the caller passes a rule.
-func (g *gate) allows(r *http.Request, rule string) bool {
-	return g.rules.Policy().Allows(rule, infoOf(r).caller)
+func (s *server) allows(r *http.Request, rule string) bool {
+	return s.Access.Rules.Policy().Allows(rule, infoOf(r).caller)
 }
 
 // viewerOf returns the view of documents that the authenticated caller of a request may have.
-func (g *gate) viewerOf(r *http.Request) authz.Viewer {
+func (s *server) viewerOf(r *http.Request) authz.Viewer {
 	return authz.Viewer{
-		Encrypted: g.allows(r, authz.ListEncryptedDocuments),
+		Encrypted: s.allows(r, authz.ListEncryptedDocuments),
 		Redacted:  !paramsOf(r).flag(cleartextSecrets, true),
 	}
 }

@@ -235,7 +235,7 @@ func TestHandler_otherSites_anonymous(t *testing.T) {
 	}
 }
 
-// TestHandler_hosts authentication, all routes with content refuse the names of other hosts. Probes and public routes answer.
+// Without authentication, all routes with content refuse the names of other hosts. Probes and public routes answer.
 func TestHandler_hosts(t *testing.T) {
 	t.Parallel()
 	none := newSite(t, func(config *api.Config) { config.PublicURL = "https://purser.example:8443/site" })

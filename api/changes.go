@@ -50,7 +50,7 @@ func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *params,
 		return err
 	}
 	if findings {
-		if err := s.gate.require(r, authz.ListValidations); err != nil {
+		if err := s.require(r, authz.ListValidations); err != nil {
 			return err
 		}
 	}
@@ -241,7 +241,7 @@ func (s *server) purge(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	options.CleartextOnly, options.Audit = !s.mayEncrypt(r), s.recorder.eventFor(r, http.StatusNoContent)
+	options.CleartextOnly, options.Audit = !s.mayEncrypt(r), s.auditEvent(r, http.StatusNoContent)
 	if err := s.Service.Purge(r.Context(), options); err != nil {
 		return err
 	}

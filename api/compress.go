@@ -7,10 +7,8 @@ package api
 import (
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -90,16 +88,8 @@ func preferredCompression(r *http.Request, methods []*compression) *compression 
 	var best *compression
 	bestQuality := 0.0
 	for _, m := range methods {
-		for item := range strings.SplitSeq(strings.Join(r.Header.Values("Accept-Encoding"), ","), ",") {
-			name, params, err := mime.ParseMediaType(strings.TrimSpace(item))
-			if err != nil || name != m.name {
-				continue
-			}
-			quality := 1.0
-			if q, err := strconv.ParseFloat(params["q"], 64); err == nil {
-				quality = q
-			}
-			if quality > bestQuality {
+		for name, quality := range preferences(r.Header.Values("Accept-Encoding")) {
+			if name == m.name && quality > bestQuality {
 				best, bestQuality = m, quality
 			}
 		}
@@ -107,28 +97,20 @@ func preferredCompression(r *http.Request, methods []*compression) *compression 
 	return best
 }
 
-// compressed compresses answers as requested by Accept-Encoding, unless they are small. A compressed answer differs
-// byte for byte, so its ETag becomes weak; If-None-Match and If-Match accept both forms.
-func compressed(next http.Handler) http.Handler {
-	methods := newCompressions()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		method := preferredCompression(r, methods)
-		if method == nil {
-			next.ServeHTTP(w, r)
-			return
-		}
-		answer := &compressingWriter{ResponseWriter: w, method: method, reading: isReading(r.Method)}
-		defer answer.release() // after a panic too, which must not end the answer as if it were complete
-		next.ServeHTTP(answer, r)
-		answer.end()
-	})
+// compress returns a writer that compresses an answer as requested by Accept-Encoding, unless it is small. A compressed
+// answer differs byte for byte, so its ETag becomes weak; If-None-Match and If-Match accept both forms. Pass the end of a
+// complete answer to end, and release the writer.
+func (s *server) compress(w http.ResponseWriter, r *http.Request) *compressingWriter {
+	return &compressingWriter{
+		ResponseWriter: w, method: preferredCompression(r, s.compressions), reading: isReading(r.Method),
+	}
 }
 
 // writer delays the status of an answer until its size is known from Content-Length or the first write.
 type compressingWriter struct {
 	http.ResponseWriter
 
-	method     *compression
+	method     *compression // nil if the client accepts none
 	reading    bool
 	status     int // 0 until the handler has chosen it
 	sent       bool
@@ -137,7 +119,7 @@ type compressingWriter struct {
 
 // WriteHeader implements http.ResponseWriter.
 func (w *compressingWriter) WriteHeader(status int) {
-	if w.sent || status < http.StatusOK {
+	if w.method == nil || w.sent || status < http.StatusOK {
 		w.ResponseWriter.WriteHeader(status)
 		return
 	}
@@ -149,10 +131,10 @@ func (w *compressingWriter) WriteHeader(status int) {
 
 // Write implements http.ResponseWriter.
 func (w *compressingWriter) Write(text []byte) (int, error) {
-	if w.status == 0 {
+	if w.method != nil && w.status == 0 {
 		w.WriteHeader(http.StatusOK)
 	}
-	if !w.sent {
+	if w.method != nil && !w.sent {
 		w.send(len(text))
 	}
 	if w.compressor != nil {

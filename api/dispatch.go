@@ -25,21 +25,14 @@ func (s *server) dispatch(of methods) http.HandlerFunc {
 			called = endpoint{fallback, methodNotAllowed(method, allow), nil}
 		}
 		infoOf(r).parameters = called.parameters
-		if wait := infoOf(r).resumed; wait != nil && wait.ended != nil {
-			s.answers.fail(w, r, wait.ended)
-			return
-		}
-		err := s.gate.authorize(w, r, called.rule)
+		err := s.authorize(w, r, called.rule)
 		if called.rule != public {
-			r = r.WithContext(budget.WithOwner(r.Context(), s.gate.owner(r)))
+			r = r.WithContext(budget.WithOwner(r.Context(), s.owner(r)))
 		}
 		if err == nil && ok {
 			err = checkParameters(r, called.parameters, s.Compat && isReading(r.Method))
 		}
 		if err == nil {
-			err = s.answer(w, r, called)
-		}
-		if prunedMeanwhile(r, err) {
 			err = s.answer(w, r, called)
 		}
 		if err != nil {
@@ -48,33 +41,26 @@ func (s *server) dispatch(of methods) http.HandlerFunc {
 	}
 }
 
-// answer calls the handler of an endpoint, which may wait.
+// answer calls the handler of an endpoint, which may wait. The handler of events waits by itself.
 func (s *server) answer(w http.ResponseWriter, r *http.Request, of endpoint) error {
-	if !slices.Contains(of.parameters, waitParameter) {
-		return of.handle(w, r)
-	}
-	if s.Compat && !addedByPurser(r) { // Deckhand ignores the parameter
-		return of.handle(w, withoutWait(r))
-	}
-	return s.waiting.answer(w, r, waitEndpoint{handle: of.handle, pin: s.pin, origin: s.origin(r)})
-}
-
-// pin resolves the subject of a waiting request, if it must stay the same while names such as latest move on; it
-// returns "" if the subject may change during the wait.
-func (s *server) pin(r *http.Request) (string, error) {
 	switch route := chi.RouteContext(r.Context()).RoutePattern(); {
-	case strings.HasSuffix(route, "/status"):
-		return s.pinStatus(r)
-	case strings.HasSuffix(route, "/events"):
-		return s.pinEvents(r)
+	case !slices.Contains(of.parameters, waitParameter), route == eventsPath:
+		return attempt(of.handle, w, r)
+	case s.Compat && !strings.HasSuffix(route, "/status"): // Deckhand has all others that take it, and ignores it
+		return attempt(of.handle, w, withoutWait(r))
 	}
-	return "", nil
+	return s.answerWaiting(w, r, of.handle)
 }
 
-// addedByPurser reports whether Deckhand lacks a route; it ignores parameters of the routes it has.
-func addedByPurser(r *http.Request) bool {
-	route := chi.RouteContext(r.Context()).RoutePattern()
-	return strings.HasSuffix(route, "/status") || strings.HasSuffix(route, "/events")
+// attempt calls a handler, and once more if a revision that was requested as latest or by a tag was pruned between
+// resolving and reading it. A body cannot be read again.
+func attempt(handle handler, w http.ResponseWriter, r *http.Request) error {
+	err := handle(w, r)
+	named := strings.Contains(r.URL.Path, "/latest") || strings.Contains(r.URL.Path, "/tag:")
+	if named && r.ContentLength == 0 && fault.KindOf(err) == fault.Gone {
+		return handle(w, r)
+	}
+	return err
 }
 
 // allowHeader lists the methods of a path.
@@ -107,13 +93,6 @@ func methodNotAllowed(method, allow string) handler {
 		}
 		return hintedFault(fault.MethodNotAllowed, "HTTPMethodNotAllowed", "This path takes "+allow+".")
 	}
-}
-
-// prunedMeanwhile reports whether a revision that was requested as latest or by a tag was pruned between resolving and
-// reading it, so that the request should be handled again. A body cannot be read again.
-func prunedMeanwhile(r *http.Request, err error) bool {
-	named := strings.Contains(r.URL.Path, "/latest") || strings.Contains(r.URL.Path, "/tag:")
-	return named && r.ContentLength == 0 && fault.KindOf(err) == fault.Gone
 }
 
 func errNoRoute(r *http.Request) error {

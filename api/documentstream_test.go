@@ -9,7 +9,7 @@ import (
 	"purser/internal/revisions"
 )
 
-// TestPrepare are prepared up to a limit on their own size, which includes metadata and the indentation of deep values.
+// Texts are prepared up to a limit on their own size, which includes metadata and the indentation of deep values.
 func TestPrepare(t *testing.T) {
 	t.Parallel()
 	const deep = 100

@@ -1,9 +1,10 @@
 package api
 
 import (
-	"fmt"
+	"context"
 	"net/http"
 	"strconv"
+	"time"
 
 	"purser/internal/authz"
 	"purser/internal/events"
@@ -17,48 +18,46 @@ const lastEvent = "Last-Event-ID"
 // GET /api/v1.0/events
 func (s *server) listEvents(w http.ResponseWriter, r *http.Request) error {
 	q := paramsOf(r)
+	limit, waits := waitLimit(q)
 	wanted := q.events(r.Header.Get(lastEvent))
 	if err := q.err(); err != nil {
 		return err
 	}
 	if wantsStream(r) {
-		return s.waiting.stream(w, r, wanted)
+		return s.stream(w, r, wanted)
 	}
-	state := waitStateOf(r)
-	if state.pinned != "" {
-		after, err := strconv.ParseInt(state.pinned, 10, 64)
-		if err != nil {
-			return err //nolint:wrapcheck // it was written below
-		}
-		wanted.since = feed.Since{After: after}
-	}
-	page, err := s.Feed.Page(r.Context(), wanted.since, wanted.types, wanted.limit)
+	page, err := s.waitForEvents(w, r, wanted, limit, waits)
 	if err != nil {
 		return err
 	}
-	state.decides, state.pending = true, len(page.Events) == 0 && !page.More
-	state.pinned = strconv.FormatInt(page.Cursor, 10)
 	s.answers.write(w, r, http.StatusOK, wire.Events[events.Cloud]{
-		Cursor: state.pinned, Events: eventsOf(page.Events, infoOf(r).viewer),
+		Cursor: strconv.FormatInt(page.Cursor, 10), Events: eventsOf(page.Events, infoOf(r).viewer),
 	})
 	return nil
 }
 
-// pinEvents returns the cursor after which a request wants events, "" for all that are kept.
-func (s *server) pinEvents(r *http.Request) (string, error) {
-	q := paramsOf(r)
-	wanted := q.events(r.Header.Get(lastEvent))
-	if err := q.err(); err != nil || wanted.since.Oldest {
-		return "", err
+// waitForEvents returns a page of events, which may be empty unless it waits for one.
+func (s *server) waitForEvents(w http.ResponseWriter, r *http.Request, wanted eventQuery, limit time.Duration,
+	waits bool,
+) (page feed.Page, err error) {
+	if !waits {
+		return s.Feed.Page(r.Context(), wanted.since, wanted.types, wanted.limit)
 	}
-	after := wanted.since.After
-	if wanted.since.Now {
-		var err error
-		if after, err = s.Feed.NumberEvents(r.Context()); err != nil {
-			return "", fmt.Errorf("number events: %w", err)
+	first := true
+	err = s.await(w, r, limit, func(ctx context.Context, turn int64) (outcome, error) {
+		read := func() (feed.Page, error) {
+			return s.Feed.SharedPage(ctx, turn, page.Cursor, wanted.types, wanted.limit)
 		}
-	}
-	return strconv.FormatInt(after, 10), nil
+		if first {
+			read = func() (feed.Page, error) { return s.Feed.Page(ctx, wanted.since, wanted.types, wanted.limit) }
+		}
+		found, err := read()
+		if err == nil { // otherwise the last page still holds
+			page, first = found, false
+		}
+		return outcome{pending: len(found.Events) == 0 && !found.More}, err
+	})
+	return page, err
 }
 
 func eventsOf(all []events.Event, viewer authz.Viewer) []events.Cloud {

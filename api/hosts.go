@@ -24,9 +24,9 @@ func ownPages(publicURL string) *http.CrossOriginProtection {
 // checkHost refuses a request whose Host is not a name or an address of this server. Without authentication, a web page
 // could otherwise let its own name resolve to this server (DNS rebinding): browsers would then take it for a page of
 // this server and let it read and change everything.
-func (g *gate) checkHost(r *http.Request) error {
+func (s *server) checkHost(r *http.Request) error {
 	host := hostOf(r.Host)
-	public, err := url.Parse(g.publicURL)
+	public, err := url.Parse(s.PublicURL)
 	if isOwn(host) || isReached(r, host) || err == nil && host != "" && host == hostOf(public.Host) {
 		return nil
 	}

@@ -4,6 +4,7 @@
 package api
 
 import (
+	"iter"
 	"mime"
 	"net/http"
 	"slices"
@@ -39,21 +40,35 @@ func negotiate(r *http.Request, offered ...string) string {
 // none, and for */*.
 func preferredType(r *http.Request, usual string, offered ...string) string {
 	best, bestQuality := usual, 0.0
-	for header := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
-		kind, params, err := mime.ParseMediaType(strings.TrimSpace(header))
-		if err != nil || !slices.Contains(offered, kind) && kind != "*/*" {
-			continue
-		}
-		quality := 1.0
-		if q, err := strconv.ParseFloat(params["q"], 64); err == nil {
-			quality = q
-		}
+	for kind, quality := range preferences(r.Header.Values("Accept")) {
 		if kind == "*/*" {
 			kind = usual
+		} else if !slices.Contains(offered, kind) {
+			continue
 		}
 		if quality > bestQuality {
 			best, bestQuality = kind, quality
 		}
 	}
 	return best
+}
+
+// preferences yields what a client lists in the values of an Accept header, with its quality. It omits items that cannot
+// be read.
+func preferences(values []string) iter.Seq2[string, float64] {
+	return func(yield func(string, float64) bool) {
+		for item := range strings.SplitSeq(strings.Join(values, ","), ",") {
+			name, params, err := mime.ParseMediaType(strings.TrimSpace(item))
+			if err != nil {
+				continue
+			}
+			quality, err := strconv.ParseFloat(params["q"], 64)
+			if err != nil {
+				quality = 1
+			}
+			if !yield(name, quality) {
+				return
+			}
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -11,24 +12,12 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
-	"github.com/go-chi/chi/v5/middleware"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
 	"purser/internal/words"
 )
-
-// observer gives each request an id, logs it and counts it.
-type observer struct {
-	log   *slog.Logger
-	now   func() time.Time
-	count Observe
-	// health is the path of health checks. Their answers have no request id, and a 204 is not logged.
-	health string
-
-	outage outage
-}
 
 // outage is the newest cause for which requests are answered with 503.
 type outage struct {
@@ -59,33 +48,62 @@ func traced(ctx context.Context, header http.Header) context.Context {
 	return propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(header))
 }
 
-// middleware observes the requests that next answers.
-func (o *observer) middleware(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
-		info := &requestInfo{
-			id: requestID(), marker: words.FirstBytes(r.Header.Get("X-Context-Marker"), maxMarker), answer: answer,
-			began: o.now(),
-		}
-		if wait, ok := r.Context().Value(waitKey{}).(*resumedWait); ok {
-			info.resumed, info.began, info.waited = wait, wait.began, wait.waited
-		}
-		r = r.WithContext(context.WithValue(traced(r.Context(), r.Header), infoKey{}, info))
-		o.setContextHeaders(answer.Header(), r, info.id)
-		defer func() {
-			if !info.paused {
-				o.record(r, answer, o.now().Sub(info.began)-info.waited, info)
-			}
-		}()
-		next.ServeHTTP(answer, r)
-	})
+// begin gives a request an id and a record in its context, which end logs.
+func (s *server) begin(w http.ResponseWriter, r *http.Request) (*sentAnswer, *http.Request) {
+	answer := &sentAnswer{ResponseWriter: w}
+	info := &requestInfo{
+		id: requestID(), marker: words.FirstBytes(r.Header.Get("X-Context-Marker"), maxMarker), answer: answer,
+		began: s.Now(),
+	}
+	r = r.WithContext(context.WithValue(traced(r.Context(), r.Header), infoKey{}, info))
+	if !isReading(r.Method) {
+		answer.record = func(status int) { s.recordChange(r, status) }
+	}
+	if r.URL.Path != healthPath {
+		setContextHeaders(w.Header(), r, info.id)
+	}
+	w.Header().Set("X-Content-Type-Options", "nosniff") // browsers do not guess the content type
+	return answer, r
 }
 
-// setContextHeaders sets the request's id, and echoes the headers that clients use to track requests.
-func (o *observer) setContextHeaders(header http.Header, r *http.Request, id string) {
-	if r.URL.Path == o.health {
-		return
+// sentAnswer notes what is sent of an answer.
+type sentAnswer struct {
+	http.ResponseWriter
+
+	// record is called with the status before it is sent, so that no unaudited change is acknowledged. If recording
+	// fails, a change that was made is logged instead. It is nil for requests that only read, and after it was called.
+	record func(status int)
+	status int // 0 until it is sent
+	bytes  int
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (a *sentAnswer) WriteHeader(status int) {
+	if status >= http.StatusOK { // it is not informational
+		if record := a.record; record != nil {
+			a.record = nil
+			record(status)
+		}
+		a.status = status
 	}
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (a *sentAnswer) Write(text []byte) (n int, err error) {
+	if a.status == 0 {
+		a.WriteHeader(http.StatusOK)
+	}
+	n, err = a.ResponseWriter.Write(text)
+	a.bytes += n
+	return n, err //nolint:wrapcheck // a decorator
+}
+
+// Unwrap is for http.ResponseController.
+func (a *sentAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// setContextHeaders sets the request's id, and echoes the headers that clients use to track requests.
+func setContextHeaders(header http.Header, r *http.Request, id string) {
 	header.Set("X-Deckhand-Req", id)
 	for _, name := range []string{"X-Context-Marker", "X-End-User"} {
 		if value := r.Header.Get(name); value != "" {
@@ -94,35 +112,31 @@ func (o *observer) setContextHeaders(header http.Header, r *http.Request, id str
 	}
 }
 
-func (o *observer) record(r *http.Request, answer middleware.WrapResponseWriter, took time.Duration,
-	info *requestInfo,
-) {
-	status := answer.Status()
-	if status == 0 {
-		status = http.StatusOK
-	}
+// end counts and logs a request. It leaves out health checks that succeed.
+func (s *server) end(r *http.Request, answer *sentAnswer) {
+	info, status := infoOf(r), cmp.Or(answer.status, http.StatusOK)
+	took := s.Now().Sub(info.began) - info.waited
 	route, method := chi.RouteContext(r.Context()).RoutePattern(), methodLabel(r.Method)
-	o.count(route, method, status, took)
+	s.Observe(route, method, status, took)
 	if span := trace.SpanFromContext(r.Context()); span.IsRecording() {
 		span.SetName(strings.TrimSpace(method + " " + route))
 		span.SetAttributes(attribute.String("http.route", route), attribute.String("purser.request", info.id),
 			attribute.Int64("purser.revision", info.revision))
 	}
-	if r.URL.Path == o.health && status == http.StatusNoContent {
+	if r.URL.Path == healthPath && status == http.StatusNoContent {
 		return
 	}
 	level, cause := slog.LevelInfo, strings.Join(info.notes, "; ")
-	endedWait := info.resumed != nil && info.resumed.ended != nil // because the server stopped or the client disconnected
-	if status >= http.StatusInternalServerError && !endedWait || info.aborted {
+	if status >= http.StatusInternalServerError && !info.stopped || info.aborted {
 		level = slog.LevelError
-		if status == http.StatusServiceUnavailable && o.outage.repeated(cause, o.now()) {
+		if status == http.StatusServiceUnavailable && s.outage.repeated(cause, s.Now()) {
 			level = slog.LevelWarn // an outage fails all requests for the same reason
 		}
 	}
 	attributes := []slog.Attr{
 		slog.String("method", r.Method), slog.String("path", words.FirstBytes(r.URL.Path, maxLogged)),
 		slog.Int("status", status),
-		slog.Int("bytes", answer.BytesWritten()), slog.Float64("duration_seconds", took.Seconds()),
+		slog.Int("bytes", answer.bytes), slog.Float64("duration_seconds", took.Seconds()),
 		slog.String("remote", r.RemoteAddr),
 	}
 	if query := loggedQuery(r.URL.RawQuery, info.parameters); query != "" {
@@ -140,7 +154,7 @@ func (o *observer) record(r *http.Request, answer middleware.WrapResponseWriter,
 	if cause != "" {
 		attributes = append(attributes, slog.String("error", cause))
 	}
-	o.log.LogAttrs(r.Context(), level, "request", attributes...)
+	s.Log.LogAttrs(r.Context(), level, "request", attributes...)
 }
 
 const otherMethod = "other"
@@ -155,20 +169,18 @@ func methodLabel(method string) string {
 	return otherMethod
 }
 
-// routeEscaped routes by the escaped path, so that each part is unescaped once, and ignores one trailing slash.
-func routeEscaped(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		path := r.URL.EscapedPath()
-		if len(path) > 1 {
-			path = strings.TrimSuffix(path, "/")
-		}
-		routing := chi.RouteContext(r.Context())
-		routing.RoutePath = path
-		if methodLabel(r.Method) == otherMethod {
-			routing.RouteMethod = http.MethodTrace // no path has it; chi does not route unknown methods
-		}
-		next.ServeHTTP(w, r)
-	})
+// routeEscaped routes a request by its escaped path, so that each part is unescaped once, and ignores one trailing
+// slash.
+func routeEscaped(r *http.Request) {
+	path := r.URL.EscapedPath()
+	if len(path) > 1 {
+		path = strings.TrimSuffix(path, "/")
+	}
+	routing := chi.RouteContext(r.Context())
+	routing.RoutePath = path
+	if methodLabel(r.Method) == otherMethod {
+		routing.RouteMethod = http.MethodTrace // no path has it; chi does not route unknown methods
+	}
 }
 
 // requestID returns req- and a random UUID, as Deckhand does.

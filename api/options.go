@@ -12,7 +12,7 @@ import (
 // about reads the options of a write about a numbered revision. status is that of the answer if the write is made.
 func (s *server) about(r *http.Request, revision int64, status int) (revisions.Options, error) {
 	expected, err := expectedAbout(r, revision)
-	return revisions.Options{Audit: s.recorder.eventFor(r, status), Expected: expected}, err
+	return revisions.Options{Audit: s.auditEvent(r, status), Expected: expected}, err
 }
 
 // maxMessage bounds the message of a change, in characters.
@@ -46,7 +46,7 @@ func (s *server) user(r *http.Request) string {
 	if name := endUser(r); name != "" {
 		return name
 	}
-	return s.gate.callerName(r)
+	return s.callerName(r)
 }
 
 // change reads the options of a change. status is that of the answer if the change is made.
@@ -54,15 +54,15 @@ func (s *server) change(r *http.Request, q *params, status int) (revisions.Optio
 	dryRun, most := q.flag("dry-run", false), q.count("max-deleted", -1)
 	options, err := s.options(r, q)
 	options.DryRun, options.CleartextOnly, options.Viewer = dryRun, !s.mayEncrypt(r), infoOf(r).viewer
-	options.WithoutUse = !s.gate.allows(r, authz.UseEncryptedDocuments)
+	options.WithoutUse = !s.allows(r, authz.UseEncryptedDocuments)
 	if most >= 0 {
 		options.MaxDeleted = &most
 	}
-	options.Audit = s.recorder.eventFor(r, status)
+	options.Audit = s.auditEvent(r, status)
 	return options, err
 }
 
 // mayEncrypt reports whether the caller may upload encrypted documents.
 func (s *server) mayEncrypt(r *http.Request) bool {
-	return s.gate.allows(r, authz.CreateEncryptedDocuments)
+	return s.allows(r, authz.CreateEncryptedDocuments)
 }

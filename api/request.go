@@ -20,7 +20,7 @@ type handler func(w http.ResponseWriter, r *http.Request) error
 
 // questions returns the queries of a request, as its caller may see their results.
 func (s *server) questions(r *http.Request) queries.View {
-	return s.Queries.For(infoOf(r).viewer).Noting(&waitStateOf(r).fresh)
+	return s.Queries.For(infoOf(r).viewer).Noting(&infoOf(r).fresh)
 }
 
 // revision resolves the revision in the path.

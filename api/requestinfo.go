@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
-	"github.com/go-chi/chi/v5/middleware"
 
 	"purser/internal/authn"
 	"purser/internal/authz"
@@ -27,13 +26,14 @@ type requestInfo struct {
 	aborted    bool         // the connection was closed in the middle of the answer
 	notes      []string     // errors, for the log
 
-	paused  bool          // it has no answer yet, because it waits and will be handled again
-	resumed *resumedWait  // it has waited and is handled again; otherwise nil
+	pending *bool         // whether a request that waits keeps waiting after this answer; nil: if it is a 304
+	fresh   time.Duration // how long the answer holds if nothing changes; 0: for ever
 	waited  time.Duration // how long it has waited
+	stopped bool          // its wait ended because the server stops
 
 	id     string
 	marker string // X-Context-Marker, shortened
-	answer middleware.WrapResponseWriter
+	answer *sentAnswer
 }
 
 type infoKey struct{}
@@ -50,30 +50,21 @@ func infoOf(r *http.Request) *requestInfo {
 func (i *requestInfo) note(text string) { i.notes = append(i.notes, text) }
 
 // begun reports whether the status has been sent.
-func (i *requestInfo) begun() bool { return i.answer != nil && i.answer.Status() != 0 }
+func (i *requestInfo) begun() bool { return i.answer != nil && i.answer.status != 0 }
 
-// resumedWait is the wait of a request that is handled again after it.
-type resumedWait struct {
-	began  time.Time     // the request
-	waited time.Duration // 0 if the first answer ended the wait
-	ended  error         // why the request gets no answer; nil if it gets one
-}
-
-type waitKey struct{}
-
-// resume returns a request that is handled again after a wait.
-func resume(r *http.Request, after resumedWait) *http.Request {
-	return r.WithContext(context.WithValue(r.Context(), waitKey{}, &after))
-}
-
-// detach returns a copy of a request that may outlive it: chi reuses routing contexts.
+// detach returns a copy of a request for work that may outlive it, with a record of its own.
 func detach(r *http.Request) *http.Request {
-	info, routing := infoOf(r), chi.NewRouteContext()
+	info := infoOf(r)
 	own := &requestInfo{
 		id: info.id, caller: info.caller, viewer: info.viewer, rule: info.rule, parameters: info.parameters,
 	}
-	parameters := chi.RouteContext(r.Context()).URLParams
+	ctx := context.WithValue(r.Context(), infoKey{}, own)
+	return r.WithContext(context.WithValue(ctx, chi.RouteCtxKey, ownRouting(r)))
+}
+
+// ownRouting returns a copy of the parameters of a path, since chi reuses its own when the request is done.
+func ownRouting(r *http.Request) *chi.Context {
+	routing, parameters := chi.NewRouteContext(), chi.RouteContext(r.Context()).URLParams
 	routing.URLParams = chi.RouteParams{Keys: slices.Clone(parameters.Keys), Values: slices.Clone(parameters.Values)}
-	ctx := context.WithValue(context.WithoutCancel(r.Context()), infoKey{}, own)
-	return r.Clone(context.WithValue(ctx, chi.RouteCtxKey, routing))
+	return routing
 }

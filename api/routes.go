@@ -28,6 +28,7 @@ type methods map[string]endpoint
 
 const (
 	metricsPath = "/metrics"
+	eventsPath  = v1 + "/events"
 
 	v1             = "/api/v1.0"
 	readDocuments  = authz.ListCleartextDocuments
@@ -41,14 +42,14 @@ type names = []string
 func (s *server) routes() []route {
 	routes := append(s.siteRoutes(), s.revisionRoutes()...)
 	for i, route := range routes {
-		if route.method == http.MethodGet && waits.MatchString(route.path) {
+		if route.method == http.MethodGet && mayWait.MatchString(route.path) {
 			routes[i].parameters = append(slices.Clone(route.parameters), waitParameter)
 		}
 	}
 	return routes
 }
 
-var waits = regexp.MustCompile(`^/api/v1\.0/(events|revisions)(/|$)`)
+var mayWait = regexp.MustCompile(`^/api/v1\.0/(events|revisions)(/|$)`)
 
 // siteRoutes returns the operations that are not about one revision.
 func (s *server) siteRoutes() []route {
@@ -68,7 +69,7 @@ func (s *server) siteRoutes() []route {
 			"GET", v1 + "/audit", authz.ShowAudit, s.listAudit,
 			append(names{"revision", "user", "since", "until"}, page...),
 		},
-		{"GET", v1 + "/events", authz.ListEvents, s.listEvents, names{"since", "limit", "type"}},
+		{"GET", eventsPath, authz.ListEvents, s.listEvents, names{"since", "limit", "type"}},
 		{"GET", v1 + "/webhooks", authz.ManageWebhooks, s.listWebhooks, nil},
 		{"POST", v1 + "/webhooks", authz.ManageWebhooks, s.addWebhook, nil},
 		{"GET", webhook, authz.ManageWebhooks, ofWebhook(s.showWebhook), nil},

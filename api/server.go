@@ -81,49 +81,42 @@ type Bounds struct {
 type server struct {
 	Config
 
-	gate       *gate
-	uploads    *uploads
-	waiting    *waitingRoom
-	recorder   auditRecorder
-	answers    *answerWriter
-	exposition http.Handler // the metrics
+	rates        []userRate                  // none if the rate is unlimited
+	ownPages     *http.CrossOriginProtection // refuses changes by pages of other sites
+	uploads      *uploads
+	waits        waits
+	answers      *answerWriter
+	compressions []*compression
+	exposition   http.Handler // the metrics
+	outage       outage
 }
 
 // New returns the handler of the whole API.
 func New(config Config) http.Handler {
-	gate := newGate(gateConfig{
-		authenticator: config.Access.Authenticator, anonymous: config.Access.Anonymous, rules: config.Access.Rules,
-		authorities: config.Access.Authorities, rate: config.Bounds.Rate, publicURL: config.PublicURL,
-		now: config.Now,
-	})
 	s := &server{
-		Config: config, gate: gate,
-		uploads:    newUploads(config.Bounds.Ingests, config.Bounds.Memory, config.Bounds.Patience),
-		waiting:    newWaitingRoom(config.Feed, config.Stopping, gate, config.Now),
-		recorder:   auditRecorder{audit: config.Audit, log: config.Log, now: config.Now},
-		answers:    newAnswerWriter(config.CacheSize, config.Bounds.Writing),
+		Config: config, rates: newUserRates(config.Bounds.Rate), ownPages: ownPages(config.PublicURL),
+		uploads: newUploads(config.Bounds.Ingests, config.Bounds.Memory, config.Bounds.Patience), waits: newWaits(),
+		answers: newAnswerWriter(config.CacheSize, config.Bounds.Writing), compressions: newCompressions(),
 		exposition: Metrics(config.Registry),
 	}
 	router := chi.NewRouter()
-	seen := &observer{log: config.Log, now: config.Now, count: config.Observe, health: healthPath}
-	router.Use(seen.middleware, unsniffed, s.recorder.middleware, s.answers.recover, compressed, s.budgeted,
-		routeEscaped, s.checkBody)
+	router.Use(s.serve, s.checkBody)
 	router.NotFound(func(w http.ResponseWriter, r *http.Request) { s.answers.fail(w, r, errNoRoute(r)) })
 	for path, methods := range byPath(s.routes()) {
 		if path != metricsPath || !config.Access.MetricsElsewhere {
 			router.Handle(path, s.dispatch(methods))
 		}
 	}
-	return s.waiting.pausing(router)
+	return router
 }
 
 // Starting returns a handler for a server that is not ready yet: GET /api/v1.0/health shows that the process is alive,
 // and all other requests get the reason, a fault of kind Unavailable. For changes it adds that nothing was stored.
 func Starting(reason *fault.Fault, log *slog.Logger, observe Observe, now func() time.Time) http.Handler {
-	s := &server{answers: newAnswerWriter(0, time.Minute)}
-	seen := &observer{log: log, now: now, count: observe, health: healthPath}
+	config := Config{Log: log, Now: now, Observe: observe, Pool: budget.NewPool(1, time.Minute)}
+	s := &server{Config: config, answers: newAnswerWriter(0, time.Minute)}
 	router := chi.NewRouter()
-	router.Use(seen.middleware, unsniffed, s.answers.recover, routeEscaped)
+	router.Use(s.serve)
 	unavailable := func(w http.ResponseWriter, r *http.Request) { s.answers.fail(w, r, unstored(r, reason)) }
 	router.NotFound(unavailable)
 	router.MethodNotAllowed(unavailable)
@@ -133,36 +126,9 @@ func Starting(reason *fault.Fault, log *slog.Logger, observe Observe, now func()
 
 // Metrics returns a handler that serves the metrics of a registry without authentication.
 func Metrics(registry *prometheus.Registry) http.Handler {
-	return unsniffed(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
-}
-
-// unsniffed adds the header that stops browsers from guessing the content type.
-func unsniffed(next http.Handler) http.Handler {
+	exposition := promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		next.ServeHTTP(w, r)
-	})
-}
-
-// budgeted puts a budget into the context of each request.
-func (s *server) budgeted(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, end := s.Pool.Begin(r.Context())
-		defer end()
-		next.ServeHTTP(w, r.WithContext(ctx))
-	})
-}
-
-// checkBody rejects bodies of unsupported content types before any other check.
-func (s *server) checkBody(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		hasBody := r.ContentLength != 0 // -1 for a body of unknown length
-		if hasBody && r.Method != http.MethodGet && r.Method != http.MethodDelete {
-			if err := checkBodyType(r); err != nil {
-				s.answers.fail(w, r, err)
-				return
-			}
-		}
-		next.ServeHTTP(w, r)
+		exposition.ServeHTTP(w, r)
 	})
 }

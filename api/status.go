@@ -21,33 +21,19 @@ func (s *server) status(w http.ResponseWriter, r *http.Request) error {
 	if err := q.err(); err != nil {
 		return err
 	}
-	state := waitStateOf(r)
-	name := revisionName(r, "revision")
-	if state.pinned != "" {
-		name = state.pinned
-	}
-	shown, err := s.questions(r).Status(r.Context(), name)
+	shown, err := s.questions(r).Status(r.Context(), revisionName(r, "revision"))
 	if err != nil {
 		return err
 	}
 	infoOf(r).revision = shown.ID
 	if expected {
-		state.decides, state.pending = true, shown.Verdict.Pending()
+		infoOf(r).pending = new(shown.Verdict.Pending())
 	}
 	code := http.StatusOK
 	if expected && shown.Verdict.Status != validations.Success {
 		code = http.StatusPreconditionFailed
 	}
 	return s.writeStatus(w, r, code, shown)
-}
-
-// pinStatus returns the current number of latest or of a tag, for a request that waits for its success.
-func (s *server) pinStatus(r *http.Request) (string, error) {
-	if !paramsOf(r).given("expect") {
-		return "", nil
-	}
-	id, err := s.questions(r).Resolve(r.Context(), revisionName(r, "revision"))
-	return strconv.FormatInt(id, 10), err
 }
 
 // writeStatus answers with a verdict, as text if Accept prefers that.

@@ -31,19 +31,19 @@ func wantsStream(r *http.Request) bool {
 
 // stream sends events as they happen, until the client disconnects or loses the right to read them, or the server
 // stops. An error ends the stream too; the client gets it when it reconnects.
-func (room *waitingRoom) stream(w http.ResponseWriter, r *http.Request, wanted eventQuery) error {
-	place, err := room.place(r)
+func (s *server) stream(w http.ResponseWriter, r *http.Request, wanted eventQuery) error {
+	place, err := s.waitPlace(r)
 	if err != nil {
 		return err
 	}
 	defer place()
-	turn, changed := room.feed.Next()
-	page, err := room.feed.Page(r.Context(), wanted.since, wanted.types, streamPage)
+	turn, changed := s.Feed.Next()
+	page, err := s.Feed.Page(r.Context(), wanted.since, wanted.types, streamPage)
 	if err != nil {
 		return err
 	}
-	began := room.now()
-	defer func() { infoOf(r).waited += room.now().Sub(began) }()
+	began := s.Now()
+	defer func() { infoOf(r).waited += s.Now().Sub(began) }()
 	w.Header().Set("Content-Type", typeEvents)
 	w.Header().Set("Cache-Control", "no-store, "+noTransform)
 	out := eventStream{w, r, http.NewResponseController(w)}
@@ -51,25 +51,25 @@ func (room *waitingRoom) stream(w http.ResponseWriter, r *http.Request, wanted e
 	alive := time.NewTicker(streamAlive)
 	defer alive.Stop()
 	err = out.comment("events")
-	for err == nil && !room.stops() && r.Context().Err() == nil {
+	for err == nil && !s.stops() && r.Context().Err() == nil {
 		if len(page.Events) == 0 && !page.More {
 			select {
 			case <-changed:
-				turn, changed = room.feed.Next()
+				turn, changed = s.Feed.Next()
 			case <-alive.C:
-				if err = room.gate.reauthorize(w, r); err == nil {
+				if err = s.reauthorize(w, r); err == nil {
 					err = out.comment("alive")
 				}
 				continue
 			case <-r.Context().Done():
 				return nil
-			case <-room.stopping:
+			case <-s.Stopping:
 				return nil
 			}
-		} else if err = room.sendPage(w, r, out, page, alive.C); err != nil {
+		} else if err = s.sendPage(w, r, out, page, alive.C); err != nil {
 			break
 		}
-		page, err = room.feed.SharedPage(r.Context(), turn, page.Cursor, wanted.types, streamPage)
+		page, err = s.Feed.SharedPage(r.Context(), turn, page.Cursor, wanted.types, streamPage)
 	}
 	if err != nil {
 		infoOf(r).note("the stream ended: " + err.Error())
@@ -79,7 +79,7 @@ func (room *waitingRoom) stream(w http.ResponseWriter, r *http.Request, wanted e
 
 // sendPage sends the events of a page if the caller may still read them. That is checked periodically, and for each
 // page until the stream has caught up.
-func (room *waitingRoom) sendPage(w http.ResponseWriter, r *http.Request, out eventStream, page feed.Page,
+func (s *server) sendPage(w http.ResponseWriter, r *http.Request, out eventStream, page feed.Page,
 	alive <-chan time.Time,
 ) error {
 	due := page.More
@@ -89,7 +89,7 @@ func (room *waitingRoom) sendPage(w http.ResponseWriter, r *http.Request, out ev
 	default:
 	}
 	if due {
-		if err := room.gate.reauthorize(w, r); err != nil {
+		if err := s.reauthorize(w, r); err != nil {
 			return err
 		}
 	}
@@ -97,16 +97,6 @@ func (room *waitingRoom) sendPage(w http.ResponseWriter, r *http.Request, out ev
 		return nil
 	}
 	return out.events(page.Events)
-}
-
-// stops reports whether the server is stopping.
-func (room *waitingRoom) stops() bool {
-	select {
-	case <-room.stopping:
-		return true
-	default:
-		return false
-	}
 }
 
 // eventStream writes a stream.

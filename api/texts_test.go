@@ -58,7 +58,7 @@ data: {%[1]s: %[1]s}
 	return s
 }
 
-// TestHandler_hostileTexts for people show all characters of names, and names add no lines to them. Headers are printable ASCII, and other
+// Texts for people show all characters of names, and names add no lines to them. Headers are printable ASCII, and other
 // answers have what was sent.
 func TestHandler_hostileTexts(t *testing.T) {
 	t.Parallel()

@@ -39,7 +39,7 @@ func TestUploads_Read_announced(t *testing.T) {
 	})
 }
 
-// TestUploads_Read_deadlock bodies that wait for each other, some give up within ten seconds each, and others are read.
+// Of bodies that wait for each other, some give up within ten seconds each, and others are read.
 func TestUploads_Read_deadlock(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

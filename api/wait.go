@@ -1,72 +1,25 @@
 package api
 
 import (
-	"maps"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
 	"net/http"
+	"runtime/debug"
 	"strconv"
 	"time"
 
 	"purser/internal/budget"
 	"purser/internal/fault"
-	"purser/internal/feed"
 )
-
-// waitingRoom is where requests wait.
-type waitingRoom struct {
-	feed     *feed.Feed
-	stopping <-chan struct{} // closed when the server stops, which ends all waits
-	gate     *gate
-	now      func() time.Time
-
-	groups groups
-	looks  *budget.Shares // limits how many groups look for another answer concurrently
-}
-
-// maxLooks is how many groups of waiting requests may look for another answer concurrently: an event wakes them all.
-const maxLooks = 4
-
-// newWaitingRoom returns a room for requests that wait for events of a feed. All waits end when stopping is closed; nil never
-// ends them.
-func newWaitingRoom(of *feed.Feed, stopping <-chan struct{}, gate *gate, now func() time.Time) *waitingRoom {
-	return &waitingRoom{
-		feed: of, stopping: stopping, gate: gate, now: now,
-		groups: groups{of: map[question]*group{}}, looks: budget.NewShares(maxLooks),
-	}
-}
-
-// waitEndpoint answers requests that may wait.
-type waitEndpoint struct {
-	// handle answers a request, or returns the error to answer with. It is called again to find out whether the answer
-	// has changed.
-	handle func(w http.ResponseWriter, r *http.Request) error
-	// pin resolves the subject of a request, if it must stay the same while names such as latest move on; it returns ""
-	// if the subject may change during the wait.
-	pin func(r *http.Request) (string, error)
-	// origin is the beginning of the links in answers, which requests with another one cannot share.
-	origin string
-}
-
-// answer calls the handler of an endpoint. If the request waits, it calls the handler again until the client does not
-// already have the answer (304) and the handler does not mark it as pending.
-func (room *waitingRoom) answer(w http.ResponseWriter, r *http.Request, of waitEndpoint) error {
-	q := paramsOf(r)
-	limit, waits := waitLimit(q)
-	if err := q.err(); err != nil {
-		return err
-	}
-	r = withoutWait(r) // so that it does not affect ETags and links
-	if !waits || wantsStream(r) {
-		return of.handle(w, r)
-	}
-	return room.await(w, r, of, limit)
-}
 
 // maxWaitingHeader is the maximum size of the URL and the headers of a waiting request, in bytes, which stay in memory.
 const maxWaitingHeader = 32 << 10
 
-// place returns a place among the waiting requests. Faults: Invalid for a large request, Unavailable if all places are
-// taken, Throttled if the caller has its share of them.
-func (room *waitingRoom) place(r *http.Request) (end func(), err error) {
+// waitPlace returns a place among the waiting requests. Faults: Invalid for a large request, Unavailable if all places
+// are taken, Throttled if the caller has its share of them.
+func (s *server) waitPlace(r *http.Request) (end func(), err error) {
 	size := len(r.RequestURI)
 	for name, values := range r.Header {
 		for _, value := range values {
@@ -77,62 +30,118 @@ func (room *waitingRoom) place(r *http.Request) (end func(), err error) {
 		return nil, fault.New(fault.Invalid, "HTTPBadRequest", "The URL and the headers of a request that waits may "+
 			"have %d bytes; these have %d. Send fewer, or ask without wait.", maxWaitingHeader, size)
 	}
-	return room.feed.Wait(budget.Owner(r.Context()))
+	return s.Feed.Wait(budget.Owner(r.Context()))
 }
 
-// await makes a request wait for an answer, or answers one that has waited.
-func (room *waitingRoom) await(w http.ResponseWriter, r *http.Request, of waitEndpoint, limit time.Duration) error {
-	p, _ := r.Context().Value(pauseKey{}).(*pause) // Pausing has set it for every request with the parameter
-	if p.over {
-		return room.answerAfter(p, w, r, of)
-	}
-	info := infoOf(r)
-	pinned, err := of.pin(r)
-	if err != nil {
-		return err
-	}
-	place, err := room.place(r)
-	if err != nil {
-		return err
-	}
-	if limit == 0 {
-		defer place()
-		w.Header().Set(waitedHeader, "0.0")
-		return of.handle(w, withState(r, &waitState{pinned: pinned}))
-	}
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Time{})                               // the client sends nothing more
-	_ = control.SetWriteDeadline(time.Now().Add(limit + waitedAnswerTime)) // tests have writers without deadlines
-	p.began, p.limit, p.place, p.viewer, p.pinned = info.began, limit, place, info.viewer, pinned
-	p.joined = time.Now()
-	p.member = room.join(r, of, pinned)
-	info.paused = true
-	return nil
-}
+// look looks for the answer of a request that waits. turn is the state of the feed before it; see feed.SharedPage.
+type look func(ctx context.Context, turn int64) (outcome, error)
 
-// answerAfter writes the answer of a request that has waited.
-func (room *waitingRoom) answerAfter(p *pause, w http.ResponseWriter, r *http.Request, of waitEndpoint) error {
-	info := infoOf(r)
-	w.Header().Set(waitedHeader, strconv.FormatFloat(p.waited.Seconds(), 'f', 1, 64))
-	answer, err := p.answer, p.err
-	p.answer, p.err = nil, nil // if that is not the last word, the next try is made for this client alone
-	if err != nil {
-		return err
-	}
-	if answer == nil || p.viewer != info.viewer { // it is made for this client alone
-		return of.handle(w, withState(r, &waitState{pinned: p.pinned}))
-	}
-	info.revision = answer.revision
-	maps.Copy(w.Header(), answer.header)
-	w.WriteHeader(answer.status)
-	_, _ = w.Write(answer.body.Bytes()) // the client may have disconnected
-	return nil
+// outcome is what a look found.
+type outcome struct {
+	pending bool          // the request keeps waiting
+	fresh   time.Duration // how long that holds if nothing changes; 0: for ever
 }
 
 // waitedAnswerTime is the time to make and write an answer after the wait.
 const waitedAnswerTime = 5 * time.Minute
 
 const waitedHeader = "Purser-Waited"
+
+// await calls find once, and then after each change of the site until it finds an answer or the limit is reached. Then
+// it authorizes the request again, because permissions may have changed. It returns the error to answer with.
+//
+// Each call of find has its own goroutine, and so does the work that find shares with other requests: while a request
+// waits, its stack needs no room for them.
+func (s *server) await(w http.ResponseWriter, r *http.Request, limit time.Duration, find look) error {
+	leave, err := s.waitPlace(r)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	w.Header().Set(waitedHeader, "0.0")
+	turn, changed := s.Feed.Next()
+	found, err := apart(r.Context(), turn, find)
+	if err != nil || !found.pending || limit == 0 {
+		return err
+	}
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Time{})                               // the client sends nothing more
+	_ = control.SetWriteDeadline(time.Now().Add(limit + waitedAnswerTime)) // tests have writers without deadlines
+	budget.Yield(r.Context())
+	info, began := infoOf(r), time.Now()
+	ctx, cancel := context.WithTimeout(r.Context(), limit)
+	defer cancel()
+	for err == nil && found.pending {
+		if err = s.nextChange(ctx, changed, found.fresh); err == nil {
+			turn, changed = s.Feed.Next()
+			found, err = apart(ctx, turn, find)
+		}
+	}
+	info.waited = time.Since(began)
+	w.Header().Set(waitedHeader, strconv.FormatFloat(info.waited.Seconds(), 'f', 1, 64))
+	if err != nil && (r.Context().Err() != nil || s.stops()) {
+		info.stopped = s.stops()
+		return cmp.Or(r.Context().Err(), errStopping())
+	}
+	refused := s.identify(w, r)
+	if refused == nil {
+		refused = s.require(r, info.rule)
+	}
+	if refused != nil {
+		return refused
+	}
+	if ctx.Err() != nil { // the answer is that of the last look
+		return nil
+	}
+	return err
+}
+
+// apart calls find in a separate goroutine and passes on its panic, with the stack.
+func apart(ctx context.Context, turn int64, find look) (found outcome, err error) {
+	done := make(chan any)
+	go func() {
+		defer func() {
+			p := recover()
+			if err, isError := p.(error); p != nil && !(isError && errors.Is(err, http.ErrAbortHandler)) {
+				p = fmt.Errorf("%v\n%s", p, debug.Stack())
+			}
+			done <- p
+		}()
+		found, err = find(ctx, turn)
+	}()
+	if p := <-done; p != nil {
+		panic(p)
+	}
+	return found, err
+}
+
+// nextChange waits for a change of the feed or the end of an answer's freshness. It returns an error once ctx has ended or
+// the server stops.
+func (s *server) nextChange(ctx context.Context, changed <-chan struct{}, fresh time.Duration) error {
+	var stale <-chan time.Time
+	if fresh > 0 {
+		stale = time.After(fresh)
+	}
+	select {
+	case <-changed:
+	case <-stale:
+	case <-s.Stopping:
+		return errStopping()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
+}
+
+// stops reports whether the server is stopping.
+func (s *server) stops() bool {
+	select {
+	case <-s.Stopping:
+		return true
+	default:
+		return false
+	}
+}
 
 // errStopping returns the fault of a request that is waiting when the server stops.
 func errStopping() error {

@@ -1,0 +1,63 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"runtime/debug"
+)
+
+// serve returns a handler that does what all requests have in common before and after next: a request gets a record,
+// which is logged when it is done, and a budget; its answer is compressed.
+func (s *server) serve(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent, r := s.begin(w, r)
+		defer s.end(r, sent)
+		defer s.recoverPanic(sent, r)
+		packed := s.compress(sent, r)
+		defer packed.release() // after a panic too, which must not end the answer as if it were complete
+		ctx, end := s.Pool.Begin(r.Context())
+		defer end()
+		routeEscaped(r)
+		next.ServeHTTP(packed, r.WithContext(ctx))
+		packed.end()
+		if sent.status == 0 {
+			sent.WriteHeader(http.StatusOK)
+		}
+	})
+}
+
+// recoverPanic answers with an internal error if the handler has panicked. If the answer has begun, it closes the
+// connection instead, so that the client does not mistake half an answer for a complete one.
+func (s *server) recoverPanic(w http.ResponseWriter, r *http.Request) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	info := infoOf(r)
+	if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares it in the same way
+		info.aborted = true // the handler has noted why
+		panic(p)
+	}
+	err := fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+	if !info.begun() {
+		s.answers.fail(w, r, err)
+		return
+	}
+	info.aborted = true
+	info.note(err.Error())
+	panic(http.ErrAbortHandler)
+}
+
+// checkBody rejects bodies of unsupported content types before any other check.
+func (s *server) checkBody(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		hasBody := r.ContentLength != 0 // -1 for a body of unknown length
+		if hasBody && r.Method != http.MethodGet && r.Method != http.MethodDelete {
+			if err := checkBodyType(r); err != nil {
+				s.answers.fail(w, r, err)
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
