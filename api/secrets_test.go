@@ -58,7 +58,7 @@ func guarded(t *testing.T, more string) site {
 		t.Fatal(err)
 	}
 	return newSite(t, func(c *api.Config) {
-		own := append(revisions.Defaults(validations.Own()), validations.PuppetValidation)
+		own := append(revisions.Defaults(validations.DefaultValidations()), validations.PuppetValidation)
 		c.Service.Engine = validations.NewEngine(validations.Options{
 			Extensions: []validations.Extension{propertygroups.Extension{}},
 		})
@@ -175,7 +175,7 @@ func asked(t *testing.T, s site, documents []string) map[string]string {
 		"", "/status", "/findings", "/validations", "/validations/detail", "/documents", "/rendered-documents", "/graph", "/schemas",
 		"/deepdiff/1", "/deepdiff/1?rendered=false", "/diff/1", "/validations/detail?offset=1&limit=1",
 	}
-	for _, name := range append(validations.Own(), validations.PuppetValidation) {
+	for _, name := range append(validations.DefaultValidations(), validations.PuppetValidation) {
 		paths = append(paths, "/findings?validation="+name, "/validations/"+name)
 		for i := range len(documents) + 4 {
 			paths = append(paths, fmt.Sprintf("/validations/%s/entries/%d", name, i))

@@ -145,7 +145,7 @@ func TestVerdictOf(t *testing.T) {
 // TestOf_own checks the advice for the server's own validations that share findings with others.
 func TestVerdictOf_own(t *testing.T) {
 	t.Parallel()
-	for _, name := range slices.Concat(validations.Own(), validations.Optional(), []string{validations.SchemaValidationAlias}) {
+	for _, name := range slices.Concat(validations.DefaultValidations(), validations.Optional(), []string{validations.SchemaValidationAlias}) {
 		failed := wire.Validation{Name: name, Status: "failure"}
 		want := problem{name, "", "failure", name + " failed.", "Correct the documents and push them again."}
 		if diff := cmp.Diff(want, reasonOf(failed, "", wire.Findings{})); diff != "" {

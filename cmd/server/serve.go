@@ -68,9 +68,9 @@ func (c *serveCommand) Validate() error {
 
 func (c *serveCommand) validateDefaults() error {
 	for _, name := range c.DefaultValidations {
-		if !slices.Contains(validations.Own(), name) {
+		if !slices.Contains(validations.DefaultValidations(), name) {
 			return fmt.Errorf("--default-validations: %q is not one of the server's own validations: %s", name,
-				strings.Join(validations.Own(), ", "))
+				strings.Join(validations.DefaultValidations(), ", "))
 		}
 	}
 	return nil

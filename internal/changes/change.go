@@ -387,7 +387,7 @@ func (s *Service) verdict(revision revisions.Revision, judgement Judgement, carr
 		outcomes = append(outcomes, outcome)
 		warnings = append(warnings, viewer.Warnings(result.Warnings)...)
 	}
-	verdict := s.DefaultValidations.Weigh(judgement.Policies, revision, outcomes, revision.CreatedAt)
+	verdict := s.DefaultValidations.Verdict(judgement.Policies, revision, outcomes, revision.CreatedAt)
 	verdict.Warnings = WarningsUnder(verdict, warnings)
 	return revisions.Shown{Revision: revision, Verdict: verdict}
 }

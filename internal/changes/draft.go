@@ -93,7 +93,7 @@ func (s *Service) Judge(ctx context.Context, items []Item, whole bool, viewer au
 	}
 	draft := Draft{Policies: judgement.Policies, Rendered: judgement.Rendered}
 	weighing := s.Config
-	weighing.DefaultValidations = validations.Own()
+	weighing.DefaultValidations = validations.DefaultValidations()
 	listed := validations.Required(judgement.Policies)
 	for _, name := range validations.Optional() {
 		if slices.Contains(listed, name) {

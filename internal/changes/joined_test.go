@@ -20,7 +20,7 @@ func TestJudgement_joined(t *testing.T) {
 	t.Parallel()
 	const policy, rendering, puppet = validations.PolicyValidation, validations.RenderingValidation, validations.PuppetValidation
 	open, secret := fault.Message{Message: "open"}, fault.Message{Message: "secret", Secret: true}
-	all := validations.Own()
+	all := validations.DefaultValidations()
 	for name, c := range map[string]struct {
 		required []string
 		schemas  bool // something secret fails in the schema validation

@@ -20,6 +20,7 @@ import (
 	"purser/internal/revisions"
 	"purser/internal/secrets"
 	"purser/internal/validations"
+	"purser/internal/validations/jsonschema"
 )
 
 // failingNames lists the documents that fail in a judgement, in order of entry.
@@ -242,7 +243,7 @@ type keyword struct {
 
 func (keyword) Keywords() []string { return []string{"versioned"} }
 
-func (k keyword) Compile(schema document.Mapping) (validations.Keyword, error) {
+func (k keyword) Compile(schema document.Mapping) (jsonschema.Keyword, error) {
 	version, ok := schema.At("versioned").(string)
 	if !ok {
 		return nil, nil
@@ -259,7 +260,7 @@ type requires struct {
 }
 
 func (r requires) Check(meter *budget.Meter, _ document.Mapping, versions map[string]string) (
-	[]validations.Violation, error,
+	[]jsonschema.Violation, error,
 ) {
 	if r.check != nil {
 		return nil, r.check(meter)
@@ -267,7 +268,7 @@ func (r requires) Check(meter *budget.Meter, _ document.Mapping, versions map[st
 	if versions["p"] == r.version {
 		return nil, nil
 	}
-	return []validations.Violation{{Keyword: []string{"versioned"}, Message: "p is " + versions["p"]}}, nil
+	return []jsonschema.Violation{{Keyword: []string{"versioned"}, Message: "p is " + versions["p"]}}, nil
 }
 
 func (r requires) NamesVersions() bool { return true }
@@ -594,7 +595,7 @@ type reader struct {
 
 func (reader) Keywords() []string { return nil }
 
-func (reader) Compile(document.Mapping) (validations.Keyword, error) { return nil, nil }
+func (reader) Compile(document.Mapping) (jsonschema.Keyword, error) { return nil, nil }
 
 func (r reader) Examine(schema any) []validations.Finding {
 	r.mu.Lock()

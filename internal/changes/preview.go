@@ -84,10 +84,10 @@ func (s *Service) preview(ctx context.Context, snapshot revisions.Snapshot, diff
 		preview.Shown = s.verdict(revision, judgement, diff.Carried, viewer)
 	case snapshot.Newest.ID > 0:
 		policies := revisions.InForce(snapshot.Policies, snapshot.Revision)
-		verdict := s.DefaultValidations.Weigh(policies, snapshot.Newest, snapshot.Outcomes, snapshot.Now)
+		verdict := s.DefaultValidations.Verdict(policies, snapshot.Newest, snapshot.Outcomes, snapshot.Now)
 		preview.Shown = revisions.Shown{Revision: snapshot.Newest, Verdict: verdict}
 	}
-	if !s.Compat && !slices.Contains(preview.Verdict.Made(), validations.CoverageValidation) {
+	if !s.Compat && !slices.Contains(preview.Verdict.ReportedNames(), validations.CoverageValidation) {
 		documents := BySchema(revisions.Visible(viewer, diff.After(snapshot.Documents)))
 		preview.Uncovered = Coverage(documents)
 		if warning := validations.CoverageWarning(preview.Uncovered); warning != "" {

@@ -396,7 +396,7 @@ func SplitWarnings(stored []json.RawMessage) (errs []json.RawMessage, warnings [
 // WarningsUnder returns the texts of warnings for a verdict. It drops what only follows from errors, and warnings about
 // selectors that select nothing if PolicyValidation, which reports these itself, was performed.
 func WarningsUnder(verdict validations.Verdict, warnings []fault.Message) (texts []string) {
-	fitting := slices.Contains(verdict.Made(), validations.PolicyValidation)
+	fitting := slices.Contains(verdict.ReportedNames(), validations.PolicyValidation)
 	for _, warning := range warnings {
 		if warning.Level != fault.Info && (!fitting || warning.Name != rendering.ParentNotFound) {
 			texts = append(texts, warning.Message)

@@ -71,7 +71,7 @@ func New(options Options) *Checker {
 		options: options, limits: limits,
 		service: changes.NewService(changes.Config{
 			Engine: engine, Limits: limits, Documents: kept, Vault: changes.Unkept{}, ClientVersions: options.ClientVersions,
-			DefaultValidations: validations.Own(), Now: time.Now,
+			DefaultValidations: validations.DefaultValidations(), Now: time.Now,
 		}),
 		renderer: changes.Renderer{
 			Engine: engine, Vault: changes.Unkept{}, Defaults: options.ClientVersions, Documents: kept,

@@ -84,7 +84,7 @@ func readBatch(batch Batch) (last map[int64]Verdict, judged map[int64]bool) {
 func judge(defaults revisions.Defaults, batch Batch, revision revisions.Revision) (Verdict, validations.Verdict) {
 	policies := revisions.InForce(batch.Evidence.Policies, revision.ID)
 	outcomes := batch.Evidence.Outcomes[revision.ID]
-	verdict := defaults.Weigh(policies, revision, outcomes, batch.Evidence.Now)
+	verdict := defaults.Verdict(policies, revision, outcomes, batch.Evidence.Now)
 	now := Verdict{Revision: revision.ID, Stamp: revision.Stamp, Status: verdict.Status.String()}
 	if verdict.Status == validations.Success {
 		now.Due, _ = validations.NextExpiry(policies, outcomes, batch.Evidence.Now)

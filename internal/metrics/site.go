@@ -131,7 +131,7 @@ func (s *site) collectRequired(gauge func(*prometheus.Desc, float64, ...string),
 // countsOf returns the numbers of findings, including one of errors for each validation with its own label. The few
 // validations of the server always have one.
 func countsOf(overview queries.Overview, named map[string]bool) map[queries.Counted]int {
-	own := append(validations.Own(), validations.SchemaValidationAlias)
+	own := append(validations.DefaultValidations(), validations.SchemaValidationAlias)
 	own = append(own, validations.Optional()...)
 	counts := map[queries.Counted]int{}
 	for name := range named {

@@ -6,7 +6,7 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/document"
-	"purser/internal/validations"
+	"purser/internal/validations/jsonschema"
 	"purser/internal/words"
 )
 
@@ -17,11 +17,11 @@ const (
 	messageCost = 10_000 // the message of a violation
 )
 
-// Check implements validations.Keyword: it checks an object and returns the violations of rules in declared order, at
+// Check implements jsonschema.Keyword: it checks an object and returns the violations of rules in declared order, at
 // most 100, and then one that counts the others. A violation's keyword is the path from the schema object to the rule:
 // "property_groups", "2", "either". The error is the meter's, unwrapped.
 func (g *Groups) Check(meter *budget.Meter, object document.Mapping, versions Versions) (
-	[]validations.Violation, error,
+	[]jsonschema.Violation, error,
 ) {
 	c := &check{meter: meter, object: object, versions: versions}
 	c.run(g)
@@ -33,7 +33,7 @@ func (g *Groups) Check(meter *budget.Meter, object document.Mapping, versions Ve
 		if c.more == 1 {
 			message = "The property groups are violated in 1 more way."
 		}
-		c.found = append(c.found, validations.Violation{
+		c.found = append(c.found, jsonschema.Violation{
 			Instance: []string{}, Keyword: g.rules[0].keyword[:1:1], Message: message, More: c.more,
 		})
 	}
@@ -48,7 +48,7 @@ type check struct {
 	versions    Versions
 	here, items memo   // of the object itself, and of the current item
 	path        []step // to the current value
-	found       []validations.Violation
+	found       []jsonschema.Violation
 	more        int                                 // violations that are not in found
 	indexes     map[*document.Member]map[string]any // of large objects, by their first member
 }
@@ -153,5 +153,5 @@ func (c *check) report(r *rule, text func() string) {
 	if r.named {
 		message = "Properties group '" + words.FirstBytes(r.name, maxName) + "': " + message
 	}
-	c.found = append(c.found, validations.Violation{Instance: instance, Keyword: r.keyword, Message: message})
+	c.found = append(c.found, jsonschema.Violation{Instance: instance, Keyword: r.keyword, Message: message})
 }

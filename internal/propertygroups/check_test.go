@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"purser/internal/budget"
-	"purser/internal/validations"
+	"purser/internal/validations/jsonschema"
 )
 
 // judge checks an object with a separate budget.
@@ -17,7 +17,7 @@ func judge(t interface {
 	Helper()
 	Fatal(args ...any)
 }, g *Groups, object map[string]any, versions Versions,
-) []validations.Violation {
+) []jsonschema.Violation {
 	t.Helper()
 	found, err := g.Check(budget.NewMeter(context.Background()), mappingOf(object), versions)
 	if err != nil {

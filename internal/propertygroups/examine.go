@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"purser/internal/document"
-	"purser/internal/validations"
+	"purser/internal/validations/jsonschema"
 )
 
 // maxMalformed bounds the faults reported for one schema document.
@@ -15,7 +15,7 @@ const maxMalformed = 100
 // examiner walks a schema document. Its path leads to the current value.
 type examiner struct {
 	path  []string
-	found []validations.Finding
+	found []jsonschema.Finding
 }
 
 // schema examines a value that may be a schema or contain schemas.
@@ -42,7 +42,7 @@ func (e *examiner) parse(object document.Mapping) {
 
 func (e *examiner) add(keyword []string, message string) {
 	if len(e.found) < maxMalformed {
-		e.found = append(e.found, validations.Finding{
+		e.found = append(e.found, jsonschema.Finding{
 			Message: message, SchemaPath: "." + strings.Join(keyword[:min(1, len(keyword))], ""), Names: true,
 			Instance: slices.Concat(e.path, keyword),
 		})
@@ -68,7 +68,7 @@ func (e *examiner) below(step string, value any) {
 func (e *examiner) tooDeep() {
 	p := parser{}
 	err := p.refuse("Schemas should be nested at most %d deep.", maxNesting)
-	if !slices.ContainsFunc(e.found, func(f validations.Finding) bool { return f.Message == err.Error() }) {
+	if !slices.ContainsFunc(e.found, func(f jsonschema.Finding) bool { return f.Message == err.Error() }) {
 		e.add(nil, err.Error())
 	}
 }

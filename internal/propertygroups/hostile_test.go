@@ -10,7 +10,7 @@ import (
 	"purser/internal/budget"
 	"purser/internal/budget/budgettest"
 	"purser/internal/document"
-	"purser/internal/validations"
+	"purser/internal/validations/jsonschema"
 )
 
 // named returns one named group.
@@ -147,7 +147,7 @@ func TestHostile(t *testing.T) {
 }
 
 // workThrough parses a schema, checks an object with a budget of 0.3 seconds, and describes the schema.
-func workThrough(t *testing.T, schema document.Mapping, object map[string]any) ([]validations.Violation, Description) {
+func workThrough(t *testing.T, schema document.Mapping, object map[string]any) ([]jsonschema.Violation, Description) {
 	t.Helper()
 	g, err := Parse(schema)
 	if err != nil {
@@ -185,7 +185,7 @@ func many(n int, item func(i int) any) []any {
 	return list
 }
 
-func short(t *testing.T, found []validations.Violation, d Description) {
+func short(t *testing.T, found []jsonschema.Violation, d Description) {
 	t.Helper()
 	if len(found) > maxViolations+1 {
 		t.Errorf("%d violations", len(found))

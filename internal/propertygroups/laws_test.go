@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"purser/internal/document"
-	"purser/internal/validations"
+	"purser/internal/validations/jsonschema"
 )
 
 // plan is a rule for the brute-force evaluator: a path or, with an operator, a group.
@@ -211,7 +211,7 @@ func mustParse(t rapid.TB, keyword string, value any) *Groups {
 	return g
 }
 
-func pointers(found []validations.Violation) (places []string) {
+func pointers(found []jsonschema.Violation) (places []string) {
 	for _, v := range found {
 		place := strings.Join(append([]string{""}, v.Instance...), "/")
 		places = append(places, place)

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"purser/internal/document"
-	"purser/internal/validations"
+	"purser/internal/validations/jsonschema"
 )
 
 // yamlValue parses YAML flow text.
@@ -83,7 +83,7 @@ func valueOf(value any) any {
 }
 
 // sketch formats violations as lines: instance, keyword, message.
-func sketch(found []validations.Violation) string {
+func sketch(found []jsonschema.Violation) string {
 	var b strings.Builder
 	for _, v := range found {
 		fmt.Fprintf(&b, "/%s %s: %s\n", strings.Join(v.Instance, "/"), strings.Join(v.Keyword, "/"), v.Message)

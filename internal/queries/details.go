@@ -142,7 +142,7 @@ func (v View) warnings(ctx context.Context, shown revisions.Shown) ([]string, er
 		if warning := validations.CoverageWarning(uncovered); warning != "" {
 			all = append(all, warning)
 		}
-		if slices.Contains(shown.Verdict.Made(), validations.RenderingValidation) {
+		if slices.Contains(shown.Verdict.ReportedNames(), validations.RenderingValidation) {
 			newest, err := v.newest(ctx, shown.Revision, validations.RenderingValidation)
 			if err != nil {
 				return nil, 0, err
@@ -168,7 +168,7 @@ func (v View) warnings(ctx context.Context, shown revisions.Shown) ([]string, er
 // uncovered returns the schemas of documents of a revision that are not in force; none if a policy lists the validation
 // that finds these. The reference has none either.
 func (v View) uncovered(ctx context.Context, shown revisions.Shown) ([]validations.Uncovered, error) {
-	if v.renderer.Compat || slices.Contains(shown.Verdict.Made(), validations.CoverageValidation) {
+	if v.renderer.Compat || slices.Contains(shown.Verdict.ReportedNames(), validations.CoverageValidation) {
 		return nil, nil
 	}
 	documents, registered, err := v.store.Kinds(ctx, shown.ID, !v.viewer.Secrets())

@@ -72,7 +72,7 @@ const MaxCounted = 100
 func (v View) Failures(ctx context.Context, shown revisions.Shown, failures document.Digest) (Counts, error) {
 	judged := Judge(shown.Verdict)
 	if !judged.Fails() {
-		return Counts{Failures: judged.Lacking()}, nil
+		return Counts{Failures: judged.CountOpen()}, nil
 	}
 	return v.counted(ctx, shown, countsKey{
 		failures: failures, viewer: v.viewer, judged: digestOf(judged.All(), nil), look: MaxCounted, failuresOnly: true,

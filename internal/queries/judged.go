@@ -58,8 +58,8 @@ func (j Judged) Fails() bool {
 	return false
 }
 
-// Lacking returns the number of validations whose results are missing or expired.
-func (j Judged) Lacking() (count int) {
+// CountOpen returns the number of validations whose results are missing or expired.
+func (j Judged) CountOpen() (count int) {
 	for _, judged := range j.by {
 		if judged.Status == validations.Missing || judged.Status == validations.Expired {
 			count++

@@ -173,7 +173,7 @@ func (v View) weigh(evidence Evidence) []revisions.Shown {
 func (v View) weighOne(evidence Evidence, revision revisions.Revision) revisions.Shown {
 	policies := revisions.InForce(evidence.Policies, revision.ID)
 	outcomes := evidence.Outcomes[revision.ID]
-	verdict := v.defaults.Weigh(policies, revision, outcomes, evidence.Now)
+	verdict := v.defaults.Verdict(policies, revision, outcomes, evidence.Now)
 	if at, ok := validations.NextExpiry(policies, outcomes, evidence.Now); ok {
 		v.lasts(at, evidence.Now)
 	}

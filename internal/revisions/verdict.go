@@ -26,11 +26,11 @@ func TooManyValidations(revision int64) error {
 // in the reference.
 type Defaults []string
 
-// Weigh returns the verdict on a revision, given its policies and the results reported for it.
-func (d Defaults) Weigh(policies []validations.Policy, revision Revision, reported []validations.Outcome, now time.Time,
+// Verdict returns the verdict on a revision, given its policies and the results reported for it.
+func (d Defaults) Verdict(policies []validations.Policy, revision Revision, reported []validations.Outcome, now time.Time,
 ) validations.Verdict {
 	outcomes := slices.Concat(reported, []validations.Outcome{schemaOutcome(revision)})
-	return validations.Judge(policies, d, outcomes, now)
+	return validations.Decide(policies, d, outcomes, now)
 }
 
 // Required returns the names of the validations that policies require, or the defaults if there are no policies.

@@ -13,7 +13,7 @@ import (
 func TestService_Put_roundTrips(t *testing.T) {
 	t.Parallel()
 	for name, required := range map[string]revisions.Defaults{
-		"documents": {validations.SchemaValidation}, "the whole site": validations.Own(),
+		"documents": {validations.SchemaValidation}, "the whole site": validations.DefaultValidations(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

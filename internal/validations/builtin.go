@@ -31,7 +31,7 @@ var (
 
 	builtins = loadBuiltins() //nolint:gochecknoglobals // never changes after start
 
-	// provided holds the schemas of kinds that the reference does not know, by kind. A DataSchema takes precedence over
+	// provided holds the schemas of kinds that Deckhand does not know, by kind. A DataSchema takes precedence over
 	// them, and --compat=deckhand ignores them.
 	provided = map[string]*schema{
 		"fuel/PuppetOverride/v1": mustLoad("puppetoverride"),

@@ -46,7 +46,7 @@ func Optional() []string { return []string{CoverageValidation, PuppetValidation,
 // Unmakeable explains why a validation will never have a result: its name is reserved for the server, which performs no
 // such validation. It names the most similar one that exists, and returns "" for other names.
 func Unmakeable(name string) string {
-	made := append(append(Own(), SchemaValidationAlias), Optional()...)
+	made := append(append(DefaultValidations(), SchemaValidationAlias), Optional()...)
 	if !IsReserved(name) || slices.Contains(made, name) {
 		return ""
 	}

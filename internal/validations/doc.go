@@ -2,15 +2,15 @@
 //
 // It has three parts. Sanity refuses entries that are not documents. Rules and Engine check the data of a document
 // against the built-in schema of its kind or the DataSchema registered for it; the outcome depends on the two texts
-// only and can be stored under their Pair forever. Judge compares all outcomes of a revision, the server's own and
+// only and can be stored under their Pair forever. Decide compares all outcomes of a revision, the server's own and
 // those that other services posted, with the ValidationPolicies in force.
 //
 //	entry ──Sanity──► document ──Rules.For──► rule ──Engine.Check──► findings ─┐
-//	                                                  posted results ──────────┼─► Judge ──► verdict
+//	                                                  posted results ──────────┼─► Decide ─► verdict
 //	                                                  ValidationPolicies ──────┘
 //
 // Invariants:
 //   - A verdict is never Success while a required validation has failed, has expired or is missing.
 //   - Malformed or dangerous schemas never reach the validator.
-//   - Messages are those of the reference, because clients match on them.
+//   - Messages are those of Deckhand, because clients match on them.
 package validations

@@ -20,12 +20,6 @@ type Finding = jsonschema.Finding
 // Extension adds keywords to the dialect of DataSchemas.
 type Extension = jsonschema.Extension
 
-// Keyword is the compiled form of an Extension's keywords in one schema object.
-type Keyword = jsonschema.Keyword
-
-// Violation is one way in which an object violates a Keyword.
-type Violation = jsonschema.Violation
-
 // Checker checks the data of documents. It is safe for concurrent use.
 type Checker interface {
 	// Check returns all violations in JSON text of the form of document.Document.Data. The only errors are those of

@@ -246,7 +246,7 @@ func (s secrets) message(f Finding) string {
 	if !s.everywhere && len(s.paths) == 0 {
 		return f.Message
 	}
-	if s.everywhere || strings.HasSuffix(f.SchemaPath, ".type") { // like the reference, hide all "is not of type" messages
+	if s.everywhere || strings.HasSuffix(f.SchemaPath, ".type") { // like Deckhand, hide all "is not of type" messages
 		return Sanitized
 	}
 	for _, path := range s.paths {

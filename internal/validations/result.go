@@ -32,7 +32,7 @@ func OutcomeOf(r Result) Outcome {
 // maxStatus bounds the length of a status with anyStatus, in bytes.
 const maxStatus = 8
 
-// ParseResult parses a posted result. With anyStatus, as in the reference, the status may be any word of at most 8
+// ParseResult parses a posted result. With anyStatus, as in Deckhand, the status may be any word of at most 8
 // characters, and the name may be reserved. Faults: Invalid, Forbidden for a reserved name.
 func ParseResult(name string, body any, anyStatus bool) (Result, error) {
 	if IsReserved(name) && !anyStatus {

@@ -8,7 +8,7 @@ import (
 	"purser/internal/fault"
 )
 
-// The names of the server's own validations are refused, unless anyStatus is set, as in the reference.
+// The names of the server's own validations are refused, unless anyStatus is set, as in Deckhand.
 func TestParseResult_reservedNames(t *testing.T) {
 	t.Parallel()
 	body := document.Mapping{{Key: "status", Value: "success"}, {Key: "validator", Value: "v"}}
@@ -23,12 +23,12 @@ func TestParseResult_reservedNames(t *testing.T) {
 			t.Errorf("%s: %v, want reserved: %v", name, err, reserved)
 		}
 		if _, err := ParseResult(name, body, true); err != nil {
-			t.Errorf("%s as in the reference: %v", name, err)
+			t.Errorf("%s as in Deckhand: %v", name, err)
 		}
 	}
 }
 
-// A status as in the reference is a word that every store can keep.
+// A status as in Deckhand is a word that every store can keep.
 func TestParseResult_anyStatus(t *testing.T) {
 	t.Parallel()
 	for status, taken := range map[string]bool{"success": true, "odd": true, "warnings": true, "": false, "too long a": false, "a\x00b": false} {

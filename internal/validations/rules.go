@@ -47,8 +47,8 @@ func (p Pair) OfSecret() Pair {
 type Rules struct {
 	// Registered maps the schema of documents to the rule of the DataSchema registered for it.
 	Registered map[string]Rule
-	// ControlOnly limits checks of submitted documents to control documents, as the reference does, and ignores the
-	// built-in schemas that the reference does not have.
+	// ControlOnly limits checks of submitted documents to control documents, as Deckhand does, and ignores the
+	// built-in schemas that Deckhand does not have.
 	ControlOnly bool
 }
 

@@ -90,7 +90,7 @@ func TestSanity(t *testing.T) {
 	}
 }
 
-// As in the reference, violations of the base schema hide all others, and all have the same advice.
+// As in Deckhand, violations of the base schema hide all others, and all have the same advice.
 func TestSanity_compat(t *testing.T) {
 	t.Parallel()
 	body := strings.Replace(framed(", x: 1"), "name: w", "name: 17", 1)

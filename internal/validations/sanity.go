@@ -24,7 +24,7 @@ var metadataVersion = regexp.MustCompile(`^metadata/(Document|Control)/(v\d+)$`)
 
 // Sanity checks that an entry is a document, using the base schema and the schema of its metadata, and that its data is
 // not lost under another key. It returns an Invalid fault with a D001 message for each violation, or an error of meter,
-// unwrapped. With compat, as in the reference, data may be missing in any case, metadata is checked by its own schema
+// unwrapped. With compat, as in Deckhand, data may be missing in any case, metadata is checked by its own schema
 // only if the base schema is satisfied, and all messages give the same advice.
 func Sanity(meter *budget.Meter, e document.Entry, compat bool) error {
 	violations, err := violationsOf(meter, e, compat)
@@ -107,7 +107,7 @@ func checkBase(meter *budget.Meter, root document.Mapping) ([]violation, error) 
 		{Key: "data", Value: nil}, // any value is allowed
 	}
 	violations, err := violationsBy(meter, baseSchema, "", subject)
-	// Like the reference, report .schema before .metadata and its members.
+	// Like Deckhand, report .schema before .metadata and its members.
 	slices.SortStableFunc(violations, func(a, b violation) int {
 		return -strings.Compare(a.path, b.path)
 	})

@@ -61,7 +61,7 @@ func TestStrays(t *testing.T) {
 }
 
 // What a document's frame lacks is said in plain words, at the key to correct, and data under another key is refused,
-// without naming the key in an encrypted document. With compat the messages are the reference's, and it is not refused.
+// without naming the key in an encrypted document. With compat the messages are Deckhand's, and it is not refused.
 func TestSanity_places(t *testing.T) {
 	t.Parallel()
 	block := "schema: a/B/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: n\n  storagePolicy: cleartext\n" +
@@ -178,7 +178,7 @@ func TestSanity_encrypted(t *testing.T) {
 		frame + "  labels: @\n": {
 			".metadata.labels (line 7, column 11) " + value + ": " + frameAdvices[".metadata.labels"],
 		},
-		frame + "  labels: {@: {@: 1}}\n": nil, // as in the reference
+		frame + "  labels: {@: {@: 1}}\n": nil, // as in Deckhand
 		frame + "  replacement: '@'\n": {
 			".metadata.replacement (line 7, column 16) " + value + ": " + booleanAdvice,
 		},

@@ -81,7 +81,7 @@ type Verdict struct {
 	Ignored []Judged
 	// Reported are all reported validations that count; empty if there are policies.
 	Reported []Judged
-	// Notice says what counted if no policy is in force; "" if one is, and in the reference, where nothing counts then.
+	// Notice says what counted if no policy is in force; "" if one is, and in Deckhand, where nothing counts then.
 	Notice string
 	// Warnings are about likely mistakes that do not fail the revision.
 	Warnings []string
@@ -89,7 +89,7 @@ type Verdict struct {
 
 // Names returns the names of all validations that may have findings, sorted: those in the verdict and the server's own.
 func (v Verdict) Names() []string {
-	names := slices.Concat(Own(), Optional())
+	names := slices.Concat(DefaultValidations(), Optional())
 	for _, judged := range v.all() {
 		names = append(names, judged.Name)
 	}
@@ -97,8 +97,8 @@ func (v Verdict) Names() []string {
 	return slices.Compact(names)
 }
 
-// Made returns the names of all reported validations in the verdict.
-func (v Verdict) Made() (names []string) {
+// ReportedNames returns the names of all reported validations in the verdict.
+func (v Verdict) ReportedNames() (names []string) {
 	for _, judged := range v.all() {
 		if judged.Status != Missing {
 			names = append(names, judged.Name)
@@ -212,13 +212,15 @@ func NextExpiry(policies []Policy, outcomes []Outcome, now time.Time) (at time.T
 	return at, ok
 }
 
-// Own returns the server's own validations that count without a policy.
-func Own() []string { return []string{SchemaValidation, PolicyValidation, RenderingValidation} }
+// DefaultValidations returns the server's own validations that count without a policy.
+func DefaultValidations() []string {
+	return []string{SchemaValidation, PolicyValidation, RenderingValidation}
+}
 
-// Judge returns the verdict on a revision at a time. All policies must succeed: a missing validation fails its policy,
+// Decide returns the verdict on a revision at a time. All policies must succeed: a missing validation fails its policy,
 // and one that no policy lists is ignored. Without policies, all reported validations must have succeeded, but the
 // server's own count only if they are in defaults; if defaults is nil, any revision is a success.
-func Judge(policies []Policy, defaults []string, outcomes []Outcome, now time.Time) Verdict {
+func Decide(policies []Policy, defaults []string, outcomes []Outcome, now time.Time) Verdict {
 	reported := withAlias(policies, sorted(outcomes))
 	if len(policies) == 0 {
 		verdict := Verdict{}
@@ -241,7 +243,9 @@ func Judge(policies []Policy, defaults []string, outcomes []Outcome, now time.Ti
 	for _, policy := range policies {
 		judged := judgePolicy(policy, reported, now)
 		verdict.Policies = append(verdict.Policies, judged)
-		verdict.Status = max(verdict.Status, judged.Status)
+		if judged.Status != Success {
+			verdict.Status = Failure
+		}
 	}
 	required := map[string]bool{}
 	for _, name := range Required(policies) {

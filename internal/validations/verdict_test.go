@@ -45,7 +45,7 @@ func judgedWords(title string, all []Judged) string {
 	return strings.Join(list, " ")
 }
 
-func TestJudge(t *testing.T) {
+func TestDecide(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	own := Outcome{Name: SchemaValidation, At: now.Add(-1000 * time.Hour)}
@@ -80,7 +80,7 @@ func TestJudge(t *testing.T) {
 			for name, data := range c.policies {
 				policies = append(policies, policy(t, name, data))
 			}
-			if diff := cmp.Diff(c.want, described(Judge(policies, Own(), c.outcomes, now))); diff != "" {
+			if diff := cmp.Diff(c.want, described(Decide(policies, DefaultValidations(), c.outcomes, now))); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
@@ -97,7 +97,7 @@ func TestJudge_severalPolicies(t *testing.T) {
 	now := time.Now()
 	outcomes := []Outcome{{Name: "x-validation", At: now.Add(-48 * time.Hour)}, {Name: "y-verification", At: now}}
 	want := "failure; a success x-validation=success; b failure x-validation=expired y-verification=success"
-	if diff := cmp.Diff(want, described(Judge(policies, Own(), outcomes, now))); diff != "" {
+	if diff := cmp.Diff(want, described(Decide(policies, DefaultValidations(), outcomes, now))); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
@@ -115,7 +115,7 @@ func TestVerdict_Pending(t *testing.T) {
 		"purser-coverag-validation":   {false, "purser-coverag-validation: missing (policy p): the server makes no such validation, and others cannot post one of this name; did you mean purser-coverage-validation?"},
 		"murano-package-verification": {true, "murano-package-verification: missing (policy p)"},
 	} {
-		verdict := Judge([]Policy{policy(t, "p", "validations: [{name: "+name+"}]")}, Own(), nil, time.Now())
+		verdict := Decide([]Policy{policy(t, "p", "validations: [{name: "+name+"}]")}, DefaultValidations(), nil, time.Now())
 		if diff := cmp.Diff([]string{c.obstacle}, verdict.Obstacles(nil)); diff != "" || verdict.Pending() != c.pending {
 			t.Errorf("%s: pending %v, want %v; obstacles (-want +got)\n%s", name, verdict.Pending(), c.pending, diff)
 		}
@@ -194,7 +194,7 @@ func TestSummarize(t *testing.T) {
 // Of several outcomes of one name the last one counts, and the verdict lists validations by name.
 func TestJudge_order(t *testing.T) {
 	t.Parallel()
-	verdict := Judge(nil, Own(), []Outcome{
+	verdict := Decide(nil, DefaultValidations(), []Outcome{
 		{Name: "c", Status: Failure}, {Name: "a"}, {Name: CoverageValidation, Status: Failure}, {Name: "c"}, {Name: "b", Status: Failure},
 	}, time.Time{})
 	want := Verdict{
@@ -213,7 +213,7 @@ func TestJudge_many(t *testing.T) { //nolint:paralleltest // it counts allocatio
 		outcomes[i].Name = fmt.Sprintf("validation-%04d", i)
 	}
 	outcomes = append(outcomes, Outcome{Name: SchemaValidation})
-	if n := testing.AllocsPerRun(10, func() { Judge(nil, Own(), outcomes, time.Time{}) }); n > 5 {
+	if n := testing.AllocsPerRun(10, func() { Decide(nil, DefaultValidations(), outcomes, time.Time{}) }); n > 5 {
 		t.Errorf("%v allocations", n)
 	}
 }

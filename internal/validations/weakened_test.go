@@ -90,18 +90,18 @@ func TestJudge_notice(t *testing.T) {
 		posted   []string
 		want     string
 	}{
-		"a policy":         {[]Policy{gate("a", "x")}, own, nil, ""},
-		"none":             {nil, own, nil, "No ValidationPolicy is in force: only the server's own checks counted"},
-		"posted ones":      {nil, own, []string{"x"}, "No ValidationPolicy is in force: only the server's own checks and posted results counted"},
-		"in the reference": {nil, nil, nil, ""},
-		"no defaults":      {nil, []string{}, nil, "No ValidationPolicy is in force: no check counted"},
-		"only posted":      {nil, []string{}, []string{"x"}, "No ValidationPolicy is in force: only posted results counted"},
+		"a policy":    {[]Policy{gate("a", "x")}, own, nil, ""},
+		"none":        {nil, own, nil, "No ValidationPolicy is in force: only the server's own checks counted"},
+		"posted ones": {nil, own, []string{"x"}, "No ValidationPolicy is in force: only the server's own checks and posted results counted"},
+		"in Deckhand": {nil, nil, nil, ""},
+		"no defaults": {nil, []string{}, nil, "No ValidationPolicy is in force: no check counted"},
+		"only posted": {nil, []string{}, []string{"x"}, "No ValidationPolicy is in force: only posted results counted"},
 	} {
 		outcomes := []Outcome{{Name: SchemaValidation}}
 		for _, posted := range c.posted {
 			outcomes = append(outcomes, Outcome{Name: posted})
 		}
-		if got := Judge(c.policies, c.defaults, outcomes, outcomes[0].At).Notice; got != c.want {
+		if got := Decide(c.policies, c.defaults, outcomes, outcomes[0].At).Notice; got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

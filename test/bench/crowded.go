@@ -89,7 +89,7 @@ func (b *bench) crowds(ctx context.Context) error {
 	if err := b.crowdsOf(ctx, "crowd", routine, schemasOnly); err != nil {
 		return err
 	}
-	return b.crowdsOf(ctx, "crowd_whole", routineWhole, "--default-validations="+strings.Join(validations.Own(), ","))
+	return b.crowdsOf(ctx, "crowd_whole", routineWhole, "--default-validations="+strings.Join(validations.DefaultValidations(), ","))
 }
 
 // crowdsOf measures requests to servers of small and large sites with a flag.

@@ -18,7 +18,7 @@ const schemasOnly = "--default-validations=" + validations.SchemaValidation
 func (b *bench) defaults(ctx context.Context) (err error) {
 	site := newSite(small(), b.docs)
 	b.sayf("row 18: %d documents of %s, all validations and that of schemas alone", b.docs, site.label)
-	all, err := b.start(ctx, "whole", "--default-validations="+strings.Join(validations.Own(), ","))
+	all, err := b.start(ctx, "whole", "--default-validations="+strings.Join(validations.DefaultValidations(), ","))
 	if err != nil {
 		return err
 	}

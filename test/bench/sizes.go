@@ -118,7 +118,7 @@ func (b *bench) sizes(ctx context.Context) (err error) {
 			err = s.stop(err)
 		}
 	}()
-	own := "--default-validations=" + strings.Join(validations.Own(), ",")
+	own := "--default-validations=" + strings.Join(validations.DefaultValidations(), ",")
 	for _, of := range []struct {
 		name  string
 		n     int

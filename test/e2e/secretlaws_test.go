@@ -164,7 +164,7 @@ func anySecretSite(t *rapid.T) secretSite {
 	p.documents["policies"] = layeringPolicy("lp")
 	switch some("validated", "by default", "all", "all", "some", "renderings") {
 	case "all":
-		p.documents["policies"] += policy("vp", append(validations.Own(), overridesCheck)...)
+		p.documents["policies"] += policy("vp", append(validations.DefaultValidations(), overridesCheck)...)
 	case "some":
 		p.documents["policies"] += validationsOf()
 	case "renderings":
@@ -289,7 +289,7 @@ type read struct{ path, accept string }
 func (p secretSite) reads(t *rapid.T, c *contract) (reads []read) {
 	values := map[string][]string{
 		"revision": {"latest", "3"}, "other": {"1", "latest"}, "tag": {"t"}, "entry": {"0", "1", "2", "3"},
-		"name":      append(validations.Own(), overridesCheck),
+		"name":      append(validations.DefaultValidations(), overridesCheck),
 		"namespace": {"acme"}, "kind": {"Widget", "Key"}, "version": {"v1"},
 		"fullName": {"a.B"}, // names of packages are not encrypted
 	}

@@ -92,7 +92,7 @@ func (e *evaluation) contains(rules *arrayRules, items []any) {
 	e.quiet--
 	switch e.ok = before; {
 	case matched < rules.least && rules.hasLeast && matched > 0:
-		e.failAs(violation{keyword: "minContains", note: strconv.Itoa(matched)})
+		e.failAs(failure{keyword: "minContains", note: strconv.Itoa(matched)})
 	case matched < rules.least:
 		e.fail("contains")
 	case matched > rules.most:

@@ -93,7 +93,7 @@ func (e *evaluation) assertKeys(a *assertions, m mapping) {
 		}
 	}
 	if missing > 0 {
-		e.failAs(violation{keyword: "required", count: missing})
+		e.failAs(failure{keyword: "required", count: missing})
 	}
 	for _, d := range a.dependencies {
 		if e.spend(lookupSteps); !keys.has(d.key) {
@@ -101,7 +101,7 @@ func (e *evaluation) assertKeys(a *assertions, m mapping) {
 		}
 		for i, key := range d.requires {
 			if e.spend(findSteps(key)); !keys.has(key) {
-				e.failAs(violation{
+				e.failAs(failure{
 					keyword: d.keyword, names: []step{named(d.key), indexed(i)}, extras: []any{key, d.key},
 				})
 			}

@@ -24,7 +24,7 @@ const (
 
 // causes returns the violations of the branch of an anyOf or oneOf that was most likely intended; nil if no branch
 // accepts values of this type.
-func (c *run) causes(v *violation) []Finding {
+func (c *run) causes(v *failure) []Finding {
 	branches := v.branches()
 	if branches == nil || c.within == maxWithin {
 		return nil
@@ -50,7 +50,7 @@ func (c *run) causes(v *violation) []Finding {
 }
 
 // branches returns the schemas of an anyOf or oneOf none of which is valid.
-func (v *violation) branches() []*node {
+func (v *failure) branches() []*node {
 	switch {
 	case v.keyword == "anyOf":
 		return v.node.inPlace.anyOf
@@ -68,7 +68,7 @@ type attempt struct {
 	here          int // violations of the value itself, not of its members
 }
 
-func (c *run) attempt(v *violation, to *node, i int) *attempt {
+func (c *run) attempt(v *failure, to *node, i int) *attempt {
 	a := &attempt{run: run{
 		counter: c.counter, schema: c.schema, within: c.within + 1, scope: slices.Clone(v.scope), data: slices.Clone(v.data),
 		route: append(slices.Clone(v.route), indexed(i)),
@@ -121,7 +121,7 @@ func (a *attempt) discriminate(to *node, v any) {
 }
 
 // hint returns a suggestion for a violation, "" if there is none.
-func (c *run) hint(v *violation) string {
+func (c *run) hint(v *failure) string {
 	switch {
 	case v.added != nil:
 	case v.keyword == "additionalProperties":
@@ -157,7 +157,7 @@ func (c *run) examples(n *node) string {
 }
 
 // misspelt returns, for names that are not allowed, the most similar properties next to the keyword.
-func (c *run) misspelt(v *violation, extras []any) string {
+func (c *run) misspelt(v *failure, extras []any) string {
 	m, _ := v.value.(mapping)
 	var known []string
 	for _, p := range v.node.objects.properties.list {

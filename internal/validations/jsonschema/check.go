@@ -235,7 +235,7 @@ func (e *evaluation) combine(rules *combinators) {
 	if rules.oneOf != nil {
 		valid := e.valid(rules.oneOf, "oneOf", len(rules.oneOf))
 		if len(valid) != 1 && e.reached == before {
-			e.failAs(violation{keyword: "oneOf", note: joined(valid)})
+			e.failAs(failure{keyword: "oneOf", note: joined(valid)})
 		}
 	}
 	before = e.reached
@@ -309,7 +309,7 @@ func (e *evaluation) fail(keyword string) {
 }
 
 // failAs records a violation of the schema by the value.
-func (e *evaluation) failAs(v violation) {
+func (e *evaluation) failAs(v failure) {
 	e.ok = false
 	v.node, v.value = e.node, e.value
 	e.add(v)
@@ -317,7 +317,7 @@ func (e *evaluation) failAs(v violation) {
 
 // fail records a violation and returns false.
 func (c *run) fail(n *node, v any, keyword string) bool {
-	c.add(violation{node: n, keyword: keyword, value: v})
+	c.add(failure{node: n, keyword: keyword, value: v})
 	return false
 }
 

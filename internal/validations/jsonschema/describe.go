@@ -30,7 +30,7 @@ func (c *run) describe() []Finding {
 }
 
 // unresolved returns the message about a reference without a target, or with an endless cycle of references.
-func (v *violation) unresolved() string {
+func (v *failure) unresolved() string {
 	r := v.node.ref
 	if v.keyword != "$ref" {
 		r = v.node.dynamic
@@ -42,7 +42,7 @@ func (v *violation) unresolved() string {
 }
 
 // additional returns the keys that neither properties nor patternProperties describe, in written order.
-func (v *violation) additional(w counter) (extras []any) {
+func (v *failure) additional(w counter) (extras []any) {
 	m, _ := v.value.(mapping)
 	rules := v.node.objects
 	for _, member := range m {
@@ -65,7 +65,7 @@ func textSize(steps []string) int {
 
 // paths returns the path of the value and that of the keyword, without references, as in Python. Paths to keywords of
 // extensions include references.
-func (v *violation) paths() (instance []string, schema string) {
+func (v *failure) paths() (instance []string, schema string) {
 	instance = make([]string, 0, len(v.data))
 	for _, s := range v.data {
 		instance = append(instance, s.String())
@@ -87,7 +87,7 @@ func (v *violation) paths() (instance []string, schema string) {
 }
 
 // showsNames reports whether the message contains names of members, but no other part of the data.
-func (v *violation) showsNames() bool {
+func (v *failure) showsNames() bool {
 	switch v.keyword {
 	case "required", "additionalProperties", "dependencies", "dependentRequired", "unevaluatedProperties":
 		return true
@@ -96,7 +96,7 @@ func (v *violation) showsNames() bool {
 }
 
 // shownKeyword returns the keyword as Python names it. In Draft 4 an exclusive bound is a flag of the bound.
-func (v *violation) shownKeyword() string {
+func (v *failure) shownKeyword() string {
 	if v.node.draft() == draft4 {
 		switch v.keyword {
 		case "exclusiveMinimum":

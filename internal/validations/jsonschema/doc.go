@@ -13,7 +13,7 @@
 //	     → loops (loops.go)      does it lead back to itself at the same place of the data?
 //
 // A check of data evaluates the schema (check.go, applying.go, assert.go, unevaluated.go), keeps the first violations
-// (violation.go), and describes them (describe.go, wording.go, causes.go).
+// (failure.go), and describes them (describe.go, wording.go, causes.go).
 //
 // Invariants:
 //

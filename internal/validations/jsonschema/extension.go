@@ -45,7 +45,7 @@ func (e *evaluation) extended() {
 		violations, err := keyword.Check(e.meter, m, e.schema.versions)
 		e.must(err)
 		for i := range violations {
-			e.failAs(violation{added: &violations[i], count: violations[i].More})
+			e.failAs(failure{added: &violations[i], count: violations[i].More})
 		}
 	}
 }

@@ -76,6 +76,6 @@ func (e *evaluation) checkUnevaluated(to *node, keyword string, n int, of func(i
 		}
 	}
 	if e.seen.all = true; len(forbidden) > 0 {
-		e.failAs(violation{keyword: keyword, extras: forbidden})
+		e.failAs(failure{keyword: keyword, extras: forbidden})
 	}
 }

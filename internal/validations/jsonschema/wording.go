@@ -14,7 +14,7 @@ const (
 
 // messages returns the messages about a violation, which are those of python-jsonschema 4.10: one, or for required the
 // first ones, one per missing key. They are of bounded length, and their cost is bounded with it.
-func (v *violation) messages(w counter, most int) []string {
+func (v *failure) messages(w counter, most int) []string {
 	switch {
 	case v.added != nil:
 		return []string{new(message).add(v.added.Message).String()}
@@ -29,9 +29,9 @@ func (v *violation) messages(w counter, most int) []string {
 }
 
 // held returns the value of the violated keyword.
-func (v *violation) held() any { return v.node.members.At(v.shownKeyword()) }
+func (v *failure) held() any { return v.node.members.At(v.shownKeyword()) }
 
-func (v *violation) missing(w counter, most int) (messages []string) {
+func (v *failure) missing(w counter, most int) (messages []string) {
 	object, _ := v.value.(mapping)
 	required := Texts(v.held())
 	keys := keysOf(w, object, len(required))
@@ -98,7 +98,7 @@ var middles = map[string]string{
 }
 
 // message writes the message about a violation of a keyword that holds a value.
-func (v *violation) message(w counter, m *message, held any) *message {
+func (v *failure) message(w counter, m *message, held any) *message {
 	if end, ok := ends[v.keyword]; ok {
 		return m.repr(v.value).add(end)
 	}
@@ -139,7 +139,7 @@ func (v *violation) message(w counter, m *message, held any) *message {
 
 // oneOf writes the message for a value that is valid against none or several of the schemas. Like Python, it names the
 // first of several last.
-func (v *violation) oneOf(m *message, held any) *message {
+func (v *failure) oneOf(m *message, held any) *message {
 	if v.note == "" {
 		return m.repr(v.value).add(ends["anyOf"])
 	}
@@ -152,7 +152,7 @@ func (v *violation) oneOf(m *message, held any) *message {
 	return m.repr(v.value).add(" is valid under each of ").series(append(valid[1:], valid[0]))
 }
 
-func (v *violation) additionalProperties(w counter, m *message) *message {
+func (v *failure) additionalProperties(w counter, m *message) *message {
 	extras := v.additional(w)
 	patterns, ok := v.node.members.At("patternProperties").(mapping)
 	if !ok {
@@ -176,7 +176,7 @@ func sorted(names []any) []any {
 }
 
 // closedItems writes the message about items after the prefix, which are not allowed.
-func (v *violation) closedItems(m *message) *message {
+func (v *failure) closedItems(m *message) *message {
 	items, _ := v.value.([]any)
 	known := len(v.node.arrays.prefix)
 	if v.keyword == "additionalItems" {

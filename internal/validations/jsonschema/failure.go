@@ -52,8 +52,8 @@ func (s step) compare(other step) int {
 
 func compareSteps(a, b []step) int { return slices.CompareFunc(a, b, step.compare) }
 
-// violation is a violation of a keyword by a value.
-type violation struct {
+// failure is a violation of a keyword by a value.
+type failure struct {
 	node    *node  // the schema
 	keyword string // its keyword; "" if the schema is false
 	value   any
@@ -68,20 +68,20 @@ type violation struct {
 }
 
 // order orders violations by their path in the data, then by keyword.
-func (v *violation) order(other *violation) int {
+func (v *failure) order(other *failure) int {
 	return cmp.Or(compareSteps(v.data, other.data), compareSteps(v.route, other.route))
 }
 
 // selection holds the violations that will be described: the first ones in order, each counting as at least one
 // finding.
 type selection struct {
-	first []violation
+	first []failure
 	total int // number of findings of all violations
 }
 
 // add records a violation at the current place, unless violations are not needed. It follows equal ones, which
 // preserves the order of those of an extension's keyword.
-func (c *run) add(v violation) {
+func (c *run) add(v failure) {
 	if c.quiet > 0 {
 		return
 	}
@@ -101,7 +101,7 @@ func (c *run) add(v violation) {
 	}
 	c.spend(bits.Len(maxFindings)*steps + len(c.data) + len(c.route))
 	v.data, v.route, v.scope = slices.Clone(data), slices.Clone(v.route), slices.Clone(c.scope)
-	at, _ := slices.BinarySearchFunc(c.found.first, v, func(other, v violation) int {
+	at, _ := slices.BinarySearchFunc(c.found.first, v, func(other, v failure) int {
 		return cmp.Or(other.order(&v), -1)
 	})
 	c.found.first = slices.Insert(c.found.first, at, v)
