@@ -128,19 +128,13 @@ func (f *authFlags) authenticator(log *slog.Logger, client *http.Client) (authn.
 			ProjectClaim: f.ProjectClaim, Client: client, Now: time.Now, Log: log,
 		})
 	case "keystone":
+		credential := authn.KeystoneCredential{
+			ApplicationCredential: f.ApplicationCredential, User: f.User, UserDomain: f.UserDomain, Project: f.Project,
+			ProjectDomain: f.ProjectDomain, SecretFile: f.PasswordFile,
+		}
 		return authn.NewKeystone(authn.KeystoneConfig{
-			URL: f.URL, Credential: f.credential(), Client: client, Now: time.Now, Log: log,
+			URL: f.URL, Credential: credential, Client: client, Now: time.Now, Log: log,
 		})
 	}
 	return authn.NoAuth{}, nil
-}
-
-func (f *keystoneFlags) credential() authn.KeystoneCredential {
-	if f.ApplicationCredential != "" && f.User == "" {
-		return authn.KeystoneCredential{ApplicationCredential: f.ApplicationCredential, SecretFile: f.PasswordFile}
-	}
-	return authn.KeystoneCredential{
-		ApplicationCredential: f.ApplicationCredential, User: f.User, UserDomain: f.UserDomain, Project: f.Project,
-		ProjectDomain: f.ProjectDomain, SecretFile: f.PasswordFile,
-	}
 }

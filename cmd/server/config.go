@@ -50,14 +50,11 @@ type limitFlags struct {
 	ReadTimeout   time.Duration `help:"Time for a whole request to arrive."    default:"60s"`
 	WriteTimeout  time.Duration `help:"Time for an answer to be written."      default:"5m"`
 
-	Memory       byteSize  `help:"Approximate memory that the server may use, such as 512MiB or 2GiB. Default: half of the machine's or container's, at most 1GiB." placeholder:"SIZE"`                                               //nolint:lll // a tag
-	CacheSize    *byteSize `help:"Size of each of four caches: documents of buckets, all live documents, rendered revisions, YAML; one of rendered documents has twice the size. Default: a twelfth of --memory." placeholder:"SIZE"` //nolint:lll // a tag
-	IngestMemory *byteSize `help:"Memory for all uploads of documents in progress; others wait. Default: a quarter of --memory, at most 256MiB." placeholder:"SIZE"`                                                                  //nolint:lll // a tag
+	Memory       byteSize  `help:"Approximate memory that the server may use, such as 512MiB or 2GiB. Default: half of the machine's or container's, at most 1GiB." placeholder:"SIZE"` //nolint:lll // a tag
+	IngestMemory *byteSize `help:"Memory for all uploads of documents in progress; others wait. Default: a quarter of --memory, at most 256MiB." placeholder:"SIZE"`                    //nolint:lll // a tag
 
 	EventsKeep days `help:"How long events are kept; the newest 10,000 are kept longer." default:"7d" placeholder:"7d"`
 	MaxWaits   int  `help:"Requests that wait for changes at once, streams included." default:"10000"`
-
-	LargeMemory *byteSize `help:"Memory for all large requests in progress, in steps of 256MiB; others wait. Default: half of --memory, at least 256MiB." placeholder:"SIZE"` //nolint:lll // a tag
 
 	RequestRate int `help:"Requests per second of one user, on average over 10s; 0: unlimited. Not with --auth=none." default:"200"`   //nolint:lll // a tag
 	UserIngests int `help:"Uploads of documents that one user may have in progress; 0: unlimited. Not with --auth=none." default:"16"` //nolint:lll // a tag
@@ -85,7 +82,7 @@ func (f limitFlags) bounds(anonymous bool) api.Bounds {
 // pool returns the pool of the requests' budgets. A large request waits for its permit at most as long as its body may
 // take to arrive.
 func (f limitFlags) pool() *budget.Pool {
-	return budget.NewPool(budget.Permits(int64(*f.LargeMemory)), f.ReadTimeout)
+	return budget.NewPool(budget.Permits(f.largeMemory()), f.ReadTimeout)
 }
 
 // validate refuses the first flag that is less than it may be.
@@ -110,7 +107,6 @@ func (f limitFlags) validate() error {
 		{"--ingest-memory", int64(*f.IngestMemory), 1},
 		{"--events-keep", int64(f.EventsKeep), 1},
 		{"--max-waits", int64(f.MaxWaits), 0},
-		{"--large-memory", int64(*f.LargeMemory), 1},
 		{"--request-rate", int64(f.RequestRate), 0},
 		{"--user-ingests", int64(f.UserIngests), 0},
 	} {

@@ -82,7 +82,14 @@ func (c *serveCommand) serve(ctx context.Context, l listeners, handler, metrics 
 		go func() { failed <- metricsServer.Serve(l.metrics) }()
 		log.InfoContext(ctx, "serving metrics", "url", "http://"+l.metrics.Addr().String()+"/metrics")
 	}
-	go func() { failed <- serveOn(server, l) }()
+	go func() {
+		if l.tls == nil {
+			failed <- server.Serve(l.api)
+			return
+		}
+		server.TLSConfig = tlsOf(l.tls)
+		failed <- server.ServeTLS(l.api, "", "")
+	}()
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve: %w", err)
@@ -105,14 +112,6 @@ func (c *serveCommand) server(handler http.Handler, log *slog.Logger) *http.Serv
 		Handler: handler, ReadHeaderTimeout: c.HeaderTimeout, ReadTimeout: c.ReadTimeout, WriteTimeout: c.WriteTimeout,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
-}
-
-func serveOn(server *http.Server, l listeners) error {
-	if l.tls == nil {
-		return server.Serve(l.api) //nolint:wrapcheck // wrapped by serve
-	}
-	server.TLSConfig = tlsOf(l.tls)
-	return server.ServeTLS(l.api, "", "") //nolint:wrapcheck // the same
 }
 
 // drainTime bounds how long a stopping server waits for requests in progress.

@@ -69,6 +69,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	command, err := parser.Parse(args)
 	if err != nil {
 		text := strings.ReplaceAll(err.Error(), `,""`, "") // the value of a flag that is not given
+		for _, name := range removedFlags {
+			if strings.HasPrefix(text, "unknown flag --"+name) {
+				text = "--" + name + " was removed: what it set follows from --memory; leave it out"
+			}
+		}
 		where := fmt.Sprintf("'%s --help' for its flags", commandOf(err))
 		if strings.HasPrefix(text, "unexpected argument ") { // meant as a command
 			where = "'purser-server --help' for the commands"
@@ -82,6 +87,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	}
 	return 0
 }
+
+// removedFlags are the flags of earlier versions for what now follows from --memory.
+var removedFlags = []string{"cache-size", "large-memory"}
 
 // commandOf returns the command, as typed, that an error of kong's Parse is about.
 func commandOf(err error) string {

@@ -22,6 +22,7 @@ func command(t *testing.T, args ...string) (said string, code int) {
 func TestRun_wrongFlags(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
+		"--cache-size 1":  "--cache-size was removed: what it set follows from --memory; leave it out\nRun 'purser-server serve --help' for its flags.\n",
 		"--lisen x":       "unknown flag --lisen, did you mean \"--listen\"?\nRun 'purser-server serve --help' for its flags.\n",
 		"serve --lisen x": "unknown flag --lisen, did you mean \"--listen\"?\nRun 'purser-server serve --help' for its flags.\n",
 		"foo":             "unexpected argument foo\nRun 'purser-server --help' for the commands.\n",

@@ -44,24 +44,23 @@ func memoryFrom(available int64) byteSize {
 	return byteSize(max(minMemory, min(defaultMemory, available/2)))
 }
 
-// withDefaults returns f with all sizes set. Sizes that were not given are shares of --memory.
+// withDefaults returns f with --memory and --ingest-memory set.
 func (f limitFlags) withDefaults(available int64) limitFlags {
-	const cacheParts = 12 // there are five caches, one of twice the size
-	const uploadParts, maxUploads, largeParts = 4, 256 << 20, 2
+	const uploadParts, maxUploads = 4, 256 << 20
 	if f.Memory == 0 {
 		f.Memory = memoryFrom(available)
-	}
-	if f.CacheSize == nil {
-		f.CacheSize = new(f.Memory / cacheParts)
 	}
 	if f.IngestMemory == nil {
 		f.IngestMemory = new(min(maxUploads, f.Memory/uploadParts))
 	}
-	if f.LargeMemory == nil {
-		f.LargeMemory = new(max(budget.MaxBytes, f.Memory/largeParts)) // few requests need all that they may
-	}
 	return f
 }
+
+// cacheSize returns the size of each cache: there are four, and a fifth of twice the size.
+func (f limitFlags) cacheSize() int { return int(f.Memory) / 12 }
+
+// largeMemory returns the memory for all large requests in progress. Few of them need all that one may have.
+func (f limitFlags) largeMemory() int64 { return max(budget.MaxBytes, int64(f.Memory)/2) }
 
 // boundMemory sets the garbage collector's memory limit to seven eighths of --memory. The rest is for memory that the
 // collector does not count, and for allocations while it runs. GOMEMLIMIT in the environment takes precedence.

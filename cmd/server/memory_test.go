@@ -67,7 +67,7 @@ func TestByteSize_UnmarshalText(t *testing.T) {
 	}
 }
 
-// Limits that are not set follow from the memory; limits that are set stay.
+// All sizes follow from the memory, but that of uploads if it is set.
 func TestLimitFlags_withDefaults(t *testing.T) {
 	t.Parallel()
 	said := byteSize(5)
@@ -81,14 +81,14 @@ func TestLimitFlags_withDefaults(t *testing.T) {
 		"a small one":     {limitFlags{}, 1 << 30, 512 << 20, 512 << 20 / 12, 128 << 20, 256 << 20},
 		"a tiny one":      {limitFlags{}, 64 << 20, 128 << 20, 128 << 20 / 12, 32 << 20, 256 << 20},
 		"unknown":         {limitFlags{}, math.MaxInt64, 1 << 30, 1 << 30 / 12, 256 << 20, 512 << 20},
-		"memory said":     {limitFlags{Memory: 6 << 30, CacheSize: &said}, 1 << 30, 6 << 30, 5, 256 << 20, 3 << 30},
-		"large said":      {limitFlags{LargeMemory: &said}, 24 << 30, 1 << 30, 1 << 30 / 12, 256 << 20, 5},
+		"memory said":     {limitFlags{Memory: 6 << 30}, 1 << 30, 6 << 30, 6 << 30 / 12, 256 << 20, 3 << 30},
+		"uploads said":    {limitFlags{IngestMemory: &said}, 24 << 30, 1 << 30, 1 << 30 / 12, 5, 512 << 20},
 	} {
 		got := c.flags.withDefaults(c.available)
-		if int(got.Memory) != c.memory || int(*got.CacheSize) != c.cached || int64(*got.IngestMemory) != c.uploads ||
-			int64(*got.LargeMemory) != c.large {
-			t.Errorf("%s: memory %d, caches %d, uploads %d, large requests %d", name, got.Memory, *got.CacheSize,
-				*got.IngestMemory, *got.LargeMemory)
+		if int(got.Memory) != c.memory || got.cacheSize() != c.cached || int64(*got.IngestMemory) != c.uploads ||
+			got.largeMemory() != c.large {
+			t.Errorf("%s: memory %d, caches %d, uploads %d, large requests %d", name, got.Memory, got.cacheSize(),
+				*got.IngestMemory, got.largeMemory())
 		}
 	}
 }

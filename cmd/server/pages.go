@@ -60,7 +60,7 @@ func (c *serveCommand) openPages(log *slog.Logger, outgoing http.RoundTripper) (
 // oidc returns how users of the pages sign in at the issuer; nil if they do not.
 func (c *serveCommand) oidc(outgoing http.RoundTripper) (*signin.OIDC, error) {
 	if c.UIOIDCClient == "" {
-		return nil, nil //nolint:nilnil // sign-in is not configured
+		return nil, nil
 	}
 	const patience = 10 * time.Second
 	of := &signin.OIDC{

@@ -30,7 +30,7 @@ type keysetFlags struct {
 // kms returns the key that encrypts the keyset file, nil if the file is not encrypted.
 func (f keysetFlags) kms() (tink.AEAD, error) {
 	if f.SecretsKMS == "" {
-		return nil, nil //nolint:nilnil // not configured
+		return nil, nil
 	}
 	key, err := vault.Open(f.SecretsKMS, f.SecretsKMSTokenFile)
 	if err != nil {
@@ -122,8 +122,8 @@ func (c *newKeysetCommand) Run(stderr io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("--secrets-keyset: %w", err)
 	}
-	_, err = fmt.Fprintf(stderr, "created %s; back it up: secrets cannot be decrypted without it\n", c.SecretsKeyset)
-	return err //nolint:wrapcheck // of standard error
+	fmt.Fprintf(stderr, "created %s; back it up: secrets cannot be decrypted without it\n", c.SecretsKeyset)
+	return nil
 }
 
 type rotateKeysetCommand struct {
@@ -155,11 +155,11 @@ func (c *rotateKeysetCommand) Run(stderr io.Writer) error {
 		return fmt.Errorf("--secrets-keyset: %w", err)
 	}
 	if from.IsZero() {
-		_, err = fmt.Fprintf(stderr, "documents are encrypted with key %d from now on; copy the file to the other hosts of "+
+		fmt.Fprintf(stderr, "documents are encrypted with key %d from now on; copy the file to the other hosts of "+
 			"the site at once, and back it up again\n", key)
-		return err //nolint:wrapcheck // of standard error
+		return nil
 	}
-	_, err = fmt.Fprintf(stderr, "added key %d; documents are encrypted with it from %s on: until then, copy the file to "+
+	fmt.Fprintf(stderr, "added key %d; documents are encrypted with it from %s on: until then, copy the file to "+
 		"the other hosts of the site; back it up again\n", key, from.Format(time.RFC3339))
-	return err //nolint:wrapcheck // of standard error
+	return nil
 }

@@ -93,6 +93,11 @@ func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
 	c.boundMemory()
 	log := c.logger(stderr)
 	adopt(log)
+	for _, name := range removedFlags {
+		if variable := "PURSER_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_")); os.Getenv(variable) != "" {
+			log.WarnContext(ctx, "a variable has no effect any more: what it set follows from --memory", "name", variable)
+		}
+	}
 	listening, err := c.listen(ctx, log)
 	if err != nil {
 		return err
@@ -184,26 +189,30 @@ func (c *serveCommand) serveFrom(ctx context.Context, url string, l listeners, a
 // handler migrates the database and returns the handler of the API, and a function that closes its resources.
 func (c *serveCommand) handler(ctx context.Context, url string, report func(*fault.Fault),
 	admission api.Access, pages web.Config, seen observers,
-) (http.Handler, func(), error) {
+) (handler http.Handler, closeAll func(), err error) {
 	if err := c.migrate(ctx, url, report); err != nil {
 		return nil, nil, err
 	}
 	db, err := store.Open(ctx, url, store.Options{
-		CacheSize: int(*c.CacheSize), Deadlines: store.DefaultDeadlines(), Traces: seen.traces.Provider(),
+		CacheSize: c.cacheSize(), Deadlines: store.DefaultDeadlines(), Traces: seen.traces.Provider(),
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the store: %w", err)
 	}
+	defer func() {
+		if err != nil {
+			db.Close()
+		}
+	}()
 	keyset, keepKeyset, err := c.keysetFlags.open(ctx, c.defaultKeyset(), seen.log)
 	if err != nil {
-		db.Close()
 		return nil, nil, err
 	}
 	engine := validations.NewEngine(validations.Options{
 		Extensions: []validations.Extension{propertygroups.Extension{}}, AssertFormats: c.AssertFormats,
 	})
-	rendered := cache.New[changes.RenderKey, changes.Rendering](int(*c.CacheSize))
-	kept := changes.NewDocumentCache(2 * int(*c.CacheSize))
+	rendered := cache.New[changes.RenderKey, changes.Rendering](c.cacheSize())
+	kept := changes.NewDocumentCache(2 * c.cacheSize())
 	service := changes.NewService(changes.Config{
 		Store: db, Engine: engine, Limits: c.document(), SiteDocuments: c.SiteDocuments,
 		ClientVersions: c.ClientVersion, Vault: keyset,
@@ -217,42 +226,38 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		},
 		Rendered: rendered, DefaultValidations: c.defaults(),
 	})
-	told := feed.New(feed.Config{
+	events := feed.New(feed.Config{
 		Store: db, Defaults: c.defaults(), Keep: time.Duration(c.EventsKeep), MaxWaits: c.MaxWaits, Log: seen.log,
 		Always: len(c.WebhookAllow) > 0,
 	})
 	roots, err := c.roots()
 	if err != nil {
-		db.Close()
 		return nil, nil, err
 	}
-	callers, err := c.webhookFlags.open(db, keyset, roots)
+	hooks, err := c.webhookFlags.open(db, keyset, roots)
 	if err != nil {
-		db.Close()
 		return nil, nil, err
 	}
 	problem, checking := issuerOf(admission.Authenticator)
 	pool := c.pool()
-	metrics.Waits(seen.registry, told.Waiting)
+	metrics.Waits(seen.registry, events.Waiting)
 	metrics.Connections(seen.registry, poolOf(db))
 	metrics.Site(seen.registry, pool, questions.For(authz.Viewer{}).Overview)
 	answers := api.New(api.Config{
 		Service: service, Queries: questions, Pool: pool, Layout: picture.NewLayout(maxLayouts), Ping: db.Ping,
 		Problem: problem, Limits: c.document(),
-		CacheSize: int(*c.CacheSize), Compat: c.Compat == "deckhand", Log: seen.log, Observe: seen.observe,
+		CacheSize: c.cacheSize(), Compat: c.Compat == "deckhand", Log: seen.log, Observe: seen.observe,
 		PublicURL: strings.TrimRight(c.PublicURL, "/"),
 		Registry:  seen.registry, OpenAPI: purser.OpenAPI, Now: time.Now,
-		Feed: told, Stopping: ctx.Done(), Webhooks: callers, Pages: c.UI,
+		Feed: events, Stopping: ctx.Done(), Webhooks: hooks, Pages: c.UI,
 		Audit: db, Access: admission, Bounds: c.bounds(admission.Anonymous),
 	})
-	handler, err := c.withPages(answers, pages)
-	if err != nil {
-		db.Close()
+	if handler, err = c.withPages(answers, pages); err != nil {
 		return nil, nil, err
 	}
-	stop := inBackground(ctx, told.Run, checking, keepKeyset,
-		func(ctx context.Context) { service.KeepResealed(ctx, resealEvery, seen.log, callers.Reseal) },
-		func(ctx context.Context) { c.deliver(ctx, db, callers, seen.log) })
+	stop := inBackground(ctx, events.Run, checking, keepKeyset,
+		func(ctx context.Context) { service.KeepResealed(ctx, resealEvery, seen.log, hooks.Reseal) },
+		func(ctx context.Context) { c.deliver(ctx, db, hooks, seen.log) })
 	return handler, func() {
 		stop()
 		db.Close()

@@ -20,13 +20,8 @@ type webhookFlags struct {
 }
 
 func (f webhookFlags) validate() error {
-	if _, err := webhooks.ParseAllowed(f.WebhookAllow); err != nil {
-		return fmt.Errorf("--webhook-allow: %w", err)
-	}
-	if _, err := f.proxy(); err != nil {
-		return fmt.Errorf("--webhook-proxy: %w", err)
-	}
-	return nil
+	_, err := f.config()
+	return err
 }
 
 // proxy returns the URL of the proxy, nil if there is none.
@@ -41,28 +36,31 @@ func (f webhookFlags) proxy() (*url.URL, error) {
 	return u, err
 }
 
+// config returns the part of the configuration of webhooks that the flags set.
+func (f webhookFlags) config() (config webhooks.Config, err error) {
+	if config.Allowed, err = webhooks.ParseAllowed(f.WebhookAllow); err != nil {
+		return config, fmt.Errorf("--webhook-allow: %w", err)
+	}
+	if config.Proxy, err = f.proxy(); err != nil {
+		return config, fmt.Errorf("--webhook-proxy: %w", err)
+	}
+	return config, nil
+}
+
 // open returns the webhook service.
 func (f webhookFlags) open(kept webhooks.Store, keyset changes.Vault, roots *x509.CertPool) (
 	*webhooks.Service, error,
 ) {
-	allowed, err := webhooks.ParseAllowed(f.WebhookAllow)
-	if err != nil {
-		return nil, fmt.Errorf("--webhook-allow: %w", err)
-	}
-	proxy, err := f.proxy()
-	if err != nil {
-		return nil, fmt.Errorf("--webhook-proxy: %w", err)
-	}
-	return webhooks.NewService(webhooks.Config{
-		Store: kept, Vault: keyset, Allowed: allowed, Proxy: proxy, Roots: roots, Now: time.Now,
-	}), nil
+	config, err := f.config()
+	config.Store, config.Vault, config.Roots, config.Now = kept, keyset, roots, time.Now
+	return webhooks.NewService(config), err
 }
 
 // deliver delivers events to webhooks until ctx ends. It does nothing if no hosts are allowed.
-func (f webhookFlags) deliver(ctx context.Context, queued *store.Store, callers *webhooks.Service, log *slog.Logger) {
+func (f webhookFlags) deliver(ctx context.Context, queued *store.Store, hooks *webhooks.Service, log *slog.Logger) {
 	const pause = time.Second
 	for len(f.WebhookAllow) > 0 && ctx.Err() == nil {
-		if err := queued.Deliver(ctx, callers.Deliver, log); err != nil && ctx.Err() == nil {
+		if err := queued.Deliver(ctx, hooks.Deliver, log); err != nil && ctx.Err() == nil {
 			log.ErrorContext(ctx, "cannot call webhooks", "error", err.Error())
 			select {
 			case <-ctx.Done():

@@ -101,7 +101,7 @@ func (b *bench) crowdsOf(ctx context.Context, name string, requests []request, f
 		}
 	}()
 	for _, n := range []int{perPut, b.many} {
-		s, err := b.start(ctx, fmt.Sprintf("%s_%d", name, n), "--site-documents="+strconv.Itoa(2*n), "--cache-size=4MiB",
+		s, err := b.start(ctx, fmt.Sprintf("%s_%d", name, n), "--site-documents="+strconv.Itoa(2*n), "--memory=128MiB",
 			flag)
 		if err != nil {
 			return err
