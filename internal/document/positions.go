@@ -2,7 +2,6 @@ package document
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"strconv"
 	"strings"
@@ -153,7 +152,6 @@ func merged(value *yaml.Node, path []string) (key, next *yaml.Node, taken int) {
 	return nil, nil, 0
 }
 
-// jsonRoot parses JSON into nodes with a kind, a value and a position. The YAML library does not read all JSON.
 func (l *locator) jsonRoot() (*yaml.Node, error) {
 	text := l.segment.Text
 	marks := marksOf(text)
@@ -161,45 +159,7 @@ func (l *locator) jsonRoot() (*yaml.Node, error) {
 		return nil, err
 	}
 	l.parser.meter.Charge(len(text)*byteSteps + marks*markSteps)
-	r := &jsonReader{cursor: cursor{text: text, line: 1, column: 1}, tokens: json.NewDecoder(bytes.NewReader(text))}
-	r.tokens.UseNumber()
-	return r.node(), l.parser.meter.Check()
-}
-
-// jsonReader converts JSON tokens to nodes.
-type jsonReader struct {
-	cursor
-
-	tokens *json.Decoder
-}
-
-// node returns the next value, or nil if the text is not valid JSON.
-func (r *jsonReader) node() *yaml.Node {
-	start := nextToken(r.text, offset(r.tokens))
-	token, err := r.tokens.Token()
-	if err != nil {
-		return nil
-	}
-	r.advance(start)
-	node := &yaml.Node{Kind: yaml.ScalarNode, Style: yaml.DoubleQuotedStyle, Line: r.line, Column: r.column}
-	switch t := token.(type) {
-	case string:
-		node.Value = t
-	case json.Delim:
-		node.Kind = yaml.MappingNode
-		if t == '[' {
-			node.Kind = yaml.SequenceNode
-		}
-		for r.tokens.More() {
-			child := r.node()
-			if child == nil {
-				return nil
-			}
-			node.Content = append(node.Content, child)
-		}
-		_, _ = r.tokens.Token() // the bracket that More found
-	}
-	return node
+	return jsonNode(jsonTokens(text), &cursor{text: text, line: 1, column: 1}), l.parser.meter.Check()
 }
 
 // cursor converts growing offsets in a text to lines and columns.

@@ -20,6 +20,12 @@ type syntaxError struct {
 
 func (e *syntaxError) Error() string { return string(e.rule) }
 
+// syntaxErrorAt returns an error at an offset in a text.
+func syntaxErrorAt(text []byte, offset int, rule rule) *syntaxError {
+	at := positionIn(text, offset)
+	return &syntaxError{line: at.Line, column: at.Column, rule: rule}
+}
+
 const (
 	unknownRule rule = "this is not valid YAML"
 	noDirective rule = "a directive, which begins with '%', cannot stand here; end the document before it with a line ..."

@@ -5,13 +5,9 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"strconv"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
@@ -348,91 +344,6 @@ func parseAll(meter *budget.Meter, body []byte, limits Limits) ([]Segment, error
 		segments[i].decoded = new(d.decode(func() (any, error) { return d.root(node) }))
 	}
 	return segments, nil
-}
-
-// itemSteps is the cost of an item of a JSON array besides its text, in the budget's steps.
-const itemSteps = 1500
-
-// splitJSON splits an array of documents into its items. A single object counts as an array of one. The items are
-// copies, which stay counted in the budget until the request ends.
-func splitJSON(meter *budget.Meter, body []byte, limit int) ([]Segment, error) {
-	trimmed := bytes.TrimLeft(body, " \t\r\n")
-	if len(trimmed) == 0 {
-		return nil, nil
-	}
-	if at := loneSurrogate(body); at >= 0 {
-		place := positionIn(body, at)
-		return nil, malformed(JSON, `an escape stands for half of a character, as \ud800 does; write the character itself`,
-			"line %d, column %d: ", place.Line, place.Column)
-	}
-	decoder, isList := json.NewDecoder(bytes.NewReader(body)), trimmed[0] == '['
-	if isList {
-		if _, err := decoder.Token(); err != nil {
-			return nil, jsonError(body)
-		}
-	}
-	var segments []Segment
-	at := cursor{text: body, line: 1, column: 1}
-	for decoder.More() {
-		var item json.RawMessage
-		if err := decoder.Decode(&item); err != nil {
-			return nil, jsonError(body)
-		}
-		at.advance(offset(decoder) - len(item))
-		segments = append(segments, Segment{Text: item, Line: at.line, indent: at.column - 1})
-		meter.Charge(itemSteps)
-		if err := meter.Hold(len(item)); err != nil {
-			return nil, err
-		}
-		if len(segments) == limit {
-			return segments, nil
-		}
-		if !isList {
-			break
-		}
-	}
-	if isList {
-		if _, err := decoder.Token(); err != nil {
-			return nil, jsonError(body)
-		}
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, jsonError(body)
-	}
-	return segments, nil
-}
-
-func offset(decoder *json.Decoder) int { return int(decoder.InputOffset()) }
-
-// loneSurrogate returns the offset of the first escape of half a surrogate pair, which encoding/json would replace; -1
-// if there is none.
-func loneSurrogate(body []byte) int {
-	for at := 0; at < len(body); {
-		i := bytes.IndexByte(body[at:], '\\')
-		if i < 0 {
-			break
-		}
-		at += i
-		first := escapedUnit(body[at:])
-		switch {
-		case !utf16.IsSurrogate(first):
-			at += len(`\n`)
-		case utf16.DecodeRune(first, escapedUnit(body[at+len(`\ud800`):])) == utf8.RuneError:
-			return at
-		default:
-			at += len(`\ud83d\ude00`)
-		}
-	}
-	return -1
-}
-
-// escapedUnit returns the code unit of the \u escape at the beginning of text, 0 if there is none.
-func escapedUnit(text []byte) rune {
-	if len(text) < len(`\ud800`) || text[0] != '\\' || text[1] != 'u' {
-		return 0
-	}
-	unit, _ := strconv.ParseUint(string(text[2:6]), 16, 16)
-	return rune(unit)
 }
 
 // positionIn returns the position of an offset in a text.
