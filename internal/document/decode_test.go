@@ -191,14 +191,14 @@ func TestDecode_twiceAtTheTop(t *testing.T) {
 	}
 }
 
-// The library's messages are reworded if syntax.Find does not look for the mistake.
+// The library's messages are reworded if findMistake does not look for the mistake.
 func TestDecode_reworded(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
-		"a: b\n--- x: y\n":                  "document 2 (from line 2): a key cannot stand here: it is on the line of ---",
+		"a: b\n--- x: y\n":                  "document 2, line 2: a key cannot stand here: it is on the line of ---",
 		strings.Repeat("k", 2000) + ": 1\n": "longer than 1024 characters; begin it on a line of its own",
 		"%YAML 2.0\n---\na: 1\n":            "line 1, column 1: the directive %YAML asks for another version than 1.x",
-		"a: 1\nb: \"\\ud800\"\n":            `document 1, line 2, column 5: an escape in double quotes stands for half of a character, as \ud800 does`,
+		"a: 1\nb: \"\\ud800\"\n":            `document 1, line 2: an escape in double quotes stands for no character: \ud800, for example, is half of one`,
 	} {
 		values, _, err := readAll(t, body, YAML)
 		requireRefusal(t, values, err, want)

@@ -7,7 +7,6 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"purser/internal/budget"
-	"purser/internal/document/syntax"
 )
 
 func (d *decoder) yaml() (any, error) {
@@ -43,16 +42,16 @@ func (d *decoder) root(node *yaml.Node) (any, error) {
 // unreadable returns the fault for a text that the YAML library refuses.
 func unreadable(meter *budget.Meter, s Segment, refused *syntaxError) error {
 	const maxText, diagnosisSteps = 1 << 20, 300 // diagnosisSteps: per byte
-	var found *syntax.Mistake
+	var found *syntaxError
 	if !refused.own && refused.column == 0 && len(s.Text) <= maxText {
 		meter.Charge(len(s.Text) * diagnosisSteps)
 		if err := meter.Check(); err != nil {
 			return err
 		}
-		found = syntax.Find(s.Text, s.line(1))
+		found = findMistake(s.Text, s.line(1))
 	}
-	if found != nil {
-		return s.malformedAt(positionIn(s.Text, found.Offset), rule(found.Rule))
+	if found != nil && (refused.early || refused.line == 0 || found.line <= refused.line) {
+		refused = found
 	}
 	if refused.column > 0 {
 		return s.malformedAt(Position{refused.line, refused.column}, refused.rule)

@@ -36,7 +36,6 @@ var mistakes = map[string]func(l keyLine) (becomes string, line int){
 	"unknown alias":         func(l keyLine) (string, int) { return l.start + l.key + ": *nowhere", 0 },
 	"unknown alias as key":  func(l keyLine) (string, int) { return l.start + "*nowhere: " + l.value, 0 },
 	"unknown handle":        func(l keyLine) (string, int) { return l.start + l.key + ": !a!b text", 0 },
-	"handle in brackets":    func(l keyLine) (string, int) { return l.start + l.key + ": {a: b, c: !a!b d}", 0 },
 	"tab on a blank line":   func(l keyLine) (string, int) { return l.start + l.key + ": " + l.value + "\n\t", 1 },
 	"tab before a comment":  func(l keyLine) (string, int) { return l.start + l.key + ": " + l.value + "\n\t# text", 1 },
 	"glob":                  func(l keyLine) (string, int) { return l.start + l.key + ": *.example", 0 },

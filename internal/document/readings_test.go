@@ -54,12 +54,12 @@ var readings = map[string]string{
 	"{~: 1}":                                     "line 1, column 2: a key must be a string or an integer", // PyYAML reads it
 	"- {a:, b: 1}\n- {c:}\n- [d:, e]\n- {f:: g}": `[{"a":null,"b":1},{"c":null},[{"d":null},"e"],{"f:":"g"}]`,
 	"a: 1\n...\n\ufeffb: 2":                      `{"a":1} {"b":2}`,
-	"{&x a:, !!str b:}":                          "line 1, column 2: a key with an anchor or a tag needs a space", // PyYAML reads it
-	"a: {b:[c]}":                                 "line 1, column 6: the colon is not followed by a space",        // PyYAML reads it
+	"{&x a:, !!str b:}":                          "line 1, column 2: a key with an anchor or a tag needs a space",               // PyYAML reads it
+	"a: {b:[c]}":                                 "line 1: a comma or '}' must follow the value; write a space after the colon", // PyYAML reads it
 	"a: {\"b\":[1], 'c':{d: [e]}}":               `{"a":{"b":[1],"c":{"d":["e"]}}}`,
 	"{a: b:}":                                    "line 1, column 5: a second colon after the last comma",
 	"{a: 'b:', c: \"d:\", 'e:': 1, \"f:\":, g: [h:i, 'j:']}": `{"a":"b:","c":"d:","e:":1,"f:":null,"g":["h:i","j:"]}`,
-	"a: {b: c:\n}": "line 1, column 9: a second colon",
+	"a: {b: c:\n}": "line 1: a comma or '}' must follow the value",
 	// Tags.
 	"[!!timestamp 2017-09-22, !!timestamp '2017-9-2', !!timestamp 2017-09-22 12:57:44Z]": `["2017-09-22","2017-9-2","2017-09-22 12:57:44Z"]`,
 	"a: !!timestamp x":                    "line 1, column 4: !!timestamp needs a date",
@@ -83,8 +83,8 @@ var readings = map[string]string{
 	`["a\/b", 'c\/d', e\/f, "\\/", "\\\/"]`:                    `["a/b","c\\/d","e\\/f","\\/","\\/"]`,
 	"a: \"\\/\"\nb: |\n  \\/\nc: &x 'd'\ne: >\n  \\/\n  \\/\n": `{"a":"/","b":"\\/\n","c":"d","e":"\\/ \\/\n"}`,
 	"&x a: \"\\/ \\a \\u0007 \\P\"":                            `{"a":"/ \u0007 \u0007 ` + "\u2029" + `"}`,
-	`"\ud83d\ude00"`:                                           "line 1, column 2: an escape in double quotes stands for half of a character", // PyYAML: two halves
-	`"\q"`:                                                     "line 1, column 2: a backslash in double quotes begins an escape sequence",
+	`"\ud83d\ude00"`:                                           "line 1: an escape in double quotes stands for no character: \\ud800", // PyYAML: two halves
+	`"\q"`:                                                     "line 1: a backslash in double quotes begins an escape sequence",
 	"a: |\n \tb\n \tc\nd: |-  # c\n\n  \te":                    `{"a":"\tb\n\tc\n","d":"\n\te"}`,
 	"a: &x |\n  \tb\n   c\nd: !!str |+\n \te\n":                `{"a":"\tb\n c\n","d":"\te\n"}`,
 	"a: |\n \tb\nc: 'd |\n  \te'\n":                            `{"a":"\tb\n","c":"d | e"}`,

@@ -16,6 +16,7 @@ type syntaxError struct {
 	rule   rule
 	own    bool // exceeds a bound of this package; not an error of the library
 	deep   bool // nested too deeply
+	early  bool // the line may precede that of the mistake
 }
 
 func (e *syntaxError) Error() string { return string(e.rule) }
@@ -35,10 +36,13 @@ const (
 // yamlMessage matches the messages of the YAML library: the line, if it is known, and what the library says.
 var yamlMessage = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
 
-// ofParser matches messages of the library's parser, whose lines are one too small. All others come from its scanner.
-var ofParser = regexp.MustCompile(`^did not find expected (<|key|node|'-'|',')`)
-
 var (
+	// ofParser matches messages of the library's parser, whose lines are one too small. All others come from its scanner.
+	ofParser = regexp.MustCompile(`^(?:did not find expected (?:<|key|node|'-'|',')|found undefined tag handle$)`)
+	// early matches messages whose line is the first of the collection or text with the mistake.
+	early = regexp.MustCompile(`^(?:did not find expected (?:key|'-')|found a tab character)`)
+	// ofReader matches messages without a line. Others lack it if it is the first.
+	ofReader  = regexp.MustCompile(`UTF-|^control characters|^invalid Unicode character$|surrogate area$`)
 	tooNested = regexp.MustCompile(`^exceeded max depth of \d+$`)
 	// noAnchor matches the only messages of the library that quote the text.
 	noAnchor = regexp.MustCompile(`(?s)^unknown anchor '.*' referenced$`)
@@ -49,22 +53,27 @@ var (
 func syntaxErrorOf(err error) *syntaxError {
 	said := yamlMessage.FindStringSubmatch(err.Error())
 	if said == nil {
-		said = []string{"", "", err.Error()}
+		return &syntaxError{rule: unknownRule}
 	}
-	e := &syntaxError{rule: unknownRule}
-	e.line, _ = strconv.Atoi(said[1])
-	switch message := said[2]; {
-	case tooNested.MatchString(message):
-		e.rule, e.deep = "the brackets are nested too deeply", true
-	case noAnchor.MatchString(message):
+	message := said[2]
+	e := &syntaxError{rule: unknownRule, early: early.MatchString(message)}
+	if noAnchor.MatchString(message) {
 		e.rule = "'*' begins an alias, and no such anchor precedes it; quote a value that begins with '*'"
-	default:
-		if rule, known := rules[message]; known {
-			e.rule = rule
-		}
-		if e.line > 0 && ofParser.MatchString(message) {
-			e.line++
-		}
+		return e
+	}
+	if tooNested.MatchString(message) {
+		e.rule, e.deep = "the brackets are nested too deeply", true
+		return e
+	}
+	switch e.line, _ = strconv.Atoi(said[1]); {
+	case ofReader.MatchString(message):
+	case e.line == 0:
+		e.line = 1
+	case ofParser.MatchString(message):
+		e.line++
+	}
+	if known, ok := rules[message]; ok {
+		e.rule = known
 	}
 	return e
 }
@@ -77,8 +86,6 @@ var rules = map[string]rule{
 		"allowed; write an escape in double quotes",
 	"could not find expected ':'": "a key has no colon on its line, " +
 		"or is longer than 1024 characters",
-	"could not find expected directive name": "a line that begins with '%' before a document is a directive, and this " +
-		"one has no name; indent it, or quote the text",
 	"did not find expected ',' or ']'": "a comma or ']' must follow the item; write a space after the colon of a key, " +
 		"and quote a text that contains brackets",
 	"did not find expected ',' or '}'": "a comma or '}' must follow the value; write a space after the colon of a key, " +
@@ -96,13 +103,6 @@ var rules = map[string]rule{
 		"with a character that must be quoted",
 	"did not find expected tag URI": "a tag has no name; quote a " +
 		"value that begins with '!'",
-	"did not find URI escaped octet": "'%' in a tag must be followed by two hexadecimal digits; quote a value that " +
-		"begins with '!'",
-	"did not find the expected '>'": "a tag that begins with '!<' has no " +
-		"'>'; quote a value that begins with '!'",
-	"did not find expected '!'": "a tag has no second '!'; " +
-		"quote a value that begins with '!'",
-	"did not find expected whitespace": "a space is missing in a directive",
 	"did not find expected whitespace or line break": "a space must follow a tag, an anchor or a directive; quote a " +
 		"value that begins with '!', '&' or '*'",
 	"did not find expected hexdecimal number": "an escape in double quotes has too few hexadecimal digits; write \\\\ " +
@@ -110,8 +110,6 @@ var rules = map[string]rule{
 	"found a tab character that violates indentation": tabIndent,
 	"found a tab character where an indentation space is expected": "a tab begins a text after > or an empty line " +
 		"after |; write the text in double quotes, with \\t",
-	"found an indentation indicator equal to 0": "the digit after | or > is the number of spaces that indent the text, " +
-		"1 to 9",
 	"found character that cannot start any token": "a value cannot begin with this character, or a tab indents the " +
 		"line; quote the value, and indent with spaces",
 	"did not find expected digit or '.' character": noDirective,
@@ -120,8 +118,6 @@ var rules = map[string]rule{
 	"found extremely long version number":          noDirective,
 	"found incompatible YAML document":             noDirective,
 	"found unknown directive name":                 noDirective,
-	"found duplicate %TAG directive": "two %TAG directives of a document " +
-		"have the same handle; remove one",
 	"found invalid Unicode character escape code": "an escape in double quotes stands for no character: \\ud800, for " +
 		"example, is half of one; write the character itself",
 	"found undefined tag handle": "no %TAG directive defines the handle of " +
@@ -131,14 +127,11 @@ var rules = map[string]rule{
 	"found unexpected end of stream": "a quote is not closed",
 	"found unknown escape character": "a backslash in double quotes begins an escape sequence, and this is none; write " +
 		"\\\\ for a backslash, or use single quotes",
-	"incomplete UTF-16 character":        "the text ends within a character of UTF-16",
-	"incomplete UTF-16 surrogate pair":   "half of a character of UTF-16",
 	"incomplete UTF-8 octet sequence":    "the text ends within a character of UTF-8",
 	"invalid Unicode character":          "a character that Unicode does not have",
 	"invalid leading UTF-8 octet":        "a byte that is not UTF-8; save the text as UTF-8",
 	"invalid trailing UTF-8 octet":       "a byte that is not UTF-8; save the text as UTF-8",
 	"invalid length of a UTF-8 sequence": "a byte that is not UTF-8; save the text as UTF-8",
-	"unexpected low surrogate area":      "half of a character of UTF-16",
 	"mapping values are not allowed in this context": "a key cannot stand here: it is on the line of ---, after " +
 		"another value, or longer than 1024 characters; begin it on a line of its own, or quote the text with the " +
 		"colon",
