@@ -4,7 +4,7 @@ import "purser/internal/revisions"
 
 const (
 	// HeadColumns are the counters of a site s.
-	HeadColumns = `s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live, s.settled`
+	HeadColumns = `s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live`
 
 	// ReadHead reads the counters.
 	ReadHead = `SELECT ` + HeadColumns + ` FROM sites s WHERE s.site = $1`
@@ -21,5 +21,5 @@ const (
 
 // HeadFields returns the destinations of a row of HeadColumns.
 func HeadFields(head *revisions.Head) []any {
-	return []any{&head.Epoch, &head.Stamp, &head.Prunes, &head.Revision, &head.LastDocument, &head.Live, &head.Settled}
+	return []any{&head.Epoch, &head.Stamp, &head.Prunes, &head.Revision, &head.LastDocument, &head.Live}
 }
