@@ -13,11 +13,9 @@ func newCommit(snapshot revisions.Snapshot, diff revisions.Diff, judgement Judge
 	options revisions.Options,
 ) revisions.Commit {
 	c := revisions.Commit{
-		Base: snapshot.Head, Diff: diff.WithoutSecrets(), Against: snapshot.Buckets, Audit: options.Audit,
+		Base: snapshot.Head, Diff: diff.WithoutSecrets(), Audit: options.Audit,
 		Failures: judgement.Failures[:len(judgement.Failures)-judgement.Outside], Outside: judgement.Outside,
-		Begun: judgement.Begun, Ended: judgement.Ended, Settles: judgement.Settles,
-		Exact: diff.Exact || judgement.Exact || options.Expected != nil ||
-			slices.ContainsFunc(slices.Concat(diff.Added, diff.Removed), Governs),
+		Begun: judgement.Begun, Ended: judgement.Ended,
 		Revision: newRevision(snapshot, diff, judgement, kind, options),
 		Archives: map[document.Digest][]byte{},
 	}

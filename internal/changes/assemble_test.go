@@ -18,84 +18,6 @@ import (
 	"purser/internal/validations"
 )
 
-// A commit is exact or settles others for each of these reasons.
-func TestNewCommit(t *testing.T) {
-	t.Parallel()
-	failing := dataSchema("string")
-	for _, c := range []struct {
-		name           string
-		site           string // bucket a
-		body           string // bucket b
-		options        revisions.Options
-		exact, settles bool
-	}{
-		{name: "nothing special", body: widget("w1", "{}")},
-		{
-			name: "a revision is expected", body: widget("w1", "{}"),
-			options: revisions.Options{Expected: revisions.Expected{{Revision: 1}}},
-			exact:   true,
-		},
-		{
-			name: "any revision is expected", body: widget("w1", "{}"),
-			options: revisions.Options{Expected: revisions.Expected{{Revision: -1}}},
-			exact:   true,
-		},
-		{name: "a DataSchema", body: dataSchema("integer"), exact: true, settles: true},
-		{name: "client versions", body: clientVersions("{p: '1'}"), exact: true, settles: true},
-		{name: "a ValidationPolicy", body: validationPolicy("v-validation"), exact: true, settles: true},
-		{name: "a LayeringPolicy", body: layeringPolicy("lp"), exact: true, settles: true},
-		{name: "a failing document", site: failing, body: widget("w1", "{x: 1}"), settles: true},
-		{name: "a document that passes", site: failing, body: widget("w1", "{x: y}")},
-		{
-			name: "a validation of the whole", site: validationPolicy(validations.PolicyValidation), body: widget("w1", "{}"),
-			exact: true,
-		},
-		{
-			name: "layered client versions", site: clientVersions("{}") + layeringPolicy("lp"),
-			body: strings.Replace(clientVersions("{q: '1'}"), "name: versions",
-				"name: other\n  layeringDefinition: {layer: site, abstract: false, parentSelector: {k: v}}", 1),
-			exact: true, settles: true,
-		},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			s, m := service()
-			put(t, s, "a", c.site+widget("other", "{}"))
-			_, err := s.Put(t.Context(), "b", []byte(c.body), document.YAML, c.options)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := m.commits[len(m.commits)-1]
-			if got.Exact != c.exact || got.Settles != c.settles {
-				t.Errorf("exact %v, settles %v; want %v, %v", got.Exact, got.Settles, c.exact, c.settles)
-			}
-		})
-	}
-}
-
-// Removing a document that governs others, or fixing the last failing document, also settles.
-func TestNewCommit_removal(t *testing.T) {
-	t.Parallel()
-	s, m := service()
-	for i, step := range []struct {
-		bucket, body   string
-		exact, settles bool
-	}{
-		{"schemas", dataSchema("string"), true, true},
-		{"a", widget("w1", "{x: 1}"), false, true},
-		{"b", widget("w2", "{x: y}"), false, false},
-		{"a", widget("w1", "{x: 2}"), false, true}, // another version fails
-		{"a", widget("w1", "{x: y}"), false, true},
-		{"a", widget("w1", "{x: z}"), false, false},
-		{"schemas", "", true, true},
-	} {
-		put(t, s, step.bucket, step.body)
-		if got := m.commits[i]; got.Exact != step.exact || got.Settles != step.settles {
-			t.Errorf("step %d: exact %v, settles %v", i, got.Exact, got.Settles)
-		}
-	}
-}
-
 func TestNewCommit_revision(t *testing.T) {
 	t.Parallel()
 	s, m := service()
@@ -148,7 +70,7 @@ func TestService_Put_again(t *testing.T) {
 type moving struct{ *memory }
 
 func (moving) Append(context.Context, revisions.Commit) (revisions.Commit, error) {
-	return revisions.Commit{}, fmt.Errorf("append: %w", revisions.ErrMoved)
+	return revisions.Commit{}, fmt.Errorf("append: %w", revisions.ErrStaleSnapshot)
 }
 
 func TestService_Put_neverFirst(t *testing.T) {

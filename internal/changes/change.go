@@ -46,12 +46,13 @@ type source interface {
 
 // Limits on retrying a change after other changes were appended first.
 const (
-	maxAttempts   = 60
-	patientUntil  = 3 // from this attempt on, it holds the write lock while planning
-	firstWait     = 5 * time.Millisecond
-	maxWait       = 80 * time.Millisecond // longer waits would lose every race
-	maxSnapshots  = 8                     // for one plan
-	retryAfterAll = time.Second
+	maxAttempts     = 60
+	lockFromAttempt = 3 // after so many attempts, it holds the write lock while planning
+	firstWait       = 5 * time.Millisecond
+	maxWait         = 80 * time.Millisecond // longer waits would lose every race
+	maxSnapshots    = 8                     // for one plan
+	retryAfterAll   = time.Second
+	quickPlan       = 50 * time.Millisecond // or if an attempt took no longer
 )
 
 // change appends a revision if the source changes anything. Faults: those of planning; Stale if the options do not
@@ -62,14 +63,20 @@ func (s *Service) change(ctx context.Context, from source, kind revisions.Kind, 
 	if !options.DryRun {
 		ctx = budget.First(ctx)
 	}
-	wait := firstWait
-	for attempt := range maxAttempts {
+	wait, locked := firstWait, false
+	for attempt := 1; attempt <= maxAttempts; attempt++ {
+		began := s.Now()
 		var written Written
 		var err error
-		from, written, err = s.attempt(ctx, from, kind, options, attempt >= patientUntil)
-		if !errors.Is(err, revisions.ErrMoved) {
+		from, written, err = s.attempt(ctx, from, kind, options, locked)
+		if !errors.Is(err, revisions.ErrStaleSnapshot) {
 			return written, unstored(err)
 		}
+		if !locked && s.Now().Sub(began) <= quickPlan {
+			locked = true // the lock makes it wait for those that come first
+			continue
+		}
+		locked = locked || attempt >= lockFromAttempt
 		select {
 		case <-time.After(wait + rand.N(wait)): //nolint:gosec // jitter needs no secrecy
 			wait = min(2*wait, maxWait)
@@ -77,10 +84,10 @@ func (s *Service) change(ctx context.Context, from source, kind revisions.Kind, 
 			return Written{}, fmt.Errorf("wait to plan again: %w", context.Cause(ctx))
 		}
 	}
-	moving := fault.New(fault.Conflict, "HTTPConflict",
+	overtaken := fault.New(fault.Conflict, "HTTPConflict",
 		"Other changes came first %d times in a row; nothing was stored, send the request again", maxAttempts)
-	moving.RetryAfter = retryAfterAll
-	return Written{}, moving
+	overtaken.RetryAfter = retryAfterAll
+	return Written{}, overtaken
 }
 
 // unstored adds to the fault of a secret whose key is missing that nothing was stored, so that clients repeat the
@@ -96,74 +103,92 @@ func unstored(err error) error {
 	return said.Because(err)
 }
 
-// attempt plans a change against the newest state and appends it. It returns the source with its documents decoded, for
-// the next attempt.
+// attempt plans a change on the newest state and appends it, holding the write lock only for that or, if locked, also
+// while planning. It returns the source with its documents decoded, for the next attempt.
 func (s *Service) attempt(ctx context.Context, from source, kind revisions.Kind, options revisions.Options,
-	patient bool,
+	locked bool,
 ) (
 	_ source, written Written, err error,
 ) {
-	if patient {
-		locked, unlock, err := s.lockWrites(ctx)
-		if err != nil {
+	if locked {
+		var unlock func()
+		if ctx, unlock, err = s.lockWrites(ctx); err != nil {
 			return from, Written{}, err
 		}
 		defer unlock()
-		ctx = locked
 	}
-	from, snapshot, diff, err := s.prepare(ctx, from, options)
-	var held int
-	defer func() {
-		if errors.Is(err, revisions.ErrMoved) {
-			snapshot.Release(ctx)
-			budget.NewMeter(ctx).Release(held)
+	p, err := s.propose(ctx, from, kind, options)
+	if err != nil || !p.changes {
+		return p.from, p.written, err
+	}
+	if !locked {
+		var unlock func()
+		if ctx, unlock, err = s.lockWrites(ctx); err != nil {
+			return p.from, Written{}, err
 		}
-	}()
-	if err != nil {
-		return from, Written{}, err
+		defer unlock()
+		if s.seen.Load().Stamp != p.commit.Base.Stamp {
+			err = revisions.ErrStaleSnapshot
+		}
+	}
+	if err == nil {
+		written, err = s.append(ctx, p, options)
+	}
+	if errors.Is(err, revisions.ErrStaleSnapshot) {
+		p.snapshot.Release(ctx)
+		budget.NewMeter(ctx).Release(p.held)
+	}
+	return p.from, written, err
+}
+
+// proposal is a change that was planned and judged on a snapshot.
+type proposal struct {
+	from      source // with its documents decoded
+	snapshot  revisions.Snapshot
+	judgement Judgement
+	changes   bool // there is a commit to append
+	commit    revisions.Commit
+	held      int     // bytes of memory charged for the commit
+	written   Written // the summary; if there is nothing to append, the answer
+}
+
+// propose plans and judges a change on the newest state.
+func (s *Service) propose(ctx context.Context, from source, kind revisions.Kind, options revisions.Options) (
+	p proposal, err error,
+) {
+	var diff revisions.Diff
+	if p.from, p.snapshot, diff, err = s.prepare(ctx, from, options); err != nil {
+		if errors.Is(err, revisions.ErrStaleSnapshot) {
+			p.snapshot.Release(ctx)
+		}
+		return p, err
 	}
 	began := s.Now()
-	judgement, err := s.judged(ctx, snapshot, diff, options)
-	if err != nil {
-		return from, Written{}, err
+	if p.judgement, err = s.judged(ctx, p.snapshot, diff, options); err != nil {
+		return p, err
 	}
 	s.observe("check", began)
-	summary := summarize(snapshot, diff, judgement, options.Viewer)
+	summary := summarize(p.snapshot, diff, p.judgement, options.Viewer)
 	var weakened []string
 	if diff.Changes {
-		before := revisions.InForce(snapshot.Policies, snapshot.Revision)
-		if err := checkPolicies(before, judgement.Policies); err != nil {
-			return from, Written{}, err
+		before := revisions.InForce(p.snapshot.Policies, p.snapshot.Revision)
+		if err := checkPolicies(before, p.judgement.Policies); err != nil {
+			return p, err
 		}
-		weakened = validations.Weakened(before, judgement.Policies)
+		weakened = validations.Weakened(before, p.judgement.Policies)
 	}
 	switch {
 	case options.DryRun:
-		written, err = s.preview(ctx, snapshot, diff, judgement, kind, options)
-		written.Summary, written.Weakened = summary, weakened
-		return from, written, err
+		p.written, err = s.preview(ctx, p.snapshot, diff, p.judgement, kind, options)
 	case !diff.Changes:
-		s.Store.Remember(snapshot, diff.Result)
-		return from, Written{
-			Revision: snapshot.Revision, Stamp: snapshot.Stamp, Documents: diff.Result, Summary: summary,
-		}, nil
+		s.Store.Remember(p.snapshot.Buckets, revisions.Revision{}, diff.Result)
+		p.written = Written{Revision: p.snapshot.Revision, Stamp: p.snapshot.Stamp, Documents: diff.Result}
+	default:
+		p.changes, p.commit = true, newCommit(p.snapshot, diff, p.judgement, kind, options)
+		p.commit.Packed, p.held, err = s.packed(ctx, p.commit)
 	}
-	commit := newCommit(snapshot, diff, judgement, kind, options)
-	commit.SiteDocuments = s.SiteDocuments
-	if commit.Packed, held, err = s.packed(ctx, commit); err != nil {
-		return from, Written{}, err
-	}
-	if !patient {
-		locked, unlock, err := s.lockWrites(ctx)
-		if err != nil {
-			return from, Written{}, err
-		}
-		defer unlock()
-		ctx = locked
-	}
-	written, err = s.append(ctx, commit, judgement, options)
-	written.Summary, written.Weakened = summary, weakened
-	return from, written, err
+	p.written.Summary, p.written.Weakened = summary, weakened
+	return p, err
 }
 
 // prepare reads the parts of the site that a change needs and plans the change. It reads again if the snapshot or the
@@ -207,7 +232,7 @@ func (s *Service) prepare(ctx context.Context, from source, options revisions.Op
 			return from, snapshot, diff, nil
 		}
 	}
-	return from, snapshot, revisions.Diff{}, revisions.ErrMoved // the needs change with every snapshot
+	return from, snapshot, revisions.Diff{}, revisions.ErrStaleSnapshot // the needs change with every snapshot
 }
 
 // needOf returns what a source needs, with all documents if the last change needed them to be judged.
@@ -345,34 +370,31 @@ func (s *Service) packed(ctx context.Context, commit revisions.Commit) (
 }
 
 // append stores a commit and caches its rendered documents for later requests.
-func (s *Service) append(ctx context.Context, commit revisions.Commit, judgement Judgement,
-	options revisions.Options,
-) (
-	Written, error,
-) {
-	shown := s.verdict(commit.Revision, judgement, commit.Diff.Carried, options.Viewer)
-	commit.Status = shown.Verdict.Status
+func (s *Service) append(ctx context.Context, p proposal, options revisions.Options) (Written, error) {
+	shown := s.verdict(p.commit.Revision, p.judgement, p.commit.Diff.Carried, options.Viewer)
+	p.commit.Status = shown.Verdict.Status
 	if options.Meanwhile != nil {
-		wait := beside(func() { options.Meanwhile(commit.Diff.Added) })
+		wait := beside(func() { options.Meanwhile(p.commit.Diff.Added) })
 		defer wait()
 	}
 	began := s.Now()
-	stored, err := s.Store.Append(ctx, commit)
+	stored, err := s.Store.Append(ctx, p.commit)
 	if err != nil {
 		return Written{}, fmt.Errorf("append revision: %w", err)
 	}
 	s.observe("store", began)
-	s.seen.Store(&revisions.Head{Revision: stored.Revision.ID, Stamp: stored.Revision.Stamp})
-	if rendered := judgement.Rendered; rendered != nil {
-		s.Rendered.Add(RenderKey{Revision: stored.Revision.ID, Stamp: stored.Revision.Stamp, Cleartext: false},
-			*rendered, rendered.Size)
+	made, diff := stored.Revision, stored.Diff
+	s.seen.Store(&revisions.Head{Revision: made.ID, Stamp: made.Stamp})
+	s.Store.Remember(p.snapshot.Buckets, made, diff.Result)
+	if rendered := p.judgement.Rendered; rendered != nil {
+		s.Rendered.Add(RenderKey{Revision: made.ID, Stamp: made.Stamp}, *rendered, rendered.Size)
 	}
-	shown.Revision = stored.Revision
-	return Written{
-		Revision: stored.Revision.ID, Stamp: stored.Revision.Stamp, Documents: stored.Diff.Result,
-		Buckets: stored.Revision.Buckets, Changed: true, Audited: stored.Audit != nil, Shown: shown,
-		Failures: s.failuresOf(stored, judgement.Results),
-	}, nil
+	shown.Revision = made
+	written := p.written
+	written.Revision, written.Stamp, written.Documents, written.Buckets = made.ID, made.Stamp, diff.Result, made.Buckets
+	written.Changed, written.Audited, written.Shown = true, stored.Audit != nil, shown
+	written.Failures = s.failuresOf(stored, p.judgement.Results)
+	return written, nil
 }
 
 // verdict returns the verdict on a new revision. Its only reported results are those a rollback carries over.

@@ -8,13 +8,13 @@
 //	Store.Snapshot(need) ──┘              │                    │
 //	                                      └───── preview ◄─────┘
 //
-// plan and judge are pure functions without access to a store. A Need lists the parts of the site
-// that they use; these are read in one round trip, at one moment. If the first snapshot shows that more is needed, a
-// second one replaces it. A rollback makes its Diff without a Payload.
+// plan and judge are pure functions without access to a store. A Need lists the parts of the site that they use; these
+// are read in one round trip, at one moment. If the first snapshot shows that more is needed, a second one replaces it.
+// A rollback makes its Diff without a Payload.
 //
-// All expensive work is done before a change takes the write lock. Append stores a Commit with the next numbers if
-// nothing that it depends on has changed since its snapshot; otherwise the change is planned again, with the documents
-// it has decoded.
+// All expensive work is done before a change takes the write lock. Append stores a Commit only if the head is still that
+// of its snapshot; otherwise the change is planned again, with the documents that it has decoded, and with the outcomes
+// of checks that the Engine remembers. A change that is quickly planned holds the lock while it is planned again.
 //
 // Invariants: revision numbers increase by one in the order of commits, and only a prune leaves gaps; a document
 // identity is live in at most one bucket; the schema validation of a revision covers all of its documents; a PUT that

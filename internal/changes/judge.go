@@ -48,12 +48,8 @@ type Judgement struct {
 	Policies []validations.Policy
 	// Rendered is the rendered revision, nil unless a policy required it.
 	Rendered *Rendering
-	// Exact reports whether the judgement holds only for the newest revision of its snapshot.
-	Exact bool
 	// Withheld reports whether documents that depend on secrets were skipped.
 	Withheld bool
-	// Settles reports whether documents that govern others change, or violations.
-	Settles bool
 }
 
 // Failed reports whether the schema validation fails.
@@ -82,8 +78,6 @@ func (j Judge) Judge(ctx context.Context, snapshot revisions.Snapshot, diff revi
 		Checks: checks, ClientVersions: scope.versions, Policies: policies, Withheld: scope.withheld,
 	}
 	made.Begun, made.Ended = changedViolations(snapshot.Violations, failing)
-	made.Settles = len(made.Begun)+len(made.Ended) > 0 ||
-		slices.ContainsFunc(slices.Concat(diff.Added, diff.Removed), Governs)
 	made.Failures, made.Outside, made.Entries = entries(snapshot, diff, failing)
 	for i, failure := range made.Failures {
 		made.SecretFails = made.SecretFails || failure.Secret
@@ -198,9 +192,4 @@ func changedViolations(known []revisions.Violation, failing map[int64]revisions.
 		}
 	}
 	return begun, ended
-}
-
-// Governs reports whether a document affects how others are judged.
-func Governs(doc *revisions.Stored) bool {
-	return doc.Schema == validations.DataSchemaKind || NamesVersions(doc) || doc.IsPolicy() || doc.IsLayeringPolicy()
 }

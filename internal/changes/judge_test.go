@@ -162,18 +162,18 @@ func TestJudge_judge_mended(t *testing.T) {
 	put(t, s, "a", widget("bad", "{x: 1}"))
 	for name, body := range map[string]string{"mended": widget("bad", "{x: y}"), "removed": ""} {
 		got := judged(t, s, "a", body)
-		if got.judgement.Failed() || !got.judgement.Settles || got.judgement.Entries != 1 {
+		if got.judgement.Failed() || got.judgement.Entries != 1 {
 			t.Errorf("%s: %+v", name, got.judgement)
 		}
 	}
 }
 
-// Notes about documents elsewhere are not failures and do not settle.
+// Notes about documents elsewhere are not failures.
 func TestJudge_judge_notes(t *testing.T) {
 	t.Parallel()
 	s, _ := service()
 	put(t, s, "a", widget("noted", "{x: 1, x: 2}"))
-	if got := judged(t, s, "b", widget("w", "{}")).judgement; got.Settles || got.Failed() || got.Entries != 1 {
+	if got := judged(t, s, "b", widget("w", "{}")).judgement; got.Failed() || got.Entries != 1 {
 		t.Errorf("judgement %+v", got)
 	}
 }
@@ -313,12 +313,12 @@ func TestJudge_clientVersions(t *testing.T) {
 			checked: 2,
 		},
 		{
-			name: "rendered", site: versioned() + w, body: layeredVersions("merge, path: ."), exact: true,
+			name: "rendered", site: versioned() + w, body: layeredVersions("merge, path: ."),
 			want: map[string]string{"p": "1"}, checked: 3,
 		},
 		{
 			name: "those that need no rendering, where it fails", site: versioned() + w + clientVersions(`{p: "1"}`),
-			body: layeredVersions("delete, path: .missing"), exact: true, want: map[string]string{"p": "1"}, checked: 2,
+			body: layeredVersions("delete, path: .missing"), want: map[string]string{"p": "1"}, checked: 2,
 		},
 		{
 			name: "a schema that does not depend on them", site: dataSchema("integer") + w, body: clientVersions(`{p: "1"}`),
@@ -337,8 +337,8 @@ func TestJudge_clientVersions(t *testing.T) {
 			if diff := cmp.Diff(c.failing, failingNames(got)); diff != "" {
 				t.Errorf("failing (-want +got)\n%s", diff)
 			}
-			if got.judgement.Exact != c.exact || len(got.judgement.Checks) != c.checked {
-				t.Errorf("exact %v, %d checks, want %v, %d", got.judgement.Exact, len(got.judgement.Checks), c.exact, c.checked)
+			if len(got.judgement.Checks) != c.checked {
+				t.Errorf("%d checks, want %d", len(got.judgement.Checks), c.checked)
 			}
 		})
 	}
@@ -549,8 +549,8 @@ func TestJudge_validateWhole(t *testing.T) {
 			if diff := cmp.Diff(c.want, statuses); diff != "" {
 				t.Errorf("results (-want +got)\n%s", diff)
 			}
-			if (got.judgement.Rendered != nil) != c.rendered || got.judgement.Exact != (len(c.want) > 0) {
-				t.Errorf("rendered %v, exact %v", got.judgement.Rendered != nil, got.judgement.Exact)
+			if (got.judgement.Rendered != nil) != c.rendered {
+				t.Errorf("rendered %v", got.judgement.Rendered != nil)
 			}
 			written := put(t, s, "b", c.body)
 			if _, kept := s.Rendered.Get(RenderKey{

@@ -78,34 +78,6 @@ func TestPayload_plan_pure(t *testing.T) {
 	})
 }
 
-// A diff rebased to another head equals the diff planned against that head.
-func TestDiff_rebased_law(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		s, _ := filled(t, bodies(t, 0))
-		p := payload(t, s, "a", body(t, "a"), "a")
-		before := needed(t, s, p)
-		planned, err := p.plan(before, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range rapid.IntRange(0, 3).Draw(t, "other revisions") {
-			put(t, s, "b", body(t, "b"))
-		}
-		after := needed(t, s, p)
-		want, err := p.plan(after, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, planned.Rebased(before.Head, after.Head), exported()); diff != "" {
-			t.Fatalf("rebased (-planned +rebased)\n%s", diff)
-		}
-		if again, _ := p.plan(before, false); !cmp.Equal(again, planned, exported()) {
-			t.Fatal("rebasing modified the diff")
-		}
-	})
-}
-
 // A rollback leaves the documents of its target, in its order.
 func TestPlanRollback_law(t *testing.T) {
 	t.Parallel()

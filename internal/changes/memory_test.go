@@ -179,7 +179,7 @@ func (m *memory) Recall(names []string) (snapshot revisions.Snapshot, ok bool) {
 	return snapshot, true
 }
 
-func (m *memory) Remember(_ revisions.Snapshot, documents []*revisions.Stored) {
+func (m *memory) Remember(_ []revisions.Bucket, _ revisions.Revision, documents []*revisions.Stored) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, doc := range documents {
@@ -201,13 +201,8 @@ func (m *memory) Append(_ context.Context, commit revisions.Commit) (revisions.C
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.commits = append(m.commits, commit)
-	var changed int64
-	for _, bucket := range commit.Against {
-		changed = max(changed, m.changed[bucket.Name])
-	}
-	commit, err := commit.On(m.head, m.stamps[commit.Base.Revision], changed)
-	if err != nil {
-		return commit, err
+	if commit.Base != m.head {
+		return commit, revisions.ErrStaleSnapshot
 	}
 	return m.apply(commit)
 }
@@ -219,7 +214,7 @@ func (m *memory) apply(commit revisions.Commit) (revisions.Commit, error) {
 	live := m.that(func(doc *revisions.Stored) bool { return !gone[doc.ID] })
 	for _, doc := range diff.Added {
 		if slices.ContainsFunc(live, func(other *revisions.Stored) bool { return other.Identity == doc.Identity }) {
-			return commit, errors.Join(revisions.ErrMoved, errTwice)
+			return commit, errors.Join(revisions.ErrStaleSnapshot, errTwice)
 		}
 	}
 	for _, doc := range diff.Result {
@@ -255,9 +250,6 @@ func (m *memory) apply(commit revisions.Commit) (revisions.Commit, error) {
 	m.newest, m.head.Stamp = commit.Revision, commit.Revision.Stamp
 	m.head.Revision, m.head.Live = commit.Revision.ID, len(live)
 	m.head.LastDocument += int64(len(diff.Added))
-	if commit.Settles {
-		m.head.Settled = commit.Revision.ID
-	}
 	return commit, nil
 }
 

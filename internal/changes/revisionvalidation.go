@@ -69,7 +69,6 @@ func (j Judge) validateRevision(ctx context.Context, snapshot revisions.Snapshot
 	Judgement, error,
 ) {
 	required, listed := j.required(made.Policies), validations.Required(made.Policies)
-	made.Exact = j.requiresRevisionValidation(made.Policies) || layered(versionsAfter(snapshot, diff))
 	documents := diff.After(snapshot.Documents)
 	flat := isFlat(documents)
 	var examined Rendering

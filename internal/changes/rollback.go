@@ -14,8 +14,8 @@ import (
 func planRollback(snapshot revisions.Snapshot, blind bool) revisions.Diff {
 	found := snapshot.Comparison
 	diff := revisions.Diff{
-		Exact: true, Changes: true,
-		Opened: missingIn(found.Before, found.After), Emptied: missingIn(found.After, found.Before),
+		Changes: true,
+		Opened:  missingIn(found.Before, found.After), Emptied: missingIn(found.After, found.Before),
 	}
 	restored := make(map[document.Identity]*revisions.Stored, len(found.Come))
 	for _, doc := range found.Come {

@@ -164,8 +164,8 @@ func TestService_prepare_growing(t *testing.T) {
 	site := &restless{memory: m}
 	s.Store = site
 	_, err := judgingSource(t.Context(), s, growing{site})
-	if !errors.Is(err, revisions.ErrMoved) || site.n != maxSnapshots {
-		t.Errorf("%v after %d snapshots, want ErrMoved after %d", err, site.n, maxSnapshots)
+	if !errors.Is(err, revisions.ErrStaleSnapshot) || site.n != maxSnapshots {
+		t.Errorf("%v after %d snapshots, want ErrStaleSnapshot after %d", err, site.n, maxSnapshots)
 	}
 }
 

@@ -21,8 +21,6 @@ type Diff struct {
 	// CarriedFrom is the revision whose posted results (the newest of each name) the new one takes over; 0 for none.
 	CarriedFrom int64
 	Carried     []validations.Outcome // those results, for use in the answer
-	// Exact reports whether the diff is valid only for the newest revision of its snapshot.
-	Exact bool
 	// Changes reports whether the diff makes a revision.
 	Changes bool
 }
@@ -52,24 +50,6 @@ func (d Diff) Growth() int { return len(d.Added) - len(d.Removed) }
 // larger.
 func (d Diff) Fits(live, most int) bool {
 	return most == 0 || d.Growth() <= 0 || live+d.Growth() <= most
-}
-
-// Rebased renumbers the diff for another head.
-func (d Diff) Rebased(from, to Head) Diff {
-	if from.Revision == to.Revision && from.LastDocument == to.LastDocument {
-		return d
-	}
-	moved := make(map[*Stored]*Stored, len(d.Added))
-	shift := to.LastDocument - from.LastDocument
-	for _, doc := range d.Added {
-		same := *doc
-		same.ID, same.Revision = doc.ID+shift, to.Revision+1
-		if doc.Place > from.LastDocument {
-			same.Place += shift
-		}
-		moved[doc] = &same
-	}
-	return d.Replacing(moved)
 }
 
 // Replacing returns the diff with some of the new versions replaced.

@@ -20,8 +20,6 @@ type Head struct {
 	Revision     int64 // the newest revision, 0 if there is none
 	LastDocument int64 // the last document ID that was used
 	Live         int   // number of documents in the newest revision
-	// Settled is the last revision in which the documents that govern others, or the set of failing documents, changed.
-	Settled int64
 }
 
 // Bucket is the newest state of a bucket.

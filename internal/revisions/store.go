@@ -9,8 +9,9 @@ import (
 	"purser/internal/validations"
 )
 
-// ErrMoved is returned by Append if something that the change depends on has changed since its snapshot.
-var ErrMoved = errors.New("the site changed meanwhile")
+// ErrStaleSnapshot is returned by Append if another change was appended, or something was deleted, since the snapshot of
+// the commit.
+var ErrStaleSnapshot = errors.New("the site changed meanwhile")
 
 // Store stores the site. Faults: NotFound for a revision that does not exist, Unavailable if the database does not
 // answer. Returned values may be shared and must not be modified.
@@ -22,12 +23,13 @@ type Store interface {
 	// Recall returns buckets as this process last read or wrote them, without asking the database; ok is false if one of
 	// them is not cached.
 	Recall(buckets []string) (snapshot Snapshot, ok bool)
-	// Remember caches that the buckets of a snapshot have documents with these texts.
-	Remember(snapshot Snapshot, documents []*Stored)
+	// Remember caches that the buckets of a snapshot have documents with these texts. written is the revision that was
+	// made from the snapshot, zero if there is none.
+	Remember(buckets []Bucket, written Revision, documents []*Stored)
 	// Pack returns the data of a document in its stored form, for Commit.Packed.
 	Pack(data []byte) []byte
-	// Append stores a commit atomically as the next revision and returns it with its final numbers. It returns ErrMoved if
-	// something that the commit depends on has changed.
+	// Append stores a commit atomically as the next revision and returns it with its stamp. It returns ErrStaleSnapshot
+	// unless the head is still the base of the commit.
 	Append(ctx context.Context, commit Commit) (Commit, error)
 
 	// Prune deletes all revisions except the newest keep and tagged ones, atomically, and then everything that no

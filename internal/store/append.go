@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -14,8 +13,6 @@ import (
 )
 
 const (
-	lastChange = `SELECT coalesce(max(changed), 0) FROM buckets WHERE site = $1 AND bucket = ANY($2)`
-
 	// closeDocument ends a version if the head has the expected stamp ($5). The condition that it is live is written so
 	// that no index over live versions matches, which a plan made for few versions might use.
 	closeDocument = `UPDATE documents SET until = $2, fork = $4 WHERE site = $1 AND id = $3 AND coalesce(until, 0) = 0
@@ -42,8 +39,9 @@ const (
 
 	emptyBuckets = `UPDATE occupancies SET until = $3 WHERE site = $1 AND bucket = ANY($2) AND until IS NULL`
 
-	advanceHead = `UPDATE sites SET head = head + 1, documents = documents + $2, live = live + $3,
-		settled = CASE WHEN $4 THEN head + 1 ELSE settled END, stamp = $5 WHERE site = $1`
+	// advanceHead also sets settled, from which earlier versions of the server see that they must plan again.
+	advanceHead = `UPDATE sites SET head = head + 1, documents = documents + $2, live = live + $3, settled = head + 1,
+		stamp = $4 WHERE site = $1`
 )
 
 // maxInserted is the number of documents up to which a batch of inserts is faster than COPY, which takes two round
@@ -66,13 +64,12 @@ func (s *Store) Append(ctx context.Context, commit revisions.Commit) (stored rev
 	}
 	err = s.retryTx(ctx, general, limit, func(ctx context.Context) (err error) {
 		if stored, err = s.append(ctx, commit); isOvertaken(err) {
-			return fmt.Errorf("%w: %w", revisions.ErrMoved, err)
+			return fmt.Errorf("%w: %w", revisions.ErrStaleSnapshot, err)
 		}
 		return err
 	})
 	if err == nil {
 		s.wake()
-		s.keepBuckets(stored)
 		s.advance(stored)
 		if outgrows(stored) {
 			go s.analyze(ctx, "documents, contents, buckets, violations")
@@ -148,29 +145,22 @@ func (a *appending) rollback(ctx context.Context) {
 	}
 }
 
-// begin starts the transaction, locks the site's counters and checks that nothing the commit depends on has changed. It
-// ends the deleted or replaced versions before their successors are added, and returns the contents to add that are
+// begin starts the transaction, locks the site's counters and checks that they are those of the commit's snapshot. It ends
+// the deleted or replaced versions before their successors are added, and returns the contents to add that are
 // already stored.
 func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Content, error) {
 	name, diff := a.store.site, a.commit.Diff
 	var head revisions.Head
-	var stamp revisions.Stamp
-	var changed int64
 	var version int
 	known := map[document.Digest]revisions.Content{}
-	names := make([]string, len(a.commit.Against))
-	for i, bucket := range a.commit.Against {
-		names[i] = bucket.Name
-	}
 	batch := &pgx.Batch{}
 	batch.Queue("BEGIN")
 	if isLarge(diff) {
 		batch.Queue(noStatementTimeout)
 	}
 	batch.Queue(lockBase, name, a.commit.Base.Revision).QueryRow(func(row pgx.Row) error {
-		return row.Scan(append(headFields(&head), &stamp, &version)...)
+		return row.Scan(append(headFields(&head), new(revisions.Stamp), &version)...)
 	})
-	batch.Queue(lastChange, name, names).QueryRow(func(row pgx.Row) error { return row.Scan(&changed) })
 	closed := a.queueClose(batch)
 	if len(diff.Added) > 0 {
 		batch.Queue(knownContents, name, digestArray(digestsOf(diff.Added))).Query(func(rows pgx.Rows) error {
@@ -183,20 +173,8 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 	if err := a.store.checkVersion(version); err != nil {
 		return nil, err
 	}
-	moved := head.Stamp != a.commit.Base.Stamp
-	var err error
-	if a.commit, err = a.commit.On(head, stamp, changed); err != nil {
-		return nil, err
-	}
-	if moved { // nothing was closed, for it would have got another number
-		batch = &pgx.Batch{}
-		closed = a.queueClose(batch)
-		if err := a.conn.SendBatch(ctx, batch).Close(); err != nil {
-			return nil, err
-		}
-	}
-	if closed.all != len(diff.Removed) {
-		return nil, revisions.ErrMoved
+	if head != a.commit.Base || closed.all != len(diff.Removed) {
+		return nil, revisions.ErrStaleSnapshot
 	}
 	a.encrypted = closed.encrypted
 	return known, nil
@@ -266,8 +244,7 @@ func (a *appending) conclude(batch *pgx.Batch, recorded map[revisions.Pair]bool)
 	}
 	s.queueEvent(batch, commit.Event(a.encrypted))
 	added := len(commit.Diff.Added)
-	batch.Queue(advanceHead, s.site, added, added-len(commit.Diff.Removed), commit.Settles,
-		commit.Revision.Stamp)
+	batch.Queue(advanceHead, s.site, added, added-len(commit.Diff.Removed), commit.Revision.Stamp)
 	batch.Queue("COMMIT").Exec(func(tag pgconn.CommandTag) error {
 		if tag.String() != "COMMIT" {
 			return errNotCommitted
@@ -305,21 +282,6 @@ func orEmpty(list []string) []string {
 		return []string{}
 	}
 	return list
-}
-
-// keepBuckets puts the buckets of a stored payload into the cache. A rollback has not read them.
-func (s *Store) keepBuckets(commit revisions.Commit) {
-	if commit.Revision.Kind == revisions.Rollback {
-		return
-	}
-	of := revisions.GroupByBucket(commit.Diff.Result)
-	for _, bucket := range commit.Against {
-		if _, written := slices.BinarySearch(commit.Revision.Buckets, bucket.Name); written {
-			bucket.Changed, bucket.Stamp = commit.Revision.ID, commit.Revision.Stamp
-		}
-		bucket.Documents = of[bucket.Name]
-		s.keep(bucket)
-	}
 }
 
 // manyAdded is the number of documents above which a change may be followed by analyze.

@@ -19,7 +19,7 @@ const (
 func (a *appending) checkArchives(known map[document.Digest]revisions.Content) error {
 	for content, archive := range a.commit.Archives {
 		if archive == nil && !known[content].Archived {
-			return revisions.ErrMoved
+			return revisions.ErrStaleSnapshot
 		}
 	}
 	return nil

@@ -168,7 +168,7 @@ func (d *database) retry(ctx context.Context, do func(ctx context.Context) error
 		err := do(ctx)
 		pause := waitToConnect + rand.N(waitToConnect) //nolint:gosec // jitter needs no secrecy
 		switch {
-		case errors.Is(err, revisions.ErrMoved): // the caller plans again
+		case errors.Is(err, revisions.ErrStaleSnapshot): // the caller plans again
 			return err
 		case isConflict(err):
 			pause = rand.N(wait << conflict) //nolint:gosec // jitter needs no secrecy

@@ -182,8 +182,8 @@ func TestStore_reserved(t *testing.T) {
 			_, err := s.Snapshot(ctx, revisions.Need{Buckets: []string{"a"}})
 			return err
 		}},
-		"appends": {"buckets", "ACCESS EXCLUSIVE", 2, func(ctx context.Context, s *store.Store) error {
-			_, err := s.Append(ctx, revisions.Commit{Base: revisions.Head{Epoch: -1}, Exact: true})
+		"appends": {"sites", "EXCLUSIVE", 2, func(ctx context.Context, s *store.Store) error {
+			_, err := s.Append(ctx, revisions.Commit{Base: revisions.Head{Epoch: -1}})
 			return err
 		}},
 		"small writes": {"tags", "SHARE", 2, func(ctx context.Context, s *store.Store) error {

@@ -11,7 +11,7 @@ import (
 
 const (
 	// headColumns are the counters of a site s.
-	headColumns = `s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live, s.settled`
+	headColumns = `s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live`
 
 	// readHead reads the counters.
 	readHead = `SELECT ` + headColumns + ` FROM sites s WHERE s.site = $1`
@@ -28,7 +28,7 @@ const (
 
 // headFields returns the destinations of a row of headColumns.
 func headFields(head *revisions.Head) []any {
-	return []any{&head.Epoch, &head.Stamp, &head.Prunes, &head.Revision, &head.LastDocument, &head.Live, &head.Settled}
+	return []any{&head.Epoch, &head.Stamp, &head.Prunes, &head.Revision, &head.LastDocument, &head.Live}
 }
 
 const sameRevision = `SELECT revision FROM revisions WHERE site = $1 AND revision = $2 AND stamp = $3`

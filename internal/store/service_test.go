@@ -128,7 +128,7 @@ func TestService_Put_concurrent(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
 	services := []site{open(t, url), open(t, url)}
-	const writers, rounds = 8, 6
+	const writers, rounds = 16, 4
 	var group sync.WaitGroup
 	for w := range writers {
 		group.Go(func() {

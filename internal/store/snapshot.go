@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -332,13 +333,16 @@ func (s *Store) Recall(names []string) (snapshot revisions.Snapshot, ok bool) {
 }
 
 // Remember implements revisions.Store.
-func (s *Store) Remember(snapshot revisions.Snapshot, documents []*revisions.Stored) {
+func (s *Store) Remember(buckets []revisions.Bucket, written revisions.Revision, documents []*revisions.Stored) {
 	of := revisions.GroupByBucket(documents)
-	for _, bucket := range snapshot.Buckets {
-		if !sameValues(bucket.Documents, of[bucket.Name]) {
-			bucket.Documents = of[bucket.Name]
-			s.keep(bucket)
+	for _, bucket := range buckets {
+		if _, changed := slices.BinarySearch(written.Buckets, bucket.Name); changed {
+			bucket.Changed, bucket.Stamp = written.ID, written.Stamp
+		} else if sameValues(bucket.Documents, of[bucket.Name]) {
+			continue
 		}
+		bucket.Documents = of[bucket.Name]
+		s.keep(bucket)
 	}
 }
 

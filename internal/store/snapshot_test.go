@@ -116,7 +116,7 @@ func checkMoment(t *testing.T, s revisions.Snapshot) {
 		}
 	}
 	if s.Newest.ID != s.Revision || s.Comparison.Revision != s.Revision || len(s.Violations) != 2 || s.Live != 5 ||
-		s.Settled != s.Revision || len(s.Positions) != 5 || len(s.Claims) != 1 || len(s.Comparison.Gone) != 5 {
+		len(s.Positions) != 5 || len(s.Claims) != 1 || len(s.Comparison.Gone) != 5 {
 		t.Fatalf("head %+v, newest %d, %d violations, %d positions, claims %v", s.Head, s.Newest.ID, len(s.Violations),
 			len(s.Positions), s.Claims)
 	}
@@ -160,7 +160,7 @@ func TestStore_Snapshot_need(t *testing.T) {
 	}
 	got.Buckets, got.Held, got.Now, got.Stamp = nil, 0, time.Time{}, 0
 	want := revisions.Snapshot{
-		Head:     revisions.Head{Epoch: 1, Revision: 1, LastDocument: 5, Live: 5, Settled: 1},
+		Head:     revisions.Head{Epoch: 1, Revision: 1, LastDocument: 5, Live: 5},
 		Contents: map[document.Digest]revisions.Content{}, Checks: map[validations.Pair][]validations.Finding{},
 		Claims: []*revisions.Stored{}, Schemas: []*revisions.Stored{},
 	}
@@ -234,7 +234,7 @@ func TestStore_Remember(t *testing.T) {
 	reread, text := *before.Buckets[0].Documents[0], *before.Buckets[0].Documents[0].Document
 	text.Segment = document.DigestOf("another text")
 	reread.Document = &text
-	s.Remember(before, []*revisions.Stored{&reread})
+	s.Remember(before.Buckets, revisions.Revision{}, []*revisions.Stored{&reread})
 	after, ok := s.Recall([]string{"a"})
 	if !ok || after.Buckets[0].Documents[0] != &reread || after.Buckets[0].Changed != 1 {
 		t.Errorf("recalled %+v, %v", after.Buckets, ok)

@@ -27,12 +27,8 @@ func TestMutants(t *testing.T) {
 			"case known && entry.Stamp == bucket.Stamp:", "case known && entry.Changed == bucket.Changed:",
 		}, 0, sameNumber}, // with busy clients, such a server may refuse all writes of sameNumber
 		{mutant{
-			"a change that does not look at what has changed since it was planned", "internal/revisions/commit.go",
-			"max(changed, head.Settled) > base.Revision,", "head.Settled > base.Revision,",
-		}, usual, nothing},
-		{mutant{
-			"If-Match that is checked too early", "internal/revisions/commit.go",
-			"c.Exact && head.Revision != base.Revision:", "c.Exact && head.Revision < base.Revision:",
+			"a change that does not look at what has changed since it was planned", "internal/store/append.go",
+			"head != a.commit.Base ||", "head.Revision < a.commit.Base.Revision ||",
 		}, usual, nothing},
 		{mutant{
 			"a commit that is acknowledged before it lasts", "internal/store/postgres/connections.go",
