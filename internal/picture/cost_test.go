@@ -32,7 +32,9 @@ func drawings() budgettest.Shapes {
 		"alone":  func(n int) *rendering.Graph { return of(n, "w", func(int, int) []int { return nil }) },
 		"chain":  func(n int) *rendering.Graph { return of(n, "w", func(i, _ int) []int { return []int{max(0, i-1)} }) },
 		"to one": func(n int) *rendering.Graph { return of(n, "w", func(int, int) []int { return []int{0} }) },
-		"many":   func(n int) *rendering.Graph { return of(n, "w", func(i, of int) []int { return []int{0, i / 2, of - 1} }) },
+		"many": func(n int) *rendering.Graph {
+			return of(n, "w", func(i, of int) []int { return []int{0, i / 2, of - 1} })
+		},
 		"long names": func(n int) *rendering.Graph {
 			return of(n/3, strings.Repeat("<&", 100), func(i, _ int) []int { return []int{i / 2} })
 		},
