@@ -20,10 +20,10 @@ type action struct {
 // actionSize is the memory of an action, in bytes.
 const actionSize = 64
 
-func readAction(parser *pathParser, stored document.Mapping) action {
-	parser.hold(actionSize)
+func readAction(m *memo, stored document.Mapping) action {
+	m.hold(actionSize)
 	written := textOf(stored.At("path"))
-	return action{method: textOf(stored.At("method")), written: written, path: parser.parseAction(written), stored: stored}
+	return action{method: textOf(stored.At("method")), written: written, path: m.parseAction(written), stored: stored}
 }
 
 // substitution copies a value from one document into another.
@@ -54,13 +54,13 @@ const (
 	destinationSize  = 96
 )
 
-func readSubstitution(parser *pathParser, stored document.Mapping) substitution {
-	parser.hold(substitutionSize)
+func readSubstitution(m *memo, stored document.Mapping) substitution {
+	m.hold(substitutionSize)
 	src := mappingOf(stored.At("src"))
 	s := substitution{
 		source:  Key{textOf(src.At("schema")), textOf(src.At("name"))},
 		written: textOf(src.At("path")),
-		path:    parser.parse(textOf(src.At("path"))),
+		path:    m.parsePath(textOf(src.At("path"))),
 		pattern: textOf(src.At("pattern")),
 		group:   src.At("match_group"),
 	}
@@ -70,16 +70,16 @@ func readSubstitution(parser *pathParser, stored document.Mapping) substitution 
 		several = []any{dest}
 	}
 	for _, d := range several {
-		s.destinations = append(s.destinations, readDestination(parser, mappingOf(d)))
+		s.destinations = append(s.destinations, readDestination(m, mappingOf(d)))
 	}
 	return s
 }
 
-func readDestination(parser *pathParser, stored document.Mapping) destination {
+func readDestination(m *memo, stored document.Mapping) destination {
 	d := destination{written: textOf(stored.At("path")), pattern: textOf(stored.At("pattern")), depth: -1}
-	parser.hold(destinationSize)
+	m.hold(destinationSize)
 	if strings.HasPrefix(d.written, ".") || d.written == "$" || strings.HasPrefix(d.written, "$.") {
-		d.path = parser.parse(d.written)
+		d.path = m.parsePath(d.written)
 	} else {
 		broken := fmt.Errorf("the path '%s' of a destination must begin with a dot", words.Excerpt(d.written))
 		d.path = &dataPath{broken: broken}

@@ -68,23 +68,22 @@ func BenchmarkCompute(b *testing.B) {
 			if err := r.readAll(documents); err != nil {
 				b.Fatal(err)
 			}
-			values := make([]any, len(documents))
-			for i := range r.nodes {
+			values := make([]any, len(r.nodes))
+			for i, n := range r.nodes {
 				var err error
-				if values[i], err = r.value(&r.nodes[i]); err != nil {
+				if values[i], err = r.value(n); err != nil {
 					b.Fatal(err)
 				}
 			}
 			for b.Loop() {
 				again := newRun(b.Context(), documents, Options{})
-				again.set, again.nodes = r.set, r.nodes
-				for i := range r.nodes {
-					n := &r.nodes[i]
+				again.nodes, again.sources = r.nodes, r.sources
+				for i, n := range r.nodes {
 					n.data, n.computed = values[i], false
 				}
-				order, _, err := again.set.order(false)
+				order, _, err := again.order(false)
 				for _, n := range order {
-					err = again.compute(again.of(n))
+					err = again.compute(n)
 				}
 				if err != nil {
 					b.Fatal(err)

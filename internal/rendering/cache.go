@@ -104,49 +104,25 @@ func (c *Cache) digestOf(d *document.Document) document.Digest {
 	return digest
 }
 
-// digestOf is that of the cache, which must not be nil.
-func (r *run) digestOf(d *document.Document) document.Digest {
-	r.charge(lookupCost + (len(d.Metadata)+len(d.Data))/bytesPerStep)
-	return r.options.Cache.digestOf(d)
-}
-
-// choices keeps what selectors select in the cache of a run, which must not be nil.
-type choices struct{ *run }
-
-// digestOf implements relations.Choices.
-func (c choices) digestOf(n *node) document.Digest {
-	of := &c.nodes[n.index]
-	if of.digest.IsZero() {
-		of.digest = c.run.digestOf(n.document)
+// digestOf returns the digest of a document, which the cache must keep.
+func (r *run) digestOf(n *node) document.Digest {
+	if n.digest.IsZero() {
+		d := n.document
+		r.charge(lookupCost + (len(d.Metadata)+len(d.Data))/bytesPerStep)
+		n.digest = r.options.Cache.digestOf(d)
 	}
-	return of.digest
-}
-
-// choice implements relations.Choices.
-func (c choices) choice(key document.Digest) (choice, bool) {
-	known := c.options.Cache.find(key)
-	if known.choice == nil {
-		return choice{}, false
-	}
-	return *known.choice, true
-}
-
-// keepChoice implements relations.Choices.
-func (c choices) keepChoice(key document.Digest, choice choice, cost int64) {
-	c.options.Cache.keep(key, fact{choice: &choice}, 0, cost)
+	return n.digest
 }
 
 // setKey sets the digest of everything that a document's data is rendered from; its dependencies have their keys
 // already, or are not computed. Instead of secrets it depends on the references to them. It stays zero without a cache.
-func (r *run) setKey(n *dataNode) {
+func (r *run) setKey(n *node) {
 	if r.options.Cache == nil {
 		return
 	}
-	if n.digest.IsZero() {
-		n.digest = r.digestOf(n.document)
-	}
+	digest := r.digestOf(n)
 	if !n.changes() && !r.refers(n) {
-		n.key = n.digest
+		n.key = digest
 		return
 	}
 	r.charge(lookupCost * (2 + len(n.substitutions)))
@@ -158,38 +134,36 @@ func (r *run) setKey(n *dataNode) {
 		kind = "unresolved"
 	}
 	parts := make([]byte, 0, len(kind)+len(n.key)*(2+len(n.substitutions)))
-	parts = append(append(parts, kind...), n.digest[:]...)
-	var from *dataNode
+	parts = append(append(parts, kind...), digest[:]...)
+	var from *node
 	if n.layered() {
-		from = r.ancestor(n)
+		from = n.ancestor()
 	}
 	parts = r.appendKey(parts, from)
 	for i := range n.substitutions {
-		parts = r.appendKey(parts, r.source(&n.substitutions[i]))
+		parts = r.appendKey(parts, r.source(n, i))
 	}
 	n.key = sha256.Sum256(parts)
 }
 
 // appendKey appends the key of a document that another one depends on, nil for none.
-func (r *run) appendKey(parts []byte, n *dataNode) []byte {
+func (r *run) appendKey(parts []byte, n *node) []byte {
 	if n == nil {
-		n = &dataNode{}
+		n = &node{}
 	} else if n.key.IsZero() {
 		r.setKey(n)
 	}
 	return append(parts, n.key[:]...)
 }
 
-// metadata returns a document's metadata for rendering, from the cache if possible.
-func (r *run) metadata(d *document.Document, n *dataNode) (*metadata, error) {
-	isPolicy := strings.HasPrefix(d.Schema, "deckhand/LayeringPolicy/")
-	if traits, decoded := d.Decoded(); decoded && traits.Plain && !isPolicy {
+// metadataOf returns a document's metadata for rendering, from the cache if possible.
+func (r *run) metadataOf(n *node) (*metadata, error) {
+	d, kept := n.document, r.options.Cache
+	if traits, decoded := d.Decoded(); decoded && traits.Plain && !isPolicy(d.Schema) {
 		return plainMetadata(r.meter, traits), nil
 	}
-	kept := r.options.Cache
 	if kept != nil {
-		n.digest = r.digestOf(d)
-		if known := kept.find(n.digest); known.metadata != nil {
+		if known := kept.find(r.digestOf(n)); known.metadata != nil {
 			return known.metadata, nil
 		}
 	}
@@ -200,21 +174,21 @@ func (r *run) metadata(d *document.Document, n *dataNode) (*metadata, error) {
 	}
 	stored, _ := value.(document.Mapping)
 	before := r.held
-	metadata := readMetadata(r.paths, stored)
-	if isPolicy {
-		metadata.layers = r.layersOf(d)
+	m := readMetadata(r.memo, stored)
+	if isPolicy(d.Schema) {
+		m.layers = r.layersOf(d)
 	}
 	if kept != nil && r.err == nil {
 		size := metadataSize + r.held - before
 		if r.held > before {
 			size += len(d.Metadata) // the texts share its memory
 		}
-		for _, a := range metadata.actions {
+		for _, a := range m.actions {
 			size += r.memoryOf(a.stored)
 		}
-		kept.keep(n.digest, fact{metadata: metadata}, size, r.steps-begun)
+		kept.keep(n.digest, fact{metadata: m}, size, r.steps-begun)
 	}
-	return metadata, nil
+	return m, nil
 }
 
 // layersOf returns the layers of a LayeringPolicy.
@@ -228,7 +202,7 @@ func (r *run) layersOf(d *document.Document) []string {
 
 // useCached uses the outcome for a document in the cache, and reports whether there is one. It is not used if data of
 // that size would be refused. A lenient rendering may use the result of a strict one, in which nothing was skipped.
-func (r *run) useCached(n *dataNode) bool {
+func (r *run) useCached(n *node) bool {
 	if n.key.IsZero() {
 		return false
 	}
@@ -243,14 +217,14 @@ func (r *run) useCached(n *dataNode) bool {
 }
 
 // mayKeep reports whether the outcome for a document may be kept: it is complete, and depends on nothing but the key.
-func (r *run) mayKeep(n *dataNode) bool {
+func (r *run) mayKeep(n *node) bool {
 	return n.done && !n.key.IsZero() && !r.options.Lenient && (!n.secret || !r.unresolved)
 }
 
 // cacheHidden keeps the outcomes for some of the documents that were computed.
 func (r *run) cacheHidden(order []*node, which func(*node) bool) {
 	for _, ordered := range order {
-		n := r.of(ordered)
+		n := ordered
 		if out := r.rendered(n); n.cause == nil && out.made != nil && which(ordered) {
 			r.charge(int(n.size))
 			r.options.Cache.Add(out, document.AppendJSON(nil, n.data))

@@ -229,7 +229,7 @@ func TestCache_unseen(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, ordered := range order {
-		if n := r.of(ordered); n.computed && n.text == nil {
+		if n := ordered; n.computed && n.text == nil {
 			t.Errorf("%s is computed again", n.Identity)
 		}
 	}
@@ -256,7 +256,7 @@ func TestRun_digestOf(t *testing.T) {
 	seen := map[document.Digest]bool{}
 	for _, parts := range [][3]string{{"s", "m", "d"}, {"t", "m", "d"}, {"s", "n", "d"}, {"s", "m", "e"}, {"s", "md", ""}, {"sm", "", "d"}} {
 		d := &document.Document{Identity: document.Identity{Schema: parts[0]}, Metadata: []byte(parts[1]), Data: []byte(parts[2])}
-		if digest := r.digestOf(d); digest.IsZero() || seen[digest] {
+		if digest := r.digestOf(&node{document: d}); digest.IsZero() || seen[digest] {
 			t.Errorf("%q: %s", parts, digest)
 		} else {
 			seen[digest] = true

@@ -12,28 +12,15 @@ const alone = budget.Second / 10
 
 // allowance returns the number of steps that a document may take: a fixed one, and more in proportion to the sizes of
 // it and of the documents that it takes from.
-func (r *run) allowance(n *dataNode) int64 {
+func (r *run) allowance(n *node) int64 {
 	size := int64(len(n.document.Metadata) + len(n.document.Data))
-	r.eachSource(n, func(source *dataNode) {
+	for source := range r.takenFrom(n) {
 		if source.takenBy != n {
 			source.takenBy = n
 			size += max(source.size, int64(len(source.document.Data)))
 		}
-	})
+	}
 	return alone + size*budget.StepsPerByte
-}
-
-// eachSource calls visit for the documents that another one takes from.
-func (r *run) eachSource(n *dataNode, visit func(source *dataNode)) {
-	if n.layered() {
-		visit(r.ancestor(n))
-	}
-	r.charge(lookupCost * len(n.substitutions))
-	for i := range n.substitutions {
-		if source := r.source(&n.substitutions[i]); source != nil {
-			visit(source)
-		}
-	}
 }
 
 // maxExcess bounds the work on all documents of a revision together, in addition to the share for their size, so that
@@ -41,12 +28,12 @@ func (r *run) eachSource(n *dataNode, visit func(source *dataNode)) {
 const maxExcess = 2 * budget.Second
 
 // ordinary is the work that a document may take beside all others, in steps: a fixed part, and a share for its size.
-func (n *dataNode) ordinary() int64 {
+func (n *node) ordinary() int64 {
 	return alone/10 + int64(len(n.document.Metadata)+len(n.document.Data))*budget.StepsPerByte
 }
 
 // count counts the work on a document, also on one that is in the cache.
-func (r *run) count(n *dataNode) {
+func (r *run) count(n *node) {
 	if r.total += n.cost; n.cost > n.ordinary() && r.isOwn(n) {
 		r.excessive = n
 	}
@@ -61,19 +48,19 @@ func (r *run) checkTotal() error {
 	err := budget.About(budget.Exceeding(maxExcess), "render document %s, with all documents of the site that take more "+
 		"than their size allows", r.excessive.Identity)
 	if f, ok := errors.AsType[*fault.Fault](err); ok {
-		return about(f, r.excessive.node)
+		return about(f, r.excessive)
 	}
 	return err
 }
 
 // isOwn reports whether the change brings a document.
-func (r *run) isOwn(n *dataNode) bool {
+func (r *run) isOwn(n *node) bool {
 	return r.options.Changed != nil && r.options.Changed(n.document)
 }
 
 // meterFor returns the meter of the work on a document within a number of steps. The request pays for the documents
 // that it brings, and for all if their outcomes are not kept.
-func (r *run) meterFor(n *dataNode, allowed int64) *budget.Meter {
+func (r *run) meterFor(n *node, allowed int64) *budget.Meter {
 	size := len(n.document.Metadata) + len(n.document.Data)
 	if r.isOwn(n) || r.options.Cache == nil {
 		r.request.Grant(size)

@@ -16,8 +16,8 @@ const maxShown = 100
 
 // refuseCycles refuses the documents of the first cycle in each group of documents that need each other. The others of
 // the group cannot be rendered because of these. If one of the group is secret, all are.
-func (s *relationSet) refuseCycles(g *needs) error {
-	groups, err := g.groups(s.meter.budget())
+func (r *run) refuseCycles(g *needs) error {
+	groups, err := g.groups(r.budget())
 	if err != nil {
 		return fmt.Errorf("find cycles: %w", err)
 	}
@@ -35,7 +35,8 @@ func (s *relationSet) refuseCycles(g *needs) error {
 		if g.nodes[cycle[0]].cause != nil {
 			return // another cycle of the group
 		}
-		f := s.record(g.cycleFault(edgesOf(cycle)))
+		r.charge(faultCost)
+		f := r.faults.keep(g.cycleFault(edgesOf(cycle)))
 		for _, at := range *group[cycle[0]] {
 			g.nodes[at].cause = f
 		}

@@ -1,59 +1,58 @@
 package rendering
 
 import (
+	"context"
+
+	"purser/internal/document"
 	"purser/internal/fault"
 )
 
-// examine reports why the documents are inconsistent: no LayeringPolicy, unknown layers, parents that are not found or
-// cannot be parents, replacements of nothing, cycles, and substitution sources that do not exist.
-func (s *relationSet) examine() ([]*fault.Fault, error) {
-	_, problems, err := s.order(true)
+// Examine reports why documents are inconsistent, as far as their metadata and the LayeringPolicy show it: no
+// LayeringPolicy, unknown layers, parents that are not found or cannot be parents, replacements of nothing, cycles, and
+// substitution sources that do not exist.
+func Examine(ctx context.Context, documents []*document.Document, options Options) ([]*fault.Fault, error) {
+	r := newRun(ctx, documents, options)
+	defer r.end()
+	if err := r.readAll(documents); err != nil {
+		return nil, err
+	}
+	_, problems, err := r.order(true)
 	return problems, err
 }
 
-// findProblems returns what Examine reports. Some faults are found already: those up to a mark before the orphans count,
-// and the others after these.
-func (s *relationSet) findProblems(related mark) ([]*fault.Fault, error) {
-	all, found := &faults{}, s.faults.mark()
-	all.appendOf(s.faults, mark{}, related)
-	s.charge(visitCost * len(s.nodes))
-	for _, n := range s.nodes {
+// findProblems returns what Examine reports. Some faults are found already: those up to a mark before the orphans
+// count, and the others after these.
+func (r *run) findProblems(related mark) ([]*fault.Fault, error) {
+	all, found := &faults{most: maxFaults}, r.faults.mark()
+	all.appendOf(&r.faults, mark{}, related)
+	r.charge(visitCost * len(r.nodes))
+	for _, n := range r.nodes {
 		if n.orphan {
-			s.addOne(all, n.encrypted, func() *fault.Fault { return orphanFault(n) })
+			_ = r.keep(all, n.encrypted, func() *fault.Fault { return orphanFault(n) })
 		}
 	}
-	all.appendOf(s.faults, related, found)
-	for _, n := range s.nodes {
+	all.appendOf(&r.faults, related, found)
+	for _, n := range r.nodes {
 		if !n.lacking && n.cause == nil || n.control {
 			continue
 		}
-		if err := stoppedAt(s.meter, n, ""); err != nil {
+		if err := r.stopped(n, ""); err != nil {
 			return nil, err
 		}
-		s.addMissing(all, n)
+		r.addMissing(all, n)
 	}
 	return all.all(), nil
 }
 
 // addMissing adds the faults of substitutions whose sources do not exist.
-func (s *relationSet) addMissing(all *faults, n *node) {
+func (r *run) addMissing(all *faults, n *node) {
 	noted := map[Key]bool{}
-	s.charge(lookupCost * len(n.substitutions))
+	r.charge(lookupCost * len(n.substitutions))
 	for i := range n.substitutions {
 		source := n.substitutions[i].source
-		if s.sources.of(source) == nil && !noted[source] {
+		if r.sources.of(source) == nil && !noted[source] {
 			noted[source] = true
-			s.addOne(all, n.secret, func() *fault.Fault { return s.noSource(n, i) })
+			_ = r.keep(all, n.secret, func() *fault.Fault { return r.noSource(n, i) })
 		}
 	}
-}
-
-// addOne adds a fault, which it words only if it is kept.
-func (s *relationSet) addOne(all *faults, secret bool, word func() *fault.Fault) {
-	if s.charge(visitCost); all.full(secret) {
-		_ = all.count(secret, 1)
-		return
-	}
-	s.charge(faultCost)
-	_ = all.keep(word())
 }

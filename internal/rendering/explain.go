@@ -101,7 +101,7 @@ func Explain(ctx context.Context, documents []*document.Document, id document.Id
 ) {
 	r := newRun(ctx, documents, options)
 	defer r.end()
-	asked := r.paths.parse(at)
+	asked := r.parsePath(at)
 	if asked.broken != nil {
 		return nil, fault.New(fault.Invalid, "HTTPInvalidParam", `The "path" parameter is invalid: %w`, asked.broken)
 	}
@@ -113,36 +113,27 @@ func Explain(ctx context.Context, documents []*document.Document, id document.Id
 	if err != nil {
 		return nil, err
 	}
-	order = r.set.lineage(order, func(n *node) bool { return n == explained })
-	r.noteChanges(order)
+	order = r.lineage(order, func(n *node) bool { return n == explained })
+	for _, n := range order {
+		n.history = &history{}
+	}
 	if err := r.computeAll(order); err != nil {
 		return nil, err
 	}
 	if explained.cause != nil {
 		return nil, explained.cause
 	}
-	return r.explain(r.of(explained), asked)
-}
-
-// noteChanges gives documents a history, so that changes of their data are noted. Dependencies come first.
-func (r *run) noteChanges(order []*node) {
-	for _, n := range order {
-		h := &history{document: n.index}
-		if n.layered() {
-			h.parent = r.of(n.ancestor()).history
-		}
-		r.of(n).history = h
-	}
+	return r.explain(explained, asked)
 }
 
 // explain returns where the data of a rendered document comes from.
-func (r *run) explain(n *dataNode, asked *dataPath) (*Explanation, error) {
+func (r *run) explain(n *node, asked *dataPath) (*Explanation, error) {
 	data, err := r.value(n)
 	if err != nil {
 		return nil, err
 	}
 	explanation := &Explanation{Document: n.index}
-	for heir := n.node; heir.layered(); {
+	for heir := n; heir.layered(); {
 		heir = heir.ancestor()
 		explanation.Parents = append(explanation.Parents, heir.index)
 	}
@@ -168,7 +159,7 @@ func (r *run) explain(n *dataNode, asked *dataPath) (*Explanation, error) {
 type explainer struct {
 	*run
 
-	node    *dataNode
+	node    *node
 	leaves  []Leaf
 	texts   map[*dataPath]string // of the paths of actions
 	inserts map[*change]bool     // whether a change of a text inserted a secret
@@ -182,7 +173,7 @@ func (x *explainer) follow(value any, steps []pathStep, at *place) error {
 	if len(steps) == 0 {
 		return x.collect(value, at)
 	}
-	from, to := x.memo.reach(value, steps[0])
+	from, to := x.reach(value, steps[0])
 	x.charge(visitCost * (to - from))
 	for i := from; i < to; i++ {
 		if err := x.follow(item(value, i), steps[1:], at.at(value, i)); err != nil {
@@ -217,19 +208,20 @@ func (x *explainer) leaf(value any, at *place) error {
 	if len(x.leaves) == maxLeaves || x.steps > maxAllSteps || x.size > maxTexts {
 		return about(document.TooLarge("Document %s has more values at that path than are explained at once "+
 			"(%d, of %d steps and 4 MiB together): ask for a part of them, with a longer path",
-			x.node.Identity, maxLeaves, maxAllSteps), x.node.node)
+			x.node.Identity, maxLeaves, maxAllSteps), x.node)
 	}
 	steps := at.steps()
-	isSecret, depth := x.secrecy(x.node.history.at(slices.Clone(steps)))
-	leaf := Leaf{Value: value, Secret: isSecret, At: x.text(steps[:min(depth, len(steps))])}
+	hops, origin := x.way(x.node.at(slices.Clone(steps)))
+	isSecret, depth := x.secrecy(hops, origin, len(steps))
+	leaf := Leaf{Value: value, Secret: isSecret, At: x.text(steps[:depth])}
 	if last := len(x.leaves) - 1; isSecret && last >= 0 && x.leaves[last].Secret && x.leaves[last].At == leaf.At {
 		return x.stopped() // another part of one secret
 	}
-	for _, s := range steps[:min(depth, len(steps))] {
+	for _, s := range steps[:depth] {
 		leaf.Parts = append(leaf.Parts, s.String())
 	}
 	x.nested = 0
-	leaf.Trail = x.trail(x.node.history.at(steps))
+	leaf.Trail = x.trail(hops, origin)
 	x.steps += len(leaf.Steps) + x.nested
 	x.size += 2 * len(leaf.At)
 	x.leaves = append(x.leaves, leaf)
@@ -248,14 +240,14 @@ func (x *explainer) stopped() error {
 func (x *explainer) nothing(data any, asked *dataPath) error {
 	there := 0
 	for there < len(asked.steps) {
-		value, _ := x.memo.first(data, asked.steps[:there])
+		value, _ := x.first(data, asked.steps[:there])
 		_, isText := value.(string)
-		if _, found := x.memo.first(data, asked.steps[:there+1]); !found || isText { // no character is explained
+		if _, found := x.first(data, asked.steps[:there+1]); !found || isText { // no character is explained
 			break
 		}
 		there++
 	}
 	return about(fault.New(fault.NotFound, "DocumentPathNotFound",
 		"There is nothing at %s in the rendered data of document %s; it leads no further than %s",
-		asked, x.node.Identity, pathText(asked.steps[:there])), x.node.node)
+		asked, x.node.Identity, pathText(asked.steps[:there])), x.node)
 }

@@ -273,7 +273,7 @@ func renderedAt(t *rapid.T, documents []*document.Document, s Step) any {
 	must(t, err)
 	source, err := findDocument(order, documents[s.Source].Identity)
 	must(t, err)
-	data, err := r.value(r.of(source))
+	data, err := r.value(source)
 	must(t, err)
 	if _, isMapping := data.(document.Mapping); isMapping {
 		data, _ = first(t, data, s.From)
@@ -284,7 +284,7 @@ func renderedAt(t *rapid.T, documents []*document.Document, s Step) any {
 // first returns the first value at a path.
 func first(t *rapid.T, value any, path string) (any, bool) {
 	r := newRun(t.Context(), nil, Options{})
-	return r.memo.first(value, r.paths.parse(path).steps)
+	return r.first(value, r.parsePath(path).steps)
 }
 
 func count(value any) (leaves int) {

@@ -3,20 +3,19 @@ package rendering
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
 )
 
-// invalid returns the fault of documents that do not render as they are. The class and text are the reference's, where
-// it has them.
+// invalid returns the fault of documents that do not render as they are. The class and text are Deckhand's, where it
+// has them.
 func invalid(errorType string, documents []*node, format string, args ...any) *fault.Fault {
 	return about(fault.New(fault.Invalid, errorType, format, args...), documents...)
 }
 
-// invalidBecause is a refusal that also has its reason in a separate field.
+// invalidBecause is invalid with a reason, which is also in a separate field.
 func invalidBecause(errorType, reason string, documents []*node, format string, args ...any) *fault.Fault {
 	f := invalid(errorType, documents, format+" Reason: %s", append(args, reason)...)
 	f.Reason = reason
@@ -28,19 +27,28 @@ func about(f *fault.Fault, documents ...*node) *fault.Fault {
 	message := fault.Message{Message: f.Message, Error: true}
 	for _, n := range documents {
 		f.Secret = f.Secret || n.secret
-		message.Documents = append(message.Documents, n.named())
+		message.Documents = append(message.Documents, fault.Document{
+			Schema: n.Schema, Name: n.Name, Layer: n.Layer, Encrypted: n.encrypted,
+		})
 	}
 	message.Secret = f.Secret
 	f.Messages = []fault.Message{message}
 	return f
 }
 
+// setSecret sets whether a fault and its message depend on a secret.
+func setSecret(f *fault.Fault, secret bool) *fault.Fault {
+	f.Secret, f.Messages[0].Secret = secret, secret
+	return f
+}
+
 // maxFaults is the number of faults that are kept: of those that depend on encrypted documents, and of the others.
 const maxFaults = 200
 
-// faults are the reasons why documents do not render, in the order in which they are found. Secret ones are counted
-// separately, so that the number of the others reveals nothing about them.
+// faults are the first of the faults or warnings that are found, in that order, and the numbers of the others. Secret
+// ones are counted separately, so that the number of the others reveals nothing about them.
 type faults struct {
+	most         int // are kept: of those that depend on encrypted documents, and of the others
 	kept         []*fault.Fault
 	open, secret others
 }
@@ -50,6 +58,16 @@ type others struct {
 	kept, count int
 	fault       *fault.Fault // stands for them
 }
+
+func (f *faults) of(secret bool) *others {
+	if secret {
+		return &f.secret
+	}
+	return &f.open
+}
+
+// full reports whether no more faults are kept that depend on encrypted documents, or of the others.
+func (f *faults) full(secret bool) bool { return f.of(secret).kept == f.most }
 
 // keep keeps a fault. It returns the one that stands for it: itself, or the one of those that are not kept.
 func (f *faults) keep(found *fault.Fault) *fault.Fault {
@@ -61,24 +79,12 @@ func (f *faults) keep(found *fault.Fault) *fault.Fault {
 	return found
 }
 
-func (f *faults) of(secret bool) *others {
-	if secret {
-		return &f.secret
-	}
-	return &f.open
-}
-
-// full reports whether no more faults are kept that depend on encrypted documents, or of the others.
-func (f *faults) full(secret bool) bool { return f.of(secret).kept == maxFaults }
-
 // count counts faults that are not kept, and returns the one that stands for them.
 func (f *faults) count(secret bool, number int) *fault.Fault {
 	others := f.of(secret)
 	if others.count += number; others.fault == nil {
-		others.fault = fault.New(fault.Invalid, MoreErrors,
-			"The document does not render; its error is not among the first %d", maxFaults)
-		others.fault.Secret = secret
-		others.fault = about(others.fault)
+		others.fault = setSecret(invalid(MoreErrors, nil,
+			"The document does not render; its error is not among the first %d", f.most), secret)
 	}
 	return others.fault
 }
@@ -101,12 +107,12 @@ func (f *faults) appendOf(others *faults, from, to mark) {
 	}
 }
 
-// MoreErrors is the type of the fault that stands for those that are not kept.
+// MoreErrors is the type of the fault that stands for those that an Outcome does not list.
 const MoreErrors = "MoreErrors"
 
 // all returns the faults, at the end the numbers of those that were not kept.
 func (f *faults) all() []*fault.Fault {
-	all := slices.Clone(f.kept)
+	all := f.kept[:len(f.kept):len(f.kept)]
 	for _, others := range []others{f.open, f.secret} {
 		if others.count > 0 {
 			counted, unlisted := *others.fault, fault.Unlisted(others.count)
@@ -118,77 +124,68 @@ func (f *faults) all() []*fault.Fault {
 	return all
 }
 
-// faultCost is the cost of a fault, in steps.
+// faultCost is the cost of a fault or a warning, in steps.
 const faultCost = 3000
 
-// record records a fault, and returns the one that stands for it.
-func (s *relationSet) record(f *fault.Fault) *fault.Fault {
-	s.charge(faultCost)
-	return s.faults.keep(f)
+// keep adds a fault to some, which it words only if it is kept, and returns the one that stands for it.
+func (r *run) keep(some *faults, secret bool, word func() *fault.Fault) *fault.Fault {
+	if r.charge(visitCost); some.full(secret) {
+		return some.count(secret, 1)
+	}
+	r.charge(faultCost)
+	return some.keep(word())
 }
 
 // fail records a fault of a document, which it words only if it is kept.
-func (s *relationSet) fail(n *node, secret bool, word func() *fault.Fault) {
-	if !s.failUnlisted(n, secret, 1) {
-		n.cause, n.failed = s.record(word()), true
-	}
-}
-
-// failUnlisted records faults of a document that are only counted, because enough are kept, and reports whether so
-// many are.
-func (s *relationSet) failUnlisted(n *node, secret bool, number int) bool {
-	if s.charge(visitCost); !s.faults.full(secret) {
-		return false
-	}
-	n.cause, n.failed = s.faults.count(secret, number), true
-	return true
-}
-
-// named is how faults name the document to programs.
-func (n *node) named() fault.Document {
-	return fault.Document{Schema: n.Schema, Name: n.Name, Layer: n.Layer, Encrypted: n.encrypted}
+func (r *run) fail(n *node, secret bool, word func() *fault.Fault) {
+	n.cause, n.failed = r.keep(&r.faults, secret, word), true
 }
 
 // substitutionPath returns the path of a substitution in a document's metadata.
 func substitutionPath(number int) string { return fmt.Sprintf(".metadata.substitutions.%d", number) }
 
 // noSource returns the fault of a substitution with a missing or abstract source.
-func (s *relationSet) noSource(n *node, number int) *fault.Fault {
+func (r *run) noSource(n *node, number int) *fault.Fault {
 	source, details := n.substitutions[number].source, ""
-	if !s.compat {
-		details = s.sources[source].details()
+	if !r.options.Compat {
+		details = r.sources[source].details()
 	}
-	f := about(fault.New(fault.Conflict, "SubstitutionSourceNotFound",
+	return r.in(substitutionPath(number)+".src", about(fault.New(fault.Conflict, "SubstitutionSourceNotFound",
 		"Required substitution source document [%s] %s was not found, yet is referenced by %s%s",
-		source.Schema, source.Name, n.brief(), details), n)
-	if !s.compat {
-		f.Messages[0].Path = substitutionPath(number) + ".src"
+		source.Schema, source.Name, n.brief(), details), n))
+}
+
+// in says where in the first document a fault is, which Deckhand does not.
+func (r *run) in(path string, f *fault.Fault) *fault.Fault {
+	if !r.options.Compat {
+		f.Messages[0].Path = path
 	}
 	return f
 }
 
-// ParentNotFound is the type of faults about selectors that select nothing.
+// ParentNotFound is the type of faults and warnings about selectors that select nothing.
 const ParentNotFound = "DocumentParentNotFound"
 
-// orphanFault returns the fault of a document's selector that selects nothing. The reference renders the document as if it
+// orphanFault returns the fault of a document's selector that selects nothing. Deckhand renders the document as if it
 // had no selector.
 func orphanFault(n *node) *fault.Fault {
 	f := invalid(ParentNotFound, []*node{n},
 		"The parentSelector of document %s selects no document, so it inherits nothing", n.Identity)
-	f.Secret, f.Messages[0].Secret = n.encrypted, n.encrypted // it does not depend on what is substituted
-	return f
+	return setSecret(f, n.encrypted) // it does not depend on what is substituted
 }
 
-// stoppedAt returns the error that stops the work on a document, nil if it may go on; doing names the part that was
+// stopped returns the error that stops the work on a document, nil if it may go on; doing names the part that was
 // worked on.
-func stoppedAt(m *meter, n *node, doing string) error {
-	err := m.check()
-	if err == nil {
+func (r *run) stopped(n *node, doing string) error {
+	err := r.check()
+	switch {
+	case err == nil:
 		return nil
-	}
-	if m.isConfined() && budget.IsAlone(err) { // a fault of the document, and not of the request
+	case r.isConfined() && budget.IsAlone(err): // a fault of the document, and not of the request
 		return about(document.TooLarge("render document %s%s: %s, the limit for its size and that of its sources; "+
 			"simplify it", n.Identity, doing, err.Error()), n)
+	case r.isOwn(n):
+		doing += ", with all others of the change"
 	}
 	err = budget.About(err, "render document %s%s", n.Identity, doing)
 	if f, ok := errors.AsType[*fault.Fault](err); ok && f.Kind == fault.TooLarge {

@@ -49,27 +49,17 @@ func noDocument(nodes []*node, id document.Identity) error {
 }
 
 // lineage returns the documents that the data of some documents depends on, and these, in the order of rendering.
-func (s *relationSet) lineage(order []*node, of func(*node) bool) (lineage []*node) {
+func (r *run) lineage(order []*node, of func(*node) bool) (lineage []*node) {
 	needed := map[*node]bool{}
 	for _, n := range slices.Backward(order) {
-		s.charge(lookupCost * (1 + 2*len(n.substitutions)))
+		r.charge(lookupCost * (1 + len(n.substitutions)))
 		if !needed[n] && !of(n) {
 			continue
 		}
 		needed[n] = true
-		if n.layered() {
-			needed[n.ancestor()] = true
-		}
-		for j := range n.substitutions {
-			if source := s.sourceOf(n.substitutions[j].source); source != nil {
-				needed[source] = true
-			}
+		for source := range r.takenFrom(n) {
+			needed[source] = true
 		}
 	}
-	for _, n := range order {
-		if needed[n] {
-			lineage = append(lineage, n)
-		}
-	}
-	return lineage
+	return slices.DeleteFunc(slices.Clone(order), func(n *node) bool { return !needed[n] })
 }

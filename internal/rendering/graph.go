@@ -59,7 +59,7 @@ type Edge struct {
 // Relation is the kind of a dependency.
 type Relation uint8
 
-// The relations.
+// The
 const (
 	Parent       Relation = iota // starts with the data of To, which is the parent or the parent's replacement
 	Replacement                  // that too, and stands in for To

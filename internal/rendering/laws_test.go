@@ -168,7 +168,7 @@ func isolated(t *rapid.T, documents []*document.Document, want map[string]string
 	r := newRun(t.Context(), documents, Options{})
 	order, err := r.ordered(documents)
 	must(t, err)
-	for _, n := range r.set.nodes {
+	for _, n := range r.nodes {
 		expected, returned := want[n.Identity.String()]
 		if !returned {
 			continue
@@ -179,12 +179,12 @@ func isolated(t *rapid.T, documents []*document.Document, want map[string]string
 		needed := []*node{n}
 		for before := 0; before < len(needed); { // with what they replace
 			before = len(needed)
-			needed = r.set.lineage(order, func(other *node) bool {
-				return slices.ContainsFunc(needed, func(n *node) bool { return n.sourceKey() == other.sourceKey() })
+			needed = r.lineage(order, func(other *node) bool {
+				return slices.ContainsFunc(needed, func(n *node) bool { return n.nameKey() == other.nameKey() })
 			})
 		}
 		some := slices.DeleteFunc(slices.Clone(documents), func(d *document.Document) bool {
-			return !slices.ContainsFunc(r.set.nodes, func(n *node) bool {
+			return !slices.ContainsFunc(r.nodes, func(n *node) bool {
 				return n.document == d && (n.control || slices.Contains(needed, n))
 			})
 		})

@@ -14,7 +14,7 @@ import (
 const changeCost = 500
 
 // layer applies a document's actions to its parent's data, from which the tree was made.
-func (r *run) layer(t *tree, n *dataNode) error {
+func (r *run) layer(t *tree, n *node) error {
 	if !n.layered() {
 		return nil
 	}
@@ -37,13 +37,13 @@ func (r *run) layer(t *tree, n *dataNode) error {
 }
 
 // actionFault says why an action cannot be done.
-func (r *run) actionFault(n *dataNode, number int, cause error) *fault.Fault {
+func (r *run) actionFault(n *node, number int, cause error) *fault.Fault {
 	if limit := limitFault(n, cause); limit != nil {
 		return limit
 	}
 	a := n.actions[number]
 	if errors.Is(cause, errMethod) {
-		return r.in(actionOf(number), invalid("UnsupportedActionMethod", []*node{n.node},
+		return r.in(actionOf(number), invalid("UnsupportedActionMethod", []*node{n},
 			"Method in %s is invalid for document %s", repr.Of(a.stored), n.Identity))
 	}
 	parent := n.origin()
@@ -51,14 +51,14 @@ func (r *run) actionFault(n *dataNode, number int, cause error) *fault.Fault {
 	if !errors.Is(cause, errMissing) {
 		details = ". Details: " + cause.Error()
 	}
-	return r.in(actionOf(number), invalid("MissingDocumentKey", []*node{n.node, parent},
+	return r.in(actionOf(number), invalid("MissingDocumentKey", []*node{n, parent},
 		"Missing action path in %s needed for layering from either the data section of the parent %s or child %s document%s",
 		repr.Of(a.stored), parent.Identity, n.Identity, details))
 }
 
 // ended returns the error of an action or a substitution that ends the work on the document: the data of all documents
 // gets too large, or a budget is spent. The part of the document that was worked on follows its name.
-func (r *run) ended(n *dataNode, cause error, part string, args ...any) error {
+func (r *run) ended(n *node, cause error, part string, args ...any) error {
 	if cause != nil {
 		_ = r.check() // it may be the reason, as far as a pattern is concerned
 	}
@@ -73,19 +73,11 @@ func (r *run) ended(n *dataNode, cause error, part string, args ...any) error {
 
 // limitFault is the fault of data that is nested too deeply, and of a pattern that takes too long; nil if the cause is
 // another one.
-func limitFault(n *dataNode, cause error) *fault.Fault {
+func limitFault(n *node, cause error) *fault.Fault {
 	if errors.Is(cause, errTooDeep) || errors.Is(cause, errTooMuchWork) {
-		return about(document.TooLarge("Document %s does not render: %w", n.Identity, cause), n.node)
+		return about(document.TooLarge("Document %s does not render: %w", n.Identity, cause), n)
 	}
 	return nil
-}
-
-// in says where in the first document a fault is, which the reference does not.
-func (r *run) in(path string, f *fault.Fault) *fault.Fault {
-	if !r.options.Compat {
-		f.Messages[0].Path = path
-	}
-	return f
 }
 
 // actionOf returns the path of an action in a document's metadata.

@@ -25,32 +25,42 @@ func (l layers) String() string {
 
 // rankAll reads the first LayeringPolicy, refuses documents in layers that it does not list, and gives the others their
 // rank. Without a policy no parent is known.
-func (s *relationSet) rankAll() layers {
-	at := slices.IndexFunc(s.nodes, func(n *node) bool { return strings.HasPrefix(n.Schema, "deckhand/LayeringPolicy/") })
-	if at < 0 {
-		missing := s.record(noPolicy())
-		for _, n := range s.nodes {
+func (r *run) rankAll() layers {
+	policy := r.policy()
+	if policy == nil {
+		missing := r.keep(&r.faults, false, noPolicy)
+		for _, n := range r.nodes {
 			if n.Layer != "" && len(n.selector) > 0 {
 				n.cause = missing
 			}
 		}
 		return nil
 	}
-	declared := layers(s.nodes[at].layers)
-	s.charge(2 * lookupCost * (len(declared) + len(s.nodes)))
-	order, listed := s.rank(declared), declared.String()
-	for _, n := range s.nodes {
+	declared := layers(policy.layers)
+	r.charge(2 * lookupCost * (len(declared) + len(r.nodes)))
+	order, listed := r.rank(declared), declared.String()
+	for _, n := range r.nodes {
 		if n.Layer == "" || n.rank < len(order) {
 			continue
 		}
-		s.fail(n, n.secret, func() *fault.Fault {
+		r.fail(n, n.secret, func() *fault.Fault {
 			return invalid("InvalidDocumentLayer", []*node{n},
 				"Invalid layer '%s' for document %s was not found in layerOrder: %s for provided LayeringPolicy: %s",
-				n.Layer, n.brief(), listed, s.nodes[at].Name)
+				n.Layer, n.brief(), listed, policy.Name)
 		})
 	}
 	return order
 }
+
+// policy returns the first LayeringPolicy, nil if there is none.
+func (r *run) policy() *node {
+	if at := slices.IndexFunc(r.nodes, func(n *node) bool { return isPolicy(n.Schema) }); at >= 0 {
+		return r.nodes[at]
+	}
+	return nil
+}
+
+func isPolicy(schema string) bool { return strings.HasPrefix(schema, "deckhand/LayeringPolicy/") }
 
 // noPolicy returns the fault of documents without a LayeringPolicy.
 func noPolicy() *fault.Fault {
@@ -62,10 +72,10 @@ func noPolicy() *fault.Fault {
 }
 
 // rank numbers the layers that have documents, in their declared order, and gives documents in others the next number.
-func (s *relationSet) rank(declared layers) (order layers) {
+func (r *run) rank(declared layers) (order layers) {
 	const unknown = -1
 	ranks := map[string]int{}
-	for _, n := range s.nodes {
+	for _, n := range r.nodes {
 		ranks[n.Layer] = unknown
 	}
 	delete(ranks, "")
@@ -75,7 +85,7 @@ func (s *relationSet) rank(declared layers) (order layers) {
 			order = append(order, layer)
 		}
 	}
-	for _, n := range s.nodes {
+	for _, n := range r.nodes {
 		switch rank := ranks[n.Layer]; {
 		case n.Layer == "":
 		case rank == unknown:

@@ -1,13 +1,13 @@
 package rendering
 
 // refers reports whether a document's data may be a reference that is resolved.
-func (r *run) refers(n *dataNode) bool {
+func (r *run) refers(n *node) bool {
 	return n.encrypted && !n.control && r.options.Resolve != nil && len(n.document.Data) > 0 && n.document.Data[0] == '"'
 }
 
 // make computes a document that the cache does not have, and notes why it does not render. A document that takes more
 // work than its allowance is refused alone.
-func (r *run) make(n *dataNode) error {
+func (r *run) make(n *node) error {
 	r.load(n)
 	if n.history != nil {
 		return r.derive(n)
@@ -24,13 +24,13 @@ func (r *run) make(n *dataNode) error {
 	}
 	n.done, n.cost = true, min(own.Steps(), allowed)
 	if len(n.refusals) > 0 && r.mayKeep(n) {
-		r.options.Cache.add(n.key, &made{sizes: n.sizes, notes: n.notes, cost: n.cost}, 0)
+		r.options.Cache.add(n.key, &made{size: n.size, peak: n.peak, notes: n.notes, cost: n.cost}, 0)
 	}
 	return nil
 }
 
 // derive computes a document from what it takes from.
-func (r *run) derive(n *dataNode) error {
+func (r *run) derive(n *node) error {
 	if n.changes() {
 		return r.change(n)
 	}
@@ -39,29 +39,31 @@ func (r *run) derive(n *dataNode) error {
 		return r.refuse(n, err)
 	}
 	if n.size = int64(len(n.document.Data)); n.computed {
-		n.size = r.memo.sizeOf(value)
+		n.size = r.sizeOf(value)
 	}
 	return r.stopped(n, "")
 }
 
 // load reads and measures what a document is computed from, and compiles its patterns. Documents share this work, so it
 // does not count as the work of one of them. Errors are found again where it is used.
-func (r *run) load(n *dataNode) {
-	read := func(from *dataNode) {
+func (r *run) load(n *node) {
+	read := func(from *node) {
 		if value, err := r.value(from); err == nil {
-			r.memo.sizeOf(value)
+			r.sizeOf(value)
 		}
 	}
 	read(n)
-	r.eachSource(n, read)
+	for source := range r.takenFrom(n) {
+		read(source)
+	}
 	for i := range n.substitutions {
 		s := &n.substitutions[i]
 		if s.pattern != "" {
-			_, _ = r.patterns.compile(s.pattern)
+			_, _ = r.compile(s.pattern)
 		}
 		for j := range s.destinations {
 			if s.destinations[j].pattern != "" {
-				_, _ = r.patterns.compile(s.destinations[j].pattern)
+				_, _ = r.compile(s.destinations[j].pattern)
 			}
 		}
 	}

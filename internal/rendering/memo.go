@@ -8,20 +8,18 @@ import (
 type memo struct {
 	*meter
 
-	patterns *compiler
+	paths    map[string]*dataPath
+	patterns map[string]*pattern
 	lookups  map[*document.Member]*lookup // by the first member of a large mapping
 	mappings map[*document.Member]extent  // of large mappings
 	lists    map[*any]extent              // of large lists
 }
 
-// newMemo returns an empty Memo that counts its work, as the compiler does.
-func newMemo(patterns *compiler) *memo {
+// newMemo returns an empty memo that counts its work.
+func newMemo(m *meter) *memo {
 	return &memo{
-		meter:    patterns.meter,
-		patterns: patterns,
-		lookups:  map[*document.Member]*lookup{},
-		mappings: map[*document.Member]extent{},
-		lists:    map[*any]extent{},
+		meter: m, paths: map[string]*dataPath{}, patterns: map[string]*pattern{},
+		lookups: map[*document.Member]*lookup{}, mappings: map[*document.Member]extent{}, lists: map[*any]extent{},
 	}
 }
 

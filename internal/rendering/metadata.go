@@ -27,21 +27,21 @@ type metadata struct {
 const metadataSize = 128
 
 // readMetadata reads metadata.
-func readMetadata(parser *pathParser, stored document.Mapping) *metadata {
+func readMetadata(m *memo, stored document.Mapping) *metadata {
 	layering := mappingOf(stored.At("layeringDefinition"))
 	d := &metadata{
 		abstract:    layering.At("abstract") == true,
 		control:     strings.HasPrefix(textOf(stored.At("schema")), "metadata/Control"),
 		replacement: stored.At("replacement") == true,
 		encrypted:   stored.At("storagePolicy") == "encrypted",
-		labels:      labelsOf(parser.meter, stored.At("labels")),
-		selector:    labelsOf(parser.meter, layering.At("parentSelector")),
+		labels:      labelsOf(m.meter, stored.At("labels")),
+		selector:    labelsOf(m.meter, layering.At("parentSelector")),
 	}
 	for _, item := range listOf(layering.At("actions")) {
-		d.actions = append(d.actions, readAction(parser, mappingOf(item)))
+		d.actions = append(d.actions, readAction(m, mappingOf(item)))
 	}
 	for _, item := range listOf(stored.At("substitutions")) {
-		d.substitutions = append(d.substitutions, readSubstitution(parser, mappingOf(item)))
+		d.substitutions = append(d.substitutions, readSubstitution(m, mappingOf(item)))
 	}
 	return d
 }

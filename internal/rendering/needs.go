@@ -28,9 +28,9 @@ func NeedsOf(ctx context.Context, documents []*document.Document) (needs Needs, 
 	if err := r.readAll(documents); err != nil {
 		return needs, false, err
 	}
-	for _, n := range r.set.nodes {
+	for _, n := range r.nodes {
 		r.charge(lookupCost * (1 + len(n.substitutions) + len(n.selector)))
-		needs.Keys = append(needs.Keys, n.sourceKey())
+		needs.Keys = append(needs.Keys, n.nameKey())
 		for i := range n.substitutions {
 			needs.Keys = append(needs.Keys, n.substitutions[i].source)
 		}

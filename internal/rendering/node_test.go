@@ -49,5 +49,5 @@ func metadataOf(t *testing.T, d *document.Document) *metadata {
 	if err := r.readAll([]*document.Document{d}); err != nil {
 		t.Fatal(err)
 	}
-	return r.set.nodes[0].metadata
+	return r.nodes[0].metadata
 }

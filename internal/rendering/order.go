@@ -14,7 +14,7 @@ type needs struct {
 type edge struct{ dependent, dependency int }
 
 // newNeeds finds what documents need. Nothing is known of documents that have a Cause.
-func newNeeds(m *meter, nodes []*node, sources sources) *needs {
+func (r *run) newNeeds() *needs {
 	g := &needs{}
 	need := func(dependent, dependency *node) {
 		if dependency.neededBy != dependent && dependency.cause == nil { // all edges of a document are found in one go
@@ -22,19 +22,19 @@ func newNeeds(m *meter, nodes []*node, sources sources) *needs {
 			g.edges = append(g.edges, edge{g.enter(dependent), g.enter(dependency)})
 		}
 	}
-	for _, n := range nodes {
-		n.place, n.neededBy = unplaced, nil
+	for _, n := range r.nodes {
+		n.place, n.neededBy = notFound, nil
 	}
-	for _, n := range nodes {
+	for _, n := range r.nodes {
 		if n.cause != nil {
 			continue
 		}
-		m.charge(lookupCost * (1 + 2*len(n.substitutions)))
+		r.charge(lookupCost * (1 + 2*len(n.substitutions)))
 		if n.parent != nil {
 			need(n, n.ancestor())
 		}
 		for i := range n.substitutions {
-			source := sources.of(n.substitutions[i].source)
+			source := r.source(n, i)
 			if n.lacking = n.lacking || source == nil; source != nil {
 				need(n, source)
 			}
@@ -44,7 +44,7 @@ func newNeeds(m *meter, nodes []*node, sources sources) *needs {
 }
 
 func (g *needs) enter(n *node) int {
-	if n.place == unplaced {
+	if n.place == notFound {
 		n.place = len(g.nodes)
 		g.nodes = append(g.nodes, n)
 	}
@@ -81,24 +81,24 @@ func (g *needs) order(nodes []*node) []*node {
 		ordered = append(ordered, g.nodes[at])
 	}
 	for _, n := range nodes {
-		if n.place == unplaced {
+		if n.place == notFound {
 			ordered = append(ordered, n)
 		}
 	}
 	return ordered
 }
 
-// sort brings the documents into the order in which they can be computed. It refuses those in cycles.
-func (s *relationSet) sort() ([]*node, error) {
-	g := newNeeds(s.meter, s.nodes, s.sources)
-	order := g.order(s.nodes)
+// sorted brings the documents into the order in which they can be computed. It refuses those in cycles.
+func (r *run) sorted() ([]*node, error) {
+	g := r.newNeeds()
+	order := g.order(r.nodes)
 	if order != nil {
 		return order, nil
 	}
-	if err := s.refuseCycles(g); err != nil {
+	if err := r.refuseCycles(g); err != nil {
 		return nil, err
 	}
-	return newNeeds(s.meter, s.nodes, s.sources).order(s.nodes), nil
+	return r.newNeeds().order(r.nodes), nil
 }
 
 // neighbours lists, for every place, where its edges lead, in the order in which they were found.

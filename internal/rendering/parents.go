@@ -12,32 +12,31 @@ import (
 
 // family finds the parents of documents by an index of their labels, so that no document is compared with all others.
 type family struct {
-	*meter
+	*run
 
 	layers      layers
-	clearLayers layers // those that messages list: where there are documents in the clear
-	kept        choiceKeeper
+	clearLayers layers            // those that messages list: where there are documents in the clear
 	children    []*node           // those with a selector, in the order of the input
 	labelled    map[label][]*node // from the top layer down, then in the order of the input
-	entered     map[string]int    // when a layer that is told first appears in the input
+	entered     map[string]int    // when a layer of clearLayers first appears in the input
 	digests     map[label]document.Digest
 }
 
-// newFamily returns the family of documents. With compat, encrypted documents affect what faults say of layers, as in
-// the reference.
-func newFamily(m *meter, layers layers, nodes []*node, kept choiceKeeper, compat bool) *family {
-	m.charge(2 * lookupCost * len(nodes))
+// newFamily returns the family of all documents. With Compat, encrypted documents affect what faults say of layers, as
+// in Deckhand.
+func (r *run) newFamily(layers layers) *family {
+	r.charge(2 * lookupCost * len(r.nodes))
 	f := &family{
-		meter: m, layers: layers, kept: kept, digests: map[label]document.Digest{},
-		labelled: map[label][]*node{}, entered: map[string]int{},
+		run: r, layers: layers, digests: map[label]document.Digest{}, labelled: map[label][]*node{},
+		entered: map[string]int{},
 	}
 	var members []*node
-	for _, n := range nodes {
+	for _, n := range r.nodes {
 		if n.rank < 0 {
 			continue
 		}
 		members = append(members, n)
-		if _, known := f.entered[n.Layer]; !known && (compat || !n.encrypted) {
+		if _, known := f.entered[n.Layer]; !known && (r.options.Compat || !n.encrypted) {
 			f.entered[n.Layer] = len(f.entered)
 		}
 		if len(n.selector) > 0 {
@@ -45,7 +44,7 @@ func newFamily(m *meter, layers layers, nodes []*node, kept choiceKeeper, compat
 		}
 	}
 	for _, layer := range layers {
-		if _, told := f.entered[layer]; told {
+		if _, entered := f.entered[layer]; entered {
 			f.clearLayers = append(f.clearLayers, layer)
 		}
 	}
@@ -53,7 +52,7 @@ func newFamily(m *meter, layers layers, nodes []*node, kept choiceKeeper, compat
 	for i, n := range members {
 		n.position = i
 		for _, pair := range n.labels {
-			m.charge(lookupCost + pair.length()/bytesPerStep)
+			r.charge(lookupCost + pair.length()/bytesPerStep)
 			f.labelled[pair] = append(f.labelled[pair], n)
 		}
 	}
@@ -61,10 +60,10 @@ func newFamily(m *meter, layers layers, nodes []*node, kept choiceKeeper, compat
 }
 
 // selectParents sets the parent of every document, and marks those that select none.
-func (s *relationSet) selectParents(f *family) error {
+func (r *run) selectParents(f *family) error {
 	var doubts []doubt
 	for _, child := range f.children {
-		if err := stoppedAt(f.meter, child, ""); err != nil {
+		if err := r.stopped(child, ""); err != nil {
 			return err
 		}
 		if child.cause != nil {
@@ -82,7 +81,7 @@ func (s *relationSet) selectParents(f *family) error {
 	}
 	slices.SortStableFunc(doubts, f.compare)
 	for _, d := range doubts {
-		s.fail(d.child, d.child.secret || d.secret || d.misfit != nil && d.misfit.secret, func() *fault.Fault {
+		r.fail(d.child, d.child.secret || d.secret || d.misfit != nil && d.misfit.secret, func() *fault.Fault {
 			return f.faultOf(d)
 		})
 	}
@@ -144,18 +143,18 @@ func (f *family) choice(child *node, candidates candidates) choice {
 	if candidates.by.IsZero() {
 		return f.choose(child, candidates)
 	}
-	own := f.kept.digestOf(child)
+	own := f.digestOf(child)
 	key := document.Digest(sha256.Sum256(slices.Concat([]byte("parent"), own[:], candidates.by[:])))
 	f.charge(2 * lookupCost)
-	known, ok := f.kept.choice(key)
-	if !ok {
-		begun := f.steps
-		known = f.choose(child, candidates)
-		if f.err == nil {
-			f.kept.keepChoice(key, known, f.steps-begun)
-		}
+	if known := f.options.Cache.find(key).choice; known != nil {
+		return *known
 	}
-	return known
+	begun := f.steps
+	chosen := f.choose(child, candidates)
+	if f.err == nil {
+		f.options.Cache.keep(key, fact{choice: &chosen}, 0, f.steps-begun)
+	}
+	return chosen
 }
 
 // choose chooses the candidate in the nearest layer above. With a candidate in an unknown layer, which comes last, the
@@ -198,10 +197,10 @@ func (f *family) candidates(child *node) (c candidates) {
 		c.lists = append(c.lists, f.labelled[label])
 		count += len(f.labelled[label])
 	}
-	if f.kept != nil && count >= many {
+	if f.options.Cache != nil && count >= many {
 		h := sha256.New()
 		for _, label := range labels {
-			by := f.digestOf(label)
+			by := f.labelDigest(label)
 			h.Write(by[:])
 		}
 		h.Sum(c.by[:0])
@@ -224,8 +223,8 @@ func (f *family) sorted(c candidates) (all []*node) {
 // many is the number of candidates from which on choices among them are kept.
 const many = 32
 
-// digestOf returns a digest of the documents with a label and of the layers.
-func (f *family) digestOf(label label) (digest document.Digest) {
+// labelDigest returns a digest of the documents with a label and of the layers.
+func (f *family) labelDigest(label label) (digest document.Digest) {
 	with := f.labelled[label]
 	if digest, known := f.digests[label]; known {
 		return digest
@@ -236,7 +235,7 @@ func (f *family) digestOf(label label) (digest document.Digest) {
 	}
 	f.charge(lookupCost * (len(f.layers) + 2*len(with)))
 	for _, n := range with {
-		of := f.kept.digestOf(n)
+		of := f.digestOf(n)
 		h.Write(of[:])
 	}
 	h.Sum(digest[:0])
@@ -264,7 +263,7 @@ func fits(child, parent *node) bool { return parent.Schema == child.Schema && pa
 type doubt struct {
 	child  *node
 	misfit *node // the first from the top layer down; nil if there is none
-	found  int   // candidates, as the reference counts them
+	found  int   // candidates, as Deckhand counts them
 	secret bool  // one of these is secret
 }
 
@@ -287,7 +286,7 @@ func (f *family) doubt(child *node, candidates []*node) doubt {
 	return d
 }
 
-// compare orders doubts as the reference finds them: first misfits, from the top layer down, then children with several
+// compare orders doubts as Deckhand finds them: first misfits, from the top layer down, then children with several
 // candidates, by the order in which layers appear in the input.
 func (f *family) compare(a, b doubt) int {
 	switch {
@@ -307,9 +306,7 @@ func (f *family) faultOf(d doubt) *fault.Fault {
 	if parent == nil {
 		ambiguous := invalid("IndeterminateDocumentParent", []*node{child},
 			"Too many parent documents found for document %s. Found: %d. Expected: 1", child.Identity, d.found)
-		ambiguous.Secret = ambiguous.Secret || d.secret
-		ambiguous.Messages[0].Secret = ambiguous.Secret
-		return ambiguous
+		return setSecret(ambiguous, ambiguous.Secret || d.secret)
 	}
 	reason := "Child has parentSelector which references parent, but their `schema`s do not match."
 	if parent.Schema == child.Schema {

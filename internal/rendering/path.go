@@ -101,18 +101,8 @@ func pathText(steps []pathStep) string {
 	return b.String()
 }
 
-// pathParser parses each path once.
-type pathParser struct {
-	*meter
-
-	known map[string]*dataPath
-}
-
-// newPathParser returns a parser that counts its work.
-func newPathParser(m *meter) *pathParser { return &pathParser{m, map[string]*dataPath{}} }
-
 // parseAction parses the path of an action, which may begin at the document instead of its data.
-func (p *pathParser) parseAction(written string) *dataPath {
+func (memo *memo) parseAction(written string) *dataPath {
 	rest := written
 	if below, cut := strings.CutPrefix(rest, "$"); cut && endsStep(below) {
 		rest = below
@@ -123,21 +113,21 @@ func (p *pathParser) parseAction(written string) *dataPath {
 	if rest == "" {
 		rest = "."
 	}
-	return p.parse(rest)
+	return memo.parsePath(rest)
 }
 
 // endsStep reports whether a step of a path is over where rest begins.
 func endsStep(rest string) bool { return rest == "" || rest[0] == '.' || rest[0] == '[' }
 
-// parse parses a path.
-func (p *pathParser) parse(written string) *dataPath {
-	p.charge(lookupCost + len(written)/bytesPerStep)
-	known := p.known[written]
+// parsePath parses a path, each once.
+func (memo *memo) parsePath(written string) *dataPath {
+	memo.charge(lookupCost + len(written)/bytesPerStep)
+	known := memo.paths[written]
 	if known == nil {
-		known = parsePath(strings.Clone(written)) // documents share it: it must not keep one document's text in memory
-		p.known[written] = known
-		p.charge(runeCost*len(written) + lookupCost*len(known.steps))
-		p.hold(2*entrySize + stepSize*cap(known.steps))
+		known = newPath(strings.Clone(written)) // documents share it: it must not keep one document's text in memory
+		memo.paths[written] = known
+		memo.charge(runeCost*len(written) + lookupCost*len(known.steps))
+		memo.hold(2*entrySize + stepSize*cap(known.steps))
 	}
 	return known
 }
@@ -151,7 +141,7 @@ const maxDepth = 1000
 
 const pathHelp = "a path is made of .key, .'quoted key', [2], [-1], .* and [*]"
 
-func parsePath(written string) *dataPath {
+func newPath(written string) *dataPath {
 	s := pathScanner{text: written, rest: strings.Trim(written, " \t")}
 	steps, err := s.path()
 	return &dataPath{steps: steps, broken: err}

@@ -34,7 +34,7 @@ func TestParse(t *testing.T) {
 		".größe.日本":       ".größe.日本",
 		".where":          ".where",
 	} {
-		p := parsePath(written)
+		p := newPath(written)
 		var got strings.Builder
 		for _, s := range p.steps {
 			got.WriteString(s.String())
@@ -72,7 +72,7 @@ func TestParse_refused(t *testing.T) {
 		strings.Repeat(".a", 1001):    "it is too long",
 		strings.Repeat(".a", 400_000): "…' cannot be read",
 	} {
-		p := parsePath(written)
+		p := newPath(written)
 		if p.broken == nil || !strings.Contains(p.broken.Error(), why) {
 			t.Errorf("%q: %v, want %s", words.Excerpt(written), p.broken, why)
 		}
@@ -84,8 +84,8 @@ func FuzzParse(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, written string) {
-		p := parsePath(written)
-		again := parsePath(p.String())
+		p := newPath(written)
+		again := newPath(p.String())
 		if p.broken == nil && (again.broken != nil || !slices.Equal(again.steps, p.steps)) {
 			t.Errorf("%q: %v, written as %q: %v", written, p.steps, p.String(), again.steps)
 		}
@@ -98,7 +98,7 @@ func TestParser_ParseAction(t *testing.T) {
 		"": ".", ".": ".", "$": ".", ".data": ".", "$.data": ".", ".data.a": ".a", "$.data[0]": ".[0]", "a": ".a",
 		".database": ".database", "data.a": ".data.a", ".data-x": ".data-x",
 	} {
-		parser := newPathParser(newMeter(budget.NewMeter(t.Context())))
+		parser := newMemo(newMeter(budget.NewMeter(t.Context())))
 		if p := parser.parseAction(written); p.broken != nil || p.String() != want {
 			t.Errorf("%q: %s, %v, want %s", written, p.String(), p.broken, want)
 		}

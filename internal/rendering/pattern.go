@@ -38,31 +38,21 @@ type pattern struct {
 	err     error
 }
 
-// compiler compiles each pattern once.
-type compiler struct {
-	*meter
-
-	known map[string]*pattern
-}
-
-// newCompiler returns a compiler that counts its work.
-func newCompiler(m *meter) *compiler { return &compiler{m, map[string]*pattern{}} }
-
-// compile compiles a pattern.
-func (c *compiler) compile(written string) (*pattern, error) {
-	known := c.known[written]
+// compile compiles a pattern, each once.
+func (memo *memo) compile(written string) (*pattern, error) {
+	known := memo.patterns[written]
 	if known == nil {
-		known = compilePattern(c.budget(), written)
-		c.known[written] = known
-		c.hold(entrySize)
+		known = newPattern(memo.budget(), written)
+		memo.patterns[written] = known
+		memo.hold(entrySize)
 		if known.err == nil {
-			c.hold(instructionSize * known.Size)
+			memo.hold(instructionSize * known.Size)
 		}
 	}
 	return known, known.err
 }
 
-func compilePattern(m *budget.Meter, written string) *pattern {
+func newPattern(m *budget.Meter, written string) *pattern {
 	compiled, err := regex.Compile(m, written)
 	if _, ok := errors.AsType[*syntax.Error](err); ok {
 		return &pattern{err: fmt.Errorf("the pattern '%s' is not valid RE2 (https://github.com/google/re2/wiki/Syntax): %w",

@@ -16,7 +16,7 @@ import (
 
 func compiled(ctx context.Context, t *testing.T, written string) (*meter, *pattern) {
 	t.Helper()
-	c := newCompiler(newMeter(budget.NewMeter(ctx)))
+	c := newMemo(newMeter(budget.NewMeter(ctx)))
 	p, err := c.compile(written)
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func TestCompiler_known(t *testing.T) {
 		var steps [2]int64
 		for i := range steps {
 			ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
-			c := newCompiler(newMeter(budget.NewMeter(ctx)))
+			c := newMemo(newMeter(budget.NewMeter(ctx)))
 			_, _ = c.compile(written)
 			c.end()
 			steps[i] = spentBy(ctx, t, c.meter)
@@ -99,7 +99,7 @@ func TestPattern_bounded(t *testing.T) {
 		t.Errorf("a long search gives %v", err)
 	}
 	for _, written := range []string{strings.Repeat("a", regex.MaxLength+1), "((a{100}){100}){100}", "(?!a)"} {
-		if _, err := newCompiler(m).compile(written); err == nil {
+		if _, err := newMemo(m).compile(written); err == nil {
 			t.Errorf("%.20s is compiled", written)
 		}
 	}

@@ -61,7 +61,7 @@ func (s *notes) memory() int {
 
 // refuse notes an error that keeps a document from being rendered, and returns nil, unless the error ends the
 // rendering.
-func (r *run) refuse(n *dataNode, err error) error {
+func (r *run) refuse(n *node, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -82,23 +82,27 @@ func (r *run) refuse(n *dataNode, err error) error {
 }
 
 // reportNotes gives the outcome what is noted about a document.
-func (r *run) reportNotes(n *dataNode) {
+func (r *run) reportNotes(n *node) {
 	for _, w := range n.warnings {
-		r.warn(n.secret, func() *fault.Fault { return r.wordedOf(n, w) })
+		r.warn(n.secret, func() *fault.Fault { return r.warningFault(n, w) })
 	}
-	r.warnMore(n.secret, n.moreWarned)
+	if n.moreWarned > 0 {
+		r.charge(visitCost)
+		_ = r.warnings.count(n.secret, n.moreWarned)
+	}
 	for i := range n.refusals {
 		why := &n.refusals[i]
 		secret := n.secret || why.stage == acting && n.origin().secret
-		r.set.fail(n.node, secret, func() *fault.Fault { return r.faultOf(n, why) })
+		r.fail(n, secret, func() *fault.Fault { return r.faultOf(n, why) })
 	}
-	if n.more > 0 {
-		r.set.failUnlisted(n.node, n.secret, n.more)
+	if n.more > 0 { // so many are kept that the others are only counted
+		r.charge(visitCost)
+		n.cause, n.failed = r.faults.count(n.secret, n.more), true
 	}
 }
 
 // faultOf words a refusal.
-func (r *run) faultOf(n *dataNode, why *refusal) *fault.Fault {
+func (r *run) faultOf(n *node, why *refusal) *fault.Fault {
 	number := why.number
 	if why.stage == acting {
 		return r.actionFault(n, number, why.cause)
@@ -107,10 +111,10 @@ func (r *run) faultOf(n *dataNode, why *refusal) *fault.Fault {
 		f, _ := errors.AsType[*fault.Fault](why.cause)
 		return f
 	}
-	source := r.source(&n.substitutions[number])
+	source := r.source(n, number)
 	switch why.stage { //nolint:exhaustive // the others are above
 	case finding:
-		return r.set.noSource(n.node, number)
+		return r.noSource(n, number)
 	case reading:
 		return r.noData(n, source, number, why.cause)
 	case replacing:

@@ -2,7 +2,6 @@ package rendering
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"purser/internal/budget"
@@ -101,8 +100,7 @@ func Render(ctx context.Context, documents []*document.Document, options Options
 		return Outcome{}, err
 	}
 	out := Outcome{
-		Documents: make([]Rendered, 0, len(order)), Faults: r.set.faults.all(), Warnings: r.warnings.all(),
-		Problems: r.problems,
+		Documents: make([]Rendered, 0, len(order)), Faults: r.faults.all(), Warnings: r.warned(), Problems: r.problems,
 	}
 	for _, n := range order {
 		switch {
@@ -110,7 +108,7 @@ func Render(ctx context.Context, documents []*document.Document, options Options
 		case n.cause != nil:
 			out.Unrendered = append(out.Unrendered, Unrendered{n.index, n.cause, n.failed, n.secret})
 		default:
-			out.Documents = append(out.Documents, r.rendered(r.of(n)))
+			out.Documents = append(out.Documents, r.rendered(n))
 		}
 	}
 	r.cacheHidden(order, func(n *node) bool { return !r.wants(n) })
@@ -123,7 +121,7 @@ func (r *run) wants(n *node) bool {
 }
 
 // rendered returns the outcome for a document.
-func (r *run) rendered(n *dataNode) Rendered {
+func (r *run) rendered(n *node) Rendered {
 	out := Rendered{Index: n.index, Computed: n.computed, Secret: n.secret, Key: n.key}
 	if !n.computed {
 		return out
@@ -140,24 +138,23 @@ func (r *run) rendered(n *dataNode) Rendered {
 
 // run is one rendering.
 type run struct {
-	*meter
+	*memo
 
-	options  Options
-	request  *budget.Budget
-	paid     *budget.Meter // of what the request pays for
-	room     int64         // bytes of the limit that are left
-	paths    *pathParser
-	patterns *compiler
-	memo     *memo
-	set      *relationSet
-	nodes    []dataNode // by index of the document
-	warnings warnings
+	options Options
+	request *budget.Budget
+	paid    *budget.Meter // of what the request pays for
+	room    int64         // bytes of the limit that are left
+
+	nodes    []*node // in the order of the input
+	sources  sources
+	faults   faults
+	warnings faults
+	problems []*fault.Fault // see Outcome
 	// unresolved is set once a secret was not found. Nothing that depends on secrets is kept then.
 	unresolved bool
-	problems   []*fault.Fault // see Outcome
-	size       int64          // of all documents, in bytes
-	total      int64          // steps that computing them takes or took
-	excessive  *dataNode      // a document of the change that takes more than ordinary ones, nil for none
+	size       int64 // of all documents, in bytes
+	total      int64 // steps that computing them takes or took
+	excessive  *node // a document of the change that takes more than ordinary ones, nil for none
 }
 
 // newRun begins a rendering.
@@ -177,11 +174,9 @@ func newRun(ctx context.Context, documents []*document.Document, options Options
 		request.GrantMemory(size)
 		shared = paid.ForOthers(size).ForAll(size)
 	}
-	m := newMeter(shared)
-	patterns := newCompiler(m)
 	return &run{
-		meter: m, options: options, request: request, paid: paid, room: options.Limit, size: int64(size),
-		paths: newPathParser(m), patterns: patterns, memo: newMemo(patterns),
+		memo: newMemo(newMeter(shared)), options: options, request: request, paid: paid, room: options.Limit,
+		size: int64(size), warnings: faults{most: maxWarnings},
 	}
 }
 
@@ -192,7 +187,7 @@ func (r *run) render(documents []*document.Document) ([]*node, error) {
 		return nil, err
 	}
 	if only := r.options.Only; only != nil {
-		order = r.set.lineage(order, func(n *node) bool { return only(n.document) })
+		order = r.lineage(order, func(n *node) bool { return only(n.document) })
 	}
 	if err := r.computeAll(order); err != nil {
 		return order, err
@@ -200,43 +195,17 @@ func (r *run) render(documents []*document.Document) ([]*node, error) {
 	return order, r.checkTotal()
 }
 
-// dataNodeSize is the memory of a node, in bytes.
-const dataNodeSize = 192
-
-// readAll reads the metadata of documents.
-func (r *run) readAll(documents []*document.Document) error {
-	if r.hold(dataNodeSize * len(documents)); r.err != nil {
-		return fmt.Errorf("read documents: %w", r.err)
-	}
-	r.nodes = make([]dataNode, len(documents))
-	var kept choiceKeeper
-	if r.options.Cache != nil {
-		kept = choices{r}
-	}
-	set, err := readSet(r.meter, documents, r.options.Compat, kept, func(i int) (*metadata, error) {
-		return r.metadata(documents[i], &r.nodes[i])
-	})
-	if err != nil {
-		return err
-	}
-	for _, n := range set.nodes {
-		r.nodes[n.index].node = n
-	}
-	r.set = set
-	return nil
-}
-
 // ordered reads documents and brings them into the order in which they can be computed.
 func (r *run) ordered(documents []*document.Document) ([]*node, error) {
 	if err := r.readAll(documents); err != nil {
 		return nil, err
 	}
-	order, problems, err := r.set.order(r.options.Examine)
+	order, problems, err := r.order(r.options.Examine)
 	if err != nil {
 		return nil, err
 	}
 	r.problems = problems
-	for _, n := range r.set.nodes {
+	for _, n := range r.nodes {
 		if n.orphan && n.cause == nil {
 			r.warn(n.encrypted, func() *fault.Fault { return orphanFault(n) })
 		}
@@ -246,7 +215,7 @@ func (r *run) ordered(documents []*document.Document) ([]*node, error) {
 
 func (r *run) computeAll(order []*node) error {
 	for _, n := range order {
-		if err := r.compute(r.of(n)); err != nil {
+		if err := r.compute(n); err != nil {
 			return err
 		}
 	}
@@ -254,7 +223,7 @@ func (r *run) computeAll(order []*node) error {
 }
 
 // compute computes the final data of a document after its dependencies, if it renders.
-func (r *run) compute(n *dataNode) error {
+func (r *run) compute(n *node) error {
 	if err := r.stopped(n, ""); err != nil {
 		return err
 	}
@@ -282,16 +251,9 @@ func (r *run) compute(n *dataNode) error {
 }
 
 // blocked returns why a document that the data of another one depends on does not render, nil if all do.
-func (r *run) blocked(n *dataNode) *fault.Fault {
-	if !n.changes() {
-		return nil
-	}
-	if n.layered() && r.ancestor(n).cause != nil {
-		return r.ancestor(n).cause
-	}
-	r.charge(lookupCost * len(n.substitutions))
-	for i := range n.substitutions {
-		if source := r.source(&n.substitutions[i]); source != nil && source.cause != nil {
+func (r *run) blocked(n *node) *fault.Fault {
+	for source := range r.takenFrom(n) {
+		if source.cause != nil {
 			return source.cause
 		}
 	}
@@ -300,7 +262,7 @@ func (r *run) blocked(n *dataNode) *fault.Fault {
 
 // change applies a document's actions and substitutions. After a refusal it looks only whether the sources have what
 // the other substitutions take.
-func (r *run) change(n *dataNode) error {
+func (r *run) change(n *node) error {
 	base, err := r.base(n)
 	if err != nil {
 		return r.refuse(n, err)
@@ -311,14 +273,14 @@ func (r *run) change(n *dataNode) error {
 		return err
 	}
 	if n.layered() {
-		n.destinations = slices.Clip(r.ancestor(n).destinations)
+		n.destinations = slices.Clip(n.ancestor().destinations)
 		if n.ancestor().encrypted && !r.options.Compat {
 			n.destinations = r.appendPlace(n.destinations, &dataPath{}) // all of it
 		}
 	}
 	missed := map[Key]bool{} // sources
 	for i := range n.substitutions {
-		if source := n.substitutions[i].source; r.set.sourceOf(source) == nil {
+		if source := n.substitutions[i].source; r.sources.of(source) == nil {
 			if missed[source] {
 				continue
 			}
@@ -341,9 +303,9 @@ func (r *run) change(n *dataNode) error {
 }
 
 // base is the data that a document's actions and substitutions begin with.
-func (r *run) base(n *dataNode) (any, error) {
+func (r *run) base(n *node) (any, error) {
 	if n.layered() {
-		return r.value(r.ancestor(n))
+		return r.value(n.ancestor())
 	}
 	return r.value(n)
 }
@@ -359,17 +321,8 @@ func (r *run) appendPlace(places [][]string, p *dataPath) [][]string {
 	return append(places, p.common())
 }
 
-// stopped returns the error that stops the work on a document, nil if it may go on; doing names the part that was
-// worked on.
-func (r *run) stopped(n *dataNode, doing string) error {
-	if err := r.check(); err != nil && r.isOwn(n) && !budget.IsAlone(err) {
-		doing += ", with all others of the change"
-	}
-	return stoppedAt(r.meter, n.node, doing)
-}
-
 // reserve reserves the room for a document's data.
-func (r *run) reserve(n *dataNode, size int64) error {
+func (r *run) reserve(n *node, size int64) error {
 	if r.room -= size; r.room < 0 {
 		return r.tooLarge(n)
 	}
@@ -377,8 +330,8 @@ func (r *run) reserve(n *dataNode, size int64) error {
 }
 
 // tooLarge ends the rendering.
-func (r *run) tooLarge(n *dataNode) error {
+func (r *run) tooLarge(n *node) error {
 	r.room = -1
 	return about(document.TooLarge("With document %s %w, more than %d bytes, the limit for all documents of a "+
-		"revision together", n.Identity, ErrTooLarge, r.options.Limit), n.node)
+		"revision together", n.Identity, ErrTooLarge, r.options.Limit), n)
 }

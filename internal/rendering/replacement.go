@@ -6,7 +6,7 @@ import (
 	"purser/internal/fault"
 )
 
-// Why a replacement is refused, in the reference's words.
+// Why a replacement is refused, in Deckhand's words.
 const (
 	needsParent = "Document replacement requires that the document with `replacement: true` have a parent."
 	needsName   = "Document replacement requires that both documents have the same `schema` and `metadata.name`."
@@ -21,24 +21,24 @@ const (
 // markReplaced checks the rules of replacements and sets the replacement of every document. Of two replacements
 // in different layers the more specific one counts, in whatever order they are given. A replacement that fails
 // leaves it unknown what the documents of its schema and name are.
-func (s *relationSet) markReplaced() {
-	for _, n := range s.nodes {
+func (r *run) markReplaced() {
+	for _, n := range r.nodes {
 		n.namesakes.original, n.namesakes.unknown = nil, nil
 	}
-	for _, n := range s.nodes {
+	for _, n := range r.nodes {
 		if n.cause == nil && n.namesakes.unknown == nil {
-			s.replace(n)
+			r.replace(n)
 		}
 		if n.cause != nil && n.replacement {
 			n.namesakes.unknown = n
 		}
 	}
-	for _, n := range s.nodes {
+	for _, n := range r.nodes {
 		if n.replacedBy != nil && n.replacement && !n.abstract && n.namesakes.unknown == nil {
-			s.notReplacing(n, replacedTwice, n.replacedBy)
+			r.notReplacing(n, replacedTwice, n.replacedBy)
 		}
 	}
-	for _, n := range s.nodes {
+	for _, n := range r.nodes {
 		if unknown := n.namesakes.unknown; unknown != nil && n.cause == nil {
 			n.cause, n.secret = unknown.cause, n.secret || unknown.secret
 		}
@@ -46,30 +46,30 @@ func (s *relationSet) markReplaced() {
 }
 
 // replace marks the parent of a replacement, and checks other documents against theirs.
-func (s *relationSet) replace(n *node) {
+func (r *run) replace(n *node) {
 	first := n.namesakes.original
-	switch isNamesake := n.parent != nil && n.parent.sourceKey() == n.sourceKey(); {
+	switch {
 	case n.replacement && n.parent == nil:
-		s.notReplacing(n, needsParent)
-	case n.replacement && !isNamesake:
-		s.notReplacing(n, needsName, n.parent)
+		r.notReplacing(n, needsParent)
+	case n.replacement && !n.isNamesake():
+		r.notReplacing(n, needsName, n.parent)
 	case n.replacement:
 		if n.parent.replacedBy == nil || n.parent.replacedBy.rank < n.rank {
 			n.parent.replacedBy = n
 		}
-	case isNamesake:
-		s.notReplacing(n, namesake, n.parent)
+	case n.isNamesake():
+		r.notReplacing(n, namesake, n.parent)
 	case n.control:
 	case first != nil:
-		s.notReplacing(n, twice, first)
+		r.notReplacing(n, twice, first)
 	default:
 		n.namesakes.original = n
 	}
 }
 
-func (s *relationSet) notReplacing(n *node, reason string, others ...*node) {
+func (r *run) notReplacing(n *node, reason string, others ...*node) {
 	about := append([]*node{n}, others...)
-	s.fail(n, slices.ContainsFunc(about, func(n *node) bool { return n.secret }), func() *fault.Fault {
+	r.fail(n, slices.ContainsFunc(about, func(n *node) bool { return n.secret }), func() *fault.Fault {
 		return invalidBecause("InvalidDocumentReplacement", reason, about, "Replacement document %s is invalid.", n.Identity)
 	})
 	n.namesakes.unknown = n

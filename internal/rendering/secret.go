@@ -20,7 +20,7 @@ func isReference(data any) bool {
 }
 
 // decrypt puts the secret in the place of a reference to it.
-func (r *run) decrypt(n *dataNode, data any) (any, error) {
+func (r *run) decrypt(n *node, data any) (any, error) {
 	if !isReference(data) {
 		return data, nil
 	}
@@ -28,7 +28,7 @@ func (r *run) decrypt(n *dataNode, data any) (any, error) {
 	secret, found := r.options.Resolve(reference)
 	if !found {
 		r.unresolved = true
-		return nil, invalid("EncryptionSourceNotFound", []*node{n.node},
+		return nil, invalid("EncryptionSourceNotFound", []*node{n},
 			"Required encryption source reference could not be resolved into a secret because it was not found among "+
 				"encryption sources. Ref: %s. Referenced by: %s", reference, n.Identity)
 	}

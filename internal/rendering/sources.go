@@ -14,8 +14,8 @@ type namesakes struct {
 	unknown  *node // fails, so that it is unknown which of them replaces which; nil for none
 }
 
-// addOne adds a document, unless there is one in its layer: of those with one identity the first counts.
-func (s *namesakes) addOne(n *node) (added bool) {
+// add adds a document, unless there is one in its layer: of those with one identity the first counts.
+func (s *namesakes) add(n *node) (added bool) {
 	const few = 16
 	if s.count < few {
 		for twin := s.last; twin != nil; twin = twin.twin {

@@ -10,9 +10,9 @@ import (
 )
 
 // substitute applies one of a document's substitutions to its tree, which is useless after a fault.
-func (r *run) substitute(t *tree, n *dataNode, number int) error {
+func (r *run) substitute(t *tree, n *node, number int) error {
 	s := &n.substitutions[number]
-	source := r.source(s)
+	source := r.source(n, number)
 	if source == nil {
 		if r.options.Lenient {
 			return nil
@@ -43,11 +43,11 @@ func (r *run) substitute(t *tree, n *dataNode, number int) error {
 }
 
 // write writes a value to the destinations of a substitution.
-func (r *run) write(t *tree, value *sourceValue, n, source *dataNode, number int) error {
+func (r *run) write(t *tree, value *sourceValue, n, source *node, number int) error {
 	s := &n.substitutions[number]
 	for i := range s.destinations {
 		r.charge(changeCost)
-		t.begin(event{number: number, source: source.history, destination: i})
+		t.begin(event{number: number, source: source, destination: i})
 		found, err := t.substitute(value, &s.destinations[i])
 		ended := r.ended(n, err, ", substitution %d to %s", number+1, words.Excerpt(s.destinations[i].written))
 		switch {
@@ -70,7 +70,7 @@ func (r *run) write(t *tree, value *sourceValue, n, source *dataNode, number int
 }
 
 // read returns the value at a path of a source that is a mapping, or the whole source if it is not.
-func (r *run) read(source, n *dataNode, number int) (found sourceValue, err error) {
+func (r *run) read(source, n *node, number int) (found sourceValue, err error) {
 	s := &n.substitutions[number]
 	if found.value, err = r.value(source); err != nil {
 		return found, err
@@ -79,7 +79,7 @@ func (r *run) read(source, n *dataNode, number int) (found sourceValue, err erro
 		found.place = &place{}
 	}
 	if _, isMapping := found.value.(document.Mapping); isMapping {
-		found.value, found.place, _ = r.memo.locate(found.value, s.path.steps, found.place)
+		found.value, found.place, _ = r.locate(found.value, s.path.steps, found.place)
 		if err = s.path.broken; err != nil {
 			found.value = nil
 		}
@@ -94,12 +94,12 @@ func (r *run) read(source, n *dataNode, number int) (found sourceValue, err erro
 }
 
 // noData is the fault of a substitution that finds nothing in its source; the cause is that of a broken path.
-func (r *run) noData(n, source *dataNode, number int, cause error) *fault.Fault {
+func (r *run) noData(n, source *node, number int, cause error) *fault.Fault {
 	details := ""
 	if cause != nil {
 		details = ". Details: " + cause.Error()
 	}
-	return r.in(substitutionPath(number)+".src", invalidSubstitution("SubstitutionSourceDataNotFound", n, source,
+	return r.in(substitutionPath(number)+".src", invalid("SubstitutionSourceDataNotFound", []*node{n, source},
 		"Required substitution source secret was not found at path %s in source document %s which is referenced by "+
 			"destination document %s under its `metadata.substitutions`%s",
 		words.Excerpt(n.substitutions[number].written), source.Identity, n.Identity, details))
@@ -112,7 +112,7 @@ func (r *run) part(value any, s *substitution) (part any, found bool, err error)
 		return nil, false, fmt.Errorf("src.pattern needs a string, but at %s there is %s", words.Excerpt(s.written),
 			kindOf(value))
 	}
-	p, err := r.patterns.compile(s.pattern)
+	p, err := r.compile(s.pattern)
 	if err != nil {
 		return nil, false, err
 	}
@@ -120,28 +120,23 @@ func (r *run) part(value any, s *substitution) (part any, found bool, err error)
 }
 
 // destinationFault is the fault of a substitution that cannot be written.
-func (r *run) destinationFault(n, source *dataNode, number, destination int, cause error) *fault.Fault {
+func (r *run) destinationFault(n, source *node, number, destination int, cause error) *fault.Fault {
 	if !errors.Is(cause, errPattern) {
 		return r.substitutionFault(n, source, number, cause)
 	}
 	d := &n.substitutions[number].destinations[destination]
-	return r.in(substitutionPath(number)+".dest", invalidSubstitution("MissingDocumentPattern", n, source,
+	return r.in(substitutionPath(number)+".dest", invalid("MissingDocumentPattern", []*node{n, source},
 		"The destination document's `data` section is missing the pattern %s specified under "+
 			"`substitutions.dest.pattern` at path %s, specified under `substitutions.dest.path`. Details: %w; the "+
 			"destination document is %s", words.Excerpt(d.pattern), words.Excerpt(d.written), cause, n.Identity))
 }
 
 // substitutionFault is the fault of all failures without a separate class. The reference hides their causes.
-func (r *run) substitutionFault(n, source *dataNode, number int, cause error) *fault.Fault {
+func (r *run) substitutionFault(n, source *node, number int, cause error) *fault.Fault {
 	if limit := limitFault(n, cause); limit != nil {
 		return limit
 	}
-	return r.in(substitutionPath(number), invalidSubstitution("UnknownSubstitutionError", n, source,
+	return r.in(substitutionPath(number), invalid("UnknownSubstitutionError", []*node{n, source},
 		"An unknown exception occurred while trying to perform substitution using source document %s contained in "+
 			"document %s. Details: %w", source.Identity, n.Identity, cause))
-}
-
-// invalidSubstitution returns the fault of a document with a substitution, and of its source.
-func invalidSubstitution(errorType string, n, source *dataNode, format string, args ...any) *fault.Fault {
-	return invalid(errorType, []*node{n.node, source.node}, format, args...)
 }

@@ -1,73 +1,82 @@
 package rendering
 
-import (
-	"slices"
-)
+import "slices"
+
+// hop is one step of the way of a value back to where it was written: a change in a document, nil if the document
+// inherited the value.
+type hop struct {
+	in *node
+	*change
+}
+
+// way follows a position back to where its value was written.
+func (x *explainer) way(p position) (hops []hop, origin position) {
+	for !p.own && !p.made && x.err == nil {
+		in := p.node
+		if c := p.back(x.meter); c != nil || !p.own {
+			hops = append(hops, hop{in, c})
+		}
+	}
+	x.holdBriefly(2 * wordSize * len(hops))
+	return hops, p
+}
 
 // maxSteps is how many steps of a trail are shown.
 const maxSteps = 100
 
-// trail follows a leaf back to where it was written.
-func (x *explainer) trail(p position) Trail {
-	var t Trail
-	for !p.own && !p.made && x.err == nil {
-		heir := p.history.document
-		c := p.back(x.meter)
-		switch {
-		case c != nil:
-			x.add(&t, x.stage(c, len(t.Steps) < maxSteps))
-		case !p.own:
-			x.add(&t, Step{Kind: Inherited, Document: heir})
-		}
-	}
-	if t.Document = p.history.document; p.own {
-		if t.Path = "."; !x.nodes[p.history.document].encrypted {
-			t.Path = x.text(p.steps)
-		}
+// trail describes the way of a value.
+func (x *explainer) trail(hops []hop, origin position) Trail {
+	shown := hops[:min(maxSteps, len(hops))]
+	t := Trail{Document: origin.node.index, Omitted: len(hops) - len(shown)}
+	for _, h := range shown {
+		t.Steps = append(t.Steps, x.step(h))
 	}
 	slices.Reverse(t.Steps)
-	return t
-}
-
-func (x *explainer) add(t *Trail, s Step) {
-	x.charge(visitCost)
-	if len(t.Steps) == maxSteps {
-		t.Omitted++
-		return
+	if origin.own {
+		if t.Path = "."; !origin.node.encrypted {
+			t.Path = x.text(origin.steps)
+		}
 	}
-	texts := len(s.From) + len(s.Part) + len(s.To) + len(s.Pattern)
-	x.hold(stepTextSize + texts) // as often as they are shown
-	x.size += stepTextSize + texts + len(x.nodes[s.Document].Identity.Name)
-	t.Steps = append(t.Steps, s)
+	return t
 }
 
 // stepTextSize is the memory of a step of a trail besides its texts, in bytes.
 const stepTextSize = 128
 
-// stage returns the step that a change made with a leaf; further says whether to follow an inserted value too.
-func (x *explainer) stage(c *change, further bool) Step {
-	n := &x.nodes[c.history.document]
-	s := Step{Document: n.index, Number: c.number}
-	if c.source == nil {
-		a := n.actions[c.number]
-		s.Kind, s.To = methodStep(a.method), x.textOf(a.path)
+// step returns the step that a hop is, with the trail of a value that it inserted, and counts its texts.
+func (x *explainer) step(h hop) Step {
+	s := Step{Kind: Inherited, Document: h.in.index}
+	switch {
+	case h.change == nil:
+	case h.source == nil:
+		a := h.in.actions[h.number]
+		s.Kind, s.Number, s.To = methodStep(a.method), h.number, x.textOf(a.path)
 		s.From = s.To
-		return s
-	}
-	by := &n.substitutions[c.number]
-	to := by.destinations[c.destination]
-	s.Kind, s.Source = Substituted, c.source.document
-	s.From, s.Part, s.To, s.Pattern = by.written, by.pattern, to.written, to.pattern
-	if c.kind == changeInserted {
-		s.Kind = Inserted
-		if c.from != nil && further && x.nested < maxNested {
-			x.nested++
-			inserted := x.trail(c.source.at(c.from.steps()))
-			x.nested += len(inserted.Steps)
-			s.Inserted = &inserted
+	default:
+		by := &h.in.substitutions[h.number]
+		to := by.destinations[h.destination]
+		s.Kind, s.Number, s.Source = Substituted, h.number, h.source.index
+		s.From, s.Part, s.To, s.Pattern = by.written, by.pattern, to.written, to.pattern
+		if h.kind == changeInserted {
+			s.Kind, s.Inserted = Inserted, x.inserted(h)
 		}
 	}
+	texts := stepTextSize + len(s.From) + len(s.Part) + len(s.To) + len(s.Pattern)
+	x.charge(visitCost)
+	x.hold(texts) // as often as they are shown
+	x.size += texts + len(h.in.Name)
 	return s
+}
+
+// inserted returns the trail of a value that was inserted into a text, nil if it is a container or there are too many.
+func (x *explainer) inserted(h hop) *Trail {
+	if h.from == nil || x.nested >= maxNested {
+		return nil
+	}
+	x.nested++
+	t := x.trail(x.way(h.source.at(h.from.steps())))
+	x.nested += len(t.Steps)
+	return &t
 }
 
 func methodStep(method string) StepKind {
@@ -103,24 +112,21 @@ func (x *explainer) textOf(p *dataPath) string {
 	return known
 }
 
-// secrecy follows a leaf back and reports whether any document on its way is encrypted. depth is how many steps lead to
-// the whole secret that the leaf is a part of, where the last substitution wrote it.
-func (x *explainer) secrecy(p position) (secret bool, depth int) {
-	steps := len(p.steps)
-	depth = -1
-	for !p.own && !p.made && x.err == nil {
-		c := p.back(x.meter)
-		if c == nil {
+// secrecy reports whether any document on the way of a leaf is encrypted. depth is how many steps lead to the whole
+// secret that the leaf is a part of, where the last substitution wrote it; otherwise it is that of the leaf.
+func (x *explainer) secrecy(hops []hop, origin position, depth int) (bool, int) {
+	secret, whole := origin.own && origin.node.encrypted, -1
+	for _, h := range hops {
+		if h.change == nil {
 			continue
 		}
-		n := &x.nodes[c.history.document]
-		secret = secret || n.encrypted || c.source != nil && x.nodes[c.source.document].encrypted || x.insertsSecret(c)
-		if depth < 0 && c.kind == changeWritten && c.source != nil && x.nodes[c.source.document].secret {
-			depth = len(n.substitutions[c.number].destinations[c.destination].path.steps)
+		secret = secret || h.in.encrypted || h.source != nil && h.source.encrypted || x.insertsSecret(h.change)
+		if whole < 0 && h.kind == changeWritten && h.source != nil && h.source.secret {
+			whole = len(h.in.substitutions[h.number].destinations[h.destination].path.steps)
 		}
 	}
-	if secret = secret || p.own && x.nodes[p.history.document].encrypted; !secret || depth < 0 {
-		depth = steps
+	if secret && whole >= 0 {
+		depth = min(whole, depth)
 	}
 	return secret, depth
 }
@@ -132,7 +138,8 @@ func (x *explainer) insertsSecret(c *change) bool {
 	}
 	secret, known := x.inserts[c]
 	if !known {
-		secret, _ = x.secrecy(c.source.at(c.from.steps()))
+		hops, origin := x.way(c.source.at(c.from.steps()))
+		secret, _ = x.secrecy(hops, origin, 0)
 		x.inserts[c] = secret
 	}
 	return secret

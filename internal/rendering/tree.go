@@ -282,7 +282,6 @@ func (t *tree) frozen(value any) any {
 func (t *tree) begin(e event) {
 	if t.history != nil {
 		event := e
-		event.history = t.history
 		t.event = &event
 	}
 }

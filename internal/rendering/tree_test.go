@@ -26,7 +26,7 @@ func TestTree_laws(t *testing.T) {
 		memo := testMemo(t.Context())
 		tree, model := newTree(memo, base, 1<<20, nil), base
 		for range rapid.IntRange(1, 40).Draw(t, "changes") {
-			p := newPathParser(memo.meter).parse(rapid.SampledFrom(somePaths).Draw(t, "path"))
+			p := memo.parsePath(rapid.SampledFrom(somePaths).Draw(t, "path"))
 			value := rapid.SampledFrom(sources).Draw(t, "value")
 			switch rapid.SampledFrom([]string{"put", "merge", "delete", "rewrite", "update"}).Draw(t, "change") {
 			case "put":
@@ -47,7 +47,7 @@ func TestTree_laws(t *testing.T) {
 					model = deletedFrom(model, p.steps)
 				}
 			case "rewrite":
-				many, err := memo.patterns.compile("x+")
+				many, err := memo.compile("x+")
 				must(t, err)
 				r := rewriting{tree: tree, pattern: many, written: "x", with: "yz", depth: 2}
 				for _, s := range spotsOf(t, tree, p) {
@@ -75,7 +75,7 @@ func TestTree_laws(t *testing.T) {
 }
 
 func testMemo(ctx context.Context) *memo {
-	return newMemo(newCompiler(newMeter(budget.NewMeter(ctx))))
+	return newMemo(newMeter(budget.NewMeter(ctx)))
 }
 
 func spotsOf(t *rapid.T, tree *tree, p *dataPath) []spot {

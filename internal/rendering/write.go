@@ -67,7 +67,7 @@ func (t *tree) writeRoot(value any, from *place) error {
 
 // replace replaces a pattern in the text at a spot, or in those below it, and reports whether it was found there.
 func (t *tree) replace(at spot, s *sourceValue, d *destination) (found bool, err error) {
-	p, err := t.patterns.compile(d.pattern)
+	p, err := t.compile(d.pattern)
 	if err != nil {
 		return false, err
 	}
