@@ -16,7 +16,7 @@ type slot struct {
 }
 
 // statements are the kinds of statements, in the order in which they are recognized by their first key. The allowed
-// values are those that Murano accepts, even where the reference tool does not.
+// values are those that Murano accepts, even where murano-pkg-check does not.
 var statements [][]slot //nolint:gochecknoglobals // never changes
 
 func init() { //nolint:gochecknoinits // the table refers to itself

@@ -46,14 +46,14 @@ func Run(ctx context.Context, pkg *Package, o Options) (Report, error) {
 	if validators == nil {
 		validators = Builtin()
 	}
-	c := &Check{ctx: ctx, Meter: budget.NewMeter(ctx), Package: pkg, options: o, refused: map[string]bool{}}
+	c := &Check{ctx: ctx, meter: budget.NewMeter(ctx), Package: pkg, options: o, refused: map[string]bool{}}
 	for _, issue := range pkg.Problems {
 		c.add(issue)
 	}
 	for _, issue := range c.report.Issues {
 		c.refused[PlainName(issue.File)] = true
 	}
-	c.Manifest = pkg.Manifest(c.Meter)
+	c.Manifest = pkg.Manifest(c.meter)
 	c.Format = FormatOf(c.Manifest)
 	for _, v := range validators {
 		if pkg.Unread {
@@ -64,23 +64,23 @@ func Run(ctx context.Context, pkg *Package, o Options) (Report, error) {
 		}
 	}
 	if c.err == nil {
-		c.err = c.Meter.Check()
+		c.err = c.meter.Check()
 	}
 	c.report.sort()
 	if c.err == nil {
-		c.err = c.report.addSources(c.Meter, pkg)
+		c.err = c.report.addSources(c.meter, pkg)
 	}
 	return c.report, c.err
 }
 
 // Check is the state of the check of one package. Validators use it.
 type Check struct {
-	Meter    *budget.Meter
 	Package  *Package
 	Manifest *located.Value // nil if there is none
 	Format   Format
 
 	ctx     context.Context //nolint:containedctx // of this check
+	meter   *budget.Meter
 	options Options
 	refused map[string]bool // files that the loader has reported, by their plain names: they are not missing
 	file    string          // the file being checked
@@ -91,11 +91,19 @@ type Check struct {
 // Context returns the context of the check.
 func (c *Check) Context() context.Context { return c.ctx }
 
-// Fail ends the check with an error.
-func (c *Check) Fail(err error) {
+// fail ends the check with an error, unless it is nil.
+func (c *Check) fail(err error) {
 	if c.err == nil {
 		c.err = err
 	}
+}
+
+// spend charges steps to the budget and reports whether the check continues.
+func (c *Check) spend(steps int) bool {
+	if c.err == nil {
+		c.err = c.meter.Spend(steps)
+	}
+	return c.err == nil
 }
 
 func (c *Check) run(v Validator) {
@@ -121,11 +129,8 @@ func (c *Check) Report(issue Issue) {
 }
 
 func (c *Check) add(issue Issue) {
-	if err := c.Meter.Spend(issueSteps + messageSteps*len(issue.Message)); err != nil {
-		c.Fail(err)
-	}
 	selected := func(selector string) bool { return matches(selector, issue.Code) }
-	if c.err != nil || c.options.Select != nil && !slices.ContainsFunc(c.options.Select, selected) ||
+	if !c.spend(issueSteps+messageSteps*len(issue.Message)) || c.options.Select != nil && !slices.ContainsFunc(c.options.Select, selected) ||
 		slices.ContainsFunc(c.options.Ignore, selected) {
 		return
 	}
@@ -136,9 +141,7 @@ func (c *Check) add(issue Issue) {
 		issue = Issue{Code: "E003", Severity: Error, Message: fmt.Sprintf("There are more than %d issues", maxIssues)}
 	}
 	issue.Severity = severityOf(issue.Code)
-	if err := c.Meter.Hold(issueBytes + len(issue.Message)); err != nil {
-		c.Fail(err)
-	}
+	c.fail(c.meter.Hold(issueBytes + len(issue.Message)))
 	c.report.Issues = append(c.report.Issues, issue)
 }
 
@@ -161,17 +164,11 @@ const visitSteps = 100
 
 // enter charges a visit of a value to the budget and reports whether the check continues.
 func (c *Check) enter(v *located.Value) bool {
-	if c.err != nil {
-		return false
-	}
 	cost := visitSteps
 	if v != nil {
 		cost += len(v.Text)
 	}
-	if err := c.Meter.Spend(cost); err != nil {
-		c.Fail(err)
-	}
-	return c.err == nil
+	return c.spend(cost)
 }
 
 // yaqlSteps is the cost of parsing a byte of an expression.
@@ -179,11 +176,7 @@ const yaqlSteps = 100
 
 // parses reports whether a text is a valid expression.
 func (c *Check) parses(text string, engine yaql.Engine) bool {
-	if err := c.Meter.Spend(yaqlSteps * (1 + len(text))); err != nil {
-		c.Fail(err)
-		return true
-	}
-	return yaql.Valid(text, engine)
+	return !c.spend(yaqlSteps*(1+len(text))) || yaql.Valid(text, engine)
 }
 
 // keywords maps the known keys of a document to the checks of their values. A nil check accepts any value.
@@ -192,7 +185,7 @@ type keywords map[string]func(*located.Value)
 // documents checks the documents of a YAML file: it calls whole for each document, then the check of each key.
 func (c *Check) documents(name string, several bool, keys keywords, whole func(doc *located.Value)) []*located.Value {
 	c.file = name
-	docs, err := c.Package.Files[name].Documents(c.Meter)
+	docs, err := c.Package.Files[name].Documents(c.meter)
 	if problem, ok := errors.AsType[*located.Problem](err); ok {
 		c.Report(Issue{
 			Code: "E002", Message: "Yaml Error: " + problem.Message, File: name, Located: problem.Line >= 0,
@@ -201,7 +194,7 @@ func (c *Check) documents(name string, several bool, keys keywords, whole func(d
 		return nil
 	}
 	if err != nil {
-		c.Fail(err)
+		c.fail(err)
 		return nil
 	}
 	if len(docs) > 1 && !several {
@@ -274,14 +267,7 @@ const nameSteps = 200
 
 // isName reports whether a value is a string that matches a pattern.
 func (c *Check) isName(v *located.Value, pattern func() *regexp.Regexp) bool {
-	if v.Kind != located.String {
-		return false
-	}
-	if err := c.Meter.Spend(nameSteps * len(v.Text)); err != nil {
-		c.Fail(err)
-		return true
-	}
-	return pattern().MatchString(v.Text)
+	return v.Kind == located.String && (!c.spend(nameSteps*len(v.Text)) || pattern().MatchString(v.Text))
 }
 
 // oneOf reports whether a value is one of the given strings.

@@ -2,7 +2,7 @@
 //
 //	pack (folder, file, zip) ─► Package ─► Validators (manifest, class, ui, package, plugins) ─► Report
 //
-// A Validator registers under a short name with the codes that it may report. Errors are those of the reference tool,
-// murano-pkg-check, except where Murano itself accepts what the tool refuses. All work is charged to the budget of the
+// A Validator registers under a short name with the codes that it may report. Errors are those of the tool murano-pkg-check,
+// except where Murano itself accepts what the tool refuses. All work is charged to the budget of the
 // context.
 package murano

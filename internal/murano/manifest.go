@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"purser/internal/murano/located"
-	"purser/internal/murano/semver"
 )
 
 func manifestCodes() []Code {
@@ -127,7 +126,7 @@ func (m *manifest) format(v *located.Value) {
 		MuranoPL: {"1.0.0", "1.1.0", "1.2.0", "1.3.0", "1.4.0"}, HeatHOT: {"1.0.0"},
 	}
 	known := versions[m.Format.Name]
-	version, err := semver.Coerce(m.Format.Version)
+	version, err := ParseVersion(m.Format.Version)
 	switch {
 	case known == nil:
 		m.atf("MAN:W030", v, `Not supported format "%s"`, v)
@@ -154,7 +153,7 @@ func (m *manifest) fullName(v *located.Value) {
 }
 
 func (m *manifest) version(v *located.Value) {
-	if _, err := semver.Coerce(v.String()); err != nil {
+	if _, err := ParseVersion(v.String()); err != nil {
 		m.atf("MAN:E075", v, `Version format should be compatible with SemVer not "%s"`, v)
 	}
 }
@@ -212,11 +211,11 @@ func (m *manifest) classes(v *located.Value) {
 
 // isYAML checks a file that the class validator skips because of its name, but that Murano reads: it must be YAML.
 func (m *manifest) isYAML(name string, at *located.Value) {
-	_, err := m.Package.Files[name].Documents(m.Meter)
+	_, err := m.Package.Files[name].Documents(m.meter)
 	if problem, ok := errors.AsType[*located.Problem](err); ok {
 		m.atf("MAN:E053", at, `File "%s" is not YAML, and its name does not end with .yaml: %s`, at, problem.Message)
 	} else if err != nil {
-		m.Fail(err)
+		m.fail(err)
 	}
 }
 
@@ -239,11 +238,11 @@ func (m *manifest) require(v *located.Value) {
 }
 
 // RequiredVersions returns the versions allowed by a value of Require.
-func RequiredVersions(v *located.Value) (semver.Spec, error) {
+func RequiredVersions(v *located.Value) (Spec, error) {
 	if v.Kind == located.Null {
-		return semver.ParseSpec("")
+		return ParseSpec("")
 	}
-	return semver.ParseSpec(v.String())
+	return ParseSpec(v.String())
 }
 
 func (m *manifest) ui(v *located.Value) {

@@ -135,7 +135,7 @@ func FormatOf(manifest *located.Value) Format {
 }
 
 // Since reports whether the format is MuranoPL 1.minor or newer. Versions that are not numbers are compared as strings,
-// as in the reference.
+// as in murano-pkg-check.
 func (f Format) Since(minor int) bool {
 	if !f.known {
 		return f.Version >= "1."+strconv.Itoa(minor)

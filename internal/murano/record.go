@@ -10,7 +10,6 @@ import (
 	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/murano/located"
-	"purser/internal/murano/semver"
 )
 
 // Archive identifies the archive that a package was read from.
@@ -123,7 +122,7 @@ func plainMembers(meter *budget.Meter, entries []located.Entry) (any, error) {
 type Record struct {
 	Name     string
 	FullName string // of the manifest
-	Version  semver.Version
+	Version  Version
 	Classes  []string // classes that it declares, sorted
 	Require  []Requirement
 	Archive  Archive
@@ -132,7 +131,7 @@ type Record struct {
 // Requirement is a package that another package requires.
 type Requirement struct {
 	Name, Text string
-	Spec       semver.Spec
+	Spec       Spec
 }
 
 // ReadRecord parses the data of a document that Describe created.
@@ -145,7 +144,7 @@ func ReadRecord(name string, data []byte) (Record, error) {
 	root, _ := value.(document.Mapping)
 	manifest, _ := root.At("manifest").(document.Mapping)
 	r.FullName = scalar(manifest.At("FullName"))
-	r.Version, _ = semver.Coerce(cmp.Or(scalar(manifest.At("Version")), "0")) // it was checked
+	r.Version, _ = ParseVersion(cmp.Or(scalar(manifest.At("Version")), "0")) // it was checked
 	classes, _ := manifest.At("Classes").(document.Mapping)
 	for _, class := range classes {
 		r.Classes = append(r.Classes, class.Key)
@@ -154,7 +153,7 @@ func ReadRecord(name string, data []byte) (Record, error) {
 	require, _ := manifest.At("Require").(document.Mapping)
 	for _, member := range require {
 		q := Requirement{Name: member.Key, Text: scalar(member.Value)}
-		if q.Spec, err = semver.ParseSpec(q.Text); err != nil {
+		if q.Spec, err = ParseSpec(q.Text); err != nil {
 			return r, fmt.Errorf("read what the package %s requires of %s: %w", name, q.Name, err)
 		}
 		r.Require = append(r.Require, q)

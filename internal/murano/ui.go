@@ -243,7 +243,7 @@ func (u *uiFile) attribute(key, v *located.Value) {
 func (u *uiFile) fieldType(v *located.Value) {
 	for _, item := range itemsOf(v) {
 		switch {
-		case v.Kind == located.Seq && item.Kind == located.Seq: // the reference does not look into it
+		case v.Kind == located.Seq && item.Kind == located.Seq: // murano-pkg-check does not look into it
 		case !u.isName(item, fqnPattern):
 			u.atf("UI:E100", item, `"%s" is not valid FQN or known type`, item)
 		case !strings.Contains(item.Text, ".") && !oneOf(item, "string", "boolean", "text", "integer", "password",

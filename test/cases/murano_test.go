@@ -11,7 +11,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"purser/internal/murano/semver"
+	"purser/internal/murano"
 	"purser/internal/murano/yaql"
 )
 
@@ -116,7 +116,7 @@ func TestMurano_SemVer(t *testing.T) {
 	}
 	read(t, "murano/semver.json", &file)
 	for _, c := range file.Coerce {
-		v, err := semver.Coerce(c.In)
+		v, err := murano.ParseVersion(c.In)
 		if (err == nil) != c.OK || err == nil && v.String() != c.Coerced {
 			t.Errorf("Coerce(%q) = %v, %v, want %q", c.In, v, err, c.Coerced)
 		}
@@ -132,7 +132,7 @@ func TestMurano_SemVer(t *testing.T) {
 		if c.In != nil {
 			text = fmt.Sprint(c.In)
 		}
-		spec, err := semver.ParseSpec(text)
+		spec, err := murano.ParseSpec(text)
 		if (err == nil) != (c.Verdict == "valid") {
 			t.Errorf("ParseSpec(%q): %v, want %s", text, err, c.Verdict)
 		}
@@ -141,7 +141,7 @@ func TestMurano_SemVer(t *testing.T) {
 		}
 		var matches []string
 		for _, probe := range probes {
-			v, err := semver.Coerce(probe)
+			v, err := murano.ParseVersion(probe)
 			if err != nil {
 				t.Fatal(err)
 			}

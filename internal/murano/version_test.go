@@ -1,22 +1,22 @@
-package semver_test
+package murano_test
 
 import (
 	"strings"
 	"testing"
 
-	"purser/internal/murano/semver"
+	"purser/internal/murano"
 )
 
-func TestCoerce(t *testing.T) {
+func TestParseVersion(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"1": "1.0.0", "1.": "1.0.0", "1.x": "1.0.0+x", "1.2.3.4": "1.2.3+4", "1,0": "1.0.0-0", "1a": "1.0.0-a",
 		"1.0.0_beta": "1.0.0-beta", "01.2": "1.2.0", "1.2.3-a+b+c": "1.2.3-a+b.c",
 		"v1": "", "": "", ".1": "", "1..2": "", "-1": "", "1.2.3-01": "", "1.2.3-a..b": "", "null": "",
 	} {
-		v, err := semver.Coerce(text)
+		v, err := murano.ParseVersion(text)
 		if (err == nil) != (want != "") || err == nil && v.String() != want {
-			t.Errorf("Coerce(%q) = %v, %v, want %q", text, v, err, want)
+			t.Errorf("ParseVersion(%q) = %v, %v, want %q", text, v, err, want)
 		}
 	}
 }
@@ -31,7 +31,7 @@ func TestSpec(t *testing.T) {
 		"!=2.0.0,>=2.0.0-a": "", "==2.0.0+b": "", "!=1.2.3": "0.0.0 0.0.4 0.1.0 0.2.0 1.0.0-rc.1 1.0.0 1.2.4 1.10.0 2.0.0-rc.1 2.0.0 2.0.0+b",
 		">=1,": "-", "1.x": "-", ">=1 || <2": "-", "v1": "-", "01": "-", "1.2.3.4": "-", ">1.0.0+5": "-", "<*": "-", ">": "-", "1.2-a": "-",
 	} {
-		spec, err := semver.ParseSpec(text)
+		spec, err := murano.ParseSpec(text)
 		if (err != nil) != (want == "-") {
 			t.Errorf("ParseSpec(%q): %v", text, err)
 		}
@@ -40,7 +40,7 @@ func TestSpec(t *testing.T) {
 		}
 		var got []string
 		for _, probe := range probes {
-			v, err := semver.Coerce(probe)
+			v, err := murano.ParseVersion(probe)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,7 +1,4 @@
-// Package semver parses the versions of Murano packages and their requirements on other packages.
-//
-// It follows semantic_version 2.9, the library that Murano uses, whose rules are wider than those of SemVer 2.0.
-package semver
+package murano
 
 import (
 	"cmp"
@@ -12,7 +9,8 @@ import (
 	"strings"
 )
 
-// Version is a version of a package.
+// Version is a version of a package. Versions, and requirements on them, are those of semantic_version 2.9, the library
+// that Murano uses, whose rules are wider than those of SemVer 2.0.
 type Version struct {
 	parts      [3]string // numbers without leading zeros
 	prerelease []string
@@ -26,8 +24,8 @@ var (
 
 var errNoVersion = errors.New("it does not begin with a number")
 
-// Coerce parses a version leniently: missing parts are 0, and text after the numbers is a prerelease or a build.
-func Coerce(text string) (Version, error) {
+// ParseVersion parses a version leniently: missing parts are 0, and text after the numbers is a prerelease or a build.
+func ParseVersion(text string) (Version, error) {
 	var v Version
 	base := basePattern.FindString(text)
 	if base == "" {

@@ -1,4 +1,4 @@
-package semver
+package murano
 
 import (
 	"errors"
@@ -9,7 +9,8 @@ import (
 	"unicode"
 )
 
-// Spec is a requirement on the version of a package: all its conditions must be met. The zero Spec allows all versions.
+// Spec is a requirement on the version of another package: all its conditions must be met. The zero Spec allows all
+// versions.
 type Spec struct{ conditions []condition }
 
 // condition is met by a version in at least one of its ranges.
