@@ -6,7 +6,7 @@ import (
 	"purser/internal/document"
 )
 
-// Deep says how two values differ as python-deepdiff 7 and 8 print it in their text view, with types by their names;
+// Deep returns how two values differ, as python-deepdiff 7 and 8 print it in their text view, with types by their names;
 // equal values give an empty mapping. Categories are left out where they are empty:
 //
 //	dictionary_item_added:   ["root['b']"]

@@ -1,7 +1,7 @@
 // Package diff says how two values of documents, or two texts, differ.
 //
 // Deep says it as python-deepdiff prints it, Patch as a JSON patch (RFC 6902), Unified as a unified diff of texts. Deep
-// and Patch walk two values side by side: mappings by key, lists by position or, where items can be told apart,
+// and Patch walk two values side by side: mappings by key, lists by position or, where items can be identified,
 // aligned.
 //
 //	before ─┐          ┌─ mappings: pairs ─┐

@@ -79,5 +79,5 @@ func numeralOf(n document.Number) numeral {
 	return value
 }
 
-// isFloat tells how Python would read a number.
+// isFloat reports whether Python reads a number as a float.
 func isFloat(n document.Number) bool { return strings.ContainsAny(string(n), ".eE") }

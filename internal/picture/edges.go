@@ -21,7 +21,7 @@ var colours = [...]string{
 }
 
 // edges draws the dependencies.
-func (d *draft) edges() {
+func (d *drawing) edges() {
 	colour := map[*table]string{}
 	for i, t := range d.tables {
 		colour[t] = colours[i%len(colours)]
@@ -31,7 +31,7 @@ func (d *draft) edges() {
 	}
 }
 
-func (d *draft) edge(e rendering.Edge, colour string) {
+func (d *drawing) edge(e rendering.Edge, colour string) {
 	from, to := d.home[e.From], d.home[e.To]
 	fromSide, toSide, constraint := ":w", ":e", true
 	switch {
@@ -65,7 +65,7 @@ func (d *draft) edge(e rendering.Edge, colour string) {
 }
 
 // tooltip describes an edge in full.
-func (d *draft) tooltip(e rendering.Edge) string {
+func (d *drawing) tooltip(e rendering.Edge) string {
 	var b strings.Builder
 	from, to := named(d.Vertices[e.From]), named(d.Vertices[e.To])
 	switch {

@@ -3,41 +3,28 @@ package picture
 import (
 	"cmp"
 	"fmt"
+	"html"
 	"slices"
 	"strings"
 
+	"github.com/emicklei/dot"
+
 	"purser/internal/rendering"
+	"purser/internal/words"
 )
 
-// rows are the documents of a table as Graphviz's HTML, each with a port that edges lead to.
-func (d *draft) rows(t *table) string { return apart(d.list(t)) }
-
-// apart keeps a table away from others: nodes may stand close together, so that bundles of edges between them can.
-func apart(table string) string {
-	return `<table border="0" cellborder="0" cellspacing="0" cellpadding="7"><tr><td>` + table + `</td></tr></table>`
-}
-
-func (d *draft) list(t *table) string {
+// rows returns documents as Graphviz's HTML: a table with so many beside each other, below a header for each schema.
+// Each document has a port that edges lead to. attributes are the last ones of the table, and the rows before the
+// documents.
+func (d *drawing) rows(vertices []int, wide int, attributes string) string {
+	slices.SortStableFunc(vertices, func(a, b int) int {
+		return cmp.Or(cmp.Compare(d.Vertices[a].Schema, d.Vertices[b].Schema),
+			cmp.Compare(d.Vertices[a].Name, d.Vertices[b].Name))
+	})
 	var b strings.Builder
-	b.WriteString(`<table border="1" cellborder="0" cellspacing="1" cellpadding="2" color="#9aa3ad" bgcolor="white">`)
-	d.header(&b, t.schema, 1)
-	d.sorted(t.vertices)
-	for _, i := range t.vertices {
-		b.WriteString("<tr>")
-		d.cell(&b, i)
-		b.WriteString("</tr>")
-	}
-	b.WriteString("</table>")
-	return b.String()
-}
-
-// crowd are documents that nothing connects, several beside each other.
-func (d *draft) crowd(vertices []int) string {
-	const wide = 3
-	d.sorted(vertices)
-	var b strings.Builder
-	fmt.Fprintf(&b, `<table border="1" cellborder="0" cellspacing="1" cellpadding="3" color="#c5cbd3" bgcolor="white">`+
-		`<tr><td colspan="%d" align="left"><font color="#666666"><i>without dependencies</i></font></td></tr>`, wide)
+	// The margin keeps tables apart, so that nodes may stand close together, and bundles of edges between them can.
+	b.WriteString(`<table border="0" cellborder="0" cellspacing="0" cellpadding="7"><tr><td>` +
+		`<table border="1" cellborder="0" cellspacing="1" ` + attributes)
 	for start := 0; start < len(vertices); {
 		schema, end := d.Vertices[vertices[start]].Schema, start
 		for end < len(vertices) && d.Vertices[vertices[end]].Schema == schema {
@@ -53,19 +40,12 @@ func (d *draft) crowd(vertices []int) string {
 		}
 		start = end
 	}
-	b.WriteString("</table>")
-	return apart(b.String())
+	b.WriteString("</table></td></tr></table>")
+	return b.String()
 }
 
-func (d *draft) sorted(vertices []int) {
-	slices.SortStableFunc(vertices, func(a, b int) int {
-		return cmp.Or(cmp.Compare(d.Vertices[a].Schema, d.Vertices[b].Schema),
-			cmp.Compare(d.Vertices[a].Name, d.Vertices[b].Name))
-	})
-}
-
-// header names a schema, its kind larger than the rest.
-func (*draft) header(b *strings.Builder, schema string, wide int) {
+// header writes the name of a schema, its kind larger than the rest.
+func (*drawing) header(b *strings.Builder, schema string, wide int) {
 	before, kind, after := "", schema, ""
 	if parts := strings.Split(schema, "/"); len(parts) == 3 {
 		before, kind, after = parts[0]+"/", parts[1], "/"+parts[2]
@@ -75,8 +55,8 @@ func (*draft) header(b *strings.Builder, schema string, wide int) {
 		wide, escape(before), escape(kind), escape(after))
 }
 
-// cell is one document. It leads to the document's own picture.
-func (d *draft) cell(b *strings.Builder, i int) {
+// cell writes a document, with a link to its own picture.
+func (d *drawing) cell(b *strings.Builder, i int) {
 	v := d.Vertices[i]
 	look, name := "", escape(brief(v.Name))
 	switch {
@@ -107,7 +87,7 @@ func (d *draft) cell(b *strings.Builder, i int) {
 
 func port(vertex int) string { return fmt.Sprintf("v%d", vertex) }
 
-func (d *draft) address(v rendering.Vertex) string {
+func (d *drawing) address(v rendering.Vertex) string {
 	if v.Name == "" {
 		return ""
 	}
@@ -126,7 +106,7 @@ func named(v rendering.Vertex) string {
 	return v.String()
 }
 
-// described says all about a document.
+// described returns all that is shown of a document.
 func described(v rendering.Vertex) string {
 	traits := []string{named(v)}
 	for _, trait := range []struct {
@@ -153,4 +133,27 @@ func selector(v rendering.Vertex) string {
 		pairs = append(pairs, p.Key+": "+p.Value)
 	}
 	return strings.Join(pairs, ", ")
+}
+
+// brief returns as much of a text as there is room for; a tooltip has all of it.
+func brief(text string) string { return words.First(text, 60) }
+
+// escape makes a text harmless in HTML and in SVG, which allows no control characters. Graphviz replaces what
+// begins with a backslash by parts of the graph, before it reads entities and again behind that.
+func escape(text string) string {
+	return strings.ReplaceAll(html.EscapeString(words.Line(text)), `\`, "&#92;&#92;")
+}
+
+// escapeLink is escape for addresses, which some versions of Graphviz write into SVG as they are.
+func escapeLink(address string) string { return escape(html.EscapeString(address)) }
+
+// literal quotes a text of several lines for Graphviz, which takes backslashes and entities in texts for more than they
+// are. Lines begin at the left.
+func literal(text string) dot.Literal {
+	lines := strings.Split(text, "\n")
+	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "&", "&amp;")
+	for i, line := range lines {
+		lines[i] = quoted.Replace(words.Printable(line))
+	}
+	return dot.Literal(`"` + strings.Join(lines, `\l`) + `"`)
 }

@@ -1,7 +1,6 @@
 package puppet
 
 import (
-	"cmp"
 	"slices"
 
 	"purser/internal/budget"
@@ -32,8 +31,11 @@ func Merge(meter *budget.Meter, overrides []document.Mapping) (document.Mapping,
 			return nil, err
 		}
 	}
-	if err := cmp.Or(configuration.err, options.err); err != nil {
-		return nil, err //nolint:wrapcheck // it is the meter's
+	if configuration.err != nil {
+		return nil, configuration.err
+	}
+	if options.err != nil {
+		return nil, options.err
 	}
 	return document.Mapping{
 		{Key: keyConfiguration, Value: configuration.value()}, {Key: keyOptions, Value: options.value()},

@@ -46,7 +46,7 @@ func (o outcome) size() int {
 	return o.Bytes
 }
 
-// known has the outcomes of recent expressions, whoever sent them.
+// known has the outcomes of the recent expressions of all callers.
 var known = cache.New[string, outcome](16 * budget.MiB) //nolint:gochecknoglobals // its size is bounded
 
 // Costs in steps.

@@ -42,7 +42,7 @@ type Page struct {
 	Name   string // acme/Widget/v1
 	Source string // ends "This schema is …": "built in", "registered by document [..] in bucket b, revision n"
 	Schema document.Mapping
-	// AssertFormats tells that checks compare texts with their formats in all drafts but Draft 4.
+	// AssertFormats means that checks compare texts with their formats in all drafts but Draft 4.
 	AssertFormats bool
 }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// keyword is a keyword that a page tells.
+// keyword is a keyword that pages show.
 type keyword struct {
 	holds string // what it must hold, see holders
 	says  string // before a number or a string, instead of a schema that is false, or one/many units of a bound

@@ -11,7 +11,7 @@ import (
 
 type mapping = document.Mapping
 
-// schema is a schema as checks read it: the keywords that count in its draft and that a page tells, or a boolean.
+// schema is a schema as checks read it: the keywords that count in its draft and that pages show, or a boolean.
 type schema struct {
 	mapping
 
@@ -44,8 +44,8 @@ func (t *table) keywords(raw mapping) schema {
 	s := schema{raw: raw, isDraft4: t.outline.IsDraft4(raw)}
 	all := t.outline.Keywords(raw)
 	for _, written := range all {
-		switch m, isTold := told(written, all, s.isDraft4); {
-		case !isTold:
+		switch m, isShown := shownMember(written, all, s.isDraft4); {
+		case !isShown:
 		case !s.holds(m.Value, keywords[written.Key].holds):
 			s.wrong = append(s.wrong, written.Key)
 		default:
@@ -56,8 +56,8 @@ func (t *table) keywords(raw mapping) schema {
 	return s
 }
 
-// told returns a member of a schema as later drafts have it, and whether it means something that a page tells.
-func told(m document.Member, among mapping, isDraft4 bool) (document.Member, bool) {
+// shownMember returns a member of a schema as later drafts write it, and whether it means anything that pages show.
+func shownMember(m document.Member, among mapping, isDraft4 bool) (document.Member, bool) {
 	_, isKnown := keywords[m.Key]
 	if !isKnown { // of which there may be many
 		return m, false

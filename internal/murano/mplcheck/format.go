@@ -47,7 +47,7 @@ func indented(value any) ([]byte, error) {
 func asYAML(value any) ([]byte, error) {
 	out, err := json.Marshal(value)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // Write says what failed
+		return nil, fmt.Errorf("as YAML: %w", err)
 	}
 	return blockyaml.Append(nil, out), nil
 }

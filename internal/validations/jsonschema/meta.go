@@ -3,6 +3,7 @@ package jsonschema
 import (
 	"cmp"
 	"embed"
+	"fmt"
 	"io/fs"
 	"slices"
 	"sync"
@@ -23,7 +24,7 @@ var metaSources = sync.OnceValue(func() map[string]*source {
 		}
 		written, err := metaFiles.ReadFile(path)
 		if err != nil {
-			return err //nolint:wrapcheck // it leads to a panic
+			return fmt.Errorf("read %s: %w", path, err)
 		}
 		root, err := parse(counter{}, written, maxNodes)
 		if err != nil {

@@ -10,8 +10,8 @@ import (
 	"purser/internal/rendering"
 )
 
-// draft is a picture under way.
-type draft struct {
+// drawing is a picture that is being drawn.
+type drawing struct {
 	*rendering.Graph
 
 	link      func(name string) string
@@ -23,7 +23,7 @@ type draft struct {
 
 // table is a box of the picture: documents of one schema and layer, one below the other.
 type table struct {
-	column   int // of the layer, see draft.columns
+	column   int // of the layer, see drawing.columns
 	indent   int // within the column
 	schema   string
 	vertices []int
@@ -64,7 +64,7 @@ func tooMuch(err error, g *rendering.Graph) error {
 }
 
 func draw(g *rendering.Graph, title string, link func(name string) string) string {
-	d := &draft{
+	d := &drawing{
 		Graph: g, link: link, root: dot.NewGraph(dot.Directed).ID("revision"), home: make([]*table, len(g.Vertices)),
 	}
 	d.frame(title)
@@ -72,21 +72,21 @@ func draw(g *rendering.Graph, title string, link func(name string) string) strin
 	for at, vertices := range d.columns() {
 		d.column(at, vertices)
 	}
-	d.closeUp()
+	d.dropEmpty()
 	d.indent()
 	d.stack()
 	d.edges()
 	return d.root.String()
 }
 
-// manyEdges is from where on Graphviz is to look for a good layout less long.
+// manyEdges is the number of edges above which Graphviz searches less long for a good layout.
 const manyEdges = 1000
 
 const legend = "Arrows lead to the dependencies of a document: blue to its parent, black to the replaced document, " +
 	"thin to the\nsources of substitutions. Dashed: abstract; grey: replaced; red: missing, in doubt, or part of a cycle."
 
-// frame sets attributes of the whole picture.
-func (d *draft) frame(title string) {
+// frame sets the attributes of the whole picture.
+func (d *drawing) frame(title string) {
 	d.root.Attrs("label", literal(title+"\n"+legend+"\n"), "labelloc", "t", "labeljust", "l", "fontname", font,
 		"fontsize", "14", "rankdir", "RL", "newrank", "true", "ranksep", "1.4", "nodesep", "0.02", "bgcolor", "white",
 		"tooltip", " ", "pad", "0.3", "outputorder", "edgesfirst")
@@ -98,16 +98,17 @@ func (d *draft) frame(title string) {
 	})
 }
 
-// connect finds out which vertices have edges.
-func (d *draft) connect() {
+// connect determines which vertices have edges.
+func (d *drawing) connect() {
 	d.connected = make([]bool, len(d.Vertices))
 	for _, e := range d.Edges {
 		d.connected[e.From], d.connected[e.To] = true, true
 	}
 }
 
-// columns are the vertices by cluster, from left to right: documents without a layer, each layer, missing documents.
-func (d *draft) columns() [][]int {
+// columns returns the vertices by cluster, from left to right: documents without a layer, each layer, missing
+// documents.
+func (d *drawing) columns() [][]int {
 	columns := make([][]int, 1+len(d.Layers)+len(d.Unordered)+1)
 	for i, v := range d.Vertices {
 		at := v.Rank + 1
@@ -119,8 +120,8 @@ func (d *draft) columns() [][]int {
 	return columns
 }
 
-// looks are the title and colour of a column.
-func (d *draft) looks(column int) (title, colour string) {
+// style returns the title and the colour of a column.
+func (d *drawing) style(column int) (title, colour string) {
 	rank := column - 1
 	switch {
 	case column == 0:
@@ -134,25 +135,27 @@ func (d *draft) looks(column int) (title, colour string) {
 }
 
 // column draws the documents of a cluster.
-func (d *draft) column(at int, vertices []int) {
+func (d *drawing) column(at int, vertices []int) {
 	if len(vertices) == 0 {
 		return
 	}
-	title, colour := d.looks(at)
+	title, colour := d.style(at)
 	box := d.root.Subgraph(fmt.Sprintf("%06d", at), dot.ClusterOption{})
 	box.Attrs("label", literal(title), "fontname", font, "fontsize", "16", "style", "filled,rounded",
 		"color", colour, "fillcolor", "#fafbfc", "fontcolor", "#333333", "tooltip", literal(title), "margin", "14")
 	tables, alone := d.grouped(at, vertices)
 	for _, t := range tables {
-		d.place(box, t, d.rows(t))
+		d.place(box, t, d.rows(t.vertices, 1, `cellpadding="2" color="#9aa3ad" bgcolor="white">`))
 	}
 	if len(alone) > 0 {
-		d.place(box, &table{column: at}, d.crowd(alone))
+		const wide = 3 // documents beside each other
+		d.place(box, &table{column: at}, d.rows(alone, wide, fmt.Sprintf(`cellpadding="3" color="#c5cbd3" bgcolor="white">`+
+			`<tr><td colspan="%d" align="left"><font color="#666666"><i>without dependencies</i></font></td></tr>`, wide)))
 	}
 }
 
-// grouped makes a table for each schema, and gives the documents that are in none because nothing connects them.
-func (d *draft) grouped(column int, vertices []int) (tables []*table, alone []int) {
+// grouped returns a table for each schema, and the documents without dependencies, which are in none of these.
+func (d *drawing) grouped(column int, vertices []int) (tables []*table, alone []int) {
 	bySchema := map[string]*table{}
 	for _, i := range vertices {
 		if !d.connected[i] {
@@ -173,13 +176,13 @@ func (d *draft) grouped(column int, vertices []int) (tables []*table, alone []in
 }
 
 // place puts a table into its cluster. Nodes are written in the order of their names.
-func (d *draft) place(box *dot.Graph, t *table, html string) {
+func (d *drawing) place(box *dot.Graph, t *table, html string) {
 	t.node = box.Node(fmt.Sprintf("%06d", len(d.tables))).Attr("label", dot.HTML(html))
 	d.tables = append(d.tables, t)
 }
 
-// closeUp leaves out columns in which there is nothing.
-func (d *draft) closeUp() {
+// dropEmpty renumbers the columns without empty ones.
+func (d *drawing) dropEmpty() {
 	last, at := 0, 0
 	for _, t := range d.tables { // from left to right
 		if t.column > last {
@@ -191,9 +194,9 @@ func (d *draft) closeUp() {
 	}
 }
 
-// indent puts tables to the right of those of their column that they depend on. There are few such steps, as an edge
-// that passes many of them is what takes time to lay out.
-func (d *draft) indent() {
+// indent puts tables to the right of those in their column that they depend on. There are few such steps, because edges
+// that pass many of them take long to lay out.
+func (d *drawing) indent() {
 	const steps = 3
 	for range steps {
 		for _, e := range d.Edges {
@@ -205,8 +208,8 @@ func (d *draft) indent() {
 	}
 }
 
-// stack keeps the columns in their order by points between them, which are not seen.
-func (d *draft) stack() {
+// stack keeps the columns in order by invisible points between them.
+func (d *drawing) stack() {
 	last := 0
 	for _, t := range d.tables {
 		last = max(last, t.column)
