@@ -179,41 +179,44 @@ func isNumeric(text string) bool {
 // maxInteger bounds the length of integers: 64 binary digits with some leading zeros.
 const maxInteger = 128
 
-// integer parses an integer in any notation of YAML 1.1.
+// integer returns an integer in any notation of YAML 1.1.
 func integer(text string) (any, rule) {
-	digits := strings.ReplaceAll(text, "_", "")
-	negative := strings.HasPrefix(digits, "-")
-	digits = strings.TrimLeft(digits, "+-")
-	if len(digits) > maxInteger {
+	if len(strings.ReplaceAll(strings.TrimLeft(text, "+-"), "_", "")) > maxInteger {
 		return nil, integerTooBig // arithmetic would take quadratic time
 	}
-	value := new(big.Int)
-	var ok bool
+	value, ok := ParseInteger(text)
 	switch {
-	case strings.HasPrefix(digits, "0b"):
-		_, ok = value.SetString(digits[2:], 2)
-	case strings.HasPrefix(digits, "0x"):
-		_, ok = value.SetString(digits[2:], 16)
-	case strings.Contains(digits, ":"):
-		ok = sexagesimal(value, digits)
-	case strings.HasPrefix(digits, "0"):
-		_, ok = value.SetString(digits, 8)
-	default:
-		_, ok = value.SetString(digits, 10)
-	}
-	if !ok {
+	case !ok:
 		return nil, notNumber
-	}
-	if negative {
-		value.Neg(value)
-	}
-	if !value.IsInt64() && !value.IsUint64() {
+	case !value.IsInt64() && !value.IsUint64():
 		return nil, integerTooBig
 	}
 	return Number(value.String()), ""
 }
 
-// sexagesimal sets sum to the value of a number in base 60, such as 190:20:30.
+// ParseInteger parses an integer in any notation of YAML 1.1, and octal ones with 0o. It takes quadratic time.
+func ParseInteger(text string) (value *big.Int, ok bool) {
+	digits := strings.ReplaceAll(text, "_", "")
+	negative := strings.HasPrefix(digits, "-")
+	digits = strings.TrimLeft(digits, "+-")
+	value = new(big.Int)
+	switch {
+	case strings.HasPrefix(digits, "0b"):
+		_, ok = value.SetString(digits[2:], 2)
+	case strings.HasPrefix(digits, "0x"):
+		_, ok = value.SetString(digits[2:], 16)
+	case strings.HasPrefix(digits, "0") && !strings.Contains(digits, ":"):
+		_, ok = value.SetString(strings.TrimPrefix(digits, "0o"), 8)
+	default:
+		ok = sexagesimal(value, digits)
+	}
+	if negative {
+		value.Neg(value)
+	}
+	return value, ok
+}
+
+// sexagesimal sets sum to the value of a number in base 60, such as 190:20:30, or of a decimal one.
 func sexagesimal(sum *big.Int, text string) bool {
 	sixty := big.NewInt(60)
 	for part := range strings.SplitSeq(text, ":") {
@@ -227,6 +230,20 @@ func sexagesimal(sum *big.Int, text string) bool {
 }
 
 func float(text string) (any, rule) {
+	f, ok := ParseFloat(text)
+	switch {
+	case !ok:
+		return nil, notNumber
+	case math.IsNaN(f), math.IsInf(f, 0) && strings.HasSuffix(strings.ToLower(text), "inf"):
+		return nil, notFinite
+	case math.IsInf(f, 0):
+		return nil, floatTooBig
+	}
+	return FormatFloat(f), ""
+}
+
+// ParseFloat parses a float in any notation of YAML 1.1. A number that is too large is an infinity.
+func ParseFloat(text string) (f float64, ok bool) {
 	digits := strings.ToLower(strings.ReplaceAll(text, "_", ""))
 	sign := 1.0
 	if strings.HasPrefix(digits, "-") {
@@ -234,23 +251,21 @@ func float(text string) (any, rule) {
 	}
 	digits = strings.TrimLeft(digits, "+-")
 	switch {
-	case strings.HasSuffix(digits, "inf") || strings.HasSuffix(digits, "nan"):
-		return nil, notFinite
+	case digits == ".inf":
+		return sign * math.Inf(1), true
+	case digits == ".nan":
+		return math.NaN(), true
 	case strings.Contains(digits, "x"): // strconv reads hexadecimal floats
-		return nil, notNumber
+		return 0, false
 	}
-	sum := 0.0
 	for part := range strings.SplitSeq(digits, ":") {
-		f, err := strconv.ParseFloat(part, 64)
+		value, err := strconv.ParseFloat(part, 64)
 		if err != nil && !errors.Is(err, strconv.ErrRange) {
-			return nil, notNumber
+			return 0, false
 		}
-		sum = sum*60 + f
+		f = f*60 + value
 	}
-	if math.IsInf(sum, 0) {
-		return nil, floatTooBig
-	}
-	return FormatFloat(sign * sum), ""
+	return sign * f, true
 }
 
 // FormatFloat formats a finite float like Python's repr, as the reference does.

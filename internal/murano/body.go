@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"purser/internal/murano/located"
 	"purser/internal/murano/yaql"
 )
 
@@ -12,7 +11,7 @@ import (
 type slot struct {
 	key      string
 	required bool
-	check    func(*classFile, *located.Value)
+	check    func(*classFile, *Value)
 }
 
 // statements are the kinds of statements, in the order in which they are recognized by their first key. The allowed
@@ -25,16 +24,16 @@ func init() { //nolint:gochecknoinits // the table refers to itself
 	statements = [][]slot{
 		{{"Try", true, block}, {"Catch", false, (*classFile).catch}, {"Else", false, block}, {"Finally", false, block}},
 		{{"Parallel", true, block}, {"Limit", false, block}},
-		{{"Repeat", true, except(expression, located.Int)}, {"Do", true, block}},
+		{{"Repeat", true, except(expression, Int)}, {"Do", true, block}},
 		{{"If", true, (*classFile).condition}, {"Then", true, block}, {"Else", false, block}},
 		{{"Break", true, empty}},
 		{{"Return", true, (*classFile).data}},
 		{{"While", true, expression}, {"Do", true, block}},
-		{{"For", true, text}, {"In", true, except(expression, located.Seq, located.Map)}, {"Do", true, block}},
+		{{"For", true, text}, {"In", true, except(expression, Seq, Map)}, {"Do", true, block}},
 		{{"Match", true, branches}, {"Value", true, expression}, {"Default", false, block}},
 		{{"Switch", true, branches}, {"Default", false, block}},
 		{
-			{"Throw", true, except(text, located.Seq)},
+			{"Throw", true, except(text, Seq)},
 			{"Message", false, text},
 			{"Extra", false, (*classFile).data},
 			{"Cause", false, (*classFile).data},
@@ -45,8 +44,8 @@ func init() { //nolint:gochecknoinits // the table refers to itself
 }
 
 // except returns a check that treats values of some kinds as data.
-func except(check func(*classFile, *located.Value), kinds ...located.Kind) func(*classFile, *located.Value) {
-	return func(f *classFile, v *located.Value) {
+func except(check func(*classFile, *Value), kinds ...Kind) func(*classFile, *Value) {
+	return func(f *classFile, v *Value) {
 		if slices.Contains(kinds, v.Kind) {
 			f.data(v)
 			return
@@ -56,24 +55,24 @@ func except(check func(*classFile, *located.Value), kinds ...located.Kind) func(
 }
 
 // body checks the body of a method.
-func (f *classFile) body(v *located.Value) {
+func (f *classFile) body(v *Value) {
 	switch v.Kind {
-	case located.Seq, located.Map, located.String:
+	case Seq, Map, String:
 		f.block(v)
-	case located.Null, located.Bool, located.Int, located.Float, located.Date, located.Other:
+	case Null, Bool, Int, Float, Date, Other:
 		f.atf("MPL:E045", v, "Body is not a list or scalar/yaql expression")
 	}
 }
 
 // block checks a block of code: a statement, an expression or a list of them.
-func (f *classFile) block(v *located.Value) {
+func (f *classFile) block(v *Value) {
 	for _, item := range itemsOf(v) {
 		switch {
 		case !f.enter(item):
 			return
-		case item.Kind == located.Map:
+		case item.Kind == Map:
 			f.statement(item)
-		case item.Kind == located.String:
+		case item.Kind == String:
 			f.expression(item)
 			f.bareWord(item)
 		}
@@ -83,23 +82,23 @@ func (f *classFile) block(v *located.Value) {
 var barePattern = mustCompile(`^[\s\p{L}\p{N}_.]+$`)
 
 // bareWord warns of a line that Murano reads as a string, which cannot be run.
-func (f *classFile) bareWord(v *located.Value) {
+func (f *classFile) bareWord(v *Value) {
 	if v.Plain && f.isName(v, barePattern) && f.parses(v.Text, yaql.MPL) {
 		f.atf("MPL:W204", v, `"%s" is a string for Murano, not an expression: it cannot be run`, v)
 	}
 }
 
 // expression checks a value that must be an expression.
-func (f *classFile) expression(v *located.Value) {
-	if v.Kind == located.Bool || v.Kind == located.String && f.parses(v.Text, yaql.MPL) {
+func (f *classFile) expression(v *Value) {
+	if v.Kind == Bool || v.Kind == String && f.parses(v.Text, yaql.MPL) {
 		return
 	}
 	f.atf("MPL:W202", v, `"%s" is not valid yaql expression`, v)
 }
 
 // condition checks the condition of an If, which may be any value.
-func (f *classFile) condition(v *located.Value) {
-	if v.Kind == located.String {
+func (f *classFile) condition(v *Value) {
+	if v.Kind == String {
 		f.expression(v)
 		return
 	}
@@ -107,12 +106,12 @@ func (f *classFile) condition(v *located.Value) {
 }
 
 // data checks a tree of values, in which some strings are expressions.
-func (f *classFile) data(v *located.Value) {
+func (f *classFile) data(v *Value) {
 	if !f.enter(v) {
 		return
 	}
 	switch v.Kind {
-	case located.String:
+	case String:
 		looks := v.Plain && (strings.HasPrefix(v.Text, "$") || strings.Contains(v.Text, "$."))
 		switch {
 		case !v.YAQL && !looks || f.parses(v.Text, yaql.MPL):
@@ -121,39 +120,39 @@ func (f *classFile) data(v *located.Value) {
 		default:
 			f.atf("MPL:W203", v, `"%s" is a string, because it is not valid yaql`, v)
 		}
-	case located.Seq:
+	case Seq:
 		for _, item := range v.Items {
 			f.data(item)
 		}
-	case located.Map:
+	case Map:
 		for _, e := range v.Entries {
 			f.data(e.Key)
 			f.data(e.Value)
 		}
-	case located.Null, located.Bool, located.Int, located.Float, located.Date, located.Other:
+	case Null, Bool, Int, Float, Date, Other:
 	}
 }
 
 // text checks a value that must be a string.
-func (f *classFile) text(v *located.Value) {
-	if v.Kind != located.String {
+func (f *classFile) text(v *Value) {
+	if v.Kind != String {
 		f.atf("MPL:E203", v, `Value of "%s" should be a string`, v)
 	}
 }
 
 // empty checks that a statement has no value.
-func (f *classFile) empty(v *located.Value) {
+func (f *classFile) empty(v *Value) {
 	f.atf("MPL:E200", v, `Statement should be empty, not a "%s"`, v)
 }
 
 // branches checks a mapping of expressions to blocks.
-func (f *classFile) branches(v *located.Value) {
-	if v.Kind != located.Map {
+func (f *classFile) branches(v *Value) {
+	if v.Kind != Map {
 		f.atf("MPL:E206", v, `Value of "%s" should be a mapping`, v)
 		return
 	}
 	for _, e := range v.Entries {
-		if e.Key.Kind != located.Null {
+		if e.Key.Kind != Null {
 			f.expression(e.Key)
 		}
 		if !e.Value.IsFalsy() {
@@ -163,16 +162,16 @@ func (f *classFile) branches(v *located.Value) {
 }
 
 // catch checks the handlers of a Try.
-func (f *classFile) catch(v *located.Value) {
+func (f *classFile) catch(v *Value) {
 	for _, item := range itemsOf(v) {
 		switch {
 		case !f.enter(item):
 			return
-		case item.Kind != located.Map:
+		case item.Kind != Map:
 			f.atf("MPL:E206", item, `Catch "%s" should be a mapping`, item)
 			continue
 		}
-		if with := item.Get("With"); !with.IsFalsy() && with.Kind != located.Seq {
+		if with := item.Get("With"); !with.IsFalsy() && with.Kind != Seq {
 			f.text(with)
 		}
 		if as := item.Get("As"); !as.IsFalsy() {
@@ -187,7 +186,7 @@ func (f *classFile) catch(v *located.Value) {
 }
 
 // statement checks a block that is a mapping.
-func (f *classFile) statement(v *located.Value) {
+func (f *classFile) statement(v *Value) {
 	for _, slots := range statements {
 		if v.Get(slots[0].key) != nil {
 			f.slots(v, slots)
@@ -208,7 +207,7 @@ func (f *classFile) statement(v *located.Value) {
 }
 
 // slots checks the keys of a statement.
-func (f *classFile) slots(v *located.Value, slots []slot) {
+func (f *classFile) slots(v *Value, slots []slot) {
 	for _, s := range slots {
 		switch value := v.Get(s.key); {
 		case value == nil && s.required:
@@ -230,7 +229,7 @@ var (
 )
 
 // target checks the left side of an assignment.
-func (f *classFile) target(key *located.Value) {
+func (f *classFile) target(key *Value) {
 	switch {
 	case f.isName(key, staticPattern):
 	case !f.isName(key, targetPattern):

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"purser/internal/budget"
-	"purser/internal/murano/located"
 	"purser/internal/murano/yaql"
 )
 
@@ -76,7 +75,7 @@ func Run(ctx context.Context, pkg *Package, o Options) (Report, error) {
 // Check is the state of the check of one package. Validators use it.
 type Check struct {
 	Package  *Package
-	Manifest *located.Value // nil if there is none
+	Manifest *Value // nil if there is none
 	Format   Format
 
 	ctx     context.Context //nolint:containedctx // of this check
@@ -146,7 +145,7 @@ func (c *Check) add(issue Issue) {
 }
 
 // atf reports an issue at a value of the current file. If the value is nil, the issue has no place.
-func (c *Check) atf(code string, v *located.Value, format string, args ...any) {
+func (c *Check) atf(code string, v *Value, format string, args ...any) {
 	issue := Issue{Code: code, Message: fmt.Sprintf(format, args...)}
 	if v != nil {
 		issue.File, issue.Located, issue.Line, issue.Column = c.file, true, v.Line, v.Column
@@ -163,7 +162,7 @@ func (c *Check) aboutf(code, file, format string, args ...any) {
 const visitSteps = 100
 
 // enter charges a visit of a value to the budget and reports whether the check continues.
-func (c *Check) enter(v *located.Value) bool {
+func (c *Check) enter(v *Value) bool {
 	cost := visitSteps
 	if v != nil {
 		cost += len(v.Text)
@@ -180,13 +179,13 @@ func (c *Check) parses(text string, engine yaql.Engine) bool {
 }
 
 // keywords maps the known keys of a document to the checks of their values. A nil check accepts any value.
-type keywords map[string]func(*located.Value)
+type keywords map[string]func(*Value)
 
 // documents checks the documents of a YAML file: it calls whole for each document, then the check of each key.
-func (c *Check) documents(name string, several bool, keys keywords, whole func(doc *located.Value)) []*located.Value {
+func (c *Check) documents(name string, several bool, keys keywords, whole func(doc *Value)) []*Value {
 	c.file = name
 	docs, err := c.Package.Files[name].Documents(c.meter)
-	if problem, ok := errors.AsType[*located.Problem](err); ok {
+	if problem, ok := errors.AsType[*Problem](err); ok {
 		c.Report(Issue{
 			Code: "E002", Message: "Yaml Error: " + problem.Message, File: name, Located: problem.Line >= 0,
 			Line: max(0, problem.Line), Column: problem.Column,
@@ -201,7 +200,7 @@ func (c *Check) documents(name string, several bool, keys keywords, whole func(d
 		c.atf("E005", docs[1], "Multi document is not allowed in %s", name)
 	}
 	for _, doc := range docs {
-		if doc.Kind != located.Map {
+		if doc.Kind != Map {
 			c.atf("E004", doc, "The document is not a mapping")
 			continue
 		}
@@ -212,7 +211,7 @@ func (c *Check) documents(name string, several bool, keys keywords, whole func(d
 			switch {
 			case !c.enter(e.Value):
 				return docs
-			case !known || e.Key.Kind != located.String:
+			case !known || e.Key.Kind != String:
 				c.atf("W010", e.Key, `Unknown keyword "%s"`, e.Key)
 			case check != nil:
 				check(e.Value)
@@ -223,7 +222,7 @@ func (c *Check) documents(name string, several bool, keys keywords, whole func(d
 }
 
 // twice warns of duplicate keys in a mapping and its descendants.
-func (c *Check) twice(v *located.Value) {
+func (c *Check) twice(v *Value) {
 	if !c.enter(nil) {
 		return
 	}
@@ -231,20 +230,20 @@ func (c *Check) twice(v *located.Value) {
 		c.atf("W012", key, `Key "%s" appears twice; the last value counts`, key)
 	}
 	for _, item := range v.Items {
-		if item.Kind >= located.Seq {
+		if item.Kind >= Seq {
 			c.twice(item)
 		}
 	}
 	for _, e := range v.Entries {
-		if e.Value.Kind >= located.Seq {
+		if e.Value.Kind >= Seq {
 			c.twice(e.Value)
 		}
 	}
 }
 
 // isString checks that a value is a string.
-func (c *Check) isString(v *located.Value) {
-	if v.Kind != located.String {
+func (c *Check) isString(v *Value) {
+	if v.Kind != String {
 		c.atf("E040", v, `Value is not a string "%s"`, v)
 	}
 }
@@ -266,19 +265,19 @@ var (
 const nameSteps = 200
 
 // isName reports whether a value is a string that matches a pattern.
-func (c *Check) isName(v *located.Value, pattern func() *regexp.Regexp) bool {
-	return v.Kind == located.String && (!c.spend(nameSteps*len(v.Text)) || pattern().MatchString(v.Text))
+func (c *Check) isName(v *Value, pattern func() *regexp.Regexp) bool {
+	return v.Kind == String && (!c.spend(nameSteps*len(v.Text)) || pattern().MatchString(v.Text))
 }
 
 // oneOf reports whether a value is one of the given strings.
-func oneOf(v *located.Value, words ...string) bool {
-	return v.Kind == located.String && slices.Contains(words, v.Text)
+func oneOf(v *Value, words ...string) bool {
+	return v.Kind == String && slices.Contains(words, v.Text)
 }
 
 // itemsOf returns the items of a list, or the value itself.
-func itemsOf(v *located.Value) []*located.Value {
-	if v.Kind == located.Seq {
+func itemsOf(v *Value) []*Value {
+	if v.Kind == Seq {
 		return v.Items
 	}
-	return []*located.Value{v}
+	return []*Value{v}
 }

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"purser/internal/murano/located"
 )
 
 func classCodes() []Code {
@@ -76,19 +74,19 @@ func checkClasses(c *Check) {
 
 // named are the classes that a manifest names.
 type named struct {
-	inFile  map[string][]*located.Value // by the file that the manifest names for them
+	inFile  map[string][]*Value // by the file that the manifest names for them
 	isNamed map[string]bool
 }
 
 // namedClasses returns the classes of a manifest, nil if it has none.
-func namedClasses(classes *located.Value) *named {
-	if !classes.Is(located.Map) {
+func namedClasses(classes *Value) *named {
+	if !classes.Is(Map) {
 		return nil
 	}
-	n := &named{map[string][]*located.Value{}, map[string]bool{}}
+	n := &named{map[string][]*Value{}, map[string]bool{}}
 	for _, e := range classes.Entries {
 		n.isNamed[e.Key.Text] = true
-		if e.Value.Is(located.String) {
+		if e.Value.Is(String) {
 			n.inFile[e.Value.Text] = append(n.inFile[e.Value.Text], e.Key)
 		}
 	}
@@ -101,16 +99,16 @@ type classFile struct {
 
 	named *named // nil if the manifest has no classes
 
-	namespaces *located.Value // those in force; a document without any inherits them
-	doc        *located.Value
+	namespaces *Value // those in force; a document without any inherits them
+	doc        *Value
 	declared   []declaration
-	unnamed    []*located.Value
+	unnamed    []*Value
 }
 
 // declaration is a class that a file declares.
 type declaration struct {
 	name string // fully qualified
-	at   *located.Value
+	at   *Value
 }
 
 func (f *classFile) keywords() keywords {
@@ -122,15 +120,15 @@ func (f *classFile) keywords() keywords {
 }
 
 // begin records the namespaces and the class that a document declares.
-func (f *classFile) begin(doc *located.Value) {
+func (f *classFile) begin(doc *Value) {
 	f.doc = doc
-	if namespaces := doc.Get("Namespaces"); namespaces.Is(located.Map) {
+	if namespaces := doc.Get("Namespaces"); namespaces.Is(Map) {
 		f.namespaces = namespaces
 	}
 	switch name := doc.Get("Name"); {
-	case name.Is(located.String):
+	case name.Is(String):
 		f.declared = append(f.declared, declaration{f.expand(name.Text), name})
-	case name == nil && slices.ContainsFunc(doc.Entries, func(e located.Entry) bool { return e.Key.Text != "Namespaces" }):
+	case name == nil && slices.ContainsFunc(doc.Entries, func(e Entry) bool { return e.Key.Text != "Namespaces" }):
 		f.unnamed = append(f.unnamed, doc)
 	}
 }
@@ -146,14 +144,14 @@ func (f *classFile) expand(name string) string {
 	case alias == "":
 		alias = "="
 	}
-	if namespace := f.namespaces.Get(alias); namespace.Is(located.String) && namespace.Text != "" {
+	if namespace := f.namespaces.Get(alias); namespace.Is(String) && namespace.Text != "" {
 		return namespace.Text + "." + short
 	}
 	return short
 }
 
 // end compares the declared classes with the manifest.
-func (f *classFile) end(name string, docs []*located.Value) {
+func (f *classFile) end(name string, docs []*Value) {
 	if docs == nil {
 		return
 	}
@@ -186,9 +184,9 @@ var classNamePattern = mustCompile(`^([A-Za-z_][\p{L}\p{N}_]*:|:)?[a-zA-Z_][\p{L
 // maxAcronym is the maximum length of a name in capitals.
 const maxAcronym = 3
 
-func (f *classFile) name(v *located.Value) {
+func (f *classFile) name(v *Value) {
 	switch {
-	case v.Kind != located.String:
+	case v.Kind != String:
 		f.atf("MPL:E011", v, `Invalid class name "%s". Class name should be a string`, v)
 		return
 	case !f.isName(v, classNamePattern) || strings.HasPrefix(v.Text, "__"):
@@ -204,15 +202,15 @@ func (f *classFile) name(v *located.Value) {
 }
 
 // knownAlias checks that the namespace of a class name is declared.
-func (f *classFile) knownAlias(v *located.Value) {
+func (f *classFile) knownAlias(v *Value) {
 	alias, _, both := strings.Cut(v.Text, ":")
 	if both && alias != "" && f.namespaces.Get(alias) == nil {
 		f.atf("MPL:E061", v, `Unknown namespace prefix "%s"`, alias)
 	}
 }
 
-func (f *classFile) checkNamespaces(v *located.Value) {
-	if v.Kind != located.Map {
+func (f *classFile) checkNamespaces(v *Value) {
+	if v.Kind != Map {
 		f.atf("MPL:E044", v, "Wrong type of namespace")
 		return
 	}
@@ -220,7 +218,7 @@ func (f *classFile) checkNamespaces(v *located.Value) {
 		if !f.enter(e.Value) {
 			return
 		}
-		if !f.isName(e.Value, fqnPattern) && e.Value.Kind != located.Null && !oneOf(e.Value, "") {
+		if !f.isName(e.Value, fqnPattern) && e.Value.Kind != Null && !oneOf(e.Value, "") {
 			f.atf("MPL:W060", e.Value, `Wrong namespace fqn "%s"`, e.Value)
 		}
 		if !f.isName(e.Key, namePattern) && !oneOf(e.Key, "=") {
@@ -229,12 +227,12 @@ func (f *classFile) checkNamespaces(v *located.Value) {
 	}
 }
 
-func (f *classFile) extends(v *located.Value) {
+func (f *classFile) extends(v *Value) {
 	for _, item := range itemsOf(v) {
 		switch {
 		case !f.enter(item):
 			return
-		case item.Kind != located.String:
+		case item.Kind != String:
 			f.atf("MPL:E025", item, "Wrong type of Extends field")
 		case !f.isName(item, typePattern):
 			f.atf("MPL:E025", item, `Wrong FNQ of extended class "%s"`, item)
@@ -244,7 +242,7 @@ func (f *classFile) extends(v *located.Value) {
 	}
 }
 
-func (f *classFile) imports(v *located.Value) {
+func (f *classFile) imports(v *Value) {
 	for _, item := range itemsOf(v) {
 		switch {
 		case !f.enter(item):
@@ -257,27 +255,27 @@ func (f *classFile) imports(v *located.Value) {
 	}
 }
 
-func (f *classFile) usage(v *located.Value) {
+func (f *classFile) usage(v *Value) {
 	if !oneOf(v, "Class", "Meta") {
 		f.atf("MPL:E032", v, `Wrong Usage of a class "%s"`, v)
 	}
 }
 
 // ofMeta warns of a key that is only meaningful in meta classes if the class is an ordinary one.
-func (f *classFile) ofMeta(v *located.Value, key string) {
+func (f *classFile) ofMeta(v *Value, key string) {
 	if usage := f.doc.Get("Usage"); usage == nil || oneOf(usage, "Class") {
 		f.atf("MPL:W032", v, "%s has a meaning in classes with Usage: Meta only", key)
 	}
 }
 
-func (f *classFile) cardinality(v *located.Value) {
+func (f *classFile) cardinality(v *Value) {
 	f.ofMeta(v, "Cardinality")
 	if !oneOf(v, "One", "Many") {
 		f.atf("MPL:E027", v, `Wrong Cardinality "%s"`, v)
 	}
 }
 
-func (f *classFile) applies(v *located.Value) {
+func (f *classFile) applies(v *Value) {
 	f.ofMeta(v, "Applies")
 	for _, item := range itemsOf(v) {
 		if f.enter(item) && !oneOf(item, "Package", "Type", "Method", "Property", "Argument", "All") {
@@ -286,21 +284,21 @@ func (f *classFile) applies(v *located.Value) {
 	}
 }
 
-func (f *classFile) inherited(v *located.Value) {
+func (f *classFile) inherited(v *Value) {
 	f.ofMeta(v, "Inherited")
-	if v.Kind != located.Bool {
+	if v.Kind != Bool {
 		f.atf("MPL:E031", v, `Inherited is not bool "%s"`, v)
 	}
 }
 
 // meta checks the value of Meta: the name of a meta class, a mapping from it to properties, or a list of these.
-func (c *Check) meta(v *located.Value) {
+func (c *Check) meta(v *Value) {
 	for _, item := range itemsOf(v) {
 		if !c.enter(item) {
 			return
 		}
 		name := item
-		if item.Kind == located.Map && len(item.Entries) == 1 {
+		if item.Kind == Map && len(item.Entries) == 1 {
 			name = item.Entries[0].Key
 		}
 		if !c.isName(name, typePattern) {

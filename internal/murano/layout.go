@@ -3,8 +3,6 @@ package murano
 import (
 	"slices"
 	"strings"
-
-	"purser/internal/murano/located"
 )
 
 func layoutCodes() []Code {
@@ -31,8 +29,8 @@ func checkLayout(c *Check) {
 	if c.Format.Name == HeatHOT {
 		expected, required = append(expected, heatTemplate), append(required, heatTemplate)
 	}
-	for _, logo := range []*located.Value{c.Manifest.Get("Logo"), c.Manifest.Get("Supplier").Get("Logo")} {
-		if logo.Is(located.String) {
+	for _, logo := range []*Value{c.Manifest.Get("Logo"), c.Manifest.Get("Supplier").Get("Logo")} {
+		if logo.Is(String) {
 			expected = append(expected, logo.Text)
 		}
 	}

@@ -8,8 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"purser/internal/murano/located"
 )
 
 func manifestCodes() []Code {
@@ -67,14 +65,14 @@ func checkManifest(c *Check) {
 		"Format": m.format, "Type": m.kind, "FullName": m.fullName, "Name": c.isString, "Version": m.version,
 		"Description": m.description, "Author": c.isString, "Tags": m.tags, "Classes": m.classes, "Require": m.require,
 		"UI": m.ui, "Logo": m.logo, "Meta": c.meta, "Supplier": nil,
-	}, func(doc *located.Value) {
-		m.library = doc.Get("Type").Is(located.String) && doc.Get("Type").Text == "Library"
+	}, func(doc *Value) {
+		m.library = doc.Get("Type").Is(String) && doc.Get("Type").Text == "Library"
 	})
 	if docs == nil && c.Package.Files[ManifestName].err == nil {
 		c.aboutf("E004", ManifestName, "The file holds no document")
 	}
 	for _, doc := range docs {
-		if doc.Kind == located.Map {
+		if doc.Kind == Map {
 			m.required(doc)
 		}
 	}
@@ -87,7 +85,7 @@ type manifest struct {
 	library bool
 }
 
-func (m *manifest) required(doc *located.Value) {
+func (m *manifest) required(doc *Value) {
 	for _, key := range []string{"FullName", "Type"} {
 		if doc.Get(key) == nil {
 			m.atf("E020", doc, `Missing required key "%s"`, key)
@@ -110,7 +108,7 @@ const (
 )
 
 // exists warns if a file that applications need is missing.
-func (m *manifest) exists(code, folder, name string, at *located.Value, format string) {
+func (m *manifest) exists(code, folder, name string, at *Value, format string) {
 	if m.library || m.Package.Single || m.refused[folder+name] || m.Package.Exists(folder+name) {
 		return
 	}
@@ -121,7 +119,7 @@ func (m *manifest) exists(code, folder, name string, at *located.Value, format s
 	m.atf(code, at, format, name)
 }
 
-func (m *manifest) format(v *located.Value) {
+func (m *manifest) format(v *Value) {
 	versions := map[string][]string{
 		MuranoPL: {"1.0.0", "1.1.0", "1.2.0", "1.3.0", "1.4.0"}, HeatHOT: {"1.0.0"},
 	}
@@ -135,7 +133,7 @@ func (m *manifest) format(v *located.Value) {
 	}
 }
 
-func (m *manifest) kind(v *located.Value) {
+func (m *manifest) kind(v *Value) {
 	if !oneOf(v, "Application", "Library") {
 		m.atf("MAN:E071", v, `Type is invalid "%s"`, v)
 	}
@@ -143,7 +141,7 @@ func (m *manifest) kind(v *located.Value) {
 
 var namespacePattern = regexp.MustCompile(`(^|\.)[A-Z][^.]*\.`)
 
-func (m *manifest) fullName(v *located.Value) {
+func (m *manifest) fullName(v *Value) {
 	switch {
 	case !m.isName(v, fqnPattern):
 		m.atf("MAN:E073", v, `Invalid FullName "%s"`, v)
@@ -152,32 +150,32 @@ func (m *manifest) fullName(v *located.Value) {
 	}
 }
 
-func (m *manifest) version(v *located.Value) {
+func (m *manifest) version(v *Value) {
 	if _, err := ParseVersion(v.String()); err != nil {
 		m.atf("MAN:E075", v, `Version format should be compatible with SemVer not "%s"`, v)
 	}
 }
 
-func (m *manifest) description(v *located.Value) {
-	if v.Kind != located.String && v.Kind != located.Null {
+func (m *manifest) description(v *Value) {
+	if v.Kind != String && v.Kind != Null {
 		m.atf("MAN:E030", v, `Value is not valid string "%s"`, v)
 	}
 }
 
-func (m *manifest) tags(v *located.Value) {
-	if v.Kind != located.Seq {
+func (m *manifest) tags(v *Value) {
+	if v.Kind != Seq {
 		m.atf("MAN:E070", v, "Tags should be a list")
 		return
 	}
 	for _, tag := range v.Items {
-		if m.enter(tag) && tag.Kind != located.String {
+		if m.enter(tag) && tag.Kind != String {
 			m.atf("MAN:E077", tag, `Tag "%s" is not a string`, tag)
 		}
 	}
 }
 
-func (m *manifest) classes(v *located.Value) {
-	if v.Kind != located.Map {
+func (m *manifest) classes(v *Value) {
+	if v.Kind != Map {
 		m.atf("MAN:E076", v, "Classes section should be a dict")
 		return
 	}
@@ -192,10 +190,10 @@ func (m *manifest) classes(v *located.Value) {
 		}
 		name := e.Value.String()
 		switch _, exists := m.Package.Files[folder+name]; {
-		case e.Value.Kind >= located.Seq:
+		case e.Value.Kind >= Seq:
 			m.atf("MAN:E052", e.Value, `File of class "%s" is not a string`, e.Key)
 		case named[name], !exists && m.refused[folder+name]:
-		case !exists && !m.Package.Single || e.Value.Kind != located.String:
+		case !exists && !m.Package.Single || e.Value.Kind != String:
 			m.atf("MAN:E050", e.Value, `File "%s" is present in Manifest, but not in filesystem`, path.Clean(name))
 		case exists && !strings.HasSuffix(name, ".yaml"):
 			m.isYAML(folder+name, e.Value)
@@ -210,17 +208,17 @@ func (m *manifest) classes(v *located.Value) {
 }
 
 // isYAML checks a file that the class validator skips because of its name, but that Murano reads: it must be YAML.
-func (m *manifest) isYAML(name string, at *located.Value) {
+func (m *manifest) isYAML(name string, at *Value) {
 	_, err := m.Package.Files[name].Documents(m.meter)
-	if problem, ok := errors.AsType[*located.Problem](err); ok {
+	if problem, ok := errors.AsType[*Problem](err); ok {
 		m.atf("MAN:E053", at, `File "%s" is not YAML, and its name does not end with .yaml: %s`, at, problem.Message)
 	} else if err != nil {
 		m.fail(err)
 	}
 }
 
-func (m *manifest) require(v *located.Value) {
-	if v.Kind != located.Map {
+func (m *manifest) require(v *Value) {
+	if v.Kind != Map {
 		m.atf("MAN:E006", v, "Require is not a dict type")
 		return
 	}
@@ -238,23 +236,23 @@ func (m *manifest) require(v *located.Value) {
 }
 
 // RequiredVersions returns the versions allowed by a value of Require.
-func RequiredVersions(v *located.Value) (Spec, error) {
-	if v.Kind == located.Null {
+func RequiredVersions(v *Value) (Spec, error) {
+	if v.Kind == Null {
 		return ParseSpec("")
 	}
 	return ParseSpec(v.String())
 }
 
-func (m *manifest) ui(v *located.Value) {
-	if v.Kind != located.String {
+func (m *manifest) ui(v *Value) {
+	if v.Kind != String {
 		m.atf("MAN:E072", v, "UI is not a string")
 		return
 	}
 	m.exists("MAN:W073", "UI/", v.Text, v, `There is no UI file "%s"`)
 }
 
-func (m *manifest) logo(v *located.Value) {
-	if v.Kind != located.String {
+func (m *manifest) logo(v *Value) {
+	if v.Kind != String {
 		m.atf("MAN:E074", v, "Logo is not a string")
 		return
 	}

@@ -3,7 +3,6 @@ package murano
 import (
 	"strings"
 
-	"purser/internal/murano/located"
 	"purser/internal/murano/yaql"
 )
 
@@ -16,7 +15,7 @@ const (
 )
 
 // unknown reports the keys of a mapping that are not in known.
-func (f *classFile) unknown(v *located.Value, known ...string) {
+func (f *classFile) unknown(v *Value, known ...string) {
 	for _, e := range v.Entries {
 		if f.enter(nil) && !oneOf(e.Key, known...) {
 			f.atf("E021", e.Key, `Unknown keyword "%s"`, e.Key)
@@ -24,8 +23,8 @@ func (f *classFile) unknown(v *located.Value, known ...string) {
 	}
 }
 
-func (f *classFile) properties(v *located.Value) {
-	if v.Kind != located.Map {
+func (f *classFile) properties(v *Value) {
+	if v.Kind != Map {
 		f.atf("MPL:E026", v, "Properties should be a dict")
 		return
 	}
@@ -33,7 +32,7 @@ func (f *classFile) properties(v *located.Value) {
 		switch {
 		case !f.enter(e.Value):
 			return
-		case e.Value.Kind != located.Map:
+		case e.Value.Kind != Map:
 			f.atf("MPL:E057", e.Value, `Property "%s" should be a dict`, e.Key)
 		default:
 			f.property(e.Key, e.Value)
@@ -41,7 +40,7 @@ func (f *classFile) properties(v *located.Value) {
 	}
 }
 
-func (f *classFile) property(name, v *located.Value) {
+func (f *classFile) property(name, v *Value) {
 	f.unknown(v, "Contract", "Usage", "Default", "Meta")
 	usage := v.Get("Usage")
 	switch {
@@ -64,21 +63,21 @@ func (f *classFile) property(name, v *located.Value) {
 }
 
 // contract checks the contract of a property or an argument.
-func (f *classFile) contract(v *located.Value, code string) {
+func (f *classFile) contract(v *Value, code string) {
 	if !f.enter(v) {
 		return
 	}
 	switch v.Kind {
-	case located.Seq:
+	case Seq:
 		f.listContract(v, code)
-	case located.Map:
+	case Map:
 		for _, e := range v.Entries {
-			if e.Key.Kind != located.String {
+			if e.Key.Kind != String {
 				f.atf("E040", e.Key, `Value is not a string "%s"`, e.Key)
 			}
 			f.contract(e.Value, code)
 		}
-	case located.String:
+	case String:
 		switch {
 		case v.Text == "$":
 		case strings.HasPrefix(v.Text, "$.") && f.parses(v.Text, yaql.MPL):
@@ -86,13 +85,13 @@ func (f *classFile) contract(v *located.Value, code string) {
 		default:
 			f.atf(code, v, `Contract is not valid yaql "%s"`, v)
 		}
-	case located.Null, located.Bool, located.Int, located.Float, located.Date, located.Other:
+	case Null, Bool, Int, Float, Date, Other:
 		f.atf(code, v, `Contract is not valid yaql "%s"`, v)
 	}
 }
 
 // contractFunctions checks the functions of a contract such as $.string().notNull().
-func (f *classFile) contractFunctions(v *located.Value) {
+func (f *classFile) contractFunctions(v *Value) {
 	node, err := yaql.Parse(v.Text, yaql.MPL)
 	for err == nil && node.Op == "#operator_." {
 		switch call := node.Args[1]; call.Op {
@@ -108,8 +107,8 @@ func (f *classFile) contractFunctions(v *located.Value) {
 
 // listContract checks a list of contracts, or a contract with a minimum and an optional maximum length. The reference
 // does not check the contract of the latter, so problems with it are warnings with a code of their own.
-func (f *classFile) listContract(v *located.Value, code string) {
-	isLength := func(v *located.Value) bool { return v.Kind == located.Int || v.Kind == located.Bool }
+func (f *classFile) listContract(v *Value, code string) {
+	isLength := func(v *Value) bool { return v.Kind == Int || v.Kind == Bool }
 	if n := len(v.Items); n == 2 && isLength(v.Items[1]) || n == 3 && isLength(v.Items[1]) && isLength(v.Items[2]) {
 		f.contract(v.Items[0], "MPL:W049")
 		return
@@ -120,7 +119,7 @@ func (f *classFile) listContract(v *located.Value, code string) {
 }
 
 // workflow checks Workflow, the legacy name of Methods.
-func (f *classFile) workflow(v *located.Value) {
+func (f *classFile) workflow(v *Value) {
 	for _, e := range f.doc.Entries {
 		if e.Value == v && oneOf(e.Key, "Workflow") {
 			f.atf("MPL:W033", e.Key, "Workflow is a legacy name of Methods")
@@ -131,9 +130,9 @@ func (f *classFile) workflow(v *located.Value) {
 
 var methodPattern = mustCompile(`^([a-zA-Z_][\p{L}\p{N}_]*|\.init|\.destroy)$`)
 
-func (f *classFile) methods(v *located.Value) {
-	if v.Kind != located.Map {
-		if v.Kind != located.Null {
+func (f *classFile) methods(v *Value) {
+	if v.Kind != Map {
+		if v.Kind != Null {
 			f.atf("MPL:E046", v, "Methods are not a dict")
 		}
 		return
@@ -142,7 +141,7 @@ func (f *classFile) methods(v *located.Value) {
 		switch {
 		case !f.enter(e.Value):
 			return
-		case e.Value.Kind != located.Map:
+		case e.Value.Kind != Map:
 			if !e.Value.IsFalsy() {
 				f.atf("MPL:E046", e.Key, "Method is not a dict")
 			}
@@ -154,7 +153,7 @@ func (f *classFile) methods(v *located.Value) {
 	}
 }
 
-func (f *classFile) method(v *located.Value) {
+func (f *classFile) method(v *Value) {
 	f.unknown(v, "Body", "Arguments", "Usage", "Scope", "Meta")
 	if scope := v.Get("Scope"); !scope.IsFalsy() {
 		switch {
@@ -165,8 +164,8 @@ func (f *classFile) method(v *located.Value) {
 		}
 	}
 	f.methodUsage(v.Get("Usage"))
-	if usage, scope := v.Get("Usage"), v.Get("Scope"); usage.Is(located.String) && usage.Text == "Action" &&
-		scope.Is(located.String) && scope.Text == "Session" {
+	if usage, scope := v.Get("Usage"), v.Get("Scope"); usage.Is(String) && usage.Text == "Action" &&
+		scope.Is(String) && scope.Text == "Session" {
 		f.atf("MPL:W059", scope, "Murano refuses Usage: Action with Scope: Session")
 	}
 	if arguments := v.Get("Arguments"); !arguments.IsFalsy() {
@@ -180,7 +179,7 @@ func (f *classFile) method(v *located.Value) {
 	}
 }
 
-func (f *classFile) methodUsage(usage *located.Value) {
+func (f *classFile) methodUsage(usage *Value) {
 	switch {
 	case usage.IsFalsy() || oneOf(usage, "Runtime"):
 	case oneOf(usage, "Action"):
@@ -196,9 +195,9 @@ func (f *classFile) methodUsage(usage *located.Value) {
 	}
 }
 
-func (f *classFile) arguments(v *located.Value) {
+func (f *classFile) arguments(v *Value) {
 	switch v.Kind {
-	case located.Map:
+	case Map:
 		if len(v.Entries) > 1 {
 			f.atf("MPL:E048", v, "It is not safe to define methods arguments as a dict with several keys")
 			return
@@ -206,23 +205,23 @@ func (f *classFile) arguments(v *located.Value) {
 		for _, e := range v.Entries {
 			f.argument(e.Key, e.Value)
 		}
-	case located.Seq:
+	case Seq:
 		for _, item := range v.Items {
-			if item.Kind != located.Map || len(item.Entries) != 1 {
+			if item.Kind != Map || len(item.Entries) != 1 {
 				f.atf("MPL:E046", item, "Methods single argument should be a one key dict")
 				continue
 			}
 			f.argument(item.Entries[0].Key, item.Entries[0].Value)
 		}
 		f.order(v.Items)
-	case located.Null, located.Bool, located.Int, located.Float, located.Date, located.String, located.Other:
+	case Null, Bool, Int, Float, Date, String, Other:
 		f.atf("MPL:E046", v, "Methods arguments should be a list or dict")
 	}
 }
 
 // order warns of arguments that Murano refuses: Standard ones must come first, then at most one with VarArgs and one
 // with KwArgs.
-func (f *classFile) order(items []*located.Value) {
+func (f *classFile) order(items []*Value) {
 	last := 0
 	for _, item := range items {
 		if len(item.Entries) != 1 {
@@ -230,9 +229,9 @@ func (f *classFile) order(items []*located.Value) {
 		}
 		usage, rank := item.Entries[0].Value.Get("Usage"), 0
 		switch {
-		case usage.Is(located.String) && usage.Text == "VarArgs":
+		case usage.Is(String) && usage.Text == "VarArgs":
 			rank = 1
-		case usage.Is(located.String) && usage.Text == "KwArgs":
+		case usage.Is(String) && usage.Text == "KwArgs":
 			rank = 2
 		}
 		if rank < last || rank > 0 && rank == last {
@@ -243,14 +242,14 @@ func (f *classFile) order(items []*located.Value) {
 	}
 }
 
-func (f *classFile) argument(name, v *located.Value) {
+func (f *classFile) argument(name, v *Value) {
 	if !f.enter(v) {
 		return
 	}
 	if !f.isName(name, namePattern) {
 		f.atf("MPL:E054", name, `Invalid name of argument "%s"`, name)
 	}
-	if v.Kind != located.Map {
+	if v.Kind != Map {
 		f.atf("MPL:E057", v, `Argument "%s" should be a dict`, name)
 		return
 	}

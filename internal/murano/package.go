@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"purser/internal/budget"
-	"purser/internal/murano/located"
 )
 
 // Package is a package as read by a loader.
@@ -29,16 +28,16 @@ type File struct {
 	Digest string // SHA-256 in hexadecimal digits
 
 	read bool
-	docs []*located.Value
+	docs []*Value
 	err  error
 }
 
-// Documents returns the documents of a YAML file, which it parses once. The error is a *located.Problem if the file is
+// Documents returns the documents of a YAML file, which it parses once. The error is a *Problem if the file is
 // not YAML. Other errors come from the budget.
-func (f *File) Documents(meter *budget.Meter) ([]*located.Value, error) {
+func (f *File) Documents(meter *budget.Meter) ([]*Value, error) {
 	if !f.read {
 		f.read = true
-		f.docs, f.err = located.Parse(meter, f.Raw)
+		f.docs, f.err = ParseYAML(meter, f.Raw)
 	}
 	return f.docs, f.err
 }
@@ -71,13 +70,13 @@ func (p *Package) Exists(name string) bool {
 }
 
 // Manifest returns the mapping of the manifest, nil if there is none.
-func (p *Package) Manifest(meter *budget.Meter) *located.Value {
+func (p *Package) Manifest(meter *budget.Meter) *Value {
 	file := p.Files[ManifestName]
 	if file == nil {
 		return nil
 	}
 	docs, err := file.Documents(meter)
-	if err != nil || len(docs) == 0 || docs[0].Kind != located.Map {
+	if err != nil || len(docs) == 0 || docs[0].Kind != Map {
 		return nil
 	}
 	return docs[0]
@@ -112,7 +111,7 @@ var versionPattern = regexp.MustCompile(`^(\d{1,9})(?:\.(\d{1,9}))?(?:\.|$)`)
 
 // FormatOf returns the format that a manifest declares. It is MuranoPL/1.0 if the manifest declares none, and the
 // newest version if manifest is nil.
-func FormatOf(manifest *located.Value) Format {
+func FormatOf(manifest *Value) Format {
 	if manifest == nil {
 		return Format{Name: MuranoPL, Version: "1.4"}
 	}

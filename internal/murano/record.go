@@ -9,7 +9,6 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/document"
-	"purser/internal/murano/located"
 )
 
 // Archive identifies the archive that a package was read from.
@@ -63,7 +62,7 @@ const (
 )
 
 // plain converts a value to JSON, expanding aliases. Values that JSON cannot represent, and keys, become strings.
-func plain(meter *budget.Meter, v *located.Value) (any, error) {
+func plain(meter *budget.Meter, v *Value) (any, error) {
 	if err := meter.Spend(plainSteps); err != nil {
 		return nil, err
 	}
@@ -71,28 +70,28 @@ func plain(meter *budget.Meter, v *located.Value) (any, error) {
 		return nil, err
 	}
 	switch v.Kind {
-	case located.Null:
+	case Null:
 		return nil, nil
-	case located.Bool:
+	case Bool:
 		return !v.IsFalsy(), nil
-	case located.Int:
+	case Int:
 		if n, err := strconv.ParseInt(v.Text, 10, 64); err == nil {
 			return number(n), nil
 		}
-	case located.Float:
+	case Float:
 		if f, err := strconv.ParseFloat(v.Text, 64); err == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
 			return document.Number(v.Text), nil
 		}
-	case located.Seq:
+	case Seq:
 		return plainItems(meter, v.Items)
-	case located.Map:
+	case Map:
 		return plainMembers(meter, v.Entries)
-	case located.Date, located.String, located.Other:
+	case Date, String, Other:
 	}
 	return v.Text, nil
 }
 
-func plainItems(meter *budget.Meter, items []*located.Value) (any, error) {
+func plainItems(meter *budget.Meter, items []*Value) (any, error) {
 	list := []any{}
 	for _, item := range items {
 		value, err := plain(meter, item)
@@ -104,7 +103,7 @@ func plainItems(meter *budget.Meter, items []*located.Value) (any, error) {
 	return list, nil
 }
 
-func plainMembers(meter *budget.Meter, entries []located.Entry) (any, error) {
+func plainMembers(meter *budget.Meter, entries []Entry) (any, error) {
 	m, seen := document.Mapping{}, map[string]bool{}
 	for _, e := range entries {
 		value, err := plain(meter, e.Value)

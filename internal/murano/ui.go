@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"purser/internal/murano/located"
 	"purser/internal/murano/yaql"
 )
 
@@ -52,7 +51,7 @@ type uiFile struct {
 	version float64
 }
 
-func (u *uiFile) begin(doc *located.Value) {
+func (u *uiFile) begin(doc *Value) {
 	u.version = latestUI
 	if v := doc.Get("Version"); v != nil {
 		if number, err := strconv.ParseFloat(v.String(), 64); err == nil {
@@ -66,7 +65,7 @@ func (u *uiFile) begin(doc *located.Value) {
 	}
 }
 
-func (u *uiFile) checkVersion(v *located.Value) {
+func (u *uiFile) checkVersion(v *Value) {
 	if !slices.Contains([]string{"1", "1.0", "2", "2.0", "2.1", "2.2", "2.3", "2.4"}, v.String()) {
 		u.atf("UI:W082", v, `Incorrect version of UI file "%s"`, v)
 	} else if u.version < oldestUI {
@@ -76,8 +75,8 @@ func (u *uiFile) checkVersion(v *located.Value) {
 }
 
 // newer returns the check of a key that the newest version introduced.
-func (u *uiFile) newer(key string) func(*located.Value) {
-	return func(v *located.Value) {
+func (u *uiFile) newer(key string) func(*Value) {
+	return func(v *Value) {
 		if u.version < latestUI {
 			u.atf("UI:W103", v, "%s is available since version %v", key, latestUI)
 		}
@@ -85,8 +84,8 @@ func (u *uiFile) newer(key string) func(*located.Value) {
 	}
 }
 
-func (u *uiFile) application(v *located.Value) {
-	if v.Kind != located.Map {
+func (u *uiFile) application(v *Value) {
+	if v.Kind != Map {
 		u.atf("UI:E084", v, "Application is not a dict")
 		return
 	}
@@ -99,7 +98,7 @@ func (u *uiFile) application(v *located.Value) {
 }
 
 // data checks a tree of values, in which some strings are expressions.
-func (u *uiFile) data(v *located.Value) {
+func (u *uiFile) data(v *Value) {
 	if !u.enter(v) {
 		return
 	}
@@ -117,8 +116,8 @@ func (u *uiFile) data(v *located.Value) {
 	}
 }
 
-func (u *uiFile) forms(v *located.Value) {
-	if v.Kind != located.Seq {
+func (u *uiFile) forms(v *Value) {
+	if v.Kind != Seq {
 		u.atf("UI:E085", v, "Forms should be a list")
 		return
 	}
@@ -126,7 +125,7 @@ func (u *uiFile) forms(v *located.Value) {
 		switch {
 		case !u.enter(item):
 			return
-		case item.Kind != located.Map || len(item.Entries) != 1 || item.Entries[0].Value.Kind != located.Map:
+		case item.Kind != Map || len(item.Entries) != 1 || item.Entries[0].Value.Kind != Map:
 			u.atf("UI:E085", item, "A form should be a one-key mapping of its name to a mapping")
 		default:
 			u.form(item.Entries[0].Value)
@@ -134,7 +133,7 @@ func (u *uiFile) forms(v *located.Value) {
 	}
 }
 
-func (u *uiFile) form(v *located.Value) {
+func (u *uiFile) form(v *Value) {
 	for _, e := range v.Entries {
 		if !oneOf(e.Key, "fields", "validators", "region") {
 			u.atf("E021", e.Key, `Unknown keyword "%s"`, e.Key)
@@ -144,7 +143,7 @@ func (u *uiFile) form(v *located.Value) {
 		u.validators(validators)
 	}
 	fields := v.Get("fields")
-	if !fields.Is(located.Seq) {
+	if !fields.Is(Seq) {
 		u.atf("UI:E085", v, "The fields of a form should be a list")
 		return
 	}
@@ -152,7 +151,7 @@ func (u *uiFile) form(v *located.Value) {
 		switch {
 		case !u.enter(field):
 			return
-		case field.Kind != located.Map:
+		case field.Kind != Map:
 			u.atf("UI:E085", field, "A field should be a mapping")
 		default:
 			u.field(field)
@@ -161,8 +160,8 @@ func (u *uiFile) form(v *located.Value) {
 }
 
 // validators checks the validators of a form or a field.
-func (u *uiFile) validators(v *located.Value) {
-	if v.Kind != located.Seq {
+func (u *uiFile) validators(v *Value) {
+	if v.Kind != Seq {
 		u.atf("UI:E085", v, "validators should be a list")
 		return
 	}
@@ -174,7 +173,7 @@ func (u *uiFile) validators(v *located.Value) {
 		switch {
 		case expr == nil:
 			u.atf("UI:E085", item, `A validator should be a mapping with "expr"`)
-		case expr.Kind == located.String && !u.parses(expr.Text, yaql.UI):
+		case expr.Kind == String && !u.parses(expr.Text, yaql.UI):
 			u.atf("UI:E101", expr, `"%s" is not valid yaql expression`, expr)
 		}
 	}
@@ -192,7 +191,7 @@ var attributes = map[string]float64{
 }
 
 // field checks the attributes of a field.
-func (u *uiFile) field(v *located.Value) {
+func (u *uiFile) field(v *Value) {
 	for _, key := range []string{"name", "type"} {
 		if v.Get(key) == nil {
 			u.atf("UI:E085", v, `A field has no "%s"`, key)
@@ -204,7 +203,7 @@ func (u *uiFile) field(v *located.Value) {
 		}
 		since, known := attributes[strings.ToLower(strings.ReplaceAll(e.Key.Text, "_", ""))]
 		switch {
-		case !known || e.Key.Kind != located.String:
+		case !known || e.Key.Kind != String:
 			u.atf("UI:W102", e.Key, `Unknown attribute "%s"`, e.Key)
 		case u.version < since:
 			u.atf("UI:W103", e.Key, "Attribute %s is available since version %v", e.Key, since)
@@ -214,20 +213,20 @@ func (u *uiFile) field(v *located.Value) {
 }
 
 // attribute checks the value of an attribute. Its type is checked only if the attribute has its usual spelling.
-func (u *uiFile) attribute(key, v *located.Value) {
+func (u *uiFile) attribute(key, v *Value) {
 	u.data(v)
 	isExpression := v.YAQL || u.version >= latestUI && v.Plain && strings.HasPrefix(v.Text, "$")
 	switch key.Text {
 	case "name", "label", "description", "descriptionTitle", "regexpValidator", "helpText":
-		if v.Kind != located.String {
+		if v.Kind != String {
 			u.atf("E040", key, `Value of %s should be string not "%s"`, key, v)
 		}
 	case "required", "hidden":
-		if v.Kind != located.Bool && !isExpression {
+		if v.Kind != Bool && !isExpression {
 			u.atf("UI:E081", key, `Value of %s should be boolean not "%s"`, key, v)
 		}
 	case "minLength", "maxLength", "minValue", "maxValue":
-		if v.Kind != located.Int && v.Kind != located.Bool && !isExpression {
+		if v.Kind != Int && v.Kind != Bool && !isExpression {
 			u.atf("UI:E082", key, `Value of %s should be int not "%s"`, key, v)
 		}
 	case "type":
@@ -240,10 +239,10 @@ func (u *uiFile) attribute(key, v *located.Value) {
 }
 
 // fieldType checks the type of a field: one type, or a list of several.
-func (u *uiFile) fieldType(v *located.Value) {
+func (u *uiFile) fieldType(v *Value) {
 	for _, item := range itemsOf(v) {
 		switch {
-		case v.Kind == located.Seq && item.Kind == located.Seq: // murano-pkg-check does not look into it
+		case v.Kind == Seq && item.Kind == Seq: // murano-pkg-check does not look into it
 		case !u.isName(item, fqnPattern):
 			u.atf("UI:E100", item, `"%s" is not valid FQN or known type`, item)
 		case !strings.Contains(item.Text, ".") && !oneOf(item, "string", "boolean", "text", "integer", "password",

@@ -12,7 +12,6 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/murano"
-	"purser/internal/murano/located"
 )
 
 // Open reads a folder, a zip archive, or a YAML file that is part of a package. The error is an *Unreadable if it is
@@ -124,8 +123,8 @@ func Single(ctx context.Context, path string, content []byte) (*murano.Package, 
 	case folder == "Classes":
 		name = "Classes/" + name
 	default:
-		docs, err := located.Parse(budget.NewMeter(ctx), content)
-		if _, ok := errors.AsType[*located.Problem](err); err != nil && !ok {
+		docs, err := murano.ParseYAML(budget.NewMeter(ctx), content)
+		if _, ok := errors.AsType[*murano.Problem](err); err != nil && !ok {
 			return nil, fmt.Errorf("read %s: %w", path, err)
 		}
 		name = role(docs) + name
@@ -139,7 +138,7 @@ func Single(ctx context.Context, path string, content []byte) (*murano.Package, 
 }
 
 // role returns the folder for a file with these documents, according to their keys.
-func role(docs []*located.Value) string {
+func role(docs []*murano.Value) string {
 	for _, doc := range docs {
 		if doc.Get("Forms") != nil || doc.Get("Application") != nil {
 			return "UI/"

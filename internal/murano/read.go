@@ -1,4 +1,4 @@
-package located
+package murano
 
 import (
 	"errors"
@@ -29,9 +29,9 @@ const (
 	maxDepth = 500
 )
 
-// Parse returns the documents of a text. A document without content is a null. The error is a *Problem if the text
+// ParseYAML returns the documents of a text. A document without content is a null. The error is a *Problem if the text
 // cannot be read. Other errors come from the budget.
-func Parse(meter *budget.Meter, text []byte) ([]*Value, error) {
+func ParseYAML(meter *budget.Meter, text []byte) ([]*Value, error) {
 	meter.Charge(textSteps)
 	tree, err := document.ParseTree(meter, text)
 	defer tree.Release()

@@ -1,4 +1,4 @@
-package located
+package murano
 
 import (
 	"purser/internal/document/repr"

@@ -1,4 +1,4 @@
-package located_test
+package murano
 
 import (
 	"context"
@@ -9,14 +9,13 @@ import (
 	"time"
 
 	"purser/internal/budget"
-	"purser/internal/murano/located"
 )
 
 // parse returns the first document of a text as Python prints it, or the problem.
 func parse(t *testing.T, text string) string {
 	t.Helper()
-	docs, err := located.Parse(budget.NewMeter(t.Context()), []byte(text))
-	if problem, ok := errors.AsType[*located.Problem](err); ok {
+	docs, err := ParseYAML(budget.NewMeter(t.Context()), []byte(text))
+	if problem, ok := errors.AsType[*Problem](err); ok {
 		return "problem: " + problem.Message
 	}
 	if err != nil {
@@ -28,7 +27,7 @@ func parse(t *testing.T, text string) string {
 	return docs[0].String()
 }
 
-func TestParse(t *testing.T) {
+func TestParseYAML(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"":                            "",
@@ -87,15 +86,15 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestParse_places(t *testing.T) {
+func TestParseYAML_places(t *testing.T) {
 	t.Parallel()
-	docs, err := located.Parse(budget.NewMeter(t.Context()), []byte("é: {a: 'x',\n  b: }\nc: &y\n  - |\n    z\n  - 5\nd: *y\n---\n2"))
+	docs, err := ParseYAML(budget.NewMeter(t.Context()), []byte("é: {a: 'x',\n  b: }\nc: &y\n  - |\n    z\n  - 5\nd: *y\n---\n2"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	doc := docs[0]
 	for name, c := range map[string]struct {
-		v            *located.Value
+		v            *Value
 		line, column int
 	}{
 		"key": {doc.Entries[0].Key, 0, 0}, "flow": {doc.Entries[0].Value, 0, 3},
@@ -107,14 +106,14 @@ func TestParse_places(t *testing.T) {
 			t.Errorf("%s is at %d:%d, want %d:%d", name, c.v.Line, c.v.Column, c.line, c.column)
 		}
 	}
-	_, err = located.Parse(budget.NewMeter(t.Context()), []byte("a: 1\nb: [\n"))
-	if problem, ok := errors.AsType[*located.Problem](err); !ok || problem.Line < 1 {
+	_, err = ParseYAML(budget.NewMeter(t.Context()), []byte("a: 1\nb: [\n"))
+	if problem, ok := errors.AsType[*Problem](err); !ok || problem.Line < 1 {
 		t.Errorf("%+v", err)
 	}
 }
 
-// TestParse_laughs checks that a text that expands to an endless value is read and printed quickly.
-func TestParse_laughs(t *testing.T) {
+// TestParseYAML_laughs checks that a text that expands to an endless value is read and printed quickly.
+func TestParseYAML_laughs(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
 	text.WriteString("a0: &a0 [x, x]\n")
@@ -126,7 +125,7 @@ func TestParse_laughs(t *testing.T) {
 	}
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzParseYAML(f *testing.F) {
 	for _, text := range []string{
 		"a: &x {b: [1, 2.5, yes, ~, 2016-01-01]}\nc: {<<: *x}\n---\n!yaql $.x", "\xef\xbb\xbfa: |\r\n  b\r\n", "%YAML 1.2\n--- !!set {a}",
 		"? [a]\n: b", "a: 0b_\nb: 1:2:3", "&x [*x]", "!!timestamp 2001-1-1T1:1:1.5 +1", "!!binary =",
@@ -136,8 +135,8 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		ctx, end := budget.NewPool(1, time.Minute).Begin(context.Background())
 		defer end()
-		docs, err := located.Parse(budget.NewMeter(ctx), []byte(text))
-		if _, ok := errors.AsType[*located.Problem](err); err != nil && !ok {
+		docs, err := ParseYAML(budget.NewMeter(ctx), []byte(text))
+		if _, ok := errors.AsType[*Problem](err); err != nil && !ok {
 			return // of the budget
 		}
 		for _, doc := range docs {

@@ -1,11 +1,9 @@
-package located
+package murano
 
 import (
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"math"
-	"math/big"
 	"strconv"
 	"strings"
 	"time"
@@ -98,33 +96,9 @@ func (v *Value) integer(text string) error {
 	if len(text) > maxNumber {
 		return rule("the number has more than 4300 digits")
 	}
-	digits := strings.ReplaceAll(text, "_", "")
-	negative := strings.HasPrefix(digits, "-")
-	digits = strings.TrimLeft(digits, "+-")
-	value, ok := new(big.Int), true
-	switch {
-	case digits == "0":
-	case strings.HasPrefix(digits, "0b"):
-		_, ok = value.SetString(digits[2:], 2)
-	case strings.HasPrefix(digits, "0x"):
-		_, ok = value.SetString(digits[2:], 16)
-	case strings.HasPrefix(digits, "0"):
-		_, ok = value.SetString(strings.TrimPrefix(digits, "0o"), 8)
-	default:
-		for part := range strings.SplitSeq(digits, ":") {
-			n, isNumber := new(big.Int).SetString(part, 10)
-			if !isNumber {
-				ok = false
-				break
-			}
-			value.Add(value.Mul(value, big.NewInt(60)), n)
-		}
-	}
+	value, ok := document.ParseInteger(text)
 	if !ok {
 		return rule("the tag !!int needs an integer")
-	}
-	if negative {
-		value.Neg(value)
 	}
 	v.Kind, v.Text, v.falsy = Int, value.String(), value.Sign() == 0
 	return nil
@@ -134,28 +108,11 @@ func (v *Value) float(text string) error {
 	if len(text) > maxNumber {
 		return rule("the number has more than 4300 digits")
 	}
-	digits := strings.ToLower(strings.ReplaceAll(text, "_", ""))
-	negative := strings.HasPrefix(digits, "-")
-	digits = strings.TrimLeft(digits, "+-")
-	sum := 0.0
-	switch digits {
-	case ".inf":
-		sum = math.Inf(1)
-	case ".nan":
-		sum = math.NaN()
-	default:
-		for part := range strings.SplitSeq(digits, ":") {
-			f, err := strconv.ParseFloat(part, 64)
-			if err != nil && !errors.Is(err, strconv.ErrRange) || strings.Contains(part, "x") { // hexadecimal
-				return rule("the tag !!float needs a number")
-			}
-			sum = sum*60 + f
-		}
+	f, ok := document.ParseFloat(text)
+	if !ok {
+		return rule("the tag !!float needs a number")
 	}
-	if negative {
-		sum = -sum
-	}
-	v.Kind, v.Text, v.falsy = Float, formatFloat(sum), sum == 0
+	v.Kind, v.Text, v.falsy = Float, formatFloat(f), f == 0
 	return nil
 }
 
