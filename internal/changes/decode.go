@@ -241,14 +241,19 @@ func invalidEntries(indexes, hints []string, media document.Media) error {
 		"Expected a list of valid objects. Invalid entries found at following indexes: %s.", list)
 	f.Messages = []fault.Message{{Message: f.Message, Error: true}}
 	for _, hint := range hints[:min(len(hints), maxHints)] {
-		hint += " Each document is a mapping with schema, metadata and data; remove this one"
-		if media == document.YAML {
-			hint += ", or the --- before it"
-		}
-		hint += ". Nothing was stored."
+		hint += " " + removeEntry(media) + " Nothing was stored."
 		f.Messages = append(f.Messages, fault.Message{Message: hint, Error: true})
 	}
 	return f
+}
+
+// removeEntry returns the advice about an entry that is not a document.
+func removeEntry(media document.Media) string {
+	advice := "Each document is a mapping with schema, metadata and data; remove this one"
+	if media == document.YAML {
+		advice += ", or the --- before it"
+	}
+	return advice + "."
 }
 
 // noMapping describes an entry that is not a document.

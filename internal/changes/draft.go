@@ -32,10 +32,21 @@ func (s *Service) Decode(ctx context.Context, items []Item) ([]Item, []error, er
 	}
 	errs := make([]error, len(items))
 	for i := range decoded {
-		errs[i] = firstFault(decoded[i:i+1], faults[i:i+1], s.Compat)
+		if errs[i] = firstFault(decoded[i:i+1], faults[i:i+1], s.Compat); faults[i].invalid != "" {
+			errs[i] = &NotDocument{faults[i].invalid, removeEntry(items[i].Segment.Media())}
+		}
 	}
 	return decoded, errs, nil
 }
+
+// NotDocument is the error of Decode for an item that is not a mapping.
+type NotDocument struct {
+	Is     string // such as "a list"
+	Advice string
+}
+
+// Error implements error.
+func (n *NotDocument) Error() string { return "The document is " + n.Is }
 
 // Collision is a pair of items that cannot be in one site: they have the same identity, or both are LayeringPolicies.
 type Collision struct {

@@ -213,8 +213,8 @@ func (r *run) split(ctx context.Context, i int) error {
 	switch {
 	case isOfFile(err):
 		r.report.Whole = false
-		f, at := refusalOf(err)
-		r.add(i, at, f)
+		refused := refusalOf(err)
+		r.add(i, refused.at, refused.Finding)
 		return nil
 	case err != nil:
 		return fmt.Errorf("%s: %w", file.Name, err)

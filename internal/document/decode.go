@@ -189,15 +189,15 @@ func (d *decoder) noteDuplicate(key string, depth int, positions func() (first, 
 // twice returns the fault about a key that appears twice at the top level, at two positions of the text. It does not
 // name the key, because the document may be an encrypted one.
 func (s Segment) twice(first, second Position) *fault.Fault {
-	at, missing := s.position(second), rule("; is a line with --- missing between two documents?")
-	if s.media == JSON {
-		missing = ""
+	line, earlier := s.position(second).Line, s.position(first).Line
+	wrong := rulef("a key appears twice at the top level, at lines %d and %d", earlier, line)
+	if earlier == line {
+		wrong = rulef("a key appears twice at the top level, on line %d", line)
 	}
-	const format = "document %d, line %d, column %d: a key appears twice at the top level, "
-	if earlier := s.position(first).Line; earlier != at.Line {
-		return malformed(s.media, missing, format+"at lines %d and %d", s.Index, at.Line, at.Column, earlier, at.Line)
+	if s.media == YAML {
+		wrong += "; is a line with --- missing between two documents?"
 	}
-	return malformed(s.media, missing, format+"on line %d", s.Index, at.Line, at.Column, at.Line)
+	return s.malformedAt(second, wrong)
 }
 
 // maxNotes bounds the notes about one document.
@@ -219,7 +219,7 @@ func keyOf(value any) (string, bool) {
 func ParseOne(ctx context.Context, body []byte, media Media, limits Limits) (any, error) {
 	if media == JSON {
 		if trimmed := bytes.TrimSpace(body); len(trimmed) > 0 && trimmed[0] == '[' {
-			return nil, malformed(JSON, "one mapping is expected here, not a list", "")
+			return nil, malformed(JSON, Mistake{Rule: "one mapping is expected here, not a list"})
 		}
 	}
 	segments, err := Split(ctx, body, media, limits)
@@ -227,7 +227,9 @@ func ParseOne(ctx context.Context, body []byte, media Media, limits Limits) (any
 		return nil, err
 	}
 	if len(segments) > 1 {
-		return nil, malformed(media, "", "one document is expected here, but line %d begins another", segments[1].Line)
+		return nil, malformed(media, Mistake{
+			Rule: string(rulef("one document is expected here, but line %d begins another", segments[1].Line)),
+		})
 	}
 	entry, err := Decode(ctx, segments[0], limits)
 	if err == nil && entry.Twice != nil {

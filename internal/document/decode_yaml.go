@@ -25,8 +25,8 @@ func (d *decoder) yaml() (any, error) {
 		return nil, err
 	}
 	if found > 1 {
-		return nil, malformed(YAML, "a --- or ... follows a line break that is not a line feed (LF); write the body with "+
-			"line feeds", "document %d (from line %d): ", d.segment.Index, d.segment.Line)
+		return nil, d.segment.malformed(YAML, "a --- or ... follows a line break that is not a line feed (LF); write the body "+
+			"with line feeds")
 	}
 	return d.root(node)
 }
@@ -53,13 +53,10 @@ func unreadable(meter *budget.Meter, s Segment, refused *syntaxError) error {
 	if found != nil && (refused.early || refused.line == 0 || found.line <= refused.line) {
 		refused = found
 	}
-	if refused.column > 0 {
-		return s.malformedAt(Position{refused.line, refused.column}, refused.rule)
-	}
 	if refused.line == 0 {
-		return malformed(YAML, refused.rule, "document %d (from line %d): ", s.Index, s.Line)
+		return s.malformed(YAML, refused.rule)
 	}
-	return malformed(YAML, refused.rule, "document %d, line %d: ", s.Index, s.line(refused.line))
+	return s.malformedAt(Position{refused.line, refused.column}, refused.rule)
 }
 
 func memberNode(n *yaml.Node, key string) *yaml.Node {

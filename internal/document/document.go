@@ -75,7 +75,7 @@ func New(e Entry) (*Document, error) {
 	submitted := mapping(root.At("metadata"))
 	if holdsNUL(root.At("schema")) || holdsNUL(submitted) {
 		const wrong rule = "a NUL character in its schema or metadata"
-		return nil, malformed(YAML, wrong, "document %d (from line %d): ", e.Index, e.Line)
+		return nil, e.source.malformed(YAML, wrong)
 	}
 	data, ok := root.Lookup("data")
 	if !ok {

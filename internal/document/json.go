@@ -69,7 +69,7 @@ func jsonFault(body []byte, wrong *syntaxError) error {
 		wrong = syntaxErrorAt(body, len(body)-len(trimmed),
 			"an array or an object must begin here; send YAML with Content-Type: application/x-yaml")
 	}
-	return malformed(JSON, wrong.rule, "line %d, column %d: ", wrong.line, wrong.column)
+	return malformed(JSON, Mistake{At: Position{wrong.line, wrong.column}, Rule: string(wrong.rule)})
 }
 
 // JSONSyntax returns an error that says where a text is not valid JSON and why, such as "line 2, column 14: the text

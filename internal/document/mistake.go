@@ -2,7 +2,6 @@ package document
 
 import (
 	"bytes"
-	"fmt"
 	"regexp"
 	"strings"
 	"unicode"
@@ -72,14 +71,9 @@ func (o *outline) stop() { o.at = len(o.text) }
 // failf records the first mistake. Its arguments are numbers and single characters of YAML's syntax, so that it cannot
 // quote the text.
 func (o *outline) failf(at int, format string, args ...int) {
-	if o.found != nil {
-		return
+	if o.found == nil {
+		o.found = syntaxErrorAt(o.text, at, rulef(format, args...))
 	}
-	numbers := make([]any, len(args))
-	for i, n := range args {
-		numbers[i] = n
-	}
-	o.found = syntaxErrorAt(o.text, at, rule(fmt.Sprintf(format, numbers...)))
 }
 
 // line returns the line of an offset in the body.

@@ -13,7 +13,6 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"purser/internal/budget"
-	"purser/internal/fault"
 )
 
 // Media is the format of a body.
@@ -74,42 +73,6 @@ func (s Segment) position(of Position) Position {
 // Place returns the segment's position in the body, for messages.
 func (s Segment) Place() string { return fmt.Sprintf("document %d (from line %d)", s.Index, s.Line) }
 
-// The beginnings of messages about bodies that cannot be parsed.
-const (
-	malformedYAML = "The request body must be properly formatted YAML. Details: "
-	malformedJSON = "The request body must be properly formatted JSON. Details: "
-)
-
-// malformed returns the fault of a body that cannot be parsed, in the reference's words. The format is followed by a
-// rule. The arguments are numbers, so that no fault quotes a body, which may hold secrets.
-func malformed(media Media, r rule, format string, args ...int) *fault.Fault {
-	beginning := malformedYAML
-	if media == JSON {
-		beginning = malformedJSON
-	}
-	numbers := make([]any, len(args))
-	for i, n := range args {
-		numbers[i] = n
-	}
-	return fault.New(fault.Invalid, "HTTPBadRequest", "%s%s%s", beginning, fmt.Sprintf(format, numbers...), string(r))
-}
-
-// malformedAt returns the fault of a document whose text violates a rule at a position in the text.
-func (s Segment) malformedAt(at Position, r rule) *fault.Fault {
-	at = s.position(at)
-	return malformed(s.media, r, "document %d, line %d, column %d: ", s.Index, at.Line, at.Column)
-}
-
-// Details returns the message of an error about a text that is not the body of a request.
-func Details(err error) string {
-	for _, beginning := range []string{malformedYAML, malformedJSON} {
-		if details, found := strings.CutPrefix(err.Error(), beginning); found {
-			return details
-		}
-	}
-	return err.Error()
-}
-
 // Costs of a byte in the budget's steps.
 const (
 	splitSteps    = 20 // to split a body and hash its documents
@@ -161,7 +124,7 @@ func readableBody(body []byte, media Media) ([]byte, error) {
 	}
 	body, wrong := readable(body)
 	if wrong != nil {
-		return nil, malformed(YAML, wrong.rule, "line %d, column 1: ", wrong.line)
+		return nil, malformed(YAML, Mistake{At: Position{wrong.line, 1}, Rule: string(wrong.rule)})
 	}
 	return body, nil
 }
@@ -179,17 +142,17 @@ func splitBy(meter *budget.Meter, media Media, body []byte, limits Limits) ([]Se
 }
 
 func checkEncoding(body []byte, media Media) error {
+	refuse := func(at Position, r rule) error { return malformed(media, Mistake{At: at, Rule: string(r)}) }
 	switch {
 	case bytes.HasPrefix(body, []byte("\xfe\xff")), bytes.HasPrefix(body, []byte("\xff\xfe")):
-		return malformed(media, "the text is UTF-16; it must be UTF-8: convert it with iconv -f UTF-16 -t UTF-8, or in "+
-			"PowerShell write it with Out-File -Encoding utf8", "line %d: ", 1)
+		return refuse(Position{Line: 1}, "the text is UTF-16; it must be UTF-8: convert it with iconv -f UTF-16 -t UTF-8, or "+
+			"in PowerShell write it with Out-File -Encoding utf8")
 	case bytes.HasPrefix(body, []byte("\x1f\x8b")):
-		return malformed(media, "the text is compressed with gzip; send it with Content-Encoding: gzip, or uncompressed",
-			"line %d: ", 1)
+		return refuse(Position{Line: 1}, "the text is compressed with gzip; send it with Content-Encoding: gzip, or "+
+			"uncompressed")
 	}
 	if i := bytes.IndexByte(body, 0); i >= 0 {
-		at := positionIn(body, i)
-		return malformed(media, "a NUL byte; the text must be UTF-8", "line %d, column %d: ", at.Line, at.Column)
+		return refuse(positionIn(body, i), "a NUL byte; the text must be UTF-8")
 	}
 	if utf8.Valid(body) {
 		return nil
@@ -202,9 +165,7 @@ func checkEncoding(body []byte, media Media) error {
 		}
 		at += size
 	}
-	place := positionIn(body, at)
-	return malformed(media, "is not UTF-8; save the text as UTF-8", "line %d, column %d: the byte 0x%02x ", place.Line,
-		place.Column, int(body[at]))
+	return refuse(positionIn(body, at), rulef("the byte 0x%02x is not UTF-8; save the text as UTF-8", int(body[at])))
 }
 
 func lineOf(body []byte, offset int) int { return 1 + bytes.Count(body[:offset], []byte("\n")) }

@@ -55,6 +55,15 @@ type Message struct {
 	Secret bool `json:"secret,omitempty"`
 	// More is the number of further errors that a message beyond the listed ones stands for.
 	More int `json:"-"`
+	// Correction is what the Diagnostic of a D001 says; nil in other messages, and in stored ones.
+	Correction *Correction `json:"-"`
+}
+
+// Correction is what to correct in a document, and where.
+type Correction struct {
+	Path         string
+	Line, Column int // in the body
+	Advice       string
 }
 
 // Unlisted returns the message that stands for a number of errors which are not in a list of messages.

@@ -264,11 +264,13 @@ func sanityMessage(e document.Entry, v violation, at document.Position, compat b
 	if !compat {
 		message = wordedNull(root, v)
 	}
+	advice = strings.TrimSpace(advice)
 	return fault.Message{
 		Message: message, Error: true, Name: "D001", Level: "Error", Kind: "ValidationMessage",
 		Diagnostic: fmt.Sprintf("At %s (line %d, column %d) of document %d, which begins at line %d. %s", path,
-			at.Line, at.Column, e.Index, e.Line, strings.TrimSpace(advice)),
-		Documents: []fault.Document{{Schema: kind, Name: brief(metadata.At("name")), Layer: brief(layering.At("layer"))}},
+			at.Line, at.Column, e.Index, e.Line, advice),
+		Correction: &fault.Correction{Path: path, Line: at.Line, Column: at.Column, Advice: advice},
+		Documents:  []fault.Document{{Schema: kind, Name: brief(metadata.At("name")), Layer: brief(layering.At("layer"))}},
 	}
 }
 

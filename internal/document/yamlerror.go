@@ -5,10 +5,6 @@ import (
 	"strconv"
 )
 
-// rule says what a text violates and what to do. It is written in this package and never taken from a text, which may
-// be a secret.
-type rule string
-
 // syntaxError is an error in a text.
 type syntaxError struct {
 	line   int // of the text, from 1; 0 if unknown
