@@ -102,7 +102,7 @@ func (c Caller) texts() []string {
 	}, c.Roles...)
 }
 
-// NoAuth authenticates every request as an admin, like the reference's development mode.
+// NoAuth authenticates every request as an admin, like Deckhand's development mode.
 type NoAuth struct{}
 
 var _ Authenticator = NoAuth{}

@@ -6,7 +6,7 @@
 //	@  !                     always, never; the empty text and the empty list are always, too
 //	role:NAME                the caller has the role, compared without regard to case
 //	rule:NAME                another rule allows the caller
-//	KEY:VALUE                an attribute of the caller, such as project_id (see attributes.go), or one of its roles
+//	KEY:VALUE                an attribute of the caller, such as project_id (see expression.go), or one of its roles
 //	'TEXT':VALUE             a constant, also without quotes if it is a number, True, False or None
 //	not  and  or  ( )        binding in this order, in any case of letters
 //	[[a, b], [c]]            an old form of a and b or c
@@ -21,6 +21,6 @@
 //     attribute has is an error of the file: its check would never pass, and so its negation always.
 //   - A Policy is immutable, has every rule that it refers to, and no cycle. Allows evaluates each rule at most once.
 //   - The cost of a file is bounded: MaxSize, MaxRules, maxNesting.
-//   - A file is used as a whole or not at all. Where the reference treats an expression that it cannot parse as
+//   - A file is used as a whole or not at all. Where oslo.policy treats an expression that it cannot parse as
 //     "never", Parse returns an error.
 package authz

@@ -1,103 +1,217 @@
 package authz
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"purser/internal/authn"
+	"purser/internal/words"
 )
 
 // check is an expression or a part of one. Parsing its String gives an equivalent check.
-type check interface {
-	fmt.Stringer
-	passes(e *evaluation) bool
+type check struct {
+	kind       kind
+	key, value string   // before and after the colon; a literal's key has its quotes
+	parts      []*check // of not, and, or
 }
 
-// The kinds of checks.
-type (
-	always    struct{}
-	never     struct{}
-	roleCheck struct{ name template }
-	ruleCheck struct {
-		name string
-		rule *rule // set by link
-	}
-	credentialCheck struct {
-		key   string
-		value template
-	}
-	literalCheck struct {
-		written string // including quotes
-		text    string
-		value   template
-	}
-	notCheck struct{ check }
-	andCheck []check
-	orCheck  []check
+type kind uint8
+
+const (
+	always kind = iota
+	never
+	role
+	reference // to another rule
+	credential
+	literal
+	not
+	and
+	or
 )
 
-func (always) passes(*evaluation) bool         { return true }
-func (never) passes(*evaluation) bool          { return false }
-func (c *ruleCheck) passes(e *evaluation) bool { return e.allows(c.rule) }
-func (c notCheck) passes(e *evaluation) bool   { return !c.check.passes(e) }
-
-func (c roleCheck) passes(e *evaluation) bool {
-	return slices.Contains(e.roles, strings.ToLower(c.name.fill(e.caller)))
+func (c *check) passes(e *evaluation) bool {
+	switch c.kind {
+	case always:
+		return true
+	case role:
+		return slices.Contains(e.roles, strings.ToLower(e.fill(c.value)))
+	case reference:
+		return e.allows(e.rules[c.value])
+	case credential:
+		return e.has(c.key, e.fill(c.value))
+	case literal:
+		return e.fill(c.value) == strings.Trim(c.key, `'"`)
+	case not:
+		return !c.parts[0].passes(e)
+	case and:
+		return !slices.ContainsFunc(c.parts, func(part *check) bool { return !part.passes(e) })
+	case or:
+		return slices.ContainsFunc(c.parts, func(part *check) bool { return part.passes(e) })
+	case never:
+	}
+	return false
 }
 
-func (c credentialCheck) passes(e *evaluation) bool {
-	value := c.value.fill(e.caller)
-	switch c.key {
+// String returns the check as a policy file has it.
+func (c *check) String() string {
+	texts := make([]string, len(c.parts))
+	for i, part := range c.parts {
+		if texts[i] = part.String(); part.kind == or || part.kind == and && c.kind != or { // "and" binds tighter
+			texts[i] = "(" + texts[i] + ")"
+		}
+	}
+	switch c.kind {
+	case always:
+		return "@"
+	case never:
+		return "!"
+	case not:
+		return "not " + texts[0]
+	case and:
+		return strings.Join(texts, " and ")
+	case or:
+		return strings.Join(texts, " or ")
+	case role, reference, credential, literal:
+	}
+	return c.key + ":" + c.value
+}
+
+// references returns the names of the rules that a check refers to, after those that are found already.
+func (c *check) references(found []string) []string {
+	if c.kind == reference {
+		return append(found, c.value)
+	}
+	for _, part := range c.parts {
+		found = part.references(found)
+	}
+	return found
+}
+
+// joined returns the only part if there is just one, else a check of all.
+func joined(of kind, parts []*check) *check {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return &check{kind: of, parts: parts}
+}
+
+// none is the text of what a caller lacks, as Python writes it.
+const none = "None"
+
+// The credentials that are lists: a check passes if one of the items is equal. There are no service roles.
+const rolesKey, serviceRolesKey = "roles", "service_roles"
+
+// credentials are the attributes of a caller, before the colon of a check, with the names that oslo.context gives them;
+// user_name is Purser's.
+var credentials = []string{
+	"user_id", "user", "user_name", "user_domain_id", "user_domain", "project_id", "project", "tenant", "project_domain_id",
+	"project_domain", "domain_id", "domain", "system_scope", "is_admin_project", "is_admin", rolesKey, serviceRolesKey,
+	"service_user_id", "service_user_domain_id", "service_project_id", "service_project_domain_id",
+}
+
+// targets are the attributes in %(name)s. Deckhand's target is the caller.
+var targets = []string{"project_id", "user_id"}
+
+// attributeOf returns an attribute of a caller, with the meaning that oslo.context gives it; "" if the caller lacks it.
+// All callers lack those of service tokens (X-Service-Token), which are not read.
+func attributeOf(caller authn.Caller, name string) string {
+	switch name {
+	case "user_id", "user":
+		return caller.UserID
+	case "user_name":
+		return caller.UserName
+	case "user_domain_id", "user_domain":
+		return caller.UserDomainID
+	case "project_id", "project", "tenant":
+		return caller.ProjectID
+	case "project_domain_id", "project_domain":
+		return caller.ProjectDomainID
+	case "domain_id", "domain":
+		return caller.DomainID
+	case "system_scope":
+		return caller.SystemScope
+	case "is_admin_project":
+		if !caller.NoAdminProject {
+			return "True"
+		}
+		return "False"
+	case "is_admin": // only services set it, for their own work
+		return "False"
+	}
+	return ""
+}
+
+// has reports whether a credential of the caller has a value.
+func (e *evaluation) has(key, value string) bool {
+	switch key {
 	case rolesKey:
 		return slices.Contains(e.caller.Roles, value)
 	case serviceRolesKey:
 		return false
 	}
-	return value == attributeOf(credentials, c.key).value(e.caller)
+	return value == cmp.Or(attributeOf(e.caller, key), none)
 }
 
-func (c literalCheck) passes(e *evaluation) bool {
-	return c.value.fill(e.caller) == c.text
+// fill replaces the targets in the value of a check, which checkValue accepts.
+func (e *evaluation) fill(value string) string {
+	if !strings.Contains(value, "%") {
+		return value
+	}
+	pairs := []string{"%%", "%"}
+	for _, target := range targets {
+		pairs = append(pairs, "%("+target+")s", cmp.Or(attributeOf(e.caller, target), none))
+	}
+	return strings.NewReplacer(pairs...).Replace(value)
 }
 
-func (c andCheck) passes(e *evaluation) bool {
-	return !slices.ContainsFunc(c, func(part check) bool { return !part.passes(e) })
+// checkKnown returns an error unless a name is known. Such a check would never pass, and so its negation always.
+func checkKnown(known []string, of, name string) error {
+	if slices.Contains(known, name) {
+		return nil
+	}
+	if nearest := words.Nearest(name, known); nearest != "" {
+		return fmt.Errorf("%s has no attribute %s; did you mean %s?", of, quote(name), nearest)
+	}
+	return fmt.Errorf("%s has no attribute %s; it has %s", of, quote(name), strings.Join(known, ", "))
 }
 
-func (c orCheck) passes(e *evaluation) bool {
-	return slices.ContainsFunc(c, func(part check) bool { return part.passes(e) })
-}
+var errPercent = errors.New("a % that begins no %(name)s; write %% for a percent sign")
 
-func (always) String() string            { return "@" }
-func (never) String() string             { return "!" }
-func (c roleCheck) String() string       { return "role:" + c.name.written }
-func (c *ruleCheck) String() string      { return "rule:" + c.name }
-func (c credentialCheck) String() string { return c.key + ":" + c.value.written }
-func (c literalCheck) String() string    { return c.written + ":" + c.value.written }
-func (c notCheck) String() string        { return "not " + operand(c.check) }
-func (c andCheck) String() string        { return joined(c, " and ", operand) }
-
-func (c orCheck) String() string {
-	return joined(c, " or ", func(part check) string {
-		if _, isAnd := part.(andCheck); isAnd {
-			return part.String() // "and" binds tighter
+// checkValue returns an error unless each percent sign in the value of a check is doubled or begins %(name)s.
+func checkValue(value string) error {
+	var parenthesis rune
+	for rest := value; ; {
+		text, behind, found := strings.Cut(rest, "%")
+		if i := strings.IndexAny(text, "()"); i >= 0 && parenthesis == 0 {
+			parenthesis = rune(text[i])
 		}
-		return operand(part)
-	})
+		if !found {
+			break
+		}
+		if rest, found = strings.CutPrefix(behind, "%"); found {
+			continue
+		}
+		name, behind, closed := strings.Cut(behind, ")s")
+		name, opened := strings.CutPrefix(name, "(")
+		if !opened || !closed || name == "" || strings.ContainsAny(name, "()%") {
+			return errPercent
+		}
+		if err := checkKnown(targets, "the target", name); err != nil {
+			return err
+		}
+		rest = behind
+	}
+	if parenthesis != 0 {
+		return fmt.Errorf("a %c inside a check; blanks must stand between it and the check", parenthesis)
+	}
+	return nil
 }
 
-func joined(parts []check, operator string, write func(check) string) string {
-	texts := make([]string, len(parts))
-	for i, part := range parts {
-		texts[i] = write(part)
-	}
-	return strings.Join(texts, operator)
-}
-
-// operand formats an operand of "not" or "and", in parentheses if necessary.
-func operand(c check) string {
-	switch c.(type) {
-	case andCheck, orCheck:
-		return "(" + c.String() + ")"
-	}
-	return c.String()
+// quote quotes a part of a policy file for a message and shortens it if it is long.
+func quote(text string) string {
+	const maxLength = 80
+	return fmt.Sprintf("%q", words.First(text, maxLength))
 }

@@ -41,7 +41,7 @@ func atoms(above map[string]sentence) *rapid.Generator[sentence] {
 		is("role:a", func(c authn.Caller) bool { return slices.Contains(c.Roles, "a") || slices.Contains(c.Roles, "A") }),
 		is("role:B", func(c authn.Caller) bool { return slices.Contains(c.Roles, "b") }),
 		is("role:%(user_id)s", func(c authn.Caller) bool {
-			return slices.ContainsFunc(c.Roles, func(r string) bool { return strings.EqualFold(r, attributeOf(targets, "user_id").value(c)) })
+			return slices.ContainsFunc(c.Roles, func(r string) bool { return strings.EqualFold(r, (&evaluation{caller: c}).fill("%(user_id)s")) })
 		}),
 		is("user_id:a", func(c authn.Caller) bool { return c.UserID == "a" }),
 		is("user_name:%(user_id)s", func(c authn.Caller) bool { return c.UserName == c.UserID }),

@@ -1,20 +1,22 @@
 package authz
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"purser/internal/words"
 )
 
-// link sets the rule of every reference.
-func (b *builder) link() {
+// refuseUnknown reports references to rules that do not exist.
+func (b *builder) refuseUnknown() {
 	b.each(func(from *rule) {
-		missing := map[string]bool{}
-		for _, reference := range from.references {
-			name := reference.name
-			if reference.rule = b.rules[name]; reference.rule == nil && !missing[name] && !b.problems.full() {
-				missing[name] = true
-				b.problems.addf(from, "refers to %s, which nobody knows%s", quote(name), b.suggestion(name, everyRule))
+		for _, name := range from.references {
+			if b.rules[name] == nil && !b.problems.full() {
+				b.problems.addf(from, "refers to %s, which nobody knows%s", quote(name),
+					b.suggestion(name, func(*rule) bool { return true }))
 			}
 		}
 	})
@@ -22,84 +24,59 @@ func (b *builder) link() {
 
 // refuseUnused reports rules of the file that neither a route nor another rule uses. Most of them are misspelt.
 func (b *builder) refuseUnused() {
-	used := map[*rule]bool{}
+	used := map[string]bool{fallback: true}
 	b.each(func(from *rule) {
-		for _, reference := range from.references {
-			if reference.rule != from {
-				used[reference.rule] = true
-			}
+		for _, name := range from.references {
+			used[name] = used[name] || name != from.name
 		}
 	})
 	b.each(func(unused *rule) {
-		if !unused.registered && !used[unused] && unused.name != fallback {
+		if !unused.registered && !used[unused.name] {
 			b.problems.addf(unused, "nobody knows this rule, and no other rule of the file refers to it%s",
-				b.suggestion(unused.name, registeredOnly))
+				b.suggestion(unused.name, func(r *rule) bool { return r.registered }))
 		}
 	})
 }
 
 // refuseCycles reports rules that refer to themselves, directly or indirectly, and chains of references that are too
-// long.
+// long. It visits the rules and their references depth first, each rule once.
 func (b *builder) refuseCycles() {
-	w := walk{heights: map[*rule]int{}, problems: &b.problems}
-	b.each(func(from *rule) { w.height(from) })
+	heights, circular := map[*rule]int{}, false // heights: the rules in the longest chain from a rule, including it
+	var path []*rule
+	var visit func(from *rule) int
+	visit = func(from *rule) int {
+		if height, done := heights[from]; done {
+			return height
+		}
+		path = append(path, from)
+		height := 0
+		for _, name := range from.references {
+			to := b.rules[name]
+			if i := slices.Index(path, to); i >= 0 {
+				circular = true
+				b.refuseCycle(path[i:])
+			} else if to != nil {
+				height = max(height, visit(to))
+			}
+		}
+		path = path[:len(path)-1]
+		heights[from] = height + 1
+		return height + 1
+	}
+	b.each(func(from *rule) { visit(from) })
 	b.each(func(from *rule) {
-		if !w.circular && w.heights[from] == maxNesting+1 { // longer chains contain one of this length
+		if !circular && heights[from] == maxNesting+1 { // longer chains contain one of this length
 			b.problems.addf(from, "refers to others over more than %d steps", maxNesting)
 		}
 	})
 }
 
-// walk visits the rules and their references depth first, each rule once.
-type walk struct {
-	heights  map[*rule]int // results of height
-	path     []*rule       // rules from the first to the current one
-	circular bool
-	problems *problems
-}
-
-// height returns the number of rules in the longest chain of references from a rule, including it.
-func (w *walk) height(from *rule) int {
-	if height, done := w.heights[from]; done {
-		return height
-	}
-	w.path = append(w.path, from)
-	height := 0
-	for _, to := range next(from) {
-		if i := slices.Index(w.path, to); i >= 0 {
-			w.refuse(w.path[i:])
-			continue
-		}
-		height = max(height, w.height(to))
-	}
-	w.path = w.path[:len(w.path)-1]
-	w.heights[from] = height + 1
-	return height + 1
-}
-
-// refuse reports a cycle at its first rule that is in the file. The defaults alone have no cycle.
-func (w *walk) refuse(cycle []*rule) {
-	w.circular = true
+// refuseCycle reports a cycle at its first rule that is in the file, and omits the middle of a long one. The defaults
+// alone have no cycle.
+func (b *builder) refuseCycle(cycle []*rule) {
+	const maxNames = 10
 	first := max(0, slices.IndexFunc(cycle, func(r *rule) bool { return r.location.line > 0 }))
 	cycle = slices.Concat(cycle[first:], cycle[:first])
-	w.problems.addf(cycle[0], "refers to itself: %s", formatCycle(cycle))
-}
-
-// next returns the rules that a rule refers to, without duplicates.
-func next(from *rule) (rules []*rule) {
-	seen := map[*rule]bool{nil: true}
-	for _, reference := range from.references {
-		if !seen[reference.rule] {
-			seen[reference.rule] = true
-			rules = append(rules, reference.rule)
-		}
-	}
-	return rules
-}
-
-// formatCycle formats a cycle as names with arrows between them and omits the middle of a long one.
-func formatCycle(cycle []*rule) string {
-	const maxNames = 10
 	names := make([]string, 0, maxNames+1)
 	for i, r := range cycle {
 		if i < maxNames || i == len(cycle)-1 {
@@ -108,5 +85,89 @@ func formatCycle(cycle []*rule) string {
 			names = append(names, fmt.Sprintf("(%d more)", len(cycle)-1-maxNames))
 		}
 	}
-	return strings.Join(append(names, cycle[0].name), " -> ")
+	b.problems.addf(cycle[0], "refers to itself: %s", strings.Join(append(names, cycle[0].name), " -> "))
+}
+
+// each calls visit for all rules in the order of their names, so that messages have a fixed order.
+func (b *builder) each(visit func(*rule)) {
+	for _, name := range b.names(func(*rule) bool { return true }) {
+		visit(b.rules[name])
+	}
+}
+
+// names returns the names of the rules for which wanted returns true, sorted.
+func (b *builder) names(wanted func(*rule) bool) (names []string) {
+	for name, candidate := range b.rules {
+		if wanted(candidate) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// suggestion returns a question for the rule with the most similar name, disregarding the prefix deckhand:, or "" if
+// none is similar.
+func (b *builder) suggestion(name string, candidates func(*rule) bool) string {
+	const prefix = "deckhand:"
+	full := map[string]string{}
+	var short []string
+	for _, candidate := range b.names(candidates) {
+		if candidate != name {
+			trimmed := strings.TrimPrefix(candidate, prefix)
+			full[trimmed], short = candidate, append(short, trimmed)
+		}
+	}
+	best := words.Nearest(strings.TrimPrefix(name, prefix), short)
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %s?", quote(full[best]))
+}
+
+// maxProblems bounds the problems that are listed for one file.
+const maxProblems = 100
+
+// problems collects the problems of a file.
+type problems struct {
+	list []problem
+	more int // problems that are not in the list
+}
+
+type problem struct {
+	line int
+	err  error
+}
+
+// full reports whether further problems are only counted.
+func (p *problems) full() bool { return len(p.list) >= maxProblems }
+
+func (p *problems) add(line int, err error) {
+	if p.full() {
+		p.more++
+		return
+	}
+	p.list = append(p.list, problem{line, err})
+}
+
+// addf adds a problem of a rule, with its line.
+func (p *problems) addf(r *rule, format string, args ...any) {
+	where := "rule " + quote(r.name)
+	if r.location.line > 0 {
+		where = fmt.Sprintf("line %d: %s", r.location.line, where)
+	}
+	p.add(r.location.line, fmt.Errorf("%s: %w", where, fmt.Errorf(format, args...)))
+}
+
+// err joins the problems in the order of the file. It returns nil if there are none.
+func (p *problems) err() error {
+	slices.SortStableFunc(p.list, func(a, b problem) int { return cmp.Compare(a.line, b.line) })
+	errs := make([]error, 0, len(p.list)+1)
+	for _, found := range p.list {
+		errs = append(errs, found.err)
+	}
+	if p.more > 0 {
+		errs = append(errs, fmt.Errorf("and %d more", p.more))
+	}
+	return errors.Join(errs...)
 }

@@ -22,7 +22,7 @@ const (
 	maxValues = 50_000 // keys and values: names, expressions, and the lists and checks of the old form
 )
 
-// fallback is the rule that the reference evaluates in place of an unregistered one. Many files define it. It has no
+// fallback is the rule that oslo.policy evaluates in place of an unregistered one. Many files define it. It has no
 // effect here, because only registered rules are evaluated.
 const fallback = "default"
 
@@ -35,7 +35,7 @@ func Parse(text []byte) (*Policy, error) {
 		return nil, err
 	}
 	b.addDefaults()
-	b.link()
+	b.refuseUnknown()
 	b.refuseUnused()
 	b.refuseCycles()
 	if err := b.problems.err(); err != nil {
@@ -77,7 +77,7 @@ func (b *builder) readAll(text []byte) error {
 }
 
 func (b *builder) read(name string, value any) {
-	next := &rule{name: name, expression: never{}, location: b.locations[name]}
+	next := &rule{name: name, expression: &check{kind: never}, location: b.locations[name]}
 	if name == "" || len(name) > maxName || strings.ContainsFunc(name, isForbidden) {
 		b.problems.addf(next, "a name of a rule is 1 to %d bytes without blanks, parentheses and quotes", maxName)
 		return
@@ -92,7 +92,14 @@ func (b *builder) read(name string, value any) {
 		b.problems.addf(next, "%w", err)
 		return
 	}
-	next.expression, next.references = expression, referencesOf(expression, nil)
+	next.expression = expression
+	seen := map[string]bool{}
+	for _, name := range expression.references(nil) {
+		if !seen[name] {
+			seen[name] = true
+			next.references = append(next.references, name)
+		}
+	}
 }
 
 func isForbidden(c rune) bool {
@@ -117,25 +124,6 @@ func (b *builder) addDefaults() {
 		}
 		b.rules[known.Name].description, b.rules[known.Name].registered = known.Description, true
 	}
-}
-
-// referencesOf appends the references in an expression to found.
-func referencesOf(expression check, found []*ruleCheck) []*ruleCheck {
-	switch c := expression.(type) {
-	case *ruleCheck:
-		found = append(found, c)
-	case notCheck:
-		found = referencesOf(c.check, found)
-	case andCheck:
-		for _, part := range c {
-			found = referencesOf(part, found)
-		}
-	case orCheck:
-		for _, part := range c {
-			found = referencesOf(part, found)
-		}
-	}
-	return found
 }
 
 // decode decodes a file with one document. The Value is nil if the file is empty. The Notes are about duplicate keys.

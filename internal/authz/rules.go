@@ -3,7 +3,7 @@ package authz
 // AdminAPI is the rule that all other rules refer to by default.
 const AdminAPI = "admin_api"
 
-// Rules of the reference.
+// Rules of Deckhand.
 const (
 	CreateCleartextDocuments = "deckhand:create_cleartext_documents"
 	CreateEncryptedDocuments = "deckhand:create_encrypted_documents"
@@ -34,8 +34,8 @@ const (
 )
 
 // UseEncryptedDocuments is the rule of callers who may make documents depend on encrypted ones, and register schemas
-// that check these: they can find out a secret by trial. By default all who may change documents pass it, as in the
-// reference.
+// that check these: they can find out a secret by trial. By default all who may change documents pass it, as in
+// Deckhand.
 const UseEncryptedDocuments = "purser:use_encrypted_documents"
 
 // Rule describes a rule to operators.

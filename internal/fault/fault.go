@@ -1,6 +1,6 @@
 // Package fault defines the errors that are shown to clients.
 //
-// A Fault has a Kind, which package api maps to a status code, a Type, which is the reference's name for the error, and
+// A Fault has a Kind, which package api maps to a status code, a Type, which is Deckhand's name for the error, and
 // a Message for people. Any other error is internal: its text is logged and never sent to a client.
 package fault
 

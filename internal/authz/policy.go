@@ -17,11 +17,10 @@ type Policy struct {
 type rule struct {
 	name        string
 	description string
-	expression  check
-	references  []*ruleCheck // in expression
+	expression  *check
+	references  []string // the rules in expression, each once
 	registered  bool
 	location    location // in the file; zero for a default
-	index       int      // in Policy.order
 }
 
 // Default returns the policy of a server without a policy file.
@@ -61,21 +60,15 @@ func (p *Policy) Rules() []Rule {
 
 // evaluation evaluates rules for one caller. It evaluates each rule at most once, however many rules refer to it.
 type evaluation struct {
-	caller   authn.Caller
-	roles    []string // in lower case
-	verdicts []verdict
+	*Policy
+
+	caller  authn.Caller
+	roles   []string // in lower case
+	allowed map[*rule]bool
 }
 
-type verdict uint8
-
-const (
-	unknown verdict = iota
-	denied
-	allowed
-)
-
 func (p *Policy) evaluate(caller authn.Caller) *evaluation {
-	e := &evaluation{caller: caller, roles: make([]string, len(caller.Roles)), verdicts: make([]verdict, len(p.order))}
+	e := &evaluation{Policy: p, caller: caller, roles: make([]string, len(caller.Roles)), allowed: map[*rule]bool{}}
 	for i, role := range caller.Roles {
 		e.roles[i] = strings.ToLower(role)
 	}
@@ -84,13 +77,12 @@ func (p *Policy) evaluate(caller authn.Caller) *evaluation {
 
 // allows reports whether a rule allows the caller.
 func (e *evaluation) allows(r *rule) bool {
-	if e.verdicts[r.index] == unknown {
-		e.verdicts[r.index] = denied
-		if r.expression.passes(e) {
-			e.verdicts[r.index] = allowed
-		}
+	allowed, known := e.allowed[r]
+	if !known {
+		allowed = r.expression.passes(e)
+		e.allowed[r] = allowed
 	}
-	return e.verdicts[r.index] == allowed
+	return allowed
 }
 
 // sorted returns rules in the order of Policy.order.
@@ -106,9 +98,5 @@ func sorted(rules map[string]*rule) []*rule {
 		}
 	}
 	slices.SortFunc(helpers, func(a, b *rule) int { return strings.Compare(a.name, b.name) })
-	order = append(order, helpers...)
-	for i, r := range order {
-		r.index = i
-	}
-	return order
+	return append(order, helpers...)
 }
