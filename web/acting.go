@@ -139,7 +139,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "/api/v1.0/events?since=now", http.NoBody)
 	if err != nil {
-		s.complain(r, err)
+		s.logError(r, err)
 		return
 	}
 	request.Header.Set("Accept", "text/event-stream")

@@ -14,11 +14,18 @@ type compareView struct {
 	*pageBuffer
 	absence
 
-	From, To   string // as they were asked for
-	Before     int64  // their numbers
-	After      int64
-	Split      bool         // side by side
-	Rendered   bool         // rendered documents, not submitted ones
+	From, To string // as they were asked for
+	Before   int64  // their numbers
+	After    int64
+	Split    bool   // side by side
+	Rendered bool   // rendered documents, not submitted ones
+	Error    string // why there is no comparison
+	Ready    bool   // both were named
+	differences
+}
+
+// differences is a page of the differences between two revisions.
+type differences struct {
 	Documents  []comparison // of which the first ones are shown
 	Count      int          // of all
 	Shown      []*comparison
@@ -26,8 +33,6 @@ type compareView struct {
 	Last       int // of the last one shown
 	Listed     int // of the last one of Documents
 	Next, Back string
-	Error      string // why there is no comparison
-	Ready      bool   // both were named
 }
 
 // compare shows how two revisions differ.
@@ -57,7 +62,7 @@ func (v *visit) compare() (view, error) {
 	)
 	if err == nil {
 		shown.title = "Revision " + strconv.FormatInt(page.Before, 10) + " and revision " + strconv.FormatInt(page.After, 10)
-		err = v.fillComparison(&page)
+		page.differences, err = v.differences(page)
 	}
 	if err != nil {
 		page.Error = err.Error()
@@ -79,52 +84,52 @@ func (v *visit) number(ctx context.Context, name string) (int64, error) {
 	return revision.ID, v.aboutRevision(ctx, name, err)
 }
 
-// fillComparison requests a page of the differences, and keeps as many of them as fit.
-func (v *visit) fillComparison(page *compareView) error {
+// differences requests a page of the differences, and keeps as many of them as fit.
+func (v *visit) differences(page compareView) (shown differences, err error) {
 	before, after := strconv.FormatInt(page.Before, 10), strconv.FormatInt(page.After, 10)
 	skip, _ := strconv.Atoi(v.param("skip")) // another one: none
 	skip = max(skip, 0)
 	var text string
 	var changes []comparison
-	err := together(v.Context(),
+	err = together(v.Context(),
 		func(ctx context.Context) (err error) {
 			query := differencesQuery("unified", page.Rendered, skip)
 			text, err = v.api.Text(ctx, client.Text, query, "revisions", before, "deepdiff", after)
 			return err
 		},
 		func(ctx context.Context) (err error) {
-			changes, page.Count, err = v.changes(ctx, before, after, page.Rendered, skip)
+			changes, shown.Count, err = v.changes(ctx, before, after, page.Rendered, skip)
 			return err
 		},
 	)
 	if err != nil {
-		return err
+		return shown, err
 	}
 	all := comparisons(text, changes)
 	if page.Rendered {
 		if err := v.unlinkBorrowed(all, before, after); err != nil {
-			return err
+			return shown, err
 		}
 	}
 	for _, c := range all {
-		page.Documents = append(page.Documents, comparison{
+		shown.Documents = append(shown.Documents, comparison{
 			Document: c.Document, Title: c.Title, Change: c.Change, Note: c.Note, Added: c.Added, Removed: c.Removed,
 		})
 	}
-	page.Shown = fitComparisons(all, page.Split, func(id wire.Identity) int { return len(v.base.Document(0, id)) })
-	page.First, page.Last, page.Listed = skip+1, skip+len(page.Shown), skip+len(all)
+	shown.Shown = fitComparisons(all, page.Split, func(id wire.Identity) int { return len(v.base.Document(0, id)) })
+	shown.First, shown.Last, shown.Listed = skip+1, skip+len(shown.Shown), skip+len(all)
 	link := func(skip int) string {
 		query := v.URL.Query()
 		query.Set("skip", strconv.Itoa(skip))
 		return "?" + query.Encode()
 	}
-	if page.Last < page.Count {
-		page.Next = link(page.Last)
+	if shown.Last < shown.Count {
+		shown.Next = link(shown.Last)
 	}
 	if skip > 0 {
-		page.Back = link(0)
+		shown.Back = link(0)
 	}
-	return nil
+	return shown, nil
 }
 
 // unlinkBorrowed removes the identities of LayeringPolicies of other revisions, which have no pages in these revisions.

@@ -29,8 +29,13 @@ type documentView struct {
 	About    []wire.Finding // not about any line that is shown
 	Total    int            // of findings
 
+	Page, Pages int // of lines
+	documentForm
+}
+
+// documentForm is a form in which a document is shown. Only its parts are filled.
+type documentForm struct {
 	Lines        []line
-	Page, Pages  int
 	Why          string      // nothing is shown
 	From         string      // the revision to compare the rendered document with; "" for none
 	Rendered     *comparison // nil if there is no difference
@@ -91,7 +96,10 @@ func (v *visit) document() (view, error) {
 			page.Schema = err == nil
 			return dropExpected(err)
 		},
-		func(ctx context.Context) error { return v.form(ctx, revision, &page) },
+		func(ctx context.Context) (err error) {
+			page.documentForm, err = v.form(ctx, revision, page.As, id)
+			return err
+		},
 	)
 	if err != nil {
 		return view{}, err
@@ -148,64 +156,62 @@ func (v *visit) stored(ctx context.Context, revision string, id wire.Identity) (
 
 const unrendered = "Abstract documents and those that control the server are not rendered."
 
-// form selects the shown parts of the document.
-func (v *visit) form(ctx context.Context, revision string, page *documentView) error {
-	id := page.ID
-	switch page.As {
-	case "explained":
-		return v.explained(ctx, revision, page)
-	case "history":
-		return v.past(ctx, page)
-	case "graph":
-		return v.neighbours(ctx, revision, page)
+// form requests a form of a document.
+func (v *visit) form(ctx context.Context, revision, as string, id wire.Identity) (documentForm, error) {
+	from := v.param("from")
+	switch {
+	case as == "explained":
+		return v.explained(ctx, revision, id)
+	case as == "history":
+		return v.past(ctx, id)
+	case as == "graph":
+		return v.neighbours(ctx, revision, id)
+	case as == "rendered" && from != "":
+		return v.renderedChange(ctx, from, revision, id)
 	}
-	if page.From = v.param("from"); page.From != "" && page.As == "rendered" {
-		return v.renderedChange(ctx, revision, page)
-	}
-	of := "documents"
-	if page.As == "rendered" {
+	shown, of := documentForm{From: from}, "documents"
+	if as == "rendered" {
 		of = "rendered-documents"
 	}
 	text, err := v.api.Text(ctx, client.YAML, v.selecting(id), "revisions", revision, of)
 	if refusedWith(err, http.StatusBadRequest, http.StatusNotFound, http.StatusConflict,
 		http.StatusInternalServerError) {
-		page.Why = "The documents of this revision cannot be rendered: " + err.Error()
-		return nil
+		shown.Why = "The documents of this revision cannot be rendered: " + err.Error()
+		return shown, nil
 	}
 	text = firstDocument(text)
-	if text == "" && page.As == "rendered" {
-		page.Why = unrendered
+	if text == "" && as == "rendered" {
+		shown.Why = unrendered
 	}
 	if text != "" {
-		page.Lines = numberedLines(text)
+		shown.Lines = numberedLines(text)
 	}
-	return err
+	return shown, err
 }
 
 // renderedChange compares the rendered document with the one of another revision.
-func (v *visit) renderedChange(ctx context.Context, revision string, page *documentView) error {
-	texts := make([]string, 2) //nolint:mnd // before and after
+func (v *visit) renderedChange(ctx context.Context, from, revision string, id wire.Identity) (documentForm, error) {
+	shown, texts := documentForm{From: from}, make([]string, 2) // before and after
 	read := func(i int, revision string) func(context.Context) error {
 		return func(ctx context.Context) error {
-			text, err := v.api.Text(ctx, client.YAML, v.selecting(page.ID), "revisions", revision, "rendered-documents")
+			text, err := v.api.Text(ctx, client.YAML, v.selecting(id), "revisions", revision, "rendered-documents")
 			texts[i] = changing.ReplaceAllString(firstDocument(text), "")
 			return err
 		}
 	}
-	if err := together(ctx, read(0, page.From), read(1, revision)); err != nil {
-		page.Why = "The documents of one of the revisions cannot be rendered: " + err.Error()
-		return dropExpected(err)
+	if err := together(ctx, read(0, from), read(1, revision)); err != nil {
+		shown.Why = "The documents of one of the revisions cannot be rendered: " + err.Error()
+		return shown, dropExpected(err)
 	}
 	if texts[0] == "" && texts[1] == "" {
-		page.Why = unrendered
-		return nil
+		shown.Why = unrendered
+		return shown, nil
 	}
-	text, err := diff.Unified(ctx, "revision "+page.From, "revision "+revision, texts[0], texts[1])
-	if err != nil {
-		return err
+	text, err := diff.Unified(ctx, "revision "+from, "revision "+revision, texts[0], texts[1])
+	if err == nil {
+		shown.Rendered = firstComparison(text, maxLines)
 	}
-	page.Rendered = firstComparison(text, maxLines)
-	return nil
+	return shown, err
 }
 
 // changing matches the parts of a document's text that differ in each revision: its id and its status.
@@ -241,23 +247,22 @@ func (v *visit) place(page *documentView, found []wire.Finding) {
 func schemaParts(id wire.Identity) []string { return strings.SplitN(id.Schema, "/", 3) } //nolint:mnd // see above
 
 // past requests the history of a document.
-func (v *visit) past(ctx context.Context, page *documentView) error {
+func (v *visit) past(ctx context.Context, id wire.Identity) (shown documentForm, err error) {
 	const limit = 20
-	page.More = newPager(v.URL, limit)
-	layer := cmp.Or(page.ID.Layer, "-")
-	path := append(append([]string{"documents"}, schemaParts(page.ID)...), string(layer), page.ID.Name, "history")
+	shown.More = newPager(v.URL, limit)
+	layer := cmp.Or(id.Layer, "-")
+	path := append(append([]string{"documents"}, schemaParts(id)...), string(layer), id.Name, "history")
 	var found wire.List[wire.DocumentChange]
-	query := v.secrets(url.Values{"limit": {strconv.Itoa(limit)}, "offset": {strconv.Itoa(page.More.Offset)}})
+	query := v.secrets(url.Values{"limit": {strconv.Itoa(limit)}, "offset": {strconv.Itoa(shown.More.Offset)}})
 	if err := v.api.Get(ctx, &found, query, path...); err != nil {
-		return err
+		return shown, err
 	}
 	for _, c := range found.Results {
-		shown := change{DocumentChange: c, Comparison: firstComparison(c.Diff, maxLines/2)}
-		shown.Change = wordFor(c.Change)
-		page.Changes = append(page.Changes, shown)
+		c.Change = wordFor(c.Change)
+		shown.Changes = append(shown.Changes, change{c, firstComparison(c.Diff, maxLines/2)})
 	}
-	page.More.End(len(page.Changes), found.Next != nil)
-	return nil
+	shown.More.End(len(shown.Changes), found.Next != nil)
+	return shown, nil
 }
 
 // download answers with a document as it was written, as YAML.

@@ -11,22 +11,22 @@ import (
 const maxLeaves = 200
 
 // explained requests the origin of each value of the rendered document.
-func (v *visit) explained(ctx context.Context, revision string, page *documentView) error {
-	page.More = newPager(v.URL, maxLeaves)
-	query := v.secrets(url.Values{"schema": {page.ID.Schema}, "name": {page.ID.Name}})
-	if page.ID.Layer != "" {
-		query.Set("layer", string(page.ID.Layer))
+func (v *visit) explained(ctx context.Context, revision string, id wire.Identity) (shown documentForm, err error) {
+	shown.More = newPager(v.URL, maxLeaves)
+	query := v.secrets(url.Values{"schema": {id.Schema}, "name": {id.Name}})
+	if id.Layer != "" {
+		query.Set("layer", string(id.Layer))
 	}
 	var found wire.Explanation
-	err := v.api.Get(ctx, &found, query, "revisions", revision, "rendered-documents", "explain")
+	err = v.api.Get(ctx, &found, query, "revisions", revision, "rendered-documents", "explain")
 	if err != nil && dropExpected(err) == nil {
-		page.Why = "This document cannot be explained: " + err.Error()
-		return nil
+		shown.Why = "This document cannot be explained: " + err.Error()
+		return shown, nil
 	}
-	page.Parents = found.Parents
-	from := min(page.More.Offset, len(found.Leaves))
+	shown.Parents = found.Parents
+	from := min(shown.More.Offset, len(found.Leaves))
 	end := min(from+maxLeaves, len(found.Leaves))
-	page.Leaves = found.Leaves[from:end]
-	page.More.End(len(page.Leaves), end < len(found.Leaves))
-	return err
+	shown.Leaves = found.Leaves[from:end]
+	shown.More.End(len(shown.Leaves), end < len(found.Leaves))
+	return shown, err
 }

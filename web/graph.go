@@ -15,19 +15,16 @@ import (
 )
 
 // neighbours reads the dependencies and the dependents of a document.
-func (v *visit) neighbours(ctx context.Context, revision string, page *documentView) error {
+func (v *visit) neighbours(ctx context.Context, revision string, id wire.Identity) (shown documentForm, err error) {
 	var found wire.Graph
-	query := url.Values{"format": {"json"}, "focus": {focusName(page.ID)}, "depth": {"1"}}
-	err := v.api.Get(ctx, &found, query, "revisions", revision, "graph")
+	query := url.Values{"format": {"json"}, "focus": {focusName(id)}, "depth": {"1"}}
+	err = v.api.Get(ctx, &found, query, "revisions", revision, "graph")
 	if err != nil && dropExpected(err) == nil {
-		page.Why = "Its neighbours are not known: " + err.Error()
-		return nil
+		shown.Why = "Its neighbours are not known: " + err.Error()
+		return shown, nil
 	}
-	if err != nil {
-		return err
-	}
-	page.Dependencies, page.Dependents = neighboursOf(found, page.ID)
-	return nil
+	shown.Dependencies, shown.Dependents = neighboursOf(found, id)
+	return shown, err
 }
 
 // graphView is the content of the page of a graph.
@@ -37,14 +34,19 @@ type graphView struct {
 	Revision int64
 	Focus    string
 	Depth    int
-	Picture  string        // its URL; "" if there is none
-	Drawing  template.HTML // the picture; "" if it is loaded from its URL
-	Why      string        // there is none
+	graphPicture
 	Nodes    []graphNode
 	Count    int
 	Hidden   int // nodes that are not listed
 	Problems []string
 	Filter   string
+}
+
+// graphPicture is the picture of a graph.
+type graphPicture struct {
+	Picture string        // its URL; "" if there is none
+	Drawing template.HTML // the picture; "" if it is loaded from its URL
+	Why     string        // there is none
 }
 
 const (
@@ -96,7 +98,7 @@ func (v *visit) graph() (view, error) {
 	case page.Count == 0:
 		page.Why = "No document is in this graph."
 	case page.Count <= readable || v.param("whole") != "":
-		err = v.draw(&page, found, query)
+		page.graphPicture, err = v.draw(page, found, query)
 	default:
 		page.Why = "A picture of " + strconv.Itoa(page.Count) + " documents is hard to read."
 	}
@@ -130,37 +132,37 @@ func (v *visit) borrowed(revision string, id wire.Identity) (bool, error) {
 
 // draw requests the picture of a graph. Documents link to their neighbourhood, and the one in focus to its page unless
 // it is missing.
-func (v *visit) draw(page *graphView, of wire.Graph, query url.Values) error {
+func (v *visit) draw(page graphView, of wire.Graph, query url.Values) (made graphPicture, err error) {
 	id := strconv.FormatInt(page.Revision, 10)
 	query.Set("format", "svg")
 	got, err := v.api.Do(v.Context(), client.Request{
 		Path: []string{"revisions", id, "graph"}, Query: query, Accept: client.SVG,
 	})
 	if err != nil && (dropExpected(err) == nil || refusedWith(err, http.StatusNotImplemented)) {
-		page.Why = "No picture: " + err.Error()
-		return nil
+		made.Why = "No picture: " + err.Error()
+		return made, nil
 	}
 	if err != nil {
-		return err
+		return made, err
 	}
-	page.Picture = "graph.svg?" + query.Encode()
+	made.Picture = "graph.svg?" + query.Encode()
 	if len(got.Body) > maxDrawing {
-		return nil
+		return made, nil
 	}
 	label := "Graph of " + words.Count(page.Count, "document") + ", which are listed below"
 	here := slices.IndexFunc(of.Nodes, func(n wire.Node) bool {
 		return focusName(n.Identity()) == page.Focus
 	})
-	page.Drawing, err = drawing(got.Body, label, func(focus string) string {
+	made.Drawing, err = drawing(got.Body, label, func(focus string) string {
 		if focus == page.Focus && here >= 0 && of.Nodes[here].Missing == "" {
 			return v.base.Document(id, of.Nodes[here].Identity())
 		}
 		return v.base.Query("revisions/"+id+"/graph", "focus", focus, "depth", page.Depth)
 	})
 	if err != nil {
-		v.complain(v.Request, err) // the page has its list, and loads the picture
+		v.logError(v.Request, err) // the page has its list, and loads the picture
 	}
-	return nil
+	return made, nil
 }
 
 // picture answers with the SVG of a graph, with links to pictures of other graphs.

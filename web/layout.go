@@ -25,7 +25,7 @@ func newLayout(base basePath, now func() time.Time) *layout {
 // frame is the common content of all pages.
 type frame struct {
 	Title, Section string
-	User           string // "" if nobody is signed in
+	User           string // "" if the user is not signed in
 	SignedIn       bool   // by a token or a certificate
 	Audit          bool   // the user may read the audit
 	Live           bool   // the page updates when the site changes, and the user may read events

@@ -27,7 +27,7 @@ func (s *server) toIssuer(w http.ResponseWriter, r *http.Request) {
 	v := s.visit(w, r)
 	begun, at, err := s.issuer.Begin(r.Context(), s.next(v.param("next")))
 	if err != nil {
-		s.complain(r, err)
+		s.logError(r, err)
 		v.fail(errIssuer)
 		return
 	}
@@ -55,7 +55,7 @@ func (s *server) fromIssuer(w http.ResponseWriter, r *http.Request) {
 	}
 	tokens, err := s.issuer.Tokens(r.Context(), begun, v.param("code"))
 	if err != nil {
-		s.complain(r, err)
+		s.logError(r, err)
 		if _, answered := errors.AsType[*signin.Refused](err); answered {
 			v.fail(errRefused)
 		} else {

@@ -191,11 +191,13 @@ func (v *visit) history(ctx context.Context, query url.Values, offset, limit int
 	query.Set("limit", strconv.Itoa(limit))
 	query.Set("offset", strconv.Itoa(offset))
 	var found wire.List[wire.Revision]
+	var err error
 	if v.Compat && !query.Has("tag") {
-		if err := v.byNumber(ctx, &found, offset, limit); err != nil {
-			return nil, false, err
-		}
-	} else if err := v.api.Get(ctx, &found, query, "revisions"); err != nil {
+		found, err = v.byNumber(ctx, offset, limit)
+	} else {
+		err = v.api.Get(ctx, &found, query, "revisions")
+	}
+	if err != nil {
 		return nil, false, err
 	}
 	more := found.Next != nil
@@ -216,10 +218,10 @@ func (v *visit) history(ctx context.Context, query url.Values, offset, limit int
 }
 
 // byNumber requests limit revisions one by one, because the list would have all of them. It omits deleted revisions.
-func (v *visit) byNumber(ctx context.Context, found *wire.List[wire.Revision], offset, limit int) error {
+func (v *visit) byNumber(ctx context.Context, offset, limit int) (found wire.List[wire.Revision], err error) {
 	var newest wire.Revision
 	if err := v.api.Get(ctx, &newest, nil, "revisions", "latest"); err != nil {
-		return dropExpected(err)
+		return found, dropExpected(err)
 	}
 	first := newest.ID - int64(offset)
 	last := max(first-int64(limit), 0)
@@ -229,13 +231,13 @@ func (v *visit) byNumber(ctx context.Context, found *wire.List[wire.Revision], o
 		case err == nil:
 			found.Results = append(found.Results, revision)
 		case dropExpected(err) != nil:
-			return err
+			return found, err
 		}
 	}
 	if last > 0 {
 		found.Next = new(wire.Optional(""))
 	}
-	return nil
+	return found, nil
 }
 
 // did returns the changes of the newest revisions that the feed of events still has.

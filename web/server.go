@@ -80,7 +80,7 @@ func (s *server) routes() http.Handler {
 		"POST /ui/revisions/{revision}/tags/delete":               (*visit).untag,
 		"POST /ui/revisions/{revision}/validations":               (*visit).post,
 		"POST /ui/revisions/{revision}/rollback":                  (*visit).rollBack,
-		"/ui/":                                                    (*visit).nowhere,
+		"/ui/":                                                    (*visit).notFound,
 	} {
 		mux.HandleFunc(pattern, s.page(show))
 	}

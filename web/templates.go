@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
-	"reflect"
 	"strings"
 
 	"purser/internal/wire"
@@ -67,12 +66,12 @@ func cutBy(cut func(string) string) func(any) string {
 // maxPath is how many bytes a path may have that stands in a link.
 const maxPath = 1000
 
-// others says how many items a list has beyond the first ones.
-func others(list any, shown int) string {
-	if n := reflect.ValueOf(list).Len() - shown; n > 0 {
-		return fmt.Sprintf("and %d more", n)
+// others says how many of some items a list does not show.
+func others(all, shown int) string {
+	if all <= shown {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("and %d more", all-shown)
 }
 
 // moment is a time as pages show it.

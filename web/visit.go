@@ -39,7 +39,7 @@ type visit struct {
 	caller  wire.Caller
 }
 
-// visit returns a visit of somebody who is not signed in.
+// visit returns a visit of a user who is not signed in.
 func (s *server) visit(w http.ResponseWriter, r *http.Request) *visit {
 	return &visit{server: s, Request: r, pageBuffer: newPageBuffer(), w: w}
 }
@@ -51,7 +51,7 @@ func (v *visit) may(rule string) bool { return slices.Contains(v.caller.Rules, r
 func (v *visit) param(name string) string { return v.URL.Query().Get(name) }
 
 // answer makes an answer once there is room for it, and then sends it: slow readers take no room from
-// others. Whoever is not signed in is sent to the page where one does that.
+// others. It sends users who are not signed in to the sign-in page.
 func (s *server) answer(ctx context.Context, w http.ResponseWriter, r *http.Request, get maker) {
 	v := s.visit(w, r)
 	v.session = s.cookies.Session(r)
@@ -163,7 +163,7 @@ func tooLong(query url.Values) bool {
 // fail shows an error.
 func (v *visit) fail(err error) {
 	if v.Context().Err() != nil {
-		return // nobody reads the answer
+		return // the browser has disconnected
 	}
 	failed := failure{Status: http.StatusInternalServerError, Message: "The server's log has the cause."}
 	if refused, ok := errors.AsType[*refusal](err); ok {
@@ -172,7 +172,7 @@ func (v *visit) fail(err error) {
 			v.w.Header().Set("Retry-After", strconv.Itoa(refused.After))
 		}
 	} else {
-		v.complain(v.Request, err)
+		v.logError(v.Request, err)
 	}
 	failed.Title = titleOf(failed.Status)
 	if none, ok := errors.AsType[*noRevision](err); ok {
@@ -182,8 +182,8 @@ func (v *visit) fail(err error) {
 	v.show(view{template: "error", title: failed.Title, status: failed.Status, data: failed})
 }
 
-// complain logs why a page cannot be generated.
-func (s *server) complain(r *http.Request, err error) {
+// logError logs why a page cannot be generated.
+func (s *server) logError(r *http.Request, err error) {
 	s.Log.ErrorContext(r.Context(), "a page cannot be made", "path", r.URL.Path, "error", err.Error())
 }
 
@@ -213,7 +213,8 @@ func titleOf(status int) string {
 	return "This cannot be done"
 }
 
-func (v *visit) nowhere() (view, error) {
+// notFound answers requests of pages that do not exist.
+func (v *visit) notFound() (view, error) {
 	return view{}, &refusal{Status: http.StatusNotFound, Message: "No page exists at " + v.URL.Path + "."}
 }
 
@@ -240,7 +241,7 @@ func nameOf(caller wire.Caller) string { return cmp.Or(string(caller.User.Name),
 // show writes a page.
 func (v *visit) show(of view) {
 	if err := v.layout.Write(v.pageBuffer, of.template, v.frame(of)); err != nil {
-		v.complain(v.Request, err)
+		v.logError(v.Request, err)
 		http.Error(v.w, "Something went wrong; the server's log says what.", http.StatusInternalServerError)
 		return
 	}

@@ -107,8 +107,9 @@ const rolesKey, serviceRolesKey = "roles", "service_roles"
 // credentials are the attributes of a caller, before the colon of a check, with the names that oslo.context gives them;
 // user_name is Purser's.
 var credentials = []string{
-	"user_id", "user", "user_name", "user_domain_id", "user_domain", "project_id", "project", "tenant", "project_domain_id",
-	"project_domain", "domain_id", "domain", "system_scope", "is_admin_project", "is_admin", rolesKey, serviceRolesKey,
+	"user_id", "user", "user_name", "user_domain_id", "user_domain", "project_id", "project", "tenant",
+	"project_domain_id", "project_domain", "domain_id", "domain", "system_scope", "is_admin_project", "is_admin", rolesKey,
+	serviceRolesKey,
 	"service_user_id", "service_user_domain_id", "service_project_id", "service_project_domain_id",
 }
 
