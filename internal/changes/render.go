@@ -245,13 +245,7 @@ func (r Renderer) compute(ctx context.Context, stored []*revisions.Stored, only 
 	}
 	out.Documents = make([]*revisions.Stored, len(rendered))
 	err = budget.ForEach(ctx, len(rendered), func(_ *budget.Meter, i int) error {
-		of := stored[rendered[i].Index]
-		doc := r.Documents.known(of, rendered[i])
-		if doc == nil {
-			doc = written(of, rendered[i])
-			r.Documents.keep(of, rendered[i], doc)
-		}
-		out.Documents[i] = doc
+		out.Documents[i] = written(stored[rendered[i].Index], rendered[i])
 		return nil
 	})
 	if err != nil {
@@ -291,9 +285,7 @@ func written(of *revisions.Stored, rendered rendering.Rendered) *revisions.Store
 	doc := *of
 	if rendered.Computed {
 		text := *doc.Document
-		if text.Data = rendered.Text; text.Data == nil {
-			text.Data = document.AppendJSON(nil, rendered.Data)
-		}
+		text.Data = rendered.JSON()
 		doc.Document = &text
 	}
 	doc.Shared, doc.Tainted = true, rendered.Secret

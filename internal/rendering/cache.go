@@ -62,27 +62,19 @@ func (c *Cache) find(key document.Digest) fact {
 	return f
 }
 
-// Add keeps the JSON text of the data of a document that Render computed with the cache.
-func (c *Cache) Add(rendered Rendered, text []byte) {
-	if rendered.made == nil {
-		return
-	}
-	m := *rendered.made
-	m.text, m.destinations = text, make([][]string, len(m.destinations))
-	size := len(text) + listSize*len(m.destinations)
-	for i, place := range rendered.Destinations {
-		m.destinations[i] = make([]string, len(place))
+// keepMade keeps what was made of a document.
+func (c *Cache) keepMade(key document.Digest, m made) {
+	size := len(m.text) + listSize*len(m.destinations) + m.memory()
+	destinations := make([][]string, len(m.destinations))
+	for i, place := range m.destinations {
+		destinations[i] = make([]string, len(place))
 		for j, part := range place {
-			m.destinations[i][j] = strings.Clone(part) // which is a part of a larger text
+			destinations[i][j] = strings.Clone(part) // which is a part of a larger text
 			size += wordSize + len(part)
 		}
 	}
-	c.add(rendered.Key, &m, size)
-}
-
-// add keeps what was made of a document; size is that of its data.
-func (c *Cache) add(key document.Digest, m *made, size int) {
-	c.keep(key, fact{made: m}, size+m.memory(), m.cost)
+	m.destinations = destinations
+	c.keep(key, fact{made: &m}, size, m.cost)
 }
 
 // digestOf returns the digest of the parts of a document that its rendering uses.
@@ -221,13 +213,12 @@ func (r *run) mayKeep(n *node) bool {
 	return n.done && !n.key.IsZero() && !r.options.Lenient && (!n.secret || !r.unresolved)
 }
 
-// cacheHidden keeps the outcomes for some of the documents that were computed.
-func (r *run) cacheHidden(order []*node, which func(*node) bool) {
-	for _, ordered := range order {
-		n := ordered
-		if out := r.rendered(n); n.cause == nil && out.made != nil && which(ordered) {
+// cacheHidden keeps the outcomes for documents that were computed and that the caller does not get.
+func (r *run) cacheHidden(order []*node, isHidden func(*node) bool) {
+	for _, n := range order {
+		if out := r.rendered(n); n.cause == nil && out.made != nil && isHidden(n) {
 			r.charge(int(n.size))
-			r.options.Cache.Add(out, document.AppendJSON(nil, n.data))
+			_ = out.JSON()
 		}
 	}
 }

@@ -40,10 +40,9 @@ func everythingOf(ctx context.Context, documents []*document.Document, options O
 		all.Unrendered = append(all.Unrendered, fmt.Sprintf("%d %v %v: %v", u.Index, u.Failed, u.Secret, u.Cause))
 	}
 	for _, r := range out.Documents {
-		text := r.Text
-		if r.Computed && text == nil {
-			text = document.AppendJSON(nil, r.Data)
-			options.Cache.addTo(r, text)
+		var text []byte
+		if r.Computed {
+			text = r.JSON()
 		}
 		all.Documents = append(all.Documents, fmt.Sprintf("%d %v %s %q %v", r.Index, r.Computed, text, r.Destinations, r.Secret))
 	}
@@ -59,12 +58,6 @@ func secretOf(reference string) (any, bool) {
 		return document.Mapping{{Key: "a", Value: "P"}}, true
 	}
 	return reference[len("secret://"):], true
-}
-
-func (c *Cache) addTo(r Rendered, text []byte) {
-	if c != nil {
-		c.Add(r, text)
-	}
 }
 
 // dataPart is the data of a line.
@@ -139,7 +132,7 @@ func TestCache(t *testing.T) {
 				if r.Secret && options.Withhold && (r.Computed || !r.Key.IsZero()) {
 					rt.Errorf("document %d depends on a secret and is not withheld", r.Index)
 				}
-				if r.Text != nil {
+				if r.text != nil {
 					taken++
 				}
 			}
@@ -170,9 +163,9 @@ func TestCache_change(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, r := range rendered {
-			if r.Computed && r.Text == nil {
+			if r.Computed && r.text == nil {
 				computed++
-				kept.Add(r, document.AppendJSON(nil, r.Data))
+				_ = r.JSON()
 			}
 		}
 		steps, _ = budget.From(ctx).Spent()

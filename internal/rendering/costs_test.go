@@ -45,8 +45,8 @@ func TestRender_alone(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, r := range out.Documents {
-			if r.Computed && r.Text == nil {
-				kept.addTo(r, document.AppendJSON(nil, r.Data))
+			if r.Computed && r.text == nil {
+				_ = r.JSON()
 			}
 		}
 		return len(out.Faults) > 0

@@ -24,7 +24,8 @@ func (r *run) make(n *node) error {
 	}
 	n.done, n.cost = true, min(own.Steps(), allowed)
 	if len(n.refusals) > 0 && r.mayKeep(n) {
-		r.options.Cache.add(n.key, &made{size: n.size, peak: n.peak, notes: n.notes, cost: n.cost}, 0)
+		n.destinations = nil
+		r.options.Cache.keepMade(n.key, n.made)
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ type Rendered struct {
 	// Computed reports whether the data was computed by rendering. If not, Data is not set, and the document's own text
 	// and digest are valid.
 	Computed bool
-	Data     any // immutable, and shared with other documents
+	Data     any // immutable, and shared with other documents; not set if the Cache had it as text, see JSON
 	// Destinations are the paths in the data that substitutions wrote to, including those of its ancestors, or all of the
 	// data if an ancestor is encrypted, except with Compat. Messages must not show values at or below them.
 	Destinations [][]string
@@ -52,10 +52,24 @@ type Rendered struct {
 	Secret bool
 	// Key is a digest of everything that computed data depends on, of references instead of secrets; zero without a Cache.
 	Key document.Digest
-	// Text is the computed data as JSON text where the Cache had it. Data is not set then.
-	Text []byte
 
-	made *made // nil unless the Cache may keep the data
+	text  []byte // the data where the Cache had it
+	made  *made  // nil unless the Cache may keep the data
+	cache *Cache
+}
+
+// JSON returns computed data as JSON text, which the Cache keeps. It is safe for concurrent use on several documents.
+func (r Rendered) JSON() []byte {
+	if r.text != nil {
+		return r.text
+	}
+	text := document.AppendJSON(nil, r.Data)
+	if r.made != nil {
+		m := *r.made
+		m.text = text
+		r.cache.keepMade(r.Key, m)
+	}
+	return text
 }
 
 // Outcome is the outcome of a rendering.
@@ -126,11 +140,11 @@ func (r *run) rendered(n *node) Rendered {
 	if !n.computed {
 		return out
 	}
-	out.Destinations, out.Text = n.destinations, n.text
+	out.Destinations, out.text = n.destinations, n.text
 	if n.text == nil {
 		out.Data = n.data
 		if r.mayKeep(n) {
-			out.made = &n.made
+			out.made, out.cache = &n.made, r.options.Cache
 		}
 	}
 	return out
