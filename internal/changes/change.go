@@ -46,13 +46,12 @@ type source interface {
 
 // Limits on retrying a change after other changes were appended first.
 const (
-	maxAttempts     = 60
-	lockFromAttempt = 3 // after so many attempts, it holds the write lock while planning
-	firstWait       = 5 * time.Millisecond
-	maxWait         = 80 * time.Millisecond // longer waits would lose every race
-	maxSnapshots    = 8                     // for one plan
-	retryAfterAll   = time.Second
-	quickPlan       = 50 * time.Millisecond // or if an attempt took no longer
+	maxAttempts   = 60
+	maxAtOnce     = 3 // attempts without a pause between them
+	firstWait     = 5 * time.Millisecond
+	maxWait       = 80 * time.Millisecond // longer waits would lose every race
+	maxSnapshots  = 8                     // for one plan
+	retryAfterAll = time.Second
 )
 
 // change appends a revision if the source changes anything. Faults: those of planning; Stale if the options do not
@@ -63,20 +62,17 @@ func (s *Service) change(ctx context.Context, from source, kind revisions.Kind, 
 	if !options.DryRun {
 		ctx = budget.First(ctx)
 	}
-	wait, locked := firstWait, false
+	wait := firstWait
 	for attempt := 1; attempt <= maxAttempts; attempt++ {
-		began := s.Now()
 		var written Written
 		var err error
-		from, written, err = s.attempt(ctx, from, kind, options, locked)
+		from, written, err = s.attempt(ctx, from, kind, options, attempt > 1)
 		if !errors.Is(err, revisions.ErrStaleSnapshot) {
 			return written, unstored(err)
 		}
-		if !locked && s.Now().Sub(began) <= quickPlan {
-			locked = true // the lock makes it wait for those that come first
+		if attempt < maxAtOnce { // waiting for the lock is a pause
 			continue
 		}
-		locked = locked || attempt >= lockFromAttempt
 		select {
 		case <-time.After(wait + rand.N(wait)): //nolint:gosec // jitter needs no secrecy
 			wait = min(2*wait, maxWait)
@@ -103,8 +99,9 @@ func unstored(err error) error {
 	return said.Because(err)
 }
 
-// attempt plans a change on the newest state and appends it, holding the write lock only for that or, if locked, also
-// while planning. It returns the source with its documents decoded, for the next attempt.
+// attempt plans a change on the newest state and appends it. The first attempt holds the write lock only while appending.
+// A further one, if locked, also holds it while planning, which takes little time by then: documents are decoded, and
+// outcomes of checks and rendered documents are remembered. It returns the source with its documents decoded, for the next attempt.
 func (s *Service) attempt(ctx context.Context, from source, kind revisions.Kind, options revisions.Options,
 	locked bool,
 ) (

@@ -13,8 +13,8 @@
 // A rollback makes its Diff without a Payload.
 //
 // All expensive work is done before a change takes the write lock. Append stores a Commit only if the head is still that
-// of its snapshot; otherwise the change is planned again, with the documents that it has decoded, and with the outcomes
-// of checks that the Engine remembers. A change that is quickly planned holds the lock while it is planned again.
+// of its snapshot; otherwise the change is planned again, with the documents that it has decoded and the outcomes of
+// checks that the Engine remembers; then it holds the lock all the time.
 //
 // Invariants: revision numbers increase by one in the order of commits, and only a prune leaves gaps; a document
 // identity is live in at most one bucket; the schema validation of a revision covers all of its documents; a PUT that
