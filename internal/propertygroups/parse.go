@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"purser/internal/words"
-
 	"purser/internal/document"
+	"purser/internal/document/repr"
+	"purser/internal/words"
 )
 
 const (
@@ -141,22 +141,5 @@ func quoted(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
 }
 
-// class returns Python's name for the type of a value.
-func class(value any) string {
-	name := "dict"
-	switch v := value.(type) {
-	case nil:
-		name = "NoneType"
-	case bool:
-		name = "bool"
-	case string:
-		name = "str"
-	case []any:
-		name = "list"
-	case document.Number:
-		if name = "int"; strings.ContainsAny(string(v), ".eE") {
-			name = "float"
-		}
-	}
-	return "<class '" + name + "'>"
-}
+// class returns the class of a value as Python writes it.
+func class(value any) string { return "<class '" + repr.TypeName(value) + "'>" }

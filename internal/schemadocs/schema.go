@@ -3,7 +3,6 @@ package schemadocs
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"purser/internal/document"
 	"purser/internal/validations/jsonschema"
@@ -164,7 +163,7 @@ func typeOf(value any) string {
 	case []any:
 		return "array"
 	case document.Number:
-		if strings.ContainsAny(string(v), ".eE") {
+		if v.IsFloat() {
 			return "number"
 		}
 		return "integer"

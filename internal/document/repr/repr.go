@@ -20,6 +20,26 @@ func Of(value any) string { return string(Append(nil, value, math.MaxInt)) }
 // Quote returns a string as Python writes it.
 func Quote(s string) string { return string(AppendQuoted(nil, s, math.MaxInt)) }
 
+// TypeName returns Python's name for the type of a value.
+func TypeName(value any) string {
+	switch v := value.(type) {
+	case nil:
+		return "NoneType"
+	case bool:
+		return "bool"
+	case document.Number:
+		if v.IsFloat() {
+			return "float"
+		}
+		return "int"
+	case string:
+		return "str"
+	case []any:
+		return "list"
+	}
+	return "dict"
+}
+
 // Append appends a value.
 func Append(dst []byte, value any, most int) []byte {
 	switch v := value.(type) {

@@ -168,14 +168,3 @@ func countOf(held any) int {
 	}
 	return i
 }
-
-// isInteger reports whether a number is written as an integer, which is Python's criterion in Draft 4.
-func isInteger(n document.Number) bool {
-	for i := range len(n) {
-		switch n[i] {
-		case '.', 'e', 'E':
-			return false
-		}
-	}
-	return true
-}

@@ -17,56 +17,32 @@ const (
 	divideSteps = 400 // dividing a number by another one
 )
 
-// number is a decimal number: 0.DIGITS × 10^exponent. It is exact, and as short as its text, whatever the exponent is.
-type number struct {
-	negative bool
-	digits   string // without zeros at either end, "" for 0
-	exponent int
-}
-
-// maxExponent bounds exponents, so that they can be added.
-const maxExponent = 1 << 40
+// number is the value of a number, which is compared and divided exactly.
+type number document.Decimal
 
 // numberOf reads a number, and counts the cost of that and of comparing it.
 func numberOf(w counter, n document.Number) number {
 	w.spend(numberSteps + len(n)*numberByte)
-	unsigned, negative := strings.CutPrefix(string(n), "-")
-	power := 0
-	if i := strings.IndexAny(unsigned, "eE"); i >= 0 {
-		power, _ = strconv.Atoi(unsigned[i+1:]) // the nearest integer if it is out of range
-		power = max(-maxExponent, min(power, maxExponent))
-		unsigned = unsigned[:i]
-	}
-	whole, fraction, _ := strings.Cut(unsigned, ".")
-	digits := whole
-	if fraction != "" {
-		digits += fraction
-	}
-	significant := strings.TrimLeft(digits, "0")
-	exponent := power + len(whole) - (len(digits) - len(significant))
-	if significant = strings.TrimRight(significant, "0"); significant == "" {
-		return number{}
-	}
-	return number{negative, significant, exponent}
+	return number(n.Decimal())
 }
 
 // String formats a number so that equal numbers, and no others, have the same text.
 func (n number) String() string {
 	sign := ""
-	if n.negative {
+	if n.Negative {
 		sign = "-"
 	}
-	return sign + n.digits + "e" + strconv.Itoa(n.exponent)
+	return sign + n.Digits + "e" + strconv.Itoa(n.Exponent)
 }
 
 // isWhole reports whether a number has no fraction.
-func (n number) isWhole() bool { return n.digits == "" || n.exponent >= len(n.digits) }
+func (n number) isWhole() bool { return n.Digits == "" || n.Exponent >= len(n.Digits) }
 
 func (n number) sign() int {
 	switch {
-	case n.digits == "":
+	case n.Digits == "":
 		return 0
-	case n.negative:
+	case n.Negative:
 		return -1
 	}
 	return 1
@@ -77,30 +53,30 @@ func (n number) compare(other number) int {
 	if of, than := n.sign(), other.sign(); of != than {
 		return cmp.Compare(of, than)
 	}
-	if n.digits == "" || other.digits == "" {
+	if n.Digits == "" || other.Digits == "" {
 		return 0
 	}
-	return n.sign() * cmp.Or(cmp.Compare(n.exponent, other.exponent), strings.Compare(n.digits, other.digits))
+	return n.sign() * cmp.Or(cmp.Compare(n.Exponent, other.Exponent), strings.Compare(n.Digits, other.Digits))
 }
 
 // isMultipleOf reports whether n is a multiple of a divisor. Every number is a multiple of 0.
 func (n number) isMultipleOf(w counter, divisor number) bool {
-	w.spend(divideSteps + len(n.digits)*numberByte)
-	if n.digits == "" || divisor.digits == "" {
+	w.spend(divideSteps + len(n.Digits)*numberByte)
+	if n.Digits == "" || divisor.Digits == "" {
 		return true
 	}
 	// The power of ten that remains if both are divided by the last place of the divisor. Without one, n is no multiple:
 	// its digits do not end with 0.
-	zeros := (n.exponent - len(n.digits)) - (divisor.exponent - len(divisor.digits))
+	zeros := (n.Exponent - len(n.Digits)) - (divisor.Exponent - len(divisor.Digits))
 	if zeros < 0 {
 		return false
 	}
-	d, err := strconv.ParseUint(divisor.digits, 10, 64)
+	d, err := strconv.ParseUint(divisor.Digits, 10, 64)
 	if err != nil {
-		w.spend(longSteps(len(n.digits), len(divisor.digits)))
-		return isMultipleOfLong(n.digits, zeros, divisor.digits)
+		w.spend(longSteps(len(n.Digits), len(divisor.Digits)))
+		return isMultipleOfLong(n.Digits, zeros, divisor.Digits)
 	}
-	return remainder(n.digits, zeros, d) == 0
+	return remainder(n.Digits, zeros, d) == 0
 }
 
 // remainder returns DIGITS × 10^zeros modulo d.

@@ -85,7 +85,7 @@ func TestNumber_exponents(t *testing.T) {
 		{"123456789012345678901234567890e999999999", "123456789012345678901234567890", 1, true},
 	} {
 		a, b := of(tt.a), of(tt.b)
-		if a.compare(b) != tt.compared || a.isMultipleOf(counter{}, b) != tt.isMultiple || !a.isWhole() && a.exponent > 0 {
+		if a.compare(b) != tt.compared || a.isMultipleOf(counter{}, b) != tt.isMultiple || !a.isWhole() && a.Exponent > 0 {
 			t.Errorf("%s and %s: compared %d, multiple %v", tt.a, tt.b, a.compare(b), a.isMultipleOf(counter{}, b))
 		}
 	}

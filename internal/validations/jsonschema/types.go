@@ -50,7 +50,7 @@ func (t types) has(w counter, v any, d *draft) bool {
 	case document.Mapping:
 		return t&typeObject != 0
 	case document.Number:
-		return t&typeNumber != 0 || t&typeInteger != 0 && (isInteger(v) || d != draft4 && numberOf(w, v).isWhole())
+		return t&typeNumber != 0 || t&typeInteger != 0 && (!v.IsFloat() || d != draft4 && numberOf(w, v).isWhole())
 	}
 	return false
 }
