@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -85,7 +86,7 @@ func (v *visit) post() (view, error) {
 	}
 	body, err := json.Marshal(result)
 	if err != nil {
-		return view{}, err //nolint:wrapcheck // of texts
+		return view{}, fmt.Errorf("write the result: %w", err)
 	}
 	return v.act(client.Request{
 		Method: http.MethodPost, Path: []string{"revisions", v.PathValue("revision"), "validations", v.field("name")},

@@ -2,6 +2,7 @@ package web
 
 import (
 	"embed"
+	"fmt"
 	"html/template"
 	"strings"
 	"time"
@@ -34,7 +35,10 @@ type frame struct {
 
 // Write writes a page to a buffer by the template of this name.
 func (p *layout) Write(on *pageBuffer, name string, frame frame) error {
-	return p.pages[name].ExecuteTemplate(&on.written, "layout", frame) //nolint:wrapcheck // it names the template
+	if err := p.pages[name].ExecuteTemplate(&on.written, "layout", frame); err != nil {
+		return fmt.Errorf("fill in a template: %w", err)
+	}
+	return nil
 }
 
 //go:embed templates

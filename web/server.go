@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -47,7 +48,7 @@ func New(config Config) (http.Handler, error) {
 	if public, err := url.Parse(config.PublicURL); err == nil && public.Host != "" {
 		s.base, secure = basePath(strings.TrimRight(public.EscapedPath(), "/")+"/ui/"), public.Scheme == "https"
 		if err := protection.AddTrustedOrigin(public.Scheme + "://" + public.Host); err != nil {
-			return nil, err //nolint:wrapcheck // its message is complete
+			return nil, fmt.Errorf("trust the public URL: %w", err)
 		}
 	}
 	var err error

@@ -48,7 +48,7 @@ type checkCommand struct {
 // Run checks the files and prints the findings.
 func (c *checkCommand) Run(ctx context.Context, around *surroundings) error {
 	if c.ListRules {
-		return listRules(around.stdout)
+		return listRules(around)
 	}
 	if len(c.Paths) == 0 {
 		c.Paths = []string{"."}
@@ -76,13 +76,12 @@ func (c *checkCommand) Run(ctx context.Context, around *surroundings) error {
 }
 
 // listRules prints the rules in two columns.
-func listRules(w io.Writer) error {
+func listRules(around *surroundings) error {
 	var b strings.Builder
 	for _, rule := range check.Rules() {
 		fmt.Fprintf(&b, "%-24s%s. %s\n", rule.ID, rule.Short, rule.Help)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err //nolint:wrapcheck // the error has context
+	return write(around, b.String())
 }
 
 // configure sets options that the command line does not, and checks the flags.
@@ -254,8 +253,7 @@ func (c *checkCommand) writeBaseline(ctx context.Context, around *surroundings, 
 	if err := os.WriteFile(c.Baseline, []byte(text.String()), 0o644); err != nil { //nolint:gosec // it is committed
 		return fmt.Errorf("write the baseline: %w", err)
 	}
-	_, err = fmt.Fprintf(around.stdout, "%s written to %s\n", words.Count(len(report.Findings), "finding"), c.Baseline)
-	return err //nolint:wrapcheck // the error has context
+	return write(around, words.Count(len(report.Findings), "finding")+" written to "+c.Baseline)
 }
 
 // render writes the rendered documents.

@@ -43,7 +43,7 @@ func (s screen) Write(text []byte) (int, error) {
 		return words.Printable(piece)
 	})
 	if _, err := s.Writer.Write([]byte(shown)); err != nil {
-		return 0, err //nolint:wrapcheck // a decorator
+		return 0, err
 	}
 	return len(text), nil
 }

@@ -174,7 +174,7 @@ type printable struct{ io.Writer }
 // Write implements io.Writer.
 func (p printable) Write(record []byte) (int, error) {
 	if _, err := io.WriteString(p.Writer, words.PrintableJSON(string(record))); err != nil {
-		return 0, err //nolint:wrapcheck // a decorator
+		return 0, fmt.Errorf("write the log: %w", err)
 	}
 	return len(record), nil
 }

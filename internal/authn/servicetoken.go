@@ -156,7 +156,11 @@ func (c *KeystoneCredential) request() ([]byte, error) {
 			"application_credential": object{"id": c.ApplicationCredential, "secret": secret},
 		}}
 	}
-	return json.Marshal(object{"auth": auth}) //nolint:wrapcheck // it cannot fail
+	body, err := json.Marshal(object{"auth": auth})
+	if err != nil {
+		return nil, fmt.Errorf("write the credential: %w", err)
+	}
+	return body, nil
 }
 
 type object map[string]any

@@ -38,7 +38,7 @@ func (t boundedTransport) RoundTrip(request *http.Request) (*http.Response, erro
 	if err == nil {
 		response.Body = http.MaxBytesReader(nil, response.Body, maxAnswer)
 	}
-	return response, err //nolint:wrapcheck // a decorator
+	return response, err
 }
 
 // checkURL returns an error unless text is the URL of a service.

@@ -19,5 +19,5 @@ func ownerOf(info fs.FileInfo) (of owner, ok bool) {
 
 // lock locks an open directory until it is closed.
 func lock(directory *os.File) error {
-	return syscall.Flock(int(directory.Fd()), syscall.LOCK_EX) //nolint:wrapcheck // Lock does
+	return os.NewSyscallError("flock", syscall.Flock(int(directory.Fd()), syscall.LOCK_EX))
 }

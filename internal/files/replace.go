@@ -30,29 +30,27 @@ func Replace(path string, text []byte) error {
 
 // install writes a text to a temporary file, with the owner and mode of old unless that is nil, and moves it to path
 // with put.
-func install(path string, text []byte, old fs.FileInfo, put func(temporary, path string) error) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("write %s: %w", path, err)
-		}
-	}()
+func install(path string, text []byte, old fs.FileInfo, put func(temporary, path string) error) error {
 	dir := filepath.Dir(path)
 	file, err := os.CreateTemp(dir, ".new-*") // mode 0600
+	if err == nil {
+		defer os.Remove(file.Name()) //nolint:errcheck // after a rename it does not exist
+		_, err = file.Write(text)
+		err = errors.Join(err, resemble(file, old), file.Sync(), file.Close())
+	}
+	if err == nil {
+		err = put(file.Name(), path)
+	}
+	if failed, ok := errors.AsType[*os.LinkError](err); ok {
+		err = failed.Err // without the name of the temporary file
+	}
+	if err == nil {
+		err = SyncDirectory(dir)
+	}
 	if err != nil {
-		return err //nolint:wrapcheck // wrapped above
+		return fmt.Errorf("write %s: %w", path, err)
 	}
-	defer os.Remove(file.Name()) //nolint:errcheck // after a rename it does not exist
-	_, err = file.Write(text)
-	if err = errors.Join(err, resemble(file, old), file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	if err := put(file.Name(), path); err != nil {
-		if failed, ok := errors.AsType[*os.LinkError](err); ok {
-			err = failed.Err // without the name of the temporary file
-		}
-		return err
-	}
-	return SyncDirectory(dir)
+	return nil
 }
 
 // resemble sets the mode of a file to that of old, and its owner and group if they differ.
@@ -61,10 +59,7 @@ func resemble(file *os.File, old fs.FileInfo) error {
 		return nil
 	}
 	now, err := file.Stat()
-	if err != nil {
-		return err //nolint:wrapcheck // wrapped by install
-	}
-	if was, known := ownerOf(old); known {
+	if was, known := ownerOf(old); err == nil && known {
 		if is, _ := ownerOf(now); was != is {
 			err = file.Chown(was.user, was.group)
 		}
@@ -79,7 +74,7 @@ type owner struct{ user, group int }
 func SyncDirectory(path string) error {
 	directory, err := os.Open(path) //nolint:gosec // the operator names the file
 	if err != nil {
-		return err //nolint:wrapcheck // wrapped by install
+		return about(path, err)
 	}
 	return errors.Join(directory.Sync(), directory.Close())
 }

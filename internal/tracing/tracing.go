@@ -36,7 +36,18 @@ func Start(ctx context.Context, version string, log *slog.Logger) (*Traces, erro
 		cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT")) == "" {
 		return nil, nil
 	}
-	exporter, err := open(ctx)
+	var exporter sdk.SpanExporter
+	var err error
+	protocol := cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), os.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL"))
+	switch protocol {
+	case "", "http/protobuf":
+		exporter, err = otlptracehttp.New(ctx)
+	case "grpc":
+		exporter, err = otlptracegrpc.New(ctx)
+	default:
+		err = fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL must be http/protobuf, which is the default, or grpc; it is %q",
+			protocol)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("export traces: %w", err)
 	}
@@ -49,19 +60,6 @@ func Start(ctx context.Context, version string, log *slog.Logger) (*Traces, erro
 	log.InfoContext(ctx, "traces are exported")
 	batches := sdk.WithBatcher(&discreet{SpanExporter: exporter, log: log})
 	return &Traces{sdk.NewTracerProvider(batches, sdk.WithResource(about), sdk.WithRawSpanLimits(limits()))}, nil
-}
-
-// open returns an exporter for the protocol selected by the environment.
-func open(ctx context.Context) (sdk.SpanExporter, error) {
-	protocol := cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), os.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL"))
-	switch protocol {
-	case "", "http/protobuf":
-		return otlptracehttp.New(ctx) //nolint:wrapcheck // wrapped by Start
-	case "grpc":
-		return otlptracegrpc.New(ctx) //nolint:wrapcheck // the same
-	}
-	return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL must be http/protobuf, which is the default, or grpc; it is %q",
-		protocol)
 }
 
 // limits bounds the attributes of a span, because callers choose the length of a path.

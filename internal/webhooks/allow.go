@@ -135,5 +135,5 @@ func (a Allowed) dial(ctx context.Context, network, target string) (net.Conn, er
 		}
 		return a.checkAddress(host, address.Addr())
 	}}
-	return dialer.DialContext(ctx, network, target) //nolint:wrapcheck // the error has context
+	return dialer.DialContext(ctx, network, target)
 }

@@ -39,19 +39,19 @@ type Tags struct {
 // MarshalJSON implements json.Marshaler.
 func (t Tags) MarshalJSON() ([]byte, error) {
 	if t.Data != nil {
-		return json.Marshal(t.Data) //nolint:wrapcheck // json wraps it
+		return json.Marshal(t.Data)
 	}
-	return json.Marshal(t.Names) //nolint:wrapcheck // the same
+	return json.Marshal(t.Names)
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (t *Tags) UnmarshalJSON(text []byte) error {
 	if !strings.HasPrefix(string(text), "{") {
-		return json.Unmarshal(text, &t.Names) //nolint:wrapcheck // json wraps it
+		return json.Unmarshal(text, &t.Names)
 	}
 	err := json.Unmarshal(text, &t.Data)
 	t.Names = slices.Sorted(maps.Keys(t.Data))
-	return err //nolint:wrapcheck // the same
+	return err
 }
 
 // Revisions is a page of revisions. Deckhand has no pages and does not show purges.

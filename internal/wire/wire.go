@@ -19,7 +19,7 @@ func (o Optional) MarshalJSON() ([]byte, error) {
 	if o == "" {
 		return []byte("null"), nil
 	}
-	return json.Marshal(string(o)) //nolint:wrapcheck // json wraps it
+	return json.Marshal(string(o))
 }
 
 // TimeFormat is UTC without a zone and with microseconds, as Python prints it.

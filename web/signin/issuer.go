@@ -84,17 +84,15 @@ func (i *Issuer) discovered(ctx context.Context) (*oidc.Provider, error) {
 		ctx, cancel := context.WithTimeout(oidc.ClientContext(context.WithoutCancel(ctx), i.Client), issuerPatience)
 		defer cancel()
 		provider, err := oidc.NewProvider(ctx, i.Issuer)
-		if err == nil {
-			i.provider.Store(provider)
+		if err != nil {
+			return nil, fmt.Errorf("discover the issuer: %w", err)
 		}
-		return provider, err //nolint:wrapcheck // it is below
+		i.provider.Store(provider)
+		return provider, nil
 	})
 	select {
 	case got := <-answer:
-		if got.Err != nil {
-			return nil, fmt.Errorf("discover the issuer: %w", got.Err)
-		}
-		return i.provider.Load(), nil
+		return i.provider.Load(), got.Err
 	case <-ctx.Done():
 		return nil, fmt.Errorf("discover the issuer: %w", ctx.Err())
 	}

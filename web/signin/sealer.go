@@ -54,5 +54,8 @@ func (s *sealer) open(purpose, sealed string, into any) error {
 	if err != nil {
 		return fmt.Errorf("open: %w", err)
 	}
-	return json.Unmarshal(text, into) //nolint:wrapcheck // it was sealed here
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("open: %w", err)
+	}
+	return nil
 }

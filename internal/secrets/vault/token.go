@@ -52,8 +52,11 @@ func (k *Key) renew(ctx context.Context) (wait time.Duration, err error) {
 		return pause, fmt.Errorf("look it up: %w", err)
 	}
 	left, err := known.TokenTTL()
-	if err != nil || left == 0 { // it does not end
-		return maxWait, err //nolint:wrapcheck // it names the member
+	switch {
+	case err != nil:
+		return maxWait, fmt.Errorf("look it up: %w", err)
+	case left == 0: // it does not end
+		return maxWait, nil
 	}
 	if renewable, err := known.TokenIsRenewable(); err != nil || !renewable {
 		return waitFor(left), errNotRenewable
