@@ -125,10 +125,10 @@ func idOf(r *http.Request, parameter string) (id int64, isID bool) {
 const maxWish = 64 << 10
 
 // readWish reads the requested state of a webhook. Fault: Invalid.
-func (s *server) readWish(w http.ResponseWriter, r *http.Request) (webhooks.Wish, error) {
+func (s *server) readWish(w http.ResponseWriter, r *http.Request) (webhooks.Spec, error) {
 	body, err := s.readOne(w, r, maxWish)
 	if err != nil {
-		return webhooks.Wish{}, err
+		return webhooks.Spec{}, err
 	}
-	return webhooks.ParseWish(body)
+	return webhooks.ParseSpec(body)
 }

@@ -3,10 +3,10 @@
 //	browser ── cookie ──> web ── token, TLS state ──> the API's handler, in this process
 //	        <── HTML ────     <── JSON, text, SVG ──
 //
-// A handler asks the API by package internal/client, whose transport calls the API's handler. Pure functions turn the
-// answers, values of package wire, into a view: verdicts in words (verdict.go, requirement.go), lines of a document
-// with its findings (lines.go), unified diffs as rows (comparison.go), pictures and lists of dependencies (drawing.go,
-// nodes.go). A template writes the view on a pageBuffer: templates/layout.html has what all pages have,
+// A handler requests what it shows by package internal/client, whose transport calls the API's handler. Pure functions
+// turn the answers, values of package wire, into a view: verdicts in words (verdict.go, requirement.go), lines of a
+// document with its findings (lines.go), unified diffs as rows (comparison.go), pictures and lists of dependencies
+// (drawing.go, nodes.go). A template writes the view on a pageBuffer: templates/layout.html has what all pages have,
 // templates/parts.html what several have, and templates/pages a file for each page. Package signin knows the user's
 // token.
 //

@@ -22,7 +22,7 @@ type searchView struct {
 	Empty    bool   // there is no revision
 	Why      string // nothing was searched
 	Searched string // number of documents after which the search has stopped; "" if it has looked at all
-	Further  string // link that goes on with it
+	Further  string // link that continues it
 }
 
 // filter is a field of the search form.

@@ -85,8 +85,8 @@ func (f *authFlags) checkListener(flag string, address net.Addr) error {
 	return fmt.Errorf("listen on %s: %w", flag, errOpenToAll)
 }
 
-// issuer is an authenticator that needs another server. Check asks it for the first time, so that what is wrong is in
-// the log before the first token comes.
+// issuer is an authenticator that needs another server. Check sends it the first request, so that the log has a problem
+// before a user has a token to check.
 type issuer interface {
 	Check(ctx context.Context)
 	Problem() error

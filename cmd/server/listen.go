@@ -31,7 +31,7 @@ type listeners struct {
 	tls     func() certificates // nil if api does not use TLS
 }
 
-// listen opens the listeners. It comes first, so that an address in use is reported before Postgres is started.
+// listen opens the listeners. It runs first, so that an address in use is reported before Postgres is started.
 func (c *serveCommand) listen(ctx context.Context, log *slog.Logger) (l listeners, err error) {
 	defer func() {
 		if err != nil {

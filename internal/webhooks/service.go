@@ -56,8 +56,8 @@ func NewService(config Config) *Service {
 	return &Service{config, client(config), newCalls()}
 }
 
-// Wish describes a webhook that a caller wants to add or change.
-type Wish struct {
+// Spec describes a webhook that a caller wants to add or change.
+type Spec struct {
 	URL     string
 	Types   []events.Type
 	Enabled bool
@@ -70,15 +70,15 @@ const maxWebhooks = 100
 
 // Add adds a webhook and returns it with its secret, which is never shown again. Faults: Invalid, Forbidden if no hosts
 // are allowed, Conflict if there is no keyset or there are too many webhooks.
-func (s *Service) Add(ctx context.Context, wish Wish) (w Webhook, secret string, err error) {
-	if secret = wish.Secret; secret == "" {
+func (s *Service) Add(ctx context.Context, spec Spec) (w Webhook, secret string, err error) {
+	if secret = spec.Secret; secret == "" {
 		secret = newSecret()
 	}
-	if err := s.check(wish.URL, secret); err != nil {
+	if err := s.check(spec.URL, secret); err != nil {
 		return w, "", err
 	}
 	w = Webhook{
-		URL: wish.URL, Types: wish.Types, Enabled: wish.Enabled, CreatedAt: s.Now().UTC(), Owner: budget.Owner(ctx),
+		URL: spec.URL, Types: spec.Types, Enabled: spec.Enabled, CreatedAt: s.Now().UTC(), Owner: budget.Owner(ctx),
 	}
 	if w.Secret, err = s.Vault.Seal(ctx, place(), []byte(secret)); err != nil {
 		return w, "", fmt.Errorf("seal the secret: %w", err)
@@ -95,17 +95,17 @@ func (s *Service) Add(ctx context.Context, wish Wish) (w Webhook, secret string,
 
 // Set changes a webhook. A replaced secret remains valid for a day, or until the next one is replaced. Faults: those of
 // Add, NotFound.
-func (s *Service) Set(ctx context.Context, id int64, wish Wish) (Webhook, error) {
+func (s *Service) Set(ctx context.Context, id int64, spec Spec) (Webhook, error) {
 	const maxTries = 5
 	for range maxTries {
 		was, err := s.Store.Webhook(ctx, id)
 		if err != nil {
 			return was, err
 		}
-		if err := s.check(wish.URL, wish.Secret); err != nil {
+		if err := s.check(spec.URL, spec.Secret); err != nil {
 			return was, err
 		}
-		w, err := s.changed(ctx, was, wish)
+		w, err := s.changed(ctx, was, spec)
 		if err != nil {
 			return w, err
 		}
@@ -119,21 +119,21 @@ func (s *Service) Set(ctx context.Context, id int64, wish Wish) (Webhook, error)
 
 // changed returns a webhook with the changes that a caller wants. The present secret, if it is sent again, is not
 // replaced: a repeated request must not end the validity of the one before.
-func (s *Service) changed(ctx context.Context, w Webhook, wish Wish) (_ Webhook, err error) {
-	w.URL, w.Types, w.Enabled, w.Reason = wish.URL, wish.Types, wish.Enabled, ""
+func (s *Service) changed(ctx context.Context, w Webhook, spec Spec) (_ Webhook, err error) {
+	w.URL, w.Types, w.Enabled, w.Reason = spec.URL, spec.Types, spec.Enabled, ""
 	w.Owner = budget.Owner(ctx)
-	if wish.Secret == "" {
+	if spec.Secret == "" {
 		return w, nil
 	}
 	present, err := s.Vault.Open(ctx, place(), w.Secret)
 	if _, lost := errors.AsType[*secrets.Unopened](err); err != nil && !lost {
 		return w, fmt.Errorf("open the secret: %w", err)
 	}
-	if err == nil && subtle.ConstantTimeCompare(present, []byte(wish.Secret)) == 1 {
+	if err == nil && subtle.ConstantTimeCompare(present, []byte(spec.Secret)) == 1 {
 		return w, nil
 	}
 	w.Previous, w.RotatedAt = w.Secret, s.Now().UTC()
-	if w.Secret, err = s.Vault.Seal(ctx, place(), []byte(wish.Secret)); err != nil {
+	if w.Secret, err = s.Vault.Seal(ctx, place(), []byte(spec.Secret)); err != nil {
 		return w, fmt.Errorf("seal the secret: %w", err)
 	}
 	return w, nil

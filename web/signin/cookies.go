@@ -110,7 +110,7 @@ func (c *Cookies) Keep(w http.ResponseWriter, r *http.Request, begun Attempt) er
 			return err
 		}
 	}
-	// Lax: the issuer's redirect comes from another site.
+	// Lax: the issuer redirects from another site.
 	http.SetCookie(w, c.cookie(r, attemptCookie, sealed, begun.Until, http.SameSiteLaxMode))
 	return nil
 }

@@ -8,7 +8,7 @@
 //
 // Invariants:
 //   - A cookie is encrypted and authenticated, and for one purpose. The server keeps nothing about sessions.
-//   - An attempt is valid for ten minutes, in the browser that began it, which is told to forget it on its return.
+//   - An attempt is valid for ten minutes, in the browser that began it, whose cookie is deleted on its return.
 //   - While the issuer does not answer, it is asked once for all users, and no user waits longer than ten seconds.
 //   - No error contains a token.
 //

@@ -10,37 +10,36 @@ import (
 	"purser/internal/words"
 )
 
-// ParseWish returns the wish that a value describes. Fault: Invalid.
-func ParseWish(value any) (wish Wish, err error) {
+// ParseSpec returns the Spec that a value of a document describes. Fault: Invalid.
+func ParseSpec(value any) (spec Spec, err error) {
 	fields, isMapping := value.(document.Mapping)
 	if !isMapping {
-		return wish, badWebhook("must be a mapping with the key url")
+		return spec, badWebhook("must be a mapping with the key url")
 	}
-	wish.Enabled = true
+	spec.Enabled = true
 	for _, field := range fields {
 		var ok bool
 		switch field.Key {
 		case "url":
-			wish.URL, ok = field.Value.(string)
+			spec.URL, ok = field.Value.(string)
 		case "secret":
-			wish.Secret, ok = field.Value.(string)
+			spec.Secret, ok = field.Value.(string)
 		case "enabled":
-			wish.Enabled, ok = field.Value.(bool)
+			spec.Enabled, ok = field.Value.(bool)
 		case "types":
-			wish.Types, ok = typesOf(field.Value)
+			spec.Types, ok = typesOf(field.Value)
 		default:
-			return wish, badWebhook("has the unknown key " + strconv.Quote(field.Key) + "; " + knownKeys(field.Key))
+			return spec, badWebhook("has the unknown key " + strconv.Quote(field.Key) + "; " + knownKeys(field.Key))
 		}
 		if !ok {
-			return wish, badWebhook("has a value that cannot be used under " + field.Key + ": url and secret are strings, " +
+			return spec, badWebhook("has a value that cannot be used under " + field.Key + ": url and secret are strings, " +
 				"enabled is true or false, types is a list of types of events such as " + string(events.VerdictChanged))
 		}
 	}
-	const maxURL = 2000
-	if wish.URL == "" || len(wish.URL) > maxURL {
-		return wish, badWebhook("must have a url, of at most 2000 characters")
+	if spec.URL == "" || len(spec.URL) > maxURL {
+		return spec, badWebhook("must have a url, of at most 2000 characters")
 	}
-	return wish, nil
+	return spec, nil
 }
 
 func knownKeys(key string) string {
