@@ -12,38 +12,6 @@ import (
 	"purser/internal/revisions"
 )
 
-const (
-	// closeDocument ends a version if the head has the expected stamp ($5). The condition that it is live is written so
-	// that no index over live versions matches, which a plan made for few versions might use.
-	closeDocument = `UPDATE documents SET until = $2, fork = $4 WHERE site = $1 AND id = $3 AND coalesce(until, 0) = 0
-		AND (SELECT s.stamp FROM sites s WHERE s.site = $1) = $5::bigint
-		RETURNING 1, encrypted::integer`
-
-	// closeDocuments is closeDocument for many. It counts them.
-	closeDocuments = `WITH closed AS (
-			UPDATE documents d SET until = $2, fork = n.fork
-			FROM unnest($3::bigint[], $4::bigint[]) AS n (id, fork)
-			WHERE d.site = $1 AND d.id = n.id AND coalesce(d.until, 0) = 0
-				AND (SELECT s.stamp FROM sites s WHERE s.site = $1) = $5::bigint
-			RETURNING d.encrypted)
-		SELECT count(*), count(*) FILTER (WHERE encrypted) FROM closed`
-
-	insertRevision = `INSERT INTO revisions (site, revision, created_at, buckets, entries, outside, kind, author, message,
-			origin, client_versions, stamp, succeeded, secret_fails, secret_outside)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`
-
-	changeBuckets = `INSERT INTO buckets (site, bucket, changed, stamp) SELECT $1, b, $3, $4 FROM unnest($2::text[]) b
-		ON CONFLICT (site, bucket) DO UPDATE SET changed = excluded.changed, stamp = excluded.stamp`
-
-	openBuckets = `INSERT INTO occupancies (site, bucket, since) SELECT $1, b, $3 FROM unnest($2::text[]) b`
-
-	emptyBuckets = `UPDATE occupancies SET until = $3 WHERE site = $1 AND bucket = ANY($2) AND until IS NULL`
-
-	// advanceHead also sets settled, from which earlier versions of the server see that they must plan again.
-	advanceHead = `UPDATE sites SET head = head + 1, documents = documents + $2, live = live + $3, settled = head + 1,
-		stamp = $4 WHERE site = $1`
-)
-
 // maxInserted is the number of documents up to which a batch of inserts is faster than COPY, which takes two round
 // trips for each table.
 const maxInserted = 16
@@ -158,12 +126,13 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 	if isLarge(diff) {
 		batch.Queue(noStatementTimeout)
 	}
-	batch.Queue(lockBase, name, a.commit.Base.Revision).QueryRow(func(row pgx.Row) error {
+	batch.Queue(stmt.LockBase, named{"site": name, "revision": a.commit.Base.Revision}).QueryRow(func(row pgx.Row) error {
 		return row.Scan(append(headFields(&head), new(revisions.Stamp), &version)...)
 	})
 	closed := a.queueClose(batch)
 	if len(diff.Added) > 0 {
-		batch.Queue(knownContents, name, digestArray(digestsOf(diff.Added))).Query(func(rows pgx.Rows) error {
+		digests := digestArray(digestsOf(diff.Added))
+		batch.Queue(stmt.KnownContents, named{"site": name, "digests": digests}).Query(func(rows pgx.Rows) error {
 			return scanContents(rows, known)
 		})
 	}
@@ -185,10 +154,11 @@ type closed struct{ all, encrypted int }
 
 // queueClose ends the versions that the commit removes; they are counted once the batch was sent.
 func (a *appending) queueClose(batch *pgx.Batch) *closed {
-	removed, base, name := a.commit.Diff.Removed, a.commit.Base, a.store.site
+	removed, base, site := a.commit.Diff.Removed, a.commit.Base, a.store.site
+	until := base.Revision + 1
 	ids, forks := make([]int64, len(removed)), make([]int64, len(removed))
 	for i, doc := range removed {
-		ids[i], forks[i] = doc.ID, fork(doc.Revision, base.Revision+1)
+		ids[i], forks[i] = doc.ID, fork(doc.Revision, until)
 	}
 	total := &closed{}
 	count := func(rows pgx.Rows) error {
@@ -200,11 +170,15 @@ func (a *appending) queueClose(batch *pgx.Batch) *closed {
 		return err
 	}
 	if len(removed) > maxInserted {
-		batch.Queue(closeDocuments, name, base.Revision+1, ids, forks, base.Stamp).Query(count)
+		batch.Queue(stmt.CloseDocuments, named{
+			"site": site, "until": until, "ids": ids, "forks": forks, "stamp": base.Stamp,
+		}).Query(count)
 		return total
 	}
 	for i := range removed {
-		batch.Queue(closeDocument, name, base.Revision+1, ids[i], forks[i], base.Stamp).Query(count)
+		batch.Queue(stmt.CloseDocument, named{
+			"site": site, "until": until, "id": ids[i], "fork": forks[i], "stamp": base.Stamp,
+		}).Query(count)
 	}
 	return total
 }
@@ -244,7 +218,9 @@ func (a *appending) conclude(batch *pgx.Batch, recorded map[revisions.Pair]bool)
 	}
 	s.queueEvent(batch, commit.Event(a.encrypted))
 	added := len(commit.Diff.Added)
-	batch.Queue(advanceHead, s.site, added, added-len(commit.Diff.Removed), commit.Revision.Stamp)
+	batch.Queue(stmt.AdvanceHead, named{
+		"site": s.site, "added": added, "more": added - len(commit.Diff.Removed), "stamp": commit.Revision.Stamp,
+	})
 	batch.Queue("COMMIT").Exec(func(tag pgconn.CommandTag) error {
 		if tag.String() != "COMMIT" {
 			return errNotCommitted
@@ -262,24 +238,29 @@ func (s *Store) queueRevision(batch *pgx.Batch, commit revisions.Commit, succeed
 	if r.Kind == revisions.Rollback {
 		origin = &r.Origin
 	}
-	batch.Queue(insertRevision, s.site, r.ID, r.CreatedAt, orEmpty(r.Buckets), r.Entries, commit.Outside,
-		r.Kind.String(), r.User, r.Message, origin, orNull(r.ClientVersions), r.Stamp, succeeded, r.SecretFails,
-		r.SecretOutside)
+	batch.Queue(stmt.InsertRevision, named{
+		"site": s.site, "revision": r.ID, "created_at": r.CreatedAt, "buckets": orEmpty(r.Buckets), "entries": r.Entries,
+		"outside": commit.Outside, "kind": r.Kind.String(), "author": r.User, "message": r.Message, "origin": origin,
+		"client_versions": orNull(r.ClientVersions), "stamp": r.Stamp, "succeeded": succeeded,
+		"secret_fails": r.SecretFails, "secret_outside": r.SecretOutside,
+	})
 	if len(r.Buckets) > 0 {
-		batch.Queue(changeBuckets, s.site, r.Buckets, r.ID, r.Stamp)
+		batch.Queue(stmt.ChangeBuckets, named{
+			"site": s.site, "buckets": r.Buckets, "changed": r.ID, "stamp": r.Stamp,
+		})
 	}
 	if len(diff.Opened) > 0 {
-		batch.Queue(openBuckets, s.site, diff.Opened, r.ID)
+		batch.Queue(stmt.OpenBuckets, named{"site": s.site, "buckets": diff.Opened, "since": r.ID})
 	}
 	if len(diff.Emptied) > 0 {
-		batch.Queue(emptyBuckets, s.site, diff.Emptied, r.ID)
+		batch.Queue(stmt.EmptyBuckets, named{"site": s.site, "buckets": diff.Emptied, "until": r.ID})
 	}
 }
 
 // orEmpty returns an empty list for nil, which would be NULL in the database.
-func orEmpty(list []string) []string {
+func orEmpty[T any](list []T) []T {
 	if list == nil {
-		return []string{}
+		return []T{}
 	}
 	return list
 }

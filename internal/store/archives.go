@@ -9,12 +9,6 @@ import (
 	"purser/internal/revisions"
 )
 
-const (
-	addArchive = `INSERT INTO archives (site, content, body) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
-
-	archiveOf = `SELECT body FROM archives WHERE site = $1 AND content = $2`
-)
-
 // checkArchives checks that the archives of the commit that should be stored still are: a prune may have deleted them.
 func (a *appending) checkArchives(known map[document.Digest]revisions.Content) error {
 	for content, archive := range a.commit.Archives {
@@ -29,12 +23,14 @@ func (a *appending) checkArchives(known map[document.Digest]revisions.Content) e
 func (a *appending) queueArchives(batch *pgx.Batch) {
 	for content, archive := range a.commit.Archives {
 		if archive != nil {
-			batch.Queue(addArchive, a.store.site, content[:], archive)
+			batch.Queue(stmt.AddArchive, named{"site": a.store.site, "content": content[:], "body": archive})
 		}
 	}
 }
 
 // Archive implements queries.Store.
 func (s *Store) Archive(ctx context.Context, content document.Digest) ([]byte, error) {
-	return collectFirst(ctx, s, pgx.RowTo[[]byte], archiveOf, s.site, content[:])
+	return collectFirst(ctx, s, pgx.RowTo[[]byte], stmt.ArchiveOf, named{
+		"site": s.site, "content": content[:],
+	})
 }

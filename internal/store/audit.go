@@ -10,17 +10,9 @@ import (
 	"purser/internal/revisions"
 )
 
-const (
-	auditColumns = `site, at, user_id, user_name, project, end_user, rule, method, target, revision, status, error, remote,
-		request`
-
-	insertAudit = `INSERT INTO audit (` + auditColumns + `)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, nullif($10::bigint, 0), $11, $12, $13, $14)`
-
-	selectAudit = `SELECT id, at, user_id, user_name, project, end_user, rule, method, target, coalesce(revision, 0),
-			status, error, remote, request
-		FROM audit WHERE site = $1`
-)
+const selectAudit = `SELECT id, at, user_id, user_name, project, end_user, rule, method, target, coalesce(revision, 0),
+		status, error, remote, request
+	FROM audit WHERE site = $1`
 
 // Record implements queries.Audit.
 func (s *Store) Record(ctx context.Context, event revisions.AuditEvent) error {
@@ -41,8 +33,11 @@ func (s *Store) recordTogether(ctx context.Context, events []revisions.AuditEven
 
 // queueAudit adds an entry to the audit.
 func (s *Store) queueAudit(batch *pgx.Batch, e revisions.AuditEvent) {
-	batch.Queue(insertAudit, s.site, e.At, e.UserID, e.UserName, e.Project, e.EndUser, e.Rule, e.Method, e.Target,
-		e.Revision, e.Status, e.Error, e.Remote, e.Request)
+	batch.Queue(stmt.InsertAudit, named{
+		"site": s.site, "at": e.At, "user_id": e.UserID, "user_name": e.UserName, "project": e.Project,
+		"end_user": e.EndUser, "rule": e.Rule, "method": e.Method, "target": e.Target, "revision": e.Revision,
+		"status": e.Status, "error": e.Error, "remote": e.Remote, "request": e.Request,
+	})
 }
 
 // AuditEvents implements queries.Audit. It asks for one more than is wanted, which shows whether there are more.

@@ -11,23 +11,6 @@ import (
 	"purser/internal/revisions"
 )
 
-// The buckets of a page with the revisions that changed them last, and how many live documents they have: null if the
-// live documents are known, or if the bucket has one of the stamps $6, with which it was counted before.
-const (
-	selectBuckets = `SELECT b.bucket, b.changed, r.created_at, coalesce(r.author, ''), coalesce(r.message, ''), b.stamp,
-			k.bucket IS NOT NULL, CASE WHEN k.bucket IS NULL AND` + unlessKnown + ` THEN (
-				SELECT count(*) FROM documents d WHERE d.site = $1 AND d.bucket = b.bucket AND d.until IS NULL`
-	ofBuckets = `) END
-		FROM (SELECT bucket, changed, stamp FROM buckets WHERE site = $1 ORDER BY bucket OFFSET $3 LIMIT $4) b
-		LEFT JOIN unnest($5::text[], $6::bigint[]) AS k (bucket, stamp) ON k.bucket = b.bucket AND k.stamp = b.stamp
-		LEFT JOIN LATERAL (SELECT created_at, author, message FROM revisions
-			WHERE site = $1 AND revision = b.changed AND stamp = b.stamp OFFSET 0) r ON true
-		ORDER BY b.bucket`
-
-	allBuckets       = selectBuckets + ofBuckets // by index alone
-	cleartextBuckets = selectBuckets + ` AND NOT d.encrypted` + ofBuckets
-)
-
 // countedPage names a page of buckets that were counted, and countedBucket is one of them.
 type (
 	countedPage struct {
@@ -47,9 +30,9 @@ const countedSize, perCounted = 4 << 20, 64
 // Buckets implements queries.Store. It counts the documents of those buckets that have changed since the same page was
 // read before, in memory if the live documents are there.
 func (s *Store) Buckets(ctx context.Context, page queries.Page, cleartext bool) ([]queries.Bucket, error) {
-	sql := allBuckets
+	sql := stmt.Buckets
 	if cleartext {
-		sql = cleartextBuckets
+		sql = stmt.CleartextBuckets
 	}
 	kept, _ := s.live.Get(struct{}{})
 	before, _ := s.counted.Get(countedPage{page, cleartext})
@@ -76,7 +59,9 @@ func (s *Store) Buckets(ctx context.Context, page queries.Page, cleartext bool) 
 		}
 		counted[b.Name], size = countedBucket{stamp, b.Documents}, size+len(b.Name)+perCounted
 		return b, err
-	}, sql, s.site, kept.stamp, page.Offset, page.Limit, names, stamps)
+	}, sql, named{
+		"site": s.site, "known": kept.stamp, "offset": page.Offset, "limit": page.Limit, "counted": names, "stamps": stamps,
+	})
 	if err == nil {
 		s.counted.Add(countedPage{page, cleartext}, counted, size)
 	}

@@ -13,76 +13,13 @@ import (
 	"purser/internal/validations"
 )
 
-const (
-	// checksByContent selects the checks that contents passed when they were stored.
-	checksByContent = `SELECT c.passed, NULL::text FROM contents c
-		JOIN unnest($2::bytea[], $3::bytea[]) AS k (content, pair) ON c.digest = k.content AND c.passed = k.pair
-		WHERE c.site = $1`
-
-	checksByPair = `SELECT pair, findings FROM checks WHERE site = $1 AND pair = ANY($2)`
-
-	// violationsOf selects the violations in revision $2; $7 and $8 are its ancestors in the interval tree.
-	violationsOf = `SELECT v.document, v.rule, v.client_versions, v.secret FROM violations v
-			WHERE v.site = $1 AND v.until IS NULL AND v.since <= $2
-		UNION ALL
-		SELECT v.document, v.rule, v.client_versions, v.secret FROM unnest($7::bigint[]) n CROSS JOIN LATERAL (
-			SELECT v.document, v.rule, v.client_versions, v.secret FROM violations v
-			WHERE v.site = $1 AND v.until IS NOT NULL AND v.fork = n AND v.until > $2 OFFSET 0) v
-		UNION ALL
-		SELECT v.document, v.rule, v.client_versions, v.secret FROM unnest($8::bigint[]) n CROSS JOIN LATERAL (
-			SELECT v.document, v.rule, v.client_versions, v.secret FROM violations v
-			WHERE v.site = $1 AND v.until IS NOT NULL AND v.fork = n AND v.since <= $2 OFFSET 0) v`
-
-	// failuresOf selects the entries of revision $2 from $3 to before $4, $6 at most; without those that only have notes
-	// if $5 is true, and without failures that depend on secrets if $9 is true. After the stored entries come the
-	// violations of other documents, if any are asked for, at the end those that depend on secrets. The columns of both
-	// have the same types: only then are the conditions used to read entries by index.
-	failuresOf = `SELECT e.entry, e.document, CASE WHEN e.secret AND $9 THEN NULL ELSE e.rule END AS rule,
-			CASE WHEN e.secret AND $9 THEN NULL ELSE e.client_versions END AS client_versions, e.notes FROM (
-			SELECT f.entry, f.document, f.rule, f.client_versions, f.notes, f.secret FROM entries f
-			WHERE f.site = $1 AND f.revision = $2
-			UNION ALL
-			SELECT (r.entries - r.outside + row_number() OVER (ORDER BY v.secret, v.document) - 1)::integer,
-				v.document, v.rule, v.client_versions, NULL, v.secret
-			FROM revisions r CROSS JOIN LATERAL (` + violationsOf + `) v
-			WHERE r.site = $1 AND r.revision = $2 AND r.outside > 0 AND ($4::bigint = 0 OR $4 > r.entries - r.outside)
-				AND v.document NOT IN (SELECT f.document FROM entries f WHERE f.site = $1 AND f.revision = $2)) e
-		WHERE e.entry >= $3::bigint AND ($4::bigint = 0 OR e.entry < $4) AND (e.rule IS NOT NULL OR NOT $5)
-			AND NOT ($9 AND e.secret AND ($5 OR e.notes IS NULL))
-		ORDER BY e.entry LIMIT nullif($6, 0)`
-
-	failedEntries = `SELECT f.entry, f.rule, f.client_versions, f.notes, ` + documentColumns + `, c.body, c.sealed
-		FROM (` + failuresOf + `) f
-		CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d WHERE d.site = $1 AND d.id = f.document OFFSET 0) d
-		CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c
-		ORDER BY f.entry`
-
-	// strayEntries selects the first $3 entries of revision $2 with notes about stray keys, without contents; if $4, those
-	// of encrypted documents are left out.
-	strayEntries = `SELECT f.entry, f.rule, f.client_versions, f.notes, ` + documentColumns + `, NULL::bytea, NULL::bytea
-		FROM entries f
-		CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d
-			WHERE d.site = $1 AND d.id = f.document AND NOT (d.encrypted AND $4) OFFSET 0) d
-		WHERE f.site = $1 AND f.revision = $2 AND f.notes LIKE '%"level":"Warning"%' ORDER BY f.entry LIMIT $3`
-
-	insertChecks = `INSERT INTO checks (site, pair, findings)
-		SELECT $1, * FROM unnest($2::bytea[], $3::text[]) ON CONFLICT DO NOTHING`
-
-	insertEntries = `INSERT INTO entries (site, revision, entry, document, rule, client_versions, notes, secret)
-		SELECT $1, $2, * FROM unnest($3::integer[], $4::bigint[], $5::bytea[], $6::bytea[], $7::text[], $8::boolean[])`
-
-	insertViolations = `INSERT INTO violations (site, since, document, rule, client_versions, secret)
-		SELECT $1, $2, * FROM unnest($3::bigint[], $4::bytea[], $5::bytea[], $6::boolean[])`
-
-	endViolations = `UPDATE violations v SET until = $2, fork = n.fork
-		FROM unnest($3::bigint[], $4::bigint[]) AS n (id, fork)
-		WHERE v.site = $1 AND v.document = n.id AND v.until IS NULL`
-)
-
-// entryArguments returns the arguments of failuresOf after the site and the revision.
-func entryArguments(revision int64, query queries.EntryQuery) []any {
+// entryArguments returns the arguments of the statements Failures and FailedEntries.
+func (s *Store) entryArguments(revision int64, query queries.EntryQuery) named {
 	before, after := ancestors(revision)
-	return []any{query.From, query.To, query.FailuresOnly, query.Limit, before, after, query.Open}
+	return named{
+		"site": s.site, "revision": revision, "from": query.From, "to": query.To, "failures_only": query.FailuresOnly,
+		"limit": query.Limit, "before": before, "after": after, "open": query.Open,
+	}
 }
 
 // Checked implements queries.Store.
@@ -106,8 +43,10 @@ func queueChecked(q *questions, site string, pairs []revisions.Pair,
 		contents[i], names[i] = pair.Content, pair.Name()
 	}
 	scan := func(rows pgx.Rows) error { return scanChecks(rows, outcomes) }
-	q.ask(scan, checksByContent, site, digestArray(contents), digestArray(names))
-	q.ask(scan, checksByPair, site, digestArray(names))
+	q.ask(scan, stmt.ChecksByContent, named{
+		"site": site, "contents": digestArray(contents), "pairs": digestArray(names),
+	})
+	q.ask(scan, stmt.ChecksByPair, named{"site": site, "pairs": digestArray(names)})
 }
 
 func scanChecks(rows pgx.Rows, outcomes map[validations.Pair][]validations.Finding) error {
@@ -132,21 +71,23 @@ func (s *Store) Failures(ctx context.Context, of revisions.Revision, query queri
 	return collectOf(ctx, s, of, func(row pgx.CollectableRow) (f revisions.Failure, err error) {
 		err = row.Scan(&f.Entry, &f.Document, intoDigest(&f.Rule.Schema), intoDigest(&f.Rule.Context), nil)
 		return f, err
-	}, failuresOf, entryArguments(of.ID, query)...)
+	}, stmt.Failures, s.entryArguments(of.ID, query))
 }
 
 // FailedEntries implements queries.Store.
 func (s *Store) FailedEntries(ctx context.Context, of revisions.Revision, query queries.EntryQuery) (
 	[]revisions.FailedEntry, error,
 ) {
-	return collectOf(ctx, s, of, s.scanEntry, failedEntries, entryArguments(of.ID, query)...)
+	return collectOf(ctx, s, of, s.scanEntry, stmt.FailedEntries, s.entryArguments(of.ID, query))
 }
 
 // Strays implements queries.Store.
 func (s *Store) Strays(ctx context.Context, of revisions.Revision, limit int, cleartext bool) (
 	[]revisions.FailedEntry, error,
 ) {
-	return collectOf(ctx, s, of, s.scanEntry, strayEntries, limit, cleartext)
+	return collectOf(ctx, s, of, s.scanEntry, stmt.StrayEntries, named{
+		"site": s.site, "revision": of.ID, "limit": limit, "cleartext": cleartext,
+	})
 }
 
 // scanEntry reads an entry with its document.
@@ -185,7 +126,7 @@ func (s *Store) queueChecks(batch *pgx.Batch, checks []revisions.Check, recorded
 		pairs, findings = append(pairs, check.Name()), append(findings, text)
 	}
 	if len(pairs) > 0 {
-		batch.Queue(insertChecks, s.site, digestArray(pairs), findings)
+		batch.Queue(stmt.InsertChecks, named{"site": s.site, "pairs": digestArray(pairs), "findings": findings})
 	}
 	return nil
 }
@@ -207,7 +148,10 @@ func (s *Store) queueFailures(batch *pgx.Batch, commit revisions.Commit) error {
 			notes[i] = new(string(text))
 		}
 	}
-	batch.Queue(insertEntries, s.site, commit.Revision.ID, entries, documents, rules, versions, notes, secret)
+	batch.Queue(stmt.InsertEntries, named{
+		"site": s.site, "revision": commit.Revision.ID, "entries": entries, "documents": documents, "rules": rules,
+		"versions": versions, "notes": notes, "secret": secret,
+	})
 	return nil
 }
 
@@ -218,7 +162,9 @@ func (s *Store) queueViolations(batch *pgx.Batch, commit revisions.Commit) {
 		for i, violation := range ended {
 			ids[i], forks[i] = violation.Document, fork(violation.Since, commit.Revision.ID)
 		}
-		batch.Queue(endViolations, s.site, commit.Revision.ID, ids, forks)
+		batch.Queue(stmt.EndViolations, named{
+			"site": s.site, "until": commit.Revision.ID, "documents": ids, "forks": forks,
+		})
 	}
 	if begun := commit.Begun; len(begun) > 0 {
 		ids, rules, versions := make([]int64, len(begun)), make([][]byte, len(begun)), make([][]byte, len(begun))
@@ -227,6 +173,9 @@ func (s *Store) queueViolations(batch *pgx.Batch, commit revisions.Commit) {
 			ids[i], rules[i], secret[i] = violation.Document, violation.Rule.Schema[:], violation.Secret
 			versions[i] = orNull(violation.Rule.Context)
 		}
-		batch.Queue(insertViolations, s.site, commit.Revision.ID, ids, rules, versions, secret)
+		batch.Queue(stmt.InsertViolations, named{
+			"site": s.site, "since": commit.Revision.ID, "documents": ids, "rules": rules, "versions": versions,
+			"secret": secret,
+		})
 	}
 }

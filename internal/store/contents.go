@@ -9,8 +9,6 @@ import (
 	"purser/internal/document"
 )
 
-const contentsByDigest = `SELECT digest, body FROM contents WHERE site = $1 AND digest = ANY($2)`
-
 // Contents implements queries.Store.
 func (s *Store) Contents(ctx context.Context, digests []document.Digest) (map[document.Digest][]byte, error) {
 	return s.readContents(ctx, general, digests)
@@ -24,7 +22,7 @@ func (s *Store) readContents(ctx context.Context, use connections, digests []doc
 		return map[document.Digest][]byte{}, nil
 	}
 	_, err = s.read(ctx, use, func(ctx context.Context, r *reading) error {
-		rows, err := s.pool.Query(ctx, contentsByDigest, s.site, digestArray(digests))
+		rows, err := s.pool.Query(ctx, stmt.ContentsByDigest, named{"site": s.site, "digests": digestArray(digests)})
 		if err == nil {
 			texts, err = s.collectContents(r.rows(rows), len(digests))
 		}
@@ -37,7 +35,7 @@ func (s *Store) readContents(ctx context.Context, use connections, digests []doc
 func (s *Store) contentsIn(ctx context.Context, tx pgx.Tx, digests []document.Digest) (
 	map[document.Digest][]byte, error,
 ) {
-	rows, err := tx.Query(ctx, contentsByDigest, s.site, digestArray(digests))
+	rows, err := tx.Query(ctx, stmt.ContentsByDigest, named{"site": s.site, "digests": digestArray(digests)})
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ var (
 	contentTable = table{
 		"contents",
 		[]string{"site", "digest", "passed", "body", "sealed"},
-		`INSERT INTO contents (site, digest, passed, body, sealed) VALUES ($1, $2, $3, $4, $5)`,
+		stmt.InsertContent,
 	}
 	documentTable = table{
 		"documents",
@@ -32,14 +32,9 @@ var (
 			"site", "id", "place", "since", "bucket", "schema", "layer", "name", "content", "segment", "metadata", "notes",
 			"abstract", "labels", "encrypted",
 		},
-		`INSERT INTO documents (site, id, place, since, bucket, schema, layer, name, content, segment, metadata, notes,
-				abstract, labels, encrypted)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+		stmt.InsertDocument,
 	}
 )
-
-// addSealed adds the secret of a reference if it is missing.
-const addSealed = `UPDATE contents SET sealed = $3 WHERE site = $1 AND digest = $2 AND sealed IS NULL`
 
 // Pack implements revisions.Store.
 func (s *Store) Pack(data []byte) []byte { return s.codec.pack(data) }
@@ -60,7 +55,7 @@ func (a *appending) addContents(ctx context.Context, batch *pgx.Batch, known map
 	for _, doc := range a.commit.Diff.Added {
 		if content, stored := known[doc.Digest]; stored {
 			if content.Sealed == nil && doc.Sealed != nil {
-				batch.Queue(addSealed, a.store.site, doc.Digest[:], doc.Sealed)
+				batch.Queue(stmt.AddSealed, named{"site": a.store.site, "digest": doc.Digest[:], "sealed": doc.Sealed})
 			}
 			continue
 		}
@@ -107,7 +102,11 @@ func (a *appending) addRows(ctx context.Context, batch *pgx.Batch, to table, n i
 		if err != nil {
 			return err
 		}
-		batch.Queue(to.insert, values...)
+		args := named{}
+		for j, column := range to.columns {
+			args[column] = values[j]
+		}
+		batch.Queue(to.insert, args)
 	}
 	return nil
 }

@@ -38,17 +38,6 @@ func (deliveryJob) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{MaxAttempts: webhooks.MaxAttempts}
 }
 
-const (
-	deliveryColumns = `id, state::text, attempt, scheduled_at, args, metadata->'output'`
-
-	selectDeliveries = `SELECT ` + deliveryColumns + ` FROM river_job
-		WHERE kind = '` + deliveryKind + `' AND args @> jsonb_build_object('webhook', $1::bigint)
-		ORDER BY id DESC OFFSET $2 LIMIT $3`
-
-	selectDelivery = `SELECT ` + deliveryColumns + ` FROM river_job
-		WHERE kind = '` + deliveryKind + `' AND id = $2 AND args @> jsonb_build_object('webhook', $1::bigint)`
-)
-
 // jobOf returns the job that delivers an event. Whoever may manage webhooks can have anybody called, so deliveries have
 // the form for those who may not see encrypted documents.
 func jobOf(webhook int64, event events.Event, name string) (deliveryJob, error) {
@@ -99,7 +88,7 @@ func (s *Store) Enqueue(ctx context.Context, webhook int64, event events.Event) 
 
 // delivery reads a delivery in a transaction. Fault: NotFound.
 func (s *Store) delivery(ctx context.Context, tx pgx.Tx, webhook, id int64) (webhooks.Delivery, error) {
-	rows, err := tx.Query(ctx, selectDelivery, webhook, id)
+	rows, err := tx.Query(ctx, stmt.SelectDelivery, named{"webhook": webhook, "id": id})
 	if err != nil {
 		return webhooks.Delivery{}, err
 	}
@@ -129,7 +118,9 @@ func (s *Store) Retry(ctx context.Context, webhook, id int64) (d webhooks.Delive
 func (s *Store) Deliveries(ctx context.Context, webhook int64, page queries.Page) (
 	found []webhooks.Delivery, more bool, err error,
 ) {
-	found, err = collect(ctx, s, scanDelivery, selectDeliveries, webhook, page.Offset, page.Limit+1)
+	found, err = collect(ctx, s, scanDelivery, stmt.SelectDeliveries, named{
+		"webhook": webhook, "offset": page.Offset, "limit": page.Limit + 1,
+	})
 	if more = len(found) > page.Limit; more {
 		found = found[:page.Limit]
 	}

@@ -1,4 +1,6 @@
-// Package store stores the site in Postgres, through pgx. With migration, it contains all SQL of the server.
+// Package store stores the site in Postgres, through pgx. With migration, it contains all SQL of the server: a statement
+// has a name and named arguments, and is in one of the files sql/*.sql. Only those whose conditions or order depend on
+// the request are made by code: selection.go, List in revisions.go, auditOf in audit.go.
 //
 //	database.go, reading.go   calls with deadlines, few connections, retries
 //	append.go, copy.go        a change
@@ -9,6 +11,7 @@
 //	prune.go, purge.go        deletion
 //	journal.go, feed.go       events: recorded by each change, then numbered
 //	webhooks.go               webhooks and their deliveries
+//	statements.go             loads sql/*.sql and binds arguments
 //
 // An exported method is a transaction: it happens as a whole or not at all, except Prune, which is several. A document
 // version is one row that is valid over an interval of revisions (interval.go), and its content is stored once by

@@ -19,12 +19,7 @@ const (
 	documentColumns = `d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata,
 		d.notes`
 	documentFields = 13 // with the content's body and its sealed secret
-	withContent    = `SELECT ` + documentColumns + `, c.body, c.sealed
-		FROM documents d JOIN contents c ON c.site = d.site AND c.digest = d.content `
 )
-
-const fallbackPolicy = withContent + `WHERE d.site = $1 AND d.schema LIKE 'deckhand/LayeringPolicy/%'
-	ORDER BY d.since > $2, d.since DESC LIMIT 1`
 
 // Documents implements queries.Store.
 func (s *Store) Documents(ctx context.Context, revision int64, selection queries.Selection) (queries.Selected, error) {
@@ -121,19 +116,14 @@ func (s *Store) Ranks(ctx context.Context, revision int64, selection queries.Sel
 	return ranks, err
 }
 
-const versionsByID = `SELECT ` + documentColumns + `, c.body AS packed, c.sealed
-	FROM unnest($2::bigint[]) WITH ORDINALITY k (id, n)
-	JOIN revisions r ON r.site = $1 AND r.revision = $3 AND r.stamp = $4
-	CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d WHERE d.site = $1 AND d.id = k.id OFFSET 0) d
-	CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c
-	ORDER BY k.n`
-
 // Versions implements queries.Store.
 func (s *Store) Versions(ctx context.Context, of queries.Selected, ids []int64, do func(*revisions.Stored) error) (
 	found int, err error,
 ) {
 	var packed []*revisions.Stored
-	held, err := s.query(ctx, into(&packed, scanPacked), versionsByID, s.site, ids, of.Revision, of.Stamp)
+	held, err := s.query(ctx, into(&packed, scanPacked), stmt.VersionsByID, named{
+		"site": s.site, "ids": ids, "revision": of.Revision, "stamp": of.Stamp,
+	})
 	if err != nil {
 		return 0, err
 	}
@@ -151,7 +141,7 @@ func (s *Store) Versions(ctx context.Context, of queries.Selected, ids []int64, 
 
 // FallbackPolicy implements queries.Store.
 func (s *Store) FallbackPolicy(ctx context.Context, revision int64) (*revisions.Stored, error) {
-	return collectFirst(ctx, s, s.scanDocument, fallbackPolicy, s.site, revision)
+	return collectFirst(ctx, s, s.scanDocument, stmt.FallbackPolicy, named{"site": s.site, "revision": revision})
 }
 
 // scanDocument reads a row of documentColumns, a body and a sealed secret, which are null where the content was not

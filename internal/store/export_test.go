@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strings"
 
 	"purser/internal/queries"
 	"purser/internal/revisions"
@@ -14,26 +15,29 @@ func (s *Store) Setting(ctx context.Context, name string) (value string, err err
 	return value, err
 }
 
-// LiveVersions is the statement that each change reads the client versions with.
-const LiveVersions = liveVersions
+// Statements are the texts of all statements.
+var Statements = stmt
 
-// FailuresOf is the statement that reads entries of a revision.
-const FailuresOf = failuresOf
+// Prepare returns the SQL that prepares a statement under its name.
+func Prepare(name, text string) string { return "PREPARE " + name + " AS " + stmt.positional[text].sql }
 
-// LiveOfKinds is the statement that reads the documents of changed DataSchemas.
-const LiveOfKinds = liveOfKinds
+// Execute returns the SQL that executes a prepared statement with arguments, which are written in SQL.
+func Execute(name, text string, args map[string]string) string {
+	var values []string
+	for _, argument := range stmt.positional[text].arguments {
+		values = append(values, args[argument])
+	}
+	return "EXECUTE " + name + "(" + strings.Join(values, ", ") + ")"
+}
 
-// BoundariesOf is the statement that reads a page of a document's history.
-const BoundariesOf = allBoundaries
+// Positional returns a statement with numbers for arguments.
+func Positional(text string) string { return stmt.positional[text].sql }
 
 // SelectionOf returns the statement that reads the documents of a revision that a selection asks for, and its arguments.
 func (s *Store) SelectionOf(revision int64, selection queries.Selection) (sql string, args []any) {
 	q := s.ofRevision(revision, selection)
 	return q.sql.String(), q.args
 }
-
-// RecentKinds is the statement that counts the documents of a recent revision by schema.
-const RecentKinds = recentKinds
 
 // AllKinds is Kinds by reading all documents.
 func (s *Store) AllKinds(ctx context.Context, revision int64, cleartext bool) (
@@ -63,21 +67,6 @@ func (s *Store) AddResults(ctx context.Context, about []revisions.About, results
 	return stamps, errs, err
 }
 
-// WorstResults is the statement of Source.WorstResults.
-const WorstResults = worstResults
-
-// ReportedOf is the statement of Source.Reported.
-const ReportedOf = reportedOf
-
-// RevisionsOf and OutcomesOf are statements of Source.Evidence.
-var RevisionsOf, OutcomesOf = byNumbers.revisions, byNumbers.outcomes
-
-// The statements that read the policies in force now, and in any of some revisions.
-const (
-	LivePolicies = livePolicies
-	PoliciesOf   = policiesOf
-)
-
 // MaxLocked is how many rows a step of a prune may delete while it holds the site's counters.
 const MaxLocked = maxLocked
 
@@ -89,3 +78,9 @@ func (s *Store) AfterStep(f func(locked int) error) { s.stepped = f }
 func SplitSuccesses(results []validations.Result) (bits int16, others []validations.Result) {
 	return splitSuccesses(results)
 }
+
+// DeliveryKind is the kind of the jobs of River that are deliveries.
+const DeliveryKind = deliveryKind
+
+// Arguments returns the names of a statement's arguments.
+func Arguments(text string) []string { return stmt.positional[text].arguments }

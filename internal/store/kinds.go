@@ -70,45 +70,8 @@ const (
 	// maxKinds is the number of schemas up to which looking each one up is faster than reading all documents.
 	maxKinds = 10000
 
-	// recentKinds selects the schemas of a revision's concrete documents, each with the number ($5 at most) and the first
-	// of them; of a DataSchema also its name. It goes from one schema of live documents to the next ($4 at most), also to
-	// those of abstract documents only, in whose rows the number is 0. Without encrypted documents if $3 is true; $6 and
-	// $7 are the revision's ancestors in the interval tree.
-	recentKinds = `WITH RECURSIVE k (schema, n) AS (
-			(SELECT d.schema, 1 FROM documents d WHERE d.site = $1 AND d.until IS NULL ORDER BY d.schema LIMIT 1)
-			UNION ALL
-			SELECT d.schema, k.n + 1 FROM k CROSS JOIN LATERAL (
-				SELECT d.schema FROM documents d WHERE d.site = $1 AND d.until IS NULL AND d.schema > k.schema
-				ORDER BY d.schema LIMIT 1) d
-			WHERE k.n < $4),
-		s AS (SELECT head, (SELECT r.stamp FROM revisions r WHERE r.site = $1 AND r.revision = $2) AS stamp
-			FROM sites WHERE site = $1)
-		SELECT s.stamp, x.schema, x.name, x.count, x.identity FROM s LEFT JOIN (
-			SELECT k.schema, NULL::text AS name, c.count, c.identity FROM k CROSS JOIN LATERAL (
-				SELECT count(*), min(d.identity) AS identity FROM (
-					SELECT ` + identity + ` FROM documents d
-					WHERE d.site = $1 AND d.schema BETWEEN k.schema AND k.schema AND d.until IS NULL` + concrete + `
-					ORDER BY d.schema, d.layer, d.name LIMIT $5) d) c
-			WHERE k.schema <> '` + validations.DataSchemaKind + `'
-			UNION ALL
-			SELECT d.schema, d.name, 1, NULL FROM documents d
-			WHERE d.site = $1 AND d.schema = '` + validations.DataSchemaKind + `' AND d.until IS NULL` + concrete + `
-			UNION ALL
-			SELECT d.schema, d.name, count(*), min(d.identity) FROM s CROSS JOIN LATERAL (
-				SELECT d.schema, ` + ofDataSchema + `, ` + identity + ` FROM unnest($6::bigint[]) n CROSS JOIN LATERAL (
-					SELECT d.* FROM documents d
-					WHERE d.site = $1 AND d.until IS NOT NULL AND d.fork = n AND d.until > $2 OFFSET 0) d
-				WHERE n <= s.head` + concrete + `
-				UNION ALL
-				SELECT d.schema, ` + ofDataSchema + `, ` + identity + ` FROM unnest($7::bigint[]) n CROSS JOIN LATERAL (
-					SELECT d.* FROM documents d
-					WHERE d.site = $1 AND d.until IS NOT NULL AND d.fork = n AND d.since <= $2 OFFSET 0) d
-				WHERE n <= s.head` + concrete + `) d
-			GROUP BY 1, 2) x ON true`
-
 	identity     = `ARRAY[d.layer, d.name] AS identity`
 	ofDataSchema = `CASE WHEN d.schema = '` + validations.DataSchemaKind + `' THEN d.name END AS name`
-	concrete     = ` AND d.since <= $2 AND NOT d.abstract AND NOT (d.encrypted AND $3)`
 )
 
 // readKinds counts the concrete documents of each schema in a revision, with the first of them, and returns the names
@@ -124,7 +87,10 @@ func (s *Store) readKinds(ctx context.Context, revision int64, cleartext bool) (
 	found := foundKinds{rows: maxKinds}
 	if head-revision <= recent {
 		before, after := ancestors(revision)
-		found, err = s.collectKinds(ctx, recentKinds, s.site, revision, cleartext, maxKinds, maxCounted, before, after)
+		found, err = s.collectKinds(ctx, stmt.RecentKinds, named{
+			"site": s.site, "revision": revision, "cleartext": cleartext, "most_kinds": maxKinds, "most_documents": maxCounted,
+			"before": before, "after": after,
+		})
 	}
 	if err == nil && found.rows >= maxKinds {
 		q := allKinds(s.site, revision, cleartext)

@@ -82,8 +82,12 @@ func TestStore_Kinds_many(t *testing.T) {
 		}
 	}
 	refill(t, conn, "documents")
-	storetest.Execute(t, conn, "SET plan_cache_mode = force_generic_plan; PREPARE kinds AS "+store.RecentKinds)
-	const sql = "EXECUTE kinds ('default', 1, false, 10000, 10, '{1}', '{}')"
+	storetest.Execute(t, conn, "SET plan_cache_mode = force_generic_plan; "+
+		store.Prepare("kinds", store.Statements.RecentKinds))
+	sql := store.Execute("kinds", store.Statements.RecentKinds, map[string]string{
+		"site": "'default'", "revision": "1", "cleartext": "false", "most_kinds": "10000", "most_documents": "10",
+		"before": "'{1}'", "after": "'{}'",
+	})
 	if pages := pagesRead(t, conn, sql); pages > 40 {
 		t.Errorf("%d pages are read", pages)
 	}

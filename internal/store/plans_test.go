@@ -27,18 +27,25 @@ func TestStore_rareSchemas(t *testing.T) {
 	put(t, s, "a", body.String())
 	for _, sql := range []string{
 		"VACUUM ANALYZE documents", "VACUUM ANALYZE contents", "SET plan_cache_mode = force_generic_plan",
-		"PREPARE versions (text, bigint) AS " + store.LiveVersions,
-		"PREPARE kinds (text, bigint, text[]) AS " + store.LiveOfKinds, "UPDATE sites SET stamp = 7",
+		store.Prepare("versions", store.Statements.LiveVersions), store.Prepare("kinds", store.Statements.LiveOfKinds),
+		"UPDATE sites SET stamp = 7",
 	} {
 		if _, err := conn.Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol); err != nil {
 			t.Fatal(err)
 		}
 	}
+	versions := store.Execute("versions", store.Statements.LiveVersions, map[string]string{
+		"site": "'default'", "known": "0",
+	})
+	kinds := func(known, schema string) string {
+		return store.Execute("kinds", store.Statements.LiveOfKinds, map[string]string{
+			"site": "'default'", "known": known, "kinds": "'{" + schema + "}'",
+		})
+	}
 	for sql, most := range map[string]int{
-		"EXECUTE versions ('default', 0)":                10,
-		"EXECUTE kinds ('default', 0, '{acme/Rare/v1}')": 10,
-		// of a site whose live documents are known
-		"EXECUTE kinds ('default', 7, '{acme/Widget/v1}')": 4,
+		versions:                     10,
+		kinds("0", "acme/Rare/v1"):   10,
+		kinds("7", "acme/Widget/v1"): 4, // of a site whose live documents are known
 	} {
 		if pages := pagesRead(t, conn, sql); pages > most {
 			t.Errorf("%s reads %d pages", sql, pages)
@@ -74,15 +81,21 @@ func TestStore_manyViolations(t *testing.T) {
 	}
 	for _, sql := range []string{
 		"VACUUM ANALYZE entries", "SET plan_cache_mode = force_generic_plan",
-		"PREPARE failures AS " + store.FailuresOf,
+		store.Prepare("failures", store.Statements.Failures),
 	} {
 		if _, err := conn.Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol); err != nil {
 			t.Fatal(err)
 		}
 	}
+	failures := func(revision, from, to string) string {
+		return store.Execute("failures", store.Statements.Failures, map[string]string{
+			"site": "'default'", "revision": revision, "from": from, "to": to, "failures_only": "true", "limit": "10",
+			"before": "'{}'", "after": "'{}'", "open": "true",
+		})
+	}
 	for _, sql := range []string{
-		"EXECUTE failures ('default', 2, 490, 500, true, 10, '{}', '{}', true)", // of the payload
-		"EXECUTE failures ('default', 8, 0, 1, true, 10, '{}', '{}', true)",     // before the violations
+		failures("2", "490", "500"), // of the payload
+		failures("8", "0", "1"),     // before the violations
 	} {
 		if pages := pagesRead(t, conn, sql); pages > 9 {
 			t.Errorf("%s reads %d pages", sql, pages)
@@ -101,13 +114,17 @@ func TestStore_longHistory(t *testing.T) {
 	}
 	for _, sql := range []string{
 		"VACUUM ANALYZE documents", "VACUUM ANALYZE contents", "VACUUM ANALYZE revisions",
-		"SET plan_cache_mode = force_generic_plan", "PREPARE boundaries AS " + store.BoundariesOf,
+		"SET plan_cache_mode = force_generic_plan",
+		store.Prepare("boundaries", store.Statements.Boundaries),
 	} {
 		if _, err := conn.Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol); err != nil {
 			t.Fatal(err)
 		}
 	}
-	const sql = "EXECUTE boundaries ('default', 'w', 'acme/Widget/v1', 'site', 0, 5, 1000000)"
+	sql := store.Execute("boundaries", store.Statements.Boundaries, map[string]string{
+		"site": "'default'", "name": "'w'", "schema": "'acme/Widget/v1'", "layer": "'site'", "cleartext": "false",
+		"offset": "0", "limit": "5", "max_bytes": "1000000",
+	})
 	if pages := pagesRead(t, conn, sql); pages > 120 {
 		t.Errorf("%s reads %d pages", sql, pages)
 	}

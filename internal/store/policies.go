@@ -14,29 +14,6 @@ import (
 
 // Every verdict and every change needs the policies, which rarely change. They are selected without their contents;
 // contents are read only of policies that are not cached.
-const (
-	policyColumns = `d.place, d.since, coalesce(d.until, 0), d.schema, d.layer, d.name, d.content`
-
-	// livePolicies selects them by a range of schemas, because for LIKE Postgres would read an index of all versions.
-	livePolicies = `SELECT ` + policyColumns + ` FROM documents d WHERE d.site = $1 AND d.until IS NULL
-		AND d.schema >= 'deckhand/ValidationPolicy/' AND d.schema < 'deckhand/ValidationPolicy0'`
-
-	// policiesWith selects the policies in force in any of some revisions; a list of numbers and policiesEnd follow. For
-	// the newest revision it reads no versions that were deleted or replaced.
-	policiesWith = `WITH asked AS MATERIALIZED (SELECT unnest(`
-	policiesEnd  = `) AS revision)
-		` + livePolicies + ` AND d.since <= (SELECT max(revision) FROM asked)
-		UNION ALL
-		SELECT ` + policyColumns + ` FROM documents d
-		WHERE d.site = $1 AND d.schema LIKE 'deckhand/ValidationPolicy/%' AND d.until IS NOT NULL
-			AND d.since <= (SELECT max(revision) FROM asked) AND (SELECT min(revision) FROM asked) < (
-				SELECT head FROM sites WHERE site = $1)
-			AND EXISTS (SELECT FROM asked a WHERE d.since <= a.revision AND d.until > a.revision)
-		ORDER BY 1`
-
-	policiesOf = policiesWith + `$2::bigint[]` + policiesEnd
-)
-
 // policyKey identifies a parsed policy: a document, and the digest of its content.
 type policyKey struct {
 	document.Identity

@@ -30,14 +30,16 @@ func TestSource_policies(t *testing.T) {
 		FROM documents, generate_series(1, 9) n WHERE until IS NOT NULL` // ten versions in each revision
 	for _, sql := range []string{
 		replaced, "VACUUM ANALYZE documents", "SET plan_cache_mode = force_generic_plan",
-		"PREPARE live (text) AS " + store.LivePolicies, "PREPARE policies (text, bigint[]) AS " + store.PoliciesOf,
+		store.Prepare("live", store.Statements.LivePolicies), store.Prepare("policies", store.Statements.PoliciesAbout),
 	} {
 		if _, err := conn.Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol); err != nil {
 			t.Fatal(err)
 		}
 	}
+	about := map[string]string{"site": "'default'", "numbers": fmt.Sprintf("'{%d}'", changes+1), "tag": "NULL"}
 	for _, sql := range []string{
-		"EXECUTE live ('default')", fmt.Sprintf("EXECUTE policies ('default', '{%d}')", changes+1),
+		store.Execute("live", store.Statements.LivePolicies, about),
+		store.Execute("policies", store.Statements.PoliciesAbout, about),
 	} {
 		if pages := pagesRead(t, conn, sql); pages > 10 {
 			t.Errorf("%s reads %d pages", sql, pages)
@@ -47,8 +49,9 @@ func TestSource_policies(t *testing.T) {
 		"{301}": {1, 301}, "{1}": {1}, "{2}": {1, 2}, "{2,4,301}": {1, 2, 4, 301}, "{9,9}": {1, 9}, "{}": nil,
 	} {
 		var since []int64
-		const distinct = "SELECT array_agg(DISTINCT since ORDER BY since) FROM (" + store.PoliciesOf + ") p"
-		if err := conn.QueryRow(t.Context(), distinct, "default", revisions).Scan(&since); err != nil {
+		distinct := "SELECT array_agg(DISTINCT since ORDER BY since) FROM (" +
+			store.Positional(store.Statements.PoliciesAbout) + ") p"
+		if err := conn.QueryRow(t.Context(), distinct, revisions, nil, "default").Scan(&since); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, since); diff != "" {

@@ -14,31 +14,7 @@ import (
 	"purser/internal/validations"
 )
 
-// addResults adds posts ($2) to their revisions, unless these have other stamps: the results, their names, their events
-// and their audit entries. The revisions are not deleted before the transaction ends. Revisions and names are locked in
-// their order, so that groups of several servers, and prunes, do not wait for one another. It gives the number of each
-// post whose revision exists, the stamp of the revision, and whether the post was added: not if the revision has
-// results of $3 other validations or, with this one, names of $4 bytes.
-const addResults = `WITH found AS (
-		SELECT p.n, p.revision, p.name, p.status, p.validator, p.errors, p.at, p.message, p.event, p.audit, r.site, r.stamp,
-			(SELECT count(*) < $3::bigint AND coalesce(sum(octet_length(t.name)), 0) + octet_length(p.name) <= $4::bigint
-				FROM reported t WHERE t.site = $1 AND t.revision = p.revision AND t.name <> p.name)
-			OR EXISTS (SELECT FROM reported t WHERE t.site = $1 AND t.revision = p.revision AND t.name = p.name) AS fits
-		FROM (SELECT n, revision, stamps, name, status, validator, errors, at, message, event, audit
-			FROM json_to_recordset($2) p (n int, revision bigint, stamps bigint[], name text,
-				status text, validator text, errors text, at timestamptz, message text, event json, audit json)
-			ORDER BY revision) p
-		CROSS JOIN LATERAL (SELECT site, stamp FROM revisions r WHERE r.site = $1 AND r.revision = p.revision
-			AND (p.stamps IS NULL OR r.stamp = ANY(p.stamps)) FOR KEY SHARE) r),
-	r AS (SELECT * FROM found WHERE fits),
-	named AS (INSERT INTO reported (site, revision, name) SELECT DISTINCT site, revision, name FROM r
-		ORDER BY site, revision, name ON CONFLICT DO NOTHING),
-	added AS (INSERT INTO results (` + resultColumns + `)
-		SELECT site, revision, name, status, validator, errors, coalesce(at, now()), message FROM r ORDER BY n),
-	` + journaled + `
-	SELECT n, stamp, fits FROM found`
-
-// post is a result with its subject. Its fields are those of the records that addResults reads.
+// post is a result with its subject. Its fields are those of the records that AddResults reads.
 type post struct {
 	N         int               `json:"n"` // place in its group
 	Revision  int64             `json:"revision"`
@@ -49,16 +25,17 @@ type post struct {
 	Errors    string            `json:"errors"`
 	At        *time.Time        `json:"at"` // nil for now
 	Message   string            `json:"message"`
-
-	entry
+	Event     eventRecord       `json:"event"`
+	Audit     *auditRecord      `json:"audit"` // nil for none
 }
 
 func postOf(about revisions.About, r validations.Result) post {
-	e := events.Posted{Revision: about.Revision, Name: r.Name, Status: r.Status, Validator: r.Validator}
+	e := events.Posted{Revision: about.Revision, Name: r.Name, Status: r.Status, Validator: r.Validator}.Event()
 	return post{
 		Revision: about.Revision, Stamps: about.Stamps, Name: r.Name, Status: r.Status, Validator: string(r.Validator),
 		Errors: string(r.Errors), At: timeOf(r), Message: messageOf(r),
-		entry: entryOf(e.Event(), about.Audit),
+		Event: eventRecord{string(e.Type), e.Subject, string(e.Data), jsonText(e.Withheld)},
+		Audit: auditRecordOf(about.Audit),
 	}
 }
 
@@ -126,23 +103,23 @@ func (s *Store) addTogether(ctx context.Context, posts []post) (done []posted, e
 	err = s.retryTx(ctx, general, s.deadlines.Write, func(ctx context.Context) error {
 		done = make([]posted, len(posts))
 		batch := &pgx.Batch{}
-		batch.Queue(policiesOf, s.site, numbers).Query(func(rows pgx.Rows) (err error) {
-			inForce, err = pgx.CollectRows(rows, scanPolicy)
+		batch.Queue(stmt.PoliciesAbout, named{"site": s.site, "numbers": numbers, "tag": nil}).
+			Query(into(&inForce, scanPolicy))
+		batch.Queue(stmt.AddResults, named{
+			"site": s.site, "posts": string(records), "max_names": revisions.MaxValidations,
+			"max_bytes": revisions.MaxValidationBytes,
+		}).Query(func(rows pgx.Rows) error {
+			var n int
+			var stamp revisions.Stamp
+			var fits bool
+			_, err := pgx.ForEachRow(rows, []any{&n, &stamp, &fits}, func() error {
+				if done[n].stamp = stamp; !fits {
+					done[n].rejected = revisions.TooManyValidations(posts[n].Revision)
+				}
+				return nil
+			})
 			return err
 		})
-		batch.Queue(addResults, s.site, string(records), revisions.MaxValidations, revisions.MaxValidationBytes).
-			Query(func(rows pgx.Rows) error {
-				var n int
-				var stamp revisions.Stamp
-				var fits bool
-				_, err := pgx.ForEachRow(rows, []any{&n, &stamp, &fits}, func() error {
-					if done[n].stamp = stamp; !fits {
-						done[n].rejected = revisions.TooManyValidations(posts[n].Revision)
-					}
-					return nil
-				})
-				return err
-			})
 		return s.pool.SendBatch(ctx, batch).Close()
 	})
 	if err != nil {

@@ -12,41 +12,6 @@ import (
 	"purser/internal/revisions"
 )
 
-const (
-	// prunable holds for revisions r before the newest $2 that no tag holds.
-	prunable = `r.site = $1 AND r.revision <= (
-			SELECT n.revision FROM revisions n WHERE n.site = $1 ORDER BY n.revision DESC OFFSET $2 LIMIT 1)
-		AND NOT EXISTS (SELECT FROM tags t WHERE t.site = r.site AND t.revision = r.revision)`
-
-	prunableRevisions = `SELECT r.revision FROM revisions r WHERE ` + prunable + ` ORDER BY r.revision`
-
-	// lockPrunable locks the revisions in their order, as addResults does: it waits for tags that are being set, and no
-	// others are until the transaction ends.
-	lockPrunable = prunableRevisions + ` FOR UPDATE`
-
-	// pruneRevisions deletes locked revisions ($2), except those that were tagged before they were locked.
-	pruneRevisions = `DELETE FROM revisions r WHERE r.site = $1 AND r.revision = ANY($2)
-		AND NOT EXISTS (SELECT FROM tags t WHERE t.site = r.site AND t.revision = r.revision) RETURNING r.revision`
-
-	countPrune = `UPDATE sites SET prunes = prunes + 1 WHERE site = $1`
-
-	keptRevisions = `SELECT count(*) FROM revisions WHERE site = $1`
-
-	countUnneeded = unneeded + `SELECT count(*), coalesce(sum(bytes), 0) FROM unneeded`
-
-	countContents = unneeded + `SELECT count(*), coalesce(sum(bytes), 0) FROM (
-		` + contentsWithout + ` AND NOT EXISTS (SELECT FROM unneeded u WHERE u.id = d.id))) c`
-
-	unneededSecrets = unneeded + encryptedAmong + `d.id = ANY(ARRAY(SELECT u.id FROM unneeded u WHERE u.encrypted))` +
-		firstDocument
-
-	// encryptedAmong selects the encrypted documents of versions d; a condition on them follows, and firstDocument.
-	encryptedAmong = `SELECT d.schema, d.layer, d.name, count(*) OVER () - 1 FROM documents d
-		WHERE d.site = $1 AND d.encrypted AND `
-
-	firstDocument = ` GROUP BY d.schema, d.layer, d.name ORDER BY min(d.place) LIMIT 1`
-)
-
 // sweeping runs a prune or a purge when no other one runs in this process.
 func (s *Store) sweeping(ctx context.Context, do func(ctx context.Context) error) error {
 	return s.within(ctx, s.deadlines.Sweep, func(ctx context.Context) error {
@@ -85,13 +50,13 @@ func (s *Store) wouldPrune(ctx context.Context, keep int, options revisions.Opti
 	var ofDocuments, ofContents int64 // bytes
 	var secrets []secretDocuments
 	_, err = s.inSnapshot(ctx, general, func(q *questions) {
-		q.askRow(headFields(&head), readHead, s.site)
-		q.ask(into(&pruned.Revisions, pgx.RowTo[int64]), prunableRevisions, s.site, keep)
-		q.askRow([]any{&pruned.Remaining}, keptRevisions, s.site)
-		q.askRow([]any{&pruned.Documents, &ofDocuments}, countUnneeded, s.site, keep)
-		q.askRow([]any{&pruned.Contents, &ofContents}, countContents, s.site, keep)
+		args := named{"site": s.site, "keep": keep}
+		q.askRow(headFields(&head), stmt.ReadHead, named{"site": s.site})
+		q.ask(into(&pruned.Revisions, pgx.RowTo[int64]), stmt.PrunableRevisions, args)
+		q.askRow([]any{&pruned.Remaining}, stmt.CountRevisions, named{"site": s.site})
+		q.askRow([]any{&pruned.Documents, &ofDocuments, &pruned.Contents, &ofContents}, stmt.CountUnneeded, args)
 		if options.CleartextOnly {
-			q.ask(into(&secrets, pgx.RowToStructByPos[secretDocuments]), unneededSecrets, s.site, keep)
+			q.ask(into(&secrets, pgx.RowToStructByPos[secretDocuments]), stmt.UnneededSecrets, args)
 		}
 	})
 	if err != nil {
@@ -121,11 +86,11 @@ func mayNotDelete(found []secretDocuments) error {
 }
 
 // keepSecrets refuses a transaction of a caller who may not delete the encrypted documents that a query finds.
-func keepSecrets(ctx context.Context, tx pgx.Tx, options revisions.Options, sql string, args ...any) error {
+func keepSecrets(ctx context.Context, tx pgx.Tx, options revisions.Options, sql string, args named) error {
 	if !options.CleartextOnly {
 		return nil
 	}
-	rows, err := tx.Query(ctx, sql, args...)
+	rows, err := tx.Query(ctx, sql, args)
 	if err != nil {
 		return fmt.Errorf("look for encrypted documents: %w", err)
 	}
@@ -156,33 +121,35 @@ func (s *Store) pruneRevisions(ctx context.Context, keep int, options revisions.
 func (s *Store) deleteRevisions(ctx context.Context, tx pgx.Tx, keep int, options revisions.Options) (
 	pruned revisions.Pruned, locked int, err error,
 ) {
-	for _, sql := range []string{readHead, lockHead} {
+	site := named{"site": s.site}
+	for _, sql := range []string{stmt.ReadHead, stmt.LockHead} {
 		var head revisions.Head
-		if err := tx.QueryRow(ctx, sql, s.site).Scan(headFields(&head)...); err != nil {
+		if err := tx.QueryRow(ctx, sql, site).Scan(headFields(&head)...); err != nil {
 			return pruned, 0, fmt.Errorf("read the site's counters: %w", err)
 		}
 		if err := options.Expected.Check(head); err != nil {
 			return pruned, 0, err
 		}
-		if options.CleartextOnly && sql == lockHead {
+		if options.CleartextOnly && sql == stmt.LockHead {
 			break
 		}
-		gone, err := s.deletePrunable(ctx, tx, keep)
+		deleted, err := s.deletePrunable(ctx, tx, keep)
 		if err != nil {
 			return pruned, 0, fmt.Errorf("prune revisions: %w", err)
 		}
-		pruned.Head, pruned.Revisions, locked = head, append(pruned.Revisions, gone...), len(gone)
-		if err := keepSecrets(ctx, tx, options, unneededSecrets, s.site, nil); err != nil {
+		pruned.Head, pruned.Revisions, locked = head, append(pruned.Revisions, deleted...), len(deleted)
+		args := named{"site": s.site, "keep": nil}
+		if err := keepSecrets(ctx, tx, options, stmt.UnneededSecrets, args); err != nil {
 			return pruned, 0, err
 		}
 	}
 	slices.Sort(pruned.Revisions)
 	if len(pruned.Revisions) > 0 {
-		if _, err := tx.Exec(ctx, countPrune, s.site); err != nil {
+		if _, err := tx.Exec(ctx, stmt.CountPrune, site); err != nil {
 			return pruned, 0, fmt.Errorf("count the prune: %w", err)
 		}
 	}
-	if err := tx.QueryRow(ctx, keptRevisions, s.site).Scan(&pruned.Remaining); err != nil {
+	if err := tx.QueryRow(ctx, stmt.CountRevisions, site).Scan(&pruned.Remaining); err != nil {
 		return pruned, 0, fmt.Errorf("count revisions: %w", err)
 	}
 	batch := &pgx.Batch{}
@@ -200,16 +167,16 @@ func (s *Store) deleteRevisions(ctx context.Context, tx pgx.Tx, keep int, option
 
 // deletePrunable deletes the prunable revisions, and returns them.
 func (s *Store) deletePrunable(ctx context.Context, tx pgx.Tx, keep int) ([]int64, error) {
-	locked, err := collectIn[int64](ctx, tx, lockPrunable, s.site, keep)
+	locked, err := collectIn[int64](ctx, tx, stmt.LockPrunable, named{"site": s.site, "keep": keep})
 	if err != nil || len(locked) == 0 {
 		return nil, err
 	}
-	return collectIn[int64](ctx, tx, pruneRevisions, s.site, locked)
+	return collectIn[int64](ctx, tx, stmt.PruneRevisions, named{"site": s.site, "revisions": locked})
 }
 
 // collectIn collects the values of one column in a transaction.
-func collectIn[T any](ctx context.Context, tx pgx.Tx, sql string, args ...any) ([]T, error) {
-	rows, err := tx.Query(ctx, sql, args...)
+func collectIn[T any](ctx context.Context, tx pgx.Tx, sql string, args named) ([]T, error) {
+	rows, err := tx.Query(ctx, sql, args)
 	if err != nil {
 		return nil, err
 	}

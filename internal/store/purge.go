@@ -8,29 +8,6 @@ import (
 	"purser/internal/revisions"
 )
 
-// purge deletes all rows of the site except its counters. It waits for tags and results that are being written.
-var purge = []string{
-	`SELECT FROM revisions WHERE site = $1 ORDER BY revision FOR UPDATE`,
-	`DELETE FROM tags WHERE site = $1`,
-	`DELETE FROM results WHERE site = $1`,
-	`DELETE FROM reported WHERE site = $1`,
-	`DELETE FROM entries WHERE site = $1`,
-	`DELETE FROM violations WHERE site = $1`,
-	`DELETE FROM checks WHERE site = $1`,
-	`DELETE FROM documents WHERE site = $1`,
-	`DELETE FROM contents WHERE site = $1`,
-	`DELETE FROM buckets WHERE site = $1`,
-	`DELETE FROM occupancies WHERE site = $1`,
-	`DELETE FROM revisions WHERE site = $1`,
-}
-
-const (
-	resetSite = `UPDATE sites SET epoch = epoch + 1, head = 0, documents = 0, live = 0, settled = 0,
-		stamp = $2, purged_at = now(), purged_by = $3, purge_message = $4 WHERE site = $1`
-
-	secretsAfter = encryptedAmong + `d.id > $2` + firstDocument
-)
-
 // Purge implements revisions.Store.
 func (s *Store) Purge(ctx context.Context, options revisions.Options) error {
 	return s.sweeping(ctx, func(ctx context.Context) error {
@@ -55,14 +32,17 @@ func (s *Store) purge(ctx context.Context, options revisions.Options) error {
 			return err
 		}
 		batch := &pgx.Batch{}
-		batch.Queue(resetSite, s.site, revisions.NewStamp(), options.User, options.Message)
-		for _, statement := range purge {
-			batch.Queue(statement, s.site)
+		batch.Queue(stmt.ResetSite, named{
+			"site": s.site, "stamp": revisions.NewStamp(), "user": options.User, "message": options.Message,
+		})
+		batch.Queue(stmt.LockRevisions, named{"site": s.site})
+		for _, table := range tables {
+			batch.Queue("DELETE FROM "+table+" WHERE site = $1", s.site)
 		}
 		if options.Audit != nil {
 			s.queueAudit(batch, *options.Audit)
 		}
-		s.queuePurged(batch)
+		batch.Queue(stmt.InsertPurgeEvent, named{"site": s.site}) // with the epoch after it
 		return tx.SendBatch(ctx, batch).Close()
 	})
 }
@@ -71,13 +51,13 @@ func (s *Store) purge(ctx context.Context, options revisions.Options) error {
 // documents, it searches all versions for them without the lock, and versions added meanwhile with it.
 func (s *Store) lockToPurge(ctx context.Context, tx pgx.Tx, options revisions.Options) error {
 	var seen revisions.Head
-	steps := []string{lockHead}
+	steps := []string{stmt.LockHead}
 	if options.CleartextOnly {
-		steps = []string{readHead, lockHead}
+		steps = []string{stmt.ReadHead, stmt.LockHead}
 	}
 	for _, sql := range steps {
 		var head revisions.Head
-		if err := tx.QueryRow(ctx, sql, s.site).Scan(headFields(&head)...); err != nil {
+		if err := tx.QueryRow(ctx, sql, named{"site": s.site}).Scan(headFields(&head)...); err != nil {
 			return err
 		}
 		if err := options.Expected.Check(head); err != nil {
@@ -86,7 +66,8 @@ func (s *Store) lockToPurge(ctx context.Context, tx pgx.Tx, options revisions.Op
 		if head.Epoch != seen.Epoch { // numbers began again
 			seen.LastDocument = 0
 		}
-		if err := keepSecrets(ctx, tx, options, secretsAfter, s.site, seen.LastDocument); err != nil {
+		args := named{"site": s.site, "id": seen.LastDocument}
+		if err := keepSecrets(ctx, tx, options, stmt.SecretsAfter, args); err != nil {
 			return err
 		}
 		seen = head

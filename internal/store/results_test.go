@@ -346,8 +346,9 @@ func TestStore_WorstResults(t *testing.T) {
 		SELECT 'default', 1, 'v-' || i % 10, CASE WHEN i = 3 THEN 'failure' ELSE 'success' END, '{}', '[]', now()
 		FROM generate_series(1, $1::bigint) i`
 	exec("SET plan_cache_mode = force_generic_plan")
-	exec("PREPARE worst (text, bigint) AS " + store.WorstResults)
-	pages := func() int { return pagesRead(t, conn, "EXECUTE worst('default', 1)") }
+	exec(store.Prepare("worst", store.Statements.WorstResults))
+	worst := store.Execute("worst", store.Statements.WorstResults, map[string]string{"site": "'default'", "revision": "1"})
+	pages := func() int { return pagesRead(t, conn, worst) }
 	exec("INSERT INTO reported (site, revision, name) SELECT 'default', 1, 'v-' || i FROM generate_series(0, 9) i")
 	exec(post, 10)
 	few := pages()
@@ -525,15 +526,17 @@ func TestStore_Evidence_byIndex(t *testing.T) {
 		}
 	}
 	exec("SET plan_cache_mode = force_generic_plan")
-	exec("PREPARE revisions (text, bigint[]) AS " + store.RevisionsOf)
-	exec("PREPARE outcomes (text, bigint[]) AS " + store.OutcomesOf)
+	exec(store.Prepare("revisions", store.Statements.RevisionsAbout))
+	exec(store.Prepare("outcomes", store.Statements.OutcomesAbout))
+	texts := map[string]string{"revisions": store.Statements.RevisionsAbout, "outcomes": store.Statements.OutcomesAbout}
+	about := map[string]string{"site": "'default'", "numbers": "'{1,2,3,4,5,6,7,8,9,10}'", "tag": "NULL"}
 	exec(`INSERT INTO revisions SELECT (jsonb_populate_record(r, jsonb_build_object('revision', i))).*
 		FROM revisions r, generate_series(2, 1000) i`)
 	exec("INSERT INTO reported (site, revision, name) SELECT site, revision, 'v' FROM revisions")
 	for _, analyze := range []string{"", "VACUUM ANALYZE revisions", "VACUUM ANALYZE reported"} {
 		exec(analyze)
 		for name, index := range map[string]string{"revisions": "revisions_pkey", "outcomes": "reported_pkey"} {
-			rows, err := conn.Query(t.Context(), "EXPLAIN EXECUTE "+name+"('default', '{1,2,3,4,5,6,7,8,9,10}')")
+			rows, err := conn.Query(t.Context(), "EXPLAIN "+store.Execute(name, texts[name], about))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -570,13 +573,13 @@ func TestStore_Evidence_emptied(t *testing.T) {
 	}
 	t.Cleanup(held.Release)
 	conn := held.Conn()
+	all := store.Statements
 	statements := map[string]string{
-		"revisions (text, bigint[])": store.RevisionsOf, "outcomes (text, bigint[])": store.OutcomesOf,
-		"worst (text, bigint)": store.WorstResults, "reported (text, bigint, text, text[])": store.ReportedOf,
-		"policies (text, bigint[])": store.PoliciesOf,
+		"revisions": all.RevisionsAbout, "outcomes": all.OutcomesAbout, "worst": all.WorstResults,
+		"reported": all.ReportedOf, "policies": all.PoliciesAbout,
 	}
 	arguments := map[string]string{
-		"revisions": "'{1,2,3}'", "outcomes": "'{1,2,3}'", "policies": "'{1,2,3}'", "worst": "1", "reported": "1, '', '{}'",
+		"site": "'default'", "numbers": "'{1,2,3}'", "tag": "NULL", "revision": "1", "name": "''", "hidden": "'{}'",
 	}
 	for _, sql := range []string{
 		"CREATE TEMPORARY TABLE kept AS SELECT * FROM revisions", "DELETE FROM revisions",
@@ -585,10 +588,10 @@ func TestStore_Evidence_emptied(t *testing.T) {
 		storetest.Execute(t, conn, sql)
 	}
 	for name, sql := range statements {
-		storetest.Execute(t, conn, "PREPARE "+name+" AS "+sql)
+		storetest.Execute(t, conn, store.Prepare(name, sql))
 	}
-	for name, given := range arguments { // which plans them
-		storetest.Execute(t, conn, "EXECUTE "+name+"('default', "+given+")")
+	for name, sql := range statements { // which plans them
+		storetest.Execute(t, conn, store.Execute(name, sql, arguments))
 	}
 	const many = 2000
 	for _, sql := range []string{
@@ -600,8 +603,8 @@ func TestStore_Evidence_emptied(t *testing.T) {
 	} {
 		storetest.Execute(t, conn, sql)
 	}
-	for name, given := range arguments {
-		if pages := pagesRead(t, conn, "EXECUTE "+name+"('default', "+given+")"); pages > 60 {
+	for name, sql := range statements {
+		if pages := pagesRead(t, conn, store.Execute(name, sql, arguments)); pages > 60 {
 			t.Errorf("%s reads %d pages", name, pages)
 		}
 	}

@@ -11,21 +11,9 @@ import (
 	"purser/internal/revisions"
 )
 
-const (
-	latestRevision = `SELECT head FROM sites WHERE site = $1`
-
-	aroundRevision = `SELECT ` + headColumns + `,
-			(SELECT r.stamp FROM revisions r WHERE r.site = s.site AND r.revision = $2),
-			coalesce((SELECT max(revision) FROM revisions r WHERE r.site = s.site AND r.revision < $2), 0),
-			coalesce((SELECT min(revision) FROM revisions r WHERE r.site = s.site AND r.revision > $2), 0)
-		FROM sites s WHERE s.site = $1`
-
-	lastPurge = `SELECT purged_at, purged_by, purge_message FROM sites WHERE site = $1 AND purged_at IS NOT NULL`
-)
-
 // Latest implements queries.Store.
 func (s *Store) Latest(ctx context.Context) (int64, error) {
-	return collectFirst(ctx, s, pgx.RowTo[int64], latestRevision, s.site)
+	return collectFirst(ctx, s, pgx.RowTo[int64], stmt.LatestRevision, named{"site": s.site})
 }
 
 // Around implements revisions.Store and queries.Store.
@@ -37,7 +25,7 @@ func (s *Store) Around(ctx context.Context, revision int64) (revisions.Neighbour
 			n.Stamp = *stamp
 		}
 		return n, err
-	}, aroundRevision, s.site, revision)
+	}, stmt.HeadAround, named{"site": s.site, "revision": revision})
 }
 
 // List implements queries.Store.
@@ -45,7 +33,7 @@ func (s *Store) List(ctx context.Context, query queries.Query) (numbers []int64,
 	q := listed(s.site, query)
 	_, err = s.inSnapshot(ctx, general, func(questions *questions) {
 		questions.ask(into(&numbers, pgx.RowTo[int64]), q.sql.String(), q.args...)
-		questions.ask(first(&purged, scanPurge), lastPurge, s.site)
+		questions.ask(first(&purged, scanPurge), stmt.LastPurge, named{"site": s.site})
 	})
 	return numbers, purged, err
 }
@@ -87,26 +75,10 @@ func listed(site string, query queries.Query) *statement {
 	return q
 }
 
-const (
-	revisionColumns = `r.revision, r.created_at, r.buckets, r.entries, r.kind, r.author, r.message, coalesce(r.origin, 0),
-		r.outside > 0 OR r.secret_fails
-			OR EXISTS (SELECT FROM entries f WHERE f.site = r.site AND f.revision = r.revision AND f.rule IS NOT NULL),
-		r.client_versions, r.stamp, r.secret_fails, r.secret_outside`
-
-	// revisionNumbered selects a revision with its tags, after the time; its number follows.
-	revisionNumbered = `SELECT now(), ARRAY(
-			SELECT t.tag FROM tags t WHERE t.site = r.site AND t.revision = r.revision ORDER BY t.tag), ` + revisionColumns + `
-		FROM revisions r
-		WHERE r.site = $1 AND r.revision = `
-
-	newestRevision = `SELECT ` + revisionColumns + ` FROM revisions r
-		WHERE r.site = $1 AND r.revision = (SELECT head FROM sites WHERE site = $1)`
-)
-
 // askNewest asks for the newest revision, which stays zero if there is none, and for the policies in force in it.
 func askNewest(q *questions, site string, newest *revisions.Revision, policies *[]policyRow) {
-	q.ask(first(newest, scanRevision), newestRevision, site)
-	q.ask(into(policies, scanPolicy), livePolicies+` ORDER BY d.place`, site)
+	q.ask(first(newest, scanRevision), stmt.NewestRevision, named{"site": site})
+	q.ask(into(policies, scanPolicy), stmt.LivePolicies, named{"site": site})
 }
 
 func scanRevision(row pgx.CollectableRow) (r revisions.Revision, err error) {

@@ -11,17 +11,6 @@ import (
 	"purser/internal/revisions"
 )
 
-//nolint:gosec // SQL, and no credentials
-const (
-	outdatedSecrets = `SELECT digest, body, sealed FROM contents
-		WHERE site = $1 AND sealed IS NOT NULL AND digest > $3 AND substring(sealed, 1, length($2::bytea)) <> $2::bytea
-		ORDER BY digest LIMIT $4`
-
-	countSecrets = `SELECT count(*) FROM contents WHERE site = $1 AND sealed IS NOT NULL`
-
-	resealContent = `UPDATE contents SET sealed = $4 WHERE site = $1 AND digest = $2 AND sealed = $3`
-)
-
 // Outdated implements revisions.Store.
 func (s *Store) Outdated(ctx context.Context, prefix []byte, after document.Digest, limit int) (
 	[]revisions.SealedContent, error,
@@ -38,17 +27,19 @@ func (s *Store) Outdated(ctx context.Context, prefix []byte, after document.Dige
 			return c, fmt.Errorf("read the reference to a secret: %w", err)
 		}
 		return c, nil
-	}, outdatedSecrets, s.site, prefix, after[:], limit)
+	}, stmt.OutdatedSecrets, named{"site": s.site, "prefix": prefix, "after": after[:], "limit": limit})
 }
 
 // Sealed implements revisions.Store.
 func (s *Store) Sealed(ctx context.Context) (int, error) {
-	return collectFirst(ctx, s, pgx.RowTo[int], countSecrets, s.site)
+	return collectFirst(ctx, s, pgx.RowTo[int], stmt.CountSecrets, named{"site": s.site})
 }
 
 // Reseal implements revisions.Store.
 func (s *Store) Reseal(ctx context.Context, content revisions.SealedContent, sealed []byte) error {
-	_, err := s.exec(ctx, resealContent, s.site, content.Digest[:], content.Sealed, sealed)
+	_, err := s.exec(ctx, stmt.ResealContent, named{
+		"site": s.site, "digest": content.Digest[:], "old": content.Sealed, "new": sealed,
+	})
 	return err
 }
 

@@ -11,85 +11,6 @@ import (
 	"purser/internal/validations"
 )
 
-const (
-	headState = `SELECT ` + headColumns + `, now() FROM sites s WHERE s.site = $1`
-
-	bucketStates = `SELECT k.bucket, coalesce(b.changed, 0), coalesce(b.stamp, 0)
-		FROM unnest($2::text[]) WITH ORDINALITY AS k (bucket, n)
-		LEFT JOIN buckets b ON b.site = $1 AND b.bucket = k.bucket ORDER BY k.n`
-
-	// changedBuckets reads the documents of those buckets that are not as they are known, by the stamp of the revision
-	// that changed them last. For OFFSET 0 see ofRevision.
-	changedBuckets = `SELECT ` + documentColumns + `, c.body, c.sealed FROM (
-			SELECT k.bucket FROM unnest($2::text[], $3::bigint[]) AS k (bucket, stamp)
-			JOIN buckets b ON b.site = $1 AND b.bucket = k.bucket AND b.stamp <> k.stamp
-			OFFSET 0) k
-		CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d
-			WHERE d.site = $1 AND d.bucket = k.bucket AND d.until IS NULL OFFSET 0) d
-		CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c
-		ORDER BY d.place`
-
-	knownContents = `SELECT digest, sealed, EXISTS (
-			SELECT FROM archives a WHERE a.site = c.site AND a.content = c.digest)
-		FROM contents c WHERE site = $1 AND digest = ANY($2)`
-
-	// unlessKnown makes a query select nothing if the site has the stamp $2: its live documents are known.
-	unlessKnown = ` NOT EXISTS (SELECT FROM sites s WHERE s.site = $1 AND s.stamp = $2)`
-
-	allLive = withContent + `WHERE d.site = $1 AND d.until IS NULL AND` + unlessKnown + ` ORDER BY d.place`
-
-	// liveOfKinds compares schemas by BETWEEN, which Postgres estimates as selective. If many documents share a few
-	// schemas it would read all, deleted ones too, for each schema that is asked for with =.
-	liveOfKinds = `SELECT ` + documentColumns + `, c.body, c.sealed FROM unnest($3::text[]) k
-		CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d
-			WHERE d.site = $1 AND d.schema BETWEEN k AND k AND d.until IS NULL OFFSET 0) d
-		CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c
-		WHERE` + unlessKnown + ` ORDER BY d.place`
-
-	// liveOfKind starts a query for the live documents of one schema, which follows as a literal. From a literal Postgres
-	// can estimate the number of rows; for a parameter it would read all documents if many share a few schemas.
-	liveOfKind = `SELECT ` + documentColumns + `, c.body, c.sealed FROM (` + selectVersion + ` FROM documents d
-			WHERE d.site = $1 AND d.until IS NULL AND d.schema = `
-	ofKind = ` OFFSET 0) d
-		CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c
-		WHERE` + unlessKnown + ` ORDER BY d.place`
-
-	liveSchemas  = liveOfKind + `'` + validations.DataSchemaKind + `'` + ofKind
-	liveVersions = liveOfKind + `'` + validations.ClientVersionsKind + `'` + ofKind
-
-	liveRegistered = `SELECT ` + documentColumns + `, c.body, c.sealed FROM unnest($3::text[]) k
-		CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d
-			WHERE d.site = $1 AND d.name = k AND d.fork IS NULL AND d.schema = '` + validations.DataSchemaKind + `' OFFSET 0) d
-		CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c
-		WHERE` + unlessKnown + ` ORDER BY d.place`
-
-	// liveClaims does not look up each identity if the site is empty.
-	liveClaims = `SELECT ` + documentColumns + `, NULL::bytea, NULL::bytea
-		FROM unnest($3::text[], $4::text[], $5::text[]) AS k (schema, layer, name)
-		CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d WHERE d.site = $1 AND d.schema = k.schema
-			AND d.layer = k.layer AND d.name = k.name AND d.until IS NULL OFFSET 0) d
-		WHERE (SELECT live FROM sites WHERE site = $1) > 0 AND` + unlessKnown + `
-		UNION ALL
-		SELECT ` + documentColumns + `, NULL::bytea, NULL::bytea FROM documents d
-		WHERE d.site = $1 AND d.until IS NULL AND d.schema LIKE 'deckhand/LayeringPolicy/%' AND` + unlessKnown
-
-	liveNoted = `SELECT ` + documentColumns + `, NULL::bytea, NULL::bytea FROM documents d
-		WHERE d.site = $1 AND d.until IS NULL AND d.notes IS NOT NULL`
-
-	livePositions = `SELECT d.id, d.place FROM documents d WHERE d.site = $1 AND d.until IS NULL ORDER BY d.place`
-
-	liveViolations = `SELECT v.document, v.since, v.rule, v.client_versions, v.secret FROM violations v
-		WHERE v.site = $1 AND v.until IS NULL`
-
-	failingDocuments = withContent + `WHERE d.site = $1 AND d.id IN (
-		SELECT v.document FROM violations v WHERE v.site = $1 AND v.until IS NULL)`
-
-	newestOccupied = `SELECT bucket FROM occupancies WHERE site = $1 AND until IS NULL ORDER BY bucket`
-
-	newestFallback = withContent + `WHERE d.site = $1 AND d.schema LIKE 'deckhand/LayeringPolicy/%'
-		ORDER BY d.since DESC LIMIT 1`
-)
-
 // maxScanned is the number of live documents in memory up to which looking through them takes less time than queries.
 const maxScanned = 10_000
 
@@ -124,7 +45,7 @@ func (s *Store) queueSnapshot(q *questions, need revisions.Need) *snapshotReader
 	r := &snapshotReader{
 		&revisions.Snapshot{}, s, map[string]revisions.Bucket{}, map[string][]*revisions.Stored{}, nil, liveDocuments{},
 	}
-	q.askRow(append(headFields(&r.Head), &r.Now), headState, s.site)
+	q.askRow(append(headFields(&r.Head), &r.Now), stmt.HeadAndTime, named{"site": s.site})
 	if kept, _ := s.live.Get(struct{}{}); need.Documents || len(kept.documents) <= maxScanned {
 		r.live = kept
 	}
@@ -134,16 +55,17 @@ func (s *Store) queueSnapshot(q *questions, need revisions.Need) *snapshotReader
 		r.queueEvidence(q)
 	}
 	if need.Preview {
-		q.ask(into(&r.Occupied, pgx.RowTo[string]), newestOccupied, s.site)
-		q.ask(into(&r.Failing, s.scanDocument), failingDocuments, s.site)
+		q.ask(into(&r.Occupied, pgx.RowTo[string]), stmt.NewestOccupied, named{"site": s.site})
+		q.ask(into(&r.Failing, s.scanDocument), stmt.FailingDocuments, named{"site": s.site})
 		askOutcomes(q, s.site, &r.Outcomes)
 	}
 	if need.Positions {
-		q.ask(into(&r.Positions, pgx.RowToStructByPos[revisions.Position]), livePositions, s.site)
+		q.ask(into(&r.Positions, pgx.RowToStructByPos[revisions.Position]), stmt.LivePositions,
+			named{"site": s.site})
 	}
 	if need.Target != nil {
 		r.Comparison = &revisions.Comparison{}
-		q.ask(into(&r.Noted, s.scanDocument), liveNoted, s.site)
+		q.ask(into(&r.Noted, s.scanDocument), stmt.LiveNoted, named{"site": s.site})
 		s.queueRollback(q, r.Comparison, *need.Target)
 		askCarried(q, s.site, *need.Target, &r.Carried)
 	}
@@ -167,45 +89,51 @@ func (r *snapshotReader) queueBuckets(q *questions, names []string) {
 			return nil
 		})
 		return err
-	}, bucketStates, r.store.site, names)
+	}, stmt.BucketStates, named{"site": r.store.site, "buckets": names})
 	q.ask(func(rows pgx.Rows) error {
 		documents, err := pgx.CollectRows(rows, r.store.scanDocument)
 		r.loaded = revisions.GroupByBucket(documents)
 		return err
-	}, changedBuckets, r.store.site, names, stamps)
+	}, stmt.ChangedBuckets, named{"site": r.store.site, "buckets": names, "stamps": stamps})
 }
 
 func (r *snapshotReader) queueDocuments(q *questions, need revisions.Need) {
-	site := r.store.site
+	site, scan := r.store.site, r.store.scanDocument
 	if len(need.Identities) > 0 {
 		schemas, layers, names := make([]string, len(need.Identities)), make([]string, len(need.Identities)),
 			make([]string, len(need.Identities))
 		for i, id := range need.Identities {
 			schemas[i], layers[i], names[i] = id.Schema, id.Layer, id.Name
 		}
-		q.ask(into(&r.Claims, r.store.scanDocument), liveClaims, site, r.live.stamp, schemas, layers, names)
+		q.ask(into(&r.Claims, scan), stmt.LiveClaims, named{
+			"site": site, "known": r.live.stamp, "schemas": schemas, "layers": layers, "names": names,
+		})
 	}
 	if len(need.Contents) > 0 {
 		r.Contents = map[document.Digest]revisions.Content{}
 		q.ask(func(rows pgx.Rows) error { return scanContents(rows, r.Contents) },
-			knownContents, site, digestArray(need.Contents))
+			stmt.KnownContents, named{"site": site, "digests": digestArray(need.Contents)})
 	}
 	switch {
 	case need.Schemas:
-		q.ask(into(&r.Schemas, r.store.scanDocument), liveSchemas, site, r.live.stamp)
+		q.ask(into(&r.Schemas, scan), stmt.LiveSchemas, named{"site": site, "known": r.live.stamp})
 	case len(need.Kinds) > 0:
-		q.ask(into(&r.Schemas, r.store.scanDocument), liveRegistered, site, r.live.stamp, need.Kinds)
+		q.ask(into(&r.Schemas, scan), stmt.LiveRegistered, named{
+			"site": site, "known": r.live.stamp, "names": need.Kinds,
+		})
 	}
 	if len(need.Governed) > 0 {
-		q.ask(into(&r.Governed, r.store.scanDocument), liveOfKinds, site, r.live.stamp, need.Governed)
+		q.ask(into(&r.Governed, scan), stmt.LiveOfKinds, named{
+			"site": site, "known": r.live.stamp, "kinds": need.Governed,
+		})
 	}
 	if len(need.Checks) > 0 {
 		r.Checks = map[validations.Pair][]validations.Finding{}
 		queueChecked(q, site, need.Checks, r.Checks)
 	}
 	if need.Documents {
-		q.ask(into(&r.Documents, r.store.scanDocument), allLive, site, r.live.stamp)
-		q.ask(first(&r.Fallback, r.store.scanDocument), newestFallback, site)
+		q.ask(into(&r.Documents, scan), stmt.AllLive, named{"site": site, "known": r.live.stamp})
+		q.ask(first(&r.Fallback, scan), stmt.NewestFallback, named{"site": site})
 	}
 }
 
@@ -217,8 +145,10 @@ func (r *snapshotReader) queueEvidence(q *questions) {
 		err = row.Scan(&v.Document, &v.Since, intoDigest(&v.Rule.Schema), intoDigest(&v.Rule.Context),
 			&v.Secret)
 		return v, err
-	}), liveViolations, site)
-	q.ask(into(&r.ClientVersions, r.store.scanDocument), liveVersions, site, r.live.stamp)
+	}), stmt.LiveViolations, named{"site": site})
+	q.ask(into(&r.ClientVersions, r.store.scanDocument), stmt.LiveVersions, named{
+		"site": site, "known": r.live.stamp,
+	})
 }
 
 func scanContents(rows pgx.Rows, contents map[document.Digest]revisions.Content) error {

@@ -109,7 +109,7 @@ func (s *Store) Ping(ctx context.Context) error {
 		var readOnly bool
 		var version int
 		err := s.retryRead(ctx, func(ctx context.Context) error {
-			return s.pool.QueryRow(ctx, cannotWrite).Scan(&readOnly, &version)
+			return s.pool.QueryRow(ctx, stmt.CannotWrite, named{}).Scan(&readOnly, &version)
 		})
 		switch {
 		case err != nil:
@@ -121,18 +121,11 @@ func (s *Store) Ping(ctx context.Context) error {
 	})
 }
 
-const (
-	cannotWrite = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean,
-	(` + schemaVersion + `)`
-
-	schemaVersion = `SELECT version FROM schema_migrations LIMIT 1`
-)
-
 // checkSchema returns a fault if the database has a newer version of the schema than this server: it might delete data
 // whose meaning it does not know.
 func (s *Store) checkSchema(ctx context.Context, tx pgx.Tx) error {
 	var version int
-	if err := tx.QueryRow(ctx, schemaVersion).Scan(&version); err != nil {
+	if err := tx.QueryRow(ctx, stmt.SchemaVersion, named{}).Scan(&version); err != nil {
 		return fmt.Errorf("read the version of the schema: %w", err)
 	}
 	return s.checkVersion(version)

@@ -10,23 +10,11 @@ import (
 // revision's row. It has no row in the tables results and reported.
 
 const (
-	// succeeded is a list of the validations that have bits, each with its value. Never change the value of one.
-	succeeded = `(VALUES (1, '` + validations.PolicyValidation + `'), (2, '` + validations.RenderingValidation + `'),
-		(4, '` + validations.CoverageValidation + `'), (8, '` + validations.PuppetValidation + `'),
-		(16, '` + validations.PackageValidation + `'))`
-
-	// fromSuccesses begins with the FROM of a statement about successes own of revisions r; conditions on these follow.
-	fromSuccesses = ` FROM revisions r JOIN ` + succeeded + ` own (bit, name) ON r.succeeded & own.bit <> 0
-		WHERE r.site = $1 AND `
-
-	// inOrder orders results by name and id: first those of the server's own validations.
-	inOrder = ` ORDER BY (SELECT own.bit FROM ` + succeeded + ` own (bit, name) WHERE own.name = x.name), id`
-
 	noErrors  = "[]" // the errors of a success without a message
 	successID = 0    // the ID that Reported gives a success without a row; IDs of rows begin with 1
 )
 
-// bitOf returns the value of a validation's bit, 0 if it has none.
+// bitOf returns the value of a validation's bit, 0 if it has none. Never change a value: statements have them too.
 func bitOf(name string) int16 {
 	switch name {
 	case validations.PolicyValidation:

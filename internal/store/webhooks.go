@@ -11,34 +11,9 @@ import (
 	"purser/internal/webhooks"
 )
 
-const (
-	webhookColumns = `id, url, types, enabled, reason, secret, previous, rotated_at, created_at, owner`
-
-	selectWebhooks = `SELECT ` + webhookColumns + ` FROM webhooks
-		WHERE site = $1 AND ($2::bigint = 0 OR id = $2) ORDER BY id`
-
-	insertWebhook = `INSERT INTO webhooks (site, url, types, enabled, reason, secret, created_at, owner)
-		SELECT $1, $2, $3::text[], $4, '', $5, $6, $7
-		FROM (SELECT $8::bigint - count(*) AS free, count(*) FILTER (WHERE owner = $7 AND $7 <> '') AS own
-			FROM webhooks WHERE site = $1) AS shares
-		WHERE free > 0 AND (own = 0 OR own < free) RETURNING id`
-
-	updateWebhook = `UPDATE webhooks SET url = $3, types = $4, enabled = $5, reason = $6, secret = $7, previous = $8,
-		rotated_at = $9, owner = $10 WHERE site = $1 AND id = $2 AND secret = $11`
-
-	disableWebhook = `UPDATE webhooks SET enabled = false, reason = $4 WHERE site = $1 AND id = $2 AND url = $3`
-
-	resealWebhook = `UPDATE webhooks SET secret = $5, previous = $6
-		WHERE site = $1 AND id = $2 AND secret = $3 AND previous IS NOT DISTINCT FROM $4`
-
-	deleteWebhook = `DELETE FROM webhooks WHERE site = $1 AND id = $2`
-
-	enabledWebhooks = `SELECT ` + webhookColumns + ` FROM webhooks WHERE site = $1 AND enabled`
-)
-
 // Webhooks implements webhooks.Store.
 func (s *Store) Webhooks(ctx context.Context) ([]webhooks.Webhook, error) {
-	return collect(ctx, s, scanWebhook, selectWebhooks, s.site, 0)
+	return collect(ctx, s, scanWebhook, stmt.SelectWebhooks, named{"site": s.site, "id": 0})
 }
 
 // Webhook implements webhooks.Store.
@@ -46,7 +21,7 @@ func (s *Store) Webhook(ctx context.Context, id int64) (webhooks.Webhook, error)
 	if id < 1 { // 0 would select all
 		return webhooks.Webhook{}, unknownWebhook(id)
 	}
-	found, err := collect(ctx, s, scanWebhook, selectWebhooks, s.site, id)
+	found, err := collect(ctx, s, scanWebhook, stmt.SelectWebhooks, named{"site": s.site, "id": id})
 	if err == nil && len(found) == 0 {
 		err = unknownWebhook(id)
 	}
@@ -69,8 +44,10 @@ func scanWebhook(row pgx.CollectableRow) (w webhooks.Webhook, err error) {
 // AddWebhook implements webhooks.Store.
 func (s *Store) AddWebhook(ctx context.Context, w webhooks.Webhook, most int) (id int64, err error) {
 	err = s.retryTx(ctx, general, s.deadlines.Write, func(ctx context.Context) error {
-		err := s.pool.QueryRow(ctx, insertWebhook, s.site, w.URL, typeNames(w.Types), w.Enabled, w.Secret, w.CreatedAt,
-			w.Owner, most).Scan(&id)
+		err := s.pool.QueryRow(ctx, stmt.InsertWebhook, named{
+			"site": s.site, "url": w.URL, "types": typeNames(w.Types), "enabled": w.Enabled, "secret": w.Secret,
+			"created_at": w.CreatedAt, "owner": w.Owner, "most": most,
+		}).Scan(&id)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
@@ -94,38 +71,37 @@ func (s *Store) SetWebhook(ctx context.Context, w webhooks.Webhook, was []byte) 
 	if !w.RotatedAt.IsZero() {
 		rotated = &w.RotatedAt
 	}
-	return s.changeWebhook(ctx, w.ID, updateWebhook, w.URL, typeNames(w.Types), w.Enabled, w.Reason, w.Secret, w.Previous,
-		rotated, w.Owner, was)
+	rows, err := s.exec(ctx, stmt.UpdateWebhook, named{
+		"site": s.site, "id": w.ID, "url": w.URL, "types": typeNames(w.Types), "enabled": w.Enabled, "reason": w.Reason,
+		"secret": w.Secret, "previous": w.Previous, "rotated_at": rotated, "owner": w.Owner, "old_secret": was,
+	})
+	return rows > 0, err
 }
 
 // ResealWebhook implements webhooks.Store.
 func (s *Store) ResealWebhook(ctx context.Context, w webhooks.Webhook, secret, previous []byte) error {
-	_, err := s.exec(ctx, resealWebhook, s.site, w.ID, w.Secret, w.Previous, secret, previous)
+	_, err := s.exec(ctx, stmt.ResealWebhook, named{
+		"site": s.site, "id": w.ID, "secret": w.Secret, "previous": w.Previous, "old_secret": secret,
+		"old_previous": previous,
+	})
 	return err
 }
 
 // DropWebhook implements webhooks.Store. Its deliveries fail when they are tried.
 func (s *Store) DropWebhook(ctx context.Context, id int64) error {
-	done, err := s.changeWebhook(ctx, id, deleteWebhook)
-	return unknownUnless(done, id, err)
+	return s.changeWebhook(ctx, id, stmt.DeleteWebhook, named{"site": s.site, "id": id})
 }
 
 // Disable implements webhooks.Store.
 func (s *Store) Disable(ctx context.Context, id int64, url, reason string) error {
-	done, err := s.changeWebhook(ctx, id, disableWebhook, url, reason)
-	return unknownUnless(done, id, err)
+	return s.changeWebhook(ctx, id, stmt.DisableWebhook, named{"site": s.site, "id": id, "url": url, "reason": reason})
 }
 
-// changeWebhook runs a write to one webhook, and reports whether it changed the webhook.
-func (s *Store) changeWebhook(ctx context.Context, id int64, sql string, values ...any) (done bool, err error) {
-	rows, err := s.exec(ctx, sql, append([]any{s.site, id}, values...)...)
-	return rows > 0, err
-}
-
-// unknownUnless returns err. If err is nil and done is false, it returns the fault that the webhook does not exist.
-func unknownUnless(done bool, id int64, err error) error {
-	if err == nil && !done {
-		return unknownWebhook(id)
+// changeWebhook runs a write to one webhook. Fault: NotFound if it changed none.
+func (s *Store) changeWebhook(ctx context.Context, id int64, sql string, args named) error {
+	rows, err := s.exec(ctx, sql, args)
+	if err == nil && rows == 0 {
+		err = unknownWebhook(id)
 	}
 	return err
 }

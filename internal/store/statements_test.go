@@ -1,0 +1,126 @@
+package store_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/events"
+	"purser/internal/store"
+	"purser/internal/store/storetest"
+	"purser/internal/validations"
+)
+
+// statements returns the texts of all statements by their names.
+func statements() map[string]string {
+	texts := map[string]string{}
+	for field, value := range reflect.ValueOf(store.Statements).Fields() {
+		if field.IsExported() {
+			texts[field.Name] = value.String()
+		}
+	}
+	return texts
+}
+
+// Each statement is one that Postgres accepts for the present schema.
+func TestStatements_prepare(t *testing.T) {
+	t.Parallel()
+	conn := storetest.Connect(t, storetest.URL(t))
+	for name, text := range statements() {
+		if _, err := conn.Prepare(t.Context(), name, store.Positional(text)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The names in statements that Go code has too are the same there.
+func TestStatements_names(t *testing.T) {
+	t.Parallel()
+	known := map[string]bool{
+		"deckhand/LayeringPolicy/%": true, validations.PolicyPrefix: true, validations.PolicyPrefix + "%": true,
+		"deckhand/ValidationPolicy0": true, // after all with the prefix
+		validations.DataSchemaKind:   true, validations.ClientVersionsKind: true, validations.ReservedPrefix: true,
+		validations.PolicyValidation: true, validations.RenderingValidation: true, validations.CoverageValidation: true,
+		validations.PuppetValidation: true, validations.PackageValidation: true,
+		string(events.RevisionCreated): true, string(events.TagSet): true, string(events.TagDeleted): true,
+		string(events.SitePurged): true, store.DeliveryKind: true,
+	}
+	found := map[string]bool{}
+	for name, text := range statements() {
+		for _, literal := range regexp.MustCompile(`'((?:deckhand|purser|puppet|murano)[^']*)'`).FindAllStringSubmatch(text, -1) {
+			if found[literal[1]] = true; !known[literal[1]] {
+				t.Errorf("%s: %s", name, literal[1])
+			}
+		}
+	}
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(known)), slices.Sorted(maps.Keys(found))); diff != "" {
+		t.Errorf("(-known +found)\n%s", diff)
+	}
+}
+
+// A call that names a statement and its arguments names those of the statement, and each statement is named somewhere.
+func TestStatements_arguments(t *testing.T) {
+	t.Parallel()
+	texts, used := statements(), map[string]bool{}
+	packages, err := parser.ParseDir(token.NewFileSet(), ".", nil, 0) //nolint:staticcheck // without build tags
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(packages["store"], func(node ast.Node) bool {
+		if name := statementOf(node); name != "" {
+			used[name] = true
+		}
+		call, ok := node.(*ast.CallExpr)
+		for i := 1; ok && i < len(call.Args); i++ {
+			name, given := statementOf(call.Args[i-1]), namesOf(call.Args[i])
+			if name == "" || given == nil {
+				continue
+			}
+			want := slices.Clone(store.Arguments(texts[name]))
+			slices.Sort(want)
+			if diff := cmp.Diff(want, slices.Sorted(slices.Values(given))); diff != "" {
+				t.Errorf("%s (-want +given)\n%s", name, diff)
+			}
+		}
+		return true
+	})
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(texts)), slices.Sorted(maps.Keys(used))); diff != "" {
+		t.Errorf("statements (-all +used)\n%s", diff)
+	}
+}
+
+// statementOf returns the name of a statement that an expression is, "" if it is none.
+func statementOf(node ast.Node) string {
+	if selector, ok := node.(*ast.SelectorExpr); ok {
+		if of, ok := selector.X.(*ast.Ident); ok && of.Name == "stmt" && selector.Sel.IsExported() {
+			return selector.Sel.Name
+		}
+	}
+	return ""
+}
+
+// namesOf returns the names of arguments that a literal has, nil if it is another expression.
+func namesOf(node ast.Node) []string {
+	literal, ok := node.(*ast.CompositeLit)
+	if !ok {
+		return nil
+	}
+	if of, ok := literal.Type.(*ast.Ident); !ok || of.Name != "named" {
+		return nil
+	}
+	names := []string{}
+	for _, element := range literal.Elts {
+		key := element.(*ast.KeyValueExpr).Key.(*ast.BasicLit)
+		name, _ := strconv.Unquote(key.Value)
+		names = append(names, name)
+	}
+	return names
+}
