@@ -31,7 +31,7 @@ func TestMutants(t *testing.T) {
 			"head != a.commit.Base ||", "head.Revision < a.commit.Base.Revision ||",
 		}, usual, nothing},
 		{mutant{
-			"a commit that is acknowledged before it lasts", "internal/store/postgres/connections.go",
+			"a commit that is acknowledged before it lasts", "internal/store/connections.go",
 			"var settings = map[string]string{", `var settings = map[string]string{"synchronous_commit": "off",`,
 		}, usual, killPostgres},
 		{mutant{
