@@ -88,15 +88,14 @@ func (s *Store) Enqueue(ctx context.Context, webhook int64, event events.Event) 
 
 // delivery reads a delivery in a transaction. Fault: NotFound.
 func (s *Store) delivery(ctx context.Context, tx pgx.Tx, webhook, id int64) (webhooks.Delivery, error) {
-	rows, err := tx.Query(ctx, stmt.SelectDelivery, named{"webhook": webhook, "id": id})
-	if err != nil {
+	found, err := collectIn(ctx, tx, scanDelivery, stmt.SelectDelivery, named{"webhook": webhook, "id": id})
+	switch {
+	case err != nil:
 		return webhooks.Delivery{}, err
+	case len(found) == 0:
+		return webhooks.Delivery{}, webhooks.UnknownDelivery(webhook, strconv.FormatInt(id, 10))
 	}
-	d, err := pgx.CollectExactlyOneRow(rows, scanDelivery)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return d, webhooks.UnknownDelivery(webhook, strconv.FormatInt(id, 10))
-	}
-	return d, err
+	return found[0], nil
 }
 
 // Retry implements webhooks.Store.

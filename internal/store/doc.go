@@ -1,6 +1,6 @@
-// Package store stores the site in Postgres, through pgx. With migration, it contains all SQL of the server: a statement
-// has a name and named arguments, and is in one of the files sql/*.sql. Only those whose conditions or order depend on
-// the request are made by code: selection.go, List in revisions.go, auditOf in audit.go.
+// Package store stores the site in Postgres, through pgx. With migration, it contains all SQL of the server: statements
+// with names and named arguments, in sql/*.sql. Only those whose conditions or order depend on the request are made by
+// code: in selection.go, in revisions.go for List, and in audit.go.
 //
 //	database.go, reading.go   calls with deadlines, few connections, retries
 //	append.go, copy.go        a change

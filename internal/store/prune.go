@@ -90,11 +90,7 @@ func keepSecrets(ctx context.Context, tx pgx.Tx, options revisions.Options, sql 
 	if !options.CleartextOnly {
 		return nil
 	}
-	rows, err := tx.Query(ctx, sql, args)
-	if err != nil {
-		return fmt.Errorf("look for encrypted documents: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[secretDocuments])
+	found, err := collectIn(ctx, tx, pgx.RowToStructByPos[secretDocuments], sql, args)
 	if err != nil {
 		return fmt.Errorf("look for encrypted documents: %w", err)
 	}
@@ -167,18 +163,9 @@ func (s *Store) deleteRevisions(ctx context.Context, tx pgx.Tx, keep int, option
 
 // deletePrunable deletes the prunable revisions, and returns them.
 func (s *Store) deletePrunable(ctx context.Context, tx pgx.Tx, keep int) ([]int64, error) {
-	locked, err := collectIn[int64](ctx, tx, stmt.LockPrunable, named{"site": s.site, "keep": keep})
+	locked, err := collectIn(ctx, tx, pgx.RowTo[int64], stmt.LockPrunable, named{"site": s.site, "keep": keep})
 	if err != nil || len(locked) == 0 {
 		return nil, err
 	}
-	return collectIn[int64](ctx, tx, stmt.PruneRevisions, named{"site": s.site, "revisions": locked})
-}
-
-// collectIn collects the values of one column in a transaction.
-func collectIn[T any](ctx context.Context, tx pgx.Tx, sql string, args named) ([]T, error) {
-	rows, err := tx.Query(ctx, sql, args)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowTo[T])
+	return collectIn(ctx, tx, pgx.RowTo[int64], stmt.PruneRevisions, named{"site": s.site, "revisions": locked})
 }

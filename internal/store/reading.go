@@ -187,6 +187,15 @@ func collect[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], sql st
 	return items, err
 }
 
+// collectIn is collect in a transaction.
+func collectIn[T any](ctx context.Context, tx pgx.Tx, scan pgx.RowToFunc[T], sql string, args named) ([]T, error) {
+	rows, err := tx.Query(ctx, sql, args)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, scan)
+}
+
 // collectFirst is collect for the first row; without rows, it returns the zero value.
 func collectFirst[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], sql string, args ...any) (
 	item T, err error,

@@ -13,6 +13,45 @@ import (
 	"purser/internal/words"
 )
 
+// Nearly all revisions pass most of the server's own validations without a message. Such a success is a bit of the
+// revision's row. It has no row in the tables results and reported.
+
+const (
+	noErrors  = "[]" // the errors of a success without a message
+	successID = 0    // the ID that Reported gives a success without a row; IDs of rows begin with 1
+)
+
+// bitOf returns the value of a validation's bit, 0 if it has none. Never change a value: statements have them too.
+func bitOf(name string) int16 {
+	switch name {
+	case validations.PolicyValidation:
+		return 1
+	case validations.RenderingValidation:
+		return 2
+	case validations.CoverageValidation:
+		return 4
+	case validations.PuppetValidation:
+		return 8
+	case validations.PackageValidation:
+		return 16
+	}
+	return 0
+}
+
+// splitSuccesses returns the bits of those results of a new revision that are successes without a message, and the
+// others.
+func splitSuccesses(results []validations.Result) (bits int16, others []validations.Result) {
+	others = slices.DeleteFunc(slices.Clone(results), func(r validations.Result) bool {
+		bit := bitOf(r.Name)
+		if r.Status != validations.Success.String() || string(r.Errors) != noErrors {
+			bit = 0
+		}
+		bits |= bit
+		return bit != 0
+	})
+	return bits, others
+}
+
 // queueResult adds a result to a revision that is being made.
 func queueResult(batch *pgx.Batch, site string, revision int64, r validations.Result) {
 	batch.Queue(stmt.InsertReported, named{"site": site, "revision": revision, "name": r.Name})
@@ -86,16 +125,6 @@ func scanOutcomes(rows pgx.Rows, outcomes map[int64][]validations.Outcome) error
 		return nil
 	})
 	return err
-}
-
-// askOutcomes asks for the outcomes of the newest revision.
-func askOutcomes(q *questions, site string, outcomes *[]validations.Outcome) {
-	q.ask(outcomesInto(outcomes), stmt.OutcomesAbout, named{"site": site, "numbers": nil, "tag": nil})
-}
-
-// askCarried asks for the outcomes that queueCarried would copy from a revision.
-func askCarried(q *questions, site string, from int64, outcomes *[]validations.Outcome) {
-	q.ask(outcomesInto(outcomes), stmt.CarriedOutcomes, named{"site": site, "from": from})
 }
 
 // outcomesInto returns a function that scans the outcomes of one revision.

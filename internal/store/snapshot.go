@@ -57,7 +57,8 @@ func (s *Store) queueSnapshot(q *questions, need revisions.Need) *snapshotReader
 	if need.Preview {
 		q.ask(into(&r.Occupied, pgx.RowTo[string]), stmt.NewestOccupied, named{"site": s.site})
 		q.ask(into(&r.Failing, s.scanDocument), stmt.FailingDocuments, named{"site": s.site})
-		askOutcomes(q, s.site, &r.Outcomes)
+		newest := named{"site": s.site, "numbers": nil, "tag": nil}
+		q.ask(outcomesInto(&r.Outcomes), stmt.OutcomesAbout, newest)
 	}
 	if need.Positions {
 		q.ask(into(&r.Positions, pgx.RowToStructByPos[revisions.Position]), stmt.LivePositions,
@@ -67,7 +68,7 @@ func (s *Store) queueSnapshot(q *questions, need revisions.Need) *snapshotReader
 		r.Comparison = &revisions.Comparison{}
 		q.ask(into(&r.Noted, s.scanDocument), stmt.LiveNoted, named{"site": s.site})
 		s.queueRollback(q, r.Comparison, *need.Target)
-		askCarried(q, s.site, *need.Target, &r.Carried)
+		q.ask(outcomesInto(&r.Carried), stmt.CarriedOutcomes, named{"site": s.site, "from": *need.Target})
 	}
 	return r
 }
@@ -140,7 +141,8 @@ func (r *snapshotReader) queueDocuments(q *questions, need revisions.Need) {
 // queueEvidence reads the policies, violations and client versions that a change is judged by.
 func (r *snapshotReader) queueEvidence(q *questions) {
 	site := r.store.site
-	askNewest(q, site, &r.Newest, &r.policies)
+	q.ask(first(&r.Newest, scanRevision), stmt.NewestRevision, named{"site": site}) // stays zero if there is none
+	q.ask(into(&r.policies, scanPolicy), stmt.LivePolicies, named{"site": site})
 	q.ask(into(&r.Violations, func(row pgx.CollectableRow) (v revisions.Violation, err error) {
 		err = row.Scan(&v.Document, &v.Since, intoDigest(&v.Rule.Schema), intoDigest(&v.Rule.Context),
 			&v.Secret)

@@ -13,7 +13,12 @@ import (
 )
 
 // files have the statements. Each begins with a line "-- name: X" and ends with a semicolon; comments may follow its
-// name. Its arguments are names after an @. They are bound by a value of type named:
+// name. Its arguments are written like the variables of psql, where they may be set to try it:
+//
+//	\set site '\'default\''
+//	UPDATE sites SET prunes = prunes + 1 WHERE site = :site;
+//
+// In Go, a value of type named binds them:
 //
 //	tx.Exec(ctx, stmt.CountPrune, named{"site": s.site})
 //
@@ -76,7 +81,7 @@ type positional struct {
 
 var (
 	statementText = regexp.MustCompile(`(?m)^-- name: (\w+)\n(?:--.*\n)*((?s:.*?));$`)
-	argumentName  = regexp.MustCompile(`@[a-z_]+`)
+	argumentName  = regexp.MustCompile(`::?[a-z_]+`) // or a cast
 )
 
 // mustLoad reads statements. It panics unless the files have those of the fields, and no others.
@@ -112,6 +117,9 @@ func mustLoad(files fs.FS) (all statements) {
 func number(text string) (p positional) {
 	numbers := map[string]string{}
 	p.sql = argumentName.ReplaceAllStringFunc(text, func(name string) string {
+		if strings.HasPrefix(name, "::") {
+			return name
+		}
 		if numbers[name] == "" {
 			p.arguments = append(p.arguments, name[1:])
 			numbers[name] = fmt.Sprint("$", len(p.arguments))

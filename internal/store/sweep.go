@@ -160,7 +160,7 @@ func batch(rows []found) (keys [][]byte, rest []found) {
 }
 
 func (s *Store) findContents(ctx context.Context, tx pgx.Tx) ([]found, error) {
-	return findRows(ctx, tx, stmt.Orphans, named{"site": s.site, "limit": maxFound})
+	return collectIn(ctx, tx, pgx.RowToStructByPos[found], stmt.Orphans, named{"site": s.site, "limit": maxFound})
 }
 
 func (s *Store) pruneContents(ctx context.Context, tx pgx.Tx, keys [][]byte, since, head revisions.Head) (
@@ -177,7 +177,9 @@ func (s *Store) findChecks(ctx context.Context, tx pgx.Tx) ([]found, error) {
 	if err != nil {
 		return nil, err
 	}
-	return findRows(ctx, tx, stmt.OtherChecks, named{"site": s.site, "kept": digestArray(kept), "limit": maxFound})
+	return collectIn(ctx, tx, pgx.RowToStructByPos[found], stmt.OtherChecks, named{
+		"site": s.site, "kept": digestArray(kept), "limit": maxFound,
+	})
 }
 
 // pruneChecks deletes outcomes of checks. Changes that were planned before, perhaps by one of these, are planned again.
@@ -198,26 +200,35 @@ func (s *Store) pruneChecks(ctx context.Context, tx pgx.Tx, keys [][]byte, since
 
 // failedChecks names the checks in entries of revisions after one revision, up to another.
 func (s *Store) failedChecks(ctx context.Context, tx pgx.Tx, after, last int64) (
-	failed []validations.Pair, err error,
+	[]validations.Pair, error,
 ) {
-	rows, err := tx.Query(ctx, stmt.FailedChecks, named{"site": s.site, "after": after, "last": last})
-	if err != nil {
-		return nil, err
-	}
-	var pair revisions.Pair
-	_, err = pgx.ForEachRow(rows, []any{
-		intoDigest(&pair.Content), intoDigest(&pair.Rule.Schema), intoDigest(&pair.Rule.Context),
-	}, func() error {
-		failed = append(failed, pair.Name())
-		return nil
-	})
-	return failed, err
+	return collectIn(ctx, tx, func(row pgx.CollectableRow) (validations.Pair, error) {
+		var pair revisions.Pair
+		err := row.Scan(intoDigest(&pair.Content), intoDigest(&pair.Rule.Schema), intoDigest(&pair.Rule.Context))
+		return pair.Name(), err
+	}, stmt.FailedChecks, named{"site": s.site, "after": after, "last": last})
 }
 
-func findRows(ctx context.Context, tx pgx.Tx, sql string, args named) ([]found, error) {
-	rows, err := tx.Query(ctx, sql, args)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowToStructByPos[found])
+// Autovacuum runs only once a minute. Until then, plans that were made for a small site read all of one that has grown,
+// and reads visit deleted rows. The errors of these statements, and the statement timeout, are ignored: autovacuum does
+// the work later.
+
+// tables are those that a purge empties, in this order; a prune deletes rows of them too.
+var tables = []string{
+	"tags", "results", "reported", "entries", "violations", "checks", "documents", "contents", "buckets", "occupancies",
+	"revisions",
+}
+
+// manyDeleted is the number of deleted rows above which a prune is followed by a vacuum.
+const manyDeleted = 1000
+
+// vacuum removes the rows that a purge or a prune has deleted, one table at a time, and leaves out tables that are
+// being vacuumed or altered. The caller must have no open transaction, and bounds the time with ctx.
+func (s *Store) vacuum(ctx context.Context) {
+	_ = s.withConn(ctx, general, func(ctx context.Context) error {
+		for _, table := range tables {
+			_, _ = s.pool.Exec(ctx, "VACUUM (ANALYZE, SKIP_LOCKED) "+table)
+		}
+		return nil
+	})
 }

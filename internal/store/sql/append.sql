@@ -3,71 +3,72 @@
 -- name: CloseDocument
 -- ends a version if the head has the expected stamp. The condition that it is live is written so that no index over
 -- live versions matches, which a plan made for few versions might use.
-UPDATE documents SET until = @until, fork = @fork WHERE site = @site AND id = @id AND coalesce(until, 0) = 0
-	AND (SELECT s.stamp FROM sites s WHERE s.site = @site) = @stamp::bigint
+UPDATE documents SET until = :until, fork = :fork WHERE site = :site AND id = :id AND coalesce(until, 0) = 0
+	AND (SELECT s.stamp FROM sites s WHERE s.site = :site) = :stamp::bigint
 RETURNING 1, encrypted::integer;
 
 -- name: CloseDocuments
 -- is CloseDocument for many. It counts them.
 WITH closed AS (
-	UPDATE documents d SET until = @until, fork = n.fork
-	FROM unnest(@ids::bigint[], @forks::bigint[]) AS n (id, fork)
-	WHERE d.site = @site AND d.id = n.id AND coalesce(d.until, 0) = 0
-		AND (SELECT s.stamp FROM sites s WHERE s.site = @site) = @stamp::bigint
+	UPDATE documents d SET until = :until, fork = n.fork
+	FROM unnest(:ids::bigint[], :forks::bigint[]) AS n (id, fork)
+	WHERE d.site = :site AND d.id = n.id AND coalesce(d.until, 0) = 0
+		AND (SELECT s.stamp FROM sites s WHERE s.site = :site) = :stamp::bigint
 	RETURNING d.encrypted)
 SELECT count(*), count(*) FILTER (WHERE encrypted) FROM closed;
 
 -- name: InsertContent
-INSERT INTO contents (site, digest, passed, body, sealed) VALUES (@site, @digest, @passed, @body, @sealed);
+INSERT INTO contents (site, digest, passed, body, sealed) VALUES (:site, :digest, :passed, :body, :sealed);
 
 -- name: InsertDocument
 INSERT INTO documents (site, id, place, since, bucket, schema, layer, name, content, segment, metadata, notes, abstract,
 	labels, encrypted)
-VALUES (@site, @id, @place, @since, @bucket, @schema, @layer, @name, @content, @segment, @metadata, @notes, @abstract,
-	@labels, @encrypted);
+VALUES (:site, :id, :place, :since, :bucket, :schema, :layer, :name, :content, :segment, :metadata, :notes, :abstract,
+	:labels, :encrypted);
 
 -- name: AddSealed
 -- adds the secret of a reference if it is missing.
-UPDATE contents SET sealed = @sealed WHERE site = @site AND digest = @digest AND sealed IS NULL;
+UPDATE contents SET sealed = :sealed WHERE site = :site AND digest = :digest AND sealed IS NULL;
 
 -- name: AddArchive
-INSERT INTO archives (site, content, body) VALUES (@site, @content, @body) ON CONFLICT DO NOTHING;
+INSERT INTO archives (site, content, body) VALUES (:site, :content, :body) ON CONFLICT DO NOTHING;
 
 -- name: InsertChecks
 INSERT INTO checks (site, pair, findings)
-SELECT @site, * FROM unnest(@pairs::bytea[], @findings::text[]) ON CONFLICT DO NOTHING;
+SELECT :site, * FROM unnest(:pairs::bytea[], :findings::text[]) ON CONFLICT DO NOTHING;
 
 -- name: InsertEntries
 INSERT INTO entries (site, revision, entry, document, rule, client_versions, notes, secret)
-SELECT @site, @revision, * FROM unnest(@entries::integer[], @documents::bigint[], @rules::bytea[], @versions::bytea[],
-	@notes::text[], @secret::boolean[]);
+SELECT :site, :revision, * FROM unnest(:entries::integer[], :documents::bigint[], :rules::bytea[], :versions::bytea[],
+	:notes::text[], :secret::boolean[]);
 
 -- name: InsertViolations
 INSERT INTO violations (site, since, document, rule, client_versions, secret)
-SELECT @site, @since, * FROM unnest(@documents::bigint[], @rules::bytea[], @versions::bytea[], @secret::boolean[]);
+SELECT :site, :since, * FROM unnest(:documents::bigint[], :rules::bytea[], :versions::bytea[], :secret::boolean[]);
 
 -- name: EndViolations
-UPDATE violations v SET until = @until, fork = n.fork
-FROM unnest(@documents::bigint[], @forks::bigint[]) AS n (id, fork)
-WHERE v.site = @site AND v.document = n.id AND v.until IS NULL;
+UPDATE violations v SET until = :until, fork = n.fork
+FROM unnest(:documents::bigint[], :forks::bigint[]) AS n (id, fork)
+WHERE v.site = :site AND v.document = n.id AND v.until IS NULL;
 
 -- name: InsertRevision
 INSERT INTO revisions (site, revision, created_at, buckets, entries, outside, kind, author, message, origin,
 	client_versions, stamp, succeeded, secret_fails, secret_outside)
-VALUES (@site, @revision, @created_at, @buckets, @entries, @outside, @kind, @author, @message, @origin,
-	@client_versions, @stamp, @succeeded, @secret_fails, @secret_outside);
+VALUES (:site, :revision, :created_at, :buckets, :entries, :outside, :kind, :author, :message, :origin,
+	:client_versions, :stamp, :succeeded, :secret_fails, :secret_outside);
 
 -- name: ChangeBuckets
-INSERT INTO buckets (site, bucket, changed, stamp) SELECT @site, b, @changed, @stamp FROM unnest(@buckets::text[]) b
+INSERT INTO buckets (site, bucket, changed, stamp) SELECT :site, b, :changed, :stamp FROM unnest(:buckets::text[]) b
 ON CONFLICT (site, bucket) DO UPDATE SET changed = excluded.changed, stamp = excluded.stamp;
 
 -- name: OpenBuckets
-INSERT INTO occupancies (site, bucket, since) SELECT @site, b, @since FROM unnest(@buckets::text[]) b;
+INSERT INTO occupancies (site, bucket, since) SELECT :site, b, :since FROM unnest(:buckets::text[]) b;
 
 -- name: EmptyBuckets
-UPDATE occupancies SET until = @until WHERE site = @site AND bucket = ANY(@buckets) AND until IS NULL;
+UPDATE occupancies SET until = :until WHERE site = :site AND bucket = ANY(:buckets) AND until IS NULL;
 
 -- name: AdvanceHead
 -- also sets settled, from which earlier versions of the server see that they must plan again.
-UPDATE sites SET head = head + 1, documents = documents + @added, live = live + @more, settled = head + 1, stamp = @stamp
-WHERE site = @site;
+UPDATE sites SET head = head + 1, documents = documents + :added, live = live + :more, settled = head + 1,
+	stamp = :stamp
+WHERE site = :site;

@@ -2,69 +2,69 @@
 -- without a message is that bit of the revision.
 
 -- name: TagsOf
-SELECT tag, data FROM tags WHERE site = @site AND revision = @revision AND (@names::text[] IS NULL OR tag = ANY(@names))
+SELECT tag, data FROM tags WHERE site = :site AND revision = :revision AND (:names::text[] IS NULL OR tag = ANY(:names))
 ORDER BY tag;
 
 -- name: TaggedRevision
-SELECT coalesce(max(revision), 0) FROM tags WHERE site = @site AND tag = @tag;
+SELECT coalesce(max(revision), 0) FROM tags WHERE site = :site AND tag = :tag;
 
 -- name: SetTag
 -- sets a tag of a revision that has one of the stamps, or any if these are null, and adds the event and the audit entry.
--- It does nothing if the revision's other tags leave no room: they have @max_tags items or, with this one, @max_bytes.
+-- It does nothing if the revision's other tags leave no room: they have :max_tags items or, with this one, :max_bytes.
 WITH done AS (
-	INSERT INTO tags (site, revision, tag, data) SELECT r.site, r.revision, @tag, @data FROM revisions r
-	WHERE r.site = @site AND r.revision = @revision AND (@stamps::bigint[] IS NULL OR r.stamp = ANY(@stamps))
-		AND (SELECT count(*) < @max_tags::bigint AND coalesce(sum(octet_length(t.tag) + octet_length(t.data)), 0) +
-			octet_length(@tag::text) + octet_length(@data::text) <= @max_bytes::bigint
-			FROM tags t WHERE t.site = @site AND t.revision = @revision AND t.tag <> @tag)
+	INSERT INTO tags (site, revision, tag, data) SELECT r.site, r.revision, :tag, :data FROM revisions r
+	WHERE r.site = :site AND r.revision = :revision AND (:stamps::bigint[] IS NULL OR r.stamp = ANY(:stamps))
+		AND (SELECT count(*) < :max_tags::bigint AND coalesce(sum(octet_length(t.tag) + octet_length(t.data)), 0) +
+			octet_length(:tag::text) + octet_length(:data::text) <= :max_bytes::bigint
+			FROM tags t WHERE t.site = :site AND t.revision = :revision AND t.tag <> :tag)
 	ON CONFLICT (site, revision, tag) DO UPDATE SET data = excluded.data RETURNING tag),
 audited AS (
 	INSERT INTO audit (site, at, user_id, user_name, project, end_user, rule, method, target, revision, status, error,
 		remote, request)
-	SELECT @site, a.at, a.user_id, a.user_name, a.project, a.end_user, a.rule, a.method, a.target, @revision, a.status,
+	SELECT :site, a.at, a.user_id, a.user_name, a.project, a.end_user, a.rule, a.method, a.target, :revision, a.status,
 		a.error, a.remote, a.request
-	FROM json_to_record(@audit) a (at timestamptz, user_id text, user_name text, project text, end_user text, rule text,
+	FROM json_to_record(:audit) a (at timestamptz, user_id text, user_name text, project text, end_user text, rule text,
 		method text, target text, status int, error text, remote text, request text)
-	WHERE @audit::json IS NOT NULL AND EXISTS (SELECT FROM done))
+	WHERE :audit::json IS NOT NULL AND EXISTS (SELECT FROM done))
 INSERT INTO outbox (site, type, revision, subject, data, withheld)
-SELECT @site, 'purser.tag.set', @revision::bigint, 'revisions/' || @revision::bigint || '/tags/' || tag,
-	json_build_object('revision', @revision::bigint, 'tag', tag), NULL FROM done;
+SELECT :site, 'purser.tag.set', :revision::bigint, 'revisions/' || :revision::bigint || '/tags/' || tag,
+	json_build_object('revision', :revision::bigint, 'tag', tag), NULL FROM done;
 
 -- name: DeleteTags
 -- deletes the tags with the names, or all if these are null, as SetTag sets one.
 WITH done AS (
-	DELETE FROM tags WHERE site = @site AND revision = @revision AND (@names::text[] IS NULL OR tag = ANY(@names))
-		AND EXISTS (SELECT FROM revisions r WHERE r.site = @site AND r.revision = @revision
-			AND (@stamps::bigint[] IS NULL OR r.stamp = ANY(@stamps))) RETURNING tag),
+	DELETE FROM tags WHERE site = :site AND revision = :revision AND (:names::text[] IS NULL OR tag = ANY(:names))
+		AND EXISTS (SELECT FROM revisions r WHERE r.site = :site AND r.revision = :revision
+			AND (:stamps::bigint[] IS NULL OR r.stamp = ANY(:stamps))) RETURNING tag),
 audited AS (
 	INSERT INTO audit (site, at, user_id, user_name, project, end_user, rule, method, target, revision, status, error,
 		remote, request)
-	SELECT @site, a.at, a.user_id, a.user_name, a.project, a.end_user, a.rule, a.method, a.target, @revision, a.status,
+	SELECT :site, a.at, a.user_id, a.user_name, a.project, a.end_user, a.rule, a.method, a.target, :revision, a.status,
 		a.error, a.remote, a.request
-	FROM json_to_record(@audit) a (at timestamptz, user_id text, user_name text, project text, end_user text, rule text,
+	FROM json_to_record(:audit) a (at timestamptz, user_id text, user_name text, project text, end_user text, rule text,
 		method text, target text, status int, error text, remote text, request text)
-	WHERE @audit::json IS NOT NULL AND EXISTS (SELECT FROM done))
+	WHERE :audit::json IS NOT NULL AND EXISTS (SELECT FROM done))
 INSERT INTO outbox (site, type, revision, subject, data, withheld)
-SELECT @site, 'purser.tag.deleted', @revision::bigint, 'revisions/' || @revision::bigint || '/tags/' || tag,
-	json_build_object('revision', @revision::bigint, 'tag', tag), NULL FROM done;
+SELECT :site, 'purser.tag.deleted', :revision::bigint, 'revisions/' || :revision::bigint || '/tags/' || tag,
+	json_build_object('revision', :revision::bigint, 'tag', tag), NULL FROM done;
 
 -- name: AddResults
 -- adds posts to their revisions, unless these have other stamps: the results, their names, their events and their audit
 -- entries. The revisions are not deleted before the transaction ends. Revisions and names are locked in their order, so
 -- that groups of several servers, and prunes, do not wait for one another. It gives the number of each post whose
 -- revision exists, the stamp of the revision, and whether the post was added: not if the revision has results of
--- @max_names other validations or, with this one, names of @max_bytes.
+-- :max_names other validations or, with this one, names of :max_bytes.
 WITH found AS (
 	SELECT p.n, p.revision, p.name, p.status, p.validator, p.errors, p.at, p.message, p.event, p.audit, r.site, r.stamp,
-		(SELECT count(*) < @max_names::bigint
-				AND coalesce(sum(octet_length(t.name)), 0) + octet_length(p.name) <= @max_bytes::bigint
-			FROM reported t WHERE t.site = @site AND t.revision = p.revision AND t.name <> p.name)
-		OR EXISTS (SELECT FROM reported t WHERE t.site = @site AND t.revision = p.revision AND t.name = p.name) AS fits
+		(SELECT count(*) < :max_names::bigint
+				AND coalesce(sum(octet_length(t.name)), 0) + octet_length(p.name) <= :max_bytes::bigint
+			FROM reported t WHERE t.site = :site AND t.revision = p.revision AND t.name <> p.name)
+		OR EXISTS (SELECT FROM reported t WHERE t.site = :site AND t.revision = p.revision AND t.name = p.name) AS fits
 	FROM (SELECT n, revision, stamps, name, status, validator, errors, at, message, event, audit
-		FROM json_to_recordset(@posts) p (n int, revision bigint, stamps bigint[], name text,
+		FROM json_to_recordset(:posts) p (n int, revision bigint, stamps bigint[], name text,
 			status text, validator text, errors text, at timestamptz, message text, event json, audit json)
 		ORDER BY revision) p
-	CROSS JOIN LATERAL (SELECT site, stamp FROM revisions r WHERE r.site = @site AND r.revision = p.revision
+	CROSS JOIN LATERAL (SELECT site, stamp FROM revisions r WHERE r.site = :site AND r.revision = p.revision
 		AND (p.stamps IS NULL OR r.stamp = ANY(p.stamps)) FOR KEY SHARE) r),
 r AS (SELECT * FROM found WHERE fits),
 named AS (
@@ -88,27 +88,27 @@ audited AS (
 SELECT n, stamp, fits FROM found;
 
 -- name: InsertReported
-INSERT INTO reported (site, revision, name) VALUES (@site, @revision, @name) ON CONFLICT DO NOTHING;
+INSERT INTO reported (site, revision, name) VALUES (:site, :revision, :name) ON CONFLICT DO NOTHING;
 
 -- name: InsertResult
 INSERT INTO results (site, revision, name, status, validator, errors, created_at, message)
-VALUES (@site, @revision, @name, @status, @validator, @errors, coalesce(@at, now()), @message);
+VALUES (:site, :revision, :name, :status, :validator, :errors, coalesce(:at, now()), :message);
 
 -- name: CarryResults
 -- copies the newest result of each name from another revision, except for the server's own validations, most of which
 -- have the reserved prefix.
 WITH carried AS (
 	INSERT INTO results (site, revision, name, status, validator, errors, created_at, message, carried_from)
-	SELECT n.site, @revision, n.name, x.status, x.validator, x.errors, x.created_at, x.message,
+	SELECT n.site, :revision, n.name, x.status, x.validator, x.errors, x.created_at, x.message,
 		coalesce(x.carried_from, x.revision)
 	FROM reported n CROSS JOIN LATERAL (
 		SELECT id, revision, status, validator, errors, created_at, message, carried_from FROM results
 		WHERE site = n.site AND revision = n.revision AND name = n.name ORDER BY id DESC LIMIT 1) x
-	WHERE n.site = @site AND n.revision = @from AND NOT starts_with(n.name, 'deckhand-')
+	WHERE n.site = :site AND n.revision = :from AND NOT starts_with(n.name, 'deckhand-')
 		AND n.name NOT IN ('purser-coverage-validation', 'puppet-override-validation', 'murano-package-validation')
 	ORDER BY x.id
 	RETURNING name)
-INSERT INTO reported (site, revision, name) SELECT @site, @revision, name FROM carried;
+INSERT INTO reported (site, revision, name) SELECT :site, :revision, name FROM carried;
 
 -- name: CarriedOutcomes
 -- selects the outcomes that CarryResults copies, with the columns of Outcomes.
@@ -116,42 +116,42 @@ SELECT n.revision, n.name, x.status, x.created_at, coalesce(x.message, ''),
 	CASE WHEN x.status <> 'success' AND x.message IS NULL THEN x.errors END
 FROM reported n CROSS JOIN LATERAL (SELECT status, created_at, message, errors FROM results
 	WHERE site = n.site AND revision = n.revision AND name = n.name ORDER BY id DESC LIMIT 1) x
-WHERE n.site = @site AND n.revision = @from AND NOT starts_with(n.name, 'deckhand-')
+WHERE n.site = :site AND n.revision = :from AND NOT starts_with(n.name, 'deckhand-')
 	AND n.name NOT IN ('purser-coverage-validation', 'puppet-override-validation', 'murano-package-validation');
 
 -- name: RevisionsAbout
--- selects revisions with their tags, after the time: those with @numbers, or else the newest one with @tag, or else the
+-- selects revisions with their tags, after the time: those with :numbers, or else the newest one with :tag, or else the
 -- newest one. It uses an index for each of them: with a condition on the list, all rows of a site would be read while
 -- these are few. The columns are those that scanRevision reads.
 SELECT o.* FROM (
-	SELECT DISTINCT unnest(CASE WHEN @numbers::bigint[] IS NOT NULL THEN @numbers
-		WHEN @tag::text IS NOT NULL THEN ARRAY(SELECT max(revision) FROM tags WHERE site = @site AND tag = @tag)
-		ELSE ARRAY(SELECT head FROM sites WHERE site = @site) END)) l (revision)
+	SELECT DISTINCT unnest(CASE WHEN :numbers::bigint[] IS NOT NULL THEN :numbers
+		WHEN :tag::text IS NOT NULL THEN ARRAY(SELECT max(revision) FROM tags WHERE site = :site AND tag = :tag)
+		ELSE ARRAY(SELECT head FROM sites WHERE site = :site) END)) l (revision)
 CROSS JOIN LATERAL (
 	SELECT now(), ARRAY(SELECT t.tag FROM tags t WHERE t.site = r.site AND t.revision = r.revision ORDER BY t.tag),
 		r.revision, r.created_at, r.buckets, r.entries, r.kind, r.author, r.message, coalesce(r.origin, 0),
 		r.outside > 0 OR r.secret_fails
 			OR EXISTS (SELECT FROM entries f WHERE f.site = r.site AND f.revision = r.revision AND f.rule IS NOT NULL),
 		r.client_versions, r.stamp, r.secret_fails, r.secret_outside
-	FROM revisions r WHERE r.site = @site AND r.revision = l.revision OFFSET 0) o
+	FROM revisions r WHERE r.site = :site AND r.revision = l.revision OFFSET 0) o
 ORDER BY revision;
 
 -- name: PoliciesAbout
 -- selects the policies in force in any of the revisions of RevisionsAbout. For the newest revision it reads no versions
 -- that were deleted or replaced. The columns are those that scanPolicy reads.
 WITH asked AS MATERIALIZED (
-	SELECT unnest(CASE WHEN @numbers::bigint[] IS NOT NULL THEN @numbers
-		WHEN @tag::text IS NOT NULL THEN ARRAY(SELECT max(revision) FROM tags WHERE site = @site AND tag = @tag)
-		ELSE ARRAY(SELECT head FROM sites WHERE site = @site) END) AS revision)
+	SELECT unnest(CASE WHEN :numbers::bigint[] IS NOT NULL THEN :numbers
+		WHEN :tag::text IS NOT NULL THEN ARRAY(SELECT max(revision) FROM tags WHERE site = :site AND tag = :tag)
+		ELSE ARRAY(SELECT head FROM sites WHERE site = :site) END) AS revision)
 SELECT d.place, d.since, coalesce(d.until, 0), d.schema, d.layer, d.name, d.content FROM documents d
-WHERE d.site = @site AND d.until IS NULL
+WHERE d.site = :site AND d.until IS NULL
 	AND d.schema >= 'deckhand/ValidationPolicy/' AND d.schema < 'deckhand/ValidationPolicy0'
 	AND d.since <= (SELECT max(revision) FROM asked)
 UNION ALL
 SELECT d.place, d.since, coalesce(d.until, 0), d.schema, d.layer, d.name, d.content FROM documents d
-WHERE d.site = @site AND d.schema LIKE 'deckhand/ValidationPolicy/%' AND d.until IS NOT NULL
+WHERE d.site = :site AND d.schema LIKE 'deckhand/ValidationPolicy/%' AND d.until IS NOT NULL
 	AND d.since <= (SELECT max(revision) FROM asked)
-	AND (SELECT min(revision) FROM asked) < (SELECT head FROM sites WHERE site = @site)
+	AND (SELECT min(revision) FROM asked) < (SELECT head FROM sites WHERE site = :site)
 	AND EXISTS (SELECT FROM asked a WHERE d.since <= a.revision AND d.until > a.revision)
 ORDER BY 1;
 
@@ -159,21 +159,21 @@ ORDER BY 1;
 -- selects the newest result of each name in the revisions of RevisionsAbout. The errors of a result are read only for a
 -- failure without a recorded first message.
 SELECT o.* FROM (
-	SELECT DISTINCT unnest(CASE WHEN @numbers::bigint[] IS NOT NULL THEN @numbers
-		WHEN @tag::text IS NOT NULL THEN ARRAY(SELECT max(revision) FROM tags WHERE site = @site AND tag = @tag)
-		ELSE ARRAY(SELECT head FROM sites WHERE site = @site) END)) l (revision)
+	SELECT DISTINCT unnest(CASE WHEN :numbers::bigint[] IS NOT NULL THEN :numbers
+		WHEN :tag::text IS NOT NULL THEN ARRAY(SELECT max(revision) FROM tags WHERE site = :site AND tag = :tag)
+		ELSE ARRAY(SELECT head FROM sites WHERE site = :site) END)) l (revision)
 CROSS JOIN LATERAL (
 	SELECT n.revision, n.name, x.status, x.created_at, coalesce(x.message, ''),
 		CASE WHEN x.status <> 'success' AND x.message IS NULL THEN x.errors END
 	FROM reported n CROSS JOIN LATERAL (SELECT status, created_at, message, errors FROM results
 		WHERE site = n.site AND revision = n.revision AND name = n.name ORDER BY id DESC LIMIT 1) x
-	WHERE n.site = @site AND n.revision = l.revision
+	WHERE n.site = :site AND n.revision = l.revision
 	UNION ALL
 	SELECT r.revision, own.name, 'success', r.created_at, '', NULL::text
 	FROM revisions r JOIN (VALUES (1, 'deckhand-policy-validation'), (2, 'deckhand-rendering-validation'),
 		(4, 'purser-coverage-validation'), (8, 'puppet-override-validation'), (16, 'murano-package-validation'))
 		own (bit, name) ON r.succeeded & own.bit <> 0
-	WHERE r.site = @site AND r.revision = l.revision OFFSET 0) o;
+	WHERE r.site = :site AND r.revision = l.revision OFFSET 0) o;
 
 -- name: SiteState
 -- selects the time and the state of a site, which its newest event identifies: a transaction that changes evidence adds
@@ -181,40 +181,40 @@ CROSS JOIN LATERAL (
 -- numbered. These are looked for by index, because other plans would visit all that were deleted lately.
 SELECT now(), coalesce((SELECT f.newest || ' ' || e.at FROM feeds f
 	JOIN events e ON e.site = f.site AND e.number = f.newest
-	WHERE f.site = @site AND (SELECT id FROM outbox WHERE site = @site ORDER BY id LIMIT 1) IS NULL), '');
+	WHERE f.site = :site AND (SELECT id FROM outbox WHERE site = :site ORDER BY id LIMIT 1) IS NULL), '');
 
 -- name: ReportedOf
 -- selects results by name and id, first those of the server's own validations, with the sizes of their errors. These are
--- without one of the texts @hidden at the end, which stand for warnings that depend on secrets: a page that ends by the
+-- without one of the texts :hidden at the end, which stand for warnings that depend on secrets: a page that ends by the
 -- size must not depend on them.
 SELECT id, name, status, created_at, size, carried_from FROM (
 	SELECT id, name, status, created_at, length(errors) - coalesce((
-		SELECT length(hidden) + CASE WHEN errors = '[' || hidden || ']' THEN 0 ELSE 1 END FROM unnest(@hidden::text[]) hidden
+		SELECT length(hidden) + CASE WHEN errors = '[' || hidden || ']' THEN 0 ELSE 1 END FROM unnest(:hidden::text[]) hidden
 		WHERE right(errors, length(hidden) + 1) = hidden || ']'), 0) AS size, coalesce(carried_from, 0) AS carried_from
-	FROM results WHERE site = @site AND revision = @revision
+	FROM results WHERE site = :site AND revision = :revision
 	UNION ALL
 	SELECT 0, own.name, 'success', r.created_at, length('[]'), 0
 	FROM revisions r JOIN (VALUES (1, 'deckhand-policy-validation'), (2, 'deckhand-rendering-validation'),
 		(4, 'purser-coverage-validation'), (8, 'puppet-override-validation'), (16, 'murano-package-validation'))
 		own (bit, name) ON r.succeeded & own.bit <> 0
-	WHERE r.site = @site AND r.revision = @revision) x
-WHERE @name = '' OR name = @name
+	WHERE r.site = :site AND r.revision = :revision) x
+WHERE :name = '' OR name = :name
 ORDER BY (SELECT own.bit FROM (VALUES (1, 'deckhand-policy-validation'), (2, 'deckhand-rendering-validation'),
 	(4, 'purser-coverage-validation'), (8, 'puppet-override-validation'), (16, 'murano-package-validation'))
 	own (bit, name) WHERE own.name = x.name), id;
 
 -- name: ErrorsOf
-SELECT id, errors FROM results WHERE site = @site AND revision = @revision AND id = ANY(@ids);
+SELECT id, errors FROM results WHERE site = :site AND revision = :revision AND id = ANY(:ids);
 
 -- name: WorstResults
 -- looks for one failure of each name.
 SELECT n.name, coalesce(x.status, 'success') FROM reported n LEFT JOIN LATERAL (
 	SELECT status FROM results WHERE site = n.site AND revision = n.revision AND name = n.name
 		AND status <> 'success' ORDER BY status LIMIT 1) x ON true
-WHERE n.site = @site AND n.revision = @revision
+WHERE n.site = :site AND n.revision = :revision
 UNION ALL
 SELECT own.name, 'success'
 FROM revisions r JOIN (VALUES (1, 'deckhand-policy-validation'), (2, 'deckhand-rendering-validation'),
 	(4, 'purser-coverage-validation'), (8, 'puppet-override-validation'), (16, 'murano-package-validation'))
 	own (bit, name) ON r.succeeded & own.bit <> 0
-WHERE r.site = @site AND r.revision = @revision;
+WHERE r.site = :site AND r.revision = :revision;

@@ -8,38 +8,38 @@ SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean,
 SELECT version FROM schema_migrations LIMIT 1;
 
 -- name: ReadHead
-SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live FROM sites s WHERE s.site = @site;
+SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live FROM sites s WHERE s.site = :site;
 
 -- name: LockHead
 -- is the first statement, so that no two transactions that change the site wait for each other's rows.
-SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live FROM sites s WHERE s.site = @site FOR UPDATE;
+SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live FROM sites s WHERE s.site = :site FOR UPDATE;
 
 -- name: LockBase
 -- is LockHead, with the stamp of a revision, 0 if it does not exist, and the version of the schema.
 SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live,
-	coalesce((SELECT r.stamp FROM revisions r WHERE r.site = s.site AND r.revision = @revision), 0),
+	coalesce((SELECT r.stamp FROM revisions r WHERE r.site = s.site AND r.revision = :revision), 0),
 	(SELECT version FROM schema_migrations LIMIT 1)
-FROM sites s WHERE s.site = @site FOR UPDATE;
+FROM sites s WHERE s.site = :site FOR UPDATE;
 
 -- name: HeadAndTime
-SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live, now() FROM sites s WHERE s.site = @site;
+SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live, now() FROM sites s WHERE s.site = :site;
 
 -- name: HeadAround
 -- adds the stamp of a revision, null if it does not exist, and its neighbours.
 SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live,
-	(SELECT r.stamp FROM revisions r WHERE r.site = s.site AND r.revision = @revision),
-	coalesce((SELECT max(revision) FROM revisions r WHERE r.site = s.site AND r.revision < @revision), 0),
-	coalesce((SELECT min(revision) FROM revisions r WHERE r.site = s.site AND r.revision > @revision), 0)
-FROM sites s WHERE s.site = @site;
+	(SELECT r.stamp FROM revisions r WHERE r.site = s.site AND r.revision = :revision),
+	coalesce((SELECT max(revision) FROM revisions r WHERE r.site = s.site AND r.revision < :revision), 0),
+	coalesce((SELECT min(revision) FROM revisions r WHERE r.site = s.site AND r.revision > :revision), 0)
+FROM sites s WHERE s.site = :site;
 
 -- name: LatestRevision
-SELECT head FROM sites WHERE site = @site;
+SELECT head FROM sites WHERE site = :site;
 
 -- name: LastPurge
-SELECT purged_at, purged_by, purge_message FROM sites WHERE site = @site AND purged_at IS NOT NULL;
+SELECT purged_at, purged_by, purge_message FROM sites WHERE site = :site AND purged_at IS NOT NULL;
 
 -- name: HasRevision
-SELECT revision FROM revisions WHERE site = @site AND revision = @revision AND stamp = @stamp;
+SELECT revision FROM revisions WHERE site = :site AND revision = :revision AND stamp = :stamp;
 
 -- name: NewestRevision
 -- selects the columns that scanRevision reads.
@@ -47,4 +47,4 @@ SELECT r.revision, r.created_at, r.buckets, r.entries, r.kind, r.author, r.messa
 	r.outside > 0 OR r.secret_fails
 		OR EXISTS (SELECT FROM entries f WHERE f.site = r.site AND f.revision = r.revision AND f.rule IS NOT NULL),
 	r.client_versions, r.stamp, r.secret_fails, r.secret_outside
-FROM revisions r WHERE r.site = @site AND r.revision = (SELECT head FROM sites WHERE site = @site);
+FROM revisions r WHERE r.site = :site AND r.revision = (SELECT head FROM sites WHERE site = :site);
