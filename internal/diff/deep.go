@@ -7,8 +7,8 @@ import (
 	"purser/internal/document/repr"
 )
 
-// Deep returns how two values differ, as python-deepdiff 7 and 8 print it in their text view, with types by their names;
-// equal values give an empty mapping. Categories are left out where they are empty:
+// Deep returns how two values differ, as python-deepdiff 7 and 8 print it in their text view, with types by their
+// names; equal values give an empty mapping. Categories are left out where they are empty:
 //
 //	dictionary_item_added:   ["root['b']"]
 //	dictionary_item_removed: ["root['a']"]

@@ -128,9 +128,11 @@ func (c *Check) Report(issue Issue) {
 }
 
 func (c *Check) add(issue Issue) {
-	selected := func(selector string) bool { return matches(selector, issue.Code) }
-	if !c.spend(issueSteps+messageSteps*len(issue.Message)) || c.options.Select != nil && !slices.ContainsFunc(c.options.Select, selected) ||
-		slices.ContainsFunc(c.options.Ignore, selected) {
+	isIn := func(selectors []string) bool {
+		return slices.ContainsFunc(selectors, func(selector string) bool { return matches(selector, issue.Code) })
+	}
+	if !c.spend(issueSteps+messageSteps*len(issue.Message)) || c.options.Select != nil && !isIn(c.options.Select) ||
+		isIn(c.options.Ignore) {
 		return
 	}
 	switch n := len(c.report.Issues); {

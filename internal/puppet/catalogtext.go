@@ -27,8 +27,8 @@ func malformed(format string, args ...any) error {
 	return fault.New(fault.Invalid, "InvalidCatalog", format, args...)
 }
 
-// parseCatalog parses the JSON text of a catalog. Numbers keep their spelling. A notice of "puppet catalog compile" before the
-// catalog is skipped. Faults: Invalid, or TooLarge if the budget is exceeded.
+// parseCatalog parses the JSON text of a catalog. Numbers keep their spelling. A notice of "puppet catalog compile"
+// before the catalog is skipped. Faults: Invalid, or TooLarge if the budget is exceeded.
 func parseCatalog(meter *budget.Meter, text []byte) (any, error) {
 	text = withoutNotice(text)
 	if err := meter.Spend(len(text) * byteSteps); err != nil {

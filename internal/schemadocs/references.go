@@ -61,8 +61,8 @@ func (t *table) refer(path []string, value any, ref string) *section {
 	return s
 }
 
-// sectionOf returns the section of a schema, which may not be on the page yet. Schemas without members are identified by
-// their path.
+// sectionOf returns the section of a schema, which may not be on the page yet. Schemas without members are identified
+// by their path.
 func (t *table) sectionOf(of schema, path string) *section {
 	key := any(path)
 	if len(of.raw) > 0 {

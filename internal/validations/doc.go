@@ -5,9 +5,9 @@
 // only and can be stored under their Pair forever. Decide compares all outcomes of a revision, the server's own and
 // those that other services posted, with the ValidationPolicies in force.
 //
-//	entry ──Sanity──► document ──Rules.For──► rule ──Engine.Check──► findings ─┐
-//	                                                  posted results ──────────┼─► Decide ─► verdict
-//	                                                  ValidationPolicies ──────┘
+//	entry ──Sanity──► document ──Rules.For──► rule ──Checker.Check──► findings ─┐
+//	                                                   posted results ──────────┼─► Decide ─► verdict
+//	                                                   ValidationPolicies ──────┘
 //
 // Invariants:
 //   - A verdict is never Success while a required validation has failed, has expired or is missing.

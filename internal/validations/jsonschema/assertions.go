@@ -38,8 +38,8 @@ type dependency struct {
 	requires []string
 }
 
-// readAssertions reads the assertions of a schema: the types that it allows, and the others, nil if there are none. p is
-// its compiled pattern, nil if there is none, and formats reports whether format is an assertion.
+// readAssertions reads the assertions of a schema: the types that it allows, and the others, nil if there are none. p
+// is its compiled pattern, nil if there is none, and formats reports whether format is an assertion.
 //
 // It ignores keywords of the wrong type; the metaschema reports them unless the schema is of another draft than the
 // document.
@@ -140,12 +140,12 @@ func (r *assertionReader) readLater(keyword string, held any) bool {
 }
 
 // excludeBounds reads the exclusive bounds of Draft 4, which are flags of the bounds.
-func (s *assertions) excludeBounds(schema mapping) {
+func (a *assertions) excludeBounds(schema mapping) {
 	if schema.At("exclusiveMinimum") == true {
-		s.minimum, s.exclusiveMinimum = nil, s.minimum
+		a.minimum, a.exclusiveMinimum = nil, a.minimum
 	}
 	if schema.At("exclusiveMaximum") == true {
-		s.maximum, s.exclusiveMaximum = nil, s.maximum
+		a.maximum, a.exclusiveMaximum = nil, a.maximum
 	}
 }
 

@@ -18,8 +18,8 @@ const maxPatterns = 100_000
 // translateByte is the cost of translating a byte of a pattern, in steps.
 const translateByte = 100
 
-// compilePattern compiles a regular expression of a schema with RE2. In Draft 4 it is one of Python, as in Deckhand, and
-// in later drafts one of ECMA-262. The error names a construct that RE2 lacks.
+// compilePattern compiles a regular expression of a schema with RE2. In Draft 4 it is one of Python, as in Deckhand,
+// and in later drafts one of ECMA-262. The error names a construct that RE2 lacks.
 func compilePattern(w counter, written string, d *draft) (*regex.Expression, error) {
 	if err := regex.CheckLength(written); err != nil {
 		return nil, err

@@ -62,7 +62,8 @@ func (g *graph) resolve() {
 	}
 }
 
-// setDynamicAnchor sets the anchor of a $dynamicRef. Without a dynamic anchor at its target, the reference is like a $ref.
+// setDynamicAnchor sets the anchor of a $dynamicRef. Without a dynamic anchor at its target, the reference is like a
+// $ref.
 func (r *reference) setDynamicAnchor() {
 	if r.to != nil && r.keyword == "$dynamicRef" && r.to.resource.dynamic[r.fragment] == r.to {
 		r.anchor = r.fragment

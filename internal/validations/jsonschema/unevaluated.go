@@ -1,7 +1,5 @@
 package jsonschema
 
-import ()
-
 // seen is the set of members or items of a value that schemas have evaluated.
 type seen struct {
 	all   bool

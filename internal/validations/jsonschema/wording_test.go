@@ -38,7 +38,7 @@ func TestFailure_messages(t *testing.T) {
 			held: []any{"a", "b", "c"}},
 	} {
 		tt.v.node = &node{rules: &tt.rules, resource: &resource{draft: draft4}}
-		tt.v.node.members = append(tt.other, document.Member{Key: tt.v.keyword, Value: tt.held})
+		tt.v.node.members = tt.other.With(tt.v.keyword, tt.held)
 		if diff := cmp.Diff(want, strings.Join(tt.v.messages(counter{}, 2), "|")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.v.keyword, diff)
 		}
