@@ -43,22 +43,23 @@ func (s *server) waitForEvents(w http.ResponseWriter, r *http.Request, wanted ev
 	if !waits {
 		return s.Feed.Page(r.Context(), wanted.since, wanted.types, wanted.limit)
 	}
-	first := true
-	err = s.await(w, r, limit, func(ctx context.Context, turn int64) (outcome, error) {
-		read := func() (feed.Page, error) {
-			return s.Feed.SharedPage(ctx, turn, page.Cursor, wanted.types, wanted.limit)
-		}
-		if first {
-			read = func() (feed.Page, error) { return s.Feed.Page(ctx, wanted.since, wanted.types, wanted.limit) }
-		}
-		found, err := read()
-		if err == nil { // otherwise the last page still holds
-			page, first = found, false
-		}
-		return outcome{pending: len(found.Events) == 0 && !found.More}, err
+	err = s.await(w, r, limit, func() (_ look, err error) {
+		page, err = s.Feed.Page(r.Context(), wanted.since, wanted.types, wanted.limit)
+		return look{pending: isEmpty(page)}, err
+	}, func(ctx context.Context, changed <-chan struct{}, _ time.Duration) error {
+		return s.poll(ctx, changed, 0, func(ctx context.Context, turn int64) (look, error) {
+			found, err := s.Feed.SharedPage(ctx, turn, page.Cursor, wanted.types, wanted.limit)
+			if err == nil { // otherwise the last page still holds
+				page = found
+			}
+			return look{pending: isEmpty(page)}, err
+		})
 	})
 	return page, err
 }
+
+// isEmpty reports whether there are no events yet after those that a page has skipped.
+func isEmpty(page feed.Page) bool { return len(page.Events) == 0 && !page.More }
 
 func eventsOf(all []events.Event, viewer authz.Viewer) []events.Cloud {
 	views := make([]events.Cloud, len(all))

@@ -52,7 +52,7 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request, wanted eventQuer
 	defer alive.Stop()
 	err = out.comment("events")
 	for err == nil && !s.stops() && r.Context().Err() == nil {
-		if len(page.Events) == 0 && !page.More {
+		if isEmpty(page) {
 			select {
 			case <-changed:
 				turn, changed = s.Feed.Next()

@@ -33,11 +33,8 @@ func (s *server) waitPlace(r *http.Request) (end func(), err error) {
 	return s.Feed.Wait(budget.Owner(r.Context()))
 }
 
-// look looks for the answer of a request that waits. turn is the state of the feed before it; see feed.SharedPage.
-type look func(ctx context.Context, turn int64) (outcome, error)
-
-// outcome is what a look found.
-type outcome struct {
+// look is what an attempt to answer a request that waits has found.
+type look struct {
 	pending bool          // the request keeps waiting
 	fresh   time.Duration // how long that holds if nothing changes; 0: for ever
 }
@@ -47,20 +44,22 @@ const waitedAnswerTime = 5 * time.Minute
 
 const waitedHeader = "Purser-Waited"
 
-// await calls find once, and then after each change of the site until it finds an answer or the limit is reached. Then
-// it authorizes the request again, because permissions may have changed. It returns the error to answer with.
+// await calls first and, if the request has to wait, rest, which returns when the answer has been found or its context
+// ends. Then await authorizes the request again, because permissions may have changed. It returns the error to answer
+// with.
 //
-// Each call of find has its own goroutine, and so does the work that find shares with other requests: while a request
-// waits, its stack needs no room for them.
-func (s *server) await(w http.ResponseWriter, r *http.Request, limit time.Duration, find look) error {
+// first has its own goroutine, whose stack is freed afterwards: while a request waits, it needs little memory.
+func (s *server) await(w http.ResponseWriter, r *http.Request, limit time.Duration, first func() (look, error),
+	rest func(ctx context.Context, changed <-chan struct{}, fresh time.Duration) error,
+) error {
 	leave, err := s.waitPlace(r)
 	if err != nil {
 		return err
 	}
 	defer leave()
 	w.Header().Set(waitedHeader, "0.0")
-	turn, changed := s.Feed.Next()
-	found, err := apart(r.Context(), turn, find)
+	_, changed := s.Feed.Next()
+	found, err := apart(first)
 	if err != nil || !found.pending || limit == 0 {
 		return err
 	}
@@ -71,12 +70,7 @@ func (s *server) await(w http.ResponseWriter, r *http.Request, limit time.Durati
 	info, began := infoOf(r), time.Now()
 	ctx, cancel := context.WithTimeout(r.Context(), limit)
 	defer cancel()
-	for err == nil && found.pending {
-		if err = s.nextChange(ctx, changed, found.fresh); err == nil {
-			turn, changed = s.Feed.Next()
-			found, err = apart(ctx, turn, find)
-		}
-	}
+	err = rest(ctx, changed, found.fresh)
 	info.waited = time.Since(began)
 	w.Header().Set(waitedHeader, strconv.FormatFloat(info.waited.Seconds(), 'f', 1, 64))
 	if err != nil && (r.Context().Err() != nil || s.stops()) {
@@ -90,14 +84,32 @@ func (s *server) await(w http.ResponseWriter, r *http.Request, limit time.Durati
 	if refused != nil {
 		return refused
 	}
-	if ctx.Err() != nil { // the answer is that of the last look
+	if ctx.Err() != nil { // the time is over
 		return nil
 	}
 	return err
 }
 
+// poll calls find after each change, and when the answer before it is no longer fresh, until find finds an answer.
+func (s *server) poll(ctx context.Context, changed <-chan struct{}, fresh time.Duration,
+	find func(ctx context.Context, turn int64) (look, error),
+) error {
+	for {
+		if err := s.nextChange(ctx, changed, fresh); err != nil {
+			return err
+		}
+		var turn int64
+		turn, changed = s.Feed.Next()
+		found, err := apart(func() (look, error) { return find(ctx, turn) })
+		if err != nil || !found.pending {
+			return err
+		}
+		fresh = found.fresh
+	}
+}
+
 // apart calls find in a separate goroutine and passes on its panic, with the stack.
-func apart(ctx context.Context, turn int64, find look) (found outcome, err error) {
+func apart(find func() (look, error)) (found look, err error) {
 	done := make(chan any)
 	go func() {
 		defer func() {
@@ -107,7 +119,7 @@ func apart(ctx context.Context, turn int64, find look) (found outcome, err error
 			}
 			done <- p
 		}()
-		found, err = find(ctx, turn)
+		found, err = find()
 	}()
 	if p := <-done; p != nil {
 		panic(p)

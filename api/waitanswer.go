@@ -9,41 +9,29 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 
-	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/cache"
 )
 
 // waits keeps what waiting requests share.
 type waits struct {
-	looks   *budget.Shares // bounds how many look for another answer at a time: an event wakes them all
-	answers *cache.Cache[waitKey, *sharedAnswer]
+	looks   *budget.Shares                      // bounds how many look for another answer at a time: an event wakes them all
+	answers *cache.Cache[string, *sharedAnswer] // by question
 }
 
 // maxLooks is how many questions may be looked at again at a time. An answer of more than maxShared bytes is not
-// shared: each request makes its own, as it would without wait. sharedSize bounds the answers that are kept for requests
-// that are slow to wake.
-const maxLooks, maxShared, sharedSize = 4, 16 << 20, 8 << 20
+// shared: each request makes its own, as it would without wait.
+const maxLooks, maxShared = 4, 16 << 20
 
-func newWaits() waits {
-	return waits{budget.NewShares(maxLooks), cache.New[waitKey, *sharedAnswer](sharedSize)}
-}
-
-// waitKey identifies waiting requests with the same answer.
-type waitKey struct {
-	method, origin, path, query, accept, seen, revision string
-	viewer                                              authz.Viewer
-	turn                                                int64 // of the feed
-	stale                                               bool  // the answer of the turn no longer holds
-}
+func newWaits() waits { return waits{budget.NewShares(maxLooks), cache.New[string, *sharedAnswer](0)} }
 
 // answerWaiting answers a request that may wait: until its client does not already have the answer (304), or as the
-// handler decides (requestInfo.pending). The first answer is made for the request alone, because one that others have
-// begun may be older than what the client knows, such as its own change. After each event, all requests with the same
-// question whose viewers may see the same share one.
+// handler decides (requestInfo.pending). The first answer is made for the request alone. If it is pending, the request
+// waits for an answer together with all that have the same question and whose viewers may see the same.
 func (s *server) answerWaiting(w http.ResponseWriter, r *http.Request, handle handler) error {
 	q := paramsOf(r)
 	limit, waiting := waitLimit(q)
@@ -53,36 +41,27 @@ func (s *server) answerWaiting(w http.ResponseWriter, r *http.Request, handle ha
 	if r = withoutWait(r); !waiting { // so that it does not affect ETags and links
 		return attempt(handle, w, r)
 	}
-	r, err := s.pinned(r)
-	if err != nil {
+	began, info, viewer := time.Now(), infoOf(r), infoOf(r).viewer
+	own := &draft{ResponseWriter: w, info: info, header: http.Header{}, final: limit == 0}
+	var shared *sharedAnswer
+	err := s.await(w, r, limit, func() (_ look, err error) {
+		if r, err = s.pinned(r); err == nil {
+			err = attempt(handle, own, r)
+		}
+		return look{own.pending, info.fresh}, err
+	}, func(ctx context.Context, changed <-chan struct{}, fresh time.Duration) (err error) {
+		shared, err = s.sharedAnswer(detach(r.WithContext(ctx)), began, handle, changed, fresh)
 		return err
-	}
-	info := infoOf(r)
-	first, viewer := &draft{ResponseWriter: w, info: info, header: http.Header{}, final: limit == 0}, info.viewer
-	asked, key := detach(r), s.waitKey(r)
-	var answer *sharedAnswer
-	err = s.await(w, r, limit, func(ctx context.Context, turn int64) (found outcome, err error) {
-		if !first.decided {
-			key.turn = turn
-			err = attempt(handle, first, r)
-			return outcome{first.pending, info.fresh}, err
-		}
-		key.stale = key.turn == turn
-		key.turn = turn
-		if answer, err = s.sharedAnswer(asked.WithContext(ctx), key, handle); err != nil {
-			return outcome{}, err
-		}
-		return answer.outcome, nil
 	})
 	switch {
-	case err != nil || first.decided && !first.pending:
+	case err != nil || !own.pending:
 		return err
-	case answer == nil || answer.pending || answer.overflows || viewer != info.viewer:
+	case shared == nil || shared.overflows || viewer != info.viewer: // it is made for this client alone
 		ctx, end := budget.Begin(r.Context())
 		defer end()
 		return attempt(handle, w, r.WithContext(ctx))
 	}
-	return s.writeShared(w, r, answer)
+	return s.writeShared(w, r, shared)
 }
 
 // pinned returns a request for a revision by its number, if it waits for the success of latest or of a tag, which must
@@ -100,37 +79,55 @@ func (s *server) pinned(r *http.Request) (*http.Request, error) {
 	return r.WithContext(context.WithValue(r.Context(), chi.RouteCtxKey, routing)), nil
 }
 
-// waitKey returns the key of the answers to a request, without the turn.
-func (s *server) waitKey(r *http.Request) waitKey {
+// question returns what two requests must have in common to get the same answer, one thing a line.
+func (s *server) question(r *http.Request) string {
 	list := func(header string) string { return strings.Join(r.Header.Values(header), ",") }
-	return waitKey{
-		method: r.Method, origin: s.origin(r), path: r.URL.EscapedPath(), query: r.URL.RawQuery, accept: list("Accept"),
-		seen: list("If-None-Match"), revision: chi.URLParam(r, "revision"), viewer: infoOf(r).viewer,
+	return strings.Join([]string{
+		r.Method, s.origin(r), r.URL.EscapedPath(), r.URL.RawQuery, list("Accept"), list("If-None-Match"),
+		chi.URLParam(r, "revision"), fmt.Sprint(infoOf(r).viewer),
+	}, "\n")
+}
+
+// sharedAnswer waits for the answer that a request shares with others: one of them looks for it after each change, so
+// that a change costs the same for a thousand requests as for one. A look that began before the request may be older than
+// what its client knows, such as its own change, so its answer is not taken.
+func (s *server) sharedAnswer(r *http.Request, began time.Time, handle handler, changed <-chan struct{},
+	fresh time.Duration,
+) (*sharedAnswer, error) {
+	for {
+		found, err := s.waits.answers.Do(r.Context(), s.question(r), func(ctx context.Context) (
+			found *sharedAnswer, _ int, err error,
+		) {
+			err = s.poll(ctx, changed, fresh, func(ctx context.Context, _ int64) (_ look, err error) {
+				found, err = s.look(r.WithContext(ctx), handle)
+				if err != nil {
+					return look{}, err
+				}
+				return found.look, nil
+			})
+			return found, 0, err
+		})
+		if found == nil || !found.began.Before(began) {
+			return found, err
+		}
 	}
 }
 
-// sharedAnswer returns the answer to a request that it shares with others. A stale answer is not kept, since the next
-// one has the same key.
-func (s *server) sharedAnswer(r *http.Request, key waitKey, handle handler) (*sharedAnswer, error) {
-	return s.waits.answers.Do(r.Context(), key, func(ctx context.Context) (*sharedAnswer, int, error) {
-		release, err := s.waits.looks.Acquire(ctx, budget.Claim{Weight: 1})
-		if err != nil {
-			return nil, 0, fmt.Errorf("look for another answer: %w", err)
-		}
-		defer release()
-		if s.stops() {
-			return nil, 0, errStopping()
-		}
-		info := *infoOf(r)
-		answer := &sharedAnswer{header: http.Header{}}
-		found := &draft{ResponseWriter: answer, info: &info, header: http.Header{}}
-		err = attempt(handle, found, r.WithContext(context.WithValue(ctx, infoKey{}, &info)))
-		answer.outcome, answer.revision = outcome{found.pending, info.fresh}, info.revision
-		if key.stale {
-			return answer, -1, err
-		}
-		return answer, len(key.path) + len(key.query) + answer.body.Len(), err
-	})
+// look makes an answer that several requests may share.
+func (s *server) look(r *http.Request, handle handler) (*sharedAnswer, error) {
+	release, err := s.waits.looks.Acquire(r.Context(), budget.Claim{Weight: 1}) // a change wakes all together
+	if err != nil {
+		return nil, fmt.Errorf("look for another answer: %w", err)
+	}
+	defer release()
+	ctx, end := budget.Begin(r.Context())
+	defer end()
+	info := *infoOf(r)
+	made := &sharedAnswer{began: time.Now(), header: http.Header{}}
+	found := &draft{ResponseWriter: made, info: &info, header: http.Header{}}
+	err = attempt(handle, found, r.WithContext(context.WithValue(ctx, infoKey{}, &info)))
+	made.look, made.revision = look{found.pending, info.fresh}, info.revision
+	return made, err
 }
 
 // writeShared answers with an answer that other requests get, too.
@@ -184,8 +181,9 @@ func (d *draft) Unwrap() http.ResponseWriter { return d.ResponseWriter }
 
 // sharedAnswer is an answer in memory.
 type sharedAnswer struct {
-	outcome
+	look
 
+	began     time.Time
 	header    http.Header
 	status    int
 	body      bytes.Buffer
