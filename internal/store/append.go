@@ -113,8 +113,8 @@ func (a *appending) rollback(ctx context.Context) {
 	}
 }
 
-// begin starts the transaction, locks the site's counters and checks that they are those of the commit's snapshot. It ends
-// the deleted or replaced versions before their successors are added, and returns the contents to add that are
+// begin starts the transaction, locks the site's counters and checks that they are those of the commit's snapshot. It
+// ends the deleted or replaced versions before their successors are added, and returns the contents to add that are
 // already stored.
 func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Content, error) {
 	name, diff := a.store.site, a.commit.Diff
