@@ -14,8 +14,7 @@ import (
 	"purser/internal/wire"
 )
 
-// plan prints a preview of a push: each added, changed and deleted document, with differences, and the
-// verdict. It returns an error that makes the exit code 1 if that is a failure that no posted result can change.
+// plan prints a preview of a push: each added, changed and deleted document, with differences, and the verdict.
 func (p *push) plan(ctx context.Context) error {
 	written, err := p.send(ctx, p.of(p.change))
 	if err != nil {
@@ -30,11 +29,16 @@ func (p *push) plan(ctx context.Context) error {
 		return err
 	}
 	places := p.places(ctx, preview.Findings)
-	err = p.print(p.around, pushPreview(written, preview, differences, places, p.around.colors))
-	if err == nil && preview.Fails() {
-		return no("")
+	return p.printPreview(p.around, preview, pushPreview(written, preview, differences, places, p.around.colors))
+}
+
+// printPreview prints the preview of a change. It returns an error that makes the exit code 1 if the verdict would be a
+// failure that no posted result can change.
+func (o output) printPreview(around *surroundings, preview wire.Preview[wire.Finding], a answer) error {
+	if err := o.print(around, a); err != nil || !preview.Fails() {
+		return err
 	}
-	return err
+	return no("")
 }
 
 // differences returns the unified diff of each changed document, without the data of encrypted documents.

@@ -38,21 +38,11 @@ func (c *rollbackCommand) Run(ctx context.Context, around *surroundings, server 
 	case err != nil:
 		return err
 	case c.DryRun:
-		return c.foretell(around, revision, written)
+		preview, err := written.Preview()
+		if err != nil {
+			return err
+		}
+		return c.printPreview(around, preview, rollbackPreview(revision, written, preview))
 	}
 	return c.print(around, rolledBackAnswer(written))
-}
-
-// foretell prints a preview of the rollback. It returns an error that makes the exit code 1 if the verdict would be a
-// failure that no posted result can change.
-func (c *rollbackCommand) foretell(around *surroundings, revision string, would client.Written) error {
-	preview, err := would.Preview()
-	if err != nil {
-		return err
-	}
-	err = c.print(around, rollbackPreview(revision, would, preview))
-	if err == nil && preview.Fails() {
-		return no("")
-	}
-	return err
 }

@@ -19,11 +19,7 @@ import (
 
 // Get requests a path, decodes the JSON answer into a value unless that is nil, and returns its text.
 func (c *Client) Get(ctx context.Context, into any, query url.Values, path ...string) ([]byte, error) {
-	answer, err := c.Do(ctx, Request{Path: path, Query: query})
-	if err != nil {
-		return nil, err
-	}
-	return answer.Body, answer.Decode(into)
+	return c.Send(ctx, Request{Path: path, Query: query}, into)
 }
 
 // Decode decodes a JSON answer, unless into is nil.
@@ -259,7 +255,7 @@ func (w Written) Findings() (wire.Findings, error) {
 	return found, err
 }
 
-// Send sends a request that changes something and decodes the answer.
+// Send sends a request and decodes the JSON answer, like Get.
 func (c *Client) Send(ctx context.Context, r Request, into any) ([]byte, error) {
 	answer, err := c.Do(ctx, r)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package client is a client of Purser's API. Apart from YAML, it shares no code with the server: it defines its own
-// types for the answers that it decodes and for the server's errors.
+// Package client is a client of Purser's API. It shares with the server only YAML and the types of answers in package
+// wire; it has its own type for the server's errors.
 //
 //	Request ─> Do ─┬─ token, deadline ─> try ─> answer, read up to MaxBytes
 //	               └─ tries again what is safe ──┘
