@@ -22,8 +22,8 @@ type answerWriter struct {
 	patience time.Duration
 }
 
-// newAnswerWriter returns a writer for all answers of a server, with a cache of texts of documents that holds textBytes. A
-// client may take as long as patience to read an answer.
+// newAnswerWriter returns a writer for all answers of a server, with a cache of texts of documents that holds
+// textBytes. A client may take as long as patience to read an answer.
 func newAnswerWriter(textBytes int, patience time.Duration) *answerWriter {
 	return &answerWriter{budget.NewShares(maxUnsent), newTextCache(textBytes), patience}
 }
@@ -82,8 +82,8 @@ func (a *answerWriter) writeWithin(w http.ResponseWriter, r *http.Request, kind 
 	return nil
 }
 
-// checkAnswerSize returns the fault of an answer that has more than 4 MiB and a number of bytes, those of the documents that it
-// is about; less says how to ask for less.
+// checkAnswerSize returns the fault of an answer that has more than 4 MiB and a number of bytes, those of the documents
+// that it is about; less says how to ask for less.
 func checkAnswerSize(size, bytes int, less string) error {
 	if size <= maxAnswer+bytes {
 		return nil
@@ -109,7 +109,9 @@ func (a *answerWriter) writeText(w http.ResponseWriter, r *http.Request, kind st
 
 // send answers with text of a media type, with a prefix for the ETag, or with 304 if the client of a GET already has
 // it.
-func (a *answerWriter) send(w http.ResponseWriter, r *http.Request, status int, kind string, text []byte, prefix string) {
+func (a *answerWriter) send(w http.ResponseWriter, r *http.Request, status int, kind string, text []byte,
+	prefix string,
+) {
 	reading := r.Method == http.MethodGet || r.Method == http.MethodHead
 	if reading && status == http.StatusOK &&
 		notModified(w, r, textTag(prefix, kind, text)) {

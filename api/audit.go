@@ -19,9 +19,9 @@ func isReading(method string) bool {
 	return false
 }
 
-// recordChange adds a request that may change something, and the status of its answer, to the audit. It leaves out changes that store nothing new, and
-// requests without a caller or beyond the rate, because their number is unlimited. Dry runs are recorded because their
-// answers reveal as much about documents as those of changes.
+// recordChange adds a request that may change something, and the status of its answer, to the audit. It leaves out
+// changes that store nothing new, and requests without a caller or beyond the rate, because their number is unlimited.
+// Dry runs are recorded because their answers reveal as much about documents as those of changes.
 func (s *server) recordChange(r *http.Request, status int) {
 	const patience = 5 * time.Second
 	info := infoOf(r)

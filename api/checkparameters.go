@@ -10,9 +10,9 @@ import (
 	"purser/internal/words"
 )
 
-// checkParameters refuses parameters of a request that its route does not know, since they may be misspelt, and empty ones, since
-// the variable that they come from may be unset: the request would not do what the caller meant. If lenient, it ignores
-// the former and passes the latter on, as Deckhand does.
+// checkParameters refuses parameters of a request that its route does not know, since they may be misspelt, and empty
+// ones, since the variable that they come from may be unset: the request would not do what the caller meant. If
+// lenient, it ignores the former and passes the latter on, as Deckhand does.
 func checkParameters(r *http.Request, known []string, lenient bool) error {
 	q := paramsOf(r)
 	if !lenient {

@@ -1,7 +1,3 @@
-// Package compress compresses answers.
-//
-// A bounded number of answers is compressed concurrently, so that slow clients cannot take all memory; further answers
-// are sent as they are. Answers with secrets are never compressed.
 package api
 
 import (
@@ -98,8 +94,8 @@ func preferredCompression(r *http.Request, methods []*compression) *compression 
 }
 
 // compress returns a writer that compresses an answer as requested by Accept-Encoding, unless it is small. A compressed
-// answer differs byte for byte, so its ETag becomes weak; If-None-Match and If-Match accept both forms. Pass the end of a
-// complete answer to end, and release the writer.
+// answer differs byte for byte, so its ETag becomes weak; If-None-Match and If-Match accept both forms. Pass the end of
+// a complete answer to end, and release the writer.
 func (s *server) compress(w http.ResponseWriter, r *http.Request) *compressingWriter {
 	return &compressingWriter{
 		ResponseWriter: w, method: preferredCompression(r, s.compressions), reading: isReading(r.Method),

@@ -11,8 +11,8 @@
 //
 // Invariants:
 //   - 401 comes before 403, as in Deckhand, and both come before anything is read or looked up.
-//   - The status of an error is decided in errors.go and nowhere else. Of errors other than faults, a client learns only
-//     the id of its request, under which they are logged.
+//   - The status of an error is decided in errors.go and nowhere else. Of errors other than faults, a client learns
+//     only the id of its request, under which they are logged.
 //   - An answer that cannot be completed ends with its connection, so that nobody mistakes it for a complete one.
 //   - Views are made of values that the viewer may see. They are pure and decide nothing.
 //   - The memory for bodies is shared among the users, and reserved as a body arrives, not as it is announced. The

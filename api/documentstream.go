@@ -120,7 +120,8 @@ type preparedTexts map[textKey][]byte
 // maxPrepared is the total size of prepared texts, in bytes.
 const maxPrepared = 4 << 20
 
-// prepareTexts generates the texts of documents with their stored status. It omits the last documents of a large answer.
+// prepareTexts generates the texts of documents with their stored status. It omits the last documents of a large
+// answer.
 func prepareTexts(documents []*revisions.Stored) preparedTexts {
 	texts, stream, size := preparedTexts{}, documentStream{}, 0
 	for _, doc := range documents {

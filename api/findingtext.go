@@ -116,8 +116,8 @@ func findingLine(f queries.Finding) string {
 	return words.Line(b.String())
 }
 
-// findingsBelow returns the lines below a verdict, and the findings that they show: those about documents or, if the list does
-// not have all of these, the first finding of each cause, with the number of others like it.
+// findingsBelow returns the lines below a verdict, and the findings that they show: those about documents or, if the
+// list does not have all of these, the first finding of each cause, with the number of others like it.
 func findingsBelow(found queries.FindingList, most int) (shown []queries.Finding, lines string) {
 	isAboutNone := func(f queries.Finding) bool { return f.Document == (document.Identity{}) }
 	about, rest := slices.DeleteFunc(slices.Clone(found.Findings), isAboutNone), found.Total-found.Others

@@ -1,6 +1,3 @@
-// Package mediatype names the media types of answers and chooses among them by the Accept header.
-//
-// Functions are pure: they read the headers of a request and return a type.
 package api
 
 import (
@@ -53,8 +50,8 @@ func preferredType(r *http.Request, usual string, offered ...string) string {
 	return best
 }
 
-// preferences yields what a client lists in the values of an Accept header, with its quality. It omits items that cannot
-// be read.
+// preferences yields what a client lists in the values of an Accept header, with its quality. It omits items that
+// cannot be read.
 func preferences(values []string) iter.Seq2[string, float64] {
 	return func(yield func(string, float64) bool) {
 		for item := range strings.SplitSeq(strings.Join(values, ","), ",") {

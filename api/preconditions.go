@@ -14,8 +14,8 @@ import (
 // version matches an item of If-Match: a revision, in the form of this server's ETags.
 var versionTag = regexp.MustCompile(`^(?:W/)?"(0|[1-9]\d{0,17})(?:-([0-9a-f]{1,16})(?:\.[0-9a-f]*)?)?"$`)
 
-// expectedRevision reads If-Match: the revisions that a change may be based on. It refuses If-None-Match, which would prevent
-// nothing.
+// expectedRevision reads If-Match: the revisions that a change may be based on. It refuses If-None-Match, which would
+// prevent nothing.
 func expectedRevision(r *http.Request) (revisions.Expected, error) {
 	if len(r.Header.Values("If-None-Match")) > 0 {
 		return nil, fault.New(fault.Invalid, "HTTPInvalidHeader", "The \"If-None-Match\" header is only for reading, and "+
@@ -54,8 +54,8 @@ func quotedTag(tag string) string {
 	return words.Excerpt(tag)
 }
 
-// expectedAbout reads the stamp of the numbered revision that a write is meant for, from the ETag in If-Match or the parameter
-// revision-stamp.
+// expectedAbout reads the stamp of the numbered revision that a write is meant for, from the ETag in If-Match or the
+// parameter revision-stamp.
 func expectedAbout(r *http.Request, revision int64) (revisions.Expected, error) {
 	expected, err := expectedRevision(r)
 	if err != nil {

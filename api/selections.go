@@ -95,7 +95,8 @@ func (q *params) selection(compat bool) queries.Selection {
 		Sort: q.sort(documentKeys()), Backwards: q.backwards(), Page: queries.Page{Limit: q.limit()},
 	}
 	if !compat {
-		selection.Offset, selection.Search, selection.Searched = q.count("offset", 0), q.text(searchParameter), q.count("searched", 0)
+		selection.Offset, selection.Search = q.count("offset", 0), q.text(searchParameter)
+		selection.Searched = q.count("searched", 0)
 		if selection.Searched > 0 && selection.Search == "" {
 			q.fail("searched", "It needs a search.")
 		}

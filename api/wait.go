@@ -127,8 +127,8 @@ func apart(find func() (look, error)) (found look, err error) {
 	return found, err
 }
 
-// nextChange waits for a change of the feed or the end of an answer's freshness. It returns an error once ctx has ended or
-// the server stops.
+// nextChange waits for a change of the feed or the end of an answer's freshness. It returns an error once ctx has ended
+// or the server stops.
 func (s *server) nextChange(ctx context.Context, changed <-chan struct{}, fresh time.Duration) error {
 	var stale <-chan time.Time
 	if fresh > 0 {

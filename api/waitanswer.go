@@ -19,7 +19,7 @@ import (
 
 // waits keeps what waiting requests share.
 type waits struct {
-	looks   *budget.Shares                      // bounds how many look for another answer at a time: an event wakes them all
+	looks   *budget.Shares                      // how many look again at a time: a change wakes all
 	answers *cache.Cache[string, *sharedAnswer] // by question
 }
 
@@ -89,8 +89,8 @@ func (s *server) question(r *http.Request) string {
 }
 
 // sharedAnswer waits for the answer that a request shares with others: one of them looks for it after each change, so
-// that a change costs the same for a thousand requests as for one. A look that began before the request may be older than
-// what its client knows, such as its own change, so its answer is not taken.
+// that a change costs the same for a thousand requests as for one. A look that began before the request may be older
+// than what its client knows, such as its own change, so its answer is not taken.
 func (s *server) sharedAnswer(r *http.Request, began time.Time, handle handler, changed <-chan struct{},
 	fresh time.Duration,
 ) (*sharedAnswer, error) {
