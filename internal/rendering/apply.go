@@ -26,7 +26,7 @@ func (t *tree) apply(a action, own any) error {
 		return t.copy(a.path, own, t.merge)
 	case "replace":
 		return t.copy(a.path, own, t.write)
-	case "delete": //nolint:usestdlibvars // it is not a method of HTTP
+	case "delete":
 		return t.delete(a.path)
 	}
 	return errMethod

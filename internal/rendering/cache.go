@@ -16,8 +16,8 @@ import (
 // of each is a digest of everything that it depends on. It is safe for concurrent use.
 type Cache struct {
 	kept facts
-	// dear has facts that cost much for their size, so that cheap ones, however large, do not push them out.
-	dear facts
+	// costly has facts that cost much for their size, so that cheap ones, however large, do not push them out.
+	costly facts
 	// digests has the digests of documents, which are shared by renderings and never change.
 	digests *cache.Cache[weak.Pointer[document.Document], document.Digest]
 }
@@ -47,7 +47,7 @@ func (c *Cache) keep(key document.Digest, f fact, size int, cost int64) {
 	const dear = 2000 // steps for a byte; reading a text takes 25
 	const overhead = 160
 	if size += overhead; cost > int64(dear*size) {
-		c.dear.Add(key, f, size)
+		c.costly.Add(key, f, size)
 		return
 	}
 	c.kept.Add(key, f, size)
@@ -57,7 +57,7 @@ func (c *Cache) keep(key document.Digest, f fact, size int, cost int64) {
 func (c *Cache) find(key document.Digest) fact {
 	f, known := c.kept.Get(key)
 	if !known {
-		f, _ = c.dear.Get(key)
+		f, _ = c.costly.Get(key)
 	}
 	return f
 }
@@ -113,7 +113,7 @@ func (r *run) setKey(n *node) {
 		return
 	}
 	digest := r.digestOf(n)
-	if !n.changes() && !r.refers(n) {
+	if !n.changes() && !r.mayBeReference(n) {
 		n.key = digest
 		return
 	}
@@ -121,7 +121,7 @@ func (r *run) setKey(n *node) {
 	kind := "rendered" // longer than any length that the digest of a document begins with
 	switch {
 	case r.options.Compat:
-		kind = "reference" // with all destinations
+		kind = "deckhand" // with all destinations
 	case n.secret && r.options.Resolve == nil:
 		kind = "unresolved"
 	}

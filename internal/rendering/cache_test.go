@@ -141,7 +141,7 @@ func TestCache(t *testing.T) {
 			if strings.Contains(strings.Join(want.Faults, " "), "s of work") {
 				alone++
 			}
-			if size := kept.kept.Bytes() + kept.dear.Bytes(); size > 1<<20 {
+			if size := kept.kept.Bytes() + kept.costly.Bytes(); size > 1<<20 {
 				rt.Errorf("%d bytes are kept", size)
 			}
 		}
@@ -182,7 +182,7 @@ func TestCache_change(t *testing.T) {
 	if some, again := render(documents); some != 9 || again*3 > first {
 		t.Errorf("after a change %d of %d documents are computed again, in %d steps of %d", some, all, again, first)
 	}
-	if size := kept.kept.Bytes() + kept.dear.Bytes(); size > 8<<20 {
+	if size := kept.kept.Bytes() + kept.costly.Bytes(); size > 8<<20 {
 		t.Errorf("%d bytes are kept", size)
 	}
 }

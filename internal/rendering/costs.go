@@ -32,8 +32,8 @@ func (n *node) ordinary() int64 {
 	return alone/10 + int64(len(n.document.Metadata)+len(n.document.Data))*budget.StepsPerByte
 }
 
-// count counts the work on a document, also on one that is in the cache.
-func (r *run) count(n *node) {
+// countWork counts the work on a document, also on one that is in the cache.
+func (r *run) countWork(n *node) {
 	if r.total += n.cost; n.cost > n.ordinary() && r.isOwn(n) {
 		r.excessive = n
 	}

@@ -40,7 +40,7 @@ func (t *tree) createMember(from spot, o *object, p *dataPath, i int) (spot, err
 	case byIndex, anyItem:
 		return spot{}, fmt.Errorf("%s is a mapping, which has no %s", pathText(p.steps[:i]), p.steps[i])
 	case anyKey:
-		key = "*" // as the reference does
+		key = "*" // as Deckhand does
 	case byKey:
 	}
 	if at := t.seek(o, key); at != notFound {

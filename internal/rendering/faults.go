@@ -3,6 +3,7 @@ package rendering
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"purser/internal/budget"
 	"purser/internal/document"
@@ -112,7 +113,7 @@ const MoreErrors = "MoreErrors"
 
 // all returns the faults, at the end the numbers of those that were not kept.
 func (f *faults) all() []*fault.Fault {
-	all := f.kept[:len(f.kept):len(f.kept)]
+	all := slices.Clip(f.kept)
 	for _, others := range []others{f.open, f.secret} {
 		if others.count > 0 {
 			counted, unlisted := *others.fault, fault.Unlisted(others.count)
@@ -150,13 +151,13 @@ func (r *run) noSource(n *node, number int) *fault.Fault {
 	if !r.options.Compat {
 		details = r.sources[source].details()
 	}
-	return r.in(substitutionPath(number)+".src", about(fault.New(fault.Conflict, "SubstitutionSourceNotFound",
+	return r.atPath(substitutionPath(number)+".src", about(fault.New(fault.Conflict, "SubstitutionSourceNotFound",
 		"Required substitution source document [%s] %s was not found, yet is referenced by %s%s",
 		source.Schema, source.Name, n.brief(), details), n))
 }
 
-// in says where in the first document a fault is, which Deckhand does not.
-func (r *run) in(path string, f *fault.Fault) *fault.Fault {
+// atPath says where in the first document a fault is, which Deckhand does not.
+func (r *run) atPath(path string, f *fault.Fault) *fault.Fault {
 	if !r.options.Compat {
 		f.Messages[0].Path = path
 	}

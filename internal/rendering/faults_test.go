@@ -51,7 +51,7 @@ func of(f *fault.Fault) string {
 }
 
 // A fault keeps only those documents from being rendered that depend on its document. All faults that do not follow
-// from others are reported, in the order of the reference.
+// from others are reported, in the order of Deckhand.
 func TestRender_faults(t *testing.T) {
 	t.Parallel()
 	const source = "site s | data {v: 1}\n"

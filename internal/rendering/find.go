@@ -9,8 +9,8 @@ import (
 	"purser/internal/fault"
 )
 
-// findDocument returns the document with an identity. One without a layer means the document with the schema and name that
-// services read, or else the most specific one. Fault: NotFound, which names documents that may have been meant.
+// findDocument returns the document with an identity. One without a layer means the document with the schema and name
+// that services read, or else the most specific one. Fault: NotFound, which names documents that may have been meant.
 func findDocument(nodes []*node, id document.Identity) (found *node, err error) {
 	for _, n := range nodes {
 		switch {

@@ -32,7 +32,7 @@ type Vertex struct {
 	Selector    []Label // of a missing parent
 }
 
-// Label is a label of a selector. The value is JSON text unless it is a string.
+// Label is a label with its value. In a Graph the value is JSON text unless it is a string.
 type Label struct{ Key, Value string }
 
 // Absence is the role of a missing document.
@@ -59,7 +59,7 @@ type Edge struct {
 // Relation is the kind of a dependency.
 type Relation uint8
 
-// The
+// The relations between documents.
 const (
 	Parent       Relation = iota // starts with the data of To, which is the parent or the parent's replacement
 	Replacement                  // that too, and stands in for To

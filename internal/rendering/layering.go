@@ -13,8 +13,8 @@ import (
 // changeCost is the cost of beginning an action, or of writing to a destination, in steps.
 const changeCost = 500
 
-// layer applies a document's actions to its parent's data, from which the tree was made.
-func (r *run) layer(t *tree, n *node) error {
+// applyActions applies a document's actions to its parent's data, from which the tree was made.
+func (r *run) applyActions(t *tree, n *node) error {
 	if !n.layered() {
 		return nil
 	}
@@ -43,7 +43,7 @@ func (r *run) actionFault(n *node, number int, cause error) *fault.Fault {
 	}
 	a := n.actions[number]
 	if errors.Is(cause, errMethod) {
-		return r.in(actionOf(number), invalid("UnsupportedActionMethod", []*node{n},
+		return r.atPath(actionOf(number), invalid("UnsupportedActionMethod", []*node{n},
 			"Method in %s is invalid for document %s", repr.Of(a.stored), n.Identity))
 	}
 	parent := n.origin()
@@ -51,7 +51,7 @@ func (r *run) actionFault(n *node, number int, cause error) *fault.Fault {
 	if !errors.Is(cause, errMissing) {
 		details = ". Details: " + cause.Error()
 	}
-	return r.in(actionOf(number), invalid("MissingDocumentKey", []*node{n, parent},
+	return r.atPath(actionOf(number), invalid("MissingDocumentKey", []*node{n, parent},
 		"Missing action path in %s needed for layering from either the data section of the parent %s or child %s document%s",
 		repr.Of(a.stored), parent.Identity, n.Identity, details))
 }

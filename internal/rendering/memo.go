@@ -66,7 +66,7 @@ func (l *lookup) build(members document.Mapping) {
 }
 
 // find returns the position of a key in an immutable mapping, notFound if there is none. In a large one this counts as
-// a search in the index, whoever searches so often that it is built.
+// a search in the index, no matter which search builds it.
 func (memo *memo) find(m document.Mapping, key string) (at int) {
 	if len(m) <= minIndexed {
 		memo.charge(visitCost * len(m))
@@ -143,7 +143,7 @@ func (memo *memo) first(value any, steps []pathStep) (any, bool) {
 	return found, ok
 }
 
-// locate is First, and returns the place of the value too: that of the text, if it is a character of one. at is the
+// locate is first, and returns the place of the value too: that of the text, if it is a character of one. at is the
 // place of the value that it begins with, nil if places are not noted.
 func (memo *memo) locate(value any, steps []pathStep, at *place) (any, *place, bool) {
 	if len(steps) == 0 {
@@ -172,7 +172,7 @@ func item(container any, at int) any {
 	return l[at]
 }
 
-// character reads one character of a text, as the reference does for an index.
+// character reads one character of a text, as Deckhand does for an index.
 func (memo *memo) character(text string, steps []pathStep) (any, bool) {
 	if steps[0].kind != byIndex {
 		return nil, false

@@ -1,6 +1,11 @@
 package rendering
 
-import "purser/internal/budget"
+import (
+	"fmt"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+)
 
 // Costs of work in steps of about a nanosecond.
 const (
@@ -48,7 +53,7 @@ func (m *meter) charge(steps int) {
 }
 
 // confine counts work on one document in a meter of its own. It reports whether the limit of that one was exceeded,
-// which depends on nothing that was done before. The error is not in Err any more then.
+// which depends on nothing that was done before. The error is not in err any more then.
 func (m *meter) confine(own *budget.Meter, work func() error) (exceeded bool, err error) {
 	m.spent = own
 	err = work()
@@ -73,8 +78,8 @@ func (m *meter) apart(work func()) {
 // maxPending is how many bytes may be held before they are counted in the budget.
 const maxPending = 1 << 16
 
-// hold counts bytes that are kept in memory; a negative number releases them. Before a large allocation call Hold and
-// look at Err. Allocating and collecting a byte costs about one step.
+// hold counts bytes that are kept in memory; a negative number releases them. Before a large allocation call hold and
+// look at err. Allocating and collecting a byte costs about one step.
 func (m *meter) hold(bytes int) {
 	m.charge(max(0, bytes))
 	m.held += bytes
@@ -112,4 +117,38 @@ func (m *meter) check() error {
 		m.err = m.spent.Check()
 	}
 	return m.err
+}
+
+// parseJSON parses JSON text, and returns the bytes that the value takes.
+func (m *meter) parseJSON(text []byte) (value any, size int, err error) {
+	m.charge(parseByteCost * len(text))
+	if value, err = document.ParseJSON(text); err != nil {
+		return nil, 0, fmt.Errorf("parse JSON: %w", err)
+	}
+	size = len(text) + m.memoryOf(value)
+	m.hold(size)
+	return value, size, nil
+}
+
+// memoryOf returns the bytes that a value takes besides its texts.
+func (m *meter) memoryOf(value any) int {
+	switch v := value.(type) {
+	case document.Mapping:
+		m.charge(visitCost * len(v))
+		size := listSize + memberSize*cap(v)
+		for i := range v {
+			size += m.memoryOf(v[i].Value)
+		}
+		return size
+	case []any:
+		m.charge(visitCost * len(v))
+		size := listSize + wordSize*cap(v)
+		for _, item := range v {
+			size += m.memoryOf(item)
+		}
+		return size
+	case string, document.Number:
+		return wordSize
+	}
+	return 0
 }

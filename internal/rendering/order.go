@@ -13,7 +13,7 @@ type needs struct {
 // edge says that one document, by its place, needs another one.
 type edge struct{ dependent, dependency int }
 
-// newNeeds finds what documents need. Nothing is known of documents that have a Cause.
+// newNeeds finds what documents need. Nothing is known of documents that have a cause.
 func (r *run) newNeeds() *needs {
 	g := &needs{}
 	need := func(dependent, dependency *node) {

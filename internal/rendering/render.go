@@ -2,7 +2,6 @@ package rendering
 
 import (
 	"context"
-	"slices"
 
 	"purser/internal/budget"
 	"purser/internal/document"
@@ -24,7 +23,7 @@ type Options struct {
 	Only func(*document.Document) bool
 	// Lenient skips substitutions that fail, to render as much as possible of invalid documents.
 	Lenient bool
-	// Compat leaves out warnings, and details of errors that the reference does not have.
+	// Compat leaves out warnings, and details of errors that Deckhand does not have.
 	Compat bool
 	// Withhold leaves out the data of documents that are Secret, so that neither data nor errors depend on a secret.
 	Withhold bool
@@ -48,7 +47,7 @@ type Rendered struct {
 	// data if an ancestor is encrypted, except with Compat. Messages must not show values at or below them.
 	Destinations [][]string
 	// Secret reports whether the document is encrypted, or takes values from one that is: by substitutions, or from its
-	// parent, which the reference allows. It does not depend on the data itself.
+	// parent, which Deckhand allows. It does not depend on the data itself.
 	Secret bool
 	// Key is a digest of everything that computed data depends on, of references instead of secrets; zero without a Cache.
 	Key document.Digest
@@ -77,7 +76,7 @@ type Outcome struct {
 	// Documents are those that services read, in Deckhand's order: first all documents with
 	// dependencies or dependents, then the others in the order of the input.
 	Documents []Rendered
-	// Faults are the reasons why other documents do not render, in the order in which the reference finds them: at most
+	// Faults are the reasons why other documents do not render, in the order in which Deckhand finds them: at most
 	// 200 that depend on no secret and 200 that do, each with the number of the rest.
 	Faults []*fault.Fault
 	// Unrendered are the other documents that services would read, in the order in which they would be rendered.
@@ -225,127 +224,4 @@ func (r *run) ordered(documents []*document.Document) ([]*node, error) {
 		}
 	}
 	return order, nil
-}
-
-func (r *run) computeAll(order []*node) error {
-	for _, n := range order {
-		if err := r.compute(n); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// compute computes the final data of a document after its dependencies, if it renders.
-func (r *run) compute(n *node) error {
-	if err := r.stopped(n, ""); err != nil {
-		return err
-	}
-	if n.cause == nil {
-		n.cause = r.blocked(n)
-	}
-	switch {
-	case n.cause != nil, n.secret && r.options.Withhold:
-		return nil //nolint:nilerr // a fault does not end the rendering
-	case !n.changes() && !r.refers(n):
-		return r.reserve(n, int64(len(n.document.Data)))
-	}
-	r.setKey(n)
-	if !r.useCached(n) {
-		if err := r.make(n); err != nil {
-			return err
-		}
-	}
-	r.reportNotes(n)
-	r.count(n)
-	if n.cause != nil {
-		return nil //nolint:nilerr // as above
-	}
-	return r.reserve(n, n.size)
-}
-
-// blocked returns why a document that the data of another one depends on does not render, nil if all do.
-func (r *run) blocked(n *node) *fault.Fault {
-	for source := range r.takenFrom(n) {
-		if source.cause != nil {
-			return source.cause
-		}
-	}
-	return nil
-}
-
-// change applies a document's actions and substitutions. After a refusal it looks only whether the sources have what
-// the other substitutions take.
-func (r *run) change(n *node) error {
-	base, err := r.base(n)
-	if err != nil {
-		return r.refuse(n, err)
-	}
-	t := newTree(r.memo, base, r.room, n.history)
-	err = r.refuse(n, r.layer(t, n))
-	if n.peak = t.peak; err != nil {
-		return err
-	}
-	if n.layered() {
-		n.destinations = slices.Clip(n.ancestor().destinations)
-		if n.ancestor().encrypted && !r.options.Compat {
-			n.destinations = r.appendPlace(n.destinations, &dataPath{}) // all of it
-		}
-	}
-	missed := map[Key]bool{} // sources
-	for i := range n.substitutions {
-		if source := n.substitutions[i].source; r.sources.of(source) == nil {
-			if missed[source] {
-				continue
-			}
-			missed[source] = true
-		}
-		err := r.refuse(n, r.substitute(t, n, i))
-		if n.peak = t.peak; err != nil {
-			return err
-		}
-	}
-	if err := r.stopped(n, ""); err != nil || len(n.refusals) > 0 {
-		return err
-	}
-	data := t.freeze()
-	if err := r.stopped(n, ""); err != nil {
-		return err
-	}
-	n.data, n.read, n.computed, n.size = data, true, true, t.size
-	return nil
-}
-
-// base is the data that a document's actions and substitutions begin with.
-func (r *run) base(n *node) (any, error) {
-	if n.layered() {
-		return r.value(n.ancestor())
-	}
-	return r.value(n)
-}
-
-// appendPlace appends the place that a path leads to.
-func (r *run) appendPlace(places [][]string, p *dataPath) [][]string {
-	if len(places) == cap(places) { // append copies it
-		r.charge(copyCost * len(places))
-		r.hold(listSize * (2*len(places) + 1))
-	}
-	r.charge(visitCost * len(p.steps))
-	r.hold(wordSize * len(p.steps))
-	return append(places, p.common())
-}
-
-// reserve reserves the room for a document's data.
-func (r *run) reserve(n *node, size int64) error {
-	if r.room -= size; r.room < 0 {
-		return r.tooLarge(n)
-	}
-	return nil
-}
-
-// tooLarge ends the rendering.
-func (r *run) tooLarge(n *node) error {
-	r.room = -1
-	return about(document.TooLarge("With document %s %w, more than %d bytes, the limit for all documents of a "+
-		"revision together", n.Identity, ErrTooLarge, r.options.Limit), n)
 }

@@ -37,7 +37,7 @@ func (r *run) substitute(t *tree, n *node, number int) error {
 	case len(n.refusals) > 0:
 		return nil
 	case !found:
-		r.note(n, warning{number, ofSource})
+		r.noteWarning(n, warning{number, ofSource})
 	}
 	return r.write(t, &value, n, source, number)
 }
@@ -58,7 +58,7 @@ func (r *run) write(t *tree, value *sourceValue, n, source *node, number int) er
 		case err != nil:
 			return &refusal{stage: replacing, number: number, destination: i, cause: err}
 		case !found:
-			r.note(n, warning{number, i})
+			r.noteWarning(n, warning{number, i})
 		}
 	}
 	if source.secret || r.options.Compat {
@@ -99,7 +99,7 @@ func (r *run) noData(n, source *node, number int, cause error) *fault.Fault {
 	if cause != nil {
 		details = ". Details: " + cause.Error()
 	}
-	return r.in(substitutionPath(number)+".src", invalid("SubstitutionSourceDataNotFound", []*node{n, source},
+	return r.atPath(substitutionPath(number)+".src", invalid("SubstitutionSourceDataNotFound", []*node{n, source},
 		"Required substitution source secret was not found at path %s in source document %s which is referenced by "+
 			"destination document %s under its `metadata.substitutions`%s",
 		words.Excerpt(n.substitutions[number].written), source.Identity, n.Identity, details))
@@ -125,18 +125,18 @@ func (r *run) destinationFault(n, source *node, number, destination int, cause e
 		return r.substitutionFault(n, source, number, cause)
 	}
 	d := &n.substitutions[number].destinations[destination]
-	return r.in(substitutionPath(number)+".dest", invalid("MissingDocumentPattern", []*node{n, source},
+	return r.atPath(substitutionPath(number)+".dest", invalid("MissingDocumentPattern", []*node{n, source},
 		"The destination document's `data` section is missing the pattern %s specified under "+
 			"`substitutions.dest.pattern` at path %s, specified under `substitutions.dest.path`. Details: %w; the "+
 			"destination document is %s", words.Excerpt(d.pattern), words.Excerpt(d.written), cause, n.Identity))
 }
 
-// substitutionFault is the fault of all failures without a separate class. The reference hides their causes.
+// substitutionFault is the fault of all failures without a separate class. Deckhand hides their causes.
 func (r *run) substitutionFault(n, source *node, number int, cause error) *fault.Fault {
 	if limit := limitFault(n, cause); limit != nil {
 		return limit
 	}
-	return r.in(substitutionPath(number), invalid("UnknownSubstitutionError", []*node{n, source},
+	return r.atPath(substitutionPath(number), invalid("UnknownSubstitutionError", []*node{n, source},
 		"An unknown exception occurred while trying to perform substitution using source document %s contained in "+
 			"document %s. Details: %w", source.Identity, n.Identity, cause))
 }

@@ -27,7 +27,7 @@ type object struct {
 	lookup
 
 	members document.Mapping
-	gone    int // of the members
+	removed int // how many members are absent
 	held    int // bytes
 }
 
@@ -238,13 +238,13 @@ func (t *tree) remove(s spot) {
 	t.hold(-was.held)
 	switch c := s.in.(type) {
 	case *object:
-		gone := &c.members[s.at]
+		member := &c.members[s.at]
 		t.charge(lookupCost)
-		t.size -= memberText(gone.Key)
-		delete(c.lookup.at, gone.Key)
-		gone.Value = absent{}
-		c.gone++
-		t.noteRemoval(s, c.gone == len(c.members))
+		t.size -= memberText(member.Key)
+		delete(c.lookup.at, member.Key)
+		member.Value = absent{}
+		c.removed++
+		t.noteRemoval(s, c.removed == len(c.members))
 	case *array:
 		t.charge(visitCost + wordSize*(len(c.items)-s.at)/bytesPerStep)
 		t.size -= itemText

@@ -24,8 +24,8 @@ type warning struct{ number, destination int }
 // ofSource is the destination of warnings about the pattern of a source.
 const ofSource = -1
 
-// note notes a warning about a document.
-func (r *run) note(n *node, w warning) {
+// noteWarning notes a warning about a document.
+func (r *run) noteWarning(n *node, w warning) {
 	r.charge(visitCost)
 	switch {
 	case r.options.Compat:

@@ -72,7 +72,7 @@ func TestRender_warnings(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", got, c.want)
 			}
 			if got := warnedOf(t, documents, Options{Compat: true}); got != "" {
-				t.Errorf("the reference says nothing; got\n%s", got)
+				t.Errorf("Deckhand says nothing; got\n%s", got)
 			}
 		})
 	}
@@ -121,7 +121,7 @@ func TestRender_warningsAreBounded(t *testing.T) {
 	}
 }
 
-// A source that is abstract is said to be, unless its name is secret or the reference would not say it.
+// A source that is abstract is said to be, unless its name is secret or Deckhand would not say it.
 func TestRender_abstractSource(t *testing.T) {
 	t.Parallel()
 	const plain = "Required substitution source document [t/K/v1] s was not found, yet is referenced by [t/K/v1] d"
