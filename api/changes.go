@@ -144,7 +144,7 @@ func (s *server) setWritten(w http.ResponseWriter, r *http.Request, written chan
 		setSummary(w, preview.ID, preview.Changed, preview.Verdict, written, counts)
 		return
 	}
-	setSummary(w, written.Revision, written.Changed, written.Shown.Verdict, written, counts)
+	setSummary(w, written.Revision, written.Changed, written.RevisionStatus.Verdict, written, counts)
 	infoOf(r).audited = written.Audited
 	if infoOf(r).unchanged = !written.Changed; written.Changed {
 		infoOf(r).revision = written.Revision
@@ -230,7 +230,7 @@ func (s *server) rollback(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	around := queries.Around{Previous: written.Revision - 1, Weakened: written.Weakened} // the newest one is not pruned
-	described := queries.Described{Shown: written.Shown, Around: &around}
+	described := queries.Described{RevisionStatus: written.RevisionStatus, Around: &around}
 	s.answers.write(w, r, http.StatusCreated, s.links(r).revision(described))
 	return nil
 }

@@ -57,7 +57,7 @@ func (s *server) failuresAfter(r *http.Request, written changes.Written) queries
 	case preview != nil || !written.Changed:
 		return queries.Counts{}
 	}
-	counts, err := s.questions(r).Failures(r.Context(), written.Shown, written.Failures)
+	counts, err := s.questions(r).Failures(r.Context(), written.RevisionStatus, written.Failures)
 	if err != nil {
 		return queries.Counts{More: true}
 	}
@@ -82,7 +82,7 @@ func (s *server) findingsAfter(r *http.Request, written changes.Written) (found 
 		found.Findings, err = queries.Locate(ctx, found.Findings, written)
 	}
 	if preview == nil && fault.KindOf(err) == fault.TooLarge {
-		found.Shown, found.More, err = written.Shown, true, nil
+		found.RevisionStatus, found.More, err = written.RevisionStatus, true, nil
 	}
 	return found, err
 }

@@ -179,7 +179,7 @@ func ignoresFailures(verdict validations.Verdict) bool {
 
 // verdictText returns the status with the ignored failures, and a line for each validation that is not a success. A
 // line gives no reason that is the message of one of the findings, which are shown after it with their documents.
-func verdictText(shown revisions.Shown, ignored string, shownBelow []queries.Finding) string {
+func verdictText(shown revisions.RevisionStatus, ignored string, shownBelow []queries.Finding) string {
 	messages := make(map[string]bool, len(shownBelow))
 	for _, f := range shownBelow {
 		messages[f.Message] = true

@@ -23,7 +23,7 @@ func previewView[F wire.Finding | wire.Checked](l links, written changes.Written
 		DryRun: true, Changed: preview.Changed, Status: revisionStatus(preview.Verdict.Status),
 		Changes: wire.Changes{Added: did.Added, Modified: did.Modified, Deleted: did.Deleted, Unchanged: did.Unchanged},
 		Buckets: bucketViews(preview.Buckets), Documents: []wire.Difference{}, Findings: found, Counts: counts,
-		Policies: l.policyViews(preview.Shown), Validations: validationViews(preview.Verdict.Reported),
+		Policies: l.policyViews(preview.RevisionStatus), Validations: validationViews(preview.Verdict.Reported),
 		Warnings: preview.Verdict.Warnings, Notice: preview.Verdict.Notice, Weakened: written.Weakened,
 	}
 	if preview.ID > 0 {

@@ -10,7 +10,7 @@ import (
 	"purser/internal/wire"
 )
 
-func (l links) policyViews(shown revisions.Shown) []wire.Policy {
+func (l links) policyViews(shown revisions.RevisionStatus) []wire.Policy {
 	views := []wire.Policy{}
 	for _, policy := range shown.Verdict.Policies {
 		id := policy.Policy.Identity
@@ -40,8 +40,8 @@ func revisionStatus(status validations.Status) string {
 
 // revision returns the view of a revision.
 func (l links) revision(described queries.Described) wire.Revision {
-	view := l.revisionItem(described.Shown)
-	view.Tags.Data, view.URL = tagViews(described.TagData), l.revisionURL(described.Shown.ID)
+	view := l.revisionItem(described.RevisionStatus)
+	view.Tags.Data, view.URL = tagViews(described.TagData), l.revisionURL(described.RevisionStatus.ID)
 	if around := described.Around; around != nil {
 		view.Previous, view.Next, view.Weakened = &around.Previous, &around.Next, around.Weakened
 	}
@@ -49,7 +49,7 @@ func (l links) revision(described queries.Described) wire.Revision {
 }
 
 // revisionItem returns the view of a revision in a list.
-func (l links) revisionItem(shown revisions.Shown) wire.Revision {
+func (l links) revisionItem(shown revisions.RevisionStatus) wire.Revision {
 	view := wire.Revision{
 		Buckets: nonNil(shown.Buckets), CreatedAt: wire.TimeText(shown.CreatedAt), ID: shown.ID,
 		Stamp: shown.Stamp.String(), Kind: shown.Kind.String(),

@@ -37,7 +37,7 @@ func (s *server) status(w http.ResponseWriter, r *http.Request) error {
 }
 
 // writeStatus answers with a verdict, as text if Accept prefers that.
-func (s *server) writeStatus(w http.ResponseWriter, r *http.Request, code int, shown revisions.Shown) error {
+func (s *server) writeStatus(w http.ResponseWriter, r *http.Request, code int, shown revisions.RevisionStatus) error {
 	if negotiate(r, typeText) == typeText {
 		text, err := s.statusText(r, shown)
 		if err != nil {
@@ -52,7 +52,7 @@ func (s *server) writeStatus(w http.ResponseWriter, r *http.Request, code int, s
 
 // statusText returns a verdict as text: the status on the first line, a line for each validation that did not succeed,
 // and the findings about documents or, if there are many, their causes.
-func (s *server) statusText(r *http.Request, shown revisions.Shown) (string, error) {
+func (s *server) statusText(r *http.Request, shown revisions.RevisionStatus) (string, error) {
 	const maxShown = 20
 	if shown.Verdict.Status == validations.Success && !ignoresFailures(shown.Verdict) {
 		return verdictText(shown, "", nil), nil

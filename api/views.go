@@ -36,7 +36,7 @@ func (l links) entry(revision int64, entry validations.Entry) wire.Entry {
 }
 
 // verdictView returns the view of a verdict.
-func verdictView(shown revisions.Shown) wire.Verdict {
+func verdictView(shown revisions.RevisionStatus) wire.Verdict {
 	view := wire.Verdict{
 		Revision: shown.ID, Stamp: shown.Stamp.String(), Status: shown.Verdict.Status.String(), Policies: []wire.Policy{},
 		Ignored: validationViews(shown.Verdict.Ignored), Validations: reasonedViews(shown.Verdict.Reported),

@@ -20,18 +20,18 @@ import (
 
 // Written is the outcome of a change.
 type Written struct {
-	Revision  int64               // the newest revision afterwards; 0 if there is none
-	Stamp     revisions.Stamp     // of it, or of the last purge
-	Documents []*revisions.Stored // of the buckets that were filled, in the order of the payload
-	Items     []Item              // the payload's items that Documents were read from
-	Buckets   []string            // that were written, sorted
-	Changed   bool                // a revision was made
-	Audited   bool                // the audit event was recorded with the revision
-	Shown     revisions.Shown     // the revision that was made
-	Failures  document.Digest     // identifies what fails in it: see failuresOf
-	Summary   Summary             // what the change does, or would do
-	Weakened  []string            // how it weakens the policies in force, as validations.Weakened returns it
-	Preview   *Preview            // of a dry run, which makes no revision
+	Revision       int64                    // the newest revision afterwards; 0 if there is none
+	Stamp          revisions.Stamp          // of it, or of the last purge
+	Documents      []*revisions.Stored      // of the buckets that were filled, in the order of the payload
+	Items          []Item                   // the payload's items that Documents were read from
+	Buckets        []string                 // that were written, sorted
+	Changed        bool                     // a revision was made
+	Audited        bool                     // the audit event was recorded with the revision
+	RevisionStatus revisions.RevisionStatus // the revision that was made
+	Failures       document.Digest          // identifies what fails in it: see failuresOf
+	Summary        Summary                  // what the change does, or would do
+	Weakened       []string                 // how it weakens the policies in force, as validations.Weakened returns it
+	Preview        *Preview                 // of a dry run, which makes no revision
 }
 
 // source is the origin of a change: a payload, or the target of a rollback. It is immutable.
@@ -99,9 +99,10 @@ func unstored(err error) error {
 	return said.Because(err)
 }
 
-// attempt plans a change on the newest state and appends it. The first attempt holds the write lock only while appending.
-// A further one, if locked, also holds it while planning, which takes little time by then: documents are decoded, and
-// outcomes of checks and rendered documents are remembered. It returns the source with its documents decoded, for the next attempt.
+// attempt plans a change on the newest state and appends it. The first attempt holds the write lock only while
+// appending. A further one, if locked, also holds it while planning, which takes little time by then: documents are
+// decoded, and outcomes of checks and rendered documents are remembered. It returns the source with its documents
+// decoded, for the next attempt.
 func (s *Service) attempt(ctx context.Context, from source, kind revisions.Kind, options revisions.Options,
 	locked bool,
 ) (
@@ -289,7 +290,7 @@ func (s *Service) planned(ctx context.Context, from source, snapshot revisions.S
 	if err := s.checkSize(snapshot.Live, diff, options); err != nil {
 		return diff, revisions.Need{}, err
 	}
-	more, err := s.newJudge(options).Need(ctx, snapshot, diff)
+	more, err := s.newValidator(options).Need(ctx, snapshot, diff)
 	if err != nil {
 		return diff, more, err
 	}
@@ -317,7 +318,7 @@ func (s *Service) judged(ctx context.Context, snapshot revisions.Snapshot, diff 
 	if !diff.Changes {
 		return Judgement{}, nil
 	}
-	return s.newJudge(options).Judge(ctx, snapshot, diff)
+	return s.newValidator(options).Validate(ctx, snapshot, diff)
 }
 
 // lockWrites waits until this process is appending no other change; unlock lets the next one begin. A large request
@@ -371,7 +372,7 @@ func (s *Service) append(ctx context.Context, p proposal, options revisions.Opti
 	shown := s.verdict(p.commit.Revision, p.judgement, p.commit.Diff.Carried, options.Viewer)
 	p.commit.Status = shown.Verdict.Status
 	if options.Meanwhile != nil {
-		wait := beside(func() { options.Meanwhile(p.commit.Diff.Added) })
+		wait := async(func() { options.Meanwhile(p.commit.Diff.Added) })
 		defer wait()
 	}
 	began := s.Now()
@@ -389,7 +390,7 @@ func (s *Service) append(ctx context.Context, p proposal, options revisions.Opti
 	shown.Revision = made
 	written := p.written
 	written.Revision, written.Stamp, written.Documents, written.Buckets = made.ID, made.Stamp, diff.Result, made.Buckets
-	written.Changed, written.Audited, written.Shown = true, stored.Audit != nil, shown
+	written.Changed, written.Audited, written.RevisionStatus = true, stored.Audit != nil, shown
 	written.Failures = s.failuresOf(stored, p.judgement.Results)
 	return written, nil
 }
@@ -397,7 +398,7 @@ func (s *Service) append(ctx context.Context, p proposal, options revisions.Opti
 // verdict returns the verdict on a new revision. Its only reported results are those a rollback carries over.
 func (s *Service) verdict(revision revisions.Revision, judgement Judgement, carried []validations.Outcome,
 	viewer authz.Viewer,
-) revisions.Shown {
+) revisions.RevisionStatus {
 	outcomes := slices.Clone(carried)
 	var warnings []fault.Message
 	for _, result := range judgement.Results {
@@ -408,5 +409,5 @@ func (s *Service) verdict(revision revisions.Revision, judgement Judgement, carr
 	}
 	verdict := s.DefaultValidations.Verdict(judgement.Policies, revision, outcomes, revision.CreatedAt)
 	verdict.Warnings = WarningsUnder(verdict, warnings)
-	return revisions.Shown{Revision: revision, Verdict: verdict}
+	return revisions.RevisionStatus{Revision: revision, Verdict: verdict}
 }

@@ -17,11 +17,11 @@ import (
 
 // check runs each check of a scope that has no recorded outcome in a snapshot, once. It returns those of these checks
 // that are to be recorded, and the findings of all checks.
-func (j Judge) check(ctx context.Context, snapshot revisions.Snapshot, s scope) (
+func (v Validator) check(ctx context.Context, snapshot revisions.Snapshot, s scope) (
 	made []revisions.Check, findings map[validations.Pair][]validations.Finding, err error,
 ) {
 	unchecked := s.unchecked(snapshot)
-	checkers, err := j.checkers(ctx, s, unchecked)
+	checkers, err := v.checkers(ctx, s, unchecked)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -32,7 +32,7 @@ func (j Judge) check(ctx context.Context, snapshot revisions.Snapshot, s scope) 
 	err = budget.ForEach(ctx, len(unchecked), func(meter *budget.Meter, i int) error {
 		doc, pair := unchecked[i], s.pairs[unchecked[i]]
 		cleartext := !Refers(doc) && !s.ofSecret(pair.Rule)
-		if known, ok := j.Engine.Known(pair.Name()); cleartext && ok && known.Count == len(known.Findings) {
+		if known, ok := v.Engine.Known(pair.Name()); cleartext && ok && known.Count == len(known.Findings) {
 			made[i] = revisions.Check{Pair: pair, Findings: bounded(known.Findings, &open)}
 			return nil
 		}
@@ -42,10 +42,10 @@ func (j Judge) check(ctx context.Context, snapshot revisions.Snapshot, s scope) 
 		case Refers(doc):
 			own = ofSecret(confined, doc)
 		case cleartext: // so that it is remembered
-			own = j.meterFor(meter, doc.Identity, doc.Data).ForDocument(size)
+			own = v.meterFor(meter, doc.Identity, doc.Data).ForDocument(size)
 		}
-		found, err := j.findings(ctx, own, checkers[pair.Rule], doc, s.ofSecret(pair.Rule))
-		found, sure, err := sparing(own, found, err, Refers(doc))
+		found, err := v.findings(ctx, own, checkers[pair.Rule], doc, s.ofSecret(pair.Rule))
+		found, sure, err := budgetAsFinding(own, found, err, Refers(doc))
 		if unsure[i] = !sure; err != nil {
 			return budget.About(err, "check document %s by schema %s", doc.Identity, doc.Schema)
 		}
@@ -55,7 +55,7 @@ func (j Judge) check(ctx context.Context, snapshot revisions.Snapshot, s scope) 
 		}
 		made[i] = revisions.Check{Pair: pair, Findings: bounded(found, total)}
 		if cleartext {
-			j.Engine.Remember(pair.Name(), validations.Found{Count: len(found), Findings: found})
+			v.Engine.Remember(pair.Name(), validations.Found{Count: len(found), Findings: found})
 		}
 		return nil
 	})
@@ -87,10 +87,10 @@ func ofSecret(confined context.Context, doc *revisions.Stored) *budget.Meter {
 	return budget.NewMeter(confined).Within(aloneSteps + int64(size)*budget.StepsPerByte)
 }
 
-// sparing turns the exceeded limit of the meter of one check into a finding. For a check that involves a secret, it
-// does the same with an exhausted budget; sure is false then, because other checks have used up that budget, and the
-// finding need not hold in another request.
-func sparing(own *budget.Meter, found []validations.Finding, err error, secret bool) (
+// budgetAsFinding turns the exceeded limit of the meter of one check into a finding. For a check that involves a
+// secret, it does the same with an exhausted budget; sure is false then, because other checks have used up that budget,
+// and the finding need not hold in another request.
+func budgetAsFinding(own *budget.Meter, found []validations.Finding, err error, secret bool) (
 	_ []validations.Finding, sure bool, _ error,
 ) {
 	err = own.Done(err)

@@ -33,14 +33,14 @@ func layered(documents []*revisions.Stored) bool {
 }
 
 // clientVersions returns the client versions to judge the new revision with, and whether some are withheld.
-func (j Judge) clientVersions(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (
+func (v Validator) clientVersions(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (
 	versions validations.ClientVersions, withheld bool, err error,
 ) {
 	documents := versionsAfter(snapshot, diff)
 	if layered(documents) {
 		documents, _ = withPolicy(diff.After(snapshot.Documents), snapshot.Fallback)
 	}
-	return j.ClientVersions(ctx, documents)
+	return v.ClientVersions(ctx, documents)
 }
 
 // ClientVersions returns the client versions that the documents of a revision give, and whether some are withheld. It
@@ -123,7 +123,7 @@ func (r Renderer) ofSecret(versions validations.ClientVersions) validations.Clie
 	}
 	digest := versions.Digest()
 	of := document.Identity{Schema: validations.ClientVersionsKind}
-	return versions.OfSecret(r.Vault.Digest(PlaceOf(of), digest[:]))
+	return versions.OfSecret(r.Vault.Digest(placeOfSecret(of), digest[:]))
 }
 
 // dependsOnSecrets reports whether the rendering of any of the documents depends on secrets.

@@ -12,9 +12,9 @@
 // are read in one round trip, at one moment. If the first snapshot shows that more is needed, a second one replaces it.
 // A rollback makes its Diff without a Payload.
 //
-// All expensive work is done before a change takes the write lock. Append stores a Commit only if the head is still that
-// of its snapshot; otherwise the change is planned again, with the documents that it has decoded and the outcomes of
-// checks that the Engine remembers; then it holds the lock all the time.
+// All expensive work is done before a change takes the write lock. Append stores a Commit only if the head is still
+// that of its snapshot; otherwise the change is planned again, with the documents that it has decoded and the outcomes
+// of checks that the Engine remembers; then it holds the lock all the time.
 //
 // Invariants: revision numbers increase by one in the order of commits, and only a prune leaves gaps; a document
 // identity is live in at most one bucket; the schema validation of a revision covers all of its documents; a PUT that

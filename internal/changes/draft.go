@@ -23,8 +23,8 @@ type Draft struct {
 	Rendered *Rendering           // nil unless the documents render to valid ones
 }
 
-// Decode decodes the items that are not decoded yet. It returns all items and, for each, its fault or nil. Like Judge
-// it needs no Store.
+// Decode decodes the items that are not decoded yet. It returns all items and, for each, its fault or nil. Like
+// CheckOffline it needs no Store.
 func (s *Service) Decode(ctx context.Context, items []Item) ([]Item, []error, error) {
 	decoded, faults, err := s.decodeItems(ctx, items, false, math.MaxInt)
 	if err != nil {
@@ -78,9 +78,10 @@ func Collisions(items []Item) (collisions []Collision) {
 	return collisions
 }
 
-// Judge judges decoded items without collisions like a dry run of a change that creates a site from them. If whole is
-// false, because other items could not be decoded, it judges only single documents. Errors are those of the budget.
-func (s *Service) Judge(ctx context.Context, items []Item, whole bool, viewer authz.Viewer) (Draft, error) {
+// CheckOffline judges decoded items without collisions like a dry run of a change that creates a site from them. If
+// whole is false, because other items could not be decoded, it judges only single documents. Errors are those of the
+// budget.
+func (s *Service) CheckOffline(ctx context.Context, items []Item, whole bool, viewer authz.Viewer) (Draft, error) {
 	options := revisions.Options{DryRun: true, Viewer: viewer}
 	buckets := make([]string, len(items))
 	for i, item := range items {
@@ -94,11 +95,11 @@ func (s *Service) Judge(ctx context.Context, items []Item, whole bool, viewer au
 	if err != nil {
 		return Draft{}, err
 	}
-	judge := s.newJudge(options)
-	if judge.Always = []string{}; whole {
-		judge.Always = RevisionValidations()
+	validator := s.newValidator(options)
+	if validator.Always = []string{}; whole {
+		validator.Always = RevisionValidations()
 	}
-	judgement, err := judge.Judge(ctx, snapshot, diff)
+	judgement, err := validator.Validate(ctx, snapshot, diff)
 	if err != nil {
 		return Draft{}, err
 	}
@@ -149,27 +150,33 @@ func withoutValues(results []RevisionResult, withheld string) []RevisionResult {
 	return shown
 }
 
-// Unkept is a Vault for documents that are judged but not stored.
-type Unkept struct{}
+// DiscardVault is a Vault for documents that are judged but not stored.
+type DiscardVault struct{}
 
 // Digest implements Vault.
-func (Unkept) Digest(place secrets.Place, content []byte) document.Digest {
+func (DiscardVault) Digest(place secrets.Place, content []byte) document.Digest {
 	return sha256.Sum256(append([]byte(place.String()+"\x00"), content...))
 }
 
-var errUnkept = errors.New("documents that are not stored are not sealed")
+var errNotSealed = errors.New("documents that are not stored are not sealed")
 
 // Seal implements secrets.Sealer.
-func (Unkept) Seal(context.Context, secrets.Place, []byte) ([]byte, error) { return nil, errUnkept }
+func (DiscardVault) Seal(context.Context, secrets.Place, []byte) ([]byte, error) {
+	return nil, errNotSealed
+}
 
 // Open implements secrets.Sealer.
-func (Unkept) Open(context.Context, secrets.Place, []byte) ([]byte, error) { return nil, errUnkept }
+func (DiscardVault) Open(context.Context, secrets.Place, []byte) ([]byte, error) {
+	return nil, errNotSealed
+}
 
 // Reseal implements Vault.
-func (Unkept) Reseal(context.Context, secrets.Place, []byte) ([]byte, error) { return nil, errUnkept }
+func (DiscardVault) Reseal(context.Context, secrets.Place, []byte) ([]byte, error) {
+	return nil, errNotSealed
+}
 
 // Forget implements secrets.Sealer.
-func (Unkept) Forget(context.Context, []byte) error { return errUnkept }
+func (DiscardVault) Forget(context.Context, []byte) error { return errNotSealed }
 
 // Prefix implements Vault.
-func (Unkept) Prefix(context.Context) []byte { return nil }
+func (DiscardVault) Prefix(context.Context) []byte { return nil }

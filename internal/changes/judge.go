@@ -10,9 +10,9 @@ import (
 	"purser/internal/validations"
 )
 
-// Judge validates the revision that a diff makes: its documents by their schemas, and the whole revision as its
+// Validator validates the revision that a diff makes: its documents by their schemas, and the whole revision as its
 // policies require. It has no access to a store. With Withhold it skips everything that depends on secrets.
-type Judge struct {
+type Validator struct {
 	Renderer
 
 	Defaults revisions.Defaults
@@ -21,11 +21,11 @@ type Judge struct {
 }
 
 // required returns the names of the validations to perform.
-func (j Judge) required(policies []validations.Policy) []string {
-	if j.Always != nil {
-		return j.Always
+func (v Validator) required(policies []validations.Policy) []string {
+	if v.Always != nil {
+		return v.Always
 	}
-	return j.Defaults.Required(policies)
+	return v.Defaults.Required(policies)
 }
 
 // Judgement is the outcome of validating a diff.
@@ -57,15 +57,15 @@ func (j Judgement) Failed() bool {
 	return j.SecretFails || slices.ContainsFunc(j.Failures, func(f revisions.Failure) bool { return !f.Rule.IsZero() })
 }
 
-// Judge judges a diff of a snapshot that has the parts of the site that Need returned. The change pays for what it
+// Validate judges a diff of a snapshot that has the parts of the site that Need returned. The change pays for what it
 // brings, not for what was there before. Fault: Unavailable if that takes too much work at once; the next call goes on.
-func (j Judge) Judge(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (Judgement, error) {
-	j.Renderer = j.bringing(diff.Added)
-	scope, err := j.scope(ctx, snapshot, diff)
+func (v Validator) Validate(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (Judgement, error) {
+	v.Renderer = v.bringing(diff.Added)
+	scope, err := v.scope(ctx, snapshot, diff)
 	if err != nil {
 		return Judgement{}, err
 	}
-	checks, findings, err := j.check(ctx, snapshot, scope)
+	checks, findings, err := v.check(ctx, snapshot, scope)
 	if err != nil {
 		return Judgement{}, err
 	}
@@ -73,7 +73,7 @@ func (j Judge) Judge(ctx context.Context, snapshot revisions.Snapshot, diff revi
 	if err != nil {
 		return Judgement{}, err
 	}
-	failing := j.failing(snapshot, diff, scope, findings)
+	failing := v.failing(snapshot, diff, scope, findings)
 	made := Judgement{
 		Checks: checks, ClientVersions: scope.versions, Policies: policies, Withheld: scope.withheld,
 	}
@@ -85,11 +85,11 @@ func (j Judge) Judge(ctx context.Context, snapshot revisions.Snapshot, diff revi
 			made.SecretOutside++
 		}
 	}
-	made, err = j.validateRevision(ctx, snapshot, diff, made)
-	if err != nil || j.Always != nil { // documents without a site have no other readers
+	made, err = v.validateRevision(ctx, snapshot, diff, made)
+	if err != nil || v.Always != nil { // documents without a site have no other readers
 		return made, err
 	}
-	return made.joined(j.required(policies)), nil
+	return made.joined(v.required(policies)), nil
 }
 
 // joined makes the validations that look at values fail together if one of them fails because of a secret. Their
@@ -115,23 +115,23 @@ func (j Judgement) joined(required []string) Judgement {
 }
 
 // Need returns the parts of the site needed to judge a diff. A larger snapshot may need more.
-func (j Judge) Need(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (revisions.Need, error) {
+func (v Validator) Need(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (revisions.Need, error) {
 	if !diff.Changes {
 		return revisions.Need{}, nil
 	}
 	need := revisions.Need{Evidence: true, Kinds: Kinds(diff.Added)}
-	j.Renderer = j.bringing(diff.Added)
+	v.Renderer = v.bringing(diff.Added)
 	policies, err := policiesAfter(budget.NewMeter(ctx), snapshot.Policies, diff)
 	if err != nil {
 		return need, err
 	}
-	if j.requiresRevisionValidation(policies) || layered(versionsAfter(snapshot, diff)) {
+	if v.requiresRevisionValidation(policies) || layered(versionsAfter(snapshot, diff)) {
 		need.Documents = true
 		if snapshot.Documents == nil && snapshot.Live > 0 {
 			return need, nil
 		}
 	}
-	scope, err := j.scope(ctx, snapshot, diff)
+	scope, err := v.scope(ctx, snapshot, diff)
 	if err != nil {
 		return need, err
 	}
@@ -156,12 +156,12 @@ func Kinds(documents []*revisions.Stored) []string {
 
 // failing returns the rules that documents of the new revision violate, by document: those known from the snapshot, and
 // new findings about the subjects.
-func (j Judge) failing(snapshot revisions.Snapshot, diff revisions.Diff, s scope,
+func (v Validator) failing(snapshot revisions.Snapshot, diff revisions.Diff, s scope,
 	findings map[validations.Pair][]validations.Finding,
 ) map[int64]revisions.Violation {
 	gone, failing := revisions.IDs(diff.Removed), map[int64]revisions.Violation{}
 	for _, known := range snapshot.Violations {
-		if !gone[known.Document] && (!known.Secret || !j.Withhold) {
+		if !gone[known.Document] && (!known.Secret || !v.Withhold) {
 			failing[known.Document] = known
 		}
 	}

@@ -189,10 +189,10 @@ func TestJudge_judge_schemaUnread(t *testing.T) {
 	gone := errors.New("gone")
 	cancel(gone)
 	s.Engine = validations.NewEngine(validations.Options{Extensions: []validations.Extension{keyword{}}})
-	if _, err := s.newJudge(revisions.Options{}).Judge(ctx, change.snapshot, change.diff); !errors.Is(err, gone) {
+	if _, err := s.newValidator(revisions.Options{}).Validate(ctx, change.snapshot, change.diff); !errors.Is(err, gone) {
 		t.Errorf("error %v, want the cause of the context's end", err)
 	}
-	if _, err := s.newJudge(revisions.Options{}).Need(ctx, change.snapshot, change.diff); !errors.Is(err, gone) {
+	if _, err := s.newValidator(revisions.Options{}).Need(ctx, change.snapshot, change.diff); !errors.Is(err, gone) {
 		t.Errorf("error %v, want the cause of the context's end", err)
 	}
 }
@@ -203,7 +203,7 @@ func TestJudge_need_nothing(t *testing.T) {
 	s, _ := service()
 	put(t, s, "a", widget("w1", "{}"))
 	got := judged(t, s, "a", widget("w1", "{ }"))
-	need, err := s.newJudge(revisions.Options{}).Need(t.Context(), got.snapshot, got.diff)
+	need, err := s.newValidator(revisions.Options{}).Need(t.Context(), got.snapshot, got.diff)
 	if err != nil || !cmp.Equal(need, revisions.Need{}) || got.judgement.Entries != 0 {
 		t.Errorf("need %+v, %v, judgement %+v", need, err, got.judgement)
 	}
@@ -221,7 +221,7 @@ func TestJudge_need(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.newJudge(revisions.Options{}).Need(t.Context(), snapshot, diff)
+	got, err := s.newValidator(revisions.Options{}).Need(t.Context(), snapshot, diff)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -406,7 +406,7 @@ func TestJudge_judge_budgetOfSchema(t *testing.T) {
 			if err := nearly.Check(); err != nil {
 				t.Fatal(err)
 			}
-			_, err := s.newJudge(revisions.Options{}).Judge(ctx, change.snapshot, change.diff)
+			_, err := s.newValidator(revisions.Options{}).Validate(ctx, change.snapshot, change.diff)
 			wantFault(t, err, fault.TooLarge, c.want)
 		})
 	}

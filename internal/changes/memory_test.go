@@ -159,12 +159,12 @@ func (m *memory) compare(target int64) *revisions.Comparison {
 	was, is := revisions.IDs(old), revisions.IDs(m.live)
 	for _, doc := range m.live {
 		if !was[doc.ID] {
-			c.Gone = append(c.Gone, doc)
+			c.Removed = append(c.Removed, doc)
 		}
 	}
 	for _, doc := range old {
 		if !is[doc.ID] {
-			c.Come = append(c.Come, doc)
+			c.Added = append(c.Added, doc)
 		}
 	}
 	return c

@@ -14,9 +14,9 @@ import (
 
 // Preview describes the revision that a change would make.
 type Preview struct {
-	revisions.Shown // the newest revision after the change
+	revisions.RevisionStatus // the newest revision after the change
 
-	Changed   bool // Shown is a new revision
+	Changed   bool // RevisionStatus is that of a new revision
 	Buckets   []revisions.BucketDifference
 	Documents []revisions.DocumentDifference
 	Findings  []Finding
@@ -81,11 +81,11 @@ func (s *Service) preview(ctx context.Context, snapshot revisions.Snapshot, diff
 	switch {
 	case diff.Changes:
 		revision := newRevision(snapshot, diff, judgement, kind, options)
-		preview.Shown = s.verdict(revision, judgement, diff.Carried, viewer)
+		preview.RevisionStatus = s.verdict(revision, judgement, diff.Carried, viewer)
 	case snapshot.Newest.ID > 0:
 		policies := revisions.InForce(snapshot.Policies, snapshot.Revision)
 		verdict := s.DefaultValidations.Verdict(policies, snapshot.Newest, snapshot.Outcomes, snapshot.Now)
-		preview.Shown = revisions.Shown{Revision: snapshot.Newest, Verdict: verdict}
+		preview.RevisionStatus = revisions.RevisionStatus{Revision: snapshot.Newest, Verdict: verdict}
 	}
 	if !s.Compat && !slices.Contains(preview.Verdict.ReportedNames(), validations.CoverageValidation) {
 		documents := BySchema(revisions.Visible(viewer, diff.After(snapshot.Documents)))

@@ -75,7 +75,7 @@ func (r Renderer) Render(ctx context.Context, revision int64, documents []*revis
 		out.Fault = computed.faults[0]
 		return out, nil
 	}
-	checked, err := r.validate(ctx, computed)
+	checked, err := r.checkRenderedDocuments(ctx, computed)
 	if err != nil {
 		return Rendering{}, err
 	}

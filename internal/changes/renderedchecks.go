@@ -13,9 +13,9 @@ import (
 	"purser/internal/validations"
 )
 
-// validate checks rendered documents by the built-in schemas and the DataSchemas among them. Their metadata was checked
-// when it was submitted.
-func (r Renderer) validate(ctx context.Context, rendered Computed) (out checked, err error) {
+// checkRenderedDocuments checks rendered documents by the built-in schemas and the DataSchemas among them. Their
+// metadata was checked when it was submitted.
+func (r Renderer) checkRenderedDocuments(ctx context.Context, rendered Computed) (out checked, err error) {
 	schemas, err := r.registered(ctx, rendered)
 	if err != nil {
 		return out, err
@@ -149,7 +149,7 @@ func (r Renderer) findingsOf(confined context.Context, meter *budget.Meter, doc 
 		own = own.ForDocument(len(doc.Data) + len(o.text()))
 	}
 	found, err = checker.Check(own, doc.Data)
-	return sparing(own, found, err, o.secret)
+	return budgetAsFinding(own, found, err, o.secret)
 }
 
 // outcome is the result of checking a rendered document.

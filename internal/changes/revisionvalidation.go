@@ -49,8 +49,8 @@ func policiesAfter(meter *budget.Meter, newest []revisions.PolicyVersion, diff r
 }
 
 // requiresRevisionValidation reports whether policies require a validation of the whole revision.
-func (j Judge) requiresRevisionValidation(policies []validations.Policy) bool {
-	required := j.required(policies)
+func (v Validator) requiresRevisionValidation(policies []validations.Policy) bool {
+	required := v.required(policies)
 	return slices.ContainsFunc(required, func(name string) bool { return slices.Contains(RevisionValidations(), name) })
 }
 
@@ -65,10 +65,10 @@ func RevisionValidations() []string {
 
 // validateRevision adds the outcomes of the validations of the whole revision that its policies require to a judgement.
 // It renders before it examines, because a rendering examines the documents too.
-func (j Judge) validateRevision(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff, made Judgement) (
-	Judgement, error,
-) {
-	required, listed := j.required(made.Policies), validations.Required(made.Policies)
+func (v Validator) validateRevision(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff,
+	made Judgement,
+) (Judgement, error) {
+	required, listed := v.required(made.Policies), validations.Required(made.Policies)
 	documents := diff.After(snapshot.Documents)
 	flat := isFlat(documents)
 	var examined Rendering
@@ -80,13 +80,13 @@ func (j Judge) validateRevision(ctx context.Context, snapshot revisions.Snapshot
 			made.Results = append(made.Results, revisionResult(name))
 			continue
 		}
-		result, rendered, err := j.validated(ctx, name, examined, snapshot, diff, documents)
+		result, rendered, err := v.validated(ctx, name, examined, snapshot, diff, documents)
 		if err != nil {
 			return made, err
 		}
 		made.Withheld = made.Withheld || rendered.Withheld
 		told := result
-		if j.Withhold {
+		if v.Withhold {
 			told = result.open()
 			made.Withheld = made.Withheld || slices.ContainsFunc(documents, isEncrypted)
 		}
@@ -103,24 +103,24 @@ func (j Judge) validateRevision(ctx context.Context, snapshot revisions.Snapshot
 }
 
 // validated performs a validation of the whole revision, unless the rendering of it has examined the documents already.
-func (j Judge) validated(ctx context.Context, name string, examined Rendering, snapshot revisions.Snapshot,
+func (v Validator) validated(ctx context.Context, name string, examined Rendering, snapshot revisions.Snapshot,
 	diff revisions.Diff, documents []*revisions.Stored,
 ) (result RevisionResult, rendered Rendering, err error) {
 	if name == validations.PolicyValidation && examined.examined {
-		return j.policyResult(examined.problems), rendered, nil
+		return v.policyResult(examined.problems), rendered, nil
 	}
-	result, rendered, err = j.ValidateRevision(ctx, name, snapshot.Revision+1, documents, snapshot.Fallback)
-	if err == nil && rendered.TooLarge && j.Always == nil {
-		err = j.mayStayTooLarge(ctx, snapshot, diff)
+	result, rendered, err = v.ValidateRevision(ctx, name, snapshot.Revision+1, documents, snapshot.Fallback)
+	if err == nil && rendered.TooLarge && v.Always == nil {
+		err = v.mayStayTooLarge(ctx, snapshot, diff)
 	}
 	return result, rendered, err
 }
 
 // mayStayTooLarge returns the fault of a change after which all documents together are too large to be rendered, nil if
 // they were before it, and it does not add to them.
-func (j Judge) mayStayTooLarge(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) error {
+func (v Validator) mayStayTooLarge(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) error {
 	if sizeOf(diff.Added) <= sizeOf(diff.Removed) {
-		before, err := j.bringing(nil).Render(ctx, snapshot.Revision, snapshot.Documents, snapshot.Fallback)
+		before, err := v.bringing(nil).Render(ctx, snapshot.Revision, snapshot.Documents, snapshot.Fallback)
 		switch {
 		case before.TooLarge:
 			return nil // it is a failure of the revision

@@ -187,7 +187,7 @@ func TestService_Rollback_carries(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			verdict := written.Shown.Verdict
+			verdict := written.RevisionStatus.Verdict
 			if dryRun {
 				verdict = written.Preview.Verdict
 			}

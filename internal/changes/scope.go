@@ -32,18 +32,18 @@ type scope struct {
 }
 
 // scope returns the scope of a diff, within the limits of a snapshot.
-func (j Judge) scope(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (s scope, err error) {
+func (v Validator) scope(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (s scope, err error) {
 	var unknownVersions bool
-	if s.versions, unknownVersions, err = j.clientVersions(ctx, snapshot, diff); err != nil {
+	if s.versions, unknownVersions, err = v.clientVersions(ctx, snapshot, diff); err != nil {
 		return s, err
 	}
 	meter := budget.NewMeter(ctx)
 	registering := Registering(diff.After(snapshot.Schemas))
-	registry, err := j.registryOf(meter, registering, Computed{}.digest)
+	registry, err := v.registryOf(meter, registering, Computed{}.digest)
 	if err != nil {
 		return s, err
 	}
-	changed, err := j.changed(meter, registry, registering, diff, s.versions.Digest() != snapshot.Newest.ClientVersions)
+	changed, err := v.changed(meter, registry, registering, diff, s.versions.Digest() != snapshot.Newest.ClientVersions)
 	if err != nil {
 		return s, err
 	}
@@ -55,15 +55,15 @@ func (j Judge) scope(ctx context.Context, snapshot revisions.Snapshot, diff revi
 			s.subjects = append(s.subjects, doc)
 		}
 	}
-	rules := validations.Rules{Registered: make(map[string]validations.Rule, len(registering)), ControlOnly: j.Compat}
+	rules := validations.Rules{Registered: make(map[string]validations.Rule, len(registering)), ControlOnly: v.Compat}
 	s.schemas, s.secret = map[validations.Rule]validations.DataSchema{}, map[validations.Rule]bool{}
 	s.registering = map[validations.Rule]*revisions.Stored{}
 	unknown := map[string]bool{} // document schemas whose DataSchemas name withheld client versions
 	digest := s.versions.Digest()
 	for _, doc := range registering {
 		schema := registry.DataSchema(doc.Digest, doc.Name)
-		own := j.meterFor(meter, doc.Identity, doc.Data)
-		rule, names, err := j.ruleOf(own, schema, s.versions, digest, unknownVersions)
+		own := v.meterFor(meter, doc.Identity, doc.Data)
+		rule, names, err := v.ruleOf(own, schema, s.versions, digest, unknownVersions)
 		if err = own.Done(err); err != nil {
 			return s, readingSchema(err, doc)
 		}
@@ -71,7 +71,7 @@ func (j Judge) scope(ctx context.Context, snapshot revisions.Snapshot, diff revi
 		s.secret[rule] = names && s.versions.AreSecret()
 		rules.Registered[doc.Name], s.schemas[rule], s.registering[rule] = rule, schema, doc
 	}
-	if j.Withhold {
+	if v.Withhold {
 		s.subjects = slices.DeleteFunc(s.subjects, func(doc *revisions.Stored) bool {
 			withheld := unknown[doc.Schema] || doc.Traits().Encrypted
 			s.withheld = s.withheld || withheld
@@ -124,7 +124,7 @@ func (r Renderer) registryOf(meter *budget.Meter, registering []*revisions.Store
 
 // changed returns the names of the DataSchemas that a diff changes, and, if the client versions change, of those that
 // use them.
-func (j Judge) changed(meter *budget.Meter, registry validations.Registry, registering []*revisions.Stored,
+func (v Validator) changed(meter *budget.Meter, registry validations.Registry, registering []*revisions.Stored,
 	diff revisions.Diff, versionsChange bool,
 ) (kinds []string, err error) {
 	for _, doc := range slices.Concat(diff.Added, diff.Removed) {
@@ -136,8 +136,8 @@ func (j Judge) changed(meter *budget.Meter, registry validations.Registry, regis
 		return kinds, nil
 	}
 	for _, doc := range registering {
-		own := j.meterFor(meter, doc.Identity, doc.Data)
-		names, err := j.Engine.NamesVersions(own, registry.DataSchema(doc.Digest, doc.Name))
+		own := v.meterFor(meter, doc.Identity, doc.Data)
+		names, err := v.Engine.NamesVersions(own, registry.DataSchema(doc.Digest, doc.Name))
 		if err = own.Done(err); err != nil {
 			return nil, readingSchema(err, doc)
 		}
@@ -193,7 +193,7 @@ func (s scope) unchecked(snapshot revisions.Snapshot) (documents []*revisions.St
 }
 
 // checkers returns the checkers for the rules of documents.
-func (j Judge) checkers(ctx context.Context, s scope, documents []*revisions.Stored) (
+func (v Validator) checkers(ctx context.Context, s scope, documents []*revisions.Stored) (
 	map[validations.Rule]validations.Checker, error,
 ) {
 	checkers := map[validations.Rule]validations.Checker{}
@@ -203,7 +203,7 @@ func (j Judge) checkers(ctx context.Context, s scope, documents []*revisions.Sto
 		if _, known := checkers[rule]; known {
 			continue
 		}
-		checker, isBuiltIn := j.Engine.BuiltIn(rule)
+		checker, isBuiltIn := v.Engine.BuiltIn(rule)
 		if checkers[rule] = checker; !isBuiltIn {
 			unknown = append(unknown, doc)
 		}
@@ -211,8 +211,8 @@ func (j Judge) checkers(ctx context.Context, s scope, documents []*revisions.Sto
 	compiled := make([]validations.Checker, len(unknown))
 	err := budget.ForEach(ctx, len(unknown), func(meter *budget.Meter, i int) (err error) {
 		rule := s.pairs[unknown[i]].Rule
-		own := j.meterFor(meter, s.registering[rule].Identity, s.registering[rule].Data)
-		compiled[i], err = j.Engine.Compile(own, s.schemas[rule], s.versions)
+		own := v.meterFor(meter, s.registering[rule].Identity, s.registering[rule].Data)
+		compiled[i], err = v.Engine.Compile(own, s.schemas[rule], s.versions)
 		return budget.About(own.Done(err), "compile the DataSchema %s", unknown[i].Schema)
 	})
 	if err != nil {

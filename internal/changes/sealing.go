@@ -28,7 +28,7 @@ func (s *Service) conceal(entry document.Entry, doc *document.Document) (*docume
 	hidden := *doc
 	hidden.Segment = document.Digest{} // it could reveal something, as keys could
 	hidden.Notes = document.Unnamed(doc.Notes)
-	place := PlaceOf(doc.Identity)
+	place := placeOfSecret(doc.Identity)
 	reference := secrets.Reference(place, s.Vault.Digest(place, doc.Digest[:]))
 	if secrets.IsReference(value) {
 		given, _ := value.(string)
@@ -67,7 +67,7 @@ func foreignReference(e document.Entry, doc *document.Document) error {
 // distinct returns a cleartext document with a digest that no reference to a secret can have, because the store keeps
 // only one content per digest.
 func distinct(doc *document.Document) *document.Document {
-	if !bytes.HasPrefix(doc.Data, []byte(ReferencePrefix)) {
+	if !bytes.HasPrefix(doc.Data, []byte(referencePrefix)) {
 		return doc
 	}
 	other := *doc
@@ -97,7 +97,7 @@ func (s *Service) seal(ctx context.Context, snapshot revisions.Snapshot, diff re
 	texts := make([]document.Document, len(fresh))
 	err := budget.ForEach(ctx, len(fresh), func(_ *budget.Meter, i int) (err error) {
 		texts[i] = *fresh[i].Document
-		texts[i].Sealed, err = s.Vault.Seal(ctx, PlaceOf(fresh[i].Identity), fresh[i].Secret)
+		texts[i].Sealed, err = s.Vault.Seal(ctx, placeOfSecret(fresh[i].Identity), fresh[i].Secret)
 		return err
 	})
 	if err != nil {

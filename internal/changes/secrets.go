@@ -28,16 +28,18 @@ type Vault interface {
 // site is the name of the only site that is served so far.
 const site = "default"
 
-// PlaceOf returns the place of a document, which its secret is bound to.
-func PlaceOf(id document.Identity) secrets.Place { return secrets.Place{Site: site, Identity: id} }
+// placeOfSecret returns the place of a document, which its secret is bound to.
+func placeOfSecret(id document.Identity) secrets.Place {
+	return secrets.Place{Site: site, Identity: id}
+}
 
 // Refers reports whether a document's data is a reference to a secret.
 func Refers(doc *revisions.Stored) bool {
-	return bytes.HasPrefix(doc.Data, []byte(ReferencePrefix)) && doc.Traits().Encrypted
+	return bytes.HasPrefix(doc.Data, []byte(referencePrefix)) && doc.Traits().Encrypted
 }
 
-// ReferencePrefix is the prefix of data that is, or looks like, a reference to a secret.
-const ReferencePrefix = `"secret://`
+// referencePrefix is the prefix of data that is, or looks like, a reference to a secret.
+const referencePrefix = `"secret://`
 
 // Open returns the cleartext data of a document.
 func Open(ctx context.Context, vault Vault, doc *revisions.Stored) ([]byte, error) {
@@ -50,9 +52,9 @@ func Open(ctx context.Context, vault Vault, doc *revisions.Stored) ([]byte, erro
 		return nil, fault.New(fault.Internal, secretLost, "The secret of document %s is not kept: the database has only "+
 			"the reference to it. PUT the document again with the secret itself", doc.Identity)
 	case vault == nil:
-		return nil, fmt.Errorf("open a secret: %w", secrets.WithoutKeyset(PlaceOf(doc.Identity), doc.Sealed))
+		return nil, fmt.Errorf("open a secret: %w", secrets.WithoutKeyset(placeOfSecret(doc.Identity), doc.Sealed))
 	}
-	text, err := vault.Open(ctx, PlaceOf(doc.Identity), doc.Sealed)
+	text, err := vault.Open(ctx, placeOfSecret(doc.Identity), doc.Sealed)
 	if err != nil {
 		return nil, fmt.Errorf("open a secret: %w", err)
 	}

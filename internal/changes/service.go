@@ -59,8 +59,8 @@ func NewService(config Config) *Service {
 // observe reports a phase that began at a given time and ends now.
 func (s *Service) observe(phase string, began time.Time) { s.Observe(phase, s.Now().Sub(began)) }
 
-// beside runs work in its own goroutine; wait waits for it to end. A panic in work is ignored.
-func beside(work func()) (wait func()) {
+// async runs work in its own goroutine; wait waits for it to end. A panic in work is ignored.
+func async(work func()) (wait func()) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -70,9 +70,9 @@ func beside(work func()) (wait func()) {
 	return func() { <-ended }
 }
 
-// newJudge returns the Judge of a change.
-func (s *Service) newJudge(options revisions.Options) Judge {
-	return Judge{
+// newValidator returns the Validator of a change.
+func (s *Service) newValidator(options revisions.Options) Validator {
+	return Validator{
 		Renderer: s.renderer(options.DryRun && !options.Viewer.Encrypted), Defaults: s.DefaultValidations,
 	}
 }

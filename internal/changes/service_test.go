@@ -121,7 +121,7 @@ func TestService_emptySite(t *testing.T) {
 		if err != nil || written.Revision != 1 || len(m.needs) != 1 {
 			t.Errorf("%s: revision %d, %v; read %d times: %+v", name, written.Revision, err, len(m.needs), m.needs)
 		}
-		if failed := written.Shown.Failed; failed != (name == "put") {
+		if failed := written.RevisionStatus.Failed; failed != (name == "put") {
 			t.Errorf("%s: failed is %v", name, failed)
 		}
 		opened := map[string][]string{"put": {"a"}, "put a change set": {"a", "b", "c"}}[name]

@@ -1,7 +1,6 @@
 package changes
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,7 +8,6 @@ import (
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/revisions"
-	"purser/internal/validations"
 )
 
 // Tag adds a tag to a revision, or replaces its data; data is a mapping, or nil for an empty one. Faults: Invalid for
@@ -77,68 +75,4 @@ func (s *Service) missing(ctx context.Context, about revisions.About) error {
 		return revisions.Replaced(around, about.Revision)
 	}
 	return nil
-}
-
-// refused returns the fault for a revision that nothing could be added to: it does not exist, did not exist a moment
-// ago, or is not the expected one.
-func (s *Service) refused(ctx context.Context, about revisions.About) error {
-	if err := s.missing(ctx, about); err != nil {
-		return err
-	}
-	return revisions.Absent(ctx, s.Store, about.Revision)
-}
-
-// Posted is a result that was appended to a revision.
-type Posted struct {
-	validations.Result
-
-	Stamp   revisions.Stamp // of the revision
-	Warning string          // that the result does not count or was not kept completely; empty in compat mode
-}
-
-// Post appends a result that another service reports for a revision. body is the parsed request. Faults: Invalid,
-// Forbidden for a reserved name, NotFound, Gone, Stale if the revision is not an expected one, Conflict if it has
-// results of too many validations.
-func (s *Service) Post(ctx context.Context, revision int64, options revisions.Options, name string, body any) (
-	posted Posted, err error,
-) {
-	if posted.Result, err = validations.ParseResult(name, body, s.Compat); err != nil {
-		return Posted{}, err
-	}
-	var policies []revisions.PolicyVersion
-	posted.Stamp, policies, err = s.Store.AddResult(ctx, options.About(revision), posted.Result)
-	switch {
-	case err != nil:
-		return Posted{}, fmt.Errorf("store validation result: %w", err)
-	case posted.Stamp == 0:
-		return Posted{}, s.refused(ctx, options.About(revision))
-	case !s.Compat:
-		posted.Warning = cmp.Or(validations.UnlistedWarning(revisions.InForce(policies, revision), name),
-			validations.LostWarning(body))
-	}
-	return posted, nil
-}
-
-// Purge deletes all revisions and everything that belongs to them, and records who did it and why. Faults: Stale,
-// Forbidden if it would delete encrypted documents and the options do not allow that.
-func (s *Service) Purge(ctx context.Context, options revisions.Options) error {
-	if err := s.Store.Purge(ctx, s.deleting(options)); err != nil {
-		return fmt.Errorf("purge: %w", err)
-	}
-	return nil
-}
-
-// Prune deletes all revisions except the newest keep and tagged ones, and everything that no remaining revision needs;
-// a dry run only reports it. Faults: Invalid if keep is less than 1, Stale, Forbidden if it would delete encrypted
-// documents and the options do not allow that.
-func (s *Service) Prune(ctx context.Context, keep int, options revisions.Options) (revisions.Pruned, error) {
-	if keep < 1 {
-		return revisions.Pruned{}, fault.New(fault.Invalid, "HTTPInvalidParam",
-			"The \"keep\" parameter is invalid. At least the newest revision must be kept; DELETE /revisions deletes all.")
-	}
-	pruned, err := s.Store.Prune(ctx, keep, s.deleting(options))
-	if err != nil {
-		return revisions.Pruned{}, fmt.Errorf("prune: %w", err)
-	}
-	return pruned, nil
 }

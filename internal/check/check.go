@@ -70,11 +70,11 @@ func New(options Options) *Checker {
 	return &Checker{
 		options: options, limits: limits,
 		service: changes.NewService(changes.Config{
-			Engine: engine, Limits: limits, Documents: kept, Vault: changes.Unkept{}, ClientVersions: options.ClientVersions,
+			Engine: engine, Limits: limits, Documents: kept, Vault: changes.DiscardVault{}, ClientVersions: options.ClientVersions,
 			DefaultValidations: validations.DefaultValidations(), Now: time.Now,
 		}),
 		renderer: changes.Renderer{
-			Engine: engine, Vault: changes.Unkept{}, Defaults: options.ClientVersions, Documents: kept,
+			Engine: engine, Vault: changes.DiscardVault{}, Defaults: options.ClientVersions, Documents: kept,
 		},
 	}
 }
@@ -372,7 +372,7 @@ func (r *run) judge(ctx context.Context) error {
 	if len(r.items) == 0 {
 		return nil
 	}
-	draft, err := r.service.Judge(ctx, r.items, r.report.Whole, viewer())
+	draft, err := r.service.CheckOffline(ctx, r.items, r.report.Whole, viewer())
 	if err != nil {
 		return err
 	}

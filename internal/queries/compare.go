@@ -20,9 +20,9 @@ func (v View) Diff(ctx context.Context, a, b int64) ([]revisions.BucketDifferenc
 // bucketDifferences returns the differences of buckets from the older to the newer of two compared revisions.
 func bucketDifferences(c revisions.Comparison, before, after int64) []revisions.BucketDifference {
 	if before > after {
-		return revisions.BucketDifferences(c.After, c.Before, c.Come, c.Gone)
+		return revisions.BucketDifferences(c.After, c.Before, c.Added, c.Removed)
 	}
-	return revisions.BucketDifferences(c.Before, c.After, c.Gone, c.Come)
+	return revisions.BucketDifferences(c.Before, c.After, c.Removed, c.Added)
 }
 
 // compare returns the difference of two revisions, both of which must exist or be 0. It omits encrypted documents if
@@ -35,6 +35,6 @@ func (v View) compare(ctx context.Context, before, after int64) (revisions.Compa
 	if len(found.Missing) > 0 {
 		return found, revisions.Absent(ctx, v.store, found.Missing[0])
 	}
-	found.Gone, found.Come = revisions.Visible(v.viewer, found.Gone), revisions.Visible(v.viewer, found.Come)
+	found.Removed, found.Added = revisions.Visible(v.viewer, found.Removed), revisions.Visible(v.viewer, found.Added)
 	return found, nil
 }

@@ -79,7 +79,7 @@ func TestChoose_counts(t *testing.T) {
 			if c.to > 0 {
 				all = append(all, posted(Finding{Validation: rendering}, listed(t, c.from, c.to))...)
 			}
-			list := Choose(revisions.Shown{}, all, c.more, FindingsQuery{Limit: 50, Validation: c.validation})
+			list := chooseFindings(revisions.RevisionStatus{}, all, c.more, FindingsQuery{Limit: 50, Validation: c.validation})
 			got := numbers{
 				Total: list.Total, Listed: len(list.Findings), More: list.More,
 				Schema: list.Numbers[Counted{schema, LevelError}], Rendering: list.Numbers[Counted{rendering, LevelError}],
@@ -118,7 +118,7 @@ func TestChoose_causes(t *testing.T) {
 		{Validation: "u", Message: "no disk"},
 		{Validation: "u", Message: "no light"},
 	}
-	list := Choose(revisions.Shown{}, all, false, FindingsQuery{Limit: 10})
+	list := chooseFindings(revisions.RevisionStatus{}, all, false, FindingsQuery{Limit: 10})
 	var got []string
 	for _, cause := range list.Causes {
 		f := cause.First
@@ -141,7 +141,7 @@ func TestChoose_causes(t *testing.T) {
 	for i := range maxCauses + 1 {
 		many = append(many, of(1, ".data", strconv.Itoa(i)))
 	}
-	if list := Choose(revisions.Shown{}, many, false, FindingsQuery{}); len(list.Causes) != maxCauses || list.Groups != maxCauses+1 {
+	if list := chooseFindings(revisions.RevisionStatus{}, many, false, FindingsQuery{}); len(list.Causes) != maxCauses || list.Groups != maxCauses+1 {
 		t.Errorf("%d causes of %d", len(list.Causes), list.Groups)
 	}
 }

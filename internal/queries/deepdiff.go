@@ -103,11 +103,11 @@ func (o DeepDiffOptions) forms(found revisions.Comparison, older, newer []*revis
 ) {
 	switch {
 	case o.Submitted:
-		return found.Gone, found.Come
+		return found.Removed, found.Added
 	case o.All:
 		return notIn(older, newer), notIn(newer, older)
 	}
-	return formsOf(found.Gone, older), formsOf(found.Come, newer)
+	return formsOf(found.Removed, older), formsOf(found.Added, newer)
 }
 
 // differences returns a page of the differences between documents, by bucket.

@@ -57,7 +57,7 @@ func TestService_DeepDiff_page(t *testing.T) {
 		texts = append(texts, revisionstest.Widget(fmt.Sprintf("w%d", i), "{x: 1}", revisionstest.Cleartext))
 	}
 	docs := revisionstest.Parsed(t, strings.Join(texts, ""))
-	site := &site{compared: revisions.Comparison{Come: docs, After: []string{"a", "b"}}, texts: map[document.Digest][]byte{}}
+	site := &site{compared: revisions.Comparison{Added: docs, After: []string{"a", "b"}}, texts: map[document.Digest][]byte{}}
 	for i, doc := range docs {
 		doc.Bucket = []string{"a", "b"}[i%2]
 		site.texts[doc.Digest] = doc.Data
@@ -123,11 +123,11 @@ func TestService_DeepDiff(t *testing.T) {
 			1: old, 2: {old[0], come[0], old[2], come[1], come[2], old[5]},
 		},
 		compared: revisions.Comparison{
-			Gone: []*revisions.Stored{old[1], old[3], old[4]}, Come: come, Before: []string{"a"}, After: []string{"a"},
+			Removed: []*revisions.Stored{old[1], old[3], old[4]}, Added: come, Before: []string{"a"}, After: []string{"a"},
 		},
 	}
 	site.texts = map[document.Digest][]byte{}
-	for _, doc := range append(slices.Clone(site.compared.Gone), come...) {
+	for _, doc := range append(slices.Clone(site.compared.Removed), come...) {
 		site.texts[doc.Digest] = doc.Data
 	}
 	for _, c := range []struct {
@@ -174,7 +174,7 @@ func TestService_DeepDiff_zero(t *testing.T) {
 	docs := revisionstest.Parsed(t, layeringPolicy+revisionstest.Widget("w", "{}", revisionstest.Cleartext))
 	site := &site{
 		revisions: []revisions.Revision{{ID: 1}}, documents: map[int64][]*revisions.Stored{1: docs},
-		compared: revisions.Comparison{Gone: docs, Before: []string{"a"}},
+		compared: revisions.Comparison{Removed: docs, Before: []string{"a"}},
 	}
 	got, err := service(site).DeepDiff(t.Context(), 1, 0, DeepDiffOptions{Page: all})
 	if err != nil || len(got.Buckets) != 1 || got.Buckets[0].Difference != revisions.Created ||
@@ -194,7 +194,7 @@ func TestService_DeepDiff_submitted(t *testing.T) {
 	docs := revisionstest.Parsed(t, revisionstest.Widget("orphan", "{x: 1}", revisionstest.Cleartext)+revisionstest.Widget("pw", "{x: 2}", secret))
 	site := &site{
 		revisions: []revisions.Revision{{ID: 1}}, documents: map[int64][]*revisions.Stored{1: docs},
-		compared: revisions.Comparison{Come: docs, After: []string{"a"}},
+		compared: revisions.Comparison{Added: docs, After: []string{"a"}},
 		texts:    map[document.Digest][]byte{docs[0].Digest: docs[0].Data, docs[1].Digest: []byte(`{"x":"hunter2"}`)},
 	}
 	if _, err := service(site).DeepDiff(t.Context(), 0, 1, DeepDiffOptions{All: true, Page: all}); err == nil {

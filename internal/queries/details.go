@@ -129,7 +129,7 @@ func (v View) revealed(ctx context.Context, revision revisions.Revision, name st
 
 // warnings returns likely mistakes that do not fail a revision: documents without a schema, unless a policy lists the
 // validation that finds these, the warnings of the server's own validations, and stray keys. The reference has none.
-func (v View) warnings(ctx context.Context, shown revisions.Shown) ([]string, error) {
+func (v View) warnings(ctx context.Context, shown revisions.RevisionStatus) ([]string, error) {
 	if v.renderer.Compat {
 		return nil, nil
 	}
@@ -167,7 +167,7 @@ func (v View) warnings(ctx context.Context, shown revisions.Shown) ([]string, er
 
 // uncovered returns the schemas of documents of a revision that are not in force; none if a policy lists the validation
 // that finds these. The reference has none either.
-func (v View) uncovered(ctx context.Context, shown revisions.Shown) ([]validations.Uncovered, error) {
+func (v View) uncovered(ctx context.Context, shown revisions.RevisionStatus) ([]validations.Uncovered, error) {
 	if v.renderer.Compat || slices.Contains(shown.Verdict.ReportedNames(), validations.CoverageValidation) {
 		return nil, nil
 	}

@@ -66,7 +66,7 @@ type FindingsQuery struct {
 // FindingList holds the problems of a revision, the most severe first, and missing results after failures. Those of one
 // document are adjacent.
 type FindingList struct {
-	revisions.Shown
+	revisions.RevisionStatus
 	Counts
 
 	Findings []Finding
@@ -74,26 +74,27 @@ type FindingList struct {
 
 // OfPreview returns the problems of the revision that a previewed change would make.
 func OfPreview(preview *changes.Preview, query FindingsQuery) FindingList {
-	judged := Judge(preview.Verdict)
+	judged := withFindingsIn(preview.Verdict)
 	var all, warnings []Finding
 	for _, of := range preview.Findings {
-		all = append(all, judged.OfDocument(of.About, of.Errors)...)
-		warnings = append(warnings, Strays(of.About, of.Notes)...)
+		all = append(all, judged.ofDocument(of.About, of.Errors)...)
+		warnings = append(warnings, strayFindings(of.About, of.Notes)...)
 	}
 	errs := map[string][]json.RawMessage{}
 	for _, result := range preview.Results {
 		if judged.by[result.Name].Status == validations.Failure {
 			errs[result.Name] = errorsOf(result.Result)
 		}
-		warnings = append(warnings, Warned(result.Name, result.Warnings)...)
+		warnings = append(warnings, warned(result.Name, result.Warnings)...)
 	}
-	uncovered, more := OfUncovered(preview.Uncovered)
-	return Choose(preview.Shown, slices.Concat(all, judged.OfResults(errs), warnings, uncovered), more, query)
+	uncovered, more := ofUncovered(preview.Uncovered)
+	all = slices.Concat(all, judged.ofResults(errs), warnings, uncovered)
+	return chooseFindings(preview.RevisionStatus, all, more, query)
 }
 
-// Choose returns the findings about a revision that match a query, and their numbers; more reports whether there are
-// others than all. It reorders all.
-func Choose(about revisions.Shown, all []Finding, more bool, query FindingsQuery) FindingList {
+// chooseFindings returns the findings about a revision that match a query, and their numbers; more reports whether
+// there are others than all. It reorders all.
+func chooseFindings(about revisions.RevisionStatus, all []Finding, more bool, query FindingsQuery) FindingList {
 	fails := map[said]bool{} // whichever validations are asked for
 	for _, f := range all {
 		if !f.Mistake {
@@ -106,7 +107,7 @@ func Choose(about revisions.Shown, all []Finding, more bool, query FindingsQuery
 	slices.SortStableFunc(different, func(a, b Finding) int { return cmp.Compare(a.Level, b.Level) })
 	different = slices.DeleteFunc(withoutRepeated(different), isOther)
 	all = slices.DeleteFunc(all, isOther)
-	list := FindingList{Shown: about, Counts: count(all, different, more)}
+	list := FindingList{RevisionStatus: about, Counts: count(all, different, more)}
 	different = slices.DeleteFunc(different, func(f Finding) bool { return f.Unlisted > 0 })
 	slices.SortStableFunc(different, func(a, b Finding) int {
 		return cmp.Or(a.compareRank(&b), cmp.Compare(a.Document.Schema, b.Document.Schema),
@@ -147,7 +148,7 @@ func (l FindingList) With(mistakes []Finding, query FindingsQuery) FindingList {
 		l.More = true
 		return l
 	}
-	list := Choose(l.Shown, slices.Concat(l.Findings, further), l.More, query)
+	list := chooseFindings(l.RevisionStatus, slices.Concat(l.Findings, further), l.More, query)
 	list.Numbers = maps.Clone(l.Numbers) // findings that several validations report are listed once
 	for of, number := range numbers(further, l.More) {
 		before := list.Numbers[of]

@@ -43,7 +43,7 @@ func TestChoose(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			found := Choose(revisions.Shown{Revision: revisions.Revision{ID: 7}}, append([]Finding(nil), all...), false, c.query)
+			found := chooseFindings(revisions.RevisionStatus{Revision: revisions.Revision{ID: 7}}, append([]Finding(nil), all...), false, c.query)
 			var got []string
 			for _, f := range found.Findings {
 				line := f.Message
@@ -83,7 +83,7 @@ func TestChoose_severest(t *testing.T) {
 	} {
 		c.query.Limit = 10
 		var got []string
-		for _, f := range Choose(revisions.Shown{}, append([]Finding(nil), all...), false, c.query).Findings {
+		for _, f := range chooseFindings(revisions.RevisionStatus{}, append([]Finding(nil), all...), false, c.query).Findings {
 			got = append(got, f.Level.String()+" "+f.Validation)
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {

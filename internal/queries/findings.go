@@ -38,7 +38,7 @@ func (v View) Findings(ctx context.Context, id string, query FindingsQuery) (fou
 	if err != nil {
 		return found, err
 	}
-	found = Choose(shown, all, cut || more, query)
+	found = chooseFindings(shown, all, cut || more, query)
 	if cut && look < maxFindings {
 		counts, err := v.count(ctx, shown, evidence.Outcomes[shown.ID], maxFindings, query.FailuresOnly)
 		if err == nil { // else, such as if they take too much work, those of the first documents are at least right
@@ -50,7 +50,7 @@ func (v View) Findings(ctx context.Context, id string, query FindingsQuery) (fou
 
 // hasValidation checks that a revision has a validation: one of the server's own, or one that is reported or that a
 // policy lists. No name stands for all of them. Fault: NotFound.
-func hasValidation(shown revisions.Shown, name string) error {
+func hasValidation(shown revisions.RevisionStatus, name string) error {
 	const most = 20
 	names := shown.Verdict.Names()
 	if name == "" || slices.Contains(names, name) {
@@ -69,23 +69,23 @@ const MaxCounted = 100
 
 // Failures returns the numbers of the findings of failed validations of a revision with its verdict. It reads only
 // failures, and only once for all revisions with the same of them, which a digest identifies.
-func (v View) Failures(ctx context.Context, shown revisions.Shown, failures document.Digest) (Counts, error) {
-	judged := Judge(shown.Verdict)
+func (v View) Failures(ctx context.Context, shown revisions.RevisionStatus, failures document.Digest) (Counts, error) {
+	judged := withFindingsIn(shown.Verdict)
 	if !judged.Fails() {
-		return Counts{Failures: judged.CountOpen()}, nil
+		return Counts{Failures: judged.countOpen()}, nil
 	}
 	return v.counted(ctx, shown, countsKey{
-		failures: failures, viewer: v.viewer, judged: digestOf(judged.All(), nil), look: MaxCounted, failuresOnly: true,
+		failures: failures, viewer: v.viewer, judged: digestOf(judged.by, nil), look: MaxCounted, failuresOnly: true,
 	})
 }
 
 // allFindings returns the findings of all validations in a verdict, with repetitions. It describes up to look
 // failing documents and 8 MiB of posted errors; cut reports whether there are other such documents, and more whether it
 // left out anything else.
-func (v View) allFindings(ctx context.Context, shown revisions.Shown, look int, failuresOnly bool) (
+func (v View) allFindings(ctx context.Context, shown revisions.RevisionStatus, look int, failuresOnly bool) (
 	all []Finding, cut, more bool, err error,
 ) {
-	judged := Judge(shown.Verdict)
+	judged := withFindingsIn(shown.Verdict)
 	all, cut, err = v.schemaFindings(ctx, shown.Revision, judged, look)
 	if err != nil {
 		return nil, false, false, err
@@ -98,13 +98,13 @@ func (v View) allFindings(ctx context.Context, shown revisions.Shown, look int, 
 	if err != nil {
 		return nil, false, false, err
 	}
-	warnings, moreWarnings := OfUncovered(uncovered)
+	warnings, moreWarnings := ofUncovered(uncovered)
 	entries, err := v.strays(ctx, shown.Revision, look+1)
 	if err != nil {
 		return nil, false, false, err
 	}
 	for _, entry := range entries[:min(len(entries), look)] {
-		all = append(all, Strays(entry.About, entry.Notes)...)
+		all = append(all, strayFindings(entry.About, entry.Notes)...)
 	}
 	more = more || moreWarnings || len(entries) > look
 	return slices.Concat(all, reported, warnings), cut, more, nil
@@ -125,10 +125,10 @@ func (v View) strays(ctx context.Context, revision revisions.Revision, limit int
 
 // schemaFindings returns the findings of the schema validation. It describes up to look failing documents; more reports
 // whether there are others.
-func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, judged Judged, look int) (
+func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, judged withFindings, look int) (
 	all []Finding, more bool, err error,
 ) {
-	if !judged.SchemaFails() {
+	if !judged.schemaFails() {
 		return nil, false, nil
 	}
 	found, err := v.described(ctx, revision, EntryQuery{Limit: look + 1, FailuresOnly: true, Open: !v.viewer.Encrypted})
@@ -143,7 +143,7 @@ func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, j
 		return nil, false, err
 	}
 	for i, row := range found.Rows {
-		all = append(all, judged.OfDocument(row.About, reports[i])...)
+		all = append(all, judged.ofDocument(row.About, reports[i])...)
 	}
 	switch {
 	case !revision.SecretFails:
@@ -157,7 +157,7 @@ func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, j
 
 // resultFindings returns the findings of all validations except the schema validation, including missing and expired
 // results and, without failuresOnly, warnings. It reads at most 8 MiB of errors; more reports whether there are others.
-func (v View) resultFindings(ctx context.Context, revision revisions.Revision, judged Judged,
+func (v View) resultFindings(ctx context.Context, revision revisions.Revision, judged withFindings,
 	failuresOnly bool,
 ) (all []Finding, more bool, err error) {
 	latest, more, err := v.latestFailures(ctx, revision, judged)
@@ -176,20 +176,20 @@ func (v View) resultFindings(ctx context.Context, revision revisions.Revision, j
 		if err != nil {
 			return nil, false, err
 		}
-		if judged.All()[name].Status == validations.Failure {
+		if judged.by[name].Status == validations.Failure {
 			read[name] = found.errors
 		}
 		if !failuresOnly {
-			warnings = append(warnings, Warned(name, found.warnings)...)
+			warnings = append(warnings, warned(name, found.warnings)...)
 		}
 	}
-	return append(judged.OfResults(read), warnings...), more, nil
+	return append(judged.ofResults(read), warnings...), more, nil
 }
 
 // latestFailures returns the IDs of the newest results of validations that failed or give warnings, by name, with a
 // total of at most 8 MiB of errors; more reports whether there are others. It omits the schema validation, whose
 // findings are not stored as results.
-func (v View) latestFailures(ctx context.Context, revision revisions.Revision, judged Judged) (
+func (v View) latestFailures(ctx context.Context, revision revisions.Revision, judged withFindings) (
 	ids map[string]int64, more bool, err error,
 ) {
 	const maxSize = 8 << 20
@@ -201,7 +201,7 @@ func (v View) latestFailures(ctx context.Context, revision revisions.Revision, j
 	latest := map[string]Reported{} // the last of a name is its newest
 	for _, result := range reported {
 		own := result.Name == validations.SchemaValidation || result.Name == validations.SchemaValidationAlias
-		as, says := judged.All()[result.Name]
+		as, says := judged.by[result.Name]
 		if !own && says && as.Status != validations.Expired {
 			latest[result.Name] = result
 		}

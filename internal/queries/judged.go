@@ -12,28 +12,28 @@ import (
 	"purser/internal/validations"
 )
 
-// Judged maps the names of the validations of a verdict that may have findings to their judgements: those that did not
-// succeed, and those that give warnings. Do not modify it.
-type Judged struct {
+// withFindings maps the names of the validations of a verdict that may have findings to their judgements: those that
+// did not succeed, and those that give warnings. Do not modify it.
+type withFindings struct {
 	verdict validations.Verdict
-	by      map[string]Judgement
+	by      map[string]statusLevel
 }
 
-// Judgement is the status of a validation and the level of its findings.
-type Judgement struct {
+// statusLevel is the status of a validation and the level of its findings.
+type statusLevel struct {
 	Status validations.Status
 	Level  Level
 }
 
-// Judge returns the validations of a verdict that may have findings.
-func Judge(verdict validations.Verdict) Judged {
-	by := map[string]Judgement{}
+// withFindingsIn returns the validations of a verdict that may have findings.
+func withFindingsIn(verdict validations.Verdict) withFindings {
+	by := map[string]statusLevel{}
 	add := func(list []validations.Judged, level Level) {
 		for _, judged := range list {
 			says := judged.Status != validations.Success || judged.Name == validations.RenderingValidation ||
 				judged.Name == validations.PolicyValidation
 			if known, ok := by[judged.Name]; says && (!ok || level < known.Level) {
-				by[judged.Name] = Judgement{judged.Status, level}
+				by[judged.Name] = statusLevel{judged.Status, level}
 			}
 		}
 	}
@@ -42,14 +42,11 @@ func Judge(verdict validations.Verdict) Judged {
 	}
 	add(verdict.Reported, LevelError)
 	add(verdict.Ignored, LevelWarning)
-	return Judged{verdict, by}
+	return withFindings{verdict, by}
 }
 
-// All returns the judgements by the names of their validations. Do not modify the map.
-func (j Judged) All() map[string]Judgement { return j.by }
-
 // Fails reports whether a validation failed, be it one that does not count.
-func (j Judged) Fails() bool {
+func (j withFindings) Fails() bool {
 	for _, judged := range j.by {
 		if judged.Status == validations.Failure {
 			return true
@@ -58,8 +55,8 @@ func (j Judged) Fails() bool {
 	return false
 }
 
-// CountOpen returns the number of validations whose results are missing or expired.
-func (j Judged) CountOpen() (count int) {
+// countOpen returns the number of validations whose results are missing or expired.
+func (j withFindings) countOpen() (count int) {
 	for _, judged := range j.by {
 		if judged.Status == validations.Missing || judged.Status == validations.Expired {
 			count++
@@ -68,14 +65,14 @@ func (j Judged) CountOpen() (count int) {
 	return count
 }
 
-// SchemaFails reports whether the schema validation fails.
-func (j Judged) SchemaFails() bool {
+// schemaFails reports whether the schema validation fails.
+func (j withFindings) schemaFails() bool {
 	_, _, fails := j.schema()
 	return fails
 }
 
 // schema returns the judgement of the schema validation if it fails, under the more severe of its two names.
-func (j Judged) schema() (name string, judged Judgement, fails bool) {
+func (j withFindings) schema() (name string, judged statusLevel, fails bool) {
 	name = validations.SchemaValidation
 	judged, fails = j.by[name]
 	if alias, ok := j.by[validations.SchemaValidationAlias]; ok && (!fails || alias.Level < judged.Level) {
@@ -84,9 +81,9 @@ func (j Judged) schema() (name string, judged Judgement, fails bool) {
 	return name, judged, fails
 }
 
-// OfDocument converts the errors of the schema validation about a document to findings. An invalid ValidationPolicy
+// ofDocument converts the errors of the schema validation about a document to findings. An invalid ValidationPolicy
 // fails the revision even if no policy lists the validation that finds it.
-func (j Judged) OfDocument(about *revisions.Stored, errs []validations.Error) []Finding {
+func (j withFindings) ofDocument(about *revisions.Stored, errs []validations.Error) []Finding {
 	name, judged, fails := j.schema()
 	if !fails {
 		return nil
@@ -111,8 +108,8 @@ func (j Judged) OfDocument(about *revisions.Stored, errs []validations.Error) []
 
 // Unexplained returns the finding of the schema validation that only has a message: the one that stands for all
 // failures that depend on secrets, or that says that it fails together with another validation.
-func (j Judged) Unexplained(message string) []Finding {
-	return j.OfDocument(nil, []validations.Error{validations.Unexplained(nil, message, false)})
+func (j withFindings) Unexplained(message string) []Finding {
+	return j.ofDocument(nil, []validations.Error{validations.Unexplained(nil, message, false)})
 }
 
 // findingOf converts an error of the schema validation to a finding. hides is whether the document's values are secret.
@@ -140,9 +137,9 @@ func findingOf(e validations.Error, validation string, level Level, about *revis
 // unknownKey is the rule of findings about stray keys.
 const unknownKey = "UnknownKey"
 
-// Strays returns warnings about the keys that a document was uploaded with and that are lost or have no effect. The
-// viewer may see notes.
-func Strays(about *revisions.Stored, notes []document.Note) (all []Finding) {
+// strayFindings returns warnings about the keys that a document was uploaded with and that are lost or have no effect.
+// The viewer may see notes.
+func strayFindings(about *revisions.Stored, notes []document.Note) (all []Finding) {
 	for _, note := range notes {
 		if validations.IsStray(note) {
 			all = append(all, Finding{
@@ -159,7 +156,7 @@ func Strays(about *revisions.Stored, notes []document.Note) (all []Finding) {
 func OfUpload(documents []*revisions.Stored, viewer authz.Viewer) (all []Finding) {
 	for _, doc := range documents {
 		if viewer.Secrets() || !doc.Traits().Encrypted {
-			all = append(all, Strays(doc, doc.Notes)...)
+			all = append(all, strayFindings(doc, doc.Notes)...)
 		}
 	}
 	return all

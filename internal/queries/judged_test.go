@@ -17,34 +17,34 @@ func TestJudge(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		verdict validations.Verdict
-		want    map[string]Judgement
+		want    map[string]statusLevel
 	}{
 		"of policies": {
 			validations.Verdict{Policies: []validations.PolicyVerdict{
 				{Validations: []validations.Judged{of("a", validations.Success), of("b", validations.Failure)}},
 				{Validations: []validations.Judged{of("c", validations.Missing), of("b", validations.Failure)}},
 			}},
-			map[string]Judgement{"b": {validations.Failure, LevelError}, "c": {validations.Missing, LevelError}},
+			map[string]statusLevel{"b": {validations.Failure, LevelError}, "c": {validations.Missing, LevelError}},
 		},
 		"of reported ones": {
 			validations.Verdict{Reported: []validations.Judged{of("a", validations.Failure), of("b", validations.Success)}},
-			map[string]Judgement{"a": {validations.Failure, LevelError}},
+			map[string]statusLevel{"a": {validations.Failure, LevelError}},
 		},
 		"of ignored ones, which a policy may list too": {
 			validations.Verdict{
 				Policies: []validations.PolicyVerdict{{Validations: []validations.Judged{of("a", validations.Expired)}}},
 				Ignored:  []validations.Judged{of("a", validations.Expired), of("b", validations.Failure)},
 			},
-			map[string]Judgement{"a": {validations.Expired, LevelError}, "b": {validations.Failure, LevelWarning}},
+			map[string]statusLevel{"a": {validations.Expired, LevelError}, "b": {validations.Failure, LevelWarning}},
 		},
 		"of one that gives warnings": {
 			validations.Verdict{Reported: []validations.Judged{of(validations.RenderingValidation, validations.Success)}},
-			map[string]Judgement{validations.RenderingValidation: {validations.Success, LevelError}},
+			map[string]statusLevel{validations.RenderingValidation: {validations.Success, LevelError}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(c.want, Judge(c.verdict).All()); diff != "" {
+			if diff := cmp.Diff(c.want, withFindingsIn(c.verdict).by); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
@@ -87,13 +87,13 @@ func TestJudged_OfDocument(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			judged := Judge(c.verdict)
+			judged := withFindingsIn(c.verdict)
 			var got []string
-			for _, f := range judged.OfDocument(about, errs) {
+			for _, f := range judged.ofDocument(about, errs) {
 				got = append(got, f.Level.String()+" "+f.Validation+" "+f.Message+" "+string(f.Value))
 			}
-			if diff := cmp.Diff(c.want, got); diff != "" || judged.SchemaFails() != (c.want != nil) {
-				t.Errorf("fails: %v (-want +got)\n%s", judged.SchemaFails(), diff)
+			if diff := cmp.Diff(c.want, got); diff != "" || judged.schemaFails() != (c.want != nil) {
+				t.Errorf("fails: %v (-want +got)\n%s", judged.schemaFails(), diff)
 			}
 		})
 	}

@@ -18,7 +18,7 @@ import (
 
 // Overview is the newest revision with its verdict, for monitoring.
 type Overview struct {
-	revisions.Shown // zero if there is no revision
+	revisions.RevisionStatus // zero if there is no revision
 
 	// Required are the validations that the verdict is based on, without duplicates, in order of first mention.
 	Required []Watched
@@ -60,12 +60,12 @@ func (v View) Overview(ctx context.Context) (Overview, error) {
 	if err != nil {
 		return Overview{}, err
 	}
-	overview := Overview{Shown: v.weigh(evidence)[0]}
+	overview := Overview{RevisionStatus: v.weigh(evidence)[0]}
 	outcomes := evidence.Outcomes[overview.ID]
 	overview.Required = watched(overview.Verdict, outcomes)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	if counts, err := v.count(ctx, overview.Shown, outcomes, fewFindings, false); err == nil {
+	if counts, err := v.count(ctx, overview.RevisionStatus, outcomes, fewFindings, false); err == nil {
 		overview.Counts = counts.Numbers
 	}
 	return overview, nil
@@ -117,10 +117,10 @@ func worse(a, b validations.Status) validations.Status {
 
 // count returns the numbers of all findings about a revision, or of those that are not likely mistakes. It describes up
 // to look failing documents.
-func (v View) count(ctx context.Context, shown revisions.Shown, outcomes []validations.Outcome, look int,
+func (v View) count(ctx context.Context, shown revisions.RevisionStatus, outcomes []validations.Outcome, look int,
 	failuresOnly bool,
 ) (Counts, error) {
-	judged := Judge(shown.Verdict).All()
+	judged := withFindingsIn(shown.Verdict).by
 	if len(judged) == 0 {
 		return Counts{Numbers: map[Counted]Number{}}, nil
 	}
@@ -131,14 +131,14 @@ func (v View) count(ctx context.Context, shown revisions.Shown, outcomes []valid
 }
 
 // counted returns the numbers of the findings about a revision, once for each key.
-func (v View) counted(ctx context.Context, shown revisions.Shown, key countsKey) (Counts, error) {
+func (v View) counted(ctx context.Context, shown revisions.RevisionStatus, key countsKey) (Counts, error) {
 	return v.counts.Do(ctx, key, func(ctx context.Context) (counts Counts, size int, err error) {
 		const perItem = 1000
 		all, cut, more, err := v.allFindings(ctx, shown, key.look, key.failuresOnly)
 		if err != nil {
 			return counts, 0, err
 		}
-		counts = Choose(shown, all, cut || more, FindingsQuery{}).Counts
+		counts = chooseFindings(shown, all, cut || more, FindingsQuery{}).Counts
 		size = perItem * (1 + len(counts.Causes) + len(counts.Numbers))
 		for _, cause := range counts.Causes {
 			size += len(cause.First.Message)
@@ -148,7 +148,7 @@ func (v View) counted(ctx context.Context, shown revisions.Shown, key countsKey)
 }
 
 // digestOf returns a digest of the judged results and their statuses.
-func digestOf(judged map[string]Judgement, outcomes []validations.Outcome) [sha256.Size]byte {
+func digestOf(judged map[string]statusLevel, outcomes []validations.Outcome) [sha256.Size]byte {
 	hash := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(judged)) {
 		_, _ = fmt.Fprintf(hash, "%q %d %d\n", name, judged[name].Status, judged[name].Level)

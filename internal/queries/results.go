@@ -20,9 +20,9 @@ func errorsOf(result validations.Result) (errs []json.RawMessage) {
 // The rules of findings about results that are not failures.
 const ruleMissing, ruleExpired = "missing", "expired"
 
-// OfResults returns the findings of all validations except the schema validation. errs are the errors of failed
+// ofResults returns the findings of all validations except the schema validation. errs are the errors of failed
 // validations by name.
-func (j Judged) OfResults(errs map[string][]json.RawMessage) (all []Finding) {
+func (j withFindings) ofResults(errs map[string][]json.RawMessage) (all []Finding) {
 	for _, name := range slices.Sorted(maps.Keys(j.by)) {
 		f := Finding{Level: j.by[name].Level, Validation: name}
 		list, failed := errs[name]
@@ -88,8 +88,8 @@ func posted(like Finding, errs []json.RawMessage) (all []Finding) {
 	return all
 }
 
-// Warned converts the warnings of a validation to findings.
-func Warned(validation string, warnings []fault.Message) (all []Finding) {
+// warned converts the warnings of a validation to findings.
+func warned(validation string, warnings []fault.Message) (all []Finding) {
 	for _, warning := range warnings {
 		f := Finding{Level: LevelWarning, Validation: validation, Mistake: true}
 		if f.say(warning); warning.Level == fault.Info {
@@ -100,9 +100,9 @@ func Warned(validation string, warnings []fault.Message) (all []Finding) {
 	return all
 }
 
-// OfUncovered returns a warning for each of the first 1000 schemas that are not in force, about one of its documents;
+// ofUncovered returns a warning for each of the first 1000 schemas that are not in force, about one of its documents;
 // more reports whether there are others.
-func OfUncovered(uncovered []validations.Uncovered) (all []Finding, more bool) {
+func ofUncovered(uncovered []validations.Uncovered) (all []Finding, more bool) {
 	const rule, most = "SchemaNotFound", 1000
 	for _, u := range uncovered[:min(len(uncovered), most)] {
 		all = append(all, Finding{

@@ -14,10 +14,10 @@ import (
 // A validation that can never have a result is distinguished from one without a result so far.
 func TestJudged_OfResults_missing(t *testing.T) {
 	t.Parallel()
-	found := Judged{by: map[string]Judgement{
+	found := withFindings{by: map[string]statusLevel{
 		"purser-coverag-validation": {Status: validations.Missing}, "site-validation": {Status: validations.Missing},
 		validations.CoverageValidation: {Status: validations.Missing}, "terse-validation": {Status: validations.Failure},
-	}}.OfResults(map[string][]json.RawMessage{"terse-validation": nil})
+	}}.ofResults(map[string][]json.RawMessage{"terse-validation": nil})
 	var got []string
 	for _, f := range found {
 		got = append(got, f.Validation+": "+f.Message+" ("+f.Advice+") "+f.Rule)
@@ -37,7 +37,7 @@ func TestJudged_OfResults_missing(t *testing.T) {
 func TestOfUncovered(t *testing.T) {
 	t.Parallel()
 	for count, want := range map[int]int{0: 0, 1: 1, 1000: 1000, 1001: 1000} {
-		all, more := OfUncovered(make([]validations.Uncovered, count))
+		all, more := ofUncovered(make([]validations.Uncovered, count))
 		if len(all) != want || more != (count > want) {
 			t.Errorf("%d findings about %d schemas, more %t", len(all), count, more)
 		}

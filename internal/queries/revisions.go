@@ -15,7 +15,7 @@ import (
 
 // Described is a revision with its verdict, the data of its tags, and what was around it when it was read.
 type Described struct {
-	revisions.Shown
+	revisions.RevisionStatus
 
 	TagData []revisions.Tag
 	Around  *Around // nil if unknown
@@ -29,10 +29,10 @@ type Around struct {
 }
 
 // Show returns a revision and its current verdict. Faults: NotFound, Gone.
-func (v View) Show(ctx context.Context, id int64) (revisions.Shown, error) {
+func (v View) Show(ctx context.Context, id int64) (revisions.RevisionStatus, error) {
 	evidence, err := v.evidence(ctx, id)
 	if err != nil {
-		return revisions.Shown{}, err
+		return revisions.RevisionStatus{}, err
 	}
 	return v.weigh(evidence)[0], nil
 }
@@ -53,7 +53,7 @@ func (v View) Describe(ctx context.Context, id int64) (Described, error) {
 	}
 	weakened := validations.Weakened(revisions.InForce(evidence.Policies, near.Previous),
 		revisions.InForce(evidence.Policies, id))
-	found := Described{Shown: v.weigh(evidence)[0], Around: &Around{near.Previous, near.Next, weakened}}
+	found := Described{RevisionStatus: v.weigh(evidence)[0], Around: &Around{near.Previous, near.Next, weakened}}
 	if len(found.Tags) > 0 {
 		if found.TagData, err = v.store.Tags(ctx, id); err != nil {
 			return Described{}, fmt.Errorf("read tags: %w", err)
@@ -64,7 +64,7 @@ func (v View) Describe(ctx context.Context, id int64) (Described, error) {
 
 // Listed is a page of revisions.
 type Listed struct {
-	Revisions []revisions.Shown
+	Revisions []revisions.RevisionStatus
 	More      bool             // there are others after the limit
 	Purged    *revisions.Purge // the last purge, nil if there was none
 }
@@ -112,7 +112,7 @@ func (v View) List(ctx context.Context, query Query) (Listed, error) {
 }
 
 // shownSize returns about the number of bytes that a revision takes in a list.
-func shownSize(shown revisions.Shown) int {
+func shownSize(shown revisions.RevisionStatus) int {
 	const revision, name, copies = 500, 150, 4 // a name is also part of a URL, escaped
 	size := revision + len(shown.Message)
 	for _, text := range slices.Concat(shown.Buckets, shown.Tags) {
@@ -162,22 +162,22 @@ func (s *Service) evidenceOf(ctx context.Context, id string) (Evidence, error) {
 }
 
 // weigh returns revisions with their current verdicts.
-func (v View) weigh(evidence Evidence) []revisions.Shown {
-	shown := make([]revisions.Shown, 0, len(evidence.Revisions))
+func (v View) weigh(evidence Evidence) []revisions.RevisionStatus {
+	shown := make([]revisions.RevisionStatus, 0, len(evidence.Revisions))
 	for _, revision := range evidence.Revisions {
 		shown = append(shown, v.weighOne(evidence, revision))
 	}
 	return shown
 }
 
-func (v View) weighOne(evidence Evidence, revision revisions.Revision) revisions.Shown {
+func (v View) weighOne(evidence Evidence, revision revisions.Revision) revisions.RevisionStatus {
 	policies := revisions.InForce(evidence.Policies, revision.ID)
 	outcomes := evidence.Outcomes[revision.ID]
 	verdict := v.defaults.Verdict(policies, revision, outcomes, evidence.Now)
 	if at, ok := validations.NextExpiry(policies, outcomes, evidence.Now); ok {
 		v.lasts(at, evidence.Now)
 	}
-	return revisions.Shown{Revision: revision, Verdict: verdict}
+	return revisions.RevisionStatus{Revision: revision, Verdict: verdict}
 }
 
 // lasts records when a verdict changes, for Noting.
@@ -190,10 +190,10 @@ func (v View) lasts(until, now time.Time) {
 
 // Status returns a revision, named as for Resolve, and its current verdict with the first messages of those validations
 // of the server that failed. Faults: NotFound, Gone.
-func (v View) Status(ctx context.Context, id string) (revisions.Shown, error) {
+func (v View) Status(ctx context.Context, id string) (revisions.RevisionStatus, error) {
 	evidence, err := v.evidenceOf(ctx, id)
 	if err != nil {
-		return revisions.Shown{}, err
+		return revisions.RevisionStatus{}, err
 	}
 	shown := v.weigh(evidence)[0]
 	if shown.Verdict.Warnings, err = v.warnings(ctx, shown); err != nil {

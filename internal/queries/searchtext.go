@@ -8,8 +8,8 @@ import (
 	"purser/internal/revisions"
 )
 
-// searchText is a string to search for in documents, ignoring case. It scans the JSON text of their data, and decodes only
-// scalars with escapes.
+// searchText is a string to search for in documents, ignoring case. It scans the JSON text of their data, and decodes
+// only scalars with escapes.
 type searchText struct {
 	lower  string
 	quoted []byte // in JSON form, without quotation marks

@@ -43,8 +43,8 @@ type BucketDifference struct {
 }
 
 // BucketDifferences returns the difference of each bucket that has documents on at least one of two sides, sorted by
-// name. before and after are the sorted bucket names; gone and come are the documents that are only on one side.
-func BucketDifferences(before, after []string, gone, come []*Stored) []BucketDifference {
+// name. before and after are the sorted bucket names; removed and added are the documents that are only on one side.
+func BucketDifferences(before, after []string, removed, added []*Stored) []BucketDifference {
 	balance := map[string]map[contents]int{}
 	count := func(documents []*Stored, step int) {
 		for _, doc := range documents {
@@ -54,8 +54,8 @@ func BucketDifferences(before, after []string, gone, come []*Stored) []BucketDif
 			balance[doc.Bucket][contents{doc.Digest, string(doc.Metadata)}] += step
 		}
 	}
-	count(gone, -1)
-	count(come, +1)
+	count(removed, -1)
+	count(added, +1)
 	names := slices.Concat(before, after)
 	slices.Sort(names)
 	differences := []BucketDifference{}
@@ -109,7 +109,7 @@ func (d DocumentDifference) Bucket() string {
 
 // DocumentDifferences returns the documents that are only on one side or differ between the two, sorted by bucket and
 // identity.
-func DocumentDifferences(gone, come []*Stored) []DocumentDifference {
+func DocumentDifferences(removed, added []*Stored) []DocumentDifference {
 	byIdentity := map[document.Identity]*DocumentDifference{}
 	of := func(doc *Stored) *DocumentDifference {
 		if byIdentity[doc.Identity] == nil {
@@ -117,10 +117,10 @@ func DocumentDifferences(gone, come []*Stored) []DocumentDifference {
 		}
 		return byIdentity[doc.Identity]
 	}
-	for _, doc := range gone {
+	for _, doc := range removed {
 		of(doc).Before = doc
 	}
-	for _, doc := range come {
+	for _, doc := range added {
 		of(doc).After = doc
 	}
 	differences := []DocumentDifference{}

@@ -303,11 +303,11 @@ type PolicyVersion struct {
 type Comparison struct {
 	Head
 
-	Target        int64           // the second of the two
-	Missing       []int64         // those of the two that do not exist
-	Stamps        map[int64]Stamp // of those that exist
-	Gone, Come    []*Stored       // only in the first, and only in the second, in order of place
-	Before, After []string        // the buckets with documents, sorted
+	Target         int64           // the second of the two
+	Missing        []int64         // those of the two that do not exist
+	Stamps         map[int64]Stamp // of those that exist
+	Removed, Added []*Stored       // only in the first, and only in the second, in order of place
+	Before, After  []string        // the buckets with documents, sorted
 }
 
 // Texts returns a function that finds the document in the buckets that was read from a text, nil if there is none.

@@ -8,8 +8,8 @@ import (
 	"purser/internal/validations"
 )
 
-// Shown is a revision with its verdict.
-type Shown struct {
+// RevisionStatus is a revision with its verdict.
+type RevisionStatus struct {
 	Revision
 
 	Verdict validations.Verdict

@@ -19,7 +19,7 @@ func (s *Store) Compare(ctx context.Context, before, after int64) (c revisions.C
 		q.ask(into(&c.After, pgx.RowTo[string]), stmt.OccupiedBuckets, named{"site": s.site, "revision": after})
 		older, newer := min(before, after), max(before, after)
 		fromOlder, fromNewer := nodesBetween(older, newer)
-		removed, added := &c.Gone, &c.Come
+		removed, added := &c.Removed, &c.Added
 		if before > after {
 			removed, added = added, removed
 		}
@@ -40,10 +40,10 @@ func (s *Store) queueRollback(q *questions, c *revisions.Comparison, target int6
 	askStamps(q, s.site, c, target)
 	q.ask(into(&c.Before, pgx.RowTo[string]), stmt.NewestOccupied, named{"site": s.site})
 	q.ask(into(&c.After, pgx.RowTo[string]), stmt.OccupiedBuckets, named{"site": s.site, "revision": target})
-	q.ask(into(&c.Come, s.scanDocument), stmt.OnlyTarget, named{
+	q.ask(into(&c.Added, s.scanDocument), stmt.OnlyTarget, named{
 		"site": s.site, "target": target, "nodes": slices.Concat(before, after),
 	})
-	q.ask(into(&c.Gone, s.scanDocument), stmt.OnlyNewest, named{"site": s.site, "target": target})
+	q.ask(into(&c.Removed, s.scanDocument), stmt.OnlyNewest, named{"site": s.site, "target": target})
 }
 
 // askStamps asks for the stamps of the revisions that are compared.

@@ -97,7 +97,7 @@ func expectedEntries(ctx context.Context, t *rapid.T, s *store.Store, written ch
 	}
 	documents := selected.Documents
 	payload := written.Documents
-	if written.Shown.Kind == revisions.Rollback {
+	if written.RevisionStatus.Kind == revisions.Rollback {
 		payload = documents
 	}
 	in, count := revisions.IDs(payload), max(1, len(payload))

@@ -182,7 +182,7 @@ func (r *snapshotReader) finish(need revisions.Need) revisions.Snapshot {
 	}
 	if r.Comparison != nil {
 		r.Comparison.Head = r.Head
-		decodeTraits(r.Comparison.Come) // live documents from now on
+		decodeTraits(r.Comparison.Added) // live documents from now on
 	}
 	switch {
 	case r.live.stamp == r.Head.Stamp:

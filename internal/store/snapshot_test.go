@@ -116,7 +116,7 @@ func checkMoment(t *testing.T, s revisions.Snapshot) {
 		}
 	}
 	if s.Newest.ID != s.Revision || s.Comparison.Revision != s.Revision || len(s.Violations) != 2 || s.Live != 5 ||
-		len(s.Positions) != 5 || len(s.Claims) != 1 || len(s.Comparison.Gone) != 5 {
+		len(s.Positions) != 5 || len(s.Claims) != 1 || len(s.Comparison.Removed) != 5 {
 		t.Fatalf("head %+v, newest %d, %d violations, %d positions, claims %v", s.Head, s.Newest.ID, len(s.Violations),
 			len(s.Positions), s.Claims)
 	}

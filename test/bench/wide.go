@@ -134,8 +134,8 @@ func (w *wide) differs(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("compare the first revision with the newest: %w", err)
 	}
-	if len(found.Gone) != changing || len(found.Come) != changing {
-		return fmt.Errorf("%w: %d and %d documents differ", errOther, len(found.Gone), len(found.Come))
+	if len(found.Removed) != changing || len(found.Added) != changing {
+		return fmt.Errorf("%w: %d and %d documents differ", errOther, len(found.Removed), len(found.Added))
 	}
 	return nil
 }

@@ -12,12 +12,6 @@ import (
 	"purser/internal/validations"
 )
 
-// deleting returns the options of a deletion: with Compat it needs no permission to store encrypted documents.
-func (s *Service) deleting(options revisions.Options) revisions.Options {
-	options.CleartextOnly = options.CleartextOnly && !s.Compat
-	return options
-}
-
 // deleted returns the removed documents that are not replaced by an added one, sorted.
 func deleted(removed, added []*revisions.Stored) []*revisions.Stored {
 	replaced := make(map[document.Identity]bool, len(added))

@@ -38,7 +38,7 @@ func TestNewCommit_revision(t *testing.T) {
 	if len(commit.Results) != 1 || commit.Results[0].CreatedAt != at() {
 		t.Errorf("results %+v, want one of the revision's time", commit.Results)
 	}
-	if commit.Audit != event || !written.Audited || !written.Changed || written.Shown.ID != 2 {
+	if commit.Audit != event || !written.Audited || !written.Changed || written.RevisionStatus.ID != 2 {
 		t.Errorf("audit %v, written %+v", commit.Audit, written)
 	}
 }

@@ -115,7 +115,7 @@ func TestRenderer_AddedUses(t *testing.T) {
 			r := Renderer{Engine: validations.NewEngine(validations.Options{
 				Extensions: []validations.Extension{propertygroups.Extension{}},
 			})}
-			uses, err := r.AddedUses(t.Context(), snapshot, diff)
+			uses, err := r.addedUses(t.Context(), snapshot, diff)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -127,7 +127,7 @@ func TestRenderer_AddedUses(t *testing.T) {
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("uses (-want +got)\n%s", diff)
 			}
-			if len(got) > 0 && !MayAddUses(diff) {
+			if len(got) > 0 && !mayAddUses(diff) {
 				t.Error("not even looked for")
 			}
 		})
@@ -166,7 +166,7 @@ func TestMayAddUses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if _, diff := rewritten(t, c.before, c.after); MayAddUses(diff) != c.want {
+			if _, diff := rewritten(t, c.before, c.after); mayAddUses(diff) != c.want {
 				t.Errorf("%v, want %v", !c.want, c.want)
 			}
 		})

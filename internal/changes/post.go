@@ -1,0 +1,50 @@
+package changes
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// refused returns the fault for a revision that nothing could be added to: it does not exist, did not exist a moment
+// ago, or is not the expected one.
+func (s *Service) refused(ctx context.Context, about revisions.About) error {
+	if err := s.missing(ctx, about); err != nil {
+		return err
+	}
+	return revisions.Absent(ctx, s.Store, about.Revision)
+}
+
+// Posted is a result that was appended to a revision.
+type Posted struct {
+	validations.Result
+
+	Stamp   revisions.Stamp // of the revision
+	Warning string          // that the result does not count or was not kept completely; empty in compat mode
+}
+
+// Post appends a result that another service reports for a revision. body is the parsed request. Faults: Invalid,
+// Forbidden for a reserved name, NotFound, Gone, Stale if the revision is not an expected one, Conflict if it has
+// results of too many validations.
+func (s *Service) Post(ctx context.Context, revision int64, options revisions.Options, name string, body any) (
+	posted Posted, err error,
+) {
+	if posted.Result, err = validations.ParseResult(name, body, s.Compat); err != nil {
+		return Posted{}, err
+	}
+	var policies []revisions.PolicyVersion
+	posted.Stamp, policies, err = s.Store.AddResult(ctx, options.About(revision), posted.Result)
+	switch {
+	case err != nil:
+		return Posted{}, fmt.Errorf("store validation result: %w", err)
+	case posted.Stamp == 0:
+		return Posted{}, s.refused(ctx, options.About(revision))
+	case !s.Compat:
+		posted.Warning = cmp.Or(validations.UnlistedWarning(revisions.InForce(policies, revision), name),
+			validations.LostWarning(body))
+	}
+	return posted, nil
+}
