@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -42,6 +43,13 @@ func (s *server) waitForEvents(w http.ResponseWriter, r *http.Request, wanted ev
 ) (page feed.Page, err error) {
 	if !waits {
 		return s.Feed.Page(r.Context(), wanted.since, wanted.types, wanted.limit)
+	}
+	if wanted.since.Now { // which is before the request counts as waiting
+		after, err := s.Feed.NumberEvents(r.Context())
+		if err != nil {
+			return page, fmt.Errorf("number events: %w", err)
+		}
+		wanted.since = feed.Since{After: after}
 	}
 	err = s.await(w, r, limit, func() (_ look, err error) {
 		page, err = s.Feed.Page(r.Context(), wanted.since, wanted.types, wanted.limit)

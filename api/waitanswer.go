@@ -41,13 +41,18 @@ func (s *server) answerWaiting(w http.ResponseWriter, r *http.Request, handle ha
 	if r = withoutWait(r); !waiting { // so that it does not affect ETags and links
 		return attempt(handle, w, r)
 	}
+	// Before the request counts as waiting: whoever sees it wait may make another revision the latest.
+	if _, err := apart(func() (_ look, err error) {
+		r, err = s.pinned(r)
+		return look{}, err
+	}); err != nil {
+		return err
+	}
 	began, info, viewer := time.Now(), infoOf(r), infoOf(r).viewer
 	own := &draft{ResponseWriter: w, info: info, header: http.Header{}, final: limit == 0}
 	var shared *sharedAnswer
-	err := s.await(w, r, limit, func() (_ look, err error) {
-		if r, err = s.pinned(r); err == nil {
-			err = attempt(handle, own, r)
-		}
+	err := s.await(w, r, limit, func() (look, error) {
+		err := attempt(handle, own, r)
 		return look{own.pending, info.fresh}, err
 	}, func(ctx context.Context, changed <-chan struct{}, fresh time.Duration) (err error) {
 		shared, err = s.sharedAnswer(detach(r.WithContext(ctx)), began, handle, changed, fresh)
