@@ -81,8 +81,8 @@ func (s *Store) SetWebhook(ctx context.Context, w webhooks.Webhook, was []byte) 
 // ResealWebhook implements webhooks.Store.
 func (s *Store) ResealWebhook(ctx context.Context, w webhooks.Webhook, secret, previous []byte) error {
 	_, err := s.exec(ctx, stmt.ResealWebhook, named{
-		"site": s.site, "id": w.ID, "secret": w.Secret, "previous": w.Previous, "old_secret": secret,
-		"old_previous": previous,
+		"site": s.site, "id": w.ID, "secret": secret, "previous": previous, "old_secret": w.Secret,
+		"old_previous": w.Previous,
 	})
 	return err
 }
