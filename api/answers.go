@@ -34,7 +34,9 @@ func (a *answerWriter) write(w http.ResponseWriter, r *http.Request, status int,
 }
 
 // writeAs is Write in a given media type, YAML or JSON, with a prefix for the ETag.
-func (a *answerWriter) writeAs(w http.ResponseWriter, r *http.Request, status int, kind string, view any, prefix string) {
+func (a *answerWriter) writeAs(w http.ResponseWriter, r *http.Request, status int, kind string, view any,
+	prefix string,
+) {
 	text, err := json.Marshal(view)
 	if err != nil {
 		infoOf(r).note("write the answer: " + err.Error())
@@ -66,7 +68,8 @@ const maxAnswer = 4 << 20
 
 // writeWithin answers with a view as writeAs does. Fault: TooLarge if it has more than 4 MiB and the given number of
 // bytes, those of the documents that it is about; less says how to ask for less.
-func (a *answerWriter) writeWithin(w http.ResponseWriter, r *http.Request, kind string, view any, bytes int, less string,
+func (a *answerWriter) writeWithin(w http.ResponseWriter, r *http.Request, kind string, view any, bytes int,
+	less string,
 ) error {
 	text, err := json.Marshal(view)
 	if err != nil {
@@ -93,7 +96,9 @@ func checkAnswerSize(size, bytes int, less string) error {
 }
 
 // sendJSON is send for JSON text, which it writes as YAML if the media type is not JSON.
-func (a *answerWriter) sendJSON(w http.ResponseWriter, r *http.Request, status int, kind string, text []byte, prefix string) {
+func (a *answerWriter) sendJSON(w http.ResponseWriter, r *http.Request, status int, kind string, text []byte,
+	prefix string,
+) {
 	if kind == typeJSON {
 		text = append(text, '\n')
 	} else {

@@ -134,9 +134,9 @@ func (w *compressingWriter) Write(text []byte) (int, error) {
 		w.send(len(text))
 	}
 	if w.compressor != nil {
-		return w.compressor.Write(text) //nolint:wrapcheck // a decorator
+		return w.compressor.Write(text)
 	}
-	return w.ResponseWriter.Write(text) //nolint:wrapcheck // a decorator
+	return w.ResponseWriter.Write(text)
 }
 
 // send sends the status of an answer of at least size bytes.

@@ -51,7 +51,7 @@ func (s *server) waitForEvents(w http.ResponseWriter, r *http.Request, wanted ev
 		}
 		wanted.since = feed.Since{After: after}
 	}
-	err = s.await(w, r, limit, func() (_ look, err error) {
+	err = s.await(w, r, limit, func() (_ look, err error) { //nolint:contextcheck // of the request
 		page, err = s.Feed.Page(r.Context(), wanted.since, wanted.types, wanted.limit)
 		return look{pending: isEmpty(page)}, err
 	}, func(ctx context.Context, changed <-chan struct{}, _ time.Duration) error {

@@ -96,7 +96,7 @@ func (a *sentAnswer) Write(text []byte) (n int, err error) {
 	}
 	n, err = a.ResponseWriter.Write(text)
 	a.bytes += n
-	return n, err //nolint:wrapcheck // a decorator
+	return n, err
 }
 
 // Unwrap is for http.ResponseController.

@@ -41,7 +41,7 @@ func (p *paced) Read(buffer []byte) (int, error) {
 	_ = p.deadline(p.began.Add(p.due())) // writers without deadlines, such as those of tests, return an error
 	n, err := p.ReadCloser.Read(buffer)
 	p.received += int64(n)
-	return n, err //nolint:wrapcheck // readers compare io.EOF
+	return n, err
 }
 
 // due returns the time since the beginning after which more must have arrived.

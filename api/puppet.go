@@ -170,7 +170,9 @@ func nodeOf(q *params) puppet.Node {
 }
 
 // overrides returns the overrides of a revision. It disables compression of an answer that may contain secrets.
-func (s *server) overrides(w http.ResponseWriter, r *http.Request, id int64, node puppet.Node) (queries.Overrides, error) {
+func (s *server) overrides(w http.ResponseWriter, r *http.Request, id int64, node puppet.Node) (
+	queries.Overrides, error,
+) {
 	set, err := s.questions(r).Overrides(r.Context(), id, node)
 	if set.IsSecret() {
 		w.Header().Set("Cache-Control", noTransform)

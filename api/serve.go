@@ -18,7 +18,7 @@ func (s *server) serve(next http.Handler) http.Handler {
 		ctx, end := s.Pool.Begin(r.Context())
 		defer end()
 		routeEscaped(r)
-		next.ServeHTTP(packed, r.WithContext(ctx))
+		next.ServeHTTP(packed, r.WithContext(ctx)) //nolint:contextcheck // begin derives it
 		packed.end()
 		if sent.status == 0 {
 			sent.WriteHeader(http.StatusOK)

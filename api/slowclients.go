@@ -53,7 +53,7 @@ func (a *answerWriter) reserve(ctx context.Context, size int) (end func(), err e
 func writeParts(w http.ResponseWriter, text []byte, until time.Time) error {
 	if len(text) <= smallAnswer {
 		_, err := w.Write(text)
-		return err //nolint:wrapcheck // the client has gone
+		return err
 	}
 	control := http.NewResponseController(w)
 	for part := range slices.Chunk(text, partSize) {
@@ -63,7 +63,7 @@ func writeParts(w http.ResponseWriter, text []byte, until time.Time) error {
 		}
 		_ = control.SetWriteDeadline(due) // tests have writers without deadlines
 		if _, err := w.Write(part); err != nil {
-			return err //nolint:wrapcheck // the same
+			return err
 		}
 	}
 	return nil

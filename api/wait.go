@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,7 +74,10 @@ func (s *server) await(w http.ResponseWriter, r *http.Request, limit time.Durati
 	w.Header().Set(waitedHeader, strconv.FormatFloat(info.waited.Seconds(), 'f', 1, 64))
 	if err != nil && (r.Context().Err() != nil || s.stops()) {
 		info.stopped = s.stops()
-		return cmp.Or(r.Context().Err(), errStopping())
+		if err := r.Context().Err(); err != nil {
+			return fmt.Errorf("wait: %w", err)
+		}
+		return errStopping()
 	}
 	refused := s.identify(w, r)
 	if refused == nil {
@@ -114,7 +116,7 @@ func apart(find func() (look, error)) (found look, err error) {
 	go func() {
 		defer func() {
 			p := recover()
-			if err, isError := p.(error); p != nil && !(isError && errors.Is(err, http.ErrAbortHandler)) {
+			if err, isError := p.(error); p != nil && (!isError || !errors.Is(err, http.ErrAbortHandler)) {
 				p = fmt.Errorf("%v\n%s", p, debug.Stack())
 			}
 			done <- p

@@ -178,7 +178,7 @@ func (d *draft) Write(text []byte) (int, error) {
 	if d.pending {
 		return len(text), nil
 	}
-	return d.ResponseWriter.Write(text) //nolint:wrapcheck // a decorator
+	return d.ResponseWriter.Write(text)
 }
 
 // Unwrap is for http.ResponseController.

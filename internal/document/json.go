@@ -128,6 +128,8 @@ func jsonRule(rest []byte, refused error) rule {
 	isIn := func(context string) bool { return strings.Contains(message, context) }
 	isName := errors.Is(refused, jsontext.ErrNonStringName) || isIn(" at start of string ")
 	switch {
+	case isIn("exceeded max depth"):
+		return "the depth exceeds 10,000 levels; make it flatter"
 	case isName && closes(rest):
 		return "a key is missing before the bracket; remove the comma before it"
 	case isName:

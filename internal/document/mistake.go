@@ -9,8 +9,8 @@ import (
 )
 
 // findMistake returns the first of the common mistakes in a document that the YAML library refuses, nil if it finds
-// none. The library reports only the line where it gives up, or where the surrounding mapping begins. line is the number
-// in the body of the text's first line, from which rules count.
+// none. The library reports only the line where it gives up, or where the surrounding mapping begins. line is the
+// number in the body of the text's first line, from which rules count.
 func findMistake(text []byte, line int) *syntaxError {
 	o := &outline{text: text, from: line, anchors: map[string]int{}}
 	for _, at := range anchorName.FindAllIndex(text, -1) {
@@ -86,7 +86,8 @@ func (o *outline) characters() {
 	})
 	if at >= 0 {
 		r, _ := utf8.DecodeRune(o.text[at:])
-		o.failf(at, "the character U+%04X is not allowed; remove it, or write it as an escape in double quotes", int(r))
+		o.failf(at, "the control character U+%04X is not allowed; remove it, or write it as an escape in double "+
+			"quotes", int(r))
 	}
 }
 
@@ -371,159 +372,5 @@ func (o *outline) value(alone bool) {
 	if o.found == nil && !o.ended() {
 		o.failf(o.at, "text after the end of the value that begins at line %d; quote the value, or remove the text",
 			o.line(start))
-	}
-}
-
-var (
-	aliasName  = regexp.MustCompile(`^\*[\w-]*`)
-	anchorName = regexp.MustCompile(`&[\w-]+`)
-)
-
-// alias checks an alias.
-func (o *outline) alias() {
-	name := string(aliasName.Find(o.rest())[1:])
-	anchor, known := o.anchors[name]
-	switch {
-	case name == "":
-		o.failf(o.at, "'*' begins an alias; quote a value that begins with it")
-	case !known || anchor > o.at:
-		o.failf(o.at, "'*' begins an alias, and no such anchor precedes it in this document; quote a value that begins "+
-			"with '*'")
-	}
-}
-
-// quoted returns the offset after a quoted text, or -1 if it is not closed.
-func (o *outline) quoted(start int) int {
-	quote := o.text[start]
-	for at := start + 1; at < len(o.text); at++ {
-		switch c := o.text[at]; {
-		case c == '\\' && quote == '"':
-			at++
-		case c != quote:
-		case quote == '\'' && at+1 < len(o.text) && o.text[at+1] == '\'':
-			at++
-		default:
-			return at + 1
-		}
-	}
-	return -1
-}
-
-// quotedValue reads a quoted value to the end of its last line.
-func (o *outline) quotedValue() {
-	start, quote, way := o.at, int(o.text[o.at]), `\"`
-	end := o.quoted(start)
-	if end < 0 {
-		o.failf(start, "the quote %c that opens here is not closed", quote)
-		return
-	}
-	if o.at = end; o.ended() {
-		return
-	}
-	if o.leavesIndent(start, end) {
-		o.failf(start, "the quote %c that opens here is not closed on its line; it ends at line %d, before other text", quote,
-			o.line(end))
-		return
-	}
-	if quote == '\'' {
-		way = "''"
-	}
-	o.failf(end-1, "text after the closing quote %c of the value that begins at line %d; write a quote in it as "+way,
-		quote, o.line(start))
-}
-
-// leavesIndent reports whether a line of a value that continues it is not indented more than its entry.
-func (o *outline) leavesIndent(start, end int) bool {
-	_, lines, _ := bytes.Cut(o.text[start:end], []byte("\n"))
-	for line := range bytes.Lines(lines) {
-		first := bytes.TrimLeft(line, " ")
-		if len(first) > 0 && first[0] != '\n' && len(line)-len(first) <= o.parent {
-			return true
-		}
-	}
-	return false
-}
-
-// entryStart matches a line within brackets that looks like an entry outside them.
-var entryStart = regexp.MustCompile(`^(- |[\w./-]+:(\s|$))`)
-
-// brackets reads a list or mapping in brackets.
-func (o *outline) brackets() {
-	var open []int // offsets of open brackets
-	notClosed := func() {
-		at := open[len(open)-1]
-		o.failf(at, "the bracket '%c' that opens here is not closed", int(o.text[at]))
-	}
-	for begins := true; o.found == nil; o.at++ { // begins: a value may begin here
-		if o.at >= len(o.text) {
-			notClosed()
-			return
-		}
-		switch c := o.text[o.at]; c {
-		case '\n':
-			rest := o.text[o.at+1:]
-			content := bytes.TrimLeft(rest, " \t")
-			if len(rest)-len(content) <= o.parent && entryStart.Match(content) {
-				notClosed()
-			}
-		case ' ', '\t', '\r':
-			if o.at+1 < len(o.text) && o.text[o.at+1] == '#' {
-				o.at += len(o.rest()) - 1
-			}
-		case '"', '\'':
-			if end := o.quoted(o.at); begins && end < 0 {
-				o.failf(o.at, "the quote %c that opens here is not closed", int(c))
-			} else if begins {
-				o.at = end - 1
-			}
-			begins = false
-		case '[', '{':
-			open, begins = append(open, o.at), true
-		case ']', '}':
-			if o.text[open[len(open)-1]] != c-2 {
-				notClosed()
-			}
-			if open = open[:len(open)-1]; len(open) == 0 {
-				o.at++
-				return
-			}
-			begins = false
-		default:
-			if begins && c == '*' {
-				o.alias()
-			}
-			begins = c == ',' || c == ':'
-		}
-	}
-}
-
-var blockHeader = regexp.MustCompile(`^[|>]([+-]?([1-9])?|[1-9][+-])[ \t]*(#.*)?$`)
-
-// blockValue reads the lines of a block scalar, after | or >.
-func (o *outline) blockValue() {
-	header := blockHeader.FindSubmatch(o.rest())
-	if header == nil {
-		o.failf(o.at, "'%c' begins a text on the lines below; quote a value that begins with it", int(o.text[o.at]))
-		return
-	}
-	o.skipLine()
-	o.inside = 0
-	if width := strings.Trim(string(header[1]), "+-"); width != "" {
-		o.inside = max(0, o.parent) + int(width[0]-'0')
-	}
-	for ; o.at < len(o.text); o.skipLine() {
-		rest := o.rest()
-		content := bytes.TrimLeft(rest, " ")
-		indent := len(rest) - len(content)
-		switch {
-		case len(content) == 0:
-		case o.inside == 0 && content[0] == '\t' && indent <= max(0, o.parent):
-			o.failf(o.at+indent, string(tabIndent))
-			return
-		case o.inside == 0 && indent > o.parent:
-			o.inside = indent
-		case indent < o.inside || o.inside == 0:
-			return
-		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"purser/internal/validations"
 )
 
-// ErrStaleSnapshot is returned by Append if another change was appended, or something was deleted, since the snapshot of
-// the commit.
+// ErrStaleSnapshot is returned by Append if another change was appended, or something was deleted, since the snapshot
+// of the commit.
 var ErrStaleSnapshot = errors.New("the site changed meanwhile")
 
 // Store stores the site. Faults: NotFound for a revision that does not exist, Unavailable if the database does not

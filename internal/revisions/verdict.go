@@ -27,7 +27,8 @@ func TooManyValidations(revision int64) error {
 type Defaults []string
 
 // Verdict returns the verdict on a revision, given its policies and the results reported for it.
-func (d Defaults) Verdict(policies []validations.Policy, revision Revision, reported []validations.Outcome, now time.Time,
+func (d Defaults) Verdict(policies []validations.Policy, revision Revision, reported []validations.Outcome,
+	now time.Time,
 ) validations.Verdict {
 	outcomes := slices.Concat(reported, []validations.Outcome{schemaOutcome(revision)})
 	return validations.Decide(policies, d, outcomes, now)

@@ -89,7 +89,8 @@ func (b *bench) crowds(ctx context.Context) error {
 	if err := b.crowdsOf(ctx, "crowd", routine, schemasOnly); err != nil {
 		return err
 	}
-	return b.crowdsOf(ctx, "crowd_whole", routineWhole, "--default-validations="+strings.Join(validations.DefaultValidations(), ","))
+	whole := "--default-validations=" + strings.Join(validations.DefaultValidations(), ",")
+	return b.crowdsOf(ctx, "crowd_whole", routineWhole, whole)
 }
 
 // crowdsOf measures requests to servers of small and large sites with a flag.

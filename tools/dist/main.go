@@ -231,7 +231,7 @@ func (r *release) zip(w io.Writer, folder string, files []file) error {
 			return err //nolint:wrapcheck // platform does
 		}
 		if _, err := entry.Write(f.text); err != nil {
-			return err //nolint:wrapcheck // platform does
+			return err
 		}
 	}
 	return z.Close() //nolint:wrapcheck // platform does

@@ -74,7 +74,6 @@ func (c *Cluster) lock(ctx context.Context) (*os.File, error) {
 
 // flock locks a file or directory, for all processes that inherit it.
 func flock(file *os.File) error {
-	//nolint:wrapcheck // it names the call
 	return os.NewSyscallError("flock", syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB))
 }
 

@@ -22,20 +22,30 @@ func TestFailure_messages(t *testing.T) {
 		rules rules
 		other mapping // keywords
 	}{
-		"1 is not of type 'string', 'null'": {v: failure{keyword: "type", value: document.Number("1")},
-			held: []any{"string", "null"}},
+		"1 is not of type 'string', 'null'": {
+			v:    failure{keyword: "type", value: document.Number("1")},
+			held: []any{"string", "null"},
+		},
 		"False schema does not allow None": {},
 		"'b' is a dependency of 'a'":       {v: failure{keyword: "dependencies", extras: []any{"b", "a"}}},
-		"'b', 'c' do not match any of the regexes: 'x', 'y'": {v: failure{keyword: "additionalProperties", value: names},
-			rules: rules{objects: new(objectRules)}, other: patterns},
-		"Expected at most 1 items, but found 2": {v: failure{keyword: "items", value: []any{nil, nil}},
-			rules: rules{arrays: pair}},
+		"'b', 'c' do not match any of the regexes: 'x', 'y'": {
+			v:     failure{keyword: "additionalProperties", value: names},
+			rules: rules{objects: new(objectRules)}, other: patterns,
+		},
+		"Expected at most 1 items, but found 2": {
+			v:     failure{keyword: "items", value: []any{nil, nil}},
+			rules: rules{arrays: pair},
+		},
 		"Additional items are not allowed (None was unexpected)": {
-			v: failure{keyword: "additionalItems", value: []any{nil, nil}}, rules: rules{arrays: pair}},
+			v: failure{keyword: "additionalItems", value: []any{nil, nil}}, rules: rules{arrays: pair},
+		},
 		"True is valid under each of {'b': None}, {'a': None}": {
-			v: failure{keyword: "oneOf", value: true, note: "0 1"}, held: schemas},
-		"'a' is a required property|'b' is a required property": {v: failure{keyword: "required", value: mapping{}},
-			held: []any{"a", "b", "c"}},
+			v: failure{keyword: "oneOf", value: true, note: "0 1"}, held: schemas,
+		},
+		"'a' is a required property|'b' is a required property": {
+			v:    failure{keyword: "required", value: mapping{}},
+			held: []any{"a", "b", "c"},
+		},
 	} {
 		tt.v.node = &node{rules: &tt.rules, resource: &resource{draft: draft4}}
 		tt.v.node.members = tt.other.With(tt.v.keyword, tt.held)
