@@ -109,11 +109,7 @@ func (o *outline) brackets() {
 		at := open[len(open)-1]
 		o.failf(at, "the bracket '%c' that opens here is not closed", int(o.text[at]))
 	}
-	for begins := true; o.found == nil; o.at++ { // begins: a value may begin here
-		if o.at >= len(o.text) {
-			notClosed()
-			return
-		}
+	for begins := true; o.found == nil && o.at < len(o.text); o.at++ { // begins: a value may begin here
 		switch c := o.text[o.at]; c {
 		case '\n':
 			if o.entryFollows() {
@@ -145,6 +141,9 @@ func (o *outline) brackets() {
 		default:
 			begins = c == ',' || c == ':'
 		}
+	}
+	if o.found == nil {
+		notClosed()
 	}
 }
 
