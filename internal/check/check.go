@@ -70,7 +70,8 @@ func New(options Options) *Checker {
 	return &Checker{
 		options: options, limits: limits,
 		service: changes.NewService(changes.Config{
-			Engine: engine, Limits: limits, Documents: kept, Vault: changes.DiscardVault{}, ClientVersions: options.ClientVersions,
+			Engine: engine, Limits: limits, Documents: kept, Vault: changes.DiscardVault{},
+			ClientVersions:     options.ClientVersions,
 			DefaultValidations: validations.DefaultValidations(), Now: time.Now,
 		}),
 		renderer: changes.Renderer{

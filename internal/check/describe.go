@@ -89,8 +89,8 @@ func (r *run) notes(ctx context.Context, draft changes.Draft) {
 				continue
 			}
 			f := Finding{
-				Level: queries.LevelWarning, Rule: ruleDuplicateKey, Document: doc.Identity, Bucket: doc.Bucket, Message: note.Message,
-				Advice: adviceOf(ruleDuplicateKey),
+				Level: queries.LevelWarning, Rule: ruleDuplicateKey, Document: doc.Identity, Bucket: doc.Bucket,
+				Message: note.Message, Advice: adviceOf(ruleDuplicateKey),
 			}
 			at := r.position(i, nil)
 			if note.Second.Line > 0 {

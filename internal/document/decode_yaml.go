@@ -25,8 +25,8 @@ func (d *decoder) yaml() (any, error) {
 		return nil, err
 	}
 	if found > 1 {
-		return nil, d.segment.malformed(YAML, "a --- or ... follows a line break that is not a line feed (LF); write the body "+
-			"with line feeds")
+		return nil, d.segment.malformed(YAML, "a --- or ... follows a line break that is not a line feed (LF); write the "+
+			"body with line feeds")
 	}
 	return d.root(node)
 }

@@ -54,8 +54,8 @@ func malformed(media Media, m Mistake) *fault.Fault {
 	if media == JSON {
 		format = "JSON"
 	}
-	return fault.New(fault.Invalid, "HTTPBadRequest", "The request body must be properly formatted %s. Details: %s", format,
-		m.Error()).Because(&m)
+	return fault.New(fault.Invalid, "HTTPBadRequest", "The request body must be properly formatted %s. Details: %v",
+		format, &m).Because(&m)
 }
 
 // malformed returns the fault of a document that violates a rule. It does not say where.

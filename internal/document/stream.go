@@ -145,8 +145,8 @@ func checkEncoding(body []byte, media Media) error {
 	refuse := func(at Position, r rule) error { return malformed(media, Mistake{At: at, Rule: string(r)}) }
 	switch {
 	case bytes.HasPrefix(body, []byte("\xfe\xff")), bytes.HasPrefix(body, []byte("\xff\xfe")):
-		return refuse(Position{Line: 1}, "the text is UTF-16; it must be UTF-8: convert it with iconv -f UTF-16 -t UTF-8, or "+
-			"in PowerShell write it with Out-File -Encoding utf8")
+		return refuse(Position{Line: 1}, "the text is UTF-16; it must be UTF-8: convert it with iconv -f UTF-16 -t UTF-8, "+
+			"or in PowerShell write it with Out-File -Encoding utf8")
 	case bytes.HasPrefix(body, []byte("\x1f\x8b")):
 		return refuse(Position{Line: 1}, "the text is compressed with gzip; send it with Content-Encoding: gzip, or "+
 			"uncompressed")
