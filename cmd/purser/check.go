@@ -15,7 +15,6 @@ import (
 
 	"purser/cmd/purser/internal/folder"
 	"purser/internal/check"
-	"purser/internal/check/format"
 	"purser/internal/queries"
 	"purser/internal/words"
 )
@@ -111,7 +110,7 @@ func (c *checkCommand) configure(ctx context.Context) error {
 	maps.Copy(versions, c.ClientVersion)
 	c.ClientVersion = versions
 	return errors.Join(
-		oneOf("--format", c.Format, format.Names()),
+		oneOf("--format", c.Format, check.Formats()),
 		oneOf("--fail-on", c.FailOn, []string{"error", "warning", "info"}),
 		oneOf("--bucket-by", c.BucketBy, []string{check.None, check.ByFolder, check.ByFile}),
 		check.KnowsRules(slices.Concat(c.Select, c.Ignore)), check.ParsePatterns(c.Exclude), c.checkBaseline())
@@ -219,8 +218,8 @@ func (c *checkCommand) check(ctx context.Context, around *surroundings, checker 
 	if c.Render == "-" { // the documents are on standard output
 		out = around.stderr
 	}
-	options := format.Options{Color: hasColors(out), Version: versionText()}
-	if err := format.Write(out, c.Format, report, options); err != nil {
+	options := check.FormatOptions{Color: hasColors(out), Version: versionText()}
+	if err := check.Write(out, c.Format, report, options); err != nil {
 		return err
 	}
 	if err := c.render(around.stdout, report); err != nil {

@@ -71,7 +71,8 @@ func New(options Options) *Checker {
 		options: options, limits: limits,
 		service: changes.NewService(changes.Config{
 			Engine: engine, Limits: limits, Documents: kept, Vault: changes.DiscardVault{},
-			ClientVersions: options.ClientVersions, DefaultValidations: validations.DefaultValidations(), Now: time.Now,
+			ClientVersions:     options.ClientVersions,
+			DefaultValidations: validations.DefaultValidations(), Now: time.Now,
 		}),
 		renderer: changes.Renderer{
 			Engine: engine, Vault: changes.DiscardVault{}, Defaults: options.ClientVersions, Documents: kept,

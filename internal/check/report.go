@@ -59,15 +59,16 @@ type Finding struct {
 
 // Place is a place in a file. Lines and columns count from 1; 0 means unknown.
 type Place struct {
-	File         string
-	Line, Column int
+	File   string `json:"file,omitempty"`
+	Line   int    `json:"line,omitempty"`
+	Column int    `json:"column,omitempty"`
 }
 
 // Step is a change of a value during rendering, and the place that caused it.
 type Step struct {
 	Place
 
-	Message string
+	Message string `json:"message"`
 }
 
 // Needed is a validation that a policy requires and that other services perform.

@@ -341,36 +341,3 @@ func (o *outline) loneValue() {
 		o.value(true)
 	}
 }
-
-// value reads a value to the end of its last line. alone means that no key is before it on the line.
-func (o *outline) value(alone bool) {
-	start, rest := o.at, o.rest()
-	o.open, o.last, o.alone, o.kind = false, start, alone, closed
-	switch rest[0] {
-	case '"', '\'':
-		o.quotedValue()
-		return
-	case '[', '{':
-		o.brackets()
-	case '|', '>':
-		o.kind = block
-		o.blockValue()
-		return
-	case '*':
-		o.alias()
-		o.at += len(aliasName.Find(rest))
-	case '@', '`', '%', ',', ']', '}':
-		o.failf(start, "a value cannot begin with '%c'; quote it", int(rest[0]))
-	default:
-		o.kind = plain
-		if i := colonIn(rest); i >= 0 && !alone {
-			o.failf(start+i, "a second colon on the line; quote the value that contains it, or start a new line")
-		}
-		o.skipLine()
-		return
-	}
-	if o.found == nil && !o.ended() {
-		o.failf(o.at, "text after the end of the value that begins at line %d; quote the value, or remove the text",
-			o.line(start))
-	}
-}

@@ -6,6 +6,39 @@ import (
 	"strings"
 )
 
+// value reads a value to the end of its last line. alone means that no key is before it on the line.
+func (o *outline) value(alone bool) {
+	start, rest := o.at, o.rest()
+	o.open, o.last, o.alone, o.kind = false, start, alone, closed
+	switch rest[0] {
+	case '"', '\'':
+		o.quotedValue()
+		return
+	case '[', '{':
+		o.brackets()
+	case '|', '>':
+		o.kind = block
+		o.blockValue()
+		return
+	case '*':
+		o.alias()
+		o.at += len(aliasName.Find(rest))
+	case '@', '`', '%', ',', ']', '}':
+		o.failf(start, "a value cannot begin with '%c'; quote it", int(rest[0]))
+	default:
+		o.kind = plain
+		if i := colonIn(rest); i >= 0 && !alone {
+			o.failf(start+i, "a second colon on the line; quote the value that contains it, or start a new line")
+		}
+		o.skipLine()
+		return
+	}
+	if o.found == nil && !o.ended() {
+		o.failf(o.at, "text after the end of the value that begins at line %d; quote the value, or remove the text",
+			o.line(start))
+	}
+}
+
 var (
 	aliasName  = regexp.MustCompile(`^\*[\w-]*`)
 	anchorName = regexp.MustCompile(`&[\w-]+`)
@@ -79,71 +112,69 @@ func (o *outline) leavesIndent(start, end int) bool {
 // entryStart matches a line within brackets that looks like an entry outside them.
 var entryStart = regexp.MustCompile(`^(- |[\w./-]+:(\s|$))`)
 
-// entryFollows reports whether the line after a line break within brackets looks like an entry outside them.
-func (o *outline) entryFollows() bool {
-	rest := o.text[o.at+1:]
-	content := bytes.TrimLeft(rest, " \t")
-	return len(rest)-len(content) <= o.parent && entryStart.Match(content)
-}
-
-// skipComment skips a comment that begins after a blank within brackets, up to the end of the line.
-func (o *outline) skipComment() {
-	if o.at+1 < len(o.text) && o.text[o.at+1] == '#' {
-		o.at += len(o.rest()) - 1
-	}
-}
-
-// quotedItem reads a quoted text within brackets, up to its last character.
-func (o *outline) quotedItem() {
-	if end := o.quoted(o.at); end < 0 {
-		o.failf(o.at, "the quote %c that opens here is not closed", int(o.text[o.at]))
-	} else {
-		o.at = end - 1
-	}
-}
-
 // brackets reads a list or mapping in brackets.
 func (o *outline) brackets() {
-	var open []int // offsets of open brackets
-	notClosed := func() {
-		at := open[len(open)-1]
-		o.failf(at, "the bracket '%c' that opens here is not closed", int(o.text[at]))
-	}
-	for begins := true; o.found == nil && o.at < len(o.text); o.at++ { // begins: a value may begin here
+	var open []int                               // offsets of open brackets
+	for begins := true; o.found == nil; o.at++ { // begins: a value may begin here
+		if o.at >= len(o.text) {
+			o.notClosed(open)
+			return
+		}
 		switch c := o.text[o.at]; c {
-		case '\n':
-			if o.entryFollows() {
-				notClosed()
+		case '\n', ' ', '\t', '\r':
+			if o.leavesBrackets() {
+				o.notClosed(open)
 			}
-		case ' ', '\t', '\r':
-			o.skipComment()
-		case '"', '\'':
-			if begins {
-				o.quotedItem()
-			}
-			begins = false
 		case '[', '{':
 			open, begins = append(open, o.at), true
 		case ']', '}':
 			if o.text[open[len(open)-1]] != c-2 {
-				notClosed()
+				o.notClosed(open)
 			}
-			if open = open[:len(open)-1]; len(open) == 0 {
+			if open, begins = open[:len(open)-1], false; len(open) == 0 {
 				o.at++
 				return
 			}
-			begins = false
-		case '*':
-			if begins {
-				o.alias()
-			}
-			begins = false
 		default:
+			if begins {
+				o.word()
+			}
 			begins = c == ',' || c == ':'
 		}
 	}
-	if o.found == nil {
-		notClosed()
+}
+
+func (o *outline) notClosed(open []int) {
+	at := open[len(open)-1]
+	o.failf(at, "the bracket '%c' that opens here is not closed", int(o.text[at]))
+}
+
+// leavesBrackets skips a comment after a blank, or reports whether the line after a line break looks like an entry
+// outside the brackets.
+func (o *outline) leavesBrackets() bool {
+	rest := o.text[o.at+1:]
+	if o.text[o.at] == '\n' {
+		content := bytes.TrimLeft(rest, " \t")
+		return len(rest)-len(content) <= o.parent && entryStart.Match(content)
+	}
+	if len(rest) > 0 && rest[0] == '#' {
+		o.at += len(o.rest()) - 1
+	}
+	return false
+}
+
+// word checks an alias within brackets, or moves to the closing quote of a text.
+func (o *outline) word() {
+	switch c := o.text[o.at]; c {
+	case '*':
+		o.alias()
+	case '"', '\'':
+		end := o.quoted(o.at)
+		if end < 0 {
+			o.failf(o.at, "the quote %c that opens here is not closed", int(c))
+			return
+		}
+		o.at = end - 1
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"pgregory.net/rapid"
 
 	"purser/internal/check"
-	"purser/internal/check/format"
 )
 
 // mistakes are the ends of encrypted documents in which something is wrong; @ stands for the secret.
@@ -91,9 +90,9 @@ func checksTellNothing(t fataler, text, secret string) {
 	if err != nil {
 		t.Fatalf("check %q: %v", text, err)
 	}
-	for _, name := range format.Names() {
+	for _, name := range check.Formats() {
 		var said bytes.Buffer
-		if err := format.Write(&said, name, report, format.Options{}); err != nil {
+		if err := check.Write(&said, name, report, check.FormatOptions{}); err != nil {
 			t.Fatalf("write the report: %v", err)
 		}
 		for _, part := range windows(secret, 4) {

@@ -1,4 +1,4 @@
-package format
+package check
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 	"purser/internal/queries"
 	"purser/internal/words"
 
-	"purser/internal/check"
 	"purser/internal/document"
 	"purser/internal/validations"
 )
@@ -31,7 +30,7 @@ type textWriter struct {
 
 // plainText returns a report for people: for each finding its place, message, the line with a caret below the column,
 // the advice and the origin of the value; then a summary.
-func plainText(report check.Report, color bool) []byte {
+func plainText(report Report, color bool) []byte {
 	w := &textWriter{color: color}
 	for _, f := range report.Findings {
 		w.finding(f)
@@ -75,7 +74,7 @@ func (w *textWriter) tinted(tint, text string) string {
 	return tint + text + reset
 }
 
-func (w *textWriter) finding(f check.Finding) {
+func (w *textWriter) finding(f Finding) {
 	tint := yellow
 	if f.Level == queries.LevelError {
 		tint = red
@@ -138,7 +137,7 @@ func under(source string, column int) string {
 }
 
 // placeText returns the known parts of a place as file:line:column.
-func placeText(p check.Place) string {
+func placeText(p Place) string {
 	switch at := (document.Position{Line: p.Line, Column: p.Column}); {
 	case p.File == "":
 		return ""

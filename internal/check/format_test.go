@@ -1,4 +1,4 @@
-package format_test
+package check
 
 import (
 	"bytes"
@@ -17,8 +17,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v5" //nolint:depguard // as other tools validate it
 
-	"purser/internal/check"
-	"purser/internal/check/format"
 	"purser/internal/document"
 	"purser/internal/words"
 )
@@ -26,24 +24,24 @@ import (
 var record = flag.Bool("record", false, "write the golden files")
 
 // reportOf checks the files of testdata/site.
-func reportOf(t *testing.T, names ...string) check.Report {
+func reportOf(t *testing.T, names ...string) Report {
 	t.Helper()
 	t.Chdir("testdata/site")
-	files, _, err := new(check.Reader).Read(names, false)
+	files, _, err := new(Reader).Read(names, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := check.New(check.Options{}).Check(t.Context(), files)
+	report, err := New(Options{}).Check(t.Context(), files)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return report
 }
 
-func written(t *testing.T, name string, report check.Report, options format.Options) string {
+func writtenAs(t *testing.T, name string, report Report, options FormatOptions) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := format.Write(&b, name, report, options); err != nil {
+	if err := Write(&b, name, report, options); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -52,12 +50,12 @@ func written(t *testing.T, name string, report check.Report, options format.Opti
 // One site is written in all formats. Run with -record to update the golden files.
 func TestWrite_golden(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	report := reportOf(t, ".")
-	for _, name := range append(format.Names(), "colored") {
-		options, as := format.Options{Version: "1.2.3"}, name
+	for _, name := range append(Formats(), "colored") {
+		options, as := FormatOptions{Version: "1.2.3"}, name
 		if name == "colored" {
 			options.Color, as = true, "text"
 		}
-		got := written(t, as, report, options)
+		got := writtenAs(t, as, report, options)
 		golden := filepath.Join("..", "report."+name)
 		if *record {
 			if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
@@ -83,7 +81,7 @@ func TestWrite_nothing(t *testing.T) { //nolint:paralleltest // it changes the w
 	for name, want := range map[string]string{
 		"text": "0 documents, 0 errors, 0 warnings\n", "github": "0 documents, 0 errors, 0 warnings\n", "gitlab": "[]\n",
 	} {
-		if got := written(t, name, report, format.Options{}); got != want {
+		if got := writtenAs(t, name, report, FormatOptions{}); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
@@ -94,7 +92,7 @@ func TestWrite_yaml(t *testing.T) { //nolint:paralleltest // it changes the work
 	report := reportOf(t, ".")
 	var texts [][]byte
 	for name, media := range map[string]document.Media{"json": document.JSON, "yaml": document.YAML} {
-		body := []byte(written(t, name, report, format.Options{}))
+		body := []byte(writtenAs(t, name, report, FormatOptions{}))
 		value, err := document.ParseOne(t.Context(), body, media, document.DefaultLimits())
 		if err != nil {
 			t.Fatal(err)
@@ -109,13 +107,13 @@ func TestWrite_yaml(t *testing.T) { //nolint:paralleltest // it changes the work
 // Text in a document cannot send control sequences to a terminal or workflow commands to GitHub.
 func TestWrite_hostile(t *testing.T) {
 	t.Parallel()
-	report := check.Report{Whole: true, Findings: []check.Finding{{
-		Place: check.Place{File: "a\x1b[2J,b:c.yaml", Line: 1, Column: 3}, Rule: "schema",
+	report := Report{Whole: true, Findings: []Finding{{
+		Place: Place{File: "a\x1b[2J,b:c.yaml", Line: 1, Column: 3}, Rule: "schema",
 		Message: "\x1b]0;title\a\n::error::and more \u009b31m", Source: "x: \x1b[31m",
 	}}}
 	report.Findings[0].Document.Name = "\u202e\u2066\u200f\u0085\u2028"
-	for _, name := range format.Names() {
-		got := written(t, name, report, format.Options{})
+	for _, name := range Formats() {
+		got := writtenAs(t, name, report, FormatOptions{})
 		if got != words.Printable(got) {
 			t.Errorf("%s is not printable: %q", name, got)
 		}
@@ -129,7 +127,7 @@ func TestWrite_hostile(t *testing.T) {
 func TestWrite_sarif(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	list := exec.CommandContext(t.Context(), "go", "list", "-modfile=tools/lint/go.mod", "-m", "-f", "{{.Dir}}",
 		"github.com/securego/gosec/v2")
-	list.Dir = "../../.." // the root of the repository
+	list.Dir = "../.." // the root of the repository
 	dir, err := list.Output()
 	name := filepath.Join(strings.TrimSpace(string(dir)), "report/sarif/testdata/sarif-schema-2.1.0.json")
 	text, err2 := os.ReadFile(name)
@@ -148,7 +146,7 @@ func TestWrite_sarif(t *testing.T) { //nolint:paralleltest // it changes the wor
 		return schema.Validate(value)
 	}
 	report := reportOf(t, ".")
-	log := written(t, "sarif", report, format.Options{Version: "1.2.3"})
+	log := writtenAs(t, "sarif", report, FormatOptions{Version: "1.2.3"})
 	if err := validate(log); err != nil {
 		t.Errorf("%#v", err)
 	}
@@ -177,7 +175,7 @@ func TestWrite_junit(t *testing.T) { //nolint:paralleltest // it changes the wor
 		"failure":    {nil, nil, []string{"type", "message"}},
 		"system-out": {},
 	}
-	decoder := xml.NewDecoder(strings.NewReader(written(t, "junit", reportOf(t, "."), format.Options{})))
+	decoder := xml.NewDecoder(strings.NewReader(writtenAs(t, "junit", reportOf(t, "."), FormatOptions{})))
 	open := []string{}
 	for {
 		token, err := decoder.Token()

@@ -1,9 +1,8 @@
-package format
+package check
 
 import (
 	"fmt"
 
-	"purser/internal/check"
 	"purser/internal/queries"
 )
 
@@ -25,7 +24,7 @@ type gitlabLines struct {
 	Begin int `json:"begin"`
 }
 
-func gitlabOf(report check.Report) []gitlabIssue {
+func gitlabOf(report Report) []gitlabIssue {
 	issues, seen := []gitlabIssue{}, map[string]int{}
 	for _, f := range report.Findings {
 		id := fingerprint(f)
@@ -43,7 +42,7 @@ func gitlabOf(report check.Report) []gitlabIssue {
 	return issues
 }
 
-func gitlabSeverity(level check.Level) string {
+func gitlabSeverity(level Level) string {
 	switch level {
 	case queries.LevelError:
 		return "major"

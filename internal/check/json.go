@@ -1,4 +1,4 @@
-package format
+package check
 
 import (
 	"bytes"
@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"purser/internal/check"
 	"purser/internal/queries"
 	"purser/internal/validations"
 	"purser/internal/words"
@@ -32,11 +31,10 @@ type neededView struct {
 }
 
 type findingView struct {
-	Level    string        `json:"level"`
-	Rule     string        `json:"rule"`
-	File     string        `json:"file,omitempty"`
-	Line     int           `json:"line,omitempty"`
-	Column   int           `json:"column,omitempty"`
+	Level string `json:"level"`
+	Rule  string `json:"rule"`
+	Place
+
 	Document *documentView `json:"document,omitempty"`
 	Path     string        `json:"path,omitempty"`
 	Broken   string        `json:"broken,omitempty"`
@@ -44,7 +42,7 @@ type findingView struct {
 	Advice   string        `json:"advice,omitempty"`
 
 	Causes []validations.Cause `json:"causes,omitempty"`
-	Chain  []stepView          `json:"chain,omitempty"`
+	Chain  []Step              `json:"chain,omitempty"`
 }
 
 type documentView struct {
@@ -54,14 +52,7 @@ type documentView struct {
 	Bucket string `json:"bucket,omitempty"`
 }
 
-type stepView struct {
-	File    string `json:"file,omitempty"`
-	Line    int    `json:"line,omitempty"`
-	Column  int    `json:"column,omitempty"`
-	Message string `json:"message"`
-}
-
-func viewOf(report check.Report) view {
+func viewOf(report Report) view {
 	v := view{
 		Documents: report.Documents, Files: len(report.Files), Known: report.Known, More: report.More, Whole: report.Whole,
 		Errors: report.Count(queries.LevelError), Warnings: report.Count(queries.LevelWarning),
@@ -72,14 +63,11 @@ func viewOf(report check.Report) view {
 	}
 	for _, f := range report.Findings {
 		shown := findingView{
-			Level: f.Level.String(), Rule: f.Rule, File: f.File, Line: f.Line, Column: f.Column, Path: f.Path,
-			Broken: f.Broken, Message: f.Message, Advice: f.Advice, Causes: f.Causes,
+			Level: f.Level.String(), Rule: f.Rule, Place: f.Place, Path: f.Path, Broken: f.Broken, Message: f.Message,
+			Advice: f.Advice, Causes: f.Causes, Chain: f.Chain,
 		}
 		if f.Document.Schema+f.Document.Name != "" {
 			shown.Document = &documentView{f.Document.Schema, f.Document.Layer, f.Document.Name, f.Bucket}
-		}
-		for _, step := range f.Chain {
-			shown.Chain = append(shown.Chain, stepView{step.File, step.Line, step.Column, step.Message})
 		}
 		v.Findings = append(v.Findings, shown)
 	}
@@ -93,7 +81,7 @@ func toJSON(value any) []byte {
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	if err := encoder.Encode(value); err != nil {
-		panic(fmt.Sprintf("format: %v", err)) // these types always marshal
+		panic(fmt.Sprintf("check: %v", err)) // these types always marshal
 	}
 	return []byte(words.PrintableJSON(strings.TrimRight(b.String(), "\n")))
 }
@@ -102,7 +90,7 @@ func toJSON(value any) []byte {
 func compact(text []byte) []byte {
 	var b bytes.Buffer
 	if err := json.Compact(&b, text); err != nil {
-		panic(fmt.Sprintf("format: %v", err)) // it was just written
+		panic(fmt.Sprintf("check: %v", err)) // it was just written
 	}
 	return b.Bytes()
 }

@@ -1,11 +1,10 @@
-package format
+package check
 
 import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
 
-	"purser/internal/check"
 	"purser/internal/queries"
 )
 
@@ -68,13 +67,13 @@ type (
 	}
 )
 
-func sarifOf(report check.Report, version string) sarifLog {
+func sarifOf(report Report, version string) sarifLog {
 	run := sarifRun{
 		Tool: sarifTool{sarifDriver{Name: "purser", Version: version}}, ColumnKind: "unicodeCodePoints",
 		Results: []sarifResult{},
 	}
 	index := map[string]int{}
-	for i, rule := range check.Rules() {
+	for i, rule := range Rules() {
 		index[rule.ID] = i
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules,
 			sarifRule{rule.ID, sarifText{rule.Short}, sarifText{rule.Help}})
@@ -85,7 +84,7 @@ func sarifOf(report check.Report, version string) sarifLog {
 	return sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}}
 }
 
-func sarifResultOf(f check.Finding, rule int) sarifResult {
+func sarifResultOf(f Finding, rule int) sarifResult {
 	text := sentence(f)
 	if f.Advice != "" {
 		text += ". To do: " + f.Advice
@@ -109,7 +108,7 @@ func sarifResultOf(f check.Finding, rule int) sarifResult {
 	return result
 }
 
-func physical(p check.Place) sarifPhysical {
+func physical(p Place) sarifPhysical {
 	at := sarifPhysical{Artifact: sarifArtifact{uri(p.File)}}
 	if p.Line > 0 {
 		at.Region = &sarifRegion{p.Line, p.Column}
@@ -117,7 +116,7 @@ func physical(p check.Place) sarifPhysical {
 	return at
 }
 
-func sarifLevel(level check.Level) string {
+func sarifLevel(level Level) string {
 	switch level {
 	case queries.LevelError:
 		return "error"
@@ -129,7 +128,7 @@ func sarifLevel(level check.Level) string {
 }
 
 // fingerprint identifies a finding independently of its line.
-func fingerprint(f check.Finding) string {
+func fingerprint(f Finding) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{f.Rule, f.File, f.Document.String(), f.Path, f.Message}, "\x00")))
 	return hex.EncodeToString(sum[:16])
 }

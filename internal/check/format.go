@@ -1,5 +1,4 @@
-// Package format writes reports of checks in formats for people and pipelines. One file implements one format.
-package format
+package check
 
 import (
 	"fmt"
@@ -11,21 +10,21 @@ import (
 	"purser/internal/queries"
 
 	"purser/internal/words"
-
-	"purser/internal/check"
 )
 
-// Names returns the names of the formats.
-func Names() []string { return []string{"text", "json", "yaml", "sarif", "junit", "github", "gitlab"} }
+// Formats returns the names of the formats of reports. One file implements one of them.
+func Formats() []string {
+	return []string{"text", "json", "yaml", "sarif", "junit", "github", "gitlab"}
+}
 
-// Options configure a format.
-type Options struct {
+// FormatOptions configure a format.
+type FormatOptions struct {
 	Color   bool   // of text
 	Version string // of the program
 }
 
-// Write writes a report in a format, one of Names.
-func Write(w io.Writer, name string, report check.Report, options Options) error {
+// Write writes a report in a format, one of Formats.
+func Write(w io.Writer, name string, report Report, options FormatOptions) error {
 	var text []byte
 	switch name {
 	case "text":
@@ -53,7 +52,7 @@ func Write(w io.Writer, name string, report check.Report, options Options) error
 }
 
 // subject returns the subject of a finding, such as "[acme/Host/v1, site] cmp-1 .data.rack", or "" if it is unknown.
-func subject(f check.Finding) string {
+func subject(f Finding) string {
 	if f.Document.Schema+f.Document.Name == "" {
 		return f.Path
 	}
@@ -61,7 +60,7 @@ func subject(f check.Finding) string {
 }
 
 // sentence returns a finding's message in one line, after its subject unless the message names that itself.
-func sentence(f check.Finding) string {
+func sentence(f Finding) string {
 	message := strings.ReplaceAll(f.Message, "\n", " ")
 	about := subject(f)
 	if about == "" || f.Path == "" && strings.Contains(message, f.Document.Name) {
@@ -80,7 +79,7 @@ func uri(file string) string {
 }
 
 // summary returns a line such as "430 documents, 2 errors, 1 warning".
-func summary(report check.Report) string {
+func summary(report Report) string {
 	parts := []string{
 		words.Count(report.Documents, "document"), words.Count(report.Count(queries.LevelError), "error"),
 		words.Count(report.Count(queries.LevelWarning), "warning"),

@@ -1,4 +1,4 @@
-package format
+package check
 
 import (
 	"encoding/xml"
@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"purser/internal/check"
 	"purser/internal/queries"
 )
 
@@ -43,9 +42,9 @@ type (
 
 // junit returns a suite for each file, and one for findings that are about no file. An error is a case that fails, a
 // warning is a case that passes with output, and a file without findings has one case that passes.
-func junit(report check.Report) []byte {
+func junit(report Report) []byte {
 	all := junitSuites{Name: "purser check"}
-	of := map[string][]check.Finding{}
+	of := map[string][]Finding{}
 	for _, f := range report.Findings {
 		of[f.File] = append(of[f.File], f)
 	}
@@ -65,7 +64,7 @@ func junit(report check.Report) []byte {
 	return append(append([]byte(xml.Header), text...), '\n')
 }
 
-func junitSuiteOf(file string, list []check.Finding) junitSuite {
+func junitSuiteOf(file string, list []Finding) junitSuite {
 	name := file
 	if name == "" {
 		name = "all files"
@@ -75,7 +74,7 @@ func junitSuiteOf(file string, list []check.Finding) junitSuite {
 		suite.Cases = []junitCase{{Name: "no findings", Class: name}}
 	}
 	for _, f := range list {
-		text := strings.TrimRight(string(plainText(check.Report{Findings: []check.Finding{f}, Whole: true}, false)), "\n")
+		text := strings.TrimRight(string(plainText(Report{Findings: []Finding{f}, Whole: true}, false)), "\n")
 		text = text[:max(0, strings.LastIndex(text, "\n"))] // without the summary
 		c := junitCase{Name: strings.TrimSpace(f.Rule + " " + subject(f)), Class: name}
 		if f.Level == queries.LevelError {

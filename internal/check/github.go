@@ -1,17 +1,15 @@
-package format
+package check
 
 import (
 	"fmt"
 	"strings"
 
 	"purser/internal/queries"
-
-	"purser/internal/check"
 )
 
 // github returns workflow commands (https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands)
 // and the summary.
-func github(report check.Report) []byte {
+func github(report Report) []byte {
 	var b strings.Builder
 	ofData := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	ofProperty := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
