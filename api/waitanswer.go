@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -21,13 +23,16 @@ import (
 type waits struct {
 	looks   *budget.Shares                      // how many look again at a time: a change wakes all
 	answers *cache.Cache[string, *sharedAnswer] // by question
+	bytes   *atomic.Int64                       // of shared answers in memory
 }
 
-// maxLooks is how many questions may be looked at again at a time. An answer of more than maxShared bytes is not
-// shared: each request makes its own, as it would without wait.
-const maxLooks, maxShared = 4, 16 << 20
+// maxLooks is how many questions may be looked at again at a time. An answer of more than maxShared bytes, or beyond
+// maxAllShared bytes of all together, is not shared: each request makes its own, as it would without wait.
+const maxLooks, maxShared, maxAllShared = 4, 16 << 20, 64 << 20
 
-func newWaits() waits { return waits{budget.NewShares(maxLooks), cache.New[string, *sharedAnswer](0)} }
+func newWaits() waits {
+	return waits{budget.NewShares(maxLooks), cache.New[string, *sharedAnswer](0), &atomic.Int64{}}
+}
 
 // answerWaiting answers a request that may wait: until its client does not already have the answer (304), or as the
 // handler decides (requestInfo.pending). The first answer is made for the request alone. If it is pending, the request
@@ -125,10 +130,13 @@ func (s *server) look(r *http.Request, handle handler) (*sharedAnswer, error) {
 		return nil, fmt.Errorf("look for another answer: %w", err)
 	}
 	defer release()
+	if s.stops() {
+		return nil, errStopping()
+	}
 	ctx, end := budget.Begin(r.Context())
 	defer end()
 	info := *infoOf(r)
-	made := &sharedAnswer{began: time.Now(), header: http.Header{}}
+	made := &sharedAnswer{all: s.waits.bytes, began: time.Now(), header: http.Header{}}
 	found := &draft{ResponseWriter: made, info: &info, header: http.Header{}}
 	err = attempt(handle, found, r.WithContext(context.WithValue(ctx, infoKey{}, &info)))
 	made.look, made.revision = look{found.pending, info.fresh}, info.revision
@@ -140,7 +148,8 @@ func (s *server) writeShared(w http.ResponseWriter, r *http.Request, answer *sha
 	infoOf(r).revision = answer.revision
 	maps.Copy(w.Header(), answer.header)
 	w.WriteHeader(answer.status)
-	s.answers.writeBody(w, r, answer.body.Bytes())
+	// Its memory is counted once, not for each client. A client that does not read is cut off.
+	_ = writeParts(w, answer.body.Bytes(), time.Now().Add(s.answers.patience))
 	return nil
 }
 
@@ -188,6 +197,7 @@ func (d *draft) Unwrap() http.ResponseWriter { return d.ResponseWriter }
 type sharedAnswer struct {
 	look
 
+	all       *atomic.Int64 // bytes of all shared answers in memory
 	began     time.Time
 	header    http.Header
 	status    int
@@ -204,7 +214,14 @@ func (a *sharedAnswer) WriteHeader(status int) { a.status = status }
 
 // Write implements http.ResponseWriter.
 func (a *sharedAnswer) Write(text []byte) (int, error) {
-	if a.overflows = a.overflows || a.body.Len()+len(text) > maxShared; a.overflows {
+	size := int64(len(text))
+	if !a.overflows {
+		all := a.all.Add(size)
+		counter := a.all // the function must not refer to a
+		runtime.AddCleanup(a, func(size int64) { counter.Add(-size) }, size)
+		a.overflows = a.body.Len()+len(text) > maxShared || all > maxAllShared
+	}
+	if a.overflows {
 		a.body = bytes.Buffer{}
 		return len(text), nil
 	}

@@ -133,7 +133,8 @@ func TestSplit_json(t *testing.T) {
 	}
 	for body, part := range map[string]string{
 		`[{"a": 1}] x`: "JSON. Details: line 1, column 12: the value has ended before this character", `[1e4e]`: "line 1, column 5: a comma or ']' must follow the item",
-		`[1,`: "JSON. Details: line 1, column 3: the text ends early", `{"a": "b", `: "line 1, column 11: the text ends early: a bracket or a quote is not closed",
+		"{\"a\": \"x\n}\"}": "line 1, column 9: this character cannot stand in a string",
+		`[1,`:               "JSON. Details: line 1, column 3: the text ends early", `{"a": "b", `: "line 1, column 11: the text ends early: a bracket or a quote is not closed",
 		"\n{\"a\":1}\n}": "line 3, column 1: the value has ended before this", "{}\n,{}": "line 2, column 1: the value has ended before this character; send several documents as one array",
 		"{}\n]": "line 2, column 1: the value has ended before this", "}": "column 1: an array or an object must begin here", "{} {}": "the value has ended before this",
 		"[{},\n\n\n{},\n\n{x}]": "line 6, column 2: a key cannot begin with this character", "[{\"a\": \"\n\"}]": `line 1, column 9: this character cannot stand in a string`,

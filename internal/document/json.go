@@ -114,7 +114,8 @@ func jsonError(text []byte, refused error) *syntaxError {
 		return syntaxErrorAt(text, 0, notJSON)
 	}
 	at := min(int(syntax.ByteOffset), len(text))
-	if end := nextToken(text, at); closes(text[end:]) { // jsontext refuses the comma before it
+	if end := nextToken(text, at); closes(text[end:]) && !strings.Contains(syntax.Err.Error(), " in string ") {
+		// jsontext refuses the comma before it
 		at = end
 	}
 	return syntaxErrorAt(text, at, jsonRule(text[at:], syntax.Err))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -226,7 +227,7 @@ const manyDeleted = 1000
 // being vacuumed or altered. The caller must have no open transaction, and bounds the time with ctx.
 func (s *Store) vacuum(ctx context.Context) {
 	_ = s.withConn(ctx, general, func(ctx context.Context) error {
-		for _, table := range tables {
+		for _, table := range slices.Backward(tables) { // the largest ones first
 			_, _ = s.pool.Exec(ctx, "VACUUM (ANALYZE, SKIP_LOCKED) "+table)
 		}
 		return nil
