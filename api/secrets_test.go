@@ -335,7 +335,7 @@ func TestHandler_findingsOfExpensiveSecrets(t *testing.T) {
 	s := guarded(t, "")
 	s.do(t, http.MethodPut, "buckets/a/documents", layered+schemaOf("t/Slow/v1", "{properties: {v: {items: {allOf: ["+
 		numbered("{pattern: '^(a|b)*c*x?(%d)?$'}, ", 100)+"]}}, n: {type: integer}}}"), as("admin", "Content-Type", "application/x-yaml")...).is(t, http.StatusOK)
-	const documents = 30
+	const documents = 18
 	for i := range documents {
 		s.do(t, http.MethodPut, fmt.Sprintf("buckets/b%d/documents", i), textOf("t/Slow/v1", fmt.Sprint("w", i), encrypted,
 			"{n: x, v: ["+strings.Repeat(strings.Repeat("ab", 50)+", ", 40)+"]}"), as("admin", "Content-Type", "application/x-yaml")...).is(t, http.StatusOK)
