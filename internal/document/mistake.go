@@ -12,17 +12,28 @@ import (
 // none. The library reports only the line where it gives up, or where the surrounding mapping begins. line is the
 // number in the body of the text's first line, from which rules count.
 func findMistake(text []byte, line int) *syntaxError {
-	o := &outline{text: text, from: line, anchors: map[string]int{}}
-	for _, at := range anchorName.FindAllIndex(text, -1) {
-		if name := string(text[at[0]+1 : at[1]]); o.anchors[name] == 0 {
-			o.anchors[name] = at[1]
-		}
-	}
+	o := &outline{text: text, from: line, anchors: anchorsIn(text)}
 	o.characters()
 	for o.reset(); o.found == nil && o.at < len(text); {
 		o.nextLine()
 	}
 	return o.found
+}
+
+// anchorsIn returns the offset after the name of the first anchor of each name, or of what looks like one.
+func anchorsIn(text []byte) map[string]int {
+	anchors, at := map[string]int{}, 0
+	for {
+		i := bytes.IndexByte(text[at:], '&')
+		if i < 0 {
+			return anchors
+		}
+		name := nameIn(text[at+i+1:])
+		at += i + 1 + len(name)
+		if _, known := anchors[string(name)]; !known {
+			anchors[string(name)] = at
+		}
+	}
 }
 
 // outline is the block structure of a text. It is read line by line, up to the first mistake.

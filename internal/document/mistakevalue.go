@@ -22,7 +22,7 @@ func (o *outline) value(alone bool) {
 		return
 	case '*':
 		o.alias()
-		o.at += len(aliasName.Find(rest))
+		o.at += 1 + len(nameIn(rest[1:]))
 	case '@', '`', '%', ',', ']', '}':
 		o.failf(start, "a value cannot begin with '%c'; quote it", int(rest[0]))
 	default:
@@ -39,17 +39,23 @@ func (o *outline) value(alone bool) {
 	}
 }
 
-var (
-	aliasName  = regexp.MustCompile(`^\*[\w-]*`)
-	anchorName = regexp.MustCompile(`&[\w-]+`)
-)
+// nameIn returns the name of an anchor or alias that a text begins with.
+func nameIn(text []byte) []byte {
+	end := bytes.IndexFunc(text, func(r rune) bool { return r != '-' && r != '_' && !isAlphanumeric(r) })
+	if end < 0 {
+		end = len(text)
+	}
+	return text[:end]
+}
+
+func isAlphanumeric(r rune) bool { return r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z' }
 
 // alias checks an alias.
 func (o *outline) alias() {
-	name := string(aliasName.Find(o.rest())[1:])
-	anchor, known := o.anchors[name]
+	name := nameIn(o.text[o.at+1:])
+	anchor, known := o.anchors[string(name)]
 	switch {
-	case name == "":
+	case len(name) == 0:
 		o.failf(o.at, "'*' begins an alias; quote a value that begins with it")
 	case !known || anchor > o.at:
 		o.failf(o.at, "'*' begins an alias, and no such anchor precedes it in this document; quote a value that begins "+
