@@ -73,7 +73,7 @@ func TestHostile_atOnce(t *testing.T) {
 	wides := func(i int) string {
 		var documents strings.Builder
 		for k := range 12 {
-			documents.WriteString(doc("acme/Wide/v1", fmt.Sprintf("wide-%d-%d", i, k), "["+strings.Repeat("{},", 2_700)+"]"))
+			documents.WriteString(doc("acme/Wide/v1", fmt.Sprintf("wide-%d-%d", i, k), fmt.Sprintf("[%s{own: %d-%d}]", strings.Repeat("{},", 2_700), i, k)))
 		}
 		return documents.String()
 	}
