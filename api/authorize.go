@@ -93,7 +93,7 @@ func (s *server) countRequest(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// reauthorize checks that the caller of a stream may still read what is sent to him.
+// reauthorize checks that the caller of a stream still has the right to read it.
 func (s *server) reauthorize(w http.ResponseWriter, r *http.Request) error {
 	info := infoOf(r)
 	caller, err := s.authenticate(r)

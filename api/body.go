@@ -25,13 +25,13 @@ func bodySize(r *http.Request, limit int64) int64 {
 	return r.ContentLength
 }
 
-// readSmall reads and decompresses a body whose limit is so low that its memory need not be reserved. Faults: TooLarge
-// if it exceeds the limit, Timeout if it arrives too slowly.
+// readSmall reads and decompresses a body. It reserves no memory, so the limit must be low. Faults: TooLarge if the
+// body exceeds the limit, Timeout if it arrives too slowly.
 func (u *uploads) readSmall(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, document.Media, error) {
 	return u.read(w, r, limit, func(int64) error { return nil })
 }
 
-// read is readSmall, but calls reserve for the memory of what is more than the first bytes, as they arrive.
+// read is readSmall for larger bodies: it calls reserve for the bytes after the first ones, as they arrive.
 func (u *uploads) read(w http.ResponseWriter, r *http.Request, limit int64, reserve func(bytes int64) error) (
 	[]byte, document.Media, error,
 ) {

@@ -18,5 +18,5 @@
 //   - The memory for bodies is shared among the users, and reserved as a body arrives, not as it is announced. The
 //     memory for answers that clients read slowly is bounded too, and such clients keep nobody else waiting.
 //   - A request that waits gets no answer that is older than what its client may know, and shares an answer only with
-//     requests whose viewers may see the same (answerWaiting).
+//     requests of viewers with the same rights (answerWaiting).
 package api

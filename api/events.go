@@ -66,7 +66,7 @@ func (s *server) waitForEvents(w http.ResponseWriter, r *http.Request, wanted ev
 	return page, err
 }
 
-// isEmpty reports whether there are no events yet after those that a page has skipped.
+// isEmpty reports whether a page has no events, and the feed none after it.
 func isEmpty(page feed.Page) bool { return len(page.Events) == 0 && !page.More }
 
 func eventsOf(all []events.Event, viewer authz.Viewer) []events.Cloud {

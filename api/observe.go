@@ -66,7 +66,7 @@ func (s *server) begin(w http.ResponseWriter, r *http.Request) (*sentAnswer, *ht
 	return answer, r
 }
 
-// sentAnswer notes what is sent of an answer.
+// sentAnswer records the status and the size of an answer.
 type sentAnswer struct {
 	http.ResponseWriter
 
@@ -79,7 +79,7 @@ type sentAnswer struct {
 
 // WriteHeader implements http.ResponseWriter.
 func (a *sentAnswer) WriteHeader(status int) {
-	if status >= http.StatusOK { // it is not informational
+	if status >= http.StatusOK && a.status == 0 { // it is not informational, and net/http ignores a second one
 		if record := a.record; record != nil {
 			a.record = nil
 			record(status)

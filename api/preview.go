@@ -14,7 +14,7 @@ import (
 const withheldMessage = "Encrypted documents, and those that take something from them, are not judged or shown here, " +
 	"because the caller may not see encrypted documents. Making the change judges them."
 
-// previewView returns the view of the outcome of a dry run. counts is nil if found is no list of findings.
+// previewView returns the view of the outcome of a dry run. counts is nil unless found is a list of findings.
 func previewView[F wire.Finding | wire.Checked](l links, written changes.Written, found []F,
 	counts *wire.Counts,
 ) wire.Preview[F] {

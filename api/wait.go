@@ -47,7 +47,7 @@ const waitedHeader = "Purser-Waited"
 // ends. Then await authorizes the request again, because permissions may have changed. It returns the error to answer
 // with.
 //
-// first has its own goroutine, whose stack is freed afterwards: while a request waits, it needs little memory.
+// first runs in a goroutine of its own, whose stack is freed before the request waits.
 func (s *server) await(w http.ResponseWriter, r *http.Request, limit time.Duration, first func() (look, error),
 	rest func(ctx context.Context, changed <-chan struct{}, fresh time.Duration) error,
 ) error {
@@ -92,7 +92,8 @@ func (s *server) await(w http.ResponseWriter, r *http.Request, limit time.Durati
 	return err
 }
 
-// poll calls find after each change, and when the answer before it is no longer fresh, until find finds an answer.
+// poll calls find after each change of the feed, and whenever the last look is no longer fresh, until a look is not
+// pending.
 func (s *server) poll(ctx context.Context, changed <-chan struct{}, fresh time.Duration,
 	find func(ctx context.Context, turn int64) (look, error),
 ) error {

@@ -36,7 +36,7 @@ func newWaits() waits {
 
 // answerWaiting answers a request that may wait: until its client does not already have the answer (304), or as the
 // handler decides (requestInfo.pending). The first answer is made for the request alone. If it is pending, the request
-// waits for an answer together with all that have the same question and whose viewers may see the same.
+// shares the further ones with all requests that ask the same question for viewers with the same rights.
 func (s *server) answerWaiting(w http.ResponseWriter, r *http.Request, handle handler) error {
 	q := paramsOf(r)
 	limit, waiting := waitLimit(q)

@@ -19,11 +19,11 @@ func (s *server) listWebhooks(w http.ResponseWriter, r *http.Request) error {
 
 // POST /api/v1.0/webhooks
 func (s *server) addWebhook(w http.ResponseWriter, r *http.Request) error {
-	wish, err := s.readWish(w, r)
+	spec, err := s.readSpec(w, r)
 	if err != nil {
 		return err
 	}
-	made, secret, err := s.Webhooks.Add(r.Context(), wish)
+	made, secret, err := s.Webhooks.Add(r.Context(), spec)
 	if err != nil {
 		return err
 	}
@@ -45,11 +45,11 @@ func (s *server) showWebhook(w http.ResponseWriter, r *http.Request, id int64) e
 
 // PUT /api/v1.0/webhooks/{webhook}
 func (s *server) setWebhook(w http.ResponseWriter, r *http.Request, id int64) error {
-	wish, err := s.readWish(w, r)
+	spec, err := s.readSpec(w, r)
 	if err != nil {
 		return err
 	}
-	set, err := s.Webhooks.Set(r.Context(), id, wish)
+	set, err := s.Webhooks.Set(r.Context(), id, spec)
 	if err != nil {
 		return err
 	}
@@ -121,12 +121,12 @@ func idOf(r *http.Request, parameter string) (id int64, isID bool) {
 	return id, err == nil && id > 0
 }
 
-// maxWish bounds the body of a webhook, in bytes.
-const maxWish = 64 << 10
+// maxSpec bounds the body of a webhook, in bytes.
+const maxSpec = 64 << 10
 
-// readWish reads the requested state of a webhook. Fault: Invalid.
-func (s *server) readWish(w http.ResponseWriter, r *http.Request) (webhooks.Spec, error) {
-	body, err := s.readOne(w, r, maxWish)
+// readSpec reads the requested state of a webhook. Fault: Invalid.
+func (s *server) readSpec(w http.ResponseWriter, r *http.Request) (webhooks.Spec, error) {
+	body, err := s.readOne(w, r, maxSpec)
 	if err != nil {
 		return webhooks.Spec{}, err
 	}

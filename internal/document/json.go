@@ -123,7 +123,8 @@ func jsonError(text []byte, refused error) *syntaxError {
 
 func closes(text []byte) bool { return len(text) > 0 && (text[0] == ']' || text[0] == '}') }
 
-// jsonRule returns the rule that an error of jsontext at the beginning of rest is about.
+// jsonRule returns the rule that an error of jsontext at the beginning of rest is about. Most of these errors have no
+// type, so it looks for parts of their texts; for others it returns notJSON.
 func jsonRule(rest []byte, refused error) rule {
 	message := refused.Error()
 	isIn := func(context string) bool { return strings.Contains(message, context) }

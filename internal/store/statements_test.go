@@ -41,6 +41,39 @@ func TestStatements_prepare(t *testing.T) {
 	}
 }
 
+// What several statements have in common is the same in each: above all, which entries a viewer may see, and which
+// versions no revision needs.
+func TestStatements_common(t *testing.T) {
+	t.Parallel()
+	texts, blanks := statements(), regexp.MustCompile(`\s+`)
+	for name, c := range map[string]struct {
+		part string // matches the part, in which blanks are single
+		in   []string
+	}{
+		"entries that a viewer may see": {
+			`SELECT e\.entry, e\.document, .* ORDER BY e\.entry LIMIT nullif\(:limit, 0\)`, []string{"Failures", "FailedEntries"},
+		},
+		"versions that no revision needs": {
+			`FROM documents d WHERE d\.site = :site AND d\.until IS NOT NULL .*? OFFSET 0\)`,
+			[]string{"CountUnneeded", "UnneededSecrets", "SweepDocuments"},
+		},
+		"revisions that a prune deletes": {
+			`r\.revision <= \( SELECT .*? OFFSET :keep LIMIT 1\) AND NOT EXISTS \(SELECT FROM tags .*?\)`,
+			[]string{"CountUnneeded", "UnneededSecrets"},
+		},
+		"audit of a tag": {`audited AS \(.*? EXISTS \(SELECT FROM done\)\)`, []string{"SetTag", "DeleteTags"}},
+	} {
+		part := regexp.MustCompile(c.part)
+		want := part.FindString(blanks.ReplaceAllString(texts[c.in[0]], " "))
+		for _, statement := range c.in {
+			got := part.FindString(blanks.ReplaceAllString(texts[statement], " "))
+			if diff := cmp.Diff(want, got); got == "" || diff != "" {
+				t.Errorf("%s, %s and %s (-want +got)\n%s", name, c.in[0], statement, diff)
+			}
+		}
+	}
+}
+
 // The names in statements that Go code has too are the same there.
 func TestStatements_names(t *testing.T) {
 	t.Parallel()

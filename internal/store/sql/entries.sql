@@ -34,7 +34,7 @@ WHERE e.entry >= :from::bigint AND (:to::bigint = 0 OR e.entry < :to) AND (e.rul
 ORDER BY e.entry LIMIT nullif(:limit, 0);
 
 -- name: FailedEntries
--- is Failures with the documents.
+-- is Failures with the documents. TestStatements_common compares their common part.
 SELECT f.entry, f.rule, f.client_versions, f.notes,
 	d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes, c.body, c.sealed
 FROM (
