@@ -7,6 +7,7 @@ import (
 	"github.com/go-chi/httprate"
 
 	"purser/internal/authz"
+	"purser/internal/budget"
 	"purser/internal/fault"
 )
 
@@ -126,6 +127,11 @@ func (s *server) owner(r *http.Request) string {
 		return "user " + caller
 	}
 	return "address " + remoteAddress(r)
+}
+
+// withOwner returns a request whose context has its owner.
+func (s *server) withOwner(r *http.Request) *http.Request {
+	return r.WithContext(budget.WithOwner(r.Context(), s.owner(r)))
 }
 
 // callerName returns the name of the caller, or its id if it has no name. It is empty if callers are anonymous.

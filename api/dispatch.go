@@ -7,7 +7,6 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"purser/internal/budget"
 	"purser/internal/fault"
 )
 
@@ -27,7 +26,7 @@ func (s *server) dispatch(of methods) http.HandlerFunc {
 		infoOf(r).parameters = called.parameters
 		err := s.authorize(w, r, called.rule)
 		if called.rule != public {
-			r = r.WithContext(budget.WithOwner(r.Context(), s.owner(r)))
+			r = s.withOwner(r)
 		}
 		if err == nil && ok {
 			err = checkParameters(r, called.parameters, s.Compat && isReading(r.Method))

@@ -52,13 +52,14 @@ func (i *requestInfo) note(text string) { i.notes = append(i.notes, text) }
 // begun reports whether the status has been sent.
 func (i *requestInfo) begun() bool { return i.answer != nil && i.answer.status != 0 }
 
-// detach returns a copy of a request for work that may outlive it, with a record of its own.
-func detach(r *http.Request) *http.Request {
+// detach returns a copy of a request for work that may outlive it, with a record of its own. Its context is ctx, which
+// is made from that of the request.
+func detach(ctx context.Context, r *http.Request) *http.Request {
 	info := infoOf(r)
 	own := &requestInfo{
 		id: info.id, caller: info.caller, viewer: info.viewer, rule: info.rule, parameters: info.parameters,
 	}
-	ctx := context.WithValue(r.Context(), infoKey{}, own)
+	ctx = context.WithValue(ctx, infoKey{}, own)
 	return r.WithContext(context.WithValue(ctx, chi.RouteCtxKey, ownRouting(r)))
 }
 

@@ -40,7 +40,7 @@ func TestWriter_Begin(t *testing.T) {
 			}
 			client = &slowClient{httptest.NewRecorder(), make(chan struct{})}
 			ctx = context.WithValue(ctx, chi.RouteCtxKey, chi.NewRouteContext())
-			r = detach(httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody))
+			r = detach(ctx, httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody))
 			return r, client, writer.begin(client, r, size)
 		}
 		late := func(client *slowClient) bool {

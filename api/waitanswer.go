@@ -15,15 +15,16 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/cache"
 )
 
 // waits keeps what waiting requests share.
 type waits struct {
-	looks   *budget.Shares                      // how many look again at a time: a change wakes all
-	answers *cache.Cache[string, *sharedAnswer] // by question
-	bytes   *atomic.Int64                       // of shared answers in memory
+	looks   *budget.Shares                        // how many look again at a time: a change wakes all
+	answers *cache.Cache[question, *sharedAnswer] // by question
+	bytes   *atomic.Int64                         // of shared answers in memory
 }
 
 // maxLooks is how many questions may be looked at again at a time. An answer of more than maxShared bytes, or beyond
@@ -31,7 +32,7 @@ type waits struct {
 const maxLooks, maxShared, maxAllShared = 4, 16 << 20, 64 << 20
 
 func newWaits() waits {
-	return waits{budget.NewShares(maxLooks), cache.New[string, *sharedAnswer](0), &atomic.Int64{}}
+	return waits{budget.NewShares(maxLooks), cache.New[question, *sharedAnswer](0), &atomic.Int64{}}
 }
 
 // answerWaiting answers a request that may wait: until its client does not already have the answer (304), or as the
@@ -60,7 +61,7 @@ func (s *server) answerWaiting(w http.ResponseWriter, r *http.Request, handle ha
 		err := attempt(handle, own, r)
 		return look{own.pending, info.fresh}, err
 	}, func(ctx context.Context, changed <-chan struct{}, fresh time.Duration) (err error) {
-		shared, err = s.sharedAnswer(detach(r.WithContext(ctx)), began, handle, changed, fresh)
+		shared, err = s.sharedAnswer(detach(ctx, r), began, handle, changed, fresh)
 		return err
 	})
 	switch {
@@ -89,13 +90,19 @@ func (s *server) pinned(r *http.Request) (*http.Request, error) {
 	return r.WithContext(context.WithValue(r.Context(), chi.RouteCtxKey, routing)), nil
 }
 
-// question returns what two requests must have in common to get the same answer, one thing a line.
-func (s *server) question(r *http.Request) string {
+// question is what two requests must have in common to get the same answer.
+type question struct {
+	method, origin, path, query, accept, ifNoneMatch string
+	revision                                         string // of the path, as pinned names it
+	viewer                                           authz.Viewer
+}
+
+func (s *server) questionOf(r *http.Request) question {
 	list := func(header string) string { return strings.Join(r.Header.Values(header), ",") }
-	return strings.Join([]string{
+	return question{
 		r.Method, s.origin(r), r.URL.EscapedPath(), r.URL.RawQuery, list("Accept"), list("If-None-Match"),
-		chi.URLParam(r, "revision"), fmt.Sprint(infoOf(r).viewer),
-	}, "\n")
+		chi.URLParam(r, "revision"), infoOf(r).viewer,
+	}
 }
 
 // sharedAnswer waits for the answer that a request shares with others: one of them looks for it after each change, so
@@ -105,7 +112,7 @@ func (s *server) sharedAnswer(r *http.Request, began time.Time, handle handler, 
 	fresh time.Duration,
 ) (*sharedAnswer, error) {
 	for {
-		found, err := s.waits.answers.Do(r.Context(), s.question(r), func(ctx context.Context) (
+		found, err := s.waits.answers.Do(r.Context(), s.questionOf(r), func(ctx context.Context) (
 			found *sharedAnswer, _ int, err error,
 		) {
 			err = s.poll(ctx, changed, fresh, func(ctx context.Context, _ int64) (_ look, err error) {
