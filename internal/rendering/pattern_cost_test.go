@@ -3,7 +3,6 @@ package rendering
 import (
 	"context"
 	"errors"
-	"math"
 	"strings"
 	"testing"
 	"time"
@@ -40,14 +39,14 @@ func TestPattern_cost(t *testing.T) {
 	}
 }
 
-// perStep returns the nanoseconds of CPU that searches take per counted step: the least of several measurements, or the
-// first that is enough.
+// perStep returns the nanoseconds of CPU that searches take per counted step: the first measurement that
+// is enough, or the least.
 func perStep(t *testing.T, written, text string, enough float64) float64 {
 	t.Helper()
-	const times, while = 8, 5 * time.Millisecond
-	least := math.Inf(1)
-	for i := 0; i < times && least > enough; i++ {
+	const while = 5 * time.Millisecond
+	return budgettest.Least(enough, func() float64 {
 		ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+		defer end()
 		m, p := compiled(ctx, t, written)
 		before := spentBy(ctx, t, m)
 		began := budgettest.CPU()
@@ -59,10 +58,8 @@ func perStep(t *testing.T, written, text string, enough float64) float64 {
 			}
 		}
 		took := budgettest.CPU() - began
-		least = min(least, float64(took)/float64(spentBy(ctx, t, m)-before))
-		end()
-	}
-	return least
+		return float64(took) / float64(spentBy(ctx, t, m)-before)
+	})
 }
 
 // spentBy returns the steps that are counted so far.

@@ -31,8 +31,7 @@ func (c Cost) PerStep() float64 { return float64(c.CPU) / c.slowness / float64(m
 // stop. What else the machine does can only add to the processor time, so the least of several measurements counts, or
 // the first that is enough.
 func Of(work func(ctx context.Context), enough func(Cost) bool) (least Cost) {
-	const times = 5
-	for i := range times {
+	for i := range attempts {
 		cost := once(work)
 		if i == 0 || cost.PerStep() < least.PerStep() {
 			least = cost
