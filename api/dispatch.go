@@ -40,12 +40,14 @@ func (s *server) dispatch(of methods) http.HandlerFunc {
 	}
 }
 
-// answer calls the handler of an endpoint, which may wait. The handler of events waits by itself.
+// answer calls the handler of an endpoint, which may wait.
 func (s *server) answer(w http.ResponseWriter, r *http.Request, of endpoint) error {
-	switch route := chi.RouteContext(r.Context()).RoutePattern(); {
-	case !slices.Contains(of.parameters, waitParameter), route == eventsPath:
+	route := chi.RouteContext(r.Context()).RoutePattern()
+	deckhands := route != eventsPath && !strings.HasSuffix(route, "/status") // which ignores the parameter
+	switch {
+	case !slices.Contains(of.parameters, waitParameter):
 		return attempt(of.handle, w, r)
-	case s.Compat && !strings.HasSuffix(route, "/status"): // Deckhand has all others that take it, and ignores it
+	case s.Compat && deckhands:
 		return attempt(of.handle, w, withoutWait(r))
 	}
 	return s.answerWaiting(w, r, of.handle)

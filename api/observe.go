@@ -48,14 +48,14 @@ func traced(ctx context.Context, header http.Header) context.Context {
 	return propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(header))
 }
 
-// begin gives a request an id and a record in its context, which end logs.
-func (s *server) begin(w http.ResponseWriter, r *http.Request) (*sentAnswer, *http.Request) {
+// begin gives a request an id, a record that end logs, and the context of its route, in a context made from ctx.
+func (s *server) begin(ctx context.Context, w http.ResponseWriter, r *http.Request) (*sentAnswer, *http.Request) {
 	answer := &sentAnswer{ResponseWriter: w}
 	info := &requestInfo{
-		id: requestID(), marker: words.FirstBytes(r.Header.Get("X-Context-Marker"), maxMarker), answer: answer,
-		began: s.Now(),
+		id: requestID(), marker: words.FirstBytes(r.Header.Get("X-Context-Marker"), maxMarker), began: s.Now(),
 	}
-	r = r.WithContext(context.WithValue(traced(r.Context(), r.Header), infoKey{}, info))
+	ctx = context.WithValue(traced(ctx, r.Header), infoKey{}, info)
+	r = r.WithContext(context.WithValue(ctx, chi.RouteCtxKey, routing(r)))
 	if !isReading(r.Method) {
 		answer.record = func(status int) { s.recordChange(r, status) }
 	}
@@ -169,18 +169,18 @@ func methodLabel(method string) string {
 	return otherMethod
 }
 
-// routeEscaped routes a request by its escaped path, so that each part is unescaped once, and ignores one trailing
-// slash.
-func routeEscaped(r *http.Request) {
-	path := r.URL.EscapedPath()
-	if len(path) > 1 {
-		path = strings.TrimSuffix(path, "/")
+// routing returns the context in which chi routes a request: by its escaped path, so that each part is unescaped once,
+// and without one trailing slash.
+func routing(r *http.Request) *chi.Context {
+	to := chi.NewRouteContext()
+	to.RoutePath = r.URL.EscapedPath()
+	if len(to.RoutePath) > 1 {
+		to.RoutePath = strings.TrimSuffix(to.RoutePath, "/")
 	}
-	routing := chi.RouteContext(r.Context())
-	routing.RoutePath = path
 	if methodLabel(r.Method) == otherMethod {
-		routing.RouteMethod = http.MethodTrace // no path has it; chi does not route unknown methods
+		to.RouteMethod = http.MethodTrace // no path has it; chi does not route unknown methods
 	}
+	return to
 }
 
 // requestID returns req- and a random UUID, as Deckhand does.

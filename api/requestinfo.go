@@ -3,10 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
-	"slices"
 	"time"
-
-	"github.com/go-chi/chi/v5"
 
 	"purser/internal/authn"
 	"purser/internal/authz"
@@ -26,14 +23,15 @@ type requestInfo struct {
 	aborted    bool         // the connection was closed in the middle of the answer
 	notes      []string     // errors, for the log
 
+	pinned  string        // what a request that waits asks about if its URL may come to mean another thing; see pin
 	pending *bool         // whether a request that waits keeps waiting after this answer; nil: if it is a 304
 	fresh   time.Duration // how long the answer holds if nothing changes; 0: for ever
 	waited  time.Duration // how long it has waited
 	stopped bool          // its wait ended because the server stops
+	rest    func()        // waits and answers, after the handlers have returned; nil if they have answered
 
 	id     string
 	marker string // X-Context-Marker, shortened
-	answer *sentAnswer
 }
 
 type infoKey struct{}
@@ -49,23 +47,13 @@ func infoOf(r *http.Request) *requestInfo {
 // note adds an error for the log.
 func (i *requestInfo) note(text string) { i.notes = append(i.notes, text) }
 
-// begun reports whether the status has been sent.
-func (i *requestInfo) begun() bool { return i.answer != nil && i.answer.status != 0 }
-
 // detach returns a copy of a request for work that may outlive it, with a record of its own. Its context is ctx, which
 // is made from that of the request.
 func detach(ctx context.Context, r *http.Request) *http.Request {
 	info := infoOf(r)
 	own := &requestInfo{
 		id: info.id, caller: info.caller, viewer: info.viewer, rule: info.rule, parameters: info.parameters,
+		pinned: info.pinned,
 	}
-	ctx = context.WithValue(ctx, infoKey{}, own)
-	return r.WithContext(context.WithValue(ctx, chi.RouteCtxKey, ownRouting(r)))
-}
-
-// ownRouting returns a copy of the parameters of a path, since chi reuses its own when the request is done.
-func ownRouting(r *http.Request) *chi.Context {
-	routing, parameters := chi.NewRouteContext(), chi.RouteContext(r.Context()).URLParams
-	routing.URLParams = chi.RouteParams{Keys: slices.Clone(parameters.Keys), Values: slices.Clone(parameters.Values)}
-	return routing
+	return r.WithContext(context.WithValue(ctx, infoKey{}, own))
 }

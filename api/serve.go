@@ -4,21 +4,31 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"strings"
 )
 
 // serve returns a handler that does what all requests have in common before and after next: a request gets a record,
 // which is logged when it is done, and a budget; its answer is compressed.
+//
+// A request waits here, after next has returned, and next runs in a goroutine of its own then, so that the stack of
+// the connection's goroutine is small for as long as the request waits.
 func (s *server) serve(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		sent, r := s.begin(w, r)
+		ctx, end := s.Pool.Begin(r.Context())
+		defer end()
+		sent, r := s.begin(ctx, w, r)
 		defer s.end(r, sent)
 		defer s.recoverPanic(sent, r)
 		packed := s.compress(sent, r)
 		defer packed.release() // after a panic too, which must not end the answer as if it were complete
-		ctx, end := s.Pool.Begin(r.Context())
-		defer end()
-		routeEscaped(r)
-		next.ServeHTTP(packed, r.WithContext(ctx)) //nolint:contextcheck // begin derives it
+		if strings.Contains(r.URL.RawQuery, waitParameter) {
+			apart(func() { next.ServeHTTP(packed, r) })
+		} else {
+			next.ServeHTTP(packed, r)
+		}
+		if rest := infoOf(r).rest; rest != nil {
+			rest()
+		}
 		packed.end()
 		if sent.status == 0 {
 			sent.WriteHeader(http.StatusOK)
@@ -28,7 +38,7 @@ func (s *server) serve(next http.Handler) http.Handler {
 
 // recoverPanic answers with an internal error if the handler has panicked. If the answer has begun, it closes the
 // connection instead, so that the client does not mistake half an answer for a complete one.
-func (s *server) recoverPanic(w http.ResponseWriter, r *http.Request) {
+func (s *server) recoverPanic(answer *sentAnswer, r *http.Request) {
 	p := recover()
 	if p == nil {
 		return
@@ -39,8 +49,8 @@ func (s *server) recoverPanic(w http.ResponseWriter, r *http.Request) {
 		panic(p)
 	}
 	err := fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-	if !info.begun() {
-		s.answers.fail(w, r, err)
+	if answer.status == 0 {
+		s.answers.fail(answer, r, err)
 		return
 	}
 	info.aborted = true

@@ -100,14 +100,14 @@ func New(config Config) http.Handler {
 		exposition: Metrics(config.Registry),
 	}
 	router := chi.NewRouter()
-	router.Use(s.serve, s.checkBody)
+	router.Use(s.checkBody)
 	router.NotFound(func(w http.ResponseWriter, r *http.Request) { s.answers.fail(w, r, errNoRoute(r)) })
 	for path, methods := range byPath(s.routes()) {
 		if path != metricsPath || !config.Access.MetricsElsewhere {
 			router.Handle(path, s.dispatch(methods))
 		}
 	}
-	return router
+	return s.serve(router)
 }
 
 // Starting returns a handler for a server that is not ready yet: GET /api/v1.0/health shows that the process is alive,
@@ -116,12 +116,11 @@ func Starting(reason *fault.Fault, log *slog.Logger, observe Observe, now func()
 	config := Config{Log: log, Now: now, Observe: observe, Pool: budget.NewPool(1, time.Minute)}
 	s := &server{Config: config, answers: newAnswerWriter(0, time.Minute)}
 	router := chi.NewRouter()
-	router.Use(s.serve)
 	unavailable := func(w http.ResponseWriter, r *http.Request) { s.answers.fail(w, r, unstored(r, reason)) }
 	router.NotFound(unavailable)
 	router.MethodNotAllowed(unavailable)
 	router.Handle(healthPath, s.dispatch(methods{"GET": {public, s.health, nil}}))
-	return router
+	return s.serve(router)
 }
 
 // Metrics returns a handler that serves the metrics of a registry without authentication.

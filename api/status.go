@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 
@@ -21,7 +22,7 @@ func (s *server) status(w http.ResponseWriter, r *http.Request) error {
 	if err := q.err(); err != nil {
 		return err
 	}
-	shown, err := s.questions(r).Status(r.Context(), revisionName(r, "revision"))
+	shown, err := s.questions(r).Status(r.Context(), cmp.Or(infoOf(r).pinned, revisionName(r, "revision")))
 	if err != nil {
 		return err
 	}

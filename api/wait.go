@@ -5,20 +5,74 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"runtime/debug"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/sosodev/duration"
 
 	"purser/internal/budget"
 	"purser/internal/fault"
 )
+
+// waitParameter is the parameter that makes a request wait for a change.
+const waitParameter = "wait"
+
+// maxWait is the longest time that a request may wait.
+const maxWait = 10 * time.Minute
+
+// waitLimit reads how long a request may wait; ok is false if it does not ask to wait.
+func waitLimit(q *params) (limit time.Duration, ok bool) {
+	text := q.text(waitParameter)
+	if text == "" {
+		if q.given(waitParameter) {
+			q.fail(waitParameter, "It must be a duration such as 90s, 10m or PT10M.")
+		}
+		return 0, false
+	}
+	limit, err := time.ParseDuration(text)
+	if err != nil {
+		var iso *duration.Duration
+		if iso, err = duration.Parse(text); err == nil {
+			limit = iso.ToTimeDuration()
+			if iso.Years != 0 || iso.Months != 0 || iso.Weeks > 1 || iso.Days > 1 || iso.Hours > 1 { // which could overflow
+				limit = maxWait + 1
+			}
+		}
+	}
+	switch {
+	case err != nil, limit < 0:
+		q.fail(waitParameter, "It must be a duration such as 90s, 10m or PT10M.")
+	case limit > maxWait:
+		q.fail(waitParameter, "A request may wait for at most 10 minutes; ask again after that.")
+	}
+	return limit, true
+}
+
+// withoutWait returns a copy of a request without the parameter wait, which affects neither ETags nor links.
+func withoutWait(r *http.Request) *http.Request {
+	parts := strings.Split(r.URL.RawQuery, "&")
+	parts = slices.DeleteFunc(parts, func(part string) bool {
+		name, _, _ := strings.Cut(part, "=")
+		name, err := url.QueryUnescape(name)
+		return err == nil && name == waitParameter
+	})
+	same := *r
+	same.URL = new(*r.URL)
+	same.URL.RawQuery = strings.Join(parts, "&")
+	return &same
+}
 
 // maxWaitingHeader is the maximum size of the URL and the headers of a waiting request, in bytes, which stay in memory.
 const maxWaitingHeader = 32 << 10
 
 // waitPlace returns a place among the waiting requests. Faults: Invalid for a large request, Unavailable if all places
 // are taken, Throttled if the caller has its share of them.
-func (s *server) waitPlace(r *http.Request) (end func(), err error) {
+func (s *server) waitPlace(r *http.Request) (leave func(), err error) {
 	size := len(r.RequestURI)
 	for name, values := range r.Header {
 		for _, value := range values {
@@ -32,87 +86,112 @@ func (s *server) waitPlace(r *http.Request) (end func(), err error) {
 	return s.Feed.Wait(budget.Owner(r.Context()))
 }
 
-// look is what an attempt to answer a request that waits has found.
-type look struct {
-	pending bool          // the request keeps waiting
-	fresh   time.Duration // how long that holds if nothing changes; 0: for ever
-}
-
 // waitedAnswerTime is the time to make and write an answer after the wait.
 const waitedAnswerTime = 5 * time.Minute
 
 const waitedHeader = "Purser-Waited"
 
-// await calls first and, if the request has to wait, rest, which returns when the answer has been found or its context
-// ends. Then await authorizes the request again, because permissions may have changed. It returns the error to answer
-// with.
-//
-// first runs in a goroutine of its own, whose stack is freed before the request waits.
-func (s *server) await(w http.ResponseWriter, r *http.Request, limit time.Duration, first func() (look, error),
-	rest func(ctx context.Context, changed <-chan struct{}, fresh time.Duration) error,
-) error {
+// answerWaiting answers a request that may wait: until its client does not already have the answer (304), or as the
+// handler decides (requestInfo.pending). The first answer is made for the request alone. If it is pending, it is not
+// sent, and serve calls requestInfo.rest once the handlers have returned.
+func (s *server) answerWaiting(w http.ResponseWriter, r *http.Request, handle handler) error {
+	q := paramsOf(r)
+	limit, waiting := waitLimit(q)
+	if err := q.err(); err != nil {
+		return err
+	}
+	if r = withoutWait(r); !waiting || wantsStream(r) {
+		return attempt(handle, w, r)
+	}
+	if err := s.pin(r); err != nil { // before the request counts as waiting: others may then change what it asks about
+		return err
+	}
 	leave, err := s.waitPlace(r)
 	if err != nil {
 		return err
 	}
-	defer leave()
+	info := infoOf(r)
+	defer func() {
+		if info.rest == nil {
+			leave()
+		}
+	}()
+	began := time.Now()
 	w.Header().Set(waitedHeader, "0.0")
 	_, changed := s.Feed.Next()
-	found, err := apart(first)
-	if err != nil || !found.pending || limit == 0 {
+	first := &draft{ResponseWriter: w, info: info, header: http.Header{}, final: limit == 0}
+	if err := attempt(handle, first, r); err != nil || !first.pending {
 		return err
 	}
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Time{})                               // the client sends nothing more
 	_ = control.SetWriteDeadline(time.Now().Add(limit + waitedAnswerTime)) // tests have writers without deadlines
 	budget.Yield(r.Context())
-	info, began := infoOf(r), time.Now()
-	ctx, cancel := context.WithTimeout(r.Context(), limit)
-	defer cancel()
-	err = rest(ctx, changed, found.fresh)
-	info.waited = time.Since(began)
-	w.Header().Set(waitedHeader, strconv.FormatFloat(info.waited.Seconds(), 'f', 1, 64))
-	if err != nil && (r.Context().Err() != nil || s.stops()) {
-		info.stopped = s.stops()
-		if err := r.Context().Err(); err != nil {
-			return fmt.Errorf("wait: %w", err)
+	info.rest = func() {
+		defer leave()
+		ctx, cancel := context.WithTimeout(r.Context(), limit)
+		defer cancel()
+		shared, err := s.sharedAnswer(ctx, r, began, handle, changed)
+		if err := s.answerWaited(ctx, w, r, handle, shared, err); err != nil {
+			s.answers.fail(w, r, err)
 		}
+	}
+	return nil
+}
+
+// pin notes what a request waits for if that may become another thing meanwhile: the revision for whose success it
+// waits, or the newest event now.
+func (s *server) pin(r *http.Request) error {
+	switch route := chi.RouteContext(r.Context()).RoutePattern(); {
+	case route == eventsPath && paramsOf(r).events(r.Header.Get(lastEvent)).since.Now:
+		newest, err := s.Feed.NumberEvents(r.Context())
+		if err != nil {
+			return fmt.Errorf("number events: %w", err)
+		}
+		infoOf(r).pinned = strconv.FormatInt(newest, 10)
+	case strings.HasSuffix(route, "/status") && paramsOf(r).given("expect"):
+		id, err := s.questions(r).Resolve(r.Context(), revisionName(r, "revision"))
+		if err != nil {
+			return err
+		}
+		infoOf(r).pinned = strconv.FormatInt(id, 10)
+	}
+	return nil
+}
+
+// answerWaited answers a request that has waited until ctx ended or an answer or an error was found. It authorizes the
+// request again first, because permissions may have changed.
+func (s *server) answerWaited(ctx context.Context, w http.ResponseWriter, r *http.Request, handle handler,
+	shared *sharedAnswer, err error,
+) error {
+	info, viewer := infoOf(r), infoOf(r).viewer
+	w.Header().Set(waitedHeader, strconv.FormatFloat(info.waited.Seconds(), 'f', 1, 64))
+	switch {
+	case err != nil && r.Context().Err() != nil:
+		return fmt.Errorf("wait: %w", r.Context().Err())
+	case err != nil && s.stops():
+		info.stopped = true
 		return errStopping()
 	}
-	refused := s.identify(w, r)
-	if refused == nil {
-		refused = s.require(r, info.rule)
+	if err := s.identify(w, r); err != nil {
+		return err
 	}
-	if refused != nil {
-		return refused
+	if err := s.require(r, info.rule); err != nil {
+		return err
 	}
-	if ctx.Err() != nil { // the time is over
-		return nil
+	switch {
+	case err != nil && ctx.Err() == nil:
+		return err
+	case shared == nil || shared.overflows || viewer != info.viewer: // it is made for this client alone
+		ctx, end := budget.Begin(r.Context())
+		defer end()
+		return attempt(handle, w, r.WithContext(ctx))
 	}
-	return err
+	return s.writeShared(w, r, shared)
 }
 
-// poll calls find after each change of the feed, and whenever the last look is no longer fresh, until a look is not
-// pending.
-func (s *server) poll(ctx context.Context, changed <-chan struct{}, fresh time.Duration,
-	find func(ctx context.Context, turn int64) (look, error),
-) error {
-	for {
-		if err := s.nextChange(ctx, changed, fresh); err != nil {
-			return err
-		}
-		var turn int64
-		turn, changed = s.Feed.Next()
-		found, err := apart(func() (look, error) { return find(ctx, turn) })
-		if err != nil || !found.pending {
-			return err
-		}
-		fresh = found.fresh
-	}
-}
-
-// apart calls find in a separate goroutine and passes on its panic, with the stack.
-func apart(find func() (look, error)) (found look, err error) {
+// apart calls work in a separate goroutine, whose stack is freed afterwards, and passes on its panic, with the stack.
+func apart(work func()) {
 	done := make(chan any)
 	go func() {
 		defer func() {
@@ -122,12 +201,11 @@ func apart(find func() (look, error)) (found look, err error) {
 			}
 			done <- p
 		}()
-		found, err = find()
+		work()
 	}()
 	if p := <-done; p != nil {
 		panic(p)
 	}
-	return found, err
 }
 
 // nextChange waits for a change of the feed or the end of an answer's freshness. It returns an error once ctx has ended

@@ -7,13 +7,9 @@ import (
 	"maps"
 	"net/http"
 	"runtime"
-	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
-
-	"github.com/go-chi/chi/v5"
 
 	"purser/internal/authz"
 	"purser/internal/budget"
@@ -35,98 +31,54 @@ func newWaits() waits {
 	return waits{budget.NewShares(maxLooks), cache.New[question, *sharedAnswer](0), &atomic.Int64{}}
 }
 
-// answerWaiting answers a request that may wait: until its client does not already have the answer (304), or as the
-// handler decides (requestInfo.pending). The first answer is made for the request alone. If it is pending, the request
-// shares the further ones with all requests that ask the same question for viewers with the same rights.
-func (s *server) answerWaiting(w http.ResponseWriter, r *http.Request, handle handler) error {
-	q := paramsOf(r)
-	limit, waiting := waitLimit(q)
-	if err := q.err(); err != nil {
-		return err
-	}
-	if r = withoutWait(r); !waiting { // so that it does not affect ETags and links
-		return attempt(handle, w, r)
-	}
-	// Before the request counts as waiting: whoever sees it wait may make another revision the latest.
-	if _, err := apart(func() (_ look, err error) {
-		r, err = s.pinned(r)
-		return look{}, err
-	}); err != nil {
-		return err
-	}
-	began, info, viewer := time.Now(), infoOf(r), infoOf(r).viewer
-	own := &draft{ResponseWriter: w, info: info, header: http.Header{}, final: limit == 0}
-	var shared *sharedAnswer
-	err := s.await(w, r, limit, func() (look, error) {
-		err := attempt(handle, own, r)
-		return look{own.pending, info.fresh}, err
-	}, func(ctx context.Context, changed <-chan struct{}, fresh time.Duration) (err error) {
-		shared, err = s.sharedAnswer(detach(ctx, r), began, handle, changed, fresh)
-		return err
-	})
-	switch {
-	case err != nil || !own.pending:
-		return err
-	case shared == nil || shared.overflows || viewer != info.viewer: // it is made for this client alone
-		ctx, end := budget.Begin(r.Context())
-		defer end()
-		return attempt(handle, w, r.WithContext(ctx))
-	}
-	return s.writeShared(w, r, shared)
-}
-
-// pinned returns a request for a revision by its number, if it waits for the success of latest or of a tag, which must
-// not become another one meanwhile.
-func (s *server) pinned(r *http.Request) (*http.Request, error) {
-	if !strings.HasSuffix(chi.RouteContext(r.Context()).RoutePattern(), "/status") || !paramsOf(r).given("expect") {
-		return r, nil
-	}
-	id, err := s.questions(r).Resolve(r.Context(), revisionName(r, "revision"))
-	if err != nil {
-		return nil, err
-	}
-	routing := ownRouting(r)
-	routing.URLParams.Values[slices.Index(routing.URLParams.Keys, "revision")] = strconv.FormatInt(id, 10)
-	return r.WithContext(context.WithValue(r.Context(), chi.RouteCtxKey, routing)), nil
-}
-
 // question is what two requests must have in common to get the same answer.
 type question struct {
-	method, origin, path, query, accept, ifNoneMatch string
-	revision                                         string // of the path, as pinned names it
-	viewer                                           authz.Viewer
+	method, origin, path, query, accept, ifNoneMatch, lastEvent, pinned string
+	viewer                                                              authz.Viewer
 }
 
 func (s *server) questionOf(r *http.Request) question {
 	list := func(header string) string { return strings.Join(r.Header.Values(header), ",") }
 	return question{
 		r.Method, s.origin(r), r.URL.EscapedPath(), r.URL.RawQuery, list("Accept"), list("If-None-Match"),
-		chi.URLParam(r, "revision"), infoOf(r).viewer,
+		r.Header.Get(lastEvent), infoOf(r).pinned, infoOf(r).viewer,
 	}
 }
 
 // sharedAnswer waits for the answer that a request shares with others: one of them looks for it after each change, so
 // that a change costs the same for a thousand requests as for one. A look that began before the request may be older
 // than what its client knows, such as its own change, so its answer is not taken.
-func (s *server) sharedAnswer(r *http.Request, began time.Time, handle handler, changed <-chan struct{},
-	fresh time.Duration,
+func (s *server) sharedAnswer(ctx context.Context, r *http.Request, began time.Time, handle handler,
+	changed <-chan struct{},
 ) (*sharedAnswer, error) {
+	info, waits := infoOf(r), time.Now()
+	defer func() { info.waited = time.Since(waits) }()
 	for {
-		found, err := s.waits.answers.Do(r.Context(), s.questionOf(r), func(ctx context.Context) (
-			found *sharedAnswer, _ int, err error,
-		) {
-			err = s.poll(ctx, changed, fresh, func(ctx context.Context, _ int64) (_ look, err error) {
-				found, err = s.look(r.WithContext(ctx), handle)
-				if err != nil {
-					return look{}, err
-				}
-				return found.look, nil
-			})
+		found, err := s.waits.answers.Do(ctx, s.questionOf(r), func(ctx context.Context) (*sharedAnswer, int, error) {
+			found, err := s.poll(detach(ctx, r), handle, changed, info.fresh)
 			return found, 0, err
 		})
 		if found == nil || !found.began.Before(began) {
 			return found, err
 		}
+	}
+}
+
+// poll answers a request after each change of the feed, and whenever the last answer is no longer fresh, until an
+// answer is not pending.
+func (s *server) poll(r *http.Request, handle handler, changed <-chan struct{}, fresh time.Duration) (
+	found *sharedAnswer, err error,
+) {
+	for {
+		if err := s.nextChange(r.Context(), changed, fresh); err != nil {
+			return nil, err
+		}
+		_, changed = s.Feed.Next()
+		apart(func() { found, err = s.look(r, handle) })
+		if err != nil || !found.pending {
+			return found, err
+		}
+		fresh = infoOf(r).fresh
 	}
 }
 
@@ -142,11 +94,12 @@ func (s *server) look(r *http.Request, handle handler) (*sharedAnswer, error) {
 	}
 	ctx, end := budget.Begin(r.Context())
 	defer end()
-	info := *infoOf(r)
+	info := infoOf(r)
+	info.pending, info.fresh = nil, 0
 	made := &sharedAnswer{all: s.waits.bytes, began: time.Now(), header: http.Header{}}
-	found := &draft{ResponseWriter: made, info: &info, header: http.Header{}}
-	err = attempt(handle, found, r.WithContext(context.WithValue(ctx, infoKey{}, &info)))
-	made.look, made.revision = look{found.pending, info.fresh}, info.revision
+	found := &draft{ResponseWriter: made, info: info, header: http.Header{}}
+	err = attempt(handle, found, r.WithContext(ctx))
+	made.pending, made.revision = found.pending, info.revision
 	return made, err
 }
 
@@ -202,14 +155,13 @@ func (d *draft) Unwrap() http.ResponseWriter { return d.ResponseWriter }
 
 // sharedAnswer is an answer in memory.
 type sharedAnswer struct {
-	look
-
 	all       *atomic.Int64 // bytes of all shared answers in memory
 	began     time.Time
 	header    http.Header
 	status    int
 	body      bytes.Buffer
 	revision  int64
+	pending   bool // its requests keep waiting
 	overflows bool // it is too large to be shared, and has no body
 }
 
