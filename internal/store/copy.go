@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -82,6 +81,25 @@ func (a *appending) addContents(ctx context.Context, batch *pgx.Batch, known map
 	return recorded, err
 }
 
+// checkArchives checks that the archives of the commit that should be stored still are: a prune may have deleted them.
+func (a *appending) checkArchives(known map[document.Digest]revisions.Content) error {
+	for content, archive := range a.commit.Archives {
+		if archive == nil && !known[content].Archived {
+			return revisions.ErrStaleSnapshot
+		}
+	}
+	return nil
+}
+
+// queueArchives adds the archives of the commit.
+func (a *appending) queueArchives(batch *pgx.Batch) {
+	for content, archive := range a.commit.Archives {
+		if archive != nil {
+			batch.Queue(stmt.AddArchive, named{"site": a.store.site, "content": content[:], "body": archive})
+		}
+	}
+}
+
 // addDocuments adds the new versions.
 func (a *appending) addDocuments(ctx context.Context, batch *pgx.Batch) error {
 	added := a.commit.Diff.Added
@@ -112,22 +130,17 @@ func (a *appending) addRows(ctx context.Context, batch *pgx.Batch, to table, n i
 }
 
 func (s *Store) versionRow(doc *revisions.Stored) ([]any, error) {
-	var segment, notes, labels []byte
-	if !doc.Segment.IsZero() {
-		segment = doc.Segment[:]
-	}
-	if len(doc.Notes) > 0 {
-		var err error
-		if notes, err = json.Marshal(doc.Notes); err != nil {
-			return nil, fmt.Errorf("write the notes of %s: %w", doc.Identity, err)
-		}
+	notes, err := jsonOf(doc.Notes)
+	if err != nil {
+		return nil, fmt.Errorf("write the notes of %s: %w", doc.Identity, err)
 	}
 	traits := doc.Traits()
+	var labels []byte
 	if len(traits.Labels) > 0 {
 		labels = document.Canonical(traits.Labels)
 	}
 	return []any{
-		s.site, doc.ID, doc.Place, doc.Revision, doc.Bucket, doc.Schema, doc.Layer, doc.Name, doc.Digest[:], segment,
-		doc.Metadata, jsonText(notes), traits.Abstract, jsonText(labels), traits.Encrypted,
+		s.site, doc.ID, doc.Place, doc.Revision, doc.Bucket, doc.Schema, doc.Layer, doc.Name, doc.Digest[:],
+		nullDigest(doc.Segment), doc.Metadata, notes, traits.Abstract, labels, traits.Encrypted,
 	}, nil
 }
