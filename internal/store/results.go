@@ -21,19 +21,14 @@ const (
 	successID = 0    // the ID that Reported gives a success without a row; IDs of rows begin with 1
 )
 
-// bitOf returns the value of a validation's bit, 0 if it has none. Never change a value: statements have them too.
+// bitOf returns the value of a validation's bit, 0 if it has none. Never change the order: statements have the bits too.
 func bitOf(name string) int16 {
-	switch name {
-	case validations.PolicyValidation:
-		return 1
-	case validations.RenderingValidation:
-		return 2
-	case validations.CoverageValidation:
-		return 4
-	case validations.PuppetValidation:
-		return 8
-	case validations.PackageValidation:
-		return 16
+	own := []string{
+		validations.PolicyValidation, validations.RenderingValidation, validations.CoverageValidation,
+		validations.PuppetValidation, validations.PackageValidation,
+	}
+	if n := slices.Index(own, name); n >= 0 {
+		return 1 << n
 	}
 	return 0
 }
@@ -43,11 +38,11 @@ func bitOf(name string) int16 {
 func splitSuccesses(results []validations.Result) (bits int16, others []validations.Result) {
 	others = slices.DeleteFunc(slices.Clone(results), func(r validations.Result) bool {
 		bit := bitOf(r.Name)
-		if r.Status != validations.Success.String() || string(r.Errors) != noErrors {
-			bit = 0
+		if bit == 0 || r.Status != validations.Success.String() || string(r.Errors) != noErrors {
+			return false
 		}
 		bits |= bit
-		return bit != 0
+		return true
 	})
 	return bits, others
 }
