@@ -38,8 +38,8 @@ func (deliveryJob) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{MaxAttempts: webhooks.MaxAttempts}
 }
 
-// jobOf returns the job that delivers an event. Whoever may manage webhooks can have anybody called, so deliveries have
-// the form for those who may not see encrypted documents.
+// jobOf returns the job that delivers an event. Users who manage webhooks choose the receivers, so deliveries have the
+// form for viewers who may not see encrypted documents.
 func jobOf(webhook int64, event events.Event, name string) (deliveryJob, error) {
 	text, err := json.Marshal(event.Cloud(authz.Viewer{}))
 	if err != nil {

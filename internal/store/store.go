@@ -145,7 +145,7 @@ func TooNew(version, known int) error {
 
 // analyze updates the statistics of tables, which makes the sessions of all servers plan their statements again.
 // Autovacuum does so only once a minute; until then, plans that were made for small tables read all of ones that have
-// grown. Nobody waits for it.
+// grown. Requests do not wait for it.
 func (s *Store) analyze(ctx context.Context, tables string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.deadlines.Append)
 	defer cancel()
