@@ -37,7 +37,7 @@ GOTEST = go test -vet=off -timeout 15m $(TESTFLAGS)
 
 # The race detector would find nothing in these packages, and take up to thirty times as long: they start no goroutines.
 # The pages do, but the server of the end-to-end tests, which has the race detector, serves them too.
-SEQUENTIAL = /(cmd/(mpl-check|purser/internal/.*)|internal/(check|cycles|diff|document|events|murano|picture|propertygroups|puppet|regex|rendering|revisions|schemadocs|secrets/vault|tracing|validations/jsonschema|webhooks|wire|words)(/.*)?|test/cases|tools(/.*)?|web)$$
+SEQUENTIAL = /(cmd/(mpl-check|purser/internal/.*)|internal/(check|cycles|diff|document|events|murano|picture|propertygroups|puppet|regex|rendering|revisions|schemadocs|secrets/vault|validations/jsonschema|webhooks|wire|words)(/.*)?|test/cases|tools(/.*)?|web)$$
 
 test-packages:
 	$(GOTEST) -race $$(go list ./... | grep -vE '/test/(e2e|faults)$$|$(SEQUENTIAL)')

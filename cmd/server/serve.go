@@ -29,7 +29,6 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
-	"purser/internal/tracing"
 	"purser/internal/validations"
 	"purser/web"
 )
@@ -119,11 +118,11 @@ func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	traces, err := tracing.Start(ctx, version, log)
+	traced, err := startTraces(ctx, version, log)
 	if err != nil {
 		return err
 	}
-	defer traces.Stop() //nolint:contextcheck // ctx has ended by then
+	defer traced.stop() //nolint:contextcheck // ctx has ended by then
 	url, stop, err := c.databaseFlags.open(ctx, log)
 	if err != nil {
 		return err
@@ -131,7 +130,7 @@ func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
 	defer stop()
 	registry := prometheus.NewRegistry()
 	metrics.Process(registry, version)
-	return c.serveFrom(ctx, url, listening, admission, pages, observers{log, registry, metrics.Requests(registry), traces})
+	return c.serveFrom(ctx, url, listening, admission, pages, observers{log, registry, metrics.Requests(registry), traced})
 }
 
 // observers receive logs, metrics and traces.
@@ -139,7 +138,7 @@ type observers struct {
 	log      *slog.Logger
 	registry *prometheus.Registry
 	observe  api.Observe
-	traces   *tracing.Traces
+	traces   *traces
 }
 
 // serveFrom serves from the database at url. With a database of the operator it serves immediately, so that clients can
@@ -153,7 +152,7 @@ func (c *serveCommand) serveFrom(ctx context.Context, url string, l listeners, a
 	group, ctx := errgroup.WithContext(ctx)
 	begin := func() {
 		group.Go(func() error {
-			return c.serve(ctx, l, seen.traces.Handler(front), api.Metrics(seen.registry), log)
+			return c.serve(ctx, l, seen.traces.handler(front), api.Metrics(seen.registry), log)
 		})
 	}
 	note := reasonLogger(ctx, log)
@@ -194,7 +193,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		return nil, nil, err
 	}
 	db, err := store.Open(ctx, url, store.Options{
-		CacheSize: c.cacheSize(), Deadlines: store.DefaultDeadlines(), Traces: seen.traces.Provider(),
+		CacheSize: c.cacheSize(), Deadlines: store.DefaultDeadlines(), Traces: seen.traces.tracerProvider(),
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the store: %w", err)

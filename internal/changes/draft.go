@@ -175,8 +175,5 @@ func (DiscardVault) Reseal(context.Context, secrets.Place, []byte) ([]byte, erro
 	return nil, errNotSealed
 }
 
-// Forget implements secrets.Sealer.
-func (DiscardVault) Forget(context.Context, []byte) error { return errNotSealed }
-
 // Prefix implements Vault.
 func (DiscardVault) Prefix(context.Context) []byte { return nil }

@@ -25,12 +25,9 @@ type Vault interface {
 	Reseal(ctx context.Context, place secrets.Place, sealed []byte) ([]byte, error)
 }
 
-// site is the name of the only site that is served so far.
-const site = "default"
-
 // placeOfSecret returns the place of a document, which its secret is bound to.
 func placeOfSecret(id document.Identity) secrets.Place {
-	return secrets.Place{Site: site, Identity: id}
+	return secrets.Place{Site: revisions.DefaultSite, Identity: id}
 }
 
 // Refers reports whether a document's data is a reference to a secret.

@@ -29,8 +29,6 @@ func (v fakeVault) Open(_ context.Context, place secrets.Place, sealed []byte) (
 	return text, v.broken
 }
 
-func (fakeVault) Forget(context.Context, []byte) error { return nil }
-
 func (v fakeVault) Digest(place secrets.Place, content []byte) document.Digest {
 	return sha256.Sum256(append(v.prefix(place), content...))
 }

@@ -9,6 +9,9 @@ import (
 	"purser/internal/validations"
 )
 
+// DefaultSite is the one site that is served so far.
+const DefaultSite = "default"
+
 // ErrStaleSnapshot is returned by Append if another change was appended, or something was deleted, since the snapshot
 // of the commit.
 var ErrStaleSnapshot = errors.New("the site changed meanwhile")

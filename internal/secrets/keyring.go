@@ -158,9 +158,6 @@ func (k *Keyring) Open(_ context.Context, place Place, sealed []byte) ([]byte, e
 	return cleartext, nil
 }
 
-// Forget does nothing: a secret is stored in its sealed text only.
-func (k *Keyring) Forget(context.Context, []byte) error { return nil }
-
 // Digest returns the keyed digest of the content of a place. Digests are equal only for equal contents of the same
 // place, whichever key is primary. content is the canonical JSON text or a digest of it, always of the same kind.
 func (k *Keyring) Digest(place Place, content []byte) document.Digest {

@@ -279,12 +279,6 @@ func TestKeyring_Open(t *testing.T) {
 			}
 		}
 	})
-	t.Run("forgetting has nothing to do", func(t *testing.T) {
-		t.Parallel()
-		if err := k.Forget(t.Context(), sealed); err != nil {
-			t.Error(err)
-		}
-	})
 }
 
 func TestKeyring_rereads(t *testing.T) {

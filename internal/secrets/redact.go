@@ -3,6 +3,7 @@ package secrets
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -70,21 +71,12 @@ func appendPythonString(dst []byte, s string) []byte {
 }
 
 func appendPythonRune(dst []byte, r rune) []byte {
-	switch {
-	case r == '"' || r == '\\':
-		return append(dst, '\\', byte(r))
-	case r >= ' ' && r <= '~':
+	const short, letters = "\"\\\n\r\t\b\f", `"\nrtbf` // escaped by a letter
+	if n := strings.IndexRune(short, r); n >= 0 {
+		return append(dst, '\\', letters[n])
+	}
+	if r >= ' ' && r <= '~' {
 		return append(dst, byte(r))
-	case r == '\n':
-		return append(dst, '\\', 'n')
-	case r == '\r':
-		return append(dst, '\\', 'r')
-	case r == '\t':
-		return append(dst, '\\', 't')
-	case r == '\b':
-		return append(dst, '\\', 'b')
-	case r == '\f':
-		return append(dst, '\\', 'f')
 	}
 	if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
 		return appendEscape(appendEscape(dst, high), low)

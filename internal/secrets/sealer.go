@@ -8,11 +8,7 @@ import (
 	"purser/internal/document"
 )
 
-// Sealer turns secrets into strings that are safe to store. A Keyring encrypts the cleartext; a service such as
-// Barbican would store it and return a reference.
-//
-// A Sealer is safe for concurrent use: a caller with many documents can hide the latency of a service by calling it
-// from several goroutines.
+// Sealer turns secrets into strings that are safe to store. It is safe for concurrent use.
 type Sealer interface {
 	// Seal returns the text to store in place of the cleartext of a place. Sealing twice returns two different texts.
 	Seal(ctx context.Context, place Place, cleartext []byte) (sealed []byte, err error)
@@ -20,9 +16,6 @@ type Sealer interface {
 	// Open returns the cleartext. The error is *Unopened if the text cannot be opened at this place with the present
 	// keys; any other error may be temporary.
 	Open(ctx context.Context, place Place, sealed []byte) (cleartext []byte, err error)
-
-	// Forget is called after the last document with a sealed text was purged.
-	Forget(ctx context.Context, sealed []byte) error
 }
 
 // Place is the document of a site that a secret belongs to.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
 	"purser/internal/document"
 	"purser/internal/revisions"
@@ -131,7 +132,7 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 	})
 	closed := a.queueClose(batch)
 	if len(diff.Added) > 0 {
-		digests := digestArray(digestsOf(diff.Added))
+		digests := column(diff.Added, func(doc *revisions.Stored) nullDigest { return nullDigest(doc.Digest) })
 		batch.Queue(stmt.KnownContents, named{"site": name, "digests": digests}).Query(func(rows pgx.Rows) error {
 			return scanContents(rows, known)
 		})
@@ -183,14 +184,6 @@ func (a *appending) queueClose(batch *pgx.Batch) *closed {
 	return total
 }
 
-func digestsOf(documents []*revisions.Stored) []document.Digest {
-	digests := make([]document.Digest, len(documents))
-	for i, doc := range documents {
-		digests[i] = doc.Digest
-	}
-	return digests
-}
-
 // conclude sends the remaining small statements, updates the site's counters and commits.
 func (a *appending) conclude(batch *pgx.Batch, recorded map[revisions.Pair]bool) error {
 	s, commit := a.store, a.commit
@@ -209,7 +202,7 @@ func (a *appending) conclude(batch *pgx.Batch, recorded map[revisions.Pair]bool)
 		queueResult(batch, s.site, commit.Revision.ID, result)
 	}
 	if from := commit.Diff.CarriedFrom; from > 0 {
-		queueCarried(batch, s.site, commit.Revision.ID, from)
+		batch.Queue(stmt.CarryResults, named{"site": s.site, "revision": commit.Revision.ID, "from": from})
 	}
 	if commit.Audit != nil {
 		event := *commit.Audit
@@ -234,14 +227,10 @@ var errNotCommitted = errors.New("the transaction was rolled back")
 
 func (s *Store) queueRevision(batch *pgx.Batch, commit revisions.Commit, succeeded int16) {
 	r, diff := commit.Revision, commit.Diff
-	var origin *int64
-	if r.Kind == revisions.Rollback {
-		origin = &r.Origin
-	}
 	batch.Queue(stmt.InsertRevision, named{
 		"site": s.site, "revision": r.ID, "created_at": r.CreatedAt, "buckets": orEmpty(r.Buckets), "entries": r.Entries,
-		"outside": commit.Outside, "kind": r.Kind.String(), "author": r.User, "message": r.Message, "origin": origin,
-		"client_versions": orNull(r.ClientVersions), "stamp": r.Stamp, "succeeded": succeeded,
+		"outside": commit.Outside, "kind": r.Kind.String(), "author": r.User, "message": r.Message, "origin": zeronull.Int8(r.Origin),
+		"client_versions": nullDigest(r.ClientVersions), "stamp": r.Stamp, "succeeded": succeeded,
 		"secret_fails": r.SecretFails, "secret_outside": r.SecretOutside,
 	})
 	if len(r.Buckets) > 0 {
@@ -255,14 +244,6 @@ func (s *Store) queueRevision(batch *pgx.Batch, commit revisions.Commit, succeed
 	if len(diff.Emptied) > 0 {
 		batch.Queue(stmt.EmptyBuckets, named{"site": s.site, "buckets": diff.Emptied, "until": r.ID})
 	}
-}
-
-// orEmpty returns an empty list for nil, which would be NULL in the database.
-func orEmpty[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }
 
 // manyAdded is the number of documents above which a change may be followed by analyze.

@@ -10,6 +10,7 @@ import (
 	"purser/internal/revisions"
 )
 
+// selectAudit selects the fields of a revisions.AuditEvent, in their order.
 const selectAudit = `SELECT id, at, user_id, user_name, project, end_user, rule, method, target, coalesce(revision, 0),
 		status, error, remote, request
 	FROM audit WHERE site = $1`
@@ -45,7 +46,7 @@ func (s *Store) AuditEvents(ctx context.Context, q queries.AuditQuery) (
 	events []revisions.AuditEvent, more bool, err error,
 ) {
 	sql, args := s.auditOf(q)
-	if events, err = collect(ctx, s, scanAudit, sql, args...); err != nil {
+	if events, err = collect(ctx, s, pgx.RowToStructByPos[revisions.AuditEvent], sql, args...); err != nil {
 		return nil, false, err
 	}
 	if more = len(events) > q.Limit; more {
@@ -76,11 +77,4 @@ func (s *Store) auditOf(q queries.AuditQuery) (sql string, args []any) {
 		}
 	}
 	return sql, args
-}
-
-func scanAudit(row pgx.CollectableRow) (e revisions.AuditEvent, err error) {
-	err = row.Scan(&e.ID, &e.At, &e.UserID, &e.UserName, &e.Project, &e.EndUser, &e.Rule, &e.Method, &e.Target,
-		&e.Revision, &e.Status, &e.Error, &e.Remote, &e.Request)
-	e.At = e.At.UTC()
-	return e, err
 }

@@ -3,9 +3,9 @@ package store
 import (
 	"context"
 	"sync"
-	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
 	"purser/internal/queries"
 	"purser/internal/revisions"
@@ -43,12 +43,10 @@ func (s *Store) Buckets(ctx context.Context, page queries.Page, cleartext bool) 
 	inMemory := sync.OnceValue(func() map[string]int { return countDocuments(kept.documents, cleartext) })
 	counted, size := map[string]countedBucket{}, 0
 	buckets, err := collect(ctx, s, func(row pgx.CollectableRow) (b queries.Bucket, err error) {
-		var at *time.Time
 		var stamp revisions.Stamp
 		var same bool
 		var documents *int
-		err = row.Scan(&b.Name, &b.Last.Revision, &at, &b.Last.User, &b.Last.Message, &stamp, &same, &documents)
-		b.Last.At = utc(at)
+		err = row.Scan(&b.Name, &b.Last.Revision, (*zeronull.Timestamptz)(&b.Last.At), &b.Last.User, &b.Last.Message, &stamp, &same, &documents)
 		switch {
 		case same:
 			b.Documents = before[b.Name].documents

@@ -69,7 +69,7 @@ func (s *Store) Failures(ctx context.Context, of revisions.Revision, query queri
 	[]revisions.Failure, error,
 ) {
 	return collectOf(ctx, s, of, func(row pgx.CollectableRow) (f revisions.Failure, err error) {
-		err = row.Scan(&f.Entry, &f.Document, intoDigest(&f.Rule.Schema), intoDigest(&f.Rule.Context), nil)
+		err = row.Scan(&f.Entry, &f.Document, (*nullDigest)(&f.Rule.Schema), (*nullDigest)(&f.Rule.Context), nil)
 		return f, err
 	}, stmt.Failures, s.entryArguments(of.ID, query))
 }
@@ -93,8 +93,8 @@ func (s *Store) Strays(ctx context.Context, of revisions.Revision, limit int, cl
 // scanEntry reads an entry with its document.
 func (s *Store) scanEntry(row pgx.CollectableRow) (f revisions.FailedEntry, err error) {
 	var notes []byte
-	f.About, err = s.scanDocument(prefixed(row, &f.Entry, intoDigest(&f.Rule.Schema),
-		intoDigest(&f.Rule.Context), &notes))
+	f.About, err = s.scanDocument(prefixed(row, &f.Entry, (*nullDigest)(&f.Rule.Schema), (*nullDigest)(&f.Rule.Context),
+		&notes))
 	if err != nil {
 		return f, err
 	}
@@ -110,18 +110,14 @@ func (s *Store) scanEntry(row pgx.CollectableRow) (f revisions.FailedEntry, err 
 // queueChecks adds the outcomes that are not recorded with their content.
 func (s *Store) queueChecks(batch *pgx.Batch, checks []revisions.Check, recorded map[revisions.Pair]bool) error {
 	var pairs []validations.Pair
-	var findings []*string
+	var findings [][]byte // nil for none
 	for _, check := range checks {
 		if recorded[check.Pair] {
 			continue
 		}
-		var text *string
-		if len(check.Findings) > 0 {
-			json, err := json.Marshal(check.Findings)
-			if err != nil {
-				return fmt.Errorf("write findings: %w", err)
-			}
-			text = new(string(json))
+		text, err := jsonOf(check.Findings)
+		if err != nil {
+			return fmt.Errorf("write findings: %w", err)
 		}
 		pairs, findings = append(pairs, check.Name()), append(findings, text)
 	}
@@ -131,51 +127,49 @@ func (s *Store) queueChecks(batch *pgx.Batch, checks []revisions.Check, recorded
 	return nil
 }
 
+// jsonOf returns a list as JSON, nil if it is empty.
+func jsonOf[T any](list []T) ([]byte, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	return json.Marshal(list)
+}
+
 func (s *Store) queueFailures(batch *pgx.Batch, commit revisions.Commit) error {
-	n := len(commit.Failures)
-	entries, documents := make([]int32, n), make([]int64, n)
-	rules, versions := make([][]byte, n), make([][]byte, n)
-	notes, secret := make([]*string, n), make([]bool, n)
-	for i, failure := range commit.Failures {
-		entries[i], documents[i] = int32(failure.Entry), failure.Document //nolint:gosec // bounded by the documents of a body
-		secret[i] = failure.Secret
-		rules[i], versions[i] = orNull(failure.Rule.Schema), orNull(failure.Rule.Context)
-		if len(failure.Notes) > 0 {
-			text, err := json.Marshal(failure.Notes)
-			if err != nil {
-				return fmt.Errorf("write notes: %w", err)
-			}
-			notes[i] = new(string(text))
+	failures := commit.Failures
+	notes := make([][]byte, len(failures))
+	for i, failure := range failures {
+		var err error
+		if notes[i], err = jsonOf(failure.Notes); err != nil {
+			return fmt.Errorf("write notes: %w", err)
 		}
 	}
 	batch.Queue(stmt.InsertEntries, named{
-		"site": s.site, "revision": commit.Revision.ID, "entries": entries, "documents": documents, "rules": rules,
-		"versions": versions, "notes": notes, "secret": secret,
+		"site": s.site, "revision": commit.Revision.ID, "notes": notes,
+		"entries":   column(failures, func(f revisions.Failure) int { return f.Entry }),
+		"documents": column(failures, func(f revisions.Failure) int64 { return f.Document }),
+		"rules":     column(failures, func(f revisions.Failure) nullDigest { return nullDigest(f.Rule.Schema) }),
+		"versions":  column(failures, func(f revisions.Failure) nullDigest { return nullDigest(f.Rule.Context) }),
+		"secret":    column(failures, func(f revisions.Failure) bool { return f.Secret }),
 	})
 	return nil
 }
 
 // queueViolations ends violations before it begins others of the same documents.
 func (s *Store) queueViolations(batch *pgx.Batch, commit revisions.Commit) {
+	documentOf := func(v revisions.Violation) int64 { return v.Document }
 	if ended := commit.Ended; len(ended) > 0 {
-		ids, forks := make([]int64, len(ended)), make([]int64, len(ended))
-		for i, violation := range ended {
-			ids[i], forks[i] = violation.Document, fork(violation.Since, commit.Revision.ID)
-		}
 		batch.Queue(stmt.EndViolations, named{
-			"site": s.site, "until": commit.Revision.ID, "documents": ids, "forks": forks,
+			"site": s.site, "until": commit.Revision.ID, "documents": column(ended, documentOf),
+			"forks": column(ended, func(v revisions.Violation) int64 { return fork(v.Since, commit.Revision.ID) }),
 		})
 	}
 	if begun := commit.Begun; len(begun) > 0 {
-		ids, rules, versions := make([]int64, len(begun)), make([][]byte, len(begun)), make([][]byte, len(begun))
-		secret := make([]bool, len(begun))
-		for i, violation := range begun {
-			ids[i], rules[i], secret[i] = violation.Document, violation.Rule.Schema[:], violation.Secret
-			versions[i] = orNull(violation.Rule.Context)
-		}
 		batch.Queue(stmt.InsertViolations, named{
-			"site": s.site, "since": commit.Revision.ID, "documents": ids, "rules": rules, "versions": versions,
-			"secret": secret,
+			"site": s.site, "since": commit.Revision.ID, "documents": column(begun, documentOf),
+			"rules":    column(begun, func(v revisions.Violation) nullDigest { return nullDigest(v.Rule.Schema) }),
+			"versions": column(begun, func(v revisions.Violation) nullDigest { return nullDigest(v.Rule.Context) }),
+			"secret":   column(begun, func(v revisions.Violation) bool { return v.Secret }),
 		})
 	}
 }

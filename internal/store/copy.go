@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -11,29 +10,6 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/revisions"
-)
-
-// table is a table that rows are added to, with the statement that adds one.
-type table struct {
-	name    string
-	columns []string
-	insert  string
-}
-
-var (
-	contentTable = table{
-		"contents",
-		[]string{"site", "digest", "passed", "body", "sealed"},
-		stmt.InsertContent,
-	}
-	documentTable = table{
-		"documents",
-		[]string{
-			"site", "id", "place", "since", "bucket", "schema", "layer", "name", "content", "segment", "metadata", "notes",
-			"abstract", "labels", "encrypted",
-		},
-		stmt.InsertDocument,
-	}
 )
 
 // Pack implements revisions.Store.
@@ -67,7 +43,7 @@ func (a *appending) addContents(ctx context.Context, batch *pgx.Batch, known map
 	}
 	// In the order of the index, pages are filled one after the other.
 	slices.SortFunc(added, func(a, b *revisions.Stored) int { return bytes.Compare(a.Digest[:], b.Digest[:]) })
-	err := a.addRows(ctx, batch, contentTable, len(added), func(i int) ([]any, error) {
+	err := a.addRows(ctx, batch, "contents", stmt.InsertContent, len(added), func(i int) ([]any, error) {
 		var check []byte
 		if pair, ok := passed[added[i].Digest]; ok {
 			name := pair.Name()
@@ -77,24 +53,46 @@ func (a *appending) addContents(ctx context.Context, batch *pgx.Batch, known map
 		if !packed {
 			body = a.store.Pack(added[i].Data)
 		}
-		return []any{a.store.site, added[i].Digest[:], check, body, added[i].Sealed}, nil
+		return []any{a.store.site, added[i].Digest[:], check, body, added[i].Sealed}, nil // of InsertContent
 	})
 	return recorded, err
+}
+
+// checkArchives checks that the archives of the commit that should be stored still are: a prune may have deleted them.
+func (a *appending) checkArchives(known map[document.Digest]revisions.Content) error {
+	for content, archive := range a.commit.Archives {
+		if archive == nil && !known[content].Archived {
+			return revisions.ErrStaleSnapshot
+		}
+	}
+	return nil
+}
+
+// queueArchives adds the archives of the commit.
+func (a *appending) queueArchives(batch *pgx.Batch) {
+	for content, archive := range a.commit.Archives {
+		if archive != nil {
+			batch.Queue(stmt.AddArchive, named{"site": a.store.site, "content": content[:], "body": archive})
+		}
+	}
 }
 
 // addDocuments adds the new versions.
 func (a *appending) addDocuments(ctx context.Context, batch *pgx.Batch) error {
 	added := a.commit.Diff.Added
-	return a.addRows(ctx, batch, documentTable, len(added), func(i int) ([]any, error) {
+	return a.addRows(ctx, batch, "documents", stmt.InsertDocument, len(added), func(i int) ([]any, error) {
 		return a.store.versionRow(added[i])
 	})
 }
 
-// addRows adds rows to a table: a few with the batch, many by COPY.
-func (a *appending) addRows(ctx context.Context, batch *pgx.Batch, to table, n int, row func(i int) ([]any, error),
+// addRows adds rows to a table: a few with the batch, many by COPY. Rows have the arguments of the statement that inserts
+// one, in their order; they are named like the columns.
+func (a *appending) addRows(ctx context.Context, batch *pgx.Batch, table, insert string, n int,
+	row func(i int) ([]any, error),
 ) error {
+	statement := stmt.positional[insert]
 	if n > maxInserted {
-		_, err := a.conn.CopyFrom(ctx, pgx.Identifier{to.name}, to.columns, pgx.CopyFromSlice(n, row))
+		_, err := a.conn.CopyFrom(ctx, pgx.Identifier{table}, statement.arguments, pgx.CopyFromSlice(n, row))
 		return err
 	}
 	for i := range n {
@@ -102,32 +100,24 @@ func (a *appending) addRows(ctx context.Context, batch *pgx.Batch, to table, n i
 		if err != nil {
 			return err
 		}
-		args := named{}
-		for j, column := range to.columns {
-			args[column] = values[j]
-		}
-		batch.Queue(to.insert, args)
+		batch.Queue(statement.sql, values...)
 	}
 	return nil
 }
 
+// versionRow returns the arguments of InsertDocument.
 func (s *Store) versionRow(doc *revisions.Stored) ([]any, error) {
-	var segment, notes, labels []byte
-	if !doc.Segment.IsZero() {
-		segment = doc.Segment[:]
-	}
-	if len(doc.Notes) > 0 {
-		var err error
-		if notes, err = json.Marshal(doc.Notes); err != nil {
-			return nil, fmt.Errorf("write the notes of %s: %w", doc.Identity, err)
-		}
+	notes, err := jsonOf(doc.Notes)
+	if err != nil {
+		return nil, fmt.Errorf("write the notes of %s: %w", doc.Identity, err)
 	}
 	traits := doc.Traits()
+	var labels []byte
 	if len(traits.Labels) > 0 {
 		labels = document.Canonical(traits.Labels)
 	}
 	return []any{
-		s.site, doc.ID, doc.Place, doc.Revision, doc.Bucket, doc.Schema, doc.Layer, doc.Name, doc.Digest[:], segment,
-		doc.Metadata, jsonText(notes), traits.Abstract, jsonText(labels), traits.Encrypted,
+		s.site, doc.ID, doc.Place, doc.Revision, doc.Bucket, doc.Schema, doc.Layer, doc.Name, doc.Digest[:],
+		nullDigest(doc.Segment), doc.Metadata, notes, traits.Abstract, labels, traits.Encrypted,
 	}, nil
 }

@@ -38,8 +38,8 @@ func (deliveryJob) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{MaxAttempts: webhooks.MaxAttempts}
 }
 
-// jobOf returns the job that delivers an event. Whoever may manage webhooks can have anybody called, so deliveries have
-// the form for those who may not see encrypted documents.
+// jobOf returns the job that delivers an event. Users who manage webhooks choose the receivers, so deliveries have the
+// form for viewers who may not see encrypted documents.
 func jobOf(webhook int64, event events.Event, name string) (deliveryJob, error) {
 	text, err := json.Marshal(event.Cloud(authz.Viewer{}))
 	if err != nil {
@@ -129,11 +129,10 @@ func (s *Store) Deliveries(ctx context.Context, webhook int64, page queries.Page
 func scanDelivery(row pgx.CollectableRow) (d webhooks.Delivery, err error) {
 	var state rivertype.JobState
 	var job deliveryJob
-	var outcome []byte
-	if err := row.Scan(&d.ID, &state, &d.Attempts, &d.Next, &job, &outcome); err != nil {
+	if err := row.Scan(&d.ID, &state, &d.Attempts, &d.Next, &job, &d.Outcome); err != nil {
 		return d, err
 	}
-	d.Event, d.Next = job.Event, d.Next.UTC()
+	d.Event = job.Event
 	switch state {
 	case rivertype.JobStateCompleted:
 		d.State, d.Next = webhooks.Delivered, time.Time{}
@@ -142,11 +141,6 @@ func scanDelivery(row pgx.CollectableRow) (d webhooks.Delivery, err error) {
 	case rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable, rivertype.JobStateRunning,
 		rivertype.JobStateScheduled:
 		d.State = webhooks.Pending
-	}
-	if outcome != nil {
-		if err := json.Unmarshal(outcome, &d.Outcome); err != nil {
-			return d, fmt.Errorf("read the outcome of a delivery: %w", err)
-		}
 	}
 	return d, nil
 }

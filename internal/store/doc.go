@@ -4,12 +4,12 @@
 //
 //	database.go, reading.go   calls with deadlines, few connections, retries
 //	append.go, copy.go        a change
-//	snapshot.go, policies.go  what a change is planned and judged by
+//	snapshot.go               what a change is planned and judged by
 //	documents.go, …           what is read about revisions
 //	posts.go, tags.go         posted results and tags
-//	evidence.go, results.go   what verdicts are based on
+//	evidence.go, results.go   what verdicts are based on, with the policies
 //	prune.go, purge.go        deletion
-//	journal.go, feed.go       events: recorded by each change, then numbered
+//	feed.go                   events: recorded by each change, then numbered
 //	webhooks.go               webhooks and their deliveries
 //	statements.go             loads sql/*.sql and binds arguments
 //

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
 	"purser/internal/budget"
 	"purser/internal/document"
@@ -139,6 +140,33 @@ func (s *Store) Versions(ctx context.Context, of queries.Selected, ids []int64, 
 	return len(packed), nil
 }
 
+// Boundaries implements queries.Store.
+func (s *Store) Boundaries(ctx context.Context, q queries.BoundaryQuery) (
+	boundaries []queries.Boundary, cut bool, err error,
+) {
+	var found int // by the query, before its limit in bytes
+	boundaries, err = collect(ctx, s, func(row pgx.CollectableRow) (e queries.Boundary, err error) {
+		e.Version, err = scanPacked(prefixed(row, &found, &e.Revision, (*zeronull.Timestamptz)(&e.At), &e.User, &e.Message,
+			&e.Gone, &e.Follows))
+		return e, err
+	}, stmt.Boundaries, named{
+		"site": s.site, "name": q.Document.Name, "schema": q.Document.Schema, "layer": q.Document.Layer,
+		"cleartext": q.Cleartext, "offset": q.Offset, "limit": q.Limit, "max_bytes": q.MaxBytes,
+	})
+	size := 0
+	for i, e := range boundaries {
+		size += len(e.Version.Metadata) + unpackedSize(e.Version.Data, len(e.Version.Data))
+		if i > 1 && size > q.MaxBytes {
+			boundaries = boundaries[:i]
+			break
+		}
+		if err := s.unpack(e.Version); err != nil {
+			return nil, false, err
+		}
+	}
+	return boundaries, len(boundaries) < found, err
+}
+
 // FallbackPolicy implements queries.Store.
 func (s *Store) FallbackPolicy(ctx context.Context, revision int64) (*revisions.Stored, error) {
 	return collectFirst(ctx, s, s.scanDocument, stmt.FallbackPolicy, named{"site": s.site, "revision": revision})
@@ -157,14 +185,12 @@ func (s *Store) scanDocument(row pgx.CollectableRow) (*revisions.Stored, error) 
 // scanPacked is scanDocument without unpacking the content.
 func scanPacked(row pgx.CollectableRow) (*revisions.Stored, error) {
 	doc := &revisions.Stored{Document: &document.Document{}}
-	var content, segment, notes []byte
-	err := row.Scan(&doc.ID, &doc.Place, &doc.Revision, &doc.Bucket, &doc.Schema, &doc.Layer, &doc.Name, &content,
-		&segment, &doc.Metadata, &notes, &doc.Data, &doc.Sealed)
+	var notes []byte
+	err := row.Scan(&doc.ID, &doc.Place, &doc.Revision, &doc.Bucket, &doc.Schema, &doc.Layer, &doc.Name,
+		(*nullDigest)(&doc.Digest), (*nullDigest)(&doc.Segment), &doc.Metadata, &notes, &doc.Data, &doc.Sealed)
 	if err != nil {
 		return nil, fmt.Errorf("read a document: %w", err)
 	}
-	copy(doc.Digest[:], content)
-	copy(doc.Segment[:], segment)
 	if notes != nil {
 		if err := json.Unmarshal(notes, &doc.Notes); err != nil {
 			return nil, fmt.Errorf("read the notes of %s: %w", doc.Identity, err)

@@ -2,11 +2,13 @@ package store
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
 	"purser/internal/events"
 	"purser/internal/feed"
@@ -14,13 +16,31 @@ import (
 	"purser/internal/webhooks"
 )
 
+// queueEvent adds an event to the outbox.
+func (s *Store) queueEvent(batch *pgx.Batch, e events.Event) {
+	batch.Queue(stmt.InsertEvent, named{
+		"site": s.site, "type": string(e.Type), "revision": e.Revision, "subject": e.Subject, "data": e.Data,
+		"withheld": e.Withheld,
+	})
+}
+
+// wake wakes the numbering of events. It is called after a commit.
+func (s *Store) wake() {
+	select {
+	case s.news <- struct{}{}:
+	default: // they have not looked since the last time
+	}
+}
+
+// Committed implements feed.Store. It returns a channel that receives after wake.
+func (s *Store) Committed() <-chan struct{} { return s.news }
+
 // Position implements feed.Store.
 func (s *Store) Position(ctx context.Context) (at feed.Position, behind bool, err error) {
-	var newest *time.Time
 	_, err = s.read(ctx, reserved, func(ctx context.Context, _ *reading) error {
-		return s.pool.QueryRow(ctx, stmt.FeedPosition, named{"site": s.site}).Scan(&at.Newest, &newest, &behind)
+		return s.pool.QueryRow(ctx, stmt.FeedPosition, named{"site": s.site}).
+			Scan(&at.Newest, (*zeronull.Timestamptz)(&at.At), &behind)
 	})
-	at.At = utc(newest)
 	return at, behind, err
 }
 
@@ -61,10 +81,7 @@ func (s *Store) Number(ctx context.Context, derive func(feed.Batch) feed.Derived
 func (n *numbering) readBatch(ctx context.Context) error {
 	batch := &pgx.Batch{}
 	batch.Queue(stmt.LockFeed, named{"site": n.site}).QueryRow(func(row pgx.Row) error {
-		var newest *time.Time
-		err := row.Scan(&n.at.Newest, &newest, &n.batch.Head, &n.batch.Evidence.Now, &n.most)
-		n.at.At = utc(newest)
-		return err
+		return row.Scan(&n.at.Newest, (*zeronull.Timestamptz)(&n.at.At), &n.batch.Head, &n.batch.Evidence.Now, &n.most)
 	})
 	batch.Queue(stmt.OutboxBatch, named{"site": n.site}).Query(func(rows pgx.Rows) (err error) {
 		n.batch.Events, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (events.Event, error) {
@@ -95,9 +112,8 @@ func (n *numbering) readBatch(ctx context.Context) error {
 func (n *numbering) scanVerdicts(rows pgx.Rows) error {
 	n.batch.Verdicts = map[int64]feed.Verdict{}
 	var v feed.Verdict
-	var due *time.Time
-	_, err := pgx.ForEachRow(rows, []any{&v.Revision, &v.Stamp, &v.Status, &due}, func() error {
-		v.Due = utc(due)
+	fields := []any{&v.Revision, &v.Stamp, &v.Status, (*zeronull.Timestamptz)(&v.Due)}
+	_, err := pgx.ForEachRow(rows, fields, func() error {
 		n.batch.Verdicts[v.Revision] = v
 		return nil
 	})
@@ -118,7 +134,7 @@ func (n *numbering) readEvidence(ctx context.Context, numbers []int64) (err erro
 // write stores the numbered events of the batch, and their consequences. It returns the position of the feed.
 func (n *numbering) write(ctx context.Context, derived feed.Derived) (at feed.Position, err error) {
 	for i := range derived.Events {
-		derived.Events[i].At = n.batch.Evidence.Now.UTC()
+		derived.Events[i].At = n.batch.Evidence.Now
 	}
 	all := slices.Concat(n.batch.Events, derived.Events)
 	at = n.at
@@ -158,36 +174,30 @@ func (n *numbering) unwatches() bool {
 
 // insertion returns the arguments of InsertEvents.
 func (n *numbering) insertion(all []events.Event) named {
-	many := len(all)
-	at, types, about := make([]time.Time, many), make([]string, many), make([]int64, many)
-	subjects, data, withheld := make([]string, many), make([]string, many), make([]*string, many)
-	for i, e := range all {
-		at[i], types[i], about[i], subjects[i], data[i] = e.At, string(e.Type), e.Revision, e.Subject, string(e.Data)
-		withheld[i] = jsonText(e.Withheld)
-	}
 	return named{
-		"site": n.site, "newest": n.at.Newest, "at": at, "types": types, "revisions": about, "subjects": subjects,
-		"data": data, "withheld": withheld,
+		"site": n.site, "newest": n.at.Newest,
+		"at":        column(all, func(e events.Event) time.Time { return e.At }),
+		"types":     column(all, func(e events.Event) events.Type { return e.Type }),
+		"revisions": column(all, func(e events.Event) int64 { return e.Revision }),
+		"subjects":  column(all, func(e events.Event) string { return e.Subject }),
+		"data":      column(all, func(e events.Event) []byte { return e.Data }),
+		"withheld":  column(all, func(e events.Event) []byte { return e.Withheld }),
 	}
 }
 
 // upsert returns the arguments of UpsertVerdicts.
 func (n *numbering) upsert(verdicts []feed.Verdict) named {
-	many := len(verdicts)
-	numbers, stamps, status := make([]int64, many), make([]revisions.Stamp, many), make([]string, many)
-	due := make([]*time.Time, many)
-	for i, v := range verdicts {
-		numbers[i], stamps[i], status[i] = v.Revision, v.Stamp, v.Status
-		if !v.Due.IsZero() {
-			due[i] = &v.Due
-		}
+	return named{
+		"site":      n.site,
+		"revisions": column(verdicts, func(v feed.Verdict) int64 { return v.Revision }),
+		"stamps":    column(verdicts, func(v feed.Verdict) revisions.Stamp { return v.Stamp }),
+		"status":    column(verdicts, func(v feed.Verdict) string { return v.Status }),
+		"due":       column(verdicts, func(v feed.Verdict) zeronull.Timestamptz { return zeronull.Timestamptz(v.Due) }),
 	}
-	return named{"site": n.site, "revisions": numbers, "stamps": stamps, "status": status, "due": due}
 }
 
 func scanFeedEvent(row pgx.CollectableRow) (e events.Event, err error) {
 	err = row.Scan(&e.Number, &e.At, &e.Type, &e.Revision, &e.Subject, &e.Data, &e.Withheld)
-	e.At = e.At.UTC()
 	return e, err
 }
 
@@ -208,14 +218,12 @@ func (s *Store) Events(ctx context.Context, query feed.Query) (found feed.Found,
 func (s *Store) DeleteOldEvents(ctx context.Context, age time.Duration, keep int) (gone int, err error) {
 	const step = 1000
 	err = s.retryTx(ctx, general, s.deadlines.Write, func(ctx context.Context) error {
-		rows, err := s.pool.Query(ctx, stmt.DeleteOldEvents, named{
+		err := s.pool.QueryRow(ctx, stmt.DeleteOldEvents, named{
 			"site": s.site, "age": age, "keep": keep, "limit": step,
-		})
-		if err != nil {
-			return err
+		}).Scan(&gone)
+		if errors.Is(err, pgx.ErrNoRows) {
+			gone, err = 0, nil
 		}
-		gone = 0
-		_, err = pgx.ForEachRow(rows, []any{&gone}, func() error { return nil })
 		return err
 	})
 	return gone, err

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"math/bits"
 	"time"
 
@@ -23,19 +21,44 @@ type post struct {
 	Status    string            `json:"status"`
 	Validator string            `json:"validator"`
 	Errors    string            `json:"errors"`
-	At        *time.Time        `json:"at"` // nil for now
+	At        time.Time         `json:"at,omitzero"` // zero for now
 	Message   string            `json:"message"`
 	Event     eventRecord       `json:"event"`
 	Audit     *auditRecord      `json:"audit"` // nil for none
+}
+
+// eventRecord is an event as AddResults reads it. Its data is a text: Postgres refuses some escapes in JSON.
+type eventRecord struct {
+	Type    events.Type `json:"type"`
+	Subject string      `json:"subject"`
+	Data    string      `json:"data"`
+}
+
+// auditRecord is a revisions.AuditEvent as AddResults, SetTag and DeleteTags read it.
+type auditRecord struct {
+	ID       int64     `json:"-"`
+	At       time.Time `json:"at"`
+	UserID   string    `json:"user_id"`
+	UserName string    `json:"user_name"`
+	Project  string    `json:"project"`
+	EndUser  string    `json:"end_user"`
+	Rule     string    `json:"rule"`
+	Method   string    `json:"method"`
+	Target   string    `json:"target"`
+	Revision int64     `json:"-"`
+	Status   int       `json:"status"`
+	Error    string    `json:"error"`
+	Remote   string    `json:"remote"`
+	Request  string    `json:"request"`
 }
 
 func postOf(about revisions.About, r validations.Result) post {
 	e := events.Posted{Revision: about.Revision, Name: r.Name, Status: r.Status, Validator: r.Validator}.Event()
 	return post{
 		Revision: about.Revision, Stamps: about.Stamps, Name: r.Name, Status: r.Status, Validator: string(r.Validator),
-		Errors: string(r.Errors), At: timeOf(r), Message: messageOf(r),
-		Event: eventRecord{string(e.Type), e.Subject, string(e.Data), jsonText(e.Withheld)},
-		Audit: auditRecordOf(about.Audit),
+		Errors: string(r.Errors), At: r.CreatedAt, Message: messageOf(r),
+		Event: eventRecord{Type: e.Type, Subject: e.Subject, Data: string(e.Data)},
+		Audit: (*auditRecord)(about.Audit),
 	}
 }
 
@@ -95,10 +118,6 @@ func (s *Store) addTogether(ctx context.Context, posts []post) (done []posted, e
 	for i := range posts {
 		posts[i].N, numbers[i] = i, posts[i].Revision
 	}
-	records, err := json.Marshal(posts)
-	if err != nil {
-		return nil, fmt.Errorf("write the results: %w", err)
-	}
 	var inForce []policyRow
 	err = s.retryTx(ctx, general, s.deadlines.Write, func(ctx context.Context) error {
 		done = make([]posted, len(posts))
@@ -106,7 +125,7 @@ func (s *Store) addTogether(ctx context.Context, posts []post) (done []posted, e
 		batch.Queue(stmt.PoliciesAbout, named{"site": s.site, "numbers": numbers, "tag": nil}).
 			Query(into(&inForce, scanPolicy))
 		batch.Queue(stmt.AddResults, named{
-			"site": s.site, "posts": string(records), "max_names": revisions.MaxValidations,
+			"site": s.site, "posts": posts, "max_names": revisions.MaxValidations,
 			"max_bytes": revisions.MaxValidationBytes,
 		}).Query(func(rows pgx.Rows) error {
 			var n int

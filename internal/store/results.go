@@ -3,9 +3,9 @@ package store
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
 	"purser/internal/queries"
 	"purser/internal/revisions"
@@ -21,19 +21,14 @@ const (
 	successID = 0    // the ID that Reported gives a success without a row; IDs of rows begin with 1
 )
 
-// bitOf returns the value of a validation's bit, 0 if it has none. Never change a value: statements have them too.
+// bitOf returns the value of a validation's bit, 0 if it has none. Never change the order: statements have the bits too.
 func bitOf(name string) int16 {
-	switch name {
-	case validations.PolicyValidation:
-		return 1
-	case validations.RenderingValidation:
-		return 2
-	case validations.CoverageValidation:
-		return 4
-	case validations.PuppetValidation:
-		return 8
-	case validations.PackageValidation:
-		return 16
+	own := []string{
+		validations.PolicyValidation, validations.RenderingValidation, validations.CoverageValidation,
+		validations.PuppetValidation, validations.PackageValidation,
+	}
+	if n := slices.Index(own, name); n >= 0 {
+		return 1 << n
 	}
 	return 0
 }
@@ -43,11 +38,11 @@ func bitOf(name string) int16 {
 func splitSuccesses(results []validations.Result) (bits int16, others []validations.Result) {
 	others = slices.DeleteFunc(slices.Clone(results), func(r validations.Result) bool {
 		bit := bitOf(r.Name)
-		if r.Status != validations.Success.String() || string(r.Errors) != noErrors {
-			bit = 0
+		if bit == 0 || r.Status != validations.Success.String() || string(r.Errors) != noErrors {
+			return false
 		}
 		bits |= bit
-		return bit != 0
+		return true
 	})
 	return bits, others
 }
@@ -57,14 +52,8 @@ func queueResult(batch *pgx.Batch, site string, revision int64, r validations.Re
 	batch.Queue(stmt.InsertReported, named{"site": site, "revision": revision, "name": r.Name})
 	batch.Queue(stmt.InsertResult, named{
 		"site": site, "revision": revision, "name": r.Name, "status": r.Status, "validator": string(r.Validator),
-		"errors": string(r.Errors), "at": timeOf(r), "message": messageOf(r),
+		"errors": string(r.Errors), "at": zeronull.Timestamptz(r.CreatedAt), "message": messageOf(r),
 	})
-}
-
-// queueCarried copies results from one revision to another that is being made: the newest of each name, except for the
-// server's own validations.
-func queueCarried(batch *pgx.Batch, site string, revision, from int64) {
-	batch.Queue(stmt.CarryResults, named{"site": site, "revision": revision, "from": from})
 }
 
 // messageOf returns the message of a result's outcome as a text that Postgres stores: it takes no NUL characters. In
@@ -73,21 +62,9 @@ func messageOf(r validations.Result) string {
 	return words.Storable(validations.OutcomeOf(r).Message)
 }
 
-// timeOf returns the time of a result, nil for now.
-func timeOf(r validations.Result) *time.Time {
-	if r.CreatedAt.IsZero() {
-		return nil
-	}
-	return &r.CreatedAt
-}
-
 // Reported implements queries.Store.
 func (s *Store) Reported(ctx context.Context, of revisions.Revision, name string) ([]queries.Reported, error) {
-	return collectOf(ctx, s, of, func(row pgx.CollectableRow) (r queries.Reported, err error) {
-		err = row.Scan(&r.ID, &r.Name, &r.Status, &r.CreatedAt, &r.Size, &r.CarriedFrom)
-		r.CreatedAt = r.CreatedAt.UTC()
-		return r, err
-	}, stmt.ReportedOf, named{
+	return collectOf(ctx, s, of, pgx.RowToStructByName[queries.Reported], stmt.ReportedOf, named{
 		"site": s.site, "revision": of.ID, "name": name, "hidden": validations.HiddenWarnings(),
 	})
 }
@@ -117,7 +94,6 @@ func scanOutcomes(rows pgx.Rows, outcomes map[int64][]validations.Outcome) error
 	var message string
 	_, err := pgx.ForEachRow(rows, []any{&revision, &r.Name, &r.Status, &r.CreatedAt, &message, &r.Errors}, func() error {
 		outcome := validations.OutcomeOf(r)
-		outcome.At = outcome.At.UTC()
 		if r.Errors == nil {
 			outcome.Message = message
 		}

@@ -101,13 +101,11 @@ func (r *snapshotReader) queueBuckets(q *questions, names []string) {
 func (r *snapshotReader) queueDocuments(q *questions, need revisions.Need) {
 	site, scan := r.store.site, r.store.scanDocument
 	if len(need.Identities) > 0 {
-		schemas, layers, names := make([]string, len(need.Identities)), make([]string, len(need.Identities)),
-			make([]string, len(need.Identities))
-		for i, id := range need.Identities {
-			schemas[i], layers[i], names[i] = id.Schema, id.Layer, id.Name
-		}
 		q.ask(into(&r.Claims, scan), stmt.LiveClaims, named{
-			"site": site, "known": r.live.stamp, "schemas": schemas, "layers": layers, "names": names,
+			"site": site, "known": r.live.stamp,
+			"schemas": column(need.Identities, func(id document.Identity) string { return id.Schema }),
+			"layers":  column(need.Identities, func(id document.Identity) string { return id.Layer }),
+			"names":   column(need.Identities, func(id document.Identity) string { return id.Name }),
 		})
 	}
 	if len(need.Contents) > 0 {
@@ -144,8 +142,7 @@ func (r *snapshotReader) queueEvidence(q *questions) {
 	q.ask(first(&r.Newest, scanRevision), stmt.NewestRevision, named{"site": site}) // stays zero if there is none
 	q.ask(into(&r.policies, scanPolicy), stmt.LivePolicies, named{"site": site})
 	q.ask(into(&r.Violations, func(row pgx.CollectableRow) (v revisions.Violation, err error) {
-		err = row.Scan(&v.Document, &v.Since, intoDigest(&v.Rule.Schema), intoDigest(&v.Rule.Context),
-			&v.Secret)
+		err = row.Scan(&v.Document, &v.Since, (*nullDigest)(&v.Rule.Schema), (*nullDigest)(&v.Rule.Context), &v.Secret)
 		return v, err
 	}), stmt.LiveViolations, named{"site": site})
 	q.ask(into(&r.ClientVersions, r.store.scanDocument), stmt.LiveVersions, named{
@@ -157,7 +154,7 @@ func scanContents(rows pgx.Rows, contents map[document.Digest]revisions.Content)
 	var digest document.Digest
 	var sealed []byte
 	var archived bool
-	_, err := pgx.ForEachRow(rows, []any{intoDigest(&digest), &sealed, &archived}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{(*nullDigest)(&digest), &sealed, &archived}, func() error {
 		contents[digest] = revisions.Content{Sealed: sealed, Archived: archived}
 		sealed = nil
 		return nil
@@ -270,23 +267,10 @@ func (s *Store) Remember(buckets []revisions.Bucket, written revisions.Revision,
 	for _, bucket := range buckets {
 		if _, changed := slices.BinarySearch(written.Buckets, bucket.Name); changed {
 			bucket.Changed, bucket.Stamp = written.ID, written.Stamp
-		} else if sameValues(bucket.Documents, of[bucket.Name]) {
+		} else if slices.Equal(bucket.Documents, of[bucket.Name]) {
 			continue
 		}
 		bucket.Documents = of[bucket.Name]
 		s.keep(bucket)
 	}
-}
-
-// sameValues reports whether two lists hold the same pointers.
-func sameValues(a, b []*revisions.Stored) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }

@@ -32,9 +32,6 @@ type Options struct {
 	Traces trace.TracerProvider
 }
 
-// defaultSite is the one site that is served so far.
-const defaultSite = "default"
-
 // Store stores a site in Postgres. It is safe for concurrent use.
 type Store struct {
 	*database
@@ -93,7 +90,7 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 		return nil, fmt.Errorf("open the queue of webhooks: %w", err)
 	}
 	return &Store{
-		database: db, site: defaultSite, codec: codec, version: migrations.Newest(),
+		database: db, site: revisions.DefaultSite, codec: codec, version: migrations.Newest(),
 		buckets:  cache.New[string, revisions.Bucket](options.CacheSize),
 		live:     cache.New[struct{}, liveDocuments](options.CacheSize),
 		counted:  cache.New[countedPage, map[string]countedBucket](countedSize),
@@ -148,7 +145,7 @@ func TooNew(version, known int) error {
 
 // analyze updates the statistics of tables, which makes the sessions of all servers plan their statements again.
 // Autovacuum does so only once a minute; until then, plans that were made for small tables read all of ones that have
-// grown. Nobody waits for it.
+// grown. Requests do not wait for it.
 func (s *Store) analyze(ctx context.Context, tables string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.deadlines.Append)
 	defer cancel()

@@ -205,7 +205,7 @@ func (s *Store) failedChecks(ctx context.Context, tx pgx.Tx, after, last int64) 
 ) {
 	return collectIn(ctx, tx, func(row pgx.CollectableRow) (validations.Pair, error) {
 		var pair revisions.Pair
-		err := row.Scan(intoDigest(&pair.Content), intoDigest(&pair.Rule.Schema), intoDigest(&pair.Rule.Context))
+		err := row.Scan((*nullDigest)(&pair.Content), (*nullDigest)(&pair.Rule.Schema), (*nullDigest)(&pair.Rule.Context))
 		return pair.Name(), err
 	}, stmt.FailedChecks, named{"site": s.site, "after": after, "last": last})
 }

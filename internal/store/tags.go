@@ -10,10 +10,7 @@ import (
 
 // Tags implements queries.Store.
 func (s *Store) Tags(ctx context.Context, revision int64, names ...string) ([]revisions.Tag, error) {
-	return collect(ctx, s, func(row pgx.CollectableRow) (tag revisions.Tag, err error) {
-		err = row.Scan(&tag.Name, &tag.Data)
-		return tag, err
-	}, stmt.TagsOf, named{"site": s.site, "revision": revision, "names": names})
+	return collect(ctx, s, pgx.RowToStructByPos[revisions.Tag], stmt.TagsOf, named{"site": s.site, "revision": revision, "names": names})
 }
 
 // Tagged implements queries.Store.
@@ -24,7 +21,7 @@ func (s *Store) Tagged(ctx context.Context, tag string) (int64, error) {
 // Tag implements revisions.Store.
 func (s *Store) Tag(ctx context.Context, about revisions.About, tag revisions.Tag) (bool, error) {
 	return s.writeTags(ctx, stmt.SetTag, about, named{
-		"tag": tag.Name, "data": string(tag.Data), "max_tags": revisions.MaxTags, "max_bytes": revisions.MaxTagBytes,
+		"tag": tag.Name, "data": tag.Data, "max_tags": revisions.MaxTags, "max_bytes": revisions.MaxTagBytes,
 	})
 }
 
@@ -36,11 +33,8 @@ func (s *Store) Untag(ctx context.Context, about revisions.About, names ...strin
 // writeTags runs SetTag or DeleteTags with further arguments, in one round trip, and reports whether it changed
 // anything; if not, there is no event and no audit entry.
 func (s *Store) writeTags(ctx context.Context, sql string, about revisions.About, args named) (bool, error) {
-	audit, err := auditText(about.Audit)
-	if err != nil {
-		return false, err
-	}
-	args["site"], args["revision"], args["stamps"], args["audit"] = s.site, about.Revision, about.Stamps, audit
+	args["site"], args["revision"], args["stamps"] = s.site, about.Revision, about.Stamps
+	args["audit"] = (*auditRecord)(about.Audit)
 	rows, err := s.exec(ctx, sql, args)
 	if HasCode(err, foreignKeyViolation) { // the revision is deleted meanwhile
 		return false, nil

@@ -1,57 +1,49 @@
 package store
 
 import (
-	"time"
-
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"purser/internal/document"
 )
 
-// intoDigest returns a field of a row for a digest; NULL is the zero digest.
-func intoDigest(to *document.Digest) pgtype.BytesScanner { return digestField{to} }
-
-type digestField struct{ to *document.Digest }
+// nullDigest is a digest that is NULL in the database if it is zero, like the types of pgtype/zeronull.
+type nullDigest document.Digest
 
 // ScanBytes implements pgtype.BytesScanner.
-func (f digestField) ScanBytes(text []byte) error {
-	*f.to = document.Digest{}
-	copy(f.to[:], text)
+func (d *nullDigest) ScanBytes(value []byte) error {
+	*d = nullDigest{}
+	copy(d[:], value)
 	return nil
 }
 
-// orNull returns a digest as a parameter; the zero digest is NULL.
-func orNull(digest document.Digest) []byte {
-	if digest.IsZero() {
-		return nil
+// BytesValue implements pgtype.BytesValuer.
+func (d nullDigest) BytesValue() ([]byte, error) {
+	if document.Digest(d).IsZero() {
+		return nil, nil
 	}
-	return digest[:]
+	return d[:], nil
+}
+
+// column returns a value of each element of a list, as an array for unnest.
+func column[T, V any](list []T, value func(T) V) []V {
+	values := make([]V, len(list))
+	for i, element := range list {
+		values[i] = value(element)
+	}
+	return values
 }
 
 // digestArray returns digests as a parameter, an array of bytea.
-func digestArray[D ~[32]byte](digests []D) [][]byte {
-	list := make([][]byte, len(digests))
-	for i := range digests {
-		list[i] = digests[i][:]
+func digestArray[D ~[32]byte](digests []D) []nullDigest {
+	return column(digests, func(d D) nullDigest { return nullDigest(d) })
+}
+
+// orEmpty returns an empty list for nil, which would be NULL in the database.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
 	}
 	return list
-}
-
-// jsonText returns JSON text as a parameter; nil is NULL.
-func jsonText(json []byte) *string {
-	if json == nil {
-		return nil
-	}
-	return new(string(json))
-}
-
-// utc returns a time of a row in utc; NULL is the zero time.
-func utc(at *time.Time) time.Time {
-	if at == nil {
-		return time.Time{}
-	}
-	return at.UTC()
 }
 
 // prefixed returns a row whose first columns are scanned into destinations of their own.

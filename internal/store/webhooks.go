@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
 	"purser/internal/webhooks"
 )
@@ -34,10 +34,9 @@ func (s *Store) Webhook(ctx context.Context, id int64) (webhooks.Webhook, error)
 func unknownWebhook(id int64) error { return webhooks.Unknown(strconv.FormatInt(id, 10)) }
 
 func scanWebhook(row pgx.CollectableRow) (w webhooks.Webhook, err error) {
-	var rotated *time.Time
-	err = row.Scan(&w.ID, &w.URL, &w.Types, &w.Enabled, &w.Reason, &w.Secret, &w.Previous, &rotated, &w.CreatedAt,
+	err = row.Scan(&w.ID, &w.URL, &w.Types, &w.Enabled, &w.Reason, &w.Secret, &w.Previous, (*zeronull.Timestamptz)(&w.RotatedAt),
+		&w.CreatedAt,
 		&w.Owner)
-	w.RotatedAt, w.CreatedAt = utc(rotated), w.CreatedAt.UTC()
 	return w, err
 }
 
@@ -45,7 +44,7 @@ func scanWebhook(row pgx.CollectableRow) (w webhooks.Webhook, err error) {
 func (s *Store) AddWebhook(ctx context.Context, w webhooks.Webhook, most int) (id int64, err error) {
 	err = s.retryTx(ctx, general, s.deadlines.Write, func(ctx context.Context) error {
 		err := s.pool.QueryRow(ctx, stmt.InsertWebhook, named{
-			"site": s.site, "url": w.URL, "types": typeNames(w.Types), "enabled": w.Enabled, "secret": w.Secret,
+			"site": s.site, "url": w.URL, "types": orEmpty(w.Types), "enabled": w.Enabled, "secret": w.Secret,
 			"created_at": w.CreatedAt, "owner": w.Owner, "most": most,
 		}).Scan(&id)
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -56,24 +55,11 @@ func (s *Store) AddWebhook(ctx context.Context, w webhooks.Webhook, most int) (i
 	return id, err
 }
 
-// typeNames returns types as texts for a column that is not NULL.
-func typeNames[T ~string](types []T) []string {
-	list := make([]string, len(types))
-	for i, word := range types {
-		list[i] = string(word)
-	}
-	return list
-}
-
 // SetWebhook implements webhooks.Store.
 func (s *Store) SetWebhook(ctx context.Context, w webhooks.Webhook, was []byte) (bool, error) {
-	var rotated *time.Time
-	if !w.RotatedAt.IsZero() {
-		rotated = &w.RotatedAt
-	}
 	rows, err := s.exec(ctx, stmt.UpdateWebhook, named{
-		"site": s.site, "id": w.ID, "url": w.URL, "types": typeNames(w.Types), "enabled": w.Enabled, "reason": w.Reason,
-		"secret": w.Secret, "previous": w.Previous, "rotated_at": rotated, "owner": w.Owner, "old_secret": was,
+		"site": s.site, "id": w.ID, "url": w.URL, "types": orEmpty(w.Types), "enabled": w.Enabled, "reason": w.Reason,
+		"secret": w.Secret, "previous": w.Previous, "rotated_at": zeronull.Timestamptz(w.RotatedAt), "owner": w.Owner, "old_secret": was,
 	})
 	return rows > 0, err
 }

@@ -148,10 +148,6 @@ func (s *Service) check(target, secret string) error {
 	if s.Vault == nil {
 		return errNoKeyset()
 	}
-	if len(target) > maxURL {
-		return fault.New(fault.Invalid, "HTTPBadRequest", "The url of the webhook has %d bytes, and at most %d are kept",
-			len(target), maxURL)
-	}
 	u, err := url.Parse(target)
 	if err == nil {
 		err = s.Allowed.check(u)
@@ -170,9 +166,6 @@ func (s *Service) check(target, secret string) error {
 	}
 	return nil
 }
-
-// maxURL bounds the URL of a webhook, in bytes: the list of webhooks has all of them.
-const maxURL = 2000
 
 const secretPrefix = "whsec_"
 

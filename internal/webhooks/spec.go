@@ -10,6 +10,9 @@ import (
 	"purser/internal/words"
 )
 
+// maxURL bounds the URL of a webhook, in bytes: the list of webhooks has all of them.
+const maxURL = 2000
+
 // ParseSpec returns the Spec that a value of a document describes. Fault: Invalid.
 func ParseSpec(value any) (spec Spec, err error) {
 	fields, isMapping := value.(document.Mapping)

@@ -16,6 +16,7 @@ import (
 	"purser/internal/document"
 	"purser/internal/events"
 	"purser/internal/queries"
+	"purser/internal/revisions"
 	"purser/internal/secrets"
 )
 
@@ -43,7 +44,9 @@ const overlap = 24 * time.Hour
 
 // place returns the context to which sealed secrets of webhooks are bound.
 func place() secrets.Place {
-	return secrets.Place{Site: "default", Identity: document.Identity{Schema: "purser/Webhook/v1", Name: "secret"}}
+	return secrets.Place{
+		Site: revisions.DefaultSite, Identity: document.Identity{Schema: "purser/Webhook/v1", Name: "secret"},
+	}
 }
 
 // State is the state of a delivery.

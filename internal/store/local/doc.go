@@ -13,8 +13,8 @@
 //   - Only the holder of the lock touches postgres/. So a postmaster that runs on it was left over by a server that is
 //     gone: it is stopped, and another one is started when its last process has ended.
 //   - postgres/ is complete or missing: initdb works beside it and the result is renamed.
-//   - There is no TCP port. Whoever can open the socket is trusted; only Postgres' own account and root can, because
-//     the directories have mode 0700.
+//   - There is no TCP port. A process that can open the socket is trusted; only those of Postgres' own account and root
+//     can, because the directories have mode 0700.
 //   - Postgres never runs as root: started by root it runs as the owner of the cluster, for a new one as the owner of
 //     the state directory or, if that is missing or root's, as the user postgres or else nobody.
 //   - Nothing is created before an installation of Postgres is found.

@@ -2,13 +2,12 @@ package migration
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 
+	"purser/internal/fault"
 	"purser/migrations"
 )
 
@@ -41,18 +40,15 @@ const schemaListing = `
 	)
 	SELECT line FROM lines ORDER BY line COLLATE "C"`
 
-// querier is a connection or a transaction.
-type querier interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}
-
 // Schema lists the tables, columns, constraints and indexes of the current schema as sorted lines such as
 //
 //	column tags.tag: text collate "C" not null
 //	table tags
 //
 // without the table of versions and without the indexes of constraints.
-func Schema(ctx context.Context, db querier) ([]string, error) {
+func Schema(ctx context.Context, db interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}) ([]string, error) {
 	rows, err := db.Query(ctx, schemaListing)
 	if err != nil {
 		return nil, fmt.Errorf("list the schema: %w", err)
@@ -64,69 +60,65 @@ func Schema(ctx context.Context, db querier) ([]string, error) {
 	return lines, nil
 }
 
-// schemaOf returns the expected result of Schema for a version.
-func schemaOf(version int) ([]string, error) {
-	text, err := migrations.FS.ReadFile(migrations.SchemaFile(version))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("the schema of version %d is not embedded: write it with make schema", version)
-	}
+// checkSchema checks that a migrated database has the schema of its version. Fault: Unavailable.
+func checkSchema(ctx context.Context, tx pgx.Tx, version int) error {
+	got, err := Schema(ctx, tx)
 	if err != nil {
-		return nil, fmt.Errorf("read the embedded schema: %w", err)
+		return err
 	}
-	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"), nil
+	want, err := migrations.FS.ReadFile(migrations.SchemaFile(version))
+	if err != nil {
+		return fmt.Errorf("read the embedded schema, which make schema writes: %w", err)
+	}
+	found := schemaDifferences(strings.Split(strings.TrimSuffix(string(want), "\n"), "\n"), got)
+	if len(found) == 0 {
+		return nil
+	}
+	return fault.New(fault.Unavailable, "DatabaseSchema", "the database has version %d of Purser's schema, but was"+
+		" changed since: %s; undo these changes, or restore a backup; nothing was changed now", version, summary(found))
 }
 
 // schemaLine is a line of a schema: the definition of an object, which has a table.
 type schemaLine struct{ object, table, definition string }
 
-func parseSchemaLine(line string) schemaLine {
-	object, definition, _ := strings.Cut(line, ": ")
-	_, name, _ := strings.Cut(object, " ")
-	table, _, _ := strings.Cut(name, ".")
-	return schemaLine{object, table, definition}
+func parseSchema(lines []string) (parsed []schemaLine, definitions map[string]string) {
+	definitions = make(map[string]string, len(lines))
+	for _, line := range lines {
+		object, definition, _ := strings.Cut(line, ": ")
+		_, name, _ := strings.Cut(object, " ")
+		table, _, _ := strings.Cut(name, ".")
+		parsed = append(parsed, schemaLine{object, table, definition})
+		definitions[object] = definition
+	}
+	return parsed, definitions
 }
 
 // schemaDifferences describes relevant differences of a schema from the wanted one: missing objects, other definitions,
-// and additions that might refuse rows. Additional tables, indexes and optional columns do not matter.
-func schemaDifferences(want, got []string) []string {
-	wanted, found := map[string]schemaLine{}, map[string]schemaLine{}
-	for _, line := range want {
-		parsed := parseSchemaLine(line)
-		wanted[parsed.object] = parsed
-	}
-	for _, line := range got {
-		parsed := parseSchemaLine(line)
-		found[parsed.object] = parsed
-	}
-	var differences []string
-	for _, line := range want {
-		if difference := lacking(found, parseSchemaLine(line)); difference != "" {
-			differences = append(differences, difference)
+// and additions that might refuse rows. Additional tables, indexes and optional columns do not matter, and what a
+// missing table had is not listed.
+func schemaDifferences(want, got []string) (differences []string) {
+	wanted, definitions := parseSchema(want)
+	present, found := parseSchema(got)
+	for _, line := range wanted {
+		definition, exists := found[line.object]
+		_, hasTable := found["table "+line.table]
+		switch {
+		case exists && definition != line.definition:
+			differences = append(differences,
+				fmt.Sprintf("%s is (%s) instead of (%s)", line.object, definition, line.definition))
+		case !exists && line.definition == "":
+			differences = append(differences, line.object+" is missing")
+		case !exists && hasTable:
+			differences = append(differences, fmt.Sprintf("%s (%s) is missing", line.object, line.definition))
 		}
 	}
-	for _, line := range got {
-		extra := parseSchemaLine(line)
-		_, known := wanted[extra.object]
-		if _, ours := wanted["table "+extra.table]; ours && !known && mayRefuse(extra) {
+	for _, extra := range present {
+		_, known := definitions[extra.object]
+		if _, ours := definitions["table "+extra.table]; ours && !known && mayRefuse(extra) {
 			differences = append(differences, fmt.Sprintf("%s (%s) is not Purser's", extra.object, extra.definition))
 		}
 	}
 	return differences
-}
-
-// lacking describes how an object that is wanted is missing or different, unless all of its table is missing.
-func lacking(found map[string]schemaLine, want schemaLine) string {
-	got, exists := found[want.object]
-	_, hasTable := found["table "+want.table]
-	switch {
-	case exists && got.definition != want.definition:
-		return fmt.Sprintf("%s is (%s) instead of (%s)", want.object, got.definition, want.definition)
-	case !exists && want.definition == "":
-		return want.object + " is missing"
-	case !exists && hasTable:
-		return fmt.Sprintf("%s (%s) is missing", want.object, want.definition)
-	}
-	return ""
 }
 
 // mayRefuse reports whether an object that Purser does not know can refuse its rows.

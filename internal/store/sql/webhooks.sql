@@ -31,10 +31,10 @@ WHERE site = :site AND id = :id AND secret = :old_secret AND previous IS NOT DIS
 DELETE FROM webhooks WHERE site = :site AND id = :id;
 
 -- name: SelectDeliveries
-SELECT id, state::text, attempt, scheduled_at, args, metadata->'output' FROM river_job
+SELECT id, state::text, attempt, scheduled_at, args, coalesce(metadata->'output', '{}') FROM river_job
 WHERE kind = 'purser_webhook' AND args @> jsonb_build_object('webhook', :webhook::bigint)
 ORDER BY id DESC OFFSET :offset LIMIT :limit;
 
 -- name: SelectDelivery
-SELECT id, state::text, attempt, scheduled_at, args, metadata->'output' FROM river_job
+SELECT id, state::text, attempt, scheduled_at, args, coalesce(metadata->'output', '{}') FROM river_job
 WHERE kind = 'purser_webhook' AND id = :id AND args @> jsonb_build_object('webhook', :webhook::bigint);

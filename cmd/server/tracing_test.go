@@ -1,4 +1,4 @@
-package tracing
+package main
 
 import (
 	"bytes"
@@ -60,22 +60,22 @@ func TestDiscreet_away(t *testing.T) {
 	}
 }
 
-func TestStart_without(t *testing.T) {
+func TestStartTraces_without(t *testing.T) {
 	for _, name := range []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"} {
 		t.Setenv(name, "")
 	}
-	traces, err := Start(t.Context(), "1", slog.New(slog.DiscardHandler))
-	if traces != nil || err != nil || traces.Provider() != nil {
+	traces, err := startTraces(t.Context(), "1", slog.New(slog.DiscardHandler))
+	if traces != nil || err != nil || traces.tracerProvider() != nil {
 		t.Errorf("without an endpoint there are traces: %v, %v", traces, err)
 	}
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
 	t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "smoke")
-	if _, err := Start(t.Context(), "1", slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "grpc") {
+	if _, err := startTraces(t.Context(), "1", slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "grpc") {
 		t.Errorf("an unknown protocol: %v", err)
 	}
 	for name, value := range map[string]string{"OTEL_SDK_DISABLED": "true", "OTEL_TRACES_EXPORTER": "none"} {
 		t.Setenv(name, value)
-		if traces, err := Start(t.Context(), "1", slog.New(slog.DiscardHandler)); traces != nil || err != nil {
+		if traces, err := startTraces(t.Context(), "1", slog.New(slog.DiscardHandler)); traces != nil || err != nil {
 			t.Errorf("with %s: %v, %v", name, traces, err)
 		}
 		t.Setenv(name, "")

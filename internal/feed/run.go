@@ -2,26 +2,10 @@ package feed
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"purser/internal/fault"
 )
-
-// forgotten returns the fault for a number that the feed has deleted, or has not reached yet.
-func forgotten(after int64, found Found) error {
-	what := "The events after %d were deleted; the oldest one kept is %d."
-	if after > found.Newest {
-		what = "Event %d does not exist: the database was restored to an earlier state. The oldest event is %d."
-	}
-	gone := fault.New(fault.Gone, "EventsForgotten", what+" Read the state from /revisions, then continue with since=0 "+
-		"for all that are kept, or since=now", after, found.Oldest)
-	gone.Metadata = map[string]any{
-		"oldest": strconv.FormatInt(found.Oldest, 10), "newest": strconv.FormatInt(found.Newest, 10),
-		"restart": "/api/v1.0/revisions",
-	}
-	return gone
-}
 
 // Wait reserves a wait for an owner, of whom none can take all of them (budget.Shares). end must be called. Faults:
 // Unavailable if no wait is free, Throttled if the owner has his share.
