@@ -68,12 +68,6 @@ func (j withFindings) countOpen() (count int) {
 	return count
 }
 
-// schemaFails reports whether the schema validation fails.
-func (j withFindings) schemaFails() bool {
-	_, _, fails := j.schema()
-	return fails
-}
-
 // schema returns the judgement of the schema validation if it fails, under the more severe of its two names.
 func (j withFindings) schema() (name string, judged statusLevel, fails bool) {
 	name = validations.SchemaValidation

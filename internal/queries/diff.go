@@ -127,15 +127,6 @@ func (o DeepDiffOptions) differences(buckets []revisions.BucketDifference, gone,
 	return all
 }
 
-// window returns the part of a list of n items that is on the page, if before items precede the list.
-func (p Page) window(before, n int) (from, to int) {
-	from = min(max(p.Offset-before, 0), n)
-	if to = n; p.Limit >= 0 {
-		to = min(max(p.Offset+p.Limit-before, from), n)
-	}
-	return from, to
-}
-
 // readTexts sets the submitted contents of documents in differences; encrypted ones get no data.
 func (v View) readTexts(ctx context.Context, of []DeepDifference) error {
 	var sides []**revisions.Stored

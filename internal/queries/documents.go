@@ -19,22 +19,17 @@ func (v View) Documents(ctx context.Context, id int64, selection Selection) (Sel
 	if selection.Search != "" {
 		return v.search(ctx, id, selection)
 	}
-	wanted := v.restricted(selection)
+	wanted := selection
+	wanted.Cleartext = !v.viewer.Encrypted
 	wanted.MaxBytes, wanted.Shared = maxRead, !v.viewer.Redacted
 	if selection.Limit >= 0 {
 		wanted.Limit++ // one more than wanted, to see whether there are more
 	}
 	selected, err := v.store.Documents(ctx, id, wanted)
 	if err != nil {
-		return Selected{}, fmt.Errorf("read documents: %w", revisions.Explained(ctx, v.store, id, err))
+		return Selected{}, v.readError(ctx, id, "documents", err)
 	}
 	return v.redacted(selected.first(selection.Limit)), nil
-}
-
-// restricted restricts a selection to documents that the viewer may see.
-func (v View) restricted(selection Selection) Selection {
-	selection.Cleartext = !v.viewer.Encrypted
-	return selection
 }
 
 // redacted returns selected documents as the viewer sees them.
@@ -77,11 +72,18 @@ func (s *Service) rest(ctx context.Context, selected Selected, do func(*revision
 
 // Of returns the documents of a list that are on the page.
 func (p Page) Of(documents []*revisions.Stored) Selected {
-	documents = documents[min(p.Offset, len(documents)):]
-	if p.Limit < 0 || p.Limit >= len(documents) {
-		return Selected{Documents: documents}
+	from, to := p.window(0, len(documents))
+	return Selected{Documents: documents[from:to], More: to < len(documents)}
+}
+
+// window returns the part of a list of n items that is on the page, if before items precede the list.
+func (p Page) window(before, n int) (from, to int) {
+	from = min(max(p.Offset-before, 0), n)
+	if p.Limit < 0 {
+		return from, n
 	}
-	return Selected{Documents: documents[:p.Limit], More: true}
+	left := max(p.Limit-max(before-p.Offset, 0), 0) // on the page, after the items that precede the list
+	return from, from + min(left, n-from)
 }
 
 // Stamp returns the stamp of a revision. Faults: NotFound, Gone.

@@ -28,7 +28,7 @@ func (v View) Findings(ctx context.Context, id string, query FindingsQuery) (fou
 	if err != nil {
 		return found, err
 	}
-	shown := v.weigh(evidence)[0]
+	shown := v.status(evidence)
 	if err := hasValidation(shown, query.Validation); err != nil {
 		return found, err
 	}
@@ -119,8 +119,7 @@ func (v View) strays(ctx context.Context, revision revisions.Revision, limit int
 	}
 	entries, err := v.store.Strays(ctx, revision, limit, !v.viewer.Secrets())
 	if err != nil {
-		err = revisions.Explained(ctx, v.store, revision.ID, err)
-		return nil, fmt.Errorf("read stray keys: %w", err)
+		return nil, v.readError(ctx, revision.ID, "stray keys", err)
 	}
 	return entries, nil
 }
@@ -130,7 +129,7 @@ func (v View) strays(ctx context.Context, revision revisions.Revision, limit int
 func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, judged withFindings, look int) (
 	all []Finding, more bool, err error,
 ) {
-	if !judged.schemaFails() {
+	if _, _, fails := judged.schema(); !fails {
 		return nil, false, nil
 	}
 	found, err := v.described(ctx, revision, EntryQuery{Limit: look + 1, FailuresOnly: true, Open: !v.viewer.Encrypted})
@@ -168,8 +167,7 @@ func (v View) resultFindings(ctx context.Context, revision revisions.Revision, j
 	}
 	errs, err := v.store.ResultErrors(ctx, revision, slices.Sorted(maps.Values(latest)))
 	if err != nil {
-		err = revisions.Explained(ctx, v.store, revision.ID, err)
-		return nil, false, fmt.Errorf("read the errors of validation results: %w", err)
+		return nil, false, v.readError(ctx, revision.ID, "the errors of validation results", err)
 	}
 	read := map[string][]json.RawMessage{}
 	var warnings []Finding
@@ -197,8 +195,7 @@ func (v View) latestFailures(ctx context.Context, revision revisions.Revision, j
 	const maxSize = 8 << 20
 	reported, err := v.store.Reported(ctx, revision, "")
 	if err != nil {
-		err = revisions.Explained(ctx, v.store, revision.ID, err)
-		return nil, false, fmt.Errorf("read validation results: %w", err)
+		return nil, false, v.readError(ctx, revision.ID, "validation results", err)
 	}
 	latest := map[string]Reported{} // the last of a name is its newest
 	for _, result := range reported {
@@ -317,11 +314,7 @@ func (v View) revealed(ctx context.Context, revision revisions.Revision, name st
 		return result, nil
 	}
 	key := changes.RenderKey{Revision: revision.ID, Stamp: revision.Stamp}
-	documents, err := v.allDocuments(ctx, key)
-	if err != nil {
-		return result, err
-	}
-	fallback, err := v.fallback(ctx, revision.ID, documents)
+	documents, fallback, err := v.inputs(ctx, key)
 	if err != nil {
 		return result, err
 	}
@@ -338,8 +331,8 @@ func (v View) warnings(ctx context.Context, shown revisions.RevisionStatus) ([]s
 	if v.renderer.Compat {
 		return nil, nil
 	}
-	key := changes.RenderKey{Revision: shown.ID, Stamp: shown.Stamp, Cleartext: !v.viewer.Secrets()}
-	return v.warned.Do(ctx, key, func(ctx context.Context) (all []string, size int, err error) {
+	key := warningsKey{changes.RenderKey{Revision: shown.ID, Stamp: shown.Stamp, Cleartext: !v.viewer.Secrets()}}
+	return shareAnswer(ctx, v.Service, key, func(ctx context.Context) (all []string, size int, err error) {
 		uncovered, err := v.uncovered(ctx, shown)
 		if err != nil {
 			return nil, 0, err
@@ -370,6 +363,9 @@ func (v View) warnings(ctx context.Context, shown revisions.RevisionStatus) ([]s
 	})
 }
 
+// warningsKey identifies the warnings about a revision.
+type warningsKey struct{ changes.RenderKey }
+
 // uncovered returns the schemas of documents of a revision that are not in force; none if a policy lists the validation
 // that finds these. The reference has none either.
 func (v View) uncovered(ctx context.Context, shown revisions.RevisionStatus) ([]validations.Uncovered, error) {
@@ -378,8 +374,7 @@ func (v View) uncovered(ctx context.Context, shown revisions.RevisionStatus) ([]
 	}
 	documents, registered, err := v.store.Kinds(ctx, shown.ID, !v.viewer.Secrets())
 	if err != nil {
-		err = revisions.Explained(ctx, v.store, shown.ID, err)
-		return nil, fmt.Errorf("read the schemas of documents: %w", err)
+		return nil, v.readError(ctx, shown.ID, "the schemas of documents", err)
 	}
 	return validations.Coverage(documents, registered, nil), nil
 }
@@ -393,8 +388,7 @@ func (v View) newest(ctx context.Context, revision revisions.Revision, name stri
 		errs, err = v.store.ResultErrors(ctx, revision, []int64{reported[0].ID})
 	}
 	if err != nil {
-		err = revisions.Explained(ctx, v.store, revision.ID, err)
-		return d, fmt.Errorf("read validation results: %w", err)
+		return d, v.readError(ctx, revision.ID, "validation results", err)
 	}
 	if len(errs) == 0 {
 		return d, nil

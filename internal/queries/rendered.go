@@ -40,7 +40,8 @@ func (v View) Rendered(ctx context.Context, id int64, selection Selection) (Sele
 	}
 	documents := rendered.Documents
 	if selection.restricts() {
-		if documents, err = v.selectRendered(ctx, id, v.restricted(selection), documents); err != nil {
+		selection.Cleartext = key.Cleartext
+		if documents, err = v.selectRendered(ctx, id, selection, documents); err != nil {
 			return Selected{}, err
 		}
 	}
@@ -81,11 +82,7 @@ func (s *Service) rendered(ctx context.Context, key changes.RenderKey) (changes.
 
 // render renders a revision. The size is negative if the result must not be cached.
 func (s *Service) render(ctx context.Context, key changes.RenderKey) (changes.Rendering, int, error) {
-	documents, err := s.allDocuments(ctx, key)
-	if err != nil {
-		return changes.Rendering{}, 0, err
-	}
-	fallback, err := s.fallback(ctx, key.Revision, documents)
+	documents, fallback, err := s.inputs(ctx, key)
 	if err != nil {
 		return changes.Rendering{}, 0, err
 	}
@@ -107,7 +104,7 @@ func (s *Service) allDocuments(ctx context.Context, key changes.RenderKey) ([]*r
 	}
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("read documents: %w", revisions.Explained(ctx, s.store, key.Revision, err))
+		return nil, s.readError(ctx, key.Revision, "documents", err)
 	case found.Stamp != key.Stamp:
 		return nil, replaced(key.Revision)
 	}
@@ -122,12 +119,19 @@ func replaced(revision int64) error {
 
 // unrendered returns the documents that a revision is rendered from, without encrypted ones if key.Cleartext.
 func (s *Service) unrendered(ctx context.Context, key changes.RenderKey) ([]*revisions.Stored, error) {
-	documents, err := s.allDocuments(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	fallback, err := s.fallback(ctx, key.Revision, documents)
+	documents, fallback, err := s.inputs(ctx, key)
 	return changes.WithPolicy(documents, fallback), err
+}
+
+// inputs returns the documents of a revision, without encrypted ones if key.Cleartext, and the LayeringPolicy to use if
+// they have none.
+func (s *Service) inputs(ctx context.Context, key changes.RenderKey) (
+	documents []*revisions.Stored, fallback *revisions.Stored, err error,
+) {
+	if documents, err = s.allDocuments(ctx, key); err == nil {
+		fallback, err = s.fallback(ctx, key.Revision, documents)
+	}
+	return documents, fallback, err
 }
 
 // fallback returns the LayeringPolicy for documents without one; nil if they have one or none ever existed.
@@ -271,7 +275,7 @@ func (s *Service) readFew(ctx context.Context, key changes.RenderKey, selection 
 	found, err := s.store.Documents(ctx, key.Revision, selection)
 	switch {
 	case err != nil:
-		return nil, false, fmt.Errorf("read documents: %w", revisions.Explained(ctx, s.store, key.Revision, err))
+		return nil, false, s.readError(ctx, key.Revision, "documents", err)
 	case found.Stamp != key.Stamp:
 		return nil, false, replaced(key.Revision)
 	}

@@ -38,7 +38,7 @@ func (v View) Show(ctx context.Context, id int64) (revisions.RevisionStatus, err
 	if err != nil {
 		return revisions.RevisionStatus{}, err
 	}
-	return v.weigh(evidence)[0], nil
+	return v.status(evidence), nil
 }
 
 // Describe is Show with the data of the tags, and with what is around the revision.
@@ -57,7 +57,7 @@ func (v View) Describe(ctx context.Context, id int64) (Described, error) {
 	}
 	weakened := validations.Weakened(revisions.InForce(evidence.Policies, near.Previous),
 		revisions.InForce(evidence.Policies, id))
-	found := Described{RevisionStatus: v.weigh(evidence)[0], Around: &Around{near.Previous, near.Next, weakened}}
+	found := Described{RevisionStatus: v.status(evidence), Around: &Around{near.Previous, near.Next, weakened}}
 	if len(found.Tags) > 0 {
 		if found.TagData, err = v.store.Tags(ctx, id); err != nil {
 			return Described{}, fmt.Errorf("read tags: %w", err)
@@ -101,7 +101,7 @@ func (v View) List(ctx context.Context, query Query) (Listed, error) {
 		if !ok { // it was deleted meanwhile
 			continue
 		}
-		shown := v.weighOne(evidence, revision)
+		shown := v.statusOf(revision, evidence)
 		bytes := shownSize(shown)
 		if size += bytes; limit >= 0 && size > maxRead && len(listed.Revisions) > 0 {
 			listed.More = true
@@ -165,16 +165,13 @@ func (s *Service) evidenceOf(ctx context.Context, id string) (Evidence, error) {
 	return Evidence{}, unknown(id)
 }
 
-// weigh returns revisions with their current verdicts.
-func (v View) weigh(evidence Evidence) []revisions.RevisionStatus {
-	shown := make([]revisions.RevisionStatus, 0, len(evidence.Revisions))
-	for _, revision := range evidence.Revisions {
-		shown = append(shown, v.weighOne(evidence, revision))
-	}
-	return shown
+// status returns the revision that some evidence is about with its current verdict.
+func (v View) status(evidence Evidence) revisions.RevisionStatus {
+	return v.statusOf(evidence.Revisions[0], evidence)
 }
 
-func (v View) weighOne(evidence Evidence, revision revisions.Revision) revisions.RevisionStatus {
+// statusOf returns one of the revisions in evidence with its current verdict.
+func (v View) statusOf(revision revisions.Revision, evidence Evidence) revisions.RevisionStatus {
 	policies := revisions.InForce(evidence.Policies, revision.ID)
 	outcomes := evidence.Outcomes[revision.ID]
 	verdict := v.defaults.Verdict(policies, revision, outcomes, evidence.Now)
@@ -199,7 +196,7 @@ func (v View) Status(ctx context.Context, id string) (revisions.RevisionStatus, 
 	if err != nil {
 		return revisions.RevisionStatus{}, err
 	}
-	shown := v.weigh(evidence)[0]
+	shown := v.status(evidence)
 	if shown.Verdict.Warnings, err = v.warnings(ctx, shown); err != nil {
 		return shown, err
 	}
@@ -272,14 +269,9 @@ func (v View) firstOfSchemas(ctx context.Context, revision revisions.Revision) (
 	return first.Message, nil
 }
 
-// Tags returns the tags of a revision, sorted by name. Faults: NotFound, Gone.
-func (v View) Tags(ctx context.Context, revision int64) ([]revisions.Tag, error) {
-	return v.tags(ctx, revision)
-}
-
 // ShowTag returns a tag of a revision. Faults: NotFound for the revision, else for the tag; Gone.
 func (v View) ShowTag(ctx context.Context, revision int64, name string) (revisions.Tag, error) {
-	tags, err := v.tags(ctx, revision, name)
+	tags, err := v.Tags(ctx, revision, name)
 	if err != nil {
 		return revisions.Tag{}, err
 	}
@@ -289,8 +281,8 @@ func (v View) ShowTag(ctx context.Context, revision int64, name string) (revisio
 	return tags[0], nil
 }
 
-// tags reads tags of a revision, all of them if none is named. Faults: NotFound, Gone.
-func (v View) tags(ctx context.Context, revision int64, names ...string) ([]revisions.Tag, error) {
+// Tags returns the tags of a revision with the given names, all of them if none is given, sorted. Faults: NotFound, Gone.
+func (v View) Tags(ctx context.Context, revision int64, names ...string) ([]revisions.Tag, error) {
 	tags, err := v.store.Tags(ctx, revision, names...)
 	if err != nil {
 		return nil, fmt.Errorf("read tags: %w", err)

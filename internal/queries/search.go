@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"purser/internal/budget"
@@ -22,11 +21,12 @@ var errEnough = errors.New("enough is found")
 // other filters in batches until the page is full, maxSearched at most. It keeps only the first 4 MiB of hits. Its work
 // counts toward the request's budget. Faults: those of Documents; TooLarge.
 func (v View) search(ctx context.Context, id int64, selection Selection) (Selected, error) {
-	wanted := v.restricted(selection)
+	wanted := selection
+	wanted.Cleartext = !v.viewer.Encrypted
 	wanted.Page, wanted.MaxBytes, wanted.Among = Page{Limit: -1}, maxRead, maxSearched
 	candidates, err := v.store.Documents(ctx, id, wanted)
 	if err != nil {
-		return Selected{}, fmt.Errorf("read documents: %w", revisions.Explained(ctx, v.store, id, err))
+		return Selected{}, v.readError(ctx, id, "documents", err)
 	}
 	hits := hits{page: selection.Page, text: newSearchText(selection.Search), meter: budget.NewMeter(ctx)}
 	if err = hits.addAll(candidates.Documents); err == nil {
@@ -65,7 +65,7 @@ func (h *hits) addAll(documents []*revisions.Stored) error {
 // add adds a document if it contains the text. It returns errEnough if the page is full and there are more hits.
 func (h *hits) add(doc *revisions.Stored) error {
 	if err := h.meter.Spend(h.text.cost(doc)); err != nil {
-		return budget.About(err, "search for %q", revisions.Truncate(h.text.String()))
+		return budget.About(err, "search for %q", revisions.Truncate(h.text.lower))
 	}
 	if !h.text.isIn(doc) {
 		return nil
@@ -100,9 +100,6 @@ func newSearchText(wanted string) searchText {
 	quoted := document.AppendJSON(nil, lower)
 	return searchText{lower, quoted[1 : len(quoted)-1]}
 }
-
-// String returns the text in lower case.
-func (t searchText) String() string { return t.lower }
 
 // cost returns the number of steps that isIn takes for a document.
 func (t searchText) cost(doc *revisions.Stored) int {
