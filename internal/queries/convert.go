@@ -48,8 +48,8 @@ func withFindingsIn(verdict validations.Verdict) withFindings {
 	return withFindings{verdict, by}
 }
 
-// Fails reports whether a validation failed, be it one that does not count.
-func (j withFindings) Fails() bool {
+// fails reports whether a validation failed, be it one that does not count.
+func (j withFindings) fails() bool {
 	for _, judged := range j.by {
 		if judged.Status == validations.Failure {
 			return true
@@ -103,9 +103,9 @@ func (j withFindings) ofDocument(about *revisions.Stored, errs []validations.Err
 	return found
 }
 
-// Unexplained returns the finding of the schema validation that only has a message: the one that stands for all
+// unexplained returns the finding of the schema validation that only has a message: the one that stands for all
 // failures that depend on secrets, or that says that it fails together with another validation.
-func (j withFindings) Unexplained(message string) []Finding {
+func (j withFindings) unexplained(message string) []Finding {
 	return j.ofDocument(nil, []validations.Error{validations.Unexplained(nil, message, false)})
 }
 
@@ -205,15 +205,15 @@ func (j withFindings) ofResults(errs map[string][]json.RawMessage) (all []Findin
 			f.Advice = "have its service validate the revision again"
 			all = append(all, f)
 		case failed:
-			all = append(all, posted(f, list)...)
+			all = append(all, errorFindings(f, list)...)
 		}
 	}
 	return all
 }
 
-// posted converts the errors of a failed result to findings with the other fields of like. Without errors it returns a
-// single finding that says so.
-func posted(like Finding, errs []json.RawMessage) (all []Finding) {
+// errorFindings converts the errors of a failed result to findings with the other fields of like. Without errors it returns
+// a single finding that says so.
+func errorFindings(like Finding, errs []json.RawMessage) (all []Finding) {
 	for _, text := range errs {
 		var read struct {
 			fault.Message
@@ -226,7 +226,7 @@ func posted(like Finding, errs []json.RawMessage) (all []Finding) {
 			message = fault.Message{Message: string(text)}
 		}
 		f := like
-		f.say(message)
+		f.describe(message)
 		if validations.IsOwn(f.Validation) {
 			f.Unlisted = message.Unlisted
 		}
@@ -250,11 +250,11 @@ func posted(like Finding, errs []json.RawMessage) (all []Finding) {
 	return all
 }
 
-// warned converts the warnings of a validation to findings.
-func warned(validation string, warnings []fault.Message) (all []Finding) {
+// warningFindings converts the warnings of a validation to findings.
+func warningFindings(validation string, warnings []fault.Message) (all []Finding) {
 	for _, warning := range warnings {
 		f := Finding{Level: LevelWarning, Validation: validation, Mistake: true}
-		if f.say(warning); warning.Level == fault.Info {
+		if f.describe(warning); warning.Level == fault.Info {
 			f.Level = LevelInfo
 		}
 		all = append(all, f)
@@ -275,8 +275,8 @@ func ofUncovered(uncovered []validations.Uncovered) (all []Finding, more bool) {
 	return all, len(uncovered) > most
 }
 
-// say sets fields of the finding from a message.
-func (f *Finding) say(message fault.Message) {
+// describe sets fields of the finding from a message.
+func (f *Finding) describe(message fault.Message) {
 	f.Message, f.Rule, f.Secret, f.Advice = message.Message, message.Name, message.Secret, adviceOf(message.Name)
 	f.Path = message.Path
 	if len(message.Documents) > 0 {

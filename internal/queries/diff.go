@@ -54,8 +54,8 @@ func (v View) DeepDiff(ctx context.Context, before, after int64, options DeepDif
 			return DeepDifferences{}, replaced(s.Revision)
 		}
 	}
-	gone, come := options.forms(found, sides[0].documents, sides[1].documents)
-	differences := options.differences(bucketDifferences(found, before, after), gone, come)
+	removed, added := options.forms(found, sides[0].documents, sides[1].documents)
+	differences := options.differences(bucketDifferences(found, before, after), removed, added)
 	if options.Submitted && !options.Named {
 		err = v.readTexts(ctx, differences.Buckets)
 	}
@@ -99,7 +99,7 @@ func (v View) renderedSides(ctx context.Context, before, after int64) (sides [2]
 
 // forms returns the forms to compare of documents that only one of two revisions has.
 func (o DeepDiffOptions) forms(found revisions.Comparison, older, newer []*revisions.Stored) (
-	gone, come []*revisions.Stored,
+	removed, added []*revisions.Stored,
 ) {
 	switch {
 	case o.Submitted:
@@ -111,12 +111,12 @@ func (o DeepDiffOptions) forms(found revisions.Comparison, older, newer []*revis
 }
 
 // differences returns a page of the differences between documents, by bucket.
-func (o DeepDiffOptions) differences(buckets []revisions.BucketDifference, gone, come []*revisions.Stored,
+func (o DeepDiffOptions) differences(buckets []revisions.BucketDifference, removed, added []*revisions.Stored,
 ) DeepDifferences {
 	all := DeepDifferences{Buckets: make([]DeepDifference, 0, len(buckets))}
-	goneFrom, comeTo := revisions.GroupByBucket(gone), revisions.GroupByBucket(come)
+	removedFrom, addedTo := revisions.GroupByBucket(removed), revisions.GroupByBucket(added)
 	for _, bucket := range buckets {
-		documents := revisions.DocumentDifferences(goneFrom[bucket.Bucket], comeTo[bucket.Bucket])
+		documents := revisions.DocumentDifferences(removedFrom[bucket.Bucket], addedTo[bucket.Bucket])
 		if !o.All {
 			documents = pairedByName(documents)
 		}

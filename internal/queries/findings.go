@@ -73,7 +73,7 @@ const MaxCounted = 100
 // failures, and only once for all revisions with the same of them, which a digest identifies.
 func (v View) Failures(ctx context.Context, shown revisions.RevisionStatus, failures document.Digest) (Counts, error) {
 	judged := withFindingsIn(shown.Verdict)
-	if !judged.Fails() {
+	if !judged.fails() {
 		return Counts{Failures: judged.countOpen()}, nil
 	}
 	return v.counted(ctx, shown, countsKey{
@@ -149,9 +149,9 @@ func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, j
 	switch {
 	case !revision.SecretFails:
 	case !v.viewer.Encrypted:
-		all = append(all, judged.Unexplained(v.viewer.Withheld())...)
+		all = append(all, judged.unexplained(v.viewer.Withheld())...)
 	case len(all) == 0:
-		all = judged.Unexplained(validations.Joined)
+		all = judged.unexplained(validations.Joined)
 	}
 	return all, more, nil
 }
@@ -180,7 +180,7 @@ func (v View) resultFindings(ctx context.Context, revision revisions.Revision, j
 			read[name] = found.errors
 		}
 		if !failuresOnly {
-			warnings = append(warnings, warned(name, found.warnings)...)
+			warnings = append(warnings, warningFindings(name, found.warnings)...)
 		}
 	}
 	return append(judged.ofResults(read), warnings...), more, nil
