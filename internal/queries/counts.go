@@ -97,14 +97,14 @@ func numbers(reported []Finding, more bool) map[Counted]Number {
 // notOf returns the number of findings about documents that a validation did not list, and may repeat among those of
 // which it only gave the number.
 func notOf(validation string, all, reported []Finding) (count int) {
-	listed := map[said]bool{}
+	listed := map[findingKey]bool{}
 	for _, f := range reported {
 		if f.Validation == validation {
-			listed[f.said()] = true
+			listed[f.key()] = true
 		}
 	}
 	for _, f := range all {
-		if !f.Mistake && f.Document != (document.Identity{}) && !listed[f.said()] && !listed[f.withoutPath()] {
+		if !f.Mistake && f.Document != (document.Identity{}) && !listed[f.key()] && !listed[f.keyWithoutPath()] {
 			count++
 		}
 	}

@@ -77,7 +77,7 @@ func TestChoose_counts(t *testing.T) {
 				all = append(all, Finding{Validation: schema, Document: hostNamed(i), Path: ".data.rack", Rule: "max", Message: "too large"})
 			}
 			if c.to > 0 {
-				all = append(all, posted(Finding{Validation: rendering}, listed(t, c.from, c.to))...)
+				all = append(all, errorFindings(Finding{Validation: rendering}, listed(t, c.from, c.to))...)
 			}
 			list := chooseFindings(revisions.RevisionStatus{}, all, c.more, FindingsQuery{Limit: 50, Validation: c.validation})
 			got := numbers{
@@ -154,7 +154,7 @@ func TestPosted_unlisted(t *testing.T) {
 	}
 	for validation, want := range map[string][]int{validations.RenderingValidation: {0, 5}, "of-others": {0, 0}} {
 		var got []int
-		for _, f := range posted(Finding{Validation: validation}, errs) {
+		for _, f := range errorFindings(Finding{Validation: validation}, errs) {
 			got = append(got, f.Unlisted)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -1,10 +1,8 @@
 package queries
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"purser/internal/budget"
 	"purser/internal/changes"
@@ -21,22 +19,17 @@ func (v View) Documents(ctx context.Context, id int64, selection Selection) (Sel
 	if selection.Search != "" {
 		return v.search(ctx, id, selection)
 	}
-	wanted := v.restricted(selection)
+	wanted := selection
+	wanted.Cleartext = !v.viewer.Encrypted
 	wanted.MaxBytes, wanted.Shared = maxRead, !v.viewer.Redacted
 	if selection.Limit >= 0 {
 		wanted.Limit++ // one more than wanted, to see whether there are more
 	}
 	selected, err := v.store.Documents(ctx, id, wanted)
 	if err != nil {
-		return Selected{}, fmt.Errorf("read documents: %w", revisions.Explained(ctx, v.store, id, err))
+		return Selected{}, v.readError(ctx, id, "documents", err)
 	}
 	return v.redacted(selected.first(selection.Limit)), nil
-}
-
-// restricted restricts a selection to documents that the viewer may see.
-func (v View) restricted(selection Selection) Selection {
-	selection.Cleartext = !v.viewer.Encrypted
-	return selection
 }
 
 // redacted returns selected documents as the viewer sees them.
@@ -77,140 +70,20 @@ func (s *Service) rest(ctx context.Context, selected Selected, do func(*revision
 	return nil
 }
 
-// Rendered returns the rendered documents of a revision that match a selection, without a sort key in the order of
-// rendering. The selection does not affect how they are rendered, and hides no faults of the others. Faults: NotFound,
-// Gone; those of rendering; Invalid, with D002, if a document does not match its schema.
-func (v View) Rendered(ctx context.Context, id int64, selection Selection) (Selected, error) {
-	around, err := v.around(ctx, id)
-	if err != nil {
-		return Selected{}, err
-	}
-	key := changes.RenderKey{Revision: id, Stamp: around.Stamp, Cleartext: !v.viewer.Encrypted}
-	if around.Live >= manyDocuments && selection.restricts() {
-		if documents, known, err := v.renderedApart(ctx, key, selection); err != nil || known {
-			selected := v.redacted(selection.Of(documents))
-			selected.Stamp = key.Stamp
-			return selected, err
-		}
-	}
-	rendered, err := v.rendered(ctx, key)
-	if err != nil {
-		return Selected{}, err
-	}
-	if rendered.Fault != nil {
-		return Selected{}, rendered.Fault
-	}
-	documents := rendered.Documents
-	if selection.restricts() {
-		if documents, err = v.selectRendered(ctx, id, v.restricted(selection), documents); err != nil {
-			return Selected{}, err
-		}
-	}
-	selected := v.redacted(selection.Of(documents))
-	selected.Stamp, selected.Provisional = key.Stamp, rendered.Provisional
-	return selected, nil
-}
-
-// selectRendered returns the rendered documents of a revision that match a selection, in its order.
-func (s *Service) selectRendered(ctx context.Context, id int64, selection Selection, rendered []*revisions.Stored) (
-	[]*revisions.Stored, error,
-) {
-	selection.Page = Page{Limit: -1}
-	ranks, err := s.store.Ranks(ctx, id, selection)
-	if err != nil {
-		return nil, fmt.Errorf("select documents: %w", revisions.Explained(ctx, s.store, id, err))
-	}
-	var selected []*revisions.Stored
-	for _, doc := range rendered {
-		if _, wanted := ranks[doc.ID]; wanted {
-			selected = append(selected, doc)
-		}
-	}
-	slices.SortStableFunc(selected, func(a, b *revisions.Stored) int { return cmp.Compare(ranks[a.ID], ranks[b.ID]) })
-	return selected, nil
-}
-
 // Of returns the documents of a list that are on the page.
 func (p Page) Of(documents []*revisions.Stored) Selected {
-	documents = documents[min(p.Offset, len(documents)):]
-	if p.Limit < 0 || p.Limit >= len(documents) {
-		return Selected{Documents: documents}
-	}
-	return Selected{Documents: documents[:p.Limit], More: true}
+	from, to := p.window(0, len(documents))
+	return Selected{Documents: documents[from:to], More: to < len(documents)}
 }
 
-// rendered returns a rendered revision, from the cache if possible.
-func (s *Service) rendered(ctx context.Context, key changes.RenderKey) (changes.Rendering, error) {
-	rendered, err := s.cache.Do(ctx, key, func(ctx context.Context) (changes.Rendering, int, error) {
-		return s.render(ctx, key)
-	})
-	if err != nil {
-		return changes.Rendering{}, fmt.Errorf("render revision %d: %w", key.Revision, err)
+// window returns the part of a list of n items that is on the page, if before items precede the list.
+func (p Page) window(before, n int) (from, to int) {
+	from = min(max(p.Offset-before, 0), n)
+	if p.Limit < 0 {
+		return from, n
 	}
-	return rendered, nil
-}
-
-// render renders a revision. The size is negative if the result must not be cached.
-func (s *Service) render(ctx context.Context, key changes.RenderKey) (changes.Rendering, int, error) {
-	documents, err := s.allDocuments(ctx, key)
-	if err != nil {
-		return changes.Rendering{}, 0, err
-	}
-	fallback, err := s.fallback(ctx, key.Revision, documents)
-	if err != nil {
-		return changes.Rendering{}, 0, err
-	}
-	rendered, err := s.renderer.Render(ctx, key.Revision, documents, fallback)
-	if rendered.Provisional {
-		return rendered, -1, err
-	}
-	return rendered, rendered.Size, err
-}
-
-// allDocuments reads all documents of a revision.
-func (s *Service) allDocuments(ctx context.Context, key changes.RenderKey) ([]*revisions.Stored, error) {
-	var found Selected
-	var err error
-	if key.Cleartext {
-		found, err = s.store.Documents(ctx, key.Revision, Selection{Cleartext: true, Page: Page{Limit: -1}})
-	} else {
-		found, err = s.store.AllDocuments(ctx, key.Revision, key.Stamp)
-	}
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("read documents: %w", revisions.Explained(ctx, s.store, key.Revision, err))
-	case found.Stamp != key.Stamp:
-		return nil, replaced(key.Revision)
-	}
-	return found.Documents, nil
-}
-
-// replaced returns the fault for a revision that was replaced by another with its number while it was being read.
-func replaced(revision int64) error {
-	return fault.New(fault.Unavailable, "RevisionReplaced", "Revision %d was replaced by another one while it was being "+
-		"read: the database was restored, or all revisions were deleted; ask again", revision)
-}
-
-// unrendered returns the documents that a revision is rendered from, without encrypted ones if key.Cleartext.
-func (s *Service) unrendered(ctx context.Context, key changes.RenderKey) ([]*revisions.Stored, error) {
-	documents, err := s.allDocuments(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	fallback, err := s.fallback(ctx, key.Revision, documents)
-	return changes.WithPolicy(documents, fallback), err
-}
-
-// fallback returns the LayeringPolicy for documents without one; nil if they have one or none ever existed.
-func (s *Service) fallback(ctx context.Context, id int64, documents []*revisions.Stored) (*revisions.Stored, error) {
-	if changes.HasLayeringPolicy(documents) {
-		return nil, nil
-	}
-	fallback, err := s.store.FallbackPolicy(ctx, id)
-	if err != nil {
-		return nil, fmt.Errorf("find a layering policy: %w", err)
-	}
-	return fallback, nil
+	left := max(p.Limit-max(before-p.Offset, 0), 0) // on the page, after the items that precede the list
+	return from, from + min(left, n-from)
 }
 
 // Stamp returns the stamp of a revision. Faults: NotFound, Gone.
@@ -229,4 +102,70 @@ func (s *Service) around(ctx context.Context, id int64) (revisions.Neighbourhood
 		return around, revisions.Absent(ctx, s.store, id)
 	}
 	return around, nil
+}
+
+// Selection filters and sorts the documents of a revision. A nil filter passes all documents; any other passes
+// documents with one of its values, so an empty one passes none.
+type Selection struct {
+	Schemas   []string // full schemas, namespace/kind or namespace
+	Names     []string
+	Layers    []string
+	Buckets   []string
+	Abstract  []bool
+	Labels    []Label // all of these
+	Search    string  // text in the name, a label or a value; only for Documents
+	Searched  int     // number of documents that earlier searches have looked at; only with Search
+	NoPolicy  bool    // omit ValidationPolicies
+	Cleartext bool    // omit encrypted documents; set by a View
+	Sort      []SortKey
+	Backwards bool
+	MaxBytes  int  // only outline documents once those read exceed it; 0 for no limit
+	Shared    bool // MaxBytes ignores cached documents, because the caller copies none of them
+	// Among restricts a selection to so many of the documents that match, in the order in which they were added, after
+	// Searched others; 0 does not.
+	Among int
+	Page
+}
+
+// IsWhole reports whether a selection, apart from its page, has all documents of a revision in their order.
+func (s Selection) IsWhole() bool {
+	return !s.restricts() && s.Abstract == nil && s.Search == "" && !s.Cleartext && !s.Backwards
+}
+
+// Label is a label with its value.
+type Label struct{ Key, Value string }
+
+// Query filters and sorts revisions.
+type Query struct {
+	Tags      []string // any of these; nil for all
+	Sort      []SortKey
+	Backwards bool
+	Page
+}
+
+// Page is a part of a list.
+type Page struct {
+	Offset int
+	Limit  int // negative for no limit
+}
+
+// SortKey is a property that a list can be sorted by.
+type SortKey uint8
+
+// The sort keys. All apply to documents, the first two also to revisions.
+const (
+	ByNumber SortKey = iota // the ID
+	ByTime                  // of creation
+	BySchema
+	ByName
+	ByLayer
+	ByAbstract
+	ByBucket
+	ByRevision // in which the document was added
+)
+
+// restricts reports whether a selection, apart from its page, omits or reorders rendered documents.
+func (s Selection) restricts() bool {
+	return s.Schemas != nil || s.Names != nil || s.Layers != nil || s.Buckets != nil || s.Labels != nil || s.NoPolicy ||
+		len(s.Sort) > 0
 }

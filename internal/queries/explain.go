@@ -27,7 +27,7 @@ func (v View) Explain(ctx context.Context, id int64, identity document.Identity,
 		return Explanation{}, err
 	}
 	key := explanationKey{changes.RenderKey{Revision: id, Stamp: stamp, Cleartext: !v.viewer.Secrets()}, identity, path}
-	explained, err := v.explanations.Do(ctx, key, func(ctx context.Context) (Explanation, int, error) {
+	explained, err := shareAnswer(ctx, v.Service, key, func(ctx context.Context) (Explanation, int, error) {
 		documents, err := v.unrendered(ctx, key.RenderKey)
 		if err != nil {
 			return Explanation{}, 0, err

@@ -36,8 +36,8 @@ type Finding struct {
 	Rule       string            // the broken rule: a path in the schema, or the type of an error
 	Message    string
 	Value      json.RawMessage // the current value; nil if it is secret, large or unknown
-	Advice     string          // what to do
-	Hint       string          // a guess at what was meant, repeated in Advice; empty if there is none
+	Advice     string          // key to do
+	Hint       string          // a guess at key was meant, repeated in Advice; empty if there is none
 	Causes     []validations.Cause
 	Secret     bool              // the details are hidden from the viewer
 	Mistake    bool              // a likely mistake, which fails nothing
@@ -85,7 +85,7 @@ func OfPreview(preview *changes.Preview, query FindingsQuery) FindingList {
 		if judged.by[result.Name].Status == validations.Failure {
 			errs[result.Name] = errorsOf(result.Result)
 		}
-		warnings = append(warnings, warned(result.Name, result.Warnings)...)
+		warnings = append(warnings, warningFindings(result.Name, result.Warnings)...)
 	}
 	uncovered, more := ofUncovered(preview.Uncovered)
 	all = slices.Concat(all, judged.ofResults(errs), warnings, uncovered)
@@ -95,13 +95,13 @@ func OfPreview(preview *changes.Preview, query FindingsQuery) FindingList {
 // chooseFindings returns the findings about a revision that match a query, and their numbers; more reports whether
 // there are others than all. It reorders all.
 func chooseFindings(about revisions.RevisionStatus, all []Finding, more bool, query FindingsQuery) FindingList {
-	fails := map[said]bool{} // whichever validations are asked for
+	fails := map[findingKey]bool{} // whichever validations are asked for
 	for _, f := range all {
 		if !f.Mistake {
-			fails[f.withoutPath()] = true
+			fails[f.keyWithoutPath()] = true
 		}
 	}
-	all = slices.DeleteFunc(all, func(f Finding) bool { return f.Mistake && fails[f.withoutPath()] || !query.asksFor(f) })
+	all = slices.DeleteFunc(all, func(f Finding) bool { return f.Mistake && fails[f.keyWithoutPath()] || !query.asksFor(f) })
 	isOther := func(f Finding) bool { return query.Level != "" && query.Level != f.Level.String() }
 	different := slices.Clone(all)
 	slices.SortStableFunc(different, func(a, b Finding) int { return cmp.Compare(a.Level, b.Level) })
@@ -136,11 +136,11 @@ func (f *Finding) size() int {
 
 // With returns the list with further likely mistakes about the same revision.
 func (l FindingList) With(mistakes []Finding, query FindingsQuery) FindingList {
-	known := map[said]bool{}
+	known := map[findingKey]bool{}
 	for _, f := range l.Findings {
-		known[f.said()] = true
+		known[f.key()] = true
 	}
-	further := slices.DeleteFunc(slices.Clone(mistakes), func(f Finding) bool { return known[f.said()] })
+	further := slices.DeleteFunc(slices.Clone(mistakes), func(f Finding) bool { return known[f.key()] })
 	switch {
 	case len(further) == 0:
 		return l
@@ -169,35 +169,35 @@ func (f *Finding) compareRank(other *Finding) int {
 	return cmp.Or(cmp.Compare(f.Level, other.Level), cmp.Compare(lacking(f), lacking(other)))
 }
 
-// said is the key by which repeated findings are recognized.
-type said struct {
+// findingKey identifies repeated findings.
+type findingKey struct {
 	document.Identity
 
 	message, path string
 }
 
-func (f *Finding) said() said { return said{f.Document, f.Message, f.Path} }
+func (f *Finding) key() findingKey { return findingKey{f.Document, f.Message, f.Path} }
 
-// withoutPath is said regardless of the path.
-func (f *Finding) withoutPath() said { return said{f.Document, f.Message, ""} }
+// keyWithoutPath is key regardless of the path.
+func (f *Finding) keyWithoutPath() findingKey { return findingKey{f.Document, f.Message, ""} }
 
 // withoutRepeated removes findings that repeat the document and message of an earlier one, with the same path or none,
 // because the rendering validation repeats findings of the schema validation.
 func withoutRepeated(all []Finding) []Finding {
-	by := map[said]string{} // the validation that reported it first
+	by := map[findingKey]string{} // the validation that reported it first
 	return slices.DeleteFunc(all, func(f Finding) bool {
 		if f.Document == (document.Identity{}) && !f.Secret {
 			return false
 		}
-		what := f.said()
-		first, known := by[what]
+		key := f.key()
+		first, known := by[key]
 		if known && (f.Path == "" || first != f.Validation) {
 			return true
 		}
 		if !known {
-			by[what] = f.Validation
+			by[key] = f.Validation
 		}
-		by[said{f.Document, f.Message, ""}] = f.Validation
+		by[f.keyWithoutPath()] = f.Validation
 		return false
 	})
 }

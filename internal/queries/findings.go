@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"purser/internal/authz"
+	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/revisions"
@@ -26,7 +28,7 @@ func (v View) Findings(ctx context.Context, id string, query FindingsQuery) (fou
 	if err != nil {
 		return found, err
 	}
-	shown := v.weigh(evidence)[0]
+	shown := v.status(evidence)
 	if err := hasValidation(shown, query.Validation); err != nil {
 		return found, err
 	}
@@ -71,7 +73,7 @@ const MaxCounted = 100
 // failures, and only once for all revisions with the same of them, which a digest identifies.
 func (v View) Failures(ctx context.Context, shown revisions.RevisionStatus, failures document.Digest) (Counts, error) {
 	judged := withFindingsIn(shown.Verdict)
-	if !judged.Fails() {
+	if !judged.fails() {
 		return Counts{Failures: judged.countOpen()}, nil
 	}
 	return v.counted(ctx, shown, countsKey{
@@ -117,8 +119,7 @@ func (v View) strays(ctx context.Context, revision revisions.Revision, limit int
 	}
 	entries, err := v.store.Strays(ctx, revision, limit, !v.viewer.Secrets())
 	if err != nil {
-		err = revisions.Explained(ctx, v.store, revision.ID, err)
-		return nil, fmt.Errorf("read stray keys: %w", err)
+		return nil, v.readError(ctx, revision.ID, "stray keys", err)
 	}
 	return entries, nil
 }
@@ -128,7 +129,7 @@ func (v View) strays(ctx context.Context, revision revisions.Revision, limit int
 func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, judged withFindings, look int) (
 	all []Finding, more bool, err error,
 ) {
-	if !judged.schemaFails() {
+	if _, _, fails := judged.schema(); !fails {
 		return nil, false, nil
 	}
 	found, err := v.described(ctx, revision, EntryQuery{Limit: look + 1, FailuresOnly: true, Open: !v.viewer.Encrypted})
@@ -148,9 +149,9 @@ func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, j
 	switch {
 	case !revision.SecretFails:
 	case !v.viewer.Encrypted:
-		all = append(all, judged.Unexplained(v.viewer.Withheld())...)
+		all = append(all, judged.unexplained(v.viewer.Withheld())...)
 	case len(all) == 0:
-		all = judged.Unexplained(validations.Joined)
+		all = judged.unexplained(validations.Joined)
 	}
 	return all, more, nil
 }
@@ -166,8 +167,7 @@ func (v View) resultFindings(ctx context.Context, revision revisions.Revision, j
 	}
 	errs, err := v.store.ResultErrors(ctx, revision, slices.Sorted(maps.Values(latest)))
 	if err != nil {
-		err = revisions.Explained(ctx, v.store, revision.ID, err)
-		return nil, false, fmt.Errorf("read the errors of validation results: %w", err)
+		return nil, false, v.readError(ctx, revision.ID, "the errors of validation results", err)
 	}
 	read := map[string][]json.RawMessage{}
 	var warnings []Finding
@@ -180,7 +180,7 @@ func (v View) resultFindings(ctx context.Context, revision revisions.Revision, j
 			read[name] = found.errors
 		}
 		if !failuresOnly {
-			warnings = append(warnings, warned(name, found.warnings)...)
+			warnings = append(warnings, warningFindings(name, found.warnings)...)
 		}
 	}
 	return append(judged.ofResults(read), warnings...), more, nil
@@ -195,8 +195,7 @@ func (v View) latestFailures(ctx context.Context, revision revisions.Revision, j
 	const maxSize = 8 << 20
 	reported, err := v.store.Reported(ctx, revision, "")
 	if err != nil {
-		err = revisions.Explained(ctx, v.store, revision.ID, err)
-		return nil, false, fmt.Errorf("read validation results: %w", err)
+		return nil, false, v.readError(ctx, revision.ID, "validation results", err)
 	}
 	latest := map[string]Reported{} // the last of a name is its newest
 	for _, result := range reported {
@@ -214,4 +213,185 @@ func (v View) latestFailures(ctx context.Context, revision revisions.Revision, j
 		ids[name] = latest[name].ID
 	}
 	return ids, false, nil
+}
+
+// details are the errors and warnings of a result.
+type details struct {
+	errors   []json.RawMessage
+	warnings []fault.Message // only of the server's own validations
+}
+
+// detailsOf returns the details of a result. It repeats a validation whose secret messages were not stored.
+func (v View) detailsOf(ctx context.Context, revision revisions.Revision, name string, stored []byte) (details, error) {
+	d, err := v.stored(name, stored)
+	if err != nil {
+		return d, err
+	}
+	isSecret := func(warning fault.Message) bool { return warning.Secret }
+	withheld := false
+	if isOfRevision(name) {
+		d.errors, withheld = withoutWithheld(d.errors)
+	}
+	if withheld && !v.viewer.Encrypted {
+		summary, err := itemsOf(v.viewer.Messages([]fault.Message{{Secret: true}}))
+		d.errors, d.warnings = append(d.errors, summary...), v.viewer.Warnings(d.warnings)
+		return d, err
+	}
+	if hidden := v.viewer.Secrets() && slices.ContainsFunc(d.warnings, isSecret); !withheld && !hidden {
+		d.warnings = v.viewer.Warnings(d.warnings)
+		return d, nil
+	}
+	result, err := v.revealed(ctx, revision, name, withheld)
+	if err != nil {
+		return d, err
+	}
+	switch {
+	case len(result.Messages) > 0:
+		d.errors, err = itemsOf(v.viewer.Listed(result.Messages))
+	case withheld: // the validation now succeeds
+		d.errors, err = itemsOf(authz.Viewer{}.Messages([]fault.Message{{Secret: true}}))
+	}
+	if len(result.Warnings) > 0 {
+		d.warnings = result.Warnings
+	}
+	d.warnings = v.viewer.Warnings(d.warnings)
+	return d, err
+}
+
+// withoutWithheld returns the stored errors of a result without the replacement for withheld messages, and without the
+// count that earlier versions stored behind it. It reports whether there was one.
+func withoutWithheld(errors []json.RawMessage) (others []json.RawMessage, found bool) {
+	others = make([]json.RawMessage, 0, len(errors))
+	for _, text := range errors {
+		var read struct { // most messages need not be read in full
+			Message string `json:"message"`
+		}
+		if json.Unmarshal(text, &read) != nil || !authz.IsWithheld(read.Message) && !authz.CountsWithheld(read.Message) {
+			others = append(others, text)
+		}
+	}
+	return others, len(others) < len(errors)
+}
+
+// stored decodes the errors of a result in their stored form.
+func (v View) stored(name string, errors []byte) (d details, err error) {
+	if err := json.Unmarshal(errors, &d.errors); err != nil {
+		return d, fmt.Errorf("read the errors of a result: %w", err)
+	}
+	if isOfRevision(name) {
+		d.errors, d.warnings = changes.SplitWarnings(d.errors)
+	}
+	if v.renderer.Compat && name != validations.PolicyValidation {
+		d.warnings = nil
+	}
+	return d, nil
+}
+
+// itemsOf converts messages to the errors of an entry. It never returns nil.
+func itemsOf(messages []fault.Message) (items []json.RawMessage, err error) {
+	for _, message := range messages {
+		text, err := json.Marshal(message)
+		if err != nil {
+			return nil, fmt.Errorf("write a message: %w", err)
+		}
+		items = append(items, text)
+	}
+	return items, nil
+}
+
+// isOfRevision reports whether name is one of the server's validations of whole revisions.
+func isOfRevision(name string) bool {
+	return validations.IsOwn(name) && name != validations.SchemaValidation
+}
+
+// revealed repeats a validation of a whole revision to show the parts of its outcome that are not stored to viewers who
+// may see encrypted documents. withheld reports whether it fails because of a secret. The result is empty for other
+// viewers, and if the validation is not the server's.
+func (v View) revealed(ctx context.Context, revision revisions.Revision, name string, withheld bool) (
+	result changes.RevisionResult, err error,
+) {
+	if !isOfRevision(name) || !v.viewer.Encrypted {
+		return result, nil
+	}
+	key := changes.RenderKey{Revision: revision.ID, Stamp: revision.Stamp}
+	documents, fallback, err := v.inputs(ctx, key)
+	if err != nil {
+		return result, err
+	}
+	result, _, err = v.renderer.ValidateRevision(ctx, name, revision.ID, documents, fallback)
+	if withheld && revision.SecretFails {
+		result = result.Joined()
+	}
+	return result, err
+}
+
+// warnings returns likely mistakes that do not fail a revision: documents without a schema, unless a policy lists the
+// validation that finds these, the warnings of the server's own validations, and stray keys. The reference has none.
+func (v View) warnings(ctx context.Context, shown revisions.RevisionStatus) ([]string, error) {
+	if v.renderer.Compat {
+		return nil, nil
+	}
+	key := warningsKey{changes.RenderKey{Revision: shown.ID, Stamp: shown.Stamp, Cleartext: !v.viewer.Secrets()}}
+	return shareAnswer(ctx, v.Service, key, func(ctx context.Context) (all []string, size int, err error) {
+		uncovered, err := v.uncovered(ctx, shown)
+		if err != nil {
+			return nil, 0, err
+		}
+		if warning := validations.CoverageWarning(uncovered); warning != "" {
+			all = append(all, warning)
+		}
+		if slices.Contains(shown.Verdict.ReportedNames(), validations.RenderingValidation) {
+			newest, err := v.newest(ctx, shown.Revision, validations.RenderingValidation)
+			if err != nil {
+				return nil, 0, err
+			}
+			all = append(all, changes.WarningsUnder(shown.Verdict, v.viewer.Warnings(newest.warnings))...)
+		}
+		noted, err := v.strays(ctx, shown.Revision, changes.MaxStrays+1)
+		if err != nil {
+			return nil, 0, err
+		}
+		var strays []string
+		for _, row := range noted {
+			strays = changes.AppendStrays(strays, row.About, row.Notes)
+		}
+		all = append(all, strays...)
+		for _, warning := range all {
+			size += len(warning)
+		}
+		return all, size, nil
+	})
+}
+
+// warningsKey identifies the warnings about a revision.
+type warningsKey struct{ changes.RenderKey }
+
+// uncovered returns the schemas of documents of a revision that are not in force; none if a policy lists the validation
+// that finds these. The reference has none either.
+func (v View) uncovered(ctx context.Context, shown revisions.RevisionStatus) ([]validations.Uncovered, error) {
+	if v.renderer.Compat || slices.Contains(shown.Verdict.ReportedNames(), validations.CoverageValidation) {
+		return nil, nil
+	}
+	documents, registered, err := v.store.Kinds(ctx, shown.ID, !v.viewer.Secrets())
+	if err != nil {
+		return nil, v.readError(ctx, shown.ID, "the schemas of documents", err)
+	}
+	return validations.Coverage(documents, registered, nil), nil
+}
+
+// newest returns the stored details of the newest result of a validation.
+func (v View) newest(ctx context.Context, revision revisions.Revision, name string) (d details, err error) {
+	reported, err := v.store.Reported(ctx, revision, name)
+	var errs map[int64][]byte
+	if err == nil && len(reported) > 0 {
+		reported = reported[len(reported)-1:]
+		errs, err = v.store.ResultErrors(ctx, revision, []int64{reported[0].ID})
+	}
+	if err != nil {
+		return d, v.readError(ctx, revision.ID, "validation results", err)
+	}
+	if len(errs) == 0 {
+		return d, nil
+	}
+	return v.stored(name, errs[reported[0].ID])
 }

@@ -32,7 +32,7 @@ func (v View) Graph(ctx context.Context, id int64, focus Focus) (Graph, error) {
 		return Graph{}, err
 	}
 	key := graphKey{changes.RenderKey{Revision: id, Stamp: stamp, Cleartext: !v.viewer.Encrypted}, focus}
-	return v.graphs.Do(ctx, key, func(ctx context.Context) (Graph, int, error) {
+	return shareAnswer(ctx, v.Service, key, func(ctx context.Context) (Graph, int, error) {
 		g, err := v.graph(ctx, key)
 		return g, -1, err
 	})

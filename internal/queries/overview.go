@@ -60,7 +60,7 @@ func (v View) Overview(ctx context.Context) (Overview, error) {
 	if err != nil {
 		return Overview{}, err
 	}
-	overview := Overview{RevisionStatus: v.weigh(evidence)[0]}
+	overview := Overview{RevisionStatus: v.status(evidence)}
 	outcomes := evidence.Outcomes[overview.ID]
 	overview.Required = watched(overview.Verdict, outcomes)
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -132,7 +132,7 @@ func (v View) count(ctx context.Context, shown revisions.RevisionStatus, outcome
 
 // counted returns the numbers of the findings about a revision, once for each key.
 func (v View) counted(ctx context.Context, shown revisions.RevisionStatus, key countsKey) (Counts, error) {
-	return v.counts.Do(ctx, key, func(ctx context.Context) (counts Counts, size int, err error) {
+	return shareAnswer(ctx, v.Service, key, func(ctx context.Context) (counts Counts, size int, err error) {
 		const perItem = 1000
 		all, cut, more, err := v.allFindings(ctx, shown, key.look, key.failuresOnly)
 		if err != nil {

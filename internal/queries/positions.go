@@ -78,7 +78,7 @@ func LocatePreview(ctx context.Context, written changes.Written) *changes.Previe
 	}
 	counts := make([]int, len(preview.Results))
 	for i, of := range preview.Results {
-		errs := posted(Finding{}, errorsOf(of.Result))
+		errs := errorFindings(Finding{}, errorsOf(of.Result))
 		all, counts[i] = append(all, errs...), len(errs)
 	}
 	all, _ = Locate(ctx, all, written)

@@ -55,7 +55,7 @@ func TestPosted_decoded(t *testing.T) {
 	const format = `{"message": "wrong", "name": "D002", "diagnostic": {%s"schema_path": ".properties.port.type"}}`
 	text := json.RawMessage(fmt.Sprintf(format, strings.Join(members, "")))
 	var all []Finding
-	allocations := testing.AllocsPerRun(10, func() { all = posted(Finding{}, []json.RawMessage{text}) })
+	allocations := testing.AllocsPerRun(10, func() { all = errorFindings(Finding{}, []json.RawMessage{text}) })
 	if all[0].Rule != ".properties.port.type" || all[0].Message != "wrong" {
 		t.Errorf("%+v", all[0])
 	}

@@ -3,12 +3,16 @@ package queries
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"purser/internal/authz"
 	"purser/internal/budget"
+	"purser/internal/fault"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -34,7 +38,7 @@ func (v View) Show(ctx context.Context, id int64) (revisions.RevisionStatus, err
 	if err != nil {
 		return revisions.RevisionStatus{}, err
 	}
-	return v.weigh(evidence)[0], nil
+	return v.status(evidence), nil
 }
 
 // Describe is Show with the data of the tags, and with what is around the revision.
@@ -53,7 +57,7 @@ func (v View) Describe(ctx context.Context, id int64) (Described, error) {
 	}
 	weakened := validations.Weakened(revisions.InForce(evidence.Policies, near.Previous),
 		revisions.InForce(evidence.Policies, id))
-	found := Described{RevisionStatus: v.weigh(evidence)[0], Around: &Around{near.Previous, near.Next, weakened}}
+	found := Described{RevisionStatus: v.status(evidence), Around: &Around{near.Previous, near.Next, weakened}}
 	if len(found.Tags) > 0 {
 		if found.TagData, err = v.store.Tags(ctx, id); err != nil {
 			return Described{}, fmt.Errorf("read tags: %w", err)
@@ -97,7 +101,7 @@ func (v View) List(ctx context.Context, query Query) (Listed, error) {
 		if !ok { // it was deleted meanwhile
 			continue
 		}
-		shown := v.weighOne(evidence, revision)
+		shown := v.statusOf(revision, evidence)
 		bytes := shownSize(shown)
 		if size += bytes; limit >= 0 && size > maxRead && len(listed.Revisions) > 0 {
 			listed.More = true
@@ -161,16 +165,13 @@ func (s *Service) evidenceOf(ctx context.Context, id string) (Evidence, error) {
 	return Evidence{}, unknown(id)
 }
 
-// weigh returns revisions with their current verdicts.
-func (v View) weigh(evidence Evidence) []revisions.RevisionStatus {
-	shown := make([]revisions.RevisionStatus, 0, len(evidence.Revisions))
-	for _, revision := range evidence.Revisions {
-		shown = append(shown, v.weighOne(evidence, revision))
-	}
-	return shown
+// status returns the revision that some evidence is about with its current verdict.
+func (v View) status(evidence Evidence) revisions.RevisionStatus {
+	return v.statusOf(evidence.Revisions[0], evidence)
 }
 
-func (v View) weighOne(evidence Evidence, revision revisions.Revision) revisions.RevisionStatus {
+// statusOf returns one of the revisions in evidence with its current verdict.
+func (v View) statusOf(revision revisions.Revision, evidence Evidence) revisions.RevisionStatus {
 	policies := revisions.InForce(evidence.Policies, revision.ID)
 	outcomes := evidence.Outcomes[revision.ID]
 	verdict := v.defaults.Verdict(policies, revision, outcomes, evidence.Now)
@@ -195,7 +196,7 @@ func (v View) Status(ctx context.Context, id string) (revisions.RevisionStatus, 
 	if err != nil {
 		return revisions.RevisionStatus{}, err
 	}
-	shown := v.weigh(evidence)[0]
+	shown := v.status(evidence)
 	if shown.Verdict.Warnings, err = v.warnings(ctx, shown); err != nil {
 		return shown, err
 	}
@@ -268,14 +269,9 @@ func (v View) firstOfSchemas(ctx context.Context, revision revisions.Revision) (
 	return first.Message, nil
 }
 
-// Tags returns the tags of a revision, sorted by name. Faults: NotFound, Gone.
-func (v View) Tags(ctx context.Context, revision int64) ([]revisions.Tag, error) {
-	return v.tags(ctx, revision)
-}
-
 // ShowTag returns a tag of a revision. Faults: NotFound for the revision, else for the tag; Gone.
 func (v View) ShowTag(ctx context.Context, revision int64, name string) (revisions.Tag, error) {
-	tags, err := v.tags(ctx, revision, name)
+	tags, err := v.Tags(ctx, revision, name)
 	if err != nil {
 		return revisions.Tag{}, err
 	}
@@ -285,8 +281,8 @@ func (v View) ShowTag(ctx context.Context, revision int64, name string) (revisio
 	return tags[0], nil
 }
 
-// tags reads tags of a revision, all of them if none is named. Faults: NotFound, Gone.
-func (v View) tags(ctx context.Context, revision int64, names ...string) ([]revisions.Tag, error) {
+// Tags returns the tags of a revision with the given names, all of them if none is given, sorted. Faults: NotFound, Gone.
+func (v View) Tags(ctx context.Context, revision int64, names ...string) ([]revisions.Tag, error) {
 	tags, err := v.store.Tags(ctx, revision, names...)
 	if err != nil {
 		return nil, fmt.Errorf("read tags: %w", err)
@@ -296,4 +292,79 @@ func (v View) tags(ctx context.Context, revision int64, names ...string) ([]revi
 	}
 	_, err = v.Stamp(ctx, revision)
 	return nil, err
+}
+
+// latest is the name of the newest revision; tagPrefix is the prefix of names of tagged ones.
+const latest, tagPrefix = "latest", "tag:"
+
+// Name identifies a revision. The zero Name is the newest one.
+type Name struct {
+	Number int64 // 0 for a revision that is not identified by number
+	ByTag  bool  // the newest revision with Tag
+	Tag    string
+}
+
+// parseName parses a number, "latest" or "tag:NAME"; ok is false if no revision can have the name.
+func parseName(id string) (name Name, ok bool) {
+	if id == latest {
+		return Name{}, true
+	}
+	if tag, isTag := strings.CutPrefix(id, tagPrefix); isTag {
+		return Name{ByTag: true, Tag: tag}, true
+	}
+	name.Number = parseNumber(id)
+	return name, name.Number != 0
+}
+
+// Resolve returns the number of a revision that is named by number, as "latest", or as "tag:NAME" for the newest one
+// with that tag. It does not check that a numbered revision exists. Fault: NotFound.
+func (v View) Resolve(ctx context.Context, id string) (number int64, err error) {
+	name, ok := parseName(id)
+	switch {
+	case !ok || name.Number != 0:
+		number = name.Number
+	case name.ByTag:
+		number, err = v.store.Tagged(ctx, name.Tag)
+	default:
+		number, err = v.store.Latest(ctx)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("find revision %q: %w", revisions.Truncate(id), err)
+	}
+	if number == 0 {
+		return 0, unknown(id)
+	}
+	return number, nil
+}
+
+// unknown returns the fault for a revision that does not exist, by its number or name.
+func unknown(id string) error {
+	var reason string
+	switch {
+	case id == latest:
+		reason = ": there is no revision yet; the first change makes one"
+	case strings.HasPrefix(id, tagPrefix):
+		reason = ": no revision has the tag"
+	case !IsRevision(id):
+		return revisions.UnknownName(id)
+	default:
+		return revisions.UnknownRevision(id).Hint(
+			"A revision is named by its number, from 1 on, without a sign and without zeros before it.")
+	}
+	return fault.New(fault.NotFound, "RevisionNotFound", "%w%s", revisions.UnknownRevision(id), reason)
+}
+
+// IsRevision reports whether a string has the form of a revision's name, or is an integer.
+func IsRevision(id string) bool {
+	_, err := strconv.ParseInt(id, 10, 64)
+	return err == nil || errors.Is(err, strconv.ErrRange) || id == latest || strings.HasPrefix(id, tagPrefix)
+}
+
+// parseNumber parses a revision number. It returns 0 for numbers that no revision can have.
+func parseNumber(id string) int64 {
+	number, err := strconv.ParseInt(id, 10, 64)
+	if err != nil || number < 1 || strconv.FormatInt(number, 10) != id { // +1 and 01 are not names
+		return 0
+	}
+	return number
 }

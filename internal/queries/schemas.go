@@ -59,7 +59,7 @@ func (v View) dataSchemas(ctx context.Context, id int64) (changes.Computed, erro
 	selection := Selection{Schemas: []string{validations.DataSchemaKind}, Page: Page{Limit: -1}}
 	found, err := v.store.Documents(ctx, id, selection)
 	if err != nil {
-		return changes.Computed{}, fmt.Errorf("read DataSchemas: %w", revisions.Explained(ctx, v.store, id, err))
+		return changes.Computed{}, v.readError(ctx, id, "DataSchemas", err)
 	}
 	if !slices.ContainsFunc(found.Documents, func(doc *revisions.Stored) bool { return !doc.Traits().Final() }) {
 		return changes.Computed{Documents: found.Documents}, nil // an encrypted one has only a reference as its data

@@ -2,6 +2,7 @@ package queries
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"purser/internal/authz"
@@ -29,29 +30,37 @@ type Service struct {
 	cache    *changes.RenderCache
 	defaults revisions.Defaults
 
-	// warned caches the warnings about revisions.
-	warned *cache.Cache[changes.RenderKey, []string]
-	// counts caches the numbers of findings about revisions.
-	counts *cache.Cache[countsKey, Counts]
-	// Concurrent identical calls share a result, which is not cached.
-	explanations *cache.Cache[explanationKey, Explanation]
-	graphs       *cache.Cache[graphKey, Graph]
+	// answers caches warnings and counts. Concurrent identical questions share their answer, even if it is not cached.
+	answers *cache.Cache[any, any]
 }
 
-// warnedSize and countsSize limit the sizes of these caches, in bytes.
-const warnedSize, countsSize = 1 << 20, 1 << 20
+// answersSize limits the size of cached answers, in bytes.
+const answersSize = 2 << 20
 
 // NewService returns a service over a store.
 func NewService(config Config) *Service {
 	return &Service{
-		config.Store, config.Renderer, config.Rendered, config.DefaultValidations,
-		cache.New[changes.RenderKey, []string](warnedSize), cache.New[countsKey, Counts](countsSize),
-		cache.New[explanationKey, Explanation](0), cache.New[graphKey, Graph](0),
+		config.Store, config.Renderer, config.Rendered, config.DefaultValidations, cache.New[any, any](answersSize),
 	}
+}
+
+// shareAnswer returns the answer to a question, which is a comparable value of a type of its own. compute also returns how
+// many bytes the answer takes in the cache; a negative number keeps it out.
+func shareAnswer[T any](ctx context.Context, s *Service, question any, compute func(context.Context) (T, int, error)) (
+	T, error,
+) {
+	found, err := s.answers.Do(ctx, question, func(ctx context.Context) (any, int, error) { return compute(ctx) })
+	value, _ := found.(T)
+	return value, err
 }
 
 // For returns the view of a viewer. All queries go through a view.
 func (s *Service) For(viewer authz.Viewer) View { return View{s, viewer, nil} }
+
+// readError wraps an error of reading a part of a revision, and explains it if the revision no longer exists.
+func (s *Service) readError(ctx context.Context, revision int64, what string, err error) error {
+	return fmt.Errorf("read %s: %w", what, revisions.Explained(ctx, s.store, revision, err))
+}
 
 // View answers the queries of one viewer. A viewer who may not see encrypted documents sees a site without them:
 // rendering and explanations use only the other documents.

@@ -51,12 +51,12 @@ func (v View) Validations(ctx context.Context, id string) ([]validations.Summary
 	if err != nil {
 		return nil, err
 	}
-	shown := v.weigh(evidence)[0]
+	shown := v.status(evidence)
 	statuses := shown.Verdict.Statuses()
 	if v.renderer.Compat {
 		worst, err := v.store.WorstResults(ctx, shown.Revision)
 		if err != nil {
-			return nil, fmt.Errorf("read validation results: %w", revisions.Explained(ctx, v.store, shown.ID, err))
+			return nil, v.readError(ctx, shown.ID, "validation results", err)
 		}
 		maps.Copy(statuses, worst)
 	}
@@ -76,32 +76,29 @@ func internalNames(policies []validations.Policy) []string {
 
 // Statuses returns a page of the entries of a validation without their errors. An unknown validation has no entries.
 func (v View) Statuses(ctx context.Context, id int64, name string, page Page) (Entries, error) {
-	list, err := v.entryList(ctx, id, name)
-	if err != nil {
-		return Entries{}, err
-	}
-	from, to := list.window(page)
-	entries, err := v.statuses(ctx, list, from, to)
-	if err != nil {
-		return Entries{}, err
-	}
-	return Entries{validations.Overlay(list.policies, entries), to < list.length()}, nil
+	return v.entries(ctx, id, name, page, false)
 }
 
 // Entries returns a page of the entries of all validations of a revision, or of one if name is not empty, in order of
 // creation and with their errors. It ends early if the errors exceed 4 MiB.
 func (v View) Entries(ctx context.Context, id int64, name string, page Page) (Entries, error) {
+	return v.entries(ctx, id, name, page, true)
+}
+
+func (v View) entries(ctx context.Context, id int64, name string, page Page, withErrors bool) (Entries, error) {
 	list, err := v.entryList(ctx, id, name)
 	if err != nil {
 		return Entries{}, err
 	}
-	from, to := list.window(page)
-	to = list.affordable(from, to)
-	entries, err := v.statuses(ctx, list, from, to)
-	if err != nil {
-		return Entries{}, err
+	from, to := page.window(0, list.length())
+	if withErrors {
+		to = list.affordable(from, to)
 	}
-	if err := v.addErrors(ctx, list, entries, from); err != nil {
+	entries, err := v.statuses(ctx, list, from, to)
+	if err == nil && withErrors {
+		err = v.addErrors(ctx, list, entries, from)
+	}
+	if err != nil {
 		return Entries{}, err
 	}
 	return Entries{validations.Overlay(list.policies, entries), to < list.length()}, nil
@@ -157,7 +154,7 @@ func (v View) entryList(ctx context.Context, id int64, name string) (list entryL
 		return list, err
 	}
 	if list.reported, err = v.store.Reported(ctx, list.revision, name); err != nil {
-		return list, fmt.Errorf("read validation results: %w", revisions.Explained(ctx, v.store, id, err))
+		return list, v.readError(ctx, id, "validation results", err)
 	}
 	present := map[string]bool{}
 	for _, result := range list.reported {
@@ -180,15 +177,6 @@ func (v View) entryList(ctx context.Context, id int64, name string) (list entryL
 func (l entryList) made() int { return len(l.internal) * l.revision.Entries }
 
 func (l entryList) length() int { return l.made() + len(l.reported) + len(l.missing) }
-
-// window returns the positions of a page.
-func (l entryList) window(page Page) (from, to int) {
-	from, to = min(page.Offset, l.length()), l.length()
-	if page.Limit >= 0 && page.Limit < to-from {
-		to = from + page.Limit
-	}
-	return from, to
-}
 
 // affordable returns the end of a page that starts at from, so that its errors do not exceed 4 MiB unless those of its
 // first entry do.
@@ -219,7 +207,7 @@ func (v View) statuses(ctx context.Context, list entryList, from, to int) ([]val
 	}
 	failures, err := v.store.Failures(ctx, list.revision, list.query(from, to))
 	if err != nil {
-		return nil, fmt.Errorf("read failures: %w", revisions.Explained(ctx, v.store, list.revision.ID, err))
+		return nil, v.readError(ctx, list.revision.ID, "failures", err)
 	}
 	if list.first != nil {
 		failures = append(failures, revisions.Failure{Entry: 0, Secret: true})
@@ -254,19 +242,27 @@ func (l entryList) positions(entry int) (positions []int) {
 func (v View) addErrors(ctx context.Context, list entryList, entries []validations.Entry, from int) error {
 	to := from + len(entries)
 	if from < list.made() {
-		described, err := v.describe(ctx, list.revision, list.query(from, to), true)
+		found, err := v.described(ctx, list.revision, list.query(from, to))
 		if err != nil {
 			return err
 		}
-		if list.first != nil {
-			described = withFirst(described, list.first)
+		errs, err := v.renderer.Describe(ctx, v.viewer, found, true)
+		if err != nil {
+			return err
 		}
-		for _, stored := range described {
-			for _, at := range list.positions(stored.entry) {
+		add := func(stored int, errs []json.RawMessage, notes []document.Note) {
+			for _, at := range list.positions(stored) {
 				if at >= from && at < to {
-					entries[at-from].Errors, entries[at-from].Notes = stored.errors, stored.notes
+					entry := &entries[at-from]
+					entry.Errors, entry.Notes = append(entry.Errors, errs...), append(entry.Notes, notes...)
 				}
 			}
+		}
+		for i, row := range found.Rows {
+			add(row.Entry, errs[i], row.Notes)
+		}
+		if list.first != nil {
+			add(0, []json.RawMessage{list.first}, nil)
 		}
 	}
 	return v.addReported(ctx, list, entries, from)
@@ -291,8 +287,7 @@ func (v View) addReported(ctx context.Context, list entryList, entries []validat
 	}
 	errs, err := v.store.ResultErrors(ctx, list.revision, ids)
 	if err != nil {
-		err = revisions.Explained(ctx, v.store, list.revision.ID, err)
-		return fmt.Errorf("read the errors of validation results: %w", err)
+		return v.readError(ctx, list.revision.ID, "the errors of validation results", err)
 	}
 	for i, id := range ids {
 		entry := &entries[first-from+i]
@@ -310,16 +305,6 @@ func (v View) addReported(ctx context.Context, list entryList, entries []validat
 	return nil
 }
 
-// withFirst returns described entries with a further error of the first entry of their revision.
-func withFirst(entries []described, text json.RawMessage) []described {
-	first := described{}
-	if len(entries) > 0 && entries[0].entry == 0 {
-		first, entries = entries[0], entries[1:]
-	}
-	first.errors = append(slices.Clip(first.errors), text)
-	return append([]described{first}, entries...)
-}
-
 // joined returns the error of the schema validation that no entry of its own explains: the one that stands for all
 // failures that depend on secrets or, for viewers who may see these, that it fails together with another validation. It
 // is nil if there is none.
@@ -331,7 +316,7 @@ func (v View) joined(ctx context.Context, revision revisions.Revision) (json.Raw
 	case v.viewer.Encrypted:
 		failures, err := v.store.Failures(ctx, revision, EntryQuery{Limit: 1, FailuresOnly: true})
 		if err != nil {
-			return nil, fmt.Errorf("read failures: %w", revisions.Explained(ctx, v.store, revision.ID, err))
+			return nil, v.readError(ctx, revision.ID, "failures", err)
 		}
 		if len(failures) > 0 {
 			return nil, nil
@@ -355,36 +340,13 @@ func (v View) clientVersions(ctx context.Context, revision revisions.Revision) (
 	return versions, err
 }
 
-// described is an entry of the schema validation that fails or has notes.
-type described struct {
-	entry  int
-	errors []json.RawMessage
-	notes  []document.Note
-}
-
-// describe returns the entries of a revision's schema validation that match a query, with their errors.
-func (v View) describe(ctx context.Context, revision revisions.Revision, query EntryQuery, details bool) (
-	[]described, error,
-) {
-	found, err := v.described(ctx, revision, query)
-	if err != nil {
-		return nil, err
-	}
-	errs, err := v.renderer.Describe(ctx, v.viewer, found, details)
-	entries := make([]described, len(errs))
-	for i := range errs {
-		entries[i] = described{found.Rows[i].Entry, errs[i], found.Rows[i].Notes}
-	}
-	return entries, err
-}
-
 // described reads the entries of a revision's schema validation that match a query, with everything needed to describe
 // them.
 func (v View) described(ctx context.Context, revision revisions.Revision, query EntryQuery) (
 	found changes.Described, err error,
 ) {
 	if found.Rows, err = v.store.FailedEntries(ctx, revision, query); err != nil {
-		return found, fmt.Errorf("read failed entries: %w", revisions.Explained(ctx, v.store, revision.ID, err))
+		return found, v.readError(ctx, revision.ID, "failed entries", err)
 	}
 	found.Rows = v.noted(found.Rows)
 	var pairs []revisions.Pair

@@ -193,14 +193,14 @@ func (r *run) layersOf(d *document.Document) []string {
 }
 
 // useCached uses the outcome for a document in the cache, and reports whether there is one. It is not used if data of
-// that size would be refused. A lenient rendering may use the result of a strict one, in which nothing was skipped.
+// that size would be refused.
 func (r *run) useCached(n *node) bool {
 	if n.key.IsZero() {
 		return false
 	}
 	r.charge(lookupCost)
 	m := r.options.Cache.find(n.key).made
-	if m == nil || m.peak > r.room || r.options.Lenient && len(m.refusals) > 0 {
+	if m == nil || m.peak > r.room {
 		return false
 	}
 	n.made, n.computed = *m, len(m.refusals) == 0
@@ -210,7 +210,7 @@ func (r *run) useCached(n *node) bool {
 
 // mayKeep reports whether the outcome for a document may be kept: it is complete, and depends on nothing but the key.
 func (r *run) mayKeep(n *node) bool {
-	return n.done && !n.key.IsZero() && !r.options.Lenient && (!n.secret || !r.unresolved)
+	return n.done && !n.key.IsZero() && (!n.secret || !r.unresolved)
 }
 
 // cacheHidden keeps the outcomes for documents that were computed and that the caller does not get.

@@ -115,7 +115,6 @@ func TestCache(t *testing.T) {
 			options := Options{
 				Compat:   rapid.Bool().Draw(rt, "compat"),
 				Withhold: rapid.IntRange(0, 3).Draw(rt, "withhold") == 0,
-				Lenient:  rapid.IntRange(0, 5).Draw(rt, "lenient") == 0,
 				Limit:    rapid.SampledFrom([]int64{0, 0, 0, 0, 0, 150, 250}).Draw(rt, "limit"),
 				Resolve:  secretOf,
 			}

@@ -7,14 +7,13 @@
 //	                                                                                              ▼
 //	rendered ◄── compute (compute.go): for each a tree of its parent's data, its actions, its substitutions
 //
-// relate finds layers (layers.go), parents (parents.go), replacements and the sources of substitutions; Dependencies
+// relate finds layers, parents (parents.go), replacements and the sources of substitutions; Dependencies
 // returns them as a Graph, and NeedsOf what some documents need. A tree (tree.go) is the data of one document while it
 // changes:
 //
 //	value ──newTree──► tree ──apply (actions), substitute──► tree ──freeze──► value
 //
-// Explain computes documents in the same way, with a history of each (history.go), and follows values back through them
-// (trail.go).
+// Explain computes documents in the same way, with a history of each, and follows values back through them (trail.go).
 //
 // Invariants:
 //   - The output depends only on the documents; their order affects only the order of the output and of the faults.
@@ -28,7 +27,7 @@
 //   - Steps and bytes are counted while they are spent (meter.go); the size and depth of rendered data are bounded too.
 //     Loops count and end early once err is set, and callers look at it between two operations. A context that ends
 //     stops the work. The request pays for documents that it brings; the work on others, and what documents share, is
-//     that of budget.Meter.ForOthers (costs.go).
+//     that of budget.Meter.ForOthers (compute.go).
 //   - A document that takes more steps than its size and that of its sources allow is refused alone. Whether it does
 //     depends on nothing that was done for others: work that documents share counts for none of them.
 //   - A Cache has outcomes of earlier renderings, by digests of their inputs, so that after a change only documents

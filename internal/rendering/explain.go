@@ -2,8 +2,10 @@ package rendering
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -188,14 +190,8 @@ func (x *explainer) collect(value any, at *place) error {
 	if !isFilled(value) {
 		return x.leaf(value, at)
 	}
-	length := 0
-	switch v := value.(type) {
-	case document.Mapping:
-		length = len(v)
-	case []any:
-		length = len(v)
-	}
-	for i := range length {
+	members, items := contents(value)
+	for i := range len(members) + len(items) {
 		if err := x.collect(item(value, i), at.at(value, i)); err != nil {
 			return err
 		}
@@ -250,4 +246,43 @@ func (x *explainer) nothing(data any, asked *dataPath) error {
 	return about(fault.New(fault.NotFound, "DocumentPathNotFound",
 		"There is nothing at %s in the rendered data of document %s; it leads no further than %s",
 		asked, x.node.Identity, pathText(asked.steps[:there])), x.node)
+}
+
+// findDocument returns the document with an identity. One without a layer means the document with the schema and name
+// that services read, or else the most specific one. Fault: NotFound, which names documents that may have been meant.
+func findDocument(nodes []*node, id document.Identity) (found *node, err error) {
+	for _, n := range nodes {
+		switch {
+		case n.Schema != id.Schema || n.Name != id.Name || id.Layer != "" && n.Layer != id.Layer:
+		case found == nil, n.returned() && !found.returned(), n.returned() == found.returned() && n.rank > found.rank:
+			found = n
+		}
+	}
+	if found == nil {
+		return nil, noDocument(nodes, id)
+	}
+	return found, nil
+}
+
+// maxSimilar is how many documents are named that may have been meant.
+const maxSimilar = 10
+
+// noDocument says which documents could have been meant.
+func noDocument(nodes []*node, id document.Identity) error {
+	wanted := fmt.Sprintf("[%s] %s", id.Schema, id.Name)
+	if id.Layer != "" {
+		wanted = id.String()
+	}
+	var similar []string
+	for _, n := range nodes {
+		if (n.Name == id.Name || n.Schema == id.Schema) && len(similar) < maxSimilar {
+			similar = append(similar, n.Identity.String())
+		}
+	}
+	if similar == nil {
+		return fault.New(fault.NotFound, "DocumentNotFound",
+			"There is no document %s, and none of that schema or name", wanted)
+	}
+	return fault.New(fault.NotFound, "DocumentNotFound",
+		"There is no document %s; of that schema or name there are, among others: %s", wanted, strings.Join(similar, ", "))
 }

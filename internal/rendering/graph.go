@@ -3,6 +3,7 @@ package rendering
 import (
 	"purser/internal/document"
 	"purser/internal/fault"
+	"purser/internal/words"
 )
 
 // Graph describes how documents depend on each other. Unlike a rendering it exists for inconsistent documents, too:
@@ -72,4 +73,80 @@ func (r Relation) String() string { return [...]string{"parent", "replacement", 
 type Copied struct {
 	From string
 	To   []string
+}
+
+// Focus returns the part of a graph around a document: its direct and indirect dependencies and dependents up to depth
+// edges away, and the edges between these. The document is named schema/name, which several
+// layers may have, or schema/name/layer; a missing one can be named too. Fault: NotFound.
+//
+// It does not change direction on the way, so documents that only share a source are left out.
+func (g *Graph) Focus(name string, depth int) (*Graph, error) {
+	var at []int
+	for i, v := range g.Vertices {
+		if full := v.Schema + "/" + v.Name; name == full || name == full+"/"+v.Layer {
+			at = append(at, i)
+		}
+	}
+	if len(at) == 0 {
+		return nil, fault.New(fault.NotFound, "DocumentNotFound", "There is no document %q that could be in focus; it is "+
+			"named by its schema and name, as in example/Kind/v1/name, with its layer behind that if there are several",
+			words.Excerpt(name))
+	}
+	kept := make([]bool, len(g.Vertices))
+	g.reach(kept, at, depth, func(e Edge) (from, to int) { return e.From, e.To })
+	g.reach(kept, at, depth, func(e Edge) (from, to int) { return e.To, e.From })
+	part, moved := g.part(kept)
+	for _, i := range at {
+		part.Vertices[moved[i]].Focused = true
+	}
+	return part, nil
+}
+
+// reach marks vertices within a number of edges.
+func (g *Graph) reach(kept []bool, from []int, depth int, direction func(Edge) (from, to int)) {
+	neighbours := make([][]int, len(g.Vertices))
+	for _, e := range g.Edges {
+		from, to := direction(e)
+		neighbours[from] = append(neighbours[from], to)
+	}
+	seen := make([]bool, len(g.Vertices))
+	for _, v := range from {
+		seen[v], kept[v] = true, true
+	}
+	for ; depth > 0 && len(from) > 0; depth-- {
+		var next []int
+		for _, v := range from {
+			for _, to := range neighbours[v] {
+				if !seen[to] {
+					seen[to], kept[to] = true, true
+					next = append(next, to)
+				}
+			}
+		}
+		from = next
+	}
+}
+
+// part is the graph of some vertices, with where each vertex is in it. Its problems are those of the whole.
+func (g *Graph) part(kept []bool) (part *Graph, moved []int) {
+	part = &Graph{Layers: g.Layers, Unordered: g.Unordered, Problems: g.Problems}
+	moved = make([]int, len(g.Vertices))
+	for i, v := range g.Vertices {
+		if moved[i] = -1; kept[i] {
+			moved[i] = len(part.Vertices)
+			part.Vertices = append(part.Vertices, v)
+		}
+	}
+	for i := range part.Vertices {
+		if by := part.Vertices[i].ReplacedBy; by >= 0 {
+			part.Vertices[i].ReplacedBy = moved[by]
+		}
+	}
+	for _, e := range g.Edges {
+		if kept[e.From] && kept[e.To] {
+			e.From, e.To = moved[e.From], moved[e.To]
+			part.Edges = append(part.Edges, e)
+		}
+	}
+	return part, moved
 }

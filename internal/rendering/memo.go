@@ -11,15 +11,14 @@ type memo struct {
 	paths    map[string]*dataPath
 	patterns map[string]*pattern
 	lookups  map[*document.Member]*lookup // by the first member of a large mapping
-	mappings map[*document.Member]extent  // of large mappings
-	lists    map[*any]extent              // of large lists
+	extents  map[any]extent               // of large mappings and lists, by the pointer to the first member or item
 }
 
 // newMemo returns an empty memo that counts its work.
 func newMemo(m *meter) *memo {
 	return &memo{
 		meter: m, paths: map[string]*dataPath{}, patterns: map[string]*pattern{},
-		lookups: map[*document.Member]*lookup{}, mappings: map[*document.Member]extent{}, lists: map[*any]extent{},
+		lookups: map[*document.Member]*lookup{}, extents: map[any]extent{},
 	}
 }
 
@@ -103,31 +102,21 @@ func (memo *memo) search(l *lookup, m document.Mapping, key string) int {
 // seek is find in an object of a tree.
 func (memo *memo) seek(o *object, key string) int { return memo.search(&o.lookup, o.members, key) }
 
-// reach returns the range of positions of the members that a step selects in a container.
+// reach returns the range of positions of the members or items that a step selects in a container.
 func (memo *memo) reach(container any, s pathStep) (from, to int) {
-	switch c := container.(type) {
-	case document.Mapping:
-		switch s.kind {
-		case byKey:
-			return only(memo.find(c, s.key))
-		case anyKey:
-			return 0, len(c)
-		case byIndex, anyItem:
-		}
-	case *object:
-		switch s.kind {
-		case byKey:
-			return only(memo.seek(c, s.key))
-		case anyKey:
-			return 0, len(c.members)
-		case byIndex, anyItem:
-		}
-	case []any:
-		return s.items(len(c))
-	case *array:
-		return s.items(len(c.items))
+	members, items := contents(container)
+	switch {
+	case members == nil:
+		return s.items(len(items))
+	case s.kind == anyKey:
+		return 0, len(members)
+	case s.kind != byKey:
+		return 0, 0
 	}
-	return 0, 0
+	if o, ok := container.(*object); ok {
+		return only(memo.seek(o, s.key))
+	}
+	return only(memo.find(members, s.key))
 }
 
 func only(at int) (from, to int) {
@@ -163,15 +152,6 @@ func (memo *memo) locate(value any, steps []pathStep, at *place) (any, *place, b
 	return nil, nil, false
 }
 
-// item returns the value at a position of an immutable container.
-func item(container any, at int) any {
-	if m, ok := container.(document.Mapping); ok {
-		return m[at].Value
-	}
-	l, _ := container.([]any)
-	return l[at]
-}
-
 // character reads one character of a text, as Deckhand does for an index.
 func (memo *memo) character(text string, steps []pathStep) (any, bool) {
 	if steps[0].kind != byIndex {
@@ -185,3 +165,87 @@ func (memo *memo) character(text string, steps []pathStep) (any, bool) {
 	}
 	return memo.first(string(runes[from]), steps[1:])
 }
+
+// extent is how large a value is: about as many bytes as its JSON text has, how deep it is nested, and how many bytes
+// are held for the part that a tree owns.
+type extent struct {
+	size  int64
+	depth int
+	held  int
+}
+
+// sizable is the smallest size of a container whose extent is remembered. It bounds the cost of measuring it again.
+const sizable = 512
+
+// sizeOf returns about as many bytes as the JSON text of a value has.
+func (memo *memo) sizeOf(value any) int64 { return memo.measure(value).size }
+
+// measure returns the extent of a value.
+func (memo *memo) measure(value any) extent {
+	switch v := value.(type) {
+	case document.Mapping:
+		if len(v) > 0 {
+			return memo.measureOnce(&v[0], value)
+		}
+	case []any:
+		if len(v) > 0 {
+			return memo.measureOnce(&v[0], value)
+		}
+	case *object:
+		return memo.sum(value, v.held)
+	case *array:
+		return memo.sum(value, v.held)
+	case string:
+		return extent{size: int64(len(v)) + 2}
+	case document.Number:
+		return extent{size: int64(len(v))}
+	default:
+		return extent{size: 4}
+	}
+	return extent{size: 2, depth: 1}
+}
+
+// measureOnce returns the extent of an immutable container, and remembers it by the pointer to the first member or item
+// if it is large.
+func (memo *memo) measureOnce(first, container any) extent {
+	memo.charge(visitCost)
+	if known, ok := memo.extents[first]; ok {
+		return known
+	}
+	sum := memo.sum(container, 0)
+	if sum.size >= sizable {
+		memo.extents[first] = sum
+		memo.charge(lookupCost)
+		memo.hold(entrySize)
+	}
+	return sum
+}
+
+// sum returns the extent of a container that takes so many bytes besides its contents.
+func (memo *memo) sum(container any, held int) extent {
+	members, items := contents(container)
+	memo.charge(visitCost * (len(members) + len(items)))
+	sum := extent{size: 2, held: held}
+	for i := range members {
+		if members[i].Value != (absent{}) {
+			sum.add(memo.measure(members[i].Value), memberText(members[i].Key))
+		}
+	}
+	for _, item := range items {
+		sum.add(memo.measure(item), itemText)
+	}
+	sum.depth++
+	return sum
+}
+
+func (x *extent) add(inner extent, around int64) {
+	x.size += inner.size + around
+	x.depth = max(x.depth, inner.depth)
+	x.held += inner.held
+}
+
+// itemText is the comma behind an item.
+const itemText = 1
+
+// memberText counts a key with its quotes, the colon and the comma.
+func memberText(key string) int64 { return int64(len(key)) + 4 }

@@ -132,23 +132,21 @@ func (m *meter) parseJSON(text []byte) (value any, size int, err error) {
 
 // memoryOf returns the bytes that a value takes besides its texts.
 func (m *meter) memoryOf(value any) int {
-	switch v := value.(type) {
-	case document.Mapping:
-		m.charge(visitCost * len(v))
-		size := listSize + memberSize*cap(v)
-		for i := range v {
-			size += m.memoryOf(v[i].Value)
-		}
-		return size
-	case []any:
-		m.charge(visitCost * len(v))
-		size := listSize + wordSize*cap(v)
-		for _, item := range v {
-			size += m.memoryOf(item)
-		}
-		return size
+	switch value.(type) {
+	case document.Mapping, []any:
 	case string, document.Number:
 		return wordSize
+	default:
+		return 0
 	}
-	return 0
+	members, items := contents(value)
+	m.charge(visitCost * (len(members) + len(items)))
+	size := listSize + memberSize*cap(members) + wordSize*cap(items)
+	for i := range members {
+		size += m.memoryOf(members[i].Value)
+	}
+	for _, item := range items {
+		size += m.memoryOf(item)
+	}
+	return size
 }

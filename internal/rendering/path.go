@@ -8,7 +8,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"purser/internal/document"
 	"purser/internal/words"
 )
 
@@ -288,13 +287,13 @@ func (p *place) item(index int) *place {
 	return &place{p, pathStep{kind: byIndex, index: index}}
 }
 
-// at returns the place of an item of a container, which is immutable.
+// at returns the place of the value at a position of a container.
 func (p *place) at(container any, at int) *place {
 	if p == nil {
 		return nil
 	}
-	if m, ok := container.(document.Mapping); ok {
-		return p.member(m[at].Key)
+	if members, _ := contents(container); at < len(members) {
+		return p.member(members[at].Key)
 	}
 	return p.item(at)
 }

@@ -21,8 +21,6 @@ type Options struct {
 	Resolve func(reference string) (value any, found bool)
 	// Only chooses the documents to render; others are computed only if these need them. nil chooses all.
 	Only func(*document.Document) bool
-	// Lenient skips substitutions that fail, to render as much as possible of invalid documents.
-	Lenient bool
 	// Compat leaves out warnings, and details of errors that Deckhand does not have.
 	Compat bool
 	// Withhold leaves out the data of documents that are Secret, so that neither data nor errors depend on a secret.

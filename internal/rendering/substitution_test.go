@@ -351,20 +351,6 @@ func TestRender_patterns(t *testing.T) {
 	}
 }
 
-func TestRender_lenient(t *testing.T) {
-	t.Parallel()
-	documents := sketch(t, into("{v: 1}",
-		"sub nowhere .v > .a | sub s .nope > .b | sub s .v > .t.x | sub s .v > .c | "+
-			"substitution {src: {name: s, path: .v, pattern: x}, dest: {path: .d}}", "{t: text}"))
-	rendered, _, err := renderAll(t.Context(), documents, Options{Lenient: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := shown(t, documents, rendered), rewritten(`{"v":1}`, `{"t":"text","b":null,"c":1}`); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-}
-
 func TestRender_encrypted(t *testing.T) {
 	t.Parallel()
 	const reference = "http://h/v1/secrets/0d3f1a2b-4c5d-4e6f-8a9b-0c1d2e3f4a5b"

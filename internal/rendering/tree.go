@@ -84,6 +84,30 @@ func newTree(memo *memo, value any, room int64, h *history) *tree {
 	return t
 }
 
+// contents returns the members or the items of a container, nil for any other value.
+func contents(value any) (members document.Mapping, items []any) {
+	switch v := value.(type) {
+	case document.Mapping:
+		return v, nil
+	case *object:
+		return v.members, nil
+	case []any:
+		return nil, v
+	case *array:
+		return nil, v.items
+	}
+	return nil, nil
+}
+
+// item returns the value at a position of a container.
+func item(container any, at int) any {
+	members, items := contents(container)
+	if at < len(members) {
+		return members[at].Value
+	}
+	return items[at]
+}
+
 // isMapping reports whether a value of a tree is a mapping.
 func isMapping(value any) bool {
 	switch value.(type) {
@@ -112,19 +136,22 @@ func kindOf(value any) string {
 
 // own copies the container at a spot unless the tree already did, and returns the copy; nil for any other value.
 func (t *tree) own(s spot) container {
-	switch v := s.value().(type) {
-	case *object:
-		return v
-	case *array:
+	c := t.owned(s.value())
+	if c != nil {
+		s.in.set(s.at, c)
+	}
+	return c
+}
+
+// owned returns a container that the tree may change: the value itself, or a copy; nil if it is no container.
+func (t *tree) owned(value any) container {
+	switch v := value.(type) {
+	case container:
 		return v
 	case document.Mapping:
-		o := t.newObject(v)
-		s.in.set(s.at, o)
-		return o
+		return t.newObject(v)
 	case []any:
-		a := t.newArray(v)
-		s.in.set(s.at, a)
-		return a
+		return t.newArray(v)
 	}
 	return nil
 }
@@ -179,14 +206,9 @@ func (t *tree) follow(found []spot, from spot, s pathStep) []spot {
 // below is the spot of a member or an item of the container at another spot.
 func (t *tree) below(s spot, c container, at int) spot {
 	below := spot{in: c, at: at, depth: s.depth + 1}
-	if s.place == nil {
-		return below
-	}
-	t.hold(placeSize)
-	if o, ok := c.(*object); ok {
-		below.place = s.place.member(o.members[at].Key)
-	} else {
-		below.place = s.place.item(at)
+	if s.place != nil {
+		t.hold(placeSize)
+		below.place = s.place.at(c, at)
 	}
 	return below
 }

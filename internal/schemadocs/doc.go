@@ -1,11 +1,11 @@
 // Package schemadocs documents a DataSchema for people who write documents of its kind, as Markdown and as an HTML
 // page.
 //
-// Drafts and references are interpreted as in checks (jsonschema.Outline). A schema is read as its keywords (schema.go,
-// keywords.go). Each schema within another one is a part of it (parts.go). Either the words for the outer one's type
-// tell all of a part (words.go), or it has a row with its constraints (rows.go, limits.go). Schemas about named parts,
-// and those that references lead to, have a section with a table of rows (section.go, references.go, groups.go). One
-// pass fills the table of sections (table.go). Its texts are Markdown, in which a schema's text is escaped (text.go).
+// Drafts and references are interpreted as in checks (jsonschema.Outline). A schema is read as its keywords (schema.go).
+// Each schema within another one is a part of it. Either the words for the outer one's type tell all of a part
+// (words.go), or it has a row with its constraints (parts.go). Schemas about named parts, and those that references lead
+// to, have a section with a table of rows (groups.go). One pass fills the table of sections (section.go). Its texts are
+// Markdown, in which a schema's text is escaped (text.go).
 // goldmark makes HTML of it.
 //
 // Invariants:

@@ -25,6 +25,9 @@ var decided = map[string]struct {
 	http  int
 	says  string
 }{
+	// No service of Deckhand lets the engine go on without a source, and Purser does not have that option.
+	"067": {"fail_on_missing_sub_src", "SubstitutionSourceNotFound", http.StatusConflict, "[example/Kind/v1] nowhere was not"},
+	"068": {"fail_on_missing_sub_src", "SubstitutionSourceDataNotFound", http.StatusBadRequest, "not found at path .nope"},
 	// The reference hides the cause. Purser has an error class for a pattern without text to match.
 	"079": {"R9", "MissingDocumentPattern", http.StatusBadRequest, "[example/Kind/v1, site] dst"},
 }
@@ -166,7 +169,6 @@ func seenOf(t *testing.T, c document.Mapping) (seen []view, err error) {
 	documents := decode(t, document.AppendJSON(nil, c.At("documents")), document.JSON)
 	out, err := rendering.Render(t.Context(), documents, rendering.Options{
 		Compat:  true,
-		Lenient: options.At("fail_on_missing_sub_src") == false,
 		Resolve: secrets.Lookup,
 	})
 	if len(out.Faults) > 0 {

@@ -1,6 +1,7 @@
 package queries
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -8,10 +9,142 @@ import (
 
 	"purser/internal/changes"
 	"purser/internal/document"
+	"purser/internal/fault"
 	"purser/internal/rendering"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
+
+// Rendered returns the rendered documents of a revision that match a selection, without a sort key in the order of
+// rendering. The selection does not affect how they are rendered, and hides no faults of the others. Faults: NotFound,
+// Gone; those of rendering; Invalid, with D002, if a document does not match its schema.
+func (v View) Rendered(ctx context.Context, id int64, selection Selection) (Selected, error) {
+	around, err := v.around(ctx, id)
+	if err != nil {
+		return Selected{}, err
+	}
+	key := changes.RenderKey{Revision: id, Stamp: around.Stamp, Cleartext: !v.viewer.Encrypted}
+	if around.Live >= manyDocuments && selection.restricts() {
+		if documents, known, err := v.renderedApart(ctx, key, selection); err != nil || known {
+			selected := v.redacted(selection.Of(documents))
+			selected.Stamp = key.Stamp
+			return selected, err
+		}
+	}
+	rendered, err := v.rendered(ctx, key)
+	if err != nil {
+		return Selected{}, err
+	}
+	if rendered.Fault != nil {
+		return Selected{}, rendered.Fault
+	}
+	documents := rendered.Documents
+	if selection.restricts() {
+		selection.Cleartext = key.Cleartext
+		if documents, err = v.selectRendered(ctx, id, selection, documents); err != nil {
+			return Selected{}, err
+		}
+	}
+	selected := v.redacted(selection.Of(documents))
+	selected.Stamp, selected.Provisional = key.Stamp, rendered.Provisional
+	return selected, nil
+}
+
+// selectRendered returns the rendered documents of a revision that match a selection, in its order.
+func (s *Service) selectRendered(ctx context.Context, id int64, selection Selection, rendered []*revisions.Stored) (
+	[]*revisions.Stored, error,
+) {
+	selection.Page = Page{Limit: -1}
+	ranks, err := s.store.Ranks(ctx, id, selection)
+	if err != nil {
+		return nil, fmt.Errorf("select documents: %w", revisions.Explained(ctx, s.store, id, err))
+	}
+	var selected []*revisions.Stored
+	for _, doc := range rendered {
+		if _, wanted := ranks[doc.ID]; wanted {
+			selected = append(selected, doc)
+		}
+	}
+	slices.SortStableFunc(selected, func(a, b *revisions.Stored) int { return cmp.Compare(ranks[a.ID], ranks[b.ID]) })
+	return selected, nil
+}
+
+// rendered returns a rendered revision, from the cache if possible.
+func (s *Service) rendered(ctx context.Context, key changes.RenderKey) (changes.Rendering, error) {
+	rendered, err := s.cache.Do(ctx, key, func(ctx context.Context) (changes.Rendering, int, error) {
+		return s.render(ctx, key)
+	})
+	if err != nil {
+		return changes.Rendering{}, fmt.Errorf("render revision %d: %w", key.Revision, err)
+	}
+	return rendered, nil
+}
+
+// render renders a revision. The size is negative if the result must not be cached.
+func (s *Service) render(ctx context.Context, key changes.RenderKey) (changes.Rendering, int, error) {
+	documents, fallback, err := s.inputs(ctx, key)
+	if err != nil {
+		return changes.Rendering{}, 0, err
+	}
+	rendered, err := s.renderer.Render(ctx, key.Revision, documents, fallback)
+	if rendered.Provisional {
+		return rendered, -1, err
+	}
+	return rendered, rendered.Size, err
+}
+
+// allDocuments reads all documents of a revision.
+func (s *Service) allDocuments(ctx context.Context, key changes.RenderKey) ([]*revisions.Stored, error) {
+	var found Selected
+	var err error
+	if key.Cleartext {
+		found, err = s.store.Documents(ctx, key.Revision, Selection{Cleartext: true, Page: Page{Limit: -1}})
+	} else {
+		found, err = s.store.AllDocuments(ctx, key.Revision, key.Stamp)
+	}
+	switch {
+	case err != nil:
+		return nil, s.readError(ctx, key.Revision, "documents", err)
+	case found.Stamp != key.Stamp:
+		return nil, replaced(key.Revision)
+	}
+	return found.Documents, nil
+}
+
+// replaced returns the fault for a revision that was replaced by another with its number while it was being read.
+func replaced(revision int64) error {
+	return fault.New(fault.Unavailable, "RevisionReplaced", "Revision %d was replaced by another one while it was being "+
+		"read: the database was restored, or all revisions were deleted; ask again", revision)
+}
+
+// unrendered returns the documents that a revision is rendered from, without encrypted ones if key.Cleartext.
+func (s *Service) unrendered(ctx context.Context, key changes.RenderKey) ([]*revisions.Stored, error) {
+	documents, fallback, err := s.inputs(ctx, key)
+	return changes.WithPolicy(documents, fallback), err
+}
+
+// inputs returns the documents of a revision, without encrypted ones if key.Cleartext, and the LayeringPolicy to use if
+// they have none.
+func (s *Service) inputs(ctx context.Context, key changes.RenderKey) (
+	documents []*revisions.Stored, fallback *revisions.Stored, err error,
+) {
+	if documents, err = s.allDocuments(ctx, key); err == nil {
+		fallback, err = s.fallback(ctx, key.Revision, documents)
+	}
+	return documents, fallback, err
+}
+
+// fallback returns the LayeringPolicy for documents without one; nil if they have one or none ever existed.
+func (s *Service) fallback(ctx context.Context, id int64, documents []*revisions.Stored) (*revisions.Stored, error) {
+	if changes.HasLayeringPolicy(documents) {
+		return nil, nil
+	}
+	fallback, err := s.store.FallbackPolicy(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("find a layering policy: %w", err)
+	}
+	return fallback, nil
+}
 
 // manyDocuments is the number of documents of a site from which on one document may be rendered apart from the others.
 // Revisions of smaller sites are rendered as a whole, once for many requests.
@@ -142,7 +275,7 @@ func (s *Service) readFew(ctx context.Context, key changes.RenderKey, selection 
 	found, err := s.store.Documents(ctx, key.Revision, selection)
 	switch {
 	case err != nil:
-		return nil, false, fmt.Errorf("read documents: %w", revisions.Explained(ctx, s.store, key.Revision, err))
+		return nil, false, s.readError(ctx, key.Revision, "documents", err)
 	case found.Stamp != key.Stamp:
 		return nil, false, replaced(key.Revision)
 	}

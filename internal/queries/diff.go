@@ -54,8 +54,8 @@ func (v View) DeepDiff(ctx context.Context, before, after int64, options DeepDif
 			return DeepDifferences{}, replaced(s.Revision)
 		}
 	}
-	gone, come := options.forms(found, sides[0].documents, sides[1].documents)
-	differences := options.differences(bucketDifferences(found, before, after), gone, come)
+	removed, added := options.forms(found, sides[0].documents, sides[1].documents)
+	differences := options.differences(bucketDifferences(found, before, after), removed, added)
 	if options.Submitted && !options.Named {
 		err = v.readTexts(ctx, differences.Buckets)
 	}
@@ -99,7 +99,7 @@ func (v View) renderedSides(ctx context.Context, before, after int64) (sides [2]
 
 // forms returns the forms to compare of documents that only one of two revisions has.
 func (o DeepDiffOptions) forms(found revisions.Comparison, older, newer []*revisions.Stored) (
-	gone, come []*revisions.Stored,
+	removed, added []*revisions.Stored,
 ) {
 	switch {
 	case o.Submitted:
@@ -111,12 +111,12 @@ func (o DeepDiffOptions) forms(found revisions.Comparison, older, newer []*revis
 }
 
 // differences returns a page of the differences between documents, by bucket.
-func (o DeepDiffOptions) differences(buckets []revisions.BucketDifference, gone, come []*revisions.Stored,
+func (o DeepDiffOptions) differences(buckets []revisions.BucketDifference, removed, added []*revisions.Stored,
 ) DeepDifferences {
 	all := DeepDifferences{Buckets: make([]DeepDifference, 0, len(buckets))}
-	goneFrom, comeTo := revisions.GroupByBucket(gone), revisions.GroupByBucket(come)
+	removedFrom, addedTo := revisions.GroupByBucket(removed), revisions.GroupByBucket(added)
 	for _, bucket := range buckets {
-		documents := revisions.DocumentDifferences(goneFrom[bucket.Bucket], comeTo[bucket.Bucket])
+		documents := revisions.DocumentDifferences(removedFrom[bucket.Bucket], addedTo[bucket.Bucket])
 		if !o.All {
 			documents = pairedByName(documents)
 		}
@@ -125,15 +125,6 @@ func (o DeepDiffOptions) differences(buckets []revisions.BucketDifference, gone,
 		all.Buckets = append(all.Buckets, DeepDifference{bucket, documents[from:to]})
 	}
 	return all
-}
-
-// window returns the part of a list of n items that is on the page, if before items precede the list.
-func (p Page) window(before, n int) (from, to int) {
-	from = min(max(p.Offset-before, 0), n)
-	if to = n; p.Limit >= 0 {
-		to = min(max(p.Offset+p.Limit-before, from), n)
-	}
-	return from, to
 }
 
 // readTexts sets the submitted contents of documents in differences; encrypted ones get no data.
@@ -228,4 +219,36 @@ func altered(doc *revisions.Stored, change func(*document.Document)) *revisions.
 	change(&text)
 	same.Document, same.Shared = &text, false
 	return &same
+}
+
+// Diff returns the differences of all buckets that have documents in at least one of two revisions, sorted by name; 0
+// is the empty revision. The higher number is the newer one, regardless of their order. Faults: NotFound, Gone.
+func (v View) Diff(ctx context.Context, a, b int64) ([]revisions.BucketDifference, error) {
+	found, err := v.compare(ctx, a, b)
+	if err != nil {
+		return nil, err
+	}
+	return bucketDifferences(found, a, b), nil
+}
+
+// bucketDifferences returns the differences of buckets from the older to the newer of two compared revisions.
+func bucketDifferences(c revisions.Comparison, before, after int64) []revisions.BucketDifference {
+	if before > after {
+		return revisions.BucketDifferences(c.After, c.Before, c.Added, c.Removed)
+	}
+	return revisions.BucketDifferences(c.Before, c.After, c.Removed, c.Added)
+}
+
+// compare returns the difference of two revisions, both of which must exist or be 0. It omits encrypted documents if
+// the viewer may not see them.
+func (v View) compare(ctx context.Context, before, after int64) (revisions.Comparison, error) {
+	found, err := v.store.Compare(ctx, before, after)
+	if err != nil {
+		return found, fmt.Errorf("compare revisions: %w", err)
+	}
+	if len(found.Missing) > 0 {
+		return found, revisions.Absent(ctx, v.store, found.Missing[0])
+	}
+	found.Removed, found.Added = revisions.Visible(v.viewer, found.Removed), revisions.Visible(v.viewer, found.Added)
+	return found, nil
 }
