@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"purser/internal/document"
-	"purser/internal/document/repr"
 )
 
 // errPattern is the error of a pattern without any text to replace it in.
@@ -119,7 +118,7 @@ func pythonText(value any) string {
 	if s, ok := value.(string); ok {
 		return s
 	}
-	return repr.Of(value)
+	return document.Repr(value)
 }
 
 // isFilled reports whether a value is a non-empty container.
