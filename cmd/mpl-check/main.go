@@ -15,8 +15,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"purser/internal/murano"
-	"purser/internal/murano/mplcheck"
-	"purser/internal/murano/pack"
 	"purser/internal/words"
 )
 
@@ -96,7 +94,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	if _, isUsage := errors.AsType[*usageError](err); isUsage {
 		return unusable
 	}
-	if _, isUnreadable := errors.AsType[*pack.Unreadable](err); isUnreadable {
+	if _, isUnreadable := errors.AsType[*murano.Unreadable](err); isUnreadable {
 		return unusable
 	}
 	return failed
@@ -111,7 +109,7 @@ func usage(format string, args ...any) error { return &usageError{fmt.Errorf(for
 func (o *options) run(ctx context.Context, stdout io.Writer) (int, error) {
 	validators := murano.Builtin()
 	if o.PluginDir != "" {
-		plugins, err := mplcheck.LoadPlugins(ctx, o.PluginDir)
+		plugins, err := loadPlugins(ctx, o.PluginDir)
 		if err != nil {
 			return 0, usage("%w", err)
 		}
@@ -122,11 +120,10 @@ func (o *options) run(ctx context.Context, stdout io.Writer) (int, error) {
 		return 0, err
 	}
 	if o.ListCodes {
-		return ok, o.write(stdout, func(w io.Writer) error { return mplcheck.Codes(w, o.Format, codes) })
+		return ok, o.write(stdout, func(w io.Writer) error { return murano.WriteCodes(w, o.Format, codes) })
 	}
-	results, err := mplcheck.Run(ctx, o.Package, mplcheck.Options{
-		Options:  murano.Options{Validators: validators, Scope: o.Scope, Select: o.Select, Ignore: o.Ignore},
-		Discover: o.Discover, Nested: o.Nested,
+	results, err := murano.RunPath(ctx, o.Package, murano.Options{
+		Validators: validators, Scope: o.Scope, Select: o.Select, Ignore: o.Ignore, Discover: o.Discover, Nested: o.Nested,
 	})
 	if err != nil {
 		return 0, fmt.Errorf("cannot check %q: %w", o.Package, err)
@@ -135,7 +132,7 @@ func (o *options) run(ctx context.Context, stdout io.Writer) (int, error) {
 		return 0, usage("nothing was checked: there is no package below %s: each is a folder with a %s", o.Package,
 			murano.ManifestName)
 	}
-	err = o.write(stdout, func(w io.Writer) error { return mplcheck.Write(w, o.Format, results, codes) })
+	err = o.write(stdout, func(w io.Writer) error { return murano.Write(w, o.Format, results, codes) })
 	for _, result := range results {
 		if len(result.Report.Errors()) > 0 || o.Strict && len(result.Report.Issues) > 0 {
 			return found, err

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"purser/internal/murano"
-	"purser/internal/murano/mplcheck"
 )
 
 // checkPackages checks Murano packages, as mpl-check does. Each path is a package or a folder that contains packages.
@@ -27,10 +26,10 @@ func (c *checkCommand) checkPackages(ctx context.Context, around *surroundings) 
 			return fmt.Errorf("there is no code %q; docs/murano-codes.md and mpl-check --list-codes list them", selected)
 		}
 	}
-	var results []mplcheck.Result
+	var results []murano.PathReport
 	for _, path := range c.Paths {
-		found, err := mplcheck.Run(ctx, path, mplcheck.Options{
-			Options: murano.Options{Select: c.Select, Ignore: c.Ignore}, Discover: !isPackage(path),
+		found, err := murano.RunPath(ctx, path, murano.Options{
+			Select: c.Select, Ignore: c.Ignore, Discover: !isPackage(path),
 		})
 		if err != nil {
 			return fmt.Errorf("cannot check %q: %w", path, err)
@@ -40,7 +39,7 @@ func (c *checkCommand) checkPackages(ctx context.Context, around *surroundings) 
 		}
 		results = append(results, found...)
 	}
-	if err := mplcheck.Write(around.stdout, c.Format, results, codes); err != nil {
+	if err := murano.Write(around.stdout, c.Format, results, codes); err != nil {
 		return err
 	}
 	for _, result := range results {

@@ -14,7 +14,6 @@ import (
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/murano"
-	"purser/internal/murano/pack"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -85,8 +84,8 @@ func (s *Service) PutPackage(ctx context.Context, bucket, name string, archive [
 }
 
 // packageLimits are lower than those of the command, because the files of a request are held in memory.
-func packageLimits() pack.Limits {
-	limits := pack.DefaultLimits()
+func packageLimits() murano.Limits {
+	limits := murano.DefaultLimits()
 	limits.File, limits.Total = 32*budget.MiB, 128*budget.MiB
 	return limits
 }
@@ -99,8 +98,8 @@ func (s *Service) CheckPackage(ctx context.Context, archive []byte) (checked Che
 		return checked, budget.About(err, "read the archive")
 	}
 	began := s.Now()
-	pkg, err := pack.Zip(ctx, archive, packageLimits())
-	if unreadable, ok := errors.AsType[*pack.Unreadable](err); ok {
+	pkg, err := murano.ReadZip(ctx, archive, packageLimits())
+	if unreadable, ok := errors.AsType[*murano.Unreadable](err); ok {
 		return checked, invalidPackage(murano.Report{Issues: []murano.Issue{unreadable.Issue()}})
 	}
 	if err != nil {

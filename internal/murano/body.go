@@ -66,10 +66,8 @@ func (f *classFile) body(v *Value) {
 
 // block checks a block of code: a statement, an expression or a list of them.
 func (f *classFile) block(v *Value) {
-	for _, item := range itemsOf(v) {
+	for item := range f.items(v) {
 		switch {
-		case !f.enter(item):
-			return
 		case item.Kind == Map:
 			f.statement(item)
 		case item.Kind == String:
@@ -163,11 +161,8 @@ func (f *classFile) branches(v *Value) {
 
 // catch checks the handlers of a Try.
 func (f *classFile) catch(v *Value) {
-	for _, item := range itemsOf(v) {
-		switch {
-		case !f.enter(item):
-			return
-		case item.Kind != Map:
+	for item := range f.items(v) {
+		if item.Kind != Map {
 			f.atf("MPL:E206", item, `Catch "%s" should be a mapping`, item)
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 	"sync"
@@ -34,6 +35,8 @@ type Options struct {
 	Validators     []Validator // nil means Builtin
 	Scope          []string    // names of validators; nil means all
 	Select, Ignore []string    // codes, or their numbers without prefix; nil means all and none
+	Discover       bool        // of RunPath: the path is a folder to search for packages
+	Nested         bool        // of RunPath: archives at the top of a package are packages, too
 }
 
 // maxIssues bounds the issues of a report, because people read them.
@@ -50,10 +53,10 @@ func Run(ctx context.Context, pkg *Package, o Options) (Report, error) {
 		c.add(issue)
 	}
 	for _, issue := range c.report.Issues {
-		c.refused[PlainName(issue.File)] = true
+		c.refused[plainName(issue.File)] = true
 	}
 	c.Manifest = pkg.Manifest(c.meter)
-	c.Format = FormatOf(c.Manifest)
+	c.Format = formatOf(c.Manifest)
 	for _, v := range validators {
 		if pkg.Unread {
 			break
@@ -172,6 +175,28 @@ func (c *Check) enter(v *Value) bool {
 	return c.spend(cost)
 }
 
+// items yields the items of a list, or the value itself, and charges a visit of each, until the budget is exceeded.
+func (c *Check) items(v *Value) iter.Seq[*Value] {
+	return func(yield func(*Value) bool) {
+		for _, item := range itemsOf(v) {
+			if !c.enter(item) || !yield(item) {
+				return
+			}
+		}
+	}
+}
+
+// members yields the keys and values of a mapping, and charges a visit of each value, until the budget is exceeded.
+func (c *Check) members(v *Value) iter.Seq2[*Value, *Value] {
+	return func(yield func(key, value *Value) bool) {
+		for _, e := range v.Entries {
+			if !c.enter(e.Value) || !yield(e.Key, e.Value) {
+				return
+			}
+		}
+	}
+}
+
 // yaqlSteps is the cost of parsing a byte of an expression.
 const yaqlSteps = 100
 
@@ -187,7 +212,7 @@ type keywords map[string]func(*Value)
 func (c *Check) documents(name string, several bool, keys keywords, whole func(doc *Value)) []*Value {
 	c.file = name
 	docs, err := c.Package.Files[name].Documents(c.meter)
-	if problem, ok := errors.AsType[*Problem](err); ok {
+	if problem, ok := errors.AsType[*yamlError](err); ok {
 		c.Report(Issue{
 			Code: "E002", Message: "Yaml Error: " + problem.Message, File: name, Located: problem.Line >= 0,
 			Line: max(0, problem.Line), Column: problem.Column,
@@ -208,15 +233,13 @@ func (c *Check) documents(name string, several bool, keys keywords, whole func(d
 		}
 		c.twice(doc)
 		whole(doc)
-		for _, e := range doc.Entries {
-			check, known := keys[e.Key.String()]
+		for key, value := range c.members(doc) {
+			check, known := keys[key.String()]
 			switch {
-			case !c.enter(e.Value):
-				return docs
-			case !known || e.Key.Kind != String:
-				c.atf("W010", e.Key, `Unknown keyword "%s"`, e.Key)
+			case !known || key.Kind != String:
+				c.atf("W010", key, `Unknown keyword "%s"`, key)
 			case check != nil:
-				check(e.Value)
+				check(value)
 			}
 		}
 	}
@@ -273,7 +296,7 @@ func (c *Check) isName(v *Value, pattern func() *regexp.Regexp) bool {
 
 // oneOf reports whether a value is one of the given strings.
 func oneOf(v *Value, words ...string) bool {
-	return v.Kind == String && slices.Contains(words, v.Text)
+	return v.Is(String) && slices.Contains(words, v.Text)
 }
 
 // itemsOf returns the items of a list, or the value itself.

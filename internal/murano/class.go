@@ -128,7 +128,7 @@ func (f *classFile) begin(doc *Value) {
 	switch name := doc.Get("Name"); {
 	case name.Is(String):
 		f.declared = append(f.declared, declaration{f.expand(name.Text), name})
-	case name == nil && slices.ContainsFunc(doc.Entries, func(e Entry) bool { return e.Key.Text != "Namespaces" }):
+	case name == nil && slices.ContainsFunc(doc.Entries, func(e pair) bool { return e.Key.Text != "Namespaces" }):
 		f.unnamed = append(f.unnamed, doc)
 	}
 }
@@ -214,24 +214,19 @@ func (f *classFile) checkNamespaces(v *Value) {
 		f.atf("MPL:E044", v, "Wrong type of namespace")
 		return
 	}
-	for _, e := range v.Entries {
-		if !f.enter(e.Value) {
-			return
+	for alias, namespace := range f.members(v) {
+		if !f.isName(namespace, fqnPattern) && namespace.Kind != Null && !oneOf(namespace, "") {
+			f.atf("MPL:W060", namespace, `Wrong namespace fqn "%s"`, namespace)
 		}
-		if !f.isName(e.Value, fqnPattern) && e.Value.Kind != Null && !oneOf(e.Value, "") {
-			f.atf("MPL:W060", e.Value, `Wrong namespace fqn "%s"`, e.Value)
-		}
-		if !f.isName(e.Key, namePattern) && !oneOf(e.Key, "=") {
-			f.atf("MPL:E060", e.Value, `Wrong name for namespace "%s"`, e.Value)
+		if !f.isName(alias, namePattern) && !oneOf(alias, "=") {
+			f.atf("MPL:E060", namespace, `Wrong name for namespace "%s"`, namespace)
 		}
 	}
 }
 
 func (f *classFile) extends(v *Value) {
-	for _, item := range itemsOf(v) {
+	for item := range f.items(v) {
 		switch {
-		case !f.enter(item):
-			return
 		case item.Kind != String:
 			f.atf("MPL:E025", item, "Wrong type of Extends field")
 		case !f.isName(item, typePattern):
@@ -243,15 +238,12 @@ func (f *classFile) extends(v *Value) {
 }
 
 func (f *classFile) imports(v *Value) {
-	for _, item := range itemsOf(v) {
-		switch {
-		case !f.enter(item):
-			return
-		case !f.isName(item, typePattern):
+	for item := range f.items(v) {
+		if !f.isName(item, typePattern) {
 			f.atf("MPL:E029", item, `Wrong namespace or FNQ of extended class "%s"`, item)
-		default:
-			f.knownAlias(item)
+			continue
 		}
+		f.knownAlias(item)
 	}
 }
 
@@ -277,8 +269,8 @@ func (f *classFile) cardinality(v *Value) {
 
 func (f *classFile) applies(v *Value) {
 	f.ofMeta(v, "Applies")
-	for _, item := range itemsOf(v) {
-		if f.enter(item) && !oneOf(item, "Package", "Type", "Method", "Property", "Argument", "All") {
+	for item := range f.items(v) {
+		if !oneOf(item, "Package", "Type", "Method", "Property", "Argument", "All") {
 			f.atf("MPL:E028", item, `Wrong Applies "%s"`, item)
 		}
 	}
@@ -293,10 +285,7 @@ func (f *classFile) inherited(v *Value) {
 
 // meta checks the value of Meta: the name of a meta class, a mapping from it to properties, or a list of these.
 func (c *Check) meta(v *Value) {
-	for _, item := range itemsOf(v) {
-		if !c.enter(item) {
-			return
-		}
+	for item := range c.items(v) {
 		name := item
 		if item.Kind == Map && len(item.Entries) == 1 {
 			name = item.Entries[0].Key

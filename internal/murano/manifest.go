@@ -66,7 +66,7 @@ func checkManifest(c *Check) {
 		"Description": m.description, "Author": c.isString, "Tags": m.tags, "Classes": m.classes, "Require": m.require,
 		"UI": m.ui, "Logo": m.logo, "Meta": c.meta, "Supplier": nil,
 	}, func(doc *Value) {
-		m.library = doc.Get("Type").Is(String) && doc.Get("Type").Text == "Library"
+		m.library = oneOf(doc.Get("Type"), "Library")
 	})
 	if docs == nil && c.Package.Files[ManifestName].err == nil {
 		c.aboutf("E004", ManifestName, "The file holds no document")
@@ -167,8 +167,8 @@ func (m *manifest) tags(v *Value) {
 		m.atf("MAN:E070", v, "Tags should be a list")
 		return
 	}
-	for _, tag := range v.Items {
-		if m.enter(tag) && tag.Kind != String {
+	for tag := range m.items(v) {
+		if tag.Kind != String {
 			m.atf("MAN:E077", tag, `Tag "%s" is not a string`, tag)
 		}
 	}
@@ -181,22 +181,19 @@ func (m *manifest) classes(v *Value) {
 	}
 	const folder = "Classes/"
 	named := map[string]bool{}
-	for _, e := range v.Entries {
-		if !m.enter(e.Value) {
-			return
+	for class, file := range m.members(v) {
+		if !m.isName(class, fqnPattern) {
+			m.atf("MAN:E051", class, `Key of Classes is not valid FQN "%s"`, class)
 		}
-		if !m.isName(e.Key, fqnPattern) {
-			m.atf("MAN:E051", e.Key, `Key of Classes is not valid FQN "%s"`, e.Key)
-		}
-		name := e.Value.String()
+		name := file.String()
 		switch _, exists := m.Package.Files[folder+name]; {
-		case e.Value.Kind >= Seq:
-			m.atf("MAN:E052", e.Value, `File of class "%s" is not a string`, e.Key)
+		case file.Kind >= Seq:
+			m.atf("MAN:E052", file, `File of class "%s" is not a string`, class)
 		case named[name], !exists && m.refused[folder+name]:
-		case !exists && !m.Package.Single || e.Value.Kind != String:
-			m.atf("MAN:E050", e.Value, `File "%s" is present in Manifest, but not in filesystem`, path.Clean(name))
+		case !exists && !m.Package.Single || file.Kind != String:
+			m.atf("MAN:E050", file, `File "%s" is present in Manifest, but not in filesystem`, path.Clean(name))
 		case exists && !strings.HasSuffix(name, ".yaml"):
-			m.isYAML(folder+name, e.Value)
+			m.isYAML(folder+name, file)
 		}
 		named[name] = true
 	}
@@ -210,7 +207,7 @@ func (m *manifest) classes(v *Value) {
 // isYAML checks a file that the class validator skips because of its name, but that Murano reads: it must be YAML.
 func (m *manifest) isYAML(name string, at *Value) {
 	_, err := m.Package.Files[name].Documents(m.meter)
-	if problem, ok := errors.AsType[*Problem](err); ok {
+	if problem, ok := errors.AsType[*yamlError](err); ok {
 		m.atf("MAN:E053", at, `File "%s" is not YAML, and its name does not end with .yaml: %s`, at, problem.Message)
 	} else if err != nil {
 		m.fail(err)
@@ -222,25 +219,17 @@ func (m *manifest) require(v *Value) {
 		m.atf("MAN:E006", v, "Require is not a dict type")
 		return
 	}
-	for _, e := range v.Entries {
-		if !m.enter(e.Value) {
-			return
+	for name, versions := range m.members(v) {
+		if !m.isName(name, fqnPattern) {
+			m.atf("MAN:E007", name, `Require key is not valid FQN "%s"`, name)
 		}
-		if !m.isName(e.Key, fqnPattern) {
-			m.atf("MAN:E007", e.Key, `Require key is not valid FQN "%s"`, e.Key)
+		if versions.Kind == Null {
+			continue
 		}
-		if _, err := RequiredVersions(e.Value); err != nil {
-			m.atf("MAN:E008", e.Value, `Version of "%s" is not valid: %v`, e.Key, err)
+		if _, err := ParseSpec(versions.String()); err != nil {
+			m.atf("MAN:E008", versions, `Version of "%s" is not valid: %v`, name, err)
 		}
 	}
-}
-
-// RequiredVersions returns the versions allowed by a value of Require.
-func RequiredVersions(v *Value) (Spec, error) {
-	if v.Kind == Null {
-		return ParseSpec("")
-	}
-	return ParseSpec(v.String())
 }
 
 func (m *manifest) ui(v *Value) {

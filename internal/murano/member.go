@@ -28,15 +28,12 @@ func (f *classFile) properties(v *Value) {
 		f.atf("MPL:E026", v, "Properties should be a dict")
 		return
 	}
-	for _, e := range v.Entries {
-		switch {
-		case !f.enter(e.Value):
-			return
-		case e.Value.Kind != Map:
-			f.atf("MPL:E057", e.Value, `Property "%s" should be a dict`, e.Key)
-		default:
-			f.property(e.Key, e.Value)
+	for name, property := range f.members(v) {
+		if property.Kind != Map {
+			f.atf("MPL:E057", property, `Property "%s" should be a dict`, name)
+			continue
 		}
+		f.property(name, property)
 	}
 }
 
@@ -137,19 +134,17 @@ func (f *classFile) methods(v *Value) {
 		}
 		return
 	}
-	for _, e := range v.Entries {
+	for name, method := range f.members(v) {
 		switch {
-		case !f.enter(e.Value):
-			return
-		case e.Value.Kind != Map:
-			if !e.Value.IsFalsy() {
-				f.atf("MPL:E046", e.Key, "Method is not a dict")
-			}
+		case method.IsFalsy() && method.Kind != Map:
 			continue
-		case !f.isName(e.Key, methodPattern):
-			f.atf("MPL:E054", e.Key, `Invalid name of method "%s"`, e.Key)
+		case method.Kind != Map:
+			f.atf("MPL:E046", name, "Method is not a dict")
+			continue
+		case !f.isName(name, methodPattern):
+			f.atf("MPL:E054", name, `Invalid name of method "%s"`, name)
 		}
-		f.method(e.Value)
+		f.method(method)
 	}
 }
 
@@ -164,8 +159,7 @@ func (f *classFile) method(v *Value) {
 		}
 	}
 	f.methodUsage(v.Get("Usage"))
-	if usage, scope := v.Get("Usage"), v.Get("Scope"); usage.Is(String) && usage.Text == "Action" &&
-		scope.Is(String) && scope.Text == "Session" {
+	if scope := v.Get("Scope"); oneOf(v.Get("Usage"), "Action") && oneOf(scope, "Session") {
 		f.atf("MPL:W059", scope, "Murano refuses Usage: Action with Scope: Session")
 	}
 	if arguments := v.Get("Arguments"); !arguments.IsFalsy() {
@@ -181,7 +175,7 @@ func (f *classFile) method(v *Value) {
 
 func (f *classFile) methodUsage(usage *Value) {
 	switch {
-	case usage.IsFalsy() || oneOf(usage, "Runtime"):
+	case usage.IsFalsy(), oneOf(usage, "Runtime"):
 	case oneOf(usage, "Action"):
 		if f.Format.Since(sinceScope) {
 			f.atf("MPL:W045", usage, `Usage "%s" is deprecated since 1.4`, usage)
@@ -229,9 +223,9 @@ func (f *classFile) order(items []*Value) {
 		}
 		usage, rank := item.Entries[0].Value.Get("Usage"), 0
 		switch {
-		case usage.Is(String) && usage.Text == "VarArgs":
+		case oneOf(usage, "VarArgs"):
 			rank = 1
-		case usage.Is(String) && usage.Text == "KwArgs":
+		case oneOf(usage, "KwArgs"):
 			rank = 2
 		}
 		if rank < last || rank > 0 && rank == last {

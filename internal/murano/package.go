@@ -32,12 +32,12 @@ type File struct {
 	err  error
 }
 
-// Documents returns the documents of a YAML file, which it parses once. The error is a *Problem if the file is
+// Documents returns the documents of a YAML file, which it parses once. The error is a *yamlError if the file is
 // not YAML. Other errors come from the budget.
 func (f *File) Documents(meter *budget.Meter) ([]*Value, error) {
 	if !f.read {
 		f.read = true
-		f.docs, f.err = ParseYAML(meter, f.Raw)
+		f.docs, f.err = parseYAML(meter, f.Raw)
 	}
 	return f.docs, f.err
 }
@@ -94,9 +94,9 @@ const (
 // heatTemplate is the file at the top of a package in the format Heat.HOT.
 const heatTemplate = "template.yaml"
 
-// PlainName returns the name that a member of an archive should have: relative to the package, its parts separated by
+// plainName returns the name that a member of an archive should have: relative to the package, its parts separated by
 // single slashes.
-func PlainName(name string) string {
+func plainName(name string) string {
 	return path.Clean("/" + strings.ReplaceAll(name, `\`, "/"))[1:]
 }
 
@@ -109,9 +109,9 @@ type Format struct {
 
 var versionPattern = regexp.MustCompile(`^(\d{1,9})(?:\.(\d{1,9}))?(?:\.|$)`)
 
-// FormatOf returns the format that a manifest declares. It is MuranoPL/1.0 if the manifest declares none, and the
+// formatOf returns the format that a manifest declares. It is MuranoPL/1.0 if the manifest declares none, and the
 // newest version if manifest is nil.
-func FormatOf(manifest *Value) Format {
+func formatOf(manifest *Value) Format {
 	if manifest == nil {
 		return Format{Name: MuranoPL, Version: "1.4"}
 	}

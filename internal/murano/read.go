@@ -11,13 +11,13 @@ import (
 	"purser/internal/document"
 )
 
-// Problem describes why a text cannot be read, and where. It quotes no part of the text. Line is -1 if it is unknown.
-type Problem struct {
+// yamlError describes why a text cannot be read, and where. It quotes no part of the text. Line is -1 if it is unknown.
+type yamlError struct {
 	Message      string
 	Line, Column int
 }
 
-func (p *Problem) Error() string { return p.Message }
+func (p *yamlError) Error() string { return p.Message }
 
 // The costs of a value in the budget: steps to create it, and bytes of memory.
 const (
@@ -29,9 +29,9 @@ const (
 	maxDepth = 500
 )
 
-// ParseYAML returns the documents of a text. A document without content is a null. The error is a *Problem if the text
+// ParseYAML returns the documents of a text. A document without content is a null. The error is a *yamlError if the text
 // cannot be read. Other errors come from the budget.
-func ParseYAML(meter *budget.Meter, text []byte) ([]*Value, error) {
+func parseYAML(meter *budget.Meter, text []byte) ([]*Value, error) {
 	meter.Charge(textSteps)
 	tree, err := document.ParseTree(meter, text)
 	defer tree.Release()
@@ -39,7 +39,7 @@ func ParseYAML(meter *budget.Meter, text []byte) ([]*Value, error) {
 		return nil, err
 	}
 	if tree.Problem != "" {
-		return nil, &Problem{Message: tree.Problem, Line: tree.Line - 1}
+		return nil, &yamlError{Message: tree.Problem, Line: tree.Line - 1}
 	}
 	var docs []*Value
 	for _, node := range tree.Documents {
@@ -71,7 +71,7 @@ const (
 )
 
 func problemAt(node *yaml.Node, r rule) error {
-	return &Problem{Message: string(r), Line: node.Line - 1, Column: node.Column - 1}
+	return &yamlError{Message: string(r), Line: node.Line - 1, Column: node.Column - 1}
 }
 
 func (r *reader) value(node *yaml.Node, depth int) (*Value, error) {
@@ -172,7 +172,7 @@ func (r *reader) mapping(v *Value, node *yaml.Node, depth int) error {
 	default:
 		return problemAt(node, errTag(node.Tag))
 	}
-	var own, merged []Entry
+	var own, merged []pair
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		keyNode, valueNode := node.Content[i], node.Content[i+1]
 		if isMerge(keyNode) {
@@ -194,7 +194,7 @@ func (r *reader) mapping(v *Value, node *yaml.Node, depth int) error {
 		if err != nil {
 			return err
 		}
-		own = append(own, Entry{key, value})
+		own = append(own, pair{key, value})
 	}
 	return r.fill(v, merged, own)
 }
@@ -220,7 +220,7 @@ func (r *reader) key(node *yaml.Node, depth int) (*Value, error) {
 }
 
 // merge returns the entries of the mappings of a merge key. Later entries override earlier ones.
-func (r *reader) merge(node *yaml.Node, depth int) ([]Entry, error) {
+func (r *reader) merge(node *yaml.Node, depth int) ([]pair, error) {
 	value, err := r.value(node, depth+1)
 	if err != nil {
 		return nil, err
@@ -229,7 +229,7 @@ func (r *reader) merge(node *yaml.Node, depth int) ([]Entry, error) {
 	case Map:
 		return value.Entries, nil
 	case Seq:
-		var entries []Entry
+		var entries []pair
 		for _, item := range slices.Backward(value.Items) {
 			if item.Kind != Map {
 				return nil, problemAt(node, badMerge)
@@ -246,10 +246,10 @@ func (r *reader) merge(node *yaml.Node, depth int) ([]Entry, error) {
 }
 
 // fill sets the entries of a mapping. A duplicate key keeps its first position and its last value.
-func (r *reader) fill(v *Value, merged, own []Entry) error {
+func (r *reader) fill(v *Value, merged, own []pair) error {
 	at := make(map[string]int, len(merged)+len(own))
 	written := map[string]bool{}
-	v.Entries = make([]Entry, 0, len(merged)+len(own))
+	v.Entries = make([]pair, 0, len(merged)+len(own))
 	for i, e := range slices.Concat(merged, own) {
 		name := e.Key.identity()
 		if i >= len(merged) && written[name] {

@@ -14,8 +14,8 @@ import (
 // parse returns the first document of a text as Python prints it, or the problem.
 func parse(t *testing.T, text string) string {
 	t.Helper()
-	docs, err := ParseYAML(budget.NewMeter(t.Context()), []byte(text))
-	if problem, ok := errors.AsType[*Problem](err); ok {
+	docs, err := parseYAML(budget.NewMeter(t.Context()), []byte(text))
+	if problem, ok := errors.AsType[*yamlError](err); ok {
 		return "problem: " + problem.Message
 	}
 	if err != nil {
@@ -88,7 +88,7 @@ func TestParseYAML(t *testing.T) {
 
 func TestParseYAML_places(t *testing.T) {
 	t.Parallel()
-	docs, err := ParseYAML(budget.NewMeter(t.Context()), []byte("é: {a: 'x',\n  b: }\nc: &y\n  - |\n    z\n  - 5\nd: *y\n---\n2"))
+	docs, err := parseYAML(budget.NewMeter(t.Context()), []byte("é: {a: 'x',\n  b: }\nc: &y\n  - |\n    z\n  - 5\nd: *y\n---\n2"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,8 +106,8 @@ func TestParseYAML_places(t *testing.T) {
 			t.Errorf("%s is at %d:%d, want %d:%d", name, c.v.Line, c.v.Column, c.line, c.column)
 		}
 	}
-	_, err = ParseYAML(budget.NewMeter(t.Context()), []byte("a: 1\nb: [\n"))
-	if problem, ok := errors.AsType[*Problem](err); !ok || problem.Line < 1 {
+	_, err = parseYAML(budget.NewMeter(t.Context()), []byte("a: 1\nb: [\n"))
+	if problem, ok := errors.AsType[*yamlError](err); !ok || problem.Line < 1 {
 		t.Errorf("%+v", err)
 	}
 }
@@ -135,8 +135,8 @@ func FuzzParseYAML(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		ctx, end := budget.NewPool(1, time.Minute).Begin(context.Background())
 		defer end()
-		docs, err := ParseYAML(budget.NewMeter(ctx), []byte(text))
-		if _, ok := errors.AsType[*Problem](err); err != nil && !ok {
+		docs, err := parseYAML(budget.NewMeter(ctx), []byte(text))
+		if _, ok := errors.AsType[*yamlError](err); err != nil && !ok {
 			return // of the budget
 		}
 		for _, doc := range docs {

@@ -103,7 +103,7 @@ func plainItems(meter *budget.Meter, items []*Value) (any, error) {
 	return list, nil
 }
 
-func plainMembers(meter *budget.Meter, entries []Entry) (any, error) {
+func plainMembers(meter *budget.Meter, entries []pair) (any, error) {
 	m, seen := document.Mapping{}, map[string]bool{}
 	for _, e := range entries {
 		value, err := plain(meter, e.Value)

@@ -121,15 +121,12 @@ func (u *uiFile) forms(v *Value) {
 		u.atf("UI:E085", v, "Forms should be a list")
 		return
 	}
-	for _, item := range v.Items {
-		switch {
-		case !u.enter(item):
-			return
-		case item.Kind != Map || len(item.Entries) != 1 || item.Entries[0].Value.Kind != Map:
+	for item := range u.items(v) {
+		if item.Kind != Map || len(item.Entries) != 1 || item.Entries[0].Value.Kind != Map {
 			u.atf("UI:E085", item, "A form should be a one-key mapping of its name to a mapping")
-		default:
-			u.form(item.Entries[0].Value)
+			continue
 		}
+		u.form(item.Entries[0].Value)
 	}
 }
 
@@ -147,15 +144,12 @@ func (u *uiFile) form(v *Value) {
 		u.atf("UI:E085", v, "The fields of a form should be a list")
 		return
 	}
-	for _, field := range fields.Items {
-		switch {
-		case !u.enter(field):
-			return
-		case field.Kind != Map:
+	for field := range u.items(fields) {
+		if field.Kind != Map {
 			u.atf("UI:E085", field, "A field should be a mapping")
-		default:
-			u.field(field)
+			continue
 		}
+		u.field(field)
 	}
 }
 
@@ -165,10 +159,7 @@ func (u *uiFile) validators(v *Value) {
 		u.atf("UI:E085", v, "validators should be a list")
 		return
 	}
-	for _, item := range v.Items {
-		if !u.enter(item) {
-			return
-		}
+	for item := range u.items(v) {
 		expr := item.Get("expr")
 		switch {
 		case expr == nil:
@@ -197,18 +188,15 @@ func (u *uiFile) field(v *Value) {
 			u.atf("UI:E085", v, `A field has no "%s"`, key)
 		}
 	}
-	for _, e := range v.Entries {
-		if !u.enter(e.Value) {
-			return
-		}
-		since, known := attributes[strings.ToLower(strings.ReplaceAll(e.Key.Text, "_", ""))]
+	for key, value := range u.members(v) {
+		since, known := attributes[strings.ToLower(strings.ReplaceAll(key.Text, "_", ""))]
 		switch {
-		case !known || e.Key.Kind != String:
-			u.atf("UI:W102", e.Key, `Unknown attribute "%s"`, e.Key)
+		case !known || key.Kind != String:
+			u.atf("UI:W102", key, `Unknown attribute "%s"`, key)
 		case u.version < since:
-			u.atf("UI:W103", e.Key, "Attribute %s is available since version %v", e.Key, since)
+			u.atf("UI:W103", key, "Attribute %s is available since version %v", key, since)
 		}
-		u.attribute(e.Key, e.Value)
+		u.attribute(key, value)
 	}
 }
 

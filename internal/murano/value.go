@@ -27,7 +27,7 @@ type Value struct {
 	Text  string // of a string; other scalars as Python prints them
 	Items []*Value
 	// Entries are the members of a mapping. A duplicate key is listed once, with its last value.
-	Entries []Entry
+	Entries []pair
 	Twice   []*Value // duplicate keys of a mapping
 
 	Plain bool // a string without quotes and tag
@@ -38,8 +38,8 @@ type Value struct {
 	at           map[string]int // of a mapping: the position in Entries by identity
 }
 
-// Entry is a member of a mapping.
-type Entry struct{ Key, Value *Value }
+// pair is a member of a mapping.
+type pair struct{ Key, Value *Value }
 
 // Get returns the value of a member whose key is a string, nil if there is none.
 func (v *Value) Get(key string) *Value {

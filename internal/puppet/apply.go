@@ -18,7 +18,7 @@ type Result struct {
 }
 
 // Apply applies instances to a catalog in order. Each instance sees the changes of those before it. If there are
-// problems, the result has no catalog. The only errors are those of meter, returned unwrapped.
+// problems, the result has no catalog.
 func Apply(meter *budget.Meter, catalog *Catalog, instances []Instance, types *Types) (Result, error) {
 	index, err := newIndex(meter, types, catalog.resources)
 	if err != nil {
@@ -64,10 +64,8 @@ func (w *work) checkNames(instances []Instance) {
 	known := map[string]bool{}
 	for i, in := range instances {
 		if in.Name != "" && known[in.Name] {
-			w.problems.add(Problem{
-				Instance: i, Secret: in.Secret,
-				Message: fmt.Sprintf("Duplicate declaration: Override_resources[%s] is already declared", in.Name),
-			})
+			message := fmt.Sprintf("Duplicate declaration: Override_resources[%s] is already declared", in.Name)
+			w.refuse(i, &in, Problem{Message: message})
 		}
 		known[in.Name] = true
 	}
@@ -80,11 +78,16 @@ func (w *work) run(i int, in *Instance) error {
 		w.report.Skipped = append(w.report.Skipped, Skip{ref, i, "left out by " + filter})
 	}
 	problems, err := in.walk(w.meter, visit, skip)
+	w.refuse(i, in, problems...)
+	return err
+}
+
+// refuse adds problems with an instance.
+func (w *work) refuse(i int, in *Instance, problems ...Problem) {
 	for _, problem := range problems {
-		problem.Instance = i
+		problem.Instance, problem.Secret = i, problem.Secret || in.Secret
 		w.problems.add(problem)
 	}
-	return err
 }
 
 // apply updates the resource that an entry names, or creates it.
@@ -95,7 +98,7 @@ func (w *work) apply(i int, in *Instance, e entry) error {
 	if !found {
 		switch message, skip := w.decide(in, e, checked); {
 		case message != "":
-			w.problems.add(Problem{i, e.path(""), message, in.Secret})
+			w.refuse(i, in, Problem{Path: e.path(""), Message: message})
 			return nil
 		case skip != "":
 			w.report.Skipped = append(w.report.Skipped, Skip{e.Ref, i, skip})
@@ -104,12 +107,9 @@ func (w *work) apply(i int, in *Instance, e entry) error {
 	} else if ref = w.resources[at].Ref; w.resources[at].isContainer(w.types) {
 		checked = nil
 	}
-	complaints, err := checkParameters(w.meter, checked, ref, e.parameters, !found)
+	problems, err := checkParameters(w.meter, checked, ref, e, !found)
 	if err != nil {
 		return err
-	}
-	for _, c := range complaints {
-		w.problems.add(Problem{i, e.path(c.parameter), c.message, in.Secret || c.secret})
 	}
 	if !found && checked != nil {
 		message, err := checked.checkTitle(w.meter, ref, e.parameters)
@@ -120,9 +120,10 @@ func (w *work) apply(i int, in *Instance, e entry) error {
 			message = w.types.checkPurged(ref, e.parameters, w.index.present)
 		}
 		if message != "" {
-			w.problems.add(Problem{i, e.path(""), message, in.Secret || checked.Secret})
+			problems = append(problems, Problem{Path: e.path(""), Message: message, Secret: checked.Secret})
 		}
 	}
+	w.refuse(i, in, problems...)
 	return w.change(i, in, e, at, found)
 }
 

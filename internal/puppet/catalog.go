@@ -109,7 +109,7 @@ func (c *Catalog) Parameters(ref Ref) (document.Mapping, bool) {
 	return c.resources[i].parameters, true
 }
 
-// JSON returns the catalog as JSON text. The only errors are those of meter, returned unwrapped.
+// JSON returns the catalog as JSON text.
 func (c *Catalog) JSON(meter *budget.Meter) (text []byte, err error) {
 	text = append(text, '{')
 	for i, member := range c.root {

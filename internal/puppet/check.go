@@ -9,8 +9,7 @@ import (
 )
 
 // Check returns the problems that an instance has with any catalog: unknown types and parameters, invalid values and
-// titles, and exceptions that match nothing. It does not check entries that filters omit. The only errors are those of
-// meter, returned unwrapped.
+// titles, and exceptions that match nothing. It does not check entries that filters omit.
 func Check(meter *budget.Meter, in Instance, types *Types) (Problems, error) {
 	c := checker{types: types, used: map[string]bool{}, titles: map[string]bool{}}
 	visit := func(e entry) error { return c.check(meter, e) }
@@ -54,13 +53,11 @@ func (c *checker) check(meter *budget.Meter, e entry) error {
 		return nil
 	}
 	ref := Ref{e.Type, e.Title}
-	complaints, err := checkParameters(meter, t, ref, e.parameters, false)
+	problems, err := checkParameters(meter, t, ref, e, false)
 	if err != nil {
 		return err
 	}
-	for _, complaint := range complaints {
-		c.problems.add(Problem{Path: e.path(complaint.parameter), Message: complaint.message, Secret: complaint.secret})
-	}
+	c.problems.Append(NewProblems(problems), 0)
 	message, err := t.checkTitle(meter, ref, e.parameters)
 	if err != nil {
 		return err

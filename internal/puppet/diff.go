@@ -23,7 +23,7 @@ type Altered struct {
 }
 
 // Diff returns the differences between two versions of a catalog: first the resources of before, in its order, then
-// those that only after has. The only errors are those of meter, returned unwrapped.
+// those that only after has.
 func Diff(meter *budget.Meter, before, after *Catalog) (differences []Difference, err error) {
 	const stepsEach, bytesEach = 300, 100
 	if err := meter.Hold(len(after.resources) * bytesEach); err != nil {

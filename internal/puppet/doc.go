@@ -11,7 +11,8 @@
 //     of numbers.
 //   - Values are immutable: Apply copies what it changes.
 //   - Steps and bytes are counted in the request's budget while they are spent, those of a text before its values are
-//     made. No recursion is as deep as a catalog is large.
+//     made. No recursion is as deep as a catalog is large. The errors of a function with a meter are the meter's,
+//     returned unwrapped, unless its comment names others.
 //   - Problems of a secret instance are marked Secret, and the parameters that it sets are listed in the resource's
 //     sensitive_parameters.
 //   - Ruby reads the YAML for Hiera as the same values, whatever their type.

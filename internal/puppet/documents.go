@@ -53,8 +53,7 @@ func (o Overrides) IsSecret() bool {
 	return slices.ContainsFunc(o.Instances, func(in Instance) bool { return in.Secret })
 }
 
-// Gather parses documents: the overrides for a node (all of them if node is nil), in order, and all types. The only
-// errors are those of meter, returned unwrapped.
+// Gather parses documents: the overrides for a node (all of them if node is nil), in order, and all types.
 func Gather(meter *budget.Meter, documents []Document, layers []string, node *Node) (o Overrides, err error) {
 	ordered := Ordered(documents, layers)
 	for _, doc := range ordered {
@@ -99,8 +98,7 @@ func Ordered(documents []Document, layers []string) []Document {
 	})
 }
 
-// Instance returns the instance that a document of OverrideKind defines, and its data. The only errors are those of
-// meter, returned unwrapped.
+// Instance returns the instance that a document of OverrideKind defines, and its data.
 func (d Document) Instance(meter *budget.Meter) (in Instance, data document.Mapping, problems []Problem, err error) {
 	value, err := parseData(meter, d.Data)
 	if err != nil {
@@ -111,8 +109,7 @@ func (d Document) Instance(meter *budget.Meter) (in Instance, data document.Mapp
 	return in, data, problems, nil
 }
 
-// Type returns the type that a document of TypeKind describes, nil if it has no name. The only errors are those of
-// meter, returned unwrapped.
+// Type returns the type that a document of TypeKind describes, nil if it has no name.
 func (d Document) Type(meter *budget.Meter) (described *Type, problems []Problem, err error) {
 	value, err := parseData(meter, d.Data)
 	if err != nil {

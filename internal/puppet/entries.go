@@ -39,7 +39,7 @@ func (in *Instance) walk(meter *budget.Meter, visit func(entry) error, skip func
 	problems []Problem, err error,
 ) {
 	w := walker{instanceParser{instance: in, meter: meter}, visit, skip}
-	allDefaults, err := in.defaultsByType(meter)
+	allDefaults, err := w.defaultsByType()
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (in *Instance) walk(meter *budget.Meter, visit func(entry) error, skip func
 		case len(in.options.types) > 0 && !in.options.types[name]:
 			skip(Ref{Type: name}, keyTypesFilter)
 		case len(resources) > 0: // defaults are checked only if they are used
-			defaults, err := in.defaultsOf(meter, &w.instanceParser, typed.Key, allDefaults[name])
+			defaults, err := w.mergeDefaults(typed.Key, allDefaults[name])
 			if err != nil {
 				return nil, err
 			}
@@ -127,11 +127,11 @@ func (p *instanceParser) parseResource(e entry, parameters any) (entry, bool) {
 }
 
 // defaultsByType groups the defaults by the canonical name of their type, which may be spelt in several ways.
-func (in *Instance) defaultsByType(meter *budget.Meter) (map[string][]document.Member, error) {
+func (p *instanceParser) defaultsByType() (map[string][]document.Member, error) {
 	const stepsEach = 1000
 	given := map[string][]document.Member{}
-	for _, typed := range in.options.defaults {
-		if err := meter.Spend(stepsEach); err != nil {
+	for _, typed := range p.instance.options.defaults {
+		if err := p.meter.Spend(stepsEach); err != nil {
 			return nil, err
 		}
 		if name, ok := canonical(typed.Key); ok {
@@ -141,17 +141,15 @@ func (in *Instance) defaultsByType(meter *budget.Meter) (map[string][]document.M
 	return given, nil
 }
 
-// defaultsOf merges the defaults of one type.
-func (in *Instance) defaultsOf(meter *budget.Meter, p *instanceParser, key string, given []document.Member) (
-	defaults document.Mapping, err error,
-) {
+// mergeDefaults merges the defaults of one type.
+func (p *instanceParser) mergeDefaults(key string, given []document.Member) (defaults document.Mapping, err error) {
 	for _, typed := range given {
 		of, ok := typed.Value.(document.Mapping)
 		if !ok {
-			p.refusef(append(slices.Clone(in.paths[keyDefaults]), typed.Key),
+			p.refusef(append(slices.Clone(p.instance.paths[keyDefaults]), typed.Key),
 				"Default for the type: %s should be a hash of parameters. Got: %s", key, shown(typed.Value))
 		}
-		e, err := entry{parameters: of}.withDefaults(meter, defaults)
+		e, err := entry{parameters: of}.withDefaults(p.meter, defaults)
 		if err != nil {
 			return nil, err
 		}

@@ -8,22 +8,20 @@ import (
 )
 
 // YAML returns data for Hiera as YAML text for Ruby. It quotes all strings, because Ruby's YAML library reads some
-// plain ones as other types: 80,443 as a number, :name as a symbol. The only errors are those of meter, returned
-// unwrapped.
+// plain ones as other types: 80,443 as a number, :name as a symbol.
 func YAML(meter *budget.Meter, data document.Mapping) ([]byte, error) {
 	w := yamlWriter{meter: meter}
 	err := w.mapping(data, "")
 	return w.text, err
 }
 
-// JSON returns data for Hiera as JSON text. The only errors are those of meter, returned unwrapped.
+// JSON returns data for Hiera as JSON text.
 func JSON(meter *budget.Meter, data document.Mapping) ([]byte, error) {
 	text, err := appendJSON(meter, nil, data)
 	return append(text, '\n'), err
 }
 
-// appendJSON appends value as JSON text and charges steps and bytes to the budget. The only errors are those of meter,
-// returned unwrapped.
+// appendJSON appends value as JSON text and charges steps and bytes to the budget.
 func appendJSON(meter *budget.Meter, text []byte, value any) ([]byte, error) {
 	const often = 1 << 16 // bytes between updates of the memory in the budget
 	before := len(text)

@@ -19,11 +19,8 @@ type index struct {
 func newIndex(meter *budget.Meter, types *Types, resources []resource) (*index, error) {
 	const stepsEach, bytesEach = 1500, 200
 	x := &index{
-		types, make(map[Ref]int, len(resources)),
-		map[Ref]int{},
-		make(map[Ref]int, len(resources)),
-		map[string]bool{},
-		map[string]bool{},
+		types: types, titles: make(map[Ref]int, len(resources)), aliases: map[Ref]int{},
+		namevars: make(map[Ref]int, len(resources)), present: map[string]bool{}, defined: map[string]bool{},
 	}
 	if err := meter.Hold(len(resources) * bytesEach); err != nil {
 		return nil, err
@@ -49,31 +46,28 @@ func (x *index) add(i int, r resource) {
 	if r.kind == "defined_type" {
 		x.defined[r.Type] = true
 	}
+	x.eachName(r, put)
+}
+
+// eachName calls f with each alias and with the name variable of a resource, and with the map that has it.
+func (x *index) eachName(r resource, f func(m map[Ref]int, key Ref)) {
 	for _, item := range items(r.parameters.At("alias")) {
 		if alias, ok := textOf(item); ok {
-			put(x.aliases, Ref{r.Type, alias})
+			f(x.aliases, Ref{r.Type, alias})
 		}
 	}
 	if name, ok := x.nameOf(r); ok {
-		put(x.namevars, name)
+		f(x.namevars, name)
 	}
 }
 
 // remove removes the aliases and the name variable of a resource, but not its title, which never changes.
 func (x *index) remove(i int, r resource) {
-	drop := func(m map[Ref]int, key Ref) {
+	x.eachName(r, func(m map[Ref]int, key Ref) {
 		if m[key] == i {
 			delete(m, key)
 		}
-	}
-	for _, item := range items(r.parameters.At("alias")) {
-		if alias, ok := textOf(item); ok {
-			drop(x.aliases, Ref{r.Type, alias})
-		}
-	}
-	if name, ok := x.nameOf(r); ok {
-		drop(x.namevars, name)
-	}
+	})
 }
 
 // nameOf returns the reference given by a resource's name variable. ok is false if the type has none.

@@ -9,8 +9,7 @@ import (
 
 // Merge merges the data of overrides into the data for Hiera: configuration and configuration_options. Hashes are
 // merged, and later values win. Lists of options and relationships are joined, earlier ones first; any other list is
-// replaced, as in Apply. Options outside configuration_options are moved into it. The only errors are those of meter,
-// returned unwrapped.
+// replaced, as in Apply. Options outside configuration_options are moved into it.
 func Merge(meter *budget.Meter, overrides []document.Mapping) (document.Mapping, error) {
 	configuration, options := newTree(meter, treeDepth), newTree(meter, treeDepth)
 	for _, data := range overrides {
@@ -119,7 +118,7 @@ func (t *tree) value() document.Mapping {
 }
 
 // AsCatalog returns the merged data as a catalog, for Diff. Each resource has the parameters that the overrides set.
-// The first one, without type and title, has the options. The only errors are those of meter, returned unwrapped.
+// The first one, without type and title, has the options.
 func (o Overrides) AsCatalog(meter *budget.Meter) (*Catalog, error) {
 	merged, err := Merge(meter, o.Data)
 	if err != nil {

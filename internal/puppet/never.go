@@ -67,7 +67,7 @@ func (c condition) met(value any) bool {
 }
 
 // excluded returns the exclusions whose conditions a resource meets. If it is not the whole resource, nothing is known
-// about the parameters that it lacks. The only errors are those of meter, returned unwrapped.
+// about the parameters that it lacks.
 func (t *Type) excluded(meter *budget.Meter, ref Ref, parameters document.Mapping, whole bool) (
 	found []exclusion, err error,
 ) {

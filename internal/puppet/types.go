@@ -66,8 +66,7 @@ func (t *Types) Only(described []*Type) *Types {
 func IsOwn(name string) bool { return core().types[name] != nil }
 
 // ParseType parses the data of a document that describes a type: name, namevar (one or several), parameters (a JSON
-// Schema; only its properties are allowed, unless it allows others) and title_pattern. The only errors are those of
-// meter, returned unwrapped.
+// Schema; only its properties are allowed, unless it allows others) and title_pattern.
 func ParseType(meter *budget.Meter, data any) (t *Type, problems []Problem, err error) {
 	m, _ := data.(document.Mapping)
 	refuse := func(key, format string, args ...any) {

@@ -20,7 +20,11 @@ func (w *work) change(i int, in *Instance, e entry, at int, found bool) error {
 	}
 	r := &w.resources[at]
 	if found {
-		w.warnOfContainer(i, *r)
+		if r.isContainer(w.types) {
+			w.report.Warnings = append(w.report.Warnings, Warning{
+				r.Ref, i, "parameters of a compiled class or defined type have no effect",
+			})
+		}
 		w.index.remove(at, *r)
 	}
 	settings, err := w.set(r, e)
@@ -28,10 +32,9 @@ func (w *work) change(i int, in *Instance, e entry, at int, found bool) error {
 		return err
 	}
 	if other, taken := w.index.namesake(at, *r); taken {
-		w.problems.add(Problem{
-			i, e.path(""), fmt.Sprintf("Duplicate declaration: %v is already declared; %v cannot have the same %s",
-				w.resources[other].Ref, r.Ref, w.types.find(r.Type).namevar()), in.Secret,
-		})
+		message := fmt.Sprintf("Duplicate declaration: %v is already declared; %v cannot have the same %s",
+			w.resources[other].Ref, r.Ref, w.types.find(r.Type).namevar())
+		w.refuse(i, in, Problem{Path: e.path(""), Message: message})
 	}
 	w.index.add(at, *r)
 	if in.Secret {
@@ -78,14 +81,6 @@ func withNames(list any, parameters document.Mapping) []any {
 		}
 	}
 	return names
-}
-
-func (w *work) warnOfContainer(i int, r resource) {
-	if r.isContainer(w.types) {
-		w.report.Warnings = append(w.report.Warnings, Warning{
-			r.Ref, i, "parameters of a compiled class or defined type have no effect",
-		})
-	}
 }
 
 // newResource returns a resource without parameters.

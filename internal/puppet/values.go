@@ -10,36 +10,28 @@ import (
 	"purser/internal/words"
 )
 
-// complaint is a problem with one parameter, or with all of them if parameter is "".
-type complaint struct {
-	parameter, message string
-	secret             bool // the type is secret
-}
-
-// checkParameters returns complaints about the parameters that a resource is to get: null values, unknown names and
-// invalid values. t is nil if the type is unknown. The only errors are those of meter, returned unwrapped.
-func checkParameters(meter *budget.Meter, t *Type, ref Ref, parameters document.Mapping, creating bool) (
-	complaints []complaint, err error,
-) {
-	const stepsEach, complaintSteps, maxComplaints = 100, 2_000, 100
-	for _, p := range parameters {
+// checkParameters returns the problems with the parameters that a resource is to get: null values, unknown names and
+// invalid values. They are secret if the type is. t is nil if the type is unknown.
+func checkParameters(meter *budget.Meter, t *Type, ref Ref, e entry, creating bool) (problems []Problem, err error) {
+	const stepsEach = 100
+	for _, p := range e.parameters {
 		limits, _ := t.limits(p.Key)
 		if err := meter.Spend(stepsEach + costOf(limits.allowed, p.Value)); err != nil {
 			return nil, err
 		}
 		if message := t.checkParameter(meter, ref, p); message != "" {
-			meter.Charge(complaintSteps)
-			complaints = append(complaints, complaint{p.Key, message, t != nil && t.Secret})
+			meter.Charge(problemSteps)
+			problems = append(problems, Problem{Path: e.path(p.Key), Message: message, Secret: t != nil && t.Secret})
 		}
-		if len(complaints) == maxComplaints {
-			return complaints, nil
+		if len(problems) == maxProblems {
+			return problems, nil
 		}
 	}
 	if t == nil || t.schema == nil {
-		return complaints, nil
+		return problems, nil
 	}
-	bySchema, err := checkSchema(meter, t, ref, parameters, creating)
-	return append(complaints, bySchema...), err
+	bySchema, err := checkSchema(meter, t, ref, e, creating)
+	return append(problems, bySchema...), err
 }
 
 // limits returns the values that a parameter may have. known is false if the type has no such parameter.
@@ -111,10 +103,8 @@ func didYouMean(meter *budget.Meter, word string, candidates []string) string {
 
 // checkSchema checks parameters against the schema of a type that a document describes. Properties that the schema
 // requires may be missing unless the resource is being created.
-func checkSchema(meter *budget.Meter, t *Type, ref Ref, parameters document.Mapping, creating bool) (
-	complaints []complaint, err error,
-) {
-	own := slices.DeleteFunc(slices.Clone(parameters), func(p document.Member) bool {
+func checkSchema(meter *budget.Meter, t *Type, ref Ref, e entry, creating bool) (problems []Problem, err error) {
+	own := slices.DeleteFunc(slices.Clone(e.parameters), func(p document.Member) bool {
 		_, isMeta := core().metaparameters[p.Key]
 		return isMeta || p.Value == nil
 	})
@@ -126,18 +116,17 @@ func checkSchema(meter *budget.Meter, t *Type, ref Ref, parameters document.Mapp
 		if finding.SchemaPath == ".required" && !creating || finding.SchemaPath == ".additionalProperties" {
 			continue // checkParameter reports unknown names, with a suggestion
 		}
-		c := complaint{message: fmt.Sprintf("Invalid parameters of %v: %s", ref, finding.Message), secret: t.Secret}
-		if len(finding.Instance) > 0 {
-			c.parameter = finding.Instance[0]
-			c.message = fmt.Sprintf("Invalid value for %s of %v: %s", strings.Join(finding.Instance, "."), ref, finding.Message)
+		path, message := e.path(""), fmt.Sprintf("Invalid parameters of %v: %s", ref, finding.Message)
+		if at := finding.Instance; len(at) > 0 {
+			path = e.path(at[0])
+			message = fmt.Sprintf("Invalid value for %s of %v: %s", strings.Join(at, "."), ref, finding.Message)
 		}
-		complaints = append(complaints, c)
+		problems = append(problems, Problem{Path: path, Message: message, Secret: t.Secret})
 	}
-	return complaints, nil
+	return problems, nil
 }
 
-// checkTitle returns why a resource with a title and parameters cannot be created, or "" if it can. The only errors are
-// those of meter, returned unwrapped.
+// checkTitle returns why a resource with a title and parameters cannot be created, or "" if it can.
 func (t *Type) checkTitle(meter *budget.Meter, ref Ref, parameters document.Mapping) (string, error) {
 	namevar := t.namevar()
 	value, _ := t.valueOf(parameters, namevar)

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"purser/internal/murano/mplcheck"
+	"purser/internal/murano"
 )
 
 // pythonLoadAll loads YAML files with PyYAML's C loader and prints the time in seconds, without that of reading the
@@ -90,7 +90,7 @@ func yamlFiles(folder string) (files []string) {
 var errNoPackages = errors.New("no packages were checked")
 
 func checkAll(ctx context.Context, folder string) error {
-	results, err := mplcheck.Run(ctx, folder, mplcheck.Options{Discover: true})
+	results, err := murano.RunPath(ctx, folder, murano.Options{Discover: true})
 	if err == nil && len(results) == 0 {
 		err = errNoPackages
 	}

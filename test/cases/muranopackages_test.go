@@ -12,7 +12,6 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"purser/internal/murano"
-	"purser/internal/murano/pack"
 )
 
 // verdict is a recorded answer of murano-pkg-check.
@@ -92,8 +91,8 @@ func TestMurano_Packages(t *testing.T) {
 			read(t, "murano/expected/"+input.Expected, &want)
 			folder := map[string]string{"package": "packages", "mutant": "mutants", "zip": "zips"}[input.Kind]
 			path := filepath.Join(*shared, "cases/murano", folder, input.Name)
-			pkg, err := pack.Open(t.Context(), path, pack.DefaultLimits())
-			if _, ok := errors.AsType[*pack.Unreadable](err); ok && want.RC == 2 {
+			pkg, err := murano.Open(t.Context(), path, murano.DefaultLimits())
+			if _, ok := errors.AsType[*murano.Unreadable](err); ok && want.RC == 2 {
 				return
 			}
 			if err != nil {

@@ -28,15 +28,13 @@ const maxDepth = 500
 // Parse parses an expression. The error is an *Error. The cost is linear in the length of the text.
 func Parse(text string, engine Engine) (*Node, error) {
 	p := &parser{lexer: lexer{in: text, engine: engine}}
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	node, err := p.expression(0)
-	if err != nil {
-		return nil, err
-	}
+	p.advance()
+	node := p.expression(0)
 	if p.token.kind != end {
-		return nil, p.unexpected()
+		p.unexpected()
+	}
+	if p.err != nil {
+		return nil, p.err
 	}
 	return node, nil
 }
@@ -47,11 +45,13 @@ func Valid(text string, engine Engine) bool {
 	return err == nil
 }
 
-// parser is a Pratt parser with one token of lookahead.
+// parser is a Pratt parser with one token of lookahead. After an error all tokens are the end of the text, so that the
+// parser returns, with nodes that are not used.
 type parser struct {
 	lexer lexer
 	token token
 	depth int
+	err   error // the first one
 }
 
 // The binding strengths of operators.
@@ -72,43 +72,52 @@ var prefix = map[string]int{
 	":": bindNamespace, "+": bindSign, "-": bindSign, "not": bindNot,
 }
 
-func (p *parser) advance() (err error) {
-	p.token, err = p.lexer.next()
-	return err
+func (p *parser) advance() {
+	if p.err == nil {
+		p.token, p.err = p.lexer.next()
+	}
 }
 
-func (p *parser) unexpected() error {
-	if p.token.kind == end {
-		return &Error{Pos: -1}
+// unexpected fails at the current token, unless there was an error before.
+func (p *parser) unexpected() *Node {
+	if p.err == nil {
+		p.err = &Error{Pos: p.token.pos, Token: p.token.text}
 	}
-	return &Error{Pos: p.token.pos, Token: p.token.text}
+	p.token = token{kind: end, pos: -1}
+	return nil
 }
 
 func (p *parser) is(kind kind, text string) bool { return p.token.kind == kind && p.token.text == text }
 
+// leaf returns a node of the current token, and moves to the next one.
+func (p *parser) leaf(op string) *Node {
+	n := &Node{Op: op, Text: p.token.text}
+	p.advance()
+	return n
+}
+
 // expression parses an expression whose operators bind at least as strongly as least.
-func (p *parser) expression(least int) (*Node, error) {
+func (p *parser) expression(least int) *Node {
 	if p.depth++; p.depth > maxDepth {
-		return nil, p.unexpected()
+		return p.unexpected()
 	}
 	defer func() { p.depth-- }()
-	left, err := p.operand()
-	for err == nil {
+	left := p.operand()
+	for {
 		if p.is(delimiter, "[") && bindIndex >= least {
-			left, err = p.sequence("#indexer", "]", left)
+			left = p.sequence("#indexer", "]", left)
 			continue
 		}
 		bind, isBinary := binary[p.token.text]
 		if p.token.kind != operator || !isBinary || bind < least {
-			return left, nil
+			return left
 		}
-		left, err = p.binary(left, bind)
+		left = p.binary(left, bind)
 	}
-	return nil, err
 }
 
 // binary parses an operator and its right operand.
-func (p *parser) binary(left *Node, bind int) (*Node, error) {
+func (p *parser) binary(left *Node, bind int) *Node {
 	op := "#operator_" + p.token.text
 	switch p.token.text {
 	case "=":
@@ -116,43 +125,31 @@ func (p *parser) binary(left *Node, bind int) (*Node, error) {
 	case "!=":
 		op = "*not_equal"
 	}
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
+	p.advance()
 	least := bind + 1
 	if bind == bindArrow { // associates to the right
 		least = bind
 	}
-	right, err := p.expression(least)
-	if err != nil {
-		return nil, err
-	}
-	return &Node{Op: op, Args: []*Node{left, right}}, nil
+	return &Node{Op: op, Args: []*Node{left, p.expression(least)}}
 }
 
 // operand parses a value, or a prefix operator with its operand.
-func (p *parser) operand() (*Node, error) {
+func (p *parser) operand() *Node {
 	t := p.token
 	switch t.kind {
 	case operator:
 		bind, isPrefix := prefix[t.text]
 		if !isPrefix {
-			return nil, p.unexpected()
+			return p.unexpected()
 		}
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
-		operand, err := p.expression(bind + 1)
-		if err != nil {
-			return nil, err
-		}
-		return &Node{Op: "#unary_operator_" + t.text, Args: []*Node{operand}}, nil
+		p.advance()
+		return &Node{Op: "#unary_operator_" + t.text, Args: []*Node{p.expression(bind + 1)}}
 	case text, number, constant:
-		return &Node{Op: "const", Text: t.text}, p.advance()
+		return p.leaf("const")
 	case name:
-		return &Node{Op: "kw", Text: t.text}, p.advance()
+		return p.leaf("kw")
 	case variable:
-		return &Node{Op: "var", Text: t.text}, p.advance()
+		return p.leaf("var")
 	case function:
 		return p.sequence(t.text, ")")
 	case delimiter:
@@ -166,38 +163,31 @@ func (p *parser) operand() (*Node, error) {
 		}
 	case end:
 	}
-	return nil, p.unexpected()
+	return p.unexpected()
 }
 
-func (p *parser) parenthesis() (*Node, error) {
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	inside, err := p.expression(0)
-	if err != nil {
-		return nil, err
-	}
+func (p *parser) parenthesis() *Node {
+	p.advance()
+	node := &Node{Op: "()", Args: []*Node{p.expression(0)}}
 	if !p.is(delimiter, ")") {
-		return nil, p.unexpected()
+		return p.unexpected()
 	}
-	return &Node{Op: "()", Args: []*Node{inside}}, p.advance()
+	p.advance()
+	return node
 }
 
 // sequence parses arguments up to a closing delimiter and appends them to the given ones.
-func (p *parser) sequence(op, closing string, given ...*Node) (*Node, error) {
+func (p *parser) sequence(op, closing string, given ...*Node) *Node {
 	node := &Node{Op: op, Args: given}
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
+	p.advance()
 	for first, named, most := true, false, math.MaxInt; ; first = false {
-		commas, err := p.commas()
+		commas := p.commas()
 		switch {
-		case err != nil:
-			return nil, err
 		case p.is(delimiter, closing) && first && commas == 0:
-			return node, p.advance()
+			p.advance()
+			return node
 		case !first && commas == 0 || commas > most:
-			return nil, p.unexpected()
+			return p.unexpected()
 		}
 		omitted := commas
 		if !first {
@@ -206,16 +196,14 @@ func (p *parser) sequence(op, closing string, given ...*Node) (*Node, error) {
 		for range omitted {
 			node.Args = append(node.Args, &Node{Op: "novalue"})
 		}
-		argument, isNamed, err := p.argument(named, first && commas > 0 || commas > maxBeforeNamed)
-		if err != nil {
-			return nil, err
-		}
-		if named = isNamed; named {
+		var argument *Node
+		argument, named = p.argument(named, first && commas > 0 || commas > maxBeforeNamed)
+		if named {
 			most = 1
 		}
-		node.Args = append(node.Args, argument)
-		if p.is(delimiter, closing) {
-			return node, p.advance()
+		if node.Args = append(node.Args, argument); p.is(delimiter, closing) {
+			p.advance()
+			return node
 		}
 	}
 }
@@ -224,34 +212,23 @@ func (p *parser) sequence(op, closing string, given ...*Node) (*Node, error) {
 const maxBeforeNamed = 2
 
 // commas skips commas and returns their number.
-func (p *parser) commas() (n int, err error) {
-	for ; p.is(delimiter, ",") && err == nil; n++ {
-		err = p.advance()
+func (p *parser) commas() (n int) {
+	for ; p.is(delimiter, ","); n++ {
+		p.advance()
 	}
-	return n, err
+	return n
 }
 
 // argument parses an argument and reports whether it is named: key => value. After a named one, all must be named.
-func (p *parser) argument(named, positional bool) (*Node, bool, error) {
-	value, err := p.expression(0)
-	if err != nil {
-		return nil, false, err
+func (p *parser) argument(named, positional bool) (argument *Node, isNamed bool) {
+	argument = p.expression(0)
+	isNamed = p.is(operator, "=>")
+	switch {
+	case !isNamed && !named:
+		return argument, false
+	case !isNamed, positional:
+		return p.unexpected(), false
 	}
-	if !p.is(operator, "=>") {
-		if named {
-			return nil, false, p.unexpected()
-		}
-		return value, false, nil
-	}
-	if positional {
-		return nil, false, p.unexpected()
-	}
-	if err := p.advance(); err != nil {
-		return nil, false, err
-	}
-	right, err := p.expression(0)
-	if err != nil {
-		return nil, false, err
-	}
-	return &Node{Op: "=>", Args: []*Node{value, right}}, true, nil
+	p.advance()
+	return &Node{Op: "=>", Args: []*Node{argument, p.expression(0)}}, true
 }

@@ -75,17 +75,12 @@ func (c *run) attempt(v *failure, to *node, i int) *attempt {
 	}}
 	a.eval(to, v.value, false)
 	for i := range a.found.first {
-		a.here += btoi(len(a.found.first[i].data) == len(v.data))
+		if len(a.found.first[i].data) == len(v.data) {
+			a.here++
+		}
 	}
 	a.discriminate(to, v.value)
 	return a
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // compare orders attempts by how likely they were intended: those with agreeing discriminators first, then those with

@@ -12,11 +12,11 @@ type mapping = document.Mapping
 type Schema struct {
 	root          *node
 	versions      map[string]string // of client plugins, for the keywords of extensions
-	namesVersions bool
-	dangling      bool // a reference has no target
+	namesVersions bool              // of client plugins
+	dangling      bool              // a reference has no target
 	patternBytes  int
 	unresolved    []Finding
-	otherBytes    int
+	otherBytes    int // of the other DataSchemas that were read
 }
 
 // Compile compiles a schema given as JSON text, and counts the work. The error is an *Unusable if the schema cannot be
@@ -66,12 +66,9 @@ func compile(w counter, document *source, d *draft, options Options) (*Schema, e
 	if len(g.findings) > 0 {
 		return nil, &Unusable{Findings: atMost(g.findings, len(g.findings))}
 	}
-	unresolved := g.unresolved()
+	g.unresolved = g.findUnresolved()
 	g.forget()
-	return &Schema{
-		root: g.root, namesVersions: g.namesVersions, dangling: g.dangling, patternBytes: g.patternBytes,
-		unresolved: unresolved, otherBytes: g.otherBytes,
-	}, nil
+	return g.Schema, nil
 }
 
 // PatternBytes returns about the memory that the schema's patterns take. That of all else is in proportion to its text.

@@ -20,6 +20,8 @@ type draft struct {
 type applicator struct {
 	shape   shape
 	inPlace bool // to the same value as the schema itself
+	// add adds a schema that the keyword contains to the rules of the schema; nil if only references lead there.
+	add func(*rules, edge)
 }
 
 // shape describes how a keyword contains schemas.
@@ -38,36 +40,36 @@ const (
 //nolint:gochecknoglobals // they never change
 var (
 	draft4 = &draft{uri: "http://json-schema.org/draft-04/schema", id: "id", applicators: map[string]applicator{
-		"additionalItems":      {one | noBooleans, false},
-		"additionalProperties": {one | noBooleans, false},
-		"allOf":                {many, true},
-		"anyOf":                {many, true},
-		"definitions":          {byName, false},
-		"dependencies":         {byName, true},
-		"items":                {one | many, false},
-		"not":                  {one, true},
-		"oneOf":                {many, true},
-		"patternProperties":    {byName, false},
-		"properties":           {byName, false},
+		"additionalItems":      {one | noBooleans, false, func(r *rules, e edge) { r.forArrays().additional = e.to }},
+		"additionalProperties": {one | noBooleans, false, func(r *rules, e edge) { r.forObjects().additional = e.to }},
+		"allOf":                {many, true, func(r *rules, e edge) { addTo(&r.forValue().allOf, e) }},
+		"anyOf":                {many, true, func(r *rules, e edge) { addTo(&r.forValue().anyOf, e) }},
+		"definitions":          {byName, false, nil},
+		"dependencies":         {byName, true, (*rules).addDependent},
+		"items":                {one | many, false, (*rules).addItems},
+		"not":                  {one, true, func(r *rules, e edge) { r.forValue().not = e.to }},
+		"oneOf":                {many, true, func(r *rules, e edge) { addTo(&r.forValue().oneOf, e) }},
+		"patternProperties":    {byName, false, (*rules).addPattern},
+		"properties":           {byName, false, func(r *rules, e edge) { r.forObjects().properties.add(e.name, e.to) }},
 	}}
 	draft6 = draft4.next("http://json-schema.org/draft-06/schema", map[string]applicator{
-		"contains":      {one, false},
-		"propertyNames": {one, false},
+		"contains":      {one, false, func(r *rules, e edge) { r.forArrays().contains = e.to }},
+		"propertyNames": {one, false, func(r *rules, e edge) { r.forObjects().names = e.to }},
 	})
 	draft7 = draft6.next("http://json-schema.org/draft-07/schema", map[string]applicator{
-		"if":   {one, true},
-		"then": {one, true},
-		"else": {one, true},
+		"if":   {one, true, func(r *rules, e edge) { r.forValue().cond = e.to }},
+		"then": {one, true, func(r *rules, e edge) { r.forValue().then = e.to }},
+		"else": {one, true, func(r *rules, e edge) { r.forValue().other = e.to }},
 	})
 	draft2019 = draft7.next("https://json-schema.org/draft/2019-09/schema", map[string]applicator{
-		"$defs":                 {byName, false},
-		"dependentSchemas":      {byName, true},
-		"unevaluatedItems":      {one, false},
-		"unevaluatedProperties": {one, false},
+		"$defs":                 {byName, false, nil},
+		"dependentSchemas":      {byName, true, (*rules).addDependent},
+		"unevaluatedItems":      {one, false, func(r *rules, e edge) { r.forArrays().unevaluated = e.to }},
+		"unevaluatedProperties": {one, false, func(r *rules, e edge) { r.forObjects().unevaluated = e.to }},
 	}, "dependencies")
 	draft2020 = draft2019.next("https://json-schema.org/draft/2020-12/schema", map[string]applicator{
-		"items":       {one, false},
-		"prefixItems": {many, false},
+		"items":       {one, false, (*rules).addItems},
+		"prefixItems": {many, false, (*rules).addPrefix},
 	}, "additionalItems")
 
 	drafts = []*draft{draft4, draft6, draft7, draft2019, draft2020} // in order

@@ -41,6 +41,3 @@ const (
 	formatSteps = 300 // checking a format
 	formatByte  = 20  // additionally, for each byte of the text
 )
-
-// isFormat reports whether a format can be asserted.
-func isFormat(name string) bool { return formatOf(name) != nil }

@@ -32,9 +32,9 @@ type rules struct {
 
 // building is the part of a node that is only needed to compile the schema.
 type building struct {
-	parent *node
-	steps  []string // from the parent, or from the root of the document if there is no parent
-	edges  []edge
+	parent       *node
+	steps        []string // from the parent, or from the root of the document if there is no parent
+	inPlaceNodes []*node  // that its keywords apply to the same value
 
 	// The node's position in the graph of schemas that are evaluated at the same place of the data (loops.go).
 	state          searchState
@@ -47,7 +47,6 @@ type edge struct {
 	name    string // of the property, or the index; empty if the keyword contains one schema
 	pattern *regex.Expression
 	to      *node
-	inPlace bool // the schema is applied to the same value
 }
 
 // resource is a document, or a part of one with its own URI.
@@ -79,21 +78,18 @@ type place struct {
 type graph struct {
 	counter
 
-	options    Options
-	sources    map[string]*source
-	resources  map[string]*resource
-	nodes      []*node // parents before children
-	byPlace    map[place]*node
-	programs   int
-	otherBytes int // of the other DataSchemas that were read
-	findings   []Finding
+	*Schema // the result
 
-	own           *source // the schema itself
-	root          *node
-	formats       bool // the schema requires format assertions
-	namesVersions bool // of client plugins
-	dangling      bool // a reference has no target
-	patternBytes  int
+	options   Options
+	sources   map[string]*source
+	resources map[string]*resource
+	nodes     []*node // parents before children
+	byPlace   map[place]*node
+	programs  int // size of the patterns
+	findings  []Finding
+
+	own     *source // the schema itself
+	formats bool    // the schema requires format assertions
 }
 
 // base is the URI of a DataSchema that has none. No URI is ever opened.
@@ -106,7 +102,7 @@ const formatAssertion = "https://json-schema.org/draft/2020-12/vocab/format-asse
 // it cannot be used.
 func newGraph(w counter, s *source, d *draft, options Options) *graph {
 	g := &graph{
-		counter: w, options: options,
+		counter: w, Schema: new(Schema), options: options,
 		sources: make(map[string]*source), resources: make(map[string]*resource), byPlace: make(map[place]*node),
 	}
 	g.own = s
@@ -167,7 +163,7 @@ func (g *graph) node(raw any, parent *node, r *resource, steps ...string) *node 
 	}
 	if !g.options.outline {
 		g.assert(n)
-		n.arrange()
+		n.close()
 	}
 	return n
 }
@@ -214,11 +210,11 @@ func (g *graph) apply(n *node, keyword string, a applicator, held any) {
 		for i, item := range items {
 			if n.isSchema(item) {
 				name := strconv.Itoa(i)
-				g.addEdge(n, edge{keyword: keyword, name: name, inPlace: a.inPlace}, item)
+				g.addEdge(n, a, edge{keyword: keyword, name: name}, item, name)
 			}
 		}
 	case a.shape&one != 0 && n.isSchema(held) && (!isBool || a.shape&noBooleans == 0):
-		g.addEdge(n, edge{keyword: keyword, inPlace: a.inPlace}, held)
+		g.addEdge(n, a, edge{keyword: keyword}, held)
 	}
 }
 
@@ -227,24 +223,25 @@ func (g *graph) applyNamed(n *node, keyword string, a applicator, held mapping) 
 		if !n.isSchema(member.Value) {
 			continue
 		}
-		e := edge{keyword: keyword, name: member.Key, inPlace: a.inPlace}
+		e := edge{keyword: keyword, name: member.Key}
 		if keyword == "patternProperties" {
 			if e.pattern = g.pattern(n, member.Key, keyword, member.Key); e.pattern == nil {
 				continue
 			}
 		}
-		g.addEdge(n, e, member.Value, member.Key)
+		g.addEdge(n, a, e, member.Value, member.Key)
 	}
 }
 
-// addEdge adds an edge to a schema that a keyword contains.
-func (g *graph) addEdge(n *node, e edge, schema any, name ...string) {
-	steps := []string{e.keyword}
-	if e.name != "" || len(name) > 0 {
-		steps = append(steps, e.name)
+// addEdge adds a schema that a keyword contains, at the steps from the keyword.
+func (g *graph) addEdge(n *node, a applicator, e edge, schema any, steps ...string) {
+	e.to = g.node(schema, n, n.resource, slices.Concat([]string{e.keyword}, steps)...)
+	if a.inPlace {
+		n.inPlaceNodes = append(n.inPlaceNodes, e.to)
 	}
-	e.to = g.node(schema, n, n.resource, steps...)
-	n.edges = append(n.edges, e)
+	if a.add != nil {
+		a.add(n.rules, e)
+	}
 }
 
 // place returns the path of the node within its document.

@@ -59,10 +59,8 @@ func (n *node) eachInPlace(f func(to *node, combinator bool)) {
 			f(r.to, false)
 		}
 	}
-	for i := range n.edges {
-		if n.edges[i].inPlace {
-			f(n.edges[i].to, true)
-		}
+	for _, to := range n.inPlaceNodes {
+		f(to, true)
 	}
 }
 

@@ -99,7 +99,7 @@ func (o *Outline) Keywords(schema document.Mapping) document.Mapping {
 
 // Asserts reports whether checks with a schema of the document assert a format.
 func (o *Outline) Asserts(schema document.Mapping, format string) bool {
-	return o.graph.assertsFormats(o.draftOf(schema)) && isFormat(format)
+	return o.graph.assertsFormats(o.draftOf(schema)) && formatOf(format) != nil
 }
 
 // Target returns the target of a keyword of a schema: $ref, $dynamicRef or $recursiveRef. The latter two may have other

@@ -105,8 +105,8 @@ func (r *reference) unresolved() string {
 	return m.String()
 }
 
-// unresolved returns the references of the schema itself that have no target.
-func (g *graph) unresolved() (found []Finding) {
+// findUnresolved returns the references of the schema itself that have no target.
+func (g *graph) findUnresolved() (found []Finding) {
 	if !g.dangling {
 		return nil
 	}

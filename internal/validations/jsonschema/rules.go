@@ -41,39 +41,63 @@ type combinators struct {
 	dependents          []dependent
 }
 
-// arrange sorts the edges of a schema by the values they apply to.
-func (n *node) arrange() {
-	for i := range n.edges {
-		e := &n.edges[i]
-		switch e.keyword {
-		case "properties", "patternProperties", "additionalProperties", "propertyNames", "unevaluatedProperties":
-			if n.objects == nil {
-				n.objects = &objectRules{}
-			}
-			n.objects.add(e)
-		case "items", "prefixItems", "additionalItems", "contains", "unevaluatedItems":
-			if n.arrays == nil {
-				n.arrays = &arrayRules{most: math.MaxInt}
-			}
-			n.arrays.add(e)
-		case "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependencies", "dependentSchemas":
-			if n.inPlace == nil {
-				n.inPlace = &combinators{}
-			}
-			n.inPlace.add(e)
-		}
+// forObjects returns the rules for objects, which it creates.
+func (r *rules) forObjects() *objectRules {
+	if r.objects == nil {
+		r.objects = &objectRules{}
 	}
-	n.close()
+	return r.objects
+}
+
+// forArrays returns the rules for arrays, which it creates.
+func (r *rules) forArrays() *arrayRules {
+	if r.arrays == nil {
+		r.arrays = &arrayRules{most: math.MaxInt}
+	}
+	return r.arrays
+}
+
+// forValue returns the rules for the value itself, which it creates.
+func (r *rules) forValue() *combinators {
+	if r.inPlace == nil {
+		r.inPlace = &combinators{}
+	}
+	return r.inPlace
+}
+
+func addTo(list *[]*node, e edge) { *list = append(*list, e.to) }
+
+func (r *rules) addPattern(e edge) {
+	o := r.forObjects()
+	o.patterns = append(o.patterns, patternRule{e.pattern, e.name, e.to})
+}
+
+func (r *rules) addPrefix(e edge) {
+	a := r.forArrays()
+	a.prefix, a.prefixKeyword = append(a.prefix, e.to), e.keyword
+}
+
+// addItems adds a schema of items, which is for one item if the keyword has a list, as it may before 2020-12.
+func (r *rules) addItems(e edge) {
+	if e.name != "" {
+		r.addPrefix(e)
+		return
+	}
+	a := r.forArrays()
+	a.afterPrefix, a.afterPrefixKeyword = e.to, e.keyword
+}
+
+func (r *rules) addDependent(e edge) {
+	c := r.forValue()
+	c.dependents = append(c.dependents, dependent{e.keyword, e.name, e.to})
 }
 
 // close reads the booleans of additionalProperties, additionalItems and items, which are not schemas of their own, and
 // what depends on several keywords, which may be in any order.
 func (n *node) close() {
 	if held, ok := n.members.Lookup("additionalProperties"); ok {
-		if n.objects == nil {
-			n.objects = &objectRules{}
-		}
-		n.objects.closed, n.objects.isComplete = held == false, true
+		o := n.forObjects()
+		o.closed, o.isComplete = held == false, true
 	}
 	if n.arrays == nil {
 		return
@@ -95,57 +119,6 @@ func (n *node) close() {
 		if held, ok := n.members.Lookup("maxContains"); ok {
 			a.most = countOf(held)
 		}
-	}
-}
-
-func (o *objectRules) add(e *edge) {
-	switch e.keyword {
-	case "properties":
-		o.properties.add(e.name, e.to)
-	case "patternProperties":
-		o.patterns = append(o.patterns, patternRule{e.pattern, e.name, e.to})
-	case "additionalProperties":
-		o.additional = e.to
-	case "propertyNames":
-		o.names = e.to
-	case "unevaluatedProperties":
-		o.unevaluated = e.to
-	}
-}
-
-func (a *arrayRules) add(e *edge) {
-	switch {
-	case e.keyword == "prefixItems", e.keyword == "items" && e.name != "":
-		a.prefix, a.prefixKeyword = append(a.prefix, e.to), e.keyword
-	case e.keyword == "items":
-		a.afterPrefix, a.afterPrefixKeyword = e.to, e.keyword
-	case e.keyword == "additionalItems":
-		a.additional = e.to
-	case e.keyword == "contains":
-		a.contains = e.to
-	case e.keyword == "unevaluatedItems":
-		a.unevaluated = e.to
-	}
-}
-
-func (c *combinators) add(e *edge) {
-	switch e.keyword {
-	case "allOf":
-		c.allOf = append(c.allOf, e.to)
-	case "anyOf":
-		c.anyOf = append(c.anyOf, e.to)
-	case "oneOf":
-		c.oneOf = append(c.oneOf, e.to)
-	case "not":
-		c.not = e.to
-	case "if":
-		c.cond = e.to
-	case "then":
-		c.then = e.to
-	case "else":
-		c.other = e.to
-	case "dependencies", "dependentSchemas":
-		c.dependents = append(c.dependents, dependent{e.keyword, e.name, e.to})
 	}
 }
 

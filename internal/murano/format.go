@@ -1,4 +1,4 @@
-package mplcheck
+package murano
 
 import (
 	"encoding/json"
@@ -10,25 +10,24 @@ import (
 	"strings"
 
 	"purser/internal/document/blockyaml"
-	"purser/internal/murano"
 	"purser/internal/words"
 )
 
 // Write writes results in a format: text, json, yaml, sarif or junit. codes are those of the validators.
-func Write(w io.Writer, format string, results []Result, codes []murano.Code) error {
+func Write(w io.Writer, format string, results []PathReport, codes []Code) error {
 	var out []byte
 	var err error
 	switch format {
 	case "json":
-		out, err = indented(itemsOf(results))
+		out, err = indented(issuesOf(results))
 	case "yaml":
-		out, err = asYAML(itemsOf(results))
+		out, err = asYAML(issuesOf(results))
 	case "sarif":
-		out, err = indented(sarifOf(results, codes))
+		out, err = indented(asSARIF(results, codes))
 	case "junit":
-		out, err = junit(results)
+		out, err = asJUnit(results)
 	default:
-		out = text(results)
+		out = asText(results)
 	}
 	if err == nil {
 		_, err = io.WriteString(w, words.Printable(string(out)))
@@ -52,24 +51,24 @@ func asYAML(value any) ([]byte, error) {
 	return blockyaml.Append(nil, out), nil
 }
 
-// item is an issue in the format for programs. Lines and columns count from 0, columns in characters.
-type item struct {
-	Package  string          `json:"package"`
-	Code     string          `json:"code"`
-	Severity murano.Severity `json:"severity"`
-	Message  string          `json:"message"`
-	Filename *string         `json:"filename"`
-	Line     *int            `json:"line"`
-	Column   *int            `json:"column"`
-	Source   *string         `json:"source"`
+// printedIssue is an issue in the format for programs. Lines and columns count from 0, columns in characters.
+type printedIssue struct {
+	Package  string   `json:"package"`
+	Code     string   `json:"code"`
+	Severity Severity `json:"severity"`
+	Message  string   `json:"message"`
+	Filename *string  `json:"filename"`
+	Line     *int     `json:"line"`
+	Column   *int     `json:"column"`
+	Source   *string  `json:"source"`
 }
 
-// itemsOf returns the issues of results.
-func itemsOf(results []Result) []item {
-	items := []item{}
+// issuesOf returns the issues of results.
+func issuesOf(results []PathReport) []printedIssue {
+	items := []printedIssue{}
 	for _, result := range results {
 		for _, i := range result.Report.Issues {
-			found := item{Package: result.Path, Code: i.Code, Severity: i.Severity, Message: i.Message}
+			found := printedIssue{Package: result.Path, Code: i.Code, Severity: i.Severity, Message: i.Message}
 			if i.File != "" {
 				found.Filename = &i.File
 			}
@@ -82,8 +81,8 @@ func itemsOf(results []Result) []item {
 	return items
 }
 
-// text writes each issue on a line, followed by the line of the file and a caret.
-func text(results []Result) []byte {
+// asText writes each issue on a line, followed by the line of the file and a caret.
+func asText(results []PathReport) []byte {
 	var b strings.Builder
 	for _, result := range results {
 		if len(result.Report.Issues) == 0 {
@@ -129,8 +128,8 @@ func blank(line string, column int) string {
 	return b.String()
 }
 
-// junit writes a suite for each package and a failure for each issue.
-func junit(results []Result) ([]byte, error) {
+// asJUnit writes a suite for each package and a failure for each issue.
+func asJUnit(results []PathReport) ([]byte, error) {
 	type failure struct {
 		Type    string `xml:"type,attr"`
 		Message string `xml:"message,attr"`
@@ -174,8 +173,8 @@ func junit(results []Result) ([]byte, error) {
 	return append([]byte(xml.Header), append(text, '\n')...), err
 }
 
-// sarifOf returns results in SARIF 2.1.0.
-func sarifOf(results []Result, codes []murano.Code) any {
+// asSARIF returns results in SARIF 2.1.0.
+func asSARIF(results []PathReport, codes []Code) any {
 	type object = map[string]any
 	rules := []object{}
 	for _, code := range codes {
@@ -208,8 +207,8 @@ func sarifOf(results []Result, codes []murano.Code) any {
 	}
 }
 
-// Codes writes the meaning of codes in a format: text, markdown, json or yaml.
-func Codes(w io.Writer, format string, codes []murano.Code) error {
+// WriteCodes writes the meaning of codes in a format: text, markdown, json or yaml.
+func WriteCodes(w io.Writer, format string, codes []Code) error {
 	var out []byte
 	var err error
 	switch format {

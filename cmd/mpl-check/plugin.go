@@ -1,4 +1,4 @@
-package mplcheck
+package main
 
 import (
 	"bytes"
@@ -22,9 +22,9 @@ const (
 	maxOutput = 1 << 20 // bytes
 )
 
-// description is the output of a plugin with --describe. Otherwise a plugin reads a package from its standard input and
+// pluginDescription is the output of a plugin with --describe. Otherwise a plugin reads a package from its standard input and
 // writes issues. Both are JSON: see docs/murano.md.
-type description struct {
+type pluginDescription struct {
 	Name  string        `json:"name"`
 	Codes []murano.Code `json:"codes"`
 }
@@ -53,9 +53,9 @@ type issue struct {
 	Column  int    `json:"column"`
 }
 
-// LoadPlugins returns the validators of the programs in a folder. Their names and the prefixes of their codes must be
+// loadPlugins returns the validators of the programs in a folder. Their names and the prefixes of their codes must be
 // unique.
-func LoadPlugins(ctx context.Context, folder string) (validators []murano.Validator, err error) {
+func loadPlugins(ctx context.Context, folder string) (validators []murano.Validator, err error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, fmt.Errorf("find plugins: %w", err)
@@ -66,7 +66,7 @@ func LoadPlugins(ctx context.Context, folder string) (validators []murano.Valida
 		if err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
 			continue
 		}
-		v, err := load(ctx, filepath.Join(folder, entry.Name()), known)
+		v, err := loadPlugin(ctx, filepath.Join(folder, entry.Name()), known)
 		if err != nil {
 			return nil, fmt.Errorf("plugin %s: %w", entry.Name(), err)
 		}
@@ -78,18 +78,13 @@ func LoadPlugins(ctx context.Context, folder string) (validators []murano.Valida
 	return validators, nil
 }
 
-func prefixOf(code string) string {
-	prefix, _, _ := strings.Cut(code, ":")
-	return prefix
-}
-
 var (
 	namePattern = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
 	codePattern = regexp.MustCompile(`^[A-Z]{2,10}:[EW][0-9]{3}$`)
 )
 
-func load(ctx context.Context, path string, known []murano.Validator) (murano.Validator, error) {
-	var d description
+func loadPlugin(ctx context.Context, path string, known []murano.Validator) (murano.Validator, error) {
+	var d pluginDescription
 	if err := call(ctx, &d, nil, path, "--describe"); err != nil {
 		return murano.Validator{}, err
 	}
@@ -97,6 +92,7 @@ func load(ctx context.Context, path string, known []murano.Validator) (murano.Va
 		return murano.Validator{}, fmt.Errorf("it describes itself by the name %q and %d codes; it needs both", d.Name,
 			len(d.Codes))
 	}
+	prefixOf := func(code string) string { return strings.SplitAfter(code, ":")[0] }
 	taken := map[string]bool{}
 	for _, code := range murano.CodesOf(known) {
 		taken[prefixOf(code.Code)] = true
@@ -109,12 +105,12 @@ func load(ctx context.Context, path string, known []murano.Validator) (murano.Va
 	if slices.ContainsFunc(known, func(v murano.Validator) bool { return v.Name == d.Name }) {
 		return murano.Validator{}, fmt.Errorf("there is another validator %q", d.Name)
 	}
-	check := func(c *murano.Check) { run(c, path, d) } //nolint:contextcheck // the check has its own
+	check := func(c *murano.Check) { runPlugin(c, path, d) } //nolint:contextcheck // the check has its own
 	return murano.Validator{Name: d.Name, Codes: d.Codes, Run: check}, nil
 }
 
-// run checks a package. Errors of the plugin are reported as issues.
-func run(c *murano.Check, path string, d description) {
+// runPlugin checks a package. Errors of the plugin are reported as issues.
+func runPlugin(c *murano.Check, path string, d pluginDescription) {
 	in := input{Format: c.Format.Name, Version: c.Format.Version, Files: []file{}}
 	for _, name := range c.Package.Names() {
 		f := c.Package.Files[name]

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package mplcheck
+package main
 
 import "os/exec"
 

@@ -1,18 +1,16 @@
-package mplcheck
+package murano
 
 import (
 	"bytes"
 	"testing"
-
-	"purser/internal/murano"
 )
 
 // Names and messages from a package cannot control a terminal.
 func TestWrite_escapes(t *testing.T) {
 	t.Parallel()
-	issue := murano.Issue{File: "a\x1b]0;x\x07b", Code: "E002", Message: "m\x1b[2J\u202e", Located: true, Source: "s\x9b1m\tx"}
+	issue := Issue{File: "a\x1b]0;x\x07b", Code: "E002", Message: "m\x1b[2J\u202e", Located: true, Source: "s\x9b1m\tx"}
 	var out bytes.Buffer
-	results := []Result{{Path: "p", Report: murano.Report{Issues: []murano.Issue{issue}}}}
+	results := []PathReport{{Path: "p", Report: Report{Issues: []Issue{issue}}}}
 	if err := Write(&out, "text", results, nil); err != nil {
 		t.Fatal(err)
 	}

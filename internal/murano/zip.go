@@ -1,4 +1,4 @@
-package pack
+package murano
 
 import (
 	"archive/zip"
@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"purser/internal/budget"
-	"purser/internal/murano"
 )
 
 // signature begins each entry of the directory of an archive.
@@ -24,8 +23,9 @@ const (
 	entryBytes = 600
 )
 
-// Zip reads an archive. The error is an *Unreadable if it is not an archive. Other errors come from the budget of ctx.
-func Zip(ctx context.Context, archive []byte, limits Limits) (*murano.Package, error) {
+// ReadZip reads an archive. Its members are counted before its directory is read, and their bytes while they are
+// inflated. Problems with members become issues of the package. The error is an *Unreadable if it is not an archive. Other errors come from the budget of ctx.
+func ReadZip(ctx context.Context, archive []byte, limits Limits) (*Package, error) {
 	if n := bytes.Count(archive, []byte(signature)); n > limits.Files {
 		return giveUpf("The archive has more than %d entries", limits.Files), nil
 	}
@@ -33,13 +33,8 @@ func Zip(ctx context.Context, archive []byte, limits Limits) (*murano.Package, e
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
 		return nil, &Unreadable{"This is not a zip archive, or it is damaged: " + reasonOf(err)}
 	}
-	z := &zipReader{
-		copier: copier{
-			meter: budget.NewMeter(ctx), limits: limits,
-			most: min(limits.Total, int64(len(archive))*limits.Ratio+budget.MiB),
-		},
-		pkg: &murano.Package{Files: map[string]*murano.File{}},
-	}
+	most := min(limits.Total, int64(len(archive))*limits.Ratio+budget.MiB)
+	z := &zipReader{loader: newLoader(budget.NewMeter(ctx), limits, most), bad: map[*zip.File]bool{}}
 	z.meter.Charge(entrySteps * len(reader.File))
 	if err := z.meter.Hold(entryBytes * len(reader.File)); err != nil {
 		return nil, err
@@ -47,8 +42,8 @@ func Zip(ctx context.Context, archive []byte, limits Limits) (*murano.Package, e
 	z.overlaps(reader.File)
 	for _, file := range reader.File {
 		switch err := z.member(file); {
-		case errors.Is(err, errTooLarge):
-			return z.tooLarge(file.Name), nil
+		case errors.Is(err, errGaveUp):
+			return z.pkg, nil
 		case err != nil:
 			return nil, err
 		}
@@ -58,9 +53,8 @@ func Zip(ctx context.Context, archive []byte, limits Limits) (*murano.Package, e
 
 // zipReader reads the members of an archive.
 type zipReader struct {
-	copier
+	*loader
 
-	pkg *murano.Package
 	bad map[*zip.File]bool // members that must not be read
 }
 
@@ -77,7 +71,7 @@ func (z *zipReader) member(file *zip.File) error {
 		return nil
 	}
 	if problem := nameProblem(name); problem != "" {
-		addf(z.pkg, "PKG:E122", file.Name, "the name of this member is refused: %s", problem)
+		z.reportf("PKG:E122", file.Name, "the name of this member is refused: %s", problem)
 		return nil
 	}
 	isFolder := name != file.Name
@@ -85,32 +79,29 @@ func (z *zipReader) member(file *zip.File) error {
 	case z.bad[file]:
 		return nil
 	case file.Flags&encrypted != 0:
-		addf(z.pkg, "PKG:E126", name, "this member is encrypted; packages are not")
+		z.reportf("PKG:E126", name, "this member is encrypted; packages are not")
 		return nil
 	case hasZip64(file.Extra):
-		addf(z.pkg, "PKG:E123", name, "this member is written in the zip64 format; a package is too small to need it")
+		z.reportf("PKG:E123", name, "this member is written in the zip64 format; a package is too small to need it")
 		return nil
 	case !isFolder && !mode.IsRegular():
-		addf(z.pkg, "PKG:E128", name, "this member is a link or a device; only files and folders are read")
+		z.reportf("PKG:E128", name, "this member is a link or a device; only files and folders are read")
 		return nil
 	case isFolder:
 		return nil
 	case z.pkg.Files[name] != nil:
-		addf(z.pkg, "PKG:E124", name, "the archive has this member twice; pack it once")
+		z.reportf("PKG:E124", name, "the archive has this member twice; pack it once")
 	}
 	content, err := file.Open()
 	if err != nil {
-		addf(z.pkg, "PKG:E123", name, "this member cannot be read: %s", reasonOf(err))
+		z.reportf("PKG:E123", name, "this member cannot be read: %s", reasonOf(err))
 		return nil
 	}
 	defer func() { _ = content.Close() }() // nothing is written
-	read, err := z.file(name, content)
+	err = z.add(name, content)
 	if failed, ok := errors.AsType[*readError](err); ok {
-		addf(z.pkg, "PKG:E123", name, "this member cannot be read: %s", reasonOf(failed))
+		z.reportf("PKG:E123", name, "this member cannot be read: %s", reasonOf(failed))
 		return nil
-	}
-	if err == nil {
-		z.pkg.Files[name] = read
 	}
 	return err
 }
@@ -154,12 +145,11 @@ func (z *zipReader) overlaps(files []*zip.File) {
 		start, end int64
 	}
 	var extents []extent
-	z.bad = map[*zip.File]bool{}
 	for _, file := range files {
 		at, err := file.DataOffset()
 		if err != nil {
 			z.bad[file] = true
-			addf(z.pkg, "PKG:E123", file.Name, "this member cannot be found in the archive: %v", err)
+			z.reportf("PKG:E123", file.Name, "this member cannot be found in the archive: %v", err)
 			continue
 		}
 		extents = append(extents, extent{file, at - header, at + int64(min(file.CompressedSize64, 1<<62))})
@@ -169,7 +159,7 @@ func (z *zipReader) overlaps(files []*zip.File) {
 	for _, e := range extents {
 		if e.start < end {
 			z.bad[e.file] = true
-			addf(z.pkg, "PKG:E125", e.file.Name, "this member shares bytes of the archive with another one")
+			z.reportf("PKG:E125", e.file.Name, "this member shares bytes of the archive with another one")
 		}
 		end = max(end, e.end)
 	}

@@ -1,4 +1,4 @@
-package pack_test
+package murano_test
 
 import (
 	"archive/zip"
@@ -18,7 +18,6 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/murano"
-	"purser/internal/murano/pack"
 )
 
 // member is a member of an archive.
@@ -105,8 +104,6 @@ func zip64Of(tb testing.TB) []byte {
 	return b.Bytes()
 }
 
-const manifest = "Format: MuranoPL/1.4\nType: Library\nFullName: a.B\nDescription: x\n"
-
 // A package that was packed together with its folder is refused with the name of the folder.
 func TestZip_inFolder(t *testing.T) {
 	t.Parallel()
@@ -116,7 +113,7 @@ func TestZip_inFolder(t *testing.T) {
 	} {
 		ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
 		defer end()
-		pkg, err := pack.Zip(ctx, archive(t, member{name: name, text: manifest}), pack.DefaultLimits())
+		pkg, err := murano.ReadZip(ctx, archive(t, member{name: name, text: manifest}), murano.DefaultLimits())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +167,7 @@ func TestZip_refused(t *testing.T) {
 				if err := w.Close(); err != nil {
 					t.Fatal(err)
 				}
-				pkg, err := pack.Zip(t.Context(), b.Bytes(), pack.DefaultLimits())
+				pkg, err := murano.ReadZip(t.Context(), b.Bytes(), murano.DefaultLimits())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -221,7 +218,7 @@ func TestZip_hostile(t *testing.T) {
 			t.Parallel()
 			ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
 			defer end()
-			pkg, err := pack.Zip(ctx, c.archive, pack.DefaultLimits())
+			pkg, err := murano.ReadZip(ctx, c.archive, murano.DefaultLimits())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -246,14 +243,14 @@ func TestZip_unreadable(t *testing.T) {
 	for name, text := range map[string][]byte{
 		"nothing": nil, "text": []byte("no zip"), "truncated": good[:len(good)-30], "no directory": good[:40],
 	} {
-		if _, err := pack.Zip(t.Context(), text, pack.DefaultLimits()); !isUnreadable(err) {
+		if _, err := murano.ReadZip(t.Context(), text, murano.DefaultLimits()); !isUnreadable(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
 func isUnreadable(err error) bool {
-	_, ok := errors.AsType[*pack.Unreadable](err)
+	_, ok := errors.AsType[*murano.Unreadable](err)
 	return ok
 }
 
@@ -261,18 +258,18 @@ func isUnreadable(err error) bool {
 func TestZip_size(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("0123456789abcdef", 1000)
-	limits := pack.DefaultLimits()
+	limits := murano.DefaultLimits()
 	limits.File = int64(len(text))
-	pkg, err := pack.Zip(t.Context(), archive(t, member{name: "a", text: text}), limits)
+	pkg, err := murano.ReadZip(t.Context(), archive(t, member{name: "a", text: text}), limits)
 	if err != nil || pkg.Unread || pkg.Files["a"].Size != int64(len(text)) || pkg.Files["a"].Raw != nil {
 		t.Errorf("%+v, %v", pkg, err)
 	}
-	pkg, err = pack.Zip(t.Context(), archive(t, member{name: "a", text: text + "x"}), limits)
+	pkg, err = murano.ReadZip(t.Context(), archive(t, member{name: "a", text: text + "x"}), limits)
 	if err != nil || !pkg.Unread {
 		t.Errorf("%+v, %v", pkg, err)
 	}
 	limits.File, limits.Total = limits.Total, int64(len(text))
-	pkg, err = pack.Zip(t.Context(), archive(t, member{name: "a", text: text}, member{name: "b", text: "x"}), limits)
+	pkg, err = murano.ReadZip(t.Context(), archive(t, member{name: "a", text: text}, member{name: "b", text: "x"}), limits)
 	if err != nil || !pkg.Unread {
 		t.Errorf("%+v, %v", pkg, err)
 	}
@@ -298,7 +295,7 @@ func TestOpen_folder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	pkg, err := pack.Open(t.Context(), dir, pack.DefaultLimits())
+	pkg, err := murano.Open(t.Context(), dir, murano.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,12 +306,12 @@ func TestOpen_folder(t *testing.T) {
 	if len(pkg.Problems) != 1 || pkg.Problems[0].Code != "PKG:E128" || pkg.Problems[0].File != "outside" {
 		t.Errorf("%+v", pkg.Problems)
 	}
-	if _, err := pack.Open(t.Context(), filepath.Join(dir, "none"), pack.DefaultLimits()); !isUnreadable(err) {
+	if _, err := murano.Open(t.Context(), filepath.Join(dir, "none"), murano.DefaultLimits()); !isUnreadable(err) {
 		t.Errorf("a missing folder: %v", err)
 	}
-	limits := pack.DefaultLimits()
+	limits := murano.DefaultLimits()
 	limits.Files = 3
-	if pkg, err = pack.Open(t.Context(), dir, limits); err != nil || !pkg.Unread {
+	if pkg, err = murano.Open(t.Context(), dir, limits); err != nil || !pkg.Unread {
 		t.Errorf("too many files: %+v, %v", pkg, err)
 	}
 }
@@ -328,7 +325,7 @@ func TestSingle(t *testing.T) {
 		"x/UI/a.yaml":     {"[]", "UI/a.yaml E004"},
 		"x/Classes/b.yml": {"Name: [", "Classes/b.yml.yaml E002"},
 	} {
-		pkg, err := pack.Single(t.Context(), path, []byte(c.text))
+		pkg, err := murano.ReadSingle(t.Context(), path, []byte(c.text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -351,11 +348,11 @@ func FuzzZip(f *testing.F) {
 	f.Add(archive(f, member{name: "../x", text: "x"}, member{name: "UI/ui.yaml", text: "Forms: []"}))
 	f.Add(overlapping(f, 3, "xxx"))
 	f.Add(zip64Of(f))
-	limits := pack.Limits{Files: 20, File: 1 << 16, Total: 1 << 17, Ratio: 10}
+	limits := murano.Limits{Files: 20, File: 1 << 16, Total: 1 << 17, Ratio: 10}
 	f.Fuzz(func(t *testing.T, archive []byte) {
 		ctx, end := budget.NewPool(1, time.Minute).Begin(context.Background())
 		defer end()
-		pkg, err := pack.Zip(ctx, archive, limits)
+		pkg, err := murano.ReadZip(ctx, archive, limits)
 		if isUnreadable(err) {
 			return
 		}
