@@ -126,7 +126,7 @@ func (v *visit) rollBack() (view, error) {
 	for _, d := range page.Preview.Documents {
 		page.Changes = append(page.Changes, comparison{Document: d.Identity(), Change: wordFor(d.Change)})
 	}
-	return view{template: "rollback", title: "Roll back to revision " + to, section: "revisions", data: page}, nil
+	return view{template: "rollback", Title: "Roll back to revision " + to, Section: "revisions", Data: page}, nil
 }
 
 // events forwards the API's stream of events until the session ends.

@@ -127,7 +127,9 @@ Encrypted data of revision 2, bucket s: [acme/C/v1, None] w changed
 		{Document: hidden},
 		{Document: secret},
 	})
-	added := func(line string) []hunk { return []hunk{{"@@ -0,0 +1 @@", []diff.Line{{Kind: diff.Added, New: 1, Text: line}}}} }
+	added := func(line string) []hunk {
+		return []hunk{{"@@ -0,0 +1 @@", []diff.Line{{Kind: diff.Added, New: 1, Text: line}}}}
+	}
 	want := []*comparison{
 		{Document: controls, Change: "added", Added: 1, Title: "bucket a: b: [acme/A/v1, None] x] y", Hunks: added("a")},
 		{Document: layered, Change: "added", Added: 1, Title: "bucket a: b: [acme/A/v1, None] x] y", Hunks: added("b")},

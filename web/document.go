@@ -113,7 +113,7 @@ func (v *visit) document() (view, error) {
 	page.Total = len(found.Findings)
 	v.place(&page, found.Findings)
 	return view{
-		template: "document", title: id.Name + " in revision " + revision, section: "revisions", data: page,
+		template: "document", Title: id.Name + " in revision " + revision, Section: "revisions", Data: page,
 	}, nil
 }
 

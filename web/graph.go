@@ -74,12 +74,12 @@ func (v *visit) graph() (view, error) {
 		query.Set("focus", page.Focus)
 		query.Set("depth", strconv.Itoa(page.Depth))
 	}
-	shown := view{template: "graph", title: "Graph of revision " + id, section: "graph"}
+	shown := view{template: "graph", Title: "Graph of revision " + id, Section: "graph"}
 	var found wire.Graph
 	err := v.api.Get(v.Context(), &found, query, "revisions", id, "graph")
 	if refusedWith(err, http.StatusNotFound, http.StatusRequestEntityTooLarge) {
 		page.Why = err.Error()
-		shown.data = page
+		shown.Data = page
 		return shown, nil
 	}
 	if err != nil {
@@ -102,7 +102,7 @@ func (v *visit) graph() (view, error) {
 	default:
 		page.Why = "A picture of " + strconv.Itoa(page.Count) + " documents is hard to read."
 	}
-	shown.data = page
+	shown.Data = page
 	return shown, err
 }
 

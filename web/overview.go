@@ -36,12 +36,12 @@ type revisionItem struct {
 
 // overview shows whether the newest revision may be deployed, and recent changes.
 func (v *visit) overview() (view, error) {
-	shown := view{template: "overview", title: "Overview", section: "overview"}
+	shown := view{template: "overview", Title: "Overview", Section: "overview"}
 	page := overviewView{pageBuffer: v.pageBuffer}
 	err := v.api.Get(v.Context(), &page.Revision, nil, "revisions", "latest")
 	if refusedWith(err, http.StatusNotFound) || err == nil && page.Revision.ID == 0 {
 		page.Empty = true
-		shown.data = page
+		shown.Data = page
 		return shown, nil
 	}
 	if err != nil {
@@ -73,7 +73,7 @@ func (v *visit) overview() (view, error) {
 	if !page.Verdict.OK {
 		page.LastGood = lastGood(page.History)
 	}
-	shown.data = page
+	shown.Data = page
 	return shown, nil
 }
 

@@ -33,7 +33,7 @@ func (v *visit) revisions() (view, error) {
 		return view{}, err
 	}
 	page.Pages.End(len(page.Items), more)
-	return view{template: "revisions", title: "Revisions", section: "revisions", data: page}, nil
+	return view{template: "revisions", Title: "Revisions", Section: "revisions", Data: page}, nil
 }
 
 // revisionView is the content of the page of a revision.
@@ -110,7 +110,7 @@ func (v *visit) revision() (view, error) {
 	page.Others = unrequired(reported.Results, judged.required)
 	page.Documents, page.Next = documents.Results, documents.Next != nil
 	page.May = v.allowed()
-	return view{template: "revision", title: "Revision " + id, section: "revisions", data: page}, nil
+	return view{template: "revision", Title: "Revision " + id, Section: "revisions", Data: page}, nil
 }
 
 // tagText returns the data of a tag as text, "" if it has none.
@@ -247,5 +247,5 @@ func (v *visit) validation() (view, error) {
 	page.Status, page.Entries = statusIn(status, name), entries.Results
 	page.Status.Name = name
 	page.Problem, page.Findings = problemOf(page.Status, found), findingsToShow(found)
-	return view{template: "validation", title: name + " of revision " + id, section: "revisions", data: page}, nil
+	return view{template: "validation", Title: name + " of revision " + id, Section: "revisions", Data: page}, nil
 }

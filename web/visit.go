@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -21,10 +22,17 @@ type handler func(*visit) (view, error)
 // view is a page to be shown.
 type view struct {
 	template string // "" if the request was answered by itself
-	title    string
-	section  string // of the navigation
 	status   int    // 0: 200
-	data     any
+
+	Title   string
+	Section string // of the navigation
+	Data    any    // of the template
+
+	// What all pages have, set by show.
+	User     string // "" if the user is not signed in
+	SignedIn bool   // by a token or a certificate
+	Audit    bool   // the user may read the audit
+	Live     bool   // the page updates when the site changes, and the user may read events
 }
 
 // visit is a request for a page.
@@ -86,23 +94,8 @@ func (v *visit) inTurn(ctx context.Context, get maker) (send func(), err error) 
 	return send, err
 }
 
-// absence says whether a revision does not exist, and which is the newest.
-type absence struct {
-	Absent bool
-	Newest int64 // 0 if there is none
-}
-
-// noRevision is the refusal of a request about a revision that does not exist.
-type noRevision struct {
-	*refusal
-	absence
-}
-
-// Unwrap returns the refusal.
-func (n *noRevision) Unwrap() error { return n.refusal }
-
 // aboutRevision returns the error to show for err, which is about the named revision. If that revision does not exist,
-// it is a *noRevision with the newest one.
+// it is a refusal with the newest one.
 func (v *visit) aboutRevision(ctx context.Context, name string, err error) error {
 	var one, newest wire.Revision
 	if !refusedWith(err, http.StatusNotFound) ||
@@ -121,8 +114,8 @@ func (v *visit) aboutRevision(ctx context.Context, name string, err error) error
 }
 
 // absent returns the refusal of a request about a revision that does not exist.
-func absent(message string, newest int64) *noRevision {
-	return &noRevision{&refusal{Status: http.StatusNotFound, Message: message}, absence{true, newest}}
+func absent(message string, newest int64) *refusal {
+	return &refusal{Status: http.StatusNotFound, Message: message, Absent: true, Newest: newest}
 }
 
 // page returns the handler of a page.
@@ -165,21 +158,15 @@ func (v *visit) fail(err error) {
 	if v.Context().Err() != nil {
 		return // the browser has disconnected
 	}
-	failed := failure{Status: http.StatusInternalServerError, Message: "The server's log has the cause."}
-	if refused, ok := errors.AsType[*refusal](err); ok {
-		failed.Status, failed.Message = refused.Status, refused.Error()
-		if refused.After > 0 {
-			v.w.Header().Set("Retry-After", strconv.Itoa(refused.After))
-		}
-	} else {
+	failed, ok := errors.AsType[*refusal](err)
+	if !ok {
 		v.logError(v.Request, err)
+		failed = &refusal{Status: http.StatusInternalServerError, Message: "The server's log has the cause."}
 	}
-	failed.Title = titleOf(failed.Status)
-	if none, ok := errors.AsType[*noRevision](err); ok {
-		failed.absence = none.absence
-		failed.Title = failed.Message
+	if failed.After > 0 {
+		v.w.Header().Set("Retry-After", strconv.Itoa(failed.After))
 	}
-	v.show(view{template: "error", title: failed.Title, status: failed.Status, data: failed})
+	v.show(view{template: "error", Title: failed.Title(), status: failed.Status, Data: failed})
 }
 
 // logError logs why a page cannot be generated.
@@ -187,17 +174,13 @@ func (s *server) logError(r *http.Request, err error) {
 	s.Log.ErrorContext(r.Context(), "a page cannot be made", "path", r.URL.Path, "error", err.Error())
 }
 
-// failure is the content of a page about an error.
-type failure struct {
-	absence
-
-	Status         int
-	Title, Message string
-}
-
-func titleOf(status int) string {
-	switch status {
+// Title returns the title of the page that shows the refusal.
+func (r *refusal) Title() string {
+	switch r.Status {
 	case http.StatusNotFound:
+		if r.Absent {
+			return r.Error()
+		}
 		return "Not found"
 	case http.StatusGone:
 		return "This was deleted"
@@ -227,21 +210,16 @@ func (s *server) forged(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (v *visit) frame(of view) frame {
-	return frame{
-		Title: of.title, Section: of.section, User: nameOf(v.caller),
-		SignedIn: v.session.Token != "" || v.certified(v.Request), Audit: v.may("deckhand:show_audit"), Data: of.data,
-		Live: v.may("purser:list_events") && slices.Contains([]string{"overview", "revisions", "revision"}, of.template),
-	}
-}
-
 // nameOf returns the name of a user.
 func nameOf(caller wire.Caller) string { return cmp.Or(string(caller.User.Name), caller.User.ID) }
 
 // show writes a page.
 func (v *visit) show(of view) {
-	if err := v.layout.Write(v.pageBuffer, of.template, v.frame(of)); err != nil {
-		v.logError(v.Request, err)
+	of.User = nameOf(v.caller)
+	of.SignedIn, of.Audit = v.session.Token != "" || v.certified(v.Request), v.may("deckhand:show_audit")
+	of.Live = v.may("purser:list_events") && slices.Contains([]string{"overview", "revisions", "revision"}, of.template)
+	if err := v.pages[of.template].ExecuteTemplate(&v.written, "layout", of); err != nil {
+		v.logError(v.Request, fmt.Errorf("fill in a template: %w", err))
 		http.Error(v.w, "Something went wrong; the server's log says what.", http.StatusInternalServerError)
 		return
 	}
