@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 
+	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/wire"
 	"purser/web/signin"
@@ -216,8 +217,8 @@ func nameOf(caller wire.Caller) string { return cmp.Or(string(caller.User.Name),
 // show writes a page.
 func (v *visit) show(of view) {
 	of.User = nameOf(v.caller)
-	of.SignedIn, of.Audit = v.session.Token != "" || v.certified(v.Request), v.may("deckhand:show_audit")
-	of.Live = v.may("purser:list_events") && slices.Contains([]string{"overview", "revisions", "revision"}, of.template)
+	of.SignedIn, of.Audit = v.session.Token != "" || v.certified(v.Request), v.may(authz.ShowAudit)
+	of.Live = v.may(authz.ListEvents) && slices.Contains([]string{"overview", "revisions", "revision"}, of.template)
 	if err := v.pages[of.template].ExecuteTemplate(&v.written, "layout", of); err != nil {
 		v.logError(v.Request, fmt.Errorf("fill in a template: %w", err))
 		http.Error(v.w, "Something went wrong; the server's log says what.", http.StatusInternalServerError)
