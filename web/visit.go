@@ -59,13 +59,13 @@ func (v *visit) may(rule string) bool { return slices.Contains(v.caller.Rules, r
 // param returns a parameter of the query.
 func (v *visit) param(name string) string { return v.URL.Query().Get(name) }
 
-// answer makes an answer once there is room for it, and then sends it: slow readers take no room from
-// others. It sends users who are not signed in to the sign-in page.
-func (s *server) answer(ctx context.Context, w http.ResponseWriter, r *http.Request, get maker) {
+// answer makes an answer when a place is free, and then sends it: slow readers take no place from others. It sends
+// users who are not signed in to the sign-in page.
+func (s *server) answer(w http.ResponseWriter, r *http.Request, get func(*visit) (send func(), err error)) {
 	v := s.visit(w, r)
 	v.session = s.cookies.Session(r)
 	v.api = newAPI(s.API, r, v.session.Token)
-	send, err := v.inTurn(ctx, get)
+	send, err := v.inTurn(get)
 	switch {
 	case refusedWith(err, http.StatusUnauthorized):
 		s.askToSignIn(v)
@@ -76,21 +76,19 @@ func (s *server) answer(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	}
 }
 
-// maker makes an answer, and returns a function that sends it.
-type maker func(ctx context.Context, v *visit) (send func(), err error)
-
-// inTurn generates an answer when a place is free. Places are shared among the users or, for those who are not signed
-// in, their addresses.
-func (v *visit) inTurn(ctx context.Context, get maker) (send func(), err error) {
+// inTurn makes an answer when a place is free. Places are shared among the users or, for those who are not signed in,
+// their addresses.
+func (v *visit) inTurn(get func(*visit) (func(), error)) (send func(), err error) {
 	host, _, _ := net.SplitHostPort(v.RemoteAddr) // tests have none
-	end, err := v.making.Acquire(budget.WithOwner(ctx, cmp.Or(v.session.Token, host)), budget.Claim{Weight: 1})
+	owned := budget.WithOwner(v.Context(), cmp.Or(v.session.Token, host))
+	end, err := v.making.Acquire(owned, budget.Claim{Weight: 1})
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	send, err = get(ctx, v)
+	send, err = get(v)
 	if name := v.PathValue("revision"); name != "" {
-		err = v.aboutRevision(ctx, name, err)
+		err = v.aboutRevision(v.Context(), name, err)
 	}
 	return send, err
 }
@@ -124,11 +122,11 @@ func (s *server) page(show handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 		broken := r.ParseForm() != nil || tooLong(r.URL.Query())
-		s.answer(r.Context(), w, r, func(ctx context.Context, v *visit) (func(), error) {
+		s.answer(w, r, func(v *visit) (func(), error) {
 			if broken {
 				return nil, errForm
 			}
-			if err := v.api.Get(ctx, &v.caller, nil, "whoami"); err != nil {
+			if err := v.api.Get(r.Context(), &v.caller, nil, "whoami"); err != nil {
 				return nil, err
 			}
 			shown, err := show(v)
