@@ -9,26 +9,19 @@ import (
 	"strconv"
 	"strings"
 
+	"purser/internal/authz"
 	"purser/internal/client"
 	"purser/internal/wire"
-)
-
-// The authorization rules for changes.
-const (
-	mayTag      = "deckhand:create_tag"
-	mayUntag    = "deckhand:delete_tag"
-	mayRollBack = "deckhand:create_cleartext_documents"
-	mayPost     = "deckhand:create_validation"
 )
 
 // allowed has the actions that the user may take on a revision.
 type allowed struct{ Tag, Untag, RollBack, Post bool }
 
-// Any reports whether the user may do anything.
-func (a allowed) Any() bool { return a.Tag || a.RollBack || a.Post }
-
 func (v *visit) allowed() allowed {
-	return allowed{v.may(mayTag), v.may(mayUntag), v.may(mayRollBack), v.may(mayPost)}
+	return allowed{
+		Tag: v.may(authz.CreateTag), Untag: v.may(authz.DeleteTag), RollBack: v.may(authz.CreateCleartextDocuments),
+		Post: v.may(authz.CreateValidation),
+	}
 }
 
 // field returns a field of the submitted form.
@@ -69,20 +62,11 @@ func (v *visit) untag() (view, error) {
 
 // post posts a validation result entered by the user.
 func (v *visit) post() (view, error) {
-	type validator struct {
-		Name    string `json:"name"`
-		Version string `json:"version"`
+	result := map[string]any{
+		"status": v.field("status"), "validator": map[string]string{"name": "by-hand", "version": "1.0"},
 	}
-	type failed struct {
-		Message string `json:"message"`
-	}
-	result := struct {
-		Status    string    `json:"status"`
-		Validator validator `json:"validator"`
-		Errors    []failed  `json:"errors,omitempty"`
-	}{Status: v.field("status"), Validator: validator{"by-hand", "1.0"}}
-	if message := v.field("message"); message != "" && result.Status != success {
-		result.Errors = []failed{{message}}
+	if message := v.field("message"); message != "" && result["status"] != success {
+		result["errors"] = []map[string]string{{"message": message}}
 	}
 	body, err := json.Marshal(result)
 	if err != nil {
@@ -126,7 +110,7 @@ func (v *visit) rollBack() (view, error) {
 	for _, d := range page.Preview.Documents {
 		page.Changes = append(page.Changes, comparison{Document: d.Identity(), Change: wordFor(d.Change)})
 	}
-	return view{template: "rollback", title: "Roll back to revision " + to, section: "revisions", data: page}, nil
+	return view{template: "rollback", Title: "Roll back to revision " + to, Section: "revisions", Data: page}, nil
 }
 
 // events forwards the API's stream of events until the session ends.

@@ -140,7 +140,9 @@ func (r *recorder) Write(text []byte) (int, error) {
 type refusal struct {
 	Status  int
 	Message string
-	After   int // seconds until a request may succeed; 0 if unknown
+	After   int   // seconds until a request may succeed; 0 if unknown
+	Absent  bool  // the revision does not exist
+	Newest  int64 // the one to look at instead; 0 if there is none
 
 	messages []client.Message
 }
@@ -148,7 +150,10 @@ type refusal struct {
 // refused returns an error of the client, as a *refusal if it is one.
 func refused(err error) error {
 	if answered, ok := errors.AsType[*client.Error](err); ok {
-		return &refusal{answered.Status, answered.Message, int(answered.After.Seconds()), answered.Messages}
+		return &refusal{
+			Status: answered.Status, Message: answered.Message, After: int(answered.After.Seconds()),
+			messages: answered.Messages,
+		}
 	}
 	if refused, ok := errors.AsType[*refusal](err); ok { // of the transport
 		return refused

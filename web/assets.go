@@ -11,16 +11,15 @@ import (
 //go:embed static
 var staticFiles embed.FS
 
-// assets are the files that pages load, by name, with a part of their digests: a link to a file changes with it.
-type assets map[string]asset
-
+// asset is a file that pages load, with a part of its digest: a link to a file changes with it.
 type asset struct {
 	text   []byte
 	digest string
 }
 
-func readAssets() assets {
-	all := assets{}
+// readAssets returns the files that pages load, by name.
+func readAssets() map[string]asset {
+	all := map[string]asset{}
 	entries, err := staticFiles.ReadDir("static")
 	if err != nil {
 		panic(err) // they are part of the program
@@ -37,9 +36,9 @@ func readAssets() assets {
 	return all
 }
 
-// Asset answers with a file that pages load.
-func (p *layout) Asset(w http.ResponseWriter, r *http.Request) {
-	found, ok := p.assets[r.PathValue("file")]
+// asset answers with a file that pages load.
+func (s *server) asset(w http.ResponseWriter, r *http.Request) {
+	found, ok := s.assets[r.PathValue("file")]
 	if !ok {
 		http.NotFound(w, r)
 		return

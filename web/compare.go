@@ -12,7 +12,6 @@ import (
 // compareView is the content of the page that compares two revisions.
 type compareView struct {
 	*pageBuffer
-	absence
 
 	From, To string // as they were asked for
 	Before   int64  // their numbers
@@ -20,6 +19,8 @@ type compareView struct {
 	Split    bool   // side by side
 	Rendered bool   // rendered documents, not submitted ones
 	Error    string // why there is no comparison
+	Absent   bool   // one of them does not exist
+	Newest   int64  // the revision to look at instead; 0 if there is none
 	Ready    bool   // both were named
 	differences
 }
@@ -41,12 +42,12 @@ func (v *visit) compare() (view, error) {
 		pageBuffer: v.pageBuffer, From: v.param("from"), To: v.param("to"), Split: v.param("view") == "split",
 		Rendered: v.param("rendered") == "true",
 	}
-	shown := view{template: "compare", title: "Compare revisions", section: "compare"}
+	shown := view{template: "compare", Title: "Compare revisions", Section: "compare"}
 	if page.To == "" {
 		page.To = "latest"
 	}
 	if page.From == "" {
-		shown.data = page
+		shown.Data = page
 		return shown, nil
 	}
 	page.Ready = true
@@ -61,16 +62,16 @@ func (v *visit) compare() (view, error) {
 		},
 	)
 	if err == nil {
-		shown.title = "Revision " + strconv.FormatInt(page.Before, 10) + " and revision " + strconv.FormatInt(page.After, 10)
+		shown.Title = "Revision " + strconv.FormatInt(page.Before, 10) + " and revision " + strconv.FormatInt(page.After, 10)
 		page.differences, err = v.differences(page)
 	}
 	if err != nil {
 		page.Error = err.Error()
-		if none, ok := errors.AsType[*noRevision](err); ok {
-			page.absence = none.absence
+		if refused, ok := errors.AsType[*refusal](err); ok {
+			page.Absent, page.Newest = refused.Absent, refused.Newest
 		}
 	}
-	shown.data = page
+	shown.Data = page
 	return shown, dropExpected(err)
 }
 

@@ -2,9 +2,9 @@ package web
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 
+	"purser/internal/diff"
 	"purser/internal/wire"
 	"purser/internal/words"
 )
@@ -23,45 +23,36 @@ type comparison struct {
 // hunk is a part of a difference.
 type hunk struct {
 	Header string
-	Rows   []row
-}
-
-// row is a line of a difference. Old and New are the numbers of lines, 0 for none.
-type row struct {
-	Kind     string // same, added or removed
-	Old, New int
-	Text     string
+	Rows   []diff.Line
 }
 
 // pair is a row of a difference that is shown side by side; either side may be nil.
-type pair struct{ Old, New *row }
+type pair struct{ Old, New *diff.Line }
 
 var (
-	hunkHeader = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
-	sideTitle  = regexp.MustCompile(`^revision \d+, (.*)$`)
-	concealed  = regexp.MustCompile(`^Encrypted data of (revision .*) changed$`)
+	sideTitle = regexp.MustCompile(`^revision \d+, (.*)$`)
+	concealed = regexp.MustCompile(`^Encrypted data of (revision .*) changed$`)
 )
 
 const devNull = "/dev/null"
 
-// parseUnified parses a sequence of unified diffs from the API, without the identities of the documents. The numbers in
-// a hunk's header determine its lines, so no line of a document is mistaken for a header.
+// parseUnified parses a sequence of unified diffs from the API, without the identities of the documents.
 func parseUnified(text string) (all []*comparison) {
-	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	for i := 0; i < len(lines); {
-		switch line := lines[i]; {
-		case strings.HasPrefix(line, "--- ") && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "+++ "):
-			all = append(all, titled(line[4:], lines[i+1][4:]))
-			i += 2
-		case hunkHeader.MatchString(line) && len(all) > 0:
-			part, taken := readHunk(lines[i:])
-			all[len(all)-1].add(part)
-			i += taken
-		default:
-			if found := concealed.FindStringSubmatch(line); found != nil {
+	before := ""
+	for line := range diff.Lines(text) {
+		switch line.Kind {
+		case diff.OldName:
+			before = line.Text
+		case diff.NewName:
+			all = append(all, titled(before, line.Text))
+		case diff.Note:
+			if found := concealed.FindStringSubmatch(line.Text); found != nil {
 				all = conceal(all, found[1])
 			}
-			i++
+		default:
+			if len(all) > 0 {
+				all[len(all)-1].add(line)
+			}
 		}
 	}
 	return all
@@ -139,67 +130,37 @@ func conceal(all []*comparison, title string) []*comparison {
 	return all
 }
 
-func (c *comparison) add(part hunk) {
-	c.Hunks = append(c.Hunks, part)
-	for _, row := range part.Rows {
-		switch row.Kind {
-		case "added":
-			c.Added++
-		case "removed":
-			c.Removed++
-		}
+// add adds a line: a header begins a hunk, and others continue it.
+func (c *comparison) add(line diff.Line) {
+	if line.Kind == diff.Header {
+		c.Hunks = append(c.Hunks, hunk{Header: line.Text})
+		return
 	}
-}
-
-// readHunk reads the hunk at the beginning of lines, and returns the number of its lines.
-func readHunk(lines []string) (part hunk, taken int) {
-	header := hunkHeader.FindStringSubmatch(lines[0])
-	number := func(i, absent int) int {
-		if header[i] == "" {
-			return absent
-		}
-		n, _ := strconv.Atoi(header[i]) // digits
-		return n
+	last := &c.Hunks[len(c.Hunks)-1]
+	last.Rows = append(last.Rows, line)
+	switch line.Kind {
+	case diff.Added:
+		c.Added++
+	case diff.Removed:
+		c.Removed++
 	}
-	before, after := number(1, 0), number(3, 0)
-	olds, news := number(2, 1), number(4, 1)
-	part.Header, taken = lines[0], 1
-	for ; taken < len(lines) && (olds > 0 || news > 0); taken++ {
-		kind, text := " ", ""
-		if line := lines[taken]; line != "" {
-			kind, text = line[:1], line[1:]
-		}
-		switch kind {
-		case "-":
-			part.Rows = append(part.Rows, row{"removed", before, 0, text})
-			before, olds = before+1, olds-1
-		case "+":
-			part.Rows = append(part.Rows, row{"added", 0, after, text})
-			after, news = after+1, news-1
-		case `\`: // no newline at the end of the file
-		default:
-			part.Rows = append(part.Rows, row{"same", before, after, text})
-			before, after, olds, news = before+1, after+1, olds-1, news-1
-		}
-	}
-	return part, taken
 }
 
 // Pairs returns the rows of a hunk side by side.
 func (h hunk) Pairs() (pairs []pair) {
 	rows := h.Rows
 	for i := 0; i < len(rows); {
-		if rows[i].Kind == "same" {
+		if rows[i].Kind == diff.Same {
 			pairs = append(pairs, pair{&rows[i], &rows[i]})
 			i++
 			continue
 		}
 		removed := i
-		for i < len(rows) && rows[i].Kind == "removed" {
+		for i < len(rows) && rows[i].Kind == diff.Removed {
 			i++
 		}
 		added := i
-		for i < len(rows) && rows[i].Kind == "added" {
+		for i < len(rows) && rows[i].Kind == diff.Added {
 			i++
 		}
 		for k := range max(added-removed, i-added) {
@@ -216,11 +177,11 @@ func (h hunk) Pairs() (pairs []pair) {
 	return pairs
 }
 
-// size returns the maximum bytes of a row on a page; side by side, equal lines are written twice.
-func (r row) size(split bool) int {
+// sizeOf returns the maximum bytes of a row on a page; side by side, equal lines are written twice.
+func sizeOf(r diff.Line, split bool) int {
 	const perRow = 140
 	size := perRow + weight(r.Text)
-	if split && r.Kind == "same" {
+	if split && r.Kind == diff.Same {
 		size += weight(r.Text)
 	}
 	return size
@@ -249,7 +210,7 @@ func (c *comparison) size(split bool, link int) int {
 	for _, h := range c.Hunks {
 		size += perLink
 		for _, r := range h.Rows {
-			size += r.size(split)
+			size += sizeOf(r, split)
 		}
 	}
 	return size
@@ -260,7 +221,7 @@ func (c *comparison) cut(most int, split bool) {
 	size := 0
 	for i, h := range c.Hunks {
 		for k, r := range h.Rows {
-			if size += r.size(split); size > most {
+			if size += sizeOf(r, split); size > most {
 				c.Hunks[i].Rows = h.Rows[:k]
 				c.Hunks = c.Hunks[:i+1]
 				c.Note = strings.TrimSpace(c.Note + " The rest of this document's difference is too long for a page.")

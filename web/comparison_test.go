@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -64,6 +65,7 @@ func TestParseUnified(t *testing.T) {
 
 // changedLines returns both sides of the hunks of a difference, by the numbers in their headers.
 func changedLines(before, after []string, text string) [2]string {
+	hunkHeader := regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
 	var old, now []string
 	for line := range strings.SplitSeq(text, "\n") {
 		header := hunkHeader.FindStringSubmatch(line)
@@ -125,12 +127,14 @@ Encrypted data of revision 2, bucket s: [acme/C/v1, None] w changed
 		{Document: hidden},
 		{Document: secret},
 	})
-	added := func(line string) []hunk { return []hunk{{"@@ -0,0 +1 @@", []row{{"added", 0, 1, line}}}} }
+	added := func(line string) []hunk {
+		return []hunk{{"@@ -0,0 +1 @@", []diff.Line{{Kind: diff.Added, New: 1, Text: line}}}}
+	}
 	want := []*comparison{
 		{Document: controls, Change: "added", Added: 1, Title: "bucket a: b: [acme/A/v1, None] x] y", Hunks: added("a")},
 		{Document: layered, Change: "added", Added: 1, Title: "bucket a: b: [acme/A/v1, None] x] y", Hunks: added("b")},
 		{Document: reordered, Change: "changed", Title: "bucket b: [acme/B/v1, site] reordered", Note: "No line of it differs."},
-		{Document: gone, Change: "deleted", Removed: 1, Title: "bucket b: [acme/B/v1, a] b, c] y z", Hunks: []hunk{{"@@ -1 +0,0 @@", []row{{"removed", 1, 0, "a"}}}}},
+		{Document: gone, Change: "deleted", Removed: 1, Title: "bucket b: [acme/B/v1, a] b, c] y z", Hunks: []hunk{{"@@ -1 +0,0 @@", []diff.Line{{Kind: diff.Removed, Old: 1, Text: "a"}}}}},
 		{Document: hidden, Change: "added", Added: 1, Title: "bucket b: [acme/B/v1, site] ⟨U+202E⟩  ⟨U+000D⟩", Hunks: added("a")},
 		{Document: secret, Change: "changed", Title: "bucket s: [acme/C/v1, None] w", Note: "Its encrypted data differs."},
 		{Change: "added", Added: 1, Title: "bucket s: [acme/D/v1, site] unknown", Hunks: added("a")},

@@ -74,12 +74,12 @@ func (v *visit) graph() (view, error) {
 		query.Set("focus", page.Focus)
 		query.Set("depth", strconv.Itoa(page.Depth))
 	}
-	shown := view{template: "graph", title: "Graph of revision " + id, section: "graph"}
+	shown := view{template: "graph", Title: "Graph of revision " + id, Section: "graph"}
 	var found wire.Graph
 	err := v.api.Get(v.Context(), &found, query, "revisions", id, "graph")
 	if refusedWith(err, http.StatusNotFound, http.StatusRequestEntityTooLarge) {
 		page.Why = err.Error()
-		shown.data = page
+		shown.Data = page
 		return shown, nil
 	}
 	if err != nil {
@@ -102,7 +102,7 @@ func (v *visit) graph() (view, error) {
 	default:
 		page.Why = "A picture of " + strconv.Itoa(page.Count) + " documents is hard to read."
 	}
-	shown.data = page
+	shown.Data = page
 	return shown, err
 }
 
@@ -167,14 +167,14 @@ func (v *visit) draw(page graphView, of wire.Graph, query url.Values) (made grap
 
 // picture answers with the SVG of a graph, with links to pictures of other graphs.
 func (s *server) picture(w http.ResponseWriter, r *http.Request) {
-	s.answer(r.Context(), w, r, func(ctx context.Context, v *visit) (func(), error) {
+	s.answer(w, r, func(v *visit) (func(), error) {
 		query := url.Values{"format": {"svg"}}
 		for _, name := range []string{"focus", "depth"} {
 			if value := v.param(name); value != "" {
 				query.Set(name, value)
 			}
 		}
-		got, err := v.api.Do(ctx, client.Request{
+		got, err := v.api.Do(r.Context(), client.Request{
 			Path: []string{"revisions", r.PathValue("revision"), "graph"}, Query: query, Accept: client.SVG,
 		})
 		return func() {

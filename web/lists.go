@@ -43,12 +43,12 @@ func (v *visit) search() (view, error) {
 	if page.Asked == "" {
 		page.Asked = "latest"
 	}
-	shown := view{template: "search", title: "Documents", section: "search"}
+	shown := view{template: "search", Title: "Documents", Section: "search"}
 	var revision wire.Revision
 	err := v.api.Get(v.Context(), &revision, nil, "revisions", page.Asked)
 	if page.Asked == "latest" && (refusedWith(err, http.StatusNotFound) || err == nil && revision.ID == 0) {
 		page.Empty = true
-		shown.data = page
+		shown.Data = page
 		return shown, nil
 	}
 	if err != nil {
@@ -67,7 +67,7 @@ func (v *visit) search() (view, error) {
 	if v.Compat && v.param("q") != "" {
 		page.Why = "This server behaves like Deckhand, which does not search texts. Search by schema, name, " +
 			"layer, label or bucket."
-		shown.data = page
+		shown.Data = page
 		return shown, nil
 	}
 	found, err := v.documents(v.Context(), strconv.FormatInt(revision.ID, 10), query, page.Pages.Offset, limit)
@@ -82,7 +82,7 @@ func (v *visit) search() (view, error) {
 		further.Set("searched", found.Searched)
 		page.Searched, page.Further = found.Searched, "?"+further.Encode()
 	}
-	shown.data = page
+	shown.Data = page
 	return shown, nil
 }
 
@@ -121,7 +121,7 @@ func (v *visit) audit() (view, error) {
 	}
 	page.Items = found.Results
 	page.Pages.End(len(page.Items), found.Next != nil)
-	return view{template: "audit", title: "Audit", section: "audit", data: page}, nil
+	return view{template: "audit", Title: "Audit", Section: "audit", Data: page}, nil
 }
 
 // fullTime completes a date, or a time without zone as forms send it, to a time in UTC.
@@ -169,5 +169,5 @@ func (v *visit) schemas() (view, error) {
 	to := min(from+limit, page.Count)
 	page.Items = page.Items[from:to]
 	page.Pages.End(to-from, to < page.Count)
-	return view{template: "schemas", title: "Schemas of revision " + id, section: "schemas", data: page}, nil
+	return view{template: "schemas", Title: "Schemas of revision " + id, Section: "schemas", Data: page}, nil
 }

@@ -76,6 +76,6 @@ func (s *server) fromIssuer(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		v.fail(err)
 	default: // by a page: the cookie of the session does not come with a redirect from another site
-		v.show(view{template: "bounce", title: "Signed in", data: bounce{Next: begun.Next, Refresh: "0; url=" + begun.Next}})
+		v.show(view{template: "bounce", Title: "Signed in", Data: bounce{Next: begun.Next, Refresh: "0; url=" + begun.Next}})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 
+	"purser/internal/authz"
 	"purser/internal/events"
 	"purser/internal/wire"
 )
@@ -17,9 +18,7 @@ type overviewView struct {
 	Empty    bool // there is no revision yet
 	Revision wire.Revision
 	Before   int64 // the revision before it; 0 if there is none
-	Verdict  verdict
-	Findings shownFindings
-	Required []requirement
+	judgement
 	History  []revisionItem
 	Expires  *requirement // the one whose result expires next; nil if none does
 	LastGood int64        // the newest of History that may be deployed, if the newest of all may not; 0: none
@@ -36,12 +35,12 @@ type revisionItem struct {
 
 // overview shows whether the newest revision may be deployed, and recent changes.
 func (v *visit) overview() (view, error) {
-	shown := view{template: "overview", title: "Overview", section: "overview"}
+	shown := view{template: "overview", Title: "Overview", Section: "overview"}
 	page := overviewView{pageBuffer: v.pageBuffer}
 	err := v.api.Get(v.Context(), &page.Revision, nil, "revisions", "latest")
 	if refusedWith(err, http.StatusNotFound) || err == nil && page.Revision.ID == 0 {
 		page.Empty = true
-		shown.data = page
+		shown.Data = page
 		return shown, nil
 	}
 	if err != nil {
@@ -49,11 +48,10 @@ func (v *visit) overview() (view, error) {
 	}
 	const recent, maxBuckets = 10, 100
 	page.Before = *page.Revision.Previous
-	var judged judgement
 	var buckets wire.List[wire.Bucket]
 	err = together(v.Context(),
 		func(ctx context.Context) (err error) {
-			judged, err = v.judge(ctx, page.Revision, 50) //nolint:mnd // some
+			page.judgement, err = v.judge(ctx, page.Revision, 50) //nolint:mnd // some
 			return err
 		},
 		func(ctx context.Context) (err error) {
@@ -67,13 +65,12 @@ func (v *visit) overview() (view, error) {
 	if err != nil {
 		return shown, err
 	}
-	page.Verdict, page.Findings = judged.verdict, judged.found
-	page.Required, page.Expires = judged.required, expiringNext(judged.required, v.Now())
+	page.Expires = expiringNext(page.Required, v.Now())
 	page.Buckets, page.Buckets2 = buckets.Results, buckets.Next != nil
 	if !page.Verdict.OK {
 		page.LastGood = lastGood(page.History)
 	}
-	shown.data = page
+	shown.Data = page
 	return shown, nil
 }
 
@@ -89,10 +86,10 @@ func lastGood(newestFirst []revisionItem) int64 {
 
 // judgement has the data for the verdict on a revision.
 type judgement struct {
-	verdict  verdict
-	stamp    string
-	found    shownFindings
-	required []requirement
+	Verdict  verdict
+	Stamp    string
+	Findings shownFindings
+	Required []requirement
 }
 
 // judge requests the verdict on a revision and a limited number of findings.
@@ -111,8 +108,8 @@ func (v *visit) judge(ctx context.Context, revision wire.Revision, most int) (ju
 	if err != nil {
 		return judged, err
 	}
-	judged = judgement{verdict: verdictOf(status, found), stamp: status.Stamp, found: findingsToShow(found)}
-	judged.required, err = v.required(ctx, revision, status)
+	judged = judgement{Verdict: verdictOf(status, found), Stamp: status.Stamp, Findings: findingsToShow(found)}
+	judged.Required, err = v.required(ctx, revision, status)
 	return judged, err
 }
 
@@ -126,7 +123,7 @@ func (v *visit) required(ctx context.Context, revision wire.Revision, status wir
 	all, id := requirementsOf(status), strconv.FormatInt(revision.ID, 10)
 	var posts wire.List[wire.AuditEvent]
 	work := []func(context.Context) error{}
-	if v.may("deckhand:show_audit") {
+	if v.may(authz.ShowAudit) {
 		work = append(work, func(ctx context.Context) error {
 			return dropExpected(v.api.Get(ctx, &posts, url.Values{"revision": {id}, "limit": {"200"}}, "audit"))
 		})
@@ -246,7 +243,7 @@ func (v *visit) did(ctx context.Context) (map[int64]*events.Created, error) {
 	var now, last wire.Events[struct {
 		Data events.Created `json:"data"`
 	}]
-	if !v.may("purser:list_events") {
+	if !v.may(authz.ListEvents) {
 		return nil, nil
 	}
 	if err := v.api.Get(ctx, &now, url.Values{"since": {"now"}}, "events"); err != nil {

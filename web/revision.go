@@ -33,21 +33,18 @@ func (v *visit) revisions() (view, error) {
 		return view{}, err
 	}
 	page.Pages.End(len(page.Items), more)
-	return view{template: "revisions", title: "Revisions", section: "revisions", data: page}, nil
+	return view{template: "revisions", Title: "Revisions", Section: "revisions", Data: page}, nil
 }
 
 // revisionView is the content of the page of a revision.
 type revisionView struct {
 	*pageBuffer
 
-	Revision  revisionItem
-	Newest    bool
-	Verdict   verdict
-	Stamp     string
-	Required  []requirement
+	Revision revisionItem
+	Newest   bool
+	judgement
 	Others    []wire.Validation // validations that no policy requires
-	Findings  shownFindings
-	Before    int64 // the revision before that is left; 0 if there is none
+	Before    int64             // the revision before that is left; 0 if there is none
 	After     int64
 	Weakened  []string     // policies since Before
 	Changes   []comparison // the first ones
@@ -79,12 +76,11 @@ func (v *visit) revision() (view, error) {
 		page.Tags = append(page.Tags, tag{name, tagText(described.Tags.Data[name])})
 	}
 	id := strconv.FormatInt(described.ID, 10)
-	var judged judgement
 	var documents documentPage
 	var reported wire.List[wire.Validation]
 	err := together(v.Context(),
 		func(ctx context.Context) (err error) {
-			judged, err = v.judge(ctx, described, 200) //nolint:mnd // some
+			page.judgement, err = v.judge(ctx, described, 200) //nolint:mnd // some
 			return err
 		},
 		func(ctx context.Context) (err error) {
@@ -105,12 +101,10 @@ func (v *visit) revision() (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	page.Verdict, page.Stamp, page.Required = judged.verdict, judged.stamp, judged.required
-	page.Findings = judged.found
-	page.Others = unrequired(reported.Results, judged.required)
+	page.Others = unrequired(reported.Results, page.Required)
 	page.Documents, page.Next = documents.Results, documents.Next != nil
 	page.May = v.allowed()
-	return view{template: "revision", title: "Revision " + id, section: "revisions", data: page}, nil
+	return view{template: "revision", Title: "Revision " + id, Section: "revisions", Data: page}, nil
 }
 
 // tagText returns the data of a tag as text, "" if it has none.
@@ -247,5 +241,5 @@ func (v *visit) validation() (view, error) {
 	page.Status, page.Entries = statusIn(status, name), entries.Results
 	page.Status.Name = name
 	page.Problem, page.Findings = problemOf(page.Status, found), findingsToShow(found)
-	return view{template: "validation", title: name + " of revision " + id, section: "revisions", data: page}, nil
+	return view{template: "validation", Title: name + " of revision " + id, Section: "revisions", Data: page}, nil
 }

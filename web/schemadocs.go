@@ -39,5 +39,5 @@ func (v *visit) schema() (view, error) {
 			page.Docs = template.HTML(docs) //nolint:gosec // see above
 		}
 	}
-	return view{template: "schema", title: page.Name, section: "schemas", data: page}, nil
+	return view{template: "schema", Title: page.Name, Section: "schemas", Data: page}, nil
 }

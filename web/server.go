@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"html/template"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -32,7 +33,8 @@ type server struct {
 	Config
 
 	base    basePath
-	layout  *layout
+	assets  map[string]asset
+	pages   map[string]*template.Template
 	cookies *signin.Cookies
 	issuer  *signin.Issuer // nil without OIDC
 	making  *budget.Shares // limits concurrent pages, because an event makes all open ones reload
@@ -43,7 +45,7 @@ const maxMaking = 4
 
 // New returns the handler of /ui and everything below it.
 func New(config Config) (http.Handler, error) {
-	s := &server{Config: config, base: "/ui/", making: budget.NewShares(maxMaking)}
+	s := &server{Config: config, base: "/ui/", assets: readAssets(), making: budget.NewShares(maxMaking)}
 	secure, protection := false, http.NewCrossOriginProtection()
 	if public, err := url.Parse(config.PublicURL); err == nil && public.Host != "" {
 		s.base, secure = basePath(strings.TrimRight(public.EscapedPath(), "/")+"/ui/"), public.Scheme == "https"
@@ -58,7 +60,7 @@ func New(config Config) (http.Handler, error) {
 	if config.OIDC != nil {
 		s.issuer = signin.NewIssuer(*config.OIDC, config.PublicURL+"/ui/sign-in/oidc/back", config.Now)
 	}
-	s.layout = newLayout(s.base, config.Now)
+	s.pages = parsePages(functions(s.base, s.assets, config.Now))
 	protection.SetDenyHandler(http.HandlerFunc(s.forged))
 	return protected(protection.Handler(s.routes())), nil
 }
@@ -95,7 +97,7 @@ func (s *server) routes() http.Handler {
 		mux.HandleFunc("GET /ui/sign-in/oidc", s.toIssuer)
 		mux.HandleFunc("GET /ui/sign-in/oidc/back", s.fromIssuer)
 	}
-	mux.HandleFunc("GET /ui/static/{file}", s.layout.Asset)
+	mux.HandleFunc("GET /ui/static/{file}", s.asset)
 	mux.HandleFunc("/ui", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, string(s.base), http.StatusPermanentRedirect)
 	})

@@ -29,7 +29,7 @@ func (s *server) certified(r *http.Request) bool {
 // signInPage returns the view of the sign-in page.
 func (s *server) signInPage(content signInView) view {
 	content.OIDC, content.Certificates = s.issuer != nil, s.Certificates
-	return view{template: "sign-in", title: "Sign in", data: content}
+	return view{template: "sign-in", Title: "Sign in", Data: content}
 }
 
 // bounce is the content of a page that opens another one.
@@ -54,7 +54,7 @@ func (s *server) bounced(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	v := s.visit(w, r)
-	v.show(view{template: "bounce", title: "Opening the page", data: bounce{s.here(r), "0"}})
+	v.show(view{template: "bounce", Title: "Opening the page", Data: bounce{s.here(r), "0"}})
 	return true
 }
 

@@ -1,25 +1,46 @@
 package web
 
 import (
+	"embed"
 	"encoding/json"
 	"fmt"
 	"html/template"
 	"strings"
+	"time"
 
 	"purser/internal/wire"
 	"purser/internal/words"
 )
 
-// functions returns the functions of templates.
-func (p *layout) functions() template.FuncMap {
+//go:embed templates
+var templateFiles embed.FS
+
+// parsePages reads the templates of all pages, by name. It panics if one cannot be read: they are part of the program.
+func parsePages(functions template.FuncMap) map[string]*template.Template {
+	common := template.Must(template.New("").Funcs(functions).ParseFS(templateFiles,
+		"templates/layout.html", "templates/parts.html"))
+	pages := map[string]*template.Template{}
+	entries, err := templateFiles.ReadDir("templates/pages")
+	if err != nil {
+		panic(err) // they are part of the program
+	}
+	for _, entry := range entries {
+		page := template.Must(template.Must(common.Clone()).ParseFS(templateFiles, "templates/pages/"+entry.Name()))
+		pages[strings.TrimSuffix(entry.Name(), ".html")] = page
+	}
+	return pages
+}
+
+// functions returns the functions of templates. Links are below base, and times before now are shown as passed.
+func functions(base basePath, assets map[string]asset, now func() time.Time) template.FuncMap {
 	return template.FuncMap{
-		"base":   func() string { return string(p.base) },
-		"asset":  func(name string) string { return string(p.base) + "static/" + name + "?v=" + p.assets[name].digest },
-		"line":   cutBy(cutLine),
-		"text":   cutBy(cutText),
-		"short":  cutBy(cutName),
-		"chip":   cutBy(cutChip),
-		"value":  func(text json.RawMessage) string { return cutName(string(text)) },
+		"base":   func() string { return string(base) },
+		"asset":  func(name string) string { return string(base) + "static/" + name + "?v=" + assets[name].digest },
+		"line":   shownLine.cut,
+		"text":   shownText.cut,
+		"short":  shownName.cut,
+		"chip":   shownChip.cut,
+		"value":  func(text json.RawMessage) string { return shownName.cut(string(text)) },
 		"linked": func(path wire.Optional) bool { return path != "" && len(path) <= maxPath },
 		"typed":  func(name string) bool { return words.Line(name) == name }, // a keyboard can enter it
 		"others": others,
@@ -27,14 +48,14 @@ func (p *layout) functions() template.FuncMap {
 		"count":  words.Count,
 		"joined": words.List,
 		"revision": func(id any, below ...string) string {
-			return p.base.Link(append([]string{"revisions", fmt.Sprint(id)}, below...)...)
+			return base.Link(append([]string{"revisions", fmt.Sprint(id)}, below...)...)
 		},
-		"doc":   p.base.Document,
-		"query": p.base.Query,
-		"past":  func(at wire.Optional) bool { t, ok := at.Time(); return ok && t.Before(p.now()) },
+		"doc":   base.Document,
+		"query": base.Query,
+		"past":  func(at wire.Optional) bool { t, ok := at.Time(); return ok && t.Before(now()) },
 		"add":   func(a, b int) int { return a + b },
 		"below": func(id any, steps ...string) string {
-			return strings.TrimPrefix(p.base.Link(append([]string{"revisions", fmt.Sprint(id)}, steps...)...), string(p.base))
+			return strings.TrimPrefix(base.Link(append([]string{"revisions", fmt.Sprint(id)}, steps...)...), string(base))
 		},
 		"where": func(change string, after, before int64) int64 {
 			if change == "deleted" {
@@ -56,11 +77,6 @@ func (p *layout) functions() template.FuncMap {
 			}{c, split}
 		},
 	}
-}
-
-// cutBy returns a function of templates that cuts a text of any type.
-func cutBy(cut func(string) string) func(any) string {
-	return func(text any) string { return cut(fmt.Sprint(text)) }
 }
 
 // maxPath is how many bytes a path may have that stands in a link.

@@ -1,49 +1,46 @@
 package web
 
 import (
+	"fmt"
 	"strings"
 
 	"purser/internal/words"
 )
 
-// The characters, and bytes of a page, that are shown of a text at most; … stands for the rest. A line is one of a
-// document, a text is a message, a name is in a table, and a chip is one of several in a field of a table.
-const (
-	maxLine, maxLineBytes = 1500, 6000
-	maxText, maxTextBytes = 600, 2000
-	maxName, maxNameBytes = 200, 600
-	maxChip, maxChipBytes = 60, 180
+// extent is how much of a text is shown at most; … stands for the rest.
+type extent struct {
+	characters, bytes int // the bytes are those that they take in a page
+}
+
+var (
+	shownLine = extent{1500, 6000} // of a document
+	shownText = extent{600, 2000}  // a message
+	shownName = extent{200, 600}   // in a table
+	shownChip = extent{60, 180}    // one of several in a field of a table
 )
 
-// cutLine returns what is shown of a line.
-func cutLine(text string) string { shown, _ := cut(text, maxLine, maxLineBytes); return shown }
-
-// cutText returns what is shown of a message.
-func cutText(text string) string { shown, _ := cut(text, maxText, maxTextBytes); return shown }
-
-// cutName returns what is shown of a name.
-func cutName(text string) string { shown, _ := cut(text, maxName, maxNameBytes); return shown }
-
-// cutChip returns what is shown of one of several names in a field of a table.
-func cutChip(text string) string { shown, _ := cut(text, maxChip, maxChipBytes); return shown }
+// cut returns what is shown of a text of any type.
+func (e extent) cut(text any) string {
+	shown, _ := e.measure(fmt.Sprint(text))
+	return shown
+}
 
 // weight returns how many bytes of a page a line takes.
 func weight(text string) int {
-	_, size := cut(text, maxLine, maxLineBytes)
+	_, size := shownLine.measure(text)
 	return size
 }
 
-// cut returns a text as it is shown, with at most so many of its characters and bytes of a page, and how many bytes of
-// a page it takes.
-func cut(text string, characters, most int) (shown string, size int) {
+// measure returns what is shown of a text, and how many bytes of a page that takes.
+func (e extent) measure(text string) (shown string, size int) {
 	var b strings.Builder
 	for shown := range words.Characters(text) {
-		if characters--; characters >= 0 {
+		if e.characters--; e.characters >= 0 {
 			size += escaped(shown)
 		}
-		if characters < 0 || size > most {
+		if e.characters < 0 || size > e.bytes {
 			const mark = "…"
-			return b.String() + mark, min(size, most) + len(mark)
+			return b.String() + mark, min(size, e.bytes) + len(mark)
 		}
 		b.WriteString(shown)
 	}

@@ -8,7 +8,7 @@ func TestCutLine(t *testing.T) {
 		"plain\ttext\n": "plain\ttext\n", "Ünïcode 漢字 عربي": "Ünïcode 漢字 عربي", "a\u202eb": "a⟨U+202E⟩b", "a\x1b[0m": "a⟨U+001B⟩[0m",
 		"\u2066\u200b\ufeff": "⟨U+2066⟩⟨U+200B⟩⟨U+FEFF⟩", "a\u2028b": "a⟨U+2028⟩b",
 	} {
-		if got := cutLine(text); got != want {
+		if got := shownLine.cut(text); got != want {
 			t.Errorf("cutLine(%q) is %q, want %q", text, got, want)
 		}
 	}

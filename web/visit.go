@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 
+	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/wire"
 	"purser/web/signin"
@@ -21,10 +23,17 @@ type handler func(*visit) (view, error)
 // view is a page to be shown.
 type view struct {
 	template string // "" if the request was answered by itself
-	title    string
-	section  string // of the navigation
 	status   int    // 0: 200
-	data     any
+
+	Title   string
+	Section string // of the navigation
+	Data    any    // of the template
+
+	// What all pages have, set by show.
+	User     string // "" if the user is not signed in
+	SignedIn bool   // by a token or a certificate
+	Audit    bool   // the user may read the audit
+	Live     bool   // the page updates when the site changes, and the user may read events
 }
 
 // visit is a request for a page.
@@ -50,13 +59,13 @@ func (v *visit) may(rule string) bool { return slices.Contains(v.caller.Rules, r
 // param returns a parameter of the query.
 func (v *visit) param(name string) string { return v.URL.Query().Get(name) }
 
-// answer makes an answer once there is room for it, and then sends it: slow readers take no room from
-// others. It sends users who are not signed in to the sign-in page.
-func (s *server) answer(ctx context.Context, w http.ResponseWriter, r *http.Request, get maker) {
+// answer makes an answer when a place is free, and then sends it: slow readers take no place from others. It sends
+// users who are not signed in to the sign-in page.
+func (s *server) answer(w http.ResponseWriter, r *http.Request, get func(*visit) (send func(), err error)) {
 	v := s.visit(w, r)
 	v.session = s.cookies.Session(r)
 	v.api = newAPI(s.API, r, v.session.Token)
-	send, err := v.inTurn(ctx, get)
+	send, err := v.inTurn(get)
 	switch {
 	case refusedWith(err, http.StatusUnauthorized):
 		s.askToSignIn(v)
@@ -67,42 +76,25 @@ func (s *server) answer(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	}
 }
 
-// maker makes an answer, and returns a function that sends it.
-type maker func(ctx context.Context, v *visit) (send func(), err error)
-
-// inTurn generates an answer when a place is free. Places are shared among the users or, for those who are not signed
-// in, their addresses.
-func (v *visit) inTurn(ctx context.Context, get maker) (send func(), err error) {
+// inTurn makes an answer when a place is free. Places are shared among the users or, for those who are not signed in,
+// their addresses.
+func (v *visit) inTurn(get func(*visit) (func(), error)) (send func(), err error) {
 	host, _, _ := net.SplitHostPort(v.RemoteAddr) // tests have none
-	end, err := v.making.Acquire(budget.WithOwner(ctx, cmp.Or(v.session.Token, host)), budget.Claim{Weight: 1})
+	owned := budget.WithOwner(v.Context(), cmp.Or(v.session.Token, host))
+	end, err := v.making.Acquire(owned, budget.Claim{Weight: 1})
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	send, err = get(ctx, v)
+	send, err = get(v)
 	if name := v.PathValue("revision"); name != "" {
-		err = v.aboutRevision(ctx, name, err)
+		err = v.aboutRevision(v.Context(), name, err)
 	}
 	return send, err
 }
 
-// absence says whether a revision does not exist, and which is the newest.
-type absence struct {
-	Absent bool
-	Newest int64 // 0 if there is none
-}
-
-// noRevision is the refusal of a request about a revision that does not exist.
-type noRevision struct {
-	*refusal
-	absence
-}
-
-// Unwrap returns the refusal.
-func (n *noRevision) Unwrap() error { return n.refusal }
-
 // aboutRevision returns the error to show for err, which is about the named revision. If that revision does not exist,
-// it is a *noRevision with the newest one.
+// it is a refusal with the newest one.
 func (v *visit) aboutRevision(ctx context.Context, name string, err error) error {
 	var one, newest wire.Revision
 	if !refusedWith(err, http.StatusNotFound) ||
@@ -121,8 +113,8 @@ func (v *visit) aboutRevision(ctx context.Context, name string, err error) error
 }
 
 // absent returns the refusal of a request about a revision that does not exist.
-func absent(message string, newest int64) *noRevision {
-	return &noRevision{&refusal{Status: http.StatusNotFound, Message: message}, absence{true, newest}}
+func absent(message string, newest int64) *refusal {
+	return &refusal{Status: http.StatusNotFound, Message: message, Absent: true, Newest: newest}
 }
 
 // page returns the handler of a page.
@@ -130,11 +122,11 @@ func (s *server) page(show handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 		broken := r.ParseForm() != nil || tooLong(r.URL.Query())
-		s.answer(r.Context(), w, r, func(ctx context.Context, v *visit) (func(), error) {
+		s.answer(w, r, func(v *visit) (func(), error) {
 			if broken {
 				return nil, errForm
 			}
-			if err := v.api.Get(ctx, &v.caller, nil, "whoami"); err != nil {
+			if err := v.api.Get(r.Context(), &v.caller, nil, "whoami"); err != nil {
 				return nil, err
 			}
 			shown, err := show(v)
@@ -165,21 +157,15 @@ func (v *visit) fail(err error) {
 	if v.Context().Err() != nil {
 		return // the browser has disconnected
 	}
-	failed := failure{Status: http.StatusInternalServerError, Message: "The server's log has the cause."}
-	if refused, ok := errors.AsType[*refusal](err); ok {
-		failed.Status, failed.Message = refused.Status, refused.Error()
-		if refused.After > 0 {
-			v.w.Header().Set("Retry-After", strconv.Itoa(refused.After))
-		}
-	} else {
+	failed, ok := errors.AsType[*refusal](err)
+	if !ok {
 		v.logError(v.Request, err)
+		failed = &refusal{Status: http.StatusInternalServerError, Message: "The server's log has the cause."}
 	}
-	failed.Title = titleOf(failed.Status)
-	if none, ok := errors.AsType[*noRevision](err); ok {
-		failed.absence = none.absence
-		failed.Title = failed.Message
+	if failed.After > 0 {
+		v.w.Header().Set("Retry-After", strconv.Itoa(failed.After))
 	}
-	v.show(view{template: "error", title: failed.Title, status: failed.Status, data: failed})
+	v.show(view{template: "error", Title: failed.Title(), status: failed.Status, Data: failed})
 }
 
 // logError logs why a page cannot be generated.
@@ -187,17 +173,13 @@ func (s *server) logError(r *http.Request, err error) {
 	s.Log.ErrorContext(r.Context(), "a page cannot be made", "path", r.URL.Path, "error", err.Error())
 }
 
-// failure is the content of a page about an error.
-type failure struct {
-	absence
-
-	Status         int
-	Title, Message string
-}
-
-func titleOf(status int) string {
-	switch status {
+// Title returns the title of the page that shows the refusal.
+func (r *refusal) Title() string {
+	switch r.Status {
 	case http.StatusNotFound:
+		if r.Absent {
+			return r.Error()
+		}
 		return "Not found"
 	case http.StatusGone:
 		return "This was deleted"
@@ -227,21 +209,16 @@ func (s *server) forged(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (v *visit) frame(of view) frame {
-	return frame{
-		Title: of.title, Section: of.section, User: nameOf(v.caller),
-		SignedIn: v.session.Token != "" || v.certified(v.Request), Audit: v.may("deckhand:show_audit"), Data: of.data,
-		Live: v.may("purser:list_events") && slices.Contains([]string{"overview", "revisions", "revision"}, of.template),
-	}
-}
-
 // nameOf returns the name of a user.
 func nameOf(caller wire.Caller) string { return cmp.Or(string(caller.User.Name), caller.User.ID) }
 
 // show writes a page.
 func (v *visit) show(of view) {
-	if err := v.layout.Write(v.pageBuffer, of.template, v.frame(of)); err != nil {
-		v.logError(v.Request, err)
+	of.User = nameOf(v.caller)
+	of.SignedIn, of.Audit = v.session.Token != "" || v.certified(v.Request), v.may(authz.ShowAudit)
+	of.Live = v.may(authz.ListEvents) && slices.Contains([]string{"overview", "revisions", "revision"}, of.template)
+	if err := v.pages[of.template].ExecuteTemplate(&v.written, "layout", of); err != nil {
+		v.logError(v.Request, fmt.Errorf("fill in a template: %w", err))
 		http.Error(v.w, "Something went wrong; the server's log says what.", http.StatusInternalServerError)
 		return
 	}

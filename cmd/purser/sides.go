@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"purser/internal/diff"
 	"purser/internal/words"
 )
 
@@ -12,23 +13,23 @@ import (
 func sideBySide(unified string, width int, colors bool) string {
 	const gutter = 3
 	s := &sides{half: max((width-gutter)/2, 10), colors: colors}
-	for _, line := range linesOf(words.Printable(unified)) {
-		switch line.kind {
-		case oldName:
+	for line := range diff.Lines(words.Printable(unified)) {
+		switch line.Kind {
+		case diff.OldName:
 			s.flush()
-			s.names, s.removed = true, append(s.removed, line.text)
-		case removed:
-			s.removed = append(s.removed, line.text[1:])
-		case newName:
-			s.added = append(s.added, line.text)
-		case added:
-			s.added = append(s.added, line.text[1:])
-		case kept:
+			s.names, s.removed = true, append(s.removed, line.String())
+		case diff.Removed:
+			s.removed = append(s.removed, line.Text)
+		case diff.NewName:
+			s.added = append(s.added, line.String())
+		case diff.Added:
+			s.added = append(s.added, line.Text)
+		case diff.Same:
 			s.flush()
-			s.row(line.text[1:], " ", line.text[1:], "", "")
+			s.row(line.Text, " ", line.Text, "", "")
 		default:
 			s.flush()
-			s.out.WriteString(s.tinted(line.tint(), line.text) + "\n")
+			s.out.WriteString(s.tinted(tintOf(line.Kind), line.Text) + "\n")
 		}
 	}
 	s.flush()

@@ -14,118 +14,85 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/go-jose/go-jose/v4"
-	"golang.org/x/sync/singleflight"
 )
 
 const (
-	minFetchInterval = 5 * time.Second  // the shortest time between fetches, however many tokens name an unknown key
-	keyLifetime      = 10 * time.Minute // how long withdrawn keys are accepted while the issuer answers
-	maxKeyTries      = 8                // the most keys that one signature is checked against
+	keyLifetime = 10 * time.Minute // how long withdrawn keys are accepted while the issuer answers
+	maxKeyTries = 8                // the most keys that one signature is checked against
 )
 
 // issuerKeys holds the public keys of an issuer, fetched on demand. The key sets of libraries do not fit: go-oidc's
 // asks the issuer about every signature that it cannot verify, and never forgets a withdrawn key; jwkset's makes every
 // request with an unknown key wait for its rate limit and then fetch, and needs a goroutine to forget withdrawn keys.
 type issuerKeys struct {
+	fetched[keySet]
+
 	issuer string
 	client *http.Client
 	now    func() time.Time
 	log    *slog.Logger
-
-	state    atomic.Pointer[keyState] // replaced only while fetching
-	fetching singleflight.Group
 }
 
-// keyState is the result of a fetch. It is immutable.
-type keyState struct {
-	keys    []jose.JSONWebKey
-	fetched time.Time // zero: never
-	tried   time.Time // zero: never
-	err     error     // of the last attempt
-}
-
-func newIssuerKeys(issuer string, client *http.Client, now func() time.Time, log *slog.Logger) *issuerKeys {
-	k := &issuerKeys{issuer: issuer, client: client, now: now, log: log}
-	k.state.Store(&keyState{})
-	return k
+// keySet is the keys that an issuer has published last.
+type keySet struct {
+	keys []jose.JSONWebKey
+	at   time.Time // zero: never
 }
 
 // candidates returns the keys that a token may be signed with. An empty id matches every key. While the issuer does not
 // answer, its old keys remain valid.
 func (k *issuerKeys) candidates(ctx context.Context, id, algorithm string) ([]crypto.PublicKey, error) {
-	known := k.state.Load()
-	if keys := known.matching(id, algorithm); len(keys) > 0 {
-		if k.since(known.fetched) >= keyLifetime && k.mayFetch(known) {
-			k.fetchOnce(ctx)
+	known := k.last()
+	if keys := known.value.matching(id, algorithm); len(keys) > 0 {
+		if k.now().Sub(known.value.at) >= keyLifetime && k.mayFetch(k.now()) {
+			k.fetchOnce(ctx, k.now, k.renew)
 		}
 		return keys, nil
 	}
-	if k.mayFetch(known) {
+	if k.mayFetch(k.now()) {
 		select {
-		case <-k.fetchOnce(ctx):
+		case <-k.fetchOnce(ctx, k.now, k.renew):
 		case <-ctx.Done():
 			return nil, unavailable(ctx.Err(), "The issuer of the token does not respond")
 		}
-		known = k.state.Load()
 	}
-	if keys := known.matching(id, algorithm); len(keys) > 0 {
+	if keys := k.last().value.matching(id, algorithm); len(keys) > 0 {
 		return keys, nil
 	}
-	if err := known.problem(); err != nil {
+	if err := k.problem(); err != nil {
 		return nil, err
 	}
 	return nil, rejected("it is signed with a key that the issuer does not publish")
 }
 
 // problem returns why the last fetch failed, nil if it did not.
-func (s *keyState) problem() error {
-	if s.err == nil {
+func (k *issuerKeys) problem() error {
+	err := k.last().err
+	if err == nil {
 		return nil
 	}
-	return unavailable(s.err, "The keys of the issuer that signs tokens cannot be fetched")
+	return unavailable(err, "The keys of the issuer that signs tokens cannot be fetched")
 }
 
-func (k *issuerKeys) since(t time.Time) time.Duration { return k.now().Sub(t) }
-
-func (k *issuerKeys) mayFetch(known *keyState) bool {
-	return known.tried.IsZero() || k.since(known.tried) >= minFetchInterval
-}
-
-// fetchOnce starts a fetch, unless one is under way or has just ended. The fetch does not end with the request that
-// started it, because other requests may wait for it too.
-func (k *issuerKeys) fetchOnce(ctx context.Context) <-chan singleflight.Result {
-	return k.fetching.DoChan("", func() (any, error) {
-		known := k.state.Load()
-		if !k.mayFetch(known) {
-			return nil, nil
-		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
-		defer cancel()
-		keys, err := k.fetch(ctx)
-		k.store(ctx, known, keys, err)
-		return nil, nil
-	})
-}
-
-func (k *issuerKeys) store(ctx context.Context, known *keyState, keys []jose.JSONWebKey, err error) {
-	next := &keyState{keys: keys, fetched: k.now(), tried: k.now(), err: err}
-	if err != nil {
-		next.keys, next.fetched = known.keys, known.fetched
-	}
-	k.state.Store(next)
+// renew fetches the keys and logs changes of the outcome. If the issuer does not answer, it returns the old keys.
+func (k *issuerKeys) renew(ctx context.Context, before attempt[keySet]) (keySet, error) {
+	keys, err := k.fetch(ctx)
 	switch {
-	case err != nil && (known.err == nil || brief(known.err) != brief(err)):
+	case err != nil && (before.err == nil || brief(before.err) != brief(err)):
 		k.log.ErrorContext(ctx, "cannot fetch the issuer's keys; only tokens signed with a known key are accepted: check "+
 			"--oidc-issuer, which must be exactly the name that the issuer gives itself",
 			"issuer", k.issuer, "error", brief(err))
-	case err == nil && (known.err != nil || known.tried.IsZero()):
+	case err == nil && (before.err != nil || before.tried.IsZero()):
 		k.log.InfoContext(ctx, "the issuer answers", "issuer", k.issuer, "keys", len(keys))
 	}
+	if err != nil {
+		return before.value, err
+	}
+	return keySet{keys, k.now()}, nil
 }
 
 // fetch discovers the address of the issuer's keys and fetches them.
@@ -188,7 +155,7 @@ func parseKeys(text []byte) (keys []jose.JSONWebKey, err error) {
 }
 
 // matching returns the keys with the given id, or any if it is empty, that can verify an algorithm.
-func (s *keyState) matching(id, algorithm string) (keys []crypto.PublicKey) {
+func (s keySet) matching(id, algorithm string) (keys []crypto.PublicKey) {
 	for _, key := range s.keys {
 		if id != "" && key.KeyID != id || key.Algorithm != "" && key.Algorithm != algorithm {
 			continue

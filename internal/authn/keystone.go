@@ -64,7 +64,6 @@ func NewKeystone(config KeystoneConfig) (*Keystone, error) {
 	service := &serviceToken{
 		address: address, client: client, credential: config.Credential, now: config.Now, log: config.Log,
 	}
-	service.state.Store(&serviceState{})
 	if _, err := config.Credential.request(); err != nil {
 		return nil, fmt.Errorf("service credential for Keystone: %w", err)
 	}
@@ -124,7 +123,7 @@ func (k *Keystone) Check(ctx context.Context) { _, _ = k.service.current(ctx, ""
 
 // Problem returns why Purser's last sign-in failed, nil if it did not.
 func (k *Keystone) Problem() error {
-	if err := k.service.state.Load().err; err != nil {
+	if err := k.service.last().err; err != nil {
 		return noAnswer(err)
 	}
 	return nil

@@ -391,7 +391,7 @@ func TestKeystone_Authenticate_isDown(t *testing.T) {
 
 			k.answers(nil)
 			transport.hang.Store(false)
-			k.clock.advance(minSignInInterval)
+			k.clock.advance(minFetchInterval)
 			for _, token := range []string{known, unknown} {
 				if _, err := authenticator.Authenticate(t.Context(), token); err != nil {
 					t.Error("it answers again:", err)
@@ -473,7 +473,7 @@ func TestKeystone_Check(t *testing.T) {
 	if err := os.WriteFile(config.Credential.SecretFile, []byte("s3cret"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	k.clock.advance(minSignInInterval)
+	k.clock.advance(minFetchInterval)
 	if _, err := authenticator.Authenticate(t.Context(), k.issue(time.Hour)); err != nil || authenticator.Problem() != nil {
 		t.Errorf("%v, problem %v", err, authenticator.Problem())
 	}
@@ -515,7 +515,7 @@ func TestKeystone_Authenticate_serviceToken(t *testing.T) {
 	check(1)
 	k.clock.advance(time.Hour - renewBefore)
 	check(2) // it is about to expire
-	k.clock.advance(minSignInInterval)
+	k.clock.advance(minFetchInterval)
 	check(2)
 	k.endServices()
 	check(3) // it was revoked
@@ -541,7 +541,7 @@ func TestKeystone_Authenticate_cannotSignIn(t *testing.T) {
 	if err := os.WriteFile(config.Credential.SecretFile, []byte("s3cret"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	k.clock.advance(minSignInInterval)
+	k.clock.advance(minFetchInterval)
 	if _, err := authenticator.Authenticate(t.Context(), k.issue(time.Hour)); err != nil {
 		t.Error(err)
 	}

@@ -62,8 +62,10 @@ func NewOIDC(config OIDCConfig) (*OIDC, error) {
 	}
 	return &OIDC{
 		claims: config,
-		keys:   newIssuerKeys(config.Issuer, bounded(config.Client), config.Now, config.Log),
-		cache:  newTokenCache(config.Now),
+		keys: &issuerKeys{
+			issuer: config.Issuer, client: bounded(config.Client), now: config.Now, log: config.Log,
+		},
+		cache: newTokenCache(config.Now),
 		rules: &oidc.Config{
 			ClientID:             config.Audience,
 			SupportedSigningAlgs: algorithms(),
@@ -75,13 +77,13 @@ func NewOIDC(config OIDCConfig) (*OIDC, error) {
 // Check fetches the issuer's keys for the first time, so that the log says at once if that fails.
 func (o *OIDC) Check(ctx context.Context) {
 	select {
-	case <-o.keys.fetchOnce(ctx):
+	case <-o.keys.fetchOnce(ctx, o.keys.now, o.keys.renew):
 	case <-ctx.Done():
 	}
 }
 
 // Problem returns why the issuer's keys could not be fetched the last time, nil if they could.
-func (o *OIDC) Problem() error { return o.keys.state.Load().problem() }
+func (o *OIDC) Problem() error { return o.keys.problem() }
 
 // algorithms returns the asymmetric algorithms. With a symmetric one, the issuer's public key would be the secret.
 func algorithms() []string {

@@ -9,84 +9,68 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/singleflight"
 
 	"purser/internal/files"
 )
 
 const (
-	minSignInInterval = 5 * time.Second  // between sign-ins: Keystone locks users out after too many wrong passwords
-	renewBefore       = 10 * time.Second // how long before its expiry a service token is replaced
-	maxSecretFile     = 64 << 10         // bytes
+	renewBefore   = 10 * time.Second // how long before its expiry a service token is replaced
+	maxSecretFile = 64 << 10         // bytes
 )
 
 // serviceToken signs in to Keystone for Purser and keeps the token.
 type serviceToken struct {
+	fetched[signedIn]
+
 	address    string
 	client     *http.Client
 	credential KeystoneCredential
 	now        func() time.Time
 	log        *slog.Logger
-
-	state     atomic.Pointer[serviceState] // replaced only while signing in
-	signingIn singleflight.Group
 }
 
-// serviceState is the result of a sign-in. It is immutable.
-type serviceState struct {
-	token string // empty if there is none
+// signedIn is the result of a sign-in.
+type signedIn struct {
+	token string // empty if it failed
 	ends  time.Time
-	tried time.Time // zero if never
-	err   error     // of the last attempt
 }
 
 // current returns a service token other than refused. It signs in if it has none.
 func (s *serviceToken) current(ctx context.Context, refused string) (string, error) {
-	if known := s.state.Load(); s.isUsable(known, refused) {
+	if known := s.last().value; s.isUsable(known, refused) {
 		return known.token, nil
 	}
-	done := s.signingIn.DoChan("", func() (any, error) {
-		known := s.state.Load()
-		if s.isUsable(known, refused) || !known.tried.IsZero() && s.now().Sub(known.tried) < minSignInInterval {
-			return nil, nil
-		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
-		defer cancel()
-		token, ends, err := s.signIn(ctx)
-		s.store(ctx, known, &serviceState{token: token, ends: ends, tried: s.now(), err: err})
-		return nil, nil
-	})
 	select {
-	case <-done:
+	case <-s.fetchOnce(ctx, s.now, s.renew):
 	case <-ctx.Done():
 		return "", fmt.Errorf("wait for a service token: %w", ctx.Err())
 	}
-	known := s.state.Load()
+	known := s.last()
 	switch {
-	case s.isUsable(known, refused):
-		return known.token, nil
+	case s.isUsable(known.value, refused):
+		return known.value.token, nil
 	case known.err != nil:
 		return "", known.err
 	}
 	return "", errServiceToken
 }
 
-func (s *serviceToken) isUsable(known *serviceState, refused string) bool {
+func (s *serviceToken) isUsable(known signedIn, refused string) bool {
 	return known.token != "" && known.token != refused && s.now().Add(renewBefore).Before(known.ends)
 }
 
-func (s *serviceToken) store(ctx context.Context, known, next *serviceState) {
-	s.state.Store(next)
+// renew signs in, and logs changes of the outcome.
+func (s *serviceToken) renew(ctx context.Context, before attempt[signedIn]) (signedIn, error) {
+	token, ends, err := s.signIn(ctx)
 	switch {
-	case next.err != nil && (known.err == nil || known.err.Error() != next.err.Error()):
+	case err != nil && (before.err == nil || before.err.Error() != err.Error()):
 		s.log.ErrorContext(ctx, "cannot sign in to Keystone; only tokens checked a moment ago are accepted",
-			"url", s.address, "error", next.err.Error())
-	case next.err == nil && (known.err != nil || known.tried.IsZero()):
+			"url", s.address, "error", err.Error())
+	case err == nil && (before.err != nil || before.tried.IsZero()):
 		s.log.InfoContext(ctx, "signed in to Keystone", "url", s.address)
 	}
+	return signedIn{token, ends}, err
 }
 
 // signIn sends POST /v3/auth/tokens of Keystone's identity API.

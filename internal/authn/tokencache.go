@@ -76,27 +76,17 @@ func (c *tokenCache) wasAccepted(token document.Digest) bool {
 
 // store caches a result, unless err means that the issuer did not answer.
 func (c *tokenCache) store(token document.Digest, caller Caller, expires time.Time, err error) {
-	_, isRejected := errors.AsType[*Rejected](err)
-	switch {
-	case err == nil:
-		c.accept(token, caller, expires)
-	case isRejected:
-		c.reject(token, err)
+	if err == nil {
+		until := c.now().Add(acceptedFor)
+		if expires.Before(until) {
+			until = expires
+		}
+		caller.Roles = slices.Clone(caller.Roles)
+		entry := accepted{caller, until, expires}
+		c.accepted.Add(token, entry, entry.size())
+	} else if _, isRejected := errors.AsType[*Rejected](err); isRejected {
+		const size = 200
+		c.accepted.Remove(token)
+		c.rejected.Add(token, rejection{err, c.now().Add(rejectedFor)}, size)
 	}
-}
-
-func (c *tokenCache) accept(token document.Digest, caller Caller, expires time.Time) {
-	until := c.now().Add(acceptedFor)
-	if expires.Before(until) {
-		until = expires
-	}
-	caller.Roles = slices.Clone(caller.Roles)
-	entry := accepted{caller, until, expires}
-	c.accepted.Add(token, entry, entry.size())
-}
-
-func (c *tokenCache) reject(token document.Digest, err error) {
-	const size = 200
-	c.accepted.Remove(token)
-	c.rejected.Add(token, rejection{err, c.now().Add(rejectedFor)}, size)
 }

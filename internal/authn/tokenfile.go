@@ -55,11 +55,11 @@ func NewToken(user, project string, roles []string, created, expires time.Time) 
 	}
 }
 
-// parseTokens parses a token file, which is a YAML list of entries. It refuses unknown keys: a token with a misspelt
+// parseTokens parses a token file, which is a YAML list of entries, into a map by their hashes. It refuses unknown keys: a token with a misspelt
 // expires would never expire.
 //
 //nolint:contextcheck,nolintlint // the work is not charged to a request, because all requests use the file
-func parseTokens(text []byte) ([]Token, error) {
+func parseTokens(text []byte) (map[document.Digest]Token, error) {
 	limits := document.DefaultLimits()
 	limits.Strict = true
 	value, err := document.ParseOne(context.Background(), text, document.YAML, limits)
@@ -70,18 +70,16 @@ func parseTokens(text []byte) ([]Token, error) {
 	if !ok && value != nil {
 		return nil, errors.New("expected a list of tokens")
 	}
-	tokens := make([]Token, 0, len(list))
-	ids, hashes := make(map[string]bool, len(list)), make(map[document.Digest]bool, len(list))
+	tokens, ids := make(map[document.Digest]Token, len(list)), make(map[string]bool, len(list))
 	for i, item := range list {
 		token, err := tokenOf(item)
-		if err == nil && (ids[token.ID] || hashes[token.Hash]) {
+		if _, appeared := tokens[token.Hash]; err == nil && (appeared || ids[token.ID]) {
 			err = errors.New("its id or sha256 appears twice")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("token %d: %w", i+1, err)
 		}
-		ids[token.ID], hashes[token.Hash] = true, true
-		tokens = append(tokens, token)
+		tokens[token.Hash], ids[token.ID] = token, true
 	}
 	return tokens, nil
 }

@@ -33,7 +33,7 @@ func OpenTokens(path string, now func() time.Time, log *slog.Logger) (*Tokens, e
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", path, err)
 			}
-			return byHash(tokens), nil
+			return tokens, nil
 		},
 		Report: func(known map[document.Digest]Token, err error) {
 			if err != nil {
@@ -48,14 +48,6 @@ func OpenTokens(path string, now func() time.Time, log *slog.Logger) (*Tokens, e
 		return nil, fmt.Errorf("read the tokens: %w", err)
 	}
 	return &Tokens{known, now}, nil
-}
-
-func byHash(tokens []Token) map[document.Digest]Token {
-	known := make(map[document.Digest]Token, len(tokens))
-	for _, token := range tokens {
-		known[token.Hash] = token
-	}
-	return known
 }
 
 // Authenticate implements Authenticator.

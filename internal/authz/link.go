@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,30 +13,29 @@ import (
 
 // refuseUnknown reports references to rules that do not exist.
 func (b *builder) refuseUnknown() {
-	b.each(func(from *rule) {
+	for _, from := range b.byName() {
 		for _, name := range from.references {
 			if b.rules[name] == nil && !b.problems.full() {
-				b.problems.addf(from, "refers to %s, which nobody knows%s", quote(name),
-					b.suggestion(name, func(*rule) bool { return true }))
+				b.problems.addf(from, "refers to %s, which nobody knows%s", quote(name), b.suggestion(name, false))
 			}
 		}
-	})
+	}
 }
 
 // refuseUnused reports rules of the file that neither a route nor another rule uses. Most of them are misspelt.
 func (b *builder) refuseUnused() {
 	used := map[string]bool{fallback: true}
-	b.each(func(from *rule) {
+	for _, from := range b.rules {
 		for _, name := range from.references {
 			used[name] = used[name] || name != from.name
 		}
-	})
-	b.each(func(unused *rule) {
+	}
+	for _, unused := range b.byName() {
 		if !unused.registered && !used[unused.name] {
 			b.problems.addf(unused, "nobody knows this rule, and no other rule of the file refers to it%s",
-				b.suggestion(unused.name, func(r *rule) bool { return r.registered }))
+				b.suggestion(unused.name, true))
 		}
-	})
+	}
 }
 
 // refuseCycles reports rules that refer to themselves, directly or indirectly, and chains of references that are too
@@ -63,12 +63,15 @@ func (b *builder) refuseCycles() {
 		heights[from] = height + 1
 		return height + 1
 	}
-	b.each(func(from *rule) { visit(from) })
-	b.each(func(from *rule) {
+	rules := b.byName()
+	for _, from := range rules {
+		visit(from)
+	}
+	for _, from := range rules {
 		if !circular && heights[from] == maxNesting+1 { // longer chains contain one of this length
 			b.problems.addf(from, "refers to others over more than %d steps", maxNesting)
 		}
-	})
+	}
 }
 
 // refuseCycle reports a cycle at its first rule that is in the file, and omits the middle of a long one. The defaults
@@ -88,34 +91,29 @@ func (b *builder) refuseCycle(cycle []*rule) {
 	b.problems.addf(cycle[0], "refers to itself: %s", strings.Join(append(names, cycle[0].name), " -> "))
 }
 
-// each calls visit for all rules in the order of their names, so that messages have a fixed order.
-func (b *builder) each(visit func(*rule)) {
-	for _, name := range b.names(func(*rule) bool { return true }) {
-		visit(b.rules[name])
-	}
+// byName returns all rules in the order of their names, so that messages have a fixed order.
+func (b *builder) byName() []*rule {
+	return slices.SortedFunc(maps.Values(b.rules), func(x, y *rule) int { return strings.Compare(x.name, y.name) })
 }
 
-// names returns the names of the rules for which wanted returns true, sorted.
-func (b *builder) names(wanted func(*rule) bool) (names []string) {
-	for name, candidate := range b.rules {
-		if wanted(candidate) {
-			names = append(names, name)
-		}
+// ordered returns the rules in the order of Policy.order.
+func (b *builder) ordered() (order []*rule) {
+	for _, known := range registered {
+		order = append(order, b.rules[known.Name])
 	}
-	slices.Sort(names)
-	return names
+	return append(order, slices.DeleteFunc(b.byName(), func(r *rule) bool { return r.registered })...)
 }
 
-// suggestion returns a question for the rule with the most similar name, disregarding the prefix deckhand:, or "" if
-// none is similar.
-func (b *builder) suggestion(name string, candidates func(*rule) bool) string {
+// suggestion returns a question for the rule with the most similar name, among all or the registered ones, disregarding
+// the prefix deckhand:, or "" if none is similar.
+func (b *builder) suggestion(name string, registered bool) string {
 	const prefix = "deckhand:"
 	full := map[string]string{}
 	var short []string
-	for _, candidate := range b.names(candidates) {
-		if candidate != name {
-			trimmed := strings.TrimPrefix(candidate, prefix)
-			full[trimmed], short = candidate, append(short, trimmed)
+	for _, candidate := range b.byName() {
+		if candidate.name != name && (candidate.registered || !registered) {
+			trimmed := strings.TrimPrefix(candidate.name, prefix)
+			full[trimmed], short = candidate.name, append(short, trimmed)
 		}
 	}
 	best := words.Nearest(strings.TrimPrefix(name, prefix), short)

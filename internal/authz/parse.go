@@ -41,7 +41,7 @@ func Parse(text []byte) (*Policy, error) {
 	if err := b.problems.err(); err != nil {
 		return nil, err
 	}
-	return &Policy{rules: b.rules, order: sorted(b.rules)}, nil
+	return &Policy{rules: b.rules, order: b.ordered()}, nil
 }
 
 var errQuoteless = errors.New(`write "!" for never and "@" for always, in quotes: YAML drops a ! without`)

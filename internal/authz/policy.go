@@ -1,7 +1,6 @@
 package authz
 
 import (
-	"slices"
 	"strings"
 
 	"purser/internal/authn"
@@ -83,20 +82,4 @@ func (e *evaluation) allows(r *rule) bool {
 		e.allowed[r] = allowed
 	}
 	return allowed
-}
-
-// sorted returns rules in the order of Policy.order.
-func sorted(rules map[string]*rule) []*rule {
-	order := make([]*rule, 0, len(rules))
-	for _, known := range registered {
-		order = append(order, rules[known.Name])
-	}
-	var helpers []*rule
-	for _, r := range rules {
-		if !r.registered {
-			helpers = append(helpers, r)
-		}
-	}
-	slices.SortFunc(helpers, func(a, b *rule) int { return strings.Compare(a.name, b.name) })
-	return append(order, helpers...)
 }
