@@ -61,6 +61,15 @@ func checkDeleted(diff revisions.Diff, options revisions.Options) error {
 	return conflict
 }
 
+// mayDelete refuses a change that removes encrypted versions of documents. Fault: Forbidden.
+func mayDelete(removed []*revisions.Stored) error {
+	encrypted := slices.DeleteFunc(slices.Clone(removed), func(doc *revisions.Stored) bool { return !isEncrypted(doc) })
+	if len(encrypted) == 0 {
+		return nil
+	}
+	return revisions.MayNotDelete(encrypted[0].Identity, len(encrypted)-1)
+}
+
 // checkSize refuses a change that makes the site larger than it may be. A change that deletes at least as many
 // documents as it adds is always allowed. Only viewers of encrypted documents, which are counted too, are told how many
 // there are. Fault: Conflict.

@@ -33,7 +33,7 @@ func previewedOf(t *testing.T, p *Preview) previewed {
 		got.Documents = append(got.Documents, fmt.Sprintf("%s/%s %s", doc.Bucket(), doc.Name, doc.Difference))
 	}
 	for _, finding := range p.Findings {
-		word := map[bool]string{true: "failed", false: "noted"}[finding.Failed]
+		word := map[bool]string{true: "failed", false: "noted"}[!finding.Rule.IsZero()]
 		var messages []string
 		for _, e := range finding.Errors {
 			messages = append(messages, e.Message)

@@ -195,11 +195,6 @@ func (r Renderer) addedChecks(ctx context.Context, before, after usable) (uses [
 // String says how the document uses encrypted ones.
 func (u Use) String() string { return u.By.Identity.String() + " " + u.How }
 
-// usesNeed returns the parts of the site needed to find the uses of encrypted documents that a change adds.
-func usesNeed(diff revisions.Diff, options revisions.Options) revisions.Need {
-	return revisions.Need{Documents: options.WithoutUse && diff.Changes && mayAddUses(diff)}
-}
-
 // checkUses refuses a change that adds a use of encrypted documents. Fault: Forbidden.
 func (s *Service) checkUses(ctx context.Context, from source, snapshot revisions.Snapshot, diff revisions.Diff,
 	options revisions.Options,
