@@ -46,9 +46,7 @@ func checkDeleted(diff revisions.Diff, options revisions.Options) error {
 	message := fault.Message{Error: true, Secret: secret}
 	for _, doc := range shown[:min(len(shown), most)] {
 		names = append(names, doc.Identity.String())
-		message.Documents = append(message.Documents, fault.Document{
-			Schema: doc.Schema, Name: doc.Name, Layer: doc.Layer, Encrypted: doc.Traits().Encrypted,
-		})
+		message.Documents = append(message.Documents, documentOf(doc))
 	}
 	if more := len(shown) - most; more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))

@@ -132,7 +132,7 @@ func (s *Service) checkedDocuments(ctx context.Context, p proposal) ([]CheckedDo
 	for _, doc := range slices.Concat(p.snapshot.Schemas, p.diff.Added) {
 		described.Texts[doc.Digest] = doc.Data
 	}
-	errs, err := s.renderer(false).Report(ctx, p.options.Viewer, described, true)
+	errs, err := s.Renderer().Report(ctx, p.options.Viewer, described, true)
 	if err != nil {
 		return nil, err
 	}

@@ -167,7 +167,7 @@ func TestDescribe_bounded(t *testing.T) {
 	found := map[validations.Pair][]validations.Finding{validations.PairOf(doc.Digest, rule): {finding}}
 	texts := map[document.Digest][]byte{rule.Schema: []byte(`{"type":"string"}`)}
 	described := Described{Rows: rows, Findings: found, Texts: texts}
-	errs, err := s.renderer(false).Describe(t.Context(), authz.Viewer{}, described, true)
+	errs, err := s.Renderer().Describe(t.Context(), authz.Viewer{}, described, true)
 	if err != nil {
 		t.Fatal(err)
 	}

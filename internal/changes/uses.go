@@ -222,10 +222,8 @@ func mayNotUse(uses []Use, place func(document.Identity) string) error {
 		authz.UseEncryptedDocuments)
 	for _, u := range uses[:min(len(uses), most)] {
 		f.Messages = append(f.Messages, fault.Message{
-			Message: place(u.By.Identity) + ": " + u.String(), Error: true, Documents: []fault.Document{{
-				Schema: u.By.Schema, Name: u.By.Name, Layer: u.By.Layer, Encrypted: u.By.Traits().Encrypted,
-			}},
-			Secret: u.By.Traits().Encrypted,
+			Message: place(u.By.Identity) + ": " + u.String(), Error: true, Documents: []fault.Document{documentOf(u.By)},
+			Secret: isEncrypted(u.By),
 		})
 	}
 	if more := len(uses) - most; more > 0 {

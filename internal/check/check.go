@@ -48,11 +48,10 @@ const (
 // Checker checks files. It caches documents and results, so that checking the same files again is faster. It is not
 // safe for concurrent use.
 type Checker struct {
-	options  Options
-	service  *changes.Service
-	renderer changes.Renderer
-	limits   document.Limits
-	known    map[document.Digest]*document.Document // of the last check, by the digest of their text
+	options Options
+	service *changes.Service
+	limits  document.Limits
+	known   map[document.Digest]*document.Document // of the last check, by the digest of their text
 }
 
 // keptSize bounds the memory of cached rendered documents, in bytes.
@@ -66,18 +65,11 @@ func New(options Options) *Checker {
 	engine := validations.NewEngine(validations.Options{
 		Extensions: []validations.Extension{propertygroups.Extension{}}, AssertFormats: options.AssertFormats,
 	})
-	kept, limits := changes.NewDocumentCache(keptSize), document.DefaultLimits()
-	return &Checker{
-		options: options, limits: limits,
-		service: changes.NewService(changes.Config{
-			Engine: engine, Limits: limits, Documents: kept, Vault: changes.DiscardVault{},
-			ClientVersions:     options.ClientVersions,
-			DefaultValidations: validations.DefaultValidations(), Now: time.Now,
-		}),
-		renderer: changes.Renderer{
-			Engine: engine, Vault: changes.DiscardVault{}, Defaults: options.ClientVersions, Documents: kept,
-		},
-	}
+	limits := document.DefaultLimits()
+	return &Checker{options: options, limits: limits, service: changes.NewService(changes.Config{
+		Engine: engine, Limits: limits, Documents: changes.NewDocumentCache(keptSize), Vault: changes.DiscardVault{},
+		ClientVersions: options.ClientVersions, Now: time.Now,
+	})}
 }
 
 // run is one check.
