@@ -56,7 +56,7 @@ func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *params,
 	}
 	var texts preparedTexts
 	if !findings && !options.DryRun && negotiate(r) != typeJSON {
-		options.Meanwhile = func(documents []*revisions.Stored) { texts = prepareTexts(documents) }
+		options.OnPlanned = func(documents []*revisions.Stored) { texts = prepareTexts(documents) }
 	}
 	written, err := s.ingest(w, r, func(body []byte, media document.Media) (changes.Written, error) {
 		return put(body, media, options)

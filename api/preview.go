@@ -50,7 +50,7 @@ func previewView[F wire.Finding | wire.Checked](l links, written changes.Written
 }
 
 // checkedViews returns the views of the entries of documents in the schema validation.
-func checkedViews(findings []changes.Finding) []wire.Checked {
+func checkedViews(findings []changes.CheckedDocument) []wire.Checked {
 	views := []wire.Checked{}
 	for _, f := range findings {
 		about := f.About
@@ -98,8 +98,8 @@ func differenceView(d revisions.DocumentDifference) wire.Difference {
 	return view
 }
 
-func findingStatus(f changes.Finding) string {
-	if f.Failed {
+func findingStatus(f changes.CheckedDocument) string {
+	if !f.Rule.IsZero() {
 		return "failure"
 	}
 	return "success"

@@ -219,11 +219,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		Now: time.Now, Observe: metrics.Phases(seen.registry),
 	})
 	questions := queries.NewService(queries.Config{
-		Store: db,
-		Renderer: changes.Renderer{
-			Engine: engine, Vault: keyset, Defaults: c.ClientVersion, Documents: kept, Compat: c.Compat == "deckhand",
-		},
-		Rendered: rendered, DefaultValidations: c.defaults(),
+		Store: db, Renderer: service.Renderer(), Rendered: rendered, DefaultValidations: c.defaults(),
 	})
 	events := feed.New(feed.Config{
 		Store: db, Defaults: c.defaults(), Keep: time.Duration(c.EventsKeep), MaxWaits: c.MaxWaits, Log: seen.log,

@@ -140,10 +140,11 @@ func judgingPut(ctx context.Context, t tester, s *Service, bucket, body string) 
 
 func judgingSource(ctx context.Context, s *Service, from source) (c changed, err error) {
 	options := revisions.Options{Viewer: authz.Viewer{Encrypted: true}}
-	if _, c.snapshot, c.diff, err = s.prepare(ctx, from, options); err != nil {
+	p, err := s.prepare(ctx, proposal{from: from, options: options})
+	if c.snapshot, c.diff = p.snapshot, p.diff; err != nil || !p.diff.Changes {
 		return c, err
 	}
-	c.judgement, err = s.judged(ctx, c.snapshot, c.diff, options)
+	c.judgement, err = s.newValidator(options).Validate(ctx, c.snapshot, c.diff)
 	return c, err
 }
 

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -62,13 +61,12 @@ func (s *Service) change(ctx context.Context, from source, kind revisions.Kind, 
 	if !options.DryRun {
 		ctx = budget.First(ctx)
 	}
-	wait := firstWait
+	p, wait := proposal{from: from}, firstWait
 	for attempt := 1; attempt <= maxAttempts; attempt++ {
-		var written Written
 		var err error
-		from, written, err = s.attempt(ctx, from, kind, options, attempt > 1)
+		p, err = s.attempt(ctx, proposal{from: p.from, kind: kind, options: options}, attempt > 1)
 		if !errors.Is(err, revisions.ErrStaleSnapshot) {
-			return written, unstored(err)
+			return p.written, unstored(err)
 		}
 		if attempt < maxAtOnce { // waiting for the lock is a pause
 			continue
@@ -99,76 +97,67 @@ func unstored(err error) error {
 	return said.Because(err)
 }
 
+// proposal is a change, as far as it was planned and judged on a snapshot.
+type proposal struct {
+	from    source // with the documents decoded that are not in the snapshot
+	kind    revisions.Kind
+	options revisions.Options
+
+	snapshot  revisions.Snapshot
+	diff      revisions.Diff
+	judgement Judgement // empty for a diff that changes nothing
+	held      int       // bytes of memory charged for the commit
+	written   Written   // the summary; the whole answer of a change that was made, or that makes no revision
+}
+
 // attempt plans a change on the newest state and appends it. The first attempt holds the write lock only while
 // appending. A further one, if locked, also holds it while planning, which takes little time by then: documents are
-// decoded, and outcomes of checks and rendered documents are remembered. It returns the source with its documents
-// decoded, for the next attempt.
-func (s *Service) attempt(ctx context.Context, from source, kind revisions.Kind, options revisions.Options,
-	locked bool,
-) (
-	_ source, written Written, err error,
-) {
+// decoded, and outcomes of checks and rendered documents are remembered.
+func (s *Service) attempt(ctx context.Context, p proposal, locked bool) (_ proposal, err error) {
 	if locked {
 		var unlock func()
 		if ctx, unlock, err = s.lockWrites(ctx); err != nil {
-			return from, Written{}, err
+			return p, err
 		}
 		defer unlock()
 	}
-	p, err := s.propose(ctx, from, kind, options)
-	if err != nil || !p.changes {
-		return p.from, p.written, err
+	if p, err = s.propose(ctx, p); err != nil || p.options.DryRun || !p.diff.Changes {
+		return p, err
 	}
-	if !locked {
-		var unlock func()
-		if ctx, unlock, err = s.lockWrites(ctx); err != nil {
-			return p.from, Written{}, err
-		}
-		defer unlock()
-		if s.seen.Load().Stamp != p.commit.Base.Stamp {
-			err = revisions.ErrStaleSnapshot
-		}
+	commit := newCommit(p)
+	if commit.Packed, p.held, err = s.packed(ctx, commit); err != nil {
+		return p, err
 	}
-	if err == nil {
-		written, err = s.append(ctx, p, options)
+	if locked {
+		p.written, err = s.append(ctx, p, commit)
+	} else {
+		p.written, err = s.appendNext(ctx, p, commit)
 	}
 	if errors.Is(err, revisions.ErrStaleSnapshot) {
 		p.snapshot.Release(ctx)
 		budget.NewMeter(ctx).Release(p.held)
 	}
-	return p.from, written, err
-}
-
-// proposal is a change that was planned and judged on a snapshot.
-type proposal struct {
-	from      source // with its documents decoded
-	snapshot  revisions.Snapshot
-	judgement Judgement
-	changes   bool // there is a commit to append
-	commit    revisions.Commit
-	held      int     // bytes of memory charged for the commit
-	written   Written // the summary; if there is nothing to append, the answer
+	return p, err
 }
 
 // propose plans and judges a change on the newest state.
-func (s *Service) propose(ctx context.Context, from source, kind revisions.Kind, options revisions.Options) (
-	p proposal, err error,
-) {
-	var diff revisions.Diff
-	if p.from, p.snapshot, diff, err = s.prepare(ctx, from, options); err != nil {
+func (s *Service) propose(ctx context.Context, p proposal) (_ proposal, err error) {
+	if p, err = s.prepare(ctx, p); err != nil {
 		if errors.Is(err, revisions.ErrStaleSnapshot) {
 			p.snapshot.Release(ctx)
 		}
 		return p, err
 	}
 	began := s.Now()
-	if p.judgement, err = s.judged(ctx, p.snapshot, diff, options); err != nil {
-		return p, err
+	if p.diff.Changes {
+		if p.judgement, err = s.newValidator(p.options).Validate(ctx, p.snapshot, p.diff); err != nil {
+			return p, err
+		}
 	}
 	s.observe("check", began)
-	summary := summarize(p.snapshot, diff, p.judgement, options.Viewer)
+	summary := summarize(p)
 	var weakened []string
-	if diff.Changes {
+	if p.diff.Changes {
 		before := revisions.InForce(p.snapshot.Policies, p.snapshot.Revision)
 		if err := checkPolicies(before, p.judgement.Policies); err != nil {
 			return p, err
@@ -176,14 +165,11 @@ func (s *Service) propose(ctx context.Context, from source, kind revisions.Kind,
 		weakened = validations.Weakened(before, p.judgement.Policies)
 	}
 	switch {
-	case options.DryRun:
-		p.written, err = s.preview(ctx, p.snapshot, diff, p.judgement, kind, options)
-	case !diff.Changes:
-		s.Store.Remember(p.snapshot.Buckets, revisions.Revision{}, diff.Result)
-		p.written = Written{Revision: p.snapshot.Revision, Stamp: p.snapshot.Stamp, Documents: diff.Result}
-	default:
-		p.changes, p.commit = true, newCommit(p.snapshot, diff, p.judgement, kind, options)
-		p.commit.Packed, p.held, err = s.packed(ctx, p.commit)
+	case p.options.DryRun:
+		p.written, err = s.preview(ctx, p)
+	case !p.diff.Changes:
+		s.Store.Remember(p.snapshot.Buckets, revisions.Revision{}, p.diff.Result)
+		p.written = Written{Revision: p.snapshot.Revision, Stamp: p.snapshot.Stamp, Documents: p.diff.Result}
 	}
 	p.written.Summary, p.written.Weakened = summary, weakened
 	return p, err
@@ -191,46 +177,41 @@ func (s *Service) propose(ctx context.Context, from source, kind revisions.Kind,
 
 // prepare reads the parts of the site that a change needs and plans the change. It reads again if the snapshot or the
 // decoded documents show that more is needed.
-func (s *Service) prepare(ctx context.Context, from source, options revisions.Options) (
-	_ source, snapshot revisions.Snapshot, diff revisions.Diff, err error,
-) {
-	dryRun := revisions.Need{Preview: options.DryRun, Evidence: options.DryRun, Documents: options.DryRun && !s.Compat}
-	all := func() revisions.Need {
-		need, _ := s.needOf(from).With(dryRun)
-		return need
-	}
-	need := all()
-	if options.Expected.Check(*s.seen.Load()) != nil {
+func (s *Service) prepare(ctx context.Context, p proposal) (_ proposal, err error) {
+	dryRun := p.options.DryRun
+	preview := revisions.Need{Preview: dryRun, Evidence: dryRun, Documents: dryRun && !s.Compat}
+	need, _ := s.needOf(p.from).With(preview)
+	if p.options.Expected.Check(*s.seen.Load()) != nil {
 		need.Documents, need.Preview = false, false // the change is probably refused
 	}
 	var known revisions.Need
 	for range maxSnapshots {
-		if snapshot, err = s.read(ctx, snapshot, known, need); err != nil {
-			return from, snapshot, revisions.Diff{}, err
+		if p.snapshot, err = s.read(ctx, p.snapshot, known, need); err != nil {
+			return p, err
 		}
 		known = need
-		if from, err = from.decoded(ctx, snapshot); err != nil {
-			return from, snapshot, revisions.Diff{}, err
+		if p.from, err = p.from.decoded(ctx, p.snapshot); err != nil {
+			return p, err
 		}
-		if err := options.Expected.Check(snapshot.Head); err != nil {
-			return from, snapshot, revisions.Diff{}, err
+		if err := p.options.Expected.Check(p.snapshot.Head); err != nil {
+			return p, err
 		}
+		all, _ := s.needOf(p.from).With(preview)
 		var more revisions.Need
 		var grown bool
-		if need, grown = need.With(all()); grown {
+		if need, grown = need.With(all); grown {
 			continue
 		}
 		began := s.Now()
-		diff, more, err = s.planned(ctx, from, snapshot, options)
-		if err != nil {
-			return from, snapshot, revisions.Diff{}, err
+		if p.diff, more, err = s.planned(ctx, p); err != nil {
+			return p, err
 		}
 		s.observe("plan", began)
-		if need, grown = need.With(more); !grown || snapshot.Revision == 0 {
-			return from, snapshot, diff, nil
+		if need, grown = need.With(more); !grown || p.snapshot.Revision == 0 {
+			return p, nil
 		}
 	}
-	return from, snapshot, revisions.Diff{}, revisions.ErrStaleSnapshot // the needs change with every snapshot
+	return p, revisions.ErrStaleSnapshot // the needs change with every snapshot
 }
 
 // needOf returns what a source needs, with all documents if the last change needed them to be judged.
@@ -269,34 +250,28 @@ func (s *Service) read(ctx context.Context, snapshot revisions.Snapshot, known, 
 }
 
 // planned plans a change and returns the further parts of the site needed to judge the diff.
-func (s *Service) planned(ctx context.Context, from source, snapshot revisions.Snapshot, options revisions.Options) (
-	revisions.Diff, revisions.Need, error,
-) {
-	diff, err := from.plan(ctx, snapshot)
-	if err != nil {
-		return diff, revisions.Need{}, err
+func (s *Service) planned(ctx context.Context, p proposal) (diff revisions.Diff, more revisions.Need, err error) {
+	snapshot, options := p.snapshot, p.options
+	if diff, err = p.from.plan(ctx, snapshot); err != nil {
+		return diff, more, err
 	}
 	if s.deleting(options).CleartextOnly {
-		encrypted := slices.DeleteFunc(slices.Clone(diff.Removed), func(doc *revisions.Stored) bool {
-			return !doc.Traits().Encrypted
-		})
-		if len(encrypted) > 0 {
-			return diff, revisions.Need{}, revisions.MayNotDelete(encrypted[0].Identity, len(encrypted)-1)
+		if err := mayDelete(diff.Removed); err != nil {
+			return diff, more, err
 		}
 	}
 	if err := checkDeleted(diff, options); err != nil {
-		return diff, revisions.Need{}, err
-	}
-	if err := s.checkSize(snapshot.Live, diff, options); err != nil {
-		return diff, revisions.Need{}, err
-	}
-	more, err := s.newValidator(options).Need(ctx, snapshot, diff)
-	if err != nil {
 		return diff, more, err
 	}
-	if uses := usesNeed(diff, options); uses.Documents {
-		if more, _ = more.With(uses); snapshot.Documents != nil || snapshot.Live == 0 {
-			if err := s.checkUses(ctx, from, snapshot, diff, options); err != nil {
+	if err := s.checkSize(snapshot.Live, diff, options); err != nil {
+		return diff, more, err
+	}
+	if more, err = s.newValidator(options).Need(ctx, snapshot, diff); err != nil {
+		return diff, more, err
+	}
+	if options.WithoutUse && diff.Changes && mayAddUses(diff) {
+		if more.Documents = true; snapshot.Documents != nil || snapshot.Live == 0 {
+			if err := s.checkUses(ctx, p.from, snapshot, diff, options); err != nil {
 				return diff, more, err
 			}
 		}
@@ -311,14 +286,17 @@ func (s *Service) planned(ctx context.Context, from source, snapshot revisions.S
 	return diff, more, nil
 }
 
-// judged judges a diff. A diff that changes nothing has an empty judgement.
-func (s *Service) judged(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff,
-	options revisions.Options,
-) (Judgement, error) {
-	if !diff.Changes {
-		return Judgement{}, nil
+// appendNext takes the write lock and appends a commit unless this process has appended another one meanwhile.
+func (s *Service) appendNext(ctx context.Context, p proposal, commit revisions.Commit) (Written, error) {
+	ctx, unlock, err := s.lockWrites(ctx)
+	if err != nil {
+		return Written{}, err
 	}
-	return s.newValidator(options).Validate(ctx, snapshot, diff)
+	defer unlock()
+	if s.seen.Load().Stamp != commit.Base.Stamp {
+		return Written{}, revisions.ErrStaleSnapshot
+	}
+	return s.append(ctx, p, commit)
 }
 
 // lockWrites waits until this process is appending no other change; unlock lets the next one begin. A large request
@@ -368,15 +346,15 @@ func (s *Service) packed(ctx context.Context, commit revisions.Commit) (
 }
 
 // append stores a commit and caches its rendered documents for later requests.
-func (s *Service) append(ctx context.Context, p proposal, options revisions.Options) (Written, error) {
-	shown := s.verdict(p.commit.Revision, p.judgement, p.commit.Diff.Carried, options.Viewer)
-	p.commit.Status = shown.Verdict.Status
-	if options.Meanwhile != nil {
-		wait := async(func() { options.Meanwhile(p.commit.Diff.Added) })
+func (s *Service) append(ctx context.Context, p proposal, commit revisions.Commit) (Written, error) {
+	status := s.verdict(p, commit.Revision)
+	commit.Status = status.Verdict.Status
+	if p.options.OnPlanned != nil {
+		wait := async(func() { p.options.OnPlanned(commit.Diff.Added) })
 		defer wait()
 	}
 	began := s.Now()
-	stored, err := s.Store.Append(ctx, p.commit)
+	stored, err := s.Store.Append(ctx, commit)
 	if err != nil {
 		return Written{}, fmt.Errorf("append revision: %w", err)
 	}
@@ -387,27 +365,25 @@ func (s *Service) append(ctx context.Context, p proposal, options revisions.Opti
 	if rendered := p.judgement.Rendered; rendered != nil {
 		s.Rendered.Add(RenderKey{Revision: made.ID, Stamp: made.Stamp}, *rendered, rendered.Size)
 	}
-	shown.Revision = made
+	status.Revision = made
 	written := p.written
 	written.Revision, written.Stamp, written.Documents, written.Buckets = made.ID, made.Stamp, diff.Result, made.Buckets
-	written.Changed, written.Audited, written.RevisionStatus = true, stored.Audit != nil, shown
+	written.Changed, written.Audited, written.RevisionStatus = true, stored.Audit != nil, status
 	written.Failures = s.failuresOf(stored, p.judgement.Results)
 	return written, nil
 }
 
-// verdict returns the verdict on a new revision. Its only reported results are those a rollback carries over.
-func (s *Service) verdict(revision revisions.Revision, judgement Judgement, carried []validations.Outcome,
-	viewer authz.Viewer,
-) revisions.RevisionStatus {
-	outcomes := slices.Clone(carried)
+// verdict returns the verdict on the revision of a change. Its only reported results are those a rollback carries over.
+func (s *Service) verdict(p proposal, revision revisions.Revision) revisions.RevisionStatus {
+	outcomes := slices.Clone(p.diff.Carried)
 	var warnings []fault.Message
-	for _, result := range judgement.Results {
-		outcome := result.Outcome(viewer)
+	for _, result := range p.judgement.Results {
+		outcome := result.Outcome(p.options.Viewer)
 		outcome.At = revision.CreatedAt
 		outcomes = append(outcomes, outcome)
-		warnings = append(warnings, viewer.Warnings(result.Warnings)...)
+		warnings = append(warnings, p.options.Viewer.Warnings(result.Warnings)...)
 	}
-	verdict := s.DefaultValidations.Verdict(judgement.Policies, revision, outcomes, revision.CreatedAt)
+	verdict := s.DefaultValidations.Verdict(p.judgement.Policies, revision, outcomes, revision.CreatedAt)
 	verdict.Warnings = WarningsUnder(verdict, warnings)
 	return revisions.RevisionStatus{Revision: revision, Verdict: verdict}
 }

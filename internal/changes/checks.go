@@ -21,8 +21,7 @@ func (v Validator) check(ctx context.Context, snapshot revisions.Snapshot, s sco
 	made []revisions.Check, findings map[validations.Pair][]validations.Finding, err error,
 ) {
 	unchecked := s.unchecked(snapshot)
-	checkers, err := v.checkers(ctx, s, unchecked)
-	if err != nil {
+	if err := v.compile(ctx, s, unchecked); err != nil {
 		return nil, nil, err
 	}
 	made = make([]revisions.Check, len(unchecked))
@@ -31,12 +30,20 @@ func (v Validator) check(ctx context.Context, snapshot revisions.Snapshot, s sco
 	confined := budget.Confined(ctx, secretSteps)
 	err = budget.ForEach(ctx, len(unchecked), func(meter *budget.Meter, i int) error {
 		doc, pair := unchecked[i], s.pairs[unchecked[i]]
-		cleartext := !Refers(doc) && !s.ofSecret(pair.Rule)
+		schema, secretRule := s.book.byRule[pair.Rule], s.book.isSecret(pair.Rule)
+		cleartext := !Refers(doc) && !secretRule
 		if known, ok := v.Engine.Known(pair.Name()); cleartext && ok && known.Count == len(known.Findings) {
 			made[i] = revisions.Check{Pair: pair, Findings: bounded(known.Findings, &open)}
 			return nil
 		}
-		size := len(doc.Data) + len(s.schemas[pair.Rule].Text)
+		checker, err := v.checkerOf(meter, pair.Rule, schema)
+		if err != nil {
+			return budget.About(err, "compile the DataSchema %s", doc.Schema)
+		}
+		size := len(doc.Data)
+		if schema != nil {
+			size += len(schema.Data)
+		}
 		own := meter.ForDocument(size)
 		switch {
 		case Refers(doc):
@@ -44,7 +51,7 @@ func (v Validator) check(ctx context.Context, snapshot revisions.Snapshot, s sco
 		case cleartext: // so that it is remembered
 			own = v.meterFor(meter, doc.Identity, doc.Data).ForDocument(size)
 		}
-		found, err := v.findings(ctx, own, checkers[pair.Rule], doc, s.ofSecret(pair.Rule))
+		found, err := v.findings(ctx, own, checker, doc, secretRule)
 		found, sure, err := budgetAsFinding(own, found, err, Refers(doc))
 		if unsure[i] = !sure; err != nil {
 			return budget.About(err, "check document %s by schema %s", doc.Identity, doc.Schema)

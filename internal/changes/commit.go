@@ -9,19 +9,17 @@ import (
 )
 
 // newCommit returns the commit for a judged change.
-func newCommit(snapshot revisions.Snapshot, diff revisions.Diff, judgement Judgement, kind revisions.Kind,
-	options revisions.Options,
-) revisions.Commit {
+func newCommit(p proposal) revisions.Commit {
+	judgement := p.judgement
 	c := revisions.Commit{
-		Base: snapshot.Head, Diff: diff.WithoutSecrets(), Audit: options.Audit,
+		Base: p.snapshot.Head, Diff: p.diff.WithoutSecrets(), Audit: p.options.Audit, Revision: newRevision(p),
 		Failures: judgement.Failures[:len(judgement.Failures)-judgement.Outside], Outside: judgement.Outside,
 		Begun: judgement.Begun, Ended: judgement.Ended,
-		Revision: newRevision(snapshot, diff, judgement, kind, options),
 		Archives: map[document.Digest][]byte{},
 	}
-	for _, doc := range diff.Added {
-		if doc.IsPackage() && (diff.Archive != nil || snapshot.Contents[doc.Digest].Archived) {
-			c.Archives[doc.Digest] = diff.Archive
+	for _, doc := range p.diff.Added {
+		if doc.IsPackage() && (p.diff.Archive != nil || p.snapshot.Contents[doc.Digest].Archived) {
+			c.Archives[doc.Digest] = p.diff.Archive
 		}
 	}
 	c.Checks = slices.Clone(judgement.Checks)
@@ -36,16 +34,16 @@ func newCommit(snapshot revisions.Snapshot, diff revisions.Diff, judgement Judge
 	return c
 }
 
-func newRevision(snapshot revisions.Snapshot, diff revisions.Diff, judgement Judgement, kind revisions.Kind,
-	options revisions.Options,
-) revisions.Revision {
+// newRevision returns the revision that a judged change makes, without its stamp.
+func newRevision(p proposal) revisions.Revision {
 	revision := revisions.Revision{
-		ID: snapshot.Revision + 1, CreatedAt: snapshot.Now, Kind: kind, Reason: options.Reason, Buckets: diff.Buckets,
-		Entries: judgement.Entries, Failed: judgement.Failed(), ClientVersions: judgement.ClientVersions.Digest(),
-		SecretFails: judgement.SecretFails, SecretOutside: judgement.SecretOutside,
+		ID: p.snapshot.Revision + 1, CreatedAt: p.snapshot.Now, Kind: p.kind, Reason: p.options.Reason,
+		Buckets: p.diff.Buckets, Entries: p.judgement.Entries, Failed: p.judgement.Failed(),
+		ClientVersions: p.judgement.ClientVersions.Digest(),
+		SecretFails:    p.judgement.SecretFails, SecretOutside: p.judgement.SecretOutside,
 	}
-	if kind == revisions.Rollback {
-		revision.Origin = snapshot.Comparison.Target
+	if p.kind == revisions.Rollback {
+		revision.Origin = p.snapshot.Comparison.Target
 	}
 	return revision
 }

@@ -157,13 +157,13 @@ func TestService_Put_snapshots(t *testing.T) {
 	}
 }
 
-// Meanwhile sees the new versions of a change, ends before the change does, and cannot make it fail.
-func TestService_Put_meanwhile(t *testing.T) {
+// OnPlanned sees the new versions of a change, ends before the change does, and cannot make it fail.
+func TestService_Put_onPlanned(t *testing.T) {
 	t.Parallel()
 	s, _ := service()
 	put(t, s, "a", widget("w1", "{}"))
 	var seen []*revisions.Stored
-	options := revisions.Options{Meanwhile: func(documents []*revisions.Stored) {
+	options := revisions.Options{OnPlanned: func(documents []*revisions.Stored) {
 		seen = documents
 		panic("oops")
 	}}

@@ -3,7 +3,6 @@ package changes
 import (
 	"purser/internal/cache"
 	"purser/internal/document"
-	"purser/internal/puppet"
 	"purser/internal/rendering"
 )
 
@@ -14,14 +13,14 @@ type DocumentCache struct {
 	made *rendering.Cache
 
 	derived *cache.Cache[derivedKey, any]
-	types   *cache.Cache[derivedKey, *puppet.Type]
+	types   *cache.Cache[derivedKey, any] // compiled types, so that they displace nothing else
 }
 
 // NewDocumentCache returns an empty cache with a maximum size in bytes.
 func NewDocumentCache(bytes int) *DocumentCache {
 	return &DocumentCache{
 		rendering.NewCache(bytes), cache.New[derivedKey, any](derivedSize),
-		cache.New[derivedKey, *puppet.Type](typesSize),
+		cache.New[derivedKey, any](typesSize),
 	}
 }
 
@@ -51,7 +50,7 @@ func derived[T any](c *DocumentCache, key derivedKey) (value T, known bool) {
 	if c == nil {
 		return value, false
 	}
-	found, known := c.derived.Get(key)
+	found, known := c.cacheOf(key).Get(key)
 	value, _ = found.(T)
 	return value, known
 }
@@ -59,22 +58,14 @@ func derived[T any](c *DocumentCache, key derivedKey) (value T, known bool) {
 // remember keeps what was derived from a content, with its size in bytes.
 func (c *DocumentCache) remember(key derivedKey, value any, size int) {
 	if c != nil && !key.of.IsZero() {
-		c.derived.Add(key, value, size)
+		c.cacheOf(key).Add(key, value, size)
 	}
 }
 
-// typeOf returns the type that a document describes, if it is kept.
-func (c *DocumentCache) typeOf(doc puppet.Document) (t *puppet.Type, known bool) {
-	if c == nil {
-		return nil, false
+// cacheOf returns the cache for a key.
+func (c *DocumentCache) cacheOf(key derivedKey) *cache.Cache[derivedKey, any] {
+	if key.what == compiledType {
+		return c.types
 	}
-	return c.types.Get(keyOfPuppet(ofType, doc))
-}
-
-// keepType keeps the type that a document describes. There is less room for types than for what is known about them.
-func (c *DocumentCache) keepType(doc puppet.Document, t *puppet.Type) {
-	const bytesPerByte = 10
-	if c != nil && !doc.Key.IsZero() {
-		c.types.Add(keyOfPuppet(ofType, doc), t, bytesPerByte*len(doc.Data))
-	}
+	return c.derived
 }

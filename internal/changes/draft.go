@@ -82,41 +82,43 @@ func Collisions(items []Item) (collisions []Collision) {
 // whole is false, because other items could not be decoded, it judges only single documents. Errors are those of the
 // budget.
 func (s *Service) CheckOffline(ctx context.Context, items []Item, whole bool, viewer authz.Viewer) (Draft, error) {
-	options := revisions.Options{DryRun: true, Viewer: viewer}
+	p := proposal{
+		kind: revisions.ChangeSet, options: revisions.Options{DryRun: true, Viewer: viewer},
+		snapshot: revisions.Snapshot{Now: s.Now()},
+	}
 	buckets := make([]string, len(items))
 	for i, item := range items {
 		buckets[i] = item.Bucket
 	}
-	payload, snapshot := Payload{Items: items, Buckets: revisions.Missing(buckets, nil)}, revisions.Snapshot{Now: s.Now()}
+	payload := Payload{Items: items, Buckets: revisions.Missing(buckets, nil)}
 	for _, bucket := range payload.Buckets {
-		snapshot.Buckets = append(snapshot.Buckets, revisions.NewBucket(bucket, 0, 0, nil))
+		p.snapshot.Buckets = append(p.snapshot.Buckets, revisions.NewBucket(bucket, 0, 0, nil))
 	}
-	diff, err := payload.plan(snapshot, s.Compat)
-	if err != nil {
+	var err error
+	if p.diff, err = payload.plan(p.snapshot, s.Compat); err != nil {
 		return Draft{}, err
 	}
-	validator := s.newValidator(options)
+	validator := s.newValidator(p.options)
 	if validator.Always = []string{}; whole {
 		validator.Always = RevisionValidations()
 	}
-	judgement, err := validator.Validate(ctx, snapshot, diff)
-	if err != nil {
+	if p.judgement, err = validator.Validate(ctx, p.snapshot, p.diff); err != nil {
 		return Draft{}, err
 	}
-	draft := Draft{Policies: judgement.Policies, Rendered: judgement.Rendered}
-	weighing := s.Config
-	weighing.DefaultValidations = validations.DefaultValidations()
-	listed := validations.Required(judgement.Policies)
+	draft := Draft{Policies: p.judgement.Policies, Rendered: p.judgement.Rendered}
+	counting := Service{Config: s.Config}
+	counting.DefaultValidations = validations.DefaultValidations()
+	listed := validations.Required(draft.Policies)
 	for _, name := range validations.Optional() {
 		if slices.Contains(listed, name) {
-			weighing.DefaultValidations = append(weighing.DefaultValidations, name)
+			counting.DefaultValidations = append(counting.DefaultValidations, name)
 		}
 	}
 	if viewer.Encrypted {
-		judgement.Results = withoutValues(judgement.Results, viewer.Withheld())
+		p.judgement.Results = withoutValues(p.judgement.Results, viewer.Withheld())
 	}
-	judgement.Policies = nil // policies may require validations by others, whose results are unknown here
-	draft.Written, err = NewService(weighing).preview(ctx, snapshot, diff, judgement, revisions.ChangeSet, options)
+	p.judgement.Policies = nil // policies may require validations by others, whose results are unknown here
+	draft.Written, err = counting.preview(ctx, p)
 	if draft.Preview != nil && !whole {
 		draft.Preview.Uncovered = nil // the schemas may be among the others
 	}

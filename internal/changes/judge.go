@@ -168,7 +168,7 @@ func (v Validator) failing(snapshot revisions.Snapshot, diff revisions.Diff, s s
 	for _, doc := range s.subjects {
 		delete(failing, doc.ID)
 		if pair, checked := s.pairs[doc]; checked && len(findings[pair.Name()]) > 0 {
-			secret := doc.Traits().Encrypted || s.ofSecret(pair.Rule)
+			secret := isEncrypted(doc) || s.book.isSecret(pair.Rule)
 			failing[doc.ID] = revisions.Violation{Document: doc.ID, Rule: pair.Rule, Secret: secret}
 		}
 	}

@@ -46,9 +46,7 @@ func checkDeleted(diff revisions.Diff, options revisions.Options) error {
 	message := fault.Message{Error: true, Secret: secret}
 	for _, doc := range shown[:min(len(shown), most)] {
 		names = append(names, doc.Identity.String())
-		message.Documents = append(message.Documents, fault.Document{
-			Schema: doc.Schema, Name: doc.Name, Layer: doc.Layer, Encrypted: doc.Traits().Encrypted,
-		})
+		message.Documents = append(message.Documents, documentOf(doc))
 	}
 	if more := len(shown) - most; more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))
@@ -59,6 +57,15 @@ func checkDeleted(diff revisions.Diff, options revisions.Options) error {
 	message.Message = conflict.Message
 	conflict.Secret, conflict.Messages = secret, []fault.Message{message}
 	return conflict
+}
+
+// mayDelete refuses a change that removes encrypted versions of documents. Fault: Forbidden.
+func mayDelete(removed []*revisions.Stored) error {
+	encrypted := slices.DeleteFunc(slices.Clone(removed), func(doc *revisions.Stored) bool { return !isEncrypted(doc) })
+	if len(encrypted) == 0 {
+		return nil
+	}
+	return revisions.MayNotDelete(encrypted[0].Identity, len(encrypted)-1)
 }
 
 // checkSize refuses a change that makes the site larger than it may be. A change that deletes at least as many

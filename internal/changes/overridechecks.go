@@ -100,7 +100,8 @@ func (r Renderer) readType(meter *budget.Meter, doc puppet.Document) (*puppet.Ty
 	about := aboutType{problems: problems}
 	if described != nil {
 		about.name = described.Name
-		r.Documents.keepType(doc, described)
+		const bytesPerByte = 10
+		r.Documents.remember(keyOfPuppet(compiledType, doc), described, bytesPerByte*len(doc.Data))
 	}
 	r.Documents.remember(keyOfPuppet(ofType, doc), about, len(about.name)+sizeOfProblems(problems))
 	return described, about, nil
@@ -111,7 +112,7 @@ func (r Renderer) compiled(meter *budget.Meter, types described, names []string)
 	var of []*puppet.Type
 	for _, name := range names {
 		doc := types.documents[name]
-		one, known := r.Documents.typeOf(doc)
+		one, known := derived[*puppet.Type](r.Documents, keyOfPuppet(compiledType, doc))
 		if !known {
 			var err error
 			if one, _, err = r.readType(meter, doc); err != nil {
@@ -214,8 +215,9 @@ func (r Renderer) checkOverride(meter *budget.Meter, doc puppet.Document, types 
 
 // What is remembered about a document.
 const (
-	ofType     = "Puppet type"
-	ofOverride = "Puppet overrides"
+	ofType       = "Puppet type"
+	compiledType = "compiled Puppet type"
+	ofOverride   = "Puppet overrides"
 )
 
 // stringSize is the memory of a string besides its text.

@@ -82,7 +82,7 @@ func comparePackages(meter *budget.Meter, packages []*revisions.Stored) (message
 func packageMessage(text string, about ...*revisions.Stored) fault.Message {
 	m := fault.Message{Message: text, Error: true, Name: "PackageConflict", Level: "Error", Kind: "ValidationMessage"}
 	for _, doc := range about {
-		m.Documents = append(m.Documents, fault.Document{Schema: doc.Schema, Name: doc.Name, Layer: doc.Layer})
+		m.Documents = append(m.Documents, documentOf(doc))
 	}
 	return m
 }

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"purser/internal/authz"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/revisions"
@@ -19,7 +18,7 @@ type Preview struct {
 	Changed   bool // RevisionStatus is that of a new revision
 	Buckets   []revisions.BucketDifference
 	Documents []revisions.DocumentDifference
-	Findings  []Finding
+	Findings  []CheckedDocument
 	// Results are the outcomes of the validations of the whole revision that policies require.
 	Results []PreviewResult
 	// Uncovered are the schemas of documents that are not in force, unless a policy lists the validation of them.
@@ -36,13 +35,12 @@ type PreviewResult struct {
 	At       []document.Position // of the errors in the body of the change; nil if not located
 }
 
-// Finding is a document with a failure or a note in the schema validation of its revision.
-type Finding struct {
-	About  *revisions.Stored
-	Failed bool
+// CheckedDocument is a document with a failure or notes in the schema validation of its revision.
+type CheckedDocument struct {
+	revisions.FailedEntry
+
 	Errors []validations.Error
 	At     []document.Position // of the errors in the body of the change; nil if not located
-	Notes  []document.Note
 }
 
 // previewNeed returns the parts of the site needed to describe the violations of a snapshot.
@@ -58,48 +56,44 @@ func previewNeed(snapshot revisions.Snapshot) revisions.Need {
 }
 
 // preview returns the answer to a dry run.
-func (s *Service) preview(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff,
-	judgement Judgement, kind revisions.Kind,
-	options revisions.Options,
-) (Written, error) {
-	viewer := options.Viewer
-	findings, err := s.previewFindings(ctx, snapshot, diff, judgement, viewer)
+func (s *Service) preview(ctx context.Context, p proposal) (Written, error) {
+	viewer, snapshot, diff := p.options.Viewer, p.snapshot, p.diff
+	checked, err := s.checkedDocuments(ctx, p)
 	if err != nil {
 		return Written{}, err
 	}
 	removed, added := revisions.Visible(viewer, diff.Removed), revisions.Visible(viewer, diff.Added)
 	preview := &Preview{
-		Changed: diff.Changes, Buckets: previewBuckets(snapshot.Occupied, diff, removed, added), Findings: findings,
+		Changed: diff.Changes, Buckets: previewBuckets(snapshot.Occupied, diff, removed, added), Findings: checked,
 		Documents: revisions.DocumentDifferences(removed, added),
-		Withheld:  judgement.Withheld,
+		Withheld:  p.judgement.Withheld,
 	}
-	for _, result := range judgement.Results {
+	for _, result := range p.judgement.Results {
 		preview.Results = append(preview.Results, PreviewResult{
 			Result: result.For(viewer), Warnings: viewer.Warnings(result.Warnings),
 		})
 	}
 	switch {
 	case diff.Changes:
-		revision := newRevision(snapshot, diff, judgement, kind, options)
-		preview.RevisionStatus = s.verdict(revision, judgement, diff.Carried, viewer)
+		preview.RevisionStatus = s.verdict(p, newRevision(p))
 	case snapshot.Newest.ID > 0:
 		policies := revisions.InForce(snapshot.Policies, snapshot.Revision)
 		verdict := s.DefaultValidations.Verdict(policies, snapshot.Newest, snapshot.Outcomes, snapshot.Now)
 		preview.RevisionStatus = revisions.RevisionStatus{Revision: snapshot.Newest, Verdict: verdict}
 	}
-	if !s.Compat && !slices.Contains(preview.Verdict.ReportedNames(), validations.CoverageValidation) {
-		documents := BySchema(revisions.Visible(viewer, diff.After(snapshot.Documents)))
-		preview.Uncovered = Coverage(documents)
+	verdict := &preview.Verdict
+	if !s.Compat && !slices.Contains(verdict.ReportedNames(), validations.CoverageValidation) {
+		preview.Uncovered = Coverage(BySchema(revisions.Visible(viewer, diff.After(snapshot.Documents))))
 		if warning := validations.CoverageWarning(preview.Uncovered); warning != "" {
-			preview.Verdict.Warnings = append([]string{warning}, preview.Verdict.Warnings...)
+			verdict.Warnings = slices.Insert(verdict.Warnings, 0, warning)
 		}
 	}
-	var strays []string
-	for _, of := range findings {
-		strays = AppendStrays(strays, of.About, of.Notes)
-	}
 	if !s.Compat {
-		preview.Verdict.Warnings = append(preview.Verdict.Warnings, strays...)
+		var strays []string
+		for _, of := range checked {
+			strays = AppendStrays(strays, of.About, of.Notes)
+		}
+		verdict.Warnings = append(verdict.Warnings, strays...)
 	}
 	return Written{
 		Revision: snapshot.Revision, Stamp: snapshot.Stamp, Documents: diff.Result, Preview: preview,
@@ -117,41 +111,36 @@ func previewBuckets(before []string, diff revisions.Diff, removed,
 	return revisions.BucketDifferences(before, after, removed, added)
 }
 
-// previewFindings describes the entries of a schema validation that fail or have notes, except those about encrypted
+// checkedDocuments describes the entries of a schema validation that fail or have notes, except those about encrypted
 // documents that the viewer may not see.
-func (s *Service) previewFindings(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff,
-	judgement Judgement,
-	viewer authz.Viewer,
-) (findings []Finding, err error) {
-	about := subjects(snapshot, diff)
+func (s *Service) checkedDocuments(ctx context.Context, p proposal) ([]CheckedDocument, error) {
 	described := Described{
 		Findings: map[validations.Pair][]validations.Finding{}, Texts: map[document.Digest][]byte{},
-		Versions: func() (validations.ClientVersions, error) { return judgement.ClientVersions, nil },
+		Versions: func() (validations.ClientVersions, error) { return p.judgement.ClientVersions, nil },
 	}
-	for _, failure := range judgement.Failures {
+	about := byID(slices.Concat(p.snapshot.Failing, p.snapshot.Governed, p.diff.Result, p.diff.Added))
+	for _, failure := range p.judgement.Failures {
 		doc := about[failure.Document]
-		switch {
-		case doc == nil, doc.Traits().Encrypted && !viewer.Encrypted:
-		default:
+		if doc != nil && (p.options.Viewer.Encrypted || !isEncrypted(doc)) {
 			described.Rows = append(described.Rows, revisions.FailedEntry{Failure: failure, About: doc})
 		}
 	}
-	maps.Copy(described.Findings, snapshot.Checks)
-	for _, check := range judgement.Checks {
+	maps.Copy(described.Findings, p.snapshot.Checks)
+	for _, check := range p.judgement.Checks {
 		described.Findings[check.Name()] = check.Findings
 	}
-	for _, doc := range slices.Concat(snapshot.Schemas, diff.Added) {
+	for _, doc := range slices.Concat(p.snapshot.Schemas, p.diff.Added) {
 		described.Texts[doc.Digest] = doc.Data
 	}
-	errs, err := s.renderer(false).Report(ctx, viewer, described, true)
+	errs, err := s.Renderer().Report(ctx, p.options.Viewer, described, true)
 	if err != nil {
 		return nil, err
 	}
-	findings = make([]Finding, len(described.Rows))
+	checked := make([]CheckedDocument, len(described.Rows))
 	for i, row := range described.Rows {
-		findings[i] = Finding{About: row.About, Failed: !row.Rule.IsZero(), Errors: errs[i], Notes: row.Notes}
+		checked[i] = CheckedDocument{FailedEntry: row, Errors: errs[i]}
 	}
-	return findings, nil
+	return checked, nil
 }
 
 // byID indexes documents by ID.

@@ -33,7 +33,7 @@ func previewedOf(t *testing.T, p *Preview) previewed {
 		got.Documents = append(got.Documents, fmt.Sprintf("%s/%s %s", doc.Bucket(), doc.Name, doc.Difference))
 	}
 	for _, finding := range p.Findings {
-		word := map[bool]string{true: "failed", false: "noted"}[finding.Failed]
+		word := map[bool]string{true: "failed", false: "noted"}[!finding.Rule.IsZero()]
 		var messages []string
 		for _, e := range finding.Errors {
 			messages = append(messages, e.Message)
@@ -167,7 +167,7 @@ func TestDescribe_bounded(t *testing.T) {
 	found := map[validations.Pair][]validations.Finding{validations.PairOf(doc.Digest, rule): {finding}}
 	texts := map[document.Digest][]byte{rule.Schema: []byte(`{"type":"string"}`)}
 	described := Described{Rows: rows, Findings: found, Texts: texts}
-	errs, err := s.renderer(false).Describe(t.Context(), authz.Viewer{}, described, true)
+	errs, err := s.Renderer().Describe(t.Context(), authz.Viewer{}, described, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,44 +13,43 @@ import (
 	"purser/internal/validations"
 )
 
-// validatePuppet validates that the overrides of Puppet resources can be applied: their types and parameters exist, and
+// puppetResult validates that the overrides of Puppet resources can be applied: their types and parameters exist, and
 // their values match the types. It uses rendered documents, because overrides are layered, and ignores documents of
-// other kinds.
-func (r Renderer) validatePuppet(ctx context.Context, documents []*revisions.Stored, fallback *revisions.Stored) (
-	result RevisionResult, rendered Rendering, err error,
+// other kinds. withheld reports whether some of them are withheld.
+func (r Renderer) puppetResult(ctx context.Context, documents []*revisions.Stored, fallback *revisions.Stored) (
+	result RevisionResult, withheld bool, err error,
 ) {
 	documents = WithPolicy(documents, fallback)
 	result.Name = validations.PuppetValidation
 	isPuppet := func(doc *document.Document) bool { return puppet.IsPuppet(doc.Identity) }
 	if !slices.ContainsFunc(revisions.Contents(documents), isPuppet) {
-		return result, rendered, nil
+		return result, false, nil
 	}
 	computed, err := r.compute(ctx, documents, isPuppet)
 	if err != nil {
 		result, err = unfinished(result.Name, err)
-		return result, rendered, err
+		return result, false, err
 	}
 	result = revisionResult(result.Name, computed.faults...)
-	if rendered.Withheld = len(computed.Withheld) > 0; computed.lacksTypes() {
-		return result, rendered, nil
+	if withheld = len(computed.Withheld) > 0; computed.lacksTypes() {
+		return result, withheld, nil
 	}
 	hidden := slices.ContainsFunc(computed.Documents, func(doc *revisions.Stored) bool {
-		return isType(doc) && (doc.Tainted || doc.Traits().Encrypted)
+		return isType(doc) && (doc.Tainted || isEncrypted(doc))
 	}) // if such a type did not render, nothing would be checked
 	ordered := puppet.Ordered(puppetDocuments(computed.Documents, computed.digest), layerOrder(documents))
 	problems, err := r.checkOverrides(budget.NewMeter(ctx), ordered)
 	if err != nil {
-		return result, rendered, fmt.Errorf("check overrides: %w", err)
+		return result, withheld, fmt.Errorf("check overrides: %w", err)
 	}
-	messages := OverrideMessages(ordered, problems)
-	for i := range messages {
-		if messages[i].Secret {
-			messages[i].Message = unquotedOverride
+	for _, message := range OverrideMessages(ordered, problems) {
+		if message.Secret {
+			message.Message = unquotedOverride
 		}
-		messages[i].Secret = messages[i].Secret || hidden
+		message.Secret = message.Secret || hidden
+		result.Messages = append(result.Messages, message)
 	}
-	result.Messages = append(result.Messages, messages...)
-	return result, rendered, nil
+	return result, withheld, nil
 }
 
 // lacksTypes reports whether types of Puppet resources are withheld or do not render, so that others may seem to be

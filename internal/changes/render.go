@@ -215,14 +215,14 @@ func (c Computed) digest(doc *revisions.Stored) document.Digest {
 func (r Renderer) compute(ctx context.Context, stored []*revisions.Stored, only func(*document.Document) bool) (
 	Computed, error,
 ) {
-	resolver := newResolver(ctx, r.Vault, stored)
+	resolve, failure := resolver(ctx, r.Vault, stored)
 	options := rendering.Options{
-		Only: only, Compat: r.Compat, Withhold: r.Withhold, Resolve: resolver.resolve(), Examine: only == nil,
+		Only: only, Compat: r.Compat, Withhold: r.Withhold, Resolve: resolve, Examine: only == nil,
 		Changed: func(doc *document.Document) bool { return r.brought[doc.Identity] },
 	}
 	outcome, err := rendering.Render(ctx, revisions.Contents(stored), r.Documents.options(options))
-	if resolver.failure != nil {
-		return Computed{}, resolver.failure
+	if err := failure(); err != nil {
+		return Computed{}, err
 	}
 	if err != nil {
 		return Computed{}, exhausted(err, stored)
@@ -296,11 +296,11 @@ func written(of *revisions.Stored, rendered rendering.Rendered) *revisions.Store
 func (r Renderer) Explain(ctx context.Context, documents []*revisions.Stored, id document.Identity, path string) (
 	*rendering.Explanation, error,
 ) {
-	resolver := newResolver(ctx, r.Vault, documents)
+	resolve, failure := resolver(ctx, r.Vault, documents)
 	explained, err := rendering.Explain(ctx, revisions.Contents(documents), id, path,
-		rendering.Options{Compat: r.Compat, Resolve: resolver.resolve()})
-	if resolver.failure != nil {
-		return nil, resolver.failure
+		rendering.Options{Compat: r.Compat, Resolve: resolve})
+	if err := failure(); err != nil {
+		return nil, err
 	}
 	return explained, err
 }

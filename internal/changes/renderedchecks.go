@@ -16,15 +16,19 @@ import (
 // checkRenderedDocuments checks rendered documents by the built-in schemas and the DataSchemas among them. Their
 // metadata was checked when it was submitted.
 func (r Renderer) checkRenderedDocuments(ctx context.Context, rendered Computed) (out checked, err error) {
-	schemas, err := r.registered(ctx, rendered)
+	book, err := r.renderedRules(ctx, rendered)
 	if err != nil {
 		return out, err
 	}
-	book := r.newRuleBook(rendered, schemas)
+	unrendered := rendered.unrenderedSchemas()
 	outcomes := make([]outcome, len(rendered.Documents))
 	confined := budget.Confined(ctx, secretSteps)
 	err = budget.ForEach(ctx, len(outcomes), func(meter *budget.Meter, i int) (err error) {
 		doc := rendered.Documents[i]
+		if schema, ok := unrendered[doc.Schema]; ok {
+			outcomes[i] = outcome{cause: schema.cause, secret: doc.Tainted || schema.secret}
+			return nil
+		}
 		outcomes[i] = r.ruled(doc, rendered.digest(doc), book)
 		return r.checkRendered(confined, meter, doc, &outcomes[i])
 	})
@@ -36,7 +40,7 @@ func (r Renderer) checkRenderedDocuments(ctx context.Context, rendered Computed)
 			out.unjudged = append(out.unjudged, unjudged{doc.Identity, cause, outcomes[i].secret})
 		}
 	}
-	out.warnings = unresolved(schemas)
+	out.warnings = unresolved(book.schemas)
 	out.invalid, err = r.invalidRendered(confined, budget.NewMeter(ctx), rendered, outcomes)
 	return out, err
 }
@@ -48,50 +52,17 @@ type checked struct {
 	warnings warnings
 }
 
-// ruleBook has the rules to check rendered documents by.
-type ruleBook struct {
-	rules      validations.Rules
-	byRule     map[validations.Rule]*registered
-	byDocument map[*revisions.Stored]*registered
-	unknown    map[string]bool // document schemas whose DataSchemas are withheld
-	// unrendered are the faults of DataSchemas that do not render, by document schema.
-	unrendered map[string]unjudged
-}
-
-func (r Renderer) newRuleBook(rendered Computed, schemas []*registered) ruleBook {
-	book := ruleBook{
-		validations.Rules{Registered: map[string]validations.Rule{}, ControlOnly: r.Compat},
-		map[validations.Rule]*registered{},
-		map[*revisions.Stored]*registered{},
-		map[string]bool{},
-		rendered.unrenderedSchemas(),
-	}
-	for _, schema := range schemas {
-		book.rules.Registered[schema.Name] = schema.rule
-		book.byRule[schema.rule], book.byDocument[schema.Stored] = schema, schema
-	}
-	for _, doc := range rendered.Withheld {
-		if doc.Schema == validations.DataSchemaKind {
-			book.unknown[doc.Name] = true
-		}
-	}
-	return book
-}
-
 // ruled returns how a rendered document is to be checked; digest identifies its data.
 func (r Renderer) ruled(doc *revisions.Stored, digest document.Digest, book ruleBook) outcome {
-	if schema, ok := book.unrendered[doc.Schema]; ok {
-		return outcome{cause: schema.cause, secret: doc.Tainted || schema.secret}
-	}
 	rule, ok := book.rules.ForRendered(doc.Document)
-	if schema := book.byDocument[doc]; !ok || schema != nil && schema.isUsable {
+	if !ok || book.usable[doc] {
 		return outcome{} // a usable DataSchema is valid
 	}
 	o := outcome{schema: book.byRule[rule], rule: rule, secret: doc.Tainted}
 	if o.schema != nil {
 		o.secret, o.ofSchema = o.secret || o.schema.secret, o.schema.quoted && !r.Compat
 		switch broken := o.schema.broken; {
-		case book.unknown[doc.Schema] || o.schema.unknown:
+		case book.unknown[doc.Schema]:
 			return outcome{}
 		case broken.cause != nil:
 			return outcome{cause: broken.cause, secret: o.secret || broken.secret}
@@ -132,12 +103,9 @@ func (r Renderer) checkRendered(confined context.Context, meter *budget.Meter, d
 func (r Renderer) findingsOf(confined context.Context, meter *budget.Meter, doc *revisions.Stored, o outcome) (
 	found []validations.Finding, sure bool, err error,
 ) {
-	checker, _ := r.Engine.BuiltIn(o.rule)
-	if o.schema != nil {
-		var err error
-		if checker, err = o.schema.compiled(meter, r); err != nil {
-			return nil, false, readingSchema(err, o.schema.Stored)
-		}
+	checker, err := r.checkerOf(meter, o.rule, o.schema)
+	if err != nil {
+		return nil, false, readingSchema(err, o.schema.Stored)
 	}
 	own := r.meterFor(meter, doc.Identity, doc.Data)
 	if o.secret && r.brought[doc.Identity] {

@@ -85,18 +85,17 @@ func (v Validator) validateRevision(ctx context.Context, snapshot revisions.Snap
 			return made, err
 		}
 		made.Withheld = made.Withheld || rendered.Withheld
-		told := result
-		if v.Withhold {
-			told = result.open()
-			made.Withheld = made.Withheld || slices.ContainsFunc(documents, isEncrypted)
-		}
-		made.Results = append(made.Results, told)
 		if name == validations.RenderingValidation {
 			if examined = rendered; len(result.Messages) == 0 {
 				rendered.problems = nil
 				made.Rendered = &rendered
 			}
 		}
+		if v.Withhold {
+			result.Messages = slices.DeleteFunc(slices.Clone(result.Messages), isSecret)
+			made.Withheld = made.Withheld || slices.ContainsFunc(documents, isEncrypted)
+		}
+		made.Results = append(made.Results, result)
 	}
 	slices.Reverse(made.Results)
 	return made, nil
@@ -154,36 +153,34 @@ func isFlat(documents []*revisions.Stored) bool {
 func (r Renderer) ValidateRevision(ctx context.Context, name string, revision int64, documents []*revisions.Stored,
 	fallback *revisions.Stored,
 ) (result RevisionResult, rendered Rendering, err error) {
-	if name == validations.PolicyValidation {
+	switch name {
+	case validations.PolicyValidation:
 		problems, err := rendering.Examine(ctx, revisions.Contents(documents), rendering.Options{Compat: r.Compat})
 		if err != nil {
 			return result, rendered, fmt.Errorf("examine documents: %w", err)
 		}
 		return r.policyResult(problems), rendered, nil
-	}
-	if name == validations.CoverageValidation {
+	case validations.CoverageValidation:
 		return RevisionResult{Name: name, Messages: uncovered(documents)}, rendered, nil
-	}
-	if name == validations.PuppetValidation {
-		return r.validatePuppet(ctx, documents, fallback)
-	}
-	if name == validations.PackageValidation {
-		result, err := r.packageResult(ctx, documents)
+	case validations.PuppetValidation:
+		result, rendered.Withheld, err = r.puppetResult(ctx, documents, fallback)
+		return result, rendered, err
+	case validations.PackageValidation:
+		result, err = r.packageResult(ctx, documents)
 		return result, rendered, err
 	}
-	rendered, err = r.Render(ctx, revision, documents, fallback)
-	if err != nil {
+	if rendered, err = r.Render(ctx, revision, documents, fallback); err != nil {
 		result, err = unfinished(name, err)
 		return result, rendered, err
 	}
-	switch problem, isFault := errors.AsType[*fault.Fault](rendered.Fault); {
-	case rendered.Fault == nil:
-		result = revisionResult(name)
-	case isFault && isOfDocuments(problem):
-		result = revisionResult(name, problem)
+	result.Name = name
+	if rendered.Fault != nil {
+		problem, isFault := errors.AsType[*fault.Fault](rendered.Fault)
+		if !isFault || !isOfDocuments(problem) {
+			return result, rendered, rendered.Fault
+		}
+		result.Messages = MessagesOf(problem)
 		r.nameRules(result.Messages)
-	default:
-		return result, rendered, rendered.Fault
 	}
 	result.Warnings = rendered.Warnings
 	return result, rendered, nil
@@ -245,11 +242,8 @@ func uncovered(documents []*revisions.Stored) (messages []fault.Message) {
 			Kind: "ValidationMessage",
 		}
 		for _, doc := range of[u.Schema] {
-			encrypted := doc.Traits().Encrypted
-			if message.Secret = message.Secret || encrypted; len(message.Documents) < maxNamed {
-				message.Documents = append(message.Documents, fault.Document{
-					Schema: doc.Schema, Name: doc.Name, Layer: doc.Layer, Encrypted: encrypted,
-				})
+			if message.Secret = message.Secret || isEncrypted(doc); len(message.Documents) < maxNamed {
+				message.Documents = append(message.Documents, documentOf(doc))
 			}
 		}
 		messages = append(messages, message)
@@ -318,12 +312,6 @@ func (r RevisionResult) Joined() RevisionResult {
 }
 
 func isSecret(message fault.Message) bool { return message.Secret }
-
-// open returns the result without messages that depend on encrypted documents.
-func (r RevisionResult) open() RevisionResult {
-	r.Messages = slices.DeleteFunc(slices.Clone(r.Messages), isSecret)
-	return r
-}
 
 // For returns the result as a viewer sees it, without warnings and time.
 func (r RevisionResult) For(viewer authz.Viewer) validations.Result {

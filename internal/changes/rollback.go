@@ -103,7 +103,7 @@ func refuseSecrets(snapshot revisions.Snapshot, compat bool) error {
 		}
 	}
 	documents := slices.Concat(snapshot.Comparison.Added, snapshot.Documents)
-	if slices.ContainsFunc(documents, func(doc *revisions.Stored) bool { return doc.Traits().Encrypted }) {
+	if slices.ContainsFunc(documents, isEncrypted) {
 		return mayNotEncrypt()
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"purser/internal/budget"
-	"purser/internal/document"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -21,12 +20,8 @@ type scope struct {
 	// subjects are the documents to check: new ones, then those of the governed schemas.
 	subjects []*revisions.Stored
 	// pairs are the checks of the subjects, by document; subjects without a rule have none.
-	pairs   map[*revisions.Stored]revisions.Pair
-	schemas map[validations.Rule]validations.DataSchema
-	// registering are the documents that give the DataSchemas.
-	registering map[validations.Rule]*revisions.Stored
-	// secret are the rules that depend on client versions from a secret.
-	secret map[validations.Rule]bool
+	pairs map[*revisions.Stored]revisions.Pair
+	book  ruleBook
 	// withheld reports whether documents are left out because they or their schemas depend on secrets.
 	withheld bool
 }
@@ -37,17 +32,17 @@ func (v Validator) scope(ctx context.Context, snapshot revisions.Snapshot, diff 
 	if s.versions, unknownVersions, err = v.clientVersions(ctx, snapshot, diff); err != nil {
 		return s, err
 	}
-	meter := budget.NewMeter(ctx)
-	registering := Registering(diff.After(snapshot.Schemas))
-	registry, err := v.registryOf(meter, registering, Computed{}.digest)
+	versionsChange := s.versions.Digest() != snapshot.Newest.ClientVersions
+	s.book, err = v.newRuleBook(ctx, diff.After(snapshot.Schemas), Computed{}.digest, s.versions,
+		unknownVersions || versionsChange)
 	if err != nil {
 		return s, err
 	}
-	changed, err := v.changed(meter, registry, registering, diff, s.versions.Digest() != snapshot.Newest.ClientVersions)
-	if err != nil {
-		return s, err
+	changed := registeredNames(slices.Concat(diff.Added, diff.Removed))
+	if versionsChange {
+		changed = append(changed, s.book.naming()...)
 	}
-	s.governed = registry.Referring(changed)
+	s.governed = s.book.registry.Referring(changed)
 	gone := revisions.IDs(diff.Removed)
 	s.subjects = slices.Clone(diff.Added)
 	for _, doc := range snapshot.Governed {
@@ -55,105 +50,40 @@ func (v Validator) scope(ctx context.Context, snapshot revisions.Snapshot, diff 
 			s.subjects = append(s.subjects, doc)
 		}
 	}
-	rules := validations.Rules{Registered: make(map[string]validations.Rule, len(registering)), ControlOnly: v.Compat}
-	s.schemas, s.secret = map[validations.Rule]validations.DataSchema{}, map[validations.Rule]bool{}
-	s.registering = map[validations.Rule]*revisions.Stored{}
-	unknown := map[string]bool{} // document schemas whose DataSchemas name withheld client versions
-	digest := s.versions.Digest()
-	for _, doc := range registering {
-		schema := registry.DataSchema(doc.Digest, doc.Name)
-		own := v.meterFor(meter, doc.Identity, doc.Data)
-		rule, names, err := v.ruleOf(own, schema, s.versions, digest, unknownVersions)
-		if err = own.Done(err); err != nil {
-			return s, readingSchema(err, doc)
-		}
-		unknown[doc.Name] = names && unknownVersions
-		s.secret[rule] = names && s.versions.AreSecret()
-		rules.Registered[doc.Name], s.schemas[rule], s.registering[rule] = rule, schema, doc
-	}
 	if v.Withhold {
+		if unknownVersions {
+			for _, name := range s.book.naming() {
+				s.book.unknown[name] = true
+			}
+		}
 		s.subjects = slices.DeleteFunc(s.subjects, func(doc *revisions.Stored) bool {
-			withheld := unknown[doc.Schema] || doc.Traits().Encrypted
+			withheld := s.book.unknown[doc.Schema] || isEncrypted(doc)
 			s.withheld = s.withheld || withheld
 			return withheld
 		})
 	}
 	s.pairs = make(map[*revisions.Stored]revisions.Pair, len(s.subjects))
 	for _, doc := range s.subjects {
-		if rule, ok := rules.For(doc.Document); ok {
+		if rule, ok := s.book.rules.For(doc.Document); ok {
 			s.pairs[doc] = revisions.Pair{Content: doc.Digest, Rule: rule}
 		}
 	}
-	return s, meter.Check()
+	return s, nil
 }
 
-// ruleOf returns the rule of a DataSchema for client versions, whose digest is given because it takes long to compute.
-// If client versions are withheld or secret, it reports whether the DataSchema names any. The error is the meter's,
-// unwrapped.
-func (r Renderer) ruleOf(meter *budget.Meter, schema validations.DataSchema, versions validations.ClientVersions,
-	digest document.Digest, withheld bool,
-) (rule validations.Rule, names bool, err error) {
-	rule, err = r.Engine.RuleOf(meter, schema, digest)
-	if err == nil && (withheld || versions.AreSecret()) {
-		names, err = r.Engine.NamesVersions(meter, schema)
+// registeredNames returns the names of the DataSchemas among documents.
+func registeredNames(documents []*revisions.Stored) (names []string) {
+	for _, doc := range documents {
+		if validations.Registers(doc.Document) {
+			names = append(names, doc.Name)
+		}
 	}
-	return rule, names, err
+	return names
 }
 
 // hasReferences reports whether a DataSchema of the scope refers to another.
 func (s scope) hasReferences() bool {
-	for _, schema := range s.schemas {
-		if schema.Refers() {
-			return true
-		}
-	}
-	return false
-}
-
-// registryOf returns the DataSchemas that documents register; digest identifies the data of each.
-func (r Renderer) registryOf(meter *budget.Meter, registering []*revisions.Stored,
-	digest func(*revisions.Stored) document.Digest,
-) (validations.Registry, error) {
-	schemas := make(map[string]validations.DataSchema, len(registering))
-	for _, doc := range registering {
-		schemas[doc.Name] = validations.DataSchema{Digest: digest(doc), Text: doc.Data}
-	}
-	registry, err := r.Engine.Registry(meter, schemas)
-	return registry, budget.About(err, "read the DataSchemas")
-}
-
-// changed returns the names of the DataSchemas that a diff changes, and, if the client versions change, of those that
-// use them.
-func (v Validator) changed(meter *budget.Meter, registry validations.Registry, registering []*revisions.Stored,
-	diff revisions.Diff, versionsChange bool,
-) (kinds []string, err error) {
-	for _, doc := range slices.Concat(diff.Added, diff.Removed) {
-		if validations.Registers(doc.Document) {
-			kinds = append(kinds, doc.Name)
-		}
-	}
-	if !versionsChange {
-		return kinds, nil
-	}
-	for _, doc := range registering {
-		own := v.meterFor(meter, doc.Identity, doc.Data)
-		names, err := v.Engine.NamesVersions(own, registry.DataSchema(doc.Digest, doc.Name))
-		if err = own.Done(err); err != nil {
-			return nil, readingSchema(err, doc)
-		}
-		if names {
-			kinds = append(kinds, doc.Name)
-		}
-	}
-	return kinds, nil
-}
-
-// ofSecret reports whether a rule depends on client versions that come from a secret.
-func (s scope) ofSecret(rule validations.Rule) bool { return s.secret[rule] }
-
-// readingSchema adds the name of a DataSchema to the error of an exhausted budget.
-func readingSchema(err error, doc *revisions.Stored) error {
-	return budget.About(err, "read the DataSchema %s", doc.Name)
+	return slices.ContainsFunc(s.book.schemas, func(schema *registered) bool { return schema.of.Refers() })
 }
 
 // recorded returns the checks whose outcomes may be in the store: those of stored contents, which for a rollback are
@@ -192,34 +122,22 @@ func (s scope) unchecked(snapshot revisions.Snapshot) (documents []*revisions.St
 	return documents
 }
 
-// checkers returns the checkers for the rules of documents.
-func (v Validator) checkers(ctx context.Context, s scope, documents []*revisions.Stored) (
-	map[validations.Rule]validations.Checker, error,
-) {
-	checkers := map[validations.Rule]validations.Checker{}
-	var unknown []*revisions.Stored // one document for each rule
+// compile compiles the DataSchemas that documents are checked by.
+func (v Validator) compile(ctx context.Context, s scope, documents []*revisions.Stored) error {
+	needed := map[*registered]bool{}
 	for _, doc := range documents {
-		rule := s.pairs[doc].Rule
-		if _, known := checkers[rule]; known {
-			continue
-		}
-		checker, isBuiltIn := v.Engine.BuiltIn(rule)
-		if checkers[rule] = checker; !isBuiltIn {
-			unknown = append(unknown, doc)
-		}
+		needed[s.book.byRule[s.pairs[doc].Rule]] = true
 	}
-	compiled := make([]validations.Checker, len(unknown))
-	err := budget.ForEach(ctx, len(unknown), func(meter *budget.Meter, i int) (err error) {
-		rule := s.pairs[unknown[i]].Rule
-		own := v.meterFor(meter, s.registering[rule].Identity, s.registering[rule].Data)
-		compiled[i], err = v.Engine.Compile(own, s.schemas[rule], s.versions)
-		return budget.About(own.Done(err), "compile the DataSchema %s", unknown[i].Schema)
+	err := budget.ForEach(ctx, len(s.book.schemas), func(meter *budget.Meter, i int) error {
+		schema := s.book.schemas[i]
+		if !needed[schema] {
+			return nil
+		}
+		_, err := v.checkerOf(meter, schema.rule, schema)
+		return budget.About(err, "compile the DataSchema %s", schema.Name)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("compile DataSchemas: %w", err)
+		return fmt.Errorf("compile DataSchemas: %w", err)
 	}
-	for i, doc := range unknown {
-		checkers[s.pairs[doc].Rule] = compiled[i]
-	}
-	return checkers, nil
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -61,55 +62,40 @@ func Open(ctx context.Context, vault Vault, doc *revisions.Stored) ([]byte, erro
 // secretLost is the fault type for a secret that is not in the database.
 const secretLost = "SecretLost"
 
-// resolver opens the secrets behind references in documents on demand.
-type resolver struct {
-	ctx         context.Context //nolint:containedctx // it lives as long as one rendering
-	vault       Vault
-	documents   []*revisions.Stored
-	byReference map[string]*revisions.Stored // nil until the first reference is resolved
-	failure     error                        // of the first secret that could not be opened; no others are tried then
-}
-
-func newResolver(ctx context.Context, vault Vault, documents []*revisions.Stored) *resolver {
-	return &resolver{ctx: ctx, vault: vault, documents: documents}
-}
-
-// find returns the document whose data is a reference, nil if there is none.
-func (r *resolver) find(reference string) *revisions.Stored {
-	if r.byReference == nil {
-		r.byReference = map[string]*revisions.Stored{}
-		for _, doc := range r.documents {
-			if !Refers(doc) {
-				continue
-			}
-			reference, err := document.ParseJSON(doc.Data)
-			if text, ok := reference.(string); ok && err == nil {
-				r.byReference[text] = doc
-			}
-		}
+// resolver returns the function that rendering calls to open the secrets behind references, nil if documents have none.
+// failure returns the error of the first secret that could not be opened; no others are tried then.
+func resolver(ctx context.Context, vault Vault, documents []*revisions.Stored) (
+	resolve func(reference string) (any, bool), failure func() error,
+) {
+	var failed error
+	failure = func() error { return failed }
+	if !slices.ContainsFunc(documents, Refers) {
+		return nil, failure
 	}
-	return r.byReference[reference]
-}
-
-// resolve returns the function that rendering calls to open secrets, nil if there are none.
-func (r *resolver) resolve() func(reference string) (any, bool) {
-	if !slices.ContainsFunc(r.documents, Refers) {
-		return nil
-	}
-	return func(reference string) (any, bool) {
-		doc := r.find(reference)
-		if doc == nil || r.failure != nil {
+	byReference := sync.OnceValue(func() map[string]*revisions.Stored { return referring(documents) })
+	return func(reference string) (value any, ok bool) {
+		doc := byReference()[reference]
+		if doc == nil || failed != nil {
 			return nil, false
 		}
-		text, err := Open(r.ctx, r.vault, doc)
-		var value any
+		text, err := Open(ctx, vault, doc)
 		if err == nil {
 			value, err = document.ParseJSON(text)
 		}
-		if err != nil {
-			r.failure = err
-			return nil, false
+		failed = err
+		return value, err == nil
+	}, failure
+}
+
+// referring returns the documents whose data is a reference to a secret, by reference.
+func referring(documents []*revisions.Stored) map[string]*revisions.Stored {
+	byReference := map[string]*revisions.Stored{}
+	for _, doc := range documents {
+		if Refers(doc) {
+			value, _ := document.ParseJSON(doc.Data) // stored text is valid JSON
+			reference, _ := value.(string)
+			byReference[reference] = doc
 		}
-		return value, true
 	}
+	return byReference
 }

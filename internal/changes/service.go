@@ -72,14 +72,14 @@ func async(work func()) (wait func()) {
 
 // newValidator returns the Validator of a change.
 func (s *Service) newValidator(options revisions.Options) Validator {
-	return Validator{
-		Renderer: s.renderer(options.DryRun && !options.Viewer.Encrypted), Defaults: s.DefaultValidations,
-	}
+	v := Validator{Renderer: s.Renderer(), Defaults: s.DefaultValidations}
+	v.Withhold = options.DryRun && !options.Viewer.Encrypted
+	return v
 }
 
-func (s *Service) renderer(withhold bool) Renderer {
+// Renderer returns the renderer of the service, which withholds nothing.
+func (s *Service) Renderer() Renderer {
 	return Renderer{
 		Engine: s.Engine, Vault: s.Vault, Defaults: s.ClientVersions, Documents: s.Documents, Compat: s.Compat,
-		Withhold: withhold,
 	}
 }

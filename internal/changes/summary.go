@@ -1,8 +1,6 @@
 package changes
 
 import (
-	"slices"
-
 	"purser/internal/authz"
 	"purser/internal/revisions"
 )
@@ -17,9 +15,8 @@ type Summary struct {
 }
 
 // summarize counts the effects of a change. It may use what summaryNeed asks for.
-func summarize(snapshot revisions.Snapshot, diff revisions.Diff, judgement Judgement,
-	viewer authz.Viewer,
-) Summary {
+func summarize(p proposal) Summary {
+	viewer, diff := p.options.Viewer, p.diff
 	added, removed := revisions.Visible(viewer, diff.Added), revisions.Visible(viewer, diff.Removed)
 	s := Summary{Deleted: len(deleted(removed, added))}
 	s.Modified = len(removed) - s.Deleted
@@ -28,11 +25,11 @@ func summarize(snapshot revisions.Snapshot, diff revisions.Diff, judgement Judge
 	case diff.Result != nil:
 		s.Unchanged = len(revisions.Visible(viewer, diff.Result)) - len(added)
 	case viewer.Encrypted:
-		s.Unchanged = snapshot.Live - len(removed)
+		s.Unchanged = p.snapshot.Live - len(removed)
 	default:
-		s.Unchanged = len(revisions.Visible(viewer, snapshot.Documents)) - len(removed)
+		s.Unchanged = len(revisions.Visible(viewer, p.snapshot.Documents)) - len(removed)
 	}
-	for _, failure := range judgement.Failures {
+	for _, failure := range p.judgement.Failures {
 		if viewer.Encrypted && !failure.Rule.IsZero() {
 			s.Failing++
 		}
@@ -43,9 +40,4 @@ func summarize(snapshot revisions.Snapshot, diff revisions.Diff, judgement Judge
 // summaryNeed returns the parts of the site needed to recognize encrypted documents in the summary of a diff.
 func summaryNeed(diff revisions.Diff, viewer authz.Viewer) revisions.Need {
 	return revisions.Need{Documents: !viewer.Encrypted && diff.Changes && diff.Result == nil}
-}
-
-// subjects returns the documents in a snapshot or diff that failures of the new revision may be about, by ID.
-func subjects(snapshot revisions.Snapshot, diff revisions.Diff) map[int64]*revisions.Stored {
-	return byID(slices.Concat(snapshot.Failing, snapshot.Governed, diff.Result, diff.Added))
 }

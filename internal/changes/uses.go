@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"purser/internal/authz"
-	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/puppet"
@@ -30,7 +29,6 @@ type usable struct {
 	of        map[document.Identity]*revisions.Stored // the documents by identity
 	links     map[link]bool                           // between documents
 	secret    map[document.Identity]bool              // encrypted documents, and those that take something from them
-	schemas   map[string]*revisions.Stored            // the DataSchemas in force by name
 }
 
 // link is a dependency of one document on another.
@@ -80,7 +78,7 @@ func (r Renderer) addedUses(ctx context.Context, snapshot revisions.Snapshot, di
 		added[doc.Identity] = true
 	}
 	uses := append(addedLinks(before, after, added), addedTypes(before, after)...)
-	checks, err := r.addedChecks(budget.NewMeter(ctx), before, after)
+	checks, err := r.addedChecks(ctx, before, after)
 	return append(uses, checks...), err
 }
 
@@ -88,7 +86,7 @@ func (r Renderer) addedUses(ctx context.Context, snapshot revisions.Snapshot, di
 func usableOf(ctx context.Context, documents []*revisions.Stored) (usable, error) {
 	u := usable{
 		documents: documents, of: make(map[document.Identity]*revisions.Stored, len(documents)), links: map[link]bool{},
-		secret: map[document.Identity]bool{}, schemas: map[string]*revisions.Stored{},
+		secret: map[document.Identity]bool{},
 	}
 	g, err := rendering.Dependencies(ctx, revisions.Contents(documents))
 	if err != nil {
@@ -113,9 +111,6 @@ func usableOf(ctx context.Context, documents []*revisions.Stored) (usable, error
 			u.secret[id] = true
 			found = append(found, dependents[id]...)
 		}
-	}
-	for _, doc := range Registering(documents) {
-		u.schemas[doc.Name] = doc
 	}
 	return u, nil
 }
@@ -175,61 +170,30 @@ func addedTypes(before, after usable) (uses []Use) {
 
 // addedChecks returns the DataSchemas that a change registers or rewrites, themselves or in what they refer to, and
 // that check documents that depend on secrets or use client versions that do.
-func (r Renderer) addedChecks(meter *budget.Meter, before, after usable) (uses []Use, err error) {
+func (r Renderer) addedChecks(ctx context.Context, before, after usable) (uses []Use, err error) {
 	kinds := map[string]bool{}
 	for id := range after.secret {
 		kinds[id.Schema] = kinds[id.Schema] || !after.of[id].Traits().Abstract
 	}
-	was, err := r.registryOf(meter, Registering(before.documents), Computed{}.digest)
+	was, err := r.newRuleBook(ctx, before.documents, Computed{}.digest, validations.ClientVersions{}, false)
 	if err != nil {
 		return nil, err
 	}
-	is, err := r.registryOf(meter, Registering(after.documents), Computed{}.digest)
+	is, err := r.newRuleBook(ctx, after.documents, Computed{}.digest, validations.ClientVersions{}, true)
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(after.schemas)) {
-		doc := after.schemas[name]
-		rule, names, err := r.textOf(meter, is, doc)
-		if err != nil {
-			return nil, err
+	for _, schema := range is.schemas {
+		checks := kinds[schema.Name] || schema.names && kinds[validations.ClientVersionsKind]
+		if rule, known := was.rules.Registered[schema.Name]; checks && (!known || rule != schema.rule) {
+			uses = append(uses, Use{schema.Stored, "checks documents that depend on one"})
 		}
-		if checks := kinds[name] || names && kinds[validations.ClientVersionsKind]; !checks {
-			continue
-		}
-		if old := before.schemas[name]; old != nil {
-			same, _, err := r.textOf(meter, was, old)
-			if err != nil {
-				return nil, err
-			}
-			if same == rule {
-				continue
-			}
-		}
-		uses = append(uses, Use{doc, "checks documents that depend on one"})
 	}
 	return uses, nil
 }
 
-// textOf returns the rule of a DataSchema, which identifies its text and those that it refers to, and whether it names
-// client versions.
-func (r Renderer) textOf(meter *budget.Meter, registry validations.Registry, doc *revisions.Stored) (
-	rule validations.Rule, names bool, err error,
-) {
-	schema := registry.DataSchema(doc.Digest, doc.Name)
-	if rule, err = r.Engine.RuleOf(meter, schema, document.Digest{}); err == nil {
-		names, err = r.Engine.NamesVersions(meter, schema)
-	}
-	return rule, names, budget.About(err, "read the DataSchema %s", doc.Name)
-}
-
 // String says how the document uses encrypted ones.
 func (u Use) String() string { return u.By.Identity.String() + " " + u.How }
-
-// usesNeed returns the parts of the site needed to find the uses of encrypted documents that a change adds.
-func usesNeed(diff revisions.Diff, options revisions.Options) revisions.Need {
-	return revisions.Need{Documents: options.WithoutUse && diff.Changes && mayAddUses(diff)}
-}
 
 // checkUses refuses a change that adds a use of encrypted documents. Fault: Forbidden.
 func (s *Service) checkUses(ctx context.Context, from source, snapshot revisions.Snapshot, diff revisions.Diff,
@@ -258,10 +222,8 @@ func mayNotUse(uses []Use, place func(document.Identity) string) error {
 		authz.UseEncryptedDocuments)
 	for _, u := range uses[:min(len(uses), most)] {
 		f.Messages = append(f.Messages, fault.Message{
-			Message: place(u.By.Identity) + ": " + u.String(), Error: true, Documents: []fault.Document{{
-				Schema: u.By.Schema, Name: u.By.Name, Layer: u.By.Layer, Encrypted: u.By.Traits().Encrypted,
-			}},
-			Secret: u.By.Traits().Encrypted,
+			Message: place(u.By.Identity) + ": " + u.String(), Error: true, Documents: []fault.Document{documentOf(u.By)},
+			Secret: isEncrypted(u.By),
 		})
 	}
 	if more := len(uses) - most; more > 0 {

@@ -48,11 +48,10 @@ const (
 // Checker checks files. It caches documents and results, so that checking the same files again is faster. It is not
 // safe for concurrent use.
 type Checker struct {
-	options  Options
-	service  *changes.Service
-	renderer changes.Renderer
-	limits   document.Limits
-	known    map[document.Digest]*document.Document // of the last check, by the digest of their text
+	options Options
+	service *changes.Service
+	limits  document.Limits
+	known   map[document.Digest]*document.Document // of the last check, by the digest of their text
 }
 
 // keptSize bounds the memory of cached rendered documents, in bytes.
@@ -66,18 +65,11 @@ func New(options Options) *Checker {
 	engine := validations.NewEngine(validations.Options{
 		Extensions: []validations.Extension{propertygroups.Extension{}}, AssertFormats: options.AssertFormats,
 	})
-	kept, limits := changes.NewDocumentCache(keptSize), document.DefaultLimits()
-	return &Checker{
-		options: options, limits: limits,
-		service: changes.NewService(changes.Config{
-			Engine: engine, Limits: limits, Documents: kept, Vault: changes.DiscardVault{},
-			ClientVersions:     options.ClientVersions,
-			DefaultValidations: validations.DefaultValidations(), Now: time.Now,
-		}),
-		renderer: changes.Renderer{
-			Engine: engine, Vault: changes.DiscardVault{}, Defaults: options.ClientVersions, Documents: kept,
-		},
-	}
+	limits := document.DefaultLimits()
+	return &Checker{options: options, limits: limits, service: changes.NewService(changes.Config{
+		Engine: engine, Limits: limits, Documents: changes.NewDocumentCache(keptSize), Vault: changes.DiscardVault{},
+		ClientVersions: options.ClientVersions, Now: time.Now,
+	})}
 }
 
 // run is one check.
@@ -120,11 +112,7 @@ func (c *Checker) Check(ctx context.Context, files []File) (Report, error) {
 	return r.report.sorted(), nil
 }
 
-// add adds a finding at a position in a file.
-func (r *run) add(file int, at document.Position, f Finding) {
-	f.Place = r.place(file, at)
-	r.report.Findings = append(r.report.Findings, f)
-}
+func (r *run) add(f ...Finding) { r.report.Findings = append(r.report.Findings, f...) }
 
 func (r *run) place(file int, at document.Position) Place {
 	return Place{r.files[file].Name, at.Line, at.Column}
@@ -165,7 +153,7 @@ func (r *run) read(ctx context.Context) error {
 	for i, file := range r.files {
 		if file.Broken != "" {
 			r.report.Whole = false
-			r.add(i, document.Position{}, Finding{Rule: ruleFile, Message: file.Broken})
+			r.add(Finding{Place: Place{File: file.Name}, Rule: ruleFile, Message: file.Broken})
 			continue
 		}
 		if err := r.split(ctx, i); err != nil {
@@ -214,8 +202,9 @@ func (r *run) split(ctx context.Context, i int) error {
 	switch {
 	case isOfFile(err):
 		r.report.Whole = false
-		refused := refusalOf(err)
-		r.add(i, refused.at, refused.Finding)
+		refusal := refusalOf(err)
+		refusal.File = file.Name
+		r.add(refusal)
 		return nil
 	case err != nil:
 		return fmt.Errorf("%s: %w", file.Name, err)
@@ -271,9 +260,7 @@ func (r *run) refuse(ctx context.Context, errs map[int]error) {
 		} else {
 			r.report.Documents++
 		}
-		for _, refusal := range r.refusals(ctx, i, errs[i]) {
-			r.add(r.of[i], refusal.at, refusal.Finding)
-		}
+		r.add(r.refusals(ctx, i, errs[i])...)
 	}
 	r.keep(func(i int) bool {
 		return r.items[i].Document != nil &&
@@ -352,8 +339,10 @@ func (r *run) separate() {
 		if r.files[r.of[i]].SchemasOnly && !r.files[r.of[with]].SchemasOnly {
 			continue // the one in the paths takes precedence
 		}
-		f := Finding{Rule: ruleSecondPolicy, Document: r.items[i].Document.Identity, Bucket: r.items[i].Bucket}
-		f.Message = collision.Fault.Error()
+		f := Finding{
+			Place: r.place(r.of[i], r.beginning(i)), Rule: ruleSecondPolicy, Message: collision.Fault.Error(),
+			Document: r.items[i].Document.Identity, Bucket: r.items[i].Bucket,
+		}
 		other := r.place(r.of[with], r.beginning(with))
 		if r.items[i].Document.Identity == r.items[with].Document.Identity {
 			f.Rule = ruleDuplicate
@@ -361,7 +350,7 @@ func (r *run) separate() {
 		}
 		f.Advice = adviceOf(f.Rule)
 		f.Chain = []Step{{other, "the other one"}}
-		r.add(r.of[i], r.beginning(i), f)
+		r.add(f)
 	}
 	if len(out) > 0 {
 		r.keep(func(i int) bool { return !out[i] })

@@ -28,8 +28,8 @@ func (r *run) describe(ctx context.Context, draft changes.Draft) error {
 	x := &tracer{run: r, documents: draft.Documents}
 	list := queries.OfPreview(draft.Preview, queries.FindingsQuery{Limit: math.MaxInt})
 	if unlisted := list.Total - len(list.Findings); unlisted > 0 && len(r.items) > 0 {
-		r.add(r.of[0], r.position(0, nil), Finding{
-			Level: queries.LevelError, Rule: ruleUnlisted, Advice: adviceOf(ruleUnlisted),
+		r.add(Finding{
+			Place: r.place(r.of[0], r.position(0, nil)), Rule: ruleUnlisted, Advice: adviceOf(ruleUnlisted),
 			Message: words.Count(unlisted, "more error") + " of the same validations, which are not listed",
 		})
 	}
@@ -59,7 +59,7 @@ func (r *run) describe(ctx context.Context, draft changes.Draft) error {
 			}
 		}
 		finding.Source = r.line(ctx, r.of[shown], finding.Line)
-		r.report.Findings = append(r.report.Findings, finding)
+		r.add(finding)
 	}
 	r.notes(ctx, draft)
 	return r.unquoted(ctx, draft)
@@ -100,8 +100,8 @@ func (r *run) notes(ctx context.Context, draft changes.Draft) {
 			if note.Key != "" {
 				f.Message = fmt.Sprintf("The key '%s' appears twice in one mapping; the last one wins.", note.Key)
 			}
-			f.Source = r.line(ctx, r.of[i], at.Line)
-			r.add(r.of[i], at, f)
+			f.Place, f.Source = r.place(r.of[i], at), r.line(ctx, r.of[i], at.Line)
+			r.add(f)
 		}
 	}
 }

@@ -3,8 +3,6 @@ package check
 import (
 	"fmt"
 	"strings"
-
-	"purser/internal/queries"
 )
 
 // github returns workflow commands (https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands)
@@ -14,10 +12,7 @@ func github(report Report) []byte {
 	ofData := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	ofProperty := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	for _, f := range report.Findings {
-		command := f.Level.String()
-		if f.Level == queries.LevelInfo {
-			command = "notice"
-		}
+		command := [...]string{"error", "warning", "notice"}[f.Level]
 		properties := "title=" + ofProperty.Replace("purser: "+f.Rule)
 		if f.File != "" {
 			properties = "file=" + ofProperty.Replace(f.File) + "," + properties

@@ -1,10 +1,6 @@
 package check
 
-import (
-	"fmt"
-
-	"purser/internal/queries"
-)
+import "fmt"
 
 // gitlabIssue is an item of a code quality report (https://docs.gitlab.com/ci/testing/code_quality/).
 type gitlabIssue struct {
@@ -36,19 +32,8 @@ func gitlabOf(report Report) []gitlabIssue {
 			path = report.Files[0]
 		}
 		issues = append(issues, gitlabIssue{
-			sentence(f), f.Rule, id, gitlabSeverity(f.Level), gitlabLocation{path, gitlabLines{max(1, f.Line)}},
+			sentence(f), f.Rule, id, [...]string{"major", "minor", "info"}[f.Level], gitlabLocation{path, gitlabLines{max(1, f.Line)}},
 		})
 	}
 	return issues
-}
-
-func gitlabSeverity(level Level) string {
-	switch level {
-	case queries.LevelError:
-		return "major"
-	case queries.LevelWarning:
-		return "minor"
-	default:
-		return "info"
-	}
 }

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -12,13 +11,6 @@ import (
 	"purser/internal/fault"
 )
 
-// refusal is a finding about a text that is not a valid document, and its position in the file.
-type refusal struct {
-	Finding
-
-	at document.Position
-}
-
 // isOfFile reports whether an error is caused by the content of a file.
 func isOfFile(err error) bool {
 	if _, spent := errors.AsType[*budget.Exceeded](err); spent {
@@ -28,27 +20,24 @@ func isOfFile(err error) bool {
 	return err != nil && (kind == fault.Invalid || kind == fault.TooLarge)
 }
 
-// refusalOf converts a fault about a text to a finding. Its position is zero if the fault has none.
-func refusalOf(err error) refusal {
-	if mistake, ok := errors.AsType[*document.Mistake](err); ok {
-		at := mistake.At
-		at.Column = max(1, at.Column)
-		message := strings.ToUpper(mistake.Rule[:1]) + mistake.Rule[1:]
-		return refusal{Finding{Rule: ruleSyntax, Message: message, Advice: adviceOf(ruleSyntax)}, at}
-	}
+// refusalOf converts a fault about a text to a finding, without its file. Its line is 0 if the fault has none.
+func refusalOf(err error) Finding {
 	f := Finding{Rule: ruleSyntax, Message: strings.TrimSuffix(err.Error(), " Nothing was stored.")}
-	if fault.KindOf(err) == fault.TooLarge {
+	if mistake, ok := errors.AsType[*document.Mistake](err); ok {
+		f.Line, f.Column = mistake.At.Line, max(1, mistake.At.Column)
+		f.Message = strings.ToUpper(mistake.Rule[:1]) + mistake.Rule[1:]
+	} else if fault.KindOf(err) == fault.TooLarge {
 		f.Rule = ruleLimit
 	}
 	f.Advice = adviceOf(f.Rule)
-	return refusal{Finding: f}
+	return f
 }
 
 // refusals returns the findings about an item that is not a valid document.
-func (r *run) refusals(ctx context.Context, i int, err error) (all []refusal) {
-	start := document.Position{Line: r.items[i].Segment.Line, Column: 1}
+func (r *run) refusals(ctx context.Context, i int, err error) (all []Finding) {
 	if not, ok := errors.AsType[*changes.NotDocument](err); ok {
-		return []refusal{{Finding{Rule: ruleFrame, Message: not.Error(), Advice: not.Advice}, start}}
+		start := r.place(r.of[i], document.Position{Line: r.items[i].Segment.Line, Column: 1})
+		return []Finding{{Place: start, Rule: ruleFrame, Message: not.Error(), Advice: not.Advice}}
 	}
 	if refused, ok := errors.AsType[*fault.Fault](err); ok {
 		for _, message := range refused.Messages {
@@ -58,34 +47,28 @@ func (r *run) refusals(ctx context.Context, i int, err error) (all []refusal) {
 		}
 	}
 	if all == nil {
-		all = []refusal{refusalOf(err)}
-		all[0].at = cmp.Or(all[0].at, start)
+		all = []Finding{refusalOf(err)}
 	}
 	for j := range all {
-		all[j].Source = r.line(ctx, r.of[i], all[j].at.Line)
+		f := &all[j]
+		if f.File = r.files[r.of[i]].Name; f.Line+f.Column == 0 {
+			f.Line, f.Column = r.items[i].Segment.Line, 1
+		}
+		f.Source = r.line(ctx, r.of[i], f.Line)
 	}
 	return all
 }
 
-// frameRefusal converts a message of the sanity checks to a finding.
-func frameRefusal(message fault.Message) refusal {
+// frameRefusal converts a message of the sanity checks to a finding, without its file.
+func frameRefusal(message fault.Message) Finding {
 	correct := message.Correction
 	f := Finding{
-		Rule: ruleFrame, Message: message.Message, Path: strings.TrimSuffix(correct.Path, "."), Advice: correct.Advice,
+		Place: Place{Line: correct.Line, Column: correct.Column}, Rule: ruleFrame, Message: message.Message,
+		Path: strings.TrimSuffix(correct.Path, "."), Advice: correct.Advice,
 	}
 	if len(message.Documents) > 0 {
 		named := message.Documents[0]
 		f.Document = document.Identity{Schema: named.Schema, Layer: named.Layer, Name: named.Name}
 	}
-	return refusal{f, document.Position{Line: correct.Line, Column: correct.Column}}
-}
-
-// adviceOf returns the advice for a rule.
-func adviceOf(id string) string {
-	for _, rule := range Rules() {
-		if rule.ID == id {
-			return rule.Help
-		}
-	}
-	return ""
+	return f
 }

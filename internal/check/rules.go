@@ -1,8 +1,10 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"purser/internal/queries"
 	"purser/internal/validations"
@@ -79,55 +81,55 @@ func Rules() []Rule {
 	}
 }
 
-// byErrorType returns the rule for an error type of the server, "" if it has none.
-func byErrorType(errorType string) string {
-	switch errorType {
-	case "LayeringPolicyNotFound":
-		return ruleNoPolicy
-	case "InvalidDocumentLayer":
-		return "unknown-layer"
-	case "DocumentParentNotFound", "InvalidDocumentParent", "IndeterminateDocumentParent":
-		return "parent"
-	case "MissingDocumentKey", "UnsupportedActionMethod":
-		return "layering-action"
-	case "InvalidDocumentReplacement":
-		return "replacement"
-	case "SubstitutionSourceNotFound":
-		return "substitution-source"
-	case "SubstitutionSourceDataNotFound":
-		return "substitution-path"
-	case "MissingDocumentPattern", "DocumentPatternNotFound", "SourcePatternNotFound":
-		return "pattern"
-	case "SubstitutionDependencyCycle":
-		return "cycle"
-	case "SchemaNotFound":
-		return ruleNoSchema
-	case "UnknownKey":
-		return ruleUnknownKey
-	case "UnresolvableReference":
-		return ruleReference
-	}
-	return ""
+// byErrorType has the rules of error types of the server.
+var byErrorType = map[string]string{
+	"LayeringPolicyNotFound":         ruleNoPolicy,
+	"InvalidDocumentLayer":           "unknown-layer",
+	"DocumentParentNotFound":         "parent",
+	"InvalidDocumentParent":          "parent",
+	"IndeterminateDocumentParent":    "parent",
+	"MissingDocumentKey":             "layering-action",
+	"UnsupportedActionMethod":        "layering-action",
+	"InvalidDocumentReplacement":     "replacement",
+	"SubstitutionSourceNotFound":     "substitution-source",
+	"SubstitutionSourceDataNotFound": "substitution-path",
+	"MissingDocumentPattern":         "pattern",
+	"DocumentPatternNotFound":        "pattern",
+	"SourcePatternNotFound":          "pattern",
+	"SubstitutionDependencyCycle":    "cycle",
+	"SchemaNotFound":                 ruleNoSchema,
+	"UnknownKey":                     ruleUnknownKey,
+	"UnresolvableReference":          ruleReference,
+}
+
+// byValidation has the rules of other findings of a validation of the server.
+var byValidation = map[string]string{
+	validations.SchemaValidation:      ruleSchema,
+	validations.SchemaValidationAlias: ruleSchema,
+	validations.CoverageValidation:    ruleNoSchema,
+	validations.PuppetValidation:      rulePuppet,
+	validations.PackageValidation:     rulePackage,
 }
 
 // ruleOf returns the rule of a finding of the server.
 func ruleOf(f *queries.Finding) string {
-	if rule := byErrorType(f.Rule); rule != "" {
+	if rule := cmp.Or(byErrorType[f.Rule], byValidation[f.Validation]); rule != "" {
 		return rule
 	}
-	switch {
-	case f.Validation == validations.SchemaValidation, f.Validation == validations.SchemaValidationAlias:
-		return ruleSchema
-	case f.Validation == validations.CoverageValidation:
-		return ruleNoSchema
-	case f.Validation == validations.PuppetValidation:
-		return rulePuppet
-	case f.Validation == validations.PackageValidation:
-		return rulePackage
-	case len(f.Rule) > 0 && f.Rule[0] == '.', f.Rule == "D002": // a path in a schema
+	if strings.HasPrefix(f.Rule, ".") || f.Rule == "D002" { // a path in a schema
 		return ruleRenderedSchema
 	}
 	return ruleRendering
+}
+
+// adviceOf returns the advice for a rule.
+func adviceOf(id string) string {
+	for _, rule := range Rules() {
+		if rule.ID == id {
+			return rule.Help
+		}
+	}
+	return ""
 }
 
 // KnowsRules returns an error if a name is not the id of a rule.

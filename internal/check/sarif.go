@@ -4,8 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
-
-	"purser/internal/queries"
 )
 
 // The part of SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0/) that is written.
@@ -90,7 +88,7 @@ func sarifResultOf(f Finding, rule int) sarifResult {
 		text += ". To do: " + f.Advice
 	}
 	result := sarifResult{
-		RuleID: f.Rule, RuleIndex: rule, Level: sarifLevel(f.Level), Message: sarifText{text},
+		RuleID: f.Rule, RuleIndex: rule, Level: [...]string{"error", "warning", "note"}[f.Level], Message: sarifText{text},
 		Fingerprints: map[string]string{"purser/v1": fingerprint(f)},
 	}
 	if f.File != "" {
@@ -114,17 +112,6 @@ func physical(p Place) sarifPhysical {
 		at.Region = &sarifRegion{p.Line, p.Column}
 	}
 	return at
-}
-
-func sarifLevel(level Level) string {
-	switch level {
-	case queries.LevelError:
-		return "error"
-	case queries.LevelWarning:
-		return "warning"
-	default:
-		return "note"
-	}
 }
 
 // fingerprint identifies a finding independently of its line.

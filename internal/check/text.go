@@ -6,10 +6,8 @@ import (
 	"strings"
 
 	"purser/internal/queries"
-	"purser/internal/words"
-
-	"purser/internal/document"
 	"purser/internal/validations"
+	"purser/internal/words"
 )
 
 // The colours of text, as ANSI escapes.
@@ -138,12 +136,8 @@ func under(source string, column int) string {
 
 // placeText returns the known parts of a place as file:line:column.
 func placeText(p Place) string {
-	switch at := (document.Position{Line: p.Line, Column: p.Column}); {
-	case p.File == "":
-		return ""
-	case at.Line == 0:
+	if p.File == "" || p.Line == 0 {
 		return p.File
-	default:
-		return fmt.Sprintf("%s:%d:%d", p.File, at.Line, max(1, at.Column))
 	}
+	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, max(1, p.Column))
 }

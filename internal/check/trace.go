@@ -139,7 +139,7 @@ func (x *tracer) explain(ctx context.Context, item int) *rendering.Explanation {
 	if x.explained == nil {
 		x.explained = map[int]*rendering.Explanation{}
 	}
-	explanation, err := x.renderer.Explain(ctx, x.documents, x.documents[item].Identity, ".")
+	explanation, err := x.service.Renderer().Explain(ctx, x.documents, x.documents[item].Identity, ".")
 	if err != nil {
 		explanation = nil
 	}

@@ -26,10 +26,9 @@ type Options struct {
 	Viewer authz.Viewer
 	// Audit is recorded together with the change, with the number of a new revision filled in; nil records nothing.
 	Audit *AuditEvent
-	// Meanwhile, if not nil, is called in its own goroutine with the new versions of documents while they are being
-	// stored. The change does not end before it returns. It may be called more than once. If the change is stored under
-	// another number than expected, the stored versions differ from those passed to it.
-	Meanwhile func(documents []*Stored)
+	// OnPlanned, if not nil, is called in its own goroutine with the new versions of documents while they are being
+	// stored. The change does not end before it returns. It may be called more than once.
+	OnPlanned func(documents []*Stored)
 }
 
 // Expected lists the acceptable newest states; nil accepts any.
