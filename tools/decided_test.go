@@ -1,6 +1,7 @@
 package tools_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -8,26 +9,46 @@ import (
 	"testing"
 )
 
-// The table in docs/development.md that says where rules are decided names existing declarations.
+// The tables in docs/development.md that say where something is decided or done name existing declarations.
 func TestDecided(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../docs/development.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, after, _ := strings.Cut(string(page), "\n## Where is it decided?\n")
-	table, _, _ := strings.Cut(after, "\n## ")
-	rows := regexp.MustCompile("(?m)^\\| .+\\? \\| `(.+)` \\| `(.+)` \\|$").FindAllStringSubmatch(table, -1)
-	if lines := strings.Count(table, "\n|") - 2; len(rows) != lines || lines < 25 {
-		t.Errorf("%d of %d rows are a question, a file and a name", len(rows), lines)
-	}
-	for _, row := range rows {
-		code, err := os.ReadFile(filepath.Join("..", row[1]))
-		if err != nil {
-			t.Error(err)
+	row := regexp.MustCompile("^\\| .+ \\| `(.+)` \\| `(.+)` \\|$")
+	tables, rows := 0, 0
+	lines := strings.Split(string(page), "\n")
+	for i, line := range lines {
+		if !strings.HasSuffix(line, "| file | name |") {
+			continue
 		}
-		if !regexp.MustCompile(`(?m)^(func (\(.*\) )?|type )` + row[2] + `\b`).Match(code) {
-			t.Errorf("%s declares no %s", row[1], row[2])
+		tables++
+		for _, line := range lines[i+2:] {
+			if line == "" {
+				break
+			}
+			rows++
+			if cells := row.FindStringSubmatch(line); cells == nil {
+				t.Errorf("no text, file and name: %s", line)
+			} else if err := declares(cells[1], cells[2]); err != nil {
+				t.Error(err)
+			}
 		}
 	}
+	if tables < 5 || rows < 60 {
+		t.Errorf("%d tables with %d rows", tables, rows)
+	}
+}
+
+// declares returns an error unless a file declares a function, method or type of a name.
+func declares(file, name string) error {
+	code, err := os.ReadFile(filepath.Join("..", file))
+	if err != nil {
+		return err
+	}
+	if !regexp.MustCompile(`(?m)^(func (\(.*\) )?|type )` + name + `\b`).Match(code) {
+		return fmt.Errorf("%s declares no %s", file, name)
+	}
+	return nil
 }
