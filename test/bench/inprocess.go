@@ -1,13 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"gopkg.in/yaml.v3"
 
 	"purser/internal/authz"
 	"purser/internal/budget"
@@ -15,25 +19,38 @@ import (
 	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/queries"
+	"purser/internal/rendering"
 	"purser/internal/revisions"
 	"purser/internal/store"
 	"purser/internal/validations"
 	"purser/internal/validations/jsonschema"
 )
 
+var (
+	errNotValid = errors.New("a document of the site is not valid")
+	errOther    = errors.New("not what was to be measured")
+)
+
 // compile compiles the DataSchema of a kind.
 func compile(ctx context.Context, k kind) (validations.Checker, error) {
-	limits := document.DefaultLimits()
-	value, err := document.ParseOne(ctx, []byte(k.schema), document.YAML, limits)
+	text, err := dataOf(ctx, k.schema)
 	if err != nil {
-		return nil, fmt.Errorf("read the DataSchema: %w", err)
+		return nil, err
 	}
-	text := document.AppendJSON(nil, document.Locate(value, []string{"data"}))
 	checker, err := jsonschema.Compile(budget.NewMeter(ctx), text, jsonschema.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("compile the DataSchema: %w", err)
 	}
 	return checker, nil
+}
+
+// dataOf returns the data of a document as JSON text.
+func dataOf(ctx context.Context, text string) ([]byte, error) {
+	value, err := document.ParseOne(ctx, []byte(text), document.YAML, document.DefaultLimits())
+	if err != nil {
+		return nil, fmt.Errorf("read a document: %w", err)
+	}
+	return document.AppendJSON(nil, document.Locate(value, []string{"data"})), nil
 }
 
 // decodeAndCheck decodes and checks every document of a body, which every ingest must do, and nothing else. It uses
@@ -63,8 +80,6 @@ func decodeAndCheck(ctx context.Context, body []byte, checker validations.Checke
 	return docs, group.Wait()
 }
 
-var errNotValid = errors.New("a document of the site is not valid")
-
 func decodeOne(ctx context.Context, segment document.Segment, limits document.Limits, checker validations.Checker) (
 	*document.Document, error,
 ) {
@@ -80,11 +95,11 @@ func decodeOne(ctx context.Context, segment document.Segment, limits document.Li
 	if err != nil {
 		return nil, fmt.Errorf("make the document: %w", err)
 	}
-	return doc, isValid(meter, checker, doc.Data)
+	return doc, noFindings(checker.Check(meter, doc.Data))
 }
 
-func isValid(meter *budget.Meter, checker validations.Checker, data []byte) error {
-	findings, err := checker.Check(meter, data)
+// noFindings returns an error if a check failed or found something.
+func noFindings(findings []validations.Finding, err error) error {
 	if err != nil {
 		return fmt.Errorf("check a document: %w", err)
 	}
@@ -94,13 +109,57 @@ func isValid(meter *budget.Meter, checker validations.Checker, data []byte) erro
 	return nil
 }
 
+// unchecked is a Checker that finds nothing.
+type unchecked struct{}
+
+func (unchecked) Check(*budget.Meter, []byte) ([]validations.Finding, error) { return nil, nil }
+
 func cores() int { return runtime.GOMAXPROCS(0) }
 
-// openStore opens the store at a URL, with a cache of the server's size.
-func openStore(ctx context.Context, url string) (*store.Store, error) {
-	const cacheSize = 16 << 20
-	return store.Open(ctx, url, store.Options{CacheSize: cacheSize, Deadlines: store.DefaultDeadlines()})
+// parseStandard decodes JSON with encoding/json.
+func parseStandard(text []byte) (value any, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	err = decoder.Decode(&value)
+	return value, err //nolint:wrapcheck // wrapped by the caller
 }
+
+// readNodes parses all documents of a YAML stream and keeps them, as a program that used them would.
+func readNodes(body []byte) {
+	var documents []*yaml.Node
+	for decoder := yaml.NewDecoder(bytes.NewReader(body)); ; {
+		node := new(yaml.Node)
+		err := decoder.Decode(node)
+		if errors.Is(err, io.EOF) && len(documents) > 0 {
+			return
+		}
+		must("read a document", err)
+		documents = append(documents, node)
+	}
+}
+
+// renderDocuments renders without validating.
+func renderDocuments(ctx context.Context, documents []*document.Document) {
+	out, err := rendering.Render(ctx, documents, rendering.Options{})
+	if err == nil && len(out.Faults) > 0 {
+		err = out.Faults[0]
+	}
+	must("render", err)
+}
+
+// openStore opens the store of a database until the run ends, with a cache of the server's size.
+func (r *run) openStore(database string) *store.Store {
+	const cacheSize = 16 << 20
+	kept, err := store.Open(r.ctx, database, store.Options{CacheSize: cacheSize, Deadlines: store.DefaultDeadlines()})
+	must("open the store", err)
+	r.cleanup(func() error {
+		kept.Close()
+		return nil
+	})
+	return kept
+}
+
+func newEngine() *validations.Engine { return validations.NewEngine(validations.Options{}) }
 
 // newService returns a service that changes a site, configured as in the server.
 func newService(kept revisions.Store, engine *validations.Engine) *changes.Service {

@@ -22,7 +22,7 @@ func TestLayeredSite(t *testing.T) {
 		stored.documents = append(stored.documents, &revisions.Stored{Document: doc, ID: int64(i), Place: int64(i)})
 	}
 	visible := len(site.documents) - templates - replacements
-	if err := render(t.Context(), newQueries(stored, validations.NewEngine(validations.Options{})), 1, visible)(); err != nil {
+	if err := render(t.Context(), newQueries(stored, validations.NewEngine(validations.Options{})), 1, visible); err != nil {
 		t.Error(err)
 	}
 }

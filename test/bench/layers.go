@@ -2,10 +2,13 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"purser/internal/document"
 )
 
 // The generated site has three layers and resembles real ones: charts, some of which are templates or replace others,
@@ -78,6 +81,48 @@ metadata:
 data:
   layerOrder: [global, type, site]
 `
+
+// twoLayers is the policy of sites without templates.
+const twoLayers = "---\nschema: deckhand/LayeringPolicy/v1\n" +
+	"metadata: {schema: metadata/Control/v1, name: layering-policy}\ndata: {layerOrder: [global, site]}\n"
+
+// layered is a site whose documents are rendered from one another.
+type layered struct {
+	label     string
+	body      []byte
+	documents []*document.Document
+}
+
+// layered returns a real site, if available, and otherwise the generated one.
+func (r *run) layered() layered {
+	name := "tm19-airskiff"
+	body := r.corpus(name)
+	if body == nil {
+		name, body = "our own site", layeredSite()
+	}
+	site, err := newLayered(r.ctx, name, body)
+	must("read a site", err)
+	return site
+}
+
+func newLayered(ctx context.Context, name string, body []byte) (layered, error) {
+	documents, err := decodeAndCheck(ctx, body, unchecked{}, cores())
+	if err != nil {
+		return layered{}, fmt.Errorf("%s: %w", name, err)
+	}
+	label := fmt.Sprintf("%s (%d documents, %d substitutions)", name, len(documents), substitutions(documents))
+	return layered{label, body, documents}, nil
+}
+
+func substitutions(documents []*document.Document) (n int) {
+	for _, doc := range documents {
+		value, _ := document.ParseJSON(doc.Metadata)
+		metadata, _ := value.(document.Mapping)
+		links, _ := metadata.At("substitutions").([]any)
+		n += len(links)
+	}
+	return n
+}
 
 // layeredSite returns the whole site, which is the same in every run.
 func layeredSite() []byte {

@@ -19,11 +19,52 @@ import (
 	"log"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 )
+
+// measurements are all groups of rows in the order in which they are measured. A group shares servers.
+var measurements = []struct {
+	rows    []int
+	measure func(*run)
+}{
+	{[]int{1, 2, 3}, forEachKind((*run).ingests)},
+	{[]int{4, 5}, forEachKind((*run).history)},
+	{[]int{6}, (*run).verdicts},
+	{[]int{7}, (*run).memory},
+	{[]int{8, 9, 10}, (*run).wideSites},
+	{[]int{11}, (*run).rendered},
+	{[]int{12}, (*run).growth},
+	{[]int{13}, (*run).policies},
+	{[]int{14}, (*run).groupChecks},
+	{[]int{15}, forEachKind((*run).secrets)},
+	{[]int{16}, (*run).admission},
+	{[]int{17}, (*run).prunes},
+	{[]int{18}, (*run).defaults},
+	{[]int{19}, (*run).coldSites},
+	{[]int{20}, (*run).rerendered},
+	{[]int{21}, (*run).checks},
+	{[]int{22}, (*run).offlineChecks},
+	{[]int{23}, (*run).overrides},
+	{[]int{24}, (*run).packages},
+	{[]int{25}, (*run).pages},
+	{[]int{26}, (*run).waits},
+	{[]int{27}, (*run).sizes},
+	{[]int{28}, (*run).crowds},
+}
+
+const lastRow = 28
+
+func forEachKind(measure func(*run, kind)) func(*run) {
+	return func(r *run) {
+		for _, k := range []kind{small(), large()} {
+			r.part(func(r *run) { measure(r, k) })
+		}
+	}
+}
 
 // options configure the measurements.
 type options struct {
@@ -35,10 +76,10 @@ type options struct {
 	clients   int           // concurrent clients
 	span      time.Duration // time of posting, for each side of a turn
 	body      int           // bytes of the large ingest
-	rows      map[int]bool
-	shared    string // directory with real sites, for rows 11, 13, 19, 20, 22 and 25
-	smoke     bool   // only check that the bench works
-	profiles  string // directory for CPU profiles; "" for none
+	rows      []int         // nil for all but 28
+	shared    string        // directory with real sites, for rows 11, 13, 19, 20, 22, 24 and 25
+	smoke     bool          // only check that the bench works
+	profiles  string        // directory for CPU profiles; "" for none
 }
 
 func main() {
@@ -49,18 +90,30 @@ func main() {
 		}
 		return
 	}
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	code := execute(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
 
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+// execute returns the exit code. If a measurement fails, the table has those made before.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	opts, err := parse(args, stderr)
 	if err != nil {
 		return 2 // the flag package has printed the error
 	}
-	table, err := measure(ctx, opts, stderr)
-	table.write(stdout)
+	b := &bench{options: opts, progress: stderr, table: table{machine: machine()}}
+	if opts.smoke {
+		b.machine = append(b.machine, "a smoke: too small for its ratios to mean anything")
+	}
+	err = b.runPart(ctx, func(r *run) {
+		r.prepare()
+		for _, group := range measurements {
+			if opts.wants(group.rows...) {
+				must(fmt.Sprintf("rows %v", group.rows), r.runPart(ctx, group.measure))
+			}
+		}
+	})
+	b.write(stdout)
 	if err != nil {
 		fmt.Fprintln(stderr, "bench:", err)
 		return 1
@@ -99,90 +152,20 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	return opts, nil
 }
 
-const lastRow = 28
-
 func (o *options) choose(list string) error {
-	o.rows = map[int]bool{}
 	for text := range strings.SplitSeq(list, ",") {
 		row, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil || row < 1 || row > lastRow {
 			return fmt.Errorf("%q is no row from 1 to %d", text, lastRow)
 		}
-		o.rows[row] = true
+		o.rows = append(o.rows, row)
 	}
 	return nil
 }
 
-// wants reports whether any of the rows is to be measured.
+// wants reports whether any of the rows is to be measured. Row 28 takes long, so it is measured only if it is asked for.
 func (o *options) wants(rows ...int) bool {
-	for _, row := range rows {
-		if o.rows == nil || o.rows[row] {
-			return true
-		}
-	}
-	return false
-}
-
-// measure returns the table of measurements. If it fails, the table has the measurements made before.
-func measure(ctx context.Context, opts options, stderr io.Writer) (_ *table, err error) {
-	t := &table{machine: machine()}
-	if opts.smoke {
-		t.machine = append(t.machine, "a smoke: too small for its ratios to mean anything")
-	}
-	b, err := newBench(ctx, opts, t, stderr)
-	if err != nil {
-		return t, err
-	}
-	defer func() { err = b.close(ctx, err) }()
-	end, err := b.profileSelf()
-	if err != nil {
-		return t, err
-	}
-	defer end()
-	for _, kind := range []kind{small(), large()} {
-		if opts.wants(1, 2, 3) {
-			if err := b.ingests(ctx, kind); err != nil {
-				return t, fmt.Errorf("rows 1-3, %s: %w", kind.label, err)
-			}
-		}
-		if opts.wants(4, 5) {
-			if err := b.history(ctx, kind); err != nil {
-				return t, fmt.Errorf("rows 4-5, %s: %w", kind.label, err)
-			}
-		}
-	}
-	for _, group := range []struct {
-		label   string
-		rows    []int
-		measure func(context.Context) error
-	}{
-		{"row 6", []int{6}, b.verdicts},
-		{"row 7", []int{7}, b.memory},
-		{"rows 8-10", []int{8, 9, 10}, b.wideSites},
-		{"row 11", []int{11}, b.rendered},
-		{"row 12", []int{12}, b.growth},
-		{"row 13", []int{13}, b.policies},
-		{"row 14", []int{14}, b.groups},
-		{"row 15", []int{15}, b.secrets},
-		{"row 16", []int{16}, b.admission},
-		{"row 17", []int{17}, b.prunes},
-		{"row 18", []int{18}, b.defaults},
-		{"row 19", []int{19}, b.coldSites},
-		{"row 20", []int{20}, b.rerendered},
-		{"row 21", []int{21}, b.checks},
-		{"row 22", []int{22}, b.checking},
-		{"row 23", []int{23}, b.overrides},
-		{"row 24", []int{24}, b.packages},
-		{"row 25", []int{25}, b.pages},
-		{"row 26", []int{26}, b.waits},
-		{"row 27", []int{27}, b.sizes},
-		{"row 28", []int{28}, b.crowds},
-	} {
-		if opts.wants(group.rows...) {
-			if err := group.measure(ctx); err != nil {
-				return t, fmt.Errorf("%s: %w", group.label, err)
-			}
-		}
-	}
-	return t, nil
+	return slices.ContainsFunc(rows, func(row int) bool {
+		return slices.Contains(o.rows, row) || o.rows == nil && row != lastRow
+	})
 }

@@ -22,43 +22,30 @@ var profilingHook []byte
 const profileVariable = "BENCH_CPUPROFILE"
 
 // overlay returns the build flags that add the hook to the server, or none if no profile is wanted.
-func (b *bench) overlay() ([]string, error) {
-	if b.profiles == "" {
-		return nil, nil
+func (r *run) overlay() []string {
+	if r.profiles == "" {
+		return nil
 	}
-	hook, list := filepath.Join(b.dir, "hook.go"), filepath.Join(b.dir, "overlay.json")
 	target, err := filepath.Abs("cmd/server/bench_profiling_hook.go")
-	if err != nil {
-		return nil, fmt.Errorf("find the server's sources: %w", err)
-	}
-	text, err := json.Marshal(map[string]map[string]string{"Replace": {target: hook}})
-	if err != nil {
-		return nil, fmt.Errorf("write the overlay: %w", err)
-	}
-	for path, text := range map[string][]byte{hook: profilingHook, list: text} {
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			return nil, fmt.Errorf("write the overlay: %w", err)
-		}
-	}
-	return []string{"-overlay", list}, nil
+	must("find the server's sources", err)
+	hook := r.writeFile("hook.go", profilingHook)
+	list, err := json.Marshal(map[string]map[string]string{"Replace": {target: hook}})
+	must("write the overlay", err)
+	return []string{"-overlay", r.writeFile("overlay.json", list)}
 }
 
-// profileSelf writes a CPU profile of the bench until end is called.
-func (b *bench) profileSelf() (end func(), err error) {
-	if b.profiles == "" {
-		return func() {}, nil
+// profileSelf writes a CPU profile of the bench until the run ends.
+func (r *run) profileSelf() {
+	if r.profiles == "" {
+		return
 	}
-	file, err := os.Create(filepath.Join(b.profiles, "bench.pprof"))
-	if err != nil {
-		return nil, fmt.Errorf("make a profile: %w", err)
-	}
-	if err := pprof.StartCPUProfile(file); err != nil {
-		return nil, fmt.Errorf("begin a profile: %w", err)
-	}
-	return func() {
+	file, err := os.Create(filepath.Join(r.profiles, "bench.pprof"))
+	must("make a profile", err)
+	must("begin a profile", pprof.StartCPUProfile(file))
+	r.cleanup(func() error {
 		pprof.StopCPUProfile()
-		_ = file.Close()
-	}, nil
+		return file.Close()
+	})
 }
 
 // endProfile waits until the server has written its profile.

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -15,196 +13,60 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
+	"github.com/go-chi/chi/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"purser/internal/store/local"
+	"purser/internal/validations"
 )
 
-// patience bounds the start and the stop of a process.
-const patience = time.Minute
-
-// bench has what all rows share: the machine's Postgres and the built server.
-type bench struct {
-	options
-	*table
-
-	dir      string
-	binary   string
-	cluster  *local.Cluster
-	admin    *pgxpool.Pool // to create databases
-	progress io.Writer
-}
-
-func newBench(ctx context.Context, opts options, t *table, progress io.Writer) (_ *bench, err error) {
-	b := &bench{options: opts, table: t, progress: progress}
-	defer func() {
-		if err != nil {
-			err = b.close(ctx, err)
-		}
-	}()
-	if b.dir, err = os.MkdirTemp("", "purser-bench-"); err != nil {
-		return nil, fmt.Errorf("make a directory: %w", err)
-	}
-	// If started by root, Postgres runs as another user, who needs access.
-	if err := os.Chmod(b.dir, 0o755); err != nil { //nolint:gosec // what is in there is made up
-		return nil, fmt.Errorf("open the directory: %w", err)
-	}
-	if err := b.build(ctx); err != nil {
-		return nil, err
-	}
-	// The default configuration, except for more connections: those of the bench add to those of the server.
-	b.cluster, err = local.Start(ctx, filepath.Join(b.dir, "state"), slog.New(slog.DiscardHandler), "max_connections=200")
-	if err != nil {
-		return nil, fmt.Errorf("start a private Postgres: %w", err)
-	}
-	if b.admin, err = pgxpool.New(ctx, b.cluster.URL()); err != nil {
-		return nil, fmt.Errorf("connect to the private Postgres: %w", err)
-	}
-	return b, b.describe(ctx)
-}
-
-// build builds the server as make build does, to share the build cache.
-func (b *bench) build(ctx context.Context) error {
-	b.sayf("building the server")
-	b.binary = filepath.Join(b.dir, "server")
-	flags, err := b.overlay()
-	if err != nil {
-		return err
-	}
-	const smallStacks = "-X runtime.godebugDefault=adaptivestackstart=0"
-	args := append([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags", smallStacks, "-o", b.binary}, flags...)
-	cmd := exec.CommandContext(ctx, "go", append(args, "purser/cmd/server")...)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	cmd.Stdout, cmd.Stderr = b.progress, b.progress
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("build the server: %w", err)
-	}
-	return nil
-}
-
-// describe adds the version of the database to the description of the machine.
-func (b *bench) describe(ctx context.Context) error {
-	var version, fsync string
-	const settings = `SELECT current_setting('server_version'), current_setting('fsync')`
-	err := b.admin.QueryRow(ctx, settings).Scan(&version, &fsync)
-	if err != nil {
-		return fmt.Errorf("ask Postgres for its version: %w", err)
-	}
-	b.machine = append(b.machine, "Postgres "+version, "fsync "+fsync)
-	return nil
-}
-
-// close stops Postgres and removes all files. It returns err, or else its own error.
-func (b *bench) close(ctx context.Context, err error) error {
-	if b.admin != nil {
-		b.admin.Close()
-	}
-	if b.cluster != nil {
-		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
-		defer cancel()
-		err = errors.Join(err, b.cluster.Stop(stop))
-	}
-	return errors.Join(err, os.RemoveAll(b.dir))
-}
-
-func (b *bench) sayf(format string, args ...any) {
-	fmt.Fprintf(b.progress, "bench: "+format+"\n", args...)
-}
+// Flags with the default validations of a server. The rows about PUTs and verdicts use the schema validation alone. Row
+// 18 measures the cost of the others.
+var (
+	schemasOnly    = "--default-validations=" + validations.SchemaValidation
+	allValidations = "--default-validations=" + strings.Join(validations.DefaultValidations(), ",")
+)
 
 // server is a running server on a database of its own.
 type server struct {
-	*http.Client
+	client
 
-	url      string
 	database string        // its URL
 	db       *pgxpool.Pool // the bench's own connections
 	process  *exec.Cmd
-	log      *os.File
 	profile  string // path of the profile; "" for none
 }
 
-// start runs a server on a new database.
-func (b *bench) start(ctx context.Context, name string, flags ...string) (*server, error) {
-	database, err := b.create(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	return b.startOn(ctx, name, database, flags...)
+// start runs a server on a new database until the run ends.
+func (r *run) start(name string, flags ...string) *server {
+	return r.startOn(name, r.create(name, "template1"), flags...)
+}
+
+// create creates a database, and returns its URL.
+func (r *run) create(name, template string) string {
+	_, err := r.admin.Exec(r.ctx, "CREATE DATABASE "+name+" TEMPLATE "+template)
+	must("create database "+name, err)
+	u, err := url.Parse(r.cluster.URL())
+	must("read the URL of the private Postgres", err)
+	u.Path = "/" + name
+	return u.String()
 }
 
 // startOn runs a server on an existing database.
-func (b *bench) startOn(ctx context.Context, name, database string, flags ...string) (_ *server, err error) {
-	// One connection for each client; the default transport keeps two.
-	transport := &http.Transport{MaxIdleConnsPerHost: b.clients, DisableCompression: true}
-	s := &server{Client: &http.Client{Transport: transport}, database: database}
-	if b.profiles != "" {
-		s.profile = filepath.Join(b.profiles, name+".pprof")
+func (r *run) startOn(name, database string, flags ...string) *server {
+	s := &server{client: r.newClient(), database: database, db: r.connect(database)}
+	if r.profiles != "" {
+		s.profile = filepath.Join(r.profiles, name+".pprof")
 		_ = os.Remove(s.profile) // a previous run may have left one
 	}
-	defer func() {
-		if err != nil {
-			err = s.stop(err)
-		}
-	}()
-	config, err := pgxpool.ParseConfig(database)
-	if err != nil {
-		return nil, fmt.Errorf("read the URL of the database: %w", err)
-	}
-	config.MaxConns = int32(b.clients) //nolint:gosec // a few
-	if s.db, err = pgxpool.NewWithConfig(ctx, config); err != nil {
-		return nil, fmt.Errorf("connect to the database: %w", err)
-	}
-	address, err := freeAddress(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s.url = "http://" + address
-	command := exec.CommandContext(ctx, b.binary,
-		append([]string{"serve", "--listen", address, "--database-url", database, schemasOnly}, flags...)...)
-	command.Env = append(environment(), profileVariable+"="+s.profile)
-	if err := s.launch(command, filepath.Join(b.dir, name+".log")); err != nil {
-		return nil, err
-	}
-	return s, s.ready(ctx)
-}
-
-func (b *bench) create(ctx context.Context, name string) (string, error) {
-	if _, err := b.admin.Exec(ctx, "CREATE DATABASE "+name); err != nil {
-		return "", fmt.Errorf("create database %s: %w", name, err)
-	}
-	u, err := url.Parse(b.cluster.URL())
-	if err != nil {
-		return "", fmt.Errorf("read the URL of the private Postgres: %w", err)
-	}
-	u.Path = "/" + name
-	return u.String(), nil
-}
-
-// freeAddress returns an address with a port that is not in use.
-func freeAddress(ctx context.Context) (string, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("find a free port: %w", err)
-	}
-	return listener.Addr().String(), listener.Close()
-}
-
-func (s *server) launch(command *exec.Cmd, log string) (err error) {
-	if s.log, err = os.Create(log); err != nil {
-		return fmt.Errorf("make the server's log: %w", err)
-	}
-	s.process = command
-	s.process.Stdout, s.process.Stderr = s.log, s.log
-	s.process.Cancel = func() error { return s.process.Process.Signal(syscall.SIGTERM) }
-	s.process.WaitDelay = patience
-	if err := s.process.Start(); err != nil {
-		s.process = nil
-		return fmt.Errorf("start the server: %w", err)
-	}
-	return nil
+	s.process = exec.CommandContext(r.ctx, r.binary,
+		append([]string{"serve", "--listen", s.address, "--database-url", database, schemasOnly}, flags...)...)
+	s.process.Env = append(environment(), profileVariable+"="+s.profile)
+	r.launch(s, name)
+	return s
 }
 
 // environment returns the environment without variables that configure the server.
@@ -217,95 +79,135 @@ func environment() (env []string) {
 	return env
 }
 
-func (s *server) ready(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	for {
-		err := s.get(ctx, "/readyz")
+// launch starts the process of a server and waits until it is ready. At the end of the run it stops it as an operator
+// would.
+func (r *run) launch(s *server, name string) {
+	log, err := os.Create(filepath.Join(r.dir, name+".log"))
+	must("make the server's log", err)
+	r.cleanup(log.Close)
+	s.process.Stdout, s.process.Stderr = log, log
+	s.process.Cancel = func() error { return s.process.Process.Signal(syscall.SIGTERM) }
+	s.process.WaitDelay = patience
+	must("start the server", s.process.Start())
+	r.cleanup(func() error {
+		s.CloseIdleConnections()
+		return errors.Join(s.endProfile(), s.process.Process.Signal(syscall.SIGTERM), s.process.Wait())
+	})
+	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		err := attempt(func() { s.get("/readyz") })
 		if err == nil {
-			return nil
+			return
 		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
-			text, _ := os.ReadFile(s.log.Name())
-			return fmt.Errorf("the server did not come up: %w; its log:\n%s", err, text)
+		if time.Since(began) > patience || r.ctx.Err() != nil {
+			text, _ := os.ReadFile(log.Name())
+			must("wait for the server", fmt.Errorf("%w; its log:\n%s", err, text))
 		}
 	}
 }
 
-// stop stops the server as an operator would. It returns err, or else its own error.
-func (s *server) stop(err error) error {
-	if s.db != nil {
-		s.db.Close()
-	}
-	s.CloseIdleConnections()
-	if s.process != nil {
-		err = errors.Join(err, s.endProfile(), s.process.Process.Signal(syscall.SIGTERM), s.process.Wait())
-	}
-	if s.log != nil {
-		err = errors.Join(err, s.log.Close())
-	}
-	return err
+// freeAddress returns an address with a port that is not in use.
+func freeAddress(ctx context.Context) string {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	must("find a free port", err)
+	must("find a free port", listener.Close())
+	return listener.Addr().String()
 }
 
-const api = "/api/v1.0"
-
-func (s *server) get(ctx context.Context, path string) error {
-	return s.send(ctx, http.MethodGet, path, nil, io.Discard)
+// exec executes a statement on the server's database.
+func (s *server) exec(statement string, args ...any) {
+	_, err := s.db.Exec(s.ctx, statement, args...)
+	must("execute "+statement, err)
 }
 
-func (s *server) put(ctx context.Context, bucket string, body []byte) error {
-	return s.send(ctx, http.MethodPut, api+"/buckets/"+bucket+"/documents", body, io.Discard)
+// number returns the result of a statement.
+func (s *server) number(statement string) (n int64) {
+	must("execute "+statement, s.db.QueryRow(s.ctx, statement).Scan(&n))
+	return n
 }
 
-func (s *server) post(ctx context.Context, revision, name string, body []byte) error {
-	return s.send(ctx, http.MethodPost, api+"/revisions/"+revision+"/validations/"+name, body, io.Discard)
+func (s *server) vacuum() { s.exec("VACUUM ANALYZE") }
+
+// reset empties the site except for the given DataSchemas, and shrinks the tables to the size of new ones.
+func (s *server) reset(schemas string) {
+	s.send(http.MethodDelete, api+"/revisions", nil, io.Discard)
+	if schemas != "" {
+		s.put("schemas", []byte(schemas))
+	}
+	s.vacuum()
 }
 
-// send sends a request and reads the whole answer, so that the measured time includes its end.
-func (s *server) send(ctx context.Context, method, path string, body []byte, answer io.Writer) error {
-	//nolint:gosec // to the server that we started
-	request, err := http.NewRequestWithContext(ctx, method, s.url+path, bytes.NewReader(body))
-	if err != nil {
-		return fmt.Errorf("make a request: %w", err)
-	}
-	if body != nil {
-		request.Header.Set("Content-Type", "application/x-yaml")
-	}
-	response, err := s.Do(request) //nolint:gosec // to the server that we started
-	if err != nil {
-		return err //nolint:wrapcheck // names method and URL
-	}
-	defer response.Body.Close()
-	if response.StatusCode >= http.StatusMultipleChoices {
-		text, _ := io.ReadAll(io.LimitReader(response.Body, 2000))
-		return fmt.Errorf("%s %s: %s: %s", method, path, response.Status, text)
-	}
-	if _, err := io.Copy(answer, response.Body); err != nil {
-		return fmt.Errorf("read the answer to %s %s: %w", method, path, err)
-	}
-	return nil
-}
+// checkSuccess checks that the newest revision passed its checks, rather than failing early.
+func (s *server) checkSuccess() { s.get(api + "/revisions/latest/status?expect=success") }
 
 // phases returns the total time that the server has spent in each phase of its ingests.
-func (s *server) phases(ctx context.Context) (map[string]time.Duration, error) {
-	var text bytes.Buffer
-	if err := s.send(ctx, http.MethodGet, "/metrics", nil, &text); err != nil {
-		return nil, err
-	}
+func (s *server) phases() map[string]time.Duration {
 	spent := map[string]time.Duration{}
-	for line := range strings.Lines(text.String()) {
+	for line := range strings.Lines(string(s.fetch(http.MethodGet, "/metrics", nil))) {
 		rest, found := strings.CutPrefix(line, `purser_ingest_phase_duration_seconds_sum{phase="`)
-		phase, value, _ := strings.Cut(strings.TrimSpace(rest), `"} `)
 		if !found {
 			continue
 		}
+		phase, value, _ := strings.Cut(strings.TrimSpace(rest), `"} `)
 		seconds, err := strconv.ParseFloat(value, 64)
-		if err != nil {
-			return nil, fmt.Errorf("read the time of phase %s: %w", phase, err)
-		}
+		must("read the time of phase "+phase, err)
 		spent[phase] = time.Duration(seconds * float64(time.Second))
 	}
-	return spent, nil
+	return spent
+}
+
+// resident returns a value of the server's /proc status, such as VmRSS, in MiB.
+func (s *server) resident(key string) float64 {
+	text := valueOf(fmt.Sprintf("/proc/%d/status", s.process.Process.Pid), key)
+	var kibibytes float64
+	_, err := fmt.Sscanf(text, "%f kB", &kibibytes)
+	must("read "+key+" of the server", err)
+	return kibibytes / 1024
+}
+
+// bareVariable is the environment variable that makes the bench a bare server, which does nothing but read requests to
+// any path and answer with the bytes of a file. It is a process of its own, like the server that it is compared with.
+const bareVariable = "BENCH_BARE"
+
+// bareWait is a path of the bare server where requests wait until the client gives up.
+const bareWait = "/wait"
+
+// startBare runs a bare server.
+func (r *run) startBare(answer []byte) *server {
+	self, err := os.Executable()
+	must("find the bench itself", err)
+	s := &server{client: r.newClient()}
+	s.process = exec.CommandContext(r.ctx, self, s.address)
+	s.process.Env = append(os.Environ(), bareVariable+"="+r.writeFile("answer", answer))
+	r.launch(s, "bare")
+	return s
+}
+
+// serveBare serves as a bare server until ctx ends.
+func serveBare(ctx context.Context, file, address string) error {
+	answer, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	router := chi.NewRouter()
+	router.HandleFunc("/*", func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/x-yaml")
+		w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
+		_, _ = w.Write(answer)
+	})
+	var waiting atomic.Int64
+	router.Get(bareWait, func(_ http.ResponseWriter, r *http.Request) {
+		waiting.Add(1)
+		defer waiting.Add(-1)
+		<-r.Context().Done()
+	})
+	router.Get("/metrics", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, "\npurser_waiting_requests %d\n", waiting.Load())
+	})
+	bare := &http.Server{Addr: address, Handler: router, ReadHeaderTimeout: time.Minute}
+	context.AfterFunc(ctx, func() { _ = bare.Close() })
+	if err := bare.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve the answer: %w", err)
+	}
+	return nil
 }

@@ -38,7 +38,23 @@ func (s *site) change(i, version int) {
 	s.documents[i] = b.String()
 }
 
+// database returns a name for the database of a site.
+func (k kind) database() string { return strings.ToLower(strings.ReplaceAll(k.name, "/", "_")) }
+
 func (s *site) body() []byte { return []byte(strings.Join(s.documents, "")) }
+
+// siteOfSize returns a site of as many documents as fit into size bytes.
+func siteOfSize(k kind, size int) []byte {
+	// The sizes of documents differ by only a few percent.
+	var body strings.Builder
+	for _, doc := range newSite(k, size/1500).documents {
+		if body.Len()+len(doc) > size {
+			break
+		}
+		body.WriteString(doc)
+	}
+	return []byte(body.String())
+}
 
 // small is a document of about 0.4 KB.
 func small() kind {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 )
 
 // table is the output: a line for each measurement, and the machine.
@@ -24,27 +25,51 @@ type line struct {
 	verdict                string // ok, short, or info if there is no target
 }
 
-func (t *table) add(row int, ok bool, target, what, measured string) {
+func (b *bench) add(row int, ok bool, target, what, measured string) {
 	verdict := "ok"
 	if !ok {
 		verdict = "short"
 	}
-	t.lines = append(t.lines, line{row, what, measured, target, verdict})
+	b.addLine(line{row, what, measured, target, verdict})
+}
+
+// addLine adds a line if its row is wanted.
+func (b *bench) addLine(l line) {
+	if b.wants(l.row) {
+		b.lines = append(b.lines, l)
+	}
 }
 
 // atLeast adds a ratio that should not be below target.
-func (t *table) atLeast(row int, ratio, target float64, what, details string) {
-	t.add(row, ratio >= target, fmt.Sprintf(">= %gx", target), what, fmt.Sprintf("%.2fx  (%s)", ratio, details))
+func (b *bench) atLeast(row int, ratio, target float64, what, details string, args ...any) {
+	b.add(row, ratio >= target, fmt.Sprintf(">= %gx", target), what, withRatio(ratio, details, args))
 }
 
-// atMost adds a ratio that should not be above target.
-func (t *table) atMost(row int, ratio, target float64, what, details string) {
-	t.add(row, ratio <= target, fmt.Sprintf("<= %gx", target), what, fmt.Sprintf("%.2fx  (%s)", ratio, details))
+// atMost adds a ratio that should not be above target. If target is 0, the line only explains others.
+func (b *bench) atMost(row int, ratio, target float64, what, details string, args ...any) {
+	if target == 0 {
+		b.infof(row, what, "%s", withRatio(ratio, details, args))
+		return
+	}
+	b.add(row, ratio <= target, fmt.Sprintf("<= %gx", target), what, withRatio(ratio, details, args))
+}
+
+func withRatio(ratio float64, details string, args []any) string {
+	return fmt.Sprintf("%.2fx  (%s)", ratio, fmt.Sprintf(details, args...))
+}
+
+// within adds a duration that should not be above limit. If limit is 0, the line only explains others.
+func (b *bench) within(row int, took, limit time.Duration, what string) {
+	if limit == 0 {
+		b.infof(row, what, "%s", short(took))
+		return
+	}
+	b.add(row, took <= limit, "<= "+short(limit), what, short(took))
 }
 
 // infof adds a line without a target, which explains others.
-func (t *table) infof(row int, what, format string, args ...any) {
-	t.lines = append(t.lines, line{row, what, fmt.Sprintf(format, args...), "", "info"})
+func (b *bench) infof(row int, what, format string, args ...any) {
+	b.addLine(line{row, what, fmt.Sprintf(format, args...), "", "info"})
 }
 
 func (t *table) write(w io.Writer) {
