@@ -157,10 +157,8 @@ type closed struct{ all, encrypted int }
 func (a *appending) queueClose(batch *pgx.Batch) *closed {
 	removed, base, site := a.commit.Diff.Removed, a.commit.Base, a.store.site
 	until := base.Revision + 1
-	ids, forks := make([]int64, len(removed)), make([]int64, len(removed))
-	for i, doc := range removed {
-		ids[i], forks[i] = doc.ID, fork(doc.Revision, until)
-	}
+	ids := column(removed, func(doc *revisions.Stored) int64 { return doc.ID })
+	forks := column(removed, func(doc *revisions.Stored) int64 { return fork(doc.Revision, until) })
 	total := &closed{}
 	count := func(rows pgx.Rows) error {
 		var some closed
