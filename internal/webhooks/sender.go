@@ -47,9 +47,9 @@ func client(config Config) *http.Client {
 var (
 	// ErrGone means that the webhook no longer exists or is disabled, so the delivery is given up.
 	ErrGone = errors.New("the webhook does not exist or is disabled")
-	// ErrBusy means that the receiver, or the owner of the webhook, has his share of the calls that this server makes at
+	// ErrBusy means that the receiver, or the owner of the webhook, has its share of the calls that this server makes at
 	// once.
-	ErrBusy = errors.New("too many calls for this receiver or owner are in progress")
+	ErrBusy     = errors.New("too many calls for this receiver or owner are in progress")
 	errDisabled = errors.New("the receiver answers 410, which disables the webhook")
 )
 
