@@ -20,15 +20,16 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// traces exports traces of requests and of their SQL in the background, with OpenTelemetry's protocol. Nil exports none.
+// traces exports traces of requests and of their SQL in the background, with OpenTelemetry's protocol. Nil exports
+// none.
 //
 // Stored data is never exported: traces have requests without bodies and queries, SQL without arguments, and no error
 // texts, in which the database may quote its input. The log has the error texts.
 type traces struct{ provider *sdk.TracerProvider }
 
 // startTraces returns an exporter of traces to the endpoint named in the environment
-// (https://opentelemetry.io/docs/specs/otel/protocol/exporter), or nil if there is none. A collector that does not answer
-// has no effect on requests: spans beyond a queue of some thousand are dropped.
+// (https://opentelemetry.io/docs/specs/otel/protocol/exporter), or nil if there is none. A collector that does not
+// answer has no effect on requests: spans beyond a queue of some thousand are dropped.
 func startTraces(ctx context.Context, version string, log *slog.Logger) (*traces, error) {
 	if os.Getenv("OTEL_SDK_DISABLED") == "true" || os.Getenv("OTEL_TRACES_EXPORTER") == "none" ||
 		cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT")) == "" {

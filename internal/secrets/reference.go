@@ -25,35 +25,31 @@ func Reference(place Place, digest document.Digest) string {
 	return referenceScheme + strings.Join(parts, "/")
 }
 
-// IsReference reports whether a document value has the form of a Reference, of whatever document.
+// IsReference reports whether a document value has the form of a Reference, of any document.
 func IsReference(value any) bool {
-	s, _ := value.(string)
-	rest, ok := strings.CutPrefix(s, referenceScheme)
+	text, _ := value.(string)
+	_, ok := PlaceOf(text)
+	return ok
+}
+
+// PlaceOf returns the place in a Reference, and false for other texts.
+func PlaceOf(reference string) (Place, bool) {
+	rest, ok := strings.CutPrefix(reference, referenceScheme)
 	parts := strings.Split(rest, "/")
-	if !ok || len(parts) != 5 {
-		return false
+	if !ok || len(parts) != 5 || !isShortDigest(parts[4]) {
+		return Place{}, false
 	}
-	for _, part := range parts {
-		if cleartext, err := url.PathUnescape(part); err != nil || url.PathEscape(cleartext) != part {
-			return false
+	for i, part := range parts {
+		text, err := url.PathUnescape(part)
+		if err != nil || url.PathEscape(text) != part {
+			return Place{}, false
 		}
+		parts[i] = text
 	}
-	return isShortDigest(parts[4])
+	return Place{Site: parts[0], Identity: document.Identity{Schema: parts[1], Layer: parts[2], Name: parts[3]}}, true
 }
 
 func isShortDigest(s string) bool {
 	digest, err := hex.DecodeString(s)
 	return err == nil && len(digest) == shortDigest && s == strings.ToLower(s)
-}
-
-// PlaceOf returns the place in a Reference, and false for other texts.
-func PlaceOf(reference string) (Place, bool) {
-	if !IsReference(reference) {
-		return Place{}, false
-	}
-	parts := strings.Split(strings.TrimPrefix(reference, referenceScheme), "/")
-	for i, part := range parts {
-		parts[i], _ = url.PathUnescape(part) // IsReference has tried
-	}
-	return Place{Site: parts[0], Identity: document.Identity{Schema: parts[1], Layer: parts[2], Name: parts[3]}}, true
 }

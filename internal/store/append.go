@@ -157,10 +157,8 @@ type closed struct{ all, encrypted int }
 func (a *appending) queueClose(batch *pgx.Batch) *closed {
 	removed, base, site := a.commit.Diff.Removed, a.commit.Base, a.store.site
 	until := base.Revision + 1
-	ids, forks := make([]int64, len(removed)), make([]int64, len(removed))
-	for i, doc := range removed {
-		ids[i], forks[i] = doc.ID, fork(doc.Revision, until)
-	}
+	ids := column(removed, func(doc *revisions.Stored) int64 { return doc.ID })
+	forks := column(removed, func(doc *revisions.Stored) int64 { return fork(doc.Revision, until) })
 	total := &closed{}
 	count := func(rows pgx.Rows) error {
 		var some closed
@@ -229,9 +227,9 @@ func (s *Store) queueRevision(batch *pgx.Batch, commit revisions.Commit, succeed
 	r, diff := commit.Revision, commit.Diff
 	batch.Queue(stmt.InsertRevision, named{
 		"site": s.site, "revision": r.ID, "created_at": r.CreatedAt, "buckets": orEmpty(r.Buckets), "entries": r.Entries,
-		"outside": commit.Outside, "kind": r.Kind.String(), "author": r.User, "message": r.Message, "origin": zeronull.Int8(r.Origin),
-		"client_versions": nullDigest(r.ClientVersions), "stamp": r.Stamp, "succeeded": succeeded,
-		"secret_fails": r.SecretFails, "secret_outside": r.SecretOutside,
+		"outside": commit.Outside, "kind": r.Kind.String(), "author": r.User, "message": r.Message,
+		"origin": zeronull.Int8(r.Origin), "client_versions": nullDigest(r.ClientVersions), "stamp": r.Stamp,
+		"succeeded": succeeded, "secret_fails": r.SecretFails, "secret_outside": r.SecretOutside,
 	})
 	if len(r.Buckets) > 0 {
 		batch.Queue(stmt.ChangeBuckets, named{

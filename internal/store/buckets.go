@@ -46,7 +46,8 @@ func (s *Store) Buckets(ctx context.Context, page queries.Page, cleartext bool) 
 		var stamp revisions.Stamp
 		var same bool
 		var documents *int
-		err = row.Scan(&b.Name, &b.Last.Revision, (*zeronull.Timestamptz)(&b.Last.At), &b.Last.User, &b.Last.Message, &stamp, &same, &documents)
+		err = row.Scan(&b.Name, &b.Last.Revision, (*zeronull.Timestamptz)(&b.Last.At), &b.Last.User, &b.Last.Message,
+			&stamp, &same, &documents)
 		switch {
 		case same:
 			b.Documents = before[b.Name].documents

@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -85,8 +84,8 @@ func (a *appending) addDocuments(ctx context.Context, batch *pgx.Batch) error {
 	})
 }
 
-// addRows adds rows to a table: a few with the batch, many by COPY. Rows have the arguments of the statement that inserts
-// one, in their order; they are named like the columns.
+// addRows adds rows to a table: a few with the batch, many by COPY. Rows have the arguments of the statement that
+// inserts one, in their order; they are named like the columns.
 func (a *appending) addRows(ctx context.Context, batch *pgx.Batch, table, insert string, n int,
 	row func(i int) ([]any, error),
 ) error {
@@ -107,9 +106,9 @@ func (a *appending) addRows(ctx context.Context, batch *pgx.Batch, table, insert
 
 // versionRow returns the arguments of InsertDocument.
 func (s *Store) versionRow(doc *revisions.Stored) ([]any, error) {
-	notes, err := jsonOf(doc.Notes)
+	notes, err := jsonOf("the notes of "+doc.Identity.String(), doc.Notes)
 	if err != nil {
-		return nil, fmt.Errorf("write the notes of %s: %w", doc.Identity, err)
+		return nil, err
 	}
 	traits := doc.Traits()
 	var labels []byte

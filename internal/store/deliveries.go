@@ -184,7 +184,7 @@ const (
 	// rescueAfter is the time after its start at which the attempt of a vanished server is repeated.
 	rescueAfter = 25 * time.Second
 	keptJobs    = 7 * 24 * time.Hour
-	busyPause   = time.Second // before another try where a receiver or an owner has his share of the calls
+	busyPause   = time.Second // before another try where a receiver or an owner has its share of the calls
 	fetchEvery  = 500 * time.Millisecond
 )
 

@@ -1,8 +1,8 @@
 package store
 
 import (
-	"bytes"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -190,18 +190,18 @@ func (s *Store) parsePolicies(ctx context.Context, rows []policyRow) (policies [
 func (s *Store) parsedFrom(rows []policyRow,
 	read func([]document.Digest) (map[document.Digest][]byte, error),
 ) (policies []revisions.PolicyVersion, err error) {
-	var unknown []document.Digest
+	unknown := map[document.Digest]bool{}
 	for _, row := range rows {
 		version := row.PolicyVersion
 		var known bool
 		if version.Policy, known = s.policies.Get(row.key); !known {
-			unknown = append(unknown, row.key.content)
+			unknown[row.key.content] = true
 		}
 		policies = append(policies, version)
 	}
 	texts := map[document.Digest][]byte{}
 	if len(unknown) > 0 {
-		if texts, err = read(unknown); err != nil {
+		if texts, err = read(slices.Collect(maps.Keys(unknown))); err != nil {
 			return nil, err
 		}
 	}
@@ -212,11 +212,9 @@ func (s *Store) parsedFrom(rows []policyRow,
 			s.policies.Add(row.key, policies[i].Policy, overhead+perByte*len(text))
 		}
 	}
-	if len(texts) < len(slices.Compact(slices.SortedFunc(slices.Values(unknown), compareDigests))) {
+	if len(texts) < len(unknown) {
 		return nil,
 			Unavailable("A policy was deleted while it was being read; nothing was stored, send the request again")
 	}
 	return policies, nil
 }
-
-func compareDigests(a, b document.Digest) int { return bytes.Compare(a[:], b[:]) }

@@ -27,7 +27,8 @@ type post struct {
 	Audit     *auditRecord      `json:"audit"` // nil for none
 }
 
-// eventRecord is an event as AddResults reads it. Its data is a text: Postgres refuses some escapes in JSON.
+// eventRecord is the event of a post, which withholds nothing, as AddResults reads it. Its data is a text: Postgres
+// refuses some escapes in JSON.
 type eventRecord struct {
 	Type    events.Type `json:"type"`
 	Subject string      `json:"subject"`

@@ -21,7 +21,8 @@ const (
 	successID = 0    // the ID that Reported gives a success without a row; IDs of rows begin with 1
 )
 
-// bitOf returns the value of a validation's bit, 0 if it has none. Never change the order: statements have the bits too.
+// bitOf returns the value of a validation's bit, 0 if it has none. Never change the order: statements have the bits
+// too.
 func bitOf(name string) int16 {
 	own := []string{
 		validations.PolicyValidation, validations.RenderingValidation, validations.CoverageValidation,

@@ -83,14 +83,10 @@ func (r *snapshotReader) queueBuckets(q *questions, names []string) {
 			r.known[name], stamps[i] = entry, entry.Stamp
 		}
 	}
-	q.ask(func(rows pgx.Rows) error {
-		var bucket revisions.Bucket
-		_, err := pgx.ForEachRow(rows, []any{&bucket.Name, &bucket.Changed, &bucket.Stamp}, func() error {
-			r.Buckets = append(r.Buckets, bucket)
-			return nil
-		})
-		return err
-	}, stmt.BucketStates, named{"site": r.store.site, "buckets": names})
+	q.ask(into(&r.Buckets, func(row pgx.CollectableRow) (b revisions.Bucket, err error) {
+		err = row.Scan(&b.Name, &b.Changed, &b.Stamp)
+		return b, err
+	}), stmt.BucketStates, named{"site": r.store.site, "buckets": names})
 	q.ask(func(rows pgx.Rows) error {
 		documents, err := pgx.CollectRows(rows, r.store.scanDocument)
 		r.loaded = revisions.GroupByBucket(documents)

@@ -10,7 +10,9 @@ import (
 
 // Tags implements queries.Store.
 func (s *Store) Tags(ctx context.Context, revision int64, names ...string) ([]revisions.Tag, error) {
-	return collect(ctx, s, pgx.RowToStructByPos[revisions.Tag], stmt.TagsOf, named{"site": s.site, "revision": revision, "names": names})
+	return collect(ctx, s, pgx.RowToStructByPos[revisions.Tag], stmt.TagsOf, named{
+		"site": s.site, "revision": revision, "names": names,
+	})
 }
 
 // Tagged implements queries.Store.

@@ -7,7 +7,7 @@ import (
 )
 
 // nullDigest is a digest that is NULL in the database if it is zero, like the types of pgtype/zeronull.
-type nullDigest document.Digest
+type nullDigest document.Digest //nolint:recvcheck // a destination is a pointer, a parameter a value
 
 // ScanBytes implements pgtype.BytesScanner.
 func (d *nullDigest) ScanBytes(value []byte) error {

@@ -34,9 +34,8 @@ func (s *Store) Webhook(ctx context.Context, id int64) (webhooks.Webhook, error)
 func unknownWebhook(id int64) error { return webhooks.Unknown(strconv.FormatInt(id, 10)) }
 
 func scanWebhook(row pgx.CollectableRow) (w webhooks.Webhook, err error) {
-	err = row.Scan(&w.ID, &w.URL, &w.Types, &w.Enabled, &w.Reason, &w.Secret, &w.Previous, (*zeronull.Timestamptz)(&w.RotatedAt),
-		&w.CreatedAt,
-		&w.Owner)
+	err = row.Scan(&w.ID, &w.URL, &w.Types, &w.Enabled, &w.Reason, &w.Secret, &w.Previous,
+		(*zeronull.Timestamptz)(&w.RotatedAt), &w.CreatedAt, &w.Owner)
 	return w, err
 }
 
@@ -59,7 +58,8 @@ func (s *Store) AddWebhook(ctx context.Context, w webhooks.Webhook, most int) (i
 func (s *Store) SetWebhook(ctx context.Context, w webhooks.Webhook, was []byte) (bool, error) {
 	rows, err := s.exec(ctx, stmt.UpdateWebhook, named{
 		"site": s.site, "id": w.ID, "url": w.URL, "types": orEmpty(w.Types), "enabled": w.Enabled, "reason": w.Reason,
-		"secret": w.Secret, "previous": w.Previous, "rotated_at": zeronull.Timestamptz(w.RotatedAt), "owner": w.Owner, "old_secret": was,
+		"secret": w.Secret, "previous": w.Previous, "rotated_at": zeronull.Timestamptz(w.RotatedAt),
+		"owner": w.Owner, "old_secret": was,
 	})
 	return rows > 0, err
 }

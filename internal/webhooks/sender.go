@@ -47,10 +47,10 @@ func client(config Config) *http.Client {
 var (
 	// ErrGone means that the webhook no longer exists or is disabled, so the delivery is given up.
 	ErrGone = errors.New("the webhook does not exist or is disabled")
-	// ErrBusy means that the receiver, or the owner of the webhook, has his share of the calls that this server makes at
+	// ErrBusy means that the receiver, or the owner of the webhook, has its share of the calls that this server makes at
 	// once.
-	ErrBusy = errors.New("too many calls for this receiver or owner are in progress")
-	errUser = errors.New("the receiver answers 410, which disables the webhook")
+	ErrBusy     = errors.New("too many calls for this receiver or owner are in progress")
+	errDisabled = errors.New("the receiver answers 410, which disables the webhook")
 )
 
 // Deliver attempts a delivery once. It returns ErrGone if another attempt would be useless, ErrBusy if none was made,
@@ -74,7 +74,7 @@ func (s *Service) Deliver(ctx context.Context, webhook int64, id string, body []
 		err = errors.New(outcome.Error) //nolint:err113 // it is stored too, and can hold text of the receiver
 	}
 	if outcome.Status == http.StatusGone {
-		if err := s.Store.Disable(ctx, webhook, w.URL, errUser.Error()); err != nil {
+		if err := s.Store.Disable(ctx, webhook, w.URL, errDisabled.Error()); err != nil {
 			return outcome, fmt.Errorf("disable the webhook: %w", err)
 		}
 		return outcome, ErrGone

@@ -34,7 +34,7 @@ func Migrate(ctx context.Context, url string) error {
 	}
 	for done := false; !done; {
 		if done, err = step(ctx, conn, files); err != nil {
-			return fmt.Errorf("migrate: %w", err)
+			return err
 		}
 	}
 	return nil
@@ -69,7 +69,10 @@ func step(ctx context.Context, conn *pgx.Conn, files source.Driver) (done bool, 
 		}
 		return run(lasting, tx, files, next)
 	})
-	return done, err
+	if err != nil {
+		return false, fmt.Errorf("migrate: %w", err)
+	}
+	return done, nil
 }
 
 // nextFile returns the version of the file after a version, which is 0 for an empty database.
@@ -77,7 +80,7 @@ func nextFile(files source.Driver, version int) (next uint, err error) {
 	if version == 0 {
 		next, err = files.First()
 	} else {
-		next, err = files.Next(uint(version)) //nolint:gosec // it is positive
+		next, err = files.Next(uint(version))
 	}
 	if err != nil {
 		return 0, fmt.Errorf("find the migration after %d: %w", version, err)

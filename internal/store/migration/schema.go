@@ -40,15 +40,18 @@ const schemaListing = `
 	)
 	SELECT line FROM lines ORDER BY line COLLATE "C"`
 
+// querier is a connection or a transaction.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
 // Schema lists the tables, columns, constraints and indexes of the current schema as sorted lines such as
 //
 //	column tags.tag: text collate "C" not null
 //	table tags
 //
 // without the table of versions and without the indexes of constraints.
-func Schema(ctx context.Context, db interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}) ([]string, error) {
+func Schema(ctx context.Context, db querier) ([]string, error) {
 	rows, err := db.Query(ctx, schemaListing)
 	if err != nil {
 		return nil, fmt.Errorf("list the schema: %w", err)

@@ -8,7 +8,7 @@ UPDATE documents SET until = :until, fork = :fork WHERE site = :site AND id = :i
 RETURNING 1, encrypted::integer;
 
 -- name: CloseDocuments
--- is CloseDocument for many. It counts them.
+-- is CloseDocument for many, and counts them. It is not for few: a plan made while the table is small reads all versions.
 WITH closed AS (
 	UPDATE documents d SET until = :until, fork = n.fork
 	FROM unnest(:ids::bigint[], :forks::bigint[]) AS n (id, fork)
