@@ -124,9 +124,9 @@ func (r Renderer) checkerOf(meter *budget.Meter, rule validations.Rule, schema *
 
 // renderedRules returns the rules that rendered DataSchemas give.
 func (r Renderer) renderedRules(ctx context.Context, rendered Computed) (ruleBook, error) {
-	versions := r.ReadClientVersions(rendered.Documents, rendered.digest)
-	withheld := slices.ContainsFunc(rendered.Withheld, NamesVersions)
-	missing := slices.IndexFunc(rendered.unrendered, func(doc unrendered) bool { return NamesVersions(doc.Stored) })
+	versions := r.readVersions(rendered.Documents, rendered.digest, false)
+	withheld := slices.ContainsFunc(rendered.Withheld, namesVersions)
+	missing := slices.IndexFunc(rendered.unrendered, func(doc unrendered) bool { return namesVersions(doc.Stored) })
 	book, err := r.newRuleBook(ctx, rendered.Documents, rendered.digest, versions, withheld || missing >= 0)
 	if err != nil {
 		return book, err
