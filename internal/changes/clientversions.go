@@ -127,7 +127,7 @@ func (r Renderer) ofSecret(versions validations.ClientVersions) validations.Clie
 // dependsOnSecrets reports whether the rendering of any of the documents depends on secrets.
 func (c Computed) dependsOnSecrets() bool {
 	return slices.ContainsFunc(c.Documents, isTainted) ||
-		slices.ContainsFunc(c.unrendered, func(doc unrendered) bool { return doc.Secret })
+		slices.ContainsFunc(c.unrendered, func(doc unjudged) bool { return doc.secret })
 }
 
 func isTainted(doc *revisions.Stored) bool { return doc.Tainted }
@@ -139,7 +139,7 @@ func (r Renderer) RenderOnly(ctx context.Context, documents []*revisions.Stored,
 ) {
 	computed, err := r.compute(ctx, documents, only)
 	if err == nil && len(computed.unrendered) > 0 {
-		err = computed.unrendered[0].Cause
+		err = computed.unrendered[0].cause
 	}
 	return computed, err
 }

@@ -81,7 +81,7 @@ func (r Renderer) Render(ctx context.Context, revision int64, documents []*revis
 	}
 	if !r.Compat {
 		out.Warnings = first(worded(computed.warnings), checked.warnings,
-			consequences(append(computed.dependents(), checked.unjudged...)))
+			consequences(slices.Concat(computed.unrendered, checked.unjudged)))
 	}
 	faults := computed.faults
 	if checked.invalid != nil {
@@ -169,26 +169,7 @@ type Computed struct {
 	warnings   []fault.Message
 	faults     []*fault.Fault // of documents that do not render
 	problems   []*fault.Fault // of all, as rendering.Examine reports them
-	unrendered []unrendered
-}
-
-// unrendered is a document that does not render, because of its own fault or another one's.
-type unrendered struct {
-	*revisions.Stored
-	rendering.Unrendered
-}
-
-// unjudged describes the document as one that is not judged.
-func (u unrendered) unjudged() unjudged { return unjudged{u.Identity, u.Cause, u.Secret} }
-
-// dependents returns the documents that do not render because of faults of others.
-func (c Computed) dependents() (all []unjudged) {
-	for _, doc := range c.unrendered {
-		if !doc.Failed {
-			all = append(all, doc.unjudged())
-		}
-	}
-	return all
+	unrendered []unjudged
 }
 
 // writing describes data composed by rendering.
@@ -232,7 +213,7 @@ func (r Renderer) compute(ctx context.Context, stored []*revisions.Stored, only 
 		problems: outcome.Problems,
 	}
 	for _, u := range outcome.Unrendered {
-		out.unrendered = append(out.unrendered, unrendered{stored[u.Index], u})
+		out.unrendered = append(out.unrendered, unjudged{stored[u.Index], u.Cause, u.Secret, u.Failed})
 	}
 	rendered := outcome.Documents
 	if r.Withhold {
