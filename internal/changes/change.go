@@ -279,7 +279,9 @@ func (s *Service) planned(ctx context.Context, p proposal) (diff revisions.Diff,
 	if diff.Changes {
 		s.whole.Store(more.Documents)
 	}
-	more, _ = more.With(summaryNeed(diff, options.Viewer))
+	if diff.Changes && diff.Result == nil && !options.Viewer.Encrypted { // for the summary
+		more.Documents = true
+	}
 	if options.DryRun {
 		more, _ = more.With(previewNeed(snapshot))
 	}

@@ -14,14 +14,17 @@ import (
 	"purser/internal/validations"
 )
 
-// NamesVersions reports whether a document gives versions of client plugins.
-func NamesVersions(doc *revisions.Stored) bool { return doc.Schema == validations.ClientVersionsKind }
+// namesVersions reports whether a document gives versions of client plugins.
+func namesVersions(doc *revisions.Stored) bool { return doc.Schema == validations.ClientVersionsKind }
 
-// versionsAfter returns the documents that give client versions after a change.
-func versionsAfter(snapshot revisions.Snapshot, diff revisions.Diff) []*revisions.Stored {
-	return slices.DeleteFunc(diff.After(snapshot.ClientVersions), func(doc *revisions.Stored) bool {
-		return !NamesVersions(doc)
-	})
+// naming returns the documents that give client versions.
+func naming(documents []*revisions.Stored) (naming []*revisions.Stored) {
+	for _, doc := range documents {
+		if namesVersions(doc) {
+			naming = append(naming, doc)
+		}
+	}
+	return naming
 }
 
 // layered reports whether the contents of any document are known only after rendering.
@@ -36,9 +39,9 @@ func layered(documents []*revisions.Stored) bool {
 func (v Validator) clientVersions(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (
 	versions validations.ClientVersions, withheld bool, err error,
 ) {
-	documents := versionsAfter(snapshot, diff)
+	documents := naming(diff.After(snapshot.ClientVersions))
 	if layered(documents) {
-		documents, _ = withPolicy(diff.After(snapshot.Documents), snapshot.Fallback)
+		documents = WithPolicy(diff.After(snapshot.Documents), snapshot.Fallback)
 	}
 	return v.ClientVersions(ctx, documents)
 }
@@ -49,17 +52,19 @@ func (v Validator) clientVersions(ctx context.Context, snapshot revisions.Snapsh
 func (r Renderer) ClientVersions(ctx context.Context, documents []*revisions.Stored) (
 	versions validations.ClientVersions, withheld bool, err error,
 ) {
-	naming := slices.DeleteFunc(slices.Clone(documents), func(doc *revisions.Stored) bool { return !NamesVersions(doc) })
-	final := slices.DeleteFunc(slices.Clone(naming), func(doc *revisions.Stored) bool { return !doc.Traits().Final() })
-	if !layered(naming) {
-		return r.ReadClientVersions(final, Computed{}.digest), false, nil
+	named := naming(documents)
+	final := slices.DeleteFunc(slices.Clone(named), func(doc *revisions.Stored) bool { return !doc.Traits().Final() })
+	if !layered(named) {
+		return r.readVersions(final, Computed{}.digest, false), false, nil
 	}
-	rendered, err := r.RenderKind(ctx, documents, validations.ClientVersionsKind)
+	rendered, err := r.RenderOnly(ctx, documents, func(doc *document.Document) bool {
+		return doc.Schema == validations.ClientVersionsKind
+	})
 	if problem, ok := errors.AsType[*fault.Fault](err); ok && isOfDocuments(problem) {
 		// That it does not render may depend on a secret, so what is checked without it does, too.
 		return r.readVersions(final, Computed{}.digest, rendered.dependsOnSecrets()), false, nil
 	}
-	return r.ReadClientVersions(rendered.Documents, rendered.digest), len(rendered.Withheld) > 0, err
+	return r.readVersions(rendered.Documents, rendered.digest, false), len(rendered.Withheld) > 0, err
 }
 
 // isOfDocuments reports whether a rendering fault was caused by the documents, not by what the request may take.
@@ -77,20 +82,13 @@ func isOfDocuments(problem *fault.Fault) bool {
 	}
 }
 
-// ReadClientVersions returns the client versions that rendered documents give. If several documents give versions of a
-// plugin, the first in order of place counts. key returns what identifies a document's data.
-func (r Renderer) ReadClientVersions(documents []*revisions.Stored, key func(*revisions.Stored) document.Digest,
-) validations.ClientVersions {
-	return r.readVersions(documents, key, slices.ContainsFunc(documents, func(doc *revisions.Stored) bool {
-		return NamesVersions(doc) && doc.Tainted
-	}))
-}
-
-// readVersions is ReadClientVersions with whether the versions depend on a secret.
+// readVersions returns the client versions that documents give. If several documents give versions of a plugin, the
+// first in order of place counts. key returns what identifies a document's data. The versions are secret if that is
+// given, or if one of the documents was rendered with a secret.
 func (r Renderer) readVersions(documents []*revisions.Stored, key func(*revisions.Stored) document.Digest, secret bool,
 ) validations.ClientVersions {
-	naming := slices.DeleteFunc(slices.Clone(documents), func(doc *revisions.Stored) bool { return !NamesVersions(doc) })
-	slices.SortStableFunc(naming, revisions.ByPlace)
+	naming := slices.SortedStableFunc(slices.Values(naming(documents)), revisions.ByPlace)
+	secret = secret || slices.ContainsFunc(naming, isTainted)
 	sum := sha256.New()
 	for _, doc := range naming {
 		digest := key(doc)
@@ -128,15 +126,11 @@ func (r Renderer) ofSecret(versions validations.ClientVersions) validations.Clie
 
 // dependsOnSecrets reports whether the rendering of any of the documents depends on secrets.
 func (c Computed) dependsOnSecrets() bool {
-	return slices.ContainsFunc(c.Documents, func(doc *revisions.Stored) bool { return doc.Tainted }) ||
-		slices.ContainsFunc(c.unrendered, func(doc unrendered) bool { return doc.Secret })
+	return slices.ContainsFunc(c.Documents, isTainted) ||
+		slices.ContainsFunc(c.unrendered, func(doc unjudged) bool { return doc.secret })
 }
 
-// RenderKind renders the documents with a given schema and their dependencies. Faults: those of rendering, if one of
-// the documents does not render.
-func (r Renderer) RenderKind(ctx context.Context, documents []*revisions.Stored, schema string) (Computed, error) {
-	return r.RenderOnly(ctx, documents, func(doc *document.Document) bool { return doc.Schema == schema })
-}
+func isTainted(doc *revisions.Stored) bool { return doc.Tainted }
 
 // RenderOnly renders some of the documents and their dependencies. Faults: those of rendering, if one of the documents
 // does not render.
@@ -145,7 +139,7 @@ func (r Renderer) RenderOnly(ctx context.Context, documents []*revisions.Stored,
 ) {
 	computed, err := r.compute(ctx, documents, only)
 	if err == nil && len(computed.unrendered) > 0 {
-		err = computed.unrendered[0].Cause
+		err = computed.unrendered[0].cause
 	}
 	return computed, err
 }

@@ -12,12 +12,13 @@ import (
 	"purser/internal/validations"
 )
 
-// unjudged is a document that is neither rendered nor checked, because of an error of another one.
+// unjudged is a document that is neither rendered nor checked, because of an error of its own or of another one.
 type unjudged struct {
-	document.Identity
+	*revisions.Stored
 
 	cause  *fault.Fault
 	secret bool // the document, or the way from it to the cause, is secret
+	failed bool // the error is its own
 }
 
 // maxNamed is the number of documents that a message names.
@@ -32,6 +33,9 @@ func consequences(all []unjudged) warnings {
 	}
 	of, order := map[reason][]unjudged{}, []reason(nil)
 	for _, doc := range all {
+		if doc.failed {
+			continue
+		}
 		why := reason{doc.cause, doc.secret || doc.cause.Secret}
 		if _, known := of[why]; !known {
 			order = append(order, why)
@@ -74,7 +78,7 @@ func reasonOf(f *fault.Fault) string {
 func namesOf(documents []unjudged) string {
 	var names []string
 	for _, doc := range documents[:min(maxNamed, len(documents))] {
-		names = append(names, doc.String())
+		names = append(names, doc.Identity.String())
 	}
 	text := "document"
 	if len(documents) > 1 {

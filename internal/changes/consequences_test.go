@@ -119,7 +119,7 @@ func TestConsequences_bounded(t *testing.T) {
 	cause.Messages = []fault.Message{{}}
 	var all []unjudged
 	for i := range maxNamed + 90 {
-		all = append(all, unjudged{revisionstest.Version("b", fmt.Sprint("w", i), 1, 1).Identity, cause, false})
+		all = append(all, unjudged{Stored: revisionstest.Version("b", fmt.Sprint("w", i), 1, 1), cause: cause})
 	}
 	warnings := first(consequences(all))
 	if len(warnings) != 1 || !strings.Contains(warnings[0].Message, "100 documents: ") || !strings.HasSuffix(warnings[0].Message, " and 90 more") {

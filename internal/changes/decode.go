@@ -81,7 +81,7 @@ func (s *Service) worded(ctx context.Context, items []Item, faults []decodeFault
 			return nil, err
 		}
 		worded[i].sanity = budget.About(err, "%s", items[i].Segment.Place())
-		if err := meter.Hold(messagesSize(worded[i].sanity)); err != nil {
+		if err := meter.Hold(sizeOfMessages(worded[i].messages())); err != nil {
 			return nil, budget.About(err, "keep the errors of documents up to document %d", items[i].Segment.Index)
 		}
 		listed += f.violations
@@ -158,7 +158,15 @@ type decodeFaults struct {
 	secret     error
 }
 
-// firstFault returns the fault that the reference finds first: a parse error, then an entry that is not a mapping, then
+// messages returns the messages of violations, if they are worded.
+func (f decodeFaults) messages() []fault.Message {
+	if worded, ok := errors.AsType[*fault.Fault](f.sanity); ok {
+		return worded.Messages
+	}
+	return nil
+}
+
+// firstFault returns the fault that Deckhand finds first: a parse error, then an entry that is not a mapping, then
 // the first document that fails its sanity checks (without compat, all such documents); nil if there is none.
 func firstFault(items []Item, faults []decodeFaults, compat bool) error {
 	var later [3]error
@@ -190,18 +198,6 @@ func firstFault(items []Item, faults []decodeFaults, compat bool) error {
 		}
 	}
 	return nil
-}
-
-// messagesSize estimates the memory of the messages of a fault, in bytes; it is 0 for nil.
-func messagesSize(err error) (size int) {
-	const overhead = 400 // of the message, and of the document that it names
-	if f, ok := errors.AsType[*fault.Fault](err); ok {
-		for _, message := range f.Messages {
-			diagnostic, _ := message.Diagnostic.(string)
-			size += len(message.Message) + len(diagnostic) + overhead
-		}
-	}
-	return size
 }
 
 // malformed returns one fault for all documents that fail their sanity checks, with the messages of the first one and

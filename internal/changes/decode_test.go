@@ -92,7 +92,7 @@ func TestFirstFault_sanity(t *testing.T) {
 	if got := firstFault(make([]Item, 2), []decodeFaults{wrong("a", 1), {sanity: spent}}, false); !errors.Is(got, spent) {
 		t.Errorf("a check that was not completed is hidden by %v", got)
 	}
-	if size := messagesSize(wrong("abc", 2).sanity); size < 2*len("abc")+1 || messagesSize(nil) != 0 {
+	if size := sizeOfMessages(wrong("abc", 2).messages()); size < 2*len("abc")+1 || (decodeFaults{}).messages() != nil {
 		t.Errorf("%d bytes of messages", size)
 	}
 	if one, _ := errors.AsType[*fault.Fault](faults[1].sanity); len(one.Messages) != 60 {

@@ -2,7 +2,6 @@ package changes
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -24,26 +23,6 @@ type Described struct {
 	Versions func() (validations.ClientVersions, error)
 }
 
-// Describe returns the errors of entries as a viewer sees them. With details each error shows its part of the document
-// and the schema, until the errors reach 1 MiB; from 3 MiB on, without details 8 MiB, each entry has one error with the
-// number of its others.
-// Each entry can be requested separately.
-func (r Renderer) Describe(ctx context.Context, viewer authz.Viewer, d Described, details bool) (
-	[][]json.RawMessage, error,
-) {
-	reports, err := r.Report(ctx, viewer, d, details)
-	if err != nil {
-		return nil, err
-	}
-	entries := make([][]json.RawMessage, len(d.Rows))
-	for i := range d.Rows {
-		if entries[i], err = appendJSON([]json.RawMessage{}, reports[i]); err != nil {
-			return nil, err
-		}
-	}
-	return entries, nil
-}
-
 // Sizes of the errors in an answer in bytes: up to which they have all details, and up to which they are listed, with
 // details or without.
 const (
@@ -58,7 +37,9 @@ const (
 	sectionSteps = 10
 )
 
-// Report returns what Describe does, as values.
+// Report returns the errors of entries as a viewer sees them. With details each error shows its part of the document
+// and the schema, until the errors reach 1 MiB; from 3 MiB on, without details 8 MiB, each entry has one error with the
+// number of its others. Each entry can be requested separately.
 func (r Renderer) Report(ctx context.Context, viewer authz.Viewer, d Described, details bool) (
 	reports [][]validations.Error, err error,
 ) {
@@ -85,7 +66,7 @@ func (r Renderer) Report(ctx context.Context, viewer authz.Viewer, d Described, 
 			return nil, fmt.Errorf("word the findings: %w", err)
 		}
 		for j := range reports[i] {
-			if r.Compat { // the reference's errors have exactly its keys
+			if r.Compat { // Deckhand's errors have only these keys
 				reports[i][j].Hint, reports[i][j].Causes = "", nil
 			}
 			meter.Charge(errorSteps + len(reports[i][j].ErrorSection)*sectionSteps)
@@ -186,17 +167,6 @@ func (r Renderer) checker(meter *budget.Meter, rule validations.Rule, d Describe
 	}
 	checker, err = r.Engine.Compile(meter, schema, versions)
 	return checker, ofSecret, err
-}
-
-func appendJSON[T any](list []json.RawMessage, items []T) ([]json.RawMessage, error) {
-	for _, item := range items {
-		text, err := json.Marshal(item)
-		if err != nil {
-			return nil, fmt.Errorf("write an entry: %w", err)
-		}
-		list = append(list, text)
-	}
-	return list, nil
 }
 
 // MaxStrays is the maximum number of stray keys that a status names.

@@ -75,7 +75,7 @@ func (m *memory) Snapshot(_ context.Context, need revisions.Need) (revisions.Sna
 	m.fillDocuments(&s, need)
 	if need.Evidence {
 		s.Newest, s.Violations, s.Policies = m.newest, m.violated, m.policies()
-		s.ClientVersions = m.that(NamesVersions)
+		s.ClientVersions = m.that(namesVersions)
 	}
 	if need.Preview {
 		s.Occupied, s.Outcomes = occupied(m.live), m.outcomes

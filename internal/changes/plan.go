@@ -128,7 +128,7 @@ func occupancy(buckets []revisions.Bucket, result []*revisions.Stored) (opened, 
 	return opened, emptied
 }
 
-// duplicate returns the fault for an identity that already exists, in the reference's words, with a hint on what to do.
+// duplicate returns the fault for an identity that already exists, in Deckhand's words, with a hint on what to do.
 func duplicate(id document.Identity, bucket, hint string) error {
 	f := fault.New(fault.Conflict, "DuplicateDocumentExists", "Document %s already exists in bucket: %s", id, bucket)
 	f.Messages = []fault.Message{{Message: f.Message, Error: true}, {Message: hint, Error: true}}

@@ -1,6 +1,7 @@
 package changes
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -152,7 +153,7 @@ func TestService_Rollback_preview(t *testing.T) {
 }
 
 // When all findings together are many megabytes, later ones are shown without the document and the schema.
-func TestDescribe_bounded(t *testing.T) {
+func TestReport_bounded(t *testing.T) {
 	t.Parallel()
 	s, m := service()
 	large := `{x: 1, y: "` + strings.Repeat("z", 40<<10) + `"}`
@@ -165,17 +166,23 @@ func TestDescribe_bounded(t *testing.T) {
 		rows[i] = revisions.FailedEntry{Failure: revisions.Failure{Entry: i, Document: doc.ID, Rule: rule}, About: doc}
 	}
 	found := map[validations.Pair][]validations.Finding{validations.PairOf(doc.Digest, rule): {finding}}
-	texts := map[document.Digest][]byte{rule.Schema: []byte(`{"type":"string"}`)}
-	described := Described{Rows: rows, Findings: found, Texts: texts}
-	errs, err := s.Renderer().Describe(t.Context(), authz.Viewer{}, described, true)
+	schemas := map[document.Digest][]byte{rule.Schema: []byte(`{"type":"string"}`)}
+	described := Described{Rows: rows, Findings: found, Texts: schemas}
+	errs, err := s.Renderer().Report(t.Context(), authz.Viewer{}, described, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	size := 0
-	for _, list := range errs {
-		size += len(list[0])
+	texts := make([]string, many)
+	for i, list := range errs {
+		text, err := json.Marshal(list[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[i] = string(text)
+		size += len(text)
 	}
-	first, last := string(errs[0][0]), string(errs[many-1][0])
+	first, last := texts[0], texts[many-1]
 	if !strings.Contains(first, "zzz") || !strings.Contains(first, `{"type":"string"}`) ||
 		strings.Contains(last, "zzz") || !strings.Contains(last, "wrong") || size > 33<<20 {
 		t.Errorf("%d bytes, the last is %.200s", size, last)

@@ -56,7 +56,7 @@ func (r Renderer) puppetResult(ctx context.Context, documents []*revisions.Store
 // missing.
 func (c Computed) lacksTypes() bool {
 	return slices.ContainsFunc(c.Withheld, isType) ||
-		slices.ContainsFunc(c.unrendered, func(doc unrendered) bool { return isType(doc.Stored) })
+		slices.ContainsFunc(c.unrendered, func(doc unjudged) bool { return isType(doc.Stored) })
 }
 
 func isType(doc *revisions.Stored) bool { return doc.Schema == puppet.TypeKind }

@@ -56,15 +56,15 @@ func (r Renderer) Render(ctx context.Context, revision int64, documents []*revis
 ) (
 	out Rendering, err error,
 ) {
-	documents, policy := withPolicy(documents, fallback)
-	computed, err := r.compute(ctx, documents, nil)
+	lacksPolicy := !HasLayeringPolicy(documents)
+	computed, err := r.compute(ctx, WithPolicy(documents, fallback), nil)
 	if err != nil {
 		return Rendering{TooLarge: errors.Is(err, rendering.ErrTooLarge)}, err
 	}
 	out = Rendering{
 		Documents: computed.Documents, Withheld: len(computed.Withheld) > 0, Partial: len(computed.faults) > 0,
-		Provisional: policy != nil && policy.Revision > revision || !HasLayeringPolicy(documents),
-		examined:    policy == nil, problems: computed.problems,
+		Provisional: lacksPolicy && (fallback == nil || fallback.Revision > revision),
+		examined:    !lacksPolicy || fallback == nil, problems: computed.problems,
 	}
 	const problemSize = 1000
 	out.Size = problemSize * len(out.problems)
@@ -81,7 +81,7 @@ func (r Renderer) Render(ctx context.Context, revision int64, documents []*revis
 	}
 	if !r.Compat {
 		out.Warnings = first(worded(computed.warnings), checked.warnings,
-			consequences(append(computed.dependents(), checked.unjudged...)))
+			consequences(slices.Concat(computed.unrendered, checked.unjudged)))
 	}
 	faults := computed.faults
 	if checked.invalid != nil {
@@ -99,7 +99,10 @@ func sizeOfMessages(messages []fault.Message) (size int) {
 	const each = 500
 	for _, message := range messages {
 		size += each + len(message.Message)
-		if diagnostic, ok := message.Diagnostic.(map[string]any); ok {
+		switch diagnostic := message.Diagnostic.(type) {
+		case string:
+			size += len(diagnostic)
+		case map[string]any:
 			section, _ := diagnostic["error_section"].(json.RawMessage)
 			size += len(section)
 		}
@@ -115,7 +118,7 @@ type Renderer struct {
 	Defaults map[string]string
 	// Documents caches documents of earlier renderings; nil caches nothing. It does not affect the result.
 	Documents *DocumentCache
-	// Compat reports faults in the reference's words and gives no warnings.
+	// Compat reports faults in Deckhand's words and gives no warnings.
 	Compat bool
 	// Withhold leaves out encrypted documents, those that take something from them, and messages about them, so that the
 	// result does not depend on secrets.
@@ -143,20 +146,17 @@ func (r Renderer) meterFor(meter *budget.Meter, id document.Identity, data []byt
 	return meter.ForOthers(len(data))
 }
 
-// withPolicy adds fallback to documents without a LayeringPolicy. It returns the added policy, or nil.
-func withPolicy(documents []*revisions.Stored, fallback *revisions.Stored) (
-	with []*revisions.Stored, added *revisions.Stored,
-) {
+// WithPolicy adds fallback, if it is not nil, to documents without a LayeringPolicy.
+func WithPolicy(documents []*revisions.Stored, fallback *revisions.Stored) []*revisions.Stored {
 	if fallback == nil || HasLayeringPolicy(documents) {
-		return documents, nil
+		return documents
 	}
-	return append(slices.Clip(documents), fallback), fallback
+	return append(slices.Clip(documents), fallback)
 }
 
-// WithPolicy adds fallback to documents without a LayeringPolicy.
-func WithPolicy(documents []*revisions.Stored, fallback *revisions.Stored) []*revisions.Stored {
-	documents, _ = withPolicy(documents, fallback)
-	return documents
+// HasLayeringPolicy reports whether documents include a LayeringPolicy.
+func HasLayeringPolicy(documents []*revisions.Stored) bool {
+	return slices.ContainsFunc(documents, (*revisions.Stored).IsLayeringPolicy)
 }
 
 // Computed are the documents of a revision after rendering.
@@ -169,26 +169,7 @@ type Computed struct {
 	warnings   []fault.Message
 	faults     []*fault.Fault // of documents that do not render
 	problems   []*fault.Fault // of all, as rendering.Examine reports them
-	unrendered []unrendered
-}
-
-// unrendered is a document that does not render, because of its own fault or another one's.
-type unrendered struct {
-	*revisions.Stored
-	rendering.Unrendered
-}
-
-// unjudged describes the document as one that is not judged.
-func (u unrendered) unjudged() unjudged { return unjudged{u.Identity, u.Cause, u.Secret} }
-
-// dependents returns the documents that do not render because of faults of others.
-func (c Computed) dependents() (all []unjudged) {
-	for _, doc := range c.unrendered {
-		if !doc.Failed {
-			all = append(all, doc.unjudged())
-		}
-	}
-	return all
+	unrendered []unjudged
 }
 
 // writing describes data composed by rendering.
@@ -232,7 +213,7 @@ func (r Renderer) compute(ctx context.Context, stored []*revisions.Stored, only 
 		problems: outcome.Problems,
 	}
 	for _, u := range outcome.Unrendered {
-		out.unrendered = append(out.unrendered, unrendered{stored[u.Index], u})
+		out.unrendered = append(out.unrendered, unjudged{stored[u.Index], u.Cause, u.Secret, u.Failed})
 	}
 	rendered := outcome.Documents
 	if r.Withhold {

@@ -37,7 +37,7 @@ func (r Renderer) checkRenderedDocuments(ctx context.Context, rendered Computed)
 	}
 	for i, doc := range rendered.Documents {
 		if cause := outcomes[i].cause; cause != nil {
-			out.unjudged = append(out.unjudged, unjudged{doc.Identity, cause, outcomes[i].secret})
+			out.unjudged = append(out.unjudged, unjudged{Stored: doc, cause: cause, secret: outcomes[i].secret})
 		}
 	}
 	out.warnings = unresolved(book.schemas)

@@ -118,7 +118,7 @@ func (v Validator) validated(ctx context.Context, name string, examined Renderin
 // mayStayTooLarge returns the fault of a change after which all documents together are too large to be rendered, nil if
 // they were before it, and it does not add to them.
 func (v Validator) mayStayTooLarge(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) error {
-	if sizeOf(diff.Added) <= sizeOf(diff.Removed) {
+	if revisions.TextSize(diff.Added) <= revisions.TextSize(diff.Removed) {
 		before, err := v.bringing(nil).Render(ctx, snapshot.Revision, snapshot.Documents, snapshot.Fallback)
 		switch {
 		case before.TooLarge:
@@ -130,13 +130,6 @@ func (v Validator) mayStayTooLarge(ctx context.Context, snapshot revisions.Snaps
 	return fault.New(fault.Conflict, "SiteFull", "With the change the rendered data of all documents would take more "+
 		"than %d MiB, the limit for a site. Nothing was changed. Let what the change brings take less from large documents, "+
 		"or delete documents that are not needed.", rendering.DefaultLimit>>20)
-}
-
-func sizeOf(documents []*revisions.Stored) (size int) {
-	for _, doc := range documents {
-		size += len(doc.Metadata) + len(doc.Data)
-	}
-	return size
 }
 
 func isEncrypted(doc *revisions.Stored) bool { return doc.Traits().Encrypted }
@@ -200,8 +193,8 @@ func unfinished(name string, err error) (RevisionResult, error) {
 	return result, nil
 }
 
-// policyResult returns the outcome of PolicyValidation. In compat mode, selectors that select nothing are warnings: the
-// reference renders such documents, so sites have them.
+// policyResult returns the outcome of PolicyValidation. In compat mode, selectors that select nothing are warnings:
+// Deckhand renders such documents, so sites have them.
 func (r Renderer) policyResult(problems []*fault.Fault) RevisionResult {
 	if !r.Compat {
 		return revisionResult(validations.PolicyValidation, problems...)
@@ -403,9 +396,4 @@ func MessagesOf(problem *fault.Fault) []fault.Message {
 		messages[i].Level, messages[i].Kind = "Error", "ValidationMessage"
 	}
 	return messages
-}
-
-// HasLayeringPolicy reports whether documents include a LayeringPolicy.
-func HasLayeringPolicy(documents []*revisions.Stored) bool {
-	return slices.ContainsFunc(documents, (*revisions.Stored).IsLayeringPolicy)
 }

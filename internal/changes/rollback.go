@@ -109,7 +109,7 @@ func refuseSecrets(snapshot revisions.Snapshot, compat bool) error {
 	return nil
 }
 
-// mayNotEncrypt returns the reference's fault for a caller who may not store encrypted documents.
+// mayNotEncrypt returns Deckhand's fault for a caller who may not store encrypted documents.
 func mayNotEncrypt() error {
 	return fault.New(fault.Forbidden, "HTTPForbidden",
 		"Policy doesn't allow deckhand:create_encrypted_documents to be performed")

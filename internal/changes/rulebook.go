@@ -124,16 +124,16 @@ func (r Renderer) checkerOf(meter *budget.Meter, rule validations.Rule, schema *
 
 // renderedRules returns the rules that rendered DataSchemas give.
 func (r Renderer) renderedRules(ctx context.Context, rendered Computed) (ruleBook, error) {
-	versions := r.ReadClientVersions(rendered.Documents, rendered.digest)
-	withheld := slices.ContainsFunc(rendered.Withheld, NamesVersions)
-	missing := slices.IndexFunc(rendered.unrendered, func(doc unrendered) bool { return NamesVersions(doc.Stored) })
+	versions := r.readVersions(rendered.Documents, rendered.digest, false)
+	withheld := slices.ContainsFunc(rendered.Withheld, namesVersions)
+	missing := slices.IndexFunc(rendered.unrendered, func(doc unjudged) bool { return namesVersions(doc.Stored) })
 	book, err := r.newRuleBook(ctx, rendered.Documents, rendered.digest, versions, withheld || missing >= 0)
 	if err != nil {
 		return book, err
 	}
 	err = budget.ForEach(ctx, len(book.schemas), func(meter *budget.Meter, i int) error {
 		if schema := book.schemas[i]; schema.names && missing >= 0 {
-			schema.broken = rendered.unrendered[missing].unjudged()
+			schema.broken = rendered.unrendered[missing]
 		}
 		return r.examine(meter, book.schemas[i])
 	})
@@ -194,7 +194,7 @@ func (r Renderer) examine(meter *budget.Meter, s *registered) (err error) {
 func (s *registered) blame(meter *budget.Meter, engine *validations.Engine) error {
 	alone, why, err := engine.IsUsable(meter, validations.DataSchema{Text: s.Data})
 	if err == nil && !alone {
-		s.broken = unjudged{s.Identity, unusable(s.Stored, why[0]), s.secret}
+		s.broken = unjudged{Stored: s.Stored, cause: unusable(s.Stored, why[0]), secret: s.secret}
 	}
 	return err
 }
@@ -241,7 +241,7 @@ func (c Computed) unrenderedSchemas() map[string]unjudged {
 	schemas := map[string]unjudged{}
 	for _, doc := range c.unrendered {
 		if validations.Registers(doc.Document) {
-			schemas[doc.Name] = doc.unjudged()
+			schemas[doc.Name] = doc
 		}
 	}
 	return schemas

@@ -1,7 +1,6 @@
 package changes
 
 import (
-	"purser/internal/authz"
 	"purser/internal/revisions"
 )
 
@@ -14,7 +13,8 @@ type Summary struct {
 	Failing int
 }
 
-// summarize counts the effects of a change. It may use what summaryNeed asks for.
+// summarize counts the effects of a change. For a rollback, whose viewer may not see encrypted documents, it needs all
+// documents.
 func summarize(p proposal) Summary {
 	viewer, diff := p.options.Viewer, p.diff
 	added, removed := revisions.Visible(viewer, diff.Added), revisions.Visible(viewer, diff.Removed)
@@ -35,9 +35,4 @@ func summarize(p proposal) Summary {
 		}
 	}
 	return s
-}
-
-// summaryNeed returns the parts of the site needed to recognize encrypted documents in the summary of a diff.
-func summaryNeed(diff revisions.Diff, viewer authz.Viewer) revisions.Need {
-	return revisions.Need{Documents: !viewer.Encrypted && diff.Changes && diff.Result == nil}
 }

@@ -287,8 +287,8 @@ func (v View) stored(name string, errors []byte) (d details, err error) {
 	return d, nil
 }
 
-// itemsOf converts messages to the errors of an entry. It never returns nil.
-func itemsOf(messages []fault.Message) (items []json.RawMessage, err error) {
+// itemsOf writes messages or errors as the errors of an entry.
+func itemsOf[T fault.Message | validations.Error](messages []T) (items []json.RawMessage, err error) {
 	for _, message := range messages {
 		text, err := json.Marshal(message)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"purser/internal/changes"
+	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/revisions"
 	"purser/internal/validations"
@@ -70,7 +71,9 @@ func (v View) dataSchemas(ctx context.Context, id int64) (changes.Computed, erro
 	}
 	renderer := v.renderer
 	renderer.Withhold = !v.viewer.Secrets()
-	return renderer.RenderKind(ctx, documents, validations.DataSchemaKind)
+	return renderer.RenderOnly(ctx, documents, func(doc *document.Document) bool {
+		return doc.Schema == validations.DataSchemaKind
+	})
 }
 
 // unseen returns the reason why encrypted documents are left out, as the end of a message.

@@ -246,7 +246,7 @@ func (v View) addErrors(ctx context.Context, list entryList, entries []validatio
 		if err != nil {
 			return err
 		}
-		errs, err := v.renderer.Describe(ctx, v.viewer, found, true)
+		reports, err := v.renderer.Report(ctx, v.viewer, found, true)
 		if err != nil {
 			return err
 		}
@@ -259,7 +259,11 @@ func (v View) addErrors(ctx context.Context, list entryList, entries []validatio
 			}
 		}
 		for i, row := range found.Rows {
-			add(row.Entry, errs[i], row.Notes)
+			errs, err := itemsOf(reports[i])
+			if err != nil {
+				return err
+			}
+			add(row.Entry, errs, row.Notes)
 		}
 		if list.first != nil {
 			add(0, []json.RawMessage{list.first}, nil)

@@ -23,7 +23,7 @@ func TooManyValidations(revision int64) error {
 }
 
 // Defaults are the names of the server's own validations that count when no policy is in force. With nil none count, as
-// in the reference.
+// in Deckhand.
 type Defaults []string
 
 // Verdict returns the verdict on a revision, given its policies and the results reported for it.

@@ -52,30 +52,17 @@ type Rules struct {
 	ControlOnly bool
 }
 
-// inForce returns the rule of a kind without a permanent built-in schema.
-func (r Rules) inForce(kind string) (rule Rule, ok bool) {
-	if rule, ok = r.Registered[kind]; ok || r.ControlOnly || provided[kind] == nil {
-		return rule, ok
-	}
-	return Rule{Schema: provided[kind].digest}, true
-}
-
 // For returns the rule for a submitted document; ok is false if there is none.
 func (r Rules) For(doc *document.Document) (rule Rule, ok bool) {
-	if Registers(doc) {
-		return Rule{Schema: dataSchema.digest}, true
-	}
 	traits := doc.Traits()
-	if doc.Schema == DataSchemaKind || traits.Abstract || r.ControlOnly && !traits.Control {
+	switch {
+	case Registers(doc):
+	case doc.Schema == DataSchemaKind, traits.Abstract, r.ControlOnly && !traits.Control:
+		return Rule{}, false
+	case builtins[doc.Schema] == nil && !traits.Final():
 		return Rule{}, false
 	}
-	if builtin, ok := builtins[doc.Schema]; ok {
-		return Rule{Schema: builtin.digest}, true
-	}
-	if !traits.Final() {
-		return Rule{}, false
-	}
-	return r.inForce(doc.Schema)
+	return r.ForRendered(doc)
 }
 
 // ForRendered returns the rule for a rendered document; ok is false if there is none.
@@ -86,7 +73,10 @@ func (r Rules) ForRendered(doc *document.Document) (rule Rule, ok bool) {
 	if builtin, ok := builtins[doc.Schema]; ok {
 		return Rule{Schema: builtin.digest}, true
 	}
-	return r.inForce(doc.Schema)
+	if rule, ok = r.Registered[doc.Schema]; ok || r.ControlOnly || provided[doc.Schema] == nil {
+		return rule, ok
+	}
+	return Rule{Schema: provided[doc.Schema].digest}, true
 }
 
 var registeredName = regexp.MustCompile(`^[a-zA-Z]+/[a-zA-Z]+/v\d+$`)

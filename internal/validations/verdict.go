@@ -36,17 +36,7 @@ const (
 
 // String returns the word for the state in the API.
 func (s Status) String() string {
-	switch s {
-	case Success:
-		return "success"
-	case Failure:
-		return "failure"
-	case Missing:
-		return "missing"
-	case Expired:
-		return "expired"
-	}
-	return "unknown"
+	return [...]string{"success", "failure", "missing", "expired"}[s]
 }
 
 // Outcome is the outcome of one validation of a revision: that of the latest posted result or, for one of the server's
@@ -222,24 +212,21 @@ func DefaultValidations() []string {
 // server's own count only if they are in defaults; if defaults is nil, any revision is a success.
 func Decide(policies []Policy, defaults []string, outcomes []Outcome, now time.Time) Verdict {
 	reported := withAlias(policies, sorted(outcomes))
+	var verdict Verdict
 	if len(policies) == 0 {
-		verdict := Verdict{}
-		ignored := func(judged Judged) bool {
-			return defaults != nil && IsOwn(judged.Name) && !slices.Contains(defaults, judged.Name)
-		}
-		all := judgeAll(reported)
-		for _, judged := range all {
-			if ignored(judged) {
+		verdict.Reported = make([]Judged, 0, len(reported))
+		for _, judged := range judgeAll(reported) {
+			if defaults != nil && IsOwn(judged.Name) && !slices.Contains(defaults, judged.Name) {
 				verdict.Ignored = append(verdict.Ignored, judged)
+			} else {
+				verdict.Reported = append(verdict.Reported, judged)
 			}
 		}
-		verdict.Reported = slices.DeleteFunc(all, ignored)
 		if defaults != nil {
 			verdict.Status, verdict.Notice = worst(verdict.Reported), withoutPolicy(verdict.Reported)
 		}
 		return verdict
 	}
-	verdict := Verdict{}
 	for _, policy := range policies {
 		judged := judgePolicy(policy, reported, now)
 		verdict.Policies = append(verdict.Policies, judged)
@@ -257,10 +244,12 @@ func Decide(policies []Policy, defaults []string, outcomes []Outcome, now time.T
 
 // withoutPolicy says what counted in a verdict without policies.
 func withoutPolicy(counted []Judged) string {
-	isOwn := func(j Judged) bool { return IsOwn(j.Name) }
-	isPosted := func(j Judged) bool { return !IsOwn(j.Name) }
+	var own, posted bool
+	for _, judged := range counted {
+		own, posted = own || IsOwn(judged.Name), posted || !IsOwn(judged.Name)
+	}
 	what := "no check"
-	switch own, posted := slices.ContainsFunc(counted, isOwn), slices.ContainsFunc(counted, isPosted); {
+	switch {
 	case own && posted:
 		what = "only the server's own checks and posted results"
 	case own:
@@ -315,8 +304,7 @@ func judgePolicy(policy Policy, reported results, now time.Time) PolicyVerdict {
 		outcome, found := reported.named(requirement.Name)
 		verdict.Validations = append(verdict.Validations, judge(requirement, outcome, found, now))
 	}
-	verdict.Status = worst(verdict.Validations)
-	if policy.Broken {
+	if verdict.Status = worst(verdict.Validations); policy.Broken {
 		verdict.Status = Failure
 	}
 	return verdict
@@ -349,10 +337,8 @@ func judgeAll(reported results) []Judged {
 
 // worst returns Success if all are successes, and Failure otherwise.
 func worst(all []Judged) Status {
-	for _, judged := range all {
-		if judged.Status != Success {
-			return Failure
-		}
+	if slices.ContainsFunc(all, func(j Judged) bool { return j.Status != Success }) {
+		return Failure
 	}
 	return Success
 }
