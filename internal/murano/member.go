@@ -102,7 +102,7 @@ func (f *classFile) contractFunctions(v *Value) {
 	}
 }
 
-// listContract checks a list of contracts, or a contract with a minimum and an optional maximum length. The reference
+// listContract checks a list of contracts, or a contract with a minimum and an optional maximum length. murano-pkg-check
 // does not check the contract of the latter, so problems with it are warnings with a code of their own.
 func (f *classFile) listContract(v *Value, code string) {
 	isLength := func(v *Value) bool { return v.Kind == Int || v.Kind == Bool }
