@@ -67,10 +67,9 @@ func (f *classFile) body(v *Value) {
 // block checks a block of code: a statement, an expression or a list of them.
 func (f *classFile) block(v *Value) {
 	for item := range f.items(v) {
-		switch {
-		case item.Kind == Map:
+		if item.Kind == Map {
 			f.statement(item)
-		case item.Kind == String:
+		} else if item.Kind == String {
 			f.expression(item)
 			f.bareWord(item)
 		}

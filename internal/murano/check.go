@@ -127,7 +127,7 @@ const (
 // Report adds an issue, unless its code is not selected. It sets the severity.
 func (c *Check) Report(issue Issue) {
 	isIn := func(selectors []string) bool {
-		return slices.ContainsFunc(selectors, func(selector string) bool { return matches(selector, issue.Code) })
+		return slices.ContainsFunc(selectors, Code{Code: issue.Code}.Is)
 	}
 	if !c.spend(issueSteps+messageSteps*len(issue.Message)) || c.options.Select != nil && !isIn(c.options.Select) ||
 		isIn(c.options.Ignore) {
