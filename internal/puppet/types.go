@@ -139,7 +139,7 @@ func (t *Types) find(name string) *Type {
 	return core().types[name]
 }
 
-// notFound returns a message about an unknown type. It suggests a similar one, but not of those that encrypted documents
+// notFound returns a message about an unknown type. It suggests a similar one, but none that encrypted documents
 // describe, and only if there is room for the message, because that takes time.
 func (t *Types) notFound(meter *budget.Meter, word string, room bool) string {
 	hint := ""
