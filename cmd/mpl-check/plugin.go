@@ -22,8 +22,8 @@ const (
 	maxOutput = 1 << 20 // bytes
 )
 
-// pluginDescription is the output of a plugin with --describe. Otherwise a plugin reads a package from its standard input and
-// writes issues. Both are JSON: see docs/murano.md.
+// pluginDescription is the output of a plugin with --describe. Otherwise a plugin reads a package from its standard
+// input and writes issues. Both are JSON: see docs/murano.md.
 type pluginDescription struct {
 	Name  string        `json:"name"`
 	Codes []murano.Code `json:"codes"`

@@ -67,12 +67,13 @@ func (f *classFile) body(v *Value) {
 // block checks a block of code: a statement, an expression or a list of them.
 func (f *classFile) block(v *Value) {
 	for item := range f.items(v) {
-		switch {
-		case item.Kind == Map:
+		switch item.Kind {
+		case Map:
 			f.statement(item)
-		case item.Kind == String:
+		case String:
 			f.expression(item)
 			f.bareWord(item)
+		case Null, Bool, Int, Float, Date, Seq, Other:
 		}
 	}
 }

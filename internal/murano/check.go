@@ -50,7 +50,7 @@ func Run(ctx context.Context, pkg *Package, o Options) (Report, error) {
 	}
 	c := &Check{ctx: ctx, meter: budget.NewMeter(ctx), Package: pkg, options: o, refused: map[string]bool{}}
 	for _, issue := range pkg.Problems {
-		c.add(issue)
+		c.Report(issue)
 	}
 	for _, issue := range c.report.Issues {
 		c.refused[plainName(issue.File)] = true
@@ -124,15 +124,10 @@ const (
 	issueBytes   = 300
 )
 
-// Report adds an issue, unless its code is not selected.
+// Report adds an issue, unless its code is not selected. It sets the severity.
 func (c *Check) Report(issue Issue) {
-	issue.Severity = severityOf(issue.Code)
-	c.add(issue)
-}
-
-func (c *Check) add(issue Issue) {
 	isIn := func(selectors []string) bool {
-		return slices.ContainsFunc(selectors, func(selector string) bool { return matches(selector, issue.Code) })
+		return slices.ContainsFunc(selectors, Code{Code: issue.Code}.Is)
 	}
 	if !c.spend(issueSteps+messageSteps*len(issue.Message)) || c.options.Select != nil && !isIn(c.options.Select) ||
 		isIn(c.options.Ignore) {
@@ -142,7 +137,7 @@ func (c *Check) add(issue Issue) {
 	case n > maxIssues:
 		return
 	case n == maxIssues:
-		issue = Issue{Code: "E003", Severity: Error, Message: fmt.Sprintf("There are more than %d issues", maxIssues)}
+		issue = Issue{Code: "E003", Message: fmt.Sprintf("There are more than %d issues", maxIssues)}
 	}
 	issue.Severity = severityOf(issue.Code)
 	c.fail(c.meter.Hold(issueBytes + len(issue.Message)))

@@ -28,7 +28,7 @@ type Code struct {
 func (c Code) Severity() Severity { return severityOf(c.Code) }
 
 // Is reports whether a selector, which is a code or a code without its prefix, selects this code.
-func (c Code) Is(selector string) bool { return matches(selector, c.Code) }
+func (c Code) Is(selector string) bool { return selector == c.Code || selector == bare(c.Code) }
 
 func severityOf(code string) Severity {
 	if strings.HasPrefix(bare(code), "W") {
@@ -39,9 +39,6 @@ func severityOf(code string) Severity {
 
 // bare returns a code without its prefix.
 func bare(code string) string { return code[strings.LastIndexByte(code, ':')+1:] }
-
-// matches reports whether a selector, which is a code or a code without its prefix, selects a code.
-func matches(selector, code string) bool { return selector == code || selector == bare(code) }
 
 // general returns the codes that all validators may report.
 func general() []Code {

@@ -102,8 +102,8 @@ func (f *classFile) contractFunctions(v *Value) {
 	}
 }
 
-// listContract checks a list of contracts, or a contract with a minimum and an optional maximum length. The reference
-// does not check the contract of the latter, so problems with it are warnings with a code of their own.
+// listContract checks a list of contracts, or a contract with a minimum and an optional maximum length. Problems with
+// the contract of the latter are warnings with a code of their own, because murano-pkg-check does not check it.
 func (f *classFile) listContract(v *Value, code string) {
 	isLength := func(v *Value) bool { return v.Kind == Int || v.Kind == Bool }
 	if n := len(v.Items); n == 2 && isLength(v.Items[1]) || n == 3 && isLength(v.Items[1]) && isLength(v.Items[2]) {

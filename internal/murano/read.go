@@ -29,8 +29,8 @@ const (
 	maxDepth = 500
 )
 
-// ParseYAML returns the documents of a text. A document without content is a null. The error is a *yamlError if the text
-// cannot be read. Other errors come from the budget.
+// parseYAML returns the documents of a text. A document without content is a null. The error is a *yamlError if the
+// text cannot be read. Other errors come from the budget.
 func parseYAML(meter *budget.Meter, text []byte) ([]*Value, error) {
 	meter.Charge(textSteps)
 	tree, err := document.ParseTree(meter, text)

@@ -25,14 +25,9 @@ type Issue struct {
 type Report struct{ Issues []Issue }
 
 // Errors returns the issues that make the package invalid.
-func (r Report) Errors() []Issue { return r.of(Error) }
-
-// Warnings returns the other issues.
-func (r Report) Warnings() []Issue { return r.of(Warning) }
-
-func (r Report) of(severity Severity) (issues []Issue) {
+func (r Report) Errors() (issues []Issue) {
 	for _, issue := range r.Issues {
-		if issue.Severity == severity {
+		if issue.Severity == Error {
 			issues = append(issues, issue)
 		}
 	}

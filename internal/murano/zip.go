@@ -24,7 +24,8 @@ const (
 )
 
 // ReadZip reads an archive. Its members are counted before its directory is read, and their bytes while they are
-// inflated. Problems with members become issues of the package. The error is an *Unreadable if it is not an archive. Other errors come from the budget of ctx.
+// inflated. Problems with members become issues of the package. The error is an *Unreadable if it is not an archive.
+// Other errors come from the budget of ctx.
 func ReadZip(ctx context.Context, archive []byte, limits Limits) (*Package, error) {
 	if n := bytes.Count(archive, []byte(signature)); n > limits.Files {
 		return giveUpf("The archive has more than %d entries", limits.Files), nil

@@ -92,11 +92,11 @@ func (x *crossLineBuilder) add(o operand, line string, asPart bool) {
 		t.operand(o)
 		line = fmt.Sprintf("In %s, %s%s", t, strings.ToLower(line[:1]), line[1:])
 	}
-	w := pathWalk{visit: func(path []string) bool {
-		x.line(path, line)
-		return x.left >= 0
-	}, step: func() { x.left-- }}
-	w.walk(o.group)
+	for path := range o.group.paths(func() { x.left-- }) {
+		if x.line(path, line); x.left < 0 {
+			return
+		}
+	}
 }
 
 func (x *crossLineBuilder) line(path []string, line string) {

@@ -9,7 +9,7 @@ import (
 type Extension struct{}
 
 // Keywords implements jsonschema.Extension.
-func (Extension) Keywords() []string { return []string{"property_groups", "properties_groups_schema"} }
+func (Extension) Keywords() []string { return []string{namedKeyword, expressionsKeyword} }
 
 // Compile implements jsonschema.Extension.
 func (Extension) Compile(schema document.Mapping) (jsonschema.Keyword, error) {

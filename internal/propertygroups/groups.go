@@ -1,5 +1,7 @@
 package propertygroups
 
+import "slices"
+
 // Versions are the versions of client plugins, by plugin. Messages do not quote those that are secret: see
 // validations.ClientVersions.
 type Versions = map[string]string
@@ -55,10 +57,5 @@ const (
 
 // NamesVersions reports whether checks may depend on client versions.
 func (g *Groups) NamesVersions() bool {
-	for _, r := range g.rules {
-		if r.support != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.rules, func(r *rule) bool { return r.support != nil })
 }

@@ -31,7 +31,7 @@ func (m *Malformed) Error() string { return m.Message }
 // Parse parses the groups of one schema object. Their names must agree with the properties that the object declares. It
 // returns nil if the object has neither keyword, and a *Malformed error for the first fault in declared order.
 func Parse(schema document.Mapping) (*Groups, error) {
-	if !holdsKeyword(schema) {
+	if !slices.ContainsFunc(schema, isKeyword) {
 		return nil, nil
 	}
 	p := &parser{groups: new(Groups), declared: shapeOf(schema), parts: make(map[string]string)}
@@ -51,14 +51,7 @@ func Parse(schema document.Mapping) (*Groups, error) {
 	return p.groups, nil
 }
 
-func holdsKeyword(schema document.Mapping) bool {
-	for _, m := range schema {
-		if m.Key == expressionsKeyword || m.Key == namedKeyword {
-			return true
-		}
-	}
-	return false
-}
+func isKeyword(m document.Member) bool { return m.Key == expressionsKeyword || m.Key == namedKeyword }
 
 // parser reads the groups of one schema object.
 type parser struct {

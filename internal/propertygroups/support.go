@@ -2,13 +2,13 @@ package propertygroups
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 
-	"purser/internal/words"
-
 	"purser/internal/document"
 	"purser/internal/validations"
+	"purser/internal/words"
 )
 
 // support lists the versions of a client plugin that support the properties of a group.
@@ -98,45 +98,42 @@ func (c *check) supports(r *rule) bool {
 		shown = secretVersion
 	}
 	reported := make(map[string]bool)
-	w := pathWalk{visit: func(path []string) bool {
+	for path := range r.group.paths(func() { c.spend(1) }) {
 		if c.spend(1); c.specified(c.object, path) {
 			if key := strings.Join(path, "\x00"); !reported[key] {
 				reported[key] = true
 				c.report(r, func() string { return l.violation(path, shown, isKnown) })
 			}
 		}
-		return !c.isStopped()
-	}, step: func() { c.spend(1) }}
-	w.walk(r.group)
+		if c.isStopped() {
+			break
+		}
+	}
 	return false
 }
 
-// pathWalk visits the paths below a group, and each group only once.
-type pathWalk struct {
-	visit  func(path []string) (more bool)
-	step   func()          // called for each group
-	groups map[*group]bool // visited
-}
-
-func (w *pathWalk) walk(g *group) (more bool) {
-	for _, o := range g.operands {
-		if o.group == nil {
-			if !w.visit(o.path) {
-				return false
+// paths yields the paths below a group. It visits each group only once, and calls step for each reference to one.
+func (g *group) paths(step func()) iter.Seq[[]string] {
+	return func(yield func(path []string) bool) {
+		visited := make(map[*group]bool)
+		var visit func(g *group) (more bool)
+		visit = func(g *group) bool {
+			for _, o := range g.operands {
+				if o.group == nil {
+					if !yield(o.path) {
+						return false
+					}
+					continue
+				}
+				if step(); visited[o.group] {
+					continue
+				}
+				if visited[o.group] = true; !visit(o.group) {
+					return false
+				}
 			}
-			continue
+			return true
 		}
-		w.step()
-		if w.groups[o.group] {
-			continue
-		}
-		if w.groups == nil {
-			w.groups = make(map[*group]bool)
-		}
-		w.groups[o.group] = true
-		if !w.walk(o.group) {
-			return false
-		}
+		visit(g)
 	}
-	return true
 }

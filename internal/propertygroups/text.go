@@ -1,10 +1,6 @@
 package propertygroups
 
-import (
-	"strings"
-
-	"purser/internal/words"
-)
+import "purser/internal/words"
 
 // Bounds of texts, in bytes.
 const (
@@ -95,15 +91,15 @@ func dotted(path []string) string {
 }
 
 func (l *support) listed(separator string) string {
-	var b strings.Builder
+	t := new(text)
 	for i, v := range l.versions {
-		if b.Len() > maxList {
+		if t.isFull() {
 			break
 		}
 		if i > 0 {
-			b.WriteString(separator)
+			t.add(separator)
 		}
-		b.WriteString(words.FirstBytes(v.text, maxName))
+		t.add(words.FirstBytes(v.text, maxName))
 	}
-	return words.FirstBytes(b.String(), maxList)
+	return t.String()
 }

@@ -130,11 +130,12 @@ func (w *work) apply(i int, in *Instance, e entry) error {
 // decide decides about an entry whose resource is not in the catalog: wrong is a problem with it, skip is the reason to
 // skip it, and the resource is created if both are empty. t is the resource's type, nil if it is unknown.
 func (w *work) decide(in *Instance, e entry, t *Type) (wrong, skip string) {
+	skip = in.options.skipReason(e.Ref)
 	switch {
 	case t == nil && !w.index.present[e.Type]:
 		return w.types.notFound(w.meter, e.typeKey, !w.problems.Full()), ""
-	case !in.options.creates(e.Ref):
-		return "", in.options.skipReason(e.Ref)
+	case skip != "":
+		return "", skip
 	case isStructural(e.Type), t == nil && (isQualified(e.Type) || w.index.defined[e.Type]):
 		return fmt.Sprintf("Resource type '%s' was not found: classes and defined types cannot be created in a compiled "+
 			"catalog; override the resources that they would declare", e.typeKey), ""
@@ -142,18 +143,15 @@ func (w *work) decide(in *Instance, e entry, t *Type) (wrong, skip string) {
 	return "", ""
 }
 
-// creates reports whether the options allow creating a missing resource.
-func (o options) creates(ref Ref) bool {
-	except := o.typesExcept[ref.Type] || o.titlesExc[ref.Title]
-	return o.create != except
-}
-
-// skipReason returns why the options do not allow creating a missing resource.
+// skipReason returns why the options do not allow creating a missing resource, "" if they do.
 func (o options) skipReason(ref Ref) string {
+	ofType := o.typesExcept[ref.Type]
 	switch {
+	case o.create != (ofType || o.titlesExc[ref.Title]):
+		return ""
 	case !o.create:
 		return "not in the catalog, and create is false"
-	case o.typesExcept[ref.Type]:
+	case ofType:
 		return "not in the catalog, and excepted by " + keyTypesException
 	}
 	return "not in the catalog, and excepted by " + keyTitlesException

@@ -13,11 +13,13 @@ import (
 func Merge(meter *budget.Meter, overrides []document.Mapping) (document.Mapping, error) {
 	configuration, options := newTree(meter, treeDepth), newTree(meter, treeDepth)
 	for _, data := range overrides {
-		if given, ok := data.At(keyConfiguration).(document.Mapping); ok {
-			configuration.merge(given)
+		resources, _ := data.At(keyConfiguration).(document.Mapping)
+		if err := configuration.merge(resources); err != nil {
+			return nil, err
 		}
-		if given, ok := data.At(keyOptions).(document.Mapping); ok {
-			options.merge(given)
+		given, _ := data.At(keyOptions).(document.Mapping)
+		if err := options.merge(given); err != nil {
+			return nil, err
 		}
 		beside := document.Mapping{}
 		for _, name := range optionNames() {
@@ -25,20 +27,13 @@ func Merge(meter *budget.Meter, overrides []document.Mapping) (document.Mapping,
 				beside = append(beside, document.Member{Key: name, Value: value})
 			}
 		}
-		options.merge(beside)
-		if err := meter.Check(); err != nil {
+		if err := options.merge(beside); err != nil {
 			return nil, err
 		}
 	}
-	if configuration.err != nil {
-		return nil, configuration.err
-	}
-	if options.err != nil {
-		return nil, options.err
-	}
 	return document.Mapping{
 		{Key: keyConfiguration, Value: configuration.value()}, {Key: keyOptions, Value: options.value()},
-	}, nil
+	}, meter.Check()
 }
 
 // treeDepth is the depth to which hashes are merged: type, title, parameter; for defaults: option, type, parameter.
@@ -50,31 +45,29 @@ type tree struct {
 	depth int
 	keys  []string
 	at    map[string]any // *tree for a hash that is merged, otherwise the value
-	err   error
 }
 
 func newTree(meter *budget.Meter, depth int) *tree {
 	return &tree{meter: meter, depth: depth, at: map[string]any{}}
 }
 
-func (t *tree) merge(from document.Mapping) {
+func (t *tree) merge(from document.Mapping) (err error) {
 	const stepsEach, bytesEach = 300, 150
 	for _, member := range from {
 		if err := t.meter.Spend(stepsEach); err != nil {
-			t.err = err
-			return
+			return err
 		}
 		had, known := t.at[member.Key]
 		if !known {
 			t.keys = append(t.keys, member.Key)
-			if t.err = t.meter.Hold(bytesEach); t.err != nil {
-				return
+			if err := t.meter.Hold(bytesEach); err != nil {
+				return err
 			}
 		}
 		given, isHash := member.Value.(document.Mapping)
 		if !isHash || t.depth <= 1 {
-			if t.at[member.Key], t.err = t.combine(member.Key, had, member.Value); t.err != nil {
-				return
+			if t.at[member.Key], err = t.combine(member.Key, had, member.Value); err != nil {
+				return err
 			}
 			continue
 		}
@@ -83,11 +76,11 @@ func (t *tree) merge(from document.Mapping) {
 			below = newTree(t.meter, t.depth-1)
 			t.at[member.Key] = below
 		}
-		if below.merge(given); below.err != nil {
-			t.err = below.err
-			return
+		if err := below.merge(given); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // combine returns the value of a key after given overrides had. It joins lists of options and relationships.

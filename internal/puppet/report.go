@@ -1,7 +1,5 @@
 package puppet
 
-import "purser/internal/document"
-
 // Report lists what Apply did, in order. Instances are positions in its list of instances.
 type Report struct {
 	Changes  []Change
@@ -49,51 +47,4 @@ func (r Report) Explain(ref Ref) (changes []Change) {
 		}
 	}
 	return changes
-}
-
-// parameters holds the parameters of a resource while Apply changes them.
-type parameters struct {
-	members document.Mapping
-	at      map[string]int // indexes by key; nil for at most maxLinear members
-}
-
-// maxLinear is the maximum number of parameters for which find uses a linear search.
-const maxLinear = 16
-
-// newParameters copies members, with room for more.
-func newParameters(members document.Mapping, more int) *parameters {
-	p := &parameters{members: append(make(document.Mapping, 0, len(members)+more), members...)}
-	if len(members)+more > maxLinear {
-		p.at = make(map[string]int, len(members)+more)
-		for i, member := range members {
-			p.at[member.Key] = i
-		}
-	}
-	return p
-}
-
-func (p *parameters) find(key string) int {
-	if p.at != nil {
-		if i, ok := p.at[key]; ok {
-			return i
-		}
-		return -1
-	}
-	for i := range p.members {
-		if p.members[i].Key == key {
-			return i
-		}
-	}
-	return -1
-}
-
-func (p *parameters) set(key string, value any) {
-	if i := p.find(key); i >= 0 {
-		p.members[i].Value = value
-		return
-	}
-	if p.at != nil {
-		p.at[key] = len(p.members)
-	}
-	p.members = append(p.members, document.Member{Key: key, Value: value})
 }

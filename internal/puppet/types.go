@@ -139,12 +139,12 @@ func (t *Types) find(name string) *Type {
 	return core().types[name]
 }
 
-// notFound returns a message about an unknown type. It suggests another one only if there is room for the message,
-// because that takes time.
+// notFound returns a message about an unknown type. It suggests a similar one, but none that encrypted documents
+// describe, and only if there is room for the message, because that takes time.
 func (t *Types) notFound(meter *budget.Meter, word string, room bool) string {
 	hint := ""
 	if room {
-		hint = t.suggest(meter, word)
+		hint = didYouMean(meter, word, t.names)
 	}
 	return fmt.Sprintf("Resource type '%s' was not found%s; describe it with a "+TypeKind, word, hint)
 }
@@ -166,12 +166,6 @@ func (t *Types) checkPurged(ref Ref, parameters document.Mapping, present map[st
 	}
 	return fmt.Sprintf("Parameter name failed on %v: Could not find resource type %s; describe it with a "+TypeKind, ref,
 		shown(name))
-}
-
-// suggest returns a question for the type that is most similar to word, or "" if none is similar. It does not suggest
-// types that encrypted documents describe.
-func (t *Types) suggest(meter *budget.Meter, word string) string {
-	return didYouMean(meter, word, t.names)
 }
 
 // namevar returns the name variable, the parameter that identifies a resource, or "" if there is not exactly one.

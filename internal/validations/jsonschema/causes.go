@@ -164,19 +164,19 @@ func (c *run) misspelt(v *failure, extras []any) string {
 	slices.Sort(known)
 	present := keysOf(c.counter, m, len(known))
 	known = slices.DeleteFunc(known, present.has)
-	var said []string
+	var hints []string
 	for _, extra := range extras {
-		if len(said) == maxHints {
+		if len(hints) == maxHints {
 			break
 		}
 		name := Text(extra)
 		c.spend(len(known) * spellSteps)
 		if nearest := words.Nearest(name, known); nearest != "" {
-			said = append(said, fmt.Sprintf("%s for %s", strconv.Quote(nearest), strconv.Quote(name)))
+			hints = append(hints, fmt.Sprintf("%s for %s", strconv.Quote(nearest), strconv.Quote(name)))
 		}
 	}
-	if said == nil {
+	if hints == nil {
 		return ""
 	}
-	return words.FirstBytes("did you mean "+strings.Join(said, ", ")+"?", maxCause)
+	return words.FirstBytes("did you mean "+strings.Join(hints, ", ")+"?", maxCause)
 }

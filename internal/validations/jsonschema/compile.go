@@ -51,9 +51,9 @@ func dialectOf(root any) *draft {
 	return draft4
 }
 
-func unusable(said string) *Unusable {
+func unusable(text string) *Unusable {
 	m := new(message)
-	m.add(said)
+	m.add(text)
 	return &Unusable{Findings: []Finding{{Message: m.String(), Instance: []string{}, SchemaPath: "."}}}
 }
 

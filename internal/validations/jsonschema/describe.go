@@ -13,10 +13,10 @@ func (c *run) describe() []Finding {
 		v := &c.found.first[i]
 		instance, schema := v.paths()
 		c.spend(describeSteps + textSize(instance)*splitByte + len(schema)*splitByte)
-		for _, said := range v.messages(c.counter, maxFindings) {
-			c.spend(len(said) * describeByte)
+		for _, text := range v.messages(c.counter, maxFindings) {
+			c.spend(len(text) * describeByte)
 			findings = append(findings, Finding{
-				Message: said, Instance: instance, SchemaPath: schema, Names: v.showsNames(),
+				Message: text, Instance: instance, SchemaPath: schema, Names: v.showsNames(),
 			})
 		}
 		if last := len(findings) - 1; i < maxCaused {

@@ -19,19 +19,16 @@ type enumeration struct {
 func newEnumeration(w counter, values []any) *enumeration {
 	e := &enumeration{prints: make(map[string]struct{}, len(values))}
 	for _, item := range values {
-		p := printer{counter: w, most: math.MaxInt}
-		p.print(item)
-		e.prints[p.String()] = struct{}{}
-		e.longest = max(e.longest, p.Len())
+		text := printed(w, item, math.MaxInt)
+		e.prints[text] = struct{}{}
+		e.longest = max(e.longest, len(text))
 	}
 	return e
 }
 
 // has reports whether a value is equal to an allowed one.
 func (e *enumeration) has(w counter, v any) bool {
-	p := printer{counter: w, most: e.longest}
-	p.print(v)
-	_, ok := e.prints[p.String()]
+	_, ok := e.prints[printed(w, v, e.longest)]
 	return ok
 }
 
@@ -42,12 +39,11 @@ func areUnique(w counter, items []any) bool {
 	}
 	seen := make(map[string]struct{}, len(items))
 	for _, item := range items {
-		p := printer{counter: w, most: math.MaxInt}
-		p.print(item)
-		if _, ok := seen[p.String()]; ok {
+		text := printed(w, item, math.MaxInt)
+		if _, ok := seen[text]; ok {
 			return false
 		}
-		seen[p.String()] = struct{}{}
+		seen[text] = struct{}{}
 	}
 	return true
 }
@@ -62,6 +58,13 @@ type printer struct {
 	strings.Builder
 
 	most int
+}
+
+// printed returns the text of a value, of at most about most bytes.
+func printed(w counter, v any, most int) string {
+	p := printer{counter: w, most: most}
+	p.print(v)
+	return p.String()
 }
 
 func (p *printer) print(v any) {

@@ -288,8 +288,8 @@ func (g *graph) pattern(n *node, written, keyword string, more ...string) *regex
 	}
 	p, err := compilePattern(g.counter, written, n.draft())
 	if err != nil {
-		said := new(message).quote(written).add(" cannot be used as a pattern: ", err.Error())
-		g.refuse(n, keyword, said.String(), more...)
+		m := new(message).quote(written).add(" cannot be used as a pattern: ", err.Error())
+		g.refuse(n, keyword, m.String(), more...)
 		return nil
 	}
 	g.patternBytes += p.Bytes

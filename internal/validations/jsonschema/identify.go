@@ -1,8 +1,6 @@
 package jsonschema
 
-import (
-	"strings"
-)
+import "strings"
 
 // identify reads the identifiers of a schema: its URI, its draft and its anchors.
 func (g *graph) identify(n *node) {
@@ -19,8 +17,14 @@ func (g *graph) identify(n *node) {
 			d = n.draft()
 		}
 	}
-	uri, anchor := g.name(n, id)
-	if uri != "" && (uri != n.resource.uri || isRoot) {
+	uri, anchor := n.resource.uri, ""
+	if id != "" {
+		uri, anchor = join(uri, id)
+	}
+	if n.draft().atLeast(draft2019) {
+		anchor = "" // before, the fragment of an id is an anchor
+	}
+	if uri != n.resource.uri || isRoot {
 		n.resource = &resource{uri: uri, draft: d, root: n, source: n.resource.source}
 		if isRoot {
 			g.resources[n.resource.source.uri] = n.resource
@@ -28,23 +32,6 @@ func (g *graph) identify(n *node) {
 		g.resources[uri] = n.resource
 	}
 	g.anchor(n, anchor)
-}
-
-// name returns the URI and the anchor in the id of a schema. Drafts before 2019-09 write an anchor as the fragment of
-// an id.
-func (g *graph) name(n *node, id string) (uri, anchor string) {
-	isRoot := n.parent == nil && len(n.steps) == 0
-	if id == "" {
-		if isRoot {
-			return n.resource.uri, ""
-		}
-		return "", ""
-	}
-	uri, anchor = join(n.resource.uri, id)
-	if n.draft().atLeast(draft2019) {
-		anchor = ""
-	}
-	return uri, anchor
 }
 
 // anchor adds the anchors of a schema.

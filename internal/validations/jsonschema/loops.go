@@ -79,11 +79,11 @@ func (g *graph) refuseLoop(n *node) {
 func (n *node) isTooDeep() bool { return n.levels > maxLevels || n.length > maxSteps }
 
 func (g *graph) refuseDepth(n *node) {
-	said := fmt.Sprintf("its combinators and references lead through %d schemas at one place of the data, and %d is the"+
+	text := fmt.Sprintf("its combinators and references lead through %d schemas at one place of the data, and %d is the"+
 		" most: simplify them", n.length, maxSteps)
 	if n.levels > maxLevels {
-		said = fmt.Sprintf("its combinators (allOf, anyOf, oneOf, not, dependencies) are nested %d deep at one place of"+
+		text = fmt.Sprintf("its combinators (allOf, anyOf, oneOf, not, dependencies) are nested %d deep at one place of"+
 			" the data, and %d is the most: simplify them", n.levels, maxLevels)
 	}
-	g.findings = append(g.findings, Finding{Message: said, Instance: n.place(), SchemaPath: "."})
+	g.findings = append(g.findings, Finding{Message: text, Instance: n.place(), SchemaPath: "."})
 }

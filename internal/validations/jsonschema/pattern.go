@@ -49,11 +49,11 @@ const needsRE2 = "patterns need RE2 syntax, which has no lookarounds and no back
 
 // patternError rewords an error of the regular expression parser.
 func patternError(err error) error {
-	said, ok := errors.AsType[*syntax.Error](err)
+	malformed, ok := errors.AsType[*syntax.Error](err)
 	if !ok {
 		return err
 	}
-	return fmt.Errorf("%s (%s: %s)", needsRE2, said.Code, strconv.Quote(said.Expr))
+	return fmt.Errorf("%s (%s: %s)", needsRE2, malformed.Code, strconv.Quote(malformed.Expr))
 }
 
 // lookarounds are the beginnings of groups that RE2 lacks.
