@@ -106,7 +106,7 @@ func (v *visit) differences(page compareView) (shown differences, err error) {
 	if err != nil {
 		return shown, err
 	}
-	all := comparisons(text, changes)
+	all := arranged(parseUnified(text), changes)
 	if page.Rendered {
 		if err := v.unlinkBorrowed(all, before, after); err != nil {
 			return shown, err

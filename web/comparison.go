@@ -73,12 +73,6 @@ func titled(before, after string) *comparison {
 	return c
 }
 
-// comparisons returns the comparisons in a sequence of unified diffs of the API: one for each of the changes, with its
-// document, and then those that match none.
-func comparisons(unified string, changes []comparison) []*comparison {
-	return arranged(parseUnified(unified), changes)
-}
-
 // firstComparison returns the first comparison in a unified diff, without the rows that exceed most bytes; nil if there
 // is none.
 func firstComparison(unified string, most int) *comparison {

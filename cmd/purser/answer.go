@@ -82,7 +82,7 @@ type list[T any] struct {
 func listOf[T any](ctx context.Context, server *client.Client, most int, query url.Values, path ...string) (
 	found list[T], err error,
 ) {
-	found.texts, _, err = server.List(ctx, most, query, path...)
+	found.texts, err = server.List(ctx, most, query, path...)
 	found.items = make([]T, len(found.texts))
 	for i := 0; i < len(found.items) && err == nil; i++ {
 		err = client.Answer{Body: found.texts[i]}.Decode(&found.items[i])

@@ -264,10 +264,9 @@ func (c *Client) Send(ctx context.Context, r Request, into any) ([]byte, error) 
 	return answer.Body, answer.Decode(into)
 }
 
-// List requests a list, page by page, until it has most items or all of them. It returns the items' JSON texts and
-// whether there are more.
+// List requests a list, page by page, until it has most items or all of them. It returns their JSON texts.
 func (c *Client) List(ctx context.Context, most int, query url.Values, path ...string) (
-	items []json.RawMessage, more bool, err error,
+	items []json.RawMessage, err error,
 ) {
 	const page = 1000
 	query = cloned(query)
@@ -276,11 +275,11 @@ func (c *Client) List(ctx context.Context, most int, query url.Values, path ...s
 		query.Set("offset", strconv.Itoa(len(items)))
 		query.Set("limit", strconv.Itoa(min(page, most-len(items))))
 		if _, err := c.Get(ctx, &list, query, path...); err != nil {
-			return nil, false, err
+			return nil, err
 		}
-		items, more = append(items, list.Results...), list.Next != nil
-		if !more || len(items) >= most || len(list.Results) == 0 {
-			return items, more, nil
+		items = append(items, list.Results...)
+		if list.Next == nil || len(items) >= most || len(list.Results) == 0 {
+			return items, nil
 		}
 	}
 }
