@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"purser/internal/document"
-	"purser/internal/document/repr"
 )
 
 // Deep returns how two values differ, as python-deepdiff 7 and 8 print it in their text view, with types by their
@@ -55,7 +54,7 @@ func (r *report) compare(path []byte, before, after any) {
 	if r.charge(valueCost); r.room < 0 || r.err != nil {
 		return
 	}
-	oldType, newType := repr.TypeName(before), repr.TypeName(after)
+	oldType, newType := document.TypeName(before), document.TypeName(after)
 	if oldType != newType {
 		r.types = append(r.types, document.Member{Key: r.at(path), Value: document.Mapping{
 			{Key: "old_type", Value: oldType},

@@ -9,7 +9,6 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"purser/internal/budget"
-	plainyaml "purser/internal/document/plain"
 	"purser/internal/fault"
 )
 
@@ -59,7 +58,7 @@ func Decode(ctx context.Context, s Segment, limits Limits) (Entry, error) {
 		return decodeBy((*decoder).json, meter, s, limits)
 	case !limits.Strict:
 		entry, err := decodeBy((*decoder).plain, meter, s, limits)
-		if err != plainyaml.ErrDeclined { //nolint:errorlint // it is not wrapped
+		if err != errDeclined { //nolint:errorlint // it is not wrapped
 			return entry, err
 		}
 	}

@@ -11,7 +11,7 @@ type Limits struct {
 	Size      int   // bytes of a document, as written and with its aliases expanded
 	Depth     int   // nesting of a document
 	Values    int   // keys and values of a document, with its aliases expanded
-	Strict    bool  // read everything with the YAML library; otherwise most documents are read by package plain
+	Strict    bool  // read everything with the YAML library; otherwise most documents are read by the plain reader
 }
 
 // DefaultLimits returns limits that are well above the needs of real sites.

@@ -1,7 +1,7 @@
 package murano
 
 import (
-	"purser/internal/document/repr"
+	"purser/internal/document"
 	"purser/internal/words"
 )
 
@@ -89,7 +89,7 @@ func (v *Value) String() string {
 func (v *Value) appendTo(dst []byte) []byte {
 	switch v.Kind {
 	case String:
-		return repr.AppendQuoted(dst, v.Text, maxShown)
+		return document.AppendQuoted(dst, v.Text, maxShown)
 	case Seq:
 		dst = append(dst, '[')
 		for i := 0; i < len(v.Items) && len(dst) <= maxShown; i++ {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"purser/internal/document"
-	"purser/internal/document/repr"
 	"purser/internal/words"
 )
 
@@ -142,4 +141,4 @@ func quoted(s string) string {
 }
 
 // class returns the class of a value as Python writes it.
-func class(value any) string { return "<class '" + repr.TypeName(value) + "'>" }
+func class(value any) string { return "<class '" + document.TypeName(value) + "'>" }

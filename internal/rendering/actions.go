@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"purser/internal/document"
-	"purser/internal/document/repr"
 	"purser/internal/fault"
 	"purser/internal/words"
 )
@@ -46,7 +45,7 @@ func (r *run) actionFault(n *node, number int, cause error) *fault.Fault {
 	a := n.actions[number]
 	if errors.Is(cause, errMethod) {
 		return r.atPath(actionOf(number), invalid("UnsupportedActionMethod", []*node{n},
-			"Method in %s is invalid for document %s", repr.Of(a.stored), n.Identity))
+			"Method in %s is invalid for document %s", document.Repr(a.stored), n.Identity))
 	}
 	parent := n.origin()
 	details := ""
@@ -55,7 +54,7 @@ func (r *run) actionFault(n *node, number int, cause error) *fault.Fault {
 	}
 	return r.atPath(actionOf(number), invalid("MissingDocumentKey", []*node{n, parent},
 		"Missing action path in %s needed for layering from either the data section of the parent %s or child %s document%s",
-		repr.Of(a.stored), parent.Identity, n.Identity, details))
+		document.Repr(a.stored), parent.Identity, n.Identity, details))
 }
 
 // ended returns the error of an action or a substitution that ends the work on the document: the data of all documents

@@ -7,7 +7,6 @@ import (
 	"purser/internal/budget"
 	"purser/internal/cycles"
 	"purser/internal/document"
-	"purser/internal/document/repr"
 )
 
 // Dependencies returns how the documents of one revision depend on each other, with the problems that Examine reports.
@@ -210,7 +209,7 @@ func (l *linking) absentParent(child *node) int {
 	var labels strings.Builder
 	for _, wanted := range child.selector {
 		v.Selector = append(v.Selector, Label{Key: wanted.key, Value: strings.TrimPrefix(wanted.value, `"`)})
-		labels.WriteString(repr.Quote(wanted.key) + repr.Quote(wanted.value))
+		labels.WriteString(document.Quote(wanted.key) + document.Quote(wanted.value))
 	}
 	l.charge(lookupCost + runeCost*labels.Len())
 	l.hold(2*vertexSize + 2*labels.Len() + 4*wordSize*len(child.selector))

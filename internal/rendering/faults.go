@@ -7,7 +7,6 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/document"
-	"purser/internal/document/repr"
 	"purser/internal/fault"
 	"purser/internal/words"
 )
@@ -378,7 +377,7 @@ func unreplaced(n, source *node, number, destination int) *fault.Fault {
 	}
 	f := invalid("DocumentPatternNotFound", []*node{n, source},
 		"The pattern %s is not in %s %s of document %s, so substitution %d, from document %s, changes nothing",
-		repr.Quote(words.Excerpt(d.pattern)), where, words.Excerpt(d.written), n.Identity, number+1, source.Identity)
+		document.Quote(words.Excerpt(d.pattern)), where, words.Excerpt(d.written), n.Identity, number+1, source.Identity)
 	f.Messages[0].Path = substitutionPath(number) + ".dest"
 	return f
 }
@@ -388,7 +387,8 @@ func unmatched(n, source *node, number int) *fault.Fault {
 	s := &n.substitutions[number]
 	f := invalid("SourcePatternNotFound", []*node{n, source},
 		"The pattern %s matches nothing in the text at %s of document %s, so substitution %d of document %s takes "+
-			"all of it", repr.Quote(words.Excerpt(s.pattern)), words.Excerpt(s.written), source.Identity, number+1, n.Identity)
+			"all of it", document.Quote(words.Excerpt(s.pattern)), words.Excerpt(s.written), source.Identity, number+1,
+		n.Identity)
 	f.Messages[0].Path = substitutionPath(number) + ".src.pattern"
 	return f
 }

@@ -7,7 +7,7 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/cycles"
-	"purser/internal/document/repr"
+	"purser/internal/document"
 	"purser/internal/fault"
 )
 
@@ -219,7 +219,7 @@ func (g *needs) arrows(cycle []edge) string {
 }
 
 func triple(n *node) string {
-	return fmt.Sprintf("(%s, %s, %s)", repr.Quote(n.Schema), repr.Quote(n.Layer), repr.Quote(n.Name))
+	return fmt.Sprintf("(%s, %s, %s)", document.Quote(n.Schema), document.Quote(n.Layer), document.Quote(n.Name))
 }
 
 // walk calls a function for cycles, at least one of each group. It searches depth first, from each document to its

@@ -9,7 +9,6 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/document"
-	"purser/internal/document/repr"
 	"purser/internal/regex"
 	"purser/internal/words"
 )
@@ -141,7 +140,7 @@ func (p *pattern) group(m *meter, text string, asked any) (value any, found bool
 	if asked != nil {
 		written, _ := asked.(document.Number)
 		if number, err = strconv.Atoi(string(written)); err != nil || number < 0 || number > p.NumSubexp() {
-			return nil, false, fmt.Errorf("src.match_group %s is not one of the %d groups of the pattern", repr.Of(asked),
+			return nil, false, fmt.Errorf("src.match_group %s is not one of the %d groups of the pattern", document.Repr(asked),
 				p.NumSubexp())
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"purser/internal/document"
-	"purser/internal/document/repr"
 	"purser/internal/fault"
 	"purser/internal/words"
 )
@@ -247,7 +246,7 @@ func pythonText(value any) string {
 	if s, ok := value.(string); ok {
 		return s
 	}
-	return repr.Of(value)
+	return document.Repr(value)
 }
 
 // isFilled reports whether a value is a non-empty container.

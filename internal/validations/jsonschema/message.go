@@ -1,7 +1,7 @@
 package jsonschema
 
 import (
-	"purser/internal/document/repr"
+	"purser/internal/document"
 	"purser/internal/words"
 )
 
@@ -29,19 +29,19 @@ func (m *message) add(parts ...string) *message {
 // repr writes a value as Python's repr() writes it.
 func (m *message) repr(v any) *message {
 	if !m.isFull() {
-		m.text = repr.Append(m.text, v, maxMessage)
+		m.text = document.AppendRepr(m.text, v, maxMessage)
 	}
 	return m
 }
 
 // quote writes a string as Python's repr() writes it.
 func (m *message) quote(s string) *message {
-	m.text = repr.AppendQuoted(m.text, s, maxMessage)
+	m.text = document.AppendQuoted(m.text, s, maxMessage)
 	return m
 }
 
 // series writes the reprs of items, separated by commas.
 func (m *message) series(items []any) *message {
-	m.text = repr.AppendItems(m.text, items, maxMessage)
+	m.text = document.AppendReprs(m.text, items, maxMessage)
 	return m
 }

@@ -1,54 +1,48 @@
-// Package plain reads a subset of YAML several times as fast as the YAML library. Nearly all documents are written in
-// this subset: block mappings and sequences, plain, quoted, literal and folded scalars, flow collections on one line,
-// and comments.
-//
-// Read declines a text if it finds anything outside the subset, or that the library may read differently or refuse. The
-// caller must then let the library read the whole text. Package plain therefore reports no syntax errors, and reads the
-// text that it accepts exactly as package document does with the library, whose deviations from the specification it
-// has unless that package mends them.
-package plain
+package document
 
 import (
 	"errors"
 	"strings"
 )
 
-// ErrDeclined is returned for a text that may be outside the subset.
-var ErrDeclined = errors.New("not in the plain part of YAML")
-
-// Handler receives the nodes of a document in written order. An error stops the reader.
-type Handler interface {
-	// Mapping and Sequence begin a collection, End ends it.
-	Mapping() error
-	Sequence() error
-	End() error
-	// Key receives a key of the innermost mapping and its offset. The key's value is the next node.
-	Key(text string, quoted bool, offset int) error
-	// Scalar receives a scalar that is not a key. quoted is false if the text determines the scalar's type. A node without
-	// text is an empty unquoted scalar.
-	Scalar(text string, quoted bool) error
-}
+// errDeclined is returned for a text that may be outside the plain subset of YAML.
+var errDeclined = errors.New("not in the plain part of YAML")
 
 // Bounds that are lower than those of the library.
 const (
-	maxKey   = 1000 // bytes from the start of a key to its colon; the library allows 1024 characters
-	maxDepth = 1000 // levels of nesting; the library allows 10,000
+	maxKey     = 1000 // bytes from the start of a key to its colon; the library allows 1024 characters
+	mostLevels = 1000 // of nesting; the library allows 10,000
 )
 
-// Read reads a document, which may begin with the marker ---, from UTF-8 text. Where possible, the handler receives
-// substrings of text. It returns ErrDeclined or the handler's error.
-func Read(text string, handler Handler) (err error) {
-	r := reader{text: text, handler: handler}
+// plainByteSteps is the measured cost of reading a byte of plain YAML, in the budget's steps.
+const plainByteSteps = 10
+
+// plain decodes a segment in the plain subset of YAML, several times as fast as the YAML library. Nearly all documents
+// are written in this subset: block mappings and sequences, plain, quoted, literal and folded scalars, flow collections
+// on one line, and comments. Strings are parts of one copy of the text where possible.
+//
+// It returns errDeclined if it finds anything outside the subset, or that the library may read differently or refuse,
+// or if a limit is exceeded. The library must then read the whole text. So this reader reports no faults, and reads the
+// text that it accepts exactly as yaml does. Other errors come from the budget.
+func (d *decoder) plain() (root any, err error) {
+	size := len(d.segment.Text)
+	if err := d.spend(size*plainByteSteps, size); err != nil {
+		return nil, err
+	}
+	memory := collections.Get().(*[]collection) //nolint:forcetypeassert // the pool holds no other type
+	r := &plainReader{decoder: d, text: string(d.segment.Text), open: (*memory)[:0]}
 	defer func() {
 		if p := recover(); p != nil { // also if an index is out of range
-			if err = ErrDeclined; r.err != nil {
+			if root, err = nil, errDeclined; r.err != nil {
 				err = r.err
 			}
 		}
+		*memory = cleared(r.open)
+		collections.Put(memory)
 	}()
-	r.must(isReadable(text))
+	r.must(isReadable(r.text))
 	r.document()
-	return nil
+	return r.root, nil
 }
 
 // isReadable reports whether the library accepts all characters and all line breaks are line feeds.
@@ -71,26 +65,28 @@ func isReadable(text string) bool {
 	return true
 }
 
-// reader reads a text in one pass. It panics to decline the text.
-type reader struct {
-	handler Handler
-	text    string
-	at      int    // current offset
-	column  int    // column of the line's first token, or of a collection that begins after it; -1 at the end of the text
-	depth   int    // number of open collections
-	buffer  []byte // for scalars that are not substrings of the text
-	err     error  // of the handler
+// plainReader reads a text in one pass. It panics to decline the text.
+type plainReader struct {
+	*decoder
+
+	text   string
+	at     int          // current offset
+	column int          // of the line's first token, or of a collection that begins after it; -1 at the end of the text
+	root   any          // the document's value
+	open   []collection // mappings and lists that have not ended yet; the innermost is last
+	buffer []byte       // for scalars that are not substrings of the text
+	err    error        // of the budget
 }
 
 // must declines the text unless ok.
-func (r *reader) must(ok bool) {
+func (r *plainReader) must(ok bool) {
 	if !ok {
-		panic(ErrDeclined)
+		panic(errDeclined)
 	}
 }
 
-// pass stops the reader if the handler returned an error.
-func (r *reader) pass(err error) {
+// charge stops reading if err is not nil, which is one of the budget.
+func (r *plainReader) charge(err error) {
 	if err != nil {
 		r.err = err
 		panic(err)
@@ -98,36 +94,36 @@ func (r *reader) pass(err error) {
 }
 
 // is reports whether c is the next byte.
-func (r *reader) is(c byte) bool { return r.at < len(r.text) && r.text[r.at] == c }
+func (r *plainReader) is(c byte) bool { return r.at < len(r.text) && r.text[r.at] == c }
 
 // isBlank reports whether a space, a line feed or the end of the text is at an offset. A tab is not a blank here.
-func (r *reader) isBlank(at int) bool {
+func (r *plainReader) isBlank(at int) bool {
 	return at >= len(r.text) || r.text[at] == ' ' || r.text[at] == '\n'
 }
 
 // isMarker reports whether a document marker is next.
-func (r *reader) isMarker() bool {
+func (r *plainReader) isMarker() bool {
 	return strings.HasPrefix(r.text[r.at:], "---") || strings.HasPrefix(r.text[r.at:], "...")
 }
 
 // isEntry reports whether an item of a block sequence is next.
-func (r *reader) isEntry() bool { return r.is('-') && r.isBlank(r.at+1) }
+func (r *plainReader) isEntry() bool { return r.is('-') && r.isBlank(r.at+1) }
 
-func (r *reader) spaces() {
+func (r *plainReader) spaces() {
 	for r.is(' ') {
 		r.at++
 	}
 }
 
 // comment skips a comment, up to the end of the line.
-func (r *reader) comment() {
+func (r *plainReader) comment() {
 	if r.is('#') {
 		r.at = r.lineEnd()
 	}
 }
 
 // lineEnd returns the offset of the next line feed, or of the end of the text.
-func (r *reader) lineEnd() int {
+func (r *plainReader) lineEnd() int {
 	if i := strings.IndexByte(r.text[r.at:], '\n'); i >= 0 {
 		return r.at + i
 	}
@@ -135,7 +131,7 @@ func (r *reader) lineEnd() int {
 }
 
 // endLine moves from the end of a token to the next line that has one. Only a comment may remain on the line.
-func (r *reader) endLine() {
+func (r *plainReader) endLine() {
 	if r.is(' ') {
 		r.spaces()
 		r.comment()
@@ -148,7 +144,7 @@ func (r *reader) endLine() {
 }
 
 // nextToken moves from the start of a line to the next token, and sets its column.
-func (r *reader) nextToken() {
+func (r *plainReader) nextToken() {
 	for {
 		start := r.at
 		r.spaces()
@@ -167,7 +163,7 @@ func (r *reader) nextToken() {
 }
 
 // skip moves from a key's colon or an item's dash to the next token, and reports whether that is on a later line.
-func (r *reader) skip() (below bool) {
+func (r *plainReader) skip() (below bool) {
 	r.at++
 	start := r.at
 	r.spaces()
@@ -179,7 +175,7 @@ func (r *reader) skip() (below bool) {
 	return true
 }
 
-func (r *reader) document() {
+func (r *plainReader) document() {
 	if strings.HasPrefix(r.text, "---") {
 		r.at = len("---")
 		r.endLine()
@@ -193,7 +189,7 @@ func (r *reader) document() {
 
 // node reads a node and moves to the next token after its last line. parent is the column of the enclosing collection,
 // -1 if there is none. If block is false, the node must not be a block collection.
-func (r *reader) node(parent int, block bool) {
+func (r *plainReader) node(parent int, block bool) {
 	switch {
 	case r.isEntry():
 		r.must(block)
@@ -221,23 +217,9 @@ func (r *reader) node(parent int, block bool) {
 	r.endLine()
 }
 
-func (r *reader) scalar(text string, quoted bool) { r.pass(r.handler.Scalar(text, quoted)) }
-
-// begin begins a collection.
-func (r *reader) begin(handle func() error) {
-	r.depth++
-	r.must(r.depth <= maxDepth)
-	r.pass(handle())
-}
-
-func (r *reader) end() {
-	r.depth--
-	r.pass(r.handler.End())
-}
-
 // sequence reads the block sequence in the current column. An indentless one may be followed by a key in its column.
-func (r *reader) sequence(indentless bool) {
-	r.begin(r.handler.Sequence)
+func (r *plainReader) sequence(indentless bool) {
+	r.begin(true)
 	column := r.column
 	for r.column == column && r.isEntry() {
 		dash := r.at
@@ -255,8 +237,8 @@ func (r *reader) sequence(indentless bool) {
 }
 
 // mapping reads the block mapping in the current column, from the colon of its first key on.
-func (r *reader) mapping(start int, text string, quoted bool) {
-	r.begin(r.handler.Mapping)
+func (r *plainReader) mapping(start int, text string, quoted bool) {
+	r.begin(false)
 	for column := r.column; ; {
 		r.key(start, text, quoted)
 		r.member(column)
@@ -270,15 +252,15 @@ func (r *reader) mapping(start int, text string, quoted bool) {
 	r.end()
 }
 
-// key reports a key that begins at start and ends here.
-func (r *reader) key(start int, text string, quoted bool) {
+// key reads a key that begins at start and ends here.
+func (r *plainReader) key(start int, text string, quoted bool) {
 	written := r.text[start:r.at]
 	r.must(r.is(':') && len(written) <= maxKey && !strings.Contains(written, "\n"))
-	r.pass(r.handler.Key(text, quoted, start))
+	r.setKey(text, quoted, start)
 }
 
 // member reads the value of a key in a block mapping. column is that of the mapping.
-func (r *reader) member(column int) {
+func (r *plainReader) member(column int) {
 	switch below := r.skip(); {
 	case !below:
 		r.node(column, false)
@@ -292,19 +274,19 @@ func (r *reader) member(column int) {
 }
 
 // flow reads a flow collection.
-func (r *reader) flow() {
+func (r *plainReader) flow() {
 	if r.is('[') {
-		r.begin(r.handler.Sequence)
+		r.begin(true)
 		r.items(']', r.flowNode)
 	} else {
-		r.begin(r.handler.Mapping)
+		r.begin(false)
 		r.items('}', r.flowMember)
 	}
 	r.end()
 }
 
 // items reads the items of a flow collection, between commas.
-func (r *reader) items(end byte, read func()) {
+func (r *plainReader) items(end byte, read func()) {
 	r.at++
 	for r.spaces(); !r.is(end); r.spaces() {
 		read()
@@ -318,7 +300,7 @@ func (r *reader) items(end byte, read func()) {
 	r.at++
 }
 
-func (r *reader) flowMember() {
+func (r *plainReader) flowMember() {
 	start := r.at
 	text, quoted := r.flowWord()
 	r.key(start, text, quoted)
@@ -327,7 +309,7 @@ func (r *reader) flowMember() {
 	r.flowNode()
 }
 
-func (r *reader) flowNode() {
+func (r *plainReader) flowNode() {
 	if r.is('[') || r.is('{') {
 		r.flow()
 		return

@@ -1,12 +1,10 @@
-package repr
+package document
 
 import (
 	"testing"
-
-	"purser/internal/document"
 )
 
-func TestOf(t *testing.T) {
+func TestRepr(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		value any
@@ -16,21 +14,21 @@ func TestOf(t *testing.T) {
 		{nil, "None"},
 		{true, "True"},
 		{false, "False"},
-		{document.Number("5"), "5"},
-		{document.Number("1e-07"), "1e-07"},
+		{Number("5"), "5"},
+		{Number("1e-07"), "1e-07"},
 		{[]any{}, "[]"},
-		{document.Mapping{}, "{}"},
+		{Mapping{}, "{}"},
 		{[]any{"it's", `q"`, `b'"`, `back\slash`, nil, false}, `["it's", 'q"', 'b\'"', 'back\\slash', None, False]`},
-		{document.Mapping{{Key: "a", Value: []any{document.Number("1")}}, {Key: "b'", Value: "x"}}, `{'a': [1], "b'": 'x'}`},
+		{Mapping{{Key: "a", Value: []any{Number("1")}}, {Key: "b'", Value: "x"}}, `{'a': [1], "b'": 'x'}`},
 		{[]any{"\n\r\t\x00\x7f\u0085\u00a0\u200b\u2028é日\U0001f600\U000e0001"}, `['\n\r\t\x00\x7f\x85\xa0\u200b\u2028é日😀\U000e0001']`},
 	} {
-		if got := Of(c.value); got != c.want {
+		if got := Repr(c.value); got != c.want {
 			t.Errorf("%v: %s, want %s", c.value, got, c.want)
 		}
 	}
 }
 
-func TestOf_parsed(t *testing.T) {
+func TestRepr_parsed(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
 		`null`:                   `None`,
@@ -54,11 +52,11 @@ func TestOf_parsed(t *testing.T) {
 		`{"k'":{"n":[null,-0]}}`: `{"k'": {'n': [None, -0]}}`,
 	}
 	for data, want := range tests {
-		v, err := document.ParseJSON([]byte(data))
+		v, err := ParseJSON([]byte(data))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := Of(v); got != want {
+		if got := Repr(v); got != want {
 			t.Errorf("%s: %s, want %s", data, got, want)
 		}
 	}
@@ -69,10 +67,10 @@ func TestAppend_most(t *testing.T) {
 	t.Parallel()
 	items := make([]any, 1000)
 	for i := range items {
-		items[i] = document.Mapping{{Key: "key", Value: "é"}}
+		items[i] = Mapping{{Key: "key", Value: "é"}}
 	}
-	whole := Of(items)
-	got := string(Append(nil, items, 100))
+	whole := Repr(items)
+	got := string(AppendRepr(nil, items, 100))
 	if len(got) < 101 || len(got) > 120 || got[:101] != whole[:101] {
 		t.Errorf("appending at most 100 bytes gives %q", got)
 	}

@@ -1,8 +1,4 @@
-// Package repr writes values as Python's repr does, in which the reference's messages and texts show them.
-//
-// The functions whose names begin with Append append to a buffer and stop soon after it has more than most bytes, so
-// that the work is bounded however large the value is.
-package repr
+package document
 
 import (
 	"math"
@@ -10,12 +6,14 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"purser/internal/document"
 )
 
-// Of returns a value as Python writes it.
-func Of(value any) string { return string(Append(nil, value, math.MaxInt)) }
+// The functions in this file write values as Python's repr does, in which Deckhand's messages and texts show them.
+// Those with Append in their names stop soon after the buffer has more than most bytes, so that the work is bounded
+// however large the value is.
+
+// Repr returns a value as Python writes it.
+func Repr(value any) string { return string(AppendRepr(nil, value, math.MaxInt)) }
 
 // Quote returns a string as Python writes it.
 func Quote(s string) string { return string(AppendQuoted(nil, s, math.MaxInt)) }
@@ -27,7 +25,7 @@ func TypeName(value any) string {
 		return "NoneType"
 	case bool:
 		return "bool"
-	case document.Number:
+	case Number:
 		if v.IsFloat() {
 			return "float"
 		}
@@ -40,49 +38,49 @@ func TypeName(value any) string {
 	return "dict"
 }
 
-// Append appends a value.
-func Append(dst []byte, value any, most int) []byte {
+// AppendRepr appends a value.
+func AppendRepr(dst []byte, value any, most int) []byte {
 	switch v := value.(type) {
 	case bool:
 		if v {
 			return append(dst, "True"...)
 		}
 		return append(dst, "False"...)
-	case document.Number:
+	case Number:
 		return append(dst, v...)
 	case string:
 		return AppendQuoted(dst, v, most)
 	case []any:
-		return append(AppendItems(append(dst, '['), v, most), ']')
-	case document.Mapping:
+		return append(AppendReprs(append(dst, '['), v, most), ']')
+	case Mapping:
 		return append(appendMembers(append(dst, '{'), v, most), '}')
 	}
 	return append(dst, "None"...)
 }
 
-// AppendItems appends items, separated by commas.
-func AppendItems(dst []byte, items []any, most int) []byte {
+// AppendReprs appends items, separated by commas.
+func AppendReprs(dst []byte, items []any, most int) []byte {
 	for i, item := range items {
 		if len(dst) > most {
 			break
 		}
-		dst = Append(separate(dst, i), item, most)
+		dst = AppendRepr(separated(dst, i), item, most)
 	}
 	return dst
 }
 
-func appendMembers(dst []byte, m document.Mapping, most int) []byte {
+func appendMembers(dst []byte, m Mapping, most int) []byte {
 	for i, member := range m {
 		if len(dst) > most {
 			break
 		}
-		dst = append(AppendQuoted(separate(dst, i), member.Key, most), ": "...)
-		dst = Append(dst, member.Value, most)
+		dst = append(AppendQuoted(separated(dst, i), member.Key, most), ": "...)
+		dst = AppendRepr(dst, member.Value, most)
 	}
 	return dst
 }
 
-func separate(dst []byte, i int) []byte {
+func separated(dst []byte, i int) []byte {
 	if i == 0 {
 		return dst
 	}

@@ -1,4 +1,4 @@
-package plain
+package document
 
 import (
 	"strconv"
@@ -8,7 +8,7 @@ import (
 
 // word reads a scalar on one line of a block collection, or in quotes, and moves past it. If the scalar may be a key,
 // the next byte is its colon.
-func (r *reader) word() (text string, quoted bool) {
+func (r *plainReader) word() (text string, quoted bool) {
 	if text, quoted = r.quotes(); quoted {
 		r.must(!r.is(':') || r.isBlank(r.at+1))
 		return text, true
@@ -26,7 +26,7 @@ func (r *reader) word() (text string, quoted bool) {
 func startsWord(c byte) bool { return c > ' ' && strings.IndexByte("-?:,[]{}#&*!|>'\"%@`", c) < 0 }
 
 // line reads a line of a plain scalar in a block collection and moves past it, or to the colon that ends it.
-func (r *reader) line() string {
+func (r *plainReader) line() string {
 	start, i := r.at, r.at
 scan:
 	for ; i < len(r.text); i++ {
@@ -46,7 +46,7 @@ scan:
 
 // continuation reads the following lines of a plain scalar, which are indented more than parent, and returns the whole
 // scalar.
-func (r *reader) continuation(text string, parent int) string {
+func (r *plainReader) continuation(text string, parent int) string {
 	out := r.buffer[:0]
 	for {
 		end := r.at
@@ -91,7 +91,7 @@ func appendFeeds(out []byte, feeds int) []byte {
 
 // flowWord reads a scalar in a flow collection and moves past it or to the colon of a key. It declines plain scalars
 // that the library may end elsewhere.
-func (r *reader) flowWord() (text string, quoted bool) {
+func (r *plainReader) flowWord() (text string, quoted bool) {
 	if text, quoted = r.quotes(); quoted {
 		return text, true
 	}
@@ -120,7 +120,7 @@ scan:
 }
 
 // quotes reads a scalar in quotes and moves past it; ok is false if none begins here.
-func (r *reader) quotes() (text string, ok bool) {
+func (r *plainReader) quotes() (text string, ok bool) {
 	if !r.is('\'') && !r.is('"') {
 		return "", false
 	}
@@ -155,7 +155,7 @@ func (r *reader) quotes() (text string, ok bool) {
 
 // feeds skips line feeds within quotes and stops at the last blank before the next text. It returns the number of line
 // feeds.
-func (r *reader) feeds() int {
+func (r *plainReader) feeds() int {
 	feeds, start := 0, 0
 	for ; r.is(' ') || r.is('\t') || r.is('\n'); r.at++ {
 		if r.is('\n') {
@@ -168,7 +168,7 @@ func (r *reader) feeds() int {
 }
 
 // escape appends the character of an escape sequence and moves to its last byte.
-func (r *reader) escape(out []byte) []byte {
+func (r *plainReader) escape(out []byte) []byte {
 	const meanings = "0\x00a\ab\bt\tn\nv\vf\fr\re\x1b  \"\"''\\\\//"
 	r.at++
 	c := r.text[r.at]
@@ -190,8 +190,8 @@ func (r *reader) escape(out []byte) []byte {
 
 // blockText reads a literal or folded scalar and moves to the start of the line after it. parent is the column of the
 // enclosing collection.
-func (r *reader) blockText(parent int) string {
-	b := blockText{reader: r, folded: r.is('>'), out: r.buffer[:0]}
+func (r *plainReader) blockText(parent int) string {
+	b := blockText{plainReader: r, folded: r.is('>'), out: r.buffer[:0]}
 	r.at++
 	chomping := r.text[r.at]
 	if chomping == '-' || chomping == '+' {
@@ -221,7 +221,7 @@ func (r *reader) blockText(parent int) string {
 
 // blockText is the state of reading a literal or folded scalar.
 type blockText struct {
-	*reader
+	*plainReader
 
 	folded bool
 	indent int    // of the scalar's lines

@@ -16,7 +16,6 @@ import (
 	"pgregory.net/rapid"
 
 	"purser/internal/budget"
-	plainyaml "purser/internal/document/plain"
 )
 
 // YAML written by people and programs is nearly always plain, and reads back as the value that was written.
@@ -36,7 +35,7 @@ func TestPlain_written(t *testing.T) {
 				segment := Segment{Text: text, Line: 1, Index: 1}
 				got, err := decodeBy((*decoder).plain, budget.NewMeter(t.Context()), segment, DefaultLimits())
 				want, failed := decodeBy((*decoder).yaml, budget.NewMeter(t.Context()), segment, DefaultLimits())
-				if documents++; errors.Is(err, plainyaml.ErrDeclined) {
+				if documents++; errors.Is(err, errDeclined) {
 					t.Logf("declined: %q", text)
 					return
 				}

@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"purser/internal/budget"
-	plainyaml "purser/internal/document/plain"
 )
 
 // requireAlike decodes a body with the plain reader and with the YAML library, under the same limits. It returns the
@@ -32,7 +31,7 @@ func requireAlike(t *testing.T, body []byte, limits Limits) (documents, accepted
 			continue
 		}
 		got, err := decodeBy((*decoder).plain, budget.NewMeter(t.Context()), segment, limits)
-		if errors.Is(err, plainyaml.ErrDeclined) {
+		if errors.Is(err, errDeclined) {
 			continue
 		}
 		if err != nil {
