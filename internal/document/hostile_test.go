@@ -119,8 +119,8 @@ func TestDecode_steps(t *testing.T) {
 			"[" + strings.Repeat("a,", n) + "&b c]", YAML, false, 2*n*(split+plainByteSteps) + n*(markSteps+2*valueSteps),
 		},
 		"duplicates": {pairs, YAML, true, len(pairs)*split + n*(2*markSteps+2*valueSteps+numberSteps)},
-		"JSON pairs": {pairs, JSON, false, len(pairs)*split + n*2*(tokenSteps+valueSteps)},
-		"JSON items": {"[{}" + strings.Repeat(",{}", n) + "]", JSON, false, 3*n*split + n*(itemSteps+tokenSteps+valueSteps)},
+		"JSON pairs": {pairs, JSON, false, len(pairs)*split + n*(2*jsonMarkSteps+2*valueSteps+numberSteps)},
+		"JSON items": {"[{}" + strings.Repeat(",{}", n) + "]", JSON, false, 3*n*split + n*(itemSteps+jsonMarkSteps+valueSteps)},
 		"directive": {
 			"%TAG !e! " + strings.Repeat("a", 1000) + "\n--- '" + strings.Repeat("!", n) + "'", YAML, false,
 			n * (split + readableSteps + 1000 + directiveSteps),

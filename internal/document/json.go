@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -18,8 +17,8 @@ import (
 
 // Costs of JSON in the budget's steps, besides its bytes.
 const (
-	itemSteps  = 1500 // of an item of an array of documents
-	tokenSteps = 300
+	itemSteps     = 1500 // of an item of an array of documents
+	jsonMarkSteps = 400  // of a separator
 )
 
 // jsonTokens returns a reader of JSON text, which does not copy it.
@@ -173,125 +172,70 @@ func escapedUnit(text []byte) rune {
 
 // json decodes an item of a JSON array. splitJSON has checked its syntax.
 func (d *decoder) json() (any, error) {
-	return d.jsonValue(jsonTokens(d.segment.Text), 1)
-}
-
-func (d *decoder) jsonValue(tokens *jsontext.Decoder, depth int) (any, error) {
-	before := int(tokens.InputOffset())
-	token, err := tokens.ReadToken()
+	p := &parser{meter: d.meter}
+	defer p.release()
+	root, err := p.json(d.segment.Text)
 	if err != nil {
-		return nil, d.segment.malformedAt(positionIn(d.segment.Text, before), notJSON)
-	}
-	bytes := int(tokens.InputOffset()) - before
-	if err := d.count(bytes, depth); err != nil {
 		return nil, err
 	}
-	if err := d.spend(tokenSteps+bytes*byteSteps, bytes); err != nil {
+	return d.value(root, 1)
+}
+
+// json parses a value as nodes, as parse does for YAML. It returns nil if the text is not JSON.
+func (p *parser) json(text []byte) (root *yaml.Node, err error) {
+	marks := marksOf(text)
+	p.meter.Charge(len(text)*byteSteps + marks*jsonMarkSteps)
+	if err := p.hold(marks * nodeBytes); err != nil {
 		return nil, err
 	}
-	switch token.Kind() {
-	case '[':
-		return d.jsonList(tokens, depth)
+	defer func() {
+		if p := recover(); p != nil {
+			root = nil
+		}
+	}()
+	r := nodeReader{scanner{in: string(text)}, cursor{text: text, line: 1, column: 1}, make([]yaml.Node, 0, marks+1)}
+	return r.node(), p.meter.Check()
+}
+
+// nodeReader reads JSON text as nodes.
+type nodeReader struct {
+	scanner
+
+	position cursor
+	nodes    []yaml.Node // memory for all
+}
+
+func (r *nodeReader) node() *yaml.Node {
+	r.space()
+	r.position.advance(r.at)
+	r.nodes = append(r.nodes, yaml.Node{Kind: yaml.ScalarNode, Line: r.position.line, Column: r.position.column})
+	n := &r.nodes[len(r.nodes)-1]
+	switch start := r.at; r.in[start] {
 	case '{':
-		return d.jsonMapping(tokens, depth)
+		n.Kind = yaml.MappingNode
+		for first := true; r.more(first, '}'); first = false {
+			key := r.node()
+			r.space()
+			r.word(":")
+			n.Content = append(n.Content, key, r.node())
+		}
+	case '[':
+		n.Kind = yaml.SequenceNode
+		for first := true; r.more(first, ']'); first = false {
+			n.Content = append(n.Content, r.node())
+		}
 	case '"':
-		return token.String(), nil
-	case '0':
-		number, wrong := jsonNumber(token.String())
-		if wrong != "" {
-			return nil, d.segment.malformedAt(d.jsonPosition(before), wrong)
+		n.Style, n.Value = yaml.DoubleQuotedStyle, r.str()
+	default:
+		if number, isNumber := r.value().(Number); isNumber && number.IsFloat() {
+			n.Style, n.Tag = yaml.TaggedStyle, "!!float" // 1e5 is a string in YAML
 		}
-		return number, nil
-	case 't', 'f':
-		return token.Bool(), nil
+		n.Value = r.in[start:r.at]
 	}
-	return nil, nil
-}
-
-func jsonNumber(text string) (any, rule) {
-	if !strings.ContainsAny(text, ".eE") {
-		return integer(text)
-	}
-	f, err := strconv.ParseFloat(text, 64)
-	if errors.Is(err, strconv.ErrRange) && math.IsInf(f, 0) {
-		return nil, floatTooBig
-	}
-	return FormatFloat(f), ""
-}
-
-func (d *decoder) jsonList(tokens *jsontext.Decoder, depth int) (any, error) {
-	list := []any{}
-	for tokens.PeekKind() != ']' {
-		item, err := d.jsonValue(tokens, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, item)
-	}
-	_, _ = tokens.ReadToken() // the bracket that PeekKind found
-	return list, nil
-}
-
-func (d *decoder) jsonMapping(tokens *jsontext.Decoder, depth int) (any, error) {
-	b := newMappingBuilder(nil, 0)
-	for tokens.PeekKind() != '}' {
-		before := int(tokens.InputOffset())
-		key, err := d.jsonValue(tokens, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		value, err := d.jsonValue(tokens, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		if first := b.set(key.(string), value, before); first != 0 { //nolint:forcetypeassert // JSON has no other keys
-			positions := func() (Position, Position) { return d.jsonPosition(first), d.jsonPosition(before) }
-			d.noteDuplicate(key.(string), depth, positions) //nolint:forcetypeassert // as above
-		}
-	}
-	_, _ = tokens.ReadToken() // the bracket that PeekKind found
-	return b.members, nil
-}
-
-// jsonPosition returns the position of the token after an offset.
-func (d *decoder) jsonPosition(after int) Position {
-	return positionIn(d.segment.Text, nextToken(d.segment.Text, after))
+	return n
 }
 
 // nextToken returns the offset of the first token of JSON after an offset.
 func nextToken(text []byte, after int) int {
 	return len(text) - len(bytes.TrimLeft(text[after:], jsonBlanks+",:"))
-}
-
-// jsonNode reads a value as nodes with a kind, a value and a position; nil if the text is not valid JSON. The YAML
-// library does not read all JSON.
-func jsonNode(tokens *jsontext.Decoder, at *cursor) *yaml.Node {
-	start := nextToken(at.text, int(tokens.InputOffset()))
-	token, err := tokens.ReadToken()
-	if err != nil {
-		return nil
-	}
-	at.advance(start)
-	node := &yaml.Node{Kind: yaml.ScalarNode, Style: yaml.DoubleQuotedStyle, Line: at.line, Column: at.column}
-	end := jsontext.Kind('}')
-	switch token.Kind() {
-	case '"':
-		node.Value = token.String()
-		return node
-	case '{':
-		node.Kind = yaml.MappingNode
-	case '[':
-		node.Kind, end = yaml.SequenceNode, ']'
-	default:
-		return node
-	}
-	for tokens.PeekKind() != end {
-		child := jsonNode(tokens, at)
-		if child == nil {
-			return nil
-		}
-		node.Content = append(node.Content, child)
-	}
-	_, _ = tokens.ReadToken() // the bracket that PeekKind found
-	return node
 }

@@ -55,7 +55,7 @@ type locator struct {
 // root parses the segment. It returns nil if the text is invalid; such a text was never decoded.
 func (l *locator) root() (root *yaml.Node, err error) {
 	if l.segment.media == JSON {
-		return l.jsonRoot()
+		return l.parser.json(l.segment.Text)
 	}
 	at := 1
 	if l.segment.start > 0 && l.segment.item == 0 { // the text is the whole body
@@ -150,16 +150,6 @@ func merged(value *yaml.Node, path []string) (key, next *yaml.Node, taken int) {
 		}
 	}
 	return nil, nil, 0
-}
-
-func (l *locator) jsonRoot() (*yaml.Node, error) {
-	text := l.segment.Text
-	marks := marksOf(text)
-	if err := l.parser.hold(marks * nodeBytes); err != nil {
-		return nil, err
-	}
-	l.parser.meter.Charge(len(text)*byteSteps + marks*markSteps)
-	return jsonNode(jsonTokens(text), &cursor{text: text, line: 1, column: 1}), l.parser.meter.Check()
 }
 
 // cursor converts growing offsets in a text to lines and columns.
