@@ -12,31 +12,23 @@ import (
 func (d *decoder) yaml() (any, error) {
 	p := &parser{meter: d.meter}
 	defer p.release()
-	var node *yaml.Node
-	found := 0
-	err := p.parse(d.segment.Text, func(n *yaml.Node) bool { node, found = n, found+1; return found < 2 })
+	documents, err := p.parse(d.segment.Text, 2)
 	if syntax, ok := errors.AsType[*syntaxError](err); ok {
 		if syntax.deep {
 			return nil, d.tooDeep()
 		}
 		return nil, unreadable(d.meter, d.segment, syntax)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if found > 1 {
+	case len(documents) > 1:
 		return nil, d.segment.malformed(YAML, "a --- or ... follows a line break that is not a line feed (LF); write the "+
 			"body with line feeds")
-	}
-	return d.root(node)
-}
-
-// root returns the value of a document.
-func (d *decoder) root(node *yaml.Node) (any, error) {
-	if node == nil || len(node.Content) == 0 {
+	case len(documents) == 0:
 		return nil, nil
 	}
-	return d.value(node.Content[0], 1)
+	return d.value(documents[0], 1)
 }
 
 // unreadable returns the fault for a text that the YAML library refuses.
@@ -57,18 +49,6 @@ func unreadable(meter *budget.Meter, s Segment, refused *syntaxError) error {
 		return s.malformed(YAML, refused.rule)
 	}
 	return s.malformedAt(Position{refused.line, refused.column}, refused.rule)
-}
-
-func memberNode(n *yaml.Node, key string) *yaml.Node {
-	if n == nil || n.Kind != yaml.MappingNode {
-		return nil
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return n.Content[i+1]
-		}
-	}
-	return nil
 }
 
 // refuse returns a fault about a node. It quotes no part of the text, which may be a secret.

@@ -49,42 +49,37 @@ func parseList(meter *budget.Meter, whole Segment, limits Limits) ([]Segment, er
 	}
 	p := &parser{meter: meter}
 	defer p.release()
-	var root *yaml.Node
-	err := p.parse(whole.Text, func(node *yaml.Node) bool { root = node; return false })
+	documents, err := p.parse(whole.Text, 1)
 	_, invalid := errors.AsType[*syntaxError](err)
 	switch {
 	case invalid: // Decode reports the error
 		return []Segment{whole}, nil
 	case err != nil:
 		return nil, budget.About(err, "the body")
-	case root == nil || len(root.Content) == 0 || root.Content[0].Kind != yaml.SequenceNode:
+	case len(documents) == 0 || documents[0].Kind != yaml.SequenceNode:
 		return []Segment{whole}, nil
 	}
-	items := root.Content[0].Content
+	items := documents[0].Content
 	if len(items) > limits.Documents {
 		return nil, tooMany(limits)
 	}
-	segments := make([]Segment, len(items))
-	for i, item := range items {
-		s := Segment{
-			Text: whole.Text, Line: whole.line(item.Line), start: whole.Line, Index: i + 1, item: i + 1,
-		}
+	return decodeParts(meter, Segment{Text: whole.Text, start: whole.Line, isItem: true}, items, limits), nil
+}
+
+// decodeParts returns a segment for each of several documents of one text.
+func decodeParts(meter *budget.Meter, whole Segment, parts []*yaml.Node, limits Limits) []Segment {
+	segments := make([]Segment, len(parts))
+	for i, part := range parts {
+		s := whole
+		s.Line, s.Index = whole.line(part.Line), i+1
 		d := &decoder{segment: s, limits: limits, meter: meter}
-		s.decoded = new(d.decode(func() (any, error) { return d.value(item, 1) }))
+		s.decoded = new(d.decode(func() (any, error) { return d.value(part, 1) }))
 		segments[i] = s
 	}
-	return segments, nil
+	return segments
 }
 
 func tooMany(limits Limits) error {
 	return TooLarge("the body has more than %d documents; send it as several buckets, or raise the server's "+
 		"--max-documents", limits.Documents)
-}
-
-// lineOfNode returns the first line of a document, or 1 if it is empty.
-func lineOfNode(node *yaml.Node) int {
-	if len(node.Content) == 0 {
-		return max(1, node.Line)
-	}
-	return node.Content[0].Line
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -38,15 +39,15 @@ func (p *parser) hold(bytes int) error {
 	return p.meter.Hold(bytes)
 }
 
-// parse calls found for each document of a text until it returns false. It returns a *syntaxError if the text is
-// invalid or the library panics. Other errors come from the budget.
-func (p *parser) parse(text []byte, found func(*yaml.Node) bool) (err error) {
+// parse returns the values of the documents in a text, most of them. After an error, they are those before it. The error
+// is a *syntaxError if the text is invalid or the library panics. Other errors come from the budget.
+func (p *parser) parse(text []byte, most int) (documents []*yaml.Node, err error) {
 	text, wrong := readable(text)
 	if wrong != nil {
-		return wrong
+		return nil, wrong
 	}
 	if err := p.tags(text); err != nil {
-		return err
+		return nil, err
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -57,25 +58,36 @@ func (p *parser) parse(text []byte, found func(*yaml.Node) bool) (err error) {
 	text, mender := withStandIns(text)
 	reader := &reader{parser: p, text: text}
 	decoder := yaml.NewDecoder(reader)
-	for {
+	for len(documents) < most {
 		node := new(yaml.Node)
 		switch err := decoder.Decode(node); {
 		case errors.Is(err, io.EOF):
-			return nil
+			return documents, nil
 		case reader.err != nil:
-			return reader.err
+			return documents, reader.err
 		case err != nil:
-			return syntaxErrorOf(err)
+			return documents, syntaxErrorOf(err)
 		}
 		if !mender.nothing() {
 			if wrong := mender.mend(node); wrong != nil {
-				return wrong
+				return documents, wrong
 			}
 		}
-		if !found(node) {
-			return nil
-		}
+		documents = append(documents, node.Content...)
 	}
+	return documents, nil
+}
+
+// Parse returns the values of the documents in a text as nodes of the YAML library, with aliases unexpanded. The budget
+// holds their memory until release. The error is a *Mistake, with a line at most, if the text is invalid. Other errors
+// come from the budget.
+func Parse(meter *budget.Meter, text []byte) (documents []*yaml.Node, release func(), err error) {
+	p := &parser{meter: meter}
+	documents, err = p.parse(text, math.MaxInt)
+	if wrong, ok := errors.AsType[*syntaxError](err); ok {
+		return nil, p.release, &Mistake{At: Position{Line: wrong.line}, Rule: string(wrong.rule)}
+	}
+	return documents, p.release, err
 }
 
 // reader passes a text to the YAML library and charges the cost of reading it.

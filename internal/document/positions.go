@@ -22,18 +22,16 @@ const AtKey = "\x00"
 // path does not exist, it returns the position of the last value on the path that does: for a missing property, that of
 // the mapping that lacks it. A value that begins on a later line than its key has the position of the key. Errors are
 // those of the budget.
-func Positions(meter *budget.Meter, s Segment, paths [][]string) ([]Position, error) {
-	l := &locator{segment: s, parser: &parser{meter: meter}}
-	defer l.parser.release()
-	root, err := l.root()
+func Positions(meter *budget.Meter, s Segment, paths [][]string) (positions []Position, err error) {
+	p := &parser{meter: meter}
+	defer p.release()
+	root, err := s.root(p)
+	positions = make([]Position, len(paths))
+	for i := 0; i < len(paths) && err == nil; i++ {
+		positions[i], err = s.locate(meter, root, paths[i])
+	}
 	if err != nil {
 		return nil, budget.About(err, "%s", s.Place())
-	}
-	positions := make([]Position, len(paths))
-	for i, path := range paths {
-		if positions[i], err = l.locate(root, path); err != nil {
-			return nil, budget.About(err, "%s", s.Place())
-		}
 	}
 	return positions, nil
 }
@@ -46,44 +44,37 @@ func (e Entry) Positions(meter *budget.Meter, paths [][]string) ([]Position, err
 // stepSteps is the cost of looking at a key of a mapping, in the budget's steps.
 const stepSteps = 5
 
-// locator finds values in the text of a segment.
-type locator struct {
-	segment Segment
-	parser  *parser
-}
-
 // root parses the segment. It returns nil if the text is invalid; such a text was never decoded.
-func (l *locator) root() (root *yaml.Node, err error) {
-	if l.segment.media == JSON {
-		return l.parser.json(l.segment.Text)
+func (s Segment) root(p *parser) (*yaml.Node, error) {
+	if s.media == JSON {
+		return p.json(s.Text)
 	}
 	at := 1
-	if l.segment.start > 0 && l.segment.item == 0 { // the text is the whole body
-		at = l.segment.Index
+	if s.start > 0 && !s.isItem { // the text is the whole body
+		at = s.Index
 	}
-	err = l.parser.parse(l.segment.Text, func(node *yaml.Node) bool {
-		if at--; at == 0 && len(node.Content) > 0 {
-			root = node.Content[0]
-		}
-		return at > 0
-	})
-	if _, ok := errors.AsType[*syntaxError](err); ok {
+	documents, err := p.parse(s.Text, at)
+	if _, invalid := errors.AsType[*syntaxError](err); invalid {
 		return nil, nil
 	}
-	if i := l.segment.item; i > 0 && root != nil && i <= len(root.Content) {
-		root = root.Content[i-1]
+	if err != nil || len(documents) < at {
+		return nil, err
 	}
-	return root, err
+	root := documents[at-1]
+	if s.isItem {
+		root = root.Content[s.Index-1]
+	}
+	return root, nil
 }
 
 // locate returns the position of the value at a path.
-func (l *locator) locate(root *yaml.Node, path []string) (Position, error) {
+func (s Segment) locate(meter *budget.Meter, root *yaml.Node, path []string) (Position, error) {
 	if root == nil {
-		return Position{Line: l.segment.Line, Column: 1 + l.segment.indent}, nil
+		return Position{Line: s.Line, Column: 1 + s.indent}, nil
 	}
 	at := root
 	for value := root; len(path) > 0; {
-		if err := l.parser.meter.Spend(stepSteps * (1 + len(value.Content))); err != nil {
+		if err := meter.Spend(stepSteps * (1 + len(value.Content))); err != nil {
 			return Position{}, err
 		}
 		key, next, taken := step(value, path)
@@ -96,60 +87,68 @@ func (l *locator) locate(root *yaml.Node, path []string) (Position, error) {
 		}
 		value, path = next, path[taken:]
 	}
-	return l.segment.position(Position{at.Line, at.Column}), nil
+	return s.position(Position{at.Line, at.Column}), nil
+}
+
+// anchored returns the node that an alias refers to, or the node itself.
+func anchored(node *yaml.Node) *yaml.Node {
+	for node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	return node
 }
 
 // step returns the member or item at the beginning of a path, the member's key, and the number of parts of the path to
 // it: a key that contains dots takes several.
 func step(value *yaml.Node, path []string) (key, next *yaml.Node, taken int) {
-	for value.Kind == yaml.AliasNode {
-		value = value.Alias
-	}
+	value = anchored(value)
 	switch value.Kind {
 	case yaml.SequenceNode:
 		if i, err := strconv.Atoi(path[0]); err == nil && i >= 0 && i < len(value.Content) {
 			return nil, value.Content[i], 1
 		}
 	case yaml.MappingNode:
-		rest := strings.Join(path, ".")
-		for i := len(value.Content) - 2; i >= 0; i -= 2 { // the last of duplicate keys wins
-			name := value.Content[i].Value
-			after, found := strings.CutPrefix(rest, name)
-			if !found || after != "" && after[0] != '.' {
-				continue
-			}
-			if n := 1 + strings.Count(name, "."); n <= len(path) && (n < taken || taken == 0) {
-				key, next, taken = value.Content[i], value.Content[i+1], n
-			}
-		}
-		if next == nil {
-			return merged(value, path)
+		if key, next, taken = member(value, path); next == nil {
+			next, taken = merged(value, path)
 		}
 	case yaml.DocumentNode, yaml.ScalarNode, yaml.AliasNode:
 	}
 	return key, next, taken
 }
 
-// merged returns a member that << merges into a mapping. It does not follow << of the merged mappings.
-func merged(value *yaml.Node, path []string) (key, next *yaml.Node, taken int) {
-	for i := 0; i+1 < len(value.Content); i += 2 {
-		if !isMerge(value.Content[i]) {
+// member returns the member of a mapping at the beginning of a path, as step does. The last of duplicate keys wins.
+func member(mapping *yaml.Node, path []string) (key, next *yaml.Node, taken int) {
+	rest := strings.Join(path, ".")
+	for i := len(mapping.Content) - 2; i >= 0; i -= 2 {
+		name := mapping.Content[i].Value
+		after, found := strings.CutPrefix(rest, name)
+		if !found || after != "" && after[0] != '.' {
 			continue
 		}
-		sources := []*yaml.Node{value.Content[i+1]}
+		if n := 1 + strings.Count(name, "."); n <= len(path) && (n < taken || taken == 0) {
+			key, next, taken = mapping.Content[i], mapping.Content[i+1], n
+		}
+	}
+	return key, next, taken
+}
+
+// merged returns a member that << merges into a mapping. It does not follow << of the merged mappings.
+func merged(mapping *yaml.Node, path []string) (next *yaml.Node, taken int) {
+	for i := 0; i+1 < len(mapping.Content) && next == nil; i += 2 {
+		if !isMerge(mapping.Content[i]) {
+			continue
+		}
+		sources := []*yaml.Node{mapping.Content[i+1]}
 		if sources[0].Kind == yaml.SequenceNode {
 			sources = sources[0].Content
 		}
-		for _, source := range sources {
-			for source.Kind == yaml.AliasNode {
-				source = source.Alias
-			}
-			if next := memberNode(source, path[0]); next != nil {
-				return nil, next, 1
+		for j := 0; j < len(sources) && next == nil; j++ {
+			if source := anchored(sources[j]); source.Kind == yaml.MappingNode {
+				_, next, taken = member(source, path)
 			}
 		}
 	}
-	return nil, nil, 0
+	return next, taken
 }
 
 // cursor converts growing offsets in a text to lines and columns.

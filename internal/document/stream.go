@@ -10,8 +10,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"gopkg.in/yaml.v3"
-
 	"purser/internal/budget"
 )
 
@@ -31,9 +29,9 @@ type Segment struct {
 	Index  int    // position among the body's documents; counts from 1
 	Digest Digest // of the text; zero if the document depends on more than this text
 
-	start   int // first line of the text, if the text holds more than this document; 0 otherwise
-	indent  int // characters before the text on its first line
-	item    int // index in the list that the text contains; counts from 1; 0 if there is no list
+	start   int  // first line of the text, if the text holds more than this document; 0 otherwise
+	indent  int  // characters before the text on its first line
+	isItem  bool // of the list that the text contains, at Index
 	media   Media
 	decoded *decoded // set if the body was parsed as a whole
 }
@@ -284,27 +282,17 @@ func parseAll(meter *budget.Meter, body []byte, limits Limits) ([]Segment, error
 	}
 	p := &parser{meter: meter}
 	defer p.release()
-	var nodes []*yaml.Node
-	err := p.parse(body, func(node *yaml.Node) bool {
-		nodes = append(nodes, node)
-		return len(nodes) <= limits.Documents
-	})
+	documents, err := p.parse(body, limits.Documents+1)
 	if syntax, ok := errors.AsType[*syntaxError](err); ok {
-		return nil, unreadable(meter, Segment{Text: body, Line: 1, Index: len(nodes) + 1}, syntax)
+		return nil, unreadable(meter, Segment{Text: body, Line: 1, Index: len(documents) + 1}, syntax)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case len(documents) > limits.Documents:
+		return nil, tooMany(limits)
 	}
-	segments := make([]Segment, len(nodes))
-	if len(nodes) > limits.Documents {
-		return segments, nil // Split reports the excess
-	}
-	for i, node := range nodes {
-		segments[i] = Segment{Text: body, Line: lineOfNode(node), start: 1, Index: i + 1}
-		d := &decoder{segment: segments[i], limits: limits, meter: meter}
-		segments[i].decoded = new(d.decode(func() (any, error) { return d.root(node) }))
-	}
-	return segments, nil
+	return decodeParts(meter, Segment{Text: body, start: 1}, documents, limits), nil
 }
 
 // positionIn returns the position of an offset in a text.

@@ -33,16 +33,16 @@ const (
 // text cannot be read. Other errors come from the budget.
 func parseYAML(meter *budget.Meter, text []byte) ([]*Value, error) {
 	meter.Charge(textSteps)
-	tree, err := document.ParseTree(meter, text)
-	defer tree.Release()
+	documents, release, err := document.Parse(meter, text)
+	defer release()
+	if mistake, ok := errors.AsType[*document.Mistake](err); ok {
+		return nil, &yamlError{Message: mistake.Rule, Line: mistake.At.Line - 1}
+	}
 	if err != nil {
 		return nil, err
 	}
-	if tree.Problem != "" {
-		return nil, &yamlError{Message: tree.Problem, Line: tree.Line - 1}
-	}
 	var docs []*Value
-	for _, node := range tree.Documents {
+	for _, node := range documents {
 		r := reader{meter: meter, made: map[*yaml.Node]*Value{}, anchors: map[string]bool{}}
 		doc, err := r.value(node, 0)
 		if err != nil {
