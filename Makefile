@@ -19,7 +19,7 @@ BENCHFLAGS =
 FUZZTIME   = 10s
 LAWCHECKS  = 1000
 
-.PHONY: help run test test-packages test-sequential test-server bench lint lint-openapi lint-alerts fmt faults fuzz build install dist schema need-go need-run need-test
+.PHONY: help run test test-packages test-sequential test-measuring test-server bench lint lint-openapi lint-alerts fmt faults fuzz build install dist schema need-go need-run need-test
 
 help: ## list these targets (the default)
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -30,24 +30,30 @@ run: need-run build ## build the server and start it, with what it keeps in .sta
 	@exec $(SERVER) $(if $(filter 0,$(shell id -u)),,--state-dir .state)
 
 test: need-test ## all tests, with the race detector where it can find something (TESTFLAGS="-run Put")
-	@$(WITH_POSTGRES) $(MAKE) --no-print-directory --keep-going test-packages test-sequential test-server
+	@$(WITH_POSTGRES) $(MAKE) --no-print-directory --keep-going test-packages test-sequential test-measuring test-server
 
 # Lint vets all code, with more analyzers.
-GOTEST = go test -vet=off -timeout 15m $(TESTFLAGS)
+GOTEST = go test -vet=off -timeout 15m
 
 # The race detector would find nothing in these packages, and take up to thirty times as long: they start no goroutines.
 # The pages do, but the server of the end-to-end tests, which has the race detector, serves them too.
 SEQUENTIAL = /(cmd/(mpl-check|purser/internal/.*)|internal/(check|cycles|diff|document|events|murano|picture|propertygroups|puppet|regex|rendering|revisions|schemadocs|secrets/vault|validations/jsonschema|webhooks|wire|words)(/.*)?|test/cases|tools(/.*)?|web)$$
 
+# These tests measure work and the sizes of answers. The race detector only makes them slow: other tests do the same.
+MEASURING = '^Test(Cost|Answers)_'
+
 test-packages:
-	$(GOTEST) -race $$(go list ./... | grep -vE '/test/(e2e|faults)$$|$(SEQUENTIAL)')
+	$(GOTEST) -race -skip $(MEASURING) $(TESTFLAGS) $$(go list ./... | grep -vE '/test/(e2e|faults)$$|$(SEQUENTIAL)')
 
 test-sequential:
-	$(GOTEST) $$(go list ./... | grep -E '$(SEQUENTIAL)')
+	$(GOTEST) $(TESTFLAGS) $$(go list ./... | grep -E '$(SEQUENTIAL)')
+
+test-measuring:
+	$(GOTEST) -run $(MEASURING) $(TESTFLAGS) ./api ./internal/changes ./internal/validations
 
 # These tests only send requests and check answers. The server that they build and run has the race detector.
 test-server:
-	$(GOTEST) ./test/e2e
+	$(GOTEST) $(TESTFLAGS) ./test/e2e
 
 # In .ci/run each fault occurs once (FAULTTIMES=1), which takes four minutes.
 FAULTTIMES = 20

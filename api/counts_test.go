@@ -36,7 +36,7 @@ const rackSchema = "---\nschema: deckhand/DataSchema/v1\nmetadata: {schema: meta
 	"---\nschema: deckhand/LayeringPolicy/v1\nmetadata: {schema: metadata/Control/v1, name: lp}\ndata: {layerOrder: [site]}\n"
 
 // Every answer that counts findings gives the same number, however many findings it lists.
-func TestHandler_counts(t *testing.T) {
+func TestAnswers_counts(t *testing.T) {
 	t.Parallel()
 	const own = validations.SchemaValidation + "}, {name: "
 	for _, c := range []struct {

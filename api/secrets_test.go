@@ -330,7 +330,7 @@ func TestHandler_namesOfSecrets(t *testing.T) {
 
 // The owner of encrypted documents gets the findings of as many as can be checked again in one request, and of the
 // others that they break a rule.
-func TestHandler_findingsOfExpensiveSecrets(t *testing.T) {
+func TestCost_findingsOfSecrets(t *testing.T) {
 	t.Parallel()
 	s := guarded(t, "")
 	s.do(t, http.MethodPut, "buckets/a/documents", layered+schemaOf("t/Slow/v1", "{properties: {v: {items: {allOf: ["+

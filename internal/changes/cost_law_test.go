@@ -207,7 +207,7 @@ func (n *neighbour) change(t testing.TB) int64 {
 
 // A small change beside costly documents of others takes about as much work as one beside harmless documents, from the
 // second one after a restart. What is listed is worded again, but that is bounded.
-func TestPut_beside_law(t *testing.T) {
+func TestCost_beside_law(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		of := rapid.SampledFrom(burdens()).Draw(rt, "burden")
@@ -216,7 +216,7 @@ func TestPut_beside_law(t *testing.T) {
 }
 
 // Each of the burdens.
-func TestPut_beside(t *testing.T) {
+func TestCost_beside(t *testing.T) {
 	t.Parallel()
 	for _, of := range burdens() {
 		t.Run(strings.ReplaceAll(of.name, " ", "_"), func(t *testing.T) {

@@ -211,7 +211,7 @@ func (of *tenant) tryPut() (steps int64, err error) {
 
 // A small change costs about the same beside documents of others that are costly to judge as beside harmless ones, from
 // the second one after a restart.
-func TestPut_remembered_law(t *testing.T) {
+func TestCost_remembered_law(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		of, n := rapid.SampledFrom(loads()).Draw(rt, "load"), rapid.IntRange(20, 200).Draw(rt, "documents")
@@ -220,7 +220,7 @@ func TestPut_remembered_law(t *testing.T) {
 }
 
 // Each of the loads.
-func TestPut_remembered(t *testing.T) {
+func TestCost_remembered(t *testing.T) {
 	t.Parallel()
 	for _, of := range loads() {
 		t.Run(strings.ReplaceAll(of.name, " ", "_"), func(t *testing.T) {

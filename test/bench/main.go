@@ -106,7 +106,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		b.machine = append(b.machine, "a smoke: too small for its ratios to mean anything")
 	}
 	err = b.runPart(ctx, func(r *run) {
-		r.prepare()
+		r.prepare() //nolint:contextcheck // the run has the context
 		for _, group := range measurements {
 			if opts.wants(group.rows...) {
 				must(fmt.Sprintf("rows %v", group.rows), r.runPart(ctx, group.measure))
@@ -163,7 +163,7 @@ func (o *options) choose(list string) error {
 	return nil
 }
 
-// wants reports whether any of the rows is to be measured. Row 28 takes long, so it is measured only if it is asked for.
+// wants reports whether any of the rows is to be measured. Row 28 takes long, so it is measured only if asked for.
 func (o *options) wants(rows ...int) bool {
 	return slices.ContainsFunc(rows, func(row int) bool {
 		return slices.Contains(o.rows, row) || o.rows == nil && row != lastRow

@@ -241,7 +241,7 @@ func (r *run) keyset() string {
 func (r *run) defaults() {
 	site := newSite(small(), r.docs)
 	r.sayf("row 18: %d documents of %s, all validations and that of schemas alone", r.docs, site.label)
-	all, some := r.start("whole", allValidations), r.start("schemas")
+	all, some := r.start("whole", allValidations()), r.start("schemas")
 	whole, turn := site.body(), 0
 	put := func(s *server) func() { return func() { s.put("site", whole) } }
 	change := func(s *server) func() {

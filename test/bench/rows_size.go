@@ -41,7 +41,7 @@ const firstPage = "GET of the first 100 of the documents"
 func (r *run) sizedSite(name string, n int, flags ...string) sizedSite {
 	// A page is read so often that the garbage of earlier stages is collected meanwhile.
 	const pageRepeats = 2000
-	s, site, version := r.start(name, append(flags, allValidations)...), newSite(small(), n), 0
+	s, site, version := r.start(name, append(flags, allValidations())...), newSite(small(), n), 0
 	putAll := func() { s.put("site", site.body()) }
 	change := func() {
 		version++
@@ -50,6 +50,7 @@ func (r *run) sizedSite(name string, n int, flags ...string) sizedSite {
 	}
 	get := func(path string) func() { return func() { s.get(path) } }
 	render := get(latest + "/rendered-documents")
+	last := fmt.Sprintf("%s?limit=100&offset=%d", allDocuments, n-100)
 	return sizedSite{s, n, []stage{
 		{"PUT into an empty site", 1, putAll},
 		{"first GET of the rendered documents", 1, render},
@@ -59,7 +60,7 @@ func (r *run) sizedSite(name string, n int, flags ...string) sizedSite {
 		{"first GET of the rendered documents after that", 1, render},
 		{"GET of the documents", 1, get(allDocuments)},
 		{firstPage, pageRepeats, get(allDocuments + "?limit=100")},
-		{"GET of the last 100 of the documents", pageRepeats, get(fmt.Sprintf("%s?limit=100&offset=%d", allDocuments, n-100))},
+		{"GET of the last 100 of the documents", pageRepeats, get(last)},
 	}, series{}}
 }
 
@@ -106,12 +107,12 @@ func (r *run) sizes() {
 // documentsOfPut is the number of documents that the sites of row 28 are filled by.
 const documentsOfPut = 10_000
 
-// crowds measures row 28: requests to a site of many documents, relative to those to a site of documentsOfPut. No server
-// keeps all documents in memory.
+// crowds measures row 28: requests to a site of many documents, relative to those to a site of documentsOfPut. No
+// server keeps all documents in memory.
 func (r *run) crowds() {
 	r.sayf("row 28: sites of %d and %d documents", documentsOfPut, r.many)
 	r.part(func(r *run) { r.compareCrowds("crowd", schemasOnly, routine) })
-	r.part(func(r *run) { r.compareCrowds("crowd_whole", allValidations, routineWhole) })
+	r.part(func(r *run) { r.compareCrowds("crowd_whole", allValidations(), routineWhole) })
 }
 
 // routine returns the requests of a round to a server that checks schemas only. They take the same time in a site of

@@ -115,7 +115,8 @@ func (r *run) prepare() {
 	r.binary = r.build("server", append([]string{"-ldflags", smallStacks}, r.overlay()...)...)
 
 	// The default configuration, except for more connections: those of the bench add to those of the server.
-	r.cluster, err = local.Start(r.ctx, filepath.Join(r.dir, "state"), slog.New(slog.DiscardHandler), "max_connections=200")
+	state, quiet := filepath.Join(r.dir, "state"), slog.New(slog.DiscardHandler)
+	r.cluster, err = local.Start(r.ctx, state, quiet, "max_connections=200")
 	must("start a private Postgres", err)
 	r.cleanup(func() error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), patience)
