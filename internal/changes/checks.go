@@ -29,41 +29,16 @@ func (v Validator) check(ctx context.Context, snapshot revisions.Snapshot, s sco
 	var open, secret atomic.Int64 // sizes of findings
 	confined := budget.Confined(ctx, secretSteps)
 	err = budget.ForEach(ctx, len(unchecked), func(meter *budget.Meter, i int) error {
-		doc, pair := unchecked[i], s.pairs[unchecked[i]]
-		schema, secretRule := s.book.byRule[pair.Rule], s.book.isSecret(pair.Rule)
-		cleartext := !Refers(doc) && !secretRule
-		if known, ok := v.Engine.Known(pair.Name()); cleartext && ok && known.Count == len(known.Findings) {
-			made[i] = revisions.Check{Pair: pair, Findings: bounded(known.Findings, &open)}
-			return nil
-		}
-		checker, err := v.checkerOf(meter, pair.Rule, schema)
-		if err != nil {
-			return budget.About(err, "compile the DataSchema %s", doc.Schema)
-		}
-		size := len(doc.Data)
-		if schema != nil {
-			size += len(schema.Data)
-		}
-		own := meter.ForDocument(size)
-		switch {
-		case Refers(doc):
-			own = ofSecret(confined, doc)
-		case cleartext: // so that it is remembered
-			own = v.meterFor(meter, doc.Identity, doc.Data).ForDocument(size)
-		}
-		found, err := v.findings(ctx, own, checker, doc, secretRule)
-		found, sure, err := budgetAsFinding(own, found, err, Refers(doc))
+		doc := unchecked[i]
+		found, sure, err := v.checkSubmitted(ctx, confined, meter, s, doc)
 		if unsure[i] = !sure; err != nil {
 			return budget.About(err, "check document %s by schema %s", doc.Identity, doc.Schema)
 		}
 		total := &open
-		if !cleartext {
+		if Refers(doc) || s.book.isSecret(s.pairs[doc].Rule) {
 			total = &secret
 		}
-		made[i] = revisions.Check{Pair: pair, Findings: bounded(found, total)}
-		if cleartext {
-			v.Engine.Remember(pair.Name(), validations.Found{Count: len(found), Findings: found})
-		}
+		made[i] = revisions.Check{Pair: s.pairs[doc], Findings: bounded(found, total)}
 		return nil
 	})
 	if err != nil {
@@ -78,6 +53,38 @@ func (v Validator) check(ctx context.Context, snapshot revisions.Snapshot, s sco
 		}
 	}
 	return sure, findings, nil
+}
+
+// checkSubmitted checks a document of a scope, unless the outcome is remembered. sure is as for budgetAsFinding.
+func (v Validator) checkSubmitted(ctx, confined context.Context, meter *budget.Meter, s scope, doc *revisions.Stored) (
+	found []validations.Finding, sure bool, err error,
+) {
+	pair := s.pairs[doc]
+	schema, ofSecretRule := s.book.byRule[pair.Rule], s.book.isSecret(pair.Rule)
+	cleartext := !Refers(doc) && !ofSecretRule
+	if known, ok := v.Engine.Known(pair.Name()); cleartext && ok && known.Count == len(known.Findings) {
+		return known.Findings, true, nil
+	}
+	checker, err := v.checkerOf(meter, pair.Rule, schema)
+	if err != nil {
+		return nil, false, budget.About(err, "compile the DataSchema %s", doc.Schema)
+	}
+	size := len(doc.Data)
+	if schema != nil {
+		size += len(schema.Data)
+	}
+	own := meter.ForDocument(size)
+	switch {
+	case Refers(doc):
+		own = ofSecret(confined, doc)
+	case cleartext: // so that it is remembered
+		own = v.meterFor(meter, doc.Identity, doc.Data).ForDocument(size)
+	}
+	found, err = v.findings(ctx, own, checker, doc, ofSecretRule)
+	if found, sure, err = budgetAsFinding(own, found, err, Refers(doc)); err == nil && cleartext {
+		v.Engine.Remember(pair.Name(), validations.Found{Count: len(found), Findings: found})
+	}
+	return found, sure, err
 }
 
 // secretSteps limits the work of all checks in one request that involve secrets, and aloneSteps that of one of them, in

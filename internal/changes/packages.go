@@ -34,7 +34,7 @@ func (p CheckedPackage) Manifest() document.Mapping {
 func (p CheckedPackage) Warnings() []fault.Message {
 	warnings := []fault.Message{}
 	for _, issue := range p.Report.Issues {
-		warnings = append(warnings, PackageMessage(issue))
+		warnings = append(warnings, issueMessage(issue))
 	}
 	listed, more := authz.First(warnings)
 	if more > 0 {
@@ -129,7 +129,7 @@ func invalidPackage(report murano.Report) error {
 	}
 	f.Reason = "Validation"
 	for _, issue := range errs[:min(len(errs), maxShown)] {
-		f.Messages = append(f.Messages, PackageMessage(issue))
+		f.Messages = append(f.Messages, issueMessage(issue))
 	}
 	if len(errs) > maxShown {
 		f.Messages = append(f.Messages, fault.Message{
@@ -139,8 +139,8 @@ func invalidPackage(report murano.Report) error {
 	return f
 }
 
-// PackageMessage converts an issue of a package to a message.
-func PackageMessage(issue murano.Issue) fault.Message {
+// issueMessage converts an issue of a package to a message.
+func issueMessage(issue murano.Issue) fault.Message {
 	m := fault.Message{
 		Message: issue.Message, Error: issue.Severity == murano.Error, Code: issue.Code, File: issue.File,
 	}

@@ -107,7 +107,8 @@ func (b ruleBook) naming() (names []string) {
 	return names
 }
 
-// checkerOf returns the checker of a rule, whose DataSchema is nil for a built-in one. The error is the meter's, unwrapped.
+// checkerOf returns the checker of a rule, whose DataSchema is nil for a built-in one. The error is the meter's,
+// unwrapped.
 func (r Renderer) checkerOf(meter *budget.Meter, rule validations.Rule, schema *registered) (
 	validations.Checker, error,
 ) {

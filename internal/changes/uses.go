@@ -199,7 +199,7 @@ func (u Use) String() string { return u.By.Identity.String() + " " + u.How }
 func (s *Service) checkUses(ctx context.Context, from source, snapshot revisions.Snapshot, diff revisions.Diff,
 	options revisions.Options,
 ) error {
-	uses, err := s.newValidator(options).addedUses(ctx, snapshot, diff)
+	uses, err := s.newValidator(options).bringing(diff.Added).addedUses(ctx, snapshot, diff)
 	if err != nil || len(uses) == 0 {
 		return err
 	}

@@ -300,24 +300,15 @@ func (r *run) foreign(ctx context.Context, errs map[int]error) map[int]bool {
 		foreign[r.of[i]] = r.files[r.of[i]].Found
 	}
 	for i := range r.items {
-		if foreign[r.of[i]] && !isForeign(ctx, *r.items[i].Segment, errs[i], r.limits) {
-			foreign[r.of[i]] = false
+		if errs[i] == nil {
+			delete(foreign, r.of[i])
+		} else if foreign[r.of[i]] {
+			entry, err := document.Decode(ctx, *r.items[i].Segment, r.limits)
+			foreign[r.of[i]] = err == nil && IsForeign(entry.Value)
 		}
 	}
 	maps.DeleteFunc(foreign, func(_ int, is bool) bool { return !is })
 	return foreign
-}
-
-// isForeign reports whether a text that is not a valid document was not meant as one, as for IsForeign.
-func isForeign(ctx context.Context, s document.Segment, refused error, limits document.Limits) bool {
-	if refused == nil {
-		return false
-	}
-	entry, err := document.Decode(ctx, s, limits)
-	if err != nil {
-		return false
-	}
-	return IsForeign(entry.Value)
 }
 
 // IsForeign reports whether a value was not meant as a document: it has no schema, and no metadata except that of

@@ -32,7 +32,8 @@ func gitlabOf(report Report) []gitlabIssue {
 			path = report.Files[0]
 		}
 		issues = append(issues, gitlabIssue{
-			sentence(f), f.Rule, id, [...]string{"major", "minor", "info"}[f.Level], gitlabLocation{path, gitlabLines{max(1, f.Line)}},
+			sentence(f), f.Rule, id, [...]string{"major", "minor", "info"}[f.Level],
+			gitlabLocation{path, gitlabLines{max(1, f.Line)}},
 		})
 	}
 	return issues

@@ -220,10 +220,14 @@ func (w *walk) file(name string, found bool) error {
 func readFile(path string) ([]byte, error) {
 	file, err := os.Open(path) //nolint:gosec // the path is the user's
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller does
+		return nil, fmt.Errorf("open a file: %w", err)
 	}
-	defer file.Close()                                     //nolint:errcheck // it was only read
-	return io.ReadAll(io.LimitReader(file, MaxFileSize+1)) //nolint:wrapcheck // the caller does
+	defer file.Close() //nolint:errcheck // it was only read
+	text, err := io.ReadAll(io.LimitReader(file, MaxFileSize+1))
+	if err != nil {
+		return nil, fmt.Errorf("read a file: %w", err)
+	}
+	return text, nil
 }
 
 // broken adds a file that cannot be read, if there is an error.

@@ -39,7 +39,8 @@ func (r *run) unquoted(ctx context.Context, draft changes.Draft) error {
 		for _, at := range positions {
 			if found := unquotedValue.FindSubmatch(r.raw(r.of[i], at.Line)); found != nil {
 				r.add(Finding{
-					Place: r.place(r.of[i], at), Level: queries.LevelWarning, Rule: ruleUnquoted, Document: doc.Identity, Bucket: doc.Bucket,
+					Place: r.place(r.of[i], at), Level: queries.LevelWarning, Rule: ruleUnquoted,
+					Document: doc.Identity, Bucket: doc.Bucket,
 					Message: fmt.Sprintf("The value is null: what begins with '%s' is not read as text", found[1]),
 					Advice:  adviceOf(ruleUnquoted),
 				})

@@ -246,7 +246,7 @@ func (v View) addErrors(ctx context.Context, list entryList, entries []validatio
 		if err != nil {
 			return err
 		}
-		reports, err := v.renderer.Report(ctx, v.viewer, found, true)
+		errs, err := v.entryErrors(ctx, found)
 		if err != nil {
 			return err
 		}
@@ -259,17 +259,23 @@ func (v View) addErrors(ctx context.Context, list entryList, entries []validatio
 			}
 		}
 		for i, row := range found.Rows {
-			errs, err := itemsOf(reports[i])
-			if err != nil {
-				return err
-			}
-			add(row.Entry, errs, row.Notes)
+			add(row.Entry, errs[i], row.Notes)
 		}
 		if list.first != nil {
 			add(0, []json.RawMessage{list.first}, nil)
 		}
 	}
 	return v.addReported(ctx, list, entries, from)
+}
+
+// entryErrors returns the errors of entries with all details, as JSON.
+func (v View) entryErrors(ctx context.Context, found changes.Described) ([][]json.RawMessage, error) {
+	reports, err := v.renderer.Report(ctx, v.viewer, found, true)
+	errs := make([][]json.RawMessage, len(reports))
+	for i := 0; i < len(reports) && err == nil; i++ {
+		errs[i], err = itemsOf(reports[i])
+	}
+	return errs, err
 }
 
 // addReported sets the errors of posted entries.

@@ -53,7 +53,7 @@ type Revision struct {
 	Entries int  // number of entries of its schema validation
 	Failed  bool // whether any of these entries is a failure, or SecretFails
 	// SecretFails reports whether one of the server's validations fails because of something that depends on a secret.
-	// All of them that look at values fail then: see judging.
+	// All of them that look at values fail then: see package changes.
 	SecretFails bool
 	// SecretOutside is the number of entries at the end that are failures which depend on secrets.
 	SecretOutside int
