@@ -183,13 +183,16 @@ func (r *run) metadataOf(n *node) (*metadata, error) {
 	return m, nil
 }
 
-// layersOf returns the layers of a LayeringPolicy.
-func (r *run) layersOf(d *document.Document) []string {
-	data, size, err := r.parseJSON(d.Data)
+// layersOf returns the layers that a LayeringPolicy lists, the most general first.
+func (r *run) layersOf(policy *document.Document) (layers []string) {
+	data, size, err := r.parseJSON(policy.Data)
 	if r.releaseAtEnd(size); err != nil {
 		return nil
 	}
-	return layerOrder(data)
+	for _, layer := range listOf(mappingOf(data).At("layerOrder")) {
+		layers = append(layers, textOf(layer))
+	}
+	return layers
 }
 
 // useCached uses the outcome for a document in the cache, and reports whether there is one. It is not used if data of

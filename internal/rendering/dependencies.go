@@ -122,7 +122,10 @@ func (l *linking) dependencies() error {
 	l.hold(vertexSize * len(l.nodes))
 	for at, n := range l.nodes {
 		n.place = at
-		l.graph.Vertices = append(l.graph.Vertices, vertexOf(n))
+		l.graph.Vertices = append(l.graph.Vertices, Vertex{
+			Identity: n.Identity, Index: n.index, Rank: n.rank, Abstract: n.abstract, Control: n.control,
+			Replacement: n.replacement, Encrypted: n.encrypted, ReplacedBy: -1,
+		})
 	}
 	chooseSources(l.nodes)
 	for at, n := range l.nodes {
@@ -137,13 +140,6 @@ func (l *linking) dependencies() error {
 		l.substitutes(n)
 	}
 	return nil
-}
-
-func vertexOf(n *node) Vertex {
-	return Vertex{
-		Identity: n.Identity, Index: n.index, Rank: n.rank,
-		Abstract: n.abstract, Control: n.control, Replacement: n.replacement, Encrypted: n.encrypted, ReplacedBy: -1,
-	}
 }
 
 // descends links a document with its parent.
@@ -189,18 +185,14 @@ func (l *linking) substitutes(n *node) {
 			edges[to] = at
 			l.graph.Edges = append(l.graph.Edges, Edge{From: n.place, To: to, Kind: Substitution})
 		}
-		l.graph.Edges[at].Copies = append(l.graph.Edges[at].Copies, copied(s))
+		copied := Copied{From: s.written}
+		for _, d := range s.destinations {
+			copied.To = append(copied.To, d.written)
+		}
+		l.graph.Edges[at].Copies = append(l.graph.Edges[at].Copies, copied)
 		l.charge(2*lookupCost + copyCost*len(s.destinations))
 		l.hold(2 * (edgeSize + wordSize*len(s.destinations)))
 	}
-}
-
-func copied(s *substitution) Copied {
-	c := Copied{From: s.written}
-	for _, d := range s.destinations {
-		c.To = append(c.To, d.written)
-	}
-	return c
 }
 
 // absentParent is the placeholder of a missing parent; documents that select the same one share it.

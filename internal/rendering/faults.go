@@ -183,7 +183,7 @@ func (r *run) stopped(n *node, doing string) error {
 	switch {
 	case err == nil:
 		return nil
-	case r.isConfined() && budget.IsAlone(err): // a fault of the document, and not of the request
+	case r.spent != r.shared && budget.IsAlone(err): // a fault of the document, and not of the request
 		return about(document.TooLarge("render document %s%s: %s, the limit for its size and that of its sources; "+
 			"simplify it", n.Identity, doing, err.Error()), n)
 	case r.isOwn(n):
@@ -341,15 +341,6 @@ func (r *run) noteWarning(n *node, w warning) {
 	}
 }
 
-// warningFault returns a warning about a document as a fault.
-func (r *run) warningFault(n *node, w warning) *fault.Fault {
-	source := r.source(n, w.number)
-	if w.destination == ofSource {
-		return unmatched(n, source, w.number)
-	}
-	return unreplaced(n, source, w.number, w.destination)
-}
-
 // warned returns all warnings, those that depend on no secret first, with the numbers of those not kept.
 func (r *run) warned() (all []fault.Message) {
 	add := func(name string, m fault.Message) {
@@ -369,25 +360,25 @@ func (r *run) warned() (all []fault.Message) {
 	return all
 }
 
-// unreplaced warns that the pattern of a destination does not occur in its text, which stays unchanged.
-func unreplaced(n, source *node, number, destination int) *fault.Fault {
-	d, where := &n.substitutions[number].destinations[destination], "the text at"
+// warningFault returns a warning about a document as a fault. If the pattern of a source matches nothing, all of the
+// text is taken; without that of a destination, nothing is changed.
+func (r *run) warningFault(n *node, w warning) *fault.Fault {
+	s, source := &n.substitutions[w.number], r.source(n, w.number)
+	about := []*node{n, source}
+	if w.destination == ofSource {
+		f := invalid("SourcePatternNotFound", about,
+			"The pattern %s matches nothing in the text at %s of document %s, so substitution %d of document %s takes "+
+				"all of it", document.Quote(words.Excerpt(s.pattern)), words.Excerpt(s.written), source.Identity, w.number+1, n.Identity)
+		f.Messages[0].Path = substitutionPath(w.number) + ".src.pattern"
+		return f
+	}
+	d, where := &s.destinations[w.destination], "the text at"
 	if d.recursive {
 		where = "any text that is looked at below"
 	}
-	f := invalid("DocumentPatternNotFound", []*node{n, source},
+	f := invalid("DocumentPatternNotFound", about,
 		"The pattern %s is not in %s %s of document %s, so substitution %d, from document %s, changes nothing",
-		document.Quote(words.Excerpt(d.pattern)), where, words.Excerpt(d.written), n.Identity, number+1, source.Identity)
-	f.Messages[0].Path = substitutionPath(number) + ".dest"
-	return f
-}
-
-// unmatched warns that the pattern of a source matches nothing in its text, so all of the text is taken.
-func unmatched(n, source *node, number int) *fault.Fault {
-	s := &n.substitutions[number]
-	f := invalid("SourcePatternNotFound", []*node{n, source},
-		"The pattern %s matches nothing in the text at %s of document %s, so substitution %d of document %s takes "+
-			"all of it", document.Quote(words.Excerpt(s.pattern)), words.Excerpt(s.written), source.Identity, number+1, n.Identity)
-	f.Messages[0].Path = substitutionPath(number) + ".src.pattern"
+		document.Quote(words.Excerpt(d.pattern)), where, words.Excerpt(d.written), n.Identity, w.number+1, source.Identity)
+	f.Messages[0].Path = substitutionPath(w.number) + ".dest"
 	return f
 }

@@ -59,14 +59,6 @@ func plainMetadata(m *meter, traits document.Traits) *metadata {
 	}
 }
 
-// layerOrder returns the layers that the data of a LayeringPolicy lists, the most general first.
-func layerOrder(data any) (layers []string) {
-	for _, layer := range listOf(mappingOf(data).At("layerOrder")) {
-		layers = append(layers, textOf(layer))
-	}
-	return layers
-}
-
 func mappingOf(value any) document.Mapping {
 	m, _ := value.(document.Mapping)
 	return m

@@ -64,9 +64,6 @@ func (m *meter) confine(own *budget.Meter, work func() error) (exceeded bool, er
 	return exceeded, err
 }
 
-// isConfined reports whether the current work is that on one document.
-func (m *meter) isConfined() bool { return m.spent != m.shared }
-
 // apart does work that other confined work shares, so that it does not count for the one that happens to need it first.
 func (m *meter) apart(work func()) {
 	own := m.spent

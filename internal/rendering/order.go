@@ -11,8 +11,8 @@ import (
 	"purser/internal/fault"
 )
 
-// needs says which documents need which others first.
-type needs struct {
+// ordering says which documents need which others first.
+type ordering struct {
 	nodes []*node // with dependencies or dependents, in the order of first mention
 	edges []edge  // in the order in which they are found
 }
@@ -20,9 +20,9 @@ type needs struct {
 // edge says that one document, by its place, needs another one.
 type edge struct{ dependent, dependency int }
 
-// newNeeds finds what documents need. Nothing is known of documents that have a cause.
-func (r *run) newNeeds() *needs {
-	g := &needs{}
+// newOrdering finds what documents need. Nothing is known of documents that have a cause.
+func (r *run) newOrdering() *ordering {
+	g := &ordering{}
 	need := func(dependent, dependency *node) {
 		if dependency.neededBy != dependent && dependency.cause == nil { // all edges of a document are found in one go
 			dependency.neededBy = dependent
@@ -50,7 +50,7 @@ func (r *run) newNeeds() *needs {
 	return g
 }
 
-func (g *needs) enter(n *node) int {
+func (g *ordering) enter(n *node) int {
 	if n.place == notFound {
 		n.place = len(g.nodes)
 		g.nodes = append(g.nodes, n)
@@ -61,7 +61,7 @@ func (g *needs) enter(n *node) int {
 // order sorts documents so that each comes after its dependencies: by repeatedly taking the documents without remaining
 // dependents, in reverse; then documents outside the graph in the order of the input. It returns nil if there is a
 // cycle.
-func (g *needs) order(nodes []*node) []*node {
+func (g *ordering) order(nodes []*node) []*node {
 	needs := g.neighbours(func(e edge) (from, to int) { return e.dependent, e.dependency })
 	dependents := make([]int, len(g.nodes))
 	for _, e := range g.edges {
@@ -97,7 +97,7 @@ func (g *needs) order(nodes []*node) []*node {
 
 // sorted brings the documents into the order in which they can be computed. It refuses those in cycles.
 func (r *run) sorted() ([]*node, error) {
-	g := r.newNeeds()
+	g := r.newOrdering()
 	order := g.order(r.nodes)
 	if order != nil {
 		return order, nil
@@ -105,11 +105,11 @@ func (r *run) sorted() ([]*node, error) {
 	if err := r.refuseCycles(g); err != nil {
 		return nil, err
 	}
-	return r.newNeeds().order(r.nodes), nil
+	return r.newOrdering().order(r.nodes), nil
 }
 
 // neighbours lists, for every place, where its edges lead, in the order in which they were found.
-func (g *needs) neighbours(direction func(edge) (from, to int)) [][]int {
+func (g *ordering) neighbours(direction func(edge) (from, to int)) [][]int {
 	lists := make([][]int, len(g.nodes))
 	for _, e := range g.edges {
 		from, to := direction(e)
@@ -139,7 +139,7 @@ const maxShown = 100
 
 // refuseCycles refuses the documents of the first cycle in each group of documents that need each other. The others of
 // the group cannot be rendered because of these. If one of the group is secret, all are.
-func (r *run) refuseCycles(g *needs) error {
+func (r *run) refuseCycles(g *ordering) error {
 	groups, err := g.groups(r.budget())
 	if err != nil {
 		return fmt.Errorf("find cycles: %w", err)
@@ -171,7 +171,7 @@ func (r *run) refuseCycles(g *needs) error {
 }
 
 // groups returns the groups of documents that need each other, one that needs itself included.
-func (g *needs) groups(m *budget.Meter) ([][]int32, error) {
+func (g *ordering) groups(m *budget.Meter) ([][]int32, error) {
 	needs := make(cycles.Graph, len(g.nodes))
 	var selves [][]int32
 	for _, e := range g.edges {
@@ -185,7 +185,7 @@ func (g *needs) groups(m *budget.Meter) ([][]int32, error) {
 }
 
 // cycleFault returns the fault for a cycle.
-func (g *needs) cycleFault(cycle []edge) *fault.Fault {
+func (g *ordering) cycleFault(cycle []edge) *fault.Fault {
 	var shown []string
 	var documents []*node
 	for _, e := range cycle[:min(maxShown, len(cycle))] {
@@ -206,7 +206,7 @@ func (g *needs) cycleFault(cycle []edge) *fault.Fault {
 }
 
 // arrows lists the documents of a cycle, each before one that it needs, up to the first again.
-func (g *needs) arrows(cycle []edge) string {
+func (g *ordering) arrows(cycle []edge) string {
 	var b strings.Builder
 	for i, e := range slices.Backward(cycle) {
 		if len(cycle)-i > maxShown {
@@ -224,7 +224,7 @@ func triple(n *node) string {
 
 // walk calls a function for cycles, at least one of each group. It searches depth first, from each document to its
 // dependents, until it reaches a document of the current path again.
-func (g *needs) walk(found func(cycle []int)) {
+func (g *ordering) walk(found func(cycle []int)) {
 	neededBy := g.neighbours(func(e edge) (from, to int) { return e.dependency, e.dependent })
 	onPath := make([]int, len(g.nodes)) // 1 + the position on the path
 	next := make([]int, len(g.nodes))   // the neighbour to go to next; beyond the last one where all have been walked

@@ -54,8 +54,10 @@ func (r *run) order(examine bool) (order []*node, problems []*fault.Fault, err e
 	if order, err = r.sorted(); err == nil && examine {
 		problems, err = r.findProblems(related)
 	}
-	for _, n := range order {
-		r.taint(n)
+	for _, n := range order { // dependencies first
+		for source := range r.takenFrom(n) {
+			n.secret = n.secret || source.secret
+		}
 	}
 	return order, problems, err
 }
@@ -76,14 +78,6 @@ func (r *run) unlink() {
 	r.faults = faults{most: maxFaults}
 	for _, n := range r.nodes {
 		n.links = links{rank: -1, place: notFound, secret: n.encrypted}
-	}
-}
-
-// taint marks the document as secret if it takes values from a secret document. Its dependencies must be marked before.
-// The mark does not depend on the data of any document.
-func (r *run) taint(n *node) {
-	for source := range r.takenFrom(n) {
-		n.secret = n.secret || source.secret
 	}
 }
 
