@@ -62,16 +62,10 @@ func Fits(g *rendering.Graph) error {
 
 // Layout lays pictures out with Graphviz's program dot, at most so many at once as it was made for. It is safe for
 // concurrent use.
-type Layout struct{ free chan struct{} }
+type Layout struct{ running chan struct{} }
 
 // NewLayout returns a layout that runs so many programs at once.
-func NewLayout(runs int) *Layout {
-	l := &Layout{make(chan struct{}, runs)}
-	for range runs {
-		l.free <- struct{}{}
-	}
-	return l
-}
+func NewLayout(runs int) *Layout { return &Layout{make(chan struct{}, runs)} }
 
 // SVG lays out Graphviz text. Faults: Unimplemented (GraphvizMissing) on a machine without the program, TooLarge for a
 // picture that takes too long or gets too large. When the context ends, its cause is the error.
@@ -83,11 +77,11 @@ func (l *Layout) SVG(ctx context.Context, text string) ([]byte, error) {
 				"graphviz), or ask for text/vnd.graphviz and lay that out yourself.").Because(err)
 	}
 	select {
-	case <-l.free:
+	case l.running <- struct{}{}:
 	case <-ctx.Done():
 		return nil, fmt.Errorf("wait for another picture: %w", context.Cause(ctx))
 	}
-	defer func() { l.free <- struct{}{} }()
+	defer func() { <-l.running }()
 	m := budget.NewMeter(ctx) // of the buffer for the program's output
 	if err := m.Hold(maxSVG); err != nil {
 		return nil, budget.About(err, "lay out a picture")

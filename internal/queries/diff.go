@@ -26,7 +26,7 @@ type DeepDifferences struct {
 	Total   int // number of documents that differ, on all pages
 }
 
-// DeepDiffOptions choose what DeepDiff compares. The zero value compares as the reference does: the rendered forms of
+// DeepDiffOptions choose what DeepDiff compares. The zero value compares as Deckhand does: the rendered forms of
 // documents whose submitted forms differ.
 type DeepDiffOptions struct {
 	All       bool // compare all documents that are rendered differently

@@ -326,7 +326,7 @@ func (v View) revealed(ctx context.Context, revision revisions.Revision, name st
 }
 
 // warnings returns likely mistakes that do not fail a revision: documents without a schema, unless a policy lists the
-// validation that finds these, the warnings of the server's own validations, and stray keys. The reference has none.
+// validation that finds these, the warnings of the server's own validations, and stray keys. Deckhand has none.
 func (v View) warnings(ctx context.Context, shown revisions.RevisionStatus) ([]string, error) {
 	if v.renderer.Compat {
 		return nil, nil
@@ -367,7 +367,7 @@ func (v View) warnings(ctx context.Context, shown revisions.RevisionStatus) ([]s
 type warningsKey struct{ changes.RenderKey }
 
 // uncovered returns the schemas of documents of a revision that are not in force; none if a policy lists the validation
-// that finds these. The reference has none either.
+// that finds these. Deckhand has none either.
 func (v View) uncovered(ctx context.Context, shown revisions.RevisionStatus) ([]validations.Uncovered, error) {
 	if v.renderer.Compat || slices.Contains(shown.Verdict.ReportedNames(), validations.CoverageValidation) {
 		return nil, nil

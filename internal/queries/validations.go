@@ -45,7 +45,7 @@ type Entries struct {
 }
 
 // Validations returns a summary of each validation of a revision, named as for Resolve, sorted by name. Its status is
-// the one that counts in the verdict; in the reference it is that of the worst entry.
+// the one that counts in the verdict; in Deckhand it is that of the worst entry.
 func (v View) Validations(ctx context.Context, id string) ([]validations.Summary, error) {
 	evidence, err := v.evidenceOf(ctx, id)
 	if err != nil {
