@@ -211,8 +211,8 @@ func (j withFindings) ofResults(errs map[string][]json.RawMessage) (all []Findin
 	return all
 }
 
-// errorFindings converts the errors of a failed result to findings with the other fields of like. Without errors it returns
-// a single finding that says so.
+// errorFindings converts the errors of a failed result to findings with the other fields of like. Without errors it
+// returns a single finding that says so.
 func errorFindings(like Finding, errs []json.RawMessage) (all []Finding) {
 	for _, text := range errs {
 		var read struct {

@@ -101,7 +101,9 @@ func chooseFindings(about revisions.RevisionStatus, all []Finding, more bool, qu
 			fails[f.keyWithoutPath()] = true
 		}
 	}
-	all = slices.DeleteFunc(all, func(f Finding) bool { return f.Mistake && fails[f.keyWithoutPath()] || !query.asksFor(f) })
+	all = slices.DeleteFunc(all, func(f Finding) bool {
+		return f.Mistake && fails[f.keyWithoutPath()] || !query.asksFor(f)
+	})
 	isOther := func(f Finding) bool { return query.Level != "" && query.Level != f.Level.String() }
 	different := slices.Clone(all)
 	slices.SortStableFunc(different, func(a, b Finding) int { return cmp.Compare(a.Level, b.Level) })

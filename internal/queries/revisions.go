@@ -281,7 +281,8 @@ func (v View) ShowTag(ctx context.Context, revision int64, name string) (revisio
 	return tags[0], nil
 }
 
-// Tags returns the tags of a revision with the given names, all of them if none is given, sorted. Faults: NotFound, Gone.
+// Tags returns the tags of a revision with the given names, all of them if none is given, sorted. Faults: NotFound,
+// Gone.
 func (v View) Tags(ctx context.Context, revision int64, names ...string) ([]revisions.Tag, error) {
 	tags, err := v.store.Tags(ctx, revision, names...)
 	if err != nil {

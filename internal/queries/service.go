@@ -44,8 +44,8 @@ func NewService(config Config) *Service {
 	}
 }
 
-// shareAnswer returns the answer to a question, which is a comparable value of a type of its own. compute also returns how
-// many bytes the answer takes in the cache; a negative number keeps it out.
+// shareAnswer returns the answer to a question, which is a comparable value of a type of its own. compute also returns
+// how many bytes the answer takes in the cache; a negative number keeps it out.
 func shareAnswer[T any](ctx context.Context, s *Service, question any, compute func(context.Context) (T, int, error)) (
 	T, error,
 ) {

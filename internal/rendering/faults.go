@@ -368,7 +368,8 @@ func (r *run) warningFault(n *node, w warning) *fault.Fault {
 	if w.destination == ofSource {
 		f := invalid("SourcePatternNotFound", about,
 			"The pattern %s matches nothing in the text at %s of document %s, so substitution %d of document %s takes "+
-				"all of it", document.Quote(words.Excerpt(s.pattern)), words.Excerpt(s.written), source.Identity, w.number+1, n.Identity)
+				"all of it",
+			document.Quote(words.Excerpt(s.pattern)), words.Excerpt(s.written), source.Identity, w.number+1, n.Identity)
 		f.Messages[0].Path = substitutionPath(w.number) + ".src.pattern"
 		return f
 	}

@@ -1,12 +1,12 @@
 // Package schemadocs documents a DataSchema for people who write documents of its kind, as Markdown and as an HTML
 // page.
 //
-// Drafts and references are interpreted as in checks (jsonschema.Outline). A schema is read as its keywords (schema.go).
-// Each schema within another one is a part of it. Either the words for the outer one's type tell all of a part
-// (words.go), or it has a row with its constraints (parts.go). Schemas about named parts, and those that references lead
-// to, have a section with a table of rows (groups.go). One pass fills the table of sections (section.go). Its texts are
-// Markdown, in which a schema's text is escaped (text.go).
-// goldmark makes HTML of it.
+// Drafts and references are interpreted as in checks (jsonschema.Outline). A schema is read as its keywords
+// (schema.go). Each schema within another one is a part of it. Either the words for the outer one's type describe the
+// whole part (words.go), or it has a row with its constraints (parts.go). Schemas about named parts, and those that
+// references lead to, have a section with a table of rows and of property groups (groups.go). One pass fills the table
+// of sections (section.go). Its texts are Markdown, in which a schema's text is escaped (text.go). goldmark makes HTML
+// of it.
 //
 // Invariants:
 //
