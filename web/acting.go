@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"purser/internal/authz"
 	"purser/internal/client"
 	"purser/internal/wire"
 )
@@ -19,8 +18,8 @@ type allowed struct{ Tag, Untag, RollBack, Post bool }
 
 func (v *visit) allowed() allowed {
 	return allowed{
-		Tag: v.may(authz.CreateTag), Untag: v.may(authz.DeleteTag), RollBack: v.may(authz.CreateCleartextDocuments),
-		Post: v.may(authz.CreateValidation),
+		Tag: v.may("deckhand:create_tag"), Untag: v.may("deckhand:delete_tag"),
+		RollBack: v.may("deckhand:create_cleartext_documents"), Post: v.may("deckhand:create_validation"),
 	}
 }
 

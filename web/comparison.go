@@ -132,10 +132,10 @@ func (c *comparison) add(line diff.Line) {
 	}
 	last := &c.Hunks[len(c.Hunks)-1]
 	last.Rows = append(last.Rows, line)
-	switch line.Kind {
-	case diff.Added:
+	if line.Kind == diff.Added {
 		c.Added++
-	case diff.Removed:
+	}
+	if line.Kind == diff.Removed {
 		c.Removed++
 	}
 }

@@ -267,13 +267,13 @@ func (v *visit) past(ctx context.Context, id wire.Identity) (shown documentForm,
 
 // download answers with a document as it was written, as YAML.
 func (s *server) download(w http.ResponseWriter, r *http.Request) {
-	s.answer(w, r, func(v *visit) (func(), error) {
+	s.answer(r.Context(), w, r, func(ctx context.Context, v *visit) (func(), error) {
 		id := wire.Identity{Schema: v.param("schema"), Layer: wire.Optional(v.param("layer")), Name: v.param("name")}
 		of := "documents"
 		if v.param("as") == "rendered" {
 			of = "rendered-documents"
 		}
-		text, err := v.api.Text(r.Context(), client.YAML, v.selecting(id), "revisions", r.PathValue("revision"), of)
+		text, err := v.api.Text(ctx, client.YAML, v.selecting(id), "revisions", r.PathValue("revision"), of)
 		return func() {
 			w.Header().Set("Content-Type", client.YAML)
 			w.Header().Set("Content-Disposition", `attachment; filename="document.yaml"`)

@@ -167,14 +167,14 @@ func (v *visit) draw(page graphView, of wire.Graph, query url.Values) (made grap
 
 // picture answers with the SVG of a graph, with links to pictures of other graphs.
 func (s *server) picture(w http.ResponseWriter, r *http.Request) {
-	s.answer(w, r, func(v *visit) (func(), error) {
+	s.answer(r.Context(), w, r, func(ctx context.Context, v *visit) (func(), error) {
 		query := url.Values{"format": {"svg"}}
 		for _, name := range []string{"focus", "depth"} {
 			if value := v.param(name); value != "" {
 				query.Set(name, value)
 			}
 		}
-		got, err := v.api.Do(r.Context(), client.Request{
+		got, err := v.api.Do(ctx, client.Request{
 			Path: []string{"revisions", r.PathValue("revision"), "graph"}, Query: query, Accept: client.SVG,
 		})
 		return func() {

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"strconv"
 
-	"purser/internal/authz"
 	"purser/internal/events"
 	"purser/internal/wire"
 )
@@ -123,7 +122,7 @@ func (v *visit) required(ctx context.Context, revision wire.Revision, status wir
 	all, id := requirementsOf(status), strconv.FormatInt(revision.ID, 10)
 	var posts wire.List[wire.AuditEvent]
 	work := []func(context.Context) error{}
-	if v.may(authz.ShowAudit) {
+	if v.may("deckhand:show_audit") {
 		work = append(work, func(ctx context.Context) error {
 			return dropExpected(v.api.Get(ctx, &posts, url.Values{"revision": {id}, "limit": {"200"}}, "audit"))
 		})
@@ -243,7 +242,7 @@ func (v *visit) did(ctx context.Context) (map[int64]*events.Created, error) {
 	var now, last wire.Events[struct {
 		Data events.Created `json:"data"`
 	}]
-	if !v.may(authz.ListEvents) {
+	if !v.may("purser:list_events") {
 		return nil, nil
 	}
 	if err := v.api.Get(ctx, &now, url.Values{"since": {"now"}}, "events"); err != nil {

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"purser/internal/authz"
 	"purser/internal/wire"
 )
 
@@ -100,7 +99,7 @@ func posterOf(events []wire.AuditEvent, validation string, createdAt wire.Option
 	for _, e := range events {
 		at, err := url.Parse(e.Target)
 		posted, ok := e.At.Time()
-		if err != nil || e.Rule != authz.CreateValidation || e.Status/100 != 2 ||
+		if err != nil || e.Rule != "deckhand:create_validation" || e.Status/100 != 2 ||
 			!known || !ok || posted.Sub(created).Abs() > skew {
 			continue
 		}

@@ -240,6 +240,6 @@ func (v *visit) validation() (view, error) {
 	page.Pages.End(len(entries.Results), entries.Next != nil)
 	page.Status, page.Entries = statusIn(status, name), entries.Results
 	page.Status.Name = name
-	page.Problem, page.Findings = reasonOf(page.Status, "", found), findingsToShow(found)
+	page.Problem, page.Findings = problemOf(page.Status, found), findingsToShow(found)
 	return view{template: "validation", Title: name + " of revision " + id, Section: "revisions", Data: page}, nil
 }

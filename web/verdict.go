@@ -77,11 +77,16 @@ func (p problem) urgency() int {
 	return 1
 }
 
-// reasonOf returns why a validation is not a success, with advice; the zero problem if it is.
-func reasonOf(v wire.Validation, policy string, found wire.Findings) problem {
+// problemOf returns why one validation is not a success; the zero problem if it is.
+func problemOf(v wire.Validation, found wire.Findings) (why problem) {
 	if v.Status == success || v.Status == "" {
-		return problem{}
+		return why
 	}
+	return reasonOf(v, "", found)
+}
+
+// reasonOf returns why a validation is not a success, with advice.
+func reasonOf(v wire.Validation, policy string, found wire.Findings) problem {
 	said := problem{Validation: v.Name, Policy: policy, Status: v.Status}
 	message, advice, unexplained := "", "", false
 	for _, f := range found.Findings {

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 
-	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/wire"
 	"purser/web/signin"
@@ -59,13 +58,13 @@ func (v *visit) may(rule string) bool { return slices.Contains(v.caller.Rules, r
 // param returns a parameter of the query.
 func (v *visit) param(name string) string { return v.URL.Query().Get(name) }
 
-// answer makes an answer when a place is free, and then sends it: slow readers take no place from others. It sends
-// users who are not signed in to the sign-in page.
-func (s *server) answer(w http.ResponseWriter, r *http.Request, get func(*visit) (send func(), err error)) {
+// answer makes an answer once there is room for it, and then sends it: slow readers take no room from
+// others. It sends users who are not signed in to the sign-in page.
+func (s *server) answer(ctx context.Context, w http.ResponseWriter, r *http.Request, get maker) {
 	v := s.visit(w, r)
 	v.session = s.cookies.Session(r)
 	v.api = newAPI(s.API, r, v.session.Token)
-	send, err := v.inTurn(get)
+	send, err := v.inTurn(ctx, get)
 	switch {
 	case refusedWith(err, http.StatusUnauthorized):
 		s.askToSignIn(v)
@@ -76,19 +75,21 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, get func(*visit)
 	}
 }
 
-// inTurn makes an answer when a place is free. Places are shared among the users or, for those who are not signed in,
-// their addresses.
-func (v *visit) inTurn(get func(*visit) (func(), error)) (send func(), err error) {
+// maker makes an answer, and returns a function that sends it.
+type maker func(ctx context.Context, v *visit) (send func(), err error)
+
+// inTurn generates an answer when a place is free. Places are shared among the users or, for those who are not signed
+// in, their addresses.
+func (v *visit) inTurn(ctx context.Context, get maker) (send func(), err error) {
 	host, _, _ := net.SplitHostPort(v.RemoteAddr) // tests have none
-	owned := budget.WithOwner(v.Context(), cmp.Or(v.session.Token, host))
-	end, err := v.making.Acquire(owned, budget.Claim{Weight: 1})
+	end, err := v.making.Acquire(budget.WithOwner(ctx, cmp.Or(v.session.Token, host)), budget.Claim{Weight: 1})
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	send, err = get(v)
+	send, err = get(ctx, v)
 	if name := v.PathValue("revision"); name != "" {
-		err = v.aboutRevision(v.Context(), name, err)
+		err = v.aboutRevision(ctx, name, err)
 	}
 	return send, err
 }
@@ -122,11 +123,11 @@ func (s *server) page(show handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 		broken := r.ParseForm() != nil || tooLong(r.URL.Query())
-		s.answer(w, r, func(v *visit) (func(), error) {
+		s.answer(r.Context(), w, r, func(ctx context.Context, v *visit) (func(), error) {
 			if broken {
 				return nil, errForm
 			}
-			if err := v.api.Get(r.Context(), &v.caller, nil, "whoami"); err != nil {
+			if err := v.api.Get(ctx, &v.caller, nil, "whoami"); err != nil {
 				return nil, err
 			}
 			shown, err := show(v)
@@ -215,8 +216,8 @@ func nameOf(caller wire.Caller) string { return cmp.Or(string(caller.User.Name),
 // show writes a page.
 func (v *visit) show(of view) {
 	of.User = nameOf(v.caller)
-	of.SignedIn, of.Audit = v.session.Token != "" || v.certified(v.Request), v.may(authz.ShowAudit)
-	of.Live = v.may(authz.ListEvents) && slices.Contains([]string{"overview", "revisions", "revision"}, of.template)
+	of.SignedIn, of.Audit = v.session.Token != "" || v.certified(v.Request), v.may("deckhand:show_audit")
+	of.Live = v.may("purser:list_events") && slices.Contains([]string{"overview", "revisions", "revision"}, of.template)
 	if err := v.pages[of.template].ExecuteTemplate(&v.written, "layout", of); err != nil {
 		v.logError(v.Request, fmt.Errorf("fill in a template: %w", err))
 		http.Error(v.w, "Something went wrong; the server's log says what.", http.StatusInternalServerError)

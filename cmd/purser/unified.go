@@ -50,5 +50,6 @@ func indented(unified string, colors bool) string {
 func tintOf(kind diff.Kind) string {
 	return map[diff.Kind]string{
 		diff.OldName: bold, diff.NewName: bold, diff.Header: cyan, diff.Removed: red, diff.Added: green,
+		diff.Same: "", diff.Note: "",
 	}[kind]
 }

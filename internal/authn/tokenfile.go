@@ -55,8 +55,8 @@ func NewToken(user, project string, roles []string, created, expires time.Time) 
 	}
 }
 
-// parseTokens parses a token file, which is a YAML list of entries, into a map by their hashes. It refuses unknown keys: a token with a misspelt
-// expires would never expire.
+// parseTokens parses a token file, which is a YAML list of entries, into a map by their hashes. It refuses unknown
+// keys: a token with a misspelt expires would never expire.
 //
 //nolint:contextcheck,nolintlint // the work is not charged to a request, because all requests use the file
 func parseTokens(text []byte) (map[document.Digest]Token, error) {

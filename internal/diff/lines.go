@@ -29,7 +29,9 @@ const (
 )
 
 func (k Kind) mark() string {
-	return map[Kind]string{OldName: "--- ", NewName: "+++ ", Removed: "-", Added: "+", Same: " "}[k]
+	return map[Kind]string{
+		OldName: "--- ", NewName: "+++ ", Removed: "-", Added: "+", Same: " ", Header: "", Note: "",
+	}[k]
 }
 
 // String returns the line with its mark.
@@ -90,7 +92,7 @@ func extentOf(first, count string) extent {
 	return e
 }
 
-// take returns the number of a line of the side, whose lines are of the kind own or Same; 0 for a line of the other side.
+// take returns the number of the next line if that is of the kind own or Same, and 0 if it is on the other side.
 func (e *extent) take(kind, own Kind) int {
 	if kind != own && kind != Same {
 		return 0
