@@ -127,11 +127,16 @@ func (s *server) answerWaiting(w http.ResponseWriter, r *http.Request, handle ha
 	_ = control.SetReadDeadline(time.Time{})                               // the client sends nothing more
 	_ = control.SetWriteDeadline(time.Now().Add(limit + waitedAnswerTime)) // tests have writers without deadlines
 	budget.Yield(r.Context())
+	question, fresh, waits := s.questionOf(r), info.fresh, time.Now()
+	ctx, cancel := context.WithTimeout(r.Context(), limit)
 	info.rest = func() {
 		defer leave()
-		ctx, cancel := context.WithTimeout(r.Context(), limit)
 		defer cancel()
-		shared, err := s.sharedAnswer(ctx, r, began, handle, changed)
+		shared, err := s.sharedAnswer(ctx, question, began, func(ctx context.Context) (*sharedAnswer, int, error) {
+			found, err := s.poll(detach(ctx, r), handle, changed, fresh)
+			return found, 0, err
+		})
+		info.waited = time.Since(waits)
 		if err := s.answerWaited(ctx, w, r, handle, shared, err); err != nil {
 			s.answers.fail(w, r, err)
 		}

@@ -11,16 +11,15 @@ import (
 	"sync/atomic"
 	"time"
 
-	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/cache"
 )
 
 // waits keeps what waiting requests share.
 type waits struct {
-	looks   *budget.Shares                        // how many look again at a time: a change wakes all
-	answers *cache.Cache[question, *sharedAnswer] // by question
-	bytes   *atomic.Int64                         // of shared answers in memory
+	looks   *budget.Shares                      // how many look again at a time: a change wakes all
+	answers *cache.Cache[string, *sharedAnswer] // by questionOf
+	bytes   *atomic.Int64                       // of shared answers in memory
 }
 
 // maxLooks is how many questions may be looked at again at a time. An answer of more than maxShared bytes, or beyond
@@ -28,36 +27,26 @@ type waits struct {
 const maxLooks, maxShared, maxAllShared = 4, 16 << 20, 64 << 20
 
 func newWaits() waits {
-	return waits{budget.NewShares(maxLooks), cache.New[question, *sharedAnswer](0), &atomic.Int64{}}
+	return waits{budget.NewShares(maxLooks), cache.New[string, *sharedAnswer](0), &atomic.Int64{}}
 }
 
-// question is what two requests must have in common to get the same answer.
-type question struct {
-	method, origin, path, query, accept, ifNoneMatch, lastEvent, pinned string
-	viewer                                                              authz.Viewer
-}
-
-func (s *server) questionOf(r *http.Request) question {
+// questionOf returns what two requests must have in common to get the same answer, as one short key.
+func (s *server) questionOf(r *http.Request) string {
 	list := func(header string) string { return strings.Join(r.Header.Values(header), ",") }
-	return question{
+	return fmt.Sprintf("%+v %q", infoOf(r).viewer, []string{
 		r.Method, s.origin(r), r.URL.EscapedPath(), r.URL.RawQuery, list("Accept"), list("If-None-Match"),
-		r.Header.Get(lastEvent), infoOf(r).pinned, infoOf(r).viewer,
-	}
+		r.Header.Get(lastEvent), infoOf(r).pinned,
+	})
 }
 
-// sharedAnswer waits for the answer that a request shares with others: one of them looks for it after each change, so
-// that a change costs the same for a thousand requests as for one. A look that began before the request may be older
-// than what its client knows, such as its own change, so its answer is not taken.
-func (s *server) sharedAnswer(ctx context.Context, r *http.Request, began time.Time, handle handler,
-	changed <-chan struct{},
+// sharedAnswer waits for the answer that a request shares with others of the same question: one of them looks for it
+// after each change, so that a change costs the same for a thousand requests as for one. A look that began before the
+// request may be older than what its client knows, such as its own change, so its answer is not taken.
+func (s *server) sharedAnswer(ctx context.Context, question string, began time.Time,
+	poll func(context.Context) (*sharedAnswer, int, error),
 ) (*sharedAnswer, error) {
-	info, waits := infoOf(r), time.Now()
-	defer func() { info.waited = time.Since(waits) }()
 	for {
-		found, err := s.waits.answers.Do(ctx, s.questionOf(r), func(ctx context.Context) (*sharedAnswer, int, error) {
-			found, err := s.poll(detach(ctx, r), handle, changed, info.fresh)
-			return found, 0, err
-		})
+		found, err := s.waits.answers.Do(ctx, question, poll)
 		if found == nil || !found.began.Before(began) {
 			return found, err
 		}
