@@ -1,12 +1,15 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"purser/internal/document"
 	"purser/internal/queries"
+	"purser/internal/revisions"
 	"purser/internal/wire"
 )
 
@@ -21,7 +24,7 @@ func (s *server) listBuckets(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writePage(s, w, r, part{page, more}, buckets, s.links(r).bucket)
+	return writePage(s, w, r, page, more, buckets, s.links(r).bucket)
 }
 
 // GET /api/v1.0/documents/{namespace}/{kind}/{version}/{layer}/{name}/history
@@ -41,7 +44,7 @@ func (s *server) documentHistory(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	return writePage(s, w, r, part{page, more}, shown, func(v wire.DocumentChange) wire.DocumentChange { return v })
+	return writePage(s, w, r, page, more, shown, func(v wire.DocumentChange) wire.DocumentChange { return v })
 }
 
 // identityOf returns the identity of the document that the path names. The layer "-" stands for none.
@@ -70,7 +73,7 @@ func (s *server) listAudit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writePage(s, w, r, part{query.Page, more}, events, auditEventView)
+	return writePage(s, w, r, query.Page, more, events, auditEventView)
 }
 
 // GET /api/v1.0/whoami
@@ -83,19 +86,53 @@ func (s *server) whoami(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// part is a page of a list, which may have more behind it.
-type part struct {
-	queries.Page
-
-	more bool
-}
-
-// writePage answers with a page of a list.
-func writePage[T, V any](s *server, w http.ResponseWriter, r *http.Request, of part, items []T, view func(T) V) error {
-	shown, err := pageView(s.links(r), r.URL, of.Page, of.more, items, view)
+// writePage answers with a page of a list, which may have more behind it.
+func writePage[T, V any](s *server, w http.ResponseWriter, r *http.Request, page queries.Page, more bool, items []T,
+	view func(T) V,
+) error {
+	shown, err := pageView(s.links(r), r.URL, page, more, items, view)
 	if err != nil {
 		return fmt.Errorf("answer with a page: %w", err)
 	}
 	s.answers.write(w, r, http.StatusOK, shown)
 	return nil
+}
+
+// auditEventView returns the view of an audit event.
+func auditEventView(d revisions.AuditEvent) wire.AuditEvent {
+	view := wire.AuditEvent{
+		ID: d.ID, At: wire.TimeText(d.At), User: wire.User{ID: d.UserID, Name: wire.Optional(d.UserName)},
+		Project: wire.Optional(d.Project), EndUser: wire.Optional(d.EndUser), Rule: d.Rule, Method: d.Method,
+		Target: d.Target, Status: d.Status, Error: wire.Optional(d.Error), Remote: d.Remote, Request: d.Request,
+	}
+	if d.Revision > 0 {
+		view.Revision = &d.Revision
+	}
+	return view
+}
+
+// bucket returns the view of a bucket in a list.
+func (l links) bucket(b queries.Bucket) wire.Bucket {
+	return wire.Bucket{
+		Name: b.Name, Documents: b.Documents, Last: lastView(b.Last),
+		URL: l.origin + "/api/v1.0/revisions/latest/documents?" + url.Values{"status.bucket": {b.Name}}.Encode(),
+	}
+}
+
+func lastView(c queries.Change) wire.Last {
+	return wire.Last{
+		Revision: c.Revision, ChangedAt: wire.TimeText(c.At), User: wire.Optional(c.User), Message: wire.Optional(c.Message),
+	}
+}
+
+// documentChangeView returns the view of a change of a document, with its difference. The error is from the budget.
+func documentChangeView(ctx context.Context, c queries.DocumentChange) (wire.DocumentChange, error) {
+	before := int64(0)
+	if c.Before != nil {
+		before = c.Before.Revision
+	}
+	text, err := unifiedDiff(ctx, before, c.Revision, c.DocumentDifference)
+	return wire.DocumentChange{
+		Last: lastView(c.Change), Bucket: c.Bucket(), Change: c.Difference.String(), Diff: text,
+	}, err
 }
