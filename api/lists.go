@@ -24,7 +24,7 @@ func (s *server) listBuckets(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writePage(s, w, r, page, more, buckets, s.links(r).bucket)
+	return writePage(s, w, r, part{page, more}, buckets, s.links(r).bucket)
 }
 
 // GET /api/v1.0/documents/{namespace}/{kind}/{version}/{layer}/{name}/history
@@ -44,7 +44,7 @@ func (s *server) documentHistory(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	return writePage(s, w, r, page, more, shown, func(v wire.DocumentChange) wire.DocumentChange { return v })
+	return writePage(s, w, r, part{page, more}, shown, func(v wire.DocumentChange) wire.DocumentChange { return v })
 }
 
 // identityOf returns the identity of the document that the path names. The layer "-" stands for none.
@@ -73,7 +73,7 @@ func (s *server) listAudit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writePage(s, w, r, query.Page, more, events, auditEventView)
+	return writePage(s, w, r, part{query.Page, more}, events, auditEventView)
 }
 
 // GET /api/v1.0/whoami
@@ -86,11 +86,16 @@ func (s *server) whoami(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// writePage answers with a page of a list, which may have more behind it.
-func writePage[T, V any](s *server, w http.ResponseWriter, r *http.Request, page queries.Page, more bool, items []T,
-	view func(T) V,
-) error {
-	shown, err := pageView(s.links(r), r.URL, page, more, items, view)
+// part is a page of a list, which may have more behind it.
+type part struct {
+	queries.Page
+
+	more bool
+}
+
+// writePage answers with a page of a list.
+func writePage[T, V any](s *server, w http.ResponseWriter, r *http.Request, of part, items []T, view func(T) V) error {
+	shown, err := pageView(s.links(r), r.URL, of.Page, of.more, items, view)
 	if err != nil {
 		return fmt.Errorf("answer with a page: %w", err)
 	}

@@ -181,7 +181,7 @@ func (s *server) answerWaited(ctx context.Context, w http.ResponseWriter, r *htt
 	case shared == nil || shared.overflows || viewer != info.viewer: // it is made for this client alone
 		ctx, end := budget.Begin(r.Context())
 		defer end()
-		return attempt(handle, w, r.WithContext(ctx))
+		return attempt(handle, w, r.WithContext(ctx)) //nolint:contextcheck // of the request: that of its wait is over
 	}
 	return s.writeShared(w, r, shared)
 }

@@ -88,7 +88,7 @@ func (s *server) listDeliveries(w http.ResponseWriter, r *http.Request, id int64
 	if err != nil {
 		return err
 	}
-	return writePage(s, w, r, page, more, found, deliveryView)
+	return writePage(s, w, r, part{page, more}, found, deliveryView)
 }
 
 // POST /api/v1.0/webhooks/{webhook}/deliveries/{delivery}/retry
