@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"purser/internal/budget"
+	"purser/internal/cache"
 	"purser/internal/document/blockyaml"
 	"purser/internal/fault"
 	"purser/internal/words"
@@ -25,7 +26,7 @@ type answerWriter struct {
 // newAnswerWriter returns a writer for all answers of a server, with a cache of texts of documents that holds
 // textBytes. A client may take as long as patience to read an answer.
 func newAnswerWriter(textBytes int, patience time.Duration) *answerWriter {
-	return &answerWriter{budget.NewShares(maxUnsent), newTextCache(textBytes), patience}
+	return &answerWriter{budget.NewShares(maxUnsent), cache.New[textKey, []byte](textBytes), patience}
 }
 
 // write answers with a view as a YAML document or JSON value, or with 304 if the client of a GET already has it.

@@ -113,17 +113,9 @@ func (s *server) reauthorize(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// caller returns the id of the caller, which is empty if callers are anonymous.
-func (s *server) caller(r *http.Request) string {
-	if s.Access.Anonymous {
-		return ""
-	}
-	return infoOf(r).caller.UserID
-}
-
 // owner returns the owner of a request for budget.Shares: the user or, if callers are anonymous, the client's address.
 func (s *server) owner(r *http.Request) string {
-	if caller := s.caller(r); caller != "" {
+	if caller := infoOf(r).caller.UserID; caller != "" && !s.Access.Anonymous {
 		return "user " + caller
 	}
 	return "address " + remoteAddress(r)

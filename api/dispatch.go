@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-chi/chi/v5"
-
 	"purser/internal/fault"
 )
 
@@ -21,7 +19,7 @@ func (s *server) dispatch(of methods) http.HandlerFunc {
 		}
 		called, ok := of[method]
 		if !ok {
-			called = endpoint{fallback, methodNotAllowed(method, allow), nil}
+			called = route{rule: fallback, handle: methodNotAllowed(method, allow)}
 		}
 		infoOf(r).parameters = called.parameters
 		err := s.authorize(w, r, called.rule)
@@ -40,10 +38,9 @@ func (s *server) dispatch(of methods) http.HandlerFunc {
 	}
 }
 
-// answer calls the handler of an endpoint, which may wait.
-func (s *server) answer(w http.ResponseWriter, r *http.Request, of endpoint) error {
-	route := chi.RouteContext(r.Context()).RoutePattern()
-	deckhands := route != eventsPath && !strings.HasSuffix(route, "/status") // which ignores the parameter
+// answer calls the handler of a route, which may wait.
+func (s *server) answer(w http.ResponseWriter, r *http.Request, of route) error {
+	deckhands := of.path != eventsPath && !strings.HasSuffix(of.path, "/status") // which ignores the parameter
 	switch {
 	case !slices.Contains(of.parameters, waitParameter):
 		return attempt(of.handle, w, r)
@@ -76,8 +73,8 @@ func allowHeader(of methods) string {
 
 // fallbackRule returns the rule for the methods that a path does not support: public if all its methods are public.
 func fallbackRule(of methods) string {
-	for _, endpoint := range of {
-		if endpoint.rule != public {
+	for _, route := range of {
+		if route.rule != public {
 			return authenticated
 		}
 	}

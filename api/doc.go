@@ -4,6 +4,7 @@
 //
 //	request ─serve─► id, record, compression, budget ─checkBody─► route
 //	        ─dispatch─► authorize: who, and whether they may ─► checkParameters ─answer─► attempt ─► handler
+//	        ─answerWaiting─► requestInfo.rest, which serve calls: sharedAnswer, of attempts after each change
 //	handler: params, uploads, preconditions ─► service ─► views ─► answerWriter
 //
 // routes.go lists all operations, serve.go has what all requests have in common, dispatch.go what all operations have,

@@ -1,12 +1,15 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"purser/internal/document"
 	"purser/internal/queries"
+	"purser/internal/revisions"
 	"purser/internal/wire"
 )
 
@@ -98,4 +101,43 @@ func writePage[T, V any](s *server, w http.ResponseWriter, r *http.Request, of p
 	}
 	s.answers.write(w, r, http.StatusOK, shown)
 	return nil
+}
+
+// auditEventView returns the view of an audit event.
+func auditEventView(d revisions.AuditEvent) wire.AuditEvent {
+	view := wire.AuditEvent{
+		ID: d.ID, At: wire.TimeText(d.At), User: wire.User{ID: d.UserID, Name: wire.Optional(d.UserName)},
+		Project: wire.Optional(d.Project), EndUser: wire.Optional(d.EndUser), Rule: d.Rule, Method: d.Method,
+		Target: d.Target, Status: d.Status, Error: wire.Optional(d.Error), Remote: d.Remote, Request: d.Request,
+	}
+	if d.Revision > 0 {
+		view.Revision = &d.Revision
+	}
+	return view
+}
+
+// bucket returns the view of a bucket in a list.
+func (l links) bucket(b queries.Bucket) wire.Bucket {
+	return wire.Bucket{
+		Name: b.Name, Documents: b.Documents, Last: lastView(b.Last),
+		URL: l.origin + "/api/v1.0/revisions/latest/documents?" + url.Values{"status.bucket": {b.Name}}.Encode(),
+	}
+}
+
+func lastView(c queries.Change) wire.Last {
+	return wire.Last{
+		Revision: c.Revision, ChangedAt: wire.TimeText(c.At), User: wire.Optional(c.User), Message: wire.Optional(c.Message),
+	}
+}
+
+// documentChangeView returns the view of a change of a document, with its difference. The error is from the budget.
+func documentChangeView(ctx context.Context, c queries.DocumentChange) (wire.DocumentChange, error) {
+	before := int64(0)
+	if c.Before != nil {
+		before = c.Before.Revision
+	}
+	text, err := unifiedDiff(ctx, before, c.Revision, c.DocumentDifference)
+	return wire.DocumentChange{
+		Last: lastView(c.Change), Bucket: c.Bucket(), Change: c.Difference.String(), Diff: text,
+	}, err
 }

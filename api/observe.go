@@ -42,7 +42,7 @@ type Observe = func(route, method string, status int, took time.Duration)
 
 // traced returns the context of a request with the trace named in its header, unless the request already has a span.
 func traced(ctx context.Context, header http.Header) context.Context {
-	if trace.SpanContextFromContext(ctx).IsValid() {
+	if header.Get("Traceparent") == "" || trace.SpanContextFromContext(ctx).IsValid() {
 		return ctx
 	}
 	return propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(header))

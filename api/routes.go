@@ -16,15 +16,8 @@ type route struct {
 	parameters   []string // of the query; all others are refused
 }
 
-// endpoint is the operation of one method of a path.
-type endpoint struct {
-	rule       string
-	handle     handler
-	parameters []string
-}
-
 // methods are the operations of a path by method.
-type methods map[string]endpoint
+type methods map[string]route
 
 const (
 	metricsPath = "/metrics"
@@ -164,7 +157,7 @@ func byPath(routes []route) map[string]methods {
 		if paths[r.path] == nil {
 			paths[r.path] = methods{}
 		}
-		paths[r.path][r.method] = endpoint{r.rule, r.handle, r.parameters}
+		paths[r.path][r.method] = r
 	}
 	return paths
 }
@@ -175,8 +168,8 @@ func Routes() map[string]map[string][]string {
 	paths := map[string]map[string][]string{}
 	for path, methods := range byPath(new(server).routes()) {
 		paths[path] = map[string][]string{}
-		for method, endpoint := range methods {
-			paths[path][method] = endpoint.parameters
+		for method, route := range methods {
+			paths[path][method] = route.parameters
 		}
 	}
 	return paths

@@ -119,7 +119,7 @@ func Starting(reason *fault.Fault, log *slog.Logger, observe Observe, now func()
 	unavailable := func(w http.ResponseWriter, r *http.Request) { s.answers.fail(w, r, unstored(r, reason)) }
 	router.NotFound(unavailable)
 	router.MethodNotAllowed(unavailable)
-	router.Handle(healthPath, s.dispatch(methods{"GET": {public, s.health, nil}}))
+	router.Handle(healthPath, s.dispatch(methods{"GET": {rule: public, handle: s.health}}))
 	return s.serve(router)
 }
 

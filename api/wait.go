@@ -92,8 +92,8 @@ const waitedAnswerTime = 5 * time.Minute
 const waitedHeader = "Purser-Waited"
 
 // answerWaiting answers a request that may wait: until its client does not already have the answer (304), or as the
-// handler decides (requestInfo.pending). The first answer is made for the request alone. If it is pending, it is not
-// sent, and serve calls requestInfo.rest once the handlers have returned.
+// handler decides (requestInfo.pending). It shares the answer with all requests that ask the same question for viewers
+// with the same rights. serve calls requestInfo.rest, which waits, once the handlers have returned.
 func (s *server) answerWaiting(w http.ResponseWriter, r *http.Request, handle handler) error {
 	q := paramsOf(r)
 	limit, waiting := waitLimit(q)
@@ -110,28 +110,24 @@ func (s *server) answerWaiting(w http.ResponseWriter, r *http.Request, handle ha
 	if err != nil {
 		return err
 	}
-	info := infoOf(r)
-	defer func() {
-		if info.rest == nil {
-			leave()
-		}
-	}()
-	began := time.Now()
-	w.Header().Set(waitedHeader, "0.0")
-	_, changed := s.Feed.Next()
-	first := &draft{ResponseWriter: w, info: info, header: http.Header{}, final: limit == 0}
-	if err := attempt(handle, first, r); err != nil || !first.pending {
-		return err
+	if limit == 0 {
+		defer leave()
+		w.Header().Set(waitedHeader, "0.0")
+		return attempt(handle, w, r)
 	}
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Time{})                               // the client sends nothing more
 	_ = control.SetWriteDeadline(time.Now().Add(limit + waitedAnswerTime)) // tests have writers without deadlines
-	budget.Yield(r.Context())
-	info.rest = func() {
+	began, question := time.Now(), s.questionOf(r)
+	ctx, cancel := context.WithTimeout(r.Context(), limit)
+	infoOf(r).rest = func() {
 		defer leave()
-		ctx, cancel := context.WithTimeout(r.Context(), limit)
 		defer cancel()
-		shared, err := s.sharedAnswer(ctx, r, began, handle, changed)
+		shared, err := s.sharedAnswer(ctx, question, began, func(ctx context.Context) (*sharedAnswer, int, error) {
+			found, err := s.poll(detach(ctx, r), handle)
+			return found, 0, err
+		})
+		infoOf(r).waited = shared.waited(began)
 		if err := s.answerWaited(ctx, w, r, handle, shared, err); err != nil {
 			s.answers.fail(w, r, err)
 		}
@@ -185,7 +181,7 @@ func (s *server) answerWaited(ctx context.Context, w http.ResponseWriter, r *htt
 	case shared == nil || shared.overflows || viewer != info.viewer: // it is made for this client alone
 		ctx, end := budget.Begin(r.Context())
 		defer end()
-		return attempt(handle, w, r.WithContext(ctx))
+		return attempt(handle, w, r.WithContext(ctx)) //nolint:contextcheck // of the request: that of its wait is over
 	}
 	return s.writeShared(w, r, shared)
 }

@@ -11,16 +11,15 @@ import (
 	"sync/atomic"
 	"time"
 
-	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/cache"
 )
 
 // waits keeps what waiting requests share.
 type waits struct {
-	looks   *budget.Shares                        // how many look again at a time: a change wakes all
-	answers *cache.Cache[question, *sharedAnswer] // by question
-	bytes   *atomic.Int64                         // of shared answers in memory
+	looks   *budget.Shares                      // how many look again at a time: a change wakes all
+	answers *cache.Cache[string, *sharedAnswer] // by questionOf
+	bytes   *atomic.Int64                       // of shared answers in memory
 }
 
 // maxLooks is how many questions may be looked at again at a time. An answer of more than maxShared bytes, or beyond
@@ -28,67 +27,64 @@ type waits struct {
 const maxLooks, maxShared, maxAllShared = 4, 16 << 20, 64 << 20
 
 func newWaits() waits {
-	return waits{budget.NewShares(maxLooks), cache.New[question, *sharedAnswer](0), &atomic.Int64{}}
+	return waits{budget.NewShares(maxLooks), cache.New[string, *sharedAnswer](0), &atomic.Int64{}}
 }
 
-// question is what two requests must have in common to get the same answer.
-type question struct {
-	method, origin, path, query, accept, ifNoneMatch, lastEvent, pinned string
-	viewer                                                              authz.Viewer
-}
-
-func (s *server) questionOf(r *http.Request) question {
+// questionOf returns what two requests must have in common to get the same answer, as one short key.
+func (s *server) questionOf(r *http.Request) string {
 	list := func(header string) string { return strings.Join(r.Header.Values(header), ",") }
-	return question{
+	return fmt.Sprintf("%+v %q", infoOf(r).viewer, []string{
 		r.Method, s.origin(r), r.URL.EscapedPath(), r.URL.RawQuery, list("Accept"), list("If-None-Match"),
-		r.Header.Get(lastEvent), infoOf(r).pinned, infoOf(r).viewer,
-	}
+		r.Header.Get(lastEvent), infoOf(r).pinned,
+	})
 }
 
-// sharedAnswer waits for the answer that a request shares with others: one of them looks for it after each change, so
-// that a change costs the same for a thousand requests as for one. A look that began before the request may be older
-// than what its client knows, such as its own change, so its answer is not taken.
-func (s *server) sharedAnswer(ctx context.Context, r *http.Request, began time.Time, handle handler,
-	changed <-chan struct{},
+// sharedAnswer waits for the answer that a request shares with others of the same question: one of them looks for it
+// after each change, so that a change costs the same for a thousand requests as for one. A look that began before the
+// request may be older than what its client knows, such as its own change, so its answer is not taken.
+func (s *server) sharedAnswer(ctx context.Context, question string, began time.Time,
+	poll func(context.Context) (*sharedAnswer, int, error),
 ) (*sharedAnswer, error) {
-	info, waits := infoOf(r), time.Now()
-	defer func() { info.waited = time.Since(waits) }()
 	for {
-		found, err := s.waits.answers.Do(ctx, s.questionOf(r), func(ctx context.Context) (*sharedAnswer, int, error) {
-			found, err := s.poll(detach(ctx, r), handle, changed, info.fresh)
-			return found, 0, err
-		})
+		found, err := s.waits.answers.Do(ctx, question, poll)
 		if found == nil || !found.began.Before(began) {
 			return found, err
 		}
 	}
 }
 
-// poll answers a request after each change of the feed, and whenever the last answer is no longer fresh, until an
+// poll answers a request, and again after each change of the feed and whenever the answer is no longer fresh, until an
 // answer is not pending.
-func (s *server) poll(r *http.Request, handle handler, changed <-chan struct{}, fresh time.Duration) (
-	found *sharedAnswer, err error,
-) {
+func (s *server) poll(r *http.Request, handle handler) (found *sharedAnswer, err error) {
+	var pending time.Time // since the first look
 	for {
-		if err := s.nextChange(r.Context(), changed, fresh); err != nil {
+		_, changed := s.Feed.Next()
+		apart(func() { found, err = s.look(r, handle, !pending.IsZero()) })
+		if err != nil {
 			return nil, err
 		}
-		_, changed = s.Feed.Next()
-		apart(func() { found, err = s.look(r, handle) })
-		if err != nil || !found.pending {
-			return found, err
+		if found.since = pending; !found.pending {
+			return found, nil
 		}
-		fresh = infoOf(r).fresh
+		if pending.IsZero() {
+			pending = time.Now()
+		}
+		if err := s.nextChange(r.Context(), changed, infoOf(r).fresh); err != nil {
+			return nil, err
+		}
 	}
 }
 
-// look makes an answer that several requests may share.
-func (s *server) look(r *http.Request, handle handler) (*sharedAnswer, error) {
-	release, err := s.waits.looks.Acquire(r.Context(), budget.Claim{Weight: 1}) // a change wakes all together
-	if err != nil {
-		return nil, fmt.Errorf("look for another answer: %w", err)
+// look makes an answer that several requests may share. If it looks again, it waits for its turn: a change wakes all
+// questions together.
+func (s *server) look(r *http.Request, handle handler, again bool) (*sharedAnswer, error) {
+	if again {
+		release, err := s.waits.looks.Acquire(r.Context(), budget.Claim{Weight: 1})
+		if err != nil {
+			return nil, fmt.Errorf("look for another answer: %w", err)
+		}
+		defer release()
 	}
-	defer release()
 	if s.stops() {
 		return nil, errStopping()
 	}
@@ -96,10 +92,9 @@ func (s *server) look(r *http.Request, handle handler) (*sharedAnswer, error) {
 	defer end()
 	info := infoOf(r)
 	info.pending, info.fresh = nil, 0
-	made := &sharedAnswer{all: s.waits.bytes, began: time.Now(), header: http.Header{}}
-	found := &draft{ResponseWriter: made, info: info, header: http.Header{}}
-	err = attempt(handle, found, r.WithContext(ctx))
-	made.pending, made.revision = found.pending, info.revision
+	made := &sharedAnswer{info: info, all: s.waits.bytes, began: time.Now(), header: http.Header{}}
+	err := attempt(handle, made, r.WithContext(ctx))
+	made.revision = info.revision
 	return made, err
 }
 
@@ -113,68 +108,50 @@ func (s *server) writeShared(w http.ResponseWriter, r *http.Request, answer *sha
 	return nil
 }
 
-// draft is an answer that reaches its writer unless it is pending.
-type draft struct {
-	http.ResponseWriter
-
-	info    *requestInfo
-	header  http.Header
-	final   bool // it is not pending
-	decided bool // whether it is pending
-	pending bool
-}
-
-// Header implements http.ResponseWriter.
-func (d *draft) Header() http.Header { return d.header }
-
-// WriteHeader implements http.ResponseWriter.
-func (d *draft) WriteHeader(status int) {
-	d.decided, d.pending = true, status == http.StatusNotModified
-	if d.info.pending != nil {
-		d.pending = *d.info.pending
-	}
-	if d.pending = d.pending && !d.final; !d.pending {
-		maps.Copy(d.ResponseWriter.Header(), d.header)
-		d.ResponseWriter.WriteHeader(status)
-	}
-}
-
-// Write implements http.ResponseWriter.
-func (d *draft) Write(text []byte) (int, error) {
-	if !d.decided {
-		d.WriteHeader(http.StatusOK)
-	}
-	if d.pending {
-		return len(text), nil
-	}
-	return d.ResponseWriter.Write(text)
-}
-
-// Unwrap is for http.ResponseController.
-func (d *draft) Unwrap() http.ResponseWriter { return d.ResponseWriter }
-
 // sharedAnswer is an answer in memory.
 type sharedAnswer struct {
+	info      *requestInfo  // of the request that looks
 	all       *atomic.Int64 // bytes of all shared answers in memory
 	began     time.Time
+	since     time.Time // when an answer was first pending; zero if none was
 	header    http.Header
 	status    int
 	body      bytes.Buffer
 	revision  int64
-	pending   bool // its requests keep waiting
+	pending   bool // its requests keep waiting, and get no part of it
 	overflows bool // it is too large to be shared, and has no body
+}
+
+// waited returns how long a request that began at a time has waited for an answer, nil if there was none in time.
+func (a *sharedAnswer) waited(began time.Time) time.Duration {
+	switch {
+	case a == nil:
+	case a.since.IsZero():
+		return 0
+	case a.since.After(began):
+		began = a.since
+	}
+	return time.Since(began)
 }
 
 // Header implements http.ResponseWriter.
 func (a *sharedAnswer) Header() http.Header { return a.header }
 
 // WriteHeader implements http.ResponseWriter.
-func (a *sharedAnswer) WriteHeader(status int) { a.status = status }
+func (a *sharedAnswer) WriteHeader(status int) {
+	a.status, a.pending = status, status == http.StatusNotModified
+	if a.info.pending != nil {
+		a.pending = *a.info.pending
+	}
+}
 
 // Write implements http.ResponseWriter.
 func (a *sharedAnswer) Write(text []byte) (int, error) {
+	if a.status == 0 {
+		a.WriteHeader(http.StatusOK)
+	}
 	size := int64(len(text))
-	if !a.overflows {
+	if !a.pending && !a.overflows {
 		all := a.all.Add(size)
 		counter := a.all // the function must not refer to a
 		runtime.AddCleanup(a, func(size int64) { counter.Add(-size) }, size)
@@ -182,6 +159,8 @@ func (a *sharedAnswer) Write(text []byte) (int, error) {
 	}
 	if a.overflows {
 		a.body = bytes.Buffer{}
+	}
+	if a.pending || a.overflows {
 		return len(text), nil
 	}
 	return a.body.Write(text) //nolint:wrapcheck // it never fails

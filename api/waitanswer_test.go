@@ -22,7 +22,7 @@ func TestSharedAnswer(t *testing.T) {
 			t.Parallel()
 			var all atomic.Int64
 			all.Store(c.others)
-			answer := &sharedAnswer{all: &all}
+			answer := &sharedAnswer{info: new(requestInfo), all: &all}
 			for _, size := range c.parts {
 				if n, err := answer.Write(make([]byte, size)); n != size || err != nil {
 					t.Fatalf("wrote %d of %d bytes: %v", n, size, err)
