@@ -1,12 +1,12 @@
 package document
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // ParseJSON parses JSON text that this package wrote. It does not check limits, the form of numbers, or duplicate keys.
@@ -129,57 +129,19 @@ func (s *scanner) str() string {
 		before := s.in[start : s.at-1]
 		ended = (len(before)-len(strings.TrimRight(before, `\`)))%2 == 0 // it is not escaped
 	}
-	if text := s.in[start : s.at-1]; strings.IndexByte(text, '\\') >= 0 {
-		return unescaped(text)
+	if text := s.in[start : s.at-1]; strings.IndexByte(text, '\\') < 0 {
+		return text
 	}
-	return s.in[start : s.at-1]
+	return unquoted(s.in[start-1 : s.at])
 }
 
-// unescaped returns the text between the quotes of a JSON string, as encoding/json reads it. It panics if an escape
-// sequence is invalid.
-func unescaped(text string) string {
-	out := make([]byte, 0, len(text))
-	for {
-		at := strings.IndexByte(text, '\\')
-		if at < 0 {
-			return string(append(out, text...))
-		}
-		out = append(out, text[:at]...)
-		escape := text[at+1]
-		text = text[at+2:]
-		if escape == 'u' {
-			var char rune
-			char, text = escapedRune(text)
-			out = utf8.AppendRune(out, char)
-			continue
-		}
-		char := strings.IndexByte(`"\/bfnrt`, escape)
-		if char < 0 {
-			panic(errDamaged)
-		}
-		out = append(out, "\"\\/\b\f\n\r\t"[char])
+// unquoted returns the text of a JSON string, as encoding/json reads it. It panics if an escape sequence is invalid.
+func unquoted(quoted string) (text string) {
+	if out, err := jsontext.AppendUnquote(nil, quoted); err == nil {
+		return string(out)
 	}
-}
-
-// escapedRune returns the character whose \u escape sequence text continues, two of them for a surrogate pair, and the
-// rest of the text. A surrogate without its other half is U+FFFD.
-func escapedRune(text string) (char rune, rest string) {
-	const digits = 4
-	hex := func(text string) rune {
-		code, err := strconv.ParseUint(text[:digits], 16, 16)
-		if err != nil {
-			panic(err)
-		}
-		return rune(code)
+	if json.Unmarshal([]byte(quoted), &text) != nil { // it reads half of a surrogate pair as U+FFFD
+		panic(errDamaged)
 	}
-	char, rest = hex(text), text[digits:]
-	if !utf16.IsSurrogate(char) {
-		return char, rest
-	}
-	if low, isEscape := strings.CutPrefix(rest, `\u`); isEscape {
-		if pair := utf16.DecodeRune(char, hex(low)); pair != utf8.RuneError {
-			return pair, low[digits:]
-		}
-	}
-	return utf8.RuneError, rest
+	return text
 }

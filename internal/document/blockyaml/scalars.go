@@ -3,9 +3,10 @@ package blockyaml
 import (
 	"bytes"
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // literal copies a number, true, false or null.
@@ -27,60 +28,19 @@ func (w *writer) literal() {
 // str reads the JSON string at the current offset and reports whether it has escapes. The result is valid until the
 // next call.
 func (w *writer) str() (s []byte, escaped bool) {
-	w.at++
 	start := w.at
-	for at, c := range w.in[start:] {
-		if c == '"' {
-			w.at = start + at + 1
-			return w.in[start : start+at], false
+	for w.at++; w.in[w.at] != '"'; w.at++ {
+		if w.in[w.at] == '\\' {
+			escaped = true
+			w.at++
 		}
-		if c == '\\' {
-			w.at = start + at
-			return w.unescape(start), true
-		}
-	}
-	panic("document: JSON text that ends inside a string")
-}
-
-// unescape reads the rest of a string from its first escape on and returns the whole string.
-func (w *writer) unescape(start int) []byte {
-	text := w.buffer[:0]
-	text = append(text, w.in[start:w.at]...)
-	for w.in[w.at] != '"' {
-		c := w.in[w.at]
-		w.at++
-		if c != '\\' {
-			text = append(text, c)
-			continue
-		}
-		switch e := w.in[w.at]; e {
-		case 'n':
-			text = append(text, '\n')
-		case 't':
-			text = append(text, '\t')
-		case 'r':
-			text = append(text, '\r')
-		case 'b':
-			text = append(text, '\b')
-		case 'f':
-			text = append(text, '\f')
-		case 'u':
-			text = utf8.AppendRune(text, w.codePoint())
-		default:
-			text = append(text, e)
-		}
-		w.at++
 	}
 	w.at++
-	w.buffer = text
-	return text
-}
-
-// codePoint reads the four digits after \u. The JSON text has no surrogate pairs as escapes.
-func (w *writer) codePoint() rune {
-	code, _ := strconv.ParseUint(string(w.in[w.at+1:w.at+5]), 16, 16)
-	w.at += 4
-	return rune(code)
+	if !escaped {
+		return w.in[start+1 : w.at-1], false
+	}
+	w.buffer, _ = jsontext.AppendUnquote(w.buffer[:0], w.in[start:w.at])
+	return w.buffer, true
 }
 
 // text writes a string value, as a literal block if that preserves it, otherwise on one line.
