@@ -61,14 +61,15 @@ func (s *Service) change(ctx context.Context, from source, kind revisions.Kind, 
 	if !options.DryRun {
 		ctx = budget.First(ctx)
 	}
-	p, wait := proposal{from: from}, firstWait
+	p, wait := proposal{from: from, kind: kind, options: options}, firstWait
 	for attempt := 1; attempt <= maxAttempts; attempt++ {
 		var err error
-		p, err = s.attempt(ctx, proposal{from: p.from, kind: kind, options: options}, attempt > 1)
+		p, err = s.attempt(ctx, p, attempt > 1)
 		if !errors.Is(err, revisions.ErrStaleSnapshot) {
 			return p.written, unstored(err)
 		}
-		if attempt < maxAtOnce { // waiting for the lock is a pause
+		p = proposal{from: p.from, kind: kind, options: options} // without the snapshot, which may be large
+		if attempt < maxAtOnce {                                 // waiting for the lock is a pause
 			continue
 		}
 		select {
@@ -186,7 +187,9 @@ func (s *Service) prepare(ctx context.Context, p proposal) (_ proposal, err erro
 	}
 	var known revisions.Need
 	for range maxSnapshots {
-		if p.snapshot, err = s.read(ctx, p.snapshot, known, need); err != nil {
+		before := p.snapshot
+		p.snapshot, p.diff = revisions.Snapshot{}, revisions.Diff{} // or two large sites are in memory if read replaces it
+		if p.snapshot, err = s.read(ctx, before, known, need); err != nil {
 			return p, err
 		}
 		known = need
