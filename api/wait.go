@@ -120,11 +120,12 @@ func (s *server) answerWaiting(w http.ResponseWriter, r *http.Request, handle ha
 	_ = control.SetWriteDeadline(time.Now().Add(limit + waitedAnswerTime)) // tests have writers without deadlines
 	began, question := time.Now(), s.questionOf(r)
 	ctx, cancel := context.WithTimeout(r.Context(), limit)
+	own := detach(r.Context(), r) // now, because the request may end while others wait for the answer that it shares
 	infoOf(r).rest = func() {
 		defer leave()
 		defer cancel()
 		shared, err := s.sharedAnswer(ctx, question, began, func(ctx context.Context) (*sharedAnswer, int, error) {
-			found, err := s.poll(detach(ctx, r), handle)
+			found, err := s.poll(own.WithContext(context.WithValue(ctx, infoKey{}, infoOf(own))), handle)
 			return found, 0, err
 		})
 		infoOf(r).waited = shared.waited(began)
