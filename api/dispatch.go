@@ -40,11 +40,11 @@ func (s *server) dispatch(of methods) http.HandlerFunc {
 
 // answer calls the handler of a route, which may wait.
 func (s *server) answer(w http.ResponseWriter, r *http.Request, of route) error {
-	deckhands := of.path != eventsPath && !strings.HasSuffix(of.path, "/status") // which ignores the parameter
+	isDeckhands := of.path != eventsPath && !strings.HasSuffix(of.path, "/status")
 	switch {
 	case !slices.Contains(of.parameters, waitParameter):
 		return attempt(of.handle, w, r)
-	case s.Compat && deckhands:
+	case s.Compat && isDeckhands: // Deckhand ignores the parameter
 		return attempt(of.handle, w, withoutWait(r))
 	}
 	return s.answerWaiting(w, r, of.handle)

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -109,7 +108,7 @@ type requestInfo struct {
 	aborted    bool         // the connection was closed in the middle of the answer
 	notes      []string     // errors, for the log
 
-	pinned  string        // what a request that waits asks about if its URL may come to mean another thing; see pin
+	pinned  string        // the revision or the event that latest, a tag or now meant when the request began to wait
 	pending *bool         // whether a request that waits keeps waiting after this answer; nil: if it is a 304
 	fresh   time.Duration // how long the answer holds if nothing changes; 0: for ever
 	waited  time.Duration // how long it has waited
@@ -133,13 +132,9 @@ func infoOf(r *http.Request) *requestInfo {
 // note adds an error for the log.
 func (i *requestInfo) note(text string) { i.notes = append(i.notes, text) }
 
-// detach returns a copy of a request for work that may outlive it, with a record of its own. Its context is ctx, which
-// is made from that of the request.
-func detach(ctx context.Context, r *http.Request) *http.Request {
-	info := infoOf(r)
-	own := &requestInfo{
-		id: info.id, caller: info.caller, viewer: info.viewer, rule: info.rule, parameters: info.parameters,
-		pinned: info.pinned,
+// copied returns a record for work that may outlive the request.
+func (i *requestInfo) copied() *requestInfo {
+	return &requestInfo{
+		id: i.id, caller: i.caller, viewer: i.viewer, rule: i.rule, parameters: i.parameters, pinned: i.pinned,
 	}
-	return r.WithContext(context.WithValue(ctx, infoKey{}, own))
 }

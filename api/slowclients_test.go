@@ -9,8 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/go-chi/chi/v5"
-
 	"purser/internal/budget"
 	"purser/internal/fault"
 )
@@ -39,8 +37,8 @@ func TestWriter_Begin(t *testing.T) {
 				t.Fatal(err)
 			}
 			client = &slowClient{httptest.NewRecorder(), make(chan struct{})}
-			ctx = context.WithValue(ctx, chi.RouteCtxKey, chi.NewRouteContext())
-			r = detach(ctx, httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody))
+			ctx = context.WithValue(ctx, infoKey{}, &requestInfo{})
+			r = httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody)
 			return r, client, writer.begin(client, r, size)
 		}
 		late := func(client *slowClient) bool {

@@ -120,12 +120,12 @@ func (s *server) answerWaiting(w http.ResponseWriter, r *http.Request, handle ha
 	_ = control.SetWriteDeadline(time.Now().Add(limit + waitedAnswerTime)) // tests have writers without deadlines
 	began, question := time.Now(), s.questionOf(r)
 	ctx, cancel := context.WithTimeout(r.Context(), limit)
-	own := detach(r.Context(), r) // now, because the request may end while others wait for the answer that it shares
+	record := infoOf(r).copied() // now, because the request may end while others wait for the answer that it shares
 	infoOf(r).rest = func() {
 		defer leave()
 		defer cancel()
 		shared, err := s.sharedAnswer(ctx, question, began, func(ctx context.Context) (*sharedAnswer, int, error) {
-			found, err := s.poll(own.WithContext(context.WithValue(ctx, infoKey{}, infoOf(own))), handle)
+			found, err := s.poll(r.WithContext(context.WithValue(ctx, infoKey{}, record)), handle)
 			return found, 0, err
 		})
 		infoOf(r).waited = shared.waited(began)
@@ -136,8 +136,8 @@ func (s *server) answerWaiting(w http.ResponseWriter, r *http.Request, handle ha
 	return nil
 }
 
-// pin notes what a request waits for if that may become another thing meanwhile: the revision for whose success it
-// waits, or the newest event now.
+// pin records the revision or the event that a request means now, because latest, a tag or now may mean another one
+// later. It does so for events and for a status that expects something.
 func (s *server) pin(r *http.Request) error {
 	switch route := chi.RouteContext(r.Context()).RoutePattern(); {
 	case route == eventsPath && paramsOf(r).events(r.Header.Get(lastEvent)).since.Now:

@@ -68,8 +68,9 @@ func (s *Service) change(ctx context.Context, from source, kind revisions.Kind, 
 		if !errors.Is(err, revisions.ErrStaleSnapshot) {
 			return p.written, unstored(err)
 		}
-		p = proposal{from: p.from, kind: kind, options: options} // without the snapshot, which may be large
-		if attempt < maxAtOnce {                                 // waiting for the lock is a pause
+		// The stale snapshot may be large, and is of no use any more.
+		p = proposal{from: p.from, kind: kind, options: options}
+		if attempt < maxAtOnce { // waiting for the lock is a pause
 			continue
 		}
 		select {
@@ -98,7 +99,7 @@ func unstored(err error) error {
 	return said.Because(err)
 }
 
-// proposal is a change, as far as it was planned and judged on a snapshot.
+// proposal is a change with the results of the steps that it has passed: snapshot, diff, judgement.
 type proposal struct {
 	from    source // with the documents decoded that are not in the snapshot
 	kind    revisions.Kind
@@ -187,8 +188,9 @@ func (s *Service) prepare(ctx context.Context, p proposal) (_ proposal, err erro
 	}
 	var known revisions.Need
 	for range maxSnapshots {
+		// Only read still holds the former snapshot then, so memory never has two of a large site if it reads another.
 		before := p.snapshot
-		p.snapshot, p.diff = revisions.Snapshot{}, revisions.Diff{} // or two large sites are in memory if read replaces it
+		p.snapshot, p.diff = revisions.Snapshot{}, revisions.Diff{}
 		if p.snapshot, err = s.read(ctx, before, known, need); err != nil {
 			return p, err
 		}

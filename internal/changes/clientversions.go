@@ -14,17 +14,17 @@ import (
 	"purser/internal/validations"
 )
 
-// namesVersions reports whether a document gives versions of client plugins.
-func namesVersions(doc *revisions.Stored) bool { return doc.Schema == validations.ClientVersionsKind }
+// givesVersions reports whether a document gives versions of client plugins.
+func givesVersions(doc *revisions.Stored) bool { return doc.Schema == validations.ClientVersionsKind }
 
-// naming returns the documents that give client versions.
-func naming(documents []*revisions.Stored) (naming []*revisions.Stored) {
+// givingVersions returns the documents that give client versions.
+func givingVersions(documents []*revisions.Stored) (giving []*revisions.Stored) {
 	for _, doc := range documents {
-		if namesVersions(doc) {
-			naming = append(naming, doc)
+		if givesVersions(doc) {
+			giving = append(giving, doc)
 		}
 	}
-	return naming
+	return giving
 }
 
 // layered reports whether the contents of any document are known only after rendering.
@@ -39,7 +39,7 @@ func layered(documents []*revisions.Stored) bool {
 func (v Validator) clientVersions(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (
 	versions validations.ClientVersions, withheld bool, err error,
 ) {
-	documents := naming(diff.After(snapshot.ClientVersions))
+	documents := givingVersions(diff.After(snapshot.ClientVersions))
 	if layered(documents) {
 		documents = WithPolicy(diff.After(snapshot.Documents), snapshot.Fallback)
 	}
@@ -52,9 +52,9 @@ func (v Validator) clientVersions(ctx context.Context, snapshot revisions.Snapsh
 func (r Renderer) ClientVersions(ctx context.Context, documents []*revisions.Stored) (
 	versions validations.ClientVersions, withheld bool, err error,
 ) {
-	named := naming(documents)
-	final := slices.DeleteFunc(slices.Clone(named), func(doc *revisions.Stored) bool { return !doc.Traits().Final() })
-	if !layered(named) {
+	giving := givingVersions(documents)
+	final := slices.DeleteFunc(slices.Clone(giving), func(doc *revisions.Stored) bool { return !doc.Traits().Final() })
+	if !layered(giving) {
 		return r.readVersions(final, Computed{}.digest, false), false, nil
 	}
 	rendered, err := r.RenderOnly(ctx, documents, func(doc *document.Document) bool {
@@ -87,10 +87,10 @@ func isOfDocuments(problem *fault.Fault) bool {
 // given, or if one of the documents was rendered with a secret.
 func (r Renderer) readVersions(documents []*revisions.Stored, key func(*revisions.Stored) document.Digest, secret bool,
 ) validations.ClientVersions {
-	naming := slices.SortedStableFunc(slices.Values(naming(documents)), revisions.ByPlace)
-	secret = secret || slices.ContainsFunc(naming, isTainted)
+	giving := slices.SortedStableFunc(slices.Values(givingVersions(documents)), revisions.ByPlace)
+	secret = secret || slices.ContainsFunc(giving, isTainted)
 	sum := sha256.New()
-	for _, doc := range naming {
+	for _, doc := range giving {
 		digest := key(doc)
 		_, _ = sum.Write(digest[:]) // a hash returns no error
 	}
@@ -99,7 +99,7 @@ func (r Renderer) readVersions(documents []*revisions.Stored, key func(*revision
 	if known {
 		return versions
 	}
-	if versions = validations.ReadClientVersions(revisions.Contents(naming), r.Defaults); secret {
+	if versions = validations.ReadClientVersions(revisions.Contents(giving), r.Defaults); secret {
 		versions = r.ofSecret(versions)
 	}
 	r.Documents.remember(all, versions, sizeOfVersions(versions))

@@ -125,7 +125,7 @@ func (v Validator) Need(ctx context.Context, snapshot revisions.Snapshot, diff r
 	if err != nil {
 		return need, err
 	}
-	if v.requiresRevisionValidation(policies) || layered(naming(diff.After(snapshot.ClientVersions))) {
+	if v.requiresRevisionValidation(policies) || layered(givingVersions(diff.After(snapshot.ClientVersions))) {
 		need.Documents = true
 		if snapshot.Documents == nil && snapshot.Live > 0 {
 			return need, nil

@@ -75,7 +75,7 @@ func (m *memory) Snapshot(_ context.Context, need revisions.Need) (revisions.Sna
 	m.fillDocuments(&s, need)
 	if need.Evidence {
 		s.Newest, s.Violations, s.Policies = m.newest, m.violated, m.policies()
-		s.ClientVersions = m.that(namesVersions)
+		s.ClientVersions = m.that(givesVersions)
 	}
 	if need.Preview {
 		s.Occupied, s.Outcomes = occupied(m.live), m.outcomes

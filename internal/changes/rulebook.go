@@ -33,9 +33,10 @@ type registered struct {
 	of       validations.DataSchema
 	rule     validations.Rule
 	versions validations.ClientVersions
-	names    bool // checks by it depend on client versions; known if newRuleBook was asked for that
-	secret   bool // it contains a secret, or it names client versions that do
-	quoted   bool // it contains a secret, or refers to a DataSchema that does
+	// byVersions reports whether checks by it depend on client versions; known if newRuleBook was asked for that.
+	byVersions bool
+	secret     bool // it contains a secret, or checks by it depend on client versions that do
+	quoted     bool // it contains a secret, or refers to a DataSchema that does
 
 	// These are known of rendered DataSchemas only.
 	isUsable   bool
@@ -49,10 +50,10 @@ type registered struct {
 	err       error
 }
 
-// newRuleBook reads the DataSchemas in force among documents; digest identifies the data of each. names asks which of
-// them name client versions, also if the versions are not secret.
+// newRuleBook reads the DataSchemas in force among documents; digest identifies the data of each. byVersions asks
+// which of them depend on client versions, also if the versions are not secret.
 func (r Renderer) newRuleBook(ctx context.Context, documents []*revisions.Stored,
-	digest func(*revisions.Stored) document.Digest, versions validations.ClientVersions, names bool,
+	digest func(*revisions.Stored) document.Digest, versions validations.ClientVersions, byVersions bool,
 ) (ruleBook, error) {
 	book := ruleBook{
 		rules:  validations.Rules{Registered: map[string]validations.Rule{}, ControlOnly: r.Compat},
@@ -71,10 +72,11 @@ func (r Renderer) newRuleBook(ctx context.Context, documents []*revisions.Stored
 		s := book.schemas[i]
 		own := r.meterFor(meter, s.Identity, s.Data)
 		s.of = book.registry.DataSchema(schemas[s.Name].Digest, s.Name)
-		if s.rule, err = r.Engine.RuleOf(own, s.of, versions.Digest()); err == nil && (names || versions.AreSecret()) {
-			s.names, err = r.Engine.NamesVersions(own, s.of)
+		s.rule, err = r.Engine.RuleOf(own, s.of, versions.Digest())
+		if err == nil && (byVersions || versions.AreSecret()) {
+			s.byVersions, err = r.Engine.NamesVersions(own, s.of)
 		}
-		s.secret = s.Tainted || s.names && versions.AreSecret()
+		s.secret = s.Tainted || s.byVersions && versions.AreSecret()
 		return readingSchema(own.Done(err), s.Stored)
 	})
 	if err != nil {
@@ -97,10 +99,10 @@ func (b ruleBook) isSecret(rule validations.Rule) bool {
 	return schema != nil && schema.secret
 }
 
-// naming returns the names of the DataSchemas that name client versions.
-func (b ruleBook) naming() (names []string) {
+// dependingOnVersions returns the names of the DataSchemas that depend on client versions.
+func (b ruleBook) dependingOnVersions() (names []string) {
 	for _, s := range b.schemas {
-		if s.names {
+		if s.byVersions {
 			names = append(names, s.Name)
 		}
 	}
@@ -126,14 +128,14 @@ func (r Renderer) checkerOf(meter *budget.Meter, rule validations.Rule, schema *
 // renderedRules returns the rules that rendered DataSchemas give.
 func (r Renderer) renderedRules(ctx context.Context, rendered Computed) (ruleBook, error) {
 	versions := r.readVersions(rendered.Documents, rendered.digest, false)
-	withheld := slices.ContainsFunc(rendered.Withheld, namesVersions)
-	missing := slices.IndexFunc(rendered.unrendered, func(doc unjudged) bool { return namesVersions(doc.Stored) })
+	withheld := slices.ContainsFunc(rendered.Withheld, givesVersions)
+	missing := slices.IndexFunc(rendered.unrendered, func(doc unjudged) bool { return givesVersions(doc.Stored) })
 	book, err := r.newRuleBook(ctx, rendered.Documents, rendered.digest, versions, withheld || missing >= 0)
 	if err != nil {
 		return book, err
 	}
 	err = budget.ForEach(ctx, len(book.schemas), func(meter *budget.Meter, i int) error {
-		if schema := book.schemas[i]; schema.names && missing >= 0 {
+		if schema := book.schemas[i]; schema.byVersions && missing >= 0 {
 			schema.broken = rendered.unrendered[missing]
 		}
 		return r.examine(meter, book.schemas[i])
@@ -151,7 +153,7 @@ func (r Renderer) renderedRules(ctx context.Context, rendered Computed) (ruleBoo
 		}
 	}
 	if withheld {
-		unknown = append(unknown, book.naming()...)
+		unknown = append(unknown, book.dependingOnVersions()...)
 	}
 	book.passOn(unknown, rendered.unrenderedSchemas())
 	return book, nil

@@ -40,7 +40,7 @@ func (v Validator) scope(ctx context.Context, snapshot revisions.Snapshot, diff 
 	}
 	changed := registeredNames(slices.Concat(diff.Added, diff.Removed))
 	if versionsChange {
-		changed = append(changed, s.book.naming()...)
+		changed = append(changed, s.book.dependingOnVersions()...)
 	}
 	s.governed = s.book.registry.Referring(changed)
 	gone := revisions.IDs(diff.Removed)
@@ -52,7 +52,7 @@ func (v Validator) scope(ctx context.Context, snapshot revisions.Snapshot, diff 
 	}
 	if v.Withhold {
 		if unknownVersions {
-			for _, name := range s.book.naming() {
+			for _, name := range s.book.dependingOnVersions() {
 				s.book.unknown[name] = true
 			}
 		}

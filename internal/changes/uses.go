@@ -184,7 +184,7 @@ func (r Renderer) addedChecks(ctx context.Context, before, after usable) (uses [
 		return nil, err
 	}
 	for _, schema := range is.schemas {
-		checks := kinds[schema.Name] || schema.names && kinds[validations.ClientVersionsKind]
+		checks := kinds[schema.Name] || schema.byVersions && kinds[validations.ClientVersionsKind]
 		if rule, known := was.rules.Registered[schema.Name]; checks && (!known || rule != schema.rule) {
 			uses = append(uses, Use{schema.Stored, "checks documents that depend on one"})
 		}

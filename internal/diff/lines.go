@@ -28,10 +28,22 @@ const (
 	Same    Kind = "same"    //  line
 )
 
+// mark returns the beginning of lines of a kind, which is not part of their text.
 func (k Kind) mark() string {
-	return map[Kind]string{
-		OldName: "--- ", NewName: "+++ ", Removed: "-", Added: "+", Same: " ", Header: "", Note: "",
-	}[k]
+	switch k {
+	case OldName:
+		return "--- "
+	case NewName:
+		return "+++ "
+	case Removed:
+		return "-"
+	case Added:
+		return "+"
+	case Same:
+		return " "
+	case Header, Note:
+	}
+	return ""
 }
 
 // String returns the line with its mark.
@@ -46,7 +58,6 @@ func Lines(unified string) iter.Seq[Line] {
 		for rest := unified; rest != ""; {
 			line := Line{}
 			line.Text, rest, _ = strings.Cut(rest, "\n")
-			header := hunkHeader.FindStringSubmatch(line.Text)
 			switch {
 			case before.left > 0 || after.left > 0:
 				line.Kind = kindInHunk(line.Text)
@@ -55,8 +66,10 @@ func Lines(unified string) iter.Seq[Line] {
 				line.Kind = OldName
 			case last == OldName:
 				line.Kind = NewName
-			case header != nil:
-				line.Kind, before, after = Header, extentOf(header[1], header[2]), extentOf(header[3], header[4])
+			default:
+				if header := hunkHeader.FindStringSubmatch(line.Text); header != nil {
+					line.Kind, before, after = Header, extentOf(header[1], header[2]), extentOf(header[3], header[4])
+				}
 			}
 			last, line.Text = line.Kind, strings.TrimPrefix(line.Text, line.Kind.mark())
 			if !yield(line) {

@@ -168,7 +168,7 @@ func (d *decoder) spendNumber(text string) error {
 }
 
 // noteDuplicate adds a note about a duplicate key. It calls positions, which are those in the text, only if needed,
-// because that is slow for JSON.
+// because that is slow for the plain reader.
 func (d *decoder) noteDuplicate(key string, depth int, positions func() (first, second Position)) {
 	if depth == 1 && d.twice == nil {
 		first, second := positions()

@@ -13,8 +13,9 @@
 //   - Values that JSON cannot represent are refused, with their line and column.
 //   - No error quotes a text, because any part of it may be a secret: errors consist of constant rules and numbers.
 //   - Work and memory are bounded by Limits, with aliases and merge keys expanded, and charged to the request's budget:
-//     text when it is read (parse.go for the YAML library, plain.go), values when they are created (decode.go).
-//   - The choice of the YAML reader affects only the speed. The plain reader reads the subset in which
-//     nearly all documents are written and declines the rest, which the YAML library then reads from its beginning, as
-//     it reads everything with Limits.Strict. Only the library's reader refuses texts (FuzzPlainEqualsYAML).
+//     text when it is read (parse.go for the YAML library, plain.go, json.go), values when they are created
+//     (decode.go).
+//   - The choice of the YAML reader affects only the speed. The plain reader reads the subset in which nearly all
+//     documents are written and declines the rest, which the YAML library then reads from its beginning, as it reads
+//     everything with Limits.Strict. Only the library's reader refuses texts (FuzzPlainEqualsYAML).
 package document

@@ -21,6 +21,9 @@ const (
 	jsonMarkSteps = 400  // of a separator
 )
 
+// nodesOfBlock is how many nodes are allocated together.
+const nodesOfBlock = 64
+
 // jsonTokens returns a reader of JSON text, which does not copy it.
 func jsonTokens(text []byte) *jsontext.Decoder {
 	return jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true))
@@ -170,7 +173,7 @@ func escapedUnit(text []byte) rune {
 	return rune(unit)
 }
 
-// json decodes an item of a JSON array. splitJSON has checked its syntax.
+// json decodes an item of a JSON array.
 func (d *decoder) json() (any, error) {
 	p := &parser{meter: d.meter}
 	defer p.release()
@@ -181,20 +184,15 @@ func (d *decoder) json() (any, error) {
 	return d.value(root, 1)
 }
 
-// json parses a value as nodes, as parse does for YAML. It returns nil if the text is not JSON.
-func (p *parser) json(text []byte) (root *yaml.Node, err error) {
+// json parses a value, whose syntax splitJSON has checked, as nodes, as parse does for YAML.
+func (p *parser) json(text []byte) (*yaml.Node, error) {
 	marks := marksOf(text)
 	p.meter.Charge(len(text)*byteSteps + marks*jsonMarkSteps)
-	if err := p.hold(marks * nodeBytes); err != nil {
+	if err := p.hold(len(text) + marks*nodeBytes); err != nil {
 		return nil, err
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			root = nil
-		}
-	}()
-	r := nodeReader{scanner{in: string(text)}, cursor{text: text, line: 1, column: 1}, make([]yaml.Node, 0, marks+1)}
-	return r.node(), p.meter.Check()
+	r := nodeReader{scanner{in: string(text)}, cursor{text: text, line: 1, column: 1}, nil}
+	return r.node(), nil
 }
 
 // nodeReader reads JSON text as nodes.
@@ -202,14 +200,18 @@ type nodeReader struct {
 	scanner
 
 	position cursor
-	nodes    []yaml.Node // memory for all
+	block    []yaml.Node // memory for the next nodes
 }
 
 func (r *nodeReader) node() *yaml.Node {
 	r.space()
 	r.position.advance(r.at)
-	r.nodes = append(r.nodes, yaml.Node{Kind: yaml.ScalarNode, Line: r.position.line, Column: r.position.column})
-	n := &r.nodes[len(r.nodes)-1]
+	if len(r.block) == 0 {
+		r.block = make([]yaml.Node, nodesOfBlock)
+	}
+	n := &r.block[0]
+	r.block = r.block[1:]
+	n.Kind, n.Line, n.Column = yaml.ScalarNode, r.position.line, r.position.column
 	switch start := r.at; r.in[start] {
 	case '{':
 		n.Kind = yaml.MappingNode

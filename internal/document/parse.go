@@ -39,8 +39,8 @@ func (p *parser) hold(bytes int) error {
 	return p.meter.Hold(bytes)
 }
 
-// parse returns the values of the documents in a text, most of them. If there is an error, they are those before it. It
-// is a *syntaxError if the text is invalid or the library panics. Other errors come from the budget.
+// parse returns the values of the first documents of a text, at most a number of them. With an error, it returns those
+// before it. The error is a *syntaxError if the text is invalid or the library panics. Others come from the budget.
 func (p *parser) parse(text []byte, most int) (documents []*yaml.Node, err error) {
 	text, wrong := readable(text)
 	if wrong != nil {

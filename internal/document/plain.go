@@ -10,8 +10,8 @@ var errDeclined = errors.New("not in the plain part of YAML")
 
 // Bounds that are lower than those of the library.
 const (
-	maxKey     = 1000 // bytes from the start of a key to its colon; the library allows 1024 characters
-	mostLevels = 1000 // of nesting; the library allows 10,000
+	maxKey    = 1000 // bytes from the start of a key to its colon; the library allows 1024 characters
+	maxLevels = 1000 // of nesting; the library allows 10,000
 )
 
 // plainByteSteps is the measured cost of reading a byte of plain YAML, in the budget's steps.

@@ -173,11 +173,11 @@ func corpus(t testing.TB, pattern string) map[string][]byte {
 // The pooled memory of a deep document holds none of its values.
 func TestEmptied(t *testing.T) {
 	t.Parallel()
-	open := make([]collection, 3*maxDepth)
+	open := make([]collection, 3*pooledDepth)
 	for i := range open {
 		open[i] = collection{list: []any{"v"}, key: "k", mapping: mappingBuilder{members: Mapping{{"k", "v"}}}}
 	}
-	kept := cleared(open[:maxDepth])
+	kept := cleared(open[:pooledDepth])
 	for i, c := range kept[:cap(kept)] {
 		empty := c.key == ""
 		for _, item := range c.list[:cap(c.list)] {

@@ -17,24 +17,24 @@ type collection struct {
 // collections pools slices of collections for reuse. The index in a slice is the depth of the collection.
 var collections = sync.Pool{New: func() any { return new([]collection) }}
 
-// maxMembers and maxDepth bound the pooled memory: the capacity of a collection, and the number of collections.
+// pooledMembers and pooledDepth bound the pooled memory: the capacity of a collection, and the number of collections.
 const (
-	maxMembers = 64
-	maxDepth   = 32
+	pooledMembers = 64
+	pooledDepth   = 32
 )
 
 // cleared clears collections for the pool and drops those that are too large for it.
 func cleared(open []collection) []collection {
 	open = open[:cap(open)]
-	clear(open[min(len(open), maxDepth):])
-	open = open[:min(len(open), maxDepth)]
+	clear(open[min(len(open), pooledDepth):])
+	open = open[:min(len(open), pooledDepth)]
 	for i, c := range open {
 		open[i] = collection{}
-		if cap(c.list) <= maxMembers {
+		if cap(c.list) <= pooledMembers {
 			open[i].list = c.list[:0]
 			clear(c.list[:cap(c.list)])
 		}
-		if cap(c.mapping.members) <= maxMembers {
+		if cap(c.mapping.members) <= pooledMembers {
 			open[i].mapping = mappingBuilder{members: c.mapping.members[:0], places: c.mapping.places[:0]}
 			clear(c.mapping.members[:cap(c.mapping.members)])
 		}
@@ -51,7 +51,7 @@ func (r *plainReader) next(bytes int) {
 // begin begins a collection. It reuses the memory of the previous one at the same depth.
 func (r *plainReader) begin(isList bool) {
 	depth := len(r.open)
-	r.must(depth < mostLevels)
+	r.must(depth < maxLevels)
 	r.next(0)
 	r.open = slices.Grow(r.open, 1)[:depth+1]
 	last := &r.open[depth]

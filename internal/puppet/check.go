@@ -57,7 +57,9 @@ func (c *checker) check(meter *budget.Meter, e entry) error {
 	if err != nil {
 		return err
 	}
-	c.problems.Append(NewProblems(problems), 0)
+	for _, problem := range problems {
+		c.problems.add(problem)
+	}
 	message, err := t.checkTitle(meter, ref, e.parameters)
 	if err != nil {
 		return err

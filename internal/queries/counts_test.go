@@ -147,7 +147,7 @@ func TestChoose_causes(t *testing.T) {
 }
 
 // What a message of a server's own validation says is not read for the number of errors that it stands for.
-func TestPosted_unlisted(t *testing.T) {
+func TestErrorFindings_unlisted(t *testing.T) {
 	t.Parallel()
 	errs := []json.RawMessage{
 		json.RawMessage(`{"message": "More errors, not listed: 5"}`), json.RawMessage(`{"message": "More", "unlisted": 5}`),

@@ -36,8 +36,8 @@ type Finding struct {
 	Rule       string            // the broken rule: a path in the schema, or the type of an error
 	Message    string
 	Value      json.RawMessage // the current value; nil if it is secret, large or unknown
-	Advice     string          // key to do
-	Hint       string          // a guess at key was meant, repeated in Advice; empty if there is none
+	Advice     string          // what to do
+	Hint       string          // a guess at what was meant, repeated in Advice; empty if there is none
 	Causes     []validations.Cause
 	Secret     bool              // the details are hidden from the viewer
 	Mistake    bool              // a likely mistake, which fails nothing

@@ -47,7 +47,7 @@ func TestOfUncovered(t *testing.T) {
 // Of an error, only what its finding shows is decoded.
 //
 //nolint:paralleltest // AllocsPerRun counts allocations of other tests, too
-func TestPosted_decoded(t *testing.T) {
+func TestErrorFindings_decoded(t *testing.T) {
 	members := make([]string, 100)
 	for i := range members {
 		members[i] = fmt.Sprintf(`"m%d": [%[1]d, "x"], `, i)

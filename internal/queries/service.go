@@ -44,11 +44,11 @@ func NewService(config Config) *Service {
 	}
 }
 
-// shareAnswer returns the answer to a question, which is a comparable value of a type of its own. compute also returns
-// how many bytes the answer takes in the cache; a negative number keeps it out.
-func shareAnswer[T any](ctx context.Context, s *Service, question any, compute func(context.Context) (T, int, error)) (
-	T, error,
-) {
+// shareAnswer returns the answer to a question, whose type no other question has. compute also returns how many bytes
+// the answer takes in the cache; a negative number keeps it out.
+func shareAnswer[K comparable, T any](ctx context.Context, s *Service, question K,
+	compute func(context.Context) (T, int, error),
+) (T, error) {
 	found, err := s.answers.Do(ctx, question, func(ctx context.Context) (any, int, error) { return compute(ctx) })
 	value, _ := found.(T)
 	return value, err

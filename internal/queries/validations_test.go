@@ -225,7 +225,7 @@ func TestService_Entries_ofAnother(t *testing.T) {
 	}
 }
 
-// The status of a validation is the one that the verdict is based on; in the reference it is that of the worst entry.
+// The status of a validation is the one that the verdict is based on; in Deckhand it is that of the worst entry.
 func TestService_Validations(t *testing.T) {
 	t.Parallel()
 	gate := policy("lint", "missing", "tests", validations.SchemaValidationAlias)
@@ -251,7 +251,7 @@ func TestService_Validations(t *testing.T) {
 			{Name: "tests", Status: "failure"}, // its success has expired
 			{Name: validations.SchemaValidationAlias, Status: "failure"},
 		}},
-		{"as in the reference", nil, true, []validations.Summary{
+		{"as in Deckhand", nil, true, []validations.Summary{
 			{Name: validations.SchemaValidation, Status: "failure"},
 			{Name: "lint", Status: "failure"},
 			{Name: "mended", Status: "failure"},

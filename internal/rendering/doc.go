@@ -7,9 +7,8 @@
 //	                                                                                              ▼
 //	rendered ◄── compute (compute.go): for each a tree of its parent's data, its actions, its substitutions
 //
-// relate finds layers, parents (parents.go), replacements and the sources of substitutions; Dependencies
-// returns them as a Graph, and NeedsOf what some documents need. A tree (tree.go) is the data of one document while it
-// changes:
+// relate finds layers, parents (parents.go), replacements and the sources of substitutions; Dependencies returns them
+// as a Graph, and NeedsOf what some documents need. A tree (tree.go) is the data of one document while it changes:
 //
 //	value ──newTree──► tree ──apply (actions), substitute──► tree ──freeze──► value
 //

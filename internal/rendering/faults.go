@@ -364,9 +364,9 @@ func (r *run) warned() (all []fault.Message) {
 // text is taken; without that of a destination, nothing is changed.
 func (r *run) warningFault(n *node, w warning) *fault.Fault {
 	s, source := &n.substitutions[w.number], r.source(n, w.number)
-	about := []*node{n, source}
+	documents := []*node{n, source}
 	if w.destination == ofSource {
-		f := invalid("SourcePatternNotFound", about,
+		f := invalid("SourcePatternNotFound", documents,
 			"The pattern %s matches nothing in the text at %s of document %s, so substitution %d of document %s takes "+
 				"all of it",
 			document.Quote(words.Excerpt(s.pattern)), words.Excerpt(s.written), source.Identity, w.number+1, n.Identity)
@@ -377,7 +377,7 @@ func (r *run) warningFault(n *node, w warning) *fault.Fault {
 	if d.recursive {
 		where = "any text that is looked at below"
 	}
-	f := invalid("DocumentPatternNotFound", about,
+	f := invalid("DocumentPatternNotFound", documents,
 		"The pattern %s is not in %s %s of document %s, so substitution %d, from document %s, changes nothing",
 		document.Quote(words.Excerpt(d.pattern)), where, words.Excerpt(d.written), n.Identity, w.number+1, source.Identity)
 	f.Messages[0].Path = substitutionPath(w.number) + ".dest"

@@ -239,7 +239,7 @@ func (g *graph) addEdge(n *node, a applicator, e edge, schema any, steps ...stri
 	if a.inPlace {
 		n.inPlaceNodes = append(n.inPlaceNodes, e.to)
 	}
-	if a.add != nil {
+	if a.add != nil && !g.options.outline {
 		a.add(n.rules, e)
 	}
 }

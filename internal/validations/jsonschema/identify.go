@@ -22,7 +22,7 @@ func (g *graph) identify(n *node) {
 		uri, anchor = join(uri, id)
 	}
 	if n.draft().atLeast(draft2019) {
-		anchor = "" // before, the fragment of an id is an anchor
+		anchor = "" // only drafts before it write an anchor as the fragment of an id
 	}
 	if uri != n.resource.uri || isRoot {
 		n.resource = &resource{uri: uri, draft: d, root: n, source: n.resource.source}

@@ -41,7 +41,7 @@ type combinators struct {
 	dependents          []dependent
 }
 
-// forObjects returns the rules for objects, which it creates.
+// forObjects returns the rules for objects. It creates them if there are none.
 func (r *rules) forObjects() *objectRules {
 	if r.objects == nil {
 		r.objects = &objectRules{}
@@ -49,7 +49,7 @@ func (r *rules) forObjects() *objectRules {
 	return r.objects
 }
 
-// forArrays returns the rules for arrays, which it creates.
+// forArrays returns the rules for arrays. It creates them if there are none.
 func (r *rules) forArrays() *arrayRules {
 	if r.arrays == nil {
 		r.arrays = &arrayRules{most: math.MaxInt}
@@ -57,7 +57,7 @@ func (r *rules) forArrays() *arrayRules {
 	return r.arrays
 }
 
-// forValue returns the rules for the value itself, which it creates.
+// forValue returns the rules for the value itself. It creates them if there are none.
 func (r *rules) forValue() *combinators {
 	if r.inPlace == nil {
 		r.inPlace = &combinators{}
