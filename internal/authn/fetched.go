@@ -14,6 +14,7 @@ const minFetchInterval = 5 * time.Second
 
 // fetched is a value that is fetched from an issuer when a request needs it.
 type fetched[T any] struct {
+	now      func() time.Time
 	state    atomic.Pointer[attempt[T]] // replaced only while fetching
 	fetching singleflight.Group
 }
@@ -34,24 +35,24 @@ func (f *fetched[T]) last() attempt[T] {
 }
 
 // mayFetch reports whether the value may be fetched again.
-func (f *fetched[T]) mayFetch(now time.Time) bool {
+func (f *fetched[T]) mayFetch() bool {
 	tried := f.last().tried
-	return tried.IsZero() || now.Sub(tried) >= minFetchInterval
+	return tried.IsZero() || f.now().Sub(tried) >= minFetchInterval
 }
 
 // fetchOnce starts a fetch, unless one is under way or has just ended. fetch returns the value to use from now on, also
-// with an error. It does not end with the request that started it, because other requests may wait for it too.
-func (f *fetched[T]) fetchOnce(ctx context.Context, now func() time.Time,
+// with an error. The fetch does not end with the request that started it, because other requests may wait for it too.
+func (f *fetched[T]) fetchOnce(ctx context.Context,
 	fetch func(ctx context.Context, last attempt[T]) (T, error),
 ) <-chan singleflight.Result {
 	return f.fetching.DoChan("", func() (any, error) {
-		if !f.mayFetch(now()) {
+		if !f.mayFetch() {
 			return nil, nil
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
 		defer cancel()
 		value, err := fetch(ctx, f.last())
-		f.state.Store(&attempt[T]{value, now(), err})
+		f.state.Store(&attempt[T]{value, f.now(), err})
 		return nil, nil
 	})
 }

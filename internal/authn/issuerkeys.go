@@ -33,7 +33,6 @@ type issuerKeys struct {
 
 	issuer string
 	client *http.Client
-	now    func() time.Time
 	log    *slog.Logger
 }
 
@@ -48,14 +47,14 @@ type keySet struct {
 func (k *issuerKeys) candidates(ctx context.Context, id, algorithm string) ([]crypto.PublicKey, error) {
 	known := k.last()
 	if keys := known.value.matching(id, algorithm); len(keys) > 0 {
-		if k.now().Sub(known.value.at) >= keyLifetime && k.mayFetch(k.now()) {
-			k.fetchOnce(ctx, k.now, k.renew)
+		if k.now().Sub(known.value.at) >= keyLifetime && k.mayFetch() {
+			k.fetchOnce(ctx, k.renew)
 		}
 		return keys, nil
 	}
-	if k.mayFetch(k.now()) {
+	if k.mayFetch() {
 		select {
-		case <-k.fetchOnce(ctx, k.now, k.renew):
+		case <-k.fetchOnce(ctx, k.renew):
 		case <-ctx.Done():
 			return nil, unavailable(ctx.Err(), "The issuer of the token does not respond")
 		}

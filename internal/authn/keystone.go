@@ -62,7 +62,8 @@ func NewKeystone(config KeystoneConfig) (*Keystone, error) {
 	address := strings.TrimSuffix(strings.TrimRight(config.URL, "/"), "/v3") + "/v3/auth/tokens"
 	client := bounded(config.Client)
 	service := &serviceToken{
-		address: address, client: client, credential: config.Credential, now: config.Now, log: config.Log,
+		fetched: fetched[signedIn]{now: config.Now}, address: address, client: client, credential: config.Credential,
+		log: config.Log,
 	}
 	if _, err := config.Credential.request(); err != nil {
 		return nil, fmt.Errorf("service credential for Keystone: %w", err)

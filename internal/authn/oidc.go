@@ -63,7 +63,7 @@ func NewOIDC(config OIDCConfig) (*OIDC, error) {
 	return &OIDC{
 		claims: config,
 		keys: &issuerKeys{
-			issuer: config.Issuer, client: bounded(config.Client), now: config.Now, log: config.Log,
+			fetched: fetched[keySet]{now: config.Now}, issuer: config.Issuer, client: bounded(config.Client), log: config.Log,
 		},
 		cache: newTokenCache(config.Now),
 		rules: &oidc.Config{
@@ -77,7 +77,7 @@ func NewOIDC(config OIDCConfig) (*OIDC, error) {
 // Check fetches the issuer's keys for the first time, so that the log says at once if that fails.
 func (o *OIDC) Check(ctx context.Context) {
 	select {
-	case <-o.keys.fetchOnce(ctx, o.keys.now, o.keys.renew):
+	case <-o.keys.fetchOnce(ctx, o.keys.renew):
 	case <-ctx.Done():
 	}
 }

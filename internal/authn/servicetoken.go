@@ -26,7 +26,6 @@ type serviceToken struct {
 	address    string
 	client     *http.Client
 	credential KeystoneCredential
-	now        func() time.Time
 	log        *slog.Logger
 }
 
@@ -42,7 +41,7 @@ func (s *serviceToken) current(ctx context.Context, refused string) (string, err
 		return known.token, nil
 	}
 	select {
-	case <-s.fetchOnce(ctx, s.now, s.renew):
+	case <-s.fetchOnce(ctx, s.renew):
 	case <-ctx.Done():
 		return "", fmt.Errorf("wait for a service token: %w", ctx.Err())
 	}

@@ -104,14 +104,14 @@ func (b *builder) ordered() (order []*rule) {
 	return append(order, slices.DeleteFunc(b.byName(), func(r *rule) bool { return r.registered })...)
 }
 
-// suggestion returns a question for the rule with the most similar name, among all or the registered ones, disregarding
-// the prefix deckhand:, or "" if none is similar.
-func (b *builder) suggestion(name string, registered bool) string {
+// suggestion returns a question for the rule with the most similar name, among all or only the registered ones,
+// disregarding the prefix deckhand:, or "" if none is similar.
+func (b *builder) suggestion(name string, onlyRegistered bool) string {
 	const prefix = "deckhand:"
 	full := map[string]string{}
 	var short []string
 	for _, candidate := range b.byName() {
-		if candidate.name != name && (candidate.registered || !registered) {
+		if candidate.name != name && (candidate.registered || !onlyRegistered) {
 			trimmed := strings.TrimPrefix(candidate.name, prefix)
 			full[trimmed], short = candidate.name, append(short, trimmed)
 		}

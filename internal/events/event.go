@@ -1,6 +1,6 @@
 // Package events defines the events of a site as values that follow CloudEvents 1.0
-// (https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/spec.md), and how each is made. It is apart from feed,
-// which only the server has: the wire, the pages and the command read these values without what the feed knows.
+// (https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/spec.md), and how each is made. It is apart from feed
+// so that internal/wire, web and cmd/purser do not depend on the server's code.
 package events
 
 import (

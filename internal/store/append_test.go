@@ -179,7 +179,6 @@ func TestStore_Append_audit(t *testing.T) {
 		t.Fatalf("events %+v, more %v, %v", got, more, err)
 	}
 	event.ID, event.Revision = got[0].ID, 2
-	got[0].At = got[0].At.UTC()
 	if diff := cmp.Diff(event, got[0]); diff != "" {
 		t.Errorf("event (-want +got)\n%s", diff)
 	}

@@ -115,9 +115,9 @@ func (s *Store) queueChecks(batch *pgx.Batch, checks []revisions.Check, recorded
 		if recorded[check.Pair] {
 			continue
 		}
-		text, err := jsonOf("findings", check.Findings)
+		text, err := jsonOf(check.Findings)
 		if err != nil {
-			return err
+			return fmt.Errorf("write findings: %w", err)
 		}
 		pairs, findings = append(pairs, check.Name()), append(findings, text)
 	}
@@ -127,16 +127,12 @@ func (s *Store) queueChecks(batch *pgx.Batch, checks []revisions.Check, recorded
 	return nil
 }
 
-// jsonOf returns a list as JSON, nil if it is empty. An error says what it is.
-func jsonOf[T any](what string, list []T) ([]byte, error) {
+// jsonOf returns a list as JSON, nil if it is empty.
+func jsonOf[T any](list []T) ([]byte, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
-	text, err := json.Marshal(list)
-	if err != nil {
-		return nil, fmt.Errorf("write %s: %w", what, err)
-	}
-	return text, nil
+	return json.Marshal(list) //nolint:wrapcheck // the caller names the list
 }
 
 func (s *Store) queueFailures(batch *pgx.Batch, commit revisions.Commit) error {
@@ -144,8 +140,8 @@ func (s *Store) queueFailures(batch *pgx.Batch, commit revisions.Commit) error {
 	notes := make([][]byte, len(failures))
 	for i, failure := range failures {
 		var err error
-		if notes[i], err = jsonOf("notes", failure.Notes); err != nil {
-			return err
+		if notes[i], err = jsonOf(failure.Notes); err != nil {
+			return fmt.Errorf("write notes: %w", err)
 		}
 	}
 	batch.Queue(stmt.InsertEntries, named{

@@ -66,6 +66,7 @@ func PoolConfig(url string) (*pgxpool.Config, error) {
 	}
 	config.ConnConfig.DialFunc = dialer().DialContext
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		// Times are read in UTC, whatever the zone of the server.
 		conn.TypeMap().RegisterType(&pgtype.Type{
 			Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
 		})

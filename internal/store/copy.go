@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -104,11 +105,11 @@ func (a *appending) addRows(ctx context.Context, batch *pgx.Batch, table, insert
 	return nil
 }
 
-// versionRow returns the arguments of InsertDocument.
+// versionRow returns the arguments of InsertDocument in their order.
 func (s *Store) versionRow(doc *revisions.Stored) ([]any, error) {
-	notes, err := jsonOf("the notes of "+doc.Identity.String(), doc.Notes)
+	notes, err := jsonOf(doc.Notes)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("write the notes of %s: %w", doc.Identity, err)
 	}
 	traits := doc.Traits()
 	var labels []byte

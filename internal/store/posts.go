@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"math/bits"
 	"time"
 
@@ -119,6 +121,10 @@ func (s *Store) addTogether(ctx context.Context, posts []post) (done []posted, e
 	for i := range posts {
 		posts[i].N, numbers[i] = i, posts[i].Revision
 	}
+	records, err := json.Marshal(posts) // once for all attempts, and before a connection is taken
+	if err != nil {
+		return nil, fmt.Errorf("write the results: %w", err)
+	}
 	var inForce []policyRow
 	err = s.retryTx(ctx, general, s.deadlines.Write, func(ctx context.Context) error {
 		done = make([]posted, len(posts))
@@ -126,7 +132,7 @@ func (s *Store) addTogether(ctx context.Context, posts []post) (done []posted, e
 		batch.Queue(stmt.PoliciesAbout, named{"site": s.site, "numbers": numbers, "tag": nil}).
 			Query(into(&inForce, scanPolicy))
 		batch.Queue(stmt.AddResults, named{
-			"site": s.site, "posts": posts, "max_names": revisions.MaxValidations,
+			"site": s.site, "posts": records, "max_names": revisions.MaxValidations,
 			"max_bytes": revisions.MaxValidationBytes,
 		}).Query(func(rows pgx.Rows) error {
 			var n int

@@ -1,6 +1,5 @@
-// Package vault encrypts keysets with a key of HashiCorp Vault's transit engine, by Tink's extension for it. It is a
-// client of a foreign service, and apart from package secrets so that only the server depends on Vault's client: the
-// command links secrets too.
+// Package vault encrypts keysets with a key of HashiCorp Vault's transit engine, by Tink's extension for it. It is
+// apart from package secrets, which cmd/purser depends on too, so that only the server depends on Vault's client.
 package vault
 
 import (

@@ -48,31 +48,39 @@ func Migrate(ctx context.Context, url string) error {
 // The lock ends with the transaction and nothing else is kept in the session, so that a server that ends at any moment
 // leaves nothing behind, and a pooler may stand in between.
 func step(ctx context.Context, conn *pgx.Conn, files source.Driver) (done bool, err error) {
-	lasting := context.WithoutCancel(ctx)
 	// With a snapshot from before the lock, as at higher levels, the version would be that of then.
-	options := pgx.TxOptions{IsoLevel: pgx.ReadCommitted}
-	err = pgx.BeginTxFunc(lasting, conn, options, func(tx pgx.Tx) error {
-		if err := lockMigrations(ctx, tx); err != nil {
-			return err
-		}
-		version, err := readVersion(ctx, tx)
-		if err != nil {
-			return err
-		}
-		next, err := nextFile(files, version)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			done = true
-			return checkSchema(ctx, tx, version)
-		case err != nil:
-			return err
-		}
-		return run(lasting, tx, files, next)
-	})
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
 	if err != nil {
+		return false, fmt.Errorf("migrate: begin a transaction: %w", err)
+	}
+	lasting := context.WithoutCancel(ctx)
+	defer func() { _ = tx.Rollback(lasting) }() // after the commit it does nothing
+	if done, err = stepIn(ctx, tx, files); err != nil {
 		return false, fmt.Errorf("migrate: %w", err)
 	}
+	if err := tx.Commit(lasting); err != nil {
+		return false, fmt.Errorf("migrate: commit: %w", err)
+	}
 	return done, nil
+}
+
+// stepIn does the work of step in a transaction.
+func stepIn(ctx context.Context, tx pgx.Tx, files source.Driver) (done bool, err error) {
+	if err := lockMigrations(ctx, tx); err != nil {
+		return false, err
+	}
+	version, err := readVersion(ctx, tx)
+	if err != nil {
+		return false, err
+	}
+	next, err := nextFile(files, version)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, checkSchema(ctx, tx, version)
+	}
+	if err != nil {
+		return false, err
+	}
+	return false, run(context.WithoutCancel(ctx), tx, files, next)
 }
 
 // nextFile returns the version of the file after a version, which is 0 for an empty database.

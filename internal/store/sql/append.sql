@@ -18,9 +18,11 @@ WITH closed AS (
 SELECT count(*), count(*) FILTER (WHERE encrypted) FROM closed;
 
 -- name: InsertContent
+-- has its arguments in the order of the rows of addContents.
 INSERT INTO contents (site, digest, passed, body, sealed) VALUES (:site, :digest, :passed, :body, :sealed);
 
 -- name: InsertDocument
+-- has its arguments in the order of versionRow.
 INSERT INTO documents (site, id, place, since, bucket, schema, layer, name, content, segment, metadata, notes, abstract,
 	labels, encrypted)
 VALUES (:site, :id, :place, :since, :bucket, :schema, :layer, :name, :content, :segment, :metadata, :notes, :abstract,

@@ -1,5 +1,5 @@
-// Package inmemory has a directory for the clusters of tests. It is apart from storetest because tests of local, which
-// storetest imports, use it too.
+// Package inmemory has a directory for the clusters of tests. It is apart from storetest because storetest imports
+// local, whose tests use it too.
 package inmemory
 
 import (
