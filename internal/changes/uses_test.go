@@ -5,10 +5,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"purser/internal/budget"
 	"purser/internal/document"
+	"purser/internal/fault"
 	"purser/internal/propertygroups"
 	"purser/internal/revisions"
 	"purser/internal/revisions/revisionstest"
@@ -171,4 +174,20 @@ func TestMayAddUses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A request whose work on documents of others is used up still reads the DataSchemas that it brings, at its own cost.
+func TestService_checkUses_own(t *testing.T) {
+	t.Parallel()
+	ctx, end := budget.NewPool(1, time.Hour).Begin(t.Context())
+	defer end()
+	others := budget.NewMeter(ctx).ForOthers(0).Within(10 * budget.Second)
+	if err := others.Spend(3 * budget.Second); err != nil {
+		t.Fatal(err)
+	}
+	key := secret("key", "{x: 1}")
+	snapshot, diff := rewritten(t, key, key+versioned())
+	s, _ := service(keyword{})
+	err := s.checkUses(ctx, nil, snapshot, diff, revisions.Options{WithoutUse: true})
+	wantFault(t, err, fault.Forbidden, "would make documents depend on encrypted ones")
 }
