@@ -173,7 +173,7 @@ func unstored(r *http.Request, err error) error {
 	}
 	said := *f
 	said.Message += "; nothing was stored"
-	return &said
+	return said.Unstored()
 }
 
 func setRetryAfter(w http.ResponseWriter, wait time.Duration) {

@@ -112,7 +112,7 @@ func (u *uploads) reserve(r *http.Request, memory *budget.Shares, of budget.Clai
 	f := fault.New(fault.Unavailable, "HTTPServiceUnavailable",
 		"Uploads of this user or of others kept the memory for bodies in use (--ingest-memory); nothing was stored")
 	f.RetryAfter = max(patience, time.Second).Round(time.Second)
-	return nil, f
+	return nil, f.Unstored()
 }
 
 // enter registers an upload of a user and reports whether it is allowed.

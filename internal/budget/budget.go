@@ -155,7 +155,7 @@ func (b *Budget) busy() error {
 		"or checked first, because they depend on the change or are not in memory, which takes longer than one request "+
 		"may; nothing was stored, send the request again: it goes on from there")
 	busy.RetryAfter = time.Second
-	return busy
+	return busy.Unstored()
 }
 
 // Exceeding returns the error of work that takes more than a number of steps.

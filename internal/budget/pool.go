@@ -85,7 +85,7 @@ func (p *Pool) acquire(ctx context.Context) (release func(), err error) {
 	busy := fault.New(fault.Unavailable, "HTTPServiceUnavailable",
 		"Other large requests have kept the server busy for %v; nothing was stored, send the request again", p.patience)
 	busy.RetryAfter = p.patience
-	return nil, busy
+	return nil, busy.Unstored()
 }
 
 type key struct{}

@@ -96,7 +96,7 @@ func unstored(err error) error {
 	}
 	said := *missing
 	said.Message += "; nothing was stored"
-	return said.Because(err)
+	return said.Unstored().Because(err)
 }
 
 // proposal is a change with the results of the steps that it has passed: snapshot, diff, judgement.

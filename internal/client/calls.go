@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"regexp"
 	"strconv"
-	"strings"
 	"time"
 
 	"purser/internal/wire"
@@ -101,11 +100,10 @@ func (c *Client) Numbers(ctx context.Context, before, after string) (first, seco
 func (c *Client) Status(ctx context.Context, revision string, wait, poll time.Duration) (wire.Verdict, []byte, error) {
 	if wait > 0 {
 		verdict, text, err := c.status(ctx, revision, wait)
-		refused, ok := errors.AsType[*Error](err)
-		if !ok || refused.Status != http.StatusBadRequest || !strings.Contains(refused.Error(), `"wait"`) {
-			return verdict, text, err
+		if refused, ok := errors.AsType[*Error](err); ok && refused.Status == http.StatusBadRequest { // without ?wait=
+			return c.polled(ctx, revision, wait, poll)
 		}
-		return c.polled(ctx, revision, wait, poll)
+		return verdict, text, err
 	}
 	return c.status(ctx, revision, 0)
 }

@@ -80,8 +80,8 @@ func failed(err error) reply { return reply{err: err} }
 
 var (
 	busy = envelope("ServiceUnavailable", "the database restarts")
-	// unstored has the server's wording: internal/store/postgres/failures.go, docs/availability.md.
-	unstored = envelope("HTTPServiceUnavailable", "The database has no connection left; nothing was stored, send the request again")
+	// unstored is the server's answer if it knows that it made no change: fault.Unstored.
+	unstored = strings.Replace(envelope("HTTPServiceUnavailable", "The database has no connection left"), "{", `{"metadata":{"stored":false},`, 1)
 
 	refused = &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
 	reset   = &net.OpError{Op: "read", Net: "tcp", Err: errors.New("connection reset by peer")}

@@ -28,6 +28,7 @@ type Error struct {
 	Type     string // the server's name for the error; "" if it is not from Purser
 	Message  string
 	Messages []Message     // each about one problem; one may repeat Message with its document
+	Unstored bool          // the server states that nothing was stored
 	After    time.Duration // the server's Retry-After; 0 if there is none
 	Server   string        // its URL
 	Change   bool          // the request was a change or the dry run of one
@@ -90,6 +91,9 @@ func (c *Client) errorOf(ctx context.Context, r Request, answer Answer) error {
 	var envelope struct {
 		Kind    string `json:"kind"`
 		Message string `json:"message"`
+		Metadata struct {
+			Stored *bool `json:"stored"`
+		} `json:"metadata"`
 		Details struct {
 			ErrorType   string    `json:"errorType"`
 			MessageList []Message `json:"messageList"`
@@ -100,6 +104,7 @@ func (c *Client) errorOf(ctx context.Context, r Request, answer Answer) error {
 		return e
 	}
 	e.Type, e.Message, e.Messages = envelope.Details.ErrorType, envelope.Message, envelope.Details.MessageList
+	e.Unstored = envelope.Metadata.Stored != nil && !*envelope.Metadata.Stored || e.Status == http.StatusNotImplemented
 	return e
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -60,7 +59,7 @@ func (r Request) again(err error) bool {
 	case http.StatusTooManyRequests:
 		return true
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return r.reads() || refused.unmade()
+		return r.reads() || refused.Unstored
 	}
 	return false
 }
@@ -77,14 +76,9 @@ func (r Request) explained(err error) error {
 	refused, answered := errors.AsType[*Error](err)
 	switch {
 	case r.reads(), !broken && !answered:
-	case broken && !gone.unsent && !gone.final, answered && refused.Status/100 == 5 && !refused.unmade():
+	case broken && !gone.unsent && !gone.final, answered && refused.Status/100 == 5 && !refused.Unstored:
 		return fmt.Errorf("%w\nWhether the change was made is not known: look (`purser log`, `purser diff latest~1`) before "+
 			"you make it again", err)
 	}
 	return err
-}
-
-// unmade reports whether an answer is Purser's and states that a change was not made.
-func (e *Error) unmade() bool {
-	return e.Type != "" && (strings.Contains(e.Error(), "nothing was stored") || e.Status == http.StatusNotImplemented)
 }

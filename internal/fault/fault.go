@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 )
 
@@ -121,6 +122,17 @@ func (f *Fault) Hint(format string, args ...any) *Fault {
 		f.Messages = []Message{{Message: f.Message, Error: true, Secret: f.Secret}}
 	}
 	f.Messages = append(f.Messages, Message{Message: fmt.Sprintf(format, args...), Error: true, Secret: f.Secret})
+	return f
+}
+
+// Unstored states for programs that nothing was stored, which the message says too, and returns f. Clients can then
+// repeat a change after a fault of the server.
+func (f *Fault) Unstored() *Fault {
+	f.Metadata = maps.Clone(f.Metadata)
+	if f.Metadata == nil {
+		f.Metadata = map[string]any{}
+	}
+	f.Metadata["stored"] = false
 	return f
 }
 

@@ -182,7 +182,7 @@ func (d *database) retry(ctx context.Context, do func(ctx context.Context) error
 			return d.asFault(fmt.Errorf("wait to try again after %w: %w", err, ctx.Err()))
 		}
 	}
-	return Unavailable("Other requests kept getting in the way; nothing was stored, send the request again")
+	return Unavailable("Other requests kept getting in the way; nothing was stored, send the request again").Unstored()
 }
 
 // isConflict reports whether an error says that another transaction interfered.
@@ -202,10 +202,10 @@ func (d *database) asFault(err error) error {
 		if pgErr.Code == uniqueViolation {
 			return Unavailable("The database already has a row with a number that it gave to a new one (%s): its counters "+
 				"are behind its rows, as after a restore of only some tables. Nothing was stored; an operator has to restore "+
-				"all tables from one backup, or to set the counters", pgErr.ConstraintName).Because(err)
+				"all tables from one backup, or to set the counters", pgErr.ConstraintName).Unstored().Because(err)
 		}
 		if what, known := obstacles[pgErr.Code]; known {
-			return Unavailable("%s; nothing was stored, send the request again", what).Because(err)
+			return Unavailable("%s; nothing was stored, send the request again", what).Unstored().Because(err)
 		}
 	}
 	if lost {

@@ -214,7 +214,7 @@ func (s *Store) parsedFrom(rows []policyRow,
 	}
 	if len(texts) < len(unknown) {
 		return nil,
-			Unavailable("A policy was deleted while it was being read; nothing was stored, send the request again")
+			Unavailable("A policy was deleted while it was being read; nothing was stored, send the request again").Unstored()
 	}
 	return policies, nil
 }

@@ -359,7 +359,7 @@ func TestPurser_lostAnswers(t *testing.T) {
 			w.Header().Set("Content-Type", typeJSON)
 			w.WriteHeader(http.StatusServiceUnavailable)
 			io.WriteString(w, `{"kind":"Status","message":"The database has no connection left; nothing was stored, send the request again",
-				"details":{"errorType":"HTTPServiceUnavailable"}}`)
+				"metadata":{"stored":false},"details":{"errorType":"HTTPServiceUnavailable"}}`)
 		}, "me", 0, "trying again in"},
 	} {
 		s.purge(t)
