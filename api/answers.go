@@ -53,8 +53,8 @@ func (a *answerWriter) writeAs(w http.ResponseWriter, r *http.Request, status in
 	a.sendJSON(w, r, status, kind, text, prefix)
 }
 
-// pay counts the work of writing bytes of an answer, as JSON or YAML, and compressed. It returns an error if that is
-// too much, but does not wait for a permit: the answer is made already.
+// payForAnswer counts the work of writing bytes of an answer, as JSON or YAML, and compressed. It returns an error if
+// that is too much, but does not wait for a permit: the answer is made already.
 func payForAnswer(r *http.Request, bytes int) error {
 	const byteSteps = 20
 	err := budget.NewMeter(r.Context()).Read(byteSteps*bytes, 0)

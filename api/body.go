@@ -17,7 +17,7 @@ import (
 	"purser/internal/words"
 )
 
-// sizeOf returns the maximum decompressed size of the body, or 0 if the body will be rejected unread because it
+// bodySize returns the maximum decompressed size of the body, or 0 if the body will be rejected unread because it
 // exceeds the limit.
 func bodySize(r *http.Request, limit int64) int64 {
 	switch {

@@ -45,7 +45,7 @@ func newCompression(name string, newCompressor func() (compressor, error)) *comp
 	return m
 }
 
-// newMethods returns the methods, the best first.
+// newCompressions returns the methods, the best first.
 func newCompressions() []*compression {
 	return []*compression{
 		newCompression("zstd", func() (compressor, error) {
@@ -79,7 +79,7 @@ func (m *compression) release(c compressor) {
 	m.idle <- c
 }
 
-// preferred returns the method that Accept-Encoding prefers, nil if it accepts none.
+// preferredCompression returns the method that Accept-Encoding prefers, nil if it accepts none.
 func preferredCompression(r *http.Request, methods []*compression) *compression {
 	var best *compression
 	bestQuality := 0.0

@@ -178,7 +178,7 @@ func tooLargeToCompare(d revisions.DocumentDifference, err error) error {
 	return budget.About(err, "compare document %s", d.Identity)
 }
 
-// encrypted reports whether either version of a document is or contains a secret, in which case no data is shown.
+// eitherEncrypted reports whether either version of a document is or contains a secret, in which case no data is shown.
 func eitherEncrypted(d revisions.DocumentDifference) bool {
 	secret := func(doc *revisions.Stored) bool { return doc != nil && (doc.Tainted || doc.Traits().Encrypted) }
 	return secret(d.Before) || secret(d.After)
@@ -192,7 +192,7 @@ func hiddenDiffer(d revisions.DocumentDifference) bool {
 	return d.Before.Digest != d.After.Digest || !bytes.Equal(d.Before.Data, d.After.Data)
 }
 
-// parsed returns the value of stored JSON text, nil if there is none.
+// parsedJSON returns the value of stored JSON text, nil if there is none.
 func parsedJSON(text []byte) any {
 	value, err := document.ParseJSON(text)
 	if err != nil {
@@ -201,7 +201,7 @@ func parsedJSON(text []byte) any {
 	return value
 }
 
-// tuple formats strings as Python prints a tuple of them.
+// pythonTuple formats strings as Python prints a tuple of them.
 func pythonTuple(texts ...string) string {
 	quoted := make([]string, len(texts))
 	for i, text := range texts {
@@ -328,7 +328,7 @@ func unifiedDiff(ctx context.Context, before, after int64, d revisions.DocumentD
 	return changes, nil
 }
 
-// title returns the name of one side of a unified diff.
+// diffTitle returns the name of one side of a unified diff.
 func diffTitle(revision int64, doc *revisions.Stored) string {
 	if doc == nil {
 		return "/dev/null"

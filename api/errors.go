@@ -138,6 +138,9 @@ func (a *answerWriter) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if stale, ok := errors.AsType[*revisions.Stale](err); ok {
 		setHeadTag(w, stale.Head.Revision, stale.Head.Stamp)
 	}
+	if f.NothingStored {
+		w.Header().Set("Purser-Stored", "no")
+	}
 	if f.RetryAfter > 0 {
 		setRetryAfter(w, f.RetryAfter)
 	}

@@ -135,7 +135,8 @@ func findingsBelow(found queries.FindingList, most int) (shown []queries.Finding
 	return shown, b.String() + words.Rest(rest, found.More)
 }
 
-// closest describes the errors of the branch of an anyOf or oneOf that was most likely meant; "" if that is unknown.
+// closestBranch describes the errors of the branch of an anyOf or oneOf that was most likely meant; "" if that is
+// unknown.
 func closestBranch(causes []validations.Cause) string {
 	if len(causes) == 0 {
 		return ""

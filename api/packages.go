@@ -122,7 +122,7 @@ func (s *server) packageOf(r *http.Request) (int64, queries.Package, error) {
 	return id, p, err
 }
 
-// describedPackage returns the view of a manifest.
+// manifestView returns the view of a manifest.
 func manifestView(manifest document.Mapping) wire.Package {
 	name, _ := manifest.At("FullName").(string)
 	return wire.Package{

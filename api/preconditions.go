@@ -49,7 +49,7 @@ func expectedRevision(r *http.Request) (revisions.Expected, error) {
 	return expected, nil
 }
 
-// quoted returns an item of If-Match for a message, without further quotes: a valid item has quotes of its own.
+// quotedTag returns an item of If-Match for a message, without further quotes: a valid item has quotes of its own.
 func quotedTag(tag string) string {
 	if tag == "" {
 		return "empty"

@@ -258,7 +258,8 @@ func explainedResourceView(set queries.Overrides, ref puppet.Ref, changes []pupp
 	return view
 }
 
-// override returns the view of a change by an override. If values is set, it includes the values that are not secret.
+// overrideView returns the view of a change by an override. If values is set, it includes the values that are not
+// secret.
 func overrideView(set queries.Overrides, change puppet.Change, values bool) wire.Override {
 	view := wire.Override{
 		Resource: change.Ref.String(), Action: "updated", By: overrideName(set, change.Instance),

@@ -112,7 +112,7 @@ func nonEmpty(values []string) []string {
 	return slices.DeleteFunc(slices.Clone(values), func(value string) bool { return value == "" })
 }
 
-// labels parses values of the form key=value and ignores others.
+// parseLabels parses values of the form key=value and ignores others.
 func parseLabels(values []string) []queries.Label {
 	if values == nil {
 		return nil
@@ -126,7 +126,7 @@ func parseLabels(values []string) []queries.Label {
 	return labels
 }
 
-// booleans parses true and false in any case and ignores other values.
+// parseBooleans parses true and false in any case and ignores other values.
 func parseBooleans(values []string) []bool {
 	if values == nil {
 		return nil

@@ -49,7 +49,7 @@ func (a *answerWriter) reserve(ctx context.Context, size int) (end func(), err e
 	return nil, busy
 }
 
-// write writes a text to a client, who must read each part of it in time, and all of it until a time.
+// writeParts writes a text to a client, who must read each part of it in time, and all of it until a time.
 func writeParts(w http.ResponseWriter, text []byte, until time.Time) error {
 	if len(text) <= smallAnswer {
 		_, err := w.Write(text)

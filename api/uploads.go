@@ -150,8 +150,8 @@ type paced struct {
 	received int64
 }
 
-// pace returns the body of a request. Reading it fails with os.ErrDeadlineExceeded if it takes longer than patience, or
-// arrives too slowly.
+// paceOf returns the body of a request. Reading it fails with os.ErrDeadlineExceeded if it takes longer than patience,
+// or arrives too slowly.
 func paceOf(w http.ResponseWriter, body io.ReadCloser, patience time.Duration) *paced {
 	deadline := http.NewResponseController(w).SetReadDeadline
 	return &paced{ReadCloser: body, deadline: deadline, patience: patience, began: time.Now()}

@@ -2,6 +2,10 @@ package tools_test
 
 import (
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -36,7 +40,7 @@ func TestDecided(t *testing.T) {
 			}
 		}
 	}
-	if tables < 5 || rows < 60 {
+	if tables < 8 || rows < 85 {
 		t.Errorf("%d tables with %d rows", tables, rows)
 	}
 }
@@ -51,4 +55,34 @@ func declares(file, name string) error {
 		return fmt.Errorf("%s declares no %s", file, name)
 	}
 	return nil
+}
+
+// The comment of a function begins with its name, or with the route of a handler.
+func TestComments(t *testing.T) {
+	t.Parallel()
+	files, functions := token.NewFileSet(), 0
+	err := filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(files, path, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return fmt.Errorf("read %s: %w", path, err)
+		}
+		for _, declared := range file.Decls {
+			f, isFunction := declared.(*ast.FuncDecl)
+			if !isFunction || f.Doc == nil || f.Name.Name == "main" {
+				continue
+			}
+			functions++
+			first, rest, _ := strings.Cut(f.Doc.Text(), " ")
+			if strings.Trim(first, ",.:\n") != f.Name.Name && !strings.HasPrefix(rest, "/") {
+				t.Errorf("%s: the comment of %s begins with %q", files.Position(f.Pos()), f.Name.Name, first)
+			}
+		}
+		return nil
+	})
+	if err != nil || functions < 2000 {
+		t.Errorf("read %d functions: %v", functions, err)
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -155,17 +154,4 @@ func bounded(findings []validations.Finding, total *atomic.Int64) []validations.
 		first.Message = strings.ToValidUTF8(first.Message[:maxShort], "") + "…"
 	}
 	return []validations.Finding{first}
-}
-
-// Registering returns the DataSchemas in force among documents, in order of place. If several have the same name, the
-// first is in force.
-func Registering(documents []*revisions.Stored) (registering []*revisions.Stored) {
-	decided := map[string]bool{}
-	for _, doc := range slices.SortedStableFunc(slices.Values(documents), revisions.ByPlace) {
-		if validations.Registers(doc.Document) && !decided[doc.Name] {
-			decided[doc.Name] = true
-			registering = append(registering, doc)
-		}
-	}
-	return registering
 }

@@ -47,7 +47,7 @@ func TestBounded(t *testing.T) {
 }
 
 // Of several DataSchemas with the same name, the first in order of place is in force.
-func TestRegistering(t *testing.T) {
+func TestSchemasInForce(t *testing.T) {
 	t.Parallel()
 	schema := func(name, data string, place int64) *revisions.Stored {
 		doc := revisionstest.Version("a", name, place, place)
@@ -60,7 +60,7 @@ func TestRegistering(t *testing.T) {
 		other, second, schema("acme/Empty/v1", "{}", 4), first, schema("unnamed", `{"a":1}`, 5),
 		schema("deckhand/LayeringPolicy/v1", `{"a":1}`, 6), revisionstest.Version("a", "acme/Widget/v1", 0, 0),
 	}
-	got := Registering(documents)
+	got := SchemasInForce(documents)
 	if len(got) != 2 || got[0] != first || got[1] != other || documents[0] != other {
 		t.Errorf("%d are in force, want the first two", len(got))
 	}

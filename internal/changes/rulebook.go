@@ -50,6 +50,19 @@ type registered struct {
 	err       error
 }
 
+// SchemasInForce returns the DataSchemas in force among documents, in order of place. If several have the same name, the
+// first is in force.
+func SchemasInForce(documents []*revisions.Stored) (inForce []*revisions.Stored) {
+	decided := map[string]bool{}
+	for _, doc := range slices.SortedStableFunc(slices.Values(documents), revisions.ByPlace) {
+		if validations.Registers(doc.Document) && !decided[doc.Name] {
+			decided[doc.Name] = true
+			inForce = append(inForce, doc)
+		}
+	}
+	return inForce
+}
+
 // newRuleBook reads the DataSchemas in force among documents; digest identifies the data of each. byVersions asks
 // which of them depend on client versions, also if the versions are not secret.
 func (r Renderer) newRuleBook(ctx context.Context, documents []*revisions.Stored,
@@ -60,7 +73,7 @@ func (r Renderer) newRuleBook(ctx context.Context, documents []*revisions.Stored
 		byRule: map[validations.Rule]*registered{}, unknown: map[string]bool{}, usable: map[*revisions.Stored]bool{},
 	}
 	schemas := map[string]validations.DataSchema{}
-	for _, doc := range Registering(documents) {
+	for _, doc := range SchemasInForce(documents) {
 		schemas[doc.Name] = validations.DataSchema{Digest: digest(doc), Text: doc.Data}
 		book.schemas = append(book.schemas, &registered{Stored: doc, quoted: doc.Tainted, versions: versions})
 	}

@@ -79,9 +79,8 @@ func answer(status int, body string, header ...string) reply {
 func failed(err error) reply { return reply{err: err} }
 
 var (
-	busy = envelope("ServiceUnavailable", "the database restarts")
-	// unstored is the server's answer if it knows that it made no change: fault.Unstored.
-	unstored = strings.Replace(envelope("HTTPServiceUnavailable", "The database has no connection left"), "{", `{"metadata":{"stored":false},`, 1)
+	busy     = envelope("ServiceUnavailable", "the database restarts")
+	unstored = envelope("HTTPServiceUnavailable", "The database has no connection left; nothing was stored, send the request again")
 
 	refused = &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
 	reset   = &net.OpError{Op: "read", Net: "tcp", Err: errors.New("connection reset by peer")}
@@ -137,7 +136,7 @@ func TestDo_again(t *testing.T) {
 		"PUT, slow":                 {Request{Method: "PUT"}, reply{hangs: true}, 1},
 		"PUT, 503":                  {Request{Method: "PUT"}, answer(503, busy), 1},
 		"PUT, 503 of a proxy":       {Request{Method: "PUT"}, answer(503, "nothing was stored", "Content-Type", "text/html"), 1},
-		"PUT, 503, not stored":      {Request{Method: "PUT"}, answer(503, unstored), 2},
+		"PUT, 503, not stored":      {Request{Method: "PUT"}, answer(503, unstored, "Purser-Stored", "no"), 2},
 		"PUT, 500":                  {Request{Method: "PUT"}, answer(500, envelope("InternalError", "x")), 1},
 		"PUT, dry run, 503":         {Request{Method: "PUT", Query: url.Values{"dry-run": {"true"}}}, answer(503, busy), 2},
 		"PUT with If-Match, away":   {Request{Method: "PUT", IfMatch: `"5"`}, failed(refused), 2},
@@ -145,7 +144,7 @@ func TestDo_again(t *testing.T) {
 		"PUT, 409":                  {Request{Method: "PUT"}, answer(409, envelope("Conflict", "x")), 1},
 		"POST, away":                {Request{Method: "POST"}, failed(refused), 2},
 		"POST, 503":                 {Request{Method: "POST"}, answer(503, busy), 1},
-		"POST, 503, not stored":     {Request{Method: "POST"}, answer(503, unstored), 2},
+		"POST, 503, not stored":     {Request{Method: "POST"}, answer(503, unstored, "Purser-Stored", "no"), 2},
 		"DELETE, 503":               {Request{Method: "DELETE"}, answer(503, busy), 1},
 		"GET, an answer of no type": {Request{}, answer(200, "<html>", "Content-Type", "text/html"), 1},
 	} {

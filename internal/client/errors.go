@@ -91,9 +91,6 @@ func (c *Client) errorOf(ctx context.Context, r Request, answer Answer) error {
 	var envelope struct {
 		Kind    string `json:"kind"`
 		Message string `json:"message"`
-		Metadata struct {
-			Stored *bool `json:"stored"`
-		} `json:"metadata"`
 		Details struct {
 			ErrorType   string    `json:"errorType"`
 			MessageList []Message `json:"messageList"`
@@ -104,7 +101,7 @@ func (c *Client) errorOf(ctx context.Context, r Request, answer Answer) error {
 		return e
 	}
 	e.Type, e.Message, e.Messages = envelope.Details.ErrorType, envelope.Message, envelope.Details.MessageList
-	e.Unstored = envelope.Metadata.Stored != nil && !*envelope.Metadata.Stored || e.Status == http.StatusNotImplemented
+	e.Unstored = answer.Header.Get("Purser-Stored") == "no" || e.Status == http.StatusNotImplemented
 	return e
 }
 

@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 )
 
@@ -101,7 +100,10 @@ type Fault struct {
 	Secret   bool           // as in Message
 	// RetryAfter is how long to wait before repeating the request; 0 if unknown.
 	RetryAfter time.Duration
-	cause      error
+	// NothingStored is whether the message of a fault of the server says that nothing was stored, so that clients can
+	// repeat a change.
+	NothingStored bool
+	cause         error
 }
 
 // New returns a fault with a message formatted as by fmt.Errorf, including %w.
@@ -125,14 +127,9 @@ func (f *Fault) Hint(format string, args ...any) *Fault {
 	return f
 }
 
-// Unstored states for programs that nothing was stored, which the message says too, and returns f. Clients can then
-// repeat a change after a fault of the server.
+// Unstored sets NothingStored and returns f.
 func (f *Fault) Unstored() *Fault {
-	f.Metadata = maps.Clone(f.Metadata)
-	if f.Metadata == nil {
-		f.Metadata = map[string]any{}
-	}
-	f.Metadata["stored"] = false
+	f.NothingStored = true
 	return f
 }
 

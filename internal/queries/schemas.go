@@ -39,7 +39,7 @@ func (v View) schemas(ctx context.Context, id int64) (schemas []Schema, withheld
 	for kind, text := range validations.BuiltIn() {
 		schemas = append(schemas, Schema{Kind: kind, Text: text})
 	}
-	for _, doc := range changes.Registering(found.Documents) {
+	for _, doc := range changes.SchemasInForce(found.Documents) {
 		hidden := func(other *revisions.Stored) bool { return other.Name == doc.Name }
 		if !slices.ContainsFunc(found.Withheld, hidden) {
 			schemas = append(schemas, Schema{Kind: doc.Name, By: doc, Text: doc.Data})

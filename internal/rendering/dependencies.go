@@ -85,8 +85,8 @@ func (l *linking) parents() error {
 		l.parent(f, child)
 	}
 	for _, n := range l.nodes {
-		if p := n.parent; n.replaces() && (p.replacedBy == nil || p.replacedBy.rank < n.rank) {
-			p.replacedBy = n
+		if n.replaces() {
+			n.replaceParent()
 		}
 	}
 	return nil

@@ -218,9 +218,7 @@ func (r *run) replace(n *node) {
 	case n.replacement && !n.isNamesake():
 		r.notReplacing(n, needsName, n.parent)
 	case n.replacement:
-		if n.parent.replacedBy == nil || n.parent.replacedBy.rank < n.rank {
-			n.parent.replacedBy = n
-		}
+		n.replaceParent()
 	case n.isNamesake():
 		r.notReplacing(n, namesake, n.parent)
 	case n.control:
@@ -228,6 +226,13 @@ func (r *run) replace(n *node) {
 		r.notReplacing(n, twice, first)
 	default:
 		n.namesakes.original = n
+	}
+}
+
+// replaceParent makes the document the replacement of its parent, unless one of a higher rank is.
+func (n *node) replaceParent() {
+	if p := n.parent; p.replacedBy == nil || p.replacedBy.rank < n.rank {
+		p.replacedBy = n
 	}
 }
 

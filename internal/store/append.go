@@ -38,7 +38,7 @@ func (s *Store) Append(ctx context.Context, commit revisions.Commit) (stored rev
 		return err
 	})
 	if err == nil {
-		s.wake()
+		s.announce()
 		s.advance(stored)
 		if outgrows(stored) {
 			go s.analyze(ctx, "documents, contents, buckets, violations")

@@ -46,7 +46,7 @@ func newCodec() (*codec, error) {
 	return &codec{encoder, decoder}, nil
 }
 
-// Pack compresses a text if that makes it shorter.
+// pack compresses a text if that makes it shorter.
 func (c *codec) pack(text []byte) []byte {
 	if len(text) < minCompressed {
 		return text

@@ -149,7 +149,7 @@ func (s *Store) readEvidenceOf(ctx context.Context, name queries.Name) (known kn
 	known.evidenceRows = *found
 	switch {
 	case known.state == "":
-		s.wake() // the server that made the changes may have ended before it numbered their events
+		s.announce() // the server that made the changes may have ended before it numbered their events
 	case len(known.Revisions) > 0:
 		s.evidence.Add(name, known, known.size()+len(name.Tag))
 	}

@@ -24,15 +24,15 @@ func (s *Store) queueEvent(batch *pgx.Batch, e events.Event) {
 	})
 }
 
-// wake wakes the numbering of events. It is called after a commit.
-func (s *Store) wake() {
+// announce makes this server number its events now. It is called after a commit. Other servers look themselves.
+func (s *Store) announce() {
 	select {
 	case s.news <- struct{}{}:
 	default: // they have not looked since the last time
 	}
 }
 
-// Committed implements feed.Store. It returns a channel that receives after wake.
+// Committed implements feed.Store. It returns a channel that receives after announce.
 func (s *Store) Committed() <-chan struct{} { return s.news }
 
 // Position implements feed.Store.

@@ -35,7 +35,7 @@ const (
 	maxGatheredBytes = 4 << 20
 )
 
-// Do writes a value of the given size with others, and returns its result: write returns one for each value of the
+// do writes a value of the given size with others, and returns its result: write returns one for each value of the
 // group, in order. An error of write is returned to all callers of the group. The write does not depend on the context
 // of the first caller.
 func (g *gatherer[In, Out]) do(ctx context.Context, in In, bytes int,

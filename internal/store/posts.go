@@ -157,6 +157,6 @@ func (s *Store) addTogether(ctx context.Context, posts []post) (done []posted, e
 	for i := range done {
 		done[i].inForce = inForce
 	}
-	s.wake()
+	s.announce()
 	return done, nil
 }

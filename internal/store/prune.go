@@ -32,7 +32,7 @@ func (s *Store) Prune(ctx context.Context, keep int, options revisions.Options) 
 		if pruned, err = s.pruneRevisions(ctx, keep, options); err != nil {
 			return err
 		}
-		s.wake()
+		s.announce()
 		err := s.sweep(ctx, &pruned)
 		if err == nil && len(pruned.Revisions)+pruned.Documents+pruned.Contents >= manyDeleted {
 			s.vacuum(ctx)

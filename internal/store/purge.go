@@ -13,7 +13,7 @@ func (s *Store) Purge(ctx context.Context, options revisions.Options) error {
 	return s.sweeping(ctx, func(ctx context.Context) error {
 		err := s.purge(ctx, options)
 		if err == nil {
-			s.wake()
+			s.announce()
 			s.vacuum(ctx)
 		}
 		return err

@@ -42,7 +42,7 @@ func (s *Store) writeTags(ctx context.Context, sql string, about revisions.About
 		return false, nil
 	}
 	if rows > 0 {
-		s.wake()
+		s.announce()
 	}
 	return rows > 0, err
 }

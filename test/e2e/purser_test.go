@@ -357,9 +357,10 @@ func TestPurser_lostAnswers(t *testing.T) {
 		}, "somebody else", 2, "Whether the change was made is not known"},
 		"not stored": {func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 			w.Header().Set("Content-Type", typeJSON)
+			w.Header().Set("Purser-Stored", "no")
 			w.WriteHeader(http.StatusServiceUnavailable)
 			io.WriteString(w, `{"kind":"Status","message":"The database has no connection left; nothing was stored, send the request again",
-				"metadata":{"stored":false},"details":{"errorType":"HTTPServiceUnavailable"}}`)
+				"details":{"errorType":"HTTPServiceUnavailable"}}`)
 		}, "me", 0, "trying again in"},
 	} {
 		s.purge(t)

@@ -61,6 +61,9 @@ func (s schemaDrawer) keyword(m members, depth int) {
 	if s.d.atLeast(draft6) {
 		assertions = append(assertions, "const")
 	}
+	if s.d.atLeast(draft2019) {
+		assertions = append(assertions, "dependentRequired")
+	}
 	keywords := assertions
 	if depth > 0 {
 		for keyword := range s.d.applicators {
@@ -94,6 +97,8 @@ func (s schemaDrawer) keyword(m members, depth int) {
 		m[k] = s.pick("^a", "b", "^.?$")
 	case "required":
 		m[k] = []any{s.pick("a", "b", "c")}
+	case "dependentRequired":
+		m[k] = members{s.pick("a", "b"): []any{s.pick("a", "b", "c")}}
 	case "$ref":
 		m[k] = s.pick("#/definitions/x", "#/definitions/y")
 	default:
