@@ -137,13 +137,13 @@ func (c *serveCommand) Run(ctx context.Context, stdout output, stderr io.Writer)
 	return c.serveFrom(ctx, url, listening, admission, pages, seen)
 }
 
-// observers receive logs, metrics and traces, and greeted the greeting.
+// observers receive logs, metrics and traces.
 type observers struct {
 	log      *slog.Logger
 	registry *prometheus.Registry
 	observe  api.Observe
 	traces   *traces
-	greeted  io.Writer
+	greeted  io.Writer // receives the greeting
 }
 
 // serveFrom serves from the database at url. With a database of the operator it serves immediately, so that clients can
