@@ -19,14 +19,14 @@ BENCHFLAGS =
 FUZZTIME   = 10s
 LAWCHECKS  = 1000
 
-.PHONY: help run test test-packages test-sequential test-measuring test-server bench lint lint-openapi lint-alerts fmt faults fuzz build install dist schema need-go need-run need-test
+.PHONY: help run test test-packages test-sequential test-measuring test-server bench lint lint-openapi lint-alerts fmt faults fuzz server build install dist schema need-go need-run need-test
 
 help: ## list these targets (the default)
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 # Not `go run`, because it would not pass on signals to the server.
 # As root it keeps its state in /var/lib: Postgres runs as another user, who has no access to a clone below /root.
-run: need-run build ## build the server and start it, with what it keeps in .state/ (as root: /var/lib/purser)
+run: need-run server ## build the server and start it, with what it keeps in .state/ (as root: /var/lib/purser)
 	@exec $(SERVER) $(if $(filter 0,$(shell id -u)),,--state-dir .state)
 
 test: need-test ## all tests, with the race detector where it can find something (TESTFLAGS="-run Put")
@@ -99,9 +99,15 @@ fuzz: need-test ## each fuzz target for a short time (FUZZTIME=1m), then the law
 schema: need-test ## write migrations/schema, after a file was added to migrations
 	go test -count=1 -run TestSchema_ofVersions ./internal/store/migration -record
 
-# Static, without paths of this machine or the state of the clone, so that CI, the image and a laptop build the same bytes.
-build: need-go ## bin/purser-server, bin/purser and bin/mpl-check
+# Both steps may take minutes, and Go says nothing while it compiles.
+server: need-go
+	@echo 'Downloading the libraries that are missing.'
+	@go list -deps ./cmd/server >/dev/null
+	@echo 'Compiling the server: some minutes the first time, seconds later.'
 	$(GOBUILD) -o $(SERVER) ./cmd/server
+
+# Static, without paths of this machine or the state of the clone, so that CI, the image and a laptop build the same bytes.
+build: server ## bin/purser-server, bin/purser and bin/mpl-check
 	$(GOBUILD) -o bin/purser ./cmd/purser
 	$(GOBUILD) -o bin/mpl-check ./cmd/mpl-check
 

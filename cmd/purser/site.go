@@ -81,9 +81,9 @@ func callerAnswer(server string, text []byte, caller wire.Caller) answer {
 		{"project", dash(caller.Project)},
 	}))
 	if len(caller.Rules) == 0 {
-		b.WriteString("rules that you pass: none; the policy file of the server says which roles pass which\n")
+		b.WriteString("rights: none; the server's access rules say what each role may do\n")
 	} else {
-		b.WriteString("rules that you pass:\n")
+		b.WriteString("rights:\n")
 	}
 	for _, rule := range caller.Rules {
 		fmt.Fprintln(&b, words.Line("  "+rule))

@@ -18,7 +18,7 @@ import (
 type authFlags struct {
 	Auth           string `help:"How clients authenticate: none (everybody is an admin), tokens (in a file), oidc, keystone." enum:"none,tokens,oidc,keystone" default:"none"` //nolint:lll // a tag
 	InsecureNoAuth bool   `help:"Allow --auth=none on an address that other machines can reach."`
-	PolicyFile     string `help:"Rules of authorization, in the format of OpenStack's policy files; reloaded when it changes. Without it, admins may do everything, and others nothing." type:"path"` //nolint:lll // a tag
+	PolicyFile     string `help:"File of access rules, which say what each role may do, in the format of OpenStack's policy files; reloaded when it changes. Without it, admins may do everything, and others nothing." type:"path"` //nolint:lll // a tag
 
 	TokensFile string `help:"With --auth=tokens: the accepted tokens, made with 'purser-server token new'; reloaded when it changes." type:"path"` //nolint:lll // a tag
 

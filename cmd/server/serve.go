@@ -87,7 +87,7 @@ func (c *serveCommand) defaults() revisions.Defaults {
 const maxLayouts = 2
 
 // Run serves the API until ctx ends.
-func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
+func (c *serveCommand) Run(ctx context.Context, stdout output, stderr io.Writer) error {
 	c.limitFlags = c.withDefaults(availableMemory(os.DirFS("/")))
 	c.boundMemory()
 	log := c.logger(stderr)
@@ -130,7 +130,11 @@ func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
 	defer stop()
 	registry := prometheus.NewRegistry()
 	metrics.Process(registry, version)
-	return c.serveFrom(ctx, url, listening, admission, pages, observers{log, registry, metrics.Requests(registry), traced})
+	seen := observers{log, registry, metrics.Requests(registry), traced, io.Discard}
+	if c.greets(stdout.Writer) {
+		seen.greeted = stdout
+	}
+	return c.serveFrom(ctx, url, listening, admission, pages, seen)
 }
 
 // observers receive logs, metrics and traces.
@@ -139,6 +143,7 @@ type observers struct {
 	registry *prometheus.Registry
 	observe  api.Observe
 	traces   *traces
+	greeted  io.Writer // receives the greeting
 }
 
 // serveFrom serves from the database at url. With a database of the operator it serves immediately, so that clients can
@@ -179,6 +184,7 @@ func (c *serveCommand) serveFrom(ctx context.Context, url string, l listeners, a
 		begin()
 	}
 	log.InfoContext(ctx, "serving", "url", l.url(), "version", version)
+	fmt.Fprint(seen.greeted, c.greeting(l.url()))
 	if err := notify(os.Getenv("NOTIFY_SOCKET"), "READY=1"); err != nil {
 		log.WarnContext(ctx, "systemd is not told that the server is ready", "error", err.Error())
 	}

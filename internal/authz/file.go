@@ -31,15 +31,15 @@ func Open(path string, log *slog.Logger, now func() time.Time) (*File, error) {
 		},
 		Report: func(_ *Policy, err error) {
 			if err != nil {
-				log.Error("the policy file has changed and cannot be used; the rules from before stay in force",
+				log.Error("the access rules have changed and cannot be used; the rules from before stay in force",
 					"path", path, "error", err)
 				return
 			}
-			log.Info("the policy file has changed; its rules are in force", "path", path)
+			log.Info("the access rules have changed and are in force", "path", path)
 		},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("policy file %w", err)
+		return nil, fmt.Errorf("access rules %w", err)
 	}
 	return &File{watched: watched}, nil
 }

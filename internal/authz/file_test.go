@@ -76,7 +76,7 @@ func TestFile_isReadAgain(t *testing.T) {
 	if diff := cmp.Diff([]bool{false, false, true, false}, got); diff != "" {
 		t.Error(diff)
 	}
-	if n := strings.Count(s.logs.String(), "its rules are in force"); n != 2 {
+	if n := strings.Count(s.logs.String(), "changed and are in force"); n != 2 {
 		t.Errorf("%d changes in the log:\n%s", n, &s.logs)
 	}
 }
@@ -210,7 +210,7 @@ func TestOpen_refuses(t *testing.T) {
 		if file != nil || err == nil {
 			t.Fatalf("%s: %v, %v", name, file, err)
 		}
-		if diff := cmp.Diff("policy file "+at(name)+": "+want, err.Error()); diff != "" {
+		if diff := cmp.Diff("access rules "+at(name)+": "+want, err.Error()); diff != "" {
 			t.Error(diff)
 		}
 	}

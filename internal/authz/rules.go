@@ -50,7 +50,7 @@ const adminsOnly = "rule:" + AdminAPI
 
 // registered lists the rules that routes use, with their defaults. Paths are relative to /api/v1.0.
 var registered = []Rule{
-	{AdminAPI, "the rule that the other rules refer to unless the policy file says otherwise", "role:admin"},
+	{AdminAPI, "the rule that the other rules refer to unless the access rules say otherwise", "role:admin"},
 	{
 		CreateCleartextDocuments,
 		"PUT /buckets/{bucket}/documents and .../packages/{fullName}, PUT /changesets, POST /rollback/{revision}, POST " +

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,7 +53,7 @@ func examplesOf(t *testing.T, page, from, before string) []example {
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	examples := examplesOf(t, "README.md", "## Check documents", "## Where to go next")
+	examples := examplesOf(t, "README.md", "## A first tour", "## Where to go next")
 	examples = append(examples, examplesOf(t, "docs/check.md", "# Checking documents", "")...)
 	examples = append(examples, examplesOf(t, "docs/events.md", "## Waiting", "## Webhooks")...)
 	examples = append(examples, examplesOf(t, "docs/documents.md", "## Validation", "")...)
@@ -111,7 +112,8 @@ func doAsDocumented(t *testing.T, s *server, examples []example) {
 	if err := os.Symlink(purser, filepath.Join(bin, "purser")); err != nil {
 		t.Fatal(err)
 	}
-	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+t.TempDir(), "GORACE=atexit_sleep_ms=0")
+	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+t.TempDir(),
+		"PURSER_SERVER="+s.url, "GORACE=atexit_sleep_ms=0")
 	if err := os.CopyFS(filepath.Join(cmd.Dir, "examples"), os.DirFS("../../examples")); err != nil {
 		t.Fatal(err)
 	}
@@ -126,8 +128,54 @@ func doAsDocumented(t *testing.T, s *server, examples []example) {
 		if e.output == "" {
 			continue
 		}
-		if diff := cmp.Diff(shownLines(e.output), shownLines(got)); diff != "" {
+		want, lines := shownLines(e.output), shownLines(got)
+		if diff := cmp.Diff(want, elided(want, lines)); diff != "" {
 			t.Errorf("%s (-documented +got):\n%s", e.line, diff)
+		}
+	}
+}
+
+// elided returns the lines of an output with a line "…" in the place of those that a documented output leaves out in this
+// way: all up to the next documented one.
+func elided(documented, lines []string) (short []string) {
+	for i, want := range documented {
+		if want != "…" {
+			if len(lines) > 0 {
+				short, lines = append(short, lines[0]), lines[1:]
+			}
+			continue
+		}
+		left := len(lines)
+		if i+1 < len(documented) {
+			left = slices.Index(lines, documented[i+1])
+		}
+		if left > 0 { // otherwise nothing is left out, and the lines differ
+			short, lines = append(short, want), lines[left:]
+		}
+	}
+	return append(short, lines...)
+}
+
+// A line "…" in a documented output stands for one or more lines, and for nothing else.
+func TestElided(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		documented, got string
+		same            bool
+	}{
+		{"a\n…\nd", "a\nb\nc\nd", true},
+		{"a\n…", "a\nb\nc", true},
+		{"a\n…\nb\n…\nc", "a\nx\nb\ny\nz\nc", true},
+		{"a\n…\nd", "a\nd", false},
+		{"a\n…", "a", false},
+		{"a\n…\nd", "a\nb\nc", false},
+		{"a\n…\nd", "a\nb\nd\ne", false},
+		{"a\n…\nd", "b\nc\nd", false},
+		{"a\nb", "a", false},
+	} {
+		documented, got := strings.Split(c.documented, "\n"), strings.Split(c.got, "\n")
+		if short := elided(documented, got); slices.Equal(documented, short) != c.same {
+			t.Errorf("%q of %q is %q", documented, got, short)
 		}
 	}
 }

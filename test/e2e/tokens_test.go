@@ -99,7 +99,7 @@ func TestPolicyFile_isBroken(t *testing.T) {
 		"reference":  "'deckhand:list_revisions': rule:readers",
 		"frame":      "- a\n- b",
 	} {
-		if out := refusesToStart(t, "--policy-file", policyFile(t, text)); !strings.Contains(out, "policy file") {
+		if out := refusesToStart(t, "--policy-file", policyFile(t, text)); !strings.Contains(out, "access rules ") {
 			t.Errorf("%s: it does not say why:\n%s", name, out)
 		}
 	}
