@@ -19,7 +19,7 @@ type findingsCommand struct {
 	Validation string `help:"Only those of this validation."`
 	Document   string `help:"Only those of documents of this name."`
 	Level      string `default:"" enum:",error,warning,info" help:"Only those of this level: error, warning or info."`
-	Limit      int    `default:"1000" help:"Maximum number."`
+	Limit      int    `default:"1000" help:"Maximum number." short:"n"`
 }
 
 // Run prints the findings of the revision.

@@ -112,7 +112,7 @@ type explainCommand struct {
 	Path     string       `arg:""           default:"."                                                 help:"Path of a value in its data, such as .log.level."`
 	Revision string       `default:"latest" help:"Revision: 17, latest, tag:NAME, latest~1."           placeholder:"REV"                                       short:"r"`
 	Layer    string       `help:"Layer of the document, if others have its name."`
-	Output   string       `default:"text"   enum:"text,json,yaml"                                      help:"Output format: text, json or yaml."          placeholder:"FORM" short:"o"`
+	Output   string       `default:"text"   enum:"text,table,json,yaml"                                help:"Output format: text (or table), json or yaml."   placeholder:"FORM" short:"o"`
 }
 
 // Run prints where the values of the document come from.
@@ -127,12 +127,12 @@ func (c *explainCommand) Run(ctx context.Context, around *surroundings, server *
 	}
 	answer, err := server.Do(ctx, client.Request{
 		Path: []string{"revisions", revision, "rendered-documents", "explain"}, Query: query,
-		Accept: map[string]string{"text": client.Text, "json": client.JSON, "yaml": client.YAML}[c.Output],
+		Accept: map[string]string{"text": client.Text, "json": client.JSON, "yaml": client.YAML}[textForTable(c.Output)],
 	})
 	if err != nil {
 		return fmt.Errorf("explain %s/%s: %w", c.Document.Schema, c.Document.Name, err)
 	}
-	if c.Output == "text" {
+	if textForTable(c.Output) == "text" {
 		return write(around, string(answer.Body))
 	}
 	return write(around, words.PrintableJSON(string(answer.Body)))
