@@ -93,7 +93,7 @@ var meant = map[string]string{
 
 // helpCommand prints the help of a command, or the list of commands.
 type helpCommand struct {
-	Command []string `arg:"" help:"Command, such as push or results post; without one, the commands are listed." optional:""`
+	Command []string `arg:"" help:"Command, such as push or results post; without one, the commands are listed." optional:"" values:"commands"`
 }
 
 // Run prints the help.

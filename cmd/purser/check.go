@@ -21,18 +21,18 @@ import (
 
 // checkCommand checks files as a server would.
 type checkCommand struct {
-	Paths []string `arg:"" optional:"" name:"path" help:"Files, folders with *.yaml, *.yml and *.json, or - for the standard input (default: the working directory)."`
+	Paths []string `arg:"" optional:"" complete:"file" name:"path" help:"Files, folders with *.yaml, *.yml and *.json, or - for the standard input (default: the working directory)."`
 
 	Format   string   `aliases:"output" choices:"text,table,name,json,yaml,sarif,junit,github,gitlab" formerly:"f" short:"o" help:"Output format: text or table (default), name (the documents with findings), json, yaml, sarif, junit, github or gitlab." placeholder:"FORMAT"`
 	FailOn   string   `choices:"error,warning,info" help:"The lowest level of a finding that makes the exit code 1: error (default), warning or info." placeholder:"LEVEL"`
-	Select   []string `help:"Report only the findings of these rules." placeholder:"RULE"`
-	Ignore   []string `help:"Leave out the findings of these rules." placeholder:"RULE"`
-	Baseline string   `help:"File of known findings, which are left out." placeholder:"FILE"`
-	Schemas  []string `help:"Files or folders with further DataSchemas." placeholder:"PATH"`
+	Select   []string `help:"Report only the findings of these rules." placeholder:"RULE" values:"rules"`
+	Ignore   []string `help:"Leave out the findings of these rules." placeholder:"RULE" values:"rules"`
+	Baseline string   `help:"File of known findings, which are left out." placeholder:"FILE" complete:"file"`
+	Schemas  []string `help:"Files or folders with further DataSchemas." placeholder:"PATH" complete:"file"`
 	Exclude  []string `help:"Skip files and folders with these names, or paths below the folder: *.tmpl.yaml, charts." placeholder:"PATTERN"`
 	BucketBy string   `choices:"none,folder,file" help:"How documents are grouped into buckets, in reports and with --render: none (default: all is one), folder or file." placeholder:"none|folder|file"`
-	Render   string   `help:"Also write the rendered documents if there are no errors: to files in a folder, or to standard output (-)." placeholder:"FOLDER|-"`
-	Config   string   `help:"Read options from this file rather than from .purser.yaml in the first folder that has one." placeholder:"FILE"`
+	Render   string   `help:"Also write the rendered documents if there are no errors: to files in a folder, or to standard output (-)." placeholder:"FOLDER|-" complete:"file"`
+	Config   string   `help:"Read options from this file rather than from .purser.yaml in the first folder that has one." placeholder:"FILE" complete:"file"`
 
 	ClientVersion map[string]string `help:"Version of a client plugin, like the server's flag; may be repeated." placeholder:"PLUGIN=VERSION" mapsep:"none"`
 	AssertFormats bool              `help:"Check formats in DataSchemas, like the server's flag."`

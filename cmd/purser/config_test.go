@@ -162,8 +162,8 @@ func accepting(t *testing.T, token string) *fake {
 	})
 }
 
-// typed runs the program with a standard input.
-func typed(t *testing.T, stdin string, args ...string) (stdout, stderr string, code int) {
+// withInput runs the program with a standard input.
+func withInput(t *testing.T, stdin string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, said bytes.Buffer
 	code = run(t.Context(), args, surroundings{stdin: strings.NewReader(stdin), stdout: &out, stderr: &said})
@@ -185,7 +185,7 @@ func TestLogin(t *testing.T) {
 	} {
 		path := inConfig(t, strings.ReplaceAll(c.before, "URL", f.URL))
 		stored := configuration{path: path}.loginFile(c.as)
-		stdout, stderr, code := typed(t, "s3cret\n", slicesOf("login", c.server)...)
+		stdout, stderr, code := withInput(t, "s3cret\n", slicesOf("login", c.server)...)
 		if want := "Logged in to " + c.as + " as anna; the token is in " + stored + "\n"; stdout != want || stderr != "" || code != 0 {
 			t.Fatalf("%s: exit code %d, %q, %q, want %q", name, code, stdout, stderr, want)
 		}
@@ -228,7 +228,7 @@ func TestLogin_mode(t *testing.T) {
 	if err := os.WriteFile(stored, []byte("old"), 0o644); err != nil { //nolint:gosec // the mode is what this is about
 		t.Fatal(err)
 	}
-	if _, stderr, code := typed(t, "s3cret", "login"); code != 0 {
+	if _, stderr, code := withInput(t, "s3cret", "login"); code != 0 {
 		t.Fatal(stderr)
 	}
 	wantMode(t, stored, 0o600)
@@ -250,7 +250,7 @@ func TestLogin_refuses(t *testing.T) {
 		{"servers: {lab: {url: 'http://x', token-command: [pass]}}\n", "", "lab", "remove token-command from ", exitFailed},
 	} {
 		path := inConfig(t, c.config)
-		stdout, stderr, code := typed(t, c.stdin, slicesOf("login", c.args)...)
+		stdout, stderr, code := withInput(t, c.stdin, slicesOf("login", c.args)...)
 		if !strings.Contains(stdout+stderr, c.want) || code != c.code || strings.Contains(stdout+stderr, "wrong\n") {
 			t.Errorf("login %s: exit code %d, %q, %q, want %q", c.args, code, stdout, stderr, c.want)
 		}
@@ -271,7 +271,7 @@ func TestLogout_others(t *testing.T) {
 	if _, stderr, code := purser(t, "logout"); code != exitFailed || !strings.Contains(stderr, mine+", which purser login did not write") {
 		t.Errorf("exit code %d, %s", code, stderr)
 	}
-	if _, stderr, code := typed(t, "s3cret", "login"); code != 0 {
+	if _, stderr, code := withInput(t, "s3cret", "login"); code != 0 {
 		t.Fatal(stderr)
 	}
 	stdout, stderr, code := purser(t, "config", "remove", "lab")

@@ -19,9 +19,9 @@ import (
 type diffCommand struct {
 	remote
 
-	Before   string   `arg:"" help:"Revision: 17, latest, tag:NAME, latest~1; 0 for no documents."`
-	After    string   `arg:"" default:"latest" help:"Revision."`
-	Document []string `help:"Only documents of this name, or of this schema and name; also written after --." placeholder:"[SCHEMA/]NAME" sep:"none"`
+	Before   string   `arg:"" help:"Revision: 17, latest, tag:NAME, latest~1; 0 for no documents." values:"revisions"`
+	After    string   `arg:"" default:"latest" help:"Revision." values:"revisions"`
+	Document []string `help:"Only documents of this name, or of this schema and name; also written after --." placeholder:"[SCHEMA/]NAME" sep:"none" values:"documents"`
 	Rendered bool     `help:"Compare rendered documents instead of submitted ones."`
 	ExitCode bool     `help:"Exit with 1 if the documents differ."`
 	Stat     bool     `help:"Print how many lines of each document differ."                                                                                             xor:"form"`

@@ -23,7 +23,7 @@ type eventsCommand struct {
 
 	Follow bool     `formerly:"f" help:"Follow new events until interrupted."`
 	Since  string   `default:"0" help:"Cursor to start after; 0 for the oldest event kept, now for new events only." placeholder:"CURSOR"`
-	Type   []string `help:"Only events of this type, such as purser.verdict.changed." sep:"none"`
+	Type   []string `help:"Only events of this type, such as purser.verdict.changed." sep:"none" values:"event types"`
 	Output string   `default:"text" enum:"text,table,name,json,yaml" help:"Output format: text (or table), name (the ids), json (one event per line) or yaml." placeholder:"FORM" short:"o"`
 }
 

@@ -18,7 +18,7 @@ type graphCommand struct {
 	remoteRevision
 
 	Format string `aliases:"output" default:"" enum:",text,table,name,svg,dot,json,yaml" formerly:"f" help:"Format: text (or table), name, svg, dot, json or yaml; default: text on a terminal, svg elsewhere." placeholder:"FORM" short:"o"`
-	Focus  string `help:"Only the surroundings of documents with this name." placeholder:"NAME"`
+	Focus  string `help:"Only the surroundings of documents with this name." placeholder:"NAME" values:"names"`
 	Depth  int    `default:"2" help:"Maximum distance from the focus."`
 }
 

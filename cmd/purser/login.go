@@ -128,11 +128,8 @@ func (r *remote) tried(ctx context.Context, around *surroundings, server serverE
 // ask returns the token of the flags or the environment, or else asks for it on a terminal, or reads it from the
 // standard input.
 func (r *remote) ask(ctx context.Context, around *surroundings, server string) (token string, err error) {
-	switch {
-	case r.Token != "":
-		return r.Token, nil
-	case r.TokenFile != "":
-		return client.TokenOfFile(r.TokenFile)
+	if token, err = r.stored(serverEntry{}); token != "" || err != nil {
+		return token, err
 	}
 	if file, isFile := around.stdin.(*os.File); around.asks && isFile {
 		fmt.Fprintf(around.stderr, "Token for %s (it is not shown): ", server)

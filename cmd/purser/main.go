@@ -156,6 +156,10 @@ func run(ctx context.Context, args []string, around surroundings) (code int) {
 		_, _ = fmt.Fprintln(around.stderr, "purser:", err)
 		return exitFailed
 	}
+	if len(args) > 0 && args[0] == completeValues {
+		completed(ctx, &around, args[1:], parser.Model.Node)
+		return 0
+	}
 	command, err := parse(parser, args, around.stderr)
 	if err == nil {
 		err = command.Run()

@@ -22,7 +22,7 @@ type pushCommand struct {
 	output
 	deletionLimit
 
-	Bucket    string   `arg:"" help:"Bucket that the documents replace."                                optional:""`
+	Bucket    string   `arg:"" help:"Bucket that the documents replace."                                optional:""     values:"buckets"`
 	Paths     []string `arg:"" help:"Files and folders of documents; - for standard input."              complete:"file" name:"path" optional:""`
 	Changeset string   `help:"Put the documents of each folder in this one into the bucket of the folder's name, in one revision." placeholder:"DIR" complete:"file"`
 

@@ -55,17 +55,22 @@ func (r *remote) resolve(ctx context.Context, around *surroundings) (serverEntry
 		return server, "", err
 	}
 	server = r.over(server)
-	token := r.Token
-	switch {
-	case token != "":
-	case r.TokenFile != "":
-		token, err = client.TokenOfFile(r.TokenFile)
-	case server.TokenFile != "":
-		token, err = client.TokenOfFile(server.TokenFile)
-	case len(server.TokenCommand) > 0:
+	token, err := r.stored(server)
+	if err == nil && token == "" && len(server.TokenCommand) > 0 {
 		token, err = client.TokenOfCommand(ctx, server.TokenCommand, around.stdin, below(around.stderr))
 	}
 	return server, token, err
+}
+
+// stored returns the token of the flags, the environment or a file; "" if there is none.
+func (r *remote) stored(server serverEntry) (string, error) {
+	switch file := cmp.Or(r.TokenFile, server.TokenFile); {
+	case r.Token != "":
+		return r.Token, nil
+	case file != "":
+		return client.TokenOfFile(file)
+	}
+	return "", nil
 }
 
 // over returns a server with the certificates that the flags and the environment name.

@@ -12,7 +12,7 @@ type rollbackCommand struct {
 	output
 	deletionLimit
 
-	Revision string `arg:"" help:"Revision: 17, tag:NAME, latest~1; 0 for no documents."`
+	Revision string `arg:"" help:"Revision: 17, tag:NAME, latest~1; 0 for no documents." values:"revisions"`
 	Message  string `help:"Why; the new revision keeps it." short:"m"`
 
 	dryRun
