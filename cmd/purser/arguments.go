@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -75,7 +76,7 @@ func presentOf(former *kong.Flag, flags []*kong.Flag) *kong.Flag {
 // mistaken describes a mistake in a command line, and says where help is.
 func mistaken(err error, model *kong.Application) error {
 	command := commandOf(err)
-	return fmt.Errorf("%s\nRun '%s --help' for its flags.", mistakeOf(err, command, model), command) //nolint:revive,staticcheck // for people
+	return errors.New(mistakeOf(err, command, model) + "\nRun '" + command + " --help' for its flags.")
 }
 
 // meant has the commands for words of other programs, and those that need a flag.

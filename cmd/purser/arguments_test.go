@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -18,7 +17,7 @@ func TestRun_help(t *testing.T) {
 	t.Parallel()
 	for args, same := range map[string]string{
 		"": "--help", "help": "--help", "results": "results --help", "help results": "results --help",
-		"help results post": "results post --help", "help push": "push --help", "help help": "help --help",
+		"help results post": "results post --help", "help push": "push --help",
 	} {
 		want, _, _ := purser(t, strings.Fields(same)...)
 		got, stderr, code := purser(t, strings.Fields(args)...)
@@ -272,7 +271,7 @@ func TestStatText_hostile(t *testing.T) {
 	if diff := cmp.Diff(want, statText(unified, false)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if got := statText(unified, true); !bytes.Contains([]byte(got), []byte("\x1b[32m+2\x1b[m \x1b[31m-1\x1b[m")) {
+	if got := statText(unified, true); !strings.Contains(got, "\x1b[32m+2\x1b[m \x1b[31m-1\x1b[m") {
 		t.Errorf("no colours: %q", got)
 	}
 }

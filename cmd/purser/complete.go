@@ -24,7 +24,7 @@ import (
 const completeValues = "complete-values"
 
 // completed prints the values that the last word can have, one a line. It asks nothing, reports no error, and ends soon
-// in any case: a token file may be a pipe that nobody writes to.
+// even if it has to leave something behind: a token file may be a pipe that nobody writes to.
 func completed(ctx context.Context, around *surroundings, words []string, model *kong.Node) {
 	const patience = 1500 * time.Millisecond
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -43,20 +43,21 @@ func completed(ctx context.Context, around *surroundings, words []string, model 
 // completions returns the values that the last of the words can have, without the part that bash keeps.
 func completions(ctx context.Context, words []string, model *kong.Node) []string {
 	words, kept := joined(words)
-	at := wordAt(words, model)
-	if at.value == nil {
+	words, last := words[:len(words)-1], words[len(words)-1]
+	value, before := after(words, model).valueOf(last)
+	if value == nil {
 		return nil
 	}
-	values := valuesOf(at.value)
-	if kind := at.value.Tag.Get("values"); len(values) == 0 {
-		values, _ = known(ctx, kind, words[:len(words)-1], model) // none if the server cannot be asked
+	values := valuesOf(value)
+	if len(values) == 0 {
+		values, _ = known(ctx, value.Tag.Get("values"), words, model) // none if the server cannot be asked
 	}
 	lines := []string{}
-	for _, value := range values {
-		value = at.before + value
-		isWord := !strings.ContainsFunc(value, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
-		if isWord && strings.HasPrefix(value, words[len(words)-1]) {
-			lines = append(lines, strings.TrimPrefix(value, kept))
+	for _, word := range values {
+		word = before + word
+		isWord := !strings.ContainsFunc(word, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
+		if isWord && strings.HasPrefix(word, last) {
+			lines = append(lines, strings.TrimPrefix(word, kept))
 		}
 	}
 	slices.Sort(lines)
@@ -85,52 +86,57 @@ func joined(words []string) (whole []string, kept string) {
 	return whole, kept
 }
 
-// typed is where the last word of a command line belongs.
-type typed struct {
-	value  *kong.Value // the flag or argument; nil if it is neither
-	before string      // --flag= before the value
+// place is a place in a command line.
+type place struct {
+	command   *kong.Node
+	flag      *kong.Flag // whose value is expected; nil if none is
+	ended     bool       // -- has ended the flags
+	arguments int        // of the command, before the place
 }
 
-// wordAt returns where the last of the words of a command line belongs.
-func wordAt(words []string, node *kong.Node) typed {
-	var flag *kong.Flag // whose value is the next word
-	ended, arguments := false, 0
-	for _, word := range words[:len(words)-1] {
-		child := slices.IndexFunc(node.Children, func(c *kong.Node) bool { return c.Name == word })
+// after returns the place after the words of a command line.
+func after(words []string, model *kong.Node) place {
+	at := place{command: model}
+	for _, word := range words {
+		child := slices.IndexFunc(at.command.Children, func(c *kong.Node) bool { return c.Name == word })
 		switch {
-		case flag != nil:
-			flag = nil
+		case at.flag != nil:
+			at.flag = nil
 		case word == "--":
-			ended = true
-		case strings.HasPrefix(word, "-") && !ended:
-			if f, _, hasValue := flagOf(word, node); f != nil && !f.IsBool() && !hasValue {
-				flag = f
+			at.ended = true
+		case strings.HasPrefix(word, "-") && !at.ended:
+			if f, _, hasValue := flagOf(word, at.command); f != nil && !f.IsBool() && !hasValue {
+				at.flag = f
 			}
 		case child >= 0:
-			node = node.Children[child]
+			at.command = at.command.Children[child]
 		default:
-			arguments++
+			at.arguments++
 		}
 	}
-	last := words[len(words)-1]
+	return at
+}
+
+// valueOf returns the flag or argument that a word at the place is a value of, nil if it is none. before is the part of
+// the word before the value: --flag=.
+func (at place) valueOf(word string) (value *kong.Value, before string) {
+	arguments := at.command.Positional
 	switch {
-	case flag != nil:
-		return typed{value: flag.Value}
-	case ended && node.Name == "diff":
-		if document, _, _ := flagOf("--document", node); document != nil {
-			return typed{value: document.Value}
+	case at.flag != nil:
+		return at.flag.Value, ""
+	case at.ended && at.command.Name == "diff": // see afterDash
+		document, _, _ := flagOf("--document", at.command)
+		return document.Value, ""
+	case strings.HasPrefix(word, "-") && !at.ended:
+		if f, before, hasValue := flagOf(word, at.command); f != nil && hasValue {
+			return f.Value, before
 		}
-	case strings.HasPrefix(last, "-") && !ended:
-		if f, before, hasValue := flagOf(last, node); f != nil && hasValue {
-			return typed{f.Value, before}
-		}
-		return typed{}
-	case arguments < len(node.Positional):
-		return typed{value: node.Positional[arguments]}
-	case len(node.Positional) > 0 && node.Positional[len(node.Positional)-1].IsSlice():
-		return typed{value: node.Positional[len(node.Positional)-1]}
+	case at.arguments < len(arguments):
+		return arguments[at.arguments], ""
+	case len(arguments) > 0 && arguments[len(arguments)-1].IsSlice():
+		return arguments[len(arguments)-1], ""
 	}
-	return typed{}
+	return nil, ""
 }
 
 // flagOf returns the flag of a command that a word names, nil if there is none, and whether its value follows in the
@@ -138,7 +144,7 @@ func wordAt(words []string, node *kong.Node) typed {
 func flagOf(word string, node *kong.Node) (flag *kong.Flag, before string, hasValue bool) {
 	name, _, hasValue := strings.Cut(word, "=")
 	for _, f := range node.Flags {
-		if name == "--"+f.Name || f.Short != 0 && name == "-"+string(f.Short) || slices.Contains(f.Aliases, strings.TrimPrefix(name, "--")) {
+		if slices.Contains(formsOf(f), name) || slices.Contains(f.Aliases, strings.TrimPrefix(name, "--")) {
 			return f, name + "=", hasValue
 		}
 	}

@@ -15,14 +15,14 @@ import (
 func site(t *testing.T) *fake {
 	t.Helper()
 	return newFake(t, func(w http.ResponseWriter, r *http.Request) {
-		switch path := strings.TrimPrefix(r.URL.Path, "/api/v1.0/"); {
-		case path == "buckets":
+		switch strings.TrimPrefix(r.URL.Path, "/api/v1.0/") {
+		case "buckets":
 			_, _ = w.Write([]byte(`{"count":3,"results":[{"name":"site"},{"name":"schemas"},{"name":"with space"}]}`))
-		case path == "revisions":
+		case "revisions":
 			_, _ = w.Write([]byte(`{"count":2,"results":[{"id":12,"tags":["good"]},{"id":11,"tags":["good","old"]}]}`))
-		case path == "revisions/latest/validations":
+		case "revisions/latest/validations":
 			_, _ = w.Write([]byte(`{"count":2,"results":[{"name":"drydock"},{"name":"deckhand"}]}`))
-		case path == "revisions/0/deepdiff/latest":
+		case "revisions/0/deepdiff/latest":
 			_, _ = w.Write([]byte(`{"count":3,"results":[{"schema":"acme/X/v1","layer":"site","name":"a"},
 				{"schema":"acme/X/v1","layer":null,"name":"b"},{"schema":"acme/Y/v1","layer":"global","name":"a"},
 				{"schema":"acme/Y/v1","layer":"global","name":"\u001b[31m"}]}`))
@@ -35,6 +35,7 @@ func site(t *testing.T) *fake {
 // The word that is being typed is completed by what the server, the configuration file or purser itself knows, at the
 // place where it stands.
 func TestComplete(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	f := site(t)
 	inConfig(t, "current: lab\nservers: {lab: {url: '"+f.URL+"'}, live: {url: 'https://127.0.0.1:1'}}\n")
 	parser, err := newParser(t.Context(), &surroundings{})
@@ -107,6 +108,7 @@ func TestComplete(t *testing.T) {
 // Each argument and flag that has values has those of a kind that is known, and no place is left out: what is named
 // like one that is completed elsewhere is completed too.
 func TestComplete_all(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	f := site(t)
 	inConfig(t, "servers: {lab: {url: '"+f.URL+"'}}\n")
 	parser, err := newParser(t.Context(), &surroundings{})
@@ -140,6 +142,7 @@ func TestComplete_all(t *testing.T) {
 // Nothing is printed or asked if a server does not know the caller, cannot be reached or never answers, if its token
 // would be readable by others, and if a program would have to be run for it.
 func TestComplete_silent(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	ran := filepath.Join(t.TempDir(), "ran")
 	f := accepting(t, "s3cret")
 	hanging := newFake(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })

@@ -133,8 +133,8 @@ func (c *configAddCommand) Run(ctx context.Context, around *surroundings) error 
 		return err
 	}
 	if old, taken := config.Servers[c.Name]; taken {
-		return fmt.Errorf("%s has a server named %s, %s: take another name, or first purser config remove %[2]s", config.path,
-			c.Name, old.URL)
+		return fmt.Errorf("%s has a server named %s, %s: take another name, or first purser config remove %[2]s",
+			config.path, c.Name, old.URL)
 	}
 	use := c.Use || config.isEmpty()
 	err = changeConfiguration(ctx, config.path, func(top *yaml.Node) error { return addServer(top, c.Name, entry, use) })

@@ -23,19 +23,21 @@ servers:
   live: {url: 'https://live', token-command: [pass, show]}
 `
 
-// inConfig writes a configuration file, which the commands of the test use, and returns its path.
+// inConfig writes the configuration file of a test, which has set XDG_CONFIG_HOME, and returns its path. No text is no
+// file.
 func inConfig(t *testing.T, text string) string {
 	t.Helper()
-	home := t.TempDir()
-	t.Setenv("XDG_CONFIG_HOME", home)
-	path := filepath.Join(home, "purser", "config.yaml")
+	path := configPath()
+	if err := os.RemoveAll(filepath.Dir(path)); err != nil {
+		t.Fatal(err)
+	}
 	if text == "" {
 		return path
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil { //nolint:gosec // a mode to keep
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -52,6 +54,7 @@ func textOf(t *testing.T, path string) string {
 
 // The commands change what they are about in the configuration file, and keep its comments and all else.
 func TestConfig(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	for _, c := range []struct{ before, args, stdout, after string }{
 		{
 			commented, "use live", "Commands that name no server now use live, https://live\n",
@@ -97,6 +100,7 @@ func TestConfig(t *testing.T) {
 
 // What cannot be changed is refused, and the file stays as it is.
 func TestConfig_refuses(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	for _, c := range []struct{ before, args, want string }{
 		{commented, "use lap", `did you mean "lab"?`},
 		{commented, "remove nowhere", "it has lab, live"},
@@ -119,22 +123,23 @@ func TestConfig_refuses(t *testing.T) {
 
 // A symbolic link to the file stays one, the mode of the file too, and a new file is private.
 func TestChangeConfiguration_file(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	path := inConfig(t, commented)
-	real := filepath.Join(t.TempDir(), "dotfile")
-	if err := os.Rename(path, real); err != nil {
+	target := filepath.Join(t.TempDir(), "dotfile")
+	if err := os.Rename(path, target); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(real, path); err != nil {
+	if err := os.Symlink(target, path); err != nil {
 		t.Fatal(err)
 	}
 	use := func(top *yaml.Node) error { setText(top, "current", "live"); return nil }
 	if err := changeConfiguration(t.Context(), path, use); err != nil {
 		t.Fatal(err)
 	}
-	if info, err := os.Lstat(path); err != nil || info.Mode()&fs.ModeSymlink == 0 || !strings.Contains(textOf(t, real), "current: live") {
+	if info, err := os.Lstat(path); err != nil || info.Mode()&fs.ModeSymlink == 0 || !strings.Contains(textOf(t, target), "current: live") {
 		t.Errorf("%v, %v", info, err)
 	}
-	wantMode(t, real, 0o644)
+	wantMode(t, target, 0o644)
 	path = inConfig(t, "")
 	if err := changeConfiguration(t.Context(), path, use); err != nil {
 		t.Fatal(err)
@@ -172,6 +177,7 @@ func withInput(t *testing.T, stdin string, args ...string) (stdout, stderr strin
 
 // A token that the server accepts is stored for the user only, and used by the next command, until it is deleted.
 func TestLogin(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	f := accepting(t, "s3cret")
 	host := strings.TrimPrefix(f.URL, "http://")
 	for name, c := range map[string]struct{ before, server, as, after string }{
@@ -222,10 +228,11 @@ func slicesOf(command, argument string) []string {
 
 // A token that others could read is replaced by one in a file that they cannot.
 func TestLogin_mode(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	f := accepting(t, "s3cret")
 	path := inConfig(t, "servers:\n  lab: {url: '"+f.URL+"', token-file: lab.token}\n")
 	stored := filepath.Join(filepath.Dir(path), "lab.token")
-	if err := os.WriteFile(stored, []byte("old"), 0o644); err != nil { //nolint:gosec // the mode is what this is about
+	if err := os.WriteFile(stored, []byte("old"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if _, stderr, code := withInput(t, "s3cret", "login"); code != 0 {
@@ -236,6 +243,7 @@ func TestLogin_mode(t *testing.T) {
 
 // Nothing is stored of a token that is not accepted, for a server that needs none, or where another program prints it.
 func TestLogin_refuses(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	closed, open := accepting(t, "s3cret"), accepting(t, "")
 	for _, c := range []struct {
 		config, stdin, args, want string
@@ -262,6 +270,7 @@ func TestLogin_refuses(t *testing.T) {
 
 // A token that the user keeps elsewhere is not deleted by logout; removing a server deletes a stored one.
 func TestLogout_others(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	f := accepting(t, "s3cret")
 	path := inConfig(t, "servers: {lab: {url: '"+f.URL+"', token-file: mine}}\n")
 	mine := filepath.Join(filepath.Dir(path), "mine")

@@ -97,7 +97,7 @@ func mappingAt(mapping *yaml.Node, key string) (*yaml.Node, error) {
 		mapping.Content = append(mapping.Content, scalar(key), value)
 	}
 	if value.Kind != yaml.MappingNode {
-		return nil, fmt.Errorf("line %d: the value of %s is no mapping of its own: change the file in an editor", value.Line, key)
+		return nil, fmt.Errorf("line %d: %s is no mapping of its own: change the file in an editor", value.Line, key)
 	}
 	return value, nil
 }

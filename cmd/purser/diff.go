@@ -94,7 +94,7 @@ func (c *diffCommand) text(ctx context.Context, around *surroundings, server *cl
 }
 
 // patchesOf returns lists of JSON patches as one list, and whether it has any.
-func patchesOf(parts [][]byte) (text string, any bool, err error) {
+func patchesOf(parts [][]byte) (text string, differ bool, err error) {
 	patches := []json.RawMessage{}
 	for _, part := range parts {
 		var some []json.RawMessage
@@ -134,7 +134,9 @@ func (c *diffCommand) parts(ctx context.Context, server *client.Client, at []ext
 }
 
 // list lists the documents that differ.
-func (c *diffCommand) list(ctx context.Context, server *client.Client, at []extent) (all []wire.Difference, err error) {
+func (c *diffCommand) list(ctx context.Context, server *client.Client, at []extent) (
+	all []wire.Difference, err error,
+) {
 	parts, err := c.parts(ctx, server, at, "documents", client.JSON)
 	if err != nil {
 		return nil, err

@@ -66,7 +66,8 @@ func (c *loginCommand) Run(ctx context.Context, around *surroundings) error {
 		return err
 	}
 	if os.Getenv("PURSER_TOKEN")+os.Getenv("PURSER_TOKEN_FILE") != "" {
-		fmt.Fprintln(around.stderr, "purser: warning: while PURSER_TOKEN or PURSER_TOKEN_FILE is set, commands use that token")
+		fmt.Fprintln(around.stderr,
+			"purser: warning: while PURSER_TOKEN or PURSER_TOKEN_FILE is set, commands use that token")
 	}
 	text := fmt.Sprintf("Logged in to %s as %s; the token is in %s\n", name, userOf(caller), file)
 	return c.print(around, serverAnswer(name, entry.URL, text))
@@ -77,7 +78,7 @@ func userOf(caller wire.Caller) string {
 	return words.Line(cmp.Or(string(caller.User.Name), caller.User.ID))
 }
 
-// forLogin returns the name and the entry of a server: of the one in the file with a name or URL, or a new one for a URL.
+// forLogin returns the name and the entry of a server: that in the file with a name or URL, or a new one for a URL.
 func (c configuration) forLogin(server string) (name string, entry serverEntry, err error) {
 	if strings.Contains(server, "://") {
 		for _, name := range c.names() {
@@ -91,8 +92,8 @@ func (c configuration) forLogin(server string) (name string, entry serverEntry, 
 		entry, err = c.resolved(c.Servers[name])
 	}
 	if err == nil && len(entry.TokenCommand) > 0 {
-		err = fmt.Errorf("the program %s prints the token of %s: remove token-command from %s first", entry.TokenCommand[0], name,
-			c.path)
+		err = fmt.Errorf("the program %s prints the token of %s: remove token-command from %s first",
+			entry.TokenCommand[0], name, c.path)
 	}
 	return name, entry, err
 }
@@ -119,7 +120,8 @@ func (r *remote) tried(ctx context.Context, around *surroundings, server serverE
 		return caller, false, err
 	}
 	_, err = connected.Get(ctx, &caller, nil, "whoami")
-	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == http.StatusUnauthorized && refused.Type != "" {
+	refused, ok := errors.AsType[*client.Error](err)
+	if ok && refused.Status == http.StatusUnauthorized && refused.Type != "" { // and the answer is Purser's
 		return caller, false, nil
 	}
 	return caller, err == nil, err
@@ -155,7 +157,7 @@ func hidden(ctx context.Context, terminal int) (string, error) {
 	}
 	defer context.AfterFunc(ctx, func() { _ = term.Restore(terminal, state) })()
 	line, err := term.ReadPassword(terminal)
-	return string(line), err //nolint:wrapcheck // the caller does
+	return string(line), err
 }
 
 // loginFile returns the path of the file for a token that purser login stores.
@@ -240,7 +242,8 @@ func (c *logoutCommand) Run(ctx context.Context, around *surroundings) error {
 		}
 		return c.print(around, serverAnswer(name, entry.URL, "Deleted the token of "+name+"\n"))
 	case entry.TokenFile != "":
-		return fmt.Errorf("the token of %s is in %s, which purser login did not write: delete it yourself", name, entry.TokenFile)
+		return fmt.Errorf("the token of %s is in %s, which purser login did not write: delete it yourself",
+			name, entry.TokenFile)
 	}
 	return c.print(around, serverAnswer(name, entry.URL, "No token of "+name+" is stored\n"))
 }

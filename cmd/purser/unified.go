@@ -101,7 +101,8 @@ func statText(unified string, colors bool) string {
 		added, removed = added+c.added, removed+c.removed
 	}
 	if len(counts) > 0 {
-		fmt.Fprintf(&b, "%s: %s added, %d removed\n", words.Count(len(counts), "document"), words.Count(added, "line"), removed)
+		fmt.Fprintf(&b, "%s: %s added, %d removed\n", words.Count(len(counts), "document"), words.Count(added, "line"),
+			removed)
 	}
 	return b.String()
 }

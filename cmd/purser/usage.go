@@ -154,8 +154,8 @@ func formsOf(f *kong.Flag) []string {
 	return []string{"--" + f.Name, "-" + string(f.Short)}
 }
 
-// valuesOf returns the allowed values of a flag or argument, none for any. The tag choices names those that are checked
-// later, because a file may give the value.
+// valuesOf returns the allowed values of a flag or argument, none for any. The tag choices names those that are
+// checked later, because a file may give the value.
 func valuesOf(v *kong.Value) []string {
 	if v.Tag.Has("choices") {
 		return strings.Split(v.Tag.Get("choices"), ",")
@@ -187,8 +187,8 @@ func takesFiles(node *kong.Node) bool {
 	return slices.ContainsFunc(node.Positional, func(v *kong.Value) bool { return v.Tag.Has("complete") })
 }
 
-// takesValues reports whether an argument of a command has values that complete-values knows: the tag values says so, as
-// it does for flags.
+// takesValues reports whether an argument of a command has values that complete-values knows: the tag values says so,
+// as it does for flags.
 func takesValues(node *kong.Node) bool {
 	return slices.ContainsFunc(node.Positional, func(v *kong.Value) bool { return v.Tag.Has("values") })
 }

@@ -71,7 +71,7 @@ func inPath(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	const program = "#!/bin/sh\nprintf '<%s>' \"$@\" >>\"$(dirname \"$0\")/given\"\nprintf 'site\\nstaging\\n$(touch harm)\\n'\n"
-	if err := os.WriteFile(filepath.Join(dir, "purser"), []byte(program), 0o755); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(filepath.Join(dir, "purser"), []byte(program), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return dir

@@ -494,6 +494,10 @@ func TestPurser_secrets(t *testing.T) {
 			of := p.run(t, args...)
 			shown = fmt.Sprint(shown, of.stdout, of.stderr)
 		}
+		const completed = "acme/Widget/v1/user\ndeckhand/LayeringPolicy/v1/layers\n" // without the encrypted one
+		if got := p.does(t, "complete-values", "explain", ""); got != completed {
+			t.Errorf("%s completes documents by %q", user, got)
+		}
 		if strings.Contains(shown, secret) {
 			t.Errorf("%s sees the secret:\n%s", user, shown)
 		}
