@@ -79,17 +79,17 @@ func mistaken(err error, model *kong.Application) error {
 	return errors.New(mistakeOf(err, command, model) + "\nRun '" + command + " --help' for its flags.")
 }
 
-// meant has the commands for words of other programs, and those that need a flag.
+// meant has the commands that people mean by words of other programs, some with a flag.
 var meant = map[string]string{
 	"apply": "push", "create": "push", "put": "push", "upload": "push", "edit": "push", "replace": "push",
-	"plan": "push --dry-run", "delete": "push --changeset",
-	"get": "show", "cat": "show", "view": "show", "describe": "explain", "template": "render", "build": "render",
+	"plan": "push --dry-run",
+	"get":  "show", "cat": "show", "view": "show", "describe": "explain", "template": "render", "build": "render",
 	"validate": "check", "lint": "check", "test": "check", "verify": "check",
 	"list": "log", "ls": "log", "history": "log", "revisions": "log",
 	"undo": "rollback", "revert": "rollback", "wait": "status --wait", "watch": "events --follow",
 	"clone": "pull", "download": "pull", "export": "pull", "fetch": "pull",
 	"auth": "login", "context": "config", "contexts": "config", "servers": "config", "tags": "tag", "label": "tag",
-	"users": "whoami", "validations": "results list", "documents": "show", "dag": "graph",
+	"validations": "results list", "documents": "show", "dag": "graph",
 }
 
 // helpCommand prints the help of a command, or the list of commands.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -220,8 +221,13 @@ func removeServer(top *yaml.Node, name string) error {
 	if len(servers.Content) == 0 {
 		removeKey(top, "servers")
 	}
-	if current := valueAt(top, "current"); current != nil && current.Value == name {
-		removeKey(top, "current")
+	if current := valueAt(top, "current"); current == nil || current.Value != name {
+		return nil
+	}
+	comment := removeKey(top, "current")
+	if len(top.Content) > 0 && comment != "" { // it is often about the whole file
+		next := top.Content[0]
+		next.HeadComment = strings.TrimSuffix(comment+"\n"+next.HeadComment, "\n")
 	}
 	return nil
 }

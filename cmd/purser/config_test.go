@@ -62,7 +62,7 @@ func TestConfig(t *testing.T) {
 		},
 		{
 			commented, "remove lab", "Removed lab from FILE\n",
-			"servers:\n  live: {url: 'https://live', token-command: [pass, show]}\n",
+			"# my servers\nservers:\n  live: {url: 'https://live', token-command: [pass, show]}\n",
 		},
 		{
 			commented, "add new https://new --ca /ca -o name", "new\n",

@@ -116,14 +116,16 @@ func setText(mapping *yaml.Node, key, text string) {
 	}
 }
 
-// removeKey removes a key and its value from a mapping, with their comments.
-func removeKey(mapping *yaml.Node, key string) {
+// removeKey removes a key and its value from a mapping, with their comments. It returns the comment before the key.
+func removeKey(mapping *yaml.Node, key string) (comment string) {
 	for i := 0; i < len(mapping.Content)-1; i += 2 {
 		if mapping.Content[i].Value == key {
+			comment = mapping.Content[i].HeadComment
 			mapping.Content = append(mapping.Content[:i], mapping.Content[i+2:]...)
-			return
+			return comment
 		}
 	}
+	return ""
 }
 
 // scalar returns a string, quoted if YAML would read something else.
