@@ -160,9 +160,9 @@ func hidden(ctx context.Context, terminal int) (string, error) {
 	return string(line), err
 }
 
-// loginFile returns the path of the file for a token that purser login stores.
+// loginFile returns the path of the file for a token that purser login stores. Windows takes no : in a name.
 func (c configuration) loginFile(name string) string {
-	return filepath.Join(filepath.Dir(c.path), url.PathEscape(name)+".token")
+	return filepath.Join(filepath.Dir(c.path), url.QueryEscape(name)+".token")
 }
 
 // storeLogin writes a token to a file that only the user can read, and names the file in the entry of its server.
