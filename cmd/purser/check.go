@@ -21,18 +21,18 @@ import (
 
 // checkCommand checks files as a server would.
 type checkCommand struct {
-	Paths []string `arg:"" optional:"" name:"path" help:"Files, folders with *.yaml, *.yml and *.json, or - for the standard input (default: the working directory)."`
+	Paths []string `arg:"" optional:"" complete:"file" name:"path" help:"Files, folders with *.yaml, *.yml and *.json, or - for the standard input (default: the working directory)."`
 
-	Format   string   `short:"f" help:"Output format: text (default), json, yaml, sarif, junit, github or gitlab." placeholder:"FORMAT"`
-	FailOn   string   `help:"The lowest level of a finding that makes the exit code 1: error (default), warning or info." placeholder:"LEVEL"`
-	Select   []string `help:"Report only the findings of these rules." placeholder:"RULE"`
-	Ignore   []string `help:"Leave out the findings of these rules." placeholder:"RULE"`
-	Baseline string   `help:"File of known findings, which are left out." placeholder:"FILE"`
-	Schemas  []string `help:"Files or folders with further DataSchemas." placeholder:"PATH"`
+	Format   string   `aliases:"output" choices:"text,table,name,json,yaml,sarif,junit,github,gitlab" formerly:"f" short:"o" help:"Output format: text or table (default), name (the documents with findings), json, yaml, sarif, junit, github or gitlab." placeholder:"FORMAT"`
+	FailOn   string   `choices:"error,warning,info" help:"The lowest level of a finding that makes the exit code 1: error (default), warning or info." placeholder:"LEVEL"`
+	Select   []string `help:"Report only the findings of these rules." placeholder:"RULE" values:"rules"`
+	Ignore   []string `help:"Leave out the findings of these rules." placeholder:"RULE" values:"rules"`
+	Baseline string   `help:"File of known findings, which are left out." placeholder:"FILE" complete:"file"`
+	Schemas  []string `help:"Files or folders with further DataSchemas." placeholder:"PATH" complete:"file"`
 	Exclude  []string `help:"Skip files and folders with these names, or paths below the folder: *.tmpl.yaml, charts." placeholder:"PATTERN"`
-	BucketBy string   `help:"How documents are grouped into buckets, in reports and with --render: none (default: all is one), folder or file." placeholder:"none|folder|file"`
-	Render   string   `help:"Also write the rendered documents if there are no errors: to files in a folder, or to standard output (-)." placeholder:"FOLDER|-"`
-	Config   string   `help:"Read options from this file rather than from .purser.yaml in the first folder that has one." placeholder:"FILE"`
+	BucketBy string   `choices:"none,folder,file" help:"How documents are grouped into buckets, in reports and with --render: none (default: all is one), folder or file." placeholder:"none|folder|file"`
+	Render   string   `help:"Also write the rendered documents if there are no errors: to files in a folder, or to standard output (-)." placeholder:"FOLDER|-" complete:"file"`
+	Config   string   `help:"Read options from this file rather than from .purser.yaml in the first folder that has one." placeholder:"FILE" complete:"file"`
 
 	ClientVersion map[string]string `help:"Version of a client plugin, like the server's flag; may be repeated." placeholder:"PLUGIN=VERSION" mapsep:"none"`
 	AssertFormats bool              `help:"Check formats in DataSchemas, like the server's flag."`
@@ -47,7 +47,7 @@ type checkCommand struct {
 // Run checks the files and prints the findings.
 func (c *checkCommand) Run(ctx context.Context, around *surroundings) error {
 	if c.ListRules {
-		return listRules(around)
+		return c.listRules(around)
 	}
 	if len(c.Paths) == 0 {
 		c.Paths = []string{"."}
@@ -74,13 +74,21 @@ func (c *checkCommand) Run(ctx context.Context, around *surroundings) error {
 	return c.check(ctx, around, checker, in, progress)
 }
 
-// listRules prints the rules in two columns.
-func listRules(around *surroundings) error {
+// listRules prints the rules, in two columns unless another format is asked for.
+func (c *checkCommand) listRules(around *surroundings) error {
+	format := textForTable(cmp.Or(c.Format, "text"))
+	if err := oneOf("--format", format, []string{"text", "name", "json", "yaml"}); err != nil {
+		return err
+	}
 	var b strings.Builder
+	var names []string
+	rules := []map[string]string{}
 	for _, rule := range check.Rules() {
 		fmt.Fprintf(&b, "%-24s%s. %s\n", rule.ID, rule.Short, rule.Help)
+		names = append(names, rule.ID)
+		rules = append(rules, map[string]string{"rule": rule.ID, "short": rule.Short, "help": rule.Help})
 	}
-	return write(around, b.String())
+	return output{format}.print(around, answer{marshal(rules), names, b.String()})
 }
 
 // configure sets options that the command line does not, and checks the flags.
@@ -92,7 +100,7 @@ func (c *checkCommand) configure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.Format = cmp.Or(c.Format, config.Format, "text")
+	c.Format = textForTable(cmp.Or(c.Format, config.Format, "text"))
 	c.FailOn = cmp.Or(c.FailOn, config.FailOn, queries.LevelError.String())
 	c.BucketBy = cmp.Or(c.BucketBy, config.BucketBy, check.None)
 	c.Baseline = cmp.Or(c.Baseline, config.Baseline)
@@ -123,6 +131,14 @@ func (c *checkCommand) checkBaseline() error {
 		return errNoBaseline
 	}
 	return nil
+}
+
+// textForTable returns the format text for table, its name in commands that print the answers of a server.
+func textForTable(format string) string {
+	if format == "table" {
+		return "text"
+	}
+	return format
 }
 
 func oneOf(flag, value string, values []string) error {

@@ -63,7 +63,9 @@ func TestCommands_delete(t *testing.T) {
 		"results post": {"results post v 3 --status success", ""}, "results list": {"results list", ""},
 		"check": {"check FILE", ""}, "status": {"status", ""}, "findings": {"findings", ""}, "log": {"log", ""},
 		"show": {"show", ""}, "render": {"render", ""}, "explain": {"explain acme/Host/v1/x", ""}, "diff": {"diff 1", ""},
-		"graph": {"graph", ""}, "buckets": {"buckets", ""}, "events": {"events", ""}, "whoami": {"whoami", ""},
+		"graph": {"graph", ""}, "help": {"help", ""}, "login": {"login", ""}, "logout": {"logout", ""}, "config list": {"config list", ""},
+		"config use": {"config use lab", ""}, "config add": {"config add new http://new", ""}, "config remove": {"config remove lab", ""},
+		"buckets": {"buckets", ""}, "events": {"events", ""}, "whoami": {"whoami", ""},
 		"puppet apply": {"puppet apply CATALOG", ""}, "puppet diff": {"puppet diff 1 2 CATALOG", ""},
 		"token": {"token", ""}, "completion": {"completion bash", ""}, "man": {"man DIR", ""}, "version": {"version", ""},
 	}

@@ -63,7 +63,7 @@ Encrypted data of y changed
 	} {
 		for _, colors := range []bool{true, false} {
 			var out, said bytes.Buffer
-			code := run(t.Context(), []string{"diff", "1", "2", "--server", f.URL, "-f", form, "--width", "41"}, surroundings{
+			code := run(t.Context(), []string{"diff", "1", "2", "--server", f.URL, "-o", form, "--width", "41"}, surroundings{
 				stdin: strings.NewReader(""), stdout: &out, stderr: &said, colors: colors,
 			})
 			pairs := []string{

@@ -21,10 +21,10 @@ import (
 type eventsCommand struct {
 	remote
 
-	Follow bool     `help:"Follow new events until interrupted." short:"f"`
+	Follow bool     `formerly:"f" help:"Follow new events until interrupted."`
 	Since  string   `default:"0" help:"Cursor to start after; 0 for the oldest event kept, now for new events only." placeholder:"CURSOR"`
-	Type   []string `help:"Only events of this type, such as purser.verdict.changed." sep:"none"`
-	Output string   `default:"text" enum:"text,json,yaml" help:"Output format: text, json (one event per line) or yaml." placeholder:"FORM" short:"o"`
+	Type   []string `help:"Only events of this type, such as purser.verdict.changed." sep:"none" values:"event types"`
+	Output string   `default:"text" enum:"text,table,name,json,yaml" help:"Output format: text (or table), name (the ids), json (one event per line) or yaml." placeholder:"FORM" short:"o"`
 }
 
 // Run prints events, and follows new ones if asked to.
@@ -63,7 +63,7 @@ func (c *eventsCommand) Run(ctx context.Context, around *surroundings, server *c
 	}
 }
 
-// eventText returns an event in a format: text, json or yaml.
+// eventText returns an event in a format: text, table, name, json or yaml.
 func eventText(text []byte, format string) (string, error) {
 	switch format {
 	case "json":
@@ -74,6 +74,9 @@ func eventText(text []byte, format string) (string, error) {
 	var event events.Cloud
 	if err := (client.Answer{Body: text}).Decode(&event); err != nil {
 		return "", err
+	}
+	if format == "name" {
+		return words.Line(event.ID), nil
 	}
 	var values map[string]any
 	if err := (client.Answer{Body: event.Data}).Decode(&values); err != nil {

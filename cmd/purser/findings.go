@@ -16,10 +16,10 @@ type findingsCommand struct {
 	remoteRevision
 	output
 
-	Validation string `help:"Only those of this validation."`
-	Document   string `help:"Only those of documents of this name."`
+	Validation string `help:"Only those of this validation." values:"validations"`
+	Document   string `help:"Only those of documents of this name." values:"names"`
 	Level      string `default:"" enum:",error,warning,info" help:"Only those of this level: error, warning or info."`
-	Limit      int    `default:"1000" help:"Maximum number."`
+	Limit      int    `default:"1000" help:"Maximum number." short:"n"`
 }
 
 // Run prints the findings of the revision.

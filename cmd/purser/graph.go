@@ -17,14 +17,14 @@ import (
 type graphCommand struct {
 	remoteRevision
 
-	Format string `default:"" enum:",text,svg,dot,json,yaml" help:"Format: text, svg, dot, json or yaml; default: text on a terminal, svg elsewhere." placeholder:"FORM" short:"f"`
-	Focus  string `help:"Only the surroundings of documents with this name." placeholder:"NAME"`
+	Format string `aliases:"output" default:"" enum:",text,table,name,svg,dot,json,yaml" formerly:"f" help:"Format: text (or table), name, svg, dot, json or yaml; default: text on a terminal, svg elsewhere." placeholder:"FORM" short:"o"`
+	Focus  string `help:"Only the surroundings of documents with this name." placeholder:"NAME" values:"names"`
 	Depth  int    `default:"2" help:"Maximum distance from the focus."`
 }
 
 // Run prints the graph.
 func (c *graphCommand) Run(ctx context.Context, around *surroundings, server opened) error {
-	format := c.Format
+	format := textForTable(c.Format)
 	switch {
 	case format == "" && around.width > 0:
 		format = "text"
@@ -43,7 +43,7 @@ func (c *graphCommand) Run(ctx context.Context, around *surroundings, server ope
 		return err
 	}
 	switch format {
-	case "text":
+	case "text", "name":
 	case "json", "yaml":
 		return write(around, words.PrintableJSON(string(answer.Body)))
 	default:
@@ -53,7 +53,18 @@ func (c *graphCommand) Run(ctx context.Context, around *surroundings, server ope
 	if err := answer.Decode(&graph); err != nil {
 		return err
 	}
-	return write(around, graphText(graph))
+	return output{format}.print(around, graphAnswer(graph))
+}
+
+// graphAnswer returns a graph for people, and the names of its documents.
+func graphAnswer(graph wire.Graph) answer {
+	var names []string
+	for _, node := range graph.Nodes {
+		if node.Missing == "" {
+			names = append(names, node.Schema+"/"+string(node.Name))
+		}
+	}
+	return answer{names: names, text: graphText(graph)}
 }
 
 // graphText returns a graph as text: below each document, the documents that it depends on.

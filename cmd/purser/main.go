@@ -50,6 +50,10 @@ type commands struct {
 	Buckets    bucketsCommand    `cmd:"" group:"read" help:"List the buckets."`
 	Puppet     puppetCommand     `cmd:"" group:"read" help:"Override compiled Puppet catalogs."`
 	Events     eventsCommand     `cmd:"" group:"read" help:"Print past events, and follow new ones."`
+	Help       helpCommand       `cmd:"" group:"more" help:"Print the help of a command, or list the commands."`
+	Login      loginCommand      `cmd:"" group:"more" help:"Store a token for a server."`
+	Logout     logoutCommand     `cmd:"" group:"more" help:"Delete the token that login has stored."`
+	Config     configCommand     `cmd:"" group:"more" help:"List, choose, add and remove servers in the configuration file."`
 	Whoami     whoamiCommand     `cmd:"" group:"more" help:"Print your identity and rights on the server."`
 	Token      tokenCommand      `cmd:"" group:"more" help:"Print the token, for other programs."`
 	Completion completionCommand `cmd:"" group:"more" help:"Print a script that completes command lines."`
@@ -109,12 +113,16 @@ func (n no) Error() string { return string(n) }
 const (
 	exitNo     = 1 // there are findings, the status is not the expected one, or a change was refused
 	exitFailed = 2 // the command failed
+	exitChange = 2 // with --detailed-exit-code, there would be a change; if the command failed, it is then exitNo
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	ended := context.AfterFunc(ctx, func() { // a command that reads a pipe or a terminal does not notice the signal
 		time.Sleep(time.Second)
+		if isDetailed(os.Args) {
+			os.Exit(exitNo)
+		}
 		os.Exit(exitFailed)
 	})
 	code := run(ctx, os.Args[1:], surroundings{
@@ -148,14 +156,19 @@ func run(ctx context.Context, args []string, around surroundings) (code int) {
 		_, _ = fmt.Fprintln(around.stderr, "purser:", err)
 		return exitFailed
 	}
-	command, err := parser.Parse(args)
-	if err != nil {
-		command := commandOf(err)
-		_, _ = fmt.Fprintf(around.stderr, "purser: %s\nRun '%s --help' for its flags.\n",
-			mistakeOf(err, command, parser.Model), command)
-		return exitFailed
+	if len(args) > 0 && args[0] == completeValues {
+		completed(ctx, &around, args[1:], parser.Model.Node)
+		return 0
 	}
-	return codeOf(command.Run(), around.stderr)
+	command, err := parse(parser, args, around.stderr)
+	if err == nil {
+		err = command.Run()
+	}
+	code = codeOf(err, around.stderr)
+	if code == exitFailed && isDetailed(args) && !errors.Is(err, errWouldChange) {
+		return exitNo
+	}
+	return code
 }
 
 func newParser(ctx context.Context, around *surroundings) (*kong.Kong, error) {
@@ -169,6 +182,7 @@ func newParser(ctx context.Context, around *surroundings) (*kong.Kong, error) {
 	}
 	for _, command := range commandsFrom(parser.Model.Node)[1:] {
 		command.Detail = detailOf(command)
+		addFormer(command)
 	}
 	return parser, nil
 }
@@ -186,6 +200,9 @@ func codeOf(err error, stderr io.Writer) int {
 	}
 	if err.Error() != "" {
 		_, _ = fmt.Fprintln(stderr, "purser:", err)
+	}
+	if errors.Is(err, errWouldChange) {
+		return exitChange
 	}
 	if _, ok := errors.AsType[no](err); ok {
 		return exitNo
@@ -215,6 +232,7 @@ func commandOf(err error) string {
 var (
 	noValue      = regexp.MustCompile(`"",|,""`) // among the values of a flag that need not be given
 	missing      = regexp.MustCompile(`^expected "(<.*>)"$`)
+	unexpected   = regexp.MustCompile(`^unexpected argument (\S+?)(,|$)`)
 	unknownFlags = regexp.MustCompile(`^unknown flag --?([\w-]+)`)
 )
 
@@ -222,6 +240,9 @@ var (
 func mistakeOf(err error, command string, model *kong.Application) string {
 	text := noValue.ReplaceAllString(err.Error(), "")
 	text = missing.ReplaceAllString(text, "$1 is missing")
+	if word := unexpected.FindStringSubmatch(text); word != nil && command == "purser" && meant[word[1]] != "" {
+		return fmt.Sprintf("unexpected argument %s, did you mean %q?", word[1], meant[word[1]])
+	}
 	said := unknownFlags.FindStringSubmatch(text)
 	if said == nil || command != "purser" {
 		return text

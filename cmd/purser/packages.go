@@ -14,7 +14,7 @@ import (
 // checkPackages checks Murano packages, as mpl-check does. Each path is a package or a folder that contains packages.
 func (c *checkCommand) checkPackages(ctx context.Context, around *surroundings) error {
 	codes := murano.CodesOf(murano.Builtin())
-	c.Format, c.FailOn = cmp.Or(c.Format, "text"), cmp.Or(c.FailOn, "error")
+	c.Format, c.FailOn = textForTable(cmp.Or(c.Format, "text")), cmp.Or(c.FailOn, "error")
 	if err := oneOf("--format", c.Format, []string{"text", "json", "yaml", "sarif", "junit"}); err != nil {
 		return err
 	}

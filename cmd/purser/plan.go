@@ -14,6 +14,28 @@ import (
 	"purser/internal/wire"
 )
 
+// dryRun has the flags of changes that can be previewed.
+type dryRun struct {
+	DryRun           bool `formerly:"n" help:"Preview the change, and change nothing."`
+	DetailedExitCode bool `help:"With --dry-run: exit with 0 if nothing would change, with 2 if something would, and with 1 whatever else happens."`
+}
+
+// validDetail refuses a detailed exit code of anything but a dry run.
+func (d dryRun) validDetail() error {
+	if d.DetailedExitCode && !d.DryRun {
+		return errors.New("--detailed-exit-code needs --dry-run")
+	}
+	return nil
+}
+
+// isDetailed reports whether arguments ask for a detailed exit code.
+func isDetailed(args []string) bool {
+	return slices.Contains(args, "--detailed-exit-code") || slices.Contains(args, "--detailed-exit-code=true")
+}
+
+// errWouldChange is the error of a preview with a detailed exit code that went well and shows a change.
+var errWouldChange = errors.New("")
+
 // plan prints a preview of a push: each added, changed and deleted document, with differences, and the verdict.
 func (p *push) plan(ctx context.Context) error {
 	written, err := p.send(ctx, p.of(p.change))
@@ -29,16 +51,21 @@ func (p *push) plan(ctx context.Context) error {
 		return err
 	}
 	places := p.places(ctx, preview.Findings)
-	return p.printPreview(p.around, preview, pushPreview(written, preview, differences, places, p.around.colors))
+	return p.printPreview(p.around, p.output, preview, pushPreview(written, preview, differences, places, p.around.colors))
 }
 
 // printPreview prints the preview of a change. It returns an error that makes the exit code 1 if the verdict would be a
 // failure that no posted result can change.
-func (o output) printPreview(around *surroundings, preview wire.Preview[wire.Finding], a answer) error {
-	if err := o.print(around, a); err != nil || !preview.Fails() {
+func (d dryRun) printPreview(around *surroundings, o output, preview wire.Preview[wire.Finding], a answer) error {
+	switch err := o.print(around, a); {
+	case err != nil:
 		return err
+	case preview.Fails():
+		return no("")
+	case d.DetailedExitCode && preview.Changed:
+		return errWouldChange
 	}
-	return no("")
+	return nil
 }
 
 // differences returns the unified diff of each changed document, without the data of encrypted documents.

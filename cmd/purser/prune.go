@@ -16,7 +16,7 @@ type pruneCommand struct {
 	consent
 
 	Keep   int  `help:"How many of the newest revisions to keep; those with a tag are kept, too." required:""`
-	DryRun bool `help:"Show what would be deleted, and delete nothing." short:"n"`
+	DryRun bool `help:"Show what would be deleted, and delete nothing." formerly:"n"`
 }
 
 // Validate refuses to keep nothing.

@@ -22,11 +22,12 @@ type pushCommand struct {
 	output
 	deletionLimit
 
-	Bucket    string   `arg:"" help:"Bucket that the documents replace."                                optional:""`
+	Bucket    string   `arg:"" help:"Bucket that the documents replace."                                optional:""     values:"buckets"`
 	Paths     []string `arg:"" help:"Files and folders of documents; - for standard input."              complete:"file" name:"path" optional:""`
 	Changeset string   `help:"Put the documents of each folder in this one into the bucket of the folder's name, in one revision." placeholder:"DIR" complete:"file"`
 
-	DryRun      bool          `help:"Preview the change, and change nothing."                                            short:"n"`
+	dryRun
+
 	Message     string        `help:"Why the change is made; the revision keeps it."                                         short:"m"`
 	IfUnchanged string        `help:"Refuse if this revision, such as 17, is no longer the newest."                       placeholder:"REV"`
 	Wait        time.Duration `help:"Wait up to this long for the revision to succeed; the exit code is 1 if it does not." placeholder:"10m"`
@@ -41,7 +42,7 @@ func (c *pushCommand) Validate() error {
 		return fmt.Errorf("--if-unchanged must be the number of a revision, such as 17, not %s: purser log lists them",
 			c.IfUnchanged)
 	}
-	return validWait(c.Wait)
+	return errors.Join(c.validDetail(), validWait(c.Wait))
 }
 
 // Run puts the documents into their buckets. On a terminal it lists what would be lost, and asks.

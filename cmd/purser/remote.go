@@ -11,7 +11,7 @@ import (
 
 // remote holds the flags of commands that connect to a server.
 type remote struct {
-	Server    string        `env:"PURSER_SERVER"     group:"connection" help:"URL of the server, or its name in the configuration file."                     placeholder:"URL"`
+	Server    string        `env:"PURSER_SERVER"  values:"servers"     group:"connection" help:"URL of the server, or its name in the configuration file."                     placeholder:"URL"`
 	Token     string        `env:"PURSER_TOKEN"      group:"connection" help:"Token. Other users of this machine can see it; prefer a file."            placeholder:"TOKEN"`
 	TokenFile string        `env:"PURSER_TOKEN_FILE" group:"connection" help:"File with the token."                                                         placeholder:"FILE"  complete:"file"`
 	CA        string        `env:"PURSER_CA"         group:"connection" help:"Certificates of trusted authorities, instead of the system's." name:"ca"          placeholder:"FILE" complete:"file"`
@@ -27,6 +27,11 @@ func (r *remote) ProvideClient(ctx context.Context, around *surroundings) (*clie
 	if err != nil {
 		return nil, err
 	}
+	return r.dial(around, server, token)
+}
+
+// dial returns a client for a server. It warns before a token is sent over a network without TLS.
+func (r *remote) dial(around *surroundings, server serverEntry, token string) (*client.Client, error) {
 	c, err := client.New(client.Config{
 		Server: server.URL, Token: token, Timeout: r.Timeout, Agent: "purser/" + versionText(),
 		TLS:    client.TLS{CA: server.CA, Certificate: server.Cert, Key: server.Key},
@@ -49,19 +54,30 @@ func (r *remote) resolve(ctx context.Context, around *surroundings) (serverEntry
 	if err != nil {
 		return server, "", err
 	}
+	server = r.over(server)
+	token, err := r.stored(server)
+	if err == nil && token == "" && len(server.TokenCommand) > 0 {
+		token, err = client.TokenOfCommand(ctx, server.TokenCommand, around.stdin, below(around.stderr))
+	}
+	return server, token, err
+}
+
+// stored returns the token of the flags, the environment or a file; "" if there is none.
+func (r *remote) stored(server serverEntry) (string, error) {
+	switch file := cmp.Or(r.TokenFile, server.TokenFile); {
+	case r.Token != "":
+		return r.Token, nil
+	case file != "":
+		return client.TokenOfFile(file)
+	}
+	return "", nil
+}
+
+// over returns a server with the certificates that the flags and the environment name.
+func (r *remote) over(server serverEntry) serverEntry {
 	server.CA = cmp.Or(r.CA, server.CA)
 	if r.Cert != "" || r.Key != "" {
 		server.Cert, server.Key = r.Cert, r.Key
 	}
-	token := r.Token
-	switch {
-	case token != "":
-	case r.TokenFile != "":
-		token, err = client.TokenOfFile(r.TokenFile)
-	case server.TokenFile != "":
-		token, err = client.TokenOfFile(server.TokenFile)
-	case len(server.TokenCommand) > 0:
-		token, err = client.TokenOfCommand(ctx, server.TokenCommand, around.stdin, below(around.stderr))
-	}
-	return server, token, err
+	return server
 }

@@ -28,8 +28,8 @@ type resultsPostCommand struct {
 	remote
 	output
 
-	Validation string   `arg:"" help:"Name of the validation, such as drydock-site-validation."`
-	Revision   string   `arg:"" default:"latest" help:"Revision that was validated: 17, tag:NAME. With latest, the newest may no longer be the one that you validated."`
+	Validation string   `arg:"" help:"Name of the validation, such as drydock-site-validation." values:"validations"`
+	Revision   string   `arg:"" default:"latest" help:"Revision that was validated: 17, tag:NAME. With latest, the newest may no longer be the one that you validated." values:"revisions"`
 	Status     string   `enum:"success,failure," default:"" help:"success or failure."`
 	Validator  string   `default:"purser" help:"Name of the program that validated the revision."`
 	Release    string   `default:"0" help:"Version of the program that validated the revision."`
@@ -110,7 +110,7 @@ type resultsListCommand struct {
 	remoteRevision
 	output
 
-	Validation string `help:"The results of this validation, one by one." placeholder:"NAME"`
+	Validation string `help:"The results of this validation, one by one." placeholder:"NAME" values:"validations"`
 }
 
 // Run prints the validations of the revision, or the results of one.

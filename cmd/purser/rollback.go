@@ -12,10 +12,14 @@ type rollbackCommand struct {
 	output
 	deletionLimit
 
-	Revision string `arg:"" help:"Revision: 17, tag:NAME, latest~1; 0 for no documents."`
+	Revision string `arg:"" help:"Revision: 17, tag:NAME, latest~1; 0 for no documents." values:"revisions"`
 	Message  string `help:"Why; the new revision keeps it." short:"m"`
-	DryRun   bool   `help:"Preview the change, and change nothing." short:"n"`
+
+	dryRun
 }
+
+// Validate refuses a detailed exit code of anything but a dry run.
+func (c *rollbackCommand) Validate() error { return c.validDetail() }
 
 // Run makes a new revision with the documents of an earlier one. On a terminal it asks first.
 func (c *rollbackCommand) Run(ctx context.Context, around *surroundings, server *client.Client) error {
@@ -42,7 +46,7 @@ func (c *rollbackCommand) Run(ctx context.Context, around *surroundings, server 
 		if err != nil {
 			return err
 		}
-		return c.printPreview(around, preview, rollbackPreview(revision, written, preview))
+		return c.printPreview(around, c.output, preview, rollbackPreview(revision, written, preview))
 	}
 	return c.print(around, rolledBackAnswer(written))
 }

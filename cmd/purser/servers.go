@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,31 +74,41 @@ func readConfiguration(ctx context.Context, path string) (configuration, error) 
 
 // server returns the server with a name or URL, or the current server if name is "".
 func (c configuration) server(name string) (serverEntry, error) {
-	if name == "" {
-		name = c.Current
-	}
-	if found, ok := c.Servers[name]; ok {
-		return c.resolved(found)
-	}
-	names := slices.Sorted(maps.Keys(c.Servers))
-	switch {
-	case strings.Contains(name, "://"):
+	if _, known := c.Servers[cmp.Or(name, c.Current)]; !known && strings.Contains(name, "://") {
 		return serverEntry{URL: name}, nil
+	}
+	name, err := c.named(name)
+	if err != nil {
+		return serverEntry{}, err
+	}
+	return c.resolved(c.Servers[name])
+}
+
+// named returns a name of a server in the file, that of the current server for "".
+func (c configuration) named(name string) (string, error) {
+	name = cmp.Or(name, c.Current)
+	if _, ok := c.Servers[name]; ok {
+		return name, nil
+	}
+	names := c.names()
+	switch {
 	case name == "" && len(names) == 1:
-		return c.resolved(c.Servers[names[0]])
+		return names[0], nil
 	case name == "":
-		return serverEntry{}, fmt.Errorf("no server is named: give --server URL, set PURSER_SERVER, or name one in %s",
-			c.path)
+		return "", fmt.Errorf("no server is named: give --server URL, set PURSER_SERVER, or name one in %s", c.path)
 	case len(names) == 0:
-		return serverEntry{}, fmt.Errorf("%q is neither a URL such as https://purser.example:9000 nor a server named in %s, "+
+		return "", fmt.Errorf("%q is neither a URL such as https://purser.example:9000 nor a server named in %s, "+
 			"which has none", name, c.path)
 	}
 	hint := "it has " + strings.Join(names, ", ")
 	if nearest := words.Nearest(name, names); nearest != "" {
 		hint = fmt.Sprintf("did you mean %q?", nearest)
 	}
-	return serverEntry{}, fmt.Errorf("there is no server %q in %s; %s", name, c.path, hint)
+	return "", fmt.Errorf("there is no server %q in %s; %s", name, c.path, hint)
 }
+
+// names returns the names of the servers, sorted.
+func (c configuration) names() []string { return slices.Sorted(maps.Keys(c.Servers)) }
 
 // resolved returns a server with absolute paths.
 func (c configuration) resolved(s serverEntry) (serverEntry, error) {

@@ -18,10 +18,10 @@ type selected struct {
 	remoteRevision
 
 	Output string   `default:"yaml" enum:"yaml,json,table,name" help:"Output format: yaml, json, table or name." placeholder:"FORM" short:"o"`
-	Schema []string `help:"Only documents of this schema, such as acme/Host/v1, or with this beginning of a schema." sep:"none"`
-	Name   []string `help:"Only documents of this name."       sep:"none"`
-	Layer  []string `help:"Only documents of this layer."      sep:"none"`
-	Bucket []string `help:"Only documents of this bucket."     sep:"none"`
+	Schema []string `help:"Only documents of this schema, such as acme/Host/v1, or with this beginning of a schema." sep:"none" values:"schemas"`
+	Name   []string `help:"Only documents of this name."       sep:"none" values:"names"`
+	Layer  []string `help:"Only documents of this layer."      sep:"none" values:"layers"`
+	Bucket []string `help:"Only documents of this bucket."     sep:"none" values:"buckets"`
 	Label  []string `help:"Only documents with this label." placeholder:"KEY=VALUE" sep:"none"`
 	Redact bool     `help:"Print hashes instead of secrets."`
 }
@@ -108,11 +108,11 @@ func (c *renderCommand) Run(ctx context.Context, around *surroundings, server op
 type explainCommand struct {
 	remote
 
-	Document documentName `arg:""           help:"Document: SCHEMA/NAME, such as acme/Service/v1/api."`
+	Document documentName `arg:""           help:"Document: SCHEMA/NAME, such as acme/Service/v1/api." values:"documents"`
 	Path     string       `arg:""           default:"."                                                 help:"Path of a value in its data, such as .log.level."`
-	Revision string       `default:"latest" help:"Revision: 17, latest, tag:NAME, latest~1."           placeholder:"REV"                                       short:"r"`
-	Layer    string       `help:"Layer of the document, if others have its name."`
-	Output   string       `default:"text"   enum:"text,json,yaml"                                      help:"Output format: text, json or yaml."          placeholder:"FORM" short:"o"`
+	Revision string       `default:"latest" help:"Revision: 17, latest, tag:NAME, latest~1."           placeholder:"REV"                                       short:"r" values:"revisions"`
+	Layer    string       `help:"Layer of the document, if others have its name." values:"layers"`
+	Output   string       `default:"text"   enum:"text,table,json,yaml"                                help:"Output format: text (or table), json or yaml."   placeholder:"FORM" short:"o"`
 }
 
 // Run prints where the values of the document come from.
@@ -127,12 +127,12 @@ func (c *explainCommand) Run(ctx context.Context, around *surroundings, server *
 	}
 	answer, err := server.Do(ctx, client.Request{
 		Path: []string{"revisions", revision, "rendered-documents", "explain"}, Query: query,
-		Accept: map[string]string{"text": client.Text, "json": client.JSON, "yaml": client.YAML}[c.Output],
+		Accept: map[string]string{"text": client.Text, "json": client.JSON, "yaml": client.YAML}[textForTable(c.Output)],
 	})
 	if err != nil {
 		return fmt.Errorf("explain %s/%s: %w", c.Document.Schema, c.Document.Name, err)
 	}
-	if c.Output == "text" {
+	if textForTable(c.Output) == "text" {
 		return write(around, string(answer.Body))
 	}
 	return write(around, words.PrintableJSON(string(answer.Body)))

@@ -20,7 +20,7 @@ type statusCommand struct {
 	remote
 	output
 
-	Revision string        `arg:"" default:"latest" help:"Revision: 17, latest, tag:NAME, latest~1."`
+	Revision string        `arg:"" default:"latest" help:"Revision: 17, latest, tag:NAME, latest~1." values:"revisions"`
 	Expect   string        `enum:",success" default:"" help:"Exit with 1 unless the status is this: success." placeholder:"STATUS"`
 	Wait     time.Duration `help:"Wait up to this long for missing results, if the status can still become a success." placeholder:"10m"`
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"fmt"
 	"strings"
 
 	"purser/internal/diff"
@@ -44,6 +46,65 @@ func indented(unified string, colors bool) string {
 	}
 	text := strings.TrimSuffix(unifiedText(unified, colors), "\n")
 	return "    " + strings.ReplaceAll(text, "\n", "\n    ") + "\n"
+}
+
+// lineCount has the number of lines of a document that differ.
+type lineCount struct {
+	title          string // of the document in a unified diff, without the number of the revision
+	added, removed int
+	encrypted      bool // its encrypted data differ
+}
+
+// lineCounts counts the lines of each document in a unified diff.
+func lineCounts(unified string) (counts []lineCount) {
+	for line := range diff.Lines(unified) {
+		last := len(counts) - 1
+		_, title, _ := strings.Cut(line.Text, ", ")
+		switch line.Kind {
+		case diff.OldName:
+			counts = append(counts, lineCount{title: title})
+		case diff.NewName:
+			counts[last].title = cmp.Or(title, counts[last].title) // /dev/null has no title
+		case diff.Added:
+			counts[last].added++
+		case diff.Removed:
+			counts[last].removed++
+		case diff.Note:
+			title, encrypted := strings.CutSuffix(title, " changed")
+			switch {
+			case !encrypted || strings.HasPrefix(line.Text, `\`):
+			case last >= 0 && counts[last].title == title:
+				counts[last].encrypted = true
+			default:
+				counts = append(counts, lineCount{title: title, encrypted: true})
+			}
+		case diff.Header, diff.Same:
+		}
+	}
+	return counts
+}
+
+// statText returns a line for each document in a unified diff, with the number of its lines that differ, and the sums.
+func statText(unified string, colors bool) string {
+	var b strings.Builder
+	added, removed, counts := 0, 0, lineCounts(words.Printable(unified))
+	for _, c := range counts {
+		plus, minus := fmt.Sprintf("+%d", c.added), fmt.Sprintf("-%d", c.removed)
+		if colors {
+			plus, minus = tinted(green, plus), tinted(red, minus)
+		}
+		fmt.Fprintf(&b, "%s | %s %s", c.title, plus, minus)
+		if c.encrypted {
+			b.WriteString(", encrypted data")
+		}
+		b.WriteString("\n")
+		added, removed = added+c.added, removed+c.removed
+	}
+	if len(counts) > 0 {
+		fmt.Fprintf(&b, "%s: %s added, %d removed\n", words.Count(len(counts), "document"), words.Count(added, "line"),
+			removed)
+	}
+	return b.String()
 }
 
 // tintOf returns the colour of a line of a unified diff.

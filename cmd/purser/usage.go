@@ -54,7 +54,7 @@ func (c *manCommand) Run(parser *kong.Kong) error {
 
 // usageFiles has a template of a completion script for each shell, and one of a manual page, in the format of man(7).
 // A script finds the command among the words before the cursor. Then it completes a value of the flag before the
-// cursor, or arguments of the command.
+// cursor, or arguments of the command. What changes, such as the names of buckets, it asks purser complete-values for.
 //
 //go:embed usage/*.tmpl
 var usageFiles embed.FS
@@ -76,7 +76,7 @@ func detailOf(command *kong.Node) string {
 func usageText(name string, data any) (string, error) {
 	functions := template.FuncMap{
 		"children": shownCommands, "flags": shownFlags, "line": lineOf, "forms": formsOf, "values": valuesOf,
-		"choices": choicesOf, "words": wordsOf, "takesFiles": takesFiles,
+		"choices": choicesOf, "words": wordsOf, "takesFiles": takesFiles, "takesValues": takesValues,
 		"quoted": quoted, "described": described, "fish": fishQuoted, "roff": roff,
 		"join": strings.Join, "split": strings.Split, "trim": strings.TrimSpace, "upper": strings.ToUpper,
 	}
@@ -154,8 +154,12 @@ func formsOf(f *kong.Flag) []string {
 	return []string{"--" + f.Name, "-" + string(f.Short)}
 }
 
-// valuesOf returns the allowed values of a flag or argument, none for any.
+// valuesOf returns the allowed values of a flag or argument, none for any. The tag choices names those that are
+// checked later, because a file may give the value.
 func valuesOf(v *kong.Value) []string {
+	if v.Tag.Has("choices") {
+		return strings.Split(v.Tag.Get("choices"), ",")
+	}
 	return slices.DeleteFunc(v.EnumSlice(), func(value string) bool { return value == "" })
 }
 
@@ -181,6 +185,12 @@ func wordsOf(node *kong.Node) (words []string) {
 // takesFiles reports whether a command takes files as arguments: the tag complete says so, as it does for flags.
 func takesFiles(node *kong.Node) bool {
 	return slices.ContainsFunc(node.Positional, func(v *kong.Value) bool { return v.Tag.Has("complete") })
+}
+
+// takesValues reports whether an argument of a command has values that complete-values knows: the tag values says so,
+// as it does for flags.
+func takesValues(node *kong.Node) bool {
+	return slices.ContainsFunc(node.Positional, func(v *kong.Value) bool { return v.Tag.Has("values") })
 }
 
 // quoted quotes text for bash and zsh.

@@ -65,6 +65,70 @@ func TestCompletion_bash(t *testing.T) {
 	}
 }
 
+// inPath makes a program purser that completes what it is asked as a server's values would be, and returns its folder. It
+// says which words it was given.
+func inPath(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	const program = "#!/bin/sh\nprintf '<%s>' \"$@\" >>\"$(dirname \"$0\")/given\"\nprintf 'site\\nstaging\\n$(touch harm)\\n'\n"
+	if err := os.WriteFile(filepath.Join(dir, "purser"), []byte(program), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func wantGiven(t *testing.T, dir, want string) {
+	t.Helper()
+	got, _ := os.ReadFile(filepath.Join(dir, "given"))
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("the program was given (-want +got):\n%s", diff)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "harm")); err == nil {
+		t.Error("a value was run")
+	}
+}
+
+// The scripts ask purser for values of arguments and flags that a server knows, and run no part of the answer.
+func TestCompletion_values(t *testing.T) {
+	t.Parallel()
+	for shellName, c := range map[string]struct{ script, got, given string }{
+		"bash": {
+			`cd "$1"; PATH="$1:$PATH"; source "$2"
+			for line in "push" "show --bucket"; do
+				COMP_WORDS=(purser $line ""); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _purser; echo "${COMPREPLY[*]}"
+			done`,
+			"site staging $(touch harm)\nsite staging $(touch harm)\n",
+			"<complete-values><push><><complete-values><show><--bucket><>",
+		},
+		"zsh": {
+			`cd $1; PATH=$1:$PATH; autoload -Uz compinit; compinit -u -D; source $2
+			compadd() { print -- ${(P)2} }
+			for line in "push" "show --bucket"; do
+				words=(purser ${=line} ""); CURRENT=$#words; _purser
+			done`,
+			"site staging $(touch harm)\nsite staging $(touch harm)\n",
+			"<complete-values><push><><complete-values><show><--bucket><>",
+		},
+		"fish": {
+			`cd $argv[1]; set PATH $argv[1] $PATH; source $argv[2]; complete -C 'purser push s'; complete -C 'purser show --bucket='`,
+			"site\nstaging\n--bucket=$(touch harm)\tOnly documents of this bucket.\n--bucket=site\tOnly documents of this bucket.\n" +
+				"--bucket=staging\tOnly documents of this bucket.\n",
+			"<complete-values><push><s><complete-values><show><--bucket=>",
+		},
+	} {
+		t.Run(shellName, func(t *testing.T) {
+			t.Parallel()
+			path, dir := script(t, shellName), inPath(t)
+			args := map[string][]string{"bash": {"-c", c.script, "bash"}, "zsh": {"-f", "-c", c.script, "zsh"}, "fish": {"-N", "-c", c.script}}
+			got := shell(t, shellName, append(args[shellName], dir, path)...)
+			if diff := cmp.Diff(c.got, got); diff != "" {
+				t.Errorf("completed (-want +got):\n%s", diff)
+			}
+			wantGiven(t, dir, c.given)
+		})
+	}
+}
+
 func TestCompletion_fish(t *testing.T) {
 	t.Parallel()
 	path := script(t, "fish")

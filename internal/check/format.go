@@ -14,7 +14,7 @@ import (
 
 // Formats returns the names of the formats of reports. One file implements one of them.
 func Formats() []string {
-	return []string{"text", "json", "yaml", "sarif", "junit", "github", "gitlab"}
+	return []string{"text", "json", "yaml", "sarif", "junit", "github", "gitlab", "name"}
 }
 
 // FormatOptions configure a format.
@@ -41,6 +41,8 @@ func Write(w io.Writer, name string, report Report, options FormatOptions) error
 		text = github(report)
 	case "gitlab":
 		text = append(toJSON(gitlabOf(report)), '\n')
+	case "name":
+		text = namesOf(report)
 	}
 	if name != "text" || !options.Color {
 		text = []byte(words.Printable(string(text)))
@@ -49,6 +51,23 @@ func Write(w io.Writer, name string, report Report, options FormatOptions) error
 		return fmt.Errorf("write the report: %w", err)
 	}
 	return nil
+}
+
+// namesOf returns a line for each document with findings, and for each file with findings that are about no document.
+func namesOf(report Report) []byte {
+	var text []byte
+	listed := map[string]bool{}
+	for _, f := range report.Findings {
+		name := f.File
+		if f.Document.Schema+f.Document.Name != "" {
+			name = f.Document.Schema + "/" + f.Document.Name
+		}
+		if !listed[name] {
+			listed[name] = true
+			text = append(text, words.Line(name)+"\n"...)
+		}
+	}
+	return text
 }
 
 // subject returns the subject of a finding, such as "[acme/Host/v1, site] cmp-1 .data.rack", or "" if it is unknown.

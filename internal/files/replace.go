@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 )
 
 // Create writes a file that only its owner can read, and creates its directory if that is missing. The error is
@@ -70,8 +71,11 @@ func resemble(file *os.File, old fs.FileInfo) error {
 // owner is the owner of a file.
 type owner struct{ user, group int }
 
-// SyncDirectory makes changes of the names in a directory survive a power cut.
+// SyncDirectory makes changes of the names in a directory survive a power cut. Windows cannot sync directories.
 func SyncDirectory(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
 	directory, err := os.Open(path) //nolint:gosec // the operator names the file
 	if err != nil {
 		return about(path, err)

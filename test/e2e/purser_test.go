@@ -427,7 +427,7 @@ func TestPurser_status(t *testing.T) {
 	p.run(t, "events", "--since", "now").exits(t, 0)
 	p.run(t, "prune", "--keep", "1").exits(t, 1, "would delete 2 revisions", "--yes")
 	p.run(t, "prune", "--keep", "1", "--yes").exits(t, 0, "Deleted 2 revisions")
-	for _, args := range [][]string{{"show", "1"}, {"render", "1"}, {"graph", "1"}, {"graph", "1", "-f", "svg"}, {"diff", "1", "3"}, {"pull", "out", "1"}} {
+	for _, args := range [][]string{{"show", "1"}, {"render", "1"}, {"graph", "1"}, {"graph", "1", "-o", "svg"}, {"diff", "1", "3"}, {"pull", "out", "1"}} {
 		p.run(t, args...).exits(t, 2, "revision=1 was pruned")
 	}
 	p.run(t, "log", "--document", "acme/Widget/v1/one").exits(t, 2, "that the caller may see", "add --layer")
@@ -454,7 +454,7 @@ func TestPurser_secrets(t *testing.T) {
 	}
 	admin.does(t, "push", "site", "site")
 	for _, args := range [][]string{
-		{"diff", "1"}, {"diff", "1", "-f", "json-patch"}, {"diff", "1", "--rendered"}, {"diff", "1", "--rendered", "-f", "json-patch"},
+		{"diff", "1"}, {"diff", "1", "-o", "json-patch"}, {"diff", "1", "--rendered"}, {"diff", "1", "--rendered", "-o", "json-patch"},
 	} {
 		if text := admin.does(t, args...); strings.Contains(text, secret) || text == "" {
 			t.Errorf("purser %q shows the secret, or nothing:\n%s", args, text)
@@ -484,7 +484,7 @@ func TestPurser_secrets(t *testing.T) {
 			{"diff", "1"},
 			{"diff", "1", "--rendered"},
 			{"log", "--document", "deckhand/Passphrase/v1/pw", "--layer", "site"},
-			{"graph", "-f", "text"},
+			{"graph", "-o", "text"},
 			{"explain", "acme/Widget/v1/user"},
 			{"findings"},
 			{"status"},
@@ -493,6 +493,10 @@ func TestPurser_secrets(t *testing.T) {
 		} {
 			of := p.run(t, args...)
 			shown = fmt.Sprint(shown, of.stdout, of.stderr)
+		}
+		const completed = "acme/Widget/v1/user\ndeckhand/LayeringPolicy/v1/layers\n" // without the encrypted one
+		if got := p.does(t, "complete-values", "explain", ""); got != completed {
+			t.Errorf("%s completes documents by %q", user, got)
 		}
 		if strings.Contains(shown, secret) {
 			t.Errorf("%s sees the secret:\n%s", user, shown)

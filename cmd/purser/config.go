@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"purser/internal/client"
+)
+
+// configCommand reads and changes the configuration file.
+type configCommand struct {
+	List   configListCommand   `cmd:"" help:"List the servers in the configuration file."`
+	Use    configUseCommand    `cmd:"" help:"Choose the server for commands that name none."`
+	Add    configAddCommand    `cmd:"" help:"Add a server to the configuration file."`
+	Remove configRemoveCommand `cmd:"" help:"Remove a server from the configuration file."`
+}
+
+// configListCommand lists servers.
+type configListCommand struct{ output }
+
+// Run prints the servers in the configuration file.
+func (c *configListCommand) Run(ctx context.Context, around *surroundings) error {
+	config, err := readConfiguration(ctx, configPath())
+	if err != nil {
+		return err
+	}
+	return c.print(around, serverList(config))
+}
+
+// serverList returns the servers of a configuration, without tokens.
+func serverList(config configuration) answer {
+	rows := [][]string{{"CURRENT", "NAME", "URL", "TOKEN"}}
+	shown := []map[string]any{}
+	for _, name := range config.names() {
+		entry, token, current := config.Servers[name], "", "-"
+		switch {
+		case entry.TokenFile != "":
+			token = "file " + entry.TokenFile
+		case len(entry.TokenCommand) > 0:
+			token = "command " + entry.TokenCommand[0]
+		case entry.Cert != "":
+			token = "certificate " + entry.Cert
+		}
+		isCurrent := name == config.Current || config.Current == "" && len(config.Servers) == 1
+		if isCurrent {
+			current = "*"
+		}
+		rows = append(rows, []string{current, name, entry.URL, dash(token)})
+		shown = append(shown, map[string]any{"name": name, "url": entry.URL, "current": isCurrent, "token": token})
+	}
+	return answer{marshal(map[string]any{"file": config.path, "servers": shown}), config.names(), table(rows)}
+}
+
+// serverAnswer returns the result of a change of a server in the configuration file.
+func serverAnswer(name, url, text string) answer {
+	return answer{marshal(map[string]string{"name": name, "url": url}), []string{name}, text}
+}
+
+// isEmpty reports whether the file names no server.
+func (c configuration) isEmpty() bool { return len(c.Servers) == 0 && c.Current == "" }
+
+// serverAt returns the mapping of a server in a configuration file.
+func serverAt(top *yaml.Node, name string) (*yaml.Node, error) {
+	servers, err := mappingAt(top, "servers")
+	if err != nil {
+		return nil, err
+	}
+	return mappingAt(servers, name)
+}
+
+// configUseCommand chooses the current server.
+type configUseCommand struct {
+	output
+
+	Name string `arg:"" help:"Name of the server." values:"servers"`
+}
+
+// Run makes the server the current one.
+func (c *configUseCommand) Run(ctx context.Context, around *surroundings) error {
+	config, err := readConfiguration(ctx, configPath())
+	if err == nil {
+		c.Name, err = config.named(c.Name)
+	}
+	if err == nil {
+		err = changeConfiguration(ctx, config.path, func(top *yaml.Node) error {
+			setText(top, "current", c.Name)
+			return nil
+		})
+	}
+	if err != nil {
+		return err
+	}
+	at := config.Servers[c.Name].URL
+	text := fmt.Sprintf("Commands that name no server now use %s, %s\n", c.Name, at)
+	return c.print(around, serverAnswer(c.Name, at, text))
+}
+
+// configAddCommand adds a server.
+type configAddCommand struct {
+	output
+
+	Name string `arg:"" help:"Name for the server, such as production."`
+	URL  string `arg:"" help:"Its URL, such as https://purser.example:9000." name:"url"`
+
+	TokenFile string `complete:"file" help:"File with the token; without it, purser login stores one." placeholder:"FILE"`
+	CA        string `complete:"file" help:"Certificates of trusted authorities, instead of the system's." name:"ca" placeholder:"FILE"`
+	Cert      string `complete:"file" help:"Client certificate." placeholder:"FILE"`
+	Key       string `complete:"file" help:"Key of the client certificate." placeholder:"FILE"`
+	Use       bool   `help:"Also make it the server of commands that name none, as the first one is."`
+}
+
+// serverName matches the names that config add takes.
+var serverName = regexp.MustCompile(`^[\pL\pN][\pL\pN._-]*$`)
+
+// Run adds the server to the configuration file.
+func (c *configAddCommand) Run(ctx context.Context, around *surroundings) error {
+	if !serverName.MatchString(c.Name) {
+		return fmt.Errorf("%q cannot be the name of a server: take letters, digits, dots, dashes and underscores", c.Name)
+	}
+	if _, err := client.New(client.Config{Server: c.URL}); err != nil {
+		return err
+	}
+	entry, err := serverEntry{URL: c.URL, TokenFile: c.TokenFile, CA: c.CA, Cert: c.Cert, Key: c.Key}.absolute()
+	if err != nil {
+		return err
+	}
+	config, err := readConfiguration(ctx, configPath())
+	if err != nil {
+		return err
+	}
+	if old, taken := config.Servers[c.Name]; taken {
+		return fmt.Errorf("%s has a server named %s, %s: take another name, or first purser config remove %[2]s",
+			config.path, c.Name, old.URL)
+	}
+	use := c.Use || config.isEmpty()
+	err = changeConfiguration(ctx, config.path, func(top *yaml.Node) error { return addServer(top, c.Name, entry, use) })
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("Added %s to %s", c.Name, config.path)
+	if use {
+		text += "; commands that name no server use it"
+	}
+	return c.print(around, serverAnswer(c.Name, c.URL, text+"\n"))
+}
+
+// absolute returns a server with absolute paths instead of those relative to the working directory.
+func (s serverEntry) absolute() (serverEntry, error) {
+	for _, path := range []*string{&s.TokenFile, &s.CA, &s.Cert, &s.Key} {
+		if *path == "" {
+			continue
+		}
+		absolute, err := filepath.Abs(*path)
+		if err != nil {
+			return s, fmt.Errorf("find %s: %w", *path, err)
+		}
+		*path = absolute
+	}
+	return s, nil
+}
+
+// addServer adds a server to a configuration file, and makes it the current one if use is set.
+func addServer(top *yaml.Node, name string, entry serverEntry, use bool) error {
+	if use {
+		setText(top, "current", name)
+	}
+	of, err := serverAt(top, name)
+	if err != nil {
+		return err
+	}
+	for _, pair := range [][2]string{
+		{"url", entry.URL}, {"token-file", entry.TokenFile}, {"ca", entry.CA}, {"cert", entry.Cert}, {"key", entry.Key},
+	} {
+		setText(of, pair[0], pair[1])
+	}
+	return nil
+}
+
+// configRemoveCommand removes a server.
+type configRemoveCommand struct {
+	output
+
+	Name string `arg:"" help:"Name of the server." values:"servers"`
+}
+
+// Run removes the server, and the token that purser login has stored for it.
+func (c *configRemoveCommand) Run(ctx context.Context, around *surroundings) error {
+	config, err := readConfiguration(ctx, configPath())
+	if err == nil {
+		c.Name, err = config.named(c.Name)
+	}
+	if err != nil {
+		return err
+	}
+	text := "Removed " + c.Name + " from " + config.path
+	stored, err := config.removeLogin(c.Name)
+	if err == nil {
+		err = changeConfiguration(ctx, config.path, func(top *yaml.Node) error { return removeServer(top, c.Name) })
+	}
+	if err != nil {
+		return err
+	}
+	if stored {
+		text += ", and deleted its token"
+	}
+	return c.print(around, serverAnswer(c.Name, config.Servers[c.Name].URL, text+"\n"))
+}
+
+// removeServer removes a server from a configuration file, also as the current one.
+func removeServer(top *yaml.Node, name string) error {
+	servers, err := mappingAt(top, "servers")
+	if err != nil {
+		return err
+	}
+	removeKey(servers, name)
+	if len(servers.Content) == 0 {
+		removeKey(top, "servers")
+	}
+	if current := valueAt(top, "current"); current == nil || current.Value != name {
+		return nil
+	}
+	comment := removeKey(top, "current")
+	if len(top.Content) > 0 && comment != "" { // it is often about the whole file
+		next := top.Content[0]
+		next.HeadComment = strings.TrimSuffix(comment+"\n"+next.HeadComment, "\n")
+	}
+	return nil
+}
