@@ -174,13 +174,13 @@ func (s *Site) Dependencies(ctx context.Context, id document.Identity) (found []
 
 // Origin is where the value at a path in the rendered data of a document comes from.
 type Origin struct {
-	Value string // JSON text, perhaps abridged; empty if it is no scalar or contains a secret
+	Value    string // JSON text, perhaps abridged; empty if it is no scalar, or a secret
+	IsSecret bool   // it is from an encrypted document
 	// Documents wrote parts of the value, the first part first. Place is where it is written, if there is only one.
 	Documents []document.Identity
 	Place     Place
 	Steps     []Step // by which a scalar came from there, the oldest first
-	IsSecret  bool
-	IsOwn     bool // it is written in the document itself, and nothing of others was put into it
+	IsOwn     bool   // it is written in the document itself, and nothing of others was put into it
 }
 
 // Origin returns where a value of a document comes from. ok is false if the document does not render, has no value at
@@ -199,7 +199,6 @@ func (s *Site) Origin(ctx context.Context, id document.Identity, path []string) 
 		return origin, false
 	}
 	for _, leaf := range leaves {
-		origin.IsSecret = origin.IsSecret || leaf.Secret
 		if id := s.documents[leaf.Document].Identity; !slices.Contains(origin.Documents, id) {
 			origin.Documents = append(origin.Documents, id)
 		}
@@ -214,7 +213,7 @@ func (s *Site) Origin(ctx context.Context, id document.Identity, path []string) 
 		for _, step := range first.Steps {
 			origin.Steps = append(origin.Steps, x.step(step))
 		}
-		if !first.Secret {
+		if origin.IsSecret = first.Secret; !first.Secret {
 			origin.Value = string(document.ShortJSON(first.Value, longest))
 		}
 	}

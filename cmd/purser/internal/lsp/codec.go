@@ -38,7 +38,7 @@ func read(stream *bufio.Reader, into any) error {
 	}
 	text := make([]byte, length)
 	if _, err := io.ReadFull(stream, text); err != nil {
-		return fmt.Errorf("a message ends early: %w", err)
+		return fmt.Errorf("read a message: %w", unexpected(err))
 	}
 	if err := json.Unmarshal(text, into); err != nil {
 		return fmt.Errorf("a message is not JSON-RPC: %w", err)
@@ -57,7 +57,7 @@ func readHeader(stream *bufio.Reader) (length int, err error) {
 		case errors.Is(err, io.EOF) && first && len(line) == 0:
 			return 0, io.EOF
 		case err != nil:
-			return 0, fmt.Errorf("read the header of a message: %w", err)
+			return 0, fmt.Errorf("read the header of a message: %w", unexpected(err))
 		}
 		line = bytes.TrimSpace(line)
 		if len(line) == 0 && length == 0 {
@@ -75,4 +75,12 @@ func readHeader(stream *bufio.Reader) (length int, err error) {
 			return 0, fmt.Errorf("a message has a Content-Length of %.20q; at most %d bytes are read", value, maxMessage)
 		}
 	}
+}
+
+// unexpected returns an error with which a message ends.
+func unexpected(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }

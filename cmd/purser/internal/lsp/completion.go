@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"purser/internal/check"
 	"purser/internal/document"
@@ -33,11 +34,22 @@ func typedAt(line string, at int) typed {
 	if i := strings.IndexAny(line[at:], wordEnds+":#"); i >= 0 {
 		t.end = at + i
 	}
-	before := line[:t.start]
-	t.isQuoted = strings.HasSuffix(before, `"`) || strings.HasSuffix(before, "'")
-	t.isValue = strings.HasSuffix(strings.TrimRight(before, ` "'`), ":")
-	t.hasColon = strings.HasPrefix(line[t.end:], ":")
+	before, rest := t.around()
+	t.isQuoted = len(before) < t.start
+	t.isValue = strings.HasSuffix(strings.TrimRight(before, " "), ":")
+	t.hasColon = strings.HasPrefix(rest, ":")
 	return t
+}
+
+// around returns what is before and behind the word, without quotes around it.
+func (t typed) around() (before, rest string) {
+	before, rest = t.line[:t.start], t.line[t.end:]
+	for _, quote := range []string{`"`, "'"} {
+		if within, ok := strings.CutSuffix(before, quote); ok {
+			return within, strings.TrimPrefix(rest, quote)
+		}
+	}
+	return before, rest
 }
 
 // cursor stands for the word that is being typed while the text is parsed.
@@ -45,18 +57,12 @@ const cursor = "purserCursor"
 
 // parseable returns the line with cursor in place of the word, as a key or as a value, and the column of cursor.
 func (t typed) parseable() (line string, column int) {
-	before, rest := t.line[:t.start], t.line[t.end:]
+	before, rest := t.around()
 	word := cursor
-	if t.isQuoted {
-		if quote := before[len(before)-1:]; strings.HasPrefix(rest, quote) {
-			rest = rest[1:]
-		}
-		before = before[:len(before)-1]
-	}
 	if !t.isValue && !t.hasColon {
 		word += ": "
 	}
-	return before + word + rest, 1 + len([]rune(before))
+	return before + word + rest, 1 + utf8.RuneCountInString(before)
 }
 
 // complete returns what can be written at a spot: keys and values that schemas name, kinds of documents, layers, and
