@@ -142,10 +142,15 @@ func (s *Site) Place(ctx context.Context, id document.Identity, path []string) (
 	}
 	_, r, end := s.ask(ctx)
 	defer end()
+	return r.openPlace(item, path), true
+}
+
+// openPlace returns the place of the value at a path of an item, or the beginning of an encrypted document.
+func (r *run) openPlace(item int, path []string) Place {
 	if r.isEncrypted(item) {
 		path = nil
 	}
-	return r.place(r.of[item], r.position(item, path)), true
+	return r.place(r.of[item], r.position(item, path))
 }
 
 // Dependency is a document that another one depends on.
@@ -224,7 +229,7 @@ func (s *Site) Origin(ctx context.Context, id document.Identity, path []string) 
 		} else if first.Document == item {
 			at = append(at, path...)
 		}
-		origin.Place = r.place(r.of[first.Document], r.position(first.Document, at))
+		origin.Place = r.openPlace(first.Document, at)
 	}
 	return origin, true
 }
