@@ -15,7 +15,7 @@ type lspCommand struct {
 // Run serves the editor on the standard streams.
 func (c *lspCommand) Run(ctx context.Context, around *surroundings) error {
 	boundMemory()
-	return lsp.Serve(ctx, around.stdin, below(around.stdout), lsp.Options{ //nolint:wrapcheck // it says what failed
+	return lsp.Serve(ctx, around.stdin, below(around.stdout), lsp.Options{
 		Paths: c.Paths, Folder: ".", Version: versionText(), Log: around.stderr, After: time.After,
 	})
 }

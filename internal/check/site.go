@@ -121,7 +121,7 @@ func (s *Site) About(ctx context.Context, of Spot, path []string) (about schemad
 	ctx, _, end := s.ask(ctx)
 	defer end()
 	about, err = schemadocs.At(ctx, schemadocs.Page{Name: name, Schema: schema}, path[1:])
-	return about, name, err //nolint:wrapcheck // it names the schema
+	return about, name, err
 }
 
 // DataSchema returns the DataSchema in force for a kind.

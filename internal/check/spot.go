@@ -57,11 +57,11 @@ func At(ctx context.Context, file File, at document.Position) (spot Spot, ok boo
 func spotIn(ctx context.Context, segment document.Segment, at document.Position) (spot Spot, ok bool, err error) {
 	entry, err := document.Decode(ctx, segment, document.DefaultLimits())
 	if err != nil {
-		return spot, false, err //nolint:wrapcheck // At does
+		return spot, false, err
 	}
 	path, err := document.PathAt(budget.NewMeter(ctx), segment, at)
 	if err != nil {
-		return spot, false, err //nolint:wrapcheck // At does
+		return spot, false, err
 	}
 	spot.Value, ok = entry.Value.(document.Mapping)
 	spot.Path = path

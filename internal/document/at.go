@@ -8,9 +8,9 @@ import (
 	"purser/internal/budget"
 )
 
-// PathAt is the reverse of Positions: it returns the path of the innermost value of a segment that begins at or before a
-// position of the body. The path ends with AtKey if the position is in the key of that value, or between the two. It is
-// nil if the segment begins after the position or cannot be parsed. Errors are those of the budget.
+// PathAt is the reverse of Positions: it returns the path of the innermost value of a segment that begins at or before
+// a position of the body. The path ends with AtKey if the position is in the key of that value, or between the two. It
+// is nil if the segment begins after the position or cannot be parsed. Errors are those of the budget.
 func PathAt(meter *budget.Meter, s Segment, at Position) (path []string, err error) {
 	p := &parser{meter: meter}
 	defer p.release()

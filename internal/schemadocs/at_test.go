@@ -49,7 +49,7 @@ definitions:
 		"pair 2":           "texts [more] types [] values [] members []",
 		"either":           "texts [a name] types [string object] values [] members [id its id]",
 		"either id":        "texts [its id] types [] values [] members []",
-		"loop loop loop":   "texts [again] types [] values [] members [loop ]",
+		"loop loop":        "texts [again] types [] values [] members [loop ]",
 		"x-y":              "texts [an extension] types [] values [] members []",
 		"y":                "texts [anything else] types [] values [] members []",
 		"other a":          "texts [] types [] values [] members []",

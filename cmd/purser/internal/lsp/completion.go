@@ -106,7 +106,7 @@ func readAround(ctx context.Context, at spot, all lines, word typed) (found chec
 	for _, part := range []lines{text, text[:at.at.Line+1]} {
 		file := check.File{Name: at.name, Text: []byte(strings.Join(part, "\n") + "\n")}
 		if found, ok, err = check.At(ctx, file, where); err != nil {
-			return found, false, err //nolint:wrapcheck // it names the file
+			return found, false, err
 		}
 		isKey := found.IsKey && found.Path[len(found.Path)-1] == cursor
 		if ok && (isKey || found.Text(found.Path...) == cursor) {
@@ -133,7 +133,7 @@ func (s *state) candidates(ctx context.Context, in check.Spot, word typed) (item
 	} else {
 		about, _, err := s.site.About(ctx, in, path)
 		if err != nil {
-			return nil, err //nolint:wrapcheck // it names the schema
+			return nil, err
 		}
 		items = keys(about.Members, word)
 	}
@@ -170,7 +170,9 @@ func keys(members []schemadocs.Member, word typed) (items []completionItem) {
 }
 
 // values returns the items for the value at a path.
-func (s *state) values(ctx context.Context, in check.Spot, path []string, word typed) (items []completionItem, err error) {
+func (s *state) values(ctx context.Context, in check.Spot, path []string, word typed) (
+	items []completionItem, err error,
+) {
 	for _, name := range s.names(in, path) {
 		items = append(items, completionItem{
 			Label: name, Kind: kindReference, TextEdit: textEdit{NewText: plain(name, word)},
@@ -178,7 +180,7 @@ func (s *state) values(ctx context.Context, in check.Spot, path []string, word t
 	}
 	about, _, err := s.site.About(ctx, in, path)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it names the schema
+		return nil, err
 	}
 	if slices.Equal(about.Types, []string{"boolean"}) && len(about.Values) == 0 {
 		about.Values = []any{true, false}

@@ -54,7 +54,7 @@ func (s *state) parent(ctx context.Context, of document.Identity) (check.Place, 
 			return place, ok, nil
 		}
 	}
-	return check.Place{}, false, err //nolint:wrapcheck // it says what failed
+	return check.Place{}, false, err
 }
 
 // source returns the place of the value that a substitution reads; src is the path of its source.
@@ -67,5 +67,5 @@ func (s *state) source(ctx context.Context, found check.Spot, src []string) (che
 			return place, ok, nil
 		}
 	}
-	return check.Place{}, false, err //nolint:wrapcheck // it says what failed
+	return check.Place{}, false, err
 }

@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"path/filepath"
+	"strings"
 
 	"purser/internal/check"
 	"purser/internal/queries"
@@ -21,19 +22,9 @@ func (s *state) diagnostics() map[string][]diagnostic {
 	known := map[string]lines{}
 	all := map[string][]diagnostic{}
 	for _, f := range s.findings {
-		text := f.Message
-		if len(f.Chain) > 0 && f.Document.Name != "" { // it need not be the document of the place
-			text = f.Document.String() + " " + f.Path + ": " + text
-		}
-		for _, cause := range f.Causes {
-			text += "\ncause: " + cause.Path + ": " + cause.Message
-		}
-		if f.Advice != "" {
-			text += "\nhelp: " + f.Advice
-		}
 		d := diagnostic{
 			Range: s.location(known, f.Place).Range, Severity: severityOf(f.Level), Code: f.Rule, Source: "purser",
-			Message: text,
+			Message: messageOf(f),
 		}
 		for _, step := range f.Chain {
 			if step.File != "" {
@@ -43,6 +34,21 @@ func (s *state) diagnostics() map[string][]diagnostic {
 		all[s.path(f.File)] = append(all[s.path(f.File)], d)
 	}
 	return all
+}
+
+// messageOf returns the text of a finding: what is wrong, the causes, and what helps.
+func messageOf(f check.Finding) string {
+	text := []string{f.Message}
+	if len(f.Chain) > 0 && f.Document.Name != "" { // it need not be the document of the place
+		text[0] = f.Document.String() + " " + f.Path + ": " + f.Message
+	}
+	for _, cause := range f.Causes {
+		text = append(text, "cause: "+cause.Path+": "+cause.Message)
+	}
+	if f.Advice != "" {
+		text = append(text, "help: "+f.Advice)
+	}
+	return strings.Join(text, "\n")
 }
 
 // location converts a place. known has the lines of the files that were needed before.

@@ -11,6 +11,6 @@
 //   - Nothing is written to the output except messages of the protocol.
 //   - A message has at most 16 MiB; one that is larger, or is no message, ends the session with an error.
 //   - The work on files and on requests has the budgets of package check.
-//   - The texts of open files take precedence over those on disk, and their names and excludes are those of purser check.
+//   - Texts of open files take precedence over those on disk. Names and what is excluded are as for purser check.
 //   - No answer has the data of an encrypted document.
 package lsp

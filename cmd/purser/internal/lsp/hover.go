@@ -24,7 +24,7 @@ func (s spot) find(ctx context.Context) (found check.Spot, ok bool, err error) {
 	if line == "" || strings.HasPrefix(line, "#") || strings.HasPrefix(line, "---") {
 		return found, false, nil
 	}
-	return check.At(ctx, check.File{Name: s.name, Text: s.text}, all.positionOf(s.at)) //nolint:wrapcheck // it says where
+	return check.At(ctx, check.File{Name: s.name, Text: s.text}, all.positionOf(s.at))
 }
 
 // hoverAt describes the value at a spot: by its schema, and by where it comes from when it is rendered.

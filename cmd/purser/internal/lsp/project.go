@@ -39,6 +39,14 @@ func (p *project) in(path string) string {
 	return filepath.Join(p.root, path)
 }
 
+// within returns paths within the folder.
+func (p *project) within(paths []string) (full []string) {
+	for _, path := range paths {
+		full = append(full, p.in(path))
+	}
+	return full
+}
+
 // nameIn returns the name of a file in reports: its path relative to a folder, with slashes.
 func nameIn(root, path string) string {
 	if below, err := filepath.Rel(root, path); err == nil {
@@ -58,7 +66,7 @@ func (p *project) check(ctx context.Context, open map[string][]byte) (*state, er
 	}
 	report, site, err := p.checker.Inspect(ctx, files)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it names the file
+		return nil, err
 	}
 	report = report.Choose(p.config.Select, p.config.Ignore)
 	if p.config.Baseline != "" {
@@ -75,13 +83,9 @@ func (p *project) check(ctx context.Context, open map[string][]byte) (*state, er
 
 // configure reads .purser.yaml, and begins anew if it has changed.
 func (p *project) configure(ctx context.Context) error {
-	paths := make([]string, len(p.paths))
-	for i, path := range p.paths {
-		paths[i] = p.in(path)
-	}
-	config, err := check.FindConfig(ctx, append(paths, p.root))
+	config, err := check.FindConfig(ctx, append(p.within(p.paths), p.root))
 	if err != nil {
-		return err //nolint:wrapcheck // it names the file
+		return err
 	}
 	if p.checker != nil && reflect.DeepEqual(config, p.config) {
 		return nil
@@ -103,13 +107,9 @@ func (p *project) configure(ctx context.Context) error {
 func (p *project) read(open map[string][]byte) (files []check.File, err error) {
 	seen := map[string]bool{}
 	for i, paths := range [][]string{p.paths, p.config.Schemas} {
-		var full []string
-		for _, path := range paths {
-			full = append(full, p.in(path))
-		}
-		read, _, err := p.reader.Read(full, i == 1)
+		read, _, err := p.reader.Read(p.within(paths), i == 1)
 		if err != nil {
-			return nil, err //nolint:wrapcheck // it names the path
+			return nil, err
 		}
 		for _, file := range read {
 			path := filepath.FromSlash(file.Name)

@@ -93,7 +93,7 @@ func TestSessions(t *testing.T) {
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			recorded, err := os.ReadFile(name) //nolint:gosec // it is testdata
+			recorded, err := os.ReadFile(name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,7 +101,7 @@ func TestSessions(t *testing.T) {
 			writeFiles(t, folder, string(site))
 			got := replay(t, begin(t, folder), string(recorded), uriOf(folder))
 			if *record {
-				if err := os.WriteFile(name, []byte(got), 0o600); err != nil { //nolint:gosec // it is testdata
+				if err := os.WriteFile(name, []byte(got), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			} else if diff := cmp.Diff(string(recorded), got); diff != "" {

@@ -56,6 +56,18 @@ type shown struct {
 	failure     string                   // the error of the last check; "" if it succeeded
 }
 
+// fail shows why the files are not checked, unless it is shown already.
+func (last *shown) fail(ctx context.Context, conn *jsonrpc2.Conn, err error) error {
+	const isError = 1
+	text := err.Error()
+	if ctx.Err() != nil || text == last.failure {
+		return nil
+	}
+	last.failure = text
+	return conn.Notify(ctx, "window/showMessage", //nolint:wrapcheck // it is logged
+		map[string]any{"type": isError, "message": "purser: the files are not checked: " + text})
+}
+
 // check checks the files once and publishes what has changed.
 func (s *server) check(ctx context.Context, conn *jsonrpc2.Conn, p *project, last *shown) error {
 	s.mu.Lock()
@@ -70,13 +82,7 @@ func (s *server) check(ctx context.Context, conn *jsonrpc2.Conn, p *project, las
 	}
 	now, err := p.check(ctx, texts)
 	if err != nil {
-		if ctx.Err() != nil || err.Error() == last.failure {
-			return nil
-		}
-		last.failure = err.Error()
-		const isError = 1
-		return conn.Notify(ctx, "window/showMessage", //nolint:wrapcheck // it is logged
-			map[string]any{"type": isError, "message": "purser: the files are not checked: " + last.failure})
+		return last.fail(ctx, conn, err)
 	}
 	last.failure = ""
 	s.mu.Lock()
