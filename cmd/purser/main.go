@@ -33,6 +33,7 @@ Exit codes: 0 success; 1 a negative answer (findings, an unexpected status, a re
 // commands defines the command line.
 type commands struct {
 	Check      checkCommand      `cmd:"" group:"files" help:"Check files as a server would."`
+	Lsp        lspCommand        `cmd:"" group:"files" help:"Serve an editor: findings, descriptions and completion while you type (LSP on standard input and output)."`
 	Push       pushCommand       `cmd:"" group:"change" help:"Push documents to a bucket, or folders of documents to several."`
 	Rollback   rollbackCommand   `cmd:"" group:"change" help:"Make a new revision with the documents of an earlier one."`
 	Tag        tagCommand        `cmd:"" group:"change" help:"Set, delete or list the tags of revisions."`

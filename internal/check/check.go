@@ -14,6 +14,7 @@ import (
 	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/propertygroups"
+	"purser/internal/revisions"
 	"purser/internal/validations"
 )
 
@@ -89,27 +90,40 @@ type run struct {
 // Check checks files as one revision. Problems of the files are in the report. An error comes from the budget or the
 // context.
 func (c *Checker) Check(ctx context.Context, files []File) (Report, error) {
+	report, _, err := c.Inspect(ctx, files)
+	return report, err
+}
+
+// begin returns a context with a budget for files.
+func begin(ctx context.Context, files []File) (_ context.Context, end func()) {
 	size := 0
 	for _, file := range files {
 		size += len(file.Text)
 	}
-	ctx, end := budget.NewPool(math.MaxInt32, time.Minute).Begin(ctx)
-	defer end()
+	ctx, end = budget.NewPool(math.MaxInt32, time.Minute).Begin(ctx)
 	const readings = 6 // of each byte: to split, decode, locate, explain and show, and to look for unquoted values
 	budget.From(ctx).Grant(readings * size)
+	return ctx, end
+}
+
+// Inspect is Check. It also returns the documents, for questions about them.
+func (c *Checker) Inspect(ctx context.Context, files []File) (Report, *Site, error) {
+	ctx, end := begin(ctx, files)
+	defer end()
 	r := &run{
 		Checker: c, files: files, skipped: map[int]bool{}, lines: map[int][]int{}, owners: map[int][]owner{},
 		meter: budget.NewMeter(ctx),
 	}
 	r.report.Whole = true
 	if err := r.read(ctx); err != nil {
-		return Report{}, err
+		return Report{}, nil, err
 	}
 	r.separate()
-	if err := r.judge(ctx); err != nil {
-		return Report{}, err
+	documents, err := r.judge(ctx)
+	if err != nil {
+		return Report{}, nil, err
 	}
-	return r.report.sorted(), nil
+	return r.report.sorted(), newSite(r, documents), nil
 }
 
 func (r *run) add(f ...Finding) { r.report.Findings = append(r.report.Findings, f...) }
@@ -348,17 +362,17 @@ func (r *run) separate() {
 	}
 }
 
-// judge judges the documents together as one revision.
-func (r *run) judge(ctx context.Context) error {
+// judge judges the documents together as one revision. It returns them in the order of the items.
+func (r *run) judge(ctx context.Context) ([]*revisions.Stored, error) {
 	if len(r.items) == 0 {
-		return nil
+		return nil, nil
 	}
 	draft, err := r.service.CheckOffline(ctx, r.items, r.report.Whole, viewer())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := r.describe(ctx, draft); err != nil {
-		return err
+		return nil, err
 	}
 	for _, policy := range draft.Policies {
 		for _, required := range policy.Requirements {
@@ -370,5 +384,5 @@ func (r *run) judge(ctx context.Context) error {
 	if draft.Rendered != nil {
 		r.report.Rendered = changes.Redacted(draft.Rendered.Documents)
 	}
-	return nil
+	return draft.Documents, nil
 }

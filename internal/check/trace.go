@@ -34,16 +34,13 @@ func (x *tracer) trace(ctx context.Context, item int, f *queries.Finding) (
 	if !strings.HasPrefix(f.Path, ".data") || x.isEncrypted(item) || x.documents[item].Traits().Final() {
 		return -1, at, nil
 	}
-	leaf, trail := x.leaf(ctx, item, f)
-	if leaf == nil {
+	leaf := x.leaf(ctx, item, f)
+	if leaf == nil || leaf.Path == "" { // created by the first step
 		return -1, at, nil
 	}
-	from = trail.Document
-	if trail.Path == "" { // created by the first step
-		return -1, at, nil
-	}
+	from = leaf.Document
 	at = x.position(from, append([]string{"data"}, written(*leaf, f)...))
-	for _, step := range trail.Steps {
+	for _, step := range leaf.Steps {
 		chain = append(chain, x.step(step))
 	}
 	if len(chain) > 0 {
@@ -105,30 +102,34 @@ func isWithin(path, other string) bool {
 	return other == "" || path == other || strings.HasPrefix(path, other+".")
 }
 
-// leaf returns the first leaf at or below the value of a finding, if all of these leaves come from one document.
-func (x *tracer) leaf(ctx context.Context, item int, f *queries.Finding) (*rendering.Leaf, rendering.Trail) {
+// leaf returns the first leaf at or below the value of a finding, if all of these leaves come from one document, else
+// nil.
+func (x *tracer) leaf(ctx context.Context, item int, f *queries.Finding) *rendering.Leaf {
+	leaves := x.leaves(ctx, item, f.Place()[1:])
+	for i := range leaves {
+		if leaves[i].Document != leaves[0].Document {
+			return nil
+		}
+	}
+	if len(leaves) == 0 {
+		return nil
+	}
+	return &leaves[0]
+}
+
+// leaves returns the leaves at or below a path in the rendered data of a document.
+func (x *tracer) leaves(ctx context.Context, item int, path []string) (found []rendering.Leaf) {
 	explanation := x.explain(ctx, item)
 	if explanation == nil {
-		return nil, rendering.Trail{}
+		return nil
 	}
-	asked := strings.Join(f.Place()[1:], ".")
-	var first *rendering.Leaf
-	for i := range explanation.Leaves {
-		leaf := &explanation.Leaves[i]
-		path := strings.Join(plain(leaf.Parts), ".")
-		if !isWithin(path, asked) {
-			continue
-		}
-		if first == nil {
-			first = leaf
-		} else if first.Document != leaf.Document {
-			return nil, rendering.Trail{}
+	asked := strings.Join(path, ".")
+	for _, leaf := range explanation.Leaves {
+		if isWithin(strings.Join(plain(leaf.Parts), "."), asked) {
+			found = append(found, leaf)
 		}
 	}
-	if first == nil {
-		return nil, rendering.Trail{}
-	}
-	return first, first.Trail
+	return found
 }
 
 // explain explains a document. It returns nil if that fails or if maxTraced documents have been explained.

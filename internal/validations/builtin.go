@@ -135,6 +135,18 @@ func BuiltIn() map[string][]byte { return textsOf(builtins) }
 // schema of the documents that they check.
 func Provided() map[string][]byte { return textsOf(provided) }
 
+// MetadataSchema returns the JSON text of the schema of metadata, by the schema that the metadata names. It is nil if
+// there is none.
+func MetadataSchema(named string) []byte {
+	switch {
+	case strings.HasPrefix(named, "metadata/Document/"):
+		return documentSchema.text
+	case strings.HasPrefix(named, "metadata/Control/"):
+		return controlSchema.text
+	}
+	return nil
+}
+
 func textsOf(kinds map[string]*schema) map[string][]byte {
 	texts := make(map[string][]byte, len(kinds))
 	for kind, s := range kinds {
