@@ -3,7 +3,7 @@
 //	go run ./tools/dist -version 1.2.3
 //
 // dist/ then has an archive for each platform, for Linux also a .deb and an .rpm of the command and of the server and a
-// container image of the server, and SHA256SUMS. Builds are reproducible: times are SOURCE_DATE_EPOCH, or the commit's, and no file contains a path of
+// container image of the server, the Helm chart, and SHA256SUMS. Builds are reproducible: times are SOURCE_DATE_EPOCH, or the commit's, and no file contains a path of
 // this machine. Windows gets only the command.
 package main
 
@@ -83,6 +83,9 @@ func (r *release) make(ctx context.Context, platforms []string) (err error) {
 		if err := r.platform(ctx, goos, goarch, shared); err != nil {
 			return fmt.Errorf("%s: %w", platform, err)
 		}
+	}
+	if err := r.chart(); err != nil {
+		return err
 	}
 	return r.sums()
 }
@@ -303,9 +306,45 @@ func (r *release) image(ctx context.Context, goarch, server string) error {
 	}
 	version := strings.TrimPrefix(r.version, "v")
 	out := filepath.Join(r.out, fmt.Sprintf("purser-server_%s_linux_%s.oci.tar", version, goarch))
-	_, err = output(ctx, program, "-server", server, "-arch", goarch, "-version", version, "-out", out,
+	_, err = output(ctx, program, "-server", server, "-arch", goarch, "-version", imageTag(r.version), "-out", out,
 		"-at", strconv.FormatInt(r.at.Unix(), 10))
 	return err
+}
+
+// chart creates the archive of the Helm chart, as helm package does, with the versions of the release and of its image.
+func (r *release) chart() error {
+	const folder = "deploy/helm"
+	var files []file
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path) //nolint:gosec // our own
+		name := filepath.ToSlash(strings.TrimPrefix(path, folder+string(filepath.Separator)))
+		files = append(files, file{name, 0o644, text})
+		return err //nolint:wrapcheck // it names the file
+	})
+	if err != nil {
+		return fmt.Errorf("read the chart: %w", err)
+	}
+	version := packageVersion(r.version)
+	for i, f := range files {
+		if f.name == "Chart.yaml" {
+			files[i].text = bytes.ReplaceAll(bytes.ReplaceAll(f.text, []byte("appVersion: 0.0.0"),
+				fmt.Appendf(nil, "appVersion: %q", imageTag(r.version))), []byte("\nversion: 0.0.0"), []byte("\nversion: "+version))
+		}
+	}
+	var b bytes.Buffer
+	if err := r.tarball(&b, "purser", files); err != nil {
+		return fmt.Errorf("make the archive of the chart: %w", err)
+	}
+	path := filepath.Join(r.out, "purser-chart-"+version+".tgz")
+	return os.WriteFile(path, b.Bytes(), 0o644) //nolint:wrapcheck,gosec // it names the file, which is for everybody
+}
+
+// imageTag returns the tag of the image of a version. Tags may have no plus.
+func imageTag(version string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(version, "v"), "+", "-")
 }
 
 // tool builds a program that makes a part of the release, once, and returns its path. args follow go build.

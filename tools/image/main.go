@@ -58,8 +58,8 @@ func main() {
 
 // write writes the archive.
 func (o order) write() error {
-	// The name says that the image comes from no registry. Tags may have no plus.
-	tag, err := name.NewTag("localhost/purser:" + strings.ReplaceAll(o.version, "+", "-"))
+	// The name says that the image comes from no registry.
+	tag, err := name.NewTag("localhost/purser:" + o.version)
 	if err != nil {
 		return fmt.Errorf("name the image: %w", err)
 	}
