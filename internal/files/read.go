@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// ReadPrivate returns the text of a regular file that nobody but this process's user and root can read and change, or of
-// one of root's that a group can only read. A file larger than maxBytes is an error.
+// ReadPrivate returns the text of a regular file that only its owner can read and change. If the owner is root, a group
+// may be able to read it. A file larger than maxBytes is an error.
 func ReadPrivate(path string, maxBytes int64) ([]byte, error) {
 	text, _, err := read(path, maxBytes, true)
 	return text, err
@@ -58,8 +58,8 @@ func check(path string, info fs.FileInfo, private bool) error {
 	return nil
 }
 
-// forbidden returns the permissions that a private file must not have. Root can give a file to a process of another user
-// only through a group, as volumes of Kubernetes with a Secret do.
+// forbidden returns the permissions that a private file must not have. Root can only give a file to another user's
+// process through a group, as a volume of Kubernetes with a Secret does.
 func forbidden(of owner, known bool, user int) fs.FileMode {
 	if known && of.user == 0 && user != 0 {
 		return 0o037

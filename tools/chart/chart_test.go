@@ -244,8 +244,8 @@ func render(values map[string]any) (map[string]string, error) {
 	return manifests, nil
 }
 
-// validate checks manifests as kubeconform -strict does. Kubernetes has no schema of ServiceMonitors, so their operator's
-// own type decodes them.
+// validate checks manifests as kubeconform -strict does. Kubernetes has no schema of ServiceMonitors: the type of their
+// operator decodes them.
 func validate(t *testing.T, name, text string) {
 	t.Helper()
 	if name == "servicemonitor.yaml" {

@@ -3,8 +3,8 @@
 //	go run ./tools/dist -version 1.2.3
 //
 // dist/ then has an archive for each platform, for Linux also a .deb and an .rpm of the command and of the server and a
-// container image of the server, the Helm chart, and SHA256SUMS. Builds are reproducible: times are SOURCE_DATE_EPOCH, or the commit's, and no file contains a path of
-// this machine. Windows gets only the command.
+// container image of the server, the Helm chart, and SHA256SUMS. Builds are reproducible: times are SOURCE_DATE_EPOCH,
+// or the commit's, and no file contains a path of this machine. Windows gets only the command.
 package main
 
 import (

@@ -104,7 +104,7 @@ func TestRelease_chart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer archive.Close() //nolint:errcheck // only read
+	defer archive.Close()
 	unzipped, err := gzip.NewReader(archive)
 	if err != nil {
 		t.Fatal(err)

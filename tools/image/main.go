@@ -149,13 +149,14 @@ func (o order) files() ([]byte, error) {
 		{"var/lib/purser/", 0o700, user, nil}, // a volume there gets this owner
 	} {
 		header := &tar.Header{
-			Name: f.name, Mode: f.mode, Uid: f.owner, Gid: f.owner, Size: int64(len(f.text)), ModTime: o.at, Format: tar.FormatUSTAR,
+			Name: f.name, Mode: f.mode, Uid: f.owner, Gid: f.owner, Size: int64(len(f.text)), ModTime: o.at,
+			Format: tar.FormatUSTAR,
 		}
 		if err := add(t, header, f.text); err != nil {
 			return nil, err
 		}
 	}
-	return b.Bytes(), t.Close() //nolint:wrapcheck // in memory
+	return b.Bytes(), t.Close()
 }
 
 // authorities returns the roots of Mozilla that Go's own programs fall back to, as PEM. Those that Mozilla only trusts
@@ -237,9 +238,9 @@ func (o order) archive(dir string) (err error) {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		text, err := os.ReadFile(path)
+		text, err := os.ReadFile(path) //nolint:gosec // lay wrote it
 		if err != nil {
-			return err
+			return err //nolint:wrapcheck // it names the file
 		}
 		return add(t, &tar.Header{
 			Name: filepath.ToSlash(strings.TrimPrefix(path, dir+string(filepath.Separator))), Mode: 0o644,

@@ -1,9 +1,10 @@
 // Command schemas writes the JSON Schemas with which the chart's manifests are checked, from the OpenAPI documents of
 // Kubernetes 1.30 that kubectl-validate brings:
 //
-//	go run ./schemas $(go mod download -json sigs.k8s.io/kubectl-validate@v0.0.4 | jq -r .Dir)/pkg/openapiclient/builtins/1.30
+//	module=$(go mod download -json sigs.k8s.io/kubectl-validate@v0.0.4 | jq -r .Dir)
+//	go run ./schemas $module/pkg/openapiclient/builtins/1.30
 //
-// They are strict, as those that kubeconform downloads by default: an object has no other members than its schema names.
+// They are strict, as kubeconform's own: an object has no other members than its schema names.
 package main
 
 import (
@@ -30,7 +31,8 @@ func main() {
 		os.Exit(2)
 	}
 	for name, kind := range kinds {
-		if err := write(filepath.Join(os.Args[1], kind[0]+".json"), kind[1], filepath.Join("schemas", name+".json")); err != nil {
+		from, to := filepath.Join(os.Args[1], kind[0]+".json"), filepath.Join("schemas", name+".json")
+		if err := write(from, kind[1], to); err != nil {
 			fmt.Fprintf(os.Stderr, "schemas: %s: %v\n", name, err)
 			os.Exit(1)
 		}
@@ -59,7 +61,7 @@ func write(from, kind, to string) error {
 	if err != nil {
 		return fmt.Errorf("encode: %w", err)
 	}
-	return os.WriteFile(to, append(text, '\n'), 0o644) //nolint:wrapcheck,gosec // it names the file, which is for everybody
+	return os.WriteFile(to, append(text, '\n'), 0o644) //nolint:wrapcheck,gosec // it names the file
 }
 
 // collect adds a definition and all that it refers to.
