@@ -19,7 +19,7 @@ BENCHFLAGS =
 FUZZTIME   = 10s
 LAWCHECKS  = 1000
 
-.PHONY: help run test test-packages test-sequential test-measuring test-server bench lint lint-openapi lint-alerts fmt faults fuzz server build install dist schema need-go need-run need-test
+.PHONY: help run test test-packages test-sequential test-measuring test-server bench lint lint-openapi lint-alerts lint-chart fmt faults fuzz server build install dist schema need-go need-run need-test
 
 help: ## list these targets (the default)
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -78,6 +78,11 @@ lint-alerts: ## promtool on the alert rules, each of which fires once
 	promtool check rules docs/monitoring/alerts.yaml
 	promtool test rules docs/monitoring/alerts_test.yaml
 
+# Helm and kubeconform as libraries, in a module of its own. -record writes the manifests.
+CHARTFLAGS =
+lint-chart: need-go ## the Helm chart, its values and the plain manifests (CHARTFLAGS=-record: write these)
+	go test -C tools/chart -vet=off . $(CHARTFLAGS)
+
 fmt: need-go ## format all code as lint wants it
 	$(LINT) fmt ./...
 
@@ -123,9 +128,9 @@ install: build ## all programs, manual pages and completions below PREFIX (/usr/
 	bin/purser completion zsh >$(SHARED)/zsh/site-functions/_purser
 	bin/purser completion fish >$(SHARED)/fish/vendor_completions.d/purser.fish
 
-# Builds of a commit are reproducible. tools/try-packages installs the packages and starts the server.
+# Builds of a commit are reproducible. tools/try-packages and tools/try-image install them and start the server.
 DISTFLAGS =
-dist: need-go ## archives for all platforms, .deb and .rpm packages, SHA256SUMS: in dist/ (DISTFLAGS="-platforms linux/amd64")
+dist: need-go ## archives for all platforms, .deb and .rpm packages, images, the chart, SHA256SUMS: in dist/ (DISTFLAGS="-platforms linux/amd64")
 	go run ./tools/dist -version $(VERSION) $(DISTFLAGS)
 
 # Missing programs are installed or reported before anything else. A server with PURSER_DATABASE_URL needs no Postgres.

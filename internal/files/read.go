@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// ReadPrivate returns the text of a regular file that only its owner can read and change. A file larger than maxBytes
-// is an error.
+// ReadPrivate returns the text of a regular file that only its owner can read and change. If the owner is root, a group
+// may be able to read it. A file larger than maxBytes is an error.
 func ReadPrivate(path string, maxBytes int64) ([]byte, error) {
 	text, _, err := read(path, maxBytes, true)
 	return text, err
@@ -48,13 +48,23 @@ func read(path string, maxBytes int64, private bool) (text []byte, modified time
 }
 
 func check(path string, info fs.FileInfo, private bool) error {
+	of, known := ownerOf(info)
 	switch perm := info.Mode().Perm(); {
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%s: it is not a regular file", path)
-	case private && perm&0o077 != 0:
+	case private && perm&forbidden(of, known, os.Geteuid()) != 0:
 		return fmt.Errorf("%s: it is open to others (mode %04o): chmod 600 %s", path, perm, path)
 	}
 	return nil
+}
+
+// forbidden returns the permissions that a private file must not have. Root can only give a file to another user's
+// process through a group, as a volume of Kubernetes with a Secret does.
+func forbidden(of owner, known bool, user int) fs.FileMode {
+	if known && of.user == 0 && user != 0 {
+		return 0o037
+	}
+	return 0o077
 }
 
 // about returns an error that contains the path of a file only once, at its beginning.

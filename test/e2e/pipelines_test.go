@@ -1,8 +1,10 @@
 package e2e_test
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"encoding/xml"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,8 +18,8 @@ import (
 
 // pipeline is a repository of documents in which the scripts of docs/ci run.
 type pipeline struct {
-	dir string
-	env []string
+	dir, bin string
+	env      []string
 }
 
 // newPipeline returns a repository whose site has a mistake if wrong is set, on a machine with purser installed.
@@ -27,8 +29,7 @@ func newPipeline(t *testing.T, wrong bool) *pipeline {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &pipeline{dir: t.TempDir()}
-	bin := filepath.Join(t.TempDir(), "bin")
+	p := &pipeline{dir: t.TempDir(), bin: t.TempDir()}
 	size := "{size: 1}"
 	if wrong {
 		size = "{size: 101}"
@@ -43,13 +44,11 @@ func newPipeline(t *testing.T, wrong bool) *pipeline {
 		}
 		writeFile(t, name, text)
 	}
-	if err := os.Mkdir(bin, 0o700); err != nil {
+	if err := os.Symlink(purser, filepath.Join(p.bin, "purser")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(purser, filepath.Join(bin, "purser")); err != nil {
-		t.Fatal(err)
-	}
-	p.env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "GOBIN="+bin, "RUNNER_TEMP="+t.TempDir(), "TMPDIR="+t.TempDir())
+	p.env = append(os.Environ(), "PATH="+p.bin+":"+os.Getenv("PATH"), "RUNNER_TEMP="+t.TempDir(), "TMPDIR="+t.TempDir(),
+		"GITHUB_PATH="+filepath.Join(p.dir, "added-to-path"))
 	return p
 }
 
@@ -74,16 +73,41 @@ func (p *pipeline) reads(t *testing.T, name string) []byte {
 	return text
 }
 
-// fromClone makes the pipeline build purser from this clone, in place of the project's URL.
-func (p *pipeline) fromClone(t *testing.T) {
+// fromRelease makes the pipeline install purser from the files of a release, in place of those at the project's URL.
+func (p *pipeline) fromRelease(t *testing.T) {
 	t.Helper()
-	source := filepath.Join(t.TempDir(), "purser.git")
-	script := "git clone -q --bare ../.. " + source + " && git -C " + source + " branch -f tried HEAD"
-	if out, err := exec.CommandContext(t.Context(), "bash", "-c", script).CombinedOutput(); err != nil {
-		t.Skipf("this is no clone: %s", out)
+	purser, err := commandLine()
+	if err != nil {
+		t.Fatal(err)
 	}
-	// Without paths in what it compiles, clones in other directories need not compile it again.
-	p.env = append(p.env, "PURSER_SOURCE=file://"+source, "PURSER_VERSION=tried", "GOFLAGS="+os.Getenv("GOFLAGS")+" -trimpath")
+	const folder = "purser_0.0.1_linux_amd64"
+	release := t.TempDir()
+	if err := os.Mkdir(filepath.Join(release, folder), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(purser, filepath.Join(release, folder, "purser")); err != nil {
+		t.Fatal(err)
+	}
+	archive := filepath.Join(release, folder+".tar.gz")
+	if out, err := exec.CommandContext(t.Context(), "tar", "-chzf", archive, "-C", release, folder).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	text, err := os.ReadFile(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.env = append(p.env, "PURSER_RELEASE=file://"+release, "PURSER_VERSION=0.0.1",
+		fmt.Sprintf("PURSER_SHA256=%x", sha256.Sum256(text)))
+	if err := os.Remove(filepath.Join(p.bin, "purser")); err != nil { // the pipeline has only what it installs
+		t.Fatal(err)
+	}
+}
+
+// takesPath adds what a step has written to GITHUB_PATH to the PATH of later ones.
+func (p *pipeline) takesPath(t *testing.T) {
+	t.Helper()
+	added := strings.TrimSpace(string(p.reads(t, "added-to-path")))
+	p.env = append(p.env, "PATH="+added+":"+os.Getenv("PATH"))
 }
 
 func readYAML(t *testing.T, name string, into any) {
@@ -108,28 +132,37 @@ type step struct {
 	Env                  map[string]string
 }
 
-// The steps of the workflow build purser, and fail with a report if the site has a mistake.
-func TestPipelines_githubWorkflow(t *testing.T) {
-	t.Parallel()
+// githubSteps returns the steps of the GitHub workflow.
+func githubSteps(t *testing.T) []step {
+	t.Helper()
 	var workflow struct {
 		Jobs map[string]struct {
 			Steps []step
 		}
 	}
 	readYAML(t, "../../docs/ci/github.yaml", &workflow)
+	return workflow.Jobs["check"].Steps
+}
+
+// The steps of the workflow install purser, and fail with a report if the site has a mistake.
+func TestPipelines_githubWorkflow(t *testing.T) {
+	t.Parallel()
 	for _, wrong := range []bool{false, true} {
 		p, failed := newPipeline(t, wrong), []string{}
-		for _, step := range workflow.Jobs["check"].Steps {
-			code, builds := 0, strings.Contains(step.Run, "git clone")
+		for _, step := range githubSteps(t) {
+			code, installs := 0, step.Name == "Install purser"
 			switch {
-			case step.Run == "" || len(failed) > 0 && step.If != "always()" || builds && wrong: // it was built for the other
+			case step.Run == "" || len(failed) > 0 && step.If != "always()":
 				continue
-			case builds:
-				p.fromClone(t)
+			case installs:
+				p.fromRelease(t)
 			case wrong && strings.Contains(step.Run, "--format github"):
 				code, failed = 1, append(failed, step.Name)
 			}
 			out := p.runs(t, step.Run, code, "bash", "-e")
+			if installs {
+				p.takesPath(t)
+			}
 			if command := "::error file=site/w.yaml,title=purser%3A schema,line="; code == 1 && !strings.Contains(out, command) {
 				t.Errorf("%s: %s", step.Name, out)
 			}
@@ -175,32 +208,61 @@ func TestPipelines_githubAction(t *testing.T) {
 	}
 }
 
-// The job of the template builds purser, and fails with a report if the site has a mistake.
+// gitlabJob is the job of the GitLab template.
+type gitlabJob struct {
+	Variables    map[string]string
+	BeforeScript []string `yaml:"before_script"`
+	Script       []string
+	Artifacts    struct{ Reports map[string]string }
+}
+
+// newGitlabPipeline returns the job of the template, and a repository that runs it with a release.
+func newGitlabPipeline(t *testing.T, wrong bool) (gitlabJob, *pipeline) {
+	t.Helper()
+	var template map[string]gitlabJob
+	readYAML(t, "../../docs/ci/gitlab.yaml", &template)
+	job, p := template["purser-check"], newPipeline(t, wrong)
+	for name, value := range job.Variables {
+		p.env = append(p.env, name+"="+value)
+	}
+	p.fromRelease(t)
+	return job, p
+}
+
+// The job of the template installs purser, and fails with a report if the site has a mistake.
 func TestPipelines_gitlab(t *testing.T) {
 	t.Parallel()
-	var template map[string]struct {
-		Variables    map[string]string
-		BeforeScript []string `yaml:"before_script"`
-		Script       []string
-		Artifacts    struct{ Reports map[string]string }
-	}
-	readYAML(t, "../../docs/ci/gitlab.yaml", &template)
-	job := template["purser-check"]
-	for _, wrong := range []bool{false, true} {
-		p := newPipeline(t, wrong)
-		for name, value := range job.Variables {
-			p.env = append(p.env, name+"="+value)
-		}
-		code, script := 1, job.Script // with the purser that is installed
-		if !wrong {
-			p.fromClone(t)
-			code, script = 0, slices.Concat(job.BeforeScript, job.Script)
-		}
-		p.runs(t, strings.Join(script, "\n"), code, "bash", "-eo", "pipefail")
+	for code, wrong := range []bool{false, true} {
+		job, p := newGitlabPipeline(t, wrong)
+		p.runs(t, strings.Join(slices.Concat(job.BeforeScript, job.Script), "\n"), code, "bash", "-eo", "pipefail")
 		quality, tests := p.reads(t, job.Artifacts.Reports["codequality"]), p.reads(t, job.Artifacts.Reports["junit"])
 		if !json.Valid(quality) || xml.Unmarshal(tests, new(struct{})) != nil || hasFinding(quality) != wrong || hasFinding(tests) != wrong {
 			t.Errorf("wrong %v:\n%s\n%s", wrong, quality, tests)
 		}
+	}
+}
+
+// Neither template runs a purser with another digest than the one that it names.
+func TestPipelines_otherArchive(t *testing.T) {
+	t.Parallel()
+	other := "PURSER_SHA256=" + strings.Repeat("0", 64)
+	job, p := newGitlabPipeline(t, false)
+	p.env = append(p.env, other)
+	if out := p.runs(t, strings.Join(job.BeforeScript, "\n"), 1, "bash", "-eo", "pipefail"); !strings.Contains(out, "FAILED") {
+		t.Errorf("GitLab: %s", out)
+	}
+	p = newPipeline(t, false)
+	p.fromRelease(t)
+	p.env = append(p.env, other)
+	for _, step := range githubSteps(t) {
+		if step.Name == "Install purser" {
+			if out := p.runs(t, step.Run, 1, "bash", "-e"); !strings.Contains(out, "FAILED") {
+				t.Errorf("GitHub: %s", out)
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Join(p.dir, "added-to-path")); err == nil {
+		t.Error("GitHub: the other archive is in PATH")
 	}
 }
 

@@ -2,9 +2,9 @@
 //
 //	go run ./tools/dist -version 1.2.3
 //
-// dist/ then has an archive for each platform, a .deb and an .rpm of the command and of the server for Linux, and
-// SHA256SUMS. Builds are reproducible: times are SOURCE_DATE_EPOCH, or the commit's, and no file contains a path of
-// this machine. Windows gets only the command.
+// dist/ then has an archive for each platform, for Linux also a .deb and an .rpm of the command and of the server and a
+// container image of the server, the Helm chart, and SHA256SUMS. Builds are reproducible: times are SOURCE_DATE_EPOCH,
+// or the commit's, and no file contains a path of this machine. Windows gets only the command.
 package main
 
 import (
@@ -38,7 +38,7 @@ func main() {
 	platforms := "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64"
 	flag.StringVar(&r.version, "version", "", "the version; without it, what git describe says")
 	flag.StringVar(&r.out, "out", "dist", "folder to write to, which is emptied before")
-	flag.BoolVar(&r.packaged, "packages", true, "make .deb and .rpm packages too")
+	flag.BoolVar(&r.packaged, "packages", true, "make .deb and .rpm packages and container images too")
 	flag.StringVar(&platforms, "platforms", platforms, "platforms to build for")
 	flag.Parse()
 	if err := r.make(ctx, strings.Split(platforms, ",")); err != nil {
@@ -83,6 +83,9 @@ func (r *release) make(ctx context.Context, platforms []string) (err error) {
 		if err := r.platform(ctx, goos, goarch, shared); err != nil {
 			return fmt.Errorf("%s: %w", platform, err)
 		}
+	}
+	if err := r.chart(); err != nil {
+		return err
 	}
 	return r.sums()
 }
@@ -156,7 +159,7 @@ func (r *release) platform(ctx context.Context, goos, goarch string, shared []fi
 	}
 	files := slices.Clone(shared)
 	for name, source := range programs {
-		path := filepath.Join(r.work, goos+"-"+goarch+"-"+name)
+		path := r.program(goos, goarch, name)
 		if err := r.build(ctx, goos, goarch, source, path); err != nil {
 			return err
 		}
@@ -185,9 +188,14 @@ func (r *release) platform(ctx context.Context, goos, goarch string, shared []fi
 	}
 	err := os.WriteFile(filepath.Join(r.out, name+extension), b.Bytes(), 0o644) //nolint:gosec // for everybody
 	if err == nil && goos == "linux" && r.packaged {
-		err = r.packages(ctx, goarch, files)
+		err = errors.Join(r.packages(ctx, goarch, files), r.image(ctx, goarch, r.program(goos, goarch, "purser-server")))
 	}
 	return err
+}
+
+// program returns the path of a built program.
+func (r *release) program(goos, goarch, name string) string {
+	return filepath.Join(r.work, goos+"-"+goarch+"-"+name)
 }
 
 // build builds a program like make build: static, without paths of this machine or the state of the clone.
@@ -263,7 +271,7 @@ func (r *release) packages(ctx context.Context, goarch string, files []file) err
 			return fmt.Errorf("lay out what packages hold: %w", err)
 		}
 	}
-	nfpm, err := r.nfpm(ctx)
+	nfpm, err := r.tool(ctx, "nfpm", "-modfile=tools/nfpm/go.mod", "github.com/goreleaser/nfpm/v2/cmd/nfpm")
 	if err != nil {
 		return err
 	}
@@ -290,14 +298,64 @@ func (r *release) packages(ctx context.Context, goarch string, files []file) err
 	return nil
 }
 
-// nfpm builds the packager and returns its path.
-func (r *release) nfpm(ctx context.Context) (string, error) {
-	path := filepath.Join(r.work, "nfpm")
+// image creates the container image of a server. The program that does has a module of its own.
+func (r *release) image(ctx context.Context, goarch, server string) error {
+	program, err := r.tool(ctx, "image", "-C", "tools/image", ".")
+	if err != nil {
+		return err
+	}
+	version := strings.TrimPrefix(r.version, "v")
+	out := filepath.Join(r.out, fmt.Sprintf("purser-server_%s_linux_%s.oci.tar", version, goarch))
+	_, err = output(ctx, program, "-server", server, "-arch", goarch, "-version", imageTag(r.version), "-out", out,
+		"-at", strconv.FormatInt(r.at.Unix(), 10))
+	return err
+}
+
+// chart creates the archive of the Helm chart, as helm package does, with the versions of the release and of its image.
+func (r *release) chart() error {
+	const folder = "deploy/helm"
+	var files []file
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path) //nolint:gosec // our own
+		name := filepath.ToSlash(strings.TrimPrefix(path, folder+string(filepath.Separator)))
+		files = append(files, file{name, 0o644, text})
+		return err //nolint:wrapcheck // it names the file
+	})
+	if err != nil {
+		return fmt.Errorf("read the chart: %w", err)
+	}
+	version := packageVersion(r.version)
+	for i, f := range files {
+		if f.name == "Chart.yaml" {
+			files[i].text = bytes.ReplaceAll(bytes.ReplaceAll(f.text, []byte("appVersion: 0.0.0"),
+				fmt.Appendf(nil, "appVersion: %q", imageTag(r.version))), []byte("\nversion: 0.0.0"), []byte("\nversion: "+version))
+		}
+	}
+	var b bytes.Buffer
+	if err := r.tarball(&b, "purser", files); err != nil {
+		return fmt.Errorf("make the archive of the chart: %w", err)
+	}
+	path := filepath.Join(r.out, "purser-chart-"+version+".tgz")
+	return os.WriteFile(path, b.Bytes(), 0o644) //nolint:wrapcheck,gosec // it names the file, which is for everybody
+}
+
+// imageTag returns the tag of the image of a version. Tags may have no plus.
+func imageTag(version string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(version, "v"), "+", "-")
+}
+
+// tool builds a program that makes a part of the release, once, and returns its path. args follow go build.
+func (r *release) tool(ctx context.Context, name string, args ...string) (string, error) {
+	path := filepath.Join(r.work, name)
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
-	const source = "github.com/goreleaser/nfpm/v2/cmd/nfpm"
-	_, err := output(ctx, "go", "build", "-modfile=tools/nfpm/go.mod", "-o", path, source)
+	last := len(args) - 1
+	args = append([]string{"build"}, append(args[:last:last], "-o", path, args[last])...)
+	_, err := output(ctx, "go", args...)
 	return path, err
 }
 

@@ -93,6 +93,46 @@ func contents(t *testing.T, dir string) map[string][]byte {
 	return files
 }
 
+// The chart of a release has its version, and installs its image.
+func TestRelease_chart(t *testing.T) {
+	t.Chdir("../..")
+	r := &release{version: "v1.2.3-5-gabcdef", out: t.TempDir(), at: time.Unix(1700000000, 0)}
+	if err := r.chart(); err != nil {
+		t.Fatal(err)
+	}
+	archive, err := os.Open(filepath.Join(r.out, "purser-chart-1.2.3+5.gabcdef.tgz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer archive.Close()
+	unzipped, err := gzip.NewReader(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for from := tar.NewReader(unzipped); ; {
+		header, err := from.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		text, readErr := io.ReadAll(from)
+		if err := errors.Join(err, readErr); err != nil {
+			t.Fatal(err)
+		}
+		texts[header.Name] = string(text)
+	}
+	for _, want := range []string{"\nversion: 1.2.3+5.gabcdef\n", "\nappVersion: \"1.2.3-5-gabcdef\"\n"} {
+		if !strings.Contains(texts["purser/Chart.yaml"], want) {
+			t.Errorf("Chart.yaml lacks %q:\n%s", want, texts["purser/Chart.yaml"])
+		}
+	}
+	for _, name := range []string{"values.yaml", "values.schema.json", "templates/deployment.yaml"} {
+		if texts["purser/"+name] == "" {
+			t.Errorf("there is no %s", name)
+		}
+	}
+}
+
 func TestPackageVersion(t *testing.T) {
 	t.Parallel()
 	for version, want := range map[string]string{
