@@ -92,6 +92,9 @@ type rollbackView struct {
 // rollBack previews a rollback and, once confirmed, rolls back.
 func (v *visit) rollBack() (view, error) {
 	to, head, message := v.PathValue("revision"), v.field("head"), v.field("message")
+	if v.Method != http.MethodPost { // a preview, which can be opened again
+		head, message = "", strings.TrimSpace(v.param("message"))
+	}
 	done, err := v.api.Rollback(v.Context(), to, client.Change{
 		Message: message, IfMatch: head, DryRun: head == "", MaxDeleted: -1,
 	})

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"purser/internal/wire"
@@ -16,6 +17,15 @@ type verdict struct {
 	Notice   string    // without a policy, what counted
 	Reasons  []problem // why not
 	Notes    []string  // problems that do not block it
+}
+
+// Title returns the verdict in the words of a tab's title.
+func (v verdict) Title() string {
+	mark, may := "✓", "may be deployed"
+	if !v.OK {
+		mark, may = "✗", "may not be deployed"
+	}
+	return mark + " Revision " + strconv.FormatInt(v.Revision, 10) + " " + may
 }
 
 // problem is why a validation is not a success, with advice.
