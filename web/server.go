@@ -82,6 +82,7 @@ func (s *server) routes() http.Handler {
 		"GET /ui/compare":                                         (*visit).compare,
 		"GET /ui/search":                                          (*visit).search,
 		"GET /ui/audit":                                           (*visit).audit,
+		"GET /ui/upload":                                          (*visit).upload,
 		"POST /ui/revisions/{revision}/tags":                      (*visit).tag,
 		"POST /ui/revisions/{revision}/tags/delete":               (*visit).untag,
 		"POST /ui/revisions/{revision}/validations":               (*visit).post,
@@ -91,6 +92,8 @@ func (s *server) routes() http.Handler {
 	} {
 		mux.HandleFunc(pattern, s.page(show))
 	}
+	mux.HandleFunc("POST /ui/upload", s.uploading((*visit).previewUpload))
+	mux.HandleFunc("POST /ui/upload/push", s.uploading((*visit).pushUpload))
 	mux.HandleFunc("GET /ui/revisions/{revision}/graph.svg", s.picture)
 	mux.HandleFunc("GET /ui/revisions/{revision}/document.yaml", s.download)
 	mux.HandleFunc("GET /ui/events", s.events)

@@ -132,10 +132,14 @@ func absent(message string, newest int64) *refusal {
 }
 
 // page returns the handler of a page.
-func (s *server) page(show handler) http.HandlerFunc {
+func (s *server) page(show handler) http.HandlerFunc { return s.form(maxForm, show) }
+
+// form returns the handler of a page that takes a form of at most most bytes.
+func (s *server) form(most int64, show handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-		broken := r.ParseForm() != nil || tooLong(r.URL.Query())
+		r.Body = http.MaxBytesReader(w, r.Body, most)
+		err := r.ParseMultipartForm(most) // and other forms
+		broken := err != nil && !errors.Is(err, http.ErrNotMultipart) || tooLong(r.URL.Query())
 		s.answer(r.Context(), w, r, func(ctx context.Context, v *visit) (func(), error) {
 			if broken {
 				return nil, errForm
