@@ -235,7 +235,7 @@ func (b *screen) looks(t *testing.T) {
 		"search":     {"/ui/search?q=rack", has("cmp-1")},
 		"schemas":    {"/ui/revisions/3/schemas", has("acme/Host/v1")},
 		"schema":     {"/ui/revisions/3/schemas/acme/Host/v1", has("rack")},
-		"audit":      {"/ui/audit", has("PUT /api/v1.0/buckets/site/documents")},
+		"audit":      {"/ui/audit", has("pushed bucket site")},
 		"validation": {"/ui/revisions/2/validations/drydock-validation", has("success")},
 		"graph":      {"/ui/revisions/4/graph", `document.querySelectorAll('svg#picture a[href]').length === 6`},
 	} {

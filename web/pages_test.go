@@ -82,7 +82,7 @@ func TestPages(t *testing.T) {
 		"/ui/search?q=99":                                {"cmp-2"},
 		"/ui/search?label=rack%3Dr2":                     {"No document is like that"},
 		"/ui/search?revision=1":                          {"In revision 1"},
-		"/ui/audit":                                      {"PUT /api/v1.0/buckets/site/documents", "Ada", "200"},
+		"/ui/audit":                                      {"pushed bucket site PUT /api/v1.0/buckets/site/documents", "Ada", "200", "3 +1 −1"},
 		"/ui/audit?since=yesterday":                      {"such as 2026-01-31T12:00:00Z"},
 		"/ui/revisions/3/schemas":                        {"acme/Host/v1 registered by a document of bucket control", "deckhand/Passphrase/v1 built in"},
 		"/ui/revisions/3/schemas/acme/Host/v1":           {"acme/Host/v1", "rack"},
