@@ -225,6 +225,8 @@ func (b *screen) looks(t *testing.T) {
 		"rollback":   {"/ui/revisions/2/rollback", has("Roll back to revision 2?")},
 		"missing":    {"/ui/revisions/4/validations/drydock-validation", has("missing")},
 		"own":        {"/ui/revisions/4/validations/deckhand-schema-validation", has("cmp-2")},
+		"upload":     {"/ui/upload", has("File with documents")},
+		"findings":   {"/ui/revisions/4/findings", has("by document")},
 		"compare":    {"/ui/compare?from=2&to=3", has("rack: 99")},
 		"split":      {"/ui/compare?from=2&to=3&view=split", `document.querySelectorAll('.diff .removed, .diff .added').length === 2`},
 		"explained":  {api + "&as=explained", has(".rack")},

@@ -76,8 +76,8 @@ func (v *visit) overview() (view, error) {
 	return shown, nil
 }
 
-// maxRecent is the number of revisions among which one that may be deployed is looked for, and shownRecent the number of
-// those that the overview shows.
+// maxRecent is the number of revisions among which one that may be deployed is looked for, and shownRecent the number
+// of those that the overview shows.
 const maxRecent, shownRecent = 50, 10
 
 // way has the actions that lead to a revision that may be deployed.

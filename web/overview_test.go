@@ -36,7 +36,13 @@ func (l *lines) taken(t *testing.T) (all []string) {
 	defer l.mutex.Unlock()
 	decoder := json.NewDecoder(&l.text)
 	for decoder.More() {
-		var of struct{ Level, Msg, Method, Path, User string }
+		var of struct {
+			Level  string `json:"level"`
+			Msg    string `json:"msg"`
+			Method string `json:"method"`
+			Path   string `json:"path"`
+			User   string `json:"user"`
+		}
 		if err := decoder.Decode(&of); err != nil {
 			t.Fatal(err)
 		}

@@ -76,6 +76,7 @@ func (s *server) routes() http.Handler {
 		"GET /ui/revisions/{revision}":                            (*visit).revision,
 		"GET /ui/revisions/{revision}/document":                   (*visit).document,
 		"GET /ui/revisions/{revision}/validations/{name}":         (*visit).validation,
+		"GET /ui/revisions/{revision}/findings":                   (*visit).findings,
 		"GET /ui/revisions/{revision}/graph":                      (*visit).graph,
 		"GET /ui/revisions/{revision}/schemas":                    (*visit).schemas,
 		"GET /ui/revisions/{revision}/schemas/{space}/{kind}/{v}": (*visit).schema,

@@ -49,6 +49,7 @@ func functions(base basePath, assets map[string]asset, version string, now func(
 		"root":    func() string { return strings.TrimSuffix(string(base), "ui/") },
 		"count":   words.Count,
 		"joined":  words.List,
+		"levels":  func() []string { return []string{"error", "warning", "info"} },
 		"revision": func(id any, below ...string) string {
 			return base.Link(append([]string{"revisions", fmt.Sprint(id)}, below...)...)
 		},

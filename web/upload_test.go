@@ -11,11 +11,11 @@ import (
 )
 
 // upload sends the form with a file.
-func (b *browser) upload(t *testing.T, bucket, text string, header ...string) answer {
+func (b *browser) upload(t *testing.T, text string, header ...string) answer {
 	t.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
-	_ = form.WriteField("bucket", bucket)
+	_ = form.WriteField("bucket", "site")
 	file, err := form.CreateFormFile("file", "site.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func TestUpload(t *testing.T) {
 	b.get(t, "/ui/").shows(t, "Upload")
 	wellFormed(t, "upload", b.get(t, "/ui/upload").is(t, http.StatusOK))
 	text := host("cmp-1", 2) + "\n" + host("cmp-2", 97)
-	preview := b.upload(t, "site", text).is(t, http.StatusOK)
+	preview := b.upload(t, text).is(t, http.StatusOK)
 	preview.shows(t, "Push to bucket site ?", "The new revision may not be deployed", "changed acme/Host/v1 cmp-2",
 		"line 9: acme/Host/v1 cmp-2 layer site error .data.rack 97 is greater than the maximum of 40")
 	wellFormed(t, "preview", preview)
@@ -56,8 +56,8 @@ func TestUpload(t *testing.T) {
 	}
 	b.get(t, "/ui/revisions/4").shows(t, "as uploaded", "97 is greater")
 	b.send(t, http.MethodPost, "/ui/upload/push", form).is(t, http.StatusPreconditionFailed) // there is a newer one
-	b.upload(t, "site", text).shows(t, "there is nothing to do")
-	b.upload(t, "site", "a: [").is(t, http.StatusOK).shows(t, "the bracket '[' that opens here is not closed", "File with documents")
+	b.upload(t, text).shows(t, "there is nothing to do")
+	b.upload(t, "a: [").is(t, http.StatusOK).shows(t, "the bracket '[' that opens here is not closed", "File with documents")
 }
 
 // What cannot be uploaded is refused: files that are too large, forms that were changed or have no preview, and those of
@@ -66,21 +66,21 @@ func TestUpload_refused(t *testing.T) {
 	t.Parallel()
 	s := broken(t)
 	b := s.as(t, "admin")
-	b.upload(t, "site", strings.Repeat("#", 2<<20+1)).is(t, http.StatusOK).shows(t, "The file has more than 2 MiB")
-	b.upload(t, "site", strings.Repeat("#", 4<<20)).is(t, http.StatusBadRequest)
+	b.upload(t, strings.Repeat("#", 2<<20+1)).is(t, http.StatusOK).shows(t, "The file has more than 2 MiB")
+	b.upload(t, strings.Repeat("#", 4<<20)).is(t, http.StatusBadRequest)
 	for _, form := range []url.Values{
 		{}, {"head": {`"3"`}, "bucket": {"site"}, "documents": {"text"}}, {"bucket": {"site"}, "documents": {""}},
 	} {
 		b.send(t, http.MethodPost, "/ui/upload/push", form).is(t, http.StatusBadRequest)
 	}
-	b.upload(t, "site", "", "Sec-Fetch-Site", "cross-site").is(t, http.StatusForbidden)
+	b.upload(t, "", "Sec-Fetch-Site", "cross-site").is(t, http.StatusForbidden)
 	reader := s.as(t, "reader")
 	reader.get(t, "/ui/upload").is(t, http.StatusForbidden)
-	reader.upload(t, "site", "").is(t, http.StatusForbidden)
+	reader.upload(t, "").is(t, http.StatusForbidden)
 	if strings.Contains(reader.get(t, "/ui/").text, "/ui/upload") {
 		t.Error("the reader is shown a link to the page")
 	}
-	if to := s.browser(t).upload(t, "site", "").is(t, http.StatusSeeOther).Header.Get("Location"); to != "/ui/sign-in?next=%2Fui%2Fupload" {
+	if to := s.browser(t).upload(t, "").is(t, http.StatusSeeOther).Header.Get("Location"); to != "/ui/sign-in?next=%2Fui%2Fupload" {
 		t.Errorf("sent to %q", to)
 	}
 }

@@ -134,11 +134,11 @@ func absent(message string, newest int64) *refusal {
 // page returns the handler of a page.
 func (s *server) page(show handler) http.HandlerFunc { return s.form(maxForm, show) }
 
-// form returns the handler of a page that takes a form of at most most bytes.
-func (s *server) form(most int64, show handler) http.HandlerFunc {
+// form returns the handler of a page that takes a form, which size bounds in bytes.
+func (s *server) form(size int64, show handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		r.Body = http.MaxBytesReader(w, r.Body, most)
-		err := r.ParseMultipartForm(most) // and other forms
+		r.Body = http.MaxBytesReader(w, r.Body, size)
+		err := r.ParseMultipartForm(size) // and other forms
 		broken := err != nil && !errors.Is(err, http.ErrNotMultipart) || tooLong(r.URL.Query())
 		s.answer(r.Context(), w, r, func(ctx context.Context, v *visit) (func(), error) {
 			if broken {
@@ -147,7 +147,7 @@ func (s *server) form(most int64, show handler) http.HandlerFunc {
 			if err := v.api.Get(ctx, &v.caller, nil, "whoami"); err != nil {
 				return nil, err
 			}
-			recordOf(v.Context()).user = v.caller.User.ID
+			recordOf(ctx).user = v.caller.User.ID
 			shown, err := show(v)
 			return func() {
 				if shown.template != "" {
