@@ -48,8 +48,8 @@ func newestView(entry validations.Entry) *wire.Newest {
 		CarriedFrom: entry.CarriedFrom,
 	}
 	var posted struct {
-		Name    string
-		Version json.RawMessage
+		Name    string          `json:"name"`
+		Version json.RawMessage `json:"version"`
 	}
 	if json.Unmarshal([]byte(entry.Validator), &posted) != nil || posted.Name == "" {
 		return view

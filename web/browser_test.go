@@ -46,7 +46,9 @@ func newScreen(t *testing.T, s *site) *screen {
 	server := httptest.NewServer(s.pages)
 	t.Cleanup(server.Close)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
-		chromedp.DisableGPU, chromedp.Flag("disable-dev-shm-usage", true), chromedp.WindowSize(1280, 900),
+		chromedp.DisableGPU, chromedp.Flag("disable-dev-shm-usage", true),
+		chromedp.Flag("disable-back-forward-cache", true), // chromedp loses pages that are kept
+		chromedp.WindowSize(1280, 900),
 		chromedp.WSURLReadTimeout(time.Minute))
 	allocated, endBrowser := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(endBrowser)

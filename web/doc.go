@@ -21,8 +21,8 @@
 //     A finished page has no control characters and none that change the direction of text, also in attributes
 //     (pageBuffer.WriteTo); what a form sends exactly is therefore in its URL. A picture has only the elements and
 //     attributes of an allowlist. No line of a document is taken for a header of a diff.
-//   - A page has at most 150 KB, whatever it shows, without the picture of a graph and an uploaded file in its form: the
-//     bytes of its lists are counted while they are written (pageBuffer); it mentions omitted parts, or has further
+//   - A page has at most 150 KB, whatever it shows, without the picture of a graph and an uploaded file in its form:
+//     the bytes of its lists are counted while they are written (pageBuffer); it mentions omitted parts, or has further
 //     pages.
 //   - Pages load nothing but their own style sheet, script and pictures, and work without JavaScript.
 package web
