@@ -112,12 +112,26 @@ func setContextHeaders(header http.Header, r *http.Request, id string) {
 	}
 }
 
+// partKey marks the context of a request that is part of another one.
+type partKey struct{}
+
+// PartOf returns a handler of requests that the server makes of itself to answer another request, which is counted and
+// logged instead. It logs only those that change something or fail with an error of the server; others at debug level.
+func PartOf(api http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		api.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), partKey{}, true)))
+	})
+}
+
 // end counts and logs a request. It leaves out health checks that succeed.
 func (s *server) end(r *http.Request, answer *sentAnswer) {
 	info, status := infoOf(r), cmp.Or(answer.status, http.StatusOK)
 	took := s.Now().Sub(info.began) - info.waited
 	route, method := chi.RouteContext(r.Context()).RoutePattern(), methodLabel(r.Method)
-	s.Observe(route, method, status, took)
+	part := r.Context().Value(partKey{}) != nil
+	if !part {
+		s.Observe(route, method, status, took)
+	}
 	if span := trace.SpanFromContext(r.Context()); span.IsRecording() {
 		span.SetName(strings.TrimSpace(method + " " + route))
 		span.SetAttributes(attribute.String("http.route", route), attribute.String("purser.request", info.id),
@@ -132,6 +146,9 @@ func (s *server) end(r *http.Request, answer *sentAnswer) {
 		if status == http.StatusServiceUnavailable && s.outage.repeated(cause, s.Now()) {
 			level = slog.LevelWarn // an outage fails all requests for the same reason
 		}
+	}
+	if part && level == slog.LevelInfo && isReading(r.Method) {
+		level = slog.LevelDebug
 	}
 	attributes := []slog.Attr{
 		slog.String("method", r.Method), slog.String("path", words.FirstBytes(r.URL.Path, maxLogged)),

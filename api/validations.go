@@ -17,12 +17,16 @@ import (
 
 // GET /api/v1.0/revisions/{revision}/validations
 func (s *server) listValidations(w http.ResponseWriter, r *http.Request) error {
-	summaries, err := s.questions(r).Validations(r.Context(), revisionName(r, "revision"))
+	summaries, newest, err := s.questions(r).Validations(r.Context(), revisionName(r, "revision"))
 	if err != nil {
 		return err
 	}
 	s.answers.write(w, r, http.StatusOK, listView(summaries, func(summary validations.Summary) wire.Validation {
-		return wire.Validation{Name: summary.Name, Status: summary.Status}
+		view := wire.Validation{Name: summary.Name, Status: summary.Status}
+		if entry, posted := newest[summary.Name]; posted && !s.Compat {
+			view.Newest = newestView(entry)
+		}
+		return view
 	}))
 	return nil
 }

@@ -41,6 +41,27 @@ func (l links) entry(revision int64, entry validations.Entry) wire.Entry {
 	return view
 }
 
+// newestView returns the view of the newest result of a validation. A validator of another form has no name.
+func newestView(entry validations.Entry) *wire.Newest {
+	view := &wire.Newest{
+		Status: entry.Status, CreatedAt: wire.TimeText(entry.CreatedAt), ExpiresAt: wire.TimeText(entry.ExpiresAt),
+		CarriedFrom: entry.CarriedFrom,
+	}
+	var posted struct {
+		Name    string          `json:"name"`
+		Version json.RawMessage `json:"version"`
+	}
+	if json.Unmarshal([]byte(entry.Validator), &posted) != nil || posted.Name == "" {
+		return view
+	}
+	view.Validator = &wire.Validator{Name: posted.Name, Version: string(posted.Version)}
+	var text string
+	if json.Unmarshal(posted.Version, &text) == nil {
+		view.Validator.Version = text // else a number, as posted
+	}
+	return view
+}
+
 // verdictView returns the view of a verdict.
 func verdictView(shown revisions.RevisionStatus) wire.Verdict {
 	view := wire.Verdict{

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"purser/internal/client"
-	"purser/internal/wire"
 )
 
 // allowed has the actions that the user may take on a revision.
@@ -82,16 +81,16 @@ type rollbackView struct {
 	*pageBuffer
 
 	To      string
-	Head    string // the ETag of the newest revision, on which the preview is based
 	Message string
-	Preview wire.Preview[wire.Finding]
-	Changes []comparison
-	Verdict string
+	previewed
 }
 
 // rollBack previews a rollback and, once confirmed, rolls back.
 func (v *visit) rollBack() (view, error) {
 	to, head, message := v.PathValue("revision"), v.field("head"), v.field("message")
+	if v.Method != http.MethodPost { // a preview, which can be opened again
+		head, message = "", strings.TrimSpace(v.param("message"))
+	}
 	done, err := v.api.Rollback(v.Context(), to, client.Change{
 		Message: message, IfMatch: head, DryRun: head == "", MaxDeleted: -1,
 	})
@@ -102,12 +101,9 @@ func (v *visit) rollBack() (view, error) {
 		v.goTo(v.base.Link("revisions", done.Revision))
 		return view{}, nil
 	}
-	page := rollbackView{pageBuffer: v.pageBuffer, To: to, Head: done.ETag, Message: message}
-	if page.Preview, err = done.Preview(); err != nil {
+	page := rollbackView{pageBuffer: v.pageBuffer, To: to, Message: message}
+	if page.previewed, err = previewedBy(done); err != nil {
 		return view{}, err
-	}
-	for _, d := range page.Preview.Documents {
-		page.Changes = append(page.Changes, comparison{Document: d.Identity(), Change: wordFor(d.Change)})
 	}
 	return view{template: "rollback", Title: "Roll back to revision " + to, Section: "revisions", Data: page}, nil
 }

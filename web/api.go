@@ -51,7 +51,7 @@ func (a api) Text(ctx context.Context, accept string, query url.Values, path ...
 	return string(answer.Body), err
 }
 
-// inProcess calls the API's handler, with its authentication, authorization, limits, audit and log. Without a token,
+// inProcess calls the API's handler, with its authentication, authorization, limits and audit. Without a token,
 // the client certificate of the browser's connection counts, if there is one.
 type inProcess struct {
 	api   http.Handler

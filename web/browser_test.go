@@ -46,7 +46,9 @@ func newScreen(t *testing.T, s *site) *screen {
 	server := httptest.NewServer(s.pages)
 	t.Cleanup(server.Close)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
-		chromedp.DisableGPU, chromedp.Flag("disable-dev-shm-usage", true), chromedp.WindowSize(1280, 900),
+		chromedp.DisableGPU, chromedp.Flag("disable-dev-shm-usage", true),
+		chromedp.Flag("disable-back-forward-cache", true), // chromedp loses pages that are kept
+		chromedp.WindowSize(1280, 900),
 		chromedp.WSURLReadTimeout(time.Minute))
 	allocated, endBrowser := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(endBrowser)
@@ -178,6 +180,15 @@ const text = "document.body.innerText"
 
 func has(part string) string { return text + ".includes(" + quoted(part) + ")" }
 
+// TestBrowser_empty looks at the first page before there is anything.
+func TestBrowser_empty(t *testing.T) { //nolint:paralleltest // it has the machine to itself
+	b := newScreen(t, newSite(t, anonymous))
+	b.open(t, "/ui/")
+	b.wait(t, has("purser push --server "+b.url+" site site.yaml"))
+	b.holds(t, `document.querySelectorAll('button.copy').length === 2`)
+	b.inAllSizes(t, "empty")
+}
+
 // TestBrowser walks through the pages as an operator does: from signing in and a failing verdict to the line that is
 // wrong, and back to a revision that may be deployed.
 func TestBrowser(t *testing.T) { //nolint:paralleltest // it has the machine to itself
@@ -194,8 +205,6 @@ func TestBrowser(t *testing.T) { //nolint:paralleltest // it has the machine to 
 	b.accessible(t, "sign-in")
 	b.do(t, chromedp.SendKeys("#token", "admin"+kb.Enter), chromedp.WaitVisible("#verdict"))
 	b.holds(t, has("Revision 4 may not be deployed"))
-	b.keep(t, "overview")
-	b.accessible(t, "overview")
 
 	b.do(t, chromedp.Click(`//a[text()="Show the line"]`), chromedp.WaitVisible("#marked"))
 	b.holds(t, `document.querySelector('#marked code').textContent === '  rack: 99'`)
@@ -213,6 +222,13 @@ func (b *screen) looks(t *testing.T) {
 	t.Helper()
 	const api = "/ui/revisions/2/document?schema=acme/Host/v1&layer=site&name=cmp-1"
 	for name, c := range map[string]struct{ target, holds string }{
+		"overview":   {"/ui/", has("Revision 4 may not be deployed")},
+		"wrong":      {"/ui/revisions/4/document?schema=acme/Host/v1&layer=site&name=cmp-2&path=.data.rack", has("rack: 99")},
+		"rollback":   {"/ui/revisions/2/rollback", has("Roll back to revision 2?")},
+		"missing":    {"/ui/revisions/4/validations/drydock-validation", has("missing")},
+		"own":        {"/ui/revisions/4/validations/deckhand-schema-validation", has("cmp-2")},
+		"upload":     {"/ui/upload", has("File with documents")},
+		"findings":   {"/ui/revisions/4/findings", has("by document")},
 		"compare":    {"/ui/compare?from=2&to=3", has("rack: 99")},
 		"split":      {"/ui/compare?from=2&to=3&view=split", `document.querySelectorAll('.diff .removed, .diff .added').length === 2`},
 		"explained":  {api + "&as=explained", has(".rack")},
@@ -223,22 +239,13 @@ func (b *screen) looks(t *testing.T) {
 		"search":     {"/ui/search?q=rack", has("cmp-1")},
 		"schemas":    {"/ui/revisions/3/schemas", has("acme/Host/v1")},
 		"schema":     {"/ui/revisions/3/schemas/acme/Host/v1", has("rack")},
-		"audit":      {"/ui/audit", has("PUT /api/v1.0/buckets/site/documents")},
+		"audit":      {"/ui/audit", has("pushed bucket site")},
 		"validation": {"/ui/revisions/2/validations/drydock-validation", has("success")},
 		"graph":      {"/ui/revisions/4/graph", `document.querySelectorAll('svg#picture a[href]').length === 6`},
 	} {
 		b.open(t, c.target)
 		b.wait(t, c.holds)
-		b.accessible(t, name)
-		b.keep(t, name)
-		b.do(t, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}))
-		b.holds(t, `getComputedStyle(document.body).backgroundColor === 'rgb(18, 22, 27)'`)
-		b.accessible(t, name+" in the dark")
-		b.keep(t, name+"-dark")
-		b.do(t, emulation.SetEmulatedMedia(), emulation.SetDeviceMetricsOverride(360, 740, 1, true))
-		b.holds(t, `document.documentElement.scrollWidth <= 360`)
-		b.keep(t, name+"-phone")
-		b.do(t, emulation.ClearDeviceMetricsOverride())
+		b.inAllSizes(t, name)
 	}
 	b.open(t, "/ui/revisions/4/graph")
 	var before, after float64
@@ -259,6 +266,25 @@ func (b *screen) looks(t *testing.T) {
 	b.do(t, emulation.SetScriptExecutionDisabled(true))
 	b.open(t, "/ui/")
 	b.do(t, chromedp.WaitVisible("#verdict"), emulation.SetScriptExecutionDisabled(false))
+}
+
+// inAllSizes looks at the page that is open on screens of three widths, in light and dark: it fits, and is accessible.
+func (b *screen) inAllSizes(t *testing.T, name string) {
+	t.Helper()
+	for _, width := range []int64{1440, 1024, 390} {
+		b.do(t, emulation.SetDeviceMetricsOverride(width, 900, 1, width < 500))
+		for mode, background := range map[string]string{"light": "rgb(255, 255, 255)", "dark": "rgb(18, 22, 27)"} {
+			b.do(t, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: mode}}))
+			b.holds(t, `getComputedStyle(document.body).backgroundColor === `+quoted(background))
+			if mode == "light" || width > 1400 { // the colours do not depend on the width
+				b.accessible(t, fmt.Sprintf("%s, %d pixels, %s", name, width, mode))
+			}
+			b.keep(t, fmt.Sprintf("%s-%d-%s", name, width, mode))
+		}
+		b.holds(t, fmt.Sprintf(`document.documentElement.scrollWidth <= %d`, width))
+		b.holds(t, `!document.querySelector('header') || document.querySelector('header').offsetHeight < 70`)
+	}
+	b.do(t, emulation.ClearDeviceMetricsOverride(), emulation.SetEmulatedMedia())
 }
 
 // keys uses the keyboard.
@@ -282,13 +308,15 @@ func (b *screen) keys(t *testing.T) {
 // acts rolls back, and sees a change that somebody else makes.
 func (b *screen) acts(t *testing.T) {
 	t.Helper()
-	b.open(t, "/ui/revisions/2")
-	b.do(t, chromedp.Click(`//button[text()="Show what would change"]`), chromedp.WaitVisible("button.main"))
+	b.open(t, "/ui/")
+	b.do(t, chromedp.Click(`//a[text()="Roll back to revision 2"]`), chromedp.WaitVisible("button.main"))
 	b.holds(t, has("Roll back to revision 2?"))
 	b.keep(t, "rollback")
 	b.accessible(t, "rollback")
 	b.do(t, chromedp.Click("button.main"))
 	b.wait(t, has("Revision 5 may be deployed"))
+	b.do(t, chromedp.NavigateBack()) // without a question whether to send a form again
+	b.wait(t, has("Roll back to revision 2?"))
 
 	b.open(t, "/ui/")
 	b.wait(t, "stream && stream.readyState === EventSource.OPEN")

@@ -12,14 +12,17 @@
 //
 // Invariants:
 //   - A page is a client of the API: it asks the whole handler, with its authentication, authorization, redaction,
-//     limits, audit and log, on behalf of its user. It cannot show more than the API, and decides nothing: whether a
+//     limits and audit, on behalf of its user. It cannot show more than the API, and decides nothing: whether a
 //     revision may be deployed, and the advice for a finding, come from the API.
+//   - A view makes a bounded number of calls, whatever the site holds. It is one line of the log and one request in the
+//     metrics (record.go).
 //   - An answer of the API is in memory, and has at most 32 MiB.
 //   - Document content is text: it becomes no markup, no script and no link elsewhere. html/template escapes all texts.
 //     A finished page has no control characters and none that change the direction of text, also in attributes
 //     (pageBuffer.WriteTo); what a form sends exactly is therefore in its URL. A picture has only the elements and
 //     attributes of an allowlist. No line of a document is taken for a header of a diff.
-//   - A page has at most 150 KB, whatever it shows, without the picture of a graph: the bytes of its lists are counted
-//     while they are written (pageBuffer); it mentions omitted parts, or has further pages.
+//   - A page has at most 150 KB, whatever it shows, without the picture of a graph and an uploaded file in its form:
+//     the bytes of its lists are counted while they are written (pageBuffer); it mentions omitted parts, or has further
+//     pages.
 //   - Pages load nothing but their own style sheet, script and pictures, and work without JavaScript.
 package web

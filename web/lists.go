@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"purser/internal/events"
 	"purser/internal/wire"
 )
 
@@ -91,7 +92,8 @@ type auditView struct {
 	*pageBuffer
 
 	User, Revision, Since, Until string
-	Items                        []wire.AuditEvent
+	Items                        []auditItem
+	Did                          map[int64]*events.Created // by revision
 	Pages                        pager
 	Error                        string
 }
@@ -119,7 +121,12 @@ func (v *visit) audit() (view, error) {
 	} else if err != nil {
 		return view{}, err
 	}
-	page.Items = found.Results
+	for _, e := range found.Results {
+		page.Items = append(page.Items, inWords(e))
+	}
+	if page.Did, err = v.did(v.Context()); err != nil {
+		return view{}, err
+	}
 	page.Pages.End(len(page.Items), found.Next != nil)
 	return view{template: "audit", Title: "Audit", Section: "audit", Data: page}, nil
 }

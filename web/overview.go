@@ -18,9 +18,9 @@ type overviewView struct {
 	Revision wire.Revision
 	Before   int64 // the revision before it; 0 if there is none
 	judgement
+	way
 	History  []revisionItem
 	Expires  *requirement // the one whose result expires next; nil if none does
-	LastGood int64        // the newest of History that may be deployed, if the newest of all may not; 0: none
 	Buckets  []wire.Bucket
 	Buckets2 bool // there are more
 }
@@ -45,7 +45,11 @@ func (v *visit) overview() (view, error) {
 	if err != nil {
 		return shown, err
 	}
-	const recent, maxBuckets = 10, 100
+	const maxBuckets = 100
+	recent := maxRecent
+	if v.Compat {
+		recent = shownRecent // each is a request
+	}
 	page.Before = *page.Revision.Previous
 	var buckets wire.List[wire.Bucket]
 	err = together(v.Context(),
@@ -66,11 +70,38 @@ func (v *visit) overview() (view, error) {
 	}
 	page.Expires = expiringNext(page.Required, v.Now())
 	page.Buckets, page.Buckets2 = buckets.Results, buckets.Next != nil
-	if !page.Verdict.OK {
-		page.LastGood = lastGood(page.History)
-	}
-	shown.Data = page
+	page.way = v.wayOut(page.Revision.ID, true, lastGood(page.History))
+	page.History = page.History[:min(len(page.History), shownRecent)]
+	shown.Title, shown.Data = page.Verdict.Title(), page
 	return shown, nil
+}
+
+// maxRecent is the number of revisions among which one that may be deployed is looked for, and shownRecent the number
+// of those that the overview shows.
+const maxRecent, shownRecent = 50, 10
+
+// way has the actions that lead to a revision that may be deployed.
+type way struct {
+	May      allowed
+	LastGood int64 // the newest revision that may be deployed; 0 if it is this one, or if none is known
+	Back     int64 // the revision to roll back to; 0 if there is none, or if the user has no right to
+}
+
+// wayOut returns the actions beside the verdict on a revision: from the newest one back to the last good one, and from
+// an older one back to itself.
+func (v *visit) wayOut(revision int64, newest bool, lastGood int64) (out way) {
+	out.May = v.allowed()
+	if newest && lastGood != revision {
+		out.LastGood = lastGood
+	}
+	switch {
+	case !out.May.RollBack:
+	case newest:
+		out.Back = out.LastGood
+	default:
+		out.Back = revision
+	}
+	return out
 }
 
 // lastGood returns the newest revision that may be deployed, 0 if there is none.
@@ -89,13 +120,16 @@ type judgement struct {
 	Stamp    string
 	Findings shownFindings
 	Required []requirement
+	Others   []wire.Validation // validations that no policy requires
 }
 
-// judge requests the verdict on a revision and a limited number of findings.
+// judge requests the verdict on a revision, a limited number of findings, and the newest results.
 func (v *visit) judge(ctx context.Context, revision wire.Revision, most int) (judged judgement, err error) {
 	id := strconv.FormatInt(revision.ID, 10)
 	var status wire.Verdict
 	var found wire.Findings
+	var reported wire.List[wire.Validation]
+	var posts wire.List[wire.AuditEvent]
 	hide := url.Values{"cleartext-secrets": {"false"}}
 	err = together(ctx,
 		func(ctx context.Context) error { return v.api.Get(ctx, &status, hide, "revisions", id, "status") },
@@ -103,85 +137,49 @@ func (v *visit) judge(ctx context.Context, revision wire.Revision, most int) (ju
 			query := url.Values{"limit": {strconv.Itoa(most)}, "cleartext-secrets": {"false"}}
 			return dropExpected(v.api.Get(ctx, &found, query, "revisions", id, "findings"))
 		},
-	)
-	if err != nil {
-		return judged, err
-	}
-	judged = judgement{Verdict: verdictOf(status, found), Stamp: status.Stamp, Findings: findingsToShow(found)}
-	judged.Required, err = v.required(ctx, revision, status)
-	return judged, err
-}
-
-// maxRequired is the number of validations whose newest results are read.
-const maxRequired = 30
-
-// required returns the validations that policies require or, without policies, the reported ones.
-func (v *visit) required(ctx context.Context, revision wire.Revision, status wire.Verdict) (
-	[]requirement, error,
-) {
-	all, id := requirementsOf(status), strconv.FormatInt(revision.ID, 10)
-	var posts wire.List[wire.AuditEvent]
-	work := []func(context.Context) error{}
-	if v.may("deckhand:show_audit") {
-		work = append(work, func(ctx context.Context) error {
-			return dropExpected(v.api.Get(ctx, &posts, url.Values{"revision": {id}, "limit": {"200"}}, "audit"))
-		})
-	}
-	for i := range all {
-		if all[i].Own() {
-			if all[i].Status != "missing" {
-				all[i].Newest.CreatedAt = revision.CreatedAt // the server validates what it takes in
+		func(ctx context.Context) error {
+			return dropExpected(v.api.Get(ctx, &reported, nil, "revisions", id, "validations"))
+		},
+		func(ctx context.Context) error {
+			if !v.may("deckhand:show_audit") {
+				return nil
 			}
-			continue
-		}
-		if all[i].Unasked = i >= maxRequired; all[i].Unasked {
-			continue
-		}
-		work = append(work, func(ctx context.Context) (err error) {
-			var known bool
-			all[i].Newest, known, err = v.newest(ctx, id, all[i].Name)
-			all[i].Unasked = err == nil && !known
-			return dropExpected(err)
-		})
+			return dropExpected(v.api.Get(ctx, &posts, url.Values{"revision": {id}, "limit": {"200"}}, "audit"))
+		},
+	)
+	required := requirementsOf(status)
+	for i, r := range required {
+		required[i] = r.with(newestIn(reported.Results, r.Name), revision, posts.Results, v.may("deckhand:create_validation"))
 	}
-	if err := together(ctx, work...); err != nil {
-		return nil, err
-	}
-	for i := range all {
-		all[i].Who = posterOf(posts.Results, all[i].Name, all[i].Newest.CreatedAt)
-	}
-	return all, nil
+	return judgement{
+		Verdict: verdictOf(status, found), Stamp: status.Stamp, Findings: findingsToShow(found), Required: required,
+		Others: unrequired(reported.Results, required),
+	}, err
 }
 
-// newest returns the newest result that was posted of a validation of others; the zero result if there is none. known
-// is false if there are too many to look for it.
-func (v *visit) newest(ctx context.Context, revision, name string) (found wire.Entry, known bool, err error) {
-	const most, maxPages = 1000, 5
-	last := ""
-	for offset := 0; ; offset += most {
-		if offset == most*maxPages {
-			return found, false, nil
-		}
-		var entries wire.List[wire.EntryItem]
-		query := url.Values{"limit": {strconv.Itoa(most)}, "offset": {strconv.Itoa(offset)}}
-		err = v.api.Get(ctx, &entries, query, "revisions", revision, "validations", name)
-		if n := len(entries.Results); n > 0 {
-			last = strconv.Itoa(entries.Results[n-1].ID)
-		}
-		if err != nil || last == "" {
-			return found, true, err
-		}
-		if entries.Next == nil {
-			break
-		}
+// history returns a page of revisions, newest first, with their changes, and whether there are more.
+func (v *visit) history(ctx context.Context, query url.Values, offset, limit int) (
+	items []revisionItem, more bool, err error,
+) {
+	var did map[int64]*events.Created
+	err = together(ctx,
+		func(ctx context.Context) (err error) {
+			items, more, err = v.revisionPage(ctx, query, offset, limit)
+			return err
+		},
+		func(ctx context.Context) (err error) {
+			did, err = v.did(ctx)
+			return err
+		},
+	)
+	for i, item := range items {
+		items[i].Did = did[item.ID]
 	}
-	err = v.api.Get(ctx, &found, url.Values{"cleartext-secrets": {"false"}},
-		"revisions", revision, "validations", name, "entries", last)
-	return found, true, err
+	return items, more, err
 }
 
-// history returns a page of revisions, newest first, and whether there are more.
-func (v *visit) history(ctx context.Context, query url.Values, offset, limit int) ([]revisionItem, bool, error) {
+// revisionPage returns a page of revisions, newest first, and whether there are more.
+func (v *visit) revisionPage(ctx context.Context, query url.Values, offset, limit int) ([]revisionItem, bool, error) {
 	query.Set("sort", "id")
 	query.Set("order", "desc")
 	query.Set("limit", strconv.Itoa(limit))
@@ -202,13 +200,9 @@ func (v *visit) history(ctx context.Context, query url.Values, offset, limit int
 		more = len(rest) > limit
 		found.Results = rest[:min(limit, len(rest))]
 	}
-	did, err := v.did(ctx)
-	if err != nil {
-		return nil, false, err
-	}
 	items := make([]revisionItem, len(found.Results))
 	for i, revision := range found.Results {
-		items[i] = revisionItem{Revision: revision, Did: did[revision.ID]}
+		items[i] = revisionItem{Revision: revision}
 	}
 	return items, more, nil
 }

@@ -1,63 +1,137 @@
-package web
+package web_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
+	"log/slog"
 	"net/http"
-	"net/http/httptest"
-	"path"
-	"strconv"
-	"sync/atomic"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 
-	"purser/internal/wire"
+	"github.com/google/go-cmp/cmp"
+
+	"purser/api"
 )
 
-// results is an API with a number of results of one validation. It counts the requests for pages of them.
-func results(t *testing.T, number int, pages *atomic.Int32) http.HandlerFunc {
+// lines collects what is logged.
+type lines struct {
+	mutex sync.Mutex
+	text  bytes.Buffer
+}
+
+func (l *lines) Write(text []byte) (int, error) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return l.text.Write(text)
+}
+
+// taken returns the messages that were logged since the last call, with their levels and paths.
+func (l *lines) taken(t *testing.T) (all []string) {
 	t.Helper()
-	return func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		if entry := path.Base(r.URL.Path); path.Base(path.Dir(r.URL.Path)) == "entries" {
-			_ = json.NewEncoder(w).Encode(map[string]any{"status": "success", "createdAt": "result " + entry})
-			return
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	decoder := json.NewDecoder(&l.text)
+	for decoder.More() {
+		var of struct {
+			Level  string `json:"level"`
+			Msg    string `json:"msg"`
+			Method string `json:"method"`
+			Path   string `json:"path"`
+			User   string `json:"user"`
 		}
-		pages.Add(1)
-		offset, err := strconv.Atoi(r.URL.Query().Get("offset"))
-		limit, err2 := strconv.Atoi(r.URL.Query().Get("limit"))
-		if err != nil || err2 != nil {
-			t.Errorf("%s asks for no page", r.URL)
+		if err := decoder.Decode(&of); err != nil {
+			t.Fatal(err)
 		}
-		list, next := []map[string]any{}, any(nil)
-		for id := offset; id < min(number, offset+limit); id++ {
-			list = append(list, map[string]any{"id": id, "status": "success"})
+		all = append(all, strings.TrimSpace(strings.Join([]string{of.Level, of.Msg, of.Method, of.Path, of.User}, " ")))
+	}
+	return all
+}
+
+// A view of a page is one line of the log and one request in the metrics, and makes the same number of calls of the API
+// however many validations and results there are. A change is logged as one of the API, too.
+func TestOverview_calls(t *testing.T) {
+	t.Parallel()
+	var log lines
+	var mutex sync.Mutex
+	var observed []string
+	s := newSite(t, func(config *api.Config) {
+		config.Log = slog.New(slog.NewJSONHandler(&log, nil))
+		config.Observe = func(route, method string, status int, _ time.Duration) {
+			mutex.Lock()
+			defer mutex.Unlock()
+			observed = append(observed, fmt.Sprint(method, " ", route, " ", status))
 		}
-		if offset+limit < number {
-			next = "further"
+	})
+	b := s.as(t, "admin")
+	counts := map[int]int{}
+	for _, validations := range []int{1, 15} {
+		var required []string
+		for i := range validations {
+			required = append(required, fmt.Sprintf("{name: v%d-validation}", i))
 		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"results": list, "next": next})
+		s.put(t, "control", hostSchema, layers, doc("deckhand/ValidationPolicy/v1", "gate", "cleartext", "",
+			"{validations: ["+strings.Join(required, ", ")+"]}"))
+		for i := range validations {
+			s.call(t, http.MethodPost, fmt.Sprintf("revisions/latest/validations/v%d-validation", i), "{status: failure, validator: {name: v, version: '1'}}")
+		}
+		log.taken(t)
+		observed = nil
+		before := s.calls.made
+		b.get(t, "/ui/").is(t, http.StatusOK).shows(t, fmt.Sprintf("v%d-validation ✗ failure", validations-1), "Ada by v 1")
+		if diff := cmp.Diff([]string{"INFO page GET /ui/ admin"}, log.taken(t)); diff != "" {
+			t.Errorf("logged (-want +got)\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{"GET /ui/ 200"}, observed); diff != "" {
+			t.Errorf("observed (-want +got)\n%s", diff)
+		}
+		counts[validations] = s.calls.made - before
+	}
+	if counts[1] != counts[15] || counts[15] > 10 {
+		t.Errorf("the overview makes %v calls", counts)
+	}
+	observed = nil
+	form := b.get(t, "/ui/revisions/2").form(t, "/ui/revisions/2/tags")
+	form.Set("name", "good")
+	b.send(t, http.MethodPost, "/ui/revisions/2/tags", form, "Sec-Fetch-Site", "same-origin").is(t, http.StatusSeeOther)
+	if got := log.taken(t); !slices.Contains(got, "INFO page POST /ui/revisions/2/tags admin") ||
+		!slices.Contains(got, "INFO request POST /api/v1.0/revisions/2/tags/good admin") {
+		t.Errorf("logged %q", got)
+	}
+	if want := []string{"GET /ui/revisions/{revision} 200", "POST /ui/revisions/{revision}/tags 303"}; !cmp.Equal(want, observed) {
+		t.Errorf("observed %q", observed)
 	}
 }
 
-// The newest of up to 5,000 results is found. With more the overview says where to look, and reads no further.
-func TestVisit_required(t *testing.T) {
+// Beside a verdict that says no are the ways out of it, for users who may take them.
+func TestOverview_ways(t *testing.T) {
 	t.Parallel()
-	for number, want := range map[int]string{0: "", 1: "result 0", 5000: "result 4999", 5001: "unasked", 90_000: "unasked"} {
-		var pages atomic.Int32
-		r := httptest.NewRequest(http.MethodGet, "/ui/", http.NoBody)
-		v := &visit{Request: r, api: newAPI(results(t, number, &pages), r, "")}
-		status := wire.Verdict{Policies: []wire.Policy{{
-			Name: "gate", Validations: []wire.Validation{{Name: "site-validation", Status: "success"}},
-		}}}
-		all, err := v.required(t.Context(), wire.Revision{ID: 1}, status)
-		if err != nil || len(all) != 1 {
-			t.Fatalf("%d results: %v, %v", number, all, err)
+	s := broken(t)
+	s.call(t, http.MethodPost, "revisions/2/validations/drydock-validation", "{status: success, validator: {name: d, version: '1'}}")
+	const back, compare, post = `href="/ui/revisions/2/rollback"`, `href="/ui/compare?from=2&amp;to=3"`, `href="/ui/revisions/3?post=drydock-validation#post"`
+	for _, target := range []string{"/ui/", "/ui/revisions/3"} {
+		page := s.as(t, "admin").get(t, target).is(t, http.StatusOK)
+		for _, link := range []string{back, compare, post, "<title>✗ Revision 3 may not be deployed · Purser</title>"} {
+			if !strings.Contains(page.text, link) {
+				t.Errorf("%s has no %s:\n%s", target, link, page.text)
+			}
 		}
-		got := all[0].Newest.CreatedAt
-		if all[0].Unasked {
-			got += "unasked"
-		}
-		if string(got) != want || pages.Load() > 5 {
-			t.Errorf("of %d results it shows %q after %d pages, want %q", number, got, pages.Load(), want)
+		page = s.as(t, "reader").get(t, target).is(t, http.StatusOK)
+		if strings.Contains(page.text, back) || strings.Contains(page.text, post) || !strings.Contains(page.text, compare) {
+			t.Errorf("%s offers a reader what only an admin may do, or no comparison:\n%s", target, page.text)
 		}
 	}
+	b := s.as(t, "admin")
+	if form := b.get(t, "/ui/revisions/3?post=drydock-validation").form(t, "/ui/revisions/3/validations"); form.Get("name") != "drydock-validation" {
+		t.Errorf("the form for a result has %v", form)
+	}
+	// A preview can be opened again, and changes nothing.
+	for range 2 {
+		b.get(t, "/ui/revisions/2/rollback?message=as+before").is(t, http.StatusOK).shows(t, "Roll back to revision 2?")
+	}
+	b.get(t, "/ui/").shows(t, "Revision 3 may not be deployed")
+	s.as(t, "reader").get(t, "/ui/revisions/2/rollback").is(t, http.StatusForbidden)
 }

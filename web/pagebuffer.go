@@ -12,6 +12,7 @@ import (
 // pageBuffer is a page being made. Its lists are cut off when the page is full, which is counted in bytes while they
 // are written, whatever their items hold.
 type pageBuffer struct {
+	Server  string // its URL, for commands that a page shows
 	written bytes.Buffer
 	end     int // of the list that is being written, in bytes of the page
 	shown   int // items of the list that was written last
@@ -26,7 +27,9 @@ const (
 )
 
 // newPageBuffer returns an empty page.
-func newPageBuffer() *pageBuffer { return &pageBuffer{end: maxPage - lastLists} }
+func newPageBuffer(server string) *pageBuffer {
+	return &pageBuffer{Server: server, end: maxPage - lastLists}
+}
 
 // Fit iterates over the items of a slice until they would exceed most bytes of the page; nested lists share the room of
 // the outer one. There is always room for the first item.

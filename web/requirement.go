@@ -6,19 +6,42 @@ import (
 	"time"
 
 	"purser/internal/wire"
+	"purser/internal/words"
 )
 
 // requirement is a validation that a policy requires, with its newest result.
 type requirement struct {
 	Name, Status string
 	Policies     []string
-	Newest       wire.Entry
-	Unasked      bool   // Newest is not known: there are too many
-	Who          string // posted it; "" if unknown
+	Newest       wire.Newest // zero if there is none
+	Who          string      // posted it; "" if unknown
+	Post         bool        // the user may post a result, which is lacking
 }
 
 // Own reports whether the server itself performs the validation.
 func (r requirement) Own() bool { return wire.Validation{Name: r.Name}.Own() }
+
+// newestIn returns the newest posted result of a validation; the zero result if nobody has posted one.
+func newestIn(reported []wire.Validation, name string) (newest wire.Newest) {
+	for _, validation := range reported {
+		if validation.Name == name && validation.Newest != nil {
+			return *validation.Newest
+		}
+	}
+	return newest
+}
+
+// with returns the requirement with its newest result, and who posted it. mayPost reports whether the user may post
+// results.
+func (r requirement) with(newest wire.Newest, of wire.Revision, posts []wire.AuditEvent, mayPost bool) requirement {
+	r.Newest = newest
+	if r.Own() && r.Status != "missing" {
+		r.Newest.CreatedAt = of.CreatedAt // the server validates what it takes in
+	}
+	r.Who = posterOf(posts, r.Name, r.Newest.CreatedAt)
+	r.Post = mayPost && !r.Own() && r.Status != success && words.Line(r.Name) == r.Name
+	return r
+}
 
 // requirementsOf lists the validations of a verdict, each once.
 func requirementsOf(status wire.Verdict) (all []requirement) {
@@ -82,7 +105,7 @@ func unrequired(all []wire.Validation, required []requirement) (others []wire.Va
 func expiringNext(all []requirement, now time.Time) (next *requirement) {
 	var soonest time.Time
 	for i := range all {
-		at, ok := all[i].Newest.Expires().Time()
+		at, ok := all[i].Newest.ExpiresAt.Time()
 		if ok && at.After(now) && (next == nil || at.Before(soonest)) {
 			next, soonest = &all[i], at
 		}

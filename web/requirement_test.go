@@ -33,7 +33,7 @@ func TestPosterOf(t *testing.T) {
 func TestExpiringNext(t *testing.T) {
 	t.Parallel()
 	at := func(name string, expires wire.Optional) requirement {
-		return requirement{Name: name, Newest: wire.Entry{ExpiresAt: &expires}}
+		return requirement{Name: name, Newest: wire.Newest{ExpiresAt: expires}}
 	}
 	now := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 	all := []requirement{

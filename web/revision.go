@@ -1,13 +1,16 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"purser/internal/client"
 	"purser/internal/wire"
+	"purser/internal/words"
 )
 
 // revisionsView is the content of the list of revisions.
@@ -43,8 +46,8 @@ type revisionView struct {
 	Revision revisionItem
 	Newest   bool
 	judgement
-	Others    []wire.Validation // validations that no policy requires
-	Before    int64             // the revision before that is left; 0 if there is none
+	way
+	Before    int64 // the revision before that is left; 0 if there is none
 	After     int64
 	Weakened  []string     // policies since Before
 	Changes   []comparison // the first ones
@@ -53,7 +56,7 @@ type revisionView struct {
 	Documents []wire.Document
 	Next      bool // there are more documents
 	Tags      []tag
-	May       allowed
+	Post      string // the validation that the form for a result names
 }
 
 // tag is a tag with its data.
@@ -77,7 +80,7 @@ func (v *visit) revision() (view, error) {
 	}
 	id := strconv.FormatInt(described.ID, 10)
 	var documents documentPage
-	var reported wire.List[wire.Validation]
+	var newest []revisionItem
 	err := together(v.Context(),
 		func(ctx context.Context) (err error) {
 			page.judgement, err = v.judge(ctx, described, 200) //nolint:mnd // some
@@ -94,17 +97,24 @@ func (v *visit) revision() (view, error) {
 			documents, err = v.documents(ctx, id, url.Values{}, 0, 50) //nolint:mnd // some
 			return dropExpected(err)
 		},
-		func(ctx context.Context) error {
-			return dropExpected(v.api.Get(ctx, &reported, nil, "revisions", id, "validations"))
+		func(ctx context.Context) (err error) {
+			if page.Newest && described.Status != success {
+				newest, _, err = v.revisionPage(ctx, url.Values{}, 0, maxRecent)
+			}
+			return dropExpected(err)
 		},
 	)
 	if err != nil {
 		return view{}, err
 	}
-	page.Others = unrequired(reported.Results, page.Required)
 	page.Documents, page.Next = documents.Results, documents.Next != nil
-	page.May = v.allowed()
-	return view{template: "revision", Title: "Revision " + id, Section: "revisions", Data: page}, nil
+	page.way = v.wayOut(page.Revision.ID, page.Newest, lastGood(newest))
+	if page.Post = v.param("post"); words.Line(page.Post) != page.Post {
+		page.Post = "" // a form cannot hold it
+	}
+	return view{
+		template: "revision", Title: page.Verdict.Title(), Section: "revisions", Data: page,
+	}, nil
 }
 
 // tagText returns the data of a tag as text, "" if it has none.
@@ -193,16 +203,17 @@ type validationView struct {
 	*pageBuffer
 
 	Revision wire.Revision
-	Status   wire.Validation // in the verdict
+	requirement
 	Problem  problem
 	Findings shownFindings
-	Newest   wire.Entry // the newest one posted, or the entry that was asked for
-	Entry    string     // its position if it was asked for
+	Shown    wire.Entry // the entry that was asked for
+	Entry    string     // its position; "" if none was asked for
 	Entries  []wire.EntryItem
 	Pages    pager
 }
 
-// validation shows the status of a validation of a revision, its findings and its results.
+// validation shows the status of a validation of a revision, its findings and its results. The server's own validations
+// have a result for each document, which the findings name.
 func (v *visit) validation() (view, error) {
 	const limit = 100
 	name, hide := v.PathValue("name"), url.Values{"cleartext-secrets": {"false"}}
@@ -210,9 +221,10 @@ func (v *visit) validation() (view, error) {
 	if err := v.api.Get(v.Context(), &page.Revision, nil, "revisions", v.PathValue("revision")); err != nil {
 		return view{}, err
 	}
-	id := strconv.FormatInt(page.Revision.ID, 10)
+	id, own := strconv.FormatInt(page.Revision.ID, 10), wire.Validation{Name: name}.Own()
 	var status wire.Verdict
 	var found wire.Findings
+	var reported wire.List[wire.Validation]
 	var entries wire.List[wire.EntryItem]
 	err := together(v.Context(),
 		func(ctx context.Context) error { return v.api.Get(ctx, &status, hide, "revisions", id, "status") },
@@ -221,25 +233,41 @@ func (v *visit) validation() (view, error) {
 			return dropExpected(v.api.Get(ctx, &found, query, "revisions", id, "findings"))
 		},
 		func(ctx context.Context) error {
+			return dropExpected(v.api.Get(ctx, &reported, nil, "revisions", id, "validations"))
+		},
+		func(ctx context.Context) error {
+			if own {
+				return nil
+			}
 			query := url.Values{"limit": {strconv.Itoa(limit)}, "offset": {strconv.Itoa(page.Pages.Offset)}}
 			return v.api.Get(ctx, &entries, query, "revisions", id, "validations", name)
 		},
-		func(ctx context.Context) (err error) {
-			switch {
-			case page.Entry != "":
-				return v.api.Get(ctx, &page.Newest, hide, "revisions", id, "validations", name, "entries", page.Entry)
-			case !(wire.Validation{Name: name}).Own():
-				page.Newest, _, err = v.newest(ctx, id, name)
+		func(ctx context.Context) error {
+			if page.Entry == "" {
+				return nil
 			}
-			return dropExpected(err)
+			return v.api.Get(ctx, &page.Shown, hide, "revisions", id, "validations", name, "entries", page.Entry)
 		},
 	)
 	if err != nil {
 		return view{}, err
 	}
+	judged := statusIn(status, name)
+	page.requirement = requirement{Name: name, Status: judged.Status}.with(
+		newestIn(reported.Results, name), page.Revision, nil, v.may("deckhand:create_validation"))
+	page.Problem, page.Findings = problemOf(judged, found), findingsToShow(found)
 	page.Pages.End(len(entries.Results), entries.Next != nil)
-	page.Status, page.Entries = statusIn(status, name), entries.Results
-	page.Status.Name = name
-	page.Problem, page.Findings = problemOf(page.Status, found), findingsToShow(found)
+	if page.Status != "missing" { // else they are failures that stand for it
+		page.Entries = failuresFirst(entries.Results)
+	} else {
+		page.Entry = ""
+	}
 	return view{template: "validation", Title: name + " of revision " + id, Section: "revisions", Data: page}, nil
+}
+
+// failuresFirst returns the entries of a page, those that are no success first.
+func failuresFirst(entries []wire.EntryItem) []wire.EntryItem {
+	return slices.SortedStableFunc(slices.Values(entries), func(a, b wire.EntryItem) int {
+		return cmp.Compare(strconv.FormatBool(a.Status == success), strconv.FormatBool(b.Status == success))
+	})
 }

@@ -13,9 +13,10 @@ import (
 	"purser/web/signin"
 )
 
-// Config configures the pages. API, Key, Now and Log must be set.
+// Config configures the pages. API, Key, Now, Log and Observe must be set.
 type Config struct {
-	API http.Handler // the whole API
+	API     http.Handler // the whole API; it logs no requests of its own (api.PartOf)
+	Version string       // of the server
 	// PublicURL is the URL at which browsers reach the server, "" if unknown.
 	PublicURL string
 	// OIDC is the issuer that signs users in; nil: they sign in with tokens alone. It needs a PublicURL, and must permit
@@ -27,6 +28,8 @@ type Config struct {
 	Key          []byte // that sessions are sealed with; at least 32 random bytes
 	Now          func() time.Time
 	Log          *slog.Logger
+	// Observe counts a request; page is its path with the names of parameters, such as /ui/revisions/{revision}.
+	Observe func(page, method string, status int, took time.Duration)
 }
 
 type server struct {
@@ -60,9 +63,9 @@ func New(config Config) (http.Handler, error) {
 	if config.OIDC != nil {
 		s.issuer = signin.NewIssuer(*config.OIDC, config.PublicURL+"/ui/sign-in/oidc/back", config.Now)
 	}
-	s.pages = parsePages(functions(s.base, s.assets, config.Now))
+	s.pages = parsePages(functions(s.base, s.assets, config.Version, config.Now))
 	protection.SetDenyHandler(http.HandlerFunc(s.forged))
-	return protected(protection.Handler(s.routes())), nil
+	return s.recorded(protected(protection.Handler(s.routes()))), nil
 }
 
 func (s *server) routes() http.Handler {
@@ -73,20 +76,25 @@ func (s *server) routes() http.Handler {
 		"GET /ui/revisions/{revision}":                            (*visit).revision,
 		"GET /ui/revisions/{revision}/document":                   (*visit).document,
 		"GET /ui/revisions/{revision}/validations/{name}":         (*visit).validation,
+		"GET /ui/revisions/{revision}/findings":                   (*visit).findings,
 		"GET /ui/revisions/{revision}/graph":                      (*visit).graph,
 		"GET /ui/revisions/{revision}/schemas":                    (*visit).schemas,
 		"GET /ui/revisions/{revision}/schemas/{space}/{kind}/{v}": (*visit).schema,
 		"GET /ui/compare":                                         (*visit).compare,
 		"GET /ui/search":                                          (*visit).search,
 		"GET /ui/audit":                                           (*visit).audit,
+		"GET /ui/upload":                                          (*visit).upload,
 		"POST /ui/revisions/{revision}/tags":                      (*visit).tag,
 		"POST /ui/revisions/{revision}/tags/delete":               (*visit).untag,
 		"POST /ui/revisions/{revision}/validations":               (*visit).post,
+		"GET /ui/revisions/{revision}/rollback":                   (*visit).rollBack,
 		"POST /ui/revisions/{revision}/rollback":                  (*visit).rollBack,
 		"/ui/":                                                    (*visit).notFound,
 	} {
 		mux.HandleFunc(pattern, s.page(show))
 	}
+	mux.HandleFunc("POST /ui/upload", s.uploading((*visit).previewUpload))
+	mux.HandleFunc("POST /ui/upload/push", s.uploading((*visit).pushUpload))
 	mux.HandleFunc("GET /ui/revisions/{revision}/graph.svg", s.picture)
 	mux.HandleFunc("GET /ui/revisions/{revision}/document.yaml", s.download)
 	mux.HandleFunc("GET /ui/events", s.events)

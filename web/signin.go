@@ -61,6 +61,9 @@ func (s *server) bounced(w http.ResponseWriter, r *http.Request) bool {
 // here returns the path and query of the requested page in the form used in links.
 func (s *server) here(r *http.Request) string {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead { // the page with the form
+		if strings.HasPrefix(r.URL.Path, "/ui/upload") {
+			return s.base.Link("upload")
+		}
 		return s.base.Link("revisions", r.PathValue("revision"))
 	}
 	at := url.URL{Path: string(s.base) + strings.TrimPrefix(r.URL.Path, "/ui/"), RawQuery: r.URL.RawQuery}

@@ -32,21 +32,24 @@ func parsePages(functions template.FuncMap) map[string]*template.Template {
 }
 
 // functions returns the functions of templates. Links are below base, and times before now are shown as passed.
-func functions(base basePath, assets map[string]asset, now func() time.Time) template.FuncMap {
+func functions(base basePath, assets map[string]asset, version string, now func() time.Time) template.FuncMap {
 	return template.FuncMap{
-		"base":   func() string { return string(base) },
-		"asset":  func(name string) string { return string(base) + "static/" + name + "?v=" + assets[name].digest },
-		"line":   shownLine.cut,
-		"text":   shownText.cut,
-		"short":  shownName.cut,
-		"chip":   shownChip.cut,
-		"value":  func(text json.RawMessage) string { return shownName.cut(string(text)) },
-		"linked": func(path wire.Optional) bool { return path != "" && len(path) <= maxPath },
-		"typed":  func(name string) bool { return words.Line(name) == name }, // a keyboard can enter it
-		"others": others,
-		"when":   when,
-		"count":  words.Count,
-		"joined": words.List,
+		"version": func() string { return version },
+		"base":    func() string { return string(base) },
+		"asset":   func(name string) string { return string(base) + "static/" + name + "?v=" + assets[name].digest },
+		"line":    shownLine.cut,
+		"text":    shownText.cut,
+		"short":   shownName.cut,
+		"chip":    shownChip.cut,
+		"value":   func(text json.RawMessage) string { return shownName.cut(string(text)) },
+		"linked":  func(path wire.Optional) bool { return path != "" && len(path) <= maxPath },
+		"typed":   func(name string) bool { return words.Line(name) == name }, // a keyboard can enter it
+		"others":  others,
+		"when":    func(text wire.Optional) *moment { return when(text, now()) },
+		"root":    func() string { return strings.TrimSuffix(string(base), "ui/") },
+		"count":   words.Count,
+		"joined":  words.List,
+		"levels":  func() []string { return []string{"error", "warning", "info"} },
 		"revision": func(id any, below ...string) string {
 			return base.Link(append([]string{"revisions", fmt.Sprint(id)}, below...)...)
 		},
@@ -90,14 +93,37 @@ func others(all, shown int) string {
 	return fmt.Sprintf("and %d more", all-shown)
 }
 
-// moment is a time as pages show it.
-type moment struct{ Machine, Human string }
+// moment is a time as pages show it: Relative, and Human where one points at it.
+type moment struct{ Machine, Human, Relative string }
 
-// when returns a time of the API as pages show it, nil if there is none.
-func when(text wire.Optional) *moment {
+// when returns a time of the API as pages show it at another time, nil if there is none.
+func when(text wire.Optional, now time.Time) *moment {
 	at, ok := text.Time()
 	if !ok {
 		return nil
 	}
-	return &moment{at.Format("2006-01-02T15:04:05Z"), at.Format("2006-01-02 15:04:05 UTC")}
+	return &moment{at.Format("2006-01-02T15:04:05Z"), at.Format("2006-01-02 15:04:05 UTC"), relative(at, now)}
+}
+
+// relative returns a time as seen from another one, as app.js does, and its date if that is more than 30 days away.
+func relative(at, now time.Time) string {
+	const day, most = 24 * time.Hour, 30
+	distance := now.Sub(at).Abs()
+	var many string
+	switch {
+	case distance < time.Minute:
+		return "now"
+	case distance < time.Hour:
+		many = words.Count(int(distance/time.Minute), "minute")
+	case distance < day:
+		many = words.Count(int(distance/time.Hour), "hour")
+	case distance < most*day:
+		many = words.Count(int(distance/day), "day")
+	default:
+		return at.Format("2006-01-02")
+	}
+	if at.After(now) {
+		return "in " + many
+	}
+	return many + " ago"
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"purser/internal/wire"
@@ -16,6 +17,15 @@ type verdict struct {
 	Notice   string    // without a policy, what counted
 	Reasons  []problem // why not
 	Notes    []string  // problems that do not block it
+}
+
+// Title returns the verdict in the words of a tab's title.
+func (v verdict) Title() string {
+	mark, may := "✓", "may be deployed"
+	if !v.OK {
+		mark, may = "✗", "may not be deployed"
+	}
+	return mark + " Revision " + strconv.FormatInt(v.Revision, 10) + " " + may
 }
 
 // problem is why a validation is not a success, with advice.
@@ -167,7 +177,7 @@ type shownFindings struct {
 // findingsToShow returns what a page shows of findings.
 func findingsToShow(found wire.Findings) shownFindings {
 	shown := shownFindings{
-		Groups: byDocument(found.Findings), Rest: max(found.Total-len(found.Findings), 0), More: found.More,
+		Groups: byDocument(withoutReasons(found.Findings)), Rest: max(found.Total-len(found.Findings), 0), More: found.More,
 	}
 	if shown.Rest == 0 {
 		return shown
@@ -186,13 +196,17 @@ type findingGroup struct {
 	Findings []wire.Finding
 }
 
+// withoutReasons returns findings without those that the reasons of the verdict repeat.
+func withoutReasons(all []wire.Finding) []wire.Finding {
+	return slices.DeleteFunc(slices.Clone(all), func(f wire.Finding) bool {
+		return f.Document == nil && (f.Rule == "missing" || f.Rule == "expired")
+	})
+}
+
 // byDocument groups findings by their documents, in the order in which they come.
 func byDocument(all []wire.Finding) (groups []findingGroup) {
 	at := map[wire.Identity]int{}
 	for _, f := range all {
-		if f.Document == nil && (f.Rule == "missing" || f.Rule == "expired") {
-			continue // a reason of the verdict says so
-		}
 		var key wire.Identity
 		if f.Document != nil {
 			key = *f.Document

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"purser/internal/budget"
 	"purser/internal/wire"
@@ -32,6 +33,7 @@ type view struct {
 	User     string // "" if the user is not signed in
 	SignedIn bool   // by a token or a certificate
 	Audit    bool   // the user may read the audit
+	Upload   bool   // the user may push documents
 	Live     bool   // the page updates when the site changes, and the user may read events
 }
 
@@ -49,7 +51,18 @@ type visit struct {
 
 // visit returns a visit of a user who is not signed in.
 func (s *server) visit(w http.ResponseWriter, r *http.Request) *visit {
-	return &visit{server: s, Request: r, pageBuffer: newPageBuffer(), w: w}
+	return &visit{server: s, Request: r, pageBuffer: newPageBuffer(s.address(r)), w: w}
+}
+
+// address returns the URL at which the browser reaches the server.
+func (s *server) address(r *http.Request) string {
+	switch {
+	case s.PublicURL != "":
+		return strings.TrimRight(s.PublicURL, "/")
+	case r.TLS != nil:
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
 }
 
 // may reports whether the user passes a rule of authorization.
@@ -119,10 +132,14 @@ func absent(message string, newest int64) *refusal {
 }
 
 // page returns the handler of a page.
-func (s *server) page(show handler) http.HandlerFunc {
+func (s *server) page(show handler) http.HandlerFunc { return s.form(maxForm, show) }
+
+// form returns the handler of a page that takes a form, which size bounds in bytes.
+func (s *server) form(size int64, show handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-		broken := r.ParseForm() != nil || tooLong(r.URL.Query())
+		r.Body = http.MaxBytesReader(w, r.Body, size)
+		err := r.ParseMultipartForm(size) // and other forms
+		broken := err != nil && !errors.Is(err, http.ErrNotMultipart) || tooLong(r.URL.Query())
 		s.answer(r.Context(), w, r, func(ctx context.Context, v *visit) (func(), error) {
 			if broken {
 				return nil, errForm
@@ -130,6 +147,7 @@ func (s *server) page(show handler) http.HandlerFunc {
 			if err := v.api.Get(ctx, &v.caller, nil, "whoami"); err != nil {
 				return nil, err
 			}
+			recordOf(ctx).user = v.caller.User.ID
 			shown, err := show(v)
 			return func() {
 				if shown.template != "" {
@@ -153,6 +171,12 @@ func tooLong(query url.Values) bool {
 	return size > maxQuery
 }
 
+// failure is the content of the page that shows an error.
+type failure struct {
+	*pageBuffer
+	*refusal
+}
+
 // fail shows an error.
 func (v *visit) fail(err error) {
 	if v.Context().Err() != nil {
@@ -166,13 +190,11 @@ func (v *visit) fail(err error) {
 	if failed.After > 0 {
 		v.w.Header().Set("Retry-After", strconv.Itoa(failed.After))
 	}
-	v.show(view{template: "error", Title: failed.Title(), status: failed.Status, Data: failed})
+	v.show(view{template: "error", Title: failed.Title(), status: failed.Status, Data: failure{v.pageBuffer, failed}})
 }
 
-// logError logs why a page cannot be generated.
-func (s *server) logError(r *http.Request, err error) {
-	s.Log.ErrorContext(r.Context(), "a page cannot be made", "path", r.URL.Path, "error", err.Error())
-}
+// logError logs, with the request, why a page cannot be generated.
+func (s *server) logError(r *http.Request, err error) { recordOf(r.Context()).cause = err.Error() }
 
 // Title returns the title of the page that shows the refusal.
 func (r *refusal) Title() string {
@@ -217,6 +239,7 @@ func nameOf(caller wire.Caller) string { return cmp.Or(string(caller.User.Name),
 func (v *visit) show(of view) {
 	of.User = nameOf(v.caller)
 	of.SignedIn, of.Audit = v.session.Token != "" || v.certified(v.Request), v.may("deckhand:show_audit")
+	of.Upload = v.may("deckhand:create_cleartext_documents")
 	of.Live = v.may("purser:list_events") && slices.Contains([]string{"overview", "revisions", "revision"}, of.template)
 	if err := v.pages[of.template].ExecuteTemplate(&v.written, "layout", of); err != nil {
 		v.logError(v.Request, fmt.Errorf("fill in a template: %w", err))

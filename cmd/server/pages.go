@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"purser/api"
 	"purser/internal/files"
 	"purser/web"
 	"purser/web/signin"
@@ -81,9 +82,9 @@ func (c *serveCommand) oidc(outgoing http.RoundTripper) (*signin.OIDC, error) {
 }
 
 // withPages returns a handler that serves the pages in addition to the API.
-func (c *serveCommand) withPages(api http.Handler, config web.Config) (http.Handler, error) {
+func (c *serveCommand) withPages(answers http.Handler, config web.Config) (http.Handler, error) {
 	if !c.UI {
-		return api, nil
+		return answers, nil
 	}
 	if config.Key == nil {
 		key, err := c.makeKey()
@@ -92,7 +93,7 @@ func (c *serveCommand) withPages(api http.Handler, config web.Config) (http.Hand
 		}
 		config.Key = key
 	}
-	config.API = api
+	config.API = api.PartOf(answers)
 	pages, err := web.New(config)
 	if err != nil {
 		return nil, fmt.Errorf("serve pages: %w", err)
@@ -102,7 +103,7 @@ func (c *serveCommand) withPages(api http.Handler, config web.Config) (http.Hand
 			pages.ServeHTTP(w, r)
 			return
 		}
-		api.ServeHTTP(w, r)
+		answers.ServeHTTP(w, r)
 	}), nil
 }
 

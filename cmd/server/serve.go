@@ -253,6 +253,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		Feed: events, Stopping: ctx.Done(), Webhooks: hooks, Pages: c.UI,
 		Audit: db, Access: admission, Bounds: c.bounds(admission.Anonymous),
 	})
+	pages.Observe, pages.Version = seen.observe, version
 	if handler, err = c.withPages(answers, pages); err != nil {
 		return nil, nil, err
 	}

@@ -45,22 +45,25 @@ type Entries struct {
 }
 
 // Validations returns a summary of each validation of a revision, named as for Resolve, sorted by name. Its status is
-// the one that counts in the verdict; in Deckhand it is that of the worst entry.
-func (v View) Validations(ctx context.Context, id string) ([]validations.Summary, error) {
+// the one that counts in the verdict; in Deckhand it is that of the worst entry. newest has the newest posted results.
+func (v View) Validations(ctx context.Context, id string) (
+	all []validations.Summary, newest map[string]validations.Entry, err error,
+) {
 	evidence, err := v.evidenceOf(ctx, id)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	shown := v.status(evidence)
 	statuses := shown.Verdict.Statuses()
 	if v.renderer.Compat {
 		worst, err := v.store.WorstResults(ctx, shown.Revision)
 		if err != nil {
-			return nil, v.readError(ctx, shown.ID, "validation results", err)
+			return nil, nil, v.readError(ctx, shown.ID, "validation results", err)
 		}
 		maps.Copy(statuses, worst)
 	}
-	return validations.Summarize(revisions.InForce(evidence.Policies, shown.ID), statuses), nil
+	policies := revisions.InForce(evidence.Policies, shown.ID)
+	return validations.Summarize(policies, statuses), validations.NewestPosted(policies, evidence.Outcomes[shown.ID]), nil
 }
 
 // internalNames returns the names of the schema validation, with its alias if a policy uses it.

@@ -92,7 +92,7 @@ func (k knownEvidence) size() int {
 			size += perBucket + len(word)
 		}
 		for _, outcome := range k.Outcomes[r.ID] {
-			size += perOutcome + len(outcome.Name) + len(outcome.Message)
+			size += perOutcome + len(outcome.Name) + len(outcome.Message) + len(outcome.Validator)
 		}
 	}
 	for _, policy := range k.policies {

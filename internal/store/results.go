@@ -93,8 +93,12 @@ func scanOutcomes(rows pgx.Rows, outcomes map[int64][]validations.Outcome) error
 	var revision int64
 	var r validations.Result
 	var message string
-	_, err := pgx.ForEachRow(rows, []any{&revision, &r.Name, &r.Status, &r.CreatedAt, &message, &r.Errors}, func() error {
+	var carriedFrom int64
+	_, err := pgx.ForEachRow(rows, []any{
+		&revision, &r.Name, &r.Status, &r.CreatedAt, &message, &r.Errors, &r.Validator, &carriedFrom,
+	}, func() error {
 		outcome := validations.OutcomeOf(r)
+		outcome.CarriedFrom = carriedFrom
 		if r.Errors == nil {
 			outcome.Message = message
 		}

@@ -21,12 +21,28 @@ type Entry struct {
 	CarriedFrom  int64           // the revision for which it was posted, if a rollback copied it; 0 otherwise
 	ExpiresAfter string          // ISO 8601 duration; "" if it does not expire
 	ExpiresAt    time.Time       // zero if it does not expire
+	Validator    string          // JSON text, as posted; only of those that NewestPosted returns
 }
 
 // Summary is one validation of a revision with its status.
 type Summary struct {
 	Name   string
 	Status string
+}
+
+// NewestPosted returns the newest result of each validation that others post, by name and without its errors.
+func NewestPosted(policies []Policy, outcomes []Outcome) map[string]Entry {
+	newest, required := map[string]Entry{}, strictest(policies)
+	for _, outcome := range outcomes {
+		if IsOwn(outcome.Name) {
+			continue
+		}
+		newest[outcome.Name] = withExpiry(Entry{
+			Name: outcome.Name, Status: outcome.Status.String(), CreatedAt: outcome.At, CarriedFrom: outcome.CarriedFrom,
+			Validator: outcome.Validator,
+		}, required[outcome.Name])
+	}
+	return newest
 }
 
 const neverRegistered = `The result for this validation was never externally registered so its status defaulted to ` +

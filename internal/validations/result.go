@@ -23,6 +23,9 @@ type Result struct {
 // OutcomeOf returns the outcome of the validation that a result reports.
 func OutcomeOf(r Result) Outcome {
 	outcome := Outcome{Name: r.Name, At: r.CreatedAt}
+	if !IsOwn(r.Name) {
+		outcome.Validator = string(r.Validator)
+	}
 	if r.Status != Success.String() {
 		outcome.Status, outcome.Message = Failure, FirstMessage(r.Errors)
 	}

@@ -46,6 +46,9 @@ type Outcome struct {
 	Status  Status // Success or Failure
 	At      time.Time
 	Message string // the first message of a failure
+
+	Validator   string // JSON text, as posted; "" if it is the server, or not known
+	CarriedFrom int64  // as in Entry
 }
 
 // Judged is the status of one validation in a verdict.

@@ -64,6 +64,23 @@ type Validation struct {
 	Status  string `json:"status"`
 	URL     string `json:"url,omitempty"`
 	Message string `json:"message,omitempty"` // the reason for a failure; only in a Verdict
+
+	Newest *Newest `json:"newest,omitempty"` // only in the list of validations, and nil if nobody has posted a result
+}
+
+// Newest is the newest posted result of a validation.
+type Newest struct {
+	Status      string     `json:"status"`
+	CreatedAt   Optional   `json:"createdAt"`
+	ExpiresAt   Optional   `json:"expiresAt"`
+	CarriedFrom int64      `json:"carriedFrom,omitempty"`
+	Validator   *Validator `json:"validator,omitempty"`
+}
+
+// Validator is the service that has validated.
+type Validator struct {
+	Name    string `json:"name"`
+	Version string `json:"version,omitempty"`
 }
 
 // Own reports whether only the server itself may report results of the validation.

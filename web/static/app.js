@@ -91,6 +91,42 @@ if (picture && zoom) {
   frame.addEventListener('dragstart', (event) => event.preventDefault());
 }
 
+// Commands have a button that copies them, where the browser lets a page do so.
+function offerCopies() {
+  if (!navigator.clipboard) return;
+  for (const command of document.querySelectorAll('pre[data-copy]:not(.copied > pre)')) {
+    const frame = document.createElement('div');
+    frame.className = 'copied';
+    command.replaceWith(frame);
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'copy';
+    button.textContent = 'Copy';
+    button.addEventListener('click', async () => {
+      await navigator.clipboard.writeText(command.textContent).then(
+        () => { button.textContent = 'Copied'; }, () => { button.textContent = 'Select and copy it'; });
+    });
+    frame.append(command, button);
+  }
+}
+offerCopies();
+
+// Times are written as the server writes them, as seen from now.
+function tell() {
+  const day = 24 * 60;
+  for (const time of document.querySelectorAll('main time')) {
+    const minutes = (Date.now() - Date.parse(time.dateTime)) / 60000;
+    const distance = Math.abs(minutes);
+    if (Number.isNaN(distance) || distance >= 30 * day) continue; // a date stays
+    const unit = distance < 60 ? 'minute' : distance < day ? 'hour' : 'day';
+    const n = Math.floor(distance / { minute: 1, hour: 60, day }[unit]);
+    const many = `${n} ${unit}${n === 1 ? '' : 's'}`;
+    const text = n === 0 ? 'now' : minutes < 0 ? `in ${many}` : `${many} ago`;
+    if (time.textContent !== text) time.textContent = text;
+  }
+}
+setInterval(tell, 30000);
+
 // Live updates: a page that depends on the site is read again when the site changes, while the page is visible.
 const base = document.body.dataset.base;
 let stream = null;
@@ -113,6 +149,7 @@ async function refresh() {
     if (!fresh || old.querySelector('input:focus, select:focus')) break; // the user is filling in a form
     if (fresh.innerHTML === old.innerHTML) break;
     old.replaceChildren(...fresh.childNodes);
+    offerCopies();
     at = -1;
     say(`Updated at ${new Date().toISOString().slice(11, 19)} UTC`);
   } while (again);

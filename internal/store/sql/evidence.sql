@@ -113,7 +113,7 @@ INSERT INTO reported (site, revision, name) SELECT :site, :revision, name FROM c
 -- name: CarriedOutcomes
 -- selects the outcomes that CarryResults copies, with the columns of Outcomes.
 SELECT n.revision, n.name, x.status, x.created_at, coalesce(x.message, ''),
-	CASE WHEN x.status <> 'success' AND x.message IS NULL THEN x.errors END
+	CASE WHEN x.status <> 'success' AND x.message IS NULL THEN x.errors END, NULL::text, 0::bigint
 FROM reported n CROSS JOIN LATERAL (SELECT status, created_at, message, errors FROM results
 	WHERE site = n.site AND revision = n.revision AND name = n.name ORDER BY id DESC LIMIT 1) x
 WHERE n.site = :site AND n.revision = :from AND NOT starts_with(n.name, 'deckhand-')
@@ -157,19 +157,20 @@ ORDER BY 1;
 
 -- name: OutcomesAbout
 -- selects the newest result of each name in the revisions of RevisionsAbout. The errors of a result are read only for a
--- failure without a recorded first message.
+-- failure without a recorded first message, and its validator only if it is short.
 SELECT o.* FROM (
 	SELECT DISTINCT unnest(CASE WHEN :numbers::bigint[] IS NOT NULL THEN :numbers
 		WHEN :tag::text IS NOT NULL THEN ARRAY(SELECT max(revision) FROM tags WHERE site = :site AND tag = :tag)
 		ELSE ARRAY(SELECT head FROM sites WHERE site = :site) END)) l (revision)
 CROSS JOIN LATERAL (
 	SELECT n.revision, n.name, x.status, x.created_at, coalesce(x.message, ''),
-		CASE WHEN x.status <> 'success' AND x.message IS NULL THEN x.errors END
-	FROM reported n CROSS JOIN LATERAL (SELECT status, created_at, message, errors FROM results
+		CASE WHEN x.status <> 'success' AND x.message IS NULL THEN x.errors END,
+		CASE WHEN octet_length(x.validator) <= 1000 THEN x.validator END, coalesce(x.carried_from, 0)
+	FROM reported n CROSS JOIN LATERAL (SELECT status, created_at, message, errors, validator, carried_from FROM results
 		WHERE site = n.site AND revision = n.revision AND name = n.name ORDER BY id DESC LIMIT 1) x
 	WHERE n.site = :site AND n.revision = l.revision
 	UNION ALL
-	SELECT r.revision, own.name, 'success', r.created_at, '', NULL::text
+	SELECT r.revision, own.name, 'success', r.created_at, '', NULL::text, NULL::text, 0
 	FROM revisions r JOIN (VALUES (1, 'deckhand-policy-validation'), (2, 'deckhand-rendering-validation'),
 		(4, 'purser-coverage-validation'), (8, 'puppet-override-validation'), (16, 'murano-package-validation'))
 		own (bit, name) ON r.succeeded & own.bit <> 0
