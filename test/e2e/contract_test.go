@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"bytes"
+	"maps"
 	"net/http"
 	"slices"
 	"testing"
@@ -54,6 +55,41 @@ func isPlain(t *testing.T, where string, schema *openapi3.SchemaRef) {
 	t.Helper()
 	if err := schema.Value.Validate(t.Context(), openapi3.DisableExamplesValidation()); err != nil {
 		t.Errorf("%s: %v", where, err)
+	}
+}
+
+// Generators make a type of each component, whatever section it is in, and one of each answer, whatever its media type.
+func TestContract_isForGenerators(t *testing.T) {
+	t.Parallel()
+	doc, err := openapi3.NewLoader().LoadFromData(purser.OpenAPI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	section := map[string]string{}
+	for name, names := range map[string][]string{
+		"schemas":    slices.Collect(maps.Keys(doc.Components.Schemas)),
+		"parameters": slices.Collect(maps.Keys(doc.Components.Parameters)),
+		"responses":  slices.Collect(maps.Keys(doc.Components.Responses)),
+		"headers":    slices.Collect(maps.Keys(doc.Components.Headers)),
+	} {
+		for _, component := range names {
+			if section[component] != "" {
+				t.Errorf("%s and %s both have a component %s", section[component], name, component)
+			}
+			section[component] = name
+		}
+	}
+	for path, item := range doc.Paths.Map() {
+		for method, operation := range item.Operations() {
+			for status, response := range operation.Responses.Map() {
+				content := response.Value.Content
+				for kind := range content {
+					if content["application/json"] != nil && kind != "application/json" && kind != "application/x-yaml" {
+						t.Errorf("%s %s %s: %s beside JSON; list it as x-content", method, path, status, kind)
+					}
+				}
+			}
+		}
 	}
 }
 
