@@ -19,7 +19,7 @@ BENCHFLAGS =
 FUZZTIME   = 10s
 LAWCHECKS  = 1000
 
-.PHONY: help run test test-packages test-sequential test-measuring test-server bench lint lint-openapi lint-alerts lint-chart fmt faults fuzz server build install dist schema need-go need-run need-test
+.PHONY: help run test test-packages test-sequential test-measuring test-server bench lint lint-openapi lint-alerts lint-chart clients fmt faults fuzz server build install dist schema need-go need-run need-test
 
 help: ## list these targets (the default)
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -70,9 +70,20 @@ lint: need-go ## golangci-lint on all code, tests included
 
 # Not part of lint, which only needs Go. npm installs the versions in package-lock.json, with their digests.
 REDOCLY = REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true tools/openapi/node_modules/.bin/redocly
-lint-openapi: ## redocly on openapi.yaml; needs npm
+OPENAPI_TOOLS = tools/openapi/node_modules/.package-lock.json
+$(OPENAPI_TOOLS): tools/openapi/package-lock.json
 	npm ci --prefix tools/openapi --no-audit --no-fund --loglevel=error
+
+lint-openapi: $(OPENAPI_TOOLS) ## redocly on openapi.yaml; needs npm
 	$(REDOCLY) lint --config tools/openapi/redocly.yaml openapi.yaml
+
+# .ci/run tries them on a server. The generators in Go have a module of their own, as the linter has.
+GENERATE = go tool -modfile=tools/clients/go.mod
+clients: need-go $(OPENAPI_TOOLS) ## clients generated from openapi.yaml: bin/clients (TypeScript), tools/clients/gen (Go); needs npm
+	mkdir -p bin/clients tools/clients/gen/oapi
+	tools/openapi/node_modules/.bin/openapi-typescript openapi.yaml -o bin/clients/purser.d.ts
+	$(GENERATE) oapi-codegen -config tools/clients/oapi-codegen.yaml openapi.yaml
+	$(GENERATE) ogen --loglevel error --config tools/clients/ogen.yaml --target tools/clients/gen/ogen --package ogen --clean openapi.yaml
 
 lint-alerts: ## promtool on the alert rules, each of which fires once
 	promtool check rules docs/monitoring/alerts.yaml

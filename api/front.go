@@ -62,13 +62,6 @@ func (s *server) metrics(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// GET /openapi.yaml
-func (s *server) openAPI(w http.ResponseWriter, _ *http.Request) error {
-	w.Header().Set("Content-Type", typeYAML)
-	_, _ = w.Write(s.OpenAPI) // the client may have disconnected
-	return nil
-}
-
 // frontView describes the server, with links.
 type frontView struct {
 	Name  string      `json:"name"`
@@ -94,7 +87,8 @@ func (l links) front(metrics, pages bool) frontView {
 	const metricsPath, pagesPath = "/metrics", "/ui/"
 	for _, link := range []frontLink{
 		{pagesPath, "web pages: the newest revision, its findings and its changes"},
-		{"/openapi.yaml", "the contract: every operation, with examples"},
+		{"/docs", "the API: every operation, with examples"},
+		{"/openapi.yaml", "the same as OpenAPI, for programs; also /openapi.json"},
 		{"/versions", "the versions of the API"},
 		{"/api/v1.0/health", "health: 204 while the server runs"},
 		{"/readyz", "readiness: 503 while the database does not answer"},

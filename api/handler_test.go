@@ -41,6 +41,8 @@ func TestHandler_negotiation(t *testing.T) {
 		{"revisions/1/graph", "text/vnd.graphviz", "text/vnd.graphviz; charset=utf-8"},
 		{"/versions", json, json},
 		{"/openapi.yaml", json, yaml},
+		{"/openapi.json", "*/*", json},
+		{"/docs", "*/*", "text/html; charset=utf-8"},
 		{"/nowhere", json, json},
 	} {
 		if got := s.get(t, c.path, "Accept", c.accept).Header.Get("Content-Type"); got != c.want {

@@ -187,12 +187,12 @@ func (l links) policyViews(shown revisions.RevisionStatus) []wire.Policy {
 	return views
 }
 
-// revisionStatus returns the status word of a revision, which differs from that of a policy.
-func revisionStatus(status validations.Status) string {
-	if status == validations.Success {
-		return "success"
+// revisionStatus returns the status of a revision, where Deckhand has a word of its own for a failure.
+func (l links) revisionStatus(status validations.Status) string {
+	if l.compat && status != validations.Success {
+		return "failed"
 	}
-	return "failed"
+	return status.String()
 }
 
 // revision returns the view of a revision.
@@ -211,7 +211,7 @@ func (l links) revisionItem(shown revisions.RevisionStatus) wire.Revision {
 		Buckets: nonNil(shown.Buckets), CreatedAt: wire.TimeText(shown.CreatedAt), ID: shown.ID,
 		Stamp: shown.Stamp.String(), Kind: shown.Kind.String(),
 		User: wire.Optional(shown.User), Message: wire.Optional(shown.Message), Tags: wire.Tags{Names: nonNil(shown.Tags)},
-		Status: revisionStatus(shown.Verdict.Status), Policies: l.policyViews(shown),
+		Status: l.revisionStatus(shown.Verdict.Status), Policies: l.policyViews(shown),
 	}
 	if shown.Kind == revisions.Rollback {
 		view.RolledBackTo = &shown.Origin

@@ -56,6 +56,8 @@ func (s *server) siteRoutes() []route {
 		{"GET", "/readyz", public, s.ready, nil},
 		{"GET", metricsPath, authz.ShowMetrics, s.metrics, names{"name[]"}},
 		{"GET", "/openapi.yaml", public, s.openAPI, nil},
+		{"GET", "/openapi.json", public, s.openAPIAsJSON, nil},
+		{"GET", "/docs", public, s.docs, nil},
 		{"GET", v1 + "/health", public, s.health, nil},
 		{"GET", v1 + "/whoami", authenticated, s.whoami, nil},
 		{

@@ -88,6 +88,7 @@ type server struct {
 	answers      *answerWriter
 	compressions []*compression
 	exposition   http.Handler // the metrics
+	contract     func() (contract, error)
 	outage       outage
 }
 
@@ -97,7 +98,7 @@ func New(config Config) http.Handler {
 		Config: config, rates: newUserRates(config.Bounds.Rate), ownPages: ownPages(config.PublicURL),
 		uploads: newUploads(config.Bounds.Ingests, config.Bounds.Memory, config.Bounds.Patience), waits: newWaits(),
 		answers: newAnswerWriter(config.CacheSize, config.Bounds.Writing), compressions: newCompressions(),
-		exposition: Metrics(config.Registry),
+		exposition: Metrics(config.Registry), contract: contractOf(config.OpenAPI),
 	}
 	router := chi.NewRouter()
 	router.Use(s.checkBody)

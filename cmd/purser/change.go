@@ -177,7 +177,7 @@ func verdictLine(preview wire.Preview[wire.Finding]) string {
 		line = "Status is: "
 	}
 	line += verdictWord(preview.Status)
-	if preview.Status == "failed" && !preview.Fails() {
+	if verdictWord(preview.Status) == "failure" && !preview.Fails() {
 		line += ", until results are posted"
 	}
 	return line

@@ -79,7 +79,7 @@ func TestPreview(t *testing.T) {
 	t.Parallel()
 	changed := wire.Identity{Schema: "acme/X/v1", Layer: "site", Name: "x\x1b\n", Bucket: "b"}
 	preview := wire.Preview[wire.Finding]{
-		Changed: true, Status: "failed", Changes: wire.Changes{Modified: 1}, Counts: &wire.Counts{Total: 3},
+		Changed: true, Status: "failure", Changes: wire.Changes{Modified: 1}, Counts: &wire.Counts{Total: 3},
 		Documents: []wire.Difference{{Schema: changed.Schema, Layer: "site", Name: changed.Name, Bucket: "b", Change: "modified", From: "a"}},
 		Findings: []wire.Finding{
 			{Level: "error", Validation: "v", Message: "no"},

@@ -143,7 +143,8 @@ func belowVerdict(found wire.Findings) (shown map[string]bool, lines string) {
 // maxBelow is the maximum number of causes below a verdict.
 const maxBelow = 20
 
-// verdictWord converts the status of a revision to the word of a verdict.
+// verdictWord converts the status of a revision to the word of a verdict: older servers and those with
+// --compat=deckhand say failed.
 func verdictWord(status string) string {
 	if status == "failed" {
 		return "failure"

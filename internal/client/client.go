@@ -32,6 +32,16 @@ type Config struct {
 	Transport http.RoundTripper
 	MaxBytes  int64 // of an answer; 0 means MaxBytes
 	Once      bool  // requests are not repeated
+	// Plain leaves the advice out of errors: it names flags and commands of purser.
+	Plain bool
+}
+
+// advice returns text for the end of an error, if the user has the command.
+func (c *Client) advice(text string) string {
+	if c.Plain {
+		return ""
+	}
+	return text
 }
 
 // Client sends requests to one server. It is safe for concurrent use.

@@ -32,6 +32,8 @@ type Error struct {
 	After    time.Duration // the server's Retry-After; 0 if there is none
 	Server   string        // its URL
 	Change   bool          // the request was a change or the dry run of one
+
+	plain bool // without a hint
 }
 
 // Error implements error.
@@ -69,7 +71,7 @@ func (e *Error) Refusal() bool {
 
 func (e *Error) hint() string {
 	switch {
-	case e.Type == "":
+	case e.Type == "", e.plain:
 		return ""
 	case e.Status == http.StatusUnauthorized:
 		return "Set PURSER_TOKEN, --token-file or --token, or name the server in the configuration file."
@@ -86,7 +88,7 @@ const maxText = 200
 func (c *Client) errorOf(ctx context.Context, r Request, answer Answer) error {
 	e := &Error{
 		Status: answer.Status, After: retryAfter(answer.Header.Get("Retry-After"), answer.Header.Get("Date")),
-		Server: c.base.String(), Change: r.Method != "" && r.Method != http.MethodGet && !r.Question,
+		Server: c.base.String(), plain: c.Plain, Change: r.Method != "" && r.Method != http.MethodGet && !r.Question,
 	}
 	var envelope struct {
 		Kind    string `json:"kind"`
@@ -210,7 +212,7 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 		return context.Canceled
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		text := fmt.Sprintf("%s has not answered within %v; --timeout allows more", c.base, c.Timeout)
+		text := fmt.Sprintf("%s has not answered within %v%s", c.base, c.Timeout, c.advice("; --timeout allows more"))
 		return &lost{text: text, cause: err}
 	}
 	var inner interface{ Unwrap() error }
@@ -227,7 +229,7 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	case otherName:
 		text += "\n" + namesOf(misnamed.Certificate)
 	case untrusted:
-		text += "\n--ca names a file with the certificates of the authorities to trust."
+		text += c.advice("\n--ca names a file with the certificates of the authorities to trust.")
 	}
 	return &lost{
 		text: text, unsent: dialing && failed.Op == "dial", cause: err,
@@ -255,8 +257,8 @@ func (c *Client) brokenOff(ctx context.Context, read int64, err error) error {
 	case canceled(ctx):
 		return context.Canceled
 	case errors.Is(err, context.DeadlineExceeded):
-		text := fmt.Sprintf("the answer of %s has not ended within %v, after %d bytes; --timeout allows more",
-			c.base, c.Timeout, read)
+		text := fmt.Sprintf("the answer of %s has not ended within %v, after %d bytes%s",
+			c.base, c.Timeout, read, c.advice("; --timeout allows more"))
 		return &lost{text: text, cause: err}
 	}
 	return &lost{text: fmt.Sprintf("the answer of %s broke off after %d bytes: %v", c.base, read, err), cause: err}

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,15 +22,15 @@ func (c *Client) repeat(ctx context.Context, r Request, once func() (Answer, err
 	for try := 1; ; try++ {
 		answer, err := once()
 		if err == nil || try == maxTries || c.Once || !r.again(err) {
-			return answer, r.explained(err)
+			return answer, c.explained(r, err)
 		}
 		wait := intervals.NextBackOff()
 		if refused, ok := errors.AsType[*Error](err); ok && refused.After > 0 {
 			wait = refused.After
 		}
 		if waited += wait; waited > c.Timeout {
-			return answer, fmt.Errorf("%w\nIt would be tried again after %v, which is beyond --timeout", err,
-				wait.Round(100*time.Millisecond))
+			return answer, fmt.Errorf("%w\nIt would be tried again after %v, which is beyond %s", err,
+				wait.Round(100*time.Millisecond), cmp.Or(c.advice("--timeout"), "the timeout"))
 		}
 		c.Notice(fmt.Sprintf("%v; trying again in %v", err, wait.Round(100*time.Millisecond)))
 		timer := time.NewTimer(wait)
@@ -71,14 +72,14 @@ func (r Request) reads() bool {
 }
 
 // explained returns the error of a request that is not repeated. It adds a warning if a change may have been made.
-func (r Request) explained(err error) error {
+func (c *Client) explained(r Request, err error) error {
 	gone, broken := errors.AsType[*lost](err)
 	refused, answered := errors.AsType[*Error](err)
 	switch {
 	case r.reads(), !broken && !answered:
 	case broken && !gone.unsent && !gone.final, answered && refused.Status/100 == 5 && !refused.Unstored:
-		return fmt.Errorf("%w\nWhether the change was made is not known: look (`purser log`, `purser diff latest~1`) before "+
-			"you make it again", err)
+		return fmt.Errorf("%w\nWhether the change was made is not known: look%s before you make it again", err,
+			c.advice(" (`purser log`, `purser diff latest~1`)"))
 	}
 	return err
 }

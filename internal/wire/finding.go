@@ -79,7 +79,7 @@ type Preview[F Finding | Checked] struct {
 	DryRun    bool              `json:"dryRun"`
 	Changed   bool              `json:"changed"`
 	Revision  *int64            `json:"revision"`           // the newest after the change; null if there is none
-	Status    string            `json:"status"`             // success or failed
+	Status    string            `json:"status"`             // success or failure
 	Notice    string            `json:"notice,omitempty"`   // without a policy, what counted
 	Weakened  []string          `json:"weakened,omitempty"` // how the change weakens policies
 	Buckets   map[string]string `json:"buckets"`

@@ -17,7 +17,7 @@ type Revision struct {
 	User         Optional `json:"user"`
 	Message      Optional `json:"message"`
 	RolledBackTo *int64   `json:"rolledBackTo,omitempty"`
-	Status       string   `json:"status"` // success or failed
+	Status       string   `json:"status"` // success or failure; for a failure, failed of servers with --compat=deckhand
 	Tags         Tags     `json:"tags"`
 	URL          string   `json:"url,omitempty"` // not in a list
 	Policies     []Policy `json:"validationPolicies"`

@@ -2,12 +2,16 @@ package e2e_test
 
 import (
 	"bytes"
+	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
+	"gopkg.in/yaml.v3"
 
 	"purser"
 	"purser/api"
@@ -54,6 +58,47 @@ func isPlain(t *testing.T, where string, schema *openapi3.SchemaRef) {
 	t.Helper()
 	if err := schema.Value.Validate(t.Context(), openapi3.DisableExamplesValidation()); err != nil {
 		t.Errorf("%s: %v", where, err)
+	}
+}
+
+// Generators make a type of each component, whatever section it is in, and one of each answer, whatever its media type.
+// They cannot encode alternatives that have no name.
+func TestContract_isForGenerators(t *testing.T) {
+	t.Parallel()
+	doc, err := openapi3.NewLoader().LoadFromData(purser.OpenAPI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := slices.Concat(
+		slices.Collect(maps.Keys(doc.Components.Schemas)), slices.Collect(maps.Keys(doc.Components.Parameters)),
+		slices.Collect(maps.Keys(doc.Components.Responses)), slices.Collect(maps.Keys(doc.Components.Headers)),
+	)
+	slices.Sort(names)
+	if unique := slices.Compact(slices.Clone(names)); len(unique) < len(names) {
+		t.Errorf("a schema, parameter, response or header has the name of another: %s", cmp.Diff(unique, names))
+	}
+	for _, item := range doc.Paths.Map() {
+		for _, operation := range item.Operations() {
+			if operation.RequestBody != nil {
+				isOneType(t, operation.OperationID+" request", operation.RequestBody.Value.Content)
+			}
+			for status, response := range operation.Responses.Map() {
+				isOneType(t, operation.OperationID+" "+status, response.Value.Content)
+			}
+		}
+	}
+}
+
+// isOneType checks that a body that may be JSON is otherwise YAML, and that its alternatives have a name.
+func isOneType(t *testing.T, where string, content openapi3.Content) {
+	t.Helper()
+	for kind, body := range content {
+		if content["application/json"] != nil && kind != "application/json" && kind != "application/x-yaml" {
+			t.Errorf("%s: %s beside JSON; list it as x-content", where, kind)
+		}
+		if schema := body.Schema; schema.Ref == "" && len(schema.Value.OneOf)+len(schema.Value.AnyOf) > 0 {
+			t.Errorf("%s as %s: make a component of the alternatives", where, kind)
+		}
 	}
 }
 
@@ -124,9 +169,28 @@ func checkExamples(t *testing.T, where string, content openapi3.Content) {
 
 func TestContract_isServed(t *testing.T) {
 	t.Parallel()
-	got := start(t).get(t, "/openapi.yaml").is(t, http.StatusOK)
+	s := start(t)
+	got := s.get(t, "/openapi.yaml").is(t, http.StatusOK)
 	if !bytes.Equal(purser.OpenAPI, []byte(got.text)) {
 		t.Error("the server serves another text than openapi.yaml")
+	}
+	var written, served any
+	if err := yaml.Unmarshal(purser.OpenAPI, &written); err != nil {
+		t.Fatal(err)
+	}
+	written, err := plain(written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(s.get(t, "/openapi.json").is(t, http.StatusOK).text), &served); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(written, served); diff != "" {
+		t.Errorf("as JSON (-openapi.yaml +served):\n%s", diff)
+	}
+	page := s.get(t, "/docs").is(t, http.StatusOK)
+	if policy := page.got.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") {
+		t.Errorf("the page has the policy %q", policy)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
+	"gopkg.in/yaml.v3"
 
 	"purser"
 )
@@ -26,7 +28,11 @@ type contract struct {
 }
 
 var loadContract = sync.OnceValues(func() (*contract, error) {
-	doc, err := openapi3.NewLoader().LoadFromData(purser.OpenAPI)
+	text, err := withOthers(purser.OpenAPI)
+	if err != nil {
+		return nil, fmt.Errorf("openapi.yaml with x-content: %w", err)
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(text)
 	if err != nil {
 		return nil, fmt.Errorf("load openapi.yaml: %w", err)
 	}
@@ -43,6 +49,33 @@ var loadContract = sync.OnceValues(func() (*contract, error) {
 	plain.OpenAPI = "3.0.3"
 	return &contract{doc: doc, plain: &plain, bodies: bodies}, nil
 })
+
+// withOthers returns openapi.yaml with the media types of x-content, from which no clients are generated, as content.
+func withOthers(text []byte) ([]byte, error) {
+	var document map[string]any
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		return nil, err
+	}
+	addOthers(document)
+	return yaml.Marshal(document)
+}
+
+// addOthers adds the members of each x-content in a value to the content beside it.
+func addOthers(value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		if others, ok := v["x-content"].(map[string]any); ok {
+			maps.Copy(v["content"].(map[string]any), others)
+		}
+		for _, member := range v {
+			addOthers(member)
+		}
+	case []any:
+		for _, item := range v {
+			addOthers(item)
+		}
+	}
+}
 
 // checkContract checks a request and its answer against openapi.yaml.
 func checkContract(base string, a answer) error {
@@ -113,6 +146,9 @@ const maxChecked = 64 << 10
 func (c *contract) checkBody(content openapi3.Content, header http.Header, text string) error {
 	kind := header.Get("Content-Type")
 	described := content.Get(kind)
+	if described == nil && kind == "application/yaml" {
+		described = content["application/x-yaml"]
+	}
 	if described == nil {
 		return fmt.Errorf("a body of type %q, which the contract does not know here", kind)
 	}

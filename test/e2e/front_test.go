@@ -15,7 +15,7 @@ func TestFront(t *testing.T) {
 	t.Parallel()
 	s := newKeys(t, "admin").startWith(t, "")
 	want := []string{
-		"/ui/", "/openapi.yaml", "/versions", "/api/v1.0/health", "/readyz", "/metrics", "/api/v1.0/buckets",
+		"/ui/", "/docs", "/openapi.yaml", "/versions", "/api/v1.0/health", "/readyz", "/metrics", "/api/v1.0/buckets",
 		"/api/v1.0/revisions", "/api/v1.0/revisions/latest/status",
 	}
 	for accept, c := range map[string]struct{ kind, link string }{

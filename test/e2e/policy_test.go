@@ -182,7 +182,7 @@ func TestVerdict_inShowAndList(t *testing.T) {
 	}}
 	item, _ := s.get(t, "revisions").results(t)[0].(map[string]any)
 	for name, shown := range map[string]map[string]any{"show": s.get(t, "revisions/1").mapping(t), "list": item} {
-		if diff := cmp.Diff([]any{"failed", want}, []any{shown["status"], shown["validationPolicies"]}); diff != "" {
+		if diff := cmp.Diff([]any{"failure", want}, []any{shown["status"], shown["validationPolicies"]}); diff != "" {
 			t.Errorf("status and policies in %s (-want +got):\n%s", name, diff)
 		}
 	}

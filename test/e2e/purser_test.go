@@ -286,7 +286,7 @@ func TestPurser_exitCodes(t *testing.T) {
 	p.writes(t, "set/site/w.yaml", widget("one", "{n: 10}"))
 	p.run(t, "push", "--changeset", "set", "--dry-run").exits(t, 1, "Status would be: failure\n")
 	p.run(t, "push", "site", "set/site", "--dry-run").exits(t, 1, "Status would be: failure\n")
-	p.run(t, "push", "site", "set/site", "--dry-run", "-o", "json").exits(t, 1, `"status":"failed"`)
+	p.run(t, "push", "site", "set/site", "--dry-run", "-o", "json").exits(t, 1, `"status":"failure"`)
 	p.run(t, "push", "site", "set/site").exits(t, 0, "Status: failure")
 	p.run(t, "push", "site", "set/site").exits(t, 0, "Nothing changed")
 	p.run(t, "push", "site", "set/site", "--dry-run").exits(t, 1, "Nothing would change.", "Status is: failure\n")

@@ -500,6 +500,8 @@ var tested = map[string]string{
 	"GET /api/v1.0/health": "it answers with nothing",
 	"GET /metrics":         "it knows routes and numbers",
 	"GET /openapi.yaml":    "it is a file",
+	"GET /openapi.json":    "it is a file",
+	"GET /docs":            "it is a file",
 	"GET /readyz":          "it knows no documents",
 	"GET /versions":        "it knows no documents",
 }

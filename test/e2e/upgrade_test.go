@@ -76,7 +76,7 @@ func (s *server) hasOldSite(t *testing.T) {
 		revision, _ := item.(map[string]any)
 		status = append(status, revision["status"])
 	}
-	if diff := cmp.Diff([]any{"failed", "failed", "success", "success", "success"}, status); diff != "" {
+	if diff := cmp.Diff([]any{"failure", "failure", "success", "success", "success"}, status); diff != "" {
 		t.Errorf("status of the revisions (-want +got):\n%s", diff)
 	}
 	got := map[any]any{}

@@ -1,0 +1,181 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"purser/internal/client"
+	"purser/internal/wire"
+)
+
+// The values that requests and answers have.
+type (
+	// Change has the options of a change.
+	Change = client.Change
+	// Written is the result of a change.
+	Written = client.Written
+	// Answer is an answer: its status, header and body.
+	Answer = client.Answer
+	// Error is an error that the server answered.
+	Error = client.Error
+	// Message is an item of an error's message list.
+	Message = client.Message
+	// TLS has the names of the files for TLS connections.
+	TLS = client.TLS
+
+	// Verdict is the status of a revision.
+	Verdict = wire.Verdict
+	// Policy is a ValidationPolicy of a Verdict.
+	Policy = wire.Policy
+	// Validation is the outcome of a validation.
+	Validation = wire.Validation
+	// Posted is the answer to a result.
+	Posted = wire.Posted
+	// Revision is a revision.
+	Revision = wire.Revision
+	// Tags are the tags of a Revision: names in a list of revisions, data of each by its name otherwise.
+	Tags = wire.Tags
+	// Findings lists the findings of a revision.
+	Findings = wire.Findings
+	// Finding is one problem.
+	Finding = wire.Finding
+	// Cause is a group of similar findings.
+	Cause = wire.Cause
+	// Number is the number of findings of a validation.
+	Number = wire.Number
+	// Counts are the numbers of findings.
+	Counts = wire.Counts
+	// Preview is the answer to a dry run, with the findings that Change.Findings asks for.
+	Preview = wire.Preview[wire.Finding]
+	// Difference names a document and its change.
+	Difference = wire.Difference
+	// Identity identifies a document.
+	Identity = wire.Identity
+	// Optional is text that is null in JSON if it is empty.
+	Optional = wire.Optional
+)
+
+// AnyNumber as Change.MaxDeleted lets a change delete any number of documents; 0 lets it delete none.
+const AnyNumber = -1
+
+// Client sends requests to one server. It is safe for concurrent use.
+type Client struct{ calls *client.Client }
+
+// Option configures a Client.
+type Option func(*client.Config)
+
+// WithToken sends a token with each request.
+func WithToken(token string) Option { return func(c *client.Config) { c.Token = token } }
+
+// WithTLS names certificates for an https URL.
+func WithTLS(files TLS) Option { return func(c *client.Config) { c.TLS = files } }
+
+// WithTimeout bounds the time of a request with all its tries, which is 5 minutes without this option. The time that a
+// request asks the server to wait is added.
+func WithTimeout(timeout time.Duration) Option {
+	return func(c *client.Config) { c.Timeout = timeout }
+}
+
+// WithTransport sends requests by a transport of your own.
+func WithTransport(transport http.RoundTripper) Option {
+	return func(c *client.Config) { c.Transport = transport }
+}
+
+// New returns a client of the server at a URL, without connecting.
+func New(server string, options ...Option) (*Client, error) {
+	config := client.Config{Server: server, Agent: "purser-client-go", Plain: true}
+	for _, option := range options {
+		option(&config)
+	}
+	calls, err := client.New(config)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{calls}, nil
+}
+
+// Put replaces the documents of a bucket by a stream of YAML documents. With bucket "" it replaces those of all buckets
+// that the documents name in status.bucket, and of Change.Buckets.
+func (c *Client) Put(ctx context.Context, bucket string, documents []byte, change Change) (Written, error) {
+	return c.calls.Put(ctx, bucket, documents, change)
+}
+
+// Rollback makes a revision with the documents of an earlier one.
+func (c *Client) Rollback(ctx context.Context, revision string, change Change) (Written, error) {
+	return c.calls.Rollback(ctx, revision, change)
+}
+
+// Status returns the verdict on a revision: a number, latest, tag:NAME, or one of these with ~N for the Nth before it.
+func (c *Client) Status(ctx context.Context, revision string) (Verdict, error) {
+	return c.Wait(ctx, revision, 0)
+}
+
+// Wait returns the verdict on a revision once that is a success or waiting cannot make it one, at the latest after wait.
+func (c *Client) Wait(ctx context.Context, revision string, wait time.Duration) (Verdict, error) {
+	const poll = 5 * time.Second // of servers that cannot wait
+	revision, err := c.calls.Resolve(ctx, revision)
+	if err != nil {
+		return Verdict{}, err
+	}
+	verdict, _, err := c.calls.Status(ctx, revision, wait, poll)
+	return verdict, err
+}
+
+// Result is the result of a validation.
+type Result struct {
+	Status    string `json:"status"`           // success or failure
+	Validator any    `json:"validator"`        // by convention a mapping with name and version
+	Errors    []any  `json:"errors,omitempty"` // by convention mappings with message and documents
+}
+
+// PostResult posts the result of a validation of a revision.
+func (c *Client) PostResult(ctx context.Context, revision, validation string, result Result) (Posted, error) {
+	body, err := json.Marshal(result)
+	if err != nil {
+		return Posted{}, fmt.Errorf("write the result: %w", err)
+	}
+	var posted Posted
+	_, err = c.calls.Send(ctx, client.Request{
+		Method: http.MethodPost, Path: []string{"revisions", revision, "validations", validation}, Body: body, JSON: true,
+	}, &posted)
+	return posted, err
+}
+
+// Revision returns a revision.
+func (c *Client) Revision(ctx context.Context, revision string) (Revision, error) {
+	var found Revision
+	err := c.get(ctx, revision, nil, &found)
+	return found, err
+}
+
+// Findings returns the problems of a revision. query has parameters such as limit and document; it may be nil.
+func (c *Client) Findings(ctx context.Context, revision string, query url.Values) (Findings, error) {
+	var found Findings
+	err := c.get(ctx, revision, query, &found, "findings")
+	return found, err
+}
+
+// Documents decodes the documents of a revision into a pointer to a slice, such as one of mappings. query selects some
+// of them, by parameters such as schema and metadata.name; it may be nil.
+func (c *Client) Documents(ctx context.Context, revision string, query url.Values, into any) error {
+	return c.get(ctx, revision, query, into, "documents")
+}
+
+// Rendered decodes the rendered documents of a revision, like Documents.
+func (c *Client) Rendered(ctx context.Context, revision string, query url.Values, into any) error {
+	return c.get(ctx, revision, query, into, "rendered-documents")
+}
+
+// get decodes what is below a revision.
+func (c *Client) get(ctx context.Context, revision string, query url.Values, into any, below ...string) error {
+	revision, err := c.calls.Resolve(ctx, revision)
+	if err != nil {
+		return err
+	}
+	_, err = c.calls.Get(ctx, into, query, append([]string{"revisions", revision}, below...)...)
+	return err
+}
