@@ -31,7 +31,7 @@ additionalProperties: {description: anything else}
 required: [rack]
 definitions:
   interface: {allOf: [{description: an interface}, {properties: {mtu: {title: MTU}}, required: [mtu]}]}
-  loop: {properties: {loop: {$ref: '#/definitions/loop'}}, allOf: [{$ref: '#/definitions/loop'}], description: again}
+  loop: {properties: {more: {$ref: '#/definitions/loop'}}, allOf: [{$ref: '#/definitions/loop'}], description: again}
 `
 	schema, err := document.ParseOne(t.Context(), []byte(text), document.YAML, document.DefaultLimits())
 	if err != nil {
@@ -49,7 +49,7 @@ definitions:
 		"pair 2":           "texts [more] types [] values [] members []",
 		"either":           "texts [a name] types [string object] values [] members [id its id]",
 		"either id":        "texts [its id] types [] values [] members []",
-		"loop loop":        "texts [again] types [] values [] members [loop ]",
+		"loop more":        "texts [again] types [] values [] members [more ]",
 		"x-y":              "texts [an extension] types [] values [] members []",
 		"y":                "texts [anything else] types [] values [] members []",
 		"other a":          "texts [] types [] values [] members []",

@@ -57,10 +57,9 @@ type shown struct {
 }
 
 // fail shows why the files are not checked, unless it is shown already.
-func (last *shown) fail(ctx context.Context, conn *jsonrpc2.Conn, err error) error {
+func (last *shown) fail(ctx context.Context, conn *jsonrpc2.Conn, text string) error {
 	const isError = 1
-	text := err.Error()
-	if ctx.Err() != nil || text == last.failure {
+	if text == last.failure {
 		return nil
 	}
 	last.failure = text
@@ -82,7 +81,7 @@ func (s *server) check(ctx context.Context, conn *jsonrpc2.Conn, p *project, las
 	}
 	now, err := p.check(ctx, texts)
 	if err != nil {
-		return last.fail(ctx, conn, err)
+		return last.fail(ctx, conn, err.Error())
 	}
 	last.failure = ""
 	s.mu.Lock()
