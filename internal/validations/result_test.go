@@ -1,6 +1,7 @@
 package validations
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -21,6 +22,9 @@ func TestParseResult_reservedNames(t *testing.T) {
 		refused := fault.KindOf(err) == fault.Forbidden
 		if refused != reserved || refused && !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v, want reserved: %v", name, err, reserved)
+		}
+		if f, _ := errors.AsType[*fault.Fault](err); refused && f.Reason != "ReservedName" {
+			t.Errorf("%s: the reason is %q", name, f.Reason)
 		}
 		if _, err := ParseResult(name, body, true); err != nil {
 			t.Errorf("%s as in Deckhand: %v", name, err)
