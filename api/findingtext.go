@@ -18,7 +18,7 @@ import (
 func findingsView(found queries.FindingList) wire.Findings {
 	view := wire.Findings{
 		Stamp: found.Stamp.String(), Status: found.Verdict.Status.String(), Counts: countsView(found.Counts),
-		Findings: foundViews(found.Findings),
+		Next: placeText(found.Next), Findings: foundViews(found.Findings),
 	}
 	if found.ID > 0 {
 		view.Revision = &found.ID
