@@ -56,6 +56,7 @@ type Finding struct {
 	// Chain has the steps by which the value came to its place, the oldest first; empty if it was written there. For a
 	// cycle it has the other documents.
 	Chain  []Step
+	said   string // Message as it is printed, if that is different
 	Source string // the line; empty if it is unknown or may contain a secret
 }
 
@@ -103,8 +104,8 @@ func (r Report) Choose(selected, ignored []string) Report {
 	return r
 }
 
-// printed returns the report with at most maxFindings findings, which name documents without a layer as Known does.
-// Baselines have them as they are, so that earlier ones remain valid.
+// printed returns the report with at most maxFindings findings, with messages as people read them: without long
+// patterns, and without None in the place of a layer. Baselines have them as they are, so that earlier ones remain valid.
 func (r Report) printed() Report {
 	shown := min(len(r.Findings), maxFindings)
 	for _, f := range r.Findings[shown:] {
@@ -113,7 +114,7 @@ func (r Report) printed() Report {
 	r.More, r.Findings = len(r.Findings)-shown, slices.Clone(r.Findings[:shown])
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		f.Message, f.Chain = document.WithoutNone(f.Message), slices.Clone(f.Chain)
+		f.Message, f.Chain = document.WithoutNone(cmp.Or(f.said, f.Message)), slices.Clone(f.Chain)
 		for j := range f.Chain {
 			f.Chain[j].Message = document.WithoutNone(f.Chain[j].Message)
 		}

@@ -176,6 +176,16 @@ func (l FindingList) With(mistakes []Finding, query FindingsQuery) FindingList {
 	return list
 }
 
+// Said returns the message for people: it leaves out a long pattern that a short value does not match.
+func (f *Finding) Said() string {
+	const most = 120
+	var value string
+	if len(f.Message) <= most || !strings.HasSuffix(f.Rule, ".pattern") || json.Unmarshal(f.Value, &value) != nil {
+		return f.Message
+	}
+	return string(document.AppendQuoted(nil, value, most)) + " does not match the pattern of its schema"
+}
+
 // compareRank orders findings by their severity, those of results that are missing or expired after failures.
 func (f *Finding) compareRank(other *Finding) int {
 	lacking := func(f *Finding) int {

@@ -1,6 +1,7 @@
 package queries
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -136,5 +137,24 @@ func TestChoose_order(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// A long pattern is not said, unless the value that does not match it is not known.
+func TestFinding_Said(t *testing.T) {
+	t.Parallel()
+	long := "'24h' does not match '" + strings.Repeat("x", 130) + "'"
+	for _, c := range []struct {
+		finding Finding
+		want    string
+	}{
+		{Finding{Rule: ".a.pattern", Message: long, Value: []byte(`"24h"`)}, "'24h' does not match the pattern of its schema"},
+		{Finding{Rule: ".a.pattern", Message: long}, long},
+		{Finding{Rule: ".a.enum", Message: long, Value: []byte(`"24h"`)}, long},
+		{Finding{Rule: ".a.pattern", Message: "'24h' does not match '^P'", Value: []byte(`"24h"`)}, "'24h' does not match '^P'"},
+	} {
+		if got := c.finding.Said(); got != c.want {
+			t.Errorf("%+v says %q, want %q", c.finding, got, c.want)
+		}
 	}
 }

@@ -60,3 +60,15 @@ func TestFirstMessage(t *testing.T) {
 		}
 	}
 }
+
+func TestAsDuration(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"24h": "PT24H", "30 minutes": "PT30M", "90S": "PT90S", "7 days": "P7D", "2w": "P2W", "1hr": "PT1H", " 5min ": "PT5M",
+		"soon": "", "24": "", "1h30m": "", "PT24H": "", "24hippos": "",
+	} {
+		if got := AsDuration(text); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}
