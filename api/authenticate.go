@@ -94,7 +94,11 @@ func challenge(w http.ResponseWriter, r *http.Request, err error) error {
 		w.Header().Set("Connection", "close") // a client sends another certificate only on a new connection
 	}
 	w.Header().Set("WWW-Authenticate", challenge)
-	return hintedFault(fault.Unauthenticated, "HTTPUnauthorized", hint)
+	f := hintedFault(fault.Unauthenticated, "HTTPUnauthorized", hint)
+	if challenge == realm {
+		f.Messages[0].Kind = fault.RequestHint
+	}
+	return f
 }
 
 func hasCertificate(r *http.Request) bool { return r.TLS != nil && len(r.TLS.VerifiedChains) > 0 }

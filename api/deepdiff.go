@@ -333,7 +333,7 @@ func diffTitle(revision int64, doc *revisions.Stored) string {
 	if doc == nil {
 		return "/dev/null"
 	}
-	return words.Line(fmt.Sprintf("revision %d, bucket %s: %s", revision, doc.Bucket, doc.Identity))
+	return words.Line(fmt.Sprintf("revision %d, bucket %s: %s", revision, doc.Bucket, doc.Identity.Known()))
 }
 
 // canonicalYAML returns a document as YAML with sorted keys, and whether the text is complete.

@@ -161,7 +161,7 @@ func fullText(err error, f *fault.Fault) string {
 }
 
 // hintedFault returns a fault without a message, as in Deckhand, but with a hint in its message list.
-func hintedFault(kind fault.Kind, errorType, hint string) error {
+func hintedFault(kind fault.Kind, errorType, hint string) *fault.Fault {
 	f := fault.New(kind, errorType, "")
 	f.Messages = []fault.Message{{Message: hint, Error: true}}
 	return f

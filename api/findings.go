@@ -1,12 +1,15 @@
 package api
 
 import (
+	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 
 	"purser/internal/changes"
 	"purser/internal/fault"
 	"purser/internal/queries"
+	"purser/internal/wire"
 )
 
 // defaultFindings and maxFindings are the default and the maximum number of findings in an answer.
@@ -24,6 +27,12 @@ func (s *server) listFindings(w http.ResponseWriter, r *http.Request) error {
 	default:
 		q.fail("level", "It can be error, warning or info.")
 	}
+	if after := q.text("after"); after != "" {
+		place, err := placeOf(after)
+		if query.After = place; err != nil {
+			q.fail("after", "It must be the next of a page of findings.")
+		}
+	}
 	if err := q.err(); err != nil {
 		return err
 	}
@@ -34,6 +43,24 @@ func (s *server) listFindings(w http.ResponseWriter, r *http.Request) error {
 	infoOf(r).revision = found.ID
 	s.writeFindings(w, r, found)
 	return nil
+}
+
+// placeText returns a place in the findings of a revision as a page shows it, "" for the beginning.
+func placeText(place queries.FindingPlace) wire.Optional {
+	if place == (queries.FindingPlace{}) {
+		return ""
+	}
+	return wire.Optional(fmt.Sprintf("%d.%d.%d", place.From, place.Size, place.Offset))
+}
+
+// placeOf parses what placeText returns.
+func placeOf(text string) (place queries.FindingPlace, err error) {
+	_, err = fmt.Sscanf(text, "%d.%d.%d", &place.From, &place.Size, &place.Offset)
+	if err == nil && (min(place.From, place.Offset) < 0 || place.From > math.MaxInt32 || place.Size < 1 ||
+		string(placeText(place)) != text) {
+		err = strconv.ErrRange
+	}
+	return place, err //nolint:wrapcheck // the caller says what it must be
 }
 
 // writeFindings answers with findings, as text if Accept prefers that.

@@ -18,7 +18,7 @@ import (
 func findingsView(found queries.FindingList) wire.Findings {
 	view := wire.Findings{
 		Stamp: found.Stamp.String(), Status: found.Verdict.Status.String(), Counts: countsView(found.Counts),
-		Findings: foundViews(found.Findings),
+		Next: placeText(found.Next), Findings: foundViews(found.Findings),
 	}
 	if found.ID > 0 {
 		view.Revision = &found.ID
@@ -56,7 +56,7 @@ func foundViews(list []queries.Finding) []wire.Finding {
 	for i, f := range list {
 		views[i] = wire.Finding{
 			Level: f.Level.String(), Validation: f.Validation, Path: wire.Optional(f.Path), Rule: wire.Optional(f.Rule),
-			Message: f.Message, Value: f.Value, Advice: wire.Optional(f.Advice), Secret: f.Secret,
+			Message: f.Said(), Value: f.Value, Advice: wire.Optional(f.Advice), Secret: f.Secret,
 			Line: f.At.Line, Column: f.At.Column, Causes: f.Causes,
 		}
 		if f.Document != (document.Identity{}) {
@@ -92,7 +92,7 @@ func findingLine(f queries.Finding) string {
 	if f.Document != (document.Identity{}) {
 		what = strings.TrimSpace(f.Document.Known() + " " + f.Path)
 	}
-	b.WriteString(what + ": " + f.Message)
+	b.WriteString(what + ": " + f.Said())
 	bucket := f.Bucket
 	if bucket != "" {
 		bucket = "bucket " + bucket

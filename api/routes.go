@@ -144,7 +144,7 @@ func (s *server) revisionRoutes() []route {
 		},
 		{
 			"GET", revision + "/findings", authz.ListValidations, s.listFindings,
-			names{cleartextSecrets, "validation", "document", "level", "limit"},
+			names{cleartextSecrets, "validation", "document", "level", "limit", "after"},
 		},
 		{"GET", revision + "/validations/{name}", authz.ListValidations, s.listEntries, page},
 		{"POST", revision + "/validations/{name}", authz.CreateValidation, s.postValidation, about},

@@ -2,6 +2,7 @@ package api
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"strconv"
 
@@ -27,6 +28,9 @@ func (s *server) status(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	infoOf(r).revision = shown.ID
+	if s.Pages {
+		w.Header().Set("Link", fmt.Sprintf(`<%s/ui/revisions/%d>; rel="alternate"; type="text/html"`, s.origin(r), shown.ID))
+	}
 	if expected {
 		infoOf(r).pending = new(shown.Verdict.Pending())
 	}

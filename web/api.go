@@ -173,7 +173,7 @@ func (r *refusal) Error() string {
 			text = m.Documents[0].String() + ": " + text
 		}
 		switch n := len(parts); {
-		case m.Message == "":
+		case m.Message == "" || m.IsRequestHint() && r.Message != "":
 		case n == 1 && parts[0] == r.Message && strings.HasPrefix(m.Message, r.Message): // more, or with its document
 			parts[0] = text
 		default:

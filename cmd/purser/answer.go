@@ -49,13 +49,18 @@ func (a answer) in(format string) string {
 }
 
 // table returns rows with aligned columns. The first row is the header.
-func table(rows [][]string) string {
+func table(rows [][]string) string { return paintedTable(rows, 0, false) }
+
+// paintedTable is like table, with colours for the statuses in a column if colors is set.
+func paintedTable(rows [][]string, column int, colors bool) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
 		cells := make([]string, len(row))
 		for i, cell := range row {
-			cells[i] = words.Line(cell)
+			if cells[i] = words.Line(cell); i == column {
+				cells[i] = paint(colors, statusTint(strings.TrimSpace(cell)), cells[i])
+			}
 		}
 		_, _ = fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
 	}
@@ -63,10 +68,13 @@ func table(rows [][]string) string {
 	return b.String()
 }
 
-// moment shortens a time of the server to seconds.
+// moment returns a time of the server in UTC, to the second, such as 2026-11-22 14:48:29Z; "" if there is none.
 func moment(at wire.Optional) string {
-	text, _, _ := strings.Cut(string(at), ".")
-	return strings.Replace(text, "T", " ", 1)
+	text, _, _ := strings.Cut(strings.TrimSuffix(string(at), "Z"), ".")
+	if text == "" {
+		return ""
+	}
+	return strings.Replace(text, "T", " ", 1) + "Z"
 }
 
 // dash returns a dash for an empty cell, and any other text unchanged.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -15,14 +16,14 @@ import (
 func TestVerdict(t *testing.T) {
 	t.Parallel()
 	broken := wire.Validation{Name: "v", Status: "failure", Message: "is\nodd"}
-	got := verdictAnswer([]byte("{}"), wire.Verdict{
+	got := verdictAnswer(client.Answer{}, wire.Verdict{
 		Revision: 3, Status: "failure", Notice: "no policy", Warnings: []string{"old"},
 		Policies: []wire.Policy{
 			{Name: "p", Status: "failure", Validations: []wire.Validation{broken}},
 			{Name: "q", Status: "failure"},
 		},
 		Validations: []wire.Validation{broken}, Ignored: []wire.Validation{{Name: "i", Status: "success"}},
-	}, wire.Findings{})
+	}, wire.Findings{}, false)
 	want := "revision 3: failure\n" +
 		"  failure  v  policy p\n" +
 		"  failure  q  the document is not a valid ValidationPolicy\n" +
@@ -34,25 +35,58 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// Below a verdict are the findings about documents, or their causes if the list is too long. Messages are not repeated.
+// Below a verdict are its findings, each with the command that helps, or their causes if the list is too long. Reasons
+// are not repeated, and the last line is the URL of the page.
 func TestVerdict_findings(t *testing.T) {
 	t.Parallel()
-	f := wire.Finding{Level: "error", Document: &wire.Identity{Schema: "a/X/v1", Name: "x", Bucket: "b"}, Path: ".p", Message: "odd"}
+	f := wire.Finding{Level: "error", Validation: "v", Document: &wire.Identity{Schema: "a/X/v1", Name: "x y", Bucket: "b"}, Path: ".p", Message: "odd, says [a/Z/v1, None] z"}
+	missing := wire.Finding{Level: "error", Validation: "m-validation", Rule: "missing", Message: "no result"}
+	own := wire.Finding{Level: "error", Validation: "deckhand-x-validation", Rule: "missing", Message: "not made"}
 	verdict := wire.Verdict{Revision: 3, Status: "failure", Validations: []wire.Validation{{Name: "v", Status: "failure", Message: "odd"}}}
-	const first, last = "revision 3: failure\n" + "  failure  v\n", "All that is wrong: purser findings 3\n"
+	by := []wire.Number{{Name: "v", Level: "error", Findings: 1}}
+	const first, last = "revision 3: failure\n" + "  failure  v\n", "All that is wrong: purser findings 3\nPage: http://h/ui/revisions/3\n"
+	const line, show = "error: [a/X/v1] x y .p: odd, says [a/Z/v1] z (bucket b)", "    purser show 3 --schema a/X/v1 --name 'x y'\n"
 	for name, c := range map[string]struct {
 		found wire.Findings
 		want  string
 	}{
 		"none known": {wire.Findings{}, "v: odd\n"},
-		"all":        {wire.Findings{Findings: []wire.Finding{f}, Counts: wire.Counts{Total: 1}}, "[a/X/v1] x .p: odd (bucket b)\n"},
-		"causes": {wire.Findings{Findings: []wire.Finding{f}, Counts: wire.Counts{Total: 9, Causes: []wire.Cause{
-			{Findings: 6, Documents: 5, First: f}, {Findings: 1, First: wire.Finding{Message: "missing"}},
-		}}}, "[a/X/v1] x .p: odd (bucket b), and 5 more like it, in 5 documents\nand 2 more\n"},
-		"an older server": {wire.Findings{Findings: []wire.Finding{f}, Counts: wire.Counts{Total: 9, More: true}}, "[a/X/v1] x .p: odd (bucket b)\nand at least 8 more\n"},
+		"all": {
+			wire.Findings{Findings: []wire.Finding{f, missing, own}, Counts: wire.Counts{Total: 3, ByValidation: by}},
+			line + "\n" + show + "missing: m-validation: no result\n    purser results post m-validation 3 --status success\n" +
+				"missing: deckhand-x-validation: not made\n",
+		},
+		"causes": {wire.Findings{Findings: []wire.Finding{f}, Counts: wire.Counts{Total: 9, ByValidation: by, Causes: []wire.Cause{
+			{Findings: 6, Documents: 5, First: f}, {Findings: 1, First: missing},
+		}}}, line + ", and 5 more like it, in 5 documents\n" + show +
+			"missing: m-validation: no result\n    purser results post m-validation 3 --status success\nand 2 more\n"},
+		"an older server": {
+			wire.Findings{Findings: []wire.Finding{f}, Counts: wire.Counts{Total: 9, More: true, ByValidation: by}},
+			line + "\n" + show + "and at least 8 more\n",
+		},
 	} {
-		if diff := cmp.Diff(first+c.want+last, verdictAnswer(nil, verdict, c.found).text); diff != "" {
+		said := client.Answer{Header: http.Header{"Link": {`<http://h/ui/revisions/3>; rel="alternate"; type="text/html"`}}}
+		if diff := cmp.Diff(first+c.want+last, verdictAnswer(said, verdict, c.found, false).text); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// Statuses, levels and places have colours, which leave tables aligned; other texts have none.
+func TestColours(t *testing.T) {
+	t.Parallel()
+	f := wire.Finding{Level: "error", Validation: "v", Message: "no"}
+	lacking := wire.Finding{Level: "error", Validation: "w", Rule: "expired", Message: "old"}
+	for want, got := range map[string]string{
+		"\x1b[1mf.yaml:3:\x1b[m \x1b[31merror:\x1b[m v: no":          findingLine(f, "f.yaml:3", true),
+		"\x1b[33mexpired:\x1b[m w: old":                              findingLine(lacking, "", true),
+		"\x1b[33mwarning:\x1b[m a b\n":                               warningLines(true, "", "a\nb"),
+		"Status: \x1b[31mfailure\x1b[m; findings: at least 2":        statusLine("failure; findings=2+", true),
+		"Status would be: \x1b[32msuccess\x1b[m":                     verdictLine(wire.Preview[wire.Finding]{Changed: true, Status: "success"}, true),
+		"A  \x1b[39mSTATUS\x1b[m   B\n1  \x1b[32msuccess\x1b[m  c\n": paintedTable([][]string{{"A", "STATUS", "B"}, {"1", "success", "c"}}, 1, true),
+	} {
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
 }
@@ -63,9 +97,9 @@ func TestPushed_findings(t *testing.T) {
 	host := &wire.Identity{Schema: "acme/Host/v1", Layer: "site", Name: "h", Bucket: "si\nte"}
 	f := wire.Finding{Level: "error", Document: host, Path: ".data.rack", Message: "too large", Advice: "smaller"}
 	found := wire.Findings{Findings: []wire.Finding{f, f, {Level: "error", Validation: "v", Message: "no"}}, Counts: wire.Counts{Total: 3}}
-	got := pushedAnswer(client.Written{Revision: "7", Status: "failure; findings=2"}, found, []string{"f.yaml:3", "", ""}).text
-	const line = "[acme/Host/v1, site] h .data.rack: too large (smaller)"
-	if want := "f.yaml:3: " + line + "\n" + line + " (bucket si te)\nv: no\n"; !strings.Contains(got, want) {
+	got := pushedAnswer(client.Written{Revision: "7", Status: "failure; findings=2"}, found, []string{"f.yaml:3", "", ""}, false).text
+	const line = "error: [acme/Host/v1, site] h .data.rack: too large (smaller)"
+	if want := "f.yaml:3: " + line + "\n" + line + " (bucket si te)\nerror: v: no\n"; !strings.Contains(got, want) {
 		t.Errorf("got %s, want in it\n%s", got, want)
 	}
 }

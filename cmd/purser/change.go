@@ -9,13 +9,14 @@ import (
 	"strings"
 
 	"purser/internal/client"
+	"purser/internal/document"
 	"purser/internal/wire"
 	"purser/internal/words"
 )
 
 // pushedAnswer returns the result of a push: the revision and its findings, each with its place in the files, "" if it
 // is in none of them.
-func pushedAnswer(written client.Written, found wire.Findings, places []string) answer {
+func pushedAnswer(written client.Written, found wire.Findings, places []string, colors bool) answer {
 	findings := make([]placed, len(found.Findings))
 	for i, f := range found.Findings {
 		findings[i] = placed{
@@ -26,9 +27,10 @@ func pushedAnswer(written client.Written, found wire.Findings, places []string) 
 			findings[i].Document = &identity{id.Schema, string(id.Layer), id.Name, string(id.Bucket)}
 		}
 	}
-	text := findingsText(found.Findings, places, found.Counts)
+	text := findingsText(found.Findings, places, written.Revision, colors) +
+		words.Rest(found.Total-len(found.Findings), found.More)
 	if written.Status == "" {
-		text = lostText(found.Findings, places)
+		text = lostText(found.Findings, places, colors)
 	}
 	return answer{
 		json: marshal(map[string]any{
@@ -36,7 +38,7 @@ func pushedAnswer(written client.Written, found wire.Findings, places []string) 
 			"findings": findings, "warnings": append([]string{}, written.Warnings...),
 		}),
 		names: []string{written.Revision},
-		text:  writtenText(written, text),
+		text:  writtenText(written, text, colors),
 	}
 }
 
@@ -60,45 +62,45 @@ type identity struct {
 }
 
 // lostText returns a line for each key in the files that is not kept.
-func lostText(findings []wire.Finding, places []string) string {
+func lostText(findings []wire.Finding, places []string, colors bool) string {
 	var b strings.Builder
 	for i, f := range findings {
 		if f.Rule == "UnknownKey" && placeAt(places, i) != "" {
-			b.WriteString(findingsText([]wire.Finding{f}, places[i:], wire.Counts{Total: 1}))
+			b.WriteString(findingLine(f, places[i], colors) + "\n")
 		}
 	}
 	return b.String()
 }
 
 // rolledBackAnswer returns the result of a rollback.
-func rolledBackAnswer(written client.Written) answer {
-	return answer{written.Body, []string{written.Revision}, writtenText(written, "")}
+func rolledBackAnswer(written client.Written, colors bool) answer {
+	return answer{written.Body, []string{written.Revision}, writtenText(written, "", colors)}
 }
 
 // writtenText returns the result of a change, with lines about its findings.
-func writtenText(written client.Written, findings string) string {
+func writtenText(written client.Written, findings string, colors bool) string {
 	if written.Status == "" {
 		return fmt.Sprintf("%sNothing changed; the newest revision is %s.\n", findings, written.Revision)
 	}
 	return fmt.Sprintf("Revision %s: %s\n%s%s%s\n", written.Revision, written.Changes, findings,
-		warningLines(written.Warnings...), statusLine(written.Status))
+		warningLines(colors, written.Warnings...), statusLine(written.Status, colors))
 }
 
 // warningLines returns a line for each warning that is not empty.
-func warningLines(warnings ...string) string {
+func warningLines(colors bool, warnings ...string) string {
 	var b strings.Builder
 	for _, warning := range warnings {
 		if warning != "" {
-			fmt.Fprintln(&b, words.Line("warning: "+warning))
+			fmt.Fprintln(&b, paint(colors, yellow, "warning:"), words.Line(document.WithoutNone(warning)))
 		}
 	}
 	return b.String()
 }
 
 // statusLine returns a line for the header Purser-Status, such as failure; findings=2, or 2+ for at least two.
-func statusLine(header string) string {
+func statusLine(header string, colors bool) string {
 	status, number, counted := strings.Cut(header, "; findings=")
-	line := "Status: " + status
+	line := "Status: " + paint(colors, statusTint(status), status)
 	if counted && number != "0" {
 		least, more := strings.CutSuffix(number, "+")
 		line += "; findings: " + words.AtLeast(least, more)
@@ -127,20 +129,21 @@ func pushPreview(written client.Written, preview wire.Preview[wire.Finding], dif
 	} else {
 		b.WriteString("Nothing would change.\n")
 	}
-	b.WriteString(findingsText(preview.Findings, places, *preview.Counts))
+	b.WriteString(findingsText(preview.Findings, places, "", colors))
+	b.WriteString(words.Rest(preview.Total-len(preview.Findings), preview.More))
 	if preview.Total == 0 { // otherwise they are among the findings
-		b.WriteString(warningLines(preview.Warnings...))
+		b.WriteString(warningLines(colors, preview.Warnings...))
 	}
-	b.WriteString(policyLines(preview))
+	b.WriteString(policyLines(preview, colors))
 	if preview.Withheld != "" {
 		fmt.Fprintln(&b, words.Line(preview.Withheld))
 	}
-	fmt.Fprintln(&b, verdictLine(preview))
+	fmt.Fprintln(&b, verdictLine(preview, colors))
 	return answer{written.Body, changeNames(preview), b.String()}
 }
 
 // rollbackPreview returns the preview of a rollback to a revision.
-func rollbackPreview(revision string, written client.Written, preview wire.Preview[wire.Finding]) answer {
+func rollbackPreview(revision string, written client.Written, preview wire.Preview[wire.Finding], colors bool) answer {
 	var b strings.Builder
 	for _, d := range preview.Documents {
 		fmt.Fprintln(&b, words.Line(fmt.Sprintf("%-8s %s (bucket %s)", wordOf(d), d.Identity(), d.Bucket)))
@@ -148,36 +151,37 @@ func rollbackPreview(revision string, written client.Written, preview wire.Previ
 	if !preview.Changed {
 		fmt.Fprintf(&b, "Nothing would change: the newest revision has the documents of revision %s.\n", revision)
 	}
-	b.WriteString(policyLines(preview))
-	fmt.Fprintln(&b, verdictLine(preview))
+	b.WriteString(policyLines(preview, colors))
+	fmt.Fprintln(&b, verdictLine(preview, colors))
 	return answer{written.Body, changeNames(preview), b.String()}
 }
 
 // rollbackQuestion returns a function that returns the preview of a rollback as text, and in words what it does.
-func rollbackQuestion(revision string) func(wire.Preview[wire.Finding]) (text, act string) {
+func rollbackQuestion(revision string, colors bool) func(wire.Preview[wire.Finding]) (text, act string) {
 	return func(preview wire.Preview[wire.Finding]) (text, act string) {
 		act = "roll back to revision " + revision
 		if _, loses := losses(preview); loses != "" {
 			act += " and " + loses
 		}
-		return rollbackPreview(revision, client.Written{}, preview).text, act
+		return rollbackPreview(revision, client.Written{}, preview, colors).text, act
 	}
 }
 
 // policyLines says how a change weakens policies, and what counts without any.
-func policyLines(preview wire.Preview[wire.Finding]) string {
-	return warningLines(preview.Weakened...) + warningLines(preview.Notice)
+func policyLines(preview wire.Preview[wire.Finding], colors bool) string {
+	return warningLines(colors, preview.Weakened...) + warningLines(colors, preview.Notice)
 }
 
 // verdictLine returns a line with the status of the new revision, or with that of the present one if nothing would
 // change.
-func verdictLine(preview wire.Preview[wire.Finding]) string {
+func verdictLine(preview wire.Preview[wire.Finding], colors bool) string {
 	line := "Status would be: "
 	if !preview.Changed {
 		line = "Status is: "
 	}
-	line += verdictWord(preview.Status)
-	if verdictWord(preview.Status) == "failure" && !preview.Fails() {
+	word := verdictWord(preview.Status)
+	line += paint(colors, statusTint(word), word)
+	if word == "failure" && !preview.Fails() {
 		line += ", until results are posted"
 	}
 	return line
@@ -221,7 +225,7 @@ func losses(preview wire.Preview[wire.Finding]) (list, act string) {
 	if len(preview.Weakened) > 0 && !deletesPolicy(preview) {
 		acts = append(acts, "weaken ValidationPolicies")
 	}
-	return table(rows) + policyLines(preview), strings.Join(acts, " and ")
+	return table(rows) + policyLines(preview, false), strings.Join(acts, " and ")
 }
 
 // deletedIn counts the documents that a change would delete. It points to a ValidationPolicy, without which less is

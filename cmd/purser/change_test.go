@@ -18,7 +18,7 @@ func TestStatusLine(t *testing.T) {
 		"failure; findings=9+": "Status: failure; findings: at least 9",
 		"failure":              "Status: failure",
 	} {
-		if got := statusLine(header); got != want {
+		if got := statusLine(header, false); got != want {
 			t.Errorf("%q: %q, want %q", header, got, want)
 		}
 	}
@@ -43,8 +43,8 @@ func TestWeakened(t *testing.T) {
 	made := client.Written{Revision: "7", Status: "success; findings=0", Warnings: []string{"it is\ngone", "none is in force"}}
 	lost, _ := losses(preview)
 	for name, got := range map[string]string{
-		"preview": pushPreview(client.Written{}, preview, nil, nil, false).text, "rollback": rollbackPreview("1", client.Written{}, preview).text,
-		"losses": lost, "pushed": pushedAnswer(made, wire.Findings{}, nil).text, "rolled back": rolledBackAnswer(made).text,
+		"preview": pushPreview(client.Written{}, preview, nil, nil, false).text, "rollback": rollbackPreview("1", client.Written{}, preview, false).text,
+		"losses": lost, "pushed": pushedAnswer(made, wire.Findings{}, nil, false).text, "rolled back": rolledBackAnswer(made, false).text,
 	} {
 		if want := "warning: it is gone\nwarning: none is in force\n"; !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q in it", name, got, want)
@@ -91,7 +91,7 @@ func TestPreview(t *testing.T) {
 		map[wire.Identity]string{changed: "@@ -1 +1 @@\n-a\n+b\n"}, []string{"", "f.yaml:3"}, false)
 	want := "changed  [acme/X/v1, site] x⟨U+001B⟩  (bucket b, from bucket a)\n    @@ -1 +1 @@\n    -a\n    +b\n" +
 		"Would be revision 7: added=0, modified=1, deleted=0, unchanged=0\n" +
-		"v: no\nf.yaml:3: warning: [acme/X/v1, site] x⟨U+001B⟩  .p: odd (mend it)\nand 1 more\n" +
+		"error: v: no\nf.yaml:3: warning: [acme/X/v1, site] x⟨U+001B⟩  .p: odd (mend it)\nand 1 more\n" +
 		"Status would be: failure, until results are posted\n"
 	if diff := cmp.Diff(want, got.text); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)
@@ -101,7 +101,7 @@ func TestPreview(t *testing.T) {
 	}
 	pushed := pushedAnswer(client.Written{Revision: "7", Status: "success; findings=0"}, wire.Findings{
 		Findings: []wire.Finding{{Level: "error", Validation: "v", Message: "no", Line: 9}},
-	}, []string{"f.yaml:3"})
+	}, []string{"f.yaml:3"}, false)
 	if json := pushed.in("json"); !strings.Contains(json, `"place":"f.yaml:3"`) || strings.Contains(json, `"line"`) {
 		t.Errorf("a push is %s, want it with the place and without the line of the request", json)
 	}
@@ -116,7 +116,7 @@ func TestPushed_unchanged(t *testing.T) {
 		{Level: "error", Rule: ".type", Message: "wrong", Document: &wire.Identity{Schema: "a/B/v1", Name: "n"}},
 	}}
 	const want = "f.yaml:3:1: warning: [a/B/v1] n .dta: The key 'dta' is not kept\nNothing changed; the newest revision is 7.\n"
-	if diff := cmp.Diff(want, pushedAnswer(client.Written{Revision: "7"}, found, []string{"f.yaml:3:1", "", "f.yaml:9:1"}).text); diff != "" {
+	if diff := cmp.Diff(want, pushedAnswer(client.Written{Revision: "7"}, found, []string{"f.yaml:3:1", "", "f.yaml:9:1"}, false).text); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

@@ -224,7 +224,7 @@ func revisionNames(kind string, revisions list[wire.Revision]) []string {
 	for _, tag := range tags {
 		names = append(names, "tag:"+tag)
 	}
-	return append(names, revisionList(revisions).names...)
+	return append(names, revisionList(revisions, false).names...)
 }
 
 // documentParts returns the documents of the newest revision as SCHEMA/NAME, or their schemas, names or layers. The

@@ -3,10 +3,15 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 
+	"purser/internal/document"
+	"purser/internal/document/blockyaml"
+	"purser/internal/validations"
 	"purser/internal/wire"
 	"purser/internal/words"
 )
@@ -19,58 +24,155 @@ type findingsCommand struct {
 	Validation string `help:"Only those of this validation." values:"validations"`
 	Document   string `help:"Only those of documents of this name." values:"names"`
 	Level      string `default:"" enum:",error,warning,info" help:"Only those of this level: error, warning or info."`
-	Limit      int    `default:"1000" help:"Maximum number." short:"n"`
+	Limit      int    `default:"0" help:"Maximum number; default: all." placeholder:"N" short:"n"`
 }
 
-// Run prints the findings of the revision.
+// Run prints the findings of the revision, page by page.
 func (c *findingsCommand) Run(ctx context.Context, around *surroundings, server opened) error {
-	query := url.Values{"limit": {strconv.Itoa(c.Limit)}}
+	const most = 10_000 // that a server lists at once
+	query := url.Values{}
 	for name, value := range map[string]string{"validation": c.Validation, "document": c.Document, "level": c.Level} {
 		if value != "" {
 			query.Set(name, value)
 		}
 	}
-	var found wire.Findings
-	text, err := server.Get(ctx, &found, query, "revisions", server.revision, "findings")
-	if err != nil {
-		return err
+	left := c.Limit
+	if left <= 0 {
+		left = math.MaxInt
 	}
-	return c.print(around, findingList(text, found))
+	var counts wire.Counts
+	for number, shown := 1, 0; ; number++ {
+		query.Set("limit", strconv.Itoa(min(most, left)))
+		var found wire.Findings
+		text, err := server.Get(ctx, &found, query, "revisions", server.revision, "findings")
+		if err != nil {
+			return err
+		}
+		if number == 1 {
+			counts = found.Counts
+		}
+		if found.Revision != nil {
+			server.revision = strconv.FormatInt(*found.Revision, 10) // later pages are about the same one
+		}
+		shown, left = shown+len(found.Findings), left-len(found.Findings)
+		page := findingsPage{found, text, number == 1, found.Next == "" || left == 0}
+		out := page.in(c.Output, server.revision, around.colors)
+		if page.last && c.Output == "table" {
+			out += words.Rest(max(0, counts.Total-shown), counts.More)
+		}
+		if err := write(around, out); err != nil || page.last {
+			return err
+		}
+		query.Set("after", string(found.Next))
+	}
 }
 
-// findingList returns the findings of a revision.
-func findingList(text []byte, found wire.Findings) answer {
-	var names []string
-	for _, f := range found.Findings {
+// findingsPage is a page of the findings of a revision.
+type findingsPage struct {
+	wire.Findings
+
+	text        []byte // the answer of the server
+	first, last bool
+}
+
+// in returns a page in a format: json, yaml, name or table. Pages that follow each other make one text.
+func (p findingsPage) in(format, revision string, colors bool) string {
+	switch {
+	case format == "table":
+		return findingsText(p.Findings.Findings, nil, revision, colors)
+	case format == "name" || p.first && p.last:
+		return answer{json: p.text, names: subjectsOf(p.Findings.Findings)}.in(format)
+	}
+	items := marshal(p.Findings.Findings)
+	p.Findings.Findings, p.Next = []wire.Finding{}, ""
+	head := marshal(p.Findings)
+	switch {
+	case format == "yaml" && p.first:
+		return strings.TrimSuffix(string(blockyaml.Append(nil, head)), " []\n") + "\n" + string(blockyaml.Append(nil, items))
+	case format == "yaml":
+		return string(blockyaml.Append(nil, items))
+	}
+	text := words.PrintableJSON(strings.TrimSuffix(string(items[1:]), "]"))
+	if text = "," + text; p.first {
+		text = words.PrintableJSON(strings.TrimSuffix(string(head), "]}")) + text[1:]
+	}
+	if p.last {
+		text += "]}"
+	}
+	return text
+}
+
+// subjectsOf returns the document of each finding as SCHEMA/NAME, or else its validation.
+func subjectsOf(findings []wire.Finding) (names []string) {
+	for _, f := range findings {
 		if f.Document != nil {
 			names = append(names, f.Document.Schema+"/"+f.Document.Name)
 		} else {
 			names = append(names, f.Validation)
 		}
 	}
-	return answer{text, names, findingsText(found.Findings, nil, found.Counts)}
+	return names
 }
 
-// findingsText returns a line for each finding, with its place in the files if places has one, or else its bucket.
-// A last line counts those that are not shown.
-func findingsText(findings []wire.Finding, places []string, counts wire.Counts) string {
+// findingsText returns a line for each finding, with its place in the files if places has one, or else its bucket. Below
+// a missing result is the command that posts it, unless revision is "".
+func findingsText(findings []wire.Finding, places []string, revision string, colors bool) string {
 	var b strings.Builder
 	for i, f := range findings {
-		text := bucketed(f)
-		if place := placeAt(places, i); place != "" {
-			text = place + ": " + findingText(f)
+		b.WriteString(findingLine(f, placeAt(places, i), colors) + "\n")
+		if f.Document == nil {
+			b.WriteString(commandLine(f, revision))
 		}
-		fmt.Fprintln(&b, words.Line(text))
 	}
-	return b.String() + words.Rest(counts.Total-len(findings), counts.More)
+	return b.String()
 }
 
-// bucketed formats a finding as one line, with the bucket of its document.
-func bucketed(f wire.Finding) string {
-	if f.Document == nil || f.Document.Bucket == "" {
-		return findingText(f)
+// findingLine formats a finding as one line: its place in a file, if it is known, its level, and what is wrong.
+func findingLine(f wire.Finding, place string, colors bool) string {
+	what := findingText(f)
+	switch {
+	case place != "":
+		place = paint(colors, bold, words.Line(place)+":") + " "
+	case f.Document != nil && f.Document.Bucket != "":
+		what += " (bucket " + string(f.Document.Bucket) + ")"
 	}
-	return findingText(f) + " (bucket " + string(f.Document.Bucket) + ")"
+	level := levelWord(f)
+	return place + paint(colors, statusTint(level), words.Line(level)+":") + " " + words.Line(what)
+}
+
+// levelWord returns the level of a finding, or that it is about a missing or expired result.
+func levelWord(f wire.Finding) string {
+	if f.Rule == "missing" || f.Rule == "expired" {
+		return string(f.Rule)
+	}
+	return f.Level
+}
+
+// commandLine returns an indented line with the command that helps with a finding about a revision: it posts a result
+// that is missing, or shows a document. It returns "" if there is no such command, or if revision is "".
+func commandLine(f wire.Finding, revision string) string {
+	lacks := levelWord(f) != f.Level
+	switch {
+	case revision == "":
+		return ""
+	case f.Document != nil && f.Document.Name != "":
+		return fmt.Sprintf("    purser show %s --schema %s --name %s\n", revision, shellWord(f.Document.Schema),
+			shellWord(f.Document.Name))
+	case f.Document == nil && lacks && !validations.IsReserved(f.Validation):
+		return fmt.Sprintf("    purser results post %s %s --status success\n", shellWord(f.Validation), revision)
+	}
+	return ""
+}
+
+// plainWord matches words that a shell takes as they are.
+var plainWord = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
+
+// shellWord quotes a word for a shell if necessary. Its characters are printable.
+func shellWord(word string) string {
+	if word = words.Line(word); plainWord.MatchString(word) {
+		return word
+	}
+	return quoted(word)
 }
 
 // placeAt returns the place of the finding at an index, "" if there is none.
@@ -81,16 +183,13 @@ func placeAt(places []string, i int) string {
 	return ""
 }
 
-// findingText formats a finding as one line, without its place in a file.
+// findingText formats a finding without its level and its place in a file.
 func findingText(f wire.Finding) string {
 	what := f.Validation
 	if f.Document != nil {
 		what = strings.TrimSpace(f.Document.String() + " " + string(f.Path))
 	}
-	text := what + ": " + f.Message
-	if f.Level != "error" {
-		text = f.Level + ": " + text
-	}
+	text := what + ": " + document.WithoutNone(f.Message)
 	if f.Advice != "" {
 		text += " (" + string(f.Advice) + ")"
 	}

@@ -39,7 +39,7 @@ func (c *logCommand) Run(ctx context.Context, around *surroundings, server *clie
 	if err != nil {
 		return err
 	}
-	return c.print(around, revisionList(revisions))
+	return c.print(around, revisionList(revisions, around.colors))
 }
 
 // history prints the changes of a document.
@@ -57,7 +57,7 @@ func (c *logCommand) history(ctx context.Context, around *surroundings, server *
 }
 
 // revisionList returns a list of revisions.
-func revisionList(revisions list[wire.Revision]) answer {
+func revisionList(revisions list[wire.Revision], colors bool) answer {
 	rows, names := [][]string{{"REVISION", "STATUS", "AT", "USER", "BUCKETS", "TAGS", "MESSAGE"}}, []string{}
 	for _, r := range revisions.items {
 		what := string(r.Message)
@@ -70,7 +70,7 @@ func revisionList(revisions list[wire.Revision]) answer {
 			dash(strings.Join(r.Buckets, ",")), dash(strings.Join(r.Tags.Names, ",")), what,
 		})
 	}
-	return answer{revisions.text(), names, table(rows)}
+	return answer{revisions.text(), names, paintedTable(rows, 1, colors)}
 }
 
 // documentHistory returns the changes of a document, with their differences.

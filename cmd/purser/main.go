@@ -102,7 +102,8 @@ type surroundings struct {
 	stdout, stderr io.Writer
 	asks           bool // questions can be asked on a terminal
 	width          int  // of the terminal on stdout, in characters; 0 if it is not a terminal
-	colors         bool // differences on stdout are coloured
+	colors         bool // texts on stdout are coloured
+	live           bool // stderr is a terminal, which can show progress
 }
 
 // no is the error of a command that succeeded with a negative answer. The exit code is 1, and the text, if any, is
@@ -129,7 +130,7 @@ func main() {
 	code := run(ctx, os.Args[1:], surroundings{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		asks: isTerminal(os.Stdin) && isTerminal(os.Stderr), width: widthOf(os.Stdout),
-		colors: hasColors(os.Stdout),
+		colors: hasColors(os.Stdout), live: isTerminal(os.Stderr),
 	})
 	ended() // before stop, which also ends ctx
 	stop()

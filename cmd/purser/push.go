@@ -142,7 +142,7 @@ func (p *push) report(ctx context.Context, written client.Written) error {
 	if err != nil {
 		return err
 	}
-	return p.print(p.around, pushedAnswer(written, found, p.places(ctx, found.Findings)))
+	return p.print(p.around, pushedAnswer(written, found, p.places(ctx, found.Findings), p.around.colors))
 }
 
 // places returns the place of each finding in the files, "" if it is in none of them.

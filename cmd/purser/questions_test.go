@@ -14,6 +14,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/document"
+	"purser/internal/wire"
 )
 
 // fake is a server with scripted answers that records its requests.
@@ -184,7 +187,7 @@ func TestEvents(t *testing.T) {
 	if got := strings.Count(stdout, "\n"); code != 0 || got != newest {
 		t.Errorf("exit code %d, %d events, want %d\n%s", code, got, newest, stdout)
 	}
-	if want := "2026-11-21 10:00:00  purser.tag.set  revisions/1  revision=1 tag=t⟨U+001B⟩1\n"; !strings.HasPrefix(stdout, want) {
+	if want := "2026-11-21 10:00:00Z  purser.tag.set  revisions/1  revision=1 tag=t⟨U+001B⟩1\n"; !strings.HasPrefix(stdout, want) {
 		t.Errorf("it prints %q, want %q", stdout, want)
 	}
 	f.asked = nil
@@ -229,9 +232,9 @@ func TestOutput_forms(t *testing.T) {
 		{"id":1,"stamp":"b","kind":"put","user":null,"message":null,"createdAt":"2026-11-22T09:42:21.160686","buckets":["b"],"status":"success","tags":[]}],"next":null}`
 	f := newFake(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, list) })
 	for form, want := range map[string]string{
-		"table": "REVISION  STATUS   AT                   USER  BUCKETS  TAGS  MESSAGE\n" +
-			"2         failure  2026-11-22 09:42:22  anna  b,c      good  rollback to 1: two lines⟨U+001B⟩[0m\n" +
-			"1         success  2026-11-22 09:42:21  -     b        -\n",
+		"table": "REVISION  STATUS   AT                    USER  BUCKETS  TAGS  MESSAGE\n" +
+			"2         failure  2026-11-22 09:42:22Z  anna  b,c      good  rollback to 1: two lines⟨U+001B⟩[0m\n" +
+			"1         success  2026-11-22 09:42:21Z  -     b        -\n",
 		"name": "2\n1\n",
 		"yaml": "count: 2\nresults:\n- id: 2\n  stamp: a\n",
 		"json": `{"count":2,"results":[{"id":2,"stamp":"a",`,
@@ -243,5 +246,48 @@ func TestOutput_forms(t *testing.T) {
 	}
 	if _, stderr, code := purser(t, "log", "--server", f.URL, "-o", "xml"); code != 2 || !strings.Contains(stderr, "must be one of") {
 		t.Errorf("-o xml: exit code %d, %s", code, stderr)
+	}
+}
+
+// Findings are read page by page, whatever their number, and the pages make one text.
+func TestFindings_pages(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
+		next, first := map[string]string{"": "0.2.2", "0.2.2": "9.2.0", "9.2.0": ""}[r.URL.Query().Get("after")], len(r.URL.Query().Get("after"))
+		found := wire.Findings{
+			Revision: new(int64(4)), Counts: wire.Counts{Total: 4, More: true}, Next: wire.Optional(next),
+			Findings: []wire.Finding{{Level: "error", Validation: fmt.Sprintf("v%d", first), Message: "no\u202e"}, {Level: "error", Validation: "w", Message: "no"}},
+		}
+		if json.NewEncoder(w).Encode(found) != nil {
+			t.Error("not encoded")
+		}
+	})
+	const lines = "error: v0: no⟨U+202E⟩\nerror: w: no\n"
+	for args, want := range map[string]string{
+		"":                  lines + strings.ReplaceAll(lines+lines, "v0", "v5") + "and perhaps others, which were not examined\n",
+		"--limit 2":         lines + "and at least 2 more\n",
+		"-o name":           "v0\nw\nv5\nw\nv5\nw\n",
+		"-o name --limit 2": "v0\nw\n",
+	} {
+		stdout, stderr, code := purser(t, append(strings.Fields("findings latest --server "+f.URL), strings.Fields(args)...)...)
+		if diff := cmp.Diff(want, stdout); diff != "" || code != 0 {
+			t.Errorf("%q: exit code %d %s\n%s", args, code, stderr, diff)
+		}
+	}
+	for _, form := range []string{"json", "yaml"} {
+		stdout, stderr, code := purser(t, "findings", "--server", f.URL, "-o", form)
+		var got wire.Findings
+		value, err := document.ParseOne(t.Context(), []byte(stdout), document.YAML, document.DefaultLimits())
+		if err != nil || code != 0 || json.Unmarshal(document.AppendJSON(nil, value), &got) != nil || len(got.Findings) != 6 || got.Total != 4 || got.Next != "" {
+			t.Errorf("-o %s: exit code %d %s, %v\n%s", form, code, stderr, err, stdout)
+		}
+	}
+	want := []string{
+		"GET revisions/latest/findings?limit=10000", "GET revisions/4/findings?after=0.2.2&limit=10000",
+		"GET revisions/4/findings?after=9.2.0&limit=10000",
+	}
+	f.asked = nil
+	if purser(t, "findings", "--server", f.URL); !cmp.Equal(want, f.asked) {
+		t.Errorf("requests (-want +got):\n%s", cmp.Diff(want, f.asked))
 	}
 }

@@ -32,7 +32,7 @@ func (c *rollbackCommand) Run(ctx context.Context, around *surroundings, server 
 	}
 	change := client.Change{Message: c.Message, DryRun: c.DryRun}
 	if around.asks && c.asks() && !c.DryRun { // also if nothing is deleted
-		change, c.Yes, err = confirmed(ctx, around, change, send, rollbackQuestion(revision))
+		change, c.Yes, err = confirmed(ctx, around, change, send, rollbackQuestion(revision, around.colors))
 		if err != nil {
 			return err
 		}
@@ -46,7 +46,7 @@ func (c *rollbackCommand) Run(ctx context.Context, around *surroundings, server 
 		if err != nil {
 			return err
 		}
-		return c.printPreview(around, c.output, preview, rollbackPreview(revision, written, preview))
+		return c.printPreview(around, c.output, preview, rollbackPreview(revision, written, preview, around.colors))
 	}
-	return c.print(around, rolledBackAnswer(written))
+	return c.print(around, rolledBackAnswer(written, around.colors))
 }

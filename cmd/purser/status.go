@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"purser/internal/client"
+	"purser/internal/document"
 	"purser/internal/wire"
 	"purser/internal/words"
 )
@@ -46,7 +47,9 @@ func (c *statusCommand) Run(ctx context.Context, around *surroundings, server *c
 	if err != nil {
 		return err
 	}
-	verdict, text, err := server.Status(ctx, revision, c.Wait, poll)
+	verdict, said, err := awaited(around, c.Wait, func(wait time.Duration) (wire.Verdict, client.Answer, error) {
+		return server.Status(ctx, revision, wait, poll)
+	})
 	if err != nil {
 		return err
 	}
@@ -54,7 +57,7 @@ func (c *statusCommand) Run(ctx context.Context, around *surroundings, server *c
 	if err != nil {
 		return err
 	}
-	err = c.print(around, verdictAnswer(text, verdict, found))
+	err = c.print(around, verdictAnswer(said, verdict, found, around.colors))
 	if err == nil && c.Expect != "" && verdict.Status != c.Expect {
 		return no(fmt.Sprintf("the status of revision %d is %s", verdict.Revision, verdict.Status))
 	}
@@ -69,7 +72,7 @@ func (c *statusCommand) findings(ctx context.Context, server *client.Client, ver
 	if c.Output != "table" || verdict.Status == "success" {
 		return found, nil
 	}
-	query := url.Values{"limit": {"20"}, "level": {"error"}}
+	query := url.Values{"limit": {strconv.Itoa(maxBelow)}, "level": {"error"}}
 	_, err = server.Get(ctx, &found, query, "revisions", strconv.FormatInt(verdict.Revision, 10), "findings")
 	if _, answered := errors.AsType[*client.Error](err); answered {
 		return wire.Findings{}, nil // the verdict is still known
@@ -77,18 +80,21 @@ func (c *statusCommand) findings(ctx context.Context, server *client.Client, ver
 	return found, err
 }
 
-// verdictAnswer returns the verdict on a revision: the status, each required validation, the reasons of failures, and
-// the findings about documents or, if the list does not have all of them, their causes.
-func verdictAnswer(text []byte, verdict wire.Verdict, found wire.Findings) answer {
-	shown, below := belowVerdict(found)
+// verdictAnswer returns the verdict on a revision: the status, each required validation, the reasons of failures without
+// findings, the first findings or their causes with the commands that help, and where the others are.
+func verdictAnswer(said client.Answer, verdict wire.Verdict, found wire.Findings, colors bool) answer {
+	explained := map[string]bool{}
+	for _, number := range found.ByValidation {
+		explained[number.Name] = true
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "revision %d: %s\n", verdict.Revision, verdict.Status)
+	fmt.Fprintf(&b, "revision %d: %s\n", verdict.Revision, paint(colors, statusTint(verdict.Status), verdict.Status))
 	var rows [][]string
 	var reasons []string
 	add := func(validations []wire.Validation, note string) {
 		for _, v := range validations {
 			rows = append(rows, []string{"  " + v.Status, v.Name, note})
-			if reason := v.Name + ": " + v.Message; v.Message != "" && !shown[v.Message] && !slices.Contains(reasons, reason) {
+			if reason := v.Name + ": " + v.Message; v.Message != "" && !explained[v.Name] && !slices.Contains(reasons, reason) {
 				reasons = append(reasons, reason)
 			}
 		}
@@ -101,47 +107,48 @@ func verdictAnswer(text []byte, verdict wire.Verdict, found wire.Findings) answe
 	}
 	add(verdict.Validations, "")
 	add(verdict.Ignored, "ignored")
-	b.WriteString(table(rows))
+	b.WriteString(paintedTable(rows, 0, colors))
 	if verdict.Notice != "" {
 		fmt.Fprintln(&b, words.Line(verdict.Notice))
 	}
 	for _, reason := range reasons {
-		fmt.Fprintln(&b, words.Line(reason))
+		fmt.Fprintln(&b, words.Line(document.WithoutNone(reason)))
 	}
-	b.WriteString(warningLines(verdict.Warnings...) + below)
+	b.WriteString(warningLines(colors, verdict.Warnings...))
+	b.WriteString(belowVerdict(found, strconv.FormatInt(verdict.Revision, 10), colors))
 	if verdict.Status == "failure" {
 		fmt.Fprintf(&b, "All that is wrong: purser findings %d\n", verdict.Revision)
 	}
-	return answer{text, []string{verdict.Status}, b.String()}
+	if page := said.Page(); page != "" {
+		fmt.Fprintln(&b, "Page:", words.Line(page))
+	}
+	return answer{said.Body, []string{verdict.Status}, b.String()}
 }
 
-// belowVerdict returns the lines of findings about documents below a verdict, and the messages that they show.
-func belowVerdict(found wire.Findings) (shown map[string]bool, lines string) {
+// maxBelow is the maximum number of findings or causes below a verdict.
+const maxBelow = 10
+
+// belowVerdict returns the lines below a verdict on a revision: its findings or, if the list does not have all of them,
+// the first one of each cause, with the commands that help.
+func belowVerdict(found wire.Findings, revision string, colors bool) string {
 	var b strings.Builder
-	shown = map[string]bool{}
 	add := func(f wire.Finding, like string) {
-		if f.Document != nil {
-			shown[f.Message] = true
-			fmt.Fprintln(&b, words.Line(bucketed(f)+like))
-		}
+		b.WriteString(findingLine(f, "", colors) + words.Line(like) + "\n" + commandLine(f, revision))
 	}
 	rest := found.Total - len(found.Findings)
 	if rest == 0 || len(found.Causes) == 0 {
 		for _, f := range found.Findings {
 			add(f, "")
 		}
-		return shown, b.String() + words.Rest(rest, found.More)
+		return b.String() + words.Rest(rest, found.More)
 	}
 	rest = found.Total
 	for _, cause := range found.Causes[:min(len(found.Causes), maxBelow)] {
 		add(cause.First, words.Others(cause.Findings, cause.Documents, cause.More))
 		rest -= cause.Findings
 	}
-	return shown, b.String() + words.Rest(rest, found.More)
+	return b.String() + words.Rest(rest, found.More)
 }
-
-// maxBelow is the maximum number of causes below a verdict.
-const maxBelow = 20
 
 // verdictWord converts the status of a revision to the word of a verdict: older servers and those with
 // --compat=deckhand say failed.

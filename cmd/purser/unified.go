@@ -9,14 +9,37 @@ import (
 	"purser/internal/words"
 )
 
-// Colours of differences, as ANSI escape sequences. They are the same as git's.
+// Colours, as ANSI escape sequences. Those of differences are the same as git's.
 const (
-	bold  = "\x1b[1m"
-	red   = "\x1b[31m"
-	green = "\x1b[32m"
-	cyan  = "\x1b[36m"
-	plain = "\x1b[m"
+	bold   = "\x1b[1m"
+	red    = "\x1b[31m"
+	green  = "\x1b[32m"
+	yellow = "\x1b[33m"
+	cyan   = "\x1b[36m"
+	usual  = "\x1b[39m" // as long as the others, so that cells of a table stay aligned
+	plain  = "\x1b[m"
 )
+
+// statusTint returns the colour of a status or a level.
+func statusTint(word string) string {
+	switch word {
+	case "success":
+		return green
+	case "failure", "error":
+		return red
+	case "missing", "expired", "warning":
+		return yellow
+	}
+	return usual
+}
+
+// paint returns text in a colour if colors is set.
+func paint(colors bool, tint, text string) string {
+	if !colors {
+		return text
+	}
+	return tinted(tint, text)
+}
 
 // tinted returns text in a colour; a tint of "" changes nothing.
 func tinted(tint, text string) string {

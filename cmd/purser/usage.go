@@ -76,7 +76,7 @@ func detailOf(command *kong.Node) string {
 func usageText(name string, data any) (string, error) {
 	functions := template.FuncMap{
 		"children": shownCommands, "flags": shownFlags, "line": lineOf, "forms": formsOf, "values": valuesOf,
-		"choices": choicesOf, "words": wordsOf, "takesFiles": takesFiles, "takesValues": takesValues,
+		"choices": choicesOf, "default": defaultOf, "words": wordsOf, "takesFiles": takesFiles, "takesValues": takesValues,
 		"quoted": quoted, "described": described, "fish": fishQuoted, "roff": roff,
 		"join": strings.Join, "split": strings.Split, "trim": strings.TrimSpace, "upper": strings.ToUpper,
 	}
@@ -152,6 +152,15 @@ func formsOf(f *kong.Flag) []string {
 		return []string{"--" + f.Name}
 	}
 	return []string{"--" + f.Name, "-" + string(f.Short)}
+}
+
+// defaultOf returns the default of a flag, "" if it has none: a negative number stands for no number, and some helps say
+// what is done without the flag.
+func defaultOf(f *kong.Flag) string {
+	if f.IsBool() || strings.HasPrefix(f.Default, "-") || strings.Contains(f.Help, "default:") {
+		return ""
+	}
+	return f.Default
 }
 
 // valuesOf returns the allowed values of a flag or argument, none for any. The tag choices names those that are

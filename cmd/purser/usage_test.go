@@ -273,3 +273,24 @@ func TestDetails(t *testing.T) {
 		t.Errorf("details of %d commands, want %d", got, want)
 	}
 }
+
+// A page of the manual shows no default that users would not write, such as -1 for none.
+func TestDefaultOf(t *testing.T) {
+	t.Parallel()
+	parser, err := newParser(t.Context(), &surroundings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]string{}
+	for _, command := range parser.Model.Leaves(true) {
+		for _, flag := range command.Flags {
+			shown[flag.Name] = defaultOf(flag)
+		}
+	}
+	want := map[string]string{"max-deleted": "", "timeout": "5m", "yes": ""}
+	for name, want := range want {
+		if got := shown[name]; got != want {
+			t.Errorf("--%s: %q, want %q", name, got, want)
+		}
+	}
+}

@@ -219,6 +219,10 @@ func TestAbsent(t *testing.T) {
 			t.Errorf("%d: %v, want %s", revision, err, want)
 		}
 	}
+	later, _ := errors.AsType[*fault.Fault](revisions.Absent(t.Context(), store, 4))
+	if last := later.Messages[len(later.Messages)-1]; last.Kind != fault.RequestHint {
+		t.Errorf("a later one ends with %+v", last)
+	}
 	other := errors.New("other")
 	if err := revisions.Explained(t.Context(), store, 2, other); !errors.Is(err, other) {
 		t.Errorf("another error became %v", err)

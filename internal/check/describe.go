@@ -69,14 +69,14 @@ func (r *run) describe(ctx context.Context, draft changes.Draft) error {
 func (r *run) findingOf(f *queries.Finding) Finding {
 	finding := Finding{
 		Level: f.Level, Rule: ruleOf(f), Document: f.Document, Bucket: f.Bucket, Path: f.Path, Broken: f.Rule,
-		Message: f.Message, Causes: f.Causes,
+		Message: f.Message, Causes: f.Causes, said: f.Said(),
 	}
 	finding.Advice = cmp.Or(f.Advice, adviceOf(finding.Rule))
 	if finding.Rule == ruleNoPolicy || finding.Rule == ruleNoSchema { // the server's advice is about requests
 		finding.Advice = adviceOf(finding.Rule)
 	}
 	if authz.IsWithheld(f.Message) {
-		finding.Message, finding.Advice, finding.Broken = withheld, "", ""
+		finding.Message, finding.said, finding.Advice, finding.Broken = withheld, "", "", ""
 	}
 	return finding
 }

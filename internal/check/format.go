@@ -25,6 +25,7 @@ type FormatOptions struct {
 
 // Write writes a report in a format, one of Formats.
 func Write(w io.Writer, name string, report Report, options FormatOptions) error {
+	report = report.printed()
 	var text []byte
 	switch name {
 	case "text":
@@ -107,7 +108,7 @@ func summary(report Report) string {
 		parts = append(parts, fmt.Sprintf("%d in the baseline", report.Known))
 	}
 	if report.More > 0 {
-		parts = append(parts, fmt.Sprintf("%d more not shown", report.More))
+		parts = append(parts, fmt.Sprintf("of which the first %d findings are shown", len(report.Findings)))
 	}
 	return strings.Join(parts, ", ")
 }

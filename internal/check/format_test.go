@@ -18,6 +18,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5" //nolint:depguard // as other tools validate it
 
 	"purser/internal/document"
+	"purser/internal/queries"
 	"purser/internal/words"
 )
 
@@ -207,5 +208,41 @@ func TestWrite_junit(t *testing.T) { //nolint:paralleltest // it changes the wor
 		case xml.EndElement:
 			open = open[:len(open)-1]
 		}
+	}
+}
+
+// A report of very many findings shows the first ones and counts all; it was made of all of them.
+func TestWrite_many(t *testing.T) {
+	t.Parallel()
+	var report Report
+	for i := range 2*maxFindings + 1 {
+		report.Findings = append(report.Findings, Finding{Rule: ruleSyntax, Message: "wrong", Place: Place{Line: i + 1}})
+	}
+	report.Findings = append(report.Findings, Finding{Level: queries.LevelWarning, Rule: ruleNoSchema, Message: "odd"})
+	text := writtenAs(t, "text", report, FormatOptions{})
+	const want = "0 documents, 20001 errors, 1 warning, of which the first 10000 findings are shown\n"
+	if !strings.HasSuffix(text, want) || strings.Count(text, "wrong") != maxFindings {
+		t.Errorf("%d errors are shown, and it ends with %q, want %q", strings.Count(text, "wrong"), text[max(0, len(text)-200):], want)
+	}
+	if chosen := report.Choose([]string{ruleNoSchema}, nil); len(chosen.Findings) != 1 || !chosen.Fails(queries.LevelWarning) {
+		t.Errorf("of a rule, it has %d findings, want that behind all others", len(chosen.Findings))
+	}
+	if listed := report.Baseline(); len(listed.Findings) != len(report.Findings) {
+		t.Errorf("the baseline has %d findings", len(listed.Findings))
+	}
+}
+
+// A report names documents without a layer without the None of the server's messages; a baseline has the messages.
+func TestWrite_withoutNone(t *testing.T) {
+	t.Parallel()
+	const name = "[acme/Host/v1, None] h"
+	f := Finding{Rule: ruleSyntax, Message: "of " + name, Chain: []Step{{Message: "from " + name}}}
+	for _, form := range Formats() {
+		if text := writtenAs(t, form, Report{Findings: []Finding{f}}, FormatOptions{}); strings.Contains(text, "None") {
+			t.Errorf("%s: %s", form, text)
+		}
+	}
+	if known := (Report{Findings: []Finding{f}}).Baseline().Findings[0]; known.Message != f.Message {
+		t.Errorf("the baseline has %q", known.Message)
 	}
 }

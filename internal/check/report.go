@@ -25,14 +25,16 @@ type Report struct {
 	Whole bool
 	// Known is the number of findings omitted because of a baseline.
 	Known int
-	// More is the number of findings in excess of maxFindings.
+	// More is the number of findings that were left out of Findings because there are too many to print.
 	More int
 	// Rendered are the documents as services would read them, nil if they cannot be rendered or are then invalid. The data
 	// of documents with secrets is hashed.
 	Rendered []*revisions.Stored
+
+	leftOut [queries.LevelInfo + 1]int // More by level
 }
 
-// maxFindings is the maximum number of findings in a report.
+// maxFindings is the maximum number of findings that are printed.
 const maxFindings = 10_000
 
 // Level is the severity of a finding: an Error fails a revision, a Warning is a likely mistake.
@@ -54,6 +56,7 @@ type Finding struct {
 	// Chain has the steps by which the value came to its place, the oldest first; empty if it was written there. For a
 	// cycle it has the other documents.
 	Chain  []Step
+	said   string // Message as it is printed, if that is different
 	Source string // the line; empty if it is unknown or may contain a secret
 }
 
@@ -77,8 +80,9 @@ type Needed struct {
 	Policy document.Identity
 }
 
-// Count returns the number of findings of a level.
-func (r Report) Count(level Level) (count int) {
+// Count returns the number of findings of a level, also of those that were left out.
+func (r Report) Count(level Level) int {
+	count := r.leftOut[level]
 	for _, f := range r.Findings {
 		if f.Level == level {
 			count++
@@ -100,7 +104,25 @@ func (r Report) Choose(selected, ignored []string) Report {
 	return r
 }
 
-// sorted returns the report with its findings sorted, without duplicates, and limited to maxFindings.
+// printed returns the report with at most maxFindings findings, with messages as people read them: without long
+// patterns, and without None in the place of a layer. Baselines have them as they are, so that earlier ones remain valid.
+func (r Report) printed() Report {
+	shown := min(len(r.Findings), maxFindings)
+	for _, f := range r.Findings[shown:] {
+		r.leftOut[f.Level]++
+	}
+	r.More, r.Findings = len(r.Findings)-shown, slices.Clone(r.Findings[:shown])
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		f.Message, f.Chain = document.WithoutNone(cmp.Or(f.said, f.Message)), slices.Clone(f.Chain)
+		for j := range f.Chain {
+			f.Chain[j].Message = document.WithoutNone(f.Chain[j].Message)
+		}
+	}
+	return r
+}
+
+// sorted returns the report with its findings sorted and without duplicates.
 func (r Report) sorted() Report {
 	type said struct {
 		Place
@@ -118,9 +140,5 @@ func (r Report) sorted() Report {
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	if len(r.Findings) > maxFindings {
-		r.More = len(r.Findings) - maxFindings
-		r.Findings = r.Findings[:maxFindings]
-	}
 	return r
 }

@@ -32,6 +32,19 @@ func (a Answer) Decode(into any) error {
 	return nil
 }
 
+// pageLink matches the header Link with the URL of the web page about what an answer shows.
+var pageLink = regexp.MustCompile(`^<(https?://[^<>\s]+)>; rel="alternate"; type="text/html"$`)
+
+// Page returns the URL of the web page about what an answer shows, "" if there is none.
+func (a Answer) Page() string {
+	for _, link := range a.Header.Values("Link") {
+		if found := pageLink.FindStringSubmatch(link); found != nil {
+			return found[1]
+		}
+	}
+	return ""
+}
+
 // before matches NAME~N, the Nth revision before NAME.
 var before = regexp.MustCompile(`^(.+)~(\d+)$`)
 
@@ -95,9 +108,9 @@ func (c *Client) Numbers(ctx context.Context, before, after string) (first, seco
 	return first, second, err
 }
 
-// Status returns the verdict on a revision and its JSON text. With wait > 0 it waits until the verdict is success or
+// Status returns the verdict on a revision and the answer with it. With wait > 0 it waits until the verdict is success or
 // waiting cannot make it so. poll is the polling interval for a server that cannot wait itself.
-func (c *Client) Status(ctx context.Context, revision string, wait, poll time.Duration) (wire.Verdict, []byte, error) {
+func (c *Client) Status(ctx context.Context, revision string, wait, poll time.Duration) (wire.Verdict, Answer, error) {
 	if wait > 0 {
 		verdict, text, err := c.status(ctx, revision, wait)
 		if refused, ok := errors.AsType[*Error](err); ok && refused.Status == http.StatusBadRequest { // without ?wait=
@@ -112,7 +125,7 @@ func (c *Client) Status(ctx context.Context, revision string, wait, poll time.Du
 const maxWait = 10 * time.Minute
 
 // status requests the verdict on a revision. It divides a wait of more than maxWait into several requests.
-func (c *Client) status(ctx context.Context, revision string, wait time.Duration) (wire.Verdict, []byte, error) {
+func (c *Client) status(ctx context.Context, revision string, wait time.Duration) (wire.Verdict, Answer, error) {
 	for {
 		step, query := min(wait, maxWait), url.Values{}
 		if step > 0 {
@@ -124,20 +137,20 @@ func (c *Client) status(ctx context.Context, revision string, wait time.Duration
 			Others: []int{http.StatusPreconditionFailed},
 		})
 		if err != nil {
-			return verdict, nil, err
+			return verdict, Answer{}, err
 		}
 		if err := answer.Decode(&verdict); err != nil || verdict.Final() {
-			return verdict, answer.Body, err
+			return verdict, answer, err
 		}
 		if wait -= step; wait <= 0 {
-			return verdict, answer.Body, nil
+			return verdict, answer, nil
 		}
 		revision = strconv.FormatInt(verdict.Revision, 10) // latest is resolved once
 	}
 }
 
 // polled polls the verdict, for a server that does not support wait.
-func (c *Client) polled(ctx context.Context, revision string, wait, poll time.Duration) (wire.Verdict, []byte, error) {
+func (c *Client) polled(ctx context.Context, revision string, wait, poll time.Duration) (wire.Verdict, Answer, error) {
 	for {
 		verdict, text, err := c.status(ctx, revision, 0)
 		if err != nil || verdict.Final() || wait <= 0 {

@@ -279,7 +279,7 @@ func TestErrors(t *testing.T) {
 		"in YAML": {
 			answer(404, "kind: Status\nmessage: no such revision\ndetails:\n  errorType: RevisionNotFound\n  messageList:\n"+
 				"  - message: \"line\\x1b 3\"\n    error: true\n", "Content-Type", "application/x-yaml"),
-			"no such revision\n  line⟨U+001B⟩ 3",
+			"no such revision\n  line⟨U+001B⟩ 3\n`purser log` lists the revisions.",
 		},
 		"of a document": {
 			answer(400, "kind: Status\nmessage: not valid\ndetails:\n  errorType: InvalidDocumentFormat\n  messageList:\n"+
@@ -309,6 +309,32 @@ func TestErrors(t *testing.T) {
 		"no token": {
 			answer(401, envelope("HTTPUnauthorized", "Send a token.")),
 			"Send a token.\nSet PURSER_TOKEN, --token-file or --token, or name the server in the configuration file.",
+		},
+		"no token was sent": {
+			answer(401, `{"kind":"Status","message":null,"details":{"errorType":"HTTPUnauthorized","messageList":[`+
+				`{"message":"Authorization: Bearer TOKEN","kind":"RequestHint"}]}}`),
+			"http://purser.example requires a token, and none was sent\n" +
+				"Set PURSER_TOKEN, --token-file or --token, or name the server in the configuration file.",
+		},
+		"no such revision": {
+			answer(404, `{"kind":"Status","message":"no revision 9","details":{"errorType":`+
+				`"RevisionNotFound","messageList":[{"message":"no revision 9"},{"message":"The newest is 4."},{"message":"GET /x","kind":"RequestHint"}]}}`),
+			"no revision 9\n  The newest is 4.\n`purser log` lists the revisions.",
+		},
+		"no such tag": {
+			answer(404, `{"kind":"Status","message":"no tag","details":{"errorType":"RevisionTagNotFound","messageList":[`+
+				`{"message":"no tag"},{"message":"GET /x","kind":"RequestHint"}]}}`), "no tag\n`purser tag` lists the tags.",
+		},
+		"no right": {
+			answer(403, envelope("HTTPForbidden", "not allowed")),
+			"not allowed\n`purser whoami` lists the rules that you pass; the server's policy file defines who passes each.",
+		},
+		"a reserved name": {
+			answer(403, `{"kind":"Status","message":"reserved","reason":"ReservedName","details":{"errorType":"HTTPForbidden"}}`),
+			"reserved",
+		},
+		"a document without a layer": {
+			answer(409, envelope("X", "Document [acme/Host/v1, None] h exists")), "Document [acme/Host/v1] h exists",
 		},
 		"escapes": {answer(400, envelope("X", "red \x1b[31m\x07 text")), "red ⟨U+001B⟩[31m⟨U+0007⟩ text"},
 		"a proxy": {

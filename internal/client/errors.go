@@ -17,16 +17,18 @@ import (
 	"time"
 
 	"purser/internal/document"
+	"purser/internal/fault"
 	"purser/internal/wire"
 	"purser/internal/words"
 )
 
-// Error is an error that the server answered. Its text is the server's message, with a hint if the client knows one
-// that the server does not.
+// Error is an error that the server answered. Its text is the server's message. Hints about commands replace those about
+// requests.
 type Error struct {
 	Status   int
 	Type     string // the server's name for the error; "" if it is not from Purser
 	Message  string
+	Reason   string        // the server's name for one of several reasons for a Type; may be ""
 	Messages []Message     // each about one problem; one may repeat Message with its document
 	Unstored bool          // the server states that nothing was stored
 	After    time.Duration // the server's Retry-After; 0 if there is none
@@ -42,7 +44,7 @@ func (e *Error) Error() string {
 	text, others := said, ""
 	for _, m := range e.Messages {
 		switch about := m.text(); {
-		case about == "" || about == said:
+		case about == "" || about == said || m.IsRequestHint():
 		case text == said && words.Printable(m.Message) == said: // the same message, with its document
 			text = about
 		default:
@@ -50,13 +52,16 @@ func (e *Error) Error() string {
 		}
 	}
 	text = strings.TrimPrefix(text+others, "\n  ")
-	if text == "" {
+	switch {
+	case text == "" && e.Status == http.StatusUnauthorized && len(e.Messages) > 0:
+		text = e.Server + " requires a token, and none was sent"
+	case text == "":
 		text = strconv.Itoa(e.Status) + " " + http.StatusText(e.Status)
 	}
 	if hint := e.hint(); hint != "" {
 		text += "\n" + hint
 	}
-	return text
+	return document.WithoutNone(text)
 }
 
 // Refusal reports whether the server refused a change because of its content or the stored documents, rather than
@@ -75,11 +80,18 @@ func (e *Error) hint() string {
 		return ""
 	case e.Status == http.StatusUnauthorized:
 		return "Set PURSER_TOKEN, --token-file or --token, or name the server in the configuration file."
-	case e.Status == http.StatusForbidden:
+	case e.Type == "RevisionNotFound":
+		return "`purser log` lists the revisions."
+	case e.Type == "RevisionTagNotFound":
+		return "`purser tag` lists the tags."
+	case e.Status == http.StatusForbidden && e.Reason != reservedName:
 		return "`purser whoami` lists your rights; the server's access rules say what each role may do."
 	}
 	return ""
 }
+
+// reservedName is the Reason for which a result is refused, whatever rights the caller has.
+const reservedName = "ReservedName"
 
 // maxText bounds the part of an answer that is shown if the answer is not from Purser.
 const maxText = 200
@@ -93,6 +105,7 @@ func (c *Client) errorOf(ctx context.Context, r Request, answer Answer) error {
 	var envelope struct {
 		Kind    string `json:"kind"`
 		Message string `json:"message"`
+		Reason  string `json:"reason"`
 		Details struct {
 			ErrorType   string    `json:"errorType"`
 			MessageList []Message `json:"messageList"`
@@ -103,6 +116,7 @@ func (c *Client) errorOf(ctx context.Context, r Request, answer Answer) error {
 		return e
 	}
 	e.Type, e.Message, e.Messages = envelope.Details.ErrorType, envelope.Message, envelope.Details.MessageList
+	e.Reason = envelope.Reason
 	e.Unstored = answer.Header.Get("Purser-Stored") == "no" || e.Status == http.StatusNotImplemented
 	return e
 }
@@ -110,9 +124,13 @@ func (c *Client) errorOf(ctx context.Context, r Request, answer Answer) error {
 // Message is an item of an error's message list.
 type Message struct {
 	Message    string          `json:"message"`
+	Kind       string          `json:"kind"`
 	Diagnostic json.RawMessage `json:"diagnostic"` // the place and the remedy, or the violated rule
 	Documents  []wire.Identity `json:"documents"`  // that the message is about
 }
+
+// IsRequestHint reports whether a message only says which request of the API helps.
+func (m Message) IsRequestHint() bool { return m.Kind == fault.RequestHint }
 
 // text returns the message with its document, and the diagnostic on a line of its own.
 func (m Message) text() string {

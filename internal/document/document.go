@@ -2,6 +2,7 @@ package document
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -33,6 +34,13 @@ func (id Identity) Known() string {
 	}
 	return id.String()
 }
+
+// none matches the name of a document without a layer in the reference's messages.
+var none = regexp.MustCompile(`\[([^\s\[\],']+/v\d[^\s\[\],/]*), None\] `)
+
+// WithoutNone returns a message with documents that have no layer as Known formats them: it omits the None that the
+// reference writes in the place of a layer.
+func WithoutNone(message string) string { return none.ReplaceAllString(message, "[$1] ") }
 
 // Document is a document that passed its sanity checks, in its stored form.
 type Document struct {

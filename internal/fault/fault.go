@@ -77,6 +77,10 @@ func Unlisted(number int) Message {
 // WarningKind is the Kind of messages that are warnings.
 const WarningKind = "Warning"
 
+// RequestHint is the Kind of messages that say which request of the API helps. Programs in which users do not write
+// requests leave them out, and advise in their own terms.
+const RequestHint = "RequestHint"
+
 // Info is the Level of a message that only says what an error leads to.
 const Info = "Info"
 
@@ -124,6 +128,12 @@ func (f *Fault) Hint(format string, args ...any) *Fault {
 		f.Messages = []Message{{Message: f.Message, Error: true, Secret: f.Secret}}
 	}
 	f.Messages = append(f.Messages, Message{Message: fmt.Sprintf(format, args...), Error: true, Secret: f.Secret})
+	return f
+}
+
+// RequestHint adds a message of the kind RequestHint to the list, like Hint, and returns f.
+func (f *Fault) RequestHint(format string, args ...any) *Fault {
+	f.Hint(format, args...).Messages[len(f.Messages)-1].Kind = RequestHint
 	return f
 }
 

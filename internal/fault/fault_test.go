@@ -30,5 +30,9 @@ func TestFault_Hint(t *testing.T) {
 		if diff := cmp.Diff(want, f.Hint("look at %d", 1).Messages); diff != "" {
 			t.Errorf("secret %v (-want +got)\n%s", secret, diff)
 		}
+		want = append(want, Message{Message: "GET /2", Error: true, Secret: secret, Kind: RequestHint})
+		if diff := cmp.Diff(want, f.RequestHint("GET /%d", 2).Messages); diff != "" {
+			t.Errorf("secret %v (-want +got)\n%s", secret, diff)
+		}
 	}
 }

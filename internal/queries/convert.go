@@ -128,6 +128,13 @@ func findingOf(e validations.Error, validation string, level Level, about *revis
 	case !hides:
 		f.Value = valueAt(data, e.Path)
 	}
+	var value string
+	if strings.HasPrefix(e.Schema, validations.PolicyPrefix) && strings.HasSuffix(e.SchemaPath, ".expiresAfter.pattern") &&
+		json.Unmarshal(f.Value, &value) == nil {
+		if duration := validations.AsDuration(value); duration != "" {
+			f.Hint, f.Advice = "write "+duration, "write "+duration
+		}
+	}
 	return f
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"purser/internal/changes"
 	"purser/internal/document"
@@ -59,17 +60,28 @@ type FindingsQuery struct {
 	Document   string // its name, schema/name or schema/layer/name
 	Level      string
 	Limit      int // maximum number
+	After      FindingPlace
 	// FailuresOnly omits likely mistakes, which fail nothing.
 	FailuresOnly bool
 }
 
-// FindingList holds the problems of a revision, the most severe first, and missing results after failures. Those of one
-// document are adjacent.
+// FindingPlace is a place in the findings of a revision, the beginning if it is zero. Failing documents are examined in
+// windows; all other findings are in the first one.
+type FindingPlace struct {
+	From   int // the first entry of the schema validation in the window
+	Size   int // how many failing documents the window has
+	Offset int // how many findings of the window come before
+}
+
+// FindingList holds the problems of a revision, the most severe first, and missing results after failures. Among equally
+// severe ones, those come first that may cause others: those about no document, or about one that governs others. Those
+// of one document are adjacent.
 type FindingList struct {
 	revisions.RevisionStatus
 	Counts
 
 	Findings []Finding
+	Next     FindingPlace // where the list continues; zero if it is complete
 }
 
 // OfPreview returns the problems of the revision that a previewed change would make.
@@ -112,16 +124,20 @@ func chooseFindings(about revisions.RevisionStatus, all []Finding, more bool, qu
 	list := FindingList{RevisionStatus: about, Counts: count(all, different, more)}
 	different = slices.DeleteFunc(different, func(f Finding) bool { return f.Unlisted > 0 })
 	slices.SortStableFunc(different, func(a, b Finding) int {
-		return cmp.Or(a.compareRank(&b), cmp.Compare(a.Document.Schema, b.Document.Schema),
+		return cmp.Or(a.compareRank(&b), cmp.Compare(a.reach(), b.reach()), cmp.Compare(a.Document.Schema, b.Document.Schema),
 			cmp.Compare(a.Document.Layer, b.Document.Layer), cmp.Compare(a.Document.Name, b.Document.Name))
 	})
-	list.Findings = different[:min(len(different), query.Limit)]
+	rest := different[min(len(different), query.After.Offset):]
+	list.Findings = rest[:min(len(rest), query.Limit)]
 	size := 0
 	for i := range list.Findings {
 		if size += list.Findings[i].size(); size > maxBytes && i > 0 {
 			list.Findings = list.Findings[:i]
 			break
 		}
+	}
+	if shown := len(list.Findings); shown > 0 && shown < len(rest) {
+		list.Next = FindingPlace{query.After.From, query.After.Size, query.After.Offset + shown}
 	}
 	return list
 }
@@ -160,6 +176,16 @@ func (l FindingList) With(mistakes []Finding, query FindingsQuery) FindingList {
 	return list
 }
 
+// Said returns the message for people: it leaves out a long pattern that a short value does not match.
+func (f *Finding) Said() string {
+	const most = 120
+	var value string
+	if len(f.Message) <= most || !strings.HasSuffix(f.Rule, ".pattern") || json.Unmarshal(f.Value, &value) != nil {
+		return f.Message
+	}
+	return string(document.AppendQuoted(nil, value, most)) + " does not match the pattern of its schema"
+}
+
 // compareRank orders findings by their severity, those of results that are missing or expired after failures.
 func (f *Finding) compareRank(other *Finding) int {
 	lacking := func(f *Finding) int {
@@ -169,6 +195,20 @@ func (f *Finding) compareRank(other *Finding) int {
 		return 0
 	}
 	return cmp.Or(cmp.Compare(f.Level, other.Level), cmp.Compare(lacking(f), lacking(other)))
+}
+
+// reach orders equally severe findings, those first that may cause others: 0 is about no document, 1 about one that
+// governs others, and 2 about any other.
+func (f *Finding) reach() int {
+	kind, known := strings.CutPrefix(f.Document.Schema, "deckhand/")
+	kind, _, _ = strings.Cut(kind, "/")
+	switch {
+	case f.Document == (document.Identity{}):
+		return 0
+	case known && slices.Contains([]string{"LayeringPolicy", "DataSchema", "ValidationPolicy"}, kind):
+		return 1
+	}
+	return 2
 }
 
 // findingKey identifies repeated findings.

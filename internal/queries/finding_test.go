@@ -1,6 +1,7 @@
 package queries
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -88,6 +89,72 @@ func TestChoose_severest(t *testing.T) {
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
+// Pages of a list are parts of it that follow each other, and the last one names no next.
+func TestChoose_pages(t *testing.T) {
+	t.Parallel()
+	var all []Finding
+	for i := range 7 {
+		all = append(all, Finding{Validation: "v", Document: document.Identity{Schema: "acme/Host/v1", Name: string(rune('a' + i))}, Message: "wrong"})
+	}
+	var got string
+	for place, pages := (FindingPlace{Size: 10}), 0; place.Size > 0 && pages < 9; pages++ {
+		list := chooseFindings(revisions.RevisionStatus{}, append([]Finding(nil), all...), false, FindingsQuery{Limit: 3, After: place})
+		for _, f := range list.Findings {
+			got += f.Document.Name
+		}
+		if place, got = list.Next, got+" "; list.Total != len(all) {
+			t.Errorf("a page counts %d", list.Total)
+		}
+	}
+	if want := "abc def g "; got != want {
+		t.Errorf("pages %q, want %q", got, want)
+	}
+}
+
+// Of equally severe findings, those about no document come first, then those about documents that govern others.
+func TestChoose_order(t *testing.T) {
+	t.Parallel()
+	var all []Finding
+	for _, schema := range []string{"acme/Host/v1", "deckhand/DataSchema/v1", "deckhand/Passphrase/v1", "deckhand/LayeringPolicy/v1", ""} {
+		f := Finding{Validation: "v", Message: "wrong"}
+		if schema != "" {
+			f.Document = document.Identity{Schema: schema, Name: "n"}
+		}
+		all = append(all, f)
+	}
+	all = append(all, Finding{Validation: "w", Message: "missing", Rule: ruleMissing})
+	var got []string
+	for _, f := range chooseFindings(revisions.RevisionStatus{}, all, false, FindingsQuery{Limit: 10}).Findings {
+		got = append(got, f.Document.Schema+" "+f.Message)
+	}
+	want := []string{
+		" wrong", "deckhand/DataSchema/v1 wrong", "deckhand/LayeringPolicy/v1 wrong", "acme/Host/v1 wrong",
+		"deckhand/Passphrase/v1 wrong", " missing",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// A long pattern is not said, unless the value that does not match it is not known.
+func TestFinding_Said(t *testing.T) {
+	t.Parallel()
+	long := "'24h' does not match '" + strings.Repeat("x", 130) + "'"
+	for _, c := range []struct {
+		finding Finding
+		want    string
+	}{
+		{Finding{Rule: ".a.pattern", Message: long, Value: []byte(`"24h"`)}, "'24h' does not match the pattern of its schema"},
+		{Finding{Rule: ".a.pattern", Message: long}, long},
+		{Finding{Rule: ".a.enum", Message: long, Value: []byte(`"24h"`)}, long},
+		{Finding{Rule: ".a.pattern", Message: "'24h' does not match '^P'", Value: []byte(`"24h"`)}, "'24h' does not match '^P'"},
+	} {
+		if got := c.finding.Said(); got != c.want {
+			t.Errorf("%+v says %q, want %q", c.finding, got, c.want)
 		}
 	}
 }

@@ -32,16 +32,23 @@ func (v View) Findings(ctx context.Context, id string, query FindingsQuery) (fou
 	if err := hasValidation(shown, query.Validation); err != nil {
 		return found, err
 	}
-	look := maxFindings
-	if query.Validation+query.Document+query.Level == "" { // each failing document has at least one finding
-		look = max(fewFindings, min(look, query.Limit))
+	switch {
+	case query.After.Size > 0:
+		query.After.Size = min(query.After.Size, maxFindings)
+	case query.Validation+query.Document+query.Level == "": // each failing document has at least one finding
+		query.After.Size = max(fewFindings, min(maxFindings, query.Limit))
+	default:
+		query.After.Size = maxFindings
 	}
-	all, cut, more, err := v.allFindings(ctx, shown, look, query.FailuresOnly)
+	all, next, more, err := v.allFindings(ctx, shown, query.After, query.FailuresOnly)
 	if err != nil {
 		return found, err
 	}
-	found = chooseFindings(shown, all, cut || more, query)
-	if cut && look < maxFindings {
+	found = chooseFindings(shown, all, next > 0 || more, query)
+	if found.Next.Size == 0 && next > 0 && query.Limit > 0 {
+		found.Next = FindingPlace{From: next, Size: query.After.Size}
+	}
+	if next > 0 && query.After.From == 0 && query.After.Size < maxFindings {
 		counts, err := v.count(ctx, shown, evidence.Outcomes[shown.ID], maxFindings, query.FailuresOnly)
 		if err == nil { // else, such as if they take too much work, those of the first documents are at least right
 			found.Counts = counts
@@ -81,35 +88,60 @@ func (v View) Failures(ctx context.Context, shown revisions.RevisionStatus, fail
 	})
 }
 
-// allFindings returns the findings of all validations in a verdict, with repetitions. It describes up to look
-// failing documents and 8 MiB of posted errors; cut reports whether there are other such documents, and more whether it
-// left out anything else.
-func (v View) allFindings(ctx context.Context, shown revisions.RevisionStatus, look int, failuresOnly bool) (
-	all []Finding, cut, more bool, err error,
+// allFindings returns a window of the findings of all validations in a verdict, with repetitions. It describes up to 8
+// MiB of posted errors; next is the entry of the first failing document behind the window, 0 if there is none, and more
+// reports whether it left out anything else.
+func (v View) allFindings(ctx context.Context, shown revisions.RevisionStatus, window FindingPlace, failuresOnly bool) (
+	all []Finding, next int, more bool, err error,
 ) {
-	judged := withFindingsIn(shown.Verdict)
-	all, cut, err = v.schemaFindings(ctx, shown.Revision, judged, look)
+	judged, look := withFindingsIn(shown.Verdict), window.Size
+	all, next, err = v.schemaFindings(ctx, shown.Revision, judged, window)
 	if err != nil {
-		return nil, false, false, err
+		return nil, 0, false, err
 	}
 	reported, more, err := v.resultFindings(ctx, shown.Revision, judged, failuresOnly)
-	if err != nil || failuresOnly {
-		return append(all, reported...), cut, more, err
+	switch {
+	case err == nil && window.From > 0:
+		return withoutListed(all, reported), next, true, nil
+	case err != nil || failuresOnly:
+		return append(all, reported...), next, more, err
 	}
 	uncovered, err := v.uncovered(ctx, shown)
 	if err != nil {
-		return nil, false, false, err
+		return nil, 0, false, err
 	}
 	warnings, moreWarnings := ofUncovered(uncovered)
 	entries, err := v.strays(ctx, shown.Revision, look+1)
 	if err != nil {
-		return nil, false, false, err
+		return nil, 0, false, err
 	}
 	for _, entry := range entries[:min(len(entries), look)] {
 		all = append(all, strayFindings(entry.About, entry.Notes)...)
 	}
 	more = more || moreWarnings || len(entries) > look
-	return slices.Concat(all, reported, warnings), cut, more, nil
+	return slices.Concat(all, reported, warnings), next, more, nil
+}
+
+// onlyCounted returns an error that stands for all errors of a document.
+func onlyCounted(errs []validations.Error) []validations.Error {
+	if len(errs) == 0 {
+		return nil
+	}
+	all := errs[0]
+	all.Unlisted = 0
+	for _, e := range errs {
+		all.Unlisted += max(1, e.Unlisted)
+	}
+	return []validations.Error{all}
+}
+
+// withoutListed returns findings about documents without those that another validation reports too.
+func withoutListed(all, reported []Finding) []Finding {
+	listed := map[findingKey]bool{}
+	for _, f := range reported {
+		listed[f.key()] = true
+	}
+	return slices.DeleteFunc(all, func(f Finding) bool { return listed[f.key()] || listed[f.keyWithoutPath()] })
 }
 
 // strays returns the first entries of a revision's schema validation with notes about stray keys; in compat mode none.
@@ -124,36 +156,47 @@ func (v View) strays(ctx context.Context, revision revisions.Revision, limit int
 	return entries, nil
 }
 
-// schemaFindings returns the findings of the schema validation. It describes up to look failing documents; more reports
-// whether there are others.
-func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, judged withFindings, look int) (
-	all []Finding, more bool, err error,
-) {
+// schemaFindings returns the findings of the schema validation about the failing documents of a window, as far as they can be listed;
+// the others are counted. next is the entry of the first document that is not listed, 0 if there is none.
+func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, judged withFindings,
+	window FindingPlace,
+) (all []Finding, next int, err error) {
 	if _, _, fails := judged.schema(); !fails {
-		return nil, false, nil
+		return nil, 0, nil
 	}
-	found, err := v.described(ctx, revision, EntryQuery{Limit: look + 1, FailuresOnly: true, Open: !v.viewer.Encrypted})
+	found, err := v.described(ctx, revision, EntryQuery{
+		From: window.From, Limit: window.Size + 1, FailuresOnly: true, Open: !v.viewer.Encrypted,
+	})
 	if err != nil {
-		return nil, false, err
+		return nil, 0, err
 	}
-	if more = len(found.Rows) > look; more {
-		found.Rows = found.Rows[:look]
+	if len(found.Rows) > window.Size {
+		next = found.Rows[window.Size].Entry
+		found.Rows = found.Rows[:window.Size]
 	}
 	reports, err := v.renderer.Report(ctx, v.viewer, found, false)
 	if err != nil {
-		return nil, false, err
+		return nil, 0, err
 	}
+	room := true
 	for i, row := range found.Rows {
-		all = append(all, judged.ofDocument(row.About, reports[i])...)
+		if room && i > 0 && slices.ContainsFunc(reports[i], func(e validations.Error) bool { return e.Unlisted > 0 }) {
+			room, next = false, row.Entry // it is listed at the beginning of the next window
+		}
+		errs := reports[i]
+		if !room {
+			errs = onlyCounted(errs)
+		}
+		all = append(all, judged.ofDocument(row.About, errs)...)
 	}
 	switch {
-	case !revision.SecretFails:
+	case !revision.SecretFails || window.From > 0:
 	case !v.viewer.Encrypted:
 		all = append(all, judged.unexplained(v.viewer.Withheld())...)
 	case len(all) == 0:
 		all = judged.unexplained(validations.Joined)
 	}
-	return all, more, nil
+	return all, next, nil
 }
 
 // resultFindings returns the findings of all validations except the schema validation, including missing and expired

@@ -56,7 +56,7 @@ func (v View) History(ctx context.Context, id document.Identity, page Page) (
 		return nil, false, fmt.Errorf("read the history of %s: %w", id, err)
 	case len(boundaries) == 0:
 		return nil, false, fault.New(fault.NotFound, "DocumentNotFound",
-			"No revision has a document %s that the caller may see", id)
+			"No revision has a document %s that the caller may see", id.Known())
 	}
 	shown := len(boundaries)
 	if more = cut || shown > page.Limit; more {

@@ -134,11 +134,11 @@ func (v View) count(ctx context.Context, shown revisions.RevisionStatus, outcome
 func (v View) counted(ctx context.Context, shown revisions.RevisionStatus, key countsKey) (Counts, error) {
 	return shareAnswer(ctx, v.Service, key, func(ctx context.Context) (counts Counts, size int, err error) {
 		const perItem = 1000
-		all, cut, more, err := v.allFindings(ctx, shown, key.look, key.failuresOnly)
+		all, next, more, err := v.allFindings(ctx, shown, FindingPlace{Size: key.look}, key.failuresOnly)
 		if err != nil {
 			return counts, 0, err
 		}
-		counts = chooseFindings(shown, all, cut || more, FindingsQuery{}).Counts
+		counts = chooseFindings(shown, all, next > 0 || more, FindingsQuery{}).Counts
 		size = perItem * (1 + len(counts.Causes) + len(counts.Numbers))
 		for _, cause := range counts.Causes {
 			size += len(cause.First.Message)

@@ -125,7 +125,7 @@ func (v View) Entry(ctx context.Context, id int64, name string, position int) (v
 func UnknownEntry(id int64, name, position string) error {
 	return fault.New(fault.NotFound, "ValidationNotFound",
 		"The requested validation entry %s was not found for validation name %s and revision ID %d", words.Excerpt(position),
-		name, id).Hint("Entries count from 0; GET /revisions/%d/validations/%s lists them.", id, name)
+		name, id).RequestHint("Entries count from 0; GET /revisions/%d/validations/%s lists them.", id, name)
 }
 
 // entryList is the list of a revision's entries: those of the schema validation under each of its names, then those of

@@ -204,7 +204,9 @@ func TestGraph_Focus(t *testing.T) {
 		"one of several":      {"t/K/v1/twin/global", 0, "global:twin(replaced)"},
 		"of the wrong layer":  {"t/K/v1/c/global", 1, ""},
 		"of the wrong schema": {"t/L/v1/c", 1, ""},
-		"no name":             {"c", 1, ""},
+		"a name alone":        {"d", 1, "site:c site:d site:e"},
+		"a name of several":   {"twin", 0, "global:twin(replaced) site:twin"},
+		"no document's name":  {"K/v1/c", 1, ""},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
@@ -225,7 +227,7 @@ func TestGraph_Focus(t *testing.T) {
 			var names []string
 			for _, v := range g.Vertices {
 				names = append(names, called(v))
-				if v.Focused != strings.HasPrefix(c.focus+"/", v.Schema+"/"+v.Name+"/") {
+				if v.Focused != (c.focus == v.Name || strings.HasPrefix(c.focus+"/", v.Schema+"/"+v.Name+"/")) {
 					t.Errorf("focused %v: %s", v.Focused, called(v))
 				}
 			}

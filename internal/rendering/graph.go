@@ -76,20 +76,20 @@ type Copied struct {
 }
 
 // Focus returns the part of a graph around a document: its direct and indirect dependencies and dependents up to depth
-// edges away, and the edges between these. The document is named schema/name, which several
-// layers may have, or schema/name/layer; a missing one can be named too. Fault: NotFound.
+// edges away, and the edges between these. The document is named by its name, as schema/name, both of
+// which several documents may have, or as schema/name/layer; a missing one can be named too. Fault: NotFound.
 //
 // It does not change direction on the way, so documents that only share a source are left out.
 func (g *Graph) Focus(name string, depth int) (*Graph, error) {
 	var at []int
 	for i, v := range g.Vertices {
-		if full := v.Schema + "/" + v.Name; name == full || name == full+"/"+v.Layer {
+		if full := v.Schema + "/" + v.Name; name == v.Name || name == full || name == full+"/"+v.Layer {
 			at = append(at, i)
 		}
 	}
 	if len(at) == 0 {
-		return nil, fault.New(fault.NotFound, "DocumentNotFound", "There is no document %q that could be in focus; it is "+
-			"named by its schema and name, as in example/Kind/v1/name, with its layer behind that if there are several",
+		return nil, fault.New(fault.NotFound, "DocumentNotFound", "There is no document %q that could be in focus; name it "+
+			"by its name, or as in example/Kind/v1/name, with its layer behind that if there are several",
 			words.Excerpt(name))
 	}
 	kept := make([]bool, len(g.Vertices))

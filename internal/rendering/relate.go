@@ -138,7 +138,7 @@ func isPolicy(schema string) bool { return strings.HasPrefix(schema, "deckhand/L
 // noPolicy returns the fault of documents without a LayeringPolicy.
 func noPolicy() *fault.Fault {
 	f := fault.New(fault.Conflict, "LayeringPolicyNotFound", "Required LayeringPolicy was not found for layering")
-	f.Messages = []fault.Message{{Error: true, Message: f.Message + ": PUT one that lists the layers of the site, the " +
+	f.Messages = []fault.Message{{Error: true, Message: f.Message + ": add one that lists the layers of the site, the " +
 		"most general first, such as {schema: deckhand/LayeringPolicy/v1, metadata: {schema: metadata/Control/v1, name: " +
 		"layering-policy}, data: {layerOrder: [global, site]}}"}}
 	return f

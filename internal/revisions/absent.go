@@ -47,7 +47,8 @@ func Absent(ctx context.Context, store neighbours, revision int64) error {
 	case around.Revision == 0:
 		return UnknownRevision(id).Hint("There is no revision yet; the first change makes one.")
 	case revision > around.Revision:
-		return UnknownRevision(id).Hint("The newest revision is %d; GET /revisions lists all.", around.Revision)
+		return UnknownRevision(id).Hint("The newest revision is %d.", around.Revision).
+			RequestHint("GET /revisions lists all.")
 	}
 	left := "the next one that is left is " + strconv.FormatInt(around.Next, 10)
 	metadata := map[string]any{"next": around.Next}
@@ -71,7 +72,7 @@ func Explained(ctx context.Context, store neighbours, revision int64, err error)
 // UnknownTag returns the fault for a tag that a revision does not have.
 func UnknownTag(revision int64, name string) error {
 	return fault.New(fault.NotFound, "RevisionTagNotFound", "The requested tag '%s' for revision %d was not found", name,
-		revision).Hint("GET /revisions/%d/tags lists the tags that it has.", revision)
+		revision).RequestHint("GET /revisions/%d/tags lists the tags that it has.", revision)
 }
 
 // MayNotDelete returns the fault for a caller who may not store encrypted documents but tries to delete some. It names

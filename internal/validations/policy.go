@@ -3,6 +3,7 @@ package validations
 import (
 	"context"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -135,4 +136,21 @@ func Required(policies []Policy) []string {
 		}
 	}
 	return names
+}
+
+// spoken matches a duration as people and Go write it, such as 24h.
+var spoken = regexp.MustCompile(`(?i)^\s*(\d{1,9})\s*([smhdw])(?:ec(?:ond)?s?|in(?:ute)?s?|(?:ou)?rs?|ays?|eeks?)?\s*$`)
+
+// AsDuration returns a duration such as 24h in the form of ISO 8601 that ValidationPolicies use, PT24H; "" if it is not
+// a duration.
+func AsDuration(text string) string {
+	found := spoken.FindStringSubmatch(text)
+	if found == nil {
+		return ""
+	}
+	number, unit := found[1], strings.ToUpper(found[2])
+	if unit == "D" || unit == "W" {
+		return "P" + number + unit
+	}
+	return "PT" + number + unit
 }

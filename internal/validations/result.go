@@ -39,10 +39,12 @@ const maxStatus = 8
 // characters, and the name may be reserved. Faults: Invalid, Forbidden for a reserved name.
 func ParseResult(name string, body any, anyStatus bool) (Result, error) {
 	if IsReserved(name) && !anyStatus {
-		return Result{}, fault.New(fault.Forbidden, "HTTPForbidden",
+		reserved := fault.New(fault.Forbidden, "HTTPForbidden",
 			"The name %s is reserved: %s and validations whose names begin with %s or %s are performed by the server; "+
 				"post yours under another name, and list that in the ValidationPolicy",
 			name, strings.Join(Optional(), ", "), ReservedPrefix, purserPrefix)
+		reserved.Reason = "ReservedName"
+		return Result{}, reserved
 	}
 	if body == nil {
 		return Result{}, badResult("The request body must not be empty.")

@@ -1,6 +1,7 @@
 package validations
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -21,6 +22,9 @@ func TestParseResult_reservedNames(t *testing.T) {
 		refused := fault.KindOf(err) == fault.Forbidden
 		if refused != reserved || refused && !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v, want reserved: %v", name, err, reserved)
+		}
+		if f, _ := errors.AsType[*fault.Fault](err); refused && f.Reason != "ReservedName" {
+			t.Errorf("%s: the reason is %q", name, f.Reason)
 		}
 		if _, err := ParseResult(name, body, true); err != nil {
 			t.Errorf("%s as in Deckhand: %v", name, err)
@@ -53,6 +57,18 @@ func TestFirstMessage(t *testing.T) {
 	} {
 		if got := FirstMessage([]byte(list)); got != want {
 			t.Errorf("%s: %q, want %q", list, got, want)
+		}
+	}
+}
+
+func TestAsDuration(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"24h": "PT24H", "30 minutes": "PT30M", "90S": "PT90S", "7 days": "P7D", "2w": "P2W", "1hr": "PT1H", " 5min ": "PT5M",
+		"soon": "", "24": "", "1h30m": "", "PT24H": "", "24hippos": "",
+	} {
+		if got := AsDuration(text); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
 		}
 	}
 }

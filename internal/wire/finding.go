@@ -14,6 +14,7 @@ type Findings struct {
 	Status   string `json:"status"`
 	Counts
 
+	Next     Optional  `json:"next,omitempty"` // the parameter after of the next page; empty if there is none
 	Findings []Finding `json:"findings"`
 }
 

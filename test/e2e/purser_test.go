@@ -158,7 +158,7 @@ servers:
 	p.run(t, "whoami", "--server", "untrusted").exits(t, 2, "certificate")
 	p.run(t, "whoami", "--server", "lost").exits(t, 2, "none.token")
 	p.run(t, "whoami", "--server", "comand").exits(t, 2, `did you mean "command"?`)
-	p.run(t, "whoami", "--server", s.url, "--ca", ".config/purser/ca.pem").exits(t, 2, "Send a token", "PURSER_TOKEN")
+	p.run(t, "whoami", "--server", s.url, "--ca", ".config/purser/ca.pem").exits(t, 2, "none was sent", "PURSER_TOKEN")
 	p.run(t, "whoami", "--token", "wrong").exits(t, 2, "unknown, expired")
 	p.env = []string{"PURSER_TOKEN=" + k.of["reader"]}
 	p.run(t, "whoami").exits(t, 0, "reader")

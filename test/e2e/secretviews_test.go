@@ -591,7 +591,7 @@ func TestSecrets_lostPart(t *testing.T) {
 	})
 	t.Run("lost", func(t *testing.T) {
 		s := startOn(t, database, "--secrets-keyset", keyset)
-		s.get(t, "revisions/latest/rendered-documents").fails(t, http.StatusInternalServerError, "SecretLost", "PUT the document again")
+		s.get(t, "revisions/latest/rendered-documents").fails(t, http.StatusInternalServerError, "SecretLost", "store the document again")
 		s.put(t, "site", pw).is(t, http.StatusOK)
 		if got := s.get(t, "revisions/latest/rendered-documents").data(t)["pw"]; got != hidden {
 			t.Errorf("the secret renders to %v", got)
