@@ -114,7 +114,8 @@ func (c *Client) Status(ctx context.Context, revision string) (Verdict, error) {
 	return c.Wait(ctx, revision, 0)
 }
 
-// Wait returns the verdict on a revision once that is a success or waiting cannot make it one, at the latest after wait.
+// Wait returns the verdict on a revision once that is a success or waiting cannot make it one, at the latest after a
+// time.
 func (c *Client) Wait(ctx context.Context, revision string, wait time.Duration) (Verdict, error) {
 	const poll = 5 * time.Second // of servers that cannot wait
 	revision, err := c.calls.Resolve(ctx, revision)

@@ -2,6 +2,7 @@ package schemadocs
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"html"
 	"slices"
@@ -13,8 +14,8 @@ import (
 	"purser/internal/document/blockyaml"
 )
 
-// Contract writes an OpenAPI document, whose texts are Markdown, as a page like those of schemas: its operations by tag,
-// then the schemas that they name. The document is trusted and bounded: it is the server's own.
+// Contract writes an OpenAPI document, whose texts are Markdown, as a page like those of schemas: its operations by
+// tag, then the schemas that they name. The document is trusted and bounded: it is the server's own.
 func Contract(openAPI document.Mapping) ([]byte, error) {
 	c := contract{of: openAPI}
 	c.write()
@@ -119,25 +120,26 @@ func (c *contract) writeSchema(schema any) {
 		fmt.Fprintf(c, "%s\n\n", about)
 	}
 	rows := c.properties("", schema)
-	if rows == "" {
+	if rows == nil {
 		fmt.Fprintf(c, "%s\n", c.typeOf(schema))
 		return
 	}
-	fmt.Fprintf(c, "| Property | Type | Description |\n|---|---|---|\n%s", rows)
+	fmt.Fprintf(c, "| Property | Type | Description |\n|---|---|---|\n%s", strings.Join(rows, ""))
 }
 
 // properties returns the rows of the properties of a schema below a path.
-func (c *contract) properties(path string, schema any) (rows string) {
+func (c *contract) properties(path string, schema any) (rows []string) {
 	for _, property := range mappingAt(schema, "properties") {
 		at, kind := path+property.Key, c.typeOf(property.Value)
 		if slices.Contains(listAt(schema, "required"), any(property.Key)) {
 			kind += ", required"
 		}
-		rows += fmt.Sprintf("| `%s` | %s | %s |\n", at, kind, cell(textAt(property.Value, "description")))
-		rows += c.properties(at+".", property.Value) + c.properties(at+"[].", valueAt(property.Value, "items"))
+		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s |\n", at, kind, cell(textAt(property.Value, "description"))))
+		rows = append(rows, c.properties(at+".", property.Value)...)
+		rows = append(rows, c.properties(at+"[].", valueAt(property.Value, "items"))...)
 	}
 	for _, part := range listAt(schema, "allOf") {
-		rows += c.properties(path, part)
+		rows = append(rows, c.properties(path, part)...)
 	}
 	return rows
 }
@@ -168,15 +170,13 @@ func (c *contract) typeOf(schema any) string {
 	if items := valueAt(schema, "items"); items != nil {
 		kind += " of " + c.typeOf(items)
 	}
-	for _, value := range append(listAt(schema, "enum"), valueAt(schema, "const")) {
+	words := []string{kind}
+	for _, value := range slices.Concat(listAt(schema, "enum"), []any{valueAt(schema, "const")}) {
 		if value != nil {
-			kind += fmt.Sprintf(" `%v`", value)
+			words = append(words, code(fmt.Sprint(value)))
 		}
 	}
-	if kind == "" {
-		return "any"
-	}
-	return kind
+	return cmp.Or(strings.TrimSpace(strings.Join(words, " ")), "any")
 }
 
 const schemaPointer = "#/components/schemas/"
