@@ -106,7 +106,7 @@ func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	admission, err := c.openAccess(log, outgoing)
+	admission, err := c.openAccess(c.Compat == "deckhand", log, outgoing)
 	if err != nil {
 		return err
 	}

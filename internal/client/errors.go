@@ -74,7 +74,7 @@ func (e *Error) hint() string {
 	case e.Status == http.StatusUnauthorized:
 		return "Set PURSER_TOKEN, --token-file or --token, or name the server in the configuration file."
 	case e.Status == http.StatusForbidden:
-		return "`purser whoami` lists the rules that you pass; the server's policy file defines who passes each."
+		return "`purser whoami` lists your roles and the rules that you pass."
 	}
 	return ""
 }
