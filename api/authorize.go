@@ -73,7 +73,7 @@ func (s *server) authorize(w http.ResponseWriter, r *http.Request, rule string) 
 func (s *server) identify(w http.ResponseWriter, r *http.Request) error {
 	caller, err := s.authenticate(r)
 	if err != nil {
-		return challenge(w, r, err)
+		return s.challenge(w, r, err)
 	}
 	infoOf(r).caller = caller
 	infoOf(r).viewer = s.viewerOf(r)
@@ -102,7 +102,7 @@ func (s *server) reauthorize(w http.ResponseWriter, r *http.Request) error {
 	info := infoOf(r)
 	caller, err := s.authenticate(r)
 	if err != nil {
-		return challenge(w, r, err)
+		return s.challenge(w, r, err)
 	}
 	needed := []string{info.rule}
 	if info.viewer.Encrypted {

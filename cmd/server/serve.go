@@ -237,11 +237,14 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	pool := c.pool()
 	metrics.Waits(seen.registry, events.Waiting)
 	metrics.Connections(seen.registry, poolOf(db))
+	metrics.Size(seen.registry, db.Size)
+	attempted := metrics.Deliveries(seen.registry)
 	metrics.Site(seen.registry, pool, questions.For(authz.Viewer{}).Overview)
 	answers := api.New(api.Config{
 		Service: service, Queries: questions, Pool: pool, Layout: picture.NewLayout(maxLayouts), Ping: db.Ping,
 		Problem: problem, Limits: c.document(),
 		CacheSize: c.cacheSize(), Compat: c.Compat == "deckhand", Log: seen.log, Observe: seen.observe,
+		Refused:   metrics.Refusals(seen.registry),
 		PublicURL: strings.TrimRight(c.PublicURL, "/"),
 		Registry:  seen.registry, OpenAPI: purser.OpenAPI, Now: time.Now,
 		Feed: events, Stopping: ctx.Done(), Webhooks: hooks, Pages: c.UI,
@@ -252,7 +255,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	}
 	stop := inBackground(ctx, events.Run, checking, keepKeyset,
 		func(ctx context.Context) { service.KeepResealed(ctx, resealEvery, seen.log, hooks.Reseal) },
-		func(ctx context.Context) { c.deliver(ctx, db, hooks, seen.log) })
+		func(ctx context.Context) { c.deliver(ctx, db, hooks, attempted, seen.log) })
 	return handler, func() {
 		stop()
 		db.Close()

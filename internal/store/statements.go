@@ -31,7 +31,7 @@ var stmt = mustLoad(files)
 // statements are the texts of statements by their names, each as it is in its file.
 type statements struct {
 	// sql/site.sql
-	CannotWrite, SchemaVersion, ReadHead, LockHead, LockBase, HeadAndTime, HeadAround, LatestRevision, LastPurge,
+	CannotWrite, DatabaseSize, SchemaVersion, ReadHead, LockHead, LockBase, HeadAndTime, HeadAround, LatestRevision, LastPurge,
 	HasRevision, NewestRevision string
 
 	// sql/append.sql
