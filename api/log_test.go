@@ -173,7 +173,10 @@ func TestHandler_countsRefusedSignIns(t *testing.T) {
 		config.Refused = func(credential string) { counted[credential]++ }
 	})
 	for _, header := range [][]string{
-		nil, {"X-Auth-Token", "wrong"}, {"Authorization", "Bearer wrong"}, {"Authorization", "Basic x"},
+		nil,
+		{"X-Auth-Token", "wrong"},
+		{"Authorization", "Bearer wrong"},
+		{"Authorization", "Basic x"},
 		{"X-Auth-Token", "a", "Authorization", "Bearer b"},
 	} {
 		s.get(t, "whoami", header...).is(t, http.StatusUnauthorized)

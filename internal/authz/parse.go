@@ -28,7 +28,8 @@ const (
 const fallback = "default"
 
 // Parse parses a policy file, a mapping from names of rules to expressions, in YAML or JSON. Rules that it
-// does not name have their defaults. The error lists all problems, one per line, each with its rule and the line of the file.
+// does not name have their defaults. The error lists all problems, one per line, each with its rule and the line of the
+// file.
 func Parse(text []byte, defaults Defaults) (*Policy, error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	b := builder{rules: map[string]*rule{}, locations: locate(text), media: mediaOf(text)}

@@ -96,7 +96,8 @@ const (
 	forReaders    = forWriters + " or rule:" + Validator + " or rule:" + Reader
 )
 
-// registered lists the rules that routes use, and those of the roles, with their defaults. Paths are relative to /api/v1.0.
+// registered lists the rules that routes use, and those of the roles, with their defaults. Paths are relative to
+// /api/v1.0.
 var registered = []Rule{
 	{AdminAPI, "the rule that the other rules refer to unless the policy file says otherwise", "role:admin"},
 	{Reader, "the built-in role that reads everything but encrypted documents", "role:reader"},

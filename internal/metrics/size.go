@@ -18,7 +18,8 @@ const sizeInterval = time.Minute
 func Size(registry *prometheus.Registry, read func(context.Context) (int64, error)) {
 	registry.MustRegister(&size{
 		read: read, shared: cache.New[struct{}, int64](0),
-		desc: prometheus.NewDesc("purser_database_size_bytes", "The size of the database on disk, with its indexes.", nil, nil),
+		desc: prometheus.NewDesc("purser_database_size_bytes",
+			"The size of the database on disk, with its indexes.", nil, nil),
 	})
 }
 

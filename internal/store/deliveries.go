@@ -201,8 +201,8 @@ const (
 	fetchEvery  = 500 * time.Millisecond
 )
 
-// Deliver makes the attempts until ctx ends, and counts each by the state of its delivery after it. The queue is polled:
-// behind a pooler there is no LISTEN.
+// Deliver makes the attempts until ctx ends, and counts each by the state of its delivery after it. The queue is
+// polled: behind a pooler there is no LISTEN.
 func (s *Store) Deliver(ctx context.Context, attempt Attempt, count func(webhooks.State), log *slog.Logger) error {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &deliverer{attempt: attempt, count: count})
