@@ -15,8 +15,8 @@ type File struct {
 }
 
 // Open reads a policy file. Rules that it does not name have their defaults; if path is "", all have. The error
-// lists all problems of the file.
-// A changed file is used only once it stays the same for a while: an incomplete one may allow more than the whole.
+// lists all problems of the file. A changed file is used only once it stays the same for a while: an incomplete one may
+// allow more than the whole.
 func Open(path string, defaults Defaults, log *slog.Logger, now func() time.Time) (*File, error) {
 	if path == "" {
 		return &File{defaults: Default(defaults)}, nil
