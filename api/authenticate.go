@@ -76,22 +76,28 @@ func sentTokens(header http.Header) (tokens []string) {
 }
 
 // challenge sets WWW-Authenticate and returns the fault of a request that could not be authenticated (RFC 6750 §3).
-func challenge(w http.ResponseWriter, r *http.Request, err error) error {
+func (s *server) challenge(w http.ResponseWriter, r *http.Request, err error) error {
 	refused, ok := errors.AsType[*authn.Rejected](err)
 	if !ok {
 		return unstored(r, err) // the issuer does not answer: 503
 	}
 	infoOf(r).note(refused.Error())
 	const realm = `Bearer realm="purser"`
+	credential := "token"
 	hint, challenge := "The token is unknown, expired, or not meant for this server.", realm+`, error="invalid_token"`
 	switch {
 	case refused == errTwoTokens:
 		hint, challenge = "Authorization and X-Auth-Token hold different tokens.", realm+`, error="invalid_request"`
 	case len(sentTokens(r.Header)) == 0 && !hasCertificate(r):
+		credential = ""
 		hint, challenge = "Send a token: Authorization: Bearer TOKEN, or X-Auth-Token: TOKEN.", realm
 	case len(sentTokens(r.Header)) == 0:
+		credential = "certificate"
 		hint = "The client certificate has expired, was revoked, or does not name a user."
 		w.Header().Set("Connection", "close") // a client sends another certificate only on a new connection
+	}
+	if s.Refused != nil && credential != "" {
+		s.Refused(credential)
 	}
 	w.Header().Set("WWW-Authenticate", challenge)
 	f := hintedFault(fault.Unauthenticated, "HTTPUnauthorized", hint)

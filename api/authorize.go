@@ -1,7 +1,10 @@
 package api
 
 import (
+	"errors"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-chi/httprate"
@@ -70,7 +73,7 @@ func (s *server) authorize(w http.ResponseWriter, r *http.Request, rule string) 
 func (s *server) identify(w http.ResponseWriter, r *http.Request) error {
 	caller, err := s.authenticate(r)
 	if err != nil {
-		return challenge(w, r, err)
+		return s.challenge(w, r, err)
 	}
 	infoOf(r).caller = caller
 	infoOf(r).viewer = s.viewerOf(r)
@@ -99,7 +102,7 @@ func (s *server) reauthorize(w http.ResponseWriter, r *http.Request) error {
 	info := infoOf(r)
 	caller, err := s.authenticate(r)
 	if err != nil {
-		return challenge(w, r, err)
+		return s.challenge(w, r, err)
 	}
 	needed := []string{info.rule}
 	if info.viewer.Encrypted {
@@ -161,5 +164,20 @@ func (s *server) viewerOf(r *http.Request) authz.Viewer {
 
 // forbidden returns the fault of a caller that does not pass a rule, with Deckhand's message.
 func forbidden(rule string) error {
-	return fault.New(fault.Forbidden, "HTTPForbidden", "Policy doesn't allow %s to be performed", rule)
+	return fault.New(fault.Forbidden, "HTTPForbidden", "Policy doesn't allow %s to be performed", rule).Lacking(rule)
+}
+
+// withHolders adds to the fault of a caller that lacks a rule which roles pass it.
+func (s *server) withHolders(err error) error {
+	f, isFault := errors.AsType[*fault.Fault](err)
+	if !isFault || f.Rule == "" {
+		return err
+	}
+	said := *f
+	said.Messages = slices.Clip(f.Messages)
+	holders := s.Access.Rules.Policy().Holders(f.Rule)
+	if len(holders) == 0 {
+		return said.Hint("None of the built-in roles is enough: the server's --policy-file says who passes this rule.")
+	}
+	return said.Hint("Callers with one of these roles pass this rule: %s.", strings.Join(holders, ", "))
 }

@@ -33,7 +33,7 @@ func (s *server) dispatch(of methods) http.HandlerFunc {
 			err = s.answer(w, r, called)
 		}
 		if err != nil {
-			s.answers.fail(w, r, err)
+			s.answers.fail(w, r, s.withHolders(err))
 		}
 	}
 }

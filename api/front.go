@@ -30,7 +30,7 @@ func (s *server) versions(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-const healthPath = "/api/v1.0/health"
+const healthPath, readyPath = "/api/v1.0/health", "/readyz"
 
 // GET /api/v1.0/health
 func (s *server) health(w http.ResponseWriter, _ *http.Request) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"purser/api"
+	"purser/internal/authn"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 )
@@ -139,4 +140,61 @@ func TestLog_outage(t *testing.T) {
 			t.Errorf("%v later, because of %s: %v, want %s", c.after, c.cause, got, c.want)
 		}
 	}
+}
+
+// Successful health checks are not logged, however they are asked for; others are.
+func TestLog_healthChecks(t *testing.T) {
+	t.Parallel()
+	var down error
+	s := newSite(t, func(config *api.Config) { config.Ping = func(context.Context) error { return down } })
+	for _, path := range []string{"/readyz", "/readyz/", "/readyz?unknown=", "/api/v1.0/health", "/api/v1.0/health/"} {
+		for _, method := range []string{http.MethodGet, http.MethodHead} {
+			s.log.Reset()
+			if got := s.do(t, method, path, "", asJSON...); (got.StatusCode < 400) == (len(s.lines(t)) > 0) {
+				t.Errorf("%s %s: status %d, logged: %s", method, path, got.StatusCode, s.log)
+			}
+		}
+	}
+	s.get(t, "/readyz").is(t, http.StatusOK)
+	down = errors.New("away")
+	s.log.Reset()
+	s.get(t, "/readyz").is(t, http.StatusServiceUnavailable)
+	if got := s.lines(t); len(got) != 1 || got[0]["level"] != "ERROR" {
+		t.Errorf("a failed check is logged as %v", got)
+	}
+}
+
+// Refused credentials are counted by their kind. A request without any is not, as that of a browser that opens a page.
+func TestHandler_countsRefusedSignIns(t *testing.T) {
+	t.Parallel()
+	counted := map[string]int{}
+	s := newSite(t, func(config *api.Config) {
+		config.Access.Anonymous, config.Access.Authenticator = false, refusing{}
+		config.Refused = func(credential string) { counted[credential]++ }
+	})
+	for _, header := range [][]string{
+		nil,
+		{"X-Auth-Token", "wrong"},
+		{"Authorization", "Bearer wrong"},
+		{"Authorization", "Basic x"},
+		{"X-Auth-Token", "a", "Authorization", "Bearer b"},
+	} {
+		s.get(t, "whoami", header...).is(t, http.StatusUnauthorized)
+	}
+	s.get(t, "whoami", "X-Auth-Token", "right").is(t, http.StatusOK)
+	s.get(t, "/readyz").is(t, http.StatusOK)
+	if diff := cmp.Diff(map[string]int{"token": 3}, counted); diff != "" {
+		t.Errorf("counted (-want +got)\n%s", diff)
+	}
+}
+
+// refusing knows one token.
+type refusing struct{}
+
+// Authenticate implements authn.Authenticator.
+func (refusing) Authenticate(_ context.Context, token string) (authn.Caller, error) {
+	if token != "right" {
+		return authn.Caller{}, &authn.Rejected{Reason: "unknown"}
+	}
+	return authn.Caller{UserID: "u"}, nil
 }

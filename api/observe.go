@@ -137,7 +137,7 @@ func (s *server) end(r *http.Request, answer *sentAnswer) {
 		span.SetAttributes(attribute.String("http.route", route), attribute.String("purser.request", info.id),
 			attribute.Int64("purser.revision", info.revision))
 	}
-	if r.URL.Path == healthPath && status == http.StatusNoContent {
+	if (route == healthPath || route == readyPath) && status < http.StatusBadRequest {
 		return
 	}
 	level, cause := slog.LevelInfo, strings.Join(info.notes, "; ")

@@ -53,7 +53,7 @@ func (s *server) siteRoutes() []route {
 	return []route{
 		{"GET", "/", public, s.front, nil},
 		{"GET", "/versions", public, s.versions, nil},
-		{"GET", "/readyz", public, s.ready, nil},
+		{"GET", readyPath, public, s.ready, nil},
 		{"GET", metricsPath, authz.ShowMetrics, s.metrics, names{"name[]"}},
 		{"GET", "/openapi.yaml", public, s.openAPI, nil},
 		{"GET", "/openapi.json", public, s.openAPIAsJSON, nil},

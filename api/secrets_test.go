@@ -53,7 +53,7 @@ func guarded(t *testing.T, more string) site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules, err := authz.Open(policy, slog.New(slog.DiscardHandler), time.Now)
+	rules, err := authz.Open(policy, authz.AdminsOnly, slog.New(slog.DiscardHandler), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

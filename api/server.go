@@ -40,9 +40,11 @@ type Config struct {
 	PublicURL string
 	Log       *slog.Logger
 	Observe   Observe
-	Registry  *prometheus.Registry
-	OpenAPI   []byte
-	Now       func() time.Time
+	// Refused counts a credential that was refused, "token" or "certificate". It may be nil.
+	Refused  func(credential string)
+	Registry *prometheus.Registry
+	OpenAPI  []byte
+	Now      func() time.Time
 
 	// Feed is the feed of events, for which requests wait. Closing Stopping ends their waits; it may be nil.
 	Feed     *feed.Feed

@@ -59,7 +59,7 @@ func openSite(t *testing.T, url string, cached int, defaults revisions.Defaults,
 		t.Fatal(err)
 	}
 	t.Cleanup(kept.Close)
-	rules, err := authz.Open("", slog.New(slog.DiscardHandler), time.Now)
+	rules, err := authz.Open("", authz.AdminsOnly, slog.New(slog.DiscardHandler), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -130,7 +130,7 @@ func (s *server) answerWaiting(w http.ResponseWriter, r *http.Request, handle ha
 		})
 		infoOf(r).waited = shared.waited(began)
 		if err := s.answerWaited(ctx, w, r, handle, shared, err); err != nil {
-			s.answers.fail(w, r, err)
+			s.answers.fail(w, r, s.withHolders(err))
 		}
 	}
 	return nil

@@ -117,7 +117,7 @@ func newSite(t *testing.T, adapt ...func(*api.Config)) *site {
 		t.Fatal(err)
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	rules, err := authz.Open(path, quiet, time.Now)
+	rules, err := authz.Open(path, authz.AdminsOnly, quiet, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

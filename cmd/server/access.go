@@ -18,7 +18,7 @@ import (
 type authFlags struct {
 	Auth           string `help:"How clients authenticate: none (everybody is an admin), tokens (in a file), oidc, keystone." enum:"none,tokens,oidc,keystone" default:"none"` //nolint:lll // a tag
 	InsecureNoAuth bool   `help:"Allow --auth=none on an address that other machines can reach."`
-	PolicyFile     string `help:"File of access rules, which say what each role may do, in the format of OpenStack's policy files; reloaded when it changes. Without it, admins may do everything, and others nothing." type:"path"` //nolint:lll // a tag
+	PolicyFile     string `help:"File of access rules, which say what each role may do, in the format of OpenStack's policy files; reloaded when it changes. Rules that it does not name have their defaults: admins may do everything and, with --auth=tokens, the roles reader, writer and validator what their names say." type:"path"` //nolint:lll // a tag
 
 	TokensFile string `help:"With --auth=tokens: the accepted tokens, made with 'purser-server token new'; reloaded when it changes." type:"path"` //nolint:lll // a tag
 
@@ -101,9 +101,19 @@ func issuerOf(authenticator authn.Authenticator) (problem func() error, check fu
 	return nil, func(context.Context) {}
 }
 
+// defaultRules returns the rules that a policy file does not name. The built-in roles count if the server issues its
+// tokens itself. Keystone and other issuers give roles with these names for other purposes: by default, each member of
+// any project of an OpenStack cloud is a reader. Deckhand knows none of them.
+func (f *authFlags) defaultRules(compat bool) authz.Defaults {
+	if f.Auth == "tokens" && !compat {
+		return authz.WithRoles
+	}
+	return authz.AdminsOnly
+}
+
 // openAccess opens the policy and the authenticator. It does not contact an issuer.
-func (f *authFlags) openAccess(log *slog.Logger, outgoing http.RoundTripper) (api.Access, error) {
-	rules, err := authz.Open(f.PolicyFile, log, time.Now)
+func (f *authFlags) openAccess(compat bool, log *slog.Logger, outgoing http.RoundTripper) (api.Access, error) {
+	rules, err := authz.Open(f.PolicyFile, f.defaultRules(compat), log, time.Now)
 	if err != nil {
 		return api.Access{}, fmt.Errorf("--policy-file: %w", err)
 	}

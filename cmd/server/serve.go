@@ -106,7 +106,7 @@ func (c *serveCommand) Run(ctx context.Context, stdout output, stderr io.Writer)
 	if err != nil {
 		return err
 	}
-	admission, err := c.openAccess(log, outgoing)
+	admission, err := c.openAccess(c.Compat == "deckhand", log, outgoing)
 	if err != nil {
 		return err
 	}
@@ -243,11 +243,14 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	pool := c.pool()
 	metrics.Waits(seen.registry, events.Waiting)
 	metrics.Connections(seen.registry, poolOf(db))
+	metrics.Size(seen.registry, db.Size)
+	attempted := metrics.Deliveries(seen.registry)
 	metrics.Site(seen.registry, pool, questions.For(authz.Viewer{}).Overview)
 	answers := api.New(api.Config{
 		Service: service, Queries: questions, Pool: pool, Layout: picture.NewLayout(maxLayouts), Ping: db.Ping,
 		Problem: problem, Limits: c.document(),
 		CacheSize: c.cacheSize(), Compat: c.Compat == "deckhand", Log: seen.log, Observe: seen.observe,
+		Refused:   metrics.Refusals(seen.registry),
 		PublicURL: strings.TrimRight(c.PublicURL, "/"),
 		Registry:  seen.registry, OpenAPI: purser.OpenAPI, Now: time.Now,
 		Feed: events, Stopping: ctx.Done(), Webhooks: hooks, Pages: c.UI,
@@ -259,7 +262,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	}
 	stop := inBackground(ctx, events.Run, checking, keepKeyset,
 		func(ctx context.Context) { service.KeepResealed(ctx, resealEvery, seen.log, hooks.Reseal) },
-		func(ctx context.Context) { c.deliver(ctx, db, hooks, seen.log) })
+		func(ctx context.Context) { c.deliver(ctx, db, hooks, attempted, seen.log) })
 	return handler, func() {
 		stop()
 		db.Close()

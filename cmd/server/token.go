@@ -21,7 +21,7 @@ type tokenCommand struct {
 type newTokenCommand struct {
 	TokensFile string    `help:"The server's tokens file; created if it does not exist." required:"" type:"path"`
 	User       string    `help:"The user."                                       required:"" env:"-"`
-	Role       []string  `help:"A role of the user; may be repeated."   env:"-" sep:"none" required:""`
+	Role       []string  `help:"A role of the user: reader, validator, writer, admin, or one of the --policy-file; may be repeated." env:"-" sep:"none" required:""` //nolint:lll // a tag
 	Project    string    `help:"The user's project."                                                  env:"-"`
 	Expires    *lifetime `help:"Lifetime of the token, such as 90d or 12h; unlimited without it."         env:"-"`
 }
@@ -46,9 +46,12 @@ func (c *newTokenCommand) Run(stdout output, stderr io.Writer) error {
 	}
 	fmt.Fprintf(stderr, "Token %s of %s with %s %s. It is not shown again; delete its entry in %s to revoke it.\n",
 		entry.ID, c.User, strings.Join(c.Role, ", "), until, c.TokensFile)
-	if len(authz.Default().Passed(authn.Caller{UserID: c.User, ProjectID: c.Project, Roles: c.Role})) == 0 {
-		fmt.Fprintf(stderr, "No rule of a server without a --policy-file allows anything to %s; with one, purser whoami "+
-			"shows the rules that pass.\n", strings.Join(c.Role, ", "))
+	if len(authz.Default(authz.WithRoles).Passed(authn.Caller{UserID: c.User, ProjectID: c.Project, Roles: c.Role})) == 0 {
+		fmt.Fprintf(stderr, "Only a --policy-file gives rights to %s. Roles that have rights without one:\n",
+			strings.Join(c.Role, ", "))
+		for _, role := range authz.Roles() {
+			fmt.Fprintf(stderr, "  %-9s  %s\n", role.Name, role.Rights)
+		}
 	}
 	fmt.Fprintln(stdout, token)
 	return nil

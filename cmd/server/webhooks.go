@@ -57,10 +57,13 @@ func (f webhookFlags) open(kept webhooks.Store, keyset changes.Vault, roots *x50
 }
 
 // deliver delivers events to webhooks until ctx ends. It does nothing if no hosts are allowed.
-func (f webhookFlags) deliver(ctx context.Context, queued *store.Store, hooks *webhooks.Service, log *slog.Logger) {
+func (f webhookFlags) deliver(ctx context.Context, queued *store.Store, hooks *webhooks.Service, count func(string),
+	log *slog.Logger,
+) {
 	const pause = time.Second
+	counted := func(state webhooks.State) { count(string(state)) }
 	for len(f.WebhookAllow) > 0 && ctx.Err() == nil {
-		if err := queued.Deliver(ctx, hooks.Deliver, log); err != nil && ctx.Err() == nil {
+		if err := queued.Deliver(ctx, hooks.Deliver, counted, log); err != nil && ctx.Err() == nil {
 			log.ErrorContext(ctx, "cannot call webhooks", "error", err.Error())
 			select {
 			case <-ctx.Done():

@@ -90,6 +90,12 @@ func (c *check) references(found []string) []string {
 	return found
 }
 
+// checks reports whether a check or a part of it is about a role.
+func (c *check) checks(name string) bool {
+	return (c.kind == role || c.kind == credential && c.key == rolesKey) && strings.EqualFold(c.value, name) ||
+		slices.ContainsFunc(c.parts, func(part *check) bool { return part.checks(name) })
+}
+
 // joined returns the only part if there is just one, else a check of all.
 func joined(of kind, parts []*check) *check {
 	if len(parts) == 1 {

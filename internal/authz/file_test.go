@@ -37,7 +37,7 @@ func newStand(t *testing.T, text string) *stand {
 	s := &stand{t: t, clock: time.Now().Truncate(time.Second)}
 	s.path = filepath.Join(t.TempDir(), "policy.yaml")
 	s.write(s.path, text, -time.Minute)
-	file, err := Open(s.path, slog.New(slog.NewTextHandler(&s.logs, nil)), func() time.Time { return s.clock })
+	file, err := Open(s.path, AdminsOnly, slog.New(slog.NewTextHandler(&s.logs, nil)), func() time.Time { return s.clock })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestOpen_refuses(t *testing.T) {
 		"pipe":    "it is not a regular file",
 		".":       "it is not a regular file",
 	} {
-		file, err := Open(at(name), slog.New(slog.DiscardHandler), time.Now)
+		file, err := Open(at(name), AdminsOnly, slog.New(slog.DiscardHandler), time.Now)
 		if file != nil || err == nil {
 			t.Fatalf("%s: %v, %v", name, file, err)
 		}
@@ -218,7 +218,7 @@ func TestOpen_refuses(t *testing.T) {
 
 func TestOpen_withoutFile(t *testing.T) {
 	t.Parallel()
-	file, err := Open("", nil, time.Now)
+	file, err := Open("", WithRoles, nil, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func TestFile_concurrently(t *testing.T) {
 	put(0)
 	var ticks sync.Mutex
 	clock := time.Now().Add(time.Hour)
-	file, err := Open(path, slog.New(slog.DiscardHandler), func() time.Time {
+	file, err := Open(path, AdminsOnly, slog.New(slog.DiscardHandler), func() time.Time {
 		ticks.Lock()
 		defer ticks.Unlock()
 		clock = clock.Add(files.Interval)

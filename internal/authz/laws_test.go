@@ -134,7 +134,7 @@ func TestLaw_verdicts(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rules, caller := policies().Draw(t, "rules"), callers().Draw(t, "caller")
-		policy, err := Parse(textOf(rules))
+		policy, err := Parse(textOf(rules), AdminsOnly)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,11 +159,11 @@ func TestLaw_verdicts(t *testing.T) {
 func TestLaw_printing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		policy, err := Parse(textOf(policies().Draw(t, "rules")))
+		policy, err := Parse(textOf(policies().Draw(t, "rules")), AdminsOnly)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := Parse(printed(policy))
+		again, err := Parse(printed(policy), AdminsOnly)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +202,7 @@ func TestLaw_lists(t *testing.T) {
 			want = want || all
 		}
 		value := asJSON(texts)
-		policy, err := Parse(fmt.Appendf(nil, `{"admin_api": %s}`, value))
+		policy, err := Parse(fmt.Appendf(nil, `{"admin_api": %s}`, value), AdminsOnly)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,14 +221,14 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		policy, err := Parse(text)
+		policy, err := Parse(text, AdminsOnly)
 		if err != nil {
 			if policy != nil || err.Error() == "" {
 				t.Errorf("%v with the error %q", policy, err)
 			}
 			return
 		}
-		again, err := Parse(printed(policy))
+		again, err := Parse(printed(policy), AdminsOnly)
 		if err != nil {
 			t.Fatalf("%s\nprinted as %s: %v", text, printed(policy), err)
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -26,22 +27,24 @@ const (
 // effect here, because only registered rules are evaluated.
 const fallback = "default"
 
-// Parse parses a policy file, a mapping from names of rules to expressions, in YAML or JSON. An empty file gives the
-// defaults. The error lists all problems, one per line, each with its rule and the line of the file.
-func Parse(text []byte) (*Policy, error) {
+// Parse parses a policy file, a mapping from names of rules to expressions, in YAML or JSON. Rules that it
+// does not name have their defaults. The error lists all problems, one per line, each with its rule and the line of the
+// file.
+func Parse(text []byte, defaults Defaults) (*Policy, error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	b := builder{rules: map[string]*rule{}, locations: locate(text), media: mediaOf(text)}
 	if err := b.readAll(text); err != nil {
 		return nil, err
 	}
-	b.addDefaults()
+	replaced := b.replaced(defaults)
+	b.addDefaults(defaults, replaced)
 	b.refuseUnknown()
 	b.refuseUnused()
 	b.refuseCycles()
 	if err := b.problems.err(); err != nil {
 		return nil, err
 	}
-	return &Policy{rules: b.rules, order: b.ordered()}, nil
+	return &Policy{rules: b.rules, order: b.ordered(), replaced: replaced}, nil
 }
 
 var errQuoteless = errors.New(`write "!" for never and "@" for always, in quotes: YAML drops a ! without`)
@@ -116,11 +119,28 @@ func (b *builder) checkQuotes(at location, value any) error {
 	return nil
 }
 
-// addDefaults adds the registered rules that the file does not define.
-func (b *builder) addDefaults() {
+// replaced returns the built-in roles that the file checks without saying who has them. It then decides alone what they
+// may do: a file from before there were such roles must not give them more than it says.
+func (b *builder) replaced(defaults Defaults) (roles []Role) {
+	inFile := b.byName()
+	for _, role := range Roles() {
+		checked := slices.ContainsFunc(inFile, func(r *rule) bool { return r.expression.checks(role.Name) })
+		if checked && defaults == WithRoles && role.Rule != AdminAPI && b.rules[role.Rule] == nil {
+			roles = append(roles, role)
+		}
+	}
+	return roles
+}
+
+// addDefaults adds the registered rules that the file does not define. Nobody has a built-in role that is replaced.
+func (b *builder) addDefaults(defaults Defaults, replaced []Role) {
 	for _, known := range registered {
 		if _, ok := b.rules[known.Name]; !ok {
-			b.read(known.Name, known.Expression)
+			expression := defaults.expression(known)
+			if slices.ContainsFunc(replaced, func(role Role) bool { return role.Rule == known.Name }) {
+				expression = noCaller
+			}
+			b.read(known.Name, expression)
 		}
 		b.rules[known.Name].description, b.rules[known.Name].registered = known.Description, true
 	}

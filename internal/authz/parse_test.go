@@ -112,7 +112,7 @@ func TestParse_refusesExpression(t *testing.T) {
 	for expression, want := range cases {
 		t.Run(expression, func(t *testing.T) {
 			t.Parallel()
-			_, err := Parse([]byte("deckhand:list_revisions: " + expression))
+			_, err := Parse([]byte("deckhand:list_revisions: "+expression), AdminsOnly)
 			if diff := cmp.Diff(`line 1: rule "deckhand:list_revisions": `+want, fmt.Sprint(err)); diff != "" {
 				t.Error(diff)
 			}
@@ -134,7 +134,7 @@ helper: rule:unused
 unused: role:x
 xyz: "@"
 deckhand:create_tag: role:y and
-`))
+`), AdminsOnly)
 	want := []string{
 		`The key 'deckhand:create_tag' appears twice in one mapping, at lines 8 and 12`,
 		`line 2: rule "deckhand:list_revision": nobody knows this rule, and no other rule of the file refers to it; did you mean "deckhand:list_revisions"?`,
@@ -158,7 +158,7 @@ func TestParse_lines(t *testing.T) {
 		"# deckhand:list_tags: x\r\n\r\n'deckhand:list_tags': ['rol']\r\n",
 		"{\n  admin_api: role:admin\n  , deckhand:list_tags: [rol]\n}",
 	} {
-		_, err := Parse([]byte(text))
+		_, err := Parse([]byte(text), AdminsOnly)
 		want := `line 3: rule "deckhand:list_tags": "rol" is not a check; write @, !, role:NAME, rule:NAME or KEY:VALUE`
 		if diff := cmp.Diff(want, fmt.Sprint(err)); diff != "" {
 			t.Error(diff)
@@ -185,7 +185,7 @@ func TestParse_refusesFile(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := Parse([]byte(c.text))
+			_, err := Parse([]byte(c.text), AdminsOnly)
 			if diff := cmp.Diff(c.want, fmt.Sprint(err)); diff != "" {
 				t.Error(diff)
 			}
@@ -203,7 +203,7 @@ func many(n int, line func(i int) string) string {
 
 func TestParse_longCircle(t *testing.T) {
 	t.Parallel()
-	_, err := Parse([]byte(many(500, func(i int) string { return fmt.Sprintf("r%d: rule:r%d\n", i, (i+1)%500) })))
+	_, err := Parse([]byte(many(500, func(i int) string { return fmt.Sprintf("r%d: rule:r%d\n", i, (i+1)%500) })), AdminsOnly)
 	want := `line 1: rule "r0": refers to itself: r0 -> r1 -> r2 -> r3 -> r4 -> r5 -> r6 -> r7 -> r8 -> r9 -> (489 more) -> r499 -> r0`
 	if diff := cmp.Diff(want, fmt.Sprint(err)); diff != "" {
 		t.Error(diff)
@@ -226,7 +226,7 @@ func TestParse_nesting(t *testing.T) {
 		"refers to others over more than 100 steps": chain(maxNesting),
 		"character 401: nested deeper than 100":     "admin_api: " + strings.Repeat("not ", maxNesting) + "role:a",
 	} {
-		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Parse([]byte(text), AdminsOnly); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.200v, want %s", err, want)
 		}
 	}
@@ -240,7 +240,7 @@ func TestParse_boundedTime(t *testing.T) {
 	const most = 20
 	readAndAsk := func(text string) (time.Duration, error) {
 		began := budgettest.CPU()
-		policy, err := Parse([]byte(text))
+		policy, err := Parse([]byte(text), AdminsOnly)
 		if err == nil {
 			policy.Passed(admin)
 		}

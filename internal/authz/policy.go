@@ -10,6 +10,8 @@ import (
 type Policy struct {
 	rules map[string]*rule
 	order []*rule // in the order of Rules
+
+	replaced []Role // built-in roles that have only the rights that the file gives them
 }
 
 // rule is a rule of a policy.
@@ -23,8 +25,8 @@ type rule struct {
 }
 
 // Default returns the policy of a server without a policy file.
-func Default() *Policy {
-	policy, err := Parse(nil)
+func Default(defaults Defaults) *Policy {
+	policy, err := Parse(nil, defaults)
 	if err != nil {
 		panic("authz: the default rules: " + err.Error())
 	}
@@ -46,6 +48,17 @@ func (p *Policy) Passed(caller authn.Caller) []string {
 		}
 	}
 	return passed
+}
+
+// Holders returns the names of the built-in roles each of which is enough to pass a rule, whatever else is known of the
+// caller.
+func (p *Policy) Holders(name string) (holders []string) {
+	for _, role := range Roles() {
+		if p.Allows(name, authn.Caller{Roles: []string{role.Name}}) {
+			holders = append(holders, role.Name)
+		}
+	}
+	return holders
 }
 
 // Rules returns the rules in force: the registered ones in a fixed order, then the file's other rules by name.

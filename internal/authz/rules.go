@@ -33,6 +33,47 @@ const (
 	ManageWebhooks = "purser:manage_webhooks"
 )
 
+// Rules of the built-in roles beside admin. Each says who has the role; the rules of routes refer to them by default. A
+// file that names one gives the role to others, such as the readers of one project, and one that checks role:reader
+// without it takes the role's rights into its own hands.
+const (
+	Reader    = "purser:reader"
+	Writer    = "purser:writer"
+	Validator = "purser:validator"
+)
+
+// Role is a built-in role.
+type Role struct{ Name, Rule, Rights string }
+
+// Roles returns the built-in roles, those with fewer rights first.
+func Roles() []Role {
+	return []Role{
+		{"reader", Reader, "reads documents, renderings and verdicts, but nothing encrypted"},
+		{"validator", Validator, "reads the same and posts results of validations"},
+		{"writer", Writer, "reads the same, changes documents that are not encrypted, rolls back, and tags revisions"},
+		{"admin", AdminAPI, "may do everything"},
+	}
+}
+
+// Defaults selects the default rules, which a policy file replaces one by one.
+type Defaults uint8
+
+const (
+	// AdminsOnly are Deckhand's: only admins pass the rules that a file does not name.
+	AdminsOnly Defaults = iota
+	// WithRoles are those of a server that issues its tokens itself, so that a role called reader is meant to be the
+	// built-in one.
+	WithRoles
+)
+
+// expression returns the default expression of a rule. With AdminsOnly nobody has the built-in roles beside admin.
+func (d Defaults) expression(of Rule) string {
+	if d == AdminsOnly && (of.Name == Reader || of.Name == Writer || of.Name == Validator) {
+		return noCaller
+	}
+	return of.Expression
+}
+
 // UseEncryptedDocuments is the rule of callers who may make documents depend on encrypted ones, and register schemas
 // that check these: they can find out a secret by trial. By default all who may change documents pass it, as in
 // Deckhand.
@@ -45,16 +86,27 @@ type Rule struct {
 	Expression  string // in the form of check.String
 }
 
-// adminsOnly is the default expression of most rules.
-const adminsOnly = "rule:" + AdminAPI
+// Default expressions of rules. They name each role instead of having one imply another: a file that gives a role to
+// others then changes nothing about the other roles.
+const (
+	noCaller      = "!"
+	adminsOnly    = "rule:" + AdminAPI
+	forWriters    = adminsOnly + " or rule:" + Writer
+	forValidators = adminsOnly + " or rule:" + Validator
+	forReaders    = forWriters + " or rule:" + Validator + " or rule:" + Reader
+)
 
-// registered lists the rules that routes use, with their defaults. Paths are relative to /api/v1.0.
+// registered lists the rules that routes use, and those of the roles, with their defaults. Paths are relative to
+// /api/v1.0.
 var registered = []Rule{
 	{AdminAPI, "the rule that the other rules refer to unless the access rules say otherwise", "role:admin"},
+	{Reader, "the built-in role that reads everything but encrypted documents", "role:reader"},
+	{Writer, "the built-in role that also changes cleartext documents and tags", "role:writer"},
+	{Validator, "the built-in role that reads like a reader and posts results of validations", "role:validator"},
 	{
 		CreateCleartextDocuments,
 		"PUT /buckets/{bucket}/documents and .../packages/{fullName}, PUT /changesets, POST /rollback/{revision}, POST " +
-			"/packages/check", adminsOnly,
+			"/packages/check", forWriters,
 	},
 	{
 		CreateEncryptedDocuments,
@@ -70,31 +122,31 @@ var registered = []Rule{
 		ListCleartextDocuments,
 		"GET /revisions/{revision}/documents, .../rendered-documents, .../rendered-documents/explain, .../graph, " +
 			".../schemas and .../docs, .../packages, .../packages/{fullName} and .../report, .../puppet/hiera, GET and POST " +
-			".../puppet/diff/{other}, POST .../puppet/catalog; GET /buckets and /documents/.../history", adminsOnly,
+			".../puppet/diff/{other}, POST .../puppet/catalog; GET /buckets and /documents/.../history", forReaders,
 	},
 	{
 		ListEncryptedDocuments,
 		"encrypted documents in the same and in a deep diff; other callers get the cleartext documents", adminsOnly,
 	},
-	{ShowRevision, "GET /revisions/{revision} and .../status", adminsOnly},
-	{ListRevisions, "GET /revisions", adminsOnly},
+	{ShowRevision, "GET /revisions/{revision} and .../status", forReaders},
+	{ListRevisions, "GET /revisions", forReaders},
 	{DeleteRevisions, "DELETE /revisions", adminsOnly},
 	{PruneRevisions, "POST /revisions/prune", adminsOnly},
-	{ShowRevisionDeepDiff, "GET /revisions/{revision}/deepdiff/{other}", adminsOnly},
-	{ShowRevisionDiff, "GET /revisions/{revision}/diff/{other}", adminsOnly},
-	{CreateTag, "POST /revisions/{revision}/tags/{tag}", adminsOnly},
-	{ShowTag, "GET /revisions/{revision}/tags/{tag}", adminsOnly},
-	{ListTags, "GET /revisions/{revision}/tags", adminsOnly},
-	{DeleteTag, "DELETE /revisions/{revision}/tags/{tag}", adminsOnly},
+	{ShowRevisionDeepDiff, "GET /revisions/{revision}/deepdiff/{other}", forReaders},
+	{ShowRevisionDiff, "GET /revisions/{revision}/diff/{other}", forReaders},
+	{CreateTag, "POST /revisions/{revision}/tags/{tag}", forWriters},
+	{ShowTag, "GET /revisions/{revision}/tags/{tag}", forReaders},
+	{ListTags, "GET /revisions/{revision}/tags", forReaders},
+	{DeleteTag, "DELETE /revisions/{revision}/tags/{tag}", forWriters},
 	{DeleteTags, "DELETE /revisions/{revision}/tags", adminsOnly},
-	{CreateValidation, "POST /revisions/{revision}/validations/{name}", adminsOnly},
+	{CreateValidation, "POST /revisions/{revision}/validations/{name}", forValidators},
 	{
 		ListValidations,
-		"GET /revisions/{revision}/validations, .../detail and .../{name}, GET /revisions/{revision}/findings", adminsOnly,
+		"GET /revisions/{revision}/validations, .../detail and .../{name}, GET /revisions/{revision}/findings", forReaders,
 	},
-	{ShowValidation, "GET /revisions/{revision}/validations/{name}/entries/{entry}", adminsOnly},
+	{ShowValidation, "GET /revisions/{revision}/validations/{name}/entries/{entry}", forReaders},
 	{ShowAudit, "GET /audit", adminsOnly},
-	{ListEvents, "GET /events", adminsOnly},
+	{ListEvents, "GET /events", forReaders},
 	{ManageWebhooks, "all of /webhooks", adminsOnly},
-	{ShowMetrics, "GET /metrics, which is not below /api/v1.0", adminsOnly},
+	{ShowMetrics, "GET /metrics, which is not below /api/v1.0", forReaders},
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"purser/internal/authz"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/revisions"
@@ -112,5 +113,5 @@ func refuseSecrets(snapshot revisions.Snapshot, compat bool) error {
 // mayNotEncrypt returns Deckhand's fault for a caller who may not store encrypted documents.
 func mayNotEncrypt() error {
 	return fault.New(fault.Forbidden, "HTTPForbidden",
-		"Policy doesn't allow deckhand:create_encrypted_documents to be performed")
+		"Policy doesn't allow %s to be performed", authz.CreateEncryptedDocuments).Lacking(authz.CreateEncryptedDocuments)
 }

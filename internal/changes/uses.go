@@ -219,7 +219,7 @@ func mayNotUse(uses []Use, place func(document.Identity) string) error {
 	f := fault.New(fault.Forbidden, "HTTPForbidden",
 		"Policy doesn't allow %s to be performed: the change would make documents depend on encrypted ones, or check "+
 			"them. Nothing was changed. Leave out what the list names, or have somebody make the change who passes this rule",
-		authz.UseEncryptedDocuments)
+		authz.UseEncryptedDocuments).Lacking(authz.UseEncryptedDocuments)
 	for _, u := range uses[:min(len(uses), most)] {
 		f.Messages = append(f.Messages, fault.Message{
 			Message: place(u.By.Identity) + ": " + u.String(), Error: true, Documents: []fault.Document{documentOf(u.By)},

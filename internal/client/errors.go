@@ -85,7 +85,7 @@ func (e *Error) hint() string {
 	case e.Type == "RevisionTagNotFound":
 		return "`purser tag` lists the tags."
 	case e.Status == http.StatusForbidden && e.Reason != reservedName:
-		return "`purser whoami` lists your rights; the server's access rules say what each role may do."
+		return "`purser whoami` lists your roles and rights."
 	}
 	return ""
 }

@@ -102,6 +102,7 @@ type Fault struct {
 	Messages []Message      // details.messageList; nil means one with Message
 	Metadata map[string]any // details for programs; may be nil
 	Secret   bool           // as in Message
+	Rule     string         // of authorization, if the caller lacks one; package api adds who passes it
 	// RetryAfter is how long to wait before repeating the request; 0 if unknown.
 	RetryAfter time.Duration
 	// NothingStored is whether the message of a fault of the server says that nothing was stored, so that clients can
@@ -134,6 +135,12 @@ func (f *Fault) Hint(format string, args ...any) *Fault {
 // RequestHint adds a message of the kind RequestHint to the list, like Hint, and returns f.
 func (f *Fault) RequestHint(format string, args ...any) *Fault {
 	f.Hint(format, args...).Messages[len(f.Messages)-1].Kind = RequestHint
+	return f
+}
+
+// Lacking sets the rule of authorization that the caller lacks, and returns f.
+func (f *Fault) Lacking(rule string) *Fault {
+	f.Rule = rule
 	return f
 }
 

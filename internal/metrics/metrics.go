@@ -53,6 +53,34 @@ func Phases(registry *prometheus.Registry) func(phase string, took time.Duration
 	return func(phase string, took time.Duration) { duration.WithLabelValues(phase).Observe(took.Seconds()) }
 }
 
+// Refusals registers the number of refused sign-ins, and returns a function that counts one of a kind of credential,
+// token or certificate.
+func Refusals(registry *prometheus.Registry) func(credential string) {
+	return counterOf(registry, "purser_refused_sign_ins_total",
+		"Requests refused for their token or client certificate; without either, a request is not counted.",
+		"credential", "token", "certificate")
+}
+
+// Deliveries registers the number of attempts to deliver events to webhooks, and returns a function that counts one by
+// the state of the delivery after it.
+func Deliveries(registry *prometheus.Registry) func(state string) {
+	return counterOf(registry, "purser_webhook_attempts_total",
+		"Attempts to deliver an event to a webhook, by the state after it: delivered, pending (it failed and is repeated), "+
+			"failed (it was the last one).",
+		"state", "delivered", "pending", "failed")
+}
+
+// counterOf registers a counter with a label, and returns a function that counts one of a value. The values that are
+// known have a sample from the start, so that rates see the first one counted.
+func counterOf(registry *prometheus.Registry, name, help, label string, values ...string) func(value string) {
+	counter := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, []string{label})
+	for _, value := range values {
+		counter.WithLabelValues(value)
+	}
+	registry.MustRegister(counter)
+	return func(value string) { counter.WithLabelValues(value).Inc() }
+}
+
 // Waits registers the number of requests that wait for changes; waiting is called at each scrape.
 func Waits(registry *prometheus.Registry, waiting func() int) {
 	registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"purser/internal/authz"
 	"purser/internal/document"
 	"purser/internal/fault"
 )
@@ -83,5 +84,6 @@ func MayNotDelete(id document.Identity, more int) error {
 		others = fmt.Sprintf(", like %d more", more)
 	}
 	return fault.New(fault.Forbidden, "HTTPForbidden", "Document %s is encrypted%s: only callers with "+
-		"deckhand:create_encrypted_documents may replace or delete it. Nothing was changed.", id, others)
+		"deckhand:create_encrypted_documents may replace or delete it. Nothing was changed.", id, others).
+		Lacking(authz.CreateEncryptedDocuments)
 }

@@ -150,6 +150,7 @@ type deliverer struct {
 	river.WorkerDefaults[deliveryJob]
 
 	attempt Attempt
+	count   func(webhooks.State)
 }
 
 // Attempt makes one attempt of a delivery to a webhook: of a message with a name and a body. webhooks.ErrGone
@@ -162,6 +163,7 @@ func (d *deliverer) Work(ctx context.Context, job *river.Job[deliveryJob]) error
 	if errors.Is(err, webhooks.ErrBusy) {
 		return river.JobSnooze(busyPause)
 	}
+	d.count(stateAfter(err, job.Attempt >= job.MaxAttempts))
 	if err := river.RecordOutput(ctx, outcome); err != nil {
 		return fmt.Errorf("record the outcome of a delivery: %w", err)
 	}
@@ -169,6 +171,17 @@ func (d *deliverer) Work(ctx context.Context, job *river.Job[deliveryJob]) error
 		return river.JobCancel(err)
 	}
 	return err
+}
+
+// stateAfter returns the state of a delivery after an attempt, which may be the last one.
+func stateAfter(err error, isLast bool) webhooks.State {
+	switch {
+	case err == nil:
+		return webhooks.Delivered
+	case isLast || errors.Is(err, webhooks.ErrGone):
+		return webhooks.Failed
+	}
+	return webhooks.Pending
 }
 
 // NextRetry implements river.Worker.
@@ -188,10 +201,11 @@ const (
 	fetchEvery  = 500 * time.Millisecond
 )
 
-// Deliver makes the attempts until ctx ends. The queue is polled: behind a pooler there is no LISTEN.
-func (s *Store) Deliver(ctx context.Context, attempt Attempt, log *slog.Logger) error {
+// Deliver makes the attempts until ctx ends, and counts each by the state of its delivery after it. The queue is
+// polled: behind a pooler there is no LISTEN.
+func (s *Store) Deliver(ctx context.Context, attempt Attempt, count func(webhooks.State), log *slog.Logger) error {
 	workers := river.NewWorkers()
-	river.AddWorker(workers, &deliverer{attempt: attempt})
+	river.AddWorker(workers, &deliverer{attempt: attempt, count: count})
 	queue, err := river.NewClient(riverpgxv5.New(s.pool), &river.Config{
 		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: webhooks.MaxCalls}}, Workers: workers,
 		PollOnly: true, FetchPollInterval: fetchEvery, JobTimeout: attemptLimit, RescueStuckJobsAfter: rescueAfter,

@@ -118,6 +118,11 @@ func (s *Store) Ping(ctx context.Context) error {
 	})
 }
 
+// Size returns the size of the database on disk, in bytes. It includes other sites in the same database.
+func (s *Store) Size(ctx context.Context) (int64, error) {
+	return collectFirst(ctx, s, pgx.RowTo[int64], stmt.DatabaseSize, named{})
+}
+
 // checkSchema returns a fault if the database has a newer version of the schema than this server: it might delete data
 // whose meaning it does not know.
 func (s *Store) checkSchema(ctx context.Context, tx pgx.Tx) error {

@@ -182,6 +182,8 @@ func TestKeystone(t *testing.T) {
 	s.send(t, request{method: http.MethodDelete, path: "revisions", header: map[string]string{"X-Auth-Token": k.token}}).
 		fails(t, http.StatusForbidden, "HTTPForbidden", "deckhand:delete_revisions")
 	s.asked(t, "X-Auth-Token", "gAAAAAmallory").fails(t, http.StatusUnauthorized, "HTTPUnauthorized")
+	s.get(t, "revisions/1/tags", "X-Auth-Token", k.token). // the built-in reader has no rights here
+								fails(t, http.StatusForbidden, "HTTPForbidden", "deckhand:list_tags")
 	k.down.Store(true)
 	s.asked(t, "X-Auth-Token", "gAAAAAbob").fails(t, http.StatusServiceUnavailable, "HTTPServiceUnavailable")
 	s.asked(t, "X-Auth-Token", k.token).takenFor(t, "u-1", "reader")

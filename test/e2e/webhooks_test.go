@@ -234,6 +234,15 @@ func TestWebhooks_badReceivers(t *testing.T) {
 	if calls := inner.got(); len(calls) > 0 {
 		t.Errorf("the target of a redirect is called: %v", calls)
 	}
+	exposed := s.get(t, "/metrics").is(t, http.StatusOK).text
+	for _, sample := range []string{ // the receiver that failed once counts as pending and as delivered
+		`purser_webhook_attempts_total{state="delivered"} 2`, `purser_webhook_attempts_total{state="failed"} 1`,
+		`purser_webhook_attempts_total{state="pending"} `,
+	} {
+		if !strings.Contains(exposed, "\n"+sample) || strings.Contains(exposed, `{state="pending"} 0`) {
+			t.Errorf("the metrics lack %s", sample)
+		}
+	}
 	s.staysSmall(t)
 }
 

@@ -4,6 +4,10 @@
 SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean,
 	(SELECT version FROM schema_migrations LIMIT 1);
 
+-- name: DatabaseSize
+-- looks at the sizes of files only.
+SELECT pg_database_size(current_database());
+
 -- name: SchemaVersion
 SELECT version FROM schema_migrations LIMIT 1;
 
