@@ -22,8 +22,8 @@ import (
 	"purser/internal/words"
 )
 
-// Error is an error that the server answered. Its text is the server's message. Hints about commands replace those about
-// requests.
+// Error is an error that the server answered. Its text is the server's message, in which hints about commands replace
+// those about requests.
 type Error struct {
 	Status   int
 	Type     string // the server's name for the error; "" if it is not from Purser
