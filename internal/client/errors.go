@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"purser/internal/document"
-	"purser/internal/fault"
 	"purser/internal/wire"
 	"purser/internal/words"
 )
@@ -128,7 +127,7 @@ type Message struct {
 }
 
 // IsRequestHint reports whether a message only says which request of the API helps.
-func (m Message) IsRequestHint() bool { return m.Kind == fault.RequestHint }
+func (m Message) IsRequestHint() bool { return m.Kind == "RequestHint" }
 
 // text returns the message with its document, and the diagnostic on a line of its own.
 func (m Message) text() string {
