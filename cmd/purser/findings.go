@@ -114,8 +114,8 @@ func subjectsOf(findings []wire.Finding) (names []string) {
 	return names
 }
 
-// findingsText returns a line for each finding, with its place in the files if places has one, or else its bucket. Below
-// a missing result is the command that posts it, unless revision is "".
+// findingsText returns a line for each finding, with its place in the files if places has one, or else its bucket.
+// Below a missing result is the command that posts it, unless revision is "".
 func findingsText(findings []wire.Finding, places []string, revision string, colors bool) string {
 	var b strings.Builder
 	for i, f := range findings {

@@ -80,8 +80,8 @@ func (c *statusCommand) findings(ctx context.Context, server *client.Client, ver
 	return found, err
 }
 
-// verdictAnswer returns the verdict on a revision: the status, each required validation, the reasons of failures without
-// findings, the first findings or their causes with the commands that help, and where the others are.
+// verdictAnswer returns the verdict on a revision: the status, each required validation, the reasons of failures that
+// have no findings, the first findings or their causes with the commands that help, and where the others are.
 func verdictAnswer(said client.Answer, verdict wire.Verdict, found wire.Findings, colors bool) answer {
 	explained := map[string]bool{}
 	for _, number := range found.ByValidation {

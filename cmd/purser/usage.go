@@ -154,8 +154,8 @@ func formsOf(f *kong.Flag) []string {
 	return []string{"--" + f.Name, "-" + string(f.Short)}
 }
 
-// defaultOf returns the default of a flag, "" if it has none: a negative number stands for no number, and some helps say
-// what is done without the flag.
+// defaultOf returns the default of a flag, "" if it has none: a negative number stands for no number, and some helps
+// say what is done without the flag.
 func defaultOf(f *kong.Flag) string {
 	if f.IsBool() || strings.HasPrefix(f.Default, "-") || strings.Contains(f.Help, "default:") {
 		return ""

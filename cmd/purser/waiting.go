@@ -11,7 +11,7 @@ import (
 )
 
 // awaited asks for a verdict, and again with a minute's wait each until the verdict is final or the whole wait is over.
-// Meanwhile it says on standard error what the verdict waits for: as a countdown on a terminal, otherwise once a minute.
+// Meanwhile it says on standard error what the verdict waits for: in a countdown on a terminal, else once a minute.
 func awaited(around *surroundings, wait time.Duration,
 	ask func(wait time.Duration) (wire.Verdict, client.Answer, error),
 ) (verdict wire.Verdict, said client.Answer, err error) {
@@ -55,18 +55,18 @@ func openOf(verdict wire.Verdict) (names []string) {
 
 // countDown shows on a terminal what is waited for and the time that is left, until stop is called.
 func countDown(terminal io.Writer, what string, left time.Duration) (stop func()) {
-	const width, clear = 60, "\r\x1b[K"
+	const width, erase = 60, "\r\x1b[K"
 	stopping, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
 		second := time.NewTicker(time.Second)
 		defer second.Stop()
 		for ; ; left -= time.Second {
-			_, _ = fmt.Fprintf(terminal, "%s%s, %v left", clear, words.First(what, width), max(0, left.Round(time.Second)))
+			_, _ = fmt.Fprintf(terminal, "%s%s, %v left", erase, words.First(what, width), max(0, left.Round(time.Second)))
 			select {
 			case <-second.C:
 			case <-stopping:
-				_, _ = io.WriteString(terminal, clear)
+				_, _ = io.WriteString(terminal, erase)
 				return
 			}
 		}

@@ -33,15 +33,18 @@ func TestAwaited(t *testing.T) {
 		"no wait":             {0, true, []wire.Verdict{lacking("a")}, "", 0},
 		"nothing to wait for": {time.Hour, true, []wire.Verdict{success}, "", 0},
 		"lines": {
-			90 * time.Second, false, []wire.Verdict{lacking("a", "b"), lacking("b"), lacking("b")},
+			90 * time.Second, false,
+			[]wire.Verdict{lacking("a", "b"), lacking("b"), lacking("b")},
 			"purser: waiting for a and b, for up to 1m30s\npurser: waiting for b, for up to 30s\n", 90 * time.Second,
 		},
 		"many": {
-			time.Second, false, []wire.Verdict{lacking("a", "b", "c", "d", "e"), success},
+			time.Second, false,
+			[]wire.Verdict{lacking("a", "b", "c", "d", "e"), success},
 			"purser: waiting for a, b, c and 2 more, for up to 1s\n", time.Second,
 		},
 		"a countdown": {
-			2500 * time.Millisecond, true, []wire.Verdict{lacking("a\x1b"), success},
+			2500 * time.Millisecond, true,
+			[]wire.Verdict{lacking("a\x1b"), success},
 			"\r\x1b[Kwaiting for a⟨U+001B⟩, 3s left\r\x1b[Kwaiting for a⟨U+001B⟩, 2s left\r\x1b[Kwaiting for a⟨U+001B⟩, 1s left\r\x1b[K", 2500 * time.Millisecond,
 		},
 	} {

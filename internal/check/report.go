@@ -105,7 +105,7 @@ func (r Report) Choose(selected, ignored []string) Report {
 }
 
 // printed returns the report with at most maxFindings findings, with messages as people read them: without long
-// patterns, and without None in the place of a layer. Baselines have them as they are, so that earlier ones remain valid.
+// patterns, and without None in the place of a layer. Baselines have them as they are, so that old ones remain valid.
 func (r Report) printed() Report {
 	shown := min(len(r.Findings), maxFindings)
 	for _, f := range r.Findings[shown:] {

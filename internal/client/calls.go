@@ -108,7 +108,7 @@ func (c *Client) Numbers(ctx context.Context, before, after string) (first, seco
 	return first, second, err
 }
 
-// Status returns the verdict on a revision and the answer with it. With wait > 0 it waits until the verdict is success or
+// Status returns the verdict on a revision and the answer with it. With wait > 0 it waits until it is a success or
 // waiting cannot make it so. poll is the polling interval for a server that cannot wait itself.
 func (c *Client) Status(ctx context.Context, revision string, wait, poll time.Duration) (wire.Verdict, Answer, error) {
 	if wait > 0 {

@@ -17,13 +17,12 @@ import (
 	"time"
 
 	"purser/internal/document"
-	"purser/internal/fault"
 	"purser/internal/wire"
 	"purser/internal/words"
 )
 
-// Error is an error that the server answered. Its text is the server's message. Hints about commands replace those about
-// requests.
+// Error is an error that the server answered. Its text is the server's message, in which hints about commands replace
+// those about requests.
 type Error struct {
 	Status   int
 	Type     string // the server's name for the error; "" if it is not from Purser
@@ -130,7 +129,7 @@ type Message struct {
 }
 
 // IsRequestHint reports whether a message only says which request of the API helps.
-func (m Message) IsRequestHint() bool { return m.Kind == fault.RequestHint }
+func (m Message) IsRequestHint() bool { return m.Kind == "RequestHint" }
 
 // text returns the message with its document, and the diagnostic on a line of its own.
 func (m Message) text() string {

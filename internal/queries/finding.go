@@ -73,7 +73,7 @@ type FindingPlace struct {
 	Offset int // how many findings of the window come before
 }
 
-// FindingList holds the problems of a revision, the most severe first, and missing results after failures. Among equally
+// FindingList holds the problems of a revision, the most severe first, and missing results after failures. Of equally
 // severe ones, those come first that may cause others: those about no document, or about one that governs others. Those
 // of one document are adjacent.
 type FindingList struct {

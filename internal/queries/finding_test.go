@@ -100,18 +100,19 @@ func TestChoose_pages(t *testing.T) {
 	for i := range 7 {
 		all = append(all, Finding{Validation: "v", Document: document.Identity{Schema: "acme/Host/v1", Name: string(rune('a' + i))}, Message: "wrong"})
 	}
-	var got string
+	var got strings.Builder
 	for place, pages := (FindingPlace{Size: 10}), 0; place.Size > 0 && pages < 9; pages++ {
 		list := chooseFindings(revisions.RevisionStatus{}, append([]Finding(nil), all...), false, FindingsQuery{Limit: 3, After: place})
 		for _, f := range list.Findings {
-			got += f.Document.Name
+			got.WriteString(f.Document.Name)
 		}
-		if place, got = list.Next, got+" "; list.Total != len(all) {
+		got.WriteString(" ")
+		if place = list.Next; list.Total != len(all) {
 			t.Errorf("a page counts %d", list.Total)
 		}
 	}
-	if want := "abc def g "; got != want {
-		t.Errorf("pages %q, want %q", got, want)
+	if want := "abc def g "; got.String() != want {
+		t.Errorf("pages %q, want %q", got.String(), want)
 	}
 }
 
