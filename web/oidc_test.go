@@ -104,7 +104,8 @@ func withIDP(t *testing.T, i *idp, secret ...string) *site {
 	s := newSite(t, func(config *api.Config) { config.Access.Authenticator = verifier })
 	s.pages, err = web.New(web.Config{
 		API: s.api, PublicURL: "https://purser.example", Key: bytes.Repeat([]byte("k"), 32), Now: s.clock.Now, Log: quiet,
-		OIDC: &signin.OIDC{Issuer: i.URL, ClientID: "purser", Secret: strings.Join(secret, ""), Client: i.Client()},
+		Observe: ignore,
+		OIDC:    &signin.OIDC{Issuer: i.URL, ClientID: "purser", Secret: strings.Join(secret, ""), Client: i.Client()},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -163,6 +163,7 @@ func TestSession_tampered(t *testing.T) {
 	}
 	other, err := web.New(web.Config{
 		API: s.api, Key: bytes.Repeat([]byte("x"), 32), Now: s.clock.Now, Log: slog.New(slog.DiscardHandler),
+		Observe: ignore,
 	})
 	if err != nil {
 		t.Fatal(err)

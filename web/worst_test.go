@@ -94,7 +94,7 @@ func TestWorst(t *testing.T) { //nolint:paralleltest // it has the machine to it
 		"/ui/search": "After these", "/ui/audit": "After these", "/ui/compare?from=21&to=22": "The next ones",
 		"/ui/compare?from=21&to=22&view=split": "The next ones", "/ui/compare?from=0&to=2&view=split": "too long for a page",
 		"/ui/revisions/latest/graph": "more document", "/ui/revisions/latest/schemas": "",
-		"/ui/revisions/latest/validations/" + url.PathEscape(long("validation", 1)): "more error",
+		"/ui/revisions/latest/validations/" + url.PathEscape(long("validation", 1)): "more finding",
 		of: "Lines after these", of + "&as=rendered": "", of + "&as=explained": "", of + "&as=history": "too long for a page",
 		of + "&as=graph": "", "/ui/search?q=" + strings.Repeat("'", 4900): "", "/ui/search?label=" + strings.Repeat("%2b", 4900): "",
 	} {
