@@ -60,7 +60,7 @@ func placeOf(text string) (place queries.FindingPlace, err error) {
 		string(placeText(place)) != text) {
 		err = strconv.ErrRange
 	}
-	return place, err //nolint:wrapcheck // the caller says what it must be
+	return place, err
 }
 
 // writeFindings answers with findings, as text if Accept prefers that.

@@ -35,7 +35,7 @@ func (s *server) toIssuer(w http.ResponseWriter, r *http.Request) {
 		v.fail(err)
 		return
 	}
-	http.Redirect(w, r, at, http.StatusSeeOther) //nolint:gosec // it is a page of the issuer
+	http.Redirect(w, r, at, http.StatusSeeOther)
 }
 
 // fromIssuer begins a session when the issuer sends the browser back with a code.

@@ -246,7 +246,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	metrics.Size(seen.registry, db.Size)
 	attempted := metrics.Deliveries(seen.registry)
 	metrics.Site(seen.registry, pool, questions.For(authz.Viewer{}).Overview)
-	answers := api.New(api.Config{
+	answers := api.New(api.Config{ //nolint:contextcheck // it converts openapi.yaml once, for all requests
 		Service: service, Queries: questions, Pool: pool, Layout: picture.NewLayout(maxLayouts), Ping: db.Ping,
 		Problem: problem, Limits: c.document(),
 		CacheSize: c.cacheSize(), Compat: c.Compat == "deckhand", Log: seen.log, Observe: seen.observe,

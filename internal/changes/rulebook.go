@@ -50,8 +50,8 @@ type registered struct {
 	err       error
 }
 
-// SchemasInForce returns the DataSchemas in force among documents, in order of place. If several have the same name, the
-// first is in force.
+// SchemasInForce returns the DataSchemas in force among documents, in order of place. If several have the same name,
+// the first is in force.
 func SchemasInForce(documents []*revisions.Stored) (inForce []*revisions.Stored) {
 	decided := map[string]bool{}
 	for _, doc := range slices.SortedStableFunc(slices.Values(documents), revisions.ByPlace) {

@@ -157,7 +157,8 @@ func (v View) strays(ctx context.Context, revision revisions.Revision, limit int
 }
 
 // schemaFindings returns the findings of the schema validation about the failing documents of a window, as far as they
-// can be listed; the others are counted. next is the entry of the first document that is not listed, 0 if there is none.
+// can be listed; the others are counted. next is the entry of the first document that is not listed, 0 if there is
+// none.
 func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, judged withFindings,
 	window FindingPlace,
 ) (all []Finding, next int, err error) {
