@@ -327,7 +327,7 @@ func TestErrors(t *testing.T) {
 		},
 		"no right": {
 			answer(403, envelope("HTTPForbidden", "not allowed")),
-			"not allowed\n`purser whoami` lists the rules that you pass; the server's policy file defines who passes each.",
+			"not allowed\n`purser whoami` lists your roles and rights.",
 		},
 		"a reserved name": {
 			answer(403, `{"kind":"Status","message":"reserved","reason":"ReservedName","details":{"errorType":"HTTPForbidden"}}`),
