@@ -41,15 +41,15 @@ func TestNew_memory(t *testing.T) { //nolint:paralleltest // it measures memory
 // In messages, documents without a layer are named without the None of the reference, and nothing else changes.
 func TestWithoutNone(t *testing.T) {
 	t.Parallel()
-	for message, want := range map[string]string{
-		"[acme/Host/v1, None] h is used by [acme/Rack/v1.0, None] r": "[acme/Host/v1] h is used by [acme/Rack/v1.0] r",
-		"[acme/Host/v1, site] h":                                     "[acme/Host/v1, site] h",
-		"[1, None] is not of type 'string'":                          "[1, None] is not of type 'string'",
-		"['acme/Host/v1', None] is too short":                        "['acme/Host/v1', None] is too short",
-		"None is not of type 'string'":                               "None is not of type 'string'",
+	for _, c := range [][2]string{
+		{"[acme/Host/v1, None] h is used by [acme/Rack/v1.0, None] r", "[acme/Host/v1] h is used by [acme/Rack/v1.0] r"},
+		{"[acme/Host/v1, site] h", "[acme/Host/v1, site] h"},
+		{"[1, None] is not of type 'string'", "[1, None] is not of type 'string'"},
+		{"['acme/Host/v1', None] is too short", "['acme/Host/v1', None] is too short"},
+		{"None is not of type 'string'", "None is not of type 'string'"},
 	} {
-		if got := WithoutNone(message); got != want {
-			t.Errorf("%s becomes %s, want %s", message, got, want)
+		if got := WithoutNone(c[0]); got != c[1] {
+			t.Errorf("%s becomes %s, want %s", c[0], got, c[1])
 		}
 		if id := (Identity{Schema: "acme/Host/v1", Name: "h"}); WithoutNone(id.String()) != id.Known() {
 			t.Errorf("%s becomes %s", id, WithoutNone(id.String()))
