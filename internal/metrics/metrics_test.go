@@ -77,7 +77,9 @@ func TestSize(t *testing.T) {
 				})
 			}
 			scrapes.Wait()
-			if took := time.Since(began); reads != c.reads || took != c.took {
+			took := time.Since(began)
+			synctest.Wait() // for a read that no scrape waits for
+			if reads != c.reads || took != c.took {
 				t.Errorf("after %v: %d reads, want %d, in %v, want %v", c.after, reads, c.reads, took, c.took)
 			}
 		}
