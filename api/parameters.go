@@ -134,13 +134,12 @@ func (q *params) flag(parameter string, absent bool) bool {
 	case len(values) > 1:
 		q.fail(parameter, "It must be given once.")
 		return false
-	case slices.Contains([]string{"", "true", "True", "t", "yes", "y", "1", "on"}, values[0]):
-		return true
-	case slices.Contains([]string{"false", "False", "f", "no", "n", "0", "off"}, values[0]):
-		return false
 	}
-	q.fail(parameter, `The value of the parameter must be "true" or "false".`)
-	return false
+	value, valid := wire.ParseFlag(values[0])
+	if !valid {
+		q.fail(parameter, `The value of the parameter must be "true" or "false".`)
+	}
+	return value
 }
 
 // time returns the value of a parameter as a time, zero if it is absent.

@@ -137,7 +137,7 @@ func (s *server) revisionRoutes() []route {
 		{"POST", revision + "/tags/{tag}", authz.CreateTag, s.postTag, about},
 		{"DELETE", revision + "/tags/{tag}", authz.DeleteTag, s.deleteTag, about},
 		{"GET", revision + "/status", authz.ShowRevision, s.status, names{cleartextSecrets, "expect"}},
-		{"GET", revision + "/validations", authz.ListValidations, s.listValidations, nil},
+		{"GET", revision + "/validations", authz.ListValidations, s.listValidations, names{"newest"}},
 		{
 			"GET", revision + "/validations/detail", authz.ListValidations, s.listValidationDetails,
 			append(names{cleartextSecrets}, page...),

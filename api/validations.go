@@ -17,13 +17,18 @@ import (
 
 // GET /api/v1.0/revisions/{revision}/validations
 func (s *server) listValidations(w http.ResponseWriter, r *http.Request) error {
+	q := paramsOf(r)
+	withNewest := q.flag("newest", false)
+	if err := q.err(); err != nil {
+		return err
+	}
 	summaries, newest, err := s.questions(r).Validations(r.Context(), revisionName(r, "revision"))
 	if err != nil {
 		return err
 	}
 	s.answers.write(w, r, http.StatusOK, listView(summaries, func(summary validations.Summary) wire.Validation {
 		view := wire.Validation{Name: summary.Name, Status: summary.Status}
-		if entry, posted := newest[summary.Name]; posted && !s.Compat {
+		if entry, posted := newest[summary.Name]; posted && withNewest {
 			view.Newest = newestView(entry)
 		}
 		return view

@@ -89,6 +89,9 @@ type rollbackView struct {
 func (v *visit) rollBack() (view, error) {
 	to, head, message := v.PathValue("revision"), v.field("head"), v.field("message")
 	if v.Method != http.MethodPost { // a preview, which can be opened again
+		if site := v.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
+			return view{}, errForged // it would be in the audit
+		}
 		head, message = "", strings.TrimSpace(v.param("message"))
 	}
 	done, err := v.api.Rollback(v.Context(), to, client.Change{

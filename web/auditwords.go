@@ -49,7 +49,8 @@ func inWords(e wire.AuditEvent) auditItem {
 			continue
 		}
 		query := at.Query()
-		dryRun := query.Get("dry-run") == "true"
+		dryRun, _ := wire.ParseFlag(query.Get("dry-run"))
+		dryRun = dryRun && query.Has("dry-run")
 		item.Created = !dryRun && e.Status < http.StatusBadRequest &&
 			(deed.past == "pushed" || deed.past == "stored" || deed.past == "rolled back")
 		item.Words = wordsOf(e.Status, dryRun, deed.past, deed.infinitive) + " " + filled(deed.object, steps)

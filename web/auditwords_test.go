@@ -13,6 +13,8 @@ func TestInWords(t *testing.T) {
 		"PUT buckets/airsloop/documents?findings=true&message=oob%3A+renumbered": "pushed bucket airsloop: oob: renumbered",
 		"PUT buckets/a%2F%7B1%7D/packages/io.x":                                  "stored package io.x in bucket a/{1}",
 		"PUT changesets?dry-run=true":                                            "did a dry run: push a change set",
+		"PUT changesets?dry-run=1":                                               "did a dry run: push a change set",
+		"PUT changesets?dry-run=off":                                             "pushed a change set",
 		"POST rollback/2":                                                        "rolled back to revision 2",
 		"POST revisions/2/tags/good":                                             "set tag good of revision 2",
 		"DELETE revisions/2/tags":                                                "deleted all tags of revision 2",

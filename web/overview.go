@@ -87,19 +87,15 @@ type way struct {
 	Back     int64 // the revision to roll back to; 0 if there is none, or if the user has no right to
 }
 
-// wayOut returns the actions beside the verdict on a revision: from the newest one back to the last good one, and from
-// an older one back to itself.
+// wayOut returns the actions beside the verdict on a revision: from the newest one back to the last good one. The
+// page of an older one has a form to roll back to it.
 func (v *visit) wayOut(revision int64, newest bool, lastGood int64) (out way) {
 	out.May = v.allowed()
 	if newest && lastGood != revision {
 		out.LastGood = lastGood
 	}
-	switch {
-	case !out.May.RollBack:
-	case newest:
+	if out.May.RollBack {
 		out.Back = out.LastGood
-	default:
-		out.Back = revision
 	}
 	return out
 }
@@ -138,7 +134,7 @@ func (v *visit) judge(ctx context.Context, revision wire.Revision, most int) (ju
 			return dropExpected(v.api.Get(ctx, &found, query, "revisions", id, "findings"))
 		},
 		func(ctx context.Context) error {
-			return dropExpected(v.api.Get(ctx, &reported, nil, "revisions", id, "validations"))
+			return dropExpected(v.api.Get(ctx, &reported, url.Values{"newest": {"true"}}, "revisions", id, "validations"))
 		},
 		func(ctx context.Context) error {
 			if !v.may("deckhand:show_audit") {

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -42,14 +43,28 @@ func (s *server) recorded(next http.Handler) http.Handler {
 				return
 			}
 			status, took := cmp.Or(answer.Status(), http.StatusOK), s.Now().Sub(began)
+			failed := recover()
+			switch {
+			case answer.Status() != 0:
+			case failed != nil:
+				status, known.cause = http.StatusInternalServerError, fmt.Sprint("panic: ", failed)
+			case r.Context().Err() != nil:
+				status = statusClientGone
+			}
 			if page != "/ui/events" {
 				s.Observe(page, methodOf(r), status, took)
 			}
 			s.logRequest(r, *known, status, answer.BytesWritten(), took)
+			if failed != nil {
+				panic(failed)
+			}
 		}()
 		next.ServeHTTP(answer, r)
 	})
 }
+
+// statusClientGone is the status to log when the browser closed the connection before it was answered.
+const statusClientGone = 499
 
 // pageOf returns the path of a pattern, such as /ui/revisions/{revision}: that of all others for "".
 func pageOf(pattern string) string {

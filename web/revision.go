@@ -233,7 +233,7 @@ func (v *visit) validation() (view, error) {
 			return dropExpected(v.api.Get(ctx, &found, query, "revisions", id, "findings"))
 		},
 		func(ctx context.Context) error {
-			return dropExpected(v.api.Get(ctx, &reported, nil, "revisions", id, "validations"))
+			return dropExpected(v.api.Get(ctx, &reported, url.Values{"newest": {"true"}}, "revisions", id, "validations"))
 		},
 		func(ctx context.Context) error {
 			if own {

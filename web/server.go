@@ -40,15 +40,22 @@ type server struct {
 	pages   map[string]*template.Template
 	cookies *signin.Cookies
 	issuer  *signin.Issuer // nil without OIDC
+	uploads *budget.Shares // limits concurrent uploads, each of which may take 3 MiB while it arrives
 	making  *budget.Shares // limits concurrent pages, because an event makes all open ones reload
 }
 
 // maxMaking is the number of pages that are generated concurrently. One may take 50 MiB.
 const maxMaking = 4
 
+// maxUploads is the number of uploads that are received concurrently.
+const maxUploads = 8
+
 // New returns the handler of /ui and everything below it.
 func New(config Config) (http.Handler, error) {
-	s := &server{Config: config, base: "/ui/", assets: readAssets(), making: budget.NewShares(maxMaking)}
+	s := &server{
+		Config: config, base: "/ui/", assets: readAssets(),
+		making: budget.NewShares(maxMaking), uploads: budget.NewShares(maxUploads),
+	}
 	secure, protection := false, http.NewCrossOriginProtection()
 	if public, err := url.Parse(config.PublicURL); err == nil && public.Host != "" {
 		s.base, secure = basePath(strings.TrimRight(public.EscapedPath(), "/")+"/ui/"), public.Scheme == "https"

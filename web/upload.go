@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"purser/internal/budget"
 	"purser/internal/client"
 	"purser/internal/wire"
 )
@@ -70,8 +72,20 @@ func (s *server) uploading(show handler) http.HandlerFunc {
 			v.fail(err)
 			return
 		}
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(patience)) // tests have no connection
-		s.form(maxUploadForm, show)(w, r)
+		ctx, cancel := context.WithTimeout(budget.WithOwner(r.Context(), v.caller.User.ID), patience)
+		defer cancel()
+		end, err := s.uploads.Acquire(ctx, budget.Claim{Weight: 1})
+		if err != nil {
+			v.fail(&refusal{Status: http.StatusServiceUnavailable, Message: "Other uploads take too long. Try again."})
+			return
+		}
+		defer end()
+		deadline := http.NewResponseController(w).SetReadDeadline
+		_ = deadline(time.Now().Add(patience)) // tests have no connection
+		s.form(maxUploadForm, func(v *visit) (view, error) {
+			_ = deadline(time.Time{}) // otherwise it would end the request, too
+			return show(v)
+		})(w, r)
 	}
 }
 

@@ -138,7 +138,10 @@ func (s *server) page(show handler) http.HandlerFunc { return s.form(maxForm, sh
 func (s *server) form(size int64, show handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, size)
-		err := r.ParseMultipartForm(size) // and other forms
+		err := r.ParseForm()
+		if err == nil {
+			err = r.ParseMultipartForm(size)
+		}
 		broken := err != nil && !errors.Is(err, http.ErrNotMultipart) || tooLong(r.URL.Query())
 		s.answer(r.Context(), w, r, func(ctx context.Context, v *visit) (func(), error) {
 			if broken {
@@ -226,10 +229,13 @@ func (v *visit) notFound() (view, error) {
 // forged answers a request made by a page of another site.
 func (s *server) forged(w http.ResponseWriter, r *http.Request) {
 	v := s.visit(w, r)
-	v.fail(&refusal{
-		Status:  http.StatusForbidden,
-		Message: "The request came from another site's page, and was not carried out. Open the page here and try again.",
-	})
+	v.fail(errForged)
+}
+
+// errForged refuses a request made by a page of another site.
+var errForged = &refusal{
+	Status:  http.StatusForbidden,
+	Message: "The request came from another site's page, and was not carried out. Open the page here and try again.",
 }
 
 // nameOf returns the name of a user.

@@ -137,3 +137,14 @@ type Schema struct {
 	URL      string   `json:"url"`
 	Docs     string   `json:"docs"`
 }
+
+// ParseFlag parses a boolean parameter of a request, in the words that Deckhand accepts. An empty text is true.
+func ParseFlag(text string) (value, valid bool) {
+	switch text {
+	case "", "true", "True", "t", "yes", "y", "1", "on":
+		return true, true
+	case "false", "False", "f", "no", "n", "0", "off":
+		return false, true
+	}
+	return false, false
+}

@@ -89,6 +89,6 @@ func TestDocumentHistory(t *testing.T) {
 		t.Error("a document without a layer has no history")
 	}
 	send("plain", "GET", "documents/acme/Widget/v1/-/w%2F1/history", "").
-		fails(t, http.StatusNotFound, "DocumentNotFound", "[acme/Widget/v1, None] w/1")
+		fails(t, http.StatusNotFound, "DocumentNotFound", "[acme/Widget/v1] w/1")
 	send("nobody", "GET", path, "").fails(t, http.StatusForbidden, "HTTPForbidden", "list_cleartext_documents")
 }

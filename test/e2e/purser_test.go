@@ -126,7 +126,7 @@ func (p *person) files(t *testing.T, dir string) map[string]string {
 // The configuration file names servers with their certificates and tokens, which are sent to no other server.
 func TestPurser_tlsAndTokens(t *testing.T) {
 	t.Parallel()
-	k, a := newKeys(t, "admin", "reader"), newAuthority(t)
+	k, a := newKeys(t, "admin", "onlooker"), newAuthority(t)
 	clients := newAuthority(t)
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "clients.pem"), clients.pem)
@@ -143,7 +143,7 @@ servers:
   certificate: {url: %[1]q, ca: ca.pem, cert: cert.pem, key: key.pem}
   untrusted: {url: %[1]q, token-file: admin.token}
   lost: {url: %[1]q, ca: ca.pem, token-file: none.token}
-`, s.url, k.of["reader"]),
+`, s.url, k.of["onlooker"]),
 	} {
 		p.writes(t, ".config/purser/"+name, text)
 	}
@@ -153,15 +153,15 @@ servers:
 	if got := p.does(t, "token"); got != k.of["admin"]+"\n" {
 		t.Errorf("the token is %q", got)
 	}
-	p.run(t, "whoami", "--server", "command").exits(t, 0, "reader")
+	p.run(t, "whoami", "--server", "command").exits(t, 0, "onlooker")
 	p.run(t, "whoami", "--server", "certificate").exits(t, 0, "carla")
 	p.run(t, "whoami", "--server", "untrusted").exits(t, 2, "certificate")
 	p.run(t, "whoami", "--server", "lost").exits(t, 2, "none.token")
 	p.run(t, "whoami", "--server", "comand").exits(t, 2, `did you mean "command"?`)
 	p.run(t, "whoami", "--server", s.url, "--ca", ".config/purser/ca.pem").exits(t, 2, "none was sent", "PURSER_TOKEN")
 	p.run(t, "whoami", "--token", "wrong").exits(t, 2, "unknown, expired")
-	p.env = []string{"PURSER_TOKEN=" + k.of["reader"]}
-	p.run(t, "whoami").exits(t, 0, "reader")
+	p.env = []string{"PURSER_TOKEN=" + k.of["onlooker"]}
+	p.run(t, "whoami").exits(t, 0, "onlooker")
 	p.run(t, "buckets").exits(t, 2, "deckhand:list_cleartext_documents", "purser whoami")
 }
 
@@ -235,7 +235,7 @@ func TestPurser_push(t *testing.T) {
 deleted  [acme/Widget/v1, site] two (bucket site)
 added    [acme/Widget/v1, site] four (bucket site)
 Would be revision 3: added=1, modified=1, deleted=1, unchanged=2
-site/a.yaml:5:11: [acme/Widget/v1, site] one .data.n: 11 is greater than the maximum of 9 (use a number that the schema allows)
+site/a.yaml:5:11: error: [acme/Widget/v1, site] one .data.n: 11 is greater than the maximum of 9 (use a number that the schema allows)
 warning: No ValidationPolicy is in force: only the server's own checks counted
 Status would be: failure
 `
@@ -246,7 +246,7 @@ Status would be: failure
 		"this would delete 1 document; add --yes")
 	p.run(t, "push", "site", "site", "--yes", "--if-unchanged", "1").exits(t, 1, "--if-unchanged asks for revision 1, but the newest is 2")
 	p.run(t, "push", "site", "site", "--max-deleted", "1", "--if-unchanged", "2").exits(t, 0, "Revision 3:", "deleted=1",
-		"site/a.yaml:5:11: [acme/Widget/v1, site] one .data.n: 11 is greater", "Status: failure; findings: 1")
+		"site/a.yaml:5:11: error: [acme/Widget/v1, site] one .data.n: 11 is greater", "Status: failure; findings: 1")
 	p.run(t, "push", "empty", "site/.", "--dry-run").exits(t, 1, "already exists in bucket: site", "document 1 (from site/a.yaml:1)",
 		"purser push --changeset")
 

@@ -200,7 +200,7 @@ func rulesOf(t *testing.T, page string) string {
 // The validator of the examples needs no more rights than its page lists, and decides whether a revision is a success.
 func TestValidatorExample(t *testing.T) {
 	t.Parallel()
-	k := newKeys(t, "admin", "validator")
+	k := newKeys(t, "admin", "address-validator")
 	s := k.startWith(t, rulesOf(t, "validator.md"))
 	put := func(bucket, documents string) {
 		t.Helper()
@@ -218,7 +218,7 @@ func TestValidatorExample(t *testing.T) {
 	}
 	put("policies", layeringPolicy("lp")+policy("p", "acme-address-validation"))
 	put("site", inLayer("site", doc("acme/Network/v1", "n", "{prefix: 10.0.0.}"))+hosts("10.0.0.2"))
-	s.validator(t, k.of["validator"])
+	s.validator(t, k.of["address-validator"])
 	eventually(t, "the result of revision 2 is there", func() bool { return strings.HasPrefix(read("revisions/2/status"), "success") })
 	eventually(t, "the schema is registered", func() bool { return strings.HasPrefix(read("revisions/3/status"), "success") })
 

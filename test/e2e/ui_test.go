@@ -74,7 +74,7 @@ func TestUI_certificate(t *testing.T) {
 	s, _, _ := protected(t, a, "--tls-client-ca", authorities, "--auth", "tokens", "--tokens-file", k.file)
 	none := a.client(t)
 	holder := a.client(t, a.pair(t, 4, pkix.Name{CommonName: "operator", OrganizationalUnit: []string{"role:admin"}}))
-	reader := a.client(t, a.pair(t, 5, pkix.Name{CommonName: "onlooker", OrganizationalUnit: []string{"role:reader"}}))
+	reader := a.client(t, a.pair(t, 5, pkix.Name{CommonName: "onlooker", OrganizationalUnit: []string{"role:nobody"}}))
 	for _, client := range []*http.Client{none, holder, reader} {
 		client.Jar, _ = cookiejar.New(nil) // never fails
 	}
