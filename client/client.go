@@ -153,7 +153,8 @@ func (c *Client) Revision(ctx context.Context, revision string) (Revision, error
 	return found, err
 }
 
-// Findings returns the problems of a revision. query has parameters such as limit and document; it may be nil.
+// Findings returns a page of the problems of a revision. query has parameters such as limit and document; it may be
+// nil. A page may be empty and have a Next, which is the parameter after of the next one.
 func (c *Client) Findings(ctx context.Context, revision string, query url.Values) (Findings, error) {
 	var found Findings
 	err := c.get(ctx, revision, query, &found, "findings")

@@ -50,7 +50,10 @@ func Roles() []Role {
 	return []Role{
 		{"reader", Reader, "reads documents, renderings and verdicts, but nothing encrypted"},
 		{"validator", Validator, "reads the same and posts results of validations"},
-		{"writer", Writer, "reads the same, changes documents that are not encrypted, rolls back, and tags revisions"},
+		{
+			"writer", Writer, "reads the same, changes documents that are not encrypted and may have them take values from " +
+				"encrypted ones, rolls back, and tags revisions",
+		},
 		{"admin", AdminAPI, "may do everything"},
 	}
 }

@@ -194,6 +194,7 @@ func (v Viewer) Fault(f *fault.Fault) *fault.Fault {
 		return &shown
 	}
 	shown := fault.New(f.Kind, f.Type, "%s", f.Message)
+	shown.NothingStored = f.NothingStored
 	if f.Secret {
 		shown.Message = v.Withheld()
 	} else {

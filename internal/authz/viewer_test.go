@@ -158,6 +158,11 @@ func TestViewer_Fault(t *testing.T) {
 	if got := (authz.Viewer{Encrypted: true}).Fault(secret); got.Message != secret.Message || got.Reason != secret.Reason {
 		t.Errorf("shown with rights: %+v", got)
 	}
+	stored := fault.New(fault.Unavailable, "T", "no key; nothing was stored").Unstored()
+	stored.Messages = secret.Messages
+	if !(authz.Viewer{}).Fault(stored).NothingStored {
+		t.Error("the caller does not learn that nothing was stored")
+	}
 	if !secret.Messages[0].Secret {
 		t.Error("the fault itself was modified")
 	}

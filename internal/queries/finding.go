@@ -116,7 +116,7 @@ func chooseFindings(about revisions.RevisionStatus, all []Finding, more bool, qu
 	all = slices.DeleteFunc(all, func(f Finding) bool {
 		return f.Mistake && fails[f.keyWithoutPath()] || !query.asksFor(f)
 	})
-	isOther := func(f Finding) bool { return query.Level != "" && query.Level != f.Level.String() }
+	isOther := func(f Finding) bool { return !query.asksForLevel(f) }
 	different := slices.Clone(all)
 	slices.SortStableFunc(different, func(a, b Finding) int { return cmp.Compare(a.Level, b.Level) })
 	different = slices.DeleteFunc(withoutRepeated(different), isOther)
@@ -167,6 +167,7 @@ func (l FindingList) With(mistakes []Finding, query FindingsQuery) FindingList {
 		return l
 	}
 	list := chooseFindings(l.RevisionStatus, slices.Concat(l.Findings, further), l.More, query)
+	list.Next = FindingPlace{}           // mistakes are in no page
 	list.Numbers = maps.Clone(l.Numbers) // findings that several validations report are listed once
 	for of, number := range numbers(further, l.More) {
 		before := list.Numbers[of]
@@ -228,7 +229,7 @@ func (f *Finding) keyWithoutPath() findingKey { return findingKey{f.Document, f.
 func withoutRepeated(all []Finding) []Finding {
 	by := map[findingKey]string{} // the validation that reported it first
 	return slices.DeleteFunc(all, func(f Finding) bool {
-		if f.Document == (document.Identity{}) && !f.Secret {
+		if f.Document == (document.Identity{}) && !f.Secret || f.Unlisted > 0 { // or they are listed elsewhere
 			return false
 		}
 		key := f.key()
@@ -242,6 +243,11 @@ func withoutRepeated(all []Finding) []Finding {
 		by[f.keyWithoutPath()] = f.Validation
 		return false
 	})
+}
+
+// asksForLevel reports whether the query asks for findings of a finding's level.
+func (q FindingsQuery) asksForLevel(f Finding) bool {
+	return q.Level == "" || q.Level == f.Level.String()
 }
 
 // asksFor reports whether a finding matches the query, whatever its level. That a validation only fails together with

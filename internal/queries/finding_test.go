@@ -1,6 +1,7 @@
 package queries
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/revisions"
+	"purser/internal/validations"
 )
 
 // Findings are sorted by severity, then by document, and not repeated.
@@ -157,5 +159,56 @@ func TestFinding_Said(t *testing.T) {
 		if got := c.finding.Said(); got != c.want {
 			t.Errorf("%+v says %q, want %q", c.finding, got, c.want)
 		}
+	}
+}
+
+// A window behind the first leaves out a finding only if the first one lists an equal one, which must match the query
+// and be as severe.
+func TestWithoutListed(t *testing.T) {
+	t.Parallel()
+	const schema, rendering = validations.SchemaValidation, validations.RenderingValidation
+	of := func(validation, name, path string, level Level) Finding {
+		return Finding{
+			Validation: validation, Document: document.Identity{Schema: "a/X/v1", Name: name}, Message: "m", Path: path, Level: level,
+		}
+	}
+	all := []Finding{of(schema, "a", ".x", LevelError), of(schema, "b", ".x", LevelError), of(schema, "c", ".x", LevelError)}
+	errs := []Finding{of(rendering, "a", ".x", LevelError), of(rendering, "b", "", LevelError), of(rendering, "c", ".y", LevelError)}
+	warnings := []Finding{of(rendering, "a", ".x", LevelWarning)}
+	for name, c := range map[string]struct {
+		reported []Finding
+		query    FindingsQuery
+		want     string
+	}{
+		"all":                        {errs, FindingsQuery{}, "c"},
+		"of the schema validation":   {errs, FindingsQuery{Validation: schema}, "abc"},
+		"of the other validation":    {errs, FindingsQuery{Validation: rendering}, "c"},
+		"of another document":        {errs, FindingsQuery{Document: "b"}, "ac"},
+		"less severe":                {warnings, FindingsQuery{}, "abc"},
+		"less severe, errors alone":  {warnings, FindingsQuery{Level: "error"}, "abc"},
+		"warnings alone":             {errs, FindingsQuery{Level: "warning"}, "abc"},
+		"less and as severe, errors": {append(warnings, errs...), FindingsQuery{Level: "error"}, "c"},
+	} {
+		got := ""
+		for _, f := range withoutListed(slices.Clone(all), c.reported, c.query) {
+			got += f.Document.Name
+		}
+		if got != c.want {
+			t.Errorf("%s: %s is left, want %s", name, got, c.want)
+		}
+	}
+}
+
+// What is found in the documents of a request is in no page of the findings.
+func TestFindingList_With_pages(t *testing.T) {
+	t.Parallel()
+	var mistakes []Finding
+	for i := range 3 {
+		mistakes = append(mistakes, Finding{Validation: "v", Document: document.Identity{Schema: "a/X/v1", Name: string(rune('a' + i))}, Message: "m"})
+	}
+	query := FindingsQuery{Limit: 2}
+	list := chooseFindings(revisions.RevisionStatus{}, nil, false, query).With(mistakes, query)
+	if len(list.Findings) != 2 || list.Total != 3 || list.Next != (FindingPlace{}) {
+		t.Errorf("%d of %d findings, next %v", len(list.Findings), list.Total, list.Next)
 	}
 }

@@ -40,7 +40,7 @@ func (v View) Findings(ctx context.Context, id string, query FindingsQuery) (fou
 	default:
 		query.After.Size = maxFindings
 	}
-	all, next, more, err := v.allFindings(ctx, shown, query.After, query.FailuresOnly)
+	all, next, more, err := v.allFindings(ctx, shown, query)
 	if err != nil {
 		return found, err
 	}
@@ -88,21 +88,23 @@ func (v View) Failures(ctx context.Context, shown revisions.RevisionStatus, fail
 	})
 }
 
-// allFindings returns a window of the findings of all validations in a verdict, with repetitions. It describes up to 8
-// MiB of posted errors; next is the entry of the first failing document behind the window, 0 if there is none, and more
-// reports whether it left out anything else.
-func (v View) allFindings(ctx context.Context, shown revisions.RevisionStatus, window FindingPlace, failuresOnly bool) (
+// allFindings returns the findings of all validations in a verdict, with repetitions, in the window of a query, whatever
+// else it asks for. It describes up to 8 MiB of posted errors; next is the entry of the first failing document behind
+// the window, 0 if there is none, and more reports whether it left out anything else. Windows after the first have
+// only findings of the schema validation, without those that the first one lists as another validation's.
+func (v View) allFindings(ctx context.Context, shown revisions.RevisionStatus, query FindingsQuery) (
 	all []Finding, next int, more bool, err error,
 ) {
-	judged, look := withFindingsIn(shown.Verdict), window.Size
+	judged, window, failuresOnly := withFindingsIn(shown.Verdict), query.After, query.FailuresOnly
+	look := window.Size
 	all, next, err = v.schemaFindings(ctx, shown.Revision, judged, window)
-	if err != nil {
-		return nil, 0, false, err
+	if err != nil || window.From > 0 && query.Validation == validations.SchemaValidation {
+		return all, next, true, err
 	}
 	reported, more, err := v.resultFindings(ctx, shown.Revision, judged, failuresOnly)
 	switch {
 	case err == nil && window.From > 0:
-		return withoutListed(all, reported), next, true, nil
+		return withoutListed(all, reported, query), next, true, nil
 	case err != nil || failuresOnly:
 		return append(all, reported...), next, more, err
 	}
@@ -135,13 +137,22 @@ func onlyCounted(errs []validations.Error) []validations.Error {
 	return []validations.Error{all}
 }
 
-// withoutListed returns findings about documents without those that another validation reports too.
-func withoutListed(all, reported []Finding) []Finding {
-	listed := map[findingKey]bool{}
+// withoutListed returns findings about documents without those that a query lists as another validation's: the first
+// window has all of that, the most severe of equal ones.
+func withoutListed(all, reported []Finding, query FindingsQuery) []Finding {
+	listed := map[findingKey]Level{}
 	for _, f := range reported {
-		listed[f.key()] = true
+		level, known := listed[f.key()]
+		if query.asksFor(f) && query.asksForLevel(f) && (!known || f.Level < level) {
+			listed[f.key()] = f.Level
+		}
 	}
-	return slices.DeleteFunc(all, func(f Finding) bool { return listed[f.key()] || listed[f.keyWithoutPath()] })
+	return slices.DeleteFunc(all, func(f Finding) bool {
+		return slices.ContainsFunc([]findingKey{f.key(), f.keyWithoutPath()}, func(key findingKey) bool {
+			level, known := listed[key]
+			return known && level <= f.Level
+		})
+	})
 }
 
 // strays returns the first entries of a revision's schema validation with notes about stray keys; in compat mode none.

@@ -134,7 +134,9 @@ func (v View) count(ctx context.Context, shown revisions.RevisionStatus, outcome
 func (v View) counted(ctx context.Context, shown revisions.RevisionStatus, key countsKey) (Counts, error) {
 	return shareAnswer(ctx, v.Service, key, func(ctx context.Context) (counts Counts, size int, err error) {
 		const perItem = 1000
-		all, next, more, err := v.allFindings(ctx, shown, FindingPlace{Size: key.look}, key.failuresOnly)
+		all, next, more, err := v.allFindings(ctx, shown, FindingsQuery{
+			After: FindingPlace{Size: key.look}, FailuresOnly: key.failuresOnly,
+		})
 		if err != nil {
 			return counts, 0, err
 		}
