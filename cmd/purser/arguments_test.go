@@ -277,3 +277,16 @@ func TestStatText_hostile(t *testing.T) {
 		t.Errorf("no colours: %q", got)
 	}
 }
+
+// All that kong takes for true asks for a detailed exit code.
+func TestIsDetailed(t *testing.T) {
+	t.Parallel()
+	for arg, want := range map[string]bool{
+		"--detailed-exit-code": true, "--detailed-exit-code=true": true, "--detailed-exit-code=1": true, "--detailed-exit-code=Yes": true,
+		"--detailed-exit-code=false": false, "--detailed-exit-code=0": false, "--detailed-exit-code=NO": false, "--dry-run": false,
+	} {
+		if got := isDetailed([]string{"push", arg, "b"}); got != want {
+			t.Errorf("%s: %t", arg, got)
+		}
+	}
+}

@@ -120,7 +120,7 @@ func (c *checkCommand) configure(ctx context.Context) error {
 	return errors.Join(
 		oneOf("--format", c.Format, check.Formats()),
 		oneOf("--fail-on", c.FailOn, []string{"error", "warning", "info"}),
-		oneOf("--bucket-by", c.BucketBy, []string{check.None, check.ByFolder, check.ByFile}),
+		oneOf("--bucket-by", c.BucketBy, check.Groupings()),
 		check.KnowsRules(slices.Concat(c.Select, c.Ignore)), check.ParsePatterns(c.Exclude), c.checkBaseline())
 }
 
@@ -220,13 +220,9 @@ func (c *checkCommand) check(ctx context.Context, around *surroundings, checker 
 		return c.writeBaseline(ctx, around, report)
 	}
 	if c.Baseline != "" {
-		text, err := os.ReadFile(c.Baseline)
+		baseline, err := check.ReadBaseline(ctx, c.Baseline)
 		if err != nil {
-			return fmt.Errorf("read the baseline: %w", err)
-		}
-		baseline, err := check.ReadBaseline(ctx, text)
-		if err != nil {
-			return fmt.Errorf("%s: %w", c.Baseline, err)
+			return err
 		}
 		report = report.Without(baseline)
 	}

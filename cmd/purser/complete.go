@@ -184,7 +184,7 @@ func known(ctx context.Context, kind string, words []string, model *kong.Node) (
 	case "validations":
 		var found wire.List[wire.Validation]
 		_, err := server.Get(ctx, &found, nil, "revisions", "latest", "validations")
-		return validationList(nil, found.Results).names, err
+		return validationList(nil, found.Results, false).names, err
 	case "tags", "revisions":
 		query := url.Values{"sort": {"id"}, "order": {"desc"}}
 		revisions, err := listOf[wire.Revision](ctx, server, maxCompleted, query, "revisions")

@@ -36,6 +36,7 @@ func (c *configListCommand) Run(ctx context.Context, around *surroundings) error
 func serverList(config configuration) answer {
 	rows := [][]string{{"CURRENT", "NAME", "URL", "TOKEN"}}
 	shown := []map[string]any{}
+	chosen, _ := config.named("") // none if a command has to name one
 	for _, name := range config.names() {
 		entry, token, current := config.Servers[name], "", "-"
 		switch {
@@ -46,7 +47,7 @@ func serverList(config configuration) answer {
 		case entry.Cert != "":
 			token = "certificate " + entry.Cert
 		}
-		isCurrent := name == config.Current || config.Current == "" && len(config.Servers) == 1
+		isCurrent := name == chosen
 		if isCurrent {
 			current = "*"
 		}
@@ -198,9 +199,10 @@ func (c *configRemoveCommand) Run(ctx context.Context, around *surroundings) err
 		return err
 	}
 	text := "Removed " + c.Name + " from " + config.path
-	stored, err := config.removeLogin(c.Name)
+	err = changeConfiguration(ctx, config.path, func(top *yaml.Node) error { return removeServer(top, c.Name) })
+	stored := false
 	if err == nil {
-		err = changeConfiguration(ctx, config.path, func(top *yaml.Node) error { return removeServer(top, c.Name) })
+		stored, err = config.removeLogin(c.Name)
 	}
 	if err != nil {
 		return err

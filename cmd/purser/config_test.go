@@ -206,6 +206,9 @@ func TestLogin(t *testing.T) {
 		if stdout, _, code := purser(t, "whoami", "-o", "name"); stdout != "7\n" || code != 0 {
 			t.Errorf("%s: whoami: exit code %d, %q", name, code, stdout)
 		}
+		if stdout, _, code := purser(t, "whoami", "-o", "name", "--server", f.URL+"/"); stdout != "7\n" || code != 0 {
+			t.Errorf("%s: whoami by URL: exit code %d, %q", name, code, stdout)
+		}
 		stdout, stderr, code = purser(t, slicesOf("logout", c.server)...)
 		if stdout != "Deleted the token of "+c.as+"\n" || stderr != "" || code != 0 {
 			t.Errorf("%s: logout: exit code %d, %q, %q", name, code, stdout, stderr)
@@ -239,6 +242,23 @@ func TestLogin_mode(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	wantMode(t, stored, 0o600)
+}
+
+// If the file of servers cannot be changed, the old token stays.
+func TestLogin_unchanged(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	f := accepting(t, "s3cret")
+	path := inConfig(t, "servers: {a: &a {url: '"+f.URL+"', token-file: lab.token}, lab: *a}\n")
+	stored := filepath.Join(filepath.Dir(path), "lab.token")
+	if err := os.WriteFile(stored, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range []string{"login lab", "config remove a"} {
+		_, stderr, code := withInput(t, "s3cret", strings.Fields(args)...)
+		if code != exitFailed || textOf(t, stored) != "old" {
+			t.Errorf("%s: exit code %d, %s; the token is %q", args, code, stderr, textOf(t, stored))
+		}
+	}
 }
 
 // Nothing is stored of a token that is not accepted, for a server that needs none, or where another program prints it.

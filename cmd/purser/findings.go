@@ -54,8 +54,9 @@ func (c *findingsCommand) Run(ctx context.Context, around *surroundings, server 
 		if found.Revision != nil {
 			server.revision = strconv.FormatInt(*found.Revision, 10) // later pages are about the same one
 		}
+		before := shown
 		shown, left = shown+len(found.Findings), left-len(found.Findings)
-		page := findingsPage{found, text, number == 1, found.Next == "" || left == 0}
+		page := findingsPage{found, text, number == 1, found.Next == "" || left == 0, before}
 		out := page.in(c.Output, server.revision, around.colors)
 		if page.last && c.Output == "table" {
 			out += words.Rest(max(0, counts.Total-shown), counts.More)
@@ -73,6 +74,7 @@ type findingsPage struct {
 
 	text        []byte // the answer of the server
 	first, last bool
+	before      int // the number of findings on the pages before
 }
 
 // in returns a page in a format: json, yaml, name or table. Pages that follow each other make one text.
@@ -83,19 +85,27 @@ func (p findingsPage) in(format, revision string, colors bool) string {
 	case format == "name" || p.first && p.last:
 		return answer{json: p.text, names: subjectsOf(p.Findings.Findings)}.in(format)
 	}
-	items := marshal(p.Findings.Findings)
+	items, some, none := marshal(p.Findings.Findings), len(p.Findings.Findings) > 0, p.before+len(p.Findings.Findings) == 0
 	p.Findings.Findings, p.Next = []wire.Finding{}, ""
-	head := marshal(p.Findings)
-	switch {
-	case format == "yaml" && p.first:
-		return strings.TrimSuffix(string(blockyaml.Append(nil, head)), " []\n") + "\n" + string(blockyaml.Append(nil, items))
-	case format == "yaml":
-		return string(blockyaml.Append(nil, items))
+	head, text := marshal(p.Findings), ""
+	if format == "yaml" {
+		if p.first {
+			text = strings.TrimSuffix(string(blockyaml.Append(nil, head)), " []\n") + "\n"
+		}
+		if some {
+			text += string(blockyaml.Append(nil, items))
+		} else if p.last && none {
+			text += " []\n"
+		}
+		return text
 	}
-	text := words.PrintableJSON(strings.TrimSuffix(string(items[1:]), "]"))
-	if text = "," + text; p.first {
-		text = words.PrintableJSON(strings.TrimSuffix(string(head), "]}")) + text[1:]
+	if p.first {
+		text = words.PrintableJSON(strings.TrimSuffix(string(head), "]}"))
 	}
+	if some && p.before > 0 {
+		text += ","
+	}
+	text += words.PrintableJSON(strings.TrimSuffix(string(items[1:]), "]"))
 	if p.last {
 		text += "]}"
 	}

@@ -81,10 +81,8 @@ func userOf(caller wire.Caller) string {
 // forLogin returns the name and the entry of a server: that in the file with a name or URL, or a new one for a URL.
 func (c configuration) forLogin(server string) (name string, entry serverEntry, err error) {
 	if strings.Contains(server, "://") {
-		for _, name := range c.names() {
-			if strings.TrimSuffix(c.Servers[name].URL, "/") == strings.TrimSuffix(server, "/") {
-				return c.forLogin(name)
-			}
+		if named := c.namedByURL(server); named != "" {
+			return c.forLogin(named)
 		}
 		return c.newServer(server)
 	}
@@ -176,24 +174,39 @@ func (c configuration) storeLogin(ctx context.Context, name string, entry server
 		return "", err
 	}
 	file = c.loginFile(name)
-	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) { // others might be able to read it
-		return "", fmt.Errorf("store the token: %w", err)
-	}
-	if err := files.Create(file, []byte(token+"\n")); err != nil {
-		return "", fmt.Errorf("store the token: %w", err)
-	}
 	_, exists := c.Servers[name]
 	entry.TokenFile = filepath.Base(file)
 	return file, changeConfiguration(ctx, c.path, func(top *yaml.Node) error {
-		if !exists {
-			return addServer(top, name, entry, c.isEmpty())
+		add := func() error { return addServer(top, name, entry, c.isEmpty()) }
+		if exists {
+			add = func() error { return setTokenFile(top, name, entry.TokenFile) }
 		}
-		of, err := serverAt(top, name)
-		if err == nil {
-			setText(of, "token-file", entry.TokenFile)
+		if err := add(); err != nil {
+			return err // and the old token stays
 		}
-		return err
+		return replaceToken(file, token)
 	})
+}
+
+// setTokenFile sets the file with the token of a server in a configuration file; "" removes it.
+func setTokenFile(top *yaml.Node, name, file string) error {
+	of, err := serverAt(top, name)
+	if err == nil {
+		setText(of, "token-file", file)
+	}
+	return err
+}
+
+// replaceToken writes a token to a new file: others might be able to read the old one.
+func replaceToken(file, token string) error {
+	err := os.Remove(file)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = files.Create(file, []byte(token+"\n"))
+	}
+	if err != nil {
+		return fmt.Errorf("store the token: %w", err)
+	}
+	return nil
 }
 
 // removeLogin deletes a token that purser login has stored, and reports whether there was one.
@@ -230,13 +243,7 @@ func (c *logoutCommand) Run(ctx context.Context, around *surroundings) error {
 	case err != nil:
 		return err
 	case removed:
-		err = changeConfiguration(ctx, config.path, func(top *yaml.Node) error {
-			of, err := serverAt(top, name)
-			if err == nil {
-				setText(of, "token-file", "")
-			}
-			return err
-		})
+		err = changeConfiguration(ctx, config.path, func(top *yaml.Node) error { return setTokenFile(top, name, "") })
 		if err != nil {
 			return err
 		}

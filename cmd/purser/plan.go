@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"purser/cmd/purser/internal/folder"
 	"purser/internal/client"
@@ -30,7 +31,11 @@ func (d dryRun) validDetail() error {
 
 // isDetailed reports whether arguments ask for a detailed exit code.
 func isDetailed(args []string) bool {
-	return slices.Contains(args, "--detailed-exit-code") || slices.Contains(args, "--detailed-exit-code=true")
+	return slices.ContainsFunc(args, func(arg string) bool {
+		name, value, given := strings.Cut(arg, "=")
+		isFalse := given && slices.Contains([]string{"false", "0", "no"}, strings.ToLower(value))
+		return name == "--detailed-exit-code" && !isFalse
+	})
 }
 
 // errWouldChange is the error of a preview with a detailed exit code that went well and shows a change.

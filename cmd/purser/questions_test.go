@@ -3,11 +3,13 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -246,6 +248,31 @@ func TestOutput_forms(t *testing.T) {
 	}
 	if _, stderr, code := purser(t, "log", "--server", f.URL, "-o", "xml"); code != 2 || !strings.Contains(stderr, "must be one of") {
 		t.Errorf("-o xml: exit code %d, %s", code, stderr)
+	}
+}
+
+// Whichever pages are empty, JSON and YAML are one list.
+func TestFindingsPage_empty(t *testing.T) {
+	t.Parallel()
+	one := wire.Finding{Level: "error", Validation: "v", Message: "no"}
+	for _, pages := range [][]int{{0, 0}, {0, 1}, {1, 0}, {1, 0, 2}, {0, 0, 1, 0}, {2, 3}} {
+		for _, form := range []string{"json", "yaml"} {
+			text, all := "", 0
+			for i, n := range pages {
+				page := findingsPage{wire.Findings{Findings: slices.Repeat([]wire.Finding{one}, n)}, nil, i == 0, i == len(pages)-1, all}
+				text, all = text+page.in(form, "4", false), all+n
+			}
+			var got struct {
+				Findings *[]wire.Finding `json:"findings"`
+			}
+			value, err := document.ParseOne(t.Context(), []byte(text), document.YAML, document.DefaultLimits())
+			if form == "json" {
+				err = errors.Join(err, json.Unmarshal([]byte(text), &got))
+			}
+			if err != nil || json.Unmarshal(document.AppendJSON(nil, value), &got) != nil || got.Findings == nil || len(*got.Findings) != all {
+				t.Errorf("%v -o %s: %v\n%s", pages, form, err, text)
+			}
+		}
 	}
 }
 

@@ -123,7 +123,7 @@ func (c *resultsListCommand) Run(ctx context.Context, around *surroundings, serv
 	if err != nil {
 		return err
 	}
-	return c.print(around, validationList(text, found.Results))
+	return c.print(around, validationList(text, found.Results, around.colors))
 }
 
 // entries lists the results of one validation.
@@ -133,20 +133,20 @@ func (c *resultsListCommand) entries(ctx context.Context, around *surroundings, 
 	if err != nil {
 		return err
 	}
-	return c.print(around, resultList(results, c.Validation))
+	return c.print(around, resultList(results, c.Validation, around.colors))
 }
 
 // validationList returns the validations of a revision.
-func validationList(text []byte, validations []wire.Validation) answer {
+func validationList(text []byte, validations []wire.Validation, colors bool) answer {
 	rows, names := [][]string{{"VALIDATION", "STATUS"}}, []string{}
 	for _, v := range validations {
 		names, rows = append(names, v.Name), append(rows, []string{v.Name, v.Status})
 	}
-	return answer{text, names, table(rows)}
+	return answer{text, names, paintedTable(rows, 1, colors)}
 }
 
 // resultList returns those of a list of results that are of one validation.
-func resultList(all list[wire.Entry], validation string) answer {
+func resultList(all list[wire.Entry], validation string, colors bool) answer {
 	rows, names := [][]string{{"AT", "STATUS", "EXPIRES", "ERRORS"}}, []string{}
 	var found list[wire.Entry]
 	for i, entry := range all.items {
@@ -158,5 +158,5 @@ func resultList(all list[wire.Entry], validation string) answer {
 			dash(moment(entry.CreatedAt)), entry.Status, dash(moment(entry.Expires())), strconv.Itoa(len(entry.Errors)),
 		})
 	}
-	return answer{found.text(), names, table(rows)}
+	return answer{found.text(), names, paintedTable(rows, 1, colors)}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -63,11 +64,15 @@ func (b Baseline) Write(w io.Writer) error {
 	return nil
 }
 
-// ReadBaseline parses a baseline written by Write.
-func ReadBaseline(ctx context.Context, text []byte) (baseline Baseline, err error) {
+// ReadBaseline reads a baseline from a file that Write has written.
+func ReadBaseline(ctx context.Context, path string) (baseline Baseline, err error) {
+	text, err := os.ReadFile(path) //nolint:gosec // the user names it
+	if err != nil {
+		return baseline, fmt.Errorf("read the baseline: %w", err)
+	}
 	if err := Decode(ctx, text, &baseline); err != nil {
-		return baseline, fmt.Errorf("this is not a baseline as this version writes it: %w\n"+
-			"Write it anew with --write-baseline", err)
+		return baseline, fmt.Errorf("%s: this is not a baseline as this version writes it: %w\n"+
+			"Write it anew with --write-baseline", path, err)
 	}
 	return baseline, nil
 }

@@ -46,6 +46,9 @@ const (
 	None     = "none"
 )
 
+// Groupings returns the values of Options.BucketBy.
+func Groupings() []string { return []string{None, ByFolder, ByFile} }
+
 // Checker checks files. It caches documents and results, so that checking the same files again is faster. It is not
 // safe for concurrent use.
 type Checker struct {
@@ -208,11 +211,7 @@ func (r *run) read(ctx context.Context) error {
 // split splits a file into segments, one per document.
 func (r *run) split(ctx context.Context, i int) error {
 	file := r.files[i]
-	media := MediaOf(file.Name)
-	segments, err := document.Split(ctx, file.Text, media, r.limits)
-	if err == nil && media == document.YAML {
-		segments, err = document.Listed(ctx, file.Text, segments, r.limits)
-	}
+	segments, err := segmentsOf(ctx, file, r.limits)
 	switch {
 	case isOfFile(err):
 		r.report.Whole = false
@@ -231,6 +230,16 @@ func (r *run) split(ctx context.Context, i int) error {
 		r.of = append(r.of, i)
 	}
 	return nil
+}
+
+// segmentsOf returns the documents of a file, undecoded.
+func segmentsOf(ctx context.Context, file File, limits document.Limits) ([]document.Segment, error) {
+	media := MediaOf(file.Name)
+	segments, err := document.Split(ctx, file.Text, media, limits)
+	if err == nil && media == document.YAML {
+		segments, err = document.Listed(ctx, file.Text, segments, limits)
+	}
+	return segments, err
 }
 
 // decode decodes items. It returns their errors by index.

@@ -2,6 +2,8 @@ package check_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -398,7 +400,14 @@ func TestBaseline(t *testing.T) {
 	if err := before.Baseline().Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	baseline, err := check.ReadBaseline(t.Context(), []byte(b.String()))
+	read := func(text string) (check.Baseline, error) {
+		path := filepath.Join(t.TempDir(), "baseline.yaml")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return check.ReadBaseline(t.Context(), path)
+	}
+	baseline, err := read(b.String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -409,7 +418,7 @@ func TestBaseline(t *testing.T) {
 	if !after.Fails(queries.LevelError) || before.Without(baseline).Fails(queries.LevelInfo) {
 		t.Error("what is new does not fail, or what is known does")
 	}
-	if _, err := check.ReadBaseline(t.Context(), []byte("findngs: []")); err == nil {
+	if _, err := read("findngs: []"); err == nil {
 		t.Error("a misspelt baseline is read")
 	}
 }

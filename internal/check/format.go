@@ -25,7 +25,7 @@ type FormatOptions struct {
 
 // Write writes a report in a format, one of Formats.
 func Write(w io.Writer, name string, report Report, options FormatOptions) error {
-	report = report.printed()
+	report = report.Printed()
 	var text []byte
 	switch name {
 	case "text":

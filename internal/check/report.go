@@ -104,9 +104,9 @@ func (r Report) Choose(selected, ignored []string) Report {
 	return r
 }
 
-// printed returns the report with at most maxFindings findings, with messages as people read them: without long
+// Printed returns the report with at most maxFindings findings, with messages as people read them: without long
 // patterns, and without None in the place of a layer. Baselines have them as they are, so that old ones remain valid.
-func (r Report) printed() Report {
+func (r Report) Printed() Report {
 	shown := min(len(r.Findings), maxFindings)
 	for _, f := range r.Findings[shown:] {
 		r.leftOut[f.Level]++

@@ -53,10 +53,10 @@ func (s *Site) Documents() []document.Identity {
 	return all
 }
 
-// Layers returns the layers that the LayeringPolicies list.
+// Layers returns the layers that the LayeringPolicies list, except encrypted ones.
 func (s *Site) Layers() (layers []string) {
-	for _, doc := range s.documents {
-		if !doc.IsLayeringPolicy() {
+	for i, doc := range s.documents {
+		if !doc.IsLayeringPolicy() || s.checked.isEncrypted(i) {
 			continue
 		}
 		data, _ := document.ParseJSON(doc.Data)

@@ -33,11 +33,7 @@ func (s Spot) Text(path ...string) string {
 func At(ctx context.Context, file File, at document.Position) (spot Spot, ok bool, err error) {
 	ctx, end := begin(ctx, []File{file})
 	defer end()
-	limits, media := document.DefaultLimits(), MediaOf(file.Name)
-	segments, err := document.Split(ctx, file.Text, media, limits)
-	if err == nil && media == document.YAML {
-		segments, err = document.Listed(ctx, file.Text, segments, limits)
-	}
+	segments, err := segmentsOf(ctx, file, document.DefaultLimits())
 	var segment *document.Segment
 	for i := range segments {
 		if segments[i].Line <= at.Line {

@@ -189,12 +189,12 @@ func TestWithoutListed(t *testing.T) {
 		"warnings alone":             {errs, FindingsQuery{Level: "warning"}, "abc"},
 		"less and as severe, errors": {append(warnings, errs...), FindingsQuery{Level: "error"}, "c"},
 	} {
-		got := ""
+		var got strings.Builder
 		for _, f := range withoutListed(slices.Clone(all), c.reported, c.query) {
-			got += f.Document.Name
+			got.WriteString(f.Document.Name)
 		}
-		if got != c.want {
-			t.Errorf("%s: %s is left, want %s", name, got, c.want)
+		if got.String() != c.want {
+			t.Errorf("%s: %s is left, want %s", name, got.String(), c.want)
 		}
 	}
 }

@@ -88,10 +88,10 @@ func (v View) Failures(ctx context.Context, shown revisions.RevisionStatus, fail
 	})
 }
 
-// allFindings returns the findings of all validations in a verdict, with repetitions, in the window of a query, whatever
-// else it asks for. It describes up to 8 MiB of posted errors; next is the entry of the first failing document behind
-// the window, 0 if there is none, and more reports whether it left out anything else. Windows after the first have
-// only findings of the schema validation, without those that the first one lists as another validation's.
+// allFindings returns the findings of all validations in a verdict, with repetitions, in the window of a query. It
+// describes up to 8 MiB of posted errors; next is the entry of the first failing document behind the window, 0 if there
+// is none, and more reports whether it left out anything else. Windows after the first have only findings of the schema
+// validation, without those that the first one lists as another validation's.
 func (v View) allFindings(ctx context.Context, shown revisions.RevisionStatus, query FindingsQuery) (
 	all []Finding, next int, more bool, err error,
 ) {

@@ -71,14 +71,15 @@ func (c *contract) writeOperation(route string, operation any, shared []any) {
 		fmt.Fprint(c, "\n| Parameter | Type | In | Description |\n|---|---|---|---|\n")
 		for _, parameter := range parameters {
 			p := c.target(parameter)
-			fmt.Fprintf(c, "| `%s` | %s | %s | %s |\n", textAt(p, "name"), c.typeOf(valueAt(p, "schema")), textAt(p, "in"),
+			fmt.Fprintf(c, "| `%s` | %s | %s | %s |\n", textAt(p, "name"),
+				c.typeOf(document.Locate(p, []string{"schema"})), textAt(p, "in"),
 				cell(textAt(p, "description")))
 		}
 	}
-	if body := valueAt(operation, "requestBody"); body != nil {
+	if body := document.Locate(operation, []string{"requestBody"}); body != nil {
 		fmt.Fprintf(c, "\n%s\n\n| Request | Type |\n|---|---|\n", textAt(body, "description"))
 		for _, kind := range mappingAt(body, "content") {
-			fmt.Fprintf(c, "| `%s` | %s |\n", kind.Key, c.typeOf(valueAt(kind.Value, "schema")))
+			fmt.Fprintf(c, "| `%s` | %s |\n", kind.Key, c.typeOf(document.Locate(kind.Value, []string{"schema"})))
 		}
 	}
 	c.writeAnswers(mappingAt(operation, "responses"))
@@ -93,12 +94,12 @@ func (c *contract) writeAnswers(answers document.Mapping) {
 		kinds, types := []string{}, []string{}
 		for _, kind := range slices.Concat(mappingAt(a, "content"), mappingAt(a, "x-content")) {
 			kinds = append(kinds, code(kind.Key))
-			if name := c.typeOf(valueAt(kind.Value, "schema")); !slices.Contains(types, name) {
+			if name := c.typeOf(document.Locate(kind.Value, []string{"schema"})); !slices.Contains(types, name) {
 				types = append(types, name)
 			}
 			for _, shown := range mappingAt(kind.Value, "examples") {
 				if example == nil {
-					example = valueAt(c.target(shown.Value), "value")
+					example = document.Locate(c.target(shown.Value), []string{"value"})
 				}
 			}
 		}
@@ -136,7 +137,7 @@ func (c *contract) properties(path string, schema any) (rows []string) {
 		}
 		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s |\n", at, kind, cell(textAt(property.Value, "description"))))
 		rows = append(rows, c.properties(at+".", property.Value)...)
-		rows = append(rows, c.properties(at+"[].", valueAt(property.Value, "items"))...)
+		rows = append(rows, c.properties(at+"[].", document.Locate(property.Value, []string{"items"}))...)
 	}
 	for _, part := range listAt(schema, "allOf") {
 		rows = append(rows, c.properties(path, part)...)
@@ -167,11 +168,11 @@ func (c *contract) typeOf(schema any) string {
 		named[i] = fmt.Sprint(kind)
 	}
 	kind := strings.Join(named, " or ")
-	if items := valueAt(schema, "items"); items != nil {
+	if items := document.Locate(schema, []string{"items"}); items != nil {
 		kind += " of " + c.typeOf(items)
 	}
 	words := []string{kind}
-	for _, value := range slices.Concat(listAt(schema, "enum"), []any{valueAt(schema, "const")}) {
+	for _, value := range slices.Concat(listAt(schema, "enum"), []any{document.Locate(schema, []string{"const"})}) {
 		if value != nil {
 			words = append(words, code(fmt.Sprint(value)))
 		}
@@ -187,7 +188,7 @@ func (c *contract) target(value any) any {
 	if !ok {
 		return value
 	}
-	return valueAt(c.of, strings.Split(pointer, "/")...)
+	return document.Locate(c.of, strings.Split(pointer, "/"))
 }
 
 // cell writes text for a cell of a table: on one line, without the bars between cells.
@@ -195,26 +196,17 @@ func cell(text string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "|", `\|`)
 }
 
-// valueAt returns the value at a path of keys; nil if there is none.
-func valueAt(value any, path ...string) any {
-	for _, key := range path {
-		mapping, _ := value.(document.Mapping)
-		value = mapping.At(key)
-	}
-	return value
-}
-
 func textAt(value any, path ...string) string {
-	text, _ := valueAt(value, path...).(string)
+	text, _ := document.Locate(value, path).(string)
 	return text
 }
 
 func listAt(value any, path ...string) []any {
-	list, _ := valueAt(value, path...).([]any)
+	list, _ := document.Locate(value, path).([]any)
 	return list
 }
 
 func mappingAt(value any, path ...string) document.Mapping {
-	mapping, _ := valueAt(value, path...).(document.Mapping)
+	mapping, _ := document.Locate(value, path).(document.Mapping)
 	return mapping
 }

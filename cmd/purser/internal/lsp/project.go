@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"purser/internal/check"
+	"purser/internal/queries"
 )
 
 // project checks the files of a folder, with the texts of open files in place of those on disk. It is not safe for
@@ -70,9 +71,18 @@ func (p *project) check(ctx context.Context, open map[string][]byte) (*state, er
 	}
 	report = report.Choose(p.config.Select, p.config.Ignore)
 	if p.config.Baseline != "" {
-		if report, err = p.withoutBaseline(ctx, report); err != nil {
+		baseline, err := check.ReadBaseline(ctx, p.config.Baseline)
+		if err != nil {
 			return nil, err
 		}
+		report = report.Without(baseline)
+	}
+	report = report.Printed()
+	if last := len(report.Findings) - 1; report.More > 0 {
+		report.Findings = append(report.Findings, check.Finding{
+			Place: report.Findings[last].Place, Level: queries.LevelInfo,
+			Message: fmt.Sprintf("The folder has %d more findings, which are not shown", report.More),
+		})
 	}
 	s := &state{root: p.root, texts: map[string][]byte{}, findings: report.Findings, site: site}
 	for _, file := range files {
@@ -95,6 +105,10 @@ func (p *project) configure(ctx context.Context) error {
 	}
 	if err := check.KnowsRules(slices.Concat(config.Select, config.Ignore)); err != nil {
 		return fmt.Errorf("%s: %w", check.ConfigName, err)
+	}
+	if config.BucketBy != "" && !slices.Contains(check.Groupings(), config.BucketBy) {
+		return fmt.Errorf("%s: bucket-by is %q, but must be one of %s", check.ConfigName, config.BucketBy,
+			strings.Join(check.Groupings(), ", "))
 	}
 	p.config, p.reader = config, &check.Reader{Stdin: strings.NewReader(""), Exclude: config.Exclude}
 	p.checker = check.New(check.Options{
@@ -149,16 +163,4 @@ func (p *project) wants(path string) bool {
 		}
 		return true
 	})
-}
-
-func (p *project) withoutBaseline(ctx context.Context, report check.Report) (check.Report, error) {
-	text, err := os.ReadFile(p.config.Baseline)
-	if err != nil {
-		return report, fmt.Errorf("read the baseline: %w", err)
-	}
-	baseline, err := check.ReadBaseline(ctx, text)
-	if err != nil {
-		return report, fmt.Errorf("%s: %w", p.config.Baseline, err)
-	}
-	return report.Without(baseline), nil
 }

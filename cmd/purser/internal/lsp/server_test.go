@@ -214,3 +214,25 @@ func TestProject_wants(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// No more findings are shown than purser check prints; the last one says how many there are beside them. Options that
+// purser check refuses are refused.
+func TestProject_bounds(t *testing.T) {
+	t.Parallel()
+	const printed, more = 10_000, 7
+	folder := t.TempDir()
+	p := &project{root: folder, paths: []string{"."}}
+	text := strings.Repeat("--- {schema: a/B/v1, x: 1}\n", printed+more)
+	s, err := p.check(t.Context(), map[string][]byte{filepath.Join(folder, "a.yaml"): []byte(text)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := s.findings[len(s.findings)-1]
+	if len(s.findings) != printed+1 || !strings.HasSuffix(last.Message, "more findings, which are not shown") || last.File != "a.yaml" {
+		t.Errorf("%d findings, the last is %+v", len(s.findings), last)
+	}
+	writeFiles(t, folder, "-- .purser.yaml --\nbucket-by: colour")
+	if _, err := p.check(t.Context(), nil); err == nil || !strings.Contains(err.Error(), `bucket-by is "colour"`) {
+		t.Errorf("bucket-by colour: %v", err)
+	}
+}

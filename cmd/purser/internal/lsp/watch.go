@@ -1,9 +1,8 @@
 package lsp
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
+	"reflect"
 	"slices"
 
 	"github.com/sourcegraph/jsonrpc2"
@@ -103,7 +102,7 @@ func publish(ctx context.Context, conn *jsonrpc2.Conn, last *shown, found map[st
 	}
 	var paths []string
 	for path, params := range next {
-		if !equal(params, last.diagnostics[path]) {
+		if !reflect.DeepEqual(params, last.diagnostics[path]) {
 			paths = append(paths, path)
 		}
 	}
@@ -124,11 +123,4 @@ func publish(ctx context.Context, conn *jsonrpc2.Conn, last *shown, found map[st
 	}
 	last.diagnostics = next
 	return nil
-}
-
-// equal reports whether two messages are the same.
-func equal(a, b publishParams) bool {
-	one, err := json.Marshal(a)
-	other, err2 := json.Marshal(b)
-	return err == nil && err2 == nil && bytes.Equal(one, other)
 }
