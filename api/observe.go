@@ -147,7 +147,8 @@ func (s *server) end(r *http.Request, answer *sentAnswer) {
 			level = slog.LevelWarn // an outage fails all requests for the same reason
 		}
 	}
-	if part && level == slog.LevelInfo && isReading(r.Method) {
+	showsSecrets := r.URL.Query().Get(cleartextSecrets) == "true" // which a page asks for only if its user does
+	if part && level == slog.LevelInfo && isReading(r.Method) && !showsSecrets {
 		level = slog.LevelDebug
 	}
 	attributes := []slog.Attr{

@@ -135,3 +135,22 @@ func TestOverview_ways(t *testing.T) {
 	b.get(t, "/ui/").shows(t, "Revision 3 may not be deployed")
 	s.as(t, "reader").get(t, "/ui/revisions/2/rollback").is(t, http.StatusForbidden)
 }
+
+// The log has who asked for a secret on a page, and no other reads of pages.
+func TestDocument_secretsInLog(t *testing.T) {
+	t.Parallel()
+	var log lines
+	s := newSite(t, func(config *api.Config) { config.Log = slog.New(slog.NewJSONHandler(&log, nil)) })
+	b := s.as(t, "admin")
+	s.put(t, "site", layers, doc("acme/Widget/v1", "w", "cleartext", "", "{a: 1}"))
+	const path = "/ui/revisions/1/document"
+	for query, shows := range map[string]bool{"": false, "&secrets=shown": true} {
+		log.taken(t)
+		b.get(t, path+"?schema=acme/Widget/v1&layer=site&name=w"+query).is(t, http.StatusOK)
+		got := log.taken(t)
+		read := slices.Contains(got, "INFO request GET /api/v1.0/revisions/1/documents admin")
+		if read != shows || !slices.Contains(got, "INFO page GET "+path+" admin") {
+			t.Errorf("%q: the log has %q", query, got)
+		}
+	}
+}
