@@ -206,9 +206,6 @@ func TestLogin(t *testing.T) {
 		if stdout, _, code := purser(t, "whoami", "-o", "name"); stdout != "7\n" || code != 0 {
 			t.Errorf("%s: whoami: exit code %d, %q", name, code, stdout)
 		}
-		if stdout, _, code := purser(t, "whoami", "-o", "name", "--server", f.URL+"/"); stdout != "7\n" || code != 0 {
-			t.Errorf("%s: whoami by URL: exit code %d, %q", name, code, stdout)
-		}
 		stdout, stderr, code = purser(t, slicesOf("logout", c.server)...)
 		if stdout != "Deleted the token of "+c.as+"\n" || stderr != "" || code != 0 {
 			t.Errorf("%s: logout: exit code %d, %q, %q", name, code, stdout, stderr)

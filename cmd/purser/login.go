@@ -81,8 +81,10 @@ func userOf(caller wire.Caller) string {
 // forLogin returns the name and the entry of a server: that in the file with a name or URL, or a new one for a URL.
 func (c configuration) forLogin(server string) (name string, entry serverEntry, err error) {
 	if strings.Contains(server, "://") {
-		if named := c.namedByURL(server); named != "" {
-			return c.forLogin(named)
+		for _, name := range c.names() {
+			if strings.TrimSuffix(c.Servers[name].URL, "/") == strings.TrimSuffix(server, "/") {
+				return c.forLogin(name)
+			}
 		}
 		return c.newServer(server)
 	}

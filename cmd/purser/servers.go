@@ -75,27 +75,13 @@ func readConfiguration(ctx context.Context, path string) (configuration, error) 
 // server returns the server with a name or URL, or the current server if name is "".
 func (c configuration) server(name string) (serverEntry, error) {
 	if _, known := c.Servers[cmp.Or(name, c.Current)]; !known && strings.Contains(name, "://") {
-		named := c.namedByURL(name)
-		if named == "" {
-			return serverEntry{URL: name}, nil
-		}
-		name = named
+		return serverEntry{URL: name}, nil
 	}
 	name, err := c.named(name)
 	if err != nil {
 		return serverEntry{}, err
 	}
 	return c.resolved(c.Servers[name])
-}
-
-// namedByURL returns the name of the first server in the file that has a URL, "" if there is none.
-func (c configuration) namedByURL(url string) string {
-	for _, name := range c.names() {
-		if strings.TrimSuffix(c.Servers[name].URL, "/") == strings.TrimSuffix(url, "/") {
-			return name
-		}
-	}
-	return ""
 }
 
 // named returns a name of a server in the file, that of the current server for "".

@@ -48,7 +48,7 @@ func Open(ctx context.Context, vault Vault, doc *revisions.Stored) ([]byte, erro
 		return doc.Secret, nil
 	case doc.Sealed == nil:
 		return nil, fault.New(fault.Internal, secretLost, "The secret of document %s is not kept: the database has only "+
-			"the reference to it. Store the document again with the secret itself", doc.Identity)
+			"the reference to it; store the document again with the secret itself", doc.Identity)
 	case vault == nil:
 		return nil, fmt.Errorf("open a secret: %w", secrets.WithoutKeyset(placeOfSecret(doc.Identity), doc.Sealed))
 	}
