@@ -192,7 +192,8 @@ func TestLogin(t *testing.T) {
 		path := inConfig(t, strings.ReplaceAll(c.before, "URL", f.URL))
 		stored := configuration{path: path}.loginFile(c.as)
 		stdout, stderr, code := withInput(t, "s3cret\n", slicesOf("login", c.server)...)
-		if want := "Logged in to " + c.as + " as anna; the token is in " + stored + "\n"; stdout != want || stderr != "" || code != 0 {
+		if want := "Logged in to " + c.as + " as anna; the token is in " + stored + "\nCommands send it with --server " + c.as +
+			", and without --server\n"; stdout != want || stderr != "" || code != 0 {
 			t.Fatalf("%s: exit code %d, %q, %q, want %q", name, code, stdout, stderr, want)
 		}
 		if got := textOf(t, stored); got != "s3cret\n" {
