@@ -29,8 +29,8 @@ type issuer struct {
 	http *http.Client
 }
 
-// issuerNamed asks an issuer for its endpoints. Its certificate may be of the system's authorities, or of those in a file
-// that are trusted for the server, which has named the issuer; "" is no file.
+// issuerNamed asks an issuer for its endpoints. Besides the system's certificate authorities it trusts those in a file,
+// unless that is "": they are trusted for the server, which has named the issuer.
 func issuerNamed(ctx context.Context, name, clientID, authorities string) (*issuer, error) {
 	if err := checkSafe(name); err != nil {
 		return nil, err

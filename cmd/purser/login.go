@@ -29,7 +29,7 @@ type loginCommand struct {
 	remote
 	output
 
-	At string `arg:"" help:"URL of the server, or its name in the configuration file; default: the server of other commands." name:"server" optional:"" values:"servers"`
+	At string `arg:"" help:"URL of the server, or its name in the configuration file; default: that of --server." name:"server" optional:"" values:"servers"`
 }
 
 // Run asks for a token, tries it, and stores it for the server.

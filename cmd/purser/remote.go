@@ -11,7 +11,7 @@ import (
 
 // remote holds the flags of commands that connect to a server.
 type remote struct {
-	Server    string        `env:"PURSER_SERVER"  values:"servers"     group:"connection" help:"URL of the server, or its name in the configuration file."                     placeholder:"URL"`
+	Server    string        `env:"PURSER_SERVER"  values:"servers"     group:"connection" help:"URL of the server, or its name in the configuration file; see purser config."                     placeholder:"URL"`
 	Token     string        `env:"PURSER_TOKEN"      group:"connection" help:"Token. Other users of this machine can see it; prefer a file."            placeholder:"TOKEN"`
 	TokenFile string        `env:"PURSER_TOKEN_FILE" group:"connection" help:"File with the token."                                                         placeholder:"FILE"  complete:"file"`
 	CA        string        `env:"PURSER_CA"         group:"connection" help:"Certificates of trusted authorities, instead of the system's." name:"ca"          placeholder:"FILE" complete:"file"`
