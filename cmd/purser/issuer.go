@@ -52,11 +52,19 @@ func (i *issuer) discover(ctx context.Context, clientID string) error {
 	i.ClientID, i.Endpoint = clientID, provider.Endpoint()
 	i.Endpoint.AuthStyle = oauth2.AuthStyleInParams // a public client has no secret
 	for _, at := range []string{i.Endpoint.TokenURL, i.Endpoint.DeviceAuthURL} {
-		if err := checkSafe(at); at != "" && err != nil {
+		if err := i.check(at); at != "" && err != nil {
 			return i.failed("ask for its endpoints", err)
 		}
 	}
 	return nil
+}
+
+// check refuses a URL that is less safe than that of the issuer.
+func (i *issuer) check(at string) error {
+	if strings.HasPrefix(i.name, "https:") && !strings.HasPrefix(at, "https:") {
+		return fmt.Errorf("%q is no https URL", words.Excerpt(at))
+	}
+	return checkSafe(at)
 }
 
 // checkSafe refuses a URL where others could read or forge what is sent.
@@ -93,7 +101,7 @@ func (i *issuer) signIn(ctx context.Context, scopes []string, show func(page, co
 		return nil, i.failed(doing, err)
 	}
 	page := cmp.Or(device.VerificationURIComplete, device.VerificationURI)
-	if err := checkSafe(page); err != nil || device.UserCode == "" || device.DeviceCode == "" {
+	if err := i.check(page); err != nil || device.UserCode == "" || device.DeviceCode == "" {
 		return nil, i.failed(doing, errors.New("it names no page and code"))
 	}
 	const slowest, longest = 60, 30 * time.Minute

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/wire"
 )
 
 const (
@@ -102,6 +104,7 @@ func TestIssuer_signIn(t *testing.T) {
 		"not for this client": {`400 {"error": "unauthorized_client"}`, nil, 0, "sign in: unauthorized_client"},
 		"no code":             {strings.Replace(device, "WDJB-MJHT", "", 1), nil, 0, "it names no page and code"},
 		"no page":             {strings.Replace(device, "URL/go", "javascript:alert(1)", 1), nil, 0, "it names no page and code"},
+		"a page of this host": {strings.Replace(device, "URL/go", "http://127.0.0.1/go", 1), nil, 0, "it names no page and code"},
 		"a page of others":    {strings.Replace(device, "URL/go", "http://id.example/go", 1), nil, 0, "it names no page and code"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -319,6 +322,10 @@ func TestLogin_issuerRefused(t *testing.T) {
 	}
 	if found, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*.token")); len(found) > 0 {
 		t.Errorf("stored %q", found)
+	}
+	_, err := signedIn(t.Context(), nil, "lab", serverEntry{URL: "http://purser.example"}, wire.Resource{Issuers: []string{s.URL}, ClientID: "cli"})
+	if err == nil || !strings.Contains(err.Error(), "others could forge which issuer the server names") {
+		t.Errorf("error %v", err)
 	}
 	s.accepted = "prs_given"
 	if stdout, stderr, code := withInput(t, "prs_given\n", "login", s.URL); code != 0 || s.sent != nil || stderr != "" {

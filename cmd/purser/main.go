@@ -110,8 +110,8 @@ type surroundings struct {
 	live           bool // stderr is a terminal, which can show progress
 }
 
-// no is the error of a command that was carried out and whose answer is no. The exit code is 1, and the text, if any, is
-// printed. The exit code of other errors is 2.
+// no is the error of a command that was carried out and whose answer is no. The exit code is 1, that of other errors 2.
+// A text is printed.
 type no string
 
 func (n no) Error() string { return string(n) }

@@ -89,7 +89,8 @@ func (c credential) renewed(ctx context.Context, authorities string) (credential
 	if c, err = credentialOf(c.file); err != nil || !c.expired() {
 		return c, err
 	}
-	if c, err = renewedByIssuer(ctx, c, authorities); err != nil {
+	// A refresh token may be spent once the issuer has it, so that the answer is waited for whatever ends the command.
+	if c, err = renewedByIssuer(context.WithoutCancel(ctx), c, authorities); err != nil {
 		return c, err
 	}
 	text, err := c.text()
