@@ -292,7 +292,10 @@ func TestHandler_hosts(t *testing.T) {
 	if text := at(none, "evil.example:9000", "", http.MethodGet, whoami).text; !strings.Contains(text, "--public-url http://evil.example:9000") {
 		t.Errorf("the message does not name the way out: %s", text)
 	}
-	public := []string{"/", "/versions", "/readyz", "/openapi.yaml", "/openapi.json", "/docs", "/api/v1.0/health"}
+	public := []string{
+		"/", "/versions", "/readyz", "/openapi.yaml", "/openapi.json", "/docs", "/api/v1.0/health",
+		"/.well-known/oauth-protected-resource",
+	}
 	for path, methods := range api.Routes() {
 		for method := range methods {
 			got := at(none, "evil.example", "", method, path)

@@ -30,6 +30,14 @@ func (s *server) versions(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// GET /.well-known/oauth-protected-resource
+func (s *server) resource(w http.ResponseWriter, r *http.Request) error {
+	found := s.Access.Resource
+	found.Resource, found.Methods = s.origin(r), []string{"header"}
+	s.answers.writeAs(w, r, http.StatusOK, typeJSON, found, "")
+	return nil
+}
+
 const healthPath, readyPath = "/api/v1.0/health", "/readyz"
 
 // GET /api/v1.0/health

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"purser/api"
+	"purser/internal/wire"
 )
 
 func TestHandler_negotiation(t *testing.T) {
@@ -40,6 +41,7 @@ func TestHandler_negotiation(t *testing.T) {
 		{"revisions/9", json, json},
 		{"revisions/1/graph", "text/vnd.graphviz", "text/vnd.graphviz; charset=utf-8"},
 		{"/versions", json, json},
+		{"/.well-known/oauth-protected-resource", "*/*", json},
 		{"/openapi.yaml", json, yaml},
 		{"/openapi.json", "*/*", json},
 		{"/docs", "*/*", "text/html; charset=utf-8"},
@@ -520,4 +522,26 @@ func TestHandler_documentStatus(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Everybody learns where clients get tokens, by the public URL or that of the request.
+func TestHandler_resource(t *testing.T) {
+	t.Parallel()
+	const path = "/.well-known/oauth-protected-resource"
+	none := newSite(t, func(config *api.Config) { config.Access.Authenticator = refusing{} })
+	text := none.get(t, path).is(t, http.StatusOK).text
+	if want := `{"resource":"http://localhost","bearer_methods_supported":["header"]}` + "\n"; text != want {
+		t.Errorf("without an issuer: %s, want %s", text, want)
+	}
+	named := newSite(t, func(config *api.Config) {
+		config.PublicURL, config.Access.Authenticator = "https://purser.example/site", refusing{}
+		config.Access.Resource = wire.Resource{Issuers: []string{"https://id"}, Scopes: []string{"openid"}, ClientID: "cli"}
+	})
+	got := named.get(t, path).is(t, http.StatusOK)
+	const want = `{"resource":"https://purser.example/site","authorization_servers":["https://id"],"scopes_supported":["openid"],` +
+		`"bearer_methods_supported":["header"],"purser_client_id":"cli"}` + "\n"
+	if diff := cmp.Diff(want, got.text); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	named.get(t, path, "If-None-Match", got.Header.Get("ETag")).is(t, http.StatusNotModified)
 }

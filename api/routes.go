@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"purser/internal/authz"
+	"purser/internal/wire"
 )
 
 // route is an operation of the API.
@@ -53,6 +54,7 @@ func (s *server) siteRoutes() []route {
 	return []route{
 		{"GET", "/", public, s.front, nil},
 		{"GET", "/versions", public, s.versions, nil},
+		{"GET", wire.ResourcePath, public, s.resource, nil},
 		{"GET", readyPath, public, s.ready, nil},
 		{"GET", metricsPath, authz.ShowMetrics, s.metrics, names{"name[]"}},
 		{"GET", "/openapi.yaml", public, s.openAPI, nil},

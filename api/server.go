@@ -20,6 +20,7 @@ import (
 	"purser/internal/picture"
 	"purser/internal/queries"
 	"purser/internal/webhooks"
+	"purser/internal/wire"
 )
 
 // Config configures the handler. All fields but PublicURL must be set.
@@ -65,6 +66,8 @@ type Access struct {
 	// Authorities are those of client certificates; nil if none are asked for.
 	Authorities func() *authn.Authorities
 	Rules       *authz.File
+	// Resource names the issuer of tokens and how the command purser signs in there, if clients should know.
+	Resource wire.Resource
 	// MetricsElsewhere leaves /metrics to another listener.
 	MetricsElsewhere bool
 }

@@ -9,54 +9,6 @@ import (
 	"time"
 
 	"purser/internal/client"
-	"purser/internal/wire"
-)
-
-// The values that requests and answers have.
-type (
-	// Change has the options of a change.
-	Change = client.Change
-	// Written is the result of a change.
-	Written = client.Written
-	// Answer is an answer: its status, header and body.
-	Answer = client.Answer
-	// Error is an error that the server answered.
-	Error = client.Error
-	// Message is an item of an error's message list.
-	Message = client.Message
-	// TLS has the names of the files for TLS connections.
-	TLS = client.TLS
-
-	// Verdict is the status of a revision.
-	Verdict = wire.Verdict
-	// Policy is a ValidationPolicy of a Verdict.
-	Policy = wire.Policy
-	// Validation is the outcome of a validation.
-	Validation = wire.Validation
-	// Posted is the answer to a result.
-	Posted = wire.Posted
-	// Revision is a revision.
-	Revision = wire.Revision
-	// Tags are the tags of a Revision: names in a list of revisions, data of each by its name otherwise.
-	Tags = wire.Tags
-	// Findings lists the findings of a revision.
-	Findings = wire.Findings
-	// Finding is one problem.
-	Finding = wire.Finding
-	// Cause is a group of similar findings.
-	Cause = wire.Cause
-	// Number is the number of findings of a validation.
-	Number = wire.Number
-	// Counts are the numbers of findings.
-	Counts = wire.Counts
-	// Preview is the answer to a dry run, with the findings that Change.Findings asks for.
-	Preview = wire.Preview[wire.Finding]
-	// Difference names a document and its change.
-	Difference = wire.Difference
-	// Identity identifies a document.
-	Identity = wire.Identity
-	// Optional is text that is null in JSON if it is empty.
-	Optional = wire.Optional
 )
 
 // AnyNumber as Change.MaxDeleted lets a change delete any number of documents; 0 lets it delete none.
@@ -66,30 +18,34 @@ const AnyNumber = -1
 type Client struct{ calls *client.Client }
 
 // Option configures a Client.
-type Option func(*client.Config)
+type Option struct{ set func(*client.Config) }
 
 // WithToken sends a token with each request.
-func WithToken(token string) Option { return func(c *client.Config) { c.Token = token } }
+func WithToken(token string) Option {
+	return Option{func(c *client.Config) { c.Token = token }}
+}
 
 // WithTLS names certificates for an https URL.
-func WithTLS(files TLS) Option { return func(c *client.Config) { c.TLS = files } }
+func WithTLS(files TLS) Option {
+	return Option{func(c *client.Config) { c.TLS = files }}
+}
 
 // WithTimeout bounds the time of a request with all its tries, which is 5 minutes without this option. The time that a
 // request asks the server to wait is added.
 func WithTimeout(timeout time.Duration) Option {
-	return func(c *client.Config) { c.Timeout = timeout }
+	return Option{func(c *client.Config) { c.Timeout = timeout }}
 }
 
 // WithTransport sends requests by a transport of your own.
 func WithTransport(transport http.RoundTripper) Option {
-	return func(c *client.Config) { c.Transport = transport }
+	return Option{func(c *client.Config) { c.Transport = transport }}
 }
 
 // New returns a client of the server at a URL, without connecting.
 func New(server string, options ...Option) (*Client, error) {
 	config := client.Config{Server: server, Agent: "purser-client-go", Plain: true}
 	for _, option := range options {
-		option(&config)
+		option.set(&config)
 	}
 	calls, err := client.New(config)
 	if err != nil {

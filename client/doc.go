@@ -8,6 +8,8 @@
 // Reads, and changes that were certainly not made, are sent again while a server is busy or restarts. Errors that the
 // server answers are of type [*Error].
 //
+// Every type in answers, in their fields and in their methods has a name here.
+//
 // Names that this package exports keep their meaning within a major version of Purser; structs get new fields, so write
 // their literals with names. The module has no path that go get can find: use a clone, with
 //

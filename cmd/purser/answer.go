@@ -17,7 +17,7 @@ import (
 
 // output is the flag for the format in which commands print the answers of a server.
 type output struct {
-	Output string `default:"table" enum:"table,json,yaml,name" help:"Output format: table, json, yaml or name." placeholder:"FORM" short:"o"`
+	Output string `default:"table" enum:"table,json,yaml,name" help:"Output format: table (default), json, yaml or name." placeholder:"FORM" short:"o"`
 }
 
 // print prints an answer in the requested format.

@@ -29,13 +29,13 @@ type checkCommand struct {
 	Ignore   []string `help:"Leave out the findings of these rules." placeholder:"RULE" values:"rules"`
 	Baseline string   `help:"File of known findings, which are left out." placeholder:"FILE" complete:"file"`
 	Schemas  []string `help:"Files or folders with further DataSchemas." placeholder:"PATH" complete:"file"`
-	Exclude  []string `help:"Skip files and folders with these names, or paths below the folder: *.tmpl.yaml, charts." placeholder:"PATTERN"`
-	BucketBy string   `choices:"none,folder,file" help:"How documents are grouped into buckets, in reports and with --render: none (default: all is one), folder or file." placeholder:"none|folder|file"`
+	Exclude  []string `help:"Skip files and folders with these names, such as *.tmpl.yaml, or with these paths below the checked folder, such as charts/old." placeholder:"PATTERN"`
+	BucketBy string   `choices:"none,folder,file" help:"How documents are grouped into buckets, in reports and with --render: none (default; all are in one), folder or file." placeholder:"none|folder|file"`
 	Render   string   `help:"Also write the rendered documents if there are no errors: to files in a folder, or to standard output (-)." placeholder:"FOLDER|-" complete:"file"`
 	Config   string   `help:"Read options from this file rather than from .purser.yaml in the first folder that has one." placeholder:"FILE" complete:"file"`
 
-	ClientVersion map[string]string `help:"Version of a client plugin, like the server's flag; may be repeated." placeholder:"PLUGIN=VERSION" mapsep:"none"`
-	AssertFormats bool              `help:"Check formats in DataSchemas, like the server's flag."`
+	ClientVersion map[string]string `help:"Version of a client plugin, for property groups, as the server's flag of this name; may be repeated." placeholder:"PLUGIN=VERSION" mapsep:"none"`
+	AssertFormats bool              `help:"Check formats in DataSchemas, as the server's flag of this name."`
 
 	AllowEmpty    bool `help:"Exit with 0 if there are no documents, for hooks that run before there are any."`
 	Murano        bool `help:"The paths are packages of Murano, or folders of packages: check them as mpl-check does. Only the flags --format, --fail-on, --select, --ignore and --allow-empty apply."`

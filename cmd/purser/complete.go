@@ -246,7 +246,7 @@ func documentParts(ctx context.Context, kind string, server *client.Client) (val
 }
 
 // quietly returns a client for the server that a command line names, that sends a request once and prints nothing. It
-// runs no program for a token, which might ask for something, and sends no token where others may read it.
+// renews no token and runs no program for one, which might ask for something, and sends none where others may read it.
 func quietly(ctx context.Context, words []string) (*client.Client, error) {
 	var r remote
 	parser, err := kong.New(&r, kong.Exit(func(int) {}), kong.Writers(io.Discard, io.Discard))
@@ -261,11 +261,11 @@ func quietly(ctx context.Context, words []string) (*client.Client, error) {
 		return nil, err
 	}
 	server = r.over(server)
-	token, err := r.stored(server)
+	held, err := r.stored(server)
 	if err != nil {
 		return nil, err
 	}
-	c, err := r.dial(&surroundings{stderr: io.Discard}, server, token)
+	c, err := r.dial(&surroundings{stderr: io.Discard}, server, held.Token)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 // configCommand reads and changes the configuration file.
 type configCommand struct {
 	List   configListCommand   `cmd:"" help:"List the servers in the configuration file."`
-	Use    configUseCommand    `cmd:"" help:"Choose the server for commands that name none."`
+	Use    configUseCommand    `cmd:"" help:"Choose the server for commands without --server."`
 	Add    configAddCommand    `cmd:"" help:"Add a server to the configuration file."`
 	Remove configRemoveCommand `cmd:"" help:"Remove a server from the configuration file."`
 }
@@ -97,7 +97,7 @@ func (c *configUseCommand) Run(ctx context.Context, around *surroundings) error 
 		return err
 	}
 	at := config.Servers[c.Name].URL
-	text := fmt.Sprintf("Commands that name no server now use %s, %s\n", c.Name, at)
+	text := fmt.Sprintf("Commands without --server now use %s, %s\n", c.Name, at)
 	return c.print(around, serverAnswer(c.Name, at, text))
 }
 
@@ -112,7 +112,7 @@ type configAddCommand struct {
 	CA        string `complete:"file" help:"Certificates of trusted authorities, instead of the system's." name:"ca" placeholder:"FILE"`
 	Cert      string `complete:"file" help:"Client certificate." placeholder:"FILE"`
 	Key       string `complete:"file" help:"Key of the client certificate." placeholder:"FILE"`
-	Use       bool   `help:"Also make it the server of commands that name none, as the first one is."`
+	Use       bool   `help:"Also choose it for commands without --server, as the first one is."`
 }
 
 // serverName matches the names that config add takes.
@@ -143,9 +143,9 @@ func (c *configAddCommand) Run(ctx context.Context, around *surroundings) error 
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("Added %s to %s", c.Name, config.path)
+	text := fmt.Sprintf("Added %s to %s; commands use it with --server %[1]s", c.Name, config.path)
 	if use {
-		text += "; commands that name no server use it"
+		text += ", and without --server"
 	}
 	return c.print(around, serverAnswer(c.Name, c.URL, text+"\n"))
 }

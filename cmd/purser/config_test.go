@@ -57,7 +57,7 @@ func TestConfig(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	for _, c := range []struct{ before, args, stdout, after string }{
 		{
-			commented, "use live", "Commands that name no server now use live, https://live\n",
+			commented, "use live", "Commands without --server now use live, https://live\n",
 			strings.Replace(commented, "current: lab", "current: live", 1),
 		},
 		{
@@ -65,18 +65,18 @@ func TestConfig(t *testing.T) {
 			"# my servers\nservers:\n  live: {url: 'https://live', token-command: [pass, show]}\n",
 		},
 		{
-			commented, "add new https://new --ca /ca -o name", "new\n",
+			commented, "add new https://new --ca /ca", "Added new to FILE; commands use it with --server new\n",
 			commented + "  new:\n    url: https://new\n    ca: /ca\n",
 		},
 		{
-			"", "add new https://new", "Added new to FILE; commands that name no server use it\n",
+			"", "add new https://new", "Added new to FILE; commands use it with --server new, and without --server\n",
 			"current: new\nservers:\n  new:\n    url: https://new\n",
 		},
 		{
-			"servers: {lab: {url: 'https://lab'}}\n", "add 10 https://ten --use", "Added 10 to FILE; commands that name no server use it\n",
+			"servers: {lab: {url: 'https://lab'}}\n", "add 10 https://ten --use", "Added 10 to FILE; commands use it with --server 10, and without --server\n",
 			"servers: {lab: {url: 'https://lab'}, \"10\": {url: 'https://ten'}}\ncurrent: \"10\"\n",
 		},
-		{"# none yet\n", "add a http://a", "Added a to FILE; commands that name no server use it\n", "# none yet\ncurrent: a\nservers:\n  a:\n    url: http://a\n"},
+		{"# none yet\n", "add a http://a", "Added a to FILE; commands use it with --server a, and without --server\n", "# none yet\ncurrent: a\nservers:\n  a:\n    url: http://a\n"},
 		{"servers: {lab: {url: 'https://lab'}}\n", "remove lab -o json", `{"name":"lab","url":"https://lab"}` + "\n", ""},
 		{commented, "list", "CURRENT  NAME  URL           TOKEN\n*        lab   https://lab   -\n-        live  https://live  command pass\n", commented},
 		{commented, "list -o name", "lab\nlive\n", commented},
@@ -192,7 +192,8 @@ func TestLogin(t *testing.T) {
 		path := inConfig(t, strings.ReplaceAll(c.before, "URL", f.URL))
 		stored := configuration{path: path}.loginFile(c.as)
 		stdout, stderr, code := withInput(t, "s3cret\n", slicesOf("login", c.server)...)
-		if want := "Logged in to " + c.as + " as anna; the token is in " + stored + "\n"; stdout != want || stderr != "" || code != 0 {
+		if want := "Logged in to " + c.as + " as anna; the token is in " + stored + "\nCommands send it with --server " + c.as +
+			", and without --server\n"; stdout != want || stderr != "" || code != 0 {
 			t.Fatalf("%s: exit code %d, %q, %q, want %q", name, code, stdout, stderr, want)
 		}
 		if got := textOf(t, stored); got != "s3cret\n" {

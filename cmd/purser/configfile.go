@@ -26,10 +26,7 @@ func changeConfiguration(ctx context.Context, path string, change func(top *yaml
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("change the configuration: %w", err)
 	}
-	target, unlock, err := files.Lock(path)
-	if errors.Is(err, errors.ErrUnsupported) { // on Windows
-		target, unlock, err = path, func() {}, nil
-	}
+	target, unlock, err := lockFile(path)
 	if err != nil {
 		return fmt.Errorf("change the configuration: %w", err)
 	}
@@ -46,6 +43,15 @@ func changeConfiguration(ctx context.Context, path string, change func(top *yaml
 		return fmt.Errorf("change %s: %w", path, err)
 	}
 	return files.Replace(target, text)
+}
+
+// lockFile locks a file as files.Lock does. It does nothing on Windows.
+func lockFile(path string) (target string, unlock func(), err error) {
+	target, unlock, err = files.Lock(path)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return path, func() {}, nil
+	}
+	return target, unlock, err
 }
 
 // changed returns the text of a YAML mapping after a change, with its comments.

@@ -19,14 +19,14 @@ import (
 type diffCommand struct {
 	remote
 
-	Before   string   `arg:"" help:"Revision: 17, latest, tag:NAME, latest~1; 0 for no documents." values:"revisions"`
-	After    string   `arg:"" default:"latest" help:"Revision." values:"revisions"`
+	Before   string   `arg:"" help:"Revision: 17, latest, tag:NAME, or latest~1, the one before latest; 0 for no documents." values:"revisions"`
+	After    string   `arg:"" default:"latest" help:"Revision to compare with; default: latest." values:"revisions"`
 	Document []string `help:"Only documents of this name, or of this schema and name; also written after --." placeholder:"[SCHEMA/]NAME" sep:"none" values:"documents"`
 	Rendered bool     `help:"Compare rendered documents instead of submitted ones."`
 	ExitCode bool     `help:"Exit with 1 if the documents differ."`
 	Stat     bool     `help:"Print how many lines of each document differ."                                                                                             xor:"form"`
-	Format   string   `aliases:"output" default:"unified" enum:"unified,side,json-patch,table,name,json,yaml" formerly:"f" help:"Format: unified, side (by side) or json-patch; or a list of the documents that differ: table, name, json or yaml." placeholder:"FORM" short:"o"`
-	Width    int      `help:"Width of --format side, in characters; default: that of the terminal, or 160."`
+	Format   string   `aliases:"output" default:"unified" enum:"unified,side,json-patch,table,name,json,yaml" formerly:"f" help:"Format: unified (default), side (by side) or json-patch; or a list of the documents that differ: table, name, json or yaml." placeholder:"FORM" short:"o"`
+	Width    int      `help:"Width of --format side, in characters; default: that of the terminal, or 160." placeholder:"N"`
 }
 
 // Validate refuses two formats.

@@ -22,9 +22,9 @@ type eventsCommand struct {
 	remote
 
 	Follow bool     `formerly:"f" help:"Follow new events until interrupted."`
-	Since  string   `default:"0" help:"Cursor to start after; 0 for the oldest event kept, now for new events only." placeholder:"CURSOR"`
+	Since  string   `default:"0" help:"Start after the event with this id, as -o name prints it; 0 (default): with the oldest event kept; now: with new events." placeholder:"ID"`
 	Type   []string `help:"Only events of this type, such as purser.verdict.changed." sep:"none" values:"event types"`
-	Output string   `default:"text" enum:"text,table,name,json,yaml" help:"Output format: text (or table), name (the ids), json (one event per line) or yaml." placeholder:"FORM" short:"o"`
+	Output string   `default:"text" enum:"text,table,name,json,yaml" help:"Output format: text or table (default), name (the ids), json (one event per line) or yaml." placeholder:"FORM" short:"o"`
 }
 
 // Run prints events, and follows new ones if asked to.

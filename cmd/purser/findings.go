@@ -21,9 +21,9 @@ type findingsCommand struct {
 	remoteRevision
 	output
 
-	Validation string `help:"Only those of this validation." values:"validations"`
-	Document   string `help:"Only those of documents of this name." values:"names"`
-	Level      string `default:"" enum:",error,warning,info" help:"Only those of this level: error, warning or info."`
+	Validation string `help:"Only those of this validation." placeholder:"NAME" values:"validations"`
+	Document   string `help:"Only those of documents of this name." placeholder:"NAME" values:"names"`
+	Level      string `default:"" enum:",error,warning,info" help:"Only those of this level: error, warning or info." placeholder:"LEVEL"`
 	Limit      int    `default:"0" help:"Maximum number; default: all." placeholder:"N" short:"n"`
 }
 

@@ -17,9 +17,9 @@ import (
 type graphCommand struct {
 	remoteRevision
 
-	Format string `aliases:"output" default:"" enum:",text,table,name,svg,dot,json,yaml" formerly:"f" help:"Format: text (or table), name, svg, dot, json or yaml; default: text on a terminal, svg elsewhere." placeholder:"FORM" short:"o"`
-	Focus  string `help:"Only the surroundings of documents with this name." placeholder:"NAME" values:"names"`
-	Depth  int    `default:"2" help:"Maximum distance from the focus."`
+	Format string `aliases:"output" default:"" enum:",text,table,name,svg,dot,json,yaml" formerly:"f" help:"Format: text or table, name, svg, dot, json or yaml; default: text on a terminal, svg elsewhere." placeholder:"FORM" short:"o"`
+	Focus  string `help:"Only documents with this name and their neighbours: those that they depend on, and those that depend on them." placeholder:"NAME" values:"names"`
+	Depth  int    `default:"2" help:"With --focus: how many steps to go; 1 for direct neighbours only."`
 }
 
 // Run prints the graph.

@@ -20,8 +20,8 @@ type logCommand struct {
 	remote
 	output
 
-	Document *documentName `help:"The changes of this document, with their differences: SCHEMA/NAME." placeholder:"SCHEMA/NAME" values:"documents"`
-	Layer    string        `help:"Layer of the document, if it has one." values:"layers"`
+	Document *documentName `help:"The changes of this document, with their differences, instead of revisions." placeholder:"SCHEMA/NAME" values:"documents"`
+	Layer    string        `help:"With --document: its layer, if it has one." placeholder:"LAYER" values:"layers"`
 	Tag      []string      `help:"Only revisions with this tag." sep:"none" values:"tags"`
 	Limit    int           `default:"20" help:"Maximum number, newest first." short:"n"`
 }

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/term"
 	"gopkg.in/yaml.v3"
@@ -28,7 +29,7 @@ type loginCommand struct {
 	remote
 	output
 
-	At string `arg:"" help:"URL of the server, or its name in the configuration file; default: the server of other commands." name:"server" optional:"" values:"servers"`
+	At string `arg:"" help:"URL of the server, or its name in the configuration file; default: that of --server." name:"server" optional:"" values:"servers"`
 }
 
 // Run asks for a token, tries it, and stores it for the server.
@@ -50,27 +51,54 @@ func (c *loginCommand) Run(ctx context.Context, around *surroundings) error {
 		text := fmt.Sprintf("%s needs no token: without one, you are %s\n", entry.URL, userOf(caller))
 		return c.print(around, serverAnswer(name, entry.URL, text))
 	}
-	token, err := c.ask(ctx, around, entry.URL)
+	held, err := c.obtain(ctx, around, name, entry)
 	if err != nil {
 		return err
 	}
-	caller, known, err = c.tried(ctx, around, entry, token)
-	switch {
-	case err != nil:
-		return err
-	case !known:
-		return no(entry.URL + " does not accept this token: it is wrong, expired or revoked. It was not stored")
-	}
-	file, err := config.storeLogin(ctx, name, entry, token)
+	caller, accepted, err := c.accepted(ctx, around, entry, held)
 	if err != nil {
 		return err
 	}
+	file, err := config.storeLogin(ctx, name, entry, accepted)
+	if err != nil {
+		return err
+	}
+	warnOfOthers(around, name)
+	text := fmt.Sprintf("Logged in to %s as %s; the token is in %s\nCommands send it with --server %[1]s", name,
+		userOf(caller), file)
+	if current, err := config.named(""); err == nil && current == name || config.isEmpty() {
+		text += ", and without --server"
+	}
+	return c.print(around, serverAnswer(name, entry.URL, text+"\n"))
+}
+
+// warnOfOthers warns of variables that make commands use another token or server than login has stored.
+func warnOfOthers(around *surroundings, name string) {
 	if os.Getenv("PURSER_TOKEN")+os.Getenv("PURSER_TOKEN_FILE") != "" {
 		fmt.Fprintln(around.stderr,
 			"purser: warning: while PURSER_TOKEN or PURSER_TOKEN_FILE is set, commands use that token")
 	}
-	text := fmt.Sprintf("Logged in to %s as %s; the token is in %s\n", name, userOf(caller), file)
-	return c.print(around, serverAnswer(name, entry.URL, text))
+	if server := os.Getenv("PURSER_SERVER"); server != "" && server != name {
+		fmt.Fprintf(around.stderr, "purser: warning: while PURSER_SERVER is %s, commands without --server use that, "+
+			"and do not send this token: set it to %s\n", server, name)
+	}
+}
+
+// accepted returns the first credential that the server accepts, and who the caller is with it.
+func (c *loginCommand) accepted(ctx context.Context, around *surroundings, entry serverEntry, found []credential) (
+	caller wire.Caller, held credential, err error,
+) {
+	for _, held = range found {
+		var known bool
+		if caller, known, err = c.tried(ctx, around, entry, held.Token); err != nil || known {
+			return caller, held, err
+		}
+	}
+	if held.Issuer != "" {
+		return caller, held, fmt.Errorf("%s accepts no token that %s gives to the client %s: its operator has to set "+
+			"--oidc-audience to an audience of these tokens. Nothing was stored", entry.URL, held.Issuer, held.ClientID)
+	}
+	return caller, held, no(entry.URL + " does not accept this token: it is wrong, expired or revoked. It was not stored")
 }
 
 // userOf returns the name of a user, or the id of one without a name.
@@ -81,10 +109,8 @@ func userOf(caller wire.Caller) string {
 // forLogin returns the name and the entry of a server: that in the file with a name or URL, or a new one for a URL.
 func (c configuration) forLogin(server string) (name string, entry serverEntry, err error) {
 	if strings.Contains(server, "://") {
-		for _, name := range c.names() {
-			if strings.TrimSuffix(c.Servers[name].URL, "/") == strings.TrimSuffix(server, "/") {
-				return c.forLogin(name)
-			}
+		if name = c.nameOf(server); name != "" {
+			return c.forLogin(name)
 		}
 		return c.newServer(server)
 	}
@@ -96,6 +122,16 @@ func (c configuration) forLogin(server string) (name string, entry serverEntry, 
 			entry.TokenCommand[0], name, c.path)
 	}
 	return name, entry, err
+}
+
+// nameOf returns the name of the server with a URL; "" if the file has none.
+func (c configuration) nameOf(at string) string {
+	for _, name := range c.names() {
+		if strings.TrimSuffix(c.Servers[name].URL, "/") == strings.TrimSuffix(at, "/") {
+			return name
+		}
+	}
+	return ""
 }
 
 // newServer returns an entry for a URL, which is named by its host.
@@ -127,26 +163,87 @@ func (r *remote) tried(ctx context.Context, around *surroundings, server serverE
 	return caller, err == nil, err
 }
 
-// ask returns the token of the flags or the environment, or else asks for it on a terminal, or reads it from the
-// standard input.
-func (r *remote) ask(ctx context.Context, around *surroundings, server string) (token string, err error) {
-	if token, err = r.stored(serverEntry{}); token != "" || err != nil {
-		return token, err
+// obtain returns the token of the flags, the environment or a pipe, or else those that an issuer gives if the server
+// names one, or else one that the user types.
+func (c *loginCommand) obtain(ctx context.Context, around *surroundings, name string, entry serverEntry) (
+	[]credential, error,
+) {
+	held, err := c.stored(serverEntry{})
+	if err == nil && held.Token == "" && !around.asks {
+		held.Token, err = readToken(around.stdin)
+	}
+	if err != nil || held.Token != "" {
+		return []credential{held}, err
+	}
+	offered, err := c.offered(ctx, around, entry)
+	if err != nil {
+		return nil, err
+	}
+	if offered.ClientID != "" {
+		return signedIn(ctx, around, name, entry, offered)
 	}
 	if file, isFile := around.stdin.(*os.File); around.asks && isFile {
-		fmt.Fprintf(around.stderr, "Token for %s (it is not shown): ", server)
-		token, err = hidden(ctx, int(file.Fd()))
+		fmt.Fprintf(around.stderr, "Token for %s (it is not shown): ", entry.URL)
+		held.Token, err = hidden(ctx, int(file.Fd()))
 		fmt.Fprintln(around.stderr)
-	} else if token, err = bufio.NewReader(around.stdin).ReadString('\n'); errors.Is(err, io.EOF) {
-		err = nil
 	}
 	if err != nil {
+		return nil, fmt.Errorf("read the token: %w", err)
+	}
+	if held.Token = strings.TrimSpace(held.Token); held.Token == "" {
+		return nil, errors.New("there is no token: type it, write it to the standard input, or name --token-file")
+	}
+	return []credential{held}, nil
+}
+
+// readToken returns the first line of a pipe.
+func readToken(from io.Reader) (string, error) {
+	line, err := bufio.NewReader(io.LimitReader(from, maxToken)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
 		return "", fmt.Errorf("read the token: %w", err)
 	}
-	if token = strings.TrimSpace(token); token == "" {
-		return "", errors.New("there is no token: type it, write it to the standard input, or name --token-file")
+	return strings.TrimSpace(line), nil
+}
+
+// offered returns how the command signs in to a server; without a client id if the server does not offer it.
+func (c *loginCommand) offered(ctx context.Context, around *surroundings, entry serverEntry) (
+	of wire.Resource, err error,
+) {
+	connected, err := c.dial(around, entry, "")
+	if err != nil {
+		return of, err
 	}
-	return token, nil
+	_, err = connected.Send(ctx, client.Request{Root: wire.ResourcePath}, &of)
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status/100 == 4 { // a server without the route
+		return wire.Resource{}, nil
+	}
+	if len(of.Issuers) == 0 {
+		of.ClientID = ""
+	}
+	return of, err
+}
+
+// signedIn returns the tokens that the issuer of a server gives after the user has signed in with a browser.
+func signedIn(ctx context.Context, around *surroundings, name string, entry serverEntry, offered wire.Resource) (
+	[]credential, error,
+) {
+	if err := checkSafe(entry.URL); err != nil {
+		return nil, fmt.Errorf("others could forge which issuer the server names: %w. Log in with an https URL, or with a "+
+			"token in --token-file", err)
+	}
+	at, err := issuerNamed(ctx, offered.Issuers[0], offered.ClientID, entry.CA)
+	if err != nil {
+		return nil, err
+	}
+	given, err := at.signIn(ctx, offered.Scopes, func(page, code string, wait time.Duration) {
+		fmt.Fprintf(around.stderr, "To log in to %s, open this page in a browser within %v:\n    %s\n"+
+			"If it asks for a code, or shows one, that is %s\n", name, wait.Round(time.Second), words.Line(page),
+			words.Excerpt(words.Line(code)))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return at.credentials(given), nil
 }
 
 // hidden reads a line from a terminal that does not show it. After a signal, the terminal is as it was.
@@ -166,13 +263,17 @@ func (c configuration) loginFile(name string) string {
 }
 
 // storeLogin writes a token to a file that only the user can read, and names the file in the entry of its server.
-func (c configuration) storeLogin(ctx context.Context, name string, entry serverEntry, token string) (
+func (c configuration) storeLogin(ctx context.Context, name string, entry serverEntry, held credential) (
 	file string, err error,
 ) {
 	if c.path == "" {
 		return "", errNoConfiguration
 	}
 	if entry, err = entry.absolute(); err != nil {
+		return "", err
+	}
+	text, err := held.text()
+	if err != nil {
 		return "", err
 	}
 	file = c.loginFile(name)
@@ -186,7 +287,7 @@ func (c configuration) storeLogin(ctx context.Context, name string, entry server
 		if err := add(); err != nil {
 			return err // and the old token stays
 		}
-		return replaceToken(file, token)
+		return replaceToken(file, text)
 	})
 }
 
@@ -199,11 +300,11 @@ func setTokenFile(top *yaml.Node, name, file string) error {
 	return err
 }
 
-// replaceToken writes a token to a new file: others might be able to read the old one.
-func replaceToken(file, token string) error {
+// replaceToken writes the text of a credential to a new file: others might be able to read the old one.
+func replaceToken(file string, text []byte) error {
 	err := os.Remove(file)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		err = files.Create(file, []byte(token+"\n"))
+		err = files.Create(file, text)
 	}
 	if err != nil {
 		return fmt.Errorf("store the token: %w", err)

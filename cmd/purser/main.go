@@ -25,10 +25,14 @@ import (
 // version is set by the build (see the Makefile).
 var version = "development"
 
-const description = `Purser keeps the configuration documents of a site as revisions, validates them, and answers
-whether a revision may be deployed. This command checks documents, and pushes them to and reads them from a server.
+const description = `Purser keeps the configuration documents of a site, validates them, and answers whether they may
+be deployed. This command checks documents, pushes them to a server and reads them from it.
 
-Exit codes: 0 success; 1 a negative answer (findings, an unexpected status, a refused change); 2 the command failed.`
+Documents are in buckets, each of which is pushed as a whole. Each change makes a revision, which has the documents of
+all buckets. The first steps: purser login URL, purser push BUCKET FOLDER, purser status.
+
+Exit codes: 0 success; 1 there are findings, the status is not the expected one, or a change is refused; 2 the command
+failed.`
 
 // commands defines the command line.
 type commands struct {
@@ -44,7 +48,7 @@ type commands struct {
 	Findings   findingsCommand   `cmd:"" group:"read" help:"List the problems of a revision."`
 	Log        logCommand        `cmd:"" group:"read" help:"List revisions, or the changes of a document."`
 	Show       showCommand       `cmd:"" group:"read" help:"Print documents as submitted."`
-	Render     renderCommand     `cmd:"" group:"read" help:"Print rendered documents."`
+	Render     renderCommand     `cmd:"" group:"read" help:"Print rendered documents: after layering and substitution."`
 	Explain    explainCommand    `cmd:"" group:"read" help:"Show where the values of a rendered document come from."`
 	Diff       diffCommand       `cmd:"" group:"read" help:"Print how the documents of two revisions differ."`
 	Graph      graphCommand      `cmd:"" group:"read" help:"Print how documents depend on each other."`
@@ -52,7 +56,7 @@ type commands struct {
 	Puppet     puppetCommand     `cmd:"" group:"read" help:"Override compiled Puppet catalogs."`
 	Events     eventsCommand     `cmd:"" group:"read" help:"Print past events, and follow new ones."`
 	Help       helpCommand       `cmd:"" group:"more" help:"Print the help of a command, or list the commands."`
-	Login      loginCommand      `cmd:"" group:"more" help:"Store a token for a server."`
+	Login      loginCommand      `cmd:"" group:"more" help:"Log in to a server: store a token for it."`
 	Logout     logoutCommand     `cmd:"" group:"more" help:"Delete the token that login has stored."`
 	Config     configCommand     `cmd:"" group:"more" help:"List, choose, add and remove servers in the configuration file."`
 	Whoami     whoamiCommand     `cmd:"" group:"more" help:"Print your identity and rights on the server."`
@@ -106,8 +110,8 @@ type surroundings struct {
 	live           bool // stderr is a terminal, which can show progress
 }
 
-// no is the error of a command that succeeded with a negative answer. The exit code is 1, and the text, if any, is
-// printed. The exit code of other errors is 2.
+// no is the error of a command that was carried out and whose answer is no. The exit code is 1, that of other errors 2.
+// A text is printed.
 type no string
 
 func (n no) Error() string { return string(n) }
@@ -182,6 +186,7 @@ func newParser(ctx context.Context, around *surroundings) (*kong.Kong, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the definitions of the commands: %w", err)
 	}
+	parser.Model.HelpFlag.Help = "Print this help and exit."
 	for _, command := range commandsFrom(parser.Model.Node)[1:] {
 		command.Detail = detailOf(command)
 		addFormer(command)

@@ -15,7 +15,7 @@ type pruneCommand struct {
 	output
 	consent
 
-	Keep   int  `help:"How many of the newest revisions to keep; those with a tag are kept, too." required:""`
+	Keep   int  `help:"How many of the newest revisions to keep; those with a tag are kept, too." placeholder:"N" required:""`
 	DryRun bool `help:"Show what would be deleted, and delete nothing." formerly:"n"`
 }
 

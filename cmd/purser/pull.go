@@ -21,7 +21,7 @@ type pullCommand struct {
 	consent
 
 	Dir      string `arg:"" help:"Folder to write to, which gets a folder for each bucket." complete:"file"`
-	Revision string `arg:"" default:"latest" help:"Revision: 17, latest, tag:NAME, latest~1." values:"revisions"`
+	Revision string `arg:"" default:"latest" help:"Revision: 17, latest (default), tag:NAME, or latest~1, the one before latest." values:"revisions"`
 	Replace  bool   `help:"Replace the documents in the folder: files of those that the revision does not have are deleted."`
 }
 

@@ -107,8 +107,8 @@ type puppetDiffCommand struct {
 	output
 	machine
 
-	Before  string `arg:"" help:"Revision: 17, latest, tag:NAME, latest~1; 0 for no documents." values:"revisions"`
-	After   string `arg:"" help:"Revision." values:"revisions"`
+	Before  string `arg:"" help:"Revision: 17, latest, tag:NAME, or latest~1, the one before latest; 0 for no documents." values:"revisions"`
+	After   string `arg:"" help:"Revision to compare with." values:"revisions"`
 	Catalog string `arg:"" complete:"file" default:"" help:"File with a compiled catalog; - for standard input. Without it, the data for Hiera is compared."`
 }
 

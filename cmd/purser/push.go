@@ -28,7 +28,7 @@ type pushCommand struct {
 
 	dryRun
 
-	Message     string        `help:"Why the change is made; the revision keeps it."                                         short:"m"`
+	Message     string        `help:"Why the change is made; the revision keeps it." placeholder:"TEXT"                                         short:"m"`
 	IfUnchanged string        `help:"Refuse if this revision, such as 17, is no longer the newest."                       placeholder:"REV"`
 	Wait        time.Duration `help:"Wait up to this long for the revision to succeed; the exit code is 1 if it does not." placeholder:"10m"`
 }

@@ -11,7 +11,7 @@ import (
 
 // remote holds the flags of commands that connect to a server.
 type remote struct {
-	Server    string        `env:"PURSER_SERVER"  values:"servers"     group:"connection" help:"URL of the server, or its name in the configuration file."                     placeholder:"URL"`
+	Server    string        `env:"PURSER_SERVER"  values:"servers"     group:"connection" help:"URL of the server, or its name in the configuration file; see purser config."                     placeholder:"URL"`
 	Token     string        `env:"PURSER_TOKEN"      group:"connection" help:"Token. Other users of this machine can see it; prefer a file."            placeholder:"TOKEN"`
 	TokenFile string        `env:"PURSER_TOKEN_FILE" group:"connection" help:"File with the token."                                                         placeholder:"FILE"  complete:"file"`
 	CA        string        `env:"PURSER_CA"         group:"connection" help:"Certificates of trusted authorities, instead of the system's." name:"ca"          placeholder:"FILE" complete:"file"`
@@ -23,11 +23,28 @@ type remote struct {
 // ProvideClient returns a client for the server that the flags, the environment and the configuration file specify.
 // kong calls it for methods Run that take a client.
 func (r *remote) ProvideClient(ctx context.Context, around *surroundings) (*client.Client, error) {
-	server, token, err := r.resolve(ctx, around)
+	server, held, err := r.resolve(ctx, around)
 	if err != nil {
 		return nil, err
 	}
-	return r.dial(around, server, token)
+	connected, err := r.dial(around, server, held.Token)
+	if err != nil {
+		return nil, err
+	}
+	if held.Refresh != "" {
+		connected.Renew = held.renewing(server.CA)
+	}
+	connected.Login = loginHint(ctx, r.Server, server.URL)
+	return connected, nil
+}
+
+// loginHint says how a command gets a token for a server, which the user has named by its URL, its name or not at all.
+func loginHint(ctx context.Context, named, at string) string {
+	config, err := readConfiguration(ctx, configPath())
+	if known := config.nameOf(named); err == nil && known != "" {
+		return "A URL alone sends no stored token or certificate: use --server " + known + ", PURSER_TOKEN or --token-file"
+	}
+	return "Set PURSER_TOKEN or --token-file, or store a token by purser login " + cmp.Or(named, at)
 }
 
 // dial returns a client for a server. It warns before a token is sent over a network without TLS.
@@ -49,28 +66,31 @@ func (r *remote) dial(around *surroundings, server serverEntry, token string) (*
 
 // resolve returns the server and the token. Flags take precedence over the environment, and both over the configuration
 // file. A token in the file is sent only to the server of its entry.
-func (r *remote) resolve(ctx context.Context, around *surroundings) (serverEntry, string, error) {
+func (r *remote) resolve(ctx context.Context, around *surroundings) (serverEntry, credential, error) {
 	server, err := findServer(ctx, r.Server)
 	if err != nil {
-		return server, "", err
+		return server, credential{}, err
 	}
 	server = r.over(server)
-	token, err := r.stored(server)
-	if err == nil && token == "" && len(server.TokenCommand) > 0 {
-		token, err = client.TokenOfCommand(ctx, server.TokenCommand, around.stdin, below(around.stderr))
+	held, err := r.stored(server)
+	if err == nil {
+		held, err = held.renewed(ctx, server.CA)
 	}
-	return server, token, err
+	if err == nil && held.Token == "" && len(server.TokenCommand) > 0 {
+		held.Token, err = tokenOfCommand(ctx, server.TokenCommand, around.stdin, below(around.stderr))
+	}
+	return server, held, err
 }
 
-// stored returns the token of the flags, the environment or a file; "" if there is none.
-func (r *remote) stored(server serverEntry) (string, error) {
+// stored returns the token of the flags, the environment or a file, without renewing it; none if there is none.
+func (r *remote) stored(server serverEntry) (credential, error) {
 	switch file := cmp.Or(r.TokenFile, server.TokenFile); {
 	case r.Token != "":
-		return r.Token, nil
+		return credential{Token: r.Token}, nil
 	case file != "":
-		return client.TokenOfFile(file)
+		return credentialOf(file)
 	}
-	return "", nil
+	return credential{}, nil
 }
 
 // over returns a server with the certificates that the flags and the environment name.

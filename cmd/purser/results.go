@@ -29,13 +29,13 @@ type resultsPostCommand struct {
 	output
 
 	Validation string   `arg:"" help:"Name of the validation, such as drydock-site-validation." values:"validations"`
-	Revision   string   `arg:"" default:"latest" help:"Revision that was validated: 17, tag:NAME. With latest, the newest may no longer be the one that you validated." values:"revisions"`
-	Status     string   `enum:"success,failure," default:"" help:"success or failure."`
+	Revision   string   `arg:"" default:"latest" help:"Revision that was validated: 17, tag:NAME. The default, latest, may by now be another one than you validated." values:"revisions"`
+	Status     string   `enum:"success,failure," default:"" help:"success or failure." placeholder:"STATUS"`
 	Validator  string   `default:"purser" help:"Name of the program that validated the revision."`
 	Release    string   `default:"0" help:"Version of the program that validated the revision."`
-	Error      []string `help:"What is wrong; may be repeated." sep:"none"`
-	Stamp      string   `help:"Stamp of the validated revision; the result is refused if the number belongs to another revision by now."`
-	File       string   `help:"File with the whole result, in YAML or JSON, instead of the other flags; - for standard input." complete:"file" short:"f"`
+	Error      []string `help:"What is wrong; may be repeated." placeholder:"TEXT" sep:"none"`
+	Stamp      string   `help:"Stamp of the validated revision, which -o json of status prints; the result is refused if another revision has this number by now." placeholder:"STAMP"`
+	File       string   `help:"File with the whole result, in YAML or JSON, instead of the other flags; - for standard input." placeholder:"FILE" complete:"file" short:"f"`
 }
 
 // Run posts the result.

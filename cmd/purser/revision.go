@@ -10,7 +10,7 @@ import (
 
 // revisionArgument selects a revision.
 type revisionArgument struct {
-	Revision string `arg:"" default:"latest" help:"Revision: 17, latest, tag:NAME, latest~1." values:"revisions"`
+	Revision string `arg:"" default:"latest" help:"Revision: 17, latest (default), tag:NAME, or latest~1, the one before latest." values:"revisions"`
 }
 
 // remoteRevision holds the flags and the argument of commands that read a revision.

@@ -12,8 +12,8 @@ type rollbackCommand struct {
 	output
 	deletionLimit
 
-	Revision string `arg:"" help:"Revision: 17, tag:NAME, latest~1; 0 for no documents." values:"revisions"`
-	Message  string `help:"Why; the new revision keeps it." short:"m"`
+	Revision string `arg:"" help:"Revision whose documents to take: 17, tag:NAME, or latest~1, the one before latest; 0 for no documents." values:"revisions"`
+	Message  string `help:"Why the change is made; the revision keeps it." placeholder:"TEXT" short:"m"`
 
 	dryRun
 }

@@ -95,7 +95,7 @@ func (c configuration) named(name string) (string, error) {
 	case name == "" && len(names) == 1:
 		return names[0], nil
 	case name == "":
-		return "", fmt.Errorf("no server is named: give --server URL, set PURSER_SERVER, or name one in %s", c.path)
+		return "", fmt.Errorf("no server is named: %s", c.choice(names))
 	case len(names) == 0:
 		return "", fmt.Errorf("%q is neither a URL such as https://purser.example:9000 nor a server named in %s, "+
 			"which has none", name, c.path)
@@ -105,6 +105,15 @@ func (c configuration) named(name string) (string, error) {
 		hint = fmt.Sprintf("did you mean %q?", nearest)
 	}
 	return "", fmt.Errorf("there is no server %q in %s; %s", name, c.path, hint)
+}
+
+// choice says how to name a server.
+func (c configuration) choice(names []string) string {
+	if len(names) == 0 {
+		return "give --server URL, set PURSER_SERVER, or store a server by purser login URL or purser config add NAME URL"
+	}
+	return fmt.Sprintf("%s has %s; give --server NAME, or choose one by purser config use NAME", c.path,
+		strings.Join(names, ", "))
 }
 
 // names returns the names of the servers, sorted.

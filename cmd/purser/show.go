@@ -17,7 +17,7 @@ import (
 type selected struct {
 	remoteRevision
 
-	Output string   `default:"yaml" enum:"yaml,json,table,name" help:"Output format: yaml, json, table or name." placeholder:"FORM" short:"o"`
+	Output string   `default:"yaml" enum:"yaml,json,table,name" help:"Output format: yaml (default), json, table or name." placeholder:"FORM" short:"o"`
 	Schema []string `help:"Only documents of this schema, such as acme/Host/v1, or with this beginning of a schema." sep:"none" values:"schemas"`
 	Name   []string `help:"Only documents of this name."       sep:"none" values:"names"`
 	Layer  []string `help:"Only documents of this layer."      sep:"none" values:"layers"`
@@ -80,8 +80,8 @@ func (c *selected) print(ctx context.Context, around *surroundings, server opene
 type showCommand struct {
 	selected
 
-	Search   string `help:"Only documents with this text in a name, a label or a value. It looks at 10,000 documents."`
-	Searched int    `help:"Go on with a search after this number of documents." placeholder:"N"`
+	Search   string `help:"Only documents with this text in a name, a label or a value. It looks at 10,000 documents; --searched goes on." placeholder:"TEXT"`
+	Searched int    `help:"Number of documents that a search has looked at, to go on after them." placeholder:"N"`
 }
 
 // Run prints the submitted documents.
@@ -110,9 +110,9 @@ type explainCommand struct {
 
 	Document documentName `arg:""           help:"Document: SCHEMA/NAME, such as acme/Service/v1/api." values:"documents"`
 	Path     string       `arg:""           default:"."                                                 help:"Path of a value in its data, such as .log.level."`
-	Revision string       `default:"latest" help:"Revision: 17, latest, tag:NAME, latest~1."           placeholder:"REV"                                       short:"r" values:"revisions"`
-	Layer    string       `help:"Layer of the document, if others have its name." values:"layers"`
-	Output   string       `default:"text"   enum:"text,table,json,yaml"                                help:"Output format: text (or table), json or yaml."   placeholder:"FORM" short:"o"`
+	Revision string       `default:"latest" help:"Revision: 17, latest (default), tag:NAME, or latest~1, the one before latest."           placeholder:"REV"                                       short:"r" values:"revisions"`
+	Layer    string       `help:"Layer of the document, if others have its name." placeholder:"LAYER" values:"layers"`
+	Output   string       `default:"text"   enum:"text,table,json,yaml"                                help:"Output format: text or table (default), json or yaml."   placeholder:"FORM" short:"o"`
 }
 
 // Run prints where the values of the document come from.

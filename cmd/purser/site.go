@@ -48,14 +48,14 @@ type tokenCommand struct{ remote }
 
 // Run prints the token.
 func (c *tokenCommand) Run(ctx context.Context, around *surroundings) error {
-	_, token, err := c.resolve(ctx, around)
-	if err == nil && token == "" {
-		err = errors.New("no token: set PURSER_TOKEN or --token-file, or name one in the configuration file")
+	server, held, err := c.resolve(ctx, around)
+	if err == nil && held.Token == "" {
+		err = errors.New("there is no token. " + loginHint(ctx, c.Server, server.URL))
 	}
 	if err != nil {
 		return err
 	}
-	return write(around, token)
+	return write(around, held.Token)
 }
 
 // bucketList returns a list of buckets.

@@ -21,8 +21,8 @@ type statusCommand struct {
 	remote
 	output
 
-	Revision string        `arg:"" default:"latest" help:"Revision: 17, latest, tag:NAME, latest~1." values:"revisions"`
-	Expect   string        `enum:",success" default:"" help:"Exit with 1 unless the status is this: success." placeholder:"STATUS"`
+	Revision string        `arg:"" default:"latest" help:"Revision: 17, latest (default), tag:NAME, or latest~1, the one before latest." values:"revisions"`
+	Expect   string        `enum:",success" default:"" help:"Exit with 1 unless this is the status. The only one to expect is success." placeholder:"STATUS"`
 	Wait     time.Duration `help:"Wait up to this long for missing results, if the status can still become a success." placeholder:"10m"`
 }
 

@@ -24,7 +24,7 @@ type tagCommand struct {
 	consent
 
 	Name     string `arg:"" help:"Tag to set. Without one, the tags of all revisions are listed." optional:"" values:"tags"`
-	Revision string `arg:"" help:"Revision: 17, latest, tag:NAME, latest~1." optional:"" values:"revisions"`
+	Revision string `arg:"" help:"Revision to tag: 17, latest, tag:NAME, or latest~1, the one before latest." optional:"" values:"revisions"`
 	Delete   bool   `help:"Delete the tag; without a revision, from the newest revision that has it." short:"d"`
 	Data     string `help:"A value to keep with the tag, in YAML." placeholder:"YAML"`
 }

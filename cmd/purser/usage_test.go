@@ -274,6 +274,26 @@ func TestDetails(t *testing.T) {
 	}
 }
 
+// The help names what the value of a flag is, rather than the type of it or an empty default, and marks the default format.
+func TestPlaceholders(t *testing.T) {
+	t.Parallel()
+	parser, err := newParser(t.Context(), &surroundings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range parser.Model.Leaves(true) {
+		for _, flag := range command.Flags {
+			shown := flag.FormatPlaceHolder()
+			if slices.Contains([]string{"STRING", "INT", `""`, "STRING,...", "DURATION"}, shown) && !flag.IsBool() {
+				t.Errorf("purser %s --%s=%s", command.Path(), flag.Name, shown)
+			}
+			if flag.Name == "output" && !strings.Contains(flag.Help, "(default)") {
+				t.Errorf("purser %s --output: %s", command.Path(), flag.Help)
+			}
+		}
+	}
+}
+
 // A page of the manual shows no default that users would not write, such as -1 for none.
 func TestDefaultOf(t *testing.T) {
 	t.Parallel()

@@ -12,6 +12,7 @@ import (
 	"purser/api"
 	"purser/internal/authn"
 	"purser/internal/authz"
+	"purser/internal/wire"
 )
 
 // authFlags configure authentication and authorization.
@@ -32,6 +33,9 @@ type oidcFlags struct {
 	UserClaim    string `help:"Claim that names the user."                                                  default:"sub"`
 	RolesClaim   string `help:"Claim with the user's roles; realm_access.roles selects a nested claim." default:"roles"`
 	ProjectClaim string `help:"Claim that names the user's project."`
+
+	DeviceClient string   `help:"With --auth=oidc: the id of a public client with which 'purser login' signs in at the issuer, by the device flow." placeholder:"ID"`                        //nolint:lll // a tag
+	DeviceScopes []string `help:"Scopes that 'purser login' requests besides openid; offline_access is for issuers that renew no login without it." default:"profile" placeholder:"profile"` //nolint:lll // a tag
 }
 
 type keystoneFlags struct {
@@ -61,7 +65,10 @@ func (f *authFlags) validate() error {
 		return errors.New("--auth=keystone needs either a --keystone-user or a --keystone-application-credential")
 	}
 	for _, given := range []struct{ flag, value, auth string }{
-		{"--tokens-file", f.TokensFile, "tokens"}, {"--oidc-issuer", f.Issuer, "oidc"}, {"--keystone-url", f.URL, "keystone"},
+		{"--tokens-file", f.TokensFile, "tokens"},
+		{"--oidc-issuer", f.Issuer, "oidc"},
+		{"--oidc-device-client", f.DeviceClient, "oidc"},
+		{"--keystone-url", f.URL, "keystone"},
 	} {
 		if given.value != "" && given.auth != f.Auth {
 			return fmt.Errorf("%s has no effect with --auth=%s: set --auth=%s, or leave it out", given.flag, f.Auth, given.auth)
@@ -121,7 +128,21 @@ func (f *authFlags) openAccess(compat bool, log *slog.Logger, outgoing http.Roun
 	if err != nil {
 		return api.Access{}, fmt.Errorf("--auth=%s: %w", f.Auth, err)
 	}
-	return api.Access{Authenticator: authenticator, Anonymous: f.Auth == "none", Rules: rules}, nil
+	return api.Access{
+		Authenticator: authenticator, Anonymous: f.Auth == "none", Rules: rules, Resource: f.resource(),
+	}, nil
+}
+
+// resource returns what clients need to get a token from the issuer of OpenID Connect; nothing with another method.
+func (f *authFlags) resource() (r wire.Resource) {
+	if f.Auth != "oidc" {
+		return r
+	}
+	r.Issuers = []string{f.Issuer}
+	if r.ClientID = f.DeviceClient; r.ClientID != "" {
+		r.Scopes = append([]string{"openid"}, f.DeviceScopes...)
+	}
+	return r
 }
 
 func (f *authFlags) authenticator(log *slog.Logger, client *http.Client) (authn.Authenticator, error) {

@@ -8,6 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alecthomas/kong"
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/wire"
 	"purser/internal/words"
 )
 
@@ -49,5 +53,33 @@ func TestLogFlags_hostile(t *testing.T) {
 		if format == "json" && (json.Unmarshal(out.Bytes(), &record) != nil || record["error"] != hostile) {
 			t.Errorf("%s became %v", out.String(), record)
 		}
+	}
+}
+
+// Clients learn the issuer with --auth=oidc, and how the command signs in if there is a client for it.
+func TestAuthFlags_resource(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]wire.Resource{
+		"": {},
+		"--auth oidc --oidc-issuer https://id --oidc-audience a": {Issuers: []string{"https://id"}},
+		"--auth oidc --oidc-issuer https://id --oidc-audience a --oidc-device-client cli --oidc-device-scopes a,b": {
+			Issuers: []string{"https://id"}, ClientID: "cli", Scopes: []string{"openid", "a", "b"},
+		},
+	} {
+		var flags struct{ authFlags }
+		parser, err := kong.New(&flags)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := parser.Parse(strings.Fields(args)); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, flags.resource()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", args, diff)
+		}
+	}
+	without := authFlags{Auth: "tokens", TokensFile: "t", oidcFlags: oidcFlags{DeviceClient: "cli"}}
+	if err := without.validate(); err == nil || !strings.HasPrefix(err.Error(), "--oidc-device-client has no effect with --auth=tokens") {
+		t.Errorf("error %v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"purser/api"
+	"purser/internal/authn"
 	"purser/internal/files"
 	"purser/web"
 	"purser/web/signin"
@@ -63,10 +64,9 @@ func (c *serveCommand) oidc(outgoing http.RoundTripper) (*signin.OIDC, error) {
 	if c.UIOIDCClient == "" {
 		return nil, nil
 	}
-	const patience = 10 * time.Second
 	of := &signin.OIDC{
 		Issuer: c.Issuer, ClientID: c.UIOIDCClient, Scopes: c.UIOIDCScopes,
-		Client: &http.Client{Transport: outgoing, Timeout: patience},
+		Client: authn.Bounded(&http.Client{Transport: outgoing}),
 	}
 	if c.UIOIDCSecretFile != "" {
 		secret, err := files.ReadPrivate(c.UIOIDCSecretFile, maxPrivate)

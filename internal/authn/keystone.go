@@ -60,7 +60,7 @@ func NewKeystone(config KeystoneConfig) (*Keystone, error) {
 		return nil, fmt.Errorf("address of Keystone: %w", err)
 	}
 	address := strings.TrimSuffix(strings.TrimRight(config.URL, "/"), "/v3") + "/v3/auth/tokens"
-	client := bounded(config.Client)
+	client := Bounded(config.Client)
 	service := &serviceToken{
 		fetched: fetched[signedIn]{now: config.Now}, address: address, client: client, credential: config.Credential,
 		log: config.Log,

@@ -63,7 +63,7 @@ func NewOIDC(config OIDCConfig) (*OIDC, error) {
 	return &OIDC{
 		claims: config,
 		keys: &issuerKeys{
-			fetched: fetched[keySet]{now: config.Now}, issuer: config.Issuer, client: bounded(config.Client), log: config.Log,
+			fetched: fetched[keySet]{now: config.Now}, issuer: config.Issuer, client: Bounded(config.Client), log: config.Log,
 		},
 		cache: newTokenCache(config.Now),
 		rules: &oidc.Config{

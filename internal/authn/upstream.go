@@ -15,9 +15,9 @@ const (
 	maxAnswer  = 1 << 20          // bytes of an issuer's answer
 )
 
-// bounded returns a copy of client with a timeout and a limit on the size of responses. It does not follow redirects,
+// Bounded returns a copy of client with a timeout and a limit on the size of responses. It does not follow redirects,
 // which would send the tokens in a request's header to another host.
-func bounded(client *http.Client) *http.Client {
+func Bounded(client *http.Client) *http.Client {
 	c := *client
 	if c.Transport == nil {
 		c.Transport = http.DefaultTransport

@@ -21,8 +21,10 @@ const MaxBytes = 512 << 20
 
 // Config configures a Client.
 type Config struct {
-	Server  string        // its URL, which may have a path
-	Token   string        // "" if there is none
+	Server string // its URL, which may have a path
+	Token  string // "" if there is none
+	// Renew returns the token for each request, instead of Token. It may be nil.
+	Renew   func(context.Context) (string, error)
 	TLS     TLS           // for an https URL
 	Timeout time.Duration // of a request including all tries; 0 means 5 minutes
 	Agent   string        // the User-Agent
@@ -34,6 +36,8 @@ type Config struct {
 	Once      bool  // requests are not repeated
 	// Plain leaves the advice out of errors: it names flags and commands of purser.
 	Plain bool
+	// Login is the hint in the error of a request that needs a token, or another one.
+	Login string
 }
 
 // advice returns text for the end of an error, if the user has the command.
@@ -103,17 +107,23 @@ const apiPath = "/api/v1.0"
 
 // TokenInClear reports whether the token is sent over a network without TLS.
 func (c *Client) TokenInClear() bool {
-	if c.Token == "" || c.base.Scheme == "https" || c.base.Hostname() == "localhost" {
-		return false
+	return c.Token != "" && !IsSafe(c.base)
+}
+
+// IsSafe reports whether nobody else can read or forge what is sent to a URL: it uses TLS, or is on this machine.
+func IsSafe(at *url.URL) bool {
+	if at.Scheme == "https" || at.Hostname() == "localhost" {
+		return at.Host != ""
 	}
-	ip := net.ParseIP(c.base.Hostname())
-	return ip == nil || !ip.IsLoopback()
+	ip := net.ParseIP(at.Hostname())
+	return ip != nil && ip.IsLoopback()
 }
 
 // Request is a request to the API.
 type Request struct {
 	Method  string   // "" means GET
 	Path    []string // below /api/v1.0, not escaped
+	Root    string   // the path below the server's URL, instead of Path
 	Query   url.Values
 	Accept  string // "" means application/json
 	IfMatch string // an ETag or the number of a revision, in quotes
@@ -198,9 +208,19 @@ func (c *Client) build(ctx context.Context, r Request) (*http.Request, error) {
 	if r.Body != nil {
 		body = bytes.NewReader(r.Body)
 	}
-	request, err := http.NewRequestWithContext(ctx, method, c.URL(r.Path, r.Query), body)
+	at := c.URL(r.Path, r.Query)
+	if r.Root != "" {
+		at = c.base.String() + r.Root
+	}
+	request, err := http.NewRequestWithContext(ctx, method, at, body)
 	if err != nil {
 		return nil, fmt.Errorf("build the request: %w", err)
+	}
+	token := c.Token
+	if c.Renew != nil {
+		if token, err = c.Renew(ctx); err != nil {
+			return nil, err
+		}
 	}
 	request.Header.Set("Accept", r.accept())
 	for name, value := range map[string]string{"If-Match": r.IfMatch, "User-Agent": c.Agent} {
@@ -211,8 +231,8 @@ func (c *Client) build(ctx context.Context, r Request) (*http.Request, error) {
 	if r.Body != nil {
 		request.Header.Set("Content-Type", r.bodyType())
 	}
-	if c.Token != "" {
-		request.Header.Set("Authorization", "Bearer "+c.Token)
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
 	}
 	return request, nil
 }

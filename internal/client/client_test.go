@@ -308,13 +308,13 @@ func TestErrors(t *testing.T) {
 		},
 		"no token": {
 			answer(401, envelope("HTTPUnauthorized", "Send a token.")),
-			"Send a token.\nSet PURSER_TOKEN, --token-file or --token, or name the server in the configuration file.",
+			"Send a token.\nLog in.",
 		},
 		"no token was sent": {
 			answer(401, `{"kind":"Status","message":null,"details":{"errorType":"HTTPUnauthorized","messageList":[`+
 				`{"message":"Authorization: Bearer TOKEN","kind":"RequestHint"}]}}`),
 			"http://purser.example requires a token, and none was sent\n" +
-				"Set PURSER_TOKEN, --token-file or --token, or name the server in the configuration file.",
+				"Log in.",
 		},
 		"no such revision": {
 			answer(404, `{"kind":"Status","message":"no revision 9","details":{"errorType":`+
@@ -361,7 +361,7 @@ func TestErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				c, _ := scripted(t, Config{}, test.first)
+				c, _ := scripted(t, Config{Login: "Log in."}, test.first)
 				_, err := c.Do(t.Context(), Request{Method: http.MethodPost})
 				if err == nil {
 					t.Fatal("no error")

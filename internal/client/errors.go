@@ -34,7 +34,8 @@ type Error struct {
 	Server   string        // its URL
 	Change   bool          // the request was a change or the dry run of one
 
-	plain bool // without a hint
+	plain bool   // without a hint
+	login string // the hint where a token is needed
 }
 
 // Error implements error.
@@ -78,7 +79,7 @@ func (e *Error) hint() string {
 	case e.Type == "", e.plain:
 		return ""
 	case e.Status == http.StatusUnauthorized:
-		return "Set PURSER_TOKEN, --token-file or --token, or name the server in the configuration file."
+		return e.login
 	case e.Type == "RevisionNotFound":
 		return "`purser log` lists the revisions."
 	case e.Type == "RevisionTagNotFound":
@@ -99,7 +100,8 @@ const maxText = 200
 func (c *Client) errorOf(ctx context.Context, r Request, answer Answer) error {
 	e := &Error{
 		Status: answer.Status, After: retryAfter(answer.Header.Get("Retry-After"), answer.Header.Get("Date")),
-		Server: c.base.String(), plain: c.Plain, Change: r.Method != "" && r.Method != http.MethodGet && !r.Question,
+		Server: c.base.String(), Change: r.Method != "" && r.Method != http.MethodGet && !r.Question,
+		plain: c.Plain, login: c.Login,
 	}
 	var envelope struct {
 		Kind    string `json:"kind"`

@@ -20,13 +20,9 @@ type TLS struct {
 func (t TLS) transport() (*http.Transport, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if t.CA != "" {
-		text, err := os.ReadFile(t.CA)
-		if err != nil {
-			return nil, fmt.Errorf("read the certificates of authorities: %w", err)
-		}
 		config.RootCAs = x509.NewCertPool()
-		if !config.RootCAs.AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("%s: no PEM certificate found in it", t.CA)
+		if err := t.addTo(config.RootCAs); err != nil {
+			return nil, err
 		}
 	}
 	if (t.Certificate == "") != (t.Key == "") {
@@ -39,7 +35,38 @@ func (t TLS) transport() (*http.Transport, error) {
 		}
 		config.Certificates = []tls.Certificate{pair}
 	}
+	return transportWith(config), nil
+}
+
+// transportWith returns a transport that uses the proxies of the environment.
+func transportWith(config *tls.Config) *http.Transport {
 	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // net/http's own
 	transport.TLSClientConfig = config
-	return transport, nil
+	return transport
+}
+
+// addTo adds the authorities of CA to others.
+func (t TLS) addTo(pool *x509.CertPool) error {
+	text, err := os.ReadFile(t.CA)
+	if err != nil {
+		return fmt.Errorf("read the certificates of authorities: %w", err)
+	}
+	if !pool.AppendCertsFromPEM(text) {
+		return fmt.Errorf("%s: no PEM certificate found in it", t.CA)
+	}
+	return nil
+}
+
+// BesideSystem returns a transport, without a client certificate, that trusts the system's authorities and those of CA.
+func (t TLS) BesideSystem() (*http.Transport, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if t.CA == "" {
+		return transportWith(config), nil
+	}
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		return nil, fmt.Errorf("read the system's certificates of authorities: %w", err)
+	}
+	config.RootCAs = roots
+	return transportWith(config), t.addTo(roots)
 }

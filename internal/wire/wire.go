@@ -61,6 +61,18 @@ type User struct {
 	Name Optional `json:"name"`
 }
 
+// ResourcePath is the path of a Resource on its server.
+const ResourcePath = "/.well-known/oauth-protected-resource"
+
+// Resource says where clients get tokens: the metadata of a protected resource (RFC 9728).
+type Resource struct {
+	Resource string   `json:"resource"`
+	Issuers  []string `json:"authorization_servers,omitempty"` // one of OpenID Connect, or none
+	Scopes   []string `json:"scopes_supported,omitempty"`      // to ask the issuer for
+	Methods  []string `json:"bearer_methods_supported"`
+	ClientID string   `json:"purser_client_id,omitempty"` // of the command purser; "" if that cannot sign in
+}
+
 // Caller is the caller as the server has authenticated it.
 type Caller struct {
 	User    User     `json:"user"`

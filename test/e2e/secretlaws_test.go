@@ -504,6 +504,7 @@ var tested = map[string]string{
 	"GET /docs":            "it is a file",
 	"GET /readyz":          "it knows no documents",
 	"GET /versions":        "it knows no documents",
+	"GET /.well-known/oauth-protected-resource": "it knows no documents",
 }
 
 // Each route must be listed in tested, so that the author of a new one considers how to test that it reveals no
