@@ -25,7 +25,7 @@ func (c consent) confirm(around *surroundings, act, list string) error {
 	}
 	fmt.Fprint(around.stderr, list)
 	if !around.asks {
-		return no("this would " + act + "; add --yes to permit it")
+		return no("this would " + act + "; add --yes to allow it")
 	}
 	return ask(around, strings.ToUpper(act[:1])+act[1:]+"?")
 }

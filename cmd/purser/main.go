@@ -28,7 +28,12 @@ var version = "development"
 const description = `Purser keeps the configuration documents of a site as revisions, validates them, and answers
 whether a revision may be deployed. This command checks documents, and pushes them to and reads them from a server.
 
-Exit codes: 0 success; 1 a negative answer (findings, an unexpected status, a refused change); 2 the command failed.`
+Where does a value come from? "purser explain SCHEMA/NAME" says for each value of a rendered document which document
+wrote it, and what changed it since:
+
+  url: ipmi://admin:not-a-real-password@10.0.0.11  [1], merged at ., PASSWORD replaced by [3] .
+
+Exit codes: 0 success; 1 the answer is no (findings, an unexpected status, a refused change); 2 the command failed.`
 
 // commands defines the command line.
 type commands struct {
@@ -45,7 +50,7 @@ type commands struct {
 	Log        logCommand        `cmd:"" group:"read" help:"List revisions, or the changes of a document."`
 	Show       showCommand       `cmd:"" group:"read" help:"Print documents as submitted."`
 	Render     renderCommand     `cmd:"" group:"read" help:"Print rendered documents."`
-	Explain    explainCommand    `cmd:"" group:"read" help:"Show where the values of a rendered document come from."`
+	Explain    explainCommand    `cmd:"" group:"read" help:"Show where each value of a rendered document comes from."`
 	Diff       diffCommand       `cmd:"" group:"read" help:"Print how the documents of two revisions differ."`
 	Graph      graphCommand      `cmd:"" group:"read" help:"Print how documents depend on each other."`
 	Buckets    bucketsCommand    `cmd:"" group:"read" help:"List the buckets."`
@@ -106,7 +111,7 @@ type surroundings struct {
 	live           bool // stderr is a terminal, which can show progress
 }
 
-// no is the error of a command that succeeded with a negative answer. The exit code is 1, and the text, if any, is
+// no is the error of a command that succeeded, and whose answer is no. The exit code is 1, and the text, if any, is
 // printed. The exit code of other errors is 2.
 type no string
 
