@@ -34,7 +34,7 @@ type resultsPostCommand struct {
 	Validator  string   `default:"purser" help:"Name of the program that validated the revision."`
 	Release    string   `default:"0" help:"Version of the program that validated the revision."`
 	Error      []string `help:"What is wrong; may be repeated." sep:"none"`
-	Stamp      string   `help:"Stamp of the validated revision; the result is refused if the number belongs to another revision by now."`
+	Stamp      string   `help:"Stamp of the validated revision; the result is refused if its number now belongs to another revision."`
 	File       string   `help:"File with the whole result, in YAML or JSON, instead of the other flags; - for standard input." complete:"file" short:"f"`
 }
 

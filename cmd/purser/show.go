@@ -81,7 +81,7 @@ type showCommand struct {
 	selected
 
 	Search   string `help:"Only documents with this text in a name, a label or a value. It looks at 10,000 documents."`
-	Searched int    `help:"Go on with a search after this number of documents." placeholder:"N"`
+	Searched int    `help:"Continue a search after this number of documents." placeholder:"N"`
 }
 
 // Run prints the submitted documents.
