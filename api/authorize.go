@@ -177,7 +177,7 @@ func (s *server) withHolders(err error) error {
 	said.Messages = slices.Clip(f.Messages)
 	holders := s.Access.Rules.Policy().Holders(f.Rule)
 	if len(holders) == 0 {
-		return said.Hint("None of the built-in roles is enough: the server's --policy-file says who passes this rule.")
+		return said.Hint("None of the built-in roles is enough: the server's --policy-file says who has this right.")
 	}
-	return said.Hint("Callers with one of these roles pass this rule: %s.", strings.Join(holders, ", "))
+	return said.Hint("These roles have this right: %s.", strings.Join(holders, ", "))
 }

@@ -17,8 +17,8 @@ func gate(lists string) string {
 }
 
 const (
-	unguarded = "No ValidationPolicy is in force: only the server's own checks counted"
-	deleted   = "The ValidationPolicy gate is not in force any more"
+	unguarded = "There is no ValidationPolicy: only the server's own checks counted"
+	deleted   = "The ValidationPolicy gate no longer applies"
 )
 
 // A change that weakens a policy is announced by its dry run, by its answer and by its revision, and each form of a

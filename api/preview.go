@@ -11,8 +11,8 @@ import (
 )
 
 // withheld is the message of an incomplete preview.
-const withheldMessage = "Encrypted documents, and those that take something from them, are not judged or shown here, " +
-	"because the caller may not see encrypted documents. Making the change judges them."
+const withheldMessage = "Encrypted documents, and those that take something from them, are neither checked nor shown " +
+	"here, because the caller may not see encrypted documents. Making the change checks them."
 
 // previewView returns the view of the outcome of a dry run. counts is nil unless found is a list of findings.
 func previewView[F wire.Finding | wire.Checked](l links, written changes.Written, found []F,

@@ -31,8 +31,8 @@ func byRules(t *testing.T, defaults authz.Defaults, file string) site {
 // A refusal keeps Deckhand's message, and then names the built-in roles that pass the rule, as the rules are now.
 func TestHandler_refusedWithRoles(t *testing.T) {
 	t.Parallel()
-	const none = "None of the built-in roles is enough: the server's --policy-file says who passes this rule."
-	pass := func(roles string) string { return "Callers with one of these roles pass this rule: " + roles + "." }
+	const none = "None of the built-in roles is enough: the server's --policy-file says who has this right."
+	pass := func(roles string) string { return "These roles have this right: " + roles + "." }
 	for name, c := range map[string]struct {
 		defaults           authz.Defaults
 		file               string
@@ -82,7 +82,7 @@ func TestHandler_refusedWithRoles(t *testing.T) {
 func TestHandler_refusedSecretsWithRoles(t *testing.T) {
 	t.Parallel()
 	s := guarded(t, "'"+authz.UseEncryptedDocuments+"': role:admin\n")
-	const pass = "Callers with one of these roles pass this rule: admin."
+	const pass = "These roles have this right: admin."
 	admin, writer := as("admin", asJSON...), as("writer", asJSON...)
 	key, taking := textOf("t/Key/v1", "key", encrypted, "a"), textOf("t/Own/v1", "own", takesKey, "{}")
 	s.put(t, "site", layered, admin...).is(t, http.StatusOK)

@@ -38,7 +38,7 @@ func TestFindings(t *testing.T) {
 		wellFormed(t, base+query, page)
 	}
 	s.put(t, "policies", gate)
-	b.get(t, "/ui/revisions/3/findings?q=reported").shows(t, "1 finding with this text", "The revision as a whole", "drydock-validation")
+	b.get(t, "/ui/revisions/3/findings?q=posted").shows(t, "1 finding with this text", "The revision as a whole", "drydock-validation")
 	if text := b.get(t, base+"?order=document").is(t, http.StatusOK).visible(t); strings.Index(text, "host-07 ") > strings.Index(text, "host-08 ") {
 		t.Errorf("the documents are not sorted:\n%s", text)
 	}

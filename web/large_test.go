@@ -48,8 +48,8 @@ func TestLarge(t *testing.T) { //nolint:paralleltest // it has the machine to it
 		if documents >= 10_000 {
 			const searched = "The first 10000 documents were searched"
 			b.get(t, "/ui/search?q=host-00001").shows(t, "host-00001", searched)
-			b.get(t, "/ui/search?q=no+such").shows(t, "None of these documents is like that", searched)
-			b.get(t, "/ui/search?q=no+such&searched=10000").shows(t, "No document is like that")
+			b.get(t, "/ui/search?q=no+such").shows(t, "None of these documents matches", searched)
+			b.get(t, "/ui/search?q=no+such&searched=10000").shows(t, "No document matches")
 		}
 	}
 }

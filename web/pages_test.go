@@ -56,7 +56,7 @@ func TestPages(t *testing.T) {
 	for target, want := range map[string][]string{
 		"/ui/": {
 			"✗ Revision 3 may not be deployed", "deckhand-schema-validation failed: 1 finding in 1 document.",
-			"Correct the documents below", "Nobody has posted a result of drydock-validation.", "Required by the policy gate",
+			"Correct the documents below", "No result has been posted for drydock-validation.", "Required by the policy gate",
 			"99 is greater than the maximum of 40", "Compare with revision 2, the newest that may be deployed",
 			"site 2 3", "Ada", "99 is greater than the maximum of 40 · value 99",
 		},
@@ -80,7 +80,7 @@ func TestPages(t *testing.T) {
 		"/ui/compare?from=nine":                          {"nine"},
 		"/ui/search":                                     {"cmp-1", "gate", "rack=r1", "In revision 3"},
 		"/ui/search?q=99":                                {"cmp-2"},
-		"/ui/search?label=rack%3Dr2":                     {"No document is like that"},
+		"/ui/search?label=rack%3Dr2":                     {"No document matches"},
 		"/ui/search?revision=1":                          {"In revision 1"},
 		"/ui/audit":                                      {"pushed bucket site PUT /api/v1.0/buckets/site/documents", "Ada", "200", "3 +1 −1"},
 		"/ui/audit?since=yesterday":                      {"such as 2026-01-31T12:00:00Z"},

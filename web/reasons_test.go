@@ -29,7 +29,7 @@ func TestVerdictOf(t *testing.T) {
 		"missing": {
 			status: wire.Verdict{Status: "failure", Policies: gate(wire.Validation{Name: "a", Status: "missing"})},
 			want: []problem{{
-				"a", "gate", "missing", "Nobody has posted a result of a.",
+				"a", "gate", "missing", "No result has been posted for a.",
 				"Have its service validate this revision and post the result.",
 			}},
 		},
@@ -66,7 +66,7 @@ func TestVerdictOf(t *testing.T) {
 					"Correct the documents below and upload their buckets again.",
 				},
 				{
-					"m", "gate", "missing", "Nobody has posted a result of m.",
+					"m", "gate", "missing", "No result has been posted for m.",
 					"Have its service validate this revision and post the result.",
 				},
 			},

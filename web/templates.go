@@ -69,7 +69,7 @@ func functions(base basePath, assets map[string]asset, version string, now func(
 		"tab": func(form string) string {
 			return map[string]string{
 				"written": "As written", "rendered": "Rendered", "explained": "Explained", "history": "History",
-				"graph": "Neighbours",
+				"graph": "Dependencies",
 			}[form]
 		},
 		"dataPath": func(path wire.Optional) string { return strings.TrimSuffix(".data"+string(path), ".") },

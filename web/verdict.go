@@ -44,7 +44,7 @@ const success = "success"
 func verdictOf(status wire.Verdict, found wire.Findings) verdict {
 	said := verdict{Revision: status.Revision, OK: status.Status == success, Notice: status.Notice, Notes: status.Warnings}
 	if len(status.Policies) == 0 {
-		said.Notice = cmp.Or(said.Notice, "No ValidationPolicy is in force: nothing counted") // in compat mode
+		said.Notice = cmp.Or(said.Notice, "There is no ValidationPolicy: nothing counted") // in compat mode
 	}
 	for _, policy := range status.Policies {
 		for _, v := range policy.Validations {
@@ -108,7 +108,7 @@ func reasonOf(v wire.Validation, policy string, found wire.Findings) problem {
 	number := numberOf(found, v.Name)
 	switch v.Status {
 	case "missing":
-		said.Text = "Nobody has posted a result of " + v.Name + "."
+		said.Text = "No result has been posted for " + v.Name + "."
 		if v.Own() { // others cannot post one
 			said.Text = strings.TrimSpace("There is no result of " + v.Name + ". " + words.Sentence(message))
 			break

@@ -15,7 +15,7 @@ func TestVerdict_withoutPolicy(t *testing.T) {
 	s.put(t, "site", doc("acme/Host/v1", "cmp-1", "cleartext", "", "{rack: 1}"))
 	s.put(t, "control", hostSchema, layers, gate)
 	b := s.browser(t)
-	const notice, gone = "No ValidationPolicy is in force: only the server's own checks counted", "The ValidationPolicy gate is not in force any more"
+	const notice, gone = "There is no ValidationPolicy: only the server's own checks counted", "The ValidationPolicy gate no longer applies"
 	fields := url.Values{"message": {"back"}}
 	preview := b.send(t, http.MethodPost, "/ui/revisions/1/rollback", fields, "Sec-Fetch-Site", "same-origin").is(t, http.StatusOK)
 	preview.shows(t, notice, gone, "No ValidationPolicy requires drydock-validation any more")
@@ -69,7 +69,7 @@ func TestValidation(t *testing.T) {
 			"99 is greater than the maximum of 40",
 		},
 		"drydock-validation": {"For revision 2 : ✓ success", "The newest result ✓ success", "✗ failure result 0", "✓ success result 1"},
-		"late-validation":    {"For revision 2 : ○ missing", "Nobody has posted a result of late-validation."},
+		"late-validation":    {"For revision 2 : ○ missing", "No result has been posted for late-validation."},
 		"unknown-validation": {"For revision 2 : no result"},
 	} {
 		page := b.get(t, "/ui/revisions/2/validations/"+name).is(t, http.StatusOK)

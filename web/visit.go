@@ -210,7 +210,7 @@ func (r *refusal) Title() string {
 	case http.StatusGone:
 		return "This was deleted"
 	case http.StatusForbidden:
-		return "You may not see or do this"
+		return "You do not have the right to see or do this"
 	case http.StatusTooManyRequests:
 		return "Too many requests"
 	case http.StatusServiceUnavailable:

@@ -14,7 +14,7 @@ import (
 // consent is the flag of commands that delete something or weaken policies. Without it they do so only if the user
 // confirms it on a terminal.
 type consent struct {
-	Yes bool `help:"Go ahead without being asked." short:"y"`
+	Yes bool `help:"Do not ask for confirmation." short:"y"`
 }
 
 // confirm returns an error unless the user permits an act, such as to "delete 3 revisions". It prints a list of what is
@@ -25,7 +25,7 @@ func (c consent) confirm(around *surroundings, act, list string) error {
 	}
 	fmt.Fprint(around.stderr, list)
 	if !around.asks {
-		return no("this would " + act + "; add --yes to permit it")
+		return no("this would " + act + "; add --yes to allow it")
 	}
 	return ask(around, strings.ToUpper(act[:1])+act[1:]+"?")
 }
@@ -34,7 +34,7 @@ func (c consent) confirm(around *surroundings, act, list string) error {
 type deletionLimit struct {
 	consent
 
-	MaxDeleted int `default:"-1" help:"Delete up to this number of documents without being asked." placeholder:"N"`
+	MaxDeleted int `default:"-1" help:"Delete up to this number of documents without asking." placeholder:"N"`
 }
 
 // asks reports whether neither flag is given, so that deletions have to be confirmed.

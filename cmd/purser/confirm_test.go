@@ -194,13 +194,13 @@ func TestChange_weakens(t *testing.T) {
 			}
 		}
 	}
-	const weakened = `"weakened":["The ValidationPolicy gate is not in force any more"]`
+	const weakened = `"weakened":["The ValidationPolicy gate no longer applies"]`
 	for _, c := range []struct {
 		args, preview, answer string
 		asks, previewed, made bool
 		says                  string
 	}{
-		{"push b policy", weakened, "", false, true, false, "this would weaken ValidationPolicies; add --yes to permit it"},
+		{"push b policy", weakened, "", false, true, false, "this would weaken ValidationPolicies; add --yes to allow it"},
 		{"push b policy", weakened, "n\n", true, true, false, "Weaken ValidationPolicies? [y/N]"},
 		{"push b policy", weakened, "y\n", true, true, true, "Weaken ValidationPolicies? [y/N]"},
 		{"push b policy --yes", weakened, "", false, false, true, ""},
@@ -239,7 +239,7 @@ func TestChange_weakens(t *testing.T) {
 		if previewed != c.previewed || made != c.made || (code == 0) != c.made {
 			t.Errorf("%s: previewed %v, made %v, exit code %d\n%s", c.args, previewed, made, code, &stderr)
 		}
-		said := strings.Contains(stderr.String(), "warning: The ValidationPolicy gate is not in force any more\n")
+		said := strings.Contains(stderr.String(), "warning: The ValidationPolicy gate no longer applies\n")
 		if said != (c.says != "") && !c.asks || !strings.Contains(stderr.String(), c.says) {
 			t.Errorf("%s: it says %q, want %q", c.args, &stderr, c.says)
 		}

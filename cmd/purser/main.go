@@ -31,6 +31,11 @@ be deployed. This command checks documents, pushes them to a server and reads th
 Documents are in buckets, each of which is pushed as a whole. Each change makes a revision, which has the documents of
 all buckets. The first steps: purser login URL, purser push BUCKET FOLDER, purser status.
 
+Where does a value come from? "purser explain SCHEMA/NAME" says for each value of a rendered document which document
+wrote it, and what changed it since:
+
+  url: ipmi://admin:not-a-real-password@10.0.0.11  [1], merged at ., PASSWORD replaced by [3] .
+
 Exit codes: 0 success; 1 there are findings, the status is not the expected one, or a change is refused; 2 the command
 failed.`
 
@@ -49,7 +54,7 @@ type commands struct {
 	Log        logCommand        `cmd:"" group:"read" help:"List revisions, or the changes of a document."`
 	Show       showCommand       `cmd:"" group:"read" help:"Print documents as submitted."`
 	Render     renderCommand     `cmd:"" group:"read" help:"Print rendered documents: after layering and substitution."`
-	Explain    explainCommand    `cmd:"" group:"read" help:"Show where the values of a rendered document come from."`
+	Explain    explainCommand    `cmd:"" group:"read" help:"Show where each value of a rendered document comes from."`
 	Diff       diffCommand       `cmd:"" group:"read" help:"Print how the documents of two revisions differ."`
 	Graph      graphCommand      `cmd:"" group:"read" help:"Print how documents depend on each other."`
 	Buckets    bucketsCommand    `cmd:"" group:"read" help:"List the buckets."`
@@ -110,8 +115,8 @@ type surroundings struct {
 	live           bool // stderr is a terminal, which can show progress
 }
 
-// no is the error of a command that was carried out and whose answer is no. The exit code is 1, that of other errors 2.
-// A text is printed.
+// no is the error of a command that succeeded, and whose answer is no. The exit code is 1, and the text, if any, is
+// printed. The exit code of other errors is 2.
 type no string
 
 func (n no) Error() string { return string(n) }

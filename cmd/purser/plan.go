@@ -18,7 +18,7 @@ import (
 // dryRun has the flags of changes that can be previewed.
 type dryRun struct {
 	DryRun           bool `formerly:"n" help:"Preview the change, and change nothing."`
-	DetailedExitCode bool `help:"With --dry-run: exit with 0 if nothing would change, with 2 if something would, and with 1 whatever else happens."`
+	DetailedExitCode bool `help:"With --dry-run: exit with 0 if nothing would change, with 2 if something would, and otherwise with 1."`
 }
 
 // validDetail refuses a detailed exit code of anything but a dry run.

@@ -87,7 +87,7 @@ func (c *resultsPostCommand) body(ctx context.Context, around *surroundings) ([]
 	case c.File != "":
 		text, err = os.ReadFile(c.File)
 	case c.Status == "":
-		return nil, errors.New("say --status success or --status failure, or name a --file with the result")
+		return nil, errors.New("give --status success or --status failure, or a --file with the result")
 	default:
 		errs := []any{}
 		for _, message := range c.Error {

@@ -80,8 +80,8 @@ func (c *selected) print(ctx context.Context, around *surroundings, server opene
 type showCommand struct {
 	selected
 
-	Search   string `help:"Only documents with this text in a name, a label or a value. It looks at 10,000 documents; --searched goes on." placeholder:"TEXT"`
-	Searched int    `help:"Number of documents that a search has looked at, to go on after them." placeholder:"N"`
+	Search   string `help:"Only documents with this text in a name, a label or a value. It looks at 10,000 documents." placeholder:"TEXT"`
+	Searched int    `help:"Continue a search after this number of documents." placeholder:"N"`
 }
 
 // Run prints the submitted documents.

@@ -21,10 +21,10 @@ import (
 
 // keysetFlags name the encryption keys of documents.
 type keysetFlags struct {
-	SecretsKeyset string `help:"File with the keys of encrypted documents; only its owner may be able to read it. With a private Postgres it is created in the state directory." type:"path" placeholder:"FILE"` //nolint:lll // a tag
-	SecretsKMS    string `help:"KMS key that encrypts the keyset file, such as hcvault://HOST/transit/keys/NAME." name:"secrets-kms" placeholder:"URI"`                                                          //nolint:lll // a tag
+	SecretsKeyset string `help:"File with the keys of encrypted documents; readable by its owner only. With a private Postgres it is created in the state directory." type:"path" placeholder:"FILE"` //nolint:lll // a tag
+	SecretsKMS    string `help:"KMS key that encrypts the keyset file, such as hcvault://HOST/transit/keys/NAME." name:"secrets-kms" placeholder:"URI"`                                               //nolint:lll // a tag
 
-	SecretsKMSTokenFile string `help:"File with the token for Vault, read again for each use, instead of VAULT_TOKEN; only its owner may be able to read it." name:"secrets-kms-token-file" type:"path" placeholder:"FILE"` //nolint:lll // a tag
+	SecretsKMSTokenFile string `help:"File with the token for Vault, read again for each use, instead of VAULT_TOKEN; readable by its owner only." name:"secrets-kms-token-file" type:"path" placeholder:"FILE"` //nolint:lll // a tag
 }
 
 // kms returns the key that encrypts the keyset file, nil if the file is not encrypted.

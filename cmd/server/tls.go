@@ -15,7 +15,7 @@ import (
 // tlsFlags configure TLS.
 type tlsFlags struct {
 	TLSCert     string `name:"tls-cert"      help:"Certificate of the server and its intermediate certificates, as PEM; reloaded when it changes." type:"path"`                                       //nolint:lll // a tag
-	TLSKey      string `name:"tls-key"       help:"Private key of the certificate, as PEM; only its owner may be able to read it." type:"path"`                                                       //nolint:lll // a tag
+	TLSKey      string `name:"tls-key"       help:"Private key of the certificate, as PEM; readable by its owner only." type:"path"`                                                                  //nolint:lll // a tag
 	TLSClientCA string `name:"tls-client-ca" help:"Authorities of client certificates, as PEM. Clients with such a certificate need no token: CN is the user, each OU=role:NAME a role." type:"path"` //nolint:lll // a tag
 
 	TLSClientCRL string `name:"tls-client-crl" help:"Lists of the client certificates that these authorities have revoked, as PEM; reloaded when it changes." type:"path"` //nolint:lll // a tag

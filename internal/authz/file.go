@@ -32,11 +32,11 @@ func Open(path string, defaults Defaults, log *slog.Logger, now func() time.Time
 		},
 		Report: func(policy *Policy, err error) {
 			if err != nil {
-				log.Error("the access rules have changed and cannot be used; the rules from before stay in force",
+				log.Error("the access rules have changed and cannot be used; the previous rules still apply",
 					"path", path, "error", err)
 				return
 			}
-			log.Info("the access rules have changed and are in force", "path", path)
+			log.Info("the access rules have changed and apply now", "path", path)
 			logReplaced(log, path, policy)
 		},
 	})

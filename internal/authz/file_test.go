@@ -76,7 +76,7 @@ func TestFile_isReadAgain(t *testing.T) {
 	if diff := cmp.Diff([]bool{false, false, true, false}, got); diff != "" {
 		t.Error(diff)
 	}
-	if n := strings.Count(s.logs.String(), "changed and are in force"); n != 2 {
+	if n := strings.Count(s.logs.String(), "changed and apply now"); n != 2 {
 		t.Errorf("%d changes in the log:\n%s", n, &s.logs)
 	}
 }

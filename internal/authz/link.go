@@ -16,7 +16,7 @@ func (b *builder) refuseUnknown() {
 	for _, from := range b.byName() {
 		for _, name := range from.references {
 			if b.rules[name] == nil && !b.problems.full() {
-				b.problems.addf(from, "refers to %s, which nobody knows%s", quote(name), b.suggestion(name, false))
+				b.problems.addf(from, "refers to %s, which does not exist%s", quote(name), b.suggestion(name, false))
 			}
 		}
 	}
@@ -32,7 +32,7 @@ func (b *builder) refuseUnused() {
 	}
 	for _, unused := range b.byName() {
 		if !unused.registered && !used[unused.name] {
-			b.problems.addf(unused, "nobody knows this rule, and no other rule of the file refers to it%s",
+			b.problems.addf(unused, "no operation has this rule, and no other rule of the file refers to it%s",
 				b.suggestion(unused.name, true))
 		}
 	}

@@ -91,9 +91,9 @@ func TestParse_refusesExpression(t *testing.T) {
 		`"':x"`:           `character 1: a quoted text must end before the colon, as in 'text':%(project_id)s, and quotes around a whole check are not read`,
 		`a"b:c`:           `character 1: a " in "a\"b", which is not a key of a credential`,
 		`Role:admin`:      `character 1: "Role" must be in small letters`,
-		`rule:nowhere`:    `refers to "nowhere", which nobody knows`,
-		`rule:list_tags`:  `refers to "list_tags", which nobody knows; did you mean "deckhand:list_tags"?`,
-		`rule:admin_appi`: `refers to "admin_appi", which nobody knows; did you mean "admin_api"?`,
+		`rule:nowhere`:    `refers to "nowhere", which does not exist`,
+		`rule:list_tags`:  `refers to "list_tags", which does not exist; did you mean "deckhand:list_tags"?`,
+		`rule:admin_appi`: `refers to "admin_appi", which does not exist; did you mean "admin_api"?`,
 		`rule:deckhand:list_revisions and not rule:deckhand:list_revisions`: `refers to itself: deckhand:list_revisions -> deckhand:list_revisions`,
 		`rule:deckhand:list_revisions`:                                      `refers to itself: deckhand:list_revisions -> deckhand:list_revisions`,
 		``:                                                                  `no expression; write "@" for always or "!" for never`,
@@ -137,13 +137,13 @@ deckhand:create_tag: role:y and
 `), AdminsOnly)
 	want := []string{
 		`The key 'deckhand:create_tag' appears twice in one mapping, at lines 8 and 12`,
-		`line 2: rule "deckhand:list_revision": nobody knows this rule, and no other rule of the file refers to it; did you mean "deckhand:list_revisions"?`,
+		`line 2: rule "deckhand:list_revision": no operation has this rule, and no other rule of the file refers to it; did you mean "deckhand:list_revisions"?`,
 		`line 3: rule "admin_api": refers to itself: admin_api -> operators -> deckhand:show_tag -> admin_api`,
-		`line 5: rule "deckhand:list_tags": refers to "nobody", which nobody knows`,
+		`line 5: rule "deckhand:list_tags": refers to "nobody", which does not exist`,
 		`line 7: rule "strange name": a name of a rule is 1 to 200 bytes without blanks, parentheses and quotes`,
 		`line 8: rule "deckhand:create_tag": character 11: a check is missing at the end`,
-		`line 9: rule "helper": nobody knows this rule, and no other rule of the file refers to it`,
-		`line 11: rule "xyz": nobody knows this rule, and no other rule of the file refers to it`,
+		`line 9: rule "helper": no operation has this rule, and no other rule of the file refers to it`,
+		`line 11: rule "xyz": no operation has this rule, and no other rule of the file refers to it`,
 	}
 	if diff := cmp.Diff(want, strings.Split(fmt.Sprint(err), "\n")); diff != "" {
 		t.Error(diff)

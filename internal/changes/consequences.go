@@ -45,7 +45,7 @@ func consequences(all []unjudged) warnings {
 	word := func(why reason) fault.Message {
 		warning := fault.Message{
 			Name: why.cause.Type, Level: fault.Info, Kind: fault.WarningKind, Secret: why.secret,
-			Message: fmt.Sprintf("Not judged, because %s: %s", reasonOf(why.cause), namesOf(of[why])),
+			Message: fmt.Sprintf("Not checked, because %s: %s", reasonOf(why.cause), namesOf(of[why])),
 		}
 		if said := why.cause.Messages[0]; len(said.Documents) > 0 {
 			warning.Documents, warning.Path = said.Documents[:1], said.Path

@@ -65,9 +65,9 @@ func TestRenderer_Render_consequences(t *testing.T) {
 		t.Errorf("rendered %v", revisionstest.Names(out.Documents))
 	}
 	want := []string{
-		"secret: Not judged, because document [acme/Widget/v1, site] bad fails (SubstitutionSourceNotFound): 2 documents: " +
+		"secret: Not checked, because document [acme/Widget/v1, site] bad fails (SubstitutionSourceNotFound): 2 documents: " +
 			"[acme/Widget/v1, site] hidden, [acme/Widget/v1, site] through",
-		"Not judged, because document [acme/Widget/v1, site] bad fails (SubstitutionSourceNotFound): document [acme/Widget/v1, site] open",
+		"Not checked, because document [acme/Widget/v1, site] bad fails (SubstitutionSourceNotFound): document [acme/Widget/v1, site] open",
 	}
 	got := said(result.Warnings)
 	slices.Sort(got)

@@ -97,7 +97,7 @@ func checkPolicies(before, after []validations.Policy) error {
 		return nil
 	}
 	return fault.New(fault.Conflict, "TooManyValidations",
-		"The ValidationPolicies in force would list %d validations together, and at most %d are allowed. Nothing was "+
+		"The ValidationPolicies would list %d validations together, and at most %d are allowed. Nothing was "+
 			"changed. Leave out validations, or delete policies that are not needed.", now, maxRequired)
 }
 

@@ -180,7 +180,7 @@ func TestService_tooManyValidations(t *testing.T) {
 		s, _ := service()
 		put(t, s, "a", policy("one", maxRequired-1))
 		_, err := putting("b", policy("two", 2))(s, revisions.Options{DryRun: dryRun})
-		wantFault(t, err, fault.Conflict, "The ValidationPolicies in force would list 1001 validations together, and at most 1000")
+		wantFault(t, err, fault.Conflict, "The ValidationPolicies would list 1001 validations together, and at most 1000")
 		put(t, s, "b", policy("two", 1))
 		if _, err := putting("c", policy("three", 0))(s, revisions.Options{DryRun: dryRun}); err == nil {
 			t.Error("a policy more is accepted")

@@ -218,7 +218,7 @@ func mayNotUse(uses []Use, place func(document.Identity) string) error {
 	uses = slices.CompactFunc(uses, func(a, b Use) bool { return a.String() == b.String() })
 	f := fault.New(fault.Forbidden, "HTTPForbidden",
 		"Policy doesn't allow %s to be performed: the change would make documents depend on encrypted ones, or check "+
-			"them. Nothing was changed. Leave out what the list names, or have somebody make the change who passes this rule",
+			"them. Nothing was changed. Leave out what the list names, or have somebody with this right make the change",
 		authz.UseEncryptedDocuments).Lacking(authz.UseEncryptedDocuments)
 	for _, u := range uses[:min(len(uses), most)] {
 		f.Messages = append(f.Messages, fault.Message{

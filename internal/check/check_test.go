@@ -95,7 +95,7 @@ func TestCheck(t *testing.T) {
 		"two policies":      {[]check.File{site, file("z.yaml", fmt.Sprintf(policy, "other"))}, 3, []string{"z.yaml:1:1 error second-layering-policy: A singleton document [deckhand/LayeringPolicy/v1, None] lp already exists"}},
 		"other YAML":        {[]check.File{site, file("compose.yaml", "services: {}\n"), file("k8s.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n"), file("empty.yaml", "# nothing\n")}, 2, nil},
 		"named, other YAML": {[]check.File{{Name: "compose.yaml", Text: []byte("services: {}\n")}}, 1, []string{"compose.yaml:1:1 error frame: The document has no metadata", "compose.yaml:1:1 error frame: The document has no schema"}},
-		"no schema":         {[]check.File{site, file("w.yaml", doc("acme/Wdget/v1", "w", "{}"))}, 3, []string{"w.yaml:2:9 warning no-schema: No schema is in force for acme/Wdget/v1 (1 document; did you mean acme/Widget/v1?)"}},
+		"no schema":         {[]check.File{site, file("w.yaml", doc("acme/Wdget/v1", "w", "{}"))}, 3, []string{"w.yaml:2:9 warning no-schema: No DataSchema is named acme/Wdget/v1 (1 document; did you mean acme/Widget/v1?)"}},
 		"cannot be read":    {[]check.File{site, {Name: "x.yaml", Broken: "It cannot be read: permission denied"}}, 2, []string{"x.yaml:0:0 error file: It cannot be read: permission denied"}},
 		"not text":          {[]check.File{site, file("x.yaml", "schema: \xff\n")}, 2, []string{"x.yaml:1:9 error syntax: The byte 0xff is not UTF-8; save the text as UTF-8"}},
 		"a byte order mark": {[]check.File{site, file("x.yaml", "\ufeff"+widget)}, 3, nil},

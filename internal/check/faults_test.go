@@ -45,9 +45,9 @@ func TestCheck_faults(t *testing.T) {
 			[]check.File{site, file("w.yaml", global(parent)+child+global(source)+substituted("d", "s", ".v")+doc("acme/Widget/v1", "e", "{size: 101}"))},
 			[]string{
 				"w.yaml:3:121 error unknown-layer: Invalid layer 'global' for document [acme/Widget/v1] p was not found in layerOrder: site for provided LayeringPolicy: lp",
-				"w.yaml:3:121 info unknown-layer: Not judged, because document [acme/Widget/v1, global] p fails (InvalidDocumentLayer): document [acme/Widget/v1, site] child",
+				"w.yaml:3:121 info unknown-layer: Not checked, because document [acme/Widget/v1, global] p fails (InvalidDocumentLayer): document [acme/Widget/v1, site] child",
 				"w.yaml:11:105 error unknown-layer: Invalid layer 'global' for document [acme/Source/v1] s was not found in layerOrder: site for provided LayeringPolicy: lp",
-				"w.yaml:11:105 info unknown-layer: Not judged, because document [acme/Source/v1, global] s fails (InvalidDocumentLayer): document [acme/Widget/v1, site] d",
+				"w.yaml:11:105 info unknown-layer: Not checked, because document [acme/Source/v1, global] s fails (InvalidDocumentLayer): document [acme/Widget/v1, site] d",
 				"w.yaml:21:14 error schema: 101 is greater than the maximum of 100",
 			},
 		},
@@ -58,7 +58,7 @@ func TestCheck_faults(t *testing.T) {
 			},
 			[]string{
 				"site.yaml:8:77 error schema: 5 is not valid under any of the given schemas",
-				"site.yaml:8:77 info rendering: Not judged, because document [deckhand/DataSchema/v1, None] acme/Widget/v1 fails (InvalidDocumentFormat): 2 documents: [acme/Widget/v1, site] e, [acme/Widget/v1, site] f",
+				"site.yaml:8:77 info rendering: Not checked, because document [deckhand/DataSchema/v1, None] acme/Widget/v1 fails (InvalidDocumentFormat): 2 documents: [acme/Widget/v1, site] e, [acme/Widget/v1, site] f",
 				"w.yaml:12:14 error schema: 101 is greater than the maximum of 100",
 			},
 		},
@@ -69,7 +69,7 @@ func TestCheck_faults(t *testing.T) {
 				doc("acme/Thing/v1", "thing", "{}")+doc("acme/Other/v1", "other", "{size: 101}"))},
 			[]string{
 				"t.yaml:3:85 error substitution-source: Required substitution source document [acme/Source/v1] gone was not found, yet is referenced by [deckhand/DataSchema/v1] acme/Thing/v1",
-				"t.yaml:3:85 info substitution-source: Not judged, because document [deckhand/DataSchema/v1, site] acme/Thing/v1 fails (SubstitutionSourceNotFound): document [acme/Thing/v1, site] thing",
+				"t.yaml:3:85 info substitution-source: Not checked, because document [deckhand/DataSchema/v1, site] acme/Thing/v1 fails (SubstitutionSourceNotFound): document [acme/Thing/v1, site] thing",
 				"t.yaml:16:14 error schema: 101 is greater than the maximum of 100",
 			},
 		},

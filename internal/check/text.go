@@ -45,7 +45,7 @@ func plainText(report Report, color bool) []byte {
 		w.line(words.Line("skipped: " + words.Count(len(report.Skipped), "file") + " without documents: " + names))
 	}
 	if !report.Whole {
-		w.line("not judged: whether the documents fit together and render, because not all of them could be read")
+		w.line("not checked: whether the documents fit together and render, because not all of them could be read")
 	}
 	tint := ""
 	switch {

@@ -65,7 +65,7 @@ func (c *Client) Resolve(ctx context.Context, name string) (string, error) {
 		number, err = c.previous(ctx, number)
 	}
 	if err == nil && n > 0 {
-		err = fmt.Errorf("revision %q: there are not so many before %s", name, of)
+		err = fmt.Errorf("revision %q does not exist: there are fewer revisions before %s", name, of)
 	}
 	return number, err
 }

@@ -97,7 +97,7 @@ func (f *Feed) Run(ctx context.Context) {
 // report logs err unless the previous pass failed, too. It returns whether this one has failed.
 func (f *Feed) report(ctx context.Context, err error, failing bool) bool {
 	if err != nil && !failing && ctx.Err() == nil {
-		f.Log.WarnContext(ctx, "events cannot be read, so nobody is told of changes", "error", err.Error())
+		f.Log.WarnContext(ctx, "events cannot be read, so clients do not learn of changes", "error", err.Error())
 	}
 	return err != nil
 }

@@ -197,7 +197,7 @@ func (j withFindings) ofResults(errs map[string][]json.RawMessage) (all []Findin
 		list, failed := errs[name]
 		switch {
 		case j.by[name].Status == validations.Missing:
-			f.Rule, f.Message = ruleMissing, "Nobody has reported a result of this validation"
+			f.Rule, f.Message = ruleMissing, "No result has been posted"
 			f.Advice = "have its service validate the revision and post the result"
 			if validations.IsOwn(name) { // the revision is older than the validation
 				f.Message = "The server has not made this validation of the revision"

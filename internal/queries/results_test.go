@@ -25,7 +25,7 @@ func TestJudged_OfResults_missing(t *testing.T) {
 	want := []string{
 		"purser-coverag-validation: There will be no result: the server makes no such validation, and others cannot post one of this name; did you mean purser-coverage-validation? (correct the name in the ValidationPolicy) missing",
 		"purser-coverage-validation: The server has not made this validation of the revision (upload a change: the server validates each new revision by itself) missing",
-		"site-validation: Nobody has reported a result of this validation (have its service validate the revision and post the result) missing",
+		"site-validation: No result has been posted (have its service validate the revision and post the result) missing",
 		"terse-validation: It failed, and its result does not say why (ask its service why, and have it post errors with its results) unexplained",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

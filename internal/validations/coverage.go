@@ -102,9 +102,9 @@ func Coverage(documents map[string]Kind, registered, hidden []string) (uncovered
 // String returns a message that names the schema, the number of documents and the most similar schema in force.
 func (u Uncovered) String() string {
 	if u.AtLeast {
-		return "No schema is in force for " + u.counted(u.number()+" documents")
+		return "No DataSchema is named " + u.counted(u.number()+" documents")
 	}
-	return "No schema is in force for " + u.counted(words.Count(u.Documents, "document"))
+	return "No DataSchema is named " + u.counted(words.Count(u.Documents, "document"))
 }
 
 // number returns the number of documents in words.

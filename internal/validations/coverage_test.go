@@ -34,7 +34,7 @@ func TestCoverageWarning_atLeast(t *testing.T) {
 	if got := CoverageWarning(uncovered); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := uncovered[0].String(); got != "No schema is in force for acme/Many/v1 (1000 or more documents)" {
+	if got := uncovered[0].String(); got != "No DataSchema is named acme/Many/v1 (1000 or more documents)" {
 		t.Errorf("%q", got)
 	}
 }

@@ -260,7 +260,7 @@ func withoutPolicy(counted []Judged) string {
 	case posted:
 		what = "only posted results"
 	}
-	return "No ValidationPolicy is in force: " + what + " counted"
+	return "There is no ValidationPolicy: " + what + " counted"
 }
 
 // results are outcomes of different names, sorted by name.

@@ -17,7 +17,7 @@ func Weakened(before, after []Policy) (lines []string) {
 	}
 	for _, policy := range before {
 		if !kept[policy.Identity] {
-			lines = append(lines, "The ValidationPolicy "+policy.Name+" is not in force any more")
+			lines = append(lines, "The ValidationPolicy "+policy.Name+" no longer applies")
 		}
 	}
 	had, have := strictest(before), strictest(after)

@@ -50,11 +50,11 @@ func TestWeakened(t *testing.T) {
 		"listed by both": {some(gate("a", "x=P1D"), gate("b", "x")), some(gate("a", "x=P1D"), gate("b", "y")), nil},
 		"it is broken":   {some(gate("a", "x=P1D")), some(gate("a", "x=P1D", "y=1 day")), nil},
 		"deleted": {some(gate("a", "x", "y")), nil, []string{
-			"The ValidationPolicy a is not in force any more", "No ValidationPolicy requires x any more",
+			"The ValidationPolicy a no longer applies", "No ValidationPolicy requires x any more",
 			"No ValidationPolicy requires y any more",
 		}},
 		"deleted, and another requires the same": {some(gate("a", "x"), gate("b", "x")), some(gate("b", "x")), []string{
-			"The ValidationPolicy a is not in force any more",
+			"The ValidationPolicy a no longer applies",
 		}},
 		"a validation is removed": {some(gate("a", "x", "y")), some(gate("a", "y")), []string{
 			"No ValidationPolicy requires x any more",
@@ -70,7 +70,7 @@ func TestWeakened(t *testing.T) {
 		},
 		"the stricter one is removed": {
 			some(gate("a", "x=P1D"), gate("b", "x=P7D")), some(gate("b", "x=P7D")), []string{
-				"The ValidationPolicy a is not in force any more", "Results of x expire after P7D, not after P1D any more",
+				"The ValidationPolicy a no longer applies", "Results of x expire after P7D, not after P1D any more",
 			},
 		},
 		"many": {some(gate("a", many...)), some(gate("a", "y")), append(gone, "Policies are weakened in 11 more ways")},
@@ -91,11 +91,11 @@ func TestJudge_notice(t *testing.T) {
 		want     string
 	}{
 		"a policy":    {[]Policy{gate("a", "x")}, own, nil, ""},
-		"none":        {nil, own, nil, "No ValidationPolicy is in force: only the server's own checks counted"},
-		"posted ones": {nil, own, []string{"x"}, "No ValidationPolicy is in force: only the server's own checks and posted results counted"},
+		"none":        {nil, own, nil, "There is no ValidationPolicy: only the server's own checks counted"},
+		"posted ones": {nil, own, []string{"x"}, "There is no ValidationPolicy: only the server's own checks and posted results counted"},
 		"in Deckhand": {nil, nil, nil, ""},
-		"no defaults": {nil, []string{}, nil, "No ValidationPolicy is in force: no check counted"},
-		"only posted": {nil, []string{}, []string{"x"}, "No ValidationPolicy is in force: only posted results counted"},
+		"no defaults": {nil, []string{}, nil, "There is no ValidationPolicy: no check counted"},
+		"only posted": {nil, []string{}, []string{"x"}, "There is no ValidationPolicy: only posted results counted"},
 	} {
 		outcomes := []Outcome{{Name: SchemaValidation}}
 		for _, posted := range c.posted {

@@ -143,7 +143,7 @@ func TestAccess_commandsNeedRoles(t *testing.T) {
 				if other == "nobody" { // the command may need several rules, and this is about the first
 					would = ""
 				}
-				people[other].run(t, args...).exits(t, 2, "Policy doesn't allow ", "pass this rule: "+would, "admin.\n", "`purser whoami`")
+				people[other].run(t, args...).exits(t, 2, "Policy doesn't allow ", "These roles have this right: "+would, "admin.\n", "`purser whoami`")
 			}
 			people[role].run(t, args...).exits(t, 0)
 		}
@@ -176,7 +176,7 @@ func TestAccess_rolesAndSecrets(t *testing.T) {
 		p.writes(t, "secret.yaml", passphrase("pw", "hunter2"))
 	}
 	writer.does(t, "push", "site", "site.yaml")
-	refused := []string{"deckhand:create_encrypted_documents", "pass this rule: admin."}
+	refused := []string{"deckhand:create_encrypted_documents", "have this right: admin."}
 	writer.run(t, "push", "secrets", "secret.yaml").exits(t, 2, refused...)
 	admin.does(t, "push", "secrets", "secret.yaml")
 	writer.run(t, "rollback", "1", "--yes").exits(t, 2, refused...)

@@ -31,7 +31,7 @@ func TestCoverage(t *testing.T) {
 	s.put(t, "policy", policy("ready", coverage)).is(t, http.StatusOK)
 	s.isVerdict(t, "2", "failure; ready: "+coverage+"=failure; ignored: "+own+"=success")
 	if got := s.get(t, "revisions/2/findings", "Accept", "text/plain").text; got !=
-		"[acme/BaremetalNod/v1, site] n1: No schema is in force for acme/BaremetalNod/v1 (1 document; did you mean acme/BaremetalNode/v1?)\n" {
+		"[acme/BaremetalNod/v1, site] n1: No DataSchema is named acme/BaremetalNod/v1 (1 document; did you mean acme/BaremetalNode/v1?)\n" {
 		t.Errorf("findings %q", got)
 	}
 	s.put(t, "site", layeringPolicy("lp")+node+doc("acme/BaremetalNode/v1", "n1", "{}")).is(t, http.StatusOK)

@@ -67,6 +67,50 @@ func TestDocs_purser(t *testing.T) {
 	doAsDocumented(t, start(t), examplesOf(t, "docs/purser.md", "## First steps", ""))
 }
 
+// The commands in the page for users of kubeconform have the documented output, with a store of their own.
+func TestDocs_kubeconform(t *testing.T) {
+	t.Parallel()
+	doAsDocumented(t, start(t), examplesOf(t, "docs/from-kubeconform.md", "## A worked example", ""))
+}
+
+// The commands in the page about symptoms print what it says: those about rights with a token of a reader.
+func TestDocs_symptoms(t *testing.T) {
+	t.Parallel()
+	const page, rights, after = "docs/troubleshooting.md", "### No rights", "## The server does not start"
+	s, k := start(t), newKeys(t, "reader")
+	doAsDocumented(t, k.startWith(t, ""), examplesOf(t, page, rights, after), "reader="+k.of["reader"])
+	doAsDocumented(t, s, slices.Concat(examplesOf(t, page, "# Troubleshooting", rights), examplesOf(t, page, after, "")))
+}
+
+// The messages in the table of 503s are messages of the program.
+func TestDocs_busy(t *testing.T) {
+	t.Parallel()
+	_, table, _ := strings.Cut(pageOf(t, "troubleshooting.md"), "## The server is slow")
+	quoted := regexp.MustCompile("(?m)^\\| `(.+?)` \\|").FindAllStringSubmatch(table, -1)
+	if len(quoted) == 0 {
+		t.Fatal("there is no table")
+	}
+	var sources strings.Builder
+	for _, pattern := range []string{"../../api/*.go", "../../internal/*/*.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sources.Write(text)
+		}
+	}
+	for _, message := range quoted {
+		if !strings.Contains(sources.String(), message[1]) {
+			t.Errorf("no source file has the message %q", message[1])
+		}
+	}
+}
+
 // The documented commands tell a genuine delivery of a webhook from a forged one.
 func TestDocs_signature(t *testing.T) {
 	t.Parallel()
@@ -93,27 +137,30 @@ func TestDocs_signature(t *testing.T) {
 	}
 }
 
-// doAsDocumented runs examples in one shell, with purser in its PATH.
-func doAsDocumented(t *testing.T, s *server, examples []example) {
+// doAsDocumented runs examples in one shell, with both programs in its PATH and env in its environment.
+func doAsDocumented(t *testing.T, s *server, examples []example, env ...string) {
 	t.Helper()
-	purser, err := commandLine()
-	if err != nil {
-		t.Fatal(err)
+	bin := t.TempDir()
+	for name, built := range map[string]func() (string, error){"purser": commandLine, "purser-server": program} {
+		path, err := built()
+		if err == nil {
+			err = os.Symlink(path, filepath.Join(bin, name))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
+	host := strings.TrimPrefix(s.url, "http://")
 	// Each example's output follows a line with its number.
 	const mark = "--- example "
 	var script strings.Builder
 	for i, e := range examples {
-		fmt.Fprintf(&script, "echo; echo '%s%d'\n%s", mark, i, strings.ReplaceAll(e.commands, "http://127.0.0.1:9000", s.url))
+		fmt.Fprintf(&script, "echo; echo '%s%d'\n%s", mark, i, strings.ReplaceAll(e.commands, "127.0.0.1:9000", host))
 	}
 	cmd := exec.CommandContext(t.Context(), "bash", "-c", script.String())
 	cmd.Dir = t.TempDir()
-	bin := t.TempDir()
-	if err := os.Symlink(purser, filepath.Join(bin, "purser")); err != nil {
-		t.Fatal(err)
-	}
-	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+t.TempDir(),
-		"PURSER_SERVER="+s.url, "GORACE=atexit_sleep_ms=0")
+	cmd.Env = append(append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+t.TempDir(),
+		"PURSER_SERVER="+s.url, "GORACE=atexit_sleep_ms=0"), env...)
 	if err := os.CopyFS(filepath.Join(cmd.Dir, "examples"), os.DirFS("../../examples")); err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +168,7 @@ func doAsDocumented(t *testing.T, s *server, examples []example) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	said := strings.ReplaceAll(string(out), s.url, "http://127.0.0.1:9000")
+	said := strings.ReplaceAll(string(out), host, "127.0.0.1:9000")
 	for i, e := range examples {
 		_, got, _ := strings.Cut(said, fmt.Sprintf("\n%s%d\n", mark, i))
 		got, _, _ = strings.Cut(got, "\n"+mark)

@@ -28,7 +28,7 @@ func TestFindings_lines(t *testing.T) {
 			"[acme/Widget/v1, site] elsewhere .data.size: 101 is greater than the maximum of 100 (bucket rules)",
 			fmt.Sprintf("[acme/Widget/v1, site] w1 .data.size: 177 is greater than the maximum of 100 (bucket mop) (line %d, column %d)",
 				11+offset, 9),
-			fmt.Sprintf("[acme/Gadget/v1, site] g: No schema is in force for acme/Gadget/v1 (1 document; did you mean acme/Widget/v1?) "+
+			fmt.Sprintf("[acme/Gadget/v1, site] g: No DataSchema is named acme/Gadget/v1 (1 document; did you mean acme/Widget/v1?) "+
 				"(line %d, column 9) (warning)", 14+2*offset),
 		}
 	}

@@ -21,7 +21,7 @@ func TestFindings(t *testing.T) {
 	}
 	const missing = "[acme/Gadget/v1, site] g .metadata.substitutions.0.src: Required substitution source document [acme/Secret/v1] s was not found, yet " +
 		"is referenced by [acme/Gadget/v1] g"
-	const uncovered = "[acme/Gadget/v1, site] g: No schema is in force for acme/Gadget/v1 (1 document; did you mean acme/Widget/v1?) (warning)"
+	const uncovered = "[acme/Gadget/v1, site] g: No DataSchema is named acme/Gadget/v1 (1 document; did you mean acme/Widget/v1?) (warning)"
 	lines := func(path string) []string {
 		t.Helper()
 		text := s.get(t, path, "Accept", "text/plain").is(t, http.StatusOK).text

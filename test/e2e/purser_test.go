@@ -236,7 +236,7 @@ deleted  [acme/Widget/v1, site] two (bucket site)
 added    [acme/Widget/v1, site] four (bucket site)
 Would be revision 3: added=1, modified=1, deleted=1, unchanged=2
 site/a.yaml:5:11: error: [acme/Widget/v1, site] one .data.n: 11 is greater than the maximum of 9 (use a number that the schema allows)
-warning: No ValidationPolicy is in force: only the server's own checks counted
+warning: There is no ValidationPolicy: only the server's own checks counted
 Status would be: failure
 `
 	if diff := cmp.Diff(sortedLines(want), sortedLines(plan)); diff != "" {
@@ -267,7 +267,7 @@ Status would be: failure
 	p.writes(t, "mixed/a.yaml", strings.Replace(widget("six", "{n: 6}"), "Widget/v1", "Wdget/v1", 1))
 	p.run(t, "push", "mixed", "mixed").exits(t, 0, "Revision 5: added=1", "purser: excluded by .purser.yaml: mixed/draft.yaml",
 		"purser: skipped, because nothing there has a schema: mixed/values.yaml",
-		"mixed/a.yaml:2:9: warning: [acme/Wdget/v1, site] six: No schema is in force for acme/Wdget/v1 (1 document; did you mean "+
+		"mixed/a.yaml:2:9: warning: [acme/Wdget/v1, site] six: No DataSchema is named acme/Wdget/v1 (1 document; did you mean "+
 			"acme/Widget/v1?)")
 }
 
@@ -301,7 +301,7 @@ func TestPurser_exitCodes(t *testing.T) {
 
 	// Missing results of other services are not errors.
 	p.writes(t, "set/gate/p.yaml", control("deckhand/ValidationPolicy/v1", "gate", "{validations: [{name: deckhand-schema-validation}, {name: site-validation}]}"))
-	p.run(t, "push", "gate", "set/gate", "--dry-run").exits(t, 0, "Nobody has reported", "Status would be: failure, until results are posted")
+	p.run(t, "push", "gate", "set/gate", "--dry-run").exits(t, 0, "No result has been posted", "Status would be: failure, until results are posted")
 	p.run(t, "push", "--changeset", "set", "--dry-run").exits(t, 1, "Status would be: failure\n")
 	p.run(t, "push", "gate", "set/gate").exits(t, 0, "Status: failure")
 	p.run(t, "push", "gate", "set/gate", "--dry-run").exits(t, 0, "Status is: failure, until results are posted")

@@ -488,7 +488,7 @@ func holeNear(t *testing.T, g guarded) {
 				if part := a.tells([]string{"Veiled", "veiled", "Found: "}); user != "admin" && part != "" {
 					t.Errorf("%s: %s tells %q\n%s", user, path, part, brief(a.text))
 				}
-				if !strings.Contains(a.text, "No schema is in force for acme/Veil/v1") && path != "status" {
+				if !strings.Contains(a.text, "No DataSchema is named acme/Veil/v1") && path != "status" {
 					t.Errorf("%s does not tell %s which schema is missing:\n%s", path, user, brief(a.text))
 				}
 				if user != "admin" {

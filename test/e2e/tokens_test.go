@@ -122,7 +122,7 @@ func TestPolicyFile_changes(t *testing.T) {
 		if got := list(); got != http.StatusOK {
 			t.Fatalf("a broken policy counts: status %d", got)
 		}
-		return strings.Contains(s.log.text(), "the rules from before stay in force")
+		return strings.Contains(s.log.text(), "the previous rules still apply")
 	})
 	writeFile(t, path, "'deckhand:list_revisions': '!'")
 	eventually(t, "the new policy is in force", func() bool { return list() == http.StatusForbidden })

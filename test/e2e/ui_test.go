@@ -97,7 +97,7 @@ func TestUI_certificate(t *testing.T) {
 	stamp, _ := s.get(t, "revisions/1").is(t, http.StatusOK).mapping(t)["stamp"].(string)
 	tag := url.Values{"stamp": {stamp}, "name": {"by-certificate"}}
 	shows(none, http.MethodPost, "/ui/revisions/1/tags", tag, http.StatusOK, "<h1>Sign in</h1>")
-	shows(reader, http.MethodPost, "/ui/revisions/1/tags", tag, http.StatusForbidden, "You may not")
+	shows(reader, http.MethodPost, "/ui/revisions/1/tags", tag, http.StatusForbidden, "You do not have the right")
 	if got := forge(t, holder, s.url, "/ui/revisions/1/tags", tag); got != http.StatusForbidden {
 		t.Errorf("status %d for a form of another site's page", got)
 	}

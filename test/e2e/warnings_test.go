@@ -53,7 +53,7 @@ func (s *server) isWarned(t *testing.T, revision string, want ...string) {
 }
 
 const (
-	unguarded = "No ValidationPolicy is in force: only the server's own checks counted"
+	unguarded = "There is no ValidationPolicy: only the server's own checks counted"
 	dangling  = "A reference in the DataSchema "
 	orphaned  = "The parentSelector of document [acme/Widget/v1, site] w selects no document, so it inherits nothing"
 	unwanted  = "The pattern 'NAME' is not in the text at .t of document [acme/Widget/v1, site] w, so substitution 1, from " +
@@ -132,7 +132,7 @@ func TestWarnings_orphanFails(t *testing.T) {
 	if got := s.get(t, "revisions/1/status", "Accept", "text/plain").text; got != want {
 		t.Errorf("status\n%s\nwant\n%s", got, want)
 	}
-	const uncovered = "[acme/Widget/v1, site] w: No schema is in force for acme/Widget/v1 (1 document) (warning)\n"
+	const uncovered = "[acme/Widget/v1, site] w: No DataSchema is named acme/Widget/v1 (1 document) (warning)\n"
 	if got := s.get(t, "revisions/1/findings?level=warning", "Accept", "text/plain").text; got != uncovered {
 		t.Errorf("findings %q", got)
 	}
@@ -168,12 +168,12 @@ func TestPostValidation_unlisted(t *testing.T) {
 	}
 	s.put(t, "site", layeringPolicy("lp")+widget("w", "{}")).is(t, http.StatusOK)
 	s.put(t, "policy", policy("ready", own, "drydock-site-validation")).is(t, http.StatusOK)
-	const ignored = "No ValidationPolicy in force in the revision lists drydock-site-validaton, so this result is ignored; " +
+	const ignored = "No ValidationPolicy of the revision lists drydock-site-validaton, so this result is ignored; " +
 		"did you mean drydock-site-validation?"
 	got := []any{
 		post("1", "drydock-site-validaton"), post("2", "drydock-site-validaton"), post("2", "drydock-site-validation"), post("2", "other"),
 	}
-	want := []any{nil, ignored, nil, "No ValidationPolicy in force in the revision lists other, so this result is ignored"}
+	want := []any{nil, ignored, nil, "No ValidationPolicy of the revision lists other, so this result is ignored"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("warnings (-want +got)\n%s", diff)
 	}
@@ -278,7 +278,7 @@ func TestWarnings_sites(t *testing.T) {
 			if c.failure != "" && (!strings.HasPrefix(status, "failure\n") || !strings.Contains(status, fitting+": failure")) {
 				t.Errorf("status %s", status)
 			}
-			if strings.Contains(status, dangling) != strings.Contains(body, "#/definitions/url") || strings.Contains(status, "Not judged") {
+			if strings.Contains(status, dangling) != strings.Contains(body, "#/definitions/url") || strings.Contains(status, "Not checked") {
 				t.Errorf("status %s", status)
 			}
 		})
