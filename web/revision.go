@@ -17,7 +17,7 @@ import (
 type revisionsView struct {
 	*pageBuffer
 
-	Items []revisionItem
+	Items []wire.Revision
 	Tag   string
 	Pages pager
 }
@@ -43,7 +43,7 @@ func (v *visit) revisions() (view, error) {
 type revisionView struct {
 	*pageBuffer
 
-	Revision revisionItem
+	Revision wire.Revision
 	Newest   bool
 	judgement
 	way
@@ -67,12 +67,14 @@ type tag struct {
 
 // revision shows one revision.
 func (v *visit) revision() (view, error) {
-	var described wire.Revision
-	if err := v.api.Get(v.Context(), &described, nil, "revisions", v.PathValue("revision")); err != nil {
+	const findings = 200
+	status, err := v.status(v.Context(), v.PathValue("revision"), findings)
+	if err != nil {
 		return view{}, err
 	}
+	described := *status.Details.Revision
 	page := revisionView{
-		pageBuffer: v.pageBuffer, Revision: revisionItem{Revision: described}, Weakened: described.Weakened,
+		pageBuffer: v.pageBuffer, Revision: described, Weakened: described.Weakened, judgement: v.judge(status),
 		Before: *described.Previous, After: *described.Next, Newest: *described.Next == 0,
 	}
 	for _, name := range described.Tags.Names {
@@ -80,12 +82,8 @@ func (v *visit) revision() (view, error) {
 	}
 	id := strconv.FormatInt(described.ID, 10)
 	var documents documentPage
-	var newest []revisionItem
-	err := together(v.Context(),
-		func(ctx context.Context) (err error) {
-			page.judgement, err = v.judge(ctx, described, 200) //nolint:mnd // some
-			return err
-		},
+	var newest []wire.Revision
+	err = together(v.Context(),
 		func(ctx context.Context) (err error) {
 			page.Changes, page.Changed, err = v.changes(ctx, strconv.FormatInt(page.Before, 10), id, false, 0)
 			if err != nil && dropExpected(err) == nil {
@@ -254,7 +252,7 @@ func (v *visit) validation() (view, error) {
 	}
 	judged := statusIn(status, name)
 	page.requirement = requirement{Name: name, Status: judged.Status}.with(
-		newestIn(reported.Results, name), page.Revision, nil, v.may("deckhand:create_validation"))
+		newestIn(reported.Results, name), page.Revision, v.may("deckhand:create_validation"))
 	page.Problem, page.Findings = problemOf(judged, found), findingsToShow(found)
 	page.Pages.End(len(entries.Results), entries.Next != nil)
 	if page.Status != "missing" { // else they are failures that stand for it
