@@ -146,7 +146,7 @@ func (s *server) revisionRoutes() []route {
 		},
 		{
 			"GET", revision + "/findings", authz.ListValidations, s.listFindings,
-			names{cleartextSecrets, "validation", "document", "level", "limit", "after"},
+			names{cleartextSecrets, "validation", "document", "level", searchParameter, "cause", "order", "limit", "after"},
 		},
 		{"GET", revision + "/validations/{name}", authz.ListValidations, s.listEntries, page},
 		{"POST", revision + "/validations/{name}", authz.CreateValidation, s.postValidation, about},

@@ -68,9 +68,18 @@ func (v *visit) status(ctx context.Context, revision string, findings int, furth
 	return status, err
 }
 
-// maxRecent is the number of revisions among which one that may be deployed is looked for, and shownRecent the number
-// of those that the overview shows.
-const maxRecent, shownRecent = 50, 10
+// recent returns the newest revisions of the site, the last one first.
+func (v *visit) recent(ctx context.Context, revision string) ([]wire.Revision, error) {
+	var status wire.Verdict
+	err := v.api.Get(ctx, &status, url.Values{"details": {"history"}}, "revisions", revision, "status")
+	if err != nil || status.Details.History == nil {
+		return nil, err
+	}
+	return status.Details.History.Results, nil
+}
+
+// shownRecent is the number of recent revisions that the overview shows.
+const shownRecent = 10
 
 // way has the actions that lead to a revision that may be deployed.
 type way struct {

@@ -97,7 +97,7 @@ func (v *visit) revision() (view, error) {
 		},
 		func(ctx context.Context) (err error) {
 			if page.Newest && described.Status != success {
-				newest, _, err = v.revisionPage(ctx, url.Values{}, 0, maxRecent)
+				newest, err = v.recent(ctx, id)
 			}
 			return dropExpected(err)
 		},
