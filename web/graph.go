@@ -20,7 +20,7 @@ func (v *visit) neighbours(ctx context.Context, revision string, id wire.Identit
 	query := url.Values{"format": {"json"}, "focus": {focusName(id)}, "depth": {"1"}}
 	err = v.api.Get(ctx, &found, query, "revisions", revision, "graph")
 	if err != nil && dropExpected(err) == nil {
-		shown.Why = "Its neighbours are not known: " + err.Error()
+		shown.Why = []string{"Its neighbours are not known: " + err.Error()}
 		return shown, nil
 	}
 	shown.Dependencies, shown.Dependents = neighboursOf(found, id)

@@ -163,7 +163,9 @@ data: {address: 10.0.0.1}
 				"base",
 				"/ui/compare?from=2&rendered=false&to=3&view=split",
 			},
-			"/ui/compare?from=0&to=1":               {[]string{"added deckhand/LayeringPolicy/v1 layering-policy"}, "None", "/ui/"},
+			"/ui/compare?from=0&to=1": {
+				[]string{"1 document added deckhand/LayeringPolicy/v1 layering-policy +12 −0"}, "No line of it differs", "/ui/",
+			},
 			"/ui/compare?from=1&to=2&rendered=true": {[]string{"added acme/Host/v1 child"}, "base", "/ui/"},
 		} {
 			page := b.get(t, target).is(t, http.StatusOK)
@@ -175,6 +177,45 @@ data: {address: 10.0.0.1}
 			if links := page.links(t, target); !slices.Contains(links, c.link) {
 				t.Errorf("%s has no link %s: %q", target, c.link, links)
 			}
+		}
+	}
+}
+
+// A comparison that fails says why for both revisions, each by its number, and once what is wrong with neither alone.
+func TestPages_neitherCompares(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, anonymous)
+	taking := func(source string) string {
+		return doc("acme/Host/v1", "cmp-2", "cleartext", ", substitutions: [{src: {schema: acme/Host/v1, name: "+source+
+			", path: .a}, dest: {path: .b}}]", "{}")
+	}
+	s.put(t, "control", hostSchema, layers)
+	s.put(t, "site", host("cmp-1", 2), host("cmp-2", 3))
+	s.put(t, "site", host("cmp-1", 2), taking("none"))
+	s.put(t, "site", host("cmp-1", 2), taking("nothing"))
+	b := s.browser(t)
+	const refused = "The documents of revision %d cannot be rendered: "
+	third, fourth := fmt.Sprintf(refused, 3), fmt.Sprintf(refused, 4)
+	const rendered = "/document?as=rendered&schema=acme/Host/v1&layer=site&name=cmp-2&from="
+	for target, want := range map[string][]string{
+		"/ui/compare?from=3&to=4&rendered=true": {third, "v1] none was", fourth, "v1] nothing was", "Compare what was submitted"},
+		"/ui/compare?from=2&to=4&rendered=true": {fourth},
+		"/ui/compare?from=3&to=2&rendered=true": {third},
+		"/ui/compare?from=0&to=3&rendered=true": {third},
+		"/ui/compare?from=0&to=1&rendered=true": {"2 documents"},
+		"/ui/compare?from=8&to=9":               {"There is no revision 8 There is no revision 9 The newest is revision 4 ."},
+		"/ui/compare?from=8&to=8":               {"There is no revision 8 The newest is revision 4 ."},
+		"/ui/compare?from=8&to=4&rendered=true": {"There is no revision 8 The newest is revision 4 ."},
+		"/ui/revisions/4" + rendered + "3":      {third, fourth},
+		"/ui/revisions/2" + rendered + "3":      {third},
+		"/ui/revisions/4" + rendered + "2":      {fourth},
+		"/ui/revisions/4" + rendered + "9":      {fourth, "revision=9"},
+	} {
+		page := b.get(t, target).is(t, http.StatusOK)
+		page.shows(t, want...)
+		wellFormed(t, target, page)
+		if got := strings.Count(page.visible(t), "cannot be rendered"); got != strings.Count(strings.Join(want, ""), "cannot be rendered") {
+			t.Errorf("%s: %d refusals:\n%s", target, got, page.visible(t))
 		}
 	}
 }
