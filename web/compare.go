@@ -18,12 +18,12 @@ type compareView struct {
 	From, To string // as they were asked for
 	Before   int64  // their numbers
 	After    int64
-	Split    bool   // side by side
-	Rendered bool   // rendered documents, not submitted ones
+	Split    bool     // side by side
+	Rendered bool     // rendered documents, not submitted ones
 	Errors   []string // why there is no comparison
 	Absent   bool     // one of them does not exist
-	Newest   int64  // the revision to look at instead; 0 if there is none
-	Ready    bool   // both were named
+	Newest   int64    // the revision to look at instead; 0 if there is none
+	Ready    bool     // both were named
 	differences
 }
 

@@ -28,11 +28,11 @@ func TestFindings(t *testing.T) {
 	b.get(t, "/ui/").shows(t, "All findings")
 	const base = "/ui/revisions/2/findings"
 	for query, want := range map[string][]string{
-		"":                          {"60 findings, 2 causes.", "59 documents : error .data.rack 99 is greater than the maximum of 40 such as", "After these"},
+		"":                {"60 findings, 2 causes.", "59 documents : error .data.rack 99 is greater than the maximum of 40 such as", "After these"},
 		"?order=document": {"host-00", "After these"},
 		"?q=TEXT":         {"1 finding, 1 cause, of those that you chose.", "host-07", "'text' is not of type 'integer'"},
 		"?q=nothing":      {"0 findings, of those that you chose.", "There are none with this text."},
-		"?level=warning":            {"0 findings", "There are none."},
+		"?level=warning":  {"0 findings", "There are none."},
 		"?validation=deckhand-schema-validation&level=error": {"60 findings"},
 		"?level=bad": {"It can be error, warning or info."},
 	} {
@@ -101,4 +101,32 @@ func (a answer) next(t *testing.T) string {
 		return ""
 	}
 	return html.UnescapeString(found[1])
+}
+
+// The page of one of the server's own validations names the documents without findings, after those with findings, page
+// by page.
+func TestValidation_documents(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, anonymous)
+	s.put(t, "control", hostSchema, layers)
+	all := []string{host("wrong", 99)}
+	for i := range 110 {
+		all = append(all, host(fmt.Sprintf("host-%03d", i), 1))
+	}
+	s.put(t, "site", all...)
+	b := s.browser(t)
+	const target = "/ui/revisions/2/validations/deckhand-schema-validation"
+	page := b.get(t, target)
+	page.shows(t, "99 is greater", "Documents without findings", "Of the documents 1 to 100 of the revision.", "✓ acme/Host/v1 host-000", "✓ acme/Host/v1 host-099")
+	wellFormed(t, target, page)
+	text := page.visible(t)
+	if strings.Contains(text, "✓ acme/Host/v1 wrong") || strings.Contains(text, "host-100") || strings.Index(text, "99 is greater") > strings.Index(text, "✓ acme") {
+		t.Errorf("the page shows\n%s", text)
+	}
+	last := b.get(t, target+page.next(t))
+	last.shows(t, "Of the documents 101 to 113 of the revision.", "host-109", "deckhand/DataSchema/v1 acme/Host/v1")
+	if strings.Contains(last.visible(t), "✓ acme/Host/v1 wrong") {
+		t.Errorf("the last page shows\n%s", last.visible(t))
+	}
+	b.get(t, "/ui/revisions/1/validations/deckhand-schema-validation").shows(t, "of the revision, which are all that you may see.")
 }
