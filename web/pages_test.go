@@ -89,7 +89,7 @@ func TestPages(t *testing.T) {
 		"/ui/revisions/3/graph":                          {"How documents depend on each other", "cmp-2"},
 		"/ui/revisions/3/graph?focus=nothing":            {"nothing", "Name a document"},
 		"/ui/revisions/2/validations/drydock-validation": {"drydock", "✓ success", "by drydock 1", "expires in 2 hours"},
-		"/ui/revisions/3/validations/deckhand-schema-validation": {"✗ failure", "acme/Host/v1 cmp-2 layer site 1 finding", "1 finding in 1 document"},
+		"/ui/revisions/3/validations/deckhand-schema-validation": {"✗ failure", "acme/Host/v1 cmp-2 layer site · 1 finding", "1 finding in 1 document"},
 		"/ui/revisions/3/document?" + cmp2:                       {"rack: 99", "1 finding, marked in the text", "error .data.rack 99 is greater"},
 		"/ui/revisions/2/document?" + cmp2:                       {"rack: 3"},
 		"/ui/revisions/3/document?as=rendered&" + cmp2:           {"cannot be rendered: The provided documents failed schema validation. [acme/Host/v1, site] cmp-2: 99 is greater"},
@@ -236,7 +236,7 @@ func TestPages_unordered(t *testing.T) {
 			t.Errorf("a refusal is repeated:\n%s", text)
 		}
 		s.put(t, "other", host("cmp-2", 2))
-		b.get(t, "/ui/revisions/2").is(t, http.StatusOK).shows(t, "Show the differences added acme/Host/v1 cmp-2 layer site bucket other Validations")
+		b.get(t, "/ui/revisions/2").is(t, http.StatusOK).shows(t, "Show the differences added acme/Host/v1 cmp-2 layer site · bucket other Validations")
 		b.get(t, "/ui/compare?from=0&to=1").is(t, http.StatusOK).shows(t, "+ rack: 2")
 		for _, as := range []string{"written", "rendered", "explained", "history", "graph"} {
 			b.get(t, "/ui/revisions/1/document?schema=acme/Host/v1&layer=site&name=cmp-1&as="+as).is(t, http.StatusOK)

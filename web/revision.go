@@ -275,6 +275,7 @@ func (v *visit) validation() (view, error) {
 	}
 	found.Findings = found.Findings[:min(len(found.Findings), listed)]
 	page.Problem, page.Findings = problemOf(judged, found), findingsToShow(found)
+	page.Findings.Validation = name
 	if page.Status != "missing" { // else they are failures that stand for it
 		page.Entries = failuresFirst(entries.Results)
 	} else {
