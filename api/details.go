@@ -18,8 +18,11 @@ import (
 
 // parts are the values of the parameter details with the rights that they need.
 var parts = []struct{ name, rule string }{
-	{"revision", authz.ShowRevision}, {"findings", authz.ListValidations}, {"results", authz.ListValidations},
-	{"history", authz.ListRevisions}, {"buckets", readDocuments},
+	{"revision", authz.ShowRevision},
+	{"findings", authz.ListValidations},
+	{"results", authz.ListValidations},
+	{"history", authz.ListRevisions},
+	{"buckets", readDocuments},
 }
 
 // Bounds of the details of a verdict.
@@ -115,7 +118,9 @@ func (s *server) history(r *http.Request, found queries.Listed) (*wire.Revisions
 
 // posters returns who posted the newest results of validations, by validation; nobody if the caller may not read the
 // audit.
-func (s *server) posters(r *http.Request, revision int64, newest map[string]validations.Entry) (map[string]string, error) {
+func (s *server) posters(r *http.Request, revision int64, newest map[string]validations.Entry) (
+	map[string]string, error,
+) {
 	const most = 200
 	if len(newest) == 0 || !s.allows(r, authz.ShowAudit) {
 		return nil, nil

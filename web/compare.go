@@ -84,8 +84,8 @@ func (v *visit) compare() (view, error) {
 	return shown, nil
 }
 
-// bothSides does something for both revisions of a comparison concurrently, and returns why it was refused for each; err
-// is any other error.
+// bothSides does something for both revisions of a comparison concurrently, and returns why it was refused for each;
+// err is any other error.
 func bothSides(ctx context.Context, do func(ctx context.Context, side int) error) (refused [2]error, err error) {
 	work := func(side int) func(context.Context) error {
 		return func(ctx context.Context) error {

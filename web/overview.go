@@ -137,7 +137,8 @@ func (v *visit) judge(status wire.Verdict) judgement {
 	}
 	return judgement{
 		Verdict: verdictOf(status, found), Stamp: status.Stamp, Findings: findingsToShow(found), Required: required,
-		Unlisted: status.Details.Findings == nil && v.may("deckhand:list_validations"), Others: unrequired(reported, required),
+		Unlisted: status.Details.Findings == nil && v.may("deckhand:list_validations"),
+		Others:   unrequired(reported, required),
 	}
 }
 

@@ -29,13 +29,15 @@ func TestPosters(t *testing.T) {
 		event("second", 0, path+"?revision-stamp=1", 201), event("first", -time.Hour, path, 201),
 		event("broken", 0, "%", 201),
 	}
-	for created, want := range map[time.Duration]string{
-		100 * time.Microsecond: "second", -time.Hour + 30*time.Second: "first", 30 * time.Minute: "", -24 * time.Hour: "",
-	} {
-		newest := map[string]validations.Entry{name: {CreatedAt: noon.Add(created)}, "unposted": {}}
+	for created, want := range map[string]string{"100us": "second", "-59m30s": "first", "30m": "", "-24h": ""} {
+		after, err := time.ParseDuration(created)
+		if err != nil {
+			t.Fatal(err)
+		}
+		newest := map[string]validations.Entry{name: {CreatedAt: noon.Add(after)}, "unposted": {}}
 		got := queries.Posters(newest, audit)
 		if diff := cmp.Diff(want, got[name].UserID); diff != "" || len(got) > 1 {
-			t.Errorf("the result of %v (-want +got):\n%s%v", created, diff, got)
+			t.Errorf("the result of %s (-want +got):\n%s%v", created, diff, got)
 		}
 	}
 }

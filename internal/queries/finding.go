@@ -80,7 +80,7 @@ type Order uint8
 // The orders.
 const (
 	WorstFirst Order = iota
-	ByDocument       // by schema, name and layer
+	ByDocument       // by schema, layer and name
 	ByPath           // in the documents
 )
 
@@ -88,8 +88,8 @@ const (
 func (o Order) compare(a, b *Finding) int {
 	switch o {
 	case ByDocument:
-		return cmp.Or(cmp.Compare(a.Document.Schema, b.Document.Schema), cmp.Compare(a.Document.Name, b.Document.Name),
-			cmp.Compare(a.Document.Layer, b.Document.Layer))
+		return cmp.Or(cmp.Compare(a.Document.Schema, b.Document.Schema),
+			cmp.Compare(a.Document.Layer, b.Document.Layer), cmp.Compare(a.Document.Name, b.Document.Name))
 	case ByPath:
 		return cmp.Compare(a.Path, b.Path)
 	case WorstFirst:
@@ -157,8 +157,8 @@ func chooseFindings(about revisions.RevisionStatus, all []Finding, more bool, qu
 	list := FindingList{RevisionStatus: about, Counts: count(all, different, more)}
 	different = slices.DeleteFunc(different, func(f Finding) bool { return f.Unlisted > 0 })
 	slices.SortStableFunc(different, func(a, b Finding) int {
-		return cmp.Or(query.Order.compare(&a, &b), a.compareRank(&b), cmp.Compare(a.reach(), b.reach()), cmp.Compare(a.Document.Schema, b.Document.Schema),
-			cmp.Compare(a.Document.Layer, b.Document.Layer), cmp.Compare(a.Document.Name, b.Document.Name))
+		return cmp.Or(query.Order.compare(&a, &b), a.compareRank(&b), cmp.Compare(a.reach(), b.reach()),
+			ByDocument.compare(&a, &b))
 	})
 	rest := different[min(len(different), query.After.Offset):]
 	list.Findings = rest[:min(len(rest), query.Limit)]

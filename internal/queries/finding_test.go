@@ -55,11 +55,13 @@ func TestChoose(t *testing.T) {
 		"of an unknown cause": {FindingsQuery{Limit: 10, Cause: "0"}, nil, 0},
 		"by document": {
 			FindingsQuery{Limit: 10, Order: ByDocument},
-			[]string{"about none", "about none", "a .data.x", "b .data.x", "b .data.y", "b"}, 6,
+			[]string{"about none", "about none", "a .data.x", "b .data.x", "b .data.y", "b"},
+			6,
 		},
 		"by path": {
 			FindingsQuery{Limit: 10, Order: ByPath},
-			[]string{"about none", "about none", "b", "a .data.x", "b .data.x", "b .data.y"}, 6,
+			[]string{"about none", "about none", "b", "a .data.x", "b .data.x", "b .data.y"},
+			6,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
