@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"purser/internal/authz"
 	"purser/internal/events"
@@ -16,8 +15,8 @@ import (
 	"purser/internal/wire"
 )
 
-// parts are the values of the parameter details with the rights that they need.
-var parts = []struct{ name, rule string }{
+// detailParts are the values of the parameter details with the rights that they need.
+var detailParts = []struct{ name, rule string }{
 	{"revision", authz.ShowRevision},
 	{"findings", authz.ListValidations},
 	{"results", authz.ListValidations},
@@ -40,12 +39,12 @@ func (s *server) wantedDetails(r *http.Request) (wanted queries.Wanted, asked bo
 		q.fail("limit", "It must be from 1 to %d.", maxDetailed)
 	}
 	may := map[string]bool{}
-	for _, part := range parts {
+	for _, part := range detailParts {
 		may[part.name] = slices.Contains(names, part.name) && s.allows(r, part.rule)
 	}
 	for _, name := range names {
 		if _, known := may[name]; !known {
-			q.fail("details", "It can be %s, and be given several times.", strings.Join(partNames(), ", "))
+			q.fail("details", "Its values can be revision, findings, results, history and buckets.")
 		}
 	}
 	wanted = queries.Wanted{Described: may["revision"], Results: may["results"]}
@@ -59,13 +58,6 @@ func (s *server) wantedDetails(r *http.Request) (wanted queries.Wanted, asked bo
 		wanted.Buckets = detailedBuckets
 	}
 	return wanted, len(names) > 0, q.err()
-}
-
-func partNames() (names []string) {
-	for _, part := range parts {
-		names = append(names, part.name)
-	}
-	return names
 }
 
 // details returns the view of the wanted details of a verdict.

@@ -292,8 +292,9 @@ func (q FindingsQuery) selects(f Finding) bool {
 	if f.Unlisted > 0 || q.Cause != "" && q.Cause != f.kind().id() {
 		return false
 	}
+	schema, name := f.Document.Schema, f.Document.Name
 	about := strings.Join([]string{
-		f.Document.Schema + "/" + f.Document.Name, f.Document.Schema + " " + f.Document.Name, f.Path, f.Message,
+		schema + "/" + name, schema + " " + name, schema + "/" + f.Document.Layer + "/" + name, f.Path, f.Message,
 	}, "\n")
 	return strings.Contains(strings.ToLower(about), strings.ToLower(q.Text))
 }

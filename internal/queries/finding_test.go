@@ -46,6 +46,7 @@ func TestChoose(t *testing.T) {
 		"with a text in the path":    {FindingsQuery{Limit: 10, Text: "DATA.X"}, []string{"a .data.x", "b .data.x"}, 2},
 		"with a text in the message": {FindingsQuery{Limit: 10, Text: "ignor"}, []string{"b"}, 1},
 		"with a text in the name":    {FindingsQuery{Limit: 10, Text: "host/v1 a"}, []string{"a .data.x"}, 1},
+		"with a text as its name":    {FindingsQuery{Limit: 10, Text: "host/v1/site/a"}, []string{"a .data.x"}, 1},
 		"with no such text":          {FindingsQuery{Limit: 10, Text: "right"}, nil, 0},
 		"of a cause": {
 			FindingsQuery{Limit: 10, Cause: Cause{First: Finding{
