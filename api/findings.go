@@ -20,12 +20,21 @@ func (s *server) listFindings(w http.ResponseWriter, r *http.Request) error {
 	q := paramsOf(r)
 	query := queries.FindingsQuery{
 		Validation: q.text("validation"), Document: q.text("document"), Level: q.text("level"),
-		Limit: min(q.count("limit", defaultFindings), maxFindings),
+		Limit: min(q.count("limit", defaultFindings), maxFindings), Text: q.text(searchParameter), Cause: q.text("cause"),
 	}
 	switch query.Level {
 	case "", queries.LevelError.String(), queries.LevelWarning.String(), queries.LevelInfo.String():
 	default:
 		q.fail("level", "It can be error, warning or info.")
+	}
+	switch q.text("order") {
+	case "":
+	case "document":
+		query.Order = queries.ByDocument
+	case "path":
+		query.Order = queries.ByPath
+	default:
+		q.fail("order", "It can be document or path; without it, the worst come first.")
 	}
 	if after := q.text("after"); after != "" {
 		place, err := placeOf(after)

@@ -34,7 +34,7 @@ func countsView(counts queries.Counts) wire.Counts {
 	}
 	for _, cause := range counts.Causes {
 		view.Causes = append(view.Causes, wire.Cause{
-			Findings: cause.Findings, Documents: cause.Documents, More: cause.More,
+			ID: cause.ID(), Findings: cause.Findings, Documents: cause.Documents, More: cause.More,
 			First: foundViews([]queries.Finding{cause.First})[0],
 		})
 	}

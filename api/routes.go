@@ -138,7 +138,7 @@ func (s *server) revisionRoutes() []route {
 		{"GET", revision + "/tags/{tag}", authz.ShowTag, s.showTag, nil},
 		{"POST", revision + "/tags/{tag}", authz.CreateTag, s.postTag, about},
 		{"DELETE", revision + "/tags/{tag}", authz.DeleteTag, s.deleteTag, about},
-		{"GET", revision + "/status", authz.ShowRevision, s.status, names{cleartextSecrets, "expect"}},
+		{"GET", revision + "/status", authz.ShowRevision, s.status, names{cleartextSecrets, "expect", "details", "limit"}},
 		{"GET", revision + "/validations", authz.ListValidations, s.listValidations, names{"newest"}},
 		{
 			"GET", revision + "/validations/detail", authz.ListValidations, s.listValidationDetails,
@@ -146,7 +146,7 @@ func (s *server) revisionRoutes() []route {
 		},
 		{
 			"GET", revision + "/findings", authz.ListValidations, s.listFindings,
-			names{cleartextSecrets, "validation", "document", "level", "limit", "after"},
+			names{cleartextSecrets, "validation", "document", "level", searchParameter, "cause", "order", "limit", "after"},
 		},
 		{"GET", revision + "/validations/{name}", authz.ListValidations, s.listEntries, page},
 		{"POST", revision + "/validations/{name}", authz.CreateValidation, s.postValidation, about},

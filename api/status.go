@@ -10,6 +10,7 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
+	"purser/internal/wire"
 )
 
 // GET /api/v1.0/revisions/{revision}/status
@@ -20,7 +21,8 @@ func (s *server) status(w http.ResponseWriter, r *http.Request) error {
 	if expected && (len(expect) > 1 || expect[0] != "success") {
 		q.fail("expect", "The only value it may have is \"success\".")
 	}
-	if err := q.err(); err != nil {
+	wanted, detailed, err := s.wantedDetails(r)
+	if err != nil {
 		return err
 	}
 	shown, err := s.questions(r).Status(r.Context(), cmp.Or(infoOf(r).pinned, revisionName(r, "revision")))
@@ -38,11 +40,19 @@ func (s *server) status(w http.ResponseWriter, r *http.Request) error {
 	if expected && shown.Verdict.Status != validations.Success {
 		code = http.StatusPreconditionFailed
 	}
-	return s.writeStatus(w, r, code, shown)
+	view := verdictView(shown)
+	if detailed && negotiate(r, typeText) != typeText {
+		if view.Details, err = s.details(r, shown, wanted); err != nil {
+			return err
+		}
+	}
+	return s.writeStatus(w, r, code, shown, view)
 }
 
 // writeStatus answers with a verdict, as text if Accept prefers that.
-func (s *server) writeStatus(w http.ResponseWriter, r *http.Request, code int, shown revisions.RevisionStatus) error {
+func (s *server) writeStatus(w http.ResponseWriter, r *http.Request, code int, shown revisions.RevisionStatus,
+	view wire.Verdict,
+) error {
 	if negotiate(r, typeText) == typeText {
 		text, err := s.statusText(r, shown)
 		if err != nil {
@@ -51,7 +61,7 @@ func (s *server) writeStatus(w http.ResponseWriter, r *http.Request, code int, s
 		s.answers.send(w, r, code, typeText, []byte(text), tagPrefix(shown.Revision))
 		return nil
 	}
-	s.answers.writeAs(w, r, code, negotiate(r), verdictView(shown), tagPrefix(shown.Revision))
+	s.answers.writeAs(w, r, code, negotiate(r), view, tagPrefix(shown.Revision))
 	return nil
 }
 

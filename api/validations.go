@@ -26,13 +26,10 @@ func (s *server) listValidations(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.answers.write(w, r, http.StatusOK, listView(summaries, func(summary validations.Summary) wire.Validation {
-		view := wire.Validation{Name: summary.Name, Status: summary.Status}
-		if entry, posted := newest[summary.Name]; posted && withNewest {
-			view.Newest = newestView(entry)
-		}
-		return view
-	}))
+	if !withNewest {
+		newest = nil
+	}
+	s.answers.write(w, r, http.StatusOK, resultsView(queries.Results{Summaries: summaries, Newest: newest}, nil))
 	return nil
 }
 

@@ -34,6 +34,16 @@ var named = struct {
 	verdict    client.Verdict
 	written    client.Written
 
+	bucket         client.Bucket
+	bucketList     client.BucketList
+	details        client.Details
+	effect         client.Effect
+	last           client.Last
+	purge          client.Purge
+	revisionList   client.RevisionList
+	revisions      client.Revisions
+	validationList client.ValidationList
+
 	changes       client.Changes
 	documentName  client.DocumentName
 	newest        client.Newest

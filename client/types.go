@@ -3,6 +3,7 @@ package client
 import (
 	"purser/internal/client"
 	"purser/internal/document"
+	"purser/internal/events"
 	"purser/internal/validations"
 	"purser/internal/wire"
 )
@@ -43,6 +44,28 @@ type (
 	Validator = wire.Validator
 	// Posted is the answer to a result.
 	Posted = wire.Posted
+)
+
+// The details of a Verdict.
+type (
+	// Details are what else one may ask for with a Verdict.
+	Details = wire.Details
+	// ValidationList is a list of validations.
+	ValidationList = wire.List[wire.Validation]
+	// Revisions is a page of revisions with the last purge.
+	Revisions = wire.Revisions
+	// RevisionList is a list of revisions.
+	RevisionList = wire.List[wire.Revision]
+	// Purge is the time, author and reason of a purge.
+	Purge = wire.Purge
+	// Effect has the numbers of versions of documents that a Revision begins and ends.
+	Effect = events.Effect
+	// BucketList is a list of buckets.
+	BucketList = wire.List[wire.Bucket]
+	// Bucket is a bucket and its last change.
+	Bucket = wire.Bucket
+	// Last is the last change of a Bucket.
+	Last = wire.Last
 )
 
 // Revisions.

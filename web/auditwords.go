@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"purser/internal/events"
 	"purser/internal/wire"
 )
 
@@ -31,12 +32,13 @@ var deeds = []struct{ method, path, past, infinitive, object string }{
 type auditItem struct {
 	wire.AuditEvent
 
-	Words   string // such as "pushed bucket site: renumbered"; "" if there are none for such a request
+	Words   string // such as "pushed bucket site: renumbered; 4 documents changed"; "" if such a request has none
 	Created bool   // the request has made Revision
 }
 
-// inWords returns an entry of the audit with what it says in words.
-func inWords(e wire.AuditEvent) auditItem {
+// inWords returns an entry of the audit with what it says in words. made has the revisions that requests have made, by
+// number, as far as they are known.
+func inWords(e wire.AuditEvent, made map[int64]events.Created) auditItem {
 	item := auditItem{AuditEvent: e}
 	at, err := url.Parse(e.Target)
 	if err != nil {
@@ -56,6 +58,9 @@ func inWords(e wire.AuditEvent) auditItem {
 		item.Words = wordsOf(e.Status, dryRun, deed.past, deed.infinitive) + " " + filled(deed.object, steps)
 		if message := query.Get("message"); message != "" {
 			item.Words += ": " + message
+		}
+		if effect := made[e.About()].Effect().String(); item.Created && effect != "" {
+			item.Words += "; " + effect
 		}
 		break
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"purser/internal/events"
 	"purser/internal/wire"
 )
 
@@ -25,12 +26,21 @@ func TestInWords(t *testing.T) {
 	} {
 		method, path, _ := strings.Cut(request, " ")
 		e := wire.AuditEvent{Method: method, Target: "/api/v1.0/" + path, Status: 200}
-		if got := inWords(e); got.Words != want {
+		if got := inWords(e, nil); got.Words != want {
 			t.Errorf("%s: %q, want %q", request, got.Words, want)
 		}
 	}
-	e := wire.AuditEvent{Method: "PUT", Target: "/api/v1.0/buckets/b/documents", Status: 403}
-	if got := inWords(e); got.Words != "tried to push bucket b" || got.Created {
+	made := map[int64]events.Created{7: {Added: 5, Removed: 4, Modified: new(4)}}
+	about := int64(7)
+	e := wire.AuditEvent{
+		Method: "PUT", Target: "/api/v1.0/buckets/airsloop/documents?message=renumbered", Status: 200, Revision: &about,
+	}
+	const want = "pushed bucket airsloop: renumbered; 4 documents changed, 1 added"
+	if got := inWords(e, made); got.Words != want {
+		t.Errorf("a push: %q, want %q", got.Words, want)
+	}
+	e = wire.AuditEvent{Method: "PUT", Target: "/api/v1.0/buckets/b/documents", Status: 403, Revision: &about}
+	if got := inWords(e, made); got.Words != "tried to push bucket b" || got.Created {
 		t.Errorf("a refused push: %+v", got)
 	}
 }

@@ -3,6 +3,8 @@ package web
 import (
 	"context"
 	"errors"
+	"net/http"
+	"slices"
 	"strconv"
 
 	"purser/internal/client"
@@ -16,12 +18,12 @@ type compareView struct {
 	From, To string // as they were asked for
 	Before   int64  // their numbers
 	After    int64
-	Split    bool   // side by side
-	Rendered bool   // rendered documents, not submitted ones
-	Error    string // why there is no comparison
-	Absent   bool   // one of them does not exist
-	Newest   int64  // the revision to look at instead; 0 if there is none
-	Ready    bool   // both were named
+	Split    bool     // side by side
+	Rendered bool     // rendered documents, not submitted ones
+	Errors   []string // why there is no comparison
+	Absent   bool     // one of them does not exist
+	Newest   int64    // the revision to look at instead; 0 if there is none
+	Ready    bool     // both were named
 	differences
 }
 
@@ -51,28 +53,82 @@ func (v *visit) compare() (view, error) {
 		return shown, nil
 	}
 	page.Ready = true
-	err := together(v.Context(),
-		func(ctx context.Context) (err error) {
-			page.Before, err = v.number(ctx, page.From)
-			return err
-		},
-		func(ctx context.Context) (err error) {
-			page.After, err = v.number(ctx, page.To)
-			return err
-		},
-	)
-	if err == nil {
+	names, numbers := [2]string{page.From, page.To}, [2]int64{}
+	refused, err := bothSides(v.Context(), func(ctx context.Context, side int) (err error) {
+		numbers[side], err = v.number(ctx, names[side])
+		return err
+	})
+	if err != nil {
+		return shown, err
+	}
+	page.Before, page.After = numbers[0], numbers[1]
+	if refused == [2]error{} {
 		shown.Title = "Revision " + strconv.FormatInt(page.Before, 10) + " and revision " + strconv.FormatInt(page.After, 10)
 		page.differences, err = v.differences(page)
+		if refused, err = v.whyNot(page, err); err != nil {
+			return shown, err
+		}
 	}
-	if err != nil {
-		page.Error = err.Error()
-		if refused, ok := errors.AsType[*refusal](err); ok {
-			page.Absent, page.Newest = refused.Absent, refused.Newest
+	for _, err := range refused {
+		if err == nil {
+			continue
+		}
+		if refused, ok := errors.AsType[*refusal](err); ok && refused.Absent {
+			page.Absent, page.Newest = true, max(page.Newest, refused.Newest)
+		}
+		if text := err.Error(); !slices.Contains(page.Errors, text) {
+			page.Errors = append(page.Errors, text)
 		}
 	}
 	shown.Data = page
-	return shown, dropExpected(err)
+	return shown, nil
+}
+
+// bothSides does something for both revisions of a comparison concurrently, and returns why it was refused for each;
+// err is any other error.
+func bothSides(ctx context.Context, do func(ctx context.Context, side int) error) (refused [2]error, err error) {
+	work := func(side int) func(context.Context) error {
+		return func(ctx context.Context) error {
+			err := do(ctx, side)
+			if dropExpected(err) == nil {
+				refused[side] = err
+				return nil
+			}
+			return err
+		}
+	}
+	err = together(ctx, work(0), work(1))
+	return refused, err
+}
+
+// whyNot returns why two revisions were not compared, err being the first reason: which of them cannot be rendered, and
+// else err. It returns any other error than a refusal.
+func (v *visit) whyNot(page compareView, err error) (refused [2]error, other error) {
+	if err == nil || dropExpected(err) != nil {
+		return refused, err
+	}
+	if page.Rendered {
+		refused, other = bothSides(v.Context(), func(ctx context.Context, side int) error {
+			revision := strconv.FormatInt([2]int64{page.Before, page.After}[side], 10)
+			_, _, err := v.changes(ctx, "0", revision, true, 0)
+			return cannotRender(revision, err)
+		})
+	}
+	if refused == [2]error{} {
+		refused[0] = err
+	}
+	return refused, other
+}
+
+// cannotRender returns the refusal to render a revision, with its number.
+func cannotRender(revision string, err error) error {
+	refused, ok := errors.AsType[*refusal](err)
+	if !ok || dropExpected(err) != nil || refusedWith(err, http.StatusForbidden, http.StatusNotFound, http.StatusGone) {
+		return err
+	}
+	named := *refused
+	named.Message, named.messages = "The documents of revision "+revision+" cannot be rendered: "+refused.Error(), nil
+	return &named
 }
 
 // number returns the number of a revision; 0 is the revision without documents.

@@ -85,7 +85,7 @@ func firstComparison(unified string, most int) *comparison {
 }
 
 // arranged returns a comparison with its document for each of the changes, and then the comparisons that match none.
-// Titles cannot be parsed, because "None" in a title can mean no layer or a layer of that name.
+// Titles cannot be parsed, because names, layers and buckets may contain any characters.
 func arranged(parsed []*comparison, changes []comparison) []*comparison {
 	byTitle := map[string][]*comparison{}
 	for _, c := range parsed {
@@ -111,7 +111,7 @@ func arranged(parsed []*comparison, changes []comparison) []*comparison {
 
 // diffTitle returns the title of a document in a unified diff of the API, without the revision: one printable line.
 func diffTitle(id wire.Identity) string {
-	return words.Line("bucket " + string(id.Bucket) + ": " + id.Plain().String())
+	return words.Line("bucket " + string(id.Bucket) + ": " + id.String())
 }
 
 // conceal adds a note that the document with this title also differs in data that is not shown.

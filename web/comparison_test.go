@@ -92,7 +92,7 @@ func changedLines(before, after []string, text string) [2]string {
 func TestParseUnified_titles(t *testing.T) {
 	t.Parallel()
 	const text = `--- /dev/null
-+++ revision 2, bucket a: b: [acme/A/v1, None] x] y
++++ revision 2, bucket a: b: [acme/A/v1] x] y
 @@ -0,0 +1 @@
 +a
 --- /dev/null
@@ -107,7 +107,7 @@ func TestParseUnified_titles(t *testing.T) {
 +++ revision 2, bucket b: [acme/B/v1, site] ⟨U+202E⟩  ⟨U+000D⟩
 @@ -0,0 +1 @@
 +a
-Encrypted data of revision 2, bucket s: [acme/C/v1, None] w changed
+Encrypted data of revision 2, bucket s: [acme/C/v1] w changed
 --- /dev/null
 +++ revision 2, bucket s: [acme/D/v1, site] unknown
 @@ -0,0 +1 @@
@@ -131,12 +131,12 @@ Encrypted data of revision 2, bucket s: [acme/C/v1, None] w changed
 		return []hunk{{"@@ -0,0 +1 @@", []diff.Line{{Kind: diff.Added, New: 1, Text: line}}}}
 	}
 	want := []*comparison{
-		{Document: controls, Change: "added", Added: 1, Title: "bucket a: b: [acme/A/v1, None] x] y", Hunks: added("a")},
+		{Document: controls, Change: "added", Added: 1, Title: "bucket a: b: [acme/A/v1] x] y", Hunks: added("a")},
 		{Document: layered, Change: "added", Added: 1, Title: "bucket a: b: [acme/A/v1, None] x] y", Hunks: added("b")},
 		{Document: reordered, Change: "changed", Title: "bucket b: [acme/B/v1, site] reordered", Note: "No line of it differs."},
 		{Document: gone, Change: "deleted", Removed: 1, Title: "bucket b: [acme/B/v1, a] b, c] y z", Hunks: []hunk{{"@@ -1 +0,0 @@", []diff.Line{{Kind: diff.Removed, Old: 1, Text: "a"}}}}},
 		{Document: hidden, Change: "added", Added: 1, Title: "bucket b: [acme/B/v1, site] ⟨U+202E⟩  ⟨U+000D⟩", Hunks: added("a")},
-		{Document: secret, Change: "changed", Title: "bucket s: [acme/C/v1, None] w", Note: "Its encrypted data differs."},
+		{Document: secret, Change: "changed", Title: "bucket s: [acme/C/v1] w", Note: "Its encrypted data differs."},
 		{Change: "added", Added: 1, Title: "bucket s: [acme/D/v1, site] unknown", Hunks: added("a")},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

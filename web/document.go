@@ -36,7 +36,7 @@ type documentView struct {
 // documentForm is a form in which a document is shown. Only its parts are filled.
 type documentForm struct {
 	Lines        []line
-	Why          string      // nothing is shown
+	Why          []string    // nothing is shown
 	From         string      // the revision to compare the rendered document with; "" for none
 	Rendered     *comparison // nil if there is no difference
 	Leaves       []wire.Leaf
@@ -176,12 +176,12 @@ func (v *visit) form(ctx context.Context, revision, as string, id wire.Identity)
 	text, err := v.api.Text(ctx, client.YAML, v.selecting(id), "revisions", revision, of)
 	if refusedWith(err, http.StatusBadRequest, http.StatusNotFound, http.StatusConflict,
 		http.StatusInternalServerError) {
-		shown.Why = "The documents of this revision cannot be rendered: " + err.Error()
+		shown.Why = []string{"The documents of this revision cannot be rendered: " + err.Error()}
 		return shown, nil
 	}
 	text = firstDocument(text)
 	if text == "" && as == "rendered" {
-		shown.Why = unrendered
+		shown.Why = []string{unrendered}
 	}
 	if text != "" {
 		shown.Lines = numberedLines(text)
@@ -191,20 +191,22 @@ func (v *visit) form(ctx context.Context, revision, as string, id wire.Identity)
 
 // renderedChange compares the rendered document with the one of another revision.
 func (v *visit) renderedChange(ctx context.Context, from, revision string, id wire.Identity) (documentForm, error) {
-	shown, texts := documentForm{From: from}, make([]string, 2) // before and after
-	read := func(i int, revision string) func(context.Context) error {
-		return func(ctx context.Context) error {
-			text, err := v.api.Text(ctx, client.YAML, v.selecting(id), "revisions", revision, "rendered-documents")
-			texts[i] = changing.ReplaceAllString(firstDocument(text), "")
-			return err
+	shown, names, texts := documentForm{From: from}, [2]string{from, revision}, [2]string{}
+	refused, err := bothSides(ctx, func(ctx context.Context, side int) error {
+		text, err := v.api.Text(ctx, client.YAML, v.selecting(id), "revisions", names[side], "rendered-documents")
+		texts[side] = changing.ReplaceAllString(firstDocument(text), "")
+		return cannotRender(names[side], err)
+	})
+	for _, err := range refused {
+		if err != nil {
+			shown.Why = append(shown.Why, err.Error())
 		}
 	}
-	if err := together(ctx, read(0, from), read(1, revision)); err != nil {
-		shown.Why = "The documents of one of the revisions cannot be rendered: " + err.Error()
-		return shown, dropExpected(err)
+	if err != nil || shown.Why != nil {
+		return shown, err
 	}
-	if texts[0] == "" && texts[1] == "" {
-		shown.Why = unrendered
+	if texts == [2]string{} {
+		shown.Why = []string{unrendered}
 		return shown, nil
 	}
 	text, err := diff.Unified(ctx, "revision "+from, "revision "+revision, texts[0], texts[1])

@@ -20,7 +20,7 @@ func (v *visit) explained(ctx context.Context, revision string, id wire.Identity
 	var found wire.Explanation
 	err = v.api.Get(ctx, &found, query, "revisions", revision, "rendered-documents", "explain")
 	if err != nil && dropExpected(err) == nil {
-		shown.Why = "This document cannot be explained: " + err.Error()
+		shown.Why = []string{"This document cannot be explained: " + err.Error()}
 		return shown, nil
 	}
 	shown.Parents = found.Parents

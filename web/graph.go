@@ -20,7 +20,7 @@ func (v *visit) neighbours(ctx context.Context, revision string, id wire.Identit
 	query := url.Values{"format": {"json"}, "focus": {focusName(id)}, "depth": {"1"}}
 	err = v.api.Get(ctx, &found, query, "revisions", revision, "graph")
 	if err != nil && dropExpected(err) == nil {
-		shown.Why = "Its dependencies are not known: " + err.Error()
+		shown.Why = []string{"Its dependencies are not known: " + err.Error()}
 		return shown, nil
 	}
 	shown.Dependencies, shown.Dependents = neighboursOf(found, id)
@@ -78,7 +78,7 @@ func (v *visit) graph() (view, error) {
 	var found wire.Graph
 	err := v.api.Get(v.Context(), &found, query, "revisions", id, "graph")
 	if refusedWith(err, http.StatusNotFound, http.StatusRequestEntityTooLarge) {
-		page.Why = err.Error()
+		page.Why = words.Ended(err.Error())
 		shown.Data = page
 		return shown, nil
 	}
@@ -139,7 +139,7 @@ func (v *visit) draw(page graphView, of wire.Graph, query url.Values) (made grap
 		Path: []string{"revisions", id, "graph"}, Query: query, Accept: client.SVG,
 	})
 	if err != nil && (dropExpected(err) == nil || refusedWith(err, http.StatusNotImplemented)) {
-		made.Why = "No picture: " + err.Error()
+		made.Why = words.Ended("No picture: " + err.Error())
 		return made, nil
 	}
 	if err != nil {

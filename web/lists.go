@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"purser/internal/events"
 	"purser/internal/wire"
 )
 
@@ -93,7 +92,6 @@ type auditView struct {
 
 	User, Revision, Since, Until string
 	Items                        []auditItem
-	Did                          map[int64]*events.Created // by revision
 	Pages                        pager
 	Error                        string
 }
@@ -121,11 +119,12 @@ func (v *visit) audit() (view, error) {
 	} else if err != nil {
 		return view{}, err
 	}
-	for _, e := range found.Results {
-		page.Items = append(page.Items, inWords(e))
-	}
-	if page.Did, err = v.did(v.Context()); err != nil {
+	made, err := v.did(v.Context())
+	if err != nil {
 		return view{}, err
+	}
+	for _, e := range found.Results {
+		page.Items = append(page.Items, inWords(e, made))
 	}
 	page.Pages.End(len(page.Items), found.Next != nil)
 	return view{template: "audit", Title: "Audit", Section: "audit", Data: page}, nil

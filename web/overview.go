@@ -19,25 +19,19 @@ type overviewView struct {
 	Before   int64 // the revision before it; 0 if there is none
 	judgement
 	way
-	History  []revisionItem
+	History  []wire.Revision
 	Expires  *requirement // the one whose result expires next; nil if none does
 	Buckets  []wire.Bucket
 	Buckets2 bool // there are more
 }
 
-// revisionItem is a revision in a list, with its changes if they are known.
-type revisionItem struct {
-	wire.Revision
-
-	Did *events.Created
-}
-
 // overview shows whether the newest revision may be deployed, and recent changes.
 func (v *visit) overview() (view, error) {
+	const findings = 50
 	shown := view{template: "overview", Title: "Overview", Section: "overview"}
 	page := overviewView{pageBuffer: v.pageBuffer}
-	err := v.api.Get(v.Context(), &page.Revision, nil, "revisions", "latest")
-	if refusedWith(err, http.StatusNotFound) || err == nil && page.Revision.ID == 0 {
+	status, err := v.status(v.Context(), "latest", findings, "history", "buckets")
+	if refusedWith(err, http.StatusNotFound) {
 		page.Empty = true
 		shown.Data = page
 		return shown, nil
@@ -45,40 +39,47 @@ func (v *visit) overview() (view, error) {
 	if err != nil {
 		return shown, err
 	}
-	const maxBuckets = 100
-	recent := maxRecent
-	if v.Compat {
-		recent = shownRecent // each is a request
-	}
+	details := status.Details
+	page.Revision, page.judgement = *details.Revision, v.judge(status)
 	page.Before = *page.Revision.Previous
-	var buckets wire.List[wire.Bucket]
-	err = together(v.Context(),
-		func(ctx context.Context) (err error) {
-			page.judgement, err = v.judge(ctx, page.Revision, 50) //nolint:mnd // some
-			return err
-		},
-		func(ctx context.Context) (err error) {
-			page.History, _, err = v.history(ctx, url.Values{}, 0, recent)
-			return dropExpected(err)
-		},
-		func(ctx context.Context) error {
-			return dropExpected(v.api.Get(ctx, &buckets, url.Values{"limit": {strconv.Itoa(maxBuckets)}}, "buckets"))
-		},
-	)
-	if err != nil {
-		return shown, err
-	}
 	page.Expires = expiringNext(page.Required, v.Now())
-	page.Buckets, page.Buckets2 = buckets.Results, buckets.Next != nil
+	if details.Buckets != nil {
+		page.Buckets, page.Buckets2 = details.Buckets.Results, details.Buckets.Next != nil
+	}
+	if details.History != nil {
+		page.History = details.History.Results
+	}
 	page.way = v.wayOut(page.Revision.ID, true, lastGood(page.History))
 	page.History = page.History[:min(len(page.History), shownRecent)]
 	shown.Title, shown.Data = page.Verdict.Title(), page
 	return shown, nil
 }
 
-// maxRecent is the number of revisions among which one that may be deployed is looked for, and shownRecent the number
-// of those that the overview shows.
-const maxRecent, shownRecent = 50, 10
+// status requests the verdict on a revision with what the pages show beside it: the revision itself, the first findings
+// and the newest results, and further details by the names that the API has for them.
+func (v *visit) status(ctx context.Context, revision string, findings int, further ...string) (
+	status wire.Verdict, err error,
+) {
+	query := url.Values{
+		"cleartext-secrets": {"false"}, "limit": {strconv.Itoa(findings)},
+		"details": append([]string{"revision", "findings", "results"}, further...),
+	}
+	err = v.api.Get(ctx, &status, query, "revisions", revision, "status")
+	return status, err
+}
+
+// recent returns the newest revisions of the site, the last one first.
+func (v *visit) recent(ctx context.Context, revision string) ([]wire.Revision, error) {
+	var status wire.Verdict
+	err := v.api.Get(ctx, &status, url.Values{"details": {"history"}}, "revisions", revision, "status")
+	if err != nil || status.Details.History == nil {
+		return nil, err
+	}
+	return status.Details.History.Results, nil
+}
+
+// shownRecent is the number of recent revisions that the overview shows.
+const shownRecent = 10
 
 // way has the actions that lead to a revision that may be deployed.
 type way struct {
@@ -101,7 +102,7 @@ func (v *visit) wayOut(revision int64, newest bool, lastGood int64) (out way) {
 }
 
 // lastGood returns the newest revision that may be deployed, 0 if there is none.
-func lastGood(newestFirst []revisionItem) int64 {
+func lastGood(newestFirst []wire.Revision) int64 {
 	for _, item := range newestFirst {
 		if item.Status == success {
 			return item.ID
@@ -115,49 +116,37 @@ type judgement struct {
 	Verdict  verdict
 	Stamp    string
 	Findings shownFindings
+	Unlisted bool // the user may see findings, but they take too much work
 	Required []requirement
 	Others   []wire.Validation // validations that no policy requires
 }
 
-// judge requests the verdict on a revision, a limited number of findings, and the newest results.
-func (v *visit) judge(ctx context.Context, revision wire.Revision, most int) (judged judgement, err error) {
-	id := strconv.FormatInt(revision.ID, 10)
-	var status wire.Verdict
+// judge returns what pages show of a verdict with its details.
+func (v *visit) judge(status wire.Verdict) judgement {
 	var found wire.Findings
-	var reported wire.List[wire.Validation]
-	var posts wire.List[wire.AuditEvent]
-	hide := url.Values{"cleartext-secrets": {"false"}}
-	err = together(ctx,
-		func(ctx context.Context) error { return v.api.Get(ctx, &status, hide, "revisions", id, "status") },
-		func(ctx context.Context) error {
-			query := url.Values{"limit": {strconv.Itoa(most)}, "cleartext-secrets": {"false"}}
-			return dropExpected(v.api.Get(ctx, &found, query, "revisions", id, "findings"))
-		},
-		func(ctx context.Context) error {
-			return dropExpected(v.api.Get(ctx, &reported, url.Values{"newest": {"true"}}, "revisions", id, "validations"))
-		},
-		func(ctx context.Context) error {
-			if !v.may("deckhand:show_audit") {
-				return nil
-			}
-			return dropExpected(v.api.Get(ctx, &posts, url.Values{"revision": {id}, "limit": {"200"}}, "audit"))
-		},
-	)
+	if status.Details.Findings != nil {
+		found = *status.Details.Findings
+	}
+	var reported []wire.Validation
+	if status.Details.Results != nil {
+		reported = status.Details.Results.Results
+	}
 	required := requirementsOf(status)
 	for i, r := range required {
-		required[i] = r.with(newestIn(reported.Results, r.Name), revision, posts.Results, v.may("deckhand:create_validation"))
+		required[i] = r.with(newestIn(reported, r.Name), *status.Details.Revision, v.may("deckhand:create_validation"))
 	}
 	return judgement{
 		Verdict: verdictOf(status, found), Stamp: status.Stamp, Findings: findingsToShow(found), Required: required,
-		Others: unrequired(reported.Results, required),
-	}, err
+		Unlisted: status.Details.Findings == nil && v.may("deckhand:list_validations"),
+		Others:   unrequired(reported, required),
+	}
 }
 
 // history returns a page of revisions, newest first, with their changes, and whether there are more.
 func (v *visit) history(ctx context.Context, query url.Values, offset, limit int) (
-	items []revisionItem, more bool, err error,
+	items []wire.Revision, more bool, err error,
 ) {
-	var did map[int64]*events.Created
+	var did map[int64]events.Created
 	err = together(ctx,
 		func(ctx context.Context) (err error) {
 			items, more, err = v.revisionPage(ctx, query, offset, limit)
@@ -169,13 +158,15 @@ func (v *visit) history(ctx context.Context, query url.Values, offset, limit int
 		},
 	)
 	for i, item := range items {
-		items[i].Did = did[item.ID]
+		if made, known := did[item.ID]; known {
+			items[i].Changes = new(made.Effect())
+		}
 	}
 	return items, more, err
 }
 
 // revisionPage returns a page of revisions, newest first, and whether there are more.
-func (v *visit) revisionPage(ctx context.Context, query url.Values, offset, limit int) ([]revisionItem, bool, error) {
+func (v *visit) revisionPage(ctx context.Context, query url.Values, offset, limit int) ([]wire.Revision, bool, error) {
 	query.Set("sort", "id")
 	query.Set("order", "desc")
 	query.Set("limit", strconv.Itoa(limit))
@@ -196,11 +187,7 @@ func (v *visit) revisionPage(ctx context.Context, query url.Values, offset, limi
 		more = len(rest) > limit
 		found.Results = rest[:min(limit, len(rest))]
 	}
-	items := make([]revisionItem, len(found.Results))
-	for i, revision := range found.Results {
-		items[i] = revisionItem{Revision: revision}
-	}
-	return items, more, nil
+	return found.Results, more, nil
 }
 
 // byNumber requests limit revisions one by one, because the list would have all of them. It omits deleted revisions.
@@ -227,7 +214,7 @@ func (v *visit) byNumber(ctx context.Context, offset, limit int) (found wire.Lis
 }
 
 // did returns the changes of the newest revisions that the feed of events still has.
-func (v *visit) did(ctx context.Context) (map[int64]*events.Created, error) {
+func (v *visit) did(ctx context.Context) (map[int64]events.Created, error) {
 	const back = 1000
 	var now, last wire.Events[struct {
 		Data events.Created `json:"data"`
@@ -245,9 +232,9 @@ func (v *visit) did(ctx context.Context) (map[int64]*events.Created, error) {
 	if err := v.api.Get(ctx, &last, query, "events"); err != nil {
 		return nil, dropExpected(err)
 	}
-	made := map[int64]*events.Created{}
+	made := map[int64]events.Created{}
 	for _, e := range last.Events {
-		made[e.Data.Revision] = &e.Data
+		made[e.Data.Revision] = e.Data
 	}
 	return made, nil
 }

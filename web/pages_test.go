@@ -60,7 +60,7 @@ func TestPages(t *testing.T) {
 			"99 is greater than the maximum of 40", "Compare with revision 2, the newest that may be deployed",
 			"site 2 3", "Ada", "99 is greater than the maximum of 40 · value 99",
 		},
-		"/ui/revisions":                                  {"blessed", "3 ✗ failure", "2 ✓ success", "+1 −1"},
+		"/ui/revisions":                                  {"blessed", "3 ✗ failure", "2 ✓ success", "1 document changed", "2 documents added"},
 		"/ui/revisions?tag=blessed":                      {"2 ✓ success"},
 		"/ui/revisions/3":                                {"changed acme/Host/v1 cmp-2", "1 document", "What is wrong"},
 		"/ui/revisions/2":                                {"✓ Revision 2 may be deployed", "blessed", `{"by":"someone"}`, "added acme/Host/v1 cmp-1", "drydock-validation ✓ success gate", "Ada"},
@@ -82,14 +82,14 @@ func TestPages(t *testing.T) {
 		"/ui/search?q=99":                                {"cmp-2"},
 		"/ui/search?label=rack%3Dr2":                     {"No document matches"},
 		"/ui/search?revision=1":                          {"In revision 1"},
-		"/ui/audit":                                      {"pushed bucket site PUT /api/v1.0/buckets/site/documents", "Ada", "200", "3 +1 −1"},
+		"/ui/audit":                                      {"pushed bucket site; 1 document changed PUT /api/v1.0/buckets/site/documents", "Ada", "200"},
 		"/ui/audit?since=yesterday":                      {"such as 2026-01-31T12:00:00Z"},
 		"/ui/revisions/3/schemas":                        {"acme/Host/v1 registered by a document of bucket control", "deckhand/Passphrase/v1 built in"},
 		"/ui/revisions/3/schemas/acme/Host/v1":           {"acme/Host/v1", "rack"},
 		"/ui/revisions/3/graph":                          {"How documents depend on each other", "cmp-2"},
 		"/ui/revisions/3/graph?focus=nothing":            {"nothing", "Name a document"},
 		"/ui/revisions/2/validations/drydock-validation": {"drydock", "✓ success", "by drydock 1", "expires in 2 hours"},
-		"/ui/revisions/3/validations/deckhand-schema-validation": {"✗ failure", "acme/Host/v1 cmp-2 layer site 1 finding", "1 finding in 1 document"},
+		"/ui/revisions/3/validations/deckhand-schema-validation": {"✗ failure", "acme/Host/v1 cmp-2 layer site · 1 finding", "1 finding in 1 document"},
 		"/ui/revisions/3/document?" + cmp2:                       {"rack: 99", "1 finding, marked in the text", "error .data.rack 99 is greater"},
 		"/ui/revisions/2/document?" + cmp2:                       {"rack: 3"},
 		"/ui/revisions/3/document?as=rendered&" + cmp2:           {"cannot be rendered: The provided documents failed schema validation. [acme/Host/v1, site] cmp-2: 99 is greater"},
@@ -163,7 +163,9 @@ data: {address: 10.0.0.1}
 				"base",
 				"/ui/compare?from=2&rendered=false&to=3&view=split",
 			},
-			"/ui/compare?from=0&to=1":               {[]string{"added deckhand/LayeringPolicy/v1 layering-policy"}, "None", "/ui/"},
+			"/ui/compare?from=0&to=1": {
+				[]string{"1 document added deckhand/LayeringPolicy/v1 layering-policy +12 −0"}, "No line of it differs", "/ui/",
+			},
 			"/ui/compare?from=1&to=2&rendered=true": {[]string{"added acme/Host/v1 child"}, "base", "/ui/"},
 		} {
 			page := b.get(t, target).is(t, http.StatusOK)
@@ -175,6 +177,45 @@ data: {address: 10.0.0.1}
 			if links := page.links(t, target); !slices.Contains(links, c.link) {
 				t.Errorf("%s has no link %s: %q", target, c.link, links)
 			}
+		}
+	}
+}
+
+// A comparison that fails says why for both revisions, each by its number, and once what is wrong with neither alone.
+func TestPages_neitherCompares(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, anonymous)
+	taking := func(source string) string {
+		return doc("acme/Host/v1", "cmp-2", "cleartext", ", substitutions: [{src: {schema: acme/Host/v1, name: "+source+
+			", path: .a}, dest: {path: .b}}]", "{}")
+	}
+	s.put(t, "control", hostSchema, layers)
+	s.put(t, "site", host("cmp-1", 2), host("cmp-2", 3))
+	s.put(t, "site", host("cmp-1", 2), taking("none"))
+	s.put(t, "site", host("cmp-1", 2), taking("nothing"))
+	b := s.browser(t)
+	const refused = "The documents of revision %d cannot be rendered: "
+	third, fourth := fmt.Sprintf(refused, 3), fmt.Sprintf(refused, 4)
+	const rendered = "/document?as=rendered&schema=acme/Host/v1&layer=site&name=cmp-2&from="
+	for target, want := range map[string][]string{
+		"/ui/compare?from=3&to=4&rendered=true": {third, "v1] none was", fourth, "v1] nothing was", "Compare what was submitted"},
+		"/ui/compare?from=2&to=4&rendered=true": {fourth},
+		"/ui/compare?from=3&to=2&rendered=true": {third},
+		"/ui/compare?from=0&to=3&rendered=true": {third},
+		"/ui/compare?from=0&to=1&rendered=true": {"2 documents"},
+		"/ui/compare?from=8&to=9":               {"There is no revision 8 There is no revision 9 The newest is revision 4 ."},
+		"/ui/compare?from=8&to=8":               {"There is no revision 8 The newest is revision 4 ."},
+		"/ui/compare?from=8&to=4&rendered=true": {"There is no revision 8 The newest is revision 4 ."},
+		"/ui/revisions/4" + rendered + "3":      {third, fourth},
+		"/ui/revisions/2" + rendered + "3":      {third},
+		"/ui/revisions/4" + rendered + "2":      {fourth},
+		"/ui/revisions/4" + rendered + "9":      {fourth, "revision=9"},
+	} {
+		page := b.get(t, target).is(t, http.StatusOK)
+		page.shows(t, want...)
+		wellFormed(t, target, page)
+		if got := strings.Count(page.visible(t), "cannot be rendered"); got != strings.Count(strings.Join(want, ""), "cannot be rendered") {
+			t.Errorf("%s: %d refusals:\n%s", target, got, page.visible(t))
 		}
 	}
 }
@@ -195,7 +236,7 @@ func TestPages_unordered(t *testing.T) {
 			t.Errorf("a refusal is repeated:\n%s", text)
 		}
 		s.put(t, "other", host("cmp-2", 2))
-		b.get(t, "/ui/revisions/2").is(t, http.StatusOK).shows(t, "Show the differences added acme/Host/v1 cmp-2 layer site bucket other Validations")
+		b.get(t, "/ui/revisions/2").is(t, http.StatusOK).shows(t, "Show the differences added acme/Host/v1 cmp-2 layer site · bucket other Validations")
 		b.get(t, "/ui/compare?from=0&to=1").is(t, http.StatusOK).shows(t, "+ rack: 2")
 		for _, as := range []string{"written", "rendered", "explained", "history", "graph"} {
 			b.get(t, "/ui/revisions/1/document?schema=acme/Host/v1&layer=site&name=cmp-1&as="+as).is(t, http.StatusOK)

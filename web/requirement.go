@@ -1,8 +1,6 @@
 package web
 
 import (
-	"net/url"
-	"strings"
 	"time"
 
 	"purser/internal/wire"
@@ -14,7 +12,6 @@ type requirement struct {
 	Name, Status string
 	Policies     []string
 	Newest       wire.Newest // zero if there is none
-	Who          string      // posted it; "" if unknown
 	Post         bool        // the user may post a result, which is lacking
 }
 
@@ -31,14 +28,12 @@ func newestIn(reported []wire.Validation, name string) (newest wire.Newest) {
 	return newest
 }
 
-// with returns the requirement with its newest result, and who posted it. mayPost reports whether the user may post
-// results.
-func (r requirement) with(newest wire.Newest, of wire.Revision, posts []wire.AuditEvent, mayPost bool) requirement {
+// with returns the requirement with its newest result. mayPost reports whether the user may post results.
+func (r requirement) with(newest wire.Newest, of wire.Revision, mayPost bool) requirement {
 	r.Newest = newest
 	if r.Own() && r.Status != "missing" {
 		r.Newest.CreatedAt = of.CreatedAt // the server validates what it takes in
 	}
-	r.Who = posterOf(posts, r.Name, r.Newest.CreatedAt)
 	r.Post = mayPost && !r.Own() && r.Status != success && words.Line(r.Name) == r.Name
 	return r
 }
@@ -111,25 +106,4 @@ func expiringNext(all []requirement, now time.Time) (next *requirement) {
 		}
 	}
 	return next
-}
-
-// posterOf returns the user who posted a result, from the audit, newest first, because results do not have it. A result
-// and its event are stored by one statement; its time is the database's, and that of the event the server's. It is ""
-// if the audit has no such event: it goes back less far, or the result was carried over from another revision.
-func posterOf(events []wire.AuditEvent, validation string, createdAt wire.Optional) string {
-	const skew = time.Minute
-	created, known := createdAt.Time()
-	for _, e := range events {
-		at, err := url.Parse(e.Target)
-		posted, ok := e.At.Time()
-		if err != nil || e.Rule != "deckhand:create_validation" || e.Status/100 != 2 ||
-			!known || !ok || posted.Sub(created).Abs() > skew {
-			continue
-		}
-		if name, err := url.PathUnescape(at.EscapedPath()[strings.LastIndexByte(at.EscapedPath(), '/')+1:]); err == nil &&
-			name == validation {
-			return e.Who()
-		}
-	}
-	return ""
 }

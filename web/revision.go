@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"purser/internal/client"
+	"purser/internal/document"
 	"purser/internal/wire"
 	"purser/internal/words"
 )
@@ -17,7 +18,7 @@ import (
 type revisionsView struct {
 	*pageBuffer
 
-	Items []revisionItem
+	Items []wire.Revision
 	Tag   string
 	Pages pager
 }
@@ -43,7 +44,7 @@ func (v *visit) revisions() (view, error) {
 type revisionView struct {
 	*pageBuffer
 
-	Revision revisionItem
+	Revision wire.Revision
 	Newest   bool
 	judgement
 	way
@@ -67,12 +68,14 @@ type tag struct {
 
 // revision shows one revision.
 func (v *visit) revision() (view, error) {
-	var described wire.Revision
-	if err := v.api.Get(v.Context(), &described, nil, "revisions", v.PathValue("revision")); err != nil {
+	const findings = 200
+	status, err := v.status(v.Context(), v.PathValue("revision"), findings)
+	if err != nil {
 		return view{}, err
 	}
+	described := *status.Details.Revision
 	page := revisionView{
-		pageBuffer: v.pageBuffer, Revision: revisionItem{Revision: described}, Weakened: described.Weakened,
+		pageBuffer: v.pageBuffer, Revision: described, Weakened: described.Weakened, judgement: v.judge(status),
 		Before: *described.Previous, After: *described.Next, Newest: *described.Next == 0,
 	}
 	for _, name := range described.Tags.Names {
@@ -80,12 +83,8 @@ func (v *visit) revision() (view, error) {
 	}
 	id := strconv.FormatInt(described.ID, 10)
 	var documents documentPage
-	var newest []revisionItem
-	err := together(v.Context(),
-		func(ctx context.Context) (err error) {
-			page.judgement, err = v.judge(ctx, described, 200) //nolint:mnd // some
-			return err
-		},
+	var newest []wire.Revision
+	err = together(v.Context(),
 		func(ctx context.Context) (err error) {
 			page.Changes, page.Changed, err = v.changes(ctx, strconv.FormatInt(page.Before, 10), id, false, 0)
 			if err != nil && dropExpected(err) == nil {
@@ -99,7 +98,7 @@ func (v *visit) revision() (view, error) {
 		},
 		func(ctx context.Context) (err error) {
 			if page.Newest && described.Status != success {
-				newest, _, err = v.revisionPage(ctx, url.Values{}, 0, maxRecent)
+				newest, err = v.recent(ctx, id)
 			}
 			return dropExpected(err)
 		},
@@ -210,12 +209,21 @@ type validationView struct {
 	Entry    string     // its position; "" if none was asked for
 	Entries  []wire.EntryItem
 	Pages    pager
+	passing
+}
+
+// passing are documents of a revision without findings of one of the server's own validations.
+type passing struct {
+	Passing  []wire.Document // on this page
+	Checked  int             // documents among which these are, on this page
+	Withheld bool            // there are findings that do not say which documents they are about
+	Unknown  bool            // there are findings that are not listed, which may be about any document
 }
 
 // validation shows the status of a validation of a revision, its findings and its results. The server's own validations
 // have a result for each document, which the findings name.
 func (v *visit) validation() (view, error) {
-	const limit = 100
+	const limit, listed, most = 100, 100, 10_000
 	name, hide := v.PathValue("name"), url.Values{"cleartext-secrets": {"false"}}
 	page := validationView{pageBuffer: v.pageBuffer, Pages: newPager(v.URL, limit), Entry: v.param("entry")}
 	if err := v.api.Get(v.Context(), &page.Revision, nil, "revisions", v.PathValue("revision")); err != nil {
@@ -226,18 +234,24 @@ func (v *visit) validation() (view, error) {
 	var found wire.Findings
 	var reported wire.List[wire.Validation]
 	var entries wire.List[wire.EntryItem]
+	var documents documentPage
+	known := false // the findings
 	err := together(v.Context(),
 		func(ctx context.Context) error { return v.api.Get(ctx, &status, hide, "revisions", id, "status") },
 		func(ctx context.Context) error {
-			query := url.Values{"validation": {name}, "limit": {"100"}, "cleartext-secrets": {"false"}}
-			return dropExpected(v.api.Get(ctx, &found, query, "revisions", id, "findings"))
+			query := url.Values{"validation": {name}, "limit": {strconv.Itoa(most)}, "cleartext-secrets": {"false"}}
+			err := v.api.Get(ctx, &found, query, "revisions", id, "findings")
+			known = err == nil
+			return dropExpected(err)
 		},
 		func(ctx context.Context) error {
 			return dropExpected(v.api.Get(ctx, &reported, url.Values{"newest": {"true"}}, "revisions", id, "validations"))
 		},
-		func(ctx context.Context) error {
+		func(ctx context.Context) (err error) {
 			if own {
-				return nil
+				query := url.Values{"sort": {"schema", "metadata.name"}}
+				documents, err = v.documents(ctx, id, query, page.Pages.Offset, limit)
+				return dropExpected(err)
 			}
 			query := url.Values{"limit": {strconv.Itoa(limit)}, "offset": {strconv.Itoa(page.Pages.Offset)}}
 			return v.api.Get(ctx, &entries, query, "revisions", id, "validations", name)
@@ -254,15 +268,40 @@ func (v *visit) validation() (view, error) {
 	}
 	judged := statusIn(status, name)
 	page.requirement = requirement{Name: name, Status: judged.Status}.with(
-		newestIn(reported.Results, name), page.Revision, nil, v.may("deckhand:create_validation"))
+		newestIn(reported.Results, name), page.Revision, v.may("deckhand:create_validation"))
+	page.Pages.End(len(entries.Results)+len(documents.Results), entries.Next != nil || documents.Next != nil)
+	if known && (page.Status == success || page.Status == "failure") {
+		page.passing = withoutFindings(documents.Results, found)
+	}
+	found.Findings = found.Findings[:min(len(found.Findings), listed)]
 	page.Problem, page.Findings = problemOf(judged, found), findingsToShow(found)
-	page.Pages.End(len(entries.Results), entries.Next != nil)
+	page.Findings.Validation = name
 	if page.Status != "missing" { // else they are failures that stand for it
 		page.Entries = failuresFirst(entries.Results)
 	} else {
 		page.Entry = ""
 	}
 	return view{template: "validation", Title: name + " of revision " + id, Section: "revisions", Data: page}, nil
+}
+
+// withoutFindings returns those documents that no finding is about.
+func withoutFindings(all []wire.Document, found wire.Findings) passing {
+	shown := passing{Checked: len(all), Unknown: found.More || found.Total > len(found.Findings)}
+	about := map[document.Identity]bool{}
+	for _, f := range found.Findings {
+		if shown.Withheld = shown.Withheld || f.Secret; f.Document != nil {
+			about[f.Document.Plain()] = true
+		}
+		for _, other := range f.Others {
+			about[document.Identity{Schema: other.Schema, Layer: string(other.Layer), Name: other.Name}] = true
+		}
+	}
+	for _, doc := range all {
+		if !about[doc.Identity().Plain()] && !shown.Unknown {
+			shown.Passing = append(shown.Passing, doc)
+		}
+	}
+	return shown
 }
 
 // failuresFirst returns the entries of a page, those that are no success first.

@@ -172,6 +172,8 @@ type shownFindings struct {
 	Causes []wire.Cause // of several documents; only if not all findings are shown
 	Rest   int          // findings that are not shown
 	More   bool         // there may be others
+
+	Validation string // that all are of; "" if they are of several
 }
 
 // findingsToShow returns what a page shows of findings.

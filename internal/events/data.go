@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"purser/internal/words"
 )
@@ -27,7 +28,46 @@ type Created struct {
 	Message  string   `json:"message"`
 	Added    int      `json:"added"`   // versions of documents that begin with the revision
 	Removed  int      `json:"removed"` // versions that end with it; a document that is modified counts in both
-	Status   string   `json:"status"`
+	// Modified is the number of documents that count in both; nil in events of earlier versions, and for viewers from
+	// whom encrypted ones are withheld.
+	Modified *int   `json:"modified,omitempty"`
+	Status   string `json:"status"`
+}
+
+// Effect has the numbers of versions of documents that a revision begins and ends, as in Created.
+type Effect struct {
+	Added    int  `json:"added"`
+	Removed  int  `json:"removed"`
+	Modified *int `json:"modified,omitempty"`
+}
+
+// Effect returns the numbers of versions of documents.
+func (c Created) Effect() Effect { return Effect{c.Added, c.Removed, c.Modified} }
+
+// String returns the numbers of documents in words, such as "4 documents changed, 1 added"; "" if there are none.
+func (e Effect) String() string {
+	type part struct {
+		number int
+		did    string
+	}
+	noun := "document"
+	parts := []part{{e.Added, "began"}, {e.Removed, "ended"}}
+	if e.Modified == nil {
+		noun = "document version"
+	} else {
+		parts = []part{{*e.Modified, "changed"}, {e.Added - *e.Modified, "added"}, {e.Removed - *e.Modified, "deleted"}}
+	}
+	var said []string
+	for _, p := range parts {
+		switch {
+		case p.number == 0:
+		case len(said) == 0:
+			said = append(said, words.Count(p.number, noun)+" "+p.did)
+		default:
+			said = append(said, fmt.Sprintf("%d %s", p.number, p.did))
+		}
+	}
+	return strings.Join(said, ", ")
 }
 
 // Counts are numbers of versions of documents.
@@ -39,7 +79,7 @@ func (c Created) Event(encrypted Counts) Event {
 	event := Event{Type: RevisionCreated, Revision: c.Revision, Subject: subject(c.Revision)}
 	if encrypted != (Counts{}) {
 		event.Withheld = written(c)
-		c.Added, c.Removed = c.Added-encrypted.Added, c.Removed-encrypted.Removed
+		c.Added, c.Removed, c.Modified = c.Added-encrypted.Added, c.Removed-encrypted.Removed, nil
 	}
 	event.Data = written(c)
 	return event

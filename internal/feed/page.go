@@ -65,6 +65,16 @@ func (f *Feed) Page(ctx context.Context, since Since, types []events.Type, limit
 	return Page{Cursor: query.After, More: true}, nil
 }
 
+// Latest returns the events of a type among the newest ones, as far as they fit on a page.
+func (f *Feed) Latest(ctx context.Context, kind events.Type) ([]events.Event, error) {
+	end, err := f.Page(ctx, Since{Now: true}, nil, MaxPage)
+	if err != nil {
+		return nil, err
+	}
+	page, err := f.Page(ctx, Since{After: max(end.Cursor-MaxPage, 0)}, []events.Type{kind}, MaxPage)
+	return page.Events, err
+}
+
 // forgotten returns the fault for a number that the feed has deleted, or has not reached yet.
 func forgotten(after int64, found Found) error {
 	what := "The events after %d were deleted; the oldest one kept is %d."

@@ -2,6 +2,9 @@ package queries
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -35,6 +38,9 @@ type Cause struct {
 	First Finding
 	Number
 }
+
+// ID identifies the cause among those of all revisions.
+func (c Cause) ID() string { return c.First.kind().id() }
 
 // Number counts findings. More reports whether there may be others, and Unnamed whether some are about unknown
 // documents.
@@ -115,6 +121,15 @@ func notOf(validation string, all, reported []Finding) (count int) {
 type kind struct {
 	level                                     Level
 	validation, schema, rule, place, saidOnly string
+}
+
+// id returns a digest of the group.
+func (k kind) id() string {
+	const size = 8
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %q", k.level, []string{
+		k.validation, k.schema, k.rule, k.place, k.saidOnly,
+	}))
+	return hex.EncodeToString(sum[:size])
 }
 
 // kind returns the group of a finding. Findings without a rule are similar if they have the same message.

@@ -63,6 +63,38 @@ type FindingsQuery struct {
 	After      FindingPlace
 	// FailuresOnly omits likely mistakes, which fail nothing.
 	FailuresOnly bool
+	Text         string // in the name of the document, the path or the message, in any case
+	Cause        string // the ID of a Cause
+	Order        Order
+}
+
+// narrow reports whether the query asks for some findings only, or for another order, so that more documents have to be
+// examined than findings are listed.
+func (q FindingsQuery) narrow() bool {
+	return q.Validation+q.Document+q.Level+q.Text+q.Cause != "" || q.Order != WorstFirst
+}
+
+// Order is the order of listed findings.
+type Order uint8
+
+// The orders.
+const (
+	WorstFirst Order = iota
+	ByDocument       // by schema, layer and name
+	ByPath           // in the documents
+)
+
+// compare returns how an order ranks two findings; equal ones come in the order WorstFirst.
+func (o Order) compare(a, b *Finding) int {
+	switch o {
+	case ByDocument:
+		return cmp.Or(cmp.Compare(a.Document.Schema, b.Document.Schema),
+			cmp.Compare(a.Document.Layer, b.Document.Layer), cmp.Compare(a.Document.Name, b.Document.Name))
+	case ByPath:
+		return cmp.Compare(a.Path, b.Path)
+	case WorstFirst:
+	}
+	return 0
 }
 
 // FindingPlace is a place in the findings of a revision, the beginning if it is zero. Failing documents are examined in
@@ -116,7 +148,8 @@ func chooseFindings(about revisions.RevisionStatus, all []Finding, more bool, qu
 	all = slices.DeleteFunc(all, func(f Finding) bool {
 		return f.Mistake && fails[f.keyWithoutPath()] || !query.asksFor(f)
 	})
-	isOther := func(f Finding) bool { return !query.asksForLevel(f) }
+	isOther := func(f Finding) bool { return !query.asksForLevel(f) || !query.selects(f) }
+	more = more || query.Text+query.Cause != "" && slices.ContainsFunc(all, func(f Finding) bool { return f.Unlisted > 0 })
 	different := slices.Clone(all)
 	slices.SortStableFunc(different, func(a, b Finding) int { return cmp.Compare(a.Level, b.Level) })
 	different = slices.DeleteFunc(withoutRepeated(different), isOther)
@@ -124,8 +157,8 @@ func chooseFindings(about revisions.RevisionStatus, all []Finding, more bool, qu
 	list := FindingList{RevisionStatus: about, Counts: count(all, different, more)}
 	different = slices.DeleteFunc(different, func(f Finding) bool { return f.Unlisted > 0 })
 	slices.SortStableFunc(different, func(a, b Finding) int {
-		return cmp.Or(a.compareRank(&b), cmp.Compare(a.reach(), b.reach()), cmp.Compare(a.Document.Schema, b.Document.Schema),
-			cmp.Compare(a.Document.Layer, b.Document.Layer), cmp.Compare(a.Document.Name, b.Document.Name))
+		return cmp.Or(query.Order.compare(&a, &b), a.compareRank(&b), cmp.Compare(a.reach(), b.reach()),
+			ByDocument.compare(&a, &b))
 	})
 	rest := different[min(len(different), query.After.Offset):]
 	list.Findings = rest[:min(len(rest), query.Limit)]
@@ -248,6 +281,22 @@ func withoutRepeated(all []Finding) []Finding {
 // asksForLevel reports whether the query asks for findings of a finding's level.
 func (q FindingsQuery) asksForLevel(f Finding) bool {
 	return q.Level == "" || q.Level == f.Level.String()
+}
+
+// selects reports whether a finding has the text and the cause of the query. Of errors that a validation does not list,
+// neither is known.
+func (q FindingsQuery) selects(f Finding) bool {
+	if q.Text+q.Cause == "" {
+		return true
+	}
+	if f.Unlisted > 0 || q.Cause != "" && q.Cause != f.kind().id() {
+		return false
+	}
+	schema, name := f.Document.Schema, f.Document.Name
+	about := strings.Join([]string{
+		schema + "/" + name, schema + " " + name, schema + "/" + f.Document.Layer + "/" + name, f.Path, f.Message,
+	}, "\n")
+	return strings.Contains(strings.ToLower(about), strings.ToLower(q.Text))
 }
 
 // asksFor reports whether a finding matches the query, whatever its level. That a validation only fails together with

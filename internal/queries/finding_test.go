@@ -43,6 +43,27 @@ func TestChoose(t *testing.T) {
 		"of a validation": {
 			FindingsQuery{Limit: 10, Validation: "w"}, []string{"about none", "about none", "a", "b .data.x"}, 4,
 		},
+		"with a text in the path":    {FindingsQuery{Limit: 10, Text: "DATA.X"}, []string{"a .data.x", "b .data.x"}, 2},
+		"with a text in the message": {FindingsQuery{Limit: 10, Text: "ignor"}, []string{"b"}, 1},
+		"with a text in the name":    {FindingsQuery{Limit: 10, Text: "host/v1 a"}, []string{"a .data.x"}, 1},
+		"with a text as its name":    {FindingsQuery{Limit: 10, Text: "host/v1/site/a"}, []string{"a .data.x"}, 1},
+		"with no such text":          {FindingsQuery{Limit: 10, Text: "right"}, nil, 0},
+		"of a cause": {
+			FindingsQuery{Limit: 10, Cause: Cause{First: Finding{
+				Validation: "v", Document: host("other"), Message: "wrong", Path: ".data.x",
+			}}.ID()}, []string{"a .data.x", "b .data.x"}, 2,
+		},
+		"of an unknown cause": {FindingsQuery{Limit: 10, Cause: "0"}, nil, 0},
+		"by document": {
+			FindingsQuery{Limit: 10, Order: ByDocument},
+			[]string{"about none", "about none", "a .data.x", "b .data.x", "b .data.y", "b"},
+			6,
+		},
+		"by path": {
+			FindingsQuery{Limit: 10, Order: ByPath},
+			[]string{"about none", "about none", "b", "a .data.x", "b .data.x", "b .data.y"},
+			6,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -62,6 +83,18 @@ func TestChoose(t *testing.T) {
 				t.Errorf("%d of revision %d (-want +got)\n%s", found.Total, found.ID, diff)
 			}
 		})
+	}
+}
+
+// Errors that a validation does not list may have the text or the cause that is asked for, so there may be others.
+func TestChoose_unlisted(t *testing.T) {
+	t.Parallel()
+	all := []Finding{{Validation: "v", Message: "wrong", Path: ".data.x"}, {Validation: "v", Message: "and 7 more", Unlisted: 7}}
+	for name, query := range map[string]FindingsQuery{"text": {Text: "wrong"}, "cause": {Cause: Cause{First: all[0]}.ID()}} {
+		found := chooseFindings(revisions.RevisionStatus{}, slices.Clone(all), false, query)
+		if !found.More || found.Total != 1 {
+			t.Errorf("by %s: %d findings, more %v", name, found.Total, found.More)
+		}
 	}
 }
 

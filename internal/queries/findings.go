@@ -35,7 +35,7 @@ func (v View) Findings(ctx context.Context, id string, query FindingsQuery) (fou
 	switch {
 	case query.After.Size > 0:
 		query.After.Size = min(query.After.Size, maxFindings)
-	case query.Validation+query.Document+query.Level == "": // each failing document has at least one finding
+	case !query.narrow(): // each failing document has at least one finding
 		query.After.Size = max(fewFindings, min(maxFindings, query.Limit))
 	default:
 		query.After.Size = maxFindings

@@ -3,6 +3,7 @@ package revisions
 import (
 	"slices"
 
+	"purser/internal/document"
 	"purser/internal/validations"
 )
 
@@ -45,6 +46,20 @@ func TouchedBuckets(added, removed []*Stored) []string {
 
 // Growth returns how many more documents the diff adds than it removes.
 func (d Diff) Growth() int { return len(d.Added) - len(d.Removed) }
+
+// modified returns the number of documents of which the diff replaces a version.
+func (d Diff) modified() (count int) {
+	gone := make(map[document.Identity]bool, len(d.Removed))
+	for _, doc := range d.Removed {
+		gone[doc.Identity] = true
+	}
+	for _, doc := range d.Added {
+		if gone[doc.Identity] {
+			count++
+		}
+	}
+	return count
+}
 
 // Fits reports whether the diff keeps a site with a number of documents below a limit, 0 for none, or does not make it
 // larger.

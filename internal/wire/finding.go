@@ -30,6 +30,7 @@ type Counts struct {
 
 // Cause is a group of similar findings.
 type Cause struct {
+	ID        string  `json:"id"`
 	Findings  int     `json:"findings"`
 	Documents int     `json:"documents"`
 	More      bool    `json:"more,omitempty"` // there may be others

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"purser/internal/events"
 )
 
 // Revision is a revision.
@@ -21,6 +23,10 @@ type Revision struct {
 	Tags         Tags     `json:"tags"`
 	URL          string   `json:"url,omitempty"` // not in a list
 	Policies     []Policy `json:"validationPolicies"`
+
+	// Changes are the versions of documents that it begins and ends; only in the details of a verdict, and nil if they
+	// are not known.
+	Changes *events.Effect `json:"changes,omitempty"`
 
 	// Not in a list: the revisions before and after it, 0 if there is none and nil from an older server, and how the
 	// policies in force in it are weaker than those of the one before.

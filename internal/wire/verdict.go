@@ -18,6 +18,17 @@ type Verdict struct {
 	Ignored     []Validation `json:"ignored"`
 	Validations []Validation `json:"validations,omitempty"` // without a policy, the reported ones
 	Warnings    []string     `json:"warnings,omitempty"`
+	Details     *Details     `json:"details,omitempty"` // nil unless asked for
+}
+
+// Details are what else one may ask for with the verdict on a revision. Members are nil if they were not asked for, if
+// the caller may not read them, or if they take too much work.
+type Details struct {
+	Revision *Revision         `json:"revision,omitempty"`
+	Findings *Findings         `json:"findings,omitempty"`
+	Results  *List[Validation] `json:"results,omitempty"` // of each validation, with the newest one
+	History  *Revisions        `json:"history,omitempty"` // the newest revisions of the site, the last one first
+	Buckets  *List[Bucket]     `json:"buckets,omitempty"` // of the newest revision
 }
 
 const success = "success"
@@ -75,6 +86,7 @@ type Newest struct {
 	ExpiresAt   Optional   `json:"expiresAt"`
 	CarriedFrom int64      `json:"carriedFrom,omitempty"`
 	Validator   *Validator `json:"validator,omitempty"`
+	User        string     `json:"user,omitempty"` // who posted it; only in Details
 }
 
 // Validator is the service that has validated.

@@ -93,13 +93,13 @@ func TestEvents(t *testing.T) {
 	s.prune(t, "keep=1").is(t, http.StatusOK) // deletes nothing
 	s.purge(t)
 	all := s.events(t, "since="+since)
-	const made = ` {"added":%d,"buckets":["%s"],"kind":"%s","message":"","removed":%d,"revision":%d,"stamp":"?","status":"%s","user":""}`
+	const made = ` {"added":%d,"buckets":["%s"],"kind":"%s","message":"","modified":%d,"removed":%d,"revision":%d,"stamp":"?","status":"%s","user":""}`
 	const result = `validation.posted revisions/%[1]d/validations/a-validation {"name":"a-validation","revision":%[1]d,"status":"%[2]s",` +
 		`"validator":{"name":"tester","version":"1"}}`
 	want := []string{
-		"revision.created revisions/1" + fmt.Sprintf(made, 1, "policies", "put", 0, 1, "failure"),
-		"revision.created revisions/2" + fmt.Sprintf(made, 2, "site", "put", 0, 2, "failure"),
-		"revision.created revisions/3" + fmt.Sprintf(made, 1, "site", "put", 2, 3, "failure"),
+		"revision.created revisions/1" + fmt.Sprintf(made, 1, "policies", "put", 0, 0, 1, "failure"),
+		"revision.created revisions/2" + fmt.Sprintf(made, 2, "site", "put", 0, 0, 2, "failure"),
+		"revision.created revisions/3" + fmt.Sprintf(made, 1, "site", "put", 1, 2, 3, "failure"),
 		fmt.Sprintf(result, 3, "success"),
 		fmt.Sprintf(result, 3, "success"),
 		`tag.set revisions/2/tags/good/one {"revision":2,"tag":"good/one"}`,
@@ -114,7 +114,7 @@ func TestEvents(t *testing.T) {
 	want = append(want,
 		`tag.deleted revisions/2/tags/two {"revision":2,"tag":"two"}`,
 		`tag.deleted revisions/2/tags/good/one {"revision":2,"tag":"good/one"}`,
-		"revision.created revisions/4"+fmt.Sprintf(made, 2, "site", "rollback", 1, 4, "failure"),
+		"revision.created revisions/4"+fmt.Sprintf(made, 2, "site", "rollback", 1, 1, 4, "failure"),
 		`revision.pruned revisions {"kept":1,"revisions":[{"first":1,"last":3}]}`,
 		`site.purged revisions {"epoch":"?"}`,
 	)
