@@ -59,6 +59,9 @@ func (c *findingsCommand) Run(ctx context.Context, around *surroundings, server 
 		page := findingsPage{found, text, number == 1, found.Next == "" || left == 0, before}
 		out := page.in(c.Output, server.revision, around.colors)
 		if page.last && c.Output == "table" {
+			if found.Next == "" {
+				counts.More = found.More // the first page did not look at all, but all pages did
+			}
 			out += words.Rest(max(0, counts.Total-shown), counts.More)
 		}
 		if err := write(around, out); err != nil || page.last {

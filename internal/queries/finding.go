@@ -71,6 +71,8 @@ type FindingPlace struct {
 	From   int // the first entry of the schema validation in the window
 	Size   int // how many failing documents the window has
 	Offset int // how many findings of the window come before
+	// Omits is set if windows before have findings that no page lists.
+	Omits bool
 }
 
 // FindingList holds the problems of a revision, the most severe first, and missing results after failures. Of equally
@@ -137,7 +139,8 @@ func chooseFindings(about revisions.RevisionStatus, all []Finding, more bool, qu
 		}
 	}
 	if shown := len(list.Findings); shown > 0 && shown < len(rest) {
-		list.Next = FindingPlace{query.After.From, query.After.Size, query.After.Offset + shown}
+		list.Next = query.After
+		list.Next.Offset += shown
 	}
 	return list
 }
@@ -253,13 +256,14 @@ func (q FindingsQuery) asksForLevel(f Finding) bool {
 // asksFor reports whether a finding matches the query, whatever its level. That a validation only fails together with
 // another one is a finding if it alone is asked for; else the findings of the other one say why.
 func (q FindingsQuery) asksFor(f Finding) bool {
-	names := []string{
-		f.Document.Name, f.Document.Schema + "/" + f.Document.Name,
-		f.Document.Schema + "/" + f.Document.Layer + "/" + f.Document.Name,
-	}
 	if f.Message == validations.Joined && validations.IsOwn(f.Validation) && q.Validation == "" {
 		return false
 	}
 	return (q.Validation == "" || q.Validation == f.Validation) &&
-		(q.Document == "" || slices.Contains(names, q.Document))
+		(q.Document == "" || isNamed(f.Document, q.Document))
+}
+
+// isNamed reports whether a text is the name, schema/name or schema/layer/name of a document.
+func isNamed(id document.Identity, text string) bool {
+	return slices.Contains([]string{id.Name, id.Schema + "/" + id.Name, id.Schema + "/" + id.Layer + "/" + id.Name}, text)
 }

@@ -25,6 +25,8 @@ type EntryQuery struct {
 	Limit        int  // maximum number of rows; 0 is no limit
 	FailuresOnly bool // omit entries that only have notes
 	Open         bool // omit failures that depend on secrets
+	// Document is the name, schema/name or schema/layer/name of the documents that the entries are about; "" for all.
+	Document string
 }
 
 // Reported is a posted result without its errors.
