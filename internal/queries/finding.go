@@ -227,17 +227,24 @@ func (f *Finding) key() findingKey { return findingKey{f.Document, f.Message, f.
 // keyWithoutPath is key regardless of the path.
 func (f *Finding) keyWithoutPath() findingKey { return findingKey{f.Document, f.Message, ""} }
 
+// isOfRevision reports whether a finding is an error that one of the server's own validations found in the documents.
+func (f *Finding) isOfRevision() bool {
+	return isOfRevision(f.Validation) && !slices.Contains([]string{"", ruleMissing, ruleExpired, ruleUnexplained}, f.Rule)
+}
+
 // withoutRepeated removes findings that repeat the document and message of an earlier one, with the same path or none,
-// because the rendering validation repeats findings of the schema validation.
+// because the rendering validation repeats findings of the schema validation and, about no document, of the policy
+// validation.
 func withoutRepeated(all []Finding) []Finding {
 	by := map[findingKey]string{} // the validation that reported it first
 	return slices.DeleteFunc(all, func(f Finding) bool {
-		if f.Document == (document.Identity{}) && !f.Secret || f.Unlisted > 0 { // or they are listed elsewhere
+		aboutNone := f.Document == (document.Identity{}) && !f.Secret
+		if aboutNone && !f.isOfRevision() || f.Unlisted > 0 { // or they are listed elsewhere
 			return false
 		}
 		key := f.key()
 		first, known := by[key]
-		if known && (f.Path == "" || first != f.Validation) {
+		if known && (f.Path == "" && !aboutNone || first != f.Validation) {
 			return true
 		}
 		if !known {
