@@ -157,7 +157,7 @@ ORDER BY 1;
 
 -- name: OutcomesAbout
 -- selects the newest result of each name in the revisions of RevisionsAbout. The errors of a result are read only for a
--- failure without a recorded first message, and its validator only if it is short.
+-- failure without a recorded first message, and its validator only if :validators is true and it is short.
 SELECT o.* FROM (
 	SELECT DISTINCT unnest(CASE WHEN :numbers::bigint[] IS NOT NULL THEN :numbers
 		WHEN :tag::text IS NOT NULL THEN ARRAY(SELECT max(revision) FROM tags WHERE site = :site AND tag = :tag)
@@ -165,7 +165,7 @@ SELECT o.* FROM (
 CROSS JOIN LATERAL (
 	SELECT n.revision, n.name, x.status, x.created_at, coalesce(x.message, ''),
 		CASE WHEN x.status <> 'success' AND x.message IS NULL THEN x.errors END,
-		CASE WHEN octet_length(x.validator) <= 1000 THEN x.validator END, coalesce(x.carried_from, 0)
+		CASE WHEN :validators AND octet_length(x.validator) <= 1000 THEN x.validator END, coalesce(x.carried_from, 0)
 	FROM reported n CROSS JOIN LATERAL (SELECT status, created_at, message, errors, validator, carried_from FROM results
 		WHERE site = n.site AND revision = n.revision AND name = n.name ORDER BY id DESC LIMIT 1) x
 	WHERE n.site = :site AND n.revision = l.revision
