@@ -118,13 +118,11 @@ func chooseFindings(about revisions.RevisionStatus, all []Finding, more bool, qu
 	all = slices.DeleteFunc(all, func(f Finding) bool {
 		return f.Mistake && fails[f.keyWithoutPath()] || !query.asksFor(f)
 	})
-	isOther := func(f Finding) bool { return !query.asksForLevel(f) }
 	different := slices.Clone(all)
 	slices.SortStableFunc(different, func(a, b Finding) int { return cmp.Compare(a.Level, b.Level) })
-	different = slices.DeleteFunc(withoutRepeated(different), isOther)
-	all = slices.DeleteFunc(all, isOther)
-	list := FindingList{RevisionStatus: about, Counts: count(all, different, more)}
-	different = slices.DeleteFunc(different, func(f Finding) bool { return f.Unlisted > 0 })
+	different = withoutRepeated(different)
+	list := FindingList{RevisionStatus: about, Counts: count(all, different, query, more)}
+	different = slices.DeleteFunc(different, func(f Finding) bool { return f.Unlisted > 0 || !query.asksForLevel(f) })
 	slices.SortStableFunc(different, func(a, b Finding) int {
 		return cmp.Or(a.compareRank(&b), cmp.Compare(a.reach(), b.reach()), cmp.Compare(a.Document.Schema, b.Document.Schema),
 			cmp.Compare(a.Document.Layer, b.Document.Layer), cmp.Compare(a.Document.Name, b.Document.Name))
