@@ -700,7 +700,7 @@ func TestStore_Reported_hiddenWarnings(t *testing.T) {
 		t.Helper()
 		stored := result.Stored()
 		number++
-		stored.Name = fmt.Sprintf("%s-%d", stored.Name, number)
+		stored.Name = fmt.Sprintf("%s%s-%d", validations.ReservedPrefix, stored.Name, number) // others have none
 		if _, _, err := s.AddResult(t.Context(), revisions.About{Revision: revision}, stored); err != nil {
 			t.Fatal(err)
 		}
