@@ -12,7 +12,8 @@ import (
 )
 
 // Tag adds a tag to a revision, or replaces its data; data is a mapping, or nil for an empty one. Faults: Invalid for
-// other data and for some names, NotFound, Gone, Stale if the revision is not an expected one, Conflict if it has too many tags.
+// other data and for some names, NotFound, Gone, Stale if the revision is not an expected one, Conflict if it has too
+// many tags.
 func (s *Service) Tag(ctx context.Context, revision int64, options revisions.Options, name string, data any) (
 	revisions.Tag, error,
 ) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"purser/internal/document"
+	"purser/internal/validations"
 )
 
 // Counts are the numbers of the findings that match a query, whether or not an answer lists them.
@@ -120,6 +121,28 @@ func notOf(validation string, all, reported []Finding) (repeatable, hidden int) 
 		}
 	}
 	return repeatable, hidden
+}
+
+// leavesOut reports whether a validation of the whole revision only gives the number of findings that may match a query.
+// About which documents these are is not known.
+func (q FindingsQuery) leavesOut(all []Finding) bool {
+	q.Document = ""
+	return slices.ContainsFunc(all, func(f Finding) bool {
+		return f.Unlisted > 0 && f.Document == (document.Identity{}) && q.asksFor(f) && q.asksForLevel(f)
+	})
+}
+
+// onlyCounted returns an error that stands for all errors of a document.
+func onlyCounted(errs []validations.Error) []validations.Error {
+	if len(errs) == 0 {
+		return nil
+	}
+	all := errs[0]
+	all.Unlisted = 0
+	for _, e := range errs {
+		all.Unlisted += max(1, e.Unlisted)
+	}
+	return []validations.Error{all}
 }
 
 // kind identifies a group of similar findings.

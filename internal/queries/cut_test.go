@@ -1,8 +1,8 @@
 package queries
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -23,7 +23,7 @@ func TestChoose_cut(t *testing.T) {
 		for i := range 1 + draw("documents", 2) {
 			var own []Finding
 			for k := range draw("errors", 2) {
-				own = append(own, Finding{Level: ofSchema, Validation: schema, Document: hostNamed(i), Message: fmt.Sprint(k), Path: ".x"})
+				own = append(own, Finding{Level: ofSchema, Validation: schema, Document: hostNamed(i), Message: strconv.Itoa(k), Path: ".x"})
 			}
 			whole = append(whole, own...)
 			if len(own) > 0 && rapid.Bool().Draw(t, "cut") {
@@ -31,7 +31,7 @@ func TestChoose_cut(t *testing.T) {
 			}
 			cut = append(cut, own...)
 			for k := range draw("repeated", 3) {
-				f := Finding{Level: ofRendering, Validation: rendering, Document: hostNamed(i), Message: fmt.Sprint(k)}
+				f := Finding{Level: ofRendering, Validation: rendering, Document: hostNamed(i), Message: strconv.Itoa(k)}
 				if f.Path = rapid.SampledFrom([]string{"", ".x"}).Draw(t, "path"); draw("mistake", 4) == 0 {
 					f.Level, f.Mistake = LevelWarning, true
 				}

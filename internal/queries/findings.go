@@ -96,61 +96,50 @@ func (v View) Failures(ctx context.Context, shown revisions.RevisionStatus, fail
 func (v View) allFindings(ctx context.Context, shown revisions.RevisionStatus, query FindingsQuery) (
 	all []Finding, next int, more bool, err error,
 ) {
-	judged, window, look := withFindingsIn(shown.Verdict), query.After, query.After.Size
+	judged := withFindingsIn(shown.Verdict)
 	if query.Validation != "" && !validations.IsOwn(query.Validation) { // others neither repeat its findings nor hide them
 		all, more, err = v.resultFindings(ctx, shown.Revision, judged, query)
 		return all, 0, more, err
 	}
 	all, next, cut, err := v.schemaFindings(ctx, shown.Revision, judged, query)
-	if err != nil || window.From > 0 && query.Validation == validations.SchemaValidation {
-		return all, next, cut || window.Omits, err
-	}
 	if name, _, _ := judged.schema(); query.Validation != "" && query.Validation != name {
 		next = 0 // the windows behind have only findings of that one
 	}
+	first := query.After.From == 0
+	if err != nil || !first && query.Validation == validations.SchemaValidation {
+		return all, next, cut || query.After.Omits, err
+	}
 	reported, more, err := v.resultFindings(ctx, shown.Revision, judged, query)
+	more = more || cut && next > 0
 	switch {
-	case err == nil && window.From > 0:
-		return withoutListed(all, reported, query), next, cut || window.Omits, nil
+	case err == nil && !first:
+		return withoutListed(all, reported, query), next, cut || query.After.Omits, nil
 	case err != nil || query.FailuresOnly:
-		return append(all, reported...), next, more || cut && next > 0, err
+		return append(all, reported...), next, more, err
 	}
-	uncovered, err := v.uncovered(ctx, shown)
-	if err != nil {
-		return nil, 0, false, err
-	}
-	warnings, moreWarnings := ofUncovered(uncovered)
-	entries, err := v.strays(ctx, shown.Revision, query.Document, look+1)
-	if err != nil {
-		return nil, 0, false, err
-	}
-	for _, entry := range entries[:min(len(entries), look)] {
-		all = append(all, strayFindings(entry.About, entry.Notes)...)
-	}
-	more = more || moreWarnings || len(entries) > look || cut && next > 0
-	return slices.Concat(all, reported, warnings), next, more, nil
+	strays, uncovered, moreMistakes, err := v.mistakes(ctx, shown, query)
+	return slices.Concat(all, strays, reported, uncovered), next, more || moreMistakes, err
 }
 
-// leavesOut reports whether a validation of the whole revision only gives the number of findings that may match a query:
-// about which documents they are is not known.
-func (q FindingsQuery) leavesOut(all []Finding) bool {
-	q.Document = ""
-	return slices.ContainsFunc(all, func(f Finding) bool {
-		return f.Unlisted > 0 && f.Document == (document.Identity{}) && q.asksFor(f) && q.asksForLevel(f)
-	})
-}
-
-// onlyCounted returns an error that stands for all errors of a document.
-func onlyCounted(errs []validations.Error) []validations.Error {
-	if len(errs) == 0 {
-		return nil
+// mistakes returns likely mistakes that no validation reports: stray keys, in at most as many documents as the window of
+// a query has, and schemas that are not in force. more reports whether there are others.
+func (v View) mistakes(ctx context.Context, shown revisions.RevisionStatus, query FindingsQuery) (
+	strays, uncovered []Finding, more bool, err error,
+) {
+	schemas, err := v.uncovered(ctx, shown)
+	if err != nil {
+		return nil, nil, false, err
 	}
-	all := errs[0]
-	all.Unlisted = 0
-	for _, e := range errs {
-		all.Unlisted += max(1, e.Unlisted)
+	most := query.After.Size
+	entries, err := v.strays(ctx, shown.Revision, query.Document, most+1)
+	if err != nil {
+		return nil, nil, false, err
 	}
-	return []validations.Error{all}
+	for _, entry := range entries[:min(len(entries), most)] {
+		strays = append(strays, strayFindings(entry.About, entry.Notes)...)
+	}
+	uncovered, more = ofUncovered(schemas)
+	return strays, uncovered, more || len(entries) > most, nil
 }
 
 // withoutListed returns findings about documents without those that a query lists as another validation's: the first
@@ -267,9 +256,9 @@ func (v View) resultFindings(ctx context.Context, revision revisions.Revision, j
 }
 
 // latestFailures returns the IDs of the newest results of validations that failed or give warnings, by name, with a
-// total of at most 8 MiB of errors, beginning with the validation first; more reports whether there are others. It omits
-// the schema validation, whose findings are not stored as results, and all but first if the findings of that one depend
-// on no others.
+// total of at most 8 MiB of errors, beginning with the validation first; more reports whether there are others. It
+// omits the schema validation, whose findings are not stored as results, and all but first if the findings of that one
+// depend on no others.
 func (v View) latestFailures(ctx context.Context, revision revisions.Revision, judged withFindings, first string) (
 	ids map[string]int64, more bool, err error,
 ) {

@@ -122,12 +122,14 @@ func TestView_Findings_ofOne(t *testing.T) {
 		queries []EntryQuery
 	}{
 		"of a document": {
-			FindingsQuery{Document: "h00004"}, "acme/Widget/v1/h00004",
+			FindingsQuery{Document: "h00004"},
+			"acme/Widget/v1/h00004",
 			[]EntryQuery{{Limit: 2, FailuresOnly: true, Document: "h00004"}},
 		},
 		"of a posted validation": {FindingsQuery{Validation: "c"}, "bad c", nil},
 		"of the server's": {
-			FindingsQuery{Validation: validations.RenderingValidation}, "bad deckhand-rendering-validation",
+			FindingsQuery{Validation: validations.RenderingValidation},
+			"bad deckhand-rendering-validation",
 			[]EntryQuery{{Limit: 2, FailuresOnly: true}},
 		},
 	} {

@@ -22,8 +22,8 @@ type evidenceRows struct {
 }
 
 // askEvidence asks for the rows of evidence, which are complete once all queries have been answered. It is about the
-// revisions with numbers, or else the newest one with a tag, or else the newest one. Outcomes have their validators only
-// if these are asked for.
+// revisions with numbers, or else the newest one with a tag, or else the newest one. Outcomes have their validators
+// only if these are asked for.
 func (s *Store) askEvidence(ask func(do func(pgx.Rows) error, sql string, args ...any), numbers []int64, tag *string,
 	validators bool,
 ) *evidenceRows {
