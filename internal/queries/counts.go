@@ -70,7 +70,8 @@ func count(reported, different []Finding, query FindingsQuery, more bool) Counts
 		total, failures = max(total, others-repeatable-hidden), max(failures, others-repeatable)
 		counts.More = counts.More || repeatable+hidden > 0 || len(unlisted) > 1
 	}
-	counts.Total, counts.Failures = counts.Total+total, counts.Failures+failures
+	counts.Failures += failures
+	counts.Total = max(counts.Total+total, counts.Failures)
 	counts.Numbers = numbers(ofLevel(reported), more)
 	counts.Causes, counts.Groups = causes(all, more)
 	return counts
