@@ -124,8 +124,8 @@ func notOf(validation string, all, reported []Finding) (repeatable, hidden int) 
 	return repeatable, hidden
 }
 
-// leavesOut reports whether a validation of the whole revision only gives the number of findings that may match a query.
-// About which documents these are is not known.
+// leavesOut reports whether a validation of the whole revision only gives the number of findings that may match a
+// query. About which documents these are is not known.
 func (q FindingsQuery) leavesOut(all []Finding) bool {
 	q.Document = ""
 	return slices.ContainsFunc(all, func(f Finding) bool {

@@ -121,8 +121,8 @@ func (v View) allFindings(ctx context.Context, shown revisions.RevisionStatus, q
 	return slices.Concat(all, strays, reported, uncovered), next, more || moreMistakes, err
 }
 
-// mistakes returns likely mistakes that no validation reports: stray keys, in at most as many documents as the window of
-// a query has, and schemas that are not in force. more reports whether there are others.
+// mistakes returns likely mistakes that no validation reports: stray keys, in at most as many documents as the window
+// of a query has, and schemas that are not in force. more reports whether there are others.
 func (v View) mistakes(ctx context.Context, shown revisions.RevisionStatus, query FindingsQuery) (
 	strays, uncovered []Finding, more bool, err error,
 ) {
