@@ -135,3 +135,18 @@ func countOf(text string) (count int) {
 	}
 	return count
 }
+
+// The next of a page is taken as it was given, and nothing else.
+func TestHandler_findingsAfter(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.put(t, "a", widget("w"))
+	for after, status := range map[string]int{
+		"0.1000.50": http.StatusOK, "7.1.0.more": http.StatusOK, "7.1.0more": http.StatusBadRequest, "7.1.0.0": http.StatusBadRequest,
+		"7.1": http.StatusBadRequest, "7.1.0.more.more": http.StatusBadRequest, "07.1.0": http.StatusBadRequest, "-7.1.0": http.StatusBadRequest,
+	} {
+		if got := s.get(t, "revisions/1/findings?after="+after, asJSON...); got.StatusCode != status {
+			t.Errorf("%s: %s, want %d", after, got.Status, status)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"purser/internal/changes"
 	"purser/internal/fault"
@@ -54,17 +55,26 @@ func (s *server) listFindings(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// omitting ends a place if windows before it have findings that no page lists.
+const omitting = ".more"
+
 // placeText returns a place in the findings of a revision as a page shows it, "" for the beginning.
 func placeText(place queries.FindingPlace) wire.Optional {
 	if place == (queries.FindingPlace{}) {
 		return ""
 	}
-	return wire.Optional(fmt.Sprintf("%d.%d.%d", place.From, place.Size, place.Offset))
+	text := fmt.Sprintf("%d.%d.%d", place.From, place.Size, place.Offset)
+	if place.Omits {
+		text += omitting
+	}
+	return wire.Optional(text)
 }
 
 // placeOf parses what placeText returns.
 func placeOf(text string) (place queries.FindingPlace, err error) {
-	_, err = fmt.Sscanf(text, "%d.%d.%d", &place.From, &place.Size, &place.Offset)
+	var numbers string
+	numbers, place.Omits = strings.CutSuffix(text, omitting)
+	_, err = fmt.Sscanf(numbers, "%d.%d.%d", &place.From, &place.Size, &place.Offset)
 	if err == nil && (min(place.From, place.Offset) < 0 || place.From > math.MaxInt32 || place.Size < 1 ||
 		string(placeText(place)) != text) {
 		err = strconv.ErrRange

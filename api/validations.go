@@ -22,7 +22,7 @@ func (s *server) listValidations(w http.ResponseWriter, r *http.Request) error {
 	if err := q.err(); err != nil {
 		return err
 	}
-	summaries, newest, err := s.questions(r).Validations(r.Context(), revisionName(r, "revision"))
+	summaries, newest, err := s.questions(r).Validations(r.Context(), revisionName(r, "revision"), withNewest)
 	if err != nil {
 		return err
 	}

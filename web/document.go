@@ -28,6 +28,8 @@ type documentView struct {
 	Schema   bool           // the revision has its schema
 	About    []wire.Finding // not about any line that is shown
 	Total    int            // of findings
+	Rest     int            // of these, that are not shown
+	Beyond   bool           // there may be others, which were not examined
 
 	Page, Pages int // of lines
 	documentForm
@@ -110,7 +112,7 @@ func (v *visit) document() (view, error) {
 			Message: "Revision " + revision + " has no document " + id.String() + ", or it is one that you may not see.",
 		}
 	}
-	page.Total = len(found.Findings)
+	page.Total, page.Rest, page.Beyond = found.Total, found.Total-len(found.Findings), found.More
 	v.place(&page, found.Findings)
 	return view{
 		template: "document", Title: id.Name + " in revision " + revision, Section: "revisions", Data: page,

@@ -258,6 +258,32 @@ func TestPages_empty(t *testing.T) {
 	b.get(t, "/ui/compare?from=1").is(t, http.StatusOK).shows(t, "There is no revision yet", "curl -X PUT")
 }
 
+// The page of a document has the number of all of its findings, and says how many it leaves out. That of another says
+// that it may have some, if not all of a thousand rendered documents are known.
+func TestPages_manyFindings(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, anonymous)
+	hosts := []string{host("right", 1)}
+	s.put(t, "control", layers, hostSchema, strings.ReplaceAll(gate, "drydock-validation", "deckhand-rendering-validation"))
+	s.put(t, "site", hosts...)
+	const page, about = "document?schema=acme/Host/v1&layer=site&name=right", `{schema: acme/Host/v1, layer: site, name: right}`
+	var errs []string
+	for i := range 250 {
+		errs = append(errs, fmt.Sprintf(`{message: wrong %d, documents: [%s]}`, i, about))
+	}
+	b := s.browser(t)
+	if got := b.get(t, "/ui/revisions/2/"+page).is(t, http.StatusOK); strings.Contains(got.text, "finding") {
+		t.Errorf("a document without findings has some:\n%s", got.text)
+	}
+	s.call(t, http.MethodPost, "revisions/2/validations/other", "{status: failure, validator: {name: o, version: '1'}, errors: ["+strings.Join(errs, ", ")+"]}")
+	b.get(t, "/ui/revisions/2/"+page).is(t, http.StatusOK).shows(t, "250 findings", "50 more findings not shown here")
+	for i := range 1001 {
+		hosts = append(hosts, host(fmt.Sprint("wrong", i), 99))
+	}
+	s.put(t, "site", hosts...)
+	b.get(t, "/ui/revisions/3/"+page).is(t, http.StatusOK).shows(t, "There may be findings, which were not examined")
+}
+
 // The marked line is that of the finding.
 func TestPages_marked(t *testing.T) {
 	t.Parallel()

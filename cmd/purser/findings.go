@@ -59,13 +59,23 @@ func (c *findingsCommand) Run(ctx context.Context, around *surroundings, server 
 		page := findingsPage{found, text, number == 1, found.Next == "" || left == 0, before}
 		out := page.in(c.Output, server.revision, around.colors)
 		if page.last && c.Output == "table" {
-			out += words.Rest(max(0, counts.Total-shown), counts.More)
+			out += restOf(counts, found, shown)
 		}
 		if err := write(around, out); err != nil || page.last {
 			return err
 		}
 		query.Set("after", string(found.Next))
 	}
+}
+
+// restOf returns a line with the number of findings that are not shown, "" if all are. counts are those of the first
+// page, which may not have looked at all that the pages up to the last one have.
+func restOf(counts wire.Counts, last wire.Findings, shown int) string {
+	more := counts.More
+	if last.Next == "" {
+		more = last.More
+	}
+	return words.Rest(max(0, counts.Total-shown), more)
 }
 
 // findingsPage is a page of the findings of a revision.

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -279,10 +280,11 @@ func TestFindingsPage_empty(t *testing.T) {
 // Findings are read page by page, whatever their number, and the pages make one text.
 func TestFindings_pages(t *testing.T) {
 	t.Parallel()
+	var cut atomic.Bool // the last page says that others were not examined
 	f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
 		next, first := map[string]string{"": "0.2.2", "0.2.2": "9.2.0", "9.2.0": ""}[r.URL.Query().Get("after")], len(r.URL.Query().Get("after"))
 		found := wire.Findings{
-			Revision: new(int64(4)), Counts: wire.Counts{Total: 4, More: true}, Next: wire.Optional(next),
+			Revision: new(int64(4)), Counts: wire.Counts{Total: 4, More: next != "" || cut.Load()}, Next: wire.Optional(next),
 			Findings: []wire.Finding{{Level: "error", Validation: fmt.Sprintf("v%d", first), Message: "no\u202e"}, {Level: "error", Validation: "w", Message: "no"}},
 		}
 		if json.NewEncoder(w).Encode(found) != nil {
@@ -290,8 +292,9 @@ func TestFindings_pages(t *testing.T) {
 		}
 	})
 	const lines = "error: v0: no⟨U+202E⟩\nerror: w: no\n"
+	all := lines + strings.ReplaceAll(lines+lines, "v0", "v5")
 	for args, want := range map[string]string{
-		"":                  lines + strings.ReplaceAll(lines+lines, "v0", "v5") + "and perhaps others, which were not examined\n",
+		"":                  all,
 		"--limit 2":         lines + "and at least 2 more\n",
 		"-o name":           "v0\nw\nv5\nw\nv5\nw\n",
 		"-o name --limit 2": "v0\nw\n",
@@ -300,6 +303,10 @@ func TestFindings_pages(t *testing.T) {
 		if diff := cmp.Diff(want, stdout); diff != "" || code != 0 {
 			t.Errorf("%q: exit code %d %s\n%s", args, code, stderr, diff)
 		}
+	}
+	cut.Store(true)
+	if stdout, _, _ := purser(t, "findings", "--server", f.URL); stdout != all+"and perhaps others, which were not examined\n" {
+		t.Errorf("a list that is not complete:\n%s", stdout)
 	}
 	for _, form := range []string{"json", "yaml"} {
 		stdout, stderr, code := purser(t, "findings", "--server", f.URL, "-o", form)

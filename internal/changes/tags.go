@@ -8,13 +8,18 @@ import (
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/revisions"
+	"purser/internal/validations"
 )
 
 // Tag adds a tag to a revision, or replaces its data; data is a mapping, or nil for an empty one. Faults: Invalid for
-// other data, NotFound, Gone, Stale if the revision is not an expected one, Conflict if it has too many tags.
+// other data and for some names, NotFound, Gone, Stale if the revision is not an expected one, Conflict if it has too
+// many tags.
 func (s *Service) Tag(ctx context.Context, revision int64, options revisions.Options, name string, data any) (
 	revisions.Tag, error,
 ) {
+	if err := validations.CheckNewName(name, "The name of the tag"); err != nil {
+		return revisions.Tag{}, err
+	}
 	if data == nil {
 		data = document.Mapping{}
 	}

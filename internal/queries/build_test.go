@@ -194,19 +194,21 @@ func (s *site) FailedEntries(_ context.Context, of revisions.Revision, query Ent
 	for _, row := range s.failures {
 		inside := row.Entry >= query.From && (query.To == 0 || row.Entry < query.To)
 		passes := !query.FailuresOnly || !row.Rule.IsZero()
-		if inside && passes && (query.Limit == 0 || len(rows) < query.Limit) {
+		asked := query.Document == "" || isNamed(row.About.Identity, query.Document)
+		if inside && passes && asked && (query.Limit == 0 || len(rows) < query.Limit) {
 			rows = append(rows, row)
 		}
 	}
 	return rows, nil
 }
 
-func (s *site) Strays(_ context.Context, of revisions.Revision, limit int, cleartext bool) (
+func (s *site) Strays(_ context.Context, of revisions.Revision, document string, limit int, cleartext bool) (
 	rows []revisions.FailedEntry, _ error,
 ) {
 	for _, row := range s.failures {
 		hidden := cleartext && row.About.Traits().Encrypted
-		if !hidden && slices.ContainsFunc(row.Notes, validations.IsStray) && len(rows) < limit {
+		asked := document == "" || isNamed(row.About.Identity, document)
+		if !hidden && asked && slices.ContainsFunc(row.Notes, validations.IsStray) && len(rows) < limit {
 			rows = append(rows, row)
 		}
 	}

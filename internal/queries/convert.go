@@ -186,8 +186,8 @@ func errorsOf(result validations.Result) (errs []json.RawMessage) {
 	return errs
 }
 
-// The rules of findings about results that are not failures.
-const ruleMissing, ruleExpired = "missing", "expired"
+// The rules of findings about results that are not failures, and about a failure without errors.
+const ruleMissing, ruleExpired, ruleUnexplained = "missing", "expired", "unexplained"
 
 // ofResults returns the findings of all validations except the schema validation. errs are the errors of failed
 // validations by name.
@@ -250,7 +250,7 @@ func errorFindings(like Finding, errs []json.RawMessage) (all []Finding) {
 		all = append(all, f)
 	}
 	if len(errs) == 0 {
-		like.Rule, like.Message = "unexplained", "It failed, and its result does not say why"
+		like.Rule, like.Message = ruleUnexplained, "It failed, and its result does not say why"
 		like.Advice = "ask its service why, and have it post errors with its results"
 		all = append(all, like)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"purser/internal/document"
+	"purser/internal/validations"
 )
 
 // Counts are the numbers of the findings that match a query, whether or not an answer lists them.
@@ -49,10 +50,13 @@ type Number struct {
 	More, Unnamed       bool
 }
 
-// count returns the numbers of findings: all as reported, and those without repetitions. more reports whether others
-// were not read.
-func count(reported, all []Finding, more bool) Counts {
-	counts := Counts{More: more}
+// count returns the numbers of the findings of the level that a query asks for: of those reported, and of those without
+// repetitions. more reports whether others were not read.
+func count(reported, different []Finding, query FindingsQuery, more bool) Counts {
+	ofLevel := func(list []Finding) []Finding {
+		return slices.DeleteFunc(slices.Clone(list), func(f Finding) bool { return !query.asksForLevel(f) })
+	}
+	counts, all := Counts{More: more}, ofLevel(different)
 	unlisted := map[string]int{} // by validation
 	for _, f := range all {
 		switch {
@@ -66,14 +70,15 @@ func count(reported, all []Finding, more bool) Counts {
 			counts.Failures++
 		}
 	}
-	beyond := 0
+	total, failures := 0, 0 // beyond those that are listed
 	for name, others := range unlisted {
-		repeatable := notOf(name, all, reported)
-		beyond = max(beyond, others-repeatable)
-		counts.More = counts.More || repeatable > 0 || len(unlisted) > 1
+		repeatable, hidden := notOf(name, different, reported)
+		total, failures = max(total, others-repeatable-hidden), max(failures, others-repeatable)
+		counts.More = counts.More || repeatable+hidden > 0 || len(unlisted) > 1
 	}
-	counts.Total, counts.Failures = counts.Total+beyond, counts.Failures+beyond
-	counts.Numbers = numbers(reported, more)
+	counts.Failures += failures
+	counts.Total = max(counts.Total+total, counts.Failures)
+	counts.Numbers = numbers(ofLevel(reported), more)
 	counts.Causes, counts.Groups = causes(all, more)
 	return counts
 }
@@ -100,21 +105,51 @@ func numbers(reported []Finding, more bool) map[Counted]Number {
 	return all
 }
 
-// notOf returns the number of findings about documents that a validation did not list, and may repeat among those of
-// which it only gave the number.
-func notOf(validation string, all, reported []Finding) (count int) {
-	listed := map[findingKey]bool{}
+// notOf returns the number of findings about documents, of any level, that a validation did not list, and may repeat
+// among those of which it only gave the number; and the number of likely mistakes that these may hide.
+func notOf(validation string, all, reported []Finding) (repeatable, hidden int) {
+	listed, cut := map[findingKey]bool{}, map[document.Identity]bool{}
 	for _, f := range reported {
-		if f.Validation == validation {
+		switch {
+		case f.Validation != validation:
+		case f.Unlisted > 0:
+			cut[f.Document] = true
+		default:
 			listed[f.key()] = true
 		}
 	}
 	for _, f := range all {
-		if !f.Mistake && f.Document != (document.Identity{}) && !listed[f.key()] && !listed[f.keyWithoutPath()] {
-			count++
+		switch {
+		case f.Document == (document.Identity{}) || listed[f.key()] || listed[f.keyWithoutPath()] || f.Unlisted > 0:
+		case !f.Mistake:
+			repeatable++
+		case cut[f.Document]:
+			hidden++
 		}
 	}
-	return count
+	return repeatable, hidden
+}
+
+// leavesOut reports whether a validation of the whole revision only gives the number of findings that may match a
+// query. About which documents these are is not known.
+func (q FindingsQuery) leavesOut(all []Finding) bool {
+	q.Document = ""
+	return slices.ContainsFunc(all, func(f Finding) bool {
+		return f.Unlisted > 0 && f.Document == (document.Identity{}) && q.asksFor(f) && q.asksForLevel(f)
+	})
+}
+
+// onlyCounted returns an error that stands for all errors of a document.
+func onlyCounted(errs []validations.Error) []validations.Error {
+	if len(errs) == 0 {
+		return nil
+	}
+	all := errs[0]
+	all.Unlisted = 0
+	for _, e := range errs {
+		all.Unlisted += max(1, e.Unlisted)
+	}
+	return []validations.Error{all}
 }
 
 // kind identifies a group of similar findings.

@@ -52,7 +52,7 @@ func (v View) Details(ctx context.Context, of revisions.RevisionStatus, wanted W
 	}{
 		{wanted.Described, func() error { return assign(&d.Described)(v.Describe(ctx, of.ID)) }},
 		{wanted.Results, func() error {
-			summaries, newest, err := v.Validations(ctx, name)
+			summaries, newest, err := v.Validations(ctx, name, true)
 			return assign(&d.Results)(Results{summaries, newest}, err)
 		}},
 		{wanted.History > 0, func() error {

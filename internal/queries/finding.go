@@ -103,6 +103,8 @@ type FindingPlace struct {
 	From   int // the first entry of the schema validation in the window
 	Size   int // how many failing documents the window has
 	Offset int // how many findings of the window come before
+	// Omits is set if windows before have findings that no page lists.
+	Omits bool
 }
 
 // FindingList holds the problems of a revision, the most severe first, and missing results after failures. Of equally
@@ -148,14 +150,14 @@ func chooseFindings(about revisions.RevisionStatus, all []Finding, more bool, qu
 	all = slices.DeleteFunc(all, func(f Finding) bool {
 		return f.Mistake && fails[f.keyWithoutPath()] || !query.asksFor(f)
 	})
-	isOther := func(f Finding) bool { return !query.asksForLevel(f) || !query.selects(f) }
+	unselected := func(f Finding) bool { return !query.selects(f) }
 	more = more || query.Text+query.Cause != "" && slices.ContainsFunc(all, func(f Finding) bool { return f.Unlisted > 0 })
 	different := slices.Clone(all)
 	slices.SortStableFunc(different, func(a, b Finding) int { return cmp.Compare(a.Level, b.Level) })
-	different = slices.DeleteFunc(withoutRepeated(different), isOther)
-	all = slices.DeleteFunc(all, isOther)
-	list := FindingList{RevisionStatus: about, Counts: count(all, different, more)}
-	different = slices.DeleteFunc(different, func(f Finding) bool { return f.Unlisted > 0 })
+	different = slices.DeleteFunc(withoutRepeated(different), unselected)
+	all = slices.DeleteFunc(all, unselected)
+	list := FindingList{RevisionStatus: about, Counts: count(all, different, query, more)}
+	different = slices.DeleteFunc(different, func(f Finding) bool { return f.Unlisted > 0 || !query.asksForLevel(f) })
 	slices.SortStableFunc(different, func(a, b Finding) int {
 		return cmp.Or(query.Order.compare(&a, &b), a.compareRank(&b), cmp.Compare(a.reach(), b.reach()),
 			ByDocument.compare(&a, &b))
@@ -170,7 +172,8 @@ func chooseFindings(about revisions.RevisionStatus, all []Finding, more bool, qu
 		}
 	}
 	if shown := len(list.Findings); shown > 0 && shown < len(rest) {
-		list.Next = FindingPlace{query.After.From, query.After.Size, query.After.Offset + shown}
+		list.Next = query.After
+		list.Next.Offset += shown
 	}
 	return list
 }
@@ -257,17 +260,24 @@ func (f *Finding) key() findingKey { return findingKey{f.Document, f.Message, f.
 // keyWithoutPath is key regardless of the path.
 func (f *Finding) keyWithoutPath() findingKey { return findingKey{f.Document, f.Message, ""} }
 
+// isOfRevision reports whether a finding is an error that one of the server's own validations found in the documents.
+func (f *Finding) isOfRevision() bool {
+	return isOfRevision(f.Validation) && !slices.Contains([]string{"", ruleMissing, ruleExpired, ruleUnexplained}, f.Rule)
+}
+
 // withoutRepeated removes findings that repeat the document and message of an earlier one, with the same path or none,
-// because the rendering validation repeats findings of the schema validation.
+// because the rendering validation repeats findings of the schema validation and, about no document, of the policy
+// validation.
 func withoutRepeated(all []Finding) []Finding {
 	by := map[findingKey]string{} // the validation that reported it first
 	return slices.DeleteFunc(all, func(f Finding) bool {
-		if f.Document == (document.Identity{}) && !f.Secret || f.Unlisted > 0 { // or they are listed elsewhere
+		aboutNone := f.Document == (document.Identity{}) && !f.Secret
+		if aboutNone && !f.isOfRevision() || f.Unlisted > 0 { // or they are listed elsewhere
 			return false
 		}
 		key := f.key()
 		first, known := by[key]
-		if known && (f.Path == "" || first != f.Validation) {
+		if known && (f.Path == "" && !aboutNone || first != f.Validation) {
 			return true
 		}
 		if !known {
@@ -302,13 +312,14 @@ func (q FindingsQuery) selects(f Finding) bool {
 // asksFor reports whether a finding matches the query, whatever its level. That a validation only fails together with
 // another one is a finding if it alone is asked for; else the findings of the other one say why.
 func (q FindingsQuery) asksFor(f Finding) bool {
-	names := []string{
-		f.Document.Name, f.Document.Schema + "/" + f.Document.Name,
-		f.Document.Schema + "/" + f.Document.Layer + "/" + f.Document.Name,
-	}
 	if f.Message == validations.Joined && validations.IsOwn(f.Validation) && q.Validation == "" {
 		return false
 	}
 	return (q.Validation == "" || q.Validation == f.Validation) &&
-		(q.Document == "" || slices.Contains(names, q.Document))
+		(q.Document == "" || isNamed(f.Document, q.Document))
+}
+
+// isNamed reports whether a text is the name, schema/name or schema/layer/name of a document.
+func isNamed(id document.Identity, text string) bool {
+	return slices.Contains([]string{id.Name, id.Schema + "/" + id.Name, id.Schema + "/" + id.Layer + "/" + id.Name}, text)
 }

@@ -27,15 +27,16 @@ func TestChoose(t *testing.T) {
 		{Validation: "w", Document: host("a"), Message: "wrong"},                  // again
 		{Validation: "w", Message: "about none"},
 		{Validation: "w", Message: "about none"},
+		{Validation: "v", Message: "about none"}, // another service says the same about something else
 	}
 	for name, c := range map[string]struct {
 		query     FindingsQuery
 		want      []string
 		wantTotal int
 	}{
-		"all":            {FindingsQuery{Limit: 10}, []string{"about none", "about none", "a .data.x", "b .data.x", "b .data.y", "b"}, 6},
-		"the first":      {FindingsQuery{Limit: 3}, []string{"about none", "about none", "a .data.x"}, 6},
-		"none":           {FindingsQuery{}, nil, 6},
+		"all":            {FindingsQuery{Limit: 10}, []string{"about none", "about none", "about none", "a .data.x", "b .data.x", "b .data.y", "b"}, 7},
+		"the first":      {FindingsQuery{Limit: 4}, []string{"about none", "about none", "about none", "a .data.x"}, 7},
+		"none":           {FindingsQuery{}, nil, 7},
 		"of a name":      {FindingsQuery{Limit: 10, Document: "a"}, []string{"a .data.x"}, 1},
 		"of a schema":    {FindingsQuery{Limit: 10, Document: "acme/Host/v1/a"}, []string{"a .data.x"}, 1},
 		"of an identity": {FindingsQuery{Limit: 10, Document: "acme/Host/v1/site/b", Level: "error"}, []string{"b .data.x", "b .data.y"}, 2},
@@ -56,13 +57,13 @@ func TestChoose(t *testing.T) {
 		"of an unknown cause": {FindingsQuery{Limit: 10, Cause: "0"}, nil, 0},
 		"by document": {
 			FindingsQuery{Limit: 10, Order: ByDocument},
-			[]string{"about none", "about none", "a .data.x", "b .data.x", "b .data.y", "b"},
-			6,
+			[]string{"about none", "about none", "about none", "a .data.x", "b .data.x", "b .data.y", "b"},
+			7,
 		},
 		"by path": {
 			FindingsQuery{Limit: 10, Order: ByPath},
-			[]string{"about none", "about none", "b", "a .data.x", "b .data.x", "b .data.y"},
-			6,
+			[]string{"about none", "about none", "about none", "b", "a .data.x", "b .data.x", "b .data.y"},
+			7,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -94,6 +95,40 @@ func TestChoose_unlisted(t *testing.T) {
 		found := chooseFindings(revisions.RevisionStatus{}, slices.Clone(all), false, query)
 		if !found.More || found.Total != 1 {
 			t.Errorf("by %s: %d findings, more %v", name, found.Total, found.More)
+		}
+	}
+}
+
+// An error about no document that several of the server's own validations find is listed once, by the most severe one;
+// each has it if it is asked for.
+func TestChoose_ofRevision(t *testing.T) {
+	t.Parallel()
+	const policies, rendering = validations.PolicyValidation, validations.RenderingValidation
+	find := func(validation, rule string) Finding {
+		return Finding{Validation: validation, Rule: rule, Message: "m"}
+	}
+	for name, c := range map[string]struct {
+		all        []Finding
+		validation string
+		want       string
+	}{
+		"the same":           {[]Finding{find(policies, "r"), find(rendering, "r")}, "", policies},
+		"of one":             {[]Finding{find(policies, "r"), find(rendering, "r")}, rendering, rendering},
+		"twice of one":       {[]Finding{find(policies, "r"), find(policies, "r")}, "", policies + " " + policies},
+		"of others":          {[]Finding{find("a", "r"), find("b", "r")}, "", "a b"},
+		"another one's":      {[]Finding{find("a", "r"), find(rendering, "r")}, "", "a " + rendering},
+		"missing":            {[]Finding{find(policies, ruleMissing), find(rendering, ruleMissing)}, "", policies + " " + rendering},
+		"unexplained":        {[]Finding{find(policies, ruleUnexplained), find(rendering, ruleUnexplained)}, "", policies + " " + rendering},
+		"only one counts":    {[]Finding{{Level: LevelWarning, Validation: policies, Rule: "r", Message: "m"}, find(rendering, "r")}, "", rendering},
+		"of another message": {[]Finding{find(policies, "r"), {Validation: rendering, Rule: "r", Message: "n"}}, "", policies + " " + rendering},
+	} {
+		list := chooseFindings(revisions.RevisionStatus{}, slices.Clone(c.all), false, FindingsQuery{Limit: 9, Validation: c.validation})
+		var got []string
+		for _, f := range list.Findings {
+			got = append(got, f.Validation)
+		}
+		if joined := strings.Join(got, " "); joined != c.want || list.Total != len(got) || len(list.Causes) > len(got) {
+			t.Errorf("%s: %s of %d, %d causes, want %s", name, joined, list.Total, len(list.Causes), c.want)
 		}
 	}
 }

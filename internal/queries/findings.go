@@ -44,9 +44,10 @@ func (v View) Findings(ctx context.Context, id string, query FindingsQuery) (fou
 	if err != nil {
 		return found, err
 	}
-	found = chooseFindings(shown, all, next > 0 || more, query)
+	unlisted := query.leavesOut(all)
+	found = chooseFindings(shown, all, next > 0 || more || unlisted && query.Document != "", query)
 	if found.Next.Size == 0 && next > 0 && query.Limit > 0 {
-		found.Next = FindingPlace{From: next, Size: query.After.Size}
+		found.Next = FindingPlace{From: next, Size: query.After.Size, Omits: more || unlisted}
 	}
 	if next > 0 && query.After.From == 0 && query.After.Size < maxFindings {
 		counts, err := v.count(ctx, shown, evidence.Outcomes[shown.ID], maxFindings, query.FailuresOnly)
@@ -90,51 +91,55 @@ func (v View) Failures(ctx context.Context, shown revisions.RevisionStatus, fail
 
 // allFindings returns the findings of all validations in a verdict, with repetitions, in the window of a query. It
 // describes up to 8 MiB of posted errors; next is the entry of the first failing document behind the window, 0 if there
-// is none, and more reports whether it left out anything else. Windows after the first have only findings of the schema
-// validation, without those that the first one lists as another validation's.
+// is none, and more reports whether this window or one before left out anything else. Windows after the first have only
+// findings of the schema validation, without those that the first one lists as another validation's.
 func (v View) allFindings(ctx context.Context, shown revisions.RevisionStatus, query FindingsQuery) (
 	all []Finding, next int, more bool, err error,
 ) {
-	judged, window, failuresOnly := withFindingsIn(shown.Verdict), query.After, query.FailuresOnly
-	look := window.Size
-	all, next, err = v.schemaFindings(ctx, shown.Revision, judged, window)
-	if err != nil || window.From > 0 && query.Validation == validations.SchemaValidation {
-		return all, next, true, err
+	judged := withFindingsIn(shown.Verdict)
+	if query.Validation != "" && !validations.IsOwn(query.Validation) { // others neither repeat its findings nor hide them
+		all, more, err = v.resultFindings(ctx, shown.Revision, judged, query)
+		return all, 0, more, err
 	}
-	reported, more, err := v.resultFindings(ctx, shown.Revision, judged, failuresOnly)
+	all, next, cut, err := v.schemaFindings(ctx, shown.Revision, judged, query)
+	if name, _, _ := judged.schema(); query.Validation != "" && query.Validation != name {
+		next = 0 // the windows behind have only findings of that one
+	}
+	first := query.After.From == 0
+	if err != nil || !first && query.Validation == validations.SchemaValidation {
+		return all, next, cut || query.After.Omits, err
+	}
+	reported, more, err := v.resultFindings(ctx, shown.Revision, judged, query)
+	more = more || cut && next > 0
 	switch {
-	case err == nil && window.From > 0:
-		return withoutListed(all, reported, query), next, true, nil
-	case err != nil || failuresOnly:
+	case err == nil && !first:
+		return withoutListed(all, reported, query), next, cut || query.After.Omits, nil
+	case err != nil || query.FailuresOnly:
 		return append(all, reported...), next, more, err
 	}
-	uncovered, err := v.uncovered(ctx, shown)
-	if err != nil {
-		return nil, 0, false, err
-	}
-	warnings, moreWarnings := ofUncovered(uncovered)
-	entries, err := v.strays(ctx, shown.Revision, look+1)
-	if err != nil {
-		return nil, 0, false, err
-	}
-	for _, entry := range entries[:min(len(entries), look)] {
-		all = append(all, strayFindings(entry.About, entry.Notes)...)
-	}
-	more = more || moreWarnings || len(entries) > look
-	return slices.Concat(all, reported, warnings), next, more, nil
+	strays, uncovered, moreMistakes, err := v.mistakes(ctx, shown, query)
+	return slices.Concat(all, strays, reported, uncovered), next, more || moreMistakes, err
 }
 
-// onlyCounted returns an error that stands for all errors of a document.
-func onlyCounted(errs []validations.Error) []validations.Error {
-	if len(errs) == 0 {
-		return nil
+// mistakes returns likely mistakes that no validation reports: stray keys, in at most as many documents as the window
+// of a query has, and schemas that are not in force. more reports whether there are others.
+func (v View) mistakes(ctx context.Context, shown revisions.RevisionStatus, query FindingsQuery) (
+	strays, uncovered []Finding, more bool, err error,
+) {
+	schemas, err := v.uncovered(ctx, shown)
+	if err != nil {
+		return nil, nil, false, err
 	}
-	all := errs[0]
-	all.Unlisted = 0
-	for _, e := range errs {
-		all.Unlisted += max(1, e.Unlisted)
+	most := query.After.Size
+	entries, err := v.strays(ctx, shown.Revision, query.Document, most+1)
+	if err != nil {
+		return nil, nil, false, err
 	}
-	return []validations.Error{all}
+	for _, entry := range entries[:min(len(entries), most)] {
+		strays = append(strays, strayFindings(entry.About, entry.Notes)...)
+	}
+	uncovered, more = ofUncovered(schemas)
+	return strays, uncovered, more || len(entries) > most, nil
 }
 
 // withoutListed returns findings about documents without those that a query lists as another validation's: the first
@@ -155,32 +160,36 @@ func withoutListed(all, reported []Finding, query FindingsQuery) []Finding {
 	})
 }
 
-// strays returns the first entries of a revision's schema validation with notes about stray keys; in compat mode none.
-func (v View) strays(ctx context.Context, revision revisions.Revision, limit int) ([]revisions.FailedEntry, error) {
+// strays returns the first entries of a revision's schema validation with notes about stray keys, of the documents with
+// a name, or of all if it is empty; in compat mode none.
+func (v View) strays(ctx context.Context, revision revisions.Revision, document string, limit int) (
+	[]revisions.FailedEntry, error,
+) {
 	if v.renderer.Compat {
 		return nil, nil
 	}
-	entries, err := v.store.Strays(ctx, revision, limit, !v.viewer.Secrets())
+	entries, err := v.store.Strays(ctx, revision, document, limit, !v.viewer.Secrets())
 	if err != nil {
 		return nil, v.readError(ctx, revision.ID, "stray keys", err)
 	}
 	return entries, nil
 }
 
-// schemaFindings returns the findings of the schema validation about the failing documents of a window, as far as they
-// can be listed; the others are counted. next is the entry of the first document that is not listed, 0 if there is
-// none.
+// schemaFindings returns the findings of the schema validation about the failing documents of the window of a query, as
+// far as they can be listed; the others are counted. next is the entry of the first document that is not listed, 0 if
+// there is none. cut reports whether the first document has findings that no window lists.
 func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, judged withFindings,
-	window FindingPlace,
-) (all []Finding, next int, err error) {
+	query FindingsQuery,
+) (all []Finding, next int, cut bool, err error) {
 	if _, _, fails := judged.schema(); !fails {
-		return nil, 0, nil
+		return nil, 0, false, nil
 	}
+	window := query.After
 	found, err := v.described(ctx, revision, EntryQuery{
-		From: window.From, Limit: window.Size + 1, FailuresOnly: true, Open: !v.viewer.Encrypted,
+		From: window.From, Limit: window.Size + 1, FailuresOnly: true, Open: !v.viewer.Encrypted, Document: query.Document,
 	})
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, false, err
 	}
 	if len(found.Rows) > window.Size {
 		next = found.Rows[window.Size].Entry
@@ -188,11 +197,15 @@ func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, j
 	}
 	reports, err := v.renderer.Report(ctx, v.viewer, found, false)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, false, err
 	}
 	room := true
 	for i, row := range found.Rows {
-		if room && i > 0 && slices.ContainsFunc(reports[i], func(e validations.Error) bool { return e.Unlisted > 0 }) {
+		unlisted := slices.ContainsFunc(reports[i], func(e validations.Error) bool { return e.Unlisted > 0 })
+		switch {
+		case i == 0:
+			cut = unlisted
+		case unlisted && room:
 			room, next = false, row.Entry // it is listed at the beginning of the next window
 		}
 		errs := reports[i]
@@ -208,15 +221,16 @@ func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, j
 	case len(all) == 0:
 		all = judged.unexplained(validations.Joined)
 	}
-	return all, next, nil
+	return all, next, cut, nil
 }
 
 // resultFindings returns the findings of all validations except the schema validation, including missing and expired
-// results and, without failuresOnly, warnings. It reads at most 8 MiB of errors; more reports whether there are others.
+// results and, unless the query only asks for failures, warnings. It reads at most 8 MiB of errors, first those of the
+// validation that the query asks for; more reports whether there are others.
 func (v View) resultFindings(ctx context.Context, revision revisions.Revision, judged withFindings,
-	failuresOnly bool,
+	query FindingsQuery,
 ) (all []Finding, more bool, err error) {
-	latest, more, err := v.latestFailures(ctx, revision, judged)
+	latest, more, err := v.latestFailures(ctx, revision, judged, query.Validation)
 	if err != nil {
 		return nil, false, err
 	}
@@ -234,7 +248,7 @@ func (v View) resultFindings(ctx context.Context, revision revisions.Revision, j
 		if judged.by[name].Status == validations.Failure {
 			read[name] = found.errors
 		}
-		if !failuresOnly {
+		if !query.FailuresOnly {
 			warnings = append(warnings, warningFindings(name, found.warnings)...)
 		}
 	}
@@ -242,13 +256,18 @@ func (v View) resultFindings(ctx context.Context, revision revisions.Revision, j
 }
 
 // latestFailures returns the IDs of the newest results of validations that failed or give warnings, by name, with a
-// total of at most 8 MiB of errors; more reports whether there are others. It omits the schema validation, whose
-// findings are not stored as results.
-func (v View) latestFailures(ctx context.Context, revision revisions.Revision, judged withFindings) (
+// total of at most 8 MiB of errors, beginning with the validation first; more reports whether there are others. It
+// omits the schema validation, whose findings are not stored as results, and all but first if the findings of that one
+// depend on no others.
+func (v View) latestFailures(ctx context.Context, revision revisions.Revision, judged withFindings, first string) (
 	ids map[string]int64, more bool, err error,
 ) {
 	const maxSize = 8 << 20
-	reported, err := v.store.Reported(ctx, revision, "")
+	only := ""
+	if !validations.IsOwn(first) {
+		only = first
+	}
+	reported, err := v.store.Reported(ctx, revision, only)
 	if err != nil {
 		return nil, false, v.readError(ctx, revision.ID, "validation results", err)
 	}
@@ -260,8 +279,12 @@ func (v View) latestFailures(ctx context.Context, revision revisions.Revision, j
 			latest[result.Name] = result
 		}
 	}
+	names := slices.Sorted(maps.Keys(latest))
+	if at, found := slices.BinarySearch(names, first); found {
+		names = slices.Insert(slices.Delete(names, at, at+1), 0, first)
+	}
 	ids, size := map[string]int64{}, 0
-	for _, name := range slices.Sorted(maps.Keys(latest)) {
+	for _, name := range names {
 		if size += latest[name].Size; size > maxSize && len(ids) > 0 {
 			return ids, true, nil
 		}
@@ -402,7 +425,7 @@ func (v View) warnings(ctx context.Context, shown revisions.RevisionStatus) ([]s
 			}
 			all = append(all, changes.WarningsUnder(shown.Verdict, v.viewer.Warnings(newest.warnings))...)
 		}
-		noted, err := v.strays(ctx, shown.Revision, changes.MaxStrays+1)
+		noted, err := v.strays(ctx, shown.Revision, "", changes.MaxStrays+1)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -149,7 +149,13 @@ func (s *Service) evidence(ctx context.Context, id int64) (Evidence, error) {
 
 // evidenceOf is evidence for a revision named as for Resolve, in one round trip.
 func (s *Service) evidenceOf(ctx context.Context, id string) (Evidence, error) {
+	return s.evidenceWith(ctx, id, false)
+}
+
+// evidenceWith is evidenceOf, with the validators of outcomes if these are asked for.
+func (s *Service) evidenceWith(ctx context.Context, id string, validators bool) (Evidence, error) {
 	name, ok := parseName(id)
+	name.Validators = validators
 	if !ok {
 		return Evidence{}, unknown(id)
 	}
@@ -303,6 +309,8 @@ type Name struct {
 	Number int64 // 0 for a revision that is not identified by number
 	ByTag  bool  // the newest revision with Tag
 	Tag    string
+	// Validators asks for the validators of outcomes too, which verdicts do not need.
+	Validators bool
 }
 
 // parseName parses a number, "latest" or "tag:NAME"; ok is false if no revision can have the name.

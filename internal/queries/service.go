@@ -134,8 +134,9 @@ type Store interface {
 	// FailedEntries is Failures with notes and the documents that the entries are about.
 	FailedEntries(ctx context.Context, of revisions.Revision, query EntryQuery) ([]revisions.FailedEntry, error)
 	// Strays returns the first entries with notes about stray keys, with the documents that they are about but not their
-	// contents; if cleartext, those about encrypted documents are left out.
-	Strays(ctx context.Context, of revisions.Revision, limit int, cleartext bool) ([]revisions.FailedEntry, error)
+	// contents: those about the documents with a name, as in EntryQuery, and if cleartext, none about encrypted documents.
+	Strays(ctx context.Context, of revisions.Revision, document string, limit int, cleartext bool) (
+		[]revisions.FailedEntry, error)
 	// Checked returns the recorded outcomes of checks by the names of their pairs.
 	Checked(ctx context.Context, pairs []revisions.Pair) (map[validations.Pair][]validations.Finding, error)
 	// Contents returns contents by digest, omitting those that do not exist.

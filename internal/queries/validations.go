@@ -25,6 +25,8 @@ type EntryQuery struct {
 	Limit        int  // maximum number of rows; 0 is no limit
 	FailuresOnly bool // omit entries that only have notes
 	Open         bool // omit failures that depend on secrets
+	// Document is the name, schema/name or schema/layer/name of the documents that the entries are about; "" for all.
+	Document string
 }
 
 // Reported is a posted result without its errors.
@@ -45,11 +47,12 @@ type Entries struct {
 }
 
 // Validations returns a summary of each validation of a revision, named as for Resolve, sorted by name. Its status is
-// the one that counts in the verdict; in Deckhand it is that of the worst entry. newest has the newest posted results.
-func (v View) Validations(ctx context.Context, id string) (
+// the one that counts in the verdict; in Deckhand it is that of the worst entry. newest has the newest posted results,
+// with their validators if withValidators is set.
+func (v View) Validations(ctx context.Context, id string, withValidators bool) (
 	all []validations.Summary, newest map[string]validations.Entry, err error,
 ) {
-	evidence, err := v.evidenceOf(ctx, id)
+	evidence, err := v.evidenceWith(ctx, id, withValidators)
 	if err != nil {
 		return nil, nil, err
 	}

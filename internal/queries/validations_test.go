@@ -269,7 +269,7 @@ func TestService_Validations(t *testing.T) {
 			}}
 			s := service(site)
 			s.renderer.Compat = c.compat
-			got, _, err := s.Validations(t.Context(), "1")
+			got, _, err := s.Validations(t.Context(), "1", false)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -19,7 +21,20 @@ func (s *Store) entryArguments(revision int64, query queries.EntryQuery) named {
 	return named{
 		"site": s.site, "revision": revision, "from": query.From, "to": query.To, "failures_only": query.FailuresOnly,
 		"limit": query.Limit, "before": before, "after": after, "open": query.Open,
+		"document": query.Document, "names": namesIn(query.Document),
 	}
+}
+
+// namesIn returns the names that the documents which a text names may have: the text itself, which is a name, and what
+// follows each of its slashes, which may be one.
+func namesIn(text string) (names []string) {
+	const most = validations.MaxName * utf8.UTFMax
+	for rest, found := text, true; found; _, rest, found = strings.Cut(rest, "/") {
+		if len(rest) <= most {
+			names = append(names, rest)
+		}
+	}
+	return names
 }
 
 // Checked implements queries.Store.
@@ -82,11 +97,12 @@ func (s *Store) FailedEntries(ctx context.Context, of revisions.Revision, query 
 }
 
 // Strays implements queries.Store.
-func (s *Store) Strays(ctx context.Context, of revisions.Revision, limit int, cleartext bool) (
+func (s *Store) Strays(ctx context.Context, of revisions.Revision, document string, limit int, cleartext bool) (
 	[]revisions.FailedEntry, error,
 ) {
 	return collectOf(ctx, s, of, s.scanEntry, stmt.StrayEntries, named{
 		"site": s.site, "revision": of.ID, "limit": limit, "cleartext": cleartext,
+		"document": document, "names": namesIn(document),
 	})
 }
 

@@ -60,7 +60,7 @@ func calls(s *store.Store) map[string]func(ctx context.Context) error {
 		"Fallback":   func(ctx context.Context) error { _, err := s.FallbackPolicy(ctx, 1); return err },
 		"Compare":    func(ctx context.Context) error { _, err := s.Compare(ctx, 0, 1); return err },
 		"Failures":   func(ctx context.Context) error { _, err := s.Failures(ctx, of, queries.EntryQuery{}); return err },
-		"Strays":     func(ctx context.Context) error { _, err := s.Strays(ctx, of, 1, false); return err },
+		"Strays":     func(ctx context.Context) error { _, err := s.Strays(ctx, of, "", 1, false); return err },
 		"Failed":     func(ctx context.Context) error { _, err := s.FailedEntries(ctx, of, queries.EntryQuery{}); return err },
 		"Checked":    func(ctx context.Context) error { _, err := s.Checked(ctx, pairs); return err },
 		"Contents":   func(ctx context.Context) error { _, err := s.Contents(ctx, []document.Digest{{1}}); return err },

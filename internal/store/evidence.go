@@ -22,8 +22,10 @@ type evidenceRows struct {
 }
 
 // askEvidence asks for the rows of evidence, which are complete once all queries have been answered. It is about the
-// revisions with numbers, or else the newest one with a tag, or else the newest one.
+// revisions with numbers, or else the newest one with a tag, or else the newest one. Outcomes have their validators
+// only if these are asked for.
 func (s *Store) askEvidence(ask func(do func(pgx.Rows) error, sql string, args ...any), numbers []int64, tag *string,
+	validators bool,
 ) *evidenceRows {
 	found := &evidenceRows{Evidence: queries.Evidence{Outcomes: map[int64][]validations.Outcome{}}}
 	args := named{"site": s.site, "numbers": numbers, "tag": tag}
@@ -34,7 +36,9 @@ func (s *Store) askEvidence(ask func(do func(pgx.Rows) error, sql string, args .
 		return r, err
 	}), stmt.RevisionsAbout, args)
 	ask(into(&found.policies, scanPolicy), stmt.PoliciesAbout, args)
-	ask(func(rows pgx.Rows) error { return scanOutcomes(rows, found.Outcomes) }, stmt.OutcomesAbout, args)
+	ask(func(rows pgx.Rows) error { return scanOutcomes(rows, found.Outcomes) }, stmt.OutcomesAbout, named{
+		"site": s.site, "numbers": numbers, "tag": tag, "validators": validators,
+	})
 	return found
 }
 
@@ -49,7 +53,7 @@ func (s *Store) parsedEvidence(ctx context.Context, rows evidenceRows) (evidence
 func (s *Store) Evidence(ctx context.Context, numbers []int64) (queries.Evidence, error) {
 	var found *evidenceRows
 	_, err := s.inSnapshot(ctx, reserved, func(q *questions) {
-		found = s.askEvidence(q.ask, orEmpty(numbers), nil)
+		found = s.askEvidence(q.ask, orEmpty(numbers), nil, false)
 	})
 	if err != nil {
 		return queries.Evidence{}, err
@@ -62,7 +66,7 @@ func (s *Store) evidenceIn(ctx context.Context, tx pgx.Tx, numbers []int64) (evi
 	batch := &pgx.Batch{}
 	found := s.askEvidence(func(do func(pgx.Rows) error, sql string, args ...any) {
 		batch.Queue(sql, args...).Query(do)
-	}, numbers, nil)
+	}, numbers, nil, false)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return evidence, err
 	}
@@ -140,7 +144,7 @@ func (s *Store) readEvidenceOf(ctx context.Context, name queries.Name) (known kn
 	}
 	var found *evidenceRows
 	_, err = s.inSnapshot(ctx, reserved, func(q *questions) {
-		found = s.askEvidence(q.ask, numbers, tag)
+		found = s.askEvidence(q.ask, numbers, tag, name.Validators)
 		q.askRow([]any{&found.Now, &known.state}, stmt.SiteState, named{"site": s.site})
 	})
 	if err != nil {

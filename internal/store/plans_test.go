@@ -90,7 +90,7 @@ func TestStore_manyViolations(t *testing.T) {
 	failures := func(revision, from, to string) string {
 		return store.Execute("failures", store.Statements.Failures, map[string]string{
 			"site": "'default'", "revision": revision, "from": from, "to": to, "failures_only": "true", "limit": "10",
-			"before": "'{}'", "after": "'{}'", "open": "true",
+			"before": "'{}'", "after": "'{}'", "open": "true", "document": "''", "names": "'{}'",
 		})
 	}
 	for _, sql := range []string{

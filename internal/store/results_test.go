@@ -330,6 +330,35 @@ func TestStore_AddResult_nul(t *testing.T) {
 	}
 }
 
+// Outcomes have their validators if these are asked for, whatever was asked before.
+func TestStore_EvidenceOf_validators(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	s := openStore(t, url, defaults())
+	put(t, open(t, url), "a", widget("w", 1))
+	const validator = `{"name":"lint","version":"1"}`
+	posted := validations.Result{Name: "x-validation", Status: "success", Validator: []byte(validator), Errors: []byte("[]")}
+	if _, _, err := s.AddResult(t.Context(), revisions.About{Revision: 1}, posted); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.Number(t.Context(), func(feed.Batch) feed.Derived { return feed.Derived{} }); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		for name, want := range map[queries.Name]string{{Number: 1}: "", {Number: 1, Validators: true}: validator} {
+			found, err := s.EvidenceOf(t.Context(), name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, outcome := range found.Outcomes[1] {
+				if outcome.Name == posted.Name && outcome.Validator != want {
+					t.Errorf("%+v: the validator is %q, want %q", name, outcome.Validator, want)
+				}
+			}
+		}
+	}
+}
+
 // The worst result of each name costs the same however many results there are, also with a plan from when there were
 // none.
 func TestStore_WorstResults(t *testing.T) {
@@ -529,7 +558,7 @@ func TestStore_Evidence_byIndex(t *testing.T) {
 	exec(store.Prepare("revisions", store.Statements.RevisionsAbout))
 	exec(store.Prepare("outcomes", store.Statements.OutcomesAbout))
 	texts := map[string]string{"revisions": store.Statements.RevisionsAbout, "outcomes": store.Statements.OutcomesAbout}
-	about := map[string]string{"site": "'default'", "numbers": "'{1,2,3,4,5,6,7,8,9,10}'", "tag": "NULL"}
+	about := map[string]string{"site": "'default'", "numbers": "'{1,2,3,4,5,6,7,8,9,10}'", "tag": "NULL", "validators": "false"}
 	exec(`INSERT INTO revisions SELECT (jsonb_populate_record(r, jsonb_build_object('revision', i))).*
 		FROM revisions r, generate_series(2, 1000) i`)
 	exec("INSERT INTO reported (site, revision, name) SELECT site, revision, 'v' FROM revisions")
@@ -579,7 +608,7 @@ func TestStore_Evidence_emptied(t *testing.T) {
 		"reported": all.ReportedOf, "policies": all.PoliciesAbout,
 	}
 	arguments := map[string]string{
-		"site": "'default'", "numbers": "'{1,2,3}'", "tag": "NULL", "revision": "1", "name": "''", "hidden": "'{}'",
+		"site": "'default'", "numbers": "'{1,2,3}'", "tag": "NULL", "revision": "1", "name": "''", "hidden": "'{}'", "validators": "true",
 	}
 	for _, sql := range []string{
 		"CREATE TEMPORARY TABLE kept AS SELECT * FROM revisions", "DELETE FROM revisions",
@@ -671,7 +700,7 @@ func TestStore_Reported_hiddenWarnings(t *testing.T) {
 		t.Helper()
 		stored := result.Stored()
 		number++
-		stored.Name = fmt.Sprintf("%s-%d", stored.Name, number)
+		stored.Name = fmt.Sprintf("%s%s-%d", validations.ReservedPrefix, stored.Name, number) // others have none
 		if _, _, err := s.AddResult(t.Context(), revisions.About{Revision: revision}, stored); err != nil {
 			t.Fatal(err)
 		}

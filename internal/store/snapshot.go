@@ -57,7 +57,7 @@ func (s *Store) queueSnapshot(q *questions, need revisions.Need) *snapshotReader
 	if need.Preview {
 		q.ask(into(&r.Occupied, pgx.RowTo[string]), stmt.NewestOccupied, named{"site": s.site})
 		q.ask(into(&r.Failing, s.scanDocument), stmt.FailingDocuments, named{"site": s.site})
-		newest := named{"site": s.site, "numbers": nil, "tag": nil}
+		newest := named{"site": s.site, "numbers": nil, "tag": nil, "validators": false}
 		q.ask(outcomesInto(&r.Outcomes), stmt.OutcomesAbout, newest)
 	}
 	if need.Positions {

@@ -26,3 +26,14 @@ func CheckName(name, what string) error {
 	}
 	return nil
 }
+
+// CheckNewName checks the name of a tag or a result that is being made, which CheckName accepts. It is a segment of
+// URLs, of which clients and proxies remove "." and "..", also if they are escaped. Fault: Invalid.
+func CheckNewName(name, what string) error {
+	if name == "." || name == ".." {
+		return fault.New(fault.Invalid, "HTTPBadRequest",
+			"%s is %q, which clients and proxies remove from URLs, so that nobody could read or delete it: choose another name.",
+			what, name)
+	}
+	return nil
+}

@@ -38,6 +38,9 @@ const maxStatus = 8
 // ParseResult parses a posted result. With anyStatus, as in Deckhand, the status may be any word of at most 8
 // characters, and the name may be reserved. Faults: Invalid, Forbidden for a reserved name.
 func ParseResult(name string, body any, anyStatus bool) (Result, error) {
+	if err := CheckNewName(name, "The name of the validation"); err != nil {
+		return Result{}, err
+	}
 	if IsReserved(name) && !anyStatus {
 		reserved := fault.New(fault.Forbidden, "HTTPForbidden",
 			"The name %s is reserved: %s and validations whose names begin with %s or %s are performed by the server; "+

@@ -129,29 +129,47 @@ func (v Verdict) counted() []Judged {
 func (v Verdict) all() []Judged { return append(v.counted(), v.Ignored...) }
 
 // Obstacles returns a line of text for each counting validation that is not a success, and for each broken policy. A
-// line gives the reason, unless that is one of the messages shown elsewhere.
+// line gives the reason, unless that is one of the messages shown elsewhere. Where several of the server's own
+// validations have the same reason, only the line of the first one gives it, and those of the others name that one.
 func (v Verdict) Obstacles(shown map[string]bool) (lines []string) {
+	firsts := v.firsts()
 	for _, policy := range v.Policies {
 		if policy.Policy.Broken {
 			lines = append(lines, policy.Policy.Name+": failure: the policy document is not a valid ValidationPolicy")
 		}
 		for _, judged := range policy.Validations {
-			lines = judged.appendTo(lines, " (policy "+policy.Policy.Name+")", shown)
+			lines = judged.appendTo(lines, " (policy "+policy.Policy.Name+")", shown, firsts)
 		}
 	}
 	for _, judged := range v.Reported {
-		lines = judged.appendTo(lines, "", shown)
+		lines = judged.appendTo(lines, "", shown, firsts)
 	}
 	return lines
 }
 
+// firsts returns the first of the server's own failed validations for each reason.
+func (v Verdict) firsts() map[string]string {
+	firsts := map[string]string{}
+	for _, judged := range v.counted() {
+		if _, known := firsts[judged.Message]; !known && judged.Status == Failure && IsOwn(judged.Name) {
+			firsts[judged.Message] = judged.Name
+		}
+	}
+	return firsts
+}
+
 // appendTo appends a line for a validation unless it is a success.
-func (j Judged) appendTo(lines []string, policy string, shown map[string]bool) []string {
+func (j Judged) appendTo(lines []string, policy string, shown map[string]bool, firsts map[string]string) []string {
 	if j.Status == Success {
 		return lines
 	}
 	line := j.Name + ": " + j.Status.String() + policy
-	if reason := j.Reason(); reason != "" && !shown[reason] {
+	reason := j.Reason()
+	switch first := firsts[reason]; {
+	case reason == "" || shown[reason]:
+	case first != "" && first != j.Name && IsOwn(j.Name):
+		line += ": the same as " + first
+	default:
 		line += ": " + strings.ReplaceAll(reason, "\n", " ")
 	}
 	return append(lines, line)

@@ -122,6 +122,36 @@ func TestVerdict_Pending(t *testing.T) {
 	}
 }
 
+// A reason that several of the server's own validations have is given once. Those of other services are their own.
+func TestVerdict_Obstacles_same(t *testing.T) {
+	t.Parallel()
+	failed := func(name, message string) Outcome { return Outcome{Name: name, Status: Failure, Message: message} }
+	outcomes := []Outcome{
+		failed("a-validation", "timeout"), failed("b-validation", "timeout"), failed("c-validation", "no policy"),
+		failed(PolicyValidation, "no policy"), failed(RenderingValidation, "no policy"), failed(SchemaValidation, "99"),
+	}
+	verdict := Decide(nil, DefaultValidations(), outcomes, time.Now())
+	want := []string{
+		"a-validation: failure: timeout", "b-validation: failure: timeout", "c-validation: failure: no policy",
+		PolicyValidation + ": failure: no policy", RenderingValidation + ": failure: the same as " + PolicyValidation,
+		SchemaValidation + ": failure: 99",
+	}
+	if diff := cmp.Diff(want, verdict.Obstacles(nil)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	policies := []Policy{policy(t, "p", "validations: [{name: "+RenderingValidation+"}, {name: "+PolicyValidation+"}]")}
+	want = []string{
+		RenderingValidation + ": failure (policy p): no policy", PolicyValidation + ": failure (policy p): the same as " + RenderingValidation,
+	}
+	if diff := cmp.Diff(want, Decide(policies, nil, outcomes, time.Now()).Obstacles(nil)); diff != "" {
+		t.Errorf("of a policy (-want +got)\n%s", diff)
+	}
+	want = []string{RenderingValidation + ": failure (policy p)", PolicyValidation + ": failure (policy p)"}
+	if diff := cmp.Diff(want, Decide(policies, nil, outcomes, time.Now()).Obstacles(map[string]bool{"no policy": true})); diff != "" {
+		t.Errorf("shown elsewhere (-want +got)\n%s", diff)
+	}
+}
+
 func TestOverlay(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

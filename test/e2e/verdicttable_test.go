@@ -53,7 +53,7 @@ func TestMistakes_verdicts(t *testing.T) {
 		want    []string // expected lines of the status
 	}{
 		"no LayeringPolicy": {
-			unruled: true, header: "failure; findings=2",
+			unruled: true, header: "failure; findings=1",
 			want: []string{"failure", "deckhand-policy-validation: failure: Required LayeringPolicy was not found", "deckhand-rendering-validation: failure: "},
 		},
 		"misspelt schema": {
