@@ -78,7 +78,7 @@ func TestHandler_contentType(t *testing.T) {
 		if c.kind != "" {
 			header = append(header, "Content-Type", c.kind)
 		}
-		got := s.do(t, http.MethodPut, "buckets/b/documents", c.body, header...)
+		got := s.ask(t, http.MethodPut, "buckets/b/documents", c.body, header...)
 		if got.StatusCode != c.want {
 			t.Errorf("%q as %q %s: %d, want %d\n%s", c.body, c.kind, c.encoding, got.StatusCode, c.want, got.text)
 		}
@@ -226,7 +226,7 @@ func TestHandler_emptyParameters(t *testing.T) {
 		for method, parameters := range methods {
 			for _, parameter := range parameters {
 				path := filled.ReplaceAllString(path, "1") + "?" + url.QueryEscape(parameter) + "="
-				got := s.do(t, method, path, "", asJSON...)
+				got := s.ask(t, method, path, "", asJSON...)
 				refused := strings.Contains(got.text, "It must not be empty")
 				switch {
 				case slices.Contains(mayBeEmpty, parameter) == refused:
@@ -238,7 +238,7 @@ func TestHandler_emptyParameters(t *testing.T) {
 		}
 	}
 	lenient := newSite(t, func(config *api.Config) { config.Compat = true })
-	lenient.get(t, "revisions?tag=").is(t, http.StatusOK)
+	lenient.ask(t, http.MethodGet, "revisions?tag=", "").is(t, http.StatusOK)
 	lenient.do(t, http.MethodPost, "revisions/1/tags/t?revision-stamp=", "", asJSON...).
 		fails(t, http.StatusBadRequest, "HTTPInvalidParam")
 }
@@ -290,7 +290,7 @@ func TestHandler_summary(t *testing.T) {
 		{"PUT", "changesets?buckets=b", "", "3", "added=0, modified=0, deleted=2, unchanged=0", "success; findings=0"},
 		{"POST", "rollback/2", "", "4", "added=2, modified=0, deleted=0, unchanged=1", "failure; findings=2"},
 	} {
-		for _, query := range []string{"dry-run", "dry-run=off"} {
+		for _, query := range []string{"dry-run=true", "dry-run=false"} {
 			path := c.path + "?" + query
 			if strings.Contains(c.path, "?") {
 				path = c.path + "&" + query
@@ -302,7 +302,7 @@ func TestHandler_summary(t *testing.T) {
 			if diff := cmp.Diff([]string{c.revision, c.changes, c.status}, headers); diff != "" {
 				t.Errorf("%s %s: revision, changes and status (-want +got)\n%s", c.method, path, diff)
 			}
-			if query != "dry-run" {
+			if query != "dry-run=true" {
 				continue
 			}
 			changes, _ := got.mapping(t)["changes"].(map[string]any)

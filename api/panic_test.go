@@ -17,7 +17,7 @@ func TestHandler_panic(t *testing.T) {
 	s := newSite(t, func(config *api.Config) {
 		config.Ping = func(context.Context) error { panic("the cause") }
 	})
-	got := s.get(t, "/readyz", asJSON...)
+	got := s.ask(t, http.MethodGet, "/readyz", "", asJSON...)
 	if got.is(t, http.StatusInternalServerError); strings.Contains(got.text, "the cause") {
 		t.Errorf("the answer tells the cause: %s", got.text)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -34,6 +35,7 @@ import (
 	"purser/internal/store"
 	"purser/internal/store/storetest"
 	"purser/internal/validations"
+	"purser/test/contract"
 )
 
 func TestMain(m *testing.M) { storetest.Main(m) }
@@ -82,7 +84,7 @@ func openSite(t *testing.T, url string, cached int, defaults revisions.Defaults,
 		Service: service, Queries: questions, Pool: budget.NewPool(1, time.Minute), Layout: picture.NewLayout(1), Ping: kept.Ping, Limits: limits, CacheSize: 1 << 20,
 		Log: slog.New(api.LogHandler(slog.NewJSONHandler(log, nil))), Registry: registry,
 		Observe: func(string, string, int, time.Duration) {},
-		OpenAPI: []byte("openapi: 3.1.0\n"), Now: time.Now, Audit: kept, Feed: newFeed(t, kept),
+		OpenAPI: []byte("{openapi: 3.1.0, info: {}, paths: {}}\n"), Now: time.Now, Audit: kept, Feed: newFeed(t, kept),
 		Access: api.Access{Authenticator: authn.NoAuth{}, Anonymous: true, Rules: rules},
 		Bounds: api.Bounds{Memory: 1 << 30, Patience: time.Minute, Writing: time.Minute},
 	}
@@ -134,8 +136,31 @@ type response struct {
 	text string
 }
 
-// do makes a request; header alternates names and values.
+// do makes a request, and checks it, unless it is refused, and its answer against openapi.yaml. header alternates names
+// and values.
 func (s site) do(t *testing.T, method, path, body string, header ...string) response {
+	t.Helper()
+	got := s.ask(t, method, path, body, header...)
+	if err := got.breaks(body); err != nil {
+		t.Errorf("%s %s (answer %d) breaks openapi.yaml: %v\n%s", method, path, got.StatusCode, err, brief(got.text))
+	}
+	return got
+}
+
+// breaks returns how a request with this body, unless it is refused, and its answer break openapi.yaml.
+func (r response) breaks(body string) error {
+	c, err := contract.Load()
+	if err != nil {
+		return err
+	}
+	if r.StatusCode < http.StatusBadRequest {
+		err = c.CheckRequest(r.Request, body)
+	}
+	return errors.Join(err, c.CheckAnswer(r.Request, r.StatusCode, r.Header, r.text))
+}
+
+// ask makes a request that may break the contract.
+func (s site) ask(t *testing.T, method, path, body string, header ...string) response {
 	t.Helper()
 	if !strings.HasPrefix(path, "/") {
 		path = "/api/v1.0/" + path
@@ -151,7 +176,18 @@ func (s site) do(t *testing.T, method, path, body string, header ...string) resp
 	if err != nil {
 		t.Fatal(err)
 	}
+	got.Request = r
 	return response{got, string(text)}
+}
+
+// brief shortens text in the output of failed tests.
+func brief(text string) string {
+	const most = 1500
+	text = strings.ToValidUTF8(text, "?")
+	if len(text) > most {
+		return text[:most] + "…"
+	}
+	return text
 }
 
 func (s site) get(t *testing.T, path string, header ...string) response {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"purser/test/contract"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -162,7 +164,7 @@ func plainly(t *testing.T, a answer) any {
 	for _, document := range a.documents(t) {
 		documents = append(documents, document)
 	}
-	same, err := plain(documents)
+	same, err := contract.Plain(documents)
 	if err != nil {
 		t.Fatal(err)
 	}

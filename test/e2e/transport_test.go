@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"purser/test/contract"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/gzip"
 )
@@ -50,7 +52,7 @@ func TestAnswers_mediaType(t *testing.T) {
 	t.Run("JSON says the same", func(t *testing.T) {
 		got := s.get(t, "revisions/1/documents", "Accept", typeJSON).documents(t)
 		for _, list := range [][]map[string]any{got, want} {
-			text, _ := plain(list[0])
+			text, _ := contract.Plain(list[0])
 			list[0], _ = text.(map[string]any)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -1,4 +1,4 @@
-package e2e_test
+package contract
 
 import (
 	"bytes"
@@ -101,7 +101,7 @@ func (s *schemas) decodeYAML(schema *openapi3.Schema, text string) (any, error) 
 		if err != nil {
 			return nil, fmt.Errorf("read YAML: %w", err)
 		}
-		if document, err = plain(document); err != nil {
+		if document, err = Plain(document); err != nil {
 			return nil, err
 		}
 		documents = append(documents, document)
@@ -126,8 +126,8 @@ func (s *schemas) presented(documents []any, schema *openapi3.Schema) (any, erro
 	return documents[0], nil
 }
 
-// plain converts a value of the YAML library to one of the JSON library.
-func plain(value any) (any, error) {
+// Plain converts a value of the YAML library to one of the JSON library.
+func Plain(value any) (any, error) {
 	text, err := json.Marshal(withTextKeys(value))
 	if err != nil {
 		return nil, fmt.Errorf("not representable as JSON: %w", err)

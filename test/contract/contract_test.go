@@ -1,25 +1,23 @@
-package e2e_test
+package contract
 
 import (
-	"bytes"
-	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
-	"gopkg.in/yaml.v3"
 
 	"purser"
 	"purser/api"
 )
 
-func mustContract(t *testing.T) *contract {
+func mustContract(t *testing.T) *Contract {
 	t.Helper()
-	c, err := loadContract()
+	c, err := Load()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +27,7 @@ func mustContract(t *testing.T) *contract {
 func TestContract_isOpenAPI(t *testing.T) {
 	t.Parallel()
 	// TestContract_examples checks the examples with schemas that are compiled once.
-	if err := mustContract(t).doc.Validate(t.Context(), openapi3.DisableExamplesValidation()); err != nil {
+	if err := mustContract(t).Doc.Validate(t.Context(), openapi3.DisableExamplesValidation()); err != nil {
 		t.Error(err)
 	}
 }
@@ -39,7 +37,7 @@ func TestContract_isOpenAPI(t *testing.T) {
 func TestContract_parameters(t *testing.T) {
 	t.Parallel()
 	c := mustContract(t)
-	for path, item := range c.doc.Paths.Map() {
+	for path, item := range c.Doc.Paths.Map() {
 		for method, operation := range item.Operations() {
 			for _, parameter := range slices.Concat(item.Parameters, operation.Parameters) {
 				isPlain(t, method+" "+path+" "+parameter.Value.Name, parameter.Value.Schema)
@@ -105,7 +103,7 @@ func isOneType(t *testing.T, where string, content openapi3.Content) {
 func TestContract_routes(t *testing.T) {
 	t.Parallel()
 	described := map[string]map[string][]string{}
-	for path, item := range mustContract(t).doc.Paths.Map() {
+	for path, item := range mustContract(t).Doc.Paths.Map() {
 		described[path] = map[string][]string{}
 		for method, operation := range item.Operations() {
 			described[path][method] = nil
@@ -130,7 +128,7 @@ func TestContract_routes(t *testing.T) {
 
 func TestContract_examples(t *testing.T) {
 	t.Parallel()
-	for path, item := range mustContract(t).doc.Paths.Map() {
+	for path, item := range mustContract(t).Doc.Paths.Map() {
 		for method, operation := range item.Operations() {
 			t.Run(method+" "+path, func(t *testing.T) {
 				t.Parallel()
@@ -167,65 +165,48 @@ func checkExamples(t *testing.T, where string, content openapi3.Content) {
 	}
 }
 
-func TestContract_isServed(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	got := s.get(t, "/openapi.yaml").is(t, http.StatusOK)
-	if !bytes.Equal(purser.OpenAPI, []byte(got.text)) {
-		t.Error("the server serves another text than openapi.yaml")
-	}
-	var written, served any
-	if err := yaml.Unmarshal(purser.OpenAPI, &written); err != nil {
-		t.Fatal(err)
-	}
-	written, err := plain(written)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal([]byte(s.get(t, "/openapi.json").is(t, http.StatusOK).text), &served); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(written, served); diff != "" {
-		t.Errorf("as JSON (-openapi.yaml +served):\n%s", diff)
-	}
-	page := s.get(t, "/docs").is(t, http.StatusOK)
-	if policy := page.got.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") {
-		t.Errorf("the page has the policy %q", policy)
-	}
-}
-
 // The contract checks detect deviations.
 func TestContract_isHeldAgainst(t *testing.T) {
 	t.Parallel()
-	mustContract(t)
-	good := answer{
-		request: request{method: http.MethodGet, path: "revisions"}, status: http.StatusOK, text: "{count: 0, results: []}",
-		got: http.Header{
-			"Content-Type":           {"application/x-yaml"},
-			"Etag":                   {`"2c5d120bab1ac9e9"`},
-			"Vary":                   {"Accept, Accept-Encoding"},
-			"X-Content-Type-Options": {"nosniff"},
-			"X-Deckhand-Req":         {"req-0b9d4a5e-3f0c-4d8e-9c59-6f2f0f4a1c7d"},
-		},
-	}
-	if err := checkContract("http://x", good); err != nil {
+	c := mustContract(t)
+	good := exchange{path: "/api/v1.0/revisions", status: http.StatusOK, text: "{count: 0, results: []}", header: http.Header{
+		"Content-Type":           {"application/x-yaml"},
+		"Etag":                   {`"2c5d120bab1ac9e9"`},
+		"Vary":                   {"Accept, Accept-Encoding"},
+		"X-Content-Type-Options": {"nosniff"},
+		"X-Deckhand-Req":         {"req-0b9d4a5e-3f0c-4d8e-9c59-6f2f0f4a1c7d"},
+	}}
+	if err := good.check(c); err != nil {
 		t.Fatalf("what obeys the contract is refused: %v", err)
 	}
-	for name, spoil := range map[string]func(*answer){
-		"status":         func(a *answer) { a.status = http.StatusTeapot },
-		"media type":     func(a *answer) { a.got.Set("Content-Type", "text/html") },
-		"missing key":    func(a *answer) { a.text = "{results: []}" },
-		"extra key":      func(a *answer) { a.text = "{count: 0, results: [], more: 1}" },
-		"two documents":  func(a *answer) { a.text += "\n---\n{}" },
-		"missing header": func(a *answer) { a.got.Del("X-Deckhand-Req") },
-		"wrong header":   func(a *answer) { a.got.Set("X-Deckhand-Req", "1") },
-		"wrong request":  func(a *answer) { a.path = "revisions?limit=x" },
+	for name, spoil := range map[string]func(*exchange){
+		"status":         func(e *exchange) { e.status = http.StatusTeapot },
+		"media type":     func(e *exchange) { e.header.Set("Content-Type", "text/html") },
+		"missing key":    func(e *exchange) { e.text = "{results: []}" },
+		"extra key":      func(e *exchange) { e.text = "{count: 0, results: [], more: 1}" },
+		"two documents":  func(e *exchange) { e.text += "\n---\n{}" },
+		"missing header": func(e *exchange) { e.header.Del("X-Deckhand-Req") },
+		"wrong header":   func(e *exchange) { e.header.Set("X-Deckhand-Req", "1") },
+		"wrong request":  func(e *exchange) { e.path += "?limit=x" },
 	} {
 		bad := good
-		bad.got = good.got.Clone()
+		bad.header = good.header.Clone()
 		spoil(&bad)
-		if checkContract("http://x", bad) == nil {
+		if bad.check(c) == nil {
 			t.Errorf("a wrong %s goes unnoticed", name)
 		}
 	}
+}
+
+// exchange is a GET and its answer.
+type exchange struct {
+	path   string
+	status int
+	header http.Header
+	text   string
+}
+
+func (e exchange) check(c *Contract) error {
+	r := httptest.NewRequest(http.MethodGet, e.path, http.NoBody)
+	return errors.Join(c.CheckRequest(r, ""), c.CheckAnswer(r, e.status, e.header, e.text))
 }

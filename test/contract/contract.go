@@ -1,4 +1,5 @@
-package e2e_test
+// Package contract checks requests and answers of the API against openapi.yaml, for tests.
+package contract
 
 import (
 	"context"
@@ -18,16 +19,17 @@ import (
 	"purser"
 )
 
-// contract is openapi.yaml, parsed once.
-type contract struct {
-	doc *openapi3.T
-	// plain is doc as OpenAPI 3.0, for parameters and headers: for 3.1, the library would compile their schemas again for
+// Contract is openapi.yaml, parsed once.
+type Contract struct {
+	Doc *openapi3.T
+	// plain is Doc as OpenAPI 3.0, for parameters and headers: for 3.1, the library would compile their schemas again for
 	// each value. TestContract_parameters checks that they use no keyword that 3.0 lacks.
 	plain  *openapi3.T
 	bodies *schemas
 }
 
-var loadContract = sync.OnceValues(func() (*contract, error) {
+// Load returns the contract.
+var Load = sync.OnceValues(func() (*Contract, error) {
 	text, err := withOthers(purser.OpenAPI)
 	if err != nil {
 		return nil, fmt.Errorf("openapi.yaml with x-content: %w", err)
@@ -47,7 +49,7 @@ var loadContract = sync.OnceValues(func() (*contract, error) {
 	}
 	plain := *doc
 	plain.OpenAPI = "3.0.3"
-	return &contract{doc: doc, plain: &plain, bodies: bodies}, nil
+	return &Contract{Doc: doc, plain: &plain, bodies: bodies}, nil
 })
 
 // withOthers returns openapi.yaml with the media types of x-content, from which no clients are generated, as content.
@@ -77,74 +79,70 @@ func addOthers(value any) {
 	}
 }
 
-// checkContract checks a request and its answer against openapi.yaml.
-func checkContract(base string, a answer) error {
-	c, err := loadContract()
-	if err != nil {
-		return err
+// CheckRequest checks a request with this body. It accepts any request that matches no operation.
+func (c *Contract) CheckRequest(r *http.Request, body string) error {
+	input := c.input(r)
+	operation := input.Route.Operation
+	if operation == nil {
+		return nil
 	}
-	sent, err := build(context.Background(), base, a.request)
-	if err != nil {
-		return err
+	if err := openapi3filter.ValidateRequest(context.Background(), input); err != nil {
+		return fmt.Errorf("request: %w", err)
 	}
-	route, params := c.route(sent)
-	input := &openapi3filter.RequestValidationInput{
-		Request: sent, PathParams: params, Route: route,
-		Options: &openapi3filter.Options{
-			// Whether a token is needed depends on the server's flags.
-			AuthenticationFunc: openapi3filter.NoopAuthenticationFunc,
-			ExcludeRequestBody: true,
-		},
+	described := operation.RequestBody
+	if described == nil || body == "" && !described.Value.Required {
+		return nil
 	}
-	if !a.bad && a.stream == nil && route.Operation != nil {
-		if err := c.checkRequest(input, a); err != nil {
-			return fmt.Errorf("request: %w", err)
-		}
+	if err := c.checkBody(described.Value.Content, r.Header, body); err != nil {
+		return fmt.Errorf("request: %w", err)
 	}
-	if route.Operation == nil {
-		route.Operation = c.everywhere(a.status)
+	return nil
+}
+
+// CheckAnswer checks the status, the headers and, except for HEAD, the body of the answer to a request.
+func (c *Contract) CheckAnswer(r *http.Request, status int, header http.Header, body string) error {
+	input := c.input(r)
+	if input.Route.Operation == nil {
+		input.Route.Operation = c.everywhere(status)
 	}
-	if err := c.checkAnswer(input, a); err != nil {
+	response := &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: input, Status: status, Header: header,
+		Options: &openapi3filter.Options{IncludeResponseStatus: true, ExcludeResponseBody: true},
+	}
+	if err := openapi3filter.ValidateResponse(context.Background(), response); err != nil {
+		return fmt.Errorf("answer: %w", err)
+	}
+	content := input.Route.Operation.Responses.Status(status).Value.Content
+	switch {
+	case len(content) == 0 && body != "":
+		return errors.New("answer: a body where there is none in the contract")
+	case len(content) == 0 || r.Method == http.MethodHead || status == http.StatusNotModified:
+		return nil
+	}
+	if err := c.checkBody(content, header, body); err != nil {
 		return fmt.Errorf("answer: %w", err)
 	}
 	return nil
 }
 
-func (c *contract) checkRequest(input *openapi3filter.RequestValidationInput, a answer) error {
-	if err := openapi3filter.ValidateRequest(context.Background(), input); err != nil {
-		return err
+// input returns a request for the checks of the library.
+func (c *Contract) input(r *http.Request) *openapi3filter.RequestValidationInput {
+	route, params := c.route(r)
+	return &openapi3filter.RequestValidationInput{
+		Request: r, PathParams: params, Route: route,
+		Options: &openapi3filter.Options{
+			// Whether a token is needed depends on the server's flags.
+			AuthenticationFunc: openapi3filter.NoopAuthenticationFunc,
+			ExcludeRequestBody: true, SkipSettingDefaults: true,
+		},
 	}
-	described := input.Route.Operation.RequestBody
-	if described == nil || a.body == "" && !described.Value.Required {
-		return nil
-	}
-	return c.checkBody(described.Value.Content, input.Request.Header, a.body)
-}
-
-// checkAnswer checks the status, the headers and, except for HEAD, the body.
-func (c *contract) checkAnswer(input *openapi3filter.RequestValidationInput, a answer) error {
-	response := &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: input, Status: a.status, Header: a.got,
-		Options: &openapi3filter.Options{IncludeResponseStatus: true, ExcludeResponseBody: true},
-	}
-	if err := openapi3filter.ValidateResponse(context.Background(), response); err != nil {
-		return err
-	}
-	content := input.Route.Operation.Responses.Status(a.status).Value.Content
-	switch {
-	case len(content) == 0 && a.text != "":
-		return errors.New("a body where there is none in the contract")
-	case len(content) == 0 || a.method == http.MethodHead || a.status == http.StatusNotModified:
-		return nil
-	}
-	return c.checkBody(content, a.got, a.text)
 }
 
 // maxChecked bounds the bodies that are checked, in bytes. Larger ones have the same shape as others, and take long.
 const maxChecked = 64 << 10
 
-func (c *contract) checkBody(content openapi3.Content, header http.Header, text string) error {
-	kind := header.Get("Content-Type")
+func (c *Contract) checkBody(content openapi3.Content, header http.Header, text string) error {
+	kind, _, _ := strings.Cut(header.Get("Content-Type"), ";")
 	described := content.Get(kind)
 	if described == nil && kind == "application/yaml" {
 		described = content["application/x-yaml"]
@@ -152,22 +150,28 @@ func (c *contract) checkBody(content openapi3.Content, header http.Header, text 
 	if described == nil {
 		return fmt.Errorf("a body of type %q, which the contract does not know here", kind)
 	}
-	if described.Schema == nil || len(text) > maxChecked {
+	if described.Schema == nil || len(text) > maxChecked || isCoded(header) {
 		return nil
 	}
 	return c.bodies.check(described.Schema.Value, kind, text)
 }
 
+// isCoded reports whether a body is compressed.
+func isCoded(header http.Header) bool {
+	coding := header.Get("Content-Encoding")
+	return coding != "" && coding != "identity"
+}
+
 // route returns the path of the contract that matches a request, with its operation if there is one.
-func (c *contract) route(r *http.Request) (*routers.Route, map[string]string) {
+func (c *Contract) route(r *http.Request) (*routers.Route, map[string]string) {
 	sent := strings.Split(strings.TrimSuffix(r.URL.EscapedPath(), "/"), "/")
 	method := r.Method
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
-	for _, path := range c.doc.Paths.InMatchingOrder() {
+	for _, path := range c.Doc.Paths.InMatchingOrder() {
 		if params, ok := matches(strings.Split(strings.TrimSuffix(path, "/"), "/"), sent); ok {
-			item := c.doc.Paths.Value(path)
+			item := c.Doc.Paths.Value(path)
 			return &routers.Route{Spec: c.plain, Path: path, PathItem: item, Operation: item.GetOperation(method)}, params
 		}
 	}
@@ -190,13 +194,13 @@ func matches(pattern, sent []string) (map[string]string, bool) {
 }
 
 // everywhere returns what the contract says about requests that match no operation.
-func (c *contract) everywhere(status int) *openapi3.Operation {
+func (c *Contract) everywhere(status int) *openapi3.Operation {
 	name := map[int]string{
 		http.StatusNotFound: "NoSuchRoute", http.StatusMethodNotAllowed: "MethodNotAllowed",
 		http.StatusUnsupportedMediaType: "UnsupportedType", http.StatusBadRequest: "BadDocuments",
-		http.StatusUnauthorized: "Unauthenticated",
+		http.StatusUnauthorized: "Unauthenticated", http.StatusServiceUnavailable: "Unavailable",
 	}[status]
-	response := c.doc.Components.Responses[name]
+	response := c.Doc.Components.Responses[name]
 	if response == nil { // OPTIONS
 		response = &openapi3.ResponseRef{Value: openapi3.NewResponse()}
 	}
