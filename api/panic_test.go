@@ -69,7 +69,7 @@ func TestHandler_clientGone(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	const size = 2 << 20 // more than one write
-	s.put(t, "a", strings.Replace(widget("large"), "data: {}", "data: "+strings.Repeat("x", size), 1)).is(t, http.StatusOK)
+	s.put(t, "a", strings.Replace(widget("large", "{}"), "data: {}", "data: "+strings.Repeat("x", size), 1)).is(t, http.StatusOK)
 	s.log.Reset()
 	ended := func() (ended any) {
 		defer func() { ended = recover() }()

@@ -17,11 +17,7 @@ import (
 	"purser/api"
 	"purser/internal/authn"
 	"purser/internal/authz"
-	"purser/internal/changes"
-	"purser/internal/propertygroups"
-	"purser/internal/queries"
 	"purser/internal/revisions"
-	"purser/internal/secrets"
 	"purser/internal/validations"
 )
 
@@ -37,8 +33,7 @@ func (byRole) Authenticate(_ context.Context, token string) (authn.Caller, error
 // everything with cleartext documents. more is added to the policy file.
 func guarded(t *testing.T, more string) site {
 	t.Helper()
-	dir := t.TempDir()
-	policy, keyset := filepath.Join(dir, "policy.yaml"), filepath.Join(dir, "keyset.json")
+	policy := filepath.Join(t.TempDir(), "policy.yaml")
 	var text strings.Builder
 	for _, rule := range []string{
 		authz.CreateCleartextDocuments, authz.ListCleartextDocuments, authz.ShowRevision, authz.ListRevisions,
@@ -49,26 +44,13 @@ func guarded(t *testing.T, more string) site {
 	if err := os.WriteFile(policy, []byte(text.String()+more), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	vault, err := secrets.Open(t.Context(), keyset, secrets.Options{Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
 	rules, err := authz.Open(policy, authz.AdminsOnly, slog.New(slog.DiscardHandler), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newSite(t, func(c *api.Config) {
-		own := append(revisions.Defaults(validations.DefaultValidations()), validations.PuppetValidation)
-		c.Service.Engine = validations.NewEngine(validations.Options{
-			Extensions: []validations.Extension{propertygroups.Extension{}},
-		})
+	own := append(revisions.Defaults(validations.DefaultValidations()), validations.PuppetValidation)
+	return openSite(t, settings{defaults: own, vault: newVault(t)}, func(c *api.Config) {
 		c.Access = api.Access{Authenticator: byRole{}, Rules: rules}
-		c.Service.Vault, c.Service.DefaultValidations = vault, own
-		kept, _ := c.Service.Store.(queries.Store)
-		c.Queries = queries.NewService(queries.Config{
-			DefaultValidations: own, Store: kept, Rendered: c.Service.Rendered,
-			Renderer: changes.Renderer{Engine: c.Service.Engine, Vault: vault},
-		})
 	})
 }
 

@@ -56,18 +56,23 @@ var Load = sync.OnceValues(func() (*Contract, error) {
 func withOthers(text []byte) ([]byte, error) {
 	var document map[string]any
 	if err := yaml.Unmarshal(text, &document); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read it: %w", err)
 	}
 	addOthers(document)
-	return yaml.Marshal(document)
+	text, err := yaml.Marshal(document)
+	if err != nil {
+		return nil, fmt.Errorf("write it: %w", err)
+	}
+	return text, nil
 }
 
 // addOthers adds the members of each x-content in a value to the content beside it.
 func addOthers(value any) {
 	switch v := value.(type) {
 	case map[string]any:
-		if others, ok := v["x-content"].(map[string]any); ok {
-			maps.Copy(v["content"].(map[string]any), others)
+		others, _ := v["x-content"].(map[string]any)
+		if content, ok := v["content"].(map[string]any); ok {
+			maps.Copy(content, others)
 		}
 		for _, member := range v {
 			addOthers(member)
