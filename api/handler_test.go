@@ -315,37 +315,6 @@ func TestHandler_summary(t *testing.T) {
 	}
 }
 
-func TestHandler_conditionsOfReading(t *testing.T) {
-	t.Parallel()
-	s := filled(t, 1)
-	for _, path := range []string{"revisions", "revisions/1", "revisions/1/documents", "revisions/1/status", "/versions"} {
-		first := s.get(t, path).is(t, http.StatusOK)
-		etag := first.Header.Get("ETag")
-		if etag == "" || first.Header.Get("Vary") != "Accept, Accept-Encoding" {
-			t.Errorf("%s: ETag %q, Vary %q", path, etag, first.Header.Get("Vary"))
-		}
-		for _, c := range []struct {
-			known string
-			want  int
-		}{
-			{etag, http.StatusNotModified},
-			{"W/" + etag, http.StatusNotModified},
-			{`"other", ` + etag, http.StatusNotModified},
-			{"*", http.StatusNotModified},
-			{`"other"`, http.StatusOK},
-			{strings.Trim(etag, `"`), http.StatusOK},
-		} {
-			got := s.get(t, path, "If-None-Match", c.known).is(t, c.want)
-			if c.want == http.StatusNotModified && (got.text != "" || got.Header.Get("ETag") != etag) {
-				t.Errorf("%s with %s: ETag %s and %q, want %s and no body", path, c.known, got.Header.Get("ETag"), got.text, etag)
-			}
-		}
-		if other := s.get(t, path, asJSON...).Header.Get("ETag"); other == etag {
-			t.Errorf("%s has the same ETag in another form", path)
-		}
-	}
-}
-
 func TestHandler_conditionsOfChanges(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

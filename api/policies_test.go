@@ -12,8 +12,7 @@ import (
 
 // gate is a ValidationPolicy that lists validations, given in YAML.
 func gate(lists string) string {
-	return "---\nschema: deckhand/ValidationPolicy/v1\nmetadata: {schema: metadata/Control/v1, name: gate}\n" +
-		"data: {validations: [" + lists + "]}\n"
+	return control("deckhand/ValidationPolicy/v1", "gate", "{validations: ["+lists+"]}")
 }
 
 const (
