@@ -147,7 +147,7 @@ func (c *Contract) input(r *http.Request) *openapi3filter.RequestValidationInput
 const maxChecked = 64 << 10
 
 func (c *Contract) checkBody(content openapi3.Content, header http.Header, text string) error {
-	kind, _, _ := strings.Cut(header.Get("Content-Type"), ";")
+	kind, _, _ := strings.Cut(strings.ToLower(header.Get("Content-Type")), ";")
 	described := content.Get(kind)
 	if described == nil && kind == "application/yaml" {
 		described = content["application/x-yaml"]
