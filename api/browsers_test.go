@@ -92,8 +92,8 @@ func TestHandler_publicURL(t *testing.T) {
 	s := newSite(t)
 	known := newSite(t, func(config *api.Config) { config.PublicURL = public })
 	for _, s := range []site{s, known} {
-		s.put(t, "a", widget("w")).is(t, http.StatusOK)
-		s.put(t, "b", widget("v")).is(t, http.StatusOK)
+		s.put(t, "a", widget("w", "{}")).is(t, http.StatusOK)
+		s.put(t, "b", widget("v", "{}")).is(t, http.StatusOK)
 	}
 	parts := strings.NewReplacer("{revision}", "1", "{other}", "2", "{name}", "deckhand-schema-validation", "{entry}", "0",
 		"{namespace}", "deckhand", "{kind}", "LayeringPolicy", "{version}", "v1")
@@ -143,7 +143,7 @@ func TestHandler_otherSites(t *testing.T) {
 	s := newSite(t, withUsers(new(users)), func(config *api.Config) {
 		config.Access.Authorities = func() *authn.Authorities { return authoritiesOf(t, holder, removed.Load()) }
 	})
-	s.put(t, "b", widget("w"), "X-Auth-Token", "u").is(t, http.StatusOK)
+	s.put(t, "b", widget("w", "{}"), "X-Auth-Token", "u").is(t, http.StatusOK)
 	for _, c := range []struct {
 		method, path string
 		header       []string
@@ -214,7 +214,7 @@ func authoritiesOf(t *testing.T, certificate *x509.Certificate, removed bool) *a
 func TestHandler_otherSites_anonymous(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(config *api.Config) { config.PublicURL, config.Compat = "https://purser.example/site", true })
-	s.put(t, "b", widget("w")).is(t, http.StatusOK)
+	s.put(t, "b", widget("w", "{}")).is(t, http.StatusOK)
 	for _, c := range []struct {
 		header []string
 		want   int
@@ -249,7 +249,7 @@ func TestHandler_hosts(t *testing.T) {
 		}
 		recorder := httptest.NewRecorder()
 		s.ServeHTTP(recorder, r)
-		return response{recorder.Result(), recorder.Body.String()}
+		return response{recorder.Result(), path, recorder.Body.String()}
 	}
 	const whoami = "/api/v1.0/whoami"
 	for _, c := range []struct {

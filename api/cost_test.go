@@ -128,12 +128,12 @@ func beside(t *testing.T, body string) (change func()) {
 	if !strings.Contains(body, "deckhand/LayeringPolicy/v1") {
 		body += theirs("deckhand/LayeringPolicy/v1", "Control", "layers", "{layerOrder: [site]}")
 	}
-	stored := openSite(t, url, caches, defaults).put(t, "theirs", body)
+	stored := openSite(t, settings{url: url, cached: caches, defaults: defaults}).put(t, "theirs", body)
 	if stored.StatusCode == http.StatusRequestEntityTooLarge {
 		return nil
 	}
 	stored.is(t, http.StatusOK)
-	s, changes := openSite(t, url, caches, defaults), 0
+	s, changes := openSite(t, settings{url: url, cached: caches, defaults: defaults}), 0
 	change = func() {
 		changes++
 		s.put(t, "mine", theirs("acme/Mine/v1", "Document", "mine", fmt.Sprintf("{x: %d}", changes))).is(t, http.StatusOK)

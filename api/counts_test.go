@@ -57,14 +57,14 @@ func TestAnswers_counts(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%d of %s", c.documents, c.policy), func(t *testing.T) {
 			t.Parallel()
-			s := newSite(t)
+			s := schemasSite(t)
 			control := rackSchema
 			if c.policy != "" {
 				control += gate("{name: " + c.policy + "}")
 			}
 			s.put(t, "control", control)
 			body, count := racks(c.documents)
-			body, count = body+widget("w"), count+c.missing
+			body, count = body+widget("w", "{}"), count+c.missing
 			plus, status := "", "success"
 			if c.atLeast {
 				plus = "+"
@@ -75,7 +75,7 @@ func TestAnswers_counts(t *testing.T) {
 			header := append([]string{"Content-Type", "application/x-yaml"}, asJSON...)
 			for _, query := range []string{"?dry-run=true", "?dry-run=true&findings=true", "?findings=true", "?message=again&max-deleted=9"} {
 				if query == "?message=again&max-deleted=9" {
-					body += widget("another")
+					body += widget("another", "{}")
 				}
 				got := s.do(t, http.MethodPut, "buckets/site/documents"+query, body, header...)
 				want := fmt.Sprintf("%s; findings=%d%s", status, count, plus)

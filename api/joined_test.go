@@ -22,9 +22,9 @@ func policyOf(names ...string) string {
 func TestHandler_joined(t *testing.T) {
 	t.Parallel()
 	const schemas, rendering = validations.SchemaValidation, validations.RenderingValidation
-	enum := schemaOf("t/K/v1", "{properties: {x: {enum: [a]}}}")
+	enum := dataSchema("t/K/v1", "{properties: {x: {enum: [a]}}}")
 	replaced := enum + replacedAndTaken("ba") // fails only the schema validation
-	taken := schemaOf("t/P/v1", "{properties: {x: {enum: [b]}}}") + textOf("t/Key/v1", "key", encrypted, "a") +
+	taken := dataSchema("t/P/v1", "{properties: {x: {enum: [b]}}}") + textOf("t/Key/v1", "key", encrypted, "a") +
 		textOf("t/P/v1", "p", takesKey, "{}") // fails only when it is rendered
 	const together = "It fails because another validation of the server does"
 	ofKey := "[t/K/v1, global] k .data: The value violates .properties.x.enum"
@@ -56,7 +56,7 @@ func TestHandler_joined(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := guarded(t, "")
-			s.put(t, "site", layered+c.documents, as("admin")...).is(t, http.StatusOK)
+			s.put(t, "site", layeringPolicy("layers")+c.documents, as("admin")...).is(t, http.StatusOK)
 			got, owner := map[string]string{}, as("admin", "Accept", "text/plain")
 			for validation := range c.want {
 				got[validation] = s.get(t, "revisions/1/findings?validation="+validation, owner...).is(t, http.StatusOK).text

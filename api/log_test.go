@@ -38,7 +38,7 @@ const (
 func TestLog_request(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	s.put(t, "b?message=why", widget("w")).is(t, http.StatusOK)
+	s.put(t, "b?message=why", widget("w", "{}")).is(t, http.StatusOK)
 	s.log.Reset()
 	marker := "m" + strings.Repeat("x", 999)
 	got := s.get(t, "revisions/latest/documents?limit=5", "X-Context-Marker", marker, "traceparent", traceparent).is(t, http.StatusOK)
@@ -64,7 +64,7 @@ func TestLog_request(t *testing.T) {
 func TestLog_query(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	s.put(t, "b", widget("w")).is(t, http.StatusOK)
+	s.put(t, "b", widget("w", "{}")).is(t, http.StatusOK)
 	for query, want := range map[string]string{
 		"limit=5&search=hunter2":    "limit=5&search=…",
 		"s%65arch=hunter2":          "s%65arch=…",

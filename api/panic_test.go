@@ -17,7 +17,7 @@ func TestHandler_panic(t *testing.T) {
 	s := newSite(t, func(config *api.Config) {
 		config.Ping = func(context.Context) error { panic("the cause") }
 	})
-	got := s.get(t, "/readyz", asJSON...)
+	got := s.ask(t, http.MethodGet, "/readyz", "", asJSON...)
 	if got.is(t, http.StatusInternalServerError); strings.Contains(got.text, "the cause") {
 		t.Errorf("the answer tells the cause: %s", got.text)
 	}
@@ -69,7 +69,7 @@ func TestHandler_clientGone(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	const size = 2 << 20 // more than one write
-	s.put(t, "a", strings.Replace(widget("large"), "data: {}", "data: "+strings.Repeat("x", size), 1)).is(t, http.StatusOK)
+	s.put(t, "a", strings.Replace(widget("large", "{}"), "data: {}", "data: "+strings.Repeat("x", size), 1)).is(t, http.StatusOK)
 	s.log.Reset()
 	ended := func() (ended any) {
 		defer func() { ended = recover() }()

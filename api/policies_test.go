@@ -12,8 +12,7 @@ import (
 
 // gate is a ValidationPolicy that lists validations, given in YAML.
 func gate(lists string) string {
-	return "---\nschema: deckhand/ValidationPolicy/v1\nmetadata: {schema: metadata/Control/v1, name: gate}\n" +
-		"data: {validations: [" + lists + "]}\n"
+	return control("deckhand/ValidationPolicy/v1", "gate", "{validations: ["+lists+"]}")
 }
 
 const (
@@ -33,7 +32,7 @@ func TestHandler_policies(t *testing.T) {
 		weakened           []string
 		notice             string
 	}{
-		{"PUT", "buckets/b/documents", widget("w1"), nil, unguarded},
+		{"PUT", "buckets/b/documents", widget("w1", "{}"), nil, unguarded},
 		{"PUT", path, gate("{name: a-validation, expiresAfter: P1D}, {name: b-validation}"), nil, ""},
 		{"PUT", path, gate("{name: a-validation, expiresAfter: P7D}, {name: b-validation}"), []string{
 			"Results of a-validation expire after P7D, not after P1D any more",
@@ -41,7 +40,7 @@ func TestHandler_policies(t *testing.T) {
 		{"PUT", path, gate("{name: a-validation, expiresAfter: P7D}"), []string{
 			"No ValidationPolicy requires b-validation any more",
 		}, ""},
-		{"PUT", "buckets/b/documents", widget("w2"), nil, ""},
+		{"PUT", "buckets/b/documents", widget("w2", "{}"), nil, ""},
 		{"PUT", path, "", []string{deleted, "No ValidationPolicy requires a-validation any more"}, unguarded},
 		{"POST", "rollback/2", "", nil, ""},
 		{"POST", "rollback/1", "", []string{
@@ -90,10 +89,10 @@ func TestHandler_neighbours(t *testing.T) {
 	s := newSite(t)
 	s.put(t, "policies", gate("{name: a-validation}"))
 	for _, name := range []string{"w1", "w2", "w3"} {
-		s.put(t, "b", widget(name))
+		s.put(t, "b", widget(name, "{}"))
 	}
 	s.put(t, "policies", "")
-	s.put(t, "b", widget("w4"))
+	s.put(t, "b", widget("w4", "{}"))
 	s.do(t, http.MethodPost, "revisions/1/tags/kept", "", asJSON...)
 	s.do(t, http.MethodPost, "revisions/3/tags/kept", "", asJSON...)
 	if got := s.do(t, http.MethodPost, "revisions/prune?keep=1", "", asJSON...); got.StatusCode != http.StatusOK {
@@ -112,13 +111,13 @@ func TestHandler_pruneAsShown(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	for _, name := range []string{"w1", "w2", "w3"} {
-		s.put(t, "b", widget(name))
+		s.put(t, "b", widget(name, "{}"))
 	}
 	prune := func(query string, header ...string) response {
 		return s.do(t, http.MethodPost, "revisions/prune?keep=2"+query, "", append(header, asJSON...)...)
 	}
 	shown := prune("&dry-run=true").is(t, http.StatusOK).Header.Get("ETag")
-	s.put(t, "b", widget("w4"))
+	s.put(t, "b", widget("w4", "{}"))
 	prune("", "If-Match", shown).is(t, http.StatusPreconditionFailed)
 	s.get(t, "revisions/1").is(t, http.StatusOK)
 	shown = prune("&dry-run=true").is(t, http.StatusOK).Header.Get("ETag")

@@ -22,7 +22,7 @@ func TestHandler_refusals(t *testing.T) {
 	s := filled(t, 1)
 	const bad, missing = http.StatusBadRequest, http.StatusNotFound
 	const put, documents = http.MethodPut, "buckets/b/documents"
-	packed := gzipped(widget("w"))
+	packed := gzipped(widget("w", "{}"))
 	yaml, zipped := []string{"Content-Type", "application/x-yaml"}, []string{"Content-Type", "application/x-yaml", "Content-Encoding", "gzip"}
 	json := []string{"Content-Type", "application/json"}
 	result := "status: success\nvalidator: v\n"
@@ -49,16 +49,16 @@ func TestHandler_refusals(t *testing.T) {
 		{http.MethodGet, "events", "", []string{"Last-Event-ID", "x"}, bad, []string{`Last-Event-ID`, `and not \"x\"`}},
 		{put, documents, packed[:len(packed)-4], zipped, bad, []string{"body ended early", "nothing was stored"}},
 		{put, documents, packed[:len(packed)-8] + "12345678", zipped, bad, []string{"cannot be decompressed", "nothing was stored"}},
-		{put, documents, widget("w"), zipped, bad, []string{"not compressed, but Content-Encoding says so", "without Content-Encoding"}},
+		{put, documents, widget("w", "{}"), zipped, bad, []string{"not compressed, but Content-Encoding says so", "without Content-Encoding"}},
 		{put, documents, "", zipped, bad, []string{"is empty, but Content-Encoding"}},
 		{put, documents, packed, yaml, bad, []string{"compressed with gzip; send it with Content-Encoding: gzip"}},
-		{put, documents, widget("w"), json, bad, []string{"line 1, column 1: an array or an object must begin here; send YAML"}},
+		{put, documents, widget("w", "{}"), json, bad, []string{"line 1, column 1: an array or an object must begin here; send YAML"}},
 		{put, documents, "[null]", json, bad, []string{"indexes: 1.", "remove this one. Nothing was stored."}},
 		{put, documents, "---\n", yaml, bad, []string{"remove this one, or the --- before it."}},
 		{put, documents, "[]", yaml, bad, []string{"only comments or an empty list. To delete all documents of a bucket, PUT"}},
 		{put, "changesets", "# x", yaml, bad, []string{"name the buckets in ?buckets=."}},
-		{put, documents, widget("w"), append([]string{"If-Match", "5"}, yaml...), bad, []string{`(If-Match: \"5\"), and not 5.`}},
-		{put, documents, widget("w"), append([]string{"If-Match", ""}, yaml...), bad, []string{"and not empty."}},
+		{put, documents, widget("w", "{}"), append([]string{"If-Match", "5"}, yaml...), bad, []string{`(If-Match: \"5\"), and not 5.`}},
+		{put, documents, widget("w", "{}"), append([]string{"If-Match", ""}, yaml...), bad, []string{"and not empty."}},
 		{http.MethodPost, "revisions/1/validations/v", "status: success", yaml, bad, []string{"must contain keys", "It has no validator", "A result is a mapping such as"}},
 		{http.MethodPost, "revisions/1/validations/v", result, append([]string{"If-Match", `"7"`}, yaml...), http.StatusPreconditionFailed, []string{"Revision 1 has the stamp", "If-Match or revision-stamp names"}},
 		{http.MethodPost, "packages/check", "PK", nil, bad, []string{"Content-Type header is required", "Send Content-Type: application/zip."}},
@@ -89,7 +89,7 @@ func TestHandler_contentEncoding(t *testing.T) {
 		"gzip": http.StatusOK, "GZIP": http.StatusOK, "x-gzip": http.StatusOK,
 		"br": http.StatusUnsupportedMediaType, "gzip, gzip": http.StatusUnsupportedMediaType,
 	} {
-		got := s.do(t, http.MethodPut, "buckets/b/documents", gzipped(widget("w")), "Content-Type", "application/x-yaml",
+		got := s.do(t, http.MethodPut, "buckets/b/documents", gzipped(widget("w", "{}")), "Content-Type", "application/x-yaml",
 			"Content-Encoding", encoding)
 		if got.StatusCode != want {
 			t.Errorf("%s: %d, want %d\n%s", encoding, got.StatusCode, want, got.text)

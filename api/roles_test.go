@@ -85,7 +85,7 @@ func TestHandler_refusedSecretsWithRoles(t *testing.T) {
 	const pass = "These roles have this right: admin."
 	admin, writer := as("admin", asJSON...), as("writer", asJSON...)
 	key, taking := textOf("t/Key/v1", "key", encrypted, "a"), textOf("t/Own/v1", "own", takesKey, "{}")
-	s.put(t, "site", layered, admin...).is(t, http.StatusOK)
+	s.put(t, "site", layeringPolicy("layers"), admin...).is(t, http.StatusOK)
 	s.put(t, "keys", key, admin...).is(t, http.StatusOK)
 	for name, refused := range map[string]response{
 		"store":    s.put(t, "more", textOf("t/Key/v1", "other", encrypted, "a"), writer...),

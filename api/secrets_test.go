@@ -17,11 +17,7 @@ import (
 	"purser/api"
 	"purser/internal/authn"
 	"purser/internal/authz"
-	"purser/internal/changes"
-	"purser/internal/propertygroups"
-	"purser/internal/queries"
 	"purser/internal/revisions"
-	"purser/internal/secrets"
 	"purser/internal/validations"
 )
 
@@ -37,8 +33,7 @@ func (byRole) Authenticate(_ context.Context, token string) (authn.Caller, error
 // everything with cleartext documents. more is added to the policy file.
 func guarded(t *testing.T, more string) site {
 	t.Helper()
-	dir := t.TempDir()
-	policy, keyset := filepath.Join(dir, "policy.yaml"), filepath.Join(dir, "keyset.json")
+	policy := filepath.Join(t.TempDir(), "policy.yaml")
 	var text strings.Builder
 	for _, rule := range []string{
 		authz.CreateCleartextDocuments, authz.ListCleartextDocuments, authz.ShowRevision, authz.ListRevisions,
@@ -49,26 +44,13 @@ func guarded(t *testing.T, more string) site {
 	if err := os.WriteFile(policy, []byte(text.String()+more), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	vault, err := secrets.Open(t.Context(), keyset, secrets.Options{Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
 	rules, err := authz.Open(policy, authz.AdminsOnly, slog.New(slog.DiscardHandler), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newSite(t, func(c *api.Config) {
-		own := append(revisions.Defaults(validations.DefaultValidations()), validations.PuppetValidation)
-		c.Service.Engine = validations.NewEngine(validations.Options{
-			Extensions: []validations.Extension{propertygroups.Extension{}},
-		})
+	own := append(revisions.Defaults(validations.DefaultValidations()), validations.PuppetValidation)
+	return openSite(t, settings{defaults: own, vault: newVault(t)}, func(c *api.Config) {
 		c.Access = api.Access{Authenticator: byRole{}, Rules: rules}
-		c.Service.Vault, c.Service.DefaultValidations = vault, own
-		kept, _ := c.Service.Store.(queries.Store)
-		c.Queries = queries.NewService(queries.Config{
-			DefaultValidations: own, Store: kept, Rendered: c.Service.Rendered,
-			Renderer: changes.Renderer{Engine: c.Service.Engine, Vault: vault},
-		})
 	})
 }
 
@@ -81,14 +63,7 @@ func textOf(schema, name, metadata, data string) string {
 		"site}%s}\ndata: %s\n", schema, name, metadata, data)
 }
 
-func schemaOf(kind, data string) string {
-	return fmt.Sprintf("---\nschema: deckhand/DataSchema/v1\nmetadata: {schema: metadata/Control/v1, name: %s}\ndata: %s\n",
-		kind, data)
-}
-
 const (
-	layered = "---\nschema: deckhand/LayeringPolicy/v1\nmetadata: {schema: metadata/Control/v1, name: layers}\n" +
-		"data: {layerOrder: [global, site]}\n"
 	encrypted = ", storagePolicy: encrypted"
 	takesKey  = ", storagePolicy: cleartext, substitutions: [{src: {schema: t/Key/v1, name: key, path: .}, dest: {path: .x}}]"
 )
@@ -103,7 +78,7 @@ func probes(positions int) string {
 	for i := range positions {
 		for _, c := range alphabet {
 			kind := fmt.Sprintf("t/P%s/v1", strings.Repeat(string(c), i+1))
-			body.WriteString(schemaOf(kind, fmt.Sprintf("{properties: {x: {pattern: '^.{%d}%c'}}}", i, c)))
+			body.WriteString(dataSchema(kind, fmt.Sprintf("{properties: {x: {pattern: '^.{%d}%c'}}}", i, c)))
 			body.WriteString(textOf(kind, fmt.Sprintf("p%d%c", i, c), takesKey, "{}"))
 		}
 	}
@@ -125,7 +100,7 @@ func versioned() string {
 	body.WriteString(textOf("purser/ClientVersions/v1", "versions", strings.Replace(takesKey, "path: .x}", "path: .shop}", 1), "{}"))
 	for i, c := range alphabet {
 		kind := fmt.Sprintf("t/P%c/v1", c)
-		body.WriteString(schemaOf(kind, fmt.Sprintf(
+		body.WriteString(dataSchema(kind, fmt.Sprintf(
 			"{properties_groups_schema: [{API_VERSIONS: {CLIENT_PLUGIN: shop, VERSIONS: [%c], PROPERTIES: [[size]]}}]}", c)))
 		body.WriteString(textOf(kind, fmt.Sprintf("p%da", i), ", storagePolicy: cleartext", "{size: 1}"))
 	}
@@ -209,7 +184,7 @@ func TestHandler_oneBit(t *testing.T) {
 		for _, c := range alphabet {
 			names = append(names, fmt.Sprintf("p%d%c", i, c))
 		}
-		schemas.WriteString(schemaOf(fmt.Sprintf("t/K%s/v1", strings.Repeat("x", i)), "{enum: [a]}"))
+		schemas.WriteString(dataSchema(fmt.Sprintf("t/K%s/v1", strings.Repeat("x", i)), "{enum: [a]}"))
 	}
 	whole := func(secret string) string { return textOf("t/Key/v1", "key", encrypted, secret) }
 	inParts := func(secret string) string {
@@ -228,7 +203,7 @@ func TestHandler_oneBit(t *testing.T) {
 	}{
 		"a document for each character": {[2]string{"abca", "ddbd"}, whole, probes(positions), [2]float64{12, 12}},
 		"a schema for each secret":      {[2]string{"abca", "ddbd"}, inParts, schemas.String() + own, [2]float64{2, 4}},
-		"a validation for each secret":  {[2]string{"ab", "ba"}, replacedAndTaken, schemaOf("t/K/v1", "{properties: {x: {enum: [a]}}}") + probes(1), [2]float64{3, 4}},
+		"a validation for each secret":  {[2]string{"ab", "ba"}, replacedAndTaken, dataSchema("t/K/v1", "{properties: {x: {enum: [a]}}}") + probes(1), [2]float64{3, 4}},
 		"a version for each document":   {[2]string{"a", "d"}, whole, versioned(), [2]float64{3, 3}},
 		"a schema for each path":        {[2]string{"{a: x, b: x}", "{c: x}"}, whole, takingSchemas() + own, [2]float64{2, 3}},
 		"an override for each value":    {[2]string{"{a: running, b: running, c: x, d: x}", "{a: x, b: x, c: x, d: stopped}"}, whole, overrides(), [2]float64{2, 3}},
@@ -238,7 +213,7 @@ func TestHandler_oneBit(t *testing.T) {
 			var answers []map[string]string
 			for i, secret := range c.secrets {
 				s := guarded(t, "")
-				s.put(t, "keys", layered+c.keys(secret), as("admin")...).is(t, http.StatusOK)
+				s.put(t, "keys", layeringPolicy("layers")+c.keys(secret), as("admin")...).is(t, http.StatusOK)
 				put := s.put(t, "probes?findings=true", c.probes, as("writer", "Accept", "text/plain")...).is(t, http.StatusOK)
 				if got := put.Header.Get("Purser-Status"); got != "failure; findings=1" {
 					t.Errorf("Purser-Status: %s", got)
@@ -265,7 +240,7 @@ func TestHandler_useEncrypted(t *testing.T) {
 	closed, open := guarded(t, `"purser:use_encrypted_documents": role:admin`+"\n"), guarded(t, "")
 	const takes = "document 2 (from line 5): [t/Pa/v1, site] p0a substitutes from one"
 	for _, s := range []site{open, closed} {
-		s.put(t, "keys", layered+textOf("t/Key/v1", "key", encrypted, "a"), as("admin")...).is(t, http.StatusOK)
+		s.put(t, "keys", layeringPolicy("layers")+textOf("t/Key/v1", "key", encrypted, "a"), as("admin")...).is(t, http.StatusOK)
 	}
 	for _, query := range []string{"?dry-run=true", ""} {
 		open.put(t, "probes"+query, probes(1), as("writer")...).is(t, http.StatusOK)
@@ -292,7 +267,7 @@ func TestHandler_namesOfSecrets(t *testing.T) {
 	}
 	named := func(name, metadata string) string { return textOf("t/K/v1", name, metadata, "{a: b}") }
 	key := func(secret string) string { return textOf("t/Key/v1", "key", encrypted, secret) }
-	layers := strings.Replace(layered, "global, site", "global, region, site", 1)
+	layers := strings.Replace(layeringPolicy("layers"), "global, site", "global, region, site", 1)
 	in := func(layer string) string {
 		return strings.Replace(named("k", encrypted), "layer: site", "layer: "+layer, 1)
 	}
@@ -333,7 +308,7 @@ func TestHandler_namesOfSecrets(t *testing.T) {
 func TestCost_findingsOfSecrets(t *testing.T) {
 	t.Parallel()
 	s := guarded(t, "")
-	s.do(t, http.MethodPut, "buckets/a/documents", layered+schemaOf("t/Slow/v1", "{properties: {v: {items: {allOf: ["+
+	s.do(t, http.MethodPut, "buckets/a/documents", layeringPolicy("layers")+dataSchema("t/Slow/v1", "{properties: {v: {items: {allOf: ["+
 		numbered("{pattern: '^(a|b)*c*x?(%d)?$'}, ", 100)+"]}}, n: {type: integer}}}"), as("admin", "Content-Type", "application/x-yaml")...).is(t, http.StatusOK)
 	const documents = 18
 	for i := range documents {

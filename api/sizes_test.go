@@ -24,7 +24,7 @@ func numbered(format string, n int) string {
 // long these are.
 func TestAnswers_size(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := schemasSite(t)
 	const document = "---\nschema: %s\nmetadata: {schema: metadata/%s/v1, name: %s, layeringDefinition: {layer: site}, storagePolicy: cleartext}\ndata: %s\n"
 	schema := func(data string) string {
 		return fmt.Sprintf(document, "deckhand/DataSchema/v1", "Control", "acme/Widget/v1", data)

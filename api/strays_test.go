@@ -12,9 +12,9 @@ import (
 func TestHandler_strayKeys(t *testing.T) {
 	t.Parallel()
 	const said = "The key 'datta' is not kept"
-	const at = "[acme/Widget/v1, site] w .datta: " + said + ": a document has only schema, metadata and data; did you mean data? (bucket b) (line 5, column 1)"
+	const at = "[acme/Widget/v1, site] w .datta: " + said + ": a document has only schema, metadata and data; did you mean data? (bucket b) (line 6, column 1)"
 	s := newSite(t)
-	body := widget("w") + "datta: {x: Hidden}\n"
+	body := widget("w", "{}") + "datta: {x: Hidden}\n"
 	asText := []string{"Accept", "text/plain"}
 	causes := regexp.MustCompile(`"causes":\[.*\],"groups"`) // which repeat the findings
 	for _, c := range []struct {
@@ -44,10 +44,10 @@ func TestHandler_strayKeys(t *testing.T) {
 	if got := s.put(t, "c?findings=true", strings.ReplaceAll(read, "name: w", "name: v"), asText...).is(t, http.StatusOK); strings.Contains(got.text, "is not kept") {
 		t.Errorf("the keys that the server adds are refused:\n%s", got.text)
 	}
-	if got := s.put(t, "b?findings=true", widget("w"), asText...).is(t, http.StatusOK); strings.Contains(got.text, "line 5") {
+	if got := s.put(t, "b?findings=true", widget("w", "{}"), asText...).is(t, http.StatusOK); strings.Contains(got.text, "line 5") {
 		t.Errorf("without the key:\n%s", got.text)
 	}
-	if got := s.put(t, "b?findings=true", widget("w")+"dta: {x: 1}\n", asText...).is(t, http.StatusOK); got.Header.Get("Purser-Revision") != "2" ||
+	if got := s.put(t, "b?findings=true", widget("w", "{}")+"dta: {x: 1}\n", asText...).is(t, http.StatusOK); got.Header.Get("Purser-Revision") != "2" ||
 		!strings.Contains(got.text, "The key 'dta' is not kept") {
 		t.Errorf("a change of nothing but a key: revision %s\n%s", got.Header.Get("Purser-Revision"), got.text)
 	}

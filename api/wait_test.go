@@ -108,11 +108,11 @@ func TestWait_large(t *testing.T) {
 	t.Parallel()
 	var told *feed.Feed
 	s := newSite(t, func(c *api.Config) { told = c.Feed })
-	s.put(t, "b", widget("w")).is(t, http.StatusOK)
+	s.put(t, "b", widget("w", "{}")).is(t, http.StatusOK)
 	const path = "revisions/latest/documents"
 	tag := s.get(t, path).is(t, http.StatusOK).Header.Get("ETag")
 	answers := s.waiting(t, told, 20, path+"?wait=10m", "If-None-Match", tag)
-	large := strings.Replace(widget("large"), "data: {}", "data: {text: "+strings.Repeat("x", 1<<20)+"}", 1)
+	large := strings.Replace(widget("large", "{}"), "data: {}", "data: {text: "+strings.Repeat("x", 1<<20)+"}", 1)
 	s.put(t, "c", large).is(t, http.StatusOK)
 	want := s.get(t, path).is(t, http.StatusOK)
 	for _, a := range answers() {
@@ -127,17 +127,17 @@ func TestWait_late(t *testing.T) {
 	t.Parallel()
 	var told *feed.Feed
 	slow := slowStore{read: make(chan struct{}), release: make(chan struct{})}
-	s := newSite(t, func(c *api.Config) {
+	s := schemasSite(t, func(c *api.Config) {
 		slow.Store = c.Service.Store.(*store.Store)
 		c.Queries, told = queries.NewService(queries.Config{Store: &slow, DefaultValidations: revisions.Defaults{}}), c.Feed
 	})
-	s.put(t, "b", widget("w")).is(t, http.StatusOK)
-	s.post(t, "failure")
+	s.put(t, "b", widget("w", "{}")).is(t, http.StatusOK)
+	s.report(t, 1, "a-validation", "failure")
 	const path = "revisions/1/status?wait=10m"
 	header := []string{"Accept", "text/plain", "If-None-Match", `"another"`}
 	early := s.waiting(t, told, 1, path, header...)
 	<-slow.read
-	s.post(t, "success")
+	s.report(t, 1, "a-validation", "success")
 	late := s.waiting(t, told, 3, path, header...)
 	close(slow.release)
 	for want, answers := range map[string]func() []response{"failure": early, "success": late} {
@@ -167,13 +167,6 @@ func (s *slowStore) EvidenceOf(ctx context.Context, name queries.Name) (queries.
 	return evidence, err
 }
 
-// post posts a result about the first revision.
-func (s site) post(t *testing.T, status string) {
-	t.Helper()
-	s.do(t, http.MethodPost, "revisions/1/validations/a-validation",
-		"{status: "+status+", validator: {name: x, version: '1'}}", "Content-Type", "application/x-yaml").is(t, http.StatusCreated)
-}
-
 // A wait ends when its caller may no longer make the request.
 func TestWait_expires(t *testing.T) {
 	t.Parallel()
@@ -181,7 +174,7 @@ func TestWait_expires(t *testing.T) {
 	var told *feed.Feed
 	s := newSite(t, withUsers(u), func(c *api.Config) { told = c.Feed })
 	answers := s.waiting(t, told, 2, "events?since=now&wait=10m", "X-Auth-Token", "u")
-	s.put(t, "b", widget("w"), "X-Auth-Token", "u").is(t, http.StatusOK)
+	s.put(t, "b", widget("w", "{}"), "X-Auth-Token", "u").is(t, http.StatusOK)
 	u.expired.Store(true)
 	for _, a := range answers() {
 		if a.StatusCode == http.StatusOK { // it was answered before
@@ -203,7 +196,7 @@ func TestStream_backlog(t *testing.T) {
 			u, stop := new(users), make(chan struct{})
 			s := newSite(t, withUsers(u), func(c *api.Config) { c.Stopping = stop })
 			const events = 350
-			s.put(t, "b", widget("w"), "X-Auth-Token", "u").is(t, http.StatusOK)
+			s.put(t, "b", widget("w", "{}"), "X-Auth-Token", "u").is(t, http.StatusOK)
 			for i := range events {
 				s.do(t, http.MethodPost, fmt.Sprintf("revisions/1/tags/t%d", i), "", "X-Auth-Token", "u").is(t, http.StatusCreated)
 			}

@@ -22,7 +22,7 @@ func TestAccess_encryptedDocuments(t *testing.T) {
 		maps.Copy(r.header, pairs(header))
 		return s.send(t, r)
 	}
-	both := layers("lp", "site") + widget("open", "\n  a: 1") + passphrase("pw", "sesame")
+	both := layers("site") + widget("open", "\n  a: 1") + passphrase("pw", "sesame")
 	send("plain", "PUT", "buckets/b/documents", both).
 		fails(t, http.StatusForbidden, "HTTPForbidden", "Policy doesn't allow deckhand:create_encrypted_documents to be performed")
 	send("plain", "PUT", "buckets/c/documents", widget("other", "\n  a: 1")).is(t, http.StatusOK)
@@ -60,7 +60,7 @@ func TestAccess_deletingEncryptedDocuments(t *testing.T) {
 			send("plain", "PUT", "buckets/c/documents", widget("w", "\n  a: 1")).is(t, http.StatusOK)
 			send("plain", "PUT", "buckets/c/documents", widget("w", "\n  a: 2")).is(t, http.StatusOK)
 			for _, secret := range []string{"sesame", "parsley"} {
-				send("admin", "PUT", "buckets/b/documents", layers("lp", "site")+passphrase("pw", secret)+passphrase("other", secret)).
+				send("admin", "PUT", "buckets/b/documents", layers("site")+passphrase("pw", secret)+passphrase("other", secret)).
 					is(t, http.StatusOK)
 			}
 			for _, r := range []struct {

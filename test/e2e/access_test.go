@@ -144,7 +144,7 @@ func eachRoute(t *testing.T, visit func(route string, r request)) {
 	parts := strings.NewReplacer("{bucket}", "b", "{revision}", "4711", "{other}", "4712", "{tag}", "t", "{name}", "v",
 		"{entry}", "0", "{fullName}", "a.B", "{namespace}", "acme", "{kind}", "Widget", "{version}", "v1", "{layer}", "site",
 		"{webhook}", "4711", "{delivery}", "4711")
-	for path, item := range mustContract(t).doc.Paths.Map() {
+	for path, item := range mustContract(t).Doc.Paths.Map() {
 		for method := range item.Operations() {
 			route := method + " " + path
 			r := request{method: method, path: parts.Replace(path), bad: true}
@@ -216,7 +216,7 @@ func TestAccess_contractNamesTheRules(t *testing.T) {
 	t.Parallel()
 	eachRoute(t, func(route string, _ request) {
 		method, path, _ := strings.Cut(route, " ")
-		operation := mustContract(t).doc.Paths.Value(path).GetOperation(method)
+		operation := mustContract(t).Doc.Paths.Value(path).GetOperation(method)
 		named, _ := operation.Extensions["x-rule"].(string)
 		want, guarded := ruleOf[route]
 		isOpen := operation.Security != nil && len(*operation.Security) == 0

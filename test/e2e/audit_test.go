@@ -95,7 +95,7 @@ func TestAudit_dryRuns(t *testing.T) {
 	k := newKeys(t, "admin", "plain", "reader")
 	s := k.startWith(t, "admin_api: role:admin or role:plain\n'deckhand:create_encrypted_documents': role:admin\n"+
 		"'deckhand:show_audit': role:admin\n", "--secrets-keyset", newKeyset(t), "--max-body", "2000")
-	site := layers("lp", "site") + widget("w", "\n  a: 1")
+	site := layers("site") + widget("w", "\n  a: 1")
 	secret := passphrase("pw", "sesame")
 	for _, r := range []request{
 		{method: "PUT", path: "buckets/a/documents", body: secret},

@@ -22,7 +22,7 @@ func TestBuckets(t *testing.T) {
 		maps.Copy(r.header, pairs(header))
 		return s.send(t, r)
 	}
-	send("admin", "PUT", "buckets/b%20c/documents?message=a+start", layers("lp", "site")+passphrase("pw", "sesame")).is(t, http.StatusOK)
+	send("admin", "PUT", "buckets/b%20c/documents?message=a+start", layers("site")+passphrase("pw", "sesame")).is(t, http.StatusOK)
 	send("admin", "PUT", "buckets/d/documents", widget("w", "{}"), "X-End-User", "anna").is(t, http.StatusOK)
 	for user, want := range map[string][]string{
 		"admin": {"b c: 2 @1 by admin, a start", "d: 1 @2 by anna, <nil>"},

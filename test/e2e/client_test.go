@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
+
+	"purser/test/contract"
 )
 
 // request is an HTTP request. Its path is relative to /api/v1.0 unless it begins with a slash.
@@ -126,6 +128,31 @@ func build(ctx context.Context, url string, r request) (*http.Request, error) {
 		built.Header.Set(name, value)
 	}
 	return built, nil
+}
+
+func mustContract(t *testing.T) *contract.Contract {
+	t.Helper()
+	c, err := contract.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// checkContract checks a request and its answer against openapi.yaml.
+func checkContract(base string, a answer) error {
+	c, err := contract.Load()
+	if err != nil {
+		return err
+	}
+	sent, err := build(context.Background(), base, a.request)
+	if err != nil {
+		return err
+	}
+	if !a.bad && a.stream == nil {
+		err = c.CheckRequest(sent, a.body)
+	}
+	return errors.Join(err, c.CheckAnswer(sent, a.status, a.got, a.text))
 }
 
 // is ends the test unless the answer has the given status.

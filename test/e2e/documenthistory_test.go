@@ -45,12 +45,12 @@ func TestDocumentHistory(t *testing.T) {
 		return encrypted(doc("acme/Widget/v1", "w/1", value))
 	}
 	open := func(x int) string { return widget("w/1", fmt.Sprintf("{x: %d}", x)) }
-	send("admin", "PUT", "buckets/a/documents?message=a+start", layers("lp", "site")+open(1)).is(t, http.StatusOK)
-	send("admin", "PUT", "buckets/a/documents", layers("lp", "site")+open(2), "X-End-User", "anna").is(t, http.StatusOK)
-	changeset(in("a", layers("lp", "site")) + in("b", open(2)))
-	changeset(in("a", layers("lp", "site")) + in("b", secret("sesame")))
-	changeset(in("a", layers("lp", "site")) + in("b", secret("treasure")))
-	changeset(in("a", layers("lp", "site")))
+	send("admin", "PUT", "buckets/a/documents?message=a+start", layers("site")+open(1)).is(t, http.StatusOK)
+	send("admin", "PUT", "buckets/a/documents", layers("site")+open(2), "X-End-User", "anna").is(t, http.StatusOK)
+	changeset(in("a", layers("site")) + in("b", open(2)))
+	changeset(in("a", layers("site")) + in("b", secret("sesame")))
+	changeset(in("a", layers("site")) + in("b", secret("treasure")))
+	changeset(in("a", layers("site")))
 	const path = "documents/acme/Widget/v1/site/w%2F1/history"
 	begin := []string{
 		"moved @3 b admin: <nil>",

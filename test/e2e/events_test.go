@@ -195,7 +195,7 @@ func TestEvents_secrets(t *testing.T) {
 			t.Fatalf("%s %s: %d\n%s", method, path, got.status, got.text)
 		}
 	}
-	site := layers("lp", "site") + widget("w", "{size: 1}")
+	site := layers("site") + widget("w", "{size: 1}")
 	send("PUT", "buckets/b/documents", site+passphrase("hidden-name", "sesame")+passphrase("other", "sesame"))
 	send("PUT", "buckets/b/documents", site+passphrase("hidden-name", "hunter2"))
 	send("PUT", "buckets/taking/documents", sizes()+policy("p", own, "deckhand-rendering-validation")+

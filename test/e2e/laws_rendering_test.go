@@ -70,7 +70,7 @@ func (p *player) renderedData(revision string) map[string]string {
 
 // anyLayered generates documents of three layers. Most inherit or take values from others.
 func anyLayered(t *rapid.T) []string {
-	documents := []string{layers("lp", "global", "region", "site")}
+	documents := []string{layers("global", "region", "site")}
 	var names []string
 	for i := range rapid.IntRange(2, 7).Draw(t, "documents") {
 		name := fmt.Sprintf("d%d", i)

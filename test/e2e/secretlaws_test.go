@@ -20,6 +20,7 @@ import (
 	"purser/api"
 	"purser/internal/store/storetest"
 	"purser/internal/validations"
+	"purser/test/contract"
 )
 
 // few returns a property that is checked in only ofHundred of a hundred cases, because it takes long.
@@ -286,15 +287,15 @@ type read struct{ path, accept string }
 
 // reads returns requests to all routes in openapi.yaml that return parts of a revision: one for each possible value of
 // each path parameter, and for each required query.
-func (p secretSite) reads(t *rapid.T, c *contract) (reads []read) {
+func (p secretSite) reads(t *rapid.T, c *contract.Contract) (reads []read) {
 	values := map[string][]string{
 		"revision": {"latest", "3"}, "other": {"1", "latest"}, "tag": {"t"}, "entry": {"0", "1", "2", "3"},
 		"name":      append(validations.DefaultValidations(), overridesCheck),
 		"namespace": {"acme"}, "kind": {"Widget", "Key"}, "version": {"v1"},
 		"fullName": {"a.B"}, // names of packages are not encrypted
 	}
-	for _, path := range slices.Sorted(maps.Keys(c.doc.Paths.Map())) {
-		item := c.doc.Paths.Value(path)
+	for _, path := range slices.Sorted(maps.Keys(c.Doc.Paths.Map())) {
+		item := c.Doc.Paths.Value(path)
 		if item.Get == nil || !strings.HasPrefix(path, "/api/v1.0/revisions/{revision}") {
 			continue
 		}

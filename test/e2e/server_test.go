@@ -9,12 +9,18 @@ import (
 	"net/http"
 	"os/exec"
 	"runtime"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"gopkg.in/yaml.v3"
+
+	"purser"
 	"purser/internal/store/storetest"
+	"purser/test/contract"
 )
 
 // patience bounds all waits. Only a hanging server exceeds it, however busy the machine is.
@@ -188,6 +194,33 @@ func eventually(t *testing.T, what string, so func() bool) {
 			t.Fatalf("still not so after %v: %s", patience, what)
 		}
 		time.Sleep(pause)
+	}
+}
+
+func TestContract_isServed(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	got := s.get(t, "/openapi.yaml").is(t, http.StatusOK)
+	if !bytes.Equal(purser.OpenAPI, []byte(got.text)) {
+		t.Error("the server serves another text than openapi.yaml")
+	}
+	var written, served any
+	if err := yaml.Unmarshal(purser.OpenAPI, &written); err != nil {
+		t.Fatal(err)
+	}
+	written, err := contract.Plain(written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(s.get(t, "/openapi.json").is(t, http.StatusOK).text), &served); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(written, served); diff != "" {
+		t.Errorf("as JSON (-openapi.yaml +served):\n%s", diff)
+	}
+	page := s.get(t, "/docs").is(t, http.StatusOK)
+	if policy := page.got.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") {
+		t.Errorf("the page has the policy %q", policy)
 	}
 }
 

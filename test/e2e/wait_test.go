@@ -278,7 +278,7 @@ func TestEvents_expiry(t *testing.T) {
 func TestWait_compat(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--compat=deckhand")
-	s.put(t, "b", layers("lp", "site")+policy("p", "a-validation")+widget("w", "{}")).is(t, http.StatusOK)
+	s.put(t, "b", layers("site")+policy("p", "a-validation")+widget("w", "{}")).is(t, http.StatusOK)
 	s.tag(t, 1, "t")
 	for _, path := range []string{
 		"revisions", "revisions/1", "revisions/latest", "revisions/1/documents", "revisions/1/rendered-documents",

@@ -413,7 +413,7 @@ func TestWebhooks_secrets(t *testing.T) {
 	for _, path := range []string{"webhooks", id, id + "/deliveries"} {
 		send("other", "GET", path, "").is(t, http.StatusForbidden)
 	}
-	send("admin", "PUT", "buckets/b/documents", layers("lp", "site")+passphrase("hidden-name", "sesame")).is(t, http.StatusOK)
+	send("admin", "PUT", "buckets/b/documents", layers("site")+passphrase("hidden-name", "sesame")).is(t, http.StatusOK)
 	eventually(t, "a delivery", func() bool { return len(r.got()) == 1 })
 	for _, text := range []string{r.got()[0].body, send("caller", "GET", id+"/deliveries", "").text} {
 		if strings.Contains(text, "hidden-name") || strings.Contains(text, "sesame") {

@@ -1,0 +1,91 @@
+package api_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// doc returns a document of the layer site, in YAML. data is flow YAML.
+func doc(schema, name, data string) string { return docWith(schema, name, data, "") }
+
+// docWith is doc with more metadata, in flow YAML that begins with a comma.
+func docWith(schema, name, data, more string) string {
+	return fmt.Sprintf(`---
+schema: %s
+metadata:
+  {schema: metadata/Document/v1, name: %s, storagePolicy: cleartext, layeringDefinition: {layer: site}%s}
+data: %s
+`, schema, name, more, data)
+}
+
+func widget(name, data string) string { return doc("acme/Widget/v1", name, data) }
+
+// control returns a control document, which has no layer.
+func control(schema, name, data string) string {
+	return fmt.Sprintf("---\nschema: %s\nmetadata: {schema: metadata/Control/v1, name: %s}\ndata: %s\n", schema, name, data)
+}
+
+func layeringPolicy(name string) string {
+	return control("deckhand/LayeringPolicy/v1", name, "{layerOrder: [global, site]}")
+}
+
+func dataSchema(kind, data string) string { return control("deckhand/DataSchema/v1", kind, data) }
+
+// policy returns a ValidationPolicy that lists validations, each a name or flow YAML of an item.
+func policy(name string, validations ...string) string {
+	var items []string
+	for _, v := range validations {
+		if !strings.HasPrefix(v, "{") {
+			v = "{name: " + v + "}"
+		}
+		items = append(items, v)
+	}
+	return control("deckhand/ValidationPolicy/v1", name, "{validations: ["+strings.Join(items, ", ")+"]}")
+}
+
+// names returns the names of documents, each with the revision of its status: left@3.
+func names(documents []map[string]any) []string {
+	list := []string{}
+	for _, document := range documents {
+		metadata, _ := document["metadata"].(map[string]any)
+		status, _ := document["status"].(map[string]any)
+		list = append(list, fmt.Sprintf("%v@%v", metadata["name"], status["revision"]))
+	}
+	return list
+}
+
+// isNames checks the names of documents, in order.
+func (r response) isNames(t *testing.T, want ...string) {
+	t.Helper()
+	if want == nil {
+		want = []string{}
+	}
+	if diff := cmp.Diff(want, names(r.is(t, 200).documents(t))); diff != "" {
+		t.Errorf("documents of %s (-want +got):\n%s", r.path, diff)
+	}
+}
+
+// isRevision checks the number of the newest revision, or 0 for none, and that there is no gap before it.
+func (s site) isRevision(t *testing.T, want int) {
+	t.Helper()
+	ids := []any{}
+	for _, item := range s.get(t, "revisions").results(t) {
+		revision, _ := item.(map[string]any)
+		ids = append(ids, revision["id"])
+	}
+	wanted := []any{}
+	for id := range want {
+		wanted = append(wanted, id+1)
+	}
+	if diff := cmp.Diff(wanted, ids); diff != "" {
+		t.Errorf("revisions (-want +got):\n%s", diff)
+	}
+}
+
+// sealed makes a document encrypted.
+func sealed(document string) string {
+	return strings.Replace(document, "storagePolicy: cleartext", "storagePolicy: encrypted", 1)
+}
