@@ -140,7 +140,7 @@ func countOf(text string) (count int) {
 func TestHandler_findingsAfter(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	s.put(t, "a", widget("w"))
+	s.put(t, "a", widget("w", "{}"))
 	for after, status := range map[string]int{
 		"0.1000.50": http.StatusOK, "7.1.0.more": http.StatusOK, "7.1.0more": http.StatusBadRequest, "7.1.0.0": http.StatusBadRequest,
 		"7.1": http.StatusBadRequest, "7.1.0.more.more": http.StatusBadRequest, "07.1.0": http.StatusBadRequest, "-7.1.0": http.StatusBadRequest,

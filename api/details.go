@@ -31,8 +31,7 @@ const (
 )
 
 // wantedDetails reads which details of a verdict are wanted. Those that the caller may not read are left out.
-func (s *server) wantedDetails(r *http.Request) (wanted queries.Wanted, asked bool, err error) {
-	q := paramsOf(r)
+func (s *server) wantedDetails(r *http.Request, q *params) (wanted queries.Wanted, asked bool) {
 	names := q.texts("details")
 	limit := q.count("limit", defaultDetailed)
 	if limit < 1 || limit > maxDetailed {
@@ -57,7 +56,7 @@ func (s *server) wantedDetails(r *http.Request) (wanted queries.Wanted, asked bo
 	if may["buckets"] {
 		wanted.Buckets = detailedBuckets
 	}
-	return wanted, len(names) > 0, q.err()
+	return wanted, len(names) > 0
 }
 
 // details returns the view of the wanted details of a verdict.

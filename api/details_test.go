@@ -21,11 +21,11 @@ func TestStatus_details(t *testing.T) {
 	t.Parallel()
 	s := guarded(t, "\"purser:list_events\": role:admin or role:writer\n")
 	const secret = "hidden-name"
-	site := layered + schemaOf("acme/Widget/v1", "{properties: {x: {maximum: 1}}}") + schemaOf("acme/Key/v1", "{type: integer}")
+	site := layeringPolicy("layers") + dataSchema("acme/Widget/v1", "{properties: {x: {maximum: 1}}}") + dataSchema("acme/Key/v1", "{type: integer}")
 	wrong := textOf("acme/Widget/v1", "a", ", storagePolicy: cleartext", "{x: 2}")
-	s.put(t, "open", site+widget("a")+widget("b"), as("admin")...).is(t, http.StatusOK)
+	s.put(t, "open", site+widget("a", "{}")+widget("b", "{}"), as("admin")...).is(t, http.StatusOK)
 	s.put(t, "sealed", textOf("acme/Key/v1", secret, encrypted, "sesame"), as("admin")...).is(t, http.StatusOK)
-	s.put(t, "open", site+wrong+widget("c"), as("admin")...).is(t, http.StatusOK)
+	s.put(t, "open", site+wrong+widget("c", "{}"), as("admin")...).is(t, http.StatusOK)
 	s.do(t, http.MethodPost, "revisions/3/validations/a-validation", "{status: failure, validator: {name: v, version: '1'}}",
 		as("admin", "Content-Type", "application/x-yaml")...).is(t, http.StatusCreated)
 	for _, role := range []string{"admin", "writer"} {
@@ -90,7 +90,7 @@ func TestStatus_detailsByRight(t *testing.T) {
 		authz.ListRevisions: {"history", "revision"}, authz.ListCleartextDocuments: {"buckets", "revision"},
 	} {
 		s := byRules(t, authz.AdminsOnly, "\""+authz.ShowRevision+"\": role:viewer or role:admin\n\""+rule+"\": role:viewer\n")
-		s.put(t, "b", widget("w"), as("admin")...).is(t, http.StatusOK)
+		s.put(t, "b", widget("w", "{}"), as("admin")...).is(t, http.StatusOK)
 		details, _ := s.get(t, allDetails, as("viewer", asJSON...)...).is(t, http.StatusOK).mapping(t)["details"].(map[string]any)
 		var got []string
 		for part := range details {
@@ -109,7 +109,8 @@ func TestStatus_detailsByRight(t *testing.T) {
 
 func TestStatus_detailsRefused(t *testing.T) {
 	t.Parallel()
-	s := filled(t, 1)
+	s := newSite(t)
+	s.put(t, "b", layeringPolicy("layers")+widget("w", "{}")).is(t, http.StatusOK)
 	s.get(t, "revisions/1/status?details=everything", asJSON...).fails(t, http.StatusBadRequest, "HTTPInvalidParam")
 	s.get(t, "revisions/1/status?details=findings&limit=0", asJSON...).fails(t, http.StatusBadRequest, "HTTPInvalidParam")
 	s.get(t, "revisions/1/status?details=findings&limit=1001", asJSON...).fails(t, http.StatusBadRequest, "HTTPInvalidParam")

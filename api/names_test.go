@@ -14,7 +14,7 @@ func TestHandler_removedNames(t *testing.T) {
 	t.Parallel()
 	for _, compat := range []bool{false, true} {
 		s := newSite(t, func(config *api.Config) { config.Compat = compat })
-		s.put(t, "b", widget("w")).is(t, http.StatusOK)
+		s.put(t, "b", widget("w", "{}")).is(t, http.StatusOK)
 		for name, status := range map[string]int{
 			".": http.StatusBadRequest, "..": http.StatusBadRequest, "%2E": http.StatusBadRequest, ".%2e": http.StatusBadRequest,
 			"...": http.StatusCreated, ".x": http.StatusCreated, "%20.": http.StatusCreated,

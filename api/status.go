@@ -21,8 +21,8 @@ func (s *server) status(w http.ResponseWriter, r *http.Request) error {
 	if expected && (len(expect) > 1 || expect[0] != "success") {
 		q.fail("expect", "The only value it may have is \"success\".")
 	}
-	wanted, detailed, err := s.wantedDetails(r)
-	if err != nil {
+	wanted, detailed := s.wantedDetails(r, q)
+	if err := q.err(); err != nil {
 		return err
 	}
 	shown, err := s.questions(r).Status(r.Context(), cmp.Or(infoOf(r).pinned, revisionName(r, "revision")))

@@ -235,7 +235,8 @@ func (s *server) stops() bool {
 
 // errStopping returns the fault of a request that is waiting when the server stops.
 func errStopping() error {
-	f := fault.New(fault.Unavailable, "HTTPServiceUnavailable", "The server is stopping; ask another one, or this one again later")
+	f := fault.New(fault.Unavailable, "HTTPServiceUnavailable",
+		"The server is stopping; ask another one, or this one again later")
 	f.RetryAfter = time.Second
 	return f
 }
