@@ -1,14 +1,20 @@
 package api_test
 
 import (
+	"log/slog"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"purser/api"
 	"purser/internal/authz"
+	"purser/internal/feed"
 )
 
 // allDetails are all details of the newest revision's verdict.
@@ -117,4 +123,43 @@ func TestStatus_detailsRefused(t *testing.T) {
 	if text := s.get(t, "revisions/1/status?details=findings", "Accept", "text/plain").is(t, http.StatusOK).text; !strings.HasPrefix(text, "success\n") {
 		t.Errorf("as text: %s", text)
 	}
+}
+
+// Callers with different rights who wait for the same do not get each other's details.
+func TestStatus_detailsOfOthers(t *testing.T) {
+	t.Parallel()
+	var told *feed.Feed
+	at := filepath.Join(t.TempDir(), "policy.yaml")
+	file := "\"" + authz.ShowRevision + "\": role:viewer or role:admin\n\"" + authz.ListEncryptedDocuments + "\": role:none\n"
+	if err := os.WriteFile(at, []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rules, err := authz.Open(at, authz.AdminsOnly, slog.New(slog.DiscardHandler), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSite(t, func(c *api.Config) {
+		c.Access, told = api.Access{Authenticator: byRole{}, Rules: rules}, c.Feed
+	})
+	s.put(t, "b", layeringPolicy("layers")+policy("p", "a-validation")+widget("w", "{}"), as("admin")...).is(t, http.StatusOK)
+	path := allDetails + "&expect=success&wait=1m"
+	admin := s.waiting(t, told, 1, path, as("admin", asJSON...)...)
+	viewer := s.waiting(t, told, 1, path, as("viewer", asJSON...)...)
+	s.do(t, http.MethodPost, "revisions/1/validations/a-validation", "{status: success, validator: {name: v, version: '1'}}",
+		as("admin", "Content-Type", "application/x-yaml")...).is(t, http.StatusCreated)
+	for _, part := range []string{`"findings":`, `"results":`, `"history":`} {
+		if all, some := admin()[0].text, viewer()[0].text; !strings.Contains(all, part) || strings.Contains(some, part) {
+			t.Errorf("%s is in the admin's answer: %v, in the viewer's: %v", part, strings.Contains(all, part), strings.Contains(some, part))
+		}
+	}
+}
+
+// The text that is searched for in findings has a limit, and takes no more time if it is long.
+func TestFindings_longSearch(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.put(t, "b", widget("w", "{}")).is(t, http.StatusOK)
+	s.get(t, "revisions/1/findings?search="+strings.Repeat("é", 1000), asJSON...).is(t, http.StatusOK)
+	s.ask(t, http.MethodGet, "revisions/1/findings?search="+strings.Repeat("é", 1001), "", asJSON...).
+		fails(t, http.StatusBadRequest, "HTTPInvalidParam")
 }

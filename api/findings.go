@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"purser/internal/changes"
 	"purser/internal/fault"
@@ -13,8 +14,9 @@ import (
 	"purser/internal/wire"
 )
 
-// defaultFindings and maxFindings are the default and the maximum number of findings in an answer.
-const defaultFindings, maxFindings = 1000, 10_000
+// defaultFindings and maxFindings are the default and the maximum number of findings in an answer, and maxSearched the
+// maximum number of characters that are searched for in them.
+const defaultFindings, maxFindings, maxSearched = 1000, 10_000, 1000
 
 // GET /api/v1.0/revisions/{revision}/findings
 func (s *server) listFindings(w http.ResponseWriter, r *http.Request) error {
@@ -22,6 +24,9 @@ func (s *server) listFindings(w http.ResponseWriter, r *http.Request) error {
 	query := queries.FindingsQuery{
 		Validation: q.text("validation"), Document: q.text("document"), Level: q.text("level"),
 		Limit: min(q.count("limit", defaultFindings), maxFindings), Text: q.text(searchParameter), Cause: q.text("cause"),
+	}
+	if utf8.RuneCountInString(query.Text) > maxSearched {
+		q.fail(searchParameter, "It can have at most %d characters.", maxSearched)
 	}
 	switch query.Level {
 	case "", queries.LevelError.String(), queries.LevelWarning.String(), queries.LevelInfo.String():

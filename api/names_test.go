@@ -15,6 +15,11 @@ func TestHandler_removedNames(t *testing.T) {
 	for _, compat := range []bool{false, true} {
 		s := newSite(t, func(config *api.Config) { config.Compat = compat })
 		s.put(t, "b", widget("w", "{}")).is(t, http.StatusOK)
+		s.ask(t, http.MethodPut, "buckets/%2E%2E/documents", widget("x", "{}"), "Content-Type", "application/x-yaml").
+			is(t, http.StatusBadRequest)
+		s.ask(t, http.MethodPut, "buckets/%2E%2E/documents", "", "Content-Type", "application/x-yaml").is(t, http.StatusOK)
+		s.ask(t, http.MethodPut, "changesets", widget("x", "{}")+"status: {bucket: ..}\n", "Content-Type", "application/x-yaml").
+			is(t, http.StatusBadRequest)
 		for name, status := range map[string]int{
 			".": http.StatusBadRequest, "..": http.StatusBadRequest, "%2E": http.StatusBadRequest, ".%2e": http.StatusBadRequest,
 			"...": http.StatusCreated, ".x": http.StatusCreated, "%20.": http.StatusCreated,

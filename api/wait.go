@@ -161,7 +161,7 @@ func (s *server) pin(r *http.Request) error {
 func (s *server) answerWaited(ctx context.Context, w http.ResponseWriter, r *http.Request, handle handler,
 	shared *sharedAnswer, err error,
 ) error {
-	info, viewer := infoOf(r), infoOf(r).viewer
+	info, rights := infoOf(r), s.rights(r)
 	w.Header().Set(waitedHeader, strconv.FormatFloat(info.waited.Seconds(), 'f', 1, 64))
 	switch {
 	case err != nil && r.Context().Err() != nil:
@@ -179,7 +179,7 @@ func (s *server) answerWaited(ctx context.Context, w http.ResponseWriter, r *htt
 	switch {
 	case err != nil && ctx.Err() == nil:
 		return err
-	case shared == nil || shared.overflows || viewer != info.viewer: // it is made for this client alone
+	case shared == nil || shared.overflows || rights != s.rights(r): // it is made for this client alone
 		ctx, end := budget.Begin(r.Context())
 		defer end()
 		return attempt(handle, w, r.WithContext(ctx)) //nolint:contextcheck // of the request: that of its wait is over

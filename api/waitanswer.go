@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"net/http"
@@ -30,10 +31,18 @@ func newWaits() waits {
 	return waits{budget.NewShares(maxLooks), cache.New[string, *sharedAnswer](0), &atomic.Int64{}}
 }
 
-// questionOf returns what two requests must have in common to get the same answer, as one short key.
+// rights returns what the caller may see and do, as a short key.
+func (s *server) rights(r *http.Request) string {
+	passed := s.Access.Rules.Policy().Passed(infoOf(r).caller)
+	digest := sha256.Sum256([]byte(strings.Join(passed, "\n")))
+	return fmt.Sprintf("%+v %x", infoOf(r).viewer, digest[:8])
+}
+
+// questionOf returns what two requests must have in common to get the same answer, as one short key. An answer may
+// depend on each right of the caller.
 func (s *server) questionOf(r *http.Request) string {
 	list := func(header string) string { return strings.Join(r.Header.Values(header), ",") }
-	return fmt.Sprintf("%+v %q", infoOf(r).viewer, []string{
+	return fmt.Sprintf("%s %q", s.rights(r), []string{
 		r.Method, s.origin(r), r.URL.EscapedPath(), r.URL.RawQuery, list("Accept"), list("If-None-Match"),
 		r.Header.Get(lastEvent), infoOf(r).pinned,
 	})

@@ -1,6 +1,7 @@
 package changes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -138,8 +139,8 @@ func (s *Service) decodeItem(ctx context.Context, meter *budget.Meter, item Item
 func bucketOf(e document.Entry, doc *document.Document) (string, error) {
 	bucket, isText := document.Locate(e.Value, []string{"status", "bucket"}).(string)
 	if isText {
-		return strings.Clone(bucket), validations.CheckName(bucket, fmt.Sprintf(
-			"The status.bucket of document %s (document %d, from line %d)", doc.Identity, e.Index, e.Line))
+		what := fmt.Sprintf("The status.bucket of document %s (document %d, from line %d)", doc.Identity, e.Index, e.Line)
+		return strings.Clone(bucket), cmp.Or(validations.CheckName(bucket, what), validations.CheckNewName(bucket, what))
 	}
 	return "", fault.New(fault.Invalid, "HTTPBadRequest",
 		"Document %s (document %d, from line %d) names no bucket. In a change set each document must say which bucket it is "+

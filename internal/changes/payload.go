@@ -10,6 +10,7 @@ import (
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/revisions"
+	"purser/internal/validations"
 )
 
 // maxBuckets is the maximum number of buckets of a change set.
@@ -63,6 +64,11 @@ func (s *Service) parse(ctx context.Context, body []byte, media document.Media, 
 		}
 		return Payload{}, fault.New(fault.Invalid, "HTTPBadRequest",
 			"The body holds no document, only comments or an empty list. %s Nothing was stored.", way)
+	}
+	if bucket != "" && len(segments) > 0 {
+		if err := validations.CheckNewName(bucket, "The name of the bucket"); err != nil {
+			return Payload{}, err
+		}
 	}
 	payload := Payload{Items: make([]Item, len(segments))}
 	for i := range segments {

@@ -141,6 +141,7 @@ func OfPreview(preview *changes.Preview, query FindingsQuery) FindingList {
 // chooseFindings returns the findings about a revision that match a query, and their numbers; more reports whether
 // there are others than all. It reorders all.
 func chooseFindings(about revisions.RevisionStatus, all []Finding, more bool, query FindingsQuery) FindingList {
+	query.Text = strings.ToLower(query.Text)
 	fails := map[findingKey]bool{} // whichever validations are asked for
 	for _, f := range all {
 		if !f.Mistake {
@@ -293,7 +294,7 @@ func (q FindingsQuery) asksForLevel(f Finding) bool {
 	return q.Level == "" || q.Level == f.Level.String()
 }
 
-// selects reports whether a finding has the text and the cause of the query. Of errors that a validation does not list,
+// selects reports whether a finding has the text, in lower case, and the cause of the query. Of errors that a validation does not list,
 // neither is known.
 func (q FindingsQuery) selects(f Finding) bool {
 	if q.Text+q.Cause == "" {
@@ -306,7 +307,7 @@ func (q FindingsQuery) selects(f Finding) bool {
 	about := strings.Join([]string{
 		schema + "/" + name, schema + " " + name, schema + "/" + f.Document.Layer + "/" + name, f.Path, f.Message,
 	}, "\n")
-	return strings.Contains(strings.ToLower(about), strings.ToLower(q.Text))
+	return strings.Contains(strings.ToLower(about), q.Text)
 }
 
 // asksFor reports whether a finding matches the query, whatever its level. That a validation only fails together with

@@ -27,7 +27,7 @@ func CheckName(name, what string) error {
 	return nil
 }
 
-// CheckNewName checks the name of a tag or a result that is being made, which CheckName accepts. It is a segment of
+// CheckNewName checks the name of a bucket, a tag or a result that is being made, which CheckName accepts. It is a segment of
 // URLs, of which clients and proxies remove "." and "..", also if they are escaped. Fault: Invalid.
 func CheckNewName(name, what string) error {
 	if name == "." || name == ".." {
