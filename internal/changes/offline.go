@@ -48,6 +48,9 @@ type NotDocument struct {
 // Error implements error.
 func (n *NotDocument) Error() string { return "The document is " + n.Is }
 
+// IsEmpty reports whether the item has no value, such as after --- at the end of a file.
+func (n *NotDocument) IsEmpty() bool { return n.Is == emptyEntry }
+
 // Collision is a pair of items that cannot be in one site: they have the same identity, or both are LayeringPolicies.
 type Collision struct {
 	Item, With int // positions; With is the earlier one

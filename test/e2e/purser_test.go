@@ -430,7 +430,7 @@ func TestPurser_status(t *testing.T) {
 	for _, args := range [][]string{{"show", "1"}, {"render", "1"}, {"graph", "1"}, {"graph", "1", "-o", "svg"}, {"diff", "1", "3"}, {"pull", "out", "1"}} {
 		p.run(t, args...).exits(t, 2, "revision=1 was pruned")
 	}
-	p.run(t, "log", "--document", "acme/Widget/v1/one").exits(t, 2, "that the caller may see", "add --layer")
+	p.run(t, "log", "--document", "acme/Widget/v1/gone").exits(t, 2, "that the caller may see", "add --layer")
 	p.run(t, "log", "-o", "name").exits(t, 0, "3\n")
 }
 
