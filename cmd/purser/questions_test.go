@@ -85,7 +85,7 @@ func TestPush_asks(t *testing.T) {
 		if diff := cmp.Diff(asked, f.asked); diff != "" || got != code {
 			t.Errorf("%q: exit code %d, want %d\n%s\n%s", answer, got, code, diff, said.String())
 		}
-		if !strings.HasPrefix(said.String(), "  deleted  b  [acme/X/v1] gone\nDelete 2 documents? [y/N] ") {
+		if !strings.HasPrefix(said.String(), "  would delete  b  [acme/X/v1] gone\nDelete 2 documents? [y/N] ") {
 			t.Errorf("%q: it asks %q", answer, said.String())
 		}
 	}

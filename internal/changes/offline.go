@@ -72,7 +72,7 @@ func Collisions(items []Item) (collisions []Collision) {
 		case policy < 0:
 			policy = i
 		default:
-			err := checkSingleton([]*revisions.Stored{doc}, []*revisions.Stored{{Document: items[policy].Document}})
+			err := Payload{}.checkSingleton([]*revisions.Stored{doc}, []*revisions.Stored{{Document: items[policy].Document}})
 			collisions = append(collisions, Collision{i, policy, err})
 			continue
 		}
