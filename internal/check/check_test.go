@@ -154,6 +154,24 @@ func TestCheck_frameAdvice(t *testing.T) {
 	}
 }
 
+// A manifest of Kubernetes that is named as a file of documents is called one.
+func TestCheck_manifest(t *testing.T) {
+	t.Parallel()
+	const manifest, schema = "docs/from-kubeconform.md says what does move", "<namespace>/<kind>/v<n>"
+	for text, want := range map[string]string{
+		"apiVersion: v1\nkind: Pod\n":              manifest,
+		"apiVersion: v1\n":                         schema,
+		"kind: Pod\n":                              schema,
+		"schema: pod\napiVersion: v1\nkind: Pod\n": schema,
+	} {
+		text += "metadata: {schema: metadata/Control/v1, name: w}\n"
+		found := run(t, check.New(check.Options{}), check.File{Name: "w.yaml", Text: []byte(text)}).Findings
+		if len(found) != 1 || found[0].Rule != "frame" || !strings.Contains(found[0].Advice, want) {
+			t.Errorf("%s\n%+v\nwant the advice %q", text, found, want)
+		}
+	}
+}
+
 // Each document of a cycle is listed with its place; lines of an encrypted one are not quoted.
 func TestCheck_cycle(t *testing.T) {
 	t.Parallel()
