@@ -57,8 +57,8 @@ func (c *rollbackCommand) Run(ctx context.Context, around *surroundings, server 
 	return c.print(around, rolledBackAnswer(written, around.colors))
 }
 
-// newestRevision returns the newest revision, also as JSON, if that is the one with a name. ok is false if it is not, or
-// if the caller may not read revisions; the server then answers.
+// newestRevision returns the newest revision, also as JSON, if that is the one with a name. ok is false if it is not,
+// or if the caller may not read revisions; the server then answers.
 func newestRevision(ctx context.Context, server *client.Client, name string) (
 	newest wire.Revision, text []byte, ok bool,
 ) {

@@ -202,6 +202,6 @@ func (p Payload) checkSingleton(result, live []*revisions.Stored) error {
 		return conflict.Hint("%s: A site has one LayeringPolicy, and %s is in the same change. Remove one of them.",
 			p.placeOf(second), first.Identity)
 	}
-	return conflict.Hint("%s: A site has one LayeringPolicy, and the one in bucket %s is it. Keep its name and change its "+
-		"data, or push bucket %[2]s without it first.", p.placeOf(second), first.Bucket)
+	return conflict.Hint("%s: A site has one LayeringPolicy, and the one in bucket %s is it. Keep its name and change "+
+		"its data, or push bucket %[2]s without it first.", p.placeOf(second), first.Bucket)
 }
