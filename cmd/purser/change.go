@@ -215,7 +215,7 @@ func losses(preview wire.Preview[wire.Finding]) (list, act string) {
 	var rows [][]string
 	for _, d := range preview.Documents {
 		if d.Change == "deleted" {
-			rows = append(rows, []string{"  deleted", d.Bucket, d.Identity().String()})
+			rows = append(rows, []string{"  would delete", d.Bucket, d.Identity().String()})
 		}
 	}
 	var acts []string

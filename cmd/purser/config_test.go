@@ -267,10 +267,10 @@ func TestLogin_refuses(t *testing.T) {
 		config, stdin, args, want string
 		code                      int
 	}{
-		{"", "wrong\n", closed.URL, "does not accept this token", exitNo},
+		{"", "wrong\n", closed.URL, "does not accept this token", exitFailed},
 		{"", "", closed.URL, "there is no token: type it", exitFailed},
 		{"", "two words\n", closed.URL, "holds white space", exitFailed},
-		{"", "", open.URL, "needs no token: without one, you are anna", 0},
+		{"", "", open.URL, "needs no token, and none was stored: without one, you are anna", 0},
 		{"", "", "lab", "which has none", exitFailed},
 		{"", "", "", "no server is named", exitFailed},
 		{"servers: {lab: {url: 'http://x', token-command: [pass]}}\n", "", "lab", "remove token-command from ", exitFailed},
@@ -282,6 +282,34 @@ func TestLogin_refuses(t *testing.T) {
 		}
 		if found, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*.token")); len(found) > 0 {
 			t.Errorf("login %s wrote %q", c.args, found)
+		}
+	}
+}
+
+// A server that needs no token is stored without one, also if one is piped in, and commands then use it.
+func TestLogin_open(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	open := accepting(t, "")
+	name := strings.TrimPrefix(open.URL, "http://")
+	with := "Commands use it with --server " + name
+	path := inConfig(t, "")
+	for _, c := range []struct{ config, server, want string }{
+		{"", open.URL, "Added " + name + " to " + path + "\n" + with + ", and without --server\n"},
+		{"servers: {lab: {url: 'http://x'}, mop: {url: 'http://y'}}\n", open.URL, "Added " + name + " to " + path + "\n" + with + "\n"},
+		{"servers: {lab: {url: '" + open.URL + "'}}\n", "lab", "Commands use it with --server lab, and without --server\n"},
+	} {
+		inConfig(t, c.config)
+		stdout, stderr, code := withInput(t, "wrong\n", "login", c.server)
+		want := open.URL + " needs no token, and none was stored: without one, you are anna\n" + c.want
+		if stdout != want || stderr != "" || code != 0 {
+			t.Errorf("exit code %d, %q, %q, want %q", code, stdout, stderr, want)
+		}
+		args := []string{"whoami"}
+		if !strings.HasSuffix(want, "without --server\n") {
+			args = append(args, "--server", name)
+		}
+		if _, stderr, code := purser(t, args...); code != 0 || strings.Contains(textOf(t, path), "token") {
+			t.Errorf("%q: exit code %d, %s\n%s", args, code, stderr, textOf(t, path))
 		}
 	}
 }

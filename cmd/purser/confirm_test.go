@@ -59,7 +59,7 @@ func TestCommands_delete(t *testing.T) {
 		"rollback":     {"rollback 1", "Roll back to revision 1 and delete 1 document, a ValidationPolicy among them?"},
 		"tag":          {"tag good --delete", "Delete the tag good of revision 3?"},
 		"prune":        {"prune --keep 1", "Delete 2 revisions?"},
-		"pull":         {"pull DIR --replace", "  deleted  site/Host/old.yaml\nDelete 1 file?"},
+		"pull":         {"pull DIR --replace", "  would delete  site/Host/old.yaml\nDelete 1 file?"},
 		"results post": {"results post v 3 --status success", ""}, "results list": {"results list", ""},
 		"check": {"check FILE", ""}, "lsp": {"lsp", ""}, "status": {"status", ""}, "findings": {"findings", ""}, "log": {"log", ""},
 		"show": {"show", ""}, "render": {"render", ""}, "explain": {"explain acme/Host/v1/x", ""}, "diff": {"diff 1", ""},
@@ -230,6 +230,9 @@ func TestChange_weakens(t *testing.T) {
 		})
 		var previewed, made bool
 		for _, asked := range f.asked {
+			if strings.HasPrefix(asked, "GET ") {
+				continue
+			}
 			dry := strings.Contains(asked, "dry-run=true")
 			previewed, made = previewed || dry, made || !dry
 			if !dry && c.answer != "" && !strings.HasSuffix(asked, `"7-abc"`) {
@@ -243,5 +246,47 @@ func TestChange_weakens(t *testing.T) {
 		if said != (c.says != "") && !c.asks || !strings.Contains(stderr.String(), c.says) {
 			t.Errorf("%s: it says %q, want %q", c.args, &stderr, c.says)
 		}
+	}
+}
+
+// A rollback to the newest revision, by whatever name, changes nothing. The server decides for a caller who may not read
+// revisions.
+func TestRollback_newest(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args string
+		read int // status of reading a revision
+		want string
+		made bool
+	}{
+		{"rollback latest", http.StatusOK, "Nothing changed: revision 3 is the newest.\n", false},
+		{"rollback tag:good", http.StatusOK, "Nothing changed: revision 3 is the newest.\n", false},
+		{"rollback 3 --yes -o name", http.StatusOK, "3\n", false},
+		{"rollback 3 -o json", http.StatusOK, `{"id":3}`, false},
+		{"rollback 2 -o name", http.StatusOK, "4\n", true},
+		{"rollback 3 -o name", http.StatusForbidden, "4\n", true},
+		{"rollback 3 --dry-run", http.StatusOK, "Nothing would change: the newest revision has the documents of revision 3.\n", false},
+	} {
+		t.Run(fmt.Sprint(c.args, c.read), func(t *testing.T) {
+			t.Parallel()
+			var made atomic.Bool
+			f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
+				switch {
+				case r.Method == http.MethodGet:
+					w.WriteHeader(c.read)
+					io.WriteString(w, `{"id":3}`)
+				case r.URL.Query().Get("dry-run") == "true":
+					io.WriteString(w, `{"changed":false,"weakened":[],"documents":[],"changes":{}}`)
+				default:
+					made.Store(true)
+					w.Header().Set("Purser-Revision", "4")
+					io.WriteString(w, `{"id":4}`)
+				}
+			})
+			stdout, stderr, _ := purser(t, append(strings.Fields(c.args), "--server", f.URL)...)
+			if !strings.HasPrefix(stdout, c.want) || made.Load() != c.made {
+				t.Errorf("made: %v, %q, %q, want %v, %q", made.Load(), stdout, stderr, c.made, c.want)
+			}
+		})
 	}
 }

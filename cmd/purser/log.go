@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"purser/cmd/purser/internal/folder"
 	"purser/internal/client"
 	"purser/internal/wire"
 	"purser/internal/words"
@@ -21,7 +22,7 @@ type logCommand struct {
 	output
 
 	Document *documentName `help:"The changes of this document, with their differences, instead of revisions." placeholder:"SCHEMA/NAME" values:"documents"`
-	Layer    string        `help:"With --document: its layer, if it has one." placeholder:"LAYER" values:"layers"`
+	Layer    string        `help:"With --document: its layer, if several layers have one." placeholder:"LAYER" values:"layers"`
 	Tag      []string      `help:"Only revisions with this tag." sep:"none" values:"tags"`
 	Limit    int           `default:"20" help:"Maximum number, newest first." short:"n"`
 }
@@ -42,18 +43,51 @@ func (c *logCommand) Run(ctx context.Context, around *surroundings, server *clie
 	return c.print(around, revisionList(revisions, around.colors))
 }
 
-// history prints the changes of a document.
+// history prints the changes of a document. Without --layer, it is the document without a layer, or else that of the
+// newest revision.
 func (c *logCommand) history(ctx context.Context, around *surroundings, server *client.Client) error {
-	path := append([]string{"documents"}, strings.Split(c.Document.Schema, "/")...)
-	path = append(path, cmp.Or(c.Layer, "-"), c.Document.Name, "history")
-	changes, err := listOf[wire.DocumentChange](ctx, server, c.Limit, nil, path...)
-	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == http.StatusNotFound && c.Layer == "" {
-		return fmt.Errorf("%w\nIf it has a layer, add --layer", err)
+	changes, err := c.changes(ctx, server, cmp.Or(c.Layer, "-"))
+	refused, ok := errors.AsType[*client.Error](err)
+	if ok && refused.Status == http.StatusNotFound && c.Layer == "" {
+		switch layers := c.layers(ctx, server); len(layers) {
+		case 0:
+			return fmt.Errorf("%w\nIf it was in a layer, add --layer", err)
+		case 1:
+			changes, err = c.changes(ctx, server, layers[0])
+		default:
+			return fmt.Errorf("several layers have a document %s/%s: add --layer %s", c.Document.Schema, c.Document.Name,
+				words.Line(strings.Join(layers, " or ")))
+		}
 	}
 	if err != nil {
 		return err
 	}
 	return c.print(around, documentHistory(changes, around.colors))
+}
+
+// changes returns the changes of the document in a layer; "-" stands for none.
+func (c *logCommand) changes(ctx context.Context, server *client.Client, layer string) (
+	list[wire.DocumentChange], error,
+) {
+	path := append([]string{"documents"}, strings.Split(c.Document.Schema, "/")...)
+	path = append(path, layer, c.Document.Name, "history")
+	return listOf[wire.DocumentChange](ctx, server, c.Limit, nil, path...)
+}
+
+// layers returns the layers where the newest revision has the document; none if they cannot be read.
+func (c *logCommand) layers(ctx context.Context, server *client.Client) (layers []string) {
+	query := url.Values{"schema": {c.Document.Schema}, "metadata.name": {c.Document.Name}}
+	text, err := server.Get(ctx, nil, query, "revisions", "latest", "documents")
+	if err != nil {
+		return nil
+	}
+	documents, _ := folder.Parse(text)
+	for _, doc := range documents {
+		if doc.Schema == c.Document.Schema && doc.Layer != "" {
+			layers = append(layers, string(doc.Layer))
+		}
+	}
+	return layers
 }
 
 // revisionList returns a list of revisions.

@@ -24,7 +24,7 @@ import (
 	"purser/internal/words"
 )
 
-// loginCommand stores a token for a server.
+// loginCommand stores a server, and a token for it if it needs one.
 type loginCommand struct {
 	remote
 	output
@@ -32,7 +32,7 @@ type loginCommand struct {
 	At string `arg:"" help:"URL of the server, or its name in the configuration file; default: that of --server." name:"server" optional:"" values:"servers"`
 }
 
-// Run asks for a token, tries it, and stores it for the server.
+// Run asks for a token, tries it, and stores it for the server. A server that needs none is stored without one.
 func (c *loginCommand) Run(ctx context.Context, around *surroundings) error {
 	config, err := readConfiguration(ctx, configPath())
 	if err != nil {
@@ -48,8 +48,7 @@ func (c *loginCommand) Run(ctx context.Context, around *surroundings) error {
 		return err
 	}
 	if known {
-		text := fmt.Sprintf("%s needs no token: without one, you are %s\n", entry.URL, userOf(caller))
-		return c.print(around, serverAnswer(name, entry.URL, text))
+		return c.storeOpen(ctx, around, config, name, entry, caller)
 	}
 	held, err := c.obtain(ctx, around, name, entry)
 	if err != nil {
@@ -64,12 +63,38 @@ func (c *loginCommand) Run(ctx context.Context, around *surroundings) error {
 		return err
 	}
 	warnOfOthers(around, name)
-	text := fmt.Sprintf("Logged in to %s as %s; the token is in %s\nCommands send it with --server %[1]s", name,
-		userOf(caller), file)
-	if current, err := config.named(""); err == nil && current == name || config.isEmpty() {
-		text += ", and without --server"
+	text := fmt.Sprintf("Logged in to %s as %s; the token is in %s\nCommands send it with %s\n", name, userOf(caller),
+		file, config.ways(name))
+	return c.print(around, serverAnswer(name, entry.URL, text))
+}
+
+// storeOpen stores a server that needs no token. A token that is given is not stored, because nothing has tried it.
+func (c *loginCommand) storeOpen(ctx context.Context, around *surroundings, config configuration, name string,
+	entry serverEntry, caller wire.Caller,
+) error {
+	text := fmt.Sprintf("%s needs no token, and none was stored: without one, you are %s\n", entry.URL, userOf(caller))
+	if _, exists := config.Servers[name]; !exists {
+		entry, err := entry.absolute()
+		if err == nil {
+			err = changeConfiguration(ctx, config.path, func(top *yaml.Node) error {
+				return addServer(top, name, entry, config.isEmpty())
+			})
+		}
+		if err != nil {
+			return err
+		}
+		text += fmt.Sprintf("Added %s to %s\n", name, config.path)
 	}
-	return c.print(around, serverAnswer(name, entry.URL, text+"\n"))
+	text += "Commands use it with " + config.ways(name) + "\n"
+	return c.print(around, serverAnswer(name, entry.URL, text))
+}
+
+// ways returns the flags with which commands use a server that is in the file, or has just been added.
+func (c configuration) ways(name string) string {
+	if current, err := c.named(""); err == nil && current == name || c.isEmpty() {
+		return "--server " + name + ", and without --server"
+	}
+	return "--server " + name
 }
 
 // warnOfOthers warns of variables that make commands use another token or server than login has stored.
@@ -98,7 +123,8 @@ func (c *loginCommand) accepted(ctx context.Context, around *surroundings, entry
 		return caller, held, fmt.Errorf("%s accepts no token that %s gives to the client %s: its operator has to set "+
 			"--oidc-audience to an audience of these tokens. Nothing was stored", entry.URL, held.Issuer, held.ClientID)
 	}
-	return caller, held, no(entry.URL + " does not accept this token: it is wrong, expired or revoked. It was not stored")
+	return caller, held, fmt.Errorf("%s does not accept this token: it is wrong, expired or revoked. It was not stored",
+		entry.URL)
 }
 
 // userOf returns the name of a user, or the id of one without a name.

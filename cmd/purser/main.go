@@ -61,7 +61,7 @@ type commands struct {
 	Puppet     puppetCommand     `cmd:"" group:"read" help:"Override compiled Puppet catalogs."`
 	Events     eventsCommand     `cmd:"" group:"read" help:"Print past events, and follow new ones."`
 	Help       helpCommand       `cmd:"" group:"more" help:"Print the help of a command, or list the commands."`
-	Login      loginCommand      `cmd:"" group:"more" help:"Log in to a server: store a token for it."`
+	Login      loginCommand      `cmd:"" group:"more" help:"Log in to a server: store it, with a token if it needs one."`
 	Logout     logoutCommand     `cmd:"" group:"more" help:"Delete the token that login has stored."`
 	Config     configCommand     `cmd:"" group:"more" help:"List, choose, add and remove servers in the configuration file."`
 	Whoami     whoamiCommand     `cmd:"" group:"more" help:"Print your identity and rights on the server."`
@@ -245,13 +245,14 @@ var (
 	noValue      = regexp.MustCompile(`"",|,""`) // among the values of a flag that need not be given
 	missing      = regexp.MustCompile(`^expected "(<.*>)"$`)
 	unexpected   = regexp.MustCompile(`^unexpected argument (\S+?)(,|$)`)
+	oneOfSeveral = regexp.MustCompile(`, did you mean one of (.*)\?$`)
 	unknownFlags = regexp.MustCompile(`^unknown flag --?([\w-]+)`)
 )
 
 // mistakeOf describes a mistake in a command line: it replaces kong's terms in an error by those of the help.
 func mistakeOf(err error, command string, model *kong.Application) string {
 	text := noValue.ReplaceAllString(err.Error(), "")
-	text = missing.ReplaceAllString(text, "$1 is missing")
+	text = withoutRepeats(missing.ReplaceAllString(text, "$1 is missing"))
 	if word := unexpected.FindStringSubmatch(text); word != nil && command == "purser" && meant[word[1]] != "" {
 		return fmt.Sprintf("unexpected argument %s, did you mean %q?", word[1], meant[word[1]])
 	}
@@ -268,6 +269,20 @@ func mistakeOf(err error, command string, model *kong.Application) string {
 		}
 	}
 	return text
+}
+
+// withoutRepeats names each proposal in an error of kong once: a flag with a former short form is two flags to kong.
+func withoutRepeats(text string) string {
+	found := oneOfSeveral.FindStringSubmatch(text)
+	if found == nil {
+		return text
+	}
+	names := slices.Compact(slices.Sorted(strings.SplitSeq(found[1], ", ")))
+	proposal := ", did you mean one of " + strings.Join(names, ", ")
+	if len(names) == 1 {
+		proposal = ", did you mean " + names[0]
+	}
+	return strings.TrimSuffix(text, found[0]) + proposal + "?"
 }
 
 // versionCommand prints the version.

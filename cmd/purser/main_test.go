@@ -27,6 +27,10 @@ func TestRun_wrongArguments(t *testing.T) {
 		"-o json log": "purser: -o stands before the command, and flags follow it: purser COMMAND -o\n" +
 			"Run 'purser --help' for its flags.\n",
 		"log --srver lab":         "purser: unknown flag --srver, did you mean \"--server\"?\nRun 'purser log --help' for its flags.\n",
+		"check --formt json":      "purser: unknown flag --formt, did you mean \"--format\"?\nRun 'purser check --help' for its flags.\n",
+		"check --wr":              "purser: unknown flag --wr, did you mean \"--write-baseline\"?\nRun 'purser check --help' for its flags.\n",
+		"check --re":              "purser: unknown flag --re, did you mean \"--render\"?\nRun 'purser check --help' for its flags.\n",
+		"status --toke":           "purser: unknown flag --toke, did you mean one of \"--token\", \"--token-file\"?\nRun 'purser status --help' for its flags.\n",
 		"diff":                    "purser: <before> is missing\nRun 'purser diff --help' for its flags.\n",
 		"status --expect failure": "purser: --expect must be one of \"success\" but got \"failure\"\nRun 'purser status --help' for its flags.\n",
 		"status --wait=-5s": "purser: status: --wait must be a time such as 10m, not -5s\n" +

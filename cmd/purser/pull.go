@@ -68,10 +68,10 @@ func (c *pullCommand) write(around *surroundings, plan folder.Pull) error {
 	}
 	list := ""
 	if len(plan.Deleted) > 0 {
-		list += "  deleted  " + folder.Listed(plan.Deleted) + "\n"
+		list += "  would delete  " + folder.Listed(plan.Deleted) + "\n"
 	}
 	if len(plan.Lost) > 0 {
-		list += "  overwritten, with documents that the revision lacks  " + folder.Listed(plan.Lost) + "\n"
+		list += "  would overwrite, with documents that the revision lacks  " + folder.Listed(plan.Lost) + "\n"
 	}
 	if gone := len(plan.Deleted) + len(plan.Lost); gone > 0 {
 		if err := c.confirm(around, "delete "+words.Count(gone, "file"), list); err != nil {

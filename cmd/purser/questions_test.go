@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -84,7 +85,7 @@ func TestPush_asks(t *testing.T) {
 		if diff := cmp.Diff(asked, f.asked); diff != "" || got != code {
 			t.Errorf("%q: exit code %d, want %d\n%s\n%s", answer, got, code, diff, said.String())
 		}
-		if !strings.HasPrefix(said.String(), "  deleted  b  [acme/X/v1] gone\nDelete 2 documents? [y/N] ") {
+		if !strings.HasPrefix(said.String(), "  would delete  b  [acme/X/v1] gone\nDelete 2 documents? [y/N] ") {
 			t.Errorf("%q: it asks %q", answer, said.String())
 		}
 	}
@@ -323,5 +324,49 @@ func TestFindings_pages(t *testing.T) {
 	f.asked = nil
 	if purser(t, "findings", "--server", f.URL); !cmp.Equal(want, f.asked) {
 		t.Errorf("requests (-want +got):\n%s", cmp.Diff(want, f.asked))
+	}
+}
+
+// Without --layer, the log of a document is that of the one without a layer, or else of the one in the newest revision.
+func TestLog_layer(t *testing.T) {
+	t.Parallel()
+	const missing = "No revision has a document"
+	for name, c := range map[string]struct {
+		stored, args string // stored are layers, - for none
+		want         string
+		code         int
+	}{
+		"without a layer":     {"-", "", "revision 1", 0},
+		"in one layer":        {"site", "", "revision 1", 0},
+		"in several":          {"global site", "", "several layers have a document acme/Host/v1/a: add --layer global or site", exitFailed},
+		"in the one given":    {"global site", "--layer site", "revision 1", 0},
+		"in another than it":  {"global", "--layer site", missing, exitFailed},
+		"in none":             {"", "", missing, exitFailed},
+		"in none, with a way": {"", "", "add --layer", exitFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
+				layer, isHistory := strings.CutPrefix(strings.TrimSuffix(r.URL.Path, "/a/history"), "/api/v1.0/documents/acme/Host/v1/")
+				switch {
+				case isHistory && slices.Contains(strings.Fields(c.stored), layer):
+					io.WriteString(w, `{"results":[{"revision":1,"change":"created"}]}`)
+				case isHistory:
+					w.WriteHeader(http.StatusNotFound)
+					io.WriteString(w, `{"kind":"Status","message":"`+missing+`","details":{"errorType":"DocumentNotFound"}}`)
+				default:
+					var documents []string
+					for layer := range strings.FieldsSeq(c.stored) {
+						documents = append(documents, `{"schema":"acme/Host/v1","metadata":{"name":"a","layeringDefinition":{"layer":"`+layer+`"}}}`)
+					}
+					io.WriteString(w, "["+strings.Join(documents, ",")+"]")
+				}
+			})
+			args := append([]string{"log", "--document", "acme/Host/v1/a", "--server", f.URL}, strings.Fields(c.args)...)
+			stdout, stderr, code := purser(t, args...)
+			if !strings.Contains(stdout+stderr, c.want) || code != c.code {
+				t.Errorf("exit code %d, %q, %q, want %d, %q", code, stdout, stderr, c.code, c.want)
+			}
+		})
 	}
 }

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"strconv"
 
 	"purser/internal/client"
+	"purser/internal/wire"
 )
 
 // rollbackCommand creates a new revision with the documents of an earlier one.
@@ -27,6 +29,10 @@ func (c *rollbackCommand) Run(ctx context.Context, around *surroundings, server 
 	if err != nil {
 		return err
 	}
+	if newest, text, ok := newestRevision(ctx, server, revision); ok && !c.DryRun {
+		id := strconv.FormatInt(newest.ID, 10)
+		return c.print(around, answer{text, []string{id}, "Nothing changed: revision " + id + " is the newest.\n"})
+	}
 	send := func(ctx context.Context, change client.Change) (client.Written, error) {
 		return server.Rollback(ctx, revision, change)
 	}
@@ -49,4 +55,16 @@ func (c *rollbackCommand) Run(ctx context.Context, around *surroundings, server 
 		return c.printPreview(around, c.output, preview, rollbackPreview(revision, written, preview, around.colors))
 	}
 	return c.print(around, rolledBackAnswer(written, around.colors))
+}
+
+// newestRevision returns the newest revision, also as JSON, if that is the one with a name. ok is false if it is not,
+// or if the caller may not read revisions; the server then answers.
+func newestRevision(ctx context.Context, server *client.Client, name string) (
+	newest wire.Revision, text []byte, ok bool,
+) {
+	number, err := server.Number(ctx, name)
+	if err == nil {
+		text, err = server.Get(ctx, &newest, nil, "revisions", "latest")
+	}
+	return newest, text, err == nil && number == strconv.FormatInt(newest.ID, 10)
 }

@@ -18,15 +18,15 @@ func (f logFlags) greets(stdout io.Writer) bool {
 	return ok && f.LogFormat == "text" && term.IsTerminal(int(file.Fd()))
 }
 
-// greeting returns three lines for whoever has started the server: where the pages and the API are, and what to do
-// next. listening is the URL of the listener.
+// greeting returns three lines for whoever has started the server: where the pages and the description of the API are,
+// and what to do next. listening is the URL of the listener.
 func (c *serveCommand) greeting(listening string) string {
 	at := cmp.Or(strings.TrimRight(c.PublicURL, "/"), reachable(listening))
 	pages := at + "/ui/"
 	if !c.UI {
 		pages = "none (--no-ui)"
 	}
-	return fmt.Sprintf("pages  %s\nAPI    %s/api/v1.0\n", pages, at) +
+	return fmt.Sprintf("pages  %s\nAPI    %s/docs\n", pages, at) +
 		fmt.Sprintf("next   export PURSER_SERVER=%s, then \"A first tour\" in README.md\n", at)
 }
 

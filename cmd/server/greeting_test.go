@@ -27,7 +27,7 @@ func TestGreeting(t *testing.T) {
 		{"http://[::1]:9000", "", true, "http://[::1]:9000/ui/", "http://[::1]:9000"},
 	} {
 		serve := serveCommand{PublicURL: c.public, pagesFlags: pagesFlags{UI: c.ui}}
-		want := "pages  " + c.pages + "\nAPI    " + c.api + "/api/v1.0\n" +
+		want := "pages  " + c.pages + "\nAPI    " + c.api + "/docs\n" +
 			"next   export PURSER_SERVER=" + c.api + ", then \"A first tour\" in README.md\n"
 		if diff := cmp.Diff(want, serve.greeting(c.listening)); diff != "" {
 			t.Errorf("%+v (-want +got):\n%s", c, diff)

@@ -253,11 +253,14 @@ func removeEntry(media document.Media) string {
 	return advice + "."
 }
 
+// emptyEntry is what noMapping says of an entry without a value.
+const emptyEntry = "empty"
+
 // noMapping describes an entry that is not a document.
 func noMapping(entry document.Entry) string {
 	switch value := entry.Value.(type) {
 	case nil:
-		return "empty"
+		return emptyEntry
 	case document.Mapping:
 		return "an empty mapping"
 	case []any:

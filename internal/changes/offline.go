@@ -48,6 +48,9 @@ type NotDocument struct {
 // Error implements error.
 func (n *NotDocument) Error() string { return "The document is " + n.Is }
 
+// IsEmpty reports whether the item has no value, such as after --- at the end of a file.
+func (n *NotDocument) IsEmpty() bool { return n.Is == emptyEntry }
+
 // Collision is a pair of items that cannot be in one site: they have the same identity, or both are LayeringPolicies.
 type Collision struct {
 	Item, With int // positions; With is the earlier one
@@ -69,7 +72,7 @@ func Collisions(items []Item) (collisions []Collision) {
 		case policy < 0:
 			policy = i
 		default:
-			err := checkSingleton([]*revisions.Stored{doc}, []*revisions.Stored{{Document: items[policy].Document}})
+			err := Payload{}.checkSingleton([]*revisions.Stored{doc}, []*revisions.Stored{{Document: items[policy].Document}})
 			collisions = append(collisions, Collision{i, policy, err})
 			continue
 		}

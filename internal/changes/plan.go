@@ -146,7 +146,7 @@ func (p Payload) checkClaims(snapshot revisions.Snapshot, diff revisions.Diff) e
 	if len(claimed) == 0 {
 		return nil
 	}
-	if err := checkSingleton(diff.Result, snapshot.Claims); err != nil {
+	if err := p.checkSingleton(diff.Result, snapshot.Claims); err != nil {
 		return err
 	}
 	for _, claim := range snapshot.Claims {
@@ -170,7 +170,7 @@ func (p Payload) placeOf(id document.Identity) string {
 }
 
 // checkSingleton refuses a LayeringPolicy if another one is live, also in the same bucket.
-func checkSingleton(result, live []*revisions.Stored) error {
+func (p Payload) checkSingleton(result, live []*revisions.Stored) error {
 	var first *revisions.Stored
 	for _, doc := range slices.Concat(live, result) {
 		if doc.IsLayeringPolicy() {
@@ -178,10 +178,17 @@ func checkSingleton(result, live []*revisions.Stored) error {
 			break
 		}
 	}
+	var second document.Identity
 	var others []string
+	stays := false // the first one is in the result, too
 	for _, doc := range result {
-		if doc.IsLayeringPolicy() && doc.Identity != first.Identity {
-			others = append(others, doc.Identity.String())
+		switch {
+		case !doc.IsLayeringPolicy():
+		case doc.Identity == first.Identity:
+			stays = true
+		default:
+			second = doc.Identity
+			others = append(others, second.String())
 		}
 	}
 	if len(others) == 0 {
@@ -191,5 +198,10 @@ func checkSingleton(result, live []*revisions.Stored) error {
 		"A singleton document %s already exists in the system. The new document(s) %s cannot be created. To create a "+
 			"document with a new name, delete the current one first", first.Identity, strings.Join(others, ", "))
 	conflict.Secret = first.Traits().Encrypted
-	return conflict
+	if stays {
+		return conflict.Hint("%s: A site has one LayeringPolicy, and %s is in the same change. Remove one of them.",
+			p.placeOf(second), first.Identity)
+	}
+	return conflict.Hint("%s: A site has one LayeringPolicy, and the one in bucket %s is it. Keep its name and change "+
+		"its data, or push bucket %[2]s without it first.", p.placeOf(second), first.Bucket)
 }

@@ -1,6 +1,8 @@
 package changes
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -212,6 +214,40 @@ func TestPayload_plan_conflicts(t *testing.T) {
 			t.Parallel()
 			_, err := c.run(t)
 			wantFault(t, err, fault.Conflict, c.want)
+		})
+	}
+}
+
+// The hint about a second LayeringPolicy names the document, where the other one is, and what to do.
+func TestPayload_plan_secondPolicyHint(t *testing.T) {
+	t.Parallel()
+	first, second := layeringPolicy("lp"), layeringPolicy("new")
+	keep := func(bucket string) string {
+		return ": A site has one LayeringPolicy, and the one in bucket " + bucket + " is it. Keep its name and change its data, " +
+			"or push bucket " + bucket + " without it first."
+	}
+	const remove = ": A site has one LayeringPolicy, and [deckhand/LayeringPolicy/v1, None] lp is in the same change. Remove one of them."
+	line := strings.Count(first, "\n") + 1
+	for _, c := range []struct {
+		planning
+
+		want string
+	}{
+		{planning{name: "renamed", buckets: []string{"a", first}, bucket: "a", body: second}, "document 1 (from line 1)" + keep("a")},
+		{planning{name: "elsewhere", buckets: []string{"b", first}, bucket: "a", body: second}, "document 1 (from line 1)" + keep("b")},
+		{planning{name: "at once", bucket: "a", body: first + second}, fmt.Sprintf("document 2 (from line %d)", line) + remove},
+		{planning{name: "beside it", buckets: []string{"a", first}, bucket: "a", body: first + second}, fmt.Sprintf("document 2 (from line %d)", line) + remove},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := c.run(t)
+			refused, ok := errors.AsType[*fault.Fault](err)
+			if !ok || len(refused.Messages) != 2 {
+				t.Fatalf("%#v", err)
+			}
+			if diff := cmp.Diff(c.want, refused.Messages[1].Message); diff != "" {
+				t.Errorf("hint (-want +got):\n%s", diff)
+			}
 		})
 	}
 }

@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -268,13 +269,13 @@ func (r *run) decode(ctx context.Context, fresh []int) (map[int]error, error) {
 	return errs, nil
 }
 
-// refuse reports and removes the items that are not valid documents.
+// refuse removes the items that are not valid documents, and reports those that are not empty.
 func (r *run) refuse(ctx context.Context, errs map[int]error) {
 	foreign := r.foreign(ctx, errs)
 	maps.Copy(r.skipped, foreign)
 	for _, i := range slices.Sorted(maps.Keys(errs)) {
 		schemasOnly := r.files[r.of[i]].SchemasOnly
-		if foreign[r.of[i]] || schemasOnly && r.isOther(ctx, i) {
+		if foreign[r.of[i]] || isEmpty(errs[i]) || schemasOnly && r.isOther(ctx, i) {
 			continue
 		}
 		r.report.Whole = false
@@ -316,22 +317,30 @@ func (r *run) keep(kept func(i int) bool) {
 	r.items, r.of = items, of
 }
 
-// foreign returns the found files that have only YAML of other kinds.
+// foreign returns the files without a document: those that have only empty documents or, if they were found, YAML of
+// other kinds.
 func (r *run) foreign(ctx context.Context, errs map[int]error) map[int]bool {
 	foreign := map[int]bool{}
 	for i := range errs {
-		foreign[r.of[i]] = r.files[r.of[i]].Found
+		foreign[r.of[i]] = true
 	}
 	for i := range r.items {
 		if errs[i] == nil {
 			delete(foreign, r.of[i])
-		} else if foreign[r.of[i]] {
+		} else if foreign[r.of[i]] && !isEmpty(errs[i]) {
 			entry, err := document.Decode(ctx, *r.items[i].Segment, r.limits)
-			foreign[r.of[i]] = err == nil && IsForeign(entry.Value)
+			foreign[r.of[i]] = r.files[r.of[i]].Found && err == nil && IsForeign(entry.Value)
 		}
 	}
 	maps.DeleteFunc(foreign, func(_ int, is bool) bool { return !is })
 	return foreign
+}
+
+// isEmpty reports whether the error of an item is that it is empty, such as after --- at the end of a file. purser push
+// leaves such items out.
+func isEmpty(err error) bool {
+	not, ok := errors.AsType[*changes.NotDocument](err)
+	return ok && not.IsEmpty()
 }
 
 // IsForeign reports whether a value was not meant as a document: it has no schema, and no metadata except that of

@@ -90,7 +90,10 @@ func TestCheck(t *testing.T) {
 		"nothing":           {nil, 0, nil},
 		"a list of JSON":    {[]check.File{file("w.json", `[{"schema": "a"}]`)}, 1, []string{"w.json:1:2 error frame: The document has no metadata", "w.json:1:13 error frame: 'a' does not match"}},
 		"one of several":    {[]check.File{site, file("w.yaml", doc("acme/Widget/v1", "a", "\n  size: 1000")+widget+doc("acme/Widget/v1", "b", "{size: x}"))}, 5, []string{"w.yaml:5:9 error schema: 1000 is greater than the maximum of 100", "w.yaml:13:14 error schema: 'x' is not of type 'integer'"}},
-		"several mistakes":  {[]check.File{site, file("w.yaml", "a: [\n"+doc("a/B/v1", "x", "{}")+"---\nschema: a/B/v1\nmetadata: {}\n---\n- x\n---\n")}, 7, []string{"w.yaml:1:4 error syntax: The bracket '[' that opens here", "w.yaml:8:11 error frame: 'name' is a required property", "w.yaml:8:11 error frame: 'schema' is a required property", "w.yaml:9:1 error frame: The document is a list", "w.yaml:11:1 error frame: The document is empty"}},
+		"several mistakes":  {[]check.File{site, file("w.yaml", "a: [\n"+doc("a/B/v1", "x", "{}")+"---\nschema: a/B/v1\nmetadata: {}\n---\n- x\n---\n")}, 6, []string{"w.yaml:1:4 error syntax: The bracket '[' that opens here", "w.yaml:8:11 error frame: 'name' is a required property", "w.yaml:8:11 error frame: 'schema' is a required property", "w.yaml:9:1 error frame: The document is a list"}},
+		"empty ones":        {[]check.File{site, {Name: "w.yaml", Text: []byte("---\n---\n" + widget + "---\n# none\n---\n")}}, 3, nil},
+		"an empty mapping":  {[]check.File{site, file("w.yaml", widget+"--- {}\n")}, 4, []string{"w.yaml:5:1 error frame: The document is an empty mapping"}},
+		"only empty ones":   {[]check.File{{Name: "w.yaml", Text: []byte("---\n---\n")}}, 0, nil},
 		"the same twice":    {[]check.File{site, file("a.yaml", widget), file("b.yaml", "# again\n"+widget)}, 4, []string{"b.yaml:2:1 error duplicate-document: Document [acme/Widget/v1, site] w appears twice: it is in a.yaml too < a.yaml:1"}},
 		"two policies":      {[]check.File{site, file("z.yaml", fmt.Sprintf(policy, "other"))}, 3, []string{"z.yaml:1:1 error second-layering-policy: A singleton document [deckhand/LayeringPolicy/v1, None] lp already exists"}},
 		"other YAML":        {[]check.File{site, file("compose.yaml", "services: {}\n"), file("k8s.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n"), file("empty.yaml", "# nothing\n")}, 2, nil},
@@ -145,6 +148,24 @@ func TestCheck_frameAdvice(t *testing.T) {
 		"schema: acme/W/v1\nmetadata: []\n" + end:                                                                                                   "Write metadata as a mapping",
 	} {
 		found := run(t, check.New(check.Options{}), file("w.yaml", text)).Findings
+		if len(found) != 1 || found[0].Rule != "frame" || !strings.Contains(found[0].Advice, want) {
+			t.Errorf("%s\n%+v\nwant the advice %q", text, found, want)
+		}
+	}
+}
+
+// A manifest of Kubernetes that is named as a file of documents is called one.
+func TestCheck_manifest(t *testing.T) {
+	t.Parallel()
+	const manifest, schema = "docs/from-kubeconform.md says what does move", "<namespace>/<kind>/v<n>"
+	for text, want := range map[string]string{
+		"apiVersion: v1\nkind: Pod\n":              manifest,
+		"apiVersion: v1\n":                         schema,
+		"kind: Pod\n":                              schema,
+		"schema: pod\napiVersion: v1\nkind: Pod\n": schema,
+	} {
+		text += "metadata: {schema: metadata/Control/v1, name: w}\n"
+		found := run(t, check.New(check.Options{}), check.File{Name: "w.yaml", Text: []byte(text)}).Findings
 		if len(found) != 1 || found[0].Rule != "frame" || !strings.Contains(found[0].Advice, want) {
 			t.Errorf("%s\n%+v\nwant the advice %q", text, found, want)
 		}

@@ -36,6 +36,8 @@ const (
 	layeringPath      = ".metadata.layeringDefinition"
 	substitutionsPath = ".metadata.substitutions"
 
+	manifestAdvice = "It looks like a Kubernetes manifest, which is not a document, and which Purser does not check: " +
+		"docs/from-kubeconform.md says what does move."
 	schemaAdvice  = "Write the schema as <namespace>/<kind>/v<n>, the first two in letters, such as acme/Widget/v1."
 	booleanAdvice = "Write true or false, without quotes."
 	patternAdvice = "Write an RE2 pattern of at most 4,096 bytes."

@@ -258,6 +258,8 @@ func sanityMessage(e document.Entry, v violation, at document.Position, compat b
 	switch {
 	case compat:
 		advice += sanityAdvice
+	case v.path == ".schema" && isManifest(root):
+		advice = manifestAdvice
 	case advice == "":
 		advice = frameAdvice(v.path, v.message)
 	}
@@ -272,6 +274,14 @@ func sanityMessage(e document.Entry, v violation, at document.Position, compat b
 		Correction: &fault.Correction{Path: path, Line: at.Line, Column: at.Column, Advice: advice},
 		Documents:  []fault.Document{{Schema: kind, Name: brief(metadata.At("name")), Layer: brief(layering.At("layer"))}},
 	}
+}
+
+// isManifest reports whether a document without a schema has the keys of a Kubernetes manifest.
+func isManifest(root document.Mapping) bool {
+	_, hasSchema := root.Lookup("schema")
+	_, hasVersion := root.Lookup("apiVersion")
+	_, hasKind := root.Lookup("kind")
+	return !hasSchema && hasVersion && hasKind
 }
 
 // unquoted returns a violation without values and unknown keys of its document, which may be secret.

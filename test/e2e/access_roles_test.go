@@ -108,7 +108,7 @@ func TestAccess_commandsNeedRoles(t *testing.T) {
 	t.Parallel()
 	_, _, people := rolesSite(t)
 	lines := map[string]string{ // of the commands in the table; those that are not here are complete
-		"log": "log --document acme/Widget/v1/w --layer site", "explain": "explain acme/Widget/v1/w", "diff": "diff 1 2", "pull": "pull out",
+		"log": "log --document acme/Widget/v1/w", "explain": "explain acme/Widget/v1/w", "diff": "diff 1 2", "pull": "pull out",
 		"results list": "results list 1 --validation deckhand-schema-validation", "puppet apply": "puppet apply compiled.json",
 		"puppet diff": "puppet diff 1 latest compiled.json", "tag": "tag", "results post": "results post mini-validation latest~1 --status success",
 		"push": "push mine w.yaml", "rollback": "rollback 2 --yes", "tag NAME REV": "tag new 1", "tag --delete": "tag new --delete --yes",

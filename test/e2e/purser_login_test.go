@@ -10,7 +10,7 @@ func TestPurser_login(t *testing.T) {
 	t.Parallel()
 	g := startGuarded(t)
 	p := &person{home: t.TempDir(), stdin: "wrong\n"}
-	p.run(t, "login", g.url).exits(t, 1, "does not accept this token")
+	p.run(t, "login", g.url).exits(t, 2, "does not accept this token")
 	p.run(t, "whoami").exits(t, 2, "no server is named")
 	p.stdin = g.of["admin"] + "\n"
 	p.does(t, "config", "add", "lab", g.url)

@@ -193,7 +193,7 @@ func TestPurser_roundTrip(t *testing.T) {
 	p.writes(t, "out/.git/config", "kept")
 	p.writes(t, "out/notes.txt", "kept")
 	p.writes(t, "out/site/values.yaml", "kept: 1\n")
-	p.run(t, "pull", "out", "1", "--replace").exits(t, 1, "deleted  more/Widget/json.yaml", "would delete 1 file", "--yes")
+	p.run(t, "pull", "out", "1", "--replace").exits(t, 1, "  would delete  more/Widget/json.yaml", "would delete 1 file", "--yes")
 	p.does(t, "pull", "out", "1", "--replace", "--yes")
 	left := slices.Sorted(maps.Keys(p.files(t, "out")))
 	if len(left) != 8+3 || slices.ContainsFunc(left, func(name string) bool { return strings.Contains(name, "more") }) {
@@ -242,7 +242,7 @@ Status would be: failure
 	if diff := cmp.Diff(sortedLines(want), sortedLines(plan)); diff != "" {
 		t.Errorf("plan (-want +got):\n%s\n%s", diff, plan)
 	}
-	p.run(t, "push", "site", "site").exits(t, 1, "  deleted  site  [acme/Widget/v1, site] two\n",
+	p.run(t, "push", "site", "site").exits(t, 1, "  would delete  site  [acme/Widget/v1, site] two\n",
 		"this would delete 1 document; add --yes")
 	p.run(t, "push", "site", "site", "--yes", "--if-unchanged", "1").exits(t, 1, "--if-unchanged asks for revision 1, but the newest is 2")
 	p.run(t, "push", "site", "site", "--max-deleted", "1", "--if-unchanged", "2").exits(t, 0, "Revision 3:", "deleted=1",
@@ -418,7 +418,7 @@ func TestPurser_status(t *testing.T) {
 	p.does(t, "push", "more", "more.yaml")
 	p.run(t, "show", "latest~1", "-o", "name").exits(t, 0, "deckhand/ValidationPolicy/v1/gate\n")
 	p.run(t, "rollback", "latest~1", "--dry-run").exits(t, 1, "deleted  [acme/Widget/v1, site] one (bucket more)")
-	p.run(t, "rollback", "latest~1", "-m", "why").exits(t, 1, "  deleted  more  [acme/Widget/v1, site] one\n",
+	p.run(t, "rollback", "latest~1", "-m", "why").exits(t, 1, "  would delete  more  [acme/Widget/v1, site] one\n",
 		"this would delete 1 document; add --yes")
 	p.run(t, "rollback", "latest~1", "-m", "why", "--max-deleted", "0").exits(t, 1, "more documents (1) than max-deleted allows (0)")
 	p.run(t, "rollback", "latest~1", "-m", "why", "--max-deleted", "1").exits(t, 0, "Revision 3:", "deleted=1")
@@ -430,7 +430,7 @@ func TestPurser_status(t *testing.T) {
 	for _, args := range [][]string{{"show", "1"}, {"render", "1"}, {"graph", "1"}, {"graph", "1", "-o", "svg"}, {"diff", "1", "3"}, {"pull", "out", "1"}} {
 		p.run(t, args...).exits(t, 2, "revision=1 was pruned")
 	}
-	p.run(t, "log", "--document", "acme/Widget/v1/one").exits(t, 2, "that the caller may see", "add --layer")
+	p.run(t, "log", "--document", "acme/Widget/v1/gone").exits(t, 2, "that the caller may see", "add --layer")
 	p.run(t, "log", "-o", "name").exits(t, 0, "3\n")
 }
 
