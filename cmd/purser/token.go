@@ -44,14 +44,14 @@ func credentialOf(path string) (credential, error) {
 	if err != nil {
 		return credential{}, fmt.Errorf("read the token: %w", err)
 	}
-	if held := (credential{file: path}); bytes.HasPrefix(text, []byte("{")) && json.Unmarshal(text, &held) == nil {
-		return held, nil
+	var held credential
+	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) && json.Unmarshal(text, &held) == nil {
+		held.file, text = path, []byte(held.Token)
 	}
-	token, err := tokenIn(text)
-	if err != nil {
+	if held.Token, err = tokenIn(text); err != nil {
 		return credential{}, fmt.Errorf("%s: %w", path, err)
 	}
-	return credential{Token: token}, nil
+	return held, nil
 }
 
 // text returns the text of the file of a credential.
@@ -75,6 +75,9 @@ func (c credential) expired() bool {
 	return c.Refresh != "" && time.Until(c.Expires) < margin
 }
 
+// renewals is locked while a credential is renewed, so that the end of the process waits for it.
+var renewals sync.Mutex
+
 // renewed returns a credential, which its issuer has renewed and which is in the file again if it had expired. A lock
 // keeps concurrent commands from renewing it twice: many issuers accept a refresh token once.
 func (c credential) renewed(ctx context.Context, authorities string) (credential, error) {
@@ -86,6 +89,8 @@ func (c credential) renewed(ctx context.Context, authorities string) (credential
 		return c, fmt.Errorf("renew the token: %w", err)
 	}
 	defer unlock()
+	renewals.Lock()
+	defer renewals.Unlock()
 	if c, err = credentialOf(c.file); err != nil || !c.expired() {
 		return c, err
 	}
