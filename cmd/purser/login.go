@@ -312,12 +312,18 @@ func replaceToken(file string, text []byte) error {
 	return nil
 }
 
-// removeLogin deletes a token that purser login has stored, and reports whether there was one.
+// removeLogin deletes a token that purser login has stored, and reports whether there was one. It waits for a command
+// that renews the token, which would write it again.
 func (c configuration) removeLogin(name string) (removed bool, err error) {
 	entry, err := c.resolved(c.Servers[name])
 	if err != nil || entry.TokenFile != c.loginFile(name) {
 		return false, err
 	}
+	_, unlock, err := lockFile(entry.TokenFile)
+	if err != nil {
+		return false, fmt.Errorf("delete the token: %w", err)
+	}
+	defer unlock()
 	if err := os.Remove(entry.TokenFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, fmt.Errorf("delete the token: %w", err)
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -82,5 +84,32 @@ func TestCredentialOf(t *testing.T) {
 		if held.Token != want || (err == nil) != (want != "") || err != nil && !strings.HasPrefix(err.Error(), file+": ") {
 			t.Errorf("%q: token %q, error %v, want %q", text, held.Token, err, want)
 		}
+	}
+}
+
+// A logout during a renewal leaves no token: it deletes what the renewal has written.
+func TestLogout_renewal(t *testing.T) {
+	t.Parallel()
+	config := configuration{path: filepath.Join(t.TempDir(), "config.yaml")}
+	config.Servers = map[string]serverEntry{"lab": {TokenFile: "lab.token"}}
+	file := config.loginFile("lab")
+	var removed error
+	done := make(chan struct{})
+	err := whileRenewing(t, file, func() {
+		go func() {
+			_, removed = config.removeLogin("lab")
+			close(done)
+		}()
+		select {
+		case <-done: // before the renewal has written the file
+		case <-time.After(100 * time.Millisecond):
+		}
+	})
+	<-done
+	if err := errors.Join(err, removed); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the token is left: error %v", err)
 	}
 }
