@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -39,8 +40,20 @@ func issuerNamed(ctx context.Context, name, clientID, authorities string) (*issu
 	if err != nil {
 		return nil, err
 	}
-	i := &issuer{name: name, http: authn.Bounded(&http.Client{Transport: transport})}
+	i := &issuer{name: name, http: authn.Bounded(&http.Client{Transport: available{transport}})}
 	return i, i.discover(ctx, clientID)
+}
+
+// available is a transport of which a GET fails if the issuer is unavailable: go-oidc's errors lack the status.
+type available struct{ http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (a available) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := a.RoundTripper.RoundTrip(r)
+	if err != nil || r.Method != http.MethodGet || answer.StatusCode < http.StatusInternalServerError {
+		return answer, err //nolint:wrapcheck // a transport
+	}
+	return nil, errors.Join(errors.New(answer.Status), answer.Body.Close())
 }
 
 // discover asks the issuer for its endpoints.
@@ -86,7 +99,11 @@ func (i *issuer) failed(doing string, err error) error {
 		said = cmp.Or(answer.ErrorDescription, answer.ErrorCode, answer.Response.Status)
 	}
 	const most = 300
-	return fmt.Errorf("the issuer %s: %s: %s", words.Line(i.name), doing, words.FirstBytes(words.Line(said), most))
+	failed := fmt.Errorf("the issuer %s: %s: %s", words.Line(i.name), doing, words.FirstBytes(words.Line(said), most))
+	if isPassing(err) {
+		return passing{failed}
+	}
+	return failed
 }
 
 // signIn lets the user sign in with a browser, by the device flow (RFC 8628). It shows the page and the code.
@@ -125,11 +142,15 @@ func (i *issuer) signIn(ctx context.Context, scopes []string, show func(page, co
 	return nil, i.failed(doing, err)
 }
 
+// passing is the error of a request to an issuer that may succeed later.
+type passing struct{ error }
+
 // isPassing reports whether a request that failed may succeed later.
 func isPassing(err error) bool {
 	answer, answered := errors.AsType[*oauth2.RetrieveError](err)
 	_, broken := errors.AsType[*url.Error](err)
-	return broken || answered && answer.Response.StatusCode >= http.StatusInternalServerError
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	return broken && !untrusted || answered && answer.Response.StatusCode >= http.StatusInternalServerError
 }
 
 // The kinds of tokens of an issuer that a server may accept.

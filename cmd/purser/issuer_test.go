@@ -288,7 +288,6 @@ func TestLogin_issuer(t *testing.T) {
 	for answer, want := range map[string]string{
 		`400 {"error": "invalid_grant"}`:       "renew the token: invalid_grant\nLog in again: purser login\n",
 		tokensOf("", jwt("access", now), "r3"): "renew the token: it gives no id_token\nLog in again: purser login\n",
-		"503 busy":                             "renew the token: 503 Service Unavailable\n",
 	} {
 		if err := os.WriteFile(stored, text, 0o600); err != nil {
 			t.Fatal(err)
@@ -354,7 +353,7 @@ func TestCredential_renewed(t *testing.T) {
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {
-			renewing := held.renewing("")
+			renewing := held.renewing("", nil)
 			for range 2 {
 				if token, err := renewing(t.Context()); err != nil || token != jwt("id", now) {
 					t.Errorf("token %s, error %v", token, err)

@@ -41,7 +41,7 @@ func whileRenewing(t *testing.T, file string, act func()) error {
 	t.Cleanup(server.Close)
 	s.url = server.URL
 	s.answers["/token"] = []string{tokensOf("", jwt("access", time.Now().Add(time.Hour)), "r2")}
-	_, err := expiredAt(t, file, s.url).renewed(t.Context(), "")
+	_, err := expiredAt(t, file, s.url).renewed(t.Context(), "", nil)
 	return err
 }
 
@@ -111,5 +111,62 @@ func TestLogout_renewal(t *testing.T) {
 	}
 	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the token is left: error %v", err)
+	}
+}
+
+// A renewal is repeated while the issuer is unavailable or cannot be reached, and then the command does its work.
+func TestCredential_renewedAgain(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	s := newWithIssuer(t)
+	path := inConfig(t, "servers:\n  lab: {url: '"+s.URL+"', token-file: lab.token}\n")
+	file := filepath.Join(filepath.Dir(path), "lab.token")
+	s.accepted = jwt("access", time.Now().Add(time.Hour))
+	const discovery = "/.well-known/openid-configuration"
+	good := s.answers[discovery][0]
+	for at, answers := range map[string][]string{
+		"/token": {"503 busy", tokensOf("", s.accepted, "r2")}, discovery: {"502 <html>", good},
+	} {
+		expiredAt(t, file, s.URL)
+		s.answers["/token"] = []string{tokensOf("", s.accepted, "r2")}
+		s.answers[at] = answers
+		stdout, stderr, code := purser(t, "whoami", "-o", "name")
+		if stdout != "7\n" || code != 0 || strings.Count(stderr, "; trying again in ") != 1 {
+			t.Errorf("%s: exit code %d, %q, %q", at, code, stdout, stderr)
+		}
+	}
+}
+
+// Only failures that may pass are repeated.
+func TestRenewedByIssuer_passing(t *testing.T) {
+	t.Parallel()
+	const again = "\nLog in again: purser login"
+	for answer, want := range map[string]struct {
+		text   string
+		passes bool
+	}{
+		"503 busy":                       {"renew the token: 503 Service Unavailable", true},
+		`400 {"error": "invalid_grant"}`: {"renew the token: invalid_grant" + again, false},
+		"404 <html>":                     {"renew the token: 404 Not Found" + again, false},
+		"broken":                         {"EOF", true},
+	} {
+		s := newStandIn("")
+		s.answers["/token"] = []string{answer}
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if answer == "broken" && r.URL.Path == "/token" {
+				panic(http.ErrAbortHandler)
+			}
+			s.ServeHTTP(w, r)
+		}))
+		s.url = server.URL
+		_, err := renewedByIssuer(t.Context(), credential{Refresh: "r1", Issuer: s.url, ClientID: "cli"}, "")
+		server.Close()
+		if _, passes := errors.AsType[passing](err); passes != want.passes || !strings.HasSuffix(err.Error(), want.text) {
+			t.Errorf("%s: passing %t, error %v", answer, passes, err)
+		}
+		if _, err := issuerNamed(t.Context(), s.url, "cli", ""); err == nil {
+			t.Error("a stopped issuer answers")
+		} else if _, passes := errors.AsType[passing](err); !passes {
+			t.Errorf("a stopped issuer: error %v", err)
+		}
 	}
 }
