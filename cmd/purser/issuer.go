@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -175,19 +176,42 @@ func (i *issuer) credentials(given *oauth2.Token) (found []credential) {
 // expiryOf returns when a JSON Web Token expires, the zero time if that is not known. Whether the token is valid is the
 // server's decision.
 func expiryOf(token string) time.Time {
-	var claims struct {
-		Expiry float64 `json:"exp"`
+	const last = 1 << 37 // seconds; the year has four digits
+	var expiry float64
+	if json.Unmarshal(claimsOf(token)["exp"], &expiry) != nil || expiry <= 0 || expiry > last {
+		return time.Time{}
 	}
+	return time.Unix(int64(expiry), 0).UTC()
+}
+
+// isFor reports whether an access token may be sent to a server: it is no JSON Web Token, has no audience, or one of its
+// audiences is the client or the server. A server could otherwise get tokens for others by the scopes that it names.
+func isFor(token, clientID, server string) bool {
+	text, ok := claimsOf(token)["aud"]
+	if !ok {
+		return true
+	}
+	var audiences []string
+	if json.Unmarshal(text, &audiences) != nil {
+		audiences = make([]string, 1)
+		_ = json.Unmarshal(text, &audiences[0]) // "" is not for the server
+	}
+	return slices.ContainsFunc(audiences, func(audience string) bool {
+		return audience == clientID || strings.TrimSuffix(audience, "/") == strings.TrimSuffix(server, "/")
+	})
+}
+
+// claimsOf returns the claims of a JSON Web Token, nil if it is none.
+func claimsOf(token string) (claims map[string]json.RawMessage) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
-		return time.Time{}
+		return nil
 	}
-	const last = 1 << 37 // seconds; the year has four digits
 	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
-	if err != nil || json.Unmarshal(payload, &claims) != nil || claims.Expiry <= 0 || claims.Expiry > last {
-		return time.Time{}
+	if err != nil || json.Unmarshal(payload, &claims) != nil {
+		return nil
 	}
-	return time.Unix(int64(claims.Expiry), 0).UTC()
+	return claims
 }
 
 // renewedByIssuer returns a credential with a new token of the same kind.
