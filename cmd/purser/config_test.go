@@ -268,7 +268,7 @@ func TestLogin_refuses(t *testing.T) {
 		code                      int
 	}{
 		{"", "wrong\n", closed.URL, "does not accept this token", exitFailed},
-		{"", "", closed.URL, "there is no token: type it", exitFailed},
+		{"", "", closed.URL, "there is no token in the standard input", exitFailed},
 		{"", "two words\n", closed.URL, "holds white space", exitFailed},
 		{"", "", open.URL, "needs no token, and none was stored: without one, you are anna", 0},
 		{"", "", "lab", "which has none", exitFailed},

@@ -3,12 +3,14 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,8 +41,20 @@ func issuerNamed(ctx context.Context, name, clientID, authorities string) (*issu
 	if err != nil {
 		return nil, err
 	}
-	i := &issuer{name: name, http: authn.Bounded(&http.Client{Transport: transport})}
+	i := &issuer{name: name, http: authn.Bounded(&http.Client{Transport: available{transport}})}
 	return i, i.discover(ctx, clientID)
+}
+
+// available is a transport of which a GET fails if the issuer is unavailable: go-oidc's errors lack the status.
+type available struct{ http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (a available) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := a.RoundTripper.RoundTrip(r)
+	if err != nil || r.Method != http.MethodGet || answer.StatusCode < http.StatusInternalServerError {
+		return answer, err //nolint:wrapcheck // a transport
+	}
+	return nil, errors.Join(errors.New(answer.Status), answer.Body.Close())
 }
 
 // discover asks the issuer for its endpoints.
@@ -86,7 +100,11 @@ func (i *issuer) failed(doing string, err error) error {
 		said = cmp.Or(answer.ErrorDescription, answer.ErrorCode, answer.Response.Status)
 	}
 	const most = 300
-	return fmt.Errorf("the issuer %s: %s: %s", words.Line(i.name), doing, words.FirstBytes(words.Line(said), most))
+	failed := fmt.Errorf("the issuer %s: %s: %s", words.Line(i.name), doing, words.FirstBytes(words.Line(said), most))
+	if isPassing(err) {
+		return passing{failed}
+	}
+	return failed
 }
 
 // signIn lets the user sign in with a browser, by the device flow (RFC 8628). It shows the page and the code.
@@ -125,11 +143,15 @@ func (i *issuer) signIn(ctx context.Context, scopes []string, show func(page, co
 	return nil, i.failed(doing, err)
 }
 
+// passing is the error of a request to an issuer that may succeed later.
+type passing struct{ error }
+
 // isPassing reports whether a request that failed may succeed later.
 func isPassing(err error) bool {
 	answer, answered := errors.AsType[*oauth2.RetrieveError](err)
 	_, broken := errors.AsType[*url.Error](err)
-	return broken || answered && answer.Response.StatusCode >= http.StatusInternalServerError
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	return broken && !untrusted || answered && answer.Response.StatusCode >= http.StatusInternalServerError
 }
 
 // The kinds of tokens of an issuer that a server may accept.
@@ -154,19 +176,42 @@ func (i *issuer) credentials(given *oauth2.Token) (found []credential) {
 // expiryOf returns when a JSON Web Token expires, the zero time if that is not known. Whether the token is valid is the
 // server's decision.
 func expiryOf(token string) time.Time {
-	var claims struct {
-		Expiry float64 `json:"exp"`
+	const last = 1 << 37 // seconds; the year has four digits
+	var expiry float64
+	if json.Unmarshal(claimsOf(token)["exp"], &expiry) != nil || expiry <= 0 || expiry > last {
+		return time.Time{}
 	}
+	return time.Unix(int64(expiry), 0).UTC()
+}
+
+// isFor reports whether an access token may be sent to a server: it is no JSON Web Token, has no audience, or one of its
+// audiences is the client or the server. A server could otherwise get tokens for others by the scopes that it names.
+func isFor(token, clientID, server string) bool {
+	text, ok := claimsOf(token)["aud"]
+	if !ok {
+		return true
+	}
+	var audiences []string
+	if json.Unmarshal(text, &audiences) != nil {
+		audiences = make([]string, 1)
+		_ = json.Unmarshal(text, &audiences[0]) // "" is not for the server
+	}
+	return slices.ContainsFunc(audiences, func(audience string) bool {
+		return audience == clientID || strings.TrimSuffix(audience, "/") == strings.TrimSuffix(server, "/")
+	})
+}
+
+// claimsOf returns the claims of a JSON Web Token, nil if it is none.
+func claimsOf(token string) (claims map[string]json.RawMessage) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
-		return time.Time{}
+		return nil
 	}
-	const last = 1 << 37 // seconds; the year has four digits
 	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
-	if err != nil || json.Unmarshal(payload, &claims) != nil || claims.Expiry <= 0 || claims.Expiry > last {
-		return time.Time{}
+	if err != nil || json.Unmarshal(payload, &claims) != nil {
+		return nil
 	}
-	return time.Unix(int64(claims.Expiry), 0).UTC()
+	return claims
 }
 
 // renewedByIssuer returns a credential with a new token of the same kind.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
@@ -238,6 +239,19 @@ func storedIn(t *testing.T, file string) (held credential) {
 	return held
 }
 
+// signIn runs the program with /dev/null as its standard input.
+func signIn(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	empty, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer empty.Close()
+	var out, said bytes.Buffer
+	code = run(t.Context(), args, surroundings{stdin: empty, stdout: &out, stderr: &said})
+	return out.String(), said.String(), code
+}
+
 // A user signs in at the issuer that the server names. Commands send the token, renew it when it has expired, and say
 // when the user has to log in again.
 func TestLogin_issuer(t *testing.T) {
@@ -248,12 +262,13 @@ func TestLogin_issuer(t *testing.T) {
 	old, now := time.Now().Add(-time.Hour).UTC().Truncate(time.Second), time.Now().Add(time.Hour).UTC().Truncate(time.Second)
 	s.answers["/token"] = []string{tokensOf(jwt("id", old), jwt("access", old), "r1")}
 	s.accepted = jwt("access", old) // the server's clock is wrong
-	stdout, stderr, code := purser(t, "login", "--server", "lab")
+	stdout, stderr, code := signIn(t, "login", "--server", "lab")
 	want := "Logged in to lab as anna; the token is in " + stored + "\nCommands send it with --server lab, and without --server\n"
 	if stdout != want || code != 0 {
 		t.Fatalf("exit code %d, %q, %q, want %q", code, stdout, stderr, want)
 	}
-	const shown = "To log in to lab, open this page in a browser within 1m0s:\n    URL/go\nIf it asks for a code, or shows one, that is WDJB-MJHT\n"
+	const shown = "lab asks for a sign-in at URL as the client cli, with the scopes openid\n" +
+		"To log in to lab, open this page in a browser within 1m0s:\n    URL/go\nIf it asks for a code, or shows one, that is WDJB-MJHT\n"
 	if diff := cmp.Diff(shown, strings.ReplaceAll(stderr, s.URL, "URL")); diff != "" {
 		t.Errorf("shown (-want +got)\n%s", diff)
 	}
@@ -288,7 +303,6 @@ func TestLogin_issuer(t *testing.T) {
 	for answer, want := range map[string]string{
 		`400 {"error": "invalid_grant"}`:       "renew the token: invalid_grant\nLog in again: purser login\n",
 		tokensOf("", jwt("access", now), "r3"): "renew the token: it gives no id_token\nLog in again: purser login\n",
-		"503 busy":                             "renew the token: 503 Service Unavailable\n",
 	} {
 		if err := os.WriteFile(stored, text, 0o600); err != nil {
 			t.Fatal(err)
@@ -312,24 +326,104 @@ func TestLogin_issuerRefused(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	s := newWithIssuer(t)
 	path := inConfig(t, "")
-	_, stderr, code := purser(t, "login", s.URL)
+	_, stderr, code := signIn(t, "login", s.URL)
 	if code != exitFailed || !strings.Contains(stderr, "accepts no token that "+s.URL+" gives to the client cli: its operator has to set --oidc-audience") {
 		t.Errorf("exit code %d, %s", code, stderr)
 	}
 	s.url, s.sent = "http://id.example", nil
-	if _, stderr, code := purser(t, "login", s.URL); code != exitFailed || !strings.Contains(stderr, `"http://id.example" is no https URL`) {
+	if _, stderr, code := signIn(t, "login", s.URL); code != exitFailed || !strings.Contains(stderr, `"http://id.example" is no https URL`) {
 		t.Errorf("exit code %d, %s", code, stderr)
 	}
 	if found, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*.token")); len(found) > 0 {
 		t.Errorf("stored %q", found)
 	}
-	_, err := signedIn(t.Context(), nil, "lab", serverEntry{URL: "http://purser.example"}, wire.Resource{Issuers: []string{s.URL}, ClientID: "cli"})
+	_, err := (&loginCommand{}).signedIn(t.Context(), nil, "lab", serverEntry{URL: "http://purser.example"}, wire.Resource{Issuers: []string{s.URL}, ClientID: "cli"})
 	if err == nil || !strings.Contains(err.Error(), "others could forge which issuer the server names") {
 		t.Errorf("error %v", err)
 	}
 	s.accepted = "prs_given"
 	if stdout, stderr, code := withInput(t, "prs_given\n", "login", s.URL); code != 0 || s.sent != nil || stderr != "" {
 		t.Errorf("exit code %d, %q, %q; sent %q", code, stdout, stderr, s.sent)
+	}
+}
+
+// On a terminal the user confirms what the server has chosen before anything is sent to the issuer.
+func TestLogin_asks(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	const shown = "lab asks for a sign-in at URL as the client cli, with the scopes openid\n"
+	for _, c := range []struct {
+		input, args, want string
+		code              int
+	}{
+		{"y\n", "", shown + "Sign in? [y/N] To log in", 0}, {"n\n", "", shown + "Sign in? [y/N] purser: nothing was changed\n", exitNo},
+		{"\n", "", shown + "Sign in? [y/N] purser: nothing was changed\n", exitNo}, {"", "--yes", shown + "To log in", 0},
+	} {
+		s := newWithIssuer(t)
+		inConfig(t, "servers:\n  lab: {url: '"+s.URL+"'}\n")
+		s.accepted = "at"
+		var out, said bytes.Buffer
+		code := run(t.Context(), slicesOf("login", c.args), surroundings{stdin: strings.NewReader(c.input), stdout: &out, stderr: &said, asks: true})
+		if stderr := strings.ReplaceAll(said.String(), s.URL, "URL"); !strings.HasPrefix(stderr, c.want) || code != c.code {
+			t.Errorf("%q %s: exit code %d, %q, want %q", c.input, c.args, code, stderr, c.want)
+		}
+		if (len(s.sent) > 0) != (c.code == 0) {
+			t.Errorf("%q %s: sent %q", c.input, c.args, s.sent)
+		}
+	}
+}
+
+// A server gets no access token for others, whatever scopes it has named.
+func TestLogin_audience(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	for aud, sent := range map[string]bool{
+		`"cli"`: true, `["account", "cli"]`: true, `"URL/"`: true, `"https://graph.example"`: false, `["account"]`: false, `[]`: false, `7`: false,
+	} {
+		s := newWithIssuer(t)
+		path := inConfig(t, "")
+		payload := `{"aud": ` + strings.ReplaceAll(aud, "URL", s.URL) + `}`
+		s.accepted = "e30." + base64.RawURLEncoding.EncodeToString([]byte(payload)) + ".c2ln"
+		s.answers["/token"] = []string{tokensOf(jwt("id", time.Now()), s.accepted, "")}
+		_, stderr, code := signIn(t, "login", s.URL)
+		if (code == 0) != sent || !sent && !strings.Contains(stderr, "the access token is for others than "+s.URL+", and is not sent to it\n") {
+			t.Errorf("%s: exit code %d, %s", aud, code, stderr)
+		}
+		if found, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*.token")); (len(found) > 0) != sent {
+			t.Errorf("%s: stored %q", aud, found)
+		}
+	}
+}
+
+// An empty pipe is the mistake of a script, for which nobody signs in: nothing is sent to the issuer.
+func TestLogin_emptyPipe(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	s := newWithIssuer(t)
+	inConfig(t, "")
+	for _, input := range []string{"", "\n", " \n"} {
+		_, stderr, code := withInput(t, input, "login", s.URL)
+		if code != exitFailed || s.sent != nil || !strings.HasPrefix(stderr, "purser: there is no token in the standard input: is a variable unset?") {
+			t.Errorf("%q: exit code %d, %s; sent %q", input, code, stderr, s.sent)
+		}
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	defer write.Close()
+	file, err := os.Create(filepath.Join(t.TempDir(), "empty"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	empty, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer empty.Close()
+	for of, want := range map[*os.File]bool{read: true, file: true, empty: false} {
+		if got := givesTokens(of); got != want {
+			t.Errorf("%s gives tokens: %t", of.Name(), got)
+		}
 	}
 }
 
@@ -354,7 +448,7 @@ func TestCredential_renewed(t *testing.T) {
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {
-			renewing := held.renewing("")
+			renewing := held.renewing("", nil)
 			for range 2 {
 				if token, err := renewing(t.Context()); err != nil || token != jwt("id", now) {
 					t.Errorf("token %s, error %v", token, err)

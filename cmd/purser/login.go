@@ -28,6 +28,7 @@ import (
 type loginCommand struct {
 	remote
 	output
+	consent
 
 	At string `arg:"" help:"URL of the server, or its name in the configuration file; default: that of --server." name:"server" optional:"" values:"servers"`
 }
@@ -114,6 +115,10 @@ func (c *loginCommand) accepted(ctx context.Context, around *surroundings, entry
 	caller wire.Caller, held credential, err error,
 ) {
 	for _, held = range found {
+		if held.Kind == accessToken && !isFor(held.Token, held.ClientID, entry.URL) {
+			fmt.Fprintf(around.stderr, "purser: the access token is for others than %s, and is not sent to it\n", entry.URL)
+			continue
+		}
 		var known bool
 		if caller, known, err = c.tried(ctx, around, entry, held.Token); err != nil || known {
 			return caller, held, err
@@ -195,7 +200,7 @@ func (c *loginCommand) obtain(ctx context.Context, around *surroundings, name st
 	[]credential, error,
 ) {
 	held, err := c.stored(serverEntry{})
-	if err == nil && held.Token == "" && !around.asks {
+	if err == nil && held.Token == "" && !around.asks && givesTokens(around.stdin) {
 		held.Token, err = readToken(around.stdin)
 	}
 	if err != nil || held.Token != "" {
@@ -206,7 +211,7 @@ func (c *loginCommand) obtain(ctx context.Context, around *surroundings, name st
 		return nil, err
 	}
 	if offered.ClientID != "" {
-		return signedIn(ctx, around, name, entry, offered)
+		return c.signedIn(ctx, around, name, entry, offered)
 	}
 	if file, isFile := around.stdin.(*os.File); around.asks && isFile {
 		fmt.Fprintf(around.stderr, "Token for %s (it is not shown): ", entry.URL)
@@ -222,13 +227,27 @@ func (c *loginCommand) obtain(ctx context.Context, around *surroundings, name st
 	return []credential{held}, nil
 }
 
-// readToken returns the first line of a pipe.
+// givesTokens reports whether the standard input is a pipe or file, rather than a terminal or /dev/null.
+func givesTokens(stdin io.Reader) bool {
+	file, ok := stdin.(*os.File)
+	if !ok {
+		return true
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice == 0
+}
+
+// readToken returns the first line of a pipe or file.
 func readToken(from io.Reader) (string, error) {
 	line, err := bufio.NewReader(io.LimitReader(from, maxToken)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", fmt.Errorf("read the token: %w", err)
 	}
-	return strings.TrimSpace(line), nil
+	if line = strings.TrimSpace(line); line == "" {
+		return "", errors.New("there is no token in the standard input: is a variable unset? Without a pipe or file, or " +
+			"with /dev/null, purser login signs in with a browser if the server offers it")
+	}
+	return line, nil
 }
 
 // offered returns how the command signs in to a server; without a client id if the server does not offer it.
@@ -249,13 +268,21 @@ func (c *loginCommand) offered(ctx context.Context, around *surroundings, entry 
 	return of, err
 }
 
-// signedIn returns the tokens that the issuer of a server gives after the user has signed in with a browser.
-func signedIn(ctx context.Context, around *surroundings, name string, entry serverEntry, offered wire.Resource) (
+// signedIn returns the tokens that the issuer of a server gives after the user has signed in with a browser. The server
+// alone has chosen the issuer, the client and the scopes, so they are shown, and confirmed on a terminal.
+func (c *loginCommand) signedIn(ctx context.Context, around *surroundings, name string, entry serverEntry, offered wire.Resource) (
 	[]credential, error,
 ) {
 	if err := checkSafe(entry.URL); err != nil {
 		return nil, fmt.Errorf("others could forge which issuer the server names: %w. Log in with an https URL, or with a "+
 			"token in --token-file", err)
+	}
+	fmt.Fprintf(around.stderr, "%s asks for a sign-in at %s as the client %s, with the scopes %s\n", name,
+		words.Line(offered.Issuers[0]), words.Line(offered.ClientID), cmp.Or(words.Line(strings.Join(offered.Scopes, " ")), "none"))
+	if around.asks && !c.Yes {
+		if err := ask(around, "Sign in?"); err != nil {
+			return nil, err
+		}
 	}
 	at, err := issuerNamed(ctx, offered.Issuers[0], offered.ClientID, entry.CA)
 	if err != nil {
@@ -338,12 +365,18 @@ func replaceToken(file string, text []byte) error {
 	return nil
 }
 
-// removeLogin deletes a token that purser login has stored, and reports whether there was one.
+// removeLogin deletes a token that purser login has stored, and reports whether there was one. It waits for a command
+// that renews the token, which would write it again.
 func (c configuration) removeLogin(name string) (removed bool, err error) {
 	entry, err := c.resolved(c.Servers[name])
 	if err != nil || entry.TokenFile != c.loginFile(name) {
 		return false, err
 	}
+	_, unlock, err := lockFile(entry.TokenFile)
+	if err != nil {
+		return false, fmt.Errorf("delete the token: %w", err)
+	}
+	defer unlock()
 	if err := os.Remove(entry.TokenFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, fmt.Errorf("delete the token: %w", err)
 	}

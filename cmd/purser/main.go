@@ -129,13 +129,7 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	ended := context.AfterFunc(ctx, func() { // a command that reads a pipe or a terminal does not notice the signal
-		time.Sleep(time.Second)
-		if isDetailed(os.Args) {
-			os.Exit(exitNo)
-		}
-		os.Exit(exitFailed)
-	})
+	ended := context.AfterFunc(ctx, func() { interrupt(os.Args, os.Exit) })
 	code := run(ctx, os.Args[1:], surroundings{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		asks: isTerminal(os.Stdin) && isTerminal(os.Stderr), width: widthOf(os.Stdout),
@@ -144,6 +138,19 @@ func main() {
 	ended() // before stop, which also ends ctx
 	stop()
 	os.Exit(code)
+}
+
+// interrupt ends the process a second after a signal: a command that reads a pipe or a terminal does not notice that. A
+// renewal of a token ends first, which the timeouts of its requests bound: the old one may be spent.
+func interrupt(args []string, end func(code int)) {
+	time.Sleep(time.Second)
+	renewals.Lock()
+	defer renewals.Unlock()
+	if isDetailed(args) {
+		end(exitNo)
+		return
+	}
+	end(exitFailed)
 }
 
 // exit is panicked with by kong's Exit function instead of ending the process. run recovers it, so that it can be

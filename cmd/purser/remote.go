@@ -32,7 +32,7 @@ func (r *remote) ProvideClient(ctx context.Context, around *surroundings) (*clie
 		return nil, err
 	}
 	if held.Refresh != "" {
-		connected.Renew = held.renewing(server.CA)
+		connected.Renew = held.renewing(server.CA, around.noticeAgain)
 	}
 	connected.Login = loginHint(ctx, r.Server, server.URL)
 	return connected, nil
@@ -64,6 +64,11 @@ func (r *remote) dial(around *surroundings, server serverEntry, token string) (*
 	return c, nil
 }
 
+// noticeAgain says that a request to an issuer failed and is sent again.
+func (s *surroundings) noticeAgain(err error, wait time.Duration) {
+	fmt.Fprintf(s.stderr, "purser: %v; trying again in %v\n", err, wait.Round(100*time.Millisecond))
+}
+
 // resolve returns the server and the token. Flags take precedence over the environment, and both over the configuration
 // file. A token in the file is sent only to the server of its entry.
 func (r *remote) resolve(ctx context.Context, around *surroundings) (serverEntry, credential, error) {
@@ -74,7 +79,7 @@ func (r *remote) resolve(ctx context.Context, around *surroundings) (serverEntry
 	server = r.over(server)
 	held, err := r.stored(server)
 	if err == nil {
-		held, err = held.renewed(ctx, server.CA)
+		held, err = held.renewed(ctx, server.CA, around.noticeAgain)
 	}
 	if err == nil && held.Token == "" && len(server.TokenCommand) > 0 {
 		held.Token, err = tokenOfCommand(ctx, server.TokenCommand, around.stdin, below(around.stderr))

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+
 	"purser/internal/files"
 )
 
@@ -44,14 +46,14 @@ func credentialOf(path string) (credential, error) {
 	if err != nil {
 		return credential{}, fmt.Errorf("read the token: %w", err)
 	}
-	if held := (credential{file: path}); bytes.HasPrefix(text, []byte("{")) && json.Unmarshal(text, &held) == nil {
-		return held, nil
+	var held credential
+	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) && json.Unmarshal(text, &held) == nil {
+		held.file, text = path, []byte(held.Token)
 	}
-	token, err := tokenIn(text)
-	if err != nil {
+	if held.Token, err = tokenIn(text); err != nil {
 		return credential{}, fmt.Errorf("%s: %w", path, err)
 	}
-	return credential{Token: token}, nil
+	return held, nil
 }
 
 // text returns the text of the file of a credential.
@@ -75,17 +77,35 @@ func (c credential) expired() bool {
 	return c.Refresh != "" && time.Until(c.Expires) < margin
 }
 
-// renewed returns a credential, which its issuer has renewed and which is in the file again if it had expired. A lock
-// keeps concurrent commands from renewing it twice: many issuers accept a refresh token once.
-func (c credential) renewed(ctx context.Context, authorities string) (credential, error) {
+// renewals is locked while a credential is renewed, so that the end of the process waits for it.
+var renewals sync.Mutex
+
+// renewed returns a credential, which its issuer has renewed and which is in the file again if it had expired. It tries
+// again, after a notice, while the issuer is unavailable or cannot be reached.
+func (c credential) renewed(ctx context.Context, authorities string, notice backoff.Notify) (credential, error) {
 	if !c.expired() {
 		return c, nil
 	}
+	const maxTries = 6 // as many as of a request to the server
+	return backoff.Retry(ctx, func() (credential, error) {
+		renewed, err := c.renewedOnce(ctx, authorities)
+		if _, again := errors.AsType[passing](err); err != nil && !again {
+			err = backoff.Permanent(err)
+		}
+		return renewed, err
+	}, backoff.WithMaxTries(maxTries), backoff.WithNotify(notice))
+}
+
+// renewedOnce renews a credential. A lock keeps concurrent commands from renewing it twice: many issuers accept a
+// refresh token once.
+func (c credential) renewedOnce(ctx context.Context, authorities string) (credential, error) {
 	target, unlock, err := lockFile(c.file)
 	if err != nil {
 		return c, fmt.Errorf("renew the token: %w", err)
 	}
 	defer unlock()
+	renewals.Lock()
+	defer renewals.Unlock()
 	if c, err = credentialOf(c.file); err != nil || !c.expired() {
 		return c, err
 	}
@@ -101,12 +121,12 @@ func (c credential) renewed(ctx context.Context, authorities string) (credential
 }
 
 // renewing returns a function that returns the token of a credential, renewed if it has expired.
-func (c credential) renewing(authorities string) func(context.Context) (string, error) {
+func (c credential) renewing(authorities string, notice backoff.Notify) func(context.Context) (string, error) {
 	var one sync.Mutex
 	return func(ctx context.Context) (string, error) {
 		one.Lock()
 		defer one.Unlock()
-		renewed, err := c.renewed(ctx, authorities)
+		renewed, err := c.renewed(ctx, authorities, notice)
 		if err == nil {
 			c = renewed
 		}

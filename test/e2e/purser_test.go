@@ -62,7 +62,10 @@ func (p *person) run(t *testing.T, args ...string) said {
 	})
 	cmd.Env, cmd.Dir = append(append(kept, "HOME="+p.home), p.env...), p.home
 	var stdout, stderr bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(p.stdin), &stdout, &stderr
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if p.stdin != "" { // else it is /dev/null
+		cmd.Stdin = strings.NewReader(p.stdin)
+	}
 	code := 0
 	if err := cmd.Run(); err != nil {
 		failed, ok := errors.AsType[*exec.ExitError](err)
