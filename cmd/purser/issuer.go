@@ -52,7 +52,7 @@ type available struct{ http.RoundTripper }
 func (a available) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := a.RoundTripper.RoundTrip(r)
 	if err != nil || r.Method != http.MethodGet || answer.StatusCode < http.StatusInternalServerError {
-		return answer, err //nolint:wrapcheck // a transport
+		return answer, err
 	}
 	return nil, errors.Join(errors.New(answer.Status), answer.Body.Close())
 }
@@ -184,8 +184,8 @@ func expiryOf(token string) time.Time {
 	return time.Unix(int64(expiry), 0).UTC()
 }
 
-// isFor reports whether an access token may be sent to a server: it is no JSON Web Token, has no audience, or one of its
-// audiences is the client or the server. A server could otherwise get tokens for others by the scopes that it names.
+// isFor reports whether an access token may be sent to a server: it is no JSON Web Token, has no audience, or has that
+// of the client or the server. A server could otherwise get tokens for others by the scopes that it names.
 func isFor(token, clientID, server string) bool {
 	text, ok := claimsOf(token)["aud"]
 	if !ok {

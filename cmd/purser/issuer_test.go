@@ -355,8 +355,10 @@ func TestLogin_asks(t *testing.T) {
 		input, args, want string
 		code              int
 	}{
-		{"y\n", "", shown + "Sign in? [y/N] To log in", 0}, {"n\n", "", shown + "Sign in? [y/N] purser: nothing was changed\n", exitNo},
-		{"\n", "", shown + "Sign in? [y/N] purser: nothing was changed\n", exitNo}, {"", "--yes", shown + "To log in", 0},
+		{"y\n", "", shown + "Sign in? [y/N] To log in", 0},
+		{"n\n", "", shown + "Sign in? [y/N] purser: nothing was changed\n", exitNo},
+		{"\n", "", shown + "Sign in? [y/N] purser: nothing was changed\n", exitNo},
+		{"", "--yes", shown + "To log in", 0},
 	} {
 		s := newWithIssuer(t)
 		inConfig(t, "servers:\n  lab: {url: '"+s.URL+"'}\n")

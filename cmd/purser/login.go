@@ -270,15 +270,16 @@ func (c *loginCommand) offered(ctx context.Context, around *surroundings, entry 
 
 // signedIn returns the tokens that the issuer of a server gives after the user has signed in with a browser. The server
 // alone has chosen the issuer, the client and the scopes, so they are shown, and confirmed on a terminal.
-func (c *loginCommand) signedIn(ctx context.Context, around *surroundings, name string, entry serverEntry, offered wire.Resource) (
-	[]credential, error,
-) {
+func (c *loginCommand) signedIn(ctx context.Context, around *surroundings, name string, entry serverEntry,
+	offered wire.Resource,
+) ([]credential, error) {
 	if err := checkSafe(entry.URL); err != nil {
 		return nil, fmt.Errorf("others could forge which issuer the server names: %w. Log in with an https URL, or with a "+
 			"token in --token-file", err)
 	}
 	fmt.Fprintf(around.stderr, "%s asks for a sign-in at %s as the client %s, with the scopes %s\n", name,
-		words.Line(offered.Issuers[0]), words.Line(offered.ClientID), cmp.Or(words.Line(strings.Join(offered.Scopes, " ")), "none"))
+		words.Line(offered.Issuers[0]), words.Line(offered.ClientID),
+		cmp.Or(words.Line(strings.Join(offered.Scopes, " ")), "none"))
 	if around.asks && !c.Yes {
 		if err := ask(around, "Sign in?"); err != nil {
 			return nil, err

@@ -65,7 +65,7 @@ func (r *remote) dial(around *surroundings, server serverEntry, token string) (*
 }
 
 // noticeAgain says that a request to an issuer failed and is sent again.
-func (s *surroundings) noticeAgain(err error, wait time.Duration) {
+func (s surroundings) noticeAgain(err error, wait time.Duration) {
 	fmt.Fprintf(s.stderr, "purser: %v; trying again in %v\n", err, wait.Round(100*time.Millisecond))
 }
 

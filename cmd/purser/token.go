@@ -46,9 +46,10 @@ func credentialOf(path string) (credential, error) {
 	if err != nil {
 		return credential{}, fmt.Errorf("read the token: %w", err)
 	}
-	var held credential
-	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) && json.Unmarshal(text, &held) == nil {
-		held.file, text = path, []byte(held.Token)
+	var held, stored credential
+	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) && json.Unmarshal(text, &stored) == nil {
+		held, text = stored, []byte(stored.Token)
+		held.file = path
 	}
 	if held.Token, err = tokenIn(text); err != nil {
 		return credential{}, fmt.Errorf("%s: %w", path, err)
@@ -78,7 +79,7 @@ func (c credential) expired() bool {
 }
 
 // renewals is locked while a credential is renewed, so that the end of the process waits for it.
-var renewals sync.Mutex
+var renewals sync.Mutex //nolint:gochecknoglobals // main ends the process, whatever runs in it
 
 // renewed returns a credential, which its issuer has renewed and which is in the file again if it had expired. It tries
 // again, after a notice, while the issuer is unavailable or cannot be reached.
@@ -86,11 +87,11 @@ func (c credential) renewed(ctx context.Context, authorities string, notice back
 	if !c.expired() {
 		return c, nil
 	}
-	const maxTries = 6 // as many as of a request to the server
-	return backoff.Retry(ctx, func() (credential, error) {
+	const maxTries = 6                                     // as many as of a request to the server
+	return backoff.Retry(ctx, func() (credential, error) { //nolint:wrapcheck // it is that of renewedOnce
 		renewed, err := c.renewedOnce(ctx, authorities)
 		if _, again := errors.AsType[passing](err); err != nil && !again {
-			err = backoff.Permanent(err)
+			return renewed, backoff.Permanent(err)
 		}
 		return renewed, err
 	}, backoff.WithMaxTries(maxTries), backoff.WithNotify(notice))
