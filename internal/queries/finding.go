@@ -294,8 +294,8 @@ func (q FindingsQuery) asksForLevel(f Finding) bool {
 	return q.Level == "" || q.Level == f.Level.String()
 }
 
-// selects reports whether a finding has the text, in lower case, and the cause of the query. Of errors that a validation does not list,
-// neither is known.
+// selects reports whether a finding has the text, in lower case, and the cause of the query. Of errors that a
+// validation does not list, neither is known.
 func (q FindingsQuery) selects(f Finding) bool {
 	if q.Text+q.Cause == "" {
 		return true

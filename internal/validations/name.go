@@ -27,8 +27,8 @@ func CheckName(name, what string) error {
 	return nil
 }
 
-// CheckNewName checks the name of a bucket, a tag or a result that is being made, which CheckName accepts. It is a segment of
-// URLs, of which clients and proxies remove "." and "..", also if they are escaped. Fault: Invalid.
+// CheckNewName checks the name of a bucket, a tag or a result that is being made, which CheckName accepts. It is a
+// segment of URLs, of which clients and proxies remove "." and "..", also if they are escaped. Fault: Invalid.
 func CheckNewName(name, what string) error {
 	if name == "." || name == ".." {
 		return fault.New(fault.Invalid, "HTTPBadRequest",
