@@ -3,16 +3,10 @@ package api_test
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
-
-// in adds a bucket to each document, as a change set requires.
-func in(bucket, documents string) string {
-	return strings.ReplaceAll(documents, "---\nschema:", "---\nstatus: {bucket: "+bucket+"}\nschema:")
-}
 
 // changeSet puts documents into their buckets. The query may name further buckets.
 func (s site) changeSet(t *testing.T, query, documents string) response {

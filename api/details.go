@@ -107,8 +107,8 @@ func (s *server) history(r *http.Request, found queries.Listed) (*wire.Revisions
 	return &view, nil
 }
 
-// posters returns who posted the newest results of validations, by validation; nobody if the caller may not read the
-// audit.
+// posters returns who posted the newest results of validations, by validation. It returns none to a caller who may not
+// read the audit.
 func (s *server) posters(r *http.Request, revision int64, newest map[string]validations.Entry) (
 	map[string]string, error,
 ) {
@@ -140,8 +140,8 @@ func resultsView(of queries.Results, posters map[string]string) wire.List[wire.V
 	})
 }
 
-// effects returns the changes of the newest revisions, by revision, as far as the feed has them; none if the caller may
-// not read events.
+// effects returns the changes of the newest revisions that the feed has, by revision. It returns none to a caller who
+// may not read events.
 func (s *server) effects(r *http.Request) (map[int64]*events.Effect, error) {
 	if !s.allows(r, authz.ListEvents) {
 		return nil, nil

@@ -8,44 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// doc returns a document of the layer site, in YAML. data is flow YAML.
-func doc(schema, name, data string) string { return docWith(schema, name, data, "") }
-
-// docWith is doc with more metadata, in flow YAML that begins with a comma.
-func docWith(schema, name, data, more string) string {
-	return fmt.Sprintf(`---
-schema: %s
-metadata:
-  {schema: metadata/Document/v1, name: %s, storagePolicy: cleartext, layeringDefinition: {layer: site}%s}
-data: %s
-`, schema, name, more, data)
-}
-
-func widget(name, data string) string { return doc("acme/Widget/v1", name, data) }
-
-// control returns a control document, which has no layer.
-func control(schema, name, data string) string {
-	return fmt.Sprintf("---\nschema: %s\nmetadata: {schema: metadata/Control/v1, name: %s}\ndata: %s\n", schema, name, data)
-}
-
-func layeringPolicy(name string) string {
-	return control("deckhand/LayeringPolicy/v1", name, "{layerOrder: [global, site]}")
-}
-
-func dataSchema(kind, data string) string { return control("deckhand/DataSchema/v1", kind, data) }
-
-// policy returns a ValidationPolicy that lists validations, each a name or flow YAML of an item.
-func policy(name string, validations ...string) string {
-	var items []string
-	for _, v := range validations {
-		if !strings.HasPrefix(v, "{") {
-			v = "{name: " + v + "}"
-		}
-		items = append(items, v)
-	}
-	return control("deckhand/ValidationPolicy/v1", name, "{validations: ["+strings.Join(items, ", ")+"]}")
-}
-
 // names returns the names of documents, each with the revision of its status: left@3.
 func names(documents []map[string]any) []string {
 	list := []string{}

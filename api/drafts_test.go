@@ -92,9 +92,3 @@ func TestDrafts_findings(t *testing.T) {
 		}
 	}
 }
-
-// widgetOf returns a document of a schema.
-func widgetOf(schema, name, data string) string {
-	return fmt.Sprintf("---\nschema: %s\nmetadata: {schema: metadata/Document/v1, name: %s, layeringDefinition: {layer: site}, storagePolicy: cleartext}\ndata: %s\n",
-		schema, name, data)
-}

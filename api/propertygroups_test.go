@@ -9,17 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// clientVersions returns a document that lists versions of client plugins, in flow YAML.
-func clientVersions(versions string) string {
-	return doc("purser/ClientVersions/v1", "cv", versions)
-}
-
-// sized returns a DataSchema for widgets whose size requires a client of version 2.
-func sized() string {
-	return dataSchema("acme/Widget/v1", "{properties_groups_schema: [{XOR: [[size], [width, min]]}, "+
-		"{API_VERSIONS: {CLIENT_PLUGIN: shop, VERSIONS: ['2.0'], PROPERTIES: [[size]]}}]}")
-}
-
 const (
 	both    = "Cannot define the following properties at the same time: size, width.min."
 	unknown = "Property size depends on the version of client plugin shop, which is not known; supported versions: 2.0."

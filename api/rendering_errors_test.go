@@ -459,37 +459,6 @@ func TestPatterns_refused(t *testing.T) {
 	s.isRevision(t, 0)
 }
 
-// growing returns a chain of documents, each of which contains the data of the previous one several times.
-func growing(length, times int, data string) string {
-	var b strings.Builder
-	b.WriteString(layeringPolicy("lp") + widget("w0", data))
-	for i := range length {
-		entries := make([]string, times)
-		for j := range times {
-			entries[j] = fmt.Sprintf("{path: .k%d}", j)
-		}
-		b.WriteString(docWith("acme/Widget/v1", fmt.Sprintf("w%d", i+1), "{}", substitutes(
-			fmt.Sprintf("{src: {schema: acme/Widget/v1, name: w%d, path: .}, dest: [%s]}", i, strings.Join(entries, ", ")))))
-	}
-	return b.String()
-}
-
-// ring returns a chain of documents whose first one takes a value from the last.
-func ring(length int) string {
-	return strings.Replace(growing(length-1, 1, "{}"), widget("w0", "{}"), docWith("acme/Widget/v1", "w0", "{}", substitutes(fmt.Sprintf(sizeOf, fmt.Sprintf("w%d", length-1)))), 1)
-}
-
-// crossed returns n children, each of which matches all parents.
-func crossed(n int) string {
-	var b strings.Builder
-	b.WriteString(layeringPolicy("lp"))
-	for i := range n {
-		b.WriteString(inLayer("global", docWith("acme/Widget/v1", fmt.Sprintf("p%d", i), "{}", labelled("a: b"))))
-		b.WriteString(under("a: b", "site", widget(fmt.Sprintf("c%d", i), "{}"), "merge ."))
-	}
-	return b.String()
-}
-
 // A few kilobytes of substitutions far past the ends of lists cost very little: they are refused, whatever format is
 // requested.
 func TestRendering_farIndexes(t *testing.T) {

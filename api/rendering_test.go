@@ -17,37 +17,8 @@ func layers(name string, order ...string) string {
 	return control("deckhand/LayeringPolicy/v1", name, "{layerOrder: ["+strings.Join(order, ", ")+"]}")
 }
 
-// under moves a document of the layer site to another layer, below the document with a label. An action is like "merge
-// .path".
-func under(label, layer, document string, actions ...string) string {
-	items := make([]string, 0, len(actions))
-	for _, action := range actions {
-		method, path, _ := strings.Cut(action, " ")
-		items = append(items, "{method: "+method+", path: "+path+"}")
-	}
-	return inLayer(layer+", parentSelector: {"+label+"}, actions: ["+strings.Join(items, ", ")+"]", document)
-}
-
-// abstract makes a document of the layer site abstract, and moves it to the layer global.
-func abstract(document string) string { return inLayer("global, abstract: true", document) }
-
-// labelled returns metadata with a label.
-func labelled(label string) string { return ", labels: {" + label + "}" }
-
 // replacing is the metadata of a document that replaces its parent.
 const replacing = ", replacement: true"
-
-// from returns a substitution from a document of acme/Secret/v1. dest is flow YAML.
-func from(name, path, dest string) string {
-	return "{src: {schema: acme/Secret/v1, name: " + name + ", path: " + path + "}, dest: " + dest + "}"
-}
-
-// substitutes returns metadata with substitutions.
-func substitutes(substitutions ...string) string {
-	return ", substitutions: [" + strings.Join(substitutions, ", ") + "]"
-}
-
-func secret(name, data string) string { return doc("acme/Secret/v1", name, data) }
 
 // fillSite makes a site of three layers in three buckets. The first document, base, is abstract, and the password of
 // the layer global is replaced.

@@ -7,16 +7,6 @@ import (
 	"testing"
 )
 
-// inLayer moves a document of the layer site to another one.
-func inLayer(layer, document string) string {
-	return strings.Replace(document, "layer: site", "layer: "+layer, 1)
-}
-
-// asControl turns a document with a layer into a control document.
-func asControl(document string) string {
-	return strings.Replace(document, "metadata/Document/v1", "metadata/Control/v1", 1)
-}
-
 // fillSelection creates three revisions whose documents differ in everything that can be selected:
 //
 //	w1@1 w2@1 g1@1   bucket site

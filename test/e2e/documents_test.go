@@ -8,44 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// doc returns a document of the layer site, in YAML. data is flow YAML.
-func doc(schema, name, data string) string { return docWith(schema, name, data, "") }
-
-// docWith is doc with more metadata, in flow YAML that begins with a comma.
-func docWith(schema, name, data, more string) string {
-	return fmt.Sprintf(`---
-schema: %s
-metadata:
-  {schema: metadata/Document/v1, name: %s, storagePolicy: cleartext, layeringDefinition: {layer: site}%s}
-data: %s
-`, schema, name, more, data)
-}
-
-func widget(name, data string) string { return doc("acme/Widget/v1", name, data) }
-
-// control returns a control document, which has no layer.
-func control(schema, name, data string) string {
-	return fmt.Sprintf("---\nschema: %s\nmetadata: {schema: metadata/Control/v1, name: %s}\ndata: %s\n", schema, name, data)
-}
-
-func layeringPolicy(name string) string {
-	return control("deckhand/LayeringPolicy/v1", name, "{layerOrder: [global, site]}")
-}
-
-func dataSchema(kind, data string) string { return control("deckhand/DataSchema/v1", kind, data) }
-
-// policy returns a ValidationPolicy that lists validations, each a name or flow YAML of an item.
-func policy(name string, validations ...string) string {
-	var items []string
-	for _, v := range validations {
-		if !strings.HasPrefix(v, "{") {
-			v = "{name: " + v + "}"
-		}
-		items = append(items, v)
-	}
-	return control("deckhand/ValidationPolicy/v1", name, "{validations: ["+strings.Join(items, ", ")+"]}")
-}
-
 // names returns the names of documents, each with the revision of its status: left@3.
 func names(documents []map[string]any) []string {
 	list := []string{}
@@ -91,34 +53,12 @@ func (s *server) isRevision(t *testing.T, want int) {
 	}
 }
 
-// in adds a bucket to each document, as a change set requires.
-func in(bucket, documents string) string {
-	return strings.ReplaceAll(documents, "---\nschema:", "---\nstatus: {bucket: "+bucket+"}\nschema:")
-}
-
-// widgetOf returns a document of a schema.
-func widgetOf(schema, name, data string) string {
-	return fmt.Sprintf("---\nschema: %s\nmetadata: {schema: metadata/Document/v1, name: %s, layeringDefinition: {layer: site}, storagePolicy: cleartext}\ndata: %s\n",
-		schema, name, data)
-}
-
 func manyWidgets(n int) string {
 	var b strings.Builder
 	for i := range n {
 		b.WriteString(widget(fmt.Sprintf("w%d", i), "{}"))
 	}
 	return b.String()
-}
-
-// clientVersions returns a document that lists versions of client plugins, in flow YAML.
-func clientVersions(versions string) string {
-	return doc("purser/ClientVersions/v1", "cv", versions)
-}
-
-// sized returns a DataSchema for widgets whose size requires a client of version 2.
-func sized() string {
-	return dataSchema("acme/Widget/v1", "{properties_groups_schema: [{XOR: [[size], [width, min]]}, "+
-		"{API_VERSIONS: {CLIENT_PLUGIN: shop, VERSIONS: ['2.0'], PROPERTIES: [[size]]}}]}")
 }
 
 const old = "Property size is not supported by client plugin shop version 1.0; supported versions: 2.0."
@@ -135,73 +75,13 @@ const motd = `{"name":"cmp-1","version":1.50,"resources":[{"type":"File","title"
 
 func override(name, data, more string) string { return docWith(overrideKind, name, data, more) }
 
-// growing returns a chain of documents, each of which contains the data of the previous one several times.
-func growing(length, times int, data string) string {
-	var b strings.Builder
-	b.WriteString(layeringPolicy("lp") + widget("w0", data))
-	for i := range length {
-		entries := make([]string, times)
-		for j := range times {
-			entries[j] = fmt.Sprintf("{path: .k%d}", j)
-		}
-		b.WriteString(docWith("acme/Widget/v1", fmt.Sprintf("w%d", i+1), "{}", substitutes(
-			fmt.Sprintf("{src: {schema: acme/Widget/v1, name: w%d, path: .}, dest: [%s]}", i, strings.Join(entries, ", ")))))
-	}
-	return b.String()
-}
-
-// ring returns a chain of documents whose first one takes a value from the last.
-func ring(length int) string {
-	return strings.Replace(growing(length-1, 1, "{}"), widget("w0", "{}"), docWith("acme/Widget/v1", "w0", "{}", substitutes(fmt.Sprintf(sizeOf, fmt.Sprintf("w%d", length-1)))), 1)
-}
-
-// crossed returns n children, each of which matches all parents.
-func crossed(n int) string {
-	var b strings.Builder
-	b.WriteString(layeringPolicy("lp"))
-	for i := range n {
-		b.WriteString(inLayer("global", docWith("acme/Widget/v1", fmt.Sprintf("p%d", i), "{}", labelled("a: b"))))
-		b.WriteString(under("a: b", "site", widget(fmt.Sprintf("c%d", i), "{}"), "merge ."))
-	}
-	return b.String()
-}
-
 // layers returns a LayeringPolicy with a layer order.
 func layers(order ...string) string {
 	return control("deckhand/LayeringPolicy/v1", "lp", "{layerOrder: ["+strings.Join(order, ", ")+"]}")
 }
 
-// under moves a document of the layer site to another layer, below the document with a label. An action is like "merge
-// .path".
-func under(label, layer, document string, actions ...string) string {
-	items := make([]string, 0, len(actions))
-	for _, action := range actions {
-		method, path, _ := strings.Cut(action, " ")
-		items = append(items, "{method: "+method+", path: "+path+"}")
-	}
-	return inLayer(layer+", parentSelector: {"+label+"}, actions: ["+strings.Join(items, ", ")+"]", document)
-}
-
-// abstract makes a document of the layer site abstract, and moves it to the layer global.
-func abstract(document string) string { return inLayer("global, abstract: true", document) }
-
-// labelled returns metadata with a label.
-func labelled(label string) string { return ", labels: {" + label + "}" }
-
 // replacing is the metadata of a document that replaces its parent.
 const replacing = ", replacement: true"
-
-// from returns a substitution from a document of acme/Secret/v1. dest is flow YAML.
-func from(name, path, dest string) string {
-	return "{src: {schema: acme/Secret/v1, name: " + name + ", path: " + path + "}, dest: " + dest + "}"
-}
-
-// substitutes returns metadata with substitutions.
-func substitutes(substitutions ...string) string {
-	return ", substitutions: [" + strings.Join(substitutions, ", ") + "]"
-}
-
-func secret(name, data string) string { return doc("acme/Secret/v1", name, data) }
 
 // heavy returns a site that takes a while to render: a chain of documents, each a child of the previous one.
 func heavy(length int) string {
@@ -231,18 +111,6 @@ func substitution(destinations ...string) string {
 	}
 	return ", substitutions: [{dest: [" + strings.Join(dest, ", ") + "], src: {schema: acme/Secret/v1, name: s, path: .}}]"
 }
-
-// inLayer moves a document of the layer site to another one.
-func inLayer(layer, document string) string {
-	return strings.Replace(document, "layer: site", "layer: "+layer, 1)
-}
-
-// asControl turns a document with a layer into a control document.
-func asControl(document string) string {
-	return strings.Replace(document, "metadata/Document/v1", "metadata/Control/v1", 1)
-}
-
-const sizeOf = "{src: {schema: acme/Widget/v1, name: %s, path: .}, dest: {path: .size}}"
 
 // sizes returns a DataSchema for widgets, and sizesText is its text.
 const sizesText = "{type: object, properties: {size: {type: integer, maximum: 100}}}"
