@@ -33,28 +33,38 @@ func (a *answerWriter) writeDocuments(w http.ResponseWriter, r *http.Request,
 		*buffer = out
 		streamBuffers.Put(buffer)
 	}()
+	return a.writeParted(w, r, kind, func(flush func([]byte) ([]byte, error)) ([]byte, error) {
+		err := each(func(documents []*revisions.Stored) (err error) {
+			for _, doc := range documents {
+				out = stream.add(out, doc, revision(doc))
+				if len(out) >= flushSize {
+					if out, err = flush(out); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+		out = stream.appendEnd(out)
+		return out, err
+	})
+}
+
+// writeParted answers with what make returns last, and what it passes to flush before, which returns a buffer to go on
+// with. If the answer cannot be completed once a part was flushed, the connection is closed.
+func (a *answerWriter) writeParted(w http.ResponseWriter, r *http.Request, kind string,
+	make func(flush func(part []byte) ([]byte, error)) (last []byte, err error),
+) error {
 	flushed, until := false, time.Now().Add(a.patience)
-	flush := func() error {
+	flush := func(part []byte) ([]byte, error) {
 		if !flushed {
 			w.Header().Set("Content-Type", kind)
 		}
 		flushed = true
-		_ = payForAnswer(r, len(out)) // the answer has begun
-		err := writeParts(w, out, until)
-		out = out[:0]
-		return err // a disconnected client needs no answer
+		_ = payForAnswer(r, len(part)) // the answer has begun
+		return part[:0], writeParts(w, part, until)
 	}
-	err := each(func(documents []*revisions.Stored) error {
-		for _, doc := range documents {
-			out = stream.add(out, doc, revision(doc))
-			if len(out) >= flushSize {
-				if err := flush(); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
+	last, err := make(flush)
 	switch {
 	case err != nil && flushed:
 		infoOf(r).note(err.Error())
@@ -62,11 +72,10 @@ func (a *answerWriter) writeDocuments(w http.ResponseWriter, r *http.Request,
 	case err != nil:
 		return err
 	}
-	out = stream.appendEnd(out)
 	if !flushed {
-		w.Header().Set("Content-Length", strconv.Itoa(len(out)))
+		w.Header().Set("Content-Length", strconv.Itoa(len(last)))
 	}
-	_ = flush()
+	_, _ = flush(last) // a disconnected client needs no answer
 	return nil
 }
 

@@ -24,6 +24,8 @@ const (
 	cleartextSecrets = "cleartext-secrets"
 	// Search is a text to search documents for, which may be a secret.
 	searchParameter = "search"
+	// FormParameter selects documents as they were submitted.
+	formParameter = "form"
 )
 
 // params reads the query parameters of a request and keeps the first fault.

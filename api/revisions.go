@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"purser/internal/document"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
@@ -49,10 +50,51 @@ func (s *server) showRevision(w http.ResponseWriter, r *http.Request) error {
 func (s *server) listDocuments(w http.ResponseWriter, r *http.Request) error {
 	q := paramsOf(r)
 	selection := q.selection(s.Compat)
+	form := q.text(formParameter)
+	if form != "" && form != "submitted" {
+		q.fail(formParameter, `It must be "submitted".`)
+	}
 	if err := q.err(); err != nil {
 		return err
 	}
+	if form != "" {
+		return s.writeSubmitted(w, r, selection)
+	}
 	return s.writeSelected(w, r, selection, queries.View.Documents)
+}
+
+// writeSubmitted answers with the texts of selected documents as they were submitted. It has no ETag, because a text may
+// change without a revision.
+func (s *server) writeSubmitted(w http.ResponseWriter, r *http.Request, selection queries.Selection) error {
+	id, err := s.revision(r)
+	if err != nil {
+		return asHTTPNotFound(err)
+	}
+	ctx, view, secrets := r.Context(), s.questions(r), paramsOf(r).flag(cleartextSecrets, false)
+	found, end, err := s.reserved(ctx, func() (queries.Selected, error) { return view.Documents(ctx, id, selection) })
+	if err != nil {
+		return asHTTPNotFound(err)
+	}
+	defer end()
+	w.Header().Set("Vary", varies)
+	w.Header().Set("Cache-Control", "no-store, "+noTransform)
+	if !s.Compat {
+		s.setLinks(w, r, selection.Page, found)
+	}
+	return s.answers.writeParted(w, r, typeText, func(flush func([]byte) ([]byte, error)) ([]byte, error) {
+		var out []byte
+		err := view.Submitted(ctx, found, secrets, func(files []document.File) (err error) {
+			for _, file := range files {
+				if out = document.AppendFile(out, file); len(out) >= flushSize {
+					if out, err = flush(out); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+		return out, err
+	})
 }
 
 // GET /api/v1.0/revisions/{revision}/rendered-documents

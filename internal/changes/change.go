@@ -123,21 +123,37 @@ func (s *Service) attempt(ctx context.Context, p proposal, locked bool) (_ propo
 		}
 		defer unlock()
 	}
-	if p, err = s.propose(ctx, p); err != nil || p.options.DryRun || !p.diff.Changes {
+	if p, err = s.propose(ctx, p); err != nil || p.options.DryRun {
 		return p, err
 	}
-	commit := newCommit(p)
-	if commit.Packed, p.held, err = s.packed(ctx, commit); err != nil {
+	texts, held, err := s.packedTexts(ctx, p.diff.Texts)
+	if p.held = held; err != nil {
 		return p, err
 	}
-	if locked {
-		p.written, err = s.append(ctx, p, commit)
+	if p.diff.Changes {
+		p, err = s.commit(ctx, p, texts, locked)
 	} else {
-		p.written, err = s.appendNext(ctx, p, commit)
+		err = s.reread(ctx, p, texts)
 	}
 	if errors.Is(err, revisions.ErrStaleSnapshot) {
 		p.snapshot.Release(ctx)
 		budget.NewMeter(ctx).Release(p.held)
+	}
+	return p, err
+}
+
+// commit appends a proposal. It holds the write lock while appending, unless it is locked already.
+func (s *Service) commit(ctx context.Context, p proposal, texts []revisions.TextBlock, locked bool) (proposal, error) {
+	commit := newCommit(p)
+	commit.Texts = texts
+	packed, held, err := s.packed(ctx, commit)
+	if p.held += held; err != nil {
+		return p, err
+	}
+	if commit.Packed = packed; locked {
+		p.written, err = s.append(ctx, p, commit)
+	} else {
+		p.written, err = s.appendNext(ctx, p, commit)
 	}
 	return p, err
 }
@@ -170,7 +186,6 @@ func (s *Service) propose(ctx context.Context, p proposal) (_ proposal, err erro
 	case p.options.DryRun:
 		p.written, err = s.preview(ctx, p)
 	case !p.diff.Changes:
-		s.Store.Remember(p.snapshot.Buckets, revisions.Revision{}, p.diff.Result)
 		p.written = Written{Revision: p.snapshot.Revision, Stamp: p.snapshot.Stamp, Documents: p.diff.Result}
 	}
 	p.written.Summary, p.written.Weakened = summary, weakened
@@ -306,6 +321,17 @@ func (s *Service) appendNext(ctx context.Context, p proposal, commit revisions.C
 	return s.append(ctx, p, commit)
 }
 
+// reread stores the texts of a change that makes no revision.
+func (s *Service) reread(ctx context.Context, p proposal, texts []revisions.TextBlock) error {
+	if len(p.diff.Reread) > 0 {
+		if err := s.Store.Reread(ctx, p.snapshot.Head, p.diff.Reread, texts); err != nil {
+			return fmt.Errorf("store the texts of documents: %w", err)
+		}
+	}
+	s.Store.Remember(p.snapshot.Buckets, revisions.Revision{}, p.diff.Result)
+	return nil
+}
+
 // lockWrites waits until this process is appending no other change; unlock lets the next one begin. A large request
 // gives up its permit while it waits for the lock. With the returned context it needs none while it holds the lock, or
 // requests for the lock and for a permit could deadlock, and it counts as the server's own, or others would wait for
@@ -350,6 +376,37 @@ func (s *Service) packed(ctx context.Context, commit revisions.Commit) (
 	}
 	s.observe("pack", began)
 	return packed, held, err
+}
+
+// packedTexts returns texts in their stored form, those with secrets sealed, and the number of bytes charged for them.
+func (s *Service) packedTexts(ctx context.Context, texts []revisions.Text) (
+	blocks []revisions.TextBlock, held int, err error,
+) {
+	if len(texts) == 0 {
+		return nil, 0, nil
+	}
+	began := s.Now()
+	together := revisions.Blocks(texts)
+	blocks = make([]revisions.TextBlock, len(together))
+	err = budget.ForEach(ctx, len(together), func(meter *budget.Meter, i int) (err error) {
+		for _, text := range together[i] {
+			blocks[i].Of = append(blocks[i].Of, text.Of)
+		}
+		blocks[i].Body = s.Store.Pack(revisions.AppendBlock(nil, together[i]))
+		if secret := together[i][0].Secret; secret != nil {
+			place := placeOfSecret(*secret)
+			blocks[i].Reference = secrets.Reference(place, document.Digest{})
+			if blocks[i].Body, err = s.Vault.Seal(ctx, place, blocks[i].Body); err != nil {
+				return fmt.Errorf("seal a text: %w", err)
+			}
+		}
+		return meter.Hold(len(blocks[i].Body))
+	})
+	for _, block := range blocks {
+		held += len(block.Body)
+	}
+	s.observe("pack", began)
+	return blocks, held, err
 }
 
 // append stores a commit and caches its rendered documents for later requests.

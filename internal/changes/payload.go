@@ -35,6 +35,17 @@ type Item struct {
 	Segment  *document.Segment
 	Bucket   string             // empty while the document that names it is not decoded
 	Document *document.Document // nil until it is decoded
+	// Secret is the first encrypted document in the source of the segment, if this document is decoded.
+	Secret *document.Identity
+}
+
+// in returns the document of a snapshot that was read from the same text for the same bucket, nil if there is none.
+func (i Item) in(known func(document.Digest) *revisions.Stored) *revisions.Stored {
+	doc := known(i.Segment.Digest)
+	if doc != nil && i.Bucket != "" && doc.Bucket != i.Bucket {
+		return nil
+	}
+	return doc
 }
 
 // parse splits a body into an undecoded payload that replaces buckets. If bucket is empty, each document names its own.
@@ -46,14 +57,9 @@ func (s *Service) parse(ctx context.Context, body []byte, media document.Media, 
 		return Payload{}, fmt.Errorf("hold the body: %w", err)
 	}
 	began := s.Now()
-	segments, err := document.Split(ctx, body, media, s.Limits)
+	segments, err := document.SplitBody(ctx, body, media, s.Limits, !s.Compat)
 	if err != nil {
 		return Payload{}, err
-	}
-	if !s.Compat {
-		if segments, err = document.Listed(ctx, body, segments, s.Limits); err != nil {
-			return Payload{}, err
-		}
 	}
 	s.observe("split", began)
 	if len(segments) == 0 && media == document.YAML && len(bytes.TrimSpace(body)) > 0 {
@@ -72,12 +78,21 @@ func (s *Service) parse(ctx context.Context, body []byte, media document.Media, 
 	}
 	payload := Payload{Items: make([]Item, len(segments))}
 	for i := range segments {
+		of := bucket
 		if bucket == "" {
-			segments[i].Digest = segments[i].Digest.ForBucket()
+			if of = segments[i].Bucket; of == "" {
+				segments[i].Digest = segments[i].Digest.ForBucket()
+			} else if err := validations.CheckNewName(of, "The name of the bucket"); err != nil {
+				return Payload{}, err
+			}
+			buckets = append(buckets, segments[i].Bucket)
 		}
-		payload.Items[i] = Item{Segment: &segments[i], Bucket: bucket}
+		payload.Items[i] = Item{Segment: &segments[i], Bucket: of}
 	}
-	payload.Buckets = revisions.Missing(buckets, nil)
+	payload.Buckets = revisions.Missing(buckets, []string{""})
+	if len(payload.Buckets) > maxBuckets {
+		return Payload{}, tooManyBuckets()
+	}
 	return payload, nil
 }
 
@@ -89,7 +104,7 @@ func (p Payload) unknown(snapshot revisions.Snapshot, most int) (positions []int
 		if len(positions) == most {
 			break
 		}
-		if item.Document == nil && (p.Archive != nil || known(item.Segment.Digest) == nil) {
+		if item.Document == nil && (p.Archive != nil || item.in(known) == nil) {
 			positions = append(positions, i)
 		}
 	}
@@ -120,9 +135,13 @@ func (p Payload) with(positions []int, decoded []Item) (Payload, error) {
 		buckets = append(buckets, decoded[i].Bucket)
 	}
 	if p.Buckets = slices.Concat(p.Buckets, revisions.Missing(buckets, p.Buckets)); len(p.Buckets) > maxBuckets {
-		return p, document.TooLarge("the change set has more than %d buckets; send it in parts", maxBuckets)
+		return p, tooManyBuckets()
 	}
 	return p, nil
+}
+
+func tooManyBuckets() error {
+	return document.TooLarge("the change set has more than %d buckets; send it in parts", maxBuckets)
 }
 
 // decodeUnknown decodes up to most documents that are not in a snapshot. They may name a bucket that was not read; its

@@ -38,7 +38,7 @@ func (p Payload) match(snapshot revisions.Snapshot) (revisions.Diff, error) {
 	known, byIdentity := snapshot.Texts(), p.identities(snapshot)
 	seen := make(map[int64]int, len(p.Items)) // the position of an item by place
 	for i, item := range p.Items {
-		current := known(item.Segment.Digest)
+		current := item.in(known)
 		if item.Document != nil {
 			current = p.next(&diff, snapshot, byIdentity, item)
 		}
@@ -63,7 +63,88 @@ func (p Payload) match(snapshot revisions.Snapshot) (revisions.Diff, error) {
 			}
 		}
 	}
-	return diff, nil
+	return p.withTexts(diff), nil
+}
+
+// withTexts returns the diff with the texts of added documents, and of those that are written otherwise than before: if
+// one document of a source is, all are. Others may only have moved in their files. A document that is put back with the
+// reference to its secret keeps its text.
+func (p Payload) withTexts(diff revisions.Diff) revisions.Diff {
+	if p.Archive != nil { // what describes a package was not submitted
+		return diff
+	}
+	added := revisions.IDs(diff.Added)
+	differs := map[*document.Source]bool{}
+	for i, item := range p.Items {
+		if doc := diff.Result[i]; item.Segment.Source != nil && (added[doc.ID] || item.rewrites(doc)) {
+			differs[item.Segment.Source] = true
+		}
+	}
+	planned, texts := map[*revisions.Stored]*revisions.Stored{}, map[*document.Source]int{}
+	for i, item := range p.Items {
+		source, doc := item.Segment.Source, diff.Result[i]
+		written := doc
+		switch {
+		case differs[source]:
+			if _, known := texts[source]; !known {
+				texts[source] = len(diff.Texts)
+				diff.Texts = append(diff.Texts, revisions.Text{
+					Body: source.Text, JSON: source.JSON, Documents: source.Documents, Secret: item.Secret,
+				})
+			}
+			of := &diff.Texts[texts[source]].Of
+			*of = append(*of, doc.ID)
+			written = item.written(doc, revisions.TextPlanned)
+		case source != nil && item.moves(doc):
+			written = item.written(doc, doc.Text)
+		default:
+			continue
+		}
+		if planned[doc] = written; !added[doc.ID] {
+			diff.Reread = append(diff.Reread, written)
+		}
+	}
+	return diff.Replacing(planned)
+}
+
+// putsBack reports whether the item is an encrypted document with the reference to its secret instead of its data.
+func (i Item) putsBack() bool {
+	return i.Document != nil && i.Document.Traits().Encrypted && i.Document.Secret == nil
+}
+
+// rewrites reports whether the item writes a version that stays otherwise than it was written before.
+func (i Item) rewrites(doc *revisions.Stored) bool {
+	return !i.putsBack() && (doc.Text == 0 || doc.Segment != i.segmentOf(doc))
+}
+
+// moves reports whether the item writes a version that stays at another place than before.
+func (i Item) moves(doc *revisions.Stored) bool {
+	return !i.putsBack() && (doc.Path != i.Segment.Source.Path || doc.Line != i.lineIn())
+}
+
+// segmentOf returns the digest of the text that the item writes a version as.
+func (i Item) segmentOf(doc *revisions.Stored) document.Digest {
+	if i.Document != nil {
+		return i.Document.Segment
+	}
+	return doc.Segment
+}
+
+// lineIn returns the line of the item's text in its file; 0 if the file is not known.
+func (i Item) lineIn() int {
+	if i.Segment.Source.Path == "" {
+		return 0
+	}
+	return i.Segment.Source.Line
+}
+
+// written returns a version as the item writes it, with the number of its text.
+func (i Item) written(doc *revisions.Stored, text int64) *revisions.Stored {
+	of := *doc.Document
+	of.Segment = i.segmentOf(doc)
+	written := doc.With(of)
+	written.Origin = revisions.Origin{Text: text, Path: i.Segment.Source.Path, Line: i.lineIn()}
+	return written
 }
 
 // identities returns those documents of the buckets that share their name with a decoded item, by identity.
@@ -98,7 +179,7 @@ func (p Payload) next(diff *revisions.Diff, snapshot revisions.Snapshot,
 		p.Archive != nil && !snapshot.Contents[fresh.Digest].Archived
 	if old != nil && revisions.SameVersion(old, &fresh) && !guessed && !lost {
 		reread := *old.Document
-		reread.Segment, reread.Notes = item.Document.Segment, item.Document.Notes // so that this text is recognized next time
+		reread.Notes = item.Document.Notes
 		return old.With(reread)
 	}
 	added := revisions.Numbered(snapshot.Head, len(diff.Added), fresh)

@@ -96,7 +96,7 @@ func (p payloadSource) need() revisions.Need { return p.payload.need() }
 
 func (p payloadSource) decoded(ctx context.Context, snapshot revisions.Snapshot) (source, error) {
 	payload, err := p.service.decodeUnknown(ctx, p.payload, snapshot, len(p.payload.Items))
-	return payloadSource{p.service, payload}, err
+	return payloadSource{p.service, p.service.withSecrets(payload)}, err
 }
 
 func (p payloadSource) plan(ctx context.Context, snapshot revisions.Snapshot) (revisions.Diff, error) {

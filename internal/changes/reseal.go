@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"purser/internal/document"
 	"purser/internal/revisions"
 	"purser/internal/secrets"
 )
@@ -58,29 +57,33 @@ func (s *Service) warnOfSecrets(ctx context.Context, log *slog.Logger) {
 // outdated calls do with each secret whose sealed text does not begin with a prefix.
 func (s *Service) outdated(ctx context.Context, prefix []byte, do func(revisions.SealedContent) error) error {
 	const few = 100
-	var after document.Digest
-	for {
-		outdated, err := s.Store.Outdated(ctx, prefix, after, few)
-		if err != nil {
-			return fmt.Errorf("find secrets of older keys: %w", err)
-		}
-		if len(outdated) == 0 {
-			return nil
-		}
-		for _, content := range outdated {
-			after = content.Digest
-			if err := do(content); err != nil {
-				return err
+	var last revisions.SealedContent
+	contents := func() ([]revisions.SealedContent, error) { return s.Store.Outdated(ctx, prefix, last.Digest, few) }
+	texts := func() ([]revisions.SealedContent, error) { return s.Store.OutdatedTexts(ctx, prefix, last.Block, few) }
+	for _, next := range []func() ([]revisions.SealedContent, error){contents, texts} {
+		for {
+			outdated, err := next()
+			if err != nil {
+				return fmt.Errorf("find secrets of older keys: %w", err)
+			}
+			if len(outdated) == 0 {
+				break
+			}
+			for _, last = range outdated {
+				if err := do(last); err != nil {
+					return err
+				}
 			}
 		}
 	}
+	return nil
 }
 
 // resealOne reseals a secret. The error is *secrets.Unopened if the key of the secret is missing.
 func (s *Service) resealOne(ctx context.Context, content revisions.SealedContent, log *slog.Logger) (bool, error) {
 	place, ok := secrets.PlaceOf(content.Reference)
 	if !ok {
-		log.ErrorContext(ctx, "a sealed secret has no place", "content", content.Digest.String())
+		log.ErrorContext(ctx, "a sealed secret has no place", "content", content.Digest.String(), "block", content.Block)
 		return false, nil
 	}
 	sealed, err := s.Vault.Reseal(ctx, place, content.Sealed)

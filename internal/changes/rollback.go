@@ -77,6 +77,7 @@ func planRollback(snapshot revisions.Snapshot, blind bool) revisions.Diff {
 		added := revisions.Numbered(snapshot.Head, len(diff.Added), revisions.Stored{
 			Document: doc.Document,
 			Bucket:   doc.Bucket,
+			Origin:   doc.Origin,
 		})
 		added.Place = doc.Place
 		diff.Added = append(diff.Added, added)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strings"
 
 	"purser/internal/budget"
@@ -26,9 +27,9 @@ func (s *Service) conceal(entry document.Entry, doc *document.Document) (*docume
 		return nil, encryptedFault(entry, doc)
 	}
 	hidden := *doc
-	hidden.Segment = document.Digest{} // it could reveal something, as keys could
-	hidden.Notes = document.Unnamed(doc.Notes)
+	hidden.Notes = document.Unnamed(doc.Notes) // keys could reveal something
 	place := placeOfSecret(doc.Identity)
+	hidden.Segment = s.keyed(place, doc.Segment)
 	reference := secrets.Reference(place, s.Vault.Digest(place, doc.Digest[:]))
 	if secrets.IsReference(value) {
 		given, _ := value.(string)
@@ -40,6 +41,39 @@ func (s *Service) conceal(entry document.Entry, doc *document.Document) (*docume
 	hidden.Secret, hidden.Data = doc.Data, document.AppendJSON(nil, reference)
 	hidden.Digest = document.DigestOf(reference)
 	return &hidden, nil
+}
+
+// keyed returns the digest of a text with a secret, from which nobody without the key can guess the text.
+func (s *Service) keyed(place secrets.Place, text document.Digest) document.Digest {
+	if text.IsZero() {
+		return text
+	}
+	return s.Vault.Digest(place, append([]byte("text "), text[:]...))
+}
+
+// withSecrets returns a payload whose items know which encrypted document is in the same source.
+func (s *Service) withSecrets(payload Payload) Payload {
+	secret := map[*document.Source]*document.Identity{}
+	for _, item := range payload.Items {
+		of := item.Segment.Source
+		if of != nil && secret[of] == nil && item.Document != nil && item.Document.Traits().Encrypted {
+			secret[of] = &item.Document.Identity
+		}
+	}
+	if len(secret) == 0 {
+		return payload
+	}
+	payload.Items = slices.Clone(payload.Items)
+	for i := range payload.Items {
+		item := &payload.Items[i]
+		item.Secret = secret[item.Segment.Source]
+		if item.Secret != nil && item.Document != nil && !item.Document.Traits().Encrypted {
+			beside := *item.Document
+			beside.Segment = s.keyed(placeOfSecret(beside.Identity), item.Segment.Digest)
+			item.Document = &beside
+		}
+	}
+	return payload
 }
 
 // inClear returns a document with an empty secret as a cleartext document.

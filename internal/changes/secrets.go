@@ -59,6 +59,22 @@ func Open(ctx context.Context, vault Vault, doc *revisions.Stored) ([]byte, erro
 	return text, nil
 }
 
+// OpenText returns a text that was sealed for the place in a reference.
+func OpenText(ctx context.Context, vault Vault, reference string, sealed []byte) ([]byte, error) {
+	place, ok := secrets.PlaceOf(reference)
+	switch {
+	case !ok:
+		return nil, fault.New(fault.Internal, secretLost, "The text of a document is sealed for no place")
+	case vault == nil:
+		return nil, fmt.Errorf("open a text: %w", secrets.WithoutKeyset(place, sealed))
+	}
+	text, err := vault.Open(ctx, place, sealed)
+	if err != nil {
+		return nil, fmt.Errorf("open a text: %w", err)
+	}
+	return text, nil
+}
+
 // secretLost is the fault type for a secret that is not in the database.
 const secretLost = "SecretLost"
 

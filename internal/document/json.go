@@ -47,7 +47,9 @@ func splitJSON(meter *budget.Meter, body []byte, limit int) (segments []Segment,
 		}
 		end := int(tokens.InputOffset())
 		at.advance(end - len(item))
-		segments = append(segments, Segment{Text: body[end-len(item) : end : end], Line: at.line, indent: at.column - 1})
+		segments = append(segments, Segment{
+			Text: body[end-len(item) : end : end], Line: at.line, indent: at.column - 1, offset: end - len(item),
+		})
 		if err := meter.Spend(itemSteps); err != nil {
 			return nil, err
 		}

@@ -15,6 +15,11 @@ import (
 // segment for each item. Unless it is JSON, such a list is subject to the limits of a single document. Errors are those
 // of Split.
 func Listed(ctx context.Context, body []byte, segments []Segment, limits Limits) ([]Segment, error) {
+	return listed(ctx, body, segments, limits, Segment{Line: 1, Index: 1})
+}
+
+// listed is Listed for the segments that split has returned.
+func listed(ctx context.Context, body []byte, segments []Segment, limits Limits, from Segment) ([]Segment, error) {
 	if len(segments) != 1 || segments[0].media != YAML || segments[0].decoded != nil || !beginsList(segments[0].Text) {
 		return segments, nil
 	}
@@ -25,7 +30,7 @@ func Listed(ctx context.Context, body []byte, segments []Segment, limits Limits)
 	}
 	text := bytes.TrimLeft(bytes.TrimPrefix(body, byteOrderMark), " \t\r\n")
 	if len(text) > 0 && text[0] == '[' && json.Valid(text) {
-		return Split(ctx, body, JSON, limits)
+		return split(ctx, body, JSON, limits, from)
 	}
 	return parseList(meter, segments[0], limits)
 }
@@ -63,7 +68,7 @@ func parseList(meter *budget.Meter, whole Segment, limits Limits) ([]Segment, er
 	if len(items) > limits.Documents {
 		return nil, tooMany(limits)
 	}
-	return decodeParts(meter, Segment{Text: whole.Text, start: whole.Line, isItem: true}, items, limits), nil
+	return decodeParts(meter, Segment{Text: whole.Text, start: whole.Line, Index: whole.Index, isItem: true}, items, limits), nil
 }
 
 // decodeParts returns a segment for each of several documents of one text.
@@ -71,7 +76,7 @@ func decodeParts(meter *budget.Meter, whole Segment, parts []*yaml.Node, limits 
 	segments := make([]Segment, len(parts))
 	for i, part := range parts {
 		s := whole
-		s.Line, s.Index = whole.line(part.Line), i+1
+		s.Line, s.Index, s.part = whole.line(part.Line), whole.Index+i, i+1
 		d := &decoder{segment: s, limits: limits, meter: meter}
 		s.decoded = new(d.decode(func() (any, error) { return d.value(part, 1) }))
 		segments[i] = s

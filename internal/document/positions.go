@@ -51,7 +51,7 @@ func (s Segment) root(p *parser) (*yaml.Node, error) {
 	}
 	at := 1
 	if s.start > 0 && !s.isItem { // the text is the whole body
-		at = s.Index
+		at = s.part
 	}
 	documents, err := p.parse(s.Text, at)
 	if _, invalid := errors.AsType[*syntaxError](err); invalid {
@@ -62,7 +62,7 @@ func (s Segment) root(p *parser) (*yaml.Node, error) {
 	}
 	root := documents[at-1]
 	if s.isItem {
-		root = root.Content[s.Index-1]
+		root = root.Content[s.part-1]
 	}
 	return root, nil
 }

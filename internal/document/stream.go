@@ -28,10 +28,15 @@ type Segment struct {
 	Line   int    // first line in the body; counts from 1
 	Index  int    // position among the body's documents; counts from 1
 	Digest Digest // of the text; zero if the document depends on more than this text
+	// Source and Bucket are set by SplitBody; the digest is then that of the source. Bucket is "" if its file names none.
+	Source *Source
+	Bucket string
 
+	offset  int  // of the text in its file
+	part    int  // position among the documents of the text, if it holds several; counts from 1
 	start   int  // first line of the text, if the text holds more than this document; 0 otherwise
 	indent  int  // characters before the text on its first line
-	isItem  bool // of the list that the text contains, at Index
+	isItem  bool // of the list that the text contains
 	media   Media
 	decoded *decoded // set if the body was parsed as a whole
 }
@@ -80,6 +85,11 @@ const (
 // Split splits a body into the segments of its documents. Faults: Invalid if the body is not valid UTF-8 text, TooLarge
 // if a limit or the budget is exceeded.
 func Split(ctx context.Context, body []byte, media Media, limits Limits) ([]Segment, error) {
+	return split(ctx, body, media, limits, Segment{Line: 1, Index: 1})
+}
+
+// split is Split for a part of a body. Its first document has the line and the index of from.
+func split(ctx context.Context, body []byte, media Media, limits Limits, from Segment) ([]Segment, error) {
 	meter := budget.NewMeter(ctx)
 	meter.Charge(len(body) * splitSteps)
 	if media == YAML && (holdsDirective(body) || bytes.Contains(body, byteOrderMark)) {
@@ -89,13 +99,13 @@ func Split(ctx context.Context, body []byte, media Media, limits Limits) ([]Segm
 		return nil, budget.About(err, "the body")
 	}
 	if err := checkEncoding(body, media); err != nil {
-		return nil, err
+		return nil, moved(err, from.Line-1)
 	}
 	body, err := readableBody(body, media)
 	if err != nil {
-		return nil, err
+		return nil, moved(err, from.Line-1)
 	}
-	segments, err := splitBy(meter, media, body, limits)
+	segments, err := splitBy(meter, media, body, limits, from)
 	if err != nil {
 		return nil, budget.About(err, "the body")
 	}
@@ -103,13 +113,13 @@ func Split(ctx context.Context, body []byte, media Media, limits Limits) ([]Segm
 		return nil, tooMany(limits)
 	}
 	for i := range segments {
-		segments[i].Index, segments[i].media = i+1, media
+		segments[i].Index, segments[i].media = from.Index+i, media
 		switch {
 		case segments[i].decoded != nil:
-		case media == JSON: // the same text may have another meaning in YAML
-			segments[i].Digest = sha256.Sum256(append([]byte("JSON "), segments[i].Text...))
+		case media == JSON:
+			segments[i].Digest = digestOfText(segments[i].Text, true)
 		default:
-			segments[i].Digest = sha256.Sum256(segments[i].Text)
+			segments[i].Digest = digestOfText(segments[i].Text, false)
 		}
 	}
 	return segments, nil
@@ -128,13 +138,21 @@ func readableBody(body []byte, media Media) ([]byte, error) {
 }
 
 // splitBy splits a body into segments. It stops after one segment more than the limits allow.
-func splitBy(meter *budget.Meter, media Media, body []byte, limits Limits) ([]Segment, error) {
+func splitBy(meter *budget.Meter, media Media, body []byte, limits Limits, from Segment) ([]Segment, error) {
+	var segments []Segment
 	if media == JSON {
-		return splitJSON(meter, body, limits.Documents+1)
+		var err error
+		if segments, err = splitJSON(meter, body, limits.Documents+1); err != nil {
+			return nil, moved(err, from.Line-1)
+		}
+	} else {
+		var whole bool
+		if segments, whole = splitYAML(body, limits.Documents+1); whole {
+			return parseAll(meter, body, limits, from)
+		}
 	}
-	segments, whole := splitYAML(body, limits.Documents+1)
-	if whole {
-		return parseAll(meter, body, limits)
+	for i := range segments {
+		segments[i].Line += from.Line - 1
 	}
 	return segments, nil
 }
@@ -178,7 +196,7 @@ func splitYAML(body []byte, limit int) (segments []Segment, whole bool) {
 	start, line := 0, 1
 	cut := func(end int) {
 		if text := body[start:end]; !isBlank(text) {
-			segments = append(segments, Segment{Text: text, Line: line})
+			segments = append(segments, Segment{Text: text, Line: line, offset: start})
 		}
 		line += bytes.Count(body[start:end], []byte("\n"))
 		start = end
@@ -276,15 +294,15 @@ func holdsBreak(text []byte) bool {
 }
 
 // parseAll parses a body as a whole. The limits of one document apply to all of it.
-func parseAll(meter *budget.Meter, body []byte, limits Limits) ([]Segment, error) {
-	if err := limits.checkText(Segment{Text: body, Line: 1, Index: 1}); err != nil {
+func parseAll(meter *budget.Meter, body []byte, limits Limits, from Segment) ([]Segment, error) {
+	if err := limits.checkText(Segment{Text: body, Line: from.Line, Index: from.Index}); err != nil {
 		return nil, TooLarge("a body with directives counts as one document; remove the lines that begin with %%: %w", err)
 	}
 	p := &parser{meter: meter}
 	defer p.release()
 	documents, err := p.parse(body, limits.Documents+1)
 	if syntax, ok := errors.AsType[*syntaxError](err); ok {
-		return nil, unreadable(meter, Segment{Text: body, Line: 1, Index: len(documents) + 1}, syntax)
+		return nil, unreadable(meter, Segment{Text: body, Line: from.Line, Index: from.Index + len(documents)}, syntax)
 	}
 	switch {
 	case err != nil:
@@ -292,7 +310,7 @@ func parseAll(meter *budget.Meter, body []byte, limits Limits) ([]Segment, error
 	case len(documents) > limits.Documents:
 		return nil, tooMany(limits)
 	}
-	return decodeParts(meter, Segment{Text: body, start: 1}, documents, limits), nil
+	return decodeParts(meter, Segment{Text: body, start: from.Line, Index: from.Index}, documents, limits), nil
 }
 
 // positionIn returns the position of an offset in a text.

@@ -118,6 +118,12 @@ type Store interface {
 	// Versions calls do for versions of documents in a selection, in order of ids, and returns how many exist, 0 if the
 	// revision has been replaced. It reads the contents in their stored form first and unpacks them one at a time.
 	Versions(ctx context.Context, of Selected, ids []int64, do func(*revisions.Stored) error) (found int, err error)
+	// Origins returns where versions of documents were written, by ID, omitting those that do not exist.
+	Origins(ctx context.Context, ids []int64) (map[int64]revisions.Origin, error)
+	// Texts returns texts by their numbers, omitting those that do not exist. Those with secrets are opened; they are
+	// omitted if open is nil.
+	Texts(ctx context.Context, numbers []int64, open func(reference string, sealed []byte) ([]byte, error)) (
+		map[int64]revisions.Text, error)
 	// Kinds counts the concrete documents of a revision by schema, with one of each, and returns the names of its
 	// DataSchemas; with cleartext it omits encrypted documents.
 	Kinds(ctx context.Context, revision int64, cleartext bool) (

@@ -15,6 +15,9 @@ type Commit struct {
 	// Packed holds contents in their stored form. The store packs any that are missing while holding up other changes.
 	Packed map[document.Digest][]byte
 
+	// Texts has the texts of the diff in their stored form.
+	Texts []TextBlock
+
 	// Archives holds package archives by the digest of the document's content; nil for an archive already stored.
 	Archives map[document.Digest][]byte
 

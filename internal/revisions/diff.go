@@ -22,6 +22,10 @@ type Diff struct {
 	// CarriedFrom is the revision whose posted results (the newest of each name) the new one takes over; 0 for none.
 	CarriedFrom int64
 	Carried     []validations.Outcome // those results, for use in the answer
+	// Texts are the texts of added documents, and of those that only have another text or another place in their file,
+	// Reread, which make no revision.
+	Texts  []Text
+	Reread []*Stored
 	// Changes reports whether the diff makes a revision.
 	Changes bool
 }
@@ -81,12 +85,13 @@ func (d Diff) Replacing(by map[*Stored]*Stored) Diff {
 		}
 		return list
 	}
-	d.Added, d.Result = replace(d.Added), replace(d.Result)
+	d.Added, d.Result, d.Reread = replace(d.Added), replace(d.Result), replace(d.Reread)
 	return d
 }
 
-// WithoutSecrets returns the diff without cleartext secrets.
+// WithoutSecrets returns the diff without cleartext secrets, and without texts, which may have some.
 func (d Diff) WithoutSecrets() Diff {
+	d.Texts = nil
 	sealed := map[*Stored]*Stored{}
 	for _, doc := range d.Added {
 		if doc.Secret != nil {

@@ -27,6 +27,7 @@ type Bucket struct {
 	Name      string
 	Changed   int64 // the revision that last changed it, 0 if it never had a document
 	Stamp     Stamp // of that revision
+	Reread    int64 // how often its documents were given other texts without a revision
 	Documents []*Stored
 
 	byText map[document.Digest]*Stored // Documents by the text they were read from
@@ -34,7 +35,7 @@ type Bucket struct {
 
 // NewBucket returns a bucket with its documents.
 func NewBucket(name string, changed int64, stamp Stamp, documents []*Stored) Bucket {
-	b := Bucket{name, changed, stamp, documents, make(map[document.Digest]*Stored, len(documents))}
+	b := Bucket{name, changed, stamp, 0, documents, make(map[document.Digest]*Stored, len(documents))}
 	for _, doc := range documents {
 		if !doc.Segment.IsZero() {
 			b.byText[doc.Segment] = doc

@@ -35,6 +35,9 @@ type Store interface {
 	// unless the head is still the base of the commit.
 	Append(ctx context.Context, commit Commit) (Commit, error)
 
+	// Reread stores texts, and that the versions have these, if the head is still the base; ErrStaleSnapshot otherwise.
+	Reread(ctx context.Context, base Head, versions []*Stored, texts []TextBlock) error
+
 	// Prune deletes all revisions except the newest keep and tagged ones, atomically, and then everything that no
 	// remaining revision needs; the next prune finishes that if this one cannot. A dry run only reports what would be
 	// deleted. Stale unless the options expect the head; Forbidden if a version of an encrypted document would be deleted
@@ -55,6 +58,8 @@ type Store interface {
 
 	// Outdated returns secrets whose sealed form does not start with prefix, ordered by digest, starting after a digest.
 	Outdated(ctx context.Context, prefix []byte, after document.Digest, limit int) ([]SealedContent, error)
+	// OutdatedTexts is Outdated for texts with secrets, ordered by the number of their blocks.
+	OutdatedTexts(ctx context.Context, prefix []byte, after int64, limit int) ([]SealedContent, error)
 	// Sealed counts the secrets.
 	Sealed(ctx context.Context) (int, error)
 	// Reseal replaces a sealed secret, unless it has changed since it was read.
@@ -65,7 +70,8 @@ type Store interface {
 
 // SealedContent is a sealed secret in the store with the reference to it.
 type SealedContent struct {
-	Digest    document.Digest // of the content
+	Digest    document.Digest // of the content; zero for a text
+	Block     int64           // of the text; 0 for a content
 	Reference string
 	Sealed    []byte
 }

@@ -21,7 +21,20 @@ type Stored struct {
 	Revision int64 // the revision that added this version
 	Shared   bool  // the value may be in a cache and be returned again
 	Tainted  bool  // rendered with a secret in its data
+
+	Origin
 }
+
+// Origin is where a document was written as it was submitted last.
+type Origin struct {
+	// Text is the number of its text in the store; 0 if none is kept, TextPlanned before it is stored.
+	Text int64
+	Path string // of its file, if the text is kept; "" if it is not known
+	Line int    // of the text in the file, if the path is known
+}
+
+// TextPlanned is the number of a text that is not stored yet.
+const TextPlanned = -1
 
 // SameVersion reports whether two versions of an identity have equal contents and the same bucket.
 func SameVersion(a, b *Stored) bool {

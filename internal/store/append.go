@@ -41,7 +41,7 @@ func (s *Store) Append(ctx context.Context, commit revisions.Commit) (stored rev
 		s.announce()
 		s.advance(stored)
 		if outgrows(stored) {
-			go s.analyze(ctx, "documents, contents, buckets, violations")
+			go s.analyze(ctx, "documents, contents, texts, buckets, violations")
 		}
 	}
 	return stored, err
@@ -76,6 +76,7 @@ type appending struct {
 	commit revisions.Commit // with the numbers that it gets
 
 	encrypted int // of the versions that it closes
+	texts     numbered
 }
 
 func (a *appending) run(ctx context.Context) error {
@@ -92,6 +93,7 @@ func (a *appending) run(ctx context.Context) error {
 		return err
 	}
 	a.queueArchives(batch)
+	a.store.queueTexts(batch, a.texts, a.commit.Diff.Reread)
 	if err := a.addDocuments(ctx, batch); err != nil {
 		return err
 	}
@@ -121,6 +123,7 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 	name, diff := a.store.site, a.commit.Diff
 	var head revisions.Head
 	var version int
+	var last int64 // block of texts
 	known := map[document.Digest]revisions.Content{}
 	batch := &pgx.Batch{}
 	batch.Queue("BEGIN")
@@ -128,7 +131,7 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 		batch.Queue(noStatementTimeout)
 	}
 	batch.Queue(stmt.LockBase, named{"site": name, "revision": a.commit.Base.Revision}).QueryRow(func(row pgx.Row) error {
-		return row.Scan(append(headFields(&head), new(revisions.Stamp), &version)...)
+		return row.Scan(append(headFields(&head), new(revisions.Stamp), &version, &last)...)
 	})
 	closed := a.queueClose(batch)
 	if len(diff.Added) > 0 {
@@ -146,7 +149,7 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 	if head != a.commit.Base || closed.all != len(diff.Removed) {
 		return nil, revisions.ErrStaleSnapshot
 	}
-	a.encrypted = closed.encrypted
+	a.encrypted, a.texts = closed.encrypted, numberTexts(a.commit.Texts, last)
 	return known, nil
 }
 

@@ -150,9 +150,8 @@ func (s *Store) Sealed(ctx context.Context) (int, error) {
 
 // Reseal implements revisions.Store.
 func (s *Store) Reseal(ctx context.Context, content revisions.SealedContent, sealed []byte) error {
-	_, err := s.exec(ctx, stmt.ResealContent, named{
-		"site": s.site, "digest": content.Digest[:], "old": content.Sealed, "new": sealed,
-	})
+	statement, args := s.resealing(content, sealed)
+	_, err := s.exec(ctx, statement, args)
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
 	"purser/internal/document"
 	"purser/internal/revisions"
@@ -81,7 +82,7 @@ func (a *appending) queueArchives(batch *pgx.Batch) {
 func (a *appending) addDocuments(ctx context.Context, batch *pgx.Batch) error {
 	added := a.commit.Diff.Added
 	return a.addRows(ctx, batch, "documents", stmt.InsertDocument, len(added), func(i int) ([]any, error) {
-		return a.store.versionRow(added[i])
+		return a.store.versionRow(added[i], a.texts.textOf(added[i]))
 	})
 }
 
@@ -105,8 +106,8 @@ func (a *appending) addRows(ctx context.Context, batch *pgx.Batch, table, insert
 	return nil
 }
 
-// versionRow returns the arguments of InsertDocument in their order.
-func (s *Store) versionRow(doc *revisions.Stored) ([]any, error) {
+// versionRow returns the arguments of InsertDocument in their order, given the number of the document's text.
+func (s *Store) versionRow(doc *revisions.Stored, text int64) ([]any, error) {
 	notes, err := jsonOf(doc.Notes)
 	if err != nil {
 		return nil, fmt.Errorf("write the notes of %s: %w", doc.Identity, err)
@@ -119,5 +120,6 @@ func (s *Store) versionRow(doc *revisions.Stored) ([]any, error) {
 	return []any{
 		s.site, doc.ID, doc.Place, doc.Revision, doc.Bucket, doc.Schema, doc.Layer, doc.Name, doc.Digest[:],
 		nullDigest(doc.Segment), doc.Metadata, notes, traits.Abstract, labels, traits.Encrypted,
+		zeronull.Int8(text), zeronull.Text(doc.Path), zeronull.Int4(doc.Line), //nolint:gosec // bodies have fewer lines
 	}, nil
 }

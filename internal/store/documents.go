@@ -18,8 +18,8 @@ import (
 // The columns of a document version, with and without its content.
 const (
 	documentColumns = `d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata,
-		d.notes`
-	documentFields = 13 // with the content's body and its sealed secret
+		d.notes, d.text, d.path, d.line`
+	documentFields = 16 // with the content's body and its sealed secret
 )
 
 // Documents implements queries.Store.
@@ -186,11 +186,14 @@ func (s *Store) scanDocument(row pgx.CollectableRow) (*revisions.Stored, error) 
 func scanPacked(row pgx.CollectableRow) (*revisions.Stored, error) {
 	doc := &revisions.Stored{Document: &document.Document{}}
 	var notes []byte
+	var line int64
 	err := row.Scan(&doc.ID, &doc.Place, &doc.Revision, &doc.Bucket, &doc.Schema, &doc.Layer, &doc.Name,
-		(*nullDigest)(&doc.Digest), (*nullDigest)(&doc.Segment), &doc.Metadata, &notes, &doc.Data, &doc.Sealed)
+		(*nullDigest)(&doc.Digest), (*nullDigest)(&doc.Segment), &doc.Metadata, &notes, (*zeronull.Int8)(&doc.Text),
+		(*zeronull.Text)(&doc.Path), (*zeronull.Int8)(&line), &doc.Data, &doc.Sealed)
 	if err != nil {
 		return nil, fmt.Errorf("read a document: %w", err)
 	}
+	doc.Line = int(line)
 	if notes != nil {
 		if err := json.Unmarshal(notes, &doc.Notes); err != nil {
 			return nil, fmt.Errorf("read the notes of %s: %w", doc.Identity, err)

@@ -77,21 +77,23 @@ func (r *snapshotReader) queueBuckets(q *questions, names []string) {
 	if len(names) == 0 {
 		return
 	}
-	stamps := make([]revisions.Stamp, len(names))
+	stamps, rereads := make([]revisions.Stamp, len(names)), make([]int64, len(names))
 	for i, name := range names {
 		if entry, ok := r.store.buckets.Get(name); ok {
-			r.known[name], stamps[i] = entry, entry.Stamp
+			r.known[name], stamps[i], rereads[i] = entry, entry.Stamp, entry.Reread
 		}
 	}
 	q.ask(into(&r.Buckets, func(row pgx.CollectableRow) (b revisions.Bucket, err error) {
-		err = row.Scan(&b.Name, &b.Changed, &b.Stamp)
+		err = row.Scan(&b.Name, &b.Changed, &b.Stamp, &b.Reread)
 		return b, err
 	}), stmt.BucketStates, named{"site": r.store.site, "buckets": names})
 	q.ask(func(rows pgx.Rows) error {
 		documents, err := pgx.CollectRows(rows, r.store.scanDocument)
 		r.loaded = revisions.GroupByBucket(documents)
 		return err
-	}, stmt.ChangedBuckets, named{"site": r.store.site, "buckets": names, "stamps": stamps})
+	}, stmt.ChangedBuckets, named{
+		"site": r.store.site, "buckets": names, "stamps": stamps, "rereads": rereads,
+	})
 }
 
 func (r *snapshotReader) queueDocuments(q *questions, need revisions.Need) {
@@ -165,7 +167,7 @@ func (r *snapshotReader) finish(need revisions.Need) revisions.Snapshot {
 		entry, known := r.known[bucket.Name]
 		switch {
 		case bucket.Changed == 0:
-		case known && entry.Stamp == bucket.Stamp:
+		case known && entry.Stamp == bucket.Stamp && entry.Reread == bucket.Reread:
 			*bucket = entry
 		default:
 			bucket.Documents = r.loaded[bucket.Name]
@@ -238,7 +240,9 @@ func sizeOf(documents []*revisions.Stored) (size int) {
 
 // keep caches a bucket and returns it. The caller must not have shared its documents yet.
 func (s *Store) keep(bucket revisions.Bucket) revisions.Bucket {
+	reread := bucket.Reread
 	bucket = revisions.NewBucket(bucket.Name, bucket.Changed, bucket.Stamp, bucket.Documents)
+	bucket.Reread = reread
 	if bucket.Changed > 0 {
 		s.buckets.Add(bucket.Name, bucket, sizeOf(bucket.Documents))
 	}

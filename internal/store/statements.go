@@ -35,7 +35,8 @@ type statements struct {
 	LastPurge, HasRevision, NewestRevision string
 
 	// sql/append.sql
-	CloseDocument, CloseDocuments, InsertContent, InsertDocument, AddSealed, AddArchive, InsertChecks,
+	CloseDocument, CloseDocuments, InsertContent, InsertDocument, InsertTexts, RereadDocuments, AddSealed,
+	AddArchive, InsertChecks,
 	InsertEntries, InsertViolations, EndViolations, InsertRevision, ChangeBuckets, OpenBuckets, EmptyBuckets,
 	AdvanceHead string
 
@@ -48,6 +49,9 @@ type statements struct {
 	FallbackPolicy, VersionsByID, ContentsByDigest, ArchiveOf, OutdatedSecrets, CountSecrets, ResealContent,
 	OccupiedBuckets, StampsOf, OnlyOlder, OnlyNewer, OnlyTarget, OnlyNewest, Boundaries, Buckets, CleartextBuckets,
 	RecentKinds string
+
+	// sql/texts.sql
+	OriginsOf, TextBlocks, OutdatedTexts, ResealText string
 
 	// sql/entries.sql
 	Failures, FailedEntries, StrayEntries string
@@ -67,7 +71,7 @@ type statements struct {
 
 	// sql/deletion.sql
 	PrunableRevisions, LockPrunable, PruneRevisions, CountPrune, CountRevisions, CountUnneeded, UnneededSecrets,
-	SecretsAfter, SweepDocuments, SweepEntries, SweepViolations, SweepOccupancies, Orphans, PruneContents,
+	SecretsAfter, SweepDocuments, SweepTexts, SweepEntries, SweepViolations, SweepOccupancies, Orphans, PruneContents,
 	FailedChecks, OtherChecks, PruneChecks, ResetSite, LockRevisions string
 
 	positional map[string]positional // by text

@@ -66,6 +66,7 @@ func (s *Store) sweep(ctx context.Context, pruned *revisions.Pruned) error {
 		{new(int), func(ctx context.Context) (int, int64, error) { return s.sweepAll(ctx, stmt.SweepEntries) }},
 		{new(int), func(ctx context.Context) (int, int64, error) { return s.sweepAll(ctx, stmt.SweepViolations) }},
 		{&pruned.Documents, func(ctx context.Context) (int, int64, error) { return s.sweepAll(ctx, stmt.SweepDocuments) }},
+		{new(int), func(ctx context.Context) (int, int64, error) { return s.sweepAll(ctx, stmt.SweepTexts) }},
 		{&pruned.Contents, func(ctx context.Context) (int, int64, error) {
 			return s.sweepFound(ctx, s.findContents, s.pruneContents)
 		}},
@@ -134,7 +135,7 @@ func (s *Store) sweepFound(ctx context.Context,
 			err = s.step(ctx, func(ctx context.Context, tx pgx.Tx) (int, error) {
 				var head revisions.Head
 				var stamp revisions.Stamp // of the head since
-				fields := append(headFields(&head), &stamp, nil)
+				fields := append(headFields(&head), &stamp, nil, nil)
 				args := named{"site": s.site, "revision": since.Revision}
 				err := tx.QueryRow(ctx, stmt.LockBase, args).Scan(fields...)
 				follows := head.Epoch == since.Epoch && (head.Stamp == since.Stamp || stamp == since.Stamp)
@@ -216,7 +217,7 @@ func (s *Store) failedChecks(ctx context.Context, tx pgx.Tx, after, last int64) 
 
 // tables are those that a purge empties, in this order; a prune deletes rows of them too.
 var tables = []string{
-	"tags", "results", "reported", "entries", "violations", "checks", "documents", "contents", "buckets", "occupancies",
+	"tags", "results", "reported", "entries", "violations", "checks", "documents", "contents", "texts", "buckets", "occupancies",
 	"revisions",
 }
 

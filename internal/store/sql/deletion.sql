@@ -34,7 +34,8 @@ UPDATE sites SET prunes = prunes + 1 WHERE site = :site;
 SELECT count(*) FROM revisions WHERE site = :site;
 
 -- name: CountUnneeded
--- counts the versions and the contents that a prune would delete, and their bytes.
+-- counts the versions and the contents that a prune would delete, and their bytes, those of the versions with their
+-- texts.
 WITH gaps AS (
 	SELECT n.after, n.before FROM (
 		SELECT lag(r.revision, 1, 0::bigint) OVER (ORDER BY r.revision) AS after, r.revision AS before
@@ -55,9 +56,14 @@ orphans AS (
 		WHERE a.site = c.site AND a.content = c.digest), 0))::bigint AS bytes
 	FROM contents c WHERE c.site = :site AND NOT EXISTS (
 		SELECT FROM documents d WHERE d.site = c.site AND d.content = c.digest
+			AND NOT EXISTS (SELECT FROM unneeded u WHERE u.id = d.id))),
+unread AS (
+	SELECT pg_column_size(t.body)::bigint AS bytes FROM texts t WHERE t.site = :site AND NOT EXISTS (
+		SELECT FROM documents d WHERE d.site = t.site AND d.text / 32 = t.block
 			AND NOT EXISTS (SELECT FROM unneeded u WHERE u.id = d.id)))
-SELECT (SELECT count(*) FROM unneeded), (SELECT coalesce(sum(bytes), 0) FROM unneeded)::bigint, count(*),
-	coalesce(sum(bytes), 0)::bigint FROM orphans;
+SELECT (SELECT count(*) FROM unneeded),
+	(SELECT coalesce(sum(bytes), 0) FROM (SELECT bytes FROM unneeded UNION ALL SELECT bytes FROM unread) u)::bigint,
+	count(*), coalesce(sum(bytes), 0)::bigint FROM orphans;
 
 -- name: UnneededSecrets
 -- selects the first encrypted document of versions that no remaining revision needs, and counts the others.
@@ -105,6 +111,16 @@ gone AS (
 	DELETE FROM documents d WHERE d.site = :site AND d.id = ANY(ARRAY(SELECT u.id FROM unneeded u LIMIT :limit))
 	RETURNING pg_column_size(d.*) AS bytes)
 SELECT count(*), coalesce(sum(bytes), 0) FROM gone;
+
+-- name: SweepTexts
+-- deletes blocks of which no version has a text, at most :limit. A block has 32 texts: revisions.MaxTextsOfBlock.
+WITH gone AS (
+	DELETE FROM texts t WHERE t.site = :site AND t.block IN (
+		SELECT t.block FROM texts t WHERE t.site = :site AND NOT EXISTS (
+			SELECT FROM documents d WHERE d.site = t.site AND d.text / 32 = t.block)
+		LIMIT :limit)
+	RETURNING pg_column_size(t.body) AS bytes)
+SELECT count(*), coalesce(sum(bytes), 0)::bigint FROM gone;
 
 -- name: SweepEntries
 -- deletes :limit entries of deleted revisions, and the remaining ones of the last of these revisions.

@@ -2,15 +2,15 @@
 -- ofRevision, which makes the statement for a selection of documents.
 
 -- name: FallbackPolicy
-SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes,
-	c.body, c.sealed
+SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes, d.text,
+	d.path, d.line, c.body, c.sealed
 FROM documents d JOIN contents c ON c.site = d.site AND c.digest = d.content
 WHERE d.site = :site AND d.schema LIKE 'deckhand/LayeringPolicy/%'
 ORDER BY d.since > :revision, d.since DESC LIMIT 1;
 
 -- name: VersionsByID
-SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes,
-	c.body AS packed, c.sealed
+SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes, d.text,
+	d.path, d.line, c.body AS packed, c.sealed
 FROM unnest(:ids::bigint[]) WITH ORDINALITY k (id, n)
 JOIN revisions r ON r.site = :site AND r.revision = :revision AND r.stamp = :stamp
 CROSS JOIN LATERAL (SELECT d.* FROM documents d WHERE d.site = :site AND d.id = k.id OFFSET 0) d
@@ -47,8 +47,8 @@ FROM unnest(:revisions::bigint[]) n WHERE n <> 0;
 -- is a part of a comparison of two revisions: the closed versions at the older revision's nodes that ended before the
 -- newer one. At each node there is at most one version of an identity, so only rows that changed in between are read,
 -- however long the history.
-SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes,
-	NULL::bytea, NULL::bytea
+SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes, d.text,
+	d.path, d.line, NULL::bytea, NULL::bytea
 FROM unnest(:nodes::bigint[]) n CROSS JOIN LATERAL (
 	SELECT d.* FROM documents d WHERE d.site = :site AND d.until IS NOT NULL AND d.fork = n AND d.until > :older
 		AND d.until <= :newer AND d.since <= :older OFFSET 0) d
@@ -57,15 +57,15 @@ ORDER BY place;
 -- name: OnlyNewer
 -- is the other part: the live versions added in between, and the closed ones at the newer revision's nodes after the
 -- older one; at the newest revision all are live.
-SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes,
-	NULL::bytea, NULL::bytea
+SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes, d.text,
+	d.path, d.line, NULL::bytea, NULL::bytea
 FROM buckets b CROSS JOIN LATERAL (
 	SELECT d.* FROM documents d WHERE d.site = :site AND d.bucket = b.bucket AND d.until IS NULL AND d.since > :older
 		AND d.since <= :newer OFFSET 0) d
 WHERE b.site = :site AND b.changed > :older
 UNION ALL
-SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes,
-	NULL::bytea, NULL::bytea
+SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes, d.text,
+	d.path, d.line, NULL::bytea, NULL::bytea
 FROM unnest(:nodes::bigint[]) n CROSS JOIN LATERAL (
 	SELECT d.* FROM documents d WHERE d.site = :site AND d.until IS NOT NULL AND d.fork = n AND d.since > :older
 		AND d.since <= :newer AND d.until > :newer OFFSET 0) d
@@ -75,8 +75,8 @@ ORDER BY place;
 -- name: OnlyTarget
 -- is a part of the difference of the newest revision from the target of a rollback, with the contents of restored
 -- documents.
-SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes,
-	c.body, c.sealed
+SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes, d.text,
+	d.path, d.line, c.body, c.sealed
 FROM unnest(:nodes::bigint[]) n CROSS JOIN LATERAL (
 	SELECT d.* FROM documents d WHERE d.site = :site AND d.until IS NOT NULL AND d.fork = n AND d.until > :target
 		AND d.since <= :target OFFSET 0) d
@@ -84,8 +84,8 @@ JOIN contents c ON c.site = :site AND c.digest = d.content ORDER BY place;
 
 -- name: OnlyNewest
 -- is the other part, with the contents of DataSchemas. All versions of the newest revision are live.
-SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes,
-	CASE WHEN d.schema = 'deckhand/DataSchema/v1' THEN c.body END, NULL::bytea
+SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes, d.text,
+	d.path, d.line, CASE WHEN d.schema = 'deckhand/DataSchema/v1' THEN c.body END, NULL::bytea
 FROM buckets b CROSS JOIN LATERAL (
 	SELECT d.* FROM documents d WHERE d.site = :site AND d.bucket = b.bucket AND d.until IS NULL
 		AND d.since > :target OFFSET 0) d
@@ -120,7 +120,8 @@ boundaries AS (
 	SELECT id, gone, until, true, false FROM seen WHERE gone IS DISTINCT FROM after
 	ORDER BY revision DESC OFFSET :offset LIMIT :limit)
 SELECT d.found, d.revision, r.created_at, coalesce(r.author, ''), coalesce(r.message, ''), d.ends, d.follows,
-	d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes, d.body,
+	d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes, d.text,
+	d.path, d.line, d.body,
 	NULL::bytea
 FROM (
 	SELECT e.revision, e.cause, e.ends, e.follows, d.*, c.body, count(*) OVER () AS found, row_number() OVER newest AS n,

@@ -40,7 +40,8 @@ ORDER BY e.entry LIMIT nullif(:limit, 0);
 -- name: FailedEntries
 -- is Failures with the documents. TestStatements_common compares their common part.
 SELECT f.entry, f.rule, f.client_versions, f.notes,
-	d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes, c.body, c.sealed
+	d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes, d.text,
+	d.path, d.line, c.body, c.sealed
 FROM (
 	SELECT e.entry, e.document, CASE WHEN e.secret AND :open THEN NULL ELSE e.rule END AS rule,
 		CASE WHEN e.secret AND :open THEN NULL ELSE e.client_versions END AS client_versions, e.notes
@@ -79,8 +80,8 @@ ORDER BY f.entry;
 -- documents are left out if :cleartext is true, and those about documents that
 -- :document does not name, as in Failures.
 SELECT f.entry, f.rule, f.client_versions, f.notes,
-	d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes,
-	NULL::bytea, NULL::bytea
+	d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes, d.text,
+	d.path, d.line, NULL::bytea, NULL::bytea
 FROM entries f
 CROSS JOIN LATERAL (SELECT d.* FROM documents d
 	WHERE d.site = :site AND d.id = f.document AND NOT (d.encrypted AND :cleartext) OFFSET 0) d

@@ -19,10 +19,11 @@ SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live FROM sites s WHER
 SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live FROM sites s WHERE s.site = :site FOR UPDATE;
 
 -- name: LockBase
--- is LockHead, with the stamp of a revision, 0 if it does not exist, and the version of the schema.
+-- is LockHead, with the stamp of a revision, 0 if it does not exist, the version of the schema, and the last block of
+-- texts.
 SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live,
 	coalesce((SELECT r.stamp FROM revisions r WHERE r.site = s.site AND r.revision = :revision), 0),
-	(SELECT version FROM schema_migrations LIMIT 1)
+	(SELECT version FROM schema_migrations LIMIT 1), s.texts
 FROM sites s WHERE s.site = :site FOR UPDATE;
 
 -- name: HeadAndTime

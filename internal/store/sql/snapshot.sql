@@ -4,18 +4,18 @@
 -- A statement that selects live documents selects nothing if the site has the stamp :known: they are in memory.
 
 -- name: BucketStates
-SELECT k.bucket, coalesce(b.changed, 0), coalesce(b.stamp, 0)
+SELECT k.bucket, coalesce(b.changed, 0), coalesce(b.stamp, 0), coalesce(b.reread, 0)
 FROM unnest(:buckets::text[]) WITH ORDINALITY AS k (bucket, n)
 LEFT JOIN buckets b ON b.site = :site AND b.bucket = k.bucket ORDER BY k.n;
 
 -- name: ChangedBuckets
 -- reads the documents of those buckets that are not as they are known, by the stamp of the revision that changed them
--- last.
-SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes,
-	c.body, c.sealed
+-- last, and by how often their texts were written again.
+SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes, d.text,
+	d.path, d.line, c.body, c.sealed
 FROM (
-	SELECT k.bucket FROM unnest(:buckets::text[], :stamps::bigint[]) AS k (bucket, stamp)
-	JOIN buckets b ON b.site = :site AND b.bucket = k.bucket AND b.stamp <> k.stamp OFFSET 0) k
+	SELECT k.bucket FROM unnest(:buckets::text[], :stamps::bigint[], :rereads::bigint[]) AS k (bucket, stamp, reread)
+	JOIN buckets b ON b.site = :site AND b.bucket = k.bucket AND (b.stamp <> k.stamp OR b.reread <> k.reread) OFFSET 0) k
 CROSS JOIN LATERAL (
 	SELECT d.* FROM documents d WHERE d.site = :site AND d.bucket = k.bucket AND d.until IS NULL OFFSET 0) d
 CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = :site AND digest = d.content OFFSET 0) c
@@ -26,8 +26,8 @@ SELECT digest, sealed, EXISTS (SELECT FROM archives a WHERE a.site = c.site AND 
 FROM contents c WHERE site = :site AND digest = ANY(:digests);
 
 -- name: AllLive
-SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes,
-	c.body, c.sealed
+SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes, d.text,
+	d.path, d.line, c.body, c.sealed
 FROM documents d JOIN contents c ON c.site = d.site AND c.digest = d.content
 WHERE d.site = :site AND d.until IS NULL AND NOT EXISTS (SELECT FROM sites s WHERE s.site = :site AND s.stamp = :known)
 ORDER BY d.place;
@@ -35,8 +35,8 @@ ORDER BY d.place;
 -- name: LiveSchemas
 -- names the schema as a literal. From a literal Postgres can estimate the number of rows; for a parameter it would read
 -- all documents if many share a few schemas.
-SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes,
-	c.body, c.sealed
+SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes, d.text,
+	d.path, d.line, c.body, c.sealed
 FROM (SELECT d.* FROM documents d WHERE d.site = :site AND d.until IS NULL AND d.schema = 'deckhand/DataSchema/v1'
 	OFFSET 0) d
 CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = :site AND digest = d.content OFFSET 0) c
@@ -44,8 +44,8 @@ WHERE NOT EXISTS (SELECT FROM sites s WHERE s.site = :site AND s.stamp = :known)
 
 -- name: LiveVersions
 -- is LiveSchemas for the client versions.
-SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes,
-	c.body, c.sealed
+SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes, d.text,
+	d.path, d.line, c.body, c.sealed
 FROM (SELECT d.* FROM documents d WHERE d.site = :site AND d.until IS NULL AND d.schema = 'purser/ClientVersions/v1'
 	OFFSET 0) d
 CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = :site AND digest = d.content OFFSET 0) c
@@ -54,8 +54,8 @@ WHERE NOT EXISTS (SELECT FROM sites s WHERE s.site = :site AND s.stamp = :known)
 -- name: LiveOfKinds
 -- compares schemas by BETWEEN, which Postgres estimates as selective. If many documents share a few schemas it would
 -- read all, deleted ones too, for each schema that is asked for with =.
-SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes,
-	c.body, c.sealed
+SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes, d.text,
+	d.path, d.line, c.body, c.sealed
 FROM unnest(:kinds::text[]) k
 CROSS JOIN LATERAL (
 	SELECT d.* FROM documents d WHERE d.site = :site AND d.schema BETWEEN k AND k AND d.until IS NULL OFFSET 0) d
@@ -64,8 +64,8 @@ WHERE NOT EXISTS (SELECT FROM sites s WHERE s.site = :site AND s.stamp = :known)
 
 -- name: LiveRegistered
 -- selects the DataSchemas with the names.
-SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes,
-	c.body, c.sealed
+SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes, d.text,
+	d.path, d.line, c.body, c.sealed
 FROM unnest(:names::text[]) k
 CROSS JOIN LATERAL (
 	SELECT d.* FROM documents d
@@ -76,8 +76,8 @@ WHERE NOT EXISTS (SELECT FROM sites s WHERE s.site = :site AND s.stamp = :known)
 -- name: LiveClaims
 -- selects the documents with the identities, and the LayeringPolicy. It does not look up each identity if the site is
 -- empty.
-SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes,
-	NULL::bytea, NULL::bytea
+SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes, d.text,
+	d.path, d.line, NULL::bytea, NULL::bytea
 FROM unnest(:schemas::text[], :layers::text[], :names::text[]) AS k (schema, layer, name)
 CROSS JOIN LATERAL (
 	SELECT d.* FROM documents d WHERE d.site = :site AND d.schema = k.schema AND d.layer = k.layer AND d.name = k.name
@@ -85,14 +85,14 @@ CROSS JOIN LATERAL (
 WHERE (SELECT live FROM sites WHERE site = :site) > 0
 	AND NOT EXISTS (SELECT FROM sites s WHERE s.site = :site AND s.stamp = :known)
 UNION ALL
-SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes,
-	NULL::bytea, NULL::bytea
+SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes, d.text,
+	d.path, d.line, NULL::bytea, NULL::bytea
 FROM documents d WHERE d.site = :site AND d.until IS NULL AND d.schema LIKE 'deckhand/LayeringPolicy/%'
 	AND NOT EXISTS (SELECT FROM sites s WHERE s.site = :site AND s.stamp = :known);
 
 -- name: LiveNoted
-SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes,
-	NULL::bytea, NULL::bytea
+SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes, d.text,
+	d.path, d.line, NULL::bytea, NULL::bytea
 FROM documents d WHERE d.site = :site AND d.until IS NULL AND d.notes IS NOT NULL;
 
 -- name: LivePositions
@@ -103,8 +103,8 @@ SELECT v.document, v.since, v.rule, v.client_versions, v.secret FROM violations 
 WHERE v.site = :site AND v.until IS NULL;
 
 -- name: FailingDocuments
-SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes,
-	c.body, c.sealed
+SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes, d.text,
+	d.path, d.line, c.body, c.sealed
 FROM documents d JOIN contents c ON c.site = d.site AND c.digest = d.content
 WHERE d.site = :site AND d.id IN (SELECT v.document FROM violations v WHERE v.site = :site AND v.until IS NULL);
 
@@ -112,8 +112,8 @@ WHERE d.site = :site AND d.id IN (SELECT v.document FROM violations v WHERE v.si
 SELECT bucket FROM occupancies WHERE site = :site AND until IS NULL ORDER BY bucket;
 
 -- name: NewestFallback
-SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes,
-	c.body, c.sealed
+SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes, d.text,
+	d.path, d.line, c.body, c.sealed
 FROM documents d JOIN contents c ON c.site = d.site AND c.digest = d.content
 WHERE d.site = :site AND d.schema LIKE 'deckhand/LayeringPolicy/%' ORDER BY d.since DESC LIMIT 1;
 

@@ -1,0 +1,223 @@
+package document
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"purser/internal/fault"
+)
+
+// A body may consist of files as they are. Before each file is a line with its File as JSON, which other readers of YAML
+// take as the beginning of a document with a comment:
+//
+//	--- # purser: {"file":"site/racks.yaml","bytes":61}
+//
+// The bytes of the file follow, and a line feed if they do not end with one.
+
+// File is one file of a body, or a part of one.
+type File struct {
+	Path   string `json:"file,omitempty"`   // with slashes, relative to what was pushed; "" if it is not known
+	Bucket string `json:"bucket,omitempty"` // for its documents; "" if the request, or each document, names the bucket
+	Line   int    `json:"line,omitempty"`   // of its first byte in the file; 0 for 1
+	Bytes  int    `json:"bytes"`
+	JSON   bool   `json:"json,omitempty"` // it is JSON, not YAML
+	// Why says why a document is in its canonical form; "" if it is as it was submitted.
+	Why string `json:"canonical,omitempty"`
+
+	Text []byte `json:"-"`
+}
+
+// fileMark begins the line before a file.
+const fileMark = "--- # purser: {"
+
+// AppendFile appends a file with the line before it. Its Bytes are those of its Text.
+func AppendFile(body []byte, f File) []byte {
+	f.Bytes = len(f.Text)
+	mark, _ := json.Marshal(f) // cannot fail
+	body = append(append(append(body, fileMark[:len(fileMark)-1]...), mark...), '\n')
+	body = append(body, f.Text...)
+	if !bytes.HasSuffix(f.Text, []byte("\n")) {
+		body = append(body, '\n')
+	}
+	return body
+}
+
+// Files returns the files of a body, with the lines of the body at which their texts begin; nil for a body that does not
+// begin with one. It stops after limit files. Fault: Invalid.
+func Files(body []byte, limit int) (files []File, lines []int, err error) {
+	for line := 1; bytes.HasPrefix(body, []byte(fileMark)) && len(files) < limit; {
+		mark, rest, _ := bytes.Cut(body, []byte("\n"))
+		var f File
+		if err := json.Unmarshal(mark[len(fileMark)-1:], &f); err != nil {
+			return nil, nil, wrongMark(line, "is not valid JSON")
+		}
+		switch {
+		case f.Bytes < 0, f.Bytes > len(rest):
+			return nil, nil, wrongMark(line, "has more bytes than follow")
+		case f.Line < 0:
+			return nil, nil, wrongMark(line, "has a line below 1")
+		}
+		if err := CheckPath(f.Path); f.Path != "" && err != nil {
+			return nil, nil, wrongMark(line, err.Error())
+		}
+		f.Text, rest = rest[:f.Bytes:f.Bytes], rest[f.Bytes:]
+		files, lines = append(files, f), append(lines, line+1)
+		if !bytes.HasSuffix(f.Text, []byte("\n")) {
+			rest = bytes.TrimPrefix(rest, []byte("\n"))
+			line++
+		}
+		line += 1 + bytes.Count(f.Text, []byte("\n"))
+		if body = rest; len(body) > 0 && !bytes.HasPrefix(body, []byte(fileMark)) {
+			return nil, nil, wrongMark(line, "must begin here with "+fileMark+": the file before it has fewer bytes")
+		}
+	}
+	return files, lines, nil
+}
+
+func wrongMark(line int, wrong string) error {
+	return malformed(YAML, Mistake{At: Position{Line: line}, Rule: "the comment before a file " + wrong +
+		"; send files with `purser push`, or without such comments"})
+}
+
+// maxPath is the maximum length of the path of a file, in characters.
+const maxPath = 500
+
+var errPath = errors.New("has a path that is not relative, with single slashes, without . and .., of at most " +
+	"500 characters that can be printed")
+
+// CheckPath returns an error unless a path may be that of a file of a body.
+func CheckPath(path string) error {
+	if !utf8.ValidString(path) || utf8.RuneCountInString(path) > maxPath ||
+		strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) || r == '\\' }) {
+		return errPath
+	}
+	for part := range strings.SplitSeq(path, "/") {
+		if part == "" || part == "." || part == ".." {
+			return errPath
+		}
+	}
+	return nil
+}
+
+// Source is a text as it was submitted: that of one document with the comments before it, after the last one also those
+// that follow, or a whole file if its documents cannot be read one by one. The sources of a file make up the file.
+type Source struct {
+	Text      []byte
+	Path      string // of the file; "" if it is not known
+	Line      int    // of the text in the file; of no use if the path is not known
+	JSON      bool
+	Documents int // how many documents it has
+}
+
+// SplitBody splits a body, which may consist of files, into the segments of its documents with their sources. If listed
+// is set, a list of documents counts as its items. The digest of a segment is that of its source. Faults: those of
+// Split; Invalid for files with wrong comments before them.
+func SplitBody(ctx context.Context, body []byte, media Media, limits Limits, listed bool) ([]Segment, error) {
+	files, lines, err := Files(body, limits.Documents+1)
+	switch {
+	case err != nil:
+		return nil, err
+	case media != YAML || len(files) == 0:
+		files, lines = []File{{Text: body, JSON: media == JSON}}, []int{1}
+	case len(files) > limits.Documents:
+		return nil, TooLarge("the body has more than %d files; send them as several buckets, or raise the server's "+
+			"--max-documents", limits.Documents)
+	}
+	var all []Segment
+	for i, file := range files {
+		from := Segment{Line: lines[i], Index: len(all) + 1}
+		segments, err := splitFile(ctx, file, limits, listed, from)
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, segments...); len(all) > limits.Documents {
+			return nil, tooMany(limits)
+		}
+	}
+	return all, nil
+}
+
+// splitFile splits a file, whose first document has the line and the index of from.
+func splitFile(ctx context.Context, file File, limits Limits, list bool, from Segment) ([]Segment, error) {
+	media := YAML
+	if file.JSON {
+		media = JSON
+	}
+	segments, err := split(ctx, file.Text, media, limits, from)
+	if err == nil && list {
+		segments, err = listed(ctx, file.Text, segments, limits, from)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return sourced(file, segments), nil
+}
+
+// moved returns the fault of a body that cannot be parsed with its position moved down by lines.
+func moved(err error, by int) error {
+	mistake, isMistake := errors.AsType[*Mistake](err)
+	said, isFault := errors.AsType[*fault.Fault](err)
+	if !isMistake || !isFault || by == 0 {
+		return err
+	}
+	other, at := *said, *mistake
+	at.At.Line += by
+	other.Message = strings.Replace(other.Message, mistake.Error(), at.Error(), 1)
+	return other.Because(&at)
+}
+
+// sourced returns the segments of a file with their sources and their digests.
+func sourced(file File, segments []Segment) []Segment {
+	if len(segments) == 0 {
+		return nil
+	}
+	first, isJSON := max(file.Line, 1), segments[0].media == JSON
+	marks := len(file.Text) - len(withoutMarks(file.Text)) // bytes of byte order marks, which the segments do not have
+	if segments[0].decoded != nil || isJSON && file.Path != "" ||
+		marks > 0 && (marks > len(byteOrderMark) || !bytes.HasPrefix(file.Text, byteOrderMark)) {
+		source := &Source{file.Text, file.Path, first, isJSON, len(segments)}
+		for i := range segments {
+			segments[i].Bucket, segments[i].Source, segments[i].Digest = file.Bucket, source, source.digest(i)
+		}
+		return segments
+	}
+	start := 0
+	for i := range segments {
+		s := &segments[i]
+		end := marks + s.offset + len(s.Text)
+		switch {
+		case isJSON: // between items are commas
+			start = marks + s.offset
+		case i == len(segments)-1:
+			end = len(file.Text)
+		}
+		s.Source = &Source{file.Text[start:end:end], file.Path, first, isJSON, 1}
+		s.Bucket, s.Digest = file.Bucket, s.Source.digest(0)
+		first, start = first+bytes.Count(s.Source.Text, []byte("\n")), end
+	}
+	return segments
+}
+
+// digest returns the digest of a document of the source, which counts from 0. A source with one document has the digest
+// of its text.
+func (s *Source) digest(of int) Digest {
+	digest := digestOfText(s.Text, s.JSON)
+	if s.Documents > 1 {
+		return sha256.Sum256(append([]byte{'p', 'a', 'r', 't', ' ', byte(of), byte(of >> 8), byte(of >> 16)}, digest[:]...))
+	}
+	return digest
+}
+
+// digestOfText returns the digest of a text. The same text may have another meaning in JSON than in YAML.
+func digestOfText(text []byte, isJSON bool) Digest {
+	if isJSON {
+		return sha256.Sum256(append([]byte("JSON "), text...))
+	}
+	return sha256.Sum256(text)
+}

@@ -1,0 +1,108 @@
+package revisions
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"purser/internal/document"
+)
+
+// Text is a text of one or several documents, as it was submitted.
+type Text struct {
+	Body []byte
+	JSON bool
+	// Documents is how many documents the text has: it stands for those only together.
+	Documents int
+	// Of are the IDs of versions that have the text; empty in texts from the store.
+	Of []int64
+	// Secret is the first of its documents that is encrypted, nil if there is none.
+	Secret *document.Identity
+}
+
+// TextBlock is a number of texts as they are stored: together if they are in clear, which saves rows and bytes, and
+// alone if they have a secret.
+type TextBlock struct {
+	Body []byte // packed by Store.Pack; sealed if Reference is set
+	// Reference names the place that the body is sealed for, as secrets.Reference does; "" if it is not sealed.
+	Reference string
+	Of        [][]int64 // of each text, the IDs of versions that have it
+}
+
+// Bounds of a block of several texts.
+const (
+	MaxTextsOfBlock = 32 // the number of a text is that of its block times this, plus its position
+	maxBlock        = 64 << 10
+)
+
+// Blocks divides texts into those that are stored together.
+func Blocks(texts []Text) (blocks [][]Text) {
+	var open []Text // in clear
+	size := 0
+	for _, text := range texts {
+		if text.Secret != nil {
+			blocks = append(blocks, []Text{text})
+			continue
+		}
+		if len(open) == MaxTextsOfBlock || len(open) > 0 && size+len(text.Body) > maxBlock {
+			blocks, open, size = append(blocks, open), nil, 0
+		}
+		open, size = append(open, text), size+len(text.Body)
+	}
+	if len(open) > 0 {
+		blocks = append(blocks, open)
+	}
+	return blocks
+}
+
+// A block begins with this byte, with which no compressed text begins, and the number of its texts. For each text
+// follow its length, how many documents it has, and whether it is JSON, and then the texts themselves.
+const blockBegins = 1
+
+// AppendBlock appends texts as Texts reads them.
+func AppendBlock(out []byte, texts []Text) []byte {
+	out = binary.AppendUvarint(append(out, blockBegins), uint64(len(texts)))
+	for _, text := range texts {
+		out = binary.AppendUvarint(out, uint64(len(text.Body)))
+		out = binary.AppendUvarint(out, uint64(text.Documents))
+		isJSON := byte(0)
+		if text.JSON {
+			isJSON = 1
+		}
+		out = append(out, isJSON)
+	}
+	for _, text := range texts {
+		out = append(out, text.Body...)
+	}
+	return out
+}
+
+var errBlock = errors.New("a block of texts in the database is damaged")
+
+// Texts returns the texts of a block, which share its memory.
+func Texts(block []byte) ([]Text, error) {
+	if len(block) == 0 || block[0] != blockBegins {
+		return nil, errBlock
+	}
+	rest, wrong := block[1:], false
+	next := func() int {
+		n, size := binary.Uvarint(rest)
+		if wrong = wrong || size <= 0 || n > uint64(len(block)); wrong {
+			return 0
+		}
+		rest = rest[size:]
+		return int(n)
+	}
+	texts := make([]Text, min(next(), MaxTextsOfBlock))
+	sizes := make([]int, len(texts))
+	for i := range texts {
+		sizes[i], texts[i].Documents = next(), next()
+		texts[i].JSON = next() == 1
+	}
+	for i, size := range sizes {
+		if wrong || size > len(rest) {
+			return nil, errBlock
+		}
+		texts[i].Body, rest = rest[:size:size], rest[size:]
+	}
+	return texts, nil
+}
