@@ -22,7 +22,8 @@ type pullCommand struct {
 
 	Dir      string `arg:"" help:"Folder to write to, which gets a folder for each bucket." complete:"file"`
 	Revision string `arg:"" default:"latest" help:"Revision: 17, latest (default), tag:NAME, or latest~1, the one before latest." values:"revisions"`
-	Replace  bool   `help:"Replace the documents in the folder: files of those that the revision does not have are deleted."`
+	Replace  bool   `help:"Replace and delete what earlier pulls have written to the folder. Nothing else is touched."`
+	Secrets  bool   `help:"Write encrypted documents as they were pushed, with their secrets, instead of with references."`
 }
 
 // Run writes the documents of the revision to the folder.
@@ -31,12 +32,13 @@ func (c *pullCommand) Run(ctx context.Context, around *surroundings, server *cli
 	if err != nil {
 		return err
 	}
-	id := strconv.FormatInt(about.ID, 10)
-	text, err := server.Get(ctx, nil, url.Values{}, "revisions", id, "documents")
-	if err != nil {
-		return err
+	query := url.Values{"form": {"submitted"}}
+	if c.Secrets {
+		query.Set("cleartext-secrets", "true")
 	}
-	documents, err := folder.Parse(text)
+	submitted, err := server.Do(ctx, client.Request{
+		Path: []string{"revisions", strconv.FormatInt(about.ID, 10), "documents"}, Query: query, Accept: client.Text,
+	})
 	if err != nil {
 		return err
 	}
@@ -49,9 +51,13 @@ func (c *pullCommand) Run(ctx context.Context, around *surroundings, server *cli
 			"such documents are kept")
 	}
 	c.Dir = filepath.Clean(c.Dir)
-	plan, err := folder.PlanPull(ctx, c.Dir, documents, folder.Allowed{Replace: c.Replace, Encrypted: !incomplete})
+	plan, err := folder.PlanPull(ctx, c.Dir, submitted.Body, folder.Allowed{Replace: c.Replace, Encrypted: !incomplete})
 	if err != nil {
 		return err
+	}
+	if plan.Canonical > 0 {
+		fmt.Fprintf(around.stderr, "purser: notice: %s in canonical form: no text was kept, or it has a secret (--secrets)\n",
+			words.Count(plan.Canonical, "document"))
 	}
 	if err := c.write(around, plan); err != nil {
 		return err
@@ -59,21 +65,14 @@ func (c *pullCommand) Run(ctx context.Context, around *surroundings, server *cli
 	return c.print(around, pulledAnswer(about, plan.Written, c.Dir))
 }
 
-// write writes the files, once the user has confirmed which are deleted, or overwritten although they hold documents
-// that the revision lacks.
+// write writes the files, once the user has confirmed which are deleted.
 func (c *pullCommand) write(around *surroundings, plan folder.Pull) error {
 	if len(plan.Kept) > 0 {
-		fmt.Fprintln(around.stderr, "purser: warning: kept, because they do not hold documents only, or cannot be read; "+
-			"push refuses documents that are in two files: "+folder.Listed(plan.Kept))
+		fmt.Fprintln(around.stderr, "purser: warning: kept, because they have changed since they were pulled; push refuses "+
+			"documents that are in two files: "+folder.Listed(plan.Kept))
 	}
-	list := ""
-	if len(plan.Deleted) > 0 {
-		list += "  would delete  " + folder.Listed(plan.Deleted) + "\n"
-	}
-	if len(plan.Lost) > 0 {
-		list += "  would overwrite, with documents that the revision lacks  " + folder.Listed(plan.Lost) + "\n"
-	}
-	if gone := len(plan.Deleted) + len(plan.Lost); gone > 0 {
+	if gone := len(plan.Deleted); gone > 0 {
+		list := "  would delete  " + folder.Listed(plan.Deleted) + "\n"
 		if err := c.confirm(around, "delete "+words.Count(gone, "file"), list); err != nil {
 			return err
 		}
@@ -93,6 +92,6 @@ func pulledAnswer(revision wire.Revision, files []string, dir string) answer {
 	return answer{
 		json:  marshal(map[string]any{"revision": revision.ID, "stamp": revision.Stamp, "files": files}),
 		names: []string{strconv.FormatInt(revision.ID, 10)},
-		text:  fmt.Sprintf("Revision %d: %s in %s\n", revision.ID, words.Count(len(files), "document"), dir),
+		text:  fmt.Sprintf("Revision %d: %s in %s\n", revision.ID, words.Count(len(files), "file"), dir),
 	}
 }

@@ -149,7 +149,7 @@ func (p *push) report(ctx context.Context, written client.Written) error {
 func (p *push) places(ctx context.Context, findings []wire.Finding) []string {
 	places := make([]string, len(findings))
 	for i, f := range findings {
-		places[i] = p.body.Place(ctx, f.Line, f.Column, string(f.Path))
+		places[i] = p.body.Place(f.Line, f.Column)
 	}
 	return places
 }

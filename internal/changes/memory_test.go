@@ -193,6 +193,13 @@ func (m *memory) Remember(_ []revisions.Bucket, _ revisions.Revision, documents 
 
 func (*memory) Pack(data []byte) []byte { return data }
 
+func (m *memory) Reread(_ context.Context, base revisions.Head, _ []*revisions.Stored, _ []revisions.TextBlock) error {
+	if base != m.head {
+		return revisions.ErrStaleSnapshot
+	}
+	return nil
+}
+
 func (m *memory) Append(_ context.Context, commit revisions.Commit) (revisions.Commit, error) {
 	if before := m.before; before != nil {
 		m.before = nil

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/revisions"
 	"purser/internal/revisions/revisionstest"
@@ -303,14 +302,17 @@ func TestPayload_plan_reread(t *testing.T) {
 	}
 }
 
-// A document without a known text is compared by its contents.
-func TestPayload_plan_withoutText(t *testing.T) {
+// A document is known by the whole text that its meaning depends on.
+func TestPayload_plan_sharedText(t *testing.T) {
 	t.Parallel()
 	s, _ := service()
 	put(t, s, "a", "%TAG ! x\n"+widget("w1", "{x: 1}"))
+	if p := payload(t, s, "a", "%TAG ! y\n"+widget("w1", "{x: 1}"), "a"); p.undecoded() != 0 {
+		t.Fatal("a text under another directive is known")
+	}
 	p := payload(t, s, "a", "%TAG ! x\n"+widget("w1", "{x: 1}"), "a")
-	if p.Items[0].Segment.Digest != (document.Digest{}) || p.undecoded() != 0 {
-		t.Fatal("a text under a directive is known by its digest")
+	if p.undecoded() != 1 {
+		t.Fatal("a text under a directive is not known")
 	}
 	if diff, err := p.plan(needed(t, s, p), false); err != nil || diff.Changes {
 		t.Errorf("plan: changes %v, %v", diff.Changes, err)

@@ -47,7 +47,9 @@ func (e Entry) IsDocument() bool {
 // memory in the budget until it returns.
 func Decode(ctx context.Context, s Segment, limits Limits) (Entry, error) {
 	if s.decoded != nil {
-		return s.decoded.entry, s.decoded.err
+		entry := s.decoded.entry
+		entry.Segment = s.Digest
+		return entry, s.decoded.err
 	}
 	if err := limits.checkText(s); err != nil {
 		return Entry{}, err

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -120,11 +121,12 @@ type Source struct {
 // Split; Invalid for files with wrong comments before them.
 func SplitBody(ctx context.Context, body []byte, media Media, limits Limits, listed bool) ([]Segment, error) {
 	files, lines, err := Files(body, limits.Documents+1)
+	marked := media == YAML && len(files) > 0
 	switch {
+	case media != YAML || err == nil && len(files) == 0:
+		files, lines = []File{{Text: body, JSON: media == JSON}}, []int{1}
 	case err != nil:
 		return nil, err
-	case media != YAML || len(files) == 0:
-		files, lines = []File{{Text: body, JSON: media == JSON}}, []int{1}
 	case len(files) > limits.Documents:
 		return nil, TooLarge("the body has more than %d files; send them as several buckets, or raise the server's "+
 			"--max-documents", limits.Documents)
@@ -132,7 +134,7 @@ func SplitBody(ctx context.Context, body []byte, media Media, limits Limits, lis
 	var all []Segment
 	for i, file := range files {
 		from := Segment{Line: lines[i], Index: len(all) + 1}
-		segments, err := splitFile(ctx, file, limits, listed, from)
+		segments, err := splitFile(ctx, file, limits, listed, marked, from)
 		if err != nil {
 			return nil, err
 		}
@@ -143,20 +145,43 @@ func SplitBody(ctx context.Context, body []byte, media Media, limits Limits, lis
 	return all, nil
 }
 
-// splitFile splits a file, whose first document has the line and the index of from.
-func splitFile(ctx context.Context, file File, limits Limits, list bool, from Segment) ([]Segment, error) {
+// splitFile splits a file, whose first document has the line and the index of from. In a file that is marked as one,
+// empty documents are left out, and a list of documents always counts as its items.
+func splitFile(ctx context.Context, file File, limits Limits, list, marked bool, from Segment) ([]Segment, error) {
 	media := YAML
 	if file.JSON {
 		media = JSON
 	}
 	segments, err := split(ctx, file.Text, media, limits, from)
-	if err == nil && list {
+	if err == nil && marked {
+		segments = withoutEmpty(segments)
+	}
+	if err == nil && (list || marked) {
 		segments, err = listed(ctx, file.Text, segments, limits, from)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return sourced(file, segments), nil
+}
+
+// withoutEmpty returns segments without those that have nothing but a line with --- and comments, as after the last
+// document of many files. The others keep their order, and get new indexes.
+func withoutEmpty(segments []Segment) []Segment {
+	if len(segments) == 0 || segments[0].decoded != nil {
+		return slices.DeleteFunc(segments, func(s Segment) bool {
+			return s.decoded.err == nil && s.decoded.entry.Value == nil
+		})
+	}
+	first := segments[0].Index
+	segments = slices.DeleteFunc(segments, func(s Segment) bool {
+		rest, marked := bytes.CutPrefix(s.Text, []byte("---"))
+		return marked && isBlank(rest)
+	})
+	for i := range segments {
+		segments[i].Index = first + i
+	}
+	return segments
 }
 
 // moved returns the fault of a body that cannot be parsed with its position moved down by lines.

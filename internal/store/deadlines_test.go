@@ -85,7 +85,7 @@ func calls(s *store.Store) map[string]func(ctx context.Context) error {
 // allTables are those of a site.
 func allTables() []string {
 	return []string{
-		"sites", "revisions", "buckets", "contents", "documents", "checks", "entries", "violations", "reported", "results",
+		"sites", "revisions", "buckets", "contents", "texts", "documents", "checks", "entries", "violations", "reported", "results",
 		"occupancies", "tags", "audit",
 	}
 }

@@ -2,133 +2,115 @@ package folder
 
 import (
 	"bytes"
-	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
-	"purser/internal/budget"
+	"purser/internal/check"
 	"purser/internal/document"
 )
 
-// Body is the body of a request, a stream of documents, and the sources of its lines.
+// Body is the body of a request, which has the files as they are, and the documents in them.
 type Body struct {
 	Text    []byte
 	Empty   []string // the buckets of a change set without documents
 	Notices []string // lines for the user about files that were left out, and about mistakes that servers accept
 
-	lines  int
-	pieces []piece
+	files   []placed
+	sources []source
 }
 
-// piece is a document in a body.
-type piece struct {
-	*source
-
-	from  int  // its first line in the body, which may be a separator that the file does not have
-	line  int  // the first line of its text in the body
-	exact bool // its lines are the same as in the file
+// placed is a file in a body.
+type placed struct {
+	name string // as the user knows it
+	line int    // of the body, at which its text begins
 }
 
-// bodyOf makes a body of the documents that were read. In a change set, each document names its bucket.
+// bodyOf makes a body of the files that were read.
 func bodyOf(read contents) *Body {
-	b := &Body{Empty: read.empty, Notices: read.notices()}
-	for i := range read.sources {
-		b.add(&read.sources[i])
+	b := &Body{Empty: read.empty, Notices: read.notices(), sources: read.sources}
+	line := 1
+	for _, file := range read.files {
+		at := len(b.Text)
+		b.Text = document.AppendFile(b.Text, file.File)
+		b.files = append(b.files, placed{file.name, line + 1})
+		line += bytes.Count(b.Text[at:], []byte("\n"))
 	}
 	return b
 }
 
-// add adds a document: unchanged if possible, and otherwise as JSON on one line.
-func (b *Body) add(s *source) {
-	text := s.segment.Text
-	root, isMapping := s.Value.(document.Mapping)
-	_, hasStatus := root.Lookup("status")
-	verbatim := !s.segment.Digest.IsZero() // it does not depend on a directive, and is not an item of a list
-	if s.bucket != "" {
-		verbatim = verbatim && isMapping && !hasStatus && isBlock(text)
-	}
-	if !verbatim {
-		value := s.Value
-		if s.bucket != "" && isMapping {
-			value = root.With("status", document.Mapping{{Key: "bucket", Value: s.bucket}})
+// pathsIn returns the paths of files relative to the folder that has all that the user has named, "" for those without
+// one that a server takes. Both kinds of names are as the user knows them.
+func pathsIn(named, files []string) (paths map[string]string) {
+	paths = map[string]string{}
+	common := ""
+	for i, name := range named {
+		in, err := filepath.Abs(name)
+		if err != nil || name == "-" {
+			continue
 		}
-		text = document.AppendJSON(nil, value)
+		if info, err := os.Stat(name); err != nil || !info.IsDir() {
+			in = filepath.Dir(in)
+		}
+		if i == 0 || common == "" {
+			common = in
+		}
+		for !below(in, common) {
+			common = filepath.Dir(common)
+		}
 	}
-	from := b.lines + 1
-	if !bytes.HasPrefix(text, []byte("---")) {
-		b.append([]byte("---\n"))
+	for _, name := range files {
+		at, err := filepath.Abs(name)
+		if err != nil || common == "" {
+			continue
+		}
+		in, err := filepath.Rel(common, at)
+		if path := filepath.ToSlash(in); err == nil && document.CheckPath(path) == nil && isRead(path) {
+			paths[name] = path
+		}
 	}
-	b.pieces = append(b.pieces, piece{s, from, b.lines + 1, verbatim})
-	b.append(text)
-	if !bytes.HasSuffix(text, []byte("\n")) {
-		b.append([]byte("\n"))
-	}
-	if s.bucket != "" && verbatim {
-		b.append(append(document.AppendJSON([]byte("status: {bucket: "), s.bucket), "}\n"...))
-	}
+	return paths
 }
 
-func (b *Body) append(text []byte) {
-	b.Text = append(b.Text, text...)
-	b.lines += bytes.Count(text, []byte("\n"))
+// isRead reports whether a push reads a file with a path in a folder. What .purser.yaml excludes is not known here.
+func isRead(path string) bool {
+	for part := range strings.SplitSeq(path, "/") {
+		if strings.HasPrefix(part, ".") {
+			return false
+		}
+	}
+	return check.IsDocumentFile(path)
 }
 
-// block matches the text of a document in block style, in which each top-level key begins a line.
-var block = regexp.MustCompile(`\A(---[ \t]*(#.*)?\r?\n)?([ \t]*(#.*)?\r?\n)*[A-Za-z"']`)
+// below reports whether a path is that of a folder or of something in it.
+func below(path, folder string) bool {
+	in, err := filepath.Rel(folder, path)
+	return err == nil && in != ".." && !strings.HasPrefix(in, ".."+string(filepath.Separator)) ||
+		filepath.Dir(folder) == folder
+}
 
-func isBlock(text []byte) bool { return block.Match(text) }
-
-// at returns the document at a line of the body, nil if there is none.
-func (b *Body) at(line int) *piece {
-	i, _ := slices.BinarySearchFunc(b.pieces, line, func(p piece, line int) int {
-		if p.from <= line {
+// Place returns the place of a problem in the files, FILE:LINE or FILE:LINE:COLUMN. The server named the line of the
+// body and the column, 0 if it is not known. The result is "" if the line is in no file.
+func (b *Body) Place(line, column int) string {
+	i, _ := slices.BinarySearchFunc(b.files, line, func(file placed, line int) int {
+		if file.line <= line {
 			return -1
 		}
 		return 1
 	})
 	if i == 0 {
-		return nil
+		return ""
 	}
-	return &b.pieces[i-1]
-}
-
-// place returns the place in the file of a line of the body: FILE:LINE, with the column if it is known.
-func (p *piece) place(line, column int) string {
-	if !p.exact {
-		return fmt.Sprintf("%s:%d", p.file, p.segment.Line)
-	}
-	place := fmt.Sprintf("%s:%d", p.file, p.segment.Line+max(line-p.line, 0))
-	if column > 0 && line == p.line {
-		column += p.segment.Indent()
-	}
+	file := b.files[i-1]
+	place := fmt.Sprintf("%s:%d", file.name, line-file.line+1)
 	if column > 0 {
 		place += ":" + strconv.Itoa(column)
 	}
 	return place
-}
-
-// positionOf returns the position of a value in its file: FILE:LINE:COLUMN.
-func (s *source) positionOf(ctx context.Context, path string) string {
-	at, err := document.Positions(budget.NewMeter(ctx), s.segment, [][]string{document.SplitPath(path)})
-	if err != nil || len(at) == 0 || at[0].Line == 0 {
-		return fmt.Sprintf("%s:%d", s.file, s.segment.Line)
-	}
-	return fmt.Sprintf("%s:%d:%d", s.file, at[0].Line, at[0].Column)
-}
-
-// Place returns the place of a problem in the files, FILE:LINE or FILE:LINE:COLUMN. The server named the line of the
-// body, the column, 0 if it is not known, and the path of the value. The result is "" if the line is in no document.
-func (b *Body) Place(ctx context.Context, line, column int, path string) string {
-	p := b.at(line)
-	switch {
-	case p == nil:
-		return ""
-	case !p.exact:
-		return p.positionOf(ctx, path)
-	}
-	return p.place(line, column)
 }
 
 // bodyLine matches a line number in a message of the server.
@@ -140,8 +122,8 @@ func (b *Body) Located(message string) string {
 		parts := bodyLine.FindStringSubmatch(match)
 		line, _ := strconv.Atoi(parts[1])
 		column, _ := strconv.Atoi(parts[2])
-		if p := b.at(line); p != nil {
-			return p.place(line, column)
+		if place := b.Place(line, column); place != "" {
+			return place
 		}
 		return match
 	})

@@ -24,8 +24,8 @@ func (b *Body) Differences(ctx context.Context, before []Document, changed []wir
 		names[key(id)] = id
 	}
 	differences := map[wire.Identity]string{}
-	for _, piece := range b.pieces {
-		after, err := piece.stored()
+	for i := range b.sources {
+		after, err := b.sources[i].stored()
 		if err != nil {
 			return nil, err
 		}
@@ -34,7 +34,7 @@ func (b *Body) Differences(ctx context.Context, before []Document, changed []wir
 		if !ok || before == nil {
 			continue
 		}
-		if differences[id], err = difference(ctx, piece.file, before, &after); err != nil {
+		if differences[id], err = difference(ctx, b.sources[i].file, before, &after); err != nil {
 			return nil, err
 		}
 	}

@@ -19,13 +19,19 @@ import (
 type source struct {
 	document.Entry
 
-	file    string
-	segment document.Segment
-	bucket  string // "" unless the document belongs to a change set
+	file string
 }
 
-// contents are the documents of files and folders, with the files that were left out.
+// file is a file that was read.
+type file struct {
+	document.File
+
+	name string // as the user knows it
+}
+
+// contents are files and the documents in them, with the files that were left out.
 type contents struct {
+	files    []file
 	sources  []source
 	excluded []string // files and folders that .purser.yaml excludes
 	skipped  []string // files in folders without documents, such as the values of a chart
@@ -58,35 +64,48 @@ func Read(ctx context.Context, paths []string, stdin io.Reader) (*Body, error) {
 	if err != nil {
 		return nil, err
 	}
-	read, err := readAll(ctx, &check.Reader{Stdin: stdin, Exclude: config.Exclude}, paths)
+	read, err := readAll(ctx, &check.Reader{Stdin: stdin, Exclude: config.Exclude}, paths, "")
 	if err != nil {
 		return nil, err
 	}
 	return bodyOf(read), nil
 }
 
-func readAll(ctx context.Context, reader *check.Reader, paths []string) (read contents, err error) {
+// readAll reads the files of paths for a bucket, "" if the request names it.
+func readAll(ctx context.Context, reader *check.Reader, paths []string, bucket string) (read contents, err error) {
 	files, excluded, err := reader.Read(paths, false)
 	if err != nil {
 		return read, err
 	}
 	read.excluded = excluded
-	for _, file := range files {
-		if file.Name == "-" {
-			file.Name = "standard input"
+	names := make([]string, len(files))
+	for i := range files {
+		names[i] = files[i].Name
+	}
+	in := pathsIn(paths, names)
+	for _, from := range files {
+		path := in[from.Name]
+		if from.Name == "-" {
+			from.Name, path = "standard input", ""
 		}
-		if file.Broken != "" {
-			return read, fmt.Errorf("%s: %s", file.Name, file.Broken)
+		if from.Broken != "" {
+			return read, fmt.Errorf("%s: %s", from.Name, from.Broken)
 		}
-		found, err := parseSources(ctx, file.Name, file.Text)
+		found, err := parseSources(ctx, from.Name, from.Text)
 		if err != nil {
-			return read, Invalid(file.Name + ": " + document.Details(err))
+			return read, Invalid(from.Name + ": " + document.Details(err))
 		}
-		if file.Found && !slices.ContainsFunc(found, func(s source) bool { return !check.IsForeign(s.Value) }) {
-			read.skipped = append(read.skipped, file.Name)
+		if from.Found && !slices.ContainsFunc(found, func(s source) bool { return !check.IsForeign(s.Value) }) {
+			read.skipped = append(read.skipped, from.Name)
+			continue
+		}
+		if len(found) == 0 {
 			continue
 		}
 		read.sources = append(read.sources, found...)
+		read.files = append(read.files, file{name: from.Name, File: document.File{
+			Path: path, Bucket: bucket, JSON: check.MediaOf(from.Name) == document.JSON, Text: from.Text,
+		}})
 	}
 	return read, nil
 }
@@ -107,7 +126,7 @@ func parseSources(ctx context.Context, name string, text []byte) ([]source, erro
 			return nil, err
 		}
 		if entry.Value != nil { // nil if there are only comments
-			sources = append(sources, source{Entry: entry, file: name, segment: segment})
+			sources = append(sources, source{entry, name})
 		}
 	}
 	return sources, nil
@@ -192,17 +211,15 @@ func readBuckets(ctx context.Context, dir string) (read contents, err error) {
 			return read, fmt.Errorf("%s: %w", at, err)
 		}
 		reader.Below = entry.Name()
-		found, err := readAll(ctx, reader, []string{at})
+		found, err := readAll(ctx, reader, []string{at}, bucket)
 		if err != nil {
 			return read, err
 		}
 		if buckets++; len(found.sources) == 0 {
 			read.empty = append(read.empty, bucket)
 		}
-		for _, s := range found.sources {
-			s.bucket = bucket
-			read.sources = append(read.sources, s)
-		}
+		read.files = append(read.files, found.files...)
+		read.sources = append(read.sources, found.sources...)
 		read.excluded = append(read.excluded, found.excluded...)
 		read.skipped = append(read.skipped, found.skipped...)
 	}

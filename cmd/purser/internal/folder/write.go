@@ -1,7 +1,8 @@
 package folder
 
 import (
-	"cmp"
+	"bytes"
+
 	"context"
 	"crypto/rand"
 	"errors"
@@ -15,36 +16,44 @@ import (
 	"strings"
 
 	"purser/internal/check"
-	"purser/internal/document"
-	"purser/internal/document/blockyaml"
-	"purser/internal/wire"
+
+	"purser/internal/words"
 )
 
 // Pull is what a pull does with a folder. Names of files are relative to the folder, with slashes.
 type Pull struct {
-	Written []string // BUCKET/KIND/NAME.yaml
-	Deleted []string
-	Lost    []string // of those written: files that hold documents which are not pulled
-	Kept    []string // although something in them is meant as a document; see existingIn
+	Written []string // BUCKET/PATH as pushed, or BUCKET/KIND/NAME.yaml
+	Deleted []string // written by an earlier pull, and not changed since
+	Kept    []string // written by an earlier pull, and changed since
+	// Canonical is the number of documents that come in another form than they were pushed in.
+	Canonical int
 
 	dir   string
-	files map[string]Document
+	files map[string]pulled
+	last  record
 }
 
-// Allowed says what a pull may do with the files of documents in its folder.
+// pulled is a file to write.
+type pulled struct {
+	text      []byte
+	encrypted bool // it has an encrypted document
+}
+
+// Allowed says what a pull may do.
 type Allowed struct {
-	Replace   bool // replace and delete them
+	Replace   bool // replace and delete files that an earlier pull has written
 	Encrypted bool // also those of encrypted documents
 }
 
-// PlanPull returns what a pull of documents does with a folder. It returns an error if the folder is not empty and
-// nothing in it may be replaced, or if a file that may not be replaced is in the way.
-func PlanPull(ctx context.Context, dir string, documents []Document, allowed Allowed) (Pull, error) {
-	files, err := filesOf(documents)
+// PlanPull returns what a pull of documents, as the server returns those that were submitted, does with a folder. It
+// returns an error if the folder is not empty and nothing in it may be replaced, or if a file that no pull has written,
+// or that has changed since, is in the way.
+func PlanPull(ctx context.Context, dir string, submitted []byte, allowed Allowed) (Pull, error) {
+	files, canonical, err := filesOf(ctx, submitted)
 	if err != nil {
 		return Pull{}, err
 	}
-	pull := Pull{Written: slices.Sorted(maps.Keys(files)), dir: dir, files: files}
+	pull := Pull{Written: slices.Sorted(maps.Keys(files)), Canonical: canonical, dir: dir, files: files}
 	root, err := os.OpenRoot(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -56,32 +65,20 @@ func PlanPull(ctx context.Context, dir string, documents []Document, allowed All
 	if !allowed.Replace {
 		return pull, mustBeEmpty(root, dir)
 	}
-	held, kept, err := existingIn(ctx, root, dir, documents, allowed.Encrypted)
-	if err != nil {
+	if pull.last, err = lastPull(dir); err != nil {
 		return pull, err
 	}
-	pull.Kept = kept
-	old := slices.Sorted(maps.Keys(held))
-	pull.Deleted = slices.DeleteFunc(slices.Clone(old), func(name string) bool {
+	for _, name := range slices.Sorted(maps.Keys(pull.last.Files)) {
 		_, again := files[name]
-		return again
-	})
-	pull.Lost = lost(held, pull.Written, documents)
-	return pull, mustBeFree(root, dir, pull.Written, old)
-}
-
-// lost returns the names of files that hold documents which are not pulled.
-func lost(held map[string][]Document, names []string, pulled []Document) (found []string) {
-	known := map[wire.Identity]bool{}
-	for i := range pulled {
-		known[pulled[i].anywhere()] = true
-	}
-	for _, name := range names {
-		if slices.ContainsFunc(held[name], func(doc Document) bool { return !known[doc.anywhere()] }) {
-			found = append(found, name)
+		switch wrote := pull.last.Files[name]; {
+		case again, wrote.Encrypted && !allowed.Encrypted:
+		case wrote.is(root, name):
+			pull.Deleted = append(pull.Deleted, name)
+		case exists(root, name):
+			pull.Kept = append(pull.Kept, name)
 		}
 	}
-	return found
+	return pull, pull.mustBeFree(root)
 }
 
 // mustBeEmpty returns an error if a folder has entries that are not hidden.
@@ -96,24 +93,40 @@ func mustBeEmpty(root *os.Root, dir string) error {
 	return nil
 }
 
-// mustBeFree returns an error if one of the names to write is that of something that is not old, a sorted list, or in a
+// mustBeFree returns an error if a file to write would replace one that is not as a pull has written it, or is in a
 // folder that is a link out of root.
-func mustBeFree(root *os.Root, dir string, names, old []string) error {
-	for _, name := range names {
+func (p Pull) mustBeFree(root *os.Root) error {
+	var taken []string
+	for _, name := range p.Written {
 		in := filepath.Dir(filepath.FromSlash(name))
 		if _, err := root.Stat(in); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s is in the way: it is no folder, or a link that leads out of %s (%w); move it. Nothing was "+
-				"written", filepath.Join(dir, in), dir, err)
+				"written", filepath.Join(p.dir, in), p.dir, err)
 		}
-		if _, replaced := slices.BinarySearch(old, name); replaced {
-			continue
-		}
-		if _, err := root.Lstat(filepath.FromSlash(name)); err == nil {
-			return fmt.Errorf("%s is in the way: it is no file, cannot be read, or holds something other than documents that "+
-				"you may see; move it. Nothing was written", filepath.Join(dir, filepath.FromSlash(name)))
+		if exists(root, name) && !p.last.Files[name].is(root, name) && !isText(root, name, p.files[name].text) {
+			taken = append(taken, filepath.Join(p.dir, filepath.FromSlash(name)))
 		}
 	}
-	return nil
+	if len(taken) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s in the way, not as a pull of this user has written it: %s; move or delete it, or pull into a "+
+		"new folder and compare. Nothing was written", words.Count(len(taken), "file"), Listed(taken))
+}
+
+func exists(root *os.Root, name string) bool {
+	_, err := root.Lstat(filepath.FromSlash(name))
+	return err == nil
+}
+
+// isText reports whether a file is a regular one with a text.
+func isText(root *os.Root, name string, text []byte) bool {
+	info, err := root.Lstat(filepath.FromSlash(name))
+	if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(text)) {
+		return false
+	}
+	found, err := root.ReadFile(filepath.FromSlash(name))
+	return err == nil && bytes.Equal(found, text)
 }
 
 // Write carries out a pull: it writes each file as a whole, then deletes files, and folders that become empty. If it
@@ -127,13 +140,15 @@ func (p Pull) Write() error {
 		return fmt.Errorf("write the documents: %w", err)
 	}
 	defer root.Close() //nolint:errcheck // the files in it are closed
+	if err := p.remember(); err != nil {
+		return err
+	}
 	for _, name := range p.Written {
-		doc, mode := p.files[name], fs.FileMode(0o644)
-		if doc.encrypted {
-			mode = 0o600 // somebody may replace the reference in it by the data
+		file, mode := p.files[name], fs.FileMode(0o644)
+		if file.encrypted {
+			mode = 0o600 // it has a secret, or somebody may replace the reference in it by one
 		}
-		text := blockyaml.Append(nil, document.AppendJSON(nil, doc.value(false)))
-		if err := replace(root, filepath.FromSlash(name), text, mode); err != nil {
+		if err := replace(root, filepath.FromSlash(name), file.text, mode); err != nil {
 			return fmt.Errorf("write the documents: %w", err)
 		}
 	}
@@ -164,42 +179,6 @@ func replace(root *os.Root, name string, text []byte, mode fs.FileMode) error {
 		return errors.Join(err, root.RemoveAll(temporary))
 	}
 	return nil
-}
-
-// filesOf returns documents by their file names, BUCKET/KIND/NAME.yaml with slashes. A number is added to names that
-// differ only in case, and to those of documents that differ only in layer or version. Names of buckets cannot be
-// shortened, because a change set takes them from the folders: too long ones are an error.
-func filesOf(documents []Document) (map[string]Document, error) {
-	slices.SortStableFunc(documents, func(a, b Document) int {
-		return cmp.Or(cmp.Compare(a.Bucket, b.Bucket), cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name),
-			cmp.Compare(a.Layer, b.Layer))
-	})
-	files, taken, folders := map[string]Document{}, map[string]bool{}, map[string]string{}
-	for _, doc := range documents {
-		kind := doc.Schema
-		if parts := strings.Split(doc.Schema, "/"); len(parts) == 3 {
-			kind = parts[1]
-		}
-		// The first spelling of a kind is used for all, because a file system may ignore case.
-		bucket := folderName(string(doc.Bucket))
-		if len(bucket) > maxName {
-			return nil, fmt.Errorf("the name of bucket %s is too long for a folder: it would have %d characters, and file "+
-				"systems take %d. Nothing was written. purser show --bucket BUCKET writes the documents of a single bucket to "+
-				"standard output, and purser push BUCKET FILE puts them back", doc.Bucket, len(bucket), maxName)
-		}
-		folder := bucket + "/" + shortened(folderName(kind))
-		if first, ok := folders[strings.ToLower(folder)]; ok {
-			folder = first
-		}
-		folders[strings.ToLower(folder)] = folder
-		base := folder + "/" + shortened(folderName(doc.Name))
-		name := base + ".yaml"
-		for n := 2; taken[strings.ToLower(name)]; n++ {
-			name = fmt.Sprintf("%s~%d.yaml", base, n)
-		}
-		taken[strings.ToLower(name)], files[name] = true, doc
-	}
-	return files, nil
 }
 
 // maxName is the length of the longest name that file systems take.
