@@ -12,6 +12,7 @@ import (
 
 	"purser/internal/client"
 	"purser/internal/diff"
+	"purser/internal/document"
 	"purser/internal/wire"
 )
 
@@ -38,6 +39,8 @@ type documentView struct {
 // documentForm is a form in which a document is shown. Only its parts are filled.
 type documentForm struct {
 	Lines        []line
+	File         string      // the path of the file that it was pushed from, "" if that is not known
+	Note         string      // why the lines are not those that were pushed, "" if they are
 	Why          []string    // nothing is shown
 	From         string      // the revision to compare the rendered document with; "" for none
 	Rendered     *comparison // nil if there is no difference
@@ -162,6 +165,8 @@ const unrendered = "Abstract documents and those that control the server are not
 func (v *visit) form(ctx context.Context, revision, as string, id wire.Identity) (documentForm, error) {
 	from := v.param("from")
 	switch {
+	case as == "written":
+		return v.asWritten(ctx, revision, id)
 	case as == "explained":
 		return v.explained(ctx, revision, id)
 	case as == "history":
@@ -171,23 +176,53 @@ func (v *visit) form(ctx context.Context, revision, as string, id wire.Identity)
 	case as == "rendered" && from != "":
 		return v.renderedChange(ctx, from, revision, id)
 	}
-	shown, of := documentForm{From: from}, "documents"
-	if as == "rendered" {
-		of = "rendered-documents"
-	}
-	text, err := v.api.Text(ctx, client.YAML, v.selecting(id), "revisions", revision, of)
+	shown := documentForm{From: from}
+	text, err := v.api.Text(ctx, client.YAML, v.selecting(id), "revisions", revision, "rendered-documents")
 	if refusedWith(err, http.StatusBadRequest, http.StatusNotFound, http.StatusConflict,
 		http.StatusInternalServerError) {
 		shown.Why = []string{"The documents of this revision cannot be rendered: " + err.Error()}
 		return shown, nil
 	}
 	text = firstDocument(text)
-	if text == "" && as == "rendered" {
+	if text == "" {
 		shown.Why = []string{unrendered}
 	}
 	if text != "" {
-		shown.Lines = numberedLines(text)
+		shown.Lines = numberedLines(text, 1)
 	}
+	return shown, err
+}
+
+// submitted returns a document as it was pushed; nil if the revision does not have it or the user may not see it.
+func (v *visit) submitted(ctx context.Context, revision string, id wire.Identity) (*document.File, error) {
+	query := v.selecting(id)
+	query.Set("form", "submitted")
+	text, err := v.api.Text(ctx, client.Text, query, "revisions", revision, "documents")
+	if err != nil {
+		return nil, err
+	}
+	files, _, err := document.Files([]byte(text), 1)
+	if err != nil || len(files) == 0 {
+		return nil, err //nolint:wrapcheck // the API in this process has written it
+	}
+	return &files[0], nil
+}
+
+// asWritten shows a document with the lines of its file. Lines that no page can show are shown in its canonical form.
+func (v *visit) asWritten(ctx context.Context, revision string, id wire.Identity) (shown documentForm, err error) {
+	file, err := v.submitted(ctx, revision, id)
+	if err != nil || file == nil {
+		return shown, err
+	}
+	shown.File, shown.Note = file.Path, file.Why
+	shown.Lines = numberedLines(string(file.Text), max(file.Line, 1))
+	isLong := func(l line) bool { return len(l.Text) > shownLine.characters }
+	if file.Why != "" || !slices.ContainsFunc(shown.Lines, isLong) {
+		return shown, nil
+	}
+	text, err := v.api.Text(ctx, client.YAML, v.selecting(id), "revisions", revision, "documents")
+	shown.Note = "some of its lines are too long for this page; the download has them"
+	shown.Lines = numberedLines(firstDocument(text), 1)
 	return shown, err
 }
 
@@ -273,11 +308,15 @@ func (v *visit) past(ctx context.Context, id wire.Identity) (shown documentForm,
 func (s *server) download(w http.ResponseWriter, r *http.Request) {
 	s.answer(r.Context(), w, r, func(ctx context.Context, v *visit) (func(), error) {
 		id := wire.Identity{Schema: v.param("schema"), Layer: wire.Optional(v.param("layer")), Name: v.param("name")}
-		of := "documents"
+		revision, text := r.PathValue("revision"), ""
+		var err error
 		if v.param("as") == "rendered" {
-			of = "rendered-documents"
+			text, err = v.api.Text(ctx, client.YAML, v.selecting(id), "revisions", revision, "rendered-documents")
+		} else if file, failed := v.submitted(ctx, revision, id); file != nil || failed != nil {
+			if err = failed; err == nil {
+				text = string(file.Text)
+			}
 		}
-		text, err := v.api.Text(ctx, client.YAML, v.selecting(id), "revisions", r.PathValue("revision"), of)
 		return func() {
 			w.Header().Set("Content-Type", client.YAML)
 			w.Header().Set("Content-Disposition", `attachment; filename="document.yaml"`)

@@ -23,11 +23,11 @@ type line struct {
 	Findings []wire.Finding
 }
 
-// numberedLines returns the numbered lines of text.
-func numberedLines(text string) []line {
+// numberedLines returns the lines of text, numbered from first on.
+func numberedLines(text string, first int) []line {
 	var lines []line
 	for i, text := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
-		lines = append(lines, line{Number: i + 1, Text: text})
+		lines = append(lines, line{Number: first + i, Text: strings.TrimSuffix(text, "\r")})
 	}
 	return lines
 }

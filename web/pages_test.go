@@ -295,7 +295,7 @@ func TestPages_marked(t *testing.T) {
 			marked = append(marked, n.FirstChild.FirstChild.Data)
 		}
 	}
-	if len(marked) != 1 || marked[0] != "  rack: 99" {
+	if len(marked) != 1 || marked[0] != "data: {address: 10.0.0.1, rack: 99}" {
 		t.Errorf("marked lines: %q", marked)
 	}
 }
