@@ -51,7 +51,11 @@ func (s *server) listFindings(w http.ResponseWriter, r *http.Request) error {
 	if err := q.err(); err != nil {
 		return err
 	}
-	found, err := s.questions(r).Findings(r.Context(), revisionName(r, "revision"), query)
+	view := s.questions(r)
+	found, err := view.Findings(r.Context(), revisionName(r, "revision"), query)
+	if err == nil {
+		found, err = view.InFiles(r.Context(), found)
+	}
 	if err != nil {
 		return err
 	}

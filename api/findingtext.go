@@ -57,7 +57,7 @@ func foundViews(list []queries.Finding) []wire.Finding {
 		views[i] = wire.Finding{
 			Level: f.Level.String(), Validation: f.Validation, Path: wire.Optional(f.Path), Rule: wire.Optional(f.Rule),
 			Message: f.Said(), Value: f.Value, Advice: wire.Optional(f.Advice), Secret: f.Secret,
-			Line: f.At.Line, Column: f.At.Column, Causes: f.Causes,
+			File: wire.Optional(f.File), Line: f.At.Line, Column: f.At.Column, Causes: f.Causes,
 		}
 		if f.Document != (document.Identity{}) {
 			views[i].Document = &wire.Identity{
@@ -102,7 +102,10 @@ func findingLine(f queries.Finding) string {
 			b.WriteString(" (" + more + ")")
 		}
 	}
-	if f.At.Line > 0 {
+	switch {
+	case f.File != "":
+		fmt.Fprintf(&b, " (%s:%d)", f.File, f.At.Line)
+	case f.At.Line > 0:
 		fmt.Fprintf(&b, " (line %d, column %d)", f.At.Line, f.At.Column)
 	}
 	for _, other := range f.Others {

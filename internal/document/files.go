@@ -165,6 +165,11 @@ func splitFile(ctx context.Context, file File, limits Limits, list, marked bool,
 	return sourced(file, segments), nil
 }
 
+// Segments returns the segments of a file's text, with the lines and columns of the file. Errors are those of Split.
+func (f File) Segments(ctx context.Context, limits Limits) ([]Segment, error) {
+	return splitFile(ctx, f, limits, true, true, Segment{Line: max(f.Line, 1), Index: 1})
+}
+
 // withoutEmpty returns segments without those that have nothing but a line with --- and comments, as after the last
 // document of many files. The others keep their order, and get new indexes.
 func withoutEmpty(segments []Segment) []Segment {

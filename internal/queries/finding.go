@@ -40,10 +40,13 @@ type Finding struct {
 	Advice     string          // what to do
 	Hint       string          // a guess at what was meant, repeated in Advice; empty if there is none
 	Causes     []validations.Cause
-	Secret     bool              // the details are hidden from the viewer
-	Mistake    bool              // a likely mistake, which fails nothing
-	Unlisted   int               // if not 0, it stands for this number of errors that its validation does not list
-	At         document.Position // in the body of the change that was made; zero if unknown
+	Secret     bool // the details are hidden from the viewer
+	Mistake    bool // a likely mistake, which fails nothing
+	Unlisted   int  // if not 0, it stands for this number of errors that its validation does not list
+	// At is in the file, if it is known, otherwise in the body of the change that was made; zero if unknown. For a value
+	// that another document has, such as a parent, they are those of that document.
+	At   document.Position
+	File string // its path, as it was pushed; "" if unknown
 }
 
 // Located is another document that a finding is about, with its position in the body of the change that was made; zero

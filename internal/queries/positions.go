@@ -12,7 +12,8 @@ import (
 	"purser/internal/validations"
 )
 
-// Locate returns findings with their positions in the body of the change that they are about. Findings about documents
+// Locate returns findings with their positions in the body of the change that they are about: of the value, or of the
+// substitution that has written it. Findings about documents
 // that are not in the body get none. Each located document is parsed once. Errors are those of the budget.
 func Locate(ctx context.Context, findings []Finding, written changes.Written) ([]Finding, error) {
 	if len(written.Items) == 0 {
@@ -40,9 +41,15 @@ func Locate(ctx context.Context, findings []Finding, written changes.Written) ([
 			continue
 		}
 		segment, paths := *written.Items[i].Segment, make([][]string, len(spots))
+		var value any // of a document with substitutions
+		if doc.Traits().Substituted {
+			value = valueOf(ctx, segment)
+		}
 		for i, s := range spots {
 			if paths[i] = s.path; s.lost {
 				paths[i] = strayPath(ctx, segment)
+			} else if at := substitutionInto(value, s.path); at != nil {
+				paths[i] = at
 			}
 		}
 		positions, err := document.Positions(meter, segment, paths)
@@ -56,13 +63,15 @@ func Locate(ctx context.Context, findings []Finding, written changes.Written) ([
 	return all, nil
 }
 
+// valueOf returns the document that was decoded from a segment before.
+func valueOf(ctx context.Context, s document.Segment) any {
+	entry, _ := document.Decode(ctx, s, document.DefaultLimits()) // perhaps with other limits; then it is unknown
+	return entry.Value
+}
+
 // strayPath returns the path of the first stray key of a document, nil if it has none.
 func strayPath(ctx context.Context, s document.Segment) []string {
-	entry, err := document.Decode(ctx, s, document.DefaultLimits())
-	if err != nil {
-		return nil // the document was decoded before, with other limits
-	}
-	root, _ := entry.Value.(document.Mapping)
+	root, _ := valueOf(ctx, s).(document.Mapping)
 	return validations.StrayPath(root)
 }
 

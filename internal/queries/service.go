@@ -120,6 +120,9 @@ type Store interface {
 	Versions(ctx context.Context, of Selected, ids []int64, do func(*revisions.Stored) error) (found int, err error)
 	// Origins returns where versions of documents were written, by ID, omitting those that do not exist.
 	Origins(ctx context.Context, ids []int64) (map[int64]revisions.Origin, error)
+	// OriginsNamed returns where documents of a revision were written, omitting those that do not exist.
+	OriginsNamed(ctx context.Context, revision int64, of []document.Identity) (
+		map[document.Identity]revisions.Origin, error)
 	// Texts returns texts by their numbers, omitting those that do not exist. Those with secrets are opened; they are
 	// omitted if open is nil.
 	Texts(ctx context.Context, numbers []int64, open func(reference string, sealed []byte) ([]byte, error)) (

@@ -34,7 +34,11 @@ func (v View) Submitted(ctx context.Context, selected Selected, secrets bool, do
 	}
 	shown := map[int64]bool{} // texts
 	return v.Each(ctx, selected, func(documents []*revisions.Stored) error {
-		texts, err := v.texts(ctx, documents, origins, secrets && v.viewer.Secrets())
+		var numbers []int64
+		for _, doc := range documents {
+			numbers = append(numbers, origins[doc.ID].Text)
+		}
+		texts, err := v.texts(ctx, numbers, secrets && v.viewer.Secrets())
 		if err != nil {
 			return err
 		}
@@ -92,17 +96,13 @@ func (s *Service) origins(ctx context.Context, selected Selected) (map[int64]rev
 	return origins, nil
 }
 
-// texts returns the texts of documents by their numbers, without those that have secrets unless secrets is set.
-func (s *Service) texts(ctx context.Context, documents []*revisions.Stored, origins map[int64]revisions.Origin,
-	secrets bool,
-) (map[int64]revisions.Text, error) {
-	var numbers []int64
-	for _, doc := range documents {
-		if number := origins[doc.ID].Text; number > 0 {
-			numbers = append(numbers, number)
-		}
+// texts returns texts by their numbers, without those that have secrets unless secrets is set. The number 0 is that of
+// none.
+func (s *Service) texts(ctx context.Context, numbers []int64, secrets bool) (map[int64]revisions.Text, error) {
+	numbers = revisions.Missing(numbers, []int64{0})
+	if len(numbers) == 0 {
+		return nil, nil
 	}
-	numbers = revisions.Missing(numbers, nil)
 	var open func(reference string, sealed []byte) ([]byte, error)
 	if secrets {
 		open = func(reference string, sealed []byte) ([]byte, error) {

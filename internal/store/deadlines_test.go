@@ -51,9 +51,13 @@ func calls(s *store.Store) map[string]func(ctx context.Context) error {
 		"Reseal": func(ctx context.Context) error {
 			return s.Reseal(ctx, revisions.SealedContent{Digest: document.Digest{1}}, nil)
 		},
-		"ResealText":    func(ctx context.Context) error { return s.Reseal(ctx, revisions.SealedContent{Block: 1}, nil) },
-		"Reread":        func(ctx context.Context) error { return s.Reread(ctx, revisions.Head{}, nil, nil) },
-		"Origins":       func(ctx context.Context) error { _, err := s.Origins(ctx, []int64{1}); return err },
+		"ResealText": func(ctx context.Context) error { return s.Reseal(ctx, revisions.SealedContent{Block: 1}, nil) },
+		"Reread":     func(ctx context.Context) error { return s.Reread(ctx, revisions.Head{}, nil, nil) },
+		"Origins":    func(ctx context.Context) error { _, err := s.Origins(ctx, []int64{1}); return err },
+		"OriginsNamed": func(ctx context.Context) error {
+			_, err := s.OriginsNamed(ctx, 1, []document.Identity{{Name: "n"}})
+			return err
+		},
 		"Texts":         func(ctx context.Context) error { _, err := s.Texts(ctx, []int64{32}, nil); return err },
 		"OutdatedTexts": func(ctx context.Context) error { _, err := s.OutdatedTexts(ctx, nil, 0, 1); return err },
 		"Latest":        func(ctx context.Context) error { _, err := s.Latest(ctx); return err },

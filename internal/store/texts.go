@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
+	"purser/internal/document"
 	"purser/internal/revisions"
 )
 
@@ -111,6 +112,34 @@ func scanOrigin(row pgx.CollectableRow, origin *revisions.Origin) (id int64, err
 	err = row.Scan(&id, (*zeronull.Int8)(&origin.Text), (*zeronull.Text)(&origin.Path), (*zeronull.Int8)(&line))
 	origin.Line = int(line)
 	return id, err
+}
+
+// OriginsNamed implements queries.Store.
+func (s *Store) OriginsNamed(ctx context.Context, revision int64, of []document.Identity) (
+	map[document.Identity]revisions.Origin, error,
+) {
+	origins := make(map[document.Identity]revisions.Origin, len(of))
+	if len(of) == 0 {
+		return origins, nil
+	}
+	wanted := map[document.Identity]bool{}
+	for _, id := range of {
+		wanted[id] = true
+	}
+	q := &statement{args: []any{s.site, revision}}
+	q.add("WITH s AS (SELECT head FROM sites WHERE site = $1) SELECT d.schema, d.layer, d.name, d.id, d.text, d.path, d.line " +
+		"FROM s CROSS JOIN LATERAL (")
+	q.armsByName(revision, column(of, func(id document.Identity) string { return id.Name }), "")
+	q.add(") d")
+	_, err := collect(ctx, s, func(row pgx.CollectableRow) (id document.Identity, err error) {
+		var origin revisions.Origin
+		_, err = scanOrigin(prefixed(row, &id.Schema, &id.Layer, &id.Name), &origin)
+		if wanted[id] {
+			origins[id] = origin
+		}
+		return id, err
+	}, q.sql.String(), q.args...)
+	return origins, err
 }
 
 // textBlock is a block of texts as it is stored.

@@ -60,10 +60,12 @@ type Finding struct {
 
 	Causes []validations.Cause `json:"causes,omitempty"`
 
-	Secret bool    `json:"secret,omitempty"`
-	Line   int     `json:"line,omitempty"` // in the body of the request
-	Column int     `json:"column,omitempty"`
-	Others []Other `json:"others,omitempty"`
+	Secret bool `json:"secret,omitempty"`
+	// File is the path of the file that the document was pushed from, in an answer to a question about findings.
+	File   Optional `json:"file,omitzero"`
+	Line   int      `json:"line,omitempty"` // in the file, otherwise in the body of the request
+	Column int      `json:"column,omitempty"`
+	Others []Other  `json:"others,omitempty"`
 }
 
 // Other is another document that a finding is about.
