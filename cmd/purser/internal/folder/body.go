@@ -40,6 +40,16 @@ func bodyOf(read contents) *Body {
 	return b
 }
 
+// Rename gives the files other names, also in notices.
+func (b *Body) Rename(name func(string) string) {
+	for i := range b.pieces {
+		b.pieces[i].file = name(b.pieces[i].file)
+	}
+	for i, notice := range b.Notices {
+		b.Notices[i] = name(notice)
+	}
+}
+
 // add adds a document: unchanged if possible, and otherwise as JSON on one line.
 func (b *Body) add(s *source) {
 	text := s.segment.Text
