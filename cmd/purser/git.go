@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -123,25 +124,25 @@ func commitMessage(subject, author, id string) string {
 	return cut(subject, most-len([]rune(end))) + end
 }
 
+// scpLike matches a remote as scp writes it, such as git@host:path: the host and the path.
+var scpLike = regexp.MustCompile(`^(?:[^@/\\:]*@)?([^@/\\:]{2,}):(/?[^/:].*)$`)
+
 // commitURL returns the URL of a commit of the repository that a remote names: its page at most services. It is empty if
 // the remote is not at a host, or if its URL is not one that a revision keeps.
 func commitURL(remote, id string) string {
-	at, err := url.Parse(remote)
-	host, below, short := strings.Cut(remote, ":")
-	switch {
-	case err == nil && at.Scheme == "https" && at.Host != "":
-	case err == nil && at.Scheme == "ssh" && at.Hostname() != "":
-		at.Host = strings.TrimSuffix(at.Host, ":"+at.Port()) // which is not that of the pages
-	case short && len(host) > 1 && !strings.ContainsAny(host, `/\`) && !strings.HasPrefix(below, "//"): // as of scp
-		at = &url.URL{Host: host[strings.LastIndex(host, "@")+1:], Path: below}
-	default:
+	var host, below string
+	if at, err := url.Parse(remote); err == nil && at.Scheme == "https" {
+		host, below = at.Host, at.Path
+	} else if err == nil && at.Scheme == "ssh" {
+		host, below = strings.TrimSuffix(at.Host, ":"+at.Port()), at.Path // the port is not that of the pages
+	} else if parts := scpLike.FindStringSubmatch(remote); parts != nil {
+		host, below = parts[1], parts[2]
+	}
+	repository := strings.TrimSuffix(strings.Trim(below, "/"), ".git")
+	if host == "" || repository == "" {
 		return ""
 	}
-	repository := strings.TrimSuffix(strings.Trim(at.Path, "/"), ".git")
-	if repository == "" {
-		return ""
-	}
-	page := url.URL{Scheme: "https", Host: at.Host, Path: "/" + repository + "/commit/" + id}
+	page := url.URL{Scheme: "https", Host: host, Path: "/" + repository + "/commit/" + id}
 	return checkedSource(page.String())
 }
 
