@@ -27,10 +27,10 @@ type pushCommand struct {
 	Paths     []string `arg:"" help:"Files and folders of documents; - for standard input."              complete:"file" name:"path" optional:""`
 	Changeset string   `help:"Put the documents of each folder in this one into the bucket of the folder's name, in one revision." placeholder:"DIR" complete:"file"`
 
-	dryRun
-
 	FromGit string `complete:"file" help:"Push what a commit of this clone has, and not what is in its working tree; paths are those of the commit." placeholder:"DIR"`
 	Ref     string `help:"With --from-git: the commit, or a branch or a tag of it; default: HEAD." placeholder:"REF"`
+
+	dryRun
 
 	Message     string        `help:"Why the change is made; the revision keeps it. With --from-git, it is that of the commit by default." placeholder:"TEXT" short:"m"`
 	Source      string        `help:"URL of the commit that the documents are from, https:// or git+https://; the revision keeps it. Default: that of --from-git, or of the pipeline in GitHub Actions and GitLab CI." placeholder:"URL"`
