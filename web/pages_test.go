@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -364,7 +365,7 @@ func TestPages_crawl(t *testing.T) {
 		`https://git.example/8f2c41d/"onclick="evil()`, `https://git.example/8f2c41d?'><script>evil()</script>`,
 		`git+https://git.example/8f2c41d/"><x-evil>`,
 	} {
-		s.call(t, http.MethodPut, "buckets/from/documents", doc("acme/Thing/v1", "from", "cleartext", "", fmt.Sprint(i)),
+		s.call(t, http.MethodPut, "buckets/from/documents", doc("acme/Thing/v1", "from", "cleartext", "", strconv.Itoa(i)),
 			"X-Purser-Source", source)
 	}
 	b := s.as(t, "admin")

@@ -127,8 +127,8 @@ func commitMessage(subject, author, id string) string {
 // scpLike matches a remote as scp writes it, such as git@host:path: the host and the path.
 var scpLike = regexp.MustCompile(`^(?:[^@/\\:]*@)?([^@/\\:]{2,}):(/?[^/:].*)$`)
 
-// commitURL returns the URL of a commit of the repository that a remote names: its page at most services. It is empty if
-// the remote is not at a host, or if its URL is not one that a revision keeps.
+// commitURL returns the URL of a commit of the repository that a remote names: its page at most services. It is empty
+// if the remote is not at a host, or if its URL is not one that a revision keeps.
 func commitURL(remote, id string) string {
 	var host, below string
 	if at, err := url.Parse(remote); err == nil && at.Scheme == "https" {
@@ -245,15 +245,20 @@ func writeBlob(e treeEntry, text *bufio.Reader, size int64, dir string) error {
 	if begin, _ := text.Peek(int(min(size, int64(len(pointerOfLFS))))); string(begin) == pointerOfLFS {
 		return fmt.Errorf("%s: the commit has only a pointer to it, of Git LFS; push a checkout, which has the file", e.path)
 	}
-	file, err := os.OpenFile(filepath.Join(dir, filepath.FromSlash(e.path)), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return fmt.Errorf("unpack %s: %w", e.path, err)
-	}
-	_, err = io.CopyN(file, text, size)
-	if err = errors.Join(err, file.Close()); err != nil {
+	if err := create(filepath.Join(dir, filepath.FromSlash(e.path)), io.LimitReader(text, size)); err != nil {
 		return fmt.Errorf("unpack %s: %w", e.path, err)
 	}
 	return nil
+}
+
+// create writes a file that must not exist yet, also not as a link, which might lead elsewhere.
+func create(path string, text io.Reader) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // it is in a private folder
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, text)
+	return errors.Join(err, file.Close())
 }
 
 // link writes the links of a commit, when all files are written. One that leads out of the repository is refused at the
@@ -275,10 +280,11 @@ func (c clone) link(ctx context.Context, links []treeEntry, paths []string, dir 
 	for _, e := range links {
 		at := filepath.Join(dir, filepath.FromSlash(e.path))
 		target, err := filepath.EvalSymlinks(at)
-		if below, _ := filepath.Rel(dir, target); err != nil || filepath.IsLocal(below) {
-			continue // of a link that leads nowhere, check.Reader says so
-		}
-		if e.isAt(paths) && !e.isHidden() {
+		below, _ := filepath.Rel(dir, target)
+		switch {
+		case err == nil && filepath.IsLocal(below), err != nil && check.IsDocumentFile(e.path):
+			continue // of a document that leads nowhere, check.Reader says so
+		case err == nil && e.isAt(paths) && !e.isHidden():
 			return fmt.Errorf("%s is a link that leads out of the repository, where the commit has no documents", e.path)
 		}
 		if err := os.Remove(at); err != nil {
@@ -356,7 +362,7 @@ func configure(dir string, folders []string) error {
 	}
 	for _, folder := range folders {
 		if info, err := os.Stat(folder); err == nil && info.IsDir() {
-			if err := os.WriteFile(filepath.Join(folder, check.ConfigName), text, 0o600); err != nil {
+			if err := create(filepath.Join(folder, check.ConfigName), bytes.NewReader(text)); err != nil {
 				return fmt.Errorf("unpack the configuration of the commit: %w", err)
 			}
 			return nil
@@ -365,8 +371,8 @@ func configure(dir string, folders []string) error {
 	return nil
 }
 
-// readCommit reads the documents that a commit has at paths, as read reads them in a folder that the commit was unpacked
-// in, which is removed afterwards. Messages name files as the commit has them.
+// readCommit reads the documents that a commit has at paths, as read reads them in a folder that the commit was
+// unpacked in, which is removed afterwards. Messages name files as the commit has them.
 func readCommit(ctx context.Context, from clone, ref string, paths []string,
 	read func(paths []string) (*folder.Body, error),
 ) (body *folder.Body, of commit, err error) {

@@ -109,8 +109,6 @@ func taking(t *testing.T) (*fake, *taken) {
 }
 
 // In a pipeline, a push names its commit unless --source names another one.
-//
-//nolint:paralleltest // it sets the environment
 func TestPush_pipeline(t *testing.T) {
 	f, last := taking(t)
 	file := filepath.Join(t.TempDir(), "a.yaml")
@@ -297,8 +295,6 @@ func TestPush_fromGit(t *testing.T) {
 
 // What a push of a commit says about files names them as the commit does, and the folder that they were unpacked in is
 // removed.
-//
-//nolint:paralleltest // it sets the environment
 func TestPush_fromGit_names(t *testing.T) {
 	r, temporary := newRepository(t), t.TempDir()
 	r.commit(t, "Odd", map[string]string{
@@ -391,6 +387,8 @@ func TestPush_fromGit_links(t *testing.T) {
 	link("../../../../../../../../../../../../"+outside, "relative/a.yaml")
 	link("/", "folder/all")
 	link("common/a.yaml", "named.yaml")
+	created := filepath.Join(filepath.Dir(outside), "created")
+	link(created, "west/.purser.yaml")
 	r.commit(t, "Links", map[string]string{"common/a.yaml": thing("a"), "common/a.txt": thing("text")})
 	sub := newRepository(t)
 	sub.commit(t, "Sub", map[string]string{"s.yaml": thing("s")})
@@ -402,6 +400,9 @@ func TestPush_fromGit_links(t *testing.T) {
 		if got, _ := pushed(t, "push", "b", at, "--from-git", string(r)); got.Body != "---\n"+want {
 			t.Errorf("%s: sent %q, want %q", at, got.Body, want)
 		}
+	}
+	if _, err := os.Lstat(created); err == nil {
+		t.Error("a configuration was written where a link leads that is out of the repository")
 	}
 	for at, want := range map[string]string{
 		"dangling": "dangling/a.yaml: It cannot be read", "absolute": "absolute/a.yaml is a link that leads out",

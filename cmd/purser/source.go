@@ -2,8 +2,8 @@ package main
 
 import "purser/internal/revisions"
 
-// pipelineSource returns the URL of the commit that a pipeline of GitHub Actions or GitLab CI runs for, as the variables
-// that env looks up have it; "" elsewhere.
+// pipelineSource returns the URL of the commit that a pipeline of GitHub Actions or GitLab CI runs for, as the
+// variables that env looks up have it; "" elsewhere.
 func pipelineSource(env func(string) string) string {
 	if project, id := env("CI_PROJECT_URL"), env("CI_COMMIT_SHA"); project != "" && id != "" {
 		return checkedSource(project + "/-/commit/" + id)

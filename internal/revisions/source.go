@@ -40,8 +40,8 @@ func ParseSource(text string) (Source, error) {
 // commitID matches the id of a commit, or at least 7 of the digits that it begins with.
 var commitID = regexp.MustCompile(`^[0-9A-Fa-f]{7,64}$`)
 
-// ParseCommit returns the id of a commit, which may be abbreviated to 7 hexadecimal digits, in lower case. ok is false if
-// the text is no such id.
+// ParseCommit returns the id of a commit, which may be abbreviated to 7 hexadecimal digits, in lower case. ok is false
+// if the text is no such id.
 func ParseCommit(text string) (id string, ok bool) {
 	return strings.ToLower(text), commitID.MatchString(text)
 }

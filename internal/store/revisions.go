@@ -57,7 +57,8 @@ func listed(site string, query queries.Query) *statement {
 		q.add(" AND revision IN (SELECT t.revision FROM tags t WHERE t.site = r.site AND t.tag = ANY(",
 			q.arg(query.Tags), "))")
 	}
-	if commit := cmp.Or(query.Commit, query.Source.Commit()); commit != "" { // an array: all revisions might be joined else
+	if commit := cmp.Or(query.Commit, query.Source.Commit()); commit != "" {
+		// An array, because a join might read all revisions.
 		q.add(" AND revision = ANY(ARRAY(SELECT c.revision FROM revisions c WHERE c.site = ", q.arg(site))
 		if query.Commit != "" {
 			q.add(" AND c.source_commit BETWEEN ", q.arg(commit), " AND ", q.arg(commit+afterDigits))
@@ -91,8 +92,8 @@ func listed(site string, query queries.Query) *statement {
 
 func scanRevision(row pgx.CollectableRow) (r revisions.Revision, err error) {
 	var kind string
-	err = row.Scan(&r.ID, &r.CreatedAt, &r.Buckets, &r.Entries, &kind, &r.User, &r.Message, &r.Source, &r.Origin, &r.Failed,
-		(*nullDigest)(&r.ClientVersions), &r.Stamp, &r.SecretFails, &r.SecretOutside)
+	err = row.Scan(&r.ID, &r.CreatedAt, &r.Buckets, &r.Entries, &kind, &r.User, &r.Message, &r.Source, &r.Origin,
+		&r.Failed, (*nullDigest)(&r.ClientVersions), &r.Stamp, &r.SecretFails, &r.SecretOutside)
 	if err != nil {
 		return r, fmt.Errorf("read a revision: %w", err)
 	}
