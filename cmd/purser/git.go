@@ -218,7 +218,14 @@ func (c clone) unpack(ctx context.Context, of commit, paths []string, dir string
 		}
 	}
 	if err := c.blobs(ctx, files, func(e treeEntry, text *bufio.Reader, size int64) error {
-		return writeBlob(e, text, size, dir)
+		isRead := e.isAt(paths) && check.IsDocumentFile(e.path) && !e.isHidden() || slices.Contains(paths, e.path)
+		if begin, _ := text.Peek(int(min(size, int64(len(pointerOfLFS))))); isRead && string(begin) == pointerOfLFS {
+			return fmt.Errorf("%s: the commit has only a pointer to it, of Git LFS; push a checkout, which has the file", e.path)
+		}
+		if err := create(filepath.Join(dir, filepath.FromSlash(e.path)), io.LimitReader(text, size)); err != nil {
+			return fmt.Errorf("unpack %s: %w", e.path, err)
+		}
+		return nil
 	}); err != nil {
 		return err
 	}
@@ -240,16 +247,6 @@ func checkPaths(of commit, entries []treeEntry, paths []string) error {
 
 // pointerOfLFS is how a file begins that Git LFS keeps elsewhere.
 const pointerOfLFS = "version https://git-lfs.github.com/spec/"
-
-func writeBlob(e treeEntry, text *bufio.Reader, size int64, dir string) error {
-	if begin, _ := text.Peek(int(min(size, int64(len(pointerOfLFS))))); string(begin) == pointerOfLFS {
-		return fmt.Errorf("%s: the commit has only a pointer to it, of Git LFS; push a checkout, which has the file", e.path)
-	}
-	if err := create(filepath.Join(dir, filepath.FromSlash(e.path)), io.LimitReader(text, size)); err != nil {
-		return fmt.Errorf("unpack %s: %w", e.path, err)
-	}
-	return nil
-}
 
 // create writes a file that must not exist yet, also not as a link, which might lead elsewhere.
 func create(path string, text io.Reader) error {
@@ -282,7 +279,7 @@ func (c clone) link(ctx context.Context, links []treeEntry, paths []string, dir 
 		target, err := filepath.EvalSymlinks(at)
 		below, _ := filepath.Rel(dir, target)
 		switch {
-		case err == nil && filepath.IsLocal(below), err != nil && check.IsDocumentFile(e.path):
+		case err == nil && filepath.IsLocal(below), err != nil && check.IsDocumentFile(e.path) && !e.isHidden():
 			continue // of a document that leads nowhere, check.Reader says so
 		case err == nil && e.isAt(paths) && !e.isHidden():
 			return fmt.Errorf("%s is a link that leads out of the repository, where the commit has no documents", e.path)
@@ -391,17 +388,16 @@ func readCommit(ctx context.Context, from clone, ref string, paths []string,
 	if err != nil {
 		return nil, of, fmt.Errorf("unpack the commit: %w", err)
 	}
-	if err := from.unpack(ctx, of, paths, dir); err != nil {
-		return nil, of, err
-	}
 	unpacked := make([]string, len(paths))
 	for i, at := range paths {
 		unpacked[i] = filepath.Join(dir, filepath.FromSlash(at))
 	}
-	if err := configure(dir, unpacked); err != nil {
-		return nil, of, err
+	if err = from.unpack(ctx, of, paths, dir); err == nil {
+		err = configure(dir, unpacked)
 	}
-	body, err = read(unpacked)
+	if err == nil {
+		body, err = read(unpacked)
+	}
 	name := strings.NewReplacer(filepath.ToSlash(dir)+"/", "", dir+string(filepath.Separator), "", dir, "commit "+of.id)
 	if err != nil {
 		return nil, of, renamed(err, name)

@@ -389,7 +389,7 @@ func TestPush_fromGit_links(t *testing.T) {
 	link("common/a.yaml", "named.yaml")
 	created := filepath.Join(filepath.Dir(outside), "created")
 	link(created, "west/.purser.yaml")
-	r.commit(t, "Links", map[string]string{"common/a.yaml": thing("a"), "common/a.txt": thing("text")})
+	r.commit(t, "Links", map[string]string{"common/a.yaml": thing("a"), "common/a.txt": thing("text"), "logo.json": pointerOfLFS + "v1\n"})
 	sub := newRepository(t)
 	sub.commit(t, "Sub", map[string]string{"s.yaml": thing("s")})
 	r.git(t, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", string(sub), "sub/module")
