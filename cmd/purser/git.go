@@ -147,7 +147,12 @@ func commitURL(remote, id string) string {
 }
 
 // treeEntry is a file of a commit.
-type treeEntry struct{ mode, id, path string }
+type treeEntry struct {
+	mode, id, path string
+
+	read bool // as a file of documents
+	led  bool // it may be read as a configuration, or where a link leads
+}
 
 // The modes of entries that are no files.
 const linkMode, submoduleMode = "120000", "160000"
@@ -179,57 +184,72 @@ func (c clone) entries(ctx context.Context, id string) (entries []treeEntry, err
 		case len(fields) != 3 || !filepath.IsLocal(filepath.FromSlash(name)):
 			return nil, fmt.Errorf("commit %s has a file that cannot be written: %s", id, words.Line(name))
 		}
-		entries = append(entries, treeEntry{fields[0], fields[2], name})
+		entries = append(entries, treeEntry{mode: fields[0], id: fields[2], path: name})
 	}
 	return entries, nil
 }
 
 // unpack writes the documents of a commit that are at the paths below a folder, byte by byte as the commit has them:
-// no attribute or setting of git changes them, as they may change those of a working tree. If there are links, it
-// writes the documents of the whole commit, to which these may lead. Folders are made even if they have no documents:
-// one of a change set is a bucket.
+// no attribute or setting of git changes them, as they may change those of a working tree. Folders are made even if
+// they have no documents: one of a change set is a bucket.
 func (c clone) unpack(ctx context.Context, of commit, paths []string, dir string) error {
 	entries, err := c.entries(ctx, of.id)
+	if err == nil {
+		entries, err = wanted(of, entries, paths)
+	}
 	if err != nil {
 		return err
 	}
-	if err := checkPaths(of, entries, paths); err != nil {
-		return err
-	}
-	linked := slices.ContainsFunc(entries, func(e treeEntry) bool { return e.mode == linkMode && e.isAt(paths) })
 	var files, links []treeEntry
 	for _, e := range entries {
-		asked := e.isAt(paths)
-		switch {
-		case e.mode == submoduleMode && asked && !e.isHidden():
-			return fmt.Errorf("%s is a submodule, so commit %s does not have its documents: name the paths beside it, or "+
-				"push it --from-git of its own clone", e.path, of.id)
-		case !asked && !linked && e.path != check.ConfigName, e.mode == submoduleMode:
-			continue
-		}
 		if err := os.MkdirAll(filepath.Join(dir, filepath.FromSlash(path.Dir(e.path))), 0o700); err != nil {
 			return fmt.Errorf("unpack the commit: %w", err)
 		}
-		if e.mode == linkMode {
+		switch {
+		case e.mode == linkMode:
 			links = append(links, e)
-		} else if linked || check.IsDocumentFile(e.path) || path.Base(e.path) == check.ConfigName ||
-			slices.Contains(paths, e.path) {
+		case e.read || e.led:
 			files = append(files, e)
 		}
 	}
-	if err := c.blobs(ctx, files, func(e treeEntry, text *bufio.Reader, size int64) error {
-		isRead := e.isAt(paths) && check.IsDocumentFile(e.path) && !e.isHidden() || slices.Contains(paths, e.path)
-		if begin, _ := text.Peek(int(min(size, int64(len(pointerOfLFS))))); isRead && string(begin) == pointerOfLFS {
+	err = c.blobs(ctx, files, func(e treeEntry, text *bufio.Reader, size int64) error {
+		if begin, _ := text.Peek(int(min(size, int64(len(pointerOfLFS))))); e.read && string(begin) == pointerOfLFS {
 			return fmt.Errorf("%s: the commit has only a pointer to it, of Git LFS; push a checkout, which has the file", e.path)
 		}
-		if err := create(filepath.Join(dir, filepath.FromSlash(e.path)), io.LimitReader(text, size)); err != nil {
-			return fmt.Errorf("unpack %s: %w", e.path, err)
-		}
-		return nil
-	}); err != nil {
+		return create(filepath.Join(dir, filepath.FromSlash(e.path)), io.LimitReader(text, size))
+	})
+	if err != nil {
 		return err
 	}
 	return c.link(ctx, links, paths, dir)
+}
+
+// pointerOfLFS is how a file begins that Git LFS keeps elsewhere.
+const pointerOfLFS = "version https://git-lfs.github.com/spec/"
+
+// wanted returns those of the files of a commit that are unpacked, or whose folders are: those at the paths and the
+// configuration of the root; if there are links at the paths, all files, because these may lead to any.
+func wanted(of commit, entries []treeEntry, paths []string) (all []treeEntry, err error) {
+	if err := checkPaths(of, entries, paths); err != nil {
+		return nil, err
+	}
+	linked := slices.ContainsFunc(entries, func(e treeEntry) bool { return e.mode == linkMode && e.isAt(paths) })
+	for _, e := range entries {
+		asked := e.isAt(paths)
+		if e.mode == submoduleMode {
+			if asked && !e.isHidden() {
+				return nil, fmt.Errorf("%s is a submodule, so commit %s does not have its documents: name the paths beside it, "+
+					"or push it --from-git of its own clone", e.path, of.id)
+			}
+			continue
+		}
+		e.read = asked && check.IsDocumentFile(e.path) && !e.isHidden() || slices.Contains(paths, e.path)
+		e.led = linked || path.Base(e.path) == check.ConfigName
+		if asked || linked || e.path == check.ConfigName {
+			all = append(all, e)
+		}
+	}
+	return all, nil
 }
 
 // checkPaths returns an error if a commit has nothing at one of the paths.
@@ -245,17 +265,17 @@ func checkPaths(of commit, entries []treeEntry, paths []string) error {
 	return nil
 }
 
-// pointerOfLFS is how a file begins that Git LFS keeps elsewhere.
-const pointerOfLFS = "version https://git-lfs.github.com/spec/"
-
 // create writes a file that must not exist yet, also not as a link, which might lead elsewhere.
 func create(path string, text io.Reader) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // it is in a private folder
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = io.Copy(file, text)
+		err = errors.Join(err, file.Close())
 	}
-	_, err = io.Copy(file, text)
-	return errors.Join(err, file.Close())
+	if err != nil {
+		return fmt.Errorf("unpack the commit: %w", err)
+	}
+	return nil
 }
 
 // link writes the links of a commit, when all files are written. One that leads out of the repository is refused at the
@@ -359,10 +379,7 @@ func configure(dir string, folders []string) error {
 	}
 	for _, folder := range folders {
 		if info, err := os.Stat(folder); err == nil && info.IsDir() {
-			if err := create(filepath.Join(folder, check.ConfigName), bytes.NewReader(text)); err != nil {
-				return fmt.Errorf("unpack the configuration of the commit: %w", err)
-			}
-			return nil
+			return create(filepath.Join(folder, check.ConfigName), bytes.NewReader(text))
 		}
 	}
 	return nil

@@ -181,7 +181,9 @@ func TestStore_rareSources(t *testing.T) {
 	const commit = "e93028bdc1aacdfb3687181f2031765d" // of revision 3000
 	newest := []queries.SortKey{queries.ByNumber}
 	for i, query := range []queries.Query{
-		{Commit: commit}, {Commit: commit[:7]}, {Commit: commit[:7], Sort: newest, Backwards: true},
+		{Commit: commit},
+		{Commit: commit[:7]},
+		{Commit: commit[:7], Sort: newest, Backwards: true},
 		{Source: "https://git.example/" + commit},
 		{Source: "https://git.example/" + commit, Sort: newest, Backwards: true},
 	} {
