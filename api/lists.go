@@ -127,6 +127,7 @@ func (l links) bucket(b queries.Bucket) wire.Bucket {
 func lastView(c queries.Change) wire.Last {
 	return wire.Last{
 		Revision: c.Revision, ChangedAt: wire.TimeText(c.At), User: wire.Optional(c.User), Message: wire.Optional(c.Message),
+		Source: wire.Optional(c.Source),
 	}
 }
 

@@ -59,7 +59,27 @@ func (s *server) change(r *http.Request, q *params, status int) (revisions.Optio
 		options.MaxDeleted = &most
 	}
 	options.Audit = s.auditEvent(r, status)
+	if err == nil {
+		options.Source, err = source(r)
+	}
 	return options, err
+}
+
+// commitURL says what a source is.
+const commitURL = "the URL of a commit, such as https://git.example.com/acme/site/commit/8f2c41d"
+
+// source reads the URL of the commit that a change is made from, which is empty if none is given.
+func source(r *http.Request) (revisions.Source, error) {
+	text := r.Header.Get("X-Purser-Source")
+	if text == "" {
+		return "", nil
+	}
+	source, err := revisions.ParseSource(text)
+	if err != nil {
+		return "", fault.New(fault.Invalid, "HTTPInvalidHeader",
+			`The value provided for the "X-Purser-Source" header is invalid. It must be %s: %w.`, commitURL, err)
+	}
+	return source, nil
 }
 
 // mayEncrypt reports whether the caller may upload encrypted documents.

@@ -252,7 +252,8 @@ func (l links) revisionItem(shown revisions.RevisionStatus) wire.Revision {
 	view := wire.Revision{
 		Buckets: nonNil(shown.Buckets), CreatedAt: wire.TimeText(shown.CreatedAt), ID: shown.ID,
 		Stamp: shown.Stamp.String(), Kind: shown.Kind.String(),
-		User: wire.Optional(shown.User), Message: wire.Optional(shown.Message), Tags: wire.Tags{Names: nonNil(shown.Tags)},
+		User: wire.Optional(shown.User), Message: wire.Optional(shown.Message),
+		Source: wire.Optional(shown.Source), Tags: wire.Tags{Names: nonNil(shown.Tags)},
 		Status: l.revisionStatus(shown.Verdict.Status), Policies: l.policyViews(shown),
 	}
 	if shown.Kind == revisions.Rollback {

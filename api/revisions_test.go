@@ -56,7 +56,7 @@ func TestListRevisions(t *testing.T) {
 	var wanted, got []any
 	for i, item := range s.get(t, "revisions").results(t) {
 		wanted = append(wanted, map[string]any{
-			"buckets": []any{fmt.Sprintf("b%d", i)}, "id": i + 1, "kind": "put", "user": nil, "message": nil,
+			"buckets": []any{fmt.Sprintf("b%d", i)}, "id": i + 1, "kind": "put", "user": nil, "message": nil, "source": nil,
 			"status": "success", "tags": []any{}, "validationPolicies": []any{},
 		})
 		got = append(got, withoutStamp(t, withoutTime(t, item)))
@@ -92,7 +92,7 @@ func TestShowRevision(t *testing.T) {
 	s.put(t, "mop", widget("w1", "{}"))
 	for _, id := range []string{"1", "latest"} {
 		want := map[string]any{
-			"buckets": []any{"mop"}, "id": 1, "kind": "put", "user": nil, "message": nil, "status": "success",
+			"buckets": []any{"mop"}, "id": 1, "kind": "put", "user": nil, "message": nil, "source": nil, "status": "success",
 			"tags": map[string]any{}, "url": siteURL + "/api/v1.0/revisions/1", "validationPolicies": []any{},
 			"previous": 0, "next": 0,
 		}

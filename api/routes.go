@@ -87,7 +87,7 @@ func (s *server) siteRoutes() []route {
 		{"POST", v1 + "/rollback/{revision}", writeDocuments, s.rollback, rollback},
 		{
 			"GET", v1 + "/revisions", authz.ListRevisions, s.listRevisions,
-			append(names{"tag", "sort", "order"}, page...),
+			append(names{"tag", "source", "sort", "order"}, page...),
 		},
 		{"DELETE", v1 + "/revisions", authz.DeleteRevisions, s.purge, names{"message"}},
 		{"POST", v1 + "/revisions/prune", authz.PruneRevisions, s.prune, names{"keep", "dry-run"}},

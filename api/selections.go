@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"purser/internal/queries"
+	"purser/internal/revisions"
 	"purser/internal/validations"
 )
 
@@ -149,10 +150,25 @@ func (q *params) revisions(compat bool) queries.Query {
 		Tags: q.texts("tag"), Sort: q.sort(revisionKeys()), Page: queries.Page{Limit: -1},
 	}
 	query.Backwards = q.backwards() && len(query.Sort) > 0
+	if source := q.text("source"); !compat && source != "" {
+		query.Source, query.Commit = q.source(source)
+	}
 	if !compat {
 		query.Offset, query.Limit = q.count("offset", 0), q.count("limit", defaultEntries)
 	}
 	return query
+}
+
+// source parses the URL of a commit, or the id of one.
+func (q *params) source(text string) (source revisions.Source, commit string) {
+	if id, ok := revisions.ParseCommit(text); ok {
+		return "", id
+	}
+	source, err := revisions.ParseSource(text)
+	if err != nil {
+		q.fail("source", "It must be %s, or the id of one, of at least 7 hexadecimal digits: %w.", commitURL, err)
+	}
+	return source, ""
 }
 
 // bucketNames reads the buckets that a change set replaces even if it has no documents for them. A value may list

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -360,6 +361,13 @@ func TestPages_crawl(t *testing.T) {
 	}
 	s.put(t, "policies", doc("deckhand/ValidationPolicy/v1", "required", "cleartext", "", "{validations: ["+strings.Join(required, ", ")+"]}"))
 	s.put(t, "site?message="+url.QueryEscape(names[0]), documents...)
+	for i, source := range []string{
+		`https://git.example/8f2c41d/"onclick="evil()`, `https://git.example/8f2c41d?'><script>evil()</script>`,
+		`git+https://git.example/8f2c41d/"><x-evil>`,
+	} {
+		s.call(t, http.MethodPut, "buckets/from/documents", doc("acme/Thing/v1", "from", "cleartext", "", strconv.Itoa(i)),
+			"X-Purser-Source", source)
+	}
 	b := s.as(t, "admin")
 	kinds := map[string]int{}
 	seen := b.crawl(t, 300, func(target string, page answer) {

@@ -182,12 +182,15 @@ func inBackground(t *testing.T, run func(context.Context)) {
 }
 
 // call sends a request to the API as the admin, and ends the test unless it succeeds.
-func (s *site) call(t *testing.T, method, path, body string) {
+func (s *site) call(t *testing.T, method, path, body string, header ...string) {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, "https://purser.example/api/v1.0/"+path, strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer admin")
 	r.Header.Set("Content-Type", "application/x-yaml")
 	r.Header.Set("Accept", "application/json")
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
 	w := httptest.NewRecorder()
 	s.api.ServeHTTP(w, r)
 	if w.Code/100 != 2 {
@@ -349,6 +352,9 @@ func (a answer) links(t *testing.T, from string) (all []string) {
 			}
 			if at.Path == "/docs" || at.Path == "/openapi.yaml" {
 				continue // of the API
+			}
+			if rel, _ := attr(n, "rel"); name == "href" && rel == "noreferrer" && at.Scheme == "https" {
+				continue // the source of a revision
 			}
 			if at.Scheme != "https" || at.Host != "purser.example" || !strings.HasPrefix(at.Path, "/ui/") {
 				t.Errorf("%s: a link leads elsewhere: %q", from, value)

@@ -43,6 +43,7 @@ func functions(base basePath, assets map[string]asset, version string, now func(
 		"chip":    shownChip.cut,
 		"value":   func(text json.RawMessage) string { return shownName.cut(string(text)) },
 		"linked":  func(path wire.Optional) bool { return path != "" && len(path) <= maxPath },
+		"secure":  func(source wire.Optional) bool { return strings.HasPrefix(string(source), "https://") },
 		"typed":   func(name string) bool { return words.Line(name) == name }, // a keyboard can enter it
 		"others":  others,
 		"when":    func(text wire.Optional) *moment { return when(text, now()) },

@@ -40,12 +40,13 @@ func worst(t *testing.T) *site {
 			", labels: {"+strings.Join(labels, ", ")+"}, substitutions: ["+strings.Join(sources, ", ")+"]",
 			"{rack: "+rack+", "+strings.Join(data, ", ")+"}"), "layer: site", "layer: "+quoted(layer))
 	}
-	for i := range 20 { // each in a bucket of its own, by a revision of its own with a message
+	for i := range 20 { // each in a bucket of its own, by a revision of its own with a message and a source
 		if i > 0 {
 			sources = append(sources, "{src: {schema: "+kind+", name: "+quoted(long("name", i-1))+", path: .rack}, dest: {path: "+
 				quoted("."+strings.Repeat("p", 200)+strconv.Itoa(i))+"}}")
 		}
-		s.call(t, http.MethodPut, "buckets/"+url.PathEscape(long("bucket", i))+"/documents?message="+url.QueryEscape(message), thing(i, "1"))
+		s.call(t, http.MethodPut, "buckets/"+url.PathEscape(long("bucket", i))+"/documents?message="+url.QueryEscape(message), thing(i, "1"),
+			"X-Purser-Source", "https://git.example/8f2c41d/"+strings.Repeat("&", 472))
 	}
 	var many []string
 	labels, data = labels[:4], data[:2]

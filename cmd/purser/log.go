@@ -24,6 +24,7 @@ type logCommand struct {
 	Document *documentName `help:"The changes of this document, with their differences, instead of revisions." placeholder:"SCHEMA/NAME" values:"documents"`
 	Layer    string        `help:"With --document: its layer, if several layers have one." placeholder:"LAYER" values:"layers"`
 	Tag      []string      `help:"Only revisions with this tag." sep:"none" values:"tags"`
+	Source   string        `help:"Only revisions that were made from this commit: its URL, or at least the first 7 digits of its id." placeholder:"URL|COMMIT"`
 	Limit    int           `default:"20" help:"Maximum number, newest first." short:"n"`
 }
 
@@ -35,6 +36,9 @@ func (c *logCommand) Run(ctx context.Context, around *surroundings, server *clie
 	query := url.Values{"sort": {"id"}, "order": {"desc"}}
 	if len(c.Tag) > 0 {
 		query["tag"] = c.Tag
+	}
+	if c.Source != "" {
+		query.Set("source", c.Source)
 	}
 	revisions, err := listOf[wire.Revision](ctx, server, c.Limit, query, "revisions")
 	if err != nil {
@@ -94,7 +98,7 @@ func (c *logCommand) layers(ctx context.Context, server *client.Client) (layers 
 func revisionList(revisions list[wire.Revision], colors bool) answer {
 	rows, names := [][]string{{"REVISION", "STATUS", "AT", "USER", "BUCKETS", "TAGS", "MESSAGE"}}, []string{}
 	for _, r := range revisions.items {
-		what := string(r.Message)
+		what := sourcedMessage(r.Message, r.Source)
 		if r.RolledBackTo != nil {
 			what = strings.TrimSuffix(fmt.Sprintf("rollback to %d: %s", *r.RolledBackTo, what), ": ")
 		}
@@ -107,6 +111,11 @@ func revisionList(revisions list[wire.Revision], colors bool) answer {
 	return answer{revisions.text(), names, paintedTable(rows, 1, colors)}
 }
 
+// sourcedMessage returns a message with the URL of the commit that a change was made from, if that is known.
+func sourcedMessage(message, source wire.Optional) string {
+	return strings.TrimSpace(string(message + " " + source))
+}
+
 // documentHistory returns the changes of a document, with their differences.
 func documentHistory(changes list[wire.DocumentChange], colors bool) answer {
 	var names []string
@@ -114,7 +123,7 @@ func documentHistory(changes list[wire.DocumentChange], colors bool) answer {
 	for _, change := range changes.items {
 		names = append(names, strconv.FormatInt(change.Revision, 10))
 		fmt.Fprintln(&b, words.Line(fmt.Sprintf("revision %d  %s  %s  %s  %s", change.Revision, moment(change.ChangedAt),
-			dash(change.User), change.Change, change.Message)))
+			dash(change.User), change.Change, sourcedMessage(change.Message, change.Source))))
 		b.WriteString(indented(change.Diff, colors))
 	}
 	return answer{changes.text(), names, b.String()}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"regexp"
 	"strings"
 	"time"
@@ -26,9 +27,13 @@ type pushCommand struct {
 	Paths     []string `arg:"" help:"Files and folders of documents; - for standard input."              complete:"file" name:"path" optional:""`
 	Changeset string   `help:"Put the documents of each folder in this one into the bucket of the folder's name, in one revision." placeholder:"DIR" complete:"file"`
 
+	FromGit string `complete:"file" help:"Push what a commit of this clone has, and not what is in its working tree; paths are those of the commit." placeholder:"DIR"`
+	Ref     string `help:"With --from-git: the commit, or a branch or a tag of it; default: HEAD." placeholder:"REF"`
+
 	dryRun
 
-	Message     string        `help:"Why the change is made; the revision keeps it." placeholder:"TEXT"                                         short:"m"`
+	Message     string        `help:"Why the change is made; the revision keeps it. With --from-git, it is that of the commit by default." placeholder:"TEXT" short:"m"`
+	Source      string        `help:"URL of the commit that the documents are from, https:// or git+https://; the revision keeps it. Default: that of --from-git, or of the pipeline in GitHub Actions and GitLab CI." placeholder:"URL"`
 	IfUnchanged string        `help:"Refuse if this revision, such as 17, is no longer the newest."                       placeholder:"REV"`
 	Wait        time.Duration `help:"Wait up to this long for the revision to succeed; the exit code is 1 if it does not." placeholder:"10m"`
 }
@@ -41,6 +46,9 @@ func (c *pushCommand) Validate() error {
 	if c.IfUnchanged != "" && !revisionNumber.MatchString(c.IfUnchanged) {
 		return fmt.Errorf("--if-unchanged must be the number of a revision, such as 17, not %s: purser log lists them",
 			c.IfUnchanged)
+	}
+	if c.Ref != "" && c.FromGit == "" {
+		return errors.New("--ref needs --from-git, which names the clone")
 	}
 	return errors.Join(c.validDetail(), validWait(c.Wait))
 }
@@ -80,25 +88,36 @@ func (c *pushCommand) Run(ctx context.Context, around *surroundings) error {
 func (c *pushCommand) read(ctx context.Context, around *surroundings) (
 	body *folder.Body, change client.Change, err error,
 ) {
-	change = client.Change{Message: c.Message, DryRun: c.DryRun, Findings: true}
+	change = client.Change{Message: c.Message, Source: c.Source, DryRun: c.DryRun, Findings: true}
 	if c.IfUnchanged != "" {
 		change.IfMatch = `"` + c.IfUnchanged + `"`
 	}
+	paths := c.Paths
+	read := func(paths []string) (*folder.Body, error) { return folder.Read(ctx, paths, around.stdin) }
 	switch {
 	case c.Changeset != "" && c.Bucket != "":
 		return nil, change, errors.New("--changeset names the buckets by its folders; leave the bucket and paths out")
 	case c.Changeset != "":
-		if body, err = folder.ReadChangeSet(ctx, c.Changeset); err == nil {
-			change.Buckets = body.Empty
-		}
-	case c.Bucket == "" || len(c.Paths) == 0:
+		paths = []string{c.Changeset}
+		read = func(paths []string) (*folder.Body, error) { return folder.ReadChangeSet(ctx, paths[0]) }
+	case c.Bucket == "" || len(c.Paths) == 0 && c.FromGit == "":
 		return nil, change, errors.New("name a bucket and the files or folders of its documents: purser push site site/")
-	default:
-		body, err = folder.Read(ctx, c.Paths, around.stdin)
 	}
-	if err == nil && len(body.Text) == 0 && !c.Yes {
+	if c.FromGit == "" {
+		change.Source = cmp.Or(change.Source, pipelineSource(os.Getenv))
+		body, err = read(paths)
+	} else {
+		var of commit
+		body, of, err = readCommit(ctx, clone(c.FromGit), cmp.Or(c.Ref, "HEAD"), paths, read)
+		change.Message, change.Source = cmp.Or(change.Message, of.message), cmp.Or(change.Source, of.source)
+	}
+	if err != nil {
+		return nil, change, err
+	}
+	change.Buckets = body.Empty
+	if len(body.Text) == 0 && !c.Yes {
 		err = fmt.Errorf("there are no documents in %s; to delete those that are stored, add --yes",
-			cmp.Or(c.Changeset, strings.Join(c.Paths, ", ")))
+			cmp.Or(strings.Join(paths, ", "), "the commit"))
 	}
 	return body, change, err
 }

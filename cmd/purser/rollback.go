@@ -17,6 +17,8 @@ type rollbackCommand struct {
 	Revision string `arg:"" help:"Revision whose documents to take: 17, tag:NAME, or latest~1, the one before latest; 0 for no documents." values:"revisions"`
 	Message  string `help:"Why the change is made; the revision keeps it." placeholder:"TEXT" short:"m"`
 
+	Source string `help:"URL of the commit that the change is made from, https:// or git+https://; the revision keeps it." placeholder:"URL"`
+
 	dryRun
 }
 
@@ -36,7 +38,7 @@ func (c *rollbackCommand) Run(ctx context.Context, around *surroundings, server 
 	send := func(ctx context.Context, change client.Change) (client.Written, error) {
 		return server.Rollback(ctx, revision, change)
 	}
-	change := client.Change{Message: c.Message, DryRun: c.DryRun}
+	change := client.Change{Message: c.Message, Source: c.Source, DryRun: c.DryRun}
 	if around.asks && c.asks() && !c.DryRun { // also if nothing is deleted
 		change, c.Yes, err = confirmed(ctx, around, change, send, rollbackQuestion(revision, around.colors))
 		if err != nil {

@@ -169,6 +169,7 @@ func (c *Client) polled(ctx context.Context, revision string, wait, poll time.Du
 // Change has the options of a change.
 type Change struct {
 	Message    string
+	Source     string // the URL of the commit that it is made from
 	IfMatch    string // an ETag or a revision's number, in quotes
 	MaxDeleted int    // -1 for any number
 	Buckets    []string
@@ -216,7 +217,8 @@ func (c *Client) Put(ctx context.Context, bucket string, documents []byte, chang
 		documents = []byte{}
 	}
 	return c.write(ctx, Request{
-		Method: http.MethodPut, Path: path, Query: change.query(), IfMatch: change.IfMatch, Body: documents,
+		Method: http.MethodPut, Path: path, Query: change.query(), IfMatch: change.IfMatch, Source: change.Source,
+		Body: documents,
 	})
 }
 
@@ -224,6 +226,7 @@ func (c *Client) Put(ctx context.Context, bucket string, documents []byte, chang
 func (c *Client) Rollback(ctx context.Context, revision string, change Change) (Written, error) {
 	return c.write(ctx, Request{
 		Method: http.MethodPost, Path: []string{"rollback", revision}, Query: change.query(), IfMatch: change.IfMatch,
+		Source: change.Source,
 	})
 }
 

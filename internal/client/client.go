@@ -127,6 +127,7 @@ type Request struct {
 	Query   url.Values
 	Accept  string // "" means application/json
 	IfMatch string // an ETag or the number of a revision, in quotes
+	Source  string // the URL of the commit that a change is made from
 	Body    []byte // YAML, or JSON if it is JSON or a Question
 	JSON    bool
 	// Question marks a POST that changes nothing, with JSON that is too large for a URL. It may be repeated.
@@ -223,7 +224,9 @@ func (c *Client) build(ctx context.Context, r Request) (*http.Request, error) {
 		}
 	}
 	request.Header.Set("Accept", r.accept())
-	for name, value := range map[string]string{"If-Match": r.IfMatch, "User-Agent": c.Agent} {
+	for name, value := range map[string]string{
+		"If-Match": r.IfMatch, "X-Purser-Source": r.Source, "User-Agent": c.Agent,
+	} {
 		if value != "" {
 			request.Header.Set(name, value)
 		}

@@ -26,6 +26,7 @@ type Created struct {
 	Buckets  []string `json:"buckets"` // the first hundred
 	User     string   `json:"user"`
 	Message  string   `json:"message"`
+	Source   string   `json:"source,omitempty"`
 	Added    int      `json:"added"`   // versions of documents that begin with the revision
 	Removed  int      `json:"removed"` // versions that end with it; a document that is modified counts in both
 	// Modified is the number of documents that count in both; nil in events of earlier versions, and for viewers from

@@ -137,7 +137,9 @@ type Label struct{ Key, Value string }
 
 // Query filters and sorts revisions.
 type Query struct {
-	Tags      []string // any of these; nil for all
+	Tags      []string         // any of these; nil for all
+	Source    revisions.Source // that they were made from; "" for any
+	Commit    string           // that their sources name, or what its id begins with; "" for any
 	Sort      []SortKey
 	Backwards bool
 	Page

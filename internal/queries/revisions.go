@@ -118,7 +118,7 @@ func (v View) List(ctx context.Context, query Query) (Listed, error) {
 // shownSize returns about the number of bytes that a revision takes in a list.
 func shownSize(shown revisions.RevisionStatus) int {
 	const revision, name, copies = 500, 150, 4 // a name is also part of a URL, escaped
-	size := revision + len(shown.Message)
+	size := revision + len(shown.Message) + len(shown.Source)
 	for _, text := range slices.Concat(shown.Buckets, shown.Tags) {
 		size += len(text)
 	}

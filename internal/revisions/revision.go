@@ -62,10 +62,11 @@ type Revision struct {
 	Tags           []string
 }
 
-// Reason says who made a change and why; either may be empty.
+// Reason says who made a change, why, and from what; each may be empty.
 type Reason struct {
 	User    string
 	Message string
+	Source  Source
 }
 
 // Tag is a name with data attached to a revision by a user.

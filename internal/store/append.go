@@ -231,6 +231,7 @@ func (s *Store) queueRevision(batch *pgx.Batch, commit revisions.Commit, succeed
 	batch.Queue(stmt.InsertRevision, named{
 		"site": s.site, "revision": r.ID, "created_at": r.CreatedAt, "buckets": orEmpty(r.Buckets), "entries": r.Entries,
 		"outside": commit.Outside, "kind": r.Kind.String(), "author": r.User, "message": r.Message,
+		"source": r.Source, "source_commit": zeronull.Text(r.Source.Commit()),
 		"origin": zeronull.Int8(r.Origin), "client_versions": nullDigest(r.ClientVersions), "stamp": r.Stamp,
 		"succeeded": succeeded, "secret_fails": r.SecretFails, "secret_outside": r.SecretOutside,
 	})

@@ -47,7 +47,7 @@ func (s *Store) Buckets(ctx context.Context, page queries.Page, cleartext bool) 
 		var same bool
 		var documents *int
 		err = row.Scan(&b.Name, &b.Last.Revision, (*zeronull.Timestamptz)(&b.Last.At), &b.Last.User, &b.Last.Message,
-			&stamp, &same, &documents)
+			&b.Last.Source, &stamp, &same, &documents)
 		switch {
 		case same:
 			b.Documents = before[b.Name].documents

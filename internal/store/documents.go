@@ -147,7 +147,7 @@ func (s *Store) Boundaries(ctx context.Context, q queries.BoundaryQuery) (
 	var found int // by the query, before its limit in bytes
 	boundaries, err = collect(ctx, s, func(row pgx.CollectableRow) (e queries.Boundary, err error) {
 		e.Version, err = scanPacked(prefixed(row, &found, &e.Revision, (*zeronull.Timestamptz)(&e.At), &e.User, &e.Message,
-			&e.Gone, &e.Follows))
+			&e.Source, &e.Gone, &e.Follows))
 		return e, err
 	}, stmt.Boundaries, named{
 		"site": s.site, "name": q.Document.Name, "schema": q.Document.Schema, "layer": q.Document.Layer,

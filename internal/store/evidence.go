@@ -91,7 +91,7 @@ func (k knownEvidence) size() int {
 	const perRevision, perPolicy, perBucket, perOutcome = 512, 384, 64, 256
 	size := 0
 	for _, r := range k.Revisions {
-		size += perRevision + len(r.User) + len(r.Message)
+		size += perRevision + len(r.User) + len(r.Message) + len(r.Source)
 		for _, word := range slices.Concat(r.Buckets, r.Tags) {
 			size += perBucket + len(word)
 		}

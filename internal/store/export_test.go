@@ -39,6 +39,12 @@ func (s *Store) SelectionOf(revision int64, selection queries.Selection) (sql st
 	return q.sql.String(), q.args
 }
 
+// ListedOf returns the statement for the numbers of the revisions that a query asks for, and its arguments.
+func (s *Store) ListedOf(query queries.Query) (sql string, args []any) {
+	q := listed(s.site, query)
+	return q.sql.String(), q.args
+}
+
 // AllKinds is Kinds by reading all documents.
 func (s *Store) AllKinds(ctx context.Context, revision int64, cleartext bool) (
 	documents map[string]validations.Kind, registered []string, err error,

@@ -164,6 +164,45 @@ func TestStore_rareSelections(t *testing.T) {
 	}
 }
 
+// The revisions that were made from a commit are found by index, also the newest one, where all others have a source too.
+func TestStore_rareSources(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	s, conn, kept := open(t, url), storetest.Connect(t, url), openStore(t, url, defaults())
+	put(t, s, "a", widget("w", 1))
+	const more = `INSERT INTO revisions (site, revision, created_at, buckets, entries, stamp, source, source_commit)
+		SELECT site, n, created_at, buckets, entries, stamp, 'https://git.example/' || md5(n::text), md5(n::text)
+		FROM revisions CROSS JOIN generate_series(2, 20000) n`
+	for _, sql := range []string{more, "VACUUM ANALYZE revisions", "SET plan_cache_mode = force_generic_plan"} {
+		if _, err := conn.Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const commit = "e93028bdc1aacdfb3687181f2031765d" // of revision 3000
+	newest := []queries.SortKey{queries.ByNumber}
+	for i, query := range []queries.Query{
+		{Commit: commit},
+		{Commit: commit[:7]},
+		{Commit: commit[:7], Sort: newest, Backwards: true},
+		{Source: "https://git.example/" + commit},
+		{Source: "https://git.example/" + commit, Sort: newest, Backwards: true},
+	} {
+		query.Page = queries.Page{Limit: 2}
+		numbers, _, err := kept.List(t.Context(), query)
+		if err != nil || len(numbers) != 1 || numbers[0] != 3000 {
+			t.Errorf("%v: %v, %v", query, numbers, err)
+		}
+		sql, args := kept.ListedOf(query)
+		name := fmt.Sprintf("listed%d", i)
+		if _, err := conn.Exec(t.Context(), "PREPARE "+name+" AS "+sql, pgx.QueryExecModeSimpleProtocol); err != nil {
+			t.Fatal(err)
+		}
+		if pages := pagesRead(t, conn, "EXECUTE "+name+literals(args)); pages > 20 {
+			t.Errorf("%v: %d pages are read", query, pages)
+		}
+	}
+}
+
 // A search selects among some of the documents in the order in which they were added, whatever the order that it sorts
 // those in.
 func TestStore_Documents_among(t *testing.T) {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -45,6 +46,9 @@ func scanPurge(row pgx.CollectableRow) (p *revisions.Purge, err error) {
 	return p, err
 }
 
+// afterDigits is a character after all hexadecimal digits.
+const afterDigits = "g"
+
 // listed returns the statement for the numbers of revisions.
 func listed(site string, query queries.Query) *statement {
 	q := &statement{}
@@ -52,6 +56,16 @@ func listed(site string, query queries.Query) *statement {
 	if query.Tags != nil {
 		q.add(" AND revision IN (SELECT t.revision FROM tags t WHERE t.site = r.site AND t.tag = ANY(",
 			q.arg(query.Tags), "))")
+	}
+	if commit := cmp.Or(query.Commit, query.Source.Commit()); commit != "" {
+		// An array, because a join might read all revisions.
+		q.add(" AND revision = ANY(ARRAY(SELECT c.revision FROM revisions c WHERE c.site = ", q.arg(site))
+		if query.Commit != "" {
+			q.add(" AND c.source_commit BETWEEN ", q.arg(commit), " AND ", q.arg(commit+afterDigits))
+		} else {
+			q.add(" AND c.source_commit = ", q.arg(commit), " AND c.source = ", q.arg(query.Source))
+		}
+		q.add("))")
 	}
 	direction := ""
 	if query.Backwards {
@@ -78,8 +92,8 @@ func listed(site string, query queries.Query) *statement {
 
 func scanRevision(row pgx.CollectableRow) (r revisions.Revision, err error) {
 	var kind string
-	err = row.Scan(&r.ID, &r.CreatedAt, &r.Buckets, &r.Entries, &kind, &r.User, &r.Message, &r.Origin, &r.Failed,
-		(*nullDigest)(&r.ClientVersions), &r.Stamp, &r.SecretFails, &r.SecretOutside)
+	err = row.Scan(&r.ID, &r.CreatedAt, &r.Buckets, &r.Entries, &kind, &r.User, &r.Message, &r.Source, &r.Origin,
+		&r.Failed, (*nullDigest)(&r.ClientVersions), &r.Stamp, &r.SecretFails, &r.SecretOutside)
 	if err != nil {
 		return r, fmt.Errorf("read a revision: %w", err)
 	}

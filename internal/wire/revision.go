@@ -18,6 +18,7 @@ type Revision struct {
 	Kind         string   `json:"kind"`
 	User         Optional `json:"user"`
 	Message      Optional `json:"message"`
+	Source       Optional `json:"source"` // the URL of the commit that it was made from
 	RolledBackTo *int64   `json:"rolledBackTo,omitempty"`
 	Status       string   `json:"status"` // success or failure; for a failure, failed of servers with --compat=deckhand
 	Tags         Tags     `json:"tags"`

@@ -121,6 +121,7 @@ type Last struct {
 	ChangedAt Optional `json:"changedAt"`
 	User      Optional `json:"user"`
 	Message   Optional `json:"message"`
+	Source    Optional `json:"source"`
 }
 
 // Bucket is a bucket and its last change.

@@ -75,6 +75,9 @@ func (s *server) hasOldSite(t *testing.T) {
 	for _, item := range s.get(t, "revisions").results(t) {
 		revision, _ := item.(map[string]any)
 		status = append(status, revision["status"])
+		if source := revision["source"]; source != nil {
+			t.Errorf("revision %v has the source %v, which no earlier version kept", revision["id"], source)
+		}
 	}
 	if diff := cmp.Diff([]any{"failure", "failure", "success", "success", "success"}, status); diff != "" {
 		t.Errorf("status of the revisions (-want +got):\n%s", diff)

@@ -69,10 +69,10 @@ FROM unnest(:documents::bigint[], :forks::bigint[]) AS n (id, fork)
 WHERE v.site = :site AND v.document = n.id AND v.until IS NULL;
 
 -- name: InsertRevision
-INSERT INTO revisions (site, revision, created_at, buckets, entries, outside, kind, author, message, origin,
-	client_versions, stamp, succeeded, secret_fails, secret_outside)
-VALUES (:site, :revision, :created_at, :buckets, :entries, :outside, :kind, :author, :message, :origin,
-	:client_versions, :stamp, :succeeded, :secret_fails, :secret_outside);
+INSERT INTO revisions (site, revision, created_at, buckets, entries, outside, kind, author, message, source,
+	source_commit, origin, client_versions, stamp, succeeded, secret_fails, secret_outside)
+VALUES (:site, :revision, :created_at, :buckets, :entries, :outside, :kind, :author, :message, :source,
+	:source_commit, :origin, :client_versions, :stamp, :succeeded, :secret_fails, :secret_outside);
 
 -- name: ChangeBuckets
 INSERT INTO buckets (site, bucket, changed, stamp) SELECT :site, b, :changed, :stamp FROM unnest(:buckets::text[]) b

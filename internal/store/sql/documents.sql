@@ -119,9 +119,9 @@ boundaries AS (
 	UNION ALL
 	SELECT id, gone, until, true, false FROM seen WHERE gone IS DISTINCT FROM after
 	ORDER BY revision DESC OFFSET :offset LIMIT :limit)
-SELECT d.found, d.revision, r.created_at, coalesce(r.author, ''), coalesce(r.message, ''), d.ends, d.follows,
-	d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes, d.text,
-	d.path, d.line, d.body,
+SELECT d.found, d.revision, r.created_at, coalesce(r.author, ''), coalesce(r.message, ''), coalesce(r.source, ''),
+	d.ends, d.follows, d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata,
+	d.notes, d.text, d.path, d.line, d.body,
 	NULL::bytea
 FROM (
 	SELECT e.revision, e.cause, e.ends, e.follows, d.*, c.body, count(*) OVER () AS found, row_number() OVER newest AS n,
@@ -130,7 +130,7 @@ FROM (
 	CROSS JOIN LATERAL (SELECT d.* FROM documents d WHERE d.site = :site AND d.id = e.id OFFSET 0) d
 	CROSS JOIN LATERAL (SELECT body FROM contents WHERE site = :site AND digest = d.content OFFSET 0) c
 	WINDOW newest AS (ORDER BY e.revision DESC)) d
-LEFT JOIN LATERAL (SELECT created_at, author, message FROM revisions
+LEFT JOIN LATERAL (SELECT created_at, author, message, source FROM revisions
 	WHERE site = :site AND revision = d.cause OFFSET 0) r ON true
 WHERE d.n <= 2 OR d.size <= :max_bytes
 ORDER BY d.revision DESC;
@@ -139,24 +139,24 @@ ORDER BY d.revision DESC;
 -- selects the buckets of a page with the revisions that changed them last, and how many live documents they have: null if
 -- the live documents are known, or if the bucket has one of the stamps with which it was counted before. It counts by
 -- index alone.
-SELECT b.bucket, b.changed, r.created_at, coalesce(r.author, ''), coalesce(r.message, ''), b.stamp, k.bucket IS NOT NULL,
+SELECT b.bucket, b.changed, r.created_at, coalesce(r.author, ''), coalesce(r.message, ''), coalesce(r.source, ''), b.stamp, k.bucket IS NOT NULL,
 	CASE WHEN k.bucket IS NULL AND NOT EXISTS (SELECT FROM sites s WHERE s.site = :site AND s.stamp = :known) THEN (
 		SELECT count(*) FROM documents d WHERE d.site = :site AND d.bucket = b.bucket AND d.until IS NULL) END
 FROM (SELECT bucket, changed, stamp FROM buckets WHERE site = :site ORDER BY bucket OFFSET :offset LIMIT :limit) b
 LEFT JOIN unnest(:counted::text[], :stamps::bigint[]) AS k (bucket, stamp) ON k.bucket = b.bucket AND k.stamp = b.stamp
-LEFT JOIN LATERAL (SELECT created_at, author, message FROM revisions
+LEFT JOIN LATERAL (SELECT created_at, author, message, source FROM revisions
 	WHERE site = :site AND revision = b.changed AND stamp = b.stamp OFFSET 0) r ON true
 ORDER BY b.bucket;
 
 -- name: CleartextBuckets
 -- is Buckets without encrypted documents.
-SELECT b.bucket, b.changed, r.created_at, coalesce(r.author, ''), coalesce(r.message, ''), b.stamp, k.bucket IS NOT NULL,
+SELECT b.bucket, b.changed, r.created_at, coalesce(r.author, ''), coalesce(r.message, ''), coalesce(r.source, ''), b.stamp, k.bucket IS NOT NULL,
 	CASE WHEN k.bucket IS NULL AND NOT EXISTS (SELECT FROM sites s WHERE s.site = :site AND s.stamp = :known) THEN (
 		SELECT count(*) FROM documents d WHERE d.site = :site AND d.bucket = b.bucket AND d.until IS NULL
 			AND NOT d.encrypted) END
 FROM (SELECT bucket, changed, stamp FROM buckets WHERE site = :site ORDER BY bucket OFFSET :offset LIMIT :limit) b
 LEFT JOIN unnest(:counted::text[], :stamps::bigint[]) AS k (bucket, stamp) ON k.bucket = b.bucket AND k.stamp = b.stamp
-LEFT JOIN LATERAL (SELECT created_at, author, message FROM revisions
+LEFT JOIN LATERAL (SELECT created_at, author, message, source FROM revisions
 	WHERE site = :site AND revision = b.changed AND stamp = b.stamp OFFSET 0) r ON true
 ORDER BY b.bucket;
 

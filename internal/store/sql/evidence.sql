@@ -129,7 +129,7 @@ SELECT o.* FROM (
 		ELSE ARRAY(SELECT head FROM sites WHERE site = :site) END)) l (revision)
 CROSS JOIN LATERAL (
 	SELECT now(), ARRAY(SELECT t.tag FROM tags t WHERE t.site = r.site AND t.revision = r.revision ORDER BY t.tag),
-		r.revision, r.created_at, r.buckets, r.entries, r.kind, r.author, r.message, coalesce(r.origin, 0),
+		r.revision, r.created_at, r.buckets, r.entries, r.kind, r.author, r.message, r.source, coalesce(r.origin, 0),
 		r.outside > 0 OR r.secret_fails
 			OR EXISTS (SELECT FROM entries f WHERE f.site = r.site AND f.revision = r.revision AND f.rule IS NOT NULL),
 		r.client_versions, r.stamp, r.secret_fails, r.secret_outside

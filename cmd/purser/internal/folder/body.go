@@ -43,6 +43,19 @@ func bodyOf(read contents) *Body {
 	return b
 }
 
+// Rename gives the files other names, also in notices.
+func (b *Body) Rename(name func(string) string) {
+	for i := range b.files {
+		b.files[i].name = name(b.files[i].name)
+	}
+	for i := range b.sources {
+		b.sources[i].file = name(b.sources[i].file)
+	}
+	for i, notice := range b.Notices {
+		b.Notices[i] = name(notice)
+	}
+}
+
 // pathsIn returns the paths of files relative to the folder that has all that the user has named, "" for those without
 // one that a server takes. Both kinds of names are as the user knows them.
 func pathsIn(named, files []string) (paths map[string]string) {
