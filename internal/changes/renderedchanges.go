@@ -127,8 +127,8 @@ func (s *Service) sideAfter(ctx context.Context, p proposal) (renderedSide, erro
 
 // sideOf returns a rendered revision, or the error because of which it is not rendered, as a side.
 func sideOf(rendered Rendering, err error) (renderedSide, error) {
-	if err == nil && rendered.Partial {
-		err = rendered.Fault
+	if err == nil {
+		err = rendered.Unrendered
 	}
 	return renderedSide{documents: rendered.Documents, problem: err}, nil
 }
