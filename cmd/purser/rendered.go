@@ -88,7 +88,7 @@ func diffOf(d wire.RenderedDifference, colors bool) string {
 		text = "    (too large to be shown)\n"
 	case d.Encrypted:
 		text += "    (data that are not shown, because a secret is among them)\n"
-	case d.Diff != nil && *d.Diff == "":
+	case d.Diff != nil && *d.Diff == "" && len(d.Documents) > 0 && d.Documents[0].Change != "moved":
 		text = "    (nothing in the data or metadata but the order of keys)\n"
 	}
 	return text
@@ -168,8 +168,8 @@ func failingText(failing *wire.Failing, most int) string {
 	var b strings.Builder
 	switch {
 	case failing.Count > 0:
-		number := words.AtLeast(fmt.Sprint(failing.Count), failing.More)
-		fmt.Fprintf(&b, "Would begin to fail: %s\n", number)
+		number := words.Count(failing.Count, "document")
+		fmt.Fprintf(&b, "Would begin to fail: %s\n", words.AtLeast(number, failing.More))
 	default:
 		return "Documents may begin to fail: those that fail are too many to be compared with those of the newest revision.\n"
 	}
