@@ -88,7 +88,7 @@ func (c *pushCommand) Run(ctx context.Context, around *surroundings) error {
 func (c *pushCommand) read(ctx context.Context, around *surroundings) (
 	body *folder.Body, change client.Change, err error,
 ) {
-	change = client.Change{Message: c.Message, Source: c.Source, DryRun: c.DryRun, Findings: true}
+	change = client.Change{Message: c.Message, Source: c.Source, DryRun: c.DryRun, Findings: true, Rendered: c.Rendered}
 	if c.IfUnchanged != "" {
 		change.IfMatch = `"` + c.IfUnchanged + `"`
 	}

@@ -175,6 +175,7 @@ type Change struct {
 	Buckets    []string
 	DryRun     bool
 	Findings   bool // the answer lists the findings
+	Rendered   bool // a dry run also says what changes in rendered documents
 }
 
 func (change Change) query() url.Values {
@@ -190,6 +191,10 @@ func (change Change) query() url.Values {
 	}
 	if change.Findings {
 		query.Set("findings", "true")
+	}
+	if change.Rendered {
+		query.Set("rendered", "true")
+		query.Set("diff", "unified")
 	}
 	if change.Message != "" {
 		query.Set("message", change.Message)

@@ -97,6 +97,10 @@ type Preview[F Finding | Checked] struct {
 	Results     []Result     `json:"results,omitempty"`
 	Warnings    []string     `json:"warnings,omitempty"`
 	Withheld    string       `json:"withheld,omitempty"`
+
+	// BeginToFail is nil if nothing would change.
+	BeginToFail *Failing  `json:"beginToFail,omitempty"`
+	Rendered    *Rendered `json:"rendered,omitempty"` // nil unless the request asks for it
 }
 
 // Fails reports whether the revision would fail and later results cannot change that.
