@@ -45,7 +45,7 @@ var errWouldChange = errors.New("")
 func (p *push) plan(ctx context.Context) error {
 	written, err := p.send(ctx, p.of(p.change))
 	if err != nil {
-		return p.refused(err)
+		return p.refusal(p.around, p.refused(err), p.named()...)
 	}
 	preview, err := written.Preview()
 	if err != nil {
@@ -55,8 +55,11 @@ func (p *push) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if p.isReport() {
+		return p.reportPlan(ctx, preview, differences)
+	}
 	places := p.places(ctx, preview.Findings)
-	return p.printPreview(p.around, p.output, preview, pushPreview(written, preview, differences, places, p.around.colors))
+	return p.printPreview(p.around, output{p.Format}, preview, pushPreview(written, preview, differences, places, p.around.colors))
 }
 
 // printPreview prints the preview of a change. It returns an error that makes the exit code 1 if the verdict would be a
@@ -83,7 +86,7 @@ func (p *push) differences(ctx context.Context, preview wire.Preview[wire.Findin
 			buckets[cmp.Or(d.From, d.Bucket)] = true
 		}
 	}
-	if len(changed) == 0 || p.Output != "table" {
+	if len(changed) == 0 || p.Format != "table" && p.Format != "markdown" {
 		return nil, nil
 	}
 	answer, err := p.server.Do(ctx, client.Request{
