@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -28,12 +29,14 @@ func commentOf(r report, whole bool) markdown.Page {
 			Title: "Why", Noun: "line", Items: r.codeItems(lines),
 		}}}
 	}
-	did := r.preview.Changes
-	head := fmt.Sprintf("%s\n\n%d added, %d changed, %d deleted; %s unchanged\n\n", verdictOf(r), did.Added, did.Modified,
-		did.Deleted, words.Count(did.Unchanged, "document"))
+	head := verdictOf(r) + "\n\n"
+	if did := r.preview.Changes; r.preview.Changed {
+		head += fmt.Sprintf("%d added, %d changed, %d deleted; %s unchanged\n\n", did.Added, did.Modified, did.Deleted,
+			words.Count(did.Unchanged, "document"))
+	}
 	return markdown.Page{Head: head, Sections: slices.Concat(
-		[]markdown.Section{warningSection(r)}, findingSections(r),
-		[]markdown.Section{changeSection(r.preview), validationSection(r.preview), submittedSection(r), renderedSection(r)},
+		[]markdown.Section{changeSection(r.preview), warningSection(r)}, findingSections(r),
+		[]markdown.Section{validationSection(r.preview), submittedSection(r), renderedSection(r)},
 	)}
 }
 
@@ -204,9 +207,14 @@ func placeText(at check.Place) string {
 	return text
 }
 
-// changeSection lists the documents and buckets that change.
+// changeSection lists the documents that change, and the buckets that begin or end.
 func changeSection(p wire.Preview[wire.Finding]) markdown.Section {
 	var items []markdown.Item
+	for _, bucket := range slices.Sorted(maps.Keys(p.Buckets)) {
+		if did := p.Buckets[bucket]; did != "modified" && did != "unmodified" {
+			items = append(items, markdown.Item{Line: "bucket " + markdown.Code(bucket) + ": " + markdown.Code(did)})
+		}
+	}
 	for _, d := range p.Documents {
 		line := wordIn(d) + " " + markdown.Code(d.Identity().String()) + ", bucket " + markdown.Code(d.Bucket)
 		if d.From != "" {
@@ -215,7 +223,8 @@ func changeSection(p wire.Preview[wire.Finding]) markdown.Section {
 		items = append(items, markdown.Item{Line: line})
 	}
 	return markdown.Section{
-		Title: "What changes: " + words.Count(len(p.Documents), "document"), Folded: true, Noun: "document", Items: items,
+		Title: "What changes: " + words.Count(len(p.Documents), "document"), Folded: len(items) > maxNames, Noun: "line",
+		Items: items,
 	}
 }
 
