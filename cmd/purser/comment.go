@@ -66,7 +66,7 @@ func verdictOf(r report) string {
 	failed, open := judged(p)
 	waiting := ""
 	if len(open) > 0 {
-		waiting = "; results that are missing: " + namesIn(open)
+		waiting = ", and " + wait + " for the results of " + namesIn(open)
 	}
 	switch word := verdictWord(p.Status); {
 	case word == "success" && len(failed)+len(open) == 0 && p.Withheld != "":
@@ -122,7 +122,7 @@ func namesIn(names []string) string {
 // codeItems returns an item for each text.
 func (r report) codeItems(texts []string) (items []markdown.Item) {
 	for _, text := range texts {
-		items = append(items, markdown.Item{Line: markdown.Code(words.First(text, r.message))})
+		items = append(items, markdown.Item{Line: markdown.Code(words.First(strings.TrimRight(text, " "), r.message))})
 	}
 	return items
 }
