@@ -87,8 +87,8 @@ func (s *server) ingest(w http.ResponseWriter, r *http.Request,
 func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written changes.Written,
 	made preparedTexts,
 ) error {
-	if s.writePreview(w, r, written) {
-		return nil
+	if done, err := s.writePreview(w, r, written); done {
+		return err
 	}
 	documents := s.visible(written.Documents)
 	if len(documents) > 0 || !written.Changed {
@@ -119,21 +119,31 @@ func (s *server) writeWithFindings(w http.ResponseWriter, r *http.Request, writt
 		s.writeFindings(w, r, found)
 		return nil
 	}
+	rendered, err := groupRendered(r, written.Preview)
+	if err != nil {
+		return err
+	}
 	written.Preview = queries.LocatePreview(r.Context(), written)
-	view := previewView(s.links(r), written, foundViews(found.Findings), new(countsView(found.Counts)))
+	view := previewView(s.links(r), written, foundViews(found.Findings), new(countsView(found.Counts)),
+		rendered)
 	s.answers.write(w, r, http.StatusOK, view)
 	return nil
 }
 
-// writePreview sets the headers of setWritten. For a dry run it answers with the preview and returns true.
-func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written changes.Written) bool {
+// writePreview sets the headers of setWritten. For a dry run it answers with the preview, and done is true.
+func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written changes.Written) (done bool, err error) {
 	s.setWritten(w, r, written, s.failuresAfter(r, written))
 	if written.Preview == nil {
-		return false
+		return false, nil
+	}
+	rendered, err := groupRendered(r, written.Preview)
+	if err != nil {
+		return true, err
 	}
 	written.Preview = queries.LocatePreview(r.Context(), written)
-	s.answers.write(w, r, http.StatusOK, previewView(s.links(r), written, checkedViews(written.Preview.Findings), nil))
-	return true
+	s.answers.write(w, r, http.StatusOK,
+		previewView(s.links(r), written, checkedViews(written.Preview.Findings), nil, rendered))
+	return true, nil
 }
 
 // setWritten sets the ETag of the newest revision and the headers that summarize a change, and records a new revision
@@ -226,8 +236,8 @@ func (s *server) rollback(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if s.writePreview(w, r, written) {
-		return nil
+	if done, err := s.writePreview(w, r, written); done {
+		return err
 	}
 	around := queries.Around{Previous: written.Revision - 1, Weakened: written.Weakened} // the newest one is not pruned
 	described := queries.Described{RevisionStatus: written.RevisionStatus, Around: &around}

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -161,44 +160,21 @@ func bucketDiffOf(ctx context.Context, size *differencesSize, documents []revisi
 }
 
 func documentChangedOf(ctx context.Context, d revisions.DocumentDifference) (documentChanged, error) {
-	data := json.RawMessage(`{"encrypted":true}`)
-	if !eitherEncrypted(d) {
-		changes, err := diff.Deep(ctx, parsedJSON(d.Before.Data), parsedJSON(d.After.Data))
+	was, is, data := d.Before.Value(false), d.After.Value(false), json.RawMessage(`{"encrypted":true}`)
+	if !d.IsSecret() {
+		changes, err := diff.Deep(ctx, was.At("data"), is.At("data"))
 		if err != nil {
 			return documentChanged{}, tooLargeToCompare(d, err)
 		}
 		data = document.AppendJSON(nil, changes)
 	}
-	metadata, err := diff.Deep(ctx, parsedJSON(d.Before.Metadata), parsedJSON(d.After.Metadata))
+	metadata, err := diff.Deep(ctx, was.At("metadata"), is.At("metadata"))
 	return documentChanged{data, document.AppendJSON(nil, metadata)}, tooLargeToCompare(d, err)
 }
 
 // tooLargeToCompare names the document in the error of a spent budget.
 func tooLargeToCompare(d revisions.DocumentDifference, err error) error {
 	return budget.About(err, "compare document %s", d.Identity)
-}
-
-// eitherEncrypted reports whether either version of a document is or contains a secret, in which case no data is shown.
-func eitherEncrypted(d revisions.DocumentDifference) bool {
-	secret := func(doc *revisions.Stored) bool { return doc != nil && (doc.Tainted || doc.Traits().Encrypted) }
-	return secret(d.Before) || secret(d.After)
-}
-
-// hiddenDiffer reports whether a document has differences in data that is not shown.
-func hiddenDiffer(d revisions.DocumentDifference) bool {
-	if d.Before == nil || d.After == nil || !eitherEncrypted(d) {
-		return false
-	}
-	return d.Before.Digest != d.After.Digest || !bytes.Equal(d.Before.Data, d.After.Data)
-}
-
-// parsedJSON returns the value of stored JSON text, nil if there is none.
-func parsedJSON(text []byte) any {
-	value, err := document.ParseJSON(text)
-	if err != nil {
-		return nil
-	}
-	return value
 }
 
 // pythonTuple formats strings as Python prints a tuple of them.
@@ -225,7 +201,7 @@ func patchText(ctx context.Context, found []queries.DeepDifference) ([]byte, err
 			if err != nil {
 				return nil, tooLargeToCompare(d, err)
 			}
-			if len(patch) == 0 && !hiddenDiffer(d) { // only the order of keys differs
+			if len(patch) == 0 && !d.HiddenDiffer() { // only the order of keys differs
 				continue
 			}
 			if len(text) > 1 {
@@ -235,7 +211,7 @@ func patchText(ctx context.Context, found []queries.DeepDifference) ([]byte, err
 			text = document.AppendJSON(text, document.Mapping{
 				{Key: "bucket", Value: d.Bucket()},
 				{Key: "change", Value: d.Difference.String()},
-				{Key: "encrypted", Value: eitherEncrypted(d)},
+				{Key: "encrypted", Value: d.IsSecret()},
 				{Key: "layer", Value: layerOrNil(d)},
 				{Key: "name", Value: d.Name},
 				{Key: "patch", Value: patch},
@@ -257,27 +233,16 @@ func layerOrNil(d revisions.DocumentDifference) any {
 }
 
 func patchOf(ctx context.Context, d revisions.DocumentDifference) ([]any, error) {
-	hidden := eitherEncrypted(d)
+	hidden := d.IsSecret()
 	switch {
 	case d.Before == nil:
 		return []any{document.Mapping{
-			{Key: "op", Value: "add"}, {Key: "path", Value: ""}, {Key: "value", Value: documentValue(d.After, hidden)},
+			{Key: "op", Value: "add"}, {Key: "path", Value: ""}, {Key: "value", Value: d.After.Value(hidden)},
 		}}, nil
 	case d.After == nil:
 		return []any{document.Mapping{{Key: "op", Value: "remove"}, {Key: "path", Value: ""}}}, nil
 	}
-	return diff.Patch(ctx, documentValue(d.Before, hidden), documentValue(d.After, hidden))
-}
-
-// documentValue returns a document as one value, without its data if that is hidden.
-func documentValue(doc *revisions.Stored, hidden bool) document.Mapping {
-	value := document.Mapping{
-		{Key: "schema", Value: doc.Schema}, {Key: "metadata", Value: parsedJSON(doc.Metadata)},
-	}
-	if hidden {
-		return value
-	}
-	return append(value, document.Member{Key: "data", Value: parsedJSON(doc.Data)})
+	return diff.Patch(ctx, d.Before.Value(hidden), d.After.Value(hidden))
 }
 
 // differingView returns the documents of a deep diff without their differences. Its count includes all pages.
@@ -312,9 +277,9 @@ func unifiedText(ctx context.Context, before, after int64, found []queries.DeepD
 
 // unifiedDiff returns the difference of a document between two revisions as a unified diff of its canonical YAML.
 func unifiedDiff(ctx context.Context, before, after int64, d revisions.DocumentDifference) (string, error) {
-	hidden := eitherEncrypted(d)
-	was, whole := canonicalYAML(d.Before, hidden)
-	is, wholeToo := canonicalYAML(d.After, hidden)
+	hidden := d.IsSecret()
+	was, whole := revisions.CanonicalYAML(d.Before, hidden, maxDifferences)
+	is, wholeToo := revisions.CanonicalYAML(d.After, hidden, maxDifferences)
 	if !whole || !wholeToo {
 		return "", tooManyDifferences(d)
 	}
@@ -322,7 +287,7 @@ func unifiedDiff(ctx context.Context, before, after int64, d revisions.DocumentD
 	if err != nil {
 		return "", tooLargeToCompare(d, err)
 	}
-	if hiddenDiffer(d) {
+	if d.HiddenDiffer() {
 		changes += fmt.Sprintf("Encrypted data of %s changed\n", diffTitle(after, d.After))
 	}
 	return changes, nil
@@ -334,13 +299,4 @@ func diffTitle(revision int64, doc *revisions.Stored) string {
 		return "/dev/null"
 	}
 	return words.Line(fmt.Sprintf("revision %d, bucket %s: %s", revision, doc.Bucket, doc.Identity.Known()))
-}
-
-// canonicalYAML returns a document as YAML with sorted keys, and whether the text is complete.
-func canonicalYAML(doc *revisions.Stored, hidden bool) (text string, complete bool) {
-	if doc == nil {
-		return "", true
-	}
-	laidOut, complete := blockyaml.AppendAtMost(nil, document.Canonical(documentValue(doc, hidden)), maxDifferences)
-	return string(laidOut), complete
 }

@@ -29,9 +29,22 @@ func (s *server) deepDiff(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	diffs, err := s.diffsAsked(r, form == formGrouped, "It needs format=grouped.")
+	if err != nil {
+		return err
+	}
 	before, after, err := s.revisionPair(r)
 	if err != nil {
 		return asHTTPNotFound(err)
+	}
+	if form == formGrouped {
+		of := queries.GroupOptions{Submitted: options.Submitted, Diffs: diffs, Page: options.Page}
+		grouped, err := s.questions(r).Grouped(r.Context(), before, after, of)
+		if err != nil {
+			return asHTTPNotFound(err)
+		}
+		return s.answers.writeWithin(w, r, negotiate(r), renderedView(grouped), 0,
+			"ask for a part of them: ?format=grouped&limit=100")
 	}
 	found, err := s.questions(r).DeepDiff(r.Context(), before, after, options)
 	if err != nil {
@@ -87,6 +100,7 @@ const (
 	formUnified = "unified"
 
 	formDocuments = "documents"
+	formGrouped   = "grouped"
 )
 
 // diffForm returns the form selected by the parameter format or, without it, by Accept, and the options of the
@@ -94,13 +108,13 @@ const (
 func diffForm(r *http.Request) (form string, options queries.DeepDiffOptions, err error) {
 	q := paramsOf(r)
 	switch form = q.text("format"); form {
-	case formDeep, formPatch, formUnified, formDocuments:
+	case formDeep, formPatch, formUnified, formDocuments, formGrouped:
 	case "":
 		kind := negotiate(r, typePatch, typeText)
 		form = map[string]string{typePatch: formPatch, typeText: formUnified}[kind]
 		form = cmp.Or(form, formDeep)
 	default:
-		q.fail("format", "It can be %s, %s, %s or %s.", formDeep, formPatch, formUnified, formDocuments)
+		q.fail("format", "It can be %s, %s, %s, %s or %s.", formDeep, formPatch, formUnified, formDocuments, formGrouped)
 	}
 	options = queries.DeepDiffOptions{
 		All: form != formDeep, Submitted: !q.flag("rendered", true), Named: form == formDocuments,
@@ -110,4 +124,19 @@ func diffForm(r *http.Request) (form string, options queries.DeepDiffOptions, er
 		options.Page = queries.Page{Offset: q.count("offset", 0), Limit: q.count("limit", -1)}
 	}
 	return form, options, q.err()
+}
+
+// diffsAsked reports whether a request asks for the differences of documents that it names. permitted is whether it may,
+// and need what it needs for that.
+func (s *server) diffsAsked(r *http.Request, permitted bool, need string) (bool, error) {
+	q := paramsOf(r)
+	switch form := q.text("diff"); {
+	case form == "":
+		return false, nil
+	case form != formUnified:
+		q.fail("diff", "It can be %s.", formUnified)
+	case !permitted:
+		q.fail("diff", "%s", need)
+	}
+	return true, q.err()
 }

@@ -96,15 +96,25 @@ func envelopeOf(r *http.Request, f *fault.Fault) (envelope, int) {
 	if f.Reason != "" {
 		e.Reason = f.Reason
 	}
-	for _, message := range f.Messages {
-		message.Path, message.Unlisted = "", 0 // clients know messages by exactly their keys; findings show these
-		e.Details.MessageList = append(e.Details.MessageList, message)
-	}
-	if len(f.Messages) == 0 {
-		e.Details.MessageList = []any{plainMessage{true, e.Message}}
-	}
+	e.Details.MessageList = messageList(f)
 	e.Details.ErrorCount = len(e.Details.MessageList)
 	return e, status
+}
+
+// messageList returns the messages of a fault, as every error lists them.
+func messageList(f *fault.Fault) (list []any) {
+	for _, message := range f.Messages {
+		message.Path, message.Unlisted = "", 0 // clients know messages by exactly their keys; findings show these
+		list = append(list, message)
+	}
+	if len(list) == 0 {
+		plain := plainMessage{Error: true}
+		if f.Message != "" {
+			plain.Message = &f.Message
+		}
+		list = []any{plain}
+	}
+	return list
 }
 
 // apiVersion returns the first part of a path that looks like a version.

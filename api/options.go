@@ -54,6 +54,9 @@ func (s *server) change(r *http.Request, q *params, status int) (revisions.Optio
 	dryRun, most := q.flag("dry-run", false), q.count("max-deleted", -1)
 	options, err := s.options(r, q)
 	options.DryRun, options.CleartextOnly, options.Viewer = dryRun, !s.mayEncrypt(r), infoOf(r).viewer
+	if err == nil {
+		options.Rendered, _, err = s.renderedAsked(r, q, dryRun)
+	}
 	options.WithoutUse = !s.allows(r, authz.UseEncryptedDocuments)
 	if most >= 0 {
 		options.MaxDeleted = &most

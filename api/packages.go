@@ -34,8 +34,8 @@ func (s *server) putPackage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if s.writePreview(w, r, written) {
-		return nil
+	if done, err := s.writePreview(w, r, written); done {
+		return err
 	}
 	view := checkedPackageView(checked)
 	view.Bucket, view.Revision = bucket, written.Revision

@@ -16,7 +16,7 @@ const withheldMessage = "Encrypted documents, and those that take something from
 
 // previewView returns the view of the outcome of a dry run. counts is nil unless found is a list of findings.
 func previewView[F wire.Finding | wire.Checked](l links, written changes.Written, found []F,
-	counts *wire.Counts,
+	counts *wire.Counts, rendered *wire.Rendered,
 ) wire.Preview[F] {
 	preview, did := written.Preview, written.Summary
 	view := wire.Preview[F]{
@@ -25,6 +25,7 @@ func previewView[F wire.Finding | wire.Checked](l links, written changes.Written
 		Buckets: bucketViews(preview.Buckets), Documents: []wire.Difference{}, Findings: found, Counts: counts,
 		Policies: l.policyViews(preview.RevisionStatus), Validations: validationViews(preview.Verdict.Reported),
 		Warnings: preview.Verdict.Warnings, Notice: preview.Verdict.Notice, Weakened: written.Weakened,
+		BeginToFail: failingView(preview.BeginToFail), Rendered: rendered,
 	}
 	if preview.ID > 0 {
 		view.Revision = &preview.ID

@@ -49,7 +49,7 @@ var mayWait = regexp.MustCompile(`^/api/v1\.0/(events|revisions)(/|$)`)
 func (s *server) siteRoutes() []route {
 	const webhook = v1 + "/webhooks/{webhook}"
 	page, change := names{"limit", "offset"}, names{cleartextSecrets, "dry-run", "message"}
-	rollback := append(names{"max-deleted"}, change...)
+	rollback := append(names{"max-deleted", "rendered", "diff"}, change...)
 	put := append(names{"findings"}, rollback...)
 	return []route{
 		{"GET", "/", public, s.front, nil},
@@ -131,7 +131,7 @@ func (s *server) revisionRoutes() []route {
 		{"GET", revision + "/diff/{other}", authz.ShowRevisionDiff, s.diff, nil},
 		{
 			"GET", revision + "/deepdiff/{other}", authz.ShowRevisionDeepDiff, s.deepDiff,
-			names{"format", "rendered", cleartextSecrets, "limit", "offset"},
+			names{"format", "rendered", "diff", cleartextSecrets, "limit", "offset"},
 		},
 		{"GET", revision + "/tags", authz.ListTags, s.listTags, nil},
 		{"DELETE", revision + "/tags", authz.DeleteTags, s.deleteTags, about},

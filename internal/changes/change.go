@@ -181,7 +181,7 @@ func (s *Service) propose(ctx context.Context, p proposal) (_ proposal, err erro
 // decoded documents show that more is needed.
 func (s *Service) prepare(ctx context.Context, p proposal) (_ proposal, err error) {
 	dryRun := p.options.DryRun
-	preview := revisions.Need{Preview: dryRun, Evidence: dryRun, Documents: dryRun && !s.Compat}
+	preview := revisions.Need{Preview: dryRun, Evidence: dryRun, Documents: dryRun && (!s.Compat || p.options.Rendered)}
 	need, _ := s.needOf(p.from).With(preview)
 	if p.options.Expected.Check(*s.seen.Load()) != nil {
 		need.Documents, need.Preview = false, false // the change is probably refused

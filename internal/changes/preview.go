@@ -25,6 +25,10 @@ type Preview struct {
 	Uncovered []validations.Uncovered
 	// Withheld reports whether encrypted documents, or documents that take something from them, were left out.
 	Withheld bool
+	// BeginToFail are the documents that fail after the change and do not fail in the newest revision.
+	BeginToFail BeginToFail
+	// Rendered is nil unless the options ask for it.
+	Rendered *RenderedChanges
 }
 
 // PreviewResult is the outcome of a validation of the whole revision, as the viewer sees it.
@@ -94,6 +98,14 @@ func (s *Service) preview(ctx context.Context, p proposal) (Written, error) {
 			strays = AppendStrays(strays, of.About, of.Notes)
 		}
 		verdict.Warnings = append(verdict.Warnings, strays...)
+	}
+	if preview.BeginToFail, err = s.beginToFail(ctx, p, checked); err != nil {
+		return Written{}, err
+	}
+	if p.options.Rendered {
+		if preview.Rendered, err = s.renderedChanges(ctx, p); err != nil {
+			return Written{}, err
+		}
 	}
 	return Written{
 		Revision: snapshot.Revision, Stamp: snapshot.Stamp, Documents: diff.Result, Preview: preview,

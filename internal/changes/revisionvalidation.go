@@ -225,9 +225,11 @@ func (r Renderer) nameRules(messages []fault.Message) {
 	}
 }
 
+// maxUncovered is the number of documents that a message of uncovered names.
+const maxUncovered = 20
+
 // uncovered returns a message for each schema of documents that is not in force.
 func uncovered(documents []*revisions.Stored) (messages []fault.Message) {
-	const maxNamed = 20 // documents per message
 	of := BySchema(documents)
 	for _, u := range Coverage(of) {
 		message := fault.Message{
@@ -235,7 +237,7 @@ func uncovered(documents []*revisions.Stored) (messages []fault.Message) {
 			Kind: "ValidationMessage",
 		}
 		for _, doc := range of[u.Schema] {
-			if message.Secret = message.Secret || isEncrypted(doc); len(message.Documents) < maxNamed {
+			if message.Secret = message.Secret || isEncrypted(doc); len(message.Documents) < maxUncovered {
 				message.Documents = append(message.Documents, documentOf(doc))
 			}
 		}

@@ -1,9 +1,7 @@
 package queries
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"slices"
 
@@ -38,23 +36,17 @@ type DeepDiffOptions struct {
 // DeepDiff returns the difference of two revisions and of their documents; 0 is the empty revision. For buckets the
 // higher number is the newer one, as in Diff. Faults: NotFound, Gone, those of rendering.
 func (v View) DeepDiff(ctx context.Context, before, after int64, options DeepDiffOptions) (DeepDifferences, error) {
-	var sides [2]side
-	if !options.Submitted { // first, so that a request waiting for a shared rendering holds no memory
-		var err error
-		if sides, err = v.renderedSides(ctx, before, after); err != nil {
-			return DeepDifferences{}, err
-		}
-	}
-	found, err := v.compare(ctx, before, after)
+	compared, err := v.sides(ctx, before, after, options.Submitted)
 	if err != nil {
 		return DeepDifferences{}, err
 	}
-	for _, s := range sides {
-		if s.Revision > 0 && s.Stamp != found.Stamps[s.Revision] {
-			return DeepDifferences{}, replaced(s.Revision)
+	for _, s := range compared.sides {
+		if s.err != nil {
+			return DeepDifferences{}, s.err
 		}
 	}
-	removed, added := options.forms(found, sides[0].documents, sides[1].documents)
+	found := compared.found
+	removed, added := options.forms(found, compared.sides[0].documents, compared.sides[1].documents)
 	differences := options.differences(bucketDifferences(found, before, after), removed, added)
 	if options.Submitted && !options.Named {
 		err = v.readTexts(ctx, differences.Buckets)
@@ -62,11 +54,36 @@ func (v View) DeepDiff(ctx context.Context, before, after int64, options DeepDif
 	return differences, err
 }
 
+// compared are two revisions with their difference as it was submitted.
+type compared struct {
+	sides [2]side // without documents if these are not to be rendered
+	found revisions.Comparison
+}
+
 // side is a rendered revision to compare; the zero side has no documents.
 type side struct {
 	changes.RenderKey
 
 	documents []*revisions.Stored // including those that violate their schemas
+	err       error               // why it does not render
+}
+
+// sides compares two revisions, and renders them unless their submitted forms are to be compared.
+func (v View) sides(ctx context.Context, before, after int64, submitted bool) (c compared, err error) {
+	if !submitted { // first, so that a request waiting for a shared rendering holds no memory
+		if c.sides, err = v.renderedSides(ctx, before, after); err != nil {
+			return c, err
+		}
+	}
+	if c.found, err = v.compare(ctx, before, after); err != nil {
+		return c, err
+	}
+	for _, s := range c.sides {
+		if s.Revision > 0 && s.Stamp != c.found.Stamps[s.Revision] {
+			return c, replaced(s.Revision)
+		}
+	}
+	return c, nil
 }
 
 // renderedSides renders two revisions, both of which must exist or be 0.
@@ -89,10 +106,7 @@ func (v View) renderedSides(ctx context.Context, before, after int64) (sides [2]
 		if err == nil && rendered.Partial {
 			err = rendered.Fault
 		}
-		if err != nil {
-			return sides, err
-		}
-		sides[i].documents = rendered.Documents
+		sides[i].documents, sides[i].err = rendered.Documents, err
 	}
 	return sides, nil
 }
@@ -105,7 +119,7 @@ func (o DeepDiffOptions) forms(found revisions.Comparison, older, newer []*revis
 	case o.Submitted:
 		return found.Removed, found.Added
 	case o.All:
-		return notIn(older, newer), notIn(newer, older)
+		return revisions.RenderedOnly(older, newer), revisions.RenderedOnly(newer, older)
 	}
 	return formsOf(found.Removed, older), formsOf(found.Added, newer)
 }
@@ -150,7 +164,7 @@ func (v View) readTexts(ctx context.Context, of []DeepDifference) error {
 	}
 	for _, side := range sides {
 		digest := (*side).Digest
-		*side = altered(*side, func(text *document.Document) { text.Data = texts[digest] })
+		*side = revisions.Altered(*side, func(text *document.Document) { text.Data = texts[digest] })
 	}
 	return nil
 }
@@ -192,33 +206,6 @@ func formsOf(versions, readable []*revisions.Stored) []*revisions.Stored {
 		}
 	}
 	return forms
-}
-
-// notIn returns the rendered documents that others lacks or has with another bucket or rendered content. Their digests
-// are those of the rendered contents.
-func notIn(documents, others []*revisions.Stored) []*revisions.Stored {
-	byIdentity := make(map[document.Identity]*revisions.Stored, len(others))
-	for _, doc := range others {
-		byIdentity[doc.Identity] = doc
-	}
-	var different []*revisions.Stored
-	for _, doc := range documents {
-		other := byIdentity[doc.Identity]
-		if other != nil && other.Bucket == doc.Bucket && bytes.Equal(other.Metadata, doc.Metadata) &&
-			bytes.Equal(other.Data, doc.Data) {
-			continue
-		}
-		different = append(different, altered(doc, func(text *document.Document) { text.Digest = sha256.Sum256(doc.Data) }))
-	}
-	return different
-}
-
-// altered returns a copy of a version with a modified document. Caches never return the copy.
-func altered(doc *revisions.Stored, change func(*document.Document)) *revisions.Stored {
-	same, text := *doc, *doc.Document
-	change(&text)
-	same.Document, same.Shared = &text, false
-	return &same
 }
 
 // Diff returns the differences of all buckets that have documents in at least one of two revisions, sorted by name; 0

@@ -1,7 +1,9 @@
 package revisions
 
 import (
+	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"slices"
 
 	"purser/internal/document"
@@ -105,6 +107,47 @@ func (d DocumentDifference) Bucket() string {
 		return d.After.Bucket
 	}
 	return d.Before.Bucket
+}
+
+// IsSecret reports whether either version is or contains a secret, in which case no data is shown.
+func (d DocumentDifference) IsSecret() bool {
+	secret := func(doc *Stored) bool { return doc != nil && (doc.Tainted || doc.Traits().Encrypted) }
+	return secret(d.Before) || secret(d.After)
+}
+
+// HiddenDiffer reports whether the document has differences in data that is not shown.
+func (d DocumentDifference) HiddenDiffer() bool {
+	if d.Before == nil || d.After == nil || !d.IsSecret() {
+		return false
+	}
+	return d.Before.Digest != d.After.Digest || !bytes.Equal(d.Before.Data, d.After.Data)
+}
+
+// RenderedOnly returns the rendered documents that others lacks or has with another bucket or rendered content. Their
+// digests are those of the rendered contents.
+func RenderedOnly(documents, others []*Stored) []*Stored {
+	byIdentity := make(map[document.Identity]*Stored, len(others))
+	for _, doc := range others {
+		byIdentity[doc.Identity] = doc
+	}
+	var different []*Stored
+	for _, doc := range documents {
+		other := byIdentity[doc.Identity]
+		if other != nil && other.Bucket == doc.Bucket && bytes.Equal(other.Metadata, doc.Metadata) &&
+			bytes.Equal(other.Data, doc.Data) { // without a look at them if they are the same memory
+			continue
+		}
+		different = append(different, Altered(doc, func(text *document.Document) { text.Digest = sha256.Sum256(doc.Data) }))
+	}
+	return different
+}
+
+// Altered returns a copy of a version with a modified document. Caches never return the copy.
+func Altered(doc *Stored, change func(*document.Document)) *Stored {
+	same, text := *doc, *doc.Document
+	change(&text)
+	same.Document, same.Shared = &text, false
+	return &same
 }
 
 // DocumentDifferences returns the documents that are only on one side or differ between the two, sorted by bucket and

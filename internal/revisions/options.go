@@ -15,6 +15,8 @@ type Options struct {
 	Expected Expected
 	// DryRun only reports what would happen.
 	DryRun bool
+	// Rendered asks a dry run for the rendered documents that would change.
+	Rendered bool
 	// MaxDeleted is the largest number of documents that the change may delete; nil means no limit.
 	MaxDeleted *int
 	// CleartextOnly refuses to store, replace or delete encrypted documents.

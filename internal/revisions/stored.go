@@ -8,6 +8,7 @@ import (
 
 	"purser/internal/authz"
 	"purser/internal/document"
+	"purser/internal/document/blockyaml"
 	"purser/internal/validations"
 )
 
@@ -34,6 +35,34 @@ func (d Stored) With(text document.Document) *Stored {
 	return &d
 }
 
+// Value returns the document as one value, without its data if that is hidden.
+func (d Stored) Value(hidden bool) document.Mapping {
+	value := document.Mapping{{Key: "schema", Value: d.Schema}, {Key: "metadata", Value: parsed(d.Metadata)}}
+	if hidden {
+		return value
+	}
+	return append(value, document.Member{Key: "data", Value: parsed(d.Data)})
+}
+
+// parsed returns the value of stored JSON text, nil if there is none.
+func parsed(text []byte) any {
+	value, err := document.ParseJSON(text)
+	if err != nil {
+		return nil
+	}
+	return value
+}
+
+// CanonicalYAML returns a document as YAML with sorted keys, without its data if that is hidden; "" for none. complete
+// is false if it has more than most bytes.
+func CanonicalYAML(doc *Stored, hidden bool, most int) (text string, complete bool) {
+	if doc == nil {
+		return "", true
+	}
+	laidOut, complete := blockyaml.AppendAtMost(nil, document.Canonical(doc.Value(hidden)), most)
+	return string(laidOut), complete
+}
+
 // IsLayeringPolicy reports whether it is the document that lists a site's layers.
 func (d Stored) IsLayeringPolicy() bool {
 	return strings.HasPrefix(d.Schema, "deckhand/LayeringPolicy/")
@@ -47,6 +76,12 @@ func (d Stored) IsPackage() bool { return d.Schema == validations.PackageKind }
 
 // ByPlace compares versions by their places.
 func ByPlace(a, b *Stored) int { return cmp.Compare(a.Place, b.Place) }
+
+// ByBucket compares versions by their buckets, then by schema, name and layer.
+func ByBucket(a, b *Stored) int {
+	return cmp.Or(cmp.Compare(a.Bucket, b.Bucket), cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name),
+		cmp.Compare(a.Layer, b.Layer))
+}
 
 // Contents returns the documents of versions, in their order.
 func Contents(documents []*Stored) []*document.Document {
