@@ -130,7 +130,7 @@ func (r report) codeItems(texts []string) (items []markdown.Item) {
 // warningSection lists what a change does to policies, what counts without any, and what the answer does not show.
 func warningSection(r report) markdown.Section {
 	p := r.preview
-	texts := slices.Concat(p.Weakened, []string{p.Notice})
+	texts := slices.Concat(p.Weakened, r.unseen, []string{p.Notice})
 	if p.Counts == nil || p.Total == 0 { // otherwise they are among the findings
 		texts = append(texts, p.Warnings...)
 	}

@@ -86,7 +86,8 @@ type report struct {
 	differences map[wire.Identity]string // of documents as submitted
 	files       []string                 // that were pushed, as they were named
 	at          repository
-	refused     string // why the change was refused; "" if it was not, and all else is then empty
+	unseen      []string // what the caller may not read, in words
+	refused     string   // why the change was refused; "" if it was not, and all else is then empty
 
 	names, message int // how many names are listed in a line, and how many characters of a message
 }
@@ -168,8 +169,11 @@ func (r repository) link(at check.Place) string {
 func (p *push) reportPlan(ctx context.Context, preview wire.Preview[wire.Finding],
 	differences map[wire.Identity]string,
 ) error {
-	r := report{preview: preview, differences: differences, at: repositoryOf(os.Getenv), files: p.named()}
-	for _, place := range p.places(ctx, preview.Findings) {
+	r := report{
+		preview: readable(preview), differences: differences, at: repositoryOf(os.Getenv), files: p.named(),
+		unseen: unseen(preview, p.Format),
+	}
+	for _, place := range p.places(ctx, r.preview.Findings) {
 		at := placeOf(place)
 		at.File = r.at.relative(at.File)
 		r.places = append(r.places, at)
@@ -179,6 +183,31 @@ func (p *push) reportPlan(ctx context.Context, preview wire.Preview[wire.Finding
 		return err
 	}
 	return p.printPreview(p.around, output{"table"}, preview, answer{text: text})
+}
+
+// readable returns a preview without what a server lists in the place of findings for callers who may not read those.
+func readable(preview wire.Preview[wire.Finding]) wire.Preview[wire.Finding] {
+	if !seesFindings(preview) {
+		preview.Findings = nil
+	}
+	return preview
+}
+
+// seesFindings reports whether the caller may read findings.
+func seesFindings(preview wire.Preview[wire.Finding]) bool {
+	return !slices.ContainsFunc(preview.Findings, func(f wire.Finding) bool { return f.Level == "" })
+}
+
+// unseen says what a preview lacks because the caller may not read it.
+func unseen(preview wire.Preview[wire.Finding], format string) (texts []string) {
+	if !seesFindings(preview) {
+		texts = append(texts, "The findings are not listed: the caller may not read them")
+	}
+	if preview.Rendered == nil && format == "markdown" {
+		texts = append(texts, "What changes rendered is not known: the caller may not compare documents, or the server is "+
+			"of an earlier version")
+	}
+	return texts
 }
 
 // named returns the files and folders that the command line names.

@@ -91,6 +91,11 @@ func TestPush_reports(t *testing.T) {
 		{"-o markdown", fmt.Sprintf(changed, "failure"), 200, exitNo, "**Failure**: revision 8 would fail `v`\n", ""},
 		{"--format markdown", fmt.Sprintf(changed, "success"), 200, 0, "```diff\n--- stored\n+++ " + file + "\n", ""},
 		{"--format markdown --detailed-exit-code", fmt.Sprintf(changed, "success"), 200, exitChange, "`" + file + ":1`", ""},
+		{"-o markdown", `{"changed":true,"revision":8,"status":"success","findings":[{"schema":"acme/X/v1","status":"failure"}]}`, 200, 0, `
+
+**Warnings**
+
+- ` + "`The findings are not listed: the caller may not read them`\n- `What changes rendered is not known: the caller may not compare", ""},
 		{"--format github", fmt.Sprintf(changed, "failure"), 200, exitNo, "::error file=" + file + ",title=purser%3A rendering,line=1", ""},
 		{"--format gitlab", fmt.Sprintf(changed, "failure"), 200, exitNo, `"check_name": "rendering"`, ""},
 		{
@@ -132,6 +137,56 @@ func TestPush_reportFlags(t *testing.T) {
 		stdout, stderr, code := purser(t, append([]string{"push", "b", "none.yaml"}, strings.Fields(args)...)...)
 		if !strings.Contains(stderr, want) || code != exitFailed {
 			t.Errorf("%s: exit code %d (-want +got)\n%s", args, code, cmp.Diff(want, stdout+stderr))
+		}
+	}
+}
+
+// A dry run asks for as much as the caller may read, and as the server knows.
+func TestPush_asksForLess(t *testing.T) {
+	t.Parallel()
+	file := documentFile(t)
+	for name, c := range map[string]struct {
+		refuses func(query string) (status int, errorType string)
+		want    string
+	}{
+		"all": {func(string) (int, string) { return 0, "" }, "findings rendered"},
+		"no comparisons": {func(query string) (int, string) {
+			if strings.Contains(query, "rendered=true") {
+				return http.StatusForbidden, "Forbidden"
+			}
+			return 0, ""
+		}, "findings rendered, findings"},
+		"an older server": {func(query string) (int, string) {
+			if strings.Contains(query, "rendered=true") {
+				return http.StatusBadRequest, "HTTPInvalidParam"
+			}
+			return 0, ""
+		}, "findings rendered, findings"},
+		"no findings": {func(query string) (int, string) {
+			if strings.Contains(query, "findings=true") {
+				return http.StatusForbidden, "Forbidden"
+			}
+			return 0, ""
+		}, "findings rendered, findings, "},
+		"nothing": {func(string) (int, string) { return http.StatusForbidden, "Forbidden" }, "findings rendered, findings, "},
+		"wrong":   {func(string) (int, string) { return http.StatusBadRequest, "InvalidDocument" }, "findings rendered"},
+	} {
+		var asked []string
+		f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
+			q := r.URL.Query()
+			said := strings.TrimSpace(strings.Repeat("findings", strings.Count(q.Get("findings"), "true")) +
+				strings.Repeat(" rendered", strings.Count(q.Get("rendered")+q.Get("diff"), "trueunified")))
+			asked = append(asked, said)
+			if status, kind := c.refuses(r.URL.RawQuery); status != 0 {
+				w.WriteHeader(status)
+				fmt.Fprintf(w, `{"kind":"Status","message":"no","details":{"errorType":%q}}`, kind)
+				return
+			}
+			fmt.Fprint(w, `{"changed":false,"status":"success"}`)
+		})
+		purser(t, "push", "b", file, "--server", f.URL, "--dry-run", "-o", "markdown")
+		if got := strings.Join(asked, ", "); got != c.want {
+			t.Errorf("%s: asked for %q, want %q", name, got, c.want)
 		}
 	}
 }

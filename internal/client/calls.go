@@ -174,6 +174,7 @@ type Change struct {
 	Buckets    []string
 	DryRun     bool
 	Findings   bool // the answer lists the findings
+	Rendered   bool // the answer to a dry run says how rendered documents would change
 }
 
 func (change Change) query() url.Values {
@@ -189,6 +190,10 @@ func (change Change) query() url.Values {
 	}
 	if change.Findings {
 		query.Set("findings", "true")
+	}
+	if change.Rendered {
+		query.Set("rendered", "true")
+		query.Set("diff", "unified")
 	}
 	if change.Message != "" {
 		query.Set("message", change.Message)
