@@ -144,9 +144,10 @@ func warningSection(r report) markdown.Section {
 // findingSections returns the findings of documents that begin to fail, and all others; one list if the answer does not
 // tell them apart.
 func findingSections(r report) []markdown.Section {
-	begins := map[wire.Identity]bool{}
-	if r.preview.BeginToFail != nil {
-		for _, id := range r.preview.BeginToFail.Documents {
+	fails := r.preview.BeginToFail
+	begins := map[wire.Identity]bool{} // false once a finding of the document is listed
+	if fails != nil {
+		for _, id := range fails.Documents {
 			begins[withoutBucket(id)] = true
 		}
 	}
@@ -155,36 +156,60 @@ func findingSections(r report) []markdown.Section {
 		if isOpen(f) { // the verdict and the list of validations have them
 			continue
 		}
-		item := markdown.Item{Line: "**" + levelIn(f) + "** "}
-		if i < len(r.places) && r.places[i].File != "" {
-			item.Line += markdown.Link(placeText(r.places[i]), r.at.link(r.places[i])) + " "
-		}
-		item.Line += markdown.Code(words.First(findingText(f), r.message))
-		if f.Document != nil && f.Level == "error" && begins[withoutBucket(*f.Document)] {
-			first = append(first, item)
+		item := r.findingItem(i)
+		if _, isFirst := begins[aboutOf(f)]; isFirst && f.Level == "error" {
+			first, begins[aboutOf(f)] = append(first, item), false
 		} else {
 			others = append(others, item)
 		}
 	}
 	rest := ""
 	if r.preview.Counts != nil {
-		rest = strings.TrimSpace(words.Rest(r.preview.Total-len(r.preview.Findings), r.preview.More))
+		rest = restNote(strings.TrimSpace(words.Rest(r.preview.Total-len(r.preview.Findings), r.preview.More)))
 	}
-	if rest != "" {
-		rest += ", which the server does not list"
-	}
-	if r.preview.BeginToFail == nil {
+	if fails == nil {
 		return []markdown.Section{{Title: "Findings: " + strconv.Itoa(len(others)), Noun: "finding", Items: others, Note: rest}}
 	}
-	count, more := r.preview.BeginToFail.Count, r.preview.BeginToFail.More
-	title := words.Count(count, "document") + " would begin to fail"
-	if more || count > 0 {
-		title = words.AtLeast(strconv.Itoa(count), more) + strings.TrimPrefix(title, strconv.Itoa(count))
+	for _, id := range fails.Documents {
+		if begins[withoutBucket(id)] {
+			first = append(first, markdown.Item{Line: markdown.Code(id.String()) + ", whose findings are not listed here"})
+		}
 	}
+	number, noun, _ := strings.Cut(words.Count(fails.Count, "document"), " ")
 	return []markdown.Section{
-		{Title: title + ": " + words.Count(len(first), "finding"), Noun: "finding", Items: first},
+		{
+			Title: words.AtLeast(number, fails.More) + " " + noun + " would begin to fail", Noun: "finding", Items: first,
+			Note: restNote(strings.TrimSpace(words.Rest(fails.Count-len(fails.Documents), fails.More))),
+		},
 		{Title: "Other findings: " + strconv.Itoa(len(others)), Noun: "finding", Items: others, Note: rest},
 	}
+}
+
+// restNote says of a rest that the answer does not have it; "" if there is none.
+func restNote(rest string) string {
+	if rest == "" {
+		return ""
+	}
+	return rest + ", which the server does not list"
+}
+
+// findingItem returns the finding at an index, with a link to its place.
+func (r report) findingItem(i int) markdown.Item {
+	f, place := r.preview.Findings[i], ""
+	if i < len(r.places) && r.places[i].File != "" {
+		place = markdown.Link(placeText(r.places[i]), r.at.link(r.places[i])) + " "
+	}
+	return markdown.Item{
+		Line: "**" + levelIn(f) + "** " + place + markdown.Code(words.First(findingText(f), r.message)),
+	}
+}
+
+// aboutOf returns the document of a finding regardless of its bucket, zero if it is about none.
+func aboutOf(f wire.Finding) (id wire.Identity) {
+	if f.Document != nil {
+		id = withoutBucket(*f.Document)
+	}
+	return id
 }
 
 func withoutBucket(id wire.Identity) wire.Identity {

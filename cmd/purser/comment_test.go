@@ -81,7 +81,7 @@ func reportOf() report {
 	preview.Changes = wire.Changes{Added: 1, Modified: 1, Deleted: 1, Unchanged: 7}
 	preview.Counts.Total = 5
 	preview.Weakened = []string{"No ValidationPolicy requires v any more"}
-	preview.BeginToFail = &wire.Failing{Count: 1, Documents: []wire.Identity{a}}
+	preview.BeginToFail = &wire.Failing{Count: 3, Documents: []wire.Identity{a, name("acme/X/v1", "c")}}
 	preview.Findings = []wire.Finding{
 		{Level: "error", Validation: "schema", Document: &b, Message: "is gone"},
 		{Level: "error", Validation: "schema", Document: &a, Path: ".size", Message: "101 is greater", Advice: "use less"},

@@ -165,7 +165,7 @@ func (r repository) link(at check.Place) string {
 	return r.blob + markdown.Path(at.File) + line
 }
 
-// report prints the preview of a push in a format of pull requests.
+// reportPlan prints the preview of a push in a format of pull requests.
 func (p *push) reportPlan(ctx context.Context, preview wire.Preview[wire.Finding],
 	differences map[wire.Identity]string,
 ) error {

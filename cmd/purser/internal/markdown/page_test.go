@@ -169,4 +169,6 @@ func FuzzPage(f *testing.F) {
 }
 
 // beginningOf returns the beginning of a text, of a size that a head may have.
-func beginningOf(foreign string) string { return strings.ToValidUTF8(foreign[:min(100, len(foreign))], "") }
+func beginningOf(foreign string) string {
+	return strings.ToValidUTF8(foreign[:min(100, len(foreign))], "")
+}
