@@ -15,8 +15,8 @@ import (
 	"purser/internal/words"
 )
 
-// commentOf returns the comment of a pull request: the verdict, what changes and what is wrong. Unless it is whole, long
-// messages and lists of names are shortened.
+// commentOf returns the comment of a pull request: the verdict, what changes and what is wrong. Unless it is whole,
+// long messages and lists of names are shortened.
 func commentOf(r report, whole bool) markdown.Page {
 	if whole {
 		r.names, r.message = math.MaxInt, math.MaxInt
@@ -168,7 +168,9 @@ func findingSections(r report) []markdown.Section {
 		rest = restNote(strings.TrimSpace(words.Rest(r.preview.Total-len(r.preview.Findings), r.preview.More)))
 	}
 	if fails == nil {
-		return []markdown.Section{{Title: "Findings: " + strconv.Itoa(len(others)), Noun: "finding", Items: others, Note: rest}}
+		return []markdown.Section{
+			{Title: "Findings: " + strconv.Itoa(len(others)), Noun: "finding", Items: others, Note: rest},
+		}
 	}
 	for _, id := range fails.Documents {
 		if begins[withoutBucket(id)] {

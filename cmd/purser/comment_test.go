@@ -96,7 +96,8 @@ func reportOf() report {
 	preview.Documents, preview.Buckets = differences, map[string]string{"site": "modified", "old": "deleted"}
 	preview.Rendered = &wire.Rendered{Count: 5, Unlisted: 1, Differences: []wire.RenderedDifference{
 		{Diff: new("@@ -1 +1 @@\n-size: 1\n+size: 101\n"), Documents: differences[1:3]},
-		{Encrypted: true, Diff: new(""), Documents: differences[1:2]}, {Omitted: true, Documents: differences[:1]},
+		{Encrypted: true, Diff: new(""), Documents: differences[1:2]},
+		{Omitted: true, Documents: differences[:1]},
 	}}
 	return report{
 		preview: preview, places: []check.Place{{}, {File: "s i/a.yaml", Line: 3, Column: 9}, {File: "s i/a.yaml", Line: 1}, {}},

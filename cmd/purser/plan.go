@@ -58,8 +58,8 @@ func (p *push) plan(ctx context.Context) error {
 	if p.isReport() {
 		return p.reportPlan(ctx, preview, differences)
 	}
-	places := p.places(ctx, preview.Findings)
-	return p.printPreview(p.around, output{p.Format}, preview, pushPreview(written, preview, differences, places, p.around.colors))
+	a := pushPreview(written, preview, differences, p.places(ctx, preview.Findings), p.around.colors)
+	return p.printPreview(p.around, output{p.Format}, preview, a)
 }
 
 // printPreview prints the preview of a change. It returns an error that makes the exit code 1 if the verdict would be a

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,10 +72,13 @@ func (f pushFormat) refusal(around *surroundings, refused error, files ...string
 		return refused
 	}
 	text, err := f.reported(report{files: files, refused: refused.Error()})
-	if err == nil {
-		err = write(around, text)
+	if err != nil {
+		return err
 	}
-	return cmp.Or(err, refused)
+	if err := write(around, text); err != nil {
+		return err
+	}
+	return refused
 }
 
 // report is what a dry run answers, with what is known of the files.
@@ -113,8 +115,9 @@ var commitID = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
 
 // repositoryOf returns the repository that the variables of a pipeline of GitHub or GitLab name.
 func repositoryOf(env func(string) string) repository {
+	github := repositoryURL(env("GITHUB_SERVER_URL"), env("GITHUB_REPOSITORY"))
 	for _, known := range []struct{ root, url, commit, path string }{
-		{env("GITHUB_WORKSPACE"), repositoryURL(env("GITHUB_SERVER_URL"), env("GITHUB_REPOSITORY")), env("GITHUB_SHA"), "/blob/"},
+		{env("GITHUB_WORKSPACE"), github, env("GITHUB_SHA"), "/blob/"},
 		{env("CI_PROJECT_DIR"), env("CI_PROJECT_URL"), env("CI_COMMIT_SHA"), "/-/blob/"},
 	} {
 		base, err := url.Parse(known.url)
@@ -218,8 +221,8 @@ func (c *pushCommand) named() []string {
 	return c.Paths
 }
 
-// annotations returns the findings of a report as purser check writes them for a pipeline. A missing or expired result is
-// no error of the files.
+// annotations returns the findings of a report as purser check writes them for a pipeline. A missing or expired result
+// is no error of the files.
 func annotations(format string, r report) (string, error) {
 	did := r.preview.Changes
 	all := check.Report{Files: r.files, Documents: did.Added + did.Modified + did.Unchanged, Whole: true}

@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -131,7 +132,9 @@ func (f *codeHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(answer)
+	if err := json.NewEncoder(w).Encode(answer); err != nil {
+		f.broken = append(f.broken, err.Error())
+	}
 }
 
 // answer answers a request, with an error if that breaks the contract.
@@ -156,7 +159,7 @@ func (f *codeHost) answer(r *http.Request, text []byte) (status int, answer any,
 		status, answer = o.do(f, at, r.URL.Query(), body)
 		return status, answer, nil
 	}
-	return 0, nil, fmt.Errorf("there is no such operation")
+	return 0, nil, errors.New("there is no such operation")
 }
 
 // read reads the body of a request.

@@ -216,9 +216,12 @@ func TestCommitStatusExample(t *testing.T) {
 		for _, v := range validations {
 			list = append(list, map[string]string{"name": "v", "status": v})
 		}
-		text, _ := json.Marshal(map[string]any{"status": status, "source": source, "validationPolicies": []any{
+		text, err := json.Marshal(map[string]any{"status": status, "source": source, "validationPolicies": []any{
 			map[string]any{"name": "p", "status": status, "validations": list}, map[string]any{"name": "q", "status": status},
 		}})
+		if err != nil {
+			t.Fatal(err)
+		}
 		return string(text)
 	}
 	for _, host := range []struct {
@@ -238,9 +241,9 @@ func TestCommitStatusExample(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			request.Header.Set("webhook-id", "msg_1")
-			request.Header.Set("webhook-timestamp", strconv.FormatInt(at.Unix(), 10))
-			request.Header.Set("webhook-signature", signature(signed))
+			request.Header.Set("Webhook-Id", "msg_1")
+			request.Header.Set("Webhook-Timestamp", strconv.FormatInt(at.Unix(), 10))
+			request.Header.Set("Webhook-Signature", signature(signed))
 			answer, err := http.DefaultClient.Do(request)
 			if err != nil {
 				t.Fatal(err)

@@ -29,10 +29,11 @@ type Item struct {
 	Diff string
 }
 
-// Text returns a page of at most so many characters, of which there must be some thousands; without a bound if most is 0.
-// Where not all sections fit, those that take less than an equal share leave the rest to the others.
+// Text returns a page of at most so many characters, of which there must be some thousands; without a bound if most is
+// 0. Where not all sections fit, those that take less than an equal share leave the rest to the others.
 func (p Page) Text(most int) string {
-	sections := slices.DeleteFunc(slices.Clone(p.Sections), func(s Section) bool { return len(s.Items) == 0 && s.Note == "" })
+	isEmpty := func(s Section) bool { return len(s.Items) == 0 && s.Note == "" }
+	sections := slices.DeleteFunc(slices.Clone(p.Sections), isEmpty)
 	texts, sizes, bySize := make([]string, len(sections)), make([]int, len(sections)), make([]int, len(sections))
 	for i, s := range sections {
 		texts[i] = s.text(-1, "")
@@ -131,12 +132,12 @@ func (i Item) cut(room int) string {
 	return i.block(lines[:shown], note(len(lines)-shown))
 }
 
-// diffLines returns the lines of a unified diff. Those that do not begin as lines of one, as after a line feed in the name
-// of a file, are indented, so that none begins as a fence or a quick action does.
+// diffLines returns the lines of a unified diff. Those that do not begin as lines of one, as after a line feed in the
+// name of a file, are indented, so that none begins as a fence or a quick action does.
 func diffLines(text string) []string {
 	lines := strings.Split(strings.TrimSuffix(words.Printable(text), "\n"), "\n")
 	for i, line := range lines {
-		if line == "" || !strings.Contains(" +-@", line[:1]) {
+		if line == "" || !strings.ContainsRune(" +-@", rune(line[0])) {
 			lines[i] = " " + line
 		}
 	}

@@ -1,8 +1,8 @@
 package markdown
 
 import (
-	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -71,7 +71,7 @@ func TestPage_Text(t *testing.T) {
 		"\n1 more document left out here: `all.md` has them\n\n3 more\n\n</details>\n\n"
 	got := page.Text(400)
 	want = strings.Replace(want, "+`\n+`\n", strings.Repeat("+`\n", strings.Count(got, "+`")), 1)
-	want = strings.Replace(want, "199 lines", fmt.Sprint(200-strings.Count(got, "+`"))+" lines", 1)
+	want = strings.Replace(want, "199 lines", strconv.Itoa(200-strings.Count(got, "+`"))+" lines", 1)
 	if diff := cmp.Diff(want, got); diff != "" || size(got) > 400 || size(got) < 380 {
 		t.Errorf("%d characters (-want +got):\n%s", size(got), diff)
 	}

@@ -28,7 +28,7 @@ func Link(text, to string) string {
 	return "[" + Code(text) + "](" + to + ")"
 }
 
-// Path returns a path of files as a part of a URL, in which only letters, digits, slashes and -._~ are left as they are.
+// Path returns a path of files as a part of a URL, in which only letters, digits, slashes and -._~ stay as they are.
 func Path(path string) string {
 	parts := strings.Split(path, "/")
 	for i, part := range parts {
@@ -51,8 +51,8 @@ func longestRun(text string) (longest int) {
 	return longest
 }
 
-// size returns the number of characters of a text as browsers count them: those beyond U+FFFF count twice. Wherever they
-// count once, a text has no more characters than that.
+// size returns the number of characters of a text as browsers count them: those beyond U+FFFF count twice. Wherever
+// they count once, a text has no more characters than that.
 func size(text string) (n int) {
 	for _, r := range text {
 		n += max(1, utf16.RuneLen(r))
