@@ -245,7 +245,7 @@ func TestDeepDiff_form(t *testing.T) {
 		}
 	}
 	for query, help := range map[string]string{
-		"format=yaml": "It can be deepdiff, json-patch, unified or documents", "format=Unified": "unified", "format=unified&format=unified": "only once",
+		"format=yaml": "It can be deepdiff, json-patch, unified, documents or grouped", "format=Unified": "unified", "format=unified&format=unified": "only once",
 		"format=unified&format=x": "only once", "format=%FF": "UTF-8",
 	} {
 		s.get(t, "revisions/0/deepdiff/1?"+query).

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/validations"
 )
 
 // everything returns all answers about the revisions, by path.
@@ -65,7 +67,7 @@ func (s site) head(t *testing.T) string {
 func (s site) isPredicted(t *testing.T, c change) {
 	t.Helper()
 	before, head := s.everything(t), s.head(t)
-	tried := s.send(t, c.request("?dry-run=true")).is(t, http.StatusOK)
+	tried := s.send(t, c.request("?dry-run=true&rendered=true&diff=unified")).is(t, http.StatusOK)
 	s.isAsBefore(t, before)
 	if got := tried.Header.Get("ETag"); !strings.HasPrefix(got, `"`+head+`-`) {
 		t.Errorf("ETag of the dry run %s, want that of the newest revision, %s", got, head)
@@ -92,6 +94,9 @@ func (s site) isPredicted(t *testing.T, c change) {
 		t.Errorf("documents (-done +said):\n%s", diff)
 	}
 	delete(said, "documents")
+	s.isRenderedAs(t, head, after, said)
+	delete(said, "rendered")
+	delete(said, "beginToFail")
 	said["findings"] = anonymous(t, said["findings"])
 	if after != "0" {
 		verdict := s.get(t, "revisions/"+after+"/status").mapping(t)
@@ -116,6 +121,60 @@ func (s site) isPredicted(t *testing.T, c change) {
 	if diff := cmp.Diff(done, said); diff != "" {
 		t.Errorf("%s %s (-done +said):\n%s", c.method, c.path, diff)
 	}
+}
+
+// isRenderedAs checks what a dry run said about rendered documents, and which begin to fail, after the change is made.
+func (s site) isRenderedAs(t *testing.T, before, after string, said map[string]any) {
+	t.Helper()
+	if before != after {
+		differ := s.get(t, "revisions/"+before+"/deepdiff/"+after+"?format=grouped&diff=unified").is(t, http.StatusOK)
+		if diff := cmp.Diff(differ.mapping(t), said["rendered"]); diff != "" {
+			t.Errorf("rendered documents (-done +said):\n%s", diff)
+		}
+	}
+	if diff := cmp.Diff(s.beganToFail(t, before, after), placesIn(said["beginToFail"])); diff != "" {
+		t.Errorf("documents that begin to fail (-done +said):\n%s", diff)
+	}
+}
+
+// beganToFail returns the documents with findings in a revision and without any in the one before.
+func (s site) beganToFail(t *testing.T, before, after string) (began []string) {
+	t.Helper()
+	failing := func(revision string) (all []string) {
+		if revision == "0" {
+			return nil
+		}
+		found, _ := s.get(t, "revisions/"+revision+"/findings").is(t, http.StatusOK).mapping(t)["findings"].([]any)
+		for _, item := range found {
+			finding, _ := item.(map[string]any)
+			about, named := finding["document"].(map[string]any)
+			if named && finding["validation"] != validations.CoverageValidation && finding["rule"] != "UnknownKey" &&
+				finding["level"] != "info" {
+				all = append(all, placesIn(map[string]any{"documents": []any{about}})...)
+			}
+		}
+		return all
+	}
+	was := failing(before)
+	for _, name := range failing(after) {
+		if !slices.Contains(was, name) && !slices.Contains(began, name) {
+			began = append(began, name)
+		}
+	}
+	slices.Sort(began)
+	return began
+}
+
+// placesIn returns the names of a list of documents, sorted.
+func placesIn(list any) (names []string) {
+	of, _ := list.(map[string]any)
+	documents, _ := of["documents"].([]any)
+	for _, item := range documents {
+		d, _ := item.(map[string]any)
+		names = append(names, fmt.Sprintf("%v [%v, %v]", d["name"], d["schema"], d["layer"]))
+	}
+	slices.Sort(names)
+	return names
 }
 
 // isCounted checks that the counts of a change agree with the documents that a dry run lists.

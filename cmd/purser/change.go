@@ -134,7 +134,7 @@ func pushPreview(written client.Written, preview wire.Preview[wire.Finding], dif
 	if preview.Total == 0 { // otherwise they are among the findings
 		b.WriteString(warningLines(colors, preview.Warnings...))
 	}
-	b.WriteString(policyLines(preview, colors))
+	b.WriteString(policyLines(preview, colors) + previewRendered(preview, colors))
 	if preview.Withheld != "" {
 		fmt.Fprintln(&b, words.Line(preview.Withheld))
 	}
@@ -151,7 +151,7 @@ func rollbackPreview(revision string, written client.Written, preview wire.Previ
 	if !preview.Changed {
 		fmt.Fprintf(&b, "Nothing would change: the newest revision has the documents of revision %s.\n", revision)
 	}
-	b.WriteString(policyLines(preview, colors))
+	b.WriteString(policyLines(preview, colors) + previewRendered(preview, colors))
 	fmt.Fprintln(&b, verdictLine(preview, colors))
 	return answer{written.Body, changeNames(preview), b.String()}
 }
@@ -163,6 +163,7 @@ func rollbackQuestion(revision string, colors bool) func(wire.Preview[wire.Findi
 		if _, loses := losses(preview); loses != "" {
 			act += " and " + loses
 		}
+		preview.Rendered, preview.BeginToFail = nil, nil // confirmed adds them, in a short form
 		return rollbackPreview(revision, client.Written{}, preview, colors).text, act
 	}
 }

@@ -177,12 +177,13 @@ func findingSections(r report) []markdown.Section {
 			first = append(first, markdown.Item{Line: markdown.Code(id.String()) + ", whose findings are not listed here"})
 		}
 	}
-	number, noun, _ := strings.Cut(words.Count(fails.Count, "document"), " ")
+	title := words.AtLeast(words.Count(fails.Count, "document"), fails.More) + " would begin to fail"
+	note := restNote(strings.TrimSpace(words.Rest(fails.Count-len(fails.Documents), false)))
+	if fails.Count == 0 && fails.More {
+		title, note = "Documents may begin to fail", "those that fail are too many to be compared with those that failed before"
+	}
 	return []markdown.Section{
-		{
-			Title: words.AtLeast(number, fails.More) + " " + noun + " would begin to fail", Noun: "finding", Items: first,
-			Note: restNote(strings.TrimSpace(words.Rest(fails.Count-len(fails.Documents), fails.More))),
-		},
+		{Title: title, Noun: "finding", Items: first, Note: note},
 		{Title: "Other findings: " + strconv.Itoa(len(others)), Noun: "finding", Items: others, Note: rest},
 	}
 }

@@ -78,14 +78,14 @@ func (l deletionLimit) apply(ctx context.Context, around *surroundings, change c
 	return send(ctx, l.of(change))
 }
 
-// confirmed previews a change. If show returns an act, it prints the text and returns an error unless the user permits
-// the act. The change that it returns is then made exactly as shown, or not at all.
+// confirmed previews a change. If show returns an act, it prints the text, and what changes in rendered documents, and
+// returns an error unless the user permits the act. The change that it returns is then made exactly as shown, or not at all.
 func confirmed(ctx context.Context, around *surroundings, change client.Change, send sender,
 	show func(wire.Preview[wire.Finding]) (text, act string),
 ) (_ client.Change, sure bool, err error) {
 	plan := change
 	plan.DryRun, plan.MaxDeleted = true, -1
-	would, err := send(ctx, plan)
+	would, err := send.sendRendered(ctx, plan)
 	if err != nil {
 		return change, false, err
 	}
@@ -98,5 +98,5 @@ func confirmed(ctx context.Context, around *surroundings, change client.Change, 
 		return change, false, nil
 	}
 	change.IfMatch = would.ETag
-	return change, true, consent{}.confirm(around, act, text)
+	return change, true, consent{}.confirm(around, act, text+consequences(preview, around.colors))
 }

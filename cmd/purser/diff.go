@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -22,16 +24,16 @@ type diffCommand struct {
 	Before   string   `arg:"" help:"Revision: 17, latest, tag:NAME, or latest~1, the one before latest; 0 for no documents." values:"revisions"`
 	After    string   `arg:"" default:"latest" help:"Revision to compare with; default: latest." values:"revisions"`
 	Document []string `help:"Only documents of this name, or of this schema and name; also written after --." placeholder:"[SCHEMA/]NAME" sep:"none" values:"documents"`
-	Rendered bool     `help:"Compare rendered documents instead of submitted ones."`
+	Rendered bool     `help:"Compare rendered documents instead of submitted ones, and show each difference once, with all documents that have it."`
 	ExitCode bool     `help:"Exit with 1 if the documents differ."`
 	Stat     bool     `help:"Print how many lines of each document differ."                                                                                             xor:"form"`
-	Format   string   `aliases:"output" default:"unified" enum:"unified,side,json-patch,table,name,json,yaml" formerly:"f" help:"Format: unified (default), side (by side) or json-patch; or a list of the documents that differ: table, name, json or yaml." placeholder:"FORM" short:"o"`
+	Format   string   `aliases:"output" default:"" enum:",unified,grouped,side,json-patch,table,name,json,yaml" formerly:"f" help:"Format: unified (default), grouped (each difference once; default with --rendered), side (by side) or json-patch; or a list of the documents that differ: table, name, json or yaml." placeholder:"FORM" short:"o"`
 	Width    int      `help:"Width of --format side, in characters; default: that of the terminal, or 160." placeholder:"N"`
 }
 
 // Validate refuses two formats.
 func (c *diffCommand) Validate() error {
-	if c.Stat && c.Format != "unified" {
+	if c.Stat && c.Format != "" && c.Format != "unified" {
 		return fmt.Errorf("--stat is a format of its own: leave --format %s out", c.Format)
 	}
 	return nil
@@ -68,6 +70,13 @@ func (c *diffCommand) Run(ctx context.Context, around *surroundings, server *cli
 func (c *diffCommand) text(ctx context.Context, around *surroundings, server *client.Client, at []extent) (
 	text string, differ bool, err error,
 ) {
+	if c.Format == "grouped" || c.Format == "" && c.Rendered && !c.Stat {
+		text, differ, err = c.grouped(ctx, server, at, around.colors)
+		if refused, ok := errors.AsType[*client.Error](err); c.Format != "" || !ok ||
+			refused.Status != http.StatusBadRequest {
+			return text, differ, err
+		} // an older server
+	}
 	switch c.Format {
 	case "json-patch":
 		parts, err := c.parts(ctx, server, at, c.Format, client.Patch)
@@ -91,6 +100,30 @@ func (c *diffCommand) text(ctx context.Context, around *surroundings, server *cl
 		text = unifiedText(text, around.colors)
 	}
 	return text, differ, err
+}
+
+// grouped returns each difference with the documents that have it, at some places in the list of those that differ. Both
+// revisions must render: what is not compared may differ.
+func (c *diffCommand) grouped(ctx context.Context, server *client.Client, at []extent, colors bool) (
+	text string, differ bool, err error,
+) {
+	parts, err := c.parts(ctx, server, at, "grouped", client.JSON)
+	if err != nil {
+		return "", false, err
+	}
+	for _, part := range parts {
+		var rendered wire.Rendered
+		if err := (client.Answer{Body: part}).Decode(&rendered); err != nil {
+			return "", false, err
+		}
+		for _, side := range rendered.Unrendered {
+			return "", false, fmt.Errorf("revision %d cannot be rendered: %s; purser diff without --rendered compares what was "+
+				"submitted", side.Revision, side.Message)
+		}
+		differ = differ || rendered.Count > 0
+		text += differencesText(rendered, colors)
+	}
+	return text, differ, nil
 }
 
 // patchesOf returns lists of JSON patches as one list, and whether it has any.
@@ -121,6 +154,9 @@ func (c *diffCommand) parts(ctx context.Context, server *client.Client, at []ext
 		if part.count >= 0 {
 			query.Set("offset", strconv.Itoa(part.first))
 			query.Set("limit", strconv.Itoa(part.count))
+		}
+		if format == "grouped" {
+			query.Set("diff", "unified")
 		}
 		answer, err := server.Do(ctx, client.Request{
 			Path: []string{"revisions", c.Before, "deepdiff", c.After}, Query: query, Accept: accept,

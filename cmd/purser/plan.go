@@ -18,13 +18,17 @@ import (
 // dryRun has the flags of changes that can be previewed.
 type dryRun struct {
 	DryRun           bool `formerly:"n" help:"Preview the change, and change nothing."`
+	Rendered         bool `help:"With --dry-run: show also what changes in rendered documents, each difference once with all documents that have it."`
 	DetailedExitCode bool `help:"With --dry-run: exit with 0 if nothing would change, with 2 if something would, and otherwise with 1."`
 }
 
-// validDetail refuses a detailed exit code of anything but a dry run.
+// validDetail refuses a detailed exit code and rendered documents of anything but a dry run.
 func (d dryRun) validDetail() error {
-	if d.DetailedExitCode && !d.DryRun {
+	switch {
+	case d.DetailedExitCode && !d.DryRun:
 		return errors.New("--detailed-exit-code needs --dry-run")
+	case d.Rendered && !d.DryRun:
+		return errors.New("--rendered needs --dry-run; purser diff latest~1 --rendered shows what a change has done")
 	}
 	return nil
 }
@@ -43,7 +47,11 @@ var errWouldChange = errors.New("")
 
 // plan prints a preview of a push: each added, changed and deleted document, with differences, and the verdict.
 func (p *push) plan(ctx context.Context) error {
-	written, err := p.send(ctx, p.of(p.change))
+	send := sender(p.send)
+	if p.Format == "markdown" && !p.Rendered { // else a caller who may not compare documents is refused
+		send = send.sendRendered
+	}
+	written, err := send(ctx, p.of(p.change))
 	if err != nil {
 		return p.refusal(p.around, p.refused(err), p.named()...)
 	}

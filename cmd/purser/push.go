@@ -80,9 +80,7 @@ func (c *pushCommand) Run(ctx context.Context, around *surroundings) error {
 func (c *pushCommand) read(ctx context.Context, around *surroundings) (
 	body *folder.Body, change client.Change, err error,
 ) {
-	change = client.Change{
-		Message: c.Message, DryRun: c.DryRun, Findings: true, Rendered: c.DryRun && c.Format == "markdown",
-	}
+	change = client.Change{Message: c.Message, DryRun: c.DryRun, Findings: true, Rendered: c.Rendered}
 	if c.IfUnchanged != "" {
 		change.IfMatch = `"` + c.IfUnchanged + `"`
 	}
@@ -115,21 +113,14 @@ type push struct {
 	change client.Change
 }
 
-// send puts the documents. The answer has the findings and what is rendered, if the caller may read them.
+// send puts the documents. The answer has the findings, if the caller may read them.
 func (p *push) send(ctx context.Context, change client.Change) (client.Written, error) {
-	for {
-		written, err := p.server.Put(ctx, p.Bucket, p.body.Text, change)
-		refused, ok := errors.AsType[*client.Error](err)
-		forbidden := ok && refused.Status == http.StatusForbidden
-		switch isOld := ok && refused.Type == "HTTPInvalidParam"; {
-		case (forbidden || isOld) && change.Rendered:
-			change.Rendered = false
-		case forbidden && change.Findings:
-			change.Findings = false
-		default:
-			return written, err
-		}
+	written, err := p.server.Put(ctx, p.Bucket, p.body.Text, change)
+	if refused, ok := errors.AsType[*client.Error](err); ok && change.Findings && refused.Status == http.StatusForbidden {
+		change.Findings = false
+		written, err = p.server.Put(ctx, p.Bucket, p.body.Text, change)
 	}
+	return written, err
 }
 
 // refused returns the error for a change that the server refused. It replaces lines of the request by lines of files.

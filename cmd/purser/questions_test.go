@@ -77,7 +77,7 @@ func TestPush_asks(t *testing.T) {
 			stdin: strings.NewReader(answer), stdout: &out, stderr: &said, asks: true,
 		})
 		asked := []string{
-			"PUT buckets/b/documents?findings=true&max-deleted=0", "PUT buckets/b/documents?dry-run=true&findings=true",
+			"PUT buckets/b/documents?findings=true&max-deleted=0", "PUT buckets/b/documents?diff=unified&dry-run=true&findings=true&rendered=true",
 		}
 		if code == 0 {
 			asked = append(asked, `PUT buckets/b/documents?findings=true "7-abc"`)

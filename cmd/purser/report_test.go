@@ -155,7 +155,7 @@ func TestPush_asksForLess(t *testing.T) {
 				return http.StatusForbidden, "Forbidden"
 			}
 			return 0, ""
-		}, "findings rendered, findings"},
+		}, "findings rendered, rendered, findings"},
 		"an older server": {func(query string) (int, string) {
 			if strings.Contains(query, "rendered=true") {
 				return http.StatusBadRequest, "HTTPInvalidParam"
@@ -167,9 +167,9 @@ func TestPush_asksForLess(t *testing.T) {
 				return http.StatusForbidden, "Forbidden"
 			}
 			return 0, ""
-		}, "findings rendered, findings, "},
-		"nothing": {func(string) (int, string) { return http.StatusForbidden, "Forbidden" }, "findings rendered, findings, "},
-		"wrong":   {func(string) (int, string) { return http.StatusBadRequest, "InvalidDocument" }, "findings rendered"},
+		}, "findings rendered, rendered"},
+		"nothing": {func(string) (int, string) { return http.StatusForbidden, "Forbidden" }, "findings rendered, rendered, findings, "},
+		"wrong":   {func(string) (int, string) { return http.StatusBadRequest, "InvalidDocument" }, "findings rendered, findings"},
 	} {
 		var asked []string
 		f := newFake(t, func(w http.ResponseWriter, r *http.Request) {

@@ -36,7 +36,7 @@ func (c *rollbackCommand) Run(ctx context.Context, around *surroundings, server 
 	send := func(ctx context.Context, change client.Change) (client.Written, error) {
 		return server.Rollback(ctx, revision, change)
 	}
-	change := client.Change{Message: c.Message, DryRun: c.DryRun}
+	change := client.Change{Message: c.Message, DryRun: c.DryRun, Rendered: c.Rendered}
 	if around.asks && c.asks() && !c.DryRun { // also if nothing is deleted
 		change, c.Yes, err = confirmed(ctx, around, change, send, rollbackQuestion(revision, around.colors))
 		if err != nil {

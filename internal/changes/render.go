@@ -23,12 +23,13 @@ type Rendering struct {
 	// Fault lists the errors of all documents: first of those that do not render, then of rendered ones that do not match
 	// their schemas. It is nil if there are none.
 	Fault error
-	Size  int // approximate, in bytes
+	// Unrendered lists only the errors of documents that do not render; nil if there are none.
+	Unrendered error
+	Size       int // approximate, in bytes
 	// Warnings are about likely mistakes (see rendering.Outcome), and about documents that are not judged because of
 	// others' errors.
 	Warnings []fault.Message
 	Withheld bool // some documents are left out: see Renderer
-	Partial  bool // some documents do not render
 	TooLarge bool // nothing is rendered, because all documents together would be too large
 	// Provisional reports whether a later rendering may differ, because the LayeringPolicy is newer than the revision or
 	// there is none.
@@ -62,7 +63,7 @@ func (r Renderer) Render(ctx context.Context, revision int64, documents []*revis
 		return Rendering{TooLarge: errors.Is(err, rendering.ErrTooLarge)}, err
 	}
 	out = Rendering{
-		Documents: computed.Documents, Withheld: len(computed.Withheld) > 0, Partial: len(computed.faults) > 0,
+		Documents: computed.Documents, Withheld: len(computed.Withheld) > 0,
 		Provisional: lacksPolicy && (fallback == nil || fallback.Revision > revision),
 		examined:    !lacksPolicy || fallback == nil, problems: computed.problems,
 	}
@@ -71,9 +72,12 @@ func (r Renderer) Render(ctx context.Context, revision int64, documents []*revis
 	for _, doc := range out.Documents {
 		out.Size += revisions.Size(doc.Document)
 	}
-	if out.Partial && r.Compat {
-		out.Fault = computed.faults[0]
+	if len(computed.faults) > 0 && r.Compat {
+		out.Fault, out.Unrendered = computed.faults[0], computed.faults[0]
 		return out, nil
+	}
+	if len(computed.faults) > 0 {
+		out.Unrendered = combined(computed.faults)
 	}
 	checked, err := r.checkRenderedDocuments(ctx, computed)
 	if err != nil {

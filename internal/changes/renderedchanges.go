@@ -84,7 +84,8 @@ func (s *Service) renderedChanges(ctx context.Context, p proposal) (*RenderedCha
 	return changes, nil
 }
 
-// sideBefore renders the newest revision: the whole one, which is kept for other readers, if the viewer may see it.
+// sideBefore renders the newest revision: the whole one, which is kept for other readers, if the viewer may see it. As
+// for every revision before the first LayeringPolicy, that one is used, which may come with the change.
 func (s *Service) sideBefore(ctx context.Context, p proposal) (renderedSide, error) {
 	snapshot := p.snapshot
 	v := s.newValidator(p.options)
@@ -92,8 +93,12 @@ func (s *Service) sideBefore(ctx context.Context, p proposal) (renderedSide, err
 	if snapshot.Revision == 0 {
 		return renderedSide{}, nil
 	}
-	if v.Withhold {
-		return v.renderedSide(ctx, snapshot.Documents, snapshot.Fallback)
+	fallback := snapshot.Fallback
+	if first := slices.IndexFunc(p.diff.Added, (*revisions.Stored).IsLayeringPolicy); fallback == nil && first >= 0 {
+		fallback = p.diff.Added[first]
+	}
+	if v.Withhold || fallback != snapshot.Fallback {
+		return v.renderedSide(ctx, snapshot.Documents, fallback)
 	}
 	rendered, err := s.renderedBefore(ctx, snapshot)
 	return sideOf(rendered, err)
@@ -127,8 +132,8 @@ func (s *Service) sideAfter(ctx context.Context, p proposal) (renderedSide, erro
 
 // sideOf returns a rendered revision, or the error because of which it is not rendered, as a side.
 func sideOf(rendered Rendering, err error) (renderedSide, error) {
-	if err == nil && rendered.Partial {
-		err = rendered.Fault
+	if err == nil {
+		err = rendered.Unrendered
 	}
 	return renderedSide{documents: rendered.Documents, problem: err}, nil
 }

@@ -174,7 +174,7 @@ type Change struct {
 	Buckets    []string
 	DryRun     bool
 	Findings   bool // the answer lists the findings
-	Rendered   bool // the answer to a dry run says how rendered documents would change
+	Rendered   bool // a dry run also says what changes in rendered documents
 }
 
 func (change Change) query() url.Values {

@@ -53,8 +53,8 @@ type nestedLines struct {
 // held is the memory of the parents.
 func (n nestedLines) held() int { return wordSize * len(n.parents) }
 
-// nested cuts a text into lines. A line is nested in the nearest one above that is indented less, an empty one in that
-// of the line above it.
+// nested cuts a text into lines. A line is nested in the nearest one above that is indented less, where the items of a
+// list count as indented more than the key above them, and an empty line as the one above it.
 func (m *meter) nested(text string) nestedLines {
 	n := nestedLines{lines: m.cutLines(text)}
 	m.charge(lineCost * len(n.lines))
@@ -65,8 +65,12 @@ func (m *meter) nested(text string) nestedLines {
 	type open struct{ line, indentation int }
 	var around []open
 	for i, line := range n.lines {
-		indentation := len(line) - len(strings.TrimLeft(line, " "))
-		if strings.TrimSpace(line) == "" {
+		text := strings.TrimLeft(line, " ")
+		indentation := 2 * (len(line) - len(text))
+		if strings.HasPrefix(text, "- ") {
+			indentation++
+		}
+		if strings.TrimSpace(text) == "" {
 			indentation = 0
 			if len(around) > 0 {
 				indentation = around[len(around)-1].indentation

@@ -26,8 +26,13 @@ func TestFolded(t *testing.T) {
 			"l:\n  - name: x\n    v: 1\n  - name: y\n    v: 2\n", "l:\n  - name: x\n    v: 1\n  - name: y\n    v: 3\n",
 			"@@ -1,3 +1,3 @@\n l:\n   - name: y\n-    v: 2\n+    v: 3\n",
 		},
-		"added below": {"a:\n  b: 1\n", "a:\n  b: 1\n  c:\n    d: 2\n", "@@ -1 +1,3 @@\n a:\n+  c:\n+    d: 2\n"},
-		"removed":     {"a:\n  b: 1\n  c: 2\n", "a:\n  c: 2\n", "@@ -1,2 +1 @@\n a:\n-  b: 1\n"},
+		"an item of a list that is not indented": {
+			"l:\n- name: x\n  v: 1\n- name: y\n  v: 2\nm: 1\n", "l:\n- name: x\n  v: 1\n- name: y\n  v: 3\nm: 1\n",
+			"@@ -1,3 +1,3 @@\n l:\n - name: y\n-  v: 2\n+  v: 3\n",
+		},
+		"after a list": {"l:\n- x\nm: 1\n", "l:\n- x\nm: 2\n", "@@ -1 +1 @@\n-m: 1\n+m: 2\n"},
+		"added below":  {"a:\n  b: 1\n", "a:\n  b: 1\n  c:\n    d: 2\n", "@@ -1 +1,3 @@\n a:\n+  c:\n+    d: 2\n"},
+		"removed":      {"a:\n  b: 1\n  c: 2\n", "a:\n  c: 2\n", "@@ -1,2 +1 @@\n a:\n-  b: 1\n"},
 		"what it is nested in differs too": {
 			"a:\n  b: 1\n  c:\n    d: 2\n    e: 3\n", "a:\n  b: 1\n  x:\n    d: 2\n    e: 4\n",
 			"@@ -1,3 +1,3 @@\n a:\n-  c:\n+  x:\n-    e: 3\n+    e: 4\n",

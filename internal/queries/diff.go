@@ -64,8 +64,9 @@ type compared struct {
 type side struct {
 	changes.RenderKey
 
-	documents []*revisions.Stored // including those that violate their schemas
-	err       error               // why it does not render
+	documents  []*revisions.Stored // including those that violate their schemas
+	unrendered error               // why some documents do not render
+	err        error               // unrendered, with all other errors of the revision
 }
 
 // sides compares two revisions, and renders them unless their submitted forms are to be compared.
@@ -103,10 +104,10 @@ func (v View) renderedSides(ctx context.Context, before, after int64) (sides [2]
 			continue
 		}
 		rendered, err := v.rendered(ctx, s.RenderKey)
-		if err == nil && rendered.Partial {
-			err = rendered.Fault
+		sides[i].documents, sides[i].unrendered, sides[i].err = rendered.Documents, err, err
+		if err == nil && rendered.Unrendered != nil {
+			sides[i].unrendered, sides[i].err = rendered.Unrendered, rendered.Fault
 		}
-		sides[i].documents, sides[i].err = rendered.Documents, err
 	}
 	return sides, nil
 }

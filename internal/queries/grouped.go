@@ -127,10 +127,10 @@ func (v View) Grouped(ctx context.Context, before, after int64, options GroupOpt
 	}
 	var grouped Grouped
 	for i, s := range compared.sides {
-		if s.err == nil {
+		if s.unrendered == nil {
 			continue
 		}
-		unrendered, err := changes.Unrendered(v.viewer, i > 0, s.Revision, s.err)
+		unrendered, err := changes.Unrendered(v.viewer, i > 0, s.Revision, s.unrendered)
 		if err != nil {
 			return Grouped{}, err
 		}
