@@ -180,7 +180,8 @@ func findingSections(r report) []markdown.Section {
 	title := words.AtLeast(words.Count(fails.Count, "document"), fails.More) + " would begin to fail"
 	note := restNote(strings.TrimSpace(words.Rest(fails.Count-len(fails.Documents), false)))
 	if fails.Count == 0 && fails.More {
-		title, note = "Documents may begin to fail", "those that fail are too many to be compared with those that failed before"
+		title = "Documents may begin to fail"
+		note = "those that fail are too many to be compared with those that failed before"
 	}
 	return []markdown.Section{
 		{Title: title, Noun: "finding", Items: first, Note: note},

@@ -149,33 +149,33 @@ func TestPush_asksForLess(t *testing.T) {
 		refuses func(query string) (status int, errorType string)
 		want    string
 	}{
-		"all": {func(string) (int, string) { return 0, "" }, "findings rendered"},
+		"all": {func(string) (int, string) { return 0, "" }, "both"},
 		"no comparisons": {func(query string) (int, string) {
 			if strings.Contains(query, "rendered=true") {
 				return http.StatusForbidden, "Forbidden"
 			}
 			return 0, ""
-		}, "findings rendered, rendered, findings"},
+		}, "both, rendered, findings"},
 		"an older server": {func(query string) (int, string) {
 			if strings.Contains(query, "rendered=true") {
 				return http.StatusBadRequest, "HTTPInvalidParam"
 			}
 			return 0, ""
-		}, "findings rendered, findings"},
+		}, "both, findings"},
 		"no findings": {func(query string) (int, string) {
 			if strings.Contains(query, "findings=true") {
 				return http.StatusForbidden, "Forbidden"
 			}
 			return 0, ""
-		}, "findings rendered, rendered"},
-		"nothing": {func(string) (int, string) { return http.StatusForbidden, "Forbidden" }, "findings rendered, rendered, findings, "},
-		"wrong":   {func(string) (int, string) { return http.StatusBadRequest, "InvalidDocument" }, "findings rendered, findings"},
+		}, "both, rendered"},
+		"nothing": {func(string) (int, string) { return http.StatusForbidden, "Forbidden" }, "both, rendered, findings, neither"},
+		"wrong":   {func(string) (int, string) { return http.StatusBadRequest, "InvalidDocument" }, "both, findings"},
 	} {
 		var asked []string
 		f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
 			q := r.URL.Query()
-			said := strings.TrimSpace(strings.Repeat("findings", strings.Count(q.Get("findings"), "true")) +
-				strings.Repeat(" rendered", strings.Count(q.Get("rendered")+q.Get("diff"), "trueunified")))
+			said := map[string]string{"true+true": "both", "true+": "findings", "+true": "rendered", "+": "neither"}[q.Get("findings")+"+"+
+				q.Get("rendered")]
 			asked = append(asked, said)
 			if status, kind := c.refuses(r.URL.RawQuery); status != 0 {
 				w.WriteHeader(status)
