@@ -126,8 +126,8 @@ func diffForm(r *http.Request) (form string, options queries.DeepDiffOptions, er
 	return form, options, q.err()
 }
 
-// diffsAsked reports whether a request asks for the differences of documents that it names. permitted is whether it may,
-// and need what it needs for that.
+// diffsAsked reports whether a request asks for the differences of documents that it names. permitted is whether it
+// may, and need what it needs for that.
 func (s *server) diffsAsked(r *http.Request, permitted bool, need string) (bool, error) {
 	q := paramsOf(r)
 	switch form := q.text("diff"); {

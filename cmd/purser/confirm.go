@@ -79,7 +79,8 @@ func (l deletionLimit) apply(ctx context.Context, around *surroundings, change c
 }
 
 // confirmed previews a change. If show returns an act, it prints the text, and what changes in rendered documents, and
-// returns an error unless the user permits the act. The change that it returns is then made exactly as shown, or not at all.
+// returns an error unless the user permits the act. The change that it returns is then made exactly as shown, or not at
+// all.
 func confirmed(ctx context.Context, around *surroundings, change client.Change, send sender,
 	show func(wire.Preview[wire.Finding]) (text, act string),
 ) (_ client.Change, sure bool, err error) {

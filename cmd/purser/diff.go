@@ -102,8 +102,8 @@ func (c *diffCommand) text(ctx context.Context, around *surroundings, server *cl
 	return text, differ, err
 }
 
-// grouped returns each difference with the documents that have it, at some places in the list of those that differ. Both
-// revisions must render: what is not compared may differ.
+// grouped returns each difference with the documents that have it, at some places in the list of those that differ.
+// Both revisions must render: what is not compared may differ.
 func (c *diffCommand) grouped(ctx context.Context, server *client.Client, at []extent, colors bool) (
 	text string, differ bool, err error,
 ) {
@@ -111,6 +111,7 @@ func (c *diffCommand) grouped(ctx context.Context, server *client.Client, at []e
 	if err != nil {
 		return "", false, err
 	}
+	var b strings.Builder
 	for _, part := range parts {
 		var rendered wire.Rendered
 		if err := (client.Answer{Body: part}).Decode(&rendered); err != nil {
@@ -121,9 +122,9 @@ func (c *diffCommand) grouped(ctx context.Context, server *client.Client, at []e
 				"submitted", side.Revision, side.Message)
 		}
 		differ = differ || rendered.Count > 0
-		text += differencesText(rendered, colors)
+		b.WriteString(differencesText(rendered, colors))
 	}
-	return text, differ, nil
+	return b.String(), differ, nil
 }
 
 // patchesOf returns lists of JSON patches as one list, and whether it has any.

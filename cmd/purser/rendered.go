@@ -37,13 +37,15 @@ func renderedLine(rendered wire.Rendered) string {
 		word  string
 		count int
 	}{
-		{"added", rendered.Created}, {"modified", rendered.Modified}, {"deleted", rendered.Deleted}, {"moved", rendered.Moved},
+		{"added", rendered.Created}, {"modified", rendered.Modified},
+		{"deleted", rendered.Deleted}, {"moved", rendered.Moved},
 	} {
 		if kind.count > 0 {
 			kinds = append(kinds, fmt.Sprintf("%s=%d", kind.word, kind.count))
 		}
 	}
-	return fmt.Sprintf("%s would change: %s\n", words.Count(rendered.Count, "rendered document"), strings.Join(kinds, ", "))
+	return fmt.Sprintf("%s would change: %s\n", words.Count(rendered.Count, "rendered document"),
+		strings.Join(kinds, ", "))
 }
 
 // unrenderedText says which sides are not compared because documents in them cannot be rendered, and why.
@@ -130,13 +132,7 @@ func renderedBrief(rendered wire.Rendered, colors bool) string {
 	b.WriteString(renderedLine(rendered))
 	room, rest := maxQuestion-3, 0 // the first line, and two about the rest
 	for i, d := range rendered.Differences {
-		part := firstLines(diffOf(d, colors), maxQuestionDiff, "    …\n")
-		for _, doc := range d.Documents[:min(len(d.Documents), maxQuestioned)] {
-			part += "  " + renderedName(doc) + "\n"
-		}
-		if more := len(d.Documents) - maxQuestioned; more > 0 {
-			part += fmt.Sprintf("  and %s with the same difference\n", words.Count(more, "other document"))
-		}
+		part := briefly(d, colors)
 		if room -= strings.Count(part, "\n"); room < 0 {
 			for _, d := range rendered.Differences[i:] {
 				rest += len(d.Documents)
@@ -148,6 +144,19 @@ func renderedBrief(rendered wire.Rendered, colors bool) string {
 		b.WriteString(part)
 	}
 	b.WriteString(unlistedLine(rendered.Unlisted))
+	return b.String()
+}
+
+// briefly returns the beginning of a difference, the first of its documents, and the number of the others.
+func briefly(d wire.RenderedDifference, colors bool) string {
+	var b strings.Builder
+	b.WriteString(firstLines(diffOf(d, colors), maxQuestionDiff, "    …\n"))
+	for _, doc := range d.Documents[:min(len(d.Documents), maxQuestioned)] {
+		b.WriteString("  " + renderedName(doc) + "\n")
+	}
+	if more := len(d.Documents) - maxQuestioned; more > 0 {
+		fmt.Fprintf(&b, "  and %s with the same difference\n", words.Count(more, "other document"))
+	}
 	return b.String()
 }
 
@@ -192,8 +201,8 @@ func consequences(preview wire.Preview[wire.Finding], colors bool) string {
 	return text + failingText(preview.BeginToFail, mostFailing)
 }
 
-// previewRendered says in a preview what a change does to rendered documents, if that was asked for, and which documents
-// begin to fail.
+// previewRendered says in a preview what a change does to rendered documents, if that was asked for, and which
+// documents begin to fail.
 func previewRendered(preview wire.Preview[wire.Finding], colors bool) string {
 	text := ""
 	if preview.Rendered != nil {

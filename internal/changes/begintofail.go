@@ -2,6 +2,7 @@ package changes
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"purser/internal/document"
@@ -23,9 +24,11 @@ type failingSet struct {
 }
 
 // beginToFail returns the documents that begin to fail with a change. checked are the entries of the schema validation
-// after it. The validations of the whole revision are repeated for the newest one, as far as they fail after the change,
-// and as far as they counted before it.
-func (s *Service) beginToFail(ctx context.Context, p proposal, checked []CheckedDocument) (begin BeginToFail, err error) {
+// after it. The validations of the whole revision are repeated for the newest one, as far as they fail after it and
+// counted before it.
+func (s *Service) beginToFail(ctx context.Context, p proposal, checked []CheckedDocument) (
+	begin BeginToFail, err error,
+) {
 	if !p.diff.Changes {
 		return begin, nil
 	}
@@ -38,28 +41,12 @@ func (s *Service) beginToFail(ctx context.Context, p proposal, checked []Checked
 		}
 	}
 	for _, result := range p.judgement.Results {
-		after := failingIn(result)
-		for id := range after.documents {
-			if failed[id] {
-				delete(after.documents, id)
-			}
-		}
-		if begin.More = begin.More || after.more; len(after.documents) == 0 {
-			continue
-		}
-		before, err := v.failingBefore(ctx, p.snapshot, result.Name)
+		of, err := v.begunIn(ctx, p.snapshot, result, failed)
 		if err != nil {
 			return begin, err
 		}
-		if before.more { // each of them may be among those that are not listed
-			begin.More = true
-			continue
-		}
-		for id := range after.documents {
-			if !before.documents[id] {
-				begun[id] = true
-			}
-		}
+		maps.Copy(begun, of.documents)
+		begin.More = begin.More || of.more
 	}
 	known := map[document.Identity]*revisions.Stored{}
 	for _, doc := range slices.Concat(p.diff.After(p.snapshot.Documents), p.snapshot.Failing, p.diff.Added) {
@@ -74,6 +61,27 @@ func (s *Service) beginToFail(ctx context.Context, p proposal, checked []Checked
 	}
 	slices.SortFunc(begin.Documents, revisions.ByBucket)
 	return begin, nil
+}
+
+// begunIn returns the documents that begin to fail a validation of the whole revision, given its result after the change
+// and the documents that fail before it in another way.
+func (v Validator) begunIn(ctx context.Context, snapshot revisions.Snapshot, result RevisionResult,
+	failed map[document.Identity]bool,
+) (failingSet, error) {
+	after := failingIn(result)
+	maps.DeleteFunc(after.documents, func(id document.Identity, _ bool) bool { return failed[id] })
+	if len(after.documents) == 0 {
+		return after, nil
+	}
+	before, err := v.failingBefore(ctx, snapshot, result.Name)
+	if err != nil {
+		return failingSet{}, err
+	}
+	if before.more { // each of them may be among those that are not listed
+		return failingSet{more: true}, nil
+	}
+	maps.DeleteFunc(after.documents, func(id document.Identity, _ bool) bool { return before.documents[id] })
+	return after, nil
 }
 
 // failedBefore returns the documents that fail the schema validation of the newest revision, without those that do so

@@ -26,8 +26,8 @@ type UnrenderedSide struct {
 	Cause    *fault.Fault // as the viewer sees it
 }
 
-// Unrendered returns the side of a comparison that was not rendered because of an error, as a viewer sees it. It returns
-// the error if that is not one of the documents.
+// Unrendered returns the side of a comparison that was not rendered because of an error, as a viewer sees it. It
+// returns the error if that is not one of the documents.
 func Unrendered(viewer authz.Viewer, after bool, revision int64, err error) (UnrenderedSide, error) {
 	problem, isFault := errors.AsType[*fault.Fault](err)
 	if !isFault || !isOfDocuments(problem) {
@@ -50,14 +50,7 @@ func (s *Service) renderedChanges(ctx context.Context, p proposal) (*RenderedCha
 	if !p.diff.Changes {
 		return changes, nil
 	}
-	before, err := s.sideBefore(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	after, err := s.sideAfter(ctx, p)
-	if err != nil {
-		return nil, err
-	}
+	before, after := s.sideBefore(ctx, p), s.sideAfter(ctx, p)
 	for i, side := range []renderedSide{before, after} {
 		if side.problem == nil {
 			continue
@@ -86,12 +79,12 @@ func (s *Service) renderedChanges(ctx context.Context, p proposal) (*RenderedCha
 
 // sideBefore renders the newest revision: the whole one, which is kept for other readers, if the viewer may see it. As
 // for every revision before the first LayeringPolicy, that one is used, which may come with the change.
-func (s *Service) sideBefore(ctx context.Context, p proposal) (renderedSide, error) {
+func (s *Service) sideBefore(ctx context.Context, p proposal) renderedSide {
 	snapshot := p.snapshot
 	v := s.newValidator(p.options)
 	v.Renderer = v.bringing(nil)
 	if snapshot.Revision == 0 {
-		return renderedSide{}, nil
+		return renderedSide{}
 	}
 	fallback := snapshot.Fallback
 	if first := slices.IndexFunc(p.diff.Added, (*revisions.Stored).IsLayeringPolicy); fallback == nil && first >= 0 {
@@ -121,7 +114,7 @@ func (s *Service) renderedBefore(ctx context.Context, snapshot revisions.Snapsho
 }
 
 // sideAfter renders the documents after a change, unless judging it has done so.
-func (s *Service) sideAfter(ctx context.Context, p proposal) (renderedSide, error) {
+func (s *Service) sideAfter(ctx context.Context, p proposal) renderedSide {
 	v := s.newValidator(p.options)
 	if rendered := p.judgement.Rendered; rendered != nil && !v.Withhold {
 		return sideOf(*rendered, nil)
@@ -131,20 +124,19 @@ func (s *Service) sideAfter(ctx context.Context, p proposal) (renderedSide, erro
 }
 
 // sideOf returns a rendered revision, or the error because of which it is not rendered, as a side.
-func sideOf(rendered Rendering, err error) (renderedSide, error) {
+func sideOf(rendered Rendering, err error) renderedSide {
 	if err == nil {
 		err = rendered.Unrendered
 	}
-	return renderedSide{documents: rendered.Documents, problem: err}, nil
+	return renderedSide{documents: rendered.Documents, problem: err}
 }
 
 // renderedSide renders documents without checking them. fallback is as for Render.
-func (r Renderer) renderedSide(ctx context.Context, documents []*revisions.Stored, fallback *revisions.Stored) (
-	renderedSide, error,
-) {
+func (r Renderer) renderedSide(ctx context.Context, documents []*revisions.Stored, fallback *revisions.Stored,
+) renderedSide {
 	computed, err := r.compute(ctx, WithPolicy(documents, fallback), nil)
 	if err != nil {
-		return renderedSide{problem: err}, nil
+		return renderedSide{problem: err}
 	}
 	side := renderedSide{documents: computed.Documents, withheld: computed.Withheld}
 	faults := computed.faults
@@ -161,5 +153,5 @@ func (r Renderer) renderedSide(ctx context.Context, documents []*revisions.Store
 	if len(faults) > 0 {
 		side.problem = combined(faults)
 	}
-	return side, nil
+	return side
 }

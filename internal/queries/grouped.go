@@ -48,49 +48,62 @@ const (
 // Group groups documents that differ, with diffs if these are asked for: of the first maxGrouped documents, as long as
 // different diffs take maxGroupedDiffs bytes together. Fault: TooLarge, *budget.Exceeded.
 func (o GroupOptions) Group(ctx context.Context, documents []revisions.DocumentDifference) (Grouped, error) {
-	type shared struct {
-		difference      revisions.Difference
-		hidden, omitted bool
-		diff            string
-	}
-	counts := map[revisions.Difference]int{}
-	for _, d := range documents {
-		counts[d.Difference]++
-	}
 	from, to := o.Page.window(0, len(documents))
-	page := documents[from:to]
-	listed := page[:min(len(page), maxGrouped)]
-	grouped := Grouped{Counts: counts, Unlisted: len(page) - len(listed)}
+	listed := documents[from:min(to, from+maxGrouped)]
+	grouped := Grouped{Counts: countsOf(documents), Unlisted: to - from - len(listed)}
 	places, room := map[shared]int{}, maxGroupedDiffs
 	for _, d := range listed {
-		one := d.Before == nil || d.After == nil
-		key := shared{difference: d.Difference, hidden: d.HiddenDiffer() || one && d.IsSecret()}
-		if o.Diffs {
-			var err error
-			if key.diff, key.omitted, err = foldedDiff(ctx, d); err != nil {
-				return Grouped{}, budget.About(err, "compare document %s", d.Identity)
-			}
+		key, err := o.shared(ctx, d)
+		if err != nil {
+			return Grouped{}, budget.About(err, "compare document %s", d.Identity)
 		}
-		if _, known := places[key]; !known {
-			if len(key.diff) > room {
-				key.omitted, key.diff = true, ""
-			}
-			room -= len(key.diff)
+		if _, known := places[key]; !known && len(key.diff) > room {
+			key.omitted, key.diff = true, ""
 		}
 		at, known := places[key]
 		if !known {
 			at = len(grouped.Groups)
-			places[key] = at
-			group := Group{Encrypted: key.hidden, Omitted: key.omitted}
-			if o.Diffs && !key.omitted {
-				group.Diff = &key.diff
-			}
-			grouped.Groups = append(grouped.Groups, group)
+			places[key], room = at, room-len(key.diff)
+			grouped.Groups = append(grouped.Groups, o.group(key))
 		}
 		grouped.Groups[at].Documents = append(grouped.Groups[at].Documents, d)
 	}
 	slices.SortStableFunc(grouped.Groups, func(a, b Group) int { return cmp.Compare(len(b.Documents), len(a.Documents)) })
 	return grouped, nil
+}
+
+// countsOf counts documents by their kinds of difference.
+func countsOf(documents []revisions.DocumentDifference) map[revisions.Difference]int {
+	counts := make(map[revisions.Difference]int)
+	for _, d := range documents {
+		counts[d.Difference]++
+	}
+	return counts
+}
+
+// shared is what the documents of a group have in common.
+type shared struct {
+	difference      revisions.Difference
+	hidden, omitted bool
+	diff            string
+}
+
+func (o GroupOptions) shared(ctx context.Context, d revisions.DocumentDifference) (key shared, err error) {
+	oneSided := d.Before == nil || d.After == nil
+	key = shared{difference: d.Difference, hidden: d.HiddenDiffer() || oneSided && d.IsSecret()}
+	if o.Diffs {
+		key.diff, key.omitted, err = foldedDiff(ctx, d)
+	}
+	return key, err
+}
+
+// group returns a group without documents.
+func (o GroupOptions) group(key shared) Group {
+	group := Group{Encrypted: key.hidden, Omitted: key.omitted}
+	if o.Diffs && !key.omitted {
+		group.Diff = &key.diff
+	}
+	return group
 }
 
 // foldedDiff returns how a document differs, without its data if these are not shown. It is omitted if the document is
