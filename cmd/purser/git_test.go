@@ -140,7 +140,7 @@ func writeFile(t *testing.T, path, text string) {
 	}
 }
 
-// repository is a repository with a working tree, for tests.
+// gitRepository is a repository with a working tree, for tests.
 type repository string
 
 func (r repository) git(t *testing.T, args ...string) string {
@@ -175,7 +175,7 @@ func newRepository(t *testing.T) repository {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
 	}
-	r := repository(t.TempDir())
+	r := gitRepository(t.TempDir())
 	r.git(t, "init", "-q", "-b", "main")
 	return r
 }
@@ -233,7 +233,7 @@ func TestPush_fromGit(t *testing.T) {
 	r.git(t, "add", "west/staged.yaml")
 	bare := filepath.Join(t.TempDir(), "bare.git")
 	r.git(t, "clone", "-q", "--bare", string(r), bare)
-	repository(bare).git(t, "remote", "set-url", "origin", "https://bob:hunter2@git.example/acme/site")
+	gitRepository(bare).git(t, "remote", "set-url", "origin", "https://bob:hunter2@git.example/acme/site")
 
 	west := crlf + "---\n" + thing("hidden") + "---\n" + thing("a")
 	source := func(id string) string { return "https://git.example/acme/site/commit/" + id }

@@ -47,9 +47,13 @@ var errWouldChange = errors.New("")
 
 // plan prints a preview of a push: each added, changed and deleted document, with differences, and the verdict.
 func (p *push) plan(ctx context.Context) error {
-	written, err := p.send(ctx, p.of(p.change))
+	send := sender(p.send)
+	if p.Format == "markdown" && !p.Rendered { // else a caller who may not compare documents is refused
+		send = send.sendRendered
+	}
+	written, err := send(ctx, p.of(p.change))
 	if err != nil {
-		return p.refused(err)
+		return p.refusal(p.around, p.refused(err), p.named()...)
 	}
 	preview, err := written.Preview()
 	if err != nil {
@@ -59,8 +63,11 @@ func (p *push) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	places := p.places(ctx, preview.Findings)
-	return p.printPreview(p.around, p.output, preview, pushPreview(written, preview, differences, places, p.around.colors))
+	if p.isReport() {
+		return p.reportPlan(ctx, preview, differences)
+	}
+	a := pushPreview(written, preview, differences, p.places(ctx, preview.Findings), p.around.colors)
+	return p.printPreview(p.around, output{p.Format}, preview, a)
 }
 
 // printPreview prints the preview of a change. It returns an error that makes the exit code 1 if the verdict would be a
@@ -87,7 +94,7 @@ func (p *push) differences(ctx context.Context, preview wire.Preview[wire.Findin
 			buckets[cmp.Or(d.From, d.Bucket)] = true
 		}
 	}
-	if len(changed) == 0 || p.Output != "table" {
+	if len(changed) == 0 || p.Format != "table" && p.Format != "markdown" {
 		return nil, nil
 	}
 	answer, err := p.server.Do(ctx, client.Request{

@@ -20,7 +20,7 @@ import (
 // pushCommand puts documents into one bucket, or into several as a change set.
 type pushCommand struct {
 	remote
-	output
+	pushFormat
 	deletionLimit
 
 	Bucket    string   `arg:"" help:"Bucket that the documents replace."                                optional:""     values:"buckets"`
@@ -50,7 +50,7 @@ func (c *pushCommand) Validate() error {
 	if c.Ref != "" && c.FromGit == "" {
 		return errors.New("--ref needs --from-git, which names the clone")
 	}
-	return errors.Join(c.validDetail(), validWait(c.Wait))
+	return errors.Join(c.validDetail(), validWait(c.Wait), c.validFormat(c.DryRun))
 }
 
 // Run puts the documents into their buckets. On a terminal it lists what would be lost, and asks.
@@ -62,7 +62,7 @@ func (c *pushCommand) Run(ctx context.Context, around *surroundings) error {
 		}
 	}
 	if err != nil {
-		return err
+		return c.refusal(around, err, c.named()...)
 	}
 	server, err := c.ProvideClient(ctx, around)
 	if err != nil {
@@ -80,7 +80,7 @@ func (c *pushCommand) Run(ctx context.Context, around *surroundings) error {
 	if err := p.report(ctx, written); err != nil || c.Wait == 0 {
 		return err
 	}
-	status := &statusCommand{output: c.output, Revision: written.Revision, Wait: c.Wait, Expect: "success"}
+	status := &statusCommand{output: output{c.Format}, Revision: written.Revision, Wait: c.Wait, Expect: "success"}
 	return status.Run(ctx, around, server)
 }
 
@@ -161,7 +161,7 @@ func (p *push) report(ctx context.Context, written client.Written) error {
 	if err != nil {
 		return err
 	}
-	return p.print(p.around, pushedAnswer(written, found, p.places(ctx, found.Findings), p.around.colors))
+	return output{p.Format}.print(p.around, pushedAnswer(written, found, p.places(ctx, found.Findings), p.around.colors))
 }
 
 // places returns the place of each finding in the files, "" if it is in none of them.

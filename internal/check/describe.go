@@ -68,8 +68,8 @@ func (r *run) describe(ctx context.Context, draft changes.Draft) error {
 // findingOf converts a finding of the server, without its place.
 func (r *run) findingOf(f *queries.Finding) Finding {
 	finding := Finding{
-		Level: f.Level, Rule: ruleOf(f), Document: f.Document, Bucket: f.Bucket, Path: f.Path, Broken: f.Rule,
-		Message: f.Message, Causes: f.Causes, said: f.Said(),
+		Level: f.Level, Rule: RuleOf(f.Validation, f.Rule), Document: f.Document, Bucket: f.Bucket, Path: f.Path,
+		Broken: f.Rule, Message: f.Message, Causes: f.Causes, said: f.Said(),
 	}
 	finding.Advice = cmp.Or(f.Advice, adviceOf(finding.Rule))
 	if finding.Rule == ruleNoPolicy || finding.Rule == ruleNoSchema { // the server's advice is about requests

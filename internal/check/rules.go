@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"purser/internal/queries"
 	"purser/internal/validations"
 	"purser/internal/words"
 )
@@ -111,12 +110,12 @@ var byValidation = map[string]string{
 	validations.PackageValidation:     rulePackage,
 }
 
-// ruleOf returns the rule of a finding of the server.
-func ruleOf(f *queries.Finding) string {
-	if rule := cmp.Or(byErrorType[f.Rule], byValidation[f.Validation]); rule != "" {
+// RuleOf returns the rule of a finding of the server: of its validation, and what it broke.
+func RuleOf(validation, broken string) string {
+	if rule := cmp.Or(byErrorType[broken], byValidation[validation]); rule != "" {
 		return rule
 	}
-	if strings.HasPrefix(f.Rule, ".") || f.Rule == "D002" { // a path in a schema
+	if strings.HasPrefix(broken, ".") || broken == "D002" { // a path in a schema
 		return ruleRenderedSchema
 	}
 	return ruleRendering

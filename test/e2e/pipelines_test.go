@@ -35,8 +35,8 @@ func newPipeline(t *testing.T, wrong bool) *pipeline {
 		size = "{size: 101}"
 	}
 	for name, text := range map[string]string{
-		"site/base.yaml": control("deckhand/LayeringPolicy/v1", "layers", "{layerOrder: [site]}") + sizes(),
-		"site/w.yaml":    widget("w1", size),
+		"site/base/base.yaml": control("deckhand/LayeringPolicy/v1", "layers", "{layerOrder: [site]}") + sizes(),
+		"site/app/w.yaml":     widget("w1", size),
 	} {
 		name = filepath.Join(p.dir, name)
 		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
@@ -132,16 +132,23 @@ type step struct {
 	Env                  map[string]string
 }
 
-// githubSteps returns the steps of the GitHub workflow.
+// githubJob is the job of the GitHub workflow.
+type githubJob struct {
+	Env   map[string]string
+	Steps []step
+}
+
+func newGithubJob(t *testing.T) githubJob {
+	t.Helper()
+	var workflow struct{ Jobs map[string]githubJob }
+	readYAML(t, "../../docs/ci/github.yaml", &workflow)
+	return workflow.Jobs["check"]
+}
+
+// githubSteps returns the steps of the GitHub workflow that need no server.
 func githubSteps(t *testing.T) []step {
 	t.Helper()
-	var workflow struct {
-		Jobs map[string]struct {
-			Steps []step
-		}
-	}
-	readYAML(t, "../../docs/ci/github.yaml", &workflow)
-	return workflow.Jobs["check"].Steps
+	return slices.DeleteFunc(newGithubJob(t).Steps, func(s step) bool { return strings.Contains(s.If, "env.") })
 }
 
 // The steps of the workflow install purser, and fail with a report if the site has a mistake.
@@ -163,7 +170,7 @@ func TestPipelines_githubWorkflow(t *testing.T) {
 			if installs {
 				p.takesPath(t)
 			}
-			if command := "::error file=site/w.yaml,title=purser%3A schema,line="; code == 1 && !strings.Contains(out, command) {
+			if command := "::error file=site/app/w.yaml,title=purser%3A schema,line="; code == 1 && !strings.Contains(out, command) {
 				t.Errorf("%s: %s", step.Name, out)
 			}
 		}
@@ -183,7 +190,7 @@ func TestPipelines_githubAction(t *testing.T) {
 	readYAML(t, "../../docs/ci/action.yaml", &action)
 	input := regexp.MustCompile(`^\$\{\{ inputs\.([a-z-]+) }}$`)
 	for _, wrong := range []bool{false, true} {
-		for _, paths := range []string{"", "site/base.yaml site/w.yaml"} {
+		for _, paths := range []string{"", "site/base site/app/w.yaml"} {
 			for _, step := range action.Runs.Steps {
 				p := newPipeline(t, wrong)
 				for name, value := range step.Env {
@@ -208,20 +215,30 @@ func TestPipelines_githubAction(t *testing.T) {
 	}
 }
 
-// gitlabJob is the job of the GitLab template.
+// gitlabJob is a job of the GitLab template.
 type gitlabJob struct {
+	Extends      string
 	Variables    map[string]string
 	BeforeScript []string `yaml:"before_script"`
 	Script       []string
 	Artifacts    struct{ Reports map[string]string }
 }
 
-// newGitlabPipeline returns the job of the template, and a repository that runs it with a release.
-func newGitlabPipeline(t *testing.T, wrong bool) (gitlabJob, *pipeline) {
+// newGitlabJob returns a job of the template with what it extends.
+func newGitlabJob(t *testing.T, name string) gitlabJob {
 	t.Helper()
 	var template map[string]gitlabJob
 	readYAML(t, "../../docs/ci/gitlab.yaml", &template)
-	job, p := template["purser-check"], newPipeline(t, wrong)
+	job := template[name]
+	base := template[job.Extends]
+	job.Variables, job.BeforeScript = base.Variables, base.BeforeScript
+	return job
+}
+
+// newGitlabPipeline returns the job of the template that checks files, and a repository that runs it with a release.
+func newGitlabPipeline(t *testing.T, wrong bool) (gitlabJob, *pipeline) {
+	t.Helper()
+	job, p := newGitlabJob(t, "purser-check"), newPipeline(t, wrong)
 	for name, value := range job.Variables {
 		p.env = append(p.env, name+"="+value)
 	}

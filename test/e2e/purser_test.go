@@ -455,6 +455,16 @@ func TestPurser_secrets(t *testing.T) {
 	if strings.Contains(plan.stdout, secret) {
 		t.Errorf("a plan shows the secret:\n%s", plan.stdout)
 	}
+	for user, says := range map[string]string{"admin": "**Success**", "creator": "**Undecided**"} {
+		p := at(t, g.server, "PURSER_TOKEN="+g.of[user])
+		p.writes(t, "site/x.yaml", admin.files(t, "site")["site/x.yaml"])
+		for _, format := range []string{"markdown", "github", "gitlab"} {
+			shown := p.run(t, "push", "site", "site", "--dry-run", "--format", format).exits(t, 0).stdout
+			if strings.Contains(shown, secret) || format == "markdown" && !strings.HasPrefix(shown, says) {
+				t.Errorf("%s of %s:\n%s", format, user, shown)
+			}
+		}
+	}
 	admin.does(t, "push", "site", "site")
 	for _, args := range [][]string{
 		{"diff", "1"}, {"diff", "1", "-o", "json-patch"}, {"diff", "1", "--rendered"}, {"diff", "1", "--rendered", "-o", "json-patch"},
