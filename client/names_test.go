@@ -53,6 +53,10 @@ var named = struct {
 	previewResult client.PreviewResult
 	validator     client.Validator
 	violation     client.Violation
+	rendered      client.Rendered
+	alike         client.RenderedDifference
+	unrendered    client.UnrenderedSide
+	failing       client.Failing
 }{}
 
 // A program can name every type of this project in the signatures of the package, in the fields of those types and in

@@ -102,6 +102,14 @@ type (
 	Changes = wire.Changes
 	// Difference names a document and its change.
 	Difference = wire.Difference
+	// Rendered says which rendered documents would change, or differ.
+	Rendered = wire.Rendered
+	// RenderedDifference is a difference that is the same in some rendered documents.
+	RenderedDifference = wire.RenderedDifference
+	// UnrenderedSide is a revision that cannot be rendered, and why.
+	UnrenderedSide = wire.UnrenderedSide
+	// Failing names documents that begin to fail.
+	Failing = wire.Failing
 	// PreviewResult is the result that a validation of the whole revision would have.
 	PreviewResult = wire.Result
 )

@@ -140,10 +140,10 @@ func writeFile(t *testing.T, path, text string) {
 	}
 }
 
-// gitRepository is a repository with a working tree, for tests.
-type repository string
+// workingTree is a repository with a working tree, for tests.
+type workingTree string
 
-func (r repository) git(t *testing.T, args ...string) string {
+func (r workingTree) git(t *testing.T, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", string(r)}, args...)...)
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
@@ -156,7 +156,7 @@ func (r repository) git(t *testing.T, args ...string) string {
 }
 
 // commit commits files, and removes those that are empty. It returns the commit's id.
-func (r repository) commit(t *testing.T, subject string, files map[string]string) string {
+func (r workingTree) commit(t *testing.T, subject string, files map[string]string) string {
 	t.Helper()
 	for name, text := range files {
 		if text == "" {
@@ -170,12 +170,12 @@ func (r repository) commit(t *testing.T, subject string, files map[string]string
 	return r.git(t, "rev-parse", "HEAD")
 }
 
-func newRepository(t *testing.T) repository {
+func newRepository(t *testing.T) workingTree {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
 	}
-	r := gitRepository(t.TempDir())
+	r := workingTree(t.TempDir())
 	r.git(t, "init", "-q", "-b", "main")
 	return r
 }
@@ -233,7 +233,7 @@ func TestPush_fromGit(t *testing.T) {
 	r.git(t, "add", "west/staged.yaml")
 	bare := filepath.Join(t.TempDir(), "bare.git")
 	r.git(t, "clone", "-q", "--bare", string(r), bare)
-	gitRepository(bare).git(t, "remote", "set-url", "origin", "https://bob:hunter2@git.example/acme/site")
+	workingTree(bare).git(t, "remote", "set-url", "origin", "https://bob:hunter2@git.example/acme/site")
 
 	west := crlf + "---\n" + thing("hidden") + "---\n" + thing("a")
 	source := func(id string) string { return "https://git.example/acme/site/commit/" + id }

@@ -77,7 +77,12 @@ func (c *pullCommand) write(around *surroundings, plan folder.Pull) error {
 			return err
 		}
 	}
-	return plan.Write()
+	unrecorded, err := plan.Write()
+	if unrecorded != nil {
+		fmt.Fprintf(around.stderr, "purser: warning: --replace will not replace or delete these files, because it could not "+
+			"be recorded that they were written: %v\n", unrecorded)
+	}
+	return err
 }
 
 // mayNotSeeEncrypted reports whether the caller may not list encrypted documents.

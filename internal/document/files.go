@@ -132,17 +132,25 @@ func SplitBody(ctx context.Context, body []byte, media Media, limits Limits, lis
 			"--max-documents", limits.Documents)
 	}
 	var all []Segment
+	next := 1
 	for i, file := range files {
-		from := Segment{Line: lines[i], Index: len(all) + 1}
-		segments, err := splitFile(ctx, file, limits, listed, marked, from)
+		segments, err := splitFile(ctx, file, limits, listed, marked, Segment{Line: lines[i], Index: next})
 		if err != nil {
 			return nil, err
 		}
 		if all = append(all, segments...); len(all) > limits.Documents {
 			return nil, tooMany(limits)
 		}
+		if len(all) > 0 {
+			next = all[len(all)-1].Index + 1
+		}
 	}
 	return all, nil
+}
+
+// SplitFile splits a file as SplitBody splits that file of a body, but with the lines of the file.
+func SplitFile(ctx context.Context, file File, limits Limits) ([]Segment, error) {
+	return splitFile(ctx, file, limits, true, true, Segment{Line: max(file.Line, 1), Index: 1})
 }
 
 // splitFile splits a file, whose first document has the line and the index of from. In a file that is marked as one,
@@ -154,7 +162,7 @@ func splitFile(ctx context.Context, file File, limits Limits, list, marked bool,
 	}
 	segments, err := split(ctx, file.Text, media, limits, from)
 	if err == nil && marked {
-		segments = withoutEmpty(segments)
+		segments = slices.DeleteFunc(segments, Segment.isEmpty)
 	}
 	if err == nil && (list || marked) {
 		segments, err = listed(ctx, file.Text, segments, limits, from)
@@ -162,31 +170,42 @@ func splitFile(ctx context.Context, file File, limits Limits, list, marked bool,
 	if err != nil {
 		return nil, err
 	}
+	if marked {
+		segments = slices.DeleteFunc(segments, Segment.isEmpty) // items
+	}
 	return sourced(file, segments), nil
 }
 
-// Segments returns the segments of a file's text, with the lines and columns of the file. Errors are those of Split.
-func (f File) Segments(ctx context.Context, limits Limits) ([]Segment, error) {
-	return splitFile(ctx, f, limits, true, true, Segment{Line: max(f.Line, 1), Index: 1})
-}
-
-// withoutEmpty returns segments without those that have nothing but a line with --- and comments, as after the last
-// document of many files. The others keep their order, and get new indexes.
-func withoutEmpty(segments []Segment) []Segment {
-	if len(segments) == 0 || segments[0].decoded != nil {
-		return slices.DeleteFunc(segments, func(s Segment) bool {
-			return s.decoded.err == nil && s.decoded.entry.Value == nil
-		})
+// isEmpty reports whether a segment has nothing but a line with ---, comments and null, as after the last document of
+// many files.
+func (s Segment) isEmpty() bool {
+	switch {
+	case s.decoded != nil:
+		return s.decoded.err == nil && s.decoded.entry.Value == nil
+	case s.media == JSON:
+		return string(s.Text) == "null"
 	}
-	first := segments[0].Index
-	segments = slices.DeleteFunc(segments, func(s Segment) bool {
-		rest, marked := bytes.CutPrefix(s.Text, []byte("---"))
-		return marked && isBlank(rest)
-	})
-	for i := range segments {
-		segments[i].Index = first + i
+	text, isNull := s.Text, false
+	if rest, ok := bytes.CutPrefix(text, []byte("---")); ok && (len(rest) == 0 || isBlank(rest[:1])) {
+		text = rest
 	}
-	return segments
+	for line := range bytes.Lines(text) {
+		if isBlank(line) {
+			continue
+		}
+		word := bytes.Trim(line, " \t\r\n")
+		if i := bytes.IndexAny(word, " \t"); i >= 0 {
+			if !isBlank(word[i:]) {
+				return false
+			}
+			word = word[:i]
+		}
+		if isNull || !slices.Contains([]string{"~", "null", "Null", "NULL"}, string(word)) {
+			return false
+		}
+		isNull = true
+	}
+	return true
 }
 
 // moved returns the fault of a body that cannot be parsed with its position moved down by lines.
@@ -209,8 +228,12 @@ func sourced(file File, segments []Segment) []Segment {
 	}
 	first, isJSON := max(file.Line, 1), segments[0].media == JSON
 	marks := len(file.Text) - len(withoutMarks(file.Text)) // bytes of byte order marks, which the segments do not have
-	if segments[0].decoded != nil || isJSON && file.Path != "" ||
-		marks > 0 && (marks > len(byteOrderMark) || !bytes.HasPrefix(file.Text, byteOrderMark)) {
+	whole := segments[0].decoded != nil || isJSON && file.Path != "" ||
+		marks > 0 && (marks > len(byteOrderMark) || !bytes.HasPrefix(file.Text, byteOrderMark)) ||
+		!isJSON && slices.ContainsFunc(segments, func(s Segment) bool { // a directive for the next document ends this one
+			return holdsDirective(file.Text[marks+s.offset:][:len(s.Text)])
+		})
+	if whole {
 		source := &Source{file.Text, file.Path, first, isJSON, len(segments)}
 		for i := range segments {
 			segments[i].Bucket, segments[i].Source, segments[i].Digest = file.Bucket, source, source.digest(i)

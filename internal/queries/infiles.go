@@ -96,7 +96,8 @@ func (v View) filesOf(ctx context.Context, revision int64, of map[document.Ident
 // read returns the file with the segment and the value of a document, if it can be read.
 func (f writtenFile) read(ctx context.Context, id document.Identity, text revisions.Text) writtenFile {
 	limits := document.DefaultLimits()
-	segments, err := document.File{Path: f.Path, Line: f.Line, JSON: text.JSON, Text: text.Body}.Segments(ctx, limits)
+	file := document.File{Path: f.Path, Line: f.Line, JSON: text.JSON, Text: text.Body}
+	segments, err := document.SplitFile(ctx, file, limits)
 	if err != nil {
 		return f
 	}

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"purser/internal/check"
 	"purser/internal/document"
 )
 
@@ -73,22 +72,19 @@ func compose(ctx context.Context, parts []document.File) (file pulled, ok bool) 
 			}
 		}
 		file.text = append(file.text, part.Text...)
-		has, encrypted, err := identified(ctx, part.JSON, part.Text)
+		has, encrypted, err := identified(ctx, nameOf(part), part.Text)
 		if err != nil {
 			return file, false
 		}
 		want, file.encrypted = append(want, has...), file.encrypted || encrypted
 	}
-	if check.MediaOf(parts[0].Path) == document.JSON != parts[0].JSON {
-		return file, false
-	}
-	got, _, err := identified(ctx, parts[0].JSON, file.text)
+	got, _, err := identified(ctx, parts[0].Path, file.text) // as a push would read it
 	return file, err == nil && slices.Equal(got, want)
 }
 
-// follows reports whether a part of a file begins where another ends.
+// follows reports whether a part of a file begins where another ends. Those in canonical form have other lines.
 func follows(before, part document.File) bool {
-	return bytes.HasSuffix(before.Text, []byte("\n")) &&
+	return before.Why == "" && part.Why == "" && bytes.HasSuffix(before.Text, []byte("\n")) &&
 		part.Line == max(before.Line, 1)+bytes.Count(before.Text, []byte("\n"))
 }
 
@@ -103,13 +99,17 @@ func begins(text []byte) bool {
 	return false
 }
 
-// identified returns the documents of a text, each with its identity and the digest of its data, and whether one of them
-// is encrypted.
-func identified(ctx context.Context, isJSON bool, text []byte) (documents []string, encrypted bool, err error) {
-	name := "documents.yaml"
-	if isJSON {
-		name = "documents.json"
+// nameOf returns a name of a file as which a part is read.
+func nameOf(part document.File) string {
+	if part.JSON {
+		return "documents.json"
 	}
+	return "documents.yaml"
+}
+
+// identified returns the documents of a file, each with its identity and the digest of its data, and whether one of them
+// is encrypted.
+func identified(ctx context.Context, name string, text []byte) (documents []string, encrypted bool, err error) {
 	sources, err := parseSources(ctx, name, text)
 	if err != nil {
 		return nil, false, err
@@ -137,7 +137,9 @@ type naming struct {
 func (n naming) asPushed(of document.File, file pulled) bool {
 	bucket, err := bucketFolder(of.Bucket)
 	name := bucket + "/" + of.Path
-	if err != nil || document.CheckPath(of.Path) != nil || !isRead(of.Path) || n.taken[strings.ToLower(name)] {
+	tooLong := func(part string) bool { return len(part) > maxName }
+	if err != nil || document.CheckPath(of.Path) != nil || !isRead(of.Path) || n.taken[strings.ToLower(name)] ||
+		slices.ContainsFunc(strings.Split(of.Path, "/"), tooLong) {
 		return false
 	}
 	for in := path.Dir(name); in != bucket; in = path.Dir(in) {
@@ -158,15 +160,11 @@ func (n naming) alone(ctx context.Context, part document.File) error {
 	if err != nil {
 		return err
 	}
-	ending := ".yaml"
-	if part.JSON {
-		ending = ".json"
-	}
-	sources, err := parseSources(ctx, "documents"+ending, part.Text)
+	sources, err := parseSources(ctx, nameOf(part), part.Text)
 	if err != nil || len(sources) == 0 {
 		return fmt.Errorf("a document of the server cannot be read: %w", cmp.Or(err, errNoFiles))
 	}
-	_, encrypted, err := identified(ctx, part.JSON, part.Text)
+	_, encrypted, err := identified(ctx, nameOf(part), part.Text)
 	if err != nil {
 		return err
 	}
@@ -184,7 +182,11 @@ func (n naming) alone(ctx context.Context, part document.File) error {
 		folder = first
 	}
 	n.folders[strings.ToLower(folder)] = folder
+	if _, isFile := n.files[folder]; isFile {
+		folder += "~"
+	}
 	base := folder + "/" + shortened(folderName(doc.Name))
+	ending := path.Ext(nameOf(part))
 	name := base + ending
 	for i := 2; n.taken[strings.ToLower(name)]; i++ {
 		name = fmt.Sprintf("%s~%d%s", base, i, ending)

@@ -63,14 +63,15 @@ func lastPull(dir string) (last record, err error) {
 		return last, err
 	}
 	text, err := os.ReadFile(name) //nolint:gosec // a digest is the name
+	if errors.Is(err, fs.ErrNotExist) {
+		return last, nil
+	}
 	if err == nil {
 		err = json.Unmarshal(text, &last)
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
 	if err != nil {
-		return last, fmt.Errorf("read what earlier pulls have written: %w; delete the file, and pull into a new folder", err)
+		return last, fmt.Errorf("read what earlier pulls have written from %s: %w; delete this file, and pull into a new "+
+			"folder", name, err)
 	}
 	if last.Folder != folder {
 		last = record{}
@@ -78,8 +79,8 @@ func lastPull(dir string) (last record, err error) {
 	return last, nil
 }
 
-// remember records what the pull is about to write. It also keeps what was written before and stays.
-func (p Pull) remember() error {
+// remember records what the pull has written and deleted. It also keeps what was written before and stays.
+func (p Pull) remember(written, deleted []string) error {
 	name, folder, err := recordOf(p.dir)
 	if err != nil {
 		return err
@@ -88,11 +89,11 @@ func (p Pull) remember() error {
 	if next.Files == nil {
 		next.Files = map[string]wrote{}
 	}
-	for _, name := range p.Deleted {
+	for _, name := range deleted {
 		delete(next.Files, name)
 	}
-	for name, file := range p.files {
-		next.Files[name] = wrote{sumOf(file.text), file.encrypted}
+	for _, name := range written {
+		next.Files[name] = wrote{sumOf(p.files[name].text), p.files[name].encrypted}
 	}
 	text, err := json.Marshal(next)
 	if err == nil {
@@ -102,7 +103,7 @@ func (p Pull) remember() error {
 		err = os.WriteFile(name, text, 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("record what the pull writes: %w", err)
+		return fmt.Errorf("record what was written: %w", err)
 	}
 	return nil
 }

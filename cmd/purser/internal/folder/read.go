@@ -110,12 +110,10 @@ func readAll(ctx context.Context, reader *check.Reader, paths []string, bucket s
 	return read, nil
 }
 
+// parseSources returns the documents of a file as a server reads them from the body.
 func parseSources(ctx context.Context, name string, text []byte) ([]source, error) {
-	media := check.MediaOf(name)
-	segments, err := document.Split(ctx, text, media, limits())
-	if err == nil && media == document.YAML {
-		segments, err = document.Listed(ctx, text, segments, limits())
-	}
+	file := document.File{JSON: check.MediaOf(name) == document.JSON, Text: text}
+	segments, err := document.SplitFile(ctx, file, limits())
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +123,7 @@ func parseSources(ctx context.Context, name string, text []byte) ([]source, erro
 		if err != nil {
 			return nil, err
 		}
-		if entry.Value != nil { // nil if there are only comments
+		if entry.Value != nil { // nil if it is empty in an unusual way
 			sources = append(sources, source{entry, name})
 		}
 	}

@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"purser/internal/check"
 	"purser/internal/document"
 )
 
@@ -29,7 +31,7 @@ func tree(t *testing.T, files map[string]string) string {
 }
 
 // Lines of the request body can be traced back to the files, whatever these begin and end with.
-func TestBody_places(t *testing.T) {
+func TestBody_Place(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{
 		"a.yaml":      "# only a comment\n---\na: 1\nb: 2\n---\n\nc: 3",
@@ -37,12 +39,13 @@ func TestBody_places(t *testing.T) {
 		"c.json":      "[\n {\"f\": 6},\n {\"g\": 7}]",
 		"d.yaml":      "- h: 8\n- i: 9\n",
 		"e.yaml":      "%TAG ! x\n---\nj: 10\n",
+		"f.yaml":      "\ufeffk: 11\n---\n",
 		"notes.txt":   "not: read",
 		".git/x.yaml": "not: read",
 		"empty.yaml":  "# nothing\n",
 	})
 	var paths []string // named files need not contain documents
-	for _, name := range []string{"a.yaml", "b.yml", "c.json", "d.yaml", "e.yaml", "empty.yaml"} {
+	for _, name := range []string{"a.yaml", "b.yml", "c.json", "d.yaml", "e.yaml", "empty.yaml", "f.yaml"} {
 		paths = append(paths, filepath.Join(dir, name))
 	}
 	b, err := Read(t.Context(), paths, nil)
@@ -51,32 +54,77 @@ func TestBody_places(t *testing.T) {
 	}
 	places := map[string]string{}
 	for i, line := range strings.Split(strings.TrimSuffix(string(b.Text), "\n"), "\n") {
-		if line = strings.TrimSpace(line); line != "" && line != "---" && line != "..." {
-			places[line], _ = filepath.Rel(dir, b.at(i+1).place(i+1, 3))
+		if line = strings.Trim(line, "\ufeff \r"); line != "" && !strings.HasPrefix(line, "---") && line != "..." {
+			places[line], _ = filepath.Rel(dir, b.Place(i+1, 3))
 		}
 	}
 	want := map[string]string{
-		"a: 1": "a.yaml:3:3", "b: 2": "a.yaml:4:3", "c: 3": "a.yaml:7:3", "d: 4": "b.yml:1:3", "e: 5": "b.yml:2:3",
-		`{"f": 6}`: "c.json:2:4", `{"g": 7}`: "c.json:3:4", `{"h":8}`: "d.yaml:1", `{"i":9}`: "d.yaml:2",
-		`{"j":10}`: "e.yaml:3",
+		"# only a comment": "a.yaml:1:3", "a: 1": "a.yaml:3:3", "b: 2": "a.yaml:4:3", "c: 3": "a.yaml:7:3",
+		"d: 4": "b.yml:1:3", "e: 5": "b.yml:2:3",
+		"[": "c.json:1:3", `{"f": 6},`: "c.json:2:3", `{"g": 7}]`: "c.json:3:3", "- h: 8": "d.yaml:1:3", "- i: 9": "d.yaml:2:3",
+		"%TAG ! x": "e.yaml:1:3", "j: 10": "e.yaml:3:3", "k: 11": "f.yaml:1:3",
 	}
 	if diff := cmp.Diff(want, places); diff != "" {
 		t.Errorf("places (-want +got):\n%s\n%s", diff, b.Text)
 	}
-	for i, line := range strings.Split(string(b.Text), "\n") {
-		if i > 0 && strings.HasPrefix(line, "d: 4") { // the separator before it, which its file does not have, is its own
-			if got, _ := filepath.Rel(dir, b.at(i).place(i, 0)); got != "b.yml:1" {
-				t.Errorf("the separator of b.yml is at %s", got)
-			}
-		}
+	if got := b.Place(0, 0); got != "" {
+		t.Errorf("line 0, of no file, is at %s", got)
 	}
-	said := strings.ReplaceAll(b.Located("document 2 (from line 4), line 6, column 3: no"), dir+"/", "")
+	if got, _ := filepath.Rel(dir, b.Place(4, 0)); got != "a.yaml:3" {
+		t.Errorf("a line without a column is at %s", got)
+	}
+	said := strings.ReplaceAll(b.Located("document 2 (from line 6), line 8, column 3: no"), dir+"/", "")
 	if want := "document 2 (from a.yaml:5), a.yaml:7:3: no"; said != want {
 		t.Errorf("%q, want %q", said, want)
 	}
 }
 
-// A document of a change set names its bucket, however it is written.
+// The server reports the lines of documents and of their mistakes as lines of the body, which Place finds in the files.
+func TestBody_Place_documents(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, map[string]string{
+		"a.yaml": "# c\n---\na: 1\n--- # d\nb: 2\n", "b.json": "[{\"c\": 3},\n {\"d\": 4}]", "c.yaml": "- e: 5\n-\n- f: 6\n",
+		"d.yaml": "%TAG ! x\n---\ng: 7\n---\nh: 8\n", "e.yaml": "---\n- i: 9\n---\n",
+	})
+	var paths []string // named files need no schema
+	for _, name := range []string{"a.yaml", "b.json", "c.yaml", "d.yaml", "e.yaml"} {
+		paths = append(paths, filepath.Join(dir, name))
+	}
+	b, err := Read(t.Context(), paths, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, segment := range sentIn(t, b.Text) {
+		place, _ := filepath.Rel(dir, b.Place(segment.Line, 0))
+		got = append(got, place)
+	}
+	want := []string{
+		"a.yaml:2", "a.yaml:4", "b.json:1", "b.json:2", "c.yaml:1", "c.yaml:3", "d.yaml:3", "d.yaml:5", "e.yaml:2",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("documents (-want +got):\n%s", diff)
+	}
+}
+
+// sentIn returns the segments of a body as a server splits it.
+func sentIn(t failing, body []byte) []document.Segment {
+	t.Helper()
+	segments, err := document.SplitBody(t.Context(), body, document.YAML, document.DefaultLimits(), true)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, body)
+	}
+	return segments
+}
+
+// failing is a test, also one of rapid.
+type failing interface {
+	Helper()
+	Context() context.Context
+	Fatalf(format string, args ...any)
+}
+
+// Each file of a change set names its bucket, and its documents are as they are.
 func TestReadChangeSet(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{
@@ -94,20 +142,66 @@ func TestReadChangeSet(t *testing.T) {
 	if diff := cmp.Diff([]string{dir + "/none/values.yaml"}, read.skipped); diff != "" {
 		t.Errorf("files without documents (-want +got):\n%s", diff)
 	}
-	sent, err := parseSources(t.Context(), "sent", bodyOf(read).Text)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var got []string
-	for _, s := range sent {
-		got = append(got, strings.TrimSpace(string(document.AppendJSON(nil, s.Value))))
+	for _, segment := range sentIn(t, bodyOf(read).Text) {
+		entry, err := document.Decode(t.Context(), segment, document.DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, segment.Bucket+" "+segment.Source.Path+" "+string(document.AppendJSON(nil, entry.Value)))
 	}
 	want := []string{
-		`{"schema":1,"status":{"bucket":"b/1"}}`, `{"b":"text\n\n","status":{"bucket":"b/1"}}`,
-		`{"c":3,"status":{"bucket":"b/1"}}`, `{"status":{"bucket":"b/1"},"d":4}`, `{"schema":5,"status":{"bucket":"two"}}`,
+		`b/1 x.yaml {"schema":1}`, `b/1 x.yaml {"b":"text\n\n"}`, `b/1 x.yaml {"c":3}`,
+		`b/1 x.yaml {"status":{"bucket":"other"},"d":4}`, `two in/y.json {"schema":5}`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("documents (-want +got):\n%s", diff)
+	}
+}
+
+// The path of a file is relative to the folder that has everything that the user has named.
+func TestRead_paths(t *testing.T) {
+	t.Parallel()
+	long := func(n int) string {
+		return strings.Repeat(strings.Repeat("é", 100)+"/", 4) + strings.Repeat("m", n-404-len(".yaml")) + ".yaml"
+	}
+	dir := tree(t, map[string]string{
+		"a/x.yaml": "schema: 1\n", "a/in/y.yml": "schema: 1\n", "b/z.json": "{}", "c/it's #1 ü.yaml": "schema: 1\n", "c/\"q\".yaml": "schema: 1\n",
+		"c/tab\t.yaml": "schema: 1\n", "c/.h/v.yaml": "schema: 1\n", "d/text": "schema: 1\n", "e/" + long(500): "schema: 1\n", "e/" + long(501): "schema: 1\n",
+	})
+	for paths, want := range map[string][]string{
+		"a":             {"in/y.yml", "x.yaml"},
+		"a/x.yaml":      {"x.yaml"},
+		"a b/z.json":    {"a/in/y.yml", "a/x.yaml", "b/z.json"},
+		"b/z.json - a":  {"b/z.json", "", "a/in/y.yml", "a/x.yaml"},
+		"a/in a":        {"in/y.yml", "x.yaml"},
+		"- a/x.yaml":    {"", "x.yaml"},
+		"-":             {""},
+		"c":             {`"q".yaml`, "it's #1 ü.yaml", ""}, // a tab is not printed
+		"c/.h a/x.yaml": {"", "a/x.yaml"},                   // a hidden file was named
+		"c/.h/v.yaml":   {"v.yaml"},
+		"d/text":        {""}, // a push of the folder would not read it
+		"e":             {long(500), ""},
+		"e a/x.yaml":    {"", "", "a/x.yaml"}, // 502 and 503 characters
+	} {
+		var names []string
+		for _, name := range strings.Fields(paths) {
+			if name != "-" {
+				name = filepath.Join(dir, name)
+			}
+			names = append(names, name)
+		}
+		read, err := readAll(t.Context(), &check.Reader{Stdin: strings.NewReader("schema: 1\n")}, names, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, file := range read.files {
+			got = append(got, file.Path)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("push b %s (-want +got):\n%s", paths, diff)
+		}
 	}
 }
 
@@ -124,8 +218,8 @@ func TestReadChangeSet_links(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, s := range read.sources {
-		got = append(got, s.bucket)
+	for _, file := range read.files {
+		got = append(got, file.Bucket)
 	}
 	if diff := cmp.Diff([]string{"linked", "own"}, got); diff != "" {
 		t.Errorf("buckets (-want +got):\n%s", diff)
@@ -150,14 +244,10 @@ func TestReadChangeSet_excludes(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, s := range read.sources {
-		name, err := filepath.Rel(dir, s.file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, s.bucket+" "+filepath.ToSlash(name))
+	for _, file := range read.files {
+		got = append(got, file.Bucket+" "+file.Path)
 	}
-	if diff := cmp.Diff([]string{"other other/b.yaml", "site site/a.yaml"}, got); diff != "" || read.empty != nil {
+	if diff := cmp.Diff([]string{"other b.yaml", "site a.yaml"}, got); diff != "" || read.empty != nil {
 		t.Errorf("buckets and files (-want +got), without documents %v:\n%s", read.empty, diff)
 	}
 	want := "excluded by .purser.yaml: charts, other/c.tmpl.yaml, site/b.yaml, top.yaml"

@@ -2,7 +2,6 @@ package folder
 
 import (
 	"bytes"
-
 	"context"
 	"crypto/rand"
 	"errors"
@@ -14,9 +13,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"purser/internal/check"
-
 	"purser/internal/words"
 )
 
@@ -28,9 +27,10 @@ type Pull struct {
 	// Canonical is the number of documents that come in another form than they were pushed in.
 	Canonical int
 
-	dir   string
-	files map[string]pulled
-	last  record
+	dir     string
+	files   map[string]pulled
+	last    record
+	allowed Allowed
 }
 
 // pulled is a file to write.
@@ -53,7 +53,7 @@ func PlanPull(ctx context.Context, dir string, submitted []byte, allowed Allowed
 	if err != nil {
 		return Pull{}, err
 	}
-	pull := Pull{Written: slices.Sorted(maps.Keys(files)), Canonical: canonical, dir: dir, files: files}
+	pull := Pull{Written: slices.Sorted(maps.Keys(files)), Canonical: canonical, dir: dir, files: files, allowed: allowed}
 	root, err := os.OpenRoot(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -71,10 +71,12 @@ func PlanPull(ctx context.Context, dir string, submitted []byte, allowed Allowed
 	for _, name := range slices.Sorted(maps.Keys(pull.last.Files)) {
 		_, again := files[name]
 		switch wrote := pull.last.Files[name]; {
+		case !exists(root, name):
+			delete(pull.last.Files, name)
 		case again, wrote.Encrypted && !allowed.Encrypted:
 		case wrote.is(root, name):
 			pull.Deleted = append(pull.Deleted, name)
-		case exists(root, name):
+		default:
 			pull.Kept = append(pull.Kept, name)
 		}
 	}
@@ -93,25 +95,32 @@ func mustBeEmpty(root *os.Root, dir string) error {
 	return nil
 }
 
-// mustBeFree returns an error if a file to write would replace one that is not as a pull has written it, or is in a
-// folder that is a link out of root.
+// mustBeFree returns an error if a file to write would replace one that is not as a pull has written it, or has
+// documents that may not be seen, or is in a folder that is a link out of root.
 func (p Pull) mustBeFree(root *os.Root) error {
 	var taken []string
 	for _, name := range p.Written {
 		in := filepath.Dir(filepath.FromSlash(name))
-		if _, err := root.Stat(in); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		info, err := root.Stat(in)
+		if err == nil && !info.IsDir() {
+			err = syscall.ENOTDIR
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s is in the way: it is no folder, or a link that leads out of %s (%w); move it. Nothing was "+
 				"written", filepath.Join(p.dir, in), p.dir, err)
 		}
-		if exists(root, name) && !p.last.Files[name].is(root, name) && !isText(root, name, p.files[name].text) {
+		last := p.last.Files[name]
+		ours := last.is(root, name) && (p.allowed.Encrypted || !last.Encrypted)
+		if exists(root, name) && !ours && !isText(root, name, p.files[name].text) {
 			taken = append(taken, filepath.Join(p.dir, filepath.FromSlash(name)))
 		}
 	}
 	if len(taken) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s in the way, not as a pull of this user has written it: %s; move or delete it, or pull into a "+
-		"new folder and compare. Nothing was written", words.Count(len(taken), "file"), Listed(taken))
+	return fmt.Errorf("%s in the way, not as a pull of this user has written it, or with encrypted documents that you may "+
+		"not see: %s; move or delete it, or pull into a new folder and compare. Nothing was written",
+		words.Count(len(taken), "file"), Listed(taken))
 }
 
 func exists(root *os.Root, name string) bool {
@@ -130,37 +139,45 @@ func isText(root *os.Root, name string, text []byte) bool {
 }
 
 // Write carries out a pull: it writes each file as a whole, then deletes files, and folders that become empty. If it
-// fails, no file has been deleted, and each has its old or its new content.
-func (p Pull) Write() error {
+// fails, no file has been deleted, and each has its old or its new content. unrecorded is why the next pull will replace
+// nothing of it, if it cannot be recorded.
+func (p Pull) Write() (unrecorded, err error) {
 	if err := os.MkdirAll(p.dir, 0o755); err != nil { //nolint:gosec // folders of a clone have the same mode
-		return fmt.Errorf("write the documents: %w", err)
+		return nil, fmt.Errorf("write the documents: %w", err)
 	}
 	root, err := os.OpenRoot(p.dir) // so links do not lead out of the folder
 	if err != nil {
-		return fmt.Errorf("write the documents: %w", err)
+		return nil, fmt.Errorf("write the documents: %w", err)
 	}
-	defer root.Close() //nolint:errcheck // the files in it are closed
-	if err := p.remember(); err != nil {
-		return err
+	defer root.Close()                         //nolint:errcheck // the files in it are closed
+	if err := p.mustBeFree(root); err != nil { // still
+		return nil, err
 	}
+	var written, deleted []string
+	defer func() { unrecorded = p.remember(written, deleted) }()
 	for _, name := range p.Written {
 		file, mode := p.files[name], fs.FileMode(0o644)
 		if file.encrypted {
 			mode = 0o600 // it has a secret, or somebody may replace the reference in it by one
 		}
 		if err := replace(root, filepath.FromSlash(name), file.text, mode); err != nil {
-			return fmt.Errorf("write the documents: %w", err)
+			return nil, fmt.Errorf("write the documents: %w", err)
 		}
+		written = append(written, name)
 	}
 	for _, name := range p.Deleted {
-		if err := root.Remove(filepath.FromSlash(name)); err != nil {
-			return fmt.Errorf("delete old documents: %w", err)
+		if !p.last.Files[name].is(root, name) { // changed meanwhile, or written under another spelling of its name
+			continue
 		}
+		if err := root.Remove(filepath.FromSlash(name)); err != nil {
+			return nil, fmt.Errorf("delete old documents: %w", err)
+		}
+		deleted = append(deleted, name)
 		for in := path.Dir(name); in != "." && root.Remove(filepath.FromSlash(in)) == nil; {
 			in = path.Dir(in)
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // replace creates a file, or replaces it as a whole, and creates its folders. It does not wait for the disk, which
