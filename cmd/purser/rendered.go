@@ -37,8 +37,10 @@ func renderedLine(rendered wire.Rendered) string {
 		word  string
 		count int
 	}{
-		{"added", rendered.Created}, {"modified", rendered.Modified},
-		{"deleted", rendered.Deleted}, {"moved", rendered.Moved},
+		{"added", rendered.Created},
+		{"modified", rendered.Modified},
+		{"deleted", rendered.Deleted},
+		{"moved", rendered.Moved},
 	} {
 		if kind.count > 0 {
 			kinds = append(kinds, fmt.Sprintf("%s=%d", kind.word, kind.count))

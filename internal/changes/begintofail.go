@@ -63,8 +63,8 @@ func (s *Service) beginToFail(ctx context.Context, p proposal, checked []Checked
 	return begin, nil
 }
 
-// begunIn returns the documents that begin to fail a validation of the whole revision, given its result after the change
-// and the documents that fail before it in another way.
+// begunIn returns the documents that begin to fail a validation of the whole revision, given its result after the
+// change and the documents that fail the schema validation before it.
 func (v Validator) begunIn(ctx context.Context, snapshot revisions.Snapshot, result RevisionResult,
 	failed map[document.Identity]bool,
 ) (failingSet, error) {

@@ -1,7 +1,7 @@
 package queries
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -65,10 +65,11 @@ func TestGroupOptions_Group(t *testing.T) {
 			}
 			var got []string
 			for _, g := range grouped.Groups {
-				text := g.Documents[0].Difference.String()
+				words := []string{g.Documents[0].Difference.String()}
 				for _, d := range g.Documents {
-					text += " " + d.Name
+					words = append(words, d.Name)
 				}
+				text := strings.Join(words, " ")
 				if g.Encrypted {
 					text += " secret"
 				}
@@ -91,7 +92,7 @@ func TestGroupOptions_Group_bounds(t *testing.T) {
 	t.Parallel()
 	var all []revisions.DocumentDifference
 	for i := range maxGrouped + 2 {
-		all = append(all, changedTo(fmt.Sprint(i), `{"a":1}`, `{"a":2}`))
+		all = append(all, changedTo(strconv.Itoa(i), `{"a":1}`, `{"a":2}`))
 	}
 	for n, want := range map[int]int{maxGrouped: 0, maxGrouped + 1: 1, maxGrouped + 2: 2} {
 		got, err := GroupOptions{Diffs: true, Page: Page{Limit: -1}}.Group(t.Context(), all[:n])
@@ -101,7 +102,7 @@ func TestGroupOptions_Group_bounds(t *testing.T) {
 		}
 	}
 	got, err := GroupOptions{Page: Page{Offset: maxGrouped, Limit: 1}}.Group(t.Context(), all)
-	if err != nil || got.Unlisted != 0 || got.Total() != len(all) || got.Groups[0].Documents[0].Name != fmt.Sprint(maxGrouped) {
+	if err != nil || got.Unlisted != 0 || got.Total() != len(all) || got.Groups[0].Documents[0].Name != strconv.Itoa(maxGrouped) {
 		t.Errorf("a page: %+v, %v", got, err)
 	}
 }

@@ -98,7 +98,7 @@ type Preview[F Finding | Checked] struct {
 	Warnings    []string     `json:"warnings,omitempty"`
 	Withheld    string       `json:"withheld,omitempty"`
 
-	// BeginToFail is nil if nothing would change.
+	// BeginToFail is nil if no document begins to fail.
 	BeginToFail *Failing  `json:"beginToFail,omitempty"`
 	Rendered    *Rendered `json:"rendered,omitempty"` // nil unless the request asks for it
 }
