@@ -136,7 +136,8 @@ func (m *textModel) inStream(w written, alone bool) string {
 		"---\r\n" + strings.ReplaceAll(block, "\n", "\r\n"), "---\n" + flow, "--- \n\n" + block + "  # end\n",
 	}
 	if alone {
-		forms = append(forms, block, "# first\n---\n"+block, comment+flow, "\uFEFF"+block)
+		forms = append(forms, block, "# first\n---\n"+block, comment+flow, "\uFEFF"+block,
+			"%YAML 1.2\n---\n"+flow)
 	}
 	return rapid.SampledFrom(forms).Draw(m.T, "form")
 }
@@ -189,7 +190,7 @@ func (m *textModel) file(documents []written, marked bool) (f document.File, of 
 		f.Text = []byte(text)
 		return f, whole()
 	case "directive":
-		text := rapid.SampledFrom([]string{"%YAML 1.2\n", "%TAG ! x\n"}).Draw(m.T, "directive")
+		text := "%TAG ! x\n"
 		for _, doc := range documents {
 			text += "---\n" + m.inList(doc) + "\n"
 		}
