@@ -74,10 +74,16 @@ func (p Payload) withTexts(diff revisions.Diff) revisions.Diff {
 		return diff
 	}
 	added := revisions.IDs(diff.Added)
-	differs := map[*document.Source]bool{}
+	differs, having := map[*document.Source]bool{}, map[*document.Source]int64{}
 	for i, item := range p.Items {
-		if doc := diff.Result[i]; item.Segment.Source != nil && (added[doc.ID] || item.rewrites(doc)) {
-			differs[item.Segment.Source] = true
+		source, doc := item.Segment.Source, diff.Result[i]
+		if source == nil {
+			continue
+		}
+		text, second := having[source]
+		// A rollback may have given back to one document of the source an earlier text that says the same.
+		if having[source] = doc.Text; added[doc.ID] || item.rewrites(doc) || second && text != doc.Text {
+			differs[source] = true
 		}
 	}
 	planned, texts := map[*revisions.Stored]*revisions.Stored{}, map[*document.Source]int{}

@@ -32,6 +32,10 @@ func (s sealedStore) Outdated(_ context.Context, _ []byte, after document.Digest
 	return found, nil
 }
 
+func (sealedStore) OutdatedTexts(context.Context, []byte, int64, int) ([]revisions.SealedContent, error) {
+	return nil, nil
+}
+
 func (s sealedStore) Sealed(context.Context) (int, error) { return s.secrets, nil }
 
 // oldVault has an old copy of a keyset, or one with which nothing opens.

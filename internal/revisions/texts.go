@@ -92,8 +92,11 @@ func Texts(block []byte) ([]Text, error) {
 		rest = rest[size:]
 		return int(n)
 	}
-	texts := make([]Text, min(next(), MaxTextsOfBlock))
-	sizes := make([]int, len(texts))
+	count := next()
+	if count == 0 || count > MaxTextsOfBlock {
+		return nil, errBlock
+	}
+	texts, sizes := make([]Text, count), make([]int, count)
 	for i := range texts {
 		sizes[i], texts[i].Documents = next(), next()
 		texts[i].JSON = next() == 1
@@ -103,6 +106,9 @@ func Texts(block []byte) ([]Text, error) {
 			return nil, errBlock
 		}
 		texts[i].Body, rest = rest[:size:size], rest[size:]
+	}
+	if len(rest) > 0 {
+		return nil, errBlock
 	}
 	return texts, nil
 }

@@ -1,0 +1,538 @@
+package api_test
+
+import (
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+	"pgregory.net/rapid"
+
+	"purser/api"
+	"purser/internal/authz"
+	"purser/internal/document"
+	"purser/internal/revisions"
+	"purser/internal/store/storetest"
+	"purser/internal/validations"
+)
+
+// writing is a text of one or several documents, as it was submitted, in the model of a site.
+type writing struct {
+	text      string
+	json      bool
+	documents int
+	secret    bool // it has an encrypted document
+	path      string
+	line      int // of its first byte in the file
+}
+
+// kept is a version of a document in the model.
+type kept struct {
+	name, bucket string
+	value        int
+	place        int
+
+	*origin
+}
+
+// origin is the text of a version, shared by all revisions that have the version.
+type origin struct {
+	of   *writing // nil if none is kept
+	path string
+	line int
+}
+
+func isSecret(name string) bool { return name[0] == 'k' }
+
+// textModel is the model of a site whose documents are kept as they were submitted.
+type textModel struct {
+	*rapid.T
+
+	outer      *testing.T
+	servers    [2]site
+	conn       *pgx.Conn
+	live       map[string]*kept
+	revisions  map[int]map[string]*kept
+	newest     int
+	places     int
+	references map[string]string // to secrets that were live, by name and value
+}
+
+// opened returns two servers on a database that has secrets. An admin sees these, a reader does not.
+func opened(t *testing.T) (servers [2]site, url string) {
+	t.Helper()
+	policy := filepath.Join(t.TempDir(), "policy.yaml")
+	rule := fmt.Sprintf("%q: role:admin or role:reader\n", authz.ListCleartextDocuments)
+	if err := os.WriteFile(policy, []byte(rule), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rules, err := authz.Open(policy, authz.AdminsOnly, slog.New(slog.DiscardHandler), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := settings{
+		url: storetest.URL(t), defaults: revisions.Defaults{validations.SchemaValidation}, vault: newVault(t),
+	}
+	for i := range servers {
+		servers[i] = openSite(t, set, func(c *api.Config) {
+			c.Access = api.Access{Authenticator: byRole{}, Rules: rules}
+		})
+	}
+	return servers, set.url
+}
+
+// ask makes a request of an admin to one of the servers.
+func (m *textModel) ask(method, path, body, kind string) response {
+	server := rapid.IntRange(0, 1).Draw(m.T, "server")
+	header := as("admin")
+	if kind != "" {
+		header = append(header, "Content-Type", kind)
+	}
+	got := m.servers[server].ask(m.outer, method, path, body, header...)
+	if got.StatusCode >= http.StatusBadRequest {
+		m.Fatalf("%s %s: %d\n%s\nsent:\n%s", method, path, got.StatusCode, got.text, body)
+	}
+	return got
+}
+
+// written is a document as it is about to be submitted.
+type written struct {
+	name      string
+	value     int
+	reference bool // instead of the secret
+}
+
+// dataOf writes the data of a document.
+func (m *textModel) dataOf(w written) string {
+	if w.reference {
+		return strconv.Quote(m.references[fmt.Sprint(w.name, w.value)])
+	}
+	return fmt.Sprintf("{x: %d}", w.value)
+}
+
+// inStream writes a document of a stream in some form.
+func (m *textModel) inStream(w written, alone bool) string {
+	kind, policy := "acme/Widget/v1", "cleartext"
+	if isSecret(w.name) {
+		kind, policy = "acme/Key/v1", "encrypted"
+	}
+	block := fmt.Sprintf("schema: %s\nmetadata:\n  name: %s\n  schema: metadata/Document/v1\n  storagePolicy: %s\n"+
+		"  layeringDefinition: {layer: site}\ndata: %s\n", kind, w.name, policy, m.dataOf(w))
+	flow := fmt.Sprintf("{data: %s, schema: %s, metadata: {name: %s, schema: metadata/Document/v1, storagePolicy: %s, "+
+		"layeringDefinition: {layer: site}}}\n", m.dataOf(w), kind, w.name, policy)
+	comment := fmt.Sprintf("# %s is %d\n", w.name, w.value)
+	forms := []string{
+		"---\n" + block, "---\n" + comment + block, "--- # above\n" + block + "\n\n# below " + w.name + "\n",
+		"---\r\n" + strings.ReplaceAll(block, "\n", "\r\n"), "---\n" + flow, "--- \n\n" + block + "  # end\n",
+	}
+	if alone {
+		forms = append(forms, block, "# first\n---\n"+block, comment+flow, "\uFEFF"+block,
+			"%YAML 1.2\n---\n"+flow)
+	}
+	return rapid.SampledFrom(forms).Draw(m.T, "form")
+}
+
+// inList writes a document of a list in JSON.
+func (m *textModel) inList(w written) string {
+	kind, policy := "acme/Widget/v1", "cleartext"
+	if isSecret(w.name) {
+		kind, policy = "acme/Key/v1", "encrypted"
+	}
+	return fmt.Sprintf(`{"schema": %q, "metadata": {"schema": "metadata/Document/v1", "name": %q, "storagePolicy": %q, `+
+		`"layeringDefinition": {"layer": "site"}}, "data": %s}`, kind, w.name, policy, strings.Replace(m.dataOf(w), "x", `"x"`, 1))
+}
+
+// file writes documents into a file, and returns it with the writing of each document.
+func (m *textModel) file(documents []written, marked bool) (f document.File, of []*writing) {
+	if marked {
+		f.Path = rapid.SampledFrom([]string{"", "racks.yaml", "deep/er/ü b.yml"}).Draw(m.T, "path")
+		f.Line = rapid.SampledFrom([]int{0, 0, 7}).Draw(m.T, "line")
+	}
+	whole := func() []*writing {
+		w := &writing{text: string(f.Text), json: f.JSON, documents: len(documents), path: f.Path, line: max(f.Line, 1)}
+		return slices.Repeat([]*writing{w}, len(documents))
+	}
+	switch rapid.SampledFrom([]string{"stream", "stream", "list", "json", "directive"}).Draw(m.T, "kind") {
+	case "stream":
+		line := max(f.Line, 1)
+		for i, doc := range documents {
+			text := m.inStream(doc, i == 0)
+			if i == len(documents)-1 {
+				end := []string{"", "# the end\n", "\n\n"}
+				if marked {
+					end = append(end, "---\n# nothing\n")
+				}
+				text += rapid.SampledFrom(end).Draw(m.T, "end")
+				if rapid.Bool().Draw(m.T, "no final newline") {
+					text = strings.TrimSuffix(text, "\n")
+				}
+			}
+			of = append(of, &writing{text: text, documents: 1, path: f.Path, line: line})
+			line += strings.Count(text, "\n")
+			f.Text = append(f.Text, text...)
+		}
+		return f, of
+	case "list":
+		text := rapid.SampledFrom([]string{"", "# a list\n", "---\n"}).Draw(m.T, "head")
+		for _, doc := range documents {
+			text += "- " + m.inList(doc) + rapid.SampledFrom([]string{"\n", " # c\n", "\n\n"}).Draw(m.T, "after")
+		}
+		f.Text = []byte(text)
+		return f, whole()
+	case "directive":
+		text := "%TAG ! x\n"
+		for _, doc := range documents {
+			text += "---\n" + m.inList(doc) + "\n"
+		}
+		f.Text = []byte(text)
+		return f, whole()
+	}
+	text, line := "[", max(f.Line, 1)
+	for i, doc := range documents {
+		if i > 0 {
+			between := rapid.SampledFrom([]string{",", ",\n  ", " , "}).Draw(m.T, "between")
+			text, line = text+between, line+strings.Count(between, "\n")
+		}
+		item := m.inList(doc)
+		of = append(of, &writing{text: item, json: true, documents: 1, line: line})
+		text += item
+	}
+	f.Text, f.JSON = []byte(text+rapid.SampledFrom([]string{"]", "]\n"}).Draw(m.T, "end")), true
+	if f.Path != "" {
+		return f, whole()
+	}
+	return f, of
+}
+
+// submit sends documents by bucket, each bucket as some files, and keeps what they say in the model.
+func (m *textModel) submit(buckets map[string][]written, changeSet, dryRun bool) {
+	var body []byte
+	kind := "application/x-yaml"
+	marked := changeSet || rapid.IntRange(0, 2).Draw(m.T, "marked") > 0
+	type sent struct {
+		written
+		bucket string
+		of     *writing
+	}
+	var all []sent
+	names := slices.Sorted(maps.Keys(buckets))
+	for _, bucket := range names {
+		rest := rapid.Permutation(buckets[bucket]).Draw(m.T, "order")
+		for len(rest) > 0 {
+			n := len(rest)
+			if marked {
+				n = rapid.IntRange(1, len(rest)).Draw(m.T, "documents of the file")
+			}
+			file, of := m.file(rest[:n], marked)
+			for i, doc := range rest[:n] {
+				of[i].secret = of[i].secret || isSecret(doc.name)
+				all = append(all, sent{doc, bucket, of[i]})
+			}
+			rest = rest[n:]
+			if !marked {
+				body = file.Text
+				if file.JSON && rapid.Bool().Draw(m.T, "as JSON") {
+					kind = "application/json"
+				}
+				continue
+			}
+			if changeSet {
+				file.Bucket = bucket
+			}
+			if file.JSON && rapid.Bool().Draw(m.T, "JSON is YAML") {
+				file.JSON = false
+			}
+			body = document.AppendFile(body, file)
+		}
+	}
+	path := "buckets/" + names[0] + "/documents"
+	if changeSet {
+		path = "changesets?buckets=" + strings.Join(names, ",")
+	}
+	if dryRun {
+		m.ask(http.MethodPut, path+map[bool]string{true: "&", false: "?"}[changeSet]+"dry-run=true", string(body), kind)
+		return
+	}
+	got := m.ask(http.MethodPut, path, string(body), kind)
+	revision, err := strconv.Atoi(got.Header.Get("Purser-Revision"))
+	if err != nil {
+		m.Fatal(err)
+	}
+	next, changes := map[string]*kept{}, false
+	for name, doc := range m.live {
+		if !slices.Contains(names, doc.bucket) {
+			next[name] = doc
+		}
+	}
+	differs := map[*writing]bool{}
+	for _, s := range all {
+		before := m.live[s.name]
+		same := before != nil && before.bucket == s.bucket && before.value == s.value
+		putBack := s.reference && isSecret(s.name)
+		if !same || !putBack && (before.of == nil || before.of.text != s.of.text) || same && s.of.documents > 1 &&
+			(before.of == nil || before.of.text != s.of.text) {
+			differs[s.of] = true
+		}
+	}
+	for _, s := range all {
+		before := m.live[s.name]
+		doc := &kept{name: s.name, bucket: s.bucket, value: s.value, origin: &origin{}}
+		switch {
+		case before == nil:
+			m.places++
+			doc.place, changes = m.places, true
+		case before.bucket == s.bucket && before.value == s.value:
+			doc = before
+		default:
+			doc.place, changes = before.place, true
+		}
+		putBack := s.reference && isSecret(s.name)
+		if differs[s.of] {
+			doc.of = s.of
+		}
+		if differs[s.of] || !putBack {
+			if doc.path, doc.line = s.of.path, s.of.line; doc.path == "" {
+				doc.line = 0
+			}
+		}
+		next[s.name] = doc
+	}
+	for name := range m.live {
+		changes = changes || next[name] == nil
+	}
+	if changes != (revision > m.newest) {
+		m.Fatalf("revision %d after %d, want a new one: %v\nsent as %s:\n%s", revision, m.newest, changes, kind, body)
+	}
+	m.now(revision, next)
+	if again := m.ask(http.MethodPut, path, string(body), kind); again.Header.Get("Purser-Revision") != fmt.Sprint(revision) {
+		m.Fatalf("the same body again makes revision %s\n%s", again.Header.Get("Purser-Revision"), body)
+	}
+}
+
+// now makes documents the newest revision.
+func (m *textModel) now(revision int, documents map[string]*kept) {
+	m.newest, m.live = revision, documents
+	if revision > 0 {
+		m.revisions[revision] = documents
+	}
+	if len(documents) == 0 {
+		return
+	}
+	got := m.servers[0].ask(m.outer, http.MethodGet, "revisions/latest/documents?schema=acme/Key/v1", "", as("admin", asJSON...)...)
+	for _, doc := range got.documents(m.outer) {
+		metadata, _ := doc["metadata"].(map[string]any)
+		name := fmt.Sprint(metadata["name"])
+		m.references[fmt.Sprint(name, documents[name].value)] = fmt.Sprint(doc["data"])
+	}
+}
+
+// someOf draws documents for buckets from those that are not live elsewhere.
+func (m *textModel) someOf(buckets ...string) map[string][]written {
+	drawn := map[string][]written{}
+	for _, bucket := range buckets {
+		drawn[bucket] = nil
+	}
+	for _, name := range []string{"w0", "w1", "w2", "w3", "k0", "k1"} {
+		before := m.live[name]
+		if before != nil && !slices.Contains(buckets, before.bucket) {
+			continue
+		}
+		if rapid.IntRange(0, 9).Draw(m.T, "sent") == 0 || before == nil && rapid.Bool().Draw(m.T, "left out") {
+			continue
+		}
+		doc, bucket := written{name: name}, rapid.SampledFrom(buckets).Draw(m.T, "bucket")
+		if before != nil {
+			if rapid.IntRange(0, 4).Draw(m.T, "moved") > 0 {
+				bucket = before.bucket
+			}
+			doc.value = before.value
+		}
+		if rapid.IntRange(0, 3).Draw(m.T, "data") == 0 {
+			doc.value = rapid.IntRange(0, 2).Draw(m.T, "value")
+		}
+		if before != nil && before.value == doc.value && isSecret(name) {
+			doc.reference = rapid.Bool().Draw(m.T, "reference")
+		}
+		drawn[bucket] = append(drawn[bucket], doc)
+	}
+	return drawn
+}
+
+// check compares what the servers say with the model.
+func (m *textModel) check() {
+	if m.newest == 0 {
+		return
+	}
+	server := m.servers[rapid.IntRange(0, 1).Draw(m.T, "server")]
+	older := rapid.SampledFrom(slices.Sorted(maps.Keys(m.revisions))).Draw(m.T, "older")
+	name := rapid.SampledFrom([]string{"w0", "k0"}).Draw(m.T, "name")
+	for _, s := range m.servers {
+		m.compare(s, m.newest, "")
+	}
+	m.compare(server, older, "")
+	m.compare(server, m.newest, "&metadata.name="+name)
+	m.compare(server, older, fmt.Sprintf("&limit=%d&offset=%d", rapid.IntRange(0, 3).Draw(m.T, "limit"),
+		rapid.IntRange(0, 2).Draw(m.T, "offset")))
+	m.compare(server, m.newest, "&sort=metadata.name&status.bucket=b")
+}
+
+func (m *textModel) compare(s site, revision int, query string) {
+	path := fmt.Sprintf("revisions/%d/documents?form=submitted%s", revision, query)
+	for _, c := range []struct {
+		role, query string
+		secrets     bool
+	}{{"admin", "", false}, {"admin", "&cleartext-secrets=true", true}, {"reader", "", false}} {
+		listed := s.ask(m.outer, http.MethodGet, strings.Replace(path, "form=submitted", "", 1), "", as(c.role, asJSON...)...)
+		got := s.ask(m.outer, http.MethodGet, path+c.query, "", as(c.role)...)
+		if got.StatusCode != http.StatusOK || listed.StatusCode != http.StatusOK {
+			m.Fatalf("%s: %d and %d\n%s\n%s", path, listed.StatusCode, got.StatusCode, listed.text, got.text)
+		}
+		files, _, err := document.Files([]byte(got.text), 1000)
+		if err != nil {
+			m.Fatalf("%s: %v\n%s", path, err, got.text)
+		}
+		var want []document.File
+		var selected []*kept
+		having := map[*writing]int{}
+		for _, doc := range listed.documents(m.outer) {
+			metadata, _ := doc["metadata"].(map[string]any)
+			of := m.revisions[revision][fmt.Sprint(metadata["name"])]
+			if of == nil {
+				m.Fatalf("%s: %v is not in the model", path, metadata["name"])
+			}
+			selected = append(selected, of)
+			having[of.of]++
+		}
+		shown := map[*writing]bool{}
+		for _, doc := range selected {
+			f := document.File{Path: doc.path, Bucket: doc.bucket, Line: doc.line}
+			switch w := doc.of; {
+			case w == nil:
+				f.Why = "the server has no text of it"
+			case (!w.secret || c.secrets) && having[w] == w.documents:
+				if shown[w] {
+					continue
+				}
+				shown[w] = true
+				f.Text, f.JSON, f.Bytes = []byte(w.text), w.json, len(w.text)
+			case isSecret(doc.name):
+				f.Why = "its text has a secret"
+			default:
+				f.Why = "its text is of several documents"
+			}
+			want = append(want, f)
+		}
+		for i := range files {
+			if f := &files[i]; f.Why != "" {
+				why, _, _ := strings.Cut(f.Why, ":")
+				why, _, _ = strings.Cut(why, ",")
+				f.Why, f.Text, f.Bytes = why, nil, 0
+			}
+		}
+		if diff := cmp.Diff(show(want), show(files)); diff != "" {
+			m.Fatalf("%s as %s%s (-want +got)\n%s", path, c.role, c.query, diff)
+		}
+	}
+}
+
+func show(files []document.File) (lines []string) {
+	for _, f := range files {
+		lines = append(lines, fmt.Sprintf("%s/%s:%d json=%v why=%q bytes=%d %q", f.Bucket, f.Path, f.Line, f.JSON, f.Why, f.Bytes, f.Text))
+	}
+	return lines
+}
+
+// rollback rolls back to any revision.
+func (m *textModel) rollback() {
+	target := rapid.SampledFrom(slices.Sorted(maps.Keys(m.revisions))).Draw(m.T, "target")
+	m.ask(http.MethodPost, fmt.Sprintf("rollback/%d", target), "", "")
+	next := map[string]*kept{}
+	for name, old := range m.revisions[target] {
+		live := m.live[name]
+		if live != nil && live.place == old.place && live.bucket == old.bucket && live.value == old.value {
+			next[name] = live
+			continue
+		}
+		restored := *old
+		restored.origin = new(*old.origin)
+		next[name] = &restored
+	}
+	m.now(m.newest+1, next)
+}
+
+// forget makes documents as an earlier version of the server has stored them.
+func (m *textModel) forget() {
+	if len(m.live) == 0 {
+		return
+	}
+	name := rapid.SampledFrom(slices.Sorted(maps.Keys(m.live))).Draw(m.T, "document")
+	for _, sql := range []string{
+		"UPDATE documents SET text = NULL, path = NULL, line = NULL WHERE name = '" + name + "'",
+		"UPDATE buckets SET reread = reread + 1",
+	} {
+		storetest.Execute(m.outer, m.conn, sql)
+	}
+	for _, revision := range m.revisions {
+		if doc := revision[name]; doc != nil {
+			*doc.origin = origin{}
+		}
+	}
+}
+
+// A document comes back as it was submitted last, whatever happens between, from any server. A text of several documents
+// comes back while all of them have it.
+func TestHandler_submitted_laws(t *testing.T) {
+	t.Parallel()
+	servers, url := opened(t)
+	conn := storetest.Connect(t, url)
+	rapid.Check(t, func(rt *rapid.T) {
+		m := &textModel{
+			T: rt, outer: t, servers: servers, conn: conn, live: map[string]*kept{}, revisions: map[int]map[string]*kept{},
+			references: map[string]string{},
+		}
+		purge := func() {
+			m.ask(http.MethodDelete, "revisions", "", "")
+			m.newest, m.live, m.revisions = 0, map[string]*kept{}, map[int]map[string]*kept{}
+			clear(m.references)
+		}
+		purge()
+		rt.Repeat(map[string]func(*rapid.T){
+			"put": func(t *rapid.T) {
+				bucket := rapid.SampledFrom([]string{"a", "b"}).Draw(t, "bucket")
+				m.submit(m.someOf(bucket), false, rapid.IntRange(0, 5).Draw(t, "dry run") == 0)
+			},
+			"change set": func(t *rapid.T) {
+				m.submit(m.someOf("a", "b"), true, rapid.IntRange(0, 5).Draw(t, "dry run") == 0)
+			},
+			"rollback": func(*rapid.T) {
+				if m.newest > 0 {
+					m.rollback()
+				}
+			},
+			"prune": func(t *rapid.T) {
+				keep := rapid.IntRange(1, 3).Draw(t, "keep")
+				if m.newest == 0 {
+					return
+				}
+				m.ask(http.MethodPost, fmt.Sprintf("revisions/prune?keep=%d", keep), "", "")
+				maps.DeleteFunc(m.revisions, func(revision int, _ map[string]*kept) bool { return revision <= m.newest-keep })
+			},
+			"forget": func(*rapid.T) { m.forget() },
+			"purge": func(t *rapid.T) {
+				if rapid.IntRange(0, 9).Draw(t, "really") == 0 {
+					purge()
+				}
+			},
+			"": func(*rapid.T) { m.check() },
+		})
+	})
+}
