@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/document"
 )
 
 func TestCommitURL(t *testing.T) {
@@ -235,51 +237,57 @@ func TestPush_fromGit(t *testing.T) {
 	r.git(t, "clone", "-q", "--bare", string(r), bare)
 	workingTree(bare).git(t, "remote", "set-url", "origin", "https://bob:hunter2@git.example/acme/site")
 
-	west := crlf + "---\n" + thing("hidden") + "---\n" + thing("a")
+	file := func(path, text string) string {
+		return string(document.AppendFile(nil, document.File{Path: path, Text: []byte(text)}))
+	}
+	west := file("crlf.yaml", crlf) + file("hidden.yaml", thing("hidden")) + file("rack 3/größe ö.yaml", thing("a"))
 	source := func(id string) string { return "https://git.example/acme/site/commit/" + id }
 	message := func(subject, id string) string {
 		return subject + " (Alice É, " + r.git(t, "rev-parse", "--short", id) + ")"
 	}
-	inBucket := func(text, bucket string) string { return text + `status: {bucket: "` + bucket + `"}` + "\n" }
+	inBucket := func(bucket, path, name string) string {
+		return string(document.AppendFile(nil, document.File{Path: path, Bucket: bucket, Text: []byte(thing(name))}))
+	}
 	for name, c := range map[string]struct {
 		args string
 		want taken
 	}{
 		"HEAD": {
 			"push b --from-git " + string(r) + " west",
-			taken{"buckets/b/documents", "", "---\n" + west, message("As written", second), source(second)},
+			taken{"buckets/b/documents", "", west, message("As written", second), source(second)},
 		},
 		"a subfolder names its clone": {
 			"push b --from-git " + string(r) + "/west west/",
-			taken{"buckets/b/documents", "", "---\n" + west, message("As written", second), source(second)},
+			taken{"buckets/b/documents", "", west, message("As written", second), source(second)},
 		},
 		"a bare clone": {
 			"push b --from-git " + bare + " ./west --ref main",
-			taken{"buckets/b/documents", "", "---\n" + west, message("As written", second), source(second)},
+			taken{"buckets/b/documents", "", west, message("As written", second), source(second)},
 		},
 		"a tag, all of it": {
 			"push b --from-git " + bare + " --ref v1",
 			taken{
-				"buckets/b/documents", "", "---\n" + thing("b") + "---\n" + thing("hidden") + "---\n" + thing("a"),
+				"buckets/b/documents", "", file("east/b.yaml", thing("b")) + file("west/hidden.yaml", thing("hidden")) +
+					file(spaced, thing("a")),
 				message("Größere disks", first), source(first),
 			},
 		},
 		"another branch, with a message and a source": {
 			"push b --from-git " + string(r) + " --ref other west -m why --source https://git.example/7654321",
 			taken{
-				"buckets/b/documents", "", "---\n" + thing("hidden") + "---\n" + thing("other"), "why",
+				"buckets/b/documents", "", file("hidden.yaml", thing("hidden")) + file("other.yaml", thing("other")), "why",
 				"https://git.example/7654321",
 			},
 		},
 		"a commit by its short id, one file": {
 			"push b east/b.yaml --from-git " + string(r) + " --ref " + third[:9],
-			taken{"buckets/b/documents", "", "---\n" + thing("b"), message("Other", third), source(third)},
+			taken{"buckets/b/documents", "", file("b.yaml", thing("b")), message("Other", third), source(third)},
 		},
 		"a change set": {
 			"push --changeset . --from-git " + bare + " --ref other",
 			taken{
-				"changesets", "", "---\n" + inBucket(thing("b"), "east") + "---\n" + inBucket(thing("hidden"), "west") + "---\n" +
-					inBucket(thing("other"), "west"), message("Other", third), source(third),
+				"changesets", "", inBucket("east", "b.yaml", "b") + inBucket("west", "hidden.yaml", "hidden") +
+					inBucket("west", "other.yaml", "other"), message("Other", third), source(third),
 			},
 		},
 	} {
@@ -397,7 +405,8 @@ func TestPush_fromGit_links(t *testing.T) {
 	for at, want := range map[string]string{
 		"west": thing("a"), "north": thing("a"), "text": thing("text"), "named.yaml": thing("a"),
 	} {
-		if got, _ := pushed(t, "push", "b", at, "--from-git", string(r)); got.Body != "---\n"+want {
+		got, _ := pushed(t, "push", "b", at, "--from-git", string(r))
+		if files, _, err := document.Files([]byte(got.Body), 2); err != nil || len(files) != 1 || string(files[0].Text) != want {
 			t.Errorf("%s: sent %q, want %q", at, got.Body, want)
 		}
 	}
@@ -421,7 +430,7 @@ func TestPush_fromGit_emptyBucket(t *testing.T) {
 	r := newRepository(t)
 	r.commit(t, "Buckets", map[string]string{"all/west/a.yaml": thing("a"), "all/east/README.md": "none"})
 	got, _ := pushed(t, "push", "--changeset", "all", "--from-git", string(r))
-	if got.Query != "east" || !strings.Contains(got.Body, `status: {bucket: "west"}`) {
+	if got.Query != "east" || !strings.Contains(got.Body, `"bucket":"west"`) {
 		t.Errorf("sent %+v", got)
 	}
 	if got.Source != "" {
