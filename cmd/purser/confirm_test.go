@@ -14,7 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"purser/cmd/purser/internal/folder"
 	"purser/internal/client"
+	"purser/internal/document"
 )
 
 // deletions is a server that counts the requests that delete something.
@@ -43,6 +45,13 @@ func deletions(t *testing.T) (server *fake, deleted *atomic.Int32) {
 		case strings.HasSuffix(r.URL.Path, "/whoami"):
 			io.WriteString(w, `{"rules":["deckhand:list_encrypted_documents"]}`)
 		case strings.HasSuffix(r.URL.Path, "/documents"):
+			if r.URL.Query().Get("form") == "submitted" {
+				w.Header().Set("Content-Type", "text/plain")
+				w.Write(document.AppendFile(nil, document.File{
+					Bucket: "site", Text: []byte("schema: acme/Host/v1\nmetadata: {name: x}\ndata: 1\n"),
+				}))
+				return
+			}
 			io.WriteString(w, `[{"schema":"acme/Host/v1","metadata":{"name":"x"},"data":1,"status":{"bucket":"site"}}]`)
 		default:
 			io.WriteString(w, `{"id":3,"revision":3,"status":"success","results":[],"events":[]}`)
@@ -107,8 +116,12 @@ func TestCommands_delete(t *testing.T) {
 				if err := os.MkdirAll(filepath.Dir(old), 0o700); err != nil {
 					t.Fatal(err)
 				}
-				if err := os.WriteFile(old, []byte("schema: acme/Host/v1\nmetadata: {name: old}\n"), 0o600); err != nil {
+				const text = "schema: acme/Host/v1\nmetadata: {name: old}\n"
+				if err := os.WriteFile(old, []byte(text), 0o600); err != nil {
 					t.Fatal(err)
+				}
+				if name == "pull" {
+					wasPulled(t, dir, text)
 				}
 				args := strings.Fields(strings.NewReplacer("FILE", old, "CATALOG", old, "DIR", dir).Replace(c.args) + " " + how.flag)
 				if name != "check" && name != "completion" && name != "man" && name != "version" {
@@ -139,21 +152,34 @@ func TestCommands_delete(t *testing.T) {
 	}
 }
 
-// A pull names the files of its buckets that it keeps, because documents are now in two files.
+// wasPulled records that an earlier pull has written the file site/Host/old.yaml in a folder.
+func wasPulled(t *testing.T, dir, text string) {
+	t.Helper()
+	plan, err := folder.PlanPull(t.Context(), dir, document.AppendFile(nil, document.File{
+		Path: "Host/old.yaml", Bucket: "site", Text: []byte(text),
+	}), folder.Allowed{Replace: true, Encrypted: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if unrecorded, err := plan.Write(); err != nil || unrecorded != nil {
+		t.Fatal(err, unrecorded)
+	}
+}
+
+// A pull names the files of earlier ones that it keeps because they have changed: documents may now be in two files.
 func TestPull_kept(t *testing.T) {
 	t.Parallel()
 	server, _ := deletions(t)
-	at := filepath.Join(t.TempDir(), "site", "mixed.yaml")
+	dir := t.TempDir()
+	at := filepath.Join(dir, "site", "Host", "old.yaml")
 	const text = "schema: acme/Host/v1\nmetadata: {name: x}\n---\na: 1\n"
-	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	wasPulled(t, dir, "schema: acme/Host/v1\nmetadata: {name: old}\n")
 	if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, stderr, code := purser(t, "pull", filepath.Dir(filepath.Dir(at)), "--replace", "--server", server.URL)
+	_, stderr, code := purser(t, "pull", dir, "--replace", "--server", server.URL)
 	left, err := os.ReadFile(at)
-	if code != 0 || !strings.Contains(stderr, "warning: kept, ") || !strings.Contains(stderr, ": site/mixed.yaml\n") ||
+	if code != 0 || !strings.Contains(stderr, "warning: kept, ") || !strings.Contains(stderr, ": site/Host/old.yaml\n") ||
 		string(left) != text {
 		t.Errorf("exit code %d, %q is left, %v\n%s", code, left, err, stderr)
 	}

@@ -2,11 +2,26 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 )
+
+// The records of pulls are kept in a folder of the tests.
+func TestMain(m *testing.M) {
+	cache, err := os.MkdirTemp("", "purser-cache-")
+	if err == nil {
+		err = os.Setenv("XDG_CACHE_HOME", cache)
+	}
+	if err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	os.RemoveAll(cache)
+	os.Exit(code)
+}
 
 // purser runs the program with arguments, and returns what it prints and its exit code.
 func purser(t *testing.T, args ...string) (stdout, stderr string, code int) {

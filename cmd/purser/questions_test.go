@@ -140,19 +140,14 @@ func TestPull_unsure(t *testing.T) {
 			w.WriteHeader(http.StatusInternalServerError)
 			fmt.Fprint(w, `{"kind":"Status","message":"broken"}`)
 		case strings.HasSuffix(r.URL.Path, "/documents"):
-			fmt.Fprint(w, `[]`)
+			w.Header().Set("Content-Type", "text/plain")
 		default:
 			fmt.Fprint(w, `{"id":3}`)
 		}
 	})
 	dir := t.TempDir()
-	at := filepath.Join(dir, "keys", "Passphrase", "p.yaml")
-	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(at, []byte("metadata: {storagePolicy: encrypted}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	at := filepath.Join(dir, "site", "Host", "old.yaml")
+	wasPulled(t, dir, "schema: acme/Host/v1\nmetadata: {name: old, storagePolicy: encrypted}\n")
 	_, stderr, code := purser(t, "pull", dir, "3", "--replace", "--server", f.URL)
 	if _, err := os.Stat(at); err != nil || code != 2 || !strings.Contains(stderr, "broken") {
 		t.Errorf("exit code %d, %v\n%s", code, err, stderr)

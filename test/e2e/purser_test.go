@@ -176,31 +176,85 @@ func TestPurser_roundTrip(t *testing.T) {
 	odd := strings.Join([]string{
 		widget("odd", `{b: 1.0, a: 1e-7, big: 123456789012345678, s: '1', nil: null, t: "x\ty\u0085\u2028\n", l: [], m: {}, 'yes': 'yes'}`),
 		widget(`"../../a/b"`, "{}"), widget(`"A"`, "[1]"), widget(`"a"`, "|\n  a\n  text\n\n"), widget("con", "''"),
-		widget("'ü ☃'", "2001-01-01"), doc("acme/widget/v1", "other", "1"), passphrase("pw", "hunter2"),
-	}, "")
+		widget("'ü ☃'", "2001-01-01"), doc("acme/widget/v1", "other", "1"), "# the end",
+	}, "# between\r\n")
+	p.writes(t, "in/secret/pw.yaml", "# kept\n"+passphrase("pw", "hunter2"))
 	p.writes(t, "in/odd.yaml", odd)
 	p.writes(t, "more/x.json", `[{"schema": "acme/Widget/v1", "metadata": {"schema": "metadata/Document/v1", "name": "json", "storagePolicy": "cleartext",
 		"layeringDefinition": {"layer": "site"}}, "data": {"z": 1, "a": [1.50, "é"]}}]`)
 	p.does(t, "push", "b/u..ck et%2F", "in")
 	p.does(t, "push", "more", "more", "-m", "why")
-	p.run(t, "pull", "out").exits(t, 0, "Revision 2: 9 documents in ")
+	// The reference stands for the secret, unless it is asked for; the rest of its file stays.
+	p.run(t, "pull", "out").exits(t, 0, "Revision 2: 3 files in ", "1 document in canonical form")
 	p.run(t, "push", "--changeset", "out").exits(t, 0, "Nothing changed; the newest revision is 2.")
-	for name := range p.files(t, "out") {
+	in := p.files(t, "in")
+	if got := p.files(t, "out")["out/b%2Fu..ck%20et%252F/odd.yaml"]; got != in["in/odd.yaml"] || strings.Contains(got, "hunter2") {
+		t.Errorf("the file of cleartext documents is\n%s", got)
+	}
+	p.run(t, "pull", "whole", "--secrets").exits(t, 0, "Revision 2: 3 files in ")
+	want := map[string]string{
+		"whole/b%2Fu..ck%20et%252F/odd.yaml": odd, "whole/b%2Fu..ck%20et%252F/secret/pw.yaml": in["in/secret/pw.yaml"],
+		"whole/more/x.json": p.files(t, "more")["more/x.json"],
+	}
+	if diff := cmp.Diff(want, p.files(t, "whole")); diff != "" {
+		t.Errorf("files (-pushed +pulled):\n%s", diff)
+	}
+	p.run(t, "push", "--changeset", "whole").exits(t, 0, "Nothing changed; the newest revision is 2.")
+	for name := range p.files(t, "whole") {
 		info, err := os.Stat(filepath.Join(p.home, name))
-		if secret := strings.HasSuffix(name, "Passphrase/pw.yaml"); err != nil || secret != (info.Mode() == 0o600) {
+		if secret := strings.HasSuffix(name, "pw.yaml"); err != nil || secret != (info.Mode() == 0o600) {
 			t.Errorf("%s has the mode %v, error %v", name, info.Mode(), err)
 		}
 	}
 
 	p.run(t, "pull", "out", "1").exits(t, 2, "is not empty", "--replace")
-	p.writes(t, "out/.git/config", "kept")
-	p.writes(t, "out/notes.txt", "kept")
-	p.writes(t, "out/site/values.yaml", "kept: 1\n")
-	p.run(t, "pull", "out", "1", "--replace").exits(t, 1, "  would delete  more/Widget/json.yaml", "would delete 1 file", "--yes")
+	others := map[string]string{
+		"out/.git/config": "kept", "out/notes.txt": "kept", "out/more/mine.yaml": widget("mine", "{}"), "out/site/values.yaml": "kept: 1\n",
+	}
+	for name, text := range others {
+		p.writes(t, name, text)
+	}
+	p.run(t, "pull", "out", "1", "--replace").exits(t, 1, "  would delete  more/x.json", "would delete 1 file", "--yes")
 	p.does(t, "pull", "out", "1", "--replace", "--yes")
-	left := slices.Sorted(maps.Keys(p.files(t, "out")))
-	if len(left) != 8+3 || slices.ContainsFunc(left, func(name string) bool { return strings.Contains(name, "more") }) {
-		t.Errorf("files after pulling revision 1 over revision 2: %q", left)
+	left := p.files(t, "out")
+	for name, text := range others {
+		if left[name] != text {
+			t.Errorf("%s is %q after a pull, want %q", name, left[name], text)
+		}
+	}
+	if _, found := left["out/more/x.json"]; found || len(left) != 2+len(others) {
+		t.Errorf("files after pulling revision 1 over revision 2: %q", slices.Sorted(maps.Keys(left)))
+	}
+
+	// A file that has changed since it was pulled is not replaced, nor is anything without the record of a pull.
+	p.writes(t, "out/more/mine.yaml", "")
+	p.does(t, "pull", "out", "2", "--replace", "--yes")
+	p.writes(t, "out/more/x.json", "[]")
+	p.run(t, "pull", "out", "1", "--replace", "--yes").exits(t, 0, "kept, because they have changed", "more/x.json")
+	p.run(t, "pull", "out", "2", "--replace", "--yes").exits(t, 2, "1 file in the way", "more/x.json", "Nothing was written")
+	if text := p.files(t, "out")["out/more/x.json"]; text != "[]" {
+		t.Errorf("a changed file is replaced by %q", text)
+	}
+	if err := os.Remove(filepath.Join(p.home, "out", "more", "x.json")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(p.home, ".cache")); err != nil {
+		t.Fatal(err)
+	}
+	p.does(t, "pull", "out", "2", "--replace") // what is there is the same
+	if err := errors.Join(os.RemoveAll(filepath.Join(p.home, ".cache")), os.Remove(filepath.Join(p.home, "out", "more", "x.json"))); err != nil {
+		t.Fatal(err)
+	}
+	p.does(t, "pull", "out", "1", "--replace")
+
+	// A link is never written through.
+	p.writes(t, "elsewhere/x.json", "mine")
+	if err := os.Symlink("../../elsewhere/x.json", filepath.Join(p.home, "out", "more", "x.json")); err != nil {
+		t.Fatal(err)
+	}
+	p.run(t, "pull", "out", "2", "--replace", "--yes").exits(t, 2, "in the way", "Nothing was written")
+	if text := p.files(t, "elsewhere")["elsewhere/x.json"]; text != "mine" {
+		t.Errorf("a linked file is replaced by %q", text)
 	}
 }
 
@@ -478,14 +532,17 @@ func TestPurser_secrets(t *testing.T) {
 		p := at(t, g.server, "PURSER_TOKEN="+g.of[user])
 		p.run(t, "pull", "out").exits(t, 0, "you may not see encrypted documents")
 		p.writes(t, "out/site/mine.yaml", passphrase("mine", "own"))
-		p.writes(t, "out/site/old.yaml", widget("old", "{}"))
 		p.run(t, "pull", "out", "--replace", "--yes").exits(t, 0, "files of such documents are kept")
 		left := p.files(t, "out")
 		if _, kept := left["out/site/mine.yaml"]; !kept {
 			t.Errorf("the file of an encrypted document is deleted, which %s is not shown: %v", user, left)
 		}
-		if _, kept := left["out/site/old.yaml"]; kept {
-			t.Errorf("a file that is no longer in the revision is kept for %s", user)
+		if text := left["out/site/x.yaml"]; !strings.Contains(text, "layers") || !strings.Contains(text, "user") || strings.Contains(text, "encrypted") {
+			t.Errorf("%s gets the file\n%s", user, text)
+		}
+		p.run(t, "pull", "secrets", "--secrets").exits(t, 0, "you may not see encrypted documents")
+		if text := fmt.Sprint(p.files(t, "secrets")); strings.Contains(text, secret) || strings.Contains(text, "encrypted") {
+			t.Errorf("%s gets the secret with --secrets:\n%s", user, text)
 		}
 		shown := fmt.Sprint(p.files(t, "out"))
 		for _, args := range [][]string{

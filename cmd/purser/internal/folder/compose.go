@@ -198,6 +198,9 @@ func (n naming) alone(ctx context.Context, part document.File) error {
 // bucketFolder returns the name of the folder of a bucket.
 func bucketFolder(bucket string) (string, error) {
 	name := folderName(bucket)
+	if name == "" {
+		return "", fmt.Errorf("the server names no bucket of a document: %w", errNoFiles)
+	}
 	if len(name) > maxName {
 		return "", fmt.Errorf("the name of bucket %s is too long for a folder: it would have %d characters, and file "+
 			"systems take %d. Nothing was written. purser show --bucket BUCKET writes the documents of a single bucket to "+
