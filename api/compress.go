@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -143,7 +144,7 @@ func (w *compressingWriter) Write(text []byte) (int, error) {
 func (w *compressingWriter) send(size int) {
 	w.sent = true
 	header := w.Header()
-	known := header.Get("Content-Encoding") != "" || header.Get("Cache-Control") == noTransform
+	known := header.Get("Content-Encoding") != "" || strings.Contains(header.Get("Cache-Control"), noTransform)
 	if !known && size >= minSize {
 		w.compressor = w.method.take()
 	}

@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -19,6 +21,7 @@ import (
 
 	"purser/api"
 	"purser/internal/authz"
+	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/revisions"
 	"purser/internal/store/storetest"
@@ -273,15 +276,24 @@ func (m *textModel) submit(buckets map[string][]written, changeSet, dryRun bool)
 			next[name] = doc
 		}
 	}
-	differs := map[*writing]bool{}
+	differs, first, apart, given := map[*writing]bool{}, map[*writing]*kept{}, map[*writing]bool{}, map[*writing]bool{}
 	for _, s := range all {
 		before := m.live[s.name]
-		same := before != nil && before.bucket == s.bucket && before.value == s.value
 		putBack := s.reference && isSecret(s.name)
-		if !same || !putBack && (before.of == nil || before.of.text != s.of.text) || same && s.of.documents > 1 &&
-			(before.of == nil || before.of.text != s.of.text) {
+		if before == nil || before.bucket != s.bucket || before.value != s.value {
+			differs[s.of] = true
+			continue
+		}
+		if given[s.of] = given[s.of] || !putBack; !putBack && (before.of == nil || before.of.text != s.of.text) {
 			differs[s.of] = true
 		}
+		if first[s.of] == nil {
+			first[s.of] = before
+		}
+		apart[s.of] = apart[s.of] || first[s.of].of != before.of
+	}
+	for of := range apart {
+		differs[of] = differs[of] || apart[of] && given[of]
 	}
 	for _, s := range all {
 		before := m.live[s.name]
@@ -535,4 +547,148 @@ func TestHandler_submitted_laws(t *testing.T) {
 			"": func(*rapid.T) { m.check() },
 		})
 	})
+}
+
+// What is written about an encrypted document, in its text or in that of a list that has it, is told to nobody who may
+// not see it, kept nowhere in clear, and cannot be guessed by a digest.
+func TestHandler_submitted_secrets(t *testing.T) {
+	t.Parallel()
+	servers, url := opened(t)
+	s, conn := servers[0], storetest.Connect(t, url)
+	const marker = "QXZJKVWQ"
+	key := textOf("acme/Key/v1", "k0", encrypted, "{x: 1} # "+marker)
+	list := "# " + marker + "\n- {schema: acme/Widget/v1, metadata: {name: w1, schema: metadata/Document/v1, storagePolicy: " +
+		"cleartext, layeringDefinition: {layer: site}}, data: {x: 1}}\n- {schema: acme/Key/v1, metadata: {name: k1, schema: metadata/Document/v1, storagePolicy: " +
+		"encrypted, layeringDefinition: {layer: site}}, data: {x: 1}}\n"
+	directive := "%TAG ! " + marker + "\n" + textOf("acme/Key/v1", "k2", encrypted, "{x: 1}") + textOf("acme/Widget/v1", "w2", ", storagePolicy: cleartext", "{}")
+	part := strings.NewReplacer("w1", "w3", "k1", "k3").Replace(strings.Replace(list, "\n- {schema: acme/W", "\n\n- {schema: acme/W", 1))
+	items := `[` + strings.Join([]string{
+		`{"schema": "acme/Key/v1", "metadata": {"name": "k4", "schema": "metadata/Document/v1", "storagePolicy": "encrypted", ` +
+			`"layeringDefinition": {"layer": "site"}}, "data": {"` + marker + `": 1}}`,
+		`{"schema": "acme/Widget/v1", "metadata": {"name": "w4", "schema": "metadata/Document/v1", "storagePolicy": "cleartext", ` +
+			`"layeringDefinition": {"layer": "site"}}, "data": {}}`,
+	}, ",") + `]`
+	bodies := map[string]string{
+		"a": key, "b": list, "c": directive,
+		"d": string(document.AppendFile(nil, document.File{Path: "l.yaml", Text: []byte(part)})),
+		"e": string(document.AppendFile(nil, document.File{Path: "l.json", Text: []byte(items), JSON: true})),
+		"f": strings.NewReplacer("k4", "k5", "w4", "w5").Replace(items),
+	}
+	var told strings.Builder // to those who may not see secrets
+	note := func(got response) response {
+		fmt.Fprintln(&told, got.path, got.Header, got.text)
+		return got
+	}
+	for _, bucket := range slices.Sorted(maps.Keys(bodies)) {
+		note(s.unchecked().put(t, bucket, bodies[bucket], as("admin")...).is(t, http.StatusOK))
+		note(s.unchecked().put(t, bucket, strings.Replace(bodies[bucket], marker, marker+"A", 1), as("admin", "Accept", "text/plain")...)) // may be a bad mark
+		note(s.unchecked().put(t, bucket, bodies[bucket]+"]]: "+marker, as("admin", asJSON...)...))
+	}
+	for _, query := range []string{"", "&cleartext-secrets=true", "&cleartext-secrets=false"} {
+		got := note(s.get(t, "revisions/latest/documents?form=submitted"+query, as("reader")...).is(t, http.StatusOK))
+		files, _, err := document.Files([]byte(got.text), 100)
+		if err != nil || len(files) != 5 {
+			t.Errorf("%d files, %v, want the cleartext documents of sources with secrets, and one of its own\n%s", len(files), err, got.text)
+		}
+		for _, file := range files {
+			if (file.Why != "") != (file.Bucket != "f") {
+				t.Errorf("a cleartext document in the file of a secret comes as %+v", file)
+			}
+		}
+	}
+	note(s.get(t, "revisions/latest/documents?form=submitted", as("admin")...).is(t, http.StatusOK))
+	note(s.get(t, "revisions/latest/documents?form=submitted&metadata.name=k0", as("reader")...).is(t, http.StatusOK))
+	for _, path := range []string{"revisions/latest/documents", "revisions/latest/rendered-documents", "revisions/latest/findings"} {
+		note(s.get(t, path, as("admin", asJSON...)...))
+	}
+	if at := strings.Index(told.String(), marker); at >= 0 {
+		t.Errorf("an answer tells a secret:\n%s", brief(told.String()[max(0, at-700):]))
+	}
+	if strings.Contains(s.log.String(), marker) {
+		t.Errorf("the log tells a secret:\n%s", s.log)
+	}
+	whole := s.get(t, "revisions/latest/documents?form=submitted&cleartext-secrets=true", as("admin")...).is(t, http.StatusOK).text
+	for bucket, body := range map[string]string{"a": key, "b": list, "c": directive, "d": part, "e": items} {
+		if !strings.Contains(strings.ReplaceAll(whole, marker+"A", marker), body) {
+			t.Errorf("the text of bucket %s does not come back to whoever may see it:\n%s", bucket, whole)
+		}
+	}
+	for _, name := range []string{"gzip", "zstd"} { // a size would tell whether other texts resemble the secret
+		got := s.get(t, "revisions/latest/documents?form=submitted&cleartext-secrets=true", as("admin", "Accept-Encoding", name)...)
+		if got.Header.Get("Content-Encoding") != "" || got.Header.Get("ETag") != "" || len(got.text) < 2000 {
+			t.Errorf("an answer with secrets of %d bytes has the headers %v", len(got.text), got.Header)
+		}
+	}
+	rows, err := conn.Query(t.Context(), "SELECT table_name::text FROM information_schema.tables WHERE table_schema = 'public'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range tables {
+		var text string
+		sql := "SELECT coalesce(string_agg(t::text, E'\\n'), '') FROM " + pgx.Identifier{table}.Sanitize() + " t"
+		if err := conn.QueryRow(t.Context(), sql).Scan(&text); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(text, marker) || strings.Contains(text, hex.EncodeToString([]byte(marker))) {
+			t.Errorf("the table %s tells a secret", table)
+		}
+		for bucket, guesses := range map[string][]string{
+			"a": {key}, "b": {list}, "c": {directive}, "d": {part}, "e": {items}, "f": {strings.Split(items[1:], ",{")[0]},
+		} {
+			for _, guess := range guesses {
+				guess = strings.Replace(guess, marker, marker+"A", 1)
+				for _, prefix := range []string{"", "JSON "} {
+					whole := sha256.Sum256([]byte(prefix + guess))
+					digests := [][32]byte{whole}
+					for i := range byte(2) {
+						digests = append(digests, sha256.Sum256(append([]byte{'p', 'a', 'r', 't', ' ', i, 0, 0}, whole[:]...)))
+					}
+					for _, digest := range digests {
+						if strings.Contains(text, hex.EncodeToString(digest[:])) {
+							t.Errorf("the table %s has a digest from which the text of bucket %s can be guessed", table, bucket)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// A server that cannot open texts with secrets says what it lacks, and shows the others.
+func TestHandler_submitted_unopened(t *testing.T) {
+	t.Parallel()
+	vault, url := newVault(t), storetest.URL(t)
+	open := func(vault changes.Vault) site {
+		return openSite(t, settings{url: url, vault: vault, defaults: revisions.Defaults{validations.SchemaValidation}})
+	}
+	const form = "revisions/latest/documents?form=submitted&status.bucket="
+	s := open(vault)
+	s.put(t, "keys", textOf("acme/Key/v1", "k", encrypted, "{x: 1}")).is(t, http.StatusOK)
+	s.put(t, "site", widget("w", "{}")+"# here\n").is(t, http.StatusOK)
+	for name, c := range map[string]struct {
+		site site
+		help string
+	}{
+		"without a keyset": {open(nil), "--secrets-keyset"}, "with another keyset": {open(newVault(t)), "keyset"},
+	} {
+		got := c.site.get(t, form+"keys&cleartext-secrets=true", asJSON...)
+		got.isFault(t, http.StatusServiceUnavailable, "SecretUnopened", c.help, "[acme/Key/v1, site] k")
+		if got := c.site.get(t, form+"keys").is(t, http.StatusOK); !strings.Contains(got.text, "its text has a secret") {
+			t.Errorf("%s: %s", name, got.text)
+		}
+		if got := c.site.get(t, form+"site&cleartext-secrets=true").is(t, http.StatusOK); !strings.HasSuffix(got.text, "# here\n") {
+			t.Errorf("%s: %s", name, got.text)
+		}
+	}
+	storetest.Execute(t, storetest.Connect(t, url), `UPDATE texts SET body = CASE WHEN reference IS NULL THEN '\x01ff'
+		ELSE overlay(body PLACING '\x00000000' FROM length(body) - 5) END`)
+	s.get(t, form+"keys&cleartext-secrets=true", asJSON...).isFault(t, http.StatusInternalServerError, "SecretUnopened", "damaged")
+	if got := s.get(t, form+"site", asJSON...); got.StatusCode != http.StatusInternalServerError || !strings.Contains(s.log.String(), "block") {
+		t.Errorf("a damaged text: %d %s\n%s", got.StatusCode, got.text, s.log)
+	}
+	s.get(t, form+"keys").is(t, http.StatusOK)
 }

@@ -74,18 +74,7 @@ func (p Payload) withTexts(diff revisions.Diff) revisions.Diff {
 		return diff
 	}
 	added := revisions.IDs(diff.Added)
-	differs, having := map[*document.Source]bool{}, map[*document.Source]int64{}
-	for i, item := range p.Items {
-		source, doc := item.Segment.Source, diff.Result[i]
-		if source == nil {
-			continue
-		}
-		text, second := having[source]
-		// A rollback may have given back to one document of the source an earlier text that says the same.
-		if having[source] = doc.Text; added[doc.ID] || item.rewrites(doc) || second && text != doc.Text {
-			differs[source] = true
-		}
-	}
+	differs := p.differing(diff, added)
 	planned, texts := map[*revisions.Stored]*revisions.Stored{}, map[*document.Source]int{}
 	for i, item := range p.Items {
 		source, doc := item.Segment.Source, diff.Result[i]
@@ -111,6 +100,27 @@ func (p Payload) withTexts(diff revisions.Diff) revisions.Diff {
 		}
 	}
 	return diff.Replacing(planned)
+}
+
+// differing returns the sources whose texts are stored: those with a document that is added or rewritten, and those whose
+// documents have several texts, as after a rollback of some of them.
+func (p Payload) differing(diff revisions.Diff, added map[int64]bool) map[*document.Source]bool {
+	differs, given := map[*document.Source]bool{}, map[*document.Source]bool{} // given: not all of it is put back
+	having, apart := map[*document.Source]int64{}, map[*document.Source]bool{}
+	for i, item := range p.Items {
+		source, doc := item.Segment.Source, diff.Result[i]
+		if source == nil {
+			continue
+		}
+		text, second := having[source]
+		having[source], apart[source] = doc.Text, apart[source] || second && text != doc.Text
+		given[source] = given[source] || !item.putsBack()
+		differs[source] = differs[source] || added[doc.ID] || item.rewrites(doc)
+	}
+	for source := range differs {
+		differs[source] = differs[source] || apart[source] && given[source]
+	}
+	return differs
 }
 
 // putsBack reports whether the item is an encrypted document with the reference to its secret instead of its data.

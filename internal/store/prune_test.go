@@ -162,6 +162,7 @@ func (p *pruner) check() {
 	p.none("versions without content", `SELECT count(*) FROM documents d LEFT JOIN contents c ON c.digest = d.content
 		WHERE c.digest IS NULL AND (d.until IS NULL OR EXISTS (
 			SELECT FROM revisions r WHERE r.revision >= d.since AND r.revision < d.until))`)
+	p.none("versions without their texts", `SELECT count(*) FROM documents d WHERE d.text / 32 NOT IN (SELECT block FROM texts)`)
 }
 
 func (p *pruner) none(what, sql string) {
@@ -201,6 +202,7 @@ func (p *pruner) settle(keep int) {
 	p.none("violations", `SELECT count(*) FROM violations v WHERE v.until IS NOT NULL AND NOT EXISTS (
 		SELECT FROM revisions r WHERE r.revision >= v.since AND r.revision < v.until)`)
 	p.none("contents", `SELECT count(*) FROM contents WHERE digest NOT IN (SELECT content FROM documents)`)
+	p.none("blocks of texts", `SELECT count(*) FROM texts t WHERE NOT EXISTS (SELECT FROM documents WHERE text / 32 = t.block)`)
 	p.none("occupancies", `SELECT count(*) FROM occupancies o WHERE NOT EXISTS (SELECT FROM revisions r
 		WHERE r.revision >= o.since AND r.revision < coalesce(o.until, r.revision + 1))`)
 	p.none("checks", `SELECT (SELECT count(*) FROM checks) - (SELECT count(*) FROM (
@@ -250,6 +252,9 @@ func drawBody(t *rapid.T, bucket string) string {
 	for _, name := range []string{"p", "q"} {
 		if x := rapid.IntRange(-1, 2).Draw(t, name); x >= 0 {
 			body.WriteString(widget(bucket+name, x))
+			if rapid.IntRange(0, 3).Draw(t, "comment") == 0 {
+				fmt.Fprintf(&body, "# %d\n", rapid.IntRange(0, 2).Draw(t, "words"))
+			}
 		}
 	}
 	return body.String()

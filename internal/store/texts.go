@@ -188,9 +188,11 @@ func (s *Store) Texts(ctx context.Context, numbers []int64, open func(reference 
 			return nil, fmt.Errorf("read the block %d of texts: %w", block.number, err)
 		}
 		for _, number := range wanted[block.number] {
-			if at := number % revisions.MaxTextsOfBlock; at < int64(len(all)) {
-				texts[number] = all[at]
+			at := number % revisions.MaxTextsOfBlock
+			if at >= int64(len(all)) {
+				return nil, fmt.Errorf("the block %d of texts has %d, and not the one at %d", block.number, len(all), at)
 			}
+			texts[number] = all[at]
 		}
 	}
 	return texts, nil

@@ -162,6 +162,10 @@ func anySecretSite(t *rapid.T) secretSite {
 			add("overrides", overrideKind, name, override(name, data, substitutes(take(texts, "{path: "+value+"}"))))
 		}
 	}
+	commented := rapid.IntRange(0, p.secrets-1).Draw(t, "secret in a comment")
+	p.documents["keys"] += encrypted(doc("acme/Key/v1", "commented", fmt.Sprintf("{a: 1} # @%d@", commented)))
+	p.documents["lists"] = fmt.Sprintf("# @%d@\n", commented) + listItem(encrypted(doc("acme/Key/v1", "listed", "{a: 1}"))) +
+		listItem(doc("acme/Widget/v1", "beside", "{text: P}"))
 	p.documents["policies"] = layeringPolicy("lp")
 	switch some("validated", "by default", "all", "all", "some", "renderings") {
 	case "all":
@@ -196,6 +200,12 @@ func probes(taken string) string {
 		all.WriteString(docWith(kind, fmt.Sprintf("probe%d", i), "{}", substitutes(taken)))
 	}
 	return all.String()
+}
+
+// listItem writes a document as an item of a list.
+func listItem(document string) string {
+	lines := strings.Split(strings.TrimSpace(strings.TrimPrefix(document, "---\n")), "\n")
+	return "- " + strings.Join(lines, "\n  ") + "\n"
 }
 
 // with replaces the placeholders in text with secrets.
@@ -253,7 +263,7 @@ func (s *story) play(p secretSite, secrets [][]string, reads []read) {
 	s.must(s.ask("admin", http.MethodDelete, "revisions", ""))
 	for generation, texts := range secrets {
 		for _, bucket := range p.buckets {
-			if generation == 0 || bucket == "keys" {
+			if generation == 0 || bucket == "keys" || bucket == "lists" {
 				s.must(s.ask("admin", http.MethodPut, "buckets/"+bucket+"/documents", with(p.documents[bucket], texts)))
 			}
 		}
@@ -333,6 +343,9 @@ func (p secretSite) reads(t *rapid.T, c *contract.Contract) (reads []read) {
 				reads = append(reads, read{path + "?" + url.Values{"schema": {d[0]}, "name": {d[1]}}.Encode(), accept})
 			}
 		}
+	}
+	for _, revision := range []string{"latest", "1"} {
+		reads = append(reads, read{"revisions/" + revision + "/documents?form=submitted", "text/plain"})
 	}
 	return reads
 }

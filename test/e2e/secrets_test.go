@@ -254,7 +254,7 @@ func TestSecrets_rotation(t *testing.T) {
 	database := storetest.URL(t)
 	t.Run("rotate", func(t *testing.T) {
 		s := startOn(t, database, "--secrets-keyset", keyset, "--webhook-allow", "*.example")
-		s.put(t, "site", layeringPolicy("lp")+passphrase("a", "one")+passphrase("b", "two")).is(t, http.StatusOK)
+		s.put(t, "site", layeringPolicy("lp")+passphrase("a", "one")+passphrase("b", "two")+"# about b\n").is(t, http.StatusOK)
 		hook, _ := s.hook(t, "{url: 'http://x.example', enabled: false}")
 		const other = "{url: 'http://x.example', enabled: false, secret: whsec_QkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJC}"
 		s.send(t, request{method: "PUT", path: hook, body: other, header: yamlBody()}).is(t, http.StatusOK)
@@ -263,10 +263,11 @@ func TestSecrets_rotation(t *testing.T) {
 		if said, err := command(t, "secrets", "rotate", "--activate", "--secrets-keyset", keyset); err != nil || !strings.Contains(said, "are encrypted with key") {
 			t.Fatalf("secrets rotate: %v\n%s", err, said)
 		}
-		eventually(t, "all secrets are sealed again", func() bool { return strings.Contains(s.log.text(), `"secrets":3`) })
+		eventually(t, "all secrets are sealed again", func() bool { return strings.Contains(s.log.text(), `"secrets":5`) }) // with two texts
 		var same bool
-		const keys = `SELECT bool_and(substring(w.secret, 1, 5) = substring(c.sealed, 1, 5) AND substring(w.previous, 1, 5) = substring(c.sealed, 1, 5))
-			FROM webhooks w, contents c WHERE c.sealed IS NOT NULL`
+		const keys = `SELECT bool_and(substring(w.secret, 1, 5) = substring(c.sealed, 1, 5) AND substring(w.previous, 1, 5) = substring(c.sealed, 1, 5)
+			AND substring(t.body, 1, 5) = substring(c.sealed, 1, 5))
+			FROM webhooks w, contents c, texts t WHERE c.sealed IS NOT NULL AND t.reference IS NOT NULL`
 		if err := storetest.Connect(t, database).QueryRow(t.Context(), keys).Scan(&same); err != nil || !same {
 			t.Errorf("the secrets of a webhook have the newest key: %v, %v", same, err)
 		}
@@ -291,13 +292,17 @@ func TestSecrets_rotation(t *testing.T) {
 		if got := s.get(t, "revisions/3/rendered-documents").data(t); got["a"] != "one" {
 			t.Errorf("rendered without the old key: %v", got)
 		}
+		if got := s.get(t, "revisions/3/documents?form=submitted&cleartext-secrets=true").is(t, http.StatusOK); !strings.Contains(got.text, `"one"`) {
+			t.Errorf("texts without the old key: %v", got)
+		}
 	})
 	t.Run("lost", func(t *testing.T) {
 		s := startOn(t, database, "--secrets-keyset", newKeyset(t))
 		eventually(t, "the log has the number of secrets", func() bool {
-			return strings.Contains(s.log.text(), `"the keyset lacks the keys of secrets in the database`) && strings.Contains(s.log.text(), `"secrets":3`)
+			return strings.Contains(s.log.text(), `"the keyset lacks the keys of secrets in the database`) && strings.Contains(s.log.text(), `"secrets":6`)
 		})
 		s.get(t, "revisions/2/rendered-documents").fails(t, http.StatusServiceUnavailable, "SecretUnopened", "cannot be opened", "keyset")
+		s.get(t, "revisions/2/documents?form=submitted&cleartext-secrets=true").fails(t, http.StatusServiceUnavailable, "SecretUnopened", "keyset")
 		s.get(t, "revisions/2/documents").is(t, http.StatusOK)
 		s.get(t, "revisions/2/status").is(t, http.StatusOK)
 		// Its verdict would be about a site that was not looked at.
