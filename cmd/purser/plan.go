@@ -55,7 +55,7 @@ func (p *push) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	places := p.places(preview.Findings)
+	places := p.places(ctx, preview.Findings)
 	return p.printPreview(p.around, p.output, preview, pushPreview(written, preview, differences, places, p.around.colors))
 }
 

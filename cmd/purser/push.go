@@ -69,7 +69,7 @@ func (c *pushCommand) Run(ctx context.Context, around *surroundings) error {
 	if err != nil {
 		return p.refused(err)
 	}
-	if err := p.report(written); err != nil || c.Wait == 0 {
+	if err := p.report(ctx, written); err != nil || c.Wait == 0 {
 		return err
 	}
 	status := &statusCommand{output: c.output, Revision: written.Revision, Wait: c.Wait, Expect: "success"}
@@ -137,16 +137,16 @@ func (p *push) refused(err error) error {
 }
 
 // report prints the result of a change.
-func (p *push) report(written client.Written) error {
+func (p *push) report(ctx context.Context, written client.Written) error {
 	found, err := written.Findings()
 	if err != nil {
 		return err
 	}
-	return p.print(p.around, pushedAnswer(written, found, p.places(found.Findings), p.around.colors))
+	return p.print(p.around, pushedAnswer(written, found, p.places(ctx, found.Findings), p.around.colors))
 }
 
 // places returns the place of each finding in the files, "" if it is in none of them.
-func (p *push) places(findings []wire.Finding) []string {
+func (p *push) places(ctx context.Context, findings []wire.Finding) []string {
 	places := make([]string, len(findings))
 	for i, f := range findings {
 		places[i] = p.body.Place(f.Line, f.Column)
