@@ -14,8 +14,8 @@ import (
 	"purser/internal/fault"
 )
 
-// A body may consist of files as they are. Before each file is a line with its File as JSON, which other readers of YAML
-// take as the beginning of a document with a comment:
+// A body may consist of files as they are. Before each file is a line with its File as JSON, which other readers of
+// YAML take as the beginning of a document with a comment:
 //
 //	--- # purser: {"file":"site/racks.yaml","bytes":61}
 //
@@ -40,7 +40,7 @@ const fileMark = "--- # purser: {"
 // AppendFile appends a file with the line before it. Its Bytes are those of its Text.
 func AppendFile(body []byte, f File) []byte {
 	f.Bytes = len(f.Text)
-	mark, _ := json.Marshal(f) // cannot fail
+	mark, _ := json.Marshal(f) //nolint:errchkjson // it has only texts, numbers and a truth value
 	body = append(append(append(body, fileMark[:len(fileMark)-1]...), mark...), '\n')
 	body = append(body, f.Text...)
 	if !bytes.HasSuffix(f.Text, []byte("\n")) {
@@ -49,8 +49,8 @@ func AppendFile(body []byte, f File) []byte {
 	return body
 }
 
-// Files returns the files of a body, with the lines of the body at which their texts begin; nil for a body that does not
-// begin with one. It stops after limit files. Fault: Invalid.
+// Files returns the files of a body, with the lines of the body at which their texts begin; nil for a body that does
+// not begin with one. It stops after limit files. Fault: Invalid.
 func Files(body []byte, limit int) (files []File, lines []int, err error) {
 	for line := 1; bytes.HasPrefix(body, []byte(fileMark)) && len(files) < limit; {
 		mark, rest, _ := bytes.Cut(body, []byte("\n"))
@@ -262,7 +262,8 @@ func sourced(file File, segments []Segment) []Segment {
 func (s *Source) digest(of int) Digest {
 	digest := digestOfText(s.Text, s.JSON)
 	if s.Documents > 1 {
-		return sha256.Sum256(append([]byte{'p', 'a', 'r', 't', ' ', byte(of), byte(of >> 8), byte(of >> 16)}, digest[:]...))
+		text := append([]byte("part "), byte(of), byte(of>>8), byte(of>>16)) //nolint:gosec // the lower bytes
+		return sha256.Sum256(append(text, digest[:]...))
 	}
 	return digest
 }

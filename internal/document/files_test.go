@@ -53,7 +53,7 @@ func TestSplitBody_empty(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int{
 		"": 0, "# c\n": 0, "---\n": 0, "a: 1\n---\n": 1, "---\n# c\n---\na: 1\n--- # c\n": 1, "~\n---\na: 1\n": 1, "--- null # c\n": 0,
-		"--- null\n x\n": 1, "---null\n": 1, "null null\n": 1, "--- NULL\n# c\n...\n": 0, "nul\n": 1, "- a: 1\n-\n- ~\n": 1,
+		"--- null\n x\n": 1, "---null\n": 1, "null x\n": 1, "--- NULL\n# c\n...\n": 0, "nul\n": 1, "- a: 1\n-\n- ~\n": 1,
 		"---\n- a: 1\n- b: 1\n---\n": 2, "[null, {}]": 1, "%TAG ! x\n---\n---\na: 1\n": 1, "--- ''\n": 1, "- a\n--- \n- b\n": 2,
 	} {
 		segments, err := SplitFile(t.Context(), File{Text: []byte(text)}, DefaultLimits())

@@ -68,7 +68,8 @@ func parseList(meter *budget.Meter, whole Segment, limits Limits) ([]Segment, er
 	if len(items) > limits.Documents {
 		return nil, tooMany(limits)
 	}
-	return decodeParts(meter, Segment{Text: whole.Text, start: whole.Line, Index: whole.Index, isItem: true}, items, limits), nil
+	list := Segment{Text: whole.Text, start: whole.Line, Index: whole.Index, isItem: true}
+	return decodeParts(meter, list, items, limits), nil
 }
 
 // decodeParts returns a segment for each of several documents of one text.

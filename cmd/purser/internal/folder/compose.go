@@ -15,8 +15,8 @@ import (
 
 // filesOf returns files by their names with slashes, and how many documents in them are in their canonical form, from
 // what the server returns of submitted documents: as they were pushed, BUCKET/PATH, where that is known, and otherwise
-// BUCKET/KIND/NAME.yaml. A number is added to names that differ only in case, and to those of documents that differ only
-// in layer or version. Names of buckets cannot be shortened, because a change set takes them from the folders: too long
+// BUCKET/KIND/NAME.yaml. A number is added to names that differ only in case, and to those of documents that differ
+// only in layer or version. Names of buckets cannot be shortened, because a change set takes them from the folders: too long
 // ones are an error.
 func filesOf(ctx context.Context, submitted []byte) (files map[string]pulled, canonical int, err error) {
 	parts, _, err := document.Files(submitted, len(submitted))
@@ -107,8 +107,8 @@ func nameOf(part document.File) string {
 	return "documents.yaml"
 }
 
-// identified returns the documents of a file, each with its identity and the digest of its data, and whether one of them
-// is encrypted.
+// identified returns the documents of a file, each with its identity and the digest of its data, and whether one of
+// them is encrypted.
 func identified(ctx context.Context, name string, text []byte) (documents []string, encrypted bool, err error) {
 	sources, err := parseSources(ctx, name, text)
 	if err != nil {
@@ -117,7 +117,7 @@ func identified(ctx context.Context, name string, text []byte) (documents []stri
 	for i := range sources {
 		doc, err := document.New(sources[i].Entry)
 		if err != nil {
-			return nil, false, err //nolint:wrapcheck // only whether there is one counts
+			return nil, false, err
 		}
 		documents = append(documents, doc.String()+string(doc.Digest[:])+string(doc.Metadata))
 		encrypted = encrypted || doc.Traits().Encrypted

@@ -15,11 +15,6 @@ type Document struct {
 	encrypted      bool
 }
 
-// anywhere returns the identity of a document regardless of its bucket.
-func (d *Document) anywhere() wire.Identity {
-	return wire.Identity{Schema: d.Schema, Layer: d.Layer, Name: d.Name}
-}
-
 // Parse parses a JSON array of documents. It skips buckets without documents, which the server lists only with
 // their status.
 func Parse(text []byte) ([]Document, error) {

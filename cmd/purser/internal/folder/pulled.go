@@ -45,8 +45,8 @@ func recordOf(dir string) (name, folder string, err error) {
 	if folder, err = filepath.Abs(dir); err != nil {
 		return "", "", fmt.Errorf("find the folder: %w", err)
 	}
-	if real, err := filepath.EvalSymlinks(folder); err == nil {
-		folder = real
+	if target, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = target
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {

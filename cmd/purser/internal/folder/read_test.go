@@ -185,7 +185,7 @@ func TestRead_paths(t *testing.T) {
 		"e a/x.yaml":    {"", "", "a/x.yaml"}, // 502 and 503 characters
 	} {
 		var names []string
-		for _, name := range strings.Fields(paths) {
+		for name := range strings.FieldsSeq(paths) {
 			if name != "-" {
 				name = filepath.Join(dir, name)
 			}

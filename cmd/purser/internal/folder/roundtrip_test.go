@@ -149,7 +149,7 @@ func pushed(files map[string]string) map[string]string {
 // Each file with documents comes back as it was pushed.
 func TestRoundTrip_features(t *testing.T) {
 	t.Parallel()
-	random := rand.New(rand.NewSource(1)) //nolint:gosec // any order will do
+	random := rand.New(rand.NewSource(1))
 	for name, text := range features {
 		dir := tree(t, map[string]string{name: text})
 		body, err := Read(t.Context(), []string{dir}, nil)
@@ -180,19 +180,19 @@ func fromBucket(files map[string]string) map[string]string {
 // However files are named, those below the folder that has them all come back.
 func TestRoundTrip_named(t *testing.T) {
 	t.Parallel()
-	random := rand.New(rand.NewSource(2)) //nolint:gosec // any order will do
+	random := rand.New(rand.NewSource(2))
 	dir := tree(t, map[string]string{"a/x.yaml": host("x"), "a/in/y.yaml": host("y") + host("yy"), "z.yaml": host("z")})
 	stdin := host("s1") + "# c\n" + host("s2")
 	for named, want := range map[string]map[string]string{
-		"a":             {"x.yaml": host("x"), "in/y.yaml": host("y") + host("yy")},
-		"a z.yaml":      {"a/x.yaml": host("x"), "a/in/y.yaml": host("y") + host("yy"), "z.yaml": host("z")},
-		"z.yaml a/in":   {"a/in/y.yaml": host("y") + host("yy"), "z.yaml": host("z")},
-		"a/in/y.yaml":   {"y.yaml": host("y") + host("yy")},
-		"- z.yaml":      {"Host/s1.yaml": host("s1") + "# c\n", "Host/s2.yaml": host("s2"), "z.yaml": host("z")},
-		"z.yaml z.yaml": {"z.yaml": host("z")},
+		"a":               {"x.yaml": host("x"), "in/y.yaml": host("y") + host("yy")},
+		"a z.yaml":        {"a/x.yaml": host("x"), "a/in/y.yaml": host("y") + host("yy"), "z.yaml": host("z")},
+		"z.yaml a/in":     {"a/in/y.yaml": host("y") + host("yy"), "z.yaml": host("z")},
+		"a/in/y.yaml":     {"y.yaml": host("y") + host("yy")},
+		"- z.yaml":        {"Host/s1.yaml": host("s1") + "# c\n", "Host/s2.yaml": host("s2"), "z.yaml": host("z")},
+		"z.yaml ./z.yaml": {"z.yaml": host("z")},
 	} {
 		var paths []string
-		for _, name := range strings.Fields(named) {
+		for name := range strings.FieldsSeq(named) {
 			if name != "-" {
 				name = filepath.Join(dir, name)
 			}
@@ -211,11 +211,9 @@ func TestRoundTrip_named(t *testing.T) {
 // All files of a change set come back together, and pushing them again sends the same body.
 func TestRoundTrip_changeSet(t *testing.T) {
 	t.Parallel()
-	random := rand.New(rand.NewSource(3)) //nolint:gosec // any order will do
+	random := rand.New(rand.NewSource(3))
 	files := inside("site", features)
-	for name, text := range inside("a%2Fb", map[string]string{"x.yaml": host("q1"), "in/x.yaml": host("q2")}) {
-		files[name] = text
-	}
+	maps.Copy(files, inside("a%2Fb", map[string]string{"x.yaml": host("q1"), "in/x.yaml": host("q2")}))
 	dir := tree(t, files)
 	body, err := ReadChangeSet(t.Context(), dir)
 	if err != nil {
@@ -268,7 +266,7 @@ func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		from, err := os.MkdirTemp(dir, "")
+		from, err := os.MkdirTemp(dir, "") //nolint:usetesting // rapid would keep all until the end
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -300,7 +298,7 @@ func TestRoundTrip(t *testing.T) {
 				t.Skip("a server refuses it")
 			}
 		}
-		random := rand.New(rand.NewSource(rapid.Int64().Draw(t, "order"))) //nolint:gosec // any order will do
+		random := rand.New(rand.NewSource(rapid.Int64().Draw(t, "order")))
 		if diff := gocmp.Diff(want, pulledBack(t, random, from, body)); diff != "" {
 			t.Fatalf("files (-pushed +pulled):\n%s", diff)
 		}

@@ -118,8 +118,8 @@ func (p Pull) mustBeFree(root *os.Root) error {
 	if len(taken) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s in the way, not as a pull of this user has written it, or with encrypted documents that you may "+
-		"not see: %s; move or delete it, or pull into a new folder and compare. Nothing was written",
+	return fmt.Errorf("%s in the way, not as a pull of this user has written it, or with encrypted documents that you "+
+		"may not see: %s; move or delete it, or pull into a new folder and compare. Nothing was written",
 		words.Count(len(taken), "file"), Listed(taken))
 }
 
@@ -139,8 +139,8 @@ func isText(root *os.Root, name string, text []byte) bool {
 }
 
 // Write carries out a pull: it writes each file as a whole, then deletes files, and folders that become empty. If it
-// fails, no file has been deleted, and each has its old or its new content. unrecorded is why the next pull will replace
-// nothing of it, if it cannot be recorded.
+// fails, no file has been deleted, and each has its old or its new content. unrecorded is why the next pull will
+// replace nothing of it, if it cannot be recorded.
 func (p Pull) Write() (unrecorded, err error) {
 	if err := os.MkdirAll(p.dir, 0o755); err != nil { //nolint:gosec // folders of a clone have the same mode
 		return nil, fmt.Errorf("write the documents: %w", err)

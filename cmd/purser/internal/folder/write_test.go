@@ -126,8 +126,10 @@ func TestFilesOf_composed(t *testing.T) {
 			t.Errorf("%s: %d canonical, error %v (-want +got):\n%s", name, canonical, err, diff)
 		}
 	}
-	for text, want := range map[string]string{"<html>": "as this version of purser expects", "--- # purser: {\n": "not valid JSON",
-		string(answered(part("", "x.yaml", 1, host("x")))): "names no bucket"} {
+	for text, want := range map[string]string{
+		"<html>": "as this version of purser expects", "--- # purser: {\n": "not valid JSON",
+		string(answered(part("", "x.yaml", 1, host("x")))): "names no bucket",
+	} {
 		if _, _, err := filesOf(t.Context(), []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
