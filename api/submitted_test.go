@@ -436,7 +436,7 @@ func (m *textModel) compare(s site, revision int, query string) {
 				}
 				shown[w] = true
 				f.Text, f.JSON, f.Bytes = []byte(w.text), w.json, len(w.text)
-			case isSecret(doc.name):
+			case isSecret(doc.name) && !c.secrets:
 				f.Why = "its text has a secret"
 			default:
 				f.Why = "its text is of several documents"

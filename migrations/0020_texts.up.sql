@@ -14,5 +14,6 @@ ALTER TABLE sites ADD COLUMN texts bigint NOT NULL DEFAULT 0;
 -- The text of a version, null if none is kept: 32 times its block, plus its position there. path is that of its file, and
 -- line where the text begins in it; null if they are not known.
 ALTER TABLE documents ADD COLUMN text bigint, ADD COLUMN path text, ADD COLUMN line integer;
--- How often live documents of a bucket were given other texts without a revision: caches of it are outdated then.
+-- A random number, another one whenever live documents of a bucket are given other texts without a revision: caches of it
+-- are outdated then.
 ALTER TABLE buckets ADD COLUMN reread bigint NOT NULL DEFAULT 0;

@@ -173,7 +173,14 @@ func splitFile(ctx context.Context, file File, limits Limits, list, marked bool,
 	if marked {
 		segments = slices.DeleteFunc(segments, Segment.isEmpty) // items
 	}
-	return sourced(file, segments), nil
+	segments = sourced(file, segments)
+	for _, s := range segments {
+		if s.Source.Documents == 1 && !s.Source.JSON && len(s.Source.Text) > limits.Size {
+			return nil, TooLarge("%s has %d bytes with the comments before it, and a document has at most %d; shorten them, "+
+				"or raise the server's --max-document-size", s.Place(), len(s.Source.Text), limits.Size)
+		}
+	}
+	return segments, nil
 }
 
 // isEmpty reports whether a segment has nothing but a line with ---, comments and null, as after the last document of

@@ -78,7 +78,7 @@ func (v View) filesOf(ctx context.Context, revision int64, of map[document.Ident
 			numbers = append(numbers, origin.Text)
 		}
 	}
-	texts, err := v.texts(ctx, numbers, v.viewer.Secrets())
+	texts, _, err := v.texts(ctx, numbers, v.viewer.Secrets()) // they are in memory until the answer is made
 	if fault.KindOf(err) == fault.TooLarge {
 		return files, nil
 	}
@@ -86,7 +86,7 @@ func (v View) filesOf(ctx context.Context, revision int64, of map[document.Ident
 		return nil, err
 	}
 	for id, file := range files {
-		if text, known := texts[file.Text]; known {
+		if text := texts[file.Text]; text.Body != nil {
 			files[id] = file.read(ctx, id, text)
 		}
 	}

@@ -123,8 +123,8 @@ type Store interface {
 	// OriginsNamed returns where documents of a revision were written, omitting those that do not exist.
 	OriginsNamed(ctx context.Context, revision int64, of []document.Identity) (
 		map[document.Identity]revisions.Origin, error)
-	// Texts returns texts by their numbers, omitting those that do not exist. Those with secrets are opened; they are
-	// omitted if open is nil.
+	// Texts returns texts by their numbers, omitting those that do not exist. Those with secrets are opened; if open is
+	// nil, they have Secret instead of a body.
 	Texts(ctx context.Context, numbers []int64, open func(reference string, sealed []byte) ([]byte, error)) (
 		map[int64]revisions.Text, error)
 	// Kinds counts the concrete documents of a revision by schema, with one of each, and returns the names of its

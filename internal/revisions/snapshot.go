@@ -20,6 +20,7 @@ type Head struct {
 	Revision     int64 // the newest revision, 0 if there is none
 	LastDocument int64 // the last document ID that was used
 	Live         int   // number of documents in the newest revision
+	Texts        int64 // the last block of texts, counted anew whenever live documents are given others
 }
 
 // Bucket is the newest state of a bucket.
@@ -27,7 +28,7 @@ type Bucket struct {
 	Name      string
 	Changed   int64 // the revision that last changed it, 0 if it never had a document
 	Stamp     Stamp // of that revision
-	Reread    int64 // how often its documents were given other texts without a revision
+	Reread    Stamp // of the last time that its documents were given other texts without a revision
 	Documents []*Stored
 
 	byText map[document.Digest]*Stored // Documents by the text they were read from

@@ -123,7 +123,6 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 	name, diff := a.store.site, a.commit.Diff
 	var head revisions.Head
 	var version int
-	var last int64 // block of texts
 	known := map[document.Digest]revisions.Content{}
 	batch := &pgx.Batch{}
 	batch.Queue("BEGIN")
@@ -131,7 +130,7 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 		batch.Queue(noStatementTimeout)
 	}
 	batch.Queue(stmt.LockBase, named{"site": name, "revision": a.commit.Base.Revision}).QueryRow(func(row pgx.Row) error {
-		return row.Scan(append(headFields(&head), new(revisions.Stamp), &version, &last)...)
+		return row.Scan(append(headFields(&head), new(revisions.Stamp), &version)...)
 	})
 	closed := a.queueClose(batch)
 	if len(diff.Added) > 0 {
@@ -149,7 +148,7 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 	if head != a.commit.Base || closed.all != len(diff.Removed) {
 		return nil, revisions.ErrStaleSnapshot
 	}
-	a.encrypted, a.texts = closed.encrypted, numberTexts(a.commit.Texts, last)
+	a.encrypted, a.texts = closed.encrypted, numberTexts(a.commit.Texts, head.Texts)
 	return known, nil
 }
 

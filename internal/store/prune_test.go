@@ -162,7 +162,7 @@ func (p *pruner) check() {
 	p.none("versions without content", `SELECT count(*) FROM documents d LEFT JOIN contents c ON c.digest = d.content
 		WHERE c.digest IS NULL AND (d.until IS NULL OR EXISTS (
 			SELECT FROM revisions r WHERE r.revision >= d.since AND r.revision < d.until))`)
-	p.none("versions without their texts", `SELECT count(*) FROM documents d WHERE d.text / 32 NOT IN (SELECT block FROM texts)`)
+	p.none("versions without their texts", `SELECT count(*) FROM documents d WHERE d.text IS NOT NULL AND d.text / 32 NOT IN (SELECT block FROM texts)`)
 }
 
 func (p *pruner) none(what, sql string) {

@@ -103,7 +103,7 @@ func scanRevision(row pgx.CollectableRow) (r revisions.Revision, err error) {
 
 // headFields returns the destinations of the columns of a site's counters.
 func headFields(head *revisions.Head) []any {
-	return []any{&head.Epoch, &head.Stamp, &head.Prunes, &head.Revision, &head.LastDocument, &head.Live}
+	return []any{&head.Epoch, &head.Stamp, &head.Prunes, &head.Revision, &head.LastDocument, &head.Live, &head.Texts}
 }
 
 // has reports whether there is a revision with a number and a stamp.

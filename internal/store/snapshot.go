@@ -77,7 +77,7 @@ func (r *snapshotReader) queueBuckets(q *questions, names []string) {
 	if len(names) == 0 {
 		return
 	}
-	stamps, rereads := make([]revisions.Stamp, len(names)), make([]int64, len(names))
+	stamps, rereads := make([]revisions.Stamp, len(names)), make([]revisions.Stamp, len(names))
 	for i, name := range names {
 		if entry, ok := r.store.buckets.Get(name); ok {
 			r.known[name], stamps[i], rereads[i] = entry, entry.Stamp, entry.Reread

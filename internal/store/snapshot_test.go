@@ -160,7 +160,7 @@ func TestStore_Snapshot_need(t *testing.T) {
 	}
 	got.Buckets, got.Held, got.Now, got.Stamp = nil, 0, time.Time{}, 0
 	want := revisions.Snapshot{
-		Head:     revisions.Head{Epoch: 1, Revision: 1, LastDocument: 5, Live: 5},
+		Head:     revisions.Head{Epoch: 1, Revision: 1, LastDocument: 5, Live: 5, Texts: 1},
 		Contents: map[document.Digest]revisions.Content{}, Checks: map[validations.Pair][]validations.Finding{},
 		Claims: []*revisions.Stored{}, Schemas: []*revisions.Stored{},
 	}

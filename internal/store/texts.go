@@ -39,15 +39,16 @@ func (n numbered) textOf(doc *revisions.Stored) int64 {
 	return doc.Text
 }
 
-// queueTexts adds the texts, and gives them to live versions.
+// queueTexts adds the texts, and gives them to live versions. Changes that were planned before are planned again, since
+// the site then counts another block.
 func (s *Store) queueTexts(batch *pgx.Batch, n numbered, reread []*revisions.Stored) {
-	if len(n.blocks) > 0 {
+	if len(n.blocks)+len(reread) > 0 {
 		numbers := make([]int64, len(n.blocks))
 		for i := range numbers {
 			numbers[i] = n.last + 1 + int64(i)
 		}
 		batch.Queue(stmt.InsertTexts, named{
-			"site": s.site, "last": n.last + int64(len(n.blocks)), "blocks": numbers,
+			"site": s.site, "last": n.last + int64(max(1, len(n.blocks))), "blocks": numbers,
 			"bodies": column(n.blocks, func(block revisions.TextBlock) []byte { return block.Body }),
 			"references": column(n.blocks, func(block revisions.TextBlock) zeronull.Text {
 				return zeronull.Text(block.Reference)
@@ -56,7 +57,7 @@ func (s *Store) queueTexts(batch *pgx.Batch, n numbered, reread []*revisions.Sto
 	}
 	if len(reread) > 0 {
 		batch.Queue(stmt.RereadDocuments, named{
-			"site":     s.site,
+			"site": s.site, "mark": revisions.NewStamp(),
 			"ids":      column(reread, func(doc *revisions.Stored) int64 { return doc.ID }),
 			"segments": column(reread, func(doc *revisions.Stored) nullDigest { return nullDigest(doc.Segment) }),
 			"texts":    column(reread, func(doc *revisions.Stored) zeronull.Int8 { return zeronull.Int8(n.textOf(doc)) }),
@@ -77,8 +78,7 @@ func (s *Store) Reread(ctx context.Context, base revisions.Head, versions []*rev
 	return s.withTx(ctx, limit, func(ctx context.Context, tx pgx.Tx) error {
 		var head revisions.Head
 		var version int
-		var last int64 // block of the site
-		fields := append(headFields(&head), new(revisions.Stamp), &version, &last)
+		fields := append(headFields(&head), new(revisions.Stamp), &version)
 		args := named{"site": s.site, "revision": base.Revision}
 		if err := tx.QueryRow(ctx, stmt.LockBase, args).Scan(fields...); err != nil {
 			return err
@@ -90,7 +90,7 @@ func (s *Store) Reread(ctx context.Context, base revisions.Head, versions []*rev
 			return revisions.ErrStaleSnapshot
 		}
 		batch := &pgx.Batch{}
-		s.queueTexts(batch, numberTexts(texts, last), versions)
+		s.queueTexts(batch, numberTexts(texts, head.Texts), versions)
 		return tx.SendBatch(ctx, batch).Close()
 	})
 }
@@ -173,6 +173,9 @@ func (s *Store) Texts(ctx context.Context, numbers []int64, open func(reference 
 	for _, block := range found {
 		if block.reference != "" {
 			if open == nil {
+				for _, number := range wanted[block.number] {
+					texts[number] = revisions.Text{Secret: &document.Identity{}}
+				}
 				continue
 			}
 			block.body, err = open(block.reference, block.body)

@@ -191,6 +191,7 @@ func TestStore_manyTexts(t *testing.T) {
 		{"outdated", store.Statements.OutdatedTexts, map[string]string{"prefix": "'x'", "after": "0", "limit": "100"}, 4},
 		{"reread", store.Statements.RereadDocuments, map[string]string{
 			"ids": "'{1000, 2000}'", "segments": "'{a, b}'", "texts": "'{NULL, 64}'", "paths": "'{p, p}'", "lines": "'{1, 2}'",
+			"mark": "1",
 		}, 150},
 	} {
 		c.args["site"] = "'default'"

@@ -34,14 +34,14 @@ INSERT INTO texts (site, block, body, reference)
 SELECT :site, * FROM unnest(:blocks::bigint[], :bodies::bytea[], :references::text[]);
 
 -- name: RereadDocuments
--- gives live versions another text, or another place in their files, and marks their buckets. :texts has null for
+-- gives live versions another text, or another place in their files, and marks their buckets with :mark. :texts has null for
 -- those that keep theirs.
 WITH reread AS (
 	UPDATE documents d SET segment = n.segment, text = coalesce(n.text, d.text), path = n.path, line = n.line
 	FROM unnest(:ids::bigint[], :segments::bytea[], :texts::bigint[], :paths::text[], :lines::integer[])
 		AS n (id, segment, text, path, line)
 	WHERE d.site = :site AND d.id = n.id RETURNING d.bucket)
-UPDATE buckets b SET reread = reread + 1 WHERE b.site = :site AND b.bucket IN (SELECT r.bucket FROM reread r);
+UPDATE buckets b SET reread = :mark WHERE b.site = :site AND b.bucket IN (SELECT r.bucket FROM reread r);
 
 -- name: AddSealed
 -- adds the secret of a reference if it is missing.

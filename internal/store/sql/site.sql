@@ -12,26 +12,25 @@ SELECT pg_database_size(current_database());
 SELECT version FROM schema_migrations LIMIT 1;
 
 -- name: ReadHead
-SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live FROM sites s WHERE s.site = :site;
+SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live, s.texts FROM sites s WHERE s.site = :site;
 
 -- name: LockHead
 -- is the first statement, so that no two transactions that change the site wait for each other's rows.
-SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live FROM sites s WHERE s.site = :site FOR UPDATE;
+SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live, s.texts FROM sites s WHERE s.site = :site FOR UPDATE;
 
 -- name: LockBase
--- is LockHead, with the stamp of a revision, 0 if it does not exist, the version of the schema, and the last block of
--- texts.
-SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live,
+-- is LockHead, with the stamp of a revision, 0 if it does not exist, and the version of the schema.
+SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live, s.texts,
 	coalesce((SELECT r.stamp FROM revisions r WHERE r.site = s.site AND r.revision = :revision), 0),
-	(SELECT version FROM schema_migrations LIMIT 1), s.texts
+	(SELECT version FROM schema_migrations LIMIT 1)
 FROM sites s WHERE s.site = :site FOR UPDATE;
 
 -- name: HeadAndTime
-SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live, now() FROM sites s WHERE s.site = :site;
+SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live, s.texts, now() FROM sites s WHERE s.site = :site;
 
 -- name: HeadAround
 -- adds the stamp of a revision, null if it does not exist, and its neighbours.
-SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live,
+SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live, s.texts,
 	(SELECT r.stamp FROM revisions r WHERE r.site = s.site AND r.revision = :revision),
 	coalesce((SELECT max(revision) FROM revisions r WHERE r.site = s.site AND r.revision < :revision), 0),
 	coalesce((SELECT min(revision) FROM revisions r WHERE r.site = s.site AND r.revision > :revision), 0)
