@@ -156,7 +156,7 @@ func (s *server) setWritten(w http.ResponseWriter, r *http.Request, written chan
 	}
 	setSummary(w, written.Revision, written.Changed, written.RevisionStatus.Verdict, written, counts)
 	infoOf(r).audited = written.Audited
-	if infoOf(r).unchanged = !written.Changed; written.Changed {
+	if infoOf(r).unchanged = !written.Changed && written.Rewritten == 0; written.Changed {
 		infoOf(r).revision = written.Revision
 	}
 }
@@ -167,6 +167,9 @@ func setSummary(w http.ResponseWriter, revision int64, changed bool, verdict val
 	written changes.Written, counts queries.Counts,
 ) {
 	did := written.Summary
+	if written.Rewritten > 0 {
+		w.Header().Set("Purser-Rewritten", strconv.Itoa(written.Rewritten))
+	}
 	w.Header().Set("Purser-Revision", strconv.FormatInt(revision, 10))
 	w.Header().Set("Purser-Changes", fmt.Sprintf("added=%d, modified=%d, deleted=%d, unchanged=%d",
 		did.Added, did.Modified, did.Deleted, did.Unchanged))

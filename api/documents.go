@@ -50,10 +50,10 @@ func (a *answerWriter) writeDocuments(w http.ResponseWriter, r *http.Request,
 	})
 }
 
-// writeParted answers with what make returns last, and what it passes to flush before, which returns a buffer to go on
+// writeParted answers with what write returns last, and what it passes to flush before, which returns a buffer to go on
 // with. If the answer cannot be completed once a part was flushed, the connection is closed.
 func (a *answerWriter) writeParted(w http.ResponseWriter, r *http.Request, kind string,
-	make func(flush func(part []byte) ([]byte, error)) (last []byte, err error),
+	write func(flush func(part []byte) ([]byte, error)) (last []byte, err error),
 ) error {
 	flushed, until := false, time.Now().Add(a.patience)
 	flush := func(part []byte) ([]byte, error) {
@@ -64,7 +64,7 @@ func (a *answerWriter) writeParted(w http.ResponseWriter, r *http.Request, kind 
 		_ = payForAnswer(r, len(part)) // the answer has begun
 		return part[:0], writeParts(w, part, until)
 	}
-	last, err := make(flush)
+	last, err := write(flush)
 	switch {
 	case err != nil && flushed:
 		infoOf(r).note(err.Error())

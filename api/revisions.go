@@ -63,8 +63,8 @@ func (s *server) listDocuments(w http.ResponseWriter, r *http.Request) error {
 	return s.writeSelected(w, r, selection, queries.View.Documents)
 }
 
-// writeSubmitted answers with the texts of selected documents as they were submitted. It has no ETag, because a text may
-// change without a revision.
+// writeSubmitted answers with the texts of selected documents as they were submitted. It has no ETag, because a text
+// may change without a revision.
 func (s *server) writeSubmitted(w http.ResponseWriter, r *http.Request, selection queries.Selection) error {
 	id, err := s.revision(r)
 	if err != nil {

@@ -101,7 +101,9 @@ func (s *server) revisionRoutes() []route {
 		"schema", "metadata.name", "metadata.label", "metadata.layeringDefinition.layer", "status.bucket", "sort", "order",
 		"limit", "offset", cleartextSecrets,
 	}
-	documents := append(names{"metadata.layeringDefinition.abstract", searchParameter, "searched", formParameter}, rendered...)
+	documents := append(names{
+		"metadata.layeringDefinition.abstract", searchParameter, "searched", formParameter,
+	}, rendered...)
 	node := names{"node", "role", "cluster"}
 	secrets, page, about := names{cleartextSecrets}, names{"limit", "offset"}, names{"revision-stamp"}
 	return []route{

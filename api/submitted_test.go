@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/jackc/pgx/v5"
 	"pgregory.net/rapid"
 
 	"purser/api"
@@ -62,7 +61,7 @@ type textModel struct {
 
 	outer      *testing.T
 	servers    [2]site
-	conn       *pgx.Conn
+	execute    func(sql string)
 	live       map[string]*kept
 	revisions  map[int]map[string]*kept
 	newest     int
@@ -187,14 +186,15 @@ func (m *textModel) file(documents []written, marked bool) (f document.File, of 
 	case "list":
 		text := rapid.SampledFrom([]string{"", "# a list\n", "---\n"}).Draw(m.T, "head")
 		for _, doc := range documents {
-			text += "- " + m.inList(doc) + rapid.SampledFrom([]string{"\n", " # c\n", "\n\n"}).Draw(m.T, "after")
+			end := rapid.SampledFrom([]string{"\n", " # c\n", "\n\n"}).Draw(m.T, "after")
+			text = fmt.Sprintf("%s- %s%s", text, m.inList(doc), end)
 		}
 		f.Text = []byte(text)
 		return f, whole()
 	case "directive":
 		text := "%TAG ! x\n"
 		for _, doc := range documents {
-			text += "---\n" + m.inList(doc) + "\n"
+			text = fmt.Sprintf("%s---\n%s\n", text, m.inList(doc))
 		}
 		f.Text = []byte(text)
 		return f, whole()
@@ -325,7 +325,7 @@ func (m *textModel) submit(buckets map[string][]written, changeSet, dryRun bool)
 		m.Fatalf("revision %d after %d, want a new one: %v\nsent as %s:\n%s", revision, m.newest, changes, kind, body)
 	}
 	m.now(revision, next)
-	if again := m.ask(http.MethodPut, path, string(body), kind); again.Header.Get("Purser-Revision") != fmt.Sprint(revision) {
+	if again := m.ask(http.MethodPut, path, string(body), kind); again.Header.Get("Purser-Revision") != strconv.Itoa(revision) {
 		m.Fatalf("the same body again makes revision %s\n%s", again.Header.Get("Purser-Revision"), body)
 	}
 }
@@ -491,7 +491,7 @@ func (m *textModel) forget() {
 		"UPDATE documents SET text = NULL, path = NULL, line = NULL WHERE name = '" + name + "'",
 		"UPDATE buckets SET reread = reread + 1",
 	} {
-		storetest.Execute(m.outer, m.conn, sql)
+		m.execute(sql)
 	}
 	for _, revision := range m.revisions {
 		if doc := revision[name]; doc != nil {
@@ -508,7 +508,7 @@ func TestHandler_submitted_laws(t *testing.T) {
 	conn := storetest.Connect(t, url)
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &textModel{
-			T: rt, outer: t, servers: servers, conn: conn, live: map[string]*kept{}, revisions: map[int]map[string]*kept{},
+			T: rt, outer: t, servers: servers, execute: func(sql string) { storetest.Execute(t, conn, sql) }, live: map[string]*kept{}, revisions: map[int]map[string]*kept{},
 			references: map[string]string{},
 		}
 		purge := func() {
@@ -619,20 +619,7 @@ func TestHandler_submitted_secrets(t *testing.T) {
 			t.Errorf("an answer with secrets of %d bytes has the headers %v", len(got.text), got.Header)
 		}
 	}
-	rows, err := conn.Query(t.Context(), "SELECT table_name::text FROM information_schema.tables WHERE table_schema = 'public'")
-	if err != nil {
-		t.Fatal(err)
-	}
-	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, table := range tables {
-		var text string
-		sql := "SELECT coalesce(string_agg(t::text, E'\\n'), '') FROM " + pgx.Identifier{table}.Sanitize() + " t"
-		if err := conn.QueryRow(t.Context(), sql).Scan(&text); err != nil {
-			t.Fatal(err)
-		}
+	for table, text := range storetest.Tables(t, conn) {
 		if strings.Contains(text, marker) || strings.Contains(text, hex.EncodeToString([]byte(marker))) {
 			t.Errorf("the table %s tells a secret", table)
 		}

@@ -203,7 +203,7 @@ func (v *visit) submitted(ctx context.Context, revision string, id wire.Identity
 	}
 	files, _, err := document.Files([]byte(text), 1)
 	if err != nil || len(files) == 0 {
-		return nil, err //nolint:wrapcheck // the API in this process has written it
+		return nil, err
 	}
 	return &files[0], nil
 }

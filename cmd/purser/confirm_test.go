@@ -113,15 +113,11 @@ func TestCommands_delete(t *testing.T) {
 				server, deleted := deletions(t)
 				dir := t.TempDir()
 				old := filepath.Join(dir, "site", "Host", "old.yaml")
-				if err := os.MkdirAll(filepath.Dir(old), 0o700); err != nil {
-					t.Fatal(err)
-				}
 				const text = "schema: acme/Host/v1\nmetadata: {name: old}\n"
-				if err := os.WriteFile(old, []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
 				if name == "pull" {
 					wasPulled(t, dir, text)
+				} else {
+					writeFile(t, old, text)
 				}
 				args := strings.Fields(strings.NewReplacer("FILE", old, "CATALOG", old, "DIR", dir).Replace(c.args) + " " + how.flag)
 				if name != "check" && name != "completion" && name != "man" && name != "version" {

@@ -66,7 +66,7 @@ func (p *push) plan(ctx context.Context) error {
 	if p.isReport() {
 		return p.reportPlan(ctx, preview, differences)
 	}
-	a := pushPreview(written, preview, differences, p.places(ctx, preview.Findings), p.around.colors)
+	a := pushPreview(written, preview, differences, p.places(preview.Findings), p.around.colors)
 	return p.printPreview(p.around, output{p.Format}, preview, a)
 }
 

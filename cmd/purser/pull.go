@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -55,9 +56,9 @@ func (c *pullCommand) Run(ctx context.Context, around *surroundings, server *cli
 	if err != nil {
 		return err
 	}
-	if plan.Canonical > 0 {
-		fmt.Fprintf(around.stderr, "purser: notice: %s in canonical form: no text was kept, or it has a secret (--secrets)\n",
-			words.Count(plan.Canonical, "document"))
+	for _, why := range slices.Sorted(maps.Keys(plan.Canonical)) {
+		fmt.Fprintf(around.stderr, "purser: notice: %s in canonical form: %s\n",
+			words.Count(plan.Canonical[why], "document"), words.Line(why))
 	}
 	if err := c.write(around, plan); err != nil {
 		return err

@@ -161,11 +161,11 @@ func (p *push) report(ctx context.Context, written client.Written) error {
 	if err != nil {
 		return err
 	}
-	return output{p.Format}.print(p.around, pushedAnswer(written, found, p.places(ctx, found.Findings), p.around.colors))
+	return output{p.Format}.print(p.around, pushedAnswer(written, found, p.places(found.Findings), p.around.colors))
 }
 
 // places returns the place of each finding in the files, "" if it is in none of them.
-func (p *push) places(ctx context.Context, findings []wire.Finding) []string {
+func (p *push) places(findings []wire.Finding) []string {
 	places := make([]string, len(findings))
 	for i, f := range findings {
 		places[i] = p.body.Place(f.Line, f.Column)

@@ -30,7 +30,7 @@ func (send sender) sendRendered(ctx context.Context, change client.Change) (clie
 // renderedLine counts the rendered documents that would change.
 func renderedLine(rendered wire.Rendered) string {
 	if rendered.Count == 0 {
-		return "No rendered document would change.\n"
+		return "No rendered document that you may see would change.\n"
 	}
 	var kinds []string
 	for _, kind := range []struct {

@@ -31,7 +31,7 @@ func TestRenderedText(t *testing.T) {
 		rendered wire.Rendered
 		want     string
 	}{
-		"nothing": {wire.Rendered{}, "No rendered document would change.\n"},
+		"nothing": {wire.Rendered{}, "No rendered document that you may see would change.\n"},
 		"one difference": {
 			wire.Rendered{Count: 3, Modified: 3, Unlisted: 1, Differences: []wire.RenderedDifference{{Diff: new(unified), Documents: modified(2)}}},
 			"3 rendered documents would change: modified=3\n    @@ -1,2 +1,2 @@\n     data:\n    -  a: 1\n    +  a: 2⟨U+001B⟩\n" +

@@ -176,7 +176,7 @@ func (p *push) reportPlan(ctx context.Context, preview wire.Preview[wire.Finding
 		preview: readable(preview), differences: differences, at: repositoryOf(os.Getenv), files: p.named(),
 		unseen: unseen(preview, p.Format),
 	}
-	for _, place := range p.places(ctx, r.preview.Findings) {
+	for _, place := range p.places(r.preview.Findings) {
 		at := placeOf(place)
 		at.File = r.at.relative(at.File)
 		r.places = append(r.places, at)

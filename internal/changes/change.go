@@ -25,6 +25,7 @@ type Written struct {
 	Items          []Item                   // the payload's items that Documents were read from
 	Buckets        []string                 // that were written, sorted
 	Changed        bool                     // a revision was made
+	Rewritten      int                      // documents that were given other texts or places in files, without a revision
 	Audited        bool                     // the audit event was recorded with the revision
 	RevisionStatus revisions.RevisionStatus // the revision that was made
 	Failures       document.Digest          // identifies what fails in it: see failuresOf
@@ -133,6 +134,7 @@ func (s *Service) attempt(ctx context.Context, p proposal, locked bool) (_ propo
 	if p.diff.Changes {
 		p, err = s.commit(ctx, p, texts, locked)
 	} else {
+		p.written.Rewritten = len(p.diff.Reread)
 		err = s.reread(ctx, p, texts)
 	}
 	if errors.Is(err, revisions.ErrStaleSnapshot) {

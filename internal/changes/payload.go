@@ -79,6 +79,11 @@ func (s *Service) parse(ctx context.Context, body []byte, media document.Media, 
 	payload := Payload{Items: make([]Item, len(segments))}
 	for i := range segments {
 		of := bucket
+		if named := segments[i].Bucket; bucket != "" && named != "" && named != bucket {
+			return Payload{}, fault.New(fault.Invalid, "HTTPBadRequest", "The comment before the file with %s names bucket %s, "+
+				"and the request is for bucket %s: push files of several buckets with one change set (purser push --changeset, "+
+				"or PUT /changesets). Nothing was stored.", segments[i].Place(), named, bucket)
+		}
 		if bucket == "" {
 			if of = segments[i].Bucket; of == "" {
 				segments[i].Digest = segments[i].Digest.ForBucket()

@@ -78,7 +78,7 @@ func (p Payload) withTexts(diff revisions.Diff) revisions.Diff {
 	planned, texts := map[*revisions.Stored]*revisions.Stored{}, map[*document.Source]int{}
 	for i, item := range p.Items {
 		source, doc := item.Segment.Source, diff.Result[i]
-		written := doc
+		var written *revisions.Stored
 		switch {
 		case differs[source]:
 			if _, known := texts[source]; !known {
@@ -102,8 +102,8 @@ func (p Payload) withTexts(diff revisions.Diff) revisions.Diff {
 	return diff.Replacing(planned)
 }
 
-// differing returns the sources whose texts are stored: those with a document that is added or rewritten, and those whose
-// documents have several texts, as after a rollback of some of them.
+// differing returns the sources whose texts are stored: those with a document that is added or rewritten, and those
+// whose documents have several texts, as after a rollback of some of them.
 func (p Payload) differing(diff revisions.Diff, added map[int64]bool) map[*document.Source]bool {
 	differs, given := map[*document.Source]bool{}, map[*document.Source]bool{} // given: not all of it is put back
 	having, apart := map[*document.Source]int64{}, map[*document.Source]bool{}
@@ -115,7 +115,7 @@ func (p Payload) differing(diff revisions.Diff, added map[int64]bool) map[*docum
 		text, second := having[source]
 		having[source], apart[source] = doc.Text, apart[source] || second && text != doc.Text
 		given[source] = given[source] || !item.putsBack()
-		differs[source] = differs[source] || added[doc.ID] || item.rewrites(doc)
+		differs[source] = differs[source] || added[doc.ID] && !item.putsBack() || item.rewrites(doc)
 	}
 	for source := range differs {
 		differs[source] = differs[source] || apart[source] && given[source]

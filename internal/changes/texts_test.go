@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -73,7 +74,7 @@ func TestPayload_withTexts(t *testing.T) {
 		},
 		{
 			name: "moved in its file", before: fileOf("a.yaml", w1+w2), after: fileOf("a.yaml", note+w2),
-			want: []string{"1 of [1]: " + note, `w1 has another text, at "a.yaml":1`, `w2 has the same text, at "a.yaml":` + fmt.Sprint(strings.Count(note, "\n")+1)},
+			want: []string{"1 of [1]: " + note, `w1 has another text, at "a.yaml":1`, `w2 has the same text, at "a.yaml":` + strconv.Itoa(strings.Count(note, "\n")+1)},
 		},
 		{
 			name: "the line of a part", before: fileOf("a.yaml", w1), after: fileOf("a.yaml", w1, func(f *document.File) { f.Line = 9 }),
@@ -186,20 +187,21 @@ func TestService_keyed(t *testing.T) {
 	}
 }
 
-// A stored text with a secret is packed and sealed for the place of its first encrypted document; others are in clear.
+// A stored text with a secret is packed and sealed for the place of its first encrypted document; others are in open.
 func TestService_packedTexts(t *testing.T) {
 	t.Parallel()
 	s, _ := service()
 	s.Vault = fakeVault{}
 	id := document.Identity{Schema: "acme/Widget/v1", Layer: "site", Name: "s1"}
 	blocks, held, err := s.packedTexts(context.Background(), []revisions.Text{
-		{Body: []byte("a"), Documents: 1, Of: []int64{1}}, {Body: []byte("hidden"), Documents: 2, Of: []int64{2, 3}, Secret: &id},
+		{Body: []byte("a"), Documents: 1, Of: []int64{1}},
+		{Body: []byte("hidden"), Documents: 2, Of: []int64{2, 3}, Secret: &id},
 		{Body: []byte("b"), Documents: 1, Of: []int64{4}},
 	})
 	if err != nil || len(blocks) != 2 || held != len(blocks[0].Body)+len(blocks[1].Body) {
 		t.Fatalf("%d blocks, %d bytes held, %v", len(blocks), held, err)
 	}
-	sealed, clear := blocks[0], blocks[1]
+	sealed, open := blocks[0], blocks[1]
 	if !strings.HasPrefix(string(sealed.Body), "sealed for [acme/Widget/v1, site] s1") || sealed.Reference == "" ||
 		fmt.Sprint(sealed.Of) != "[[2 3]]" {
 		t.Errorf("%q for %q, of %v", sealed.Body, sealed.Reference, sealed.Of)
@@ -208,7 +210,7 @@ func TestService_packedTexts(t *testing.T) {
 	if texts, damaged := revisions.Texts(opened); err != nil || damaged != nil || string(texts[0].Body) != "hidden" {
 		t.Errorf("opened %q: %v, %v", opened, err, damaged)
 	}
-	if texts, err := revisions.Texts(clear.Body); err != nil || len(texts) != 2 || clear.Reference != "" || fmt.Sprint(clear.Of) != "[[1] [4]]" {
-		t.Errorf("%q for %q, of %v: %v", clear.Body, clear.Reference, clear.Of, err)
+	if texts, err := revisions.Texts(open.Body); err != nil || len(texts) != 2 || open.Reference != "" || fmt.Sprint(open.Of) != "[[1] [4]]" {
+		t.Errorf("%q for %q, of %v: %v", open.Body, open.Reference, open.Of, err)
 	}
 }

@@ -209,6 +209,8 @@ type Written struct {
 	Changes  string // added=1, modified=0, deleted=0, unchanged=4
 	Status   string // success or failure, with the number of findings; "" if nothing was changed
 	Warnings []string
+	// Rewritten is the number of documents whose texts were replaced although nothing was changed, "" for none.
+	Rewritten string
 	Answer
 }
 
@@ -252,7 +254,7 @@ func (c *Client) write(ctx context.Context, r Request) (Written, error) {
 	of := answer.Header
 	return Written{
 		of.Get("Purser-Revision"), of.Get("ETag"), of.Get("Purser-Changes"), of.Get("Purser-Status"),
-		of.Values("Purser-Warning"), answer,
+		of.Values("Purser-Warning"), of.Get("Purser-Rewritten"), answer,
 	}, nil
 }
 

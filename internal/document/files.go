@@ -61,8 +61,8 @@ func Files(body []byte, limit int) (files []File, lines []int, err error) {
 		switch {
 		case f.Bytes < 0, f.Bytes > len(rest):
 			return nil, nil, wrongMark(line, "has more bytes than follow")
-		case f.Line < 0:
-			return nil, nil, wrongMark(line, "has a line below 1")
+		case f.Line < 0, f.Line > maxLine:
+			return nil, nil, wrongMark(line, "has a line that no file has")
 		}
 		if err := CheckPath(f.Path); f.Path != "" && err != nil {
 			return nil, nil, wrongMark(line, err.Error())
@@ -85,6 +85,9 @@ func wrongMark(line int, wrong string) error {
 	return malformed(YAML, Mistake{At: Position{Line: line}, Rule: "the comment before a file " + wrong +
 		"; send files with `purser push`, or without such comments"})
 }
+
+// maxLine bounds the lines of files.
+const maxLine = 1 << 30
 
 // maxPath is the maximum length of the path of a file, in characters.
 const maxPath = 500
@@ -242,8 +245,9 @@ func sourced(file File, segments []Segment) []Segment {
 		})
 	if whole {
 		source := &Source{file.Text, file.Path, first, isJSON, len(segments)}
+		text := digestOfText(source.Text, isJSON)
 		for i := range segments {
-			segments[i].Bucket, segments[i].Source, segments[i].Digest = file.Bucket, source, source.digest(i)
+			segments[i].Bucket, segments[i].Source, segments[i].Digest = file.Bucket, source, source.digestOf(text, i)
 		}
 		return segments
 	}
@@ -258,21 +262,20 @@ func sourced(file File, segments []Segment) []Segment {
 			end = len(file.Text)
 		}
 		s.Source = &Source{file.Text[start:end:end], file.Path, first, isJSON, 1}
-		s.Bucket, s.Digest = file.Bucket, s.Source.digest(0)
+		s.Bucket, s.Digest = file.Bucket, digestOfText(s.Source.Text, isJSON)
 		first, start = first+bytes.Count(s.Source.Text, []byte("\n")), end
 	}
 	return segments
 }
 
-// digest returns the digest of a document of the source, which counts from 0. A source with one document has the digest
-// of its text.
-func (s *Source) digest(of int) Digest {
-	digest := digestOfText(s.Text, s.JSON)
-	if s.Documents > 1 {
-		text := append([]byte("part "), byte(of), byte(of>>8), byte(of>>16)) //nolint:gosec // the lower bytes
-		return sha256.Sum256(append(text, digest[:]...))
+// digestOf returns the digest of a document, which counts from 0, of a source with a digest. A source with one document
+// has the digest of its text.
+func (s *Source) digestOf(text Digest, document int) Digest {
+	if s.Documents == 1 {
+		return text
 	}
-	return digest
+	part := append([]byte("part "), byte(document), byte(document>>8), byte(document>>16)) //nolint:gosec // the lower bytes
+	return sha256.Sum256(append(part, text[:]...))
 }
 
 // digestOfText returns the digest of a text. The same text may have another meaning in JSON than in YAML.

@@ -22,7 +22,8 @@ func TestFiles(t *testing.T) {
 		"more":           {string(a) + "# x\n", "line 4: the comment before a file must begin here"},
 		"no JSON":        {string(a) + fileMark + "\n", "line 4: the comment before a file is not valid JSON"},
 		"negative bytes": {fileMark + `"bytes":-1}` + "\n", "more bytes"},
-		"negative line":  {fileMark + `"bytes":0,"line":-1}` + "\n", "a line below 1"},
+		"large line":     {fileMark + `"bytes":0,"line":3000000000}` + "\n", "a line that no file has"},
+		"negative line":  {fileMark + `"bytes":0,"line":-1}` + "\n", "a line that no file has"},
 		"path":           {fileMark + `"bytes":0,"file":"../x.yaml"}` + "\n", "has a path"},
 	} {
 		_, _, err := Files([]byte(c.body), 9)

@@ -1,58 +1,60 @@
 package queries
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"purser/internal/budget"
 	"purser/internal/changes"
 	"purser/internal/document"
-	"purser/internal/fault"
 	"purser/internal/revisions"
 )
 
 // maxTraced is the number of documents with findings whose inherited values are looked for in other documents.
 const maxTraced = 20
 
+// maxParsed bounds the texts, in bytes, in which values of findings are looked for.
+const maxParsed = 4 << 20
+
 // InFiles returns findings about a revision with their places in the files that the documents were pushed from: of the
 // value that a finding is about, of the substitution that has written it, or of the value in the parent that it is
-// inherited from. Where this takes too much work, or the viewer may not see a text, the place is where the text of the
-// document begins.
+// inherited from. Where the viewer may not see the text, or it has several documents, and behind the first 4 MiB of
+// texts, the place is where the document or its text begins.
 func (v View) InFiles(ctx context.Context, found FindingList) (FindingList, error) {
-	of := map[document.Identity]bool{}
-	for _, f := range found.Findings {
-		of[f.Document] = true
+	of := map[document.Identity][]*Finding{}
+	found.Findings = slices.Clone(found.Findings)
+	for i := range found.Findings {
+		f := &found.Findings[i]
+		of[f.Document] = append(of[f.Document], f)
 	}
 	delete(of, document.Identity{})
-	files, err := v.filesOf(ctx, found.ID, of)
+	files, err := v.filesOf(ctx, found.ID, slices.SortedFunc(maps.Keys(of), compareIdentities))
 	if err != nil || len(files) == 0 {
 		return found, err
 	}
-	found.Findings = slices.Clone(found.Findings)
 	inherited := map[document.Identity][]*Finding{}
-	meter := budget.NewMeter(ctx)
-	for i := range found.Findings {
-		f := &found.Findings[i]
-		file, known := files[f.Document]
-		if !known {
-			continue
+	for id, file := range files {
+		paths := make([][]string, len(of[id]))
+		for i, f := range of[id] {
+			var own bool
+			if paths[i], own = file.writes(f.Place()); !own && (len(inherited) < maxTraced || inherited[id] != nil) {
+				inherited[id] = append(inherited[id], f)
+			}
 		}
-		f.File, f.At = file.Path, document.Position{Line: file.Line}
-		if file.segment == nil {
-			continue
-		}
-		path, own := file.writes(f.Place())
-		if at, err := document.Positions(meter, *file.segment, [][]string{path}); err == nil && at[0].Line > 0 {
-			f.At = at[0]
-		}
-		if !own && (len(inherited) < maxTraced || inherited[f.Document] != nil) {
-			inherited[f.Document] = append(inherited[f.Document], f)
+		for i, at := range file.positions(ctx, paths) {
+			of[id][i].File, of[id][i].At = file.Path, at
 		}
 	}
 	return found, v.traced(ctx, found.ID, inherited)
+}
+
+func compareIdentities(a, b document.Identity) int {
+	return cmp.Or(cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Layer, b.Layer), cmp.Compare(a.Name, b.Name))
 }
 
 // writtenFile is a document in the file that it was pushed from.
@@ -60,63 +62,94 @@ type writtenFile struct {
 	revisions.Origin
 
 	segment *document.Segment // nil if it is not known
-	value   any
+	value   any               // nil unless the segment has only this document
+}
+
+// positions returns the positions in the file of the values at paths, or else where the document begins.
+func (f writtenFile) positions(ctx context.Context, paths [][]string) []document.Position {
+	begins := document.Position{Line: f.Line}
+	if f.segment != nil {
+		begins.Line = f.segment.Line
+	}
+	var found []document.Position
+	if f.value != nil {
+		found, _ = document.Positions(budget.NewMeter(ctx), *f.segment, paths) // without them if it is too much work
+	}
+	positions := make([]document.Position, len(paths))
+	for i := range positions {
+		if positions[i] = begins; len(found) > 0 && found[i].Line > 0 {
+			positions[i] = found[i]
+		}
+	}
+	return positions
 }
 
 // filesOf returns where documents of a revision are in files, of those for which that is known.
-func (v View) filesOf(ctx context.Context, revision int64, of map[document.Identity]bool) (
+func (v View) filesOf(ctx context.Context, revision int64, of []document.Identity) (
 	map[document.Identity]writtenFile, error,
 ) {
-	origins, err := v.store.OriginsNamed(ctx, revision, slices.Collect(maps.Keys(of)))
+	origins, err := v.store.OriginsNamed(ctx, revision, of)
 	if err != nil {
 		return nil, fmt.Errorf("find the files of documents: %w", err)
 	}
-	files, numbers := map[document.Identity]writtenFile{}, []int64{}
-	for id, origin := range origins {
-		if origin.Path != "" {
+	files, having, order := map[document.Identity]writtenFile{}, map[int64][]document.Identity{}, []int64{}
+	for _, id := range of {
+		if origin := origins[id]; origin.Path != "" {
 			files[id] = writtenFile{Origin: origin}
-			numbers = append(numbers, origin.Text)
+			if having[origin.Text] == nil {
+				order = append(order, origin.Text)
+			}
+			having[origin.Text] = append(having[origin.Text], id)
 		}
 	}
-	texts, _, err := v.texts(ctx, numbers, v.viewer.Secrets()) // they are in memory until the answer is made
-	if fault.KindOf(err) == fault.TooLarge {
-		return files, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	for id, file := range files {
-		if text := texts[file.Text]; text.Body != nil {
-			files[id] = file.read(ctx, id, text)
+	for left := maxParsed; len(order) > 0 && left > 0; {
+		next := order[:min(len(order), revisions.MaxTextsOfBlock)]
+		order = order[len(next):]
+		texts, held, err := v.texts(ctx, next, v.viewer.Secrets())
+		if err != nil {
+			return nil, err
 		}
+		for _, number := range next {
+			text := texts[number]
+			if left -= len(text.Body); text.Body != nil && left > 0 {
+				read(ctx, files, having[number], text)
+			}
+		}
+		budget.NewMeter(ctx).Release(held) // what is kept of it is bounded
 	}
 	return files, nil
 }
 
-// read returns the file with the segment and the value of a document, if it can be read.
-func (f writtenFile) read(ctx context.Context, id document.Identity, text revisions.Text) writtenFile {
-	limits := document.DefaultLimits()
-	file := document.File{Path: f.Path, Line: f.Line, JSON: text.JSON, Text: text.Body}
+// read finds documents in a text that they have.
+func read(ctx context.Context, files map[document.Identity]writtenFile, of []document.Identity, text revisions.Text) {
+	limits, at := document.DefaultLimits(), files[of[0]]
+	file := document.File{Path: at.Path, Line: at.Line, JSON: text.JSON, Text: text.Body}
 	segments, err := document.SplitFile(ctx, file, limits)
 	if err != nil {
-		return f
+		return
 	}
 	for i := range segments {
 		entry, err := document.Decode(ctx, segments[i], limits)
 		if err != nil {
-			continue
+			return
 		}
-		if doc, err := document.New(entry); err == nil && doc.Identity == id {
-			f.segment, f.value = &segments[i], entry.Value
+		doc, err := document.New(entry)
+		if err != nil {
+			return
+		}
+		if file, wanted := files[doc.Identity]; wanted && file.Text == at.Text {
+			if file.segment = &segments[i]; len(segments) == 1 { // finding values in others would parse all of it each time
+				file.value = entry.Value
+			}
+			files[doc.Identity] = file
 		}
 	}
-	return f
 }
 
 // writes returns the path of what writes the value at a path of the rendered document: that of a substitution into it,
 // or its own. own is false for a value in the data that the document does not have itself.
 func (f writtenFile) writes(path []string) (at []string, own bool) {
-	if len(path) == 0 || path[0] != "data" {
+	if f.value == nil || len(path) == 0 || path[0] != "data" {
 		return path, true
 	}
 	if at = substitutionInto(f.value, path); at != nil {
@@ -134,7 +167,7 @@ func substitutionInto(value any, path []string) []string {
 	}
 	list := []string{"metadata", "substitutions"}
 	substitutions, _ := document.Locate(value, list).([]any)
-	for i := len(substitutions) - 1; i >= 0; i-- {
+	for i := range slices.Backward(substitutions) {
 		of := append(slices.Clone(list), strconv.Itoa(i), "dest")
 		dests, several := document.Locate(value, of).([]any)
 		if !several {
@@ -166,33 +199,13 @@ func (v View) traced(ctx context.Context, revision int64, inherited map[document
 	if err != nil {
 		return err
 	}
-	type origin struct {
-		document.Identity
-		path []string
-	}
-	from := map[*Finding]origin{}
+	from := map[*Finding]valueOrigin{}
 	key := changes.RenderKey{Revision: revision, Stamp: stamp}
 	for id, findings := range inherited {
-		selected, whole, err := v.readFew(ctx, key, Selection{
-			Schemas: []string{id.Schema}, Names: []string{id.Name}, Page: Page{Limit: maxSelected},
-		})
-		if err != nil || !whole {
-			continue
-		}
-		all, whole, err := v.lineage(ctx, key, selected)
-		if err != nil || !whole {
-			continue
-		}
-		explained, err := v.renderer.Explain(ctx, all, id, ".")
-		if err != nil {
-			continue // a site that cannot be rendered, or too much work
-		}
+		leaves := v.leavesOf(ctx, key, id)
 		for _, f := range findings {
-			path := f.Place()
-			for _, leaf := range explained.Leaves {
-				if slices.Equal(document.SplitPath(leaf.At), path[1:]) && leaf.Path != "" {
-					from[f] = origin{all[leaf.Document].Identity, append([]string{"data"}, document.SplitPath(leaf.Path)...)}
-				}
+			if origin, known := leaves[strings.Join(f.Place()[1:], ".")]; known {
+				from[f] = origin
 			}
 		}
 	}
@@ -200,19 +213,48 @@ func (v View) traced(ctx context.Context, revision int64, inherited map[document
 	for _, origin := range from {
 		of[origin.Identity] = true
 	}
-	files, err := v.filesOf(ctx, revision, of)
+	files, err := v.filesOf(ctx, revision, slices.SortedFunc(maps.Keys(of), compareIdentities))
 	if err != nil {
 		return err
 	}
 	for f, origin := range from {
-		file := files[origin.Identity]
-		if file.segment == nil {
-			continue
-		}
-		at, err := document.Positions(budget.NewMeter(ctx), *file.segment, [][]string{origin.path})
-		if err == nil && at[0].Line > 0 {
-			f.File, f.At = file.Path, at[0]
+		if file, known := files[origin.Identity]; known {
+			f.File, f.At = file.Path, file.positions(ctx, [][]string{origin.path})[0]
 		}
 	}
 	return nil
+}
+
+// valueOrigin is where a value was written.
+type valueOrigin struct {
+	document.Identity
+
+	path []string
+}
+
+// leavesOf returns where the values of a rendered document were written, by their paths; nil if the document cannot be
+// rendered from a few others.
+func (v View) leavesOf(ctx context.Context, key changes.RenderKey, id document.Identity) map[string]valueOrigin {
+	selected, whole, err := v.readFew(ctx, key, Selection{
+		Schemas: []string{id.Schema}, Names: []string{id.Name}, Page: Page{Limit: maxSelected},
+	})
+	if err != nil || !whole {
+		return nil
+	}
+	all, whole, err := v.lineage(ctx, key, selected)
+	if err != nil || !whole {
+		return nil
+	}
+	explained, err := v.renderer.Explain(ctx, all, id, ".")
+	if err != nil {
+		return nil
+	}
+	leaves := map[string]valueOrigin{}
+	for _, leaf := range explained.Leaves {
+		if leaf.Path != "" {
+			at := append([]string{"data"}, document.SplitPath(leaf.Path)...)
+			leaves[strings.Join(document.SplitPath(leaf.At), ".")] = valueOrigin{all[leaf.Document].Identity, at}
+		}
+	}
+	return leaves
 }

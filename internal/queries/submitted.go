@@ -20,8 +20,8 @@ const (
 	whyPartly   = "its text is of several documents, and not all of them are shown here"
 )
 
-// Submitted calls do for the texts of selected documents as they were submitted, in the order of the documents, some at a
-// time. A text of several documents comes once, if all of them are selected. Other documents come in their canonical
+// Submitted calls do for the texts of selected documents as they were submitted, in the order of the documents, some at
+// a time. A text of several documents comes once, if all of them are selected. Other documents come in their canonical
 // form. Texts with secrets are shown if secrets is set and the viewer may see secrets. Fault: Gone if the revision is
 // deleted meanwhile.
 func (v View) Submitted(ctx context.Context, selected Selected, secrets bool, do func([]document.File) error) error {
@@ -29,64 +29,96 @@ func (v View) Submitted(ctx context.Context, selected Selected, secrets bool, do
 	if err != nil {
 		return err
 	}
-	having := map[int64]int{} // numbers of selected documents by their texts
+	having := map[int64]int{}
 	for _, origin := range origins {
 		having[origin.Text]++
 	}
-	shown := map[int64]bool{} // texts
-	return v.Each(ctx, selected, func(documents []*revisions.Stored) error {
-		for len(documents) > 0 {
-			var next []*revisions.Stored
-			next, documents = fewBlocks(documents, origins)
-			if err := v.submitted(ctx, next, origins, having, shown, secrets, do); err != nil {
+	form := submission{v, origins, having, map[int64]bool{}, secrets && v.viewer.Secrets()}
+	waiting := make([]*revisions.Stored, 0, mostWaiting) // those of large sites come one by one
+	size := 0
+	err = v.Each(ctx, selected, func(documents []*revisions.Stored) error {
+		for _, doc := range documents {
+			waiting, size = append(waiting, doc), size+len(doc.Data)
+			if size < maxWaiting && len(waiting) < cap(waiting) {
+				continue
+			}
+			if err := form.writeAll(ctx, waiting, do); err != nil {
 				return err
 			}
+			waiting, size = waiting[:0], 0
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return form.writeAll(ctx, waiting, do)
 }
+
+// writeAll is write for documents whose texts may be in many blocks.
+func (s submission) writeAll(ctx context.Context, documents []*revisions.Stored, do func([]document.File) error) error {
+	for len(documents) > 0 {
+		var next []*revisions.Stored
+		next, documents = s.fewBlocks(documents)
+		if err := s.write(ctx, next, do); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// submission is the state of showing documents as they were submitted.
+type submission struct {
+	View
+
+	origins map[int64]revisions.Origin // by the IDs of versions
+	having  map[int64]int              // numbers of selected documents by their texts
+	shown   map[int64]bool             // texts
+	secrets bool
+}
+
+// Bounds of the documents that are written at a time: the bytes of their data, and their number.
+const maxWaiting, mostWaiting = 1 << 20, 1000
 
 // maxBlocks is the number of blocks of texts that are unpacked at a time. Each has one text, or a few small ones.
 const maxBlocks = 16
 
 // fewBlocks divides documents into the first ones, whose texts are in few blocks, and the rest.
-func fewBlocks(documents []*revisions.Stored, origins map[int64]revisions.Origin) (first, rest []*revisions.Stored) {
+func (s submission) fewBlocks(documents []*revisions.Stored) (first, rest []*revisions.Stored) {
 	blocks := map[int64]bool{}
 	for i, doc := range documents {
-		if blocks[origins[doc.ID].Text/revisions.MaxTextsOfBlock] = true; len(blocks) > maxBlocks {
+		if blocks[s.origins[doc.ID].Text/revisions.MaxTextsOfBlock] = true; len(blocks) > maxBlocks {
 			return documents[:i], documents[i:]
 		}
 	}
 	return documents, nil
 }
 
-// submitted calls do for the texts of documents, except those that were shown before, and marks them as shown.
-func (v View) submitted(ctx context.Context, documents []*revisions.Stored, origins map[int64]revisions.Origin,
-	having map[int64]int, shown map[int64]bool, secrets bool, do func([]document.File) error,
-) error {
+// write calls do for the texts of documents, except those that were shown before, and marks them as shown.
+func (s submission) write(ctx context.Context, documents []*revisions.Stored, do func([]document.File) error) error {
 	var numbers []int64
 	for _, doc := range documents {
-		if number := origins[doc.ID].Text; !shown[number] {
+		if number := s.origins[doc.ID].Text; !s.shown[number] {
 			numbers = append(numbers, number)
 		}
 	}
-	texts, held, err := v.texts(ctx, numbers, secrets && v.viewer.Secrets())
+	texts, held, err := s.texts(ctx, numbers, s.secrets)
 	if err != nil {
 		return err
 	}
 	defer budget.NewMeter(ctx).Release(held)
 	var files []document.File
 	for _, doc := range documents {
-		origin := origins[doc.ID]
-		if shown[origin.Text] {
+		origin := s.origins[doc.ID]
+		if s.shown[origin.Text] {
 			continue
 		}
 		text := texts[origin.Text]
-		file := document.File{Path: origin.Path, Bucket: doc.Bucket, Line: origin.Line, Text: text.Body, JSON: text.JSON}
-		if file.Why = why(doc, origin, text, having[origin.Text]); file.Why == "" {
-			shown[origin.Text] = true
-		} else {
-			file.Text, file.JSON = canonical(doc), false
+		file := document.File{Path: origin.Path, Bucket: doc.Bucket, Line: origin.Line, Text: text.Body}
+		if file.Why = why(doc, origin, text, s.having[origin.Text]); file.Why == "" {
+			s.shown[origin.Text], file.JSON = true, text.JSON
+		} else if file.Text, err = s.canonical(ctx, doc); err != nil {
+			return err
 		}
 		files = append(files, file)
 	}
@@ -109,11 +141,18 @@ func why(doc *revisions.Stored, origin revisions.Origin, text revisions.Text, sh
 	return whyPartly
 }
 
-// canonical returns a document as YAML, without what a server adds.
-func canonical(doc *revisions.Stored) []byte {
+// canonical returns a document as YAML, without what a server adds, and with its secret if secrets are shown.
+func (s submission) canonical(ctx context.Context, doc *revisions.Stored) ([]byte, error) {
+	data := doc.Data
+	if s.secrets {
+		var err error
+		if data, err = changes.Open(ctx, s.renderer.Vault, doc); err != nil {
+			return nil, fmt.Errorf("show %s: %w", doc.Identity, err)
+		}
+	}
 	text := append(append([]byte(`{"schema":`), document.AppendJSON(nil, doc.Schema)...), `,"metadata":`...)
-	text = append(append(append(text, doc.Metadata...), `,"data":`...), doc.Data...)
-	return blockyaml.Append(nil, append(text, '}'))
+	text = append(append(append(text, doc.Metadata...), `,"data":`...), data...)
+	return blockyaml.Append(nil, append(text, '}')), nil
 }
 
 // origins returns where selected documents were written, by ID. Fault: Gone.

@@ -58,12 +58,15 @@ func Blocks(texts []Text) (blocks [][]Text) {
 // follow its length, how many documents it has, and whether it is JSON, and then the texts themselves.
 const blockBegins = 1
 
+func appendNumber(out []byte, n int) []byte {
+	return binary.AppendUvarint(out, uint64(n)) //nolint:gosec // it is not negative
+}
+
 // AppendBlock appends texts as Texts reads them.
 func AppendBlock(out []byte, texts []Text) []byte {
-	out = binary.AppendUvarint(append(out, blockBegins), uint64(len(texts)))
+	out = appendNumber(append(out, blockBegins), len(texts))
 	for _, text := range texts {
-		out = binary.AppendUvarint(out, uint64(len(text.Body)))
-		out = binary.AppendUvarint(out, uint64(text.Documents))
+		out = appendNumber(appendNumber(out, len(text.Body)), text.Documents)
 		isJSON := byte(0)
 		if text.JSON {
 			isJSON = 1
@@ -90,7 +93,7 @@ func Texts(block []byte) ([]Text, error) {
 			return 0
 		}
 		rest = rest[size:]
-		return int(n)
+		return int(n) //nolint:gosec // it is at most the length of the block
 	}
 	count := next()
 	if count == 0 || count > MaxTextsOfBlock {

@@ -2,8 +2,8 @@ package revisions_test
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -38,7 +38,7 @@ func TestBlocks(t *testing.T) {
 			for _, block := range revisions.Blocks(c.texts) {
 				var sizes []string
 				for _, text := range block {
-					sizes = append(sizes, fmt.Sprint(len(text.Body)))
+					sizes = append(sizes, strconv.Itoa(len(text.Body)))
 					if text.Secret != nil && len(block) > 1 {
 						t.Error("a text with a secret is stored with others")
 					}
@@ -55,7 +55,8 @@ func TestBlocks(t *testing.T) {
 // some are texts of a block.
 func some() []revisions.Text {
 	return []revisions.Text{
-		{Body: []byte("---\na: 1\n"), Documents: 1}, {Body: []byte("[{}, {}]"), JSON: true, Documents: 2},
+		{Body: []byte("---\na: 1\n"), Documents: 1},
+		{Body: []byte("[{}, {}]"), JSON: true, Documents: 2},
 		{Body: bytes.Repeat([]byte("long "), 100), Documents: 300},
 	}
 }

@@ -120,6 +120,6 @@ func (s *Store) versionRow(doc *revisions.Stored, text int64) ([]any, error) {
 	return []any{
 		s.site, doc.ID, doc.Place, doc.Revision, doc.Bucket, doc.Schema, doc.Layer, doc.Name, doc.Digest[:],
 		nullDigest(doc.Segment), doc.Metadata, notes, traits.Abstract, labels, traits.Encrypted,
-		zeronull.Int8(text), zeronull.Text(doc.Path), zeronull.Int4(doc.Line), //nolint:gosec // bodies have fewer lines
+		zeronull.Int8(text), zeronull.Text(doc.Path), lineOf(doc),
 	}, nil
 }

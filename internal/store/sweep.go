@@ -217,8 +217,8 @@ func (s *Store) failedChecks(ctx context.Context, tx pgx.Tx, after, last int64) 
 
 // tables are those that a purge empties, in this order; a prune deletes rows of them too.
 var tables = []string{
-	"tags", "results", "reported", "entries", "violations", "checks", "documents", "contents", "texts", "buckets", "occupancies",
-	"revisions",
+	"tags", "results", "reported", "entries", "violations", "checks", "documents", "contents", "texts", "buckets",
+	"occupancies", "revisions",
 }
 
 // manyDeleted is the number of deleted rows above which a prune is followed by a vacuum.

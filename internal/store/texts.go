@@ -62,9 +62,14 @@ func (s *Store) queueTexts(batch *pgx.Batch, n numbered, reread []*revisions.Sto
 			"segments": column(reread, func(doc *revisions.Stored) nullDigest { return nullDigest(doc.Segment) }),
 			"texts":    column(reread, func(doc *revisions.Stored) zeronull.Int8 { return zeronull.Int8(n.textOf(doc)) }),
 			"paths":    column(reread, func(doc *revisions.Stored) zeronull.Text { return zeronull.Text(doc.Path) }),
-			"lines":    column(reread, func(doc *revisions.Stored) zeronull.Int4 { return zeronull.Int4(doc.Line) }), //nolint:gosec // bodies have fewer lines
+			"lines":    column(reread, lineOf),
 		})
 	}
+}
+
+// lineOf returns the line of a version's text in its file; NULL if it is not known.
+func lineOf(doc *revisions.Stored) zeronull.Int4 {
+	return zeronull.Int4(doc.Line) //nolint:gosec // bodies have fewer lines
 }
 
 // Reread implements revisions.Store.
@@ -127,8 +132,8 @@ func (s *Store) OriginsNamed(ctx context.Context, revision int64, of []document.
 		wanted[id] = true
 	}
 	q := &statement{args: []any{s.site, revision}}
-	q.add("WITH s AS (SELECT head FROM sites WHERE site = $1) SELECT d.schema, d.layer, d.name, d.id, d.text, d.path, d.line " +
-		"FROM s CROSS JOIN LATERAL (")
+	q.add("WITH s AS (SELECT head FROM sites WHERE site = $1) SELECT d.schema, d.layer, d.name, d.id, d.text, d.path, " +
+		"d.line FROM s CROSS JOIN LATERAL (")
 	q.armsByName(revision, column(of, func(id document.Identity) string { return id.Name }), "")
 	q.add(") d")
 	_, err := collect(ctx, s, func(row pgx.CollectableRow) (id document.Identity, err error) {
@@ -150,9 +155,9 @@ type textBlock struct {
 }
 
 // Texts implements queries.Store.
-func (s *Store) Texts(ctx context.Context, numbers []int64, open func(reference string, sealed []byte) ([]byte, error)) (
-	map[int64]revisions.Text, error,
-) {
+func (s *Store) Texts(ctx context.Context, numbers []int64,
+	open func(reference string, sealed []byte) ([]byte, error),
+) (map[int64]revisions.Text, error) {
 	wanted := map[int64][]int64{}
 	var blocks []int64
 	for _, number := range numbers {
@@ -171,34 +176,40 @@ func (s *Store) Texts(ctx context.Context, numbers []int64, open func(reference 
 		return nil, err
 	}
 	for _, block := range found {
-		if block.reference != "" {
-			if open == nil {
-				for _, number := range wanted[block.number] {
-					texts[number] = revisions.Text{Secret: &document.Identity{}}
-				}
-				continue
-			}
-			block.body, err = open(block.reference, block.body)
-		}
-		if err == nil {
-			block.body, err = s.codec.unpack(block.body)
-		}
-		var all []revisions.Text
-		if err == nil {
-			all, err = revisions.Texts(block.body)
-		}
+		all, err := s.unpackTexts(block, open)
 		if err != nil {
 			return nil, fmt.Errorf("read the block %d of texts: %w", block.number, err)
 		}
 		for _, number := range wanted[block.number] {
-			at := number % revisions.MaxTextsOfBlock
-			if at >= int64(len(all)) {
+			switch at := number % revisions.MaxTextsOfBlock; {
+			case all == nil:
+				texts[number] = revisions.Text{Secret: &document.Identity{}}
+			case at >= int64(len(all)):
 				return nil, fmt.Errorf("the block %d of texts has %d, and not the one at %d", block.number, len(all), at)
+			default:
+				texts[number] = all[at]
 			}
-			texts[number] = all[at]
 		}
 	}
 	return texts, nil
+}
+
+// unpackTexts returns the texts of a block, nil if it is sealed and open is nil.
+func (s *Store) unpackTexts(block textBlock, open func(reference string, sealed []byte) ([]byte, error)) (
+	texts []revisions.Text, err error,
+) {
+	if block.reference != "" {
+		if open == nil {
+			return nil, nil
+		}
+		if block.body, err = open(block.reference, block.body); err != nil {
+			return nil, err
+		}
+	}
+	if block.body, err = s.codec.unpack(block.body); err != nil {
+		return nil, err
+	}
+	return revisions.Texts(block.body)
 }
 
 // OutdatedTexts implements revisions.Store.

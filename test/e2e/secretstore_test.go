@@ -129,8 +129,12 @@ func TestLaws_secretsAreKeptSealed(t *testing.T) {
 		p := anySecretSite(t)
 		s := &story{T: t, guarded: g}
 		secrets := anySecrets(t, 2*p.secrets, "secrets", "", mark)
-		reads := []read{{"revisions/latest/rendered-documents", ""}, {"revisions/latest/validations/detail", ""}, {"revisions/latest/schemas/acme/Widget/v1/docs", ""},
-			{"revisions/latest/documents?form=submitted", ""}}
+		reads := []read{
+			{"revisions/latest/rendered-documents", ""},
+			{"revisions/latest/validations/detail", ""},
+			{"revisions/latest/schemas/acme/Widget/v1/docs", ""},
+			{"revisions/latest/documents?form=submitted", ""},
+		}
 		s.play(p, [][]string{secrets[:p.secrets], secrets[p.secrets:]}, reads)
 		for _, r := range reads {
 			s.ask("admin", http.MethodGet, r.path, "")

@@ -52,3 +52,27 @@ func Separated(url string) string {
 	}
 	return url + "?"
 }
+
+// Tables returns the rows of all tables as text, by the names of the tables.
+func Tables(t *testing.T, conn *pgx.Conn) map[string]string {
+	t.Helper()
+	rows, err := conn.Query(t.Context(),
+		"SELECT table_name::text FROM information_schema.tables WHERE table_schema = 'public'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for _, name := range names {
+		var text string
+		sql := "SELECT coalesce(string_agg(t::text, E'\\n'), '') FROM " + pgx.Identifier{name}.Sanitize() + " t"
+		if err := conn.QueryRow(t.Context(), sql).Scan(&text); err != nil {
+			t.Fatal(err)
+		}
+		texts[name] = text
+	}
+	return texts
+}

@@ -13,15 +13,16 @@ import (
 	"purser/internal/document"
 )
 
-// filesOf returns files by their names with slashes, and how many documents in them are in their canonical form, from
+// filesOf returns files by their names with slashes, and how many documents in them are in their canonical form, by why, from
 // what the server returns of submitted documents: as they were pushed, BUCKET/PATH, where that is known, and otherwise
 // BUCKET/KIND/NAME.yaml. A number is added to names that differ only in case, and to those of documents that differ
-// only in layer or version. Names of buckets cannot be shortened, because a change set takes them from the folders: too long
-// ones are an error.
-func filesOf(ctx context.Context, submitted []byte) (files map[string]pulled, canonical int, err error) {
+// only in layer or version. Names of buckets cannot be shortened, because a change set takes them from the folders: too
+// long ones are an error.
+func filesOf(ctx context.Context, submitted []byte) (files map[string]pulled, canonical map[string]int, err error) {
+	canonical = map[string]int{}
 	parts, _, err := document.Files(submitted, len(submitted))
 	if err != nil || len(parts) == 0 && len(bytes.TrimSpace(submitted)) > 0 {
-		return nil, 0, fmt.Errorf("the server's documents cannot be read: %w", cmp.Or(err, errNoFiles))
+		return nil, nil, fmt.Errorf("the server's documents cannot be read: %w", cmp.Or(err, errNoFiles))
 	}
 	slices.SortStableFunc(parts, func(a, b document.File) int {
 		return cmp.Or(cmp.Compare(a.Bucket, b.Bucket), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
@@ -37,7 +38,7 @@ func filesOf(ctx context.Context, submitted []byte) (files map[string]pulled, ca
 		of, parts = parts[:end], parts[end:]
 		for _, part := range of {
 			if part.Why != "" {
-				canonical++
+				canonical[part.Why]++
 			}
 		}
 		if composed, ok := compose(ctx, of); !ok || !names.asPushed(of[0], composed) {
@@ -46,7 +47,7 @@ func filesOf(ctx context.Context, submitted []byte) (files map[string]pulled, ca
 	}
 	for _, part := range alone {
 		if err := names.alone(ctx, part); err != nil {
-			return nil, 0, err
+			return nil, nil, err
 		}
 	}
 	return names.files, canonical, nil

@@ -24,8 +24,8 @@ type Pull struct {
 	Written []string // BUCKET/PATH as pushed, or BUCKET/KIND/NAME.yaml
 	Deleted []string // written by an earlier pull, and not changed since
 	Kept    []string // written by an earlier pull, and changed since
-	// Canonical is the number of documents that come in another form than they were pushed in.
-	Canonical int
+	// Canonical has the numbers of documents that come in their canonical form, by why they do.
+	Canonical map[string]int
 
 	dir     string
 	files   map[string]pulled
@@ -157,6 +157,12 @@ func (p Pull) Write() (unrecorded, err error) {
 	defer func() { unrecorded = p.remember(written, deleted) }()
 	for _, name := range p.Written {
 		file, mode := p.files[name], fs.FileMode(0o644)
+		if isText(root, name, file.text) { // what no pull has written does not become a file of pulls
+			if p.last.Files[name].is(root, name) {
+				written = append(written, name)
+			}
+			continue
+		}
 		if file.encrypted {
 			mode = 0o600 // it has a secret, or somebody may replace the reference in it by one
 		}

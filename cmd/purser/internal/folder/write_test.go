@@ -122,8 +122,8 @@ func TestFilesOf_composed(t *testing.T) {
 		for name, file := range files {
 			got[name] = string(file.text)
 		}
-		if diff := cmp.Diff(of.want, got); diff != "" || err != nil || canonical != strings.Count(name, "canonical") {
-			t.Errorf("%s: %d canonical, error %v (-want +got):\n%s", name, canonical, err, diff)
+		if diff := cmp.Diff(of.want, got); diff != "" || err != nil || len(canonical) != strings.Count(name, "canonical") {
+			t.Errorf("%s: %v canonical, error %v (-want +got):\n%s", name, canonical, err, diff)
 		}
 	}
 	for text, want := range map[string]string{
