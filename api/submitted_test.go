@@ -33,6 +33,7 @@ type writing struct {
 	json      bool
 	documents int
 	secret    bool // it has an encrypted document
+	refers    bool // with the reference to its secret
 	path      string
 	line      int // of its first byte in the file
 }
@@ -238,6 +239,7 @@ func (m *textModel) submit(buckets map[string][]written, changeSet, dryRun bool)
 			file, of := m.file(rest[:n], marked)
 			for i, doc := range rest[:n] {
 				of[i].secret = of[i].secret || isSecret(doc.name)
+				of[i].refers = of[i].refers || isSecret(doc.name) && doc.reference
 				all = append(all, sent{doc, bucket, of[i]})
 			}
 			rest = rest[n:]
@@ -430,6 +432,8 @@ func (m *textModel) compare(s site, revision int, query string) {
 			switch w := doc.of; {
 			case w == nil:
 				f.Why = "the server has no text of it"
+			case c.secrets && w.refers && having[w] == w.documents:
+				f.Why = "it was pushed with the reference to its secret"
 			case (!w.secret || c.secrets) && having[w] == w.documents:
 				if shown[w] {
 					continue

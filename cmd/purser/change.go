@@ -80,8 +80,8 @@ func rolledBackAnswer(written client.Written, colors bool) answer {
 // writtenText returns the result of a change, with lines about its findings.
 func writtenText(written client.Written, findings string, colors bool) string {
 	if written.Rewritten != "" {
-		return fmt.Sprintf("%sNothing changed but comments, form or files of documents: the new texts of %s replace the old ones; "+
-			"the newest revision is %s.\n", findings, written.Rewritten, written.Revision)
+		return fmt.Sprintf("%sNothing changed but comments, form or files of documents: the new texts of %s replace the old "+
+			"ones; the newest revision is %s.\n", findings, written.Rewritten, written.Revision)
 	}
 	if written.Status == "" {
 		return fmt.Sprintf("%sNothing changed; the newest revision is %s.\n", findings, written.Revision)

@@ -64,7 +64,7 @@ func (p *push) plan(ctx context.Context) error {
 		return err
 	}
 	if p.isReport() {
-		return p.reportPlan(ctx, preview, differences)
+		return p.reportPlan(preview, differences)
 	}
 	a := pushPreview(written, preview, differences, p.places(preview.Findings), p.around.colors)
 	return p.printPreview(p.around, output{p.Format}, preview, a)

@@ -77,7 +77,7 @@ func (c *pushCommand) Run(ctx context.Context, around *surroundings) error {
 	if err != nil {
 		return p.refused(err)
 	}
-	if err := p.report(ctx, written); err != nil || c.Wait == 0 {
+	if err := p.report(written); err != nil || c.Wait == 0 {
 		return err
 	}
 	status := &statusCommand{output: output{c.Format}, Revision: written.Revision, Wait: c.Wait, Expect: "success"}
@@ -156,7 +156,7 @@ func (p *push) refused(err error) error {
 }
 
 // report prints the result of a change.
-func (p *push) report(ctx context.Context, written client.Written) error {
+func (p *push) report(written client.Written) error {
 	found, err := written.Findings()
 	if err != nil {
 		return err

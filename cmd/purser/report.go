@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -169,7 +168,7 @@ func (r repository) link(at check.Place) string {
 }
 
 // reportPlan prints the preview of a push in a format of pull requests.
-func (p *push) reportPlan(ctx context.Context, preview wire.Preview[wire.Finding],
+func (p *push) reportPlan(preview wire.Preview[wire.Finding],
 	differences map[wire.Identity]string,
 ) error {
 	r := report{

@@ -78,20 +78,14 @@ func (s *Service) parse(ctx context.Context, body []byte, media document.Media, 
 	}
 	payload := Payload{Items: make([]Item, len(segments))}
 	for i := range segments {
-		of := bucket
-		if named := segments[i].Bucket; bucket != "" && named != "" && named != bucket {
-			return Payload{}, fault.New(fault.Invalid, "HTTPBadRequest", "The comment before the file with %s names bucket %s, "+
-				"and the request is for bucket %s: push files of several buckets with one change set (purser push --changeset, "+
-				"or PUT /changesets). Nothing was stored.", segments[i].Place(), named, bucket)
+		of, err := bucketFor(segments[i], bucket)
+		if err != nil {
+			return Payload{}, err
 		}
-		if bucket == "" {
-			if of = segments[i].Bucket; of == "" {
-				segments[i].Digest = segments[i].Digest.ForBucket()
-			} else if err := validations.CheckNewName(of, "The name of the bucket"); err != nil {
-				return Payload{}, err
-			}
-			buckets = append(buckets, segments[i].Bucket)
+		if of == "" {
+			segments[i].Digest = segments[i].Digest.ForBucket()
 		}
+		buckets = append(buckets, of)
 		payload.Items[i] = Item{Segment: &segments[i], Bucket: of}
 	}
 	payload.Buckets = revisions.Missing(buckets, []string{""})
@@ -99,6 +93,22 @@ func (s *Service) parse(ctx context.Context, body []byte, media document.Media, 
 		return Payload{}, tooManyBuckets()
 	}
 	return payload, nil
+}
+
+// bucketFor returns the bucket of a document, "" if the document names it itself. requested is that of the request, ""
+// for a change set.
+func bucketFor(s document.Segment, requested string) (string, error) {
+	switch {
+	case s.Bucket == "":
+		return requested, nil
+	case requested == "":
+		return s.Bucket, validations.CheckNewName(s.Bucket, "The name of the bucket")
+	case s.Bucket != requested:
+		return "", fault.New(fault.Invalid, "HTTPBadRequest", "The comment before the file with %s names bucket %s, "+
+			"and the request is for bucket %s: push files of several buckets with one change set (purser push --changeset, "+
+			"or PUT /changesets). Nothing was stored.", s.Place(), s.Bucket, requested)
+	}
+	return requested, nil
 }
 
 // unknown returns the positions of the first items, at most most, that are neither decoded nor in a snapshot. An item

@@ -87,8 +87,8 @@ func (p Payload) withTexts(diff revisions.Diff) revisions.Diff {
 					Body: source.Text, JSON: source.JSON, Documents: source.Documents, Secret: item.Secret,
 				})
 			}
-			of := &diff.Texts[texts[source]].Of
-			*of = append(*of, doc.ID)
+			text := &diff.Texts[texts[source]]
+			text.Of, text.Refers = append(text.Of, doc.ID), text.Refers || item.putsBack()
 			written = item.written(doc, revisions.TextPlanned)
 		case source != nil && item.moves(doc):
 			written = item.written(doc, doc.Text)
@@ -115,7 +115,7 @@ func (p Payload) differing(diff revisions.Diff, added map[int64]bool) map[*docum
 		text, second := having[source]
 		having[source], apart[source] = doc.Text, apart[source] || second && text != doc.Text
 		given[source] = given[source] || !item.putsBack()
-		differs[source] = differs[source] || added[doc.ID] && !item.putsBack() || item.rewrites(doc)
+		differs[source] = differs[source] || added[doc.ID] || item.rewrites(doc)
 	}
 	for source := range differs {
 		differs[source] = differs[source] || apart[source] && given[source]

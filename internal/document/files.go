@@ -274,7 +274,8 @@ func (s *Source) digestOf(text Digest, document int) Digest {
 	if s.Documents == 1 {
 		return text
 	}
-	part := append([]byte("part "), byte(document), byte(document>>8), byte(document>>16)) //nolint:gosec // the lower bytes
+	number := []byte{byte(document), byte(document >> 8), byte(document >> 16)} //nolint:gosec // the lower bytes
+	part := append([]byte("part "), number...)
 	return sha256.Sum256(append(part, text[:]...))
 }
 

@@ -15,9 +15,10 @@ import (
 // Why a document is shown in its canonical form instead of as it was submitted.
 const (
 	whyNone     = "the server has no text of it: an earlier version stored it, or it was not sent as a text"
-	whySecret   = "its text has a secret: ask with cleartext-secrets=true, or run \"purser pull --secrets\""
+	whySealed   = "its text has a secret: ask with cleartext-secrets=true, or run \"purser pull --secrets\""
 	whyReplaced = "it was written again while it was being read: ask again"
-	whyPartly   = "its text is of several documents, and not all of them are shown here"
+	whyRefers   = "it was pushed with the reference to its secret, and not with the secret"
+	whyPartly   = "its text is of several documents, which do not all have it any more, or are not all shown"
 )
 
 // Submitted calls do for the texts of selected documents as they were submitted, in the order of the documents, some at
@@ -131,10 +132,12 @@ func why(doc *revisions.Stored, origin revisions.Origin, text revisions.Text, sh
 	switch {
 	case origin.Text == 0:
 		return whyNone
+	case text.Body != nil && text.Documents == shown && text.Refers:
+		return whyRefers
 	case text.Body != nil && text.Documents == shown:
 		return ""
 	case text.Secret != nil && doc.Traits().Encrypted:
-		return whySecret
+		return whySealed
 	case text.Body == nil && text.Secret == nil:
 		return whyReplaced
 	}

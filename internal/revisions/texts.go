@@ -11,6 +11,8 @@ import (
 type Text struct {
 	Body []byte
 	JSON bool
+	// Refers is set if it has the reference to a secret instead of this.
+	Refers bool
 	// Documents is how many documents the text has: it stands for those only together.
 	Documents int
 	// Of are the IDs of versions that have the text; empty in texts from the store.
@@ -55,8 +57,11 @@ func Blocks(texts []Text) (blocks [][]Text) {
 }
 
 // A block begins with this byte, with which no compressed text begins, and the number of its texts. For each text
-// follow its length, how many documents it has, and whether it is JSON, and then the texts themselves.
+// follow its length, how many documents it has, and its form, and then the texts themselves.
 const blockBegins = 1
+
+// The bits of a form.
+const isJSON, refers = 1, 2
 
 func appendNumber(out []byte, n int) []byte {
 	return binary.AppendUvarint(out, uint64(n)) //nolint:gosec // it is not negative
@@ -67,11 +72,14 @@ func AppendBlock(out []byte, texts []Text) []byte {
 	out = appendNumber(append(out, blockBegins), len(texts))
 	for _, text := range texts {
 		out = appendNumber(appendNumber(out, len(text.Body)), text.Documents)
-		isJSON := byte(0)
+		form := byte(0)
 		if text.JSON {
-			isJSON = 1
+			form |= isJSON
 		}
-		out = append(out, isJSON)
+		if text.Refers {
+			form |= refers
+		}
+		out = append(out, form)
 	}
 	for _, text := range texts {
 		out = append(out, text.Body...)
@@ -102,7 +110,8 @@ func Texts(block []byte) ([]Text, error) {
 	texts, sizes := make([]Text, count), make([]int, count)
 	for i := range texts {
 		sizes[i], texts[i].Documents = next(), next()
-		texts[i].JSON = next() == 1
+		form := next()
+		texts[i].JSON, texts[i].Refers = form&isJSON != 0, form&refers != 0
 	}
 	for i, size := range sizes {
 		if wrong || size > len(rest) {

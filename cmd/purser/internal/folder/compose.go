@@ -13,7 +13,7 @@ import (
 	"purser/internal/document"
 )
 
-// filesOf returns files by their names with slashes, and how many documents in them are in their canonical form, by why, from
+// filesOf returns files by their names with slashes, and the numbers of documents in their canonical form, by why, from
 // what the server returns of submitted documents: as they were pushed, BUCKET/PATH, where that is known, and otherwise
 // BUCKET/KIND/NAME.yaml. A number is added to names that differ only in case, and to those of documents that differ
 // only in layer or version. Names of buckets cannot be shortened, because a change set takes them from the folders: too

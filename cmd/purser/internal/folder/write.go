@@ -156,20 +156,13 @@ func (p Pull) Write() (unrecorded, err error) {
 	var written, deleted []string
 	defer func() { unrecorded = p.remember(written, deleted) }()
 	for _, name := range p.Written {
-		file, mode := p.files[name], fs.FileMode(0o644)
-		if isText(root, name, file.text) { // what no pull has written does not become a file of pulls
-			if p.last.Files[name].is(root, name) {
-				written = append(written, name)
-			}
-			continue
-		}
-		if file.encrypted {
-			mode = 0o600 // it has a secret, or somebody may replace the reference in it by one
-		}
-		if err := replace(root, filepath.FromSlash(name), file.text, mode); err != nil {
+		isOurs, err := p.writeFile(root, name)
+		if err != nil {
 			return nil, fmt.Errorf("write the documents: %w", err)
 		}
-		written = append(written, name)
+		if isOurs {
+			written = append(written, name)
+		}
 	}
 	for _, name := range p.Deleted {
 		if !p.last.Files[name].is(root, name) { // changed meanwhile, or written under another spelling of its name
@@ -184,6 +177,19 @@ func (p Pull) Write() (unrecorded, err error) {
 		}
 	}
 	return nil, nil
+}
+
+// writeFile writes a file unless there is one with the same text already. It reports whether a pull has written it: a
+// file of others does not become one of pulls.
+func (p Pull) writeFile(root *os.Root, name string) (isOurs bool, err error) {
+	file, mode := p.files[name], fs.FileMode(0o644)
+	if isText(root, name, file.text) {
+		return p.last.Files[name].is(root, name), nil
+	}
+	if file.encrypted {
+		mode = 0o600 // it has a secret, or somebody may replace the reference in it by one
+	}
+	return true, replace(root, filepath.FromSlash(name), file.text, mode)
 }
 
 // replace creates a file, or replaces it as a whole, and creates its folders. It does not wait for the disk, which

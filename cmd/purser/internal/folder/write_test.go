@@ -502,3 +502,30 @@ func TestPlanPull_records(t *testing.T) {
 		}
 	}
 }
+
+// A file of others that has the text to write already stays as it is, and no later pull deletes it.
+func TestPull_adoptsNothing(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	dir := t.TempDir()
+	const text = "schema: acme/Host/v1\nmetadata: {name: a}\n"
+	own := filepath.Join(dir, "site", "x.yaml")
+	if err := os.MkdirAll(filepath.Dir(own), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(own, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, submitted := range []string{string(answered(part("site", "x.yaml", 1, text))), ""} {
+		pull, err := PlanPull(t.Context(), dir, []byte(submitted), Allowed{Replace: true, Encrypted: true})
+		if err != nil || len(pull.Deleted) > 0 {
+			t.Fatalf("deletes %v, error %v", pull.Deleted, err)
+		}
+		if _, err := pull.Write(); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(own)
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Fatalf("the file is %v, %v", info, err)
+		}
+	}
+}
