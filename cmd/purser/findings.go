@@ -150,11 +150,14 @@ func findingsText(findings []wire.Finding, places []string, revision string, col
 // findingLine formats a finding as one line: its place in a file, if it is known, its level, and what is wrong.
 func findingLine(f wire.Finding, place string, colors bool) string {
 	what := findingText(f)
-	switch {
-	case place != "":
-		place = paint(colors, bold, words.Line(place)+":") + " "
-	case f.Document != nil && f.Document.Bucket != "":
+	if place == "" && f.Document != nil && f.Document.Bucket != "" {
 		what += " (bucket " + string(f.Document.Bucket) + ")"
+	}
+	if place == "" && f.File != "" {
+		place = fmt.Sprintf("%s:%d", f.File, f.Line)
+	}
+	if place != "" {
+		place = paint(colors, bold, words.Line(place)+":") + " "
 	}
 	level := levelWord(f)
 	return place + paint(colors, statusTint(level), words.Line(level)+":") + " " + words.Line(what)

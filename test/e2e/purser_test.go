@@ -294,6 +294,8 @@ added    [acme/Widget/v1, site] four (bucket site)
 Would be revision 3: added=1, modified=1, deleted=1, unchanged=2
 site/a.yaml:5:11: error: [acme/Widget/v1, site] one .data.n: 11 is greater than the maximum of 9 (use a number that the schema allows)
 warning: There is no ValidationPolicy: only the server's own checks counted
+Would begin to fail: 1 document
+  [acme/Widget/v1, site] one (bucket site)
 Status would be: failure
 `
 	if diff := cmp.Diff(sortedLines(want), sortedLines(plan)); diff != "" {
