@@ -9,17 +9,19 @@ import (
 	"testing"
 )
 
-// The records of pulls are kept in a folder of the tests.
+// The configuration and the records of pulls are kept in a folder of the tests, and not in those of whoever runs them.
 func TestMain(m *testing.M) {
-	cache, err := os.MkdirTemp("", "purser-cache-")
-	if err == nil {
-		err = os.Setenv("XDG_CACHE_HOME", cache)
+	home, err := os.MkdirTemp("", "purser-home-")
+	for _, name := range []string{"XDG_CACHE_HOME", "XDG_CONFIG_HOME"} {
+		if err == nil {
+			err = os.Setenv(name, home)
+		}
 	}
 	if err != nil {
 		panic(err)
 	}
 	code := m.Run()
-	os.RemoveAll(cache)
+	os.RemoveAll(home)
 	os.Exit(code)
 }
 
