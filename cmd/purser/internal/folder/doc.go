@@ -6,8 +6,8 @@
 //
 // Invariants:
 //   - What Pull.Write has written, ReadChangeSet reads as the same documents in the same buckets.
-//   - A pull deletes and replaces only files that a pull has written and that are still the same, and nothing outside its
-//     folder.
+//   - A pull deletes and replaces only files that a pull has written and that are still the same, and nothing outside
+//     its folder.
 //   - A file goes to the server as it is, and comes back as it was.
 //   - Folders are searched as by purser check, under the same .purser.yaml.
 //   - Nothing that is shown has data of an encrypted document or the name of one of its keys.
