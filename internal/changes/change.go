@@ -330,7 +330,6 @@ func (s *Service) reread(ctx context.Context, p proposal, texts []revisions.Text
 			return fmt.Errorf("store the texts of documents: %w", err)
 		}
 	}
-	s.Store.Remember(p.snapshot.Buckets, revisions.Revision{}, p.diff.Result)
 	return nil
 }
 

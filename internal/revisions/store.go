@@ -26,8 +26,8 @@ type Store interface {
 	// Recall returns buckets as this process last read or wrote them, without asking the database; ok is false if one of
 	// them is not cached.
 	Recall(buckets []string) (snapshot Snapshot, ok bool)
-	// Remember caches that the buckets of a snapshot have documents with these texts. written is the revision that was
-	// made from the snapshot, zero if there is none.
+	// Remember caches that those buckets of a snapshot that a revision made from it has changed have these documents. The
+	// others are read again if they were given other texts: what is known of them must be of the time of their Reread.
 	Remember(buckets []Bucket, written Revision, documents []*Stored)
 	// Pack returns the data of a document in its stored form, for Commit.Packed.
 	Pack(data []byte) []byte

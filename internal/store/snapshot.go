@@ -266,11 +266,8 @@ func (s *Store) Remember(buckets []revisions.Bucket, written revisions.Revision,
 	of := revisions.GroupByBucket(documents)
 	for _, bucket := range buckets {
 		if _, changed := slices.BinarySearch(written.Buckets, bucket.Name); changed {
-			bucket.Changed, bucket.Stamp = written.ID, written.Stamp
-		} else if slices.Equal(bucket.Documents, of[bucket.Name]) {
-			continue
+			bucket.Changed, bucket.Stamp, bucket.Documents = written.ID, written.Stamp, of[bucket.Name]
+			s.keep(bucket)
 		}
-		bucket.Documents = of[bucket.Name]
-		s.keep(bucket)
 	}
 }

@@ -1,8 +1,10 @@
 package e2e_test
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,6 +100,74 @@ func TestRewind(t *testing.T) {
 		method: http.MethodPost, path: "revisions/4/validations/v", body: result,
 		header: map[string]string{"If-Match": s.etag(t, "revisions/4/documents"), "Content-Type": typeXYAML},
 	}).is(t, http.StatusCreated)
+}
+
+// comments sends a document with a comment to a bucket of its name, which makes no revision if only that is new.
+func (s *server) comments(t *testing.T, name, comment string) (text string) {
+	t.Helper()
+	text = widget(name, "{}") + "# " + comment + "\n"
+	s.put(t, name, text).is(t, http.StatusOK)
+	return text
+}
+
+// Texts that are lost when the database is restored are stored again when they are sent again, whatever a server
+// remembers of them, and whatever others have sent meanwhile.
+func TestRewind_texts(t *testing.T) {
+	t.Parallel()
+	one := startFresh(t)
+	two := startOn(t, one.database)
+	sendTwice := func(name, comment string) string {
+		one.comments(t, name, comment)
+		return one.comments(t, name, comment)
+	}
+	together := func(name, comment string) string {
+		text := in(name, widget(name, "{}")) + "# " + comment + "\n"
+		one.changeSet(t, "", text+in("of-"+name, widget("of-"+name, "{x: "+comment+"}"))).is(t, http.StatusOK)
+		return text
+	}
+	sites := map[string]struct {
+		send      func(name, comment string) string // with server 1, returning the text
+		meanwhile bool                              // server 2 sends another one after the database is restored
+	}{
+		"once":                {func(name, comment string) string { return one.comments(t, name, comment) }, false},
+		"once-meanwhile":      {func(name, comment string) string { return one.comments(t, name, comment) }, true},
+		"twice":               {sendTwice, false},
+		"twice-meanwhile":     {sendTwice, true}, // server 1 has read the lost text from the database
+		"in-revision":         {together, false},
+		"in-revision-another": {together, true},
+	}
+	names := slices.Sorted(maps.Keys(sites))
+	const form = "revisions/latest/documents?form=submitted&status.bucket="
+	first := map[string]string{}
+	is := func(s *server, name, want string) {
+		t.Helper()
+		if _, got, _ := strings.Cut(s.get(t, form+name).is(t, http.StatusOK).text, "\n"); got != want {
+			t.Errorf("%s: submitted was\n%s\nwant\n%s", name, got, want)
+		}
+	}
+	for _, name := range names {
+		first[name] = one.comments(t, name, "c1")
+		is(two, name, first[name])
+	}
+	back := one.save(t)
+
+	for _, name := range names {
+		is(one, name, sites[name].send(name, "c2"))
+	}
+	back()
+	for _, name := range names {
+		want := first[name]
+		if sites[name].meanwhile {
+			want = two.comments(t, name, "c3")
+		}
+		is(one, name, want)
+		is(two, name, want)
+	}
+	for _, name := range names {
+		again := sites[name].send(name, "c2")
+		is(one, name, again)
+		is(two, name, again)
+	}
 }
 
 // A result for a revision before a purge does not count for the later one with the same number.

@@ -10,7 +10,7 @@ LEFT JOIN buckets b ON b.site = :site AND b.bucket = k.bucket ORDER BY k.n;
 
 -- name: ChangedBuckets
 -- reads the documents of those buckets that are not as they are known, by the stamp of the revision that changed them
--- last, and by how often their texts were written again.
+-- last, and by the mark of the last time that their texts were written again.
 SELECT d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes, d.text,
 	d.path, d.line, c.body, c.sealed
 FROM (
