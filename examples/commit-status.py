@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Receives purser.verdict.changed, and sets the status "purser" of the commit that the revision was made from.
+"""Receives purser.validation.posted, since a late failure leaves the verdict as it is, and purser.verdict.changed, since
+results expire. Sets the status "purser" of the commit that the revision was made from.
 
   export PURSER_SERVER=https://purser.example PURSER_TOKEN=prs_… WEBHOOK_SECRET=whsec_… LISTEN=0.0.0.0:8080
   export REPOSITORY=https://github.com/acme/site STATUSES=https://api.github.com/repos/acme/site/statuses
@@ -66,7 +67,7 @@ class Receiver(BaseHTTPRequestHandler):
         try:
             if not genuine(self.headers, body):
                 code = 401
-            elif (event := json.loads(body))["type"] == "purser.verdict.changed":
+            elif (event := json.loads(body))["type"] in ("purser.validation.posted", "purser.verdict.changed"):
                 update(event["data"]["revision"])
         except Exception as error:  # Purser sends the event again
             print("the status is not set:", error, file=sys.stderr)

@@ -243,6 +243,13 @@ func (f *codeHost) setStatus(at []string, _ url.Values, body map[string]any) (in
 	return http.StatusCreated, map[string]any{"id": len(f.statuses), "state": body["state"]}
 }
 
+// allSet returns all statuses that were set, except those that last has forgotten.
+func (f *codeHost) allSet() []string {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	return slices.Clone(f.statuses)
+}
+
 // fill adds comments of others, more than a page of them; one has the marker of a workflow.
 func (f *codeHost) fill(marker string) {
 	for i := range 120 {

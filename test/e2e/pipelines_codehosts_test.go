@@ -10,12 +10,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
@@ -251,7 +253,7 @@ func TestCommitStatusExample(t *testing.T) {
 			defer answer.Body.Close()
 			return answer.StatusCode
 		}
-		const changed, commit = "purser.verdict.changed", "/commit/" + sha
+		const changed, posted, commit = "purser.verdict.changed", "purser.validation.posted", "/commit/" + sha
 		genuine := func(signed string) string { return "v1,AAAA " + signed }
 		for name, c := range map[string]struct {
 			revision, kind string
@@ -267,6 +269,7 @@ func TestCommitStatusExample(t *testing.T) {
 			"no source":      {validated("success", ""), changed, 204, ""},
 			"other source":   {validated("success", "https://evil.example/acme/site"+commit), changed, 204, ""},
 			"other path":     {validated("success", host.repository+commit+"/../x"), changed, 204, ""},
+			"a result":       {validated("failure", host.repository+commit, "failure"), posted, 204, host.failed},
 			"other event":    {validated("success", host.repository+commit), "purser.revision.created", 204, ""},
 			"no answer":      {"", changed, 502, ""},
 		} {
@@ -296,6 +299,78 @@ func TestCommitStatusExample(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A commit whose revision waits for validators is a success when all results are there, and not before; a late failure is
+// told too, though it changes no verdict. The events are those of a server, by its webhook.
+func TestCommitStatusExample_ofServer(t *testing.T) {
+	t.Parallel()
+	needs(t, "python3")
+	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+	const repository, second = "https://github.example/acme/site", "0e31f5b29c8d7a6450c1d8e2f4b7a9610d3e5c73"
+	s, host := startCalling(t), newGithub(t)
+	url := receivesVerdicts(t, "PURSER_SERVER="+s.url, "WEBHOOK_SECRET="+secret, "STATUS_TOKEN=x", "REPOSITORY="+repository,
+		"STATUSES="+host.URL+"/repos/acme/site/statuses")
+	hook, _ := s.hook(t, "{url: '"+url+"', secret: "+secret+", types: [purser.verdict.changed, purser.validation.posted, "+
+		"purser.revision.created]}")
+	events := 0
+	push := func(documents, commit string) {
+		t.Helper()
+		header := yamlBody()
+		if commit != "" {
+			header["X-Purser-Source"] = repository + "/commit/" + commit
+		}
+		s.send(t, request{method: "PUT", path: "buckets/site/documents", body: documents, header: header}).is(t, http.StatusOK)
+		events++
+	}
+	var want []string
+	// isSet waits until all events are delivered, and then compares all statuses that were ever set, one after the other.
+	isSet := func(statuses ...string) {
+		t.Helper()
+		eventually(t, fmt.Sprintf("%d events are delivered", events), func() bool {
+			return strings.Count(fmt.Sprint(s.deliveries(t, hook)), ": delivered 204") == events
+		})
+		want = append(want, statuses...)
+		if diff := cmp.Diff(want, slices.Compact(host.allSet())); diff != "" {
+			t.Fatalf("statuses of commits (-want +got):\n%s", diff)
+		}
+	}
+	report := func(revision int, validation, status string, changes int) {
+		t.Helper()
+		s.report(t, revision, validation, status)
+		events += 1 + changes // of the verdict
+	}
+	status := func(commit, state string, revision int) string {
+		return fmt.Sprintf("%s %s purser: Revision %d: %[2]s", commit, state, revision)
+	}
+
+	s.put(t, "policies", policy("p", "deckhand-schema-validation", "first-validation", "late-validation")).is(t, http.StatusOK)
+	events++
+	push(widget("w", "{x: 1}"), sha)
+	isSet()
+	report(2, "first-validation", "success", 0)
+	isSet(status(sha, "pending", 2)) // the other one is missing
+	report(2, "late-validation", "success", 1)
+	isSet(status(sha, "success", 2))
+	report(2, "late-validation", "failure", 1)
+	isSet(status(sha, "failure", 2))
+	report(2, "late-validation", "success", 1)
+	isSet(status(sha, "success", 2))
+
+	push(widget("w", "{x: 2}"), second)
+	isSet()
+	report(3, "first-validation", "success", 0)
+	isSet(status(second, "pending", 3))
+	report(3, "late-validation", "failure", 0) // the verdict was a failure before
+	isSet(status(second, "failure", 3))
+	report(3, "late-validation", "success", 1)
+	isSet(status(second, "success", 3))
+
+	push(widget("w", "{x: 3}"), "") // of no commit
+	report(4, "first-validation", "success", 0)
+	report(4, "late-validation", "success", 1)
+	report(2, "late-validation", "failure", 0) // not the newest, of which the verdict is told
+	isSet(status(sha, "failure", 2))
 }
 
 // The example is short enough to read.
