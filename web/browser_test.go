@@ -207,7 +207,7 @@ func TestBrowser(t *testing.T) { //nolint:paralleltest // it has the machine to 
 	b.holds(t, has("Revision 4 may not be deployed"))
 
 	b.do(t, chromedp.Click(`//a[text()="Show the line"]`), chromedp.WaitVisible("#marked"))
-	b.holds(t, `document.querySelector('#marked code').textContent === '  rack: 99'`)
+	b.holds(t, `document.querySelector('#marked code').textContent.includes('rack: 99')`)
 	b.holds(t, `document.querySelector('#marked').getBoundingClientRect().top < innerHeight`)
 	b.keep(t, "document")
 	b.accessible(t, "document")
