@@ -20,11 +20,11 @@ func TestMutants(t *testing.T) {
 	}{
 		{mutant{
 			"a cache that is always trusted", "internal/store/snapshot.go",
-			"case known && entry.Stamp == bucket.Stamp:", "case known:",
+			"case known && entry.Stamp == bucket.Stamp && entry.Reread == bucket.Reread:", "case known:",
 		}, usual, nothing},
 		{mutant{
 			"a cache without stamps", "internal/store/snapshot.go",
-			"case known && entry.Stamp == bucket.Stamp:", "case known && entry.Changed == bucket.Changed:",
+			"case known && entry.Stamp == bucket.Stamp && entry.Reread == bucket.Reread:", "case known && entry.Changed == bucket.Changed:",
 		}, 0, sameNumber}, // with busy clients, such a server may refuse all writes of sameNumber
 		{mutant{
 			"a change that does not look at what has changed since it was planned", "internal/store/append.go",
