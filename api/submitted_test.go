@@ -510,7 +510,7 @@ func TestHandler_submitted_laws(t *testing.T) {
 	t.Parallel()
 	servers, url := opened(t)
 	conn := storetest.Connect(t, url)
-	const drawnOf = 12 // each takes long; -rapid.checks=1000 asks for more
+	const drawnOf = 45 // each takes long; -rapid.checks=1000 asks for more
 	draws, failed := 0, false
 	rapid.Check(t, func(rt *rapid.T) {
 		if draws++; draws%drawnOf != 1 && !failed { // failed cases are run again to shrink them
