@@ -126,7 +126,7 @@ func TestConcurrentPuts_comments(t *testing.T) {
 	t.Parallel()
 	one := startFresh(t)
 	servers := []*server{one, startOn(t, one.database)}
-	const rounds, documents = 60, 4
+	const rounds, documents = 15, 4
 	live := make([]string, documents) // comments
 	one.put(t, "b", string(commented(0, live).Text)).is(t, http.StatusOK)
 	var won [2]int
