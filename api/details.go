@@ -107,8 +107,7 @@ func (s *server) history(r *http.Request, found queries.Listed) (*wire.Revisions
 	return &view, nil
 }
 
-// posters returns who posted the newest results of validations, by validation. It returns none to a caller who may not
-// read the audit.
+// posters returns the users who posted the newest results, by validation; nil if the caller may not read the audit.
 func (s *server) posters(r *http.Request, revision int64, newest map[string]validations.Entry) (
 	map[string]string, error,
 ) {

@@ -257,7 +257,7 @@ func TestRendered_secrets(t *testing.T) {
 	}
 }
 
-// The rendered documents of others are shown to those only who may compare revisions.
+// Only callers who may compare revisions are shown rendered documents.
 func TestRendered_right(t *testing.T) {
 	t.Parallel()
 	policy := filepath.Join(t.TempDir(), "policy.yaml")

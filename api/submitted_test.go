@@ -56,7 +56,7 @@ type origin struct {
 
 func isSecret(name string) bool { return name[0] == 'k' }
 
-// textModel is the model of a site whose documents are kept as they were submitted.
+// textModel models a site: which text each version of a document has.
 type textModel struct {
 	*rapid.T
 
@@ -559,8 +559,8 @@ func TestHandler_submitted_laws(t *testing.T) {
 	})
 }
 
-// What is written about an encrypted document, in its text or in that of a list that has it, is told to nobody who may
-// not see it, kept nowhere in clear, and cannot be guessed by a digest.
+// The text of an encrypted document, or of a list with one, is sealed in the database, has no digest that a guess could
+// be compared with, and is in no answer to a caller without the right, and in no log.
 func TestHandler_submitted_secrets(t *testing.T) {
 	t.Parallel()
 	servers, url := opened(t)
@@ -584,7 +584,7 @@ func TestHandler_submitted_secrets(t *testing.T) {
 		"e": string(document.AppendFile(nil, document.File{Path: "l.json", Text: []byte(items), JSON: true})),
 		"f": strings.NewReplacer("k4", "k5", "w4", "w5").Replace(items),
 	}
-	var told strings.Builder // to those who may not see secrets
+	var told strings.Builder // answers to callers without the right, and answers that withhold texts
 	note := func(got response) response {
 		fmt.Fprintln(&told, got.path, got.Header, got.text)
 		return got

@@ -119,11 +119,7 @@ func pushPreview(written client.Written, preview wire.Preview[wire.Finding], dif
 ) answer {
 	var b strings.Builder
 	for _, d := range preview.Documents {
-		from := ""
-		if d.From != "" {
-			from = ", from bucket " + d.From
-		}
-		fmt.Fprintln(&b, words.Line(fmt.Sprintf("%-8s %s (bucket %s%s)", wordOf(d), d.Identity(), d.Bucket, from)))
+		fmt.Fprintln(&b, changeLine(d))
 		b.WriteString(indented(differences[d.Identity()], colors))
 	}
 	did := preview.Changes

@@ -9,14 +9,13 @@ import (
 	"strings"
 
 	"purser/cmd/purser/internal/markdown"
-	"purser/internal/check"
 	"purser/internal/document"
 	"purser/internal/wire"
 	"purser/internal/words"
 )
 
-// commentOf returns the comment of a pull request: the verdict, what changes and what is wrong. Unless it is whole,
-// long messages and lists of names are shortened.
+// commentOf returns the comment of a pull request: the verdict, what changes and what is wrong. It shortens long
+// messages and lists of names, except in the whole comment, which --full writes.
 func commentOf(r report, whole bool) markdown.Page {
 	if whole {
 		r.names, r.message = math.MaxInt, math.MaxInt
@@ -83,8 +82,8 @@ func verdictOf(r report) string {
 	return "**Undecided**: " + subject + " has the status " + markdown.Code(words.First(p.Status, maxName)) + waiting
 }
 
-// judged returns the names of the validations that fail, and of those whose results can still come; policies that are
-// not valid are among those that fail, and so are validations that only the server could perform, and does not.
+// judged returns the names of the validations that fail, and of the open ones, which wait for a service to post a
+// result. Policies that are not valid count as failing, and so do missing results of the server's own validations.
 func judged(p wire.Preview[wire.Finding]) (failed, open []string) {
 	counted := slices.Clone(p.Validations)
 	for _, policy := range p.Policies {
@@ -201,7 +200,7 @@ func restNote(rest string) string {
 func (r report) findingItem(i int) markdown.Item {
 	f, place := r.preview.Findings[i], ""
 	if i < len(r.places) && r.places[i].File != "" {
-		place = markdown.Link(placeText(r.places[i]), r.at.link(r.places[i])) + " "
+		place = markdown.Link(r.places[i].Text(), r.at.link(r.places[i])) + " "
 	}
 	return markdown.Item{
 		Line: "**" + levelIn(f) + "** " + place + markdown.Code(words.First(findingText(f), r.message)),
@@ -223,18 +222,6 @@ func withoutBucket(id wire.Identity) wire.Identity {
 
 // levelIn returns the level of a finding as a word of ours.
 func levelIn(f wire.Finding) string { return levelOf(f.Level).String() }
-
-// placeText returns a place as FILE:LINE:COLUMN, without what is not known.
-func placeText(at check.Place) string {
-	text := at.File
-	if at.Line > 0 {
-		text += ":" + strconv.Itoa(at.Line)
-	}
-	if at.Column > 0 {
-		text += ":" + strconv.Itoa(at.Column)
-	}
-	return text
-}
 
 // changeSection lists the documents that change, and the buckets that begin or end.
 func changeSection(p wire.Preview[wire.Finding]) markdown.Section {

@@ -103,7 +103,7 @@ func (c *diffCommand) text(ctx context.Context, around *surroundings, server *cl
 }
 
 // grouped returns each difference with the documents that have it, at some places in the list of those that differ.
-// Both revisions must render: what is not compared may differ.
+// It fails if a revision cannot be rendered, because the revisions may differ in what was not compared.
 func (c *diffCommand) grouped(ctx context.Context, server *client.Client, at []extent, colors bool) (
 	text string, differ bool, err error,
 ) {

@@ -154,7 +154,7 @@ type treeEntry struct {
 	led  bool // it may be read as a configuration, or where a link leads
 }
 
-// The modes of entries that are no files.
+// The modes that git gives to symbolic links and to submodules.
 const linkMode, submoduleMode = "120000", "160000"
 
 // isAt reports whether an entry is one of the paths, or in one of them.

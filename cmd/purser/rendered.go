@@ -74,7 +74,7 @@ func differencesText(rendered wire.Rendered, colors bool) string {
 	for _, d := range rendered.Differences {
 		b.WriteString(diffOf(d, colors))
 		for _, doc := range d.Documents {
-			b.WriteString("  " + renderedName(doc) + "\n")
+			b.WriteString("  " + changeLine(doc) + "\n")
 		}
 	}
 	b.WriteString(unlistedLine(rendered.Unlisted))
@@ -98,8 +98,8 @@ func diffOf(d wire.RenderedDifference, colors bool) string {
 	return text
 }
 
-// renderedName names a document with its change.
-func renderedName(doc wire.Difference) string {
+// changeLine names a document with its change.
+func changeLine(doc wire.Difference) string {
 	from := ""
 	if doc.From != "" {
 		from = ", from bucket " + doc.From
@@ -154,7 +154,7 @@ func briefly(d wire.RenderedDifference, colors bool) string {
 	var b strings.Builder
 	b.WriteString(firstLines(diffOf(d, colors), maxQuestionDiff, "    …\n"))
 	for _, doc := range d.Documents[:min(len(d.Documents), maxQuestioned)] {
-		b.WriteString("  " + renderedName(doc) + "\n")
+		b.WriteString("  " + changeLine(doc) + "\n")
 	}
 	if more := len(d.Documents) - maxQuestioned; more > 0 {
 		fmt.Fprintf(&b, "  and %s with the same difference\n", words.Count(more, "other document"))

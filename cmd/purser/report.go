@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"purser/cmd/purser/internal/markdown"
 	"purser/internal/check"
 	"purser/internal/document"
+	"purser/internal/revisions"
 	"purser/internal/wire"
 	"purser/internal/words"
 )
@@ -93,50 +93,24 @@ type report struct {
 	names, message int // how many names are listed in a line, and how many characters of a message
 }
 
-// placeOf reads a place as FILE:LINE or FILE:LINE:COLUMN.
-func placeOf(text string) check.Place {
-	found := filePlace.FindStringSubmatch(text)
-	if found == nil {
-		return check.Place{File: text}
-	}
-	line, _ := strconv.Atoi(found[2])
-	column, _ := strconv.Atoi(found[3])
-	return check.Place{File: found[1], Line: line, Column: column}
-}
-
-var filePlace = regexp.MustCompile(`(?s)^(.+?):(\d+)(?::(\d+))?$`)
-
 // repository is where the files of a pipeline are to be seen: blob is the URL of the files of a commit, with a slash at
 // its end, "" if it is not known; root is the folder of the repository.
 type repository struct{ root, blob string }
 
-var commitID = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
-
 // repositoryOf returns the repository that the variables of a pipeline of GitHub or GitLab name.
 func repositoryOf(env func(string) string) repository {
-	github := repositoryURL(env("GITHUB_SERVER_URL"), env("GITHUB_REPOSITORY"))
-	for _, known := range []struct{ root, url, commit, path string }{
-		{env("GITHUB_WORKSPACE"), github, env("GITHUB_SHA"), "/blob/"},
-		{env("CI_PROJECT_DIR"), env("CI_PROJECT_URL"), env("CI_COMMIT_SHA"), "/-/blob/"},
-	} {
-		base, err := url.Parse(known.url)
+	for _, job := range pipelines(env) {
+		base, err := url.Parse(job.repository)
+		id, isCommit := revisions.ParseCommit(job.commit)
 		if err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http" || base.User != nil ||
-			!commitID.MatchString(known.commit) {
+			!isCommit || id != job.commit {
 			continue
 		}
 		base.Path, base.RawPath, base.RawQuery, base.Fragment = "", "", "", ""
-		path := markdown.Path(strings.Trim(strings.TrimPrefix(known.url, base.String()), "/"))
-		return repository{known.root, base.String() + "/" + path + known.path + known.commit + "/"}
+		path := markdown.Path(strings.Trim(strings.TrimPrefix(job.repository, base.String()), "/"))
+		return repository{job.root, base.String() + "/" + path + job.files + id + "/"}
 	}
 	return repository{}
-}
-
-// repositoryURL returns the URL of a path on a server, "" if one of them is not known.
-func repositoryURL(server, path string) string {
-	if server == "" || path == "" {
-		return ""
-	}
-	return strings.TrimSuffix(server, "/") + "/" + path
 }
 
 // relative returns a file relative to the root of the repository, or as it is if it is not in it.
@@ -175,8 +149,8 @@ func (p *push) reportPlan(preview wire.Preview[wire.Finding],
 		preview: readable(preview), differences: differences, at: repositoryOf(os.Getenv), files: p.named(),
 		unseen: unseen(preview, p.Format),
 	}
-	for _, place := range p.places(r.preview.Findings) {
-		at := placeOf(place)
+	for _, f := range r.preview.Findings {
+		at := p.body.At(f.Line, f.Column)
 		at.File = r.at.relative(at.File)
 		r.places = append(r.places, at)
 	}

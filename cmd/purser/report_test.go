@@ -51,18 +51,6 @@ func TestRepositoryOf(t *testing.T) {
 	}
 }
 
-func TestPlaceOf(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]check.Place{
-		"a.yaml:3": {File: "a.yaml", Line: 3}, "a.yaml:3:9": {File: "a.yaml", Line: 3, Column: 9}, "": {},
-		"a\nb:c.yaml:12": {File: "a\nb:c.yaml", Line: 12},
-	} {
-		if got := placeOf(text); got != want {
-			t.Errorf("%q: %+v", text, got)
-		}
-	}
-}
-
 // A dry run writes the formats of pull requests to the standard output, with the exit codes of any dry run; a refusal is a
 // report too.
 func TestPush_reports(t *testing.T) {

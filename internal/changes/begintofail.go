@@ -128,13 +128,14 @@ func failingIn(result RevisionResult) failingSet {
 			set.more = set.more || len(about) == maxUncovered
 		}
 		for _, doc := range about {
-			set.documents[identityOf(doc)] = true
+			set.documents[IdentityOf(doc)] = true
 		}
 		set.more = set.more || message.Unlisted > 0
 	}
 	return set
 }
 
-func identityOf(doc fault.Document) document.Identity {
+// IdentityOf returns the identity of a document that a message names.
+func IdentityOf(doc fault.Document) document.Identity {
 	return document.Identity{Schema: doc.Schema, Layer: doc.Layer, Name: doc.Name}
 }

@@ -1,7 +1,6 @@
 package changes
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,10 +18,7 @@ func deleted(removed, added []*revisions.Stored) []*revisions.Stored {
 		replaced[doc.Identity] = true
 	}
 	gone := slices.DeleteFunc(slices.Clone(removed), func(doc *revisions.Stored) bool { return replaced[doc.Identity] })
-	slices.SortFunc(gone, func(a, b *revisions.Stored) int {
-		return cmp.Or(cmp.Compare(a.Bucket, b.Bucket), cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name),
-			cmp.Compare(a.Layer, b.Layer))
-	})
+	slices.SortFunc(gone, revisions.ByBucket)
 	return gone
 }
 

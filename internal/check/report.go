@@ -3,6 +3,7 @@ package check
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"purser/internal/document"
@@ -65,6 +66,18 @@ type Place struct {
 	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`
 	Column int    `json:"column,omitempty"`
+}
+
+// Text returns the place as FILE:LINE:COLUMN, as far as it is known.
+func (p Place) Text() string {
+	text := p.File
+	if p.Line > 0 {
+		text += ":" + strconv.Itoa(p.Line)
+	}
+	if p.Column > 0 {
+		text += ":" + strconv.Itoa(p.Column)
+	}
+	return text
 }
 
 // Step is a change of a value during rendering, and the place that caused it.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"purser/internal/authz"
+	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/revisions"
@@ -287,17 +288,13 @@ func (f *Finding) describe(message fault.Message) {
 	f.Message, f.Rule, f.Secret, f.Advice = message.Message, message.Name, message.Secret, adviceOf(message.Name)
 	f.Path = message.Path
 	if len(message.Documents) > 0 {
-		f.Document = identityOf(message.Documents[0])
+		f.Document = changes.IdentityOf(message.Documents[0])
 	}
 	if f.Rule == "SubstitutionDependencyCycle" {
 		for _, other := range message.Documents[min(1, len(message.Documents)):] {
-			f.Others = append(f.Others, Located{Identity: identityOf(other)})
+			f.Others = append(f.Others, Located{Identity: changes.IdentityOf(other)})
 		}
 	}
-}
-
-func identityOf(named fault.Document) document.Identity {
-	return document.Identity{Schema: named.Schema, Layer: named.Layer, Name: named.Name}
 }
 
 // adviceOf returns advice on a broken rule, which is the type of an error or a path in a schema that ends with a

@@ -91,13 +91,16 @@ const (
 func (o Order) compare(a, b *Finding) int {
 	switch o {
 	case ByDocument:
-		return cmp.Or(cmp.Compare(a.Document.Schema, b.Document.Schema),
-			cmp.Compare(a.Document.Layer, b.Document.Layer), cmp.Compare(a.Document.Name, b.Document.Name))
+		return compareIdentities(a.Document, b.Document)
 	case ByPath:
 		return cmp.Compare(a.Path, b.Path)
 	case WorstFirst:
 	}
 	return 0
+}
+
+func compareIdentities(a, b document.Identity) int {
+	return cmp.Or(cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Layer, b.Layer), cmp.Compare(a.Name, b.Name))
 }
 
 // FindingPlace is a place in the findings of a revision, the beginning if it is zero. Failing documents are examined in

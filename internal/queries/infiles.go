@@ -1,9 +1,9 @@
 package queries
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -33,7 +33,7 @@ func (v View) InFiles(ctx context.Context, found FindingList) (FindingList, erro
 		of[f.Document] = append(of[f.Document], f)
 	}
 	delete(of, document.Identity{})
-	files, err := v.filesOf(ctx, found.ID, slices.SortedFunc(maps.Keys(of), compareIdentities))
+	files, err := v.filesOf(ctx, found.ID, maps.Keys(of))
 	if err != nil || len(files) == 0 {
 		return found, err
 	}
@@ -51,10 +51,6 @@ func (v View) InFiles(ctx context.Context, found FindingList) (FindingList, erro
 		}
 	}
 	return found, v.traced(ctx, found.ID, inherited)
-}
-
-func compareIdentities(a, b document.Identity) int {
-	return cmp.Or(cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Layer, b.Layer), cmp.Compare(a.Name, b.Name))
 }
 
 // writtenFile is a document in the file that it was pushed from.
@@ -85,9 +81,10 @@ func (f writtenFile) positions(ctx context.Context, paths [][]string) []document
 }
 
 // filesOf returns where documents of a revision are in files, of those for which that is known.
-func (v View) filesOf(ctx context.Context, revision int64, of []document.Identity) (
+func (v View) filesOf(ctx context.Context, revision int64, documents iter.Seq[document.Identity]) (
 	map[document.Identity]writtenFile, error,
 ) {
+	of := slices.SortedFunc(documents, compareIdentities)
 	origins, err := v.store.OriginsNamed(ctx, revision, of)
 	if err != nil {
 		return nil, fmt.Errorf("find the files of documents: %w", err)
@@ -213,7 +210,7 @@ func (v View) traced(ctx context.Context, revision int64, inherited map[document
 	for _, origin := range from {
 		of[origin.Identity] = true
 	}
-	files, err := v.filesOf(ctx, revision, slices.SortedFunc(maps.Keys(of), compareIdentities))
+	files, err := v.filesOf(ctx, revision, maps.Keys(of))
 	if err != nil {
 		return err
 	}

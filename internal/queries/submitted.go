@@ -35,37 +35,29 @@ func (v View) Submitted(ctx context.Context, selected Selected, secrets bool, do
 		having[origin.Text]++
 	}
 	form := submission{v, origins, having, map[int64]bool{}, secrets && v.viewer.Secrets()}
-	waiting := make([]*revisions.Stored, 0, mostWaiting) // those of large sites come one by one
-	size := 0
+	var waiting []*revisions.Stored // those of large sites come one by one
+	blocks, size := map[int64]bool{}, 0
+	flush := func() error {
+		err := form.write(ctx, waiting, do)
+		waiting, blocks, size = nil, map[int64]bool{}, 0
+		return err
+	}
 	err = v.Each(ctx, selected, func(documents []*revisions.Stored) error {
 		for _, doc := range documents {
-			waiting, size = append(waiting, doc), size+len(doc.Data)
-			if size < maxWaiting && len(waiting) < cap(waiting) {
-				continue
+			block := origins[doc.ID].Text / revisions.MaxTextsOfBlock
+			if len(waiting) == mostWaiting || size > maxWaiting || len(blocks) == maxBlocks && !blocks[block] {
+				if err := flush(); err != nil {
+					return err
+				}
 			}
-			if err := form.writeAll(ctx, waiting, do); err != nil {
-				return err
-			}
-			waiting, size = waiting[:0], 0
+			waiting, size, blocks[block] = append(waiting, doc), size+len(doc.Data), true
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return form.writeAll(ctx, waiting, do)
-}
-
-// writeAll is write for documents whose texts may be in many blocks.
-func (s submission) writeAll(ctx context.Context, documents []*revisions.Stored, do func([]document.File) error) error {
-	for len(documents) > 0 {
-		var next []*revisions.Stored
-		next, documents = s.fewBlocks(documents)
-		if err := s.write(ctx, next, do); err != nil {
-			return err
-		}
-	}
-	return nil
+	return flush()
 }
 
 // submission is the state of showing documents as they were submitted.
@@ -78,22 +70,9 @@ type submission struct {
 	secrets bool
 }
 
-// Bounds of the documents that are written at a time: the bytes of their data, and their number.
-const maxWaiting, mostWaiting = 1 << 20, 1000
-
-// maxBlocks is the number of blocks of texts that are unpacked at a time. Each has one text, or a few small ones.
-const maxBlocks = 16
-
-// fewBlocks divides documents into the first ones, whose texts are in few blocks, and the rest.
-func (s submission) fewBlocks(documents []*revisions.Stored) (first, rest []*revisions.Stored) {
-	blocks := map[int64]bool{}
-	for i, doc := range documents {
-		if blocks[s.origins[doc.ID].Text/revisions.MaxTextsOfBlock] = true; len(blocks) > maxBlocks {
-			return documents[:i], documents[i:]
-		}
-	}
-	return documents, nil
-}
+// Bounds of the documents that are written at a time: the bytes of their data, their number, and the number of blocks
+// of texts that they have, each of which has one text or a few small ones.
+const maxWaiting, mostWaiting, maxBlocks = 1 << 20, 1000, 16
 
 // write calls do for the texts of documents, except those that were shown before, and marks them as shown.
 func (s submission) write(ctx context.Context, documents []*revisions.Stored, do func([]document.File) error) error {

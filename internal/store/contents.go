@@ -150,7 +150,13 @@ func (s *Store) Sealed(ctx context.Context) (int, error) {
 
 // Reseal implements revisions.Store.
 func (s *Store) Reseal(ctx context.Context, content revisions.SealedContent, sealed []byte) error {
-	statement, args := s.resealing(content, sealed)
+	args := named{"site": s.site, "old": content.Sealed, "new": sealed}
+	statement := stmt.ResealContent
+	if content.Digest.IsZero() {
+		statement, args["block"] = stmt.ResealText, content.Block
+	} else {
+		args["digest"] = content.Digest[:]
+	}
 	_, err := s.exec(ctx, statement, args)
 	return err
 }

@@ -221,11 +221,3 @@ func (s *Store) OutdatedTexts(ctx context.Context, prefix []byte, after int64, l
 		return c, err
 	}, stmt.OutdatedTexts, named{"site": s.site, "prefix": prefix, "after": after, "limit": limit})
 }
-
-// resealing returns the statement that replaces a sealed secret, with its arguments.
-func (s *Store) resealing(of revisions.SealedContent, sealed []byte) (string, named) {
-	if of.Digest.IsZero() {
-		return stmt.ResealText, named{"site": s.site, "block": of.Block, "old": of.Sealed, "new": sealed}
-	}
-	return stmt.ResealContent, named{"site": s.site, "digest": of.Digest[:], "old": of.Sealed, "new": sealed}
-}

@@ -2,7 +2,6 @@ package folder
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -106,9 +105,12 @@ func below(path, folder string) bool {
 		filepath.Dir(folder) == folder
 }
 
-// Place returns the place of a problem in the files, FILE:LINE or FILE:LINE:COLUMN. The server named the line of the
-// body and the column, 0 if it is not known. The result is "" if the line is in no file.
-func (b *Body) Place(line, column int) string {
+// Place returns the place of a problem in the files as text, "" if the line of the body is in no file: see At.
+func (b *Body) Place(line, column int) string { return b.At(line, column).Text() }
+
+// At returns the place of a problem in the files. The server named the line of the body and the column, 0 if it is not
+// known. The result is zero if the line is in no file.
+func (b *Body) At(line, column int) check.Place {
 	i, _ := slices.BinarySearchFunc(b.files, line, func(file placed, line int) int {
 		if file.line <= line {
 			return -1
@@ -116,14 +118,10 @@ func (b *Body) Place(line, column int) string {
 		return 1
 	})
 	if i == 0 {
-		return ""
+		return check.Place{}
 	}
 	file := b.files[i-1]
-	place := fmt.Sprintf("%s:%d", file.name, line-file.line+1)
-	if column > 0 {
-		place += ":" + strconv.Itoa(column)
-	}
-	return place
+	return check.Place{File: file.name, Line: line - file.line + 1, Column: max(column, 0)}
 }
 
 // bodyLine matches a line number in a message of the server.

@@ -73,6 +73,9 @@ func TestBody_Place(t *testing.T) {
 	if got, _ := filepath.Rel(dir, b.Place(4, 0)); got != "a.yaml:3" {
 		t.Errorf("a line without a column is at %s", got)
 	}
+	if got, want := b.At(4, 9), (check.Place{File: paths[0], Line: 3, Column: 9}); got != want {
+		t.Errorf("it is at %+v, want %+v", got, want)
+	}
 	said := strings.ReplaceAll(b.Located("document 2 (from line 6), line 8, column 3: no"), dir+"/", "")
 	if want := "document 2 (from a.yaml:5), a.yaml:7:3: no"; said != want {
 		t.Errorf("%q, want %q", said, want)
