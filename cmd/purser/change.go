@@ -80,8 +80,9 @@ func rolledBackAnswer(written client.Written, colors bool) answer {
 // writtenText returns the result of a change, with lines about its findings.
 func writtenText(written client.Written, findings string, colors bool) string {
 	if written.Rewritten != "" {
-		return fmt.Sprintf("%sNothing changed but comments, form or files of documents: the new texts of %s replace the old "+
-			"ones; the newest revision is %s.\n", findings, written.Rewritten, written.Revision)
+		count, _ := strconv.Atoi(written.Rewritten) // a number, as openapi.yaml says
+		return fmt.Sprintf("%sNo revision was made: only comments, formatting or files changed, of %s; the new text replaces "+
+			"the old one. The newest revision is %s.\n", findings, words.Count(count, "document"), written.Revision)
 	}
 	if written.Status == "" {
 		return fmt.Sprintf("%sNothing changed; the newest revision is %s.\n", findings, written.Revision)

@@ -120,3 +120,13 @@ func TestPushed_unchanged(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
+
+// A push that only changes how documents are written says of how many, and that it made no revision.
+func TestPushedAnswer_rewritten(t *testing.T) {
+	t.Parallel()
+	want := "No revision was made: only comments, formatting or files changed, of 1 document; the new text replaces the old " +
+		"one. The newest revision is 5.\n"
+	if got := pushedAnswer(client.Written{Revision: "5", Rewritten: "1"}, wire.Findings{}, nil, false).text; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
