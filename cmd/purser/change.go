@@ -81,8 +81,8 @@ func rolledBackAnswer(written client.Written, colors bool) answer {
 func writtenText(written client.Written, findings string, colors bool) string {
 	if written.Rewritten != "" {
 		count, _ := strconv.Atoi(written.Rewritten) // a number, as openapi.yaml says
-		return fmt.Sprintf("%sNo revision was made: only comments, formatting or files changed, of %s; the new text replaces "+
-			"the old one. The newest revision is %s.\n", findings, words.Count(count, "document"), written.Revision)
+		return fmt.Sprintf("%sNo revision was made: only comments, formatting or files changed, of %s; the new text "+
+			"replaces the old one. The newest revision is %s.\n", findings, words.Count(count, "document"), written.Revision)
 	}
 	if written.Status == "" {
 		return fmt.Sprintf("%sNothing changed; the newest revision is %s.\n", findings, written.Revision)
