@@ -12,6 +12,7 @@ import (
 	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/fault"
+	"purser/internal/revisions"
 )
 
 // Pseudo rules of endpoints that need no rule of package authz.
@@ -127,6 +128,14 @@ func (s *server) owner(r *http.Request) string {
 // withOwner returns a request whose context has its owner.
 func (s *server) withOwner(r *http.Request) *http.Request {
 	return r.WithContext(budget.WithOwner(r.Context(), s.owner(r)))
+}
+
+// caller returns the user who authenticated for a request; zero if callers are anonymous.
+func (s *server) caller(r *http.Request) revisions.Caller {
+	if s.Access.Anonymous {
+		return revisions.Caller{}
+	}
+	return revisions.Caller{ID: infoOf(r).caller.UserID, Name: s.callerName(r)}
 }
 
 // callerName returns the name of the caller, or its id if it has no name. It is empty if callers are anonymous.

@@ -38,7 +38,9 @@ func (s *server) options(r *http.Request, q *params) (revisions.Options, error) 
 		return revisions.Options{}, fault.New(fault.Invalid, "HTTPBadRequest",
 			"The %s has %d characters, but at most %d are kept with a revision.", name, n, maxMessage)
 	}
-	return revisions.Options{Reason: revisions.Reason{User: s.user(r), Message: message}, Expected: expected}, nil
+	return revisions.Options{
+		Reason: revisions.Reason{User: s.user(r), Message: message}, Caller: s.caller(r), Expected: expected,
+	}, nil
 }
 
 // user returns the user to record with a revision: X-End-User or, without it, the caller.

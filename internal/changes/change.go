@@ -440,15 +440,17 @@ func (s *Service) append(ctx context.Context, p proposal, commit revisions.Commi
 
 // verdict returns the verdict on the revision of a change. Its only reported results are those a rollback carries over.
 func (s *Service) verdict(p proposal, revision revisions.Revision) revisions.RevisionStatus {
-	outcomes := slices.Clone(p.diff.Carried)
+	known := p.diff.Carried
+	known.Outcomes = slices.Clone(known.Outcomes)
 	var warnings []fault.Message
 	for _, result := range p.judgement.Results {
 		outcome := result.Outcome(p.options.Viewer)
 		outcome.At = revision.CreatedAt
-		outcomes = append(outcomes, outcome)
+		known.Outcomes = append(known.Outcomes, outcome)
 		warnings = append(warnings, p.options.Viewer.Warnings(result.Warnings)...)
 	}
-	verdict := s.DefaultValidations.Verdict(p.judgement.Policies, revision, outcomes, revision.CreatedAt)
+	policies := validations.Applied(p.judgement.Policies, revision.Inapplicable)
+	verdict := s.DefaultValidations.Verdict(policies, revision, known, revision.CreatedAt)
 	verdict.Warnings = WarningsUnder(verdict, warnings)
 	return revisions.RevisionStatus{Revision: revision, Verdict: verdict}
 }

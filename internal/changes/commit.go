@@ -38,8 +38,10 @@ func newCommit(p proposal) revisions.Commit {
 func newRevision(p proposal) revisions.Revision {
 	revision := revisions.Revision{
 		ID: p.snapshot.Revision + 1, CreatedAt: p.snapshot.Now, Kind: p.kind, Reason: p.options.Reason,
-		Buckets: p.diff.Buckets, Entries: p.judgement.Entries, Failed: p.judgement.Failed(),
+		AuthorID: p.options.Caller.ID,
+		Buckets:  p.diff.Buckets, Entries: p.judgement.Entries, Failed: p.judgement.Failed(),
 		ClientVersions: p.judgement.ClientVersions.Digest(),
+		Inapplicable:   p.judgement.Inapplicable,
 		SecretFails:    p.judgement.SecretFails, SecretOutside: p.judgement.SecretOutside,
 	}
 	if p.kind == revisions.Rollback {

@@ -46,6 +46,8 @@ type Judgement struct {
 	ClientVersions validations.ClientVersions
 	// Policies are the policies in force after the change, in order of place.
 	Policies []validations.Policy
+	// Inapplicable is as in revisions.Revision.
+	Inapplicable []int
 	// Rendered is the rendered revision, nil unless a policy required it.
 	Rendered *Rendering
 	// Withheld reports whether documents that depend on secrets were skipped.
@@ -69,13 +71,14 @@ func (v Validator) Validate(ctx context.Context, snapshot revisions.Snapshot, di
 	if err != nil {
 		return Judgement{}, err
 	}
-	policies, err := policiesAfter(budget.NewMeter(ctx), snapshot.Policies, diff)
+	policies, err := v.policiesAfter(budget.NewMeter(ctx), snapshot.Policies, diff)
 	if err != nil {
 		return Judgement{}, err
 	}
 	failing := v.failing(snapshot, diff, scope, findings)
 	made := Judgement{
 		Checks: checks, ClientVersions: scope.versions, Policies: policies, Withheld: scope.withheld,
+		Inapplicable: inapplicable(policies, diff.After(snapshot.Documents)),
 	}
 	made.Begun, made.Ended = changedViolations(snapshot.Violations, failing)
 	made.Failures, made.Outside, made.Entries = entries(snapshot, diff, failing)
@@ -90,6 +93,15 @@ func (v Validator) Validate(ctx context.Context, snapshot revisions.Snapshot, di
 		return made, err
 	}
 	return made.joined(v.required(policies)), nil
+}
+
+// inapplicable returns the positions of the requirements whose conditions select none of the documents of a revision.
+func inapplicable(policies []validations.Policy, documents []*revisions.Stored) []int {
+	return validations.Inapplicable(policies, func(selection validations.Selection) bool {
+		return slices.ContainsFunc(documents, func(doc *revisions.Stored) bool {
+			return selection.Matches(doc.Document, doc.Bucket)
+		})
+	})
 }
 
 // joined makes the validations that look at values fail together if one of them fails because of a secret. Their
@@ -121,11 +133,11 @@ func (v Validator) Need(ctx context.Context, snapshot revisions.Snapshot, diff r
 	}
 	need := revisions.Need{Evidence: true, Kinds: Kinds(diff.Added)}
 	v.Renderer = v.bringing(diff.Added)
-	policies, err := policiesAfter(budget.NewMeter(ctx), snapshot.Policies, diff)
+	policies, err := v.policiesAfter(budget.NewMeter(ctx), snapshot.Policies, diff)
 	if err != nil {
 		return need, err
 	}
-	if v.requiresRevisionValidation(policies) || layered(givingVersions(diff.After(snapshot.ClientVersions))) {
+	if v.requiresRevisionValidation(policies) || validations.Conditional(policies) || layered(givingVersions(diff.After(snapshot.ClientVersions))) {
 		need.Documents = true
 		if snapshot.Documents == nil && snapshot.Live > 0 {
 			return need, nil

@@ -78,13 +78,13 @@ func (m *memory) Snapshot(_ context.Context, need revisions.Need) (revisions.Sna
 		s.ClientVersions = m.that(givesVersions)
 	}
 	if need.Preview {
-		s.Occupied, s.Outcomes = occupied(m.live), m.outcomes
+		s.Occupied, s.Known.Outcomes = occupied(m.live), m.outcomes
 		s.Failing = m.that(func(doc *revisions.Stored) bool {
 			return slices.ContainsFunc(m.violated, func(v revisions.Violation) bool { return v.Document == doc.ID })
 		})
 	}
 	if need.Target != nil {
-		s.Comparison, s.Carried = m.compare(*need.Target), m.carried
+		s.Comparison, s.Carried.Outcomes = m.compare(*need.Target), m.carried
 		s.Noted = m.that(func(doc *revisions.Stored) bool { return len(doc.Notes) > 0 })
 	}
 	if need.Positions {
@@ -128,7 +128,7 @@ func (m *memory) fillDocuments(s *revisions.Snapshot, need revisions.Need) {
 
 func (m *memory) policies() (versions []revisions.PolicyVersion) {
 	for _, doc := range m.that((*revisions.Stored).IsPolicy) {
-		policy := validations.ParsePolicy(doc.Identity, doc.Data)
+		policy := validations.ParsePolicy(doc.Identity, doc.Data, false)
 		versions = append(versions, revisions.PolicyVersion{Policy: policy, Place: doc.Place, Since: doc.Revision})
 	}
 	return versions

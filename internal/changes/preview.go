@@ -81,8 +81,8 @@ func (s *Service) preview(ctx context.Context, p proposal) (Written, error) {
 	case diff.Changes:
 		preview.RevisionStatus = s.verdict(p, newRevision(p))
 	case snapshot.Newest.ID > 0:
-		policies := revisions.InForce(snapshot.Policies, snapshot.Revision)
-		verdict := s.DefaultValidations.Verdict(policies, snapshot.Newest, snapshot.Outcomes, snapshot.Now)
+		policies := revisions.PoliciesOf(snapshot.Newest, snapshot.Policies)
+		verdict := s.DefaultValidations.Verdict(policies, snapshot.Newest, snapshot.Known, snapshot.Now)
 		preview.RevisionStatus = revisions.RevisionStatus{Revision: snapshot.Newest, Verdict: verdict}
 	}
 	verdict := &preview.Verdict

@@ -22,7 +22,7 @@ const policySteps = 200
 
 // policiesAfter returns the ValidationPolicies in force after a change, in order of place. The only errors are those of
 // meter.
-func policiesAfter(meter *budget.Meter, newest []revisions.PolicyVersion, diff revisions.Diff) (
+func (r Renderer) policiesAfter(meter *budget.Meter, newest []revisions.PolicyVersion, diff revisions.Diff) (
 	policies []validations.Policy, err error,
 ) {
 	removed := map[document.Identity]bool{}
@@ -37,7 +37,7 @@ func policiesAfter(meter *budget.Meter, newest []revisions.PolicyVersion, diff r
 			if err := meter.Spend(policySteps * len(doc.Data)); err != nil {
 				return nil, budget.About(err, "read the ValidationPolicy %s", doc.Name)
 			}
-			policy := validations.ParsePolicy(doc.Identity, doc.Data)
+			policy := validations.ParsePolicy(doc.Identity, doc.Data, r.Compat)
 			versions = append(versions, revisions.PolicyVersion{Policy: policy, Place: doc.Place})
 		}
 	}

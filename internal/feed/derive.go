@@ -28,7 +28,7 @@ func derive(defaults revisions.Defaults, batch Batch) (derived Derived) {
 				Because: verdict.Obstacles(nil),
 			}.Event())
 		case changed:
-			now = before.until(batch.Evidence.Now)
+			now = now.laterThan(before)
 		}
 		if revision.ID == batch.Head || len(revision.Tags) > 0 {
 			derived.Verdicts = append(derived.Verdicts, now)
@@ -37,11 +37,13 @@ func derive(defaults revisions.Defaults, batch Batch) (derived Derived) {
 	return derived
 }
 
-// until returns v, the verdict reported last, to be stored although the present one differs, because the change is to
-// be reported later: that of a success when v is due, which is now, and that of a failure with the event of a result.
-func (v Verdict) until(now time.Time) Verdict {
-	if v.Due = (time.Time{}); v.Status == validations.Success.String() {
-		v.Due = now
+// laterThan returns v, to be stored with the status that was reported last because the change to its own is to be
+// reported later: that of a success when the verdict is due, which is now, and that of a failure with the event of a
+// result.
+func (v Verdict) laterThan(reported Verdict) Verdict {
+	v.Status, v.Due = reported.Status, time.Time{}
+	if v.Status == validations.Success.String() {
+		v.Due = v.Judged
 	}
 	return v
 }
@@ -82,12 +84,12 @@ func readBatch(batch Batch) (last map[int64]Verdict, judged map[int64]bool) {
 
 // judge returns the present verdict on a revision.
 func judge(defaults revisions.Defaults, batch Batch, revision revisions.Revision) (Verdict, validations.Verdict) {
-	policies := revisions.InForce(batch.Evidence.Policies, revision.ID)
-	outcomes := batch.Evidence.Outcomes[revision.ID]
-	verdict := defaults.Verdict(policies, revision, outcomes, batch.Evidence.Now)
-	now := Verdict{Revision: revision.ID, Stamp: revision.Stamp, Status: verdict.Status.String()}
-	if verdict.Status == validations.Success {
-		now.Due, _ = validations.NextExpiry(policies, outcomes, batch.Evidence.Now)
+	policies := revisions.PoliciesOf(revision, batch.Evidence.Policies)
+	verdict := defaults.Verdict(policies, revision, batch.Evidence.Known[revision.ID], batch.Evidence.Now)
+	now := Verdict{
+		Revision: revision.ID, Stamp: revision.Stamp, Status: verdict.Status.String(), Open: verdict.Open(),
+		Judged: batch.Evidence.Now,
 	}
+	now.Due, _ = verdict.NextChange()
 	return now, verdict
 }

@@ -53,7 +53,9 @@ type Verdict struct {
 	Revision int64
 	Stamp    revisions.Stamp
 	Status   string
-	Due      time.Time // when the next result that it depends on expires; zero if none does
+	Due      time.Time // when it changes next because a result expires or a waiver ends; zero if that does not happen
+	Open     []string  // names of the validations whose results are open work
+	Judged   time.Time // when that was decided
 }
 
 // Query selects events after a number, in order.

@@ -80,7 +80,10 @@ func (s *site) Around(_ context.Context, revision int64) (revisions.Neighbourhoo
 }
 
 func (s *site) Evidence(_ context.Context, numbers []int64) (Evidence, error) {
-	evidence := Evidence{Now: at(), Policies: s.policies, Outcomes: s.outcomes}
+	evidence := Evidence{Now: at(), Policies: s.policies, Known: map[int64]validations.Known{}}
+	for revision, outcomes := range s.outcomes {
+		evidence.Known[revision] = validations.Known{Outcomes: outcomes}
+	}
 	for _, revision := range s.revisions {
 		if slices.Contains(numbers, revision.ID) {
 			evidence.Revisions = append(evidence.Revisions, revision)

@@ -34,8 +34,12 @@ func withFindingsIn(verdict validations.Verdict) withFindings {
 	by := map[string]statusLevel{}
 	add := func(list []validations.Judged, level Level) {
 		for _, judged := range list {
-			says := judged.Status != validations.Success || judged.Name == validations.RenderingValidation ||
+			says := !judged.Holds() || judged.Name == validations.RenderingValidation ||
 				judged.Name == validations.PolicyValidation
+			level := level
+			if !judged.Holds() && judged.Passes() {
+				level = LevelWarning
+			}
 			if known, ok := by[judged.Name]; says && (!ok || level < known.Level) {
 				by[judged.Name] = statusLevel{judged.Status, level}
 			}

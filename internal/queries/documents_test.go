@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"purser/internal/fault"
 	"purser/internal/revisions"
@@ -227,6 +228,9 @@ func TestService_List(t *testing.T) {
 	}
 }
 
+// withoutResults compares judgements without the results that they rest on.
+var withoutResults = cmpopts.IgnoreFields(validations.Judged{}, "Result")
+
 // The status has the first message of a failure, under each name of the schema validation only.
 func TestService_Status(t *testing.T) {
 	t.Parallel()
@@ -236,7 +240,7 @@ func TestService_Status(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []validations.Judged{{Name: validations.SchemaValidation, Status: validations.Failure, Message: "wrong"}}
-	if diff := cmp.Diff(want, got.Verdict.Reported); diff != "" {
+	if diff := cmp.Diff(want, got.Verdict.Reported, withoutResults); diff != "" {
 		t.Errorf("reported (-want +got)\n%s", diff)
 	}
 	if diff := cmp.Diff([]EntryQuery{{Limit: 1, FailuresOnly: true}}, site.queries); diff != "" {
@@ -251,7 +255,7 @@ func TestService_Status(t *testing.T) {
 		{Name: validations.SchemaValidationAlias, Status: validations.Failure, Message: "wrong"},
 		{Name: "tests", Status: validations.Failure, Message: "own"},
 	}
-	if diff := cmp.Diff(want, got.Verdict.Policies[0].Validations); diff != "" {
+	if diff := cmp.Diff(want, got.Verdict.Policies[0].Validations, withoutResults); diff != "" {
 		t.Errorf("required (-want +got)\n%s", diff)
 	}
 	site.revisions[0].Failed, site.queries = false, nil

@@ -50,7 +50,7 @@ func (v View) Findings(ctx context.Context, id string, query FindingsQuery) (fou
 		found.Next = FindingPlace{From: next, Size: query.After.Size, Omits: more || unlisted}
 	}
 	if next > 0 && query.After.From == 0 && query.After.Size < maxFindings {
-		counts, err := v.count(ctx, shown, evidence.Outcomes[shown.ID], maxFindings, query.FailuresOnly)
+		counts, err := v.count(ctx, shown, evidence.Known[shown.ID].Outcomes, maxFindings, query.FailuresOnly)
 		if err == nil { // else, such as if they take too much work, those of the first documents are at least right
 			found.Counts = counts
 		}

@@ -61,7 +61,7 @@ func (v View) Overview(ctx context.Context) (Overview, error) {
 		return Overview{}, err
 	}
 	overview := Overview{RevisionStatus: v.status(evidence)}
-	outcomes := evidence.Outcomes[overview.ID]
+	outcomes := evidence.Known[overview.ID].Outcomes
 	overview.Required = watched(overview.Verdict, outcomes)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -73,18 +73,18 @@ func (v View) Overview(ctx context.Context) (Overview, error) {
 
 // watched returns the validations that a verdict is based on, given the newest posted results.
 func watched(verdict validations.Verdict, outcomes []validations.Outcome) (all []Watched) {
-	posted, places := map[string]validations.Outcome{}, map[string]int{}
+	posted, places := map[string]time.Time{}, map[string]int{}
 	for _, outcome := range outcomes {
-		posted[outcome.Name] = outcome
+		posted[outcome.Name] = outcome.At
 	}
 	add := func(judged validations.Judged) *Watched {
 		place, known := places[judged.Name]
 		if !known {
 			place = len(all)
 			places[judged.Name] = place
-			one := Watched{Name: judged.Name}
+			one := Watched{Name: judged.Name, Status: judged.Status}
 			if !validations.IsOwn(judged.Name) {
-				one.PostedAt = posted[judged.Name].At
+				one.PostedAt = posted[judged.Name]
 			}
 			all = append(all, one)
 		}
@@ -95,7 +95,7 @@ func watched(verdict validations.Verdict, outcomes []validations.Outcome) (all [
 		for i, judged := range policy.Validations { // one for each requirement
 			one := add(judged)
 			at, expires := policy.Policy.Requirements[i].Expiry(one.PostedAt)
-			success := posted[judged.Name].Status == validations.Success
+			success := judged.Status == validations.Success || judged.Status == validations.Expired
 			if expires && success && !one.PostedAt.IsZero() && (one.ExpiresAt.IsZero() || at.Before(one.ExpiresAt)) {
 				one.ExpiresAt = at
 			}
@@ -107,9 +107,13 @@ func watched(verdict validations.Verdict, outcomes []validations.Outcome) (all [
 	return all
 }
 
-// worse returns the more urgent status: a failure before a missing or expired result.
+// worse returns the more urgent status: a failure before a missing or expired result, and one that does not apply last.
 func worse(a, b validations.Status) validations.Status {
-	if a == validations.Success || b == validations.Failure {
+	urgency := map[validations.Status]int{
+		validations.NotApplicable: 0, validations.Success: 1, validations.Missing: 2, validations.Expired: 2,
+		validations.Failure: 3,
+	}
+	if urgency[b] > urgency[a] {
 		return b
 	}
 	return a

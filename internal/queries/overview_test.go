@@ -14,7 +14,7 @@ import (
 // policyOf returns a policy that requires validations; those with a duration expire.
 func policyOf(name, data string) revisions.PolicyVersion {
 	id := document.Identity{Schema: "deckhand/ValidationPolicy/v1", Layer: "site", Name: name}
-	return revisions.PolicyVersion{Policy: validations.ParsePolicy(id, []byte(data)), Since: 1}
+	return revisions.PolicyVersion{Policy: validations.ParsePolicy(id, []byte(data), false), Since: 1}
 }
 
 func TestView_Overview(t *testing.T) {

@@ -204,7 +204,7 @@ func (s *Service) renders(ctx context.Context, key changes.RenderKey) (bool, err
 	found := func(outcome validations.Outcome) bool {
 		return outcome.Name == validations.RenderingValidation && outcome.Status == validations.Success
 	}
-	return evidence.Revisions[0].Stamp == key.Stamp && slices.ContainsFunc(evidence.Outcomes[key.Revision], found), nil
+	return evidence.Revisions[0].Stamp == key.Stamp && slices.ContainsFunc(evidence.Known[key.Revision].Outcomes, found), nil
 }
 
 // lineage returns documents of a revision, all that their rendering depends on, and the LayeringPolicies, in order of

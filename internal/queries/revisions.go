@@ -178,10 +178,13 @@ func (v View) status(evidence Evidence) revisions.RevisionStatus {
 
 // statusOf returns one of the revisions in evidence with its current verdict.
 func (v View) statusOf(revision revisions.Revision, evidence Evidence) revisions.RevisionStatus {
-	policies := revisions.InForce(evidence.Policies, revision.ID)
-	outcomes := evidence.Outcomes[revision.ID]
-	verdict := v.defaults.Verdict(policies, revision, outcomes, evidence.Now)
-	if at, ok := validations.NextExpiry(policies, outcomes, evidence.Now); ok {
+	policies := revisions.PoliciesOf(revision, evidence.Policies)
+	known := evidence.Known[revision.ID]
+	if v.unwaived {
+		known.Waivers = nil
+	}
+	verdict := v.defaults.Verdict(policies, revision, known, evidence.Now)
+	if at, ok := verdict.NextChange(); ok {
 		v.lasts(at, evidence.Now)
 	}
 	return revisions.RevisionStatus{Revision: revision, Verdict: verdict}

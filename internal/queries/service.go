@@ -55,7 +55,7 @@ func shareAnswer[K comparable, T any](ctx context.Context, s *Service, question 
 }
 
 // For returns the view of a viewer. All queries go through a view.
-func (s *Service) For(viewer authz.Viewer) View { return View{s, viewer, nil} }
+func (s *Service) For(viewer authz.Viewer) View { return View{Service: s, viewer: viewer} }
 
 // readError wraps an error of reading a part of a revision, and explains it if the revision no longer exists.
 func (s *Service) readError(ctx context.Context, revision int64, what string, err error) error {
@@ -69,10 +69,18 @@ type View struct {
 
 	viewer authz.Viewer
 	fresh  *time.Duration // see Noting; may be nil
+	// unwaived verdicts are those without waivers.
+	unwaived bool
 }
 
-// Noting returns a view that sets fresh to the time until a verdict in its answers changes because a result expires; 0
-// if none expires.
+// WithoutWaivers returns a view whose verdicts are those that there would be without waivers.
+func (v View) WithoutWaivers() View {
+	v.unwaived = true
+	return v
+}
+
+// Noting returns a view that sets fresh to the time until a verdict in its answers changes because a result expires or
+// a waiver ends; 0 if that does not happen.
 func (v View) Noting(fresh *time.Duration) View {
 	v.fresh = fresh
 	return v
@@ -184,8 +192,8 @@ type Evidence struct {
 	Revisions []revisions.Revision
 	// Policies are the ValidationPolicies in force in any of the revisions, in order of place.
 	Policies []revisions.PolicyVersion
-	// Outcomes are the newest posted results of each name, by revision.
-	Outcomes map[int64][]validations.Outcome
+	// Known is what is known about the validations, by revision: the newest posted results of each name first.
+	Known map[int64]validations.Known
 }
 
 // Outline is a document without its content.

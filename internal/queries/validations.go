@@ -65,8 +65,9 @@ func (v View) Validations(ctx context.Context, id string, withValidators bool) (
 		}
 		maps.Copy(statuses, worst)
 	}
-	policies := revisions.InForce(evidence.Policies, shown.ID)
-	return validations.Summarize(policies, statuses), validations.NewestPosted(policies, evidence.Outcomes[shown.ID]), nil
+	policies := revisions.PoliciesOf(shown.Revision, evidence.Policies)
+	newest = validations.NewestPosted(policies, evidence.Known[shown.ID].Outcomes)
+	return validations.Summarize(policies, statuses), newest, nil
 }
 
 // internalNames returns the names of the schema validation, with its alias if a policy uses it.
@@ -152,7 +153,8 @@ func (v View) entryList(ctx context.Context, id int64, name string) (list entryL
 	if err != nil {
 		return list, err
 	}
-	list.revision, list.policies = evidence.Revisions[0], revisions.InForce(evidence.Policies, id)
+	list.revision = evidence.Revisions[0]
+	list.policies = revisions.PoliciesOf(list.revision, evidence.Policies)
 	if list.open = !v.viewer.Encrypted; list.open {
 		list.revision.Entries -= list.revision.SecretOutside
 	}

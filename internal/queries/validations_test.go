@@ -229,7 +229,7 @@ func TestService_Entries_ofAnother(t *testing.T) {
 func TestService_Validations(t *testing.T) {
 	t.Parallel()
 	gate := policy("lint", "missing", "tests", validations.SchemaValidationAlias)
-	gate.Requirements[2] = validations.ParsePolicy(gate.Identity, []byte(`{"validations":[{"name":"tests","expiresAfter":"PT1H"}]}`)).
+	gate.Requirements[2] = validations.ParsePolicy(gate.Identity, []byte(`{"validations":[{"name":"tests","expiresAfter":"PT1H"}]}`), false).
 		Requirements[0]
 	for _, c := range []struct {
 		name     string

@@ -21,7 +21,7 @@ type Diff struct {
 	Archive []byte
 	// CarriedFrom is the revision whose posted results (the newest of each name) the new one takes over; 0 for none.
 	CarriedFrom int64
-	Carried     []validations.Outcome // those results, for use in the answer
+	Carried     validations.Known // those results, and its waivers, for use in the answer
 	// Texts are the texts of added documents, and of those that only have another text or another place in their file,
 	// Reread, which make no revision.
 	Texts  []Text

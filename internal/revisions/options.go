@@ -12,6 +12,7 @@ import (
 type Options struct {
 	Reason
 
+	Caller   Caller
 	Expected Expected
 	// DryRun only reports what would happen.
 	DryRun bool
@@ -81,7 +82,7 @@ func (e Expected) Check(head Head) error {
 
 // About returns the part of the options that a store needs to write to a revision.
 func (o Options) About(revision int64) About {
-	return About{revision, o.Expected.stamps(revision), o.Audit}
+	return About{revision, o.Expected.stamps(revision), o.Caller, o.Audit}
 }
 
 // stamps returns the stamps that a revision may have; nil for any.

@@ -49,6 +49,7 @@ type Revision struct {
 	Origin    int64    // the revision that a rollback restored; may be 0
 	Buckets   []string // the buckets it wrote, sorted
 	Reason
+	AuthorID string // of the user who authenticated; only of a revision that is being made
 
 	Entries int  // number of entries of its schema validation
 	Failed  bool // whether any of these entries is a failure, or SecretFails
@@ -59,7 +60,15 @@ type Revision struct {
 	SecretOutside int
 	// ClientVersions is the digest of the client versions that it was judged with, zero if there were none.
 	ClientVersions document.Digest
-	Tags           []string
+	// Inapplicable are the requirements of its policies that do not apply to it, by their positions among all of them.
+	Inapplicable []int
+	Tags         []string
+}
+
+// Caller is the user who authenticated for a request; zero if nobody did.
+type Caller struct {
+	ID   string
+	Name string // the ID, if there is no name
 }
 
 // Reason says who made a change, why, and from what; each may be empty.

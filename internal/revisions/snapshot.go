@@ -176,9 +176,9 @@ type Snapshot struct {
 
 	Newest         Revision // zero if there is none
 	Policies       []PolicyVersion
-	Outcomes       []validations.Outcome // posted about the newest revision
-	Violations     []Violation           // by live documents
-	ClientVersions []*Stored             // live documents that give client versions, in order of place
+	Known          validations.Known // about the newest revision
+	Violations     []Violation       // by live documents
+	ClientVersions []*Stored         // live documents that give client versions, in order of place
 
 	Documents []*Stored // in order of place
 	Fallback  *Stored   // the LayeringPolicy to use if no live one exists; nil if there never was one
@@ -187,9 +187,9 @@ type Snapshot struct {
 	Failing  []*Stored // the documents that Violations are about
 
 	Comparison *Comparison
-	Carried    []validations.Outcome // posted about the target of the comparison
-	Noted      []*Stored             // live documents with notes, without their contents
-	Positions  []Position            // of all live documents, in order
+	Carried    validations.Known // about the target of the comparison
+	Noted      []*Stored         // live documents with notes, without their contents
+	Positions  []Position        // of all live documents, in order
 }
 
 // WasRead reports whether the snapshot was read from a store.
@@ -215,7 +215,7 @@ func (s Snapshot) With(part Snapshot, more Need) Snapshot {
 		s.Documents, s.Fallback = part.Documents, part.Fallback
 	}
 	if more.Preview {
-		s.Outcomes, s.Occupied, s.Failing = part.Outcomes, part.Occupied, part.Failing
+		s.Known, s.Occupied, s.Failing = part.Known, part.Occupied, part.Failing
 	}
 	if more.Positions {
 		s.Positions = part.Positions

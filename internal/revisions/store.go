@@ -80,6 +80,7 @@ type SealedContent struct {
 type About struct {
 	Revision int64
 	Stamps   []Stamp     // the acceptable stamps of the revision; nil for any
+	Caller   Caller      // who writes
 	Audit    *AuditEvent // recorded if the write changes anything; nil records nothing
 }
 

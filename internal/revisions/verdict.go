@@ -26,12 +26,12 @@ func TooManyValidations(revision int64) error {
 // in Deckhand.
 type Defaults []string
 
-// Verdict returns the verdict on a revision, given its policies and the results reported for it.
-func (d Defaults) Verdict(policies []validations.Policy, revision Revision, reported []validations.Outcome,
-	now time.Time,
+// Verdict returns the verdict on a revision, given its policies, as in PoliciesOf, and what is known about its
+// validations.
+func (d Defaults) Verdict(policies []validations.Policy, revision Revision, known validations.Known, now time.Time,
 ) validations.Verdict {
-	outcomes := slices.Concat(reported, []validations.Outcome{schemaOutcome(revision)})
-	return validations.Decide(policies, d, outcomes, now)
+	known.Outcomes = slices.Concat(known.Outcomes, []validations.Outcome{schemaOutcome(revision)})
+	return validations.Decide(policies, d, known, now)
 }
 
 // Required returns the names of the validations that policies require, or the defaults if there are no policies.
@@ -49,6 +49,19 @@ func schemaOutcome(revision Revision) validations.Outcome {
 		outcome.Status = validations.Failure
 	}
 	return outcome
+}
+
+// PoliciesOf returns the policies that are in force in a revision, with those requirements marked that do not apply to it.
+func PoliciesOf(revision Revision, versions []PolicyVersion) []validations.Policy {
+	return validations.Applied(InForce(versions, revision.ID), revision.Inapplicable)
+}
+
+// Parsed returns the policies of versions.
+func Parsed(versions []PolicyVersion) (policies []validations.Policy) {
+	for _, version := range versions {
+		policies = append(policies, version.Policy)
+	}
+	return policies
 }
 
 // InForce returns the policies that are in force in a revision.

@@ -233,6 +233,7 @@ func (s *Store) queueRevision(batch *pgx.Batch, commit revisions.Commit, succeed
 		"source": r.Source, "source_commit": zeronull.Text(r.Source.Commit()),
 		"origin": zeronull.Int8(r.Origin), "client_versions": nullDigest(r.ClientVersions), "stamp": r.Stamp,
 		"succeeded": succeeded, "secret_fails": r.SecretFails, "secret_outside": r.SecretOutside,
+		"inapplicable": r.Inapplicable, "author_id": r.AuthorID,
 	})
 	if len(r.Buckets) > 0 {
 		batch.Queue(stmt.ChangeBuckets, named{

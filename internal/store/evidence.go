@@ -27,7 +27,7 @@ type evidenceRows struct {
 func (s *Store) askEvidence(ask func(do func(pgx.Rows) error, sql string, args ...any), numbers []int64, tag *string,
 	validators bool,
 ) *evidenceRows {
-	found := &evidenceRows{Evidence: queries.Evidence{Outcomes: map[int64][]validations.Outcome{}}}
+	found := &evidenceRows{Evidence: queries.Evidence{Known: map[int64]validations.Known{}}}
 	args := named{"site": s.site, "numbers": numbers, "tag": tag}
 	ask(into(&found.Revisions, func(row pgx.CollectableRow) (r revisions.Revision, err error) {
 		var tags []string
@@ -36,17 +36,55 @@ func (s *Store) askEvidence(ask func(do func(pgx.Rows) error, sql string, args .
 		return r, err
 	}), stmt.RevisionsAbout, args)
 	ask(into(&found.policies, scanPolicy), stmt.PoliciesAbout, args)
-	ask(func(rows pgx.Rows) error { return scanOutcomes(rows, found.Outcomes) }, stmt.OutcomesAbout, named{
-		"site": s.site, "numbers": numbers, "tag": tag, "validators": validators,
-	})
+	s.askKnown(ask, found.Known, numbers, tag, validators)
 	return found
 }
 
-// parsedEvidence returns evidence with its policies.
-func (s *Store) parsedEvidence(ctx context.Context, rows evidenceRows) (evidence queries.Evidence, err error) {
-	evidence = rows.Evidence
-	evidence.Policies, err = s.parsePolicies(ctx, rows.policies)
-	return evidence, err
+// askKnown asks for what is known about the validations of the revisions of askEvidence, without votes.
+func (s *Store) askKnown(ask func(do func(pgx.Rows) error, sql string, args ...any), known map[int64]validations.Known,
+	numbers []int64, tag *string, validators bool,
+) {
+	ask(func(rows pgx.Rows) error { return scanOutcomes(rows, known) }, stmt.OutcomesAbout, named{
+		"site": s.site, "numbers": numbers, "tag": tag, "validators": validators,
+	})
+	if !s.compat {
+		ask(func(rows pgx.Rows) error { return scanStanding(rows, known) }, stmt.StandingAbout, named{
+			"site": s.site, "numbers": numbers, "tag": tag,
+		})
+	}
+}
+
+// withVotes reads the votes on validations that need approvals, by the policies of the evidence, which must be parsed.
+// Most sites have none.
+func (s *Store) withVotes(evidence queries.Evidence, read reader) error {
+	names := validations.Voted(revisions.Parsed(evidence.Policies))
+	if len(names) == 0 {
+		return nil
+	}
+	numbers := column(evidence.Revisions, func(r revisions.Revision) int64 { return r.ID })
+	return read(func(rows pgx.Rows) error { return scanVotes(rows, evidence.Known) }, stmt.VotesAbout, named{
+		"site": s.site, "numbers": numbers, "names": names,
+	})
+}
+
+// reader performs one query.
+type reader func(do func(pgx.Rows) error, sql string, args ...any) error
+
+// readingAlone returns a reader that performs queries of their own.
+func (s *Store) readingAlone(ctx context.Context) reader {
+	return func(do func(pgx.Rows) error, sql string, args ...any) error {
+		_, err := s.inSnapshot(ctx, reserved, func(q *questions) { q.ask(do, sql, args...) })
+		return err
+	}
+}
+
+// readingIn returns a reader for a transaction.
+func readingIn(ctx context.Context, tx pgx.Tx) reader {
+	return func(do func(pgx.Rows) error, sql string, args ...any) error {
+		batch := &pgx.Batch{}
+		batch.Queue(sql, args...).Query(do)
+		return tx.SendBatch(ctx, batch).Close()
+	}
 }
 
 // Evidence implements queries.Store.
@@ -58,7 +96,16 @@ func (s *Store) Evidence(ctx context.Context, numbers []int64) (queries.Evidence
 	if err != nil {
 		return queries.Evidence{}, err
 	}
-	return s.parsedEvidence(ctx, *found)
+	return s.complete(ctx, *found)
+}
+
+// complete returns evidence with its policies and votes.
+func (s *Store) complete(ctx context.Context, rows evidenceRows) (evidence queries.Evidence, err error) {
+	evidence = rows.Evidence
+	if evidence.Policies, err = s.parsePolicies(ctx, rows.policies); err != nil {
+		return evidence, err
+	}
+	return evidence, s.withVotes(evidence, s.readingAlone(ctx))
 }
 
 // evidenceIn is Evidence in a transaction.
@@ -76,7 +123,10 @@ func (s *Store) evidenceIn(ctx context.Context, tx pgx.Tx, numbers []int64) (evi
 	) {
 		return s.contentsIn(ctx, tx, digests) // there may be no other connection
 	})
-	return evidence, err
+	if err != nil {
+		return evidence, err
+	}
+	return evidence, s.withVotes(evidence, readingIn(ctx, tx))
 }
 
 // knownEvidence is evidence, and the state of the site in which it was read.
@@ -88,16 +138,14 @@ type knownEvidence struct {
 
 // size estimates the memory of the evidence in bytes.
 func (k knownEvidence) size() int {
-	const perRevision, perPolicy, perBucket, perOutcome = 512, 384, 64, 256
+	const perRevision, perPolicy, perBucket = 512, 384, 64
 	size := 0
 	for _, r := range k.Revisions {
 		size += perRevision + len(r.User) + len(r.Message) + len(r.Source)
 		for _, word := range slices.Concat(r.Buckets, r.Tags) {
 			size += perBucket + len(word)
 		}
-		for _, outcome := range k.Outcomes[r.ID] {
-			size += perOutcome + len(outcome.Name) + len(outcome.Message) + len(outcome.Validator)
-		}
+		size += sizeOfKnown(k.Known[r.ID])
 	}
 	for _, policy := range k.policies {
 		size += perPolicy + len(policy.key.Schema) + len(policy.key.Layer) + len(policy.key.Name)
@@ -105,23 +153,45 @@ func (k knownEvidence) size() int {
 	return size
 }
 
+// sizeOfKnown estimates the memory of what is known about validations in bytes.
+func sizeOfKnown(known validations.Known) (size int) {
+	const each = 256
+	for _, outcome := range known.Outcomes {
+		size += each + len(outcome.Name) + len(outcome.Message) + len(outcome.Validator) + len(outcome.Inputs) +
+			len(outcome.URL) + len(outcome.User)
+	}
+	for _, waiver := range known.Waivers {
+		size += each + len(waiver.Validation) + len(waiver.By) + len(waiver.Reason)
+	}
+	for name, claim := range known.Claims {
+		size += each + len(name) + len(claim.Worker)
+	}
+	for name, votes := range known.Votes {
+		size += len(name)
+		for _, vote := range votes {
+			size += each + len(vote.User) + len(vote.Message)
+		}
+	}
+	return size
+}
+
 // EvidenceOf implements queries.Store. What was read in the present state of the site is not read again.
-func (s *Store) EvidenceOf(ctx context.Context, name queries.Name) (queries.Evidence, error) {
+func (s *Store) EvidenceOf(ctx context.Context, name queries.Name) (_ queries.Evidence, err error) {
 	known, fresh := s.evidence.Get(name)
 	if fresh {
-		now, state, err := s.state(ctx)
+		var now time.Time
+		var state string
+		now, state, err = s.state(ctx)
 		if err != nil {
 			return queries.Evidence{}, err
 		}
 		known.Now, fresh = now, state == known.state
 	}
 	if !fresh {
-		var err error
-		if known, err = s.readEvidenceOf(ctx, name); err != nil {
-			return queries.Evidence{}, err
-		}
+		return s.readEvidenceOf(ctx, name)
 	}
-	return s.parsedEvidence(ctx, known.evidenceRows)
+	known.Policies, err = s.parsePolicies(ctx, known.policies)
+	return known.Evidence, err
 }
 
 // state returns the time and the state of the site, which is empty while events wait to be numbered.
@@ -133,7 +203,8 @@ func (s *Store) state(ctx context.Context) (now time.Time, state string, err err
 }
 
 // readEvidenceOf reads the evidence about the revision with a name, and keeps it if no events wait to be numbered.
-func (s *Store) readEvidenceOf(ctx context.Context, name queries.Name) (known knownEvidence, err error) {
+func (s *Store) readEvidenceOf(ctx context.Context, name queries.Name) (queries.Evidence, error) {
+	var known knownEvidence
 	var numbers []int64
 	var tag *string
 	switch {
@@ -143,12 +214,16 @@ func (s *Store) readEvidenceOf(ctx context.Context, name queries.Name) (known kn
 		tag = &name.Tag
 	}
 	var found *evidenceRows
-	_, err = s.inSnapshot(ctx, reserved, func(q *questions) {
+	_, err := s.inSnapshot(ctx, reserved, func(q *questions) {
 		found = s.askEvidence(q.ask, numbers, tag, name.Validators)
 		q.askRow([]any{&found.Now, &known.state}, stmt.SiteState, named{"site": s.site})
 	})
 	if err != nil {
-		return known, err
+		return queries.Evidence{}, err
+	}
+	evidence, err := s.complete(ctx, *found)
+	if err != nil {
+		return queries.Evidence{}, err
 	}
 	known.evidenceRows = *found
 	switch {
@@ -157,7 +232,7 @@ func (s *Store) readEvidenceOf(ctx context.Context, name queries.Name) (known kn
 	case len(known.Revisions) > 0:
 		s.evidence.Add(name, known, known.size()+len(name.Tag))
 	}
-	return known, nil
+	return evidence, nil
 }
 
 // Every verdict and every change needs the policies, which rarely change. They are selected without their contents;
@@ -212,7 +287,7 @@ func (s *Store) parsedFrom(rows []policyRow,
 	for i, row := range rows {
 		if text, read := texts[row.key.content]; read {
 			const perByte, overhead = 4, 1024 // of a policy in memory: a requirement of 20 bytes takes 70
-			policies[i].Policy = validations.ParsePolicy(row.key.Identity, text)
+			policies[i].Policy = validations.ParsePolicy(row.key.Identity, text, s.compat)
 			s.policies.Add(row.key, policies[i].Policy, overhead+perByte*len(text))
 		}
 	}

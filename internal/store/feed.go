@@ -193,6 +193,8 @@ func (n *numbering) upsert(verdicts []feed.Verdict) named {
 		"stamps":    column(verdicts, func(v feed.Verdict) revisions.Stamp { return v.Stamp }),
 		"status":    column(verdicts, func(v feed.Verdict) string { return v.Status }),
 		"due":       column(verdicts, func(v feed.Verdict) zeronull.Timestamptz { return zeronull.Timestamptz(v.Due) }),
+		"open":      column(verdicts, func(v feed.Verdict) []string { return orEmpty(v.Open) }),
+		"judged":    n.batch.Evidence.Now,
 	}
 }
 

@@ -25,6 +25,11 @@ type post struct {
 	Errors    string            `json:"errors"`
 	At        time.Time         `json:"at,omitzero"` // zero for now
 	Message   string            `json:"message"`
+	Inputs    *string           `json:"inputs"` // nil for none
+	Held      string            `json:"held"`   // hexadecimal; empty for none
+	URL       *string           `json:"url"`    // nil for none
+	UserID    string            `json:"user_id"`
+	UserName  string            `json:"user_name"`
 	Event     eventRecord       `json:"event"`
 	Audit     *auditRecord      `json:"audit"` // nil for none
 }
@@ -57,12 +62,22 @@ type auditRecord struct {
 
 func postOf(about revisions.About, r validations.Result) post {
 	e := events.Posted{Revision: about.Revision, Name: r.Name, Status: r.Status, Validator: r.Validator}.Event()
-	return post{
+	made := post{
 		Revision: about.Revision, Stamps: about.Stamps, Name: r.Name, Status: r.Status, Validator: string(r.Validator),
 		Errors: string(r.Errors), At: r.CreatedAt, Message: messageOf(r),
 		Event: eventRecord{Type: e.Type, Subject: e.Subject, Data: string(e.Data)},
-		Audit: (*auditRecord)(about.Audit),
+		Audit: (*auditRecord)(about.Audit), UserID: about.Caller.ID, UserName: about.Caller.Name,
 	}
+	if !r.Inputs.IsZero() {
+		made.Inputs = new(r.Inputs.Text())
+	}
+	if !r.Held.IsZero() {
+		made.Held = r.Held.String()
+	}
+	if r.URL != "" {
+		made.URL = &r.URL
+	}
+	return made
 }
 
 // posted is the outcome of a post.

@@ -89,35 +89,76 @@ func (s *Store) ResultErrors(ctx context.Context, of revisions.Revision, ids []i
 	return errs, err
 }
 
-func scanOutcomes(rows pgx.Rows, outcomes map[int64][]validations.Outcome) error {
+// scanOutcomes adds outcomes to what is known about their revisions.
+func scanOutcomes(rows pgx.Rows, of map[int64]validations.Known) error {
 	var revision int64
 	var r validations.Result
 	var message string
-	var carriedFrom int64
+	var known validations.Outcome
 	_, err := pgx.ForEachRow(rows, []any{
-		&revision, &r.Name, &r.Status, &r.CreatedAt, &message, &r.Errors, &r.Validator, &carriedFrom,
+		&revision, &r.Name, &r.Status, &r.CreatedAt, &message, &r.Errors, &r.Validator, &known.CarriedFrom, &known.Inputs,
+		&known.URL, &known.User,
 	}, func() error {
 		outcome := validations.OutcomeOf(r)
-		outcome.CarriedFrom = carriedFrom
+		outcome.CarriedFrom, outcome.Inputs, outcome.URL, outcome.User = known.CarriedFrom, known.Inputs, known.URL, known.User
 		if r.Errors == nil {
 			outcome.Message = message
 		}
-		outcomes[revision] = append(outcomes[revision], outcome)
+		about := of[revision]
+		about.Outcomes = append(about.Outcomes, outcome)
+		of[revision] = about
 		return nil
 	})
 	return err
 }
 
-// outcomesInto returns a function that scans the outcomes of one revision.
-func outcomesInto(posted *[]validations.Outcome) func(rows pgx.Rows) error {
-	return func(rows pgx.Rows) error {
-		outcomes := map[int64][]validations.Outcome{}
-		err := scanOutcomes(rows, outcomes)
-		for _, of := range outcomes {
-			*posted = of
+// scanStanding adds claims and waivers to what is known about their revisions.
+func scanStanding(rows pgx.Rows, of map[int64]validations.Known) error {
+	var revision int64
+	var waives bool
+	var w validations.Waiver
+	_, err := pgx.ForEachRow(rows, []any{
+		&waives, &revision, &w.Validation, &w.By, &w.Reason, &w.Until, &w.ID,
+	}, func() error {
+		about := of[revision]
+		if waives {
+			about.Waivers = append(about.Waivers, w)
+		} else {
+			if about.Claims == nil {
+				about.Claims = map[string]validations.Claim{}
+			}
+			about.Claims[w.Validation] = validations.Claim{Worker: w.By, Since: w.Until, Attempt: int(w.ID)}
 		}
-		return err
-	}
+		of[revision] = about
+		return nil
+	})
+	return err
+}
+
+// scanVotes adds votes to what is known about their revisions.
+func scanVotes(rows pgx.Rows, of map[int64]validations.Known) error {
+	var revision int64
+	var name, status string
+	var vote validations.Vote
+	var message *string
+	var errs []byte
+	_, err := pgx.ForEachRow(rows, []any{&revision, &name, &vote.User, &status, &vote.At, &message, &errs}, func() error {
+		vote.Failed, vote.Message = status != validations.Success.String(), ""
+		switch {
+		case message != nil:
+			vote.Message = *message
+		case vote.Failed:
+			vote.Message = validations.FirstMessage(errs)
+		}
+		about := of[revision]
+		if about.Votes == nil {
+			about.Votes = map[string][]validations.Vote{}
+		}
+		about.Votes[name] = append(about.Votes[name], vote)
+		of[revision] = about
+		return nil
+	})
+	return err
 }
 
 // WorstResults implements queries.Store.

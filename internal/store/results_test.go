@@ -297,7 +297,7 @@ func TestService_Rollback_results(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("results of revision %d (-want +got)\n%s", revision, diff)
 		}
-		if n := len(found.Outcomes[revision]); n != len(names) {
+		if n := len(found.Known[revision].Outcomes); n != len(names) {
 			t.Errorf("revision %d is judged by %d outcomes, want %d", revision, n, len(names))
 		}
 	}
@@ -323,7 +323,7 @@ func TestStore_AddResult_nul(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := validations.Outcome{Name: "x-validation", Status: validations.Failure, Message: "a\uFFFDb"}
-	outcomes := found.Outcomes[1]
+	outcomes := found.Known[1].Outcomes
 	got := outcomes[slices.IndexFunc(outcomes, func(o validations.Outcome) bool { return o.Name == want.Name })]
 	if got.At, got.Validator = (time.Time{}), ""; got != want {
 		t.Errorf("%+v, want %+v", got, want)
@@ -350,7 +350,7 @@ func TestStore_EvidenceOf_validators(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, outcome := range found.Outcomes[1] {
+			for _, outcome := range found.Known[1].Outcomes {
 				if outcome.Name == posted.Name && outcome.Validator != want {
 					t.Errorf("%+v: the validator is %q, want %q", name, outcome.Validator, want)
 				}

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"purser/internal/document"
+	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -26,6 +27,12 @@ func (s *Store) Snapshot(ctx context.Context, need revisions.Need) (revisions.Sn
 	if r.Policies, err = s.parsePolicies(ctx, r.policies); err != nil {
 		return revisions.Snapshot{}, err
 	}
+	if need.Preview {
+		evidence := queries.Evidence{Revisions: []revisions.Revision{r.Newest}, Policies: r.Policies, Known: r.newest}
+		if err := s.withVotes(evidence, s.readingAlone(ctx)); err != nil {
+			return revisions.Snapshot{}, err
+		}
+	}
 	return r.finish(need), nil
 }
 
@@ -38,12 +45,15 @@ type snapshotReader struct {
 	loaded map[string][]*revisions.Stored // by bucket, the changed ones
 
 	policies []policyRow
-	live     liveDocuments // as they were when they were last seen here
+	newest   map[int64]validations.Known // of the newest revision
+	target   map[int64]validations.Known // of the target of a rollback
+	live     liveDocuments               // as they were when they were last seen here
 }
 
 func (s *Store) queueSnapshot(q *questions, need revisions.Need) *snapshotReader {
 	r := &snapshotReader{
-		&revisions.Snapshot{}, s, map[string]revisions.Bucket{}, map[string][]*revisions.Stored{}, nil, liveDocuments{},
+		&revisions.Snapshot{}, s, map[string]revisions.Bucket{}, map[string][]*revisions.Stored{}, nil,
+		map[int64]validations.Known{}, map[int64]validations.Known{}, liveDocuments{},
 	}
 	q.askRow(append(headFields(&r.Head), &r.Now), stmt.HeadAndTime, named{"site": s.site})
 	if kept, _ := s.live.Get(struct{}{}); need.Documents || len(kept.documents) <= maxScanned {
@@ -57,8 +67,7 @@ func (s *Store) queueSnapshot(q *questions, need revisions.Need) *snapshotReader
 	if need.Preview {
 		q.ask(into(&r.Occupied, pgx.RowTo[string]), stmt.NewestOccupied, named{"site": s.site})
 		q.ask(into(&r.Failing, s.scanDocument), stmt.FailingDocuments, named{"site": s.site})
-		newest := named{"site": s.site, "numbers": nil, "tag": nil, "validators": false}
-		q.ask(outcomesInto(&r.Outcomes), stmt.OutcomesAbout, newest)
+		s.askKnown(q.ask, r.newest, nil, nil, false)
 	}
 	if need.Positions {
 		q.ask(into(&r.Positions, pgx.RowToStructByPos[revisions.Position]), stmt.LivePositions,
@@ -68,7 +77,14 @@ func (s *Store) queueSnapshot(q *questions, need revisions.Need) *snapshotReader
 		r.Comparison = &revisions.Comparison{}
 		q.ask(into(&r.Noted, s.scanDocument), stmt.LiveNoted, named{"site": s.site})
 		s.queueRollback(q, r.Comparison, *need.Target)
-		q.ask(outcomesInto(&r.Carried), stmt.CarriedOutcomes, named{"site": s.site, "from": *need.Target})
+		q.ask(func(rows pgx.Rows) error { return scanOutcomes(rows, r.target) }, stmt.CarriedOutcomes, named{
+			"site": s.site, "from": *need.Target,
+		})
+		if !s.compat {
+			q.ask(func(rows pgx.Rows) error { return scanStanding(rows, r.target) }, stmt.StandingAbout, named{
+				"site": s.site, "numbers": []int64{*need.Target}, "tag": (*string)(nil),
+			})
+		}
 	}
 	return r
 }
@@ -175,7 +191,10 @@ func (r *snapshotReader) finish(need revisions.Need) revisions.Snapshot {
 			*bucket = r.store.keep(*bucket)
 		}
 	}
+	r.Known = r.newest[r.Newest.ID]
 	if r.Comparison != nil {
+		r.Carried = r.target[r.Comparison.Target]
+		r.Carried.Claims = nil
 		r.Comparison.Head = r.Head
 		decodeTraits(r.Comparison.Added) // live documents from now on
 	}

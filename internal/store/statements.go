@@ -58,7 +58,7 @@ type statements struct {
 
 	// sql/evidence.sql
 	TagsOf, TaggedRevision, SetTag, DeleteTags, AddResults, InsertReported, InsertResult, CarryResults,
-	CarriedOutcomes, RevisionsAbout, PoliciesAbout, OutcomesAbout, SiteState, ReportedOf, ErrorsOf,
+	CarriedOutcomes, RevisionsAbout, PoliciesAbout, OutcomesAbout, StandingAbout, VotesAbout, SiteState, ReportedOf, ErrorsOf,
 	WorstResults string
 
 	// sql/events.sql

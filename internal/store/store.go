@@ -30,6 +30,8 @@ type Options struct {
 	Deadlines Deadlines
 	// Traces records a span for each statement of a traced request; nil records none.
 	Traces trace.TracerProvider
+	// Compat reads policies as Deckhand does, and neither claims nor waivers.
+	Compat bool
 }
 
 // Store stores a site in Postgres. It is safe for concurrent use.
@@ -37,6 +39,7 @@ type Store struct {
 	*database
 
 	site    string // in the first column of every table
+	compat  bool   // as in Options
 	codec   *codec // of contents
 	version int    // of the schema, that this server knows
 
@@ -90,7 +93,7 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 		return nil, fmt.Errorf("open the queue of webhooks: %w", err)
 	}
 	return &Store{
-		database: db, site: revisions.DefaultSite, codec: codec, version: migrations.Newest(),
+		database: db, site: revisions.DefaultSite, compat: options.Compat, codec: codec, version: migrations.Newest(),
 		buckets:  cache.New[string, revisions.Bucket](options.CacheSize),
 		live:     cache.New[struct{}, liveDocuments](options.CacheSize),
 		counted:  cache.New[countedPage, map[string]countedBucket](countedSize),

@@ -72,7 +72,7 @@ func TestStore_successes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all.Outcomes = found.Outcomes[revision]
+		all.Outcomes = found.Known[revision].Outcomes
 		of := found.Revisions[0]
 		if all.Reported, err = fresh.Reported(t.Context(), of, name); err != nil {
 			t.Fatal(err)

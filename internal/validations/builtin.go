@@ -29,6 +29,9 @@ var (
 	documentSchema = mustLoad("document")
 	dataSchema     = mustLoad("dataschema") // its digest identifies the check that a DataSchema is usable
 
+	// deckhandPolicy is the schema of ValidationPolicies with --compat=deckhand.
+	deckhandPolicy = mustLoad("deckhandpolicy")
+
 	builtins = loadBuiltins() //nolint:gochecknoglobals // never changes after start
 
 	// provided holds the schemas of kinds that Deckhand does not know, by kind. A DataSchema takes precedence over
@@ -42,9 +45,9 @@ var (
 func loadBuiltins() map[string]*schema {
 	secret := mustLoad("secret")
 	kinds := map[string]*schema{
-		"deckhand/LayeringPolicy/v1":   mustLoad("layeringpolicy"),
-		"deckhand/ValidationPolicy/v1": mustLoad("validationpolicy"),
-		ClientVersionsKind:             mustLoad("clientversions"),
+		"deckhand/LayeringPolicy/v1": mustLoad("layeringpolicy"),
+		policyKind:                   mustLoad("validationpolicy"),
+		ClientVersionsKind:           mustLoad("clientversions"),
 	}
 	for _, kind := range []string{
 		"Certificate", "CertificateKey", "CertificateAuthority", "CertificateAuthorityKey",
@@ -55,10 +58,23 @@ func loadBuiltins() map[string]*schema {
 	return kinds
 }
 
+// policyKind is the schema of ValidationPolicies.
+const policyKind = PolicyPrefix + "v1"
+
+// policySchema returns the schema of ValidationPolicies.
+func policySchema(compat bool) *schema {
+	if compat {
+		return deckhandPolicy
+	}
+	return builtins[policyKind]
+}
+
 // builtinByDigest returns the built-in schema with a digest, nil if there is none.
 func builtinByDigest(digest document.Digest) *schema {
-	if digest == dataSchema.digest {
-		return dataSchema
+	for _, s := range []*schema{dataSchema, deckhandPolicy} {
+		if s.digest == digest {
+			return s
+		}
 	}
 	for _, kinds := range []map[string]*schema{builtins, provided} {
 		for _, s := range kinds {

@@ -22,6 +22,9 @@ type Entry struct {
 	ExpiresAfter string          // ISO 8601 duration; "" if it does not expire
 	ExpiresAt    time.Time       // zero if it does not expire
 	Validator    string          // JSON text, as posted; only of those that NewestPosted returns
+	Inputs       string          // as in Outcome
+	URL          string          // as in Outcome
+	User         string          // as in Outcome
 }
 
 // Summary is one validation of a revision with its status.
@@ -39,7 +42,7 @@ func NewestPosted(policies []Policy, outcomes []Outcome) map[string]Entry {
 		}
 		newest[outcome.Name] = withExpiry(Entry{
 			Name: outcome.Name, Status: outcome.Status.String(), CreatedAt: outcome.At, CarriedFrom: outcome.CarriedFrom,
-			Validator: outcome.Validator,
+			Validator: outcome.Validator, Inputs: outcome.Inputs, URL: outcome.URL, User: outcome.User,
 		}, required[outcome.Name])
 	}
 	return newest
@@ -75,10 +78,10 @@ func Overlay(policies []Policy, entries []Entry) []Entry {
 // ignoredToo is the explanation of all ignored entries but the first.
 const ignoredToo = "The result for this validation has been ignored, for the reasons given in entry %d of this list."
 
-// Unreported returns the sorted names of validations that a policy lists and that are not in present.
+// Unreported returns the sorted names of validations that a policy needs and that are not in present.
 func Unreported(policies []Policy, present map[string]bool) (missing []string) {
-	for name := range strictest(policies) {
-		if !present[name] {
+	for name, requirement := range strictest(policies) {
+		if !present[name] && !requirement.Inapplicable {
 			missing = append(missing, name)
 		}
 	}
@@ -121,14 +124,16 @@ func explanations(policies []Policy) (items []json.RawMessage) {
 
 func ignoredStatus(status string) string { return "ignored [" + status + "]" }
 
-// strictest returns, for each validation that a policy lists, the requirement with the earliest expiry.
+// strictest returns, for each validation that a policy lists, the requirement with the earliest expiry among those that
+// apply.
 func strictest(policies []Policy) map[string]Requirement {
 	required := map[string]Requirement{}
 	for _, policy := range policies {
 		for _, requirement := range policy.Requirements {
 			other, listed := required[requirement.Name]
 			expires := requirement.ExpiresAfter != ""
-			if !listed || expires && (other.ExpiresAfter == "" || requirement.lifetime < other.lifetime) {
+			earlier := expires && (other.ExpiresAfter == "" || requirement.lifetime < other.lifetime)
+			if !listed || other.Inapplicable || earlier && !requirement.Inapplicable {
 				required[requirement.Name] = requirement
 			}
 		}
@@ -159,7 +164,7 @@ func Summarize(policies []Policy, statuses map[string]string) []Summary {
 		summaries = append(summaries, Summary{name, status})
 	}
 	for name := range required {
-		if _, reported := statuses[name]; !reported {
+		if _, known := statuses[name]; !known {
 			summaries = append(summaries, Summary{name, Failure.String()})
 		}
 	}

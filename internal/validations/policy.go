@@ -5,6 +5,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -32,6 +33,66 @@ type Requirement struct {
 	Name         string
 	ExpiresAfter string // ISO 8601 duration; "" if a success does not expire
 	lifetime     time.Duration
+	// When selects the documents that a revision must have for the requirement to apply; nil if it always does.
+	When *Selection
+	// Approvals is the number of users whose newest results must be successes; 0 if the newest result counts.
+	Approvals int
+	// Advisory requirements make warnings, but never fail the verdict.
+	Advisory bool
+	// Inapplicable is set by Applied.
+	Inapplicable bool
+}
+
+// Applied returns the policies of a revision with those requirements marked that do not apply to it, which are given by
+// their positions among all of them.
+func Applied(policies []Policy, inapplicable []int) []Policy {
+	if len(inapplicable) == 0 {
+		return policies
+	}
+	policies = slices.Clone(policies)
+	first := 0
+	for i := range policies {
+		requirements := slices.Clone(policies[i].Requirements)
+		for n := range requirements {
+			requirements[n].Inapplicable = requirements[n].When != nil && slices.Contains(inapplicable, first+n)
+		}
+		policies[i].Requirements, first = requirements, first+len(requirements)
+	}
+	return policies
+}
+
+// Conditional reports whether a requirement of the policies has a condition.
+func Conditional(policies []Policy) bool {
+	return slices.ContainsFunc(policies, func(p Policy) bool {
+		return slices.ContainsFunc(p.Requirements, func(r Requirement) bool { return r.When != nil })
+	})
+}
+
+// Voted returns the names of the validations that need approvals, without duplicates, in order.
+func Voted(policies []Policy) (names []string) {
+	for _, policy := range policies {
+		for _, requirement := range policy.Requirements {
+			if requirement.Approvals > 0 && !slices.Contains(names, requirement.Name) {
+				names = append(names, requirement.Name)
+			}
+		}
+	}
+	return names
+}
+
+// Inapplicable returns the positions, among all requirements of policies, of those that do not apply to a revision.
+// selects reports whether a selection selects a document of the revision.
+func Inapplicable(policies []Policy, selects func(Selection) bool) (positions []int) {
+	first := 0
+	for _, policy := range policies {
+		for n, requirement := range policy.Requirements {
+			if requirement.When != nil && !selects(*requirement.When) {
+				positions = append(positions, first+n)
+			}
+		}
+		first += len(policy.Requirements)
+	}
+	return positions
 }
 
 // UnlistedWarning returns a warning that no policy in force lists a validation, whose results are therefore ignored. It
@@ -71,12 +132,13 @@ func nearestName(name string, names []string) string {
 	return words.Nearest(name, others)
 }
 
-// ParsePolicy parses a stored ValidationPolicy. It returns the valid requirements of a broken one.
+// ParsePolicy parses a stored ValidationPolicy. It returns the valid requirements of a broken one. With compat, as in
+// Deckhand, a requirement has no keys but name and expiresAfter.
 //
 //nolint:contextcheck,nolintlint // no request pays for it
-func ParsePolicy(id document.Identity, data []byte) Policy {
+func ParsePolicy(id document.Identity, data []byte, compat bool) Policy {
 	// The check needs no request's budget: the schema is small, and it was paid for when the policy was uploaded.
-	findings, err := builtins["deckhand/ValidationPolicy/v1"].compiled().Check(budget.NewMeter(context.Background()), data)
+	findings, err := policySchema(compat).compiled().Check(budget.NewMeter(context.Background()), data)
 	policy := Policy{Identity: id, Broken: err != nil || len(findings) > 0}
 	value, err := document.ParseJSON(data)
 	if err != nil {
@@ -99,6 +161,19 @@ func ParsePolicy(id document.Identity, data []byte) Policy {
 				continue
 			}
 			requirement.lifetime = span(lifetime)
+		}
+		if when, has := m.Lookup("when"); has && !compat {
+			selection, err := ParseSelection("when", when)
+			if err != nil {
+				policy.Broken = true
+				continue
+			}
+			requirement.When = &selection
+		}
+		if !compat {
+			requirement.Advisory, _ = m.At("advisory").(bool)
+			approvals, _ := m.At("approvals").(document.Number)
+			requirement.Approvals, _ = strconv.Atoi(string(approvals))
 		}
 		policy.Requirements = append(policy.Requirements, requirement)
 	}

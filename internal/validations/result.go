@@ -2,9 +2,12 @@ package validations
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -18,6 +21,9 @@ type Result struct {
 	Validator []byte // JSON text, as posted
 	Errors    []byte // JSON text of a list
 	CreatedAt time.Time
+	Inputs    Selection       // the documents that it depends on; zero if it depends on the whole revision
+	Held      document.Digest // of these documents, rendered; zero if they are not known
+	URL       string          // of a page about it; may be empty
 }
 
 // OutcomeOf returns the outcome of the validation that a result reports.
@@ -36,7 +42,8 @@ func OutcomeOf(r Result) Outcome {
 const maxStatus = 8
 
 // ParseResult parses a posted result. With anyStatus, as in Deckhand, the status may be any word of at most 8
-// characters, and the name may be reserved. Faults: Invalid, Forbidden for a reserved name.
+// characters, the name may be reserved, and there are neither inputs nor a URL. Faults: Invalid, Forbidden for a reserved
+// name.
 func ParseResult(name string, body any, anyStatus bool) (Result, error) {
 	if err := CheckNewName(name, "The name of the validation"); err != nil {
 		return Result{}, err
@@ -67,17 +74,45 @@ func ParseResult(name string, body any, anyStatus bool) (Result, error) {
 	if _, isList := errors.([]any); !isList {
 		return Result{}, badResult("The errors of a validation result must be a list.")
 	}
-	return Result{
+	result := Result{
 		Name: name, Status: status,
 		Validator: document.AppendJSON(nil, payload.At("validator")), Errors: document.AppendJSON(nil, errors),
-	}, nil
+	}
+	if anyStatus {
+		return result, nil
+	}
+	if inputs := payload.At("inputs"); inputs != nil {
+		if result.Inputs, err = ParseSelection("inputs", inputs); err != nil {
+			return Result{}, err
+		}
+	}
+	result.URL, err = parseURL(payload.At("url"))
+	return result, err
+}
+
+// maxURL bounds the URL of a result, in characters.
+const maxURL = 2000
+
+// parseURL parses the URL of a page about a result; nil is none.
+func parseURL(value any) (string, error) {
+	if value == nil {
+		return "", nil
+	}
+	text, _ := value.(string)
+	at, err := url.Parse(text)
+	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" ||
+		utf8.RuneCountInString(text) > maxURL || strings.ContainsFunc(text, unicode.IsControl) {
+		return "", badResult(fmt.Sprintf("The url of a validation result must begin with http:// or https://, and may have "+
+			"%d characters.", maxURL))
+	}
+	return text, nil
 }
 
 // LostWarning returns a warning about an unknown key of a posted result that is similar to a known one, "" if there is
 // none. It does not warn about other unknown keys, because Deckhand's validators post some, such as createdAt.
 func LostWarning(body any) string {
 	const maxNamed = 64 // bytes of the key
-	known := []string{"status", "validator", "errors"}
+	known := []string{"status", "validator", "errors", "inputs", "url"}
 	payload, _ := body.(document.Mapping)
 	for _, field := range payload {
 		if slices.Contains(known, field.Key) || len(field.Key) > maxNamed {

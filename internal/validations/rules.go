@@ -48,7 +48,7 @@ type Rules struct {
 	// Registered maps the schema of documents to the rule of the DataSchema registered for it.
 	Registered map[string]Rule
 	// ControlOnly limits checks of submitted documents to control documents, as Deckhand does, and ignores the
-	// built-in schemas that Deckhand does not have.
+	// built-in schemas, and the keys of ValidationPolicies, that Deckhand does not have.
 	ControlOnly bool
 }
 
@@ -71,6 +71,9 @@ func (r Rules) ForRendered(doc *document.Document) (rule Rule, ok bool) {
 		return Rule{Schema: dataSchema.digest}, true
 	}
 	if builtin, ok := builtins[doc.Schema]; ok {
+		if doc.Schema == policyKind {
+			builtin = policySchema(r.ControlOnly)
+		}
 		return Rule{Schema: builtin.digest}, true
 	}
 	if rule, ok = r.Registered[doc.Schema]; ok || r.ControlOnly || provided[doc.Schema] == nil {

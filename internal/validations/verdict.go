@@ -2,6 +2,7 @@ package validations
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -32,11 +33,13 @@ const (
 	Failure
 	Missing // required, but never reported
 	Expired // the success is older than the policy allows
+	// NotApplicable means that the condition of the requirement selects no document. It counts as a success.
+	NotApplicable
 )
 
 // String returns the word for the state in the API.
 func (s Status) String() string {
-	return [...]string{"success", "failure", "missing", "expired"}[s]
+	return [...]string{"success", "failure", "missing", "expired", "not-applicable"}[s]
 }
 
 // Outcome is the outcome of one validation of a revision: that of the latest posted result or, for one of the server's
@@ -49,13 +52,78 @@ type Outcome struct {
 
 	Validator   string // JSON text, as posted; "" if it is the server, or not known
 	CarriedFrom int64  // as in Entry
+	Inputs      string // the text of the Selection that it depends on; "" if it depends on the revision
+	URL         string // of a page about the result; may be empty
+	User        string // who posted it; "" if unknown
+}
+
+// Vote is a user's newest result of a validation.
+type Vote struct {
+	User   string // the name, or the ID of a user without one
+	At     time.Time
+	Failed bool
+	// Message is the first message of a failure.
+	Message string
+}
+
+// Claim is the present claim of a worker to a validation that lacks a result.
+type Claim struct {
+	Worker  string
+	Since   time.Time
+	Attempt int // counts from 1
+}
+
+// Waiver lets a validation of one revision count as a success until it ends.
+type Waiver struct {
+	ID         int64
+	Validation string
+	By         string // the user who made it
+	Reason     string
+	Until      time.Time
+}
+
+// Known is what is known about the validations of a revision beside its policies.
+type Known struct {
+	Outcomes []Outcome
+	Votes    map[string][]Vote // of validations that need approvals, by name; each user's newest, the newest first
+	Claims   map[string]Claim  // by the name of the validation
+	Waivers  []Waiver          // that were not ended, in the order in which they were made
+}
+
+// waiver returns the newest active waiver of a validation, nil if there is none or it cannot be waived. What it does is
+// decided by Judged.Passes alone.
+func (k Known) waiver(name string, now time.Time) *Waiver {
+	for i := range slices.Backward(k.Waivers) {
+		if w := &k.Waivers[i]; w.Validation == name && w.Until.After(now) && !IsOwn(name) {
+			return w
+		}
+	}
+	return nil
 }
 
 // Judged is the status of one validation in a verdict.
 type Judged struct {
-	Name    string
-	Status  Status
-	Message string
+	Name     string
+	Status   Status
+	Message  string
+	Advisory bool      // it makes warnings, but never fails the verdict
+	Result   *Outcome  // the newest reported one; nil if there is none
+	Until    time.Time // when a success expires; zero if it does not
+	Waiver   *Waiver   // active and of a validation that is not a success by itself; nil if there is none
+	Claim    *Claim    // to a validation that is missing or expired; nil if there is none
+}
+
+// Passes reports whether the validation does not fail the verdict.
+func (j Judged) Passes() bool {
+	return j.Holds() || j.Advisory || j.Waiver != nil
+}
+
+// Holds reports whether the validation is a success by itself.
+func (j Judged) Holds() bool { return j.Status == Success || j.Status == NotApplicable }
+
+// lacks reports whether a result of others is what the validation needs.
+func (j Judged) lacks() bool {
+	return (j.Status == Missing || j.Status == Expired) && !IsReserved(j.Name)
 }
 
 // PolicyVerdict is the verdict of one policy.
@@ -93,23 +161,26 @@ func (v Verdict) Names() []string {
 // ReportedNames returns the names of all reported validations in the verdict.
 func (v Verdict) ReportedNames() (names []string) {
 	for _, judged := range v.all() {
-		if judged.Status != Missing {
+		if judged.Status != Missing && judged.Status != NotApplicable {
 			names = append(names, judged.Name)
 		}
 	}
 	return names
 }
 
-// Statuses returns the words success or failure for all reported validations, by name. An expired success is a failure
-// if one policy says so.
+// Statuses returns the words success or failure for all reported validations, by name, and not-applicable for those that
+// no policy needs. An expired success is a failure if one policy says so.
 func (v Verdict) Statuses() map[string]string {
 	statuses := map[string]string{}
 	for _, judged := range v.all() {
+		known := statuses[judged.Name]
 		switch {
 		case judged.Status == Missing:
+		case judged.Status == NotApplicable:
+			statuses[judged.Name] = cmp.Or(known, NotApplicable.String())
 		case judged.Status != Success:
 			statuses[judged.Name] = Failure.String()
-		case statuses[judged.Name] == "":
+		case known != Failure.String():
 			statuses[judged.Name] = Success.String()
 		}
 	}
@@ -128,7 +199,7 @@ func (v Verdict) counted() []Judged {
 // all returns the validations that count, and the others.
 func (v Verdict) all() []Judged { return append(v.counted(), v.Ignored...) }
 
-// Obstacles returns a line of text for each counting validation that is not a success, and for each broken policy. A
+// Obstacles returns a line of text for each counting validation that fails the verdict, and for each broken policy. A
 // line gives the reason, unless that is one of the messages shown elsewhere. Where several of the server's own
 // validations have the same reason, only the line of the first one gives it, and those of the others name that one.
 func (v Verdict) Obstacles(shown map[string]bool) (lines []string) {
@@ -151,16 +222,16 @@ func (v Verdict) Obstacles(shown map[string]bool) (lines []string) {
 func (v Verdict) firsts() map[string]string {
 	firsts := map[string]string{}
 	for _, judged := range v.counted() {
-		if _, known := firsts[judged.Message]; !known && judged.Status == Failure && IsOwn(judged.Name) {
+		if _, known := firsts[judged.Message]; !known && judged.Status == Failure && !judged.Passes() && IsOwn(judged.Name) {
 			firsts[judged.Message] = judged.Name
 		}
 	}
 	return firsts
 }
 
-// appendTo appends a line for a validation unless it is a success.
+// appendTo appends a line for a validation that fails the verdict.
 func (j Judged) appendTo(lines []string, policy string, shown map[string]bool, firsts map[string]string) []string {
-	if j.Status == Success {
+	if j.Passes() {
 		return lines
 	}
 	line := j.Name + ": " + j.Status.String() + policy
@@ -175,48 +246,90 @@ func (j Judged) appendTo(lines []string, policy string, shown map[string]bool, f
 	return append(lines, line)
 }
 
-// Reason returns the first message of a failure, or why there will never be a result; "" if neither is known.
+// Reason returns the first message of a failure, what a missing result lacks, and who works on it; "" if none of these
+// is known.
 func (j Judged) Reason() string {
-	switch j.Status {
-	case Failure:
-		return j.Message
-	case Missing:
-		return Unmakeable(j.Name)
-	case Success, Expired:
+	reason := j.Message
+	if j.Status == Missing {
+		reason = cmp.Or(j.Message, Unmakeable(j.Name))
 	}
-	return ""
+	if j.Claim == nil {
+		return reason
+	}
+	claimed := "claimed by " + j.Claim.Worker + " since " + j.Claim.Since.UTC().Format(time.TimeOnly)
+	if reason == "" {
+		return claimed
+	}
+	return reason + "; " + claimed
+}
+
+// Waived returns the validations that pass because of waivers, once each.
+func (v Verdict) Waived() (waived []Judged) {
+	for _, judged := range v.counted() {
+		same := func(other Judged) bool { return other.Name == judged.Name }
+		if judged.Waiver != nil && !slices.ContainsFunc(waived, same) {
+			waived = append(waived, judged)
+		}
+	}
+	return waived
+}
+
+// Advice returns a line of text for each advisory requirement that is neither a success nor waived.
+func (v Verdict) Advice() (lines []string) {
+	for _, policy := range v.Policies {
+		for _, judged := range policy.Validations {
+			if !judged.Advisory || judged.Holds() || judged.Waiver != nil {
+				continue
+			}
+			line := judged.Name + ": " + judged.Status.String() + " (policy " + policy.Policy.Name + ", advisory)"
+			if reason := judged.Reason(); reason != "" {
+				line += ": " + strings.ReplaceAll(reason, "\n", " ")
+			}
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 // Pending reports whether a failure may become a success without another change: the only obstacles are results that
 // were never posted or have expired.
-func (v Verdict) Pending() bool {
-	if v.Status == Success {
-		return false
-	}
+func (v Verdict) Pending() bool { return v.Status != Success && !v.failsForGood() }
+
+// failsForGood reports whether something fails the verdict that posting missing results cannot mend.
+func (v Verdict) failsForGood() bool {
 	if slices.ContainsFunc(v.Policies, func(p PolicyVerdict) bool { return p.Policy.Broken }) {
-		return false
+		return true
 	}
-	return !slices.ContainsFunc(v.counted(), func(j Judged) bool {
-		return j.Status == Failure || j.Status == Missing && IsReserved(j.Name)
-	})
+	return slices.ContainsFunc(v.counted(), func(j Judged) bool { return !j.Passes() && !j.lacks() })
 }
 
-// NextExpiry returns when the first of the required successes that have not expired yet will expire; ok is false if
-// none will.
-func NextExpiry(policies []Policy, outcomes []Outcome, now time.Time) (at time.Time, ok bool) {
-	if len(policies) == 0 {
-		return at, false
+// Open returns the names of the required validations whose results others have yet to post, in order: those that are
+// missing or expired, unless something else fails for good.
+func (v Verdict) Open() (names []string) {
+	if v.failsForGood() {
+		return nil
 	}
-	reported := sorted(outcomes)
-	for _, policy := range policies {
-		for _, requirement := range policy.Requirements {
-			outcome, found := reported.named(requirement.Name)
-			if !found || outcome.Status != Success || IsOwn(outcome.Name) {
-				continue
+	for _, policy := range v.Policies {
+		for _, judged := range policy.Validations {
+			if judged.lacks() && CheckName(judged.Name, "") == nil && !slices.Contains(names, judged.Name) {
+				names = append(names, judged.Name)
 			}
-			expiry, expires := requirement.Expiry(outcome.At)
-			if expires && !now.After(expiry) && (!ok || expiry.Before(at)) {
-				at, ok = expiry, true
+		}
+	}
+	return names
+}
+
+// NextChange returns when the verdict, or the work that is open, changes next without anything being done, because a
+// success expires or a waiver ends; ok is false if that does not happen.
+func (v Verdict) NextChange() (at time.Time, ok bool) {
+	for _, policy := range v.Policies {
+		for _, judged := range policy.Validations {
+			end := judged.Until
+			if judged.Waiver != nil {
+				end = judged.Waiver.Until
+			}
+			if !end.IsZero() && (!ok || end.Before(at)) {
+				at, ok = end, true
 			}
 		}
 	}
@@ -229,10 +342,10 @@ func DefaultValidations() []string {
 }
 
 // Decide returns the verdict on a revision at a time. All policies must succeed: a missing validation fails its policy,
-// and one that no policy lists is ignored. Without policies, all reported validations must have succeeded, but the
+// unless it does not apply, is advisory or is waived, and one that no policy lists is ignored. Without policies, all reported validations must have succeeded, but the
 // server's own count only if they are in defaults; if defaults is nil, any revision is a success.
-func Decide(policies []Policy, defaults []string, outcomes []Outcome, now time.Time) Verdict {
-	reported := withAlias(policies, sorted(outcomes))
+func Decide(policies []Policy, defaults []string, known Known, now time.Time) Verdict {
+	reported := withAlias(policies, sorted(known.Outcomes))
 	var verdict Verdict
 	if len(policies) == 0 {
 		verdict.Reported = make([]Judged, 0, len(reported))
@@ -249,7 +362,7 @@ func Decide(policies []Policy, defaults []string, outcomes []Outcome, now time.T
 		return verdict
 	}
 	for _, policy := range policies {
-		judged := judgePolicy(policy, reported, now)
+		judged := judgePolicy(policy, reported, known, now)
 		verdict.Policies = append(verdict.Policies, judged)
 		if judged.Status != Success {
 			verdict.Status = Failure
@@ -319,11 +432,21 @@ func withAlias(policies []Policy, reported results) results {
 	return sorted(append(reported, schema))
 }
 
-func judgePolicy(policy Policy, reported results, now time.Time) PolicyVerdict {
+func judgePolicy(policy Policy, reported results, known Known, now time.Time) PolicyVerdict {
 	verdict := PolicyVerdict{Policy: policy}
 	for _, requirement := range policy.Requirements {
-		outcome, found := reported.named(requirement.Name)
-		verdict.Validations = append(verdict.Validations, judge(requirement, outcome, found, now))
+		var newest *Outcome
+		if outcome, found := reported.named(requirement.Name); found {
+			newest = &outcome
+		}
+		judged := requirement.judge(newest, known.Votes[requirement.Name], now)
+		if claim, claimed := known.Claims[judged.Name]; claimed && judged.lacks() {
+			judged.Claim = &claim
+		}
+		if !judged.Holds() {
+			judged.Waiver = known.waiver(judged.Name, now)
+		}
+		verdict.Validations = append(verdict.Validations, judged)
 	}
 	if verdict.Status = worst(verdict.Validations); policy.Broken {
 		verdict.Status = Failure
@@ -331,16 +454,60 @@ func judgePolicy(policy Policy, reported results, now time.Time) PolicyVerdict {
 	return verdict
 }
 
-func judge(requirement Requirement, outcome Outcome, reported bool, now time.Time) Judged {
-	judged := Judged{Name: requirement.Name, Status: outcome.Status, Message: outcome.Message}
-	if !reported {
-		judged.Status = Missing
+// judge returns the status of a required validation, without waivers and claims. newest is its newest outcome, nil if
+// there is none.
+func (r Requirement) judge(newest *Outcome, votes []Vote, now time.Time) Judged {
+	judged := Judged{Name: r.Name, Status: Missing, Advisory: r.Advisory, Result: newest}
+	switch {
+	case r.Inapplicable:
+		judged.Status, judged.Message = NotApplicable, "no document matches when"
+		return judged
+	case r.Approvals > 0 && !IsOwn(r.Name):
+		return r.count(judged, votes, now)
+	case newest == nil:
 		return judged
 	}
-	// The server's own validations depend only on the documents, so they do not expire.
-	internal := IsOwn(outcome.Name)
-	if at, ok := requirement.Expiry(outcome.At); ok && !internal && outcome.Status == Success && now.After(at) {
-		judged.Status = Expired
+	judged.Status, judged.Message = newest.Status, newest.Message
+	if newest.Status == Success && !IsOwn(r.Name) { // the server's own depend only on the documents, and do not expire
+		return r.expire(judged, newest.At, now)
+	}
+	return judged
+}
+
+// expire sets when a success of a time expires, and its status if that has passed.
+func (r Requirement) expire(judged Judged, success, now time.Time) Judged {
+	at, expires := r.Expiry(success)
+	switch {
+	case !expires:
+	case now.After(at):
+		judged.Status, judged.Message = Expired, ""
+	default:
+		judged.Until = at
+	}
+	return judged
+}
+
+// count decides a validation that needs approvals. Each success of a user's newest result is one; one user's failure
+// fails it. The last one that is needed says when it expires.
+func (r Requirement) count(judged Judged, votes []Vote, now time.Time) Judged {
+	var users []string
+	for _, vote := range votes {
+		if vote.Failed {
+			judged.Status, judged.Message = Failure, vote.Message
+			if vote.User != "" {
+				judged.Message = strings.TrimSuffix("rejected by "+vote.User+": "+vote.Message, ": ")
+			}
+			return judged
+		}
+		users = append(users, vote.User)
+	}
+	if len(votes) >= r.Approvals {
+		judged.Status = Success
+		return r.expire(judged, votes[r.Approvals-1].At, now)
+	}
+	judged.Message = fmt.Sprintf("%d of %d approvals", len(votes), r.Approvals)
+	if by := strings.Join(users, ", "); by != "" {
+		judged.Message += ", by " + by
 	}
 	return judged
 }
@@ -350,15 +517,18 @@ func judgeAll(reported results) []Judged {
 		return nil
 	}
 	all := make([]Judged, 0, len(reported))
-	for _, outcome := range reported {
-		all = append(all, Judged{Name: outcome.Name, Status: outcome.Status, Message: outcome.Message})
+	for i := range reported {
+		outcome := &reported[i]
+		all = append(all, Judged{
+			Name: outcome.Name, Status: outcome.Status, Message: outcome.Message, Result: outcome,
+		})
 	}
 	return all
 }
 
-// worst returns Success if all are successes, and Failure otherwise.
+// worst returns Success if all pass, and Failure otherwise.
 func worst(all []Judged) Status {
-	if slices.ContainsFunc(all, func(j Judged) bool { return j.Status != Success }) {
+	if slices.ContainsFunc(all, func(j Judged) bool { return !j.Passes() }) {
 		return Failure
 	}
 	return Success

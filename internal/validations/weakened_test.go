@@ -22,7 +22,7 @@ func gate(name string, lists ...string) Policy {
 		items = append(items, text)
 	}
 	id := document.Identity{Schema: "deckhand/ValidationPolicy/v1", Name: name}
-	return ParsePolicy(id, []byte(`{"validations":[`+strings.Join(items, ",")+`]}`))
+	return ParsePolicy(id, []byte(`{"validations":[`+strings.Join(items, ",")+`]}`), false)
 }
 
 func TestWeakened(t *testing.T) {
@@ -101,7 +101,7 @@ func TestJudge_notice(t *testing.T) {
 		for _, posted := range c.posted {
 			outcomes = append(outcomes, Outcome{Name: posted})
 		}
-		if got := Decide(c.policies, c.defaults, outcomes, outcomes[0].At).Notice; got != c.want {
+		if got := Decide(c.policies, c.defaults, Known{Outcomes: outcomes}, outcomes[0].At).Notice; got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -70,9 +70,10 @@ WHERE v.site = :site AND v.document = n.id AND v.until IS NULL;
 
 -- name: InsertRevision
 INSERT INTO revisions (site, revision, created_at, buckets, entries, outside, kind, author, message, source,
-	source_commit, origin, client_versions, stamp, succeeded, secret_fails, secret_outside)
+	source_commit, origin, client_versions, stamp, succeeded, secret_fails, secret_outside, inapplicable, author_id)
 VALUES (:site, :revision, :created_at, :buckets, :entries, :outside, :kind, :author, :message, :source,
-	:source_commit, :origin, :client_versions, :stamp, :succeeded, :secret_fails, :secret_outside);
+	:source_commit, :origin, :client_versions, :stamp, :succeeded, :secret_fails, :secret_outside, :inapplicable,
+	:author_id);
 
 -- name: ChangeBuckets
 INSERT INTO buckets (site, bucket, changed, stamp) SELECT :site, b, :changed, :stamp FROM unnest(:buckets::text[]) b

@@ -59,9 +59,13 @@ DELETE FROM outbox WHERE site = :site AND id = ANY(:ids);
 UPDATE feeds SET newest = :newest WHERE site = :site;
 
 -- name: UpsertVerdicts
-INSERT INTO verdicts (site, revision, stamp, status, due)
-SELECT :site, * FROM unnest(:revisions::bigint[], :stamps::bigint[], :status::text[], :due::timestamptz[])
-ON CONFLICT (site, revision) DO UPDATE SET stamp = excluded.stamp, status = excluded.status, due = excluded.due;
+-- has the names of open work as lists in JSON: arrays in an array would have to have the same length.
+INSERT INTO verdicts (site, revision, stamp, status, due, open, judged)
+SELECT :site, v.revision, v.stamp, v.status, v.due, ARRAY(SELECT json_array_elements_text(v.open)), :judged
+FROM unnest(:revisions::bigint[], :stamps::bigint[], :status::text[], :due::timestamptz[], :open::json[])
+	v (revision, stamp, status, due, open)
+ON CONFLICT (site, revision) DO UPDATE SET stamp = excluded.stamp, status = excluded.status, due = excluded.due,
+	open = excluded.open, judged = excluded.judged;
 
 -- name: DropVerdicts
 -- deletes the verdicts of revisions that are deleted, or no longer the newest or tagged.

@@ -55,14 +55,14 @@ SELECT :site, 'purser.tag.deleted', :revision::bigint, 'revisions/' || :revision
 -- revision exists, the stamp of the revision, and whether the post was added: not if the revision has results of
 -- :max_names other validations or, with this one, names of :max_bytes.
 WITH found AS (
-	SELECT p.n, p.revision, p.name, p.status, p.validator, p.errors, p.at, p.message, p.event, p.audit, r.site, r.stamp,
+	SELECT p.*, r.site, r.stamp,
 		(SELECT count(*) < :max_names::bigint
 				AND coalesce(sum(octet_length(t.name)), 0) + octet_length(p.name) <= :max_bytes::bigint
 			FROM reported t WHERE t.site = :site AND t.revision = p.revision AND t.name <> p.name)
 		OR EXISTS (SELECT FROM reported t WHERE t.site = :site AND t.revision = p.revision AND t.name = p.name) AS fits
-	FROM (SELECT n, revision, stamps, name, status, validator, errors, at, message, event, audit
-		FROM json_to_recordset(:posts) p (n int, revision bigint, stamps bigint[], name text,
-			status text, validator text, errors text, at timestamptz, message text, event json, audit json)
+	FROM (SELECT p.* FROM json_to_recordset(:posts) p (n int, revision bigint, stamps bigint[], name text,
+			status text, validator text, errors text, at timestamptz, message text, inputs text, held text, url text,
+			user_id text, user_name text, event json, audit json)
 		ORDER BY revision) p
 	CROSS JOIN LATERAL (SELECT site, stamp FROM revisions r WHERE r.site = :site AND r.revision = p.revision
 		AND (p.stamps IS NULL OR r.stamp = ANY(p.stamps)) FOR KEY SHARE) r),
@@ -71,8 +71,10 @@ named AS (
 	INSERT INTO reported (site, revision, name) SELECT DISTINCT site, revision, name FROM r
 	ORDER BY site, revision, name ON CONFLICT DO NOTHING),
 added AS (
-	INSERT INTO results (site, revision, name, status, validator, errors, created_at, message)
-	SELECT site, revision, name, status, validator, errors, coalesce(at, now()), message FROM r ORDER BY n),
+	INSERT INTO results (site, revision, name, status, validator, errors, created_at, message, inputs, held, url, author,
+		author_name)
+	SELECT site, revision, name, status, validator, errors, coalesce(at, now()), message, inputs,
+		decode(nullif(held, ''), 'hex'), url, user_id, user_name FROM r ORDER BY n),
 events AS (
 	INSERT INTO outbox (site, type, revision, subject, data, withheld)
 	SELECT site, e.type, revision, e.subject, e.data, e.withheld FROM r CROSS JOIN LATERAL json_to_record(r.event)
@@ -98,11 +100,12 @@ VALUES (:site, :revision, :name, :status, :validator, :errors, coalesce(:at, now
 -- copies the newest result of each name from another revision, except for the server's own validations, most of which
 -- have the reserved prefix.
 WITH carried AS (
-	INSERT INTO results (site, revision, name, status, validator, errors, created_at, message, carried_from)
+	INSERT INTO results (site, revision, name, status, validator, errors, created_at, message, carried_from, inputs, held,
+		url, author, author_name)
 	SELECT n.site, :revision, n.name, x.status, x.validator, x.errors, x.created_at, x.message,
-		coalesce(x.carried_from, x.revision)
+		coalesce(x.carried_from, x.revision), x.inputs, x.held, x.url, x.author, x.author_name
 	FROM reported n CROSS JOIN LATERAL (
-		SELECT id, revision, status, validator, errors, created_at, message, carried_from FROM results
+		SELECT * FROM results
 		WHERE site = n.site AND revision = n.revision AND name = n.name ORDER BY id DESC LIMIT 1) x
 	WHERE n.site = :site AND n.revision = :from AND NOT starts_with(n.name, 'deckhand-')
 		AND n.name NOT IN ('purser-coverage-validation', 'puppet-override-validation', 'murano-package-validation')
@@ -111,10 +114,12 @@ WITH carried AS (
 INSERT INTO reported (site, revision, name) SELECT :site, :revision, name FROM carried;
 
 -- name: CarriedOutcomes
--- selects the outcomes that CarryResults copies, with the columns of Outcomes.
+-- selects the outcomes that CarryResults copies, with the columns of OutcomesAbout.
 SELECT n.revision, n.name, x.status, x.created_at, coalesce(x.message, ''),
-	CASE WHEN x.status <> 'success' AND x.message IS NULL THEN x.errors END, NULL::text, 0::bigint
-FROM reported n CROSS JOIN LATERAL (SELECT status, created_at, message, errors FROM results
+	CASE WHEN x.status <> 'success' AND x.message IS NULL THEN x.errors END, NULL::text,
+	coalesce(x.carried_from, x.revision), coalesce(x.inputs, ''), coalesce(x.url, ''),
+	coalesce(nullif(x.author_name, ''), x.author, '')
+FROM reported n CROSS JOIN LATERAL (SELECT * FROM results
 	WHERE site = n.site AND revision = n.revision AND name = n.name ORDER BY id DESC LIMIT 1) x
 WHERE n.site = :site AND n.revision = :from AND NOT starts_with(n.name, 'deckhand-')
 	AND n.name NOT IN ('purser-coverage-validation', 'puppet-override-validation', 'murano-package-validation');
@@ -132,7 +137,7 @@ CROSS JOIN LATERAL (
 		r.revision, r.created_at, r.buckets, r.entries, r.kind, r.author, r.message, r.source, coalesce(r.origin, 0),
 		r.outside > 0 OR r.secret_fails
 			OR EXISTS (SELECT FROM entries f WHERE f.site = r.site AND f.revision = r.revision AND f.rule IS NOT NULL),
-		r.client_versions, r.stamp, r.secret_fails, r.secret_outside
+		r.client_versions, r.stamp, r.secret_fails, r.secret_outside, r.inapplicable
 	FROM revisions r WHERE r.site = :site AND r.revision = l.revision OFFSET 0) o
 ORDER BY revision;
 
@@ -165,16 +170,46 @@ SELECT o.* FROM (
 CROSS JOIN LATERAL (
 	SELECT n.revision, n.name, x.status, x.created_at, coalesce(x.message, ''),
 		CASE WHEN x.status <> 'success' AND x.message IS NULL THEN x.errors END,
-		CASE WHEN :validators AND octet_length(x.validator) <= 1000 THEN x.validator END, coalesce(x.carried_from, 0)
-	FROM reported n CROSS JOIN LATERAL (SELECT status, created_at, message, errors, validator, carried_from FROM results
+		CASE WHEN :validators AND octet_length(x.validator) <= 1000 THEN x.validator END, coalesce(x.carried_from, 0),
+		coalesce(x.inputs, ''), coalesce(x.url, ''), coalesce(nullif(x.author_name, ''), x.author, '')
+	FROM reported n CROSS JOIN LATERAL (SELECT status, created_at, message, errors, validator, carried_from, inputs, url,
+			author, author_name FROM results
 		WHERE site = n.site AND revision = n.revision AND name = n.name ORDER BY id DESC LIMIT 1) x
 	WHERE n.site = :site AND n.revision = l.revision
 	UNION ALL
-	SELECT r.revision, own.name, 'success', r.created_at, '', NULL::text, NULL::text, 0
+	SELECT r.revision, own.name, 'success', r.created_at, '', NULL::text, NULL::text, 0, '', '', ''
 	FROM revisions r JOIN (VALUES (1, 'deckhand-policy-validation'), (2, 'deckhand-rendering-validation'),
 		(4, 'purser-coverage-validation'), (8, 'puppet-override-validation'), (16, 'murano-package-validation'))
 		own (bit, name) ON r.succeeded & own.bit <> 0
 	WHERE r.site = :site AND r.revision = l.revision OFFSET 0) o;
+
+-- name: StandingAbout
+-- selects the claims to work on the revisions of RevisionsAbout, with the worker, when it was claimed and the attempt; and
+-- their waivers that nobody has ended, with the user, the end and the id, in order.
+WITH asked AS MATERIALIZED (
+	SELECT unnest(CASE WHEN :numbers::bigint[] IS NOT NULL THEN :numbers
+		WHEN :tag::text IS NOT NULL THEN ARRAY(SELECT max(revision) FROM tags WHERE site = :site AND tag = :tag)
+		ELSE ARRAY(SELECT head FROM sites WHERE site = :site) END) AS revision)
+SELECT false, c.revision, c.validation, c.worker, '', c.since, c.attempt::bigint FROM asked a CROSS JOIN LATERAL (
+	SELECT c.* FROM claims c
+	WHERE c.site = :site AND c.revision = a.revision AND c.ended_at IS NULL AND c.held OFFSET 0) c
+UNION ALL
+SELECT true, w.revision, w.validation, coalesce(nullif(w.user_name, ''), w.user_id), w.reason, w.until, w.id
+FROM asked a CROSS JOIN LATERAL (
+	SELECT w.* FROM waivers w WHERE w.site = :site AND w.revision = a.revision AND w.ended_at IS NULL OFFSET 0) w
+ORDER BY 7;
+
+-- name: VotesAbout
+-- selects the newest result of each user of the validations with :names in revisions, failures first, then the newest
+-- first: as many as approvals can be needed.
+SELECT v.revision, v.name, v.voter, v.status, v.created_at, v.message, v.errors
+FROM unnest(:numbers::bigint[]) r (revision) CROSS JOIN unnest(:names::text[]) n (name) CROSS JOIN LATERAL (
+	SELECT u.* FROM (
+		SELECT DISTINCT ON (x.author) x.revision, x.name, coalesce(nullif(x.author_name, ''), x.author) AS voter, x.status,
+			x.created_at, x.message, CASE WHEN x.status <> 'success' AND x.message IS NULL THEN x.errors END AS errors
+		FROM results x WHERE x.site = :site AND x.revision = r.revision AND x.name = n.name AND x.author IS NOT NULL
+		ORDER BY x.author, x.id DESC) u
+	ORDER BY u.status = 'success', u.created_at DESC LIMIT 10) v;
 
 -- name: SiteState
 -- selects the time and the state of a site, which its newest event identifies: a transaction that changes evidence adds
