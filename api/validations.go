@@ -134,7 +134,7 @@ func (s *server) postValidation(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	posted, err := s.Service.Post(r.Context(), id, options, validation, body)
+	posted, err := s.Service.Post(r.Context(), id, options, validation, body, s.Queries.Rendering)
 	if err != nil {
 		return err
 	}

@@ -16,8 +16,8 @@ ALTER TABLE results
 	ADD COLUMN author text,
 	ADD COLUMN author_name text,
 	ADD COLUMN claim uuid;
-CREATE INDEX results_inputs ON results (site, name, id) WHERE inputs IS NOT NULL;
-CREATE INDEX results_held ON results (site, name, held, id) WHERE held IS NOT NULL;
+CREATE INDEX results_inputs ON results (site, name, created_at, id) WHERE inputs IS NOT NULL;
+CREATE INDEX results_held ON results (site, name, held, created_at, id) WHERE held IS NOT NULL;
 
 -- open has the names of the validations that a verdict lacks results of, and judged is when that was decided.
 ALTER TABLE verdicts

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -108,9 +109,10 @@ type proposal struct {
 
 	snapshot  revisions.Snapshot
 	diff      revisions.Diff
-	judgement Judgement // empty for a diff that changes nothing
-	held      int       // bytes of memory charged for the commit
-	written   Written   // the summary; the whole answer of a change that was made, or that makes no revision
+	judgement Judgement              // empty for a diff that changes nothing
+	held      []revisions.HeldResult // that the revision takes over
+	charged   int                    // bytes of memory charged for the commit
+	written   Written                // the summary; the whole answer of a change that was made, or that makes no revision
 }
 
 // attempt plans a change on the newest state and appends it. The first attempt holds the write lock only while
@@ -128,7 +130,7 @@ func (s *Service) attempt(ctx context.Context, p proposal, locked bool) (_ propo
 		return p, err
 	}
 	texts, held, err := s.packedTexts(ctx, p.diff.Texts)
-	if p.held = held; err != nil {
+	if p.charged = held; err != nil {
 		return p, err
 	}
 	if p.diff.Changes {
@@ -139,7 +141,7 @@ func (s *Service) attempt(ctx context.Context, p proposal, locked bool) (_ propo
 	}
 	if errors.Is(err, revisions.ErrStaleSnapshot) {
 		p.snapshot.Release(ctx)
-		budget.NewMeter(ctx).Release(p.held)
+		budget.NewMeter(ctx).Release(p.charged)
 	}
 	return p, err
 }
@@ -149,7 +151,7 @@ func (s *Service) commit(ctx context.Context, p proposal, texts []revisions.Text
 	commit := newCommit(p)
 	commit.Texts = texts
 	packed, held, err := s.packed(ctx, commit)
-	if p.held += held; err != nil {
+	if p.charged += held; err != nil {
 		return p, err
 	}
 	if commit.Packed = packed; locked {
@@ -175,6 +177,11 @@ func (s *Service) propose(ctx context.Context, p proposal) (_ proposal, err erro
 		}
 	}
 	s.observe("check", began)
+	if len(p.judgement.Holds) > 0 {
+		if p.held, err = s.Store.Held(ctx, p.judgement.Holds); err != nil {
+			return p, fmt.Errorf("find results that hold: %w", err)
+		}
+	}
 	summary := summarize(p)
 	var weakened []string
 	if p.diff.Changes {
@@ -438,10 +445,32 @@ func (s *Service) append(ctx context.Context, p proposal, commit revisions.Commi
 	return written, nil
 }
 
-// verdict returns the verdict on the revision of a change. Its only reported results are those a rollback carries over.
+// votesOf adds those of results that hold to votes.
+func votesOf(votes map[string][]validations.Vote, holds []revisions.Hold, held []revisions.HeldResult,
+) map[string][]validations.Vote {
+	votes = maps.Clone(votes)
+	for _, hold := range holds {
+		for _, result := range slices.Backward(held) { // the newest first
+			if hold.Each && result.Name == hold.Name {
+				if votes == nil {
+					votes = map[string][]validations.Vote{}
+				}
+				votes[hold.Name] = append(votes[hold.Name], validations.Vote{User: result.User, At: result.At})
+			}
+		}
+	}
+	return votes
+}
+
+// verdict returns the verdict on the revision of a change. Its only reported results are those that it takes over from
+// others.
 func (s *Service) verdict(p proposal, revision revisions.Revision) revisions.RevisionStatus {
 	known := p.diff.Carried
 	known.Outcomes = slices.Clone(known.Outcomes)
+	for _, held := range p.held {
+		known.Outcomes = append(known.Outcomes, held.Outcome)
+	}
+	known.Votes = votesOf(known.Votes, p.judgement.Holds, p.held)
 	var warnings []fault.Message
 	for _, result := range p.judgement.Results {
 		outcome := result.Outcome(p.options.Viewer)

@@ -14,7 +14,7 @@ func newCommit(p proposal) revisions.Commit {
 	c := revisions.Commit{
 		Base: p.snapshot.Head, Diff: p.diff.WithoutSecrets(), Audit: p.options.Audit, Revision: newRevision(p),
 		Failures: judgement.Failures[:len(judgement.Failures)-judgement.Outside], Outside: judgement.Outside,
-		Begun: judgement.Begun, Ended: judgement.Ended,
+		Begun: judgement.Begun, Ended: judgement.Ended, Holds: judgement.Holds, Held: p.held,
 		Archives: map[document.Digest][]byte{},
 	}
 	for _, doc := range p.diff.Added {

@@ -48,8 +48,12 @@ type Judgement struct {
 	Policies []validations.Policy
 	// Inapplicable is as in revisions.Revision.
 	Inapplicable []int
-	// Rendered is the rendered revision, nil unless a policy required it.
+	// Rendered is the rendered revision, nil unless a policy required it and it has no errors.
 	Rendered *Rendering
+	// Holds are the results of earlier revisions that hold for this one.
+	Holds []revisions.Hold
+
+	rendering *Rendering // also with errors
 	// Withheld reports whether documents that depend on secrets were skipped.
 	Withheld bool
 }
@@ -90,6 +94,9 @@ func (v Validator) Validate(ctx context.Context, snapshot revisions.Snapshot, di
 	}
 	made, err = v.validateRevision(ctx, snapshot, diff, made)
 	if err != nil || v.Always != nil { // documents without a site have no other readers
+		return made, err
+	}
+	if made.Holds, err = v.holds(ctx, snapshot, diff, made); err != nil {
 		return made, err
 	}
 	return made.joined(v.required(policies)), nil
@@ -137,7 +144,10 @@ func (v Validator) Need(ctx context.Context, snapshot revisions.Snapshot, diff r
 	if err != nil {
 		return need, err
 	}
-	if v.requiresRevisionValidation(policies) || validations.Conditional(policies) || layered(givingVersions(diff.After(snapshot.ClientVersions))) {
+	if v.Always == nil && !v.Compat {
+		need.Inputs = carries(policies)
+	}
+	if v.requiresRevisionValidation(policies) || validations.Conditional(policies) || len(snapshot.Inputs) > 0 || layered(givingVersions(diff.After(snapshot.ClientVersions))) {
 		need.Documents = true
 		if snapshot.Documents == nil && snapshot.Live > 0 {
 			return need, nil

@@ -126,6 +126,14 @@ func (m *memory) fillDocuments(s *revisions.Snapshot, need revisions.Need) {
 	}
 }
 
+func (m *memory) Held(context.Context, []revisions.Hold) ([]revisions.HeldResult, error) {
+	return nil, nil
+}
+
+func (m *memory) Settled(context.Context) (int64, error) { return m.head.Revision, nil }
+
+func (m *memory) CarryHeld(context.Context, revisions.Revision, validations.Result) error { return nil }
+
 func (m *memory) policies() (versions []revisions.PolicyVersion) {
 	for _, doc := range m.that((*revisions.Stored).IsPolicy) {
 		policy := validations.ParsePolicy(doc.Identity, doc.Data, false)

@@ -29,10 +29,14 @@ type Posted struct {
 // Post appends a result that another service reports for a revision. body is the parsed request. Faults: Invalid,
 // Forbidden for a reserved name, NotFound, Gone, Stale if the revision is not an expected one, Conflict if it has
 // results of too many validations.
-func (s *Service) Post(ctx context.Context, revision int64, options revisions.Options, name string, body any) (
-	posted Posted, err error,
-) {
+func (s *Service) Post(ctx context.Context, revision int64, options revisions.Options, name string, body any,
+	of Renderings,
+) (posted Posted, err error) {
 	if posted.Result, err = validations.ParseResult(name, body, s.Compat); err != nil {
+		return Posted{}, err
+	}
+	var warning string
+	if posted.Result, warning, err = s.withInputs(ctx, revision, posted.Result, of); err != nil {
 		return Posted{}, err
 	}
 	var policies []revisions.PolicyVersion
@@ -43,8 +47,12 @@ func (s *Service) Post(ctx context.Context, revision int64, options revisions.Op
 	case posted.Stamp == 0:
 		return Posted{}, s.refused(ctx, options.About(revision))
 	case !s.Compat:
-		posted.Warning = cmp.Or(validations.UnlistedWarning(revisions.InForce(policies, revision), name),
+		posted.Warning = cmp.Or(warning, validations.UnlistedWarning(revisions.InForce(policies, revision), name),
 			validations.LostWarning(body))
+	}
+	if err := s.carryLate(ctx, revision, posted.Result, of); err != nil { // the result is stored all the same
+		posted.Warning = cmp.Or(posted.Warning, "The result is stored, but whether it holds for the newest revision too "+
+			"could not be found out: ask for the status of that, and post it again")
 	}
 	return posted, nil
 }

@@ -271,7 +271,8 @@ func written(of *revisions.Stored, rendered rendering.Rendered) *revisions.Store
 	if rendered.Computed {
 		text := *doc.Document
 		text.Data = rendered.JSON()
-		doc.Document = &text
+		key := rendered.Key
+		doc.Document, doc.Computed = &text, &key
 	}
 	doc.Shared, doc.Tainted = true, rendered.Secret
 	return &doc

@@ -86,6 +86,7 @@ func (v Validator) validateRevision(ctx context.Context, snapshot revisions.Snap
 		}
 		made.Withheld = made.Withheld || rendered.Withheld
 		if name == validations.RenderingValidation {
+			made.rendering = &rendered
 			if examined = rendered; len(result.Messages) == 0 {
 				rendered.problems = nil
 				made.Rendered = &rendered

@@ -120,10 +120,10 @@ func TestService_Post_early(t *testing.T) {
 	s.Store = &late{}
 	result := document.Mapping{{Key: "status", Value: "success"}, {Key: "validator", Value: "x"}}
 	for _, expected := range []revisions.Expected{nil, {{Revision: 3, Stamp: 3}}} {
-		_, err := s.Post(t.Context(), 3, revisions.Options{Expected: expected}, "v", result)
+		_, err := s.Post(t.Context(), 3, revisions.Options{Expected: expected}, "v", result, nil)
 		wantFault(t, err, fault.NotFound, "The requested revision=3 was not found")
 	}
-	_, err := s.Post(t.Context(), 3, revisions.Options{Expected: revisions.Expected{{Revision: 3, Stamp: 4}}}, "v", result)
+	_, err := s.Post(t.Context(), 3, revisions.Options{Expected: revisions.Expected{{Revision: 3, Stamp: 4}}}, "v", result, nil)
 	if fault.KindOf(err) != fault.Stale {
 		t.Errorf("%v, want a refusal of another revision", err)
 	}
@@ -159,13 +159,13 @@ func TestService_Post(t *testing.T) {
 	body := document.Mapping{
 		{Key: "status", Value: "success"}, {Key: "validator", Value: document.Mapping{{Key: "name", Value: "v"}}},
 	}
-	got, err := s.Post(t.Context(), 1, revisions.Options{}, "tests", body)
+	got, err := s.Post(t.Context(), 1, revisions.Options{}, "tests", body, nil)
 	if err != nil || got.Stamp != 5 || got.Name != "tests" || len(store.results) != 1 || store.results[0].Name != "tests" {
 		t.Errorf("%+v, %v", got, err)
 	}
-	_, err = s.Post(t.Context(), 2, revisions.Options{}, "tests", body)
+	_, err = s.Post(t.Context(), 2, revisions.Options{}, "tests", body, nil)
 	wantFault(t, err, fault.Gone, "was pruned")
-	_, err = s.Post(t.Context(), 1, revisions.Options{}, "deckhand-tests", body)
+	_, err = s.Post(t.Context(), 1, revisions.Options{}, "deckhand-tests", body, nil)
 	wantFault(t, err, fault.Forbidden, "performed by the server")
 	_, err = s.Prune(t.Context(), 0, revisions.Options{})
 	wantFault(t, err, fault.Invalid, "At least the newest revision must be kept")
@@ -201,7 +201,7 @@ func TestService_Post_unlisted(t *testing.T) {
 		s, store := newTagged(nil)
 		s.Compat, store.policies = c.compat, c.policies
 		body := document.Mapping{{Key: "status", Value: "success"}, {Key: "validator", Value: "x"}}
-		got, err := s.Post(t.Context(), 1, revisions.Options{}, "site-validaton", body)
+		got, err := s.Post(t.Context(), 1, revisions.Options{}, "site-validaton", body, nil)
 		if err != nil || got.Warning != c.want {
 			t.Errorf("%s: %q, %v, want %q", name, got.Warning, err, c.want)
 		}
@@ -256,7 +256,7 @@ func TestService_replaced(t *testing.T) {
 			store.tags["old"] = "{}"
 			options := revisions.Options{Expected: c.expected}
 			_, tagged := s.Tag(t.Context(), 3, options, "good", nil)
-			_, posted := s.Post(t.Context(), 3, options, "tests", body)
+			_, posted := s.Post(t.Context(), 3, options, "tests", body, nil)
 			untagged := s.Untag(t.Context(), 3, options, "old")
 			_, all := s.UntagAll(t.Context(), 3, options)
 			errs := []error{tagged, posted, untagged, all}

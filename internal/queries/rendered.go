@@ -69,6 +69,16 @@ func (s *Service) selectRendered(ctx context.Context, id int64, selection Select
 	return selected, nil
 }
 
+// Rendering returns a rendered revision, for those who may see everything, from the cache if possible. Faults: NotFound,
+// Gone; those of rendering.
+func (s *Service) Rendering(ctx context.Context, revision int64) (changes.Rendering, error) {
+	around, err := s.around(ctx, revision)
+	if err != nil {
+		return changes.Rendering{}, err
+	}
+	return s.rendered(ctx, changes.RenderKey{Revision: revision, Stamp: around.Stamp})
+}
+
 // rendered returns a rendered revision, from the cache if possible.
 func (s *Service) rendered(ctx context.Context, key changes.RenderKey) (changes.Rendering, error) {
 	rendered, err := s.cache.Do(ctx, key, func(ctx context.Context) (changes.Rendering, int, error) {

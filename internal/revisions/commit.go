@@ -28,6 +28,10 @@ type Commit struct {
 	Outside int
 	Results []validations.Result
 
+	// Holds ask for results of earlier revisions, and Held are those successes among them that the revision takes over.
+	Holds []Hold
+	Held  []HeldResult
+
 	Begun, Ended []Violation // those that begin have no Since
 
 	// Status is the revision's initial verdict.

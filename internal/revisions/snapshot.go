@@ -58,6 +58,7 @@ type Need struct {
 	Documents  bool                // all live documents, and the LayeringPolicy to use if they include none
 	Preview    bool                // what a preview needs: occupied buckets, failing documents, outcomes
 	Positions  bool                // the order of all live documents
+	Inputs     []string            // the newest inputs of results of these validations
 	Target     *int64              // what rolling back to this revision needs: a comparison, its results, notes
 }
 
@@ -80,6 +81,7 @@ func (n Need) With(more Need) (union Need, grown bool) {
 		Documents:  n.Documents || more.Documents,
 		Preview:    n.Preview || more.Preview,
 		Positions:  n.Positions || more.Positions,
+		Inputs:     slices.Concat(n.Inputs, more.Inputs),
 		Target:     target,
 	}, !reflect.ValueOf(more).IsZero()
 }
@@ -104,6 +106,7 @@ func (n Need) Beyond(known Need) Need {
 		Documents:  n.Documents && !known.Documents,
 		Preview:    n.Preview && !known.Preview,
 		Positions:  n.Positions && !known.Positions,
+		Inputs:     Missing(n.Inputs, known.Inputs),
 		Target:     n.Target,
 	}
 }
@@ -190,6 +193,8 @@ type Snapshot struct {
 	Carried    validations.Known // about the target of the comparison
 	Noted      []*Stored         // live documents with notes, without their contents
 	Positions  []Position        // of all live documents, in order
+
+	Inputs map[string]validations.Selection // of those validations that have results with inputs
 }
 
 // WasRead reports whether the snapshot was read from a store.
@@ -203,6 +208,7 @@ func (s Snapshot) With(part Snapshot, more Need) Snapshot {
 	s.Contents = union(s.Contents, part.Contents)
 	s.Governed = inOrder(s.Governed, part.Governed)
 	s.Checks = union(s.Checks, part.Checks)
+	s.Inputs = union(s.Inputs, part.Inputs)
 	if more.Schemas {
 		s.Schemas = nil
 	}
@@ -267,6 +273,21 @@ type Check struct {
 	Pair
 
 	Findings []validations.Finding
+}
+
+// Hold asks for results of a validation that depend on documents with a digest: the newest, or the newest of each user.
+type Hold struct {
+	Name   string
+	Digest document.Digest
+	Each   bool
+}
+
+// HeldResult is a result of an earlier revision that a Hold asks for.
+type HeldResult struct {
+	validations.Outcome
+
+	ID       int64
+	Revision int64 // that has it, also as a copy
 }
 
 // Violation is a rule that a document violates, beginning with a revision.

@@ -56,6 +56,15 @@ type Store interface {
 	// and those policies in force in it that could be read.
 	AddResult(ctx context.Context, about About, result validations.Result) (Stamp, []PolicyVersion, error)
 
+	// Held returns the results of all revisions that holds ask for.
+	Held(ctx context.Context, holds []Hold) ([]HeldResult, error)
+	// Settled returns the number of the newest revision, once a change that is being appended has been. What was committed
+	// before the call is known to the changes after it.
+	Settled(ctx context.Context) (int64, error)
+	// CarryHeld adds the newest result that has the name and the held documents of another one to a revision, if it is a
+	// success, the revision is the newest, and it does not have the result yet.
+	CarryHeld(ctx context.Context, to Revision, like validations.Result) error
+
 	// Outdated returns secrets whose sealed form does not start with prefix, ordered by digest, starting after a digest.
 	Outdated(ctx context.Context, prefix []byte, after document.Digest, limit int) ([]SealedContent, error)
 	// OutdatedTexts is Outdated for texts with secrets, ordered by the number of their blocks.

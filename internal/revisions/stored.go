@@ -22,6 +22,9 @@ type Stored struct {
 	Revision int64 // the revision that added this version
 	Shared   bool  // the value may be in a cache and be returned again
 	Tainted  bool  // rendered with a secret in its data
+	// Computed identifies everything that rendered data was computed from, zero if that is not known; nil for data as it
+	// was submitted.
+	Computed *document.Digest
 
 	Origin
 }

@@ -132,6 +132,10 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 	batch.Queue(stmt.LockBase, named{"site": name, "revision": a.commit.Base.Revision}).QueryRow(func(row pgx.Row) error {
 		return row.Scan(append(headFields(&head), new(revisions.Stamp), &version)...)
 	})
+	var held []revisions.HeldResult
+	if len(a.commit.Holds) > 0 {
+		batch.Queue(stmt.HeldResults, a.store.heldArguments(a.commit.Holds)).Query(heldInto(&held))
+	}
 	closed := a.queueClose(batch)
 	if len(diff.Added) > 0 {
 		digests := column(diff.Added, func(doc *revisions.Stored) nullDigest { return nullDigest(doc.Digest) })
@@ -145,7 +149,7 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 	if err := a.store.checkVersion(version); err != nil {
 		return nil, err
 	}
-	if head != a.commit.Base || closed.all != len(diff.Removed) {
+	if head != a.commit.Base || closed.all != len(diff.Removed) || !sameHeld(held, a.commit.Held) {
 		return nil, revisions.ErrStaleSnapshot
 	}
 	a.encrypted, a.texts = closed.encrypted, numberTexts(a.commit.Texts, head.Texts)
@@ -204,6 +208,7 @@ func (a *appending) conclude(batch *pgx.Batch, recorded map[revisions.Pair]bool)
 	if from := commit.Diff.CarriedFrom; from > 0 {
 		batch.Queue(stmt.CarryResults, named{"site": s.site, "revision": commit.Revision.ID, "from": from})
 	}
+	s.queueHeld(batch, commit)
 	if commit.Audit != nil {
 		event := *commit.Audit
 		event.Revision = commit.Revision.ID

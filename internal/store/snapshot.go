@@ -73,6 +73,12 @@ func (s *Store) queueSnapshot(q *questions, need revisions.Need) *snapshotReader
 		q.ask(into(&r.Positions, pgx.RowToStructByPos[revisions.Position]), stmt.LivePositions,
 			named{"site": s.site})
 	}
+	if len(need.Inputs) > 0 {
+		r.Inputs = map[string]validations.Selection{}
+		q.ask(func(rows pgx.Rows) error { return scanInputs(rows, r.Inputs) }, stmt.InputsOf, named{
+			"site": s.site, "names": need.Inputs,
+		})
+	}
 	if need.Target != nil {
 		r.Comparison = &revisions.Comparison{}
 		q.ask(into(&r.Noted, s.scanDocument), stmt.LiveNoted, named{"site": s.site})

@@ -58,6 +58,7 @@ type statements struct {
 
 	// sql/evidence.sql
 	TagsOf, TaggedRevision, SetTag, DeleteTags, AddResults, InsertReported, InsertResult, CarryResults,
+	InputsOf, HeldResults, CopyHeld, CarryHeld, SettledHead,
 	CarriedOutcomes, RevisionsAbout, PoliciesAbout, OutcomesAbout, StandingAbout, VotesAbout, SiteState, ReportedOf, ErrorsOf,
 	WorstResults string
 

@@ -61,6 +61,17 @@ func Applied(policies []Policy, inapplicable []int) []Policy {
 	return policies
 }
 
+// Applying returns the policies of Applied without the requirements that do not apply.
+func Applying(policies []Policy) []Policy {
+	policies = slices.Clone(policies)
+	for i := range policies {
+		policies[i].Requirements = slices.DeleteFunc(slices.Clone(policies[i].Requirements), func(r Requirement) bool {
+			return r.Inapplicable
+		})
+	}
+	return policies
+}
+
 // Conditional reports whether a requirement of the policies has a condition.
 func Conditional(policies []Policy) bool {
 	return slices.ContainsFunc(policies, func(p Policy) bool {

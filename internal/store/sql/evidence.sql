@@ -113,6 +113,63 @@ WITH carried AS (
 	RETURNING name)
 INSERT INTO reported (site, revision, name) SELECT :site, :revision, name FROM carried;
 
+-- name: InputsOf
+-- selects the inputs of the newest result with inputs of each of the validations.
+SELECT n.name, x.inputs FROM unnest(:names::text[]) n (name) CROSS JOIN LATERAL (
+	SELECT r.inputs FROM results r WHERE r.site = :site AND r.name = n.name AND r.inputs IS NOT NULL
+	ORDER BY r.created_at DESC, r.id DESC LIMIT 1) x;
+
+-- name: HeldResults
+-- selects, in order of time, the newest result of each name that depends on documents with the digest or, if :each is true
+-- for it, the newest of each user among the last thousand.
+SELECT x.id, x.revision, x.name, x.status, x.created_at, coalesce(x.carried_from, x.revision), x.inputs, coalesce(x.url, ''),
+	coalesce(nullif(x.author_name, ''), x.author, ''), x.validator
+FROM unnest(:names::text[], :digests::bytea[], :each::boolean[]) h (name, digest, each) CROSS JOIN LATERAL (
+	SELECT DISTINCT ON (CASE WHEN h.each THEN r.author END) r.* FROM (
+		SELECT r.* FROM results r WHERE r.site = :site AND r.name = h.name AND r.held = h.digest
+		ORDER BY r.created_at DESC, r.id DESC LIMIT CASE WHEN h.each THEN 1000 ELSE 1 END) r
+	WHERE NOT h.each OR r.author IS NOT NULL
+	ORDER BY CASE WHEN h.each THEN r.author END, r.created_at DESC, r.id DESC) x
+ORDER BY x.created_at, x.id;
+
+-- name: CopyHeld
+-- copies results to a revision that is being made.
+WITH copied AS (
+	INSERT INTO results (site, revision, name, status, validator, errors, created_at, message, carried_from, inputs, held,
+		url, author, author_name)
+	SELECT x.site, :revision, x.name, x.status, x.validator, x.errors, x.created_at, x.message,
+		coalesce(x.carried_from, x.revision), x.inputs, x.held, x.url, x.author, x.author_name
+	FROM unnest(:revisions::bigint[], :names::text[], :ids::bigint[]) c (revision, name, id)
+	JOIN results x ON x.site = :site AND x.revision = c.revision AND x.name = c.name AND x.id = c.id
+	ORDER BY x.created_at, x.id RETURNING name)
+INSERT INTO reported (site, revision, name) SELECT DISTINCT :site, :revision::bigint, name FROM copied
+ON CONFLICT DO NOTHING;
+
+-- name: SettledHead
+-- waits until no change is being appended: it conflicts with LockBase.
+SELECT head FROM sites WHERE site = :site FOR KEY SHARE;
+
+-- name: CarryHeld
+-- copies the newest result of a name, by a user, that depends on documents with a digest to a revision that still is the
+-- newest, if the result is a success and the revision does not have it. It adds the event.
+WITH found AS (
+	SELECT x.*, coalesce(x.carried_from, x.revision) AS origin FROM sites s
+	JOIN revisions r ON r.site = s.site AND r.revision = s.head AND r.stamp = :stamp
+	CROSS JOIN LATERAL (SELECT x.* FROM results x WHERE x.site = :site AND x.name = :name AND x.held = :held
+		ORDER BY x.created_at DESC, x.id DESC LIMIT 1) x
+	WHERE s.site = :site AND s.head = :revision AND x.status = 'success' AND NOT EXISTS (
+		SELECT FROM results h WHERE h.site = :site AND h.revision = :revision AND h.name = :name
+			AND h.held = :held AND h.created_at = x.created_at AND h.author IS NOT DISTINCT FROM x.author)),
+named AS (
+	INSERT INTO reported (site, revision, name) SELECT site, :revision::bigint, name FROM found ON CONFLICT DO NOTHING),
+copied AS (
+	INSERT INTO results (site, revision, name, status, validator, errors, created_at, message, carried_from, inputs, held,
+		url, author, author_name)
+	SELECT x.site, :revision, x.name, x.status, x.validator, x.errors, x.created_at, x.message, x.origin, x.inputs, x.held,
+		x.url, x.author, x.author_name FROM found x)
+INSERT INTO outbox (site, type, revision, subject, data, withheld)
+SELECT site, 'purser.validation.posted', :revision::bigint, :subject, :data, NULL FROM found;
+
 -- name: CarriedOutcomes
 -- selects the outcomes that CarryResults copies, with the columns of OutcomesAbout.
 SELECT n.revision, n.name, x.status, x.created_at, coalesce(x.message, ''),
