@@ -253,7 +253,7 @@ func (s *Service) carryLate(ctx context.Context, revision int64, result validati
 		if err != nil || !known || selected.Digest != result.Held {
 			continue
 		}
-		if err := s.Store.CarryHeld(ctx, snapshot.Newest, result); err != nil {
+		if err := s.Store.CarryHeld(ctx, snapshot.Newest, revision, result); err != nil {
 			return fmt.Errorf("carry the result over: %w", err)
 		}
 	}

@@ -100,6 +100,8 @@ type Posted struct {
 	Name      string          `json:"name"`
 	Status    string          `json:"status"`
 	Validator json.RawMessage `json:"validator"` // as posted; null if it is large
+	// CarriedFrom is the revision that the result was posted about, if it holds for this one too; else 0.
+	CarriedFrom int64 `json:"carriedFrom,omitempty"`
 }
 
 // Event returns the event.

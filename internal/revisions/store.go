@@ -61,9 +61,9 @@ type Store interface {
 	// Settled returns the number of the newest revision, once a change that is being appended has been. What was committed
 	// before the call is known to the changes after it.
 	Settled(ctx context.Context) (int64, error)
-	// CarryHeld adds the newest result that has the name and the held documents of another one to a revision, if it is a
-	// success, the revision is the newest, and it does not have the result yet.
-	CarryHeld(ctx context.Context, to Revision, like validations.Result) error
+	// CarryHeld adds the newest result that has the name and the held documents of another one, which was posted about a
+	// revision, to a later one, if it is a success, the later one is the newest, and it does not have the result yet.
+	CarryHeld(ctx context.Context, to Revision, from int64, like validations.Result) error
 
 	// Outdated returns secrets whose sealed form does not start with prefix, ordered by digest, starting after a digest.
 	Outdated(ctx context.Context, prefix []byte, after document.Digest, limit int) ([]SealedContent, error)

@@ -93,8 +93,10 @@ func (s *Store) Settled(ctx context.Context) (newest int64, err error) {
 }
 
 // CarryHeld implements revisions.Store.
-func (s *Store) CarryHeld(ctx context.Context, to revisions.Revision, like validations.Result) error {
-	event := events.Posted{Revision: to.ID, Name: like.Name, Status: like.Status, Validator: like.Validator}.Event()
+func (s *Store) CarryHeld(ctx context.Context, to revisions.Revision, from int64, like validations.Result) error {
+	event := events.Posted{
+		Revision: to.ID, Name: like.Name, Status: like.Status, Validator: like.Validator, CarriedFrom: from,
+	}.Event()
 	err := s.retryTx(ctx, general, s.deadlines.Write, func(ctx context.Context) error {
 		_, err := s.pool.Exec(ctx, stmt.CarryHeld, named{
 			"site": s.site, "revision": to.ID, "stamp": to.Stamp, "name": like.Name, "held": nullDigest(like.Held),

@@ -54,9 +54,11 @@ var measurements = []struct {
 	{[]int{26}, (*run).waits},
 	{[]int{27}, (*run).sizes},
 	{[]int{28}, (*run).crowds},
+	{[]int{31}, (*run).inputs},
 }
 
-const lastRow = 28
+// lastRow is the last row, and longRow the one that is measured only if it is asked for.
+const lastRow, longRow = 31, 28
 
 func forEachKind(measure func(*run, kind)) func(*run) {
 	return func(r *run) {
@@ -135,7 +137,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&opts.profiles, "cpuprofile", "", "directory for CPU profiles of each server and of the bench")
 	flags.StringVar(&opts.shared, "shared", "../shared", "directory with real sites; without them rows 11, 13 and 20 are "+
 		"of one of our own, row 19 is of made-up documents alone, and row 24 is left out")
-	flags.Func("rows", fmt.Sprintf("the rows to measure, 1 to %d, as 1,2,3 (default all but 28)", lastRow), opts.choose)
+	flags.Func("rows", fmt.Sprintf("the rows to measure, 1 to %d, as 1,2,3 (default all but %d)", lastRow, longRow), opts.choose)
 	if err := flags.Parse(args); err != nil {
 		return opts, err //nolint:wrapcheck // reported already
 	}
@@ -163,9 +165,9 @@ func (o *options) choose(list string) error {
 	return nil
 }
 
-// wants reports whether any of the rows is to be measured. Row 28 takes long, so it is measured only if asked for.
+// wants reports whether any of the rows is to be measured. longRow takes long, so it is measured only if asked for.
 func (o *options) wants(rows ...int) bool {
 	return slices.ContainsFunc(rows, func(row int) bool {
-		return slices.Contains(o.rows, row) || o.rows == nil && row != lastRow
+		return slices.Contains(o.rows, row) || o.rows == nil && row != longRow
 	})
 }
