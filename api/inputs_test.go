@@ -2,7 +2,9 @@ package api_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -133,6 +135,8 @@ func TestInputs_refused(t *testing.T) {
 type inputsModel struct {
 	documents []map[string]string // of each revision, by name
 	results   []modelResult
+	posted    int
+	oldest    int // revision that was not pruned
 }
 
 type modelResult struct {
@@ -161,7 +165,8 @@ func (m *inputsModel) newest(that func(modelResult) bool) (found *modelResult) {
 }
 
 func (m *inputsModel) post(revision int, success bool, inputs []string) {
-	result := modelResult{revision: revision, origin: revision, time: len(m.results) + 1000*len(m.results), success: success, inputs: inputs}
+	m.posted++
+	result := modelResult{revision: revision, origin: revision, time: m.posted, success: success, inputs: inputs}
 	newest := len(m.documents)
 	if inputs != nil {
 		result.held = m.digest(revision, inputs)
@@ -173,7 +178,36 @@ func (m *inputsModel) post(revision int, success bool, inputs []string) {
 	}
 }
 
-// made adds a revision; carry is whether results are carried over by their inputs.
+// last returns the newest result of a revision in the order in which it got them, nil if it has none.
+func (m *inputsModel) last(revision int) (last *modelResult) {
+	for i, result := range m.results {
+		if result.revision == revision {
+			last = &m.results[i]
+		}
+	}
+	return last
+}
+
+// rolledBack adds a revision with the documents of an earlier one, whose newest result wins.
+func (m *inputsModel) rolledBack(to int) {
+	last := m.last(to)
+	if last == nil {
+		m.made(m.documents[to-1])
+		return
+	}
+	carried := *last
+	m.documents = append(m.documents, m.documents[to-1])
+	carried.revision = len(m.documents)
+	m.results = append(m.results, carried)
+}
+
+// pruned removes all revisions but the newest.
+func (m *inputsModel) pruned(keep int) {
+	m.oldest = max(m.oldest, len(m.documents)-keep+1)
+	m.results = slices.DeleteFunc(m.results, func(r modelResult) bool { return r.revision < m.oldest })
+}
+
+// made adds a revision that is not a rollback.
 func (m *inputsModel) made(documents map[string]string) {
 	m.documents = append(m.documents, documents)
 	selecting := m.newest(func(r modelResult) bool { return r.inputs != nil })
@@ -190,25 +224,20 @@ func (m *inputsModel) made(documents map[string]string) {
 
 // status returns what site.newest should.
 func (m *inputsModel) status(revision int) string {
-	var last *modelResult // in the order in which the revision got them
-	for i, result := range m.results {
-		if result.revision == revision {
-			last = &m.results[i]
-		}
-	}
-	switch {
+	switch last := m.last(revision); {
 	case last == nil:
 		return "missing"
 	case last.success:
 		return fmt.Sprint("success ", last.origin)
+	default:
+		return fmt.Sprint("failure ", last.origin)
 	}
-	return fmt.Sprint("failure ", last.origin)
 }
 
 // A carried success exists if and only if the documents that it depends on are the same, whichever of two servers is asked.
 func TestInputs_model(t *testing.T) {
 	t.Parallel()
-	const draws, steps = 6, 14
+	const draws, steps = 6, 20
 	count := 0
 	rapid.Check(t, func(draw *rapid.T) {
 		if count++; count > draws && !t.Failed() {
@@ -217,7 +246,7 @@ func TestInputs_model(t *testing.T) {
 		url := storetest.URL(t)
 		set := settings{url: url, defaults: validations.DefaultValidations()}
 		servers := []site{openSite(t, set), openSite(t, set)}
-		m := &inputsModel{}
+		m := &inputsModel{oldest: 2}
 		names := []string{"a", "b", "c"}
 		values := map[string]string{"a": "0", "b": "0", "c": "0"}
 		put := func(s site) {
@@ -240,12 +269,21 @@ func TestInputs_model(t *testing.T) {
 		put(servers[0])
 		for range steps {
 			s := servers[rapid.IntRange(0, 1).Draw(draw, "server")]
-			switch rapid.IntRange(0, 2).Draw(draw, "step") {
+			switch rapid.IntRange(0, 8).Draw(draw, "step") {
 			case 0:
+				to := rapid.IntRange(m.oldest, len(m.documents)).Draw(draw, "target")
+				s.do(t, http.MethodPost, fmt.Sprintf("rollback/%d", to), "").is(t, http.StatusCreated)
+				m.rolledBack(to)
+				maps.Copy(values, m.documents[to-1])
+			case 1:
+				keep := rapid.IntRange(3, 5).Draw(draw, "keep")
+				s.do(t, http.MethodPost, fmt.Sprintf("revisions/prune?keep=%d", keep), "").is(t, http.StatusOK)
+				m.pruned(keep)
+			case 2, 3, 4:
 				values[rapid.SampledFrom(names).Draw(draw, "name")] = rapid.SampledFrom([]string{"0", "1"}).Draw(draw, "value")
 				put(s)
 			default:
-				revision := rapid.IntRange(2, len(m.documents)).Draw(draw, "revision")
+				revision := rapid.IntRange(m.oldest, len(m.documents)).Draw(draw, "revision")
 				success := rapid.IntRange(0, 3).Draw(draw, "failure") > 0
 				var inputs, schemas []string
 				for _, name := range names {
@@ -263,7 +301,7 @@ func TestInputs_model(t *testing.T) {
 				s.reportOf(t, revision, status, selection).is(t, http.StatusCreated)
 				m.post(revision, success, inputs)
 			}
-			for revision := 2; revision <= len(m.documents); revision++ {
+			for revision := m.oldest; revision <= len(m.documents); revision++ {
 				if got := servers[rapid.IntRange(0, 1).Draw(draw, "reader")].newest(t, revision); got != m.status(revision) {
 					draw.Fatalf("revision %d: %s, want %s", revision, got, m.status(revision))
 				}
