@@ -30,7 +30,7 @@ func (s *server) listValidations(w http.ResponseWriter, r *http.Request) error {
 	if !withNewest {
 		newest = nil
 	}
-	s.answers.write(w, r, http.StatusOK, resultsView(queries.Results{Summaries: summaries, Newest: newest}, nil))
+	s.answers.write(w, r, http.StatusOK, resultsView(queries.Results{Summaries: summaries, Newest: newest}))
 	return nil
 }
 

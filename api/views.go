@@ -45,7 +45,7 @@ func (l links) entry(revision int64, entry validations.Entry) wire.Entry {
 func newestView(entry validations.Entry) *wire.Newest {
 	view := &wire.Newest{
 		Status: entry.Status, CreatedAt: wire.TimeText(entry.CreatedAt), ExpiresAt: wire.TimeText(entry.ExpiresAt),
-		CarriedFrom: entry.CarriedFrom,
+		CarriedFrom: entry.CarriedFrom, User: entry.User,
 	}
 	var posted struct {
 		Name    string          `json:"name"`

@@ -137,6 +137,9 @@ func (v Validator) Need(ctx context.Context, snapshot revisions.Snapshot, diff r
 	if err != nil {
 		return need, err
 	}
+	if diff.CarriedFrom > 0 {
+		need.Votes = revisions.Ballots(diff.CarriedFrom, validations.Voted(policies))
+	}
 	if v.requiresRevisionValidation(policies) || validations.Conditional(policies) || layered(givingVersions(diff.After(snapshot.ClientVersions))) {
 		need.Documents = true
 		if snapshot.Documents == nil && snapshot.Live > 0 {

@@ -59,6 +59,21 @@ type Need struct {
 	Preview    bool                // what a preview needs: occupied buckets, failing documents, outcomes
 	Positions  bool                // the order of all live documents
 	Target     *int64              // what rolling back to this revision needs: a comparison, its results, notes
+	Votes      []Ballot            // votes
+}
+
+// Ballot names the votes on a validation of a revision.
+type Ballot struct {
+	Revision   int64
+	Validation string
+}
+
+// Ballots returns the ballots of validations of a revision.
+func Ballots(revision int64, names []string) (ballots []Ballot) {
+	for _, name := range names {
+		ballots = append(ballots, Ballot{revision, name})
+	}
+	return ballots
 }
 
 // With returns the union of two needs, and reports whether it is larger than n.
@@ -81,6 +96,7 @@ func (n Need) With(more Need) (union Need, grown bool) {
 		Preview:    n.Preview || more.Preview,
 		Positions:  n.Positions || more.Positions,
 		Target:     target,
+		Votes:      slices.Concat(n.Votes, more.Votes),
 	}, !reflect.ValueOf(more).IsZero()
 }
 
@@ -105,6 +121,7 @@ func (n Need) Beyond(known Need) Need {
 		Preview:    n.Preview && !known.Preview,
 		Positions:  n.Positions && !known.Positions,
 		Target:     n.Target,
+		Votes:      Missing(n.Votes, known.Votes),
 	}
 }
 
@@ -188,8 +205,9 @@ type Snapshot struct {
 
 	Comparison *Comparison
 	Carried    validations.Known // about the target of the comparison
-	Noted      []*Stored         // live documents with notes, without their contents
-	Positions  []Position        // of all live documents, in order
+	Votes      map[Ballot][]validations.Vote
+	Noted      []*Stored  // live documents with notes, without their contents
+	Positions  []Position // of all live documents, in order
 }
 
 // WasRead reports whether the snapshot was read from a store.
@@ -203,6 +221,7 @@ func (s Snapshot) With(part Snapshot, more Need) Snapshot {
 	s.Contents = union(s.Contents, part.Contents)
 	s.Governed = inOrder(s.Governed, part.Governed)
 	s.Checks = union(s.Checks, part.Checks)
+	s.Votes = union(s.Votes, part.Votes)
 	if more.Schemas {
 		s.Schemas = nil
 	}

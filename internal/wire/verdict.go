@@ -86,7 +86,7 @@ type Newest struct {
 	ExpiresAt   Optional   `json:"expiresAt"`
 	CarriedFrom int64      `json:"carriedFrom,omitempty"`
 	Validator   *Validator `json:"validator,omitempty"`
-	User        string     `json:"user,omitempty"` // who posted it; only in Details
+	User        string     `json:"user,omitempty"` // who posted it
 }
 
 // Validator is the service that has validated.
