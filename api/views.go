@@ -50,6 +50,7 @@ func newestView(entry validations.Entry) *wire.Newest {
 	var posted struct {
 		Name    string          `json:"name"`
 		Version json.RawMessage `json:"version"`
+		Message json.RawMessage `json:"message"`
 	}
 	if json.Unmarshal([]byte(entry.Validator), &posted) != nil || posted.Name == "" {
 		return view
@@ -59,6 +60,7 @@ func newestView(entry validations.Entry) *wire.Newest {
 	if json.Unmarshal(posted.Version, &text) == nil {
 		view.Validator.Version = text // else a number, as posted
 	}
+	_ = json.Unmarshal(posted.Message, &view.Validator.Message) // it stays empty if it is no text
 	return view
 }
 

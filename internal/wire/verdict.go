@@ -93,6 +93,7 @@ type Newest struct {
 type Validator struct {
 	Name    string `json:"name"`
 	Version string `json:"version,omitempty"`
+	Message string `json:"message,omitempty"` // of a user who approves
 }
 
 // Own reports whether only the server itself may report results of the validation.
