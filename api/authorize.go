@@ -67,8 +67,14 @@ func (s *server) authorize(w http.ResponseWriter, r *http.Request, rule string) 
 	if err := s.countRequest(w, r); err != nil || rule == authenticated {
 		return err
 	}
+	if slices.Contains(targeted, rule) {
+		return s.requireEver(r, rule, authz.Target{})
+	}
 	return s.require(r, rule)
 }
+
+// targeted are the rules of routes whose handlers check them again, once it is known what is asked for.
+var targeted = []string{authz.CreateValidation}
 
 // identify authenticates the caller and notes who it is and what it may see.
 func (s *server) identify(w http.ResponseWriter, r *http.Request) error {
@@ -110,7 +116,7 @@ func (s *server) reauthorize(w http.ResponseWriter, r *http.Request) error {
 		needed = append(needed, authz.ListEncryptedDocuments)
 	}
 	for _, rule := range needed {
-		if !s.Access.Rules.Policy().Allows(rule, caller) {
+		if s.Access.Rules.Policy().Decide(rule, caller, onSite(authz.Target{})) != authz.Allowed {
 			return forbidden(rule)
 		}
 	}
@@ -150,18 +156,61 @@ func (s *server) callerName(r *http.Request) string {
 	return caller.UserID
 }
 
-// require returns a fault if the caller does not pass a rule.
+// require returns a fault if the caller does not pass a rule, whatever is asked for.
 func (s *server) require(r *http.Request, rule string) error {
-	if !s.allows(r, rule) {
+	return s.requireFor(r, rule, authz.Target{})
+}
+
+// requireFor returns a fault if the caller does not pass a rule about a target.
+func (s *server) requireFor(r *http.Request, rule string, target authz.Target) error {
+	if s.decide(r, rule, target) != authz.Allowed {
 		return forbidden(rule)
 	}
 	return nil
 }
 
-// allows reports whether the caller passes a rule.
-func (s *server) allows(r *http.Request, rule string) bool {
-	return s.Access.Rules.Policy().Allows(rule, infoOf(r).caller)
+// requireEver returns a fault if the caller does not pass a rule, whatever the target has that is not known yet.
+func (s *server) requireEver(r *http.Request, rule string, target authz.Target) error {
+	if s.decide(r, rule, target) == authz.Refused {
+		return forbidden(rule)
+	}
+	return nil
 }
+
+// requireAbout returns a fault if the caller does not pass a rule about a validation of a revision. It reads the author
+// only if the rule depends on that, and then adds to what the options of the request expect that the revision is the one
+// that was read.
+func (s *server) requireAbout(r *http.Request, rule string, options revisions.Options, revision int64, validation string) (
+	revisions.Options, error,
+) {
+	target := authz.Target{Validation: validation}
+	if s.decide(r, rule, target) != authz.Depends {
+		return options, s.requireFor(r, rule, target)
+	}
+	author, version, err := s.Service.Author(r.Context(), revision)
+	if err != nil {
+		return options, err
+	}
+	target.Author, options.Expected = author, options.Expected.Only(version)
+	if author == "" {
+		return options, forbidden(rule).Hint("It is not known who made revision %d.", revision)
+	}
+	return options, s.requireFor(r, rule, target)
+}
+
+// decide decides whether a rule allows the caller something about a target on this site.
+func (s *server) decide(r *http.Request, rule string, target authz.Target) authz.Verdict {
+	return s.Access.Rules.Policy().Decide(rule, infoOf(r).caller, onSite(target))
+}
+
+// onSite returns a target on the site of this server.
+func onSite(target authz.Target) authz.Target {
+	target.Site = revisions.DefaultSite
+	return target
+}
+
+// allows reports whether the caller passes a rule, whatever is asked for.
+func (s *server) allows(r *http.Request, rule string) bool { return s.require(r, rule) == nil }
 
 // viewerOf returns the view of documents that the authenticated caller of a request may have.
 func (s *server) viewerOf(r *http.Request) authz.Viewer {
@@ -172,7 +221,7 @@ func (s *server) viewerOf(r *http.Request) authz.Viewer {
 }
 
 // forbidden returns the fault of a caller that does not pass a rule, with Deckhand's message.
-func forbidden(rule string) error {
+func forbidden(rule string) *fault.Fault {
 	return fault.New(fault.Forbidden, "HTTPForbidden", "Policy doesn't allow %s to be performed", rule).Lacking(rule)
 }
 
@@ -184,9 +233,31 @@ func (s *server) withHolders(err error) error {
 	}
 	said := *f
 	said.Messages = slices.Clip(f.Messages)
-	holders := s.Access.Rules.Policy().Holders(f.Rule)
-	if len(holders) == 0 {
-		return said.Hint("None of the built-in roles is enough: the server's --policy-file says who has this right.")
+	policy := s.Access.Rules.Policy()
+	holders := policy.Holders(f.Rule, onSite(authz.Target{}))
+	depends := dependence(policy.Attributes(f.Rule))
+	switch {
+	case len(holders) == 0:
+		return said.Hint("None of the built-in roles is enough: the server's --policy-file says who has this right%s.", depends)
+	case depends != "":
+		return said.Hint("These roles always have this right: %s. Others have it%s.", strings.Join(holders, ", "), depends)
 	}
 	return said.Hint("These roles have this right: %s.", strings.Join(holders, ", "))
+}
+
+// dependence says on which attributes of a target a right depends; "" if on none.
+func dependence(attributes []string) string {
+	var parts []string
+	for _, attribute := range attributes {
+		switch attribute {
+		case "author":
+			parts = append(parts, "who made the revision")
+		case "validation":
+			parts = append(parts, "which validation it is about")
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ", depending on " + strings.Join(parts, " and ")
 }

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -73,11 +72,7 @@ func (s *server) details(r *http.Request, of revisions.RevisionStatus, wanted qu
 		view.Findings = new(findingsView(*found.Findings))
 	}
 	if found.Results != nil {
-		posters, err := s.posters(r, of.ID, found.Results.Newest)
-		if err != nil {
-			return nil, err
-		}
-		view.Results = new(resultsView(*found.Results, posters))
+		view.Results = new(resultsView(*found.Results))
 	}
 	if found.History != nil {
 		if view.History, err = s.history(r, *found.History); err != nil {
@@ -107,33 +102,12 @@ func (s *server) history(r *http.Request, found queries.Listed) (*wire.Revisions
 	return &view, nil
 }
 
-// posters returns the users who posted the newest results, by validation; nil if the caller may not read the audit.
-func (s *server) posters(r *http.Request, revision int64, newest map[string]validations.Entry) (
-	map[string]string, error,
-) {
-	const most = 200
-	if len(newest) == 0 || !s.allows(r, authz.ShowAudit) {
-		return nil, nil
-	}
-	query := queries.AuditQuery{Page: queries.Page{Limit: most}, Revision: revision}
-	posts, _, err := s.Audit.AuditEvents(r.Context(), query)
-	if err != nil {
-		return nil, fmt.Errorf("find who posted results: %w", err)
-	}
-	users := map[string]string{}
-	for name, event := range queries.Posters(newest, posts) {
-		users[name] = auditEventView(event).Who()
-	}
-	return users, nil
-}
-
 // resultsView returns the view of the newest results of validations.
-func resultsView(of queries.Results, posters map[string]string) wire.List[wire.Validation] {
+func resultsView(of queries.Results) wire.List[wire.Validation] {
 	return listView(of.Summaries, func(summary validations.Summary) wire.Validation {
 		view := wire.Validation{Name: summary.Name, Status: summary.Status}
 		if entry, posted := of.Newest[summary.Name]; posted {
 			view.Newest = newestView(entry)
-			view.Newest.User = posters[summary.Name]
 		}
 		return view
 	})

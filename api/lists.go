@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"purser/internal/authz"
 	"purser/internal/document"
 	"purser/internal/queries"
 	"purser/internal/revisions"
@@ -79,9 +80,10 @@ func (s *server) listAudit(w http.ResponseWriter, r *http.Request) error {
 // GET /api/v1.0/whoami
 func (s *server) whoami(w http.ResponseWriter, r *http.Request) error {
 	caller := infoOf(r).caller
+	passed, depending := s.Access.Rules.Policy().Passed(caller, onSite(authz.Target{}))
 	s.answers.write(w, r, http.StatusOK, wire.Caller{
 		User: wire.User{ID: caller.UserID, Name: wire.Optional(caller.UserName)}, Project: wire.Optional(caller.ProjectID),
-		Roles: nonNil(caller.Roles), Rules: s.Access.Rules.Policy().Passed(caller),
+		Roles: nonNil(caller.Roles), Rules: passed, Depending: depending,
 	})
 	return nil
 }

@@ -14,8 +14,8 @@ import (
 	"purser/internal/authz"
 )
 
-// byRules returns a site whose callers' tokens are their roles, with a policy file that replaces default rules.
-func byRules(t *testing.T, defaults authz.Defaults, file string) site {
+// rulesOf returns the rules of a policy file that replaces default ones.
+func rulesOf(t *testing.T, defaults authz.Defaults, file string) *authz.File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "policy.yaml")
 	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
@@ -25,6 +25,13 @@ func byRules(t *testing.T, defaults authz.Defaults, file string) site {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return rules
+}
+
+// byRules returns a site whose callers' tokens are their roles, with a policy file that replaces default rules.
+func byRules(t *testing.T, defaults authz.Defaults, file string) site {
+	t.Helper()
+	rules := rulesOf(t, defaults, file)
 	return newSite(t, func(c *api.Config) { c.Access = api.Access{Authenticator: byRole{}, Rules: rules} })
 }
 

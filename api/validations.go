@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"purser/internal/authz"
 	"purser/internal/fault"
 	"purser/internal/queries"
 	"purser/internal/validations"
@@ -29,7 +30,7 @@ func (s *server) listValidations(w http.ResponseWriter, r *http.Request) error {
 	if !withNewest {
 		newest = nil
 	}
-	s.answers.write(w, r, http.StatusOK, resultsView(queries.Results{Summaries: summaries, Newest: newest}, nil))
+	s.answers.write(w, r, http.StatusOK, resultsView(queries.Results{Summaries: summaries, Newest: newest}))
 	return nil
 }
 
@@ -126,11 +127,14 @@ func (s *server) postValidation(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	body, err := s.readOne(w, r, maxResult)
+	options, err := s.about(r, id, http.StatusCreated)
 	if err != nil {
 		return err
 	}
-	options, err := s.about(r, id, http.StatusCreated)
+	if options, err = s.requireAbout(r, authz.CreateValidation, options, id, validation); err != nil {
+		return err
+	}
+	body, err := s.readOne(w, r, maxResult)
 	if err != nil {
 		return err
 	}

@@ -45,11 +45,12 @@ func (l links) entry(revision int64, entry validations.Entry) wire.Entry {
 func newestView(entry validations.Entry) *wire.Newest {
 	view := &wire.Newest{
 		Status: entry.Status, CreatedAt: wire.TimeText(entry.CreatedAt), ExpiresAt: wire.TimeText(entry.ExpiresAt),
-		CarriedFrom: entry.CarriedFrom,
+		CarriedFrom: entry.CarriedFrom, User: entry.User,
 	}
 	var posted struct {
 		Name    string          `json:"name"`
 		Version json.RawMessage `json:"version"`
+		Message json.RawMessage `json:"message"`
 	}
 	if json.Unmarshal([]byte(entry.Validator), &posted) != nil || posted.Name == "" {
 		return view
@@ -59,6 +60,7 @@ func newestView(entry validations.Entry) *wire.Newest {
 	if json.Unmarshal(posted.Version, &text) == nil {
 		view.Validator.Version = text // else a number, as posted
 	}
+	_ = json.Unmarshal(posted.Message, &view.Validator.Message) // it stays empty if it is no text
 	return view
 }
 

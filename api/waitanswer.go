@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/cache"
 )
@@ -33,7 +34,7 @@ func newWaits() waits {
 
 // rights returns what the caller may see and do, as a short key.
 func (s *server) rights(r *http.Request) string {
-	passed := s.Access.Rules.Policy().Passed(infoOf(r).caller)
+	passed, _ := s.Access.Rules.Policy().Passed(infoOf(r).caller, onSite(authz.Target{}))
 	digest := sha256.Sum256([]byte(strings.Join(passed, "\n")))
 	return fmt.Sprintf("%+v %x", infoOf(r).viewer, digest[:8])
 }

@@ -65,8 +65,10 @@ func (s *server) address(r *http.Request) string {
 	return "http://" + r.Host
 }
 
-// may reports whether the user passes a rule of authorization.
-func (v *visit) may(rule string) bool { return slices.Contains(v.caller.Rules, rule) }
+// may reports whether the user passes a rule of authorization, at least for some of what it is about.
+func (v *visit) may(rule string) bool {
+	return slices.Contains(v.caller.Rules, rule) || slices.Contains(v.caller.Depending, rule)
+}
 
 // param returns a parameter of the query.
 func (v *visit) param(name string) string { return v.URL.Query().Get(name) }

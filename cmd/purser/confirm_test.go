@@ -64,11 +64,12 @@ func deletions(t *testing.T) (server *fake, deleted *atomic.Int32) {
 func TestCommands_delete(t *testing.T) {
 	t.Parallel()
 	commands := map[string]struct{ args, asks string }{ // asks is part of the question; "" if nothing is deleted
-		"push":         {"push b FILE", "Delete 1 document, a ValidationPolicy among them?"},
-		"rollback":     {"rollback 1", "Roll back to revision 1 and delete 1 document, a ValidationPolicy among them?"},
-		"tag":          {"tag good --delete", "Delete the tag good of revision 3?"},
-		"prune":        {"prune --keep 1", "Delete 2 revisions?"},
-		"pull":         {"pull DIR --replace", "  would delete  site/Host/old.yaml\nDelete 1 file?"},
+		"push":     {"push b FILE", "Delete 1 document, a ValidationPolicy among them?"},
+		"rollback": {"rollback 1", "Roll back to revision 1 and delete 1 document, a ValidationPolicy among them?"},
+		"tag":      {"tag good --delete", "Delete the tag good of revision 3?"},
+		"prune":    {"prune --keep 1", "Delete 2 revisions?"},
+		"pull":     {"pull DIR --replace", "  would delete  site/Host/old.yaml\nDelete 1 file?"},
+		"approve":  {"approve v", ""}, "reject": {"reject v", ""},
 		"results post": {"results post v 3 --status success", ""}, "results list": {"results list", ""},
 		"check": {"check FILE", ""}, "lsp": {"lsp", ""}, "status": {"status", ""}, "findings": {"findings", ""}, "log": {"log", ""},
 		"show": {"show", ""}, "render": {"render", ""}, "explain": {"explain acme/Host/v1/x", ""}, "diff": {"diff 1", ""},

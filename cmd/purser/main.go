@@ -47,6 +47,8 @@ type commands struct {
 	Rollback   rollbackCommand   `cmd:"" group:"change" help:"Make a new revision with the documents of an earlier one."`
 	Tag        tagCommand        `cmd:"" group:"change" help:"Set, delete or list the tags of revisions."`
 	Results    resultsCommand    `cmd:"" group:"change" help:"Post and list results of validations."`
+	Approve    approveCommand    `cmd:"" group:"change" help:"Approve a revision: post a success of a validation in your name."`
+	Reject     rejectCommand     `cmd:"" group:"change" help:"Reject a revision: post a failure of a validation in your name."`
 	Prune      pruneCommand      `cmd:"" group:"change" help:"Delete old revisions."`
 	Pull       pullCommand       `cmd:"" group:"read" help:"Write the documents of a revision to files."`
 	Status     statusCommand     `cmd:"" group:"read" help:"Show whether a revision may be deployed, or wait until it may."`

@@ -131,6 +131,47 @@ func TestResultsPost_onlyPosts(t *testing.T) {
 	}
 }
 
+// The result of a user says what it is about where the server shows it: a failure as an error, a success in the validator.
+func TestVote(t *testing.T) {
+	t.Parallel()
+	by := `"validator":{"name":"purser","version":"` + versionText()
+	for args, want := range map[string]string{
+		"approve v":                 `{"status":"success","errors":[],` + by + `"}}`,
+		"approve v 17 -m fine":      `{"status":"success","errors":[],` + by + `","message":"fine"}}`,
+		"reject v 17 -m wrong":      `{"status":"failure","errors":[{"message":"wrong"}],` + by + `"}}`,
+		"reject v --url http://h/1": `{"status":"failure","errors":[],` + by + `"},"url":"http://h/1"}`,
+		"approve v --inputs schemas=a/*,b/*;layers=site;labels=role:x,y:": `{"status":"success","errors":[],` + by +
+			`"},"inputs":{"schemas":["a/*","b/*"],"layers":["site"],"labels":{"role":"x","y":""}}}`,
+		"results post v --status success --release 1 --inputs {\"buckets\":[\"net\"]}": `{"status":"success","errors":[],` +
+			`"validator":{"name":"purser","version":"1"},"inputs":{"buckets":["net"]}}`,
+	} {
+		var sent string
+		f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			sent = string(body)
+			fmt.Fprint(w, `{"revision":17,"status":"success"}`)
+		})
+		_, stderr, code := purser(t, append(strings.Fields(args), "--server", f.URL)...)
+		if diff := cmp.Diff(want, sent); diff != "" || code != 0 || len(f.asked) != 1 {
+			t.Errorf("%s: exit code %d (-want +got):\n%s%s", args, code, diff, stderr)
+		}
+	}
+	for args, want := range map[string]string{
+		"approve v --inputs schema=a/*":             `the key schema is unknown`,
+		"approve v --inputs schemas=":               `schemas[0] is not a text of 1 to 255 characters`,
+		"approve v --inputs [":                      "--inputs: line 1",
+		"approve v --inputs site":                   "it is not a mapping",
+		"approve v -m " + strings.Repeat("x", 1000): "--message is too long to be shown with an approval, by ",
+		"results post v -f x --inputs schemas=a":    "--file holds the whole result; leave --status, --inputs and --url out",
+	} {
+		f := newFake(t, func(http.ResponseWriter, *http.Request) {})
+		_, stderr, code := purser(t, append(strings.Fields(args), "--server", f.URL)...)
+		if code != exitFailed || !strings.Contains(stderr, want) || len(f.asked) > 0 {
+			t.Errorf("%s: exit code %d, asked %q\n%s", args, code, f.asked, stderr)
+		}
+	}
+}
+
 // A pull that cannot learn whether it was shown all documents deletes no files.
 func TestPull_unsure(t *testing.T) {
 	t.Parallel()

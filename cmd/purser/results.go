@@ -27,6 +27,7 @@ type resultsCommand struct {
 type resultsPostCommand struct {
 	remote
 	output
+	aboutResult
 
 	Validation string   `arg:"" help:"Name of the validation, such as drydock-site-validation." values:"validations"`
 	Revision   string   `arg:"" default:"latest" help:"Revision that was validated: 17, tag:NAME. The default, latest, may by now be another one than you validated." values:"revisions"`
@@ -34,7 +35,6 @@ type resultsPostCommand struct {
 	Validator  string   `default:"purser" help:"Name of the program that validated the revision."`
 	Release    string   `default:"0" help:"Version of the program that validated the revision."`
 	Error      []string `help:"What is wrong; may be repeated." placeholder:"TEXT" sep:"none"`
-	Stamp      string   `help:"Stamp of the validated revision, which -o json of status prints; the result is refused if another revision has this number by now." placeholder:"STAMP"`
 	File       string   `help:"File with the whole result, in YAML or JSON, instead of the other flags; - for standard input." placeholder:"FILE" complete:"file" short:"f"`
 }
 
@@ -44,21 +44,32 @@ func (c *resultsPostCommand) Run(ctx context.Context, around *surroundings) erro
 	if err != nil {
 		return err
 	}
-	server, err := c.ProvideClient(ctx, around)
+	return postResult(ctx, around, c.remote, c.output, posting{c.Validation, c.Revision, c.Stamp, body})
+}
+
+// posting is a result with its subject.
+type posting struct {
+	validation, revision, stamp string
+	body                        []byte
+}
+
+// postResult posts a result, and prints what became of it.
+func postResult(ctx context.Context, around *surroundings, to remote, as output, of posting) error {
+	server, err := to.ProvideClient(ctx, around)
 	if err != nil {
 		return err
 	}
-	revision, err := server.Resolve(ctx, c.Revision)
+	revision, err := server.Resolve(ctx, of.revision)
 	if err != nil {
 		return err
 	}
 	query := url.Values{}
-	if c.Stamp != "" {
-		query.Set("revision-stamp", c.Stamp)
+	if of.stamp != "" {
+		query.Set("revision-stamp", of.stamp)
 	}
 	var posted wire.Posted
 	text, err := server.Send(ctx, client.Request{ // the only one, so that it needs no other right
-		Method: http.MethodPost, Path: []string{"revisions", revision, "validations", c.Validation}, Query: query, Body: body,
+		Method: http.MethodPost, Path: []string{"revisions", revision, "validations", of.validation}, Query: query, Body: of.body,
 	}, &posted)
 	if err != nil {
 		return err
@@ -69,9 +80,9 @@ func (c *resultsPostCommand) Run(ctx context.Context, around *surroundings) erro
 	if posted.Revision > 0 { // unless the server is in compat mode
 		revision = strconv.FormatInt(posted.Revision, 10)
 	}
-	return c.print(around, answer{
+	return as.print(around, answer{
 		json: text, names: []string{posted.Status},
-		text: fmt.Sprintf("Revision %s: %s is a %s\n", revision, words.Line(c.Validation), posted.Status),
+		text: fmt.Sprintf("Revision %s: %s is a %s\n", revision, words.Line(of.validation), posted.Status),
 	})
 }
 
@@ -80,8 +91,8 @@ func (c *resultsPostCommand) body(ctx context.Context, around *surroundings) ([]
 	var text []byte
 	var err error
 	switch {
-	case c.File != "" && c.Status != "":
-		return nil, errors.New("--file holds the whole result; leave --status out")
+	case c.File != "" && c.Status+c.Inputs+c.URL != "":
+		return nil, errors.New("--file holds the whole result; leave --status, --inputs and --url out")
 	case c.File == "-":
 		text, err = io.ReadAll(around.stdin)
 	case c.File != "":
@@ -89,15 +100,8 @@ func (c *resultsPostCommand) body(ctx context.Context, around *surroundings) ([]
 	case c.Status == "":
 		return nil, errors.New("give --status success or --status failure, or a --file with the result")
 	default:
-		errs := []any{}
-		for _, message := range c.Error {
-			errs = append(errs, document.Mapping{{Key: "message", Value: message}})
-		}
-		return document.AppendJSON(nil, document.Mapping{
-			{Key: "status", Value: c.Status},
-			{Key: "errors", Value: errs},
-			{Key: "validator", Value: document.Mapping{{Key: "name", Value: c.Validator}, {Key: "version", Value: c.Release}}},
-		}), nil
+		validator := document.Mapping{{Key: "name", Value: c.Validator}, {Key: "version", Value: c.Release}}
+		return c.aboutResult.body(ctx, c.Status, validator, c.Error)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the result: %w", err)

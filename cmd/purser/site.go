@@ -80,13 +80,16 @@ func callerAnswer(server string, text []byte, caller wire.Caller) answer {
 		{"roles", dash(strings.Join(caller.Roles, ", "))},
 		{"project", dash(caller.Project)},
 	}))
-	if len(caller.Rules) == 0 {
+	if len(caller.Rules)+len(caller.Depending) == 0 {
 		b.WriteString("rights: none; the server's access rules say what each role may do\n")
 	} else {
 		b.WriteString("rights:\n")
 	}
 	for _, rule := range caller.Rules {
 		fmt.Fprintln(&b, words.Line("  "+rule))
+	}
+	for _, rule := range caller.Depending {
+		fmt.Fprintln(&b, words.Line("  "+rule)+" (depending on the validation or who made the revision)")
 	}
 	return answer{text, []string{caller.User.ID}, b.String()}
 }

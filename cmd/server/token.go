@@ -46,7 +46,8 @@ func (c *newTokenCommand) Run(stdout output, stderr io.Writer) error {
 	}
 	fmt.Fprintf(stderr, "Token %s of %s with %s %s. It is not shown again; delete its entry in %s to revoke it.\n",
 		entry.ID, c.User, strings.Join(c.Role, ", "), until, c.TokensFile)
-	if len(authz.Default(authz.WithRoles).Passed(authn.Caller{UserID: c.User, ProjectID: c.Project, Roles: c.Role})) == 0 {
+	caller := authn.Caller{UserID: c.User, ProjectID: c.Project, Roles: c.Role}
+	if rights, _ := authz.Default(authz.WithRoles).Passed(caller, authz.Target{}); len(rights) == 0 {
 		fmt.Fprintf(stderr, "Only a --policy-file gives rights to %s. Roles that have rights without one:\n",
 			strings.Join(c.Role, ", "))
 		for _, role := range authz.Roles() {

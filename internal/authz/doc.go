@@ -13,13 +13,15 @@
 //
 // Checks by other servers (http:, https:) are not supported, nor are attributes that a caller can never have.
 //
-// In a NAME of a role and in a VALUE, %(project_id)s and %(user_id)s stand for the caller's ids, and %% for a percent
-// sign.
+// In a NAME of a role and in a VALUE, %(project_id)s and %(user_id)s stand for the caller's ids, %(site)s,
+// %(validation)s and %(author)s for attributes of what the caller asks for (Target), and %% for a percent sign.
 //
 // Invariants:
 //   - An attribute means what it means to oslo.policy. One that the caller lacks has the value None. A name that no
 //     attribute has is an error of the file: its check would never pass, and so its negation always.
-//   - A Policy is immutable, has every rule that it refers to, and no cycle. Allows evaluates each rule at most once.
+//   - A check of an attribute that the target lacks neither passes nor fails, and nor does its negation (Depends): in
+//     oslo.policy its negation would pass. A rule whose verdict depends on it allows nothing.
+//   - A Policy is immutable, has every rule that it refers to, and no cycle. Decide evaluates each rule at most once.
 //   - The cost of a file is bounded: MaxSize, MaxRules, maxNesting.
 //   - A file is used as a whole or not at all. Where oslo.policy treats an expression that it cannot parse as
 //     "never", Parse returns an error.

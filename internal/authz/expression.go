@@ -32,27 +32,48 @@ const (
 	or
 )
 
-func (c *check) passes(e *evaluation) bool {
+// verdict decides a check. One whose value has an attribute that the target lacks depends, and so does its negation.
+func (c *check) verdict(e *evaluation) Verdict {
 	switch c.kind {
 	case always:
-		return true
-	case role:
-		return slices.Contains(e.roles, strings.ToLower(e.fill(c.value)))
+		return Allowed
 	case reference:
-		return e.allows(e.rules[c.value])
-	case credential:
-		return e.has(c.key, e.fill(c.value))
-	case literal:
-		return e.fill(c.value) == strings.Trim(c.key, `'"`)
+		return e.verdict(e.rules[c.value])
 	case not:
-		return !c.parts[0].passes(e)
+		return Allowed - c.parts[0].verdict(e)
 	case and:
-		return !slices.ContainsFunc(c.parts, func(part *check) bool { return !part.passes(e) })
+		return c.first(e, Refused)
 	case or:
-		return slices.ContainsFunc(c.parts, func(part *check) bool { return part.passes(e) })
+		return c.first(e, Allowed)
 	case never:
+		return Refused
+	case role, credential, literal:
 	}
-	return false
+	value, known := e.fill(c.value)
+	switch {
+	case !known:
+		return Depends
+	case c.kind == role && slices.Contains(e.roles, strings.ToLower(value)),
+		c.kind == credential && e.has(c.key, value),
+		c.kind == literal && value == strings.Trim(c.key, `'"`):
+		return Allowed
+	}
+	return Refused
+}
+
+// first returns a verdict if a part has it, or else Depends if a part depends, or else the opposite.
+func (c *check) first(e *evaluation, decisive Verdict) Verdict {
+	whole := Allowed - decisive
+	for _, part := range c.parts {
+		switch part.verdict(e) {
+		case decisive:
+			return decisive
+		case Depends:
+			whole = Depends
+		case Allowed - decisive:
+		}
+	}
+	return whole
 }
 
 // String returns the check as a policy file has it.
@@ -90,6 +111,19 @@ func (c *check) references(found []string) []string {
 	return found
 }
 
+// attributes returns the attributes of a target in a check, after those that are found already.
+func (c *check) attributes(found []string) []string {
+	for _, name := range targetAttributes {
+		if c.kind != reference && mentions(c.value, name) {
+			found = append(found, name)
+		}
+	}
+	for _, part := range c.parts {
+		found = part.attributes(found)
+	}
+	return found
+}
+
 // checks reports whether a check or a part of it is about a role.
 func (c *check) checks(name string) bool {
 	return (c.kind == role || c.kind == credential && c.key == rolesKey) && strings.EqualFold(c.value, name) ||
@@ -119,8 +153,8 @@ var credentials = []string{
 	"service_user_id", "service_user_domain_id", "service_project_id", "service_project_domain_id",
 }
 
-// targets are the attributes in %(name)s. Deckhand's target is the caller.
-var targets = []string{"project_id", "user_id"}
+// placeholders are the names in %(name)s: of attributes of the caller, who is Deckhand's target, and of a Target.
+var placeholders = append([]string{"project_id", "user_id"}, targetAttributes...)
 
 // attributeOf returns an attribute of a caller, with the meaning that oslo.context gives it; "" if the caller lacks it.
 // All callers lack those of service tokens (X-Service-Token), which are not read.
@@ -162,17 +196,27 @@ func (e *evaluation) has(key, value string) bool {
 	return value == cmp.Or(attributeOf(e.caller, key), none)
 }
 
-// fill replaces the targets in the value of a check, which checkValue accepts.
-func (e *evaluation) fill(value string) string {
+// fill replaces the placeholders in the value of a check, which checkValue accepts. It reports false if the target lacks
+// one of them.
+func (e *evaluation) fill(value string) (filled string, known bool) {
 	if !strings.Contains(value, "%") {
-		return value
+		return value, true
 	}
 	pairs := []string{"%%", "%"}
-	for _, target := range targets {
-		pairs = append(pairs, "%("+target+")s", cmp.Or(attributeOf(e.caller, target), none))
+	known = true
+	for _, name := range placeholders {
+		attribute, isTarget := e.target.attribute(name)
+		if !isTarget {
+			attribute = cmp.Or(attributeOf(e.caller, name), none)
+		}
+		known = known && (attribute != "" || !mentions(value, name))
+		pairs = append(pairs, "%("+name+")s", attribute)
 	}
-	return strings.NewReplacer(pairs...).Replace(value)
+	return strings.NewReplacer(pairs...).Replace(value), known
 }
+
+// mentions reports whether the value of a check, which has no other parentheses, has a placeholder.
+func mentions(value, name string) bool { return strings.Contains(value, "%("+name+")s") }
 
 // checkKnown returns an error unless a name is known. Such a check would never pass, and so its negation always.
 func checkKnown(known []string, of, name string) error {
@@ -206,7 +250,7 @@ func checkValue(value string) error {
 		if !opened || !closed || name == "" || strings.ContainsAny(name, "()%") {
 			return errPercent
 		}
-		if err := checkKnown(targets, "the target", name); err != nil {
+		if err := checkKnown(placeholders, "the target", name); err != nil {
 			return err
 		}
 		rest = behind

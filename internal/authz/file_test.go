@@ -60,7 +60,7 @@ func (s *stand) write(path, text string, since time.Duration) {
 // after advances the clock and reports whether any caller may then list revisions.
 func (s *stand) after(d time.Duration) bool {
 	s.clock = s.clock.Add(d)
-	return s.Policy().Allows(ListRevisions, nobody)
+	return allows(s.Policy(), ListRevisions, nobody)
 }
 
 func (s *stand) errors() int { return strings.Count(s.logs.String(), "level=ERROR") }
@@ -255,7 +255,7 @@ func TestFile_concurrently(t *testing.T) {
 	for range 8 {
 		group.Go(func() {
 			for range 200 {
-				file.Policy().Allows(ListRevisions, admin)
+				allows(file.Policy(), ListRevisions, admin)
 			}
 		})
 	}
@@ -264,7 +264,7 @@ func TestFile_concurrently(t *testing.T) {
 	}
 	group.Wait()
 	put(2)
-	if file.Policy().Allows(ListRevisions, admin) {
+	if allows(file.Policy(), ListRevisions, admin) {
 		t.Error("the last change is not in force")
 	}
 }

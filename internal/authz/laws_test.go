@@ -1,22 +1,30 @@
 package authz
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"purser/internal/authn"
 )
 
+// world is all that an expression may look at.
+type world struct {
+	authn.Caller
+
+	target Target
+}
+
 // sentence is a generated expression and a straightforward evaluation of its meaning.
 type sentence struct {
 	text    string
-	verdict func(authn.Caller) bool
+	verdict func(world) bool
 }
 
 func callers() *rapid.Generator[authn.Caller] {
@@ -32,24 +40,39 @@ func callers() *rapid.Generator[authn.Caller] {
 	})
 }
 
+// targets generates targets without a missing attribute.
+func targets() *rapid.Generator[Target] {
+	id := rapid.SampledFrom([]string{"a", "b", "A"})
+	return rapid.Custom(func(t *rapid.T) Target {
+		return Target{id.Draw(t, "site"), id.Draw(t, "validation"), id.Draw(t, "author")}
+	})
+}
+
 // atoms generates checks without operators. above are the rules that they may refer to.
 func atoms(above map[string]sentence) *rapid.Generator[sentence] {
-	is := func(text string, verdict func(c authn.Caller) bool) sentence { return sentence{text, verdict} }
+	is := func(text string, verdict func(c world) bool) sentence { return sentence{text, verdict} }
 	atoms := []sentence{
-		is("@", func(authn.Caller) bool { return true }),
-		is("!", func(authn.Caller) bool { return false }),
-		is("role:a", func(c authn.Caller) bool { return slices.Contains(c.Roles, "a") || slices.Contains(c.Roles, "A") }),
-		is("role:B", func(c authn.Caller) bool { return slices.Contains(c.Roles, "b") }),
-		is("role:%(user_id)s", func(c authn.Caller) bool {
-			return slices.ContainsFunc(c.Roles, func(r string) bool { return strings.EqualFold(r, (&evaluation{caller: c}).fill("%(user_id)s")) })
+		is("@", func(world) bool { return true }),
+		is("!", func(world) bool { return false }),
+		is("role:a", func(c world) bool { return slices.Contains(c.Roles, "a") || slices.Contains(c.Roles, "A") }),
+		is("role:B", func(c world) bool { return slices.Contains(c.Roles, "b") }),
+		is("role:%(user_id)s", func(c world) bool {
+			return slices.ContainsFunc(c.Roles, func(r string) bool { return strings.EqualFold(r, cmp.Or(c.UserID, none)) })
 		}),
-		is("user_id:a", func(c authn.Caller) bool { return c.UserID == "a" }),
-		is("user_name:%(user_id)s", func(c authn.Caller) bool { return c.UserName == c.UserID }),
-		is("tenant:b", func(c authn.Caller) bool { return c.ProjectID == "b" }),
-		is("domain_id:%(project_id)s", func(c authn.Caller) bool { return c.DomainID == c.ProjectID }),
-		is("'a':%(project_id)s", func(c authn.Caller) bool { return c.ProjectID == "a" }),
-		is("project:None", func(c authn.Caller) bool { return c.ProjectID == "" }),
-		is("roles:A", func(c authn.Caller) bool { return slices.Contains(c.Roles, "A") }),
+		is("user_id:a", func(c world) bool { return c.UserID == "a" }),
+		is("user_name:%(user_id)s", func(c world) bool { return c.UserName == c.UserID }),
+		is("tenant:b", func(c world) bool { return c.ProjectID == "b" }),
+		is("domain_id:%(project_id)s", func(c world) bool { return c.DomainID == c.ProjectID }),
+		is("'a':%(project_id)s", func(c world) bool { return c.ProjectID == "a" }),
+		is("project:None", func(c world) bool { return c.ProjectID == "" }),
+		is("role:%(validation)s", func(c world) bool {
+			return slices.ContainsFunc(c.Roles, func(r string) bool { return strings.EqualFold(r, c.target.Validation) })
+		}),
+		is("user_id:%(author)s", func(c world) bool { return cmp.Or(c.UserID, none) == c.target.Author }),
+		is("'ba':b%(author)s", func(c world) bool { return c.target.Author == "a" }),
+		is("'%a':%%%(author)s", func(c world) bool { return c.target.Author == "a" }),
+		is("'b':%(site)s", func(c world) bool { return c.target.Site == "b" }),
+		is("roles:A", func(c world) bool { return slices.Contains(c.Roles, "A") }),
 	}
 	for name, rule := range above {
 		atoms = append(atoms, sentence{"rule:" + name, rule.verdict})
@@ -74,7 +97,7 @@ func joinedBy(t *rapid.T, operator string, part func() sentence) sentence {
 		left, right := whole, part()
 		word := rapid.SampledFrom([]string{operator, strings.ToUpper(operator)}).Draw(t, "case")
 		whole.text = left.text + blank(t) + word + blank(t) + right.text
-		whole.verdict = func(c authn.Caller) bool {
+		whole.verdict = func(c world) bool {
 			if operator == "or" {
 				return left.verdict(c) || right.verdict(c)
 			}
@@ -97,7 +120,7 @@ func operands(above map[string]sentence, depth int) *rapid.Generator[sentence] {
 			return sentence{"(" + inner.text + rapid.SampledFrom([]string{")", " )"}).Draw(t, "close"), inner.verdict}
 		case depth > 0 && kind == 1:
 			inner := operands(above, depth-1).Draw(t, "negated")
-			return sentence{"not" + blank(t) + inner.text, func(c authn.Caller) bool { return !inner.verdict(c) }}
+			return sentence{"not" + blank(t) + inner.text, func(c world) bool { return !inner.verdict(c) }}
 		}
 		return atoms(above).Draw(t, "atom")
 	})
@@ -133,23 +156,47 @@ func asJSON(value any) []byte {
 func TestLaw_verdicts(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		rules, caller := policies().Draw(t, "rules"), callers().Draw(t, "caller")
+		rules, about := policies().Draw(t, "rules"), world{callers().Draw(t, "caller"), targets().Draw(t, "target")}
 		policy, err := Parse(textOf(rules), AdminsOnly)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var passed []string
+		passed, depending := policy.Passed(about.Caller, about.target)
 		for name, rule := range rules {
-			if got, want := policy.Allows(name, caller), rule.verdict(caller); got != want {
-				t.Errorf("%s: %v, want %v", name, got, want)
-			}
-			if rule.verdict(caller) {
-				passed = append(passed, name)
+			got, want := policy.Decide(name, about.Caller, about.target), rule.verdict(about)
+			if got != Allowed && want || got != Refused && !want || slices.Contains(passed, name) != want {
+				t.Errorf("%s: %v, want %v; passed %q", name, got, want, passed)
 			}
 		}
-		for _, name := range passed {
-			if !slices.Contains(policy.Passed(caller), name) {
-				t.Errorf("%s is not among those that are passed", name)
+		if len(depending) > 0 {
+			t.Errorf("nothing is missing, and %q depend", depending)
+		}
+	})
+}
+
+// A right that a caller has without knowledge of what is asked for, or lacks, is as it is with it; the author is asked for
+// only if the verdict depends on that.
+func TestLaw_missingAttributes(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		rules, caller, target := policies().Draw(t, "rules"), callers().Draw(t, "caller"), targets().Draw(t, "target")
+		policy, err := Parse(textOf(rules), AdminsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		less := target
+		for _, attribute := range []*string{&less.Site, &less.Validation, &less.Author} {
+			if rapid.Bool().Draw(t, "missing") {
+				*attribute = ""
+			}
+		}
+		for name := range rules {
+			before, after := policy.Decide(name, caller, less), policy.Decide(name, caller, target)
+			if before != Depends && before != after {
+				t.Errorf("%s: %v with %+v, and %v with %+v", name, before, less, after, target)
+			}
+			if before == Depends && len(policy.Attributes(name)) == 0 {
+				t.Errorf("%s depends on nothing", name)
 			}
 		}
 	})
@@ -167,11 +214,11 @@ func TestLaw_printing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(policy.Rules(), again.Rules()); diff != "" {
+		if diff := gocmp.Diff(policy.Rules(), again.Rules()); diff != "" {
 			t.Error(diff)
 		}
 		caller := callers().Draw(t, "caller")
-		if diff := cmp.Diff(policy.Passed(caller), again.Passed(caller)); diff != "" {
+		if diff := gocmp.Diff(passed(policy, caller), passed(again, caller)); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -190,13 +237,13 @@ func TestLaw_lists(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		lists := rapid.SliceOfN(rapid.SliceOfN(atoms(nil), 0, 3), 1, 3).Draw(t, "lists")
-		caller := callers().Draw(t, "caller")
+		caller, target := callers().Draw(t, "caller"), targets().Draw(t, "target")
 		want, texts := false, make([][]string, len(lists))
 		for i, list := range lists {
 			all := len(list) > 0
 			texts[i] = []string{}
 			for _, atom := range list {
-				all = all && atom.verdict(caller)
+				all = all && atom.verdict(world{caller, target})
 				texts[i] = append(texts[i], atom.text)
 			}
 			want = want || all
@@ -206,7 +253,7 @@ func TestLaw_lists(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := policy.Allows(ListTags, caller); got != want {
+		if got := policy.Decide(ListTags, caller, target) == Allowed; got != want {
 			t.Errorf("%s: %v, want %v", value, got, want)
 		}
 	})
@@ -232,11 +279,11 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%s\nprinted as %s: %v", text, printed(policy), err)
 		}
-		if diff := cmp.Diff(policy.Rules(), again.Rules()); diff != "" {
+		if diff := gocmp.Diff(policy.Rules(), again.Rules()); diff != "" {
 			t.Error(diff)
 		}
 		for _, caller := range []authn.Caller{admin, viewer, nobody} {
-			if diff := cmp.Diff(policy.Passed(caller), again.Passed(caller)); diff != "" {
+			if diff := gocmp.Diff(passed(policy, caller), passed(again, caller)); diff != "" {
 				t.Error(diff)
 			}
 		}

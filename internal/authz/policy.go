@@ -1,6 +1,7 @@
 package authz
 
 import (
+	"slices"
 	"strings"
 
 	"purser/internal/authn"
@@ -33,32 +34,63 @@ func Default(defaults Defaults) *Policy {
 	return policy
 }
 
-// Allows reports whether a rule allows a caller. A rule that is not registered allows no caller.
-func (p *Policy) Allows(name string, caller authn.Caller) bool {
+// Decide decides whether a rule allows a caller something about a target. A rule that is not registered allows no caller.
+func (p *Policy) Decide(name string, caller authn.Caller, target Target) Verdict {
 	asked, ok := p.rules[name]
-	return ok && asked.registered && p.evaluate(caller).allows(asked)
+	if !ok || !asked.registered {
+		return Refused
+	}
+	return p.evaluate(caller, target).verdict(asked)
 }
 
-// Passed returns the names of the registered rules that allow a caller, in the order of Rules. It is never nil.
-func (p *Policy) Passed(caller authn.Caller) []string {
-	passed, e := []string{}, p.evaluate(caller)
+// Passed returns the names of the registered rules that allow a caller, in the order of Rules, and of those that depend
+// on what the target lacks. The former is never nil.
+func (p *Policy) Passed(caller authn.Caller, target Target) (passed, depending []string) {
+	passed, e := []string{}, p.evaluate(caller, target)
 	for _, r := range p.order {
-		if r.registered && e.allows(r) {
+		if !r.registered {
+			continue
+		}
+		switch e.verdict(r) {
+		case Allowed:
 			passed = append(passed, r.name)
+		case Depends:
+			depending = append(depending, r.name)
+		case Refused:
 		}
 	}
-	return passed
+	return passed, depending
 }
 
 // Holders returns the names of the built-in roles each of which is enough to pass a rule, whatever else is known of the
-// caller.
-func (p *Policy) Holders(name string) (holders []string) {
+// caller and of what is asked for.
+func (p *Policy) Holders(name string, target Target) (holders []string) {
 	for _, role := range Roles() {
-		if p.Allows(name, authn.Caller{Roles: []string{role.Name}}) {
+		if p.Decide(name, authn.Caller{Roles: []string{role.Name}}, target) == Allowed {
 			holders = append(holders, role.Name)
 		}
 	}
 	return holders
+}
+
+// Attributes returns the attributes of a target that a rule, or one that it refers to, looks at, without duplicates.
+func (p *Policy) Attributes(name string) (attributes []string) {
+	seen := map[string]bool{}
+	var visit func(name string)
+	visit = func(name string) {
+		of, ok := p.rules[name]
+		if !ok || seen[name] {
+			return
+		}
+		seen[name] = true
+		attributes = of.expression.attributes(attributes)
+		for _, reference := range of.references {
+			visit(reference)
+		}
+	}
+	visit(name)
+	slices.Sort(attributes)
+	return slices.Compact(attributes)
 }
 
 // Rules returns the rules in force: the registered ones in a fixed order, then the file's other rules by name.
@@ -70,29 +102,33 @@ func (p *Policy) Rules() []Rule {
 	return rules
 }
 
-// evaluation evaluates rules for one caller. It evaluates each rule at most once, however many rules refer to it.
+// evaluation evaluates rules for one caller and target. It evaluates each rule at most once, however many rules refer to
+// it.
 type evaluation struct {
 	*Policy
 
-	caller  authn.Caller
-	roles   []string // in lower case
-	allowed map[*rule]bool
+	caller   authn.Caller
+	target   Target
+	roles    []string // in lower case
+	verdicts map[*rule]Verdict
 }
 
-func (p *Policy) evaluate(caller authn.Caller) *evaluation {
-	e := &evaluation{Policy: p, caller: caller, roles: make([]string, len(caller.Roles)), allowed: map[*rule]bool{}}
+func (p *Policy) evaluate(caller authn.Caller, target Target) *evaluation {
+	e := &evaluation{
+		Policy: p, caller: caller, target: target, roles: make([]string, len(caller.Roles)), verdicts: map[*rule]Verdict{},
+	}
 	for i, role := range caller.Roles {
 		e.roles[i] = strings.ToLower(role)
 	}
 	return e
 }
 
-// allows reports whether a rule allows the caller.
-func (e *evaluation) allows(r *rule) bool {
-	allowed, known := e.allowed[r]
+// verdict decides whether a rule allows the caller.
+func (e *evaluation) verdict(r *rule) Verdict {
+	verdict, known := e.verdicts[r]
 	if !known {
-		allowed = r.expression.passes(e)
-		e.allowed[r] = allowed
+		verdict = r.expression.verdict(e)
+		e.verdicts[r] = verdict
 	}
-	return allowed
+	return verdict
 }

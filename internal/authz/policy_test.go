@@ -1,6 +1,7 @@
 package authz
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,20 @@ var (
 	viewer = authn.Caller{UserID: "u2", UserName: "bob", ProjectID: "p2", Roles: []string{"reader", "Site_Viewer"}}
 	nobody = authn.Caller{}
 )
+
+// here is what a request is about that names nothing but its site.
+var here = Target{Site: "default"}
+
+// allows reports whether a rule allows a caller something on the site.
+func allows(policy *Policy, rule string, caller authn.Caller) bool {
+	return policy.Decide(rule, caller, here) == Allowed
+}
+
+// passed returns the rules that a caller passes on the site.
+func passed(policy *Policy, caller authn.Caller) []string {
+	rules, _ := policy.Passed(caller, here)
+	return rules
+}
 
 // parse parses a policy in which list_revisions has the given expression.
 func parse(t *testing.T, expression string) *Policy {
@@ -88,7 +103,7 @@ func TestPolicy_Allows(t *testing.T) {
 			policy := parse(t, c.expression)
 			var got [3]bool
 			for i, caller := range []authn.Caller{admin, viewer, nobody} {
-				got[i] = policy.Allows(ListRevisions, caller)
+				got[i] = allows(policy, ListRevisions, caller)
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
@@ -153,7 +168,7 @@ func TestPolicy_Allows_scopes(t *testing.T) {
 			t.Parallel()
 			policy, got := parse(t, expression), []byte("0000")
 			for i, caller := range callers {
-				if policy.Allows(ListRevisions, caller) {
+				if allows(policy, ListRevisions, caller) {
 					got[i] = '1'
 				}
 			}
@@ -164,12 +179,66 @@ func TestPolicy_Allows_scopes(t *testing.T) {
 	}
 }
 
+// A name is bound to a role, nobody approves a change of his own, and what is not known matches nothing: neither itself nor
+// its opposite.
+func TestPolicy_Decide_targets(t *testing.T) {
+	t.Parallel()
+	const fourEyes = "role:%(validation)s and not user_id:%(author)s"
+	drydock := authn.Caller{UserID: "u3", Roles: []string{"Drydock"}}
+	result := Target{"default", "drydock", "u1"}
+	own := Target{"default", "drydock", "u3"}
+	for _, c := range []struct {
+		expression string
+		target     Target
+		want       string // of admin, drydock, nobody
+	}{
+		{fourEyes, result, "refused allowed refused"},
+		{fourEyes, own, "refused refused refused"},
+		{fourEyes, Target{"default", "promenade", "u1"}, "refused refused refused"},
+		{fourEyes, Target{"default", "drydock", ""}, "refused depends refused"},
+		{fourEyes, Target{"default", "", "u1"}, "refused depends depends"},
+		{fourEyes + " or role:admin", own, "allowed refused refused"},
+		{"role:admin or " + fourEyes, here, "allowed depends depends"},
+		{"not user_id:%(author)s", here, "depends depends depends"},
+		{"not not user_id:%(author)s", own, "refused allowed refused"},
+		{"(not user_id:%(author)s) or @", here, "allowed allowed allowed"},
+		{"not (user_id:%(author)s or role:drydock)", here, "depends refused depends"},
+		{"None:%(author)s", here, "depends depends depends"},
+		{"'':%(author)s", here, "depends depends depends"},
+		{"'default':%(site)s", here, "allowed allowed allowed"},
+		{"'drydock':%(validation)s and role:drydock", result, "refused allowed refused"},
+		{"roles:%(validation)s", result, "refused refused refused"},
+		{"'%u3':%%%(author)s", own, "allowed allowed allowed"},
+	} {
+		policy := parse(t, fmt.Sprintf("%q", c.expression))
+		var got []string
+		for _, caller := range []authn.Caller{admin, drydock, nobody} {
+			got = append(got, [...]string{"refused", "depends", "allowed"}[policy.Decide(ListRevisions, caller, c.target)])
+		}
+		if diff := cmp.Diff(c.want, strings.Join(got, " ")); diff != "" {
+			t.Errorf("%s about %+v (-want +got)\n%s", c.expression, c.target, diff)
+		}
+	}
+}
+
+func TestPolicy_Attributes(t *testing.T) {
+	t.Parallel()
+	policy := parseFile(t, "a: not user_id:%(author)s\n"+
+		"deckhand:create_validation: (role:%(validation)s and rule:a) or rule:a or user_id:%(user_id)s\n")
+	if diff := cmp.Diff([]string{"author", "validation"}, policy.Attributes(CreateValidation)); diff != "" {
+		t.Error(diff)
+	}
+	if got := policy.Attributes(ListTags); got != nil {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestPolicy_Allows_unregistered(t *testing.T) {
 	t.Parallel()
 	policy := parseFile(t, "helper: '@'\ndeckhand:list_tags: rule:helper\n")
 	got := map[string]bool{}
 	for _, name := range []string{"helper", "deckhand:nothing", "", ListTags} {
-		got[name] = policy.Allows(name, admin)
+		got[name] = allows(policy, name, admin)
 	}
 	want := map[string]bool{"helper": false, "deckhand:nothing": false, "": false, ListTags: true}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -184,13 +253,18 @@ helper: role:reader
 deckhand:list_tags: rule:helper
 deckhand:list_revisions: "@"
 `)
-	if diff := cmp.Diff([]string{ListRevisions, ListTags}, policy.Passed(viewer)); diff != "" {
+	if diff := cmp.Diff([]string{ListRevisions, ListTags}, passed(policy, viewer)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{}, Default(AdminsOnly).Passed(viewer)); diff != "" {
+	dependent := parseFile(t, "deckhand:list_tags: role:%(validation)s\ndeckhand:create_tag: role:reader or user_id:%(author)s\n")
+	rights, depending := dependent.Passed(viewer, here)
+	if diff := cmp.Diff([][]string{{CreateTag}, {ListTags}}, [][]string{rights, depending}); diff != "" {
 		t.Error(diff)
 	}
-	if got := Default(AdminsOnly).Passed(admin); len(got) != len(registered)-(len(Roles())-1) { // all but the other roles
+	if diff := cmp.Diff([]string{}, passed(Default(AdminsOnly), viewer)); diff != "" {
+		t.Error(diff)
+	}
+	if got := passed(Default(AdminsOnly), admin); len(got) != len(registered)-(len(Roles())-1) { // all but the other roles
 		t.Errorf("an admin passes %v", got)
 	}
 }

@@ -22,7 +22,7 @@ func with(roles ...string) authn.Caller {
 
 // rightsOf returns the rules of routes that a role passes, without the part before the colon.
 func rightsOf(policy *Policy, roles ...string) (rights []string) {
-	for _, name := range policy.Passed(with(roles...)) {
+	for _, name := range passed(policy, with(roles...)) {
 		if name != Reader && name != Writer && name != Validator && name != AdminAPI {
 			_, short, _ := strings.Cut(name, ":")
 			rights = append(rights, short)
@@ -59,7 +59,7 @@ func TestRoles(t *testing.T) {
 		t.Errorf("an admin has %d rights", got)
 	}
 	for _, role := range Roles() {
-		if !policy.Allows(role.Rule, with(role.Name)) {
+		if !allows(policy, role.Rule, with(role.Name)) {
 			t.Errorf("the rule %s is not that of %s", role.Rule, role.Name)
 		}
 		if got := rightsOf(Default(AdminsOnly), role.Name); len(got) > 0 && role.Rule != AdminAPI {
@@ -111,7 +111,7 @@ func TestRoles_files(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := policy.Allows(c.rule, c.caller); got != c.want {
+			if got := allows(policy, c.rule, c.caller); got != c.want {
 				t.Errorf("%v passes %s: %v", c.caller.Roles, c.rule, got)
 			}
 		})
@@ -134,13 +134,15 @@ func TestPolicy_Holders(t *testing.T) {
 		"of one project":      {"admin_api: role:admin and project_id:p", AdminsOnly, ListTags, ""},
 		"of a file":           {"deckhand:list_tags: role:reader or rule:admin_api", AdminsOnly, ListTags, "reader admin"},
 		"a rule of no route":  {"", WithRoles, "deckhand:nothing", ""},
+		"by the name":         {"deckhand:create_validation: role:%(validation)s or rule:admin_api", WithRoles, CreateValidation, "admin"},
+		"four eyes":           {"deckhand:create_validation: rule:purser:validator and not user_id:%(author)s", WithRoles, CreateValidation, ""},
 		"everybody by a file": {`deckhand:list_tags: "@"`, AdminsOnly, ListTags, "reader validator writer admin"},
 	} {
 		policy, err := Parse([]byte(c.file), c.defaults)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(c.want, strings.Join(policy.Holders(c.rule), " ")); diff != "" {
+		if diff := cmp.Diff(c.want, strings.Join(policy.Holders(c.rule, here), " ")); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
 		}
 	}

@@ -147,7 +147,11 @@ func (v Validator) Need(ctx context.Context, snapshot revisions.Snapshot, diff r
 	if v.Always == nil && !v.Compat {
 		need.Inputs = carries(policies)
 	}
-	if v.requiresRevisionValidation(policies) || validations.Conditional(policies) || len(snapshot.Inputs) > 0 || layered(givingVersions(diff.After(snapshot.ClientVersions))) {
+	if diff.CarriedFrom > 0 {
+		need.Votes = revisions.Ballots(diff.CarriedFrom, validations.Voted(policies))
+	}
+	if v.requiresRevisionValidation(policies) || validations.Conditional(policies) || len(snapshot.Inputs) > 0 ||
+		layered(givingVersions(diff.After(snapshot.ClientVersions))) {
 		need.Documents = true
 		if snapshot.Documents == nil && snapshot.Live > 0 {
 			return need, nil

@@ -68,6 +68,19 @@ func (s *Service) untag(ctx context.Context, about revisions.About, names ...str
 	return false, s.missing(ctx, about)
 }
 
+// Author returns the ID of the user who made a revision, "" if that is not known, and the revision's version. Faults:
+// NotFound, Gone.
+func (s *Service) Author(ctx context.Context, revision int64) (string, revisions.Version, error) {
+	around, err := s.Store.Around(ctx, revision)
+	switch {
+	case err != nil:
+		return "", revisions.Version{}, fmt.Errorf("find the author of revision %d: %w", revision, err)
+	case !around.Exists:
+		return "", revisions.Version{}, revisions.Absent(ctx, s.Store, revision)
+	}
+	return around.AuthorID, revisions.Version{Revision: revision, Stamp: around.Stamp}, nil
+}
+
 // missing returns the fault for a revision that does not exist, or has none of the expected stamps; nil for others.
 func (s *Service) missing(ctx context.Context, about revisions.About) error {
 	around, err := s.Store.Around(ctx, about.Revision)

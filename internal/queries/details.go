@@ -2,13 +2,8 @@ package queries
 
 import (
 	"context"
-	"net/url"
-	"slices"
 	"strconv"
-	"strings"
-	"time"
 
-	"purser/internal/authz"
 	"purser/internal/fault"
 	"purser/internal/revisions"
 	"purser/internal/validations"
@@ -85,37 +80,4 @@ func assign[T any](to **T) func(T, error) error {
 		}
 		return err
 	}
-}
-
-// Posters returns the events of the audit, newest first, with which the newest results of validations were posted, by
-// validation: results do not have their authors. A result and its event are stored by one statement; its time is the
-// database's, and that of the event the server's. Results have none if the audit goes back less far, or if they were
-// carried over from another revision.
-func Posters(newest map[string]validations.Entry, audit []revisions.AuditEvent) map[string]revisions.AuditEvent {
-	const skew, success = time.Minute, 2
-	posters := map[string]revisions.AuditEvent{}
-	for _, event := range slices.Backward(audit) { // the newest one counts
-		if event.Rule != authz.CreateValidation || event.Status/100 != success {
-			continue
-		}
-		name := postedName(event.Target)
-		if entry, posted := newest[name]; posted && event.At.Sub(entry.CreatedAt).Abs() <= skew {
-			posters[name] = event
-		}
-	}
-	return posters
-}
-
-// postedName returns the name of the validation of which a request posts a result, by its target; "" if it has none.
-func postedName(target string) string {
-	at, err := url.Parse(target)
-	if err != nil {
-		return ""
-	}
-	path := at.EscapedPath()
-	name, err := url.PathUnescape(path[strings.LastIndexByte(path, '/')+1:])
-	if err != nil {
-		return ""
-	}
-	return name
 }

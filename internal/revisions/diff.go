@@ -21,7 +21,9 @@ type Diff struct {
 	Archive []byte
 	// CarriedFrom is the revision whose posted results (the newest of each name) the new one takes over; 0 for none.
 	CarriedFrom int64
-	Carried     validations.Known // those results, and its waivers, for use in the answer
+	// Carried are those results, its waivers and, of each validation that needs approvals, the votes, of which the new
+	// revision takes over each user's newest.
+	Carried validations.Known
 	// Texts are the texts of added documents, and of those that only have another text or another place in their file,
 	// Reread, which make no revision.
 	Texts  []Text

@@ -80,6 +80,14 @@ func (e Expected) Check(head Head) error {
 	return stale.Because(&Stale{head})
 }
 
+// Only returns the expectation of one version, which no state meets unless the former expectation accepts it.
+func (e Expected) Only(v Version) Expected {
+	if e.Check(Head{Revision: v.Revision, Stamp: v.Stamp}) != nil {
+		return Expected{}
+	}
+	return Expected{v}
+}
+
 // About returns the part of the options that a store needs to write to a revision.
 func (o Options) About(revision int64) About {
 	return About{revision, o.Expected.stamps(revision), o.Caller, o.Audit}

@@ -60,6 +60,21 @@ type Need struct {
 	Positions  bool                // the order of all live documents
 	Inputs     []string            // the newest inputs of results of these validations
 	Target     *int64              // what rolling back to this revision needs: a comparison, its results, notes
+	Votes      []Ballot            // votes
+}
+
+// Ballot names the votes on a validation of a revision.
+type Ballot struct {
+	Revision   int64
+	Validation string
+}
+
+// Ballots returns the ballots of validations of a revision.
+func Ballots(revision int64, names []string) (ballots []Ballot) {
+	for _, name := range names {
+		ballots = append(ballots, Ballot{revision, name})
+	}
+	return ballots
 }
 
 // With returns the union of two needs, and reports whether it is larger than n.
@@ -83,6 +98,7 @@ func (n Need) With(more Need) (union Need, grown bool) {
 		Positions:  n.Positions || more.Positions,
 		Inputs:     slices.Concat(n.Inputs, more.Inputs),
 		Target:     target,
+		Votes:      slices.Concat(n.Votes, more.Votes),
 	}, !reflect.ValueOf(more).IsZero()
 }
 
@@ -108,6 +124,7 @@ func (n Need) Beyond(known Need) Need {
 		Positions:  n.Positions && !known.Positions,
 		Inputs:     Missing(n.Inputs, known.Inputs),
 		Target:     n.Target,
+		Votes:      Missing(n.Votes, known.Votes),
 	}
 }
 
@@ -191,10 +208,10 @@ type Snapshot struct {
 
 	Comparison *Comparison
 	Carried    validations.Known // about the target of the comparison
-	Noted      []*Stored         // live documents with notes, without their contents
-	Positions  []Position        // of all live documents, in order
-
-	Inputs map[string]validations.Selection // of those validations that have results with inputs
+	Votes      map[Ballot][]validations.Vote
+	Noted      []*Stored                        // live documents with notes, without their contents
+	Positions  []Position                       // of all live documents, in order
+	Inputs     map[string]validations.Selection // of those validations that have results with inputs
 }
 
 // WasRead reports whether the snapshot was read from a store.
@@ -209,6 +226,7 @@ func (s Snapshot) With(part Snapshot, more Need) Snapshot {
 	s.Governed = inOrder(s.Governed, part.Governed)
 	s.Checks = union(s.Checks, part.Checks)
 	s.Inputs = union(s.Inputs, part.Inputs)
+	s.Votes = union(s.Votes, part.Votes)
 	if more.Schemas {
 		s.Schemas = nil
 	}

@@ -98,8 +98,9 @@ type Neighbourhood struct {
 	Head
 
 	Exists         bool
-	Stamp          Stamp // of the revision, if it exists
-	Previous, Next int64 // 0 if there is none
+	Stamp          Stamp  // of the revision, if it exists
+	AuthorID       string // as in Revision
+	Previous, Next int64  // 0 if there is none
 }
 
 // AuditEvent is the record of a request for a change by a known caller, and its outcome.

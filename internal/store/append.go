@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -206,7 +208,10 @@ func (a *appending) conclude(batch *pgx.Batch, recorded map[revisions.Pair]bool)
 		queueResult(batch, s.site, commit.Revision.ID, result)
 	}
 	if from := commit.Diff.CarriedFrom; from > 0 {
-		batch.Queue(stmt.CarryResults, named{"site": s.site, "revision": commit.Revision.ID, "from": from})
+		batch.Queue(stmt.CarryResults, named{
+			"site": s.site, "revision": commit.Revision.ID, "from": from,
+			"voted": orEmpty(slices.Collect(maps.Keys(commit.Diff.Carried.Votes))),
+		})
 	}
 	s.queueHeld(batch, commit)
 	if commit.Audit != nil {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
 	"purser/internal/queries"
 	"purser/internal/revisions"
@@ -22,7 +23,7 @@ func (s *Store) Latest(ctx context.Context) (int64, error) {
 func (s *Store) Around(ctx context.Context, revision int64) (revisions.Neighbourhood, error) {
 	return collectFirst(ctx, s, func(row pgx.CollectableRow) (n revisions.Neighbourhood, err error) {
 		var stamp *revisions.Stamp
-		err = row.Scan(append(headFields(&n.Head), &stamp, &n.Previous, &n.Next)...)
+		err = row.Scan(append(headFields(&n.Head), &stamp, (*zeronull.Text)(&n.AuthorID), &n.Previous, &n.Next)...)
 		if n.Exists = stamp != nil; n.Exists {
 			n.Stamp = *stamp
 		}

@@ -61,7 +61,7 @@ func (s *Store) queueSnapshot(q *questions, need revisions.Need) *snapshotReader
 	}
 	r.queueBuckets(q, need.Buckets)
 	r.queueDocuments(q, need)
-	if need.Evidence {
+	if need.Evidence || need.Preview {
 		r.queueEvidence(q)
 	}
 	if need.Preview {
@@ -78,6 +78,9 @@ func (s *Store) queueSnapshot(q *questions, need revisions.Need) *snapshotReader
 		q.ask(func(rows pgx.Rows) error { return scanInputs(rows, r.Inputs) }, stmt.InputsOf, named{
 			"site": s.site, "names": need.Inputs,
 		})
+	}
+	if len(need.Votes) > 0 {
+		r.queueVotes(q, need.Votes)
 	}
 	if need.Target != nil {
 		r.Comparison = &revisions.Comparison{}
@@ -167,6 +170,22 @@ func (r *snapshotReader) queueEvidence(q *questions) {
 	}), stmt.LiveViolations, named{"site": site})
 	q.ask(into(&r.ClientVersions, r.store.scanDocument), stmt.LiveVersions, named{
 		"site": site, "known": r.live.stamp,
+	})
+}
+
+// queueVotes reads the votes of ballots, which are all of one revision. Those without votes are there, too.
+func (r *snapshotReader) queueVotes(q *questions, ballots []revisions.Ballot) {
+	r.Votes = map[revisions.Ballot][]validations.Vote{}
+	q.ask(func(rows pgx.Rows) error {
+		found := map[int64]validations.Known{}
+		err := scanVotes(rows, found)
+		for _, ballot := range ballots {
+			r.Votes[ballot] = found[ballot.Revision].Votes[ballot.Validation]
+		}
+		return err
+	}, stmt.VotesAbout, named{
+		"site": r.store.site, "numbers": []int64{ballots[0].Revision},
+		"names": column(ballots, func(b revisions.Ballot) string { return b.Validation }),
 	})
 }
 

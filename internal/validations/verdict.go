@@ -499,15 +499,17 @@ func (r Requirement) count(judged Judged, votes []Vote, now time.Time) Judged {
 			}
 			return judged
 		}
-		users = append(users, vote.User)
+		if vote.User != "" {
+			users = append(users, vote.User)
+		}
 	}
 	if len(votes) >= r.Approvals {
 		judged.Status = Success
 		return r.expire(judged, votes[r.Approvals-1].At, now)
 	}
 	judged.Message = fmt.Sprintf("%d of %d approvals", len(votes), r.Approvals)
-	if by := strings.Join(users, ", "); by != "" {
-		judged.Message += ", by " + by
+	if len(users) > 0 {
+		judged.Message += ", by " + strings.Join(users, ", ")
 	}
 	return judged
 }

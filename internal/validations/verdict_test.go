@@ -87,6 +87,44 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// Approvals are counted by users: the newest that are needed must be young enough, and a failure of one is a rejection.
+func TestDecide_approvals(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	yes := func(user string, age time.Duration) Vote { return Vote{User: user, At: now.Add(-age)} }
+	no := func(user, message string) Vote { return Vote{User: user, At: now, Failed: true, Message: message} }
+	for name, c := range map[string]struct {
+		votes []Vote
+		want  string // with when it expires
+	}{
+		"none":              {nil, "missing: 0 of 2 approvals"},
+		"one":               {[]Vote{yes("anna", 0)}, "missing: 1 of 2 approvals, by anna"},
+		"one without name":  {[]Vote{yes("", 0)}, "missing: 1 of 2 approvals"},
+		"enough":            {[]Vote{yes("anna", time.Minute), yes("bob", time.Hour)}, "success, until 12:00"},
+		"more":              {[]Vote{yes("anna", time.Minute), yes("", 10*time.Minute), yes("bob", 9*time.Hour)}, "success, until 12:50"},
+		"one is too old":    {[]Vote{yes("anna", time.Minute), yes("bob", time.Hour+1)}, "expired"},
+		"a rejection":       {[]Vote{no("bob", "bad rack"), yes("anna", 0), yes("carl", 0)}, "failure: rejected by bob: bad rack"},
+		"without a reason":  {[]Vote{no("bob", "")}, "failure: rejected by bob"},
+		"of nobody we know": {[]Vote{no("", "bad rack")}, "failure: bad rack"},
+	} {
+		known := Known{
+			Outcomes: []Outcome{{Name: "x-validation", At: now}}, Votes: map[string][]Vote{"x-validation": c.votes},
+		}
+		verdict := Decide([]Policy{policy(t, "p", "validations: [{name: x-validation, approvals: 2, expiresAfter: PT1H}]")}, nil, known, now)
+		judged := verdict.Policies[0].Validations[0]
+		got := judged.Status.String()
+		if judged.Message != "" {
+			got += ": " + judged.Message
+		}
+		if !judged.Until.IsZero() {
+			got += ", until " + judged.Until.Format("15:04")
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
 // Every policy must be met; a validation that any of them lists is not ignored.
 func TestJudge_severalPolicies(t *testing.T) {
 	t.Parallel()

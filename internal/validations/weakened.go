@@ -5,10 +5,11 @@ import (
 	"slices"
 
 	"purser/internal/document"
+	"purser/internal/words"
 )
 
 // Weakened returns a line for each way in which the policies after a change require less than those before it: a policy
-// is gone, no policy lists a validation any more, or older results count. The last one of at most 20 counts the others.
+// is gone, no policy lists a validation any more, older results count, or fewer approvals are needed. The last one of at most 20 counts the others.
 func Weakened(before, after []Policy) (lines []string) {
 	const most = 20
 	kept := map[document.Identity]bool{}
@@ -26,8 +27,12 @@ func Weakened(before, after []Policy) (lines []string) {
 	} else if now, listed := have[SchemaValidation]; listed {
 		have[SchemaValidationAlias] = now
 	}
+	needed, need := approvals(before), approvals(after)
 	for _, name := range Required(before) {
 		old := had[name]
+		if _, listed := have[name]; listed && need[name] < needed[name] {
+			lines = append(lines, fmt.Sprintf("%s needs %s, not %d any more", name, words.Count(need[name], "approval"), needed[name]))
+		}
 		switch now, listed := have[name]; {
 		case !listed:
 			lines = append(lines, "No ValidationPolicy requires "+name+" any more")
@@ -43,4 +48,17 @@ func Weakened(before, after []Policy) (lines []string) {
 		lines = append(slices.Clip(lines[:most-1]), fmt.Sprintf("Policies are weakened in %d more ways", others))
 	}
 	return lines
+}
+
+// approvals returns the largest number of approvals that policies need of each validation that others post.
+func approvals(policies []Policy) map[string]int {
+	most := map[string]int{}
+	for _, policy := range policies {
+		for _, requirement := range policy.Requirements {
+			if !IsOwn(requirement.Name) {
+				most[requirement.Name] = max(most[requirement.Name], requirement.Approvals)
+			}
+		}
+	}
+	return most
 }

@@ -25,6 +25,12 @@ func gate(name string, lists ...string) Policy {
 	return ParsePolicy(id, []byte(`{"validations":[`+strings.Join(items, ",")+`]}`), false)
 }
 
+// approved returns a ValidationPolicy that needs approvals of the validation x.
+func approved(name string, approvals int) Policy {
+	id := document.Identity{Schema: "deckhand/ValidationPolicy/v1", Name: name}
+	return ParsePolicy(id, fmt.Appendf(nil, `{"validations":[{"name":"x","approvals":%d}]}`, approvals), false)
+}
+
 func TestWeakened(t *testing.T) {
 	t.Parallel()
 	some := func(policies ...Policy) []Policy { return policies }
@@ -73,7 +79,12 @@ func TestWeakened(t *testing.T) {
 				"The ValidationPolicy a no longer applies", "Results of x expire after P7D, not after P1D any more",
 			},
 		},
-		"many": {some(gate("a", many...)), some(gate("a", "y")), append(gone, "Policies are weakened in 11 more ways")},
+		"fewer approvals": {some(approved("a", 3), approved("b", 1)), some(approved("a", 2), approved("b", 2)), []string{
+			"x needs 2 approvals, not 3 any more",
+		}},
+		"no approvals":   {some(approved("a", 1)), some(gate("a", "x")), []string{"x needs 0 approvals, not 1 any more"}},
+		"more approvals": {some(gate("a", "x")), some(approved("a", 2)), nil},
+		"many":           {some(gate("a", many...)), some(gate("a", "y")), append(gone, "Policies are weakened in 11 more ways")},
 	} {
 		if diff := cmp.Diff(c.want, Weakened(c.before, c.after)); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)

@@ -86,13 +86,14 @@ type Newest struct {
 	ExpiresAt   Optional   `json:"expiresAt"`
 	CarriedFrom int64      `json:"carriedFrom,omitempty"`
 	Validator   *Validator `json:"validator,omitempty"`
-	User        string     `json:"user,omitempty"` // who posted it; only in Details
+	User        string     `json:"user,omitempty"` // who posted it
 }
 
 // Validator is the service that has validated.
 type Validator struct {
 	Name    string `json:"name"`
 	Version string `json:"version,omitempty"`
+	Message string `json:"message,omitempty"` // of a user who approves
 }
 
 // Own reports whether only the server itself may report results of the validation.

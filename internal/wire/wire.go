@@ -79,6 +79,8 @@ type Caller struct {
 	Project Optional `json:"project"`
 	Roles   []string `json:"roles"`
 	Rules   []string `json:"rules"` // that the caller passes
+	// Depending are the rules that the caller passes or not, depending on what is asked for.
+	Depending []string `json:"depending,omitempty"`
 }
 
 // AuditEvent is an entry of the audit.

@@ -102,11 +102,12 @@ func TestOIDC_issuerIsDown(t *testing.T) {
 	s.get(t, "/readyz").is(t, http.StatusOK)
 }
 
-// keystone simulates a Keystone v3 that knows the token of one user. It counts the requests about tokens.
+// keystone simulates a Keystone v3 that knows the token of one user, and others. It counts the requests about tokens.
 type keystone struct {
-	token string
-	asked atomic.Int32
-	down  atomic.Bool
+	token  string
+	others map[string]string // bodies by their tokens
+	asked  atomic.Int32
+	down   atomic.Bool
 }
 
 // ServeHTTP implements http.Handler.
@@ -124,6 +125,10 @@ func (k *keystone) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 	default:
 		k.asked.Add(1)
+		if body := k.others[r.Header.Get("X-Subject-Token")]; body != "" {
+			fmt.Fprint(w, body)
+			return
+		}
 		if r.Header.Get("X-Subject-Token") != k.token {
 			w.WriteHeader(http.StatusNotFound)
 			return

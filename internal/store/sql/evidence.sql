@@ -97,21 +97,24 @@ INSERT INTO results (site, revision, name, status, validator, errors, created_at
 VALUES (:site, :revision, :name, :status, :validator, :errors, coalesce(:at, now()), :message);
 
 -- name: CarryResults
--- copies the newest result of each name from another revision, except for the server's own validations, most of which
--- have the reserved prefix.
+-- copies the newest result of each name from another revision, and that of each user for the names :voted, except for the
+-- server's own validations, most of which have the reserved prefix.
 WITH carried AS (
 	INSERT INTO results (site, revision, name, status, validator, errors, created_at, message, carried_from, inputs, held,
 		url, author, author_name)
 	SELECT n.site, :revision, n.name, x.status, x.validator, x.errors, x.created_at, x.message,
 		coalesce(x.carried_from, x.revision), x.inputs, x.held, x.url, x.author, x.author_name
 	FROM reported n CROSS JOIN LATERAL (
-		SELECT * FROM results
-		WHERE site = n.site AND revision = n.revision AND name = n.name ORDER BY id DESC LIMIT 1) x
+		(SELECT * FROM results WHERE NOT n.name = ANY(:voted::text[])
+			AND site = n.site AND revision = n.revision AND name = n.name ORDER BY id DESC LIMIT 1)
+		UNION ALL
+		(SELECT DISTINCT ON (author) * FROM results WHERE n.name = ANY(:voted::text[])
+			AND site = n.site AND revision = n.revision AND name = n.name ORDER BY author, id DESC)) x
 	WHERE n.site = :site AND n.revision = :from AND NOT starts_with(n.name, 'deckhand-')
 		AND n.name NOT IN ('purser-coverage-validation', 'puppet-override-validation', 'murano-package-validation')
 	ORDER BY x.id
 	RETURNING name)
-INSERT INTO reported (site, revision, name) SELECT :site, :revision, name FROM carried;
+INSERT INTO reported (site, revision, name) SELECT DISTINCT :site, :revision::bigint, name FROM carried;
 
 -- name: InputsOf
 -- selects the inputs of the newest result with inputs of each of the validations.

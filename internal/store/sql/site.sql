@@ -29,12 +29,11 @@ FROM sites s WHERE s.site = :site FOR UPDATE;
 SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live, s.texts, now() FROM sites s WHERE s.site = :site;
 
 -- name: HeadAround
--- adds the stamp of a revision, null if it does not exist, and its neighbours.
-SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live, s.texts,
-	(SELECT r.stamp FROM revisions r WHERE r.site = s.site AND r.revision = :revision),
+-- adds the stamp and the author of a revision, null if it does not exist, and its neighbours.
+SELECT s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live, s.texts, o.stamp, o.author_id,
 	coalesce((SELECT max(revision) FROM revisions r WHERE r.site = s.site AND r.revision < :revision), 0),
 	coalesce((SELECT min(revision) FROM revisions r WHERE r.site = s.site AND r.revision > :revision), 0)
-FROM sites s WHERE s.site = :site;
+FROM sites s LEFT JOIN revisions o ON o.site = s.site AND o.revision = :revision WHERE s.site = :site;
 
 -- name: LatestRevision
 SELECT head FROM sites WHERE site = :site;
