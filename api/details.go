@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -133,7 +134,7 @@ func resultsView(of queries.Results, posters map[string]string) wire.List[wire.V
 		view := wire.Validation{Name: summary.Name, Status: summary.Status}
 		if entry, posted := of.Newest[summary.Name]; posted {
 			view.Newest = newestView(entry)
-			view.Newest.User = posters[summary.Name]
+			view.Newest.User = cmp.Or(posters[summary.Name], view.Newest.User)
 		}
 		return view
 	})

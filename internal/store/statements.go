@@ -58,7 +58,8 @@ type statements struct {
 
 	// sql/evidence.sql
 	TagsOf, TaggedRevision, SetTag, DeleteTags, AddResults, InsertReported, InsertResult, CarryResults,
-	CarriedOutcomes, RevisionsAbout, PoliciesAbout, OutcomesAbout, StandingAbout, VotesAbout, SiteState, ReportedOf, ErrorsOf,
+	CarriedOutcomes, RevisionsAbout, PoliciesAbout, OutcomesAbout, StandingAbout, VotesAbout, SiteState, ReportedOf,
+	TextsOfResults,
 	WorstResults string
 
 	// sql/events.sql
