@@ -106,6 +106,7 @@ type Judged struct {
 	Name     string
 	Status   Status
 	Message  string
+	Approved bool      // approvals decide it, not the newest result alone
 	Advisory bool      // it makes warnings, but never fails the verdict
 	Result   *Outcome  // the newest reported one; nil if there is none
 	Until    time.Time // when a success expires; zero if it does not
@@ -511,6 +512,7 @@ func (r Requirement) expire(judged Judged, success, now time.Time) Judged {
 // count decides a validation that needs approvals. Each success of a user's newest result is one; one user's failure
 // fails it. The last one that is needed says when it expires.
 func (r Requirement) count(judged Judged, votes []Vote, now time.Time) Judged {
+	judged.Approved = true
 	var users []string
 	for _, vote := range votes {
 		if vote.Failed {
