@@ -178,7 +178,12 @@ func setSummary(w http.ResponseWriter, revision int64, changed bool, verdict val
 		if counts.More {
 			atLeast = "+"
 		}
-		w.Header().Set("Purser-Status", fmt.Sprintf("%v; findings=%d%s", verdict.Status, counts.Failures, atLeast))
+		waived := ""
+		if n := len(verdict.Waived()); n > 0 {
+			waived = fmt.Sprintf("; waived=%d", n)
+		}
+		w.Header().Set("Purser-Status",
+			fmt.Sprintf("%v; findings=%d%s%s", verdict.Status, counts.Failures, atLeast, waived))
 		for _, warning := range warningsOf(written.Weakened, verdict.Notice) {
 			w.Header().Add("Purser-Warning", warning)
 		}

@@ -20,7 +20,7 @@ func previewView[F wire.Finding | wire.Checked](l links, written changes.Written
 ) wire.Preview[F] {
 	preview, did := written.Preview, written.Summary
 	view := wire.Preview[F]{
-		DryRun: true, Changed: preview.Changed, Status: preview.Verdict.Status.String(),
+		DryRun: true, Changed: preview.Changed, Status: preview.Verdict.Status.String(), Waived: waivedViews(preview.Verdict),
 		Changes: wire.Changes{Added: did.Added, Modified: did.Modified, Deleted: did.Deleted, Unchanged: did.Unchanged},
 		Buckets: bucketViews(preview.Buckets), Documents: []wire.Difference{}, Findings: found, Counts: counts,
 		Policies: l.policyViews(preview.RevisionStatus), Validations: validationViews(preview.Verdict.Reported),

@@ -220,8 +220,11 @@ func (l links) policyViews(shown revisions.RevisionStatus) []wire.Policy {
 		}
 		if !l.compat {
 			for _, v := range policy.Validations {
-				view.Validations = append(view.Validations,
-					wire.Validation{Name: v.Name, Status: v.Status.String(), URL: l.validationURL(shown.ID, v.Name)})
+				item := standing(v)
+				if item.URL = l.validationURL(shown.ID, v.Name); v.Status != validations.Failure {
+					item.Message = v.Reason()
+				}
+				view.Validations = append(view.Validations, item)
 			}
 		}
 		views = append(views, view)
@@ -254,7 +257,7 @@ func (l links) revisionItem(shown revisions.RevisionStatus) wire.Revision {
 		Stamp: shown.Stamp.String(), Kind: shown.Kind.String(),
 		User: wire.Optional(shown.User), Message: wire.Optional(shown.Message),
 		Source: wire.Optional(shown.Source), Tags: wire.Tags{Names: nonNil(shown.Tags)},
-		Status: l.revisionStatus(shown.Verdict.Status), Policies: l.policyViews(shown),
+		Status: l.revisionStatus(shown.Verdict.Status), Waived: len(shown.Verdict.Waived()), Policies: l.policyViews(shown),
 	}
 	if shown.Kind == revisions.Rollback {
 		view.RolledBackTo = &shown.Origin

@@ -108,7 +108,9 @@ func openSite(t *testing.T, set settings, adapt ...func(*api.Config)) site {
 		set.url = storetest.URL(t)
 	}
 	set.cached = max(set.cached, 1<<20)
-	kept, err := store.Open(t.Context(), set.url, store.Options{CacheSize: set.cached, Deadlines: store.DefaultDeadlines()})
+	kept, err := store.Open(t.Context(), set.url, store.Options{
+		CacheSize: set.cached, Deadlines: store.DefaultDeadlines(), Compat: set.compat,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

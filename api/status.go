@@ -40,7 +40,7 @@ func (s *server) status(w http.ResponseWriter, r *http.Request) error {
 	if expected && shown.Verdict.Status != validations.Success {
 		code = http.StatusPreconditionFailed
 	}
-	view := verdictView(shown)
+	view := s.links(r).verdict(shown)
 	if detailed && negotiate(r, typeText) != typeText {
 		if view.Details, err = s.details(r, shown, wanted); err != nil {
 			return err

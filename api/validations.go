@@ -82,7 +82,11 @@ func (s *server) listEntries(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	view := func(entry validations.Entry) wire.EntryItem {
-		return wire.EntryItem{ID: entry.ID, Status: entry.Status}
+		item := wire.EntryItem{ID: entry.ID, Status: entry.Status}
+		if entry.CarriedFrom > 0 && !s.Compat {
+			item.CreatedAt, item.CarriedFrom = new(wire.TimeText(entry.CreatedAt)), entry.CarriedFrom
+		}
+		return item
 	}
 	s.answers.write(w, r, http.StatusOK, entryPageView(s.links(r), r.URL, page, found, view))
 	return nil

@@ -37,6 +37,7 @@ func (l links) entry(revision int64, entry validations.Entry) wire.Entry {
 	}
 	view.CarriedFrom, view.ExpiresAfter = entry.CarriedFrom, wire.Optional(entry.ExpiresAfter)
 	view.CreatedAt, view.ExpiresAt = wire.TimeText(entry.CreatedAt), new(wire.TimeText(entry.ExpiresAt))
+	view.Inputs, view.ResultURL, view.User = json.RawMessage(entry.Inputs), entry.URL, entry.User
 	view.URL = l.validationURL(revision, entry.Name)
 	return view
 }
@@ -45,7 +46,7 @@ func (l links) entry(revision int64, entry validations.Entry) wire.Entry {
 func newestView(entry validations.Entry) *wire.Newest {
 	view := &wire.Newest{
 		Status: entry.Status, CreatedAt: wire.TimeText(entry.CreatedAt), ExpiresAt: wire.TimeText(entry.ExpiresAt),
-		CarriedFrom: entry.CarriedFrom, User: entry.User,
+		CarriedFrom: entry.CarriedFrom, Inputs: json.RawMessage(entry.Inputs), URL: entry.URL, User: entry.User,
 	}
 	var posted struct {
 		Name    string          `json:"name"`
@@ -64,16 +65,17 @@ func newestView(entry validations.Entry) *wire.Newest {
 	return view
 }
 
-// verdictView returns the view of a verdict.
-func verdictView(shown revisions.RevisionStatus) wire.Verdict {
+// verdict returns the view of a verdict.
+func (l links) verdict(shown revisions.RevisionStatus) wire.Verdict {
 	view := wire.Verdict{
 		Revision: shown.ID, Stamp: shown.Stamp.String(), Status: shown.Verdict.Status.String(), Policies: []wire.Policy{},
-		Ignored: validationViews(shown.Verdict.Ignored), Validations: reasonedViews(shown.Verdict.Reported),
-		Warnings: shown.Verdict.Warnings, Notice: shown.Verdict.Notice,
+		Ignored: validationViews(shown.Verdict.Ignored), Validations: l.judgedViews(shown.Verdict.Reported, nil),
+		Warnings: shown.Verdict.Warnings, Notice: shown.Verdict.Notice, Waived: waivedViews(shown.Verdict),
 	}
 	for _, policy := range shown.Verdict.Policies {
 		view.Policies = append(view.Policies, wire.Policy{
-			Name: policy.Policy.Name, Status: policy.Status.String(), Validations: reasonedViews(policy.Validations),
+			Name: policy.Policy.Name, Status: policy.Status.String(),
+			Validations: l.judgedViews(policy.Validations, policy.Policy.Requirements),
 		})
 	}
 	return view
@@ -87,11 +89,43 @@ func validationViews(judged []validations.Judged) []wire.Validation {
 	return views
 }
 
-// reasonedViews is validationViews with the reasons of the validations that did not succeed.
-func reasonedViews(judged []validations.Judged) []wire.Validation {
-	views := validationViews(judged)
+// judgedViews is validationViews with the reasons of what is not a success, and the results of others. required are the
+// requirements that were judged; nil if there is no policy.
+func (l links) judgedViews(judged []validations.Judged, required []validations.Requirement) []wire.Validation {
+	views := make([]wire.Validation, 0, len(judged))
 	for i, j := range judged {
-		views[i].Message = j.Reason()
+		view := standing(j)
+		view.Message = j.Reason()
+		if j.Result != nil && !l.compat && !validations.IsOwn(j.Name) {
+			var requirement validations.Requirement
+			if required != nil {
+				requirement = required[i]
+			}
+			view.Newest = newestView(validations.EntryOf(*j.Result, requirement))
+		}
+		views = append(views, view)
+	}
+	return views
+}
+
+// standing returns the view of a validation in a verdict without its message and its result.
+func standing(j validations.Judged) wire.Validation {
+	view := wire.Validation{Name: j.Name, Status: j.Status.String(), Advisory: j.Advisory}
+	if w := j.Waiver; w != nil {
+		view.Waived = &wire.Waived{By: wire.Optional(w.By), Reason: w.Reason, Until: wire.TimeText(w.Until)}
+	}
+	if c := j.Claim; c != nil {
+		view.Claim = &wire.Claim{Worker: c.Worker, Since: wire.TimeText(c.Since), Attempt: c.Attempt}
+	}
+	return view
+}
+
+// waivedViews returns the views of the validations that pass because of waivers.
+func waivedViews(verdict validations.Verdict) (views []wire.Waived) {
+	for _, judged := range verdict.Waived() {
+		view := *standing(judged).Waived
+		view.Validation, view.Status = judged.Name, judged.Status.String()
+		views = append(views, view)
 	}
 	return views
 }

@@ -47,6 +47,8 @@ var named = struct {
 	changes       client.Changes
 	documentName  client.DocumentName
 	newest        client.Newest
+	waived        client.Waived
+	claim         client.Claim
 	option        client.Option
 	other         client.Other
 	posting       client.Result

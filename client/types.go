@@ -38,6 +38,10 @@ type (
 	Policy = wire.Policy
 	// Validation is the outcome of a validation.
 	Validation = wire.Validation
+	// Waived is a waiver because of which a Validation does not fail.
+	Waived = wire.Waived
+	// Claim is a worker's claim to a Validation that lacks a result.
+	Claim = wire.Claim
 	// Newest is the newest posted result of a Validation.
 	Newest = wire.Newest
 	// Validator is the program that has posted a result.

@@ -139,3 +139,39 @@ func TestPuppet(t *testing.T) {
 		t.Errorf("differences (-want +got):\n%s\nerror %v", diff, err)
 	}
 }
+
+// A status never says success alone of a revision with waivers, and where results come from.
+func TestVerdictAnswer_requirements(t *testing.T) {
+	t.Parallel()
+	until := wire.Optional("2026-12-03T10:00:00.000000")
+	verdict := wire.Verdict{
+		Revision: 17, Status: "success", Waived: []wire.Waived{{Validation: "a-validation"}},
+		Warnings: []string{"b-validation: missing (policy ready, advisory)"},
+		Policies: []wire.Policy{{Name: "ready", Status: "success", Validations: []wire.Validation{
+			{Name: "a-validation", Status: "failure", Message: "no\nhost", Waived: &wire.Waived{By: "anna", Reason: "new\nhost", Until: until}},
+			{Name: "b-validation", Status: "missing", Advisory: true, Claim: &wire.Claim{Worker: "w-7", Since: until, Attempt: 2}},
+			{Name: "c-validation", Status: "not-applicable", Message: "no document matches when"},
+			{Name: "d-validation", Status: "success", Newest: &wire.Newest{
+				Status: "success", CreatedAt: until, CarriedFrom: 12, Inputs: []byte(`{"layers":["site"]}`),
+			}},
+		}}},
+	}
+	got := verdictAnswer(client.Answer{}, verdict, wire.Findings{}, false)
+	want := `revision 17: success; waived: 1
+  failure         a-validation  policy ready, waived by anna until 2026-12-03 10:00:00Z: new host
+  missing         b-validation  policy ready, advisory, claimed by w-7 since 2026-12-03 10:00:00Z, attempt 2
+  not-applicable  c-validation  policy ready, no document matches when
+  success         d-validation  policy ready, carried over from revision 12, of 2026-12-03 10:00:00Z, inputs {"layers":["site"]}
+a-validation: no host
+warning: b-validation: missing (policy ready, advisory)
+`
+	if diff := cmp.Diff(want, got.text); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"success"}, got.names); diff != "" {
+		t.Errorf("the word for scripts (-want +got)\n%s", diff)
+	}
+	if open := openOf(verdict); open != nil {
+		t.Errorf("it waits for %v", open)
+	}
+}

@@ -104,11 +104,15 @@ func warningLines(colors bool, warnings ...string) string {
 
 // statusLine returns a line for the header Purser-Status, such as failure; findings=2, or 2+ for at least two.
 func statusLine(header string, colors bool) string {
+	header, waived, _ := strings.Cut(header, "; waived=")
 	status, number, counted := strings.Cut(header, "; findings=")
 	line := "Status: " + paint(colors, statusTint(status), status)
 	if counted && number != "0" {
 		least, more := strings.CutSuffix(number, "+")
 		line += "; findings: " + words.AtLeast(least, more)
+	}
+	if waived != "" {
+		line += "; " + paint(colors, yellow, "waived: "+words.Line(waived))
 	}
 	return line
 }
@@ -185,6 +189,9 @@ func verdictLine(preview wire.Preview[wire.Finding], colors bool) string {
 	line += paint(colors, statusTint(word), word)
 	if word == "failure" && !preview.Fails() {
 		line += ", until results are posted"
+	}
+	if n := len(preview.Waived); n > 0 {
+		line += "; " + paint(colors, yellow, fmt.Sprintf("waived: %d", n))
 	}
 	return line
 }

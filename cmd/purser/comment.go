@@ -71,7 +71,7 @@ func verdictOf(r report) string {
 	case word == "success" && len(failed)+len(open) == 0 && p.Withheld != "":
 		return "**Undecided**: " + subject + " has no known failure, but encrypted documents are not checked here"
 	case word == "success" && len(failed)+len(open) == 0:
-		return "**Success**: " + subject + " " + pass + " all validations that count"
+		return "**Success**: " + subject + " " + pass + " all validations that count" + waivedIn(p)
 	case word == "failure" && !p.Fails() && len(failed) == 0 && len(open) > 0:
 		return "**Pending**: " + subject + " " + wait + " for the results of " + namesIn(open)
 	case len(failed) > 0:
@@ -80,6 +80,18 @@ func verdictOf(r report) string {
 		return "**Failure**: " + subject + " " + fail + waiting
 	}
 	return "**Undecided**: " + subject + " has the status " + markdown.Code(words.First(p.Status, maxName)) + waiting
+}
+
+// waivedIn says which validations pass because of waivers, "" if none do.
+func waivedIn(p wire.Preview[wire.Finding]) string {
+	var names []string
+	for _, waived := range p.Waived {
+		names = append(names, waived.Validation)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return ", of which some are waived: " + namesIn(names)
 }
 
 // judged returns the names of the validations that fail, and of the open ones, which wait for a service to post a
@@ -94,7 +106,7 @@ func judged(p wire.Preview[wire.Finding]) (failed, open []string) {
 	}
 	for _, v := range counted {
 		switch {
-		case v.Status == "success":
+		case v.Passes():
 		case (v.Status == "missing" || v.Status == "expired") && !v.Own():
 			open = append(open, v.Name)
 		default:
@@ -257,7 +269,11 @@ func validationSection(p wire.Preview[wire.Finding]) markdown.Section {
 	var items []markdown.Item
 	add := func(list []wire.Validation, of string) {
 		for _, v := range list {
-			items = append(items, markdown.Item{Line: markdown.Code(v.Name) + ": " + markdown.Code(v.Status) + of})
+			line := markdown.Code(v.Name) + ": " + markdown.Code(v.Status) + of
+			if note := noteOn(v); note != "" {
+				line += ", " + markdown.Code(words.First(note, maxMessage))
+			}
+			items = append(items, markdown.Item{Line: line})
 		}
 	}
 	for _, policy := range p.Policies {

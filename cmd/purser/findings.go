@@ -163,25 +163,27 @@ func findingLine(f wire.Finding, place string, colors bool) string {
 	return place + paint(colors, statusTint(level), words.Line(level)+":") + " " + words.Line(what)
 }
 
-// levelWord returns the level of a finding, or that it is about a missing or expired result.
+// levelWord returns the level of a finding or, of an error, that it is about a missing or expired result.
 func levelWord(f wire.Finding) string {
-	if f.Rule == "missing" || f.Rule == "expired" {
+	if f.Level == "error" && lacks(f) {
 		return string(f.Rule)
 	}
 	return f.Level
 }
 
+// lacks reports whether a finding is about a missing or expired result.
+func lacks(f wire.Finding) bool { return f.Rule == "missing" || f.Rule == "expired" }
+
 // commandLine returns an indented line with the command that helps with a finding about a revision: it posts a result
 // that is missing, or shows a document. It returns "" if there is no such command, or if revision is "".
 func commandLine(f wire.Finding, revision string) string {
-	lacks := levelWord(f) != f.Level
 	switch {
 	case revision == "":
 		return ""
 	case f.Document != nil && f.Document.Name != "":
 		return fmt.Sprintf("    purser show %s --schema %s --name %s\n", revision, shellWord(f.Document.Schema),
 			shellWord(f.Document.Name))
-	case f.Document == nil && lacks && !validations.IsReserved(f.Validation):
+	case f.Document == nil && lacks(f) && !validations.IsReserved(f.Validation):
 		return fmt.Sprintf("    purser results post %s %s --status success\n", shellWord(f.Validation), revision)
 	}
 	return ""

@@ -102,9 +102,13 @@ func revisionList(revisions list[wire.Revision], colors bool) answer {
 		if r.RolledBackTo != nil {
 			what = strings.TrimSuffix(fmt.Sprintf("rollback to %d: %s", *r.RolledBackTo, what), ": ")
 		}
+		status := verdictWord(r.Status)
+		if r.Waived > 0 {
+			status += fmt.Sprintf(" (%d waived)", r.Waived)
+		}
 		names = append(names, strconv.FormatInt(r.ID, 10))
 		rows = append(rows, []string{
-			strconv.FormatInt(r.ID, 10), verdictWord(r.Status), moment(r.CreatedAt), dash(r.User),
+			strconv.FormatInt(r.ID, 10), status, moment(r.CreatedAt), dash(r.User),
 			dash(strings.Join(r.Buckets, ",")), dash(strings.Join(r.Tags.Names, ",")), what,
 		})
 	}

@@ -233,5 +233,5 @@ func annotations(format string, r report) (string, error) {
 	return b.String(), nil
 }
 
-// isOpen reports whether a finding says that a result is missing or expired.
+// isOpen reports whether a finding says that a result is missing or expired, because of which the revision fails.
 func isOpen(f wire.Finding) bool { return f.Document == nil && levelWord(f) != f.Level }

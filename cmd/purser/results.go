@@ -123,7 +123,8 @@ func (c *resultsListCommand) Run(ctx context.Context, around *surroundings, serv
 		return c.entries(ctx, around, server)
 	}
 	var found wire.List[wire.Validation]
-	text, err := server.Get(ctx, &found, nil, "revisions", server.revision, "validations")
+	query := url.Values{"newest": {"true"}}
+	text, err := server.Get(ctx, &found, query, "revisions", server.revision, "validations")
 	if err != nil {
 		return err
 	}
@@ -142,16 +143,32 @@ func (c *resultsListCommand) entries(ctx context.Context, around *surroundings, 
 
 // validationList returns the validations of a revision.
 func validationList(text []byte, validations []wire.Validation, colors bool) answer {
-	rows, names := [][]string{{"VALIDATION", "STATUS"}}, []string{}
+	rows, names := [][]string{{"VALIDATION", "STATUS", "AT", "FROM", "INPUTS", "URL"}}, []string{}
 	for _, v := range validations {
-		names, rows = append(names, v.Name), append(rows, []string{v.Name, v.Status})
+		var newest wire.Newest
+		if v.Newest != nil {
+			newest = *v.Newest
+		}
+		names = append(names, v.Name)
+		rows = append(rows, []string{
+			v.Name, v.Status, dash(moment(newest.CreatedAt)), dash(origin(newest.CarriedFrom)), dash(string(newest.Inputs)),
+			dash(newest.URL),
+		})
 	}
 	return answer{text, names, paintedTable(rows, 1, colors)}
 }
 
+// origin returns the number of the revision that a result was carried over from, "" if it was not.
+func origin(revision int64) string {
+	if revision == 0 {
+		return ""
+	}
+	return strconv.FormatInt(revision, 10)
+}
+
 // resultList returns those of a list of results that are of one validation.
 func resultList(all list[wire.Entry], validation string, colors bool) answer {
-	rows, names := [][]string{{"AT", "STATUS", "EXPIRES", "ERRORS"}}, []string{}
+	rows, names := [][]string{{"AT", "STATUS", "EXPIRES", "ERRORS", "FROM", "INPUTS", "URL"}}, []string{}
 	var found list[wire.Entry]
 	for i, entry := range all.items {
 		if entry.Name != validation {
@@ -160,6 +177,7 @@ func resultList(all list[wire.Entry], validation string, colors bool) answer {
 		found.texts, names = append(found.texts, all.texts[i]), append(names, entry.Status)
 		rows = append(rows, []string{
 			dash(moment(entry.CreatedAt)), entry.Status, dash(moment(entry.Expires())), strconv.Itoa(len(entry.Errors)),
+			dash(origin(entry.CarriedFrom)), dash(string(entry.Inputs)), dash(entry.ResultURL),
 		})
 	}
 	return answer{found.text(), names, paintedTable(rows, 1, colors)}

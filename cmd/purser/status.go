@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,12 +89,20 @@ func verdictAnswer(said client.Answer, verdict wire.Verdict, found wire.Findings
 		explained[number.Name] = true
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "revision %d: %s\n", verdict.Revision, paint(colors, statusTint(verdict.Status), verdict.Status))
+	fmt.Fprintf(&b, "revision %d: %s", verdict.Revision, paint(colors, statusTint(verdict.Status), verdict.Status))
+	if n := len(verdict.Waived); n > 0 {
+		b.WriteString("; " + paint(colors, yellow, fmt.Sprintf("waived: %d", n)))
+	}
+	b.WriteByte('\n')
 	var rows [][]string
 	var reasons []string
 	add := func(validations []wire.Validation, note string) {
 		for _, v := range validations {
-			rows = append(rows, []string{"  " + v.Status, v.Name, note})
+			notes := slices.DeleteFunc([]string{note, noteOn(v)}, func(text string) bool { return text == "" })
+			rows = append(rows, []string{"  " + v.Status, v.Name, strings.Join(notes, ", ")})
+			if v.Advisory || v.Holds() { // the warnings or the note say why
+				continue
+			}
 			if reason := v.Name + ": " + v.Message; v.Message != "" && !explained[v.Name] && !slices.Contains(reasons, reason) {
 				reasons = append(reasons, reason)
 			}
@@ -123,6 +132,39 @@ func verdictAnswer(said client.Answer, verdict wire.Verdict, found wire.Findings
 		fmt.Fprintln(&b, "Page:", words.Line(page))
 	}
 	return answer{said.Body, []string{verdict.Status}, b.String()}
+}
+
+// noteOn returns what is to be said about a validation beside its status; "" if there is nothing.
+func noteOn(v wire.Validation) string {
+	var notes []string
+	if v.Advisory {
+		notes = append(notes, "advisory")
+	}
+	if v.Holds() && v.Message != "" {
+		notes = append(notes, v.Message)
+	}
+	if w := v.Waived; w != nil {
+		notes = append(notes, "waived by "+cmp.Or(string(w.By), "an anonymous user")+" until "+moment(w.Until)+": "+w.Reason)
+	}
+	if c := v.Claim; c != nil {
+		notes = append(notes, fmt.Sprintf("claimed by %s since %s, attempt %d", c.Worker, moment(c.Since), c.Attempt))
+	}
+	if from := originOf(v.Newest); from != "" && v.Status != "not-applicable" {
+		notes = append(notes, from)
+	}
+	return strings.Join(notes, ", ")
+}
+
+// originOf says from where a result was carried over, of when, with which inputs; "" if it was not.
+func originOf(newest *wire.Newest) string {
+	if newest == nil || newest.CarriedFrom == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("carried over from revision %d, of %s", newest.CarriedFrom, moment(newest.CreatedAt))
+	if len(newest.Inputs) > 0 {
+		text += ", inputs " + string(newest.Inputs)
+	}
+	return text
 }
 
 // maxBelow is the maximum number of findings or causes below a verdict.

@@ -38,7 +38,7 @@ func openOf(verdict wire.Verdict) (names []string) {
 	seen := map[string]bool{}
 	add := func(validations []wire.Validation) {
 		for _, v := range validations {
-			if (v.Status == "missing" || v.Status == "expired") && !seen[v.Name] {
+			if (v.Status == "missing" || v.Status == "expired") && !v.Passes() && !seen[v.Name] {
 				seen[v.Name], names = true, append(names, v.Name)
 			}
 		}

@@ -199,7 +199,8 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		return nil, nil, err
 	}
 	db, err := store.Open(ctx, url, store.Options{
-		CacheSize: c.cacheSize(), Deadlines: store.DefaultDeadlines(), Traces: seen.traces.tracerProvider(),
+		CacheSize: c.cacheSize(), Deadlines: store.DefaultDeadlines(), Compat: c.Compat == "deckhand",
+		Traces: seen.traces.tracerProvider(),
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the store: %w", err)

@@ -481,5 +481,5 @@ func (s *Service) verdict(p proposal, revision revisions.Revision) revisions.Rev
 	policies := validations.Applied(p.judgement.Policies, revision.Inapplicable)
 	verdict := s.DefaultValidations.Verdict(policies, revision, known, revision.CreatedAt)
 	verdict.Warnings = WarningsUnder(verdict, warnings)
-	return revisions.RevisionStatus{Revision: revision, Verdict: verdict}
+	return revisions.RevisionStatus{Revision: revision, Verdict: verdict.WithAdvice()}
 }

@@ -19,7 +19,7 @@ import (
 type Draft struct {
 	Written // as of a dry run; all of the server's validations count, optional ones only if a policy lists them
 
-	Policies []validations.Policy // among the documents
+	Policies []validations.Policy // among the documents, as in validations.Applied
 	Rendered *Rendering           // nil unless the documents render to valid ones
 }
 
@@ -108,25 +108,34 @@ func (s *Service) CheckOffline(ctx context.Context, items []Item, whole bool, vi
 	if p.judgement, err = validator.Validate(ctx, p.snapshot, p.diff); err != nil {
 		return Draft{}, err
 	}
-	draft := Draft{Policies: p.judgement.Policies, Rendered: p.judgement.Rendered}
+	draft := Draft{Rendered: p.judgement.Rendered}
+	draft.Policies = validations.Applied(p.judgement.Policies, p.judgement.Inapplicable)
 	counting := Service{Config: s.Config}
 	counting.DefaultValidations = validations.DefaultValidations()
-	listed := validations.Required(draft.Policies)
 	for _, name := range validations.Optional() {
-		if slices.Contains(listed, name) {
+		if requires(draft.Policies, name) {
 			counting.DefaultValidations = append(counting.DefaultValidations, name)
 		}
 	}
 	if viewer.Encrypted {
 		p.judgement.Results = withoutValues(p.judgement.Results, viewer.Withheld())
 	}
-	p.judgement.Policies = nil // policies may require validations by others, whose results are unknown here
+	p.judgement.Policies, p.judgement.Inapplicable = nil, nil // policies may require validations by others, whose results are unknown here
 	draft.Written, err = counting.preview(ctx, p)
 	if draft.Preview != nil && !whole {
 		draft.Preview.Uncovered = nil // the schemas may be among the others
 	}
 	draft.Items = items
 	return draft, err
+}
+
+// requires reports whether a revision fails by its policies if a validation fails.
+func requires(policies []validations.Policy, name string) bool {
+	return slices.ContainsFunc(policies, func(policy validations.Policy) bool {
+		return slices.ContainsFunc(policy.Requirements, func(r validations.Requirement) bool {
+			return r.Name == name && !r.Inapplicable && !r.Advisory
+		})
+	})
 }
 
 // withoutValues returns results for viewers who may see everything in encrypted documents except their data, with

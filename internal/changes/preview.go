@@ -83,13 +83,13 @@ func (s *Service) preview(ctx context.Context, p proposal) (Written, error) {
 	case snapshot.Newest.ID > 0:
 		policies := revisions.PoliciesOf(snapshot.Newest, snapshot.Policies)
 		verdict := s.DefaultValidations.Verdict(policies, snapshot.Newest, snapshot.Known, snapshot.Now)
-		preview.RevisionStatus = revisions.RevisionStatus{Revision: snapshot.Newest, Verdict: verdict}
+		preview.RevisionStatus = revisions.RevisionStatus{Revision: snapshot.Newest, Verdict: verdict.WithAdvice()}
 	}
 	verdict := &preview.Verdict
 	if !s.Compat && !slices.Contains(verdict.ReportedNames(), validations.CoverageValidation) {
 		preview.Uncovered = Coverage(BySchema(revisions.Visible(viewer, diff.After(snapshot.Documents))))
 		if warning := validations.CoverageWarning(preview.Uncovered); warning != "" {
-			verdict.Warnings = slices.Insert(verdict.Warnings, 0, warning)
+			verdict.Warnings = slices.Insert(verdict.Warnings, len(verdict.Advice()), warning)
 		}
 	}
 	if !s.Compat {

@@ -394,8 +394,12 @@ func (r *run) judge(ctx context.Context) ([]*revisions.Stored, error) {
 	}
 	for _, policy := range draft.Policies {
 		for _, required := range policy.Requirements {
-			if !validations.IsOwn(required.Name) {
-				r.report.Needed = append(r.report.Needed, Needed{required.Name, policy.Identity})
+			needed := Needed{required.Name, policy.Identity, required.Approvals, required.Advisory}
+			switch {
+			case required.Inapplicable && r.report.Whole: // else a document that could not be read may match
+				r.report.Inapplicable = append(r.report.Inapplicable, needed)
+			case !validations.IsOwn(required.Name):
+				r.report.Needed = append(r.report.Needed, needed)
 			}
 		}
 	}

@@ -263,6 +263,47 @@ func TestCheck_policies(t *testing.T) {
 	}
 }
 
+// A requirement applies if a document matches its condition. Where a document cannot be read, it may.
+func TestCheck_conditions(t *testing.T) {
+	t.Parallel()
+	const ready = "---\nschema: deckhand/ValidationPolicy/v1\nmetadata: {schema: metadata/Control/v1, name: ready}\n" +
+		"data:\n  validations:\n  - {name: x-validation, when: {schemas: [acme/Widget/*]}, approvals: 2}\n" +
+		"  - {name: y-validation, when: {layers: [type]}, advisory: true}\n" +
+		"  - {name: purser-coverage-validation, when: {labels: {a: b}}}\n"
+	site := layers + widgets + doc("acme/Widget/v1", "w", "{size: 1}") + doc("acme/Gadget/v1", "g", "{}") + ready
+	says := func(text string) (needed, not []string) {
+		report := run(t, check.New(check.Options{}), file("s.yaml", text))
+		for _, n := range report.Needed {
+			needed = append(needed, n.Text())
+		}
+		for _, n := range report.Inapplicable {
+			not = append(not, n.Text())
+		}
+		for _, f := range report.Findings {
+			if f.Rule == "no-schema" && f.Level.String() != "warning" {
+				t.Errorf("%s: %s, although no document matches the condition", f.Rule, f.Level)
+			}
+		}
+		return needed, not
+	}
+	const x, y, coverage = "x-validation (policy ready, 2 approvals)", "y-validation (policy ready, advisory)",
+		"purser-coverage-validation (policy ready)"
+	needed, not := says(site)
+	if diff := cmp.Diff([][]string{{x}, {y, coverage}}, [][]string{needed, not}); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	needed, not = says(site + "---\nschema: 1\n")
+	if diff := cmp.Diff([][]string{{x, y}, nil}, [][]string{needed, not}); diff != "" {
+		t.Errorf("with a document that cannot be read (-want +got)\n%s", diff)
+	}
+	report := run(t, check.New(check.Options{}), file("s.yaml", strings.Replace(site, "layers: [type]", "layer: [type]", 1)))
+	line := strings.Count(site[:strings.Index(site, "layers: [type]")], "\n") + 1
+	if at := slices.IndexFunc(report.Findings, func(f check.Finding) bool { return f.Document.Name == "ready" }); at < 0 ||
+		report.Findings[at].Line != line || !strings.Contains(report.Findings[at].Message, "layer") {
+		t.Errorf("a broken condition in line %d: %+v", line, report.Findings)
+	}
+}
+
 // The server's optional validations fail the site if a policy lists them, as on the server.
 func TestCheck_optional(t *testing.T) {
 	t.Parallel()

@@ -13,21 +13,26 @@ import (
 
 // view is the content of a report in JSON and YAML.
 type view struct {
-	Documents int           `json:"documents"`
-	Files     int           `json:"files"`
-	Errors    int           `json:"errors"`
-	Warnings  int           `json:"warnings"`
-	Known     int           `json:"known"` // findings in the baseline
-	More      int           `json:"more"`  // findings that are not listed
-	Whole     bool          `json:"whole"` // the revision as a whole was judged
-	Skipped   []string      `json:"skipped"`
-	Needed    []neededView  `json:"needed"`
-	Findings  []findingView `json:"findings"`
+	Documents int          `json:"documents"`
+	Files     int          `json:"files"`
+	Errors    int          `json:"errors"`
+	Warnings  int          `json:"warnings"`
+	Known     int          `json:"known"` // findings in the baseline
+	More      int          `json:"more"`  // findings that are not listed
+	Whole     bool         `json:"whole"` // the revision as a whole was judged
+	Skipped   []string     `json:"skipped"`
+	Needed    []neededView `json:"needed"`
+
+	NotApplicable []neededView `json:"notApplicable,omitempty"`
+
+	Findings []findingView `json:"findings"`
 }
 
 type neededView struct {
 	Validation string `json:"validation"`
 	Policy     string `json:"policy"`
+	Approvals  int    `json:"approvals,omitempty"`
+	Advisory   bool   `json:"advisory,omitempty"`
 }
 
 type findingView struct {
@@ -52,6 +57,10 @@ type documentView struct {
 	Bucket string `json:"bucket,omitempty"`
 }
 
+func neededViewOf(needed Needed) neededView {
+	return neededView{needed.Name, needed.Policy.Name, needed.Approvals, needed.Advisory}
+}
+
 func viewOf(report Report) view {
 	v := view{
 		Documents: report.Documents, Files: len(report.Files), Known: report.Known, More: report.More, Whole: report.Whole,
@@ -59,7 +68,10 @@ func viewOf(report Report) view {
 		Skipped: append([]string{}, report.Skipped...), Needed: []neededView{}, Findings: []findingView{},
 	}
 	for _, needed := range report.Needed {
-		v.Needed = append(v.Needed, neededView{needed.Name, needed.Policy.Name})
+		v.Needed = append(v.Needed, neededViewOf(needed))
+	}
+	for _, not := range report.Inapplicable {
+		v.NotApplicable = append(v.NotApplicable, neededViewOf(not))
 	}
 	for _, f := range report.Findings {
 		shown := findingView{

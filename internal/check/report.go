@@ -10,6 +10,7 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
+	"purser/internal/words"
 )
 
 // Report is the result of a check.
@@ -20,6 +21,8 @@ type Report struct {
 	Findings  []Finding // by file, line and column
 	// Needed are the validations that policies require and that other services perform.
 	Needed []Needed
+	// Inapplicable are the validations of policies whose conditions match no document.
+	Inapplicable []Needed
 	// Skipped are the files in folders that contain no documents.
 	Skipped []string
 	// Whole reports whether all documents could be read, so that the revision as a whole was judged.
@@ -87,10 +90,24 @@ type Step struct {
 	Message string `json:"message"`
 }
 
-// Needed is a validation that a policy requires and that other services perform.
+// Needed is a validation that a policy requires.
 type Needed struct {
-	Name   string
-	Policy document.Identity
+	Name      string
+	Policy    document.Identity
+	Approvals int // as in validations.Requirement
+	Advisory  bool
+}
+
+// Text describes the validation.
+func (n Needed) Text() string {
+	text := n.Name + " (policy " + n.Policy.Name
+	if n.Approvals > 0 {
+		text += ", " + words.Count(n.Approvals, "approval")
+	}
+	if n.Advisory {
+		text += ", advisory"
+	}
+	return text + ")"
 }
 
 // Count returns the number of findings of a level, also of those that were left out.

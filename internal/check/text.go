@@ -34,7 +34,10 @@ func plainText(report Report, color bool) []byte {
 		w.finding(f)
 	}
 	for _, needed := range report.Needed {
-		w.line(words.Line("needed: " + needed.Name + " (policy " + needed.Policy.Name + ")"))
+		w.line(words.Line("needed: " + needed.Text()))
+	}
+	for _, not := range report.Inapplicable {
+		w.line(words.Line("not applicable: " + not.Text() + ": no document matches when"))
 	}
 	if len(report.Skipped) > 0 {
 		const most = 5

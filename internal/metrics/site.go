@@ -104,7 +104,8 @@ func (s *site) overview() (queries.Overview, error) {
 	})
 }
 
-// collectRequired collects the validations that decide a verdict, and returns those that are shown by name.
+// collectRequired collects the validations that decide a verdict, and returns those that are shown by name. One that is
+// waived has that as its status.
 func (s *site) collectRequired(gauge func(*prometheus.Desc, float64, ...string), required []queries.Watched,
 ) map[string]bool {
 	named := map[string]bool{}
@@ -112,12 +113,15 @@ func (s *site) collectRequired(gauge func(*prometheus.Desc, float64, ...string),
 		if len(named) == maxNames || len(one.Name) > maxName || one.Name == otherName || !utf8.ValidString(one.Name) {
 			continue
 		}
-		named[one.Name] = true
-		for _, status := range []validations.Status{
-			validations.Success, validations.Failure, validations.Missing, validations.Expired,
-		} {
-			gauge(s.validation, truth(one.Status == status), one.Name, status.String())
+		if named[one.Name] = true; one.Advisory {
+			continue
 		}
+		for _, status := range []validations.Status{
+			validations.Success, validations.Failure, validations.Missing, validations.Expired, validations.NotApplicable,
+		} {
+			gauge(s.validation, truth(one.Status == status && !one.Waived), one.Name, status.String())
+		}
+		gauge(s.validation, truth(one.Waived), one.Name, "waived")
 		if !one.PostedAt.IsZero() {
 			gauge(s.postedAt, seconds(one.PostedAt), one.Name)
 		}

@@ -59,9 +59,13 @@ func TestSite(t *testing.T) {
 		Required: []queries.Watched{
 			{Name: "mini", PostedAt: at(), ExpiresAt: at().Add(time.Hour)},
 			{Name: "new", Status: validations.Missing},
+			{Name: "let", Status: validations.Failure, Waived: true},
+			{Name: "none", Status: validations.NotApplicable},
+			{Name: "tried", Status: validations.Failure, Advisory: true, PostedAt: at()},
 		},
 		Counts: map[queries.Counted]queries.Number{
 			{Validation: "new"}: {Findings: 1}, {Validation: "stray", Level: queries.LevelWarning}: {Findings: 2},
+			{Validation: "tried", Level: queries.LevelWarning}:                      {Findings: 1},
 			{Validation: "stray2", Level: queries.LevelWarning}:                     {Findings: 3},
 			{Validation: validations.SchemaValidation, Level: queries.LevelWarning}: {Findings: 4},
 		},
@@ -71,7 +75,11 @@ func TestSite(t *testing.T) {
 	uncounted.Counts = nil
 	counts := []string{
 		`purser_newest_revision_findings{level="error",validation="mini"} 0`,
+		`purser_newest_revision_findings{level="error",validation="let"} 0`,
 		`purser_newest_revision_findings{level="error",validation="new"} 1`,
+		`purser_newest_revision_findings{level="error",validation="none"} 0`,
+		`purser_newest_revision_findings{level="error",validation="tried"} 0`,
+		`purser_newest_revision_findings{level="warning",validation="tried"} 1`,
 		`purser_newest_revision_findings{level="warning",validation="deckhand-schema-validation"} 4`,
 		`purser_newest_revision_findings{level="warning",validation="other"} 5`,
 	}
@@ -80,14 +88,14 @@ func TestSite(t *testing.T) {
 		`purser_newest_revision_status{status="success"} 0`,
 		`purser_required_result_expiry_timestamp_seconds{validation="mini"} 1.7000036005e+09`,
 		`purser_required_result_timestamp_seconds{validation="mini"} 1.7000000005e+09`,
-		`purser_required_validation_status{status="expired",validation="mini"} 0`,
-		`purser_required_validation_status{status="failure",validation="mini"} 0`,
-		`purser_required_validation_status{status="missing",validation="mini"} 0`,
-		`purser_required_validation_status{status="success",validation="mini"} 1`,
-		`purser_required_validation_status{status="expired",validation="new"} 0`,
-		`purser_required_validation_status{status="failure",validation="new"} 0`,
-		`purser_required_validation_status{status="missing",validation="new"} 1`,
-		`purser_required_validation_status{status="success",validation="new"} 0`,
+	}
+	for name, is := range map[string]string{
+		"mini": "success", "new": "missing", "let": "waived", "none": "not-applicable",
+	} {
+		for _, status := range []string{"success", "failure", "missing", "expired", "not-applicable", "waived"} {
+			others = append(others, fmt.Sprintf(`purser_required_validation_status{status=%q,validation=%q} %d`, status, name,
+				int(truth(is == status))))
+		}
 	}
 	newest := []string{
 		"purser_database_up 1", "purser_newest_revision 7", "purser_newest_revision_created_timestamp_seconds 1.7000000005e+09",
@@ -132,7 +140,7 @@ func TestSite_bounded(t *testing.T) {
 	}
 	overview.Required = append([]queries.Watched{{Name: strings.Repeat("x", 1<<20)}, {Name: "\xff"}, {Name: "other"}}, overview.Required...)
 	got := scrape(t, registryOf(func(context.Context) (queries.Overview, error) { return overview, nil }))
-	const perName = 4 + 2 + 3
+	const perName = 6 + 2 + 3
 	if most := (maxNames + 2) * perName; len(got) > most {
 		t.Errorf("%d series, want at most %d", len(got), most)
 	}

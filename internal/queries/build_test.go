@@ -43,7 +43,7 @@ type site struct {
 	near       int          // number of documents read if a selection has a limit in bytes; 0 for all
 	selections []Selection  // passed to Documents and Ranks
 	queries    []EntryQuery // passed to Failures and FailedEntries
-	ids        []int64      // passed to ResultErrors
+	ids        []int64      // passed to ResultTexts
 }
 
 // same returns the fault for a revision that has been replaced by another with its number.
@@ -241,9 +241,13 @@ func (s *site) Reported(_ context.Context, of revisions.Revision, name string) (
 	return found, nil
 }
 
-func (s *site) ResultErrors(_ context.Context, of revisions.Revision, ids []int64) (map[int64][]byte, error) {
+func (s *site) ResultTexts(_ context.Context, of revisions.Revision, ids []int64) (map[int64]ResultTexts, error) {
 	s.ids = append(s.ids, ids...)
-	return s.errors, s.same(of)
+	texts := map[int64]ResultTexts{}
+	for id, errs := range s.errors {
+		texts[id] = ResultTexts{Errors: errs}
+	}
+	return texts, s.same(of)
 }
 
 func (s *site) WorstResults(_ context.Context, of revisions.Revision) (map[string]string, error) {

@@ -27,29 +27,54 @@ type withFindings struct {
 type statusLevel struct {
 	Status validations.Status
 	Level  Level
+	// Votes is what its approvals say; "" unless it needs some.
+	Votes string
+}
+
+// before reports whether the findings of a validation in one policy are shown rather than those in another one: what
+// is wrong before what holds, and then the more severe.
+func (s statusLevel) before(other statusLevel) bool {
+	holds := func(s statusLevel) int {
+		if (validations.Judged{Status: s.Status}).Holds() {
+			return 1
+		}
+		return 0
+	}
+	worst := 0
+	if worse(other.Status, s.Status) != other.Status {
+		worst = -1
+	}
+	return cmp.Or(cmp.Compare(holds(s), holds(other)), cmp.Compare(s.Level, other.Level), worst) < 0
 }
 
 // withFindingsIn returns the validations of a verdict that may have findings.
 func withFindingsIn(verdict validations.Verdict) withFindings {
 	by := map[string]statusLevel{}
-	add := func(list []validations.Judged, level Level) {
-		for _, judged := range list {
-			says := !judged.Holds() || judged.Name == validations.RenderingValidation ||
-				judged.Name == validations.PolicyValidation
-			level := level
-			if !judged.Holds() && judged.Passes() {
-				level = LevelWarning
-			}
-			if known, ok := by[judged.Name]; says && (!ok || level < known.Level) {
-				by[judged.Name] = statusLevel{judged.Status, level}
-			}
+	add := func(judged validations.Judged, as statusLevel) {
+		says := !judged.Holds() || judged.Name == validations.RenderingValidation ||
+			judged.Name == validations.PolicyValidation
+		if as.Status = judged.Status; !judged.Holds() && judged.Passes() {
+			as.Level = LevelWarning
+		}
+		if known, ok := by[judged.Name]; says && (!ok || as.before(known)) {
+			by[judged.Name] = as
 		}
 	}
 	for _, policy := range verdict.Policies {
-		add(policy.Validations, LevelError)
+		for _, judged := range policy.Validations {
+			as := statusLevel{Level: LevelError}
+			if judged.Approved {
+				as.Votes = judged.Message
+			}
+			add(judged, as)
+		}
 	}
-	add(verdict.Reported, LevelError)
-	add(verdict.Ignored, LevelWarning)
+	for _, judged := range verdict.Reported {
+		add(judged, statusLevel{Level: LevelError})
+	}
+	for _, judged := range verdict.Ignored {
+		add(judged, statusLevel{Level: LevelWarning})
+	}
 	return withFindings{verdict, by}
 }
 
@@ -63,7 +88,7 @@ func (j withFindings) fails() bool {
 	return false
 }
 
-// countOpen returns the number of validations whose results are missing or expired.
+// countOpen returns the number of validations whose results are missing or expired, be they ones that do not count.
 func (j withFindings) countOpen() (count int) {
 	for _, judged := range j.by {
 		if judged.Status == validations.Missing || judged.Status == validations.Expired {
@@ -194,13 +219,23 @@ func errorsOf(result validations.Result) (errs []json.RawMessage) {
 // The rules of findings about results that are not failures, and about a failure without errors.
 const ruleMissing, ruleExpired, ruleUnexplained = "missing", "expired", "unexplained"
 
+// ruleRejected is the rule of the finding about a validation that needs approvals and that a user has rejected.
+const ruleRejected = "rejected"
+
 // ofResults returns the findings of all validations except the schema validation. errs are the errors of failed
 // validations by name.
 func (j withFindings) ofResults(errs map[string][]json.RawMessage) (all []Finding) {
 	for _, name := range slices.Sorted(maps.Keys(j.by)) {
 		f := Finding{Level: j.by[name].Level, Validation: name}
 		list, failed := errs[name]
+		votes := j.by[name].Votes
 		switch {
+		case j.by[name].Status == validations.Missing && votes != "":
+			f.Rule, f.Message, f.Advice = ruleMissing, votes, "have more users approve the revision"
+			all = append(all, f)
+		case j.by[name].Status == validations.Failure && votes != "": // the newest result may be another user's
+			f.Rule, f.Message, f.Advice = ruleRejected, votes, "have the user approve it, or change what is wrong"
+			all = append(all, f)
 		case j.by[name].Status == validations.Missing:
 			f.Rule, f.Message = ruleMissing, "No result has been posted"
 			f.Advice = "have its service validate the revision and post the result"

@@ -234,14 +234,14 @@ func (v View) resultFindings(ctx context.Context, revision revisions.Revision, j
 	if err != nil {
 		return nil, false, err
 	}
-	errs, err := v.store.ResultErrors(ctx, revision, slices.Sorted(maps.Values(latest)))
+	texts, err := v.store.ResultTexts(ctx, revision, slices.Sorted(maps.Values(latest)))
 	if err != nil {
 		return nil, false, v.readError(ctx, revision.ID, "the errors of validation results", err)
 	}
 	read := map[string][]json.RawMessage{}
 	var warnings []Finding
 	for _, name := range slices.Sorted(maps.Keys(latest)) {
-		found, err := v.detailsOf(ctx, revision, name, errs[latest[name]])
+		found, err := v.detailsOf(ctx, revision, name, texts[latest[name]].Errors)
 		if err != nil {
 			return nil, false, err
 		}
@@ -460,16 +460,16 @@ func (v View) uncovered(ctx context.Context, shown revisions.RevisionStatus) ([]
 // newest returns the stored details of the newest result of a validation.
 func (v View) newest(ctx context.Context, revision revisions.Revision, name string) (d details, err error) {
 	reported, err := v.store.Reported(ctx, revision, name)
-	var errs map[int64][]byte
+	var texts map[int64]ResultTexts
 	if err == nil && len(reported) > 0 {
 		reported = reported[len(reported)-1:]
-		errs, err = v.store.ResultErrors(ctx, revision, []int64{reported[0].ID})
+		texts, err = v.store.ResultTexts(ctx, revision, []int64{reported[0].ID})
 	}
 	if err != nil {
 		return d, v.readError(ctx, revision.ID, "validation results", err)
 	}
-	if len(errs) == 0 {
+	if len(texts) == 0 {
 		return d, nil
 	}
-	return v.stored(name, errs[reported[0].ID])
+	return v.stored(name, texts[reported[0].ID].Errors)
 }

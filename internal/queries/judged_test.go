@@ -24,22 +24,47 @@ func TestJudge(t *testing.T) {
 				{Validations: []validations.Judged{of("a", validations.Success), of("b", validations.Failure)}},
 				{Validations: []validations.Judged{of("c", validations.Missing), of("b", validations.Failure)}},
 			}},
-			map[string]statusLevel{"b": {validations.Failure, LevelError}, "c": {validations.Missing, LevelError}},
+			map[string]statusLevel{"b": {Status: validations.Failure, Level: LevelError}, "c": {Status: validations.Missing, Level: LevelError}},
 		},
 		"of reported ones": {
 			validations.Verdict{Reported: []validations.Judged{of("a", validations.Failure), of("b", validations.Success)}},
-			map[string]statusLevel{"a": {validations.Failure, LevelError}},
+			map[string]statusLevel{"a": {Status: validations.Failure, Level: LevelError}},
 		},
 		"of ignored ones, which a policy may list too": {
 			validations.Verdict{
 				Policies: []validations.PolicyVerdict{{Validations: []validations.Judged{of("a", validations.Expired)}}},
 				Ignored:  []validations.Judged{of("a", validations.Expired), of("b", validations.Failure)},
 			},
-			map[string]statusLevel{"a": {validations.Expired, LevelError}, "b": {validations.Failure, LevelWarning}},
+			map[string]statusLevel{"a": {Status: validations.Expired, Level: LevelError}, "b": {Status: validations.Failure, Level: LevelWarning}},
+		},
+		"of one that does not apply in one policy, and fails in another one": {
+			validations.Verdict{Policies: []validations.PolicyVerdict{
+				{Validations: []validations.Judged{of(validations.PolicyValidation, validations.NotApplicable)}},
+				{Validations: []validations.Judged{of(validations.PolicyValidation, validations.Failure)}},
+			}},
+			map[string]statusLevel{validations.PolicyValidation: {Status: validations.Failure, Level: LevelError}},
+		},
+		"of those that fail nothing": {
+			validations.Verdict{Policies: []validations.PolicyVerdict{{Validations: []validations.Judged{
+				{Name: "a", Status: validations.Failure, Advisory: true},
+				{Name: "b", Status: validations.Missing, Waiver: &validations.Waiver{}},
+				of("c", validations.NotApplicable),
+			}}}},
+			map[string]statusLevel{
+				"a": {Status: validations.Failure, Level: LevelWarning},
+				"b": {Status: validations.Missing, Level: LevelWarning},
+			},
+		},
+		"of one that is advisory in one policy only": {
+			validations.Verdict{Policies: []validations.PolicyVerdict{
+				{Validations: []validations.Judged{{Name: "a", Status: validations.Failure, Advisory: true}}},
+				{Validations: []validations.Judged{{Name: "a", Status: validations.Missing, Message: "1 of 2", Approved: true}}},
+			}},
+			map[string]statusLevel{"a": {Status: validations.Missing, Level: LevelError, Votes: "1 of 2"}},
 		},
 		"of one that gives warnings": {
 			validations.Verdict{Reported: []validations.Judged{of(validations.RenderingValidation, validations.Success)}},
-			map[string]statusLevel{validations.RenderingValidation: {validations.Success, LevelError}},
+			map[string]statusLevel{validations.RenderingValidation: {Status: validations.Success, Level: LevelError}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

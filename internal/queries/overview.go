@@ -20,7 +20,8 @@ import (
 type Overview struct {
 	revisions.RevisionStatus // zero if there is no revision
 
-	// Required are the validations that the verdict is based on, without duplicates, in order of first mention.
+	// Required are the validations that the verdict is based on, and those that only make warnings, without duplicates, in
+	// order of first mention.
 	Required []Watched
 	// Counts are the numbers of findings; nil if counting them takes too long.
 	Counts map[Counted]Number
@@ -30,6 +31,10 @@ type Overview struct {
 type Watched struct {
 	Name   string
 	Status validations.Status // the worst one in any policy
+	// Waived is set if it passes because of a waiver.
+	Waived bool
+	// Advisory is set if it only makes warnings, in all policies, so that the verdict is not based on it.
+	Advisory bool
 	// PostedAt is the time of its newest posted result; zero if there is none, and for the server's own validations.
 	PostedAt time.Time
 	// ExpiresAt is the earliest time at which its success expires by some policy; zero if it does not expire.
@@ -82,14 +87,16 @@ func watched(verdict validations.Verdict, outcomes []validations.Outcome) (all [
 		if !known {
 			place = len(all)
 			places[judged.Name] = place
-			one := Watched{Name: judged.Name, Status: judged.Status}
+			one := Watched{Name: judged.Name, Status: judged.Status, Advisory: true}
 			if !validations.IsOwn(judged.Name) {
 				one.PostedAt = posted[judged.Name]
 			}
 			all = append(all, one)
 		}
-		all[place].Status = worse(all[place].Status, judged.Status)
-		return &all[place]
+		one := &all[place]
+		one.Status = worse(one.Status, judged.Status)
+		one.Waived, one.Advisory = one.Waived || judged.Waiver != nil, one.Advisory && judged.Advisory
+		return one
 	}
 	for _, policy := range verdict.Policies {
 		for i, judged := range policy.Validations { // one for each requirement
@@ -157,7 +164,7 @@ func (v View) counted(ctx context.Context, shown revisions.RevisionStatus, key c
 func digestOf(judged map[string]statusLevel, outcomes []validations.Outcome) [sha256.Size]byte {
 	hash := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(judged)) {
-		_, _ = fmt.Fprintf(hash, "%q %d %d\n", name, judged[name].Status, judged[name].Level)
+		_, _ = fmt.Fprintf(hash, "%q %d %d %q\n", name, judged[name].Status, judged[name].Level, judged[name].Votes)
 	}
 	byName := slices.SortedFunc(slices.Values(outcomes), func(a, b validations.Outcome) int {
 		return cmp.Compare(a.Name, b.Name)

@@ -216,7 +216,7 @@ func (v View) Status(ctx context.Context, id string) (revisions.RevisionStatus, 
 	messages := map[string]string{}
 	for _, list := range all { // the lists are not shared
 		for i, judged := range list {
-			if judged.Status != validations.Failure {
+			if judged.Status != validations.Failure || !validations.IsOwn(judged.Name) {
 				continue
 			}
 			if _, known := messages[judged.Name]; !known {
@@ -227,6 +227,7 @@ func (v View) Status(ctx context.Context, id string) (revisions.RevisionStatus, 
 			list[i].Message = cmp.Or(messages[judged.Name], judged.Message)
 		}
 	}
+	shown.Verdict = shown.Verdict.WithAdvice()
 	return shown, nil
 }
 

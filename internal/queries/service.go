@@ -163,8 +163,8 @@ type Store interface {
 	// Reported returns the results posted about a revision in order, without their errors; only those with a name if it is
 	// not empty.
 	Reported(ctx context.Context, of revisions.Revision, name string) ([]Reported, error)
-	// ResultErrors returns the errors of posted results by ID, as JSON lists.
-	ResultErrors(ctx context.Context, of revisions.Revision, ids []int64) (map[int64][]byte, error)
+	// ResultTexts returns the texts of posted results by ID.
+	ResultTexts(ctx context.Context, of revisions.Revision, ids []int64) (map[int64]ResultTexts, error)
 	// WorstResults returns the alphabetically smallest status posted under each name, which is the worst one.
 	WorstResults(ctx context.Context, of revisions.Revision) (map[string]string, error)
 }

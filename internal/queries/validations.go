@@ -35,9 +35,17 @@ type Reported struct {
 	Name      string
 	Status    string
 	CreatedAt time.Time
-	Size      int // of the errors, in bytes
-	// CarriedFrom is the revision that it was posted about, if a rollback carried it over; else 0.
+	Size      int // of the texts, in bytes
+	// CarriedFrom is the revision that it was posted about, if it was carried over from there; else 0.
 	CarriedFrom int64
+}
+
+// ResultTexts are the texts of a posted result.
+type ResultTexts struct {
+	Errors []byte // a JSON list
+	Inputs string // as in validations.Outcome
+	URL    string // as in validations.Outcome
+	User   string // as in validations.Outcome
 }
 
 // Entries is a page of entries.
@@ -303,13 +311,14 @@ func (v View) addReported(ctx context.Context, list entryList, entries []validat
 	if err := budget.NewMeter(ctx).Hold(copies * size); err != nil {
 		return fmt.Errorf("hold the errors of validation results: %w", err)
 	}
-	errs, err := v.store.ResultErrors(ctx, list.revision, ids)
+	texts, err := v.store.ResultTexts(ctx, list.revision, ids)
 	if err != nil {
 		return v.readError(ctx, list.revision.ID, "the errors of validation results", err)
 	}
 	for i, id := range ids {
 		entry := &entries[first-from+i]
-		if text := errs[id]; text != nil {
+		entry.Inputs, entry.URL, entry.User = texts[id].Inputs, texts[id].URL, texts[id].User
+		if text := texts[id].Errors; text != nil {
 			found, err := v.detailsOf(ctx, list.revision, entry.Name, text)
 			if err != nil {
 				return err

@@ -76,7 +76,7 @@ func calls(s *store.Store) map[string]func(ctx context.Context) error {
 		"Checked":       func(ctx context.Context) error { _, err := s.Checked(ctx, pairs); return err },
 		"Contents":      func(ctx context.Context) error { _, err := s.Contents(ctx, []document.Digest{{1}}); return err },
 		"Reported":      func(ctx context.Context) error { _, err := s.Reported(ctx, of, ""); return err },
-		"Errors":        func(ctx context.Context) error { _, err := s.ResultErrors(ctx, of, []int64{1}); return err },
+		"Errors":        func(ctx context.Context) error { _, err := s.ResultTexts(ctx, of, []int64{1}); return err },
 		"Worst":         func(ctx context.Context) error { _, err := s.WorstResults(ctx, of); return err },
 		"Record":        func(ctx context.Context) error { return s.Record(ctx, event) },
 		"AuditEvents": func(ctx context.Context) error {

@@ -216,8 +216,8 @@ func TestStore_ofAnother(t *testing.T) {
 			list, err := s.Reported(t.Context(), of, "n")
 			return len(list), err
 		},
-		"ResultErrors": func(of revisions.Revision) (int, error) {
-			errs, err := s.ResultErrors(t.Context(), of, []int64{reported[0].ID})
+		"ResultTexts": func(of revisions.Revision) (int, error) {
+			errs, err := s.ResultTexts(t.Context(), of, []int64{reported[0].ID})
 			return len(errs), err
 		},
 		"WorstResults": func(of revisions.Revision) (int, error) {

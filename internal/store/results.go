@@ -70,23 +70,25 @@ func (s *Store) Reported(ctx context.Context, of revisions.Revision, name string
 	})
 }
 
-// ResultErrors implements queries.Store.
-func (s *Store) ResultErrors(ctx context.Context, of revisions.Revision, ids []int64) (map[int64][]byte, error) {
-	errs := make(map[int64][]byte, len(ids))
+// ResultTexts implements queries.Store.
+func (s *Store) ResultTexts(ctx context.Context, of revisions.Revision, ids []int64) (
+	map[int64]queries.ResultTexts, error,
+) {
+	texts := make(map[int64]queries.ResultTexts, len(ids))
 	stored := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return id == successID })
 	if len(stored) < len(ids) {
-		errs[successID] = []byte(noErrors)
+		texts[successID] = queries.ResultTexts{Errors: []byte(noErrors)}
 	}
 	if len(stored) == 0 {
-		return errs, nil
+		return texts, nil
 	}
 	_, err := collectOf(ctx, s, of, func(row pgx.CollectableRow) (id int64, err error) {
-		var text []byte
-		err = row.Scan(&id, &text)
-		errs[id] = text
+		var of queries.ResultTexts
+		err = row.Scan(&id, &of.Errors, &of.Inputs, &of.URL, &of.User)
+		texts[id] = of
 		return id, err
-	}, stmt.ErrorsOf, named{"site": s.site, "revision": of.ID, "ids": stored})
-	return errs, err
+	}, stmt.TextsOfResults, named{"site": s.site, "revision": of.ID, "ids": stored})
+	return texts, err
 }
 
 // scanOutcomes adds outcomes to what is known about their revisions.

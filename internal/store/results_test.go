@@ -288,11 +288,11 @@ func TestService_Rollback_results(t *testing.T) {
 				got = append(got, fmt.Sprintf("%s of %d", r.Name, r.CarriedFrom))
 				continue
 			}
-			errors, err := s.ResultErrors(t.Context(), of, []int64{r.ID})
+			errors, err := s.ResultTexts(t.Context(), of, []int64{r.ID})
 			if err != nil {
 				t.Fatal(err)
 			}
-			got = append(got, fmt.Sprintf("%s %s %s of %d", r.Name, r.Status, errors[r.ID], r.CarriedFrom))
+			got = append(got, fmt.Sprintf("%s %s %s of %d", r.Name, r.Status, errors[r.ID].Errors, r.CarriedFrom))
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("results of revision %d (-want +got)\n%s", revision, diff)

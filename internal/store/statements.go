@@ -59,7 +59,8 @@ type statements struct {
 	// sql/evidence.sql
 	TagsOf, TaggedRevision, SetTag, DeleteTags, AddResults, InsertReported, InsertResult, CarryResults,
 	InputsOf, HeldResults, CopyHeld, CarryHeld, SettledHead,
-	CarriedOutcomes, RevisionsAbout, PoliciesAbout, OutcomesAbout, StandingAbout, VotesAbout, SiteState, ReportedOf, ErrorsOf,
+	CarriedOutcomes, RevisionsAbout, PoliciesAbout, OutcomesAbout, StandingAbout, VotesAbout, SiteState, ReportedOf,
+	TextsOfResults,
 	WorstResults string
 
 	// sql/events.sql

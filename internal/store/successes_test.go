@@ -81,12 +81,12 @@ func TestStore_successes(t *testing.T) {
 		for _, r := range all.Reported {
 			ids = append(ids, r.ID)
 		}
-		errs, err := fresh.ResultErrors(t.Context(), of, ids)
+		errs, err := fresh.ResultTexts(t.Context(), of, ids)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, id := range ids {
-			all.Errors = append(all.Errors, string(errs[id]))
+			all.Errors = append(all.Errors, string(errs[id].Errors))
 		}
 		if all.Worst, err = fresh.WorstResults(t.Context(), of); err != nil {
 			t.Fatal(err)

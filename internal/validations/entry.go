@@ -18,7 +18,7 @@ type Entry struct {
 	Errors       []json.RawMessage
 	Notes        []document.Note // remarks that are not errors
 	CreatedAt    time.Time       // zero if the validation is missing
-	CarriedFrom  int64           // the revision for which it was posted, if a rollback copied it; 0 otherwise
+	CarriedFrom  int64           // the revision for which it was posted, if it was copied from there; 0 otherwise
 	ExpiresAfter string          // ISO 8601 duration; "" if it does not expire
 	ExpiresAt    time.Time       // zero if it does not expire
 	Validator    string          // JSON text, as posted; only of those that NewestPosted returns
@@ -40,12 +40,17 @@ func NewestPosted(policies []Policy, outcomes []Outcome) map[string]Entry {
 		if IsOwn(outcome.Name) {
 			continue
 		}
-		newest[outcome.Name] = withExpiry(Entry{
-			Name: outcome.Name, Status: outcome.Status.String(), CreatedAt: outcome.At, CarriedFrom: outcome.CarriedFrom,
-			Validator: outcome.Validator, Inputs: outcome.Inputs, URL: outcome.URL, User: outcome.User,
-		}, required[outcome.Name])
+		newest[outcome.Name] = EntryOf(outcome, required[outcome.Name])
 	}
 	return newest
+}
+
+// EntryOf returns the entry of a posted result under a requirement, without its errors.
+func EntryOf(o Outcome, requirement Requirement) Entry {
+	return withExpiry(Entry{
+		Name: o.Name, Status: o.Status.String(), CreatedAt: o.At, CarriedFrom: o.CarriedFrom,
+		Validator: o.Validator, Inputs: o.Inputs, URL: o.URL, User: o.User,
+	}, requirement)
 }
 
 const neverRegistered = `The result for this validation was never externally registered so its status defaulted to ` +

@@ -106,6 +106,7 @@ type Judged struct {
 	Name     string
 	Status   Status
 	Message  string
+	Approved bool      // approvals decide it, not the newest result alone
 	Advisory bool      // it makes warnings, but never fails the verdict
 	Result   *Outcome  // the newest reported one; nil if there is none
 	Until    time.Time // when a success expires; zero if it does not
@@ -169,13 +170,14 @@ func (v Verdict) ReportedNames() (names []string) {
 }
 
 // Statuses returns the words success or failure for all reported validations, by name, and not-applicable for those that
-// no policy needs. An expired success is a failure if one policy says so.
+// no policy needs. An expired success is a failure if one policy says so. Missing ones have no word.
 func (v Verdict) Statuses() map[string]string {
-	statuses := map[string]string{}
+	statuses, missing := map[string]string{}, map[string]bool{}
 	for _, judged := range v.all() {
 		known := statuses[judged.Name]
 		switch {
 		case judged.Status == Missing:
+			missing[judged.Name] = true
 		case judged.Status == NotApplicable:
 			statuses[judged.Name] = cmp.Or(known, NotApplicable.String())
 		case judged.Status != Success:
@@ -183,6 +185,9 @@ func (v Verdict) Statuses() map[string]string {
 		case known != Failure.String():
 			statuses[judged.Name] = Success.String()
 		}
+	}
+	for name := range missing { // in one policy, and perhaps a success in another one
+		delete(statuses, name)
 	}
 	return statuses
 }
@@ -272,6 +277,23 @@ func (v Verdict) Waived() (waived []Judged) {
 		}
 	}
 	return waived
+}
+
+// Concessions returns a line of text for each validation that passes because of a waiver.
+func (v Verdict) Concessions() (lines []string) {
+	for _, judged := range v.Waived() {
+		waiver := judged.Waiver
+		lines = append(lines, fmt.Sprintf("%s: %s, waived by %s until %s: %s", judged.Name, judged.Status,
+			cmp.Or(waiver.By, "an anonymous user"), waiver.Until.UTC().Format(time.DateTime),
+			strings.ReplaceAll(waiver.Reason, "\n", " ")))
+	}
+	return lines
+}
+
+// WithAdvice returns the verdict with its Advice before the other warnings.
+func (v Verdict) WithAdvice() Verdict {
+	v.Warnings = append(v.Advice(), v.Warnings...)
+	return v
 }
 
 // Advice returns a line of text for each advisory requirement that is neither a success nor waived.
@@ -490,6 +512,7 @@ func (r Requirement) expire(judged Judged, success, now time.Time) Judged {
 // count decides a validation that needs approvals. Each success of a user's newest result is one; one user's failure
 // fails it. The last one that is needed says when it expires.
 func (r Requirement) count(judged Judged, votes []Vote, now time.Time) Judged {
+	judged.Approved = true
 	var users []string
 	for _, vote := range votes {
 		if vote.Failed {

@@ -285,3 +285,199 @@ func TestJudge_many(t *testing.T) { //nolint:paralleltest // it counts allocatio
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// What a requirement may say beside success, failure, missing and expired, and what each does to the verdict.
+func TestDecide_requirements(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	ago := func(age time.Duration) time.Time { return now.Add(-age) }
+	outcome := func(status Status, age time.Duration) []Outcome {
+		return []Outcome{{Name: "x-validation", Status: status, At: ago(age), Message: "no host"}}
+	}
+	votes := func(list ...Vote) map[string][]Vote { return map[string][]Vote{"x-validation": list} }
+	waiver := func(name string, left time.Duration) Waiver {
+		return Waiver{Validation: name, By: "anna", Reason: "new\nhost", Until: now.Add(left)}
+	}
+	claims := map[string]Claim{"x-validation": {Worker: "w-7", Since: ago(time.Minute), Attempt: 1}}
+	const when = "{name: x-validation, when: {schemas: [a]}}"
+	for name, c := range map[string]struct {
+		policy string
+		not    []int // positions of requirements that do not apply
+		known  Known
+		status Status
+		says   []string // obstacles, advice and concessions
+		open   []string
+		next   time.Duration // when it changes by itself; 0 if it does not
+	}{
+		"it does not apply":                 {policy: when, not: []int{0}},
+		"it does not apply, and has failed": {policy: when, not: []int{0}, known: Known{Outcomes: outcome(Failure, 0)}},
+		"it applies": {
+			policy: when, status: Failure, says: []string{"x-validation: missing (policy p)"}, open: []string{"x-validation"},
+		},
+		"another one does not apply": {
+			policy: "{name: x-validation}, " + when, not: []int{1}, status: Failure,
+			says: []string{"x-validation: missing (policy p)"}, open: []string{"x-validation"},
+		},
+		"a position of one without a condition": {
+			policy: "{name: x-validation}", not: []int{0}, status: Failure,
+			says: []string{"x-validation: missing (policy p)"}, open: []string{"x-validation"},
+		},
+		"advisory and missing": {
+			policy: "{name: x-validation, advisory: true}", says: []string{"x-validation: missing (policy p, advisory)"},
+			open: []string{"x-validation"},
+		},
+		"advisory and failed": {
+			policy: "{name: x-validation, advisory: true}", known: Known{Outcomes: outcome(Failure, 0)},
+			says: []string{"x-validation: failure (policy p, advisory): no host"},
+		},
+		"claimed": {
+			policy: "{name: x-validation}", known: Known{Claims: claims}, status: Failure, open: []string{"x-validation"},
+			says: []string{"x-validation: missing (policy p): claimed by w-7 since 11:59:00"},
+		},
+		"claimed, but posted": {policy: "{name: x-validation}", known: Known{Claims: claims, Outcomes: outcome(Success, 0)}},
+		"no approvals": {
+			policy: "{name: x-validation, approvals: 2}", status: Failure, known: Known{Outcomes: outcome(Success, 0)},
+			says: []string{"x-validation: missing (policy p): 0 of 2 approvals"}, open: []string{"x-validation"},
+		},
+		"too few approvals": {
+			policy: "{name: x-validation, approvals: 2}", status: Failure, known: Known{Votes: votes(Vote{User: "anna"})},
+			says: []string{"x-validation: missing (policy p): 1 of 2 approvals, by anna"}, open: []string{"x-validation"},
+		},
+		"approved": {
+			policy: "{name: x-validation, approvals: 2}", known: Known{Votes: votes(Vote{User: "anna"}, Vote{User: "bob"})},
+		},
+		"approved until the second approval expires": {
+			policy: "{name: x-validation, approvals: 2, expiresAfter: PT1H}", next: 20 * time.Minute,
+			known: Known{Votes: votes(Vote{At: ago(time.Minute)}, Vote{At: ago(40 * time.Minute)}, Vote{At: ago(50 * time.Minute)})},
+		},
+		"an approval that has expired": {
+			policy: "{name: x-validation, approvals: 2, expiresAfter: PT1H}", status: Failure, open: []string{"x-validation"},
+			known: Known{Votes: votes(Vote{At: now}, Vote{At: ago(2 * time.Hour)})},
+			says:  []string{"x-validation: expired (policy p)"},
+		},
+		"rejected": {
+			policy: "{name: x-validation, approvals: 1}", status: Failure,
+			known: Known{Votes: votes(Vote{User: "bob", Failed: true, Message: "no"}, Vote{User: "anna"})},
+			says:  []string{"x-validation: failure (policy p): rejected by bob: no"},
+		},
+		"approvals of the server's own": {policy: "{name: " + SchemaValidation + ", approvals: 2}"},
+		"waived": {
+			policy: "{name: x-validation}", known: Known{Waivers: []Waiver{waiver("x-validation", time.Hour)}},
+			says: []string{"x-validation: missing, waived by anna until 2026-11-21 13:00:00: new host"}, next: time.Hour,
+			open: []string{"x-validation"},
+		},
+		"waived in two policies' words": {
+			policy: "{name: x-validation}, {name: x-validation, expiresAfter: P1D}", next: time.Hour,
+			known: Known{Waivers: []Waiver{waiver("x-validation", time.Hour)}, Outcomes: outcome(Failure, 0)},
+			says:  []string{"x-validation: failure, waived by anna until 2026-11-21 13:00:00: new host"},
+		},
+		"the newest waiver counts": {
+			policy: "{name: x-validation}", next: time.Minute, open: []string{"x-validation"},
+			known: Known{Waivers: []Waiver{waiver("x-validation", time.Hour), waiver("x-validation", time.Minute)}},
+			says:  []string{"x-validation: missing, waived by anna until 2026-11-21 12:01:00: new host"},
+		},
+		"a waiver that has ended": {
+			policy: "{name: x-validation}", known: Known{Waivers: []Waiver{waiver("x-validation", 0)}}, status: Failure,
+			says: []string{"x-validation: missing (policy p)"}, open: []string{"x-validation"},
+		},
+		"a waiver of what succeeds": {
+			policy: "{name: x-validation, expiresAfter: P1D}", next: 24 * time.Hour,
+			known: Known{Waivers: []Waiver{waiver("x-validation", time.Hour)}, Outcomes: outcome(Success, 0)},
+		},
+		"a waiver of the server's own": {
+			policy: "{name: " + PolicyValidation + "}", known: Known{Waivers: []Waiver{waiver(PolicyValidation, time.Hour)}},
+			status: Failure, says: []string{PolicyValidation + ": missing (policy p)"},
+		},
+		"advisory and waived": {
+			policy: "{name: x-validation, advisory: true}", next: time.Hour, open: []string{"x-validation"},
+			known: Known{Waivers: []Waiver{waiver("x-validation", time.Hour)}},
+			says:  []string{"x-validation: missing, waived by anna until 2026-11-21 13:00:00: new host"},
+		},
+		"missing beside a failure": {
+			policy: "{name: x-validation}, {name: y-validation}", known: Known{Outcomes: outcome(Failure, 0)}, status: Failure,
+			says: []string{"x-validation: failure (policy p): no host", "y-validation: missing (policy p)"},
+		},
+		"missing beside an advisory failure": {
+			policy: "{name: x-validation, advisory: true}, {name: y-validation}", known: Known{Outcomes: outcome(Failure, 0)},
+			status: Failure, open: []string{"y-validation"},
+			says: []string{"y-validation: missing (policy p)", "x-validation: failure (policy p, advisory): no host"},
+		},
+		"expired beside an expiry": {
+			policy: "{name: x-validation, expiresAfter: PT1H}, {name: x-validation, expiresAfter: PT3H}", status: Failure,
+			known: Known{Outcomes: outcome(Success, 2*time.Hour)}, next: time.Hour,
+			says: []string{"x-validation: expired (policy p)"}, open: []string{"x-validation"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.known.Outcomes = append(c.known.Outcomes, Outcome{Name: SchemaValidation, At: now})
+			policies := Applied([]Policy{policy(t, "p", "validations: ["+c.policy+"]")}, c.not)
+			verdict := Decide(policies, DefaultValidations(), c.known, now)
+			says := append(append(verdict.Obstacles(nil), verdict.Advice()...), verdict.Concessions()...)
+			if diff := cmp.Diff(c.says, says); diff != "" || verdict.Status != c.status {
+				t.Errorf("%v, want %v; it says (-want +got)\n%s", verdict.Status, c.status, diff)
+			}
+			if diff := cmp.Diff(c.open, verdict.Open()); diff != "" {
+				t.Errorf("open (-want +got)\n%s", diff)
+			}
+			at, changes := verdict.NextChange()
+			if changes != (c.next > 0) || changes && !at.Equal(now.Add(c.next)) {
+				t.Errorf("it changes: %v at %v, want after %v", changes, at, c.next)
+			}
+			if warned := verdict.WithAdvice().Warnings; len(warned) != len(verdict.Advice()) {
+				t.Errorf("warnings: %v", warned)
+			}
+		})
+	}
+}
+
+// The word for a validation is the worst of all policies that need it.
+func TestVerdict_Statuses(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	posted := []Outcome{{Name: "x-validation", At: now}}
+	const off, approved = "{name: x-validation, when: {schemas: [a]}}", "{name: x-validation, approvals: 2}"
+	for name, c := range map[string]struct {
+		policy   string
+		outcomes []Outcome
+		want     map[string]string
+	}{
+		"it does not apply":              {off, posted, map[string]string{"x-validation": "not-applicable"}},
+		"in one policy, else success":    {off + ", {name: x-validation}", posted, map[string]string{"x-validation": "success"}},
+		"in one policy, else missing":    {off + ", {name: x-validation}", nil, map[string]string{}},
+		"a success but for an approval":  {off + ", {name: x-validation}, " + approved, posted, map[string]string{}},
+		"an approval missing, else none": {approved, posted, map[string]string{}},
+	} {
+		policies := Applied([]Policy{policy(t, "p", "validations: ["+c.policy+"]")}, []int{0})
+		got := Decide(policies, nil, Known{Outcomes: c.outcomes}, now).Statuses()
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
+// Positions of requirements count through all policies.
+func TestInapplicable(t *testing.T) {
+	t.Parallel()
+	policies := []Policy{
+		policy(t, "a", "validations: [{name: x-validation}, {name: y-validation, when: {schemas: [a]}}]"),
+		policy(t, "b", "validations: [{name: x-validation, when: {schemas: [b]}}, {name: z-validation, when: {schemas: [a]}}]"),
+	}
+	positions := Inapplicable(policies, func(s Selection) bool { return s.Schemas[0] == "b" })
+	if diff := cmp.Diff([]int{1, 3}, positions); diff != "" || !Conditional(policies) || Conditional(nil) {
+		t.Errorf("positions (-want +got)\n%s", diff)
+	}
+	var marked []string
+	for _, p := range Applied(policies, positions) {
+		for _, r := range p.Requirements {
+			marked = append(marked, fmt.Sprint(p.Name, " ", r.Name, " ", r.Inapplicable))
+		}
+	}
+	want := []string{"a x-validation false", "a y-validation true", "b x-validation false", "b z-validation true"}
+	if diff := cmp.Diff(want, marked); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if policies[0].Requirements[1].Inapplicable {
+		t.Error("the policies, which others share, were modified")
+	}
+}

@@ -84,6 +84,7 @@ type Preview[F Finding | Checked] struct {
 	Changed   bool              `json:"changed"`
 	Revision  *int64            `json:"revision"`           // the newest after the change; null if there is none
 	Status    string            `json:"status"`             // success or failure
+	Waived    []Waived          `json:"waived,omitempty"`   // as in Verdict
 	Notice    string            `json:"notice,omitempty"`   // without a policy, what counted
 	Weakened  []string          `json:"weakened,omitempty"` // how the change weakens policies
 	Buckets   map[string]string `json:"buckets"`

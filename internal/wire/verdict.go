@@ -13,6 +13,7 @@ type Verdict struct {
 	Revision    int64        `json:"revision"`
 	Stamp       string       `json:"stamp"`
 	Status      string       `json:"status"`           // success or failure
+	Waived      []Waived     `json:"waived,omitempty"` // the validations that pass because of waivers
 	Notice      string       `json:"notice,omitempty"` // without a policy, what counted
 	Policies    []Policy     `json:"policies"`
 	Ignored     []Validation `json:"ignored"`
@@ -46,6 +47,7 @@ func (v Verdict) Final() bool {
 	waiting := false
 	for _, validation := range counted {
 		switch {
+		case validation.Passes():
 		case validation.Status == "failure", validation.Status == "missing" && validation.Own():
 			return true
 		case validation.Status == "missing", validation.Status == "expired":
@@ -65,28 +67,62 @@ type Policy struct {
 
 // Broken reports whether a policy fails although all of its validations succeed.
 func (p Policy) Broken() bool {
-	lacks := func(v Validation) bool { return v.Status != success }
-	return p.Status != success && !slices.ContainsFunc(p.Validations, lacks)
+	fails := func(v Validation) bool { return !v.Passes() }
+	return p.Status != success && !slices.ContainsFunc(p.Validations, fails)
 }
 
-// Validation is the outcome of a validation: success, failure, missing or expired.
+// Validation is the outcome of a validation: success, failure, missing, expired or not-applicable.
 type Validation struct {
 	Name    string `json:"name"`
 	Status  string `json:"status"`
 	URL     string `json:"url,omitempty"`
-	Message string `json:"message,omitempty"` // the reason for a failure; only in a Verdict
+	Message string `json:"message,omitempty"` // the reason for the status; of a failure only in a Verdict
 
-	Newest *Newest `json:"newest,omitempty"` // only in the list of validations, and nil if nobody has posted a result
+	Advisory bool    `json:"advisory,omitempty"` // it makes warnings, but never fails the verdict
+	Waived   *Waived `json:"waived,omitempty"`   // nil if it is not waived
+	Claim    *Claim  `json:"claim,omitempty"`    // of the worker who is about to post a result; nil if there is none
+
+	// Newest is the newest posted result; nil if there is none, and in the policies of a revision.
+	Newest *Newest `json:"newest,omitempty"`
+}
+
+// Passes reports whether the validation does not fail the verdict. The server has decided that: it is as in package
+// validations.
+func (v Validation) Passes() bool {
+	return v.Holds() || v.Advisory || v.Waived != nil
+}
+
+// Holds reports whether the validation is a success by itself.
+func (v Validation) Holds() bool {
+	return v.Status == success || v.Status == validations.NotApplicable.String()
+}
+
+// Waived is a waiver, because of which a validation does not fail the verdict.
+type Waived struct {
+	Validation string   `json:"validation,omitempty"` // with its status; only in a list
+	Status     string   `json:"status,omitempty"`
+	By         Optional `json:"by"`
+	Reason     string   `json:"reason"`
+	Until      Optional `json:"until"`
+}
+
+// Claim is a worker's claim to a validation that lacks a result.
+type Claim struct {
+	Worker  string   `json:"worker"`
+	Since   Optional `json:"since"`
+	Attempt int      `json:"attempt"`
 }
 
 // Newest is the newest posted result of a validation.
 type Newest struct {
-	Status      string     `json:"status"`
-	CreatedAt   Optional   `json:"createdAt"`
-	ExpiresAt   Optional   `json:"expiresAt"`
-	CarriedFrom int64      `json:"carriedFrom,omitempty"`
-	Validator   *Validator `json:"validator,omitempty"`
-	User        string     `json:"user,omitempty"` // who posted it
+	Status      string          `json:"status"`
+	CreatedAt   Optional        `json:"createdAt"`
+	ExpiresAt   Optional        `json:"expiresAt"`
+	CarriedFrom int64           `json:"carriedFrom,omitempty"`
+	Inputs      json.RawMessage `json:"inputs,omitempty"` // the selection of documents that it depends on
+	URL         string          `json:"url,omitempty"`    // of a page about it
+	Validator   *Validator      `json:"validator,omitempty"`
+	User        string          `json:"user,omitempty"` // who posted it
 }
 
 // Validator is the service that has validated.
@@ -110,8 +146,10 @@ type Posted struct {
 
 // EntryItem is an entry in the list of one validation.
 type EntryItem struct {
-	ID     int    `json:"id"`
-	Status string `json:"status"`
+	ID          int       `json:"id"`
+	Status      string    `json:"status"`
+	CreatedAt   *Optional `json:"createdAt,omitempty"` // only of a result that was carried over
+	CarriedFrom int64     `json:"carriedFrom,omitempty"`
 }
 
 // Entry is an entry of a validation. Its optional parts depend on the route.
@@ -122,10 +160,13 @@ type Entry struct {
 	ExpiresAfter Optional          `json:"expiresAfter"`
 	ExpiresAt    *Optional         `json:"expiresAt,omitempty"`
 	ID           *int              `json:"id,omitempty"`
+	Inputs       json.RawMessage   `json:"inputs,omitempty"` // as in Newest
 	Name         string            `json:"name"`
 	Notes        []document.Note   `json:"notes,omitempty"`
+	ResultURL    string            `json:"resultUrl,omitempty"` // of a page about the result
 	Status       string            `json:"status"`
 	URL          string            `json:"url,omitempty"`
+	User         string            `json:"user,omitempty"` // who posted it
 }
 
 // Expires returns ExpiresAt, empty if the answer has none.

@@ -222,7 +222,8 @@ ORDER BY 1;
 
 -- name: OutcomesAbout
 -- selects the newest result of each name in the revisions of RevisionsAbout. The errors of a result are read only for a
--- failure without a recorded first message, and its validator only if :validators is true and it is short.
+-- failure without a recorded first message, its validator only if :validators is true and it is short, and its inputs
+-- only if one revision is asked for: those of many could be large.
 SELECT o.* FROM (
 	SELECT DISTINCT unnest(CASE WHEN :numbers::bigint[] IS NOT NULL THEN :numbers
 		WHEN :tag::text IS NOT NULL THEN ARRAY(SELECT max(revision) FROM tags WHERE site = :site AND tag = :tag)
@@ -231,7 +232,8 @@ CROSS JOIN LATERAL (
 	SELECT n.revision, n.name, x.status, x.created_at, coalesce(x.message, ''),
 		CASE WHEN x.status <> 'success' AND x.message IS NULL THEN x.errors END,
 		CASE WHEN :validators AND octet_length(x.validator) <= 1000 THEN x.validator END, coalesce(x.carried_from, 0),
-		coalesce(x.inputs, ''), coalesce(x.url, ''), coalesce(nullif(x.author_name, ''), x.author, '')
+		CASE WHEN cardinality(:numbers::bigint[]) > 1 THEN '' ELSE coalesce(x.inputs, '') END, coalesce(x.url, ''),
+		coalesce(nullif(x.author_name, ''), x.author, '')
 	FROM reported n CROSS JOIN LATERAL (SELECT status, created_at, message, errors, validator, carried_from, inputs, url,
 			author, author_name FROM results
 		WHERE site = n.site AND revision = n.revision AND name = n.name ORDER BY id DESC LIMIT 1) x
@@ -280,15 +282,15 @@ SELECT now(), coalesce((SELECT f.newest || ' ' || e.at FROM feeds f
 	WHERE f.site = :site AND (SELECT id FROM outbox WHERE site = :site ORDER BY id LIMIT 1) IS NULL), '');
 
 -- name: ReportedOf
--- selects results by name and id, first those of the server's own validations, with the sizes of their errors. Those of
+-- selects results by name and id, first those of the server's own validations, with the sizes of their texts. Those of
 -- the server's are without one of the texts :hidden at the end, which stand for warnings that depend on secrets: a page
--- that ends by the size must not depend on them. The errors of others are not read.
+-- that ends by the size must not depend on them. The sizes of those of others include their inputs. Neither is read.
 SELECT id, name, status, created_at, size, carried_from FROM (
 	SELECT id, name, status, created_at, octet_length(errors) - CASE WHEN starts_with(name, 'deckhand-')
 			OR name IN ('purser-coverage-validation', 'puppet-override-validation', 'murano-package-validation') THEN coalesce((
 		SELECT octet_length(hidden) + CASE WHEN errors = '[' || hidden || ']' THEN 0 ELSE 1 END
 		FROM unnest(:hidden::text[]) hidden
-		WHERE right(errors, length(hidden) + 1) = hidden || ']'), 0) ELSE 0 END AS size,
+		WHERE right(errors, length(hidden) + 1) = hidden || ']'), 0) ELSE -coalesce(octet_length(inputs), 0) END AS size,
 		coalesce(carried_from, 0) AS carried_from
 	FROM results WHERE site = :site AND revision = :revision
 	UNION ALL
@@ -302,8 +304,9 @@ ORDER BY (SELECT own.bit FROM (VALUES (1, 'deckhand-policy-validation'), (2, 'de
 	(4, 'purser-coverage-validation'), (8, 'puppet-override-validation'), (16, 'murano-package-validation'))
 	own (bit, name) WHERE own.name = x.name), id;
 
--- name: ErrorsOf
-SELECT id, errors FROM results WHERE site = :site AND revision = :revision AND id = ANY(:ids);
+-- name: TextsOfResults
+SELECT id, errors, coalesce(inputs, ''), coalesce(url, ''), coalesce(nullif(author_name, ''), author, '') FROM results
+WHERE site = :site AND revision = :revision AND id = ANY(:ids);
 
 -- name: WorstResults
 -- looks for one failure of each name.
