@@ -12,7 +12,7 @@ import (
 // about reads the options of a write about a numbered revision. status is that of the answer if the write is made.
 func (s *server) about(r *http.Request, revision int64, status int) (revisions.Options, error) {
 	expected, err := expectedAbout(r, revision)
-	return revisions.Options{Audit: s.auditEvent(r, status), Expected: expected}, err
+	return revisions.Options{Caller: s.caller(r), Audit: s.auditEvent(r, status), Expected: expected}, err
 }
 
 // maxMessage bounds the message of a change, in characters.

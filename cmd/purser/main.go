@@ -47,6 +47,8 @@ type commands struct {
 	Rollback   rollbackCommand   `cmd:"" group:"change" help:"Make a new revision with the documents of an earlier one."`
 	Tag        tagCommand        `cmd:"" group:"change" help:"Set, delete or list the tags of revisions."`
 	Results    resultsCommand    `cmd:"" group:"change" help:"Post and list results of validations."`
+	Waive      waiveCommand      `cmd:"" group:"change" help:"Let a revision pass although a validation is not a success, until a time."`
+	Waivers    waiversCommand    `cmd:"" group:"change" help:"List and end waivers."`
 	Prune      pruneCommand      `cmd:"" group:"change" help:"Delete old revisions."`
 	Pull       pullCommand       `cmd:"" group:"read" help:"Write the documents of a revision to files."`
 	Status     statusCommand     `cmd:"" group:"read" help:"Show whether a revision may be deployed, or wait until it may."`

@@ -203,6 +203,7 @@ func (a *appending) conclude(batch *pgx.Batch, recorded map[revisions.Pair]bool)
 	}
 	if from := commit.Diff.CarriedFrom; from > 0 {
 		batch.Queue(stmt.CarryResults, named{"site": s.site, "revision": commit.Revision.ID, "from": from})
+		s.queueCarriedWaivers(batch, commit.Revision.ID, from)
 	}
 	if commit.Audit != nil {
 		event := *commit.Audit

@@ -61,6 +61,9 @@ type statements struct {
 	CarriedOutcomes, RevisionsAbout, PoliciesAbout, OutcomesAbout, StandingAbout, VotesAbout, SiteState, ReportedOf, ErrorsOf,
 	WorstResults string
 
+	// sql/waivers.sql
+	AddWaiver, EndWaiver, CarryWaivers, WaiversOf, AllWaivers, ActiveWaivers, CountWaivers string
+
 	// sql/events.sql
 	InsertEvent, InsertPurgeEvent, InsertAudit, FeedPosition, LockFeed, OutboxBatch, BatchVerdicts, InsertEvents,
 	DeleteOutbox, AdvanceFeed, UpsertVerdicts, DropVerdicts, FeedBounds, SelectEvents, DeleteOldEvents string

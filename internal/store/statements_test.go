@@ -84,6 +84,7 @@ func TestStatements_names(t *testing.T) {
 		validations.PolicyValidation: true, validations.RenderingValidation: true, validations.CoverageValidation: true,
 		validations.PuppetValidation: true, validations.PackageValidation: true,
 		string(events.RevisionCreated): true, string(events.TagSet): true, string(events.TagDeleted): true,
+		string(events.WaiverCreated): true, string(events.WaiverEnded): true,
 		string(events.SitePurged): true, store.DeliveryKind: true,
 	}
 	found := map[string]bool{}
