@@ -168,7 +168,7 @@ func (s *server) waiverRoutes() []route {
 	return []route{
 		{"GET", waivers, authz.ListValidations, s.listWaivers, nil},
 		{"POST", waivers, authz.CreateWaiver, s.postWaiver, about},
-		{"DELETE", waivers + "/{waiver}", authz.CreateWaiver, s.endWaiver, about},
+		{"DELETE", waivers + "/{id}", authz.CreateWaiver, s.endWaiver, about},
 		{"GET", v1 + "/waivers", authz.ListValidations, s.listAllWaivers, names{"active", "limit", "offset"}},
 	}
 }

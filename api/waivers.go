@@ -62,15 +62,15 @@ func (s *server) postWaiver(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// DELETE /api/v1.0/revisions/{revision}/waivers/{waiver}
+// DELETE /api/v1.0/revisions/{revision}/waivers/{id}
 func (s *server) endWaiver(w http.ResponseWriter, r *http.Request) error {
 	id, err := s.revision(r)
 	if err != nil {
 		return err
 	}
-	waiver, isID := idOf(r, "waiver")
+	waiver, isID := idOf(r, "id")
 	if !isID {
-		return revisions.UnknownWaiver(id, revisionName(r, "waiver"))
+		return revisions.UnknownWaiver(id, revisionName(r, "id"))
 	}
 	options, err := s.about(r, id, http.StatusNoContent)
 	if err != nil {

@@ -152,7 +152,7 @@ var registered = []Rule{
 	{ShowValidation, "GET /revisions/{revision}/validations/{name}/entries/{entry}", forReaders},
 	{
 		CreateWaiver,
-		"POST /revisions/{revision}/waivers and DELETE .../waivers/{waiver}: lets a validation that is not a success count " +
+		"POST /revisions/{revision}/waivers and DELETE .../waivers/{id}: lets a validation that is not a success count " +
 			"as one", adminsOnly,
 	},
 	{ShowAudit, "GET /audit", adminsOnly},
