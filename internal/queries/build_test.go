@@ -246,6 +246,8 @@ func (s *site) ResultErrors(_ context.Context, of revisions.Revision, ids []int6
 	return s.errors, s.same(of)
 }
 
+func (*site) CountWaivers(context.Context) (int64, error) { return 0, nil }
+
 func (s *site) WorstResults(_ context.Context, of revisions.Revision) (map[string]string, error) {
 	return s.worst, s.same(of)
 }
