@@ -23,7 +23,11 @@ type handler func(w http.ResponseWriter, r *http.Request) error
 
 // questions returns the queries of a request, as its caller may see their results.
 func (s *server) questions(r *http.Request) queries.View {
-	return s.Queries.For(infoOf(r).viewer).Noting(&infoOf(r).fresh)
+	view := s.Queries.For(infoOf(r).viewer).Noting(&infoOf(r).fresh)
+	if infoOf(r).unwaived {
+		return view.WithoutWaivers()
+	}
+	return view
 }
 
 // revision resolves the revision in the path.
@@ -105,6 +109,7 @@ type requestInfo struct {
 	audited    bool         // the audit event was stored with the change
 	unchanged  bool         // the change stores nothing new
 	errorType  string       // of the answer, if it is an error
+	unwaived   bool         // the answer shows verdicts without waivers
 	aborted    bool         // the connection was closed in the middle of the answer
 	notes      []string     // errors, for the log
 

@@ -35,6 +35,9 @@ type names = []string
 // routes returns all operations. Those that read a path below /revisions or /events can wait.
 func (s *server) routes() []route {
 	routes := append(s.siteRoutes(), s.revisionRoutes()...)
+	if !s.Compat {
+		routes = append(routes, s.waiverRoutes()...)
+	}
 	for i, route := range routes {
 		if route.method == http.MethodGet && mayWait.MatchString(route.path) {
 			routes[i].parameters = append(slices.Clone(route.parameters), waitParameter)
@@ -140,7 +143,9 @@ func (s *server) revisionRoutes() []route {
 		{"GET", revision + "/tags/{tag}", authz.ShowTag, s.showTag, nil},
 		{"POST", revision + "/tags/{tag}", authz.CreateTag, s.postTag, about},
 		{"DELETE", revision + "/tags/{tag}", authz.DeleteTag, s.deleteTag, about},
-		{"GET", revision + "/status", authz.ShowRevision, s.status, names{cleartextSecrets, "expect", "details", "limit"}},
+		{"GET", revision + "/status", authz.ShowRevision, s.status, names{
+			cleartextSecrets, "expect", "waivers", "details", "limit",
+		}},
 		{"GET", revision + "/validations", authz.ListValidations, s.listValidations, names{"newest"}},
 		{
 			"GET", revision + "/validations/detail", authz.ListValidations, s.listValidationDetails,
@@ -153,6 +158,18 @@ func (s *server) revisionRoutes() []route {
 		{"GET", revision + "/validations/{name}", authz.ListValidations, s.listEntries, page},
 		{"POST", revision + "/validations/{name}", authz.CreateValidation, s.postValidation, about},
 		{"GET", revision + "/validations/{name}/entries/{entry}", authz.ShowValidation, s.showEntry, secrets},
+	}
+}
+
+// waiverRoutes returns the operations about waivers.
+func (s *server) waiverRoutes() []route {
+	const waivers = v1 + "/revisions/{revision}/waivers"
+	about := names{"revision-stamp"}
+	return []route{
+		{"GET", waivers, authz.ListValidations, s.listWaivers, nil},
+		{"POST", waivers, authz.CreateWaiver, s.postWaiver, about},
+		{"DELETE", waivers + "/{id}", authz.CreateWaiver, s.endWaiver, about},
+		{"GET", v1 + "/waivers", authz.ListValidations, s.listAllWaivers, names{"active", "limit", "offset"}},
 	}
 }
 

@@ -21,6 +21,7 @@ func (s *server) status(w http.ResponseWriter, r *http.Request) error {
 	if expected && (len(expect) > 1 || expect[0] != "success") {
 		q.fail("expect", "The only value it may have is \"success\".")
 	}
+	infoOf(r).unwaived = !s.Compat && !q.flag("waivers", true)
 	wanted, detailed := s.wantedDetails(r, q)
 	if err := q.err(); err != nil {
 		return err

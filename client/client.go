@@ -78,7 +78,7 @@ func (c *Client) Wait(ctx context.Context, revision string, wait time.Duration) 
 	if err != nil {
 		return Verdict{}, err
 	}
-	verdict, _, err := c.calls.Status(ctx, revision, wait, poll)
+	verdict, _, err := c.calls.Status(ctx, revision, nil, wait, poll)
 	return verdict, err
 }
 

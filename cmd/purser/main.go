@@ -49,6 +49,8 @@ type commands struct {
 	Results    resultsCommand    `cmd:"" group:"change" help:"Post and list results of validations."`
 	Approve    approveCommand    `cmd:"" group:"change" help:"Approve a revision: post a success of a validation in your name."`
 	Reject     rejectCommand     `cmd:"" group:"change" help:"Reject a revision: post a failure of a validation in your name."`
+	Waive      waiveCommand      `cmd:"" group:"change" help:"Let a revision pass although a validation is not a success, until a time."`
+	Waivers    waiversCommand    `cmd:"" group:"change" help:"List and end waivers."`
 	Prune      pruneCommand      `cmd:"" group:"change" help:"Delete old revisions."`
 	Pull       pullCommand       `cmd:"" group:"read" help:"Write the documents of a revision to files."`
 	Status     statusCommand     `cmd:"" group:"read" help:"Show whether a revision may be deployed, or wait until it may."`

@@ -22,9 +22,10 @@ type statusCommand struct {
 	remote
 	output
 
-	Revision string        `arg:"" default:"latest" help:"Revision: 17, latest (default), tag:NAME, or latest~1, the one before latest." values:"revisions"`
-	Expect   string        `enum:",success" default:"" help:"Exit with 1 unless this is the status. The only one to expect is success." placeholder:"STATUS"`
-	Wait     time.Duration `help:"Wait up to this long for missing results, if the status can still become a success." placeholder:"10m"`
+	Revision  string        `arg:"" default:"latest" help:"Revision: 17, latest (default), tag:NAME, or latest~1, the one before latest." values:"revisions"`
+	Expect    string        `enum:",success" default:"" help:"Exit with 1 unless this is the status. The only one to expect is success." placeholder:"STATUS"`
+	Wait      time.Duration `help:"Wait up to this long for missing results, if the status can still become a success." placeholder:"10m"`
+	NoWaivers bool          `help:"Show the status as it would be without waivers."`
 }
 
 // Validate refuses a wait that ends before it begins.
@@ -40,6 +41,10 @@ func validWait(wait time.Duration) error {
 // Run prints the status of the revision. With --expect it fails if the status is different.
 func (c *statusCommand) Run(ctx context.Context, around *surroundings, server *client.Client) error {
 	const poll = 5 * time.Second // of a server that does not support waiting
+	var query url.Values
+	if c.NoWaivers {
+		query = url.Values{"waivers": {"false"}}
+	}
 	resolve := server.Resolve
 	if c.Wait > 0 {
 		resolve = server.Number // a request that is sent again is about the same revision
@@ -49,7 +54,7 @@ func (c *statusCommand) Run(ctx context.Context, around *surroundings, server *c
 		return err
 	}
 	verdict, said, err := awaited(around, c.Wait, func(wait time.Duration) (wire.Verdict, client.Answer, error) {
-		return server.Status(ctx, revision, wait, poll)
+		return server.Status(ctx, revision, query, wait, poll)
 	})
 	if err != nil {
 		return err

@@ -31,6 +31,7 @@ const (
 	ShowMetrics    = "deckhand:show_metrics"
 	ListEvents     = "purser:list_events"
 	ManageWebhooks = "purser:manage_webhooks"
+	CreateWaiver   = "purser:create_waiver"
 )
 
 // Rules of the built-in roles beside admin. Each says who has the role; the rules of routes refer to them by default. A
@@ -145,9 +146,15 @@ var registered = []Rule{
 	{CreateValidation, "POST /revisions/{revision}/validations/{name}", forValidators},
 	{
 		ListValidations,
-		"GET /revisions/{revision}/validations, .../detail and .../{name}, GET /revisions/{revision}/findings", forReaders,
+		"GET /revisions/{revision}/validations, .../detail and .../{name}, GET /revisions/{revision}/findings and " +
+			".../waivers, GET /waivers", forReaders,
 	},
 	{ShowValidation, "GET /revisions/{revision}/validations/{name}/entries/{entry}", forReaders},
+	{
+		CreateWaiver,
+		"POST /revisions/{revision}/waivers and DELETE .../waivers/{id}: lets a validation that is not a success count " +
+			"as one", adminsOnly,
+	},
 	{ShowAudit, "GET /audit", adminsOnly},
 	{ListEvents, "GET /events", forReaders},
 	{ManageWebhooks, "all of /webhooks", adminsOnly},

@@ -109,28 +109,35 @@ func (c *Client) Numbers(ctx context.Context, before, after string) (first, seco
 }
 
 // Status returns the verdict on a revision and the answer with it. With wait > 0 it waits until it is a success or
-// waiting cannot make it so. poll is the polling interval for a server that cannot wait itself.
-func (c *Client) Status(ctx context.Context, revision string, wait, poll time.Duration) (wire.Verdict, Answer, error) {
+// waiting cannot make it so. poll is the polling interval for a server that cannot wait itself. query has further
+// parameters; nil for none.
+func (c *Client) Status(ctx context.Context, revision string, query url.Values, wait, poll time.Duration) (
+	wire.Verdict, Answer, error,
+) {
 	if wait > 0 {
-		verdict, text, err := c.status(ctx, revision, wait)
+		verdict, text, err := c.status(ctx, revision, query, wait)
 		if refused, ok := errors.AsType[*Error](err); ok && refused.Status == http.StatusBadRequest { // without ?wait=
-			return c.polled(ctx, revision, wait, poll)
+			return c.polled(ctx, revision, query, wait, poll)
 		}
 		return verdict, text, err
 	}
-	return c.status(ctx, revision, 0)
+	return c.status(ctx, revision, query, 0)
 }
 
 // maxWait is the longest wait that a server accepts in one request.
 const maxWait = 10 * time.Minute
 
 // status requests the verdict on a revision. It divides a wait of more than maxWait into several requests.
-func (c *Client) status(ctx context.Context, revision string, wait time.Duration) (wire.Verdict, Answer, error) {
+func (c *Client) status(ctx context.Context, revision string, query url.Values, wait time.Duration) (
+	wire.Verdict, Answer, error,
+) {
+	if wait > 0 {
+		expecting := url.Values{"expect": {"success"}}
+		maps.Copy(expecting, query)
+		query = expecting
+	}
 	for {
-		step, query := min(wait, maxWait), url.Values{}
-		if step > 0 {
-			query = url.Values{"expect": {"success"}}
-		}
+		step := min(wait, maxWait)
 		var verdict wire.Verdict
 		answer, err := c.Do(ctx, Request{
 			Path: []string{"revisions", revision, "status"}, Query: query, Wait: step,
@@ -150,9 +157,11 @@ func (c *Client) status(ctx context.Context, revision string, wait time.Duration
 }
 
 // polled polls the verdict, for a server that does not support wait.
-func (c *Client) polled(ctx context.Context, revision string, wait, poll time.Duration) (wire.Verdict, Answer, error) {
+func (c *Client) polled(ctx context.Context, revision string, query url.Values, wait, poll time.Duration) (
+	wire.Verdict, Answer, error,
+) {
 	for {
-		verdict, text, err := c.status(ctx, revision, 0)
+		verdict, text, err := c.status(ctx, revision, query, 0)
 		if err != nil || verdict.Final() || wait <= 0 {
 			return verdict, text, err
 		}

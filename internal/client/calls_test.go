@@ -78,7 +78,7 @@ func TestStatus_waits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, s := scripted(t, Config{}, answer(412, missing), answer(412, missing), answer(200, succeeded))
-		verdict, _, err := c.Status(t.Context(), "latest", 25*time.Minute, time.Second)
+		verdict, _, err := c.Status(t.Context(), "latest", nil, 25*time.Minute, time.Second)
 		if err != nil || verdict.Status != "success" {
 			t.Errorf("verdict %+v, error %v", verdict, err)
 		}
@@ -100,7 +100,7 @@ func TestStatus_restart(t *testing.T) {
 		stops := answer(503, busy, "Retry-After", "1")
 		stops.after = 4 * time.Minute
 		c, s := scripted(t, Config{}, stops, answer(412, missing))
-		verdict, _, err := c.Status(t.Context(), "5", 5*time.Minute, time.Second)
+		verdict, _, err := c.Status(t.Context(), "5", nil, 5*time.Minute, time.Second)
 		if err != nil || verdict.Status != "failure" {
 			t.Errorf("verdict %+v, error %v", verdict, err)
 		}
@@ -143,7 +143,7 @@ func TestStatus_polls(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				c, s := scripted(t, Config{}, test.answers...)
-				verdict, _, err := c.Status(t.Context(), "latest", 12*time.Second, 5*time.Second)
+				verdict, _, err := c.Status(t.Context(), "latest", nil, 12*time.Second, 5*time.Second)
 				if err != nil || verdict.Status != test.status {
 					t.Errorf("verdict %+v, error %v", verdict, err)
 				}

@@ -21,6 +21,8 @@ const (
 	VerdictChanged   Type = "purser.verdict.changed"
 	TagSet           Type = "purser.tag.set"
 	TagDeleted       Type = "purser.tag.deleted"
+	WaiverCreated    Type = "purser.waiver.created"
+	WaiverEnded      Type = "purser.waiver.ended" // by somebody, before its time
 	RevisionPruned   Type = "purser.revision.pruned"
 	SitePurged       Type = "purser.site.purged"
 )
@@ -31,7 +33,8 @@ const WebhookPing Type = "purser.webhook.ping"
 // Types returns all event types of the feed.
 func Types() []Type {
 	return []Type{
-		RevisionCreated, ValidationPosted, VerdictChanged, TagSet, TagDeleted, RevisionPruned, SitePurged,
+		RevisionCreated, ValidationPosted, VerdictChanged, TagSet, TagDeleted, WaiverCreated, WaiverEnded, RevisionPruned,
+		SitePurged,
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // derive returns the events and verdicts that follow from a batch: an event for each changed verdict on a revision that
-// is tagged, or was the newest when a result was posted or expired. When a revision becomes the newest or tagged in the
+// is tagged, or was the newest when a result was posted or expired, or a waiver was made or ended. When a revision becomes the newest or tagged in the
 // batch, its last verdict is that of its creation or else the present one, which is not a change. A change that only
 // events of a later batch have caused is left to that batch.
 func derive(defaults revisions.Defaults, batch Batch) (derived Derived) {
@@ -49,8 +49,8 @@ func (v Verdict) laterThan(reported Verdict) Verdict {
 }
 
 // readBatch returns the verdicts that were reported before the batch or with which it creates revisions, and the
-// revisions whose verdicts are due or had a result posted while they were the newest or tagged, even if they no longer
-// are.
+// revisions whose verdicts are due, or had a result posted or a waiver made or ended while they were the newest or tagged,
+// even if they no longer are.
 func readBatch(batch Batch) (last map[int64]Verdict, judged map[int64]bool) {
 	last, judged = maps.Clone(batch.Verdicts), map[int64]bool{}
 	newest := batch.Head
@@ -70,7 +70,7 @@ func readBatch(batch Batch) (last map[int64]Verdict, judged map[int64]bool) {
 				stamp, _ := revisions.ParseStamp(made.Stamp) // zero if invalid; no revision has stamp zero
 				last[newest] = Verdict{Revision: newest, Stamp: stamp, Status: made.Status}
 			}
-		case events.ValidationPosted:
+		case events.ValidationPosted, events.WaiverCreated, events.WaiverEnded:
 			judged[event.Revision] = judged[event.Revision] || event.Revision == newest ||
 				slices.ContainsFunc(batch.Events[i:], func(later events.Event) bool {
 					return later.Type == events.TagDeleted && later.Revision == event.Revision

@@ -35,6 +35,11 @@ func TestDerive(t *testing.T) {
 	const stamp = revisions.Stamp(-4)
 	success, failure := outcome(validations.Success, noon), outcome(validations.Failure, noon)
 	posted := events.Posted{Revision: 7, Name: "v-validation", Status: "success"}.Event()
+	waived := events.Event{Type: events.WaiverCreated, Revision: 7}
+	unwaived := events.Event{Type: events.WaiverEnded, Revision: 7}
+	waiver := map[int64]validations.Known{7: {Waivers: []validations.Waiver{
+		{Validation: "v-validation", Until: noon.Add(time.Minute)},
+	}}}
 	created := func(stamp revisions.Stamp) events.Event {
 		return events.Created{Revision: 7, Stamp: stamp.String(), Status: "failure"}.Event(events.Counts{})
 	}
@@ -60,6 +65,24 @@ func TestDerive(t *testing.T) {
 		"an expiry": {
 			verdicts: map[int64]Verdict{7: {Revision: 7, Stamp: stamp, Status: "success", Due: noon.Add(time.Hour)}}, outcomes: success, head: 7, after: time.Hour + 1,
 			want:  `{"revision":7,"stamp":"fffffffffffffffc","from":"success","to":"failure","because":["v-validation: expired (policy p)"]}`,
+			keeps: []Verdict{{Revision: 7, Stamp: stamp, Status: "failure", Open: []string{"v-validation"}}},
+		},
+		"a waiver": {
+			verdicts: last("failure", stamp), events: []events.Event{waived}, outcomes: waiver, head: 7,
+			want: `{"revision":7,"stamp":"fffffffffffffffc","from":"failure","to":"success","because":[]}`,
+			keeps: []Verdict{{
+				Revision: 7, Stamp: stamp, Status: "success", Due: noon.Add(time.Minute), Open: []string{"v-validation"},
+			}},
+		},
+		"a waiver is ended": {
+			verdicts: last("success", stamp), events: []events.Event{unwaived}, outcomes: failure, head: 7,
+			want:  `{"revision":7,"stamp":"fffffffffffffffc","from":"success","to":"failure","because":["v-validation: failure (policy p): no host"]}`,
+			keeps: []Verdict{{Revision: 7, Stamp: stamp, Status: "failure"}},
+		},
+		"a waiver ends": {
+			verdicts: map[int64]Verdict{7: {Revision: 7, Stamp: stamp, Status: "success", Due: noon.Add(time.Minute)}},
+			outcomes: waiver, head: 7, after: time.Minute + 1,
+			want:  `{"revision":7,"stamp":"fffffffffffffffc","from":"success","to":"failure","because":["v-validation: missing (policy p)"]}`,
 			keeps: []Verdict{{Revision: 7, Stamp: stamp, Status: "failure", Open: []string{"v-validation"}}},
 		},
 		"not yet an expiry": {

@@ -45,6 +45,8 @@ func Site(registry *prometheus.Registry, pool *budget.Pool, read func(context.Co
 			"When the newest result of a required validation was posted about the newest revision.", "validation"),
 		expiresAt: desc("purser_required_result_expiry_timestamp_seconds",
 			"When the success of a required validation expires by a policy.", "validation"),
+		waivers: desc("purser_active_waivers",
+			"Waivers of all revisions that have neither ended nor expired: validations count as successes because of them."),
 	})
 }
 
@@ -54,13 +56,13 @@ type site struct {
 	pool   *budget.Pool
 	shared *cache.Cache[struct{}, queries.Overview] // stores nothing; only shares concurrent reads
 
-	up, newest, createdAt, status, findings, validation, postedAt, expiresAt *prometheus.Desc
+	up, newest, createdAt, status, findings, validation, postedAt, expiresAt, waivers *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
 func (s *site) Describe(ch chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{
-		s.up, s.newest, s.createdAt, s.status, s.findings, s.validation, s.postedAt, s.expiresAt,
+		s.up, s.newest, s.createdAt, s.status, s.findings, s.validation, s.postedAt, s.expiresAt, s.waivers,
 	} {
 		ch <- desc
 	}
@@ -81,6 +83,7 @@ func (s *site) Collect(ch chan<- prometheus.Metric) {
 		return
 	}
 	gauge(s.createdAt, seconds(overview.CreatedAt))
+	gauge(s.waivers, float64(overview.Waivers))
 	for _, status := range []validations.Status{validations.Success, validations.Failure} {
 		gauge(s.status, truth(overview.Verdict.Status == status), status.String())
 	}

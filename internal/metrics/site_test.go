@@ -56,6 +56,7 @@ func registryOf(read func(context.Context) (queries.Overview, error)) *prometheu
 func TestSite(t *testing.T) {
 	t.Parallel()
 	overview := queries.Overview{
+		Waivers: 2,
 		Required: []queries.Watched{
 			{Name: "mini", PostedAt: at(), ExpiresAt: at().Add(time.Hour)},
 			{Name: "new", Status: validations.Missing},
@@ -98,7 +99,7 @@ func TestSite(t *testing.T) {
 		}
 	}
 	newest := []string{
-		"purser_database_up 1", "purser_newest_revision 7", "purser_newest_revision_created_timestamp_seconds 1.7000000005e+09",
+		"purser_active_waivers 2", "purser_database_up 1", "purser_newest_revision 7", "purser_newest_revision_created_timestamp_seconds 1.7000000005e+09",
 	}
 	sum := func(lists ...[]string) (all []string) {
 		for _, list := range lists {

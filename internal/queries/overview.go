@@ -25,6 +25,8 @@ type Overview struct {
 	Required []Watched
 	// Counts are the numbers of findings; nil if counting them takes too long.
 	Counts map[Counted]Number
+	// Waivers is the number of active waivers of all revisions.
+	Waivers int64
 }
 
 // Watched is a validation that a verdict is based on.
@@ -68,6 +70,11 @@ func (v View) Overview(ctx context.Context) (Overview, error) {
 	overview := Overview{RevisionStatus: v.status(evidence)}
 	outcomes := evidence.Known[overview.ID].Outcomes
 	overview.Required = watched(overview.Verdict, outcomes)
+	if !v.renderer.Compat {
+		if overview.Waivers, err = v.store.CountWaivers(ctx); err != nil {
+			return Overview{}, fmt.Errorf("count waivers: %w", err)
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if counts, err := v.count(ctx, overview.RevisionStatus, outcomes, fewFindings, false); err == nil {

@@ -167,6 +167,13 @@ type Store interface {
 	ResultTexts(ctx context.Context, of revisions.Revision, ids []int64) (map[int64]ResultTexts, error)
 	// WorstResults returns the alphabetically smallest status posted under each name, which is the worst one.
 	WorstResults(ctx context.Context, of revisions.Revision) (map[string]string, error)
+
+	// WaiversOf returns all waivers of a revision, in the order in which they were made.
+	WaiversOf(ctx context.Context, revision int64) (Waivers, error)
+	// Waivers returns a page of the waivers of all revisions, or of the active ones; those that end first come first.
+	Waivers(ctx context.Context, page Page, active bool) (Waivers, error)
+	// CountWaivers counts the active waivers.
+	CountWaivers(ctx context.Context) (int64, error)
 }
 
 // Audit stores audit events permanently. Fault: Unavailable if the database does not answer.

@@ -64,6 +64,14 @@ type Store interface {
 	// CarryHeld adds the newest result that has the name and the held documents of another one, which was posted about a
 	// revision, to a later one, if it is a success, the later one is the newest, and it does not have the result yet.
 	CarryHeld(ctx context.Context, to Revision, from int64, like validations.Result) error
+	// InForce returns the stamp of a revision, 0 if it does not exist, and the policies in force in it.
+	InForce(ctx context.Context, revision int64) (Stamp, []validations.Policy, error)
+	// Waive adds a waiver to a revision; the result is zero if the revision does not exist. Invalid if it ends too late or
+	// has ended already, by the clock of the database; Conflict if the revision has too many.
+	Waive(ctx context.Context, about About, wanted validations.WantedWaiver) (Waiver, error)
+	// EndWaiver ends a waiver of a revision. It reports whether the revision exists, whether it has the waiver, and whether
+	// that was active until now.
+	EndWaiver(ctx context.Context, about About, id int64) (exists, has, ended bool, err error)
 
 	// Outdated returns secrets whose sealed form does not start with prefix, ordered by digest, starting after a digest.
 	Outdated(ctx context.Context, prefix []byte, after document.Digest, limit int) ([]SealedContent, error)

@@ -212,6 +212,7 @@ func (a *appending) conclude(batch *pgx.Batch, recorded map[revisions.Pair]bool)
 			"site": s.site, "revision": commit.Revision.ID, "from": from,
 			"voted": orEmpty(slices.Collect(maps.Keys(commit.Diff.Carried.Votes))),
 		})
+		s.queueCarriedWaivers(batch, commit.Revision.ID, from)
 	}
 	s.queueHeld(batch, commit)
 	if commit.Audit != nil {

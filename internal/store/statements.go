@@ -63,6 +63,9 @@ type statements struct {
 	TextsOfResults,
 	WorstResults string
 
+	// sql/waivers.sql
+	AddWaiver, EndWaiver, CarryWaivers, WaiversOf, AllWaivers, ActiveWaivers, CountWaivers string
+
 	// sql/events.sql
 	InsertEvent, InsertPurgeEvent, InsertAudit, FeedPosition, LockFeed, OutboxBatch, BatchVerdicts, InsertEvents,
 	DeleteOutbox, AdvanceFeed, UpsertVerdicts, DropVerdicts, FeedBounds, SelectEvents, DeleteOldEvents string

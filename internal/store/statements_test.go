@@ -84,7 +84,8 @@ func TestStatements_names(t *testing.T) {
 		validations.PolicyValidation: true, validations.RenderingValidation: true, validations.CoverageValidation: true,
 		validations.PuppetValidation: true, validations.PackageValidation: true,
 		string(events.RevisionCreated): true, string(events.TagSet): true, string(events.TagDeleted): true,
-		string(events.SitePurged): true, string(events.ValidationPosted): true, store.DeliveryKind: true,
+		string(events.WaiverCreated): true, string(events.WaiverEnded): true, string(events.ValidationPosted): true,
+		string(events.SitePurged): true, store.DeliveryKind: true,
 	}
 	found := map[string]bool{}
 	for name, text := range statements() {

@@ -87,14 +87,14 @@ type Known struct {
 	Outcomes []Outcome
 	Votes    map[string][]Vote // of validations that need approvals, by name; each user's newest, the newest first
 	Claims   map[string]Claim  // by the name of the validation
-	Waivers  []Waiver          // that were not ended, in the order in which they were made
+	Waivers  []Waiver          // that nobody has ended, in the order in which they were made
 }
 
 // waiver returns the newest active waiver of a validation, nil if there is none or it cannot be waived. What it does is
 // decided by Judged.Passes alone.
 func (k Known) waiver(name string, now time.Time) *Waiver {
 	for i := range slices.Backward(k.Waivers) {
-		if w := &k.Waivers[i]; w.Validation == name && w.Until.After(now) && !IsOwn(name) {
+		if w := &k.Waivers[i]; w.Validation == name && w.ActiveAt(now) && !IsOwn(name) {
 			return w
 		}
 	}

@@ -65,6 +65,10 @@ var ruleOf = map[string]string{
 	"GET /api/v1.0/revisions/{revision}/validations/{name}":                        authz.ListValidations,
 	"POST /api/v1.0/revisions/{revision}/validations/{name}":                       authz.CreateValidation,
 	"GET /api/v1.0/revisions/{revision}/validations/{name}/entries/{entry}":        authz.ShowValidation,
+	"GET /api/v1.0/revisions/{revision}/waivers":                                   authz.ListValidations,
+	"POST /api/v1.0/revisions/{revision}/waivers":                                  authz.CreateWaiver,
+	"DELETE /api/v1.0/revisions/{revision}/waivers/{id}":                           authz.CreateWaiver,
+	"GET /api/v1.0/waivers":                                                        authz.ListValidations,
 	"GET /api/v1.0/revisions/{revision}/puppet/hiera":                              authz.ListCleartextDocuments,
 	"GET /api/v1.0/revisions/{revision}/puppet/hiera.yaml":                         authz.ListCleartextDocuments,
 	"GET /api/v1.0/revisions/{revision}/puppet/hiera.json":                         authz.ListCleartextDocuments,
@@ -143,7 +147,7 @@ func eachRoute(t *testing.T, visit func(route string, r request)) {
 	t.Helper()
 	parts := strings.NewReplacer("{bucket}", "b", "{revision}", "4711", "{other}", "4712", "{tag}", "t", "{name}", "v",
 		"{entry}", "0", "{fullName}", "a.B", "{namespace}", "acme", "{kind}", "Widget", "{version}", "v1", "{layer}", "site",
-		"{webhook}", "4711", "{delivery}", "4711")
+		"{webhook}", "4711", "{delivery}", "4711", "{id}", "4711")
 	for path, item := range mustContract(t).Doc.Paths.Map() {
 		for method := range item.Operations() {
 			route := method + " " + path

@@ -247,7 +247,7 @@ CROSS JOIN LATERAL (
 
 -- name: StandingAbout
 -- selects the claims to work on the revisions of RevisionsAbout, with the worker, when it was claimed and the attempt; and
--- their waivers that nobody has ended, with the user, the end and the id, in order.
+-- their active waivers, with the user, the end and the id, in order.
 WITH asked AS MATERIALIZED (
 	SELECT unnest(CASE WHEN :numbers::bigint[] IS NOT NULL THEN :numbers
 		WHEN :tag::text IS NOT NULL THEN ARRAY(SELECT max(revision) FROM tags WHERE site = :site AND tag = :tag)
@@ -258,7 +258,8 @@ SELECT false, c.revision, c.validation, c.worker, '', c.since, c.attempt::bigint
 UNION ALL
 SELECT true, w.revision, w.validation, coalesce(nullif(w.user_name, ''), w.user_id), w.reason, w.until, w.id
 FROM asked a CROSS JOIN LATERAL (
-	SELECT w.* FROM waivers w WHERE w.site = :site AND w.revision = a.revision AND w.ended_at IS NULL OFFSET 0) w
+	SELECT w.* FROM waivers w
+	WHERE w.site = :site AND w.revision = a.revision AND w.ended_at IS NULL AND w.until > now() OFFSET 0) w
 ORDER BY 7;
 
 -- name: VotesAbout
