@@ -110,7 +110,7 @@ func selectionOf(ctx context.Context, text string) (any, error) {
 		}
 	}
 	if _, err := validations.ParseSelection(flag, value); err != nil {
-		return nil, err //nolint:wrapcheck // it names the flag
+		return nil, err
 	}
 	return value, nil
 }

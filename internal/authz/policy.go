@@ -34,7 +34,8 @@ func Default(defaults Defaults) *Policy {
 	return policy
 }
 
-// Decide decides whether a rule allows a caller something about a target. A rule that is not registered allows no caller.
+// Decide decides whether a rule allows a caller something about a target. A rule that is not registered allows
+// no caller.
 func (p *Policy) Decide(name string, caller authn.Caller, target Target) Verdict {
 	asked, ok := p.rules[name]
 	if !ok || !asked.registered {
@@ -102,8 +103,8 @@ func (p *Policy) Rules() []Rule {
 	return rules
 }
 
-// evaluation evaluates rules for one caller and target. It evaluates each rule at most once, however many rules refer to
-// it.
+// evaluation evaluates rules for one caller and target. It evaluates each rule at most once, however many rules refer
+// to it.
 type evaluation struct {
 	*Policy
 

@@ -27,8 +27,8 @@ func (t Target) attribute(name string) (value string, ok bool) {
 // Verdict is the decision of a rule, in the order from never to always.
 type Verdict uint8
 
-// The verdicts. Depends means that the rule could decide either way if the target had an attribute that it lacks. Such a
-// caller has no right: "not user_id:%(author)s" must not let everybody pass if nobody knows the author.
+// The verdicts. Depends means that the rule could decide either way if the target had an attribute that it lacks. Such
+// a caller has no right: "not user_id:%(author)s" must not let everybody pass if nobody knows the author.
 const (
 	Refused Verdict = iota
 	Depends

@@ -13,7 +13,8 @@ import (
 
 // Rollback makes a new revision with the documents of an earlier one, or without documents for 0, and writes only the
 // differences to the newest. It always makes a revision, even without differences, and carries over the results posted
-// about the target, which also hold for the new one: the newest of each validation, and each user's if it needs approvals. Faults: NotFound, Gone, Stale, Conflict, Forbidden.
+// about the target, which also hold for the new one: the newest of each validation, and each user's if it needs
+// approvals. Faults: NotFound, Gone, Stale, Conflict, Forbidden.
 func (s *Service) Rollback(ctx context.Context, target int64, options revisions.Options) (Written, error) {
 	return s.change(ctx, rollbackSource{s, target, options.CleartextOnly, !options.Viewer.Encrypted}, revisions.Rollback,
 		options)

@@ -522,17 +522,16 @@ func (r Requirement) count(judged Judged, votes []Vote, now time.Time) Judged {
 			}
 			return judged
 		}
-		if vote.User != "" {
-			users = append(users, vote.User)
-		}
+		users = append(users, vote.User)
 	}
 	if len(votes) >= r.Approvals {
 		judged.Status = Success
 		return r.expire(judged, votes[r.Approvals-1].At, now)
 	}
 	judged.Message = fmt.Sprintf("%d of %d approvals", len(votes), r.Approvals)
-	if len(users) > 0 {
-		judged.Message += ", by " + strings.Join(users, ", ")
+	named := slices.DeleteFunc(users, func(user string) bool { return user == "" })
+	if by := strings.Join(named, ", "); by != "" {
+		judged.Message += ", by " + by
 	}
 	return judged
 }

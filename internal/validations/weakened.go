@@ -9,7 +9,8 @@ import (
 )
 
 // Weakened returns a line for each way in which the policies after a change require less than those before it: a policy
-// is gone, no policy lists a validation any more, older results count, or fewer approvals are needed. The last one of at most 20 counts the others.
+// is gone, no policy lists a validation any more, older results count, or fewer approvals are needed. The last one of at most 20
+// counts the others.
 func Weakened(before, after []Policy) (lines []string) {
 	const most = 20
 	kept := map[document.Identity]bool{}
@@ -31,7 +32,8 @@ func Weakened(before, after []Policy) (lines []string) {
 	for _, name := range Required(before) {
 		old := had[name]
 		if _, listed := have[name]; listed && need[name] < needed[name] {
-			lines = append(lines, fmt.Sprintf("%s needs %s, not %d any more", name, words.Count(need[name], "approval"), needed[name]))
+			lines = append(lines,
+				fmt.Sprintf("%s needs %s, not %d any more", name, words.Count(need[name], "approval"), needed[name]))
 		}
 		switch now, listed := have[name]; {
 		case !listed:
