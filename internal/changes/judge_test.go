@@ -248,18 +248,18 @@ func (k keyword) Compile(schema document.Mapping) (jsonschema.Keyword, error) {
 	if !ok {
 		return nil, nil
 	}
-	return requires{k, version}, nil
+	return needsVersion{k, version}, nil
 }
 
 func (keyword) Examine(any) []validations.Finding { return nil }
 
-type requires struct {
+type needsVersion struct {
 	keyword
 
 	version string
 }
 
-func (r requires) Check(meter *budget.Meter, _ document.Mapping, versions map[string]string) (
+func (r needsVersion) Check(meter *budget.Meter, _ document.Mapping, versions map[string]string) (
 	[]jsonschema.Violation, error,
 ) {
 	if r.check != nil {
@@ -271,7 +271,7 @@ func (r requires) Check(meter *budget.Meter, _ document.Mapping, versions map[st
 	return []jsonschema.Violation{{Keyword: []string{"versioned"}, Message: "p is " + versions["p"]}}, nil
 }
 
-func (r requires) NamesVersions() bool { return true }
+func (r needsVersion) NamesVersions() bool { return true }
 
 // versioned returns a DataSchema that requires version 1 of p.
 func versioned() string {

@@ -113,7 +113,7 @@ func (s *Service) CheckOffline(ctx context.Context, items []Item, whole bool, vi
 	counting := Service{Config: s.Config}
 	counting.DefaultValidations = validations.DefaultValidations()
 	for _, name := range validations.Optional() {
-		if requires(draft.Policies, name) {
+		if failsBy(draft.Policies, name) {
 			counting.DefaultValidations = append(counting.DefaultValidations, name)
 		}
 	}
@@ -129,8 +129,8 @@ func (s *Service) CheckOffline(ctx context.Context, items []Item, whole bool, vi
 	return draft, err
 }
 
-// requires reports whether a revision fails by its policies if a validation fails.
-func requires(policies []validations.Policy, name string) bool {
+// failsBy reports whether a revision fails by its policies if a validation fails.
+func failsBy(policies []validations.Policy, name string) bool {
 	return slices.ContainsFunc(policies, func(policy validations.Policy) bool {
 		return slices.ContainsFunc(policy.Requirements, func(r validations.Requirement) bool {
 			return r.Name == name && !r.Inapplicable && !r.Advisory

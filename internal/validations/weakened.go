@@ -9,8 +9,8 @@ import (
 )
 
 // Weakened returns a line for each way in which the policies after a change require less than those before it: a policy
-// is gone, no policy lists a validation any more, older results count, or fewer approvals are needed. The last one of at most 20
-// counts the others.
+// is gone, no policy lists a validation any more, older results count, or it is required less firmly (see demand). The
+// last one of at most 20 counts the others.
 func Weakened(before, after []Policy) (lines []string) {
 	const most = 20
 	kept := map[document.Identity]bool{}
@@ -28,12 +28,11 @@ func Weakened(before, after []Policy) (lines []string) {
 	} else if now, listed := have[SchemaValidation]; listed {
 		have[SchemaValidationAlias] = now
 	}
-	needed, need := approvals(before), approvals(after)
+	were, are := demands(before), demands(after)
 	for _, name := range Required(before) {
 		old := had[name]
-		if _, listed := have[name]; listed && need[name] < needed[name] {
-			lines = append(lines,
-				fmt.Sprintf("%s needs %s, not %d any more", name, words.Count(need[name], "approval"), needed[name]))
+		if _, listed := have[name]; listed {
+			lines = append(lines, are[name].lines(name, were[name])...)
 		}
 		switch now, listed := have[name]; {
 		case !listed:
@@ -52,15 +51,62 @@ func Weakened(before, after []Policy) (lines []string) {
 	return lines
 }
 
-// approvals returns the largest number of approvals that policies need of each validation that others post.
-func approvals(policies []Policy) map[string]int {
-	most := map[string]int{}
+// demand is how firmly policies require a validation, apart from the age of results.
+type demand struct {
+	binds     bool     // some requirement is not advisory
+	always    bool     // one of these has no condition
+	when      []string // the conditions of the others, in order
+	approvals int      // the most that one of these needs
+}
+
+// demands returns the demands of policies by the name of the validation; the schema validation has both names.
+func demands(policies []Policy) map[string]demand {
+	all := map[string]demand{}
 	for _, policy := range policies {
-		for _, requirement := range policy.Requirements {
-			if !IsOwn(requirement.Name) {
-				most[requirement.Name] = max(most[requirement.Name], requirement.Approvals)
+		for _, r := range policy.Requirements {
+			names := []string{r.Name}
+			if r.Name == SchemaValidation || r.Name == SchemaValidationAlias {
+				names = []string{SchemaValidation, SchemaValidationAlias}
+			}
+			for _, name := range names {
+				all[name] = all[name].with(r)
 			}
 		}
 	}
-	return most
+	return all
+}
+
+func (d demand) with(r Requirement) demand {
+	if r.Advisory {
+		return d
+	}
+	if d.binds = true; r.When == nil {
+		d.always = true
+	} else {
+		d.when = append(d.when, r.When.Text())
+		slices.Sort(d.when)
+	}
+	if !IsOwn(r.Name) {
+		d.approvals = max(d.approvals, r.Approvals)
+	}
+	return d
+}
+
+// lines says how a demand for a validation is weaker than an earlier one, or may be.
+func (d demand) lines(name string, before demand) (lines []string) {
+	switch {
+	case !before.binds:
+		return nil
+	case !d.binds:
+		return []string{"Failures of " + name + " only make warnings: it is advisory"}
+	case before.always && !d.always:
+		lines = append(lines, "Only revisions with certain documents require "+name+": it has a condition")
+	case !before.always && !d.always && !slices.Equal(before.when, d.when):
+		lines = append(lines, "Other revisions than before require "+name+": it has another condition")
+	}
+	if d.approvals < before.approvals {
+		lines = append(lines, fmt.Sprintf("%s needs %s, not %d any more", name, words.Count(d.approvals, "approval"),
+			before.approvals))
+	}
+	return lines
 }

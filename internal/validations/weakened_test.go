@@ -117,3 +117,34 @@ func TestJudge_notice(t *testing.T) {
 		}
 	}
 }
+
+// A validation is required less firmly if it becomes advisory, gets a condition or needs fewer approvals, in all policies.
+func TestWeakened_demands(t *testing.T) {
+	t.Parallel()
+	const when, other = "{name: x-validation, when: {schemas: [a, b]}}", "{name: x-validation, when: {schemas: [a]}}"
+	const always, advisory = "{name: x-validation}", "{name: x-validation, advisory: true}"
+	approvals := func(n int) string { return fmt.Sprintf("{name: x-validation, approvals: %d}", n) }
+	for name, c := range map[string]struct{ before, after, want string }{
+		"the same condition":             {when, "{name: x-validation, when: {schemas: [b, a]}}", ""},
+		"a condition":                    {always, when, "Only revisions with certain documents require x-validation: it has a condition"},
+		"a condition in one policy":      {always, always + ", " + when, ""},
+		"another condition":              {when, other, "Other revisions than before require x-validation: it has another condition"},
+		"one more condition":             {when, when + ", " + other, "Other revisions than before require x-validation: it has another condition"},
+		"no condition any more":          {when, always, ""},
+		"advisory":                       {always, advisory, "Failures of x-validation only make warnings: it is advisory"},
+		"advisory in one policy":         {always, always + ", " + advisory, ""},
+		"not advisory any more":          {advisory, when, ""},
+		"fewer approvals":                {approvals(3), approvals(1), "x-validation needs 1 approval, not 3 any more"},
+		"no approvals":                   {approvals(2), always, "x-validation needs 0 approvals, not 2 any more"},
+		"more approvals":                 {approvals(2), approvals(3), ""},
+		"approvals in one policy":        {approvals(2), always + ", " + approvals(2), ""},
+		"advisory approvals":             {approvals(2), "{name: x-validation, approvals: 2, advisory: true}, " + always, "x-validation needs 0 approvals, not 2 any more"},
+		"a condition and less approvals": {approvals(2), when, "Only revisions with certain documents require x-validation: it has a condition; x-validation needs 0 approvals, not 2 any more"},
+	} {
+		before, after := policy(t, "p", "validations: ["+c.before+"]"), policy(t, "p", "validations: ["+c.after+"]")
+		got := strings.Join(Weakened([]Policy{before}, []Policy{after}), "; ")
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
