@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,8 +19,13 @@ var built = sync.OnceValues(func() (string, error) { return build(filepath.Join(
 
 // build builds the server at a path, which it returns.
 func build(path string, flags ...string) (string, error) {
-	args := append(append([]string{"build", "-ldflags=-s -w"}, flags...), "-o", path, "purser/cmd/server")
-	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+	args := append(append([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w"}, flags...), "-o", path, "purser/cmd/server")
+	cmd := exec.Command("go", args...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if slices.Contains(flags, "-race") {
+		cmd.Env = append(cmd.Env, "CGO_ENABLED=1")
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the server: %w\n%s", err, out)
 	}
 	return path, nil
