@@ -24,8 +24,8 @@ var (
 // hundreds of runs would take four times as long.
 var commandLine = sync.OnceValues(func() (string, error) { return buildProgram("purser/cmd/purser", "purser") })
 
-// buildProgram builds a program as the Makefile does, except for the race detector, in the user's cache, where it stays, because nothing runs after the last test that
-// could remove it. Each source tree has its own.
+// buildProgram builds a program as the Makefile does, except for the race detector, in the user's cache. There it stays,
+// because nothing runs after the last test that could remove it. Each source tree has its own.
 func buildProgram(main, name string, flags ...string) (string, error) {
 	root, err := filepath.Abs("../..")
 	if err != nil {

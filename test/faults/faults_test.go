@@ -4,7 +4,8 @@
 // up and rewound. Everything that the clients saw must follow a simple model (model_test.go), acknowledged changes must
 // exist, and no request may hang.
 //
-// Without flags each fault occurs once, which takes two minutes; `make faults` repeats each -times times.
+// Several sites have faults at the same time, so the bounds of the times to recover are those of a busy machine. Without
+// flags each fault occurs once, which takes two minutes; `make faults` repeats each -times times.
 package faults_test
 
 import (
