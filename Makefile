@@ -3,6 +3,9 @@
 SERVER = bin/purser-server
 # Outside a clone (a tarball, an image build) git has no tag: make build VERSION=1.2.3
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+# The same for all that is compiled, tests included, so that it is compiled once; only the race detector needs C.
+export CGO_ENABLED = 0
+export GOFLAGS := $(shell go env GOFLAGS 2>/dev/null) -trimpath -buildvcs=false
 # Pinned in a module of its own; the first run compiles it (about two minutes), later ones take it from Go's cache.
 LINT = go tool -modfile=tools/lint/go.mod golangci-lint
 
@@ -12,7 +15,7 @@ WITH_POSTGRES = go run ./internal/store/storetest/withpostgres
 # Goroutines begin with the smallest stack, not the average one, which most goroutines of waiting requests never
 # need: this saves 3 of 22 KiB (GODEBUG=adaptivestackstart=1 undoes it). tools/dist and test/bench do the same.
 LDFLAGS = -X main.version=$(VERSION) -X runtime.godebugDefault=adaptivestackstart=0
-GOBUILD = CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "$(LDFLAGS)"
+GOBUILD = go build -ldflags "$(LDFLAGS)"
 
 TESTFLAGS  =
 BENCHFLAGS =
@@ -43,7 +46,7 @@ SEQUENTIAL = /(cmd/(mpl-check|purser/internal/.*)|internal/(check|cycles|diff|do
 MEASURING = '^Test(Cost|Answers)_'
 
 test-packages:
-	$(GOTEST) -race -skip $(MEASURING) $(TESTFLAGS) $$(go list ./... | grep -vE '/test/(e2e|faults)$$|$(SEQUENTIAL)')
+	CGO_ENABLED=1 $(GOTEST) -race -skip $(MEASURING) $(TESTFLAGS) $$(go list ./... | grep -vE '/test/(e2e|faults)$$|$(SEQUENTIAL)')
 
 test-sequential:
 	$(GOTEST) $(TESTFLAGS) $$(go list ./... | grep -E '$(SEQUENTIAL)')
@@ -52,15 +55,17 @@ test-measuring:
 	$(GOTEST) -run $(MEASURING) $(TESTFLAGS) ./api ./internal/changes ./internal/validations
 
 # These tests only send requests and check answers. The server that they build and run has the race detector.
+# Many of them wait, so more run at a time than there may be processors.
 test-server:
-	$(GOTEST) $(TESTFLAGS) ./test/e2e
+	$(GOTEST) -parallel 3 $(TESTFLAGS) ./test/e2e
 
-# In .ci/run each fault occurs once (FAULTTIMES=1), which takes four minutes.
+# In .ci/run each fault occurs once (FAULTTIMES=1), which takes two minutes. The tests mostly wait, so some run
+# at the same time.
 FAULTTIMES = 20
 FAULTFLAGS =
 
 faults: need-test ## kill, freeze, cut off, fill up and rewind servers and databases (FAULTTIMES=1)
-	go test -count=1 -timeout 6h -v $(FAULTFLAGS) ./test/faults -times $(FAULTTIMES)
+	go test -count=1 -timeout 6h -parallel 4 -v $(FAULTFLAGS) ./test/faults -times $(FAULTTIMES)
 
 bench: need-test ## measure speed as ratios, in a table (BENCHFLAGS=-smoke: only that it works)
 	go run ./test/bench $(BENCHFLAGS)

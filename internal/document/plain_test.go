@@ -193,7 +193,7 @@ func TestEmptied(t *testing.T) {
 }
 
 // At least 95% of the documents of real sites are plain.
-func TestPlain_sites(t *testing.T) {
+func TestPlain_corpus(t *testing.T) {
 	t.Parallel()
 	for file, body := range corpus(t, "*/*.yaml") {
 		documents, accepted := requireAlike(t, body, DefaultLimits())

@@ -48,6 +48,14 @@ func (s series) add(name string, took time.Duration) { s[name] = append(s[name],
 
 func (s series) time(name string, work func()) { s.add(name, timed(work)) }
 
+// turns returns how often work is repeated in a round: once in a smoke.
+func (o *options) turns(n int) int {
+	if o.smoke {
+		return 1
+	}
+	return n
+}
+
 // compared is work that should not take much longer than other work.
 type compared struct {
 	what              string
@@ -63,7 +71,7 @@ func (r *run) compare(row int, pairs ...compared) {
 		return
 	}
 	for _, pair := range pairs {
-		repeats := cmp.Or(pair.repeats, usually)
+		repeats := r.turns(cmp.Or(pair.repeats, usually))
 		sides := []struct {
 			work func()
 			took times

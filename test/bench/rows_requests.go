@@ -27,9 +27,6 @@ const (
 		CROSS JOIN generate_series(2, $2::bigint / $3) WHERE revision = $1`
 )
 
-// entries is the number of results of the revision whose status is requested.
-const entries = 1000
-
 // verdicts measures row 6.
 func (r *run) verdicts() {
 	r.sayf("row 6: validations by %d clients", r.clients)
@@ -37,8 +34,12 @@ func (r *run) verdicts() {
 	clients := r.wires(c.server, r.clients)
 	c.exec(createPosted)
 	r.posts(c, clients)
-	r.statuses(c, clients, 10, 4)
-	r.statuses(c, clients, entries, 20)
+	entries := 1000
+	if r.smoke {
+		entries = 20
+	}
+	r.statuses(c, clients, entries, 10, 4)
+	r.statuses(c, clients, entries, entries, 20)
 	r.summaries(c)
 }
 
@@ -77,10 +78,10 @@ func (r *run) throughput(what string, measured, against times) {
 	r.infof(6, what, "%.2fx  (%.0f/s, %.0f/s)", measured.over(against), measured.perSecond(), against.perSecond())
 }
 
-// statuses compares requests for the status of a new revision with a select, after results under the given number of
-// names have been posted.
-func (r *run) statuses(c *chronicle, clients []wire, names int, limit float64) {
-	const repeats = 50
+// statuses compares requests for the status of a new revision with a select, after that many results under the given
+// number of names have been posted.
+func (r *run) statuses(c *chronicle, clients []wire, entries, names int, limit float64) {
+	repeats := r.turns(50)
 	c.change()
 	name := func(i int) string { return fmt.Sprintf("validation-%d", i%names) }
 	for i := range entries {
@@ -353,8 +354,9 @@ func (r *run) postsBeside(without, with *server, n int) {
 
 // calm returns the resident memory in MiB once it stops falling. Memory that requests used is returned to the system
 // within seconds.
-func (s *server) calm() float64 {
-	const interval, patient = time.Second, 5
+func (r *run) calm(s *server) float64 {
+	const interval = time.Second
+	patient := r.turns(5)
 	least := s.resident("VmRSS")
 	for same := 0; same < patient; same++ {
 		time.Sleep(interval)
@@ -375,7 +377,7 @@ func (r *run) memoryOfWaiters(s *server, path string, n int) (clients []wire, ea
 		clients = append(clients, one...)
 	}
 	s.waitFor(n)
-	return clients, (s.calm() - before) * 1024 / float64(n)
+	return clients, (r.calm(s) - before) * 1024 / float64(n)
 }
 
 // endOfWaits measures the memory that a waiting request takes, and how long the last of many waits after SIGTERM.

@@ -40,7 +40,7 @@ const firstPage = "GET of the first 100 of the documents"
 
 func (r *run) sizedSite(name string, n int, flags ...string) sizedSite {
 	// A page is read so often that the garbage of earlier stages is collected meanwhile.
-	const pageRepeats = 2000
+	pageRepeats := r.turns(2000)
 	s, site, version := r.start(name, append(flags, allValidations())...), newSite(small(), n), 0
 	putAll := func() { s.put("site", site.body()) }
 	change := func() {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,13 +21,11 @@ var (
 )
 
 // commandLine returns the path of the command purser. The tests of its package have the race detector, with which each of
-// hundreds of runs would take four times as long. It is compiled as the pipelines of docs/ci compile it in their tests.
-var commandLine = sync.OnceValues(func() (string, error) {
-	return buildProgram("purser/cmd/purser", "purser", "-trimpath")
-})
+// hundreds of runs would take four times as long.
+var commandLine = sync.OnceValues(func() (string, error) { return buildProgram("purser/cmd/purser", "purser") })
 
-// buildProgram builds a program in the user's cache, where it stays, because nothing runs after the last test that
-// could remove it. Each source tree has its own.
+// buildProgram builds a program as the Makefile does, except for the race detector, in the user's cache. There it stays,
+// because nothing runs after the last test that could remove it. Each source tree has its own.
 func buildProgram(main, name string, flags ...string) (string, error) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -46,8 +45,13 @@ func buildProgram(main, name string, flags ...string) (string, error) {
 	fresh := fmt.Sprintf("%s.%d", path, os.Getpid())
 	_ = os.Link(path, fresh) // go build keeps a program that is up to date
 	defer func() { _ = os.Remove(fresh) }()
-	args := append(append([]string{"build", "-ldflags=-s -w"}, flags...), "-o", fresh, main)
-	if out, err := exec.CommandContext(context.Background(), "go", args...).CombinedOutput(); err != nil {
+	args := append(append([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w"}, flags...), "-o", fresh, main)
+	cmd := exec.CommandContext(context.Background(), "go", args...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if slices.Contains(flags, "-race") {
+		cmd.Env = append(cmd.Env, "CGO_ENABLED=1")
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", main, err, out)
 	}
 	// Another run of these tests may be using the old file, which remains valid for it.

@@ -8,19 +8,24 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 )
 
 // built is the server with the race detector, in a directory that TestMain removes.
-var built = sync.OnceValues(func() (string, error) { return build("server", "-race") })
+var built = sync.OnceValues(func() (string, error) { return build(filepath.Join(programs, "server"), "-race") })
 
-// build builds the server, and returns the path of the program.
-func build(name string, flags ...string) (string, error) {
-	path := filepath.Join(programs, name)
-	args := append(append([]string{"build"}, flags...), "-o", path, "purser/cmd/server")
-	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+// build builds the server at a path, which it returns.
+func build(path string, flags ...string) (string, error) {
+	args := append(append([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w"}, flags...), "-o", path, "purser/cmd/server")
+	cmd := exec.Command("go", args...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if slices.Contains(flags, "-race") {
+		cmd.Env = append(cmd.Env, "CGO_ENABLED=1")
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the server: %w\n%s", err, out)
 	}
 	return path, nil
@@ -59,7 +64,7 @@ func (m mutant) build(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	path, err := build("mutant", "-overlay", overlay)
+	path, err := build(filepath.Join(dir, "mutant"), "-overlay", overlay)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,6 +83,7 @@ func (p *pair) fail(t *testing.T, vanishes bool) (ready, changed time.Duration) 
 
 // A promoted synchronous standby has all changes.
 func TestPromotion_synchronous(t *testing.T) {
+	t.Parallel()
 	for range *times {
 		for what, vanishes := range map[string]bool{"the primary is killed": false, "the primary vanishes": true} {
 			p := newPair(t, true)
@@ -104,6 +105,7 @@ func TestPromotion_synchronous(t *testing.T) {
 // While the synchronous standby cannot be reached, clients give up and retry. A retry must not be answered from an
 // unacknowledged change, which the standby lacks.
 func TestPromotion_afterGivingUp(t *testing.T) {
+	t.Parallel()
 	for range *times {
 		p := newPair(t, true)
 		p.clients = 0
@@ -125,6 +127,7 @@ func TestPromotion_afterGivingUp(t *testing.T) {
 
 // A promoted asynchronous standby may lack the last changes, and nothing else.
 func TestPromotion_asynchronous(t *testing.T) {
+	t.Parallel()
 	for range *times {
 		p := newPair(t, false)
 		p.round(t, "asynchronous failover", time.Second, func() {
@@ -147,6 +150,7 @@ func TestPromotion_asynchronous(t *testing.T) {
 
 // A server that freezes while it holds the site's row keeps others waiting until Postgres ends its transaction.
 func TestFrozen_server(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, purser(t), newPostgres(t))
 	var waits worst
 	for range *times {
@@ -187,6 +191,7 @@ func freezeInTransaction(t *testing.T, s *site) {
 
 // The network between servers and database breaks, is slow, and stalls.
 func TestNetwork(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, purser(t), newPostgres(t))
 	var again worst
 	for range *times {
@@ -219,6 +224,7 @@ func TestNetwork(t *testing.T) {
 
 // Servers answer 503 while the disk is full, and recover as soon as there is room.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(directory(t), "disk")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -270,6 +276,7 @@ func fill(t *testing.T, path string) {
 
 // Two servers share fewer connections than they would use.
 func TestFewConnections(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, purser(t), newPostgres(t, "max_connections=10"))
 	for range *times {
 		s.round(t, "7 connections for two servers", 2*time.Second, func() {})
@@ -282,6 +289,7 @@ func TestFewConnections(t *testing.T) {
 // A pooler works in transaction mode if the URL sets default_query_exec_mode, and in session mode if it has enough
 // sessions.
 func TestPgbouncer(t *testing.T) {
+	t.Parallel()
 	path, err := exec.LookPath("pgbouncer")
 	if err != nil {
 		t.Skip("pgbouncer is not installed: apt-get install pgbouncer")

@@ -4,7 +4,8 @@
 // up and rewound. Everything that the clients saw must follow a simple model (model_test.go), acknowledged changes must
 // exist, and no request may hang.
 //
-// Without flags each fault occurs once, which takes four minutes; `make faults` repeats each -times times.
+// Several sites have faults at the same time, so the bounds of the times to recover are those of a busy machine. Without
+// flags each fault occurs once, which takes two minutes; `make faults` repeats each -times times.
 package faults_test
 
 import (
@@ -62,6 +63,7 @@ func (w *worst) add(t *testing.T, what string, d time.Duration) {
 }
 
 func TestKill_servers(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, purser(t), newPostgres(t))
 	const each = 6
 	var starts worst
@@ -80,6 +82,7 @@ func TestKill_servers(t *testing.T) {
 }
 
 func TestKill_postgres(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, purser(t), newPostgres(t))
 	var again worst
 	for range *times {
@@ -134,6 +137,7 @@ func restore(t *testing.T, s *site, between func()) {
 }
 
 func TestRewind_restore(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, purser(t), newPostgres(t))
 	for range *times {
 		s.round(t, "restore of a copy", time.Second, func() {
@@ -144,6 +148,7 @@ func TestRewind_restore(t *testing.T) {
 
 // The revision that changed a bucket is lost, and another revision with the same number changes the bucket.
 func TestRewind_sameNumber(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, purser(t), newPostgres(t))
 	s.clients = 0
 	s.round(t, "a number that is used again", 0, func() { sameNumber(t, s) })

@@ -11,6 +11,7 @@ import (
 // TestMutants runs servers with deliberate faults, each of which the suite must find. The first two are found quickly;
 // without -times, only they are run.
 func TestMutants(t *testing.T) {
+	t.Parallel()
 	const usual = 6 // clients
 	nothing := func(*testing.T, *site) {}
 	for i, m := range []struct {
@@ -43,6 +44,7 @@ func TestMutants(t *testing.T) {
 			break
 		}
 		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
 			const rounds = 20
 			s := newSite(t, m.build(t), newPostgres(t))
 			s.clients = m.clients
