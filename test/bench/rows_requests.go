@@ -137,14 +137,14 @@ func (r *run) summaries(c *chronicle) {
 	})
 }
 
-// waived compares the status of a revision with ten waivers, and ten requirements that do not apply to it, with that of one
-// with twenty requirements of which ten have results.
+// waived compares the status of a revision with ten waivers, and ten requirements that do not apply to it, with that of
+// one with twenty requirements of which ten have results.
 func (r *run) waived(c *chronicle) {
 	const each = 10
 	status := func(extra string, done func(name string)) func() {
 		var policy strings.Builder
-		policy.WriteString("---\nschema: deckhand/ValidationPolicy/v1\nmetadata: {schema: metadata/Control/v1, name: bench}\n" +
-			"data:\n  validations:\n")
+		policy.WriteString("---\nschema: deckhand/ValidationPolicy/v1\n" +
+			"metadata: {schema: metadata/Control/v1, name: bench}\n" + "data:\n  validations:\n")
 		for i := range each {
 			fmt.Fprintf(&policy, "  - {name: open-%d-validation}\n  - {name: other-%[1]d-validation%s}\n", i, extra)
 		}
