@@ -49,8 +49,8 @@ func (v Verdict) laterThan(reported Verdict) Verdict {
 }
 
 // readBatch returns the verdicts that were reported before the batch or with which it creates revisions, and the
-// revisions whose verdicts are due, or had a result posted or a waiver made or ended while they were the newest or tagged,
-// even if they no longer are.
+// revisions whose verdicts are due, or had a result posted or a waiver made or ended while they were the newest or
+// tagged, even if they no longer are.
 func readBatch(batch Batch) (last map[int64]Verdict, judged map[int64]bool) {
 	last, judged = maps.Clone(batch.Verdicts), map[int64]bool{}
 	newest := batch.Head

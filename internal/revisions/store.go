@@ -69,8 +69,8 @@ type Store interface {
 	// Waive adds a waiver to a revision; the result is zero if the revision does not exist. Invalid if it ends too late or
 	// has ended already, by the clock of the database; Conflict if the revision has too many.
 	Waive(ctx context.Context, about About, wanted validations.WantedWaiver) (Waiver, error)
-	// EndWaiver ends a waiver of a revision. It reports whether the revision exists, whether it has the waiver, and whether
-	// that was active until now.
+	// EndWaiver ends a waiver of a revision. It reports whether the revision exists, whether it has the waiver, and
+	// whether that was active until now.
 	EndWaiver(ctx context.Context, about About, id int64) (exists, has, ended bool, err error)
 
 	// Outdated returns secrets whose sealed form does not start with prefix, ordered by digest, starting after a digest.

@@ -147,9 +147,9 @@ func CheckRequired(policies []Policy, name string) error {
 		"No ValidationPolicy in force in the revision requires %s, so there is nothing to waive", name)
 	switch nearest := nearestName(name, required[:min(len(required), maxCandidates)]); {
 	case len(policies) == 0:
-		unknown.Hint("No ValidationPolicy is in force in the revision.")
+		return unknown.Hint("No ValidationPolicy is in force in the revision.")
 	case nearest != "":
-		unknown.Hint("Did you mean %s?", nearest)
+		return unknown.Hint("Did you mean %s?", nearest)
 	}
 	return unknown
 }

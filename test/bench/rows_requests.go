@@ -41,6 +41,7 @@ func (r *run) verdicts() {
 	r.statuses(c, clients, entries, 10, 4)
 	r.statuses(c, clients, entries, entries, 20)
 	r.summaries(c)
+	r.waived(c)
 }
 
 // storm lets all clients work for r.span, each as fast as it can. It adds the median latency of a piece of work, and as
@@ -134,6 +135,37 @@ func (r *run) summaries(c *chronicle) {
 	r.compare(6, compared{
 		repeats: often, limit: 1.2, against: few, measured: many,
 		what: fmt.Sprintf("GET the validations with %d results of %d names to one of %d results", most, names, names),
+	})
+}
+
+// waived compares the status of a revision with ten waivers, and ten requirements that do not apply to it, with that of
+// one with twenty requirements of which ten have results.
+func (r *run) waived(c *chronicle) {
+	const each = 10
+	status := func(extra string, done func(name string)) func() {
+		var policy strings.Builder
+		policy.WriteString("---\nschema: deckhand/ValidationPolicy/v1\n" +
+			"metadata: {schema: metadata/Control/v1, name: bench}\n" + "data:\n  validations:\n")
+		for i := range each {
+			fmt.Fprintf(&policy, "  - {name: open-%d-validation}\n  - {name: other-%[1]d-validation%s}\n", i, extra)
+		}
+		c.put("waived", []byte(policy.String()))
+		c.revision++
+		for i := range each {
+			done(fmt.Sprintf("open-%d-validation", i))
+		}
+		path := fmt.Sprintf("%s/%d/status", allRevisions, c.revision)
+		return func() { c.get(path) }
+	}
+	without := status("", func(name string) { c.post(c.revision, name) })
+	with := status(", when: {schemas: [none/*]}", func(name string) {
+		body := fmt.Appendf(nil, "{validation: %s, reason: bench, for: P1D}", name)
+		c.send(http.MethodPost, fmt.Sprintf("%s/%d/waivers", allRevisions, c.revision), body, io.Discard)
+	})
+	c.vacuum()
+	r.compare(6, compared{
+		repeats: often, limit: 1.05, against: without, measured: with,
+		what: "GET the status with 10 waivers and 10 requirements that do not apply to one without",
 	})
 }
 
