@@ -74,7 +74,7 @@ func (s *server) authorize(w http.ResponseWriter, r *http.Request, rule string) 
 }
 
 // targeted are the rules of routes whose handlers check them again, once it is known what is asked for.
-var targeted = []string{authz.CreateValidation}
+var targeted = []string{authz.CreateValidation, authz.CreateWaiver}
 
 // identify authenticates the caller and notes who it is and what it may see.
 func (s *server) identify(w http.ResponseWriter, r *http.Request) error {

@@ -4,7 +4,9 @@ import (
 	"net/http"
 	"time"
 
+	"purser/internal/authz"
 	"purser/internal/revisions"
+	"purser/internal/validations"
 	"purser/internal/wire"
 )
 
@@ -53,6 +55,9 @@ func (s *server) postWaiver(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if options, err = s.requireAbout(r, authz.CreateWaiver, options, id, validations.WaivedBy(body)); err != nil {
+		return err
+	}
 	made, err := s.Service.Waive(r.Context(), id, options, body)
 	if err != nil {
 		return err
@@ -74,6 +79,9 @@ func (s *server) endWaiver(w http.ResponseWriter, r *http.Request) error {
 	}
 	options, err := s.about(r, id, http.StatusNoContent)
 	if err != nil {
+		return err
+	}
+	if options, err = s.requireAbout(r, authz.CreateWaiver, options, id, ""); err != nil {
 		return err
 	}
 	ended, err := s.Service.EndWaiver(r.Context(), id, options, waiver)

@@ -156,3 +156,10 @@ func CheckRequired(policies []Policy, name string) error {
 
 // ActiveAt reports whether the waiver, which nobody has ended, has not ended by itself.
 func (w Waiver) ActiveAt(now time.Time) bool { return w.Until.After(now) }
+
+// WaivedBy returns the validation that the body of a request for a waiver names, "" if it names none.
+func WaivedBy(body any) string {
+	fields, _ := body.(document.Mapping)
+	name, _ := fields.At("validation").(string)
+	return name
+}
