@@ -253,7 +253,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		Refused:   metrics.Refusals(seen.registry),
 		PublicURL: strings.TrimRight(c.PublicURL, "/"),
 		Registry:  seen.registry, OpenAPI: purser.OpenAPI, Now: time.Now,
-		Feed: events, Stopping: ctx.Done(), Webhooks: hooks, Pages: c.UI,
+		Feed: events, Stopping: ctx.Done(), Webhooks: hooks, Claims: db, Pages: c.UI,
 		Audit: db, Access: admission, Bounds: c.bounds(admission.Anonymous),
 	})
 	pages.Observe, pages.Version = seen.observe, version

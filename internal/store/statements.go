@@ -61,6 +61,9 @@ type statements struct {
 	CarriedOutcomes, RevisionsAbout, PoliciesAbout, OutcomesAbout, StandingAbout, VotesAbout, SiteState, ReportedOf, ErrorsOf,
 	WorstResults string
 
+	// sql/claims.sql
+	SelectWork, ClaimWork, FindClaim, ExtendClaim, GiveBack, RequestWork, ResultOfClaim, CountWork string
+
 	// sql/events.sql
 	InsertEvent, InsertPurgeEvent, InsertAudit, FeedPosition, LockFeed, OutboxBatch, BatchVerdicts, InsertEvents,
 	DeleteOutbox, AdvanceFeed, UpsertVerdicts, DropVerdicts, FeedBounds, SelectEvents, DeleteOldEvents string

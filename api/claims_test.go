@@ -1,0 +1,192 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/api"
+	"purser/internal/feed"
+	"purser/internal/store/storetest"
+)
+
+// requiring is a policy that requires validations of others.
+func requiring(names ...string) string {
+	return "---\nschema: deckhand/ValidationPolicy/v1\nmetadata: {schema: metadata/Control/v1, name: p}\n" +
+		"data: {validations: [{name: " + strings.Join(names, "}, {name: ") + "}]}\n"
+}
+
+// claim asks for work on validations.
+func (s site) claim(t *testing.T, names, worker string) response {
+	t.Helper()
+	return s.post(t, "claims", fmt.Sprintf("{validations: [%s], worker: %s}", names, worker))
+}
+
+// resultOf posts a result to the URL of a claim.
+func (s site) resultOf(t *testing.T, claim map[string]any, status string) response {
+	t.Helper()
+	path := strings.TrimPrefix(claim["result"].(string), siteURL+"/api/v1.0/")
+	return s.post(t, path, "{status: "+status+", validator: {name: v}}")
+}
+
+// Work of the newest revision comes first, in the order of the names; a result ends it, once.
+func TestClaims(t *testing.T) {
+	t.Parallel()
+	s := schemasSite(t)
+	s.put(t, "policy", requiring("a", "b")).is(t, http.StatusOK)
+	s.claim(t, "other", "w1").is(t, http.StatusNoContent)
+	first := s.claim(t, "b, a", "w1").is(t, http.StatusCreated).mapping(t)
+	stamp := s.get(t, "revisions/1").mapping(t)["stamp"]
+	at := siteURL + "/api/v1.0/revisions/1/"
+	want := map[string]any{
+		"id": first["id"], "revision": 1, "stamp": stamp, "validation": "b", "attempt": 1, "expiresAt": first["expiresAt"],
+		"progress": nil, "documents": at + "rendered-documents",
+		"result": fmt.Sprintf("%svalidations/b?claim=%v&revision-stamp=%v", at, first["id"], stamp),
+	}
+	if diff := cmp.Diff(want, first); diff != "" {
+		t.Errorf("the claim (-want +got):\n%s", diff)
+	}
+	second := s.claim(t, "b, a", "w2").is(t, http.StatusCreated).mapping(t)
+	s.claim(t, "b, a", "w3").is(t, http.StatusNoContent)
+	if second["validation"] != "a" {
+		t.Errorf("the second claim is to %v", second["validation"])
+	}
+	if text := s.get(t, "revisions/1/status", "Accept", "text/plain").text; !strings.Contains(text, "claimed by w1 since") {
+		t.Errorf("status: %s", text)
+	}
+	path := fmt.Sprintf("claims/%v", first["id"])
+	extended := s.send(t, request{method: http.MethodPut, path: path, body: "{progress: half}", header: inYAML})
+	if got := extended.is(t, http.StatusOK).mapping(t)["progress"]; got != "half" {
+		t.Errorf("the progress is %v", got)
+	}
+	s.resultOf(t, first, "success").is(t, http.StatusCreated)
+	s.resultOf(t, first, "failure").is(t, http.StatusOK)
+	if got := s.get(t, "revisions/1/validations/b").mapping(t)["count"]; got != 1 {
+		t.Errorf("%v results of one claim", got)
+	}
+	s.send(t, request{method: http.MethodPut, path: path}).isFault(t, http.StatusConflict, "ClaimOver")
+	// One that is given back is work again.
+	back := request{method: http.MethodDelete, path: fmt.Sprintf("claims/%v", second["id"])}
+	s.send(t, back).is(t, http.StatusNoContent)
+	s.send(t, back).is(t, http.StatusNoContent)
+	third := s.claim(t, "a", "w3").is(t, http.StatusCreated).mapping(t)
+	if third["attempt"] != 1 {
+		t.Errorf("attempt %v after a claim was given back", third["attempt"])
+	}
+	s.send(t, back).isFault(t, http.StatusConflict, "ClaimLost")
+	s.resultOf(t, second, "success").isFault(t, http.StatusConflict, "ClaimLost")
+	s.post(t, fmt.Sprintf("revisions/1/validations/b?claim=%v", third["id"]), "{status: success, validator: x}").
+		isFault(t, http.StatusNotFound, "UnknownClaim")
+	// A result without a claim ends the work, too.
+	s.post(t, "revisions/1/validations/a", "{status: success, validator: x}").is(t, http.StatusCreated)
+	s.claim(t, "a, b", "w4").is(t, http.StatusNoContent)
+	s.resultOf(t, third, "success").isFault(t, http.StatusConflict, "ClaimOver")
+	s.send(t, request{method: http.MethodDelete, path: "claims/0f8d4c1e-8f6e-4a53-9b0d-3d2f1f0c7a55"}).
+		isFault(t, http.StatusNotFound, "UnknownClaim")
+}
+
+// Someone who asks for a new result opens work although there is a result, which counts until then.
+func TestClaims_request(t *testing.T) {
+	t.Parallel()
+	s := schemasSite(t)
+	s.put(t, "policy", requiring("a")).is(t, http.StatusOK)
+	s.post(t, "revisions/1/validations/a", "{status: success, validator: x}").is(t, http.StatusCreated)
+	s.claim(t, "a", "w").is(t, http.StatusNoContent)
+	asked := s.post(t, "revisions/latest/validations/a/request", "{reason: the switches were replaced}").
+		is(t, http.StatusAccepted).mapping(t)
+	if asked["reason"] != "the switches were replaced" || asked["requestedAt"] == nil {
+		t.Errorf("answer %v", asked)
+	}
+	listed := s.get(t, "claims").is(t, http.StatusOK).mapping(t)["results"].([]any)
+	if len(listed) != 1 || listed[0].(map[string]any)["state"] != "open" {
+		t.Errorf("work %v", listed)
+	}
+	claim := s.claim(t, "a", "w").is(t, http.StatusCreated).mapping(t)
+	if got := s.get(t, "revisions/1/status").mapping(t)["status"]; got != "success" {
+		t.Errorf("the status is %v while there is an earlier result", got)
+	}
+	s.resultOf(t, claim, "failure").is(t, http.StatusCreated)
+	s.claim(t, "a", "w").is(t, http.StatusNoContent)
+	if got := s.get(t, "claims").mapping(t)["count"]; got != 0 {
+		t.Errorf("%v pieces of work after the result", got)
+	}
+	s.post(t, "revisions/9/validations/a/request", "{}").isFault(t, http.StatusNotFound, "RevisionNotFound")
+	s.post(t, "revisions/1/validations/a/request?revision-stamp=1", "{}").is(t, http.StatusPreconditionFailed)
+}
+
+func TestClaims_refuses(t *testing.T) {
+	t.Parallel()
+	s := schemasSite(t)
+	s.put(t, "policy", requiring("a")).is(t, http.StatusOK)
+	for body, status := range map[string]int{
+		"": 400, "[]": 400, "{validations: [], worker: w}": 400, "{validations: [a]}": 400,
+		"{validations: [a], worker: ''}": 400, "{validations: [a], worker: w, timeout: PT0S}": 400,
+		"{validations: [a], worker: w, timeout: PT61M}":                      400,
+		"{validations: [a], worker: w, timeout: P1D}":                        400,
+		"{validations: [a], worker: w, timout: PT5M}":                        400,
+		"{validations: [1], worker: w}":                                      400,
+		"{validations: [deckhand-schema-validation], worker: w}":             403,
+		"{validations: [a], worker: " + strings.Repeat("ü", 101) + "}":       400,
+		"{validations: [" + strings.Repeat("a, ", 50) + "a], worker: w}":     400,
+		"{validations: [b], worker: " + strings.Repeat("ü", 100) + "}":       204,
+		"{validations: [b, b], worker: w, timeout: 1s}":                      204,
+		"{validations: [" + strings.Repeat("b, ", 49) + "b], worker: \"x\"}": 204,
+	} {
+		got := s.unchecked().send(t, request{method: http.MethodPost, path: "claims", body: body, header: inYAML})
+		if got.StatusCode != status {
+			t.Errorf("%.60s: %d, want %d: %s", body, got.StatusCode, status, got.text)
+		}
+	}
+	s.post(t, "revisions/1/validations/deckhand-x/request", "{}").is(t, http.StatusForbidden)
+	s.unchecked().post(t, "revisions/1/validations/a/request", "{reason: "+strings.Repeat("x", 1001)+"}").
+		is(t, http.StatusBadRequest)
+	s.unchecked().get(t, "claims?state=open").is(t, http.StatusBadRequest)
+}
+
+// The routes do not exist in compat mode, and a claim of a result means nothing.
+func TestClaims_compat(t *testing.T) {
+	t.Parallel()
+	s := compatSite(t)
+	s.put(t, "policy", requiring("a")).is(t, http.StatusOK)
+	for _, r := range []request{
+		{method: http.MethodPost, path: "claims", body: "{validations: [a], worker: w}", header: inYAML},
+		{method: http.MethodGet, path: "claims"}, {method: http.MethodPut, path: "claims/x"},
+		{method: http.MethodPost, path: "revisions/1/validations/a/request", body: "{}", header: inYAML},
+	} {
+		if got := s.send(t, r); got.StatusCode != http.StatusNotFound {
+			t.Errorf("%s %s: %d", r.method, r.path, got.StatusCode)
+		}
+	}
+}
+
+// A worker that waits gets work when it appears, and when the claim of another runs out.
+func TestClaims_wait(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	var told *feed.Feed
+	s := openSite(t, settings{url: url, defaults: []string{}}, func(c *api.Config) { told = c.Feed })
+	wait := func(names string) func() []response {
+		done := make(chan response, 1)
+		before := told.Waiting()
+		go func() {
+			done <- s.post(t, "claims?wait=10m", "{validations: ["+names+"], worker: w, timeout: PT10M}")
+		}()
+		for told.Waiting() == before && t.Context().Err() == nil {
+		}
+		return func() []response { return []response{<-done} }
+	}
+	answer := wait("a")
+	s.put(t, "policy", requiring("a")).is(t, http.StatusOK)
+	claim := answer()[0].is(t, http.StatusCreated).mapping(t)
+	answer = wait("a")
+	storetest.Execute(t, storetest.Connect(t, url), "UPDATE claims SET expires_at = now() - interval '1 minute'")
+	s.put(t, "other", widget("w", "{}")).is(t, http.StatusOK) // wakes it
+	got := answer()[0].is(t, http.StatusCreated).mapping(t)
+	if got["revision"] != 2 || claim["revision"] != 1 {
+		t.Errorf("claims to %v and %v", claim, got)
+	}
+	s.post(t, "claims?wait=0s", "{validations: [a], worker: w}").is(t, http.StatusNoContent)
+}
