@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -36,22 +37,22 @@ func (s site) resultOf(t *testing.T, claim map[string]any, status string) respon
 func TestClaims(t *testing.T) {
 	t.Parallel()
 	s := schemasSite(t)
-	s.put(t, "policy", requiring("a", "b")).is(t, http.StatusOK)
+	s.put(t, "policy", requiring("a-validation", "b-validation")).is(t, http.StatusOK)
 	s.claim(t, "other", "w1").is(t, http.StatusNoContent)
-	first := s.claim(t, "b, a", "w1").is(t, http.StatusCreated).mapping(t)
+	first := s.claim(t, "b-validation, a-validation", "w1").is(t, http.StatusCreated).mapping(t)
 	stamp := s.get(t, "revisions/1").mapping(t)["stamp"]
 	at := siteURL + "/api/v1.0/revisions/1/"
 	want := map[string]any{
-		"id": first["id"], "revision": 1, "stamp": stamp, "validation": "b", "attempt": 1, "expiresAt": first["expiresAt"],
+		"id": first["id"], "revision": 1, "stamp": stamp, "validation": "b-validation", "attempt": 1, "expiresAt": first["expiresAt"],
 		"progress": nil, "documents": at + "rendered-documents",
-		"result": fmt.Sprintf("%svalidations/b?claim=%v&revision-stamp=%v", at, first["id"], stamp),
+		"result": fmt.Sprintf("%svalidations/b-validation?claim=%v&revision-stamp=%v", at, first["id"], stamp),
 	}
 	if diff := cmp.Diff(want, first); diff != "" {
 		t.Errorf("the claim (-want +got):\n%s", diff)
 	}
-	second := s.claim(t, "b, a", "w2").is(t, http.StatusCreated).mapping(t)
-	s.claim(t, "b, a", "w3").is(t, http.StatusNoContent)
-	if second["validation"] != "a" {
+	second := s.claim(t, "b-validation, a-validation", "w2").is(t, http.StatusCreated).mapping(t)
+	s.claim(t, "b-validation, a-validation", "w3").is(t, http.StatusNoContent)
+	if second["validation"] != "a-validation" {
 		t.Errorf("the second claim is to %v", second["validation"])
 	}
 	if text := s.get(t, "revisions/1/status", "Accept", "text/plain").text; !strings.Contains(text, "claimed by w1 since") {
@@ -64,7 +65,7 @@ func TestClaims(t *testing.T) {
 	}
 	s.resultOf(t, first, "success").is(t, http.StatusCreated)
 	s.resultOf(t, first, "failure").is(t, http.StatusOK)
-	if got := s.get(t, "revisions/1/validations/b").mapping(t)["count"]; got != 1 {
+	if got := s.get(t, "revisions/1/validations/b-validation").mapping(t)["count"]; got != 1 {
 		t.Errorf("%v results of one claim", got)
 	}
 	s.send(t, request{method: http.MethodPut, path: path}).isFault(t, http.StatusConflict, "ClaimOver")
@@ -72,17 +73,17 @@ func TestClaims(t *testing.T) {
 	back := request{method: http.MethodDelete, path: fmt.Sprintf("claims/%v", second["id"])}
 	s.send(t, back).is(t, http.StatusNoContent)
 	s.send(t, back).is(t, http.StatusNoContent)
-	third := s.claim(t, "a", "w3").is(t, http.StatusCreated).mapping(t)
+	third := s.claim(t, "a-validation", "w3").is(t, http.StatusCreated).mapping(t)
 	if third["attempt"] != 1 {
 		t.Errorf("attempt %v after a claim was given back", third["attempt"])
 	}
 	s.send(t, back).isFault(t, http.StatusConflict, "ClaimLost")
 	s.resultOf(t, second, "success").isFault(t, http.StatusConflict, "ClaimLost")
-	s.post(t, fmt.Sprintf("revisions/1/validations/b?claim=%v", third["id"]), "{status: success, validator: x}").
+	s.post(t, fmt.Sprintf("revisions/1/validations/b-validation?claim=%v", third["id"]), "{status: success, validator: x}").
 		isFault(t, http.StatusNotFound, "UnknownClaim")
 	// A result without a claim ends the work, too.
-	s.post(t, "revisions/1/validations/a", "{status: success, validator: x}").is(t, http.StatusCreated)
-	s.claim(t, "a, b", "w4").is(t, http.StatusNoContent)
+	s.post(t, "revisions/1/validations/a-validation", "{status: success, validator: x}").is(t, http.StatusCreated)
+	s.claim(t, "a-validation, b-validation", "w4").is(t, http.StatusNoContent)
 	s.resultOf(t, third, "success").isFault(t, http.StatusConflict, "ClaimOver")
 	s.send(t, request{method: http.MethodDelete, path: "claims/0f8d4c1e-8f6e-4a53-9b0d-3d2f1f0c7a55"}).
 		isFault(t, http.StatusNotFound, "UnknownClaim")
@@ -92,10 +93,10 @@ func TestClaims(t *testing.T) {
 func TestClaims_request(t *testing.T) {
 	t.Parallel()
 	s := schemasSite(t)
-	s.put(t, "policy", requiring("a")).is(t, http.StatusOK)
-	s.post(t, "revisions/1/validations/a", "{status: success, validator: x}").is(t, http.StatusCreated)
-	s.claim(t, "a", "w").is(t, http.StatusNoContent)
-	asked := s.post(t, "revisions/latest/validations/a/request", "{reason: the switches were replaced}").
+	s.put(t, "policy", requiring("a-validation")).is(t, http.StatusOK)
+	s.post(t, "revisions/1/validations/a-validation", "{status: success, validator: x}").is(t, http.StatusCreated)
+	s.claim(t, "a-validation", "w").is(t, http.StatusNoContent)
+	asked := s.post(t, "revisions/latest/validations/a-validation/request", "{reason: the switches were replaced}").
 		is(t, http.StatusAccepted).mapping(t)
 	if asked["reason"] != "the switches were replaced" || asked["requestedAt"] == nil {
 		t.Errorf("answer %v", asked)
@@ -104,23 +105,23 @@ func TestClaims_request(t *testing.T) {
 	if len(listed) != 1 || listed[0].(map[string]any)["state"] != "open" {
 		t.Errorf("work %v", listed)
 	}
-	claim := s.claim(t, "a", "w").is(t, http.StatusCreated).mapping(t)
+	claim := s.claim(t, "a-validation", "w").is(t, http.StatusCreated).mapping(t)
 	if got := s.get(t, "revisions/1/status").mapping(t)["status"]; got != "success" {
 		t.Errorf("the status is %v while there is an earlier result", got)
 	}
 	s.resultOf(t, claim, "failure").is(t, http.StatusCreated)
-	s.claim(t, "a", "w").is(t, http.StatusNoContent)
+	s.claim(t, "a-validation", "w").is(t, http.StatusNoContent)
 	if got := s.get(t, "claims").mapping(t)["count"]; got != 0 {
 		t.Errorf("%v pieces of work after the result", got)
 	}
-	s.post(t, "revisions/9/validations/a/request", "{}").isFault(t, http.StatusNotFound, "RevisionNotFound")
-	s.post(t, "revisions/1/validations/a/request?revision-stamp=1", "{}").is(t, http.StatusPreconditionFailed)
+	s.post(t, "revisions/9/validations/a-validation/request", "{}").isFault(t, http.StatusNotFound, "RevisionNotFound")
+	s.post(t, "revisions/1/validations/a-validation/request?revision-stamp=1", "{}").is(t, http.StatusPreconditionFailed)
 }
 
 func TestClaims_refuses(t *testing.T) {
 	t.Parallel()
 	s := schemasSite(t)
-	s.put(t, "policy", requiring("a")).is(t, http.StatusOK)
+	s.put(t, "policy", requiring("a-validation")).is(t, http.StatusOK)
 	for body, status := range map[string]int{
 		"": 400, "[]": 400, "{validations: [], worker: w}": 400, "{validations: [a]}": 400,
 		"{validations: [a], worker: ''}": 400, "{validations: [a], worker: w, timeout: PT0S}": 400,
@@ -141,7 +142,7 @@ func TestClaims_refuses(t *testing.T) {
 		}
 	}
 	s.post(t, "revisions/1/validations/deckhand-x/request", "{}").is(t, http.StatusForbidden)
-	s.unchecked().post(t, "revisions/1/validations/a/request", "{reason: "+strings.Repeat("x", 1001)+"}").
+	s.unchecked().post(t, "revisions/1/validations/a-validation/request", "{reason: "+strings.Repeat("x", 1001)+"}").
 		is(t, http.StatusBadRequest)
 	s.unchecked().get(t, "claims?state=open").is(t, http.StatusBadRequest)
 }
@@ -150,11 +151,11 @@ func TestClaims_refuses(t *testing.T) {
 func TestClaims_compat(t *testing.T) {
 	t.Parallel()
 	s := compatSite(t)
-	s.put(t, "policy", requiring("a")).is(t, http.StatusOK)
+	s.put(t, "policy", requiring("a-validation")).is(t, http.StatusOK)
 	for _, r := range []request{
 		{method: http.MethodPost, path: "claims", body: "{validations: [a], worker: w}", header: inYAML},
 		{method: http.MethodGet, path: "claims"}, {method: http.MethodPut, path: "claims/x"},
-		{method: http.MethodPost, path: "revisions/1/validations/a/request", body: "{}", header: inYAML},
+		{method: http.MethodPost, path: "revisions/1/validations/a-validation/request", body: "{}", header: inYAML},
 	} {
 		if got := s.send(t, r); got.StatusCode != http.StatusNotFound {
 			t.Errorf("%s %s: %d", r.method, r.path, got.StatusCode)
@@ -175,18 +176,19 @@ func TestClaims_wait(t *testing.T) {
 			done <- s.post(t, "claims?wait=10m", "{validations: ["+names+"], worker: w, timeout: PT10M}")
 		}()
 		for told.Waiting() == before && t.Context().Err() == nil {
+			time.Sleep(time.Millisecond)
 		}
 		return func() []response { return []response{<-done} }
 	}
-	answer := wait("a")
-	s.put(t, "policy", requiring("a")).is(t, http.StatusOK)
+	answer := wait("a-validation")
+	s.put(t, "policy", requiring("a-validation")).is(t, http.StatusOK)
 	claim := answer()[0].is(t, http.StatusCreated).mapping(t)
-	answer = wait("a")
+	answer = wait("a-validation")
 	storetest.Execute(t, storetest.Connect(t, url), "UPDATE claims SET expires_at = now() - interval '1 minute'")
 	s.put(t, "other", widget("w", "{}")).is(t, http.StatusOK) // wakes it
 	got := answer()[0].is(t, http.StatusCreated).mapping(t)
 	if got["revision"] != 2 || claim["revision"] != 1 {
 		t.Errorf("claims to %v and %v", claim, got)
 	}
-	s.post(t, "claims?wait=0s", "{validations: [a], worker: w}").is(t, http.StatusNoContent)
+	s.post(t, "claims?wait=0s", "{validations: [a-validation], worker: w}").is(t, http.StatusNoContent)
 }

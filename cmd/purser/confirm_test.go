@@ -70,6 +70,7 @@ func TestCommands_delete(t *testing.T) {
 		"prune":        {"prune --keep 1", "Delete 2 revisions?"},
 		"pull":         {"pull DIR --replace", "  would delete  site/Host/old.yaml\nDelete 1 file?"},
 		"results post": {"results post v 3 --status success", ""}, "results list": {"results list", ""},
+		"results request": {"results request v 3", ""}, "work": {"work --once --wait 1ms v -- true", ""}, "claims": {"claims", ""},
 		"check": {"check FILE", ""}, "lsp": {"lsp", ""}, "status": {"status", ""}, "findings": {"findings", ""}, "log": {"log", ""},
 		"show": {"show", ""}, "render": {"render", ""}, "explain": {"explain acme/Host/v1/x", ""}, "diff": {"diff 1", ""},
 		"graph": {"graph", ""}, "help": {"help", ""}, "login": {"login", ""}, "logout": {"logout", ""}, "config list": {"config list", ""},

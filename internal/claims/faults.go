@@ -21,8 +21,8 @@ func Other(w Work) error {
 
 // Lost returns the fault of a claim to work that another worker has claimed since.
 func Lost(w Work) error {
-	lost := fault.New(fault.Conflict, "ClaimLost", "The claim ran out, and %s has claimed %s of revision %d since %s; nothing "+
-		"was changed. Claim other work", w.Worker, w.Validation, w.Revision, timeText(w.Since))
+	lost := fault.New(fault.Conflict, "ClaimLost", "The claim no longer holds the work: %s has claimed %s of revision %d since "+
+		"%s; nothing was changed. Claim other work", w.Worker, w.Validation, w.Revision, timeText(w.Since))
 	lost.Metadata = map[string]any{"worker": w.Worker, "since": timeText(w.Since)}
 	return lost
 }

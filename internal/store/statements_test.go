@@ -61,6 +61,9 @@ func TestStatements_common(t *testing.T) {
 			`r\.revision <= \( SELECT .*? OFFSET :keep LIMIT 1\) AND NOT EXISTS \(SELECT FROM tags .*?\)`,
 			[]string{"CountUnneeded", "UnneededSecrets"},
 		},
+		"work of verdicts": {
+			`FROM verdicts v JOIN revisions r .*? '/validations/' \|\| n\.name\)`, []string{"SelectWork", "ClaimWork", "CountWork"},
+		},
 		"audit of a tag": {`audited AS \(.*? EXISTS \(SELECT FROM done\)\)`, []string{"SetTag", "DeleteTags"}},
 	} {
 		part := regexp.MustCompile(c.part)
@@ -84,7 +87,7 @@ func TestStatements_names(t *testing.T) {
 		validations.PolicyValidation: true, validations.RenderingValidation: true, validations.CoverageValidation: true,
 		validations.PuppetValidation: true, validations.PackageValidation: true,
 		string(events.RevisionCreated): true, string(events.TagSet): true, string(events.TagDeleted): true,
-		string(events.SitePurged): true, store.DeliveryKind: true,
+		string(events.SitePurged): true, string(events.ValidationPosted): true, store.DeliveryKind: true,
 	}
 	found := map[string]bool{}
 	for name, text := range statements() {

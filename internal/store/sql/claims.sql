@@ -42,7 +42,7 @@ SELECT extract(epoch FROM next.at - now())::float8, coalesce(w.revision, 0), coa
 FROM (SELECT least(
 		(SELECT min(c.expires_at) FROM claims c WHERE c.site = :site AND c.ended_at IS NULL AND c.held
 			AND c.expires_at >= now() AND (:names::text[] IS NULL OR c.validation = ANY(:names))),
-		(SELECT greatest(min(v.due), now() + interval '100 milliseconds') FROM verdicts v
+		(SELECT min(greatest(v.due, now() + interval '100 milliseconds')) FROM verdicts v
 			WHERE v.site = :site AND v.due IS NOT NULL)) AS at) next
 LEFT JOIN (SELECT * FROM ranked r WHERE :each::bigint IS NULL OR r.n <= :each
 	ORDER BY r.revision DESC, r.name OFFSET :offset LIMIT :limit) w ON true
