@@ -244,6 +244,9 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	metrics.Waits(seen.registry, events.Waiting)
 	metrics.Connections(seen.registry, poolOf(db))
 	metrics.Size(seen.registry, db.Size)
+	if c.Compat != "deckhand" {
+		metrics.Work(seen.registry, db.CountWork)
+	}
 	attempted := metrics.Deliveries(seen.registry)
 	metrics.Site(seen.registry, pool, questions.For(authz.Viewer{}).Overview)
 	answers := api.New(api.Config{ //nolint:contextcheck // it converts openapi.yaml once, for all requests

@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"purser/internal/claims"
 )
 
 // Counters have all their samples from the start: the rate of one that appears with its first count misses that.
@@ -33,6 +35,23 @@ func TestCounters(t *testing.T) {
 	want[1], want[3] = `purser_refused_sign_ins_total{credential="token"} 1`, `purser_webhook_attempts_total{state="failed"} 2`
 	if diff := cmp.Diff(want, scrape(t, registry)); diff != "" {
 		t.Errorf("later (-want +got)\n%s", diff)
+	}
+}
+
+// All states have a sample, unless the work cannot be counted.
+func TestWork(t *testing.T) {
+	t.Parallel()
+	registry, err := prometheus.NewRegistry(), error(nil)
+	Work(registry, func(context.Context) (map[claims.State]int, error) {
+		return map[claims.State]int{claims.Claimed: 2}, err
+	})
+	want := []string{`purser_claims{state="claimed"} 2`, `purser_claims{state="lapsed"} 0`, `purser_claims{state="open"} 0`}
+	if diff := cmp.Diff(want, scrape(t, registry)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	err = errors.New("away")
+	if got := scrape(t, registry); len(got) > 0 {
+		t.Errorf("without the database: %q", got)
 	}
 }
 
