@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -8,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"purser/api"
 	"purser/internal/feed"
@@ -161,6 +164,76 @@ func TestClaims_compat(t *testing.T) {
 			t.Errorf("%s %s: %d", r.method, r.path, got.StatusCode)
 		}
 	}
+}
+
+// A thousand workers that wait cost a few statements when work appears: those of one server are served together.
+func TestClaims_thousandWaiting(t *testing.T) {
+	t.Parallel()
+	const workers, works = 1000, 10
+	spans := tracetest.NewSpanRecorder()
+	traces := sdk.NewTracerProvider(sdk.WithSpanProcessor(spans))
+	stop := make(chan struct{})
+	var told *feed.Feed
+	s := openSite(t, settings{defaults: []string{}, traces: traces}, func(c *api.Config) {
+		config := c.Feed.Config
+		config.MaxWaits = 3 * workers
+		c.Feed, c.Stopping = feed.New(config), stop
+		told = c.Feed
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go told.Run(ctx)
+	next := s.Handler
+	s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, span := traces.Tracer("").Start(r.Context(), "request") // statements of traced requests have spans
+		defer span.End()
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+	var names []string
+	for i := range works {
+		names = append(names, fmt.Sprintf("v%d-validation", i))
+	}
+	ask := "{validations: [" + strings.Join(names, ", ") + "], worker: w}"
+	answers := make(chan response, workers)
+	for range workers {
+		go func() { answers <- s.post(t, "claims?wait=10m", ask) }()
+	}
+	statements := func() (n int) {
+		for _, span := range spans.Ended() {
+			for _, attribute := range span.Attributes() {
+				text := attribute.Value.AsString()
+				if strings.Contains(text, "PARTITION BY s.name") || strings.Contains(text, "before uuid") {
+					n++
+					break
+				}
+			}
+		}
+		return n
+	}
+	for told.Waiting() < workers {
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(500 * time.Millisecond) // all have looked, or the count below includes a part of the first looks
+	before := statements()
+	s.put(t, "policy", requiring(names...)).is(t, http.StatusOK)
+	claimed := map[any]bool{}
+	for range works {
+		claimed[(<-answers).is(t, http.StatusCreated).mapping(t)["validation"]] = true
+	}
+	if _, err := told.NumberEvents(ctx); err != nil {
+		t.Error(err)
+	}
+	time.Sleep(500 * time.Millisecond)
+	made := statements() - before
+	close(stop)
+	for range workers - works {
+		(<-answers).is(t, http.StatusServiceUnavailable)
+	}
+	const most = 20
+	if len(claimed) != works || made == 0 || made > most {
+		t.Errorf("%d claims by %d statements; %d before", len(claimed), made, before)
+	}
+	t.Logf("%d statements, and %d before", made, before)
 }
 
 // A worker that waits gets work when it appears, and when the claim of another runs out.

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	oteltrace "go.opentelemetry.io/otel/trace"
 	"gopkg.in/yaml.v3"
 
 	"purser/api"
@@ -99,6 +100,7 @@ type settings struct {
 	defaults revisions.Defaults // the validations that count if no policy is in force
 	vault    changes.Vault      // nil refuses secrets
 	compat   bool               // as Deckhand where Purser differs
+	traces   oteltrace.TracerProvider
 }
 
 // openSite opens a site; adapt changes its configuration first.
@@ -108,7 +110,9 @@ func openSite(t *testing.T, set settings, adapt ...func(*api.Config)) site {
 		set.url = storetest.URL(t)
 	}
 	set.cached = max(set.cached, 1<<20)
-	kept, err := store.Open(t.Context(), set.url, store.Options{CacheSize: set.cached, Deadlines: store.DefaultDeadlines()})
+	kept, err := store.Open(t.Context(), set.url, store.Options{
+		CacheSize: set.cached, Deadlines: store.DefaultDeadlines(), Traces: set.traces,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
