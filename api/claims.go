@@ -140,6 +140,7 @@ func (s *server) answerClaim(w http.ResponseWriter, r *http.Request, granted cla
 // ofClaim returns a handler that passes on the claim in the path, of a caller who may post results of its validation.
 func (s *server) ofClaim(handle func(w http.ResponseWriter, r *http.Request, token claims.Token) error) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
+		infoOf(r).unchanged = r.Method == http.MethodPut // the audit has no heartbeats
 		token, err := claims.ParseToken(revisionName(r, "claim"))
 		if err != nil {
 			return err
@@ -158,7 +159,6 @@ func (s *server) ofClaim(handle func(w http.ResponseWriter, r *http.Request, tok
 
 // PUT /api/v1.0/claims/{claim}
 func (s *server) extendClaim(w http.ResponseWriter, r *http.Request, token claims.Token) error {
-	infoOf(r).unchanged = true // the audit has no heartbeats
 	body, err := s.readOne(w, r, maxClaim)
 	if err != nil {
 		return err

@@ -92,6 +92,55 @@ func TestClaims(t *testing.T) {
 		isFault(t, http.StatusNotFound, "UnknownClaim")
 }
 
+// A claim changes the ETag of the status and is in the audit, with the user; a heartbeat and a worker without work are not.
+func TestClaims_recorded(t *testing.T) {
+	t.Parallel()
+	s := openSite(t, settings{defaults: []string{}}, withUsers(new(users)))
+	const user = "X-Auth-Token"
+	send := func(method, path, body string) response {
+		t.Helper()
+		return s.send(t, request{method: method, path: path, body: body, header: append(inYAML, user, "anna")})
+	}
+	send(http.MethodPut, "buckets/policy/documents", requiring("a-validation")).is(t, http.StatusOK)
+	tag := func() string {
+		return s.get(t, "revisions/1/status", user, "anna").is(t, http.StatusOK).Header.Get("ETag")
+	}
+	missing := tag()
+	const ask = "{validations: [a-validation], worker: w}"
+	claim := send(http.MethodPost, "claims", ask).is(t, http.StatusCreated).mapping(t)
+	claimed := tag()
+	path := fmt.Sprintf("claims/%v", claim["id"])
+	send(http.MethodPut, path, "{progress: half}").is(t, http.StatusOK)
+	send(http.MethodPut, "claims/x", "{progress: half}").is(t, http.StatusNotFound)
+	send(http.MethodPost, "claims", ask).is(t, http.StatusNoContent)
+	if held := tag(); missing == claimed || held != claimed {
+		t.Errorf("ETags %s, claimed %s, after a heartbeat %s", missing, claimed, held)
+	}
+	listed := s.get(t, "claims", user, "anna").mapping(t)["results"].([]any)[0].(map[string]any)
+	if listed["user"] != "anna" || listed["progress"] != "half" || listed["id"] != nil {
+		t.Errorf("listed: %v", listed)
+	}
+	s.send(t, request{method: http.MethodDelete, path: path, header: []string{user, "anna"}}).is(t, http.StatusNoContent)
+	if back := tag(); back == claimed {
+		t.Errorf("the ETag is the same after the claim was given back")
+	}
+	send(http.MethodPost, "revisions/1/validations/a-validation/request", "{}").is(t, http.StatusAccepted)
+	var got []string
+	for _, entry := range s.get(t, "audit", user, "anna").mapping(t)["results"].([]any) {
+		entry := entry.(map[string]any)
+		target := strings.ReplaceAll(entry["target"].(string), path[len("claims/"):], "ID")
+		got = append(got, fmt.Sprint(entry["method"], " ", strings.TrimPrefix(target, "/api/v1.0/"), " ", entry["revision"], " ",
+			entry["status"]))
+	}
+	want := []string{
+		"POST revisions/1/validations/a-validation/request 1 202", "DELETE claims/ID 1 204", "POST claims 1 201",
+		"PUT buckets/policy/documents 1 200",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the audit (-want +got)\n%s", diff)
+	}
+}
+
 // Someone who asks for a new result opens work although there is a result, which counts until then.
 func TestClaims_request(t *testing.T) {
 	t.Parallel()

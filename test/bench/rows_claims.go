@@ -107,4 +107,3 @@ func (r *run) claimsOfWaiters(s *server, n int) {
 	r.within(26, percentile(took, 99), 200*time.Millisecond,
 		fmt.Sprintf("from the appearance of %d pieces of work to their claims by %d waiting workers, p99", works, n))
 }
-

@@ -219,7 +219,12 @@ func TestValidatorExample(t *testing.T) {
 	put("policies", layeringPolicy("lp")+policy("p", "acme-address-validation"))
 	put("site", inLayer("site", doc("acme/Network/v1", "n", "{prefix: 10.0.0.}"))+hosts("10.0.0.2"))
 	s.validator(t, k.of["address-validator"])
-	eventually(t, "the schema is registered, in revision 3", func() bool { return strings.HasPrefix(read("revisions/3/status"), "success") })
+	eventually(t, "the schema is registered, in revision 3", func() bool {
+		header := k.as("admin")
+		header["Accept"] = "text/plain"
+		got := s.send(t, request{method: http.MethodGet, path: "revisions/3/status", header: header})
+		return got.StatusCode == http.StatusOK && strings.HasPrefix(got.text, "success")
+	})
 
 	for _, c := range []struct{ prefix, address, want string }{
 		{"10.0.0.", "10.0.0.1", "[acme/Host/v1, site] b: 10.0.0.1 is the address of a too"},
