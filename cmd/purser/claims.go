@@ -26,12 +26,14 @@ func (c *claimsCommand) Run(ctx context.Context, around *surroundings, server *c
 
 // workList returns a list of work.
 func workList(all list[wire.Work]) answer {
-	rows, names := [][]string{{"REVISION", "VALIDATION", "STATE", "ATTEMPT", "WORKER", "SINCE", "EXPIRES", "PROGRESS"}}, []string{}
+	const most = 60 // characters of the progress
+	header := []string{"REVISION", "VALIDATION", "STATE", "ATTEMPT", "WORKER", "SINCE", "EXPIRES", "PROGRESS"}
+	rows, names := [][]string{header}, []string{}
 	for _, w := range all.items {
 		names = append(names, w.Validation)
 		rows = append(rows, []string{
 			strconv.FormatInt(w.Revision, 10), w.Validation, w.State, strconv.Itoa(w.Attempt), dash(w.Worker),
-			dash(moment(w.Since)), dash(moment(w.ExpiresAt)), words.First(string(w.Progress), 60),
+			dash(moment(w.Since)), dash(moment(w.ExpiresAt)), words.First(string(w.Progress), most),
 		})
 	}
 	return answer{all.text(), names, table(rows)}

@@ -42,7 +42,7 @@ func (c *workCommand) Run(ctx context.Context, around *surroundings) error {
 	if err != nil {
 		return err
 	}
-	job := worker{server: server, around: around, names: names, command: command, timeout: c.ClaimTimeout, name: c.Worker}
+	job := worker{server, around, names, command, c.ClaimTimeout, c.Worker}
 	if job.name == "" {
 		host, _ := os.Hostname() // empty if it is not known
 		job.name = words.First(host, 80) + ":" + strconv.Itoa(os.Getpid())
@@ -129,8 +129,8 @@ func (w *worker) claim(ctx context.Context, most time.Duration) (claim wire.Clai
 	}
 }
 
-// do has the command do the work of a claim, extends the claim meanwhile, and posts the result. If ctx ends, it gives the
-// work back.
+// do has the command do the work of a claim, extends the claim meanwhile, and posts the result. If ctx ends, it gives
+// the work back.
 func (w *worker) do(ctx context.Context, claim wire.Claim) (failed bool, err error) {
 	dir, err := os.MkdirTemp("", "purser-work-")
 	if err != nil {
@@ -257,7 +257,8 @@ func resultOf(ctx context.Context, file, command string, ended error) ([]byte, e
 	}
 	if ended != nil && written.At("errors") == nil {
 		message := filepath.Base(command) + ": " + ended.Error()
-		body = append(body, document.Member{Key: "errors", Value: []any{document.Mapping{{Key: "message", Value: message}}}})
+		errs := []any{document.Mapping{{Key: "message", Value: message}}}
+		body = append(body, document.Member{Key: "errors", Value: errs})
 	}
 	return document.AppendJSON(nil, body), nil
 }
@@ -265,8 +266,9 @@ func resultOf(ctx context.Context, file, command string, ended error) ([]byte, e
 // post posts the result of a claim. It goes on if the result is refused because the work is somebody else's by now.
 func (w *worker) post(ctx context.Context, claim wire.Claim, body []byte, failed bool) error {
 	_, err := w.server.Do(ctx, client.Request{
-		Method: http.MethodPost, Path: []string{"revisions", strconv.FormatInt(claim.Revision, 10), "validations", claim.Validation},
-		Query: url.Values{"revision-stamp": {claim.Stamp}, "claim": {claim.ID}}, Body: body, JSON: true, Again: true,
+		Method: http.MethodPost,
+		Path:   []string{"revisions", strconv.FormatInt(claim.Revision, 10), "validations", claim.Validation},
+		Query:  url.Values{"revision-stamp": {claim.Stamp}, "claim": {claim.ID}}, Body: body, JSON: true, Again: true,
 	})
 	refused, isAnswer := errors.AsType[*client.Error](err)
 	const gone = http.StatusGone

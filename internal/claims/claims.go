@@ -1,6 +1,6 @@
-// Package claims has the work of a site that its validators share: results of validations that revisions lack, and the
-// claims of workers to post them. Which work is open follows from the verdicts that the feed stores; a claim is a token,
-// which decides whether its worker still holds the work.
+// Package claims has the work of a site that its validators share: results that revisions lack, and the claims of workers
+// to post them. Which work is open follows from the verdicts that the feed stores. A claim is a token, which decides
+// whether its worker still holds the work.
 package claims
 
 import (
@@ -97,8 +97,8 @@ type Granted struct {
 	Work
 
 	Found bool // there was work, which is claimed
-	// Next is how long it takes until there may be work although nothing happens, because a claim runs out or a result
-	// expires; 0 if that does not happen.
+	// Next is how long it takes until there may be work although nothing happens, because a claim runs out or a
+	// result expires; 0 if that does not happen.
 	Next time.Duration
 }
 
@@ -115,8 +115,8 @@ type Store interface {
 	GiveBack(ctx context.Context, claim Token, audit *revisions.AuditEvent) error
 	// Request asks for a new result of a validation of a revision. It returns false if the revision does not exist.
 	Request(ctx context.Context, about revisions.About, validation, reason string) (Work, bool, error)
-	// Work returns a page of the work that is open, claimed or lapsed, of the newest revisions first, and reports whether
-	// there is more.
+	// Work returns a page of the work that is open, claimed or lapsed, of the newest revisions first, and reports
+	// whether there is more.
 	Work(ctx context.Context, page queries.Page) (work []Work, more bool, err error)
 	// CountWork counts the work by state.
 	CountWork(ctx context.Context) (map[State]int, error)

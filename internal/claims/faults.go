@@ -15,14 +15,14 @@ func Unknown() *fault.Fault {
 
 // Other returns the fault of a claim that is to other work than the request.
 func Other(w Work) error {
-	return fault.New(fault.NotFound, "UnknownClaim", "The claim is to %s of revision %d, and not to what the path names; "+
-		"nothing was changed. Send the result to the URL that came with the claim", w.Validation, w.Revision)
+	return fault.New(fault.NotFound, "UnknownClaim", "The claim is to %s of revision %d, and not to what the path "+
+		"names; nothing was changed. Send the result to the URL that came with the claim", w.Validation, w.Revision)
 }
 
 // Lost returns the fault of a claim to work that another worker has claimed since.
 func Lost(w Work) error {
-	lost := fault.New(fault.Conflict, "ClaimLost", "The claim no longer holds the work: %s has claimed %s of revision %d since "+
-		"%s; nothing was changed. Claim other work", w.Worker, w.Validation, w.Revision, timeText(w.Since))
+	lost := fault.New(fault.Conflict, "ClaimLost", "The claim no longer holds the work: %s has claimed %s of revision "+
+		"%d since %s; nothing was changed. Claim other work", w.Worker, w.Validation, w.Revision, timeText(w.Since))
 	lost.Metadata = map[string]any{"worker": w.Worker, "since": timeText(w.Since)}
 	return lost
 }

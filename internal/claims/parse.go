@@ -38,7 +38,8 @@ func ParseAsk(value any) (ask Ask, err error) {
 		return ask, err
 	}
 	if ask.Worker == "" {
-		return ask, bad("A claim must have a worker: a name that tells people who works on it, such as a host and a process.")
+		return ask, bad("A claim must have a worker: a name that tells people who works on it, such as a host and a " +
+			"process.")
 	}
 	ask.Timeout = defaultTimeout
 	if given := fields["timeout"]; given != nil {

@@ -36,8 +36,8 @@ type post struct {
 	Audit     *auditRecord      `json:"audit"` // nil for none
 }
 
-// eventRecord is an event that withholds nothing, as AddResults and statements about claims read it. Its data is a text: Postgres
-// refuses some escapes in JSON.
+// eventRecord is an event that withholds nothing, as AddResults and statements about claims read it. Its data is a
+// text: Postgres refuses some escapes in JSON.
 type eventRecord struct {
 	Type    events.Type `json:"type"`
 	Subject string      `json:"subject"`

@@ -223,7 +223,7 @@ func TestValidatorExample(t *testing.T) {
 		header := k.as("admin")
 		header["Accept"] = "text/plain"
 		got := s.send(t, request{method: http.MethodGet, path: "revisions/3/status", header: header})
-		return got.StatusCode == http.StatusOK && strings.HasPrefix(got.text, "success")
+		return got.status == http.StatusOK && strings.HasPrefix(got.text, "success")
 	})
 
 	for _, c := range []struct{ prefix, address, want string }{
