@@ -87,7 +87,8 @@ func (s *server) claimNow(w http.ResponseWriter, r *http.Request, ask claims.Ask
 }
 
 // claimWaiting answers with a claim once there is work, within a limit. It looks for work after each change of the
-// feed, and when a claim of others runs out. The caller is authorized again first, because permissions may have changed.
+// feed, and when a claim of others runs out. The caller is authorized again first, because permissions may have
+// changed.
 func (s *server) claimWaiting(w http.ResponseWriter, r *http.Request, ask claims.Ask, limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(r.Context(), limit)
 	defer cancel()

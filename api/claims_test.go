@@ -206,7 +206,8 @@ func TestClaims_compat(t *testing.T) {
 	s.put(t, "policy", requiring("a-validation")).is(t, http.StatusOK)
 	for _, r := range []request{
 		{method: http.MethodPost, path: "claims", body: "{validations: [a], worker: w}", header: inYAML},
-		{method: http.MethodGet, path: "claims"}, {method: http.MethodPut, path: "claims/x"},
+		{method: http.MethodGet, path: "claims"},
+		{method: http.MethodPut, path: "claims/x"},
 		{method: http.MethodPost, path: "revisions/1/validations/a-validation/request", body: "{}", header: inYAML},
 	} {
 		if got := s.send(t, r); got.StatusCode != http.StatusNotFound {

@@ -88,13 +88,13 @@ type worker struct {
 	name    string
 }
 
-// say writes a line for people.
-func (w *worker) say(format string, args ...any) {
+// sayf writes a line for people.
+func (w *worker) sayf(format string, args ...any) {
 	fmt.Fprintln(w.around.stderr, "purser:", words.Line(fmt.Sprintf(format, args...)))
 }
 
-// claim waits for work, for at most a time if that is not 0, and claims it. It asks again if the server or the connection
-// fails: a claim that was made all the same runs out.
+// claim waits for work, for at most a time if that is not 0, and claims it. It asks again if the server or the
+// connection fails: a claim that was made all the same runs out.
 func (w *worker) claim(ctx context.Context, most time.Duration) (claim wire.Claim, err error) {
 	const step, pause = time.Minute, 2 * time.Second
 	body := marshal(map[string]any{"validations": w.names, "worker": w.name, "timeout": w.timeout.String()})
@@ -120,7 +120,7 @@ func (w *worker) claim(ctx context.Context, most time.Duration) (claim wire.Clai
 		case most > 0 && time.Since(began) >= most:
 			return claim, no(fmt.Sprintf("there was no work for %v", most))
 		case err != nil:
-			w.say("%v; asking again", err)
+			w.sayf("%v; asking again", err)
 			select {
 			case <-time.After(pause):
 			case <-ctx.Done():
@@ -161,7 +161,7 @@ func (w *worker) do(ctx context.Context, claim wire.Claim) (failed bool, err err
 	case ctx.Err() != nil:
 		return false, w.giveBack(ctx, claim, context.Canceled)
 	case why != nil:
-		w.say("revision %d: %s: %v", claim.Revision, claim.Validation, *why)
+		w.sayf("revision %d: %s: %v", claim.Revision, claim.Validation, *why)
 		return true, nil
 	case ended != nil && (!exited || exit.ExitCode() < 0):
 		return false, w.giveBack(ctx, claim, fmt.Errorf("run %s: %w", w.command[0], ended))
@@ -175,7 +175,7 @@ func (w *worker) do(ctx context.Context, claim wire.Claim) (failed bool, err err
 
 // program returns the command for a claim.
 func (w *worker) program(ctx context.Context, claim wire.Claim, result string) *exec.Cmd {
-	const patience = 500 * time.Millisecond                             // after which it is killed; this process ends a second after a signal
+	const patience = 500 * time.Millisecond                             // this process ends a second after a signal
 	program := exec.CommandContext(ctx, w.command[0], w.command[1:]...) //nolint:gosec // the user names it
 	program.Stdout, program.Stderr, program.WaitDelay = w.around.stdout, w.around.stderr, patience
 	program.Cancel = func() error { return program.Process.Signal(os.Interrupt) }
@@ -206,7 +206,7 @@ func (w *worker) extend(ctx context.Context, claim wire.Claim) error {
 		case isAnswer && (refused.Status == http.StatusConflict || refused.Status == http.StatusNotFound):
 			return err
 		case err != nil:
-			w.say("%v", err) // the next time may succeed
+			w.sayf("%v", err) // the next time may succeed
 		}
 	}
 }
@@ -218,7 +218,7 @@ func (w *worker) giveBack(ctx context.Context, claim wire.Claim, because error) 
 	defer cancel()
 	_, err := w.server.Do(ctx, client.Request{Method: http.MethodDelete, Path: []string{"claims", claim.ID}, Again: true})
 	if err != nil {
-		w.say("revision %d: %s is not given back, so its claim runs out: %v", claim.Revision, claim.Validation, err)
+		w.sayf("revision %d: %s is not given back, so its claim runs out: %v", claim.Revision, claim.Validation, err)
 	}
 	return because
 }
@@ -276,7 +276,7 @@ func (w *worker) post(ctx context.Context, claim wire.Claim, body []byte, failed
 		[]int{http.StatusConflict, http.StatusNotFound, gone, http.StatusPreconditionFailed}, refused.Status)
 	switch {
 	case isOver:
-		w.say("revision %d: the result of %s is not taken: %v", claim.Revision, claim.Validation, err)
+		w.sayf("revision %d: the result of %s is not taken: %v", claim.Revision, claim.Validation, err)
 		return nil
 	case err != nil:
 		return w.giveBack(ctx, claim, err)

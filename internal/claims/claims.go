@@ -1,5 +1,5 @@
-// Package claims has the work of a site that its validators share: results that revisions lack, and the claims of workers
-// to post them. Which work is open follows from the verdicts that the feed stores. A claim is a token, which decides
+// Package claims has the work of a site that its validators share: results that revisions lack, and the claims of
+// workers to post them. Which work is open follows from the verdicts that the feed stores. A claim is a token, which decides
 // whether its worker still holds the work.
 package claims
 
@@ -102,8 +102,8 @@ type Granted struct {
 	Next time.Duration
 }
 
-// Store keeps claims. Faults: NotFound for an unknown claim, Conflict for one that no longer holds its work, Unavailable
-// if the database does not answer.
+// Store keeps claims. Faults: NotFound for an unknown claim, Conflict for one that no longer holds its work,
+// Unavailable if the database does not answer.
 type Store interface {
 	// Claim claims work for a worker, if there is any. Concurrent calls share their statements.
 	Claim(ctx context.Context, ask Ask) (Granted, error)
@@ -118,6 +118,6 @@ type Store interface {
 	// Work returns a page of the work that is open, claimed or lapsed, of the newest revisions first, and reports
 	// whether there is more.
 	Work(ctx context.Context, page queries.Page) (work []Work, more bool, err error)
-	// CountWork counts the work by state.
-	CountWork(ctx context.Context) (map[State]int, error)
+	// CountWork counts the work by each of its states.
+	CountWork(ctx context.Context) (map[string]int, error)
 }

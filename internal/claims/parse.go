@@ -125,7 +125,7 @@ func parseNames(value any) (names []string, err error) {
 	return names, nil
 }
 
-// parseText parses a text of at most most characters, without control characters.
+// parseText parses a text with a limit in characters, without control characters.
 func parseText(key string, value any, most int) (string, error) {
 	text, isText := value.(string)
 	switch {

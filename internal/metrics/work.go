@@ -6,14 +6,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"purser/internal/cache"
-	"purser/internal/claims"
 )
 
 // Work registers the number of results that revisions lack, by the state of the work, which read returns. Concurrent
 // scrapes share one call of read. If it fails, the scrape has all other metrics.
-func Work(registry *prometheus.Registry, read func(context.Context) (map[claims.State]int, error)) {
+func Work(registry *prometheus.Registry, read func(context.Context) (map[string]int, error)) {
 	registry.MustRegister(&work{
-		read: read, shared: cache.New[struct{}, map[claims.State]int](0),
+		read: read, shared: cache.New[struct{}, map[string]int](0),
 		desc: prometheus.NewDesc("purser_claims", "Results that the newest revision and tagged ones lack, by the state of "+
 			"the work: open, claimed, lapsed (its claim ran out, and nobody else has claimed it).", []string{"state"}, nil),
 	})
@@ -21,8 +20,8 @@ func Work(registry *prometheus.Registry, read func(context.Context) (map[claims.
 
 // work collects the number of results that revisions lack.
 type work struct {
-	read   func(context.Context) (map[claims.State]int, error)
-	shared *cache.Cache[struct{}, map[claims.State]int] // stores nothing; only shares concurrent reads
+	read   func(context.Context) (map[string]int, error)
+	shared *cache.Cache[struct{}, map[string]int] // stores nothing; only shares concurrent reads
 	desc   *prometheus.Desc
 }
 
@@ -33,14 +32,14 @@ func (w *work) Describe(ch chan<- *prometheus.Desc) { ch <- w.desc }
 func (w *work) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	counts, err := w.shared.Do(ctx, struct{}{}, func(ctx context.Context) (map[claims.State]int, int, error) {
+	counts, err := w.shared.Do(ctx, struct{}{}, func(ctx context.Context) (map[string]int, int, error) {
 		counts, err := w.read(ctx)
 		return counts, 0, err
 	})
 	if err != nil {
 		return
 	}
-	for _, state := range claims.States() {
-		ch <- prometheus.MustNewConstMetric(w.desc, prometheus.GaugeValue, float64(counts[state]), string(state))
+	for state, n := range counts {
+		ch <- prometheus.MustNewConstMetric(w.desc, prometheus.GaugeValue, float64(n), state)
 	}
 }

@@ -203,10 +203,13 @@ func (s *Store) Work(ctx context.Context, page queries.Page) (work []claims.Work
 }
 
 // CountWork implements claims.Store.
-func (s *Store) CountWork(ctx context.Context) (map[claims.State]int, error) {
-	counts := map[claims.State]int{}
+func (s *Store) CountWork(ctx context.Context) (map[string]int, error) {
+	counts := map[string]int{}
+	for _, state := range claims.States() {
+		counts[string(state)] = 0
+	}
 	_, err := collect(ctx, s, func(row pgx.CollectableRow) (none struct{}, err error) {
-		var state claims.State
+		var state string
 		var n int
 		err = row.Scan(&state, &n)
 		counts[state] = n
@@ -325,8 +328,8 @@ func (s *Store) Request(ctx context.Context, about revisions.About, validation, 
 	return work, true, nil
 }
 
-// whyUnheld returns why a claim does not hold the work on a validation of a revision: a Repeated error if a result of it
-// was stored before, and a fault otherwise.
+// whyUnheld returns why a claim does not hold the work on a validation of a revision: a Repeated error if a result of
+// it was stored before, and a fault otherwise.
 func (s *Store) whyUnheld(ctx context.Context, about revisions.About, validation string) error {
 	before, err := collect(ctx, s, func(row pgx.CollectableRow) (r revisions.Repeated, err error) {
 		r.First.Name = validation

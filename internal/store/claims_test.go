@@ -316,7 +316,7 @@ func TestStore_Work(t *testing.T) {
 	}
 	is("one claimed", "3/a open", "3/b claimed", "1/a open", "more")
 	counts, err := s.CountWork(t.Context())
-	if diff := cmp.Diff(map[claims.State]int{claims.Open: 3, claims.Claimed: 1}, counts); err != nil || diff != "" {
+	if diff := cmp.Diff(map[string]int{"open": 3, "claimed": 1, "lapsed": 0}, counts); err != nil || diff != "" {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
 	if granted, err := s.Claim(t.Context(), asking("w", "b-validation")); err != nil || granted.Revision != 1 {
@@ -334,4 +334,41 @@ func TestStore_Work(t *testing.T) {
 		t.Fatal(err)
 	}
 	is("after a purge")
+}
+
+// Work is found by index also where there were many claims before.
+func TestStore_Claim_pages(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	s, conn := openStore(t, url, defaults()), storetest.Connect(t, url)
+	put(t, open(t, url), "policy", requiring("a-validation", "b-validation"))
+	numbering(t, s)()
+	storetest.Execute(t, conn, `INSERT INTO claims (site, revision, validation, tokens, since, ended_at)
+		SELECT 'default', 1, 'v' || i, ARRAY[gen_random_uuid()], now(), now() FROM generate_series(1, 20000) i`)
+	for _, sql := range []string{
+		"VACUUM ANALYZE claims", "SET plan_cache_mode = force_generic_plan",
+		store.Prepare("work", store.Statements.SelectWork), store.Prepare("find", store.Statements.FindClaim),
+		store.Prepare("result", store.Statements.ExtendClaim),
+	} {
+		if _, err := conn.Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol); err != nil {
+			t.Fatal(err)
+		}
+	}
+	token := "'" + string(claims.NewToken()) + "'"
+	const most = 40
+	for _, sql := range []string{
+		store.Execute("work", store.Statements.SelectWork, map[string]string{
+			"site": "'default'", "names": "'{a-validation}'", "each": "9", "held": "false", "offset": "0", "limit": "NULL",
+		}),
+		store.Execute("find", store.Statements.FindClaim, map[string]string{
+			"site": "'default'", "claim": token, "age": "'1 day'",
+		}),
+		store.Execute("result", store.Statements.ExtendClaim, map[string]string{
+			"site": "'default'", "claim": token, "age": "'1 day'", "progress": "NULL",
+		}),
+	} {
+		if pages := pagesRead(t, conn, sql); pages > most {
+			t.Errorf("%s reads %d pages", sql, pages)
+		}
+	}
 }

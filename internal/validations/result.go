@@ -87,8 +87,8 @@ func ParseResult(name string, body any, anyStatus bool) (Result, error) {
 	return result, err
 }
 
-// CheckPostable checks a name that CheckName accepts, of a validation whose results others are to post. Faults: Invalid,
-// Forbidden for a reserved name.
+// CheckPostable checks a name that CheckName accepts, of a validation whose results others are to post. Faults:
+// Invalid, Forbidden for a reserved name.
 func CheckPostable(name string) error {
 	if err := CheckNewName(name, "The name of the validation"); err != nil {
 		return err

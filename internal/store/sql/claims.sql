@@ -1,9 +1,9 @@
 -- Statements about work and claims to it.
 --
--- work are the results that revisions lack: of the newest and of tagged revisions, the names that the feed has stored with
--- the verdict, without those of which a result was posted since, whose event is then in the outbox; and of any revision
--- those that somebody has asked for. A result ends a row of claims; the work of the row is open again if the verdict is
--- newer than that, because the result has expired.
+-- work are the results that revisions lack: of the newest and of tagged revisions, the names that the feed has stored
+-- with the verdict, without those of which a result was posted since, whose event is then in the outbox; and of any
+-- revision those that somebody has asked for. A result ends a row of claims; the work of the row is open again if the
+-- verdict is newer than that, because the result has expired. Rows are read by index: few of them are work.
 
 -- name: SelectWork
 -- selects work in order, the newest revision first: that of the validations with :names, if these are not null, :each of
@@ -31,7 +31,8 @@ stated AS (
 			CASE WHEN c.expires_at >= now() THEN 'claimed' ELSE 'lapsed' END ELSE 'open' END AS state,
 		c.attempt, c.tokens[1]::text AS token, c.worker, coalesce(nullif(c.user_name, ''), c.user_id) AS user_name, c.since,
 		c.expires_at, c.progress, c.requested_at, c.reason
-	FROM work w LEFT JOIN claims c ON c.site = :site AND c.revision = w.revision AND c.validation = w.name
+	FROM work w LEFT JOIN LATERAL (SELECT c.* FROM claims c
+		WHERE c.site = :site AND c.revision = w.revision AND c.validation = w.name OFFSET 0) c ON true
 	WHERE c.ended_at IS NULL OR c.ended_at < w.judged),
 ranked AS (
 	SELECT s.*, row_number() OVER (PARTITION BY s.name ORDER BY s.revision DESC) AS n FROM stated s
@@ -74,7 +75,8 @@ work AS (
 found AS (
 	SELECT a.*, c.tokens, c.ended_at
 	FROM asked a JOIN work w ON w.revision = a.revision AND w.stamp = a.stamp AND w.name = a.name
-	LEFT JOIN claims c ON c.site = :site AND c.revision = a.revision AND c.validation = a.name
+	LEFT JOIN LATERAL (SELECT c.* FROM claims c
+		WHERE c.site = :site AND c.revision = a.revision AND c.validation = a.name OFFSET 0) c ON true
 	WHERE c.tokens[1] IS NOT DISTINCT FROM a.before AND (c.validation IS NULL OR c.ended_at < w.judged
 		OR c.ended_at IS NULL AND (NOT c.held OR c.expires_at < now()))),
 made AS (
@@ -196,5 +198,6 @@ WITH work AS (
 	GROUP BY w.revision, w.name)
 SELECT CASE WHEN c.ended_at IS NULL AND c.held THEN
 		CASE WHEN c.expires_at >= now() THEN 'claimed' ELSE 'lapsed' END ELSE 'open' END AS state, count(*)
-FROM work w LEFT JOIN claims c ON c.site = :site AND c.revision = w.revision AND c.validation = w.name
+FROM work w LEFT JOIN LATERAL (SELECT c.* FROM claims c
+	WHERE c.site = :site AND c.revision = w.revision AND c.validation = w.name OFFSET 0) c ON true
 WHERE c.ended_at IS NULL OR c.ended_at < w.judged GROUP BY 1;
