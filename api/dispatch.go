@@ -42,7 +42,7 @@ func (s *server) dispatch(of methods) http.HandlerFunc {
 func (s *server) answer(w http.ResponseWriter, r *http.Request, of route) error {
 	isDeckhands := of.path != eventsPath && !strings.HasSuffix(of.path, "/status")
 	switch {
-	case !slices.Contains(of.parameters, waitParameter):
+	case !slices.Contains(of.parameters, waitParameter), of.method == http.MethodPost: // which waits by itself
 		return attempt(of.handle, w, r)
 	case s.Compat && isDeckhands: // Deckhand ignores the parameter
 		return attempt(of.handle, w, withoutWait(r))

@@ -70,6 +70,10 @@ func (s *server) siteRoutes() []route {
 			append(names{"revision", "user", "since", "until"}, page...),
 		},
 		{"GET", eventsPath, authz.ListEvents, s.listEvents, names{"since", "limit", "type"}},
+		{"GET", v1 + "/claims", authz.ListValidations, s.listWork, page},
+		{"POST", v1 + "/claims", authz.CreateValidation, s.claim, names{waitParameter}},
+		{"PUT", v1 + "/claims/{claim}", authz.CreateValidation, s.ofClaim(s.extendClaim), nil},
+		{"DELETE", v1 + "/claims/{claim}", authz.CreateValidation, s.ofClaim(s.giveBack), nil},
 		{"GET", v1 + "/webhooks", authz.ManageWebhooks, s.listWebhooks, nil},
 		{"POST", v1 + "/webhooks", authz.ManageWebhooks, s.addWebhook, nil},
 		{"GET", webhook, authz.ManageWebhooks, ofWebhook(s.showWebhook), nil},
@@ -156,7 +160,11 @@ func (s *server) revisionRoutes() []route {
 			names{cleartextSecrets, "validation", "document", "level", searchParameter, "cause", "order", "limit", "after"},
 		},
 		{"GET", revision + "/validations/{name}", authz.ListValidations, s.listEntries, page},
-		{"POST", revision + "/validations/{name}", authz.CreateValidation, s.postValidation, about},
+		{
+			"POST", revision + "/validations/{name}", authz.CreateValidation, s.postValidation,
+			append(names{claimParameter}, about...),
+		},
+		{"POST", revision + "/validations/{name}/request", authz.CreateValidation, s.requestResult, about},
 		{"GET", revision + "/validations/{name}/entries/{entry}", authz.ShowValidation, s.showEntry, secrets},
 	}
 }

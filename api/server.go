@@ -14,6 +14,7 @@ import (
 	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/changes"
+	"purser/internal/claims"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/feed"
@@ -51,6 +52,8 @@ type Config struct {
 	Feed     *feed.Feed
 	Stopping <-chan struct{}
 	Webhooks *webhooks.Service
+
+	Claims claims.Store
 
 	Audit  queries.Audit
 	Pool   *budget.Pool // of the requests' budgets
@@ -109,6 +112,9 @@ func New(config Config) http.Handler {
 	router.Use(s.checkBody)
 	router.NotFound(func(w http.ResponseWriter, r *http.Request) { s.answers.fail(w, r, errNoRoute(r)) })
 	for path, methods := range byPath(s.routes()) {
+		if config.Compat && ofRequirements.MatchString(path) {
+			continue
+		}
 		if path != metricsPath || !config.Access.MetricsElsewhere {
 			router.Handle(path, s.dispatch(methods))
 		}

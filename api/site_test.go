@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	oteltrace "go.opentelemetry.io/otel/trace"
 	"gopkg.in/yaml.v3"
 
 	"purser/api"
@@ -99,6 +100,7 @@ type settings struct {
 	defaults revisions.Defaults // the validations that count if no policy is in force
 	vault    changes.Vault      // nil refuses secrets
 	compat   bool               // as Deckhand where Purser differs
+	traces   oteltrace.TracerProvider
 }
 
 // openSite opens a site; adapt changes its configuration first.
@@ -109,7 +111,7 @@ func openSite(t *testing.T, set settings, adapt ...func(*api.Config)) site {
 	}
 	set.cached = max(set.cached, 1<<20)
 	kept, err := store.Open(t.Context(), set.url, store.Options{
-		CacheSize: set.cached, Deadlines: store.DefaultDeadlines(), Compat: set.compat,
+		CacheSize: set.cached, Deadlines: store.DefaultDeadlines(), Compat: set.compat, Traces: set.traces,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -137,7 +139,7 @@ func openSite(t *testing.T, set settings, adapt ...func(*api.Config)) site {
 		Service: service, Queries: questions, Pool: budget.NewPool(1, time.Minute), Layout: picture.NewLayout(1), Ping: kept.Ping, Limits: limits, CacheSize: 1 << 20, Compat: set.compat,
 		Log: slog.New(api.LogHandler(slog.NewJSONHandler(log, nil))), Registry: registry,
 		Observe: func(string, string, int, time.Duration) {},
-		OpenAPI: []byte("{openapi: 3.1.0, info: {}, paths: {}}\n"), Now: time.Now, Audit: kept, Feed: newFeed(t, kept, set.defaults),
+		OpenAPI: []byte("{openapi: 3.1.0, info: {}, paths: {}}\n"), Now: time.Now, Audit: kept, Claims: kept, Feed: newFeed(t, kept, set.defaults),
 		Access: api.Access{Authenticator: authn.NoAuth{}, Anonymous: true, Rules: rules},
 		Bounds: api.Bounds{Memory: 1 << 30, Patience: time.Minute, Writing: time.Minute},
 	}

@@ -138,6 +138,9 @@ func (s *server) postValidation(w http.ResponseWriter, r *http.Request) error {
 	if options, err = s.requireAbout(r, authz.CreateValidation, options, id, validation); err != nil {
 		return err
 	}
+	if options.Claim, err = s.claimOf(r); err != nil {
+		return err
+	}
 	body, err := s.readOne(w, r, maxResult)
 	if err != nil {
 		return err
@@ -146,12 +149,16 @@ func (s *server) postValidation(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	infoOf(r).audited = options.Audit != nil
+	infoOf(r).audited, infoOf(r).unchanged = options.Audit != nil, posted.Before
+	status := http.StatusCreated
+	if posted.Before {
+		status = http.StatusOK
+	}
 	view := wire.Posted{Status: posted.Status, Validator: posted.Validator, Warning: posted.Warning}
 	if !s.Compat {
 		view.Revision, view.Stamp = id, posted.Stamp.String()
 	}
-	s.answers.write(w, r, http.StatusCreated, view)
+	s.answers.write(w, r, status, view)
 	return nil
 }
 

@@ -115,7 +115,7 @@ func standing(j validations.Judged) wire.Validation {
 		view.Waived = &wire.Waived{By: wire.Optional(w.By), Reason: w.Reason, Until: wire.TimeText(w.Until)}
 	}
 	if c := j.Claim; c != nil {
-		view.Claim = &wire.Claim{Worker: c.Worker, Since: wire.TimeText(c.Since), Attempt: c.Attempt}
+		view.Claim = &wire.Claimed{Worker: c.Worker, Since: wire.TimeText(c.Since), Attempt: c.Attempt}
 	}
 	return view
 }

@@ -3,7 +3,7 @@
 # a site have the same address, and that each address is in one of the site's networks. docs/validator.md explains it.
 #   PURSER_URL     http://127.0.0.1:9000 by default
 #   PURSER_CURLRC  a file with curl options, such as header = "X-Auth-Token: …"
-#   INTERVAL       seconds before revisions that could not be checked are tried again; 50 by default
+#   INTERVAL       seconds to pause if the server or a check fails; 10 by default
 set -eu
 if [ $# -gt 0 ]; then
   echo "usage: PURSER_URL=http://127.0.0.1:9000 examples/validator.sh" >&2
@@ -39,7 +39,7 @@ SCHEMA
 # values SCHEMA KEY: prints a line "value layer name" for each rendered document of a schema. The server always writes
 # YAML in the same form, so a shell script can read its lines; a service would parse it.
 values() {
-  call "$api/revisions/$id/rendered-documents?schema=$1" >"$scratch/documents" || return
+  call "$documents?schema=$1" >"$scratch/documents" || return
   awk -v key="  $2:" '
     index($0, key) == 1 { value = $2 }
     index($0, "    layer:") == 1 { layer = $2 }
@@ -63,43 +63,37 @@ check() {
     }' "$scratch/networks" "$scratch/hosts" >"$scratch/errors"
 }
 
-# post posts the result of check. If another revision has this number by now, the stamp makes the server answer 412.
+# post posts the errors of a check, which ends the claim.
 post() {
   status=success
   if [ -s "$scratch/errors" ]; then status=failure; fi
   {
     printf 'status: %s\nvalidator: {name: acme-address-validator, version: 1.0.0}\nerrors:\n' "$status"
     cat "$scratch/errors"
-  } | call -o /dev/null -X POST -H 'Content-Type: application/x-yaml' --data-binary @- \
-    "$api/revisions/$id/validations/$validation?revision-stamp=$stamp"
+  } | call -o /dev/null -X POST -H 'Content-Type: application/x-yaml' --data-binary @- "$result"
   echo "revision $id: $status"
 }
 
-# look checks those of the newest ten revisions that are not checked yet. A revision that cannot be rendered needs no
-# result, because the server says why. Other failures are tried again the next time.
-look() {
-  call "$api/revisions?sort=id&order=desc&limit=10" >"$scratch/revisions" || return
-  sed -n 's/^..id: //p; s/^..stamp: //p' "$scratch/revisions" | paste - - | while read -r id stamp; do
-    if grep -qx "$stamp" "$scratch/done"; then continue; fi
-    if check && post; then
-      echo "$stamp" >>"$scratch/done"
-    elif grep -q '^code: 40[09]' "$scratch/documents"; then
-      echo "revision $id cannot be rendered"
-      echo "$stamp" >>"$scratch/done"
-    fi
-  done
-}
-
-# await CURSOR WAIT: waits for events after CURSOR, for at most WAIT seconds, and prints the cursor after them.
-await() {
-  call "$api/events?since=$1&type=purser.revision.created&wait=$2s" | sed -n "s/^cursor: '\(.*\)'$/\1/p"
+# work does the work of a claim. A revision that cannot be rendered has no addresses to check, so it fails.
+work() {
+  if ! check; then
+    grep -q '^code: 40[09]' "$scratch/documents" || return
+    echo '- {message: The documents cannot be rendered}' >"$scratch/errors"
+  fi
+  post
 }
 
 register
-: >"$scratch/done"
-cursor=$(await now 0)
+worker=$(hostname):$$
 while :; do
-  look || true
-  cursor=$(await "$cursor" "${INTERVAL:-50}")
-  if [ -z "$cursor" ]; then sleep 2; fi # the server did not answer
+  if call -X POST -H 'Content-Type: application/x-yaml' -d "{validations: [$validation], worker: '$worker'}" \
+    "$api/claims?wait=50s" >"$scratch/claim"; then
+    if [ ! -s "$scratch/claim" ]; then continue; fi # there was no work
+    id=$(sed -n 's/^revision: //p' "$scratch/claim")
+    documents=$(sed -n 's/^documents: //p' "$scratch/claim")
+    result=$(sed -n 's/^result: //p' "$scratch/claim")
+    if work; then continue; fi
+    call -X DELETE "$api/claims/$(sed -n 's/^id: //p' "$scratch/claim")" || true # gives it back, to be done again
+  fi
+  sleep "${INTERVAL:-10}"
 done

@@ -141,7 +141,7 @@ func newSite(t *testing.T, adapt ...func(*api.Config)) *site {
 		}),
 		Pool: budget.NewPool(4, time.Minute), Layout: picture.NewLayout(1), Ping: kept.Ping, Limits: limits,
 		CacheSize: 1 << 20, Log: quiet, Registry: prometheus.NewRegistry(),
-		Observe: ignore, Now: time.Now, Audit: kept, Feed: told,
+		Observe: ignore, Now: time.Now, Audit: kept, Claims: kept, Feed: told,
 		Access: api.Access{Rules: rules, Authenticator: people{
 			"admin":  {UserID: "admin", UserName: "Ada", Roles: []string{"admin"}},
 			"reader": {UserID: "reader", UserName: "Rea", Roles: []string{"reader"}},

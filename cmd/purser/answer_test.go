@@ -149,7 +149,7 @@ func TestVerdictAnswer_requirements(t *testing.T) {
 		Warnings: []string{"b-validation: missing (policy ready, advisory)"},
 		Policies: []wire.Policy{{Name: "ready", Status: "success", Validations: []wire.Validation{
 			{Name: "a-validation", Status: "failure", Message: "no\nhost", Waived: &wire.Waived{By: "anna", Reason: "new\nhost", Until: until}},
-			{Name: "b-validation", Status: "missing", Advisory: true, Claim: &wire.Claim{Worker: "w-7", Since: until, Attempt: 2}},
+			{Name: "b-validation", Status: "missing", Advisory: true, Claim: &wire.Claimed{Worker: "w-7", Since: until, Attempt: 2}},
 			{Name: "c-validation", Status: "not-applicable", Message: "no document matches when"},
 			{Name: "d-validation", Status: "success", Newest: &wire.Newest{
 				Status: "success", CreatedAt: until, CarriedFrom: 12, Inputs: []byte(`{"layers":["site"]}`),

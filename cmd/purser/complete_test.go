@@ -84,7 +84,7 @@ func TestComplete(t *testing.T) {
 		"check --format=js":                     "--format=json",
 		"events --type purser.tag":              "purser.tag.deleted purser.tag.set",
 		"help pu":                               "pull puppet push",
-		"help results ":                         "list post",
+		"help results ":                         "list post request",
 		"":                                      "",
 		"nonsense ":                             "",
 		"push -":                                "",

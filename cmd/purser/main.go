@@ -46,6 +46,7 @@ type commands struct {
 	Push       pushCommand       `cmd:"" group:"change" help:"Push documents to a bucket, or folders of documents to several."`
 	Rollback   rollbackCommand   `cmd:"" group:"change" help:"Make a new revision with the documents of an earlier one."`
 	Tag        tagCommand        `cmd:"" group:"change" help:"Set, delete or list the tags of revisions."`
+	Work       workCommand       `cmd:"" group:"change" help:"Be a validator: claim work, run a command for it, and post its exit code."`
 	Results    resultsCommand    `cmd:"" group:"change" help:"Post and list results of validations."`
 	Approve    approveCommand    `cmd:"" group:"change" help:"Approve a revision: post a success of a validation in your name."`
 	Reject     rejectCommand     `cmd:"" group:"change" help:"Reject a revision: post a failure of a validation in your name."`
@@ -54,6 +55,7 @@ type commands struct {
 	Prune      pruneCommand      `cmd:"" group:"change" help:"Delete old revisions."`
 	Pull       pullCommand       `cmd:"" group:"read" help:"Write the documents of a revision to files."`
 	Status     statusCommand     `cmd:"" group:"read" help:"Show whether a revision may be deployed, or wait until it may."`
+	Claims     claimsCommand     `cmd:"" group:"read" help:"List the results that revisions lack, and who works on them."`
 	Findings   findingsCommand   `cmd:"" group:"read" help:"List the problems of a revision."`
 	Log        logCommand        `cmd:"" group:"read" help:"List revisions, or the changes of a document."`
 	Show       showCommand       `cmd:"" group:"read" help:"Print documents as submitted."`

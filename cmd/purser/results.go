@@ -19,8 +19,9 @@ import (
 
 // resultsCommand posts and lists results of validations.
 type resultsCommand struct {
-	Post resultsPostCommand `cmd:"" help:"Post the result of a validation of your own."`
-	List resultsListCommand `cmd:"" help:"List the validations of a revision, or the results of one."`
+	Post    resultsPostCommand    `cmd:"" help:"Post the result of a validation of your own."`
+	Request resultsRequestCommand `cmd:"" help:"Ask for a new result of a validation, which others may claim to work on."`
+	List    resultsListCommand    `cmd:"" help:"List the validations of a revision, or the results of one."`
 }
 
 // resultsPostCommand posts a result.
@@ -35,6 +36,7 @@ type resultsPostCommand struct {
 	Validator  string   `default:"purser" help:"Name of the program that validated the revision."`
 	Release    string   `default:"0" help:"Version of the program that validated the revision."`
 	Error      []string `help:"What is wrong; may be repeated." placeholder:"TEXT" sep:"none"`
+	Claim      string   `help:"Claim that the result ends: its id." placeholder:"ID"`
 	File       string   `help:"File with the whole result, in YAML or JSON, instead of the other flags; - for standard input." placeholder:"FILE" complete:"file" short:"f"`
 }
 
@@ -44,13 +46,13 @@ func (c *resultsPostCommand) Run(ctx context.Context, around *surroundings) erro
 	if err != nil {
 		return err
 	}
-	return postResult(ctx, around, c.remote, c.output, posting{c.Validation, c.Revision, c.Stamp, body})
+	return postResult(ctx, around, c.remote, c.output, posting{c.Validation, c.Revision, c.Stamp, c.Claim, body})
 }
 
 // posting is a result with its subject.
 type posting struct {
-	validation, revision, stamp string
-	body                        []byte
+	validation, revision, stamp, claim string
+	body                               []byte
 }
 
 // postResult posts a result, and prints what became of it.
@@ -67,9 +69,13 @@ func postResult(ctx context.Context, around *surroundings, to remote, as output,
 	if of.stamp != "" {
 		query.Set("revision-stamp", of.stamp)
 	}
+	if of.claim != "" {
+		query.Set("claim", of.claim)
+	}
 	var posted wire.Posted
 	text, err := server.Send(ctx, client.Request{ // the only one, so that it needs no other right
 		Method: http.MethodPost, Path: []string{"revisions", revision, "validations", of.validation}, Query: query, Body: of.body,
+		Again: of.claim != "",
 	}, &posted)
 	if err != nil {
 		return err
@@ -83,6 +89,36 @@ func postResult(ctx context.Context, around *surroundings, to remote, as output,
 	return as.print(around, answer{
 		json: text, names: []string{posted.Status},
 		text: fmt.Sprintf("Revision %s: %s is a %s\n", revision, words.Line(of.validation), posted.Status),
+	})
+}
+
+// resultsRequestCommand asks for a new result.
+type resultsRequestCommand struct {
+	remote
+	output
+
+	Validation string `arg:"" help:"Name of the validation, such as drydock-site-validation." values:"validations"`
+	Revision   string `arg:"" default:"latest" help:"Revision: 17, latest (default), tag:NAME." values:"revisions"`
+	Message    string `help:"Why, for those who read it in the list of claims." placeholder:"REASON" short:"m"`
+}
+
+// Run asks for a new result.
+func (c *resultsRequestCommand) Run(ctx context.Context, around *surroundings, server *client.Client) error {
+	revision, err := server.Resolve(ctx, c.Revision)
+	if err != nil {
+		return err
+	}
+	var asked wire.Requested
+	text, err := server.Send(ctx, client.Request{
+		Method: http.MethodPost, Path: []string{"revisions", revision, "validations", c.Validation, "request"},
+		Body: marshal(map[string]string{"reason": c.Message}), JSON: true,
+	}, &asked)
+	if err != nil {
+		return err
+	}
+	return c.print(around, answer{
+		json: text, names: []string{asked.Validation},
+		text: fmt.Sprintf("Revision %d: a new result of %s is asked for\n", asked.Revision, words.Line(asked.Validation)),
 	})
 }
 

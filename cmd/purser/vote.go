@@ -60,7 +60,7 @@ func (v *vote) post(ctx context.Context, around *surroundings, status validation
 	if err != nil {
 		return err
 	}
-	return postResult(ctx, around, v.remote, v.output, posting{v.Validation, v.Revision, v.Stamp, body})
+	return postResult(ctx, around, v.remote, v.output, posting{v.Validation, v.Revision, v.Stamp, "", body})
 }
 
 // aboutResult are the flags about what a result depends on.

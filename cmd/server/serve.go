@@ -245,6 +245,9 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	metrics.Waits(seen.registry, events.Waiting)
 	metrics.Connections(seen.registry, poolOf(db))
 	metrics.Size(seen.registry, db.Size)
+	if c.Compat != "deckhand" {
+		metrics.Work(seen.registry, db.CountWork)
+	}
 	attempted := metrics.Deliveries(seen.registry)
 	metrics.Site(seen.registry, pool, questions.For(authz.Viewer{}).Overview)
 	answers := api.New(api.Config{ //nolint:contextcheck // it converts openapi.yaml once, for all requests
@@ -254,7 +257,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		Refused:   metrics.Refusals(seen.registry),
 		PublicURL: strings.TrimRight(c.PublicURL, "/"),
 		Registry:  seen.registry, OpenAPI: purser.OpenAPI, Now: time.Now,
-		Feed: events, Stopping: ctx.Done(), Webhooks: hooks, Pages: c.UI,
+		Feed: events, Stopping: ctx.Done(), Webhooks: hooks, Claims: db, Pages: c.UI,
 		Audit: db, Access: admission, Bounds: c.bounds(admission.Anonymous),
 	})
 	pages.Observe, pages.Version = seen.observe, version

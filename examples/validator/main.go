@@ -1,4 +1,4 @@
-// Command validator posts for each new revision whether its hosts have addresses of their own (docs/validator.md).
+// Command validator posts whether the hosts of revisions have addresses of their own (docs/validator.md).
 package main
 
 import (
@@ -15,45 +15,41 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: validator http://127.0.0.1:9000, with a token in TOKEN")
 		os.Exit(2)
 	}
-	api := os.Args[1] + "/api/v1.0"
-	for since := "0"; ; { // after a restart it checks again what it has checked; the latest result counts
-		var news struct {
-			Cursor string
-			Events []struct {
-				Data struct {
-					Revision int64
-					Stamp    string
-				}
-			}
+	for {
+		var claim struct {
+			Revision          int64
+			Documents, Result string
 		}
-		if err := call("GET", api+"/events?type=purser.revision.created&wait=5m&since="+since, nil, &news); err != nil {
+		ask := map[string]any{"validations": []string{"unique-validation"}, "worker": fmt.Sprint("validator:", os.Getpid())}
+		if err := call("POST", os.Args[1]+"/api/v1.0/claims?wait=5m", ask, &claim); err != nil {
 			log.Fatal(err) // a supervisor starts it again
 		}
-		for _, event := range news.Events {
-			revision, seen, result := fmt.Sprint(api, "/revisions/", event.Data.Revision), map[string]bool{}, "success"
-			var hosts []struct{ Data struct{ Address string } }
-			if err := call("GET", revision+"/rendered-documents?schema=acme/Host/v1", nil, &hosts); err != nil {
-				log.Print(err) // it cannot be rendered, as the server's own validations say, or was pruned
-				continue
-			}
-			for _, host := range hosts {
-				if seen[host.Data.Address] {
-					result = "failure"
-				}
-				seen[host.Data.Address] = true
-			}
-			err := call("POST", fmt.Sprint(revision, "/validations/unique-validation?revision-stamp=", event.Data.Stamp),
-				map[string]any{"status": result, "validator": map[string]string{"name": "unique"}}, nil)
-			if err != nil {
-				result = err.Error()
-			}
-			log.Printf("revision %d: %s", event.Data.Revision, result)
+		if claim.Result == "" {
+			continue // there was no work for five minutes
 		}
-		since = news.Cursor
+		seen, errors := map[string]bool{}, []map[string]string{}
+		var hosts []struct{ Data struct{ Address string } }
+		if err := call("GET", claim.Documents+"?schema=acme/Host/v1", nil, &hosts); err != nil {
+			errors = append(errors, map[string]string{"message": err.Error()}) // it cannot be rendered
+		}
+		for _, host := range hosts {
+			if seen[host.Data.Address] {
+				errors = append(errors, map[string]string{"message": host.Data.Address + " is used twice"})
+			}
+			seen[host.Data.Address] = true
+		}
+		status := "success"
+		if len(errors) > 0 {
+			status = "failure"
+		}
+		err := call("POST", claim.Result, map[string]any{
+			"status": status, "validator": map[string]string{"name": "unique"}, "errors": errors,
+		}, nil)
+		log.Printf("revision %d: %s %v", claim.Revision, status, err)
 	}
 }
 
-// call sends a request and decodes the answer. It exits if the server does not answer or cannot.
+// call sends a request and decodes the answer, if there is one. It exits if the server does not answer or cannot.
 func call(method, url string, body, answer any) error {
 	text, _ := json.Marshal(body)
 	request, err := http.NewRequest(method, url, bytes.NewReader(text))
@@ -67,12 +63,14 @@ func call(method, url string, body, answer any) error {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if response.StatusCode >= 500 {
-		log.Fatal(method, " ", url, ": ", response.Status)
-	}
 	defer response.Body.Close()
-	if response.StatusCode >= 300 {
+	switch {
+	case response.StatusCode >= 500:
+		log.Fatal(method, " ", url, ": ", response.Status)
+	case response.StatusCode >= 300:
 		return fmt.Errorf("%s %s: %s", method, url, response.Status)
+	case response.StatusCode == http.StatusNoContent:
+		return nil
 	}
 	return json.NewDecoder(response.Body).Decode(&answer)
 }

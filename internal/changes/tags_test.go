@@ -146,7 +146,7 @@ func TestService_Untag(t *testing.T) {
 	wantFault(t, err, fault.NotFound, "revision=4")
 	broken, _ := newTagged(errors.New("out of order"))
 	for _, err := range []error{
-		broken.Untag(t.Context(), 1, revisions.Options{}, "x"), broken.refused(t.Context(), revisions.About{Revision: 1}),
+		broken.Untag(t.Context(), 1, revisions.Options{}, "x"), broken.Refused(t.Context(), revisions.About{Revision: 1}),
 		revisions.Absent(t.Context(), broken.Store, 1),
 	} {
 		wantFault(t, err, fault.Internal, "out of order")

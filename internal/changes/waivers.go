@@ -25,7 +25,7 @@ func (s *Service) Waive(ctx context.Context, revision int64, options revisions.O
 	case err != nil:
 		return made, fmt.Errorf("read the policies of revision %d: %w", revision, err)
 	case stamp == 0, about.Stamps != nil && !slices.Contains(about.Stamps, stamp):
-		return made, s.refused(ctx, about)
+		return made, s.Refused(ctx, about)
 	}
 	if err := validations.CheckRequired(policies, wanted.Validation); err != nil {
 		return made, err
@@ -36,7 +36,7 @@ func (s *Service) Waive(ctx context.Context, revision int64, options revisions.O
 	case err != nil:
 		return made, fmt.Errorf("store the waiver: %w", err)
 	case made.ID == 0:
-		return made, s.refused(ctx, about)
+		return made, s.Refused(ctx, about)
 	}
 	return made, nil
 }
@@ -50,7 +50,7 @@ func (s *Service) EndWaiver(ctx context.Context, revision int64, options revisio
 	case err != nil:
 		return false, fmt.Errorf("end the waiver: %w", err)
 	case !exists:
-		return false, s.refused(ctx, about)
+		return false, s.Refused(ctx, about)
 	case !has:
 		return false, revisions.UnknownWaiver(revision, strconv.FormatInt(id, 10))
 	}

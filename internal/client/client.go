@@ -132,6 +132,8 @@ type Request struct {
 	JSON    bool
 	// Question marks a POST that changes nothing, with JSON that is too large for a URL. It may be repeated.
 	Question bool
+	// Again marks a change that may be sent twice, because the second one changes nothing.
+	Again bool
 	// Wait is the time that the server may wait before it answers, including the waits of earlier tries.
 	Wait time.Duration
 	// Others are status codes that are not errors.

@@ -50,7 +50,7 @@ func (c *Client) repeat(ctx context.Context, r Request, once func() (Answer, err
 // Any other change may have been made and then been changed by another user, whose change a second try would undo.
 func (r Request) again(err error) bool {
 	if gone, ok := errors.AsType[*lost](err); ok {
-		return !gone.final && !errors.Is(err, context.DeadlineExceeded) && (r.reads() || gone.unsent)
+		return !gone.final && !errors.Is(err, context.DeadlineExceeded) && (r.reads() || r.Again || gone.unsent)
 	}
 	refused, ok := errors.AsType[*Error](err)
 	if !ok {
@@ -60,7 +60,7 @@ func (r Request) again(err error) bool {
 	case http.StatusTooManyRequests:
 		return true
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return r.reads() || refused.Unstored
+		return r.reads() || r.Again || refused.Unstored
 	}
 	return false
 }

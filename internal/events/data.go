@@ -115,6 +115,39 @@ func (p Posted) Event() Event {
 	}
 }
 
+// Claimed is the data of ValidationClaimed.
+type Claimed struct {
+	Revision  int64  `json:"revision"`
+	Stamp     string `json:"stamp"`
+	Name      string `json:"name"`
+	Worker    string `json:"worker"`
+	Attempt   int    `json:"attempt"`
+	GivenBack bool   `json:"givenBack"` // without a result
+}
+
+// Event returns the event.
+func (c Claimed) Event() Event {
+	return Event{
+		Type: ValidationClaimed, Revision: c.Revision, Subject: subject(c.Revision) + "/validations/" + c.Name,
+		Data: written(c),
+	}
+}
+
+// Requested is the data of ValidationRequested.
+type Requested struct {
+	Revision int64  `json:"revision"`
+	Name     string `json:"name"`
+	Reason   string `json:"reason"`
+}
+
+// Event returns the event.
+func (r Requested) Event() Event {
+	return Event{
+		Type: ValidationRequested, Revision: r.Revision, Subject: subject(r.Revision) + "/validations/" + r.Name,
+		Data: written(r),
+	}
+}
+
 // Changed is the data of VerdictChanged.
 type Changed struct {
 	Revision int64  `json:"revision"`

@@ -18,13 +18,16 @@ type Type string
 const (
 	RevisionCreated  Type = "purser.revision.created"
 	ValidationPosted Type = "purser.validation.posted"
-	VerdictChanged   Type = "purser.verdict.changed"
-	TagSet           Type = "purser.tag.set"
-	TagDeleted       Type = "purser.tag.deleted"
-	WaiverCreated    Type = "purser.waiver.created"
-	WaiverEnded      Type = "purser.waiver.ended" // by somebody, before its time
-	RevisionPruned   Type = "purser.revision.pruned"
-	SitePurged       Type = "purser.site.purged"
+	// ValidationClaimed says that a worker has claimed the work on a result, or has given it back.
+	ValidationClaimed   Type = "purser.validation.claimed"
+	ValidationRequested Type = "purser.validation.requested"
+	VerdictChanged      Type = "purser.verdict.changed"
+	TagSet              Type = "purser.tag.set"
+	TagDeleted          Type = "purser.tag.deleted"
+	WaiverCreated       Type = "purser.waiver.created"
+	WaiverEnded         Type = "purser.waiver.ended" // by somebody, before its time
+	RevisionPruned      Type = "purser.revision.pruned"
+	SitePurged          Type = "purser.site.purged"
 )
 
 // WebhookPing is sent to test a webhook. It is not in the feed.
@@ -33,8 +36,8 @@ const WebhookPing Type = "purser.webhook.ping"
 // Types returns all event types of the feed.
 func Types() []Type {
 	return []Type{
-		RevisionCreated, ValidationPosted, VerdictChanged, TagSet, TagDeleted, WaiverCreated, WaiverEnded, RevisionPruned,
-		SitePurged,
+		RevisionCreated, ValidationPosted, ValidationClaimed, ValidationRequested, VerdictChanged, TagSet, TagDeleted,
+		WaiverCreated, WaiverEnded, RevisionPruned, SitePurged,
 	}
 }
 

@@ -75,8 +75,8 @@ func readBatch(batch Batch) (last map[int64]Verdict, judged map[int64]bool) {
 				slices.ContainsFunc(batch.Events[i:], func(later events.Event) bool {
 					return later.Type == events.TagDeleted && later.Revision == event.Revision
 				})
-		case events.VerdictChanged, events.TagSet, events.TagDeleted, events.RevisionPruned, events.SitePurged,
-			events.WebhookPing:
+		case events.ValidationClaimed, events.ValidationRequested, events.VerdictChanged, events.TagSet, events.TagDeleted,
+			events.RevisionPruned, events.SitePurged, events.WebhookPing:
 		}
 	}
 	return last, judged

@@ -36,6 +36,21 @@ func TestCounters(t *testing.T) {
 	}
 }
 
+// Each state has a sample, unless the work cannot be counted.
+func TestWork(t *testing.T) {
+	t.Parallel()
+	registry, err := prometheus.NewRegistry(), error(nil)
+	Work(registry, func(context.Context) (map[string]int, error) { return map[string]int{"claimed": 2, "open": 0}, err })
+	want := []string{`purser_claims{state="claimed"} 2`, `purser_claims{state="open"} 0`}
+	if diff := cmp.Diff(want, scrape(t, registry)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	err = errors.New("away")
+	if got := scrape(t, registry); len(got) > 0 {
+		t.Errorf("without the database: %q", got)
+	}
+}
+
 // The size of the database is read once a minute, by one of the scrapes at that time, and none waits longer than
 // patience. While it cannot be read, there is none, and it is not tried more often.
 func TestSize(t *testing.T) {

@@ -14,6 +14,8 @@ type Options struct {
 
 	Caller   Caller
 	Expected Expected
+	// Claim is the claim that a result ends; empty for none.
+	Claim string
 	// DryRun only reports what would happen.
 	DryRun bool
 	// Rendered asks a dry run for the rendered documents that would change.
@@ -90,7 +92,7 @@ func (e Expected) Only(v Version) Expected {
 
 // About returns the part of the options that a store needs to write to a revision.
 func (o Options) About(revision int64) About {
-	return About{revision, o.Expected.stamps(revision), o.Caller, o.Audit}
+	return About{revision, o.Expected.stamps(revision), o.Caller, o.Claim, o.Audit}
 }
 
 // stamps returns the stamps that a revision may have; nil for any.

@@ -53,7 +53,8 @@ type Store interface {
 	// Untag removes tags from a revision, all of them if none is named. It reports false if the revision had none of them.
 	Untag(ctx context.Context, about About, names ...string) (bool, error)
 	// AddResult appends a posted result, timestamped now. It returns the stamp of the revision, 0 if it does not exist,
-	// and those policies in force in it that could be read.
+	// and those policies in force in it that could be read. Its claim must hold the work on the validation; *Repeated if
+	// a result of the claim was appended before.
 	AddResult(ctx context.Context, about About, result validations.Result) (Stamp, []PolicyVersion, error)
 
 	// Held returns the results of all revisions that holds ask for.
@@ -93,11 +94,23 @@ type SealedContent struct {
 	Sealed    []byte
 }
 
+// Repeated is the error of a result whose claim another result has ended before: that of the same worker, which does not
+// know whether it was stored.
+type Repeated struct {
+	First validations.Result
+	Stamp Stamp // of the revision
+}
+
+func (r *Repeated) Error() string {
+	return "a result of the claim to " + r.First.Name + " was stored before"
+}
+
 // About names the revision that a tag or a result belongs to.
 type About struct {
 	Revision int64
 	Stamps   []Stamp     // the acceptable stamps of the revision; nil for any
 	Caller   Caller      // who writes
+	Claim    string      // the claim that a result ends; empty for none
 	Audit    *AuditEvent // recorded if the write changes anything; nil records nothing
 }
 

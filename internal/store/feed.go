@@ -166,8 +166,8 @@ func (n *numbering) unwatches() bool {
 		switch event.Type {
 		case events.RevisionCreated, events.TagDeleted, events.RevisionPruned, events.SitePurged:
 			return true
-		case events.ValidationPosted, events.VerdictChanged, events.TagSet, events.WaiverCreated, events.WaiverEnded,
-			events.WebhookPing:
+		case events.ValidationPosted, events.ValidationClaimed, events.ValidationRequested, events.VerdictChanged,
+			events.TagSet, events.WaiverCreated, events.WaiverEnded, events.WebhookPing:
 		}
 	}
 	return false

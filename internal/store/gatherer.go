@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 // gatherer lets concurrent writers share a transaction: while one group is being written, the next one gathers. Many
 // writers then cost one commit and one planned statement.
 type gatherer[In, Out any] struct {
+	most  int // values in a group; 0 means maxGathered
 	mutex sync.Mutex
 	group *group[In, Out] // that can be joined; nil until the next caller begins one
 	last  <-chan struct{} // closed when the group that began last is written; nil if there was none
@@ -87,7 +89,7 @@ func (g *gatherer[In, Out]) write(ctx context.Context, of *group[In, Out],
 func (g *gatherer[In, Out]) join(in In, bytes int) (joined *group[In, Out], place int) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
-	if g.group == nil || len(g.group.in) == maxGathered || g.group.bytes+bytes > maxGatheredBytes {
+	if g.group == nil || len(g.group.in) == cmp.Or(g.most, maxGathered) || g.group.bytes+bytes > maxGatheredBytes {
 		g.group = &group[In, Out]{after: g.last, written: make(chan struct{})}
 		g.last = g.group.written
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"purser/internal/claims"
 	"purser/internal/events"
 	"purser/internal/revisions"
 	"purser/internal/validations"
@@ -30,12 +31,13 @@ type post struct {
 	URL       *string           `json:"url"`    // nil for none
 	UserID    string            `json:"user_id"`
 	UserName  string            `json:"user_name"`
+	Claim     *string           `json:"claim"` // nil for none
 	Event     eventRecord       `json:"event"`
 	Audit     *auditRecord      `json:"audit"` // nil for none
 }
 
-// eventRecord is the event of a post, which withholds nothing, as AddResults reads it. Its data is a text: Postgres
-// refuses some escapes in JSON.
+// eventRecord is an event that withholds nothing, as AddResults and statements about claims read it. Its data is a
+// text: Postgres refuses some escapes in JSON.
 type eventRecord struct {
 	Type    events.Type `json:"type"`
 	Subject string      `json:"subject"`
@@ -60,12 +62,18 @@ type auditRecord struct {
 	Request  string    `json:"request"`
 }
 
+// recordOf returns the record of an event that withholds nothing.
+func recordOf(e events.Event) eventRecord {
+	return eventRecord{Type: e.Type, Subject: e.Subject, Data: string(e.Data)}
+}
+
 func postOf(about revisions.About, r validations.Result) post {
-	e := events.Posted{Revision: about.Revision, Name: r.Name, Status: r.Status, Validator: r.Validator}.Event()
 	made := post{
 		Revision: about.Revision, Stamps: about.Stamps, Name: r.Name, Status: r.Status, Validator: string(r.Validator),
 		Errors: string(r.Errors), At: r.CreatedAt, Message: messageOf(r),
-		Event: eventRecord{Type: e.Type, Subject: e.Subject, Data: string(e.Data)},
+		Event: recordOf(events.Posted{
+			Revision: about.Revision, Name: r.Name, Status: r.Status, Validator: r.Validator,
+		}.Event()),
 		Audit: (*auditRecord)(about.Audit), UserID: about.Caller.ID, UserName: about.Caller.Name,
 	}
 	if !r.Inputs.IsZero() {
@@ -77,6 +85,9 @@ func postOf(about revisions.About, r validations.Result) post {
 	if r.URL != "" {
 		made.URL = &r.URL
 	}
+	if about.Claim != "" {
+		made.Claim = &about.Claim
+	}
 	return made
 }
 
@@ -85,6 +96,7 @@ type posted struct {
 	stamp    revisions.Stamp // of the revision; 0 if it does not exist
 	inForce  []policyRow     // in the revisions of its group
 	rejected error           // that the post caused, and not another one of its group
+	unheld   bool            // its claim does not hold the work
 }
 
 // AddResult implements revisions.Store. Concurrent posts are written in one statement.
@@ -99,8 +111,11 @@ func (s *Store) AddResult(ctx context.Context, about revisions.About, r validati
 		}
 		return err
 	})
-	if err != nil || done.stamp == 0 {
+	switch {
+	case err != nil || done.stamp == 0:
 		return 0, nil, err
+	case done.unheld:
+		return 0, nil, s.whyUnheld(ctx, about, r.Name)
 	}
 	if policies, err = s.parsePolicies(ctx, done.inForce); err != nil {
 		policies = nil // the result is stored all the same
@@ -148,13 +163,13 @@ func (s *Store) addTogether(ctx context.Context, posts []post) (done []posted, e
 			Query(into(&inForce, scanPolicy))
 		batch.Queue(stmt.AddResults, named{
 			"site": s.site, "posts": records, "max_names": revisions.MaxValidations,
-			"max_bytes": revisions.MaxValidationBytes,
+			"max_bytes": revisions.MaxValidationBytes, "age": claims.MaxAge,
 		}).Query(func(rows pgx.Rows) error {
 			var n int
 			var stamp revisions.Stamp
-			var fits bool
-			_, err := pgx.ForEachRow(rows, []any{&n, &stamp, &fits}, func() error {
-				if done[n].stamp = stamp; !fits {
+			var fits, holds bool
+			_, err := pgx.ForEachRow(rows, []any{&n, &stamp, &fits, &holds}, func() error {
+				if done[n].stamp, done[n].unheld = stamp, !holds; !fits {
 					done[n].rejected = revisions.TooManyValidations(posts[n].Revision)
 				}
 				return nil

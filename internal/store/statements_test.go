@@ -61,6 +61,9 @@ func TestStatements_common(t *testing.T) {
 			`r\.revision <= \( SELECT .*? OFFSET :keep LIMIT 1\) AND NOT EXISTS \(SELECT FROM tags .*?\)`,
 			[]string{"CountUnneeded", "UnneededSecrets"},
 		},
+		"work of verdicts": {
+			`FROM verdicts v JOIN revisions r .*? '/validations/' \|\| n\.name\)`, []string{"SelectWork", "ClaimWork", "CountWork"},
+		},
 		"audit of a tag": {`audited AS \(.*? EXISTS \(SELECT FROM done\)\)`, []string{"SetTag", "DeleteTags"}},
 	} {
 		part := regexp.MustCompile(c.part)

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"purser/internal/cache"
+	"purser/internal/claims"
 	"purser/internal/fault"
 	"purser/internal/feed"
 	"purser/internal/queries"
@@ -52,6 +53,7 @@ type Store struct {
 	audits gatherer[revisions.AuditEvent, struct{}]
 	posts  gatherer[post, posted]
 	added  atomic.Int64 // results, by this process
+	asks   gatherer[claims.Ask, granted]
 
 	news  chan struct{}         // holds a token after changes not yet processed
 	queue *river.Client[pgx.Tx] // of deliveries
@@ -69,6 +71,7 @@ var (
 	_ queries.Audit   = (*Store)(nil)
 	_ feed.Store      = (*Store)(nil)
 	_ webhooks.Store  = (*Store)(nil)
+	_ claims.Store    = (*Store)(nil)
 )
 
 // Sizes of caches in bytes: of parsed ValidationPolicies, and of the evidence about revisions. Each request for a
@@ -99,6 +102,7 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 		counted:  cache.New[countedPage, map[string]countedBucket](countedSize),
 		policies: cache.New[policyKey, validations.Policy](policiesSize),
 		evidence: cache.New[queries.Name, knownEvidence](evidenceSize),
+		asks:     gatherer[claims.Ask, granted]{most: maxAsks},
 		news:     make(chan struct{}, 1), queue: queue, sweeps: semaphore.NewWeighted(1),
 	}, nil
 }

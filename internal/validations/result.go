@@ -48,13 +48,10 @@ func ParseResult(name string, body any, anyStatus bool) (Result, error) {
 	if err := CheckNewName(name, "The name of the validation"); err != nil {
 		return Result{}, err
 	}
-	if IsReserved(name) && !anyStatus {
-		reserved := fault.New(fault.Forbidden, "HTTPForbidden",
-			"The name %s is reserved: %s and validations whose names begin with %s or %s are performed by the server; "+
-				"post yours under another name, and list that in the ValidationPolicy",
-			name, strings.Join(Optional(), ", "), ReservedPrefix, purserPrefix)
-		reserved.Reason = "ReservedName"
-		return Result{}, reserved
+	if !anyStatus {
+		if err := checkReserved(name); err != nil {
+			return Result{}, err
+		}
 	}
 	if body == nil {
 		return Result{}, badResult("The request body must not be empty.")
@@ -88,6 +85,28 @@ func ParseResult(name string, body any, anyStatus bool) (Result, error) {
 	}
 	result.URL, err = parseURL(payload.At("url"))
 	return result, err
+}
+
+// CheckPostable checks a name that CheckName accepts, of a validation whose results others are to post. Faults:
+// Invalid, Forbidden for a reserved name.
+func CheckPostable(name string) error {
+	if err := CheckNewName(name, "The name of the validation"); err != nil {
+		return err
+	}
+	return checkReserved(name)
+}
+
+// checkReserved returns the fault of a name that is reserved for the server's own validations.
+func checkReserved(name string) error {
+	if !IsReserved(name) {
+		return nil
+	}
+	reserved := fault.New(fault.Forbidden, "HTTPForbidden",
+		"The name %s is reserved: %s and validations whose names begin with %s or %s are performed by the server; "+
+			"post yours under another name, and list that in the ValidationPolicy",
+		name, strings.Join(Optional(), ", "), ReservedPrefix, purserPrefix)
+	reserved.Reason = "ReservedName"
+	return reserved
 }
 
 // maxURL bounds the URL of a result, in characters.

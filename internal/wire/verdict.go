@@ -80,7 +80,7 @@ type Validation struct {
 
 	Advisory bool    `json:"advisory,omitempty"` // it makes warnings, but never fails the verdict
 	Waived   *Waived `json:"waived,omitempty"`   // nil if it is not waived
-	Claim    *Claim  `json:"claim,omitempty"`    // of the worker who is about to post a result; nil if there is none
+	Claim    *Claimed  `json:"claim,omitempty"`    // of the worker who is about to post a result; nil if there is none
 
 	// Newest is the newest posted result; nil if there is none, and in the policies of a revision.
 	Newest *Newest `json:"newest,omitempty"`
@@ -106,8 +106,8 @@ type Waived struct {
 	Until      Optional `json:"until"`
 }
 
-// Claim is a worker's claim to a validation that lacks a result.
-type Claim struct {
+// Claimed is a worker's claim to a validation that lacks a result.
+type Claimed struct {
 	Worker  string   `json:"worker"`
 	Since   Optional `json:"since"`
 	Attempt int      `json:"attempt"`

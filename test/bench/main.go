@@ -34,6 +34,7 @@ var measurements = []struct {
 	{[]int{1, 2, 3}, forEachKind((*run).ingests)},
 	{[]int{4, 5}, forEachKind((*run).history)},
 	{[]int{6}, (*run).verdicts},
+	{[]int{6}, (*run).claims},
 	{[]int{7}, (*run).memory},
 	{[]int{8, 9, 10}, (*run).wideSites},
 	{[]int{11}, (*run).rendered},

@@ -269,6 +269,8 @@ func (r *run) waits() {
 	r.part(func(r *run) { r.answers(r.waited("waits"), some) })
 	r.sayf("row 26: changes beside %d waiters", some)
 	r.part(func(r *run) { r.postsBeside(r.waited("waits_none"), r.waited("waits_some"), some) })
+	r.sayf("row 26: %d waiting workers", some)
+	r.part(func(r *run) { r.claimsOfWaiters(r.waited("waits_claims"), some) })
 	r.sayf("row 26: %d waiters", many)
 	r.part(func(r *run) {
 		_, each := r.memoryOfWaiters(r.startBare(nil), bareWait, many)

@@ -102,6 +102,25 @@ func TestRewind(t *testing.T) {
 	}).is(t, http.StatusCreated)
 }
 
+// A claim that is lost when the database is restored is not confirmed, and its work can be claimed again.
+func TestRewind_claims(t *testing.T) {
+	t.Parallel()
+	s := startFresh(t)
+	s.put(t, "policy", layeringPolicy("lp")+policy("p", "a-validation")).is(t, http.StatusOK)
+	const ask, result = "{validations: [a-validation], worker: w}", "{status: success, validator: x}"
+	s.post(t, "claims?wait=1m", "{validations: [b-validation, a-validation], worker: w, timeout: 1s}").is(t, http.StatusCreated)
+	back := s.save(t)
+	lost := s.post(t, "claims?wait=1m", ask).is(t, http.StatusCreated).mapping(t) // once the first one has run out
+	back()
+	path, _ := lost["id"].(string)
+	s.send(t, request{method: http.MethodPut, path: "claims/" + path}).fails(t, http.StatusNotFound, "UnknownClaim", "Claim work again")
+	s.post(t, "revisions/1/validations/a-validation?claim="+path, result).
+		fails(t, http.StatusNotFound, "UnknownClaim", "Claim work again")
+	again := s.post(t, "claims?wait=1m", ask).is(t, http.StatusCreated).mapping(t)
+	id, _ := again["id"].(string)
+	s.post(t, "revisions/1/validations/a-validation?claim="+id, result).is(t, http.StatusCreated)
+}
+
 // comments sends a document with a comment to a bucket of its name, which makes no revision if only that is new.
 func (s *server) comments(t *testing.T, name, comment string) (text string) {
 	t.Helper()

@@ -52,8 +52,9 @@ SELECT :site, 'purser.tag.deleted', :revision::bigint, 'revisions/' || :revision
 -- adds posts to their revisions, unless these have other stamps: the results, their names, their events and their audit
 -- entries. The revisions are not deleted before the transaction ends. Revisions and names are locked in their order, so
 -- that groups of several servers, and prunes, do not wait for one another. It gives the number of each post whose
--- revision exists, the stamp of the revision, and whether the post was added: not if the revision has results of
--- :max_names other validations or, with this one, names of :max_bytes.
+-- revision exists, the stamp of the revision, and whether the post fits: not if the revision has results of :max_names
+-- other validations or, with this one, names of :max_bytes; and whether its claim holds the work, or it has none. Posts
+-- without both are not added. A result ends the work on it; of several with the same claim only one is added.
 WITH found AS (
 	SELECT p.*, r.site, r.stamp,
 		(SELECT count(*) < :max_names::bigint
@@ -62,19 +63,28 @@ WITH found AS (
 		OR EXISTS (SELECT FROM reported t WHERE t.site = :site AND t.revision = p.revision AND t.name = p.name) AS fits
 	FROM (SELECT p.* FROM json_to_recordset(:posts) p (n int, revision bigint, stamps bigint[], name text,
 			status text, validator text, errors text, at timestamptz, message text, inputs text, held text, url text,
-			user_id text, user_name text, event json, audit json)
-		ORDER BY revision) p
+			user_id text, user_name text, claim uuid, event json, audit json)
+		ORDER BY revision, name) p
 	CROSS JOIN LATERAL (SELECT site, stamp FROM revisions r WHERE r.site = :site AND r.revision = p.revision
 		AND (p.stamps IS NULL OR r.stamp = ANY(p.stamps)) FOR KEY SHARE) r),
-r AS (SELECT * FROM found WHERE fits),
+worked AS (
+	SELECT f.n, f.revision, f.name, f.claim FROM found f CROSS JOIN LATERAL (
+		SELECT c.tokens, c.held, c.since FROM claims c WHERE c.site = f.site AND c.revision = f.revision
+			AND c.validation = f.name AND c.ended_at IS NULL FOR NO KEY UPDATE) c
+	WHERE f.fits AND (f.claim IS NULL OR c.held AND c.tokens[1] = f.claim AND c.since >= now() - :age::interval)),
+ending AS (SELECT DISTINCT ON (revision, name) * FROM worked ORDER BY revision, name, claim IS NULL, n),
+ended AS (
+	UPDATE claims c SET ended_at = now(), held = false, attempt = 0, progress = '', requested_at = NULL, reason = ''
+	FROM ending e WHERE c.site = :site AND c.revision = e.revision AND c.validation = e.name RETURNING e.n),
+r AS (SELECT * FROM found f WHERE f.fits AND (f.claim IS NULL OR f.n IN (SELECT n FROM ended))),
 named AS (
 	INSERT INTO reported (site, revision, name) SELECT DISTINCT site, revision, name FROM r
 	ORDER BY site, revision, name ON CONFLICT DO NOTHING),
 added AS (
 	INSERT INTO results (site, revision, name, status, validator, errors, created_at, message, inputs, held, url, author,
-		author_name)
+		author_name, claim)
 	SELECT site, revision, name, status, validator, errors, coalesce(at, now()), message, inputs,
-		decode(nullif(held, ''), 'hex'), url, user_id, user_name FROM r ORDER BY n),
+		decode(nullif(held, ''), 'hex'), url, user_id, user_name, claim FROM r ORDER BY n),
 events AS (
 	INSERT INTO outbox (site, type, revision, subject, data, withheld)
 	SELECT site, e.type, revision, e.subject, e.data, e.withheld FROM r CROSS JOIN LATERAL json_to_record(r.event)
@@ -87,7 +97,7 @@ audited AS (
 	FROM r CROSS JOIN LATERAL json_to_record(r.audit) a (at timestamptz, user_id text, user_name text, project text,
 		end_user text, rule text, method text, target text, status int, error text, remote text, request text)
 	WHERE r.audit IS NOT NULL ORDER BY n)
-SELECT n, stamp, fits FROM found;
+SELECT n, stamp, fits, claim IS NULL OR n IN (SELECT n FROM ended) FROM found;
 
 -- name: InsertReported
 INSERT INTO reported (site, revision, name) VALUES (:site, :revision, :name) ON CONFLICT DO NOTHING;

@@ -1,0 +1,279 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"time"
+
+	"purser/internal/authz"
+	"purser/internal/claims"
+	"purser/internal/wire"
+)
+
+// ofRequirements matches the paths of what Deckhand does not have, which do not exist in compat mode.
+var ofRequirements = regexp.MustCompile(`^/api/v1\.0/claims(/|$)|/validations/\{name\}/request$`)
+
+// maxClaim bounds the body of a request about a claim, in bytes.
+const maxClaim = 64 << 10
+
+// requireWork returns a fault if the caller may not post results of a validation.
+func (s *server) requireWork(r *http.Request, _ string) error {
+	return s.require(r, authz.CreateValidation)
+}
+
+// requireAll is requireWork for several validations.
+func (s *server) requireAll(r *http.Request, names []string) error {
+	for _, name := range names {
+		if err := s.requireWork(r, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// POST /api/v1.0/claims
+func (s *server) claim(w http.ResponseWriter, r *http.Request) error {
+	q := paramsOf(r)
+	limit, waiting := waitLimit(q)
+	if err := q.err(); err != nil {
+		return err
+	}
+	body, err := s.readOne(w, r, maxClaim)
+	if err != nil {
+		return err
+	}
+	ask, err := claims.ParseAsk(body)
+	if err != nil {
+		return err
+	}
+	if err := s.requireAll(r, ask.Names); err != nil {
+		return err
+	}
+	ask.Caller, ask.Audit = s.caller(r), s.auditEvent(r, http.StatusCreated)
+	if !waiting || limit == 0 {
+		return s.claimNow(w, r, ask)
+	}
+	leave, err := s.waitPlace(r)
+	if err != nil {
+		return err
+	}
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Time{})                               // the client sends nothing more
+	_ = control.SetWriteDeadline(time.Now().Add(limit + waitedAnswerTime)) // tests have writers without deadlines
+	infoOf(r).rest = func() {
+		defer leave()
+		if err := s.claimWaiting(w, r, ask, limit); err != nil {
+			s.answers.fail(w, r, s.withHolders(err))
+		}
+	}
+	return nil
+}
+
+// claimNow answers with a claim if there is work, after events that were not numbered yet, which may open some.
+func (s *server) claimNow(w http.ResponseWriter, r *http.Request, ask claims.Ask) error {
+	ask.Token = claims.NewToken()
+	granted, err := s.Claims.Claim(r.Context(), ask)
+	if err == nil && !granted.Found {
+		if _, err := s.Feed.NumberEvents(r.Context()); err != nil {
+			return fmt.Errorf("number events: %w", err)
+		}
+		granted, err = s.Claims.Claim(r.Context(), ask)
+	}
+	return s.answerClaim(w, r, granted, err)
+}
+
+// claimWaiting answers with a claim once there is work, within a limit. It looks for work after each change of the
+// feed, and when a claim of others runs out. The caller is authorized again first, because permissions may have
+// changed.
+func (s *server) claimWaiting(w http.ResponseWriter, r *http.Request, ask claims.Ask, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(r.Context(), limit)
+	defer cancel()
+	began := time.Now()
+	for {
+		_, changed := s.Feed.Next()
+		ask.Token = claims.NewToken()
+		granted, err := s.Claims.Claim(r.Context(), ask)
+		if err == nil && !granted.Found {
+			if err = s.nextChange(ctx, changed, granted.Next); err == nil {
+				err = s.reauthorizeWork(w, r, ask)
+			}
+			if err == nil {
+				continue
+			}
+		}
+		infoOf(r).waited, infoOf(r).stopped = time.Since(began), err != nil && s.stops()
+		w.Header().Set(waitedHeader, strconv.FormatFloat(infoOf(r).waited.Seconds(), 'f', 1, 64))
+		if err != nil && ctx.Err() != nil && r.Context().Err() == nil {
+			err = nil // the time is over
+		}
+		return s.answerClaim(w, r, granted, err)
+	}
+}
+
+// reauthorizeWork authorizes a worker that has waited.
+func (s *server) reauthorizeWork(w http.ResponseWriter, r *http.Request, ask claims.Ask) error {
+	if err := s.identify(w, r); err != nil {
+		return err
+	}
+	return s.requireAll(r, ask.Names)
+}
+
+// answerClaim answers with a claim, or with 204 if there was no work.
+func (s *server) answerClaim(w http.ResponseWriter, r *http.Request, granted claims.Granted, err error) error {
+	info := infoOf(r)
+	switch {
+	case err != nil:
+		return err
+	case !granted.Found:
+		info.unchanged = true
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	info.revision, info.audited = granted.Revision, info.caller.UserID != ""
+	s.answers.write(w, r, http.StatusCreated, s.links(r).claim(granted.Work))
+	return nil
+}
+
+// ofClaim returns a handler that passes on the claim in the path, of a caller who may post results of its validation.
+func (s *server) ofClaim(handle func(w http.ResponseWriter, r *http.Request, token claims.Token) error) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		infoOf(r).unchanged = r.Method == http.MethodPut // the audit has no heartbeats
+		token, err := claims.ParseToken(revisionName(r, "claim"))
+		if err != nil {
+			return err
+		}
+		found, err := s.Claims.FindClaim(r.Context(), token)
+		if err != nil {
+			return err
+		}
+		infoOf(r).revision = found.Revision
+		if err := s.requireWork(r, found.Validation); err != nil {
+			return err
+		}
+		return handle(w, r, token)
+	}
+}
+
+// PUT /api/v1.0/claims/{claim}
+func (s *server) extendClaim(w http.ResponseWriter, r *http.Request, token claims.Token) error {
+	body, err := s.readOne(w, r, maxClaim)
+	if err != nil {
+		return err
+	}
+	progress, err := claims.ParseProgress(body)
+	if err != nil {
+		return err
+	}
+	extended, err := s.Claims.ExtendClaim(r.Context(), token, progress)
+	if err != nil {
+		return err
+	}
+	s.answers.write(w, r, http.StatusOK, s.links(r).claim(extended))
+	return nil
+}
+
+// DELETE /api/v1.0/claims/{claim}
+func (s *server) giveBack(w http.ResponseWriter, r *http.Request, token claims.Token) error {
+	audit := s.auditEvent(r, http.StatusNoContent)
+	if err := s.Claims.GiveBack(r.Context(), token, audit); err != nil {
+		return err
+	}
+	infoOf(r).audited = audit != nil
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// GET /api/v1.0/claims
+func (s *server) listWork(w http.ResponseWriter, r *http.Request) error {
+	q := paramsOf(r)
+	page := q.page()
+	if err := q.err(); err != nil {
+		return err
+	}
+	if _, err := s.Feed.NumberEvents(r.Context()); err != nil { // which may open work
+		return fmt.Errorf("number events: %w", err)
+	}
+	found, more, err := s.Claims.Work(r.Context(), page)
+	if err != nil {
+		return err
+	}
+	return writePage(s, w, r, part{page, more}, found, workView)
+}
+
+// POST /api/v1.0/revisions/{revision}/validations/{name}/request
+func (s *server) requestResult(w http.ResponseWriter, r *http.Request) error {
+	id, validation, err := s.validation(r)
+	if err != nil {
+		return err
+	}
+	if err := claims.CheckName(validation); err != nil {
+		return err
+	}
+	body, err := s.readOne(w, r, maxClaim)
+	if err != nil {
+		return err
+	}
+	reason, err := claims.ParseReason(body)
+	if err != nil {
+		return err
+	}
+	if err := s.requireWork(r, validation); err != nil {
+		return err
+	}
+	options, err := s.about(r, id, http.StatusAccepted)
+	if err != nil {
+		return err
+	}
+	work, exists, err := s.Claims.Request(r.Context(), options.About(id), validation, reason)
+	switch {
+	case err != nil:
+		return err
+	case !exists:
+		return s.Service.Refused(r.Context(), options.About(id))
+	}
+	infoOf(r).audited = options.Audit != nil
+	s.answers.write(w, r, http.StatusAccepted, wire.Requested{
+		Revision: id, Stamp: work.Stamp.String(), Validation: validation, RequestedAt: wire.TimeText(work.Requested),
+		Reason: wire.Optional(reason),
+	})
+	return nil
+}
+
+// claim returns the view of a claim.
+func (l links) claim(w claims.Work) wire.Claim {
+	query := url.Values{"revision-stamp": {w.Stamp.String()}, claimParameter: {string(w.Token)}}
+	return wire.Claim{
+		ID: string(w.Token), Revision: w.Revision, Stamp: w.Stamp.String(), Validation: w.Validation, Attempt: w.Attempt,
+		ExpiresAt: wire.TimeText(w.ExpiresAt), Progress: wire.Optional(w.Progress),
+		Documents: l.revisionURL(w.Revision) + "/rendered-documents",
+		Result:    l.validationURL(w.Revision, w.Validation) + "?" + query.Encode(),
+	}
+}
+
+// claimParameter names the claim that a result ends.
+const claimParameter = "claim"
+
+// claimOf reads the claim that a result ends, which is empty if none is given. Deckhand has none.
+func (s *server) claimOf(r *http.Request) (string, error) {
+	q := paramsOf(r)
+	text := q.text(claimParameter)
+	if err := q.err(); err != nil || s.Compat || !q.given(claimParameter) {
+		return "", err
+	}
+	token, err := claims.ParseToken(text)
+	return string(token), err
+}
+
+// workView returns the view of work in a list.
+func workView(w claims.Work) wire.Work {
+	return wire.Work{
+		Revision: w.Revision, Stamp: w.Stamp.String(), Validation: w.Validation, State: string(w.State), Attempt: w.Attempt,
+		Worker: wire.Optional(w.Worker), User: wire.Optional(w.User), Since: wire.TimeText(w.Since),
+		ExpiresAt: wire.TimeText(w.ExpiresAt), Progress: wire.Optional(w.Progress),
+		RequestedAt: wire.TimeText(w.Requested), Reason: wire.Optional(w.Reason),
+	}
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"strconv"
+
+	"purser/internal/client"
+	"purser/internal/wire"
+	"purser/internal/words"
+)
+
+// claimsCommand lists work.
+type claimsCommand struct {
+	remote
+	output
+}
+
+// Run prints the results that revisions lack, and who works on them.
+func (c *claimsCommand) Run(ctx context.Context, around *surroundings, server *client.Client) error {
+	found, err := listOf[wire.Work](ctx, server, maxListed, nil, "claims")
+	if err != nil {
+		return err
+	}
+	return c.print(around, workList(found))
+}
+
+// workList returns a list of work.
+func workList(all list[wire.Work]) answer {
+	const most = 60 // characters of the progress
+	header := []string{"REVISION", "VALIDATION", "STATE", "ATTEMPT", "WORKER", "SINCE", "EXPIRES", "PROGRESS"}
+	rows, names := [][]string{header}, []string{}
+	for _, w := range all.items {
+		names = append(names, w.Validation)
+		rows = append(rows, []string{
+			strconv.FormatInt(w.Revision, 10), w.Validation, w.State, strconv.Itoa(w.Attempt), dash(w.Worker),
+			dash(moment(w.Since)), dash(moment(w.ExpiresAt)), words.First(string(w.Progress), most),
+		})
+	}
+	return answer{all.text(), names, table(rows)}
+}
