@@ -1,6 +1,6 @@
 // Package claims has the work of a site that its validators share: results that revisions lack, and the claims of
-// workers to post them. Which work is open follows from the verdicts that the feed stores. A claim is a token, which decides
-// whether its worker still holds the work.
+// workers to post them. Which work is open follows from the verdicts that the feed stores. A claim is a token, which
+// decides whether its worker still holds the work.
 package claims
 
 import (

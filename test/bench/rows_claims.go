@@ -23,13 +23,14 @@ func (r *run) claims() {
 	name := func(i int) string { return fmt.Sprintf("v%d-validation", i) }
 	s.exec(`INSERT INTO claims (site, revision, validation, requested_at)
 		SELECT 'default', 1, 'v' || i || '-validation', now() FROM generate_series(0, $1::int - 1) i`, claimants)
+	const reopen = "UPDATE claims SET ended_at = NULL, requested_at = now() WHERE site = 'default' AND validation = $1"
 	clients := r.wires(s, claimants)
 	turn := func(took series, what string, work func(i int)) {
 		latencies := make([]times, claimants)
 		began := time.Now()
 		concurrently(claimants, func(i int) {
 			for time.Since(began) < r.span {
-				s.exec("UPDATE claims SET ended_at = NULL, requested_at = now() WHERE site = 'default' AND validation = $1", name(i))
+				s.exec(reopen, name(i))
 				latencies[i] = append(latencies[i], timed(func() { work(i) }))
 			}
 		})
@@ -81,7 +82,8 @@ func (r *run) claimsOfWaiters(s *server, n int) {
 	for i := range works {
 		fmt.Fprintf(&names, "v%d-validation, ", i)
 	}
-	ask := message(http.MethodPost, api+"/claims?wait=5m", fmt.Appendf(nil, "{validations: [%s], worker: w}", names.Bytes()))
+	ask := message(http.MethodPost, api+"/claims?wait=5m",
+		fmt.Appendf(nil, "{validations: [%s], worker: w}", names.Bytes()))
 	clients, arrived := r.wires(s, n), make(chan time.Time, n)
 	for _, client := range clients {
 		_, err := client.Write(ask)
