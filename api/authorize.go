@@ -177,12 +177,12 @@ func (s *server) requireEver(r *http.Request, rule string, target authz.Target) 
 	return nil
 }
 
-// requireAbout returns a fault if the caller does not pass a rule about a validation of a revision. It reads the author
-// only if the rule depends on that, and then adds to what the options of the request expect that the revision is the one
-// that was read.
-func (s *server) requireAbout(r *http.Request, rule string, options revisions.Options, revision int64, validation string) (
-	revisions.Options, error,
-) {
+// requireAbout returns a fault if the caller does not pass a rule about a validation of a revision. It reads the
+// author only if the rule depends on that, and then adds to what the options of the request expect that the revision
+// is the one that was read.
+func (s *server) requireAbout(r *http.Request, rule string, options revisions.Options, revision int64,
+	validation string,
+) (revisions.Options, error) {
 	target := authz.Target{Validation: validation}
 	if s.decide(r, rule, target) != authz.Depends {
 		return options, s.requireFor(r, rule, target)
@@ -238,7 +238,8 @@ func (s *server) withHolders(err error) error {
 	depends := dependence(policy.Attributes(f.Rule))
 	switch {
 	case len(holders) == 0:
-		return said.Hint("None of the built-in roles is enough: the server's --policy-file says who has this right%s.", depends)
+		return said.Hint("None of the built-in roles is enough: the server's --policy-file says who has this right%s.",
+			depends)
 	case depends != "":
 		return said.Hint("These roles always have this right: %s. Others have it%s.", strings.Join(holders, ", "), depends)
 	}

@@ -181,8 +181,9 @@ func ignoresFailures(verdict validations.Verdict) bool {
 	return false
 }
 
-// verdictText returns the status with the ignored failures, and a line for each validation that is not a success: those
-// that are waived come first. A line gives no reason that is the message of one of the findings, which are shown after it with their documents.
+// verdictText returns the status with the ignored failures, and a line for each validation that is not a success:
+// those that are waived come first. A line gives no reason that is the message of one of the findings, which are
+// shown after it with their documents.
 func verdictText(shown revisions.RevisionStatus, ignored string, shownBelow []queries.Finding) string {
 	messages := make(map[string]bool, len(shownBelow))
 	for _, f := range shownBelow {

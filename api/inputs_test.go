@@ -31,15 +31,15 @@ func (s site) reportOf(t *testing.T, revision int, status, inputs string) respon
 func (s site) newest(t *testing.T, revision int) string {
 	t.Helper()
 	status := "none"
-	for _, policy := range s.get(t, fmt.Sprintf("revisions/%d/status", revision)).mapping(t)["policies"].([]any) { //nolint:forcetypeassert,errcheck // it is
-		for _, item := range policy.(map[string]any)["validations"].([]any) { //nolint:forcetypeassert,errcheck // they are
+	for _, policy := range s.get(t, fmt.Sprintf("revisions/%d/status", revision)).mapping(t)["policies"].([]any) {
+		for _, item := range policy.(map[string]any)["validations"].([]any) {
 			if one, _ := item.(map[string]any); one["name"] == "a-validation" {
 				status, _ = one["status"].(string)
 			}
 		}
 	}
 	list := s.get(t, fmt.Sprintf("revisions/%d/validations?newest=true", revision)).mapping(t)["results"]
-	for _, item := range list.([]any) { //nolint:forcetypeassert,errcheck // it is one
+	for _, item := range list.([]any) {
 		one, _ := item.(map[string]any)
 		if newest, _ := one["newest"].(map[string]any); one["name"] == "a-validation" && newest != nil {
 			if from := newest["carriedFrom"]; from != nil {
@@ -57,7 +57,7 @@ func plain(schema, layer, name, labels, data string) string {
 		"layeringDefinition: {layer: %s, abstract: false}}\ndata: %s\n", schema, name, labels, layer, data)
 }
 
-var layerOrder = layers("layers", "global", "site") //nolint:gochecknoglobals // a text
+var layerOrder = layers("layers", "global", "site")
 
 // A success with inputs holds for later revisions in which the rendered documents that they select are the same.
 func TestInputs_carry(t *testing.T) {
@@ -70,7 +70,10 @@ func TestInputs_carry(t *testing.T) {
 	other := func(v string) string { return plain("a/Other/v1", "site", "other", "{}", "{v: "+v+"}") }
 	s := newSite(t)
 	s.put(t, "policy", layerOrder+policy("ready", "{name: a-validation, expiresAfter: P1D}"))
-	put := func(bucket string, documents ...string) { t.Helper(); s.put(t, bucket, strings.Join(documents, "")).is(t, http.StatusOK) }
+	put := func(bucket string, documents ...string) {
+		t.Helper()
+		s.put(t, bucket, strings.Join(documents, "")).is(t, http.StatusOK)
+	}
 	want := func(revision int, want string) {
 		t.Helper()
 		if got := s.newest(t, revision); got != want {
@@ -147,11 +150,11 @@ type modelResult struct {
 }
 
 func (m *inputsModel) digest(revision int, inputs []string) string {
-	digest := fmt.Sprint(inputs)
+	var values []string
 	for _, name := range inputs {
-		digest += " " + m.documents[revision-1][name]
+		values = append(values, m.documents[revision-1][name])
 	}
-	return digest
+	return fmt.Sprint(inputs, values)
 }
 
 // newest returns the newest result that a condition holds for, nil if there is none.

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/jackc/pgx/v5"
 
 	"purser/internal/revisions"
 	"purser/internal/store/storetest"
@@ -158,7 +157,8 @@ func TestConditions_broken(t *testing.T) {
 					found = f
 				}
 			}
-			line := 1 + strings.Count(body[:strings.Index(body, "when: ")], "\n")
+			before, _, _ := strings.Cut(body, "when: ")
+			line := 1 + strings.Count(before, "\n")
 			if found["path"] != path || found["level"] != "error" || found["line"] != line {
 				t.Errorf("%v %v in line %v, want an error at %s in line %d", found["level"], found["path"], found["line"], path, line)
 			}
@@ -195,7 +195,7 @@ func TestAdvisory(t *testing.T) {
 		t.Errorf("warnings of the dry run (-want +got)\n%s", diff)
 	}
 	text := s.get(t, "revisions/1/status", "Accept", "text/plain").text
-	if wanted := "success\nwarning: " + want[0].(string) + "\nwarning: " + want[1].(string) + "\n"; text != wanted { //nolint:forcetypeassert // above
+	if wanted := "success\nwarning: " + want[0].(string) + "\nwarning: " + want[1].(string) + "\n"; text != wanted {
 		t.Errorf("text: %s", text)
 	}
 	var findings []string
@@ -217,11 +217,7 @@ func TestStatus_standing(t *testing.T) {
 	s := openSite(t, settings{url: url, defaults: revisions.Defaults{}})
 	s.put(t, "p", policy("ready", "a-validation", "b-validation", "{name: c-validation, advisory: true}"))
 	s.report(t, 1, "a-validation", "failure")
-	db, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close(t.Context()) })
+	db := storetest.Connect(t, url)
 	for _, sql := range []string{
 		`INSERT INTO waivers (site, revision, validation, reason, user_name, created_at, until)
 			SELECT site, 1, v, E'a\nreason', 'anna', now(), '2100-01-02 03:04:05Z' FROM sites, unnest(ARRAY['a-validation', 'b-validation']) v`,
@@ -281,7 +277,7 @@ func TestStatus_standing(t *testing.T) {
 		}
 	}
 	if dry := s.put(t, "p?dry-run=true", policy("ready", "a-validation", "b-validation", "{name: c-validation, advisory: true}")).
-		mapping(t); len(dry["waived"].([]any)) != 2 || dry["changed"] != false { //nolint:forcetypeassert // the contract says so
+		mapping(t); len(dry["waived"].([]any)) != 2 || dry["changed"] != false {
 		t.Errorf("a dry run that changes nothing: %v", dry)
 	}
 }

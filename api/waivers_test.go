@@ -314,28 +314,38 @@ func TestWaivers_law(t *testing.T) {
 			{nil, 2 * time.Minute, "failure", "missing", 0},
 		},
 		"failure": {
-			{report("failure"), 0, "failure", "failure", 0}, {waive("PT1H"), 0, "success", "failure", 1},
+			{report("failure"), 0, "failure", "failure", 0},
+			{waive("PT1H"), 0, "success", "failure", 1},
 			{nil, 2 * hour, "failure", "failure", 0},
 		},
 		"later failure": {
-			{waive("PT1H"), 0, "success", "missing", 1}, {report("failure"), 0, "success", "failure", 1},
+			{waive("PT1H"), 0, "success", "missing", 1},
+			{report("failure"), 0, "success", "failure", 1},
 			{nil, 2 * hour, "failure", "failure", 0},
 		},
 		"expiry without a waiver": {
-			{report("success"), 0, "success", "success", 0}, {nil, hour, "success", "success", 0},
-			{nil, 2 * hour, "failure", "expired", 0}, {report("success"), 0, "success", "success", 0},
+			{report("success"), 0, "success", "success", 0},
+			{nil, hour, "success", "success", 0},
+			{nil, 2 * hour, "failure", "expired", 0},
+			{report("success"), 0, "success", "success", 0},
 		},
 		"it expires while it is waived": {
-			{report("success"), 0, "success", "success", 0}, {waive("PT3H"), 0, "success", "success", 1},
-			{nil, 2*hour + time.Minute, "success", "expired", 1}, {nil, hour, "failure", "expired", 0},
+			{report("success"), 0, "success", "success", 0},
+			{waive("PT3H"), 0, "success", "success", 1},
+			{nil, 2*hour + time.Minute, "success", "expired", 1},
+			{nil, hour, "failure", "expired", 0},
 		},
 		"the waiver ends before the success": {
-			{waive("PT1H"), 0, "success", "missing", 1}, {report("success"), 0, "success", "success", 1},
-			{nil, 90 * time.Minute, "success", "success", 0}, {nil, hour, "failure", "expired", 0},
+			{waive("PT1H"), 0, "success", "missing", 1},
+			{report("success"), 0, "success", "success", 1},
+			{nil, 90 * time.Minute, "success", "success", 0},
+			{nil, hour, "failure", "expired", 0},
 		},
 		"an older one lasts longer": {
-			{waive("PT3H"), 0, "success", "missing", 1}, {waive("PT1H"), 0, "success", "missing", 2},
-			{nil, 2 * hour, "success", "missing", 1}, {nil, 2 * hour, "failure", "missing", 0},
+			{waive("PT3H"), 0, "success", "missing", 1},
+			{waive("PT1H"), 0, "success", "missing", 2},
+			{nil, 2 * hour, "success", "missing", 1},
+			{nil, 2 * hour, "failure", "missing", 0},
 		},
 		"ended early": {
 			{waive("P7D"), 0, "success", "missing", 1},
@@ -343,7 +353,8 @@ func TestWaivers_law(t *testing.T) {
 				id := s.waivers(t, "waivers?active=true")[0].ID
 				s.do(t, http.MethodDelete, fmt.Sprintf("revisions/1/waivers/%d", id), "").is(t, http.StatusNoContent)
 			}, 0, "failure", "missing", 0},
-			{waive("PT1H"), 0, "success", "missing", 1}, {nil, 2 * hour, "failure", "missing", 0},
+			{waive("PT1H"), 0, "success", "missing", 1},
+			{nil, 2 * hour, "failure", "missing", 0},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -74,8 +74,8 @@ func postResult(ctx context.Context, around *surroundings, to remote, as output,
 	}
 	var posted wire.Posted
 	text, err := server.Send(ctx, client.Request{ // the only one, so that it needs no other right
-		Method: http.MethodPost, Path: []string{"revisions", revision, "validations", of.validation}, Query: query, Body: of.body,
-		Again: of.claim != "",
+		Method: http.MethodPost, Path: []string{"revisions", revision, "validations", of.validation}, Query: query,
+		Body: of.body, Again: of.claim != "",
 	}, &posted)
 	if err != nil {
 		return err

@@ -70,7 +70,7 @@ func (c *check) first(e *evaluation, decisive Verdict) Verdict {
 			return decisive
 		case Depends:
 			whole = Depends
-		case Allowed - decisive:
+		case Refused, Allowed: // the opposite
 		}
 	}
 	return whole
@@ -154,7 +154,9 @@ var credentials = []string{
 }
 
 // placeholders are the names in %(name)s: of attributes of the caller, who is Deckhand's target, and of a Target.
-var placeholders = append([]string{"project_id", "user_id"}, targetAttributes...)
+//
+//nolint:gochecknoglobals // it never changes
+var placeholders = slices.Concat([]string{"project_id", "user_id"}, targetAttributes)
 
 // attributeOf returns an attribute of a caller, with the meaning that oslo.context gives it; "" if the caller lacks it.
 // All callers lack those of service tokens (X-Service-Token), which are not read.
@@ -196,8 +198,8 @@ func (e *evaluation) has(key, value string) bool {
 	return value == cmp.Or(attributeOf(e.caller, key), none)
 }
 
-// fill replaces the placeholders in the value of a check, which checkValue accepts. It reports false if the target lacks
-// one of them.
+// fill replaces the placeholders in the value of a check, which checkValue accepts. It reports false if the target
+// lacks one of them.
 func (e *evaluation) fill(value string) (filled string, known bool) {
 	if !strings.Contains(value, "%") {
 		return value, true

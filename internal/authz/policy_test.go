@@ -192,30 +192,30 @@ func TestPolicy_Decide_targets(t *testing.T) {
 		target     Target
 		want       string // of admin, drydock, nobody
 	}{
-		{fourEyes, result, "refused allowed refused"},
-		{fourEyes, own, "refused refused refused"},
-		{fourEyes, Target{"default", "promenade", "u1"}, "refused refused refused"},
-		{fourEyes, Target{"default", "drydock", ""}, "refused depends refused"},
-		{fourEyes, Target{"default", "", "u1"}, "refused depends depends"},
-		{fourEyes + " or role:admin", own, "allowed refused refused"},
-		{"role:admin or " + fourEyes, here, "allowed depends depends"},
-		{"not user_id:%(author)s", here, "depends depends depends"},
-		{"not not user_id:%(author)s", own, "refused allowed refused"},
-		{"(not user_id:%(author)s) or @", here, "allowed allowed allowed"},
-		{"not (user_id:%(author)s or role:drydock)", here, "depends refused depends"},
-		{"None:%(author)s", here, "depends depends depends"},
-		{"'':%(author)s", here, "depends depends depends"},
-		{"'default':%(site)s", here, "allowed allowed allowed"},
-		{"'drydock':%(validation)s and role:drydock", result, "refused allowed refused"},
-		{"roles:%(validation)s", result, "refused refused refused"},
-		{"'%u3':%%%(author)s", own, "allowed allowed allowed"},
+		{fourEyes, result, "refused/allowed/refused"},
+		{fourEyes, own, "refused/refused/refused"},
+		{fourEyes, Target{"default", "promenade", "u1"}, "refused/refused/refused"},
+		{fourEyes, Target{"default", "drydock", ""}, "refused/depends/refused"},
+		{fourEyes, Target{"default", "", "u1"}, "refused/depends/depends"},
+		{fourEyes + " or role:admin", own, "allowed/refused/refused"},
+		{"role:admin or " + fourEyes, here, "allowed/depends/depends"},
+		{"not user_id:%(author)s", here, "depends/depends/depends"},
+		{"not (not user_id:%(author)s)", own, "refused/allowed/refused"},
+		{"(not user_id:%(author)s) or @", here, "allowed/allowed/allowed"},
+		{"not (user_id:%(author)s or role:drydock)", here, "depends/refused/depends"},
+		{"None:%(author)s", here, "depends/depends/depends"},
+		{"'':%(author)s", here, "depends/depends/depends"},
+		{"'default':%(site)s", here, "allowed/allowed/allowed"},
+		{"'drydock':%(validation)s and role:drydock", result, "refused/allowed/refused"},
+		{"roles:%(validation)s", result, "refused/refused/refused"},
+		{"'%u3':%%%(author)s", own, "allowed/allowed/allowed"},
 	} {
 		policy := parse(t, fmt.Sprintf("%q", c.expression))
 		var got []string
 		for _, caller := range []authn.Caller{admin, drydock, nobody} {
 			got = append(got, [...]string{"refused", "depends", "allowed"}[policy.Decide(ListRevisions, caller, c.target)])
 		}
-		if diff := cmp.Diff(c.want, strings.Join(got, " ")); diff != "" {
+		if diff := cmp.Diff(c.want, strings.Join(got, "/")); diff != "" {
 			t.Errorf("%s about %+v (-want +got)\n%s", c.expression, c.target, diff)
 		}
 	}

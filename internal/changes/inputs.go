@@ -30,8 +30,8 @@ type Selected struct {
 // them alone, in the budget's steps.
 const heldSteps, renderedSteps = budget.Second, 4 * budget.Second
 
-// selectedVersion is part of every digest of selected documents. Increase it when these are made in another way: then no
-// result is carried over from before.
+// selectedVersion is part of every digest of selected documents. Increase it when these are made in another way:
+// then no result is carried over from before.
 const selectedVersion = 1
 
 // Select returns what each selection selects of rendered documents. If the work exceeds its bound, which is separate
@@ -118,7 +118,7 @@ func (r Renderer) selectOne(ctx context.Context, rendered Rendering, selection v
 	selected Selected, ok bool, err error,
 ) {
 	if rendered.Unrendered != nil || rendered.Withheld {
-		return Selected{}, false, nil
+		return Selected{}, false, nil //nolint:nilerr // it is about documents
 	}
 	all, err := r.Select(ctx, rendered.Documents, []validations.Selection{selection})
 	if err != nil || len(all) == 0 {
@@ -166,7 +166,7 @@ func (v Validator) holds(ctx context.Context, snapshot revisions.Snapshot, diff 
 		rendered = &alone
 	}
 	if rendered.Unrendered != nil || rendered.Withheld || rendered.TooLarge {
-		return nil, nil
+		return nil, nil //nolint:nilerr // it is about documents
 	}
 	selected, err := v.Select(ctx, rendered.Documents, selections)
 	for i := range selected {
@@ -208,11 +208,11 @@ func (s *Service) withInputs(ctx context.Context, revision int64, result validat
 	return result, "", nil
 }
 
-// selectsNothing returns the fault of inputs that select no document of a revision, with the schema that is nearest to
-// one that no document has.
+// selectsNothing returns the fault of inputs that select no document of a revision, with the schema that is nearest
+// to one that no document has.
 func selectsNothing(revision int64, inputs validations.Selection, documents []*revisions.Stored) error {
-	f := fault.New(fault.Invalid, "InvalidInputs", "The inputs select no document of revision %d, so the result would hold "+
-		"for ever. Nothing was stored. Correct them, or post the result without inputs", revision)
+	f := fault.New(fault.Invalid, "InvalidInputs", "The inputs select no document of revision %d, so the result would "+
+		"hold for ever. Nothing was stored. Correct them, or post the result without inputs", revision)
 	const maxCandidates = 1000
 	kinds := Kinds(documents)
 	for _, schema := range inputs.Schemas {
@@ -224,8 +224,9 @@ func selectsNothing(revision int64, inputs validations.Selection, documents []*r
 	return f.Hint("A selection selects documents that are not abstract, and that match all of its lists and labels.")
 }
 
-// carryLate makes a success that was posted about an older revision hold for the newest one too, if the documents that it
-// depends on are the same there. A revision that is being made meanwhile either finds the result, or is compared here.
+// carryLate makes a success that was posted about an older revision hold for the newest one too, if the documents
+// that it depends on are the same there. A revision that is being made meanwhile either finds the result, or is
+// compared here.
 func (s *Service) carryLate(ctx context.Context, revision int64, result validations.Result, of Renderings) error {
 	const maxCompared = 8 // revisions that are made meanwhile
 	if result.Held.IsZero() || result.Status != validations.Success.String() {

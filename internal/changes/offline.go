@@ -120,7 +120,8 @@ func (s *Service) CheckOffline(ctx context.Context, items []Item, whole bool, vi
 	if viewer.Encrypted {
 		p.judgement.Results = withoutValues(p.judgement.Results, viewer.Withheld())
 	}
-	p.judgement.Policies, p.judgement.Inapplicable = nil, nil // policies may require validations by others, whose results are unknown here
+	// Policies may require validations by others, whose results are unknown here.
+	p.judgement.Policies, p.judgement.Inapplicable = nil, nil
 	draft.Written, err = counting.preview(ctx, p)
 	if draft.Preview != nil && !whole {
 		draft.Preview.Uncovered = nil // the schemas may be among the others

@@ -41,8 +41,8 @@ func (s *Service) Waive(ctx context.Context, revision int64, options revisions.O
 	return made, nil
 }
 
-// EndWaiver ends a waiver of a revision, and reports whether it was active until now. Faults: NotFound for the revision,
-// else for the waiver; Gone, Stale.
+// EndWaiver ends a waiver of a revision, and reports whether it was active until now. Faults: NotFound for the
+// revision, else for the waiver; Gone, Stale.
 func (s *Service) EndWaiver(ctx context.Context, revision int64, options revisions.Options, id int64) (bool, error) {
 	about := options.About(revision)
 	exists, has, ended, err := s.Store.EndWaiver(ctx, about, id)

@@ -297,7 +297,8 @@ func TestCheck_conditions(t *testing.T) {
 		t.Errorf("with a document that cannot be read (-want +got)\n%s", diff)
 	}
 	report := run(t, check.New(check.Options{}), file("s.yaml", strings.Replace(site, "layers: [type]", "layer: [type]", 1)))
-	line := strings.Count(site[:strings.Index(site, "layers: [type]")], "\n") + 1
+	before, _, _ := strings.Cut(site, "layers: [type]")
+	line := strings.Count(before, "\n") + 1
 	if at := slices.IndexFunc(report.Findings, func(f check.Finding) bool { return f.Document.Name == "ready" }); at < 0 ||
 		report.Findings[at].Line != line || !strings.Contains(report.Findings[at].Message, "layer") {
 		t.Errorf("a broken condition in line %d: %+v", line, report.Findings)

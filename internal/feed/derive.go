@@ -10,10 +10,10 @@ import (
 	"purser/internal/validations"
 )
 
-// derive returns the events and verdicts that follow from a batch: an event for each changed verdict on a revision that
-// is tagged, or was the newest when a result was posted or expired, or a waiver was made or ended. When a revision becomes the newest or tagged in the
-// batch, its last verdict is that of its creation or else the present one, which is not a change. A change that only
-// events of a later batch have caused is left to that batch.
+// derive returns the events and verdicts that follow from a batch: an event for each changed verdict on a revision
+// that is tagged, or was the newest when a result was posted or expired, or a waiver was made or ended. When a
+// revision becomes the newest or tagged in the batch, its last verdict is that of its creation or else the present
+// one, which is not a change. A change that only events of a later batch have caused is left to that batch.
 func derive(defaults revisions.Defaults, batch Batch) (derived Derived) {
 	last, judged := readBatch(batch)
 	for _, revision := range batch.Evidence.Revisions {

@@ -69,8 +69,8 @@ func (s *Service) selectRendered(ctx context.Context, id int64, selection Select
 	return selected, nil
 }
 
-// Rendering returns a rendered revision, for those who may see everything, from the cache if possible. Faults: NotFound,
-// Gone; those of rendering.
+// Rendering returns a rendered revision, for those who may see everything, from the cache if possible. Faults:
+// NotFound, Gone; those of rendering.
 func (s *Service) Rendering(ctx context.Context, revision int64) (changes.Rendering, error) {
 	around, err := s.around(ctx, revision)
 	if err != nil {
@@ -214,7 +214,8 @@ func (s *Service) renders(ctx context.Context, key changes.RenderKey) (bool, err
 	found := func(outcome validations.Outcome) bool {
 		return outcome.Name == validations.RenderingValidation && outcome.Status == validations.Success
 	}
-	return evidence.Revisions[0].Stamp == key.Stamp && slices.ContainsFunc(evidence.Known[key.Revision].Outcomes, found), nil
+	outcomes := evidence.Known[key.Revision].Outcomes
+	return evidence.Revisions[0].Stamp == key.Stamp && slices.ContainsFunc(outcomes, found), nil
 }
 
 // lineage returns documents of a revision, all that their rendering depends on, and the LayeringPolicies, in order of

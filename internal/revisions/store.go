@@ -94,8 +94,8 @@ type SealedContent struct {
 	Sealed    []byte
 }
 
-// Repeated is the error of a result whose claim another result has ended before: that of the same worker, which does not
-// know whether it was stored.
+// Repeated is the error of a result whose claim another result has ended before: that of the same worker, which does
+// not know whether it was stored.
 type Repeated struct {
 	First validations.Result
 	Stamp Stamp // of the revision

@@ -51,7 +51,8 @@ func schemaOutcome(revision Revision) validations.Outcome {
 	return outcome
 }
 
-// PoliciesOf returns the policies that are in force in a revision, with those requirements marked that do not apply to it.
+// PoliciesOf returns the policies that are in force in a revision, with those requirements marked that do not apply
+// to it.
 func PoliciesOf(revision Revision, versions []PolicyVersion) []validations.Policy {
 	return validations.Applied(InForce(versions, revision.ID), revision.Inapplicable)
 }

@@ -102,7 +102,8 @@ func scanOutcomes(rows pgx.Rows, of map[int64]validations.Known) error {
 		&known.URL, &known.User,
 	}, func() error {
 		outcome := validations.OutcomeOf(r)
-		outcome.CarriedFrom, outcome.Inputs, outcome.URL, outcome.User = known.CarriedFrom, known.Inputs, known.URL, known.User
+		outcome.CarriedFrom, outcome.Inputs = known.CarriedFrom, known.Inputs
+		outcome.URL, outcome.User = known.URL, known.User
 		if r.Errors == nil {
 			outcome.Message = message
 		}

@@ -52,8 +52,13 @@ type snapshotReader struct {
 
 func (s *Store) queueSnapshot(q *questions, need revisions.Need) *snapshotReader {
 	r := &snapshotReader{
-		&revisions.Snapshot{}, s, map[string]revisions.Bucket{}, map[string][]*revisions.Stored{}, nil,
-		map[int64]validations.Known{}, map[int64]validations.Known{}, liveDocuments{},
+		&revisions.Snapshot{}, s,
+		map[string]revisions.Bucket{},
+		map[string][]*revisions.Stored{},
+		nil,
+		map[int64]validations.Known{},
+		map[int64]validations.Known{},
+		liveDocuments{},
 	}
 	q.askRow(append(headFields(&r.Head), &r.Now), stmt.HeadAndTime, named{"site": s.site})
 	if kept, _ := s.live.Get(struct{}{}); need.Documents || len(kept.documents) <= maxScanned {

@@ -42,8 +42,8 @@ func OutcomeOf(r Result) Outcome {
 const maxStatus = 8
 
 // ParseResult parses a posted result. With anyStatus, as in Deckhand, the status may be any word of at most 8
-// characters, the name may be reserved, and there are neither inputs nor a URL. Faults: Invalid, Forbidden for a reserved
-// name.
+// characters, the name may be reserved, and there are neither inputs nor a URL. Faults: Invalid, Forbidden for a
+// reserved name.
 func ParseResult(name string, body any, anyStatus bool) (Result, error) {
 	if err := CheckNewName(name, "The name of the validation"); err != nil {
 		return Result{}, err

@@ -62,7 +62,7 @@ func matchesAny(patterns []string, word string) bool {
 // Text returns the selection in canonical form, as JSON: with sorted lists and labels. ParseSelection reads it.
 func (s Selection) Text() string {
 	var fields document.Mapping
-	for _, list := range s.lists() {
+	for _, list := range lists(&s) {
 		if len(*list.items) > 0 {
 			sorted := slices.Sorted(slices.Values(*list.items))
 			items := make([]any, 0, len(sorted))
@@ -88,24 +88,25 @@ type list struct {
 	items *[]string
 }
 
-func (s *Selection) lists() []list {
+// lists returns the lists of a selection.
+func lists(s *Selection) []list {
 	return []list{{"buckets", &s.Buckets}, {"layers", &s.Layers}, {"schemas", &s.Schemas}}
 }
 
-// ParseSelection parses the selection under a key, such as inputs. Fault: Invalid, InvalidSelection, which says all that
-// is wrong.
+// ParseSelection parses the selection under a key, such as inputs. Fault: Invalid, InvalidSelection, which says all
+// that is wrong.
 func ParseSelection(key string, value any) (s Selection, err error) {
 	mapping, ok := value.(document.Mapping)
 	if !ok {
 		return s, badSelection(key, []string{"it is not a mapping"})
 	}
 	var wrong []string
-	lists := s.lists()
+	known := lists(&s)
 	for _, field := range mapping {
-		at := slices.IndexFunc(lists, func(l list) bool { return l.key == field.Key })
+		at := slices.IndexFunc(known, func(l list) bool { return l.key == field.Key })
 		switch {
 		case at >= 0:
-			wrong = append(wrong, parseItems(field, lists[at].items)...)
+			wrong = append(wrong, parseItems(field, known[at].items)...)
 		case field.Key == "labels":
 			wrong = append(wrong, parseLabels(field.Value, &s)...)
 		default:

@@ -20,7 +20,7 @@ type Revision struct {
 	Message      Optional `json:"message"`
 	Source       Optional `json:"source"` // the URL of the commit that it was made from
 	RolledBackTo *int64   `json:"rolledBackTo,omitempty"`
-	Status       string   `json:"status"`           // success or failure; for a failure, failed of servers with --compat=deckhand
+	Status       string   `json:"status"`           // success or failure; failed with --compat=deckhand
 	Waived       int      `json:"waived,omitempty"` // number of validations that the status depends on waivers of
 	Tags         Tags     `json:"tags"`
 	URL          string   `json:"url,omitempty"` // not in a list

@@ -138,7 +138,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&opts.profiles, "cpuprofile", "", "directory for CPU profiles of each server and of the bench")
 	flags.StringVar(&opts.shared, "shared", "../shared", "directory with real sites; without them rows 11, 13 and 20 are "+
 		"of one of our own, row 19 is of made-up documents alone, and row 24 is left out")
-	flags.Func("rows", fmt.Sprintf("the rows to measure, 1 to %d, as 1,2,3 (default all but %d)", lastRow, longRow), opts.choose)
+	flags.Func("rows", fmt.Sprintf("the rows to measure, 1 to %d, as 1,2,3 (default all but %d)", lastRow, longRow),
+		opts.choose)
 	if err := flags.Parse(args); err != nil {
 		return opts, err //nolint:wrapcheck // reported already
 	}

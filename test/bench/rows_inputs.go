@@ -24,8 +24,8 @@ func (r *run) inputs() {
 	})
 }
 
-// requiringSite makes a site whose newest revision has a result of each validation that its policy requires. The function
-// that it returns changes one document.
+// requiringSite makes a site whose newest revision has a result of each validation that its policy requires. The
+// function that it returns changes one document.
 func (r *run) requiringSite(name, inputs string) (change func()) {
 	s := r.start(name)
 	var policy strings.Builder

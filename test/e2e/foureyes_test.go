@@ -5,9 +5,11 @@ import (
 	"crypto/rsa"
 	"crypto/x509/pkix"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -31,15 +33,13 @@ func (s *server) isFourEyes(t *testing.T, first, second string, use func(user st
 	send := func(method, path, body, by, says string) answer {
 		t.Helper()
 		header := map[string]string{"Content-Type": "application/x-yaml", "X-End-User": says}
-		for name, value := range use(by) {
-			header[name] = value
-		}
+		maps.Copy(header, use(by))
 		return s.send(t, request{method: method, path: path, body: body, header: header})
 	}
 	const result = "{status: success, validator: {name: v}}"
 	for n, author := range []string{first, second} {
 		other := map[string]string{first: second, second: first}[author]
-		send("PUT", "buckets/b/documents", doc("acme/Widget/v1", "w", fmt.Sprint(n)), author, other).is(t, http.StatusOK)
+		send("PUT", "buckets/b/documents", doc("acme/Widget/v1", "w", strconv.Itoa(n)), author, other).is(t, http.StatusOK)
 		path := fmt.Sprintf("revisions/%d/validations/%s", n+1, fourEyesRole)
 		send("POST", path, result, author, other).fails(t, http.StatusForbidden, "HTTPForbidden", "create_validation")
 		send("POST", path, result, other, author).is(t, http.StatusCreated)
