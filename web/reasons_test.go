@@ -151,7 +151,7 @@ func TestVerdictOf_own(t *testing.T) {
 		if diff := cmp.Diff(want, reasonOf(failed, "", wire.Findings{})); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}
-		if !failed.Own() || !(requirement{Name: name}).Own() {
+		if !failed.Own() || !(requirement{Validation: failed}).Own() {
 			t.Errorf("%s is of somebody else", name)
 		}
 	}

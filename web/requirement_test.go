@@ -10,7 +10,7 @@ import (
 func TestExpiringNext(t *testing.T) {
 	t.Parallel()
 	at := func(name string, expires wire.Optional) requirement {
-		return requirement{Name: name, Newest: wire.Newest{ExpiresAt: expires}}
+		return requirement{Validation: wire.Validation{Name: name}, Newest: wire.Newest{ExpiresAt: expires}}
 	}
 	now := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 	all := []requirement{

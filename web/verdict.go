@@ -17,16 +17,35 @@ type verdict struct {
 	Notice   string    // without a policy, what counted
 	Reasons  []problem // why not
 	Notes    []string  // problems that do not block it
+	Waived   []wire.Waived
+	Partial  bool // something does not apply
+}
+
+// Mark returns a character for the verdict.
+func (v verdict) Mark() string {
+	switch {
+	case !v.OK:
+		return "✗"
+	case len(v.Waived) > 0:
+		return "⚠"
+	}
+	return "✓"
+}
+
+// Text returns the verdict in words.
+func (v verdict) Text() string {
+	said := "Revision " + strconv.FormatInt(v.Revision, 10)
+	switch n := len(v.Waived); {
+	case !v.OK:
+		return said + " may not be deployed"
+	case n > 0:
+		return said + " may be deployed because of " + words.Count(n, "waiver")
+	}
+	return said + " may be deployed"
 }
 
 // Title returns the verdict in the words of a tab's title.
-func (v verdict) Title() string {
-	mark, may := "✓", "may be deployed"
-	if !v.OK {
-		mark, may = "✗", "may not be deployed"
-	}
-	return mark + " Revision " + strconv.FormatInt(v.Revision, 10) + " " + may
-}
+func (v verdict) Title() string { return v.Mark() + " " + v.Text() }
 
 // problem is why a validation is not a success, with advice.
 type problem struct {
@@ -42,15 +61,19 @@ const success = "success"
 
 // verdictOf words a verdict.
 func verdictOf(status wire.Verdict, found wire.Findings) verdict {
-	said := verdict{Revision: status.Revision, OK: status.Status == success, Notice: status.Notice, Notes: status.Warnings}
+	said := verdict{
+		Revision: status.Revision, OK: status.Status == success, Notice: status.Notice, Notes: status.Warnings,
+		Waived: status.Waived,
+	}
 	if len(status.Policies) == 0 {
 		said.Notice = cmp.Or(said.Notice, "There is no ValidationPolicy: nothing counted") // in compat mode
 	}
 	for _, policy := range status.Policies {
 		for _, v := range policy.Validations {
-			if v.Status != success {
+			if !v.Passes() {
 				said.Reasons = append(said.Reasons, reasonOf(v, policy.Name, found))
 			}
+			said.Partial = said.Partial || v.Status == inapplicable
 		}
 		if policy.Broken() {
 			said.Reasons = append(said.Reasons, problem{
@@ -61,7 +84,7 @@ func verdictOf(status wire.Verdict, found wire.Findings) verdict {
 	}
 	if len(status.Policies) == 0 && !said.OK {
 		for _, v := range status.Validations {
-			if v.Status != success {
+			if !v.Passes() {
 				said.Reasons = append(said.Reasons, reasonOf(v, "", found))
 			}
 		}
@@ -89,7 +112,7 @@ func (p problem) urgency() int {
 
 // problemOf returns why one validation is not a success; the zero problem if it is.
 func problemOf(v wire.Validation, found wire.Findings) (why problem) {
-	if v.Status == success || v.Status == "" {
+	if v.Holds() || v.Status == "" {
 		return why
 	}
 	return reasonOf(v, "", found)
@@ -109,6 +132,9 @@ func reasonOf(v wire.Validation, policy string, found wire.Findings) problem {
 	switch v.Status {
 	case "missing":
 		said.Text = "No result has been posted for " + v.Name + "."
+		if v.Message != "" { // the approvals that are lacking, and who works on it
+			said.Text = v.Name + " is missing: " + words.Ended(v.Message)
+		}
 		if v.Own() { // others cannot post one
 			said.Text = strings.TrimSpace("There is no result of " + v.Name + ". " + words.Sentence(message))
 			break
@@ -116,6 +142,9 @@ func reasonOf(v wire.Validation, policy string, found wire.Findings) problem {
 		said.Next = "Have its service validate this revision and post the result."
 	case "expired":
 		said.Text = "The result of " + v.Name + " has expired."
+		if v.Message != "" { // who works on it
+			said.Text = strings.TrimSuffix(said.Text, ".") + "; it is " + words.Ended(v.Message)
+		}
 		said.Next = "Have its service validate this revision again."
 	default:
 		said.Text = v.Name + " failed"
@@ -147,6 +176,9 @@ func reasonOf(v wire.Validation, policy string, found wire.Findings) problem {
 	}
 	if advice != "" && number.Documents == 0 {
 		said.Next = words.Sentence(advice)
+	}
+	if v.Claim != nil {
+		said.Next = "Wait for the result."
 	}
 	return said
 }
