@@ -108,7 +108,7 @@ func TestJudging(t *testing.T) {
 	const page, drydock, review, hosts = "/ui/revisions/2", "/ui/revisions/2/validations/drydock-validation",
 		"/ui/revisions/2/validations/review-validation", "/ui/revisions/2/validations/hosts-validation"
 	b.get(t, page).is(t, http.StatusOK).shows(t, "Revision 2 may not be deployed", "drydock-validation failed: No disk.",
-		"network-validation – not applicable no document matches when gate", "power-validation ✗ failure advisory",
+		"network-validation – not applicable : no document matches when gate", "power-validation ✗ failure advisory",
 		"Note: power-validation: failure (policy gate, advisory): no power", "Approve, reject, ask again or waive")
 	const link = `<a href="https://ci.example/runs/4711?a=1&amp;b=%3cx%3e" rel="noopener noreferrer nofollow">Log at <bdi>ci.example</bdi></a>`
 	for _, target := range []string{"/ui/", page, drydock, drydock + "?entry=0"} {
