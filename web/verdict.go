@@ -73,7 +73,6 @@ func verdictOf(status wire.Verdict, found wire.Findings) verdict {
 			if !v.Passes() {
 				said.Reasons = append(said.Reasons, reasonOf(v, policy.Name, found))
 			}
-			said.Partial = said.Partial || v.Status == inapplicable
 		}
 		if policy.Broken() {
 			said.Reasons = append(said.Reasons, problem{
@@ -89,6 +88,8 @@ func verdictOf(status wire.Verdict, found wire.Findings) verdict {
 			}
 		}
 	}
+	doesNotApply := func(r requirement) bool { return r.Status == inapplicable }
+	said.Partial = slices.ContainsFunc(requirementsOf(status), doesNotApply)
 	slices.SortStableFunc(said.Reasons, func(a, b problem) int { return a.urgency() - b.urgency() })
 	var ignored []string
 	for _, v := range status.Ignored {
@@ -130,22 +131,8 @@ func reasonOf(v wire.Validation, policy string, found wire.Findings) problem {
 	}
 	number := numberOf(found, v.Name)
 	switch v.Status {
-	case "missing":
-		said.Text = "No result has been posted for " + v.Name + "."
-		if v.Message != "" { // the approvals that are lacking, and who works on it
-			said.Text = v.Name + " is missing: " + words.Ended(v.Message)
-		}
-		if v.Own() { // others cannot post one
-			said.Text = strings.TrimSpace("There is no result of " + v.Name + ". " + words.Sentence(message))
-			break
-		}
-		said.Next = "Have its service validate this revision and post the result."
-	case "expired":
-		said.Text = "The result of " + v.Name + " has expired."
-		if v.Message != "" { // who works on it
-			said.Text = strings.TrimSuffix(said.Text, ".") + "; it is " + words.Ended(v.Message)
-		}
-		said.Next = "Have its service validate this revision again."
+	case "missing", "expired":
+		said.Text, said.Next = lackOf(v, message)
 	default:
 		said.Text = v.Name + " failed"
 		switch {
@@ -181,6 +168,26 @@ func reasonOf(v wire.Validation, policy string, found wire.Findings) problem {
 		said.Next = "Wait for the result."
 	}
 	return said
+}
+
+// lackOf returns the words for a validation that is missing or has expired, with advice. message is that of a finding.
+func lackOf(v wire.Validation, message string) (text, next string) {
+	switch {
+	case v.Status == "expired" && v.Message != "": // who works on it
+		text = "The result of " + v.Name + " has expired; it is " + words.Ended(v.Message)
+	case v.Status == "expired":
+		text = "The result of " + v.Name + " has expired."
+	case v.Own(): // others cannot post one
+		return strings.TrimSpace("There is no result of " + v.Name + ". " + words.Sentence(message)), ""
+	case v.Message != "": // the approvals that are lacking, and who works on it
+		text = v.Name + " is missing: " + words.Ended(v.Message)
+	default:
+		text = "No result has been posted for " + v.Name + "."
+	}
+	if v.Status == "expired" {
+		return text, "Have its service validate this revision again."
+	}
+	return text, "Have its service validate this revision and post the result."
 }
 
 // numberOf returns the number of findings of a validation about documents, at its most severe level.
