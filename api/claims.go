@@ -20,9 +20,10 @@ var ofRequirements = regexp.MustCompile(`^/api/v1\.0/claims(/|$)|/validations/\{
 // maxClaim bounds the body of a request about a claim, in bytes.
 const maxClaim = 64 << 10
 
-// requireWork returns a fault if the caller may not post results of a validation.
-func (s *server) requireWork(r *http.Request, _ string) error {
-	return s.require(r, authz.CreateValidation)
+// requireWork returns a fault if the caller may not post results of a validation, whoever made the revision. Who did is
+// checked when the result is posted.
+func (s *server) requireWork(r *http.Request, validation string) error {
+	return s.requireEver(r, authz.CreateValidation, authz.Target{Validation: validation})
 }
 
 // requireAll is requireWork for several validations.
@@ -221,11 +222,11 @@ func (s *server) requestResult(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := s.requireWork(r, validation); err != nil {
-		return err
-	}
 	options, err := s.about(r, id, http.StatusAccepted)
 	if err != nil {
+		return err
+	}
+	if options, err = s.requireAbout(r, authz.CreateValidation, options, id, validation); err != nil {
 		return err
 	}
 	work, exists, err := s.Claims.Request(r.Context(), options.About(id), validation, reason)

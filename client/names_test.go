@@ -48,7 +48,7 @@ var named = struct {
 	documentName  client.DocumentName
 	newest        client.Newest
 	waived        client.Waived
-	claim         client.Claim
+	claim         client.Claimed
 	option        client.Option
 	other         client.Other
 	posting       client.Result

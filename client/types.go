@@ -40,8 +40,8 @@ type (
 	Validation = wire.Validation
 	// Waived is a waiver because of which a Validation does not fail.
 	Waived = wire.Waived
-	// Claim is a worker's claim to a Validation that lacks a result.
-	Claim = wire.Claim
+	// Claimed is a worker's claim to a Validation that lacks a result.
+	Claimed = wire.Claimed
 	// Newest is the newest posted result of a Validation.
 	Newest = wire.Newest
 	// Validator is the program that has posted a result.

@@ -67,8 +67,9 @@ type Revision struct {
 
 // Caller is the user who authenticated for a request; zero if nobody did.
 type Caller struct {
-	ID   string
-	Name string // the ID, if there is no name
+	ID     string
+	Name   string // the ID, if there is no name
+	Server bool   // the server itself, whose results are no approvals
 }
 
 // Reason says who made a change, why, and from what; each may be empty.

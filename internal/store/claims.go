@@ -92,6 +92,7 @@ func (s *Store) claimTogether(ctx context.Context, asks []claims.Ask) ([]granted
 		}
 		about := revisions.About{
 			Revision: claim.Revision, Stamps: []revisions.Stamp{claim.Stamp}, Claim: string(claim.Token),
+			Caller: revisions.Caller{Server: true},
 		}
 		_, _, _ = s.AddResult(ctx, about, claim.Failure()) // if it fails, the claim runs out, and the next one posts it
 	}

@@ -29,7 +29,7 @@ type post struct {
 	Inputs    *string           `json:"inputs"` // nil for none
 	Held      string            `json:"held"`   // hexadecimal; empty for none
 	URL       *string           `json:"url"`    // nil for none
-	UserID    string            `json:"user_id"`
+	UserID    *string           `json:"user_id"` // nil for the server itself
 	UserName  string            `json:"user_name"`
 	Claim     *string           `json:"claim"` // nil for none
 	Event     eventRecord       `json:"event"`
@@ -74,7 +74,10 @@ func postOf(about revisions.About, r validations.Result) post {
 		Event: recordOf(events.Posted{
 			Revision: about.Revision, Name: r.Name, Status: r.Status, Validator: r.Validator,
 		}.Event()),
-		Audit: (*auditRecord)(about.Audit), UserID: about.Caller.ID, UserName: about.Caller.Name,
+		Audit: (*auditRecord)(about.Audit), UserName: about.Caller.Name,
+	}
+	if !about.Caller.Server {
+		made.UserID = &about.Caller.ID
 	}
 	if !r.Inputs.IsZero() {
 		made.Inputs = new(r.Inputs.Text())
