@@ -13,12 +13,13 @@ import (
 )
 
 // allowed has the actions that the user may take on a revision.
-type allowed struct{ Tag, Untag, RollBack, Post bool }
+type allowed struct{ Tag, Untag, RollBack, Post, Waive bool }
 
 func (v *visit) allowed() allowed {
 	return allowed{
 		Tag: v.may("deckhand:create_tag"), Untag: v.may("deckhand:delete_tag"),
 		RollBack: v.may("deckhand:create_cleartext_documents"), Post: v.may("deckhand:create_validation"),
+		Waive: v.may("purser:create_waiver"),
 	}
 }
 

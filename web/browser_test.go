@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -215,6 +216,47 @@ func TestBrowser(t *testing.T) { //nolint:paralleltest // it has the machine to 
 	b.looks(t)
 	b.keys(t)
 	b.acts(t)
+}
+
+// TestBrowser_judging waives, approves and asks again, on pages with long names and reasons.
+func TestBrowser_judging(t *testing.T) { //nolint:paralleltest // it has the machine to itself
+	s := tried(t, anonymous)
+	reason := strings.Repeat("the_lab_is_closed_until_Monday;", 20) + " & <b>more</b> words"
+	const page, hosts = "/ui/revisions/2", "/ui/revisions/2/validations/hosts-validation"
+	s.call(t, "POST", "revisions/2/validations/drydock-validation", "{status: success, inputs: {schemas: [acme/Host/*]}, url: 'https://ci.example/1', "+
+		"validator: {name: d, version: '1'}}")
+	if status, text := s.claim(t, "hosts-validation"); status != 201 {
+		t.Fatalf("%s", text)
+	}
+	b := newScreen(t, s)
+	b.open(t, hosts)
+	b.holds(t, has("claimed by cmp-7<b>"))
+	b.do(t, chromedp.Click(`//summary[text()="Waive"]`), chromedp.SendKeys(`form[action$="/waivers"] [name=message]`, reason))
+	b.inAllSizes(t, "waive")
+	b.do(t, chromedp.Click(`//button[text()="Waive"]`))
+	b.wait(t, has("waived by"))
+	b.inAllSizes(t, "waived")
+	const drydock = "/ui/revisions/2/validations/drydock-validation"
+	b.open(t, drydock)
+	b.do(t, chromedp.Click(`//summary[text()="Approve or reject"]`), chromedp.SendKeys(`form[action$="/result"] [name=message]`, "looked at it"),
+		chromedp.Click(`//button[text()="Approve"]`))
+	b.wait(t, has("purser-ui"))
+	b.do(t, chromedp.Click(`//summary[text()="Ask again"]`), chromedp.Click(`//button[text()="Ask again"]`))
+	b.wait(t, has("asked for again"))
+	b.inAllSizes(t, "asked")
+	s.call(t, "POST", "revisions/2/waivers", "{validation: review-validation, for: PT1H, reason: the reviewers are away}")
+	for name, target := range map[string]string{
+		"judged": page, "judged-overview": "/ui/", "judged-revisions": "/ui/revisions", "judged-compare": "/ui/compare?from=1&to=2",
+		"judged-rollback": page + "/rollback",
+	} {
+		b.open(t, target)
+		b.wait(t, has("2 waived")+"||"+has("because of 2 waivers"))
+		b.inAllSizes(t, name)
+	}
+	b.open(t, page)
+	b.do(t, chromedp.Click(`//button[text()="End"]`))
+	b.wait(t, has("ended now"))
+	b.holds(t, has("Revision 2 may not be deployed"))
 }
 
 // looks goes to the other pages.

@@ -18,12 +18,13 @@ type compareView struct {
 	From, To string // as they were asked for
 	Before   int64  // their numbers
 	After    int64
-	Split    bool     // side by side
-	Rendered bool     // rendered documents, not submitted ones
-	Errors   []string // why there is no comparison
-	Absent   bool     // one of them does not exist
-	Newest   int64    // the revision to look at instead; 0 if there is none
-	Ready    bool     // both were named
+	Sides    []wire.Revision // those of them that are revisions
+	Split    bool            // side by side
+	Rendered bool            // rendered documents, not submitted ones
+	Errors   []string        // why there is no comparison
+	Absent   bool            // one of them does not exist
+	Newest   int64           // the revision to look at instead; 0 if there is none
+	Ready    bool            // both were named
 	differences
 }
 
@@ -53,15 +54,16 @@ func (v *visit) compare() (view, error) {
 		return shown, nil
 	}
 	page.Ready = true
-	names, numbers := [2]string{page.From, page.To}, [2]int64{}
+	names, sides := [2]string{page.From, page.To}, [2]wire.Revision{}
 	refused, err := bothSides(v.Context(), func(ctx context.Context, side int) (err error) {
-		numbers[side], err = v.number(ctx, names[side])
+		sides[side], err = v.side(ctx, names[side])
 		return err
 	})
 	if err != nil {
 		return shown, err
 	}
-	page.Before, page.After = numbers[0], numbers[1]
+	page.Before, page.After = sides[0].ID, sides[1].ID
+	page.Sides = slices.DeleteFunc(sides[:], func(r wire.Revision) bool { return r.ID == 0 })
 	if refused == [2]error{} {
 		shown.Title = "Revision " + strconv.FormatInt(page.Before, 10) + " and revision " + strconv.FormatInt(page.After, 10)
 		page.differences, err = v.differences(page)
@@ -131,14 +133,12 @@ func cannotRender(revision string, err error) error {
 	return &named
 }
 
-// number returns the number of a revision; 0 is the revision without documents.
-func (v *visit) number(ctx context.Context, name string) (int64, error) {
-	if name == "0" {
-		return 0, nil
+// side returns a revision; 0 is the zero Revision, without documents.
+func (v *visit) side(ctx context.Context, name string) (revision wire.Revision, err error) {
+	if name != "0" {
+		err = v.aboutRevision(ctx, name, v.api.Get(ctx, &revision, nil, "revisions", name))
 	}
-	var revision wire.Revision
-	err := v.api.Get(ctx, &revision, nil, "revisions", name)
-	return revision.ID, v.aboutRevision(ctx, name, err)
+	return revision, err
 }
 
 // differences requests a page of the differences, and keeps as many of them as fit.

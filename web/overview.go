@@ -43,6 +43,13 @@ func (v *visit) overview() (view, error) {
 	page.Revision, page.judgement = *details.Revision, v.judge(status)
 	page.Before = *page.Revision.Previous
 	page.Expires = expiringNext(page.Required, v.Now())
+	var claims map[string]wire.Work
+	if claimed(page.Required) {
+		if claims, err = v.work(v.Context(), page.Revision.ID); err != nil {
+			return shown, err
+		}
+	}
+	workOn(page.Required, claims)
 	if details.Buckets != nil {
 		page.Buckets, page.Buckets2 = details.Buckets.Results, details.Buckets.Next != nil
 	}
@@ -85,15 +92,16 @@ const shownRecent = 10
 type way struct {
 	May      allowed
 	LastGood int64 // the newest revision that may be deployed; 0 if it is this one, or if none is known
+	Waived   int   // validations of it that were waived
 	Back     int64 // the revision to roll back to; 0 if there is none, or if the user has no right to
 }
 
 // wayOut returns the actions beside the verdict on a revision: from the newest one back to the last good one. The
 // page of an older one has a form to roll back to it.
-func (v *visit) wayOut(revision int64, newest bool, lastGood int64) (out way) {
+func (v *visit) wayOut(revision int64, newest bool, lastGood wire.Revision) (out way) {
 	out.May = v.allowed()
-	if newest && lastGood != revision {
-		out.LastGood = lastGood
+	if newest && lastGood.ID != revision {
+		out.LastGood, out.Waived = lastGood.ID, lastGood.Waived
 	}
 	if out.May.RollBack {
 		out.Back = out.LastGood
@@ -101,14 +109,14 @@ func (v *visit) wayOut(revision int64, newest bool, lastGood int64) (out way) {
 	return out
 }
 
-// lastGood returns the newest revision that may be deployed, 0 if there is none.
-func lastGood(newestFirst []wire.Revision) int64 {
+// lastGood returns the newest revision that may be deployed, the zero Revision if there is none.
+func lastGood(newestFirst []wire.Revision) (good wire.Revision) {
 	for _, item := range newestFirst {
 		if item.Status == success {
-			return item.ID
+			return item
 		}
 	}
-	return 0
+	return good
 }
 
 // judgement has the data for the verdict on a revision.
@@ -133,7 +141,7 @@ func (v *visit) judge(status wire.Verdict) judgement {
 	}
 	required := requirementsOf(status)
 	for i, r := range required {
-		required[i] = r.with(newestIn(reported, r.Name), *status.Details.Revision, v.may("deckhand:create_validation"))
+		required[i] = r.with(newestIn(reported, r.Name), *status.Details.Revision, v.offers())
 	}
 	return judgement{
 		Verdict: verdictOf(status, found), Stamp: status.Stamp, Findings: findingsToShow(found), Required: required,

@@ -111,7 +111,7 @@ func TestOverview_ways(t *testing.T) {
 	t.Parallel()
 	s := broken(t)
 	s.call(t, http.MethodPost, "revisions/2/validations/drydock-validation", "{status: success, validator: {name: d, version: '1'}}")
-	const back, compare, post = `href="/ui/revisions/2/rollback"`, `href="/ui/compare?from=2&amp;to=3"`, `href="/ui/revisions/3?post=drydock-validation#post"`
+	const back, compare, post = `href="/ui/revisions/2/rollback"`, `href="/ui/compare?from=2&amp;to=3"`, `href="/ui/revisions/3/validations/drydock-validation#act">Approve, reject or waive</a>`
 	for _, target := range []string{"/ui/", "/ui/revisions/3"} {
 		page := s.as(t, "admin").get(t, target).is(t, http.StatusOK)
 		for _, link := range []string{back, compare, post, "<title>✗ Revision 3 may not be deployed · Purser</title>"} {

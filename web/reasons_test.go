@@ -33,6 +33,30 @@ func TestVerdictOf(t *testing.T) {
 				"Have its service validate this revision and post the result.",
 			}},
 		},
+		"approvals": {
+			status: wire.Verdict{Status: "failure", Policies: gate(wire.Validation{Name: "a", Status: "missing", Message: "1 of 2 approvals, by anna"})},
+			found:  []wire.Finding{about("a", "1 of 2 approvals, by anna", "have more users approve the revision", nil)},
+			want:   []problem{{"a", "gate", "missing", "a is missing: 1 of 2 approvals, by anna.", "Have more users approve the revision."}},
+		},
+		"claimed": {
+			status: wire.Verdict{Status: "failure", Policies: gate(
+				wire.Validation{Name: "a", Status: "missing", Message: "claimed by w since 10:00:00", Claim: &wire.Claimed{Worker: "w"}},
+				wire.Validation{Name: "b", Status: "expired", Message: "claimed by w since 10:00:00", Claim: &wire.Claimed{Worker: "w"}})},
+			found: []wire.Finding{about("a", "No result has been posted", "have its service validate", nil)},
+			want: []problem{
+				{"a", "gate", "missing", "a is missing: claimed by w since 10:00:00.", "Wait for the result."},
+				{"b", "gate", "expired", "The result of b has expired; it is claimed by w since 10:00:00.", "Wait for the result."},
+			},
+		},
+		"those that pass": {
+			status: wire.Verdict{Status: "failure", Policies: gate(
+				wire.Validation{Name: "a", Status: "failure", Waived: &wire.Waived{}}, wire.Validation{Name: "b", Status: "failure", Advisory: true},
+				wire.Validation{Name: "c", Status: "not-applicable"}, wire.Validation{Name: "d", Status: "missing"})},
+			want: []problem{{
+				"d", "gate", "missing", "No result has been posted for d.",
+				"Have its service validate this revision and post the result.",
+			}},
+		},
 		"expired": {
 			status: wire.Verdict{Status: "failure", Policies: gate(wire.Validation{Name: "a", Status: "expired"})},
 			found:  []wire.Finding{about("a", "It is old", "validate again", nil)},
@@ -151,7 +175,7 @@ func TestVerdictOf_own(t *testing.T) {
 		if diff := cmp.Diff(want, reasonOf(failed, "", wire.Findings{})); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}
-		if !failed.Own() || !(requirement{Name: name}).Own() {
+		if !failed.Own() || !(requirement{Validation: failed}).Own() {
 			t.Errorf("%s is of somebody else", name)
 		}
 	}

@@ -1,6 +1,10 @@
 package web
 
 import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"purser/internal/wire"
@@ -9,14 +13,103 @@ import (
 
 // requirement is a validation that a policy requires, with its newest result.
 type requirement struct {
-	Name, Status string
-	Policies     []string
-	Newest       wire.Newest // zero if there is none
-	Post         bool        // the user may post a result, which is lacking
+	wire.Validation
+
+	Policies []string
+	Newest   wire.Newest // zero if there is none
+	Work     wire.Work   // on it; zero if there is none
+	offers
 }
 
-// Own reports whether the server itself performs the validation.
-func (r requirement) Own() bool { return wire.Validation{Name: r.Name}.Own() }
+// offers are what the user may do about a validation.
+type offers struct {
+	Post  bool // post a result by hand, if there are no approvals
+	Vote  bool // approve or reject the revision
+	Ask   bool // ask for a new result
+	Waive bool
+}
+
+// offers returns what the user may do about validations that lack a success. Deckhand has results only.
+func (v *visit) offers() offers {
+	post := v.may("deckhand:create_validation")
+	return offers{
+		Post: post && v.Compat, Vote: post && !v.Compat, Ask: post && !v.Compat,
+		Waive: v.may("purser:create_waiver") && !v.Compat,
+	}
+}
+
+// about returns those of the offers that make sense for a requirement.
+func (o offers) about(r requirement) offers {
+	if r.Own() || r.Status == "" || r.Status == inapplicable {
+		return offers{}
+	}
+	required := len(r.Policies) > 0
+	return offers{
+		Post: o.Post && !r.Holds() && words.Line(r.Name) == r.Name, Vote: o.Vote && required,
+		Ask: o.Ask && required && r.Newest.CreatedAt != "", Waive: o.Waive && required && !r.Holds() && !r.Advisory,
+	}
+}
+
+// Acts names the forms of the page of the validation, such as "Approve, reject or waive"; "" if there are none.
+func (o offers) Acts() string {
+	var acts []string
+	if o.Vote {
+		acts = append(acts, "approve", "reject")
+	}
+	if o.Ask {
+		acts = append(acts, "ask again")
+	}
+	if o.Waive {
+		acts = append(acts, "waive")
+	}
+	if last := len(acts) - 1; last > 0 {
+		acts = append(acts[:last-1], acts[last-1]+" or "+acts[last])
+	}
+	all := strings.Join(acts, ", ")
+	return strings.ToUpper(all[:min(1, len(all))]) + all[min(1, len(all)):]
+}
+
+// inapplicable is the status of a validation whose condition selects no document.
+const inapplicable = "not-applicable"
+
+// work returns the work on the validations of a revision, by name, as far as the first page of the list has it.
+func (v *visit) work(ctx context.Context, revision int64) (map[string]wire.Work, error) {
+	if v.Compat || !v.may("deckhand:list_validations") {
+		return nil, nil
+	}
+	var list wire.List[wire.Work]
+	if err := v.api.Get(ctx, &list, url.Values{"limit": {"1000"}}, "claims"); err != nil {
+		return nil, dropExpected(err)
+	}
+	found := map[string]wire.Work{}
+	for _, w := range list.Results {
+		if w.Revision == revision {
+			found[w.Validation] = w
+		}
+	}
+	return found, nil
+}
+
+// claimedWork is the state of work that somebody does.
+const claimedWork = "claimed"
+
+// workOn adds the work to requirements. Without a list, only who works is known.
+func workOn(required []requirement, listed map[string]wire.Work) {
+	for i, r := range required {
+		if w, found := listed[r.Name]; found {
+			required[i].Work = w
+		} else if r.Claim != nil {
+			required[i].Work = wire.Work{
+				State: claimedWork, Worker: wire.Optional(r.Claim.Worker), Since: r.Claim.Since, Attempt: r.Claim.Attempt,
+			}
+		}
+	}
+}
+
+// claimed reports whether somebody works on one of the requirements.
+func claimed(required []requirement) bool {
+	return slices.ContainsFunc(required, func(r requirement) bool { return r.Claim != nil })
+}
 
 // newestIn returns the newest posted result of a validation; the zero result if nobody has posted one.
 func newestIn(reported []wire.Validation, name string) (newest wire.Newest) {
@@ -28,28 +121,28 @@ func newestIn(reported []wire.Validation, name string) (newest wire.Newest) {
 	return newest
 }
 
-// with returns the requirement with its newest result. mayPost reports whether the user may post results.
-func (r requirement) with(newest wire.Newest, of wire.Revision, mayPost bool) requirement {
+// with returns the requirement with its newest result, and with what the user may do about it.
+func (r requirement) with(newest wire.Newest, of wire.Revision, may offers) requirement {
 	r.Newest = newest
-	if r.Own() && r.Status != "missing" {
+	if r.Own() && r.Status != "missing" && r.Status != inapplicable {
 		r.Newest.CreatedAt = of.CreatedAt // the server validates what it takes in
 	}
-	r.Post = mayPost && !r.Own() && r.Status != success && words.Line(r.Name) == r.Name
+	r.offers = may.about(r)
 	return r
 }
 
 // requirementsOf lists the validations of a verdict, each once.
 func requirementsOf(status wire.Verdict) (all []requirement) {
 	at := map[string]int{}
-	add := func(name, state, policy string) {
-		i, known := at[name]
+	add := func(v wire.Validation, policy string) {
+		i, known := at[v.Name]
 		if !known {
 			i = len(all)
-			at[name] = i
-			all = append(all, requirement{Name: name, Status: state})
+			at[v.Name] = i
+			all = append(all, requirement{Validation: v})
 		}
-		if all[i].Status == success {
-			all[i].Status = state // another policy may ask for more
+		if gravity(v) > gravity(all[i].Validation) { // another policy may ask for more
+			all[i].Validation = v
 		}
 		if policy != "" {
 			all[i].Policies = append(all[i].Policies, policy)
@@ -57,29 +150,55 @@ func requirementsOf(status wire.Verdict) (all []requirement) {
 	}
 	for _, policy := range status.Policies {
 		for _, validation := range policy.Validations {
-			add(validation.Name, validation.Status, policy.Name)
+			add(validation, policy.Name)
 		}
 	}
 	for _, validation := range status.Validations {
-		add(validation.Name, validation.Status, "")
+		add(validation, "")
 	}
 	return all
 }
 
-// statusIn returns the status of a validation in a verdict, with its message; the zero Validation if it was neither
-// reported nor is required.
-func statusIn(status wire.Verdict, name string) wire.Validation {
+// gravity orders the statuses of a validation in several policies: that of the one that asks for most counts.
+func gravity(v wire.Validation) int {
+	switch {
+	case !v.Passes():
+		return 4
+	case v.Waived != nil:
+		return 3
+	case !v.Holds():
+		return 2
+	case v.Status == success:
+		return 1
+	}
+	return 0
+}
+
+// requirementIn returns a validation of a verdict; without a status if it was neither reported nor is required.
+func requirementIn(status wire.Verdict, name string) requirement {
 	for _, required := range requirementsOf(status) {
 		if required.Name == name {
-			return wire.Validation{Name: name, Status: required.Status}
+			return required
 		}
 	}
 	for _, ignored := range status.Ignored {
 		if ignored.Name == name {
-			return ignored
+			return requirement{Validation: ignored}
 		}
 	}
-	return wire.Validation{}
+	return requirement{Validation: wire.Validation{Name: name}}
+}
+
+// waivedIn returns the waivers that the status of a revision depends on, each once.
+func waivedIn(revision wire.Revision) (all []wire.Waived) {
+	for _, r := range requirementsOf(wire.Verdict{Policies: revision.Policies}) {
+		if r.Waived != nil {
+			w := *r.Waived
+			w.Validation, w.Status = r.Name, r.Status
+			all = append(all, w)
+		}
+	}
+	return all
 }
 
 // unrequired returns the validations that are not among the required ones.

@@ -58,6 +58,7 @@ type revisionView struct {
 	Next      bool // there are more documents
 	Tags      []tag
 	Post      string // the validation that the form for a result names
+	Waivers   []wire.Waiver
 }
 
 // tag is a tag with its data.
@@ -84,7 +85,16 @@ func (v *visit) revision() (view, error) {
 	id := strconv.FormatInt(described.ID, 10)
 	var documents documentPage
 	var newest []wire.Revision
+	var claims map[string]wire.Work
 	err = together(v.Context(),
+		func(ctx context.Context) (err error) {
+			claims, err = v.work(ctx, described.ID)
+			return err
+		},
+		func(ctx context.Context) (err error) {
+			page.Waivers, err = v.waivers(ctx, id)
+			return err
+		},
 		func(ctx context.Context) (err error) {
 			page.Changes, page.Changed, err = v.changes(ctx, strconv.FormatInt(page.Before, 10), id, false, 0)
 			if err != nil && dropExpected(err) == nil {
@@ -106,6 +116,7 @@ func (v *visit) revision() (view, error) {
 	if err != nil {
 		return view{}, err
 	}
+	workOn(page.Required, claims)
 	page.Documents, page.Next = documents.Results, documents.Next != nil
 	page.way = v.wayOut(page.Revision.ID, page.Newest, lastGood(newest))
 	if page.Post = v.param("post"); words.Line(page.Post) != page.Post {
@@ -204,6 +215,7 @@ type validationView struct {
 	Revision wire.Revision
 	requirement
 	Problem  problem
+	Refused  attempt
 	Findings shownFindings
 	Shown    wire.Entry // the entry that was asked for
 	Entry    string     // its position; "" if none was asked for
@@ -222,10 +234,15 @@ type passing struct {
 
 // validation shows the status of a validation of a revision, its findings and its results. The server's own validations
 // have a result for each document, which the findings name.
-func (v *visit) validation() (view, error) {
+func (v *visit) validation() (view, error) { return v.validationAfter(attempt{}) }
+
+// validationAfter is validation with a form that was refused.
+func (v *visit) validationAfter(refused attempt) (view, error) {
 	const limit, listed, most = 100, 100, 10_000
 	name, hide := v.PathValue("name"), url.Values{"cleartext-secrets": {"false"}}
-	page := validationView{pageBuffer: v.pageBuffer, Pages: newPager(v.URL, limit), Entry: v.param("entry")}
+	page := validationView{
+		pageBuffer: v.pageBuffer, Pages: newPager(v.URL, limit), Entry: v.param("entry"), Refused: refused,
+	}
 	if err := v.api.Get(v.Context(), &page.Revision, nil, "revisions", v.PathValue("revision")); err != nil {
 		return view{}, err
 	}
@@ -235,8 +252,15 @@ func (v *visit) validation() (view, error) {
 	var reported wire.List[wire.Validation]
 	var entries wire.List[wire.EntryItem]
 	var documents documentPage
+	var claims map[string]wire.Work
 	known := false // the findings
 	err := together(v.Context(),
+		func(ctx context.Context) (err error) {
+			if !own {
+				claims, err = v.work(ctx, page.Revision.ID)
+			}
+			return err
+		},
 		func(ctx context.Context) error { return v.api.Get(ctx, &status, hide, "revisions", id, "status") },
 		func(ctx context.Context) error {
 			query := url.Values{"validation": {name}, "limit": {strconv.Itoa(most)}, "cleartext-secrets": {"false"}}
@@ -266,22 +290,24 @@ func (v *visit) validation() (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	judged := statusIn(status, name)
-	page.requirement = requirement{Name: name, Status: judged.Status}.with(
-		newestIn(reported.Results, name), page.Revision, v.may("deckhand:create_validation"))
+	all := []requirement{requirementIn(status, name).with(newestIn(reported.Results, name), page.Revision, v.offers())}
+	workOn(all, claims)
+	page.requirement = all[0]
 	page.Pages.End(len(entries.Results)+len(documents.Results), entries.Next != nil || documents.Next != nil)
 	if known && (page.Status == success || page.Status == "failure") {
 		page.passing = withoutFindings(documents.Results, found)
 	}
 	found.Findings = found.Findings[:min(len(found.Findings), listed)]
-	page.Problem, page.Findings = problemOf(judged, found), findingsToShow(found)
+	page.Problem, page.Findings = problemOf(page.Validation, found), findingsToShow(found)
 	page.Findings.Validation = name
-	if page.Status != "missing" { // else they are failures that stand for it
+	if page.Status != "missing" || page.Newest.CreatedAt != "" { // else they are failures that stand for it
 		page.Entries = failuresFirst(entries.Results)
 	} else {
 		page.Entry = ""
 	}
-	return view{template: "validation", Title: name + " of revision " + id, Section: "revisions", Data: page}, nil
+	return view{
+		template: "validation", status: refused.Status, Title: name + " of revision " + id, Section: "revisions", Data: page,
+	}, nil
 }
 
 // withoutFindings returns those documents that no finding is about.

@@ -100,6 +100,16 @@ func (s *server) routes() http.Handler {
 	} {
 		mux.HandleFunc(pattern, s.page(show))
 	}
+	if !s.Compat {
+		for pattern, act := range map[string]handler{
+			"POST /ui/revisions/{revision}/validations/{name}/result":  (*visit).vote,
+			"POST /ui/revisions/{revision}/validations/{name}/request": (*visit).ask,
+			"POST /ui/revisions/{revision}/validations/{name}/waivers": (*visit).waive,
+			"POST /ui/revisions/{revision}/waivers/{id}/end":           (*visit).endWaiver,
+		} {
+			mux.HandleFunc(pattern, s.page(act))
+		}
+	}
 	mux.HandleFunc("POST /ui/upload", s.uploading((*visit).previewUpload))
 	mux.HandleFunc("POST /ui/upload/push", s.uploading((*visit).pushUpload))
 	mux.HandleFunc("GET /ui/revisions/{revision}/graph.svg", s.picture)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"net/url"
 	"strings"
 	"time"
 
@@ -44,6 +45,8 @@ func functions(base basePath, assets map[string]asset, version string, now func(
 		"value":   func(text json.RawMessage) string { return shownName.cut(string(text)) },
 		"linked":  func(path wire.Optional) bool { return path != "" && len(path) <= maxPath },
 		"secure":  func(source wire.Optional) bool { return strings.HasPrefix(string(source), "https://") },
+		"host":    hostOf,
+		"waivers": waivedIn,
 		"typed":   func(name string) bool { return words.Line(name) == name }, // a keyboard can enter it
 		"others":  others,
 		"when":    func(text wire.Optional) *moment { return when(text, now()) },
@@ -81,6 +84,15 @@ func functions(base basePath, assets map[string]asset, version string, now func(
 			}{c, split}
 		},
 	}
+}
+
+// hostOf returns the host of a page about a result, "" if it is not one of the web.
+func hostOf(page string) string {
+	at, err := url.Parse(page)
+	if err != nil || at.Scheme != "http" && at.Scheme != "https" {
+		return ""
+	}
+	return at.Host
 }
 
 // maxPath is how many bytes a path may have that stands in a link.

@@ -17,16 +17,35 @@ type verdict struct {
 	Notice   string    // without a policy, what counted
 	Reasons  []problem // why not
 	Notes    []string  // problems that do not block it
+	Waived   []wire.Waived
+	Partial  bool // something does not apply
+}
+
+// Mark returns a character for the verdict.
+func (v verdict) Mark() string {
+	switch {
+	case !v.OK:
+		return "✗"
+	case len(v.Waived) > 0:
+		return "⚠"
+	}
+	return "✓"
+}
+
+// Text returns the verdict in words.
+func (v verdict) Text() string {
+	said := "Revision " + strconv.FormatInt(v.Revision, 10)
+	switch n := len(v.Waived); {
+	case !v.OK:
+		return said + " may not be deployed"
+	case n > 0:
+		return said + " may be deployed because of " + words.Count(n, "waiver")
+	}
+	return said + " may be deployed"
 }
 
 // Title returns the verdict in the words of a tab's title.
-func (v verdict) Title() string {
-	mark, may := "✓", "may be deployed"
-	if !v.OK {
-		mark, may = "✗", "may not be deployed"
-	}
-	return mark + " Revision " + strconv.FormatInt(v.Revision, 10) + " " + may
-}
+func (v verdict) Title() string { return v.Mark() + " " + v.Text() }
 
 // problem is why a validation is not a success, with advice.
 type problem struct {
@@ -42,13 +61,16 @@ const success = "success"
 
 // verdictOf words a verdict.
 func verdictOf(status wire.Verdict, found wire.Findings) verdict {
-	said := verdict{Revision: status.Revision, OK: status.Status == success, Notice: status.Notice, Notes: status.Warnings}
+	said := verdict{
+		Revision: status.Revision, OK: status.Status == success, Notice: status.Notice, Notes: status.Warnings,
+		Waived: status.Waived,
+	}
 	if len(status.Policies) == 0 {
 		said.Notice = cmp.Or(said.Notice, "There is no ValidationPolicy: nothing counted") // in compat mode
 	}
 	for _, policy := range status.Policies {
 		for _, v := range policy.Validations {
-			if v.Status != success {
+			if !v.Passes() {
 				said.Reasons = append(said.Reasons, reasonOf(v, policy.Name, found))
 			}
 		}
@@ -61,11 +83,13 @@ func verdictOf(status wire.Verdict, found wire.Findings) verdict {
 	}
 	if len(status.Policies) == 0 && !said.OK {
 		for _, v := range status.Validations {
-			if v.Status != success {
+			if !v.Passes() {
 				said.Reasons = append(said.Reasons, reasonOf(v, "", found))
 			}
 		}
 	}
+	doesNotApply := func(r requirement) bool { return r.Status == inapplicable }
+	said.Partial = slices.ContainsFunc(requirementsOf(status), doesNotApply)
 	slices.SortStableFunc(said.Reasons, func(a, b problem) int { return a.urgency() - b.urgency() })
 	var ignored []string
 	for _, v := range status.Ignored {
@@ -89,7 +113,7 @@ func (p problem) urgency() int {
 
 // problemOf returns why one validation is not a success; the zero problem if it is.
 func problemOf(v wire.Validation, found wire.Findings) (why problem) {
-	if v.Status == success || v.Status == "" {
+	if v.Holds() || v.Status == "" {
 		return why
 	}
 	return reasonOf(v, "", found)
@@ -107,16 +131,8 @@ func reasonOf(v wire.Validation, policy string, found wire.Findings) problem {
 	}
 	number := numberOf(found, v.Name)
 	switch v.Status {
-	case "missing":
-		said.Text = "No result has been posted for " + v.Name + "."
-		if v.Own() { // others cannot post one
-			said.Text = strings.TrimSpace("There is no result of " + v.Name + ". " + words.Sentence(message))
-			break
-		}
-		said.Next = "Have its service validate this revision and post the result."
-	case "expired":
-		said.Text = "The result of " + v.Name + " has expired."
-		said.Next = "Have its service validate this revision again."
+	case "missing", "expired":
+		said.Text, said.Next = lackOf(v, message)
 	default:
 		said.Text = v.Name + " failed"
 		switch {
@@ -148,7 +164,30 @@ func reasonOf(v wire.Validation, policy string, found wire.Findings) problem {
 	if advice != "" && number.Documents == 0 {
 		said.Next = words.Sentence(advice)
 	}
+	if v.Claim != nil {
+		said.Next = "Wait for the result."
+	}
 	return said
+}
+
+// lackOf returns the words for a validation that is missing or has expired, with advice. message is that of a finding.
+func lackOf(v wire.Validation, message string) (text, next string) {
+	switch {
+	case v.Status == "expired" && v.Message != "": // who works on it
+		text = "The result of " + v.Name + " has expired; it is " + words.Ended(v.Message)
+	case v.Status == "expired":
+		text = "The result of " + v.Name + " has expired."
+	case v.Own(): // others cannot post one
+		return strings.TrimSpace("There is no result of " + v.Name + ". " + words.Sentence(message)), ""
+	case v.Message != "": // the approvals that are lacking, and who works on it
+		text = v.Name + " is missing: " + words.Ended(v.Message)
+	default:
+		text = "No result has been posted for " + v.Name + "."
+	}
+	if v.Status == "expired" {
+		return text, "Have its service validate this revision again."
+	}
+	return text, "Have its service validate this revision and post the result."
 }
 
 // numberOf returns the number of findings of a validation about documents, at its most severe level.

@@ -69,7 +69,11 @@ func worst(t *testing.T) *site {
 	for i := range 40 {
 		s.call(t, http.MethodPost, "revisions/latest/tags/"+url.PathEscape(long("tag", i)), "{v: "+quoted(strings.Repeat(message, 5))+"}")
 		s.call(t, http.MethodPost, "revisions/latest/validations/"+url.PathEscape(long("validation", i)),
-			"{status: failure, validator: {name: v, version: '1'}, errors: ["+strings.Repeat(failed+", ", 20)+failed+"]}")
+			"{status: failure, validator: {name: v, version: '1'}, url: 'https://ci.example/"+strings.Repeat("&", 1980)+"', "+
+				"inputs: {schemas: ["+kind+"]}, errors: ["+strings.Repeat(failed+", ", 20)+failed+"]}")
+	}
+	for i := range 20 {
+		s.call(t, http.MethodPost, "revisions/latest/waivers", "{validation: "+quoted(long("validation", i))+", for: P1D, reason: "+quoted(message)+"}")
 	}
 	return s
 }
@@ -91,7 +95,7 @@ func TestWorst(t *testing.T) { //nolint:paralleltest // it has the machine to it
 	}.Encode()
 	of := "/ui/revisions/latest/document?" + document
 	for target, tells := range map[string]string{
-		"/ui/": "more reasons", "/ui/revisions": "", "/ui/revisions/22": "are not shown here", "/ui/revisions/23": "more tag",
+		"/ui/": "more reasons", "/ui/revisions": "", "/ui/revisions/22": "are not shown here", "/ui/revisions/23": "older waiver",
 		"/ui/search": "After these", "/ui/audit": "After these", "/ui/compare?from=21&to=22": "The next ones",
 		"/ui/compare?from=21&to=22&view=split": "The next ones", "/ui/compare?from=0&to=2&view=split": "too long for a page",
 		"/ui/revisions/latest/graph": "more document", "/ui/revisions/latest/schemas": "",

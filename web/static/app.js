@@ -170,7 +170,8 @@ function say(text) {
 function listen() {
   if (stream || document.hidden) return;
   stream = new EventSource(`${base}events`);
-  for (const type of ['revision.created', 'validation.posted', 'verdict.changed', 'tag.set', 'tag.deleted',
+  for (const type of ['revision.created', 'validation.posted', 'verdict.changed', 'validation.claimed', 'validation.requested',
+    'waiver.created', 'waiver.ended', 'tag.set', 'tag.deleted',
     'revision.pruned', 'site.purged']) {
     stream.addEventListener(`purser.${type}`, refresh);
   }
