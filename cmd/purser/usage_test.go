@@ -45,7 +45,7 @@ func TestCompletion_bash(t *testing.T) {
 	path := script(t, "bash")
 	for line, want := range map[string]string{
 		"purser pu":                        "push pull puppet",
-		"purser results ":                  "post list",
+		"purser results ":                  "post request list",
 		"purser results post --vali":       "--validator",
 		"purser push --dr":                 "--dry-run",
 		"purser push site --wait 3m --dr":  "--dry-run",
