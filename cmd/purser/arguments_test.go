@@ -31,6 +31,18 @@ func TestRun_help(t *testing.T) {
 	}
 }
 
+// A command with a default subcommand does what that does.
+func TestRun_default(t *testing.T) {
+	t.Parallel()
+	parser, err := newParser(t.Context(), &surroundings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := withHelp([]string{"waivers"}, parser.Model.Node); len(got) != 1 {
+		t.Errorf("waivers alone is %q", got)
+	}
+}
+
 // The words of other programs lead to commands that exist.
 func TestRun_meant(t *testing.T) {
 	t.Parallel()

@@ -26,14 +26,18 @@ func (c *claimsCommand) Run(ctx context.Context, around *surroundings, server *c
 
 // workList returns a list of work.
 func workList(all list[wire.Work]) answer {
-	const most = 60 // characters of the progress
-	header := []string{"REVISION", "VALIDATION", "STATE", "ATTEMPT", "WORKER", "SINCE", "EXPIRES", "PROGRESS"}
+	const most = 60 // characters of the progress, and of the reason of a request
+	header := []string{"REVISION", "VALIDATION", "STATE", "ATTEMPT", "WORKER", "SINCE", "EXPIRES", "PROGRESS", "REASON"}
 	rows, names := [][]string{header}, []string{}
 	for _, w := range all.items {
 		names = append(names, w.Validation)
+		if w.State == "open" { // the claim is an earlier one, which has ended
+			w.Worker, w.Since, w.ExpiresAt, w.Progress = "", "", "", ""
+		}
 		rows = append(rows, []string{
 			strconv.FormatInt(w.Revision, 10), w.Validation, w.State, strconv.Itoa(w.Attempt), dash(w.Worker),
-			dash(moment(w.Since)), dash(moment(w.ExpiresAt)), words.First(string(w.Progress), most),
+			dash(moment(w.Since)), dash(moment(w.ExpiresAt)), dash(words.First(string(w.Progress), most)),
+			dash(words.First(string(w.Reason), most)),
 		})
 	}
 	return answer{all.text(), names, table(rows)}

@@ -175,7 +175,7 @@ func levelWord(f wire.Finding) string {
 func lacks(f wire.Finding) bool { return f.Rule == "missing" || f.Rule == "expired" }
 
 // commandLine returns an indented line with the command that helps with a finding about a revision: it posts a result
-// that is missing, or shows a document. It returns "" if there is no such command, or if revision is "".
+// that is missing, approves the revision, or shows a document. It returns "" if there is no such command, or if revision is "".
 func commandLine(f wire.Finding, revision string) string {
 	switch {
 	case revision == "":
@@ -183,6 +183,8 @@ func commandLine(f wire.Finding, revision string) string {
 	case f.Document != nil && f.Document.Name != "":
 		return fmt.Sprintf("    purser show %s --schema %s --name %s\n", revision, shellWord(f.Document.Schema),
 			shellWord(f.Document.Name))
+	case f.Document == nil && lacks(f) && strings.Contains(f.Message, " approvals"):
+		return fmt.Sprintf("    purser approve %s %s\n", shellWord(f.Validation), revision)
 	case f.Document == nil && lacks(f) && !validations.IsReserved(f.Validation):
 		return fmt.Sprintf("    purser results post %s %s --status success\n", shellWord(f.Validation), revision)
 	}

@@ -151,13 +151,16 @@ func TestVote(t *testing.T) {
 			sent = string(body)
 			fmt.Fprint(w, `{"revision":17,"status":"success"}`)
 		})
-		_, stderr, code := purser(t, append(strings.Fields(args), "--server", f.URL)...)
-		if diff := cmp.Diff(want, sent); diff != "" || code != 0 || len(f.asked) != 1 {
-			t.Errorf("%s: exit code %d (-want +got):\n%s%s", args, code, diff, stderr)
+		stdout, stderr, code := purser(t, append(strings.Fields(args), "--server", f.URL)...)
+		verb, _, _ := strings.Cut(args, " ")
+		said := map[string]string{"approve": "approved", "reject": "rejected", "results": "a success"}[verb]
+		if diff := cmp.Diff(want, sent); diff != "" || code != 0 || len(f.asked) != 1 ||
+			stdout != "Revision 17: v is "+said+"\n" {
+			t.Errorf("%s: exit code %d, %s (-want +got):\n%s%s", args, code, stdout, diff, stderr)
 		}
 	}
 	for args, want := range map[string]string{
-		"approve v --inputs schema=a/*":             `the key schema is unknown`,
+		"approve v --inputs schema=a/*":             `the key schema is unknown (did you mean schemas?)`,
 		"approve v --inputs schemas=":               `schemas[0] is not a text of 1 to 255 characters`,
 		"approve v --inputs [":                      "--inputs: line 1",
 		"approve v --inputs site":                   "it is not a mapping",

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,13 +47,16 @@ func (c *resultsPostCommand) Run(ctx context.Context, around *surroundings) erro
 	if err != nil {
 		return err
 	}
-	return postResult(ctx, around, c.remote, c.output, posting{c.Validation, c.Revision, c.Stamp, c.Claim, body})
+	return postResult(ctx, around, c.remote, c.output, posting{
+		validation: c.Validation, revision: c.Revision, stamp: c.Stamp, claim: c.Claim, body: body,
+	})
 }
 
 // posting is a result with its subject.
 type posting struct {
 	validation, revision, stamp, claim string
 	body                               []byte
+	done                               string // what the user did, if it is not to post a result
 }
 
 // postResult posts a result, and prints what became of it.
@@ -88,7 +92,7 @@ func postResult(ctx context.Context, around *surroundings, to remote, as output,
 	}
 	return as.print(around, answer{
 		json: text, names: []string{posted.Status},
-		text: fmt.Sprintf("Revision %s: %s is a %s\n", revision, words.Line(of.validation), posted.Status),
+		text: fmt.Sprintf("Revision %s: %s is %s\n", revision, words.Line(of.validation), cmp.Or(of.done, "a "+posted.Status)),
 	})
 }
 
@@ -204,7 +208,7 @@ func origin(revision int64) string {
 
 // resultList returns those of a list of results that are of one validation.
 func resultList(all list[wire.Entry], validation string, colors bool) answer {
-	rows, names := [][]string{{"AT", "STATUS", "EXPIRES", "ERRORS", "FROM", "INPUTS", "URL"}}, []string{}
+	rows, names := [][]string{{"AT", "STATUS", "BY", "EXPIRES", "ERRORS", "FROM", "INPUTS", "URL"}}, []string{}
 	var found list[wire.Entry]
 	for i, entry := range all.items {
 		if entry.Name != validation {
@@ -212,8 +216,8 @@ func resultList(all list[wire.Entry], validation string, colors bool) answer {
 		}
 		found.texts, names = append(found.texts, all.texts[i]), append(names, entry.Status)
 		rows = append(rows, []string{
-			dash(moment(entry.CreatedAt)), entry.Status, dash(moment(entry.Expires())), strconv.Itoa(len(entry.Errors)),
-			dash(origin(entry.CarriedFrom)), dash(string(entry.Inputs)), dash(entry.ResultURL),
+			dash(moment(entry.CreatedAt)), entry.Status, dash(entry.User), dash(moment(entry.Expires())),
+			strconv.Itoa(len(entry.Errors)), dash(origin(entry.CarriedFrom)), dash(string(entry.Inputs)), dash(entry.ResultURL),
 		})
 	}
 	return answer{found.text(), names, paintedTable(rows, 1, colors)}

@@ -31,19 +31,19 @@ type vote struct {
 
 // Run posts a success.
 func (c *approveCommand) Run(ctx context.Context, around *surroundings) error {
-	return c.post(ctx, around, validations.Success)
+	return c.post(ctx, around, validations.Success, "approved")
 }
 
 // Run posts a failure.
 func (c *rejectCommand) Run(ctx context.Context, around *surroundings) error {
-	return c.post(ctx, around, validations.Failure)
+	return c.post(ctx, around, validations.Failure, "rejected")
 }
 
 // maxShown is the size of the longest validator that a server shows, in bytes of JSON.
 const maxShown = 1000
 
 // post posts a result. The message of a failure is its error; a success has no errors, so its validator has it.
-func (v *vote) post(ctx context.Context, around *surroundings, status validations.Status) error {
+func (v *vote) post(ctx context.Context, around *surroundings, status validations.Status, done string) error {
 	validator := document.Mapping{{Key: "name", Value: "purser"}, {Key: "version", Value: versionText()}}
 	var messages []string
 	switch {
@@ -60,7 +60,9 @@ func (v *vote) post(ctx context.Context, around *surroundings, status validation
 	if err != nil {
 		return err
 	}
-	return postResult(ctx, around, v.remote, v.output, posting{v.Validation, v.Revision, v.Stamp, "", body})
+	return postResult(ctx, around, v.remote, v.output, posting{
+		validation: v.Validation, revision: v.Revision, stamp: v.Stamp, body: body, done: done,
+	})
 }
 
 // aboutResult are the flags about what a result depends on.

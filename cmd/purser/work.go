@@ -27,9 +27,9 @@ type workCommand struct {
 
 	Once         bool          `help:"End after one piece of work, with 1 if the validation failed."`
 	Wait         time.Duration `help:"End with 1 if there is no work for this long; by default it waits for ever." placeholder:"10m"`
-	ClaimTimeout time.Duration `default:"5m" help:"Time after which others may claim the work unless the claim is extended, which is done while the command runs." placeholder:"5m"`
+	ClaimTimeout time.Duration `default:"5m" help:"Time after which others may claim the work unless the claim is extended, which is done while the command runs."`
 	Worker       string        `help:"Name that tells people who works on it; the default is the host and the process." placeholder:"NAME"`
-	Work         []string      `arg:"" passthrough:"" help:"Names of the validations, in order of preference, then -- and the command with its arguments. Flags come before them." values:"validations"`
+	Work         []string      `arg:"" name:"validation> ... -- <command" passthrough:"" help:"Names of the validations, in order of preference, then -- and the command with its arguments. Flags come before them." values:"validations"`
 }
 
 // Run claims work, has it done, posts the result, and does so again.

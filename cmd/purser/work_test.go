@@ -169,12 +169,13 @@ func TestClaimsCommand(t *testing.T) {
 	f := newFake(t, func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"count":2,"results":[{"revision":17,"stamp":"ab","validation":"v","state":"claimed","attempt":1,
 			"worker":"w:1","since":"2026-11-26T10:00:00.123456","expiresAt":"2026-11-26T10:05:00.123456","progress":"half"},
-			{"revision":17,"stamp":"ab","validation":"u","state":"open","attempt":0,"worker":null}],"next":null}`)
+			{"revision":17,"stamp":"ab","validation":"u","state":"open","attempt":0,"worker":"w:0",
+			"since":"2026-11-26T09:00:00.123456","reason":"new switches"}],"next":null}`)
 	})
 	stdout, stderr, code := purser(t, "claims", "--server", f.URL)
-	const want = `REVISION  VALIDATION  STATE    ATTEMPT  WORKER  SINCE                 EXPIRES               PROGRESS
-17        v           claimed  1        w:1     2026-11-26 10:00:00Z  2026-11-26 10:05:00Z  half
-17        u           open     0        -       -                     -
+	const want = `REVISION  VALIDATION  STATE    ATTEMPT  WORKER  SINCE                 EXPIRES               PROGRESS  REASON
+17        v           claimed  1        w:1     2026-11-26 10:00:00Z  2026-11-26 10:05:00Z  half      -
+17        u           open     0        -       -                     -                     -         new switches
 `
 	if diff := cmp.Diff(want, stdout); diff != "" || code != 0 {
 		t.Errorf("exit code %d: %s\n%s", code, stderr, diff)

@@ -186,8 +186,8 @@ func (s *Service) withInputs(ctx context.Context, revision int64, result validat
 	if result.Inputs.IsZero() {
 		return result, "", nil
 	}
-	const unknown = "The documents that the inputs select are not known, because revision %d cannot be rendered: the " +
-		"result counts for this revision only"
+	const unknown = "The documents that the inputs select are not known, because revision %d cannot be rendered, or " +
+		"because that takes too much work: the result counts for this revision only"
 	rendered, err := of(ctx, revision)
 	switch kind := fault.KindOf(err); {
 	case kind == fault.Invalid || kind == fault.Conflict || kind == fault.TooLarge:

@@ -65,7 +65,8 @@ func forServer(w Work) Assignment {
 		if w.User != "" && w.User != w.Worker {
 			by += " of " + w.User
 		}
-		message = fmt.Sprintf("%d claims to this work ran out without a result; the last one was that of %s since %s",
+		message = fmt.Sprintf("%d claims to this work ran out without a result; the last one was that of %s since %s; "+
+			"ask for a new result to have others try",
 			MaxAttempts, by, w.Since.UTC().Format(time.RFC3339))
 	}
 	return Assignment{

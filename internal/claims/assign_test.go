@@ -64,7 +64,7 @@ func TestAssign_abandoned(t *testing.T) {
 	asks := []claims.Ask{{Names: []string{"a"}}}
 	first := claims.Assign([]claims.Work{w}, asks)[0]
 	const want = `[{"message":"3 claims to this work ran out without a result; the last one was that of host:7 of anna ` +
-		`since 2026-11-26T10:00:00Z"}]`
+		`since 2026-11-26T10:00:00Z; ask for a new result to have others try"}]`
 	if got := string(first.Failure().Errors); got != want || first.Ask.Worker != claims.Server {
 		t.Errorf("the failure of %s: %s", first.Ask.Worker, got)
 	}

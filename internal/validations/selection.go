@@ -110,7 +110,7 @@ func ParseSelection(key string, value any) (s Selection, err error) {
 		case field.Key == "labels":
 			wrong = append(wrong, parseLabels(field.Value, &s)...)
 		default:
-			wrong = append(wrong, fmt.Sprintf("the key %s is unknown", words.Excerpt(field.Key)))
+			wrong = append(wrong, fmt.Sprintf("the key %s is unknown", words.Excerpt(field.Key))+nearestSelectionKey(field.Key))
 		}
 	}
 	if len(mapping) == 0 {
@@ -120,6 +120,13 @@ func ParseSelection(key string, value any) (s Selection, err error) {
 		return Selection{}, badSelection(key, wrong)
 	}
 	return s, nil
+}
+
+func nearestSelectionKey(key string) string {
+	if nearest := words.Nearest(key, []string{"schemas", "buckets", "layers", "labels"}); nearest != "" {
+		return " (did you mean " + nearest + "?)"
+	}
+	return ""
 }
 
 func badSelection(key string, wrong []string) error {

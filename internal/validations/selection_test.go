@@ -59,7 +59,7 @@ func TestParseSelection(t *testing.T) {
 		"{labels: [a]}":                           "labels is not a mapping",
 		"{labels: {'': a}}":                       "",
 		"{labels: {a: 1}}":                        "the label a is not a text",
-		"{schema: [a], layer: [b], schemas: [a]}": "the key schema is unknown; the key layer is unknown",
+		"{schema: [a], layer: [b], schemas: [a]}": "the key schema is unknown (did you mean schemas?); the key layer is unknown (did you mean layers?)",
 		"{schemas: null}":                         "schemas is not a list",
 	} {
 		_, err := ParseSelection("inputs", parsed(t, text))

@@ -73,7 +73,7 @@ func waiverKeys() []string { return []string{"validation", "reason", "expiresAt"
 
 func nearestWaiverKey(key string) string {
 	if nearest := words.Nearest(key, waiverKeys()); nearest != "" {
-		return "did you mean " + nearest + "?"
+		return "did you mean " + nearest
 	}
 	return "it can have validation, reason, expiresAt and for"
 }
@@ -130,7 +130,7 @@ func CheckLasting(lasts time.Duration, future bool) error {
 	case !future:
 		return badWaiver("must end in the future, by the clock of the server's database")
 	case lasts > MaxWaiver:
-		return badWaiver(fmt.Sprintf("may last %d days; if it is still needed then, make another one, or make the "+
+		return badWaiver(fmt.Sprintf("may last at most %d days; if it is still needed then, make another one, or make the "+
 			"requirement advisory in the ValidationPolicy", int(MaxWaiver.Hours()/24))) //nolint:mnd // hours of a day
 	}
 	return nil
