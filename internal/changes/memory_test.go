@@ -132,7 +132,9 @@ func (m *memory) Held(context.Context, []revisions.Hold) ([]revisions.HeldResult
 
 func (m *memory) Settled(context.Context) (int64, error) { return m.head.Revision, nil }
 
-func (m *memory) CarryHeld(context.Context, revisions.Revision, int64, validations.Result) error { return nil }
+func (m *memory) CarryHeld(context.Context, revisions.Revision, int64, bool, validations.Result) error {
+	return nil
+}
 
 func (m *memory) policies() (versions []revisions.PolicyVersion) {
 	for _, doc := range m.that((*revisions.Stored).IsPolicy) {
