@@ -26,9 +26,9 @@ type post struct {
 	Errors    string            `json:"errors"`
 	At        time.Time         `json:"at,omitzero"` // zero for now
 	Message   string            `json:"message"`
-	Inputs    *string           `json:"inputs"` // nil for none
-	Held      string            `json:"held"`   // hexadecimal; empty for none
-	URL       *string           `json:"url"`    // nil for none
+	Inputs    *string           `json:"inputs"`  // nil for none
+	Held      string            `json:"held"`    // hexadecimal; empty for none
+	URL       *string           `json:"url"`     // nil for none
 	UserID    *string           `json:"user_id"` // nil for the server itself
 	UserName  string            `json:"user_name"`
 	Claim     *string           `json:"claim"` // nil for none
