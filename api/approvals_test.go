@@ -247,3 +247,42 @@ func TestFourEyes_reads(t *testing.T) {
 		}
 	}
 }
+
+// Approvals with inputs hold for later revisions with the same documents unless somebody rejects them, and a late one
+// brings those of others along. A user's newer result about the revision itself stays the newest.
+func TestApprovals_carried(t *testing.T) {
+	t.Parallel()
+	s := byUsers(t, "")
+	isLine := func(revision, want string) {
+		t.Helper()
+		if got := s.statusText(t, revision); want == "" && !strings.HasPrefix(got, "success\n") || !strings.Contains(got, want) {
+			t.Errorf("revision %s: %q, want %q", revision, got, want)
+		}
+	}
+	vote := func(revision, status, user, inputs string) {
+		t.Helper()
+		if text := s.do(t, http.MethodPost, "revisions/"+revision+"/validations/review-validation", "{status: "+status+
+			", validator: {name: v}"+inputs+"}", as(user+":validator", inYAML...)...).is(t, http.StatusCreated).text; strings.Contains(text, "warning") {
+			t.Error(text)
+		}
+	}
+	put := func(bucket, body string) {
+		t.Helper()
+		s.put(t, bucket, body, as("eve:writer")...).is(t, http.StatusOK)
+	}
+	const same = ", inputs: {buckets: [b]}"
+	put("b", twoApprovals+layerOrder+plain("a/Net/v1", "site", "one", "{}", "{}"))
+	for _, user := range []string{"anna", "bob"} {
+		vote("1", "success", user, same)
+	}
+	vote("1", "failure", "carl", same)
+	put("other", plain("a/Other/v1", "site", "other", "{}", "{x: 1}"))
+	isLine("2", "0 of 2 approvals") // rejected
+	vote("1", "success", "carl", same)
+	isLine("2", "") // late, with those of the others
+	put("other", plain("a/Other/v1", "site", "other", "{}", "{x: 2}"))
+	isLine("3", "")
+	vote("3", "failure", "anna", "")
+	vote("2", "success", "dan", same)
+	isLine("3", "rejected by Anna")
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"purser/internal/authz"
 	"purser/internal/store/storetest"
 	"purser/internal/validations"
 )
@@ -359,4 +360,29 @@ func TestInputs_secrets(t *testing.T) {
 			t.Errorf("%+v (-want +got):\n%s", c, diff)
 		}
 	}
+}
+
+// A refusal of inputs tells callers who may not see encrypted documents nothing of these: neither that one is selected
+// nor a schema.
+func TestInputs_secret(t *testing.T) {
+	t.Parallel()
+	s := guarded(t, fmt.Sprintf("%q: role:admin or role:writer\n", authz.CreateValidation))
+	s.ask(t, http.MethodPut, "buckets/a/documents", layerOrder+textOf("t/Key/v1", "key", encrypted+", labels: {is: key}", "x")+
+		textOf("t/Open/v1", "open", ", storagePolicy: cleartext", "{}"), as("admin", inYAML...)...).is(t, http.StatusOK)
+	post := func(role, inputs string) response {
+		t.Helper()
+		return s.ask(t, http.MethodPost, "revisions/1/validations/a-validation",
+			"{status: success, validator: {name: v}, inputs: "+inputs+"}", as(role, inYAML...)...)
+	}
+	for _, inputs := range []string{"{schemas: [t/Key/v1]}", "{schemas: [t/K*]}", "{schemas: [t/L*]}", "{labels: {is: key}}", "{schemas: [t/Key/v2]}"} {
+		refused := post("writer", inputs)
+		refused.isFault(t, http.StatusBadRequest, "InvalidInputs", "select no document of revision 1 that you may see")
+		if strings.Contains(strings.ReplaceAll(refused.text, inputs, ""), "did you mean t/Key/v1") {
+			t.Errorf("%s: %s", inputs, refused.text)
+		}
+	}
+	post("writer", "{schemas: [t/Opem/v1]}").isFault(t, http.StatusBadRequest, "InvalidInputs", "did you mean t/Open/v1?")
+	post("writer", "{schemas: ['*']}").is(t, http.StatusCreated)
+	post("admin", "{schemas: [t/Key/v1]}").is(t, http.StatusCreated)
+	post("admin", "{schemas: [t/Key/v2]}").isFault(t, http.StatusBadRequest, "InvalidInputs", "did you mean t/Key/v1?")
 }

@@ -141,6 +141,7 @@ func (s *server) postValidation(w http.ResponseWriter, r *http.Request) error {
 	if options.Claim, err = s.claimOf(r); err != nil {
 		return err
 	}
+	options.Viewer = infoOf(r).viewer
 	body, err := s.readOne(w, r, maxResult)
 	if err != nil {
 		return err

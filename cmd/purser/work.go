@@ -164,11 +164,11 @@ func (w *worker) do(ctx context.Context, claim wire.Claim) (failed bool, err err
 		w.sayf("revision %d: %s: %v", claim.Revision, claim.Validation, *why)
 		return true, nil
 	case ended != nil && (!exited || exit.ExitCode() < 0):
-		return false, w.giveBack(ctx, claim, fmt.Errorf("run %s: %w", w.command[0], ended))
+		return false, attempted(claim, fmt.Errorf("run %s: %w", w.command[0], ended))
 	}
 	body, err := resultOf(ctx, at, w.command[0], ended)
 	if err != nil {
-		return false, w.giveBack(ctx, claim, err)
+		return false, attempted(claim, err)
 	}
 	return ended != nil, w.post(ctx, claim, body, ended != nil)
 }
@@ -221,6 +221,12 @@ func (w *worker) giveBack(ctx context.Context, claim wire.Claim, because error) 
 		w.sayf("revision %d: %s is not given back, so its claim runs out: %v", claim.Revision, claim.Validation, err)
 	}
 	return because
+}
+
+// attempted returns an error that the command may cause whenever it does the work of a claim. The claim runs out, so
+// that the attempt counts: given back, the work would be claimed again and again, and never end.
+func attempted(claim wire.Claim, because error) error {
+	return fmt.Errorf("revision %d: %s: the claim runs out: %w", claim.Revision, claim.Validation, because)
 }
 
 // resultOf returns the body of the result: what the command has written to a file, with the status by its exit code.
@@ -278,6 +284,8 @@ func (w *worker) post(ctx context.Context, claim wire.Claim, body []byte, failed
 	case isOver:
 		w.sayf("revision %d: the result of %s is not taken: %v", claim.Revision, claim.Validation, err)
 		return nil
+	case isAnswer && (refused.Status == http.StatusBadRequest || refused.Status == http.StatusRequestEntityTooLarge):
+		return attempted(claim, err)
 	case err != nil:
 		return w.giveBack(ctx, claim, err)
 	}

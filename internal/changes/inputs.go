@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -22,6 +23,7 @@ import (
 // Selected is what a selection selects of the rendered documents of a revision.
 type Selected struct {
 	Documents int
+	Encrypted int // those of them that are stored encrypted
 	// Digest is that of the selection and the documents. It reveals nothing about secrets.
 	Digest document.Digest
 }
@@ -47,7 +49,7 @@ func (r Renderer) Select(ctx context.Context, rendered []*revisions.Stored, sele
 	lines := make([][]byte, len(ordered))
 	var all []Selected
 	for _, selection := range selections {
-		sum, text, count := sha256.New(), selection.Text(), 0
+		sum, text, count, encrypted := sha256.New(), selection.Text(), 0, 0
 		_, _ = sum.Write(appendText([]byte{selectedVersion}, text))
 		for i, doc := range ordered {
 			steps := perMatch + perPattern*len(selection.Schemas)
@@ -58,13 +60,15 @@ func (r Renderer) Select(ctx context.Context, rendered []*revisions.Stored, sele
 				}
 				_, _ = sum.Write(lines[i])
 				steps += len(lines[i])
-				count++
+				if count++; isEncrypted(doc) {
+					encrypted++
+				}
 			}
 			if err := meter.Spend(steps); err != nil {
 				return all, contextError(ctx, err)
 			}
 		}
-		all = append(all, Selected{count, document.Digest(sum.Sum(nil))})
+		all = append(all, Selected{count, encrypted, document.Digest(sum.Sum(nil))})
 	}
 	return all, contextError(ctx, meter.Check())
 }
@@ -179,10 +183,11 @@ func (v Validator) holds(ctx context.Context, snapshot revisions.Snapshot, diff 
 type Renderings func(ctx context.Context, revision int64) (Rendering, error)
 
 // withInputs adds the digest of the selected documents to a posted result with inputs. It returns a warning if that is
-// not known. Fault: Invalid, InvalidInputs, if the inputs select nothing.
-func (s *Service) withInputs(ctx context.Context, revision int64, result validations.Result, of Renderings) (
-	_ validations.Result, warning string, err error,
-) {
+// not known. Fault: Invalid, InvalidInputs, if the inputs select nothing that the viewer may see: whether they select
+// anything else would reveal which encrypted documents there are.
+func (s *Service) withInputs(ctx context.Context, revision int64, viewer authz.Viewer, result validations.Result,
+	of Renderings,
+) (_ validations.Result, warning string, err error) {
 	if result.Inputs.IsZero() {
 		return result, "", nil
 	}
@@ -201,24 +206,30 @@ func (s *Service) withInputs(ctx context.Context, revision int64, result validat
 		return result, "", err
 	case !known:
 		return result, fmt.Sprintf(unknown, revision), nil
-	case selected.Documents == 0:
-		return result, "", selectsNothing(revision, result.Inputs, rendered.Documents)
+	case selected.Documents == 0 || !viewer.Encrypted && selected.Documents == selected.Encrypted:
+		return result, "", selectsNothing(revision, viewer, result.Inputs, rendered.Documents)
 	}
 	result.Held = selected.Digest
 	return result, "", nil
 }
 
-// selectsNothing returns the fault of inputs that select no document of a revision, with the schema that is nearest
-// to one that no document has.
-func selectsNothing(revision int64, inputs validations.Selection, documents []*revisions.Stored) error {
-	f := fault.New(fault.Invalid, "InvalidInputs", "The inputs select no document of revision %d, so the result would "+
-		"hold for ever. Nothing was stored. Correct them, or post the result without inputs", revision)
+// selectsNothing returns the fault of inputs that select no document of a revision, with the schema that is nearest to
+// one that no document has. It tells nothing of documents that the viewer may not see.
+func selectsNothing(revision int64, viewer authz.Viewer, inputs validations.Selection, documents []*revisions.Stored,
+) error {
+	visible := ""
+	if !viewer.Encrypted {
+		visible = " that you may see"
+		documents = slices.DeleteFunc(slices.Clone(documents), isEncrypted)
+	}
+	f := fault.New(fault.Invalid, "InvalidInputs", "The inputs select no document of revision %d%s, so the result would "+
+		"hold for ever. Nothing was stored. Correct them, or post the result without inputs", revision, visible)
 	const maxCandidates = 1000
 	kinds := Kinds(documents)
 	for _, schema := range inputs.Schemas {
 		if nearest := words.Nearest(schema, kinds[:min(len(kinds), maxCandidates)]); nearest != "" &&
 			!slices.Contains(kinds, schema) {
-			return f.Hint("No document has the schema %s; did you mean %s?", words.Excerpt(schema), nearest)
+			return f.Hint("No document%s has the schema %s; did you mean %s?", visible, words.Excerpt(schema), nearest)
 		}
 	}
 	return f.Hint("A selection selects documents that are not abstract, and that match all of its lists and labels.")
@@ -243,7 +254,8 @@ func (s *Service) carryLate(ctx context.Context, revision int64, result validati
 			return err
 		}
 		compared = snapshot.Revision
-		if !slices.Contains(carries(revisions.PoliciesOf(snapshot.Newest, snapshot.Policies)), result.Name) {
+		policies := revisions.PoliciesOf(snapshot.Newest, snapshot.Policies)
+		if !slices.Contains(carries(policies), result.Name) {
 			continue
 		}
 		rendered, err := of(ctx, compared)
@@ -254,7 +266,8 @@ func (s *Service) carryLate(ctx context.Context, revision int64, result validati
 		if err != nil || !known || selected.Digest != result.Held {
 			continue
 		}
-		if err := s.Store.CarryHeld(ctx, snapshot.Newest, revision, result); err != nil {
+		each := slices.Contains(validations.Voted(validations.Applying(policies)), result.Name)
+		if err := s.Store.CarryHeld(ctx, snapshot.Newest, revision, each, result); err != nil {
 			return fmt.Errorf("carry the result over: %w", err)
 		}
 	}

@@ -82,7 +82,9 @@ func (v Validator) Validate(ctx context.Context, snapshot revisions.Snapshot, di
 	failing := v.failing(snapshot, diff, scope, findings)
 	made := Judgement{
 		Checks: checks, ClientVersions: scope.versions, Policies: policies, Withheld: scope.withheld,
-		Inapplicable: inapplicable(policies, diff.After(snapshot.Documents)),
+	}
+	if made.Inapplicable, err = inapplicable(ctx, policies, diff.After(snapshot.Documents)); err != nil {
+		return made, err
 	}
 	made.Begun, made.Ended = changedViolations(snapshot.Violations, failing)
 	made.Failures, made.Outside, made.Entries = entries(snapshot, diff, failing)
@@ -102,13 +104,48 @@ func (v Validator) Validate(ctx context.Context, snapshot revisions.Snapshot, di
 	return made.joined(v.required(policies)), nil
 }
 
-// inapplicable returns the positions of the requirements whose conditions select none of the documents of a revision.
-func inapplicable(policies []validations.Policy, documents []*revisions.Stored) []int {
-	return validations.Inapplicable(policies, func(selection validations.Selection) bool {
-		return slices.ContainsFunc(documents, func(doc *revisions.Stored) bool {
-			return selection.Matches(doc.Document, doc.Bucket)
-		})
+// conditionSteps bounds the work on all conditions of a revision, in the budget's steps.
+const conditionSteps = 2 * budget.Second
+
+// place is what documents have in common whose selection differs by their labels alone.
+type place struct{ schema, bucket, layer string }
+
+// inapplicable returns the positions of the requirements whose conditions select none of the documents of a revision. If
+// the work exceeds its bound, which is separate from the request's budget, the conditions that are left apply. The work
+// that is counted depends on the documents, and not on their order.
+func inapplicable(ctx context.Context, policies []validations.Policy, documents []*revisions.Stored) ([]int, error) {
+	const perItem, perPlace, perLabel = 15, 60, 60
+	if !slices.ContainsFunc(policies, validations.Policy.HasConditions) {
+		return nil, nil
+	}
+	places := map[place][]*revisions.Stored{}
+	for _, doc := range documents {
+		if !doc.Traits().Abstract {
+			at := place{doc.Schema, doc.Bucket, doc.Layer}
+			places[at] = append(places[at], doc)
+		}
+	}
+	meter := budget.NewMeter(budget.Confined(ctx, conditionSteps))
+	var exceeded error
+	positions := validations.Inapplicable(policies, func(s validations.Selection) bool {
+		if exceeded == nil {
+			meter.Charge(len(places)*(perPlace+perItem*(len(s.Schemas)+len(s.Buckets)+len(s.Layers))) +
+				len(documents)*perLabel*len(s.Labels))
+			exceeded = meter.Check()
+		}
+		if exceeded != nil {
+			return true
+		}
+		for at, of := range places {
+			if s.MatchesPlace(at.schema, at.bucket, at.layer) && slices.ContainsFunc(of, func(doc *revisions.Stored) bool {
+				return s.MatchesTraits(doc.Traits())
+			}) {
+				return true
+			}
+		}
+		return false
 	})
+	return positions, contextError(ctx, exceeded)
 }
 
 // joined makes the validations that look at values fail together if one of them fails because of a secret. Their

@@ -132,7 +132,7 @@ func (m *memory) Held(context.Context, []revisions.Hold) ([]revisions.HeldResult
 
 func (m *memory) Settled(context.Context) (int64, error) { return m.head.Revision, nil }
 
-func (m *memory) CarryHeld(context.Context, revisions.Revision, int64, validations.Result) error {
+func (m *memory) CarryHeld(context.Context, revisions.Revision, int64, bool, validations.Result) error {
 	return nil
 }
 

@@ -38,7 +38,7 @@ func (s *Service) Post(ctx context.Context, revision int64, options revisions.Op
 		return Posted{}, err
 	}
 	var warning string
-	if posted.Result, warning, err = s.withInputs(ctx, revision, posted.Result, of); err != nil {
+	if posted.Result, warning, err = s.withInputs(ctx, revision, options.Viewer, posted.Result, of); err != nil {
 		return Posted{}, err
 	}
 	var policies []revisions.PolicyVersion

@@ -62,9 +62,10 @@ type Store interface {
 	// Settled returns the number of the newest revision, once a change that is being appended has been. What was committed
 	// before the call is known to the changes after it.
 	Settled(ctx context.Context) (int64, error)
-	// CarryHeld adds the newest result that has the name and the held documents of another one, which was posted about a
-	// revision, to a later one, if it is a success, the later one is the newest, and it does not have the result yet.
-	CarryHeld(ctx context.Context, to Revision, from int64, like validations.Result) error
+	// CarryHeld adds the results that have the name and the held documents of another one, which was posted about a
+	// revision, to a later one, if that is the newest: the newest one of them, or that of each user. It adds none if one is
+	// no success, and none than which the later revision has a newer one.
+	CarryHeld(ctx context.Context, to Revision, from int64, each bool, like validations.Result) error
 	// InForce returns the stamp of a revision, 0 if it does not exist, and the policies in force in it.
 	InForce(ctx context.Context, revision int64) (Stamp, []validations.Policy, error)
 	// Waive adds a waiver to a revision; the result is zero if the revision does not exist. Invalid if it ends too late or

@@ -38,20 +38,22 @@ func (s *Store) heldArguments(holds []revisions.Hold) named {
 	}
 }
 
-// heldInto returns a function that scans the successes among the rows of HeldResults.
+// heldInto returns a function that scans the rows of HeldResults, without those of a validation of which one is a
+// failure: the newest, or that of a user who rejects what others approve.
 func heldInto(held *[]revisions.HeldResult) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		var status string
 		var h revisions.HeldResult
+		fails := map[string]bool{}
 		*held = nil
 		_, err := pgx.ForEachRow(rows, []any{
 			&h.ID, &h.Revision, &h.Name, &status, &h.At, &h.CarriedFrom, &h.Inputs, &h.URL, &h.User, &h.Validator,
 		}, func() error {
-			if status == validations.Success.String() {
-				*held = append(*held, h)
-			}
+			fails[h.Name] = fails[h.Name] || status != validations.Success.String()
+			*held = append(*held, h)
 			return nil
 		})
+		*held = slices.DeleteFunc(*held, func(h revisions.HeldResult) bool { return fails[h.Name] })
 		return err
 	}
 }
@@ -93,13 +95,14 @@ func (s *Store) Settled(ctx context.Context) (newest int64, err error) {
 }
 
 // CarryHeld implements revisions.Store.
-func (s *Store) CarryHeld(ctx context.Context, to revisions.Revision, from int64, like validations.Result) error {
+func (s *Store) CarryHeld(ctx context.Context, to revisions.Revision, from int64, each bool, like validations.Result,
+) error {
 	event := events.Posted{
 		Revision: to.ID, Name: like.Name, Status: like.Status, Validator: like.Validator, CarriedFrom: from,
 	}.Event()
 	err := s.retryTx(ctx, general, s.deadlines.Write, func(ctx context.Context) error {
 		_, err := s.pool.Exec(ctx, stmt.CarryHeld, named{
-			"site": s.site, "revision": to.ID, "stamp": to.Stamp, "name": like.Name, "held": nullDigest(like.Held),
+			"site": s.site, "revision": to.ID, "stamp": to.Stamp, "name": like.Name, "held": nullDigest(like.Held), "each": each,
 			"subject": event.Subject, "data": string(event.Data),
 		})
 		return err

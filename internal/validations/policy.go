@@ -91,6 +91,11 @@ func Voted(policies []Policy) (names []string) {
 	return names
 }
 
+// HasConditions reports whether some requirement of the policy has a condition.
+func (p Policy) HasConditions() bool {
+	return slices.ContainsFunc(p.Requirements, func(r Requirement) bool { return r.When != nil })
+}
+
 // Inapplicable returns the positions, among all requirements of policies, of those that do not apply to a revision.
 // selects reports whether a selection selects a document of the revision.
 func Inapplicable(policies []Policy, selects func(Selection) bool) (positions []int) {

@@ -36,17 +36,26 @@ func (s Selection) IsZero() bool {
 
 // Matches reports whether the selection selects a document of a bucket.
 func (s Selection) Matches(doc *document.Document, bucket string) bool {
-	if s.IsZero() || !matchesAny(s.Schemas, doc.Schema) || !matchesAny(s.Buckets, bucket) ||
-		!matchesAny(s.Layers, doc.Layer) {
+	return s.MatchesPlace(doc.Schema, bucket, doc.Layer) && s.MatchesTraits(doc.Traits())
+}
+
+// MatchesPlace reports whether the selection selects documents of a schema, a bucket and a layer, if they have its labels
+// and are not abstract.
+func (s Selection) MatchesPlace(schema, bucket, layer string) bool {
+	return !s.IsZero() && matchesAny(s.Schemas, schema) && matchesAny(s.Buckets, bucket) && matchesAny(s.Layers, layer)
+}
+
+// MatchesTraits reports whether a document is not abstract and has the labels of the selection.
+func (s Selection) MatchesTraits(traits document.Traits) bool {
+	if traits.Abstract {
 		return false
 	}
-	traits := doc.Traits()
 	for label, value := range s.Labels {
 		if found, has := traits.Labels.Lookup(label); !has || found != value {
 			return false
 		}
 	}
-	return !traits.Abstract
+	return true
 }
 
 // matchesAny reports whether one of the patterns matches a word, or there are none.

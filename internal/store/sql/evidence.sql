@@ -163,25 +163,31 @@ ON CONFLICT DO NOTHING;
 SELECT head FROM sites WHERE site = :site FOR KEY SHARE;
 
 -- name: CarryHeld
--- copies the newest result of a name, by a user, that depends on documents with a digest to a revision that still is the
--- newest, if the result is a success and the revision does not have it. It adds the event.
-WITH found AS (
+-- copies the results that HeldResults selects for a digest to a revision that still is the newest, if all are successes:
+-- those than which the revision has no newer one, of the same user if :each is true. It adds the event.
+WITH held AS (
 	SELECT x.*, coalesce(x.carried_from, x.revision) AS origin FROM sites s
 	JOIN revisions r ON r.site = s.site AND r.revision = s.head AND r.stamp = :stamp
-	CROSS JOIN LATERAL (SELECT x.* FROM results x WHERE x.site = :site AND x.name = :name AND x.held = :held
-		ORDER BY x.created_at DESC, x.id DESC LIMIT 1) x
-	WHERE s.site = :site AND s.head = :revision AND x.status = 'success' AND NOT EXISTS (
+	CROSS JOIN LATERAL (
+		SELECT DISTINCT ON (CASE WHEN :each::boolean THEN x.author END) x.* FROM (
+			SELECT x.* FROM results x WHERE x.site = :site AND x.name = :name AND x.held = :held
+			ORDER BY x.created_at DESC, x.id DESC LIMIT CASE WHEN :each::boolean THEN 1000 ELSE 1 END) x
+		WHERE NOT :each::boolean OR x.author IS NOT NULL
+		ORDER BY CASE WHEN :each::boolean THEN x.author END, x.created_at DESC, x.id DESC) x
+	WHERE s.site = :site AND s.head = :revision),
+found AS (
+	SELECT * FROM held x WHERE NOT EXISTS (SELECT FROM held h WHERE h.status <> 'success') AND NOT EXISTS (
 		SELECT FROM results h WHERE h.site = :site AND h.revision = :revision AND h.name = :name
-			AND h.held = :held AND h.created_at = x.created_at AND h.author IS NOT DISTINCT FROM x.author)),
+			AND h.created_at >= x.created_at AND (NOT :each::boolean OR h.author IS NOT DISTINCT FROM x.author))),
 named AS (
-	INSERT INTO reported (site, revision, name) SELECT site, :revision::bigint, name FROM found ON CONFLICT DO NOTHING),
+	INSERT INTO reported (site, revision, name) SELECT DISTINCT site, :revision::bigint, name FROM found ON CONFLICT DO NOTHING),
 copied AS (
 	INSERT INTO results (site, revision, name, status, validator, errors, created_at, message, carried_from, inputs, held,
 		url, author, author_name)
 	SELECT x.site, :revision, x.name, x.status, x.validator, x.errors, x.created_at, x.message, x.origin, x.inputs, x.held,
-		x.url, x.author, x.author_name FROM found x)
+		x.url, x.author, x.author_name FROM found x ORDER BY x.created_at, x.id)
 INSERT INTO outbox (site, type, revision, subject, data, withheld)
-SELECT site, 'purser.validation.posted', :revision::bigint, :subject, :data, NULL FROM found;
+SELECT DISTINCT site, 'purser.validation.posted', :revision::bigint, :subject, :data, NULL FROM found;
 
 -- name: CarriedOutcomes
 -- selects the outcomes that CarryResults copies, with the columns of OutcomesAbout.
