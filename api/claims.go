@@ -239,7 +239,7 @@ func (s *server) requestResult(w http.ResponseWriter, r *http.Request) error {
 	infoOf(r).audited = options.Audit != nil
 	s.answers.write(w, r, http.StatusAccepted, wire.Requested{
 		Revision: id, Stamp: work.Stamp.String(), Validation: validation, RequestedAt: wire.TimeText(work.Requested),
-		Reason: wire.Optional(reason),
+		Reason: wire.Optional(reason), Warning: s.Service.Unlisted(r.Context(), id, validation),
 	})
 	return nil
 }

@@ -139,7 +139,7 @@ func TestWaivers_refused(t *testing.T) {
 		"{validation: a-validation, reason: r}":                                              {"HTTPBadRequest", "it always ends"},
 		"{validation: a-validation, reason: r, for: P1D, expiresAt: '2999-01-01T00:00:00Z'}": {"HTTPBadRequest", "one of expiresAt"},
 		"{validation: a-validation, reason: r, until: P1D}":                                  {"HTTPBadRequest", "unknown key"},
-		"{validation: a-validation, reasn: r, for: P1D}":                                     {"HTTPBadRequest", "did you mean reason?"},
+		"{validation: a-validation, reasn: r, for: P1D}":                                     {"HTTPBadRequest", "did you mean reason."},
 		"{validation: a-validation, for: P1D}":                                               {"HTTPBadRequest", "reason of 1 to 1000"},
 		"{validation: a-validation, reason: ' ', for: P1D}":                                  {"HTTPBadRequest", "reason of 1 to 1000"},
 		"{validation: a-validation, reason: " + long + "ä, for: P1D}":                        {"HTTPBadRequest", "reason of 1 to 1000"},

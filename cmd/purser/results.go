@@ -120,6 +120,9 @@ func (c *resultsRequestCommand) Run(ctx context.Context, around *surroundings, s
 	if err != nil {
 		return err
 	}
+	if asked.Warning != "" {
+		fmt.Fprintln(around.stderr, "purser: warning:", asked.Warning)
+	}
 	return c.print(around, answer{
 		json: text, names: []string{asked.Validation},
 		text: fmt.Sprintf("Revision %d: a new result of %s is asked for\n", asked.Revision, words.Line(asked.Validation)),

@@ -19,6 +19,16 @@ func (s *Service) Refused(ctx context.Context, about revisions.About) error {
 	return revisions.Absent(ctx, s.Store, about.Revision)
 }
 
+// Unlisted returns a warning that no policy in force in a revision lists a validation; "" if one does, or if that is not
+// known.
+func (s *Service) Unlisted(ctx context.Context, revision int64, validation string) string {
+	_, policies, err := s.Store.InForce(ctx, revision)
+	if err != nil {
+		return ""
+	}
+	return validations.UnlistedWarning(policies, validation)
+}
+
 // Posted is a result that was appended to a revision.
 type Posted struct {
 	validations.Result

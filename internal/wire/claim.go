@@ -36,4 +36,5 @@ type Requested struct {
 	Validation  string   `json:"validation"`
 	RequestedAt Optional `json:"requestedAt"`
 	Reason      Optional `json:"reason"`
+	Warning     string   `json:"warning,omitempty"` // that no policy lists the validation
 }
