@@ -167,12 +167,12 @@ func TestPostValidation_unlisted(t *testing.T) {
 	}
 	s.put(t, "site", layeringPolicy("lp")+widget("w", "{}")).is(t, http.StatusOK)
 	s.put(t, "policy", policy("ready", own, "drydock-site-validation")).is(t, http.StatusOK)
-	const ignored = "No ValidationPolicy of the revision lists drydock-site-validaton, so this result is ignored; " +
+	const ignored = "No ValidationPolicy of the revision lists drydock-site-validaton, so its results are ignored; " +
 		"did you mean drydock-site-validation?"
 	got := []any{
 		post("1", "drydock-site-validaton"), post("2", "drydock-site-validaton"), post("2", "drydock-site-validation"), post("2", "other"),
 	}
-	want := []any{nil, ignored, nil, "No ValidationPolicy of the revision lists other, so this result is ignored"}
+	want := []any{nil, ignored, nil, "No ValidationPolicy of the revision lists other, so its results are ignored"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("warnings (-want +got)\n%s", diff)
 	}

@@ -181,7 +181,7 @@ func TestService_Post_unlisted(t *testing.T) {
 		}
 		return v
 	}
-	const ignored = "No ValidationPolicy of the revision lists site-validaton, so this result is ignored"
+	const ignored = "No ValidationPolicy of the revision lists site-validaton, so its results are ignored"
 	for name, c := range map[string]struct {
 		policies []revisions.PolicyVersion
 		compat   bool

@@ -119,7 +119,7 @@ func UnlistedWarning(policies []Policy, name string) string {
 	if len(policies) == 0 || slices.Contains(listed, name) {
 		return ""
 	}
-	warning := "No ValidationPolicy of the revision lists " + name + ", so this result is ignored"
+	warning := "No ValidationPolicy of the revision lists " + name + ", so its results are ignored"
 	if nearest := nearestName(name, listed[:min(len(listed), maxCandidates)]); nearest != "" {
 		warning += "; did you mean " + nearest + "?"
 	}

@@ -19,7 +19,7 @@ func TestUnlistedWarning(t *testing.T) {
 		{"sit-validation", []string{"rack-validation", "site-validation"}, "; did you mean site-validation?"},
 		{"site-validaton", []string{"rack-validation", "site-validation"}, "; did you mean site-validation?"},
 		{"site-validation", []string{"rack-validation", "site-validaton"}, "; did you mean site-validaton?"},
-		{"extra-validation", []string{"short-validation", "x-validation", "other"}, "so this result is ignored"},
+		{"extra-validation", []string{"short-validation", "x-validation", "other"}, "so its results are ignored"},
 	} {
 		policy := validations.Policy{}
 		for _, name := range c.listed {
