@@ -3,6 +3,7 @@ package changes
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 
 	"purser/internal/budget"
@@ -15,7 +16,7 @@ import (
 func conditional(conditions ...validations.Selection) []validations.Policy {
 	var policy validations.Policy
 	for i := range conditions {
-		policy.Requirements = append(policy.Requirements, validations.Requirement{Name: fmt.Sprint(i), When: &conditions[i]})
+		policy.Requirements = append(policy.Requirements, validations.Requirement{Name: strconv.Itoa(i), When: &conditions[i]})
 	}
 	return []validations.Policy{policy}
 }

@@ -78,9 +78,9 @@ type Validation struct {
 	URL     string `json:"url,omitempty"`
 	Message string `json:"message,omitempty"` // the reason for the status; of a failure only in a Verdict
 
-	Advisory bool    `json:"advisory,omitempty"` // it makes warnings, but never fails the verdict
-	Waived   *Waived `json:"waived,omitempty"`   // nil if it is not waived
-	Claim    *Claimed  `json:"claim,omitempty"`    // of the worker who is about to post a result; nil if there is none
+	Advisory bool     `json:"advisory,omitempty"` // it makes warnings, but never fails the verdict
+	Waived   *Waived  `json:"waived,omitempty"`   // nil if it is not waived
+	Claim    *Claimed `json:"claim,omitempty"`    // of the worker who is about to post a result; nil if there is none
 
 	// Newest is the newest posted result; nil if there is none, and in the policies of a revision.
 	Newest *Newest `json:"newest,omitempty"`

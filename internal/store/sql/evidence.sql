@@ -163,8 +163,8 @@ ON CONFLICT DO NOTHING;
 SELECT head FROM sites WHERE site = :site FOR KEY SHARE;
 
 -- name: CarryHeld
--- copies the results that HeldResults selects for a digest to a revision that still is the newest, if all are successes:
--- those than which the revision has no newer one, of the same user if :each is true. It adds the event.
+-- copies the results that HeldResults selects for a digest to a revision that still is the newest, if all are
+-- successes: those than which the revision has no newer one, of the same user if :each is true. It adds the event.
 WITH held AS (
 	SELECT x.*, coalesce(x.carried_from, x.revision) AS origin FROM sites s
 	JOIN revisions r ON r.site = s.site AND r.revision = s.head AND r.stamp = :stamp
@@ -180,7 +180,8 @@ found AS (
 		SELECT FROM results h WHERE h.site = :site AND h.revision = :revision AND h.name = :name
 			AND h.created_at >= x.created_at AND (NOT :each::boolean OR h.author IS NOT DISTINCT FROM x.author))),
 named AS (
-	INSERT INTO reported (site, revision, name) SELECT DISTINCT site, :revision::bigint, name FROM found ON CONFLICT DO NOTHING),
+	INSERT INTO reported (site, revision, name) SELECT DISTINCT site, :revision::bigint, name FROM found
+	ON CONFLICT DO NOTHING),
 copied AS (
 	INSERT INTO results (site, revision, name, status, validator, errors, created_at, message, carried_from, inputs, held,
 		url, author, author_name)
