@@ -98,9 +98,11 @@ func (v Validator) Validate(ctx context.Context, snapshot revisions.Snapshot, di
 	if err != nil || v.Always != nil { // documents without a site have no other readers
 		return made, err
 	}
-	if made.Holds, err = v.holds(ctx, snapshot, diff, made); err != nil {
+	holds, withheld, err := v.holds(ctx, snapshot, diff, made)
+	if err != nil {
 		return made, err
 	}
+	made.Holds, made.Withheld = holds, made.Withheld || withheld
 	return made.joined(v.required(policies)), nil
 }
 
