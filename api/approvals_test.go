@@ -286,3 +286,28 @@ func TestApprovals_carried(t *testing.T) {
 	vote("2", "success", "dan", same)
 	isLine("3", "rejected by Anna")
 }
+
+// Who makes a revision does not approve it by an approval of an earlier one, neither when it is made nor later.
+func TestApprovals_ofAuthor(t *testing.T) {
+	t.Parallel()
+	s := byUsers(t, "")
+	vote := func(user string) {
+		t.Helper()
+		s.do(t, http.MethodPost, "revisions/1/validations/review-validation", "{status: success, validator: {name: v}, "+
+			"inputs: {buckets: [b]}}", as(user+":validator", inYAML...)...).is(t, http.StatusCreated)
+	}
+	s.put(t, "b", twoApprovals+layerOrder+plain("a/Net/v1", "site", "one", "{}", "{}"), as("eve:writer")...).is(t, http.StatusOK)
+	vote("anna")
+	vote("bob")
+	s.put(t, "other", plain("a/Other/v1", "site", "other", "{}", "{x: 1}"), as("anna:writer")...).is(t, http.StatusOK)
+	for range 2 {
+		if got := s.statusText(t, "2"); !strings.Contains(got, "1 of 2 approvals, by Bob") {
+			t.Errorf("%q, want the approval of Bob alone", got)
+		}
+		vote("anna") // late
+	}
+	vote("carl")
+	if got := s.statusText(t, "2"); !strings.HasPrefix(got, "success\n") {
+		t.Errorf("%q, want two approvals", got)
+	}
+}

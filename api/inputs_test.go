@@ -384,5 +384,12 @@ func TestInputs_secret(t *testing.T) {
 	post("writer", "{schemas: [t/Opem/v1]}").isFault(t, http.StatusBadRequest, "InvalidInputs", "did you mean t/Open/v1?")
 	post("writer", "{schemas: ['*']}").is(t, http.StatusCreated)
 	post("admin", "{schemas: [t/Key/v1]}").is(t, http.StatusCreated)
+	s.ask(t, http.MethodPut, "buckets/p/documents", policy("ready", "a-validation"), as("admin", inYAML...)...).is(t, http.StatusOK)
+	for role, want := range map[string]string{"admin": "status: success", "writer": "withheld: Encrypted"} { // a writer is not told
+		got := s.ask(t, http.MethodPut, "buckets/o/documents?dry-run=true", control("t/Other/v1", "o", "{}"), as(role, inYAML...)...)
+		if got = got.is(t, http.StatusOK); !strings.Contains(got.text, want) {
+			t.Errorf("a dry run of a %s: %s", role, got.text)
+		}
+	}
 	post("admin", "{schemas: [t/Key/v2]}").isFault(t, http.StatusBadRequest, "InvalidInputs", "did you mean t/Key/v1?")
 }

@@ -48,7 +48,7 @@ CREATE TABLE claims (
 	PRIMARY KEY (site, revision, validation),
 	FOREIGN KEY (site, revision) REFERENCES revisions ON DELETE CASCADE
 );
-CREATE INDEX claims_tokens ON claims USING gin (tokens);
+CREATE INDEX claims_tokens ON claims USING gin (tokens) WITH (fastupdate = off);
 CREATE INDEX claims_open ON claims (site, revision) WHERE ended_at IS NULL;
 
 -- Permissions to use a revision although a validation is not a success, until a time.

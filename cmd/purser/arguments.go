@@ -25,8 +25,8 @@ func parse(parser *kong.Kong, args []string, stderr io.Writer) (*kong.Context, e
 	return ctx, nil
 }
 
-// withHelp returns arguments that ask for help, if the given ones name no command or one that only has subcommands, none
-// of which is the default.
+// withHelp returns arguments that ask for help, if the given ones name no command or one that only has
+// subcommands, none of which is the default.
 func withHelp(args []string, node *kong.Node) []string {
 	for _, arg := range args {
 		i := slices.IndexFunc(node.Children, func(child *kong.Node) bool { return child.Name == arg })

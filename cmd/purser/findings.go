@@ -174,8 +174,9 @@ func levelWord(f wire.Finding) string {
 // lacks reports whether a finding is about a missing or expired result.
 func lacks(f wire.Finding) bool { return f.Rule == "missing" || f.Rule == "expired" }
 
-// commandLine returns an indented line with the command that helps with a finding about a revision: it posts a result
-// that is missing, approves the revision, or shows a document. It returns "" if there is no such command, or if revision is "".
+// commandLine returns an indented line with the command that helps with a finding about a revision: it posts a
+// result that is missing, approves the revision, or shows a document. It returns "" if there is no such command,
+// or if revision is "".
 func commandLine(f wire.Finding, revision string) string {
 	switch {
 	case revision == "":

@@ -92,7 +92,8 @@ func postResult(ctx context.Context, around *surroundings, to remote, as output,
 	}
 	return as.print(around, answer{
 		json: text, names: []string{posted.Status},
-		text: fmt.Sprintf("Revision %s: %s is %s\n", revision, words.Line(of.validation), cmp.Or(of.done, "a "+posted.Status)),
+		text: fmt.Sprintf("Revision %s: %s is %s\n", revision, words.Line(of.validation),
+			cmp.Or(of.done, "a "+posted.Status)),
 	})
 }
 

@@ -178,7 +178,7 @@ func (s *Service) propose(ctx context.Context, p proposal) (_ proposal, err erro
 	}
 	s.observe("check", began)
 	if len(p.judgement.Holds) > 0 {
-		if p.held, err = s.Store.Held(ctx, p.judgement.Holds); err != nil {
+		if p.held, err = s.Store.Held(ctx, p.judgement.Holds, p.options.Caller.ID); err != nil {
 			return p, fmt.Errorf("find results that hold: %w", err)
 		}
 	}

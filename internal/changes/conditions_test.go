@@ -3,6 +3,7 @@ package changes
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 
 	"purser/internal/budget"
@@ -15,7 +16,7 @@ import (
 func conditional(conditions ...validations.Selection) []validations.Policy {
 	var policy validations.Policy
 	for i := range conditions {
-		policy.Requirements = append(policy.Requirements, validations.Requirement{Name: fmt.Sprint(i), When: &conditions[i]})
+		policy.Requirements = append(policy.Requirements, validations.Requirement{Name: strconv.Itoa(i), When: &conditions[i]})
 	}
 	return []validations.Policy{policy}
 }
@@ -34,8 +35,13 @@ func TestInapplicable(t *testing.T) {
 	}
 	labels := func(is string) map[string]string { return map[string]string{"is": is} }
 	conditions := []validations.Selection{
-		{Schemas: []string{"a/A/*"}}, {Schemas: []string{"a/C/*"}}, {Buckets: []string{"x"}}, {Buckets: []string{"y"}},
-		{Schemas: []string{"a/B/v1"}, Labels: labels("b")}, {Schemas: []string{"a/B/v1"}, Labels: labels("y")}, {Labels: labels("y")},
+		{Schemas: []string{"a/A/*"}},
+		{Schemas: []string{"a/C/*"}},
+		{Buckets: []string{"x"}},
+		{Buckets: []string{"y"}},
+		{Schemas: []string{"a/B/v1"}, Labels: labels("b")},
+		{Schemas: []string{"a/B/v1"}, Labels: labels("y")},
+		{Labels: labels("y")},
 	}
 	got, err := inapplicable(t.Context(), conditional(conditions...), documents)
 	if want := []int{1, 2, 5}; err != nil || !slices.Equal(got, want) {

@@ -145,7 +145,7 @@ func carries(policies []validations.Policy) (names []string) {
 // holds returns which results hold for a new revision: for each validation that it needs, the digest of the documents
 // that the inputs of the newest result with inputs select. Those for which it is not known are left out.
 func (v Validator) holds(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff, made Judgement) (
-	holds []revisions.Hold, err error,
+	holds []revisions.Hold, withheld bool, err error,
 ) {
 	var selections []validations.Selection
 	policies := validations.Applied(made.Policies, made.Inapplicable)
@@ -158,25 +158,25 @@ func (v Validator) holds(ctx context.Context, snapshot revisions.Snapshot, diff 
 		}
 	}
 	if len(holds) == 0 {
-		return nil, nil
+		return nil, false, nil
 	}
 	rendered := made.rendering
 	if rendered == nil {
 		confined := budget.Confined(ctx, renderedSteps)
 		alone, err := v.Render(confined, snapshot.Revision+1, diff.After(snapshot.Documents), snapshot.Fallback)
 		if err != nil {
-			return nil, contextError(ctx, err)
+			return nil, false, contextError(ctx, err)
 		}
 		rendered = &alone
 	}
 	if rendered.Unrendered != nil || rendered.Withheld || rendered.TooLarge {
-		return nil, nil //nolint:nilerr // it is about documents
+		return nil, rendered.Withheld, nil //nolint:nilerr // it is about documents
 	}
 	selected, err := v.Select(ctx, rendered.Documents, selections)
 	for i := range selected {
 		holds[i].Digest = selected[i].Digest
 	}
-	return holds[:len(selected)], err
+	return holds[:len(selected)], false, err
 }
 
 // Renderings returns the rendered documents of a revision for those who may see everything.

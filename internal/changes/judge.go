@@ -98,9 +98,11 @@ func (v Validator) Validate(ctx context.Context, snapshot revisions.Snapshot, di
 	if err != nil || v.Always != nil { // documents without a site have no other readers
 		return made, err
 	}
-	if made.Holds, err = v.holds(ctx, snapshot, diff, made); err != nil {
+	holds, withheld, err := v.holds(ctx, snapshot, diff, made)
+	if err != nil {
 		return made, err
 	}
+	made.Holds, made.Withheld = holds, made.Withheld || withheld
 	return made.joined(v.required(policies)), nil
 }
 
@@ -110,9 +112,9 @@ const conditionSteps = 2 * budget.Second
 // place is what documents have in common whose selection differs by their labels alone.
 type place struct{ schema, bucket, layer string }
 
-// inapplicable returns the positions of the requirements whose conditions select none of the documents of a revision. If
-// the work exceeds its bound, which is separate from the request's budget, the conditions that are left apply. The work
-// that is counted depends on the documents, and not on their order.
+// inapplicable returns the positions of the requirements whose conditions select none of the documents of a revision.
+// If the work exceeds its bound, which is separate from the request's budget, the conditions that are left apply. The
+// work that is counted depends on the documents, and not on their order.
 func inapplicable(ctx context.Context, policies []validations.Policy, documents []*revisions.Stored) ([]int, error) {
 	const perItem, perPlace, perLabel = 15, 60, 60
 	if !slices.ContainsFunc(policies, validations.Policy.HasConditions) {

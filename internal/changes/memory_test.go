@@ -126,7 +126,7 @@ func (m *memory) fillDocuments(s *revisions.Snapshot, need revisions.Need) {
 	}
 }
 
-func (m *memory) Held(context.Context, []revisions.Hold) ([]revisions.HeldResult, error) {
+func (m *memory) Held(context.Context, []revisions.Hold, string) ([]revisions.HeldResult, error) {
 	return nil, nil
 }
 

@@ -19,8 +19,8 @@ func (s *Service) Refused(ctx context.Context, about revisions.About) error {
 	return revisions.Absent(ctx, s.Store, about.Revision)
 }
 
-// Unlisted returns a warning that no policy in force in a revision lists a validation; "" if one does, or if that is not
-// known.
+// Unlisted returns a warning that no policy in force in a revision lists a validation; "" if one does, or if that
+// is not known.
 func (s *Service) Unlisted(ctx context.Context, revision int64, validation string) string {
 	_, policies, err := s.Store.InForce(ctx, revision)
 	if err != nil {

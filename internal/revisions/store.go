@@ -57,14 +57,15 @@ type Store interface {
 	// a result of the claim was appended before.
 	AddResult(ctx context.Context, about About, result validations.Result) (Stamp, []PolicyVersion, error)
 
-	// Held returns the results of all revisions that holds ask for.
-	Held(ctx context.Context, holds []Hold) ([]HeldResult, error)
+	// Held returns the successes of all revisions that holds ask for, for a revision that a user makes, by ID: none of the
+	// user's own among those of each user.
+	Held(ctx context.Context, holds []Hold, author string) ([]HeldResult, error)
 	// Settled returns the number of the newest revision, once a change that is being appended has been. What was committed
 	// before the call is known to the changes after it.
 	Settled(ctx context.Context) (int64, error)
 	// CarryHeld adds the results that have the name and the held documents of another one, which was posted about a
-	// revision, to a later one, if that is the newest: the newest one of them, or that of each user. It adds none if one is
-	// no success, and none than which the later revision has a newer one.
+	// revision, to a later one, if that is the newest: the newest one of them, or that of each user. It adds none if
+	// one is no success, and none than which the later revision has a newer one.
 	CarryHeld(ctx context.Context, to Revision, from int64, each bool, like validations.Result) error
 	// InForce returns the stamp of a revision, 0 if it does not exist, and the policies in force in it.
 	InForce(ctx context.Context, revision int64) (Stamp, []validations.Policy, error)

@@ -136,7 +136,8 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 	})
 	var held []revisions.HeldResult
 	if len(a.commit.Holds) > 0 {
-		batch.Queue(stmt.HeldResults, a.store.heldArguments(a.commit.Holds)).Query(heldInto(&held))
+		arguments := a.store.heldArguments(a.commit.Holds, a.commit.Revision.AuthorID)
+		batch.Queue(stmt.HeldResults, arguments).Query(heldInto(&held))
 	}
 	closed := a.queueClose(batch)
 	if len(diff.Added) > 0 {

@@ -29,9 +29,9 @@ func scanInputs(rows pgx.Rows, inputs map[string]validations.Selection) error {
 }
 
 // heldArguments returns the arguments of HeldResults.
-func (s *Store) heldArguments(holds []revisions.Hold) named {
+func (s *Store) heldArguments(holds []revisions.Hold, author string) named {
 	return named{
-		"site":    s.site,
+		"site": s.site, "author": author,
 		"names":   column(holds, func(h revisions.Hold) string { return h.Name }),
 		"digests": column(holds, func(h revisions.Hold) nullDigest { return nullDigest(h.Digest) }),
 		"each":    column(holds, func(h revisions.Hold) bool { return h.Each }),
@@ -59,9 +59,11 @@ func heldInto(held *[]revisions.HeldResult) func(pgx.Rows) error {
 }
 
 // Held implements revisions.Store.
-func (s *Store) Held(ctx context.Context, holds []revisions.Hold) (held []revisions.HeldResult, err error) {
+func (s *Store) Held(ctx context.Context, holds []revisions.Hold, author string) (
+	held []revisions.HeldResult, err error,
+) {
 	_, err = s.inSnapshot(ctx, general, func(q *questions) {
-		q.ask(heldInto(&held), stmt.HeldResults, s.heldArguments(holds))
+		q.ask(heldInto(&held), stmt.HeldResults, s.heldArguments(holds, author))
 	})
 	return held, err
 }

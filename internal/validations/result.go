@@ -121,8 +121,8 @@ func parseURL(value any) (string, error) {
 	at, err := url.Parse(text)
 	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" ||
 		utf8.RuneCountInString(text) > maxURL || strings.ContainsFunc(text, unicode.IsControl) {
-		return "", badResult(fmt.Sprintf("The url of a validation result must begin with http:// or https://, and have at most "+
-			"%d characters.", maxURL))
+		return "", badResult(fmt.Sprintf("The url of a validation result must begin with http:// or https://, and have at "+
+			"most %d characters.", maxURL))
 	}
 	return text, nil
 }

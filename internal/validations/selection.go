@@ -39,8 +39,8 @@ func (s Selection) Matches(doc *document.Document, bucket string) bool {
 	return s.MatchesPlace(doc.Schema, bucket, doc.Layer) && s.MatchesTraits(doc.Traits())
 }
 
-// MatchesPlace reports whether the selection selects documents of a schema, a bucket and a layer, if they have its labels
-// and are not abstract.
+// MatchesPlace reports whether the selection selects documents of a schema, a bucket and a layer, if they have its
+// labels and are not abstract.
 func (s Selection) MatchesPlace(schema, bucket, layer string) bool {
 	return !s.IsZero() && matchesAny(s.Schemas, schema) && matchesAny(s.Buckets, bucket) && matchesAny(s.Layers, layer)
 }

@@ -245,7 +245,10 @@ func (v Verdict) Open() (names []string) {
 		return nil
 	}
 	for _, policy := range v.Policies {
-		for _, judged := range policy.Validations {
+		for i, judged := range policy.Validations { // one for each requirement
+			if policy.Policy.Requirements[i].Approvals > 0 { // people approve; no worker can
+				continue
+			}
 			if judged.lacks() && CheckName(judged.Name, "") == nil && !slices.Contains(names, judged.Name) {
 				names = append(names, judged.Name)
 			}

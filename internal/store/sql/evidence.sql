@@ -134,7 +134,8 @@ SELECT n.name, x.inputs FROM unnest(:names::text[]) n (name) CROSS JOIN LATERAL 
 
 -- name: HeldResults
 -- selects, in order of time, the newest result of each name that depends on documents with the digest or, if :each is true
--- for it, the newest of each user among the last thousand.
+-- for it, the newest of each user among the last thousand, but no success of the :author: who makes a revision does not
+-- approve it by that.
 SELECT x.id, x.revision, x.name, x.status, x.created_at, coalesce(x.carried_from, x.revision), x.inputs, coalesce(x.url, ''),
 	coalesce(nullif(x.author_name, ''), x.author, ''), x.validator
 FROM unnest(:names::text[], :digests::bytea[], :each::boolean[]) h (name, digest, each) CROSS JOIN LATERAL (
@@ -143,6 +144,7 @@ FROM unnest(:names::text[], :digests::bytea[], :each::boolean[]) h (name, digest
 		ORDER BY r.created_at DESC, r.id DESC LIMIT CASE WHEN h.each THEN 1000 ELSE 1 END) r
 	WHERE NOT h.each OR r.author IS NOT NULL
 	ORDER BY CASE WHEN h.each THEN r.author END, r.created_at DESC, r.id DESC) x
+WHERE (h.each AND x.status = 'success' AND x.author = nullif(:author::text, '')) IS NOT TRUE
 ORDER BY x.created_at, x.id;
 
 -- name: CopyHeld
@@ -163,10 +165,12 @@ ON CONFLICT DO NOTHING;
 SELECT head FROM sites WHERE site = :site FOR KEY SHARE;
 
 -- name: CarryHeld
--- copies the results that HeldResults selects for a digest to a revision that still is the newest, if all are successes:
--- those than which the revision has no newer one, of the same user if :each is true. It adds the event.
+-- copies the results that HeldResults selects for a digest to a revision that still is the newest, if all are
+-- successes: those than which the revision has no newer one, of the same user if :each is true, and then none of the
+-- revision's author. It adds the event.
 WITH held AS (
-	SELECT x.*, coalesce(x.carried_from, x.revision) AS origin FROM sites s
+	SELECT x.*, coalesce(x.carried_from, x.revision) AS origin,
+		(:each::boolean AND x.author = nullif(r.author_id, '')) IS TRUE AS own FROM sites s
 	JOIN revisions r ON r.site = s.site AND r.revision = s.head AND r.stamp = :stamp
 	CROSS JOIN LATERAL (
 		SELECT DISTINCT ON (CASE WHEN :each::boolean THEN x.author END) x.* FROM (
@@ -176,11 +180,12 @@ WITH held AS (
 		ORDER BY CASE WHEN :each::boolean THEN x.author END, x.created_at DESC, x.id DESC) x
 	WHERE s.site = :site AND s.head = :revision),
 found AS (
-	SELECT * FROM held x WHERE NOT EXISTS (SELECT FROM held h WHERE h.status <> 'success') AND NOT EXISTS (
+	SELECT * FROM held x WHERE NOT x.own AND NOT EXISTS (SELECT FROM held h WHERE h.status <> 'success') AND NOT EXISTS (
 		SELECT FROM results h WHERE h.site = :site AND h.revision = :revision AND h.name = :name
 			AND h.created_at >= x.created_at AND (NOT :each::boolean OR h.author IS NOT DISTINCT FROM x.author))),
 named AS (
-	INSERT INTO reported (site, revision, name) SELECT DISTINCT site, :revision::bigint, name FROM found ON CONFLICT DO NOTHING),
+	INSERT INTO reported (site, revision, name) SELECT DISTINCT site, :revision::bigint, name FROM found
+	ON CONFLICT DO NOTHING),
 copied AS (
 	INSERT INTO results (site, revision, name, status, validator, errors, created_at, message, carried_from, inputs, held,
 		url, author, author_name)
