@@ -69,7 +69,7 @@ func (c ogenClient) post(ctx context.Context, validation string) error {
 	answer, err := c.PostValidation(ctx, &ogen.Result{
 		Status: ogen.ResultStatusSuccess, Validator: ogen.AnyValue(`{"name": "clients", "version": "1"}`),
 	}, ogen.PostValidationParams{Revision: "latest", Name: validation})
-	if _, ok := answer.(*ogen.PostedResultHeaders); err == nil && !ok {
+	if _, ok := answer.(*ogen.PostValidationCreated); err == nil && !ok {
 		err = fmt.Errorf("%+v", answer)
 	}
 	return err
