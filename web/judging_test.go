@@ -129,7 +129,7 @@ func TestJudging(t *testing.T) {
 
 	// What is wrong is shown beside the form, which keeps what was entered.
 	wrong := b.sent(t, hosts, hosts+"/waivers", http.StatusBadRequest, "message", "ticket & 4711", "for", "P3D", "until", "2999-01-01T00:00")
-	wrong.shows(t, "Waive", "A waiver may last 30 days")
+	wrong.shows(t, "Waive", "A waiver may last at most 30 days")
 	if fields := wrong.form(t, hosts+"/waivers"); fields.Get("message") != "ticket & 4711" || fields.Get("until") != "2999-01-01T00:00" {
 		t.Errorf("the form has %v", fields)
 	}
