@@ -448,18 +448,17 @@ func (s *Service) append(ctx context.Context, p proposal, commit revisions.Commi
 // votesOf adds those of results that hold to votes.
 func votesOf(votes map[string][]validations.Vote, holds []revisions.Hold, held []revisions.HeldResult,
 ) map[string][]validations.Vote {
-	votes = maps.Clone(votes)
+	all, each := map[string][]validations.Vote{}, map[string]bool{}
+	maps.Copy(all, votes)
 	for _, hold := range holds {
-		for _, result := range slices.Backward(held) { // the newest first
-			if hold.Each && result.Name == hold.Name {
-				if votes == nil {
-					votes = map[string][]validations.Vote{}
-				}
-				votes[hold.Name] = append(votes[hold.Name], validations.Vote{User: result.User, At: result.At})
-			}
+		each[hold.Name] = hold.Each
+	}
+	for _, result := range slices.Backward(held) { // the newest first
+		if each[result.Name] {
+			all[result.Name] = append(all[result.Name], validations.Vote{User: result.User, At: result.At})
 		}
 	}
-	return votes
+	return all
 }
 
 // verdict returns the verdict on the revision of a change. Its only reported results are those that it takes over from

@@ -52,7 +52,7 @@ func (r Renderer) Select(ctx context.Context, rendered []*revisions.Stored, sele
 		sum, text, count, encrypted := sha256.New(), selection.Text(), 0, 0
 		_, _ = sum.Write(appendText([]byte{selectedVersion}, text))
 		for i, doc := range ordered {
-			steps := perMatch + perPattern*len(selection.Schemas)
+			steps := perMatch + perPattern*selection.Size()
 			if selection.Matches(doc.Document, doc.Bucket) {
 				if lines[i] == nil {
 					lines[i] = r.line(doc)
@@ -121,25 +121,14 @@ func appendText(to []byte, text string) []byte {
 func (r Renderer) selectOne(ctx context.Context, rendered Rendering, selection validations.Selection) (
 	selected Selected, ok bool, err error,
 ) {
-	if rendered.Unrendered != nil || rendered.Withheld {
-		return Selected{}, false, nil //nolint:nilerr // it is about documents
+	if !rendered.isWhole() {
+		return Selected{}, false, nil
 	}
 	all, err := r.Select(ctx, rendered.Documents, []validations.Selection{selection})
 	if err != nil || len(all) == 0 {
 		return Selected{}, false, err
 	}
 	return all[0], true, nil
-}
-
-// carries returns the names of the validations by others whose results a new revision may take over from others,
-// because they depend on some documents only: those that its policies require and that apply.
-func carries(policies []validations.Policy) (names []string) {
-	for _, name := range validations.Required(validations.Applying(policies)) {
-		if !validations.IsReserved(name) {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // holds returns which results hold for a new revision: for each validation that it needs, the digest of the documents
@@ -149,12 +138,17 @@ func (v Validator) holds(ctx context.Context, snapshot revisions.Snapshot, diff 
 ) {
 	var selections []validations.Selection
 	policies := validations.Applied(made.Policies, made.Inapplicable)
-	voted := validations.Voted(policies)
-	for _, name := range carries(policies) {
-		carried := slices.ContainsFunc(diff.Carried.Outcomes, func(o validations.Outcome) bool { return o.Name == name })
-		if inputs, has := snapshot.Inputs[name]; has && !carried { // what a rollback carries over wins
+	carried, voted := map[string]bool{}, map[string]bool{}
+	for _, outcome := range diff.Carried.Outcomes {
+		carried[outcome.Name] = true
+	}
+	for _, name := range validations.Voted(policies) {
+		voted[name] = true
+	}
+	for _, name := range validations.Carried(policies) {
+		if inputs, has := snapshot.Inputs[name]; has && !carried[name] { // what a rollback carries over wins
 			selections = append(selections, inputs)
-			holds = append(holds, revisions.Hold{Name: name, Each: slices.Contains(voted, name)})
+			holds = append(holds, revisions.Hold{Name: name, Each: voted[name]})
 		}
 	}
 	if len(holds) == 0 {
@@ -169,8 +163,8 @@ func (v Validator) holds(ctx context.Context, snapshot revisions.Snapshot, diff 
 		}
 		rendered = &alone
 	}
-	if rendered.Unrendered != nil || rendered.Withheld || rendered.TooLarge {
-		return nil, rendered.Withheld, nil //nolint:nilerr // it is about documents
+	if !rendered.isWhole() {
+		return nil, rendered.Withheld, nil
 	}
 	selected, err := v.Select(ctx, rendered.Documents, selections)
 	for i := range selected {
@@ -255,7 +249,7 @@ func (s *Service) carryLate(ctx context.Context, revision int64, result validati
 		}
 		compared = snapshot.Revision
 		policies := revisions.PoliciesOf(snapshot.Newest, snapshot.Policies)
-		if !slices.Contains(carries(policies), result.Name) {
+		if !slices.Contains(validations.Carried(policies), result.Name) {
 			continue
 		}
 		rendered, err := of(ctx, compared)
@@ -266,7 +260,7 @@ func (s *Service) carryLate(ctx context.Context, revision int64, result validati
 		if err != nil || !known || selected.Digest != result.Held {
 			continue
 		}
-		each := slices.Contains(validations.Voted(validations.Applying(policies)), result.Name)
+		each := slices.Contains(validations.Voted(policies), result.Name)
 		if err := s.Store.CarryHeld(ctx, snapshot.Newest, revision, each, result); err != nil {
 			return fmt.Errorf("carry the result over: %w", err)
 		}

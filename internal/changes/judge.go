@@ -117,7 +117,7 @@ type place struct{ schema, bucket, layer string }
 // work that is counted depends on the documents, and not on their order.
 func inapplicable(ctx context.Context, policies []validations.Policy, documents []*revisions.Stored) ([]int, error) {
 	const perItem, perPlace, perLabel = 15, 60, 60
-	if !slices.ContainsFunc(policies, validations.Policy.HasConditions) {
+	if !validations.Conditional(policies) {
 		return nil, nil
 	}
 	places := map[place][]*revisions.Stored{}
@@ -131,8 +131,7 @@ func inapplicable(ctx context.Context, policies []validations.Policy, documents 
 	var exceeded error
 	positions := validations.Inapplicable(policies, func(s validations.Selection) bool {
 		if exceeded == nil {
-			meter.Charge(len(places)*(perPlace+perItem*(len(s.Schemas)+len(s.Buckets)+len(s.Layers))) +
-				len(documents)*perLabel*len(s.Labels))
+			meter.Charge(len(places)*(perPlace+perItem*s.Size()) + len(documents)*perLabel*len(s.Labels))
 			exceeded = meter.Check()
 		}
 		if exceeded != nil {
@@ -184,7 +183,7 @@ func (v Validator) Need(ctx context.Context, snapshot revisions.Snapshot, diff r
 		return need, err
 	}
 	if v.Always == nil && !v.Compat {
-		need.Inputs = carries(policies)
+		need.Inputs = validations.Carried(policies)
 	}
 	if diff.CarriedFrom > 0 {
 		need.Votes = revisions.Ballots(diff.CarriedFrom, validations.Voted(policies))

@@ -39,6 +39,9 @@ type Rendering struct {
 	problems []*fault.Fault // if it was examined, what PolicyValidation finds
 }
 
+// isWhole reports whether all documents are rendered, be they valid or not.
+func (r Rendering) isWhole() bool { return r.Unrendered == nil && !r.Withheld && !r.TooLarge }
+
 // RenderKey identifies a rendering.
 type RenderKey struct {
 	Revision  int64

@@ -53,18 +53,13 @@ func (s *Store) Claim(ctx context.Context, ask claims.Ask) (claims.Granted, erro
 func (s *Store) claimTogether(ctx context.Context, asks []claims.Ask) ([]granted, error) {
 	ctx, end := budget.Begin(ctx) // it is for others too
 	defer end()
-	names := map[string]bool{}
+	var names []string
 	for _, ask := range asks {
-		for _, name := range ask.Names {
-			names[name] = true
-		}
+		names = append(names, ask.Names...)
 	}
-	sorted := make([]string, 0, len(names))
-	for name := range names {
-		sorted = append(sorted, name)
-	}
-	slices.Sort(sorted)
-	work, next, err := s.selectWork(ctx, named{"names": sorted, "each": len(asks), "held": false}, queries.Page{Limit: -1})
+	slices.Sort(names)
+	names = slices.Compact(names)
+	work, next, err := s.selectWork(ctx, named{"names": names, "each": len(asks), "held": false}, queries.Page{Limit: -1})
 	if err != nil {
 		return nil, err
 	}

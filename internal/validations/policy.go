@@ -44,7 +44,7 @@ type Requirement struct {
 }
 
 // Applied returns the policies of a revision with those requirements marked that do not apply to it, which are given by
-// their positions among all of them.
+// their sorted positions among all of them.
 func Applied(policies []Policy, inapplicable []int) []Policy {
 	if len(inapplicable) == 0 {
 		return policies
@@ -54,22 +54,18 @@ func Applied(policies []Policy, inapplicable []int) []Policy {
 	for i := range policies {
 		requirements := slices.Clone(policies[i].Requirements)
 		for n := range requirements {
-			requirements[n].Inapplicable = requirements[n].When != nil && slices.Contains(inapplicable, first+n)
+			_, marked := slices.BinarySearch(inapplicable, first+n)
+			requirements[n].Inapplicable = requirements[n].When != nil && marked
 		}
 		policies[i].Requirements, first = requirements, first+len(requirements)
 	}
 	return policies
 }
 
-// Applying returns the policies of Applied without the requirements that do not apply.
-func Applying(policies []Policy) []Policy {
-	policies = slices.Clone(policies)
-	for i := range policies {
-		policies[i].Requirements = slices.DeleteFunc(slices.Clone(policies[i].Requirements), func(r Requirement) bool {
-			return r.Inapplicable
-		})
-	}
-	return policies
+// Carried returns the names of the validations by others that policies of Applied need, without duplicates, in order:
+// those whose results a revision may take over from others because they depend on some documents only.
+func Carried(policies []Policy) []string {
+	return names(policies, func(r Requirement) bool { return !r.Inapplicable && !IsReserved(r.Name) })
 }
 
 // Conditional reports whether a requirement of the policies has a condition.
@@ -80,20 +76,8 @@ func Conditional(policies []Policy) bool {
 }
 
 // Voted returns the names of the validations that need approvals, without duplicates, in order.
-func Voted(policies []Policy) (names []string) {
-	for _, policy := range policies {
-		for _, requirement := range policy.Requirements {
-			if requirement.Approvals > 0 && !slices.Contains(names, requirement.Name) {
-				names = append(names, requirement.Name)
-			}
-		}
-	}
-	return names
-}
-
-// HasConditions reports whether some requirement of the policy has a condition.
-func (p Policy) HasConditions() bool {
-	return slices.ContainsFunc(p.Requirements, func(r Requirement) bool { return r.When != nil })
+func Voted(policies []Policy) []string {
+	return names(policies, func(r Requirement) bool { return r.Approvals > 0 })
 }
 
 // Inapplicable returns the positions, among all requirements of policies, of those that do not apply to a revision.
@@ -216,11 +200,15 @@ func (r Requirement) Expiry(success time.Time) (at time.Time, ok bool) {
 
 // Required returns the names of all validations that policies list, without duplicates, in order.
 func Required(policies []Policy) []string {
-	var names []string
+	return names(policies, func(Requirement) bool { return true })
+}
+
+// names returns the names of the requirements that a condition holds for, without duplicates, in order.
+func names(policies []Policy, that func(Requirement) bool) (names []string) {
 	seen := map[string]bool{}
 	for _, policy := range policies {
 		for _, requirement := range policy.Requirements {
-			if !seen[requirement.Name] {
+			if that(requirement) && !seen[requirement.Name] {
 				seen[requirement.Name] = true
 				names = append(names, requirement.Name)
 			}

@@ -30,9 +30,10 @@ const (
 )
 
 // IsZero reports whether the selection has neither lists nor labels.
-func (s Selection) IsZero() bool {
-	return len(s.Schemas)+len(s.Buckets)+len(s.Layers)+len(s.Labels) == 0
-}
+func (s Selection) IsZero() bool { return s.Size() == 0 }
+
+// Size returns the number of items of the lists and of labels, to which the work of matching is proportional.
+func (s Selection) Size() int { return len(s.Schemas) + len(s.Buckets) + len(s.Layers) + len(s.Labels) }
 
 // Matches reports whether the selection selects a document of a bucket.
 func (s Selection) Matches(doc *document.Document, bucket string) bool {

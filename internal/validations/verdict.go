@@ -244,12 +244,14 @@ func (v Verdict) Open() (names []string) {
 	if v.failsForGood() {
 		return nil
 	}
+	seen := map[string]bool{}
 	for _, policy := range v.Policies {
-		for i, judged := range policy.Validations { // one for each requirement
-			if policy.Policy.Requirements[i].Approvals > 0 { // people approve; no worker can
+		for _, judged := range policy.Validations {
+			if judged.Approved { // people approve; no worker can
 				continue
 			}
-			if judged.lacks() && CheckName(judged.Name, "") == nil && !slices.Contains(names, judged.Name) {
+			if judged.lacks() && CheckName(judged.Name, "") == nil && !seen[judged.Name] {
+				seen[judged.Name] = true
 				names = append(names, judged.Name)
 			}
 		}

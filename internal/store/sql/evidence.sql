@@ -287,7 +287,9 @@ ORDER BY 7;
 -- selects the newest result of each user of the validations with :names in revisions, failures first, then the newest
 -- first: as many as approvals can be needed.
 SELECT v.revision, v.name, v.voter, v.status, v.created_at, v.message, v.errors
-FROM unnest(:numbers::bigint[]) r (revision) CROSS JOIN unnest(:names::text[]) n (name) CROSS JOIN LATERAL (
+FROM unnest(:numbers::bigint[]) r (revision) CROSS JOIN LATERAL (
+	SELECT n.name FROM reported n WHERE n.site = :site AND n.revision = r.revision
+		AND n.name IN (SELECT unnest(:names::text[])) OFFSET 0) n CROSS JOIN LATERAL (
 	SELECT u.* FROM (
 		SELECT DISTINCT ON (x.author) x.revision, x.name, coalesce(nullif(x.author_name, ''), x.author) AS voter, x.status,
 			x.created_at, x.message, CASE WHEN x.status <> 'success' AND x.message IS NULL THEN x.errors END AS errors
