@@ -125,7 +125,8 @@ func TestApprovals_dryRunOfAnotherServer(t *testing.T) {
 	}
 }
 
-// Without authentication there is one user, who has no name. Results from before users were recorded do not count.
+// All results without authentication are of one user without a name. Results without a user, from earlier versions, do
+// not count.
 func TestApprovals_anonymous(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -194,7 +195,7 @@ func TestFourEyes(t *testing.T) {
 	s.vote(t, "1", "review-validation", "success", "root:admin").is(t, http.StatusCreated)
 }
 
-// What a caller may do depends on what is asked for, and whoami says so.
+// GET /whoami lists rights that depend on the validation or the author apart from the others.
 func TestFourEyes_whoami(t *testing.T) {
 	t.Parallel()
 	s := byUsers(t, fourEyes)

@@ -73,7 +73,8 @@ func (s *server) authorize(w http.ResponseWriter, r *http.Request, rule string) 
 	return s.require(r, rule)
 }
 
-// targeted are the rules of routes whose handlers check them again, once it is known what is asked for.
+// targeted are the rules that can depend on a validation or a revision. Handlers of their routes check them again with
+// these.
 var targeted = []string{authz.CreateValidation, authz.CreateWaiver}
 
 // identify authenticates the caller and notes who it is and what it may see.

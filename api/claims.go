@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"time"
 
@@ -13,9 +12,6 @@ import (
 	"purser/internal/claims"
 	"purser/internal/wire"
 )
-
-// ofRequirements matches the paths of what Deckhand does not have, which do not exist in compat mode.
-var ofRequirements = regexp.MustCompile(`^/api/v1\.0/claims(/|$)|/validations/\{name\}/request$`)
 
 // maxClaim bounds the body of a request about a claim, in bytes.
 const maxClaim = 64 << 10
@@ -62,9 +58,7 @@ func (s *server) claim(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Time{})                               // the client sends nothing more
-	_ = control.SetWriteDeadline(time.Now().Add(limit + waitedAnswerTime)) // tests have writers without deadlines
+	keepOpen(w, limit)
 	infoOf(r).rest = func() {
 		defer leave()
 		if err := s.claimWaiting(w, r, ask, limit); err != nil {
@@ -139,7 +133,8 @@ func (s *server) answerClaim(w http.ResponseWriter, r *http.Request, granted cla
 	return nil
 }
 
-// ofClaim returns a handler that passes on the claim in the path, of a caller who may post results of its validation.
+// ofClaim returns a handler that reads the claim in the path, checks that the caller may post results of its validation,
+// and calls handle with the claim.
 func (s *server) ofClaim(handle func(w http.ResponseWriter, r *http.Request, token claims.Token) error) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		infoOf(r).unchanged = r.Method == http.MethodPut // the audit has no heartbeats

@@ -141,7 +141,7 @@ func TestClaims_recorded(t *testing.T) {
 	}
 }
 
-// Someone who asks for a new result opens work although there is a result, which counts until then.
+// A request for a new result opens work, and the result that there is counts until the new one is posted.
 func TestClaims_request(t *testing.T) {
 	t.Parallel()
 	s := schemasSite(t)

@@ -192,7 +192,8 @@ func (m *inputsModel) last(revision int) (last *modelResult) {
 	return last
 }
 
-// rolledBack adds a revision with the documents of an earlier one, whose newest result wins.
+// rolledBack adds a revision with the documents of an earlier one. It takes over that one's newest result, and looks for
+// no other.
 func (m *inputsModel) rolledBack(to int) {
 	last := m.last(to)
 	if last == nil {
@@ -341,7 +342,7 @@ func TestInputs_races(t *testing.T) {
 	}
 }
 
-// Two servers with different keysets have different digests of secrets, and one whose keys were rotated has the same.
+// A result that depends on an encrypted document holds while the secret is the same.
 func TestInputs_secrets(t *testing.T) {
 	t.Parallel()
 	s := sealedSite(t)
@@ -362,8 +363,7 @@ func TestInputs_secrets(t *testing.T) {
 	}
 }
 
-// A refusal of inputs tells callers who may not see encrypted documents nothing of these: neither that one is selected
-// nor a schema.
+// Callers who may not see encrypted documents do not learn from a refusal of inputs that one was selected, nor a schema.
 func TestInputs_secret(t *testing.T) {
 	t.Parallel()
 	s := guarded(t, fmt.Sprintf("%q: role:admin or role:writer\n", authz.CreateValidation))

@@ -36,7 +36,7 @@ type names = []string
 func (s *server) routes() []route {
 	routes := append(s.siteRoutes(), s.revisionRoutes()...)
 	if !s.Compat {
-		routes = append(routes, s.waiverRoutes()...)
+		routes = append(routes, s.requirementRoutes()...)
 	}
 	for i, route := range routes {
 		if route.method == http.MethodGet && mayWait.MatchString(route.path) {
@@ -70,10 +70,6 @@ func (s *server) siteRoutes() []route {
 			append(names{"revision", "user", "since", "until"}, page...),
 		},
 		{"GET", eventsPath, authz.ListEvents, s.listEvents, names{"since", "limit", "type"}},
-		{"GET", v1 + "/claims", authz.ListValidations, s.listWork, page},
-		{"POST", v1 + "/claims", authz.CreateValidation, s.claim, names{waitParameter}},
-		{"PUT", v1 + "/claims/{claim}", authz.CreateValidation, s.ofClaim(s.extendClaim), nil},
-		{"DELETE", v1 + "/claims/{claim}", authz.CreateValidation, s.ofClaim(s.giveBack), nil},
 		{"GET", v1 + "/webhooks", authz.ManageWebhooks, s.listWebhooks, nil},
 		{"POST", v1 + "/webhooks", authz.ManageWebhooks, s.addWebhook, nil},
 		{"GET", webhook, authz.ManageWebhooks, ofWebhook(s.showWebhook), nil},
@@ -164,20 +160,24 @@ func (s *server) revisionRoutes() []route {
 			"POST", revision + "/validations/{name}", authz.CreateValidation, s.postValidation,
 			append(names{claimParameter}, about...),
 		},
-		{"POST", revision + "/validations/{name}/request", authz.CreateValidation, s.requestResult, about},
 		{"GET", revision + "/validations/{name}/entries/{entry}", authz.ShowValidation, s.showEntry, secrets},
 	}
 }
 
-// waiverRoutes returns the operations about waivers.
-func (s *server) waiverRoutes() []route {
-	const waivers = v1 + "/revisions/{revision}/waivers"
-	about := names{"revision-stamp"}
+// requirementRoutes returns the operations about work and waivers, which Deckhand does not have.
+func (s *server) requirementRoutes() []route {
+	const revision = v1 + "/revisions/{revision}"
+	about, page := names{"revision-stamp"}, names{"limit", "offset"}
 	return []route{
-		{"GET", waivers, authz.ListValidations, s.listWaivers, nil},
-		{"POST", waivers, authz.CreateWaiver, s.postWaiver, about},
-		{"DELETE", waivers + "/{id}", authz.CreateWaiver, s.endWaiver, about},
-		{"GET", v1 + "/waivers", authz.ListValidations, s.listAllWaivers, names{"active", "limit", "offset"}},
+		{"GET", v1 + "/claims", authz.ListValidations, s.listWork, page},
+		{"POST", v1 + "/claims", authz.CreateValidation, s.claim, names{waitParameter}},
+		{"PUT", v1 + "/claims/{claim}", authz.CreateValidation, s.ofClaim(s.extendClaim), nil},
+		{"DELETE", v1 + "/claims/{claim}", authz.CreateValidation, s.ofClaim(s.giveBack), nil},
+		{"POST", revision + "/validations/{name}/request", authz.CreateValidation, s.requestResult, about},
+		{"GET", revision + "/waivers", authz.ListValidations, s.listWaivers, nil},
+		{"POST", revision + "/waivers", authz.CreateWaiver, s.postWaiver, about},
+		{"DELETE", revision + "/waivers/{id}", authz.CreateWaiver, s.endWaiver, about},
+		{"GET", v1 + "/waivers", authz.ListValidations, s.listAllWaivers, append(names{"active"}, page...)},
 	}
 }
 

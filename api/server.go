@@ -112,9 +112,6 @@ func New(config Config) http.Handler {
 	router.Use(s.checkBody)
 	router.NotFound(func(w http.ResponseWriter, r *http.Request) { s.answers.fail(w, r, errNoRoute(r)) })
 	for path, methods := range byPath(s.routes()) {
-		if config.Compat && ofRequirements.MatchString(path) {
-			continue
-		}
 		if path != metricsPath || !config.Access.MetricsElsewhere {
 			router.Handle(path, s.dispatch(methods))
 		}

@@ -115,9 +115,7 @@ func (s *server) answerWaiting(w http.ResponseWriter, r *http.Request, handle ha
 		w.Header().Set(waitedHeader, "0.0")
 		return attempt(handle, w, r)
 	}
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Time{})                               // the client sends nothing more
-	_ = control.SetWriteDeadline(time.Now().Add(limit + waitedAnswerTime)) // tests have writers without deadlines
+	keepOpen(w, limit)
 	began, question := time.Now(), s.questionOf(r)
 	ctx, cancel := context.WithTimeout(r.Context(), limit)
 	record := infoOf(r).copied() // now, because the request may end while others wait for the answer that it shares
@@ -134,6 +132,13 @@ func (s *server) answerWaiting(w http.ResponseWriter, r *http.Request, handle ha
 		}
 	}
 	return nil
+}
+
+// keepOpen sets the deadlines of a connection whose request waits up to a limit.
+func keepOpen(w http.ResponseWriter, limit time.Duration) {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Time{})                               // the client sends nothing more
+	_ = control.SetWriteDeadline(time.Now().Add(limit + waitedAnswerTime)) // tests have writers without deadlines
 }
 
 // pin records the revision or the event that a request means now, because latest, a tag or now may mean another one

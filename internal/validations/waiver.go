@@ -16,8 +16,10 @@ import (
 
 // Bounds of a waiver.
 const (
-	MaxWaiver = 30 * 24 * time.Hour // how long it lasts
-	maxReason = 1000                // characters
+	MaxWaiver = maxWaiverDays * 24 * time.Hour // how long it lasts
+
+	maxWaiverDays = 30
+	maxReason     = 1000 // characters
 )
 
 // WantedWaiver is a waiver that somebody asks for.
@@ -131,7 +133,7 @@ func CheckLasting(lasts time.Duration, future bool) error {
 		return badWaiver("must end in the future, by the clock of the server's database")
 	case lasts > MaxWaiver:
 		return badWaiver(fmt.Sprintf("may last at most %d days; if it is still needed then, make another one, or make the "+
-			"requirement advisory in the ValidationPolicy", int(MaxWaiver.Hours()/24))) //nolint:mnd // hours of a day
+			"requirement advisory in the ValidationPolicy", maxWaiverDays))
 	}
 	return nil
 }
