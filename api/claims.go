@@ -133,8 +133,8 @@ func (s *server) answerClaim(w http.ResponseWriter, r *http.Request, granted cla
 	return nil
 }
 
-// ofClaim returns a handler that reads the claim in the path, checks that the caller may post results of its validation,
-// and calls handle with the claim.
+// ofClaim returns a handler that reads the claim in the path, checks that the caller may post results of its
+// validation, and calls handle with the claim.
 func (s *server) ofClaim(handle func(w http.ResponseWriter, r *http.Request, token claims.Token) error) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		infoOf(r).unchanged = r.Method == http.MethodPut // the audit has no heartbeats

@@ -3,6 +3,7 @@ package changes
 import (
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -21,7 +22,7 @@ func TestRenderer_Select_bounded(t *testing.T) {
 	}
 	var rendered []*revisions.Stored
 	for i := range 100 {
-		doc := &document.Document{Identity: document.Identity{Schema: "a/A/v1", Layer: "site", Name: fmt.Sprint(i)}}
+		doc := &document.Document{Identity: document.Identity{Schema: "a/A/v1", Layer: "site", Name: strconv.Itoa(i)}}
 		rendered = append(rendered, &revisions.Stored{Document: doc, Bucket: "x"})
 	}
 	for name, c := range map[string]struct {
