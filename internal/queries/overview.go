@@ -123,14 +123,24 @@ func watched(verdict validations.Verdict, outcomes []validations.Outcome) (all [
 
 // worse returns the more urgent status: a failure before a missing or expired result, and one that does not apply last.
 func worse(a, b validations.Status) validations.Status {
-	urgency := map[validations.Status]int{
-		validations.NotApplicable: 0, validations.Success: 1, validations.Missing: 2, validations.Expired: 2,
-		validations.Failure: 3,
-	}
-	if urgency[b] > urgency[a] {
+	if urgency(b) > urgency(a) {
 		return b
 	}
 	return a
+}
+
+// urgency returns a larger number for a status that needs more attention.
+func urgency(status validations.Status) int {
+	switch status {
+	case validations.Failure:
+		return 3
+	case validations.Missing, validations.Expired:
+		return 2
+	case validations.Success:
+		return 1
+	case validations.NotApplicable:
+	}
+	return 0
 }
 
 // count returns the numbers of all findings about a revision, or of those that are not likely mistakes. It describes up
