@@ -1,0 +1,93 @@
+// Package sites manages the sites of a database: their names, labels and limits, and that they are archived or deleted.
+package sites
+
+import (
+	"context"
+	"regexp"
+	"time"
+
+	"purser/internal/fault"
+	"purser/internal/revisions"
+)
+
+// Default is the site that always exists. Requests without a site in their path are about it.
+const Default = revisions.DefaultSite
+
+// Settings are what an operator sets of a site.
+type Settings struct {
+	Labels   map[string]string
+	Limits   Limits
+	Archived bool
+}
+
+// Limits are the limits that a site has instead of the server's; nil where the server's hold.
+type Limits struct {
+	Documents *int64 // live ones
+	Changes   *int64 // a minute, of each server
+	Keep      *int64 // revisions, besides tagged ones
+}
+
+// Site is a site, with what is known of it.
+type Site struct {
+	Settings
+
+	Name      string
+	Revision  int64 // the newest one; 0 if there is none
+	Stamp     revisions.Stamp
+	Status    string // the verdict on that revision: success or failure; empty if there is none
+	Documents int64  // live ones
+	CreatedAt time.Time
+	ChangedAt time.Time // when the settings were changed or the newest revision was made, whichever was later
+}
+
+// Query selects sites, in the order of a key and then of their names.
+type Query struct {
+	Labels        map[string]string // that they have
+	Status        string            // success or failure; empty for any
+	Archived      *bool             // nil for any
+	Sort          string            // name, status, changedAt or documents
+	Backwards     bool
+	Limit, Offset int
+	// Among are the names of the sites to select from; nil for all.
+	Among []string
+}
+
+// Store keeps sites. Faults: NotFound for a site that does not exist, Gone for one that is being deleted, Unavailable if
+// the database does not answer.
+type Store interface {
+	// Settings returns the settings of a site.
+	Settings(ctx context.Context, name string) (Settings, error)
+	// Site returns a site.
+	Site(ctx context.Context, name string) (Site, error)
+	// SetSite makes a site, unless there are most already, or changes its settings unless it must be new. It reports
+	// whether the site was made. Conflict if there are too many, Stale if it must be new and is not.
+	SetSite(ctx context.Context, name string, settings Settings, mustBeNew bool, most int,
+		audit *revisions.AuditEvent) (made bool, err error)
+	// DeleteSite marks an archived site for deletion. Conflict if it is not archived.
+	DeleteSite(ctx context.Context, name string, audit *revisions.AuditEvent) error
+	// Sites returns the sites that a query selects, and whether there are more.
+	Sites(ctx context.Context, query Query) (found []Site, more bool, err error)
+	// Names returns the names of all sites in alphabetical order.
+	Names(ctx context.Context) ([]string, error)
+}
+
+var namePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$`)
+
+// IsName reports whether a site can have a name.
+func IsName(name string) bool { return namePattern.MatchString(name) }
+
+// Unknown returns the fault for a site that does not exist, or of which the caller may not know. near is the most similar
+// name of a site that the caller may see; empty if there is none.
+func Unknown(name, near string) *fault.Fault {
+	if near != "" {
+		return fault.New(fault.NotFound, "UnknownSite", "There is no site %s; did you mean %s? GET /sites lists those that "+
+			"you may see", name, near)
+	}
+	return fault.New(fault.NotFound, "UnknownSite", "There is no site %s; GET /sites lists those that you may see", name)
+}
+
+// Archived returns the fault of a request that would change an archived site.
+func Archived(name string) *fault.Fault {
+	return fault.New(fault.Conflict, "SiteArchived", "The site %s is archived and takes no changes; PUT /sites/%[1]s with "+
+		"archived: false opens it", name)
+}

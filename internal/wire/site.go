@@ -1,0 +1,23 @@
+package wire
+
+// Site is a site, with what is known of it.
+type Site struct {
+	Name     string            `json:"name"`
+	Labels   map[string]string `json:"labels"`
+	Limits   SiteLimits        `json:"limits"`
+	Archived bool              `json:"archived"`
+
+	Revision  int64    `json:"revision"` // the newest one; 0 if there is none
+	Stamp     Optional `json:"stamp"`    // of that revision
+	Status    Optional `json:"status"`   // of that revision: success or failure
+	Documents int64    `json:"documents"`
+	CreatedAt Optional `json:"createdAt"`
+	ChangedAt Optional `json:"changedAt"`
+}
+
+// SiteLimits are the limits of a site that it has instead of the server's; nil where it has none.
+type SiteLimits struct {
+	Documents *int64 `json:"documents,omitempty"`
+	Changes   *int64 `json:"changes,omitempty"`
+	Keep      *int64 `json:"keep,omitempty"`
+}
