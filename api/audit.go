@@ -32,7 +32,7 @@ func (s *server) recordChange(r *http.Request, status int) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), patience)
 	defer cancel()
 	event := s.newAuditEvent(r, status)
-	if err := s.Audit.Record(ctx, event); err != nil {
+	if err := s.at(r).Audit.Record(ctx, event); err != nil {
 		s.Log.ErrorContext(ctx, "A CHANGE CANNOT BE RECORDED IN THE AUDIT", "error", err.Error(), "user", event.UserID,
 			"end_user", event.EndUser, "method", event.Method, "target", event.Target, "revision", event.Revision,
 			"status", status, "remote", event.Remote)
@@ -69,9 +69,9 @@ func (s *server) newAuditEvent(r *http.Request, status int) revisions.AuditEvent
 // targetOf returns the shortened path and query of a request. It always keeps the mark of a dry run.
 func targetOf(r *http.Request) string {
 	const maxLength = 2000
-	target := r.URL.RequestURI()
+	target := infoOf(r).prefix + r.URL.RequestURI()
 	if len(target) > maxLength && paramsOf(r).flag("dry-run", false) {
-		target = r.URL.EscapedPath() + "?dry-run=true&" + r.URL.RawQuery
+		target = infoOf(r).prefix + r.URL.EscapedPath() + "?dry-run=true&" + r.URL.RawQuery
 	}
 	text := []rune(words.Storable(target))
 	return string(text[:min(len(text), maxLength)])

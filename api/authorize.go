@@ -56,7 +56,7 @@ func newUserRate(requests int, window time.Duration) userRate {
 // comes before 403, and both come before anything is read or looked up.
 func (s *server) authorize(w http.ResponseWriter, r *http.Request, rule string) error {
 	if rule == public {
-		return nil
+		return s.enterPublic(r)
 	}
 	if err := s.identify(w, r); err != nil {
 		return err
@@ -64,7 +64,10 @@ func (s *server) authorize(w http.ResponseWriter, r *http.Request, rule string) 
 	if rule != authenticated {
 		infoOf(r).rule = rule
 	}
-	if err := s.countRequest(w, r); err != nil || rule == authenticated {
+	if err := s.countRequest(w, r); err != nil {
+		return err
+	}
+	if err := s.enter(r, rule); err != nil || rule == authenticated {
 		return err
 	}
 	if slices.Contains(targeted, rule) {
@@ -117,7 +120,7 @@ func (s *server) reauthorize(w http.ResponseWriter, r *http.Request) error {
 		needed = append(needed, authz.ListEncryptedDocuments)
 	}
 	for _, rule := range needed {
-		if s.Access.Rules.Policy().Decide(rule, caller, onSite(authz.Target{})) != authz.Allowed {
+		if s.Access.Rules.Policy().Decide(rule, caller, onSite(r, authz.Target{})) != authz.Allowed {
 			return forbidden(rule)
 		}
 	}
@@ -188,7 +191,7 @@ func (s *server) requireAbout(r *http.Request, rule string, options revisions.Op
 	if s.decide(r, rule, target) != authz.Depends {
 		return options, s.requireFor(r, rule, target)
 	}
-	author, version, err := s.Service.Author(r.Context(), revision)
+	author, version, err := s.at(r).Service.Author(r.Context(), revision)
 	if err != nil {
 		return options, err
 	}
@@ -201,12 +204,12 @@ func (s *server) requireAbout(r *http.Request, rule string, options revisions.Op
 
 // decide decides whether a rule allows the caller something about a target on this site.
 func (s *server) decide(r *http.Request, rule string, target authz.Target) authz.Verdict {
-	return s.Access.Rules.Policy().Decide(rule, infoOf(r).caller, onSite(target))
+	return s.Access.Rules.Policy().Decide(rule, infoOf(r).caller, onSite(r, target))
 }
 
-// onSite returns a target on the site of this server.
-func onSite(target authz.Target) authz.Target {
-	target.Site = revisions.DefaultSite
+// onSite returns a target on the site of a request.
+func onSite(r *http.Request, target authz.Target) authz.Target {
+	target.Site = siteOf(r)
 	return target
 }
 
@@ -227,7 +230,7 @@ func forbidden(rule string) *fault.Fault {
 }
 
 // withHolders adds to the fault of a caller that lacks a rule which roles pass it.
-func (s *server) withHolders(err error) error {
+func (s *server) withHolders(r *http.Request, err error) error {
 	f, isFault := errors.AsType[*fault.Fault](err)
 	if !isFault || f.Rule == "" {
 		return err
@@ -235,7 +238,7 @@ func (s *server) withHolders(err error) error {
 	said := *f
 	said.Messages = slices.Clip(f.Messages)
 	policy := s.Access.Rules.Policy()
-	holders := policy.Holders(f.Rule, onSite(authz.Target{}))
+	holders := policy.Holders(f.Rule, onSite(r, authz.Target{}))
 	depends := dependence(policy.Attributes(f.Rule))
 	switch {
 	case len(holders) == 0:

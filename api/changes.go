@@ -25,7 +25,7 @@ func (s *server) putBucket(w http.ResponseWriter, r *http.Request) error {
 	return s.putDocuments(w, r, paramsOf(r), func(body []byte, media document.Media, options revisions.Options) (
 		changes.Written, error,
 	) {
-		return s.Service.Put(r.Context(), bucket, body, media, options)
+		return s.at(r).Service.Put(r.Context(), bucket, body, media, options)
 	})
 }
 
@@ -36,7 +36,7 @@ func (s *server) putChangeSet(w http.ResponseWriter, r *http.Request) error {
 	return s.putDocuments(w, r, q, func(body []byte, media document.Media, options revisions.Options) (
 		changes.Written, error,
 	) {
-		return s.Service.PutChangeSet(r.Context(), buckets, body, media, options)
+		return s.at(r).Service.PutChangeSet(r.Context(), buckets, body, media, options)
 	})
 }
 
@@ -240,7 +240,7 @@ func (s *server) rollback(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	written, err := s.Service.Rollback(r.Context(), target, options)
+	written, err := s.at(r).Service.Rollback(r.Context(), target, options)
 	if err != nil {
 		return err
 	}
@@ -260,7 +260,7 @@ func (s *server) purge(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	options.CleartextOnly, options.Audit = !s.mayEncrypt(r), s.auditEvent(r, http.StatusNoContent)
-	if err := s.Service.Purge(r.Context(), options); err != nil {
+	if err := s.at(r).Service.Purge(r.Context(), options); err != nil {
 		return err
 	}
 	infoOf(r).audited = options.Audit != nil
@@ -279,7 +279,7 @@ func (s *server) prune(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	pruned, err := s.Service.Prune(r.Context(), keep, options)
+	pruned, err := s.at(r).Service.Prune(r.Context(), keep, options)
 	if err != nil {
 		return err
 	}

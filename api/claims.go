@@ -62,7 +62,7 @@ func (s *server) claim(w http.ResponseWriter, r *http.Request) error {
 	infoOf(r).rest = func() {
 		defer leave()
 		if err := s.claimWaiting(w, r, ask, limit); err != nil {
-			s.answers.fail(w, r, s.withHolders(err))
+			s.answers.fail(w, r, s.withHolders(r, err))
 		}
 	}
 	return nil
@@ -71,12 +71,12 @@ func (s *server) claim(w http.ResponseWriter, r *http.Request) error {
 // claimNow answers with a claim if there is work, after events that were not numbered yet, which may open some.
 func (s *server) claimNow(w http.ResponseWriter, r *http.Request, ask claims.Ask) error {
 	ask.Token = claims.NewToken()
-	granted, err := s.Claims.Claim(r.Context(), ask)
+	granted, err := s.at(r).Claims.Claim(r.Context(), ask)
 	if err == nil && !granted.Found {
-		if _, err := s.Feed.NumberEvents(r.Context()); err != nil {
+		if _, err := s.at(r).Feed.NumberEvents(r.Context()); err != nil {
 			return fmt.Errorf("number events: %w", err)
 		}
-		granted, err = s.Claims.Claim(r.Context(), ask)
+		granted, err = s.at(r).Claims.Claim(r.Context(), ask)
 	}
 	return s.answerClaim(w, r, granted, err)
 }
@@ -89,9 +89,9 @@ func (s *server) claimWaiting(w http.ResponseWriter, r *http.Request, ask claims
 	defer cancel()
 	began := time.Now()
 	for {
-		_, changed := s.Feed.Next()
+		_, changed := s.at(r).Feed.Next()
 		ask.Token = claims.NewToken()
-		granted, err := s.Claims.Claim(r.Context(), ask)
+		granted, err := s.at(r).Claims.Claim(r.Context(), ask)
 		if err == nil && !granted.Found {
 			if err = s.nextChange(ctx, changed, granted.Next); err == nil {
 				err = s.reauthorizeWork(w, r, ask)
@@ -142,7 +142,7 @@ func (s *server) ofClaim(handle func(w http.ResponseWriter, r *http.Request, tok
 		if err != nil {
 			return err
 		}
-		found, err := s.Claims.FindClaim(r.Context(), token)
+		found, err := s.at(r).Claims.FindClaim(r.Context(), token)
 		if err != nil {
 			return err
 		}
@@ -164,7 +164,7 @@ func (s *server) extendClaim(w http.ResponseWriter, r *http.Request, token claim
 	if err != nil {
 		return err
 	}
-	extended, err := s.Claims.ExtendClaim(r.Context(), token, progress)
+	extended, err := s.at(r).Claims.ExtendClaim(r.Context(), token, progress)
 	if err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (s *server) extendClaim(w http.ResponseWriter, r *http.Request, token claim
 // DELETE /api/v1.0/claims/{claim}
 func (s *server) giveBack(w http.ResponseWriter, r *http.Request, token claims.Token) error {
 	audit := s.auditEvent(r, http.StatusNoContent)
-	if err := s.Claims.GiveBack(r.Context(), token, audit); err != nil {
+	if err := s.at(r).Claims.GiveBack(r.Context(), token, audit); err != nil {
 		return err
 	}
 	infoOf(r).audited = audit != nil
@@ -190,10 +190,10 @@ func (s *server) listWork(w http.ResponseWriter, r *http.Request) error {
 	if err := q.err(); err != nil {
 		return err
 	}
-	if _, err := s.Feed.NumberEvents(r.Context()); err != nil { // which may open work
+	if _, err := s.at(r).Feed.NumberEvents(r.Context()); err != nil { // which may open work
 		return fmt.Errorf("number events: %w", err)
 	}
-	found, more, err := s.Claims.Work(r.Context(), page)
+	found, more, err := s.at(r).Claims.Work(r.Context(), page)
 	if err != nil {
 		return err
 	}
@@ -224,17 +224,17 @@ func (s *server) requestResult(w http.ResponseWriter, r *http.Request) error {
 	if options, err = s.requireAbout(r, authz.CreateValidation, options, id, validation); err != nil {
 		return err
 	}
-	work, exists, err := s.Claims.Request(r.Context(), options.About(id), validation, reason)
+	work, exists, err := s.at(r).Claims.Request(r.Context(), options.About(id), validation, reason)
 	switch {
 	case err != nil:
 		return err
 	case !exists:
-		return s.Service.Refused(r.Context(), options.About(id))
+		return s.at(r).Service.Refused(r.Context(), options.About(id))
 	}
 	infoOf(r).audited = options.Audit != nil
 	s.answers.write(w, r, http.StatusAccepted, wire.Requested{
 		Revision: id, Stamp: work.Stamp.String(), Validation: validation, RequestedAt: wire.TimeText(work.Requested),
-		Reason: wire.Optional(reason), Warning: s.Service.Unlisted(r.Context(), id, validation),
+		Reason: wire.Optional(reason), Warning: s.at(r).Service.Unlisted(r.Context(), id, validation),
 	})
 	return nil
 }

@@ -119,7 +119,7 @@ func (s *server) effects(r *http.Request) (map[int64]*events.Effect, error) {
 	if !s.allows(r, authz.ListEvents) {
 		return nil, nil
 	}
-	latest, err := s.Feed.Latest(r.Context(), events.RevisionCreated)
+	latest, err := s.at(r).Feed.Latest(r.Context(), events.RevisionCreated)
 	if err != nil && fault.KindOf(err) != fault.Gone {
 		return nil, err
 	}

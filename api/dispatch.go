@@ -27,13 +27,16 @@ func (s *server) dispatch(of methods) http.HandlerFunc {
 			r = s.withOwner(r)
 		}
 		if err == nil && ok {
+			err = checkOpen(r, called)
+		}
+		if err == nil && ok {
 			err = checkParameters(r, called.parameters, s.Compat && isReading(r.Method))
 		}
 		if err == nil {
 			err = s.answer(w, r, called)
 		}
 		if err != nil {
-			s.answers.fail(w, r, s.withHolders(err))
+			s.answers.fail(w, r, s.withHolders(r, err))
 		}
 	}
 }
@@ -100,5 +103,5 @@ func errNoRoute(r *http.Request) error {
 		hint = "schemas belong to a revision: " + v1 + "/revisions/{revision}/schemas lists them, and " +
 			v1 + "/revisions/{revision}/schemas/{namespace}/{kind}/{version}/docs is a page about one"
 	}
-	return hintedFault(fault.NotFound, "HTTPRouteNotFound", "There is nothing at "+r.URL.Path+"; "+hint+".")
+	return hintedFault(fault.NotFound, "HTTPRouteNotFound", "There is nothing at "+infoOf(r).prefix+r.URL.Path+"; "+hint+".")
 }

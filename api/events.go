@@ -10,6 +10,7 @@ import (
 	"purser/internal/authz"
 	"purser/internal/events"
 	"purser/internal/feed"
+	"purser/internal/sites"
 	"purser/internal/wire"
 	"purser/internal/words"
 )
@@ -27,14 +28,14 @@ func (s *server) listEvents(w http.ResponseWriter, r *http.Request) error {
 	if wantsStream(r) {
 		return s.stream(w, r, wanted)
 	}
-	page, err := s.Feed.Page(r.Context(), wanted.since, wanted.types, wanted.limit)
+	page, err := s.at(r).Feed.Page(r.Context(), wanted.since, wanted.types, wanted.limit)
 	if err != nil {
 		return err
 	}
 	cursor := strconv.FormatInt(page.Cursor, 10)
 	info.pending, info.pinned = new(isEmpty(page)), cursor // a request that waits goes on from there
 	s.answers.write(w, r, http.StatusOK, wire.Events[events.Cloud]{
-		Cursor: cursor, Events: eventsOf(page.Events, info.viewer),
+		Cursor: cursor, Events: eventsOf(page.Events, siteOf(r), info.viewer),
 	})
 	return nil
 }
@@ -42,10 +43,10 @@ func (s *server) listEvents(w http.ResponseWriter, r *http.Request) error {
 // isEmpty reports whether a page has no events, and the feed none after it.
 func isEmpty(page feed.Page) bool { return len(page.Events) == 0 && !page.More }
 
-func eventsOf(all []events.Event, viewer authz.Viewer) []events.Cloud {
+func eventsOf(all []events.Event, site string, viewer authz.Viewer) []events.Cloud {
 	views := make([]events.Cloud, len(all))
 	for i, event := range all {
-		views[i] = event.Cloud(viewer)
+		views[i] = event.Cloud(sites.Path(site), viewer)
 	}
 	return views
 }

@@ -109,7 +109,7 @@ func (l links) front(metrics, pages bool) frontView {
 			continue
 		}
 		view.paths = append(view.paths, link.URL)
-		view.Links = append(view.Links, frontLink{l.origin + link.URL, link.About})
+		view.Links = append(view.Links, frontLink{l.base + link.URL, link.About})
 	}
 	return view
 }

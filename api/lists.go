@@ -70,7 +70,7 @@ func (s *server) listAudit(w http.ResponseWriter, r *http.Request) error {
 	if err := q.err(); err != nil {
 		return err
 	}
-	events, more, err := s.Audit.AuditEvents(r.Context(), query)
+	events, more, err := s.at(r).Audit.AuditEvents(r.Context(), query)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (s *server) listAudit(w http.ResponseWriter, r *http.Request) error {
 // GET /api/v1.0/whoami
 func (s *server) whoami(w http.ResponseWriter, r *http.Request) error {
 	caller := infoOf(r).caller
-	passed, depending := s.Access.Rules.Policy().Passed(caller, onSite(authz.Target{}))
+	passed, depending := s.Access.Rules.Policy().Passed(caller, onSite(r, authz.Target{}))
 	s.answers.write(w, r, http.StatusOK, wire.Caller{
 		User: wire.User{ID: caller.UserID, Name: wire.Optional(caller.UserName)}, Project: wire.Optional(caller.ProjectID),
 		Roles: nonNil(caller.Roles), Rules: passed, Depending: depending,
@@ -122,7 +122,7 @@ func auditEventView(d revisions.AuditEvent) wire.AuditEvent {
 func (l links) bucket(b queries.Bucket) wire.Bucket {
 	return wire.Bucket{
 		Name: b.Name, Documents: b.Documents, Last: lastView(b.Last),
-		URL: l.origin + "/api/v1.0/revisions/latest/documents?" + url.Values{"status.bucket": {b.Name}}.Encode(),
+		URL: l.base + "/api/v1.0/revisions/latest/documents?" + url.Values{"status.bucket": {b.Name}}.Encode(),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -54,8 +55,11 @@ func (s *server) begin(ctx context.Context, w http.ResponseWriter, r *http.Reque
 	info := &requestInfo{
 		id: requestID(), marker: words.FirstBytes(r.Header.Get("X-Context-Marker"), maxMarker), began: s.Now(),
 	}
+	var below *url.URL
+	info.site, info.prefix, below, _ = splitSite(r.URL)
 	ctx = context.WithValue(traced(ctx, r.Header), infoKey{}, info)
-	r = r.WithContext(context.WithValue(ctx, chi.RouteCtxKey, routing(r)))
+	r = r.WithContext(context.WithValue(ctx, chi.RouteCtxKey, routing(r.Method, below)))
+	r.URL = below
 	if !isReading(r.Method) {
 		answer.record = func(status int) { s.recordChange(r, status) }
 	}
@@ -152,7 +156,7 @@ func (s *server) end(r *http.Request, answer *sentAnswer) {
 		level = slog.LevelDebug
 	}
 	attributes := []slog.Attr{
-		slog.String("method", r.Method), slog.String("path", words.FirstBytes(r.URL.Path, maxLogged)),
+		slog.String("method", r.Method), slog.String("path", words.FirstBytes(info.prefix+r.URL.Path, maxLogged)),
 		slog.Int("status", status),
 		slog.Int("bytes", answer.bytes), slog.Float64("duration_seconds", took.Seconds()),
 		slog.String("remote", r.RemoteAddr),
@@ -187,15 +191,15 @@ func methodLabel(method string) string {
 	return otherMethod
 }
 
-// routing returns the context in which chi routes a request: by its escaped path, so that each part is unescaped once,
+// routing returns the context in which chi routes a request, without the prefix of a site: by its escaped path, so that each part is unescaped once,
 // and without one trailing slash.
-func routing(r *http.Request) *chi.Context {
+func routing(method string, at *url.URL) *chi.Context {
 	to := chi.NewRouteContext()
-	to.RoutePath = r.URL.EscapedPath()
+	to.RoutePath = at.EscapedPath()
 	if len(to.RoutePath) > 1 {
 		to.RoutePath = strings.TrimSuffix(to.RoutePath, "/")
 	}
-	if methodLabel(r.Method) == otherMethod {
+	if methodLabel(method) == otherMethod {
 		to.RouteMethod = http.MethodTrace // no path has it; chi does not route unknown methods
 	}
 	return to

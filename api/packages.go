@@ -28,7 +28,7 @@ func (s *server) putPackage(w http.ResponseWriter, r *http.Request) error {
 	}
 	var checked changes.CheckedPackage
 	written, err := s.ingest(w, r, func(body []byte, _ document.Media) (written changes.Written, err error) {
-		written, checked, err = s.Service.PutPackage(r.Context(), bucket, name, body, options)
+		written, checked, err = s.at(r).Service.PutPackage(r.Context(), bucket, name, body, options)
 		return written, err
 	})
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *server) putPackage(w http.ResponseWriter, r *http.Request) error {
 func (s *server) checkPackage(w http.ResponseWriter, r *http.Request) error {
 	var checked changes.CheckedPackage
 	_, err := s.ingest(w, r, func(body []byte, _ document.Media) (none changes.Written, err error) {
-		checked, err = s.Service.CheckPackage(r.Context(), body)
+		checked, err = s.at(r).Service.CheckPackage(r.Context(), body)
 		return none, err
 	})
 	if err != nil {

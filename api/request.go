@@ -15,6 +15,7 @@ import (
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/queries"
+	"purser/internal/sites"
 	"purser/internal/validations"
 )
 
@@ -23,7 +24,7 @@ type handler func(w http.ResponseWriter, r *http.Request) error
 
 // questions returns the queries of a request, as its caller may see their results.
 func (s *server) questions(r *http.Request) queries.View {
-	view := s.Queries.For(infoOf(r).viewer).Noting(&infoOf(r).fresh)
+	view := s.at(r).Queries.For(infoOf(r).viewer).Noting(&infoOf(r).fresh)
 	if infoOf(r).unwaived {
 		return view.WithoutWaivers()
 	}
@@ -86,8 +87,11 @@ func (s *server) origin(r *http.Request) string {
 
 // links returns the writer of views with links for a request.
 func (s *server) links(r *http.Request) links {
-	return links{origin: s.origin(r), compat: s.Compat}
+	return links{base: s.base(r), compat: s.Compat}
 }
+
+// base returns origin with the path of the site, if the request has one.
+func (s *server) base(r *http.Request) string { return s.origin(r) + infoOf(r).prefix }
 
 // readOne reads a body of one document of at most limit bytes.
 func (s *server) readOne(w http.ResponseWriter, r *http.Request, limit int64) (any, error) {
@@ -120,6 +124,11 @@ type requestInfo struct {
 	stopped bool          // its wait ended because the server stops
 	rest    func()        // waits and answers, after the handlers have returned; nil if they have answered
 
+	site     string         // in the path; empty if there is none
+	prefix   string         // of the path, in front of what is routed: /sites/{site}, or empty
+	settings sites.Settings // of the site, if it is known to exist
+	services *Services      // of the site; nil: of the default site
+
 	id     string
 	marker string // X-Context-Marker, shortened
 }
@@ -140,6 +149,6 @@ func (i *requestInfo) note(text string) { i.notes = append(i.notes, text) }
 // copied returns a record for work that may outlive the request.
 func (i *requestInfo) copied() *requestInfo {
 	return &requestInfo{
-		id: i.id, caller: i.caller, viewer: i.viewer, rule: i.rule, parameters: i.parameters, pinned: i.pinned,
+		site: i.site, prefix: i.prefix, settings: i.settings, services: i.services, id: i.id, caller: i.caller, viewer: i.viewer, rule: i.rule, parameters: i.parameters, pinned: i.pinned,
 	}
 }

@@ -23,6 +23,7 @@ type methods map[string]route
 const (
 	metricsPath = "/metrics"
 	eventsPath  = v1 + "/events"
+	checkPath   = v1 + "/packages/check"
 
 	v1             = "/api/v1.0"
 	readDocuments  = authz.ListCleartextDocuments
@@ -81,7 +82,7 @@ func (s *server) siteRoutes() []route {
 		{"GET", v1 + "/buckets", readDocuments, s.listBuckets, page},
 		{"PUT", v1 + "/buckets/{bucket}/documents", writeDocuments, s.putBucket, put},
 		{"PUT", v1 + "/buckets/{bucket}/packages/{fullName}", writeDocuments, s.putPackage, change},
-		{"POST", v1 + "/packages/check", writeDocuments, s.checkPackage, nil},
+		{"POST", checkPath, writeDocuments, s.checkPackage, nil},
 		{
 			"GET", v1 + "/documents/{namespace}/{kind}/{version}/{layer}/{name}/history", readDocuments, s.documentHistory,
 			append(names{cleartextSecrets}, page...),

@@ -24,11 +24,25 @@ import (
 	"purser/internal/wire"
 )
 
+// Services answer the requests about one site.
+type Services struct {
+	Service  *changes.Service
+	Queries  *queries.Service
+	Feed     *feed.Feed // of events, for which requests wait
+	Webhooks *webhooks.Service
+	Claims   claims.Store
+	Audit    queries.Audit
+}
+
 // Config configures the handler. All fields but PublicURL must be set.
 type Config struct {
-	Service *changes.Service
-	Queries *queries.Service
-	Layout  *picture.Layout
+	Services // of the default site
+	// Others returns the services of another site, whether that exists or not. It may be nil.
+	Others func(site string) *Services
+
+	Sites Directory // nil if the default site is the only one
+
+	Layout *picture.Layout
 	// Ping returns an error if the database does not answer.
 	Ping func(context.Context) error
 	// Problem returns what does not work although the server is ready, nil if everything does. It may be nil.
@@ -48,14 +62,9 @@ type Config struct {
 	OpenAPI  []byte
 	Now      func() time.Time
 
-	// Feed is the feed of events, for which requests wait. Closing Stopping ends their waits; it may be nil.
-	Feed     *feed.Feed
+	// Stopping ends the waits of requests once it is closed. It may be nil.
 	Stopping <-chan struct{}
-	Webhooks *webhooks.Service
 
-	Claims claims.Store
-
-	Audit  queries.Audit
 	Pool   *budget.Pool // of the requests' budgets
 	Access Access
 	Bounds Bounds

@@ -37,6 +37,7 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/secrets"
+	"purser/internal/sites"
 	"purser/internal/store"
 	"purser/internal/store/storetest"
 	"purser/internal/validations"
@@ -110,13 +111,14 @@ func openSite(t *testing.T, set settings, adapt ...func(*api.Config)) site {
 		set.url = storetest.URL(t)
 	}
 	set.cached = max(set.cached, 1<<20)
-	kept, err := store.Open(t.Context(), set.url, store.Options{
+	db, err := store.Open(t.Context(), set.url, store.Options{
 		CacheSize: set.cached, Deadlines: store.DefaultDeadlines(), Compat: set.compat, Traces: set.traces,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(kept.Close)
+	t.Cleanup(db.Close)
+	kept := db.Site(sites.Default)
 	rules, err := authz.Open("", authz.AdminsOnly, slog.New(slog.DiscardHandler), time.Now)
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +129,7 @@ func openSite(t *testing.T, set settings, adapt ...func(*api.Config)) site {
 	rendered := cache.New[changes.RenderKey, changes.Rendering](set.cached)
 	documents := changes.NewDocumentCache(2 * set.cached)
 	service := changes.NewService(changes.Config{
-		DefaultValidations: set.defaults, Store: kept, Engine: engine, Limits: limits, Rendered: rendered, Vault: set.vault,
+		Site: sites.Default, DefaultValidations: set.defaults, Store: kept, Engine: engine, Limits: limits, Rendered: rendered, Vault: set.vault,
 		Compat: set.compat, Documents: documents, Now: time.Now, Observe: func(string, time.Duration) {},
 	})
 	questions := queries.NewService(queries.Config{
@@ -136,10 +138,13 @@ func openSite(t *testing.T, set settings, adapt ...func(*api.Config)) site {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector())
 	config := api.Config{
-		Service: service, Queries: questions, Pool: budget.NewPool(1, time.Minute), Layout: picture.NewLayout(1), Ping: kept.Ping, Limits: limits, CacheSize: 1 << 20, Compat: set.compat,
+		Services: api.Services{
+			Service: service, Queries: questions, Audit: kept, Claims: kept, Feed: newFeed(t, kept, set.defaults),
+		},
+		Pool: budget.NewPool(1, time.Minute), Layout: picture.NewLayout(1), Ping: db.Ping, Limits: limits, CacheSize: 1 << 20, Compat: set.compat,
 		Log: slog.New(api.LogHandler(slog.NewJSONHandler(log, nil))), Registry: registry,
 		Observe: func(string, string, int, time.Duration) {},
-		OpenAPI: []byte("{openapi: 3.1.0, info: {}, paths: {}}\n"), Now: time.Now, Audit: kept, Claims: kept, Feed: newFeed(t, kept, set.defaults),
+		OpenAPI: []byte("{openapi: 3.1.0, info: {}, paths: {}}\n"), Now: time.Now,
 		Access: api.Access{Authenticator: authn.NoAuth{}, Anonymous: true, Rules: rules},
 		Bounds: api.Bounds{Memory: 1 << 30, Patience: time.Minute, Writing: time.Minute},
 	}

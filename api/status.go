@@ -32,7 +32,7 @@ func (s *server) status(w http.ResponseWriter, r *http.Request) error {
 	}
 	infoOf(r).revision = shown.ID
 	if s.Pages {
-		w.Header().Set("Link", fmt.Sprintf(`<%s/ui/revisions/%d>; rel="alternate"; type="text/html"`, s.origin(r), shown.ID))
+		w.Header().Set("Link", fmt.Sprintf(`<%s/ui/revisions/%d>; rel="alternate"; type="text/html"`, s.base(r), shown.ID))
 	}
 	if expected {
 		infoOf(r).pending = new(shown.Verdict.Pending())

@@ -9,6 +9,7 @@ import (
 
 	"purser/internal/events"
 	"purser/internal/feed"
+	"purser/internal/sites"
 )
 
 const (
@@ -37,8 +38,8 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request, wanted eventQuer
 		return err
 	}
 	defer place()
-	turn, changed := s.Feed.Next()
-	page, err := s.Feed.Page(r.Context(), wanted.since, wanted.types, streamPage)
+	turn, changed := s.at(r).Feed.Next()
+	page, err := s.at(r).Feed.Page(r.Context(), wanted.since, wanted.types, streamPage)
 	if err != nil {
 		return err
 	}
@@ -55,7 +56,7 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request, wanted eventQuer
 		if isEmpty(page) {
 			select {
 			case <-changed:
-				turn, changed = s.Feed.Next()
+				turn, changed = s.at(r).Feed.Next()
 			case <-alive.C:
 				if err = s.reauthorize(w, r); err == nil {
 					err = out.comment("alive")
@@ -69,7 +70,7 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request, wanted eventQuer
 		} else if err = s.sendPage(w, r, out, page, alive.C); err != nil {
 			break
 		}
-		page, err = s.Feed.SharedPage(r.Context(), turn, page.Cursor, wanted.types, streamPage)
+		page, err = s.at(r).Feed.SharedPage(r.Context(), turn, page.Cursor, wanted.types, streamPage)
 	}
 	if err != nil {
 		infoOf(r).note("the stream ended: " + err.Error())
@@ -112,7 +113,7 @@ func (s eventStream) comment(text string) error { return s.send([]byte(": " + te
 func (s eventStream) events(all []events.Event) error {
 	var out []byte
 	for _, event := range all {
-		view := event.Cloud(infoOf(s.request).viewer)
+		view := event.Cloud(sites.Path(siteOf(s.request)), infoOf(s.request).viewer)
 		text, err := json.Marshal(view) // without line breaks
 		if err != nil {
 			return fmt.Errorf("write an event: %w", err)

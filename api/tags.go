@@ -30,7 +30,7 @@ func (s *server) deleteTags(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	had, err := s.Service.UntagAll(r.Context(), id, options)
+	had, err := s.at(r).Service.UntagAll(r.Context(), id, options)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (s *server) postTag(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	tagged, err := s.Service.Tag(r.Context(), id, options, tag, data)
+	tagged, err := s.at(r).Service.Tag(r.Context(), id, options, tag, data)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (s *server) deleteTag(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Service.Untag(r.Context(), id, options, tag); err != nil {
+	if err := s.at(r).Service.Untag(r.Context(), id, options, tag); err != nil {
 		return err
 	}
 	infoOf(r).audited = options.Audit != nil

@@ -146,7 +146,7 @@ func (s *server) postValidation(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	posted, err := s.Service.Post(r.Context(), id, options, validation, body, s.Queries.Rendering)
+	posted, err := s.at(r).Service.Post(r.Context(), id, options, validation, body, s.at(r).Queries.Rendering)
 	if err != nil {
 		return err
 	}

@@ -132,13 +132,13 @@ func waivedViews(verdict validations.Verdict) (views []wire.Waived) {
 
 // links creates the views that contain URLs of the server.
 type links struct {
-	origin string // that URLs begin with, such as https://purser.example.org
+	base   string // that URLs begin with, such as https://purser.example.org or https://purser.example.org/sites/atl1
 	compat bool   // leaves out members that Deckhand does not have
 }
 
 // revisionURL returns the URL of a revision.
 func (l links) revisionURL(id int64) string {
-	return l.origin + "/api/v1.0/revisions/" + strconv.FormatInt(id, 10)
+	return l.base + "/api/v1.0/revisions/" + strconv.FormatInt(id, 10)
 }
 
 // validationURL returns the URL of the results of a validation of a revision.
@@ -227,5 +227,5 @@ func (l links) pageURL(at *url.URL, offset, limit int) wire.Optional {
 }
 
 func (l links) withQuery(at *url.URL, query url.Values) wire.Optional {
-	return wire.Optional(l.origin + (&url.URL{Path: at.Path, RawPath: at.RawPath, RawQuery: query.Encode()}).String())
+	return wire.Optional(l.base + (&url.URL{Path: at.Path, RawPath: at.RawPath, RawQuery: query.Encode()}).String())
 }

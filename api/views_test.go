@@ -116,7 +116,7 @@ func TestWithPlaces(t *testing.T) {
 // URLs escape every name.
 func TestLinks(t *testing.T) {
 	t.Parallel()
-	l := links{origin: "https://purser.example"}
+	l := links{base: "https://purser.example"}
 	for got, want := range map[string]string{
 		l.revisionURL(7):           "https://purser.example/api/v1.0/revisions/7",
 		l.validationURL(7, "a/ b"): "https://purser.example/api/v1.0/revisions/7/validations/a%2F%20b",

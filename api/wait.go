@@ -83,7 +83,7 @@ func (s *server) waitPlace(r *http.Request) (leave func(), err error) {
 		return nil, fault.New(fault.Invalid, "HTTPBadRequest", "The URL and the headers of a request that waits may "+
 			"have %d bytes; these have %d. Send fewer, or ask without wait.", maxWaitingHeader, size)
 	}
-	return s.Feed.Wait(budget.Owner(r.Context()))
+	return s.at(r).Feed.Wait(budget.Owner(r.Context()))
 }
 
 // waitedAnswerTime is the time to make and write an answer after the wait.
@@ -128,7 +128,7 @@ func (s *server) answerWaiting(w http.ResponseWriter, r *http.Request, handle ha
 		})
 		infoOf(r).waited = shared.waited(began)
 		if err := s.answerWaited(ctx, w, r, handle, shared, err); err != nil {
-			s.answers.fail(w, r, s.withHolders(err))
+			s.answers.fail(w, r, s.withHolders(r, err))
 		}
 	}
 	return nil
@@ -146,7 +146,7 @@ func keepOpen(w http.ResponseWriter, limit time.Duration) {
 func (s *server) pin(r *http.Request) error {
 	switch route := chi.RouteContext(r.Context()).RoutePattern(); {
 	case route == eventsPath && paramsOf(r).events(r.Header.Get(lastEvent)).since.Now:
-		newest, err := s.Feed.NumberEvents(r.Context())
+		newest, err := s.at(r).Feed.NumberEvents(r.Context())
 		if err != nil {
 			return fmt.Errorf("number events: %w", err)
 		}

@@ -34,7 +34,7 @@ func newWaits() waits {
 
 // rights returns what the caller may see and do, as a short key.
 func (s *server) rights(r *http.Request) string {
-	passed, _ := s.Access.Rules.Policy().Passed(infoOf(r).caller, onSite(authz.Target{}))
+	passed, _ := s.Access.Rules.Policy().Passed(infoOf(r).caller, onSite(r, authz.Target{}))
 	digest := sha256.Sum256([]byte(strings.Join(passed, "\n")))
 	return fmt.Sprintf("%+v %x", infoOf(r).viewer, digest[:8])
 }
@@ -44,7 +44,7 @@ func (s *server) rights(r *http.Request) string {
 func (s *server) questionOf(r *http.Request) string {
 	list := func(header string) string { return strings.Join(r.Header.Values(header), ",") }
 	return fmt.Sprintf("%s %q", s.rights(r), []string{
-		r.Method, s.origin(r), r.URL.EscapedPath(), r.URL.RawQuery, list("Accept"), list("If-None-Match"),
+		r.Method, s.base(r), r.URL.EscapedPath(), r.URL.RawQuery, list("Accept"), list("If-None-Match"),
 		r.Header.Get(lastEvent), infoOf(r).pinned,
 	})
 }
@@ -68,7 +68,7 @@ func (s *server) sharedAnswer(ctx context.Context, question string, began time.T
 func (s *server) poll(r *http.Request, handle handler) (found *sharedAnswer, err error) {
 	var pending time.Time // since the first look
 	for {
-		_, changed := s.Feed.Next()
+		_, changed := s.at(r).Feed.Next()
 		apart(func() { found, err = s.look(r, handle, !pending.IsZero()) })
 		if err != nil {
 			return nil, err

@@ -58,7 +58,7 @@ func (s *server) postWaiver(w http.ResponseWriter, r *http.Request) error {
 	if options, err = s.requireAbout(r, authz.CreateWaiver, options, id, validations.WaivedBy(body)); err != nil {
 		return err
 	}
-	made, err := s.Service.Waive(r.Context(), id, options, body)
+	made, err := s.at(r).Service.Waive(r.Context(), id, options, body)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (s *server) endWaiver(w http.ResponseWriter, r *http.Request) error {
 	if options, err = s.requireAbout(r, authz.CreateWaiver, options, id, ""); err != nil {
 		return err
 	}
-	ended, err := s.Service.EndWaiver(r.Context(), id, options, waiver)
+	ended, err := s.at(r).Service.EndWaiver(r.Context(), id, options, waiver)
 	if err != nil {
 		return err
 	}

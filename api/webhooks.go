@@ -10,7 +10,7 @@ import (
 
 // GET /api/v1.0/webhooks
 func (s *server) listWebhooks(w http.ResponseWriter, r *http.Request) error {
-	all, err := s.Webhooks.Store.Webhooks(r.Context())
+	all, err := s.at(r).Webhooks.Store.Webhooks(r.Context())
 	if err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ func (s *server) addWebhook(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	made, secret, err := s.Webhooks.Add(r.Context(), spec)
+	made, secret, err := s.at(r).Webhooks.Add(r.Context(), spec)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (s *server) addWebhook(w http.ResponseWriter, r *http.Request) error {
 
 // GET /api/v1.0/webhooks/{webhook}
 func (s *server) showWebhook(w http.ResponseWriter, r *http.Request, id int64) error {
-	found, err := s.Webhooks.Store.Webhook(r.Context(), id)
+	found, err := s.at(r).Webhooks.Store.Webhook(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (s *server) setWebhook(w http.ResponseWriter, r *http.Request, id int64) er
 	if err != nil {
 		return err
 	}
-	set, err := s.Webhooks.Set(r.Context(), id, spec)
+	set, err := s.at(r).Webhooks.Set(r.Context(), id, spec)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (s *server) setWebhook(w http.ResponseWriter, r *http.Request, id int64) er
 
 // DELETE /api/v1.0/webhooks/{webhook}
 func (s *server) deleteWebhook(w http.ResponseWriter, r *http.Request, id int64) error {
-	if err := s.Webhooks.Store.DropWebhook(r.Context(), id); err != nil {
+	if err := s.at(r).Webhooks.Store.DropWebhook(r.Context(), id); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -69,7 +69,7 @@ func (s *server) deleteWebhook(w http.ResponseWriter, r *http.Request, id int64)
 
 // POST /api/v1.0/webhooks/{webhook}/ping
 func (s *server) pingWebhook(w http.ResponseWriter, r *http.Request, id int64) error {
-	made, err := s.Webhooks.Ping(r.Context(), id)
+	made, err := s.at(r).Webhooks.Ping(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (s *server) listDeliveries(w http.ResponseWriter, r *http.Request, id int64
 	if err := q.err(); err != nil {
 		return err
 	}
-	found, more, err := s.Webhooks.Deliveries(r.Context(), id, page)
+	found, more, err := s.at(r).Webhooks.Deliveries(r.Context(), id, page)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (s *server) retryDelivery(w http.ResponseWriter, r *http.Request, id int64)
 	if !isID {
 		return webhooks.UnknownDelivery(id, revisionName(r, "delivery"))
 	}
-	again, err := s.Webhooks.Store.Retry(r.Context(), id, delivery)
+	again, err := s.at(r).Webhooks.Store.Retry(r.Context(), id, delivery)
 	if err != nil {
 		return err
 	}

@@ -32,6 +32,7 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/secrets"
+	"purser/internal/sites"
 	"purser/internal/store"
 	"purser/internal/store/storetest"
 	"purser/internal/validations"
@@ -107,11 +108,12 @@ func (c *calls) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // newSite returns an empty site with sign-in; adapt changes the configuration of its API first.
 func newSite(t *testing.T, adapt ...func(*api.Config)) *site {
 	t.Helper()
-	kept, err := store.Open(t.Context(), storetest.URL(t), store.Options{Deadlines: store.DefaultDeadlines()})
+	db, err := store.Open(t.Context(), storetest.URL(t), store.Options{Deadlines: store.DefaultDeadlines()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(kept.Close)
+	t.Cleanup(db.Close)
+	kept := db.Site(sites.Default)
 	path := filepath.Join(t.TempDir(), "policy.yaml")
 	if err := os.WriteFile(path, []byte(policy), 0o600); err != nil {
 		t.Fatal(err)
@@ -131,17 +133,17 @@ func newSite(t *testing.T, adapt ...func(*api.Config)) *site {
 	told := feed.New(feed.Config{Store: kept, Defaults: defaults, Keep: time.Hour, MaxWaits: 100, Log: quiet})
 	inBackground(t, told.Run)
 	config := api.Config{
-		Service: changes.NewService(changes.Config{
-			DefaultValidations: defaults, Store: kept, Engine: engine, Limits: limits, Rendered: rendered, Vault: vault,
+		Services: api.Services{Service: changes.NewService(changes.Config{
+			Site: sites.Default, DefaultValidations: defaults, Store: kept, Engine: engine, Limits: limits, Rendered: rendered, Vault: vault,
 			Now: time.Now, Observe: func(string, time.Duration) {},
 		}),
-		Queries: queries.NewService(queries.Config{
-			DefaultValidations: defaults, Store: kept, Renderer: changes.Renderer{Engine: engine, Vault: vault},
-			Rendered: rendered,
-		}),
-		Pool: budget.NewPool(4, time.Minute), Layout: picture.NewLayout(1), Ping: kept.Ping, Limits: limits,
+			Queries: queries.NewService(queries.Config{
+				DefaultValidations: defaults, Store: kept, Renderer: changes.Renderer{Site: sites.Default, Engine: engine, Vault: vault},
+				Rendered: rendered,
+			}), Audit: kept, Claims: kept, Feed: told},
+		Pool: budget.NewPool(4, time.Minute), Layout: picture.NewLayout(1), Ping: db.Ping, Limits: limits,
 		CacheSize: 1 << 20, Log: quiet, Registry: prometheus.NewRegistry(),
-		Observe: ignore, Now: time.Now, Audit: kept, Claims: kept, Feed: told,
+		Observe: ignore, Now: time.Now,
 		Access: api.Access{Rules: rules, Authenticator: people{
 			"admin":  {UserID: "admin", UserName: "Ada", Roles: []string{"admin"}},
 			"reader": {UserID: "reader", UserName: "Rea", Roles: []string{"reader"}},

@@ -6,7 +6,7 @@ import (
 )
 
 // poolOf returns a function that returns the state of a store's connection pool.
-func poolOf(s *store.Store) func() metrics.Pool {
+func poolOf(s *store.Database) func() metrics.Pool {
 	return func() metrics.Pool {
 		stat := s.Stat()
 		return metrics.Pool{

@@ -28,6 +28,7 @@ import (
 	"purser/internal/propertygroups"
 	"purser/internal/queries"
 	"purser/internal/revisions"
+	"purser/internal/sites"
 	"purser/internal/store"
 	"purser/internal/validations"
 	"purser/web"
@@ -218,25 +219,25 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		Extensions: []validations.Extension{propertygroups.Extension{}}, AssertFormats: c.AssertFormats,
 	})
 	rendered := cache.New[changes.RenderKey, changes.Rendering](c.cacheSize())
-	kept := changes.NewDocumentCache(2 * c.cacheSize())
+	kept := db.Site(sites.Default)
 	service := changes.NewService(changes.Config{
-		Store: db, Engine: engine, Limits: c.document(), SiteDocuments: c.SiteDocuments,
+		Site: sites.Default, Store: kept, Engine: engine, Limits: c.document(), SiteDocuments: c.SiteDocuments,
 		ClientVersions: c.ClientVersion, Vault: keyset,
-		Rendered: rendered, Documents: kept, DefaultValidations: c.defaults(), Compat: c.Compat == "deckhand",
-		Now: time.Now, Observe: metrics.Phases(seen.registry),
+		Rendered: rendered, Documents: changes.NewDocumentCache(2 * c.cacheSize()), DefaultValidations: c.defaults(),
+		Compat: c.Compat == "deckhand", Now: time.Now, Observe: metrics.Phases(seen.registry),
 	})
 	questions := queries.NewService(queries.Config{
-		Store: db, Renderer: service.Renderer(), Rendered: rendered, DefaultValidations: c.defaults(),
+		Store: kept, Renderer: service.Renderer(), Rendered: rendered, DefaultValidations: c.defaults(),
 	})
 	events := feed.New(feed.Config{
-		Store: db, Defaults: c.defaults(), Keep: time.Duration(c.EventsKeep), MaxWaits: c.MaxWaits, Log: seen.log,
+		Store: kept, Defaults: c.defaults(), Keep: time.Duration(c.EventsKeep), MaxWaits: c.MaxWaits, Log: seen.log,
 		Always: len(c.WebhookAllow) > 0,
 	})
 	roots, err := c.roots()
 	if err != nil {
 		return nil, nil, err
 	}
-	hooks, err := c.webhookFlags.open(db, keyset, roots)
+	hooks, err := c.webhookFlags.open(kept, keyset, roots)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -246,19 +247,21 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	metrics.Connections(seen.registry, poolOf(db))
 	metrics.Size(seen.registry, db.Size)
 	if c.Compat != "deckhand" {
-		metrics.Work(seen.registry, db.CountWork)
+		metrics.Work(seen.registry, kept.CountWork)
 	}
 	attempted := metrics.Deliveries(seen.registry)
 	metrics.Site(seen.registry, pool, questions.For(authz.Viewer{}).Overview)
+	first := api.Services{
+		Service: service, Queries: questions, Feed: events, Webhooks: hooks, Claims: kept, Audit: kept,
+	}
 	answers := api.New(api.Config{ //nolint:contextcheck // it converts openapi.yaml once, for all requests
-		Service: service, Queries: questions, Pool: pool, Layout: picture.NewLayout(maxLayouts), Ping: db.Ping,
+		Services: first, Others: opened(db, first), Pool: pool, Layout: picture.NewLayout(maxLayouts), Ping: db.Ping,
 		Problem: problem, Limits: c.document(),
 		CacheSize: c.cacheSize(), Compat: c.Compat == "deckhand", Log: seen.log, Observe: seen.observe,
 		Refused:   metrics.Refusals(seen.registry),
 		PublicURL: strings.TrimRight(c.PublicURL, "/"),
 		Registry:  seen.registry, OpenAPI: purser.OpenAPI, Now: time.Now,
-		Feed: events, Stopping: ctx.Done(), Webhooks: hooks, Claims: db, Pages: c.UI,
-		Audit: db, Access: admission, Bounds: c.bounds(admission.Anonymous),
+		Stopping: ctx.Done(), Pages: c.UI, Access: admission, Bounds: c.bounds(admission.Anonymous),
 	})
 	pages.Observe, pages.Version = seen.observe, version
 	if handler, err = c.withPages(answers, pages); err != nil {

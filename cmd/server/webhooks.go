@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"purser/internal/changes"
+	"purser/internal/sites"
 	"purser/internal/store"
 	"purser/internal/webhooks"
 )
@@ -52,18 +53,21 @@ func (f webhookFlags) open(kept webhooks.Store, keyset changes.Vault, roots *x50
 	*webhooks.Service, error,
 ) {
 	config, err := f.config()
-	config.Store, config.Vault, config.Roots, config.Now = kept, keyset, roots, time.Now
+	config.Site, config.Store, config.Vault, config.Roots, config.Now = sites.Default, kept, keyset, roots, time.Now
 	return webhooks.NewService(config), err
 }
 
 // deliver delivers events to webhooks until ctx ends. It does nothing if no hosts are allowed.
-func (f webhookFlags) deliver(ctx context.Context, queued *store.Store, hooks *webhooks.Service, count func(string),
+func (f webhookFlags) deliver(ctx context.Context, queued *store.Database, hooks *webhooks.Service, count func(string),
 	log *slog.Logger,
 ) {
 	const pause = time.Second
+	attempt := func(ctx context.Context, site string, webhook int64, name string, body []byte) (webhooks.Outcome, error) {
+		return hooks.Of(site, queued.Site(site)).Deliver(ctx, webhook, name, body)
+	}
 	counted := func(state webhooks.State) { count(string(state)) }
 	for len(f.WebhookAllow) > 0 && ctx.Err() == nil {
-		if err := queued.Deliver(ctx, hooks.Deliver, counted, log); err != nil && ctx.Err() == nil {
+		if err := queued.Deliver(ctx, attempt, counted, log); err != nil && ctx.Err() == nil {
 			log.ErrorContext(ctx, "cannot call webhooks", "error", err.Error())
 			select {
 			case <-ctx.Done():

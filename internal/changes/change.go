@@ -402,7 +402,7 @@ func (s *Service) packedTexts(ctx context.Context, texts []revisions.Text) (
 		}
 		blocks[i].Body = s.Store.Pack(revisions.AppendBlock(nil, together[i]))
 		if secret := together[i][0].Secret; secret != nil {
-			place := placeOfSecret(*secret)
+			place := s.place(*secret)
 			blocks[i].Reference = secrets.Reference(place, document.Digest{})
 			if blocks[i].Body, err = s.Vault.Seal(ctx, place, blocks[i].Body); err != nil {
 				return fmt.Errorf("seal a text: %w", err)
@@ -435,7 +435,7 @@ func (s *Service) append(ctx context.Context, p proposal, commit revisions.Commi
 	s.seen.Store(&revisions.Head{Revision: made.ID, Stamp: made.Stamp})
 	s.Store.Remember(p.snapshot.Buckets, made, diff.Result)
 	if rendered := p.judgement.Rendered; rendered != nil {
-		s.Rendered.Add(RenderKey{Revision: made.ID, Stamp: made.Stamp}, *rendered, rendered.Size)
+		s.Rendered.Add(RenderKey{Site: s.Site, Revision: made.ID, Stamp: made.Stamp}, *rendered, rendered.Size)
 	}
 	status.Revision = made
 	written := p.written

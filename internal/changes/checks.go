@@ -129,7 +129,7 @@ func (r Renderer) findings(ctx context.Context, meter *budget.Meter, checker val
 		}
 		return found, err
 	}
-	text, err := Open(ctx, r.Vault, doc)
+	text, err := r.Open(ctx, doc)
 	if problem, ok := errors.AsType[*fault.Fault](err); ok && isOfDocuments(problem) {
 		unopened := validations.Finding{Message: validations.Unopened, Instance: []string{}, SchemaPath: "."}
 		return []validations.Finding{unopened}, nil

@@ -121,7 +121,7 @@ func (r Renderer) ofSecret(versions validations.ClientVersions) validations.Clie
 	}
 	digest := versions.Digest()
 	of := document.Identity{Schema: validations.ClientVersionsKind}
-	return versions.OfSecret(r.Vault.Digest(placeOfSecret(of), digest[:]))
+	return versions.OfSecret(r.Vault.Digest(r.place(of), digest[:]))
 }
 
 // dependsOnSecrets reports whether the rendering of any of the documents depends on secrets.

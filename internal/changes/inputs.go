@@ -86,7 +86,7 @@ func contextError(ctx context.Context, err error) error {
 func (r Renderer) line(doc *revisions.Stored) []byte {
 	metadata, data := sha256.Sum256(doc.Metadata), r.dataDigest(doc)
 	if doc.Tainted && r.Vault != nil {
-		data = r.Vault.Digest(placeOfSecret(doc.Identity), append([]byte("held "), data[:]...))
+		data = r.Vault.Digest(r.place(doc.Identity), append([]byte("held "), data[:]...))
 	}
 	line := appendText(appendText(appendText(nil, doc.Schema), doc.Layer), doc.Name)
 	return append(append(line, metadata[:]...), data[:]...)

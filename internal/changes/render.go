@@ -44,6 +44,7 @@ func (r Rendering) isWhole() bool { return r.Unrendered == nil && !r.Withheld &&
 
 // RenderKey identifies a rendering.
 type RenderKey struct {
+	Site      string
 	Revision  int64
 	Stamp     revisions.Stamp
 	Cleartext bool // without encrypted documents
@@ -119,6 +120,7 @@ func sizeOfMessages(messages []fault.Message) (size int) {
 
 // Renderer renders revisions and checks them by the DataSchemas among their documents.
 type Renderer struct {
+	Site   string // of the documents, to which their secrets are bound
 	Engine *validations.Engine
 	Vault  Vault
 	// Defaults are the versions of client plugins that no document gives.
@@ -203,7 +205,7 @@ func (c Computed) digest(doc *revisions.Stored) document.Digest {
 func (r Renderer) compute(ctx context.Context, stored []*revisions.Stored, only func(*document.Document) bool) (
 	Computed, error,
 ) {
-	resolve, failure := resolver(ctx, r.Vault, stored)
+	resolve, failure := r.resolver(ctx, stored)
 	options := rendering.Options{
 		Only: only, Compat: r.Compat, Withhold: r.Withhold, Resolve: resolve, Examine: only == nil,
 		Changed: func(doc *document.Document) bool { return r.brought[doc.Identity] },
@@ -285,7 +287,7 @@ func written(of *revisions.Stored, rendered rendering.Rendered) *revisions.Store
 func (r Renderer) Explain(ctx context.Context, documents []*revisions.Stored, id document.Identity, path string) (
 	*rendering.Explanation, error,
 ) {
-	resolve, failure := resolver(ctx, r.Vault, documents)
+	resolve, failure := r.resolver(ctx, documents)
 	explained, err := rendering.Explain(ctx, revisions.Contents(documents), id, path,
 		rendering.Options{Compat: r.Compat, Resolve: resolve})
 	if err := failure(); err != nil {

@@ -99,7 +99,7 @@ func (s *Service) sideBefore(ctx context.Context, p proposal) renderedSide {
 
 // renderedBefore returns the rendered revision of a snapshot, from the cache if possible.
 func (s *Service) renderedBefore(ctx context.Context, snapshot revisions.Snapshot) (Rendering, error) {
-	key := RenderKey{Revision: snapshot.Revision, Stamp: snapshot.Stamp}
+	key := RenderKey{Site: s.Site, Revision: snapshot.Revision, Stamp: snapshot.Stamp}
 	rendered, err := s.Rendered.Do(ctx, key, func(ctx context.Context) (Rendering, int, error) {
 		rendered, err := s.Renderer().Render(ctx, snapshot.Revision, snapshot.Documents, snapshot.Fallback)
 		if rendered.Provisional {

@@ -28,7 +28,7 @@ func (s *Service) conceal(entry document.Entry, doc *document.Document) (*docume
 	}
 	hidden := *doc
 	hidden.Notes = document.Unnamed(doc.Notes) // keys could reveal something
-	place := placeOfSecret(doc.Identity)
+	place := s.place(doc.Identity)
 	hidden.Segment = s.keyed(place, doc.Segment)
 	reference := secrets.Reference(place, s.Vault.Digest(place, doc.Digest[:]))
 	if secrets.IsReference(value) {
@@ -69,7 +69,7 @@ func (s *Service) withSecrets(payload Payload) Payload {
 		item.Secret = secret[item.Segment.Source]
 		if item.Secret != nil && item.Document != nil && !item.Document.Traits().Encrypted {
 			beside := *item.Document
-			beside.Segment = s.keyed(placeOfSecret(beside.Identity), item.Segment.Digest)
+			beside.Segment = s.keyed(s.place(beside.Identity), item.Segment.Digest)
 			item.Document = &beside
 		}
 	}
@@ -131,7 +131,7 @@ func (s *Service) seal(ctx context.Context, snapshot revisions.Snapshot, diff re
 	texts := make([]document.Document, len(fresh))
 	err := budget.ForEach(ctx, len(fresh), func(_ *budget.Meter, i int) (err error) {
 		texts[i] = *fresh[i].Document
-		texts[i].Sealed, err = s.Vault.Seal(ctx, placeOfSecret(fresh[i].Identity), fresh[i].Secret)
+		texts[i].Sealed, err = s.Vault.Seal(ctx, s.place(fresh[i].Identity), fresh[i].Secret)
 		return err
 	})
 	if err != nil {

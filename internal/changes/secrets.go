@@ -26,9 +26,9 @@ type Vault interface {
 	Reseal(ctx context.Context, place secrets.Place, sealed []byte) ([]byte, error)
 }
 
-// placeOfSecret returns the place of a document, which its secret is bound to.
-func placeOfSecret(id document.Identity) secrets.Place {
-	return secrets.Place{Site: revisions.DefaultSite, Identity: id}
+// place returns the place of a document, which its secret is bound to.
+func (r Renderer) place(id document.Identity) secrets.Place {
+	return secrets.Place{Site: r.Site, Identity: id}
 }
 
 // Refers reports whether a document's data is a reference to a secret.
@@ -40,7 +40,7 @@ func Refers(doc *revisions.Stored) bool {
 const referencePrefix = `"secret://`
 
 // Open returns the cleartext data of a document.
-func Open(ctx context.Context, vault Vault, doc *revisions.Stored) ([]byte, error) {
+func (r Renderer) Open(ctx context.Context, doc *revisions.Stored) ([]byte, error) {
 	switch {
 	case !Refers(doc):
 		return doc.Data, nil
@@ -49,10 +49,10 @@ func Open(ctx context.Context, vault Vault, doc *revisions.Stored) ([]byte, erro
 	case doc.Sealed == nil:
 		return nil, fault.New(fault.Internal, secretLost, "The secret of document %s is not kept: the database has only "+
 			"the reference to it; store the document again with the secret itself", doc.Identity)
-	case vault == nil:
-		return nil, fmt.Errorf("open a secret: %w", secrets.WithoutKeyset(placeOfSecret(doc.Identity), doc.Sealed))
+	case r.Vault == nil:
+		return nil, fmt.Errorf("open a secret: %w", secrets.WithoutKeyset(r.place(doc.Identity), doc.Sealed))
 	}
-	text, err := vault.Open(ctx, placeOfSecret(doc.Identity), doc.Sealed)
+	text, err := r.Vault.Open(ctx, r.place(doc.Identity), doc.Sealed)
 	if err != nil {
 		return nil, fmt.Errorf("open a secret: %w", err)
 	}
@@ -60,15 +60,15 @@ func Open(ctx context.Context, vault Vault, doc *revisions.Stored) ([]byte, erro
 }
 
 // OpenText returns a text that was sealed for the place in a reference.
-func OpenText(ctx context.Context, vault Vault, reference string, sealed []byte) ([]byte, error) {
+func (r Renderer) OpenText(ctx context.Context, reference string, sealed []byte) ([]byte, error) {
 	place, ok := secrets.PlaceOf(reference)
 	switch {
 	case !ok:
 		return nil, fault.New(fault.Internal, secretLost, "The text of a document is sealed for no place")
-	case vault == nil:
+	case r.Vault == nil:
 		return nil, fmt.Errorf("open a text: %w", secrets.WithoutKeyset(place, sealed))
 	}
-	text, err := vault.Open(ctx, place, sealed)
+	text, err := r.Vault.Open(ctx, place, sealed)
 	if err != nil {
 		return nil, fmt.Errorf("open a text: %w", err)
 	}
@@ -80,7 +80,7 @@ const secretLost = "SecretLost"
 
 // resolver returns the function that rendering calls to open the secrets behind references, nil if documents have none.
 // failure returns the error of the first secret that could not be opened; no others are tried then.
-func resolver(ctx context.Context, vault Vault, documents []*revisions.Stored) (
+func (r Renderer) resolver(ctx context.Context, documents []*revisions.Stored) (
 	resolve func(reference string) (any, bool), failure func() error,
 ) {
 	var failed error
@@ -94,7 +94,7 @@ func resolver(ctx context.Context, vault Vault, documents []*revisions.Stored) (
 		if doc == nil || failed != nil {
 			return nil, false
 		}
-		text, err := Open(ctx, vault, doc)
+		text, err := r.Open(ctx, doc)
 		if err == nil {
 			value, err = document.ParseJSON(text)
 		}

@@ -6,11 +6,13 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/revisions"
+	"purser/internal/secrets"
 	"purser/internal/validations"
 )
 
 // Config holds the dependencies and limits of a Service. Only Documents, Vault and ClientVersions are optional.
 type Config struct {
+	Site   string // whose documents the store has
 	Store  revisions.Store
 	Engine *validations.Engine
 	Limits document.Limits
@@ -56,6 +58,9 @@ func NewService(config Config) *Service {
 	return s
 }
 
+// place returns the place of a document, which its secret is bound to.
+func (s *Service) place(id document.Identity) secrets.Place { return s.Renderer().place(id) }
+
 // observe reports a phase that began at a given time and ends now.
 func (s *Service) observe(phase string, began time.Time) { s.Observe(phase, s.Now().Sub(began)) }
 
@@ -80,6 +85,6 @@ func (s *Service) newValidator(options revisions.Options) Validator {
 // Renderer returns the renderer of the service, which withholds nothing.
 func (s *Service) Renderer() Renderer {
 	return Renderer{
-		Engine: s.Engine, Vault: s.Vault, Defaults: s.ClientVersions, Documents: s.Documents, Compat: s.Compat,
+		Site: s.Site, Engine: s.Engine, Vault: s.Vault, Defaults: s.ClientVersions, Documents: s.Documents, Compat: s.Compat,
 	}
 }

@@ -206,7 +206,7 @@ func TestService_packedTexts(t *testing.T) {
 		fmt.Sprint(sealed.Of) != "[[2 3]]" {
 		t.Errorf("%q for %q, of %v", sealed.Body, sealed.Reference, sealed.Of)
 	}
-	opened, err := OpenText(t.Context(), s.Vault, sealed.Reference, sealed.Body)
+	opened, err := s.Renderer().OpenText(t.Context(), sealed.Reference, sealed.Body)
 	if texts, damaged := revisions.Texts(opened); err != nil || damaged != nil || string(texts[0].Body) != "hidden" {
 		t.Errorf("opened %q: %v, %v", opened, err, damaged)
 	}

@@ -74,10 +74,10 @@ type Cloud struct {
 	Data            json.RawMessage `json:"data"`
 }
 
-// Cloud returns the event as a viewer sees it.
-func (e Event) Cloud(viewer authz.Viewer) Cloud {
+// Cloud returns the event of a site with a path as a viewer sees it.
+func (e Event) Cloud(path string, viewer authz.Viewer) Cloud {
 	return Cloud{
-		SpecVersion: "1.0", ID: strconv.FormatInt(e.Number, 10), Source: "/api/v1.0", Type: e.Type, Subject: e.Subject,
+		SpecVersion: "1.0", ID: strconv.FormatInt(e.Number, 10), Source: path + "/api/v1.0", Type: e.Type, Subject: e.Subject,
 		Time:            e.At.UTC().Format("2006-01-02T15:04:05.000000Z"),
 		DataContentType: "application/json", Data: e.For(viewer),
 	}

@@ -97,7 +97,9 @@ func (v View) renderedSides(ctx context.Context, before, after int64) (sides [2]
 		if err != nil {
 			return sides, err
 		}
-		sides[i].RenderKey = changes.RenderKey{Revision: revision, Stamp: stamp, Cleartext: !v.viewer.Encrypted}
+		sides[i].RenderKey = changes.RenderKey{
+			Site: v.renderer.Site, Revision: revision, Stamp: stamp, Cleartext: !v.viewer.Encrypted,
+		}
 	}
 	for i, s := range sides {
 		if s.Revision == 0 {

@@ -26,7 +26,9 @@ func (v View) Explain(ctx context.Context, id int64, identity document.Identity,
 	if err != nil {
 		return Explanation{}, err
 	}
-	key := explanationKey{changes.RenderKey{Revision: id, Stamp: stamp, Cleartext: !v.viewer.Secrets()}, identity, path}
+	key := explanationKey{
+		changes.RenderKey{Site: v.renderer.Site, Revision: id, Stamp: stamp, Cleartext: !v.viewer.Secrets()}, identity, path,
+	}
 	explained, err := shareAnswer(ctx, v.Service, key, func(ctx context.Context) (Explanation, int, error) {
 		documents, err := v.unrendered(ctx, key.RenderKey)
 		if err != nil {

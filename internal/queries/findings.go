@@ -391,7 +391,7 @@ func (v View) revealed(ctx context.Context, revision revisions.Revision, name st
 	if !isOfRevision(name) || !v.viewer.Encrypted {
 		return result, nil
 	}
-	key := changes.RenderKey{Revision: revision.ID, Stamp: revision.Stamp}
+	key := changes.RenderKey{Site: v.renderer.Site, Revision: revision.ID, Stamp: revision.Stamp}
 	documents, fallback, err := v.inputs(ctx, key)
 	if err != nil {
 		return result, err
@@ -409,7 +409,9 @@ func (v View) warnings(ctx context.Context, shown revisions.RevisionStatus) ([]s
 	if v.renderer.Compat {
 		return nil, nil
 	}
-	key := warningsKey{changes.RenderKey{Revision: shown.ID, Stamp: shown.Stamp, Cleartext: !v.viewer.Secrets()}}
+	key := warningsKey{changes.RenderKey{
+		Site: v.renderer.Site, Revision: shown.ID, Stamp: shown.Stamp, Cleartext: !v.viewer.Secrets(),
+	}}
 	return shareAnswer(ctx, v.Service, key, func(ctx context.Context) (all []string, size int, err error) {
 		uncovered, err := v.uncovered(ctx, shown)
 		if err != nil {

@@ -31,7 +31,9 @@ func (v View) Graph(ctx context.Context, id int64, focus Focus) (Graph, error) {
 	if err != nil {
 		return Graph{}, err
 	}
-	key := graphKey{changes.RenderKey{Revision: id, Stamp: stamp, Cleartext: !v.viewer.Encrypted}, focus}
+	key := graphKey{
+		changes.RenderKey{Site: v.renderer.Site, Revision: id, Stamp: stamp, Cleartext: !v.viewer.Encrypted}, focus,
+	}
 	return shareAnswer(ctx, v.Service, key, func(ctx context.Context) (Graph, int, error) {
 		g, err := v.graph(ctx, key)
 		return g, -1, err

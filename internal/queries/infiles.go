@@ -197,7 +197,7 @@ func (v View) traced(ctx context.Context, revision int64, inherited map[document
 		return err
 	}
 	from := map[*Finding]valueOrigin{}
-	key := changes.RenderKey{Revision: revision, Stamp: stamp}
+	key := changes.RenderKey{Site: v.renderer.Site, Revision: revision, Stamp: stamp}
 	for id, findings := range inherited {
 		leaves := v.leavesOf(ctx, key, id)
 		for _, f := range findings {

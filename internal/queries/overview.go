@@ -46,6 +46,7 @@ type Watched struct {
 // countsKey identifies the findings about a revision as a viewer sees them, by the revision or its failures, and by the
 // results that it is judged by.
 type countsKey struct {
+	site         string
 	revision     int64
 	stamp        revisions.Stamp
 	failures     document.Digest
@@ -153,7 +154,7 @@ func (v View) count(ctx context.Context, shown revisions.RevisionStatus, outcome
 		return Counts{Numbers: map[Counted]Number{}}, nil
 	}
 	return v.counted(ctx, shown, countsKey{
-		revision: shown.ID, stamp: shown.Stamp, viewer: v.viewer, judged: digestOf(judged, outcomes), look: look,
+		site: v.renderer.Site, revision: shown.ID, stamp: shown.Stamp, viewer: v.viewer, judged: digestOf(judged, outcomes), look: look,
 		failuresOnly: failuresOnly,
 	})
 }

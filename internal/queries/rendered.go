@@ -23,7 +23,7 @@ func (v View) Rendered(ctx context.Context, id int64, selection Selection) (Sele
 	if err != nil {
 		return Selected{}, err
 	}
-	key := changes.RenderKey{Revision: id, Stamp: around.Stamp, Cleartext: !v.viewer.Encrypted}
+	key := changes.RenderKey{Site: v.renderer.Site, Revision: id, Stamp: around.Stamp, Cleartext: !v.viewer.Encrypted}
 	if around.Live >= manyDocuments && selection.restricts() {
 		if documents, known, err := v.renderedApart(ctx, key, selection); err != nil || known {
 			selected := v.redacted(selection.Of(documents))
@@ -76,7 +76,7 @@ func (s *Service) Rendering(ctx context.Context, revision int64) (changes.Render
 	if err != nil {
 		return changes.Rendering{}, err
 	}
-	return s.rendered(ctx, changes.RenderKey{Revision: revision, Stamp: around.Stamp})
+	return s.rendered(ctx, changes.RenderKey{Site: s.renderer.Site, Revision: revision, Stamp: around.Stamp})
 }
 
 // rendered returns a rendered revision, from the cache if possible.

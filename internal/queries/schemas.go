@@ -65,7 +65,7 @@ func (v View) dataSchemas(ctx context.Context, id int64) (changes.Computed, erro
 	if !slices.ContainsFunc(found.Documents, func(doc *revisions.Stored) bool { return !doc.Traits().Final() }) {
 		return changes.Computed{Documents: found.Documents}, nil // an encrypted one has only a reference as its data
 	}
-	documents, err := v.unrendered(ctx, changes.RenderKey{Revision: id, Stamp: found.Stamp})
+	documents, err := v.unrendered(ctx, changes.RenderKey{Site: v.renderer.Site, Revision: id, Stamp: found.Stamp})
 	if err != nil {
 		return changes.Computed{}, err
 	}

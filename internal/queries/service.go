@@ -44,6 +44,13 @@ func NewService(config Config) *Service {
 	}
 }
 
+// Of returns the service of a site, which shares the caches.
+func (s *Service) Of(site string, kept Store) *Service {
+	of := *s
+	of.renderer.Site, of.store = site, kept
+	return &of
+}
+
 // shareAnswer returns the answer to a question, whose type no other question has. compute also returns how many bytes
 // the answer takes in the cache; a negative number keeps it out.
 func shareAnswer[K comparable, T any](ctx context.Context, s *Service, question K,

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"purser/internal/budget"
-	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/document/blockyaml"
 	"purser/internal/fault"
@@ -128,7 +127,7 @@ func (s submission) canonical(ctx context.Context, doc *revisions.Stored) ([]byt
 	data := doc.Data
 	if s.secrets {
 		var err error
-		if data, err = changes.Open(ctx, s.renderer.Vault, doc); err != nil {
+		if data, err = s.renderer.Open(ctx, doc); err != nil {
 			return nil, fmt.Errorf("show %s: %w", doc.Identity, err)
 		}
 	}
@@ -168,7 +167,7 @@ func (s *Service) texts(ctx context.Context, numbers []int64, secrets bool) (
 	var open func(reference string, sealed []byte) ([]byte, error)
 	if secrets {
 		open = func(reference string, sealed []byte) ([]byte, error) {
-			return changes.OpenText(ctx, s.renderer.Vault, reference, sealed)
+			return s.renderer.OpenText(ctx, reference, sealed)
 		}
 	}
 	if texts, err = s.store.Texts(ctx, numbers, open); err != nil {

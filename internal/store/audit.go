@@ -46,7 +46,7 @@ func (s *Store) AuditEvents(ctx context.Context, q queries.AuditQuery) (
 	events []revisions.AuditEvent, more bool, err error,
 ) {
 	sql, args := s.auditOf(q)
-	if events, err = collect(ctx, s, pgx.RowToStructByPos[revisions.AuditEvent], sql, args...); err != nil {
+	if events, err = collect(ctx, s.Database, pgx.RowToStructByPos[revisions.AuditEvent], sql, args...); err != nil {
 		return nil, false, err
 	}
 	if more = len(events) > q.Limit; more {

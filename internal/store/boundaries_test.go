@@ -166,11 +166,7 @@ func TestStore_Events_large(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
 	s := open(t, url)
-	kept, err := store.Open(t.Context(), url, store.Options{Deadlines: store.DefaultDeadlines()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(kept.Close)
+	kept := openStore(t, url, store.Options{Deadlines: store.DefaultDeadlines()})
 	const versions, size = 5, 2000
 	for x := range versions {
 		body := strings.Replace(widget("w", x), "{x:", "{text: "+strings.Repeat("y", size)+", x:", 1)

@@ -14,6 +14,7 @@ import (
 // countedPage names a page of buckets that were counted, and countedBucket is one of them.
 type (
 	countedPage struct {
+		site string
 		queries.Page
 
 		cleartext bool
@@ -34,15 +35,15 @@ func (s *Store) Buckets(ctx context.Context, page queries.Page, cleartext bool) 
 	if cleartext {
 		sql = stmt.CleartextBuckets
 	}
-	kept, _ := s.live.Get(struct{}{})
-	before, _ := s.counted.Get(countedPage{page, cleartext})
+	kept, _ := s.live.Get(siteKey{s.site})
+	before, _ := s.counted.Get(countedPage{s.site, page, cleartext})
 	names, stamps := []string{}, []revisions.Stamp{}
 	for name, bucket := range before {
 		names, stamps = append(names, name), append(stamps, bucket.stamp)
 	}
 	inMemory := sync.OnceValue(func() map[string]int { return countDocuments(kept.documents, cleartext) })
 	counted, size := map[string]countedBucket{}, 0
-	buckets, err := collect(ctx, s, func(row pgx.CollectableRow) (b queries.Bucket, err error) {
+	buckets, err := collect(ctx, s.Database, func(row pgx.CollectableRow) (b queries.Bucket, err error) {
 		var stamp revisions.Stamp
 		var same bool
 		var documents *int
@@ -62,7 +63,7 @@ func (s *Store) Buckets(ctx context.Context, page queries.Page, cleartext bool) 
 		"site": s.site, "known": kept.stamp, "offset": page.Offset, "limit": page.Limit, "counted": names, "stamps": stamps,
 	})
 	if err == nil {
-		s.counted.Add(countedPage{page, cleartext}, counted, size)
+		s.counted.Add(countedPage{s.site, page, cleartext}, counted, size)
 	}
 	return buckets, err
 }

@@ -171,7 +171,7 @@ func (s *Store) selectWork(ctx context.Context, args named, page queries.Page) (
 		args["limit"] = page.Limit
 	}
 	var seconds *float64
-	found, err := collect(ctx, s, func(row pgx.CollectableRow) (w claims.Work, err error) {
+	found, err := collect(ctx, s.Database, func(row pgx.CollectableRow) (w claims.Work, err error) {
 		err = row.Scan(&seconds, &w.Revision, &w.Stamp, &w.Validation, &w.State, &w.Attempt, &w.Token, &w.Worker, &w.User,
 			(*zeronull.Timestamptz)(&w.Since), (*zeronull.Timestamptz)(&w.ExpiresAt), &w.Progress,
 			(*zeronull.Timestamptz)(&w.Requested), &w.Reason)
@@ -204,7 +204,7 @@ func (s *Store) CountWork(ctx context.Context) (map[string]int, error) {
 	for _, state := range claims.States() {
 		counts[string(state)] = 0
 	}
-	_, err := collect(ctx, s, func(row pgx.CollectableRow) (none struct{}, err error) {
+	_, err := collect(ctx, s.Database, func(row pgx.CollectableRow) (none struct{}, err error) {
 		var state string
 		var n int
 		err = row.Scan(&state, &n)
@@ -224,7 +224,7 @@ type claimed struct {
 
 // findClaim returns a claim. Fault: NotFound.
 func (s *Store) findClaim(ctx context.Context, claim claims.Token) (claimed, error) {
-	found, err := collect(ctx, s, func(row pgx.CollectableRow) (c claimed, err error) {
+	found, err := collect(ctx, s.Database, func(row pgx.CollectableRow) (c claimed, err error) {
 		err = row.Scan(&c.Revision, &c.Stamp, &c.Validation, &c.last, &c.held, &c.Attempt, &c.Worker, &c.User, &c.Since,
 			&c.ExpiresAt, &c.Progress, (*zeronull.Timestamptz)(&c.ended), &c.aged)
 		c.State, c.Token = claims.Claimed, claim
@@ -327,7 +327,7 @@ func (s *Store) Request(ctx context.Context, about revisions.About, validation, 
 // whyUnheld returns why a claim does not hold the work on a validation of a revision: a Repeated error if a result of
 // it was stored before, and a fault otherwise.
 func (s *Store) whyUnheld(ctx context.Context, about revisions.About, validation string) error {
-	before, err := collect(ctx, s, func(row pgx.CollectableRow) (r revisions.Repeated, err error) {
+	before, err := collect(ctx, s.Database, func(row pgx.CollectableRow) (r revisions.Repeated, err error) {
 		r.First.Name = validation
 		err = row.Scan(&r.Stamp, &r.First.Status, &r.First.Validator, &r.First.CreatedAt)
 		return r, err

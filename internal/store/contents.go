@@ -128,7 +128,7 @@ func (s *Store) collectContents(rows pgx.Rows, most int) (map[document.Digest][]
 func (s *Store) Outdated(ctx context.Context, prefix []byte, after document.Digest, limit int) (
 	[]revisions.SealedContent, error,
 ) {
-	return collect(ctx, s, func(row pgx.CollectableRow) (c revisions.SealedContent, err error) {
+	return collect(ctx, s.Database, func(row pgx.CollectableRow) (c revisions.SealedContent, err error) {
 		var body []byte
 		if err := row.Scan((*nullDigest)(&c.Digest), &body, &c.Sealed); err != nil {
 			return c, fmt.Errorf("read a secret: %w", err)
@@ -145,7 +145,7 @@ func (s *Store) Outdated(ctx context.Context, prefix []byte, after document.Dige
 
 // Sealed implements revisions.Store.
 func (s *Store) Sealed(ctx context.Context) (int, error) {
-	return collectFirst(ctx, s, pgx.RowTo[int], stmt.CountSecrets, named{"site": s.site})
+	return collectFirst(ctx, s.Database, pgx.RowTo[int], stmt.CountSecrets, named{"site": s.site})
 }
 
 // Reseal implements revisions.Store.
@@ -163,11 +163,11 @@ func (s *Store) Reseal(ctx context.Context, content revisions.SealedContent, sea
 
 // ForgetSealed implements revisions.Store. It drops the live documents, which are rendered and checked. The cached
 // buckets stay: their documents are only compared with new ones, and their secrets are never opened.
-func (s *Store) ForgetSealed() { s.live.Remove(struct{}{}) }
+func (s *Store) ForgetSealed() { s.live.Remove(siteKey{s.site}) }
 
 // Archive implements queries.Store.
 func (s *Store) Archive(ctx context.Context, content document.Digest) ([]byte, error) {
-	return collectFirst(ctx, s, pgx.RowTo[[]byte], stmt.ArchiveOf, named{
+	return collectFirst(ctx, s.Database, pgx.RowTo[[]byte], stmt.ArchiveOf, named{
 		"site": s.site, "content": content[:],
 	})
 }

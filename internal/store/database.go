@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
 	"go.opentelemetry.io/otel/trace"
 
 	"purser/internal/budget"
@@ -34,13 +36,20 @@ func DefaultDeadlines() Deadlines {
 	}
 }
 
-// database calls Postgres. Each call has a deadline by its kind and few connections, which the owners of requests share
+// Database calls Postgres. Each call has a deadline by its kind and few connections, which the owners of requests share
 // fairly; it is repeated after conflicts with other transactions. Errors that pass, or that an operator has to see to,
 // are faults of kind Unavailable that say so. It is safe for concurrent use.
-type database struct {
+type Database struct {
 	pool      *pgxpool.Pool
 	deadlines Deadlines
-	shares    *budget.Shares // of the general connections
+	shares    *budget.Shares        // of the general connections
+	queue     *river.Client[pgx.Tx] // of deliveries
+	codec     *codec                // of contents
+	compat    bool                  // as in Options
+	version   int                   // of the schema, that this server knows
+	news      chan struct{}         // holds a token after changes not yet processed
+	added     atomic.Int64          // results, by this process
+	caches
 	abandoned struct {
 		sync.Mutex
 		last time.Time // when connections were replaced because a call got no answer
@@ -56,7 +65,7 @@ const (
 )
 
 // connect returns the database at a URL. traces has a span of each statement made; nil makes none.
-func connect(ctx context.Context, url string, deadlines Deadlines, traces trace.TracerProvider) (*database, error) {
+func connect(ctx context.Context, url string, deadlines Deadlines, traces trace.TracerProvider) (*Database, error) {
 	config, err := PoolConfig(url)
 	if err != nil {
 		return nil, err
@@ -69,18 +78,18 @@ func connect(ctx context.Context, url string, deadlines Deadlines, traces trace.
 		return nil, fmt.Errorf("connect to the database: %w", err)
 	}
 	shares := budget.NewShares(int64(max(1, config.MaxConns-reservedConnections)))
-	return &database{pool: pool, deadlines: deadlines, shares: shares}, nil
+	return &Database{pool: pool, deadlines: deadlines, shares: shares, news: make(chan struct{}, 1)}, nil
 }
 
 // Close closes the connections; it waits for those in use.
-func (d *database) Close() { d.pool.Close() }
+func (d *Database) Close() { d.pool.Close() }
 
 // Stat returns the state of the pool of connections.
-func (d *database) Stat() *pgxpool.Stat { return d.pool.Stat() }
+func (d *Database) Stat() *pgxpool.Stat { return d.pool.Stat() }
 
 // within does work that must end before a deadline. Fault: Unavailable if it does not; then other connections may be as
 // dead as the one that was used, and are replaced.
-func (d *database) within(ctx context.Context, limit time.Duration, do func(ctx context.Context) error) error {
+func (d *Database) within(ctx context.Context, limit time.Duration, do func(ctx context.Context) error) error {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	err := do(limited)
@@ -95,7 +104,7 @@ func (d *database) within(ctx context.Context, limit time.Duration, do func(ctx 
 // abandon has the connections replaced after a call that got no answer, unless they were a moment ago. Connections that
 // are being made would be replaced too, and behind a host that has vanished making one takes longer than a call may:
 // there would never be any.
-func (d *database) abandon() {
+func (d *Database) abandon() {
 	const moment = 3 * connectTimeout
 	d.abandoned.Lock()
 	defer d.abandoned.Unlock()
@@ -106,7 +115,7 @@ func (d *database) abandon() {
 }
 
 // withConn does work that takes one of the connections.
-func (d *database) withConn(ctx context.Context, use connections, do func(ctx context.Context) error) error {
+func (d *Database) withConn(ctx context.Context, use connections, do func(ctx context.Context) error) error {
 	if use == general {
 		release, err := d.shares.Acquire(ctx, budget.Claim{Weight: 1})
 		if err != nil {
@@ -118,7 +127,7 @@ func (d *database) withConn(ctx context.Context, use connections, do func(ctx co
 }
 
 // retryTx does a write within a deadline. It repeats the write a few times if another transaction interfered.
-func (d *database) retryTx(ctx context.Context, use connections, limit time.Duration,
+func (d *Database) retryTx(ctx context.Context, use connections, limit time.Duration,
 	do func(ctx context.Context) error,
 ) error {
 	return d.within(ctx, limit, func(ctx context.Context) error {
@@ -127,7 +136,7 @@ func (d *database) retryTx(ctx context.Context, use connections, limit time.Dura
 }
 
 // withTx is retryTx with a general connection, on which it begins a transaction.
-func (d *database) withTx(ctx context.Context, limit time.Duration,
+func (d *Database) withTx(ctx context.Context, limit time.Duration,
 	do func(ctx context.Context, tx pgx.Tx) error,
 ) error {
 	return d.retryTx(ctx, general, limit, func(ctx context.Context) error {
@@ -136,7 +145,7 @@ func (d *database) withTx(ctx context.Context, limit time.Duration,
 }
 
 // exec runs a statement that writes little, and returns the number of rows that it changed.
-func (d *database) exec(ctx context.Context, sql string, args ...any) (rows int64, err error) {
+func (d *Database) exec(ctx context.Context, sql string, args ...any) (rows int64, err error) {
 	err = d.retryTx(ctx, general, d.deadlines.Write, func(ctx context.Context) error {
 		tag, err := d.pool.Exec(ctx, sql, args...)
 		rows = tag.RowsAffected()
@@ -147,7 +156,7 @@ func (d *database) exec(ctx context.Context, sql string, args ...any) (rows int6
 
 // retryRead runs a read. It also repeats the read once if an idle connection turns out to be broken, as all are after a
 // restart of Postgres.
-func (d *database) retryRead(ctx context.Context, do func(ctx context.Context) error) error {
+func (d *Database) retryRead(ctx context.Context, do func(ctx context.Context) error) error {
 	broke := false
 	return d.retry(ctx, func(ctx context.Context) error {
 		err := do(ctx)
@@ -162,7 +171,7 @@ func (d *database) retryRead(ctx context.Context, do func(ctx context.Context) e
 
 // retry repeats work while the database accepts no further connection, until one of this server's or of another client
 // gets free, and a few times if another transaction interfered. It makes the last error a fault.
-func (d *database) retry(ctx context.Context, do func(ctx context.Context) error) error {
+func (d *Database) retry(ctx context.Context, do func(ctx context.Context) error) error {
 	const conflicts, wait, waitToConnect = 6, 4 * time.Millisecond, 20 * time.Millisecond
 	for conflict := 0; conflict < conflicts; {
 		err := do(ctx)
@@ -193,7 +202,7 @@ func isConflict(err error) bool {
 // asFault turns an error that is not this server's into a fault after which the caller may try again; it returns other
 // errors unchanged. If the connection broke, or its database is read-only, idle connections are replaced too, because
 // new ones may lead to another host.
-func (d *database) asFault(err error) error {
+func (d *Database) asFault(err error) error {
 	lost := isLost(err)
 	if lost {
 		d.pool.Reset()

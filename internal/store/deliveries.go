@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,11 +18,13 @@ import (
 	"purser/internal/authz"
 	"purser/internal/events"
 	"purser/internal/queries"
+	"purser/internal/sites"
 	"purser/internal/webhooks"
 )
 
 // deliveryJob is a delivery in the queue.
 type deliveryJob struct {
+	Site    string          `json:"site,omitempty"` // empty for the default one, as in jobs of earlier versions
 	Webhook int64           `json:"webhook"`
 	Name    string          `json:"name"` // of the message, the same at each attempt
 	Event   json.RawMessage `json:"event"`
@@ -40,12 +43,12 @@ func (deliveryJob) InsertOpts() river.InsertOpts {
 
 // jobOf returns the job that delivers an event. Users who manage webhooks choose the receivers, so deliveries have the
 // form for viewers who may not see encrypted documents.
-func jobOf(webhook int64, event events.Event, name string) (deliveryJob, error) {
-	text, err := json.Marshal(event.Cloud(authz.Viewer{}))
+func jobOf(site string, webhook int64, event events.Event, name string) (deliveryJob, error) {
+	text, err := json.Marshal(event.Cloud(sites.Path(site), authz.Viewer{}))
 	if err != nil {
 		return deliveryJob{}, fmt.Errorf("write an event: %w", err)
 	}
-	return deliveryJob{webhook, name, text}, nil
+	return deliveryJob{site, webhook, name, text}, nil
 }
 
 // deliver adds deliveries of events that were numbered, to all webhooks that want them.
@@ -56,7 +59,7 @@ func (n *numbering) deliver(ctx context.Context, all []events.Event) error {
 			if !webhook.Wants(event.Type) {
 				continue
 			}
-			job, err := jobOf(webhook.ID, event, fmt.Sprintf("%d-%d", webhook.ID, event.Number))
+			job, err := jobOf(n.site, webhook.ID, event, fmt.Sprintf("%d-%d", webhook.ID, event.Number))
 			if err != nil {
 				return err
 			}
@@ -72,7 +75,7 @@ func (n *numbering) deliver(ctx context.Context, all []events.Event) error {
 
 // Enqueue implements webhooks.Store.
 func (s *Store) Enqueue(ctx context.Context, webhook int64, event events.Event) (d webhooks.Delivery, err error) {
-	job, err := jobOf(webhook, event, fmt.Sprintf("%d-ping-%d", webhook, event.At.UnixNano()))
+	job, err := jobOf(s.site, webhook, event, fmt.Sprintf("%d-ping-%d", webhook, event.At.UnixNano()))
 	if err != nil {
 		return d, err
 	}
@@ -117,7 +120,7 @@ func (s *Store) Retry(ctx context.Context, webhook, id int64) (d webhooks.Delive
 func (s *Store) Deliveries(ctx context.Context, webhook int64, page queries.Page) (
 	found []webhooks.Delivery, more bool, err error,
 ) {
-	found, err = collect(ctx, s, scanDelivery, stmt.SelectDeliveries, named{
+	found, err = collect(ctx, s.Database, scanDelivery, stmt.SelectDeliveries, named{
 		"webhook": webhook, "offset": page.Offset, "limit": page.Limit + 1,
 	})
 	if more = len(found) > page.Limit; more {
@@ -153,13 +156,13 @@ type deliverer struct {
 	count   func(webhooks.State)
 }
 
-// Attempt makes one attempt of a delivery to a webhook: of a message with a name and a body. webhooks.ErrGone
+// Attempt makes one attempt of a delivery to a webhook of a site: of a message with a name and a body. webhooks.ErrGone
 // means that further attempts are useless, webhooks.ErrBusy that none was made.
-type Attempt = func(ctx context.Context, webhook int64, name string, body []byte) (webhooks.Outcome, error)
+type Attempt = func(ctx context.Context, site string, webhook int64, name string, body []byte) (webhooks.Outcome, error)
 
 // Work implements river.Worker.
 func (d *deliverer) Work(ctx context.Context, job *river.Job[deliveryJob]) error {
-	outcome, err := d.attempt(ctx, job.Args.Webhook, job.Args.Name, job.Args.Event)
+	outcome, err := d.attempt(ctx, cmp.Or(job.Args.Site, sites.Default), job.Args.Webhook, job.Args.Name, job.Args.Event)
 	if errors.Is(err, webhooks.ErrBusy) {
 		return river.JobSnooze(busyPause)
 	}
@@ -203,10 +206,10 @@ const (
 
 // Deliver makes the attempts until ctx ends, and counts each by the state of its delivery after it. The queue is
 // polled: behind a pooler there is no LISTEN.
-func (s *Store) Deliver(ctx context.Context, attempt Attempt, count func(webhooks.State), log *slog.Logger) error {
+func (d *Database) Deliver(ctx context.Context, attempt Attempt, count func(webhooks.State), log *slog.Logger) error {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &deliverer{attempt: attempt, count: count})
-	queue, err := river.NewClient(riverpgxv5.New(s.pool), &river.Config{
+	queue, err := river.NewClient(riverpgxv5.New(d.pool), &river.Config{
 		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: webhooks.MaxCalls}}, Workers: workers,
 		PollOnly: true, FetchPollInterval: fetchEvery, JobTimeout: attemptLimit, RescueStuckJobsAfter: rescueAfter,
 		CompletedJobRetentionPeriod: keptJobs, CancelledJobRetentionPeriod: keptJobs, DiscardedJobRetentionPeriod: keptJobs,

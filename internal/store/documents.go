@@ -24,7 +24,7 @@ const (
 
 // Documents implements queries.Store.
 func (s *Store) Documents(ctx context.Context, revision int64, selection queries.Selection) (queries.Selected, error) {
-	if kept, _ := s.live.Get(struct{}{}); selection.Shared && selection.IsWhole() && kept.revision == revision {
+	if kept, _ := s.live.Get(siteKey{s.site}); selection.Shared && selection.IsWhole() && kept.revision == revision {
 		if same, err := s.has(ctx, revision, kept.stamp); err != nil || same {
 			selected := selection.Of(kept.documents)
 			selected.Revision, selected.Stamp = revision, kept.stamp
@@ -44,7 +44,7 @@ func (s *Store) selected(ctx context.Context, revision int64, selection queries.
 	}
 	var stamp *revisions.Stamp
 	query := s.ofRevision(revision, selection)
-	rows, err := collect(ctx, s, func(row pgx.CollectableRow) (f found, err error) {
+	rows, err := collect(ctx, s.Database, func(row pgx.CollectableRow) (f found, err error) {
 		var stored, sealed int
 		var head []byte
 		beside := []any{&stamp, &stored, &head, &sealed}
@@ -87,7 +87,7 @@ func (s *Store) selected(ctx context.Context, revision int64, selection queries.
 
 // AllDocuments implements queries.Store. It caches them for changes of the newest revision, which need them too.
 func (s *Store) AllDocuments(ctx context.Context, revision int64, stamp revisions.Stamp) (queries.Selected, error) {
-	kept, _ := s.live.Get(struct{}{})
+	kept, _ := s.live.Get(siteKey{s.site})
 	if kept.stamp == stamp {
 		return queries.Selected{Documents: kept.documents, Revision: revision, Stamp: stamp}, nil
 	}
@@ -103,7 +103,7 @@ func (s *Store) Ranks(ctx context.Context, revision int64, selection queries.Sel
 	var stamp *revisions.Stamp
 	ranks := map[int64]int{}
 	query := s.ranksOfRevision(revision, selection)
-	_, err := collect(ctx, s, func(row pgx.CollectableRow) (none struct{}, err error) {
+	_, err := collect(ctx, s.Database, func(row pgx.CollectableRow) (none struct{}, err error) {
 		var id *int64
 		var rank int
 		if err = row.Scan(&stamp, &id, &rank); id != nil {
@@ -145,7 +145,7 @@ func (s *Store) Boundaries(ctx context.Context, q queries.BoundaryQuery) (
 	boundaries []queries.Boundary, cut bool, err error,
 ) {
 	var found int // by the query, before its limit in bytes
-	boundaries, err = collect(ctx, s, func(row pgx.CollectableRow) (e queries.Boundary, err error) {
+	boundaries, err = collect(ctx, s.Database, func(row pgx.CollectableRow) (e queries.Boundary, err error) {
 		e.Version, err = scanPacked(prefixed(row, &found, &e.Revision, (*zeronull.Timestamptz)(&e.At), &e.User, &e.Message,
 			&e.Source, &e.Gone, &e.Follows))
 		return e, err
@@ -169,7 +169,7 @@ func (s *Store) Boundaries(ctx context.Context, q queries.BoundaryQuery) (
 
 // FallbackPolicy implements queries.Store.
 func (s *Store) FallbackPolicy(ctx context.Context, revision int64) (*revisions.Stored, error) {
-	return collectFirst(ctx, s, s.scanDocument, stmt.FallbackPolicy, named{"site": s.site, "revision": revision})
+	return collectFirst(ctx, s.Database, s.scanDocument, stmt.FallbackPolicy, named{"site": s.site, "revision": revision})
 }
 
 // scanDocument reads a row of documentColumns, a body and a sealed secret, which are null where the content was not

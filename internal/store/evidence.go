@@ -177,7 +177,7 @@ func sizeOfKnown(known validations.Known) (size int) {
 
 // EvidenceOf implements queries.Store. What was read in the present state of the site is not read again.
 func (s *Store) EvidenceOf(ctx context.Context, name queries.Name) (_ queries.Evidence, err error) {
-	known, fresh := s.evidence.Get(name)
+	known, fresh := s.evidence.Get(evidenceKey{s.site, name})
 	if fresh {
 		var now time.Time
 		var state string
@@ -230,7 +230,7 @@ func (s *Store) readEvidenceOf(ctx context.Context, name queries.Name) (queries.
 	case known.state == "":
 		s.announce() // the server that made the changes may have ended before it numbered their events
 	case len(known.Revisions) > 0:
-		s.evidence.Add(name, known, known.size()+len(name.Tag))
+		s.evidence.Add(evidenceKey{s.site, name}, known, known.size()+len(name.Tag))
 	}
 	return evidence, nil
 }
@@ -238,8 +238,9 @@ func (s *Store) readEvidenceOf(ctx context.Context, name queries.Name) (queries.
 // Every verdict and every change needs the policies, which rarely change. They are selected without their contents;
 // contents are read only of policies that are not cached.
 
-// policyKey identifies a parsed policy: a document, and the digest of its content.
+// policyKey identifies a parsed policy: a document of a site, and the digest of its content.
 type policyKey struct {
+	site string
 	document.Identity
 
 	content document.Digest
@@ -270,10 +271,11 @@ func (s *Store) parsedFrom(rows []policyRow,
 	read func([]document.Digest) (map[document.Digest][]byte, error),
 ) (policies []revisions.PolicyVersion, err error) {
 	unknown := map[document.Digest]bool{}
-	for _, row := range rows {
+	for i, row := range rows {
 		version := row.PolicyVersion
+		rows[i].key.site = s.site
 		var known bool
-		if version.Policy, known = s.policies.Get(row.key); !known {
+		if version.Policy, known = s.policies.Get(rows[i].key); !known {
 			unknown[row.key.content] = true
 		}
 		policies = append(policies, version)

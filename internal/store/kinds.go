@@ -17,7 +17,7 @@ import (
 func (s *Store) Kinds(ctx context.Context, revision int64, cleartext bool) (
 	documents map[string]validations.Kind, registered []string, err error,
 ) {
-	if kept, _ := s.live.Get(struct{}{}); kept.revision == revision {
+	if kept, _ := s.live.Get(siteKey{s.site}); kept.revision == revision {
 		if same, err := s.has(ctx, revision, kept.stamp); err != nil || same {
 			documents, registered = kindsOf(kept.documents, cleartext)
 			return documents, registered, err
@@ -123,7 +123,7 @@ type foundKinds struct {
 
 func (s *Store) collectKinds(ctx context.Context, sql string, args ...any) (found foundKinds, err error) {
 	found.documents = map[string]validations.Kind{}
-	_, err = collect(ctx, s, func(row pgx.CollectableRow) (none struct{}, err error) {
+	_, err = collect(ctx, s.Database, func(row pgx.CollectableRow) (none struct{}, err error) {
 		var schema, name *string
 		var count int
 		var first []*string // layer and name; null if there is no document

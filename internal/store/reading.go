@@ -25,7 +25,7 @@ type reading struct {
 
 // read runs do, which must only read, with a deadline, and returns the number of bytes of rows read; they count as held
 // by the request. It repeats do as retryRead does, and begins again once the request has the permit that it needs.
-func (d *database) read(ctx context.Context, use connections, do func(ctx context.Context, r *reading) error) (
+func (d *Database) read(ctx context.Context, use connections, do func(ctx context.Context, r *reading) error) (
 	held int, err error,
 ) {
 	meter := budget.NewMeter(ctx)
@@ -158,7 +158,7 @@ func first[T any](value *T, scan pgx.RowToFunc[T]) func(pgx.Rows) error {
 }
 
 // inSnapshot runs read-only queries in one snapshot and one round trip. It returns the number of bytes read.
-func (d *database) inSnapshot(ctx context.Context, use connections, queue func(q *questions)) (held int, err error) {
+func (d *Database) inSnapshot(ctx context.Context, use connections, queue func(q *questions)) (held int, err error) {
 	return d.read(ctx, use, func(ctx context.Context, r *reading) error {
 		q := questions{r, &pgx.Batch{}}
 		q.batch.Queue("BEGIN READ ONLY, ISOLATION LEVEL REPEATABLE READ")
@@ -169,7 +169,7 @@ func (d *database) inSnapshot(ctx context.Context, use connections, queue func(q
 }
 
 // query runs a read-only query; do reads its rows. It returns the number of bytes read.
-func (d *database) query(ctx context.Context, do func(pgx.Rows) error, sql string, args ...any) (held int, err error) {
+func (d *Database) query(ctx context.Context, do func(pgx.Rows) error, sql string, args ...any) (held int, err error) {
 	return d.read(ctx, general, func(ctx context.Context, r *reading) error {
 		rows, err := d.pool.Query(ctx, sql, args...)
 		if err == nil {
@@ -180,10 +180,10 @@ func (d *database) query(ctx context.Context, do func(pgx.Rows) error, sql strin
 }
 
 // collect runs a read-only query and collects the values that scan returns.
-func collect[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], sql string, args ...any) (
+func collect[T any](ctx context.Context, d *Database, scan pgx.RowToFunc[T], sql string, args ...any) (
 	items []T, err error,
 ) {
-	_, err = s.query(ctx, into(&items, scan), sql, args...)
+	_, err = d.query(ctx, into(&items, scan), sql, args...)
 	return items, err
 }
 
@@ -197,9 +197,9 @@ func collectIn[T any](ctx context.Context, tx pgx.Tx, scan pgx.RowToFunc[T], sql
 }
 
 // collectFirst is collect for the first row; without rows, it returns the zero value.
-func collectFirst[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], sql string, args ...any) (
+func collectFirst[T any](ctx context.Context, d *Database, scan pgx.RowToFunc[T], sql string, args ...any) (
 	item T, err error,
 ) {
-	_, err = s.query(ctx, first(&item, scan), sql, args...)
+	_, err = d.query(ctx, first(&item, scan), sql, args...)
 	return item, err
 }

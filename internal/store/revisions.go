@@ -16,12 +16,12 @@ import (
 
 // Latest implements queries.Store.
 func (s *Store) Latest(ctx context.Context) (int64, error) {
-	return collectFirst(ctx, s, pgx.RowTo[int64], stmt.LatestRevision, named{"site": s.site})
+	return collectFirst(ctx, s.Database, pgx.RowTo[int64], stmt.LatestRevision, named{"site": s.site})
 }
 
 // Around implements revisions.Store and queries.Store.
 func (s *Store) Around(ctx context.Context, revision int64) (revisions.Neighbourhood, error) {
-	return collectFirst(ctx, s, func(row pgx.CollectableRow) (n revisions.Neighbourhood, err error) {
+	return collectFirst(ctx, s.Database, func(row pgx.CollectableRow) (n revisions.Neighbourhood, err error) {
 		var stamp *revisions.Stamp
 		err = row.Scan(append(headFields(&n.Head), &stamp, (*zeronull.Text)(&n.AuthorID), &n.Previous, &n.Next)...)
 		if n.Exists = stamp != nil; n.Exists {
@@ -109,7 +109,7 @@ func headFields(head *revisions.Head) []any {
 
 // has reports whether there is a revision with a number and a stamp.
 func (s *Store) has(ctx context.Context, revision int64, stamp revisions.Stamp) (bool, error) {
-	found, err := collect(ctx, s, pgx.RowTo[int64], stmt.HasRevision, named{
+	found, err := collect(ctx, s.Database, pgx.RowTo[int64], stmt.HasRevision, named{
 		"site": s.site, "revision": revision, "stamp": stamp,
 	})
 	return len(found) > 0, err

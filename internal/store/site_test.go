@@ -32,12 +32,12 @@ func defaults() store.Options {
 // openStore opens a store of its own over a database.
 func openStore(t *testing.T, url string, options store.Options) *store.Store {
 	t.Helper()
-	s, err := store.Open(t.Context(), url, options)
+	db, err := store.Open(t.Context(), url, options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.Close)
-	return s
+	t.Cleanup(db.Close)
+	return db.Site(revisions.DefaultSite)
 }
 
 // open returns services of their own over the database at url, as another server would have them.

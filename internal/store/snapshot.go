@@ -61,7 +61,7 @@ func (s *Store) queueSnapshot(q *questions, need revisions.Need) *snapshotReader
 		liveDocuments{},
 	}
 	q.askRow(append(headFields(&r.Head), &r.Now), stmt.HeadAndTime, named{"site": s.site})
-	if kept, _ := s.live.Get(struct{}{}); need.Documents || len(kept.documents) <= maxScanned {
+	if kept, _ := s.live.Get(siteKey{s.site}); need.Documents || len(kept.documents) <= maxScanned {
 		r.live = kept
 	}
 	r.queueBuckets(q, need.Buckets)
@@ -109,7 +109,7 @@ func (r *snapshotReader) queueBuckets(q *questions, names []string) {
 	}
 	stamps, rereads := make([]revisions.Stamp, len(names)), make([]revisions.Stamp, len(names))
 	for i, name := range names {
-		if entry, ok := r.store.buckets.Get(name); ok {
+		if entry, ok := r.store.buckets.Get(bucketKey{r.store.site, name}); ok {
 			r.known[name], stamps[i], rereads[i] = entry, entry.Stamp, entry.Reread
 		}
 	}
@@ -265,18 +265,18 @@ func (s *Store) keepRead(live liveDocuments) {
 	decodeTraits(live.documents)
 	size := sizeOf(live.documents)
 	share(live.documents, s.live.Fits(size))
-	s.live.Add(struct{}{}, live, size)
+	s.live.Add(siteKey{s.site}, live, size)
 }
 
 // advance updates the cached live documents after a commit, if those before it are cached or there were none.
 func (s *Store) advance(commit revisions.Commit) {
-	live, ok := s.live.Get(struct{}{})
+	live, ok := s.live.Get(siteKey{s.site})
 	if commit.Base.Live == 0 {
 		live, ok = liveDocuments{stamp: commit.Base.Stamp}, true
 	}
 	if ok && live.stamp == commit.Base.Stamp {
 		documents := commit.Diff.After(live.documents)
-		s.live.Add(struct{}{}, liveDocuments{commit.Revision.Stamp, commit.Revision.ID, documents}, sizeOf(documents))
+		s.live.Add(siteKey{s.site}, liveDocuments{commit.Revision.Stamp, commit.Revision.ID, documents}, sizeOf(documents))
 	}
 }
 
@@ -293,7 +293,7 @@ func (s *Store) keep(bucket revisions.Bucket) revisions.Bucket {
 	bucket = revisions.NewBucket(bucket.Name, bucket.Changed, bucket.Stamp, bucket.Documents)
 	bucket.Reread = reread
 	if bucket.Changed > 0 {
-		s.buckets.Add(bucket.Name, bucket, sizeOf(bucket.Documents))
+		s.buckets.Add(bucketKey{s.site, bucket.Name}, bucket, sizeOf(bucket.Documents))
 	}
 	return bucket
 }
@@ -301,7 +301,7 @@ func (s *Store) keep(bucket revisions.Bucket) revisions.Bucket {
 // Recall implements revisions.Store.
 func (s *Store) Recall(names []string) (snapshot revisions.Snapshot, ok bool) {
 	for _, name := range names {
-		bucket, known := s.buckets.Get(name)
+		bucket, known := s.buckets.Get(bucketKey{s.site, name})
 		if !known {
 			return revisions.Snapshot{}, false
 		}

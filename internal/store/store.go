@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -24,7 +23,7 @@ import (
 	"purser/migrations"
 )
 
-// Options configure a Store.
+// Options configure a Database.
 type Options struct {
 	// CacheSize bounds the cache of buckets, and that of all live documents, in bytes.
 	CacheSize int
@@ -35,28 +34,49 @@ type Options struct {
 	Compat bool
 }
 
-// Store stores a site in Postgres. It is safe for concurrent use.
-type Store struct {
-	*database
-
-	site    string // in the first column of every table
-	compat  bool   // as in Options
-	codec   *codec // of contents
-	version int    // of the schema, that this server knows
-
-	buckets  *cache.Cache[string, revisions.Bucket]
-	live     *cache.Cache[struct{}, liveDocuments]
+// caches are shared by the stores of all sites. Their keys begin with the site.
+type caches struct {
+	buckets  *cache.Cache[bucketKey, revisions.Bucket]
+	live     *cache.Cache[siteKey, liveDocuments]
 	counted  *cache.Cache[countedPage, map[string]countedBucket]
 	policies *cache.Cache[policyKey, validations.Policy]
-	evidence *cache.Cache[queries.Name, knownEvidence]
+	evidence *cache.Cache[evidenceKey, knownEvidence]
+}
+
+type (
+	siteKey   struct{ site string }
+	bucketKey struct{ site, bucket string }
+
+	evidenceKey struct {
+		site string
+		queries.Name
+	}
+)
+
+// Sizes of caches in bytes: of parsed ValidationPolicies, and of the evidence about revisions. Each request for a
+// status needs them.
+const policiesSize, evidenceSize = 32 << 20, 4 << 20
+
+func newCaches(size int) caches {
+	return caches{
+		buckets:  cache.New[bucketKey, revisions.Bucket](size),
+		live:     cache.New[siteKey, liveDocuments](size),
+		counted:  cache.New[countedPage, map[string]countedBucket](countedSize),
+		policies: cache.New[policyKey, validations.Policy](policiesSize),
+		evidence: cache.New[evidenceKey, knownEvidence](evidenceSize),
+	}
+}
+
+// Store stores a site in a database. It is safe for concurrent use. Several stores of one site are as good as one; they
+// only write less together.
+type Store struct {
+	*Database
+
+	site string // in the first column of every table
 
 	audits gatherer[revisions.AuditEvent, struct{}]
 	posts  gatherer[post, posted]
-	added  atomic.Int64 // results, by this process
 	asks   gatherer[claims.Ask, granted]
-
-	news  chan struct{}         // holds a token after changes not yet processed
-	queue *river.Client[pgx.Tx] // of deliveries
 
 	// sweeps lets one prune or purge run at a time. The others wait without a connection.
 	sweeps *semaphore.Weighted
@@ -74,13 +94,9 @@ var (
 	_ claims.Store    = (*Store)(nil)
 )
 
-// Sizes of caches in bytes: of parsed ValidationPolicies, and of the evidence about revisions. Each request for a
-// status needs them.
-const policiesSize, evidenceSize = 32 << 20, 4 << 20
-
-// Open returns the store of the default site in a database that Migrate has brought up to date. A pool_max_conns in the
-// URL sets the number of connections; the default is 24, so that posted results can be committed in groups.
-func Open(ctx context.Context, url string, options Options) (*Store, error) {
+// Open returns a database that Migrate has brought up to date. A pool_max_conns in the URL sets the number of
+// connections; the default is 24, so that posted results can be committed in groups.
+func Open(ctx context.Context, url string, options Options) (*Database, error) {
 	codec, err := newCodec()
 	if err != nil {
 		return nil, err
@@ -90,60 +106,59 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 		return nil, err
 	}
 	// This client adds deliveries to the queue, but does not work on them.
-	queue, err := river.NewClient(riverpgxv5.New(db.pool), &river.Config{Logger: slog.New(slog.DiscardHandler)})
+	db.queue, err = river.NewClient(riverpgxv5.New(db.pool), &river.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		db.Close()
 		return nil, fmt.Errorf("open the queue of webhooks: %w", err)
 	}
+	db.compat, db.codec, db.version, db.caches = options.Compat, codec, migrations.Newest(), newCaches(options.CacheSize)
+	return db, nil
+}
+
+// Site returns the store of a site, whether that exists or not.
+func (d *Database) Site(name string) *Store {
 	return &Store{
-		database: db, site: revisions.DefaultSite, compat: options.Compat, codec: codec, version: migrations.Newest(),
-		buckets:  cache.New[string, revisions.Bucket](options.CacheSize),
-		live:     cache.New[struct{}, liveDocuments](options.CacheSize),
-		counted:  cache.New[countedPage, map[string]countedBucket](countedSize),
-		policies: cache.New[policyKey, validations.Policy](policiesSize),
-		evidence: cache.New[queries.Name, knownEvidence](evidenceSize),
-		asks:     gatherer[claims.Ask, granted]{most: maxAsks},
-		news:     make(chan struct{}, 1), queue: queue, sweeps: semaphore.NewWeighted(1),
-	}, nil
+		Database: d, site: name, asks: gatherer[claims.Ask, granted]{most: maxAsks}, sweeps: semaphore.NewWeighted(1),
+	}
 }
 
 // Ping returns an error if the database does not answer in time, or cannot be written to by this server.
-func (s *Store) Ping(ctx context.Context) error {
-	return s.within(ctx, s.deadlines.Ready, func(ctx context.Context) error {
+func (d *Database) Ping(ctx context.Context) error {
+	return d.within(ctx, d.deadlines.Ready, func(ctx context.Context) error {
 		var readOnly bool
 		var version int
-		err := s.retryRead(ctx, func(ctx context.Context) error {
-			return s.pool.QueryRow(ctx, stmt.CannotWrite, named{}).Scan(&readOnly, &version)
+		err := d.retryRead(ctx, func(ctx context.Context) error {
+			return d.pool.QueryRow(ctx, stmt.CannotWrite, named{}).Scan(&readOnly, &version)
 		})
 		switch {
 		case err != nil:
 			return fmt.Errorf("reach the database: %w", err)
 		case readOnly:
-			return s.asFault(&pgconn.PgError{Code: readOnlyTransaction})
+			return d.asFault(&pgconn.PgError{Code: readOnlyTransaction})
 		}
-		return s.checkVersion(version)
+		return d.checkVersion(version)
 	})
 }
 
-// Size returns the size of the database on disk, in bytes. It includes other sites in the same database.
-func (s *Store) Size(ctx context.Context) (int64, error) {
-	return collectFirst(ctx, s, pgx.RowTo[int64], stmt.DatabaseSize, named{})
+// Size returns the size of the database on disk, in bytes.
+func (d *Database) Size(ctx context.Context) (int64, error) {
+	return collectFirst(ctx, d, pgx.RowTo[int64], stmt.DatabaseSize, named{})
 }
 
 // checkSchema returns a fault if the database has a newer version of the schema than this server: it might delete data
 // whose meaning it does not know.
-func (s *Store) checkSchema(ctx context.Context, tx pgx.Tx) error {
+func (d *Database) checkSchema(ctx context.Context, tx pgx.Tx) error {
 	var version int
 	if err := tx.QueryRow(ctx, stmt.SchemaVersion, named{}).Scan(&version); err != nil {
 		return fmt.Errorf("read the version of the schema: %w", err)
 	}
-	return s.checkVersion(version)
+	return d.checkVersion(version)
 }
 
 // checkVersion is checkSchema for a version that was read before.
-func (s *Store) checkVersion(version int) error {
-	if version > s.version {
-		return TooNew(version, s.version)
+func (d *Database) checkVersion(version int) error {
+	if version > d.version {
+		return TooNew(version, d.version)
 	}
 	return nil
 }
@@ -158,11 +173,11 @@ func TooNew(version, known int) error {
 // analyze updates the statistics of tables, which makes the sessions of all servers plan their statements again.
 // Autovacuum does so only once a minute; until then, plans that were made for small tables read all of ones that have
 // grown. Requests do not wait for it.
-func (s *Store) analyze(ctx context.Context, tables string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.deadlines.Append)
+func (d *Database) analyze(ctx context.Context, tables string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.deadlines.Append)
 	defer cancel()
-	_ = s.withConn(ctx, general, func(ctx context.Context) error {
-		_, err := s.pool.Exec(ctx, "ANALYZE "+tables)
+	_ = d.withConn(ctx, general, func(ctx context.Context) error {
+		_, err := d.pool.Exec(ctx, "ANALYZE "+tables)
 		return err
 	})
 }

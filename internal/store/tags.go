@@ -10,14 +10,14 @@ import (
 
 // Tags implements queries.Store.
 func (s *Store) Tags(ctx context.Context, revision int64, names ...string) ([]revisions.Tag, error) {
-	return collect(ctx, s, pgx.RowToStructByPos[revisions.Tag], stmt.TagsOf, named{
+	return collect(ctx, s.Database, pgx.RowToStructByPos[revisions.Tag], stmt.TagsOf, named{
 		"site": s.site, "revision": revision, "names": names,
 	})
 }
 
 // Tagged implements queries.Store.
 func (s *Store) Tagged(ctx context.Context, tag string) (int64, error) {
-	return collectFirst(ctx, s, pgx.RowTo[int64], stmt.TaggedRevision, named{"site": s.site, "tag": tag})
+	return collectFirst(ctx, s.Database, pgx.RowTo[int64], stmt.TaggedRevision, named{"site": s.site, "tag": tag})
 }
 
 // Tag implements revisions.Store.

@@ -103,7 +103,7 @@ func (s *Store) Reread(ctx context.Context, base revisions.Head, versions []*rev
 // Origins implements queries.Store.
 func (s *Store) Origins(ctx context.Context, ids []int64) (map[int64]revisions.Origin, error) {
 	origins := make(map[int64]revisions.Origin, len(ids))
-	_, err := collect(ctx, s, func(row pgx.CollectableRow) (id int64, err error) {
+	_, err := collect(ctx, s.Database, func(row pgx.CollectableRow) (id int64, err error) {
 		var origin revisions.Origin
 		id, err = scanOrigin(row, &origin)
 		origins[id] = origin
@@ -136,7 +136,7 @@ func (s *Store) OriginsNamed(ctx context.Context, revision int64, of []document.
 		"d.line FROM s CROSS JOIN LATERAL (")
 	q.armsByName(revision, column(of, func(id document.Identity) string { return id.Name }), "")
 	q.add(") d")
-	_, err := collect(ctx, s, func(row pgx.CollectableRow) (id document.Identity, err error) {
+	_, err := collect(ctx, s.Database, func(row pgx.CollectableRow) (id document.Identity, err error) {
 		var origin revisions.Origin
 		_, err = scanOrigin(prefixed(row, &id.Schema, &id.Layer, &id.Name), &origin)
 		if wanted[id] {
@@ -168,7 +168,7 @@ func (s *Store) Texts(ctx context.Context, numbers []int64,
 		wanted[block] = append(wanted[block], number)
 	}
 	texts := make(map[int64]revisions.Text, len(numbers))
-	found, err := collect(ctx, s, func(row pgx.CollectableRow) (b textBlock, err error) {
+	found, err := collect(ctx, s.Database, func(row pgx.CollectableRow) (b textBlock, err error) {
 		err = row.Scan(&b.number, &b.body, (*zeronull.Text)(&b.reference))
 		return b, err
 	}, stmt.TextBlocks, named{"site": s.site, "blocks": blocks})
@@ -216,7 +216,7 @@ func (s *Store) unpackTexts(block textBlock, open func(reference string, sealed 
 func (s *Store) OutdatedTexts(ctx context.Context, prefix []byte, after int64, limit int) (
 	[]revisions.SealedContent, error,
 ) {
-	return collect(ctx, s, func(row pgx.CollectableRow) (c revisions.SealedContent, err error) {
+	return collect(ctx, s.Database, func(row pgx.CollectableRow) (c revisions.SealedContent, err error) {
 		err = row.Scan(&c.Block, &c.Sealed, &c.Reference)
 		return c, err
 	}, stmt.OutdatedTexts, named{"site": s.site, "prefix": prefix, "after": after, "limit": limit})

@@ -90,12 +90,12 @@ func (s *Store) Waivers(ctx context.Context, page queries.Page, active bool) (fo
 
 // CountWaivers implements queries.Store.
 func (s *Store) CountWaivers(ctx context.Context) (int64, error) {
-	return collectFirst(ctx, s, pgx.RowTo[int64], stmt.CountWaivers, named{"site": s.site})
+	return collectFirst(ctx, s.Database, pgx.RowTo[int64], stmt.CountWaivers, named{"site": s.site})
 }
 
 // waivers returns the waivers that a statement selects.
 func (s *Store) waivers(ctx context.Context, sql string, args named) (found queries.Waivers, err error) {
-	found.Waivers, err = collect(ctx, s, func(row pgx.CollectableRow) (w revisions.Waiver, err error) {
+	found.Waivers, err = collect(ctx, s.Database, func(row pgx.CollectableRow) (w revisions.Waiver, err error) {
 		err = row.Scan(&found.Now, &w.ID, &w.Revision, &w.Validation, &w.By, &w.Reason, &w.CreatedAt, &w.Until,
 			(*zeronull.Timestamptz)(&w.EndedAt), &w.EndedBy, &w.CarriedFrom)
 		return w, err

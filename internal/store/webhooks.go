@@ -13,7 +13,7 @@ import (
 
 // Webhooks implements webhooks.Store.
 func (s *Store) Webhooks(ctx context.Context) ([]webhooks.Webhook, error) {
-	return collect(ctx, s, scanWebhook, stmt.SelectWebhooks, named{"site": s.site, "id": 0})
+	return collect(ctx, s.Database, scanWebhook, stmt.SelectWebhooks, named{"site": s.site, "id": 0})
 }
 
 // Webhook implements webhooks.Store.
@@ -21,7 +21,7 @@ func (s *Store) Webhook(ctx context.Context, id int64) (webhooks.Webhook, error)
 	if id < 1 { // 0 would select all
 		return webhooks.Webhook{}, unknownWebhook(id)
 	}
-	found, err := collect(ctx, s, scanWebhook, stmt.SelectWebhooks, named{"site": s.site, "id": id})
+	found, err := collect(ctx, s.Database, scanWebhook, stmt.SelectWebhooks, named{"site": s.site, "id": id})
 	if err == nil && len(found) == 0 {
 		err = unknownWebhook(id)
 	}

@@ -52,7 +52,7 @@ func (s *Service) resealed(ctx context.Context, w Webhook, log *slog.Logger) (ag
 		if sealed == nil || bytes.HasPrefix(sealed, s.Vault.Prefix(ctx)) {
 			continue
 		}
-		sealed, err := s.Vault.Reseal(ctx, place(), sealed)
+		sealed, err := s.Vault.Reseal(ctx, s.place(), sealed)
 		unopened, isUnopened := errors.AsType[*secrets.Unopened](err)
 		switch {
 		case isUnopened && unopened.Cause == secrets.LostKey:

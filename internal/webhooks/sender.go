@@ -136,7 +136,7 @@ func (s *Service) sign(ctx context.Context, w Webhook, id string, now time.Time,
 		if s.Vault == nil {
 			return "", errNoKeyset()
 		}
-		secret, err := s.Vault.Open(ctx, place(), text)
+		secret, err := s.Vault.Open(ctx, s.place(), text)
 		if err != nil {
 			return "", fmt.Errorf("open the secret of the webhook: %w", err)
 		}

@@ -25,6 +25,7 @@ import (
 
 // Config holds the dependencies of a Service. All fields but Proxy, Roots and Vault must be set.
 type Config struct {
+	Site    string
 	Store   Store
 	Vault   Vault // seals the secrets; nil refuses webhooks
 	Allowed Allowed
@@ -56,6 +57,13 @@ func NewService(config Config) *Service {
 	return &Service{config, client(config), newCalls()}
 }
 
+// Of returns the service of a site, which calls receivers together with those of all others.
+func (s *Service) Of(site string, kept Store) *Service {
+	of := *s
+	of.Site, of.Store = site, kept
+	return &of
+}
+
 // Spec describes a webhook that a caller wants to add or change.
 type Spec struct {
 	URL     string
@@ -80,7 +88,7 @@ func (s *Service) Add(ctx context.Context, spec Spec) (w Webhook, secret string,
 	w = Webhook{
 		URL: spec.URL, Types: spec.Types, Enabled: spec.Enabled, CreatedAt: s.Now().UTC(), Owner: budget.Owner(ctx),
 	}
-	if w.Secret, err = s.Vault.Seal(ctx, place(), []byte(secret)); err != nil {
+	if w.Secret, err = s.Vault.Seal(ctx, s.place(), []byte(secret)); err != nil {
 		return w, "", fmt.Errorf("seal the secret: %w", err)
 	}
 	if w.ID, err = s.Store.AddWebhook(ctx, w, maxWebhooks); err != nil {
@@ -125,7 +133,7 @@ func (s *Service) changed(ctx context.Context, w Webhook, spec Spec) (_ Webhook,
 	if spec.Secret == "" {
 		return w, nil
 	}
-	present, err := s.Vault.Open(ctx, place(), w.Secret)
+	present, err := s.Vault.Open(ctx, s.place(), w.Secret)
 	if _, lost := errors.AsType[*secrets.Unopened](err); err != nil && !lost {
 		return w, fmt.Errorf("open the secret: %w", err)
 	}
@@ -133,7 +141,7 @@ func (s *Service) changed(ctx context.Context, w Webhook, spec Spec) (_ Webhook,
 		return w, nil
 	}
 	w.Previous, w.RotatedAt = w.Secret, s.Now().UTC()
-	if w.Secret, err = s.Vault.Seal(ctx, place(), []byte(spec.Secret)); err != nil {
+	if w.Secret, err = s.Vault.Seal(ctx, s.place(), []byte(spec.Secret)); err != nil {
 		return w, fmt.Errorf("seal the secret: %w", err)
 	}
 	return w, nil

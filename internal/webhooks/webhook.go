@@ -16,7 +16,6 @@ import (
 	"purser/internal/document"
 	"purser/internal/events"
 	"purser/internal/queries"
-	"purser/internal/revisions"
 	"purser/internal/secrets"
 )
 
@@ -43,9 +42,9 @@ func (w Webhook) Wants(kind events.Type) bool {
 const overlap = 24 * time.Hour
 
 // place returns the context to which sealed secrets of webhooks are bound.
-func place() secrets.Place {
+func (s *Service) place() secrets.Place {
 	return secrets.Place{
-		Site: revisions.DefaultSite, Identity: document.Identity{Schema: "purser/Webhook/v1", Name: "secret"},
+		Site: s.Site, Identity: document.Identity{Schema: "purser/Webhook/v1", Name: "secret"},
 	}
 }
 

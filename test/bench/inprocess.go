@@ -156,7 +156,7 @@ func (r *run) openStore(database string) *store.Store {
 		kept.Close()
 		return nil
 	})
-	return kept
+	return kept.Site(revisions.DefaultSite)
 }
 
 func newEngine() *validations.Engine { return validations.NewEngine(validations.Options{}) }

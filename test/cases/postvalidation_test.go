@@ -57,11 +57,12 @@ func TestPostValidation(t *testing.T) {
 
 func putAndRender(t *testing.T, body []byte) error {
 	t.Helper()
-	kept, err := store.Open(t.Context(), storetest.URL(t), store.Options{CacheSize: 1 << 20, Deadlines: store.DefaultDeadlines()})
+	db, err := store.Open(t.Context(), storetest.URL(t), store.Options{CacheSize: 1 << 20, Deadlines: store.DefaultDeadlines()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(kept.Close)
+	t.Cleanup(db.Close)
+	kept := db.Site(revisions.DefaultSite)
 	engine := validations.NewEngine(validations.Options{})
 	rendered := cache.New[changes.RenderKey, changes.Rendering](1 << 20)
 	service := changes.NewService(changes.Config{

@@ -127,11 +127,12 @@ func dataSchema(schema any) []byte {
 func TestPropertyGroups_put(t *testing.T) {
 	t.Parallel()
 	names := files(t, "cases/property-groups/*.yaml")
-	kept, err := store.Open(t.Context(), storetest.URL(t), store.Options{CacheSize: 1 << 20, Deadlines: store.DefaultDeadlines()})
+	db, err := store.Open(t.Context(), storetest.URL(t), store.Options{CacheSize: 1 << 20, Deadlines: store.DefaultDeadlines()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(kept.Close)
+	t.Cleanup(db.Close)
+	kept := db.Site(revisions.DefaultSite)
 	engine := validations.NewEngine(validations.Options{Extensions: []validations.Extension{propertygroups.Extension{}}})
 	rendered := cache.New[changes.RenderKey, changes.Rendering](1 << 20)
 	service := changes.NewService(changes.Config{

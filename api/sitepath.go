@@ -1,0 +1,137 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"purser/internal/authz"
+	"purser/internal/fault"
+	"purser/internal/sites"
+	"purser/internal/words"
+)
+
+// Directory knows the sites. Faults: NotFound for a site that does not exist, Gone for one that is being deleted.
+type Directory interface {
+	// Settings returns the settings of a site, as they were at most a second ago.
+	Settings(ctx context.Context, name string) (sites.Settings, error)
+	// Nearest returns the most similar name of the sites that a caller sees; empty if there is none.
+	Nearest(ctx context.Context, name string, sees func(site string) bool) (string, error)
+}
+
+// sitesPath is the path of all sites.
+const sitesPath = "/sites"
+
+// splitSite splits the URL of a request below /sites/{site} into the name of the site, its prefix and the URL without
+// that. ok is false for other URLs, among them that of the site itself, and for those about all sites.
+func splitSite(at *url.URL) (site, prefix string, rest *url.URL, ok bool) {
+	below, found := strings.CutPrefix(at.EscapedPath(), sitesPath+"/")
+	name, path, deep := strings.Cut(below, "/")
+	if !found || !deep || path == "" || name == allSites {
+		return "", "", at, false
+	}
+	site, err := url.PathUnescape(name)
+	unescaped, failed := url.PathUnescape(path)
+	if err != nil || failed != nil {
+		return "", "", at, false
+	}
+	stripped := *at
+	stripped.Path, stripped.RawPath = "/"+unescaped, "/"+path
+	return site, sitesPath + "/" + name, &stripped, true
+}
+
+// allSites stands for all sites in a path.
+const allSites = "-"
+
+// siteOf returns the name of the site that a request is about.
+func siteOf(r *http.Request) string {
+	if site := infoOf(r).site; site != "" {
+		return site
+	}
+	return sites.Default
+}
+
+// at returns the services of the site that a request is about: those of the default site until enter has found another.
+func (s *server) at(r *http.Request) *Services {
+	if of := infoOf(r).services; of != nil {
+		return of
+	}
+	return &s.Services
+}
+
+// enter opens the site that a request of a known caller is about. Faults: NotFound if there is no such site or the caller
+// has no right there, which are answered alike; Conflict if the request would change an archived site.
+func (s *server) enter(r *http.Request, rule string) error {
+	info, site := infoOf(r), siteOf(r)
+	if s.Sites == nil && info.prefix == "" {
+		return nil
+	}
+	if info.prefix != "" && (s.Sites == nil || s.Others == nil || !sites.IsName(site) || !s.hasRights(r, rule)) {
+		return s.unknownSite(r)
+	}
+	settings, err := s.Sites.Settings(r.Context(), site)
+	switch {
+	case fault.KindOf(err) == fault.NotFound:
+		return s.unknownSite(r)
+	case err != nil:
+		return err
+	}
+	info.settings = settings
+	if site != sites.Default {
+		info.services = s.Others(site)
+	}
+	return nil
+}
+
+// hasRights reports whether the caller has any right in the site of a request.
+func (s *server) hasRights(r *http.Request, rule string) bool {
+	if rule != authenticated && s.decide(r, rule, authz.Target{}) != authz.Refused {
+		return true
+	}
+	passed, depending := s.Access.Rules.Policy().Passed(infoOf(r).caller, onSite(r, authz.Target{}))
+	return len(passed)+len(depending) > 0
+}
+
+// unknownSite returns the fault of a request about a site that does not exist or that the caller must not know of.
+func (s *server) unknownSite(r *http.Request) error {
+	name, near := siteOf(r), ""
+	if s.Sites != nil {
+		found, err := s.Sites.Nearest(r.Context(), name, func(site string) bool {
+			return site != name && s.listsRevisions(r, site)
+		})
+		if err != nil {
+			return err
+		}
+		near = found
+	}
+	return sites.Unknown(words.Excerpt(name), near)
+}
+
+// listsRevisions reports whether the caller may list the revisions of a site, and so see that it exists.
+func (s *server) listsRevisions(r *http.Request, site string) bool {
+	return s.Access.Rules.Policy().Decide(authz.ListRevisions, infoOf(r).caller, authz.Target{Site: site}) == authz.Allowed
+}
+
+// enterPublic is enter for a request that needs no caller. One that names no caller, or names it wrongly, is answered as
+// if the site existed: who has no rights must not learn whether it does.
+func (s *server) enterPublic(r *http.Request) error {
+	if infoOf(r).prefix == "" {
+		return nil
+	}
+	caller, err := s.authenticate(r)
+	if err != nil {
+		return nil //nolint:nilerr // see above
+	}
+	infoOf(r).caller = caller
+	return s.enter(r, authenticated)
+}
+
+// checkOpen returns the fault of a request that would change an archived site.
+func checkOpen(r *http.Request, of route) error {
+	reads := isReading(r.Method) || of.rule == readDocuments || of.path == checkPath
+	if infoOf(r).settings.Archived && !reads {
+		return sites.Archived(siteOf(r))
+	}
+	return nil
+}
