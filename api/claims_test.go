@@ -14,6 +14,7 @@ import (
 
 	"purser/api"
 	"purser/internal/feed"
+	"purser/internal/sites"
 	"purser/internal/store/storetest"
 )
 
@@ -223,11 +224,11 @@ func TestClaims_thousandWaiting(t *testing.T) {
 	spans := tracetest.NewSpanRecorder()
 	traces := sdk.NewTracerProvider(sdk.WithSpanProcessor(spans))
 	stop := make(chan struct{})
-	var told *feed.Feed
+	var told feed.Site
 	s := openSite(t, settings{defaults: []string{}, traces: traces}, func(c *api.Config) {
 		config := c.Feed.Config
 		config.MaxWaits = 3 * workers
-		c.Feed, c.Stopping = feed.New(config), stop
+		c.Feed, c.Stopping = feed.New(config).Of(sites.Default), stop
 		told = c.Feed
 	})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -290,7 +291,7 @@ func TestClaims_thousandWaiting(t *testing.T) {
 func TestClaims_wait(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	var told *feed.Feed
+	var told feed.Site
 	s := openSite(t, settings{url: url, defaults: []string{}}, func(c *api.Config) { told = c.Feed })
 	wait := func(names string) func() []response {
 		done := make(chan response, 1)

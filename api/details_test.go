@@ -126,7 +126,7 @@ func TestStatus_detailsRefused(t *testing.T) {
 // Callers with different rights who wait for the same do not get each other's details.
 func TestStatus_detailsOfOthers(t *testing.T) {
 	t.Parallel()
-	var told *feed.Feed
+	var told feed.Site
 	at := filepath.Join(t.TempDir(), "policy.yaml")
 	file := "\"" + authz.ShowRevision + "\": role:viewer or role:admin\n\"" + authz.ListEncryptedDocuments + "\": role:none\n"
 	if err := os.WriteFile(at, []byte(file), 0o600); err != nil {

@@ -28,7 +28,7 @@ import (
 type Services struct {
 	Service  *changes.Service
 	Queries  *queries.Service
-	Feed     *feed.Feed // of events, for which requests wait
+	Feed     feed.Site // of events, for which requests wait
 	Webhooks *webhooks.Service
 	Claims   claims.Store
 	Audit    queries.Audit

@@ -139,7 +139,7 @@ func openSite(t *testing.T, set settings, adapt ...func(*api.Config)) site {
 	registry.MustRegister(collectors.NewGoCollector())
 	config := api.Config{
 		Services: api.Services{
-			Service: service, Queries: questions, Audit: kept, Claims: kept, Feed: newFeed(t, kept, set.defaults),
+			Service: service, Queries: questions, Audit: kept, Claims: kept, Feed: newFeed(t, db, set.defaults),
 		},
 		Pool: budget.NewPool(1, time.Minute), Layout: picture.NewLayout(1), Ping: db.Ping, Limits: limits, CacheSize: 1 << 20, Compat: set.compat,
 		Log: slog.New(api.LogHandler(slog.NewJSONHandler(log, nil))), Registry: registry,
@@ -173,7 +173,7 @@ func (silent) Authenticate(context.Context, string) (authn.Caller, error) {
 }
 
 // newFeed returns the feed of a site, which wakes waiting requests until the test ends.
-func newFeed(t *testing.T, kept feed.Store, defaults revisions.Defaults) *feed.Feed {
+func newFeed(t *testing.T, kept feed.Store, defaults revisions.Defaults) feed.Site {
 	t.Helper()
 	told := feed.New(feed.Config{
 		Store: kept, Defaults: defaults, Keep: time.Hour, MaxWaits: 100,
@@ -186,7 +186,7 @@ func newFeed(t *testing.T, kept feed.Store, defaults revisions.Defaults) *feed.F
 		cancel()
 		done.Wait()
 	})
-	return told
+	return told.Of(sites.Default)
 }
 
 // response is an answer with its body.

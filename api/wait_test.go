@@ -16,6 +16,7 @@ import (
 	"purser/internal/feed"
 	"purser/internal/queries"
 	"purser/internal/revisions"
+	"purser/internal/sites"
 	"purser/internal/store"
 )
 
@@ -36,7 +37,7 @@ func withUsers(u *users) func(*api.Config) {
 }
 
 // waiting makes n waiting requests concurrently and returns when n places are taken; answers returns their answers.
-func (s site) waiting(t *testing.T, told *feed.Feed, n int, path string, header ...string) (answers func() []response) {
+func (s site) waiting(t *testing.T, told feed.Site, n int, path string, header ...string) (answers func() []response) {
 	t.Helper()
 	all := make([]response, n)
 	var done sync.WaitGroup
@@ -60,11 +61,11 @@ func (s site) waiting(t *testing.T, told *feed.Feed, n int, path string, header 
 func TestWait_places(t *testing.T) {
 	t.Parallel()
 	stop := make(chan struct{})
-	var told *feed.Feed
+	var told feed.Site
 	s := newSite(t, withUsers(new(users)), func(c *api.Config) {
 		config := c.Feed.Config
 		config.MaxWaits = 7
-		c.Feed, c.Stopping = feed.New(config), stop
+		c.Feed, c.Stopping = feed.New(config).Of(sites.Default), stop
 		told = c.Feed
 	})
 	const wait, stream, user = "events?since=now&wait=10m", "text/event-stream", "X-Auth-Token"
@@ -106,7 +107,7 @@ func TestWait_places(t *testing.T) {
 // Waiting requests share a large answer.
 func TestWait_large(t *testing.T) {
 	t.Parallel()
-	var told *feed.Feed
+	var told feed.Site
 	s := newSite(t, func(c *api.Config) { told = c.Feed })
 	s.put(t, "b", widget("w", "{}")).is(t, http.StatusOK)
 	const path = "revisions/latest/documents"
@@ -125,7 +126,7 @@ func TestWait_large(t *testing.T) {
 // A waiting request gets no answer that was read before it arrived, which might be older than its client's own result.
 func TestWait_late(t *testing.T) {
 	t.Parallel()
-	var told *feed.Feed
+	var told feed.Site
 	slow := slowStore{read: make(chan struct{}), release: make(chan struct{})}
 	s := schemasSite(t, func(c *api.Config) {
 		slow.Store = c.Service.Store.(*store.Store)
@@ -171,7 +172,7 @@ func (s *slowStore) EvidenceOf(ctx context.Context, name queries.Name) (queries.
 func TestWait_expires(t *testing.T) {
 	t.Parallel()
 	u := new(users)
-	var told *feed.Feed
+	var told feed.Site
 	s := newSite(t, withUsers(u), func(c *api.Config) { told = c.Feed })
 	answers := s.waiting(t, told, 2, "events?since=now&wait=10m", "X-Auth-Token", "u")
 	s.put(t, "b", widget("w", "{}"), "X-Auth-Token", "u").is(t, http.StatusOK)

@@ -467,7 +467,7 @@ func (s site) tells(t *testing.T, want []string) {
 // The end of a waiver wakes requests that wait, and the feed.
 func TestWaivers_wake(t *testing.T) {
 	t.Parallel()
-	var told *feed.Feed
+	var told feed.Site
 	s := schemasSite(t, func(c *api.Config) { told = c.Feed })
 	s.put(t, "p", policy("ready", "a-validation"))
 	s.waive(t, "PT2S")

@@ -20,10 +20,15 @@ WHERE r.site = s.site;
 CREATE INDEX sites_deleted ON sites (site) WHERE deleted IS NOT NULL;
 
 -- status is the verdict that was told last on the newest revision: success or failure, empty if there is none.
-ALTER TABLE feeds ADD COLUMN status text NOT NULL DEFAULT '';
+-- at is when the newest event was numbered: one query finds the sites with news.
+ALTER TABLE feeds
+	ADD COLUMN status text NOT NULL DEFAULT '',
+	ADD COLUMN at timestamptz NOT NULL DEFAULT '-infinity';
 UPDATE feeds f SET status = v.status FROM sites s JOIN verdicts v ON v.site = s.site AND v.revision = s.head
 WHERE f.site = s.site;
+UPDATE feeds f SET at = e.at FROM events e WHERE e.site = f.site AND e.number = f.newest;
 CREATE INDEX feeds_status ON feeds (status, site);
+CREATE INDEX feeds_at ON feeds (at);
 
 -- One query finds the sites whose verdicts are due, and one those with open work.
 CREATE INDEX verdicts_due ON verdicts (due) WHERE due IS NOT NULL;

@@ -130,7 +130,7 @@ func newSite(t *testing.T, adapt ...func(*api.Config)) *site {
 	limits := document.DefaultLimits()
 	engine, rendered := validations.NewEngine(validations.Options{}), cache.New[changes.RenderKey, changes.Rendering](64<<20)
 	defaults := revisions.Defaults{validations.SchemaValidation}
-	told := feed.New(feed.Config{Store: kept, Defaults: defaults, Keep: time.Hour, MaxWaits: 100, Log: quiet})
+	told := feed.New(feed.Config{Store: db, Defaults: defaults, Keep: time.Hour, MaxWaits: 100, Log: quiet})
 	inBackground(t, told.Run)
 	config := api.Config{
 		Services: api.Services{Service: changes.NewService(changes.Config{
@@ -140,7 +140,7 @@ func newSite(t *testing.T, adapt ...func(*api.Config)) *site {
 			Queries: queries.NewService(queries.Config{
 				DefaultValidations: defaults, Store: kept, Renderer: changes.Renderer{Site: sites.Default, Engine: engine, Vault: vault},
 				Rendered: rendered,
-			}), Audit: kept, Claims: kept, Feed: told},
+			}), Audit: kept, Claims: kept, Feed: told.Of(sites.Default)},
 		Pool: budget.NewPool(4, time.Minute), Layout: picture.NewLayout(1), Ping: db.Ping, Limits: limits,
 		CacheSize: 1 << 20, Log: quiet, Registry: prometheus.NewRegistry(),
 		Observe: ignore, Now: time.Now,

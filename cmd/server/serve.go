@@ -230,7 +230,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		Store: kept, Renderer: service.Renderer(), Rendered: rendered, DefaultValidations: c.defaults(),
 	})
 	events := feed.New(feed.Config{
-		Store: kept, Defaults: c.defaults(), Keep: time.Duration(c.EventsKeep), MaxWaits: c.MaxWaits, Log: seen.log,
+		Store: db, Defaults: c.defaults(), Keep: time.Duration(c.EventsKeep), MaxWaits: c.MaxWaits, Log: seen.log,
 		Always: len(c.WebhookAllow) > 0,
 	})
 	roots, err := c.roots()
@@ -252,7 +252,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	attempted := metrics.Deliveries(seen.registry)
 	metrics.Site(seen.registry, pool, questions.For(authz.Viewer{}).Overview)
 	first := api.Services{
-		Service: service, Queries: questions, Feed: events, Webhooks: hooks, Claims: kept, Audit: kept,
+		Service: service, Queries: questions, Feed: events.Of(sites.Default), Webhooks: hooks, Claims: kept, Audit: kept,
 	}
 	answers := api.New(api.Config{ //nolint:contextcheck // it converts openapi.yaml once, for all requests
 		Services: first, Others: opened(db, first), Pool: pool, Layout: picture.NewLayout(maxLayouts), Ping: db.Ping,

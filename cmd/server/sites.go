@@ -32,7 +32,7 @@ func opened(db *store.Database, first api.Services) func(site string) *api.Servi
 		config := first.Service.Config
 		config.Site, config.Store = site, kept
 		of := &api.Services{
-			Service: changes.NewService(config), Queries: first.Queries.Of(site, kept), Feed: first.Feed,
+			Service: changes.NewService(config), Queries: first.Queries.Of(site, kept), Feed: first.Feed.Of(site),
 			Webhooks: first.Webhooks.Of(site, kept), Claims: kept, Audit: kept,
 		}
 		open.Add(site, of)

@@ -8,6 +8,7 @@ import (
 
 	"purser/internal/events"
 	"purser/internal/fault"
+	"purser/internal/sites"
 )
 
 // Page is a page of events.
@@ -35,8 +36,8 @@ type Since struct {
 
 // Page returns events of the given types, or of all, that were committed before the call. If it finds none, its cursor
 // has still advanced past events of other types. Fault: Gone if events after the number have been deleted.
-func (f *Feed) Page(ctx context.Context, since Since, types []events.Type, limit int) (Page, error) {
-	newest, err := f.NumberEvents(ctx)
+func (s Site) Page(ctx context.Context, since Since, types []events.Type, limit int) (Page, error) {
+	newest, err := s.NumberEvents(ctx)
 	if err != nil {
 		return Page{}, fmt.Errorf("number events: %w", err)
 	}
@@ -44,8 +45,9 @@ func (f *Feed) Page(ctx context.Context, since Since, types []events.Type, limit
 		return Page{Cursor: newest}, nil
 	}
 	query := Query{After: since.After, Types: types, Limit: limit, Scan: maxScan, Bytes: maxBytes}
+	kept := s.Store.Feed(s.name)
 	for range maxSteps {
-		found, err := f.Store.Events(ctx, query)
+		found, err := kept.Events(ctx, query)
 		switch {
 		case err != nil:
 			return Page{}, fmt.Errorf("read events: %w", err)
@@ -53,7 +55,7 @@ func (f *Feed) Page(ctx context.Context, since Since, types []events.Type, limit
 			query.After = found.Oldest - 1
 			continue
 		case query.After < found.Oldest-1 || query.After > found.Newest:
-			return Page{}, forgotten(query.After, found)
+			return Page{}, s.forgotten(query.After, found)
 		case len(found.Events) > 0:
 			last := found.Events[len(found.Events)-1].Number
 			return Page{found.Events, last, last < found.Newest}, nil
@@ -66,17 +68,17 @@ func (f *Feed) Page(ctx context.Context, since Since, types []events.Type, limit
 }
 
 // Latest returns the events of a type among the newest ones, as far as they fit on a page.
-func (f *Feed) Latest(ctx context.Context, kind events.Type) ([]events.Event, error) {
-	end, err := f.Page(ctx, Since{Now: true}, nil, MaxPage)
+func (s Site) Latest(ctx context.Context, kind events.Type) ([]events.Event, error) {
+	end, err := s.Page(ctx, Since{Now: true}, nil, MaxPage)
 	if err != nil {
 		return nil, err
 	}
-	page, err := f.Page(ctx, Since{After: max(end.Cursor-MaxPage, 0)}, []events.Type{kind}, MaxPage)
+	page, err := s.Page(ctx, Since{After: max(end.Cursor-MaxPage, 0)}, []events.Type{kind}, MaxPage)
 	return page.Events, err
 }
 
 // forgotten returns the fault for a number that the feed has deleted, or has not reached yet.
-func forgotten(after int64, found Found) error {
+func (s Site) forgotten(after int64, found Found) error {
 	what := "The events after %d were deleted; the oldest one kept is %d."
 	if after > found.Newest {
 		what = "Event %d does not exist: the database was restored to an earlier state. The oldest event is %d."
@@ -85,28 +87,29 @@ func forgotten(after int64, found Found) error {
 		"for all that are kept, or since=now", after, found.Oldest)
 	gone.Metadata = map[string]any{
 		"oldest": strconv.FormatInt(found.Oldest, 10), "newest": strconv.FormatInt(found.Newest, 10),
-		"restart": "/api/v1.0/revisions",
+		"restart": sites.Path(s.name) + "/api/v1.0/revisions",
 	}
 	return gone
 }
 
 // pageKey identifies a page in a state of the feed.
 type pageKey struct {
+	site        string
 	turn, after int64
 	types       string
 	limit       int
 }
 
 // SharedPage is like Page after a number. All readers that were woken in the same turn share the result.
-func (f *Feed) SharedPage(ctx context.Context, turn, after int64, types []events.Type, limit int) (Page, error) {
+func (s Site) SharedPage(ctx context.Context, turn, after int64, types []events.Type, limit int) (Page, error) {
 	words := make([]string, len(types))
 	for i, kind := range types {
 		words[i] = string(kind)
 	}
-	key := pageKey{turn, after, strings.Join(words, " "), limit}
-	return f.pages.Do(ctx, key, func(ctx context.Context) (Page, int, error) {
+	key := pageKey{s.name, turn, after, strings.Join(words, " "), limit}
+	return s.pages.Do(ctx, key, func(ctx context.Context) (Page, int, error) {
 		const overhead = 256 // per event
-		page, err := f.Page(ctx, Since{After: after}, types, limit)
+		page, err := s.Page(ctx, Since{After: after}, types, limit)
 		size := overhead
 		for _, event := range page.Events {
 			size += overhead + len(event.Data) + len(event.Withheld)

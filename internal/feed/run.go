@@ -1,7 +1,9 @@
 package feed
 
 import (
+	"cmp"
 	"context"
+	"sync"
 	"time"
 
 	"purser/internal/fault"
@@ -9,64 +11,101 @@ import (
 
 // Wait reserves a wait for an owner, of whom none can take all of them (budget.Shares). end must be called. Faults:
 // Unavailable if no wait is free, Throttled if the owner has his share.
-func (f *Feed) Wait(owner string) (end func(), err error) {
-	if end := f.waits.Try(owner, 1); end != nil {
+func (s Site) Wait(owner string) (end func(), err error) {
+	place := s.waits.Try(owner, 1)
+	if place != nil {
+		of := s.use(s.name)
+		s.count(of, 1)
 		select {
-		case f.arrived <- struct{}{}:
+		case s.arrived <- struct{}{}:
 		default:
 		}
-		return end, nil
+		return sync.OnceFunc(func() {
+			s.count(of, -1)
+			s.release(s.name, of)
+			place()
+		}), nil
 	}
 	const retryAfter = 5 * time.Second
 	refused := fault.New(fault.Throttled, "HTTPTooManyRequests", "As many requests of this user wait already as one user "+
-		"may have of the %d that may wait (--max-waits); ask without wait, or later", f.MaxWaits)
-	if f.Waiting() >= f.MaxWaits {
+		"may have of the %d that may wait (--max-waits); ask without wait, or later", s.MaxWaits)
+	if s.Waiting() >= s.MaxWaits {
 		refused = fault.New(fault.Unavailable, "HTTPServiceUnavailable",
-			"%d requests wait already, the most that may (--max-waits); ask without wait, or later", f.MaxWaits)
+			"%d requests wait already, the most that may (--max-waits); ask without wait, or later", s.MaxWaits)
 	}
 	refused.RetryAfter = retryAfter
 	return nil, refused
 }
 
-// Next returns a channel that is closed when the feed changes after the call, provided that somebody waits. What a
-// caller reads after the call is up to date until then. turn identifies the present state, for SharedPage.
-func (f *Feed) Next() (turn int64, changed <-chan struct{}) {
+// count counts waits of a site.
+func (f *Feed) count(of *site, more int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.turn, f.changed
+	of.waits += more
 }
 
-// Waiting returns the number of waits.
+// Next returns a channel that is closed when the feed changes after the call, provided that the caller has a wait. What
+// it reads after the call is up to date until then. turn identifies the present state, for SharedPage.
+func (s Site) Next() (turn int64, changed <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if of := s.inUse[s.name]; of != nil {
+		return of.turn, of.changed
+	}
+	s.turn++
+	return s.turn, nil
+}
+
+// Waiting returns the number of waits, of all sites.
 func (f *Feed) Waiting() int {
 	return int(f.waits.Held())
+}
+
+// waited returns the names of the sites where somebody waits, and whether somebody waits for all.
+func (f *Feed) waited() (names map[string]bool, all bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	names = map[string]bool{}
+	for name, of := range f.inUse {
+		if of.waits > 0 {
+			names[name] = true
+		}
+	}
+	return names, names[All]
 }
 
 const (
 	// pollEvery is the interval at which the feed looks for commits of other servers while somebody waits.
 	pollEvery = 100 * time.Millisecond
-	// restBetween is the shortest time between two passes. Changes collect in it, so that each costs less.
+	// restBetween is the shortest time between two looks. Changes collect in it, so that each costs less.
 	restBetween = 20 * time.Millisecond
 	// idleEvery is the longest time from a change to the numbering of its event while nobody waits.
 	idleEvery = time.Second
-	// tidyEvery is the shortest time between two deletions of old events.
-	tidyEvery = time.Minute
-	// pauseAfter is the pause after an error, and the interval of passes while only webhooks wait.
+	// dueEvery is the interval at which the feed looks for verdicts that are due, while somebody waits or webhooks do.
+	dueEvery = time.Second
+	// pauseAfter is the pause after an error, and the interval of looks while only webhooks wait.
 	pauseAfter = time.Second
 )
 
 // Run looks for events and wakes waits until ctx ends.
 func (f *Feed) Run(ctx context.Context) {
-	idle := time.After(idleEvery) // a killed server may have left some
-	var began, tidied time.Time
+	idle, everything := time.After(idleEvery), true // a killed server may have left some
+	var looked, due time.Time
+	own := map[string]bool{} // sites with commits of this server
 	failing := false
 	for ctx.Err() == nil {
 		var poll <-chan time.Time
-		if waiting := f.Waiting() > 0; waiting || f.Always {
-			began = time.Now()
-			_, err := f.NumberEvents(ctx)
+		waited, all := f.waited()
+		if len(waited) > 0 || f.Always {
+			looked = time.Now()
+			err := f.look(ctx, func(site string) bool { return all || f.Always || waited[site] })
+			if err == nil && looked.Sub(due) >= dueEvery {
+				due = looked
+				err = f.numberDue(ctx)
+			}
 			failing = f.report(ctx, err, failing)
 			poll = time.After(pollEvery)
-			if !waiting || err != nil {
+			if len(waited) == 0 || err != nil {
 				poll = time.After(pauseAfter)
 			}
 		}
@@ -75,40 +114,87 @@ func (f *Feed) Run(ctx context.Context) {
 		case <-f.arrived:
 		case <-poll:
 		case <-idle:
-			idle = nil
-			_, err := f.NumberEvents(ctx)
-			if err == nil && time.Since(tidied) >= tidyEvery {
-				tidied = time.Now()
-				err = f.tidy(ctx)
-			}
+			err := f.catchUp(ctx, own, everything)
 			failing = f.report(ctx, err, failing)
+			idle, everything, own = nil, false, map[string]bool{}
 		case <-f.Store.Committed():
+			for _, site := range f.Store.Changed() {
+				own[site] = true
+			}
 			if idle == nil {
 				idle = time.After(idleEvery)
 			}
 			select {
 			case <-ctx.Done():
-			case <-time.After(time.Until(began.Add(restBetween))):
+			case <-time.After(time.Until(looked.Add(restBetween))):
 			}
 		}
 	}
 }
 
-// report logs err unless the previous pass failed, too. It returns whether this one has failed.
+// look numbers the events of those sites that matter, and wakes waits where other servers have numbered some.
+func (f *Feed) look(ctx context.Context, matters func(site string) bool) error {
+	news, err := f.Store.News(ctx)
+	if err != nil {
+		return err
+	}
+	var behind []string
+	seen, differs := map[string]Position{}, false
+	for _, one := range news {
+		if one.Behind {
+			if matters(one.Site) {
+				behind = append(behind, one.Site)
+			}
+			continue
+		}
+		f.wake(one.Site, one.At)
+		seen[one.Site] = one.At
+		differs = differs || f.seen[one.Site] != one.At
+	}
+	if f.seen = seen; differs {
+		f.wakeAll()
+	}
+	return f.numberAll(ctx, behind)
+}
+
+// numberDue numbers the changes of verdicts that are due, of as many sites as one look takes.
+func (f *Feed) numberDue(ctx context.Context) error {
+	const most = 500
+	due, err := f.Store.Due(ctx, most)
+	if err != nil {
+		return err
+	}
+	return f.numberAll(ctx, due)
+}
+
+// catchUp numbers the events of this server's commits, or all that wait.
+func (f *Feed) catchUp(ctx context.Context, own map[string]bool, everything bool) error {
+	return f.look(ctx, func(site string) bool { return everything || own[site] })
+}
+
+// numberAll numbers the events of sites, and returns the first error. It does not wait long for one that has many.
+func (f *Feed) numberAll(ctx context.Context, sites []string) error {
+	ctx, cancel := context.WithTimeout(ctx, pauseAfter)
+	defer cancel()
+	passes := make([]*pass, len(sites))
+	for i, site := range sites {
+		passes[i] = f.Of(site).join(ctx)
+	}
+	var first error
+	for _, p := range passes {
+		select {
+		case <-p.done:
+			first = cmp.Or(first, p.err)
+		case <-ctx.Done():
+		}
+	}
+	return first
+}
+
+// report logs err unless the previous look failed, too. It returns whether this one has failed.
 func (f *Feed) report(ctx context.Context, err error, failing bool) bool {
 	if err != nil && !failing && ctx.Err() == nil {
 		f.Log.WarnContext(ctx, "events cannot be read, so clients do not learn of changes", "error", err.Error())
 	}
 	return err != nil
-}
-
-// tidy deletes old events.
-func (f *Feed) tidy(ctx context.Context) error {
-	const keep = 10_000
-	for {
-		gone, err := f.Store.DeleteOldEvents(ctx, f.Keep, keep)
-		if gone == 0 || err != nil {
-			return err
-		}
-	}
 }

@@ -12,7 +12,7 @@ import (
 // A user may have no more waits than remain free, and ended waits become free again.
 func TestFeed_Wait(t *testing.T) {
 	t.Parallel()
-	f := New(Config{MaxWaits: 10})
+	f := New(Config{MaxWaits: 10}).Of("a")
 	var places []func()
 	take := func(user string, want int) {
 		t.Helper()
@@ -43,9 +43,19 @@ func TestFeed_Wait(t *testing.T) {
 	take("", 10)
 }
 
+// one is the store of one site.
+type one struct {
+	Store
+
+	kept SiteStore
+}
+
+// Feed implements Store.
+func (o one) Feed(string) SiteStore { return o.kept }
+
 // sparse is a store with many events, none of the requested type.
 type sparse struct {
-	Store
+	SiteStore
 
 	newest int64
 }
@@ -63,7 +73,7 @@ func (s sparse) Events(context.Context, Query) (Found, error) {
 // An empty page before the end of the feed says so, and a waiting reader continues at once.
 func TestFeed_Page_more(t *testing.T) {
 	t.Parallel()
-	f := New(Config{Store: sparse{newest: 250_000}})
+	f := New(Config{Store: one{kept: sparse{newest: 250_000}}}).Of("a")
 	var after int64
 	for _, want := range []Page{{Cursor: 100_000, More: true}, {Cursor: 200_000, More: true}, {Cursor: 250_000}} {
 		page, err := f.Page(t.Context(), Since{After: after}, nil, 1)
@@ -76,7 +86,7 @@ func TestFeed_Page_more(t *testing.T) {
 
 // restored is a store with one event.
 type restored struct {
-	Store
+	SiteStore
 
 	event events.Event
 }
@@ -97,7 +107,7 @@ func TestFeed_restored(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	s := &restored{event: events.Event{Number: 1, At: at, Subject: "lost"}}
-	f := New(Config{Store: s})
+	f := New(Config{Store: one{kept: s}}).Of("a")
 	subject := func() string {
 		t.Helper()
 		turn, _ := f.Next()
@@ -113,6 +123,11 @@ func TestFeed_restored(t *testing.T) {
 	if got := subject(); got != "lost" {
 		t.Errorf("before: %s", got)
 	}
+	end, err := f.Wait("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end()
 	_, changed := f.Next()
 	s.event.At, s.event.Subject = at.Add(time.Second), "new"
 	if _, err := f.NumberEvents(t.Context()); err != nil {

@@ -9,8 +9,30 @@ import (
 	"purser/internal/revisions"
 )
 
-// Store keeps the feed. Fault: Unavailable if the database does not answer.
+// Store keeps the feeds of all sites. Fault: Unavailable if the database does not answer.
 type Store interface {
+	// News returns the sites with events that are not numbered yet, and those of which some were numbered lately.
+	News(ctx context.Context) ([]News, error)
+	// Due returns sites with verdicts that are due, at most a number of them.
+	Due(ctx context.Context, most int) ([]string, error)
+	// Committed returns a channel that receives after Changed has more to return.
+	Committed() <-chan struct{}
+	// Changed returns the sites with events that wait to be numbered since the last call: of changes that this server has
+	// committed, or that it has found.
+	Changed() []string
+	// Feed returns the store of the feed of a site.
+	Feed(site string) SiteStore
+}
+
+// News is what is new about a site: unnumbered events, or the position after some were numbered.
+type News struct {
+	Site   string
+	Behind bool
+	At     Position // if it is not behind
+}
+
+// SiteStore keeps the feed of one site. Fault: Unavailable if the database does not answer.
+type SiteStore interface {
 	// Position returns the position of the feed, and whether there are unnumbered events or verdicts that are due.
 	Position(ctx context.Context) (at Position, behind bool, err error)
 	// Number numbers events of the outbox and those that derive returns for them, in one transaction. It returns the
@@ -21,9 +43,6 @@ type Store interface {
 	// DeleteOldEvents deletes some of the events that are older than age, but none of the newest keep events. It returns
 	// the number of deleted events.
 	DeleteOldEvents(ctx context.Context, age time.Duration, keep int) (int, error)
-	// Committed returns a channel that receives after this server has committed changes, or has found that events of
-	// changes wait to be numbered.
-	Committed() <-chan struct{}
 }
 
 // Position identifies the newest event of a feed. In a restored database another event may have its number.

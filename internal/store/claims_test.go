@@ -32,7 +32,7 @@ func requiring(names ...string) string {
 func numbering(t *testing.T, s *store.Store) func() {
 	t.Helper()
 	told := feed.New(feed.Config{
-		Store: s, Defaults: revisions.Defaults{validations.SchemaValidation}, Keep: time.Hour, MaxWaits: 1,
+		Store: s.Database, Defaults: revisions.Defaults{validations.SchemaValidation}, Keep: time.Hour, MaxWaits: 1,
 		Log: slog.New(slog.DiscardHandler),
 	})
 	return func() {

@@ -47,8 +47,8 @@ type Database struct {
 	codec     *codec                // of contents
 	compat    bool                  // as in Options
 	version   int                   // of the schema, that this server knows
-	news      chan struct{}         // holds a token after changes not yet processed
-	added     atomic.Int64          // results, by this process
+	news      announcements
+	added     atomic.Int64 // results, by this process
 	caches
 	abandoned struct {
 		sync.Mutex
@@ -78,7 +78,10 @@ func connect(ctx context.Context, url string, deadlines Deadlines, traces trace.
 		return nil, fmt.Errorf("connect to the database: %w", err)
 	}
 	shares := budget.NewShares(int64(max(1, config.MaxConns-reservedConnections)))
-	return &Database{pool: pool, deadlines: deadlines, shares: shares, news: make(chan struct{}, 1)}, nil
+	return &Database{
+		pool: pool, deadlines: deadlines, shares: shares,
+		news: announcements{sites: map[string]bool{}, waiting: make(chan struct{}, 1)},
+	}, nil
 }
 
 // Close closes the connections; it waits for those in use.

@@ -3,8 +3,10 @@ package store
 import (
 	"context"
 	"errors"
+	"maps"
 	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -24,16 +26,67 @@ func (s *Store) queueEvent(batch *pgx.Batch, e events.Event) {
 	})
 }
 
-// announce makes this server number its events now. It is called after a commit. Other servers look themselves.
+// announcements are the sites with events that this server should number.
+type announcements struct {
+	mu      sync.Mutex
+	sites   map[string]bool
+	waiting chan struct{} // holds a token while there are any
+}
+
+// announce makes this server number the events of the site soon. It is called after a commit. Other servers look
+// themselves.
 func (s *Store) announce() {
+	s.news.mu.Lock()
+	s.news.sites[s.site] = true
+	s.news.mu.Unlock()
 	select {
-	case s.news <- struct{}{}:
-	default: // they have not looked since the last time
+	case s.news.waiting <- struct{}{}:
+	default: // nobody has looked since the last time
 	}
 }
 
 // Committed implements feed.Store. It returns a channel that receives after announce.
-func (s *Store) Committed() <-chan struct{} { return s.news }
+func (d *Database) Committed() <-chan struct{} { return d.news.waiting }
+
+// Changed implements feed.Store.
+func (d *Database) Changed() []string {
+	d.news.mu.Lock()
+	defer d.news.mu.Unlock()
+	changed := slices.Collect(maps.Keys(d.news.sites))
+	clear(d.news.sites)
+	return changed
+}
+
+// Feed implements feed.Store.
+func (d *Database) Feed(site string) feed.SiteStore { return d.Site(site) }
+
+// News implements feed.Store.
+func (d *Database) News(ctx context.Context) (news []feed.News, err error) {
+	_, err = d.read(ctx, reserved, func(ctx context.Context, _ *reading) (err error) {
+		rows, err := d.pool.Query(ctx, stmt.SitesWithNews, named{})
+		if err != nil {
+			return err
+		}
+		news, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (n feed.News, err error) {
+			err = row.Scan(&n.Site, &n.Behind, &n.At.Newest, (*zeronull.Timestamptz)(&n.At.At))
+			return n, err
+		})
+		return err
+	})
+	return news, err
+}
+
+// Due implements feed.Store.
+func (d *Database) Due(ctx context.Context, most int) (due []string, err error) {
+	_, err = d.read(ctx, reserved, func(ctx context.Context, _ *reading) error {
+		rows, err := d.pool.Query(ctx, stmt.SitesDue, named{"limit": most})
+		if err == nil {
+			due, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		}
+		return err
+	})
+	return due, err
+}
 
 // Position implements feed.Store.
 func (s *Store) Position(ctx context.Context) (at feed.Position, behind bool, err error) {
@@ -148,8 +201,11 @@ func (n *numbering) write(ctx context.Context, derived feed.Derived) (at feed.Po
 	batch := &pgx.Batch{}
 	if len(all) > 0 {
 		batch.Queue(stmt.InsertEvents, n.insertion(all))
-		batch.Queue(stmt.AdvanceFeed, named{"site": n.site, "newest": at.Newest})
+		batch.Queue(stmt.AdvanceFeed, named{"site": n.site, "newest": at.Newest, "at": at.At})
 		batch.Queue(stmt.DeleteOutbox, named{"site": n.site, "ids": n.ids})
+	}
+	if status, judged := statusOf(n.batch.Head, derived.Verdicts); judged {
+		batch.Queue(stmt.SetSiteStatus, named{"site": n.site, "status": status})
 	}
 	if len(derived.Verdicts) > 0 {
 		batch.Queue(stmt.UpsertVerdicts, n.upsert(derived.Verdicts))
@@ -158,6 +214,16 @@ func (n *numbering) write(ctx context.Context, derived feed.Derived) (at feed.Po
 		batch.Queue(stmt.DropVerdicts, named{"site": n.site, "newest": n.batch.Head})
 	}
 	return at, n.tx.SendBatch(ctx, batch).Close()
+}
+
+// statusOf returns the verdict on the newest revision among those of a batch, empty if there is no revision.
+func statusOf(head int64, verdicts []feed.Verdict) (status string, judged bool) {
+	for _, verdict := range verdicts {
+		if verdict.Revision == head {
+			return verdict.Status, true
+		}
+	}
+	return "", head == 0
 }
 
 // unwatches reports whether a revision may have ceased to be the newest or tagged.

@@ -69,8 +69,8 @@ type statements struct {
 	SelectWork, ClaimWork, FindClaim, ExtendClaim, GiveBack, RequestWork, ResultOfClaim, CountWork string
 
 	// sql/events.sql
-	InsertEvent, InsertPurgeEvent, InsertAudit, FeedPosition, LockFeed, OutboxBatch, BatchVerdicts, InsertEvents,
-	DeleteOutbox, AdvanceFeed, UpsertVerdicts, DropVerdicts, FeedBounds, SelectEvents, DeleteOldEvents string
+	InsertEvent, InsertPurgeEvent, InsertAudit, SitesWithNews, SitesDue, FeedPosition, LockFeed, OutboxBatch, BatchVerdicts, InsertEvents,
+	DeleteOutbox, AdvanceFeed, SetSiteStatus, UpsertVerdicts, DropVerdicts, FeedBounds, SelectEvents, DeleteOldEvents string
 
 	// sql/webhooks.sql
 	SelectWebhooks, EnabledWebhooks, InsertWebhook, UpdateWebhook, DisableWebhook, ResealWebhook, DeleteWebhook,

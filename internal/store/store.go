@@ -89,7 +89,7 @@ var (
 	_ revisions.Store = (*Store)(nil)
 	_ queries.Store   = (*Store)(nil)
 	_ queries.Audit   = (*Store)(nil)
-	_ feed.Store      = (*Store)(nil)
+	_ feed.Store      = (*Database)(nil)
 	_ webhooks.Store  = (*Store)(nil)
 	_ claims.Store    = (*Store)(nil)
 )

@@ -15,10 +15,20 @@ INSERT INTO audit (site, at, user_id, user_name, project, end_user, rule, method
 VALUES (:site, :at, :user_id, :user_name, :project, :end_user, :rule, :method, :target, nullif(:revision::bigint, 0),
 	:status, :error, :remote, :request);
 
+-- name: SitesWithNews
+-- selects the sites with events that are not numbered, and the positions of those of which some were numbered lately: no
+-- transaction that numbers takes longer than that, so none is missed by a caller who asks often.
+SELECT site, true, 0::bigint, NULL::timestamptz FROM outbox GROUP BY site
+UNION ALL
+SELECT site, false, newest, at FROM feeds WHERE at >= now() - interval '20 seconds';
+
+-- name: SitesDue
+-- selects sites with verdicts that are due, at most :limit.
+SELECT DISTINCT site FROM verdicts WHERE due < now() LIMIT :limit;
+
 -- name: FeedPosition
-SELECT f.newest, (SELECT e.at FROM events e WHERE e.site = f.site AND e.number = f.newest),
-	EXISTS (SELECT FROM outbox o WHERE o.site = f.site)
-		OR EXISTS (SELECT FROM verdicts v WHERE v.site = f.site AND v.due < now())
+SELECT f.newest, nullif(f.at, '-infinity'), EXISTS (SELECT FROM outbox o WHERE o.site = :site)
+		OR EXISTS (SELECT FROM verdicts v WHERE v.site = :site AND v.due < now())
 FROM feeds f WHERE f.site = :site;
 
 -- name: LockFeed
@@ -27,8 +37,7 @@ FROM feeds f WHERE f.site = :site;
 -- the time, and how many events are numbered in one transaction. That number bounds their deliveries too: of each event
 -- there is one for each webhook.
 WITH w AS (SELECT least(500, 2000 / greatest(1, count(*))) AS most FROM webhooks w WHERE w.site = :site AND w.enabled)
-SELECT f.newest, (SELECT e.at FROM events e WHERE e.site = f.site AND e.number = f.newest),
-	coalesce((SELECT revision - 1 FROM (
+SELECT f.newest, nullif(f.at, '-infinity'), coalesce((SELECT revision - 1 FROM (
 		SELECT id, type, revision FROM outbox WHERE site = :site ORDER BY id OFFSET (SELECT most FROM w)) later
 		WHERE type = 'purser.revision.created' ORDER BY id LIMIT 1), s.head), now(), (SELECT most FROM w)
 FROM feeds f JOIN sites s ON s.site = f.site WHERE f.site = :site FOR UPDATE OF f;
@@ -56,7 +65,11 @@ FROM unnest(:at::timestamptz[], :types::text[], :revisions::bigint[], :subjects:
 DELETE FROM outbox WHERE site = :site AND id = ANY(:ids);
 
 -- name: AdvanceFeed
-UPDATE feeds SET newest = :newest WHERE site = :site;
+UPDATE feeds SET newest = :newest, at = :at WHERE site = :site;
+
+-- name: SetSiteStatus
+-- stores the verdict on the newest revision, unless it is stored already.
+UPDATE feeds SET status = :status WHERE site = :site AND status <> :status;
 
 -- name: UpsertVerdicts
 -- has the names of open work as lists in JSON: arrays in an array would have to have the same length.
