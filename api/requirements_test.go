@@ -243,6 +243,9 @@ func TestStatus_standing(t *testing.T) {
 	policies, _ := shown["policies"].([]any)
 	ready, _ := policies[0].(map[string]any)
 	list, _ := ready["validations"].([]any)
+	if a, _ := list[0].(map[string]any); a["newest"] != nil {
+		t.Errorf("the result, which tells no more than the status: %v", a["newest"])
+	}
 	b, _ := list[1].(map[string]any)
 	newest, _ := b["newest"].(map[string]any)
 	inputs := map[string]any{"schemas": []any{"*"}}

@@ -53,7 +53,7 @@ func newestView(entry validations.Entry) *wire.Newest {
 		Version json.RawMessage `json:"version"`
 		Message json.RawMessage `json:"message"`
 	}
-	if json.Unmarshal([]byte(entry.Validator), &posted) != nil || posted.Name == "" {
+	if entry.Validator == "" || json.Unmarshal([]byte(entry.Validator), &posted) != nil || posted.Name == "" {
 		return view
 	}
 	view.Validator = &wire.Validator{Name: posted.Name, Version: string(posted.Version)}
@@ -89,14 +89,14 @@ func validationViews(judged []validations.Judged) []wire.Validation {
 	return views
 }
 
-// judgedViews is validationViews with the reasons of what is not a success, and the results of others. required are the
-// requirements that were judged; nil if there is no policy.
+// judgedViews is validationViews with the reasons of what is not a success, and the results of others that tell more than
+// their status. required are the requirements that were judged; nil if there is no policy.
 func (l links) judgedViews(judged []validations.Judged, required []validations.Requirement) []wire.Validation {
 	views := make([]wire.Validation, 0, len(judged))
 	for i, j := range judged {
 		view := standing(j)
 		view.Message = j.Reason()
-		if j.Result != nil && !l.compat && !validations.IsOwn(j.Name) {
+		if !l.compat && j.ResultTells() {
 			var requirement validations.Requirement
 			if required != nil {
 				requirement = required[i]

@@ -73,6 +73,14 @@ func (j Judged) Passes() bool {
 // Holds reports whether the validation is a success by itself.
 func (j Judged) Holds() bool { return j.Status == Success || j.Status == NotApplicable }
 
+// ResultTells reports whether the newest result, of others, tells more than the status: another status, where it comes
+// from, what it depends on, a page about it, or when it expires.
+func (j Judged) ResultTells() bool {
+	r := j.Result
+	return r != nil && !IsOwn(j.Name) &&
+		(r.Status != j.Status || r.CarriedFrom != 0 || r.Inputs != "" || r.URL != "" || !j.Until.IsZero())
+}
+
 // lacks reports whether a result of others is what the validation needs.
 func (j Judged) lacks() bool {
 	return (j.Status == Missing || j.Status == Expired) && !IsReserved(j.Name)

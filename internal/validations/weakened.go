@@ -9,8 +9,8 @@ import (
 )
 
 // Weakened returns a line for each way in which the policies after a change require less than those before it: a policy
-// is gone, no policy lists a validation any more, older results count, or it is required less firmly (see demand). The
-// last one of at most 20 counts the others.
+// is gone, no policy lists a validation any more, older results count, or it is required less firmly (see demand). Before
+// them are the policies that the change breaks, which may be why. The last one of at most 20 counts the others.
 func Weakened(before, after []Policy) (lines []string) {
 	const most = 20
 	kept := map[document.Identity]bool{}
@@ -45,8 +45,25 @@ func Weakened(before, after []Policy) (lines []string) {
 				fmt.Sprintf("Results of %s expire after %s, not after %s any more", name, now.ExpiresAfter, old.ExpiresAfter))
 		}
 	}
+	if len(lines) > 0 {
+		lines = slices.Concat(brokenBy(before, after), lines)
+	}
 	if others := len(lines) - most + 1; others > 1 {
 		lines = append(slices.Clip(lines[:most-1]), fmt.Sprintf("Policies are weakened in %d more ways", others))
+	}
+	return lines
+}
+
+// brokenBy returns a line for each policy that is broken after a change and was not before it.
+func brokenBy(before, after []Policy) (lines []string) {
+	whole := map[document.Identity]bool{}
+	for _, policy := range before {
+		whole[policy.Identity] = !policy.Broken
+	}
+	for _, policy := range after {
+		if policy.Broken && whole[policy.Identity] {
+			lines = append(lines, "The ValidationPolicy "+policy.Name+" violates its schema, so it fails: the findings say where")
+		}
 	}
 	return lines
 }

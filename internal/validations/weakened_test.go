@@ -123,6 +123,7 @@ func TestWeakened_demands(t *testing.T) {
 	t.Parallel()
 	const when, other = "{name: x-validation, when: {schemas: [a, b]}}", "{name: x-validation, when: {schemas: [a]}}"
 	const always, advisory = "{name: x-validation}", "{name: x-validation, advisory: true}"
+	const broken = "The ValidationPolicy p violates its schema, so it fails: the findings say where"
 	approvals := func(n int) string { return fmt.Sprintf("{name: x-validation, approvals: %d}", n) }
 	for name, c := range map[string]struct{ before, after, want string }{
 		"the same condition":             {when, "{name: x-validation, when: {schemas: [b, a]}}", ""},
@@ -139,6 +140,8 @@ func TestWeakened_demands(t *testing.T) {
 		"more approvals":                 {approvals(2), approvals(3), ""},
 		"approvals in one policy":        {approvals(2), always + ", " + approvals(2), ""},
 		"advisory approvals":             {approvals(2), "{name: x-validation, approvals: 2, advisory: true}, " + always, "x-validation needs 0 approvals, not 2 any more"},
+		"a broken condition":             {always, "{name: x-validation, when: {}}", broken + "; No ValidationPolicy requires x-validation any more"},
+		"a broken condition as before":   {"{name: y-validation, when: {}}, " + always, "{name: y-validation, when: {}}", "No ValidationPolicy requires x-validation any more"},
 		"a condition and less approvals": {approvals(2), when, "Only revisions with certain documents require x-validation: it has a condition; x-validation needs 0 approvals, not 2 any more"},
 	} {
 		before, after := policy(t, "p", "validations: ["+c.before+"]"), policy(t, "p", "validations: ["+c.after+"]")
