@@ -358,7 +358,7 @@ func TestStore_Claim_pages(t *testing.T) {
 	const most = 40
 	for _, sql := range []string{
 		store.Execute("work", store.Statements.SelectWork, map[string]string{
-			"site": "'default'", "names": "'{a-validation}'", "each": "9", "held": "false", "offset": "0", "limit": "NULL",
+			"site": "'default'", "names": "'{a-validation}'", "each": "9",
 		}),
 		store.Execute("find", store.Statements.FindClaim, map[string]string{
 			"site": "'default'", "claim": token, "age": "'1 day'",
