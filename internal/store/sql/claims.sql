@@ -4,6 +4,10 @@
 -- with the verdict, without those of which a result was posted since, whose event is then in the outbox; and of any
 -- revision those that somebody has asked for. A result ends a row of claims; the work of the row is open again if the
 -- verdict is newer than that, because the result has expired. Rows are read by index: few of them are work.
+--
+-- This is stated twice, each time in two statements whose text is the same. SelectWork and ClaimWork look at some names of
+-- many revisions. ListWork and CountWork are for all names: what verdicts lack is work as it is in the revisions that are
+-- whole: no result was posted since, and all claims have ended.
 
 -- name: SelectWork
 -- selects claimable work of the validations with :names in order, the newest revision first, :each of each name at most.
@@ -48,9 +52,8 @@ LEFT JOIN ranked w ON w.n <= :each::bigint
 ORDER BY w.revision DESC, w.name;
 
 -- name: ListWork
--- selects a page of the work in order, with that which workers hold. What verdicts lack is work as it is in the revisions
--- that are whole: nothing has been posted since their verdicts, and there are no claims to them that have not ended. Of
--- these it counts the names, and reads those of the page. It looks at each name of the others.
+-- selects a page of the work in order, with that which workers hold. Of whole revisions it counts the names, and reads
+-- those of the page.
 WITH judged AS (
 	SELECT r.revision, r.stamp, v.open, v.judged
 	FROM verdicts v JOIN revisions r ON r.site = v.site AND r.revision = v.revision AND r.stamp = v.stamp
@@ -110,11 +113,12 @@ work AS (
 				OR EXISTS (SELECT FROM tags t WHERE t.site = r.site AND t.revision = r.revision))
 			AND NOT EXISTS (SELECT FROM outbox o WHERE o.site = v.site AND o.type = 'purser.validation.posted'
 				AND o.revision = v.revision AND o.subject = 'revisions/' || v.revision || '/validations/' || n.name)
+			AND v.revision = ANY(ARRAY(SELECT revision FROM asked))
 		UNION ALL
 		SELECT c.site, c.revision, r.stamp, c.validation, NULL
 		FROM claims c JOIN revisions r ON r.site = c.site AND r.revision = c.revision
 		WHERE c.site = :site AND c.ended_at IS NULL AND c.requested_at IS NOT NULL) w
-	WHERE w.revision IN (SELECT revision FROM asked) AND (w.revision, w.name) IN (SELECT revision, name FROM asked)
+	WHERE (w.revision, w.name) IN (SELECT revision, name FROM asked)
 	GROUP BY w.revision, w.stamp, w.name),
 found AS (
 	SELECT a.*, c.tokens, c.ended_at
