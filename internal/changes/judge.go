@@ -171,7 +171,8 @@ func (j Judgement) joined(required []string) Judgement {
 	return j
 }
 
-// Need returns the parts of the site needed to judge a diff. A larger snapshot may need more.
+// Need returns the parts of the site needed to judge a diff. A larger snapshot may need more. Fault: that of
+// checkPolicies.
 func (v Validator) Need(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (revisions.Need, error) {
 	if !diff.Changes {
 		return revisions.Need{}, nil
@@ -182,7 +183,13 @@ func (v Validator) Need(ctx context.Context, snapshot revisions.Snapshot, diff r
 	if err != nil {
 		return need, err
 	}
-	if v.Always == nil && !v.Compat {
+	known := snapshot.Revision == 0 || snapshot.Newest.ID > 0 // the policies in force were read
+	if known {
+		if err := checkPolicies(revisions.InForce(snapshot.Policies, snapshot.Revision), policies); err != nil {
+			return need, err
+		}
+	}
+	if v.Always == nil && !v.Compat && (known || required(policies) <= maxRequired) {
 		need.Inputs = validations.Carried(policies)
 	}
 	if diff.CarriedFrom > 0 {
