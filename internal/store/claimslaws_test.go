@@ -26,7 +26,7 @@ func TestStore_Work_law(t *testing.T) {
 		put(t, site, "x", widget("w", i))
 	}
 	numbering(t, s)()
-	for seed := range 25 {
+	for seed := range 12 {
 		for _, sql := range []string{
 			"DELETE FROM claims", "DELETE FROM verdicts", "DELETE FROM tags", "DELETE FROM outbox",
 			fmt.Sprint("SELECT setseed(", seed, "/100.0)"),
