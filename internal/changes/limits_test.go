@@ -200,7 +200,7 @@ func TestService_tooManyValidations_cost(t *testing.T) {
 	}
 	large := control("deckhand/ValidationPolicy/v1", "two", "{validations: ["+strings.Join(list, ", ")+"]}")
 	_, err := putting("b", large)(s, revisions.Options{})
-	wantFault(t, err, fault.Conflict, "; [deckhand/ValidationPolicy/v1, site] two would list 1001 instead of 0. Nothing")
+	wantFault(t, err, fault.Conflict, "; [deckhand/ValidationPolicy/v1, None] two would list 1001 instead of 0. Nothing")
 	for _, need := range m.needs {
 		if len(need.Inputs) > maxRequired {
 			t.Errorf("the inputs of %d validations were read", len(need.Inputs))
