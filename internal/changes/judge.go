@@ -210,8 +210,8 @@ func (v Validator) Need(ctx context.Context, snapshot revisions.Snapshot, diff r
 	return need, nil
 }
 
-// inputsNeeded returns the validations whose inputs are needed to judge a change after which policies are in force. Before
-// the policies in force now are read, it is none if there would be too many. Fault: that of checkPolicies.
+// inputsNeeded returns the validations whose inputs are needed to judge a change after which policies are in force.
+// Before the policies in force now are read, it is none if there would be too many. Fault: that of checkPolicies.
 func (v Validator) inputsNeeded(snapshot revisions.Snapshot, policies []validations.Policy) ([]string, error) {
 	known := snapshot.Revision == 0 || snapshot.Newest.ID > 0
 	if known {
