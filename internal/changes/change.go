@@ -186,9 +186,6 @@ func (s *Service) propose(ctx context.Context, p proposal) (_ proposal, err erro
 	var weakened []string
 	if p.diff.Changes {
 		before := revisions.InForce(p.snapshot.Policies, p.snapshot.Revision)
-		if err := checkPolicies(before, p.judgement.Policies); err != nil {
-			return p, err
-		}
 		weakened = validations.Weakened(before, p.judgement.Policies)
 	}
 	switch {

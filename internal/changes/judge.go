@@ -171,7 +171,8 @@ func (j Judgement) joined(required []string) Judgement {
 	return j
 }
 
-// Need returns the parts of the site needed to judge a diff. A larger snapshot may need more.
+// Need returns the parts of the site needed to judge a diff. A larger snapshot may need more. Fault: that of
+// checkPolicies.
 func (v Validator) Need(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (revisions.Need, error) {
 	if !diff.Changes {
 		return revisions.Need{}, nil
@@ -182,8 +183,8 @@ func (v Validator) Need(ctx context.Context, snapshot revisions.Snapshot, diff r
 	if err != nil {
 		return need, err
 	}
-	if v.Always == nil && !v.Compat {
-		need.Inputs = validations.Carried(policies)
+	if need.Inputs, err = v.inputsNeeded(snapshot, policies); err != nil {
+		return need, err
 	}
 	if diff.CarriedFrom > 0 {
 		need.Votes = revisions.Ballots(diff.CarriedFrom, validations.Voted(policies))
@@ -207,6 +208,21 @@ func (v Validator) Need(ctx context.Context, snapshot revisions.Snapshot, diff r
 	lookedUp := snapshot.Checks != nil || len(need.Checks) == 0
 	need.Positions = diff.Result == nil && (hasEntries(snapshot, diff) || lookedUp && scope.mayFail(snapshot))
 	return need, nil
+}
+
+// inputsNeeded returns the validations whose inputs are needed to judge a change after which policies are in force.
+// Before the policies in force now are read, it is none if there would be too many. Fault: that of checkPolicies.
+func (v Validator) inputsNeeded(snapshot revisions.Snapshot, policies []validations.Policy) ([]string, error) {
+	known := snapshot.Revision == 0 || snapshot.Newest.ID > 0
+	if known {
+		if err := checkPolicies(revisions.InForce(snapshot.Policies, snapshot.Revision), policies); err != nil {
+			return nil, err
+		}
+	}
+	if v.Always != nil || v.Compat || !known && required(policies) > maxRequired {
+		return nil, nil
+	}
+	return validations.Carried(policies), nil
 }
 
 // Kinds returns the schemas of documents, sorted and without duplicates.

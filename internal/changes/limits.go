@@ -1,6 +1,7 @@
 package changes
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -82,19 +83,27 @@ func (s *Service) checkSize(live int, diff revisions.Diff, options revisions.Opt
 }
 
 // maxRequired is the number of validations that the policies in force may list together. Each change and each status
-// weighs all of them.
+// weighs all of them, and the feed stores those that are missing with the verdict.
 const maxRequired = 1000
 
 // checkPolicies refuses a change after which policies list too many validations, unless they list no more than before.
-// Fault: Conflict.
+// Fault: Conflict, which names the policy that grows most.
 func checkPolicies(before, after []validations.Policy) error {
 	now := required(after)
 	if now <= maxRequired || now <= required(before) {
 		return nil
 	}
+	had := map[document.Identity]int{}
+	for _, policy := range before {
+		had[policy.Identity] = len(policy.Requirements)
+	}
+	grown := slices.MaxFunc(after, func(a, b validations.Policy) int {
+		return cmp.Compare(len(a.Requirements)-had[a.Identity], len(b.Requirements)-had[b.Identity])
+	})
 	return fault.New(fault.Conflict, "TooManyValidations",
-		"The ValidationPolicies would list %d validations together, and at most %d are allowed. Nothing was "+
-			"changed. Leave out validations, or delete policies that are not needed.", now, maxRequired)
+		"The ValidationPolicies would list %d validations together, and at most %d are allowed; %s would list %d instead of "+
+			"%d. Nothing was changed. Leave out validations, or delete policies that are not needed.",
+		now, maxRequired, grown.Identity, len(grown.Requirements), had[grown.Identity])
 }
 
 // required returns the number of validations that policies list, at least one for each.

@@ -189,6 +189,25 @@ func TestService_tooManyValidations(t *testing.T) {
 	}
 }
 
+// A change that is refused because of what policies list costs no look at each of these, and says which policy it is.
+func TestService_tooManyValidations_cost(t *testing.T) {
+	t.Parallel()
+	s, m := service()
+	put(t, s, "a", control("deckhand/ValidationPolicy/v1", "one", "{validations: [{name: v-validation}]}"))
+	list := make([]string, maxRequired+1)
+	for i := range list {
+		list[i] = fmt.Sprintf("{name: v%d-validation}", i)
+	}
+	large := control("deckhand/ValidationPolicy/v1", "two", "{validations: ["+strings.Join(list, ", ")+"]}")
+	_, err := putting("b", large)(s, revisions.Options{})
+	wantFault(t, err, fault.Conflict, "; [deckhand/ValidationPolicy/v1, None] two would list 1001 instead of 0. Nothing")
+	for _, need := range m.needs {
+		if len(need.Inputs) > maxRequired {
+			t.Errorf("the inputs of %d validations were read", len(need.Inputs))
+		}
+	}
+}
+
 // Policies that listed more already keep no change from being made, and may list fewer.
 func TestCheckPolicies(t *testing.T) {
 	t.Parallel()

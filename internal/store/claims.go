@@ -59,7 +59,7 @@ func (s *Store) claimTogether(ctx context.Context, asks []claims.Ask) ([]granted
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	work, next, err := s.selectWork(ctx, named{"names": names, "each": len(asks), "held": false}, queries.Page{Limit: -1})
+	work, next, err := s.selectWork(ctx, names, len(asks))
 	if err != nil {
 		return nil, err
 	}
@@ -162,21 +162,14 @@ func (s *Store) claimWork(ctx context.Context, assigned []claims.Assignment) (ma
 	return made, err
 }
 
-// selectWork runs SelectWork with further arguments. next is the time until there may be more work; 0 for never.
-func (s *Store) selectWork(ctx context.Context, args named, page queries.Page) (
+// selectWork returns claimable work of the validations, so much of each at most. next is the time until there may be
+// more work; 0 for never.
+func (s *Store) selectWork(ctx context.Context, validations []string, each int) (
 	work []claims.Work, next time.Duration, err error,
 ) {
-	args["site"], args["offset"], args["limit"] = s.site, page.Offset, nil
-	if page.Limit >= 0 {
-		args["limit"] = page.Limit
-	}
 	var seconds *float64
-	found, err := collect(ctx, s.Database, func(row pgx.CollectableRow) (w claims.Work, err error) {
-		err = row.Scan(&seconds, &w.Revision, &w.Stamp, &w.Validation, &w.State, &w.Attempt, &w.Token, &w.Worker, &w.User,
-			(*zeronull.Timestamptz)(&w.Since), (*zeronull.Timestamptz)(&w.ExpiresAt), &w.Progress,
-			(*zeronull.Timestamptz)(&w.Requested), &w.Reason)
-		return w, err
-	}, stmt.SelectWork, args)
+	found, err := collect(ctx, s.Database, func(row pgx.CollectableRow) (claims.Work, error) { return scanWork(row, &seconds) },
+		stmt.SelectWork, named{"site": s.site, "names": validations, "each": each})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -187,13 +180,20 @@ func (s *Store) selectWork(ctx context.Context, args named, page queries.Page) (
 	return slices.DeleteFunc(found, func(w claims.Work) bool { return w.Revision == 0 }), next, nil
 }
 
+// scanWork scans work after other columns.
+func scanWork(row pgx.CollectableRow, before ...any) (w claims.Work, err error) {
+	err = row.Scan(append(before, &w.Revision, &w.Stamp, &w.Validation, &w.State, &w.Attempt, &w.Token, &w.Worker, &w.User,
+		(*zeronull.Timestamptz)(&w.Since), (*zeronull.Timestamptz)(&w.ExpiresAt), &w.Progress,
+		(*zeronull.Timestamptz)(&w.Requested), &w.Reason)...)
+	return w, err
+}
+
 // Work implements claims.Store. It asks for one more than is wanted, which shows whether there are more.
 func (s *Store) Work(ctx context.Context, page queries.Page) (work []claims.Work, more bool, err error) {
-	limit := page.Limit
-	page.Limit++
-	work, _, err = s.selectWork(ctx, named{"names": nil, "each": nil, "held": true}, page)
-	if more = len(work) > limit; more {
-		work = work[:limit]
+	work, err = collect(ctx, s.Database, func(row pgx.CollectableRow) (claims.Work, error) { return scanWork(row) },
+		stmt.ListWork, named{"site": s.site, "offset": page.Offset, "limit": page.Limit + 1})
+	if more = len(work) > page.Limit; more {
+		work = work[:page.Limit]
 	}
 	return work, more, err
 }

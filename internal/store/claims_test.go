@@ -18,6 +18,7 @@ import (
 	"purser/internal/feed"
 	"purser/internal/queries"
 	"purser/internal/revisions"
+	"purser/internal/sites"
 	"purser/internal/store"
 	"purser/internal/store/storetest"
 	"purser/internal/validations"
@@ -36,7 +37,7 @@ func numbering(t *testing.T, s *store.Store) func() {
 		Log: slog.New(slog.DiscardHandler),
 	})
 	return func() {
-		if _, err := told.NumberEvents(t.Context()); err != nil {
+		if _, err := told.Of(sites.Default).NumberEvents(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}
@@ -358,7 +359,7 @@ func TestStore_Claim_pages(t *testing.T) {
 	const most = 40
 	for _, sql := range []string{
 		store.Execute("work", store.Statements.SelectWork, map[string]string{
-			"site": "'default'", "names": "'{a-validation}'", "each": "9", "held": "false", "offset": "0", "limit": "NULL",
+			"site": "'default'", "names": "'{a-validation}'", "each": "9",
 		}),
 		store.Execute("find", store.Statements.FindClaim, map[string]string{
 			"site": "'default'", "claim": token, "age": "'1 day'",

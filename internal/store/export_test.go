@@ -33,6 +33,14 @@ func Execute(name, text string, args map[string]string) string {
 // Positional returns a statement with numbers for arguments.
 func Positional(text string) string { return stmt.positional[text].sql }
 
+// InOrder returns the arguments of a statement in the order of their numbers.
+func InOrder(text string, args map[string]any) (values []any) {
+	for _, argument := range stmt.positional[text].arguments {
+		values = append(values, args[argument])
+	}
+	return values
+}
+
 // SelectionOf returns the statement that reads the documents of a revision that a selection asks for, and its arguments.
 func (s *Store) SelectionOf(revision int64, selection queries.Selection) (sql string, args []any) {
 	q := s.ofRevision(revision, selection)

@@ -66,7 +66,7 @@ type statements struct {
 	// sql/waivers.sql
 	AddWaiver, EndWaiver, CarryWaivers, WaiversOf, AllWaivers, ActiveWaivers, CountWaivers string
 	// sql/claims.sql
-	SelectWork, ClaimWork, FindClaim, ExtendClaim, GiveBack, RequestWork, ResultOfClaim, CountWork string
+	SelectWork, ListWork, ClaimWork, FindClaim, ExtendClaim, GiveBack, RequestWork, ResultOfClaim, CountWork string
 
 	// sql/events.sql
 	InsertEvent, InsertPurgeEvent, InsertAudit, SitesWithNews, SitesDue, FeedPosition, LockFeed, OutboxBatch, BatchVerdicts, InsertEvents,

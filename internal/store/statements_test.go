@@ -62,9 +62,10 @@ func TestStatements_common(t *testing.T) {
 			[]string{"CountUnneeded", "UnneededSecrets"},
 		},
 		"work of verdicts": {
-			`FROM verdicts v JOIN revisions r .*? '/validations/' \|\| n\.name\)`, []string{"SelectWork", "ClaimWork", "CountWork"},
+			`FROM verdicts v JOIN revisions r .*? '/validations/' \|\| n\.name\)`, []string{"SelectWork", "ClaimWork"},
 		},
-		"audit of a tag": {`audited AS \(.*? EXISTS \(SELECT FROM done\)\)`, []string{"SetTag", "DeleteTags"}},
+		"work of all verdicts": {`judged AS \(.*? c\.expires_at >= now\(\)\)\)`, []string{"ListWork", "CountWork"}},
+		"audit of a tag":       {`audited AS \(.*? EXISTS \(SELECT FROM done\)\)`, []string{"SetTag", "DeleteTags"}},
 	} {
 		part := regexp.MustCompile(c.part)
 		want := part.FindString(blanks.ReplaceAllString(texts[c.in[0]], " "))

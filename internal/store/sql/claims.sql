@@ -4,11 +4,15 @@
 -- with the verdict, without those of which a result was posted since, whose event is then in the outbox; and of any
 -- revision those that somebody has asked for. A result ends a row of claims; the work of the row is open again if the
 -- verdict is newer than that, because the result has expired. Rows are read by index: few of them are work.
+--
+-- This is stated twice, each time in two statements whose text is the same. SelectWork and ClaimWork look at some names of
+-- many revisions. ListWork and CountWork are for all names: what verdicts lack is work as it is in the revisions that are
+-- whole: no result was posted since, and all claims have ended.
 
 -- name: SelectWork
--- selects work in order, the newest revision first: that of the validations with :names, if these are not null, :each of
--- each name at most; that which workers hold only if :held is true. The first column, which is there without any work
--- too, is the time until there may be more although nothing happens, null if that will not be.
+-- selects claimable work of the validations with :names in order, the newest revision first, :each of each name at most.
+-- The first column, which is there without any work too, is the time until there may be more although nothing happens,
+-- null if that will not be.
 WITH work AS (
 	SELECT w.revision, w.stamp, w.name, max(w.judged) AS judged FROM (
 		SELECT r.site, r.revision, r.stamp, n.name, v.judged
@@ -22,9 +26,8 @@ WITH work AS (
 		UNION ALL
 		SELECT c.site, c.revision, r.stamp, c.validation, NULL
 		FROM claims c JOIN revisions r ON r.site = c.site AND r.revision = c.revision
-		WHERE c.site = :site AND c.ended_at IS NULL
-			AND (c.requested_at IS NOT NULL OR :held::boolean AND c.held AND c.expires_at >= now())) w
-	WHERE :names::text[] IS NULL OR w.name = ANY(:names)
+		WHERE c.site = :site AND c.ended_at IS NULL AND c.requested_at IS NOT NULL) w
+	WHERE w.name = ANY(:names::text[])
 	GROUP BY w.revision, w.stamp, w.name),
 stated AS (
 	SELECT w.revision, w.stamp, w.name, CASE WHEN c.ended_at IS NULL AND c.held THEN
@@ -36,17 +39,61 @@ stated AS (
 	WHERE c.ended_at IS NULL OR c.ended_at < w.judged),
 ranked AS (
 	SELECT s.*, row_number() OVER (PARTITION BY s.name ORDER BY s.revision DESC) AS n FROM stated s
-	WHERE :held::boolean OR s.state <> 'claimed')
+	WHERE s.state <> 'claimed')
 SELECT extract(epoch FROM next.at - now())::float8, coalesce(w.revision, 0), coalesce(w.stamp, 0), coalesce(w.name, ''),
 	coalesce(w.state, ''), coalesce(w.attempt, 0), coalesce(w.token, ''), coalesce(w.worker, ''),
 	coalesce(w.user_name, ''), w.since, w.expires_at, coalesce(w.progress, ''), w.requested_at, coalesce(w.reason, '')
 FROM (SELECT least(
 		(SELECT min(c.expires_at) FROM claims c WHERE c.site = :site AND c.ended_at IS NULL AND c.held
-			AND c.expires_at >= now() AND (:names::text[] IS NULL OR c.validation = ANY(:names))),
+			AND c.expires_at >= now() AND c.validation = ANY(:names)),
 		(SELECT min(greatest(v.due, now() + interval '100 milliseconds')) FROM verdicts v
 			WHERE v.site = :site AND v.due IS NOT NULL)) AS at) next
-LEFT JOIN (SELECT * FROM ranked r WHERE :each::bigint IS NULL OR r.n <= :each
-	ORDER BY r.revision DESC, r.name OFFSET :offset LIMIT :limit) w ON true
+LEFT JOIN ranked w ON w.n <= :each::bigint
+ORDER BY w.revision DESC, w.name;
+
+-- name: ListWork
+-- selects a page of the work in order, with that which workers hold. Of whole revisions it counts the names, and reads
+-- those of the page.
+WITH judged AS (
+	SELECT r.revision, r.stamp, v.open, v.judged
+	FROM verdicts v JOIN revisions r ON r.site = v.site AND r.revision = v.revision AND r.stamp = v.stamp
+	WHERE v.site = :site AND (r.revision = (SELECT head FROM sites WHERE site = :site)
+		OR EXISTS (SELECT FROM tags t WHERE t.site = r.site AND t.revision = r.revision))),
+gone AS (
+	SELECT o.revision, substr(o.subject, length('revisions/' || o.revision || '/validations/') + 1) AS name
+	FROM outbox o WHERE o.site = :site AND o.type = 'purser.validation.posted'
+	UNION ALL
+	SELECT c.revision, c.validation FROM judged j CROSS JOIN LATERAL (SELECT c.* FROM claims c
+		WHERE c.site = :site AND c.revision = j.revision AND c.ended_at >= j.judged OFFSET 0) c),
+whole AS (
+	SELECT j.* FROM judged j WHERE j.revision NOT IN (SELECT revision FROM gone)
+		AND j.revision NOT IN (SELECT c.revision FROM claims c WHERE c.site = :site AND c.ended_at IS NULL)),
+work AS (
+	SELECT j.revision, j.stamp, n.name FROM judged j CROSS JOIN LATERAL unnest(j.open) n (name)
+	WHERE j.revision NOT IN (SELECT revision FROM whole) AND (j.revision, n.name) NOT IN (SELECT revision, name FROM gone)
+	UNION
+	SELECT c.revision, r.stamp, c.validation FROM claims c JOIN revisions r ON r.site = c.site AND r.revision = c.revision
+	WHERE c.site = :site AND c.ended_at IS NULL AND (c.requested_at IS NOT NULL OR c.held AND c.expires_at >= now())),
+page AS (
+	SELECT min(revision) AS oldest, max(revision) AS newest, min(upto - n) AS before FROM (
+		SELECT revision, n, sum(n) OVER (ORDER BY revision DESC) AS upto FROM (
+			SELECT revision, cardinality(open) AS n FROM whole
+			UNION ALL
+			SELECT revision, count(*) FROM work GROUP BY revision) s) s
+	WHERE upto > :offset::bigint AND upto - n - :offset < :limit::bigint)
+SELECT w.revision, w.stamp, w.name, CASE WHEN c.ended_at IS NULL AND c.held THEN
+		CASE WHEN c.expires_at >= now() THEN 'claimed' ELSE 'lapsed' END ELSE 'open' END,
+	coalesce(c.attempt, 0), coalesce(c.tokens[1]::text, ''), coalesce(c.worker, ''),
+	coalesce(nullif(c.user_name, ''), c.user_id, ''), c.since, c.expires_at, coalesce(c.progress, ''), c.requested_at,
+	coalesce(c.reason, '')
+FROM (
+	SELECT w.* FROM page p JOIN work w ON w.revision BETWEEN p.oldest AND p.newest
+	UNION ALL
+	SELECT j.revision, j.stamp, n.name FROM page p JOIN whole j ON j.revision BETWEEN p.oldest AND p.newest
+	CROSS JOIN LATERAL unnest(j.open) n (name)
+	ORDER BY revision DESC, name OFFSET :offset - (SELECT before FROM page) LIMIT :limit) w
+LEFT JOIN LATERAL (SELECT c.* FROM claims c
+	WHERE c.site = :site AND c.revision = w.revision AND c.validation = w.name OFFSET 0) c ON true
 ORDER BY w.revision DESC, w.name;
 
 -- name: ClaimWork
@@ -66,6 +113,7 @@ work AS (
 				OR EXISTS (SELECT FROM tags t WHERE t.site = r.site AND t.revision = r.revision))
 			AND NOT EXISTS (SELECT FROM outbox o WHERE o.site = v.site AND o.type = 'purser.validation.posted'
 				AND o.revision = v.revision AND o.subject = 'revisions/' || v.revision || '/validations/' || n.name)
+			AND v.revision = ANY(ARRAY(SELECT revision FROM asked))
 		UNION ALL
 		SELECT c.site, c.revision, r.stamp, c.validation, NULL
 		FROM claims c JOIN revisions r ON r.site = c.site AND r.revision = c.revision
@@ -180,24 +228,33 @@ JOIN revisions r ON r.site = x.site AND r.revision = x.revision
 WHERE x.site = :site AND x.revision = :revision AND x.name = :name AND x.claim = :claim ORDER BY x.id LIMIT 1;
 
 -- name: CountWork
--- counts the work by its state, as SelectWork does.
-WITH work AS (
-	SELECT w.revision, w.name, max(w.judged) AS judged FROM (
-		SELECT r.revision, n.name, v.judged
-		FROM verdicts v
-		JOIN revisions r ON r.site = v.site AND r.revision = v.revision AND r.stamp = v.stamp
-		CROSS JOIN LATERAL unnest(v.open) n (name)
-		WHERE v.site = :site AND (r.revision = (SELECT head FROM sites WHERE site = :site)
-				OR EXISTS (SELECT FROM tags t WHERE t.site = r.site AND t.revision = r.revision))
-			AND NOT EXISTS (SELECT FROM outbox o WHERE o.site = v.site AND o.type = 'purser.validation.posted'
-				AND o.revision = v.revision AND o.subject = 'revisions/' || v.revision || '/validations/' || n.name)
-		UNION ALL
-		SELECT c.revision, c.validation, NULL FROM claims c
-		WHERE c.site = :site AND c.ended_at IS NULL
-			AND (c.requested_at IS NOT NULL OR c.held AND c.expires_at >= now())) w
-	GROUP BY w.revision, w.name)
-SELECT CASE WHEN c.ended_at IS NULL AND c.held THEN
-		CASE WHEN c.expires_at >= now() THEN 'claimed' ELSE 'lapsed' END ELSE 'open' END AS state, count(*)
-FROM work w LEFT JOIN LATERAL (SELECT c.* FROM claims c
-	WHERE c.site = :site AND c.revision = w.revision AND c.validation = w.name OFFSET 0) c ON true
-WHERE c.ended_at IS NULL OR c.ended_at < w.judged GROUP BY 1;
+-- counts the work by its state, as ListWork lists it.
+WITH judged AS (
+	SELECT r.revision, r.stamp, v.open, v.judged
+	FROM verdicts v JOIN revisions r ON r.site = v.site AND r.revision = v.revision AND r.stamp = v.stamp
+	WHERE v.site = :site AND (r.revision = (SELECT head FROM sites WHERE site = :site)
+		OR EXISTS (SELECT FROM tags t WHERE t.site = r.site AND t.revision = r.revision))),
+gone AS (
+	SELECT o.revision, substr(o.subject, length('revisions/' || o.revision || '/validations/') + 1) AS name
+	FROM outbox o WHERE o.site = :site AND o.type = 'purser.validation.posted'
+	UNION ALL
+	SELECT c.revision, c.validation FROM judged j CROSS JOIN LATERAL (SELECT c.* FROM claims c
+		WHERE c.site = :site AND c.revision = j.revision AND c.ended_at >= j.judged OFFSET 0) c),
+whole AS (
+	SELECT j.* FROM judged j WHERE j.revision NOT IN (SELECT revision FROM gone)
+		AND j.revision NOT IN (SELECT c.revision FROM claims c WHERE c.site = :site AND c.ended_at IS NULL)),
+work AS (
+	SELECT j.revision, j.stamp, n.name FROM judged j CROSS JOIN LATERAL unnest(j.open) n (name)
+	WHERE j.revision NOT IN (SELECT revision FROM whole) AND (j.revision, n.name) NOT IN (SELECT revision, name FROM gone)
+	UNION
+	SELECT c.revision, r.stamp, c.validation FROM claims c JOIN revisions r ON r.site = c.site AND r.revision = c.revision
+	WHERE c.site = :site AND c.ended_at IS NULL AND (c.requested_at IS NOT NULL OR c.held AND c.expires_at >= now())),
+held AS (SELECT c.revision, c.validation AS name, c.expires_at >= now() AS lasts FROM claims c
+	WHERE c.site = :site AND c.ended_at IS NULL AND c.held)
+SELECT state, sum(n)::bigint FROM (
+	SELECT CASE WHEN (w.revision, w.name) IN (SELECT revision, name FROM held WHERE lasts) THEN 'claimed'
+		WHEN (w.revision, w.name) IN (SELECT revision, name FROM held) THEN 'lapsed' ELSE 'open' END AS state, 1 AS n
+	FROM work w
+	UNION ALL
+	SELECT 'open', cardinality(open) FROM whole) s
+GROUP BY state;
