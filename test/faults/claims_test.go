@@ -126,7 +126,8 @@ func (w *work) claiming(worker string) request {
 // posting returns the request of a worker that ends a claim.
 func posting(worker string, ended claim) request {
 	_, path, _ := strings.Cut(ended.Result, "/api/v1.0/")
-	return request{method: http.MethodPost, path: path, body: "{status: success, errors: [{message: " + worker + "}]}"}
+	return request{method: http.MethodPost, path: path, body: fmt.Sprintf(
+		"{status: success, validator: {name: v}, errors: [{message: %s}]}", worker)}
 }
 
 // freeze lets the slow worker send a request, and freezes its server once that has sent the database the statement with
@@ -141,7 +142,7 @@ func (w *work) freeze(text string, reaches bool, r request) (wake func() reply) 
 	database.holdFrom(text)
 	answers := make(chan reply, 1)
 	go func() { answers <- w.ask(slow, r) }()
-	eventually(w.T, "the server sends the statement", database.holds)
+	eventually(w.T, "the server sends the statement", func() bool { return database.holds() || len(answers) > 0 })
 	frozen.signal(syscall.SIGSTOP)
 	awake := func() {
 		frozen.signal(syscall.SIGCONT)
