@@ -75,16 +75,20 @@ func (w wire) ask(message []byte) []byte {
 	return text.Bytes()
 }
 
+// waitForWork returns the request of a worker that waits for work on a number of validations.
+func waitForWork(validations int) []byte {
+	var names bytes.Buffer
+	for i := range validations {
+		fmt.Fprintf(&names, "v%d-validation, ", i)
+	}
+	return message(http.MethodPost, api+"/claims?wait=10m",
+		fmt.Appendf(nil, "{validations: [%s], worker: w}", names.Bytes()))
+}
+
 // claimsOfWaiters measures how soon waiting workers get work that appears.
 func (r *run) claimsOfWaiters(s *server, n int) {
 	works := max(1, min(10, n/(1+r.rounds))) // each is answered to a worker, who does not wait again
-	var names bytes.Buffer
-	for i := range works {
-		fmt.Fprintf(&names, "v%d-validation, ", i)
-	}
-	ask := message(http.MethodPost, api+"/claims?wait=5m",
-		fmt.Appendf(nil, "{validations: [%s], worker: w}", names.Bytes()))
-	clients, arrived := r.wires(s, n), make(chan time.Time, n)
+	ask, clients, arrived := waitForWork(works), r.wires(s, n), make(chan time.Time, n)
 	for _, client := range clients {
 		_, err := client.Write(ask)
 		must("ask for work", err)

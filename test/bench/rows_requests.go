@@ -268,15 +268,18 @@ func (r *run) waits() {
 	r.sayf("row 26: %d waiters", some)
 	r.part(func(r *run) { r.answers(r.waited("waits"), some) })
 	r.sayf("row 26: changes beside %d waiters", some)
-	r.part(func(r *run) { r.postsBeside(r.waited("waits_none"), r.waited("waits_some"), some) })
+	r.part(func(r *run) {
+		r.postsBeside(some, r.waited("waits_none"), r.waited("waits_some"), r.waited("waits_workers"))
+	})
 	r.sayf("row 26: %d waiting workers", some)
 	r.part(func(r *run) { r.claimsOfWaiters(r.waited("waits_claims"), some) })
 	r.sayf("row 26: %d waiters", many)
 	r.part(func(r *run) {
-		_, each := r.memoryOfWaiters(r.startBare(nil), bareWait, many)
+		_, each := r.memoryOfWaiters(r.startBare(nil), message(http.MethodGet, bareWait, nil), many)
 		r.infof(26, fmt.Sprintf("memory of each of %d waiters of net/http alone, KiB", many), "%.1f", each)
 	})
-	r.part(func(r *run) { r.endOfWaits(r.waited("waits_many"), many) })
+	r.part(func(r *run) { r.endOfWaits(r.waited("waits_many"), "waiters", waitForStatus(), many, 20) })
+	r.part(func(r *run) { r.endOfWaits(r.waited("waits_workers_end"), "waiting workers", waitForWork(1), some, 0) })
 }
 
 // waited starts a server whose revision 1 waits for a result.
@@ -289,12 +292,15 @@ data: {validations: [{name: never-validation}]}
 	return s
 }
 
-const statusOfFirst = allRevisions + "/1/status?expect=success"
+// waitForStatus returns the request of a client that waits for a status that does not come.
+func waitForStatus() []byte {
+	return message(http.MethodGet, allRevisions+"/1/status?expect=success&wait=10m", nil)
+}
 
 // askAll sends a request on each connection, without reading the answers.
-func askAll(clients []wire, path string) {
+func askAll(clients []wire, request []byte) {
 	for _, client := range clients {
-		_, err := io.WriteString(client, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		_, err := client.Write(request)
 		must("ask", err)
 	}
 }
@@ -335,7 +341,7 @@ func (s *server) askForEvents(clients []wire) {
 	if !found {
 		must("ask for events", fmt.Errorf("no cursor in %q", text))
 	}
-	askAll(clients, api+"/events?wait=5m&since="+cursor)
+	askAll(clients, message(http.MethodGet, api+"/events?wait=5m&since="+cursor, nil))
 	s.waitFor(len(clients))
 }
 
@@ -366,24 +372,43 @@ func (r *run) answers(s *server, n int) {
 		ratio(median(beside), median(alone)), beside, alone)
 }
 
-// postsBeside measures how much waiters slow down changes that do not answer them. Requests wait on one of two servers,
-// each with its own database. Both make the same changes in turns.
-func (r *run) postsBeside(without, with *server, n int) {
+// postsBeside measures how much waiters slow down changes that do not answer them, and what they cost while nothing
+// changes. Clients wait for a status on the second of three servers, and for work on the third, each with its own
+// database. All make the same changes in turns.
+func (r *run) postsBeside(n int, servers ...*server) {
 	const posts, turnsOfRound = 25, 4
-	clients := r.wires(with, n)
-	askAll(clients, statusOfFirst+"&wait=10m")
-	with.waitFor(n)
-	sides, took := []*server{without, with}, make([]times, 2)
+	whats := []string{"", "wait for a status", "workers wait for work"}
+	for i, ask := range [][]byte{nil, waitForStatus(), waitForWork(1)} {
+		if ask != nil {
+			askAll(r.wires(servers[i], n), ask)
+			servers[i].waitFor(n)
+			r.idle(servers[i], fmt.Sprintf("%d %s", n, whats[i]))
+		}
+	}
+	took := make([]times, len(servers))
 	for turn := range r.rounds * turnsOfRound {
-		for i := range sides {
-			side := (turn + i) % len(sides)
-			took[side] = append(took[side], medianTime(posts, func(int) { sides[side].post(1, "some-validation") }))
-			const settle = 150 * time.Millisecond // so that woken requests do not disturb the other server
+		for i := range servers {
+			side := (turn + i) % len(servers)
+			took[side] = append(took[side], medianTime(posts, func(int) { servers[side].post(1, "some-validation") }))
+			const settle = 150 * time.Millisecond // so that woken requests do not disturb the other servers
 			time.Sleep(settle)
 		}
 	}
-	r.atMost(26, took[1].over(took[0]), 1.1,
-		fmt.Sprintf("POST a validation while %d wait for a status to while nobody waits", n), "latency")
+	for i, what := range whats[1:] {
+		r.atMost(26, took[i+1].over(took[0]), 1.1,
+			fmt.Sprintf("POST a validation while %d %s to while nobody waits", n, what), "latency")
+	}
+}
+
+// idle measures how many transactions a server makes while its clients wait and nothing changes.
+func (r *run) idle(s *server, what string) {
+	const most, settle = 15, 2 * time.Second // processes of Postgres report their transactions a second late
+	const committed = "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()"
+	time.Sleep(settle)
+	before, span := s.number(committed), max(time.Second, 3*r.span)
+	time.Sleep(span)
+	each := float64(s.number(committed)-before) / span.Seconds()
+	r.add(26, each <= most, fmt.Sprintf("<= %d", most), "transactions a second while "+what, fmt.Sprintf("%.1f", each))
 }
 
 // calm returns the resident memory in MiB once it stops falling. Memory that requests used is returned to the system
@@ -403,24 +428,29 @@ func (r *run) calm(s *server) float64 {
 
 // memoryOfWaiters returns waiting clients, and the memory that each of them takes, in KiB. The requests start one after
 // the other.
-func (r *run) memoryOfWaiters(s *server, path string, n int) (clients []wire, each float64) {
+func (r *run) memoryOfWaiters(s *server, request []byte, n int) (clients []wire, each float64) {
 	before := s.resident("VmRSS")
 	for range n {
 		one := r.wires(s, 1)
-		askAll(one, path)
+		askAll(one, request)
 		clients = append(clients, one...)
 	}
 	s.waitFor(n)
 	return clients, (r.calm(s) - before) * 1024 / float64(n)
 }
 
-// endOfWaits measures the memory that a waiting request takes, and how long the last of many waits after SIGTERM.
-func (r *run) endOfWaits(s *server, n int) {
-	clients, each := r.memoryOfWaiters(s, statusOfFirst+"&wait=5m", n)
+// endOfWaits measures the memory that a waiting request takes, and how long the last of many waits after SIGTERM. The
+// memory is at most the given KiB; with 0 it has no target, because few requests also pay for what they share.
+func (r *run) endOfWaits(s *server, what string, request []byte, n int, most float64) {
+	clients, each := r.memoryOfWaiters(s, request, n)
 	used := s.number("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND " +
 		"state <> 'idle' AND pid <> pg_backend_pid()")
-	r.add(26, each <= 20, "<= 20", fmt.Sprintf("memory of each of %d waiters with its connection, KiB", n),
-		fmt.Sprintf("%.1f", each))
+	memory := fmt.Sprintf("memory of each of %d %s with its connection, KiB", n, what)
+	if most == 0 {
+		r.infof(26, memory, "%.1f", each)
+	} else {
+		r.add(26, each <= most, fmt.Sprintf("<= %.0f", most), memory, fmt.Sprintf("%.1f", each))
+	}
 	r.add(26, used <= 1, "<= 1", "connections to the database that are in use meanwhile", strconv.FormatInt(used, 10))
 	began := time.Now()
 	must("end the server", s.process.Process.Signal(syscall.SIGTERM))

@@ -3,6 +3,7 @@
 package faults_test
 
 import (
+	"bytes"
 	"net"
 	"sync"
 	"testing"
@@ -18,6 +19,7 @@ type proxy struct {
 	delay    time.Duration         // of each piece of data
 	hold     bool                  // data and new connections wait, without an error
 	refuse   bool                  // new connections end immediately
+	until    []byte                // hold begins with the data that has this text; empty for none
 }
 
 // newProxy starts a proxy to an address. It ends with the test.
@@ -61,6 +63,15 @@ func (p *proxy) cut() {
 
 // swallow stops all data without closing connections.
 func (p *proxy) swallow() { p.set(func(p *proxy) { p.hold = true }) }
+
+// holdFrom stops all data from the next that has the text.
+func (p *proxy) holdFrom(text string) { p.set(func(p *proxy) { p.until = []byte(text) }) }
+
+// holds reports whether data waits.
+func (p *proxy) holds() (holds bool) {
+	p.set(func(p *proxy) { holds = p.hold })
+	return holds
+}
 
 // leave ends all connections, and new ones immediately, like a host on which the program is not running.
 func (p *proxy) leave() {
@@ -137,6 +148,11 @@ func (p *proxy) copy(to, from net.Conn) {
 	data := make([]byte, 64<<10)
 	for {
 		n, err := from.Read(data)
+		p.set(func(p *proxy) {
+			if len(p.until) > 0 && bytes.Contains(data[:n], p.until) {
+				p.until, p.hold = nil, true
+			}
+		})
 		p.wait()
 		if n > 0 {
 			if _, err := to.Write(data[:n]); err != nil {
