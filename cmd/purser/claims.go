@@ -27,7 +27,9 @@ func (c *claimsCommand) Run(ctx context.Context, around *surroundings, server *c
 // workList returns a list of work, with its sites if sited is set.
 func workList(all list[wire.Work], sited bool) answer {
 	const most = 60 // characters of the progress, and of the reason of a request
-	header := []string{"SITE", "REVISION", "VALIDATION", "STATE", "ATTEMPT", "WORKER", "SINCE", "EXPIRES", "PROGRESS", "REASON"}
+	header := []string{
+		"SITE", "REVISION", "VALIDATION", "STATE", "ATTEMPT", "WORKER", "SINCE", "EXPIRES", "PROGRESS", "REASON",
+	}
 	rows, names := [][]string{header}, []string{}
 	for _, w := range all.items {
 		names = append(names, inSite(w.Site, w.Validation, sited))

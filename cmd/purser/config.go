@@ -202,7 +202,11 @@ func addServer(top *yaml.Node, name string, entry serverEntry, use bool) error {
 		return err
 	}
 	for _, pair := range [][2]string{
-		{"url", entry.URL}, {"site", entry.Site}, {"token-file", entry.TokenFile}, {"ca", entry.CA}, {"cert", entry.Cert},
+		{"url", entry.URL},
+		{"site", entry.Site},
+		{"token-file", entry.TokenFile},
+		{"ca", entry.CA},
+		{"cert", entry.Cert},
 		{"key", entry.Key},
 	} {
 		setText(of, pair[0], pair[1])

@@ -136,8 +136,8 @@ func subjectsOf(findings []wire.Finding) (names []string) {
 }
 
 // findingsText returns a line for each finding, with its place in the files if places has one, or else its bucket.
-// Below a missing result is the command that posts it, unless revision is "". It is followed by the flag with the site, if
-// commands have to name that.
+// Below a missing result is the command that posts it, unless revision is "". revision is followed by the flag with the
+// site, if commands have to name that.
 func findingsText(findings []wire.Finding, places []string, revision string, colors bool) string {
 	var b strings.Builder
 	for i, f := range findings {

@@ -49,8 +49,8 @@ func loginHint(ctx context.Context, named, at string) string {
 	return "Set PURSER_TOKEN or --token-file, or store a token by purser login " + cmp.Or(named, at)
 }
 
-// site returns the flag that has commands in hints name the site of the command line, with a space before it; "" if they
-// need none.
+// site returns the flag by which commands in hints name the site of the command line, with a space before it; "" if
+// they need none.
 func (r *remote) site() string {
 	if r.Site == "" || r.Site == os.Getenv("PURSER_SITE") {
 		return ""
@@ -58,14 +58,16 @@ func (r *remote) site() string {
 	return " --site " + r.Site
 }
 
-// dial returns a client for a server, and for the site of the flags, the environment or the server's entry. It warns before a token is sent over a network without TLS.
+// dial returns a client for a server, and for the site of the flags, the environment or the server's entry. It warns
+// before a token is sent over a network without TLS.
 func (r *remote) dial(around *surroundings, server serverEntry, token string) (*client.Client, error) {
 	site := cmp.Or(r.Site, server.Site)
 	if err := checkSite(site); err != nil {
 		return nil, err
 	}
 	c, err := client.New(client.Config{
-		Server: server.URL, Site: site, SiteFlag: r.site(), Token: token, Timeout: r.Timeout, Agent: "purser/" + versionText(),
+		Server: server.URL, Site: site, SiteFlag: r.site(), Token: token,
+		Timeout: r.Timeout, Agent: "purser/" + versionText(),
 		TLS:    client.TLS{CA: server.CA, Certificate: server.Cert, Key: server.Key},
 		Notice: func(text string) { fmt.Fprintln(around.stderr, "purser:", text) },
 	})

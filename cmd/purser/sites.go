@@ -62,10 +62,14 @@ func (r *remoteSites) ProvideClient(ctx context.Context, around *surroundings) (
 		r.AllSites, r.Site = true, ""
 	}
 	server, err := r.remote.ProvideClient(ctx, around)
-	if err == nil && r.AllSites {
+	if err != nil {
+		return nil, err
+	}
+	if r.AllSites {
 		server = server.At(client.AllSites)
 	}
-	return server, err
+	r.AllSites = server.Site == client.AllSites // also by the server's URL
+	return server, nil
 }
 
 // inSite returns the name of an item in a list, with its site if sited is set.

@@ -253,6 +253,7 @@ func TestAllSites(t *testing.T) {
 
 // Commands that are printed to help name the site that the command line has named, unless the environment does.
 func TestSite_hints(t *testing.T) {
+	t.Setenv("PURSER_SITE", "")
 	for env, want := range map[string]string{"": "purser findings 3 --site atl1\n", "atl1": "purser findings 3\n", "bos1": "purser findings 3 --site atl1\n"} {
 		t.Setenv("PURSER_SITE", env)
 		f := newFake(t, func(w http.ResponseWriter, r *http.Request) {

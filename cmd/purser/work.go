@@ -90,11 +90,12 @@ type worker struct {
 }
 
 // at returns the worker for the work of a site: a claim to the work of any says which one it is.
-func (w worker) at(site string) *worker {
+func (w *worker) at(site string) *worker {
+	of := *w
 	if w.server.Site == client.AllSites {
-		w.server = w.server.At(site)
+		of.server = w.server.At(site)
 	}
-	return &w
+	return &of
 }
 
 // sayf writes a line for people.
@@ -191,7 +192,8 @@ func (w *worker) program(ctx context.Context, claim wire.Claim, result string) *
 	program := exec.CommandContext(ctx, w.command[0], w.command[1:]...) //nolint:gosec // the user names it
 	program.Stdout, program.Stderr, program.WaitDelay = w.around.stdout, w.around.stderr, patience
 	program.Cancel = func() error { return program.Process.Signal(os.Interrupt) }
-	program.Env = append(os.Environ(), "PURSER_SITE="+cmp.Or(w.server.Site, client.DefaultSite), "PURSER_REVISION="+strconv.FormatInt(claim.Revision, 10),
+	site := cmp.Or(w.server.Site, client.DefaultSite)
+	program.Env = append(os.Environ(), "PURSER_SITE="+site, "PURSER_REVISION="+strconv.FormatInt(claim.Revision, 10),
 		"PURSER_STAMP="+claim.Stamp, "PURSER_VALIDATION="+claim.Validation, "PURSER_DOCUMENTS="+claim.Documents,
 		"PURSER_RESULT="+result)
 	return program

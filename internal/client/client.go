@@ -139,8 +139,8 @@ func Root(server string) string {
 	return base.String()
 }
 
-// baseOf returns the URL that the paths of sites and of the API are relative to, and the site that a URL is about, "" for
-// none. It accepts the URL of a site and of its API, too.
+// baseOf returns the URL that the paths of sites and of the API are relative to, and the site that a URL is about, ""
+// for none. It accepts the URL of a site and of its API, too.
 func baseOf(server string) (base *url.URL, site string, err error) {
 	base, err = url.Parse(server)
 	switch {
@@ -318,10 +318,11 @@ func (r Request) accept() string {
 
 // URL returns the URL of a path of the API.
 func (c *Client) URL(steps []string, query url.Values) string {
-	at := c.base.String() + c.below
+	escaped := []string{c.base.String() + c.below}
 	for _, step := range steps {
-		at += "/" + url.PathEscape(step)
+		escaped = append(escaped, url.PathEscape(step))
 	}
+	at := strings.Join(escaped, "/")
 	if len(query) > 0 {
 		at += "?" + query.Encode()
 	}
