@@ -231,21 +231,24 @@ func TestAllSites(t *testing.T) {
 		fmt.Fprint(w, `{"results":[{"site":"atl1","id":3,"revision":17,"validation":"v","reason":"r","by":"anna","status":"active",
 			"expiresAt":"2026-11-26T10:00:00"}]}`)
 	})
-	for args, want := range map[string]string{
-		"claims --all-sites":       "SITE  REVISION  VALIDATION  STATE  ATTEMPT  WORKER  SINCE  EXPIRES  PROGRESS  REASON\natl1  17        v           open   0        -       -      -        -         -\n",
-		"claims --site -":          "SITE  REVISION",
-		"claims -o name":           "v\n",
-		"waivers --all-sites":      "SITE  STATUS  ID  REVISION  VALIDATION  UNTIL                 BY    REASON\natl1  active  3   17        v           2026-11-26 10:00:00Z  anna  r\n",
-		"waivers --site atl1":      "STATUS  ID",
-		"waivers --site - -o name": "atl1/3\n",
+	const everywhere, sites = "/sites/-/api/v1.0/", "SITE  "
+	for args, want := range map[string]struct{ below, stdout string }{ // the beginnings of the path and the output
+		"claims --all-sites URL": {everywhere, sites + `REVISION  VALIDATION  STATE  ATTEMPT  WORKER  SINCE  EXPIRES  PROGRESS  REASON
+atl1  17        v           open   0        -       -      -        -         -
+`},
+		"claims --site - URL": {everywhere, sites},
+		"claims URL/sites/-":  {everywhere, sites},
+		"claims -o name URL":  {"", "v\n"},
+		"waivers --all-sites URL": {everywhere, sites + `STATUS  ID  REVISION  VALIDATION  UNTIL                 BY    REASON
+atl1  active  3   17        v           2026-11-26 10:00:00Z  anna  r
+`},
+		"waivers --site atl1 URL":      {"/sites/atl1/api/v1.0/", "STATUS  ID"},
+		"waivers --site - -o name URL": {everywhere, "atl1/3\n"},
 	} {
 		f.asked = nil
-		stdout, stderr, code := purser(t, append(strings.Fields(args), "--server", f.URL)...)
-		path := map[bool]string{true: "/sites/-/api/v1.0/"}[strings.Contains(args, "--all-sites") || strings.Contains(args, "--site -")]
-		if strings.Contains(args, "--site atl1") {
-			path = "/sites/atl1/api/v1.0/"
-		}
-		if code != 0 || !strings.HasPrefix(stdout, want) || !strings.HasPrefix(f.asked[0], "GET "+path+strings.Fields(args)[0]) {
+		words := strings.Fields(strings.Replace(args, "URL", "--server "+f.URL, 1))
+		stdout, stderr, code := purser(t, words...)
+		if code != 0 || !strings.HasPrefix(stdout, want.stdout) || !strings.HasPrefix(f.asked[0], "GET "+want.below+words[0]) {
 			t.Errorf("%s: exit code %d, asked %q\n%s%s", args, code, f.asked, stdout, stderr)
 		}
 	}
