@@ -23,7 +23,7 @@ func TestVerdict(t *testing.T) {
 			{Name: "q", Status: "failure"},
 		},
 		Validations: []wire.Validation{broken}, Ignored: []wire.Validation{{Name: "i", Status: "success"}},
-	}, wire.Findings{}, false)
+	}, wire.Findings{}, "", false)
 	want := "revision 3: failure\n" +
 		"  failure  v  policy p\n" +
 		"  failure  q  the document is not a valid ValidationPolicy\n" +
@@ -66,7 +66,7 @@ func TestVerdict_findings(t *testing.T) {
 		},
 	} {
 		said := client.Answer{Header: http.Header{"Link": {`<http://h/ui/revisions/3>; rel="alternate"; type="text/html"`}}}
-		if diff := cmp.Diff(first+c.want+last, verdictAnswer(said, verdict, c.found, false).text); diff != "" {
+		if diff := cmp.Diff(first+c.want+last, verdictAnswer(said, verdict, c.found, "", false).text); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -97,7 +97,7 @@ func TestPushed_findings(t *testing.T) {
 	host := &wire.Identity{Schema: "acme/Host/v1", Layer: "site", Name: "h", Bucket: "si\nte"}
 	f := wire.Finding{Level: "error", Document: host, Path: ".data.rack", Message: "too large", Advice: "smaller"}
 	found := wire.Findings{Findings: []wire.Finding{f, f, {Level: "error", Validation: "v", Message: "no"}}, Counts: wire.Counts{Total: 3}}
-	got := pushedAnswer(client.Written{Revision: "7", Status: "failure; findings=2"}, found, []string{"f.yaml:3", "", ""}, false).text
+	got := pushedAnswer(client.Written{Revision: "7", Status: "failure; findings=2"}, found, []string{"f.yaml:3", "", ""}, "", false).text
 	const line = "error: [acme/Host/v1, site] h .data.rack: too large (smaller)"
 	if want := "f.yaml:3: " + line + "\n" + line + " (bucket si te)\nerror: v: no\n"; !strings.Contains(got, want) {
 		t.Errorf("got %s, want in it\n%s", got, want)
@@ -156,7 +156,7 @@ func TestVerdictAnswer_requirements(t *testing.T) {
 			}},
 		}}},
 	}
-	got := verdictAnswer(client.Answer{}, verdict, wire.Findings{}, false)
+	got := verdictAnswer(client.Answer{}, verdict, wire.Findings{}, "", false)
 	want := `revision 17: success; waived: 1
   failure         a-validation  policy ready, waived by anna until 2026-12-03 10:00:00Z: new host
   missing         b-validation  policy ready, advisory, claimed by w-7 since 2026-12-03 10:00:00Z, attempt 2

@@ -15,8 +15,8 @@ import (
 )
 
 // pushedAnswer returns the result of a push: the revision and its findings, each with its place in the files, "" if it
-// is in none of them.
-func pushedAnswer(written client.Written, found wire.Findings, places []string, colors bool) answer {
+// is in none of them. site is the flag with which commands name the site, "" if they need none.
+func pushedAnswer(written client.Written, found wire.Findings, places []string, site string, colors bool) answer {
 	findings := make([]placed, len(found.Findings))
 	for i, f := range found.Findings {
 		findings[i] = placed{
@@ -27,7 +27,7 @@ func pushedAnswer(written client.Written, found wire.Findings, places []string, 
 			findings[i].Document = &identity{id.Schema, string(id.Layer), id.Name, string(id.Bucket)}
 		}
 	}
-	text := findingsText(found.Findings, places, written.Revision, colors) +
+	text := findingsText(found.Findings, places, written.Revision+site, colors) +
 		words.Rest(found.Total-len(found.Findings), found.More)
 	if written.Status == "" {
 		text = lostText(found.Findings, places, colors)

@@ -44,7 +44,7 @@ func TestWeakened(t *testing.T) {
 	lost, _ := losses(preview)
 	for name, got := range map[string]string{
 		"preview": pushPreview(client.Written{}, preview, nil, nil, false).text, "rollback": rollbackPreview("1", client.Written{}, preview, false).text,
-		"losses": lost, "pushed": pushedAnswer(made, wire.Findings{}, nil, false).text, "rolled back": rolledBackAnswer(made, false).text,
+		"losses": lost, "pushed": pushedAnswer(made, wire.Findings{}, nil, "", false).text, "rolled back": rolledBackAnswer(made, false).text,
 	} {
 		if want := "warning: it is gone\nwarning: none is in force\n"; !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q in it", name, got, want)
@@ -101,7 +101,7 @@ func TestPreview(t *testing.T) {
 	}
 	pushed := pushedAnswer(client.Written{Revision: "7", Status: "success; findings=0"}, wire.Findings{
 		Findings: []wire.Finding{{Level: "error", Validation: "v", Message: "no", Line: 9}},
-	}, []string{"f.yaml:3"}, false)
+	}, []string{"f.yaml:3"}, "", false)
 	if json := pushed.in("json"); !strings.Contains(json, `"place":"f.yaml:3"`) || strings.Contains(json, `"line"`) {
 		t.Errorf("a push is %s, want it with the place and without the line of the request", json)
 	}
@@ -116,7 +116,7 @@ func TestPushed_unchanged(t *testing.T) {
 		{Level: "error", Rule: ".type", Message: "wrong", Document: &wire.Identity{Schema: "a/B/v1", Name: "n"}},
 	}}
 	const want = "f.yaml:3:1: warning: [a/B/v1] n .dta: The key 'dta' is not kept\nNothing changed; the newest revision is 7.\n"
-	if diff := cmp.Diff(want, pushedAnswer(client.Written{Revision: "7"}, found, []string{"f.yaml:3:1", "", "f.yaml:9:1"}, false).text); diff != "" {
+	if diff := cmp.Diff(want, pushedAnswer(client.Written{Revision: "7"}, found, []string{"f.yaml:3:1", "", "f.yaml:9:1"}, "", false).text); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
@@ -126,7 +126,7 @@ func TestPushedAnswer_rewritten(t *testing.T) {
 	t.Parallel()
 	want := "No revision was made: only comments, formatting or files changed, of 1 document; the new text replaces the old " +
 		"one. The newest revision is 5.\n"
-	if got := pushedAnswer(client.Written{Revision: "5", Rewritten: "1"}, wire.Findings{}, nil, false).text; got != want {
+	if got := pushedAnswer(client.Written{Revision: "5", Rewritten: "1"}, wire.Findings{}, nil, "", false).text; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // claimsCommand lists work.
 type claimsCommand struct {
-	remote
+	remoteSites
 	output
 }
 
@@ -21,24 +21,26 @@ func (c *claimsCommand) Run(ctx context.Context, around *surroundings, server *c
 	if err != nil {
 		return err
 	}
-	return c.print(around, workList(found))
+	return c.print(around, workList(found, c.AllSites))
 }
 
-// workList returns a list of work.
-func workList(all list[wire.Work]) answer {
+// workList returns a list of work, with its sites if sited is set.
+func workList(all list[wire.Work], sited bool) answer {
 	const most = 60 // characters of the progress, and of the reason of a request
-	header := []string{"REVISION", "VALIDATION", "STATE", "ATTEMPT", "WORKER", "SINCE", "EXPIRES", "PROGRESS", "REASON"}
+	header := []string{
+		"SITE", "REVISION", "VALIDATION", "STATE", "ATTEMPT", "WORKER", "SINCE", "EXPIRES", "PROGRESS", "REASON",
+	}
 	rows, names := [][]string{header}, []string{}
 	for _, w := range all.items {
-		names = append(names, w.Validation)
+		names = append(names, inSite(w.Site, w.Validation, sited))
 		if w.State == "open" { // the claim is an earlier one, which has ended
 			w.Worker, w.Since, w.ExpiresAt, w.Progress = "", "", "", ""
 		}
 		rows = append(rows, []string{
-			strconv.FormatInt(w.Revision, 10), w.Validation, w.State, strconv.Itoa(w.Attempt), dash(w.Worker),
+			w.Site, strconv.FormatInt(w.Revision, 10), w.Validation, w.State, strconv.Itoa(w.Attempt), dash(w.Worker),
 			dash(moment(w.Since)), dash(moment(w.ExpiresAt)), dash(words.First(string(w.Progress), most)),
 			dash(words.First(string(w.Reason), most)),
 		})
 	}
-	return answer{all.text(), names, table(rows)}
+	return answer{all.text(), names, table(withSites(rows, sited))}
 }

@@ -178,6 +178,9 @@ func known(ctx context.Context, kind string, words []string, model *kong.Node) (
 		return nil, err
 	}
 	switch kind {
+	case "sites":
+		found, err := listOf[wire.Site](ctx, server.Sites(), maxCompleted, nil)
+		return siteList(found, false).names, err
 	case "buckets":
 		buckets, err := listOf[wire.Bucket](ctx, server, maxCompleted, nil, "buckets")
 		return bucketList(buckets).names, err

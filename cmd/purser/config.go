@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -34,7 +35,7 @@ func (c *configListCommand) Run(ctx context.Context, around *surroundings) error
 
 // serverList returns the servers of a configuration, without tokens.
 func serverList(config configuration) answer {
-	rows := [][]string{{"CURRENT", "NAME", "URL", "TOKEN"}}
+	rows := [][]string{{"CURRENT", "NAME", "URL", "SITE", "TOKEN"}}
 	shown := []map[string]any{}
 	chosen, _ := config.named("") // none if a command has to name one
 	for _, name := range config.names() {
@@ -51,8 +52,10 @@ func serverList(config configuration) answer {
 		if isCurrent {
 			current = "*"
 		}
-		rows = append(rows, []string{current, name, entry.URL, dash(token)})
-		shown = append(shown, map[string]any{"name": name, "url": entry.URL, "current": isCurrent, "token": token})
+		rows = append(rows, []string{current, name, entry.URL, dash(entry.Site), dash(token)})
+		shown = append(shown, map[string]any{
+			"name": name, "url": entry.URL, "site": entry.Site, "current": isCurrent, "token": token,
+		})
 	}
 	return answer{marshal(map[string]any{"file": config.path, "servers": shown}), config.names(), table(rows)}
 }
@@ -79,26 +82,43 @@ type configUseCommand struct {
 	output
 
 	Name string `arg:"" help:"Name of the server." values:"servers"`
+	Site string `help:"Also choose this site of it for commands without --site." placeholder:"NAME"`
 }
 
-// Run makes the server the current one.
+// Run makes the server the current one, and sets its site.
 func (c *configUseCommand) Run(ctx context.Context, around *surroundings) error {
+	if err := checkSite(c.Site); err != nil {
+		return err
+	}
 	config, err := readConfiguration(ctx, configPath())
 	if err == nil {
 		c.Name, err = config.named(c.Name)
 	}
 	if err == nil {
-		err = changeConfiguration(ctx, config.path, func(top *yaml.Node) error {
-			setText(top, "current", c.Name)
-			return nil
-		})
+		err = changeConfiguration(ctx, config.path, func(top *yaml.Node) error { return useServer(top, c.Name, c.Site) })
 	}
 	if err != nil {
 		return err
 	}
-	at := config.Servers[c.Name].URL
-	text := fmt.Sprintf("Commands without --server now use %s, %s\n", c.Name, at)
-	return c.print(around, serverAnswer(c.Name, at, text))
+	entry := config.Servers[c.Name]
+	text := fmt.Sprintf("Commands without --server now use %s, %s", c.Name, entry.URL)
+	if site := cmp.Or(c.Site, entry.Site); site != "" {
+		text += ", site " + site
+	}
+	return c.print(around, serverAnswer(c.Name, entry.URL, text+"\n"))
+}
+
+// useServer makes a server of a configuration file the current one, and sets its site unless that is "".
+func useServer(top *yaml.Node, name, site string) error {
+	setText(top, "current", name)
+	if site == "" {
+		return nil
+	}
+	of, err := serverAt(top, name)
+	if err == nil {
+		setText(of, "site", site)
+	}
+	return err
 }
 
 // configAddCommand adds a server.
@@ -108,6 +128,7 @@ type configAddCommand struct {
 	Name string `arg:"" help:"Name for the server, such as production."`
 	URL  string `arg:"" help:"Its URL, such as https://purser.example:9000." name:"url"`
 
+	Site      string `help:"Its site, for commands without --site." placeholder:"NAME"`
 	TokenFile string `complete:"file" help:"File with the token; without it, purser login stores one." placeholder:"FILE"`
 	CA        string `complete:"file" help:"Certificates of trusted authorities, instead of the system's." name:"ca" placeholder:"FILE"`
 	Cert      string `complete:"file" help:"Client certificate." placeholder:"FILE"`
@@ -126,7 +147,13 @@ func (c *configAddCommand) Run(ctx context.Context, around *surroundings) error 
 	if _, err := client.New(client.Config{Server: c.URL}); err != nil {
 		return err
 	}
-	entry, err := serverEntry{URL: c.URL, TokenFile: c.TokenFile, CA: c.CA, Cert: c.Cert, Key: c.Key}.absolute()
+	err := checkSite(c.Site)
+	if err != nil {
+		return err
+	}
+	entry, err := serverEntry{
+		URL: c.URL, Site: c.Site, TokenFile: c.TokenFile, CA: c.CA, Cert: c.Cert, Key: c.Key,
+	}.absolute()
 	if err != nil {
 		return err
 	}
@@ -175,7 +202,12 @@ func addServer(top *yaml.Node, name string, entry serverEntry, use bool) error {
 		return err
 	}
 	for _, pair := range [][2]string{
-		{"url", entry.URL}, {"token-file", entry.TokenFile}, {"ca", entry.CA}, {"cert", entry.Cert}, {"key", entry.Key},
+		{"url", entry.URL},
+		{"site", entry.Site},
+		{"token-file", entry.TokenFile},
+		{"ca", entry.CA},
+		{"cert", entry.Cert},
+		{"key", entry.Key},
 	} {
 		setText(of, pair[0], pair[1])
 	}

@@ -61,6 +61,18 @@ func TestConfig(t *testing.T) {
 			strings.Replace(commented, "current: lab", "current: live", 1),
 		},
 		{
+			commented, "use live --site atl1", "Commands without --server now use live, https://live, site atl1\n",
+			strings.Replace(strings.Replace(commented, "current: lab", "current: live", 1), "pass, show]}", "pass, show], site: atl1}", 1),
+		},
+		{
+			"servers: {lab: {url: 'https://lab', site: atl1}}\n", "use lab", "Commands without --server now use lab, https://lab, site atl1\n",
+			"servers: {lab: {url: 'https://lab', site: atl1}}\ncurrent: lab\n",
+		},
+		{
+			commented, "add new https://new --site atl1", "Added new to FILE; commands use it with --server new\n",
+			commented + "  new:\n    url: https://new\n    site: atl1\n",
+		},
+		{
 			commented, "remove lab", "Removed lab from FILE\n",
 			"# my servers\nservers:\n  live: {url: 'https://live', token-command: [pass, show]}\n",
 		},
@@ -78,7 +90,7 @@ func TestConfig(t *testing.T) {
 		},
 		{"# none yet\n", "add a http://a", "Added a to FILE; commands use it with --server a, and without --server\n", "# none yet\ncurrent: a\nservers:\n  a:\n    url: http://a\n"},
 		{"servers: {lab: {url: 'https://lab'}}\n", "remove lab -o json", `{"name":"lab","url":"https://lab"}` + "\n", ""},
-		{commented, "list", "CURRENT  NAME  URL           TOKEN\n*        lab   https://lab   -\n-        live  https://live  command pass\n", commented},
+		{commented, "list", "CURRENT  NAME  URL           SITE  TOKEN\n*        lab   https://lab   -     -\n-        live  https://live  -     command pass\n", commented},
 		{commented, "list -o name", "lab\nlive\n", commented},
 	} {
 		path := inConfig(t, c.before)
@@ -106,6 +118,9 @@ func TestConfig_refuses(t *testing.T) {
 		{commented, "remove nowhere", "it has lab, live"},
 		{commented, "add lab https://other", "has a server named lab, https://lab: take another name, or first purser config remove lab"},
 		{commented, "add a/b https://other", "cannot be the name of a server"},
+		{commented, "use lab --site ATL1", "did you mean atl1?"},
+		{commented, "use lab --site -", "stands for all sites"},
+		{commented, "add new https://other --site a_", "up to 63 lower-case letters"},
 		{commented, "add new other", "the server must be a URL"},
 		{"servers: &a {}\nsevers: *a\n", "add new https://new", "unknown option"},
 		{"[1]\n", "add new https://new", "FILE"},

@@ -26,7 +26,7 @@ func deletions(t *testing.T) (server *fake, deleted *atomic.Int32) {
 	return newFake(t, func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
 		prunes := strings.HasSuffix(r.URL.Path, "/prune")
-		changes := r.Method == http.MethodPut || strings.Contains(r.URL.Path, "/rollback/")
+		changes := r.Method == http.MethodPut && !strings.HasPrefix(r.URL.Path, "/sites/") || strings.Contains(r.URL.Path, "/rollback/")
 		w.Header().Set("ETag", `"3-abc"`)
 		w.Header().Set("Purser-Revision", "4")
 		switch {
@@ -77,7 +77,10 @@ func TestCommands_delete(t *testing.T) {
 		"show": {"show", ""}, "render": {"render", ""}, "explain": {"explain acme/Host/v1/x", ""}, "diff": {"diff 1", ""},
 		"graph": {"graph", ""}, "help": {"help", ""}, "login": {"login", ""}, "logout": {"logout", ""}, "config list": {"config list", ""},
 		"config use": {"config use lab", ""}, "config add": {"config add new http://new", ""}, "config remove": {"config remove lab", ""},
-		"buckets": {"buckets", ""}, "events": {"events", ""}, "whoami": {"whoami", ""},
+		"sites list": {"sites", ""}, "sites show": {"sites show y", ""}, "sites set": {"sites set y --label a=b", ""},
+		"sites archive": {"sites archive y", ""}, "sites open": {"sites open y", ""},
+		"sites delete": {"sites delete y", "deletes site y"},
+		"buckets":      {"buckets", ""}, "events": {"events", ""}, "whoami": {"whoami", ""},
 		"puppet apply": {"puppet apply CATALOG", ""}, "puppet diff": {"puppet diff 1 2 CATALOG", ""},
 		"token": {"token", ""}, "completion": {"completion bash", ""}, "man": {"man DIR", ""}, "version": {"version", ""},
 	}
@@ -123,6 +126,11 @@ func TestCommands_delete(t *testing.T) {
 					writeFile(t, old, text)
 				}
 				args := strings.Fields(strings.NewReplacer("FILE", old, "CATALOG", old, "DIR", dir).Replace(c.args) + " " + how.flag)
+				allow := "--yes"
+				if name == "sites delete" { // it asks for the name
+					allow = "--confirm"
+					args = strings.Fields(strings.Replace(strings.Join(args, " "), "--yes", "--confirm=y", 1))
+				}
 				if name != "check" && name != "completion" && name != "man" && name != "version" {
 					args = append(args, "--server", server.URL)
 				}
@@ -141,7 +149,7 @@ func TestCommands_delete(t *testing.T) {
 				}
 				want := c.asks
 				if c.asks != "" && !how.asks && how.flag == "" {
-					want = "--yes"
+					want = allow
 				}
 				if how.flag == "" && !strings.Contains(stderr.String(), want) {
 					t.Errorf("it says %q, want %q", &stderr, want)

@@ -57,7 +57,7 @@ func (c *findingsCommand) Run(ctx context.Context, around *surroundings, server 
 		before := shown
 		shown, left = shown+len(found.Findings), left-len(found.Findings)
 		page := findingsPage{found, text, number == 1, found.Next == "" || left == 0, before}
-		out := page.in(c.Output, server.revision, around.colors)
+		out := page.in(c.Output, server.revision+c.site(), around.colors)
 		if page.last && c.Output == "table" {
 			out += restOf(counts, found, shown)
 		}
@@ -87,7 +87,8 @@ type findingsPage struct {
 	before      int // the number of findings on the pages before
 }
 
-// in returns a page in a format: json, yaml, name or table. Pages that follow each other make one text.
+// in returns a page in a format: json, yaml, name or table. Pages that follow each other make one text. revision is as
+// for findingsText.
 func (p findingsPage) in(format, revision string, colors bool) string {
 	switch {
 	case format == "table":
@@ -135,7 +136,8 @@ func subjectsOf(findings []wire.Finding) (names []string) {
 }
 
 // findingsText returns a line for each finding, with its place in the files if places has one, or else its bucket.
-// Below a missing result is the command that posts it, unless revision is "".
+// Below a missing result is the command that posts it, unless revision is "". revision is followed by the flag with the
+// site, if commands have to name that.
 func findingsText(findings []wire.Finding, places []string, revision string, colors bool) string {
 	var b strings.Builder
 	for i, f := range findings {

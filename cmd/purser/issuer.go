@@ -197,7 +197,8 @@ func isFor(token, clientID, server string) bool {
 		_ = json.Unmarshal(text, &audiences[0]) // "" is not for the server
 	}
 	return slices.ContainsFunc(audiences, func(audience string) bool {
-		return audience == clientID || strings.TrimSuffix(audience, "/") == strings.TrimSuffix(server, "/")
+		return audience == clientID || slices.Contains(
+			[]string{strings.TrimSuffix(server, "/"), client.Root(server)}, strings.TrimSuffix(audience, "/"))
 	})
 }
 

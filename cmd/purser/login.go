@@ -134,7 +134,7 @@ func (c *loginCommand) accepted(ctx context.Context, around *surroundings, entry
 
 // userOf returns the name of a user, or the id of one without a name.
 func userOf(caller wire.Caller) string {
-	return words.Line(cmp.Or(string(caller.User.Name), caller.User.ID))
+	return words.Line(cmp.Or(string(caller.User.Name), caller.User.ID, "a user without rights in this site"))
 }
 
 // forLogin returns the name and the entry of a server: that in the file with a name or URL, or a new one for a URL.
@@ -155,10 +155,10 @@ func (c configuration) forLogin(server string) (name string, entry serverEntry, 
 	return name, entry, err
 }
 
-// nameOf returns the name of the server with a URL; "" if the file has none.
+// nameOf returns the name of the server with a URL, whichever site it is about; "" if the file has none.
 func (c configuration) nameOf(at string) string {
 	for _, name := range c.names() {
-		if strings.TrimSuffix(c.Servers[name].URL, "/") == strings.TrimSuffix(at, "/") {
+		if at != "" && client.Root(c.Servers[name].URL) == client.Root(at) {
 			return name
 		}
 	}
@@ -178,7 +178,8 @@ func (c configuration) newServer(server string) (name string, entry serverEntry,
 	return parsed.Host, serverEntry{URL: server}, nil
 }
 
-// tried asks a server who the caller is. known is false if it does not accept the token, or a request without one.
+// tried asks a server who the caller is, who has no name if that may not be known in the site. known is false if the
+// server does not accept the token, or a request without one.
 func (r *remote) tried(ctx context.Context, around *surroundings, server serverEntry, token string) (
 	caller wire.Caller, known bool, err error,
 ) {
@@ -187,6 +188,9 @@ func (r *remote) tried(ctx context.Context, around *surroundings, server serverE
 		return caller, false, err
 	}
 	_, err = connected.Get(ctx, &caller, nil, "whoami")
+	if unknown, ok := errors.AsType[*client.Error](err); ok && unknown.Type == "UnknownSite" { // or one without rights
+		_, err = connected.Sites().Get(ctx, nil, url.Values{"limit": {"1"}})
+	}
 	refused, ok := errors.AsType[*client.Error](err)
 	if ok && refused.Status == http.StatusUnauthorized && refused.Type != "" { // and the answer is Purser's
 		return caller, false, nil

@@ -47,6 +47,7 @@ type commands struct {
 	Rollback   rollbackCommand   `cmd:"" group:"change" help:"Make a new revision with the documents of an earlier one."`
 	Tag        tagCommand        `cmd:"" group:"change" help:"Set, delete or list the tags of revisions."`
 	Work       workCommand       `cmd:"" group:"change" help:"Be a validator: claim work, run a command for it, and post its exit code."`
+	Sites      sitesCommand      `cmd:"" group:"change" help:"List, make, change, archive and delete the sites of a server."`
 	Results    resultsCommand    `cmd:"" group:"change" help:"Post and list results of validations."`
 	Approve    approveCommand    `cmd:"" group:"change" help:"Approve a revision: post a success of a validation in your name."`
 	Reject     rejectCommand     `cmd:"" group:"change" help:"Reject a revision: post a failure of a validation in your name."`

@@ -161,7 +161,8 @@ func (p *push) report(written client.Written) error {
 	if err != nil {
 		return err
 	}
-	return output{p.Format}.print(p.around, pushedAnswer(written, found, p.places(found.Findings), p.around.colors))
+	places := p.places(found.Findings)
+	return output{p.Format}.print(p.around, pushedAnswer(written, found, places, p.site(), p.around.colors))
 }
 
 // places returns the place of each finding in the files, "" if it is in none of them.

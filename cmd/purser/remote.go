@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"time"
 
 	"purser/internal/client"
@@ -12,6 +13,7 @@ import (
 // remote holds the flags of commands that connect to a server.
 type remote struct {
 	Server    string        `env:"PURSER_SERVER"  values:"servers"     group:"connection" help:"URL of the server, or its name in the configuration file; see purser config."                     placeholder:"URL"`
+	Site      string        `env:"PURSER_SITE"    values:"sites"       group:"connection" help:"Site of the server, in the place of the one in its URL or in the configuration file." placeholder:"NAME"`
 	Token     string        `env:"PURSER_TOKEN"      group:"connection" help:"Token. Other users of this machine can see it; prefer a file."            placeholder:"TOKEN"`
 	TokenFile string        `env:"PURSER_TOKEN_FILE" group:"connection" help:"File with the token."                                                         placeholder:"FILE"  complete:"file"`
 	CA        string        `env:"PURSER_CA"         group:"connection" help:"Certificates of trusted authorities, instead of the system's." name:"ca"          placeholder:"FILE" complete:"file"`
@@ -47,10 +49,25 @@ func loginHint(ctx context.Context, named, at string) string {
 	return "Set PURSER_TOKEN or --token-file, or store a token by purser login " + cmp.Or(named, at)
 }
 
-// dial returns a client for a server. It warns before a token is sent over a network without TLS.
+// site returns the flag by which commands in hints name the site of the command line, with a space before it; "" if
+// they need none.
+func (r *remote) site() string {
+	if r.Site == "" || r.Site == os.Getenv("PURSER_SITE") {
+		return ""
+	}
+	return " --site " + r.Site
+}
+
+// dial returns a client for a server, and for the site of the flags, the environment or the server's entry. It warns
+// before a token is sent over a network without TLS.
 func (r *remote) dial(around *surroundings, server serverEntry, token string) (*client.Client, error) {
+	site := cmp.Or(r.Site, server.Site)
+	if err := checkSite(site); err != nil {
+		return nil, err
+	}
 	c, err := client.New(client.Config{
-		Server: server.URL, Token: token, Timeout: r.Timeout, Agent: "purser/" + versionText(),
+		Server: server.URL, Site: site, SiteFlag: r.site(), Token: token,
+		Timeout: r.Timeout, Agent: "purser/" + versionText(),
 		TLS:    client.TLS{CA: server.CA, Certificate: server.Cert, Key: server.Key},
 		Notice: func(text string) { fmt.Fprintln(around.stderr, "purser:", text) },
 	})

@@ -27,6 +27,7 @@ type configuration struct {
 // serverEntry is a server and how to connect to it. In the file, paths are relative to it, and ~ is the home directory.
 type serverEntry struct {
 	URL          string   `json:"url"`
+	Site         string   `json:"site"`
 	TokenFile    string   `json:"token-file"`
 	TokenCommand []string `json:"token-command"` // program and arguments that print the token
 	CA           string   `json:"ca"`

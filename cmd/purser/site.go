@@ -40,7 +40,7 @@ func (c *whoamiCommand) Run(ctx context.Context, around *surroundings, server *c
 	if err != nil {
 		return err
 	}
-	return c.print(around, callerAnswer(server.Server, text, caller))
+	return c.print(around, callerAnswer(server.Server, server.Site, text, caller))
 }
 
 // tokenCommand prints the token.
@@ -71,15 +71,18 @@ func bucketList(buckets list[wire.Bucket]) answer {
 	return answer{buckets.text(), names, table(rows)}
 }
 
-// callerAnswer returns the caller as a server has authenticated it.
-func callerAnswer(server string, text []byte, caller wire.Caller) answer {
+// callerAnswer returns the caller as a server has authenticated it, with the rights in a site, if that is named.
+func callerAnswer(server, site string, text []byte, caller wire.Caller) answer {
 	var b strings.Builder
-	b.WriteString(table([][]string{
-		{"server", server},
+	rows := [][]string{{"server", server}}
+	if site != "" {
+		rows = append(rows, []string{"site", site})
+	}
+	b.WriteString(table(append(rows, [][]string{
 		{"user", dash(caller.User.Name), caller.User.ID},
 		{"roles", dash(strings.Join(caller.Roles, ", "))},
 		{"project", dash(caller.Project)},
-	}))
+	}...)))
 	if len(caller.Rules)+len(caller.Depending) == 0 {
 		b.WriteString("rights: none; the server's access rules say what each role may do\n")
 	} else {

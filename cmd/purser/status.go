@@ -63,7 +63,7 @@ func (c *statusCommand) Run(ctx context.Context, around *surroundings, server *c
 	if err != nil {
 		return err
 	}
-	err = c.print(around, verdictAnswer(said, verdict, found, around.colors))
+	err = c.print(around, verdictAnswer(said, verdict, found, c.site(), around.colors))
 	if err == nil && c.Expect != "" && verdict.Status != c.Expect {
 		return no(fmt.Sprintf("the status of revision %d is %s", verdict.Revision, verdict.Status))
 	}
@@ -87,8 +87,9 @@ func (c *statusCommand) findings(ctx context.Context, server *client.Client, ver
 }
 
 // verdictAnswer returns the verdict on a revision: the status, each required validation, the reasons of failures that
-// have no findings, the first findings or their causes with the commands that help, and where the others are.
-func verdictAnswer(said client.Answer, verdict wire.Verdict, found wire.Findings, colors bool) answer {
+// have no findings, the first findings or their causes with the commands that help, and where the others are. site is
+// the flag with which commands name the site, "" if they need none.
+func verdictAnswer(said client.Answer, verdict wire.Verdict, found wire.Findings, site string, colors bool) answer {
 	explained := map[string]bool{}
 	for _, number := range found.ByValidation {
 		explained[number.Name] = true
@@ -129,9 +130,10 @@ func verdictAnswer(said client.Answer, verdict wire.Verdict, found wire.Findings
 		fmt.Fprintln(&b, words.Line(document.WithoutNone(reason)))
 	}
 	b.WriteString(warningLines(colors, verdict.Warnings...))
-	b.WriteString(belowVerdict(found, strconv.FormatInt(verdict.Revision, 10), colors))
+	revision := strconv.FormatInt(verdict.Revision, 10) + site
+	b.WriteString(belowVerdict(found, revision, colors))
 	if verdict.Status == "failure" {
-		fmt.Fprintf(&b, "All that is wrong: purser findings %d\n", verdict.Revision)
+		fmt.Fprintf(&b, "All that is wrong: purser findings %s\n", revision)
 	}
 	if page := said.Page(); page != "" {
 		fmt.Fprintln(&b, "Page:", words.Line(page))

@@ -86,7 +86,7 @@ type waiversCommand struct {
 
 // waiversListCommand lists waivers.
 type waiversListCommand struct {
-	remote
+	remoteSites
 	output
 
 	Revision string `arg:"" help:"Revision: 17, latest, tag:NAME. Without one, the waivers of all revisions are listed." optional:"" values:"revisions"`
@@ -95,11 +95,14 @@ type waiversListCommand struct {
 
 // Run lists the waivers.
 func (c *waiversListCommand) Run(ctx context.Context, around *surroundings, server *client.Client) error {
+	if c.AllSites && c.Revision != "" {
+		return fmt.Errorf("revision %s is one of one site: name that by --site, or leave the revision out", c.Revision)
+	}
 	all, err := c.read(ctx, server)
 	if err != nil {
 		return err
 	}
-	return c.print(around, waiverList(all, around.colors))
+	return c.print(around, waiverList(all, c.AllSites, around.colors))
 }
 
 // read reads the waivers to list: those that end first first.
@@ -135,9 +138,9 @@ func activeOnly(is bool) url.Values {
 // end returns when a waiver ends or has ended. Such texts are in the order of the times.
 func end(w wire.Waiver) string { return string(cmp.Or(w.EndedAt, w.ExpiresAt)) }
 
-// waiverList returns waivers as a table.
-func waiverList(all list[wire.Waiver], colors bool) answer {
-	rows, names := [][]string{{"STATUS", "ID", "REVISION", "VALIDATION", "UNTIL", "BY", "REASON"}}, []string{}
+// waiverList returns waivers as a table, with their sites if sited is set.
+func waiverList(all list[wire.Waiver], sited, colors bool) answer {
+	rows, names := [][]string{{"SITE", "STATUS", "ID", "REVISION", "VALIDATION", "UNTIL", "BY", "REASON"}}, []string{}
 	for _, w := range all.items {
 		id, by := strconv.FormatInt(w.ID, 10), dash(w.By)
 		if w.CarriedFrom != nil {
@@ -147,10 +150,16 @@ func waiverList(all list[wire.Waiver], colors bool) answer {
 		if w.EndedBy != "" {
 			until += " by " + string(w.EndedBy)
 		}
-		names = append(names, id)
-		rows = append(rows, []string{w.Status, id, strconv.FormatInt(w.Revision, 10), w.Validation, until, by, w.Reason})
+		names = append(names, inSite(w.Site, id, sited))
+		rows = append(rows, []string{
+			w.Site, w.Status, id, strconv.FormatInt(w.Revision, 10), w.Validation, until, by, w.Reason,
+		})
 	}
-	return answer{all.text(), names, paintedTable(rows, 0, colors)}
+	statuses := 0
+	if sited {
+		statuses = 1
+	}
+	return answer{all.text(), names, paintedTable(withSites(rows, sited), statuses, colors)}
 }
 
 // waiversEndCommand ends a waiver.

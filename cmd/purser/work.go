@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,7 @@ import (
 
 // workCommand is a validator: it claims work and has a command do it.
 type workCommand struct {
-	remote
+	remoteSites
 
 	Once         bool          `help:"End after one piece of work, with 1 if the validation failed."`
 	Wait         time.Duration `help:"End with 1 if there is no work for this long; by default it waits for ever." placeholder:"10m"`
@@ -52,7 +53,7 @@ func (c *workCommand) Run(ctx context.Context, around *surroundings) error {
 		if err != nil {
 			return err
 		}
-		failed, err := job.do(ctx, claim)
+		failed, err := job.at(claim.Site).do(ctx, claim)
 		switch {
 		case err != nil:
 			return err
@@ -88,6 +89,15 @@ type worker struct {
 	name    string
 }
 
+// at returns the worker for the work of a site: a claim to the work of any says which one it is.
+func (w *worker) at(site string) *worker {
+	of := *w
+	if w.server.Site == client.AllSites {
+		of.server = w.server.At(site)
+	}
+	return &of
+}
+
 // sayf writes a line for people.
 func (w *worker) sayf(format string, args ...any) {
 	fmt.Fprintln(w.around.stderr, "purser:", words.Line(fmt.Sprintf(format, args...)))
@@ -111,7 +121,10 @@ func (w *worker) claim(ctx context.Context, most time.Duration) (claim wire.Clai
 		case ctx.Err() != nil:
 			return claim, context.Canceled
 		case err == nil && answer.Status == http.StatusCreated:
-			return claim, answer.Decode(&claim)
+			if err = answer.Decode(&claim); err == nil && claim.Site == "" && w.server.Site == client.AllSites {
+				err = fmt.Errorf("the claim of %s to the work of any site does not say of which", w.server.Server)
+			}
+			return claim, err
 		case isAnswer && refused.Type == "HTTPRouteNotFound":
 			return claim, fmt.Errorf("%s has no claims: it is an older version of Purser, or runs with --compat=deckhand",
 				w.server.Server)
@@ -179,7 +192,8 @@ func (w *worker) program(ctx context.Context, claim wire.Claim, result string) *
 	program := exec.CommandContext(ctx, w.command[0], w.command[1:]...) //nolint:gosec // the user names it
 	program.Stdout, program.Stderr, program.WaitDelay = w.around.stdout, w.around.stderr, patience
 	program.Cancel = func() error { return program.Process.Signal(os.Interrupt) }
-	program.Env = append(os.Environ(), "PURSER_REVISION="+strconv.FormatInt(claim.Revision, 10),
+	site := cmp.Or(w.server.Site, client.DefaultSite)
+	program.Env = append(os.Environ(), "PURSER_SITE="+site, "PURSER_REVISION="+strconv.FormatInt(claim.Revision, 10),
 		"PURSER_STAMP="+claim.Stamp, "PURSER_VALIDATION="+claim.Validation, "PURSER_DOCUMENTS="+claim.Documents,
 		"PURSER_RESULT="+result)
 	return program

@@ -92,6 +92,44 @@ func TestWork(t *testing.T) {
 	}
 }
 
+// A worker for all sites claims there, and does the rest in the site of the claim, which its command gets too.
+func TestWork_sites(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		flags, site, from, to string // the site of the claim; the requests for work, and those about it, begin with these
+		command               string // the site that the command gets
+	}{
+		"none":        {"", "", "", "", "default"},
+		"one":         {"--site atl1", "", "/sites/atl1/api/v1.0/", "/sites/atl1/api/v1.0/", "atl1"},
+		"default":     {"--site default", "", "", "", "default"},
+		"all":         {"--all-sites", "bos1", "/sites/-/api/v1.0/", "/sites/bos1/api/v1.0/", "bos1"},
+		"all, too":    {"--site -", "bos1", "/sites/-/api/v1.0/", "/sites/bos1/api/v1.0/", "bos1"},
+		"all, old":    {"--all-sites", "default", "/sites/-/api/v1.0/", "", "default"},
+		"all, silent": {"--all-sites", "", "/sites/-/api/v1.0/", "", ""},
+	} {
+		f := newFake(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusCreated)
+			fmt.Fprint(w, strings.Replace(claimed, "{", `{"site":"`+c.site+`",`, 1))
+		})
+		args := append([]string{"work", "--once", "--server", f.URL}, strings.Fields(c.flags)...)
+		stdout, stderr, code := purser(t, append(args, "v", "--", "sh", "-c", "echo site $PURSER_SITE")...)
+		asked := append([]string{}, f.asked...)
+		for i := range asked {
+			asked[i], _, _ = strings.Cut(asked[i], "?")
+		}
+		if c.command == "" {
+			if code != exitFailed || !strings.Contains(stderr, "does not say of which") {
+				t.Errorf("%s: exit code %d: %s", name, code, stderr)
+			}
+			continue
+		}
+		want := []string{"POST " + c.from + "claims", "POST " + c.to + "revisions/17/validations/v"}
+		if diff := cmp.Diff(want, asked); diff != "" || code != 0 || !strings.HasPrefix(stdout, "site "+c.command+"\n") {
+			t.Errorf("%s: exit code %d\n%s%s%s", name, code, diff, stdout, stderr)
+		}
+	}
+}
+
 // While the command runs, its claim is extended; if it is lost, the command is stopped.
 func TestWork_extends(t *testing.T) {
 	t.Parallel()

@@ -21,7 +21,8 @@ const MaxBytes = 512 << 20
 
 // Config configures a Client.
 type Config struct {
-	Server string // its URL, which may have a path
+	Server string // its URL, which may have a path; one below /sites/SITE is that of the site
+	Site   string // that requests are about; "" means that of Server, or else DefaultSite
 	Token  string // "" if there is none
 	// Renew returns the token for each request, instead of Token. It may be nil.
 	Renew   func(context.Context) (string, error)
@@ -36,6 +37,8 @@ type Config struct {
 	Once      bool  // requests are not repeated
 	// Plain leaves the advice out of errors: it names flags and commands of purser.
 	Plain bool
+	// SiteFlag is the flag, with a space before it, by which commands in hints name the site; "" if they need none.
+	SiteFlag string
 	// Login is the hint in the error of a request that needs a token, or another one.
 	Login string
 }
@@ -52,13 +55,14 @@ func (c *Client) advice(text string) string {
 type Client struct {
 	Config
 
-	base *url.URL
-	http *http.Client
+	base  *url.URL // of the server, without a site
+	below string   // the path below base that paths of requests are relative to
+	http  *http.Client
 }
 
 // New returns a client without connecting, or an error that describes the problem in the configuration.
 func New(config Config) (*Client, error) {
-	base, err := baseOf(config.Server)
+	base, site, err := baseOf(config.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -80,30 +84,81 @@ func New(config Config) (*Client, error) {
 			return nil, err
 		}
 	}
-	return &Client{Config: config, base: base, http: &http.Client{
+	c := &Client{Config: config, base: base, http: &http.Client{
 		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}, nil
+	}}
+	if config.Site != "" {
+		return c.At(config.Site), nil
+	}
+	c.below, c.Site = pathOf(site)+apiPath, site
+	return c, nil
 }
 
-// baseOf returns the URL that the API's path is relative to. It accepts the URL of the API itself, too.
-func baseOf(server string) (*url.URL, error) {
-	base, err := url.Parse(server)
+const (
+	apiPath   = "/api/v1.0"
+	sitesPath = "/sites"
+
+	// DefaultSite is the site of requests whose path names none, as those to servers that have only one.
+	DefaultSite = "default"
+	// AllSites stands for all sites, of which some lists can be read at once.
+	AllSites = "-"
+)
+
+// At returns a client of the same server for another site.
+func (c *Client) At(site string) *Client {
+	of := *c
+	of.below, of.Site = apiPath, site
+	if site != DefaultSite {
+		of.below = pathOf(site) + apiPath
+	}
+	return &of
+}
+
+// Sites returns a client of the same server, the paths of whose requests are below /sites.
+func (c *Client) Sites() *Client {
+	of := *c
+	of.below = sitesPath
+	return &of
+}
+
+// pathOf returns the path of a site, "" for none.
+func pathOf(site string) string {
+	if site == "" {
+		return ""
+	}
+	return sitesPath + "/" + url.PathEscape(site)
+}
+
+// Root returns the URL of a server without the paths of the API and of a site; text that is no such URL is unchanged.
+func Root(server string) string {
+	base, _, err := baseOf(server)
+	if err != nil {
+		return server
+	}
+	return base.String()
+}
+
+// baseOf returns the URL that the paths of sites and of the API are relative to, and the site that a URL is about, ""
+// for none. It accepts the URL of a site and of its API, too.
+func baseOf(server string) (base *url.URL, site string, err error) {
+	base, err = url.Parse(server)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("the server's URL cannot be read: %w", err)
+		return nil, "", fmt.Errorf("the server's URL cannot be read: %w", err)
 	case base.Scheme != "http" && base.Scheme != "https" || base.Host == "":
-		return nil, fmt.Errorf("the server must be a URL such as https://purser.example:9000, and not %q", server)
+		return nil, "", fmt.Errorf("the server must be a URL such as https://purser.example:9000, and not %q", server)
 	case base.User != nil:
-		return nil, errors.New("the server's URL holds a user or password; Purser takes tokens and client certificates")
+		return nil, "", errors.New("the server's URL holds a user or password; Purser takes tokens and client certificates")
 	case base.RawQuery != "" || base.Fragment != "":
-		return nil, fmt.Errorf("the server's URL %q has a query or fragment", server)
+		return nil, "", fmt.Errorf("the server's URL %q has a query or fragment", server)
 	}
 	below := strings.TrimSuffix(strings.TrimSuffix(path.Clean("/"+base.Path), "/"), apiPath)
-	return &url.URL{Scheme: base.Scheme, Host: base.Host, Path: below}, nil
+	if at, name := path.Split(below); strings.HasSuffix(at, sitesPath+"/") {
+		below, site = strings.TrimSuffix(at, sitesPath+"/"), name
+	}
+	return &url.URL{Scheme: base.Scheme, Host: base.Host, Path: below}, site, nil
 }
-
-const apiPath = "/api/v1.0"
 
 // TokenInClear reports whether the token is sent over a network without TLS.
 func (c *Client) TokenInClear() bool {
@@ -122,11 +177,12 @@ func IsSafe(at *url.URL) bool {
 // Request is a request to the API.
 type Request struct {
 	Method  string   // "" means GET
-	Path    []string // below /api/v1.0, not escaped
+	Path    []string // below /api/v1.0 of the site, not escaped
 	Root    string   // the path below the server's URL, instead of Path
 	Query   url.Values
 	Accept  string // "" means application/json
 	IfMatch string // an ETag or the number of a revision, in quotes
+	New     bool   // a PUT only makes what does not exist yet
 	Source  string // the URL of the commit that a change is made from
 	Body    []byte // YAML, or JSON if it is JSON or a Question
 	JSON    bool
@@ -226,8 +282,12 @@ func (c *Client) build(ctx context.Context, r Request) (*http.Request, error) {
 		}
 	}
 	request.Header.Set("Accept", r.accept())
+	unless := ""
+	if r.New {
+		unless = "*"
+	}
 	for name, value := range map[string]string{
-		"If-Match": r.IfMatch, "X-Purser-Source": r.Source, "User-Agent": c.Agent,
+		"If-Match": r.IfMatch, "If-None-Match": unless, "X-Purser-Source": r.Source, "User-Agent": c.Agent,
 	} {
 		if value != "" {
 			request.Header.Set(name, value)
@@ -258,11 +318,11 @@ func (r Request) accept() string {
 
 // URL returns the URL of a path of the API.
 func (c *Client) URL(steps []string, query url.Values) string {
-	escaped := make([]string, len(steps))
-	for i, step := range steps {
-		escaped[i] = url.PathEscape(step)
+	escaped := []string{c.base.String() + c.below}
+	for _, step := range steps {
+		escaped = append(escaped, url.PathEscape(step))
 	}
-	at := c.base.String() + apiPath + "/" + strings.Join(escaped, "/")
+	at := strings.Join(escaped, "/")
 	if len(query) > 0 {
 		at += "?" + query.Encode()
 	}

@@ -443,6 +443,37 @@ func TestClient_addresses(t *testing.T) {
 			t.Errorf("%s: %s, want %s", server, got, want)
 		}
 	}
+	for _, at := range []struct{ server, site, want, about string }{
+		{"http://h", "", "http://h/api/v1.0/x", ""},
+		{"http://h", "default", "http://h/api/v1.0/x", "default"}, // as older servers have it
+		{"http://h/p/api/v1.0", "atl1", "http://h/p/sites/atl1/api/v1.0/x", "atl1"},
+		{"http://h/sites/atl1", "", "http://h/sites/atl1/api/v1.0/x", "atl1"},
+		{"http://h/sites/atl1/", "bos1", "http://h/sites/bos1/api/v1.0/x", "bos1"},
+		{"http://h/p/sites/atl1/api/v1.0/", "", "http://h/p/sites/atl1/api/v1.0/x", "atl1"},
+		{"http://h/p/sites/atl1/api/v1.0", "default", "http://h/p/api/v1.0/x", "default"},
+		{"http://h/sites/default", "", "http://h/sites/default/api/v1.0/x", "default"},
+		{"http://h/sites", "atl1", "http://h/sites/sites/atl1/api/v1.0/x", "atl1"},
+		{"http://h/sites/a/b", "", "http://h/sites/a/b/api/v1.0/x", ""},
+		{"http://h", AllSites, "http://h/sites/-/api/v1.0/x", "-"},
+		{"http://h", "a/b", "http://h/sites/a%2Fb/api/v1.0/x", "a/b"},
+	} {
+		c, err := New(Config{Server: at.server, Site: at.site})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.URL([]string{"x"}, nil); got != at.want || c.Site != at.about {
+			t.Errorf("%s, site %q: %s of site %q, want %s of %q", at.server, at.site, got, c.Site, at.want, at.about)
+		}
+		root := strings.TrimSuffix(strings.TrimSuffix(Root(at.server), "/api/v1.0"), "/")
+		for got, want := range map[string]string{
+			c.Sites().URL([]string{"b"}, url.Values{"confirm": {"b"}}): root + "/sites/b?confirm=b", c.Sites().URL(nil, nil): root + "/sites",
+			c.At("z").URL([]string{"x"}, nil): root + "/sites/z/api/v1.0/x", c.At("default").URL(nil, nil): root + "/api/v1.0",
+		} {
+			if got != want {
+				t.Errorf("%s: %s, want %s", at.server, got, want)
+			}
+		}
+	}
 	for server, want := range map[string]bool{
 		"http://purser.example": true, "http://10.0.0.1:9000": true, "https://purser.example": false,
 		"http://localhost:9000": false, "http://127.0.0.1:9000": false, "http://[::1]:9000": false,

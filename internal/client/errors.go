@@ -35,7 +35,9 @@ type Error struct {
 	Change   bool          // the request was a change or the dry run of one
 
 	plain bool   // without a hint
+	sited bool   // the path of the request names a site
 	login string // the hint where a token is needed
+	site  string // the flag for commands in hints
 }
 
 // Error implements error.
@@ -81,11 +83,19 @@ func (e *Error) hint() string {
 	case e.Status == http.StatusUnauthorized:
 		return e.login
 	case e.Type == "RevisionNotFound":
-		return "`purser log` lists the revisions."
+		return "`purser log" + e.site + "` lists the revisions."
 	case e.Type == "RevisionTagNotFound":
-		return "`purser tag` lists the tags."
+		return "`purser tag" + e.site + "` lists the tags."
+	case e.Type == "UnknownSite":
+		return "`purser sites` lists the sites that you may see."
+	case e.Type == "SiteArchived":
+		return "`purser sites open` opens an archived site."
+	case e.Type == "SiteNotArchived":
+		return "`purser sites archive` archives a site, so that it takes no more changes; it can then be deleted."
+	case e.Type == "HTTPRouteNotFound" && e.sited:
+		return "It may be an older version of Purser, which has one site only: leave the name of the site out."
 	case e.Status == http.StatusForbidden && e.Reason != reservedName:
-		return "`purser whoami` lists your roles and rights."
+		return "`purser whoami" + e.site + "` lists your roles and rights."
 	}
 	return ""
 }
@@ -101,7 +111,7 @@ func (c *Client) errorOf(ctx context.Context, r Request, answer Answer) error {
 	e := &Error{
 		Status: answer.Status, After: retryAfter(answer.Header.Get("Retry-After"), answer.Header.Get("Date")),
 		Server: c.base.String(), Change: r.Method != "" && r.Method != http.MethodGet && !r.Question,
-		plain: c.Plain, login: c.Login,
+		plain: c.Plain, login: c.Login, sited: c.below != apiPath, site: c.SiteFlag,
 	}
 	var envelope struct {
 		Kind    string `json:"kind"`

@@ -79,7 +79,7 @@ func (c *Client) explained(r Request, err error) error {
 	case r.reads(), !broken && !answered:
 	case broken && !gone.unsent && !gone.final, answered && refused.Status/100 == 5 && !refused.Unstored:
 		return fmt.Errorf("%w\nWhether the change was made is not known: look%s before you make it again", err,
-			c.advice(" (`purser log`, `purser diff latest~1`)"))
+			c.advice(fmt.Sprintf(" (`purser log%[1]s`, `purser diff latest~1%[1]s`)", c.SiteFlag)))
 	}
 	return err
 }

@@ -2,7 +2,8 @@ package wire
 
 // Claim is a claim to work: the result of a validation of a revision.
 type Claim struct {
-	ID         string   `json:"id"` // who has it holds the claim
+	ID         string   `json:"id"`             // who has it holds the claim
+	Site       string   `json:"site,omitempty"` // of the revision
 	Revision   int64    `json:"revision"`
 	Stamp      string   `json:"stamp"` // of the revision
 	Validation string   `json:"validation"`
@@ -15,6 +16,7 @@ type Claim struct {
 
 // Work is work in a list, and the last claim to it.
 type Work struct {
+	Site        string   `json:"site,omitempty"` // in a list of all sites
 	Revision    int64    `json:"revision"`
 	Stamp       string   `json:"stamp"`
 	Validation  string   `json:"validation"`

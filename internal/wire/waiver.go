@@ -3,6 +3,7 @@ package wire
 // Waiver is a waiver of a validation of a revision, with what became of it.
 type Waiver struct {
 	ID          int64    `json:"id"`
+	Site        string   `json:"site,omitempty"` // in a list of all sites
 	Revision    int64    `json:"revision"`
 	Validation  string   `json:"validation"`
 	Reason      string   `json:"reason"`

@@ -111,6 +111,7 @@ func TestAccess_commandsNeedRoles(t *testing.T) {
 	lines := map[string]string{ // of the commands in the table; those that are not here are complete
 		"log": "log --document acme/Widget/v1/w", "explain": "explain acme/Widget/v1/w", "diff": "diff 1 2", "pull": "pull out",
 		"results list": "results list 1 --validation deckhand-schema-validation", "puppet apply": "puppet apply compiled.json",
+		"sites list": "sites", "sites show": "sites show default",
 		"puppet diff": "puppet diff 1 latest compiled.json", "tag": "tag", "results post": "results post mini-validation latest~1 --status success",
 		"results request": "results request mini-validation latest~1", "work": "work --once --wait 5s mini-validation -- true",
 		"push": "push mine w.yaml", "rollback": "rollback 2 --yes", "tag NAME REV": "tag new 1", "tag --delete": "tag new --delete --yes",
